@@ -160,7 +160,7 @@ treadle_from_host(treadle_device *d, treadle_dtype dt, int ndim, const int64_t *
 }
 
 static void
-keep(void *owner)
+array_keep(void *owner)
 {
     (void)owner;
 }
@@ -178,8 +178,8 @@ treadle_wrap(treadle_device *d, treadle_dtype dt, int ndim, const int64_t *dims,
 
     /* The caller's function goes in last: up to there a failure must not call it. */
     if (!st)
-        st = td_buf_wrap(p.dev, data, (size_t)td_shape_size(&p.shape) * td_dtype_size(p.dt), keep,
-                         NULL, &b);
+        st = td_buf_wrap(p.dev, data, (size_t)td_shape_size(&p.shape) * td_dtype_size(p.dt),
+                         array_keep, NULL, &b);
     if (!st) {
         v = td_view_contiguous(&p.shape);
         st = td_array_wrap(b, p.dt, &v, false, &r);

@@ -38,7 +38,7 @@ make_lock(void)
 
 /* The child has one thread, and it is in no call. */
 static void
-in_child(void)
+handle_in_child(void)
 {
     lock.depth = 0;
     make_lock();
@@ -55,10 +55,10 @@ relieve(td_dev *d, size_t nbytes)
 }
 
 static void
-start(void)
+handle_start(void)
 {
     make_lock();
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, handle_in_child);
     td_dev_on_open(td_jit_warm);
     td_mem_on_pressure_first(relieve);
     td_mem_on_oom(td_spill_note);
@@ -88,7 +88,7 @@ take_back(void *token)
 bool
 td_api_enter(void)
 {
-    pthread_once(&lock.once, start);
+    pthread_once(&lock.once, handle_start);
     pthread_mutex_lock(&lock.mu);
     if (td_graph_hooks_first(give_up, take_back)) {
         lock.depth++;

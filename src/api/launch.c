@@ -204,7 +204,8 @@ word_of(td_dev *d, const treadle_arg *arg, int i, uint64_t *out)
 }
 
 static td_status
-launch(td_func *f, td_stream *s, const treadle_launch_dims *dims, const treadle_arg *args, int n)
+launch_launch(td_func *f, td_stream *s, const treadle_launch_dims *dims, const treadle_arg *args,
+              int n)
 {
     td_dims d = {.shared = dims->shared_nbytes};
     uint64_t *words = malloc(((size_t)n + 1) * sizeof *words);
@@ -229,5 +230,6 @@ treadle_launch(treadle_function *f, treadle_stream *s, const treadle_launch_dims
     bool held = td_api_enter();
     td_status st = f && dims && nargs >= 0 && (args || !nargs) ? TD_OK : td_api_null("launch");
 
-    return td_api_leave(held, st ? st : launch((td_func *)f, (td_stream *)s, dims, args, nargs));
+    return td_api_leave(held,
+                        st ? st : launch_launch((td_func *)f, (td_stream *)s, dims, args, nargs));
 }

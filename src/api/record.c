@@ -131,7 +131,7 @@ treadle_reduce(treadle_red red, const treadle_array *a, const treadle_reduce_arg
 }
 
 static td_status
-take(const td_array *a, const td_array *index, int axis, td_array *out)
+record_take(const td_array *a, const td_array *index, int axis, td_array *out)
 {
     TD_TRY(td_axis_normalize("take", axis, a->view.shape.ndim, &axis));
     if (td_array_dtype(index) != TD_I64)
@@ -145,7 +145,8 @@ treadle_take(const treadle_array *a, const treadle_array *index, int axis, tread
 {
     bool held = td_api_enter();
     td_array r;
-    td_status st = a && index && out ? take(&a->a, &index->a, axis, &r) : td_api_null("take");
+    td_status st =
+        a && index && out ? record_take(&a->a, &index->a, axis, &r) : td_api_null("take");
 
     return td_api_done(held, st, &r, NULL, out);
 }

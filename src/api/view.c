@@ -47,7 +47,7 @@ treadle_slice(const treadle_array *a, int axis, int64_t start, int64_t stop, int
 }
 
 static td_status
-place(const td_array *a, int axis, int64_t i, td_array *out)
+view_place(const td_array *a, int axis, int64_t i, td_array *out)
 {
     td_view v = a->view;
     int64_t extent, at;
@@ -72,7 +72,7 @@ treadle_at(const treadle_array *a, int axis, int64_t i, treadle_array **out)
 {
     bool held = td_api_enter();
     td_array r;
-    td_status st = a && out ? place(&a->a, axis, i, &r) : td_api_null("at");
+    td_status st = a && out ? view_place(&a->a, axis, i, &r) : td_api_null("at");
 
     return td_api_done(held, st, &r, a, out);
 }

@@ -144,7 +144,7 @@ next_turn(run *r)
     return ready_from(r, 0);
 }
 
-static void enter(void);
+static void fiber_enter(void);
 
 /* The context of fiber i, made if it has not started; NULL: none is ready, back to the caller. */
 static td_context *
@@ -159,7 +159,8 @@ context_of(run *r, int i)
         r->nstarted++;
         f->wait = NULL;
         f->stack = r->nfree ? r->free[--r->nfree] : r->nstack++;
-        td_context_make(&f->at, td_stack(f->stack), TD_STACK_BYTES, f->stack * SKEW % 4096, enter);
+        td_context_make(&f->at, td_stack(f->stack), TD_STACK_BYTES, f->stack * SKEW % 4096,
+                        fiber_enter);
     }
     return &f->at;
 }
@@ -187,7 +188,7 @@ returns(run *r, int i)
 
 /* Every stack's first function: its fiber's, then those of fibers that have not started, then away for good. */
 static void
-enter(void)
+fiber_enter(void)
 {
     run *r = now;
     int i = r->self;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static struct td_map_slot *
-find(struct td_map_slot *slot, size_t cap, td_hash key)
+map_find(struct td_map_slot *slot, size_t cap, td_hash key)
 {
     size_t i = key.a & (cap - 1);
 
@@ -16,7 +16,7 @@ find(struct td_map_slot *slot, size_t cap, td_hash key)
 void *
 td_map_get(const td_map *m, td_hash key)
 {
-    return m->cap ? find(m->slot, m->cap, key)->val : NULL;
+    return m->cap ? map_find(m->slot, m->cap, key)->val : NULL;
 }
 
 static td_status
@@ -29,7 +29,7 @@ grow(td_map *m)
         return td_fail(TD_ERR_NOMEM, "map: %zu slots", cap);
     for (size_t i = 0; i < m->cap; i++)
         if (m->slot[i].val)
-            *find(slot, cap, m->slot[i].key) = m->slot[i];
+            *map_find(slot, cap, m->slot[i].key) = m->slot[i];
     free(m->slot);
     m->slot = slot;
     m->cap = cap;
@@ -43,7 +43,7 @@ td_map_set(td_map *m, td_hash key, void *val)
 
     if (4 * m->n >= 3 * m->cap)
         TD_TRY(grow(m));
-    s = find(m->slot, m->cap, key);
+    s = map_find(m->slot, m->cap, key);
     m->n += !s->val;
     *s = (struct td_map_slot){key, val};
     return TD_OK;

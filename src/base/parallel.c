@@ -158,7 +158,7 @@ worker(void *arg)
 
 /* A child has no workers and nobody's job: the next job starts workers of its own. */
 static void
-in_child(void)
+parallel_in_child(void)
 {
     for (crew *c = crews; c < crews + CREWS; c++) {
         pthread_mutex_init(&c->busy, NULL);
@@ -170,7 +170,7 @@ in_child(void)
 
 /* Starts the workers, with all signals blocked: those are for the program's own threads. */
 static void
-start(crew *c)
+parallel_start(crew *c)
 {
     sigset_t all, old;
     pthread_attr_t attr;
@@ -197,7 +197,7 @@ set_width(void)
         width = WIDTH_MAX;
     if (cap > 0 && cap < width)
         width = cap;
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, parallel_in_child);
 }
 
 int
@@ -254,7 +254,7 @@ run_here(int64_t n, td_task *task, void *ctx)
 }
 
 static void
-run(crew *c, int64_t n, td_task *task, void *ctx)
+parallel_run(crew *c, int64_t n, td_task *task, void *ctx)
 {
     int wide = td_parallel_width();
     int saved = errno;
@@ -264,7 +264,7 @@ run(crew *c, int64_t n, td_task *task, void *ctx)
         return;
     }
     if (!c->workers)
-        start(c);
+        parallel_start(c);
     c->task = task;
     c->ctx = ctx;
     c->n = n;
@@ -284,13 +284,13 @@ run(crew *c, int64_t n, td_task *task, void *ctx)
 void
 td_parallel(int64_t n, td_task *task, void *ctx)
 {
-    run(&crews[0], n, task, ctx);
+    parallel_run(&crews[0], n, task, ctx);
 }
 
 void
 td_parallel_beside(int64_t n, td_task *task, void *ctx)
 {
-    run(&crews[1], n, task, ctx);
+    parallel_run(&crews[1], n, task, ctx);
 }
 
 void

@@ -19,7 +19,7 @@ static pthread_key_t key; /* frees a thread's block when it ends */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void
-start(void)
+scratch_start(void)
 {
     (void)pthread_key_create(&key, free); /* without a key, a thread's block is leaked */
 }
@@ -36,7 +36,7 @@ td_scratch_grow(size_t nbytes)
     nbytes = (nbytes / ALIGN + 1) * ALIGN;
     if (!nbytes || !(p = aligned_alloc(ALIGN, nbytes)))
         return false;
-    pthread_once(&once, start);
+    pthread_once(&once, scratch_start);
     free(own.p);
     own.p = p;
     own.nbytes = nbytes;

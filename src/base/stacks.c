@@ -62,7 +62,7 @@ leave(void *p)
 }
 
 static void
-start(void)
+stacks_start(void)
 {
     (void)pthread_key_create(&key, leave); /* without a key, a thread's stacks are leaked */
 }
@@ -118,7 +118,7 @@ td_stacks_grow(size_t n)
 {
     if (n <= own.nslab * SLAB)
         return true;
-    pthread_once(&once, start);
+    pthread_once(&once, stacks_start);
     (void)pthread_setspecific(key, &own);
     while (own.nslab * SLAB < n)
         if (!add_slab(&own))

@@ -207,7 +207,7 @@ word_char(char c)
 }
 
 static void
-number(lexer *x)
+lex_number(lexer *x)
 {
     const char *s = x->p++;
 
@@ -220,7 +220,7 @@ number(lexer *x)
 }
 
 static void
-mark(lexer *x)
+lex_mark(lexer *x)
 {
     const char *s = x->p;
 
@@ -246,7 +246,7 @@ token(lexer *x)
         return quoted(x, s);
     if (isdigit((unsigned char)*s) ||
         (*s == '.' && s + 1 < x->end && isdigit((unsigned char)s[1]))) {
-        number(x);
+        lex_number(x);
     } else if (word_char(*s)) {
         while (x->p < x->end && word_char(*x->p))
             x->p++;
@@ -260,7 +260,7 @@ token(lexer *x)
         }
         push(x, TOK_WORD, s, x->line);
     } else
-        mark(x);
+        lex_mark(x);
     return TD_OK;
 }
 
@@ -363,7 +363,7 @@ skip_line(lexer *x)
 }
 
 static td_status
-run(lexer *x)
+lex_run(lexer *x)
 {
     for (;;) {
         if (dead(x)) { /* only lines count */
@@ -441,7 +441,7 @@ lex(td_arena *a, const char *text, size_t n, uint32_t line_no, int mode, toks *o
 
     out->t = NULL;
     out->n = 0;
-    st = run(&x);
+    st = lex_run(&x);
     push(&x, TOK_END, x.p, x.line);
     if (a->failed)
         return td_fail(TD_ERR_NOMEM, "%s: no memory for its tokens", out->file);

@@ -102,15 +102,15 @@ mixed(const cx_body *b, uint32_t n)
 }
 
 static void
-mark(cx_body *b, uint32_t n, uint32_t region)
+plan_mark(cx_body *b, uint32_t n, uint32_t region)
 {
     cx_stmt *s = &b->stmt[n];
 
     s->region = region;
     for (uint32_t c = s->child; c; c = s->kind == STMT_BLOCK ? b->stmt[c].next : 0)
-        mark(b, c, region);
+        plan_mark(b, c, region);
     if (s->other)
-        mark(b, s->other, region);
+        plan_mark(b, s->other, region);
 }
 
 static void cut(cutter *c, uint32_t n, bool in_loop);
@@ -136,7 +136,7 @@ join(cutter *c, uint32_t n, bool in_loop)
         return;
     }
     if (once(&p->b, n)) {
-        mark(&p->b, n, 0);
+        plan_mark(&p->b, n, 0);
         c->open = 0;
         return;
     }
@@ -157,7 +157,7 @@ join(cutter *c, uint32_t n, bool in_loop)
     r->end = s->end;
     for (uint32_t i = s->first; i < s->end; i++)
         r->returns |= td_tok_named(&p->b.j->u.k.t[i], "return");
-    mark(&p->b, n, c->open);
+    plan_mark(&p->b, n, c->open);
 }
 
 /* The statements inside of one that waits and is cut. */
@@ -264,7 +264,7 @@ storable(const cx_local *l)
 
 /* Chooses where variables live; true: one more is needed once, the regions are to be cut anew. */
 static bool
-choose(cx_plan *p)
+plan_choose(cx_plan *p)
 {
     cx_body *b = &p->b;
     bool more = false;
@@ -345,7 +345,7 @@ td_plan_make(cx_job *j, const cx_fn *f, cx_plan *p)
         find_again(&p->b);
         if (p->b.doubt || !find_uses(p))
             return false;
-    } while (choose(p) && !p->b.doubt);
+    } while (plan_choose(p) && !p->b.doubt);
     for (uint32_t r = 1; r <= p->nregion; r++) {
         loops |= !p->region[r].in_turns;
         p->alive |= p->region[r].returns && (p->region[r].in_loop || r < p->nregion);

@@ -111,7 +111,7 @@ slot_of(const reach *r, const char *s, uint32_t n)
 }
 
 static reach_name *
-find(const reach *r, const tok *t)
+reach_find(const reach *r, const tok *t)
 {
     uint32_t at = t->kind == TOK_WORD ? r->slot[slot_of(r, t->s, t->n)] : 0;
 
@@ -119,7 +119,7 @@ find(const reach *r, const tok *t)
 }
 
 static reach_name *
-enter(reach *r, const char *s)
+reach_enter(reach *r, const char *s)
 {
     uint32_t n = (uint32_t)strlen(s), slot = slot_of(r, s, n);
 
@@ -133,7 +133,7 @@ enter(reach *r, const char *s)
 uint8_t
 td_reach_of(const reach *r, const tok *t)
 {
-    const reach_name *n = find(r, t);
+    const reach_name *n = reach_find(r, t);
 
     return t->kind == TOK_WORD ? (uint8_t)(builtin(t) | (n ? n->flags : 0)) : 0;
 }
@@ -166,7 +166,8 @@ spread(reach *r)
 
     for (uint32_t i = 0; i < u->nfn; i++) {
         const cx_fn *f = &u->fn[i];
-        reach_name *n = enter(r, f->name), *owner = *f->owner ? enter(r, f->owner) : NULL;
+        reach_name *n = reach_enter(r, f->name),
+                   *owner = *f->owner ? reach_enter(r, f->owner) : NULL;
         uint8_t got = flags_of(r, &u->k, f->open_at, f->body_at ? f->end_at : f->close_at);
 
         if (f->kernel)
@@ -179,7 +180,7 @@ spread(reach *r)
             r->all |= got & ~CX_INDEX;
     }
     for (uint32_t i = 0; i < u->nmacro; i++) {
-        reach_name *n = enter(r, u->macro[i].name);
+        reach_name *n = reach_enter(r, u->macro[i].name);
         uint8_t got = flags_of(r, &u->macro[i].body, 0, u->macro[i].body.n);
 
         more |= (got & ~n->flags) != 0;
@@ -199,20 +200,20 @@ odd_uses(reach *r)
 
     for (uint32_t i = 0; i < u->nmacro; i++)
         for (uint32_t j = 0; j < u->macro[i].body.n; j++) {
-            reach_name *n = find(r, &u->macro[i].body.t[j]);
+            reach_name *n = reach_find(r, &u->macro[i].body.t[j]);
 
             if (n)
                 n->called_oddly = true;
         }
     for (uint32_t i = 0; i < u->nfn; i++) {
-        reach_name *n = enter(r, u->fn[i].name);
+        reach_name *n = reach_enter(r, u->fn[i].name);
 
         n->function = true;
         n->method |= *u->fn[i].owner || strcmp(u->fn[i].name, "operator") == 0;
     }
     for (uint32_t i = 0, f = 0; i < u->k.n; i++) {
         const tok *t = &u->k.t[i];
-        reach_name *n = find(r, t);
+        reach_name *n = reach_find(r, t);
         uint32_t next = i + 1;
 
         if (!n || !n->function)
@@ -265,7 +266,7 @@ bool
 td_reach_takes(const reach *r, const cx_fn *f)
 {
     const tok name = {.s = f->name, .n = (uint32_t)strlen(f->name), .kind = TOK_WORD};
-    const reach_name *n = find(r, &name);
+    const reach_name *n = reach_find(r, &name);
 
     return f->kernel || (n && takes(n));
 }
@@ -273,7 +274,7 @@ td_reach_takes(const reach *r, const cx_fn *f)
 bool
 td_reach_index_call(const reach *r, const tok *t)
 {
-    const reach_name *n = find(r, t);
+    const reach_name *n = reach_find(r, t);
 
     return n && takes(n);
 }

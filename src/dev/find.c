@@ -73,7 +73,7 @@ after_fork(void)
 }
 
 static void
-in_child(void)
+find_in_child(void)
 {
     after_fork();
     pthread_mutex_init(&all.mu, NULL);
@@ -83,7 +83,7 @@ in_child(void)
 static void
 watch_forks(void)
 {
-    pthread_atfork(before_fork, after_fork, in_child);
+    pthread_atfork(before_fork, after_fork, find_in_child);
 }
 
 /* ---- finding a device ---- */
@@ -98,7 +98,8 @@ open_cpu(int index, td_dev **out)
 
 /* The device in `slot`, made by open() at the first call. */
 static td_status
-find(_Atomic(td_dev *) *slot, td_status (*open)(int index, td_dev **out), int index, td_dev **out)
+find_find(_Atomic(td_dev *) *slot, td_status (*open)(int index, td_dev **out), int index,
+          td_dev **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     td_dev_opened *opened = NULL;
@@ -153,7 +154,7 @@ td_dev_get(const char *name, td_dev **out)
     const td_player *player = NULL;
 
     if (strcmp(name, "cpu") == 0)
-        return find(&all.cpu, open_cpu, 0, out);
+        return find_find(&all.cpu, open_cpu, 0, out);
     if (!null && !counted(name, "cuda", &index))
         return td_fail(
             TD_ERR_VALUE,
@@ -162,8 +163,8 @@ td_dev_get(const char *name, td_dev **out)
         return td_fail(TD_ERR_DEVICE, "%s: devices are counted from 0 to %d", name, most - 1);
     if (null)
         TD_TRY(td_player_find(&player));
-    return find(null ? &all.null[index] : &all.cuda[index], null ? player->open : td_cuda_open,
-                (int)index, out);
+    return find_find(null ? &all.null[index] : &all.cuda[index], null ? player->open : td_cuda_open,
+                     (int)index, out);
 }
 
 td_status

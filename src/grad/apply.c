@@ -288,7 +288,7 @@ worded(td_status st, td_var *const *v, int n)
 }
 
 static td_status
-run(td_op op, const td_varop *x, int n, td_var **out)
+apply_run(td_op op, const td_varop *x, int n, td_var **out)
 {
     td_operand o[3];
     td_var *v[3];
@@ -370,7 +370,7 @@ td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
             cast[i].v = own[i];
     }
     if (!st)
-        st = run(op, cast, n, out);
+        st = apply_run(op, cast, n, out);
     for (int i = 0; i < n; i++)
         td_var_unref(own[i]);
     return st;

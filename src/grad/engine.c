@@ -37,7 +37,7 @@ hash(const void *p, size_t nslot)
 }
 
 static void
-enter(pass *s, uint32_t i)
+engine_enter(pass *s, uint32_t i)
 {
     const void *key = s->at[i].fn ? (const void *)s->at[i].fn : s->at[i].leaf;
     size_t h = hash(key, s->nslot);
@@ -66,13 +66,13 @@ grow(pass *s)
     s->slot = slot;
     s->nslot = nslot;
     for (size_t i = 0; i < s->n; i++)
-        enter(s, (uint32_t)i);
+        engine_enter(s, (uint32_t)i);
     return TD_OK;
 }
 
 /* -1: not met */
 static int64_t
-find(const pass *s, const void *key)
+engine_find(const pass *s, const void *key)
 {
     if (!s->nslot)
         return -1;
@@ -88,7 +88,7 @@ find(const pass *s, const void *key)
 static td_status
 meet(pass *s, const td_edge *e, int64_t *out)
 {
-    *out = find(s, e->fn ? (const void *)e->fn : e->leaf);
+    *out = engine_find(s, e->fn ? (const void *)e->fn : e->leaf);
     if (*out >= 0)
         return TD_OK;
     if (s->n == s->cap)
@@ -102,7 +102,7 @@ meet(pass *s, const td_edge *e, int64_t *out)
         if (!s->at[*out].sum)
             return td_fail(TD_ERR_NOMEM, "backward: out of host memory");
     }
-    enter(s, (uint32_t)*out);
+    engine_enter(s, (uint32_t)*out);
     return TD_OK;
 }
 
@@ -185,7 +185,7 @@ ask(pass *s)
         TD_TRY(st);
         if (!td_edge_live(&e))
             return td_fail(TD_ERR_STATE, "One of the differentiated Tensors does not require grad");
-        at = find(s, e.fn ? (const void *)e.fn : e.leaf);
+        at = engine_find(s, e.fn ? (const void *)e.fn : e.leaf);
         if (at >= 0)
             s->at[at].needed = true;
         td_edge_drop(&e);
@@ -196,7 +196,7 @@ ask(pass *s)
         for (int k = 0; k < m->fn->nin; k++)
             if (td_edge_live(&m->fn->in[k])) {
                 const td_edge *e = &m->fn->in[k];
-                int64_t at = find(s, e->fn ? (const void *)e->fn : e->leaf);
+                int64_t at = engine_find(s, e->fn ? (const void *)e->fn : e->leaf);
 
                 m->needed |= s->at[at].needed;
             }
@@ -334,7 +334,7 @@ finish_leaf(const pass *s, met *m)
 static td_status
 arrive(pass *s, const td_edge *e, td_var *g)
 {
-    met *m = &s->at[find(s, e->fn ? (const void *)e->fn : e->leaf)];
+    met *m = &s->at[engine_find(s, e->fn ? (const void *)e->fn : e->leaf)];
     td_status st = TD_OK;
 
     if (g)
@@ -354,7 +354,7 @@ wanted(const pass *s, const td_gradfn *f)
         const td_edge *e = &f->in[k];
 
         if (td_edge_live(e) &&
-            (!s->p->input || s->at[find(s, e->fn ? (const void *)e->fn : e->leaf)].needed))
+            (!s->p->input || s->at[engine_find(s, e->fn ? (const void *)e->fn : e->leaf)].needed))
             want |= (uint64_t)1 << k;
     }
     return want;
@@ -426,7 +426,7 @@ step(pass *s, uint32_t at)
 /* ---- a pass ---- */
 
 static td_status
-start(pass *s)
+engine_start(pass *s)
 {
     for (int i = 0; i < s->p->nroot; i++) {
         td_var *v = s->p->root[i], *g = s->p->grad ? s->p->grad[i] : NULL;
@@ -504,7 +504,7 @@ td_grad_run(const td_pass *p)
     if (!st && p->input)
         st = ask(&s);
     if (!st)
-        st = start(&s);
+        st = engine_start(&s);
     for (size_t i = 0; i < s.norder && !st; i++)
         st = step(&s, s.order[i]);
     end(&s);

@@ -132,7 +132,7 @@ factor(reader *r)
 }
 
 static void
-product(reader *r)
+formula_product(reader *r)
 {
     factor(r);
     for (;;) {
@@ -148,13 +148,13 @@ product(reader *r)
 static void
 sum(reader *r)
 {
-    product(r);
+    formula_product(r);
     for (;;) {
         bool plus = next(r, "+");
 
         if (!plus && !next(r, "-"))
             return;
-        product(r);
+        formula_product(r);
         call(r, plus ? OP_add : OP_subtract);
     }
 }
@@ -248,7 +248,7 @@ value_of(const td_varop *x)
 }
 
 static td_varop
-number(double complex z)
+formula_number(double complex z)
 {
     td_varop r = {.scalar = {.dt = TD_F64, .f = {creal(z)}}, .weak = 'f'};
 
@@ -296,7 +296,7 @@ folded(td_op op, td_varop *x, int n)
         return true;
     }
     if (numbers) {
-        x[0] = number(arithmetic(op, value_of(&x[0]), n > 1 ? value_of(&x[1]) : 0));
+        x[0] = formula_number(arithmetic(op, value_of(&x[0]), n > 1 ? value_of(&x[1]) : 0));
         return true;
     }
     if (n == 2 && !x[1].v && (op == OP_power || op == OP_multiply || op == OP_divide))
@@ -322,7 +322,8 @@ run_step(const struct td_formula_step *s, const td_varop *env, uint32_t axes, td
 
     if (s->what <= NUMBER) {
         x = &stack[(*depth)++];
-        *x = s->what == NUMBER ? number(s->imaginary ? s->number * I : s->number) : env[s->what];
+        *x = s->what == NUMBER ? formula_number(s->imaginary ? s->number * I : s->number)
+                               : env[s->what];
         if (x->v)
             td_var_ref(x->v);
         return TD_OK;
@@ -331,7 +332,7 @@ run_step(const struct td_formula_step *s, const td_varop *env, uint32_t axes, td
     x = &stack[*depth - n];
     if (s->what == CONJ) {
         if (!x->v) {
-            *x = number(conj(value_of(x)));
+            *x = formula_number(conj(value_of(x)));
             return TD_OK;
         }
         if (!td_dtype_is_complex(td_array_dtype(&x->v->value)))

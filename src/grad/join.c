@@ -159,7 +159,7 @@ op2(td_op op, td_var *x, td_var *y, td_var **out)
 
 /* select(where, x, number) or, `first`, select(where, number, x) */
 static td_status
-choose(td_var *where, td_var *x, double number, bool first, td_var **out)
+join_choose(td_var *where, td_var *x, double number, bool first, td_var **out)
 {
     td_varop n = {.scalar = {.dt = TD_F64, .f = {number}}, .weak = 'f'}, o[3] = {{.v = where}};
 
@@ -214,7 +214,7 @@ product_back(const td_back *b, int axis, td_var *x)
     td_status st = find_zeros(x, axis, &first, &behind);
 
     if (!st)
-        st = choose(first, x, 1, true, &filled);
+        st = join_choose(first, x, 1, true, &filled);
     if (!st)
         st = weighted(g, filled, axis, &at);
     if (!st)
@@ -222,7 +222,7 @@ product_back(const td_back *b, int axis, td_var *x)
     if (!st)
         st = op2(OP_divide, before, x, &quotient);
     if (!st)
-        st = choose(behind, quotient, 0, true, &low);
+        st = join_choose(behind, quotient, 0, true, &low);
     if (!st)
         st = td_var_apply(OP_select, (td_varop[]){{.v = first}, {.v = at}, {.v = low}}, 3,
                           &b->in[0]);

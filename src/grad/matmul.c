@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static td_status product(td_var *x, td_var *y, td_var **out);
+static td_status matmul_product(td_var *x, td_var *y, td_var **out);
 
 static td_status
 swapped(td_var *v, td_var **out)
@@ -136,7 +136,7 @@ product_by_columns(td_var *x, td_var *y, td_var **out)
     TD_TRY(swapped(x, &tx));
     st = swapped(y, &ty);
     if (!st) {
-        st = product(ty, tx, &r);
+        st = matmul_product(ty, tx, &r);
         td_var_unref(ty);
     }
     td_var_unref(tx);
@@ -157,7 +157,7 @@ turned(td_var *first, td_var *second, bool turn_first, bool by_columns, td_var *
     TD_TRY(adjoint(turn_first ? first : second, &t));
     x = turn_first ? t : first;
     y = turn_first ? second : t;
-    st = by_columns ? product_by_columns(x, y, out) : product(x, y, out);
+    st = by_columns ? product_by_columns(x, y, out) : matmul_product(x, y, out);
     td_var_unref(t);
     return st;
 }
@@ -222,7 +222,7 @@ worded(td_status st, const td_shape *a, const td_shape *b)
 }
 
 static td_status
-product(td_var *x, td_var *y, td_var **out)
+matmul_product(td_var *x, td_var *y, td_var **out)
 {
     td_var *v[2] = {x, y};
     td_gradfn *f = NULL;
@@ -252,7 +252,7 @@ folded(td_var *x, td_var *y, td_var **out)
         flat.dim[0] *= s.dim[i];
     s.dim[s.ndim - 1] = y->value.view.shape.dim[1];
     TD_TRY(td_var_reshape(x, &flat, &rows));
-    st = product(rows, y, &r);
+    st = matmul_product(rows, y, &r);
     td_var_unref(rows);
     TD_TRY(st);
     st = td_var_reshape(r, &s, out);
@@ -271,5 +271,5 @@ td_var_matmul(td_var *x, td_var *y, td_var **out)
     if (x->value.view.shape.ndim > 2 && y->value.view.shape.ndim == 2 && td_array_size(&x->value) &&
         td_array_size(&y->value))
         return folded(x, y, out);
-    return product(x, y, out);
+    return matmul_product(x, y, out);
 }

@@ -27,7 +27,7 @@ cpu_key(td_dev *d, td_hash *key)
 }
 
 static td_status
-mark(void **code, size_t *nbytes, int runs)
+engine_mark(void **code, size_t *nbytes, int runs)
 {
     char *p = realloc(*code, *nbytes + 1);
 
@@ -52,7 +52,7 @@ cpu_compile(td_dev *d, const td_fn *f, void **code, size_t *nbytes)
     if (!st)
         st = low->object(&wide, code, nbytes);
     td_arena_free(&mem);
-    return st ? st : mark(code, nbytes, !f->simt ? PLAIN : wide.simt ? TURNS : BLOCKS);
+    return st ? st : engine_mark(code, nbytes, !f->simt ? PLAIN : wide.simt ? TURNS : BLOCKS);
 }
 
 static td_status

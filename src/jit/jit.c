@@ -63,7 +63,7 @@ after_fork(void)
 }
 
 static void
-in_child(void)
+jit_in_child(void)
 {
     for (size_t i = 0; i < jit.kernels.cap; i++) {
         td_kernel *k = jit.kernels.slot[i].val;
@@ -116,9 +116,9 @@ interpret(const char *name, const td_dims *dims, const uint64_t *args, int narg)
 }
 
 static void
-start(void)
+jit_start(void)
 {
-    pthread_atfork(before_fork, after_fork, in_child);
+    pthread_atfork(before_fork, after_fork, jit_in_child);
     td_null_on_launch(interpret);
 }
 
@@ -232,7 +232,7 @@ make_alone(const making *m)
 }
 
 static td_status
-make(making *m)
+jit_make(making *m)
 {
     bool interpreted = m->engine->interpreted;
     td_status st = TD_OK;
@@ -262,7 +262,7 @@ make(making *m)
 
 /* With jit.mu held. */
 static td_status
-find(td_hash key, td_kernel **out)
+jit_find(td_hash key, td_kernel **out)
 {
     td_kernel *k = td_map_get(&jit.kernels, key);
 
@@ -298,13 +298,13 @@ get(making m, td_kernel **out)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     td_status st;
 
-    pthread_once(&once, start);
+    pthread_once(&once, jit_start);
     pthread_mutex_lock(&jit.mu);
-    st = find(td_hash_u64(m.key, (uintptr_t)m.dev + m.host), &m.k);
+    st = jit_find(td_hash_u64(m.key, (uintptr_t)m.dev + m.host), &m.k);
     if (!st && m.k->state == IDLE) {
         m.k->state = BUILDING;
         pthread_mutex_unlock(&jit.mu);
-        st = make(&m);
+        st = jit_make(&m);
         pthread_mutex_lock(&jit.mu);
         st = settle(m.k, m.engine->interpreted, st);
     }

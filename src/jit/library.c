@@ -19,7 +19,7 @@ static struct {
 } lib = {.once = PTHREAD_ONCE_INIT};
 
 static void
-start(void)
+library_start(void)
 {
     td_lower_open_fn *open_fn;
     void *handle = td_lib_beside("libtreadle_jit.so", lib.why, sizeof lib.why);
@@ -36,7 +36,7 @@ start(void)
 td_status
 td_jit_library(const td_lower **out)
 {
-    pthread_once(&lib.once, start);
+    pthread_once(&lib.once, library_start);
     if (!lib.lower)
         return td_fail(TD_ERR_LIBRARY,
                        "the compiler does not load: %s; it is part of the package treadle",

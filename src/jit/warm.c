@@ -72,7 +72,7 @@ join(void)
 }
 
 static void
-in_child(void)
+warm_in_child(void)
 {
     pthread_mutex_init(&warming.mu, NULL);
 }
@@ -82,7 +82,7 @@ static void
 watch(void)
 {
     if (!warming.watched) {
-        pthread_atfork(join, NULL, in_child);
+        pthread_atfork(join, NULL, warm_in_child);
         atexit(join);
     }
     warming.watched = true;

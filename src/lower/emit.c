@@ -28,7 +28,7 @@ static const struct row {
 };
 
 static int
-choose(const struct row *r, td_dtype dt)
+emit_choose(const struct row *r, td_dtype dt)
 {
     return td_dtype_is_float(dt) ? r->f : td_dtype_kind(dt) == 'i' ? r->s : r->u;
 }
@@ -57,10 +57,11 @@ lower_row(lowering *L, const td_inst *s)
         return v;
     switch (r->how) {
     case ROW_BIN:
-        return relaxed(L, LLVMBuildBinOp(L->b, (LLVMOpcode)choose(r, dt), x[0], x[1], ""));
+        return relaxed(L, LLVMBuildBinOp(L->b, (LLVMOpcode)emit_choose(r, dt), x[0], x[1], ""));
     case ROW_CMP:
-        return td_dtype_is_float(dt) ? low_fcmp(L, (LLVMRealPredicate)r->f, x[0], x[1])
-                                     : low_icmp(L, (LLVMIntPredicate)choose(r, dt), x[0], x[1]);
+        return td_dtype_is_float(dt)
+                   ? low_fcmp(L, (LLVMRealPredicate)r->f, x[0], x[1])
+                   : low_icmp(L, (LLVMIntPredicate)emit_choose(r, dt), x[0], x[1]);
     case ROW_INTRIN:  return relaxed(L, low_intrin(L, r->name, &t, 1, x, (unsigned)arity));
     case ROW_MATH:    return low_math(L, r->name, arity, dt, s->lanes, x);
     case ROW_SPECIAL: return r->fn(L, dt, s->lanes, x);

@@ -22,7 +22,7 @@ typedef struct job {
 } job;
 
 static td_status
-keep(job *j, const char *bytes, size_t n)
+finish_keep(job *j, const char *bytes, size_t n)
 {
     j->out = malloc(n + 1);
     if (!j->out)
@@ -37,7 +37,7 @@ static td_status
 keep_ir(job *j)
 {
     char *s = LLVMPrintModuleToString(j->L.mod);
-    td_status st = keep(j, s, strlen(s));
+    td_status st = finish_keep(j, s, strlen(s));
 
     LLVMDisposeMessage(s);
     return st;
@@ -55,7 +55,7 @@ generate(job *j, LLVMCodeGenFileType kind)
         LLVMDisposeMessage(why);
         return st;
     }
-    st = j->seen ? j->seen : keep(j, LLVMGetBufferStart(buf), LLVMGetBufferSize(buf));
+    st = j->seen ? j->seen : finish_keep(j, LLVMGetBufferStart(buf), LLVMGetBufferSize(buf));
     LLVMDisposeMemoryBuffer(buf);
     if (!st && j->L.lines && kind == LLVMAssemblyFile)
         j->nbytes = low_strip_debug(j->out);
@@ -112,7 +112,7 @@ dump_ir(const job *j)
 }
 
 static td_status
-run(void *ctx)
+finish_run(void *ctx)
 {
     job *j = ctx;
     LLVMTargetDataRef layout;
@@ -143,7 +143,7 @@ low_finish(const td_fn *f, const low_target *t, const char *arch, const char *st
     TD_TRY(t->machine(arch, &j.tm));
     j.L.cx = LLVMContextCreate();
     low_watch(j.L.cx, &j.seen);
-    st = low_guard(run, &j, &dead);
+    st = low_guard(finish_run, &j, &dead);
     if (!dead) {
         low_free(&j.L);
         LLVMDisposeTargetMachine(j.tm);

@@ -49,7 +49,7 @@ low_symbol(const char *name)
 }
 
 static void
-start(void)
+link_start(void)
 {
     LLVMOrcLLJITBuilderRef b = LLVMOrcCreateLLJITBuilder();
 
@@ -60,15 +60,15 @@ start(void)
 static td_status
 started(void)
 {
-    pthread_once(&G.jit_once, start);
+    pthread_once(&G.jit_once, link_start);
     return G.st ? td_fail(G.st, "%s", G.why) : TD_OK;
 }
 
 /* Asked for the names that an object lacks; what is not found, ORC reports by name. */
 static LLVMErrorRef
-find(LLVMOrcDefinitionGeneratorRef self, void *ctx, LLVMOrcLookupStateRef *state,
-     LLVMOrcLookupKind kind, LLVMOrcJITDylibRef dylib, LLVMOrcJITDylibLookupFlags flags,
-     LLVMOrcCLookupSet set, size_t n)
+link_find(LLVMOrcDefinitionGeneratorRef self, void *ctx, LLVMOrcLookupStateRef *state,
+          LLVMOrcLookupKind kind, LLVMOrcJITDylibRef dylib, LLVMOrcJITDylibLookupFlags flags,
+          LLVMOrcCLookupSet set, size_t n)
 {
     (void)self, (void)ctx, (void)state, (void)kind, (void)flags;
     for (size_t i = 0; i < n; i++) {
@@ -132,7 +132,7 @@ low_link(const void *object, size_t nbytes, const char *name, void **entry)
     snprintf(unique, sizeof unique, "%.64s.%u", name, atomic_fetch_add(&G.linked, 1));
     TD_TRY(low_llvm_error(LLVMOrcExecutionSessionCreateJITDylib(
         LLVMOrcLLJITGetExecutionSession(G.jit), &dylib, unique)));
-    gen = LLVMOrcCreateCustomCAPIDefinitionGenerator(find, NULL, NULL);
+    gen = LLVMOrcCreateCustomCAPIDefinitionGenerator(link_find, NULL, NULL);
     LLVMOrcJITDylibAddGenerator(dylib, gen);
     buf = LLVMCreateMemoryBufferWithMemoryRangeCopy(object, nbytes, unique);
     TD_TRY(low_llvm_error(LLVMOrcLLJITAddObjectFile(G.jit, dylib, buf)));

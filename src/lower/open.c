@@ -87,7 +87,7 @@ tune(void)
 }
 
 static void
-start(void)
+open_start(void)
 {
     static char version[32];
     unsigned a, b, c;
@@ -118,6 +118,6 @@ td_lower_open(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, start);
+    pthread_once(&once, open_start);
     return &table;
 }

@@ -55,7 +55,7 @@ compare(const void *name, const void *blob)
 enum { BLOB_FRAME = 2300, INLINE_MAX = 24000 };
 
 static void
-place(lowering *L, LLVMValueRef fn, size_t nbytes)
+ptx_place(lowering *L, LLVMValueRef fn, size_t nbytes)
 {
     static const char always[] = "alwaysinline"; /* libdevice's own mark */
     size_t calls = 0;
@@ -90,7 +90,7 @@ link_blob(lowering *L, const char *name)
     LLVMSetDataLayout(m, LLVMGetDataLayoutStr(L->mod));
     if (LLVMLinkModules2(L->mod, m)) /* consumes m */
         return td_fail(TD_ERR_JIT, "kernel %s: %s does not link", L->f->name, name);
-    place(L, LLVMGetNamedFunction(L->mod, name), b->nbytes);
+    ptx_place(L, LLVMGetNamedFunction(L->mod, name), b->nbytes);
     return TD_OK;
 }
 

@@ -346,7 +346,7 @@ td_null_run(const null_work *w)
 
 /* The arguments of a CPU's kernel, side by side; false: they are too long. */
 static bool
-gather(const null_code *k, void **param, null_work *w)
+nullcode_gather(const null_code *k, void **param, null_work *w)
 {
     for (int i = 0; i < k->nparam; i++) {
         size_t at = td_culib_offset(k->cu, i);
@@ -360,7 +360,7 @@ gather(const null_code *k, void **param, null_work *w)
 }
 
 static int
-launch(const null_code *k, td_dims dims, cu_stream stream, void **param)
+nullcode_launch(const null_code *k, td_dims dims, cu_stream stream, void **param)
 {
     null_work w = {.kind = NULL_LAUNCH, .dims = dims, .narg = k->nparam};
 
@@ -368,7 +368,7 @@ launch(const null_code *k, td_dims dims, cu_stream stream, void **param)
         return CU_INVALID_HANDLE;
     if ((uint64_t)dims.block[0] * dims.block[1] * dims.block[2] > 1024)
         return CU_INVALID_VALUE;
-    if (k->cu && (!gather(k, param, &w) || td_culib_check(k->lib, k->cu, &dims)))
+    if (k->cu && (!nullcode_gather(k, param, &w) || td_culib_check(k->lib, k->cu, &dims)))
         return CU_INVALID_VALUE;
     if (!k->cu && !td_null_hook())
         return CU_NOT_SUPPORTED; /* nobody can run kernels */
@@ -387,7 +387,7 @@ td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsi
     td_dims d = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
 
     (void)extra;
-    return r ? r : launch((const null_code *)func, d, stream, param);
+    return r ? r : nullcode_launch((const null_code *)func, d, stream, param);
 }
 
 int
@@ -399,7 +399,7 @@ td_null_cuLaunchCooperativeKernel(cu_func func, unsigned gx, unsigned gy, unsign
     td_dims d = {
         .grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared, .cooperative = true};
 
-    return r ? r : launch((const null_code *)func, d, stream, param);
+    return r ? r : nullcode_launch((const null_code *)func, d, stream, param);
 }
 
 /* ---- PTX to a "cubin", which is the PTX ---- */

@@ -47,9 +47,10 @@ automatic(int handle, int on)
 }
 
 static int
-make(int handle, int rank, const long long *n, const long long *in_embed, long long in_stride,
-     long long in_dist, int in_type, const long long *out_embed, long long out_stride,
-     long long out_dist, int out_type, long long batch, size_t *work, int exec_type)
+nullfourier_make(int handle, int rank, const long long *n, const long long *in_embed,
+                 long long in_stride, long long in_dist, int in_type, const long long *out_embed,
+                 long long out_stride, long long out_dist, int out_type, long long batch,
+                 size_t *work, int exec_type)
 {
     plan *p = &plans[handle];
 
@@ -157,5 +158,5 @@ exec(int handle, void *in, void *out, int direction)
     return td_null_submit(p->stream, w);
 }
 
-const td_fourierlib td_null_fourier = {create,     destroy,  automatic, make,
+const td_fourierlib td_null_fourier = {create,     destroy,  automatic, nullfourier_make,
                                        set_stream, set_work, exec,      version};

@@ -69,7 +69,7 @@ perform(const null_work *w)
 /* ---- the queue, under its lock ---- */
 
 static const null_work *
-find(uint64_t id)
+nullqueue_find(uint64_t id)
 {
     const null_work *w = queue.first;
 
@@ -98,7 +98,7 @@ is_ready(const null_work *w)
     for (const null_work *u = queue.first; u != w; u = u->next)
         if (comes_before(u, w))
             return false;
-    return w->kind != NULL_WAIT || !find(w->after);
+    return w->kind != NULL_WAIT || !nullqueue_find(w->after);
 }
 
 /* Does one of the works that may be done now.  There is one always: the first is. */
@@ -258,11 +258,11 @@ td_null_passed(const null_object *event, bool wait)
     bool passed;
 
     pthread_mutex_lock(&queue.mu);
-    while (wait && find(event->at))
+    while (wait && nullqueue_find(event->at))
         step();
     for (int i = 0; i < NOT_ASKED && queue.count && draw() % 2; i++)
         step();
-    passed = !find(event->at);
+    passed = !nullqueue_find(event->at);
     pthread_mutex_unlock(&queue.mu);
     return passed;
 }

@@ -9,8 +9,8 @@
 /* ---- fills ---- */
 
 static int
-fill(int r, cu_ptr dst, size_t pitch, int size, uint32_t value, size_t width, size_t height,
-     cu_stream stream)
+nullraw_fill(int r, cu_ptr dst, size_t pitch, int size, uint32_t value, size_t width, size_t height,
+             cu_stream stream)
 {
     size_t span = td_brick_span(pitch, 0, width * (size_t)size, height, 1);
 
@@ -33,43 +33,43 @@ fill(int r, cu_ptr dst, size_t pitch, int size, uint32_t value, size_t width, si
 int
 td_null_cuMemsetD8Async(cu_ptr dst, unsigned char byte, size_t nbytes, cu_stream stream)
 {
-    return fill(td_null_due_ctx(NULL_cuMemsetD8Async), dst, 0, 1, byte, nbytes, 1, stream);
+    return nullraw_fill(td_null_due_ctx(NULL_cuMemsetD8Async), dst, 0, 1, byte, nbytes, 1, stream);
 }
 
 int
 td_null_cuMemsetD16Async(cu_ptr dst, unsigned short word, size_t n, cu_stream stream)
 {
-    return fill(td_null_due_ctx(NULL_cuMemsetD16Async), dst, 0, 2, word, n, 1, stream);
+    return nullraw_fill(td_null_due_ctx(NULL_cuMemsetD16Async), dst, 0, 2, word, n, 1, stream);
 }
 
 int
 td_null_cuMemsetD32Async(cu_ptr dst, unsigned word, size_t n, cu_stream stream)
 {
-    return fill(td_null_due_ctx(NULL_cuMemsetD32Async), dst, 0, 4, word, n, 1, stream);
+    return nullraw_fill(td_null_due_ctx(NULL_cuMemsetD32Async), dst, 0, 4, word, n, 1, stream);
 }
 
 int
 td_null_cuMemsetD2D8Async(cu_ptr dst, size_t pitch, unsigned char byte, size_t width, size_t height,
                           cu_stream stream)
 {
-    return fill(td_null_due_ctx(NULL_cuMemsetD2D8Async), dst, pitch, 1, byte, width, height,
-                stream);
+    return nullraw_fill(td_null_due_ctx(NULL_cuMemsetD2D8Async), dst, pitch, 1, byte, width, height,
+                        stream);
 }
 
 int
 td_null_cuMemsetD2D16Async(cu_ptr dst, size_t pitch, unsigned short word, size_t width,
                            size_t height, cu_stream stream)
 {
-    return fill(td_null_due_ctx(NULL_cuMemsetD2D16Async), dst, pitch, 2, word, width, height,
-                stream);
+    return nullraw_fill(td_null_due_ctx(NULL_cuMemsetD2D16Async), dst, pitch, 2, word, width,
+                        height, stream);
 }
 
 int
 td_null_cuMemsetD2D32Async(cu_ptr dst, size_t pitch, unsigned word, size_t width, size_t height,
                            cu_stream stream)
 {
-    return fill(td_null_due_ctx(NULL_cuMemsetD2D32Async), dst, pitch, 4, word, width, height,
-                stream);
+    return nullraw_fill(td_null_due_ctx(NULL_cuMemsetD2D32Async), dst, pitch, 4, word, width,
+                        height, stream);
 }
 
 /* ---- blocks ---- */
@@ -159,7 +159,7 @@ td_null_cuStreamAttachMemAsync(cu_stream stream, cu_ptr ptr, size_t nbytes, unsi
 
 /* An object with `data`, which goes with it. */
 static int
-keep(null_kind kind, void *data, null_object **out)
+nullraw_keep(null_kind kind, void *data, null_object **out)
 {
     *out = data ? td_null_object_new(kind) : NULL;
     if (*out)
@@ -183,7 +183,7 @@ td_null_cuArray3DCreate(cu_array *array, const cu_arraydesc *d)
     if (nbytes > NULL_MEMORY)
         return CU_OUT_OF_MEMORY;
     a = calloc(1, sizeof *a + nbytes);
-    r = keep(NULL_ARRAY, a, &o);
+    r = nullraw_keep(NULL_ARRAY, a, &o);
     if (r)
         return r;
     a->desc = (td_texdesc){.width = d->width,
@@ -236,7 +236,7 @@ object(int r, const td_texview *v, uint64_t *out)
 
     if (!r && td_hosttexture_new(v, &x))
         r = CU_OUT_OF_MEMORY;
-    r = r ? r : keep(NULL_TEXTURE, x, &o);
+    r = r ? r : nullraw_keep(NULL_TEXTURE, x, &o);
     *out = r ? 0 : (uintptr_t)x;
     return r;
 }

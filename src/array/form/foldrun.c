@@ -40,7 +40,7 @@ ceil_div(int64_t a, int64_t b)
 }
 
 static int64_t
-product(const td_plan *p, int from, int to)
+foldrun_product(const td_plan *p, int from, int to)
 {
     int64_t n = 1;
 
@@ -164,7 +164,7 @@ form_cpu(job *j)
     }
     j->d.near = adds_near(j) && p->dim[p->nd - 1] >= NEAR_MIN && lanes > 1;
     if (p->nd - p->nk > 1) {
-        j->extent = product(p, p->nk, p->nd - 1);
+        j->extent = foldrun_product(p, p->nk, p->nd - 1);
         cut(j, want, ceil_div(SEG_MIN, p->dim[p->nd - 1]), 1);
     } else {
         cut(j, want, SEG_MIN, lanes);
@@ -190,7 +190,7 @@ tell(const job *j, td_kernel *k, td_dims *dims)
 }
 
 static td_status
-launch(job *j, td_kernel *k, td_buf *const *out)
+foldrun_launch(job *j, td_kernel *k, td_buf *const *out)
 {
     uint64_t words[TD_PLAN_WORDS + TD_FOLD_EXTRAS + 1 + TD_MAXACC];
     int nw = td_plan_words(j->p, words);
@@ -244,7 +244,7 @@ key_of(const job *j)
 }
 
 static td_status
-run(job *j, td_buf *const *out)
+foldrun_run(job *j, td_buf *const *out)
 {
     void *token = td_graph_unlock();
     td_kernel *k;
@@ -253,7 +253,7 @@ run(job *j, td_buf *const *out)
     st =
         td_jit_get(j->p->dev, key_of(j), j->gpu ? td_fold_build_gpu : td_fold_build_cpu, &j->d, &k);
     if (!st)
-        st = launch(j, k, out);
+        st = foldrun_launch(j, k, out);
     td_graph_lock(token);
     return st;
 }
@@ -265,7 +265,7 @@ size_up(job *j, uint32_t axes)
 
     td_plan_collapse(p, axes, j->d.red == TD_RED_argmin || j->d.red == TD_RED_argmax);
     j->gpu = td_dev_info(p->dev)->kind != TD_DEV_CPU;
-    j->rows = product(p, 0, p->nk) * (p->tail_kept ? p->dim[p->nd - 1] : 1);
+    j->rows = foldrun_product(p, 0, p->nk) * (p->tail_kept ? p->dim[p->nd - 1] : 1);
     j->reduced = j->extent = p->total / j->rows;
     j->strips = 0;
     if (j->gpu)
@@ -307,7 +307,7 @@ merge_segments(const job *first, td_buf *const *part, td_buf *out)
         j.d.masked = j.d.streamed = j.d.near = false;
         j.d.team = j.d.block = j.d.deep = 0;
         size_up(&j, first->p->tail_kept ? 1 : 2);
-        st = run(&j, &out);
+        st = foldrun_run(&j, &out);
     }
     td_plan_end(&p);
     return st;
@@ -321,12 +321,12 @@ reduce_plan(job *j, td_buf *out)
 
     j->d.final = j->segs == 1 && !j->d.streamed;
     if (j->d.final)
-        return run(j, &out);
+        return foldrun_run(j, &out);
     for (int i = 0; i < j->d.nacc && !st; i++)
         st = td_buf_new(j->p->dev, j->p->stream,
                         (size_t)(j->rows * j->segs) * td_dtype_size(j->d.acc[i]), &part[i]);
     if (!st)
-        st = run(j, part);
+        st = foldrun_run(j, part);
     if (!st)
         st = merge_segments(j, part, out);
     for (int i = 0; i < j->d.nacc; i++)

@@ -288,7 +288,7 @@ launch_gpu(td_plan *p, td_kernel *k, int lanes)
 
 /* Does the kernel's last operand limit hold?  Strides of many dims times many operands may not fit. */
 static bool
-fits(const td_plan *p)
+map_fits(const td_plan *p)
 {
     return p->nopnd * (p->nd + 1) + p->nscalar + 3 * p->nd <= TD_PLAN_WORDS;
 }
@@ -350,7 +350,7 @@ td_map_launch(td_plan *p)
 
     if (p->total == 0 || p->nstore == 0)
         return TD_OK;
-    if (!fits(p))
+    if (!map_fits(p))
         return TD_SKIP;
     m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p, true)) : 1;
     if (p->put &&

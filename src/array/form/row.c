@@ -193,7 +193,7 @@ find_shifts(build *b, int pass)
 }
 
 static void
-start(build *b, int pass)
+row_start(build *b, int pass)
 {
     const td_plan *p = b->r->p;
     td_dtype dt[TD_MAXACC];
@@ -252,7 +252,7 @@ bring_together(build *b, int pass)
 
 /* Goes to the thread's u-th vector of this round.  One that does not exist is read at the row's start. */
 static void
-place(build *b, int u)
+row_place(build *b, int u)
 {
     const td_row *r = b->r;
     const td_plan *p = r->p;
@@ -364,11 +364,11 @@ visit(build *b, int pass, int n)
     if (!b->r->held)
         memset(b->kept, 0, (size_t)n * sizeof *b->kept);
     for (int u = 0; u < n && n > 1; u++) {
-        place(b, u);
+        row_place(b, u);
         compute(b, u, pass, true);
     }
     for (int u = 0; u < n; u++) {
-        place(b, u);
+        row_place(b, u);
         compute(b, u, pass, false);
         for (int i = 0; i < b->r->p->nstep; i++)
             if (feeds(b, i, pass))
@@ -445,7 +445,7 @@ all_passes(build *b)
         row_values(b, pass);
         if (!find_wanted(b, pass))
             continue;
-        start(b, pass);
+        row_start(b, pass);
         g->lanes = b->r->lanes;
         if (b->r->gpu)
             pass_gpu(b, pass);

@@ -208,7 +208,7 @@ key_of(const td_row *r)
 }
 
 static td_status
-launch(const td_row *r, td_kernel *k, int64_t rows, int64_t length)
+rowrun_launch(const td_row *r, td_kernel *k, int64_t rows, int64_t length)
 {
     const td_plan *p = r->p;
     uint64_t words[TD_PLAN_WORDS + TD_ROW_EXTRAS];
@@ -264,7 +264,7 @@ td_row_eval(td_plan *p)
     token = td_graph_unlock();
     st = td_jit_get(p->dev, key_of(&r), td_row_build, &r, &k);
     if (!st)
-        st = launch(&r, k, p->total / length, length);
+        st = rowrun_launch(&r, k, p->total / length, length);
     td_graph_lock(token);
     return st;
 }

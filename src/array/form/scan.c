@@ -87,7 +87,7 @@ align_of(const gen *g, td_dtype dt)
 
 /* Elements from `at` on as accumulators; identities where the mask is off. */
 static td_num
-load(gen *g, td_val at, td_val mask, td_val *raw)
+scan_load(gen *g, td_val at, td_val mask, td_val *raw)
 {
     td_num v = td_num_load(g->f, g->in, g->d->in, at, mask, g->d->lanes, align_of(g, g->d->in));
 
@@ -213,7 +213,7 @@ static td_num
 fetch(gen *g, piece *p)
 {
     const td_scan *d = g->d;
-    td_num x = load(g, p->at, p->mask, &p->raw);
+    td_num x = scan_load(g, p->at, p->mask, &p->raw);
 
     if (d->put == TD_SCAN_SELECT)
         p->value =
@@ -334,7 +334,7 @@ totals_step(gen *g, td_val at, td_val hi, bool last, td_num slot)
 
         if (last)
             mask = G2(g, less, td_iota(f, TD_I64, d->lanes), G2(g, subtract, hi, j));
-        x[k] = load(g, G2(g, add, g->base, j), mask, NULL);
+        x[k] = scan_load(g, G2(g, add, g->base, j), mask, NULL);
     }
     for (int k = 0; k < d->unroll; k++)
         sum = merge(g, sum, x[k]);
@@ -346,7 +346,7 @@ totals_step(gen *g, td_val at, td_val hi, bool last, td_num slot)
 /* What element j selects, written where the next selected one belongs: when the mask does not mark it,
  * the next one overwrites it.  No branch, so that no mask is harder than another. */
 static td_val
-place(gen *g, td_val j, td_val to)
+scan_place(gen *g, td_val j, td_val to)
 {
     td_fn *f = g->f;
     td_val at = G2(g, add, g->base, j), raw = td_load(f, g->in, at, TD_NONE, 1, 0);
@@ -373,14 +373,14 @@ place_all(gen *g, td_val lo, td_val hi, td_val end, td_val to)
     td_break_if(f, G2(g, greater, G2(g, add, j, big(g, PLACES)), hi));
     td_break_if(f, G2(g, greater, G2(g, add, at, big(g, PLACES)), end));
     for (int k = 0; k < PLACES; k++)
-        at = place(g, G2(g, add, j, big(g, k)), at);
+        at = scan_place(g, G2(g, add, j, big(g, k)), at);
     td_set(f, to, at);
     td_set(f, i, G2(g, add, j, big(g, PLACES)));
     td_end(f);
     j = td_for(f, td_get(f, i), hi, big(g, 1));
     at = td_get(f, to);
     td_break_if(f, G2(g, greater_equal, at, end));
-    td_set(f, to, place(g, j, at));
+    td_set(f, to, scan_place(g, j, at));
     td_end(f);
 }
 
@@ -441,7 +441,7 @@ across_step(gen *g, td_val r, int count, td_val mask, td_num slot)
         td_val row = G2(g, add, r, big(g, k));
 
         at[k] = G2(g, add, g->base, G2(g, multiply, row, g->num[TD_SCAN_INNER]));
-        x[k] = load(g, at[k], mask, NULL);
+        x[k] = scan_load(g, at[k], mask, NULL);
     }
     for (int k = 0; k < count; k++) {
         acc = merge(g, acc, x[k]);

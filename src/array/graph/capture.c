@@ -141,7 +141,7 @@ place_input(td_capture *c, const td_array *a, td_array *out)
 }
 
 static bool
-fits(const td_capture *c, const td_array *a, const input *x, uintptr_t *slot)
+capture_fits(const td_capture *c, const td_array *a, const input *x, uintptr_t *slot)
 {
     td_view v = plain_view(a);
     uintptr_t at;
@@ -318,7 +318,7 @@ start_held(td_capture *c, const td_array *const *in, int n, td_array *place)
 }
 
 static td_status
-start(td_capture *c, const td_array *const *in, int n, td_array *place)
+capture_start(td_capture *c, const td_array *const *in, int n, td_array *place)
 {
     td_status st;
     td_hold h;
@@ -341,7 +341,7 @@ td_capture_begin(td_dev *d, const td_array *const *in, int n, td_capture **out, 
         return no_memory();
     c->dev = d;
     memset(place, 0, (size_t)n * sizeof *place);
-    st = start(c, in, n, place);
+    st = capture_start(c, in, n, place);
     if (st) {
         for (int i = 0; i < n; i++)
             td_array_unref(&place[i]);
@@ -539,7 +539,7 @@ give_results(const td_capture *c, const td_array *made, td_array *out)
 }
 
 static td_status
-run(td_capture *c, const uintptr_t *slot, uint64_t (*rng)[2])
+capture_run(td_capture *c, const uintptr_t *slot, uint64_t (*rng)[2])
 {
     td_tapeplay p = {.slot = slot, .rng = (const uint64_t(*)[2])rng};
     void *token;
@@ -579,7 +579,7 @@ td_capture_play(td_capture *c, const td_array *const *in, int n, td_array *out)
     td_hold_begin(&h);
     for (int i = 0; i < n && !st; i++) {
         st = td_array_use(in[i], false, &(td_buf *){NULL});
-        if (!st && !fits(c, in[i], &c->in[i], &slot[i]))
+        if (!st && !capture_fits(c, in[i], &c->in[i], &slot[i]))
             st = TD_SKIP;
     }
     for (int i = 0; i < c->nouter && !st; i++)
@@ -587,7 +587,7 @@ td_capture_play(td_capture *c, const td_array *const *in, int n, td_array *out)
     if (!st)
         st = make_stores(c, made, slot + n);
     if (!st)
-        st = run(c, slot, rng);
+        st = capture_run(c, slot, rng);
     td_hold_end(&h);
     if (!st)
         give_results(c, made, out);

@@ -25,7 +25,7 @@ static _Thread_local struct {
 
 /* The child has not the other threads. */
 static void
-in_child(void)
+memwait_in_child(void)
 {
     now.working = own.away && !own.idle;
     now.evaluating = own.depth > 0;
@@ -34,7 +34,7 @@ in_child(void)
 static void
 watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, memwait_in_child);
 }
 
 void

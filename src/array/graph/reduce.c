@@ -183,7 +183,7 @@ td_red_shifts(td_red red)
 }
 
 static td_num
-number(const td_val acc[], bool pair)
+reduce_number(const td_val acc[], bool pair)
 {
     return (td_num){acc[0], pair ? acc[1] : TD_NONE};
 }
@@ -198,7 +198,7 @@ compare(td_fn *f, td_op op, td_num a, td_num b)
 static void
 merge_arg(td_fn *f, td_op better, bool pair, const td_val a[], const td_val b[], td_val out[])
 {
-    td_num x = number(a, pair), y = number(b, pair);
+    td_num x = reduce_number(a, pair), y = reduce_number(b, pair);
     td_val take = compare(f, better, y, x), tie = compare(f, OP_equal, y, x);
     bool is_float = !f->st && td_dtype_is_float((td_dtype)td_at(f, a[0])->dt);
     int n = pair ? 3 : 2;
@@ -235,7 +235,7 @@ merge_one(td_fn *f, td_red red, td_val a, td_val b)
 static void
 merge_pair(td_fn *f, td_op op, const td_val a[], const td_val b[], td_val out[])
 {
-    td_num r = td_num_emit(f, op, (td_num[]){number(a, true), number(b, true)});
+    td_num r = td_num_emit(f, op, (td_num[]){reduce_number(a, true), reduce_number(b, true)});
 
     out[0] = r.re;
     out[1] = r.im;
@@ -298,11 +298,11 @@ td_red_finish(td_fn *f, td_red red, bool pair, const td_val acc[], td_val count,
         return td_num_of(td_cast(f, red == TD_RED_std ? TD_E1(f, sqrt, v) : v, out));
     case TD_RED_argmin:
     case TD_RED_argmax:        return td_num_of(acc[pair ? 2 : 1]);
-    case TD_RED_ends:          return td_num_cast(f, number(acc, true), out);
+    case TD_RED_ends:          return td_num_cast(f, reduce_number(acc, true), out);
     case TD_RED_any:
     case TD_RED_all:
     case TD_RED_count_nonzero: return td_num_of(td_cast(f, acc[0], out));
-    default:                   return td_num_cast(f, number(acc, pair), out);
+    default:                   return td_num_cast(f, reduce_number(acc, pair), out);
     }
 }
 

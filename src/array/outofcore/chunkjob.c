@@ -17,7 +17,7 @@ typedef struct expr {
 } expr;
 
 static const td_array *
-keep(expr *e, td_array *a, td_status st)
+chunkjob_keep(expr *e, td_array *a, td_status st)
 {
     e->st = st;
     if (st)
@@ -33,7 +33,7 @@ apply(expr *e, td_op op, td_operand x, td_operand y)
 
     if (e->st)
         return NULL;
-    return keep(e, &r, td_array_apply(op, (td_operand[]){x, y}, 2, &r));
+    return chunkjob_keep(e, &r, td_array_apply(op, (td_operand[]){x, y}, 2, &r));
 }
 
 static td_operand
@@ -44,7 +44,7 @@ of(const td_array *a)
 
 /* A number of the dtype that the expression has. */
 static td_operand
-number(double v)
+chunkjob_number(double v)
 {
     return (td_operand){.scalar = {.dt = TD_F64, .f = {v}}, .weak = 'f'};
 }
@@ -62,7 +62,7 @@ cast(expr *e, const td_array *a, td_dtype dt)
 
     if (e->st)
         return NULL;
-    return keep(e, &r, td_array_cast(a, dt, &r));
+    return chunkjob_keep(e, &r, td_array_cast(a, dt, &r));
 }
 
 /* The value of `a` as the caller's own; the rest is released. */
@@ -150,11 +150,11 @@ piece(const td_job *j, const td_array *x, td_array *out)
     case TD_RED_prod: return reduced(j, red, x, j->dt, &out[0]);
     case TD_RED_var:
     case TD_RED_std:
-        r[0] = keep(&e, &out[0], summed(j, x, &out[0]));
-        r[0] = apply(&e, OP_divide, of(r[0]), number(rows));
+        r[0] = chunkjob_keep(&e, &out[0], summed(j, x, &out[0]));
+        r[0] = apply(&e, OP_divide, of(r[0]), chunkjob_number(rows));
         if (!e.st)
-            r[1] = keep(&e, &out[1], reduced(j, TD_RED_var, x, TD_F64, &out[1]));
-        r[1] = apply(&e, OP_multiply, of(r[1]), number(rows));
+            r[1] = chunkjob_keep(&e, &out[1], reduced(j, TD_RED_var, x, TD_F64, &out[1]));
+        r[1] = apply(&e, OP_multiply, of(r[1]), chunkjob_number(rows));
         return end(&e, 2, r, out);
     case TD_RED_argmin:
     case TD_RED_argmax:
@@ -171,7 +171,7 @@ piece(const td_job *j, const td_array *x, td_array *out)
 
 /* Places in a chunk, where all axes are reduced, are numbers of the chunk's elements: those of the whole. */
 static const td_array *
-place(expr *e, const td_job *j, const td_array *at)
+chunkjob_place(expr *e, const td_job *j, const td_array *at)
 {
     const td_shape *s = &j->top[0]->view.shape;
     int64_t behind = 1, own = j->hi - j->lo;
@@ -194,7 +194,8 @@ merge_places(const td_job *j, const td_array *p, bool first, td_array *out)
 {
     bool least = j->red == TD_RED_argmin;
     expr e = {.n = 0};
-    const td_array *at = place(&e, j, &p[0]), *better, *tie, *nan[2], *take, *r[2] = {at, &p[1]};
+    const td_array *at = chunkjob_place(&e, j, &p[0]), *better, *tie, *nan[2], *take,
+                   *r[2] = {at, &p[1]};
     td_array both;
 
     if (first || e.st)
@@ -209,10 +210,10 @@ merge_places(const td_job *j, const td_array *p, bool first, td_array *out)
         apply(&e, OP_logical_or, of(better), of(apply(&e, OP_greater, of(nan[0]), of(nan[1]))));
     take = apply(&e, OP_logical_or, of(better), of(tie));
     for (int i = 0; i < 2 && !e.st; i++)
-        r[i] = keep(&e, &both,
-                    td_array_apply(OP_select,
-                                   (td_operand[]){of(take), of(i ? &p[1] : at), of(&j->acc[i])}, 3,
-                                   &both));
+        r[i] = chunkjob_keep(
+            &e, &both,
+            td_array_apply(OP_select, (td_operand[]){of(take), of(i ? &p[1] : at), of(&j->acc[i])},
+                           3, &both));
     return end(&e, 2, r, out);
 }
 
@@ -223,7 +224,8 @@ squared(expr *e, const td_array *d)
     td_array r;
 
     if (!e->st && td_dtype_is_complex(td_array_dtype(d))) {
-        const td_array *a = keep(e, &r, td_array_apply(OP_absolute, (td_operand[]){of(d)}, 1, &r));
+        const td_array *a =
+            chunkjob_keep(e, &r, td_array_apply(OP_absolute, (td_operand[]){of(d)}, 1, &r));
 
         return apply(e, OP_multiply, of(a), of(a));
     }
@@ -238,9 +240,9 @@ merge_variance(const td_job *j, const td_array *p, td_array *out)
     const td_array *d, *r[2];
 
     d = apply(&e, OP_subtract, of(&p[0]), of(&j->acc[0]));
-    r[0] =
-        apply(&e, OP_add, of(&j->acc[0]), of(apply(&e, OP_multiply, of(d), number(b / (a + b)))));
-    d = apply(&e, OP_multiply, of(squared(&e, d)), number(a * (b / (a + b))));
+    r[0] = apply(&e, OP_add, of(&j->acc[0]),
+                 of(apply(&e, OP_multiply, of(d), chunkjob_number(b / (a + b)))));
+    d = apply(&e, OP_multiply, of(squared(&e, d)), chunkjob_number(a * (b / (a + b))));
     r[1] = apply(&e, OP_add, of(apply(&e, OP_add, of(&j->acc[1]), of(&p[1]))), of(d));
     return end(&e, 2, r, out);
 }
@@ -319,11 +321,11 @@ finish(const td_job *j, td_array *out)
     td_array root = {0};
 
     if (j->red == TD_RED_mean)
-        r = apply(&e, OP_divide, of(r), number(n));
+        r = apply(&e, OP_divide, of(r), chunkjob_number(n));
     if (is_variance(j->red))
-        r = apply(&e, OP_divide, of(&j->acc[1]), number(free > 0 ? free : 0));
+        r = apply(&e, OP_divide, of(&j->acc[1]), chunkjob_number(free > 0 ? free : 0));
     if (j->red == TD_RED_std && !e.st)
-        r = keep(&e, &root, td_array_apply(OP_sqrt, (td_operand[]){of(r)}, 1, &root));
+        r = chunkjob_keep(&e, &root, td_array_apply(OP_sqrt, (td_operand[]){of(r)}, 1, &root));
     r = cast(&e, r, j->dt);
     return end(&e, 1, &r, out);
 }

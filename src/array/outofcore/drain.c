@@ -66,7 +66,7 @@ td_drain_open(td_dev *d, td_drain **out)
 
 /* Slot k is the caller's, and empty. */
 static td_status
-take(td_drain *q, int k)
+drain_take(td_drain *q, int k)
 {
     TD_TRY(td_relay_wait(&q->relay, k, false));
     td_node_unref(q->slot[k].x.n);
@@ -79,7 +79,7 @@ td_drain_give(td_drain *q, const td_drained *x)
 {
     int k = (int)(q->given % SLOTS);
 
-    TD_TRY(take(q, k));
+    TD_TRY(drain_take(q, k));
     TD_TRY(td_event_record(q->slot[k].made, td_dev_stream(x->n->dev)));
     q->slot[k].x = *x;
     td_node_ref(x->n);
@@ -92,7 +92,7 @@ td_status
 td_drain_flush(td_drain *q)
 {
     for (int k = 0; q && k < SLOTS; k++)
-        TD_TRY(take(q, k));
+        TD_TRY(drain_take(q, k));
     return TD_OK;
 }
 

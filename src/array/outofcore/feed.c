@@ -99,7 +99,7 @@ chunk_end(const td_feeder *f, int64_t lo)
 
 /* Without the graph's lock. */
 static td_status
-fill(td_feeder *f, int k, int64_t lo, int64_t hi)
+feed_fill(td_feeder *f, int k, int64_t lo, int64_t hi)
 {
     buffers *s = &f->slot[k];
 
@@ -128,7 +128,7 @@ run_feeder(void *ctx)
         hi = chunk_end(f, lo);
         if (!td_relay_await(&f->relay, k, false))
             break;
-        st = fill(f, k, lo, hi);
+        st = feed_fill(f, k, lo, hi);
         td_relay_fail(&f->relay, st);
         if (!st)
             td_relay_set(&f->relay, k, true);
@@ -211,7 +211,7 @@ td_feeder_take(td_feeder *f, int *slot)
         TD_TRY(td_relay_wait(&f->relay, k, true));
     } else {
         token = td_graph_unlock();
-        st = fill(f, k, lo, chunk_end(f, lo));
+        st = feed_fill(f, k, lo, chunk_end(f, lo));
         td_graph_lock(token);
         TD_TRY(st);
     }

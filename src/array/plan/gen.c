@@ -139,7 +139,7 @@ align_of(const td_gen *g, const td_opnd *o)
 }
 
 static td_num
-load(td_gen *g, int k, td_val index, int lanes)
+gen_load(td_gen *g, int k, td_val index, int lanes)
 {
     const td_opnd *o = &g->p->opnd[k];
     td_num v = td_num_load(g->f, g->ptr[k], (td_dtype)o->dt, index, lanes > 1 ? g->mask : TD_NONE,
@@ -169,14 +169,14 @@ iota(td_gen *g, const td_step *s)
 }
 
 static td_num
-gather(td_gen *g, const td_step *s)
+gen_gather(td_gen *g, const td_step *s)
 {
     td_val i = TD_G2(g, multiply, g->val[s->src[0]].re, g->scalar[s->scalar]);
     int lanes;
 
     i = TD_G2(g, add, i, index_of(g, s->opnd, true));
     lanes = g->f->st ? 1 : td_at(g->f, i)->lanes;
-    return load(g, s->opnd, i, lanes);
+    return gen_load(g, s->opnd, i, lanes);
 }
 
 static td_num
@@ -213,14 +213,14 @@ compute(td_gen *g, const td_step *s)
     case TD_N_LEAF:
         if (g->tile[s->opnd].i)
             return tiled(g, s);
-        return load(g, s->opnd, index_of(g, s->opnd, false),
-                    g->p->opnd[s->opnd].inner ? g->lanes : 1);
+        return gen_load(g, s->opnd, index_of(g, s->opnd, false),
+                        g->p->opnd[s->opnd].inner ? g->lanes : 1);
     case TD_N_OP:   return rounded(g, td_num_emit(g->f, (td_op)s->op, x), dt);
     case TD_N_CAST: return rounded(g, x[0], dt);
     case TD_N_IOTA: return iota(g, s);
     case TD_N_RANDOM:
         return td_num_of(td_gen_random(g, s, td_cast(g->f, index_of(g, s->opnd, true), TD_U64)));
-    case TD_N_GATHER: return gather(g, s);
+    case TD_N_GATHER: return gen_gather(g, s);
     case TD_N_SEARCH: return td_num_of(td_gen_search(g, s, x[0].re, index_of(g, s->opnd, false)));
     case TD_N_REDUCE:
     case TD_N_AWAY:

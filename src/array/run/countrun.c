@@ -92,7 +92,7 @@ doubt(const job *j)
 }
 
 static td_status
-run(job *j, const td_node *counters)
+countrun_run(job *j, const td_node *counters)
 {
     td_dims dims = {.grid = {(uint32_t)j->blocks, 1, 1},
                     .block = {(uint32_t)j->d.block, 1, 1},
@@ -153,7 +153,7 @@ count(job *j, td_array *out)
     TD_TRY(td_array_full(j->dev, j->d.counter, &s, (td_scalar){.dt = TD_I64}, &counters));
     st = td_storage_eval(counters.store);
     if (!st)
-        st = run(j, counters.store->node);
+        st = countrun_run(j, counters.store->node);
     if (!st)
         st = gpu ? td_array_cast(&counters, TD_I64, out)
                  : td_array_reduce(TD_RED_sum, &counters, &sum, out);

@@ -70,8 +70,8 @@ name_numbers(td_eachfn *e, const td_array *num)
 }
 
 static td_status
-fill(td_eachfn *e, const td_array *in, const td_array *num, const td_array *out, const int *to,
-     int nout)
+each_fill(td_eachfn *e, const td_array *in, const td_array *num, const td_array *out, const int *to,
+          int nout)
 {
     td_plan *p = &e->plan;
 
@@ -137,7 +137,7 @@ td_each_new(const td_array *in, int nin, const td_array *num, int nnum, const td
         e->num_dt[k] = num[k].dt;
     td_need_begin(&need);
     td_plan_begin(&e->plan, td_array_dev(&in[0]), &in[0].view.shape);
-    st = fill(e, in, num, out, to, nout);
+    st = each_fill(e, in, num, out, to, nout);
     let_go(&e->plan);
     td_need_end(&need);
     if (st)
@@ -197,7 +197,7 @@ td_each_fits(const td_eachfn *e, const td_array *const *row)
 
 /* The row's memory into the plan: what is written is nobody else's from here on. */
 static td_status
-take(const td_eachfn *e, const td_array *const *row, td_plan *p)
+each_take(const td_eachfn *e, const td_array *const *row, td_plan *p)
 {
     td_buf *buf[TD_EACH_ARRAYS] = {NULL};
 
@@ -217,7 +217,7 @@ run_row(const td_eachfn *e, const td_array *const *row, td_plan *p)
     int n = 0;
     td_status st;
 
-    TD_TRY(take(e, row, p));
+    TD_TRY(each_take(e, row, p));
     for (int i = 0; i < e->nin; i++)
         if (e->written[i])
             td_writing_begin(&w[n++], row[i]->store);

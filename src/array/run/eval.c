@@ -392,7 +392,7 @@ td_eval_running(const td_node *n)
 }
 
 static td_status
-load(td_node *n)
+eval_load(td_node *n)
 {
     td_status st;
 
@@ -495,7 +495,7 @@ td_eval_node(td_node *n)
         else if (td_node_away(n))
             st = bring_back(n);
         else
-            st = n->kind == TD_N_HOST ? load(n) : eval_pending(&need, n);
+            st = n->kind == TD_N_HOST ? eval_load(n) : eval_pending(&need, n);
         td_need_end(&need);
     } while (st == TD_ERR_OOM && td_memwait_others());
     td_memwait_end();

@@ -47,7 +47,7 @@ list_addresses(td_solver *j, td_dev *dev, const td_solver_array *want, int n, td
 
 /* The job, with the graph's lock given up: its buffers are held. */
 static td_status
-run(td_solver *j, td_dev *dev, td_buf *const *buf, int n)
+factor_run(td_solver *j, td_dev *dev, td_buf *const *buf, int n)
 {
     void *token;
     td_status st;
@@ -87,7 +87,7 @@ td_array_factor(td_solver *j, const td_array *const *a, int n)
     if (!st)
         st = list_addresses(j, dev, want, n, addresses);
     if (!st)
-        st = run(j, dev, buf, n);
+        st = factor_run(j, dev, buf, n);
     td_hold_end(&h);
     for (int i = 0; i < n; i++)
         td_array_unref(&addresses[i]);

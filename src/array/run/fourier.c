@@ -53,7 +53,7 @@ normal(const td_view *v)
 }
 
 static bool
-fits(const td_array *a, int rank, const td_fourier *j, td_fourier_side *side)
+fourier_fits(const td_array *a, int rank, const td_fourier *j, td_fourier_side *side)
 {
     td_view v = normal(&a->view);
     size_t size = td_dtype_size(td_array_dtype(a));
@@ -101,7 +101,7 @@ run_held(td_fourier *j, const td_array *in, const td_array *out)
 }
 
 static td_status
-run(td_fourier *j, const td_array *in, const td_array *out)
+fourier_run(td_fourier *j, const td_array *in, const td_array *out)
 {
     td_status st;
     td_hold h;
@@ -132,13 +132,13 @@ td_array_fourier(const td_array *in, const td_array *out, td_fourier_kind kind, 
     memcpy(j.n, n->dim + (n->ndim - rank), (size_t)rank * sizeof *j.n);
     if (!td_array_size(out) || !td_array_size(in))
         return TD_OK;
-    if (!fits(out, rank, &j, &j.out))
+    if (!fourier_fits(out, rank, &j, &j.out))
         return TD_SKIP;
-    if (fits(in, rank, &j, &j.in))
-        return run(&j, in, out);
+    if (fourier_fits(in, rank, &j, &j.in))
+        return fourier_run(&j, in, out);
     TD_TRY(td_array_copy(in, &dense));
-    TD_ASSERT(fits(&dense, rank, &j, &j.in));
-    st = run(&j, &dense, out);
+    TD_ASSERT(fourier_fits(&dense, rank, &j, &j.in));
+    st = fourier_run(&j, &dense, out);
     td_array_unref(&dense);
     return st;
 }

@@ -110,7 +110,7 @@ typedef struct maker {
 } maker;
 
 static const td_array *
-keep(maker *m, td_status st, const td_array *r)
+fperror_keep(maker *m, td_status st, const td_array *r)
 {
     if (m->st || st) {
         m->st = m->st ? m->st : st;
@@ -126,7 +126,7 @@ value(maker *m, td_node *n)
 {
     td_array r = {0};
 
-    return m->st ? NULL : keep(m, td_array_of_node(td_node_ref(n), &r), &r);
+    return m->st ? NULL : fperror_keep(m, td_array_of_node(td_node_ref(n), &r), &r);
 }
 
 static const td_array *
@@ -135,7 +135,7 @@ apply(maker *m, td_op op, const td_array *a, const td_array *b)
     td_operand x[2] = {{.array = a}, {.array = b}};
     td_array r = {0};
 
-    return m->st ? NULL : keep(m, td_array_apply(op, x, b ? 2 : 1, &r), &r);
+    return m->st ? NULL : fperror_keep(m, td_array_apply(op, x, b ? 2 : 1, &r), &r);
 }
 
 static const td_array *
@@ -144,7 +144,7 @@ compare(maker *m, td_op op, const td_array *a, double number)
     td_operand x[2] = {{.array = a}, {.scalar = {.dt = TD_F64, .f = {number}}, .weak = 'f'}};
     td_array r = {0};
 
-    return m->st ? NULL : keep(m, td_array_apply(op, x, 2, &r), &r);
+    return m->st ? NULL : fperror_keep(m, td_array_apply(op, x, 2, &r), &r);
 }
 
 static const td_array *
@@ -178,7 +178,7 @@ reduced(maker *m, td_red red, const td_array *a, uint32_t axes, bool keepdims)
     td_redargs args = {.axes = axes, .keepdims = keepdims, .dtype = -1};
     td_array r = {0};
 
-    return m->st || !a ? NULL : keep(m, td_array_reduce(red, a, &args, &r), &r);
+    return m->st || !a ? NULL : fperror_keep(m, td_array_reduce(red, a, &args, &r), &r);
 }
 
 /* seen - an operation and its values: what a node says before it is evaluated. */

@@ -84,7 +84,7 @@ build(void *ctx, td_fn *f)
 }
 
 static td_status
-launch(const form *d, td_dev *dev, uint64_t words[7])
+runs_launch(const form *d, td_dev *dev, uint64_t words[7])
 {
     int64_t total = (int64_t)(words[5] * words[6]);
     td_dims dims = {.grid = {(uint32_t)((total + BLOCK - 1) / BLOCK), 1, 1},
@@ -144,7 +144,7 @@ td_array_put_runs(const td_array *a, td_op op, const td_array *at, const td_arra
         words[4] = a->store->node->buf->ptr + (uint64_t)a->view.offset * td_dtype_size(d.dt);
         words[5] = (uint64_t)td_array_size(at);
         words[6] = (uint64_t)td_array_size(inner);
-        st = words[5] && words[6] ? launch(&d, td_array_dev(a), words) : TD_OK;
+        st = words[5] && words[6] ? runs_launch(&d, td_array_dev(a), words) : TD_OK;
     }
     td_hold_end(&h);
     for (int i = 0; i < 4; i++)

@@ -151,7 +151,7 @@ words_of(const job *j, const int64_t *num, uint64_t *words)
 }
 
 static td_status
-run(job *j)
+scanrun_run(job *j)
 {
     uint64_t words[4 + TD_SCAN_INTS];
     int64_t num[TD_SCAN_INTS], per = j->d.block / j->d.team, blocks;
@@ -229,7 +229,7 @@ totals(const job *whole, td_buf **out)
         st = td_buf_new(whole->dev, td_dev_stream(whole->dev), nbytes, &sum);
     if (!st) {
         each.out = part->ptr;
-        st = run(&each);
+        st = scanrun_run(&each);
     }
     if (!st) {
         all.d.in = all.d.acc = all.d.out = whole->d.acc;
@@ -241,7 +241,7 @@ totals(const job *whole, td_buf **out)
         form(&all);
         all.segs = 1;
         all.seglen = all.n;
-        st = run(&all);
+        st = scanrun_run(&all);
     }
     td_buf_unref(part);
     if (st)
@@ -276,7 +276,7 @@ accumulate(job *j, uintptr_t out)
     }
     j->out = out;
     if (!st)
-        st = run(j);
+        st = scanrun_run(j);
     td_buf_unref(carry);
     return st;
 }
@@ -354,7 +354,7 @@ scatter(job *j, td_buf *counts, td_array *out)
     j->d.carried = true;
     j->carry = counts->ptr;
     j->out = out->store->node->buf->ptr;
-    return run(j);
+    return scanrun_run(j);
 }
 
 td_status

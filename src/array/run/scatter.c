@@ -137,7 +137,8 @@ number_elements(const target *t, td_dtype dt, td_array *out)
 
 /* map[place] = op(map[place], value), one element for each of t's indices. */
 static td_status
-mark(const target *t, const td_array *map, const td_array *place, td_op op, const td_operand *value)
+scatter_mark(const target *t, const td_array *map, const td_array *place, td_op op,
+             const td_operand *value)
 {
     target m = {.a = map, .p = t->p, .view = {.shape = t->spread}, .gpu = true};
     td_putting w = {.how = TD_PUT_FREE, .op = op};
@@ -167,9 +168,9 @@ find_last(const target *t, td_node **guard)
     if (!st)
         st = number_elements(t, dt, &number);
     if (!st)
-        st = mark(t, &map, &place, TD_OPS, &none);
+        st = scatter_mark(t, &map, &place, TD_OPS, &none);
     if (!st)
-        st = mark(t, &map, &place, OP_maximum, &(td_operand){.array = &number});
+        st = scatter_mark(t, &map, &place, OP_maximum, &(td_operand){.array = &number});
     if (!st)
         st = td_array_pick(&map, &flat, &last);
     if (!st)

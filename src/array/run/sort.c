@@ -11,7 +11,7 @@ address(const td_node *n)
 }
 
 static td_status
-run(const td_node *n, int64_t length, const td_array *values, const td_array *index)
+sort_run(const td_node *n, int64_t length, const td_array *values, const td_array *index)
 {
     int64_t size = td_shape_size(&n->view.shape);
     td_sort job = {.dt = (td_dtype)n->dt, .rows = size / length, .n = length, .in = address(n)};
@@ -50,7 +50,7 @@ td_array_sort(const td_array *a, td_array *values, td_array *index)
     if (!st && td_array_size(a)) {
         st = td_node_dense(a, &n);
         if (!st)
-            st = run(n, s->dim[s->ndim - 1], values, index);
+            st = sort_run(n, s->dim[s->ndim - 1], values, index);
         td_node_unref(n);
     }
     if (st && values && values->store)

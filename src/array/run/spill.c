@@ -106,7 +106,7 @@ static _Thread_local td_hold *hold;
 
 /* The child has not the threads that were evaluating. */
 static void
-in_child(void)
+spill_in_child(void)
 {
     needs = innermost = NULL;
 }
@@ -114,7 +114,7 @@ in_child(void)
 static void
 watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, spill_in_child);
 }
 
 void
@@ -287,7 +287,7 @@ go(td_node *n, state *s, td_stream *beside)
 
 /* Those of the list that may go, in the order in which they do. */
 static size_t
-choose(td_held *list, size_t n, size_t *sum, bool *apart)
+spill_choose(td_held *list, size_t n, size_t *sum, bool *apart)
 {
     size_t m = 0;
 
@@ -373,7 +373,7 @@ td_spill(td_dev *d, size_t nbytes)
         return went;
     if (td_away_held(d, LEAST, oldest_need(), &list, &n))
         return went;
-    n = choose(list, n, &sum, &apart);
+    n = spill_choose(list, n, &sum, &apart);
     st = n && would_do(d, nbytes, sum) ? TD_OK : TD_SKIP;
     if (!st && apart)
         st = td_dev_sync(d);

@@ -122,7 +122,7 @@ read_file(const td_hostfile *f, const char *from, size_t n, char *to)
 
 /* 1: the file is read; 0: memory. */
 static int
-choose(td_hostfile *f)
+hostfile_choose(td_hostfile *f)
 {
     unsigned n = atomic_fetch_add_explicit(&f->tries, 1, memory_order_relaxed),
              memory = atomic_load_explicit(&f->pace[0], memory_order_relaxed),
@@ -144,7 +144,7 @@ td_hostfile_read(td_hostfile *f, const char *from, size_t n, void *to)
         memcpy(to, from, n);
         return TD_OK;
     }
-    way = choose(f);
+    way = hostfile_choose(f);
     begun = now_ns();
     if (way)
         TD_TRY(read_file(f, from, n, to));

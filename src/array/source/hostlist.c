@@ -34,7 +34,7 @@ td_hostlist_unref(td_hostlist *l)
 /* ---- windows ---- */
 
 static int64_t
-place(const td_host *h, int64_t i)
+hostlist_place(const td_host *h, int64_t i)
 {
     return h->list->at[h->first + i * h->step];
 }
@@ -64,8 +64,8 @@ td_host_readable(const td_host *h)
     if (!h->list)
         return td_host_box(h, &box) || td_host_runs(h);
     for (int64_t i = 0; i < h->view.shape.dim[h->listed]; i++) {
-        lo = place(h, i) < lo ? place(h, i) : lo;
-        hi = place(h, i) > hi ? place(h, i) : hi;
+        lo = hostlist_place(h, i) < lo ? hostlist_place(h, i) : lo;
+        hi = hostlist_place(h, i) > hi ? hostlist_place(h, i) : hi;
     }
     all = span(h, lo, hi + 1);
     td_host_layout(&all, &layout);
@@ -78,7 +78,7 @@ composed(const td_host *h, const td_hostlist *l, td_hostlist **out)
 {
     TD_TRY(td_hostlist_new(l->n, out));
     for (int64_t i = 0; i < l->n; i++)
-        (*out)->at[i] = place(h, l->at[i]);
+        (*out)->at[i] = hostlist_place(h, l->at[i]);
     return TD_OK;
 }
 
@@ -151,7 +151,7 @@ inner_dims(const td_view *v, int listed, int64_t dim[], int64_t stride[], int64_
 
 /* Elements one by one: count of them, from place i of the list on. */
 static void
-gather(const td_host *h, int64_t offset, int64_t i, int64_t count, char *to)
+hostlist_gather(const td_host *h, int64_t offset, int64_t i, int64_t count, char *to)
 {
     size_t size = td_dtype_size(h->src->dt);
     int64_t step = h->view.stride[h->listed] * (int64_t)size;
@@ -160,15 +160,15 @@ gather(const td_host *h, int64_t offset, int64_t i, int64_t count, char *to)
     switch (size) {
     case 4:
         for (int64_t k = 0; k < count; k++)
-            memcpy(to + 4 * k, from + place(h, i + k) * step, 4);
+            memcpy(to + 4 * k, from + hostlist_place(h, i + k) * step, 4);
         return;
     case 8:
         for (int64_t k = 0; k < count; k++)
-            memcpy(to + 8 * k, from + place(h, i + k) * step, 8);
+            memcpy(to + 8 * k, from + hostlist_place(h, i + k) * step, 8);
         return;
     default:
         for (int64_t k = 0; k < count; k++)
-            memcpy(to + (size_t)k * size, from + place(h, i + k) * step, size);
+            memcpy(to + (size_t)k * size, from + hostlist_place(h, i + k) * step, size);
     }
 }
 
@@ -198,10 +198,10 @@ td_host_listed(const td_host *h, int64_t first, int64_t count, char *to)
 
         if (inner == 1) {
             run = left < count ? left : count;
-            gather(h, offset, i, run, to);
+            hostlist_gather(h, offset, i, run, to);
         } else {
             run = run < count ? run : count;
-            offset += place(h, i) * h->view.stride[h->listed];
+            offset += hostlist_place(h, i) * h->view.stride[h->listed];
             TD_TRY(td_host_strided(h->src, offset, dim, stride, n, at, run, to));
         }
         to += run * size;
@@ -294,7 +294,7 @@ td_host_read_listed(const td_host *h, char *to)
     if (!e)
         return td_fail(TD_ERR_NOMEM, "from_host: no host memory for %lld places", (long long)n);
     for (int64_t i = 0; i < n; i++)
-        e[i] = (entry){place(h, i), i};
+        e[i] = (entry){hostlist_place(h, i), i};
     qsort(e, (size_t)n, sizeof *e, by_place);
     st = read_boxes(h, e, n, row, to);
     free(e);

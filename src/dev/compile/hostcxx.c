@@ -246,7 +246,7 @@ write_text(const td_source_job *job, const td_temp *t)
 }
 
 static td_status
-run(const td_source_job *job, const td_temp *t, td_image *out)
+hostcxx_run(const td_source_job *job, const td_temp *t, td_image *out)
 {
     td_text said = {0};
     td_args args = {0};
@@ -278,7 +278,7 @@ compile(const td_source_job *job, td_image *out)
     td_status st;
 
     TD_TRY(td_temp_begin(&t, job->keep));
-    st = run(job, &t, out);
+    st = hostcxx_run(job, &t, out);
     td_temp_end(&t);
     return st;
 }

@@ -206,7 +206,7 @@ makes_ptx(const td_source_job *job)
 }
 
 static td_status
-run(const td_source_job *job, const td_temp *t, td_image *out)
+nvcc_run(const td_source_job *job, const td_temp *t, td_image *out)
 {
     bool ptx = makes_ptx(job);
     const char *result = ptx ? "kernel.ptx" : "kernel.cubin";
@@ -252,7 +252,7 @@ symbols_of_ptx(const td_source_job *job, const char *nvcc, const td_temp *t, td_
 
     snprintf(arch, sizeof arch, "sm_%s", job->arch + strlen(ptx_prefix));
     machine.arch = arch;
-    st = run(&machine, t, &cubin);
+    st = nvcc_run(&machine, t, &cubin);
     if (!st)
         st = find_symbols(job, nvcc, &cubin);
     out->symbol = cubin.symbol;
@@ -272,7 +272,7 @@ compile(const td_source_job *job, td_image *out)
 
     TD_TRY(find_nvcc(nvcc, sizeof nvcc));
     TD_TRY(td_temp_begin(&t, job->keep));
-    st = run(job, &t, out);
+    st = nvcc_run(job, &t, out);
     if (!st)
         st = makes_ptx(job) ? symbols_of_ptx(job, nvcc, &t, out) : find_symbols(job, nvcc, out);
     td_temp_end(&t);

@@ -23,7 +23,7 @@ static char path[PATH_MAX];
 static td_lib_state state = TD_LIB_STATE;
 
 static td_status
-load(void)
+nvrtc_load(void)
 {
     void *lib;
 
@@ -157,7 +157,7 @@ failed(const td_source_job *job, const char *log)
 /* ---- compiling ---- */
 
 static td_status
-run(nvrtc_program p, const td_source_job *job, td_image *out)
+nvrtc_run(nvrtc_program p, const td_source_job *job, td_image *out)
 {
     td_args a = {0};
     bool cubin = false;
@@ -184,7 +184,7 @@ run(nvrtc_program p, const td_source_job *job, td_image *out)
 
 /* What was compiled goes into the user's folder. */
 static td_status
-keep(const td_source_job *job, const td_image *i)
+nvrtc_keep(const td_source_job *job, const td_image *i)
 {
     bool cubin = memcmp(i->data, "\177ELF", 4) == 0;
     td_temp t;
@@ -201,12 +201,12 @@ compile(const td_source_job *job, td_image *out)
     nvrtc_program p = NULL;
     td_status st;
 
-    TD_TRY(td_lib_once(&state, load));
+    TD_TRY(td_lib_once(&state, nvrtc_load));
     TD_TRY(RTC_TRY(CreateProgram, &p, job->text, job->file, td_host_headers, td_host_header,
                    td_host_header_as));
-    st = run(p, job, out);
+    st = nvrtc_run(p, job, out);
     (void)rtc.DestroyProgram(&p);
-    return st || !job->keep ? st : keep(job, out);
+    return st || !job->keep ? st : nvrtc_keep(job, out);
 }
 
 const td_compiler td_compiler_nvrtc = {version, compile};

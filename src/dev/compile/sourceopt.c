@@ -77,7 +77,7 @@ behind(const row *r, const char *option, bool *joined)
 }
 
 static const row *
-find(const char *option, const char **value, bool *joined)
+sourceopt_find(const char *option, const char **value, bool *joined)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if ((*value = behind(&rows[i], option, joined)))
@@ -107,7 +107,7 @@ td_args_options(td_args *a, const td_source_job *job, td_dialect to)
     for (int i = 0; i < job->noption; i++) {
         const char *option = job->option[i], *value;
         bool joined = false;
-        const row *r = find(option, &value, &joined);
+        const row *r = sourceopt_find(option, &value, &joined);
 
         if (!r) {
             td_args_add(a, "%s", option); /* the compiler may know it */

@@ -69,7 +69,7 @@ plain_signals(posix_spawnattr_t *attr)
 }
 
 static int
-start(const char *const *argv, int out, pid_t *pid)
+spawn_start(const char *const *argv, int out, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
@@ -95,7 +95,7 @@ td_spawn_run(const char *const *argv, td_text *said, int *code)
 
     if (pipe2(pipe_fd, O_CLOEXEC))
         return td_fail(TD_ERR_IO, "%s: no pipe: %s", argv[0], strerror(errno));
-    r = start(argv, pipe_fd[1], &pid);
+    r = spawn_start(argv, pipe_fd[1], &pid);
     close(pipe_fd[1]);
     if (!r)
         drain(pipe_fd[0], said);

@@ -14,7 +14,7 @@ static struct {
 } played = {.once = PTHREAD_ONCE_INIT};
 
 static void
-start(void)
+played_start(void)
 {
     void *handle = td_lib_beside("libtreadle_null.so", played.why, sizeof played.why);
     td_player_fn *player = NULL;
@@ -28,7 +28,7 @@ start(void)
 td_status
 td_player_find(const td_player **out)
 {
-    pthread_once(&played.once, start);
+    pthread_once(&played.once, played_start);
     *out = atomic_load(&played.found);
     return *out ? TD_OK
                 : td_fail(TD_ERR_LIBRARY,

@@ -147,14 +147,14 @@ copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes)
 }
 
 static td_status
-copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes)
+cpu_copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes)
 {
     (void)s;
     return run_move((move){.dst = (char *)dst, .src = (const char *)src, .nbytes = nbytes});
 }
 
 static td_status
-fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
+cpu_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
 {
     (void)s;
     return run_move((move){.dst = (char *)dst, .byte = byte, .nbytes = nbytes});
@@ -217,7 +217,7 @@ launch_threads(run *r, int narg, const char *text)
 }
 
 static td_status
-launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
+cpu_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
 {
     run r = {.entry = f->entry, .args = args, .dims = dims};
     char text[256];
@@ -257,15 +257,15 @@ static const td_devops cpu_ops = {
     .copy_in = copy_in,
     .copy_fill = copy_fill,
     .copy_out = copy_out,
-    .copy = copy,
-    .fill = fill,
+    .copy = cpu_copy,
+    .fill = cpu_fill,
     .module_load = td_cpu_module_load,
     .module_free = td_cpu_module_free,
     .module_func = td_cpu_module_func,
     .module_global = td_cpu_module_global,
     .func_param = td_cpu_func_param,
     .func_attribute = td_cpu_func_attribute,
-    .launch = launch,
+    .launch = cpu_launch,
 };
 
 /* ---- the device ---- */
@@ -288,7 +288,7 @@ model_name(char *out, size_t n)
 }
 
 static void
-make(void)
+cpu_make(void)
 {
     td_devinfo *i = &cpu.info;
 
@@ -318,6 +318,6 @@ td_cpu_dev(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, make);
+    pthread_once(&once, cpu_make);
     return &cpu;
 }

@@ -44,8 +44,8 @@ td_hostfill(char *dst, size_t pitch, int size, uint32_t value, size_t width, siz
 }
 
 static td_status
-fill(td_stream *s, uintptr_t dst, size_t pitch, int size, uint32_t value, size_t width,
-     size_t height)
+hostraw_fill(td_stream *s, uintptr_t dst, size_t pitch, int size, uint32_t value, size_t width,
+             size_t height)
 {
     (void)s;
     td_hostfill((char *)dst, pitch, size, value, width,
@@ -66,7 +66,7 @@ begin_of(const td_side *p, size_t *pitch, size_t *slice)
 }
 
 static td_status
-copy(td_stream *s, const td_brick *b)
+hostraw_copy(td_stream *s, const td_brick *b)
 {
     td_hostbrick h = {.width = b->width, .height = b->height, .depth = b->depth};
 
@@ -229,8 +229,8 @@ config(td_dev *d, int which, bool set, int *value)
 
 const td_rawops td_cpu_raw = {
     .holds = holds,
-    .fill = fill,
-    .copy = copy,
+    .fill = hostraw_fill,
+    .copy = hostraw_copy,
     .array_new = hostarray_new,
     .array_free = hostarray_free,
     .texture_new = texture_new,

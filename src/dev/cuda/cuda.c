@@ -26,7 +26,7 @@ driver_of(td_devkind kind)
 }
 
 static void
-in_child(void)
+cuda_in_child(void)
 {
     for (size_t i = 0; i < 2; i++)
         if (atomic_load(&drivers[i].running))
@@ -55,7 +55,7 @@ sync_all(td_dev *d)
 }
 
 static td_status
-copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes)
+cuda_copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes)
 {
     td_cuda *c = td_cuda_of(s->dev);
 
@@ -63,7 +63,7 @@ copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes)
 }
 
 static td_status
-fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
+cuda_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
 {
     td_cuda *c = td_cuda_of(s->dev);
 
@@ -240,8 +240,8 @@ static const td_devops cuda_ops = {
     .copy_in = td_cuda_copy_in,
     .copy_fill = td_cuda_copy_fill,
     .copy_out = td_cuda_copy_out,
-    .copy = copy,
-    .fill = fill,
+    .copy = cuda_copy,
+    .fill = cuda_fill,
     .stream_new = stream_new,
     .stream_free = stream_free,
     .stream_sync = stream_sync,
@@ -308,7 +308,7 @@ describe(td_cuda *c)
 static void
 watch_once(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, cuda_in_child);
 }
 
 /* From now on a child of this process must not use that driver. */

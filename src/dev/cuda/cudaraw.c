@@ -42,8 +42,8 @@ holds(td_dev *d, uintptr_t ptr, size_t nbytes)
 }
 
 static td_status
-fill(td_stream *s, uintptr_t dst, size_t pitch, int size, uint32_t value, size_t width,
-     size_t height)
+cudaraw_fill(td_stream *s, uintptr_t dst, size_t pitch, int size, uint32_t value, size_t width,
+             size_t height)
 {
     td_cuda *c = td_cuda_of(s->dev);
     cu_stream h = handle_of(s);
@@ -88,7 +88,7 @@ side_of(const td_side *p)
 }
 
 static td_status
-copy(td_stream *s, const td_brick *b)
+cudaraw_copy(td_stream *s, const td_brick *b)
 {
     td_cuda *c = td_cuda_of(s->dev);
     cu_copy3 d = {.src = side_of(&b->src),
@@ -344,8 +344,8 @@ bus(td_dev *d, char *out, size_t n)
 
 const td_rawops td_cuda_raw = {
     .holds = holds,
-    .fill = fill,
-    .copy = copy,
+    .fill = cudaraw_fill,
+    .copy = cudaraw_copy,
     .peer = peer,
     .array_new = array_new,
     .array_free = array_free,

@@ -66,7 +66,7 @@ static struct {
 /* ---- the library ---- */
 
 static td_status
-load(void)
+blas_load(void)
 {
     static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", NULL};
     void *lib;
@@ -158,7 +158,7 @@ td_cuda_blas(td_cuda *c, td_stream *s, void **handle)
     blas_handle h = NULL;
     td_status st;
 
-    TD_TRY(td_lib_once(&blas.state, load));
+    TD_TRY(td_lib_once(&blas.state, blas_load));
     pthread_mutex_lock(&c->blas_mu);
     st = handle_of(c, &h);
     if (!st)
@@ -177,7 +177,7 @@ td_cuda_blas_done(td_cuda *c)
 
 /* One thread at a time: a handle has one stream. */
 static td_status
-run(td_cuda *c, td_stream *s, const td_gemm *g)
+blas_run(td_cuda *c, td_stream *s, const td_gemm *g)
 {
     void *h;
     td_status st;
@@ -198,7 +198,7 @@ on_gpu(td_stream *s, const td_gemm *g)
     td_status st;
 
     TD_TRY(td_cuda_enter(c, &pushed));
-    st = run(c, s, g);
+    st = blas_run(c, s, g);
     if (!st && c->dev.sync)
         st = td_cuda_sync(c, s);
     td_cuda_leave(c, pushed);
@@ -240,7 +240,7 @@ td_blas_info(td_dev *d)
 
     if (d->info.kind != TD_DEV_CUDA)
         return "none: products are computed on the host";
-    if (td_lib_once(&blas.state, load)) {
+    if (td_lib_once(&blas.state, blas_load)) {
         snprintf(text, sizeof text, "%s", td_error());
         return text;
     }

@@ -32,7 +32,7 @@ static struct {
 } found = {.state = TD_LIB_STATE};
 
 static td_status
-load(void)
+fourier_load(void)
 {
     static const char *const names[] = {"libcufft.so.12", "libcufft.so.11", NULL};
     void *lib;
@@ -45,7 +45,7 @@ static td_status
 library(const td_dev *d, const td_fourierlib **out)
 {
     *out = d->info.kind == TD_DEV_NULL ? td_player_found()->fourier : &found.call;
-    return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, load);
+    return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, fourier_load);
 }
 
 static td_status

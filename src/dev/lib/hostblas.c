@@ -52,7 +52,7 @@ static struct {
 
 /* The functions of lib, by the first spelling that it has. */
 static bool
-take(void *lib)
+hostblas_take(void *lib)
 {
     static const char letters[] = "sdcz";
     char name[64];
@@ -93,7 +93,7 @@ note(struct dl_phdr_info *info, size_t size, void *list)
 }
 
 static td_status
-load(void)
+hostblas_load(void)
 {
     static const char *const names[] = {"libopenblas.so.0", "libblas.so.3", NULL};
     loaded all = {.n = 0};
@@ -102,14 +102,15 @@ load(void)
     dl_iterate_phdr(note, &all);
     for (int i = 0; i < all.n; i++) {
         lib = dlopen(all.path[i], RTLD_LAZY | RTLD_NOLOAD);
-        if (lib && take(lib))
+        if (lib && hostblas_take(lib))
             return TD_OK;
     }
     if (td_lib_open(names, "a BLAS", &lib))
         return td_fail(TD_ERR_LIBRARY, "matmul: neither %s nor %s was found (Debian: libopenblas0)",
                        names[0], names[1]);
-    return take(lib) ? TD_OK
-                     : td_fail(TD_ERR_LIBRARY, "matmul: the BLAS that was found has no CBLAS");
+    return hostblas_take(lib)
+               ? TD_OK
+               : td_fail(TD_ERR_LIBRARY, "matmul: the BLAS that was found has no CBLAS");
 }
 
 typedef struct product {
@@ -194,7 +195,7 @@ td_hostblas_gemm(const td_gemm *g)
     if (td_dtype_is_half(g->dt) || g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX ||
         g->lda > INT_MAX || g->ldb > INT_MAX || g->ldc > INT_MAX)
         return TD_SKIP;
-    TD_TRY(td_lib_once(&blas.state, load));
+    TD_TRY(td_lib_once(&blas.state, hostblas_load));
     for (int64_t i = 0; i < g->batch; i++)
         one_product(g, i);
     return TD_OK;

@@ -38,7 +38,7 @@ lane_of(lanes *v, int lane)
 
 /* Columns of the group from those of an array of the job; lanes without a matrix repeat the last one's. */
 static void
-load(group *g, int array, int column, int width)
+hostsmall_load(group *g, int array, int column, int width)
 {
     int64_t size = (int64_t)g->n * width;
 
@@ -240,9 +240,9 @@ run_group(const td_solver *j, int64_t first, int64_t count)
     g.n = (int)j->n;
     g.k = cholesky ? 0 : (int)j->k;
     memset(g.info, 0, sizeof g.info);
-    load(&g, 0, 0, g.n);
+    hostsmall_load(&g, 0, 0, g.n);
     if (!cholesky)
-        load(&g, 1, g.n, g.k);
+        hostsmall_load(&g, 1, g.n, g.k);
     else if (upper)
         mirror(&g, false);
     compute_here(&g);

@@ -272,7 +272,7 @@ scatter_piece(void *ctx, int64_t p)
 
 /* Counts become places: bucket by bucket, in each piece by piece. */
 static void
-place(cut *c)
+hostsort_place(cut *c)
 {
     int64_t at = c->lo;
 
@@ -383,7 +383,7 @@ sort_range(const row *r, uint64_t *from, uint64_t *to, int64_t lo, int64_t hi, i
         return td_fail(TD_ERR_NOMEM, "argsort: no host memory to count elements");
     c.task = c.begin + c.buckets * c.pieces;
     td_parallel(c.pieces, count_piece, &c);
-    place(&c);
+    hostsort_place(&c);
     td_parallel(c.pieces, scatter_piece, &c);
     share(&c);
     td_parallel(c.ntask, finish_task, &c);

@@ -34,7 +34,7 @@ static struct {
 } found = {.state = TD_LIB_STATE};
 
 static td_status
-load(void)
+nccl_load(void)
 {
     static const char *const names[] = {"libnccl.so.2", NULL};
     void *lib, *f;
@@ -55,7 +55,7 @@ library(const td_dev *d, const td_nccllib **out)
     if (d->info.kind == TD_DEV_CPU)
         return td_fail(TD_ERR_VALUE, "NCCL: groups are of GPUs, not of %s", d->info.name);
     *out = d->info.kind == TD_DEV_NULL ? td_player_found()->nccl : &found.call;
-    return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, load);
+    return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, nccl_load);
 }
 
 /* The null device's words for NCCL's codes. */

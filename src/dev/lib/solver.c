@@ -56,7 +56,7 @@ static struct {
 } found = {.state = TD_LIB_STATE};
 
 static td_status
-load(void)
+solver_load(void)
 {
     static const char *const solver[] = {"libcusolver.so.12", "libcusolver.so.11", NULL};
     static const char *const blas[] = {"libcublas.so.13", "libcublas.so.12", NULL};
@@ -80,7 +80,7 @@ static td_status
 library(const td_dev *d, const td_solverlib **out)
 {
     *out = d->info.kind == TD_DEV_NULL ? td_player_found()->solver : &found.call;
-    return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, load);
+    return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, solver_load);
 }
 
 /* cusolver_common.h and cublas_api.h give the numbers; of cuBLAS's only what differs. */

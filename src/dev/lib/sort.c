@@ -42,7 +42,7 @@ enum { OUT_OF_MEMORY = 2 /* cudaErrorMemoryAllocation */ };
 /* ---- the library ---- */
 
 static void
-start(void)
+sort_start(void)
 {
     td_cub_open_fn *open_fn;
     void *handle = td_lib_beside("libtreadle_cub.so", lib.why, sizeof lib.why);
@@ -66,7 +66,7 @@ library(const td_dev *d)
         return use;
     if (d->info.kind == TD_DEV_NULL)
         return td_player_found()->cub;
-    (void)pthread_once(&lib.once, start);
+    (void)pthread_once(&lib.once, sort_start);
     return lib.found;
 }
 

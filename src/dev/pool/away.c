@@ -144,7 +144,7 @@ get_memory(td_dev *d, size_t nbytes, td_away **out)
 
 /* Memory for b's bytes. */
 static td_status
-take(const td_buf *b, td_away **out)
+away_take(const td_buf *b, td_away **out)
 {
     td_dev *d = b->dev;
 
@@ -164,7 +164,7 @@ td_away_put(const td_buf *b, td_away **out)
     bool later;
     td_status st;
 
-    TD_TRY(take(b, out));
+    TD_TRY(away_take(b, out));
     if ((*out)->done) /* it may have been copied to on another stream */
         TD_TRY(td_stream_wait(td_dev_stream(b->dev), (*out)->done));
     st = td_copy_later(td_dev_stream(b->dev), true, (*out)->m.host, b->ptr, b->nbytes, &later);
@@ -180,7 +180,7 @@ td_away_put_beside(td_buf *b, td_stream *s, td_away **out)
     bool later;
     td_status st;
 
-    TD_TRY(take(b, &a));
+    TD_TRY(away_take(b, &a));
     st = a->done ? TD_OK : td_event_new(b->dev, false, &a->done);
     if (!st)
         st = td_event_record(a->done, td_dev_stream(b->dev));

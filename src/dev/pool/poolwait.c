@@ -109,7 +109,7 @@ drop_events(td_block *b)
 
 /* Records an event on each stream that used b.  A dead one's work is before the default's. */
 static td_status
-mark(td_block *b)
+poolwait_mark(td_block *b)
 {
     td_dev *d = b->buf.dev;
 
@@ -136,7 +136,7 @@ td_pool_mark(td_dev *d)
         bool ok;
 
         list = b->next;
-        ok = mark(b) == TD_OK;
+        ok = poolwait_mark(b) == TD_OK;
         if (!ok)
             drop_events(b);
         pthread_mutex_lock(&p->mu);

@@ -152,7 +152,7 @@ free_slot(void)
 }
 
 static td_status
-enter(sent *s, td_handle *h)
+share_enter(sent *s, td_handle *h)
 {
     TD_TRY(open_ledger());
     s->slot = free_slot();
@@ -198,7 +198,7 @@ td_share_send(td_buf *b, td_handle *out)
         h.offset = b->ptr - piece.base;
         s->buf = b;
         pthread_mutex_lock(&share.mu);
-        st = enter(s, &h);
+        st = share_enter(s, &h);
         pthread_mutex_unlock(&share.mu);
     }
     if (st) {
@@ -237,7 +237,7 @@ gone(const td_handle *h)
 
 /* A descriptor of the sender's ledger with the handle's record locked; -1: it is gone. */
 static int
-take(const td_handle *h)
+share_take(const td_handle *h)
 {
     char path[64];
     struct stat s;
@@ -351,7 +351,7 @@ td_share_receive(const td_handle *h, td_buf **out)
     l = calloc(1, sizeof *l);
     if (!l)
         return td_fail(TD_ERR_NOMEM, "shared array: no host memory for its record");
-    l->fd = h->pid == getpid() ? -1 : take(h);
+    l->fd = h->pid == getpid() ? -1 : share_take(h);
     if (l->fd < 0) {
         free(l);
         return gone(h);

@@ -20,7 +20,7 @@ tag(walk *w, uint32_t kind)
 }
 
 static td_num
-product(walk *w, td_num a, td_num b)
+exactcomplex_product(walk *w, td_num a, td_num b)
 {
     return td_num_emit(w->f, OP_multiply, (td_num[]){a, b});
 }
@@ -49,9 +49,9 @@ power(walk *w, td_num z, int64_t n)
 
     for (int64_t bit = 1; n >= bit; bit <<= 1) {
         if (n & bit)
-            r = product(w, r, z);
+            r = exactcomplex_product(w, r, z);
         if (n >= bit << 1)
-            z = product(w, z, z);
+            z = exactcomplex_product(w, z, z);
     }
     return r;
 }
@@ -73,7 +73,7 @@ compute(walk *w, td_syn op, td_num x, td_num y, int64_t n, td_num *r)
     switch (op) {
     case TD_SYN_Add:  *r = td_num_emit(w->f, OP_add, (td_num[]){x, y}); return TD_OK;
     case TD_SYN_Sub:  *r = td_num_emit(w->f, OP_subtract, (td_num[]){x, y}); return TD_OK;
-    case TD_SYN_Mult: *r = product(w, x, y); return TD_OK;
+    case TD_SYN_Mult: *r = exactcomplex_product(w, x, y); return TD_OK;
     case TD_SYN_Div:  *r = quotient(w, x, y); return TD_OK;
     case TD_SYN_Pow:
         if (!n)

@@ -439,7 +439,7 @@ clear(walk *w, const thing *list, const call *c, thing *out)
 }
 
 static td_status
-copy(walk *w, const thing *list, const call *c, thing *out)
+exactlist_copy(walk *w, const thing *list, const call *c, thing *out)
 {
     thing one = num_int(1);
 
@@ -455,7 +455,7 @@ static const struct {
     {"append", 1, 1, append},
     {"pop", 0, 1, pop},
     {"clear", 0, 0, clear},
-    {"copy", 0, 0, copy},
+    {"copy", 0, 0, exactlist_copy},
 };
 
 td_status

@@ -54,7 +54,7 @@ fn_isqrt(walk *w, const call *c, int number, thing *out)
 
 /* The product of f(i) for i in [lo, hi), in a slot: f(i) = from + up * i, divided by i + 1 each time where asked. */
 static thing
-product(walk *w, td_val lo, td_val hi, td_val from, int up, bool divided)
+wholefn_product(walk *w, td_val lo, td_val hi, td_val from, int up, bool divided)
 {
     td_val one = td_const_int(w->f, TD_I64, 1), r = td_slot(w->f, TD_I64, 1), i, v;
 
@@ -77,7 +77,8 @@ fn_factorial(walk *w, const call *c, int number, thing *out)
     (void)number;
     TD_TRY(want_args(w, c, "factorial", 1, 1));
     TD_TRY(want_ints(w, c, "factorial"));
-    *out = product(w, td_const_int(w->f, TD_I64, 0), val_as(w, &c->arg[0], TD_I64), one, 1, false);
+    *out = wholefn_product(w, td_const_int(w->f, TD_I64, 0), val_as(w, &c->arg[0], TD_I64), one, 1,
+                           false);
     return built(w, c->node);
 }
 
@@ -98,7 +99,7 @@ fn_comb(walk *w, const call *c, int number, thing *out)
     k = nums.n == 2 ? val_as(w, &c->arg[1], TD_I64) : n;
     none = TD_E2(w->f, greater, k, n);
     many = perm ? k : TD_E2(w->f, minimum, k, TD_E2(w->f, subtract, n, k)); /* the shorter way */
-    r = product(w, zero, many, n, -1, !perm);
+    r = wholefn_product(w, zero, many, n, -1, !perm);
     *out = num_index(TD_E3(w->f, select, none, zero, r.num.re), true);
     return built(w, c->node);
 }

@@ -22,7 +22,7 @@ is_zero(walk *w, td_val mask)
 
 /* The number among the arguments, an element of an array taken out. */
 static td_status
-number(walk *w, const call *c, uint32_t i, const char *what, thing *out)
+cudawarp_number(walk *w, const call *c, uint32_t i, const char *what, thing *out)
 {
     *out = c->arg[i];
     TD_TRY(loaded(w, out));
@@ -34,7 +34,7 @@ number(walk *w, const call *c, uint32_t i, const char *what, thing *out)
 static td_status
 integer(walk *w, const call *c, uint32_t i, const char *what, thing *out)
 {
-    TD_TRY(number(w, c, i, what, out));
+    TD_TRY(cudawarp_number(w, c, i, what, out));
     return is_int(out) ? TD_OK
                        : bad(w, c->node, TD_ERR_TYPE, "%s takes an integer here, not %s", what,
                              out->type->name);
@@ -170,7 +170,7 @@ fn_shuffle(walk *w, const call *c, int number_, thing *out)
 
     TD_TRY(want_args(w, c, "a shuffle", 3, 3));
     TD_TRY(members(w, c, "a shuffle", &mask));
-    TD_TRY(number(w, c, 1, "a shuffle", &x));
+    TD_TRY(cudawarp_number(w, c, 1, "a shuffle", &x));
     TD_TRY(integer(w, c, 2, "a shuffle", &by));
     lane = source_lane(w, td_intrinsics[number_].row, val_as(w, &by, TD_I32));
     v = num_as(w, &x, x.type->dt);
@@ -213,7 +213,7 @@ fn_match(walk *w, const call *c, int number_, thing *out)
 
     TD_TRY(want_args(w, c, "a match", 2, 2));
     TD_TRY(members(w, c, "a match", &mask));
-    TD_TRY(number(w, c, 1, "a match", &x));
+    TD_TRY(cudawarp_number(w, c, 1, "a match", &x));
     if (td_dtype_is_complex(x.type->dt))
         return bad(w, c->node, TD_ERR_TYPE, "a match compares numbers of up to 8 bytes, not %s",
                    x.type->name);
@@ -310,7 +310,7 @@ fn_selp(walk *w, const call *c, int number_, thing *out)
     TD_TRY(condition(w, c, 0, &cond));
     x[0] = num_val(TD_BOOL, cond);
     for (uint32_t i = 1; i < 3; i++)
-        TD_TRY(number(w, c, i, "selp", &x[i]));
+        TD_TRY(cudawarp_number(w, c, i, "selp", &x[i]));
     return num_op(w, OP_select, x, 3, out);
 }
 

@@ -95,14 +95,14 @@ sum(fact x, fact y, int64_t sign)
 }
 
 static fact
-product(fact x, fact y)
+lint_product(fact x, fact y)
 {
     fact r = {.form = UNKNOWN};
 
     if (y.is_const)
         r = (fact){.form = x.form, .coef = x.form == AFFINE ? x.coef * y.value : x.coef};
     else if (x.is_const)
-        return product(y, x);
+        return lint_product(y, x);
     else if (shared_by_row(x) && shared_by_row(y))
         r = none;
     else if ((shared_by_row(x) && y.form != UNKNOWN) || (shared_by_row(y) && x.form != UNKNOWN))
@@ -185,13 +185,13 @@ fact_of(lint *l, uint32_t i)
     case OP_at:
     case OP_add:      return sum(arg_fact(l, s, 0), arg_fact(l, s, 1), 1);
     case OP_subtract: return sum(arg_fact(l, s, 0), arg_fact(l, s, 1), -1);
-    case OP_multiply: return product(arg_fact(l, s, 0), arg_fact(l, s, 1));
+    case OP_multiply: return lint_product(arg_fact(l, s, 0), arg_fact(l, s, 1));
     case OP_left_shift:
         y = arg_fact(l, s, 1);
         if (!y.is_const || y.value < 0 || y.value > 62)
             return other(l, s);
         y.value = INT64_C(1) << y.value;
-        return product(arg_fact(l, s, 0), y);
+        return lint_product(arg_fact(l, s, 0), y);
     case OP_select: /* a negative index counts from the end: both ways run along the same */
         x = arg_fact(l, s, 1);
         y = arg_fact(l, s, 2);
@@ -295,9 +295,9 @@ check_access(lint *l, const td_inst *s)
     int64_t size = (int64_t)(td_dtype_size((td_dtype)s->dt) * s->lanes);
     fact index = arg_fact(l, s, 1), p = arg_fact(l, s, 0),
          bytes = sum(p,
-                     product(index, (fact){.form = AFFINE,
-                                           .is_const = true,
-                                           .value = (int64_t)td_dtype_size((td_dtype)s->dt)}),
+                     lint_product(index, (fact){.form = AFFINE,
+                                                .is_const = true,
+                                                .value = (int64_t)td_dtype_size((td_dtype)s->dt)}),
                      1);
 
     switch (from->op) {

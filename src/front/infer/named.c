@@ -33,7 +33,7 @@ field_place(walk *w, const td_objinfo *class, const char *name, int *out)
 
 /* Arguments by place and by name into item[]; what nobody gives keeps type NULL. */
 static td_status
-fill(walk *w, const td_objinfo *class, const call *c, thing *item)
+named_fill(walk *w, const td_objinfo *class, const call *c, thing *item)
 {
     int at;
 
@@ -77,7 +77,7 @@ call_named(walk *w, const td_objinfo *class, uint32_t object_, const call *c, th
     thing *item = td_alloc(w->mem, (class->n + 1) * sizeof *item), tuple;
 
     memset(item, 0, (class->n + 1) * sizeof *item);
-    TD_TRY(fill(w, class, c, item));
+    TD_TRY(named_fill(w, class, c, item));
     for (uint32_t i = 0; i < class->n; i++)
         if (!item[i].type)
             TD_TRY(default_of(w, class, object_, i, c->node, &item[i]));
@@ -98,7 +98,7 @@ named_replace(walk *w, const thing *self, const call *c, thing *out)
     if (c->n)
         return bad(w, c->node, TD_ERR_TYPE, "_replace takes fields by their names");
     memcpy(item, self->item, self->type->n * sizeof *item);
-    TD_TRY(fill(w, &class, c, item));
+    TD_TRY(named_fill(w, &class, c, item));
     tuple = tuple_of(w, item, self->type->n);
     *out = named_of(self->type, &tuple);
     return TD_OK;

@@ -154,7 +154,7 @@ weak_kind(const td_type *t)
 }
 
 static bool
-fits(const thing *x, td_dtype dt)
+num_fits(const thing *x, td_dtype dt)
 {
     uint64_t bits[2];
     td_scalar s;
@@ -175,7 +175,7 @@ meet_weak(const thing *weak, const thing *a)
 
     if (k != 'i' || !td_dtype_is_int(dt))
         return td_type_num(td_promote_weak(dt, k));
-    if (dt == TD_U64 || fits(weak, dt))
+    if (dt == TD_U64 || num_fits(weak, dt))
         return a->type;
     return td_type_num(TD_I64);
 }

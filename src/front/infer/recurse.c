@@ -36,7 +36,7 @@ struct outline {
 };
 
 static outline *
-find(const walk *w, const td_source *s)
+recurse_find(const walk *w, const td_source *s)
 {
     for (outline *o = w->outlines; o; o = o->next)
         if (o->s == s)
@@ -47,7 +47,7 @@ find(const walk *w, const td_source *s)
 bool
 is_recursive(const walk *w, const td_source *s)
 {
-    return find(w, s) != NULL;
+    return recurse_find(w, s) != NULL;
 }
 
 void
@@ -428,7 +428,7 @@ hand_over(walk *w, outline *o, const thing *arg, td_val ptr, uint32_t *at)
 td_status
 call_recursive(walk *w, const td_source *s, const call *c, thing *out)
 {
-    outline *o = find(w, s);
+    outline *o = recurse_find(w, s);
     uint32_t words = FIRST, at = FIRST;
     thing *arg = NULL;
     td_val ptr;

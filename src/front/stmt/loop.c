@@ -172,7 +172,7 @@ loop_key(const loop *l, uint32_t name)
 
 /* What the loop assigns gets places; what holds before it goes in. */
 static td_status
-enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
+loop_enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
 {
     l->var = assigned(w, list, target, &l->nvar);
     l->where = td_alloc(w->mem, (l->nvar + 1) * sizeof *l->where);
@@ -211,7 +211,7 @@ gone_key(const loop *l, uint32_t name)
 
 /* The variables as they stand go to the next turn, or out. */
 static td_status
-keep(walk *w, const loop *l)
+loop_keep(walk *w, const loop *l)
 {
     for (uint32_t i = 0; i < l->nvar; i++) {
         const thing *x = &w->fr->var[l->var[i]];
@@ -284,7 +284,7 @@ leave_loop(walk *w, uint32_t node, bool next)
         return bad(w, node, TD_ERR_VALUE, "%s outside of a loop", next ? "continue" : "break");
     if (!next && l->turns)
         turns_left(w, l->turns, "the loop is left by break");
-    TD_TRY(keep(w, l));
+    TD_TRY(loop_keep(w, l));
     leave(w, next ? l->depth_next : l->depth_break);
     w->dead = true;
     return built(w, node);
@@ -308,7 +308,7 @@ end_else(walk *w, loop *l, uint32_t orelse)
     recall(w, l, true);
     TD_TRY(stmts(w, orelse));
     if (!w->dead)
-        TD_TRY(keep(w, l));
+        TD_TRY(loop_keep(w, l));
     w->dead = false;
     close_region(w);
     return TD_OK;
@@ -326,7 +326,7 @@ turn(walk *w, loop *l, uint32_t body)
         open_block(w);
     TD_TRY(stmts(w, body));
     if (!w->dead)
-        TD_TRY(keep(w, l));
+        TD_TRY(loop_keep(w, l));
     if (block)
         close_region(w);
     return loop_sweep(w, l);
@@ -339,7 +339,7 @@ stmt_while(walk *w, uint32_t node)
     thing c;
     uint32_t body = F(node, While_body), checks;
 
-    TD_TRY(enter(w, &l, body, 0, node));
+    TD_TRY(loop_enter(w, &l, body, 0, node));
     l.depth_break = w->depth;
     begin_else(w, F(node, While_orelse));
     open_loop(w);
@@ -380,7 +380,7 @@ for_count(walk *w, uint32_t node, const thing *it)
         TD_TRY(iter_turns(w, it, node, &n));
     if (turns_how(t) != RUN_IN_ORDER)
         return for_parallel(w, node, it, t, &n);
-    TD_TRY(enter(w, &l, F(node, For_body), F(node, For_target), node));
+    TD_TRY(loop_enter(w, &l, F(node, For_body), F(node, For_target), node));
     l.depth_break = w->depth;
     begin_else(w, F(node, For_orelse));
     k = up ? range_for(w, it) : td_for(w->f, zero, val_as(w, &n, TD_I64), one);
@@ -428,7 +428,7 @@ for_tuple_left(walk *w, uint32_t node, const thing *t)
     uint64_t path = w->fr->path;
     loop l = {0};
 
-    TD_TRY(enter(w, &l, F(node, For_body), F(node, For_target), node));
+    TD_TRY(loop_enter(w, &l, F(node, For_body), F(node, For_target), node));
     l.depth_break = w->depth;
     open_block(w);
     for (uint32_t i = 0; i < t->type->n; i++) {
@@ -442,7 +442,7 @@ for_tuple_left(walk *w, uint32_t node, const thing *t)
         TD_TRY(stmts(w, F(node, For_body)));
         w->fr->path = path;
         if (!w->dead)
-            TD_TRY(keep(w, &l));
+            TD_TRY(loop_keep(w, &l));
         close_region(w);
         w->dead = false;
     }
@@ -450,7 +450,7 @@ for_tuple_left(walk *w, uint32_t node, const thing *t)
     if (count_of(w, F(node, For_orelse))) {
         recall(w, &l, true);
         TD_TRY(stmts(w, F(node, For_orelse)));
-        TD_TRY(keep(w, &l));
+        TD_TRY(loop_keep(w, &l));
     }
     w->dead = false;
     close_region(w);

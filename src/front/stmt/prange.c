@@ -95,7 +95,7 @@ prepare(walk *w, reduction *r, const td_type *t)
 
 /* before op part 0 op part 1 … becomes the variable. */
 static td_status
-gather(walk *w, const reduction *r, const td_type *t)
+prange_gather(walk *w, const reduction *r, const td_type *t)
 {
     place total = place_new(w, &(join){.type = t});
     td_val p, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
@@ -568,7 +568,7 @@ for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
     }
     for (uint32_t i = 0; i < g.nred; i++)
         TD_TRY(w->how->gpu ? gather_grid(w, &g.red[i], g.l.where[i].slots.type)
-                           : gather(w, &g.red[i], g.l.where[i].slots.type));
+                           : prange_gather(w, &g.red[i], g.l.where[i].slots.type));
     for (uint32_t i = 0; i < g.narr; i++)
         TD_TRY(gather_array(w, &g.arr[i], node));
     if (w->how->gpu && g.nred &&

@@ -321,7 +321,7 @@ value_of(walk *w, uint32_t value, uint32_t name)
 
 /* Another change: all must be by one operation, and set what they set to one constant. */
 static bool
-take(walk *w, found *x, td_syn op, uint32_t same, uint32_t at)
+reduced_take(walk *w, found *x, td_syn op, uint32_t same, uint32_t at)
 {
     if (!op || (x->how.op && x->how.op != op) ||
         (x->how.same && same && !same_constant(w, x->how.same, same)))
@@ -349,7 +349,7 @@ take_if(walk *w, found *x, uint32_t node)
         op = compares(w, test, x->name, &other);
     for (uint32_t i = 0; i < count_of(w, values) && !op; i++)
         op = compares(w, item_of(w, values, i), x->name, &other);
-    return op && same_tree(w, other, F(set, Assign_value)) && take(w, x, op, 0, 2);
+    return op && same_tree(w, other, F(set, Assign_value)) && reduced_take(w, x, op, 0, 2);
 }
 
 /* a, or a[k] with a k that is the same in all turns. */
@@ -373,7 +373,7 @@ take_change(walk *w, found *x, uint32_t node)
 
     if (kind_of(w, node) == TD_SYN_AugAssign && is_target(w, x, F(node, AugAssign_target))) {
         if (!named(w, F(node, AugAssign_value), x->name))
-            take(w, x, group(kind_of(w, F(node, AugAssign_op))), 0, 1);
+            reduced_take(w, x, group(kind_of(w, F(node, AugAssign_op))), 0, 1);
         return;
     }
     if (kind_of(w, node) != TD_SYN_Assign || count_of(w, F(node, Assign_targets)) != 1 ||
@@ -382,9 +382,9 @@ take_change(walk *w, found *x, uint32_t node)
     x->how.renames = true;
     value = F(node, Assign_value);
     if (constant(w, value))
-        take(w, x, TD_SYN_Eq, value, 1);
+        reduced_take(w, x, TD_SYN_Eq, value, 1);
     else if (named(w, value, x->name) == (kind_of(w, value) == TD_SYN_IfExp ? 2 : 1))
-        take(w, x, value_of(w, value, x->name), 0, 1 + named(w, value, x->name));
+        reduced_take(w, x, value_of(w, value, x->name), 0, 1 + named(w, value, x->name));
 }
 
 static void

@@ -97,7 +97,7 @@ td_num_shared(td_fn *f, td_dtype dt, uint64_t count)
 
 /* Place of an element's real part; the imaginary one stands behind it. */
 static td_val
-place(td_fn *f, td_val index)
+complex_place(td_fn *f, td_val index)
 {
     return f->st ? index
                  : TD_E2(f, multiply, index, td_const_int(f, (td_dtype)td_at(f, index)->dt, 2));
@@ -123,7 +123,7 @@ td_num_load_parts(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_val mask)
 
     if (!td_dtype_is_complex(dt))
         return td_num_of(td_load(f, ptr, index, mask, lanes, 0));
-    index = place(f, index);
+    index = complex_place(f, index);
     re = td_load(f, ptr, index, mask, lanes, 0);
     return (td_num){re, td_load(f, ptr, next(f, index), mask, lanes, 0)};
 }
@@ -135,7 +135,7 @@ td_num_store_parts(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_num x, td
         td_store(f, ptr, index, x.re, mask, 0);
         return;
     }
-    index = place(f, index);
+    index = complex_place(f, index);
     td_store(f, ptr, index, x.re, mask, 0);
     td_store(f, ptr, next(f, index), x.im, mask, 0);
 }
@@ -149,7 +149,7 @@ td_num_load(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_val mask, int la
         return td_num_of(td_load(f, ptr, index, mask, lanes, align));
     if (lanes_of(f, index) > 1)
         return td_num_load_parts(f, ptr, dt, index, mask);
-    index = place(f, index);
+    index = complex_place(f, index);
     v = td_load(f, ptr, index, twice(f, mask), 2 * lanes, align);
     return (td_num){td_unzip(f, v, 0), td_unzip(f, v, 1)};
 }
@@ -165,7 +165,7 @@ td_num_store(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_num x, td_val m
         td_num_store_parts(f, ptr, dt, index, x, mask);
         return;
     }
-    index = place(f, index);
+    index = complex_place(f, index);
     td_store(f, ptr, index, td_zip(f, x.re, x.im), twice(f, mask), align);
 }
 

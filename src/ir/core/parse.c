@@ -74,7 +74,7 @@ at_word(const parser *ps, const char *word)
 }
 
 static bool
-take(parser *ps, char kind)
+parse_take(parser *ps, char kind)
 {
     if (ps->tok.kind != kind)
         return false;
@@ -94,7 +94,7 @@ take_word(parser *ps, const char *word)
 static td_status
 expect(parser *ps, char kind, const char *what)
 {
-    return take(ps, kind) ? TD_OK : wanted(ps, what);
+    return parse_take(ps, kind) ? TD_OK : wanted(ps, what);
 }
 
 /* The word as a string of its own; too long a word is no name of anything. */
@@ -110,7 +110,7 @@ word(parser *ps, const char *what, char out[64])
 
 /* Decimal, with a sign: all of int64 and uint64. */
 static td_status
-number(parser *ps, const char *what, uint64_t *out)
+parse_number(parser *ps, const char *what, uint64_t *out)
 {
     char s[64], *end;
 
@@ -192,15 +192,16 @@ immediate(parser *ps, td_inst *s, token *literal)
     case TD_IMM_NUMBER:
         if (td_optab[s->op].arity)
             TD_TRY(expect(ps, ',', "','"));
-        return number(ps, "a number", &s->imm);
+        return parse_number(ps, "a number", &s->imm);
     case TD_IMM_BITS: *literal = ps->tok; return expect(ps, 'w', "a constant");
     case TD_IMM_AXIS:
         for (s->imm = 0; s->imm < 3; s->imm++)
             if (take_word(ps, (const char *[]){"x", "y", "z"}[s->imm]))
                 return TD_OK;
         return wanted(ps, "x, y or z");
-    case TD_IMM_ALIGN: return take_word(ps, "align") ? number(ps, "an alignment", &s->imm) : TD_OK;
-    case TD_IMM_LEVEL: return take_word(ps, "level") ? number(ps, "a level", &s->imm) : TD_OK;
+    case TD_IMM_ALIGN:
+        return take_word(ps, "align") ? parse_number(ps, "an alignment", &s->imm) : TD_OK;
+    case TD_IMM_LEVEL: return take_word(ps, "level") ? parse_number(ps, "a level", &s->imm) : TD_OK;
     }
     return TD_OK;
 }
@@ -213,7 +214,7 @@ type(parser *ps, td_inst *s)
 
     s->lanes = 1;
     s->flags &= ~(uint32_t)TD_INST_PTR; /* said by the text, and checked by the verifier */
-    if (!take(ps, ':'))
+    if (!parse_take(ps, ':'))
         return td_optab[s->op].value ? wanted(ps, "':' and a dtype") : TD_OK;
     if (take_word(ps, "ptr"))
         s->flags |= TD_INST_PTR;
@@ -243,7 +244,7 @@ constant(parser *ps, td_inst *s, token literal)
     at.tok = literal;
     at.p = literal.s + literal.n;
     if (!td_dtype_is_float((td_dtype)s->dt))
-        return number(&at, "an integer", &s->imm);
+        return parse_number(&at, "an integer", &s->imm);
     TD_TRY(word(&at, "a number", text));
     v = strtod(text, &end);
     if (*end || end == text)
@@ -257,8 +258,8 @@ source_line(parser *ps, td_inst *s)
 {
     uint64_t line = 0;
 
-    if (take(ps, '@'))
-        TD_TRY(number(ps, "a source line", &line));
+    if (parse_take(ps, '@'))
+        TD_TRY(parse_number(ps, "a source line", &line));
     s->line = (uint32_t)line;
     return TD_OK;
 }
@@ -317,7 +318,7 @@ static td_status
 instruction(parser *ps)
 {
     token name = ps->tok, literal = {0};
-    bool named = take(ps, '%');
+    bool named = parse_take(ps, '%');
     char op_name[64];
     td_inst s;
     td_op op;
@@ -354,12 +355,12 @@ static td_status
 body(parser *ps)
 {
     while (!ps->closed) {
-        if (take(ps, '\n'))
+        if (parse_take(ps, '\n'))
             continue;
-        TD_TRY(take(ps, '}') ? closer(ps) : instruction(ps));
+        TD_TRY(parse_take(ps, '}') ? closer(ps) : instruction(ps));
         TD_TRY(end_of_line(ps));
     }
-    while (take(ps, '\n'))
+    while (parse_take(ps, '\n'))
         continue;
     return ps->tok.kind ? wanted(ps, "nothing more") : TD_OK;
 }
@@ -371,22 +372,22 @@ bounds(parser *ps)
     uint64_t n = 0;
 
     if (take_word(ps, "threads")) {
-        TD_TRY(number(ps, "a number of threads", &n));
+        TD_TRY(parse_number(ps, "a number of threads", &n));
         ps->f->threads = n <= UINT32_MAX ? (uint32_t)n : UINT32_MAX;
     }
     if (take_word(ps, "resident")) {
-        TD_TRY(number(ps, "a number of blocks", &n));
+        TD_TRY(parse_number(ps, "a number of blocks", &n));
         ps->f->resident = n <= UINT32_MAX ? (uint32_t)n : UINT32_MAX;
     }
     if (take_word(ps, "registers")) {
-        TD_TRY(number(ps, "a number of registers", &n));
+        TD_TRY(parse_number(ps, "a number of registers", &n));
         ps->f->registers = n <= UINT32_MAX ? (uint32_t)n : UINT32_MAX;
     }
     ps->f->simt = take_word(ps, "simt");
     ps->f->fast = take_word(ps, "fast");
     ps->f->libm = take_word(ps, "libm");
     if (take_word(ps, "optimise")) {
-        TD_TRY(number(ps, "a level of optimisation", &n));
+        TD_TRY(parse_number(ps, "a level of optimisation", &n));
         ps->f->optimise = n ? 3 : 0;
     }
     return TD_OK;
@@ -397,7 +398,7 @@ header(parser *ps, td_arena *mem)
 {
     char *name;
 
-    while (take(ps, '\n'))
+    while (parse_take(ps, '\n'))
         continue;
     if (!take_word(ps, "kernel"))
         return wanted(ps, "'kernel'");

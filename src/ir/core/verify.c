@@ -343,7 +343,7 @@ check_break(const check *c, uint32_t i)
 
 /* Opens and closes regions; called before the operands for a closer, after them for an opener. */
 static void
-enter(check *c, uint32_t i)
+verify_enter(check *c, uint32_t i)
 {
     c->depth++;
     TD_ASSERT(c->depth <= MAXDEPTH); /* match_regions has refused deeper ones */
@@ -394,7 +394,7 @@ check_one(check *c, uint32_t i)
     if (s->op == OP_break_if)
         return check_break(c, i);
     if (s->op == OP_else || td_op_opens(s->op))
-        enter(c, i);
+        verify_enter(c, i);
     if (s->op == OP_func)
         c->func = i;
     if (s->op == OP_for || s->op == OP_parallel || s->op == OP_func)

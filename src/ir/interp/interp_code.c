@@ -45,7 +45,7 @@ emit(decoder *d, uint32_t i, td_code_kind kind)
 }
 
 static void
-fill(decoder *d, uint32_t i, td_word w)
+interp_code_fill(decoder *d, uint32_t i, td_word w)
 {
     for (int l = 0; l < d->f->ins[i].lanes; l++)
         d->p->init[d->p->word[i] + (uint32_t)l] = w;
@@ -113,10 +113,11 @@ preset(decoder *d, uint32_t i)
 
     switch (s->op) {
     case OP_param:
-        fill(d, i,
-             td_interp_word(s->flags & TD_INST_PTR ? TD_U64 : (td_dtype)s->dt, &d->args[s->imm]));
+        interp_code_fill(
+            d, i,
+            td_interp_word(s->flags & TD_INST_PTR ? TD_U64 : (td_dtype)s->dt, &d->args[s->imm]));
         return true;
-    case OP_const:   fill(d, i, constant(s)); return true;
+    case OP_const:   interp_code_fill(d, i, constant(s)); return true;
     case OP_shared:
     case OP_local:
     case OP_dynamic: /* filled when a thread starts */
@@ -320,7 +321,7 @@ decode_control(decoder *d, uint32_t i)
 
 /* Gives every value its words and every pointer its place. */
 static td_status
-place(decoder *d)
+interp_code_place(decoder *d)
 {
     td_prog *p = d->p;
 
@@ -352,7 +353,7 @@ td_prog_new(const td_fn *f, const uint64_t *args, size_t ndynamic, td_arena *mem
         return td_fail(TD_ERR_NOMEM, "kernel %s: interpreter, %u instructions", f->name, f->n);
     TD_TRY(td_fn_waits(f, mem, &out->spins));
     out->waits = out->spins;
-    TD_TRY(place(&d));
+    TD_TRY(interp_code_place(&d));
     out->init = td_alloc_big(mem, (out->nwords + 1) * sizeof *out->init);
     if (!out->init)
         return td_fail(TD_ERR_NOMEM, "kernel %s: interpreter, %zu words", f->name, out->nwords);

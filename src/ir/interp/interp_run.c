@@ -170,7 +170,7 @@ address(const td_engine *e, const td_runner *t, const td_code *c, uint32_t l, ch
 }
 
 static td_status
-load(const td_engine *e, td_runner *t, const td_code *c)
+interp_run_load(const td_engine *e, td_runner *t, const td_code *c)
 {
     char *p;
 
@@ -270,7 +270,7 @@ point(const td_engine *e, const td_runner *t)
 
 /* Enters a function: its words are new, and its local arrays. */
 static td_status
-enter(const td_engine *e, td_runner *t, const td_code *c)
+interp_run_enter(const td_engine *e, td_runner *t, const td_code *c)
 {
     size_t n = c->e - c->d;
     td_frame *f = malloc(sizeof *f + n * sizeof *f->word + e->p->nlocal + ALIGN);
@@ -364,7 +364,7 @@ now(void)
 
 /* Instructions between many lanes and one. */
 static void
-gather(const td_runner *t, const td_code *c)
+interp_run_gather(const td_runner *t, const td_code *c)
 {
     td_word *out = t->val + c->out, *a = t->val + c->a;
     uint64_t bits = 0;
@@ -449,9 +449,9 @@ td_engine_run(const td_engine *e, td_runner *t)
         case CODE_ANY:
         case CODE_ALL:
         case CODE_BITS:
-        case CODE_UNBITS:  gather(t, c); continue;
+        case CODE_UNBITS:  interp_run_gather(t, c); continue;
         case CODE_RELEASE: td_callmem_release(v[c->a].u, v[c->b].u, v[c->c].i); continue;
-        case CODE_LOAD:    TD_TRY(load(e, t, c)); continue;
+        case CODE_LOAD:    TD_TRY(interp_run_load(e, t, c)); continue;
         case CODE_STORE:   TD_TRY(store(e, t, c)); continue;
         case CODE_CAS:
         case CODE_ATOMIC:  TD_TRY(atomic(e, t, c)); continue;
@@ -469,7 +469,7 @@ td_engine_run(const td_engine *e, td_runner *t)
             break;
         case CODE_RETURN: c = leave(t); continue;
         case CODE_CALL:
-            TD_TRY(enter(e, t, c));
+            TD_TRY(interp_run_enter(e, t, c));
             more = false;
             break;
         case CODE_JUMP:   more = false; break;

@@ -96,12 +96,12 @@ td_interp_atomic(td_op op, td_dtype dt)
 }
 
 static void
-choose(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n)
+interp_special_choose(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n)
 {
     for (int l = 0; l < n; l++)
         out[l] = a[l].u ? b[l] : c[l];
 }
 
-#define CHOOSE(e, T, m, stem, unused) [TD_##e] = choose,
+#define CHOOSE(e, T, m, stem, unused) [TD_##e] = interp_special_choose,
 td_elt *const td_special_select[TD_DTYPE_COUNT] = {TD_EACH_BIU(CHOOSE, 0, 0)
                                                        TD_EACH_F(CHOOSE, 0, 0)};

@@ -30,7 +30,7 @@ td_kfiber_launch_status(td_kfiber_launch *t)
 }
 
 static uint64_t
-number(const td_kfiber_block *b)
+kfiber_number(const td_kfiber_block *b)
 {
     return (uint64_t)b->bid[0] +
            (uint64_t)b->gdim[0] *
@@ -70,7 +70,7 @@ td_kfiber_fail(td_kfiber *self, const td_kfiber_site *site, const char *what, ..
            td_thread_fail(TD_ERR_THREADS, r->launch->kernel, (const uint32_t *)b->bid,
                           (const uint32_t *)self->tid,
                           (td_place){(td_op)site->op, site->at, site->line}, text),
-           number(b));
+           kfiber_number(b));
     for (uint64_t i = 0; i < r->nblock * (uint64_t)r->n; i++)
         r->th[i].stop = 1;
     return 0;
@@ -216,7 +216,7 @@ lay(td_kfiber_run *r, char **shared, char **local, size_t *step)
 }
 
 static void
-run(td_kfiber_run *r, const int32_t from[3], const int32_t to[3])
+kfiber_run(td_kfiber_run *r, const int32_t from[3], const int32_t to[3])
 {
     char *shared, *local, *memory;
     size_t step;
@@ -240,7 +240,7 @@ run(td_kfiber_run *r, const int32_t from[3], const int32_t to[3])
     if (st == TD_ERR_THREADS && !r->failed)
         explain(r);
     if (st && !r->failed)
-        record(r->launch, st, number(r->block));
+        record(r->launch, st, kfiber_number(r->block));
     free(memory);
 }
 
@@ -272,5 +272,5 @@ td_kfiber_do_block(td_kfiber_fn *fn, const td_kfiber_info *info, const uint64_t 
                0);
         return;
     }
-    run(&r, from, to);
+    kfiber_run(&r, from, to);
 }

@@ -38,7 +38,7 @@ has_no_effect(const td_inst *s)
 
 /* Marks instruction i and what it needs of [lo, i].  Operands stand before their users, so one pass down does. */
 static void
-mark(const td_fn *f, uint8_t *early, uint32_t lo, uint32_t hi)
+early_mark(const td_fn *f, uint8_t *early, uint32_t lo, uint32_t hi)
 {
     uint32_t loads = 0;
 
@@ -54,7 +54,7 @@ mark(const td_fn *f, uint8_t *early, uint32_t lo, uint32_t hi)
 }
 
 static void
-copy(const td_fn *f, td_fn *out, td_val *at, uint32_t i)
+early_copy(const td_fn *f, td_fn *out, td_val *at, uint32_t i)
 {
     td_inst s = f->ins[i];
 
@@ -81,15 +81,15 @@ td_fn_loads_first(td_fn *f)
     for (uint32_t lo = 0, hi; lo < f->n; lo = hi + 1) {
         for (hi = lo; hi < f->n && has_no_effect(&f->ins[hi]);)
             hi++;
-        mark(f, early, lo, hi);
+        early_mark(f, early, lo, hi);
         for (uint32_t i = lo; i < hi; i++)
             if (early[i])
-                copy(f, &out, at, i);
+                early_copy(f, &out, at, i);
         for (uint32_t i = lo; i < hi; i++)
             if (!early[i])
-                copy(f, &out, at, i);
+                early_copy(f, &out, at, i);
         if (hi < f->n)
-            copy(f, &out, at, hi);
+            early_copy(f, &out, at, hi);
     }
     out.line = f->line;
     out.from = f->from;

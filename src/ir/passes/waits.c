@@ -20,7 +20,7 @@ typedef struct look {
 } look;
 
 static void
-mark(look *k, uint32_t i)
+waits_mark(look *k, uint32_t i)
 {
     k->changed |= !k->wanted[i];
     k->wanted[i] = 1;
@@ -73,7 +73,7 @@ want_args(look *k, const td_inst *s)
 {
     for (int a = 0; a < TD_MAXARG; a++)
         if (s->arg[a].i != UINT32_MAX)
-            mark(k, s->arg[a].i);
+            waits_mark(k, s->arg[a].i);
 }
 
 /* The conditions under which i runs within the loop. */
@@ -89,7 +89,7 @@ want_conditions(look *k, uint32_t i)
         if (k->f->ins[end].op == OP_else)
             end = k->f->ins[end].jump;
         if (end > i)
-            mark(k, s->arg[0].i);
+            waits_mark(k, s->arg[0].i);
     }
 }
 

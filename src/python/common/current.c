@@ -31,7 +31,7 @@ py_captured_stream(td_stream *s)
 
 /* o, a Stream or None, is kept for the thread under `key`; *out: its stream, or NULL. */
 static PyObject *
-keep(PyObject *o, const char *key, td_stream **out)
+current_keep(PyObject *o, const char *key, td_stream **out)
 {
     PyObject *dict = PyThreadState_GetDict(), *where;
     td_stream *s = NULL;
@@ -62,7 +62,7 @@ static PyObject *
 use_stream(PyObject *module, PyObject *o)
 {
     (void)module;
-    return keep(o, "treadle.stream", &current);
+    return current_keep(o, "treadle.stream", &current);
 }
 
 static PyObject *
@@ -73,7 +73,7 @@ capture_stream(PyObject *module, PyObject *o)
 
     (void)module;
     captured = NULL; /* else py_stream would give the default one for it */
-    r = keep(o, "treadle.captured", &s);
+    r = current_keep(o, "treadle.captured", &s);
     captured = s;
     return r;
 }

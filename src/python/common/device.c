@@ -384,7 +384,7 @@ uuid(PyObject *module, PyObject *where)
 }
 
 static PyObject *
-choose(PyObject *module, PyObject *where)
+device_choose(PyObject *module, PyObject *where)
 {
     td_dev *d = NULL;
 
@@ -413,7 +413,7 @@ PyMethodDef py_device_functions[] = {
      "_device_attribute(device, number): CUDA's attribute of that number; None: the device has "
      "none."},
     {"_device_uuid", uuid, METH_O, "_device_uuid(device): 16 bytes, or None."},
-    {"_choose_device", choose, METH_O,
+    {"_choose_device", device_choose, METH_O,
      "_choose_device(device): the default of all threads that have used none; None: as before."},
     {"_profiler", profiler, METH_VARARGS,
      "_profiler(device, on): a profiler outside of the process collects, or not."},

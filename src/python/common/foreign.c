@@ -36,7 +36,7 @@ py_owner_retire(void *owner)
 
 /* Could the device still be at work on o's memory?  Puts an event behind that work. */
 static bool
-mark(py_owner *o)
+foreign_mark(py_owner *o)
 {
     bool done;
 
@@ -87,7 +87,7 @@ py_drain(void)
     list = atomic_exchange(&dead, NULL);
     for (py_owner *o; (o = list);) {
         list = o->next;
-        push(mark(o) ? &waiting : &gone, o);
+        push(foreign_mark(o) ? &waiting : &gone, o);
     }
     for (py_owner *o; (o = gone);) { /* runs code of others, which may come back here */
         gone = o->next;

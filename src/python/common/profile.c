@@ -4,7 +4,7 @@
 #include "dev/core/trace.h"
 
 static PyObject *
-start(PyObject *module, PyObject *unused)
+profile_start(PyObject *module, PyObject *unused)
 {
     size_t from;
 
@@ -71,7 +71,7 @@ bandwidth(PyObject *module, PyObject *name)
 }
 
 PyMethodDef py_profile_functions[] = {
-    {"_trace_start", start, METH_NOARGS, "_trace_start(): the number of the first record."},
+    {"_trace_start", profile_start, METH_NOARGS, "_trace_start(): the number of the first record."},
     {"_trace_stop", stop, METH_NOARGS, "_trace_stop(): the number of records."},
     {"_trace_records", PY_FAST(records), METH_FASTCALL, "_trace_records(from, to): tuples."},
     {"_trace_dropped", dropped, METH_NOARGS, "_trace_dropped(): records that found no room."},

@@ -344,7 +344,7 @@ copy_device(PyObject *module, PyObject *args)
 
 /* dst, pitch, bytes of an element, value, width, height, stream, wait */
 static PyObject *
-fill(PyObject *module, PyObject *args)
+driver_fill(PyObject *module, PyObject *args)
 {
     PyObject *address, *where;
     Py_ssize_t pitch, width, height;
@@ -391,7 +391,7 @@ leave(PyObject *module, PyObject *unused)
 }
 
 static PyObject *
-choose(PyObject *module, PyObject *where)
+driver_choose(PyObject *module, PyObject *where)
 {
     td_dev *d = NULL;
 
@@ -407,7 +407,7 @@ PyMethodDef py_raw_functions[] = {
      "_raw_copy_host(out, address, host, stream, wait): between the host and the device."},
     {"_raw_copy", copy_device, METH_VARARGS,
      "_raw_copy(dst, src, nbytes, stream, wait): within the device, or between two."},
-    {"_raw_fill", fill, METH_VARARGS,
+    {"_raw_fill", driver_fill, METH_VARARGS,
      "_raw_fill(dst, pitch, size, value, width, height, stream, wait): height rows of width "
      "elements of 1, 2 or 4 bytes."},
     {"_raw_view", view, METH_VARARGS,
@@ -416,7 +416,7 @@ PyMethodDef py_raw_functions[] = {
      "_raw_current(): the thread's device; LogicError: it has left its last context."},
     {"_raw_leave", leave, METH_NOARGS,
      "_raw_leave(): the thread has no context until it uses a device again."},
-    {"_raw_choose", choose, METH_O,
+    {"_raw_choose", driver_choose, METH_O,
      "_raw_choose(device): the default of threads that have chosen none; None: TREADLE_DEVICE's."},
     {NULL, NULL, 0, NULL},
 };

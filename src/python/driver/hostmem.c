@@ -66,7 +66,7 @@ ask_for(lent *o, PyObject *what, Py_ssize_t *nbytes)
 }
 
 static PyObject *
-make(PyTypeObject *type, PyObject *args, PyObject *kw)
+hostmem_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"device", "kind", "memory", "combined", NULL};
     PyObject *where, *what;
@@ -219,7 +219,7 @@ py_hostmem_init(PyObject *m)
     static PyType_Slot slots[] = {
         {Py_tp_doc, "HostMemory(device, kind, memory, combined=False): memory is a count of bytes "
                     "or, where kind is 'registered', who has it."},
-        PY_SLOT(Py_tp_new, make),
+        PY_SLOT(Py_tp_new, hostmem_make),
         PY_SLOT(Py_tp_dealloc, dealloc),
         PY_SLOT(Py_bf_getbuffer, getbuffer),
         {Py_tp_methods, methods},

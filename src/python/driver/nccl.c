@@ -256,7 +256,7 @@ run_rows(const row *rows, int n, bool apart)
 
 /* An event behind what the stream, one of c's device, has been given. */
 static PyObject *
-mark(const td_comm *c, td_stream *s)
+nccl_mark(const td_comm *c, td_stream *s)
 {
     td_dev *d = td_comm_dev(c);
     td_event *e;
@@ -274,7 +274,7 @@ mark(const td_comm *c, td_stream *s)
 static bool
 add_mark(PyObject *list, const td_comm *c, td_stream *s)
 {
-    PyObject *o = mark(c, s);
+    PyObject *o = nccl_mark(c, s);
     bool ok = o && PyList_Append(list, o) == 0;
 
     Py_XDECREF(o);
@@ -296,7 +296,7 @@ mark_rows(const row *rows, int n)
 /* calls, whether on streams of their own -> then events behind them, one for each comm; else, and while the thread records,
  * none: they stand in order */
 static PyObject *
-run(PyObject *module, PyObject *args)
+nccl_run(PyObject *module, PyObject *args)
 {
     PyObject *calls, *result = NULL;
     int apart, n;
@@ -423,7 +423,7 @@ reduce_in_place(PyObject *module, PyObject *args)
     free(rows);
     if (done != 1)
         return done ? NULL : Py_NewRef(Py_NotImplemented);
-    return like.stream == td_comm_stream(p->comm) ? mark(like.comm, like.stream)
+    return like.stream == td_comm_stream(p->comm) ? nccl_mark(like.comm, like.stream)
                                                   : Py_NewRef(Py_None);
 }
 
@@ -547,7 +547,7 @@ PyMethodDef py_nccl_functions[] = {
      "_nccl_id(device): bytes by which a group's members find each other."},
     {"_nccl_join", join, METH_VARARGS,
      "_nccl_join(devices, ranks, size, id): a capsule for each device."},
-    {"_nccl_run", run, METH_VARARGS,
+    {"_nccl_run", nccl_run, METH_VARARGS,
      "_nccl_run(calls, apart): (capsule, op, src, dst, reduction, peer) each; events behind them."},
     {"_nccl_reduce", reduce_in_place, METH_VARARGS,
      "_nccl_reduce(capsule, arrays, reduction, apart): in place; an event, None, NotImplemented."},

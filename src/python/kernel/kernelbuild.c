@@ -85,7 +85,7 @@ assemble(const td_fn *f, const char *arch, void **code, size_t *n)
 }
 
 static bool
-make(py_spec *s, void *ctx)
+kernelbuild_make(py_spec *s, void *ctx)
 {
     build *b = ctx;
     td_fn *f = &s->made.fn;
@@ -129,7 +129,7 @@ py_kernel_build(PyObject *self, PyObject *args)
         return NULL;
     n = py_types_read(types, type);
     if (n >= 0 && py_spec_once((py_dispatcher *)self, strcmp(b.stage, "object") != 0, serial, type,
-                               (uint32_t)n, make, &b))
+                               (uint32_t)n, kernelbuild_make, &b))
         r = Py_BuildValue("(OO)", b.bytes, b.about);
     Py_XDECREF(b.bytes);
     Py_XDECREF(b.about);

@@ -306,7 +306,7 @@ launch_there(run *r)
 }
 
 static bool
-launch(run *r)
+kernelrun_launch(run *r)
 {
     bool here = td_dev_info(r->s->dev)->kind == TD_DEV_CPU;
 
@@ -345,7 +345,7 @@ choose_dims(run *r)
 static bool
 run_all(run *r)
 {
-    return add_words(r) && choose_dims(r) && add_hidden(r) && launch(r) && finish(r);
+    return add_words(r) && choose_dims(r) && add_hidden(r) && kernelrun_launch(r) && finish(r);
 }
 
 /* The compilation for the call, its arrays ready: another one where a loop's turns would meet in them. */

@@ -110,7 +110,7 @@ print_text(PyObject *text)
 }
 
 static uint64_t
-load(const uint64_t *p)
+report_load(const uint64_t *p)
 {
     return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }
@@ -142,13 +142,13 @@ print_all(py_box *b)
 
     b->spec->busy++; /* it stays */
     for (;;) {
-        uint64_t end = load(&b->mail->used), number;
+        uint64_t end = report_load(&b->mail->used), number;
         const td_site *site;
         const uint64_t *record;
 
         if (end > b->mail->capacity)
             end = b->mail->capacity;
-        if (b->read >= end || !(number = load(&b->mail->word[b->read])) || number > m->nsite)
+        if (b->read >= end || !(number = report_load(&b->mail->word[b->read])) || number > m->nsite)
             break;
         site = &m->site[number - 1];
         record = &b->mail->word[b->read];
@@ -462,7 +462,7 @@ py_box_free(py_box *b)
 
 /* A printing kernel's launches do not overlap, and an event tells when the last has ended. */
 static void
-mark(py_box *b, td_stream *s)
+report_mark(py_box *b, td_stream *s)
 {
     if (!b->mail->capacity || td_dev_info(b->spec->dev)->kind == TD_DEV_CPU)
         return;
@@ -477,7 +477,7 @@ mark(py_box *b, td_stream *s)
 void
 py_box_watch(py_box *b, td_stream *s)
 {
-    mark(b, s);
+    report_mark(b, s);
     if (b->place)
         return;
     b->next = all.first;

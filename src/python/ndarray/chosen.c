@@ -45,7 +45,7 @@ present(PyObject *a)
 
 /* Takes over both. */
 static PyObject *
-make(PyObject *value, PyObject *mask)
+chosen_make(PyObject *value, PyObject *mask)
 {
     py_chosen *c = PyObject_New(py_chosen, type);
 
@@ -88,7 +88,7 @@ py_choose(PyObject *a, PyObject *mask)
         Py_DECREF(value);
         return where;
     }
-    return make(value, where);
+    return chosen_make(value, where);
 }
 
 PyObject *
@@ -149,7 +149,7 @@ py_chosen_like(PyObject *like, PyObject *value)
     if (!value || !py_is_array(value) ||
         !td_shape_eq(&py_array_of(value)->view.shape, &py_array_of(of(like)->mask)->view.shape))
         return value;
-    return make(value, Py_NewRef(of(like)->mask));
+    return chosen_make(value, Py_NewRef(of(like)->mask));
 }
 
 int

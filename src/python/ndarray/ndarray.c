@@ -295,7 +295,7 @@ str(PyObject *self)
 }
 
 static PyObject *
-make(PyTypeObject *type, PyObject *args, PyObject *kw)
+ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"shape", "dtype", NULL};
     PyObject *shape, *dtype = NULL;
@@ -322,7 +322,7 @@ static PyGetSetDef attributes[48]; /* gathered below */
 
 static const PyType_Slot own_slots[] = {
     PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
-    PY_SLOT(Py_tp_new, make),
+    PY_SLOT(Py_tp_new, ndarray_make),
     PY_SLOT(Py_tp_repr, repr),
     PY_SLOT(Py_tp_str, str),
     PY_SLOT(Py_tp_iter, iterate),
@@ -373,7 +373,7 @@ py_gather(const py_table *t, PyMethodDef *const *parts, size_t nparts,
 }
 
 static void
-gather(void)
+ndarray_gather(void)
 {
     PyMethodDef *const parts[] = {py_value_methods,   py_shape_methods,  py_reduce_methods,
                                   py_interop_methods, py_dlpack_methods, py_numba_methods,
@@ -401,7 +401,7 @@ py_ndarray_init(PyObject *m)
     PyObject *priority = PyFloat_FromDouble(100);
     bool ok;
 
-    gather();
+    ndarray_gather();
     py.ndarray = (PyTypeObject *)PyType_FromSpec(&spec);
     ok = priority && py.ndarray &&
          PyObject_SetAttrString((PyObject *)py.ndarray, "__array_priority__", priority) == 0;

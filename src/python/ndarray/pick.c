@@ -19,7 +19,7 @@ enum { ARGS = 6, DISTINCT = 1, TRUSTED = 2 };
 
 /* args: axes, a tuple of ints; how errors call them; index arrays, one for each; place; flags. */
 static bool
-fill(const td_array *a, PyObject *const args[ARGS - 1], pick *k)
+pick_fill(const td_array *a, PyObject *const args[ARGS - 1], pick *k)
 {
     PyObject *axes = args[0], *shown = args[1], *arrays = args[2];
     Py_ssize_t n = PyTuple_Size(axes);
@@ -78,7 +78,7 @@ check(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_status st;
 
     (void)module;
-    if (!want("_check", args, nargs, ARGS) || !fill(py_array_of(args[0]), args + 1, &k))
+    if (!want("_check", args, nargs, ARGS) || !pick_fill(py_array_of(args[0]), args + 1, &k))
         return NULL;
     st = td_pick_check(py_array_of(args[0]), &k.p);
     done_with(&k);
@@ -94,7 +94,7 @@ pick_from(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_status st;
 
     (void)module;
-    if (!want("_pick", args, nargs, ARGS) || !fill(py_array_of(args[0]), args + 1, &k))
+    if (!want("_pick", args, nargs, ARGS) || !pick_fill(py_array_of(args[0]), args + 1, &k))
         return NULL;
     r = py_new();
     st = r ? td_array_pick(py_array_of(args[0]), &k.p, &r->a) : TD_OK;
@@ -115,7 +115,7 @@ put(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     if (!want("_put", args, nargs, ARGS + 1) || !py_writable((py_ndarray *)args[0]))
         return NULL;
     a = py_array_of(args[0]);
-    if (!fill(a, args + 1, &k))
+    if (!pick_fill(a, args + 1, &k))
         return NULL;
     if (!py_value(args[ARGS], td_array_dtype(a), td_array_dev(a), &x, &own)) {
         done_with(&k);
@@ -158,7 +158,7 @@ put_op(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
             PyErr_SetString(PyExc_TypeError, "at: the value is no array and no number");
         return NULL;
     }
-    if (!fill(a, args + 1, &k)) {
+    if (!pick_fill(a, args + 1, &k)) {
         py_args_free(&g);
         return NULL;
     }

@@ -115,7 +115,7 @@ into(PyObject *drawn, PyObject *out)
 
 /* Is out what size and dtype say? */
 static bool
-fits(const td_array *out, PyObject *size, int dt)
+random_fits(const td_array *out, PyObject *size, int dt)
 {
     td_shape s;
 
@@ -150,7 +150,7 @@ simple(const char *fn, td_dist dist, PyObject *self, PyObject *const *args, Py_s
         PyErr_Format(PyExc_TypeError, "%s: out must be a treadle array", fn);
         return NULL;
     }
-    if (!py_writable((py_ndarray *)arg[2]) || !fits(py_array_of(arg[2]), arg[0], dt))
+    if (!py_writable((py_ndarray *)arg[2]) || !random_fits(py_array_of(arg[2]), arg[0], dt))
         return NULL;
     shape = py_shape_tuple(&py_array_of(arg[2])->view.shape);
     r = shape ? into(draw(self, dist, shape, dt, unit), arg[2]) : NULL;

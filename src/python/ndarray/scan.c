@@ -76,7 +76,7 @@ ends(PyObject *module, PyObject *a)
 
 /* a or None, mask of its shape */
 static PyObject *
-choose(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+scan_choose(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     const td_array *a = nargs == 2 && py_is_array(args[0]) ? py_array_of(args[0]) : NULL;
     py_ndarray *r;
@@ -220,7 +220,7 @@ PyMethodDef py_scan_functions[] = {
     {"_cummax", PY_FAST(cummax), METH_FASTCALL, NULL},
     {"_cummin", PY_FAST(cummin), METH_FASTCALL, NULL},
     {"_ends", ends, METH_O, NULL},
-    {"_select", PY_FAST(choose), METH_FASTCALL, NULL},
+    {"_select", PY_FAST(scan_choose), METH_FASTCALL, NULL},
     {"_sort", PY_FAST(sort), METH_FASTCALL, NULL},
     {"_sort_info", sort_info, METH_O, NULL},
     {"_count", PY_FAST(count), METH_FASTCALL, NULL},

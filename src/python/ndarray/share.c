@@ -53,7 +53,7 @@ get_dims(PyObject *tuple, int64_t *out, int32_t *n)
 
 /* What lies outside the buffer is refused: handles come from elsewhere. */
 static bool
-fits(const td_view *v, td_dtype dt, const td_buf *b)
+share_fits(const td_view *v, td_dtype dt, const td_buf *b)
 {
     int64_t lo, hi;
 
@@ -89,7 +89,7 @@ receive_array(PyObject *module, PyObject *args)
     v.offset = offset;
     if (!py_ok(td_share_receive(&h, &b)))
         return NULL;
-    if (!fits(&v, dt, b))
+    if (!share_fits(&v, dt, b))
         PyErr_SetString(PyExc_ValueError, "shared array: the view lies outside its memory");
     else if (py_ok(td_array_wrap(b, dt, &v, readonly, &a)))
         result = py_wrap(&a);

@@ -182,7 +182,7 @@ launch_held(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ss
 }
 
 static PyObject *
-launch(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ssize_t n)
+programrun_launch(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ssize_t n)
 {
     PyObject *r;
     td_hold h;
@@ -273,7 +273,7 @@ py_cukernel_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject 
     for (Py_ssize_t i = 0; i < n && n <= PY_CU_ARGS; i++)
         item[i] = PyTuple_GetItem(list, i);
     if (list && n <= PY_CU_ARGS && py_cuargs_read(&g, k, item, n))
-        r = launch(&g, kw.stream, &d, item, n);
+        r = programrun_launch(&g, kw.stream, &d, item, n);
     Py_XDECREF(list);
     return r;
 }
@@ -293,7 +293,7 @@ py_cukernel_prepared(PyObject *self, PyObject *const *args, size_t nargsf, PyObj
     if (!read_keywords(k, args + nargs, names, &kw) || !read_dims(k, args, &kw, &d) ||
         !py_cuargs_read(&g, k, args + 2, nargs - 2))
         return NULL;
-    return launch(&g, kw.stream, &d, args + 2, nargs - 2);
+    return programrun_launch(&g, kw.stream, &d, args + 2, nargs - 2);
 }
 
 /* kernel.packed(grid, block, buffer, *, shared, stream, cooperative) */
@@ -327,7 +327,7 @@ py_cukernel_packed(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyOb
         g.own = false;
         g.nbytes = k->nbytes;
         memcpy(g.bytes, b.buf, k->nbytes);
-        r = launch(&g, kw.stream, &d, NULL, 0);
+        r = programrun_launch(&g, kw.stream, &d, NULL, 0);
     }
     PyBuffer_Release(&b);
     return r;

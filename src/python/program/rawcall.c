@@ -20,7 +20,7 @@ typedef struct rawcall {
 } rawcall;
 
 static PyObject *
-make(PyTypeObject *type, PyObject *args, PyObject *kw)
+rawcall_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"make", "cooperative", NULL};
     PyObject *fn;
@@ -215,7 +215,7 @@ py_rawcall_init(PyObject *m)
     static PyType_Slot slots[] = {
         {Py_tp_doc, "RawCall(make, cooperative=False): calls make(device), once for each device, "
                     "and hands calls on to what it gave for the current one."},
-        PY_SLOT(Py_tp_new, make),
+        PY_SLOT(Py_tp_new, rawcall_make),
         PY_SLOT(Py_tp_dealloc, dealloc),
         PY_SLOT(Py_tp_traverse, traverse),
         PY_SLOT(Py_tp_clear, clear),

@@ -73,7 +73,7 @@ set_attribute(PyObject *self, PyObject *name, PyObject *value)
 }
 
 static PyObject *
-make(PyTypeObject *type, PyObject *args, PyObject *kw)
+tensor_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     PyObject *all, *r;
     Py_ssize_t n = PyTuple_Size(args);
@@ -317,7 +317,7 @@ static const PyType_Slot own_slots[] = {
     PY_SLOT(Py_tp_dealloc, dealloc),
     PY_SLOT(Py_tp_traverse, traverse),
     PY_SLOT(Py_tp_clear, clear),
-    PY_SLOT(Py_tp_new, make),
+    PY_SLOT(Py_tp_new, tensor_make),
     PY_SLOT(Py_tp_init, init),
     PY_SLOT(Py_tp_repr, repr),
     PY_SLOT(Py_tp_iter, iterate),
@@ -376,7 +376,7 @@ static PyMethodDef methods[240];
 static PyType_Slot slots[96];
 
 static void
-gather(void)
+tensor_gather(void)
 {
     PyMethodDef *const parts[] = {pt_value_methods, pt_view_methods, pt_grad_methods,
                                   pt_hook_methods, pt_apply_methods};
@@ -402,7 +402,7 @@ py_tensor_init(PyObject *m)
     PyObject *priority = PyLong_FromLong(1000);
     bool ok;
 
-    gather();
+    tensor_gather();
     pt.type = (PyTypeObject *)PyType_FromSpec(&spec);
     ok = priority && pt.type &&
          PyObject_SetAttrString((PyObject *)pt.type, "__array_priority__", priority) == 0 &&

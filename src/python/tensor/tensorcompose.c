@@ -151,7 +151,7 @@ cat(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
 /* _grad_gather(t, dim, index, trusted=False) */
 static PyObject *
-gather(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+tensorcompose_gather(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     td_var *v, *index, *r = NULL;
     td_status st;
@@ -437,7 +437,7 @@ PyMethodDef pt_compose_functions[] = {
     {"_grad_cumulate", PY_FAST(cumulate), METH_FASTCALL, NULL},
     {"_grad_matmul", PY_FAST(matmul), METH_FASTCALL, NULL},
     {"_grad_cat", PY_FAST(cat), METH_FASTCALL, NULL},
-    {"_grad_gather", PY_FAST(gather), METH_FASTCALL, NULL},
+    {"_grad_gather", PY_FAST(tensorcompose_gather), METH_FASTCALL, NULL},
     {"_grad_scatter", PY_FAST(scatter), METH_FASTCALL, NULL},
     {"_grad_flip", PY_FAST(flip), METH_FASTCALL, NULL},
     {"_grad_pick", PY_FAST(pick), METH_FASTCALL, NULL},

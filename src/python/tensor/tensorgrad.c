@@ -255,7 +255,7 @@ pt_variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var 
 /* _run(tensors, gradients, inputs, retain, graph, collect): a tuple of gradients (None: not reached) where
  * `collect`; else None, and they are in the leaves' (or inputs') grad.  gradients: None or one each; inputs: None, all leaves */
 static PyObject *
-run(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+tensorgrad_run(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     PyObject *keep[3] = {NULL}, *r = NULL;
     td_var **set[3] = {NULL}, **found = NULL;
@@ -322,7 +322,7 @@ backward(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     all[3] = retain ? Py_True : Py_False;
     all[4] = graph ? Py_True : Py_False;
     all[5] = Py_False;
-    return run(NULL, all, 6);
+    return tensorgrad_run(NULL, all, 6);
 }
 
 static PyObject *
@@ -437,7 +437,7 @@ reach(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 PyMethodDef pt_grad_functions[] = {
     {"_grad_serial", serial, METH_NOARGS, NULL},
     {"_grad_reach", PY_FAST(reach), METH_FASTCALL, NULL},
-    {"_grad_run", PY_FAST(run), METH_FASTCALL, NULL},
+    {"_grad_run", PY_FAST(tensorgrad_run), METH_FASTCALL, NULL},
     {"_grad_mode", mode, METH_NOARGS, NULL},
     {"_grad_set_mode", set_mode, METH_O, NULL},
     {"_grad_default_dtype", set_default, METH_O, NULL},

@@ -128,7 +128,7 @@ static PyMemberDef members[] = {
 
 /* numpy.ndarray(shape, dtype, …) */
 static PyObject *
-make(PyTypeObject *type, PyObject *args, PyObject *kw)
+proxy_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     PyObject *plain = px_plain(args), *r = NULL;
 
@@ -143,7 +143,7 @@ make(PyTypeObject *type, PyObject *args, PyObject *kw)
 
 static const PyType_Slot own_slots[] = {
     PY_SLOT(Py_tp_dealloc, px_dealloc),
-    PY_SLOT(Py_tp_new, make),
+    PY_SLOT(Py_tp_new, proxy_make),
     PY_SLOT(Py_tp_repr, repr),
     PY_SLOT(Py_tp_str, str),
     PY_SLOT(Py_tp_getattro, getattro),

@@ -350,7 +350,7 @@ call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 /* ---- the types ---- */
 
 static PyObject *
-make(PyTypeObject *type, PyObject *args, PyObject *kw)
+proxycall_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"target", "name", "nin", "sized", NULL};
     PyObject *target, *name;
@@ -477,7 +477,7 @@ static PyTypeObject *
 make_type(PyObject *m, const char *name, const char *attribute)
 {
     PyType_Slot slots[] = {
-        PY_SLOT(Py_tp_new, make),
+        PY_SLOT(Py_tp_new, proxycall_make),
         PY_SLOT(Py_tp_dealloc, dealloc),
         PY_SLOT(Py_tp_clear, clear),
         PY_SLOT(Py_tp_traverse, traverse),

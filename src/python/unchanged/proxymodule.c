@@ -156,7 +156,7 @@ set_class(PyObject *module, PyObject *meta)
 
 /* _proxy_take(a, host): a's array is host now, the copy that somebody has seen, unless something is a view of a. */
 static PyObject *
-take(PyObject *module, PyObject *args)
+proxymodule_take(PyObject *module, PyObject *args)
 {
     PyObject *o, *host;
     py_proxy *p;
@@ -178,7 +178,7 @@ static PyMethodDef functions[] = {
      "_proxy_ready(a): NumPy's array over memory of the CPU's that is there, to read; or None."},
     {"_proxy_down", down, METH_O,
      "_proxy_down(a): a's array becomes NumPy's, unless something is a view of it."},
-    {"_proxy_take", take, METH_VARARGS,
+    {"_proxy_take", proxymodule_take, METH_VARARGS,
      "_proxy_take(a, host): a's array is host now, unless something is a view of a."},
     {"_proxy_class", set_class, METH_O,
      "_proxy_class(meta): the class of the type, a subclass of type."},

@@ -135,7 +135,7 @@ on_chosen(const struct row *row, int how, PyObject *x, PyObject *y)
 
 /* On the CPU products of what is there are NumPy's library's, on the same memory; NULL without an exception: not so. */
 static PyObject *
-product(PyObject *x, PyObject *y)
+proxynumber_product(PyObject *x, PyObject *y)
 {
     PyObject *a = px_ready(x), *b = a ? px_ready(y) : NULL, *r = NULL;
     int64_t since = px_clock();
@@ -159,7 +159,7 @@ binary(px_op op, PyObject *x, PyObject *y)
     b = px_operand(y);
     if (!a || !b)
         return NULL;
-    if (op == PX_matrix_multiply && (r = product(x, y), r || PyErr_Occurred()))
+    if (op == PX_matrix_multiply && (r = proxynumber_product(x, y), r || PyErr_Occurred()))
         return r;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
         return far_binary(&rows[op], 0, x, y);
