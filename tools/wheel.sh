@@ -8,7 +8,7 @@ trap 'rm -rf "$tmp"' EXIT
 .venv/bin/python -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps -w "$tmp" .
 glibc=$(getconf GNU_LIBC_VERSION | sed 's/glibc //; s/\./_/')
 .venv/bin/python -m wheel tags --remove --platform-tag "manylinux_${glibc}_$(uname -m)" "$tmp"/treadle-*.whl >/dev/null
-.venv/bin/python tools/wheel_licences.py "$tmp"/treadle-*.whl
+.venv/bin/python tools/wheel_check.py "$tmp"/treadle-*.whl
 mkdir -p dist
 rm -f dist/treadle-*.whl
 mv "$tmp"/treadle-*.whl dist/

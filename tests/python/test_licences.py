@@ -14,7 +14,7 @@ from treadle import _licences
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools"))
 import notices  # noqa: E402
-import wheel_licences  # noqa: E402
+import wheel_check  # noqa: E402
 
 TABLE = tomllib.loads(notices.TABLE.read_text(encoding="utf-8"))
 WRITTEN = notices.FILE.read_text(encoding="utf-8")
@@ -161,14 +161,16 @@ def test_project_names_the_licences():
     assert list(notices.metadata_faults(TABLE, {**project, "license-files": ["LICENSE"]}))
 
 
-def wheel(path, files, expression):
+def wheel(path, files, expression, *more):
     with zipfile.ZipFile(path, "w") as w:
         named = "".join(f"License-File: {f}\n" for f in TABLE["wheel"]["files"])
         w.writestr("treadle-1.dist-info/METADATA", f"Metadata-Version: 2.4\nLicense-Expression: {expression}\n{named}\n")
         for file in files:
             for folder in ("treadle-1.dist-info/licenses", "treadle/licenses"):
                 w.write(ROOT / file, f"{folder}/{file}")
-    return wheel_licences.main(path)
+        for name in more:
+            w.writestr(name, "")
+    return wheel_check.main(path)
 
 
 def test_a_wheel_without_its_licences_is_found(tmp_path, capsys):
@@ -177,3 +179,9 @@ def test_a_wheel_without_its_licences_is_found(tmp_path, capsys):
     assert wheel(tmp_path / "less.whl", files[:2], expression)
     assert capsys.readouterr().err.count("THIRD_PARTY_NOTICES.txt is missing") == 2
     assert wheel(tmp_path / "other.whl", files, "MIT")
+
+
+def test_a_wheel_with_the_tests_device_is_found(tmp_path, capsys):
+    files, expression = TABLE["wheel"]["files"], notices.expression(TABLE)
+    assert wheel(tmp_path / "more.whl", files, expression, "treadle/libtreadle_null.so")
+    assert "treadle/libtreadle_null.so is the tests'" in capsys.readouterr().err

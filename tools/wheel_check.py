@@ -1,4 +1,7 @@
-"""Fail where a wheel lacks its licence files or its metadata do not name them. Usage: wheel_licences.py WHEEL"""
+"""Fail where a wheel lacks its licence files, its metadata do not name them, or it holds what only tests load.
+
+Usage: wheel_check.py WHEEL
+"""
 
 import email
 import pathlib
@@ -10,8 +13,9 @@ import notices
 
 
 def complaints(wheel, table):
-    """What the wheel, an open archive, lacks."""
+    """What the wheel, an open archive, lacks, or holds and should not."""
     names = wheel.namelist()
+    yield from (f"{name} is the tests'" for name in names if "libtreadle_null" in name)
     info = next(name for name in names if name.endswith(".dist-info/METADATA"))
     metadata = email.message_from_bytes(wheel.read(info))
     if metadata["License-Expression"] != notices.expression(table):
