@@ -4,7 +4,7 @@ Operations are recorded and run, fused into few kernels, when a value is looked 
 where a driver and a device are found, else on the CPU. ``python -m treadle info`` says what was found.
 """
 
-from . import _core
+from . import _core, _watch
 from ._core import (
     CompileError,
     DeviceError,
@@ -33,7 +33,6 @@ from ._core import (
     use,
     zeros,
 )
-from ._exchange import _watch
 
 # The only place where a second name exists: NumPy's synonyms of rows of ops.def and reduce.def.
 ALIASES = {

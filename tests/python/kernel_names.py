@@ -12,7 +12,7 @@ import pytest
 import treadle as td
 from treadle import cuda
 
-FRONT = pathlib.Path(__file__).resolve().parents[2] / "src" / "front"
+FRONT = pathlib.Path(__file__).resolve().parents[2] / "src" / "front" / "infer"
 
 LETTERS = {"b": "bool", "c": "int8", "C": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32", "l": "int64",
            "L": "uint64", "e": "float16", "g": "bfloat16", "f": "float32", "d": "float64"}  # fmt: skip

@@ -2,7 +2,7 @@
 
 It looks like an array of the item's shape. Its value has one more axis, the first, over which the items stand; the
 value is an array, or a Batched of a vmap that runs outside of this one. Every operation goes through `call`, which
-asks the table of rules (`_vmap_rules.py`, `_vmap_shapes.py`) what the function of items is as a function of values.
+asks the table of rules (`_rules.py`, `_shapes.py`) what the function of items is as a function of values.
 What has no rule runs item by item, told and counted (treadle.fallbacks); what a Batched cannot answer because the
 items would answer differently (`bool`, `float`, `.get()`) raises Unbatched, and the whole function runs item by item.
 """

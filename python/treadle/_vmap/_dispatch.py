@@ -77,7 +77,7 @@ def install():
 
         from .._numpy import _names, _spelled
         from ..scipy._special import _kernel as _special_kernel
-        from . import _random as _vmap_random  # noqa: F401  (the table)
+        from . import _random, _rules, _shapes  # noqa: F401  (the table)
 
         names = {n for n, v in vars(treadle).items() if inspect.isroutine(v)} | set(treadle._FROM)
         for name in names - _SKIPPED:
@@ -90,7 +90,7 @@ def install():
                     _replace(module, name, f"{part}.{name}")
         for kind in (_spelled.Spelled, _special_kernel.Kernel):
             kind.__call__ = _asking_ufunc(kind.__call__)
-        _vmap_random.install()
+        _random.install()
         for name, module in list(sys.modules.items()):
             if name.partition(".")[0] not in ("treadle", "numpy") and isinstance(module, types.ModuleType):
                 _exchange(vars(module))

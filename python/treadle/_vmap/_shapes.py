@@ -1,4 +1,4 @@
-"""Rules of vmap: shapes, subscripts, arrays put together and taken apart, arrays like others. See _vmap_rules.py."""
+"""Rules of vmap: shapes, subscripts, arrays put together and taken apart, arrays like others. See _rules.py."""
 
 import numpy
 
