@@ -11,6 +11,7 @@ import numpy
 
 from . import _core
 from ._core import asarray, empty, full
+from ._host import library
 from ._place import on
 from ._place import own as _own
 from ._shape import _axes, _axis, concatenate, moveaxis
@@ -129,6 +130,12 @@ def _loops(name):
     return {"fold": fold, "chosen": chosen, "scan": scan, "segments": segments, "runs": runs}
 
 
+def _refuse_negative(name, exponents):
+    """As the operation itself does, which no loop of integers could."""
+    if name == "power" and exponents.dtype.kind == "i" and bool((exponents < 0).any()):
+        raise ValueError("Integers to negative integer powers are not allowed.")
+
+
 def _empty_last(a):
     return empty(a.shape[:-1], a.dtype, device=a.device)
 
@@ -176,6 +183,7 @@ def _folded(name, x, initial, mask, identity):
                 "'initial'"
             )
         if identity is None:
+            _refuse_negative(name, _select(mask, x, asarray(0, x.dtype, device=x.device)))
             start = full(x.shape[:-1], initial, dtype=x.dtype, device=x.device)
             return _loops(name)["chosen"](x, mask, start, out=_empty_last(x))
         x = _select(mask, x, asarray(identity, x.dtype, device=x.device))
@@ -189,6 +197,7 @@ def _folded(name, x, initial, mask, identity):
         x = concatenate((start, x), -1)
     if x.size == 0:
         return _empty_last(x)
+    _refuse_negative(name, x[..., 1:])
     return _halves(name, x) if name in _GROUPED or x.shape[-1] == 1 else _loops(name)["fold"](x, out=_empty_last(x))
 
 
@@ -255,6 +264,7 @@ def accumulate(name, array, axis=0, dtype=None, out=None):
         raise TypeError("cannot accumulate on a scalar")
     axis = _axis(axis, a.ndim, f"{name}.accumulate")
     x = moveaxis(_looped(name, a, dtype, "accumulate"), axis, -1)
+    _refuse_negative(name, x[..., 1:])
     r = _accumulated(name, _matrix(x)).reshape(x.shape) if x.size else x.copy()
     return _into(out, moveaxis(r, -1, axis), name, "accumulate")
 
@@ -284,7 +294,9 @@ def reduceat(name, array, indices, axis=0, dtype=None, out=None):
         bad = int(start.min()) if int(start.min()) < 0 else int(start.max())
         raise IndexError(f"index {bad} out-of-bounds in {name}.reduceat [0, {n})")
     s = start.shape[0]
-    if not s or not x.size:
+    if name == "power" and x.dtype.kind == "i" and bool((x < 0).any()):  # which are exponents depends on the indices
+        r = library("numpy.power.reduceat", numpy.power.reduceat, (x, start, -1), {})
+    elif not s or not x.size:
         r = empty((*x.shape[:-1], s), x.dtype, device=a.device)
     elif s <= FEW and n >= LONG and name in _GROUPED:
         ends = [int(k) for k in start.get()] + [n]

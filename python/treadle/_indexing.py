@@ -305,6 +305,8 @@ def setitem(a, key, value):
     owner = owner_of(key)
     if owner is not None:
         return owner._subscript("setitem", a, key, value)
+    if isinstance(value, (list, tuple)):
+        value = asarray(value, a.dtype, device=a.device)  # each number has to fit
     if not isinstance(key, (tuple, int)) and key is not None and key is not Ellipsis:
         mask = _index_array(a, key)
         if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:

@@ -261,7 +261,7 @@ def put_along_axis(arr, indices, values, axis):
         p = _flat_pick(arr, on(arr.device, indices).astype("int64"))
     else:
         p = _along(arr, indices, axis)
-    write(p, values if numpy.isscalar(values) else on(arr.device, values))
+    write(p, values if numpy.isscalar(values) else elements("put_along_axis", values, arr.dtype, arr.device))
 
 
 def fill_diagonal(a, val, wrap=False):

@@ -137,8 +137,8 @@ int  py_stranger(PyObject *o); /* 1: an object with NumPy's protocol and no memo
 /* _beside(what, *operands): a tuple of arrays on the device of the arrays among them; ValueError: they have several. */
 PyObject *py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError for a Python int out of range */
-bool py_real_fits(td_scalar s, char weak, td_dtype dt);        /* TypeError or a warning for a complex number that becomes real */
-bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own); /* what is assigned to an array of dst */
+bool py_real_fits(td_scalar s, char weak, td_dtype dt);        /* an exception for a Python float that is no such integer; TypeError or a warning for a complex number that becomes real */
+bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own); /* what is assigned to an array of dst: Python's numbers, in lists too, have to fit, arrays are cast */
 
 /* ---- ndarray.c ---- */
 /* The one table of each kind that a type wants, zeroed; slots end with a row for the methods. */

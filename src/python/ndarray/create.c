@@ -167,6 +167,34 @@ ones(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     return filled_function("ones", args, nargs, kwnames, &(td_scalar){.dt = TD_I64, .i = 1});
 }
 
+/* Fills `to` as copyto does: a Python integer has to fit, all else is cast. */
+static bool
+fill_cast(const td_array *to, PyObject *value, bool is_number, td_operand *x)
+{
+    td_dtype dt = td_array_dtype(to);
+    td_array own = {.store = NULL};
+    bool ok;
+
+    x->array = NULL;
+    if (py_is_array(value))
+        ok = py_value(value, dt, td_array_dev(to), x, &own);
+    else if (!is_number) {
+        ok = py_asarray(value, -1, td_array_dev(to), &own) &&
+             py_cast_warning(td_array_dtype(&own), dt);
+        x->array = &own;
+        x->weak = 0;
+    } else if (x->weak == 'i')
+        ok = py_int_fits(x->scalar, dt);
+    else {
+        x->weak = 0;
+        ok = py_cast_warning(x->scalar.dt, dt);
+    }
+    ok = ok && py_ok(td_array_assign(to, x));
+    if (own.store)
+        td_array_unref(&own);
+    return ok;
+}
+
 static PyObject *
 full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -175,7 +203,6 @@ full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     PyObject *arg[6], *r;
     td_array own;
     td_operand x;
-    td_status st;
     int dt, is_number;
 
     (void)module;
@@ -193,35 +220,12 @@ full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
         td_array_unref(&own);
     }
     r = filled(arg[0], NULL, dt, arg[4], NULL);
-    if (r && py_value(arg[1], (td_dtype)dt, td_array_dev(py_array_of(r)), &x, &own)) {
-        st = td_array_assign(py_array_of(r), &x);
-        if (own.store)
-            td_array_unref(&own);
-        if (!st)
-            return r;
-        py_raise(st);
-    }
-    Py_XDECREF(r);
-    return NULL;
+    if (r && !fill_cast(py_array_of(r), arg[1], is_number > 0, &x))
+        Py_CLEAR(r);
+    return r;
 }
 
 /* ---- arange ---- */
-
-/* The core counts in int64 or in float64. */
-static void
-align(td_scalar *start, td_scalar *step)
-{
-    bool floats = td_dtype_is_float(start->dt) || td_dtype_is_float(step->dt);
-    td_scalar *const s[2] = {start, step};
-
-    for (int i = 0; i < 2; i++) {
-        uint64_t bits[2];
-        td_dtype dt = floats ? TD_F64 : TD_I64;
-
-        td_scalar_bits(*s[i], dt, bits);
-        *s[i] = td_scalar_load(dt, bits);
-    }
-}
 
 /* A number of arange's; *dt is promoted to hold it. */
 static bool
@@ -286,6 +290,70 @@ count_steps(const td_scalar s[3], int64_t *n)
     return true;
 }
 
+/* The second number, as Python adds: false where int64 does not hold it. */
+static bool
+second_of(const td_scalar s[3], td_scalar *next)
+{
+    *next = (td_scalar){.dt = s[0].dt};
+    if (td_dtype_is_float(s[0].dt) || td_dtype_is_float(s[2].dt)) {
+        *next = (td_scalar){.dt = TD_F64, .f = {as_double(s[0]) + as_double(s[2])}};
+        return true;
+    }
+    if (s[0].dt == TD_U64 || s[2].dt == TD_U64) {
+        next->dt = TD_U64;
+        next->u = s[0].u + s[2].u;
+        return true;
+    }
+    next->dt = TD_I64;
+    return !__builtin_add_overflow(s[0].i, s[2].i, &next->i);
+}
+
+static bool
+fits_range(td_scalar s, td_dtype dt)
+{
+    return td_dtype_is_float(s.dt) ? py_real_fits(s, 'f', dt)
+                                   : s.dt == TD_BOOL || py_int_fits(s, dt);
+}
+
+static td_scalar
+in_dtype(td_scalar s, td_dtype dt)
+{
+    uint64_t bits[2];
+
+    td_scalar_bits(s, dt, bits);
+    return td_scalar_load(dt, bits);
+}
+
+/* NumPy writes the first two numbers as elements and goes on by the difference that they have then. */
+static bool
+align(td_scalar s[3], int64_t n, td_dtype dt)
+{
+    td_dtype real = dt == TD_C64 ? TD_F32 : dt == TD_C128 ? TD_F64 : dt;
+    td_scalar next;
+    bool exact = second_of(s, &next);
+
+    if (td_dtype_is_int(dt) && ((n > 0 && !fits_range(s[0], dt)) ||
+                                (n > 1 && exact && !fits_range(next, dt))))
+        return false;
+    if (dt == TD_BOOL && n > 2) {
+        PyErr_SetString(PyExc_TypeError, "arange() is only supported for booleans when the result "
+                                         "has at most length 2.");
+        return false;
+    }
+    if (td_dtype_is_int(dt) || dt == TD_BOOL) {
+        s[0] = in_dtype(in_dtype(s[0], dt), TD_I64);
+        s[2] = exact ? in_dtype(in_dtype(next, dt), TD_I64) : in_dtype(s[2], TD_I64);
+        if (exact)
+            s[2].i = (int64_t)((uint64_t)s[2].i - (uint64_t)s[0].i);
+        return true;
+    }
+    s[2] = exact ? in_dtype(in_dtype(next, real), TD_F64) : in_dtype(s[2], TD_F64);
+    s[0] = in_dtype(in_dtype(s[0], real), TD_F64);
+    if (exact)
+        s[2].f[0] -= s[0].f[0];
+    return true;
+}
+
 static PyObject *
 arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -313,7 +381,8 @@ arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
             return NULL;
     if (!count_steps(s, &n) || !py_dtype_or(arg[3], own, &dt) || !py_device(arg[4], &dev))
         return NULL;
-    align(&s[0], &s[2]);
+    if (!align(s, n, (td_dtype)dt))
+        return NULL;
     r = py_new();
     return r ? py_done(r, td_array_iota(dev, (td_dtype)dt, n, s[0], s[2], &r->a)) : NULL;
 }
