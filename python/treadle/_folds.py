@@ -9,7 +9,7 @@ from math import prod
 
 import numpy
 
-from . import _core
+from . import _core, _masked
 from ._core import asarray, empty, full
 from ._host import library
 from ._place import on
@@ -50,9 +50,22 @@ def _binary(name, method):
     return f
 
 
+def _need_loop(name, dtype):
+    """TypeError: the operation does not stay in the dtype."""
+    if dtype.kind == "V":  # NumPy does not know bfloat16
+        return
+    try:
+        found = getattr(numpy, name).resolve_dtypes((dtype, dtype, None))
+    except TypeError:
+        found = ()
+    if set(found) != {dtype}:
+        raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {name}: {dtype}")
+
+
 def _looped(name, a, dtype, method):
     """a in the dtype in which the operation is repeated: its result's, which has to be its operands' too."""
     if dtype is not None:
+        _need_loop(name, numpy.dtype(dtype))
         return a.astype(dtype, copy=False)
     if name in ("add", "multiply") and a.dtype.kind in "biu" and a.dtype.itemsize < 8:
         return a.astype("uint64" if a.dtype.kind == "u" else "int64")
@@ -197,6 +210,8 @@ def _folded(name, x, initial, mask, identity):
         x = concatenate((start, x), -1)
     if x.size == 0:
         return _empty_last(x)
+    if x.shape[-1] == 1 and name in ("gcd", "hypot"):  # what they make of the identity and one element
+        x = _UFUNC["absolute"](x)
     _refuse_negative(name, x[..., 1:])
     return _halves(name, x) if name in _GROUPED or x.shape[-1] == 1 else _loops(name)["fold"](x, out=_empty_last(x))
 
@@ -208,8 +223,14 @@ def reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, initial=No
     if name in _REDUCTIONS:
         if type(axis) is int and a.ndim == 0 and axis in (0, -1):
             axis = None
-        more = {} if initial is None and where is True else {"initial": initial, "where": where}
-        more |= {"dtype": dtype} if name in ("add", "multiply") else {}
+        if dtype is not None and name not in ("add", "multiply"):
+            a = _looped(name, a, numpy.dtype(dtype), "reduce")
+        dtype = dtype if name in ("add", "multiply") else None
+        if initial is not None or where is not True:
+            return _masked.reduce(
+                _REDUCTIONS[name], a, axis, dtype, _given(out), keepdims, None, initial, where, None
+            )
+        more = {} if dtype is None else {"dtype": dtype}
         return getattr(a, _REDUCTIONS[name])(axis, out=_given(out), keepdims=keepdims, **more)
     axes = list(range(a.ndim)) if axis is None else _axes(axis, a.ndim, name) if a.ndim else []
     x = _looped(name, a, dtype, "reduce")
