@@ -21,6 +21,9 @@ def ascontiguousarray(a, dtype=None, *, like=None):
 
 def _laid(a, order):
     """a itself where its elements lie in that order, else a copy in which they do."""
+    if order is not None and str(order).upper() not in ("C", "F", "A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    order = order and order.upper()
     if order in (None, "A", "K") or getattr(a.flags, {"C": "c_contiguous", "F": "f_contiguous"}[order]):
         return a
     if order == "C":
