@@ -172,7 +172,7 @@ def select(condlist, choicelist, default=0):
     for k, c in enumerate(conditions):
         if c.dtype.kind != "b":
             raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
-    weak = [c if type(c) in (bool, int, float) else asarray(c) for c in (*choicelist, default)]
+    weak = [c if type(c) in (int, float, complex) else asarray(c) for c in (*choicelist, default)]
     dt = numpy.result_type(*(c.dtype if isinstance(c, ndarray) else c for c in weak))
     r = on(conditions[0].device, weak[-1], dt)
     for c, v in zip(reversed(conditions), reversed(weak[:-1]), strict=True):

@@ -103,14 +103,14 @@ def _loops(name):
 
     op = getattr(numpy, name)
 
-    @guvectorize("(n)->()")
+    @guvectorize("(n)->()", error_model="numpy")
     def fold(x, out):
         acc = x[0]
         for i in range(1, x.shape[0]):
             acc = op(acc, x[i])
         out[0] = acc
 
-    @guvectorize("(n),(n),()->()")
+    @guvectorize("(n),(n),()->()", error_model="numpy")
     def chosen(x, mask, start, out):
         acc = start
         for i in range(x.shape[0]):
@@ -118,7 +118,7 @@ def _loops(name):
                 acc = op(acc, x[i])
         out[0] = acc
 
-    @guvectorize("(n)->(n)")
+    @guvectorize("(n)->(n)", error_model="numpy")
     def scan(x, out):
         acc = x[0]
         out[0] = acc
@@ -126,14 +126,14 @@ def _loops(name):
             acc = op(acc, x[i])
             out[i] = acc
 
-    @guvectorize("(n),(),()->()")
+    @guvectorize("(n),(),()->()", error_model="numpy")
     def segments(x, start, stop, out):
         acc = x[start]
         for i in range(start + 1, stop):
             acc = op(acc, x[i])
         out[0] = acc
 
-    @guvectorize("(n),(),(),()->()")
+    @guvectorize("(n),(),(),()->()", error_model="numpy")
     def runs(x, start, stop, first, out):
         acc = first
         for i in range(start, stop):

@@ -41,6 +41,12 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
     """a with values below min and above max replaced by them; None: no bound. a_min and a_max are older names."""
     low, high = a_min if min is None else min, a_max if max is None else max
     a = asarray(a)
+    if a.dtype.kind in "iu":  # a Python number beyond the dtype bounds nothing
+        held = numpy.iinfo(a.dtype)
+        low = None if type(low) is int and low <= held.min else low
+        high = None if type(high) is int and high >= held.max else high
+    if low is not None and high is not None and a.dtype.kind == "b":
+        a = a.astype(numpy.result_type(a.dtype, *(getattr(x, "dtype", x) for x in (low, high))), copy=False)
     if low is not None:
         a = _maximum(a, low)
     if high is not None:

@@ -212,3 +212,39 @@ def test_neighbours_of_integers_are_those_of_their_floats(pair, dev):
         want = np.nextafter(a, b)
         got = td.nextafter(*(td.asarray(v) if isinstance(v, np.ndarray) else v for v in (a, b)))
         check(got, want, 0, f"{a!r} {b!r}")
+
+
+@pytest.mark.parametrize("name", ["divide", "floor_divide", "remainder", "fmod"])
+@pytest.mark.parametrize("dtype", ["i8", "u1", "i4", "f8", "f4", "c16"])
+@pytest.mark.filterwarnings("ignore")
+def test_folds_divide_by_zero_as_the_operation_does(name, dtype, dev):
+    if dtype == "c16" and name != "divide":
+        return
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x = rng.choice(np.array([0, 1, 2, 3, 250], "f8"), (3, 5)).astype(dtype)
+        x = -x if dtype[0] in "if" and seed % 2 else x
+        t, ours, theirs = td.asarray(x), getattr(td, name), getattr(np, name)
+        for f, g in (
+            (ours.reduce(t, 1), theirs.reduce(x, 1)),
+            (ours.accumulate(t, 0), theirs.accumulate(x, 0)),
+            (ours.reduceat(t, [0, 2, 1], 1), theirs.reduceat(x, [0, 2, 1], 1)),
+            (ours.reduce(t, 1, initial=0), theirs.reduce(x, 1, initial=0)),
+        ):
+            f, said = np.asarray(f), f"{name} seed {seed}: {x!r}"
+            assert f.dtype == g.dtype, said
+            np.testing.assert_allclose(f, g, rtol=1e-5, err_msg=said)
+
+
+def test_squares_of_bools_are_int8():
+    """By the operator and the number 2 alone."""
+    x = np.array([True, False])
+    for power in (2, 3, 1, 0, 2.0, np.int8(2), np.int64(2), True, -1.0):
+        try:
+            want = x**power
+        except (TypeError, ValueError) as e:
+            with pytest.raises(type(e)):
+                td.asarray(x) ** power
+            continue
+        check(td.asarray(x) ** power, want, 0, repr(power))
+    check(td.power(td.asarray(x), 2), np.power(x, 2))

@@ -235,7 +235,7 @@ bound(PyObject *o, td_scalar *s, int *dt)
     int r = 1;
 
     if (py_is_array(o)) {
-        if (td_array_size(py_array_of(o)) != 1 || !py_read_scalar(py_array_of(o), s))
+        if (py_array_of(o)->view.shape.ndim || !py_read_scalar(py_array_of(o), s))
             r = PyErr_Occurred() ? -1 : 0;
     } else
         r = py_number(o, s, &weak);

@@ -109,6 +109,14 @@ reduce_spelled(td_red red, PyObject *self, PyObject *const arg[NPARAM])
     return r;
 }
 
+/* Does a variance keep its sums in a dtype that its distances from the mean do not have? */
+static bool
+sums_apart(td_red red, const td_array *a, int dtype)
+{
+    return (red == TD_RED_var || red == TD_RED_std) && dtype >= 0 &&
+           (!td_dtype_is_float((td_dtype)dtype) || td_dtype_is_complex(td_array_dtype(a)));
+}
+
 static PyObject *
 reduce_with(td_red red, PyObject *self, PyObject *arg[NPARAM])
 {
@@ -123,11 +131,12 @@ reduce_with(td_red red, PyObject *self, PyObject *arg[NPARAM])
         }
         arg[DDOF] = arg[CORRECTION];
     }
+    if (!py_dtype_or(arg[DTYPE], -1, &g.dtype))
+        return NULL;
     if (!py_is_none(arg[INITIAL]) || !py_is_none(arg[MEAN]) ||
-        (arg[WHERE] && arg[WHERE] != Py_True))
+        (arg[WHERE] && arg[WHERE] != Py_True) || sums_apart(red, py_array_of(self), g.dtype))
         return reduce_spelled(red, self, arg);
-    if (!py_axes(red_names[red], arg[AXIS], s->ndim, &g.axes) ||
-        !py_dtype_or(arg[DTYPE], -1, &g.dtype) || !py_flag(arg[KEEPDIMS], false, &g.keepdims) ||
+    if (!py_axes(red_names[red], arg[AXIS], s->ndim, &g.axes) || !py_flag(arg[KEEPDIMS], false, &g.keepdims) ||
         (g.dtype >= 0 && !py_cast_warning(td_array_dtype(py_array_of(self)), (td_dtype)g.dtype)))
         return NULL;
     if (arg[DDOF]) {
