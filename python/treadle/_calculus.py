@@ -10,7 +10,7 @@ from ._math import average, clip
 from ._place import on
 from ._place import own as _own
 from ._products import _conjugate, matmul
-from ._shape import _axis, _cut, concatenate, expand_dims
+from ._shape import _axes, _axis, _cut, concatenate, expand_dims
 
 _UFUNC = _core.ufuncs()
 _select, _isnan = _UFUNC["select"], _UFUNC["isnan"]
@@ -133,8 +133,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     if f.dtype.kind == "b":
         raise TypeError("gradient: bools have no differences")
     f = _floating(f)
-    axes = range(f.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = [_axis(k, f.ndim, "gradient") for k in axes]
+    axes = [*range(f.ndim)] if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = _axes(axes, f.ndim, "gradient")
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
     r = []

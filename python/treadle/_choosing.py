@@ -21,10 +21,9 @@ def _is_c(order):
     if not isinstance(order, str):
         raise TypeError(f"order must be str, not {type(order).__name__}")
     if order.upper() not in ("C", "F"):
-        known = order.upper() in ("A", "K")
-        raise ValueError(
-            "only 'C' or 'F' order is permitted" if known else f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')"
-        )
+        if order.upper() in ("A", "K"):
+            raise ValueError("only 'C' or 'F' order is permitted")
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
     return order.upper() == "C"
 
 

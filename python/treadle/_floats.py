@@ -57,7 +57,7 @@ def _float_of(x):
 
 def _is_default(x, y):
     """A bool beside a Python number: NumPy computes in the number's own dtype."""
-    return getattr(x, "dtype", None) == bool and type(y) in (int, float)
+    return isinstance(dt := getattr(x, "dtype", None), numpy.dtype) and dt.kind == "b" and type(y) in (int, float)
 
 
 def _bits(x):

@@ -83,7 +83,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         a, axis = a.ravel(), 0
     a = a.reshape(1) if a.ndim == 0 else a
     if not -a.ndim <= axis < a.ndim:
-        raise IndexError(f"take: axis {axis} is out of bounds for array of dimension {a.ndim}")
+        raise numpy.exceptions.AxisError(axis, a.ndim, "take")
     n = a.shape[axis]
     if mode == "wrap":
         indices = indices % n
@@ -137,7 +137,7 @@ def _is_plain(item):
 
 
 def _items(a, key):
-    """The subscript with one Ellipsis, the axes that it stands for spelled out after it: one item an axis of a, None and
+    """The subscript with the axes that its Ellipsis stands for spelled out behind it: one item an axis of a, None and
     Ellipsis; arrays converted.
     """
     items = [i if _is_plain(i) else _index_item(a, i) for i in (key if type(key) is tuple else (key,))]

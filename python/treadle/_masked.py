@@ -50,7 +50,8 @@ def _root(r):
     """In r's dtype. Of one integer NumPy cuts the root, in an array of integers it does not fit."""
     root = _UFUNC["sqrt"](r)
     if r.ndim and r.dtype.kind not in "fcV":
-        raise TypeError(f"Cannot cast ufunc 'sqrt' output from {root.dtype!r} to {r.dtype!r} with casting rule 'same_kind'")
+        have = f"{root.dtype!r} to {r.dtype!r}"
+        raise TypeError(f"Cannot cast ufunc 'sqrt' output from {have} with casting rule 'same_kind'")
     return root.astype(r.dtype, copy=False)
 
 

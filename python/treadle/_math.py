@@ -1,6 +1,7 @@
 """Functions spelled with the operations of the table."""
 
 import builtins
+import math
 
 import numpy
 
@@ -289,6 +290,10 @@ def shape(a):
 
 
 def size(a, axis=None):
-    """The number of elements, or the extent of an axis."""
+    """The number of elements, or the extent of an axis, or of several together."""
     a = asarray(a)
-    return a.size if axis is None else a.shape[axis]
+    if axis is None:
+        return a.size
+    from ._shape import _axes
+
+    return math.prod(a.shape[k] for k in _axes(axis, a.ndim, "size"))

@@ -10,9 +10,9 @@ makes them in many dtypes and layouts):
     s      sorted float64 (4,);  d: float64 (3, 3), well conditioned
 """
 
-AXIS = "x | x, 0 | x, axis=1 | x, axis=-1 | x, 2"
+AXIS = "x | x, 0 | x, axis=1 | x, axis=-1 | x, 2 | x, axis=-3 | x, axis=(0, 5)"
 REDUCE = AXIS + " | x, axis=(0, 1) | x, axis=0, keepdims=True"
-PICK = "x | x, 1 | x, 0, keepdims=True | x, axis=-3"
+PICK = "x | x, 1 | x, 0, keepdims=True | x, axis=-3 | x, (0, 1)"
 
 ROWS = {
     # ---- reductions ----
@@ -37,7 +37,7 @@ ROWS = {
     "nanquantile": "x, 0.3 | x, [0, 0.5], 1",
     "cumsum cumprod": "x | x, 0 | x, axis=-1 | x, 0, 'float64' | x, 2",
     "nancumsum nancumprod": "x | x, 0 | x, axis=-1",
-    "cumulative_sum cumulative_prod": "v | x, axis=1 | v, include_initial=True | x, axis=0, dtype='float64'",
+    "cumulative_sum cumulative_prod": "v | x, axis=1 | v, include_initial=True | x, axis=0, dtype='float64' | x, axis=5",
     "trace": "x | x, 1 | x, -1, 1, 0 | x, dtype='float64' | v | x, 0, 0, 2 | x, 0, 1, 1 | x, 0, 5, 0",
     # ---- made of nothing ----
     "arange": "5 | 2, 9, 3 | 1.5, 4 | 3, dtype='float32' | 5, 0, -2 | 0, 1, 0 | 0 | -2.5, 10.0, dtype='int32' | -3, 3, 0.5, dtype=int | -5, 3, dtype='uint64' | 0.5, 3, 0.5, dtype='uint8' | 3, dtype=bool | 2, dtype=bool | 0, 1, 0.1, dtype='float16' | 300, 302, dtype='uint8' | -2.7, 2, dtype='uint8' | 0, 5, 0.1, dtype='complex64'",
@@ -71,12 +71,12 @@ ROWS = {
     # ---- shapes ----
     "reshape": "x, (4, 3) | x, -1 | x, (2, -1), order='F' | x, (5, 5) | x, (12,), copy=True | x.T, 12, order='A' | x, 12, order='K' | x, (-1, -1)",
     "ravel": "x | x.T, 'K' | x[::-1].T, 'A' | np.moveaxis(np.ones((2, 3, 4)) * np.arange(3.0)[:, None], 0, 1), 'K' | x, 'F' | x, order='K' | [[1, 2], [3, 4]] | x, 'Z' | np.broadcast_to(v, (3, 4)), 'K' | np.broadcast_to(v[:, None], (4, 3)), 'K' | np.broadcast_to(np.arange(24).reshape(2, 3, 1, 4).transpose(3, 0, 2, 1), (4, 2, 5, 3)), 'K' | np.broadcast_to(x.T[:, None], (4, 2, 3)), 'k' | x, 'f' | np.broadcast_to(x[::-1, None, ::-1], (3, 2, 4)).transpose(1, 2, 0), 'K'",
-    "transpose permute_dims": "x | x, (1, 0) | x, (0, 0) | x, (-1, 0)",
+    "transpose permute_dims": "x | x, (1, 0) | x, (0, 0) | x, (-1, 0) | x, (0, 5)",
     "matrix_transpose": "x | v",
     "swapaxes": "x, 0, 1 | x, 0, 2 | x, -1, 0",
     "moveaxis": "x, 0, 1 | x, [0, 1], [1, 0] | x, 0, 5 | x, [0, 1], [0]",
     "rollaxis": "x, 1 | x, 0, 2 | x, 4 | x, 0, 3",
-    "squeeze": "x[:, None] | x[None], 0 | x, 0 | x[:1], axis=-2",
+    "squeeze": "x[:, None] | x[None], 0 | x, 0 | x[:1], axis=-2 | x[None], 5",
     "expand_dims": "x, 0 | x, (0, 2) | x, -1 | x, 4 | x, (0, 0)",
     "atleast_1d atleast_2d atleast_3d": "x | v | 3 | x, v | [1, 2]",
     "broadcast_to": "v, (3, 4) | x, (2, 3, 4) | v, (3, 5) | 1, (2,)",
@@ -117,7 +117,7 @@ ROWS = {
     "copyto": "(np.copyto(x, 1, where=b), x)[1] | np.copyto(x, 1.5) | np.copyto(np.zeros(2, 'uint8'), -1) | np.copyto(np.broadcast_to(v, (2, 4)), 1) | (np.copyto(x, y), x)[1] | (np.copyto(x, 1, where=b), x)[1] | np.copyto(x, v[:3]) | (np.copyto(x, 2.5, casting='unsafe'), x)[1]",
     "pad": "x, 1 | x, ((1, 0), (0, 2)), 'edge' | v, 2, 'reflect' | v, 3, 'wrap' | v, 1, constant_values=7 | x, 1, 'linear_ramp' | v, 2, padder",
     # ---- picking and writing ----
-    "take": "x, [0, 2] | x, [1, 0], 1 | x, -1 | x, [9], 0 | x, [5, -5], 0, mode='wrap' | x, [[0, 1], [2, 0]], axis=0",
+    "take": "x, [0, 2] | x, [1, 0], 1 | x, -1 | x, [9], 0 | x, [5, -5], 0, mode='wrap' | x, [[0, 1], [2, 0]], axis=0 | x, [0], 5 | x, [0], axis=-3",
     "take_along_axis": "x, np.argsort(y, 0), 0 | x, np.argsort(y, 1), 1 | v, i, None | x, i, 0",
     "put_along_axis": "(np.put_along_axis(x, i[None, :1] % 3, 9, 0), x)[1] | (np.put_along_axis(x, np.argsort(y, 1), 9, 1), x)[1]",
     "put": "(np.put(x, [0, 5], [1, 2]), x)[1] | (np.put(x, [40, -40], 7, mode='clip'), x)[1] | np.put(x, [99], 1)",
@@ -177,7 +177,7 @@ ROWS = {
     "may_share_memory shares_memory": "x, x | x, y | x[:1], x",
     "diff": "x | x, 2 | x, axis=0 | x, prepend=0 | x, 1, 0, append=y[:1] | x, -1",
     "ediff1d": "x | v, 9 | v, [1], 2",
-    "gradient": "x | v, 2.0 | x, axis=0 | x, 2.0, s, edge_order=2 | [1]",
+    "gradient": "x | v, 2.0 | x, axis=0 | x, 2.0, s, edge_order=2 | [1] | x, axis=(0, 0) | x, axis=5",
     "trapezoid": "x | x, axis=0 | v, s | v, dx=2",
     "interp": "x, s, v | [0.5, 9], s, s | x, s, v, -1, -2 | s, [1, 2], [3] | [1.0, 0.5], [1.0, 2.0], [2.0, np.inf] | [0, 0.5, 1, 1.5, 2, 2.5, np.inf, -np.inf, np.nan], [0, 1, 2], [np.inf, 2.0, np.inf] | [0, 0.5, 1, 1.5, 2], [0, 1, 2], [1, complex(2, np.inf), complex(np.inf, 3)] | [0, 1, 2.5, np.inf, -np.inf], [-np.inf, 1, 2], [1, 2, 3] | [0, 1, 2, np.nan], [1, 1, 2], [1, 2, 2j] | [0.5, 3], [0, np.inf], [1, 2]",
     "unwrap": "x | x, 1 | x, axis=0 | x, period=4 | x, 2.0, 1, period=3.0",

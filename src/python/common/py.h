@@ -174,6 +174,7 @@ extern PyGetSetDef py_member_attributes[];
 PyObject *py_transposed(PyObject *self);
 extern PyMethodDef py_reduce_functions[]; /* the same as functions of the module */
 PyObject *py_reduce(td_red red, PyObject *self, PyObject *const arg[6]); /* axis, dtype, out, keepdims, initial, where; NULL: absent */
+bool      py_axis(const char *fn, int64_t axis, int ndim, int *out); /* AxisError, as NumPy's */
 bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
 
 /* ---- index.c ---- */

@@ -332,8 +332,8 @@ align(td_scalar s[3], int64_t n, td_dtype dt)
     td_scalar next;
     bool exact = second_of(s, &next);
 
-    if (td_dtype_is_int(dt) && ((n > 0 && !fits_range(s[0], dt)) ||
-                                (n > 1 && exact && !fits_range(next, dt))))
+    if (td_dtype_is_int(dt) &&
+        ((n > 0 && !fits_range(s[0], dt)) || (n > 1 && exact && !fits_range(next, dt))))
         return false;
     if (dt == TD_BOOL && n > 2) {
         PyErr_SetString(PyExc_TypeError, "arange() is only supported for booleans when the result "

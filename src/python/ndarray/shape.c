@@ -255,7 +255,7 @@ transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
         return NULL;
     }
     for (int i = 0; i < ndim; i++)
-        if (!py_ok(td_axis_normalize("transpose", s.dim[i], ndim, &axes[i])))
+        if (!py_axis("transpose", s.dim[i], ndim, &axes[i]))
             return NULL;
     r = py_new();
     return view_done(self, r, r ? td_array_transpose(a, axes, &r->a) : TD_OK);
@@ -266,7 +266,7 @@ axis_arg(const char *fn, PyObject *o, int ndim, int *out)
 {
     long axis = PyLong_AsLong(o);
 
-    return !(axis == -1 && PyErr_Occurred()) && py_ok(td_axis_normalize(fn, axis, ndim, out));
+    return !(axis == -1 && PyErr_Occurred()) && py_axis(fn, axis, ndim, out);
 }
 
 static PyObject *
