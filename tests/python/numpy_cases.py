@@ -40,7 +40,7 @@ ROWS = {
     "cumulative_sum cumulative_prod": "v | x, axis=1 | v, include_initial=True | x, axis=0, dtype='float64' | x, axis=5",
     "trace": "x | x, 1 | x, -1, 1, 0 | x, dtype='float64' | v | x, 0, 0, 2 | x, 0, 1, 1 | x, 0, 5, 0",
     # ---- made of nothing ----
-    "arange": "5 | 2, 9, 3 | 1.5, 4 | 3, dtype='float32' | 5, 0, -2 | 0, 1, 0 | 0 | -2.5, 10.0, dtype='int32' | -3, 3, 0.5, dtype=int | -5, 3, dtype='uint64' | 0.5, 3, 0.5, dtype='uint8' | 3, dtype=bool | 2, dtype=bool | 0, 1, 0.1, dtype='float16' | 300, 302, dtype='uint8' | -2.7, 2, dtype='uint8' | 0, 5, 0.1, dtype='complex64'",
+    "arange": "5 | 2, 9, 3 | 1.5, 4 | 3, dtype='float32' | 5, 0, -2 | 0, 1, 0 | 0 | -2.5, 10.0, dtype='int32' | -3, 3, 0.5, dtype=int | -5, 3, dtype='uint64' | 0.5, 3, 0.5, dtype='uint8' | 3, dtype=bool | 2, dtype=bool | 0, 1, 0.1, dtype='float16' | 300, 302, dtype='uint8' | -2.7, 2, dtype='uint8' | 0, 5, 0.1, dtype='complex64' | 2**63, 2**63 + 3, dtype='uint64' | 2**63 - 2, 2**63 + 1 | -2**63, 2 - 2**63 | -2**63, 2**63 - 1, 2**62 | np.uint8(250), np.uint8(255) | np.int8(5), np.int8(1), np.int8(-1) | np.float32(0), np.float32(1), np.float32(0.1) | True, 5 | np.nan, 1 | np.asarray([3]) | 5, -1, -1, dtype='uint8' | 5, -2, -1, dtype='uint8'",
     "array asarray asanyarray": "x | x, 'float32' | [[1, 2], [3, 4]] | 2.5 | [x, y] | [[1], [2, 3]]",
     "ascontiguousarray asfortranarray": "x | x, 'float64' | 3",
     "asarray_chkfinite": "x | x, 'float64' | [1, np.inf]",
@@ -90,7 +90,7 @@ ROWS = {
     "repeat": "x, 2 | x, i, 0 | v, i[1:2] | x, i - 1, 0 | x, s, 1 | x, i | x, 2, 0 | x, [1, 0, 2], 0 | x, [1, 2], 0 | x, -1",
     "resize": "x, (2, 3) | x, 15 | x, (0, 2) | x, (-1,)",
     "shape ndim": "x | [1, 2] | 3",
-    "size": "x | x, 0 | [[1, 2]] | x, axis=4",
+    "size": "x | x, 0 | [[1, 2]] | x, axis=4 | x, (0, 1) | x, (0, 0) | x, ()",
     "tril triu": "x | x, 1 | x, -1 | m",
     "diag": "x | v | x, 1 | v, -1 | x[None]",
     "diagflat": "x | v, 1",

@@ -431,7 +431,7 @@ def test_read_only(case):
 # What is stored in x, as Python's numbers, lists of them and arrays; in dtypes that hold it and that do not.
 STORES = """
 x[0] = V; x[:] = V; x[...] = [V] * 4; x[[0, 2]] = V; x[[0, 2]] = [V, 1]; x[x > 1] = V; x[x > 1] = [V, V]; x[[True] * 4] = V
-x[:2, None] = [[V], [1]]; x.fill(V); x.fill([V]); x.fill(A([V, 1, 2])); x.fill(A(V)); x.flat[0] = V; x.flat = V; x.flat[1:] = [V, 1]
+x.real = V; x[:2, None] = [[V], [1]]; x.fill(V); x.fill([V]); x.fill(A([V, 1, 2])); x.fill(A(V)); x.flat[0] = V; x.flat = V; x.flat[1:] = [V, 1]
 x[:] = A([V] * 4); x[0] = A(V); x[[0, 2]] = A(V); x[x > 1] = A([V]); x[:] = np.array([V] * 4); x[[0]] = np.asarray(V)[()]
 lib.put(x, [0], V); lib.place(x, x > 1, V); lib.put_along_axis(x, A([1]), V, 0); lib.put_along_axis(x, A([1]), [V], 0)
 lib.putmask(x, x > 1, V); lib.putmask(x, x > 1, [V]); lib.putmask(x, x > 1, A([V])); x = lib.insert(x, 0, V); x = lib.insert(x, [0, 2], [V, 1])
@@ -447,7 +447,7 @@ x = lib.full(3, [V, 1, 2], x.dtype); x = lib.full_like(x, V); x = lib.array([1.5
 @pytest.mark.filterwarnings("ignore")
 def test_stores_that_numpy_refuses_are_refused(text, dtype):
     for value in (float("nan"), float("inf"), 1000.0, -1.5, 1e30, 300, -1, 10**30, 1j, True, 2.7):
-        if value == 10**30 and any(part in text for part in ("A(", "np.", "lib.full", "lib.copyto", "lib.append")):
+        if value == 10**30 and any(part in text for part in ("A(", "np.", ".real", "lib.full", "lib.copyto", "lib.append")):
             continue  # an array of objects
         if dtype == "?" and text == "x.fill([V])":
             continue  # Python's bool of the list
@@ -463,7 +463,7 @@ def test_stores_that_numpy_refuses_are_refused(text, dtype):
         assert (error is None) == (refused is None), said
         if refused:
             assert isinstance(error, type(refused)), said
-        if refused or "A(" in text or "np." in text or "full" in text or "copyto" in text:  # casts out of range: NumPy's loops differ among themselves
+        if refused or ".real" in text or "A(" in text or "np." in text or "full" in text or "copyto" in text:  # casts out of range: NumPy's loops differ among themselves
             theirs, ours = (np.asarray(v) for v in (theirs, ours))
             assert theirs.dtype == ours.dtype and theirs.shape == ours.shape, said
             continue

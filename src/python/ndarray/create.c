@@ -227,7 +227,16 @@ full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
 
 /* ---- arange ---- */
 
-/* A number of arange's; *dt is promoted to hold it. */
+static td_scalar
+in_dtype(td_scalar s, td_dtype dt)
+{
+    uint64_t bits[2];
+
+    td_scalar_bits(s, dt, bits);
+    return td_scalar_load(dt, bits);
+}
+
+/* A number of arange's, integers as int64 or uint64; *dt is promoted to hold it. */
 static bool
 bound(PyObject *o, td_scalar *s, int *dt)
 {
@@ -246,8 +255,11 @@ bound(PyObject *o, td_scalar *s, int *dt)
         PyErr_SetString(PyExc_TypeError, "arange: complex numbers have no order");
         r = -1;
     }
-    if (r > 0)
-        *dt = *dt < 0 ? (int)s->dt : (int)td_promote((td_dtype)*dt, s->dt);
+    if (r > 0) {
+        *dt = (int)td_promote((td_dtype)*dt, s->dt);
+        if (!td_dtype_is_float(s->dt) && s->dt != TD_U64)
+            *s = in_dtype(*s, TD_I64);
+    }
     return r > 0;
 }
 
@@ -259,12 +271,13 @@ as_double(td_scalar s)
                                         : (double)s.i;
 }
 
-static int64_t
-exact_steps(int64_t start, int64_t stop, int64_t step)
+/* Exact for all integers of 64 bits, where long double has as many. */
+static long double
+as_long(td_scalar s)
 {
-    if (step > 0)
-        return (stop - start + step - 1) / step;
-    return step < 0 ? (start - stop - step - 1) / -step : 0;
+    return td_dtype_is_float(s.dt) ? (long double)s.f[0]
+           : s.dt == TD_U64        ? (long double)s.u
+                                   : (long double)s.i;
 }
 
 static bool
@@ -272,21 +285,21 @@ count_steps(const td_scalar s[3], int64_t *n)
 {
     bool floats =
         td_dtype_is_float(s[0].dt) || td_dtype_is_float(s[1].dt) || td_dtype_is_float(s[2].dt);
-    double steps;
+    long double steps;
 
     *n = 0;
     if (as_double(s[2]) == 0) {
         PyErr_SetString(PyExc_ZeroDivisionError, "division by zero");
         return false;
     }
-    steps = ceil((as_double(s[1]) - as_double(s[0])) / as_double(s[2]));
-    if (isnan(steps) || steps > 0x1p62) {
-        PyErr_SetString(PyExc_ValueError, "Maximum allowed size exceeded");
+    steps = floats ? (long double)ceil((as_double(s[1]) - as_double(s[0])) / as_double(s[2]))
+                   : ceill((as_long(s[1]) - as_long(s[0])) / as_long(s[2]));
+    if (isnan(steps) || steps > 0x1p62L) {
+        PyErr_SetString(PyExc_ValueError, isnan(steps) ? "arange: cannot compute length"
+                                                       : "Maximum allowed size exceeded");
         return false;
     }
     *n = steps > 0 ? (int64_t)steps : 0;
-    if (!floats && steps > 0x1p50) /* beyond doubles: count exactly */
-        *n = exact_steps(s[0].i, s[1].i, s[2].i);
     return true;
 }
 
@@ -311,17 +324,7 @@ second_of(const td_scalar s[3], td_scalar *next)
 static bool
 fits_range(td_scalar s, td_dtype dt)
 {
-    return td_dtype_is_float(s.dt) ? py_real_fits(s, 'f', dt)
-                                   : s.dt == TD_BOOL || py_int_fits(s, dt);
-}
-
-static td_scalar
-in_dtype(td_scalar s, td_dtype dt)
-{
-    uint64_t bits[2];
-
-    td_scalar_bits(s, dt, bits);
-    return td_scalar_load(dt, bits);
+    return td_dtype_is_float(s.dt) ? py_real_fits(s, 'f', dt) : py_int_fits(s, dt);
 }
 
 /* NumPy writes the first two numbers as elements and goes on by the difference that they have then. */
@@ -363,7 +366,7 @@ arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     py_ndarray *r;
     td_dev *dev;
     int64_t n;
-    int own = -1, dt;
+    int own = TD_I64, dt; /* as with NumPy never less */
 
     (void)module;
     if (!py_parse("arange", names, 0, 4, args, nargs, kwnames, arg))
