@@ -220,6 +220,22 @@ def test_arrays_of_one_integer_name_copies_and_integers_views(text, dev):
         check(t, view, 0, f"add.at {text} with {i!r}")
 
 
+COMPUTED = ["lib.asarray([0, 1])[1]", "lib.asarray([0, 5]).argmax()", "next(iter(lib.asarray([1])))", "lib.asarray([1]).sum()", "lib.asarray(1) + 0"]
+MADE = ["lib.asarray(1)", "lib.array(1)", "lib.ones((), int)", "lib.full((), 1)", "np.array(1)"]
+
+
+@pytest.mark.parametrize("text", COMPUTED + MADE)
+def test_what_numpy_computes_as_a_number_names_a_view(text, dev):
+    """An element, a sum, argmax have no axes here where NumPy has a number; made arrays have none there either."""
+    sums = []
+    for lib in (np, td):
+        x = lib.zeros((2, 3))
+        row = x[eval(text, {"lib": lib, "np": np})]
+        row[...] = 5
+        sums.append(float(x.sum()))
+    assert sums[0] == sums[1] == (15 if text in COMPUTED else 0)
+
+
 def test_iteration_sees_writes():
     x, t = np.ones(6), td.ones(6)
     for y in (x, t):

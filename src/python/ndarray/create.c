@@ -23,7 +23,8 @@ convert(PyObject *obj, PyObject *dtype, PyObject *device)
     if (r && !py_asarray(obj, dt, dev, &r->a)) {
         r->a.store = NULL;
         Py_CLEAR(r);
-    }
+    } else
+        r->made = true;
     return (PyObject *)r;
 }
 
@@ -130,6 +131,7 @@ filled(PyObject *shape, PyObject *dtype, int dflt, PyObject *device, const td_sc
     r = py_new();
     if (!r)
         return NULL;
+    r->made = true;
     return py_done(r, value ? td_array_full(dev, (td_dtype)dt, &checked, *value, &r->a)
                             : td_array_empty(dev, (td_dtype)dt, &checked, &r->a));
 }

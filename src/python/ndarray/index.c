@@ -244,7 +244,8 @@ view_object(PyObject *self, const td_view *v)
     return (PyObject *)r;
 }
 
-/* Is an integer of the key an array of no axes?  NumPy's numbers have a buffer too, but are no sequences. */
+/* Is an integer of the key an array of no axes, for NumPy too?  What it computes is a number there: an element, a sum,
+ * argmax.  Its numbers have a buffer too, but are no sequences. */
 static bool
 has_array_integer(PyObject *key)
 {
@@ -256,7 +257,8 @@ has_array_integer(PyObject *key)
 
         if (PyLong_CheckExact(o) || PySlice_Check(o))
             continue;
-        if (py_is_array(o) || (PyObject_CheckBuffer(o) && PySequence_Check(o)))
+        if (py_is_array(o) ? ((py_ndarray *)o)->made
+                           : PyObject_CheckBuffer(o) && PySequence_Check(o))
             return true;
     }
     return false;

@@ -264,6 +264,13 @@ far_pick(PyObject *self, PyObject *key)
     }
     r = k ? PyObject_GetItem(p->held, k) : NULL;
     Py_XDECREF(k);
+    if (r && py_is_array(r) && py_array_of(r)->store == py_array_of(p->held)->store) {
+        PyObject *copied =
+            PyObject_CallMethod(r, "copy", NULL); /* an array that holds one integer */
+
+        Py_DECREF(r);
+        r = copied;
+    }
     if (r && py_is_array(r) && !py_array_of(r)->view.shape.ndim && has_dots(key))
         return px_new(r, NULL);
     if (r)
