@@ -19,6 +19,8 @@ ROWS; IDX; [0, 2]; [[0, 1], [2, 3]]; ROWS, 1; 1, IDX % 3; ROWS, ROWS % 3; ROWS, 
 ..., ROWS; ROWS, ...; IDX[:, :, None], [0, 1, 2]; ROWS, None, :; None, ROWS; :, [0, 2], [1, 3]; 0, :, [1, 3]; [], ; [[], []]
 X > 30; X[:, 0, 0] > 20; MASK; :, X[0, :, 0] >= 5; MASK, 1; MASK, [0] * int(MASK.sum()); [True, False, True, False]; X < -1
 np.array(True); True; False; :, X[0] > 7; 1, X[1] > 20; ROWS, X[0, :, 0] > -3, 0; np.array(2); [1], [2], [3]
+:, -1, ..., [0, 1, 2]; [0, 1], ..., [0, 1], [2, 3]; 0, ..., MASK[0], [1]; :, ROWS % 3, ROWS, ...; ..., ROWS, :, ROWS; :, ..., ROWS % 3, ROWS
+True, ..., 0; :, [0, 2], ..., 1; np.array(1), :, [0, 2], ...; np.array(1), ...; 1, ..., True, 2; np.array(1), np.array(2), np.array(3)
 """
 BAD = """
 4; -5; 0, 3; 0, 0, 0, 0; "x"; 1.5; ROWS + 4; [0, 1, 4]; -ROWS - 3; X[:2] > 0; [True, False]; ..., ...; ROWS, [0, 1]; IDX / 2; :, 5; [1.0]
@@ -160,6 +162,8 @@ def test_mixed_subscripts(data):
                 )
             )
         )
+    if data.draw(st.booleans()):
+        parts.insert(data.draw(st.integers(0, len(parts))), Ellipsis)
     key = tuple(parts)
     theirs, error = outcome(lambda: x[key])
     if error:
@@ -167,6 +171,9 @@ def test_mixed_subscripts(data):
             td.asarray(x)[ours_of(key)]
     else:
         check(td.asarray(x)[ours_of(key)], theirs, 0, repr(key))
+        y, t = x.copy(), td.asarray(x)
+        y[key], t[ours_of(key)] = -1, -1
+        check(t, y, 0, f"{key!r} = -1")
 
 
 @given(st.data())
@@ -190,6 +197,43 @@ def test_scalars_taken_are_copies():
     view = t[2, ...]
     t[2] = 7
     assert float(view) == 7
+
+
+@pytest.mark.parametrize("text", ["1", "1, ...", "..., 1", "1, :2", "1, None", "1, 1, ...", ":, 1, 1"])
+def test_arrays_of_one_integer_name_copies_and_integers_views(text, dev):
+    for i in (1, np.int64(1), np.array(1), np.array(1, "u1")):
+        x = np.arange(24).reshape(2, 3, 4)
+        t, view = td.asarray(x), np.array(x)
+        key = eval(f"np.s_[{text}]".replace("1", "i"), {"np": np, "i": i})
+        part = view[key]
+        part[...] = -1
+        for k in (key, ours_of(key)):
+            t = td.asarray(x)
+            part = t[k]
+            part[...] = -1
+            check(t, view, 0, f"{text} with {i!r}")
+        t, view = td.asarray(x), np.array(x)
+        t[ours_of(key)], view[key] = -1, -1
+        check(t, view, 0, f"{text} = -1 with {i!r}")
+        td.add.at(t, ours_of(key), 5)
+        np.add.at(view, key, 5)
+        check(t, view, 0, f"add.at {text} with {i!r}")
+
+
+COMPUTED = ["lib.asarray([0, 1])[1]", "lib.asarray([0, 5]).argmax()", "next(iter(lib.asarray([1])))", "lib.asarray([1]).sum()", "lib.asarray(1) + 0"]
+MADE = ["lib.asarray(1)", "lib.array(1)", "lib.ones((), int)", "lib.full((), 1)", "np.array(1)"]
+
+
+@pytest.mark.parametrize("text", COMPUTED + MADE)
+def test_what_numpy_computes_as_a_number_names_a_view(text, dev):
+    """An element, a sum, argmax have no axes here where NumPy has a number; made arrays have none there either."""
+    sums = []
+    for lib in (np, td):
+        x = lib.zeros((2, 3))
+        row = x[eval(text, {"lib": lib, "np": np})]
+        row[...] = 5
+        sums.append(float(x.sum()))
+    assert sums[0] == sums[1] == (15 if text in COMPUTED else 0)
 
 
 def test_iteration_sees_writes():

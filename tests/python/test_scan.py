@@ -230,3 +230,21 @@ def test_counting(dev, rng):
     check(td.median(t), np.median(x))
     check(td.quantile(t, 0.25), np.quantile(x, 0.25))
     check(td.lexsort((t, td.asarray(w))), np.lexsort((x, w)))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+@pytest.mark.parametrize("n", [1, 2, 5, 8, 17, 64, 300, 1024])
+def test_short_rows_overflow_where_numpys_do(dtype, n):
+    """On the CPU, where factors and terms balance each other one after the other, as NumPy takes them."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        factors = rng.choice([1e-200, 1e-100, 1e200, 1e100, 1e-300, 5.0], (3, n))
+        terms = rng.choice([-1e308, 1e308, 9e307, 1.0], (3, n))
+        factors, terms = (v.astype(dtype) for v in (factors, terms))
+        with td.device("cpu"), np.errstate(all="ignore"):
+            for name, x in (("cumprod", factors), ("cumsum", terms), ("prod", factors)):
+                ours, theirs = getattr(td, name)(td.asarray(x), 1).get(), getattr(np, name)(x, 1)
+                said = f"{name} of {n}, seed {seed}"
+                if dtype == "c16":  # products of infinite parts are not NumPy's
+                    ours, theirs = (np.where(np.isfinite(v), v, np.inf) for v in (ours, theirs))
+                np.testing.assert_allclose(ours, theirs, rtol=1e-12, err_msg=said)

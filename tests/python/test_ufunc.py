@@ -163,3 +163,88 @@ def test_uint64_is_compared_with_signed_integers_by_value(name, dtype, dev):
         check(UFUNCS[name](td.asarray(u), scalar), getattr(np, name)(u, scalar), 0, str(scalar))
     for scalar in u:
         check(UFUNCS[name](scalar, td.asarray(s)), getattr(np, name)(scalar, s), 0, str(scalar))
+
+
+FOLDED = "add multiply maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor gcd lcm hypot logaddexp power"
+
+
+@pytest.mark.parametrize("name", FOLDED.split())
+@pytest.mark.filterwarnings("ignore")
+def test_reduce_of_one_element_in_another_dtype_and_from_a_first_value(name, dev):
+    """What the identity and one element give; dtype= beside initial= and where=; powers that integers have not."""
+    ours, theirs = getattr(td, name), getattr(np, name)
+    arrays = [np.array(v, c) for c in ("i4", "u1", "f8", "?") for v in ([-5 % 256 if c == "u1" else -5], [[-3 % 256 if c == "u1" else -3, 2]], [2, 3, 1], 4)]
+    ways = [{}, {"initial": 3}, {"initial": 2.0}, {"axis": None}, {"axis": ()}, {"keepdims": True}, {"where": [True], "initial": 1}]
+    for x, way, dtype in itertools.product(arrays, ways, (None, "u4", "f4", "i8", "?")):
+        kw = way if dtype is None else {**way, "dtype": dtype}
+        results = []
+        for f, a in ((ours, td.asarray(x)), (theirs, x)):
+            try:
+                results.append(np.asarray(f.reduce(a, **kw)))
+            except (TypeError, ValueError, OverflowError) as e:
+                results.append(e)
+        said = f"{name}.reduce({x!r}, {kw}): {results[0]!r}, NumPy {results[1]!r}"
+        if isinstance(results[1], Exception):
+            kinds = (TypeError, OverflowError, ValueError)
+            assert isinstance(results[0], next(t for t in kinds if isinstance(results[1], t))), said
+        else:
+            assert not isinstance(results[0], Exception) and results[0].dtype == results[1].dtype, said
+            if name != "power" or results[1].dtype.kind != "f":  # NumPy 2.4 takes the powers of few floats for others
+                np.testing.assert_allclose(results[0], results[1], rtol=2e-3, err_msg=said)
+
+
+@pytest.mark.parametrize("text", ["np.power.accumulate(x)", "np.power.reduceat(x, [0, 1])", "np.power.reduceat(x, [0])", "np.power.reduce(x)", "np.power.reduceat(x, [1])"])
+def test_integers_have_no_negative_powers(text):
+    for x in ([2, -1, 2], [-2, 3, 2], [-1], [2, 3, -1]):
+        results = []
+        for lib in (td, np):
+            try:
+                results.append(np.asarray(eval(text, {"np": lib, "x": lib.asarray(x)})).tolist())
+            except (ValueError, IndexError) as e:
+                results.append(type(e))
+        assert results[0] == results[1], (text, x)
+
+
+@pytest.mark.parametrize("pair", itertools.combinations_with_replacement("?bBhHiefd", 2), ids="".join)
+def test_neighbours_of_integers_are_those_of_their_floats(pair, dev):
+    x, y = np.array([1, 0, 1, 1]).astype(pair[0]), np.array([0, 1, 1, 2]).astype(pair[1])
+    for a, b in ((x, y), (y, x), (x, 1), (2, y)):
+        want = np.nextafter(a, b)
+        got = td.nextafter(*(td.asarray(v) if isinstance(v, np.ndarray) else v for v in (a, b)))
+        check(got, want, 0, f"{a!r} {b!r}")
+
+
+@pytest.mark.parametrize("name", ["divide", "floor_divide", "remainder", "fmod"])
+@pytest.mark.parametrize("dtype", ["i8", "u1", "i4", "f8", "f4", "c16"])
+@pytest.mark.filterwarnings("ignore")
+def test_folds_divide_by_zero_as_the_operation_does(name, dtype, dev):
+    if dtype == "c16" and name != "divide":
+        return
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x = rng.choice(np.array([0, 1, 2, 3, 250], "f8"), (3, 5)).astype(dtype)
+        x = -x if dtype[0] in "if" and seed % 2 else x
+        t, ours, theirs = td.asarray(x), getattr(td, name), getattr(np, name)
+        for f, g in (
+            (ours.reduce(t, 1), theirs.reduce(x, 1)),
+            (ours.accumulate(t, 0), theirs.accumulate(x, 0)),
+            (ours.reduceat(t, [0, 2, 1], 1), theirs.reduceat(x, [0, 2, 1], 1)),
+            (ours.reduce(t, 1, initial=0), theirs.reduce(x, 1, initial=0)),
+        ):
+            f, said = np.asarray(f), f"{name} seed {seed}: {x!r}"
+            assert f.dtype == g.dtype, said
+            np.testing.assert_allclose(f, g, rtol=1e-5, err_msg=said)
+
+
+def test_squares_of_bools_are_int8():
+    """By the operator and the number 2 alone."""
+    x = np.array([True, False])
+    for power in (2, 3, 1, 0, 2.0, np.int8(2), np.int64(2), True, -1.0):
+        try:
+            want = x**power
+        except (TypeError, ValueError) as e:
+            with pytest.raises(type(e)):
+                td.asarray(x) ** power
+            continue
+        check(td.asarray(x) ** power, want, 0, repr(power))
+    check(td.power(td.asarray(x), 2), np.power(x, 2))

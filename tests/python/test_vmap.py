@@ -134,6 +134,10 @@ def test_index_by_batched():
         lambda x, k: x[td.stack([k, k * 0])], lambda x, k: x[:, td.stack([k, k * 0])], lambda x, k: td.where(k > 1, x, 0),
     ):  # fmt: skip
         check(f, X, i)
+    for f in (
+        lambda x, k: x[:, -1, ..., k], lambda x, k: x[:, k, ..., k], lambda x, k: x[k, ..., 1], lambda x, k: x[0, ..., k],
+    ):  # fmt: skip
+        check(lambda x, k, f=f: f(td.stack([x, x + 1, -x]), td.stack([k, k * 0])), X, i)
 
     def write(x, k):
         r = x.copy()

@@ -426,3 +426,45 @@ def test_read_only(case):
         with pytest.raises(ValueError, match="read-only"):
             WRITES[case](td, a)
         check(a, x)
+
+
+# What is stored in x, as Python's numbers, lists of them and arrays; in dtypes that hold it and that do not.
+STORES = """
+x[0] = V; x[:] = V; x[...] = [V] * 4; x[[0, 2]] = V; x[[0, 2]] = [V, 1]; x[x > 1] = V; x[x > 1] = [V, V]; x[[True] * 4] = V
+x.real = V; x[:2, None] = [[V], [1]]; x.fill(V); x.fill([V]); x.fill(A([V, 1, 2])); x.fill(A(V)); x.flat[0] = V; x.flat = V; x.flat[1:] = [V, 1]
+x[:] = A([V] * 4); x[0] = A(V); x[[0, 2]] = A(V); x[x > 1] = A([V]); x[:] = np.array([V] * 4); x[[0]] = np.asarray(V)[()]
+lib.put(x, [0], V); lib.place(x, x > 1, V); lib.put_along_axis(x, A([1]), V, 0); lib.put_along_axis(x, A([1]), [V], 0)
+lib.putmask(x, x > 1, V); lib.putmask(x, x > 1, [V]); lib.putmask(x, x > 1, A([V])); x = lib.insert(x, 0, V); x = lib.insert(x, [0, 2], [V, 1])
+lib.copyto(x, V); lib.copyto(x, V, where=x > 1); lib.copyto(x, V, casting="unsafe"); lib.copyto(x, [V] * 4); lib.copyto(x, A([V] * 4), where=x > 1)
+lib.copyto(x, V, casting="unsafe", where=x > 1); lib.copyto(x, V, casting="no"); lib.copyto(x, A([V] * 4), casting="unsafe")
+x = lib.array([V, 1], x.dtype); x = lib.array(V, x.dtype); x = lib.asarray([[V], [True]], x.dtype); x = lib.full(3, V, x.dtype)
+x = lib.full(3, [V, 1, 2], x.dtype); x = lib.full_like(x, V); x = lib.array([1.5, V], x.dtype); x = lib.append(x, V); x = lib.arange(V, 4, dtype=x.dtype)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u1", "i2", "u8", "f4", "?"])
+@pytest.mark.parametrize("text", [k.strip() for line in STORES.strip().splitlines() for k in line.split(";")])
+@pytest.mark.filterwarnings("ignore")
+def test_stores_that_numpy_refuses_are_refused(text, dtype):
+    for value in (float("nan"), float("inf"), 1000.0, -1.5, 1e30, 300, -1, 10**30, 1j, True, 2.7):
+        if value == 10**30 and any(part in text for part in ("A(", "np.", ".real", "lib.full", "lib.copyto", "lib.append")):
+            continue  # an array of objects
+        if dtype == "?" and text == "x.fill([V])":
+            continue  # Python's bool of the list
+        if "lib.arange" in text and not (isinstance(value, (int, float)) and abs(value) < 300):
+            continue
+        got = []
+        for lib in (np, td):
+            scope = {"lib": lib, "np": np, "V": value, "A": lambda *a, lib=lib: lib.asarray(np.array(*a)), "x": lib.asarray(np.arange(4).astype(dtype))}
+            _, error = outcome(lambda scope=scope: exec(text, scope))
+            got.append((scope["x"], error))
+        (theirs, refused), (ours, error) = got
+        said = f"{text} with {value!r} in {dtype}: {error!r}, NumPy {refused!r}"
+        assert (error is None) == (refused is None), said
+        if refused:
+            assert isinstance(error, type(refused)), said
+        if refused or ".real" in text or "A(" in text or "np." in text or "full" in text or "copyto" in text:  # casts out of range: NumPy's loops differ among themselves
+            theirs, ours = (np.asarray(v) for v in (theirs, ours))
+            assert theirs.dtype == ours.dtype and theirs.shape == ours.shape, said
+            continue
+        check(ours, theirs, 0, said)

@@ -10,7 +10,7 @@ from .._exchange._place import own as _own
 from .._select._indexing import gather
 from ..linalg._products import _conjugate, matmul
 from ._math import average, clip
-from ._shape import _axis, _cut, concatenate, expand_dims
+from ._shape import _axes, _axis, _cut, concatenate, expand_dims
 
 _UFUNC = _core.ufuncs()
 _select, _isnan = _UFUNC["select"], _UFUNC["isnan"]
@@ -133,8 +133,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     if f.dtype.kind == "b":
         raise TypeError("gradient: bools have no differences")
     f = _floating(f)
-    axes = range(f.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = [_axis(k, f.ndim, "gradient") for k in axes]
+    axes = [*range(f.ndim)] if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = _axes(axes, f.ndim, "gradient")
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
     r = []
@@ -160,6 +160,21 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
         if x.ndim == 1:
             d = d.reshape([-1 if k == axis else 1 for k in range(y.ndim)])
     return (d * (_piece(y, axis, 1, None) + _piece(y, axis, None, -1)) / 2.0).sum(axis)
+
+
+def _between(x, x0, x1, y0, y1):
+    """The line through two points at x.  From the other end where the first gives no number, as beside infinities; a
+    point itself needs no line. The parts of complex numbers have lines of their own.
+    """
+    if y0.dtype.kind == "c":
+        r = empty(x.shape, y0.dtype, device=x.device)
+        r.real[...] = _between(x, x0, x1, y0.real, y1.real)
+        r.imag[...] = _between(x, x0, x1, y0.imag, y1.imag)
+        return r
+    slope = (y1 - y0) / (x1 - x0)
+    r = slope * (x - x0) + y0
+    r = _select(_isnan(r), slope * (x - x1) + y1, r)
+    return _select((_isnan(r) & (y0 == y1)) | (x == x0), y0, r)
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
@@ -196,11 +211,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     at = clip(searchsorted(xp, x, "right") - 1, 0, max(n - 2, 0))
     x0, y0 = gather(xp, at), gather(fp, at)
     if n > 1:
-        x1, y1 = gather(xp, at + 1), gather(fp, at + 1)
-        slope = (y1 - y0) / (x1 - x0)
-        r = slope * (x - x0) + y0
-        r = _select(_isnan(r), slope * (x - x1) + y1, r)
-        r = _select(_isnan(r) & (y0 == y1), y0, r)
+        r = _between(x, x0, gather(xp, at + 1), y0, gather(fp, at + 1))
     else:
         r = y0
     r = _select(x < xp[0], fp[0] if left is None else left, r)

@@ -21,6 +21,9 @@ def ascontiguousarray(a, dtype=None, *, like=None):
 
 def _laid(a, order):
     """a itself where its elements lie in that order, else a copy in which they do."""
+    if order is not None and str(order).upper() not in ("C", "F", "A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    order = order and order.upper()
     if order in (None, "A", "K") or getattr(a.flags, {"C": "c_contiguous", "F": "f_contiguous"}[order]):
         return a
     if order == "C":
@@ -113,11 +116,17 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     natural = numpy.result_type(*(x.dtype if isinstance(x, ndarray) else x for x in (start, stop)), float(num))
     delta, gaps = stop - start, num - 1 if endpoint else num
     rank = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
-    i = arange(num, dtype="float64", device=device).reshape([num] + [1] * rank)
+    shape = [num] + [1] * rank
+    i = arange(num, dtype=natural if natural.kind in "fc" else "float64", device=device).reshape(shape)
     step = delta / gaps if gaps > 0 else float("nan")
-    y = i * (step if gaps > 0 else delta) + start
+    if gaps <= 0:
+        y = i * delta + start
+    elif isinstance(step, ndarray):  # a step may be too small for a float
+        y = where(step == 0, i / gaps * delta, i * step) + start
+    else:
+        y = (i * step if step else i / gaps * delta) + start
     if endpoint and num > 1:
-        y = where(i == num - 1, stop, y)
+        y = where(arange(num, device=device).reshape(shape) == num - 1, stop, y)
     if dtype is not None and numpy.dtype(dtype).kind in "iu":
         y = _core.ufuncs()["floor"](y)
     y = y.astype(dtype or natural, copy=False)

@@ -2,7 +2,7 @@
 
 import numpy
 
-from .._core import asarray
+from .._exchange._place import elements
 
 
 class flatiter:
@@ -63,7 +63,12 @@ class flatiter:
     @staticmethod
     def _repeated(value, place):
         """The values, again and again until the place is full."""
-        value = asarray(value, device=place.device).reshape(-1)
+        try:
+            value = elements("flat", value, place.dtype, place.device).reshape(-1)
+        except (OverflowError, TypeError) as e:
+            if place.ndim:
+                raise
+            raise ValueError(f"Error setting single item of array. {e}") from None
         if value.size == 0:
             if place.size:
                 raise ValueError("Error setting single item of array." if not place.ndim else "cannot assign no values")

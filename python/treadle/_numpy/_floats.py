@@ -49,6 +49,17 @@ def ldexp(x1, x2, /):
     return _UFUNC["scale"](x1, bounded.astype(x1.dtype))
 
 
+def _float_of(x):
+    """The dtype in which NumPy computes with x: halves for the smallest integers. Python's numbers as they are."""
+    dtype = getattr(x, "dtype", None)
+    return x if dtype is None else dtype if dtype.kind not in "biu" else numpy.sqrt(numpy.empty(0, dtype)).dtype
+
+
+def _is_default(x, y):
+    """A bool beside a Python number: NumPy computes in the number's own dtype."""
+    return isinstance(dt := getattr(x, "dtype", None), numpy.dtype) and dt.kind == "b" and type(y) in (int, float)
+
+
 def _bits(x):
     """The bits of halves as int32; kernels compute halves in float32, where they have other neighbours."""
     return x.copy().view("uint16").astype("int32")
@@ -61,7 +72,7 @@ def _halves(bits):
 @spelled(2)
 def nextafter(x1, x2, /):
     """The neighbour of x1 towards x2."""
-    if numpy.result_type(*(getattr(x, "dtype", x) for x in (x1, x2))) != numpy.float16:
+    if numpy.result_type(_float_of(x1), _float_of(x2)) != numpy.float16 or _is_default(x1, x2) or _is_default(x2, x1):
         return _UFUNC["nextafter"](x1, x2)
     a, b = _core._beside("nextafter", x1, x2)
     a, b = a.astype("float16", copy=False), b.astype("float16", copy=False)

@@ -11,8 +11,10 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, full
+from .._exchange._host import library
 from .._exchange._place import on
 from .._exchange._place import own as _own
+from . import _masked
 from ._shape import _axes, _axis, concatenate, moveaxis
 
 _UFUNC = _core.ufuncs()
@@ -49,9 +51,22 @@ def _binary(name, method):
     return f
 
 
+def _need_loop(name, dtype):
+    """TypeError: the operation does not stay in the dtype."""
+    if dtype.kind == "V":  # NumPy does not know bfloat16
+        return
+    try:
+        found = getattr(numpy, name).resolve_dtypes((dtype, dtype, None))
+    except TypeError:
+        found = ()
+    if set(found) != {dtype}:
+        raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {name}: {dtype}")
+
+
 def _looped(name, a, dtype, method):
     """a in the dtype in which the operation is repeated: its result's, which has to be its operands' too."""
     if dtype is not None:
+        _need_loop(name, numpy.dtype(dtype))
         return a.astype(dtype, copy=False)
     if name in ("add", "multiply") and a.dtype.kind in "biu" and a.dtype.itemsize < 8:
         return a.astype("uint64" if a.dtype.kind == "u" else "int64")
@@ -89,14 +104,14 @@ def _loops(name):
 
     op = getattr(numpy, name)
 
-    @guvectorize("(n)->()")
+    @guvectorize("(n)->()", error_model="numpy")
     def fold(x, out):
         acc = x[0]
         for i in range(1, x.shape[0]):
             acc = op(acc, x[i])
         out[0] = acc
 
-    @guvectorize("(n),(n),()->()")
+    @guvectorize("(n),(n),()->()", error_model="numpy")
     def chosen(x, mask, start, out):
         acc = start
         for i in range(x.shape[0]):
@@ -104,7 +119,7 @@ def _loops(name):
                 acc = op(acc, x[i])
         out[0] = acc
 
-    @guvectorize("(n)->(n)")
+    @guvectorize("(n)->(n)", error_model="numpy")
     def scan(x, out):
         acc = x[0]
         out[0] = acc
@@ -112,14 +127,14 @@ def _loops(name):
             acc = op(acc, x[i])
             out[i] = acc
 
-    @guvectorize("(n),(),()->()")
+    @guvectorize("(n),(),()->()", error_model="numpy")
     def segments(x, start, stop, out):
         acc = x[start]
         for i in range(start + 1, stop):
             acc = op(acc, x[i])
         out[0] = acc
 
-    @guvectorize("(n),(),(),()->()")
+    @guvectorize("(n),(),(),()->()", error_model="numpy")
     def runs(x, start, stop, first, out):
         acc = first
         for i in range(start, stop):
@@ -127,6 +142,12 @@ def _loops(name):
         out[0] = acc
 
     return {"fold": fold, "chosen": chosen, "scan": scan, "segments": segments, "runs": runs}
+
+
+def _refuse_negative(name, exponents):
+    """As the operation itself does, which no loop of integers could."""
+    if name == "power" and exponents.dtype.kind == "i" and bool((exponents < 0).any()):
+        raise ValueError("Integers to negative integer powers are not allowed.")
 
 
 def _empty_last(a):
@@ -176,6 +197,7 @@ def _folded(name, x, initial, mask, identity):
                 "'initial'"
             )
         if identity is None:
+            _refuse_negative(name, _select(mask, x, asarray(0, x.dtype, device=x.device)))
             start = full(x.shape[:-1], initial, dtype=x.dtype, device=x.device)
             return _loops(name)["chosen"](x, mask, start, out=_empty_last(x))
         x = _select(mask, x, asarray(identity, x.dtype, device=x.device))
@@ -189,6 +211,9 @@ def _folded(name, x, initial, mask, identity):
         x = concatenate((start, x), -1)
     if x.size == 0:
         return _empty_last(x)
+    if x.shape[-1] == 1 and name in ("gcd", "hypot"):  # what they make of the identity and one element
+        x = _UFUNC["absolute"](x)
+    _refuse_negative(name, x[..., 1:])
     return _halves(name, x) if name in _GROUPED or x.shape[-1] == 1 else _loops(name)["fold"](x, out=_empty_last(x))
 
 
@@ -199,8 +224,14 @@ def reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, initial=No
     if name in _REDUCTIONS:
         if type(axis) is int and a.ndim == 0 and axis in (0, -1):
             axis = None
-        more = {} if initial is None and where is True else {"initial": initial, "where": where}
-        more |= {"dtype": dtype} if name in ("add", "multiply") else {}
+        if dtype is not None and name not in ("add", "multiply"):
+            a = _looped(name, a, numpy.dtype(dtype), "reduce")
+        dtype = dtype if name in ("add", "multiply") else None
+        if initial is not None or where is not True:
+            return _masked.reduce(
+                _REDUCTIONS[name], a, axis, dtype, _given(out), keepdims, None, initial, where, None
+            )
+        more = {} if dtype is None else {"dtype": dtype}
         return getattr(a, _REDUCTIONS[name])(axis, out=_given(out), keepdims=keepdims, **more)
     axes = list(range(a.ndim)) if axis is None else _axes(axis, a.ndim, name) if a.ndim else []
     x = _looped(name, a, dtype, "reduce")
@@ -255,6 +286,7 @@ def accumulate(name, array, axis=0, dtype=None, out=None):
         raise TypeError("cannot accumulate on a scalar")
     axis = _axis(axis, a.ndim, f"{name}.accumulate")
     x = moveaxis(_looped(name, a, dtype, "accumulate"), axis, -1)
+    _refuse_negative(name, x[..., 1:])
     r = _accumulated(name, _matrix(x)).reshape(x.shape) if x.size else x.copy()
     return _into(out, moveaxis(r, -1, axis), name, "accumulate")
 
@@ -284,7 +316,9 @@ def reduceat(name, array, indices, axis=0, dtype=None, out=None):
         bad = int(start.min()) if int(start.min()) < 0 else int(start.max())
         raise IndexError(f"index {bad} out-of-bounds in {name}.reduceat [0, {n})")
     s = start.shape[0]
-    if not s or not x.size:
+    if name == "power" and x.dtype.kind == "i" and bool((x < 0).any()):  # which are exponents depends on the indices
+        r = library("numpy.power.reduceat", numpy.power.reduceat, (x, start, -1), {})
+    elif not s or not x.size:
         r = empty((*x.shape[:-1], s), x.dtype, device=a.device)
     elif s <= FEW and n >= LONG and name in _GROUPED:
         ends = [int(k) for k in start.get()] + [n]

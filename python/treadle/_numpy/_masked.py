@@ -35,7 +35,7 @@ def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
         r = _mean(a, axis, dtype, keepdims, where)
     elif name in ("var", "std"):
         r = _variance(a, axis, dtype, keepdims, ddof or 0, where, mean)
-        r = _UFUNC["sqrt"](r) if name == "std" else r
+        r = _root(r) if name == "std" else r
     else:
         r = _fold(name, a, axis, dtype, keepdims, initial, where)
     if out is None:
@@ -44,6 +44,15 @@ def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
         raise ValueError(f"{name}: out has the shape {out.shape}, the result {r.shape}")
     out[...] = r
     return out
+
+
+def _root(r):
+    """In r's dtype. Of one integer NumPy cuts the root, in an array of integers it does not fit."""
+    root = _UFUNC["sqrt"](r)
+    if r.ndim and r.dtype.kind not in "fcV":
+        have = f"{root.dtype!r} to {r.dtype!r}"
+        raise TypeError(f"Cannot cast ufunc 'sqrt' output from {have} with casting rule 'same_kind'")
+    return root.astype(r.dtype, copy=False)
 
 
 def _fold(name, a, axis, dtype, keepdims, initial, where):
@@ -81,12 +90,12 @@ def _mean(a, axis, dtype, keepdims, where):
 
 def _variance(a, axis, dtype, keepdims, ddof, where, mean):
     """NumPy's: the sum of squared distances from the mean, over the number of elements less ddof."""
-    if dtype is not None or a.dtype.kind in "biu":
-        a = a.astype(dtype or "float64", copy=False)
-    mean = _mean(a, axis, None, True, where) if mean is None else mean
+    if dtype is None and a.dtype.kind in "biu":
+        a = a.astype("float64")
+    mean = _mean(a, axis, dtype, True, where) if mean is None else mean
     x = _subtract(a, mean)
-    x = _multiply(x, x) if x.dtype.kind != "c" else x.real * x.real + x.imag * x.imag
-    total = _fold("sum", x, axis, None, keepdims, None, where)
+    x = _multiply(x, x) if a.dtype.kind != "c" else x.real * x.real + x.imag * x.imag
+    total = _fold("sum", x, axis, dtype, keepdims, None, where)
     n = _counts(a, axis, keepdims, where) - ddof
     n = max(n, 0) if isinstance(n, (int, float)) else _UFUNC["maximum"](n, 0)
     return _divide(total, asarray(n, device=a.device)).astype(total.dtype, copy=False)

@@ -1,6 +1,7 @@
 """Functions spelled with the operations of the table."""
 
 import builtins
+import math
 
 import numpy
 
@@ -41,6 +42,12 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
     """a with values below min and above max replaced by them; None: no bound. a_min and a_max are older names."""
     low, high = a_min if min is None else min, a_max if max is None else max
     a = asarray(a)
+    if a.dtype.kind in "iu":  # a Python number beyond the dtype bounds nothing
+        held = numpy.iinfo(a.dtype)
+        low = None if type(low) is int and low <= held.min else low
+        high = None if type(high) is int and high >= held.max else high
+    if low is not None and high is not None and a.dtype.kind == "b":
+        a = a.astype(numpy.result_type(a.dtype, *(getattr(x, "dtype", x) for x in (low, high))), copy=False)
     if low is not None:
         a = _maximum(a, low)
     if high is not None:
@@ -283,6 +290,10 @@ def shape(a):
 
 
 def size(a, axis=None):
-    """The number of elements, or the extent of an axis."""
+    """The number of elements, or the extent of an axis, or of several together."""
     a = asarray(a)
-    return a.size if axis is None else a.shape[axis]
+    if axis is None:
+        return a.size
+    from ._shape import _axes
+
+    return math.prod(a.shape[k] for k in _axes(axis, a.ndim, "size"))

@@ -132,9 +132,15 @@ def _mean(a, there, axis, keepdims):
     return total / there.sum(axis, keepdims=keepdims).astype("float64")
 
 
+def _need_inexact(a, dtype):
+    if dtype is not None and a.dtype.kind in "fc" and numpy.dtype(dtype).kind not in "fcV":
+        raise TypeError(f"If a is inexact, then dtype must be inexact: {a.dtype} and {numpy.dtype(dtype)}")
+
+
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """The mean of what is not NaN; NaN where all is."""
     a = _own(a)
+    _need_inexact(a, dtype)
     if not _has_nan(a):
         return a.mean(axis, dtype, out, keepdims, **_more(None, where))
     return _into(out, _mean(a, _counted(a, where), axis, keepdims).astype(dtype or a.dtype))
@@ -157,6 +163,7 @@ def _real(dtype):
 
 def _spread(name, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
     a = _own(a)
+    _need_inexact(a, dtype)
     if correction is not None:
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
@@ -165,7 +172,7 @@ def _spread(name, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
         more = _more(None, where) | ({} if mean is None else {"mean": mean})
         return getattr(a, name)(axis, dtype, out, ddof, keepdims, **more)
     r = _variance(a, axis, ddof, keepdims, where, mean)
-    return _into(out, (_sqrt(r) if name == "std" else r).astype(_real(dtype or a.dtype)))
+    return _into(out, (_sqrt(r) if name == "std" else r).astype(dtype or _real(a.dtype)))
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):

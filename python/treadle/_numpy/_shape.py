@@ -216,7 +216,7 @@ def resize(a, new_shape):
     return tile(a, -(-n // a.size))[:n].reshape(shape)
 
 
-_WEAK = {bool: "biufcV", int: "iufcV", float: "fcV", complex: "c"}  # kinds of dtypes that a Python number goes into
+_WEAK = {int: "iufcV", float: "fcV", complex: "c"}  # kinds of dtypes that a Python number goes into
 
 
 def copyto(dst, src, casting="same_kind", where=True, stream=None):
@@ -235,11 +235,15 @@ def copyto(dst, src, casting="same_kind", where=True, stream=None):
     if not dst.flags.writeable:
         raise ValueError("assignment destination is read-only")
     kinds = _WEAK.get(type(src))
-    allowed = castable(src.dtype, dst.dtype, casting) if hasattr(src, "dtype") else True
+    if kinds is None and not hasattr(src, "dtype"):
+        src = asarray(src, device=dst.device)
+    allowed = kinds is not None or castable(src.dtype, dst.dtype, casting)
     if not (allowed if kinds is None else dst.dtype.kind in kinds or casting == "unsafe"):
         raise TypeError(f"Cannot cast to {dst.dtype} according to the rule '{casting}'")
     if isinstance(src, ndarray):
         src = src.to_device(dst.device)
+    if type(src) in (float, complex):
+        src = numpy.asarray(src)  # cast, whether it fits or not
     if where is True:
         dst[...] = src
     else:

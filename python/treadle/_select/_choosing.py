@@ -14,8 +14,22 @@ _UFUNC = _core.ufuncs()
 # ---- numbers of places ----
 
 
+def _is_c(order):
+    """Does the last axis run fastest?  ValueError, TypeError: the order is neither C's nor Fortran's."""
+    if order is None:
+        return True
+    if not isinstance(order, str):
+        raise TypeError(f"order must be str, not {type(order).__name__}")
+    if order.upper() not in ("C", "F"):
+        if order.upper() in ("A", "K"):
+            raise ValueError("only 'C' or 'F' order is permitted")
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    return order.upper() == "C"
+
+
 def unravel_index(indices, shape, order="C"):
     """The indices along each axis of places that are numbered through an array of that shape."""
+    c = _is_c(order)
     at = asarray(indices)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if at.dtype.kind not in "iu":
@@ -25,21 +39,22 @@ def unravel_index(indices, shape, order="C"):
         bad = int(at.min()) if int(at.min()) < 0 else int(at.max())
         raise ValueError(f"index {bad} is out of bounds for array with size {total}")
     at, axes = at.astype("int64"), []
-    for n in reversed(shape) if order == "C" else shape:
+    for n in reversed(shape) if c else shape:
         axes.append(at % n)
         at = at // n
-    return tuple(reversed(axes) if order == "C" else axes)
+    return tuple(reversed(axes) if c else axes)
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     """The number of each place, counted through an array of shape dims."""
+    c = _is_c(order)
     arrays = [asarray(i) for i in multi_index]
     if len(arrays) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     modes = mode if isinstance(mode, tuple) else (mode,) * len(dims)
     total, step = 0, 1
     pairs = list(zip(arrays, dims, modes, strict=True))
-    for i, n, how in reversed(pairs) if order == "C" else pairs:
+    for i, n, how in reversed(pairs) if c else pairs:
         if i.dtype.kind not in "iu":
             raise TypeError("only int indices permitted")
         i = i.astype("int64")
@@ -156,7 +171,7 @@ def select(condlist, choicelist, default=0):
     for k, c in enumerate(conditions):
         if c.dtype.kind != "b":
             raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
-    weak = [c if type(c) in (bool, int, float) else asarray(c) for c in (*choicelist, default)]
+    weak = [c if type(c) in (int, float, complex) else asarray(c) for c in (*choicelist, default)]
     dt = numpy.result_type(*(c.dtype if isinstance(c, ndarray) else c for c in weak))
     r = on(conditions[0].device, weak[-1], dt)
     for c, v in zip(reversed(conditions), reversed(weak[:-1]), strict=True):

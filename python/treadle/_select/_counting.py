@@ -36,7 +36,7 @@ def bincount(x, /, weights=None, minlength=0):
     if top >= 1 << 63:
         raise ValueError("'list' argument must have no negative elements")
     n = max(top + 1, operator.index(minlength))
-    if weights is None:
+    if weights is None or not x.size:  # NumPy does not look at the weights of nothing
         return _core._count(x, n)
     weights = on(x.device, weights)
     if weights.dtype.kind == "c":

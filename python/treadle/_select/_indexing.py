@@ -83,7 +83,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         a, axis = a.ravel(), 0
     a = a.reshape(1) if a.ndim == 0 else a
     if not -a.ndim <= axis < a.ndim:
-        raise IndexError(f"take: axis {axis} is out of bounds for array of dimension {a.ndim}")
+        raise numpy.exceptions.AxisError(axis, a.ndim, "take")
     n = a.shape[axis]
     if mode == "wrap":
         indices = indices % n
@@ -137,7 +137,9 @@ def _is_plain(item):
 
 
 def _items(a, key):
-    """The subscript with Ellipsis spelled out: one item an axis of a, and None; arrays converted."""
+    """The subscript with the axes that its Ellipsis stands for spelled out behind it: one item an axis of a, None and
+    Ellipsis; arrays converted.
+    """
     items = [i if _is_plain(i) else _index_item(a, i) for i in (key if type(key) is tuple else (key,))]
     used = sum(_width(i) for i in items)
     if used > a.ndim:
@@ -147,7 +149,7 @@ def _items(a, key):
     if len(dots) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     at = dots[0] if dots else len(items)
-    return items[:at] + rest + items[at + 1 :]
+    return items[: at + 1] + rest + items[at + 1 :]
 
 
 def _width(item):
@@ -204,8 +206,11 @@ def parse(a, key):
     """key's Pick. Index arrays next to one another put their axes where they stand, others in front; integers
     count among them.
     """
-    p, basic, spots, masks, arrays, axis, kept = Pick(place=None), [], [], 0, 0, 0, 0
+    p, basic, spots, dots, masks, arrays, axis, kept = Pick(place=None), [], [], 0, 0, 0, 0, 0
     for item in _items(a, key):
+        if item is Ellipsis:  # it parts the arrays even where it stands for no axis
+            dots = len(basic)
+            continue
         array = isinstance(item, ndarray)
         if (array or isinstance(item, int)) and p.place is None:
             p.place = kept
@@ -232,7 +237,7 @@ def parse(a, key):
             kept, axis = kept + 1, axis + (cut is FULL)
     p.view = a[tuple(basic)]
     p.shape()
-    if spots[-1] - spots[0] + 1 != len(spots):
+    if spots[-1] - spots[0] + 1 != len(spots) or spots[0] < dots <= spots[-1]:
         p.place = 0
     if masks and masks == arrays:
         p.flags = Pick.TRUSTED | (Pick.DISTINCT if masks == 1 else 0)
@@ -300,6 +305,8 @@ def setitem(a, key, value):
     owner = owner_of(key)
     if owner is not None:
         return owner._subscript("setitem", a, key, value)
+    if isinstance(value, (list, tuple)):
+        value = asarray(value, a.dtype, device=a.device)  # each number has to fit
     if not isinstance(key, (tuple, int)) and key is not None and key is not Ellipsis:
         mask = _index_array(a, key)
         if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:

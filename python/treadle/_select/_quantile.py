@@ -116,7 +116,9 @@ def _numbers(rows):
 
 def _by_numpy(name, a, args, kw, out):
     kw = {k: asnumpy(v) if isinstance(v, ndarray) and v.device != a.device else v for k, v in kw.items()}
-    return _into(out, _narrow(_library(name, _wide(a) if a.dtype.kind == "V" else a, *args, **kw), a))
+    half = a.dtype.kind == "V"
+    r = _library(name, _wide(a) if half else a, *args, **kw)
+    return _into(out, _narrow(r, a) if half else r)
 
 
 # ---- medians ----

@@ -24,8 +24,12 @@ def _writable(a, what):
 # ---- ufunc.at ----
 
 
-def _has_arrays(a, key):
-    return any(isinstance(i, ndarray) for i in _items(a, key))
+def _plain_part(a, key):
+    """The view of a that key names, an array even where it names one element; None: arrays are in the key."""
+    items = _items(a, key)
+    if any(isinstance(i, ndarray) for i in items):
+        return None
+    return a[(*items,) if Ellipsis in items else (*items, ...)]
 
 
 # The low bits of the result follow from the operands' low bits: what is wider may be cut before an atomic operation.
@@ -36,9 +40,8 @@ def at(name, a, indices, values=None):
     """a[indices] = name(a[indices], values), once for each time that an index occurs; in the order of the indices."""
     _writable(a, name + ".at")
     unary = values is None
-    if not _has_arrays(a, indices):
-        key = indices if type(indices) is tuple else (indices,)
-        part = a[key if Ellipsis in key else (*key, ...)]  # an array even where the key names one element
+    part = _plain_part(a, indices)
+    if part is not None:
         part[...] = (_UFUNC[name](part) if unary else _UFUNC[name](part, values)).astype(a.dtype)
         return
     if unary:
@@ -258,7 +261,7 @@ def put_along_axis(arr, indices, values, axis):
         p = _flat_pick(arr, on(arr.device, indices).astype("int64"))
     else:
         p = _along(arr, indices, axis)
-    write(p, values if numpy.isscalar(values) else on(arr.device, values))
+    write(p, values if numpy.isscalar(values) else elements("put_along_axis", values, arr.dtype, arr.device))
 
 
 def fill_diagonal(a, val, wrap=False):

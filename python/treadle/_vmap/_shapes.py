@@ -268,6 +268,12 @@ def _items(key, ndim):
     return items[:at] + [slice(None)] * left + items[at + len(dots) :]
 
 
+def _parts(key, items, advanced):
+    """Does an Ellipsis of no axes stand between index arrays?  It parts them all the same."""
+    at = next((k for k, x in enumerate(key if isinstance(key, tuple) else ()) if x is Ellipsis), None)
+    return at is not None and len(items) == len(key) - 1 and advanced[0] < at <= advanced[-1]
+
+
 class _Subscript:
     """A subscript of items as one of values: `key`, and where the axes of the index arrays stand in the result."""
 
@@ -285,7 +291,7 @@ class _Subscript:
             return
         # Integers beside arrays are index arrays of one element.
         advanced = [k for k, x in enumerate(items) if _is_array(x) or (x is not None and not isinstance(x, slice))]
-        together = advanced[-1] - advanced[0] + 1 == len(advanced)
+        together = advanced[-1] - advanced[0] + 1 == len(advanced) and not _parts(key, items, advanced)
         before = sum(isinstance(x, slice) or x is None for x in items[: advanced[0]]) if together else 0
         shapes = [numpy.shape(items[k]) if not hasattr(items[k], "shape") else items[k].shape for k in advanced]
         masks = any(getattr(items[k], "dtype", None) is not None and items[k].dtype.kind == "b" for k in advanced)

@@ -6,6 +6,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, ndarray, zeros
+from .._numpy._shape import _axis
 from .._numpy._spelled import generalised
 
 _UFUNC = _core.ufuncs()
@@ -203,7 +204,9 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
     a = asarray(a)
     if a.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
-    one, two = axis1 % a.ndim, axis2 % a.ndim
+    one, two = _axis(axis1, a.ndim, "axis1"), _axis(axis2, a.ndim, "axis2")
+    if one == two:
+        raise ValueError("axis1 and axis2 cannot be the same")
     rest = [k for k in range(a.ndim) if k not in (one, two)]
     a = a.transpose([*rest, one, two])
     m, n = a.shape[-2:]

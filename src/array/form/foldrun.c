@@ -15,10 +15,12 @@ enum {
     OVERSPLIT = 4,        /* CPU: blocks a thread */
     SHARE = 1 << 18,      /* CPU: elements of a share that is cut further */
     SEG_MIN = 4096,       /* CPU: reduced elements a segment */
-    STREAM_MIN = 16,      /* CPU: reduced rows that are worth a pass over memory */
-    WIDEST = 64,          /* CPU: numbers of a vector, the most that code may have */
-    NEAR_MIN = 512,       /* CPU: elements of a row that is worth adding up in blocks */
-    NEAR_STEPS = 8,       /* CPU: steps of an expression that is worth writing out NEAR times */
+    IN_ORDER = 1024,      /* CPU: elements up to which the product of a row is taken one by one, */
+    IN_ORDER_ALL = 1 << 14, /* and elements of all rows: of more the vectors are missed */
+    STREAM_MIN = 16,        /* CPU: reduced rows that are worth a pass over memory */
+    WIDEST = 64,            /* CPU: numbers of a vector, the most that code may have */
+    NEAR_MIN = 512,         /* CPU: elements of a row that is worth adding up in blocks */
+    NEAR_STEPS = 8,         /* CPU: steps of an expression that is worth writing out NEAR times */
 };
 
 /* One reduction as it is carried out: sizes, and where accumulators and results go. */
@@ -138,6 +140,15 @@ has_complex(const job *j)
     return j->d.pair || td_dtype_is_complex(j->d.out) || td_plan_complex(j->p);
 }
 
+/* Products of neighbours may overflow where those from the first element on, NumPy's, do not.  Short rows keep its
+ * order. */
+static bool
+multiplies_in_order(const job *j)
+{
+    return j->d.red == TD_RED_prod && !j->p->tail_kept && j->extent <= IN_ORDER &&
+           j->rows * j->extent <= IN_ORDER_ALL && td_dtype_is_float(j->d.acc[0]);
+}
+
 static void
 form_cpu(job *j)
 {
@@ -145,7 +156,7 @@ form_cpu(job *j)
     int64_t want = shares_of(p);
     int lanes = td_jit_lanes(p->dev, 2);
 
-    if (p->nd == p->nk + (p->tail_kept ? 1 : 0))
+    if (p->nd == p->nk + (p->tail_kept ? 1 : 0) || multiplies_in_order(j))
         lanes = 1;
     if (p->tail_kept && lanes > 1)
         lanes = has_complex(j) ? WIDEST / 2 : WIDEST; /* long runs of every row; a complex is two */

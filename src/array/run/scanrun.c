@@ -19,6 +19,7 @@ enum {
     STRIP = 32,           /* CPU, across: columns that are accumulated side by side */
     CPU_PARALLEL = 50000, /* elements below which one thread is quicker */
     OVERSPLIT = 4,        /* CPU: blocks a thread */
+    IN_ORDER = 4096,      /* CPU: elements up to which a row of floats is accumulated one by one */
     SEG_MIN = 8192,       /* elements a segment */
 };
 
@@ -98,6 +99,18 @@ form_gpu(job *j)
     }
 }
 
+/* Sums of neighbours may overflow where the sums from the first element on, NumPy's, do not.  Short rows keep its order;
+ * what they lose by it is little beside a call. */
+static bool
+in_order(const job *j)
+{
+    const td_scan *d = &j->d;
+
+    return !d->across && !d->logical && j->n <= IN_ORDER &&
+           (d->red == TD_RED_sum || d->red == TD_RED_prod) &&
+           td_dtype_is_float(td_dtype_real_of(d->acc));
+}
+
 /* Cutting costs a second pass over the elements, which two threads do not win back; a selection counts
  * its mask beforehand in any case. */
 static void
@@ -109,7 +122,7 @@ form_cpu(job *j)
     bool parallel = units > (counted ? 1 : 2) && j->rows * j->n * j->inner >= CPU_PARALLEL;
 
     d->block = d->team = d->unroll = 1;
-    d->lanes = d->across ? STRIP : td_jit_lanes(j->dev, 8);
+    d->lanes = d->across ? STRIP : in_order(j) ? 1 : td_jit_lanes(j->dev, 8);
     while (d->across && d->lanes / 2 >= j->inner)
         d->lanes /= 2;
     d->masked = d->across && j->inner % d->lanes;

@@ -181,6 +181,8 @@ py_list(PyObject *obj, int dt, td_dev *dev, td_array *out)
         return 0;
     if (n.kind == 'c' && dt > TD_BOOL && !td_dtype_is_complex((td_dtype)dt))
         return 0; /* NumPy refuses */
+    if (n.kind == 'f' && dt >= 0 && td_dtype_is_int((td_dtype)dt))
+        return 0; /* NumPy takes each by itself: integers exactly, floats that fit */
     from = own[rank_of(n.kind)];
     if (n.kind == 'c' && dt >= 0 && !td_dtype_is_complex((td_dtype)dt))
         return 0; /* NumPy words the refusal */

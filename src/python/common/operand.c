@@ -1,6 +1,8 @@
 /* operand.c - what stands beside an array in an operation. */
 #include "python/common/py.h"
 
+#include <math.h>
+
 /* The dtype that Python's integers must fit beside the others; TD_DTYPE_COUNT: none but weak ones. */
 static td_dtype
 strong_dtype(td_op op, const td_operand *x, int n)
@@ -50,9 +52,29 @@ py_int_fits(td_scalar s, td_dtype dt)
     return false;
 }
 
+/* Python cuts a float to an integer, which then has to fit. */
+static bool
+float_fits(double v, td_dtype dt)
+{
+    int bits = 8 * (int)td_dtype_size(dt) - (td_dtype_kind(dt) == 'i');
+    double limit = ldexp(1, bits), cut = trunc(v);
+    PyObject *n;
+
+    if (cut < limit && cut >= (td_dtype_kind(dt) == 'i' ? -limit : 0))
+        return true;
+    n = PyLong_FromDouble(v); /* of nan and inf it raises what NumPy does */
+    if (n)
+        PyErr_Format(PyExc_OverflowError, "Python integer %S out of bounds for %s", n,
+                     td_dtype_name(dt));
+    Py_XDECREF(n);
+    return false;
+}
+
 bool
 py_real_fits(td_scalar s, char weak, td_dtype dt)
 {
+    if (weak == 'f' && td_dtype_is_int(dt))
+        return float_fits(s.f[0], dt);
     if (weak != 'c' || td_dtype_is_complex(dt) || dt == TD_BOOL)
         return py_cast_warning(s.dt, dt);
     PyErr_Format(PyExc_TypeError, "%s argument must be a real number, not 'complex'",
@@ -212,7 +234,7 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
         r = py_number(o, &x->scalar, &x->weak);
         if (r < 0)
             return false;
-        if (r && x->weak == 'i' && x->scalar.dt == TD_F64)
+        if (r && x->weak == 'i' && x->scalar.dt == TD_F64 && !td_dtype_is_int(dst))
             x->weak = 'f';
         if (r)
             return py_real_fits(x->scalar, x->weak, dst) &&
@@ -220,7 +242,7 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
     }
     x->weak = 0;
     x->array = own;
-    if (!py_asarray(o, -1, dev, own)) {
+    if (!py_asarray(o, PyList_Check(o) || PyTuple_Check(o) ? (int)dst : -1, dev, own)) {
         own->store = NULL;
         return false;
     }

@@ -21,6 +21,7 @@ typedef struct py_ndarray {
     PyObject_HEAD
     td_array  a;
     bool      readonly; /* broadcast views */
+    bool      made;     /* by asarray, zeros and the like: NumPy's has no axes either, where a computed one is a number */
     PyObject *weak;     /* head of the weak references */
 } py_ndarray;
 
@@ -137,8 +138,8 @@ int  py_stranger(PyObject *o); /* 1: an object with NumPy's protocol and no memo
 /* _beside(what, *operands): a tuple of arrays on the device of the arrays among them; ValueError: they have several. */
 PyObject *py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError for a Python int out of range */
-bool py_real_fits(td_scalar s, char weak, td_dtype dt);        /* TypeError or a warning for a complex number that becomes real */
-bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own); /* what is assigned to an array of dst */
+bool py_real_fits(td_scalar s, char weak, td_dtype dt);        /* an exception for a Python float that is no such integer; TypeError or a warning for a complex number that becomes real */
+bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own); /* what is assigned to an array of dst: Python's numbers, in lists too, have to fit, arrays are cast */
 
 /* ---- ndarray.c ---- */
 /* The one table of each kind that a type wants, zeroed; slots end with a row for the methods. */
@@ -174,6 +175,7 @@ extern PyGetSetDef py_member_attributes[];
 PyObject *py_transposed(PyObject *self);
 extern PyMethodDef py_reduce_functions[]; /* the same as functions of the module */
 PyObject *py_reduce(td_red red, PyObject *self, PyObject *const arg[6]); /* axis, dtype, out, keepdims, initial, where; NULL: absent */
+bool      py_axis(const char *fn, int64_t axis, int ndim, int *out); /* AxisError, as NumPy's */
 bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
 
 /* ---- index.c ---- */

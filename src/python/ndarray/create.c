@@ -23,7 +23,8 @@ convert(PyObject *obj, PyObject *dtype, PyObject *device)
     if (r && !py_asarray(obj, dt, dev, &r->a)) {
         r->a.store = NULL;
         Py_CLEAR(r);
-    }
+    } else
+        r->made = true;
     return (PyObject *)r;
 }
 
@@ -130,6 +131,7 @@ filled(PyObject *shape, PyObject *dtype, int dflt, PyObject *device, const td_sc
     r = py_new();
     if (!r)
         return NULL;
+    r->made = true;
     return py_done(r, value ? td_array_full(dev, (td_dtype)dt, &checked, *value, &r->a)
                             : td_array_empty(dev, (td_dtype)dt, &checked, &r->a));
 }
@@ -167,6 +169,34 @@ ones(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     return filled_function("ones", args, nargs, kwnames, &(td_scalar){.dt = TD_I64, .i = 1});
 }
 
+/* Fills `to` as copyto does: a Python integer has to fit, all else is cast. */
+static bool
+fill_cast(const td_array *to, PyObject *value, bool is_number, td_operand *x)
+{
+    td_dtype dt = td_array_dtype(to);
+    td_array own = {.store = NULL};
+    bool ok;
+
+    x->array = NULL;
+    if (py_is_array(value))
+        ok = py_value(value, dt, td_array_dev(to), x, &own);
+    else if (!is_number) {
+        ok = py_asarray(value, -1, td_array_dev(to), &own) &&
+             py_cast_warning(td_array_dtype(&own), dt);
+        x->array = &own;
+        x->weak = 0;
+    } else if (x->weak == 'i')
+        ok = py_int_fits(x->scalar, dt);
+    else {
+        x->weak = 0;
+        ok = py_cast_warning(x->scalar.dt, dt);
+    }
+    ok = ok && py_ok(td_array_assign(to, x));
+    if (own.store)
+        td_array_unref(&own);
+    return ok;
+}
+
 static PyObject *
 full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -175,7 +205,6 @@ full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     PyObject *arg[6], *r;
     td_array own;
     td_operand x;
-    td_status st;
     int dt, is_number;
 
     (void)module;
@@ -193,37 +222,23 @@ full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
         td_array_unref(&own);
     }
     r = filled(arg[0], NULL, dt, arg[4], NULL);
-    if (r && py_value(arg[1], (td_dtype)dt, td_array_dev(py_array_of(r)), &x, &own)) {
-        st = td_array_assign(py_array_of(r), &x);
-        if (own.store)
-            td_array_unref(&own);
-        if (!st)
-            return r;
-        py_raise(st);
-    }
-    Py_XDECREF(r);
-    return NULL;
+    if (r && !fill_cast(py_array_of(r), arg[1], is_number > 0, &x))
+        Py_CLEAR(r);
+    return r;
 }
 
 /* ---- arange ---- */
 
-/* The core counts in int64 or in float64. */
-static void
-align(td_scalar *start, td_scalar *step)
+static td_scalar
+in_dtype(td_scalar s, td_dtype dt)
 {
-    bool floats = td_dtype_is_float(start->dt) || td_dtype_is_float(step->dt);
-    td_scalar *const s[2] = {start, step};
+    uint64_t bits[2];
 
-    for (int i = 0; i < 2; i++) {
-        uint64_t bits[2];
-        td_dtype dt = floats ? TD_F64 : TD_I64;
-
-        td_scalar_bits(*s[i], dt, bits);
-        *s[i] = td_scalar_load(dt, bits);
-    }
+    td_scalar_bits(s, dt, bits);
+    return td_scalar_load(dt, bits);
 }
 
-/* A number of arange's; *dt is promoted to hold it. */
+/* A number of arange's, integers as int64 or uint64; *dt is promoted to hold it. */
 static bool
 bound(PyObject *o, td_scalar *s, int *dt)
 {
@@ -231,7 +246,7 @@ bound(PyObject *o, td_scalar *s, int *dt)
     int r = 1;
 
     if (py_is_array(o)) {
-        if (td_array_size(py_array_of(o)) != 1 || !py_read_scalar(py_array_of(o), s))
+        if (py_array_of(o)->view.shape.ndim || !py_read_scalar(py_array_of(o), s))
             r = PyErr_Occurred() ? -1 : 0;
     } else
         r = py_number(o, s, &weak);
@@ -242,8 +257,11 @@ bound(PyObject *o, td_scalar *s, int *dt)
         PyErr_SetString(PyExc_TypeError, "arange: complex numbers have no order");
         r = -1;
     }
-    if (r > 0)
-        *dt = *dt < 0 ? (int)s->dt : (int)td_promote((td_dtype)*dt, s->dt);
+    if (r > 0) {
+        *dt = (int)td_promote((td_dtype)*dt, s->dt);
+        if (!td_dtype_is_float(s->dt) && s->dt != TD_U64)
+            *s = in_dtype(*s, TD_I64);
+    }
     return r > 0;
 }
 
@@ -255,12 +273,13 @@ as_double(td_scalar s)
                                         : (double)s.i;
 }
 
-static int64_t
-exact_steps(int64_t start, int64_t stop, int64_t step)
+/* Exact for all integers of 64 bits, where long double has as many. */
+static long double
+as_long(td_scalar s)
 {
-    if (step > 0)
-        return (stop - start + step - 1) / step;
-    return step < 0 ? (start - stop - step - 1) / -step : 0;
+    return td_dtype_is_float(s.dt) ? (long double)s.f[0]
+           : s.dt == TD_U64        ? (long double)s.u
+                                   : (long double)s.i;
 }
 
 static bool
@@ -268,21 +287,75 @@ count_steps(const td_scalar s[3], int64_t *n)
 {
     bool floats =
         td_dtype_is_float(s[0].dt) || td_dtype_is_float(s[1].dt) || td_dtype_is_float(s[2].dt);
-    double steps;
+    long double steps;
 
     *n = 0;
     if (as_double(s[2]) == 0) {
         PyErr_SetString(PyExc_ZeroDivisionError, "division by zero");
         return false;
     }
-    steps = ceil((as_double(s[1]) - as_double(s[0])) / as_double(s[2]));
-    if (isnan(steps) || steps > 0x1p62) {
-        PyErr_SetString(PyExc_ValueError, "Maximum allowed size exceeded");
+    steps = floats ? (long double)ceil((as_double(s[1]) - as_double(s[0])) / as_double(s[2]))
+                   : ceill((as_long(s[1]) - as_long(s[0])) / as_long(s[2]));
+    if (isnan(steps) || steps > 0x1p62L) {
+        PyErr_SetString(PyExc_ValueError, isnan(steps) ? "arange: cannot compute length"
+                                                       : "Maximum allowed size exceeded");
         return false;
     }
     *n = steps > 0 ? (int64_t)steps : 0;
-    if (!floats && steps > 0x1p50) /* beyond doubles: count exactly */
-        *n = exact_steps(s[0].i, s[1].i, s[2].i);
+    return true;
+}
+
+/* The second number, as Python adds: false where int64 does not hold it. */
+static bool
+second_of(const td_scalar s[3], td_scalar *next)
+{
+    *next = (td_scalar){.dt = s[0].dt};
+    if (td_dtype_is_float(s[0].dt) || td_dtype_is_float(s[2].dt)) {
+        *next = (td_scalar){.dt = TD_F64, .f = {as_double(s[0]) + as_double(s[2])}};
+        return true;
+    }
+    if (s[0].dt == TD_U64 || s[2].dt == TD_U64) {
+        next->dt = TD_U64;
+        next->u = s[0].u + s[2].u;
+        return true;
+    }
+    next->dt = TD_I64;
+    return !__builtin_add_overflow(s[0].i, s[2].i, &next->i);
+}
+
+static bool
+fits_range(td_scalar s, td_dtype dt)
+{
+    return td_dtype_is_float(s.dt) ? py_real_fits(s, 'f', dt) : py_int_fits(s, dt);
+}
+
+/* NumPy writes the first two numbers as elements and goes on by the difference that they have then. */
+static bool
+align(td_scalar s[3], int64_t n, td_dtype dt)
+{
+    td_dtype real = dt == TD_C64 ? TD_F32 : dt == TD_C128 ? TD_F64 : dt;
+    td_scalar next;
+    bool exact = second_of(s, &next);
+
+    if (td_dtype_is_int(dt) &&
+        ((n > 0 && !fits_range(s[0], dt)) || (n > 1 && exact && !fits_range(next, dt))))
+        return false;
+    if (dt == TD_BOOL && n > 2) {
+        PyErr_SetString(PyExc_TypeError, "arange() is only supported for booleans when the result "
+                                         "has at most length 2.");
+        return false;
+    }
+    if (td_dtype_is_int(dt) || dt == TD_BOOL) {
+        s[0] = in_dtype(in_dtype(s[0], dt), TD_I64);
+        s[2] = exact ? in_dtype(in_dtype(next, dt), TD_I64) : in_dtype(s[2], TD_I64);
+        if (exact)
+            s[2].i = (int64_t)((uint64_t)s[2].i - (uint64_t)s[0].i);
+        return true;
+    }
+    s[2] = exact ? in_dtype(in_dtype(next, real), TD_F64) : in_dtype(s[2], TD_F64);
+    s[0] = in_dtype(in_dtype(s[0], real), TD_F64);
+    if (exact)
+        s[2].f[0] -= s[0].f[0];
     return true;
 }
 
@@ -295,7 +368,7 @@ arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     py_ndarray *r;
     td_dev *dev;
     int64_t n;
-    int own = -1, dt;
+    int own = TD_I64, dt; /* as with NumPy never less */
 
     (void)module;
     if (!py_parse("arange", names, 0, 4, args, nargs, kwnames, arg))
@@ -313,7 +386,8 @@ arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
             return NULL;
     if (!count_steps(s, &n) || !py_dtype_or(arg[3], own, &dt) || !py_device(arg[4], &dev))
         return NULL;
-    align(&s[0], &s[2]);
+    if (!align(s, n, (td_dtype)dt))
+        return NULL;
     r = py_new();
     return r ? py_done(r, td_array_iota(dev, (td_dtype)dt, n, s[0], s[2], &r->a)) : NULL;
 }

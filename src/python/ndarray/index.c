@@ -244,6 +244,38 @@ view_object(PyObject *self, const td_view *v)
     return (PyObject *)r;
 }
 
+/* Is an integer of the key an array of no axes, for NumPy too?  What it computes is a number there: an element, a sum,
+ * argmax.  Its numbers have a buffer too, but are no sequences. */
+static bool
+has_array_integer(PyObject *key)
+{
+    bool tuple = PyTuple_Check(key);
+    Py_ssize_t n = tuple ? PyTuple_Size(key) : 1;
+
+    for (Py_ssize_t k = 0; k < n; k++) {
+        PyObject *o = tuple ? PyTuple_GetItem(key, k) : key;
+
+        if (PyLong_CheckExact(o) || PySlice_Check(o))
+            continue;
+        if (py_is_array(o) ? ((py_ndarray *)o)->made
+                           : PyObject_CheckBuffer(o) && PySequence_Check(o))
+            return true;
+    }
+    return false;
+}
+
+/* What an array names is a copy, in NumPy too, even where the array holds one integer. */
+static PyObject *
+copy_object(PyObject *self, const td_view *v)
+{
+    td_array part = td_array_view(py_array_of(self), v);
+    py_ndarray *r = py_new();
+    td_status st = r ? td_array_copy(&part, &r->a) : TD_OK;
+
+    td_array_unref(&part);
+    return r ? py_done(r, st) : NULL;
+}
+
 static PyObject *
 take_rows(PyObject *self, const td_array *index)
 {
@@ -278,7 +310,9 @@ py_subscript(PyObject *self, PyObject *key)
         return NULL;
     if (r == 0)
         return through_package("getitem", self, key, NULL);
-    return single ? element(a, &v) : view_object(self, &v);
+    if (single)
+        return element(a, &v);
+    return has_array_integer(key) ? copy_object(self, &v) : view_object(self, &v);
 }
 
 PyObject *

@@ -110,20 +110,35 @@ to_device(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
     return (PyObject *)r;
 }
 
+static bool
+not_one_number(PyObject *error, PyObject *value)
+{
+    PyErr_Format(error, "fill: setting an array element with a sequence, %R",
+                 (PyObject *)Py_TYPE(value));
+    return false;
+}
+
 static PyObject *
 fill(PyObject *self, PyObject *value)
 {
     td_array *a = py_array_of(self), own;
     td_operand x;
-    td_status st;
+    bool ok;
 
-    if (!py_writable((py_ndarray *)self) ||
-        !py_value(value, td_array_dtype(a), td_array_dev(a), &x, &own))
+    if (!py_writable((py_ndarray *)self))
         return NULL;
-    st = td_array_assign(a, &x);
+    if (PyList_Check(value) || PyTuple_Check(value)) {
+        not_one_number(td_dtype_is_int(td_array_dtype(a)) ? PyExc_TypeError : PyExc_ValueError,
+                       value);
+        return NULL;
+    }
+    if (!py_value(value, td_array_dtype(a), td_array_dev(a), &x, &own))
+        return NULL;
+    ok = !x.array || x.array->view.shape.ndim == 0 || not_one_number(PyExc_ValueError, value);
+    ok = ok && py_ok(td_array_assign(a, &x));
     if (own.store)
         td_array_unref(&own);
-    return st ? py_raise(st) : Py_NewRef(Py_None);
+    return ok ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *

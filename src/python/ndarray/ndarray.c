@@ -154,6 +154,17 @@ get_part(PyObject *self, void *imag)
                                     (td_scalar){.dt = TD_I64}, &r->a));
 }
 
+/* A part is cast from an array, as with NumPy, not stored number by number. */
+static PyObject *
+array_beside(PyObject *self, PyObject *value)
+{
+    td_array a;
+
+    if (py_is_array(value))
+        return Py_NewRef(value);
+    return py_asarray(value, -1, td_array_dev(py_array_of(self)), &a) ? py_wrap(&a) : NULL;
+}
+
 static int
 set_part(PyObject *self, PyObject *value, void *imag)
 {
@@ -168,8 +179,10 @@ set_part(PyObject *self, PyObject *value, void *imag)
         PyErr_SetString(PyExc_TypeError, "array does not have imaginary part to set");
         return -1;
     }
-    part = get_part(self, imag);
+    value = array_beside(self, value);
+    part = value ? get_part(self, imag) : NULL;
     r = part ? PyObject_SetItem(part, Py_Ellipsis, value) : -1;
+    Py_XDECREF(value);
     Py_XDECREF(part);
     return r;
 }

@@ -4,6 +4,14 @@
  */
 #include "python/common/py.h"
 
+/* NumPy's operator squares where the exponent is the Python number 2, and squares of bools are int8. */
+static bool
+squares_bools(td_op op, PyObject *x, PyObject *y)
+{
+    return op == OP_power && PyLong_CheckExact(y) && py_is_array(x) &&
+           td_array_dtype(py_array_of(x)) == TD_BOOL && PyLong_AsDouble(y) == 2;
+}
+
 /* Two operands of which one is an ndarray; NotImplemented where the other is not an array or a number. */
 static PyObject *
 binary(td_op op, PyObject *x, PyObject *y)
@@ -26,7 +34,10 @@ binary(td_op op, PyObject *x, PyObject *y)
         py_args_free(&g);
         return NULL;
     }
-    st = td_array_apply(op, g.x, 2, &r->a);
+    if (squares_bools(op, x, y))
+        st = td_array_cast(g.x[0].array, TD_I8, &r->a);
+    else
+        st = td_array_apply(op, g.x, 2, &r->a);
     py_args_free(&g);
     return py_done(r, st);
 }

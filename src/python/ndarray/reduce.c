@@ -4,6 +4,25 @@
 #include <string.h>
 
 bool
+py_axis(const char *fn, int64_t axis, int ndim, int *out)
+{
+    PyObject *np, *all, *type, *e;
+
+    if (!td_axis_normalize(fn, axis, ndim, out))
+        return true;
+    np = py_numpy();
+    all = np ? PyObject_GetAttrString(np, "exceptions") : NULL;
+    type = all ? PyObject_GetAttrString(all, "AxisError") : NULL;
+    e = type ? PyObject_CallFunction(type, "Lis", (long long)axis, ndim, fn) : NULL;
+    if (e)
+        PyErr_SetObject(type, e);
+    Py_XDECREF(all);
+    Py_XDECREF(type);
+    Py_XDECREF(e);
+    return false;
+}
+
+bool
 py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out)
 {
     Py_ssize_t n = 1;
@@ -25,7 +44,7 @@ py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out)
         Py_XDECREF(number);
         if (ndim == 0 && !PyErr_Occurred() && (value == 0 || value == -1))
             continue; /* NumPy lets 0-d arrays have it */
-        if (PyErr_Occurred() || !py_ok(td_axis_normalize(fn, value, ndim, &k)))
+        if (PyErr_Occurred() || !py_axis(fn, value, ndim, &k))
             return false;
         if (*out >> k & 1) {
             PyErr_SetString(PyExc_ValueError, "duplicate value in 'axis'");
@@ -109,6 +128,14 @@ reduce_spelled(td_red red, PyObject *self, PyObject *const arg[NPARAM])
     return r;
 }
 
+/* Does a variance keep its sums in a dtype that its distances from the mean do not have? */
+static bool
+sums_apart(td_red red, const td_array *a, int dtype)
+{
+    return (red == TD_RED_var || red == TD_RED_std) && dtype >= 0 &&
+           (!td_dtype_is_float((td_dtype)dtype) || td_dtype_is_complex(td_array_dtype(a)));
+}
+
 static PyObject *
 reduce_with(td_red red, PyObject *self, PyObject *arg[NPARAM])
 {
@@ -123,11 +150,19 @@ reduce_with(td_red red, PyObject *self, PyObject *arg[NPARAM])
         }
         arg[DDOF] = arg[CORRECTION];
     }
+    if (!py_dtype_or(arg[DTYPE], -1, &g.dtype))
+        return NULL;
     if (!py_is_none(arg[INITIAL]) || !py_is_none(arg[MEAN]) ||
-        (arg[WHERE] && arg[WHERE] != Py_True))
+        (arg[WHERE] && arg[WHERE] != Py_True) || sums_apart(red, py_array_of(self), g.dtype))
         return reduce_spelled(red, self, arg);
+    if ((red == TD_RED_argmin || red == TD_RED_argmax) && !py_is_none(arg[AXIS]) &&
+        (PyTuple_Check(arg[AXIS]) || PyList_Check(arg[AXIS]))) {
+        PyErr_Format(PyExc_TypeError, "%s: axis is one integer, not %R", red_names[red],
+                     (PyObject *)Py_TYPE(arg[AXIS]));
+        return NULL;
+    }
     if (!py_axes(red_names[red], arg[AXIS], s->ndim, &g.axes) ||
-        !py_dtype_or(arg[DTYPE], -1, &g.dtype) || !py_flag(arg[KEEPDIMS], false, &g.keepdims) ||
+        !py_flag(arg[KEEPDIMS], false, &g.keepdims) ||
         (g.dtype >= 0 && !py_cast_warning(td_array_dtype(py_array_of(self)), (td_dtype)g.dtype)))
         return NULL;
     if (arg[DDOF]) {

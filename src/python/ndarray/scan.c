@@ -25,7 +25,7 @@ cumulate(td_red red, const char *fn, PyObject *const *args, Py_ssize_t nargs)
     axis = PyLong_AsLongLong(args[1]);
     if (PyErr_Occurred() ||
         (dtype >= 0 && !py_cast_warning(td_array_dtype(py_array_of(args[0])), (td_dtype)dtype)) ||
-        !py_ok(td_axis_normalize(fn, axis, py_array_of(args[0])->view.shape.ndim, &k)))
+        !py_axis(fn, axis, py_array_of(args[0])->view.shape.ndim, &k))
         return NULL;
     r = py_new();
     return r ? py_done(r, td_array_cumulate(red, py_array_of(args[0]), k, dtype, &r->a)) : NULL;

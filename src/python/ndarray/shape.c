@@ -1,7 +1,9 @@
 /* shape.c - methods of ndarray that give the same elements under another shape. */
 #include "python/common/py.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A view of self that a core function made; broadcast views stay read-only. */
 static PyObject *
@@ -38,10 +40,14 @@ order_of(PyObject *o)
 {
     if (py_is_none(o))
         return 'C';
-    for (const char *c = "CFAK"; PyUnicode_Check(o) && *c; c++)
+    if (!PyUnicode_Check(o)) {
+        PyErr_Format(PyExc_TypeError, "order must be str, not %R", (PyObject *)Py_TYPE(o));
+        return 0;
+    }
+    for (const char *c = "CcFfAaKk"; *c; c++)
         if (PyUnicode_CompareWithASCIIString(o, (char[]){*c, 0}) == 0)
-            return *c;
-    PyErr_SetString(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K'");
+            return (char)toupper(*c);
+    PyErr_Format(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K' (got '%U')", o);
     return 0;
 }
 
@@ -104,7 +110,39 @@ lies_in_fortran(const td_array *a)
            !td_view_is_contiguous(&a->view);
 }
 
-/* Elements are counted as memory has them: the axis of the longest steps first. */
+static int64_t
+step_of(const td_view *v, int axis)
+{
+    return v->shape.dim[axis] == 1 ? 0 : llabs(v->stride[axis]);
+}
+
+/* The axes from the longest steps to the shortest.  An axis without a step stays where it is, as with NumPy: it is
+ * compared with no other.  Hence the insertion from the last axis on, which looks past such axes. */
+static void
+by_steps(const td_view *v, int axes[])
+{
+    int n = v->shape.ndim, inner[TD_MAXDIM];
+
+    for (int i = 0; i < n; i++) {
+        int axis = n - 1 - i, at = i;
+        int64_t step = step_of(v, axis);
+
+        for (int k = i - 1; k >= 0; k--) {
+            int64_t other = step_of(v, inner[k]);
+
+            if (step && other && other <= step)
+                break;
+            if (step && other)
+                at = k;
+        }
+        memmove(inner + at + 1, inner + at, (size_t)(i - at) * sizeof *inner);
+        inner[at] = axis;
+    }
+    for (int i = 0; i < n; i++)
+        axes[i] = inner[n - 1 - i];
+}
+
+/* Elements are counted as memory has them. */
 static td_status
 reshape_kept(const td_array *a, const td_shape *s, td_array *out)
 {
@@ -112,11 +150,7 @@ reshape_kept(const td_array *a, const td_shape *s, td_array *out)
     td_status st;
     td_array t;
 
-    for (int i = 0, at; i < a->view.shape.ndim; i++) {
-        for (at = i; at > 0 && llabs(a->view.stride[axes[at - 1]]) < llabs(a->view.stride[i]); at--)
-            axes[at] = axes[at - 1];
-        axes[at] = i;
-    }
+    by_steps(&a->view, axes);
     TD_TRY(td_array_transpose(a, axes, &t));
     st = td_array_reshape(&t, s, out);
     td_array_unref(&t);
@@ -221,7 +255,7 @@ transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
         return NULL;
     }
     for (int i = 0; i < ndim; i++)
-        if (!py_ok(td_axis_normalize("transpose", s.dim[i], ndim, &axes[i])))
+        if (!py_axis("transpose", s.dim[i], ndim, &axes[i]))
             return NULL;
     r = py_new();
     return view_done(self, r, r ? td_array_transpose(a, axes, &r->a) : TD_OK);
@@ -232,7 +266,7 @@ axis_arg(const char *fn, PyObject *o, int ndim, int *out)
 {
     long axis = PyLong_AsLong(o);
 
-    return !(axis == -1 && PyErr_Occurred()) && py_ok(td_axis_normalize(fn, axis, ndim, out));
+    return !(axis == -1 && PyErr_Occurred()) && py_axis(fn, axis, ndim, out);
 }
 
 static PyObject *

@@ -141,6 +141,13 @@ fast_through_folds(PyObject *self, const char *method, PyObject *const *args, Py
     return r;
 }
 
+/* Other reductions of the core's compute in the dtype of what they are given. */
+static bool
+takes_dtype(td_red red)
+{
+    return red == TD_RED_sum || red == TD_RED_prod;
+}
+
 static PyObject *
 ufunc_reduce(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -155,6 +162,10 @@ ufunc_reduce(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *
         return fast_through_folds(self, "reduce", args, nargs, kwnames);
     zero = PyLong_FromLong(0);
     if (zero && py_parse("reduce", names, 1, 7, args, nargs, kwnames, arg)) {
+        if (!py_is_none(arg[2]) && !takes_dtype(repeated[i].red)) {
+            Py_DECREF(zero);
+            return fast_through_folds(self, "reduce", args, nargs, kwnames);
+        }
         a = py_array_object(arg[0]);
         if (!arg[1])
             arg[1] = zero;

@@ -233,6 +233,18 @@ far_view(PyObject *self, PyObject *key, key_kind kind)
     return px_result(r, self);
 }
 
+/* With an Ellipsis one element is an array too. */
+static bool
+has_dots(PyObject *key)
+{
+    Py_ssize_t n = PyTuple_CheckExact(key) ? PyTuple_Size(key) : 0;
+
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (PyTuple_GetItem(key, i) == Py_Ellipsis)
+            return true;
+    return false;
+}
+
 static PyObject *
 far_pick(PyObject *self, PyObject *key)
 {
@@ -252,6 +264,15 @@ far_pick(PyObject *self, PyObject *key)
     }
     r = k ? PyObject_GetItem(p->held, k) : NULL;
     Py_XDECREF(k);
+    if (r && py_is_array(r) && py_array_of(r)->store == py_array_of(p->held)->store) {
+        PyObject *copied =
+            PyObject_CallMethod(r, "copy", NULL); /* an array that holds one integer */
+
+        Py_DECREF(r);
+        r = copied;
+    }
+    if (r && py_is_array(r) && !py_array_of(r)->view.shape.ndim && has_dots(key))
+        return px_new(r, NULL);
     if (r)
         return px_result(r, NULL);
     if (!px_declined())
