@@ -73,6 +73,7 @@ typedef struct td_source {
     const uint32_t *defaults; /* handles of the last ndefault positional parameters' */
     uint32_t        ndefault;
     const uint32_t *kwdefaults; /* of keyword-only parameters; 0: none */
+    uint32_t        nkwdefault;
     bool            device; /* may only be called from kernels */
     uint32_t        object; /* its own handle */
 } td_source;

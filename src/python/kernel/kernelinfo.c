@@ -237,6 +237,24 @@ info_compile(PyObject *self, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
+/* _returns(types): compiles for the CPU where nothing compiled holds; what it returns now, as text; None: nothing. */
+static PyObject *
+info_returns(PyObject *self, PyObject *types)
+{
+    const td_type *type[PY_LEAVES];
+    Py_ssize_t n = py_types_read(types, type);
+    py_dispatcher *d = (py_dispatcher *)self;
+    py_spec *s = n < 0 ? NULL : py_spec_for(d, py_cpu(), false, type, (uint32_t)n);
+    PyObject *all, *r;
+
+    if (!s || !s->made.result)
+        return s ? Py_NewRef(Py_None) : NULL;
+    all = py_types_spell(&s->made.result, 1);
+    r = all ? Py_NewRef(PyTuple_GetItem(all, 0)) : NULL;
+    Py_XDECREF(all);
+    return r;
+}
+
 /* _types(*args): how the arguments' types are spelled. */
 static PyObject *
 info_types(PyObject *self, PyObject *args)
@@ -403,6 +421,9 @@ PyMethodDef py_kernel_methods[] = {
      "_build(types, stage, name, arch=None, serial=False): (bytes, what is known) for a file."},
     {"_compile", info_compile, METH_VARARGS,
      "_compile(types, device=None, keep=False): compiles for these types of arguments."},
+    {"_returns", info_returns, METH_O,
+     "_returns(types): what it returns on the CPU for these types of arguments, compiled where it "
+     "must be."},
     {"_types", info_types, METH_VARARGS, "_types(*args): the types of these arguments."},
     {"_specs", info_specs, METH_NOARGS, "_specs(): what has been compiled."},
     {"_text", info_text, METH_VARARGS,
