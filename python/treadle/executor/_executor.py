@@ -177,7 +177,7 @@ class DeviceExecutor(concurrent.futures.Executor):
 
     def _by_python(self, fn, found, n, timeout, chunksize, why):
         items = [c.items for c in found]
-        changed = "what it reads has changed since it was compiled" if why.here else None
+        changed = "what it is or reads has changed since it was imported" if why.here else None
         alone = changed or _reaches_workers(fn, tuple(c.first() for c in found))
         where = "worker processes" if alone is None else f"threads ({alone})"
         self._warn(fn, f"runs in {where}: {why}")

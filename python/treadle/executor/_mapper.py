@@ -3,6 +3,7 @@
 import numpy
 
 from .. import _core
+from .._source import is_stale
 from ._columns import BOOL, COMPLEX, FLOAT, INT, OTHER
 from ._exact import REFUSALS, Changed, program
 
@@ -37,7 +38,7 @@ class Mapper:
         try:
             self.words = program(fn, kinds, device).words
         except REFUSALS as error:
-            raise Refused(str(error), here=isinstance(error, Changed)) from None
+            raise Refused(str(error), here=isinstance(error, Changed) or is_stale(str(error))) from None
 
     def _groups(self, blocks, n):
         """(kinds of the items, their places; None: all) for each row of kinds that there is."""

@@ -430,7 +430,8 @@ describe_function(py_asking *a, PyObject *o, td_objinfo *out)
         PyErr_Fetch(&type, &value, &trace);
         text = value ? PyObject_Str(value) : NULL;
         why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-        st = td_fail(TD_ERR_VALUE, "%s", why ? why : "a function's source cannot be found");
+        st = type == PyExc_OSError ? TD_ERR_IO : TD_ERR_VALUE;
+        st = td_fail(st, "%s", why ? why : "a function's source cannot be found");
         Py_XDECREF(text);
         Py_XDECREF(type);
         Py_XDECREF(value);
