@@ -1,5 +1,6 @@
 """treadle.jit on plain functions: which loops run in parallel, and that it gives what running in order gives."""
 
+import cmath
 import linecache
 import math
 import shutil
@@ -725,3 +726,31 @@ def test_reshape_in_kernels(device):
             kernel[1, 1](td.arange(24), n, m, out)
             want = np.arange(24).reshape(n, m)
             assert out.get().tolist() == [*want.shape, want[1, 2]]
+
+
+# ---- numbers at the edges ----
+
+EDGES = [0.0, -0.0, 1.0, -1.5, math.inf, -math.inf, math.nan, 12345.678, 1e308, -1.7e308, 5e-324]
+
+
+def edge(run):
+    """The parts of a number with their signs; an exception's class."""
+    try:
+        z = complex(run())
+    except (ValueError, OverflowError) as error:
+        return type(error)
+    return [part for x in (z.real, z.imag) for part in (math.copysign(1, x) if x == x else 0, x)]
+
+
+@pytest.mark.parametrize("x", EDGES)
+def test_numbers_at_the_edges_are_pythons(x):
+    exp, rect, rounded = jit(lambda z: cmath.exp(z)), jit(lambda r, p: cmath.rect(r, p)), jit(lambda x, n: round(x, n))
+    for n in (0, 1, 2, 22, 23, 300, 308, 400, -2, -300, -400):
+        want = edge(lambda n=n: round(x, n))
+        if want is not OverflowError:
+            assert edge(lambda n=n: rounded(x, n)) == pytest.approx(want, rel=1e-15, abs=0, nan_ok=True)
+    for y in EDGES:
+        for run, want in ((lambda y=y: exp(complex(x, y)), edge(lambda y=y: cmath.exp(complex(x, y)))),
+                          (lambda y=y: rect(x, y), edge(lambda y=y: cmath.rect(x, y)))):  # fmt: skip
+            if type(want) is list:
+                assert edge(run) == pytest.approx(want, rel=1e-9, abs=0, nan_ok=True)
