@@ -8,7 +8,7 @@ from . import _mapped, types
 from ._core import ndarray
 from ._function import Function, is_signature
 from ._generate import Home, define, device_of, index, is_array, nest, scalar
-from ._jit import jit
+from ._jit import check_options, jit
 
 _WEAK = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # kinds of dtypes that a Python number goes into
 
@@ -47,6 +47,7 @@ class UFunc:
         if isinstance(fn, Function):
             fn = fn.py_func
         functools.update_wrapper(self, fn)
+        check_options("vectorize", options or {}, target)
         options = {k: v for k, v in (options or {}).items() if k != "nopython"}
         self.py_func, self.identity, self._target, self._options = fn, identity, target, options
         self.nin = fn.__code__.co_argcount
