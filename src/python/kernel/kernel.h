@@ -122,6 +122,7 @@ typedef struct py_spec {
 typedef struct py_signature {
     const td_type **type; /* owned */
     uint32_t        narg;
+    const td_type  *result; /* of a device function; NULL: what it returns */
 } py_signature;
 
 enum { PY_TABLE = 16, PY_CONFIGS = 4 };

@@ -89,8 +89,7 @@ add_signature(py_dispatcher *d, const td_type *const *type, uint32_t narg)
         return false;
     }
     memcpy(own, type, narg * sizeof *type);
-    d->signature[d->nsignature].type = own;
-    d->signature[d->nsignature++].narg = narg;
+    d->signature[d->nsignature++] = (py_signature){.type = own, .narg = narg};
     return true; // cppcheck-suppress memleak ; d has it
 }
 
@@ -234,6 +233,29 @@ info_compile(PyObject *self, PyObject *args)
     if (!dev || !py_spec_for(d, dev, false, type, (uint32_t)n) ||
         (keep && !add_signature(d, type, (uint32_t)n)))
         return NULL;
+    return Py_NewRef(Py_None);
+}
+
+/* _declare(types, result): a device function's arguments and its result become these; result None: what it is. */
+static PyObject *
+info_declare(PyObject *self, PyObject *args)
+{
+    py_dispatcher *d = (py_dispatcher *)self;
+    const td_type *type[PY_LEAVES], *result = NULL;
+    PyObject *types, *returns;
+    Py_ssize_t n;
+
+    if (!PyArg_ParseTuple(args, "OO:_declare", &types, &returns))
+        return NULL;
+    n = py_types_read(types, type);
+    if (n < 0 || (!py_is_none(returns) && py_type_of(returns, &result) < 0))
+        return NULL;
+    if (n != d->nparam)
+        return PyErr_Format(PyExc_TypeError, "%U: it takes %u arguments, and %zd are declared",
+                            d->name, d->nparam, n);
+    if (!add_signature(d, type, (uint32_t)n))
+        return NULL;
+    d->signature[d->nsignature - 1].result = result;
     return Py_NewRef(Py_None);
 }
 
@@ -421,6 +443,8 @@ PyMethodDef py_kernel_methods[] = {
      "_build(types, stage, name, arch=None, serial=False): (bytes, what is known) for a file."},
     {"_compile", info_compile, METH_VARARGS,
      "_compile(types, device=None, keep=False): compiles for these types of arguments."},
+    {"_declare", info_declare, METH_VARARGS,
+     "_declare(types, result): what a device function's arguments and its result become."},
     {"_returns", info_returns, METH_O,
      "_returns(types): what it returns on the CPU for these types of arguments, compiled where it "
      "must be."},

@@ -130,6 +130,19 @@ py_depend_function(py_spec *s, PyObject *o)
     return ok;
 }
 
+/* Which of several signatures is meant would be the arguments' to tell: they stay what they are. */
+static void
+fill_declared(PyObject *o, td_source *s)
+{
+    const py_signature *declared = s->device ? ((py_dispatcher *)o)->signature : NULL;
+
+    if (!declared || ((py_dispatcher *)o)->nsignature != 1)
+        return;
+    s->takes = declared->type;
+    s->ntakes = declared->narg;
+    s->returns = declared->result;
+}
+
 static bool
 fill_source(py_dispatcher *d, PyObject *o, PyObject *fn, td_source *s)
 {
@@ -151,6 +164,7 @@ fill_source(py_dispatcher *d, PyObject *o, PyObject *fn, td_source *s)
                          .device = py_is_dispatcher(o) && ((py_dispatcher *)o)->device,
                          .object = py_handle(d->keep, o)};
         ok = s->name && s->file && s->text && s->object && fill_defaults(d, fn, s);
+        fill_declared(o, s);
     }
     Py_XDECREF(name);
     Py_XDECREF((PyObject *)t);
