@@ -306,13 +306,13 @@ def test_guvectorize_takes_nothing_in_silence():
             guvectorize(["void(float64[:], float64[:])"], "(n)->(n)", **options)(f)
         with pytest.raises(TypeError, match="(nopyhton|forceobj|strange) is not an option"):
             vectorize(["float64(float64)"], **options)(lambda a: a)
-    for made, given in ((guvectorize, (["void(float64[:], float64[:])"], "(n)->(n)")), (vectorize, (["float64(float64)"],))):
+    for made, asked in ((guvectorize, (["void(float64[:], float64[:])"], "(n)->(n)")), (vectorize, (["float64(float64)"],))):
         of = f if made is guvectorize else lambda a: a
         with pytest.warns(RuntimeWarning, match="nopython is redundant"):
-            made(*given, target="cuda", nopython=True)(of)
+            made(*asked, target="cuda", nopython=True)(of)
         with pytest.raises(TypeError, match="nopython=False"):
-            made(*given, target="cuda", nopython=False)(of)
-        made(*given, nopython=True)(of)
+            made(*asked, target="cuda", nopython=False)(of)
+        made(*asked, nopython=True)(of)
     with pytest.raises(TypeError, match="returns float64: results go to the last arguments"):
         guvectorize(["float64(float64[:], float64[:])"], "(n)->(n)")(f)
     g = guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")(f)

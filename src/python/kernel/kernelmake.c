@@ -36,9 +36,11 @@ same_constant(PyObject *x, PyObject *y)
     PyTypeObject *t = x ? Py_TYPE(x) : NULL;
 
     if (x && y && t == &PyFloat_Type && t == Py_TYPE(y)) {
-        double a = PyFloat_AsDouble(x), b = PyFloat_AsDouble(y);
+        double value[2] = {PyFloat_AsDouble(x), PyFloat_AsDouble(y)};
+        uint64_t bits[2];
 
-        return memcmp(&a, &b, sizeof a) == 0;
+        memcpy(bits, value, sizeof bits);
+        return bits[0] == bits[1];
     }
     if (!x || !y || t != Py_TYPE(y) || (t != &PyLong_Type && t != &PyUnicode_Type))
         return false;
