@@ -5,8 +5,10 @@ import os
 import random
 import re
 import socket
+import struct
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import distributed_side as side
@@ -15,7 +17,9 @@ import pytest
 
 import treadle as td
 import treadle.distributed as dist
+from treadle.distributed import _mesh
 from treadle.distributed._launch import explicit, place
+from treadle.distributed._store import Client, Server
 
 HERE = Path(__file__).parent
 PROGRAM = str(HERE / "distributed_side.py")
@@ -158,6 +162,62 @@ def test_nobody_comes():
     with pytest.raises(TimeoutError):
         dist.init(device="cpu", rank=0, size=2, address=f"127.0.0.1:{port}", timeout=0.3)
     assert not dist.is_initialized()
+
+
+def test_addresses_of_other_machines_are_not_listened_at():
+    with pytest.raises(dist.DistributedError, match=r"rank 0 cannot listen at 192\.0\.2\.1, port .*Set MASTER_ADDR"):
+        dist.init(device="cpu", rank=0, size=2, address=f"192.0.2.1:{free_port()}", timeout=1)
+    assert not dist.is_initialized()
+
+
+@pytest.mark.parametrize("said", [
+    struct.pack("!I", 0xFFFFFFFF), struct.pack("!I", 1 << 20), struct.pack("!I", 1) + b"9", struct.pack("!I", 2) + b"-1",
+    struct.pack("!I", 1) + b"1" + struct.pack("!BII", ord("S"), 0xFFFFFFFF, 0),
+    struct.pack("!I", 1) + b"1" + struct.pack("!BII", ord("S"), 1, 0xFFFFFFFF),
+    struct.pack("!I", 1) + b"1" + struct.pack("!BII", ord("x"), 1, 1),
+], ids=repr)  # fmt: skip
+def test_the_store_does_not_believe_what_it_is_told(said):
+    """The connection ends at once, instead of waiting for bytes and taking memory for them; others are served."""
+    server = Server("127.0.0.1", 0, 2)
+    try:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as s:
+            assert s.recv(8, socket.MSG_WAITALL) == b"treadle1"
+            s.sendall(said)
+            assert s.recv(1) == b""
+        client = Client("127.0.0.1", (server.port,), "1", 20)
+        client.set("a", b"b")
+        assert client.get("a") == b"b"
+        client.close()
+    finally:
+        server.close()
+
+
+def test_the_mesh_does_not_believe_what_it_is_told(monkeypatch):
+    """Strangers are sent away, and a message longer than the machine's memory ends the group."""
+    server, made = Server("127.0.0.1", 0, 2), {}
+    stores = [Client("127.0.0.1", (server.port,), str(r), 20) for r in range(2)]
+    monkeypatch.setattr(_mesh, "_STRANGERS", 0.2)
+    first = threading.Thread(target=lambda: made.update(mesh=_mesh.Mesh(0, 2, stores[0], 20)))
+    first.start()
+    host, port = stores[1].get("mesh/0").decode().split()
+    try:
+        strangers = [socket.create_connection((host, int(port)), timeout=20) for _ in range(4)]
+        for s, said in zip(strangers, [b"", b"\xff" * 4, struct.pack("!I", 0), b"\0"], strict=True):
+            s.sendall(said)
+        for s in strangers:
+            assert s.recv(1) == b""
+            s.close()
+        with socket.create_connection((host, int(port)), timeout=20) as peer:
+            peer.sendall(struct.pack("!I", 1))
+            first.join(20)
+            peer.sendall(_mesh._HEAD.pack(1 << 62, b"t", b"w"))
+            with pytest.raises(dist.PeerError, match="rank 1 announces 4611686018427387904 bytes"):
+                made["mesh"].receive(1, b"other", b"w", bytearray(4)).wait(20)
+    finally:
+        made["mesh"].close()
+        for store in stores:
+            store.close()
+        server.close()
 
 
 def test_before_init():

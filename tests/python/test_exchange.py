@@ -504,3 +504,41 @@ def test_lists_are_converted_on_the_host(dtype, dev):
     if dtype == "int8":
         with pytest.raises(OverflowError):
             td.asarray([300], "int8")
+
+
+def wrong(**fields):
+    """A tensor of four floats with wrong fields; a NULL is None."""
+    types = dict(Tensor._fields_)
+    made = {k: types[k]() if v is None and k != "data" else v for k, v in fields.items()}
+    for k in ("shape", "strides"):
+        if isinstance(made.get(k), tuple):
+            made[k] = ctypes.cast((ctypes.c_int64 * len(made[k]))(*made[k]), types[k])
+    return Producer(np.arange(4.0), **made)
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+@pytest.mark.parametrize(
+    "fields, words",
+    [
+        ({"shape": None}, "of 1 axes has no shape"),
+        ({"shape": None, "ndim": 3}, "of 3 axes has no shape"),
+        ({"ndim": -1}, "of -1 axes"),
+        ({"data": None}, "of 4 elements has no data"),
+        ({"strides": (1 << 62,)}, "axis 0 has 4 elements with a stride of 4611686018427387904"),
+        ({"strides": (-(1 << 62),)}, "stride of -4611686018427387904"),
+        ({"strides": (1 << 59,)}, "stride of 576460752303423488"),
+        ({"shape": (2, 2), "ndim": 2, "strides": (1 << 57, 1 << 58)}, "leaves the memory"),
+    ],
+)
+def test_tensors_that_cannot_be(fields, words, legacy):
+    source = wrong(**fields)
+    source.legacy = legacy
+    with pytest.raises(BufferError, match=words):
+        td.from_dlpack(source)
+
+
+def test_tensors_without_data_or_shape_that_can_be():
+    assert td.from_dlpack(wrong(shape=None, strides=None, ndim=0)).shape == ()
+    assert td.from_dlpack(wrong(data=None, shape=(0,))).shape == (0,)
+    assert td.from_dlpack(wrong(strides=None)).tolist() == [0, 1, 2, 3]
+    assert td.from_dlpack(wrong(strides=(0,))).tolist() == [0] * 4

@@ -216,3 +216,33 @@ def test_spelling(f):
             assert got.partition(":")[0] == wanted.partition(":")[0], row
             decided += 1
     assert decided > 800
+
+
+# ---- numbers that are ints here and floats there ----
+
+MIXED = {
+    "abs(x)": abs, "abs(True if ...)": lambda x: abs(x == 3 or x), "-x": lambda x: -x, "+x": lambda x: +x,
+    "x + 0": lambda x: x + 0, "x * -1": lambda x: x * -1, "0 - x": lambda x: 0 - x, "min": lambda x: min(x, 0),
+    "max": lambda x: max(0, x), "x % 2": lambda x: x % 2, "x // 2": lambda x: x // 2, "float": float,
+    "x ** 3": lambda x: x**3, "copysign": lambda x: math.copysign(1, x), "fabs": math.fabs, "sum": lambda x: sum((x,)),
+    "divmod": lambda x: divmod(x, 2), "real": lambda x: x.real, "complex": lambda x: complex(x, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_signs_of_mixed_numbers(name, ex):
+    f = MIXED[name]
+
+    def of(a):
+        x = 3 if a > 1 else a
+        return f(x)
+
+    for item in (-0.0, 0.0, 2.0, 1.0, -1.5, math.inf, -math.inf, math.nan):
+        assert outcome(lambda item=item: list(ex.map(of, [item]))) == outcome(lambda item=item: [of(item)])
+
+
+def outcome(run):
+    try:
+        return repr(run())
+    except (ValueError, OverflowError) as error:
+        return repr(error)

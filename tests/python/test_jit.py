@@ -1,5 +1,6 @@
 """treadle.jit on plain functions: which loops run in parallel, and that it gives what running in order gives."""
 
+import cmath
 import linecache
 import math
 import shutil
@@ -677,3 +678,79 @@ def test_kept_options():
     assert (c == 2).all() and f.targetoptions["cache"]
     with pytest.raises(TypeError, match="no_such"):
         njit(no_such=1)
+
+
+# ---- shapes that are known when the function runs ----
+
+
+@pytest.mark.parametrize("size", [24, 1, 0])
+@pytest.mark.parametrize("shape", [(-1,), (-5,), (24,), (0,), (-1, 4), (4, -1), (-3, 6), (2, -1, 3), (-1, -1), (-2, -3), (0, -1),
+                                   (5, -1), (1, -7), (2, 3, 4), (-1, 1, -1)], ids=repr)  # fmt: skip
+def test_reshape_is_numpys(shape, size):
+    """One extent may be negative, also where only the run tells; what does not fit is refused, as by NumPy."""
+    names = [f"n{k}" for k in range(len(shape))]
+    for fixed in range(2 ** len(shape)):  # which extents stand in the text
+        text = [str(x) if fixed >> k & 1 else n for k, (x, n) in enumerate(zip(shape, names, strict=True))]
+        space = {}
+        last = f", b[{', '.join(['-1'] * len(shape))}]" if size else ""
+        source = f"def f(a, {', '.join(names)}):\n    b = a.reshape({', '.join(text)})\n    return b.shape{last}\n"
+        linecache.cache["<reshape>"] = (len(source), None, source.splitlines(keepends=True), "<reshape>")
+        exec(compile(source, "<reshape>", "exec"), space)
+        a = np.arange(float(size))
+        try:
+            want = space["f"](a, *shape)
+        except ValueError:
+            want = None
+        if want is None and size == 0 and 0 in shape:
+            continue  # NumPy alone refuses (0, -1) of nothing
+        if want is None:
+            with pytest.raises(ValueError, match="reshape"):
+                jit(space["f"])(a, *shape)
+        else:
+            assert jit(space["f"])(a, *shape) == want
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_reshape_in_kernels(device):
+    from treadle import cuda
+
+    @cuda.jit
+    def kernel(a, n, m, out):
+        b = a.reshape(n, m)
+        out[0], out[1] = b.shape[0], b.shape[1]
+        out[2] = b[1, 2]
+
+    with td.device(device):
+        for n, m in ((4, 6), (-1, 6), (4, -1), (-9, 8)):
+            out = td.zeros(3, "int64")
+            kernel[1, 1](td.arange(24), n, m, out)
+            want = np.arange(24).reshape(n, m)
+            assert out.get().tolist() == [*want.shape, want[1, 2]]
+
+
+# ---- numbers at the edges ----
+
+EDGES = [0.0, -0.0, 1.0, -1.5, math.inf, -math.inf, math.nan, 12345.678, 1e308, -1.7e308, 5e-324]
+
+
+def edge(run):
+    """The parts of a number with their signs; an exception's class."""
+    try:
+        z = complex(run())
+    except (ValueError, OverflowError) as error:
+        return type(error)
+    return [part for x in (z.real, z.imag) for part in (math.copysign(1, x) if x == x else 0, x)]
+
+
+@pytest.mark.parametrize("x", EDGES)
+def test_numbers_at_the_edges_are_pythons(x):
+    exp, rect, rounded = jit(lambda z: cmath.exp(z)), jit(lambda r, p: cmath.rect(r, p)), jit(lambda x, n: round(x, n))
+    for n in (0, 1, 2, 22, 23, 300, 308, 400, -2, -300, -400):
+        want = edge(lambda n=n: round(x, n))
+        if want is not OverflowError:
+            assert edge(lambda n=n: rounded(x, n)) == pytest.approx(want, rel=1e-15, abs=0, nan_ok=True)
+    for y in EDGES:
+        for run, want in ((lambda y=y: exp(complex(x, y)), edge(lambda y=y: cmath.exp(complex(x, y)))),
+                          (lambda y=y: rect(x, y), edge(lambda y=y: cmath.rect(x, y)))):  # fmt: skip
+            if type(want) is list:
+                assert edge(run) == pytest.approx(want, rel=1e-9, abs=0, nan_ok=True)

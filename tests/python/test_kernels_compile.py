@@ -11,6 +11,7 @@ import weakref
 
 import numpy as np
 import pytest
+from conftest import DEVICES
 from small_kernels import add, store
 
 import treadle as td
@@ -492,3 +493,51 @@ def test_kernels_of_a_fresh_process_need_no_numpy_array(tmp_path):
     )
     run = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "4950.0"
+
+
+# ---- declared device functions ----
+
+
+def half_of(a, b):
+    return a / 2 + b
+
+
+SIGNATURES = ["int32(int32, int32)", "float32(float32, float64)", "(int32, int32)", "float64(int8, uint8)", "int64(float64, int64)",
+              ["int32(int32, int32)"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("signature", SIGNATURES, ids=str)
+def test_declared_device_functions_cast(signature, device):
+    """Arguments and result become what the signature says, as by NumPy's astype."""
+    text = signature[0] if isinstance(signature, list) else signature
+    result, takes = text.rstrip(")").split("(")
+    takes = [np.dtype(t.strip()) for t in takes.split(",")]
+    half = cuda.jit(signature, device=True)(half_of)
+
+    @cuda.jit
+    def kernel(a, b, out):
+        i = cuda.grid(1)
+        if i < a.shape[0]:
+            out[i] = half(a[i], b=b[i])
+
+    a, b = np.array([1.75, 2.5, 100.9, 7.0]), np.array([0.6, 1.0, 2.9, 3.0])
+    want = half_of(*(x.astype(t) for x, t in zip((a, b), takes, strict=True)))
+    want = want.astype(result) if result else want
+    with td.device(device):
+        out = td.zeros(4)
+        kernel[1, 4](td.asarray(a), td.asarray(b), out)
+    np.testing.assert_allclose(out.get(), want, rtol=1e-6)
+
+
+def test_declared_device_functions_refuse():
+    half = cuda.jit("int32(int32, int32)", device=True)(half_of)
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = half(1j, 2)
+
+    with pytest.raises(TypeError, match="a is declared as int32"):
+        kernel[1, 1](td.zeros(1))
+    with pytest.raises(TypeError, match="half_of: it takes 2 arguments, and 1 are declared"):
+        cuda.jit("int32(int32)", device=True)(half_of)

@@ -3,6 +3,7 @@
 import base64
 import collections
 import io
+import json
 import os
 import pickle
 import zipfile
@@ -131,6 +132,27 @@ def test_other_files_are_refused(tmp_path, content):
         torch.load(tmp_path / "b.pt")
     with pytest.raises(FileNotFoundError):
         torch.load(tmp_path / "none.pt")
+
+
+@pytest.mark.parametrize("entry, words", [
+    (1, "it is 1"), ({}, "no dtype and no shape and no data_offsets"), ({"dtype": "F32"}, "no shape"),
+    ({"dtype": "F99"}, "'F99' is none of"), ({"dtype": ["F32"]}, "is none of"),
+    ({"shape": [-1]}, r"shape is \[-1\]"), ({"shape": [2.0]}, "shape is"), ({"shape": 2}, "shape is 2"), ({"shape": [True, 2]}, "shape is"),
+    ({"shape": [3]}, r"shape \[3\] of F32 takes 12 bytes, its data_offsets hold 8"), ({"shape": [1 << 62, 4]}, "takes"),
+    ({"shape": [1 << 70]}, "shape is"), ({"data_offsets": [0]}, "1 numbers, not 2"), ({"data_offsets": [0, 4, 8]}, "3 numbers"),
+    ({"data_offsets": [4, 12]}, "bytes 4 to 12 are not in the 8"), ({"data_offsets": [8, 0]}, "bytes 8 to 0"),
+    ({"data_offsets": [-8, 0]}, "data_offsets is"), ({"data_offsets": None}, "data_offsets is None"),
+])  # fmt: skip
+def test_safetensors_entries_that_cannot_be(entry, words, tmp_path):
+    whole = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
+    if isinstance(entry, dict) and len(entry) == 1 and words != "no shape":
+        entry = {**whole, **entry}
+    text = json.dumps({"good": whole, "bad one": entry}).encode()
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(8))
+    with pytest.raises(ValueError, match=words) as e:
+        torch.load(path)
+    assert str(path) in str(e.value) and "'bad one'" in str(e.value)
 
 
 def test_safetensors(tmp_path):

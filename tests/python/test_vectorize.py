@@ -295,3 +295,37 @@ def test_reduce_on_devices(dev, n):
         assert total(td.asarray(x), size=n - 1, res=res) is None and res.get()[0] == x[:-1].sum()
     with pytest.raises(ValueError, match="one axis"):
         total(np.zeros((2, 2)))
+
+
+def test_guvectorize_takes_nothing_in_silence():
+    def f(a, out):
+        out[0] = a[0]
+
+    for options in ({"nopyhton": True}, {"forceobj": True}, {"cache": True, "strange": 1}):
+        with pytest.raises(TypeError, match="guvectorize: .*(nopyhton|forceobj|strange) is not an option"):
+            guvectorize(["void(float64[:], float64[:])"], "(n)->(n)", **options)(f)
+        with pytest.raises(TypeError, match="(nopyhton|forceobj|strange) is not an option"):
+            vectorize(["float64(float64)"], **options)(lambda a: a)
+    for made, asked in ((guvectorize, (["void(float64[:], float64[:])"], "(n)->(n)")), (vectorize, (["float64(float64)"],))):
+        of = f if made is guvectorize else lambda a: a
+        with pytest.warns(RuntimeWarning, match="nopython is redundant"):
+            made(*asked, target="cuda", nopython=True)(of)
+        with pytest.raises(TypeError, match="nopython=False"):
+            made(*asked, target="cuda", nopython=False)(of)
+        made(*asked, nopython=True)(of)
+    with pytest.raises(TypeError, match="returns float64: results go to the last arguments"):
+        guvectorize(["float64(float64[:], float64[:])"], "(n)->(n)")(f)
+    g = guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")(f)
+    a = np.ones(3)
+    with pytest.raises(TypeError, match="given as arguments and as out="):
+        g(a, np.zeros(3), out=np.zeros(3))
+    with pytest.raises(ValueError):
+        g(a, out=(np.zeros(3), np.zeros(3)))
+
+
+def test_shapes_are_integers():
+    for shape in ((1.1,), 1.1, (2, 1.0), "2", (None,)):
+        with pytest.raises(TypeError, match="a shape is an integer or a tuple of integers"):
+            cuda.device_array(shape)
+    for shape in (3, (3,), [3, 2], np.int32(3), (np.int64(2), 2), np.array([2, 3])):
+        assert cuda.device_array(shape).shape == np.empty(shape).shape

@@ -8,7 +8,7 @@ import numpy
 from .. import types
 from ._function import Function
 from ._generate import Home, define, device_of, index, nest
-from ._jit import jit
+from ._jit import check_options, jit
 
 _SIDE = r"\((?:\s*\w+\s*(?:,\s*\w+\s*)*)?\)"
 _LAYOUT = re.compile(rf"\s*{_SIDE}(?:\s*,\s*{_SIDE})*\s*->\s*{_SIDE}(?:\s*,\s*{_SIDE})*\s*")
@@ -38,7 +38,10 @@ class GUFunc:
         self._inputs, self._outputs = _sides(layout)
         self.nin, self.nout = len(self._inputs), len(self._outputs)
         self.nargs = self.nin + self.nout
-        self._options = {k: v for k, v in (options or {}).items() if k not in ("nopython", "writable_args")}
+        options = {k: v for k, v in (options or {}).items() if k != "writable_args"}
+        self.identity = options.pop("identity", None)
+        check_options("guvectorize", options, target)
+        self._options = {k: v for k, v in options.items() if k != "nopython"}
         self._rows = []
         if fn.__code__.co_argcount != self.nargs:
             raise TypeError(f"{fn.__name__} takes {fn.__code__.co_argcount} arguments, {layout} has {self.nargs}")
@@ -54,7 +57,9 @@ class GUFunc:
 
     def add(self, sig):
         """Takes in a signature, whose result is void."""
-        args, _ = types.normalize(sig)
+        args, returns = types.normalize(sig)
+        if returns is not None and getattr(returns, "kind", None) != "none":
+            raise TypeError(f"{self.__name__}: the signature {sig} returns {returns}: results go to the last arguments")
         if len(args) != self.nargs:
             have = f"the signature {sig} has {len(args)} types"
             raise TypeError(f"{self.__name__}: {have}, {self.signature} {self.nargs}")
@@ -93,6 +98,8 @@ class GUFunc:
         """Results of the operands; they may follow as arguments, or come as out= (an array or a tuple)."""
         if len(args) not in (self.nin, self.nargs):
             raise TypeError(f"{self.__name__}() takes {self.nin} or {self.nargs} arguments, not {len(args)}")
+        if len(args) == self.nargs and out is not None:
+            raise TypeError(f"{self.__name__}(): results are given as arguments and as out=")
         outs = list(args[self.nin :] or (out if isinstance(out, tuple) else (out,) * (self.nout if out is None else 1)))
         values = [a if hasattr(a, "shape") else numpy.asarray(a) for a in args[: self.nin]]
         row, boxed = self._resolve(values, outs)

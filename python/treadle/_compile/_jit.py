@@ -1,5 +1,7 @@
 """Ordinary functions, compiled for the CPU: ``@treadle.jit``."""
 
+import warnings
+
 from ._function import FUNCTION, Function, is_signature, signatures_of
 
 
@@ -20,6 +22,18 @@ _IGNORED = {"nopython", "cache", "inline", "looplift", "no_cpython_wrapper", "no
 _KNOWN = {"parallel", "fastmath", "nogil", "error_model", "boundscheck"}
 
 
+def check_options(what, options, target="cpu"):
+    """TypeError: an option that there is not, or that the target has not."""
+    unknown = set(options) - _IGNORED - _KNOWN
+    if options.get("forceobj") or unknown:
+        refused = ", ".join(sorted(unknown)) or "forceobj"
+        raise TypeError(f"{what}: {refused} is not an option; docs/numba.md tells which there are")
+    if target == "cuda" and "nopython" in options:
+        if not options["nopython"]:
+            raise TypeError(f"{what}: nopython={options['nopython']!r}: what runs on a GPU is compiled always")
+        warnings.warn(f"{what}: nopython is redundant with target='cuda'", RuntimeWarning, stacklevel=4)
+
+
 def jit(signature_or_function=None, **options):
     """Compiles a function of numbers and arrays at its first call with types that it has not met.
 
@@ -33,9 +47,7 @@ def jit(signature_or_function=None, **options):
       boundscheck  IndexError for an index out of range
     Compiled code is always kept on disk (cache=) and never falls back to Python (nopython=); forceobj raises.
     TypeError: the function uses what cannot be compiled; the text shows the line and says what to write instead."""
-    unknown = set(options) - _IGNORED - _KNOWN
-    if options.get("forceobj") or unknown:
-        raise TypeError(f"jit: {', '.join(sorted(unknown))} is not an option; docs/numba.md tells which there are")
+    check_options("jit", options)
     model = options.get("error_model", "python")
     if model not in ("python", "numpy"):
         raise ValueError(f"jit: error_model is 'python' or 'numpy', not {model!r}")

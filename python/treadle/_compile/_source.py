@@ -2,8 +2,13 @@
 
 ``find`` parses as little as it can: the function's own lines, where they can be told; else the whole file.
 Which of several functions on a line is meant is told by where the code object's instructions stand.
+
+What runs decides, not the file: a text counts as the function's when it compiles to the function's own instructions.
 """
 
+import _ast
+import copy
+import keyword
 import sys
 import weakref
 
@@ -13,8 +18,13 @@ _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST; importing ast takes longer than parsing 
 _ANONYMOUS = "<lambda>"
 _ATTEMPTS = 50
 
+_FUTURE = 0x1FE0000  # of co_flags: what the text imports from __future__
+_NESTED = 0x10
+_REWRITERS = ("slipcover", "typeguard", "beartype")  # modules that add to the instructions of functions as they load
+
 _found = {}  # id of a code object: its tree
 _files = {}  # name: (text, tree), the file parsed last
+stale = set()  # files that turned out to hold other functions than run
 
 
 class Found:
@@ -50,7 +60,7 @@ def _search(fn, code):
     if code.co_firstlineno > len(lines):
         raise OSError(_stale(fn, code))
     node, shift = _own_lines(code, lines) if code.co_name != _ANONYMOUS else (None, 0)
-    if node is None:
+    if node is None or not _compiles_to(node, code):
         node, shift = _whole_file(fn, code, lines), 0
     if node is None:
         raise OSError(_stale(fn, code))
@@ -58,7 +68,16 @@ def _search(fn, code):
 
 
 def _stale(fn, code):
-    return f"{fn.__name__}: {code.co_filename} does not hold it at line {code.co_firstlineno}: was the file changed?"
+    stale.add(code.co_filename)
+    return (
+        f"{fn.__name__}: {code.co_filename} does not hold it at line {code.co_firstlineno}, as it runs: was the file "
+        "changed after it was imported? Kernels are compiled from their source: import it again"
+    )
+
+
+def is_stale(why):
+    """Does an error's text name a file that holds other functions than run?"""
+    return any(file in why for file in stale)
 
 
 def _lines(file, names):
@@ -87,14 +106,14 @@ def _indent(line):
     return len(line) - len(line.lstrip())
 
 
-def _parsed(text, name):
-    """compile() to a syntax tree.
+def _parsed(text, name, flags=_ONLY_AST):
+    """compile() to a syntax tree, or of one.
 
     CPython before 3.11.5 counts the depth of all threads' trees as one: a thread that another one interrupted fails
     (SystemError, RecursionError), and tries again."""
     for attempt in range(_ATTEMPTS):
         try:
-            return compile(text, name, "exec", _ONLY_AST, dont_inherit=True)
+            return compile(text, name, "exec", flags, dont_inherit=True)
         except (SystemError, RecursionError):
             if attempt == _ATTEMPTS - 1:
                 raise
@@ -129,7 +148,8 @@ def _whole_file(fn, code, lines):
         _files.clear()
         _files[code.co_filename] = known
     wanted = "Lambda" if code.co_name == _ANONYMOUS else "FunctionDef"
-    return _choose([n for n in walk(known[1]) if type(n).__name__ == wanted and _fits(n, code)], code)
+    fitting = [n for n in walk(known[1]) if type(n).__name__ == wanted and _fits(n, code)]
+    return _choose([n for n in fitting if _compiles_to(n, code)], code)
 
 
 def _parameters(a):
@@ -153,8 +173,7 @@ def _choose(nodes, code):
         nodes = [n for n in nodes if _begin(n) <= low and high <= _end(n)] or nodes
         nodes.sort(key=lambda n: (_begin(n), [-x for x in _end(n)]))
         return nodes[-1]
-    same = [n for n in nodes if _code_of(n).co_code == code.co_code and _code_of(n).co_consts == code.co_consts]
-    return same[0] if same else nodes[0]
+    return nodes[0]
 
 
 def _begin(node):
@@ -165,9 +184,146 @@ def _end(node):
     return node.end_lineno, node.end_col_offset
 
 
-def _code_of(node):
-    """The code object of a lambda, compiled alone."""
-    import ast
+# ---- is it the text of what runs? ----
 
-    outer = compile(ast.Expression(node), "", "eval")
-    return next(c for c in outer.co_consts if type(c) is type(outer))
+
+def _compiles_to(node, code):
+    """Does the node compile to the code object, but for where it stands?"""
+    names = _names(code)
+    made = _compiled(node, code, names)
+    if _same(made, code):
+        return True
+    names -= _with_methods(code)
+    if _same(_compiled(node, code, names), code):
+        return True
+    if any(n.startswith("@py") for n in (*code.co_names, *code.co_varnames)):
+        return _is_within(_compiled(node, code, names, _asserting), code)
+    return any(m in sys.modules for m in _REWRITERS) and _is_within(_compiled(node, code, names), code)
+
+
+def _names(code):
+    """All names in the code."""
+    own = (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
+    return {n for n in own if n.isidentifier()}.union(*map(_names, _inside(code)))
+
+
+def _with_methods(code):
+    """Names of which methods are called. CPython compiles such a call in another way where the file imports the name,
+    whatever it is in the function."""
+    import dis
+
+    found, last = set(), None
+    for step in dis.get_instructions(code):
+        if step.opname == "LOAD_METHOD" or (step.opname == "LOAD_ATTR" and step.argrepr.startswith("NULL|self")):
+            found.add(last)
+        name = step.argval[-1] if type(step.argval) is tuple and step.argval else step.argval
+        last = None if step.opname in ("LOAD_ATTR", "LOAD_METHOD") else name
+    return found.union(*map(_with_methods, _inside(code)))
+
+
+def _inside(code):
+    return [c for c in code.co_consts if type(c) is type(code)]
+
+
+def _class_of(code):
+    """The class whose name its private names get; None: it stands in none."""
+    parts = code.co_qualname.split(".")
+    classes = [p for p, then in zip(parts, parts[1:], strict=False) if "<locals>" not in (p, then)]
+    return classes[-1] if classes and classes[-1].isidentifier() else None
+
+
+def _bare(node):
+    """The function without what is computed before it is made: decorators, defaults, annotations."""
+    node, a = copy.copy(node), copy.copy(node.args)
+    nothing = _ast.Constant(None, lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
+    for group in ("posonlyargs", "args", "kwonlyargs"):
+        setattr(a, group, [_ast.arg(p.arg, **_place(p)) for p in getattr(a, group)])
+    for one in ("vararg", "kwarg"):
+        p = getattr(a, one)
+        setattr(a, one, p and _ast.arg(p.arg, **_place(p)))
+    a.defaults, a.kw_defaults = [nothing] * len(a.defaults), [d and nothing for d in a.kw_defaults]
+    node.args = a
+    if hasattr(node, "decorator_list"):
+        node.decorator_list, node.returns = [], None
+        return node
+    return _ast.Expr(node, **_place(node))
+
+
+def _place(node):
+    return {k: getattr(node, k) for k in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
+
+
+def _compiled(node, code, imported, change=None):
+    """The code object of the node, whose free names are those of the code; None: it has none. imported: global names
+    that the file imports."""
+    name, within = getattr(node, "name", _ANONYMOUS), _class_of(code)
+    lines = [*(f"import {n}" for n in imported if not keyword.iskeyword(n)), "def outer():", " pass"]
+    lines += [f" {n} = None" for n in code.co_freevars if n.isidentifier() and not n.startswith("__class")]
+    lines += [f" global {n}" for n in (within or name,) if n.isidentifier() and n not in code.co_freevars]
+    if within is not None:
+        lines += [f" class {within}:", "  pass"]
+    try:
+        tree = _parsed("\n".join(lines), code.co_filename)
+        body = tree.body[-1].body
+        node = _bare(node if change is None else copy.deepcopy(node))
+        (body if within is None else body[-1].body).append(node)
+        if change is not None:
+            change(tree)
+        made = _inner(_inner(_parsed(tree, code.co_filename, code.co_flags & _FUTURE)))
+        made = made if within is None else _inner(made)
+        while made.co_name != name:  # the scope of its type parameters
+            made = _inner(made)
+        return made
+    except (SyntaxError, ValueError, TypeError, IndexError):
+        return None
+
+
+def _inner(code):
+    return _inside(code)[0]
+
+
+def _asserting(tree):
+    """What pytest makes of assert statements."""
+    rewrite = sys.modules.get("_pytest.assertion.rewrite")
+    if rewrite is not None:
+        rewrite.rewrite_asserts(tree, b"")
+
+
+_PARTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_code", "co_names", "co_varnames", "co_freevars",
+          "co_cellvars", "co_exceptiontable")  # fmt: skip
+
+
+def _same(x, y):
+    """Are two constants one: code objects but for where they stand, numbers with their types and signs?"""
+    if type(x) is not type(y):
+        return False
+    if hasattr(x, "co_code"):
+        apart = (x.co_flags ^ y.co_flags) & ~_NESTED
+        return not apart and all(getattr(x, p) == getattr(y, p) for p in _PARTS) and _same(x.co_consts, y.co_consts)
+    if type(x) is tuple:
+        return len(x) == len(y) and all(map(_same, x, y))
+    if type(x) is str and "<locals>." in x:  # the whole name of a class in it
+        return x.rpartition("<locals>.")[2] == y.rpartition("<locals>.")[2]
+    return x == y if type(x) in (str, bytes, frozenset) else repr(x) == repr(y)
+
+
+def _is_within(made, code):
+    """Are all instructions that the text compiles to among those of the code, in their order? A tool may have added
+    some, and so moved what is jumped to."""
+    if made is None or made.co_argcount != code.co_argcount:
+        return False
+    have = iter(_steps(code))
+    return all(any(_step_is(want, one) for one in have) for want in _steps(made))
+
+
+def _steps(code):
+    import dis
+
+    jumps = {*dis.hasjrel, *dis.hasjabs}
+    return [(s.opname, s.argval) for s in dis.get_instructions(code) if s.opcode not in jumps and s.opname != "NOP"]
+
+
+def _step_is(x, y):
+    if x[0] != y[0] or type(x[1]) is not type(y[1]):
+        return False
+    return _is_within(x[1], y[1]) if hasattr(x[1], "co_code") else _same(x[1], y[1])

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+from types import FunctionType
 
 import numpy
 
@@ -47,6 +48,15 @@ class _Relative(ast.NodeTransformer):
         return ast.copy_location(ast.Subscript(node.value, index, node.ctx), node)
 
 
+def _placed(fn, params, lines):
+    """A function of these lines that reads the globals and the cells of fn itself, which may change."""
+    cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+    free = [f"    {name} = None" for name in cells]
+    head = ["def outer():", *free, f"    def place({', '.join(params)}):"]
+    place = define("\n".join([*head, *(f"        {x}" for x in lines), "    return place", ""]), "outer")().__code__
+    return FunctionType(place, fn.__globals__, "place", None, tuple(cells[name] for name in place.co_freevars))
+
+
 class StencilFunc:
     """Called with arrays of one shape (and numbers): an array of what the function gives at each place.
 
@@ -90,10 +100,7 @@ class StencilFunc:
         if len(pairs) != ndim or (moved.offsets and max(moved.offsets) >= ndim):
             what = f"the array has {ndim} dims, the function or neighborhood another number"
             raise ValueError(f"stencil {self.__name__}: {what}")
-        cells = dict(zip(self.py_func.__code__.co_freevars, self.py_func.__closure__ or (), strict=True))
-        space = {**self.py_func.__globals__, **{k: c.cell_contents for k, c in cells.items()}}
-        head = f"def place({', '.join([*_PLACE[:ndim], *self._params])}):"
-        place = define("\n".join([head, *(f"    {x}" for x in lines), ""]), "place", **space)
+        place = _placed(self.py_func, [*_PLACE[:ndim], *self._params], lines)
         ranges = [f"{-min(low, 0)}, out.shape[{k}] - {max(high, 0)}" for k, (low, high) in enumerate(pairs)]
         names = [f"x{k}" for k in range(len(self._params))]
         body = nest(ranges, [f"out[{index(ndim)}] = place({index(ndim)}, {', '.join(names)})"])
@@ -137,7 +144,7 @@ class StencilFunc:
 
     def _dtype(self, place, operands, ndim):
         row = tuple(types.parse(t) for t in place._types(*(0,) * ndim, *operands))
-        return numpy.dtype(place.compile(row).return_type.dtype)
+        return numpy.dtype(types.parse(place._returns(row)).dtype)
 
 
 def stencil(func_or_mode="constant", **options):

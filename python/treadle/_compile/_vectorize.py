@@ -9,7 +9,7 @@ from .._core import ndarray
 from . import _mapped
 from ._function import Function, is_signature
 from ._generate import Home, define, device_of, index, is_array, nest, scalar
-from ._jit import jit
+from ._jit import check_options, jit
 
 _WEAK = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # kinds of dtypes that a Python number goes into
 
@@ -48,13 +48,15 @@ class UFunc:
         if isinstance(fn, Function):
             fn = fn.py_func
         functools.update_wrapper(self, fn)
+        check_options("vectorize", options or {}, target)
         options = {k: v for k, v in (options or {}).items() if k != "nopython"}
         self.py_func, self.identity, self._target, self._options = fn, identity, target, options
         self.nin = fn.__code__.co_argcount
         self.nargs, self.signature = self.nin + 1, None
         self._one = jit(fn, **options)
-        self._rows = []
+        self._rows, self._returned = [], {}  # (dtypes of operands, that of the result); a type's text -> its dtype
         self._fixed = bool(signatures)
+        self._open = set()  # rows whose signature leaves the result's dtype to the function
         device_of(target)
         for s in signatures:
             self.add(s)
@@ -68,6 +70,8 @@ class UFunc:
         if len(args) != self.nin:
             raise TypeError(f"{self.__name__} takes {self.nin} numbers, the signature {sig} has {len(args)}")
         row = tuple(map(_dtype, args))
+        if returns is None:
+            self._open.add(row)
         self._rows.append((row, _dtype(returns) if returns is not None else self._result(row)))
         return self
 
@@ -87,19 +91,22 @@ class UFunc:
     # ---- dtypes ----
 
     def _result(self, row):
-        compiled = self._one.compile(tuple(types.from_dtype(d) for d in row))
-        return _dtype(compiled.return_type)
+        """The dtype of what the function returns by now: it may read a global whose type has changed."""
+        returned = self._one._returns(tuple(map(types.from_dtype, row)))
+        if returned not in self._returned:
+            self._returned[returned] = _dtype(returned or "none")
+        return self._returned[returned]
 
     def resolve(self, values):
         """The dtypes that operands are cast to, and the result's."""
         row = _natural(values)
-        for known, out in self._rows:
+        for k, (known, out) in enumerate(self._rows):
             if known == row:
-                return known, out
+                return self._now(k, known, out)
         for exact in (True, False) if self._fixed else ():
-            for known, out in self._rows:
+            for k, (known, out) in enumerate(self._rows):
                 if all(_goes(v, d, want, exact) for v, d, want in zip(values, row, known, strict=True)):
-                    return known, out
+                    return self._now(k, known, out)
         if self._fixed:
             raise TypeError(
                 f"ufunc '{self.__name__}' not supported for the input types {', '.join(map(str, row))}: it has "
@@ -107,6 +114,15 @@ class UFunc:
             )
         self._rows.append((row, self._result(row)))
         return self._rows[-1]
+
+    def _now(self, k, row, out):
+        """The k-th row, with the dtype that its results have by now."""
+        if self._fixed and row not in self._open:
+            return row, out
+        now = self._result(row)
+        if now != out:
+            self._rows[k] = row, now
+        return row, now
 
     # ---- calls ----
 

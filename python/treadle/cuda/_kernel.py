@@ -138,6 +138,15 @@ def _threads(bounds):
     return bounds[0]
 
 
+def _declare(function, signatures):
+    """Tells a device function what its arguments and its result become."""
+    from ..types import normalize
+
+    for sig in signatures:
+        args, returns = normalize(sig)
+        function._declare(args, None if getattr(returns, "kind", "none") == "none" else returns)
+
+
 def jit(func_or_sig=None, device=False, **options):
     """Compiles a function for the threads of a GPU or of the CPU that plays one.
 
@@ -169,6 +178,8 @@ def jit(func_or_sig=None, device=False, **options):
             plain=options.get("opt") in (False, 0),
         )
         declared = signatures_of(func_or_sig) if func_or_sig is not fn else []
+        if device and declared:
+            _declare(k, func_or_sig if len(declared) > 1 or isinstance(func_or_sig, list) else [func_or_sig])
         for args in declared if not device else ():
             k.declare(args)
             k.specialized = len(declared) == 1

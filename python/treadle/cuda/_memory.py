@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import math
+import operator
 
 import numpy
 
@@ -113,7 +114,10 @@ def _host(mem, size):
 
 
 def _shape(shape):
-    return (int(shape),) if isinstance(shape, (int, numpy.integer)) else tuple(int(n) for n in shape)
+    try:
+        return tuple(operator.index(n) for n in (shape if hasattr(shape, "__iter__") else (shape,)))
+    except TypeError:
+        raise TypeError(f"a shape is an integer or a tuple of integers, not {shape!r}") from None
 
 
 def _order(shape, dtype, strides, order):

@@ -164,12 +164,16 @@ def _join(place, timeout):
 
 def _serve(Server, place):
     for port in place.ports:
-        for host in (place.host, ""):  # an address that is not this machine's own: behind a translation of addresses
-            try:
-                return Server(host, port)
-            except OSError as error:
-                why = error
-    raise DistributedError(f"rank 0 cannot listen at {place.host}, ports {place.ports}: {why}")
+        try:
+            return Server(place.host, port, place.size)
+        except OSError as error:
+            why = error
+    ports = ", ".join(map(str, place.ports))
+    raise DistributedError(
+        f"rank 0 cannot listen at {place.host}, port {ports}: {why}. Set MASTER_ADDR to an address that rank 0's "
+        "machine itself has, and MASTER_PORT to a port that is free there; other addresses are not listened "
+        "at, since whoever reaches them could join"
+    )
 
 
 def _close(well=True):

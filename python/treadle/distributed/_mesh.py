@@ -5,6 +5,7 @@ memory; else it is kept until somebody asks. So any number of sends and receives
 nothing waits for a turn.
 """
 
+import os
 import selectors
 import socket
 import struct
@@ -16,6 +17,8 @@ from ._errors import DistributedError, PeerError
 
 _HEAD = struct.Struct("!Q32s24s")  # bytes, tag, what
 _PIECE = 1 << 20
+_MOST = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes of a message that nobody has asked for yet
+_STRANGERS = 10  # seconds for which a connection that says nothing is waited for
 
 
 class Pending:
@@ -87,15 +90,24 @@ class Mesh:
                 except TimeoutError:
                     missing = sorted(set(range(self.size)) - {self.rank, *socks})
                     raise TimeoutError(f"rank {self.rank}: no connection from ranks {missing}") from None
-                s.settimeout(self.timeout)
-                r = int.from_bytes(s.recv(4, socket.MSG_WAITALL), "big")
-                if self.rank < r < self.size and r not in socks:
+                r = self._rank_of(s)
+                if r is not None and self.rank < r < self.size and r not in socks:
                     socks[r] = s
                 else:  # a stranger
                     s.close()
         for s in socks.values():
             s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return socks
+
+    def _rank_of(self, sock):
+        """What a new connection says it is; None: nothing that can be read."""
+        sock.settimeout(min(self.timeout, _STRANGERS))
+        try:
+            said = sock.recv(4, socket.MSG_WAITALL)
+        except OSError:
+            return None
+        sock.settimeout(self.timeout)
+        return int.from_bytes(said, "big") if len(said) == 4 else None
 
     # ---- what callers do ----
 
@@ -182,6 +194,8 @@ class Mesh:
                     pass
                 except (OSError, EOFError) as error:
                     self._lose(peer, key.fileobj, error)
+                except (DistributedError, MemoryError) as error:
+                    self.fail(str(error) or f"rank {peer} sends more than there is memory for")
         self._end()
 
     def _push(self, peer, sock):
@@ -228,6 +242,9 @@ class Mesh:
                 m.into = view
                 return
             m.pending.finish(error)
+        if nbytes > _MOST:
+            most = f"more than the {_MOST} of this machine's memory"
+            raise DistributedError(f"rank {peer} announces {nbytes} bytes, {most}")
         m.into = memoryview(bytearray(nbytes))
         if m.pending is not None:  # read, and thrown away
             m.key = None

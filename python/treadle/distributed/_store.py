@@ -14,8 +14,10 @@ import time
 from ._errors import DistributedError, PeerError
 
 _HELLO = b"treadle1"
-_SET, _GET, _WATCH, _BYE, _LEFT = b"SGWBL"
+_SET, _GET, _WATCH, _BYE, _LEFT = _OPS = b"SGWBL"
 _HEAD = struct.Struct("!BII")
+_NAME, _MOST = 1 << 10, 1 << 24  # bytes of a name, of a value: what a peer may announce; theirs are far below
+_LONG = 128  # digits of a process's name
 
 
 def _read(sock, n):
@@ -34,13 +36,33 @@ def _write(sock, op, key=b"", value=b""):
 
 def _receive(sock):
     op, nkey, nvalue = _HEAD.unpack(_read(sock, _HEAD.size))
+    if op not in _OPS or nkey > _NAME or nvalue > _MOST:
+        raise DistributedError(
+            f"the store was sent operation {op}, a name of {nkey} and a value of {nvalue} bytes, where it takes "
+            f"{_NAME} and {_MOST}: who speaks there is no process of this program"
+        )
     return op, _read(sock, nkey), _read(sock, nvalue)
 
 
-class Server:
-    """Serves the store at address and port (0: any) until close()."""
+def _name(sock, size):
+    """Who a guest says it is: a rank below size; None: no number of processes is known."""
+    n = struct.unpack("!I", _read(sock, 4))[0]
+    if n > _LONG:
+        raise DistributedError(f"the store was sent a name of {n} bytes, where it takes {_LONG}")
+    who = _read(sock, n).decode()
+    if size is not None and not (who.isascii() and who.isdigit() and int(who) < size):
+        raise DistributedError(f"the store was sent the name {who!r}, which is no rank below {size}")
+    return who
 
-    def __init__(self, host, port):
+
+class Server:
+    """Serves the store at address and port (0: any) until close().
+
+    size: how many processes there are; None: guests need not be ranks. A guest that says what no process of the
+    program would say loses its connection."""
+
+    def __init__(self, host, port, size=None):
+        self._size = size
         self._listener = socket.create_server((host, port), backlog=512)
         self.port = self._listener.getsockname()[1]
         self._changed = threading.Condition()
@@ -63,10 +85,10 @@ class Server:
         try:
             with sock:
                 sock.sendall(_HELLO)
-                who = _read(sock, struct.unpack("!I", _read(sock, 4))[0]).decode()
+                who = _name(sock, self._size)
                 while not well:
                     well = self._answer(who, sock, *_receive(sock))
-        except (OSError, EOFError, struct.error, UnicodeDecodeError):
+        except (OSError, EOFError, struct.error, UnicodeDecodeError, DistributedError):
             pass  # it has gone; told below
         with self._changed:
             self._guests -= 1
@@ -173,7 +195,7 @@ class Client:
         while True:
             try:
                 op, who, said = _receive(sock)
-            except (OSError, EOFError):
+            except (OSError, EOFError, DistributedError):
                 if self._watch is sock:
                     on_lost("")  # the one that serves
                 return

@@ -48,29 +48,47 @@ def _cells(f):
     return tuple(cells)
 
 
+def _named(values):
+    return tuple((name, _value(v)) for name, v in (values or {}).items())
+
+
 def _key(f):
-    """Functions with one key are one function; what they read from their globals is looked at in each call."""
+    """Functions with one key are one function; what they read from elsewhere is looked at in each call."""
+    if type(f) is functools.partial:
+        return _key(f.func), tuple(map(_value, f.args)), _named(f.keywords)
     if type(f) is not _types.FunctionType:
         return id(f)
-    defaults = tuple(map(_value, f.__defaults__ or ())), tuple(map(_value, (f.__kwdefaults__ or {}).values()))
-    return f.__code__, id(f.__globals__), _cells(f), defaults
+    return f.__code__, id(f.__globals__), _cells(f), tuple(map(_value, f.__defaults__ or ())), _named(f.__kwdefaults__)
 
 
-_programs = {}  # key, kinds, device, most calls inside of each other: program; the oldest first
+_programs = {}  # key, kinds, device, most calls inside of each other: list of programs; the oldest first
 _MADE = {BOOL: bool, INT: int, FLOAT: float}
-_MOST = 256
+_MOST, _LAYOUTS = 256, 4  # keys; programs of a key, of functions that return now this, now that
 _lock = threading.Lock()
 
 
+class Changed(TypeError):
+    """A function that was compiled, reads what it cannot be compiled with by now."""
+
+
+def _was_compiled(f):
+    """Has the function been compiled, with whatever defaults and cells it had?"""
+    code = getattr(f.func if isinstance(f, functools.partial) else f, "__code__", None)
+    return any(getattr(p[0].function, "__code__", p) is code for p in list(_programs.values()))
+
+
 def program(f, kinds, device):
-    """The Program of a function for kinds of numbers. REFUSALS: it cannot be compiled; why."""
+    """The Program of a function for kinds of numbers, and for what it reads now from globals, cells and modules.
+    REFUSALS: it cannot be compiled; why."""
     key = (_key(f), kinds, device.name, sys.getrecursionlimit())
-    found = _programs.get(key)
-    if found is None or (type(f) is _types.FunctionType and _key(found.function) != key[0]):
-        found = Program(f, kinds, device)
+    known = [p for p in _programs.get(key, ()) if _key(p.function) == key[0]]
+    try:
+        found = next((p for p in known if p.holds()), None) or Program(f, kinds, device)
+    except REFUSALS as error:
+        raise (Changed(str(error)) if known or _was_compiled(f) else error) from None
     with _lock:
         _programs.pop(key, None)
-        _programs[key] = found
+        _programs[key] = [found, *(p for p in known if p is not found)][:_LAYOUTS]
         if len(_programs) > _MOST:
             del _programs[next(iter(_programs))]
     return found
@@ -163,8 +181,9 @@ class Program:
         self.function, self._device = f, device
         self._f = _plain(f)(len(kinds))
         names = [f"x{i}" for i in range(len(kinds))]
+        self._types = tuple(types.from_dtype(DTYPES[k]) for k in kinds)
         with _core.device("cpu"):
-            self.layout = self._probe(names, kinds)
+            self.layout = self._probed(names)
         self._outs = _places(self.layout, "v", [])
         self.words = sum(math.prod(shape) for *_, shape in self._outs)  # of an item's results
         outs = [out for out, *_ in self._outs]
@@ -177,14 +196,30 @@ class Program:
         ]
         self._run = jit(define("\n".join([*lines, ""]), "mapped", _exact=exact, _f=self._f), nogil=True)
 
-    def _probe(self, names, kinds):
+    def _probed(self, names):
         text = f"def probe({', '.join(names)}):\n    return _exact(_f, {', '.join(names)})\n"
-        probe = jit(define(text, "probe", _exact=exact, _f=self._f), parallel=False)
-        compiled = probe.compile(tuple(types.from_dtype(DTYPES[k]) for k in kinds))
-        return _layout(compiled.return_type.items[0])
+        self._probe = jit(define(text, "probe", _exact=exact, _f=self._f), parallel=False)
+        self._returns = self._probe._returns(self._types)
+        return _layout(types.parse(self._returns).items[0])
+
+    def holds(self):
+        """Has the function results of this layout still? What it reads may be of another type by now.
+        REFUSALS: it cannot be compiled any more."""
+        with _core.device("cpu"):
+            return self._probe._returns(self._types) == self._returns
 
     def __call__(self, values, n):
-        """Arrays of the results, and a NumPy array: which items are Python's."""
+        """Arrays of the results, and a NumPy array: which items are Python's. These are all where another thread has
+        changed the type of the results meanwhile."""
+        try:
+            outs, bad = self._called(values, n)
+            if self.holds():
+                return outs, bad
+        except REFUSALS:
+            pass
+        return [numpy.zeros((n, *s), d) for _, d, _, s in self._outs], numpy.ones(n, bool)
+
+    def _called(self, values, n):
         if self._device.kind == "cpu":
             values = [v.get() if isinstance(v, _core.ndarray) else numpy.ascontiguousarray(v) for v in values]
             bad, outs = numpy.empty(n, bool), [numpy.empty((n, *s), d) for _, d, _, s in self._outs]
@@ -238,4 +273,4 @@ def _listed(layout, arrays, n):
     return _core._items_out(words, layout[1], next(arrays) if layout[0] == "mixed" else None)
 
 
-__all__ = ["BOOL", "COMPLEX", "FLOAT", "INT", "REFUSALS", "Program", "program"]
+__all__ = ["BOOL", "COMPLEX", "FLOAT", "INT", "REFUSALS", "Changed", "Program", "program"]

@@ -154,7 +154,7 @@ class DeviceExecutor(concurrent.futures.Executor):
             job = self._job(chosen(fn, found, n, self._device or _core.device(), as_array))
         except Refused as why:
             timeout = None if until is None else until - time.monotonic()
-            return told(self._by_python(fn, found, n, timeout, chunksize, str(why)), bar)
+            return told(self._by_python(fn, found, n, timeout, chunksize, why), bar)
         return Results(slices(job, until, bar, 8 * (len(found) + 1)), job)
 
     def _joined(self, parts):
@@ -177,7 +177,8 @@ class DeviceExecutor(concurrent.futures.Executor):
 
     def _by_python(self, fn, found, n, timeout, chunksize, why):
         items = [c.items for c in found]
-        alone = _reaches_workers(fn, tuple(c.first() for c in found))
+        changed = "what it is or reads has changed since it was imported" if why.here else None
+        alone = changed or _reaches_workers(fn, tuple(c.first() for c in found))
         where = "worker processes" if alone is None else f"threads ({alone})"
         self._warn(fn, f"runs in {where}: {why}")
         if alone is not None:

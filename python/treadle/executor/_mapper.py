@@ -3,18 +3,21 @@
 import numpy
 
 from .. import _core
+from .._source import is_stale
 from ._columns import BOOL, COMPLEX, FLOAT, INT, OTHER
-from ._exact import REFUSALS, program
+from ._exact import REFUSALS, Changed, program
 
 _NAMES = {BOOL: "bool", INT: "int", FLOAT: "float", COMPLEX: "complex", OTHER: "object"}
 
 
 class Refused(Exception):
-    """Why the function is not compiled for these items; arrays: they are arrays."""
+    """Why the function is not compiled for these items.
 
-    def __init__(self, why, arrays=False):
+    arrays: they are arrays. here: other processes might import another function than this process has."""
+
+    def __init__(self, why, arrays=False, here=False):
         super().__init__(why)
-        self.arrays = arrays
+        self.arrays, self.here = arrays, here
 
 
 class Mapper:
@@ -35,7 +38,7 @@ class Mapper:
         try:
             self.words = program(fn, kinds, device).words
         except REFUSALS as error:
-            raise Refused(str(error)) from None
+            raise Refused(str(error), here=isinstance(error, Changed) or is_stale(str(error))) from None
 
     def _groups(self, blocks, n):
         """(kinds of the items, their places; None: all) for each row of kinds that there is."""

@@ -6,6 +6,7 @@ Files go both ways between PyTorch and treadle. What is loaded is restricted to 
 import collections
 import io
 import json
+import math
 import os
 import pickle
 import zipfile
@@ -336,7 +337,8 @@ def save_safetensors(tensors, path, metadata=None):
 
 
 def load_safetensors(path):
-    """The dict of names and tensors of a file of safetensors. RuntimeError for what is none."""
+    """The dict of names and tensors of a file of safetensors. RuntimeError for what is none, ValueError for an entry
+    that the file cannot have."""
     with open(path, "rb") as file:
         data = file.read()
     length = int.from_bytes(data[:8], "little")
@@ -347,10 +349,39 @@ def load_safetensors(path):
     if not isinstance(header, dict):
         raise RuntimeError(f"torch.load: {os.fspath(path)} is not a file of safetensors")
     header.pop("__metadata__", None)
+    body = memoryview(data)[8 + length :]
     found = {}
     for name, entry in header.items():
-        a, b = entry["data_offsets"]
-        found[name] = tensor_of(
-            data[8 + length + a : 8 + length + b], _SAFE_DTYPES[entry["dtype"]], tuple(entry["shape"])
-        )
+        try:
+            found[name] = _entry(entry, body)
+        except ValueError as error:
+            raise ValueError(f"torch.load: {os.fspath(path)}, entry {name!r}: {error}") from None
     return found
+
+
+def _counts(values, what, n=None):
+    """A list of numbers of elements or bytes, n of them if that is given."""
+    if not isinstance(values, list) or any(type(v) is not int or not 0 <= v < 1 << 63 for v in values):
+        raise ValueError(f"its {what} is {values!r}, not a list of integers from 0 on")
+    if n is not None and len(values) != n:
+        raise ValueError(f"its {what} has {len(values)} numbers, not {n}")
+    return values
+
+
+def _entry(entry, body):
+    """The tensor of an entry of a header. ValueError: there is none."""
+    if not isinstance(entry, dict):
+        raise ValueError(f"it is {entry!r}, not a dtype, a shape and offsets")
+    missing = [k for k in ("dtype", "shape", "data_offsets") if k not in entry]
+    if missing:
+        raise ValueError(f"it has no {' and no '.join(missing)}")
+    dtype = _SAFE_DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
+    if dtype is None:
+        raise ValueError(f"its dtype {entry['dtype']!r} is none of {', '.join(_SAFE_DTYPES)}")
+    shape, (a, b) = _counts(entry["shape"], "shape"), _counts(entry["data_offsets"], "data_offsets", 2)
+    if not a <= b <= len(body):
+        raise ValueError(f"its bytes {a} to {b} are not in the {len(body)} bytes that follow the header")
+    want = math.prod(shape) * numpy.dtype("int16" if dtype == "bfloat16" else dtype).itemsize
+    if want != b - a:
+        raise ValueError(f"its shape {shape} of {entry['dtype']} takes {want} bytes, its data_offsets hold {b - a}")
+    return tensor_of(body[a:b], dtype, tuple(shape))

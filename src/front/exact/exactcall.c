@@ -160,8 +160,8 @@ absolute(walk *w, const call *c, int number, thing *out)
     if (x.type->dt == TD_I64)
         exact_pure(w, &x, EXACT_BOOL);
     TD_TRY(exact_unary(w, TD_SYN_USub, &x, &minus));
-    TD_TRY(exact_unary(w, TD_SYN_UAdd, &x, &x));
     TD_TRY(exact_compare(w, TD_SYN_Lt, &x, &zero, &less));
+    TD_TRY(exact_binary(w, TD_SYN_Add, &x, &zero, &x)); /* a bool becomes an int, and -0.0 0.0 */
     return exact_select(w, &less, &minus, &x, out);
 }
 

@@ -325,37 +325,77 @@ shape_from(walk *w, const call *c, uint32_t first, const thing *given, bool many
     return TD_OK;
 }
 
-/* One extent may be -1: what is left. */
+/* extents - the shape that reshape was given.  On the caller's stack. */
+typedef struct extents {
+    dim shape[TD_MAXDIM_KERNEL];
+    td_val below[TD_MAXDIM_KERNEL]; /* is it negative?  TD_NONE: it is not */
+    td_val rest;                    /* the product of the others */
+    td_val open;                    /* how many are negative; TD_NONE: none */
+    uint32_t n;
+} extents;
+
+static td_val
+times(td_fn *f, td_val a, td_val b)
+{
+    return a.i == UINT32_MAX ? b : TD_E2(f, multiply, a, b);
+}
+
+/* Notes which extents are negative, as far as the program's text tells, or when it runs. */
+static void
+find_open(walk *w, extents *e)
+{
+    td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+
+    e->rest = e->open = TD_NONE;
+    for (uint32_t i = 0; i < e->n; i++) {
+        bool known = e->shape[i].v.i == UINT32_MAX;
+        td_val v = dim_val(w, &e->shape[i]), count = one;
+
+        e->below[i] = TD_NONE;
+        if (known && e->shape[i].known >= 0) {
+            e->rest = times(w->f, e->rest, v);
+            continue;
+        }
+        e->below[i] = TD_E2(w->f, less, v, zero);
+        if (!known) {
+            count = TD_E3(w->f, select, e->below[i], one, zero);
+            e->rest = times(w->f, e->rest, TD_E3(w->f, select, e->below[i], one, v));
+        }
+        e->open = e->open.i == UINT32_MAX ? count : TD_E2(w->f, add, e->open, count);
+    }
+    if (e->rest.i == UINT32_MAX)
+        e->rest = one;
+}
+
+/* One extent may be negative: what is left. */
 td_status
 fn_reshape(walk *w, const call *c, int number, thing *out)
 {
     const thing *given = arg_or_kw(c, 1, "shape");
-    dim shape[TD_MAXDIM_KERNEL];
-    td_val all, rest = TD_NONE, size;
-    uint32_t n, open = UINT32_MAX;
+    td_val all, size, ok, part, one = td_const_int(w->f, TD_I64, 1);
     thing both[2];
+    extents e;
 
     (void)number;
     TD_TRY(want_array(w, c, "reshape"));
-    TD_TRY(shape_from(w, c, 1, given, true, shape, &n));
-    for (uint32_t i = 0; i < n; i++) {
-        if (shape[i].v.i == UINT32_MAX && shape[i].known == -1)
-            open = i;
-        else
-            rest = rest.i == UINT32_MAX ? dim_val(w, &shape[i])
-                                        : TD_E2(w->f, multiply, rest, dim_val(w, &shape[i]));
-    }
+    TD_TRY(shape_from(w, c, 1, given, true, e.shape, &e.n));
+    find_open(w, &e);
     size = dims_product(w, c->arg[0].view->shape, c->arg[0].type->ndim);
-    if (rest.i == UINT32_MAX)
-        rest = td_const_int(w->f, TD_I64, 1);
-    if (open != UINT32_MAX)
-        shape[open] = dim_of(TD_E2(w->f, truncate_divide, size, rest));
-    all = dims_product(w, shape, n);
+    part = TD_E2(w->f, truncate_divide, size, TD_E2(w->f, maximum, e.rest, one));
+    for (uint32_t i = 0; i < e.n; i++)
+        if (e.below[i].i != UINT32_MAX)
+            e.shape[i] = dim_of(e.shape[i].v.i == UINT32_MAX
+                                    ? part
+                                    : TD_E3(w->f, select, e.below[i], part, e.shape[i].v));
+    all = dims_product(w, e.shape, e.n);
     both[0] = num_index(size, true);
     both[1] = num_index(all, true);
+    ok = TD_E2(w->f, equal, all, size);
+    if (e.open.i != UINT32_MAX)
+        ok = TD_E2(w->f, bitwise_and, ok, TD_E2(w->f, less_equal, e.open, one));
     if (w->how->mode != TD_MODE_KERNEL || w->how->debug)
-        TD_TRY(must(w, TD_E2(w->f, equal, all, size), TD_REPORT_SHAPE, "reshape", both, 2));
-    return reshaped(w, &c->arg[0], shape, n, c->node, out);
+        TD_TRY(must(w, ok, TD_REPORT_SHAPE, "reshape", both, 2));
+    return reshaped(w, &c->arg[0], e.shape, e.n, c->node, out);
 }
 
 td_status

@@ -28,6 +28,30 @@ param_name(const walk *w, uint32_t args, uint32_t i)
     return F(arg, arg_arg);
 }
 
+/* x as the declared type t: numbers are cast, arrays must be of that type. */
+static td_status
+as_declared(walk *w, const char *what, const td_type *t, thing *x)
+{
+    bool fits = x->type->kind == t->kind;
+
+    TD_TRY(loaded(w, x));
+    if (t->kind == TD_T_NUM && is_num(x)) {
+        if (td_dtype_is_complex(x->type->dt) && !td_dtype_is_complex(t->dt))
+            return bad(w, w->node, TD_ERR_TYPE,
+                       "%s: %s is declared as %s, and %s does not go into that", w->fr->s->name,
+                       what, t->name, x->type->name);
+        if (x->type->dt != t->dt || x->type->weak != t->weak)
+            *x = num_convert(w, x, t);
+        return TD_OK;
+    }
+    if (fits && t->kind == TD_T_ARRAY)
+        fits = x->type->item[0] == t->item[0] && x->type->ndim == t->ndim;
+    if (fits)
+        return TD_OK;
+    return bad(w, w->node, TD_ERR_TYPE, "%s: %s is declared as %s, and is %s", w->fr->s->name, what,
+               t->name, x->type->name);
+}
+
 static td_status
 bind_one(walk *w, uint32_t name, const thing *x)
 {
@@ -69,6 +93,8 @@ bind_positional(walk *w, uint32_t args, const call *c, bool *used)
                        name_of(w, name));
         else
             TD_TRY(object(w, w->fr->s->defaults[i - first_default], w->fr->s->root, &x));
+        if (i < w->fr->s->ntakes)
+            TD_TRY(as_declared(w, name_of(w, name), w->fr->s->takes[i], &x));
         TD_TRY(bind_one(w, name, &x));
     }
     if (F(args, arguments_vararg)) {
@@ -227,6 +253,8 @@ walk_body(walk *w, frame *fr, const call *c, thing *out)
         st = bind_params(w, args, c);
     if (!st)
         st = lambda ? expr(w, body, out) : body_of_function(w, body, out);
+    if (!st && fr->s->returns && fr->inlined && !(fr->skipped && is_none(out)))
+        st = as_declared(w, "the result", fr->s->returns, out);
     w->fr = fr->up;
     return st;
 }

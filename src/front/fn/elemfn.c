@@ -22,6 +22,20 @@ as_complex(walk *w, thing *x)
     return TD_OK;
 }
 
+/* Of -inf and an imaginary part that is not finite CPython's exponential is 0, NumPy's has the sign of that part. */
+static void
+unsigned_zero(walk *w, const thing *x, thing *out)
+{
+    td_dtype dt = td_dtype_real_of(x->type->dt);
+    td_val inf = td_const(w->f, dt, -INFINITY), zero = td_const(w->f, dt, 0), gone;
+
+    if (x->num.im.i == UINT32_MAX || out->num.im.i == UINT32_MAX)
+        return;
+    gone = TD_E2(w->f, bitwise_and, TD_E2(w->f, equal, x->num.re, inf),
+                 TD_E1(w->f, logical_not, TD_E1(w->f, isfinite, x->num.im)));
+    out->num.im = TD_E3(w->f, select, gone, zero, out->num.im);
+}
+
 td_status
 fn_cmath(walk *w, const call *c, int number, thing *out)
 {
@@ -32,6 +46,8 @@ fn_cmath(walk *w, const call *c, int number, thing *out)
     x = c->arg[0];
     TD_TRY(as_complex(w, &x));
     TD_TRY(num_op(w, op, &x, 1, out));
+    if (op == OP_exp)
+        unsigned_zero(w, &x, out);
     if (x.type->weak && out->type->dt == TD_F64)
         *out = num_convert(w, out, td_type_weak('f'));
     return TD_OK;
@@ -71,13 +87,25 @@ pair_of(calc *k, td_val re, td_val im)
 td_status
 fn_rect(walk *w, const call *c, int number, thing *out)
 {
+    td_val r, zero, odd, flat, gone, re, im;
     calc k;
 
     (void)number;
     TD_TRY(want_args(w, c, "rect", 2, 2));
     TD_TRY(calc_begin(w, c, "rect", 2, &k));
-    *out = pair_of(&k, calc2(&k, OP_multiply, k.x[0], calc1(&k, OP_cos, k.x[1])),
-                   calc2(&k, OP_multiply, k.x[0], calc1(&k, OP_sin, k.x[1])));
+    r = k.x[0];
+    zero = calc_k(&k, 0);
+    odd = calc1(&k, OP_logical_not, calc1(&k, OP_isfinite, k.x[1]));
+    flat = calc2(&k, OP_equal, k.x[1], zero);
+    gone =
+        calc2(&k, OP_bitwise_and, calc2(&k, OP_equal, r, zero), odd); /* 0 in whatever direction */
+    im = calc2(&k, OP_multiply, k.x[1], calc2(&k, OP_copysign, calc_k(&k, 1), r));
+    im = calc_if(&k, calc1(&k, OP_isnan, r), zero, im); /* where the angle is 0 */
+    im = calc_if(&k, flat, im, calc2(&k, OP_multiply, r, calc1(&k, OP_sin, k.x[1])));
+    re = calc_if(&k, flat, r, calc2(&k, OP_multiply, r, calc1(&k, OP_cos, k.x[1])));
+    re = calc_if(&k, calc2(&k, OP_bitwise_and, calc1(&k, OP_isinf, r), odd), calc_k(&k, INFINITY),
+                 re);
+    *out = pair_of(&k, calc_if(&k, gone, zero, re), calc_if(&k, gone, zero, im));
     return built(w, c->node);
 }
 

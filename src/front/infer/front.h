@@ -73,7 +73,11 @@ typedef struct td_source {
     const uint32_t *defaults; /* handles of the last ndefault positional parameters' */
     uint32_t        ndefault;
     const uint32_t *kwdefaults; /* of keyword-only parameters; 0: none */
+    uint32_t        nkwdefault;
     bool            device; /* may only be called from kernels */
+    const td_type *const *takes; /* what its arguments become, where a signature was declared; NULL: what they are */
+    uint32_t        ntakes;
+    const td_type  *returns; /* what its result becomes; NULL: what it is */
     uint32_t        object; /* its own handle */
 } td_source;
 

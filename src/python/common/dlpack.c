@@ -307,17 +307,50 @@ end_tenant(py_owner *o)
     free(t);
 }
 
+/* Do the elements' offsets, in bytes, fit what an address can be?  -1 of a stride is allowed. */
+static bool
+reaches(const td_view *v, int64_t size)
+{
+    const int64_t most = INT64_MAX / 4;
+    int64_t sum = 0, step;
+
+    for (int i = 0; i < v->shape.ndim; i++) {
+        if (__builtin_mul_overflow(v->stride[i], v->shape.dim[i] - 1, &step) ||
+            __builtin_mul_overflow(step, size, &step) || step > most || step < -most ||
+            __builtin_add_overflow(sum, step < 0 ? -step : step, &sum) || sum > most) {
+            PyErr_Format(PyExc_BufferError,
+                         "a DLPack tensor whose axis %d has %lld elements with a stride of %lld "
+                         "leaves the memory that there can be",
+                         i, (long long)v->shape.dim[i], (long long)v->stride[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool
 tensor_view(const dl_tensor *t, td_view *v)
 {
+    int64_t size = (t->dtype.bits + 7) / 8, n;
     td_shape s;
 
+    if (t->ndim < 0 || (t->ndim && !t->shape)) {
+        PyErr_Format(PyExc_BufferError, "a DLPack tensor of %d axes has %s", (int)t->ndim,
+                     t->shape ? "a shape" : "no shape (NULL)");
+        return false;
+    }
     if (!py_ok(td_shape_make(t->ndim, t->shape, &s)))
         return false;
     *v = td_view_contiguous(&s);
     for (int i = 0; t->strides && i < s.ndim; i++)
         v->stride[i] = t->strides[i];
-    return true;
+    n = td_shape_size(&s);
+    if (n && !t->data) {
+        PyErr_Format(PyExc_BufferError, "a DLPack tensor of %lld elements has no data (NULL)",
+                     (long long)n);
+        return false;
+    }
+    return !n || reaches(v, size);
 }
 
 /* A capsule of ours that came back: the very buffer. */

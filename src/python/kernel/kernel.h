@@ -75,6 +75,7 @@ typedef struct py_dep { /* what a compilation took for a constant */
     PyObject *space; /* a globals dict, a cell, or an object with the attribute `name` */
     PyObject *name;  /* NULL: a cell */
     PyObject *value; /* NULL: space must lack the name */
+    PyObject *descr; /* the attribute's descriptor, where space is a function; borrowed; NULL: none */
     bool      attr;
 } py_dep;
 
@@ -121,9 +122,16 @@ typedef struct py_spec {
 typedef struct py_signature {
     const td_type **type; /* owned */
     uint32_t        narg;
+    const td_type  *result; /* of a device function; NULL: what it returns */
 } py_signature;
 
 enum { PY_TABLE = 16, PY_CONFIGS = 4 };
+
+/* py_known - a function that compilations reached, as it was then: its code and defaults can be replaced. */
+typedef struct py_known {
+    td_source s;
+    PyObject *code;
+} py_known;
 
 /* py_dispatcher - a Python function that is compiled for what it is called with. */
 typedef struct py_dispatcher {
@@ -138,7 +146,7 @@ typedef struct py_dispatcher {
     td_compile how;
     PyObject  *keep;      /* handles that compilations use */
     PyObject  *trees;     /* of the functions reached: list */
-    td_source **source;   /* of those; [0]: its own */
+    py_known  **source;   /* of those; [0]: its own */
     uint32_t   nsource;
     py_spec   *table[PY_TABLE], *last;
     PyObject  *config[PY_CONFIGS]; /* bound launchers of late */
@@ -151,9 +159,15 @@ py_is_dispatcher(PyObject *o)
     return PyObject_TypeCheck(o, py.dispatcher);
 }
 
-/* The front's view of function `fn` (a function or a dispatcher), made once a dispatcher; NULL: exception. */
+/* The front's view of `o` (a function or a dispatcher), made once a dispatcher and code; NULL: exception. */
 const td_source *py_source(py_dispatcher *d, PyObject *o);
 void             py_sources_free(py_dispatcher *d);
+/* Notes what of a function or a dispatcher can be replaced; false: exception. */
+bool             py_depend_function(py_spec *s, PyObject *o);
+/* What the descriptor of a py_dep finds.  A lookup by name takes three times as long, and each call asks. */
+PyObject        *py_part_of(PyObject *descr, PyObject *fn);
+/* Notes what s took for a constant; takes over no references.  false: exception. */
+bool             py_depend(py_spec *s, PyObject *space, PyObject *name, PyObject *value, bool attr);
 
 /* What the front is told during one compilation. */
 typedef struct py_asking {

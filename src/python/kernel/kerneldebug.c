@@ -43,7 +43,7 @@ static PyObject *
 function_of(const py_spec *s, const td_site *site)
 {
     for (uint32_t i = 0; i < s->home->nsource; i++) {
-        const td_source *from = s->home->source[i];
+        const td_source *from = &s->home->source[i]->s;
 
         if (from->object && strcmp(from->file, site->file) == 0 &&
             strcmp(from->name, site->function) == 0)

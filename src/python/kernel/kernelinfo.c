@@ -89,8 +89,7 @@ add_signature(py_dispatcher *d, const td_type *const *type, uint32_t narg)
         return false;
     }
     memcpy(own, type, narg * sizeof *type);
-    d->signature[d->nsignature].type = own;
-    d->signature[d->nsignature++].narg = narg;
+    d->signature[d->nsignature++] = (py_signature){.type = own, .narg = narg};
     return true; // cppcheck-suppress memleak ; d has it
 }
 
@@ -235,6 +234,47 @@ info_compile(PyObject *self, PyObject *args)
         (keep && !add_signature(d, type, (uint32_t)n)))
         return NULL;
     return Py_NewRef(Py_None);
+}
+
+/* _declare(types, result): a device function's arguments and its result become these; result None: what it is. */
+static PyObject *
+info_declare(PyObject *self, PyObject *args)
+{
+    py_dispatcher *d = (py_dispatcher *)self;
+    const td_type *type[PY_LEAVES], *result = NULL;
+    PyObject *types, *returns;
+    Py_ssize_t n;
+
+    if (!PyArg_ParseTuple(args, "OO:_declare", &types, &returns))
+        return NULL;
+    n = py_types_read(types, type);
+    if (n < 0 || (!py_is_none(returns) && py_type_of(returns, &result) < 0))
+        return NULL;
+    if (n != d->nparam)
+        return PyErr_Format(PyExc_TypeError, "%U: it takes %u arguments, and %zd are declared",
+                            d->name, d->nparam, n);
+    if (!add_signature(d, type, (uint32_t)n))
+        return NULL;
+    d->signature[d->nsignature - 1].result = result;
+    return Py_NewRef(Py_None);
+}
+
+/* _returns(types): compiles for the CPU where nothing compiled holds; what it returns now, as text; None: nothing. */
+static PyObject *
+info_returns(PyObject *self, PyObject *types)
+{
+    const td_type *type[PY_LEAVES];
+    Py_ssize_t n = py_types_read(types, type);
+    py_dispatcher *d = (py_dispatcher *)self;
+    py_spec *s = n < 0 ? NULL : py_spec_for(d, py_cpu(), false, type, (uint32_t)n);
+    PyObject *all, *r;
+
+    if (!s || !s->made.result)
+        return s ? Py_NewRef(Py_None) : NULL;
+    all = py_types_spell(&s->made.result, 1);
+    r = all ? Py_NewRef(PyTuple_GetItem(all, 0)) : NULL;
+    Py_XDECREF(all);
+    return r;
 }
 
 /* _types(*args): how the arguments' types are spelled. */
@@ -403,6 +443,11 @@ PyMethodDef py_kernel_methods[] = {
      "_build(types, stage, name, arch=None, serial=False): (bytes, what is known) for a file."},
     {"_compile", info_compile, METH_VARARGS,
      "_compile(types, device=None, keep=False): compiles for these types of arguments."},
+    {"_declare", info_declare, METH_VARARGS,
+     "_declare(types, result): what a device function's arguments and its result become."},
+    {"_returns", info_returns, METH_O,
+     "_returns(types): what it returns on the CPU for these types of arguments, compiled where it "
+     "must be."},
     {"_types", info_types, METH_VARARGS, "_types(*args): the types of these arguments."},
     {"_specs", info_specs, METH_NOARGS, "_specs(): what has been compiled."},
     {"_text", info_text, METH_VARARGS,

@@ -21,21 +21,28 @@ value_now(const py_dep *d) /* a new reference; NULL without an exception: there 
 
     if (d->name && !d->attr)
         return Py_XNewRef(PyDict_GetItemWithError(d->space, d->name));
-    v = d->name ? PyObject_GetAttr(d->space, d->name)
-                : PyObject_GetAttrString(d->space, "cell_contents");
+    v = d->descr  ? py_part_of(d->descr, d->space)
+        : d->name ? PyObject_GetAttr(d->space, d->name)
+                  : PyObject_GetAttrString(d->space, "cell_contents");
     if (!v)
         PyErr_Clear();
     return v;
 }
 
-/* Equal numbers and strings are one constant. */
+/* Equal numbers and strings are one constant; floats by their bits, for 0.0 equals -0.0, and a NaN no NaN. */
 static bool
 same_constant(PyObject *x, PyObject *y)
 {
     PyTypeObject *t = x ? Py_TYPE(x) : NULL;
 
-    if (!x || !y || t != Py_TYPE(y) ||
-        (t != &PyLong_Type && t != &PyFloat_Type && t != &PyUnicode_Type))
+    if (x && y && t == &PyFloat_Type && t == Py_TYPE(y)) {
+        double value[2] = {PyFloat_AsDouble(x), PyFloat_AsDouble(y)};
+        uint64_t bits[2];
+
+        memcpy(bits, value, sizeof bits);
+        return bits[0] == bits[1];
+    }
+    if (!x || !y || t != Py_TYPE(y) || (t != &PyLong_Type && t != &PyUnicode_Type))
         return false;
     return PyObject_RichCompareBool(x, y, Py_EQ) == 1;
 }

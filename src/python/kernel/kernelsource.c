@@ -1,7 +1,8 @@
-/* kernelsource.c - functions as the front takes them: tree, names, defaults. */
+/* kernelsource.c - functions as the front takes them: tree, names, defaults; and whether they still are what they were. */
 #include "python/kernel/kernel.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The handles of a sequence's items, of a dict's values in the order of `names`, or nothing for None. */
 static bool
@@ -53,9 +54,9 @@ fill_defaults(py_dispatcher *d, PyObject *fn, td_source *s)
              *names = code ? keyword_only(code) : NULL,
              *pos = names ? PyObject_GetAttrString(fn, "__defaults__") : NULL,
              *kw = pos ? PyObject_GetAttrString(fn, "__kwdefaults__") : NULL;
-    uint32_t *handles = NULL, *kwhandles = NULL, n;
+    uint32_t *handles = NULL, *kwhandles = NULL;
     bool ok = kw && default_handles(d, pos, NULL, &handles, &s->ndefault) &&
-              default_handles(d, kw, names, &kwhandles, &n);
+              default_handles(d, kw, names, &kwhandles, &s->nkwdefault);
 
     s->defaults = handles;
     s->kwdefaults = kwhandles;
@@ -64,6 +65,82 @@ fill_defaults(py_dispatcher *d, PyObject *fn, td_source *s)
     Py_XDECREF(pos);
     Py_XDECREF(kw);
     return ok;
+}
+
+static PyObject *
+function_in(PyObject *o)
+{
+    return py_is_dispatcher(o) ? ((py_dispatcher *)o)->fn : o;
+}
+
+static descrgetfunc part_getter;
+
+/* Has the descriptor the type that those of functions have? */
+static bool
+is_part(PyObject *descr)
+{
+    static PyTypeObject *type;
+
+    if (!type) {
+        type = Py_TYPE(descr);
+        Py_INCREF((PyObject *)type);
+        part_getter = (descrgetfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_descr_get);
+    }
+    return part_getter && Py_TYPE(descr) == type;
+}
+
+PyObject *
+py_part_of(PyObject *descr, PyObject *fn)
+{
+    return part_getter(descr, fn, (PyObject *)Py_TYPE(fn));
+}
+
+/* An attribute of a function, which *value becomes; false: exception. */
+static bool
+depend_on(py_spec *s, PyObject *fn, const char *name, PyObject **value)
+{
+    PyObject *key = PyUnicode_InternFromString(name),
+             *descr = key ? PyObject_GetAttr((PyObject *)Py_TYPE(fn), key) : NULL;
+    uint32_t at = s->ndep;
+    bool ok;
+
+    *value = descr ? PyObject_GetAttr(fn, key) : NULL;
+    ok = *value && (py_is_none(*value) || py_depend(s, fn, key, *value, true));
+    if (ok && s->ndep > at)
+        s->dep[at].descr = is_part(descr) ? descr : NULL;
+    Py_XDECREF(descr); /* its type, which is Python's, keeps it */
+    Py_XDECREF(key);
+    return ok;
+}
+
+/* Where there are no defaults all arguments were given, so nothing depends on them. */
+bool
+py_depend_function(py_spec *s, PyObject *o)
+{
+    PyObject *fn = function_in(o), *code = NULL, *pos = NULL, *kw = NULL, *key, *value;
+    bool ok = depend_on(s, fn, "__code__", &code) && depend_on(s, fn, "__defaults__", &pos) &&
+              depend_on(s, fn, "__kwdefaults__", &kw);
+    Py_ssize_t at = 0;
+
+    while (ok && PyDict_Check(kw) && PyDict_Next(kw, &at, &key, &value))
+        ok = py_depend(s, kw, key, value, false);
+    Py_XDECREF(code);
+    Py_XDECREF(pos);
+    Py_XDECREF(kw);
+    return ok;
+}
+
+/* Which of several signatures is meant would be the arguments' to tell: they stay what they are. */
+static void
+fill_declared(PyObject *o, td_source *s)
+{
+    const py_signature *declared = s->device ? ((py_dispatcher *)o)->signature : NULL;
+
+    if (!declared || ((py_dispatcher *)o)->nsignature != 1)
+        return;
+    s->takes = declared->type;
+    s->ntakes = declared->narg;
+    s->returns = declared->result;
 }
 
 static bool
@@ -87,6 +164,7 @@ fill_source(py_dispatcher *d, PyObject *o, PyObject *fn, td_source *s)
                          .device = py_is_dispatcher(o) && ((py_dispatcher *)o)->device,
                          .object = py_handle(d->keep, o)};
         ok = s->name && s->file && s->text && s->object && fill_defaults(d, fn, s);
+        fill_declared(o, s);
     }
     Py_XDECREF(name);
     Py_XDECREF((PyObject *)t);
@@ -94,11 +172,12 @@ fill_source(py_dispatcher *d, PyObject *o, PyObject *fn, td_source *s)
 }
 
 static void
-free_source(td_source *s)
+free_source(py_known *k)
 {
-    free((void *)(uintptr_t)s->defaults);
-    free((void *)(uintptr_t)s->kwdefaults);
-    free(s);
+    free((void *)(uintptr_t)k->s.defaults);
+    free((void *)(uintptr_t)k->s.kwdefaults);
+    Py_XDECREF(k->code);
+    free(k);
 }
 
 void
@@ -111,39 +190,76 @@ py_sources_free(py_dispatcher *d)
     d->nsource = 0;
 }
 
-static td_source *
-known_source(const py_dispatcher *d, PyObject *o)
+/* Has the function the code and defaults that k has?  -1: exception. */
+static int
+is_current(py_dispatcher *d, const py_known *k, PyObject *fn)
 {
-    for (uint32_t i = 0; i < d->nsource; i++)
-        if (py_handle_object(d->source[i]->object) == o)
-            return d->source[i];
-    return NULL;
+    PyObject *code = PyObject_GetAttrString(fn, "__code__");
+    td_source now = {0};
+    int r = !code ? -1 : code != k->code ? 0 : fill_defaults(d, fn, &now) ? 1 : -1;
+
+    if (r > 0)
+        r = now.ndefault == k->s.ndefault && now.nkwdefault == k->s.nkwdefault &&
+            memcmp(now.defaults, k->s.defaults, now.ndefault * sizeof *now.defaults) == 0 &&
+            memcmp(now.kwdefaults, k->s.kwdefaults, now.nkwdefault * sizeof *now.kwdefaults) == 0;
+    free((void *)(uintptr_t)now.defaults);
+    free((void *)(uintptr_t)now.kwdefaults);
+    Py_XDECREF(code);
+    return r;
+}
+
+/* *out: NULL: there is none; false: exception. */
+static bool
+find_known(py_dispatcher *d, PyObject *o, const td_source **out)
+{
+    *out = NULL;
+    for (uint32_t i = d->nsource; i-- > 0;) {
+        int r = py_handle_object(d->source[i]->s.object) != o
+                    ? 0
+                    : is_current(d, d->source[i], function_in(o));
+
+        if (r < 0)
+            return false;
+        if (r) {
+            *out = &d->source[i]->s;
+            return true;
+        }
+    }
+    return true;
+}
+
+/* Takes k over.  NULL: exception. */
+static const td_source *
+add_known(py_dispatcher *d, py_known *k)
+{
+    py_known **list = realloc(d->source, (d->nsource + 1) * sizeof *list);
+
+    if (!list) {
+        free_source(k);
+        return PyErr_NoMemory(), NULL;
+    }
+    d->source = list;
+    d->source[d->nsource++] = k;
+    return &k->s;
 }
 
 const td_source *
 py_source(py_dispatcher *d, PyObject *o)
 {
-    PyObject *fn = py_is_dispatcher(o) ? ((py_dispatcher *)o)->fn : o;
-    td_source *s = known_source(d, o), **list;
+    PyObject *fn = function_in(o);
+    const td_source *s;
+    py_known *k;
 
-    if (s)
+    if (!find_known(d, o, &s) || s)
         return s;
-    s = calloc(1, sizeof *s);
-    if (!s)
+    k = calloc(1, sizeof *k);
+    if (!k)
         return PyErr_NoMemory(), NULL;
-    if (!fill_source(d, o, fn, s)) {
-        free_source(s);
-        return NULL;
+    k->code = PyObject_GetAttrString(fn, "__code__");
+    /* Other threads may run while Python reads the source. */
+    if (!k->code || !fill_source(d, o, fn, &k->s) || !find_known(d, o, &s) || s) {
+        free_source(k);
+        return s;
     }
-    if (known_source(d, o)) { /* by now: other threads ran while Python read the source */
-        free_source(s);
-        return known_source(d, o);
-    }
-    list = realloc(d->source, (d->nsource + 1) * sizeof *list);
-    if (!list) {
-        free_source(s);
-        return PyErr_NoMemory(), NULL;
-    }
-    d->source = list;
-    return d->source[d->nsource++] = s;
+    return add_known(d, k);
 }

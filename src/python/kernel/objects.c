@@ -1,8 +1,7 @@
 /* objects.c - Python objects as the front sees them: handles, names, attributes, descriptions.
  *
  * What a compilation takes for a constant is noted with it (py_dep): a name of the globals, a cell, an
- * attribute of an object that is no module.  A module's attribute counts as fixed once the name of the
- * module has been checked.
+ * attribute of an object, a called function's code and defaults.
  */
 #include "python/kernel/kernel.h"
 
@@ -111,9 +110,8 @@ py_handles_drop(PyObject *keep)
 
 /* ---- dependencies ---- */
 
-/* Notes one; takes over no references. */
-static bool
-depend(py_spec *s, PyObject *space, PyObject *name, PyObject *value, bool attr)
+bool
+py_depend(py_spec *s, PyObject *space, PyObject *name, PyObject *value, bool attr)
 {
     for (uint32_t i = 0; i < s->ndep; i++)
         if (s->dep[i].space == space && s->dep[i].name == name && s->dep[i].attr == attr)
@@ -127,7 +125,10 @@ depend(py_spec *s, PyObject *space, PyObject *name, PyObject *value, bool attr)
         s->dep = p;
         s->cdep = cap;
     }
-    s->dep[s->ndep++] = (py_dep){Py_NewRef(space), Py_XNewRef(name), Py_XNewRef(value), attr};
+    s->dep[s->ndep++] = (py_dep){.space = Py_NewRef(space),
+                                 .name = Py_XNewRef(name),
+                                 .value = Py_XNewRef(value),
+                                 .attr = attr};
     return true;
 }
 
@@ -174,7 +175,7 @@ find_name(py_spec *spec, PyObject *fn, PyObject *name)
         v = PyObject_GetAttrString(cell, "cell_contents");
         if (!v)
             PyErr_Clear(); /* empty: assigned later */
-        if (v && !depend(spec, cell, NULL, v, false))
+        if (v && !py_depend(spec, cell, NULL, v, false))
             Py_CLEAR(v);
         Py_DECREF(cell);
         return v;
@@ -183,7 +184,7 @@ find_name(py_spec *spec, PyObject *fn, PyObject *name)
     if (!globals)
         return NULL;
     v = Py_XNewRef(PyDict_GetItemWithError(globals, name));
-    if (!PyErr_Occurred() && !depend(spec, globals, name, v, false))
+    if (!PyErr_Occurred() && !py_depend(spec, globals, name, v, false))
         Py_CLEAR(v);
     if (!v && !PyErr_Occurred())
         v = find_builtin(globals, name);
@@ -220,6 +221,30 @@ ask_name(void *ctx, const td_source *s, uint32_t name, uint32_t *out)
     return give(a, v, out, s->names[name]);
 }
 
+/* Is it an intrinsic of treadle's own?  Nobody replaces those, and kernels read many. */
+static bool
+is_own(PyObject *v)
+{
+    PyObject *name = py_intrinsic(v) >= 0 ? py_attr(v, "_td_name") : NULL;
+
+    Py_XDECREF(name);
+    return name != NULL;
+}
+
+/* A module's attribute is noted as an entry of its dict, which a call looks up sooner. */
+static bool
+depend_on_attribute(py_spec *s, PyObject *o, PyObject *key, PyObject *v)
+{
+    PyObject *dict = PyModule_Check(o) ? PyModule_GetDict(o) : NULL;
+
+    if (dict ? is_own(v) : py_intrinsic(v) >= 0)
+        return true;
+    PyErr_Clear();
+    if (dict && PyDict_GetItemWithError(dict, key) == v)
+        return py_depend(s, dict, key, v, false);
+    return py_depend(s, o, key, v, true);
+}
+
 static td_status
 ask_attr(void *ctx, uint32_t obj, const char *name, uint32_t *out)
 {
@@ -228,7 +253,7 @@ ask_attr(void *ctx, uint32_t obj, const char *name, uint32_t *out)
     PyObject *v = key ? PyObject_GetAttr(o, key) : NULL;
 
     PyUnicode_InternInPlace(&key);
-    if (v && !PyModule_Check(o) && py_intrinsic(v) < 0 && !depend(a->spec, o, key, v, true))
+    if (v && !depend_on_attribute(a->spec, o, key, v))
         Py_CLEAR(v);
     Py_XDECREF(key);
     return give(a, v, out, name);
@@ -396,7 +421,7 @@ is_function(PyObject *o)
 static td_status
 describe_function(py_asking *a, PyObject *o, td_objinfo *out)
 {
-    out->source = py_source(a->d, o);
+    out->source = py_depend_function(a->spec, o) ? py_source(a->d, o) : NULL;
     if (!out->source) {
         PyObject *type, *value, *trace, *text;
         const char *why;
@@ -405,7 +430,8 @@ describe_function(py_asking *a, PyObject *o, td_objinfo *out)
         PyErr_Fetch(&type, &value, &trace);
         text = value ? PyObject_Str(value) : NULL;
         why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-        st = td_fail(TD_ERR_VALUE, "%s", why ? why : "a function's source cannot be found");
+        st = type == PyExc_OSError ? TD_ERR_IO : TD_ERR_VALUE;
+        st = td_fail(st, "%s", why ? why : "a function's source cannot be found");
         Py_XDECREF(text);
         Py_XDECREF(type);
         Py_XDECREF(value);
