@@ -3,7 +3,7 @@
 import numpy
 
 from .. import _core
-from .._source import is_stale
+from .._compile._source import is_stale
 from ._columns import BOOL, COMPLEX, FLOAT, INT, OTHER
 from ._exact import REFUSALS, Changed, program
 
