@@ -16,7 +16,8 @@ import pytest
 from conftest import DEVICES
 
 import treadle as td
-from treadle import _source, cuda, jit, stencil, vectorize
+from treadle import cuda, jit, stencil, vectorize
+from treadle._compile import _source
 from treadle.executor import DeviceExecutor
 
 TEXT = """
