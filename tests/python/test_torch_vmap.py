@@ -5,11 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
-from treadle._vmap._vmap._vmap_array import Unbatched
 
 import treadle as td
 import treadle.torch as torch
-from treadle._vmap._vmap import _vmap
+from treadle._vmap import _vmap
+from treadle._vmap._array import Unbatched
 from treadle.torch import _vmap as tensors
 
 

@@ -9,7 +9,7 @@ import torch_cases
 import torch_side
 
 import treadle.torch as torch
-from treadle._vmap._vmap import _vmap
+from treadle._vmap import _vmap
 from treadle.torch import _vmap as tensors
 
 N = 2

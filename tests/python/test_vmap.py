@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from treadle._vmap._vmap._vmap_array import Unbatched
 
 import treadle as td
+from treadle._vmap._array import Unbatched
 
 Pair = collections.namedtuple("Pair", "first second")
 

@@ -8,7 +8,7 @@ import pytest
 import test_numpy_cases as cases
 
 import treadle as td
-from treadle._vmap._vmap import _vmap
+from treadle._vmap import _vmap
 
 pytestmark = cases.pytestmark
 
