@@ -3,6 +3,7 @@
 import numpy
 
 from .._core import asarray
+from ._shape import resize
 
 
 class flatiter:
@@ -70,8 +71,6 @@ class flatiter:
             return value
         if place.ndim == 0 or value.size == 1:
             return value[0]
-        from ._shape import resize
-
         return resize(value, place.shape)
 
     def __repr__(self):
