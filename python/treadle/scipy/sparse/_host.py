@@ -3,8 +3,7 @@
 from ..._core import MissingLibraryError
 from ..._exchange import _host
 from .. import _table
-from ._base import CLASSES
-from ._operators import is_scipys
+from ._kinds import CLASSES, is_scipys
 
 
 def scipy_sparse():
