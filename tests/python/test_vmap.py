@@ -202,7 +202,7 @@ def test_what_was_written_before_it_runs_item_by_item():
         r = td.vmap(f, (0, 1))(a, b)
     assert a.tolist() == [[2, 2, 2]] * 2 and b.tolist() == [[2, 2], [1, 1], [1, 1]] and r.tolist() == a.tolist()
     with pytest.raises(Unbatched):
-        td._vmap.batched(f, (0, 1), loop=False)(a, b)
+        td._vmap._vmap.batched(f, (0, 1), loop=False)(a, b)
     assert a.tolist() == [[2, 2, 2]] * 2 and b.tolist() == [[2, 2], [1, 1], [1, 1]]
     c = td.ones((2, 2, 3))
     with warnings.catch_warnings():
@@ -246,7 +246,7 @@ def test_item_by_item():
     (row,) = [row for row in td.fallbacks() if row[0] == "vmap of branches"]
     assert row[2] == 1 and row[3] == V.nbytes
     with pytest.raises(Unbatched, match="truth value"):
-        td._vmap.batched(branches, loop=False)(V)
+        td._vmap._vmap.batched(branches, loop=False)(V)
 
     class Error(Exception):
         pass

@@ -77,7 +77,8 @@ def install():
 
         from .._numpy import _names, _spelled
         from ..scipy._special import _kernel as _special_kernel
-        from . import _random as _vmap_random  # noqa: F401  (the table)
+        from . import _random as _vmap_random
+        from . import _rules, _shapes  # noqa: F401  (the table)
 
         names = {n for n, v in vars(treadle).items() if inspect.isroutine(v)} | set(treadle._FROM)
         for name in names - _SKIPPED:
