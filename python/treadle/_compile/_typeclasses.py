@@ -551,6 +551,7 @@ class Signature:
 
 # ---- every spelling ----
 
+
 def from_dtype(dtype):
     """The type of elements of a numpy.dtype; TypeError where kernels have none."""
     d = numpy.dtype(dtype)

@@ -13,6 +13,7 @@ from ._ufunc import REFUSALS, WHY, UFunc
 
 PARAMETERS = ("pyfunc", "otypes", "doc", "excluded", "signature")
 
+
 class Mapped:
     """numpy.vectorize. otypes: dtypes of the results; excluded: arguments that are passed as they are; signature: axes
     of arrays that the function takes whole."""
