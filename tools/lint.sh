@@ -9,6 +9,7 @@ sources=$(find src tests examples -name '*.c' | LC_ALL=C sort)
 mkdir -p "$stamps"
 
 .venv/bin/python tools/layers.py src "$dir"
+.venv/bin/python tools/python_layers.py python/treadle
 .venv/bin/ruff check -q .
 .venv/bin/python tools/notices.py --check "$dir"
 # Headers are lists laid out by hand.

@@ -68,7 +68,7 @@ _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parame
 # Modules and the names that they hold; each is imported when one of its names is first asked for. What NumPy computes
 # for treadle, and NumPy's own objects, stand in _names.
 _HOME = {
-    "_numpy._calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp trapezoid vander",
+    "_numpy._calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp trapezoid unwrap vander",
     "_numpy._bits": "bitwise_count packbits unpackbits",
     "_numpy._errstate": "errstate geterr geterrcall seterr seterrcall",
     "_numpy._files": "frombuffer fromfile fromiter fromregex fromstring genfromtxt load loadtxt save savetxt savez "
@@ -100,7 +100,7 @@ _HOME = {
     "_select._indexing": "argwhere compress extract flatnonzero nonzero take",
     "_numpy._math": "allclose angle around array_equal array_equiv average clip common_type fix float_power imag "
     "isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real "
-    "real_if_close round shape size sinc unwrap where",
+    "real_if_close round shape size sinc where",
     "_numpy._namespace": "__array_namespace_info__ astype cumulative_prod cumulative_sum finfo",
     "_numpy._nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar",
     "_select._quantile": "median nanmedian nanpercentile nanquantile percentile quantile",
@@ -123,7 +123,8 @@ _HOME = {
     "_select._sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse "
     "unique_values",
     "_exchange._source_host": "from_host stream",
-    "_select._sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
+    "_select._sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex",
+    "_select._top": "topk",
 }
 _MODULES = set(
     "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special torch "

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import treadle as td
 
-MODULES = "_sorting _sets _quantile _counting _searching _choosing _writing _indexing _calculus _nan _einsum".split()
+MODULES = "_sorting _top _sets _quantile _counting _searching _choosing _writing _indexing _calculus _nan _einsum".split()
 
 S = np.random.default_rng(5)
 NAMES = {
@@ -177,7 +177,7 @@ def test_signatures(name):
 @pytest.mark.parametrize("few", [64, 2])  # with 2 rows of a GPU are not sorted but searched
 @pytest.mark.parametrize("dtype", ["i4", "f4", "f8", "u1", "f2", "?"])
 def test_topk(dtype, few, dev, monkeypatch):
-    monkeypatch.setattr("treadle._select._sorting.FEW", few)
+    monkeypatch.setattr("treadle._select._top.FEW", few)
     x = (np.abs(S.normal(size=(4, 9))) * 9).astype(dtype)
     if x.dtype.kind == "f":
         x[0, 1], x[2, 2:], x[3, 4] = np.nan, -np.inf, np.inf
@@ -304,7 +304,7 @@ def test_selection_of_long_vectors(kind, monkeypatch):
     """Medians, quantiles and top elements by histograms, for vectors that are long here already."""
     for name, value in {"LONG": 64, "BINS": 8, "SMALL": 8, "SHARE": 16}.items():
         monkeypatch.setattr(f"treadle._select._selection.{name}", value)
-    monkeypatch.setattr("treadle._select._sorting.FEW", 4)
+    monkeypatch.setattr("treadle._select._top.FEW", 4)
     n = 300
     x = {
         "normal": S.normal(size=n), "few values": S.integers(0, 5, n), "one value": np.full(n, 3.0), "spread out": np.exp(S.normal(size=n) * 5),

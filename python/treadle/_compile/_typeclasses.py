@@ -1,19 +1,11 @@
-"""The classes of types.py: what a type is made of, how it compares, prints and pickles."""
+"""The classes of types.py: what a type is made of, how it compares, prints and pickles; and what spells which type, for
+the classes take every spelling of the types that they are made of."""
 
 import builtins
 import enum
 from types import MappingProxyType
 
 import numpy
-
-
-def parse(spelling):
-    """As treadle.types.parse."""
-    if isinstance(spelling, (Type, Signature)):
-        return spelling
-    from .. import types
-
-    return types.parse(spelling)
 
 
 def _is_type(x):
@@ -555,3 +547,147 @@ class Signature:
 
     def __reduce__(self):
         return Signature, (self.return_type, self.args)
+
+
+# ---- every spelling ----
+
+
+def from_dtype(dtype):
+    """The type of elements of a numpy.dtype; TypeError where kernels have none."""
+    d = numpy.dtype(dtype)
+    if d.names is not None:
+        fields = [(n, from_dtype(d.fields[n][0]), d.fields[n][1]) for n in d.names]
+        return Record(fields, d.itemsize, d.isalignedstruct)
+    if d.subdtype:
+        return NestedArray(from_dtype(d.subdtype[0]), d.subdtype[1])
+    if d.kind in "mM":
+        return (NPDatetime if d.kind == "M" else NPTimedelta)(numpy.datetime_data(d)[0].replace("generic", ""))
+    found = NAMES.get(d.name if d.kind in "biufcV" else "")
+    bfloat16 = NAMES["bfloat16"]
+    if d.kind == "V" and found is None and d.itemsize == 2 and d == bfloat16.dtype:
+        found = bfloat16
+    if found is None or (found is not bfloat16 and found.dtype != d):
+        raise TypeError(f"elements of {d} have no type in kernels")
+    return found
+
+
+def parse(spelling):
+    """The Type or Signature that spelling means.
+
+    spelling: either of them; a numpy.dtype or scalar type; bool, int, float, complex, str or None; a tuple of spellings
+    (a tuple of values); text such as "float32", "f4[:, ::1]", "void(int32, UniTuple(float64, 2))".
+    TypeError: nothing of these, with what was found."""
+    if isinstance(spelling, (Type, Signature)):
+        return spelling
+    if spelling is None:
+        return NAMES["none"]
+    if isinstance(spelling, str):
+        from ._typetext import Reader
+
+        return Reader(spelling, _WORDS, _MAKERS, Signature).read()
+    if isinstance(spelling, tuple):
+        return Tuple(spelling)
+    if isinstance(spelling, type) and spelling in PYTHON:
+        return PYTHON[spelling]
+    if isinstance(spelling, numpy.dtype) or (isinstance(spelling, type) and issubclass(spelling, numpy.generic)):
+        return from_dtype(spelling)
+    if isinstance(spelling, type) and issubclass(spelling, enum.Enum):
+        return _of_enum(spelling)
+    if getattr(spelling, "__name__", None) == "bfloat16":
+        return NAMES["bfloat16"]
+    raise TypeError(f"{spelling!r} is not a type; there are names as in treadle.types, NumPy's dtypes and text")
+
+
+def _of_enum(cls):
+    kinds = {typeof(m.value) for m in cls}
+    if len(kinds) != 1:
+        raise TypeError(f"{cls.__name__}: values of an enum in kernels are of one type, not {sorted(map(str, kinds))}")
+    return (IntEnumMember if issubclass(cls, enum.IntEnum) else EnumMember)(cls, kinds.pop())
+
+
+# ---- of values ----
+
+
+def typeof(value):
+    """The Type that value has as a kernel's argument; TypeError: none."""
+    if isinstance(value, (numpy.generic, builtins.bool, int, float, complex, str, type(None), enum.Enum)):
+        return _of_scalar(value)
+    if isinstance(value, tuple):
+        members = [typeof(v) for v in value]
+        return NamedTuple(members, type(value)) if hasattr(value, "_fields") else Tuple(members)
+    if isinstance(value, (numpy.dtype, Type)):
+        return Opaque(f"dtype({value})")
+    flags, dtype = getattr(value, "flags", None), getattr(value, "dtype", None)
+    if flags is None or dtype is None:
+        raise TypeError(f"a {type(value).__name__} cannot be an argument of a kernel")
+    layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+    return Array(from_dtype(dtype), value.ndim, layout, not flags.writeable)
+
+
+def _of_scalar(value):
+    if isinstance(value, enum.Enum):
+        return _of_enum(type(value))
+    if isinstance(value, numpy.generic):
+        return from_dtype(value.dtype)
+    if isinstance(value, int) and not isinstance(value, builtins.bool):
+        if not -(1 << 63) <= value < 1 << 64:
+            raise TypeError(f"{value} does not fit 64 bits")
+        return _literal_type(value)
+    return PYTHON[type(value)] if type(value) in PYTHON else parse(type(value).__mro__[1])
+
+
+def literal(value):
+    """The type of a constant: an int, a bool or a string."""
+    kinds = {int: IntegerLiteral, builtins.bool: BooleanLiteral, str: StringLiteral}
+    if type(value) not in kinds:
+        raise TypeError(f"literal: constants are int, bool and str, not {type(value).__name__}")
+    return kinds[type(value)](value)
+
+
+# ---- names ----
+
+_BASE = {
+    "bool": (Boolean, "bool", "?"), "bfloat16": (_BFloat16, "float", None),
+    **{f"int{n}": (Integer, "int", f"i{n // 8}") for n in (8, 16, 32, 64)},
+    **{f"uint{n}": (Integer, "uint", f"u{n // 8}") for n in (8, 16, 32, 64)},
+    **{f"float{n}": (Float, "float", f"f{n // 8}") for n in (16, 32, 64)},
+    **{f"complex{n}": (Complex, "complex", f"c{n // 8}") for n in (64, 128)},
+}  # fmt: skip
+
+# The other names of numbers: C's on 64-bit Linux, NumPy's and the short ones.
+_OTHER = {
+    "bool": "boolean bool_ b1", "int8": "char i1", "int16": "short i2", "int32": "intc i4",
+    "int64": "intp int_ long_ longlong i8 ssize_t", "uint8": "byte uchar u1", "uint16": "ushort u2",
+    "uint32": "uintc u4", "uint64": "uintp uint ulong ulonglong u8 size_t", "float16": "f2 half",
+    "float32": "f4 float_", "float64": "f8 double", "complex64": "c8", "complex128": "c16", "bfloat16": "bf16",
+}  # fmt: skip
+
+# C's names of the short vectors' elements, without the count.
+_SHORT_VECTORS = {
+    "int8": "char", "int16": "short", "int32": "int", "int64": "long longlong", "uint8": "uchar", "uint16": "ushort",
+    "uint32": "uint", "uint64": "ulong ulonglong", "float32": "float", "float64": "double",
+}  # fmt: skip
+
+NAMES = {n: cls(kind, n, numpy.dtype(code) if code else None) for n, (cls, kind, code) in _BASE.items()}
+NAMES |= {other: NAMES[name] for name, others in _OTHER.items() for other in others.split()}
+NAMES["none"] = NAMES["void"] = NoneType()
+VECTORS = {f"{name}x{n}": Vector(NAMES[name], n) for name in _SHORT_VECTORS for n in (1, 2, 3, 4)}
+VECTORS |= {f"{short}{n}": VECTORS[f"{name}x{n}"] for name, all in _SHORT_VECTORS.items() for short in all.split() for n in (1, 2, 3, 4)}  # fmt: skip  # noqa: E501
+NAMES |= VECTORS
+NAMES |= {name: Opaque(name) for name in ("undefined", "unknown", "pyobject", "GridGroup")}
+NAMES |= {f"range_{what}{n}_type": Opaque(f"range_{what}_int{n}") for what in ("state", "iter") for n in (32, 64)}
+NAMES |= {"ellipsis": Opaque("..."), "voidptr": Opaque("void*", "pointer")}
+NAMES["unicode_type"] = NAMES["string"] = Opaque("unicode_type", "string")
+
+PYTHON = {
+    builtins.bool: NAMES["bool"], int: NAMES["int64"], float: NAMES["float64"], complex: NAMES["complex128"],
+    str: NAMES["unicode_type"], type(None): NAMES["none"],
+}  # fmt: skip
+
+# What text may name: types, and what makes a type of others.
+_WORDS = NAMES | {cls.__name__: PYTHON[cls] for cls in (int, float, complex, str)}
+_MAKERS = {
+    "Array": Array, "UniTuple": UniTuple, "Tuple": Tuple, "Optional": Optional, "CPointer": CPointer, "List": List,
+    "Set": Set, "NestedArray": NestedArray, "IntegerLiteral": literal, "Literal": literal, "NPDatetime": NPDatetime,
+    "NPTimedelta": NPTimedelta,
+}  # fmt: skip

@@ -1,295 +1,59 @@
-"""``vectorize``: a function of numbers that takes arrays."""
+"""``vectorize``: a function of numbers that takes arrays. With NumPy's parameters it is a function of elements,
+compiled where it can be, else called on the host."""
 
 import functools
 
 import numpy
 
-from .. import types
-from .._core import ndarray
-from . import _mapped
-from ._function import Function, is_signature
-from ._generate import Home, define, device_of, index, is_array, nest, scalar
-from ._jit import check_options, jit
+from .. import _core, types
+from .._core import asarray, ndarray
+from .._exchange import _host
+from ._function import is_signature
+from ._ufunc import REFUSALS, WHY, UFunc
 
-_WEAK = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # kinds of dtypes that a Python number goes into
-
-
-def _dtype(t):
-    d = types.parse(t).dtype
-    if d is None or types.parse(t).ndim:
-        raise TypeError(f"vectorize: {t} is no number's type: the function takes and returns numbers")
-    return numpy.dtype(d)
+PARAMETERS = ("pyfunc", "otypes", "doc", "excluded", "signature")
 
 
-def _natural(values):
-    """The dtypes of operands: an array's own; a Python float takes the arrays' precision, as in NumPy."""
-    found = [getattr(v, "dtype", None) for v in values]
-    inexact = [d for d in found if d is not None and d.kind in "fc"]
-    wide = functools.reduce(numpy.promote_types, inexact) if inexact else numpy.dtype(float)
-    for k, v in enumerate(values):
-        if found[k] is None and type(v) is float:
-            found[k] = wide if wide.kind == "f" else numpy.empty(0, wide).real.dtype
-        elif found[k] is None and type(v) is complex:
-            found[k] = numpy.promote_types(wide, numpy.complex64)
-        elif found[k] is None:
-            found[k] = numpy.asarray(v).dtype
-    return tuple(numpy.dtype(d) for d in found)
+class Mapped:
+    """numpy.vectorize. otypes: dtypes of the results; excluded: arguments that are passed as they are; signature: axes
+    of arrays that the function takes whole."""
 
+    def __init__(self, pyfunc, otypes=None, doc=None, excluded=None, cache=False, signature=None):
+        self._theirs = numpy.vectorize(pyfunc, otypes, doc, excluded, cache, signature)
+        functools.update_wrapper(self, pyfunc) if hasattr(pyfunc, "__name__") else None
+        if doc is not None:
+            self.__doc__ = doc
+        self.pyfunc, self.otypes = pyfunc, self._theirs.otypes
+        self._compiled = None
+        if not excluded and signature is None and (otypes is None or len(self.otypes) == 1):
+            self._compiled = self._compile(pyfunc)
 
-class UFunc:
-    """A function of numbers, called with arrays that broadcast, as a numpy.ufunc is; it has one result.
-
-    nin, nout, nargs, types, ntypes and identity are a ufunc's. Without signatures it is compiled for the dtypes that it
-    is called with. Results are NumPy arrays where all operands are NumPy's, else treadle's on the operands' device."""
-
-    nout = 1
-
-    def __init__(self, fn, signatures=(), target="cpu", identity=None, options=None):
-        if isinstance(fn, Function):
-            fn = fn.py_func
-        functools.update_wrapper(self, fn)
-        check_options("vectorize", options or {}, target)
-        options = {k: v for k, v in (options or {}).items() if k != "nopython"}
-        self.py_func, self.identity, self._target, self._options = fn, identity, target, options
-        self.nin = fn.__code__.co_argcount
-        self.nargs, self.signature = self.nin + 1, None
-        self._one = jit(fn, **options)
-        self._rows, self._returned = [], {}  # (dtypes of operands, that of the result); a type's text -> its dtype
-        self._fixed = bool(signatures)
-        self._open = set()  # rows whose signature leaves the result's dtype to the function
-        device_of(target)
-        for s in signatures:
-            self.add(s)
-
-    def __repr__(self):
-        return f"<ufunc '{self.__name__}'>"
-
-    def add(self, sig):
-        """Compiles for a signature: its text, a types.Signature, a tuple of argument types."""
-        args, returns = types.normalize(sig)
-        if len(args) != self.nin:
-            raise TypeError(f"{self.__name__} takes {self.nin} numbers, the signature {sig} has {len(args)}")
-        row = tuple(map(_dtype, args))
-        if returns is None:
-            self._open.add(row)
-        self._rows.append((row, _dtype(returns) if returns is not None else self._result(row)))
-        return self
-
-    def build_ufunc(self):
-        """Itself: what numba's DUFunc has for the same."""
-        return self
-
-    @property
-    def types(self):
-        """As of a ufunc: 'dd->d' for each signature, and for each row of dtypes that it was compiled for."""
-        return ["".join(d.char for d in row) + "->" + out.char for row, out in self._rows]
-
-    @property
-    def ntypes(self):
-        return len(self._rows)
-
-    # ---- dtypes ----
-
-    def _result(self, row):
-        """The dtype of what the function returns by now: it may read a global whose type has changed."""
-        returned = self._one._returns(tuple(map(types.from_dtype, row)))
-        if returned not in self._returned:
-            self._returned[returned] = _dtype(returned or "none")
-        return self._returned[returned]
-
-    def resolve(self, values):
-        """The dtypes that operands are cast to, and the result's."""
-        row = _natural(values)
-        for k, (known, out) in enumerate(self._rows):
-            if known == row:
-                return self._now(k, known, out)
-        for exact in (True, False) if self._fixed else ():
-            for k, (known, out) in enumerate(self._rows):
-                if all(_goes(v, d, want, exact) for v, d, want in zip(values, row, known, strict=True)):
-                    return self._now(k, known, out)
-        if self._fixed:
-            raise TypeError(
-                f"ufunc '{self.__name__}' not supported for the input types {', '.join(map(str, row))}: it has "
-                f"{', '.join(self.types)}"
-            )
-        self._rows.append((row, self._result(row)))
-        return self._rows[-1]
-
-    def _now(self, k, row, out):
-        """The k-th row, with the dtype that its results have by now."""
-        if self._fixed and row not in self._open:
-            return row, out
-        now = self._result(row)
-        if now != out:
-            self._rows[k] = row, now
-        return row, now
-
-    # ---- calls ----
-
-    def __call__(self, *args, out=None, dtype=None, stream=0):
-        """The function of each element; out: an array, or a tuple of one; dtype: of the result."""
-        if len(args) == self.nargs and out is None:
-            *args, out = args
-        if len(args) != self.nin:
-            raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
-        out = out[0] if isinstance(out, tuple) else out
-        values = [a if isinstance(a, (bool, int, float, complex)) or hasattr(a, "dtype") else numpy.asarray(a)
-                  for a in args]  # fmt: skip
+    @staticmethod
+    def _compile(pyfunc):
         try:
-            row, returned = self.resolve(values)
-        except _mapped.REFUSALS:
-            if self._fixed or out is not None or not any(isinstance(a, ndarray) for a in args):
-                raise
-            return _mapped.on_host(self.py_func, args)
-        home = Home([*values, out], device_of(self._target))
-        shape = numpy.broadcast_shapes(*(getattr(v, "shape", ()) for v in values))
-        operands = [
-            home.bring(v, d, shape) if is_array(v) else _number(v, d) for v, d in zip(values, row, strict=True)
-        ]
-        if out is not None and dtype is None and home.takes(out, shape, returned, values):
-            result = out
-        else:
-            result = home.empty(shape, returned)
-        self._run(operands, result)
-        if stream:
-            stream.synchronize()
-        result = result if dtype is None else result.astype(dtype)
-        return scalar(home.give(result, out))
+            return UFunc(pyfunc)
+        except (AttributeError, *REFUSALS):  # no Python function
+            return None
 
-    def _run(self, operands, result):
-        arrays = [a for a in (*operands, result) if is_array(a)]
-        flat = all(a.shape == result.shape and _is_plain(a) for a in arrays)
-        ndim = 1 if flat or not result.ndim else result.ndim
-        if flat or not result.ndim:
-            operands = [a.reshape(-1) if is_array(a) else a for a in operands]
-            result = result.reshape(-1)
-        _loop(self, tuple(is_array(a) for a in operands), ndim)(*operands, result)
-
-    def outer(self, a, b, **kw):
-        """The function of all pairs of elements."""
-        self._binary("outer")
-        a, b = (x if hasattr(x, "shape") else numpy.asarray(x) for x in (a, b))
-        return self(a.reshape(a.shape + (1,) * b.ndim), b, **kw)
-
-    def _binary(self, what):
-        if self.nin != 2:
-            raise ValueError(f"{what} is for functions of two numbers; {self.__name__} has {self.nin}")
-
-    def _along(self, a, axis, dtype):
-        """a's elements with the axis last and one before it; its home, the other axes' shape."""
-        a = a if hasattr(a, "shape") else numpy.asarray(a)
-        home = Home([a], device_of(self._target))
-        d = numpy.dtype(dtype or a.dtype)
-        row, returned = self.resolve([numpy.empty((), d)] * 2)
-        if row[0] != returned:
-            row, returned = self.resolve([numpy.empty((), returned)] * 2)
-        if not -a.ndim <= axis < a.ndim:
-            raise ValueError(f"axis {axis} is out of bounds for an array of {a.ndim} dims")
-        last = numpy.moveaxis(a, axis, -1) if isinstance(a, numpy.ndarray) else _last(a, axis)
-        shape = last.shape[:-1]
-        rows = home.bring(last, returned).reshape((_count(shape), last.shape[-1]))
-        return rows, home, shape, returned
-
-    def reduce(self, a, axis=0, dtype=None, out=None, keepdims=False, initial=None, stream=0):
-        """The elements along an axis, combined from the first on; axis None: all. On a GPU all elements of one axis are
-        combined as a tree: the function must be associative and commutative."""
-        self._binary("reduce")
-        if axis is None:
-            a = a.reshape(-1) if hasattr(a, "reshape") else numpy.asarray(a).reshape(-1)
-            axis = 0
-        rows, home, shape, returned = self._along(a, axis, dtype)
-        start = self.identity if initial is None else initial
-        if not rows.shape[1] and start is None:
-            raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
-        if home.device is not None and home.device.kind != "cpu" and not shape and rows.size:
-            from ..cuda._reduce import Reduce
-
-            result = home.empty((1,), returned)
-            Reduce(self.py_func)(rows.reshape(-1), res=result, **({"init": start} if start is not None else {}))
-        elif start is None:
-            result = rows[:, 0].copy()
-            _along_loop(self, False)(rows[:, 1:], result)
-        else:
-            result = home.full((rows.shape[0],), start, returned)
-            _along_loop(self, False)(rows, result)
-        result = result.reshape(_kept(shape, axis) if keepdims else shape)
-        return scalar(home.give(result, out))
-
-    def accumulate(self, a, axis=0, dtype=None, out=None):
-        """As reduce, with the result after each element."""
-        self._binary("accumulate")
-        rows, home, shape, returned = self._along(a, axis, dtype)
-        result = home.empty(rows.shape, returned)
-        if rows.size:
-            _along_loop(self, True)(rows, result)
-        result = result.reshape((*shape, rows.shape[1]))
-        return home.give(numpy.moveaxis(result, -1, axis) if home.device is None else _last(result, axis, True), out)
-
-    def reduceat(self, *args, **kw):
-        raise NotImplementedError(f"{self.__name__}.reduceat: use reduce of slices")
-
-    def at(self, a, indices, b=None):
-        """a[indices] = self(a[indices], b) for each index in turn; a: a NumPy array."""
-        places = numpy.broadcast_arrays(indices, *([] if b is None else [b]))
-        for k in numpy.ndindex(places[0].shape):
-            a[places[0][k]] = self(a[places[0][k]], *([] if b is None else [places[1][k]]))
+    def __call__(self, *args, **kwargs):
+        arrays = [a if isinstance(a, ndarray) else asarray(a) for a in args] if self._compiled and not kwargs else []
+        if arrays and all(a.size for a in arrays):
+            try:
+                self._compiled.resolve(arrays)
+            except REFUSALS:
+                self._compiled = None
+            else:
+                r = self._compiled(*_core._beside(self.__name__, *arrays))
+                return r if self.otypes is None else r.astype(self.otypes[0])
+        return _host.fallback("numpy.vectorize", self._theirs, args, kwargs, WHY)
 
 
-def _goes(value, have, want, exact):
-    kinds = _WEAK.get(type(value))
-    return want.kind in kinds if kinds else have == want if exact else numpy.can_cast(have, want, "safe")
-
-
-def _number(v, dtype):
-    """A NumPy scalar: what a scalar operand is passed as."""
-    return numpy.asarray(v.get() if hasattr(v, "get") else v).astype(dtype)[()]
-
-
-def _is_plain(a):
-    return a.flags.c_contiguous if isinstance(a, numpy.ndarray) else True
-
-
-def _count(shape):
-    n = 1
-    for extent in shape:
-        n *= extent
-    return n
-
-
-def _kept(shape, axis):
-    axis %= len(shape) + 1
-    return shape[:axis] + (1,) + shape[axis:]
-
-
-def _last(a, axis, back=False):
-    from .. import moveaxis
-
-    return moveaxis(a, -1, axis) if back else moveaxis(a, axis, -1)
-
-
-@functools.lru_cache(maxsize=1024)
-def _loop(u, arrays, ndim):
-    """The function of operands, arrays or numbers, and a result of ndim dims."""
-    names = [f"x{k}" for k in range(len(arrays))]
-    at = index(ndim)
-    args = [f"{n}[{at}]" if a else n for n, a in zip(names, arrays, strict=True)]
-    head = f"def {_plain(u)}({', '.join(names)}, out):"
-    lines = nest([f"out.shape[{k}]" for k in range(ndim)], [f"out[{at}] = _f({', '.join(args)})"])
-    return jit(define("\n".join([head, *lines, ""]), _plain(u), _f=u.py_func), **u._options)
-
-
-@functools.lru_cache(maxsize=1024)
-def _along_loop(u, keep):
-    """rows[i] combined into out[i], or (keep) into out[i, :]."""
-    start = ["x = rows[i, 0]", "out[i, 0] = x"] if keep else ["x = out[i]"]
-    step = ["    x = _f(x, rows[i, k])", *(["    out[i, k] = x"] if keep else [])]
-    body = [*start, f"for k in range({int(keep)}, rows.shape[1]):", *step, *([] if keep else ["out[i] = x"])]
-    lines = [f"def {_plain(u)}(rows, out):", *nest(["out.shape[0]"], body), ""]
-    return jit(define("\n".join(lines), _plain(u), _f=u.py_func), **u._options)
-
-
-def _plain(u):
-    return u.__name__ if u.__name__.isidentifier() else "function"
+def mapped(given, options):
+    """What vectorize gives for NumPy's parameters: a Mapped, or the decorator that makes one."""
+    pyfunc = options.pop("pyfunc", given)
+    if callable(pyfunc):
+        return Mapped(pyfunc, **options)
+    return lambda f: Mapped(f, **options)
 
 
 def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):
@@ -300,8 +64,8 @@ def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):
     arrays to the current device and back. identity: of reduce. options: as of jit. With otypes, excluded, signature or
     doc it is numpy.vectorize. What cannot be compiled is called on the host (a fallback) for treadle's arrays.
     TypeError: the function cannot be compiled, or no signature takes the operands."""
-    if any(k in options for k in _mapped.PARAMETERS):
-        return _mapped.mapped(ftylist_or_function, options)
+    if any(k in options for k in PARAMETERS):
+        return mapped(ftylist_or_function, options)
     options.pop("cache", None)
 
     def decorate(fn):

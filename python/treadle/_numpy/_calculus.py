@@ -7,7 +7,9 @@ from .._core import arange, asarray, empty, ndarray, zeros
 from .._exchange._host import library
 from .._exchange._place import on
 from .._exchange._place import own as _own
-from .._select._indexing import gather
+from .._select._pick import gather
+from .._select._searching import searchsorted
+from .._select._sorting import argsort
 from ..linalg._products import _conjugate, matmul
 from ._math import average, clip
 from ._shape import _axes, _axis, _cut, concatenate, expand_dims
@@ -51,6 +53,21 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
         later, earlier = _piece(a, axis, 1, None), _piece(a, axis, None, -1)
         a = later != earlier if a.dtype.kind == "b" else later - earlier
     return a
+
+
+def unwrap(p, discont=None, axis=-1, *, period=2 * numpy.pi):
+    """p with multiples of the period added where neighbours differ by more than discont (None: half of it)."""
+    p = asarray(p)
+    d = diff(p, axis=axis)
+    axis %= p.ndim
+    dtype = numpy.result_type(d.dtype, period)
+    high, odd = divmod(period, 2) if dtype.kind in "iu" else (period / 2, 0)
+    near = (d + high) % period - high
+    if odd == 0:  # a difference of half a period keeps its sign
+        near = _select((near == -high) & (d > 0), high, near)
+    add = _select(_UFUNC["absolute"](d) < (period / 2 if discont is None else discont), 0, near - d)
+    later = p[_cut(p.ndim, axis, slice(1, None))] + add.cumsum(axis)
+    return concatenate([p[_cut(p.ndim, axis, slice(1))], later], axis, dtype=dtype, casting="unsafe")
 
 
 def ediff1d(ary, to_end=None, to_begin=None):
@@ -198,16 +215,12 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")
-        from .._select._sorting import argsort
-
         period, left, right = abs(period), None, None
         x, xp = x % period, xp % period
         order = argsort(xp)
         xp, fp = gather(xp, order), gather(fp, order)
         xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
         fp, n = concatenate([fp[-1:], fp, fp[:1]]), n + 2
-    from .._select._searching import searchsorted
-
     at = clip(searchsorted(xp, x, "right") - 1, 0, max(n - 2, 0))
     x0, y0 = gather(xp, at), gather(fp, at)
     if n > 1:

@@ -5,6 +5,7 @@ import numpy
 from .. import _core
 from .._core import arange, asarray, empty, full, ndarray, ones, zeros
 from ._math import where
+from ._shape import moveaxis, stack
 
 
 def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
@@ -131,8 +132,6 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         y = _core.ufuncs()["floor"](y)
     y = y.astype(dtype or natural, copy=False)
     if axis not in (0, -y.ndim):
-        from ._shape import moveaxis
-
         y = moveaxis(y, 0, axis)
     return (y, step) if retstep else y
 
@@ -162,8 +161,6 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=
         y = where(i == num - 1, last, y)
     y = y * sign
     if axis not in (0, -y.ndim):
-        from ._shape import moveaxis
-
         y = moveaxis(y, 0, axis)
     return y.astype(dt if dtype is None else dtype, copy=False)
 
@@ -229,8 +226,6 @@ def indices(dimensions, dtype=int, sparse=False, *, device=None):
     )
     if sparse:
         return parts
-    from ._shape import stack
-
     return stack([_core._broadcast_to(p, tuple(dimensions)) for p in parts])
 
 

@@ -3,6 +3,7 @@
 import numpy
 
 from .._exchange._place import elements
+from ._shape import resize
 
 
 class flatiter:
@@ -75,8 +76,6 @@ class flatiter:
             return value
         if place.ndim == 0 or value.size == 1:
             return value[0]
-        from ._shape import resize
-
         return resize(value, place.shape)
 
     def __repr__(self):

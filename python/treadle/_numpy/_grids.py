@@ -7,7 +7,7 @@ import numpy
 from .. import _core
 from .._core import arange, asarray, ndarray
 from ._create import indices, linspace
-from ._shape import concatenate
+from ._shape import concatenate, stack
 
 index_exp, s_ = numpy.index_exp, numpy.s_
 
@@ -112,8 +112,6 @@ class _Grid:
             return axes
         if not axes:
             return _core.empty(0, "int64")
-        from ._shape import stack
-
         shape = [n for n, *_ in steps]
         return stack([_core._broadcast_to(a, shape) for a in axes])
 

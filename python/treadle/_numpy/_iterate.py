@@ -8,6 +8,7 @@ import numpy
 from .. import _core
 from .._core import asarray, ndarray
 from .._exchange import _host
+from ._flat import flatiter
 from ._names import HOST
 from ._shape import _axis, expand_dims, moveaxis, stack
 
@@ -49,8 +50,6 @@ class broadcast:
 
 
 def _broadcast_flat(a, shape):
-    from ._flat import flatiter
-
     return flatiter(_core._broadcast_to(a, shape))
 
 

@@ -7,6 +7,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, ndarray
+from .._select._indexing import nonzero
 from ._spelled import into, spelled
 
 _UFUNC = _core.ufuncs()
@@ -30,8 +31,6 @@ def _into(name, out, value):
 def where(condition, x=None, y=None, /):
     """x where condition is true, else y; with the condition alone, as nonzero."""
     if x is None and y is None:
-        from .._select._indexing import nonzero
-
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
@@ -205,24 +204,6 @@ def real_if_close(a, tol=100):
         return a
     bound = numpy.finfo(a.dtype).eps * tol if tol > 1 else tol
     return a.real if bool((_abs(a.imag) < bound).all()) else a
-
-
-def unwrap(p, discont=None, axis=-1, *, period=2 * numpy.pi):
-    """p with multiples of the period added where neighbours differ by more than discont (None: half of it)."""
-    from ._calculus import diff
-    from ._shape import _cut, concatenate
-
-    p = asarray(p)
-    d = diff(p, axis=axis)
-    axis %= p.ndim
-    dtype = numpy.result_type(d.dtype, period)
-    high, odd = divmod(period, 2) if dtype.kind in "iu" else (period / 2, 0)
-    near = (d + high) % period - high
-    if odd == 0:  # a difference of half a period keeps its sign
-        near = _select((near == -high) & (d > 0), high, near)
-    add = _select(_abs(d) < (period / 2 if discont is None else discont), 0, near - d)
-    later = p[_cut(p.ndim, axis, slice(1, None))] + add.cumsum(axis)
-    return concatenate([p[_cut(p.ndim, axis, slice(1))], later], axis, dtype=dtype, casting="unsafe")
 
 
 def sinc(x):

@@ -5,6 +5,9 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
+from .._exchange._place import own as _own
+from .._select._pick import _store
+from ._shape import concatenate
 
 _KINDS = {
     "bool": ("bool",),
@@ -128,9 +131,6 @@ def _is_bfloat16(dtype):
 
 
 def _cumulative(cumulate, first, x, axis, dtype, out, include_initial):
-    from .._select._sorting import _own, _store
-    from ._shape import concatenate
-
     x = _own(x)
     x = x.reshape(1) if x.ndim == 0 else x
     if axis is None and x.ndim > 1:

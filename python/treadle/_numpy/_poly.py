@@ -7,9 +7,10 @@ from .. import _core
 from .._core import asarray, ndarray
 from .._exchange import _host
 from .._exchange._place import on
+from .._select._indexing import flatnonzero
 from ..linalg._products import diag
+from ._calculus import convolve, vander
 from ._calculus import polyval as _values
-from ._calculus import vander
 from ._names import HOST
 from ._shape import concatenate
 
@@ -49,8 +50,6 @@ def polysub(a1, a2):
 
 def polymul(a1, a2):
     """The product of two polynomials."""
-    from ._calculus import convolve
-
     return _as_given(convolve(*_core._beside("polymul", _vector(a1), _vector(a2))), a1, a2)
 
 
@@ -109,7 +108,6 @@ def roots(p):
     p = _vector(p)
     if p.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
-    from .._select._indexing import flatnonzero
     from ..linalg import eigvals
 
     used = flatnonzero(p)

@@ -199,9 +199,7 @@ def _repeated(repeats, n):
         each = int(repeats.reshape(-1)[0])
         return broadcast_to(_core.arange(n, device=device)[:, None], (n, each)).reshape(n * each)
     ends = _core._cumsum(repeats.astype("int64"), 0, None) if n else repeats.astype("int64")
-    from .._select._searching import searchsorted
-
-    return searchsorted(ends, _core.arange(int(ends[-1]) if n else 0, device=device), "right")
+    return _core._search(ends, _core.arange(int(ends[-1]) if n else 0, device=device), True)
 
 
 def resize(a, new_shape):

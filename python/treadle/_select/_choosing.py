@@ -6,7 +6,9 @@ from .. import _core
 from .._core import arange, asarray, empty, ndarray, ones
 from .._exchange._place import elements, on
 from .._numpy._shape import _axes, _axis, _cut, concatenate
-from ._indexing import flatnonzero, gather, nonzero, scatter
+from ._indexing import flatnonzero, nonzero
+from ._pick import gather, scatter
+from ._sorting import argsort
 
 _UFUNC = _core.ufuncs()
 
@@ -288,8 +290,6 @@ def insert(arr, obj, values, axis=None):
 
 def _spliced(a, at, values, axis):
     """Several places: each moves on by as many as are inserted before it."""
-    from ._sorting import argsort
-
     many, n, device = at.shape[0], a.shape[axis], a.device
     order = argsort(at, kind="stable")
     places = empty(many, dtype="int64", device=device)

@@ -10,9 +10,12 @@ from .._core import arange, asarray, asnumpy, evaluate, ndarray, zeros
 from .._exchange import _host
 from .._exchange._place import on
 from .._exchange._place import own as _own
-from ._estimators import ESTIMATORS, difference
-from ._indexing import gather
+from .._numpy._folds import fold_runs
+from ._estimators import ESTIMATORS, difference, extent
+from ._pick import gather
 from ._searching import searchsorted
+from ._sorting import _on_device
+from ._writing import add_at
 
 _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
@@ -51,8 +54,6 @@ LONG, PIECES = 1 << 10, 1 << 12  # elements a bin from which a GPU adds them up 
 
 def _weighed(bins, weights, n):
     """The sums of weights in each bin; bin -1 is none."""
-    from ._writing import add_at
-
     if bins.device.kind != "cpu" and n and bins.size > max(LONG * n, PIECES):
         r = _weighed_long(bins, weights, n)
         if r is not None:
@@ -67,9 +68,6 @@ def _weighed(bins, weights, n):
 
 def _weighed_long(bins, weights, n):
     """Sorted by bin, each bin's weights are cut into pieces, which a thread adds up each; None: nothing sorts here."""
-    from .._numpy._folds import fold_runs
-    from ._sorting import _on_device
-
     bins = bins.astype("int16" if n < 1 << 15 else "int64")
     done = _on_device(bins, 0, False, True)
     if done is None:
@@ -118,7 +116,7 @@ def _outer(a, span):
 
 def _number(a, name, span, weights):
     """How many bins the estimator of that name takes, and their ends."""
-    if name not in ESTIMATORS:
+    if name not in _WIDTHS:
         raise ValueError(f"{name!r} is not a valid estimator for `bins`")
     if weights is not None:
         raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
@@ -127,7 +125,7 @@ def _number(a, name, span, weights):
         keep = (a >= ends[0]) & (a <= ends[1])
         if not bool(keep.all()):
             a = a[keep]
-    width = ESTIMATORS[name](a, ends) if a.size else 0
+    width = _WIDTHS[name](a, ends) if a.size else 0
     if width and a.dtype.kind in "iu" and width < 1:
         width = 1
     return ends, int(numpy.ceil(difference(ends[1], ends[0]) / width)) if width else 1
@@ -261,6 +259,26 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     if density:
         counts = counts / (shown[1:] - shown[:-1]).astype("float64") / counts.sum()
     return counts, shown
+
+
+def _stone(x, ends):
+    """The width whose histogram has the least expected error, of all with up to so many bins."""
+    n, whole = x.size, extent(x)
+    if n <= 1 or whole == 0:
+        return 0
+
+    def error(bins):
+        p = asnumpy(histogram(x, bins, ends)[0]) / n
+        return (2 - (n + 1) * p.dot(p)) / (whole / bins)
+
+    most = max(100, int(numpy.sqrt(n)))
+    best = min(range(1, most + 1), key=error)
+    if best == most:
+        warnings.warn("The number of bins estimated may be suboptimal.", RuntimeWarning, stacklevel=4)
+    return whole / best
+
+
+_WIDTHS = {**ESTIMATORS, "stone": _stone}
 
 
 def _columns(sample):

@@ -1,13 +1,13 @@
-"""How wide the bins of a histogram should be: NumPy's estimators, of what reductions on the device tell of the data.
+"""How wide the bins of a histogram should be: NumPy's estimators, of what reductions on the device tell of the data
+(and "stone", which compares histograms, in _counting.py).
 
 Each takes the flat data (with elements) and the ends of its range, and gives a width; 0: it has none to say.
 """
 
-import warnings
-
 import numpy
 
 from .._core import asnumpy
+from ._quantile import percentile
 
 _UNSIGNED = {numpy.dtype(f"int{n}"): numpy.dtype(f"uint{n}") for n in (8, 16, 32, 64)}
 
@@ -25,20 +25,20 @@ def _number(x):
     return asnumpy(x)[()]
 
 
-def _extent(x):
+def extent(x):
     return difference(_number(x.max()), _number(x.min()))
 
 
 def _sqrt(x, ends):
-    return _extent(x) / numpy.sqrt(x.size)
+    return extent(x) / numpy.sqrt(x.size)
 
 
 def _sturges(x, ends):
-    return _extent(x) / (numpy.log2(x.size) + 1.0)
+    return extent(x) / (numpy.log2(x.size) + 1.0)
 
 
 def _rice(x, ends):
-    return _extent(x) / (2.0 * x.size ** (1.0 / 3))
+    return extent(x) / (2.0 * x.size ** (1.0 / 3))
 
 
 def _scott(x, ends):
@@ -54,12 +54,10 @@ def _doane(x, ends):
         return 0.0
     skew = _number((((x - x.mean()) / sigma) ** 3).mean())
     by = numpy.sqrt(6.0 * (n - 2) / ((n + 1.0) * (n + 3)))
-    return _extent(x) / (1.0 + numpy.log2(n) + numpy.log2(1.0 + numpy.absolute(skew) / by))
+    return extent(x) / (1.0 + numpy.log2(n) + numpy.log2(1.0 + numpy.absolute(skew) / by))
 
 
 def _fd(x, ends):
-    from ._quantile import percentile
-
     high, low = asnumpy(percentile(x, [75, 25]))
     return 2.0 * (high - low) * x.size ** (-1.0 / 3.0)
 
@@ -68,27 +66,7 @@ def _auto(x, ends):
     return min(max(_fd(x, ends), _sqrt(x, ends) / 2), _sturges(x, ends))
 
 
-def _stone(x, ends):
-    """The width whose histogram has the least expected error, of all with up to so many bins."""
-    from ._counting import histogram
-
-    n, extent = x.size, _extent(x)
-    if n <= 1 or extent == 0:
-        return 0
-
-    def error(bins):
-        p = asnumpy(histogram(x, bins, ends)[0]) / n
-        return (2 - (n + 1) * p.dot(p)) / (extent / bins)
-
-    most = max(100, int(numpy.sqrt(n)))
-    best = min(range(1, most + 1), key=error)
-    if best == most:
-        warnings.warn("The number of bins estimated may be suboptimal.", RuntimeWarning, stacklevel=4)
-    return extent / best
-
-
 ESTIMATORS = {
-    "stone": _stone,
     "auto": _auto,
     "doane": _doane,
     "fd": _fd,

@@ -13,6 +13,9 @@ from .. import _core
 from .._core import asarray, empty, ndarray
 from .._exchange._host import library
 from .._exchange._place import allow
+from .._numpy._shape import stack
+from ._pick import Pick
+from ._sorting import argsort
 
 FULL = slice(None)
 
@@ -46,8 +49,6 @@ def argwhere(a):
     a = asarray(a)
     if a.ndim == 0:
         return empty((int(bool(a)), 0), dtype="int64", device=a.device)
-    from .._numpy._shape import stack
-
     return stack(nonzero(a), axis=-1)
 
 
@@ -91,11 +92,6 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         indices = _core.ufuncs()["minimum"](_core.ufuncs()["maximum"](indices, 0), n - 1)
     r = _core._take(a, indices, axis % a.ndim)
     return r if out is None else _store_safely("take", out, r)
-
-
-def _store(out, value):
-    out[...] = value
-    return out
 
 
 def _store_safely(name, out, value):
@@ -157,49 +153,6 @@ def _width(item):
     if item is None or item is Ellipsis:
         return 0
     return item.ndim if isinstance(item, ndarray) and item.dtype.kind == "b" else 1
-
-
-class Pick:
-    """A subscript taken apart: a view of the array, and the index arrays that stand for some of its axes."""
-
-    __slots__ = ("view", "axes", "shown", "arrays", "place", "flags")
-    DISTINCT, TRUSTED = 1, 2
-
-    def __init__(self, view=None, axes=(), arrays=(), place=0, flags=0):
-        self.view, self.axes, self.shown, self.arrays = view, [*axes], [*axes], [*arrays]
-        self.place, self.flags = place, flags
-
-    def add(self, axis, shown, index):
-        self.axes.append(axis)
-        self.shown.append(shown)
-        self.arrays.append(index)
-
-    @property
-    def rest(self):
-        """The arguments of _core._pick and its like after the view."""
-        return tuple(self.axes), tuple(self.shown), tuple(self.arrays), self.place, self.flags
-
-    def places(self):
-        """How many places the index arrays can name."""
-        return prod(self.view.shape[k] for k in self.axes)
-
-    def shape(self):
-        """What the index arrays broadcast to."""
-        try:
-            return numpy.broadcast_shapes(*(i.shape for i in self.arrays))
-        except ValueError:
-            shapes = " ".join(str(i.shape).replace(", ", ",") for i in self.arrays)
-            raise IndexError(
-                f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes}"
-            ) from None
-
-    def numbers(self, steps):
-        """The sum of the index arrays, from the end where negative, each times its step."""
-        select, total = _core.ufuncs()["select"], 0
-        for axis, index, step in zip(self.axes, self.arrays, steps, strict=True):
-            index = asarray(index, dtype="int64", device=self.view.device)
-            total = total + select(index < 0, index + self.view.shape[axis], index) * step
-        return _core._broadcast_to(total, self.shape()).ravel()
 
 
 def parse(a, key):
@@ -321,17 +274,6 @@ def setitem(a, key, value):
     return None
 
 
-def gather(a, at, axis=0):
-    """a's elements along axis at places that are known to be right, which a reading for a check would cost."""
-    p = Pick(a, [axis], [at], axis, Pick.TRUSTED)
-    return _core._pick(p.view, *p.rest)
-
-
-def scatter(a, at, value, axis=0):
-    """Writes value along axis at places that are known to be right and distinct."""
-    write(Pick(a, [axis], [at], axis, Pick.DISTINCT | Pick.TRUSTED), value)
-
-
 MAP_MIN, MAP_PER_INDEX = 1 << 24, 64
 
 
@@ -354,8 +296,6 @@ def _steps(p):
 
 def _only_last(p, value):
     """p and value without what a later index overwrites, found by sorting: for few indices into many places."""
-    from ._sorting import argsort
-
     _core._check(p.view, *p.rest)
     shape, dev = p.shape(), p.view.device
     numbers = p.numbers(_steps(p))

@@ -13,7 +13,7 @@ from .._core import asarray, asnumpy, ndarray
 from .._exchange._place import on
 from .._numpy._shape import _axes, concatenate
 from . import _selection
-from ._indexing import Pick
+from ._pick import Pick
 from ._sorting import _along_last, _library, _narrow, _on_device, _own, _wide
 
 _UFUNC = _core.ufuncs()

@@ -4,7 +4,9 @@ import numpy
 
 from .. import _core
 from .._core import empty
-from ._indexing import scatter
+from .._numpy._shape import concatenate
+from ._pick import scatter
+from ._sorting import argsort
 
 
 def searchsorted(a, v, side="left", sorter=None):
@@ -32,9 +34,6 @@ def searchsorted(a, v, side="left", sorter=None):
 
 def _ranks(a, v, side):
     """Both sorted together, stably: how many of a's elements come before each of v's."""
-    from .._numpy._shape import concatenate
-    from ._sorting import argsort
-
     n = v.size
     first, second = (v.ravel(), a) if side == "left" else (a, v.ravel())
     order = argsort(concatenate((first, second)), kind="stable")

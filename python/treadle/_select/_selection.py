@@ -8,6 +8,8 @@ import numpy
 from .. import _core
 from .._core import asnumpy
 from .._exchange._place import on
+from .._numpy._shape import concatenate
+from ._sorting import sort
 
 _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
@@ -56,8 +58,6 @@ def around(x, first, last):
         below = int(ends[low - 1]) if low else below
         start, stop, closed = edges[low], edges[high + 1], high == BINS - 1
         if ends[high] - below <= max(SMALL, x.size // SHARE):
-            from ._sorting import sort
-
             inside = (x >= start) & (x <= stop if closed else x < stop)
             return sort(_core._select(x, inside)), below
     return None
@@ -68,8 +68,6 @@ def largest(x, k):
     found = around(x, x.size - k, x.size - k)
     if found is None:
         return None
-    from .._numpy._shape import concatenate
-
     least = found[0][x.size - k - found[1]]
     above = _core._select(None, x > least)
     return concatenate((above, _core._select(None, x == least)[: k - above.shape[0]]))

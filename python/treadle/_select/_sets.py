@@ -7,7 +7,7 @@ import numpy
 from .. import _core
 from .._core import asarray, empty, ndarray, zeros
 from .._numpy._shape import _axis, concatenate, moveaxis
-from ._indexing import gather, scatter
+from ._pick import gather, scatter
 from ._searching import searchsorted
 from ._sorting import (
     _along_last,

@@ -6,9 +6,12 @@ from .. import _core
 from .._core import arange, asarray, empty, ndarray
 from .._exchange._host import library
 from .._exchange._place import elements, on
+from .._numpy._folds import fold_runs
 from .._numpy._shape import concatenate
 from ._choosing import unravel_index
-from ._indexing import Pick, _items, flatnonzero, gather, parse, scatter, write
+from ._indexing import _items, flatnonzero, parse, write
+from ._pick import Pick, gather, scatter
+from ._sorting import argsort
 
 _UFUNC = _core.ufuncs()
 
@@ -64,8 +67,6 @@ def at(name, a, indices, values=None):
 
 def _by_runs(name, p, values):
     """Sorts the indices, so that equal places stand together in their order, and gives every place to one thread."""
-    from ._sorting import argsort
-
     _core._check(p.view, *p.rest)
     dev, shape = p.view.device, p.shape()
     item = p.view.dtype.itemsize
@@ -121,9 +122,6 @@ def _complex_at(name, a, indices, values):
     places = arange(a.size, device=a.device).reshape(a.shape)[indices]
     if not places.size:
         return
-    from .._numpy._folds import fold_runs
-    from ._sorting import argsort
-
     values = _core._broadcast_to(values.astype(dt, copy=False), places.shape).ravel()
     order = argsort(places.ravel(), kind="stable")
     ranked, flat = gather(places.ravel(), order), a.ravel().astype(dt)

@@ -279,8 +279,7 @@ KERNELS = 256  # functions kept
 
 
 def _kernel(f):
-    from .._compile._mapped import REFUSALS
-    from .._compile._vectorize import UFunc
+    from .._compile._ufunc import REFUSALS, UFunc
 
     try:
         key = _fixed(f)
@@ -295,7 +294,7 @@ def _kernel(f):
 
 def _elements(f, arrays):
     """f of every element, compiled; None where it cannot be."""
-    from .._compile._mapped import REFUSALS
+    from .._compile._ufunc import REFUSALS
 
     u = _kernel(f)
     if u is None or u.nin != len(arrays):

@@ -233,9 +233,7 @@ class Context:
 
     def memalloc(self, bytesize):
         """MemoryPointer of bytesize uninitialised bytes on the device. OutOfMemoryError."""
-        from ._memory import MemoryPointer
-
-        return MemoryPointer(_core.empty(bytesize, "uint8", device=self.device._device))
+        return _core.empty(bytesize, "uint8", device=self.device._device).gpu_data
 
     def memhostalloc(self, bytesize, mapped=False, portable=False, wc=False):
         """Pinned host memory of bytesize bytes, with the buffer protocol; mapped: kernels see it (device_ptr);

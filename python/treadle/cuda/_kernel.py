@@ -2,6 +2,7 @@
 
 from .. import _core
 from .._compile._function import FUNCTION, KERNEL, Function, is_signature, signatures_of
+from ..types import parse
 
 _REGISTERS, _CONST, _LOCAL, _THREADS = 4, 2, 3, 0  # CU_FUNC_ATTRIBUTE_…
 _SHARED = 1
@@ -36,8 +37,6 @@ class Kernel(Function):
 
     def specialize(self, *args):
         """A kernel for these arguments' types alone: calls of others raise TypeError."""
-        from ..types import parse
-
         one = Kernel(self.py_func, self.targetoptions, **self._core_options)
         one.specialized = True
         one.declare(tuple(parse(t) for t in self._types(*args)))
@@ -208,8 +207,6 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
                  lines=bool(lineinfo), plain=opt in (False, 0))  # fmt: skip
     (args,) = signatures_of(sig)
     text, about = f._build(args, "ptx", None, _arch(cc))
-    from ..types import parse
-
     return text.decode(), parse(about["result"]) if device else parse(None)
 
 

@@ -8,6 +8,9 @@ import operator
 import numpy
 
 from .. import _core
+from ..types import Type
+from ._devices import Device
+from ._records import DeviceRecords
 from ._streams import given
 
 
@@ -31,8 +34,6 @@ class MemoryPointer:
 
     @property
     def device(self):
-        from ._devices import Device
-
         return Device(self._array.device)
 
     def __int__(self):
@@ -147,8 +148,6 @@ def _is_record(dtype):
 
 def is_device_array(obj):
     """Is obj an array of ours on a device: an ndarray, or an array of records?"""
-    from ._records import DeviceRecords
-
     return isinstance(obj, (_core.ndarray, DeviceRecords))
 
 
@@ -161,8 +160,6 @@ def device_array(shape, dtype=numpy.float64, strides=None, order="C", stream=0):
     dtype = _dtype(dtype)
     shape = _shape(shape)
     if isinstance(dtype, numpy.dtype) and _is_record(dtype):
-        from ._records import DeviceRecords
-
         return DeviceRecords(shape, dtype, order=_order(shape, dtype, strides, order))
     if _order(shape, dtype, strides, order) == "F":
         return _core.empty(shape[::-1], dtype).T
@@ -170,8 +167,6 @@ def device_array(shape, dtype=numpy.float64, strides=None, order="C", stream=0):
 
 
 def _dtype(dtype):
-    from ..types import Type
-
     dtype = dtype.dtype if isinstance(dtype, Type) else dtype
     return dtype if getattr(dtype, "name", None) == "bfloat16" else numpy.dtype(dtype)
 
@@ -262,8 +257,6 @@ class HostArray(numpy.ndarray):
             raise AttributeError("this array has no contiguous memory that kernels see; to_device copies it")
         flat = memory.array()[at - memory.ptr : at - memory.ptr + self.nbytes]
         if _is_record(self.dtype):
-            from ._records import DeviceRecords
-
             return DeviceRecords(self.shape, self.dtype, flat, order)
         flat = flat.view(self.dtype)
         return flat.reshape(self.shape) if order == "C" else flat.reshape(self.shape[::-1]).T
@@ -364,8 +357,6 @@ def mapped(*arylist, stream=0, portable=False):
 def _over(memory, a):
     flat = memory.array()
     if _is_record(a.dtype):
-        from ._records import DeviceRecords
-
         return DeviceRecords(a.shape, a.dtype, flat, _order_of(a))
     flat = flat.view(a.dtype)
     return flat.reshape(a.shape[::-1]).T if _order_of(a) == "F" else flat.reshape(a.shape)

@@ -3,7 +3,6 @@
 import numpy
 
 from .. import _core
-from . import _arrays
 
 
 class DeviceRecords:
@@ -74,7 +73,7 @@ class DeviceRecords:
 
     def copy_to_host(self, ary=None, stream=0):
         """The elements as a NumPy array, or into ary, of the same shape and dtype; returns it."""
-        host = _arrays.copy_to_host(self._data, stream=stream).reshape(-1).view(self.dtype).reshape(self._shape)
+        host = self._data.copy_to_host(stream=stream).reshape(-1).view(self.dtype).reshape(self._shape)
         host = host.T if self._order == "F" else host
         if ary is None:
             return host
@@ -89,11 +88,11 @@ class DeviceRecords:
         if isinstance(ary, DeviceRecords):
             if (ary.shape, ary.dtype, ary._order) != (self.shape, self.dtype, self._order):
                 raise ValueError(f"{self.shape} {self.dtype} in order {self._order} takes no {ary.shape} {ary.dtype}")
-            _arrays.copy_to_device(self._data, ary._data, stream=stream)
+            self._data.copy_to_device(ary._data, stream=stream)
             return
         host = self._host(ary)
         whole = numpy.frombuffer(host.tobytes(), numpy.uint8).reshape(self._data.shape)
-        _arrays.copy_to_device(self._data, whole, stream=stream)
+        self._data.copy_to_device(whole, stream=stream)
 
     def to_device(self, device):
         return DeviceRecords(self.shape, self.dtype, self._data.to_device(device), self._order)

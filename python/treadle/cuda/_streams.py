@@ -11,6 +11,8 @@ import threading
 import weakref
 
 from .. import _core
+from . import _graphs
+from ._devices import number
 
 # Streams with callbacks, by device and number: a thread of each takes what is queued, in order.
 _callers = {}
@@ -71,8 +73,6 @@ def given(stream, device):
 
 def get_current_stream(device_id=None):
     """The thread's current stream, if it is one of the current device (or that of the number); else the default one."""
-    from ._devices import number
-
     device = _core.device() if device_id is None else number(device_id)
     found = _core._current_stream(device)
     return _core._stream_of(device, 0) if found is None else found
@@ -83,8 +83,6 @@ class ExternalStream:
     number. It has to live until its work is done."""
 
     def __new__(cls, ptr, device_id=-1):
-        from ._devices import number
-
         return _core._stream_of(None if device_id < 0 else number(device_id), ptr)
 
 
@@ -123,21 +121,15 @@ def launch_host_func(self, callback, arg=None):
 
 
 def begin_capture(self, mode=None):
-    from ._graphs import begin
-
-    begin(self)
+    _graphs.begin(self)
 
 
 def end_capture(self):
-    from ._graphs import end
-
-    return end(self)
+    return _graphs.end(self)
 
 
 def is_capturing(self):
-    from ._graphs import is_open
-
-    return is_open(self)
+    return _graphs.is_open(self)
 
 
 def handle(self):

@@ -2,7 +2,7 @@
 
 import numpy
 
-from ._local import HostGroup, host
+from ._local import HostGroup, combine, host
 
 
 def _module():
@@ -78,8 +78,6 @@ class MpiGroup(HostGroup):
 
     def _by_rows(self, kind, dtype, a, b, op):
         """Halves and bool: everybody gets all, and reduces what is his."""
-        from ._local import combine
-
         rows = numpy.empty((self.size, a.size), a.dtype)
         request = self._comm.Iallgather(self._bytes(a), self._bytes(rows.reshape(-1)))
 

@@ -5,7 +5,8 @@ import pickle
 import time
 import traceback
 
-from ._errors import PeerError
+from . import _process
+from ._errors import DistributedError, PeerError
 
 _GRACE = 5.0  # seconds that the others get to notice that one has failed
 
@@ -22,14 +23,12 @@ class _Trace(Exception):
 
 def _child(pipe, env, options, f, args):
     os.environ.update(env)
-    import treadle.distributed as dist
-
     try:
         if options is not None:
-            dist.init(**options)
+            _process.init(**options)
         answer = (True, f(*args), None)
     except SystemExit as error:
-        gone = dist.DistributedError(f"spawn: the process of rank {env['RANK']} called sys.exit({error.code!r})")
+        gone = DistributedError(f"spawn: the process of rank {env['RANK']} called sys.exit({error.code!r})")
         answer = (False, gone, traceback.format_exc())
     except BaseException as error:  # told to the parent, whatever it is
         answer = (False, error, traceback.format_exc())
@@ -38,9 +37,9 @@ def _child(pipe, env, options, f, args):
     except Exception as error:  # what cannot be pickled is named instead
         data = pickle.dumps((False, TypeError(f"cannot be sent to the parent: {error}"), traceback.format_exc()))
     if answer[0]:
-        dist.finalize()
+        _process.finalize()
     else:
-        dist.abort("this process failed")
+        _process.abort("this process failed")
     pipe.send_bytes(data)
     pipe.close()
 

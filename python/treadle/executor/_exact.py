@@ -15,7 +15,7 @@ import numpy
 from .. import _core, types
 from .._compile._generate import define
 from .._compile._jit import jit
-from .._compile._mapped import REFUSALS as _REFUSALS
+from .._compile._ufunc import REFUSALS as _REFUSALS
 from ._columns import BOOL, COMPLEX, DTYPES, FLOAT, INT
 
 REFUSALS = (*_REFUSALS, IndexError)

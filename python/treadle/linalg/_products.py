@@ -6,7 +6,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, ndarray, zeros
-from .._numpy._shape import _axis
+from .._numpy._shape import _axis, moveaxis, stack
 from .._numpy._spelled import generalised
 
 _UFUNC = _core.ufuncs()
@@ -167,8 +167,6 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """The vector product along axes of 3 elements; where one has 2, its third is 0."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    from .._numpy._shape import moveaxis, stack
-
     a, b = _pair(a, b)
     a, b = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
     m, n = a.shape[-1], b.shape[-1]

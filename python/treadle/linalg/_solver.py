@@ -15,7 +15,7 @@ from .. import _core
 from .._core import arange, empty
 from .._numpy._create import eye, tril, triu
 from .._numpy._math import where
-from .._numpy._shape import broadcast_to, matrix_transpose
+from .._numpy._shape import broadcast_to, matrix_transpose, roll
 from . import _products
 
 _UFUNC = _core.ufuncs()
@@ -346,8 +346,6 @@ def eig(a, vectors=True):
 def _pairs(w, v):
     """The vectors of a real matrix: of a pair of values, the first with a positive imaginary part, the library stores
     the real parts and then the imaginary parts."""
-    from .._numpy._shape import roll
-
     first, second = (w.imag > 0)[..., None], (w.imag < 0)[..., None]
     real = where(second, roll(v, 1, -2), v)
     imag = where(first, roll(v, -1, -2), where(second, -v, 0))

@@ -8,7 +8,7 @@ from .. import _core
 from .._core import arange, asarray, ones, zeros
 from .._numpy._create import tril
 from .._numpy._math import where
-from .._numpy._shape import atleast_1d, atleast_2d, broadcast_to, concatenate
+from .._numpy._shape import atleast_1d, atleast_2d, broadcast_to, concatenate, stack
 from .._select._indexing import take
 from ..linalg._products import diag
 
@@ -157,8 +157,6 @@ def fiedler_companion(a):
     """A pentadiagonal matrix with the polynomial a's roots as eigenvalues."""
     a = atleast_1d(asarray(a))
     if a.ndim > 1:
-        from .._numpy._shape import stack
-
         rows = [fiedler_companion(x) for x in a.reshape((-1, a.shape[-1]))]
         return stack(rows).reshape((*a.shape[:-1], *rows[0].shape))
     if a.size <= 2:

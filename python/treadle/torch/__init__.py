@@ -15,6 +15,7 @@ from ._tensor import (
     _dtypes,
     _elementwise,
     _index,
+    _layout,
     _misc,
     _order,
     _parts,
@@ -41,11 +42,11 @@ Tensor = _core.Tensor
 
 pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 newaxis = None
-strided, layout, memory_format = _convert.strided_layout, _convert.layout, _convert.memory_format
+strided, layout, memory_format = _layout.strided_layout, _layout.layout, _layout.memory_format
 OutOfMemoryError = _core.OutOfMemoryError
 jit = _misc.JIT()
 globals().update(_dtypes.NAMES)
-globals().update(_convert.FORMATS)
+globals().update(_layout.FORMATS)
 globals().update(_convert.types(cuda=False))
 
 # Methods that the core has and that take more here.

@@ -12,6 +12,7 @@ from .._vmap._array import find, running
 from . import _prim, _vmap_rules  # noqa: F401  (enters the rules)
 from ._prim import Tensor, wrap
 from ._register import FUNCTIONS
+from ._tensor._parts import cat
 from ._vmap_item import RULES, Item, asking, called, spread, stacked
 
 # ---- the package's functions ask ----
@@ -28,7 +29,7 @@ def install():
     with _lock:
         if _done:
             return
-        from . import autograd, fft, func, linalg, special  # noqa: F401  (modules that hold primitives)
+        from . import autograd, fft, linalg, special  # noqa: F401  (modules that hold primitives)
 
         swap = {id(getattr(_prim, name)): asking(name, getattr(_prim, name)) for name in _PRIMITIVES}
         package = __name__.rpartition(".")[0]
@@ -38,7 +39,6 @@ def install():
         _core._grad_run = asking("run", _core._grad_run)
         _core._grad_custom = asking("custom", _core._grad_custom)
         _natives(sys.modules[package])
-        func._leaves = _leaves_of(func._leaves)
         _done.append(True)
 
 
@@ -96,20 +96,6 @@ def _asking_named(held, composed):
     return ask
 
 
-def _leaves_of(f):
-    """torch.func's tensors to differentiate by: inside of a vmap every item has its own."""
-
-    @functools.wraps(f)
-    def leaves(o, found):
-        if running.traces and isinstance(o, Tensor):
-            trace = running.traces[-1]
-            if type(o) is not Item or o._trace is not trace:
-                o = Item(spread(o, trace.size), trace)
-        return f(o, found)
-
-    return leaves
-
-
 # ---- vmap and map ----
 
 
@@ -162,8 +148,6 @@ def _chunked(mapped, func, in_dims, out_dims, size):
 
     @functools.wraps(func)
     def chunks(*args, **kwargs):
-        from ._tensor._parts import cat
-
         dims = tuple(in_dims) if isinstance(in_dims, (tuple, list)) else in_dims
         taken, n = _vmap._mapped_sizes((args, kwargs), (dims, 0), Tensors)
         parts = []

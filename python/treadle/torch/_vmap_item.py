@@ -14,6 +14,7 @@ from . import _prim
 from ._prim import Tensor
 from ._register import METHODS
 from ._tensor import _dtypes
+from ._tensor._parts import stack
 from ._tensor._size import Size
 
 RULES = {}  # primitive: (rule, does it give values?)
@@ -217,11 +218,17 @@ def spread(x, n):
     return x.expand((n, *x.shape))
 
 
+def own(x):
+    """The tensor x; inside of a vmap what every item has of it for itself."""
+    trace = running.traces[-1] if running.traces else None
+    if trace is None or (type(x) is Item and x._trace is trace):
+        return x
+    return Item(spread(x, trace.size), trace)
+
+
 def stacked(results, box):
     first = results[0]
     if isinstance(first, Tensor):
-        from ._tensor._parts import stack
-
         return box(stack(results))
     if isinstance(first, (tuple, list)):
         parts = [stacked(list(part), box) for part in zip(*results, strict=True)]

@@ -4,6 +4,7 @@ through them, to tensors outside and to those of every item (torch.func.grad).""
 import treadle as td
 
 from .._vmap._array import Batched, Call, Unbatched, over, running
+from .._vmap._shapes import _Subscript
 from . import _prim
 from ._prim import Tensor, wrap
 from ._tensor import _dtypes
@@ -135,8 +136,6 @@ def _matmul(c, a, b):
 
 def _subscript(c, x, key):
     """The subscript of values, by the rules of arrays'."""
-    from .._vmap._shapes import _Subscript
-
     def plain(k):
         return _prim.array(k) if isinstance(k, Tensor) else k
 

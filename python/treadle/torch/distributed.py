@@ -9,10 +9,12 @@ import pickle
 from datetime import timedelta
 from types import SimpleNamespace
 
+import treadle
+
 from .. import _core
 from .. import distributed as _dist
 from ..distributed import DistributedError as DistError
-from ..distributed import _launch
+from ..distributed import _launch, _process
 from .autograd.grad_mode import no_grad
 
 Tensor = _core.Tensor
@@ -143,12 +145,12 @@ def init_process_group(
         device = f"cuda:{device_id}" if isinstance(device_id, int) else str(device_id)
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout or 1800.0
     carrier = "mpi" if name == "gloo" and place.mpi else _BACKENDS[name]
-    _dist._begin(carrier, device, place, seconds)
+    _process._begin(carrier, device, place, seconds)
 
 
 def destroy_process_group(group=None):
     """Ends the group, by default all."""
-    if group is None or group is _dist._state["world"]:
+    if group is None or group is _process._state["world"]:
         _dist.finalize()
     else:
         group.close()
@@ -277,8 +279,6 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
 
 
 def _stacked(tensors):
-    import treadle
-
     return treadle.stack([t._array for t in tensors])
 
 
@@ -405,16 +405,12 @@ def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
 
 
 def _packed(g, thing):
-    import treadle
-
     data = pickle.dumps(thing)
     return treadle.array(list(data), "uint8", device=g.device), len(data)
 
 
 def _gathered(g, thing):
     """All processes' objects."""
-    import treadle
-
     data, n = _packed(g, thing)
     sizes = g.all_gather(treadle.array([n], "int64", device=g.device)).get()[:, 0]
     room = treadle.zeros(int(sizes.max()), "uint8", device=g.device)

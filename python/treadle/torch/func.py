@@ -2,8 +2,10 @@
 
 import functools
 
-from . import autograd
+from . import _vmap, autograd
 from ._prim import Tensor
+from ._tensor._parts import stack
+from ._vmap_item import own
 from .autograd import functional
 
 
@@ -21,6 +23,7 @@ def _put(args, argnums, values):
 def _leaves(o, found):
     """o with views of its tensors, which are found in order: what is differentiated by."""
     if isinstance(o, Tensor):
+        o = own(o)
         leaf = o.view_as(o) if o.requires_grad else o.detach().requires_grad_()
         found.append(leaf)
         return leaf
@@ -271,8 +274,6 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 
 def stack_module_state(models):
     """(parameters, buffers) of models of one kind, stacked by name."""
-    from ._tensor._parts import stack
-
     params = {
         k: stack([dict(m.named_parameters())[k].detach() for m in models]).requires_grad_()
         for k, _ in models[0].named_parameters()
@@ -283,6 +284,4 @@ def stack_module_state(models):
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     """func over a dimension of its arguments: see treadle.vmap."""
-    from ._vmap import vmap as batched
-
-    return batched(func, in_dims, out_dims, randomness, chunk_size=chunk_size)
+    return _vmap.vmap(func, in_dims, out_dims, randomness, chunk_size=chunk_size)

@@ -6,6 +6,7 @@ Factors and solves stand in _factors.py, with their derivatives; the rest is com
 import math
 from operator import index as _index
 
+from ..linalg import _best_order
 from ._prim import Tensor, apply, array, reduce, scalar, td, wrap
 from ._register import both, function
 from ._tensor import _axes
@@ -158,8 +159,6 @@ def matrix_exp(A):
 
 def multi_dot(tensors):
     """The product of matrices, in the order of least work; the first and last may be vectors."""
-    from ..linalg import _best_order
-
     parts = list(tensors)
     first, last = parts[0].ndim == 1, parts[-1].ndim == 1
     if first:
@@ -239,6 +238,21 @@ def householder_product(A, tau):
 
 for _name in "det slogdet matrix_power matrix_exp".split():
     both()(globals()[_name])
+
+
+@function()
+def chain_matmul(*matrices):
+    """The product of matrices, in the cheapest order."""
+    return multi_dot(matrices[0] if len(matrices) == 1 else matrices)
+
+
+@both("norm")
+def _norm(x, p="fro", dim=None, keepdim=False, dtype=None):
+    """The p-norm over dim (None: all elements); "fro" is 2, "nuc" the sum of singular values."""
+    x = x if dtype is None else x.to(dtype)
+    if p == "nuc":
+        return matrix_norm(x, "nuc", (0, 1) if dim is None else dim, keepdim)
+    return norm_of(x, 2 if p in ("fro", None) else p, dim, keepdim)
 
 
 @both()

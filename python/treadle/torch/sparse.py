@@ -9,8 +9,9 @@ import re
 
 from ._prim import Tensor, array, derived, td
 from ._tensor import _axes, _dtypes
-from ._tensor._convert import layout
 from ._tensor._create import tensor, zeros
+from ._tensor._layout import layout
+from ._tensor._parts import cat
 from ._tensor._size import Size
 
 __all__ = ["SparseTensor", "addmm", "mm", "sparse_coo_tensor", "sum"]
@@ -262,8 +263,6 @@ class SparseTensor:
             raise RuntimeError(
                 f"add: expected sizes of 'self' and 'other' to match, but {self._shape} != {other._shape}"
             )
-        from ._tensor._parts import cat
-
         dtype = _dtypes.promote_types(self.dtype, other.dtype)
         values = cat([self._kept.to(dtype), other._kept.to(dtype)])
         r = SparseTensor(cat([self._at, other._at], 1), values, self._shape)

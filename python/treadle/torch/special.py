@@ -6,13 +6,12 @@ import math
 from ._prim import ROWS, Tensor, apply, derived, scalar, td
 from ._register import FUNCTIONS, METHODS, both, inplace
 from ._tensor import _elementwise, _reduce
+from ._tensor._dtypes import get_default_dtype, result_of
 
 _their = td.special
 
 
 def _float(x):
-    from ._tensor._dtypes import get_default_dtype
-
     return x if x.dtype._kind in "fc" else x.to(get_default_dtype())
 
 
@@ -58,8 +57,6 @@ def _of_two(name, theirs, slope=None, doc=None):
 
 def _beside(x, y):
     """Two operands as tensors of one dtype and shape."""
-    from ._tensor._dtypes import result_of
-
     like = x if isinstance(x, Tensor) else y
     both_ = [t for t in (x, y) if isinstance(t, Tensor)]
     kind = _float(like.new_empty(0, dtype=result_of(both_, [t for t in (x, y) if not isinstance(t, Tensor)]))).dtype

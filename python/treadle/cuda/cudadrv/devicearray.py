@@ -4,14 +4,12 @@ from ..._core import ndarray as DeviceNDArray
 from .._arrays import _check
 from .._memory import HostArray as MappedNDArray
 from .._memory import device_array_like as from_array_like
-from .._memory import is_cuda_array
+from .._memory import is_cuda_array, to_device
 from .._memory import is_device_array as is_cuda_ndarray
 
 
 def auto_device(obj, stream=0, copy=True):
     """(array on the device, was it made for that?) of obj."""
-    from .._memory import to_device
-
     made = to_device(obj, stream=stream, copy=copy)
     return made, not is_cuda_array(obj)
 

@@ -4,7 +4,7 @@ from ... import _core
 from ..._core import DeviceError as CudaAPIError
 from ..._core import Event, Stream
 from .._devices import Context, Device, MemoryInfo
-from .._memory import MemoryPointer
+from .._memory import MemoryPointer, is_device_array
 
 
 def device_pointer(obj):
@@ -19,8 +19,6 @@ def device_memory_size(obj):
 
 def is_device_memory(obj):
     """Is it an array on a device, or a MemoryPointer?"""
-    from .._memory import is_device_array
-
     return isinstance(obj, MemoryPointer) or is_device_array(obj)
 
 

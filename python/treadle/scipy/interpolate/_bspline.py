@@ -8,7 +8,7 @@ import treadle as td
 
 from ..._core import asarray, ndarray, zeros
 from .. import _table
-from ._piecewise import axes_moved, host, scipys, take
+from ._support import axes_moved, host, scipys, take
 
 
 class BSpline:

@@ -9,7 +9,7 @@ import treadle as td
 
 from ..._core import asarray, ndarray
 from .. import _table
-from ._piecewise import scipys
+from ._support import scipys
 
 _ON_HOST = ("slinear", "cubic", "quintic", "pchip", "slinear_legacy", "cubic_legacy", "quintic_legacy")
 _METHODS = ("linear", "nearest", *_ON_HOST)

@@ -7,7 +7,8 @@ import treadle as td
 
 from ..._core import asarray, ndarray
 from .. import _table
-from ._piecewise import PPoly, scipys
+from ._piecewise import PPoly
+from ._support import scipys
 
 
 def prepared(x, y, axis, slopes=None):

@@ -8,7 +8,7 @@ import treadle as td
 
 from ..._core import asarray, ndarray
 from ._bspline import make_interp_spline
-from ._piecewise import axes_moved, take
+from ._support import axes_moved, take
 
 _ORDERS = {"zero": 0, "slinear": 1, "quadratic": 2, "cubic": 3}
 _KINDS = ("linear", "nearest", "nearest-up", "previous", "next")

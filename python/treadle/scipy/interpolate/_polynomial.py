@@ -8,7 +8,7 @@ import treadle as td
 
 from ..._core import asarray, ndarray
 from .. import _table
-from ._piecewise import axes_moved, host, scipys
+from ._support import axes_moved, host, scipys
 
 
 class _Interpolator:

@@ -9,7 +9,7 @@ import treadle as td
 
 from ..._core import asarray, ndarray
 from .. import _table
-from ._piecewise import scipys
+from ._support import scipys
 
 # Of the distance, times epsilon.
 _KERNELS = {

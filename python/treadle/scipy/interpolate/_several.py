@@ -11,7 +11,8 @@ import treadle as td
 
 from ..._core import asarray, ndarray
 from ._grid import _coordinates
-from ._piecewise import scipys, take
+from ._piecewise import PPoly
+from ._support import scipys, take
 
 
 def _as_tuple(value, n):
@@ -86,8 +87,6 @@ class NdPPoly:
 
     def _along(self, axis, change):
         """The polynomials of one variable, changed by a function of PPoly."""
-        from ._piecewise import PPoly
-
         n = len(self.x)
         order = [axis, n + axis] + [k for k in range(self.c.ndim) if k not in (axis, n + axis)]
         changed = change(PPoly.construct_fast(self.c.transpose(order), self.x[axis], self.extrapolate))
@@ -112,8 +111,6 @@ class NdPPoly:
 
     def integrate_1d(self, a, b, axis, extrapolate=None):
         """The integral from a to b over one variable: an NdPPoly of the others, or a number."""
-        from ._piecewise import PPoly
-
         extrapolate = self.extrapolate if extrapolate is None else bool(extrapolate)
         n, axis = len(self.x), int(axis) % len(self.x)
         order = [axis, n + axis] + [k for k in range(self.c.ndim) if k not in (axis, n + axis)]

@@ -5,7 +5,7 @@ import treadle as td
 from ..._core import asarray
 from .. import _table
 from ._bspline import splev
-from ._piecewise import scipys
+from ._support import scipys
 
 _EXT = {"extrapolate": 0, "zeros": 1, "raise": 2, "const": 3}
 

@@ -8,8 +8,8 @@ NATIVE = {
     "signal._resample": "upfirdn",
 }
 COMPOSED = {
-    "signal._convolve": "choose_conv_method correlation_lags deconvolve fftconvolve oaconvolve wiener",
-    "signal._filter": "lfilter_zi lfiltic sosfilt_zi",
+    "signal._convolve": "choose_conv_method correlation_lags fftconvolve oaconvolve wiener",
+    "signal._filter": "deconvolve lfilter_zi lfiltic sosfilt_zi",
     "signal._resample": "decimate detrend hilbert hilbert2 resample resample_poly savgol_coeffs savgol_filter",
     "signal._spectral": "coherence csd istft lombscargle periodogram spectrogram stft vectorstrength welch",
     "signal._waves": "CZT ZoomFFT argrelextrema argrelmax argrelmin chirp cwt czt czt_points gausspulse morlet morlet2 "

@@ -253,22 +253,6 @@ def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     return convolve2d(x, _turned(h), mode, boundary, fillvalue)
 
 
-def deconvolve(signal, divisor):
-    """(quotient, remainder) of polynomials: signal = convolve(divisor, quotient) + remainder."""
-    from ._filter import lfilter
-
-    num, den = treadle.atleast_1d(_core.asarray(signal)), treadle.atleast_1d(_core.asarray(divisor))
-    for name, a in (("signal", num), ("divisor", den)):
-        if a.ndim != 1 or not a.size:
-            raise ValueError(f"Parameter {name} must be non-empty 1d array, but its shape is {a.shape}!")
-    if den.size > num.size:
-        return treadle.zeros((0,), device=num.device), num
-    impulse = treadle.zeros((num.size - den.size + 1,), device=num.device)
-    impulse[0] = 1
-    quotient = lfilter(num, den, impulse)
-    return quotient, num - convolve(den, quotient)
-
-
 # ---- ordering and smoothing ----
 
 

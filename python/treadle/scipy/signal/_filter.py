@@ -11,7 +11,8 @@ import treadle
 from ... import _core
 from ..._compile._jit import jit
 from .._arguments import axis_of, host
-from ._convolve import _direct
+from .._table import call
+from ._convolve import _direct, convolve
 from ._support import along, cut, extended, floating
 
 _FEW, _LONG = 1024, 4096  # lines and elements of them, from where pieces are worth it on a GPU
@@ -184,6 +185,20 @@ def lfiltic(b, a, y, x=None):
     return _core.asarray(z / a[0])
 
 
+def deconvolve(signal, divisor):
+    """(quotient, remainder) of polynomials: signal = convolve(divisor, quotient) + remainder."""
+    num, den = treadle.atleast_1d(_core.asarray(signal)), treadle.atleast_1d(_core.asarray(divisor))
+    for name, a in (("signal", num), ("divisor", den)):
+        if a.ndim != 1 or not a.size:
+            raise ValueError(f"Parameter {name} must be non-empty 1d array, but its shape is {a.shape}!")
+    if den.size > num.size:
+        return treadle.zeros((0,), device=num.device), num
+    impulse = treadle.zeros((num.size - den.size + 1,), device=num.device)
+    impulse[0] = 1
+    quotient = lfilter(num, den, impulse)
+    return quotient, num - convolve(den, quotient)
+
+
 # ---- second-order sections ----
 
 
@@ -266,8 +281,6 @@ def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=N
         raise ValueError("method must be 'pad' or 'gust'.")
     if method == "gust":
         from scipy.signal import filtfilt as there
-
-        from .._table import call
 
         keywords = {"axis": axis, "method": method, "irlen": irlen}
         return call("scipy.signal.filtfilt", there, (b, a, x), keywords, "method is gust")

@@ -8,8 +8,7 @@ import treadle as td
 
 from ..._core import arange, empty, full, zeros
 from . import _kernels, _parts
-from ._base import CLASSES
-from ._operators import is_number
+from ._kinds import CLASSES, is_number
 
 _COMPARISONS = {operator.eq, operator.ne, operator.lt, operator.gt, operator.le, operator.ge}
 
@@ -164,6 +163,25 @@ def _by_sorting(left, right, dtype):
     major = _parts.gather(left._majors(), element)
     data = _parts.gather(left.data, element).astype(dtype) * _parts.gather(right.data, at).astype(dtype)
     return _parts.sorted_summed(major, _parts.gather(right._indices, at), data, (lines, between))
+
+
+def power(a, n):
+    """A square matrix multiplied n times with itself. ValueError: n is no integer from 0 on."""
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise TypeError("sparse matrix is not square")
+    if not isinstance(n, (int, numpy.integer)) or n < 0:
+        raise ValueError(f"exponent must be >= 0, not {n!r}")
+    if n == 0:
+        ones = td.ones((1, a.shape[0]), dtype=a.dtype, device=a.device)
+        return a._class("dia")((ones, numpy.array([0])), shape=a.shape)
+    r = None
+    while True:
+        if n & 1:
+            r = a.copy() if r is None else r @ a
+        n >>= 1
+        if not n:
+            return r
+        a = a @ a
 
 
 def selection(idx, n, dtype):

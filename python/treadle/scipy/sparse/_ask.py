@@ -6,7 +6,8 @@ import treadle as td
 
 from ..._core import ndarray
 from . import _parts
-from ._base import CLASSES, Sparse, spmatrix
+from ._base import Sparse, spmatrix
+from ._kinds import CLASSES
 
 
 def issparse(x):

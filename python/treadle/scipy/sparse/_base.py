@@ -13,7 +13,10 @@ import treadle as td
 
 from ..._core import asarray, zeros
 from . import _parts
-from ._operators import Operators, is_number, is_scipys
+from ._arith import power
+from ._host import converted, to_scipy
+from ._kinds import CLASSES, is_number, is_scipys
+from ._operators import Operators
 
 
 class sparray:
@@ -29,7 +32,6 @@ NAMES = {
     "lil": "List of Lists",
     "dok": "Dictionary Of Keys",
 }
-CLASSES = {}  # (format, is an array): class
 MAXPRINT = 50
 
 # Functions with f(0) = 0: methods that change the data alone.
@@ -203,15 +205,11 @@ class Sparse(Operators):
 
     def get(self, stream=None):
         """SciPy's matrix of the same class, on the host; MissingLibraryError where SciPy is not installed."""
-        from ._host import to_scipy
-
         return to_scipy(self)
 
     _scipy_ = get
 
     def _on_host(self, fmt, **options):
-        from ._host import converted
-
         return converted(self, fmt, options)
 
     def tolil(self, copy=False):
@@ -385,9 +383,7 @@ class spmatrix:
         return self._scaled(other) if is_number(other) else self.__rmatmul__(other)
 
     def __pow__(self, n):
-        from .linalg import matrix_power
-
-        return matrix_power(self, n)
+        return power(self, n)
 
     def set_shape(self, shape):
         self.shape = shape

@@ -11,9 +11,10 @@ import treadle as td
 
 from ..._core import asarray, empty, ndarray, zeros
 from . import _kernels, _parts
-from ._base import CLASSES, Sparse, register, shape_of, sparray, spmatrix
+from ._arith import combined, product
+from ._base import Sparse, register, shape_of, sparray, spmatrix
 from ._index import Indexing
-from ._operators import is_scipys
+from ._kinds import CLASSES, is_scipys
 from ._reduce import Reductions
 
 WIDTHS = (32, 16, 8, 4, 2)  # threads of a warp for a row, where rows have as many elements
@@ -335,8 +336,6 @@ class Compressed(Reductions, Indexing, Sparse):
 
     def _combined(self, other, f):
         """f of this matrix and of other, where either has an element; zeros that come out are dropped."""
-        from ._arith import combined
-
         return combined(self, other.asformat(self._format), f)
 
     # ---- products ----
@@ -360,8 +359,6 @@ class Compressed(Reductions, Indexing, Sparse):
         return y
 
     def _times_sparse(self, other):
-        from ._arith import product
-
         return product(self, other)
 
 

@@ -8,9 +8,9 @@ import treadle as td
 
 from ..._core import arange, asarray, ndarray, zeros
 from . import _parts
-from ._base import CLASSES, Sparse, shape_of, sparray
+from ._base import Sparse, shape_of, sparray
 from ._host import from_scipy
-from ._operators import is_scipys
+from ._kinds import CLASSES, is_scipys
 
 _UNSAID = object()
 

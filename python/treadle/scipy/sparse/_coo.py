@@ -8,7 +8,8 @@ import treadle as td
 from ..._core import asarray, ndarray, zeros
 from . import _kernels, _parts
 from ._base import Sparse, register, shape_of, sparray, spmatrix
-from ._operators import is_scipys
+from ._dia import of_coo
+from ._kinds import is_scipys
 from ._reduce import Reductions
 
 
@@ -199,8 +200,6 @@ class _coo(Reductions, Sparse):
 
     def todia(self, copy=False):
         """Diagonals: worth it where there are few of them."""
-        from ._dia import of_coo
-
         return of_coo(self)
 
     # ---- products ----

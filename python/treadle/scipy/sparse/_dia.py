@@ -7,7 +7,7 @@ import treadle as td
 from ..._core import arange, asarray, empty, ndarray, zeros
 from . import _kernels, _parts
 from ._base import Sparse, register, shape_of, sparray, spmatrix
-from ._operators import is_scipys
+from ._kinds import is_scipys
 from ._reduce import Sums
 
 

@@ -3,8 +3,7 @@
 from ..._core import MissingLibraryError
 from ..._exchange import _host
 from .. import _table
-from ._base import CLASSES
-from ._operators import is_scipys
+from ._kinds import CLASSES
 
 
 def scipy_sparse():
@@ -50,6 +49,3 @@ def call(name, *args, **kwargs):
     import scipy.sparse.linalg
 
     return _table.call(f"scipy.sparse.linalg.{name}", getattr(scipy.sparse.linalg, name), args, kwargs)
-
-
-__all__ = ["call", "converted", "from_scipy", "is_scipys", "nbytes", "scipy_sparse", "to_scipy"]

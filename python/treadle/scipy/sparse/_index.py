@@ -6,8 +6,10 @@ import treadle as td
 
 from ..._core import arange, asarray, ndarray, zeros
 from . import _parts
+from ._arith import selection
 from ._base import Sparse
-from ._operators import is_scipys, warn_slow
+from ._kinds import is_scipys
+from ._operators import warn_slow
 
 FULL = slice(None)
 
@@ -210,8 +212,6 @@ class Indexing:
                 shape = self._swap((lines, max(stop - start, 0)))
                 return self._from(_parts.gather(self.data, at), indices, indptr, shape, self)
             index = arange(start, stop, step, dtype="int64", device=self.device)
-        from ._arith import selection
-
         if not index.size:
             return type(self)(self._swap((lines, 0)), dtype=self.dtype, device=self.device)
         by_rows = self if self._format == "csr" else self.T

@@ -10,6 +10,8 @@ import treadle as td
 
 from ..._core import asarray, ndarray
 from . import _parts
+from ._arith import multiplied
+from ._kinds import is_number, is_scipys
 
 _NEGATED = {
     operator.eq: operator.ne,
@@ -30,16 +32,6 @@ class SparseWarning(Warning):
 
 class SparseEfficiencyWarning(SparseWarning):
     """An operation that another format does better."""
-
-
-def is_number(x):
-    """A scalar, or an array without axes."""
-    return numpy.isscalar(x) or (isinstance(x, (ndarray, numpy.ndarray)) and x.ndim == 0)
-
-
-def is_scipys(x):
-    """One of SciPy's own sparse matrices."""
-    return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "tocsr")
 
 
 def warn_slow(text):
@@ -151,8 +143,6 @@ class Operators:
 
     def multiply(self, other):
         """The product element by element with a number, a dense array or a sparse matrix, which broadcast."""
-        from ._arith import multiplied
-
         return multiplied(self, other)
 
     def __mul__(self, other):

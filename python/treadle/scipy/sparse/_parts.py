@@ -10,7 +10,7 @@ import treadle as td
 
 from ... import _core
 from ..._core import arange, asarray, empty, ndarray, zeros
-from ..._select._indexing import Pick
+from ..._select._pick import Pick
 from . import _kernels
 
 INT32_MAX = 2**31 - 1

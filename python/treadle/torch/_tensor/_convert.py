@@ -4,10 +4,16 @@ import copy as _copy
 
 import numpy
 
+from ... import _core
 from .. import _device
-from .._prim import Tensor, array, cast, td, to_device, wrap
+from .._prim import Tensor, apply, array, cast, td, to_device, wrap
 from .._register import both, function, method
 from . import _dtypes, _printing
+from ._axes import given
+from ._create import filled, tensor
+from ._elementwise import complex_
+from ._layout import laid_out, strided_layout
+from ._parts import stack
 
 # ---- dtypes ----
 
@@ -49,8 +55,6 @@ class TensorType:
         return f"<class 'torch.{'cuda.' if self._cuda else ''}{self.__name__}'>"
 
     def __call__(self, *args):
-        from ._create import filled, tensor
-
         where = "cuda" if self._cuda else "cpu"
         if len(args) == 1 and not isinstance(args[0], int):
             data = args[0]
@@ -70,8 +74,6 @@ def types(cuda):
 
 def _made(cls, *args, **kwargs):
     """torch.Tensor(2, 3), torch.Tensor([1, 2]), torch.Tensor(tensor): of the default dtype."""
-    from ._create import filled, tensor
-
     default = _dtypes.get_default_dtype()
     where = kwargs.get("device")
     if len(args) == 1 and isinstance(args[0], Tensor):
@@ -85,8 +87,6 @@ def _made(cls, *args, **kwargs):
 
 def make_subclass(cls, data, require_grad=False):
     """data's memory as an instance of a subclass of Tensor."""
-    from ... import _core
-
     return _core._make_subclass(cls, data, require_grad)
 
 
@@ -214,8 +214,6 @@ def __array__(self, dtype=None, copy=None):
 
 @method()
 def __array_wrap__(self, values, context=None, return_scalar=False):
-    from ._create import tensor
-
     return tensor(values)
 
 
@@ -240,8 +238,6 @@ def __reduce_ex__(self, protocol):
 
 
 def _restored(values, dtype, where, requires_grad, kind, attributes):
-    from ._create import tensor
-
     where = where if where.split(":")[0] != "cuda" or _device.gpu_count() else "cpu"
     r = tensor(values, dtype=dtype, device=where)
     r = r if kind is None else make_subclass(kind, r, requires_grad)
@@ -353,39 +349,7 @@ _FACTS = {
 }
 
 
-class layout:
-    """How elements lie in memory: torch.strided, or torch.sparse_coo of sparse tensors."""
-
-    def __init__(self, name):
-        self._name = name
-
-    def __repr__(self):
-        return "torch." + self._name
-
-
-class memory_format:
-    """An order of dimensions in memory: _rank is that of tensors which channels_last is for, 0: the dimensions' own."""
-
-    def __init__(self, name, rank):
-        self._name, self._rank = name, rank
-
-    def __repr__(self):
-        return "torch." + self._name
-
-
-strided_layout = layout("strided")
-_RANKS = {"contiguous_format": 0, "preserve_format": 0, "channels_last": 4, "channels_last_3d": 5}
-FORMATS = {k: memory_format(k, rank) for k, rank in _RANKS.items()}
-
-
-def laid_out(x, memory_format):
-    """x with its channels last if memory_format says so, else x."""
-    return x if memory_format is None or not memory_format._rank else x.contiguous(memory_format=memory_format)
-
-
 def _part(self, name):
-    from .._prim import apply
-
     return apply(name, self)
 
 
@@ -493,8 +457,6 @@ def dim_order(self):
 @method()
 def resize_(self, *size, memory_format=None):
     """Another shape: what was there stays in order, what is added is 0."""
-    from ._axes import given
-
     shape = given(size)
     n, have = int(numpy.prod(shape)), self.numel()
     flat = array(self.detach()).reshape(-1)
@@ -559,16 +521,12 @@ def view_as_real(self):
     """Complex numbers as a last dimension of their parts."""
     if not self.dtype.is_complex:
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    from ._parts import stack
-
     return stack([self.real, self.imag], -1)
 
 
 @both()
 def view_as_complex(self):
     """A last dimension of two parts as complex numbers."""
-    from ._elementwise import complex_
-
     if self.shape[-1:] != (2,):
         raise RuntimeError("Tensor must have a last dimension of size 2")
     return complex_(self[..., 0], self[..., 1])

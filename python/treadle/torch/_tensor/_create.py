@@ -12,6 +12,7 @@ from .. import _device
 from .._prim import Tensor, array, td, wrap
 from .._register import function, method
 from . import _dtypes
+from ._layout import laid_out
 
 _LONG = _dtypes.DTYPES["int64"]
 
@@ -232,8 +233,6 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
 
 
 def _laid(t, memory_format, requires_grad):
-    from ._convert import laid_out
-
     t = laid_out(t, memory_format)
     return t.requires_grad_() if requires_grad else t
 

@@ -9,6 +9,7 @@ from .._prim import ROWS as CORE
 from .._prim import Tensor, apply, derived, scalar, td
 from .._register import both, function, inplace, method
 from . import _dtypes
+from ._create import full
 from ._results import named
 
 # torch's name: the row.
@@ -297,8 +298,6 @@ def logical_not(x):
 
 
 def _always(x, value):
-    from ._create import full
-
     return full(x.shape, value, dtype=_dtypes.DTYPES["bool"], device=x.device)
 
 

@@ -6,6 +6,7 @@ derivatives of any order follow.
 
 from numpy.linalg import LinAlgError as _TheirError
 
+from ...linalg import _solver
 from .._prim import apply, array, derived, join, scalar, td, wrap
 from .._register import function
 from ._dtypes import DTYPES
@@ -104,8 +105,6 @@ def _zero_info(A):
 
 @derived("LinalgSolveTriangular")
 def _triangular(a, b, *, upper, unit):
-    from ...linalg import _solver
-
     lead = td.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = td.broadcast_to(a, (*lead, *a.shape[-2:])), td.broadcast_to(b, (*lead, *b.shape[-2:]))
     if _solver.missing(a.device, "trsm") == "":
@@ -393,8 +392,6 @@ def lu_factor(A, *, pivot=True):
 
 @derived("LinalgLuFactorEx")
 def _lu_factor(a):
-    from ...linalg import _solver
-
     if _solver.missing(a.device, "getrf") == "":
         columns, pivots, _ = _solver.lu(_solver.columns(a))
         lu = td.matrix_transpose(columns)

@@ -7,7 +7,7 @@ from operator import index as _index
 
 import numpy
 
-from .._prim import Tensor, apply, array, cast, derived, gathered, reshaped, scalar, td, wrap
+from .._prim import Tensor, add_at, apply, array, cast, derived, gathered, reshaped, scalar, td, wrap
 from .._register import METHODS, both, function, method
 from . import _axes, _dtypes
 from ._create import tensor
@@ -159,8 +159,6 @@ def index_put_(self, indices, values, accumulate=False):
 
 
 def _added(self, key, values, alpha=1):
-    from .._prim import add_at
-
     values = values if type(alpha) is int and alpha == 1 else values * alpha
     return add_at(self, key, values)
 

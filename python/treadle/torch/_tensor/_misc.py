@@ -4,7 +4,10 @@ import os
 import types as _types
 
 from ... import _core
+from .. import _device
 from .._register import function
+from . import _dtypes
+from ._convert import _BY_TYPE, TensorType
 
 _state = {"deterministic": False, "precision": "highest", "threads": None}
 
@@ -79,10 +82,6 @@ def compiled_with_cxx11_abi():
 @function(out=False)
 def set_default_tensor_type(t):
     """The dtype and device of new floating-point tensors, by a type such as torch.DoubleTensor or its name."""
-    from .. import _device
-    from . import _dtypes
-    from ._convert import _BY_TYPE, TensorType
-
     name = t.__name__ if isinstance(t, TensorType) else str(t).rsplit(".", 1)[-1]
     if name not in _BY_TYPE:
         raise TypeError(f"invalid type object: {t!r}")

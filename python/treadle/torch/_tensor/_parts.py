@@ -1,5 +1,6 @@
 """Joining tensors, taking them apart, turning them round, and grids of their elements."""
 
+import itertools
 from operator import index as _index
 
 from .._prim import Tensor, array, cast, derived, expanded, join, permuted, recording, reshaped, strided, td, wrap
@@ -325,10 +326,8 @@ def cartesian_prod(*tensors):
 @function(out=False)
 def combinations(x, r=2, with_replacement=False):
     """All combinations of r elements, as rows."""
-    from itertools import combinations as some
-    from itertools import combinations_with_replacement as repeated
-
-    places = list((repeated if with_replacement else some)(range(len(x)), r))
+    some = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = list(some(range(len(x)), r))
     if not places:
         return x.new_empty((0, r))
     return x[wrap(td.asarray(places, device=array(x).device))]

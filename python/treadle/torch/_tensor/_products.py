@@ -125,14 +125,6 @@ def addbmm(x, batch1, batch2, *, beta=1, alpha=1):
     return _sum(x, reduce("sum", bmm(batch1, batch2), 0, False), beta, alpha)
 
 
-@function()
-def chain_matmul(*matrices):
-    """The product of matrices, in the cheapest order."""
-    from ..linalg import multi_dot
-
-    return multi_dot(matrices[0] if len(matrices) == 1 else matrices)
-
-
 # ---- sums over chosen dimensions ----
 
 
@@ -309,17 +301,6 @@ def norm_of(x, p, dims, keepdim):
 def dist(x, other, p=2):
     """The p-norm of x - other."""
     return norm_of(x - other, p, None, False)
-
-
-@both()
-def norm(x, p="fro", dim=None, keepdim=False, dtype=None):
-    """The p-norm over dim (None: all elements); "fro" is 2, "nuc" the sum of singular values."""
-    x = x if dtype is None else x.to(dtype)
-    if p == "nuc":
-        from ..linalg import matrix_norm
-
-        return matrix_norm(x, "nuc", (0, 1) if dim is None else dim, keepdim)
-    return norm_of(x, 2 if p in ("fro", None) else p, dim, keepdim)
 
 
 @both()

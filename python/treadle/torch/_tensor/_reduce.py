@@ -7,6 +7,7 @@ from .._prim import Tensor, apply, array, cumulate, derived, gathered, reduce, s
 from .._register import both, function, inplace, method
 from . import _axes, _dtypes
 from ._elementwise import truth
+from ._parts import cat
 from ._results import named
 
 _LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
@@ -439,8 +440,6 @@ def logcumsumexp(x, dim):
 
 
 def joined(tensors, dim):
-    from ._parts import cat
-
     return cat(tensors, dim)
 
 

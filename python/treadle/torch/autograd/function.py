@@ -4,6 +4,7 @@ import functools
 
 from ... import _core
 from .._prim import Tensor, check_version, recording
+from .._tensor._create import zeros
 from .grad_mode import no_grad
 
 
@@ -119,8 +120,6 @@ def _recorded(cls, ctx, args, r):
 
 
 def _backward(ctx, *grads):
-    from .._tensor._create import zeros
-
     cls, count, places, facts, live, total = ctx._call
     given = [None] * total
     for k, g, (shape, dtype, device) in zip(live, grads, facts, strict=True):

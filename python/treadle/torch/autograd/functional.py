@@ -2,20 +2,12 @@
 
 from .._prim import Tensor
 from .._tensor._parts import stack
-
-
-def _tuple(o):
-    return (o,) if isinstance(o, Tensor) else tuple(o)
+from ._passes import _tuple, grad
+from .grad_mode import enable_grad
 
 
 def _as_given(parts, given):
     return parts[0] if isinstance(given, Tensor) else tuple(parts)
-
-
-def _grad(*args, **kwargs):
-    from . import grad
-
-    return grad(*args, **kwargs)
 
 
 def _leaves(inputs, graph):
@@ -24,8 +16,6 @@ def _leaves(inputs, graph):
 
 
 def _called(func, leaves):
-    from .grad_mode import enable_grad
-
     with enable_grad():
         return func(*leaves)
 
@@ -49,7 +39,7 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
         for k in range(out.numel()):
             found = [None] * len(leaves)
             if flat.requires_grad:
-                found = _grad(flat[k], leaves, retain_graph=True, create_graph=create_graph, allow_unused=True)
+                found = grad(flat[k], leaves, retain_graph=True, create_graph=create_graph, allow_unused=True)
             for rows_of, g, x in zip(parts, found, leaves, strict=True):
                 if g is None and strict:
                     raise RuntimeError(
@@ -72,7 +62,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 
     def slope(*given):
         out = func(*given)
-        found = _grad(out, given, create_graph=True, allow_unused=True)
+        found = grad(out, given, create_graph=True, allow_unused=True)
         parts = [_zero(g, x) for g, x in zip(found, given, strict=True)]
         return parts[0] if isinstance(inputs, Tensor) else tuple(parts)
 
@@ -94,7 +84,7 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     """(outputs, v times the Jacobian)."""
     leaves = _leaves(inputs, create_graph)
     outputs = _called(func, leaves)
-    found = _grad(_tuple(outputs), leaves, _vector(v, outputs), create_graph=create_graph, allow_unused=True)
+    found = grad(_tuple(outputs), leaves, _vector(v, outputs), create_graph=create_graph, allow_unused=True)
     back = [_without(_zero(g, x), create_graph) for g, x in zip(found, leaves, strict=True)]
     return _as_given([_without(t, create_graph) for t in _tuple(outputs)], outputs), _as_given(back, inputs)
 
@@ -106,10 +96,10 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     outs = _tuple(outputs)
     dual = [t.detach().new_zeros(t.shape).requires_grad_() for t in outs]
     along = _vector(v, leaves[0])
-    found = _grad(outs, leaves, tuple(dual), create_graph=True, allow_unused=True)
+    found = grad(outs, leaves, tuple(dual), create_graph=True, allow_unused=True)
     pairs = [(g, w) for g, w in zip(found, along, strict=True) if g is not None and g.requires_grad]
     if pairs:
-        r = _grad([g for g, _ in pairs], dual, [w for _, w in pairs], create_graph=create_graph, allow_unused=True)
+        r = grad([g for g, _ in pairs], dual, [w for _, w in pairs], create_graph=create_graph, allow_unused=True)
     else:
         r = [None] * len(outs)
     parts = [_without(_zero(g, t), create_graph) for g, t in zip(r, outs, strict=True)]
@@ -119,7 +109,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
 def _slopes(func, inputs):
     leaves = _leaves(inputs, False)
     out = _called(func, leaves)
-    found = _grad(out, leaves, create_graph=True, allow_unused=True)
+    found = grad(out, leaves, create_graph=True, allow_unused=True)
     return leaves, out, [_zero(g, x) for g, x in zip(found, leaves, strict=True)]
 
 
@@ -129,7 +119,7 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
     live = [(g, w) for g, w in zip(slopes, _vector(v, leaves[0]), strict=True) if g.requires_grad]
     found = [None] * len(leaves)
     if live:
-        found = _grad([g for g, _ in live], leaves, [w for _, w in live], create_graph=create_graph, allow_unused=True)
+        found = grad([g for g, _ in live], leaves, [w for _, w in live], create_graph=create_graph, allow_unused=True)
     return _without(out, create_graph), _as_given([_zero(g, x) for g, x in zip(found, leaves, strict=True)], inputs)
 
 

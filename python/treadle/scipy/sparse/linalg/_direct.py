@@ -4,8 +4,10 @@ import numpy
 
 import treadle as td
 
-from .._base import CLASSES, Sparse
-from .._operators import is_scipys
+from .. import _arith
+from .._base import Sparse
+from .._kinds import CLASSES, is_scipys
+from ._eigen import svds
 
 
 def _sparse(A, name):
@@ -46,8 +48,6 @@ def _matrix_norm(x, ord, axes):
     if ord in (None, "fro", "f"):
         return _flat(x.data)
     if ord == 2:
-        from ._eigen import svds
-
         return svds(x, k=1, return_singular_vectors=False)[0]
     if ord in (-2, "nuc"):
         raise NotImplementedError
@@ -78,23 +78,7 @@ def _vector_norm(x, ord, axis):
 
 def matrix_power(A, power):
     """A square sparse matrix multiplied power times with itself. ValueError: power is no integer from 0 on."""
-    A = _sparse(A, "matrix_power")
-    if A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise TypeError("sparse matrix is not square")
-    if not isinstance(power, (int, numpy.integer)) or power < 0:
-        raise ValueError(f"exponent must be >= 0, not {power!r}")
-    if power == 0:
-        from .._construct import _eye
-
-        return _eye(A.shape[0], None, 0, A.dtype, "dia", A._is_array, A.device)
-    r = None
-    while True:
-        if power & 1:
-            r = A.copy() if r is None else r @ A
-        power >>= 1
-        if not power:
-            return r
-        A = A @ A
+    return _arith.power(_sparse(A, "matrix_power"), power)
 
 
 def spbandwidth(A):

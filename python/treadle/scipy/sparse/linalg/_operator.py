@@ -6,7 +6,7 @@ import treadle as td
 
 from ...._core import asarray, ndarray
 from .._base import Sparse
-from .._operators import is_number, is_scipys
+from .._kinds import CLASSES, is_number, is_scipys
 
 
 class LinearOperator:
@@ -285,8 +285,6 @@ def aslinearoperator(A):
     if isinstance(A, Sparse):
         return MatrixOperator(A.tocsr() if A.format == "coo" else A)
     if is_scipys(A):
-        from .._base import CLASSES
-
         return MatrixOperator(CLASSES["csr", False](A))
     if hasattr(A, "shape") and hasattr(A, "matvec"):
         return _Functions(
