@@ -65,7 +65,7 @@ LOOPED = {
     "histogramdd insert interp intersect1d isfortran isin isscalar ix_ lexsort linspace load loadtxt matvec "
     "may_share_memory ndenumerate nditer nested_iters nonzero packbits pad piecewise place poly poly1d polyadd polyder "
     "polydiv polyfit polyint polymul polysub polyval put putmask r_ ravel repeat require reshape resize save savetxt "
-    "savez savez_compressed searchsorted setdiff1d setxor1d shares_memory take take_along_axis trapezoid "
+    "savez savez_compressed searchsorted setdiff1d setxor1d shares_memory std take take_along_axis trapezoid "
     "tril_indices_from triu_indices_from union1d unique unique_all unique_counts unique_inverse unique_values vecdot "
     "vectorize where",
     "ndarray": "__bool__ __int__ __float__ __index__ __imatmul__ __getitem__ __setitem__ __contains__ __array__ "

@@ -459,7 +459,7 @@ def _piecewise(c, x, condlist, funclist, *args, **kw):
 def _questions(c, a, axis=None):
     a = c.plain(a)
     if c.name == "size" and axis is not None:
-        return a.shape[axis]
+        return numpy.prod([a.shape[k] for k in _axes(axis, a.ndim, "size")], dtype=int).item()
     if c.name.startswith("is"):
         return (a.dtype.kind == "c") == (c.name == "iscomplexobj")
     return getattr(a, c.name)
