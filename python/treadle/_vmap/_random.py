@@ -1,7 +1,7 @@
 """Draws in a function that vmap runs once for all items: refused, one for each item, or one for all.
 
 All draws are methods of treadle.random.Generator; they are replaced when the first vmap is made, as the package's
-functions are (_vmap_dispatch.py).
+functions are (_vmap/_dispatch.py).
 """
 
 import functools

@@ -1,7 +1,7 @@
 """``vmap``: a function of one item, run once for all of them; ``map``: the same over the first axes of arrays.
 
-The function is called once with Batched in the place of items (_vmap_array.py). Whatever cannot be done so, a branch on
-an item's value, a conversion to Python, results of different shapes, runs the function item by item and stacks: the
+The function is called once with Batched in the place of items (_vmap/_array.py). Whatever cannot be done so, a branch
+on an item's value, a conversion to Python, results of different shapes, runs the function item by item and stacks: the
 results, and the exceptions, are those of a loop always. That is told once (PerformanceWarning) and counted
 (treadle.fallbacks).
 """

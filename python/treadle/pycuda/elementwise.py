@@ -1,6 +1,6 @@
 """PyCUDA's elementwise kernels: C++ statements that run for each element, on the GPU or the CPU.
 
-The text has two forms (_rawtext.py): many threads that take an element each in turn, and for a CPU plain loops over
+The text has two forms (_raw/_text.py): many threads that take an element each in turn, and for a CPU plain loops over
 pieces. Statements that name what only the first form has (tid, total_threads, threadIdx …) get it on both.
 """
 

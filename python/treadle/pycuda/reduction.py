@@ -1,6 +1,6 @@
 """PyCUDA's reductions: C++ expressions that map elements and join the results, on the GPU or the CPU.
 
-A sum is taken in parts (_rawtext.py) whose number depends on the size and the device alone, so it repeats from run to
+A sum is taken in parts (_raw/_text.py) whose number depends on the size and the device alone, so it repeats from run to
 run. Where there are several, a second kernel joins them.
 """
 

@@ -23,7 +23,8 @@ convert(PyObject *obj, PyObject *dtype, PyObject *device)
     if (r && !py_asarray(obj, dt, dev, &r->a)) {
         r->a.store = NULL;
         Py_CLEAR(r);
-    } else
+    }
+    if (r)
         r->made = true;
     return (PyObject *)r;
 }
@@ -171,27 +172,28 @@ ones(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
 
 /* Fills `to` as copyto does: a Python integer has to fit, all else is cast. */
 static bool
-fill_cast(const td_array *to, PyObject *value, bool is_number, td_operand *x)
+fill_cast(const td_array *to, PyObject *value, bool is_number, const td_operand *number)
 {
     td_dtype dt = td_array_dtype(to);
+    td_operand x = *number;
     td_array own = {.store = NULL};
     bool ok;
 
-    x->array = NULL;
+    x.array = NULL;
     if (py_is_array(value))
-        ok = py_value(value, dt, td_array_dev(to), x, &own);
+        ok = py_value(value, dt, td_array_dev(to), &x, &own);
     else if (!is_number) {
         ok = py_asarray(value, -1, td_array_dev(to), &own) &&
              py_cast_warning(td_array_dtype(&own), dt);
-        x->array = &own;
-        x->weak = 0;
-    } else if (x->weak == 'i')
-        ok = py_int_fits(x->scalar, dt);
+        x.array = &own;
+        x.weak = 0;
+    } else if (x.weak == 'i')
+        ok = py_int_fits(x.scalar, dt);
     else {
-        x->weak = 0;
-        ok = py_cast_warning(x->scalar.dt, dt);
+        x.weak = 0;
+        ok = py_cast_warning(x.scalar.dt, dt);
     }
-    ok = ok && py_ok(td_array_assign(to, x));
+    ok = ok && py_ok(td_array_assign(to, &x));
     if (own.store)
         td_array_unref(&own);
     return ok;
