@@ -49,6 +49,9 @@ def _second(state):
     return state[1]
 
 
+_INFINITY = float("inf")
+
+
 def _compensated(state, x):
     """sum() as of Python 3.12: (the sum of the ints that come first, that of all, what it loses, has a float come?)"""
     whole, total, lost, floats = state
@@ -66,7 +69,7 @@ def _compensated_sum(state):
     whole, total, lost, floats = state
     if not floats:
         return whole
-    return total + lost if lost != 0.0 and abs(lost) < float("inf") else total
+    return total + lost if lost != 0.0 and abs(lost) < _INFINITY else total
 
 
 def _compensated_from(start):

@@ -202,9 +202,9 @@ def _compiles_to(node, code):
 
 
 def _names(code):
-    """All names in the code."""
+    """All names in the code, but for super: CPython 3.12 compiles super().f in another way where the file has it."""
     own = (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
-    return {n for n in own if n.isidentifier()}.union(*map(_names, _inside(code)))
+    return {n for n in own if n.isidentifier() and n != "super"}.union(*map(_names, _inside(code)))
 
 
 def _with_methods(code):
