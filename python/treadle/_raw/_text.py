@@ -1,9 +1,9 @@
 """CUDA C++ text that is put together from a user's expressions: loops over elements and reductions.
 
-CuPy's ElementwiseKernel and ReductionKernel (_rawkernels.py) and PyCUDA's (pycuda/elementwise.py, pycuda/reduction.py)
-are made of it. There are two forms of each text. For a GPU many threads take an element or a vector each. For a CPU
-(`host`; the null device runs CPU code too) a block is one thread that takes a piece in a plain loop, without barriers,
-so that its C++ compiler makes vectors of it.
+CuPy's ElementwiseKernel and ReductionKernel (_element.py, _reduce.py) and PyCUDA's (pycuda/elementwise.py,
+pycuda/reduction.py) are made of it. There are two forms of each text. For a GPU many threads take an element or a
+vector each. For a CPU (`host`; the null device runs CPU code too) a block is one thread that takes a piece in a plain
+loop, without barriers, so that its C++ compiler makes vectors of it.
 """
 
 import functools

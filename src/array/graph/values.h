@@ -49,10 +49,10 @@ void td_hold_begin(td_hold *h);
 void td_hold_add(td_node *n); /* a leaf, to the thread's last hold; without one it stays until it is used again */
 void td_hold_end(td_hold *h);
 
-/* ---- run/watch.c: floating-point errors ---- */
+/* ---- run/fperror.c ---- */
 
 extern atomic_int td_fp_watchers; /* threads that watch */
-extern _Thread_local uint8_t td_fp_watching;  /* kinds, and those to raise TD_FP_RAISE further up */
+extern _Thread_local uint8_t td_fp_watching; /* kinds, and those to raise TD_FP_RAISE further up */
 
 static inline bool
 td_fp_asked(void)

@@ -1,4 +1,4 @@
-/* spread.c - numbers of turns as arithmetic of arguments. */
+/* parloops.c - how often a GPU's parallel loops go round, as arithmetic of arguments. */
 #include "front/infer/parloops.h"
 #include "type/dtype.h"
 
