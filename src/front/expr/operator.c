@@ -161,6 +161,28 @@ power_known(walk *w, const thing *x, int64_t n, thing *out)
     return TD_OK;
 }
 
+/* Raises where b is 0 (and, unless NULL, `power` is below 0), in functions that raise for such. */
+static td_status
+check_zero(walk *w, const thing *b, const thing *power, const char *sign)
+{
+    thing zero = num_int(0), raises, below;
+    uint32_t site;
+
+    if (!w->how->checked || w->ufunc || (b->known && as_double(b) != 0))
+        return TD_OK;
+    TD_TRY(num_op(w, OP_equal, (thing[]){*b, zero}, 2, &raises));
+    if (power) {
+        TD_TRY(num_op(w, OP_less, (thing[]){*power, zero}, 2, &below));
+        TD_TRY(num_op(w, OP_logical_and, (thing[]){raises, below}, 2, &raises));
+    }
+    site = site_new(w, TD_REPORT_ZERO, w->node, sign);
+    td_if(w->f, raises.num.re);
+    TD_TRY(report_fail(w, site, NULL, 0));
+    thread_end(w);
+    td_end(w->f);
+    return TD_OK;
+}
+
 static td_status
 power(walk *w, const thing *a, const thing *b, thing *out)
 {
@@ -187,23 +209,6 @@ power(walk *w, const thing *a, const thing *b, thing *out)
     if (b->known && !is_int(b) && !is_int(a) && b->lit.f[0] == 0.5 && b->type->weak)
         return num_op(w, OP_sqrt, a, 1, out);
     return num_op(w, OP_power, (thing[]){*a, *b}, 2, out);
-}
-
-static td_status
-check_zero(walk *w, const thing *b, const char *sign)
-{
-    thing zero = num_int(0), is_zero;
-    uint32_t site;
-
-    if (!w->how->checked || (b->known && as_double(b) != 0))
-        return TD_OK;
-    TD_TRY(num_op(w, OP_equal, (thing[]){*b, zero}, 2, &is_zero));
-    site = site_new(w, TD_REPORT_ZERO, w->node, sign);
-    td_if(w->f, is_zero.num.re);
-    TD_TRY(report_fail(w, site, NULL, 0));
-    thread_end(w);
-    td_end(w->f);
-    return TD_OK;
 }
 
 /* Is a op b of integers never below 0? */
@@ -245,10 +250,13 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         return TD_OK;
     if (w->exact)
         return exact_binary(w, op, a, b, out);
-    if (op == TD_SYN_Pow)
+    if (op == TD_SYN_Pow) {
+        if (is_int(b) && td_dtab[b->type->dt].kind == 'i' && !(b->known && b->lit.i >= 0))
+            TD_TRY(check_zero(w, a, b, o->sign));
         return power(w, a, b, out);
+    }
     if (op == TD_SYN_Div || op == TD_SYN_FloorDiv || op == TD_SYN_Mod)
-        TD_TRY(check_zero(w, b, o->sign));
+        TD_TRY(check_zero(w, b, NULL, o->sign));
     if (op == TD_SYN_Div && is_int(a) && is_int(b)) {
         const td_type *t = num_common(a, b);
         thing x = num_convert(w, a, t->weak ? td_type_weak('f') : td_type_num(TD_F64));
@@ -267,6 +275,18 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         out->nonneg = nonneg;
     }
     return TD_OK;
+}
+
+td_status
+num_ufunc(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    bool before = w->ufunc;
+    td_status st;
+
+    w->ufunc = true;
+    st = num_binary(w, op, a, b, out);
+    w->ufunc = before;
+    return st;
 }
 
 td_status

@@ -177,6 +177,7 @@ typedef struct walk {
     uint32_t caporigin;
     bool     walked; /* the expression that comes is only gone through: a list may stand for a tuple */
     bool     lists;  /* exact functions make lists: known from the walk before */
+    bool     ufunc;  /* what is computed is NumPy's: dividing by zero raises nothing */
     guard   *exact;  /* inside of a function that must be exact; NULL: outside */
 } walk;
 
@@ -250,6 +251,7 @@ td_status num_op(walk *w, td_op op, const thing *x, int n, thing *out); /* an el
 
 /* ---- operator.c ---- */
 td_status num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status num_ufunc(walk *w, td_syn op, const thing *a, const thing *b, thing *out); /* as NumPy's of that name */
 td_status num_unary(walk *w, td_syn op, const thing *a, thing *out);
 td_status num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
 double as_double(const thing *x); /* of a real number known when compiling */
