@@ -109,6 +109,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_solver_functions) < 0 ||
         PyModule_AddFunctions(m, py_nccl_functions) < 0 ||
         PyModule_AddFunctions(m, py_debug_functions) < 0 ||
+        PyModule_AddFunctions(m, py_text_functions) < 0 ||
         PyModule_AddFunctions(m, py_table_functions) < 0 ||
         PyModule_AddFunctions(m, py_items_functions) < 0 || !py_kernel_init(m) ||
         !py_program_init(m))

@@ -4,6 +4,9 @@ import functools
 import sys
 
 from .. import _core
+from . import _texts
+
+_texts.watch()
 
 KERNEL, FUNCTION, ELEMENT = 0, 1, 2
 
@@ -69,6 +72,13 @@ def signatures_of(x):
     return [types.normalize(s)[0] for s in (x if several else [x])]
 
 
+def _remember(fn):
+    if fn.__code__.co_filename.startswith("<"):
+        from ._source import remember
+
+        remember(fn)
+
+
 class Function(_core.Dispatcher):
     """A Python function that is compiled when it is called with types of arguments that it has not met.
 
@@ -78,6 +88,7 @@ class Function(_core.Dispatcher):
         if isinstance(fn, Function):
             fn = fn.py_func
         self = _core.Dispatcher.__new__(cls, fn, **core)
+        _remember(fn)
         functools.update_wrapper(self, fn)
         self.targetoptions = options or {}
         self._core_options = core
