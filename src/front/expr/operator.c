@@ -228,8 +228,8 @@ stays_up(td_syn op, const thing *a, const thing *b)
     }
 }
 
-td_status
-num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+static td_status
+loaded_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     const struct sign *o = sign_of(op);
     const lin *at;
@@ -278,6 +278,16 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 }
 
 td_status
+num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    thing x = *a, y = *b;
+
+    TD_TRY(loaded(w, &x));
+    TD_TRY(loaded(w, &y));
+    return loaded_binary(w, op, &x, &y, out);
+}
+
+td_status
 num_ufunc(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     bool before = w->ufunc;
@@ -292,8 +302,11 @@ num_ufunc(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 td_status
 num_unary(walk *w, td_syn op, const thing *a, thing *out)
 {
-    thing x = *a;
+    thing own = *a, x;
 
+    TD_TRY(loaded(w, &own));
+    a = &own;
+    x = own;
     if (op == TD_SYN_Not) {
         TD_TRY(truth(w, a, &x));
         if (x.known)
@@ -363,8 +376,13 @@ td_status
 num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     const struct sign *o = sign_of(op);
+    thing x = *a, y = *b;
     bool yes;
 
+    TD_TRY(loaded(w, &x));
+    TD_TRY(loaded(w, &y));
+    a = &x;
+    b = &y;
     if (o && (is_array(a) || is_array(b)) && (is_array(a) || is_num(a)) &&
         (is_array(b) || is_num(b)))
         return array_operator(w, fn_compare, op, (thing[]){*a, *b}, 2, out);
@@ -392,6 +410,12 @@ truth(walk *w, const thing *x, thing *out)
 
         TD_TRY(exact_list_length(w, x, &n));
         return num_compare(w, TD_SYN_NotEq, &n, &zero, out);
+    }
+    if (x->type->kind == TD_T_ARRAY && !x->type->ndim) {
+        thing one = *x;
+
+        TD_TRY(loaded(w, &one));
+        return truth(w, &one, out);
     }
     switch ((td_tkind)x->type->kind) {
     case TD_T_NONE:   *out = num_bool(false); return TD_OK;

@@ -198,6 +198,10 @@ stmt_augassign(walk *w, uint32_t node)
                        a.type->name, r.type->item[0]->name);
         return call_fill(w, &a, &r, node);
     }
+    if (a.type->kind == TD_T_ARRAY) { /* of no axes: its one element */
+        TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &a, &b, &r));
+        return array_store(w, &a, &r, target);
+    }
     if (a.type->kind == TD_T_TUPLE && b.type->kind == TD_T_TUPLE) {
         uint32_t n = a.type->n + b.type->n;
         thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);

@@ -302,7 +302,8 @@ run_meeting(const engine *g)
         TD_TRY(gathered(&g->e, g->th, n, &first));
         if (!first || first->at->kind == CODE_DONE)
             return TD_OK;
-        for (uint64_t t = 0; t < n; t += g->e.nthread) /* a GPU counts blocks by their first threads */
+        for (uint64_t t = 0; t < n;
+             t += g->e.nthread) /* a GPU counts blocks by their first threads */
             if (g->th[t].ended)
                 return divergent(&g->e, first, &g->th[t]);
         pass(&g->e, g->th, n, OP_grid_barrier);

@@ -21,6 +21,7 @@ typedef struct py_ndarray {
     PyObject_HEAD
     td_array  a;
     bool      readonly; /* broadcast views */
+    bool      scalars;  /* what integers pick are NumPy's scalars: a device array of treadle.cuda, and its views */
     bool      made;     /* by asarray, zeros and the like: NumPy's has no axes either, where a computed one is a number */
     PyObject *weak;     /* head of the weak references */
 } py_ndarray;
