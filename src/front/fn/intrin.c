@@ -186,12 +186,9 @@ fn_row(walk *w, const call *c, int number, thing *out)
 td_status
 attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out)
 {
-    if (self->type->kind == TD_T_ARRAY && self->type->ndim == 0 && !self->lazy &&
-        self->type->item[0]->kind == TD_T_RECORD)
-        return record_field(w, self, name, node, out);
-    if (self->type->kind == TD_T_ARRAY)
+    if (self->type->kind == TD_T_ARRAY && !is_record(self))
         return array_attribute(w, self, name, node, out);
-    if (self->type->kind == TD_T_RECORD) {
+    if (is_record(self)) {
         TD_TRY(record_field(w, self, name, node, out));
         return loaded(w, out);
     }

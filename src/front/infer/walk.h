@@ -54,6 +54,7 @@ typedef struct view {
     td_val   mask;   /* TD_NONE, or whether the element is there: a failed check leaves memory alone */
     int      space;
     uint32_t align;     /* of every element's address, where it is less than its size; else 0 */
+    bool     fixed;     /* records: of a constant of the program, which nobody writes to */
     bool     fresh;     /* memory that the function took: no argument's */
     uint32_t arg;       /* the argument that it is part of; NO_ARG: none */
     const char *name;   /* for errors: the argument's or variable's */
@@ -307,6 +308,8 @@ is_records(const td_type *array)
 td_status array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key]: element or view */
 td_status element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key] as a view, 0-d for an element */
 td_status tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out);
+bool      is_record(const thing *x); /* or an array of no axes that holds one */
+td_status record_part(walk *w, const thing *r, const thing *key, uint32_t node, thing *out); /* record_field by name or number */
 td_status record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out); /* a view: number (0-d array), record or array */
 
 /* ---- stmt.c, loop.c ---- */

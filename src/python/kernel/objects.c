@@ -377,7 +377,7 @@ describe_array(PyObject *o, td_objinfo *out)
     return out->type ? TD_OK : failed("an array of so many dimensions");
 }
 
-/* A NumPy array is a constant: it is copied to the device, in C order, once the kernel is made. */
+/* A NumPy array, or a record, is a constant: it is copied to the device, in C order, once the kernel is made. */
 static td_status
 describe_numpy(PyObject *o, td_objinfo *out)
 {
@@ -395,10 +395,10 @@ describe_numpy(PyObject *o, td_objinfo *out)
 }
 
 static bool
-is_numpy_array(PyObject *o)
+is_numpys(PyObject *o, const char *name)
 {
     PyObject *np = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy"),
-             *class = np ? PyObject_GetAttrString(np, "ndarray") : NULL;
+             *class = np ? PyObject_GetAttrString(np, name) : NULL;
     bool r = class && PyObject_IsInstance(o, class) == 1;
 
     Py_XDECREF(class);
@@ -506,7 +506,7 @@ describe(py_asking *a, PyObject *o, td_objinfo *out)
         return TD_OK;
     }
     PyErr_Clear();
-    if (is_numpy_array(o))
+    if (is_numpys(o, "ndarray") || is_numpys(o, "void"))
         return describe_numpy(o, out);
     if (describe_number(o, out))
         return TD_OK;
