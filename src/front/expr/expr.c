@@ -99,10 +99,10 @@ expr_name(walk *w, uint32_t node, thing *out)
             w->again = true;
             return TD_SKIP;
         }
-        return bad(w, node, TD_ERR_VALUE, "%s is used before it is assigned", name_of(w, id));
+        return bad(w, node, TD_ERR_NAME, "%s is used before it is assigned", name_of(w, id));
     }
     if (w->host->name(w->host->ctx, w->fr->s, id - 1, &obj))
-        return bad(w, node, TD_ERR_VALUE, "%s is not defined", name_of(w, id));
+        return bad(w, node, TD_ERR_NAME, "%s is not defined", name_of(w, id));
     return object(w, obj, node, out);
 }
 

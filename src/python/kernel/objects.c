@@ -446,13 +446,15 @@ describe_function(py_asking *a, PyObject *o, td_objinfo *out)
 static td_status
 describe_other(py_asking *a, PyObject *o, td_objinfo *out)
 {
-    PyObject *text = PyObject_Repr(o);
+    PyObject *name = PyModule_Check(o) ? PyModule_GetNameObject(o) : NULL,
+             *text = name ? PyUnicode_FromFormat("module %U", name) : PyObject_Repr(o);
     const char *s = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     char *copy = td_alloc(&a->spec->mem, 96);
 
     PyErr_Clear();
     PyOS_snprintf(copy, 96, "%.80s%s", s ? s : "an object", s && strlen(s) > 80 ? "…" : "");
     Py_XDECREF(text);
+    Py_XDECREF(name);
     out->kind = TD_OBJ_OTHER;
     out->text = copy;
     return TD_OK;
