@@ -61,6 +61,8 @@ add_exceptions(PyObject *m)
                          "The driver was asked for what cannot be: an invalid value, handle or "
                          "context.",
                          &py.logic_error) &&
+           add_both(m, "LimitError", py.logic_error, PyExc_ValueError,
+                    "A launch asks for more than the device or the kernel has.", &py.limit_error) &&
            add_exception(m, "LaunchError", py.device_error,
                          "A kernel could not be started, or failed while it ran.",
                          &py.launch_error) &&

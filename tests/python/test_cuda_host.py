@@ -617,3 +617,35 @@ def test_an_array_of_no_axes_is_changed_in_its_place():
 
     x = np.array(3.0)
     assert f(x) == 15 and x == 14
+
+
+STRIDED = {"every second row of F": lambda: np.zeros((4, 6), order="F")[::2], "turned": lambda: np.zeros((2, 3, 4)).transpose(2, 0, 1),
+           "backwards": lambda: np.zeros((3, 4))[::-1], "swapped": lambda: np.zeros((2, 3, 4), "f4").swapaxes(1, 2),
+           "part": lambda: np.zeros((3, 4, 5), order="F")[:, 1:3], "empty": lambda: np.zeros((0, 4, 5)).transpose(2, 0, 1)}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", STRIDED)
+def test_arrays_like_others_have_their_axes_in_their_order(which, dev):
+    host = STRIDED[which]()
+    d = cuda.device_array_like(host)
+    assert d.shape == host.shape and d.dtype == host.dtype
+    if host.size:
+        assert d.strides == np.empty_like(host).strides == cuda.device_array_like(d).strides
+        assert type(d[(0,) * d.ndim]) is type(host[(0,) * d.ndim])
+
+
+def test_streams_handles_are_numbers_for_c(dev):
+    s = cuda.stream()
+    assert isinstance(s.handle, ctypes.c_void_p) and int(s.handle) == (s.handle.value or 0) == s.ptr
+    assert hex(s.handle) == hex(s.ptr)
+
+
+def test_compilations_tell_how_many_blocks_fit(dev):
+    @cuda.jit("void(float32[:])")
+    def k(a):
+        a[cuda.grid(1)] = 1
+        cuda.cg.this_grid().sync()
+
+    (signature,) = k.signatures
+    most = k.overloads[signature].max_cooperative_grid_blocks(32)
+    assert most == k.max_cooperative_grid_blocks((8, 4), 0, signature) > 0

@@ -1,6 +1,7 @@
 """What compiled functions of both kinds have in common: their signatures, what was compiled, its text."""
 
 import functools
+import math
 import sys
 
 from .. import _core
@@ -39,6 +40,11 @@ class Compiled:
         """A function attribute of the driver's, by its CU_FUNC_ATTRIBUTE number; `otherwise` on the CPU."""
         value = self._function._attribute(self._number, number)
         return otherwise if value is None else value
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
+        """How many blocks of blockdim threads, an int or a tuple, can be on the device at once, as grid.sync() needs."""
+        threads = blockdim if isinstance(blockdim, int) else math.prod(blockdim)
+        return self._function._most_blocks(self._number, threads, dynsmemsize)
 
     def __repr__(self):
         return f"<{self._function.__name__}{self.args} on {self.device}>"

@@ -71,12 +71,7 @@ class Kernel(Function):
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0, signature=None):
         """How many blocks of blockdim threads can be on the device at once, as grid.sync() needs."""
-        threads = blockdim
-        if not isinstance(blockdim, int):
-            threads = 1
-            for n in blockdim:
-                threads *= n
-        return self._each(signature, lambda c: self._most_blocks(c._number, threads, dynsmemsize))
+        return self._each(signature, lambda c: c.max_cooperative_grid_blocks(blockdim, dynsmemsize))
 
     def lint(self):
         found = super().lint()

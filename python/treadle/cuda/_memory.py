@@ -142,6 +142,13 @@ def _order_of(array):
     return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
 
 
+def _is_packed(array):
+    """Is it in C's order, in Fortran's, or of one axis?"""
+    if is_device_array(array):
+        return array.ndim < 2 or array.is_c_contiguous() or array.is_f_contiguous()
+    return array.ndim < 2 or array.flags.c_contiguous or array.flags.f_contiguous
+
+
 def _is_record(dtype):
     return dtype.names is not None or dtype.subdtype is not None
 
@@ -172,8 +179,13 @@ def _dtype(dtype):
 
 
 def device_array_like(ary, stream=0):
-    """A new array on the current device with ary's shape, dtype and order, uninitialised."""
-    return device_array(ary.shape, ary.dtype, order=_order_of(ary), stream=stream)
+    """A new array on the current device with ary's shape and dtype, its axes in memory in the order of ary's,
+    uninitialised."""
+    if _is_packed(ary) or _is_record(ary.dtype):
+        return device_array(ary.shape, ary.dtype, order=_order_of(ary), stream=stream)
+    axes = sorted(range(ary.ndim), key=lambda k: -abs(ary.strides[k]))
+    made = device_array([ary.shape[k] for k in axes], ary.dtype, stream=stream)
+    return made.transpose(*sorted(range(ary.ndim), key=axes.__getitem__))
 
 
 def to_device(obj, stream=0, copy=True, to=None):

@@ -256,8 +256,8 @@ row_named(const char *prefix, const char *name)
 static bool
 grows(const char *name)
 {
-    static const char *const methods[] = {"append", "extend", "insert", "remove", "pop",
-                                          "clear",  "sort",   "reverse"};
+    static const char *const methods[] = {"append", "extend", "insert", "remove",
+                                          "pop",    "clear",  "sort",   "reverse"};
 
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (strcmp(name, methods[i]) == 0)
@@ -289,10 +289,11 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
     for (; *class && row < 0; class ++)
         row = row_named(*class, name);
     if (row < 0 && self->type->kind == TD_T_TUPLE && !self->type->object && grows(name))
-        return bad(w, c->node, TD_ERR_VALUE,
-                   "lists are tuples here, which keep their items, and %s would change one: make an "
-                   "array of the most items that there can be, and count those it has",
-                   name);
+        return bad(
+            w, c->node, TD_ERR_VALUE,
+            "lists are tuples here, which keep their items, and %s would change one: make an "
+            "array of the most items that there can be, and count those it has",
+            name);
     if (row < 0)
         return bad(w, c->node, TD_ERR_VALUE, "%s has no method %s in a kernel", self->type->name,
                    name);
