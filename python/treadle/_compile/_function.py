@@ -42,7 +42,7 @@ class Compiled:
         return otherwise if value is None else value
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
-        """How many blocks of blockdim threads, an int or a tuple, can be on the device at once, as grid.sync() needs."""
+        """How many blocks of blockdim threads (int or tuple) can be on the device at once, as grid.sync() needs."""
         threads = blockdim if isinstance(blockdim, int) else math.prod(blockdim)
         return self._function._most_blocks(self._number, threads, dynsmemsize)
 
