@@ -11,6 +11,7 @@ from ._core import (
     Error,
     Event,
     LaunchError,
+    LimitError,
     LogicError,
     MissingLibraryError,
     OutOfMemoryError,

@@ -25,6 +25,7 @@ typedef enum td_status {
     TD_ERR_CALLER,  /* the program's own code failed, or it was interrupted; td_error_code tells who called which */
     TD_ERR_PEER,    /* a process of the same group has gone */
     TD_ERR_THREADS, /* threads of a kernel disturb each other, or read what nobody has written */
+    TD_ERR_NAME,    /* a function of the program's names what is not there, or not yet */
     TD_ERR_FLOAT,   /* a floating-point error, looked for (array/run/fperror.h) */
 } td_status;
 

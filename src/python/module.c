@@ -61,6 +61,8 @@ add_exceptions(PyObject *m)
                          "The driver was asked for what cannot be: an invalid value, handle or "
                          "context.",
                          &py.logic_error) &&
+           add_both(m, "LimitError", py.logic_error, PyExc_ValueError,
+                    "A launch asks for more than the device or the kernel has.", &py.limit_error) &&
            add_exception(m, "LaunchError", py.device_error,
                          "A kernel could not be started, or failed while it ran.",
                          &py.launch_error) &&
@@ -109,6 +111,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_solver_functions) < 0 ||
         PyModule_AddFunctions(m, py_nccl_functions) < 0 ||
         PyModule_AddFunctions(m, py_debug_functions) < 0 ||
+        PyModule_AddFunctions(m, py_text_functions) < 0 ||
         PyModule_AddFunctions(m, py_table_functions) < 0 ||
         PyModule_AddFunctions(m, py_items_functions) < 0 || !py_kernel_init(m) ||
         !py_program_init(m))

@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import math
 import multiprocessing
 import re
 import sys
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import cuda
+from treadle import cuda, jit
 
 LAYOUTS = {
     "C": lambda rng: rng.random((4, 6)),
@@ -550,3 +551,101 @@ def test_kernels_run_on_streams(dev):
     s.add_callback(lambda *a: seen.set())
     assert seen.wait(60)
     assert (d.copy_to_host() == 64).all()
+
+
+# ---- elements ----
+
+DTYPES = ["bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_elements_of_device_arrays_are_numpys_scalars(dtype, dev):
+    host = np.arange(24).astype(dtype).reshape(2, 3, 4)
+    d = cuda.to_device(host)
+    for key in [(1, 2, 3), (0, -1, 0), (np.int64(1), 0, 2)]:
+        assert type(d[key]) is type(host[key]) and d[key] == host[key]
+        np.testing.assert_equal(d[key], host[key])
+    assert type(d[1, 0]) is td.ndarray
+    views = [lambda a: a[1], lambda a: a.T, lambda a: a.reshape(6, 4), lambda a: a.ravel(), lambda a: a[:, ::-1],
+             lambda a: a.transpose(2, 0, 1), lambda a: a[0][1:], lambda a: a.squeeze(), lambda a: a.view(dtype)]  # fmt: skip
+    for view in views:
+        mine, theirs = view(d), view(host)
+        at = (-1,) * theirs.ndim
+        assert type(mine[at]) is type(theirs[at]) and mine[at] == theirs[at]
+    assert [type(x) for x in d[0, 0]] == [type(x) for x in host[0, 0]]
+    assert d.getitem((1, 1, 1)) == host[1, 1, 1]
+
+
+def test_all_device_arrays_have_such_elements(dev):
+    host = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    made = [cuda.to_device(host), cuda.device_array_like(host), cuda.device_array((2, 3)), cuda.as_cuda_array(td.zeros(3)),
+            cuda.to_device(host, stream=cuda.stream()), cuda.device_array((2, 3), order="F"), cuda.to_device(np.ones(3))]  # fmt: skip
+    assert [type(d[(0,) * d.ndim]) for d in made] == [np.float64] * 3 + [td.ndarray] + [np.float64] * 3
+    before = made[0][0, 0]
+    made[0][0, 0] = 7
+    assert before == 0 and made[0][0, 0] == 7 and cuda.to_device(np.array(5))[()] == 5
+    with pytest.raises(IndexError):
+        made[0][2, 0]
+
+
+def test_elements_go_into_kernels_and_functions(dev):
+    d = cuda.to_device(np.array([1.5, 2.5], np.float32))
+
+    @cuda.jit
+    def fill(a, x):
+        a[cuda.grid(1)] = x * 2
+
+    fill[1, 2](d, d[1])
+    assert d.copy_to_host().tolist() == [5, 5]
+    assert jit(lambda x: 4 * x)(d[0]) == 20 and math.sqrt(d[0] - 1) == 2
+
+
+@pytest.mark.parametrize("make", [np.array, td.asarray])
+def test_arrays_of_no_axes_are_numbers_in_functions(make):
+    x = make(np.float32(3))
+    for f in (lambda x: 4 * x, lambda x: -x, lambda x: x + x, lambda x: x > 2, lambda x: math.sqrt(x), lambda x: 2 / x,
+              lambda x: not x, lambda x: 1 if x else 0, lambda x: abs(x), lambda x: x[()], lambda x: np.sin(x) + x):  # fmt: skip
+        assert jit(f)(x) == pytest.approx(float(f(np.float32(3))))
+
+
+def test_an_array_of_no_axes_is_changed_in_its_place():
+    @jit
+    def f(x):
+        x += 4
+        x[()] *= 2
+        return x + 1
+
+    x = np.array(3.0)
+    assert f(x) == 15 and x == 14
+
+
+STRIDED = {"every second row of F": lambda: np.zeros((4, 6), order="F")[::2], "turned": lambda: np.zeros((2, 3, 4)).transpose(2, 0, 1),
+           "backwards": lambda: np.zeros((3, 4))[::-1], "swapped": lambda: np.zeros((2, 3, 4), "f4").swapaxes(1, 2),
+           "part": lambda: np.zeros((3, 4, 5), order="F")[:, 1:3], "empty": lambda: np.zeros((0, 4, 5)).transpose(2, 0, 1)}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", STRIDED)
+def test_arrays_like_others_have_their_axes_in_their_order(which, dev):
+    host = STRIDED[which]()
+    d = cuda.device_array_like(host)
+    assert d.shape == host.shape and d.dtype == host.dtype
+    if host.size:
+        assert d.strides == np.empty_like(host).strides == cuda.device_array_like(d).strides
+        assert type(d[(0,) * d.ndim]) is type(host[(0,) * d.ndim])
+
+
+def test_streams_handles_are_numbers_for_c(dev):
+    s = cuda.stream()
+    assert isinstance(s.handle, ctypes.c_void_p) and int(s.handle) == (s.handle.value or 0) == s.ptr
+    assert hex(s.handle) == hex(s.ptr)
+
+
+def test_compilations_tell_how_many_blocks_fit(dev):
+    @cuda.jit("void(float32[:])")
+    def k(a):
+        a[cuda.grid(1)] = 1
+        cuda.cg.this_grid().sync()
+
+    (signature,) = k.signatures
+    most = k.overloads[signature].max_cooperative_grid_blocks(32)
+    assert most == k.max_cooperative_grid_blocks((8, 4), 0, signature) > 0

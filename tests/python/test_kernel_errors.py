@@ -50,6 +50,8 @@ WRONG = {
     "a shared array without a dtype": ("from treadle import cuda\ndef f(n):\n    x = cuda.shared.array(3)\n", (3,)),
     "a float of a complex number": ("def f(z):\n    return float(z)\n", (1j,)),
     "a read-only array": ("def f(a):\n    a[0] = 1\n", (np.broadcast_to(A, (3,)),)),
+    "a module's name that is not there": ("import math\ndef f(n):\n    return math.gama(n)\n", (3,)),
+    "a list that grows": ("def f(n):\n    x = []\n    x.append(n)\n    return n\n", (3,)),
     "a matrix product of numbers": ("def f(n):\n    return n @ n\n", (3,)),
     "math of a string": ('import math\ndef f(n):\n    return math.sin("x")\n', (3,)),
     "a wrong number for a function": ("import math\ndef f(n):\n    return math.sin(n, n)\n", (3,)),
@@ -62,7 +64,7 @@ def said(name):
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     space = {}
     exec(compile(text, file, "exec"), space)
-    with td.device("cpu"), pytest.raises((TypeError, ValueError, IndexError, OverflowError)) as error:
+    with td.device("cpu"), pytest.raises((TypeError, ValueError, NameError, IndexError, OverflowError)) as error:
         _core.Dispatcher(space["f"], mode=1)(*args)
     return re.sub(r" at 0x[0-9a-f]+", "", f"{type(error.value).__name__}: {error.value}")
 

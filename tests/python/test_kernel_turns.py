@@ -181,6 +181,37 @@ def test_loops_that_wait_are_found(name, tmp_path):
 # ---- barriers and exchanges where threads have parted ----
 
 
+@cuda.jit
+def ends_early(a, b, n, every):
+    i = cuda.grid(1)
+    if i >= n or i % every == every - 1:
+        return
+    a[i] = i
+    cuda.cg.this_grid().sync()
+    b[i] = a[n - 1 - i] if (n - 1 - i) % every != every - 1 else -1
+    cuda.cg.this_grid().sync()
+    if b[i] > 3:
+        a[i] = b[i]
+
+
+@pytest.mark.parametrize("n, every", [(64, 100), (50, 100), (49, 2), (64, 5), (64, 2)])
+def test_threads_that_have_ended_are_not_waited_for_by_the_grid(n, every, dev):
+    a, b = np.zeros(64), np.zeros(64)
+    ends_early[4, 16](cuda.InOut(a), cuda.InOut(b), n, every)
+    i = np.arange(64)
+    runs = (i < n) & (i % every != every - 1)
+    met = np.where(runs[np.abs(n - 1 - i)], n - 1 - i, -1)
+    np.testing.assert_array_equal(b, np.where(runs, met, 0))
+    np.testing.assert_array_equal(a, np.where(runs, np.where(met > 3, met, i), 0))
+
+
+@pytest.mark.parametrize("n", [48, 33, 1])
+def test_blocks_whose_first_thread_has_ended(n):
+    """On a GPU such a grid waits for ever."""
+    with td.device("cpu"), pytest.raises(RuntimeError, match=r"first thread of block \(\d, 0, 0\) has ended"):
+        ends_early[4, 16](np.zeros(64), np.zeros(64), n, 100)
+
+
 def test_barriers_of_the_grid(dev):
     def kernel(a, b):
         tile = cuda.shared.array(50, np.int64)

@@ -1,6 +1,7 @@
 """From a Python function to a kernel: limits, constants, reports, functions, signatures."""
 
 import gc
+import operator
 import pickle
 import subprocess
 import sys
@@ -360,6 +361,78 @@ def test_exceptions_of_functions():
     with pytest.raises(ZeroDivisionError, match="division by zero"):
         f(0.0, 0)
     assert np.isinf(jit(error_model="numpy")(lambda x: 1.0 / x)(0.0))
+
+
+DIVISIONS = [lambda x, y: x / y, lambda x, y: x // y, lambda x, y: x % y, lambda x, y: divmod(x, y)[0],
+             lambda x, y: operator.truediv(x, y), lambda x, y: y**-1 + y**int(-x)]  # fmt: skip
+ZEROS = [(1, 0), (1.0, 0.0), (1, 0.0), (np.float32(1), np.float32(0)), (np.int8(3), np.int8(0)), (1j, 0j)]
+
+
+@pytest.mark.parametrize("divide", DIVISIONS)
+@pytest.mark.parametrize("x, y", ZEROS)
+def test_dividing_by_zero_raises_as_in_python(divide, x, y):
+    if isinstance(x, complex) and divide not in (DIVISIONS[0], DIVISIONS[4]):
+        return
+    with pytest.raises(ZeroDivisionError):
+        jit(divide)(x, y)
+    plain = jit(error_model="numpy")(divide)(x, y)
+    assert plain == 0 or not np.isfinite(plain)
+
+
+@pytest.mark.parametrize("divide", [*DIVISIONS[:5], np.divide, np.floor_divide, np.remainder])
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32, np.uint8])
+def test_whole_arrays_divide_by_zero_as_in_numpy(divide, dtype):
+    a, zero = np.arange(3).astype(dtype), np.array([0, 1, 0], dtype)
+    compiled = jit(lambda a, b: divide(a, b)) if isinstance(divide, np.ufunc) else jit(divide)
+    with np.errstate(all="ignore"):
+        for other in (zero, dtype(0), 0):
+            want = divide(a, other)
+            got = compiled(a, other)
+            assert got.dtype == want.dtype
+            np.testing.assert_array_equal(got, want)
+
+
+def test_numpys_functions_of_numbers_divide_by_zero():
+    @jit
+    def f(x, y):
+        return np.divide(x, y), np.floor_divide(x, y), np.divmod(x, y)[1], np.power(y, -x), np.round(x, -400)
+
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(f(1.0, 0.0), (np.inf, np.inf, np.nan, np.inf, np.nan))
+
+
+@pytest.mark.parametrize("x", [1, 2.5, np.float32(3), np.int16(7), 1j])
+@pytest.mark.parametrize("how", ["/", "//", "%", "/=", "**"])
+def test_debug_kernels_raise_for_division_by_zero(x, how, dev):
+    if how in ("//", "%", "**") and isinstance(x, complex):
+        return
+
+    def true(r, a, y):
+        r[0] = a[0] / y
+
+    def floor(r, a, y):
+        r[0] = a[0] // y
+
+    def mod(r, a, y):
+        r[0] = a[0] % y
+
+    def inplace(r, a, y):
+        r[0] = a[0]
+        r[0] /= y
+
+    def power(r, a, y):
+        r[0] = y ** int(-a[0])
+
+    f = {"/": true, "//": floor, "%": mod, "/=": inplace, "**": power}[how]
+    a, y = np.array([x]), np.array([x]).dtype.type(0)
+    r = np.full(1, 5, a.dtype if how != "/=" or a.dtype.kind != "i" else np.float64)
+    with pytest.raises(ZeroDivisionError, match=r"division by zero \[kernel"):
+        cuda.jit(debug=True)(f)[1, 1](r, a, y)
+        cuda.synchronize()
+    cuda.jit(f)[1, 1](r, a, y)
+    cuda.jit(boundscheck=True)(f)[1, 1](r, a, y)
+    cuda.jit(debug=True)(f)[1, 1](r, a, a[0])
+    cuda.synchronize()
 
 
 def test_functions_give_the_gil_up():

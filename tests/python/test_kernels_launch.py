@@ -97,13 +97,6 @@ def test_source_of_a_notebook_cell():
         assert jit(f)(7) == 7 * n
 
 
-def test_source_that_nobody_knows():
-    space = {}
-    exec("def f(a):\n    return a\n", space)
-    with pytest.raises(OSError, match="f: its source is not known: '<string>'"):
-        jit(space["f"])(1)
-
-
 def test_source_that_has_changed(tmp_path):
     path = tmp_path / "module_of_old.py"
     path.write_text("def f(a):\n    return a\n")

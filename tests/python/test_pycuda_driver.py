@@ -464,3 +464,20 @@ def test_marked_tests_have_a_context():
             cuda.mem_alloc(4)
 
     _in_thread(body)
+
+
+LAUNCHES = [{"block": (2048, 1, 1)}, {"block": (32, 64, 1)}, {"block": (1, 1, 65)}, {"block": (1, 1, 1), "grid": (1, 70000)},
+            {"block": (0, 1, 1)}, {"block": (1, 1, 1), "grid": (0, 1)}, {"block": (1, 1, 1), "shared": 1 << 20}]  # fmt: skip
+
+
+@pytest.mark.parametrize("how", LAUNCHES, ids=str)
+def test_launches_beyond_limits_are_logic_errors(ctx, how):
+    f = SourceModule("__global__ void f(float *a) { a[threadIdx.x] = 1; }").get_function("f")
+    a = cuda.mem_alloc(64)
+    with pytest.raises(cuda.LogicError):
+        f(a, **how)
+    if "shared" not in how:
+        with pytest.raises(ValueError):
+            f.prepare("P").prepared_call(how.get("grid", (1, 1)), how["block"], a)
+    f(a, block=(16, 1, 1))
+    assert (cuda.from_device(a, 16, np.float32) == 1).all()

@@ -630,3 +630,18 @@ def test_slices_of_slices(data):
         same(a, x)
         a += 1
         x = x + 1
+
+
+@pytest.mark.parametrize("axes", [(0, 2), (-3, 0), (0, 0), (0,), (1, -2), (-1, 0)])
+def test_transpose_takes_numpys_axes(ctx, axes):
+    host = np.arange(6.0).reshape(2, 3)
+    a = gpuarray.to_gpu(host)
+    try:
+        want = host.transpose(axes)
+    except ValueError as error:
+        with pytest.raises(type(error)):
+            a.transpose(axes)
+        with pytest.raises(type(error)):
+            gpuarray.transpose(a, axes)
+    else:
+        np.testing.assert_array_equal(a.transpose(axes).get(), want)

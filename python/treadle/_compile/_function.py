@@ -1,9 +1,13 @@
 """What compiled functions of both kinds have in common: their signatures, what was compiled, its text."""
 
 import functools
+import math
 import sys
 
 from .. import _core
+from . import _texts
+
+_texts.watch()
 
 KERNEL, FUNCTION, ELEMENT = 0, 1, 2
 
@@ -37,6 +41,11 @@ class Compiled:
         value = self._function._attribute(self._number, number)
         return otherwise if value is None else value
 
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
+        """How many blocks of blockdim threads (int or tuple) can be on the device at once, as grid.sync() needs."""
+        threads = blockdim if isinstance(blockdim, int) else math.prod(blockdim)
+        return self._function._most_blocks(self._number, threads, dynsmemsize)
+
     def __repr__(self):
         return f"<{self._function.__name__}{self.args} on {self.device}>"
 
@@ -69,6 +78,13 @@ def signatures_of(x):
     return [types.normalize(s)[0] for s in (x if several else [x])]
 
 
+def _remember(fn):
+    if fn.__code__.co_filename.startswith("<"):
+        from ._source import remember
+
+        remember(fn)
+
+
 class Function(_core.Dispatcher):
     """A Python function that is compiled when it is called with types of arguments that it has not met.
 
@@ -78,6 +94,7 @@ class Function(_core.Dispatcher):
         if isinstance(fn, Function):
             fn = fn.py_func
         self = _core.Dispatcher.__new__(cls, fn, **core)
+        _remember(fn)
         functools.update_wrapper(self, fn)
         self.targetoptions = options or {}
         self._core_options = core

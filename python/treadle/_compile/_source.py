@@ -1,4 +1,5 @@
-"""The syntax tree of a Python function, from source that the file, an import hook or linecache has.
+"""The syntax tree of a Python function, from source that the file, an import hook or linecache has, or from a text
+that Python was given otherwise.
 
 ``find`` parses as little as it can: the function's own lines, where they can be told; else the whole file.
 Which of several functions on a line is meant is told by where the code object's instructions stand.
@@ -7,11 +8,13 @@ What runs decides, not the file: a text counts as the function's when it compile
 """
 
 import _ast
+import contextlib
 import copy
 import keyword
 import sys
 import weakref
 
+from . import _texts
 from ._folded import folded, walk
 
 _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST; importing ast takes longer than parsing a kernel
@@ -50,21 +53,38 @@ def find(fn):
     return known
 
 
+def remember(fn):
+    """Looks for the source of a function that no file holds while the functions that made it may still run."""
+    with contextlib.suppress(OSError):
+        find(fn)
+
+
 def _search(fn, code):
     lines = _lines(code.co_filename, getattr(fn, "__globals__", None))
-    if not lines:
-        raise OSError(
-            f"{fn.__name__}: its source is not known: {code.co_filename!r} is no file that can be read. Kernels are "
-            "compiled from their source: put them into a file, or make their text known to linecache before exec()"
-        )
-    if code.co_firstlineno > len(lines):
+    found = _in_lines(code, lines) if lines else None
+    if found is not None:
+        return found
+    if lines and not code.co_filename.startswith("<"):
         raise OSError(_stale(fn, code))
+    for text in _texts.candidates(code):
+        found = _in_lines(code, text.splitlines(keepends=True))
+        if found is not None:
+            _texts.keep(text, code.co_filename)
+            return found
+    raise OSError(
+        f"{fn.__name__}: its source is not known: {code.co_filename!r} is no file that can be read. Kernels are "
+        "compiled from their source: put them into a file, or make their text known to linecache before exec()"
+    )
+
+
+def _in_lines(code, lines):
+    """The Found of a code object in the lines of a text; None: it is not of that text."""
+    if code.co_firstlineno > len(lines):
+        return None
     node, shift = _own_lines(code, lines) if code.co_name != _ANONYMOUS else (None, 0)
     if node is None or not _compiles_to(node, code):
-        node, shift = _whole_file(fn, code, lines), 0
-    if node is None:
-        raise OSError(_stale(fn, code))
-    return Found(folded(node), shift, code.co_filename, lines)
+        node, shift = _whole_text(code, lines), 0
+    return None if node is None else Found(folded(node), shift, code.co_filename, lines)
 
 
 def _stale(fn, code):
@@ -106,14 +126,14 @@ def _indent(line):
     return len(line) - len(line.lstrip())
 
 
-def _parsed(text, name, flags=_ONLY_AST):
+def _parsed(text, flags=_ONLY_AST):
     """compile() to a syntax tree, or of one.
 
     CPython before 3.11.5 counts the depth of all threads' trees as one: a thread that another one interrupted fails
     (SystemError, RecursionError), and tries again."""
     for attempt in range(_ATTEMPTS):
         try:
-            return compile(text, name, "exec", flags, dont_inherit=True)
+            return compile(text, _texts.OWN, "exec", flags, dont_inherit=True)
         except (SystemError, RecursionError):
             if attempt == _ATTEMPTS - 1:
                 raise
@@ -128,7 +148,7 @@ def _own_lines(code, lines):
         end += 1
     text = "".join(lines[begin:end])
     try:
-        tree = _parsed(("if 1:\n" if depth else "") + text, code.co_filename)
+        tree = _parsed(("if 1:\n" if depth else "") + text)
     except (SyntaxError, ValueError):
         return None, 0
     body = tree.body[0].body if depth else tree.body
@@ -137,14 +157,14 @@ def _own_lines(code, lines):
     return None, 0
 
 
-def _whole_file(fn, code, lines):
+def _whole_text(code, lines):
     text = "".join(lines)
     known = _files.get(code.co_filename)
     if known is None or known[0] != text:
         try:
-            known = text, _parsed(text, code.co_filename)
+            known = text, _parsed(text)
         except (SyntaxError, ValueError):
-            raise OSError(_stale(fn, code)) from None
+            return None
         _files.clear()
         _files[code.co_filename] = known
     wanted = "Lambda" if code.co_name == _ANONYMOUS else "FunctionDef"
@@ -263,13 +283,13 @@ def _compiled(node, code, imported, change=None):
     if within is not None:
         lines += [f" class {within}:", "  pass"]
     try:
-        tree = _parsed("\n".join(lines), code.co_filename)
+        tree = _parsed("\n".join(lines))
         body = tree.body[-1].body
         node = _bare(node if change is None else copy.deepcopy(node))
         (body if within is None else body[-1].body).append(node)
         if change is not None:
             change(tree)
-        made = _inner(_inner(_parsed(tree, code.co_filename, code.co_flags & _FUTURE)))
+        made = _inner(_inner(_parsed(tree, code.co_flags & _FUTURE)))
         made = made if within is None else _inner(made)
         while made.co_name != name:  # the scope of its type parameters
             made = _inner(made)

@@ -14,7 +14,7 @@ from ._jit import check_options, jit
 _WEAK = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # kinds of dtypes that a Python number goes into
 
 # What the compiler says of functions that it does not take.
-REFUSALS = (TypeError, ValueError, NotImplementedError, OSError, _core.CompileError)
+REFUSALS = (TypeError, ValueError, NameError, NotImplementedError, OSError, _core.CompileError)
 WHY = "it calls a Python function that is not compiled"
 
 

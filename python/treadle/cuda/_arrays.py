@@ -80,7 +80,7 @@ def split(self, section, stream=0):
 
 def getitem(self, item, stream=0):
     found = self[item]
-    return copy_to_host(found, stream=stream)[()] if found.ndim == 0 else found
+    return copy_to_host(found, stream=stream)[()] if isinstance(found, _core.ndarray) and not found.ndim else found
 
 
 def setitem(self, key, value, stream=0):

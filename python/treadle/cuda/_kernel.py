@@ -71,12 +71,7 @@ class Kernel(Function):
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0, signature=None):
         """How many blocks of blockdim threads can be on the device at once, as grid.sync() needs."""
-        threads = blockdim
-        if not isinstance(blockdim, int):
-            threads = 1
-            for n in blockdim:
-                threads *= n
-        return self._each(signature, lambda c: self._most_blocks(c._number, threads, dynsmemsize))
+        return self._each(signature, lambda c: c.max_cooperative_grid_blocks(blockdim, dynsmemsize))
 
     def lint(self):
         found = super().lint()
@@ -151,7 +146,9 @@ def jit(func_or_sig=None, device=False, **options):
 
     func_or_sig: the function (``@cuda.jit``), or one signature or a list of them: then it is compiled at once and
     launches are fitted to them. device: kernels call it, it is not launched. options:
-      debug          indices are checked, and IndexError tells array, index, block and thread (boundscheck= is the same)
+      debug          indices are checked, and IndexError tells array, index, block and thread; dividing by zero raises
+                     ZeroDivisionError
+      boundscheck    indices are checked as under debug, and no more
       fastmath       approximate division, square roots and functions, sums reordered
       fma            False: products and sums are not contracted
       max_registers  the most a thread may take
@@ -169,6 +166,7 @@ def jit(func_or_sig=None, device=False, **options):
             mode=KERNEL,
             device=device,
             debug=bool(options.get("debug") or options.get("boundscheck")),
+            checked=bool(options.get("debug")),
             fma=bool(options.get("fma", True)),
             fast=bool(options.get("fastmath")),
             threads=_threads(options.get("launch_bounds")),
@@ -203,8 +201,8 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     if output != "ptx":
         raise NotImplementedError(f"cuda.compile: output {output!r}: there is 'ptx'")
     mode = FUNCTION if device else KERNEL
-    f = Function(pyfunc, {}, mode=mode, fast=bool(fastmath), debug=bool(debug), threads=_threads(launch_bounds),
-                 lines=bool(lineinfo), plain=opt in (False, 0))  # fmt: skip
+    f = Function(pyfunc, {}, mode=mode, fast=bool(fastmath), debug=bool(debug), checked=bool(debug),
+                 threads=_threads(launch_bounds), lines=bool(lineinfo), plain=opt in (False, 0))  # fmt: skip
     (args,) = signatures_of(sig)
     text, about = f._build(args, "ptx", None, _arch(cc))
     return text.decode(), parse(about["result"]) if device else parse(None)

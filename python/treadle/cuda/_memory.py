@@ -142,6 +142,13 @@ def _order_of(array):
     return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
 
 
+def _is_packed(array):
+    """Is it in C's order, in Fortran's, or of one axis?"""
+    if is_device_array(array):
+        return array.ndim < 2 or array.is_c_contiguous() or array.is_f_contiguous()
+    return array.ndim < 2 or array.flags.c_contiguous or array.flags.f_contiguous
+
+
 def _is_record(dtype):
     return dtype.names is not None or dtype.subdtype is not None
 
@@ -162,8 +169,8 @@ def device_array(shape, dtype=numpy.float64, strides=None, order="C", stream=0):
     if isinstance(dtype, numpy.dtype) and _is_record(dtype):
         return DeviceRecords(shape, dtype, order=_order(shape, dtype, strides, order))
     if _order(shape, dtype, strides, order) == "F":
-        return _core.empty(shape[::-1], dtype).T
-    return _core.empty(shape, dtype)
+        return _core.empty(shape[::-1], dtype).T._with_scalars()
+    return _core.empty(shape, dtype)._with_scalars()
 
 
 def _dtype(dtype):
@@ -172,8 +179,13 @@ def _dtype(dtype):
 
 
 def device_array_like(ary, stream=0):
-    """A new array on the current device with ary's shape, dtype and order, uninitialised."""
-    return device_array(ary.shape, ary.dtype, order=_order_of(ary), stream=stream)
+    """A new array on the current device with ary's shape and dtype, its axes in memory in the order of ary's,
+    uninitialised."""
+    if _is_packed(ary) or _is_record(ary.dtype):
+        return device_array(ary.shape, ary.dtype, order=_order_of(ary), stream=stream)
+    axes = sorted(range(ary.ndim), key=lambda k: -abs(ary.strides[k]))
+    made = device_array([ary.shape[k] for k in axes], ary.dtype, stream=stream)
+    return made.transpose(*sorted(range(ary.ndim), key=axes.__getitem__))
 
 
 def to_device(obj, stream=0, copy=True, to=None):
@@ -185,7 +197,7 @@ def to_device(obj, stream=0, copy=True, to=None):
         to.copy_to_device(obj, stream=stream)
         return to
     if is_device_array(obj):
-        return obj if obj.device == _core.device() else obj.to_device(_core.device())
+        return obj if obj.device == _core.device() else obj.to_device(_core.device())._with_scalars()
     if is_cuda_array(obj) and not isinstance(obj, HostArray):
         return as_cuda_array(obj)
     host = obj if isinstance(obj, numpy.ndarray) else numpy.asarray(obj)
@@ -196,7 +208,8 @@ def to_device(obj, stream=0, copy=True, to=None):
         made.copy_to_device(host, stream=stream)
         return made
     plain = host.view(numpy.ndarray)
-    return _core.array(plain.T).T if _order_of(host) == "F" else _core.array(plain)
+    made = _core.array(plain.T).T if _order_of(host) == "F" else _core.array(plain)
+    return made._with_scalars()
 
 
 def is_cuda_array(obj):
@@ -213,7 +226,7 @@ def as_cuda_array(obj, sync=True):
         return obj._td_array
     if not hasattr(obj, "__cuda_array_interface__"):
         raise TypeError(f"as_cuda_array: a {type(obj).__name__} has no __cuda_array_interface__; to_device copies")
-    return _core.asarray(obj, copy=False)
+    return _core.asarray(obj, copy=False)._with_scalars()
 
 
 class _Interface:
@@ -223,7 +236,7 @@ class _Interface:
 
 def from_cuda_array_interface(desc, owner=None, sync=True):
     """An array over the memory that a dict of the CUDA array interface describes; owner is kept as long as it lives."""
-    return _core.asarray(_Interface(desc, owner), copy=False)
+    return _core.asarray(_Interface(desc, owner), copy=False)._with_scalars()
 
 
 # ---- on the host ----
@@ -378,7 +391,7 @@ class IpcArrayHandle:
     def open(self):
         """The array, of the same memory: who writes on one side is seen on the other."""
         if self._array is None:
-            self._array = _core._receive(*self._sent)
+            self._array = _core._receive(*self._sent)._with_scalars()
         return self._array
 
     def open_array(self, context, shape, dtype, strides=None):

@@ -5,6 +5,12 @@ import numpy
 from .. import _core
 
 
+def bytes_of(records):
+    """The bytes of NumPy's records, an array or one, in C order: uint8 with one axis more."""
+    host = numpy.ascontiguousarray(records).tobytes()
+    return numpy.frombuffer(host, numpy.uint8).reshape(*numpy.shape(records), records.dtype.itemsize)
+
+
 class DeviceRecords:
     """An array of structured elements on a device. shape, dtype, ndim, size, nbytes, strides, device, flags.
 
@@ -116,10 +122,7 @@ class DeviceRecords:
         if self._order == "F" or isinstance(key, tuple):
             raise TypeError("arrays of records take fields, and an index or a slice along the first axis")
         data = self._data[key]
-        return DeviceRecords(data.shape[:-1], self.dtype, data) if data.ndim > 1 else self._element(data)
-
-    def _element(self, data):
-        return data.get().view(self.dtype)[0]
+        return DeviceRecords(data.shape[:-1], self.dtype, data) if data.ndim > 1 else DeviceRecord(self.dtype, data)
 
     def __setitem__(self, key, value):
         if isinstance(key, str):
@@ -134,3 +137,53 @@ class DeviceRecords:
 
     def __repr__(self):
         return f"DeviceRecords({self.copy_to_host()!r})"
+
+
+class DeviceRecord(DeviceRecords):
+    """One structured element on a device: what a kernel writes to it is in the array that it is of.
+
+    On the host ``r["x"]``, ``r[0]`` and ``r.x`` are copies; ``r["x"] = 1`` writes. It compares as its copy does.
+    KeyError, IndexError: there is no such field."""
+
+    def __init__(self, dtype, data):
+        super().__init__((), dtype, data)
+
+    def item(self):
+        """The element as a tuple of Python's numbers, as NumPy's item()."""
+        return self._copied().item()
+
+    tolist = item
+
+    def _copied(self):
+        return self.copy_to_host()[()]
+
+    def _name(self, key):
+        return key if isinstance(key, str) else self.dtype.names[key]
+
+    def __len__(self):
+        return len(self.dtype.names)
+
+    def __getitem__(self, key):
+        return self._copied()[key]
+
+    def __getattr__(self, name):
+        if name in (self.__dict__["dtype"].names if "dtype" in self.__dict__ else ()):
+            return self._copied()[name]
+        raise AttributeError(f"a record of {', '.join(self.dtype.names)} has no {name}")
+
+    def __setitem__(self, key, value):
+        part, at = self.dtype.fields[self._name(key)][:2]
+        whole = numpy.zeros((), numpy.dtype([("part", part)]))
+        whole["part"] = value
+        self._data[at : at + part.itemsize] = numpy.frombuffer(whole.tobytes(), numpy.uint8)
+
+    def __eq__(self, other):
+        return self._copied() == (other._copied() if isinstance(other, DeviceRecord) else other)
+
+    __hash__ = None
+
+    def __iter__(self):
+        return iter(self._copied().item())
+
+    def __repr__(self):
+        return f"DeviceRecord({self._copied()!r})"

@@ -5,6 +5,7 @@ go there. What arrays compute runs on the device's default stream all the same; 
 """
 
 import contextlib
+import functools
 import os
 import queue
 import threading
@@ -132,10 +133,23 @@ def is_capturing(self):
     return _graphs.is_open(self)
 
 
-def handle(self):
+@functools.cache
+def _handle_class():
     import ctypes
 
-    return ctypes.c_void_p(self.ptr)
+    class Handle(ctypes.c_void_p):
+        """A stream's address, for libraries of C: a c_void_p that int() takes too."""
+
+        def __int__(self):
+            return self.value or 0
+
+        __index__ = __int__
+
+    return Handle
+
+
+def handle(self):
+    return _handle_class()(self.ptr)
 
 
 @contextlib.contextmanager

@@ -80,7 +80,10 @@ def _script(path):
 
 
 def _code(text):
+    from treadle._compile._texts import keep
+
     sys.path[0] = ""
+    keep(text, "<string>")
     exec(compile(text, "<string>", "exec", dont_inherit=True), _main_module(None).__dict__)
 
 

@@ -268,20 +268,21 @@ static const struct {
     rule *how;
     bool keywords;
 } rules[] = {
-    {fn_math, by_row, false},         {fn_math_pow, by_domain, false},
-    {fn_log, by_log, false},          {fn_remainder, by_domain, false},
-    {fn_ldexp, by_domain, false},     {fn_frexp, by_domain, false},
-    {fn_modf, by_domain, false},      {fn_ulp, by_domain, false},
-    {fn_to_int, to_int, false},       {fn_round, rounded, true},
-    {fn_abs, absolute, false},        {fn_minmax, least, false},
-    {fn_pow, as_it_is, false},        {fn_divmod, as_it_is, false},
-    {fn_range, counted, false},       {fn_len, as_it_is, false},
-    {fn_enumerate, as_it_is, false},  {fn_zip, as_it_is, false},
-    {fn_reversed, as_it_is, false},   {fn_isinstance, known_kind, false},
-    {fn_binary, as_it_is, false},     {fn_compare, as_it_is, false},
-    {fn_unary, as_it_is, false},      {fn_truth, as_it_is, false},
-    {fn_index_of, ints, false},       {fn_isqrt, root, false},
-    {fn_is_integer, is_whole, false}, {fn_bit_length, ints, false},
+    {fn_math, by_row, false},        {fn_math_pow, by_domain, false},
+    {fn_log, by_log, false},         {fn_remainder, by_domain, false},
+    {fn_ldexp, by_domain, false},    {fn_frexp, by_domain, false},
+    {fn_modf, by_domain, false},     {fn_ulp, by_domain, false},
+    {fn_to_int, to_int, false},      {fn_round, rounded, true},
+    {fn_abs, absolute, false},       {fn_minmax, least, false},
+    {fn_pow, as_it_is, false},       {fn_divmod, as_it_is, false},
+    {fn_range, counted, false},      {fn_len, as_it_is, false},
+    {fn_enumerate, as_it_is, false}, {fn_zip, as_it_is, false},
+    {fn_reversed, as_it_is, false},  {fn_isinstance, known_kind, false},
+    {fn_binary, as_it_is, false},    {fn_ufunc, as_it_is, false},
+    {fn_compare, as_it_is, false},   {fn_unary, as_it_is, false},
+    {fn_truth, as_it_is, false},     {fn_index_of, ints, false},
+    {fn_isqrt, root, false},         {fn_is_integer, is_whole, false},
+    {fn_bit_length, ints, false},
 };
 
 /* min and max have a rule, but of a list: there Python's text goes through it. */

@@ -99,10 +99,10 @@ expr_name(walk *w, uint32_t node, thing *out)
             w->again = true;
             return TD_SKIP;
         }
-        return bad(w, node, TD_ERR_VALUE, "%s is used before it is assigned", name_of(w, id));
+        return bad(w, node, TD_ERR_NAME, "%s is used before it is assigned", name_of(w, id));
     }
     if (w->host->name(w->host->ctx, w->fr->s, id - 1, &obj))
-        return bad(w, node, TD_ERR_VALUE, "%s is not defined", name_of(w, id));
+        return bad(w, node, TD_ERR_NAME, "%s is not defined", name_of(w, id));
     return object(w, obj, node, out);
 }
 
@@ -512,21 +512,14 @@ expr_subscript(walk *w, uint32_t node, thing *out)
     if (is_list(&x))
         return exact_list_get(w, &x, &key, out);
     switch ((td_tkind)x.type->kind) {
-    case TD_T_TUPLE:  return tuple_index(w, &x, &key, node, out);
-    case TD_T_ARRAY:  return array_index(w, &x, &key, node, out);
-    case TD_T_RECORD: {
-        td_objinfo info = {0};
-
-        if (key.type->kind == TD_T_OBJECT)
-            TD_TRY(w->host->describe(w->host->ctx, key.type->object, &info));
-        if (info.kind != TD_OBJ_STR)
-            return bad(w, node, TD_ERR_TYPE,
-                       "a record is indexed by a field's name that is known when compiling, not %s",
-                       key.type->name);
-        TD_TRY(record_field(w, &x, info.text, node, out));
+    case TD_T_TUPLE: return tuple_index(w, &x, &key, node, out);
+    case TD_T_ARRAY:
+        if (!is_record(&x) || !is_num(&key))
+            return array_index(w, &x, &key, node, out);
+        TD_TRY(record_part(w, &x, &key, node, out));
         return loaded(w, out);
-    }
-    default: return bad(w, node, TD_ERR_TYPE, "%s cannot be indexed in a kernel", x.type->name);
+    case TD_T_RECORD: TD_TRY(record_part(w, &x, &key, node, out)); return loaded(w, out);
+    default:          return bad(w, node, TD_ERR_TYPE, "%s cannot be indexed in a kernel", x.type->name);
     }
 }
 

@@ -408,6 +408,36 @@ field_array(walk *w, const thing *a, const td_type *rec, const td_field *f, uint
     return built(w, node);
 }
 
+bool
+is_record(const thing *x)
+{
+    return x->type->kind == TD_T_RECORD || (x->type->kind == TD_T_ARRAY && !x->type->ndim &&
+                                            !x->lazy && x->type->item[0]->kind == TD_T_RECORD);
+}
+
+td_status
+record_part(walk *w, const thing *r, const thing *key, uint32_t node, thing *out)
+{
+    const td_type *rec = r->type->kind == TD_T_ARRAY ? r->type->item[0] : r->type;
+    td_objinfo info = {0};
+    int64_t i;
+
+    if (key->type->kind == TD_T_OBJECT)
+        TD_TRY(w->host->describe(w->host->ctx, key->type->object, &info));
+    if (info.kind == TD_OBJ_STR)
+        return record_field(w, r, info.text, node, out);
+    if (!is_num(key) || !is_int(key) || !key->known)
+        return bad(w, node, TD_ERR_TYPE,
+                   "a record is indexed by a field's name or number that is known when compiling, "
+                   "not %s",
+                   key->type->name);
+    i = key->lit.i < 0 ? key->lit.i + rec->n : key->lit.i;
+    if (i < 0 || i >= rec->n)
+        return bad(w, node, TD_ERR_TYPE, "%s has %u fields, and none of number %lld", rec->name,
+                   (unsigned)rec->n, (long long)key->lit.i);
+    return record_field(w, r, rec->field[i].name, node, out);
+}
+
 /* r is a record, or an array of them: the field of each. */
 td_status
 record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out)
@@ -424,6 +454,7 @@ record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *ou
     if (array && n)
         return field_array(w, r, rec, f, node, out);
     *v = *r->view;
+    v->fixed |= array && r->type->readonly && v->arg == NO_ARG;
     here = td_at_byte(w->f, v->base, td_const_int(w->f, TD_I64, f->offset),
                       f->type->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(f->type->dt));
     v->base = here;
@@ -436,6 +467,8 @@ record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *ou
     for (uint32_t i = 0; i < f->ndim; i++)
         v->shape[i] = dim_known(f->shape[i]);
     *out = array_thing(w, f->type, f->ndim, v->shape, here, v->space, name);
+    if (v->fixed)
+        out->type = td_type_array(f->type, f->ndim, 'C', true);
     out->view->arg = r->view->arg;
     out->view->root =
         r->view->root; /* the record's place among its neighbours, not the field's own axes */

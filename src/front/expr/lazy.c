@@ -128,6 +128,19 @@ dummy(walk *w, const thing *x)
     return num_of(t, v);
 }
 
+/* One element of what a function computes of arrays: NumPy's rules hold, operators' too. */
+static td_status
+one_element(walk *w, const call *one, int number, thing *out)
+{
+    bool before = w->ufunc;
+    td_status st;
+
+    w->ufunc = true;
+    st = td_intrinsics[number].fn(w, one, number, out);
+    w->ufunc = before;
+    return st;
+}
+
 /* The type of a function's elements: its instructions are taken back. */
 static td_status
 try_elements(walk *w, int number, const call *c, const td_type **item)
@@ -139,7 +152,7 @@ try_elements(walk *w, int number, const call *c, const td_type **item)
     one.arg = td_alloc(w->mem, (c->n + 1) * sizeof *one.arg);
     for (uint32_t i = 0; i < c->n; i++)
         one.arg[i] = is_array(&c->arg[i]) ? dummy(w, &c->arg[i]) : c->arg[i];
-    TD_TRY(td_intrinsics[number].fn(w, &one, number, &r));
+    TD_TRY(one_element(w, &one, number, &r));
     if (!is_num(&r))
         return bad(w, c->node, TD_ERR_TYPE, "this function gives %s, which no array holds",
                    r.type->name);
@@ -162,7 +175,7 @@ call_element(walk *w, const thing *self, const nest *at, thing *out)
         if (is_array(&one.arg[i]))
             TD_TRY(element_at(w, &self->lazy->c.arg[i], at, &one.arg[i]));
     }
-    TD_TRY(td_intrinsics[self->lazy->number].fn(w, &one, self->lazy->number, out));
+    TD_TRY(one_element(w, &one, self->lazy->number, out));
     *out = num_convert(w, out, self->type->item[0]);
     return built(w, one.node);
 }

@@ -161,6 +161,28 @@ power_known(walk *w, const thing *x, int64_t n, thing *out)
     return TD_OK;
 }
 
+/* Raises where b is 0 (and, unless NULL, `power` is below 0), in functions that raise for such. */
+static td_status
+check_zero(walk *w, const thing *b, const thing *power, const char *sign)
+{
+    thing zero = num_int(0), raises, below;
+    uint32_t site;
+
+    if (!w->how->checked || w->ufunc || (b->known && as_double(b) != 0))
+        return TD_OK;
+    TD_TRY(num_op(w, OP_equal, (thing[]){*b, zero}, 2, &raises));
+    if (power) {
+        TD_TRY(num_op(w, OP_less, (thing[]){*power, zero}, 2, &below));
+        TD_TRY(num_op(w, OP_logical_and, (thing[]){raises, below}, 2, &raises));
+    }
+    site = site_new(w, TD_REPORT_ZERO, w->node, sign);
+    td_if(w->f, raises.num.re);
+    TD_TRY(report_fail(w, site, NULL, 0));
+    thread_end(w);
+    td_end(w->f);
+    return TD_OK;
+}
+
 static td_status
 power(walk *w, const thing *a, const thing *b, thing *out)
 {
@@ -189,23 +211,6 @@ power(walk *w, const thing *a, const thing *b, thing *out)
     return num_op(w, OP_power, (thing[]){*a, *b}, 2, out);
 }
 
-static td_status
-check_zero(walk *w, const thing *b, const char *sign)
-{
-    thing zero = num_int(0), is_zero;
-    uint32_t site;
-
-    if (!w->how->checked || (b->known && as_double(b) != 0))
-        return TD_OK;
-    TD_TRY(num_op(w, OP_equal, (thing[]){*b, zero}, 2, &is_zero));
-    site = site_new(w, TD_REPORT_ZERO, w->node, sign);
-    td_if(w->f, is_zero.num.re);
-    TD_TRY(report_fail(w, site, NULL, 0));
-    thread_end(w);
-    td_end(w->f);
-    return TD_OK;
-}
-
 /* Is a op b of integers never below 0? */
 static bool
 stays_up(td_syn op, const thing *a, const thing *b)
@@ -223,8 +228,8 @@ stays_up(td_syn op, const thing *a, const thing *b)
     }
 }
 
-td_status
-num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+static td_status
+loaded_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     const struct sign *o = sign_of(op);
     const lin *at;
@@ -245,10 +250,13 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         return TD_OK;
     if (w->exact)
         return exact_binary(w, op, a, b, out);
-    if (op == TD_SYN_Pow)
+    if (op == TD_SYN_Pow) {
+        if (is_int(b) && td_dtab[b->type->dt].kind == 'i' && !(b->known && b->lit.i >= 0))
+            TD_TRY(check_zero(w, a, b, o->sign));
         return power(w, a, b, out);
+    }
     if (op == TD_SYN_Div || op == TD_SYN_FloorDiv || op == TD_SYN_Mod)
-        TD_TRY(check_zero(w, b, o->sign));
+        TD_TRY(check_zero(w, b, NULL, o->sign));
     if (op == TD_SYN_Div && is_int(a) && is_int(b)) {
         const td_type *t = num_common(a, b);
         thing x = num_convert(w, a, t->weak ? td_type_weak('f') : td_type_num(TD_F64));
@@ -270,10 +278,35 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 }
 
 td_status
+num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    thing x = *a, y = *b;
+
+    TD_TRY(loaded(w, &x));
+    TD_TRY(loaded(w, &y));
+    return loaded_binary(w, op, &x, &y, out);
+}
+
+td_status
+num_ufunc(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    bool before = w->ufunc;
+    td_status st;
+
+    w->ufunc = true;
+    st = num_binary(w, op, a, b, out);
+    w->ufunc = before;
+    return st;
+}
+
+td_status
 num_unary(walk *w, td_syn op, const thing *a, thing *out)
 {
-    thing x = *a;
+    thing own = *a, x;
 
+    TD_TRY(loaded(w, &own));
+    a = &own;
+    x = own;
     if (op == TD_SYN_Not) {
         TD_TRY(truth(w, a, &x));
         if (x.known)
@@ -343,8 +376,13 @@ td_status
 num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     const struct sign *o = sign_of(op);
+    thing x = *a, y = *b;
     bool yes;
 
+    TD_TRY(loaded(w, &x));
+    TD_TRY(loaded(w, &y));
+    a = &x;
+    b = &y;
     if (o && (is_array(a) || is_array(b)) && (is_array(a) || is_num(a)) &&
         (is_array(b) || is_num(b)))
         return array_operator(w, fn_compare, op, (thing[]){*a, *b}, 2, out);
@@ -372,6 +410,12 @@ truth(walk *w, const thing *x, thing *out)
 
         TD_TRY(exact_list_length(w, x, &n));
         return num_compare(w, TD_SYN_NotEq, &n, &zero, out);
+    }
+    if (x->type->kind == TD_T_ARRAY && !x->type->ndim) {
+        thing one = *x;
+
+        TD_TRY(loaded(w, &one));
+        return truth(w, &one, out);
     }
     switch ((td_tkind)x->type->kind) {
     case TD_T_NONE:   *out = num_bool(false); return TD_OK;

@@ -6,6 +6,44 @@
 
 /* ---- dtypes as values ---- */
 
+/* NumPy's other spellings of dtypes: codes, and names that say no width. */
+static const struct spelling {
+    const char *text;
+    td_dtype dt;
+} spellings[] = {
+    {"?", TD_BOOL},       {"b", TD_I8},       {"h", TD_I16},       {"i", TD_I32},
+    {"l", TD_I64},        {"q", TD_I64},      {"B", TD_U8},        {"H", TD_U16},
+    {"I", TD_U32},        {"L", TD_U64},      {"Q", TD_U64},       {"e", TD_F16},
+    {"f", TD_F32},        {"d", TD_F64},      {"F", TD_C64},       {"D", TD_C128},
+    {"int", TD_I64},      {"intp", TD_I64},   {"uint", TD_U64},    {"uintp", TD_U64},
+    {"byte", TD_I8},      {"ubyte", TD_U8},   {"short", TD_I16},   {"ushort", TD_U16},
+    {"intc", TD_I32},     {"uintc", TD_U32},  {"half", TD_F16},    {"single", TD_F32},
+    {"float", TD_F64},    {"double", TD_F64}, {"csingle", TD_C64}, {"cdouble", TD_C128},
+    {"complex", TD_C128},
+};
+
+/* The dtype that a string names: float32, f4, <f4, f. */
+static bool
+dtype_named(const char *text, td_dtype *out)
+{
+    char own[8] = "<";
+
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        if (strcmp(text, spellings[i].text) == 0) {
+            *out = spellings[i].dt;
+            return true;
+        }
+    if (!td_dtype_parse(text, out))
+        return true;
+    if (strlen(text) > 4 || strchr("<>|=V", text[0]))
+        return false;
+    strcpy(own + 1, text);
+    if (!td_dtype_parse(own, out))
+        return true;
+    own[0] = '|';
+    return !td_dtype_parse(own, out);
+}
+
 td_status
 as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out)
 {
@@ -14,7 +52,7 @@ as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out)
 
     if (x && x->type->kind == TD_T_OBJECT)
         TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
-    if (info.kind == TD_OBJ_STR && !td_dtype_parse(info.text, &dt)) {
+    if (info.kind == TD_OBJ_STR && dtype_named(info.text, &dt)) {
         *out = td_type_num(dt);
         return TD_OK;
     }
@@ -33,6 +71,21 @@ dtype_thing(walk *w, const td_type *t, uint32_t node, thing *out)
     if (t->kind != TD_T_NUM || !w->host->dtype || w->host->dtype(w->host->ctx, t->dt, &obj))
         return bad(w, node, TD_ERR_TYPE, "the dtype of %s has no value in a kernel", t->name);
     return object(w, obj, node, out);
+}
+
+/* numpy.dtype(x) of what is known when compiling. */
+td_status
+fn_dtype(walk *w, const call *c, int number, thing *out)
+{
+    const td_type *t;
+
+    (void)number;
+    TD_TRY(want_args(w, c, "dtype", 1, 1));
+    TD_TRY(as_dtype(w, &c->arg[0], c->node, &t));
+    if (t->kind == TD_T_NUM)
+        return dtype_thing(w, t, c->node, out);
+    *out = c->arg[0];
+    return TD_OK;
 }
 
 /* ---- attributes ---- */

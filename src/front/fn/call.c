@@ -360,6 +360,30 @@ convert(walk *w, const td_type *t, const call *c, thing *out)
     return TD_OK;
 }
 
+/* numpy.add(x, y, r) is numpy.add(x, y, out=r): a ufunc tells how many arguments it computes from. */
+static td_status
+call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
+{
+    td_objinfo nin = {0};
+    call own = *c;
+    uint32_t o;
+
+    if (c->n < 2 || w->exact || w->host->attr(w->host->ctx, f->type->object, "nin", &o))
+        return call_intrinsic(w, number, c, out);
+    TD_TRY(w->host->describe(w->host->ctx, o, &nin));
+    if (nin.kind != TD_OBJ_INT || c->n != (uint32_t)nin.num.i + 1)
+        return call_intrinsic(w, number, c, out);
+    own.kw = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kw);
+    own.kwarg = td_alloc(w->mem, (c->nkw + 1) * sizeof *own.kwarg);
+    for (uint32_t i = 0; i < c->nkw; i++) {
+        own.kw[i] = c->kw[i];
+        own.kwarg[i] = c->kwarg[i];
+    }
+    own.kw[own.nkw] = "out";
+    own.kwarg[own.nkw++] = c->arg[--own.n];
+    return call_intrinsic(w, number, &own, out);
+}
+
 td_status
 call_object(walk *w, const thing *f, const call *c, thing *out)
 {
@@ -376,7 +400,7 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
     case TD_OBJ_INTRINSIC:
         if (w->exact && !w->host->attr(w->host->ctx, f->type->object, "nin", &ufunc))
             return bad(w, c->node, TD_ERR_TYPE, "%s gives NumPy's numbers", f->type->name);
-        return call_intrinsic(w, info.number, c, out);
+        return call_ufunc(w, f, info.number, c, out);
     case TD_OBJ_FUNCTION: return call_source(w, info.source, c, out);
     case TD_OBJ_TYPE:
         return w->exact ? exact_convert(w, info.type, c, out) : convert(w, info.type, c, out);

@@ -157,7 +157,7 @@ fn_float_power(walk *w, const call *c, int number, thing *out)
         else
             TD_TRY(as_float(w, &x[i]));
     }
-    return num_binary(w, TD_SYN_Pow, &x[0], &x[1], out);
+    return num_ufunc(w, TD_SYN_Pow, &x[0], &x[1], out);
 }
 
 td_status
@@ -295,7 +295,7 @@ fn_np_round(walk *w, const call *c, int number, thing *out)
     TD_TRY(num_binary(w, TD_SYN_Pow, &ten, decimals, &scale));
     TD_TRY(num_binary(w, TD_SYN_Mult, &x, &scale, &x));
     TD_TRY(num_op(w, OP_rint, &x, 1, &x));
-    return num_binary(w, TD_SYN_Div, &x, &scale, out);
+    return num_ufunc(w, TD_SYN_Div, &x, &scale, out);
 }
 
 /* ---- methods of numbers ---- */
@@ -376,6 +376,13 @@ fn_binary(walk *w, const call *c, int number, thing *out)
 {
     TD_TRY(want_args(w, c, "an operator", 2, 2));
     return num_binary(w, (td_syn)td_intrinsics[number].row, &c->arg[0], &c->arg[1], out);
+}
+
+td_status
+fn_ufunc(walk *w, const call *c, int number, thing *out)
+{
+    TD_TRY(want_args(w, c, "an operator", 2, 2));
+    return num_ufunc(w, (td_syn)td_intrinsics[number].row, &c->arg[0], &c->arg[1], out);
 }
 
 td_status

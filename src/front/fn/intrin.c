@@ -93,6 +93,37 @@ call_known(walk *w, const td_intrinsic_row *row, const call *c, int number, thin
     return st;
 }
 
+/* A call whose keyword argument k is out=: the result is stored there, and the call gives that array. */
+static td_status
+call_into(walk *w, int number, const call *c, uint32_t k, thing *out)
+{
+    call own = *c;
+    thing to = c->kwarg[k], r;
+    const td_type *item;
+
+    own.nkw--;
+    own.kw = td_alloc(w->mem, (own.nkw + 1) * sizeof *own.kw);
+    own.kwarg = td_alloc(w->mem, (own.nkw + 1) * sizeof *own.kwarg);
+    for (uint32_t i = 0, n = 0; i < c->nkw; i++)
+        if (i != k) {
+            own.kw[n] = c->kw[i];
+            own.kwarg[n++] = c->kwarg[i];
+        }
+    TD_TRY(call_intrinsic(w, number, &own, &r));
+    if (to.type->kind == TD_T_TUPLE && to.type->n == 1)
+        to = to.item[0];
+    *out = is_none(&to) ? r : to;
+    if (is_none(&to))
+        return TD_OK;
+    if (to.type->kind != TD_T_ARRAY || to.lazy || to.type->item[0]->kind != TD_T_NUM)
+        return bad(w, c->node, TD_ERR_TYPE, "out= is an array of numbers, not %s", to.type->name);
+    item = is_array(&r) ? r.type->item[0] : r.type;
+    if (!item->weak && !td_can_cast(item->dt, to.type->item[0]->dt, 'k'))
+        return bad(w, c->node, TD_ERR_TYPE, "out= of %s does not take %s: convert with .astype",
+                   to.type->item[0]->name, item->name);
+    return to.type->ndim ? call_fill(w, &to, &r, c->node) : array_store(w, &to, &r, c->node);
+}
+
 td_status
 call_intrinsic(walk *w, int number, const call *c, thing *out)
 {
@@ -101,6 +132,9 @@ call_intrinsic(walk *w, int number, const call *c, thing *out)
     TD_ASSERT(number >= 0 && number < COUNT);
     if (w->exact)
         return exact_call(w, number, c, out);
+    for (uint32_t k = 0; row->how == INTRIN_ELEM && k < c->nkw; k++)
+        if (strcmp(c->kw[k], "out") == 0)
+            return call_into(w, number, c, k, out);
     if (row->how == INTRIN_ELEM || row->how == INTRIN_PURE) {
         for (uint32_t i = 0; i < c->n; i++)
             TD_TRY(loaded(w, &c->arg[i]));
@@ -186,12 +220,9 @@ fn_row(walk *w, const call *c, int number, thing *out)
 td_status
 attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out)
 {
-    if (self->type->kind == TD_T_ARRAY && self->type->ndim == 0 && !self->lazy &&
-        self->type->item[0]->kind == TD_T_RECORD)
-        return record_field(w, self, name, node, out);
-    if (self->type->kind == TD_T_ARRAY)
+    if (self->type->kind == TD_T_ARRAY && !is_record(self))
         return array_attribute(w, self, name, node, out);
-    if (self->type->kind == TD_T_RECORD) {
+    if (is_record(self)) {
         TD_TRY(record_field(w, self, name, node, out));
         return loaded(w, out);
     }
@@ -221,6 +252,19 @@ row_named(const char *prefix, const char *name)
 }
 
 /* A method is a row under its class's name, whose first argument is the value. */
+/* Is it a method of Python's lists that changes them? */
+static bool
+grows(const char *name)
+{
+    static const char *const methods[] = {"append", "extend", "insert", "remove",
+                                          "pop",    "clear",  "sort",   "reverse"};
+
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(name, methods[i]) == 0)
+            return true;
+    return false;
+}
+
 td_status
 call_method(walk *w, const thing *self, const char *name, const call *c, thing *out)
 {
@@ -244,6 +288,12 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
 
     for (; *class && row < 0; class ++)
         row = row_named(*class, name);
+    if (row < 0 && self->type->kind == TD_T_TUPLE && !self->type->object && grows(name))
+        return bad(
+            w, c->node, TD_ERR_VALUE,
+            "lists are tuples here, which keep their items, and %s would change one: make an "
+            "array of the most items that there can be, and count those it has",
+            name);
     if (row < 0)
         return bad(w, c->node, TD_ERR_VALUE, "%s has no method %s in a kernel", self->type->name,
                    name);

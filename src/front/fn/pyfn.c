@@ -412,12 +412,13 @@ fn_pow(walk *w, const call *c, int number, thing *out)
 td_status
 fn_divmod(walk *w, const call *c, int number, thing *out)
 {
+    td_status (*binary)(walk *, td_syn, const thing *, const thing *, thing *) =
+        td_intrinsics[number].row ? num_ufunc : num_binary;
     thing x[2];
 
-    (void)number;
     TD_TRY(want_args(w, c, "divmod", 2, 2));
-    TD_TRY(num_binary(w, TD_SYN_FloorDiv, &c->arg[0], &c->arg[1], &x[0]));
-    TD_TRY(num_binary(w, TD_SYN_Mod, &c->arg[0], &c->arg[1], &x[1]));
+    TD_TRY(binary(w, TD_SYN_FloorDiv, &c->arg[0], &c->arg[1], &x[0]));
+    TD_TRY(binary(w, TD_SYN_Mod, &c->arg[0], &c->arg[1], &x[1]));
     *out = tuple_of(w, x, 2);
     return TD_OK;
 }

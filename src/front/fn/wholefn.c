@@ -104,6 +104,26 @@ fn_comb(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
+/* int.bit_count: how many bits of |x| are 1; NumPy's gives a uint8. */
+td_status
+fn_bit_count(walk *w, const call *c, int number, thing *out)
+{
+    td_dtype dt;
+    td_val x;
+
+    TD_TRY(want_args(w, c, "bit_count", 1, 1));
+    TD_TRY(want_ints(w, c, "bit_count"));
+    dt = (td_dtype)c->arg[0].type->dt;
+    x = val_as(w, &c->arg[0], td_dtab[dt].kind == 'u' ? TD_U64 : TD_I64);
+    if (td_dtab[dt].kind != 'u')
+        x = td_cast(w->f, TD_E1(w->f, absolute, x), TD_U64);
+    x = td_cast(w->f, TD_E1(w->f, popcount, x), TD_I64);
+    *out = num_index(x, true);
+    if (td_intrinsics[number].row || !c->arg[0].type->weak)
+        *out = num_convert(w, out, td_type_num(TD_U8));
+    return built(w, c->node);
+}
+
 /* int.bit_length: the bits of |x|. */
 td_status
 fn_bit_length(walk *w, const call *c, int number, thing *out)

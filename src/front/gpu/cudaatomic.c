@@ -57,12 +57,8 @@ check_dtype(walk *w, const call *c, const char *name, const char *allowed, td_dt
 static td_status
 target(walk *w, const call *c, const char *name, const thing *array, const thing *key, thing *to)
 {
-    td_objinfo info = {0};
-
-    if (array->type->kind == TD_T_RECORD && key->type->kind == TD_T_OBJECT) {
-        TD_TRY(w->host->describe(w->host->ctx, key->type->object, &info));
-        if (info.kind == TD_OBJ_STR)
-            TD_TRY(record_field(w, array, info.text, c->node, to));
+    if (is_record(array) && (key->type->kind == TD_T_OBJECT || is_num(key))) {
+        TD_TRY(record_part(w, array, key, c->node, to));
     } else if (array->type->kind == TD_T_ARRAY) {
         TD_TRY(element_view(w, array, key, c->node, to));
     }

@@ -48,19 +48,6 @@ fn_grid(walk *w, const call *c, int number, thing *out)
 /* ---- arrays of the block and of the thread ---- */
 
 static td_status
-element_type(walk *w, const call *c, const thing *x, const td_type **out)
-{
-    td_objinfo info = {0};
-
-    if (x && x->type->kind == TD_T_OBJECT)
-        TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
-    if (info.kind != TD_OBJ_TYPE || (info.type->kind != TD_T_NUM && info.type->kind != TD_T_RECORD))
-        return bad(w, c->node, TD_ERR_TYPE, "the array needs a dtype that is known when compiling");
-    *out = info.type->weak ? td_type_num(info.type->dt) : info.type;
-    return TD_OK;
-}
-
-static td_status
 array_shape(walk *w, const call *c, const thing *x, dim *shape, uint32_t *ndim, uint64_t *count)
 {
     const thing *item = x;
@@ -164,7 +151,7 @@ fn_array(walk *w, const call *c, int number, thing *out)
     td_dtype dt;
     td_val base;
 
-    TD_TRY(element_type(w, c, dtype, &e));
+    TD_TRY(as_dtype(w, dtype, c->node, &e));
     TD_TRY(array_shape(w, c, shape_arg, shape, &ndim, &count));
     TD_TRY(array_options(w, c, &align, &layout));
     dt = e->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(e->dt);
@@ -281,7 +268,7 @@ fn_dynamic(walk *w, const call *c, int number, thing *out)
         return bad(w, c->node, TD_ERR_TYPE,
                    "shared.dynamic takes a name, a constant string: "
                    "shared.dynamic(\"tile\", (n, m), float32)");
-    TD_TRY(element_type(w, c, dtype, &e));
+    TD_TRY(as_dtype(w, dtype, c->node, &e));
     TD_TRY(dynamic_shape(w, c, arg_or_kw(c, 1, "shape"), shape, &ndim, &count));
     for (p = w->parts; p && strcmp(p->name, info.text) != 0; p = p->up)
         ;

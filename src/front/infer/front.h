@@ -99,7 +99,7 @@ typedef struct td_compile {
     bool    watched;  /* the interpreter runs it and checks: lines and names are kept, breakpoint() stops */
     bool    fma;      /* products and sums contract */
     bool    fast;     /* fastmath */
-    bool    checked;  /* FUNCTION: division by zero raises (Numba's error_model="python") */
+    bool    checked;  /* division by zero raises (Numba's error_model="python"; kernels: debug=True) */
     bool    parallel; /* FUNCTION: loops of independent turns run on all cores, or all over a GPU */
     bool    prange;   /* loops over prange, too, whether or not they are known to be independent */
     bool    gpu;      /* the target */

@@ -92,7 +92,10 @@ array_load(walk *w, const thing *a, thing *out)
         w->made->read |= UINT64_C(1) << v->arg;
     touch(w, v, false);
     if (e->kind == TD_T_RECORD) {
+        bool fixed = v->fixed || (a->type->readonly && v->arg == NO_ARG);
+
         *out = (thing){.type = e, .view = at_record(w, v)};
+        out->view->fixed = fixed;
         return built(w, w->node);
     }
     *out = num_of(e, by_parts(w, v, e) ? td_num_load_parts(w->f, v->base, e->dt, index, v->mask)

@@ -276,8 +276,61 @@ count_pieces(const thing *x, uint32_t n)
     uint32_t sum = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        sum += x[i].type->kind == TD_T_ITER ? count_pieces(x[i].item, x[i].type->n) : 1;
+        sum += x[i].type->kind == TD_T_ITER || x[i].type->kind == TD_T_TUPLE
+                   ? count_pieces(x[i].item, x[i].type->n)
+               : x[i].type->kind == TD_T_OBJECT ? 3 /* threadIdx and its like */
+                                                : 1;
     return sum;
+}
+
+static td_status print_piece(walk *w, const call *c, const thing *x, td_text *text, thing *value,
+                             uint32_t *n);
+
+/* A tuple as Python writes it: strings in it have quotes. */
+static td_status
+print_tuple(walk *w, const call *c, const thing *x, td_text *text, thing *value, uint32_t *n)
+{
+    td_text_addf(text, "(");
+    for (uint32_t i = 0; i < x->type->n; i++) {
+        td_objinfo info = {0};
+        const char *quote;
+
+        if (x->item[i].type->kind == TD_T_OBJECT)
+            TD_TRY(w->host->describe(w->host->ctx, x->item[i].type->object, &info));
+        quote = info.kind == TD_OBJ_STR ? "'" : "";
+        td_text_addf(text, "%s%s", i ? ", " : "", quote);
+        TD_TRY(print_piece(w, c, &x->item[i], text, value, n));
+        td_text_addf(text, "%s", quote);
+    }
+    td_text_addf(text, x->type->n == 1 ? ",)" : ")");
+    return TD_OK;
+}
+
+/* threadIdx and its like: what they have as x, y and z.  *done: it is one. */
+static td_status
+print_place(walk *w, const call *c, const thing *x, td_text *text, thing *value, uint32_t *n,
+            bool *done)
+{
+    static const char *const axis[3] = {"x", "y", "z"};
+    thing part[3], all;
+
+    *done = false;
+    for (int i = 0; i < 3; i++) {
+        td_objinfo info = {0};
+        bool is_value = false;
+        uint32_t o;
+
+        if (w->host->attr(w->host->ctx, x->type->object, axis[i], &o))
+            return TD_OK;
+        TD_TRY(w->host->describe(w->host->ctx, o, &info));
+        if (info.kind == TD_OBJ_INTRINSIC)
+            TD_TRY(value_intrinsic(w, info.number, c->node, &is_value, &part[i]));
+        if (!is_value)
+            return TD_OK;
+    }
+    *done = true;
+    all = tuple_of(w, part, 3);
+    return print_tuple(w, c, &all, text, value, n);
 }
 
 static td_status
@@ -290,8 +343,18 @@ print_piece(walk *w, const call *c, const thing *x, td_text *text, thing *value,
             TD_TRY(print_piece(w, c, &x->item[i], text, value, n));
         return TD_OK;
     }
-    if (x->type->kind == TD_T_OBJECT)
+    if (x->type->kind == TD_T_TUPLE && !x->type->object)
+        return print_tuple(w, c, x, text, value, n);
+    if (x->type->kind == TD_T_OBJECT) {
+        bool done;
+
         TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
+        if (info.kind == TD_OBJ_OTHER) {
+            TD_TRY(print_place(w, c, x, text, value, n, &done));
+            if (done)
+                return TD_OK;
+        }
+    }
     if (is_num(x)) {
         value[(*n)++] = *x;
         td_text_addf(text, "\1");

@@ -54,6 +54,7 @@ typedef struct view {
     td_val   mask;   /* TD_NONE, or whether the element is there: a failed check leaves memory alone */
     int      space;
     uint32_t align;     /* of every element's address, where it is less than its size; else 0 */
+    bool     fixed;     /* records: of a constant of the program, which nobody writes to */
     bool     fresh;     /* memory that the function took: no argument's */
     uint32_t arg;       /* the argument that it is part of; NO_ARG: none */
     const char *name;   /* for errors: the argument's or variable's */
@@ -177,6 +178,7 @@ typedef struct walk {
     uint32_t caporigin;
     bool     walked; /* the expression that comes is only gone through: a list may stand for a tuple */
     bool     lists;  /* exact functions make lists: known from the walk before */
+    bool     ufunc;  /* what is computed is NumPy's: dividing by zero raises nothing */
     guard   *exact;  /* inside of a function that must be exact; NULL: outside */
 } walk;
 
@@ -250,6 +252,7 @@ td_status num_op(walk *w, td_op op, const thing *x, int n, thing *out); /* an el
 
 /* ---- operator.c ---- */
 td_status num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status num_ufunc(walk *w, td_syn op, const thing *a, const thing *b, thing *out); /* as NumPy's of that name */
 td_status num_unary(walk *w, td_syn op, const thing *a, thing *out);
 td_status num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
 double as_double(const thing *x); /* of a real number known when compiling */
@@ -305,6 +308,8 @@ is_records(const td_type *array)
 td_status array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key]: element or view */
 td_status element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key] as a view, 0-d for an element */
 td_status tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out);
+bool      is_record(const thing *x); /* or an array of no axes that holds one */
+td_status record_part(walk *w, const thing *r, const thing *key, uint32_t node, thing *out); /* record_field by name or number */
 td_status record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out); /* a view: number (0-d array), record or array */
 
 /* ---- stmt.c, loop.c ---- */

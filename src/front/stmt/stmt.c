@@ -59,7 +59,7 @@ store_to(walk *w, const thing *to, const thing *x, uint32_t node)
     thing own = *to;
 
     if (to->type->kind == TD_T_RECORD)
-        own.type = td_type_array(to->type, 0, 'C', false);
+        own.type = td_type_array(to->type, 0, 'C', to->view->fixed);
     return own.type->ndim ? store_view(w, &own, x, node) : array_store(w, &own, x, node);
 }
 
@@ -74,15 +74,8 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
     if (is_list(&a))
         return exact_list_set(w, &a, &key, x);
     if (a.type->kind == TD_T_RECORD ||
-        (a.type->kind == TD_T_ARRAY && a.type->ndim == 0 && key.type->kind == TD_T_OBJECT)) {
-        td_objinfo info = {0};
-
-        if (key.type->kind == TD_T_OBJECT)
-            TD_TRY(w->host->describe(w->host->ctx, key.type->object, &info));
-        if (info.kind != TD_OBJ_STR)
-            return bad(w, target, TD_ERR_TYPE,
-                       "a record's field is named by a string known when compiling");
-        TD_TRY(record_field(w, &a, info.text, target, &to));
+        (is_record(&a) && (key.type->kind == TD_T_OBJECT || is_num(&key)))) {
+        TD_TRY(record_part(w, &a, &key, target, &to));
     } else if (is_array(&a) && is_array(&key)) { /* a[mask] = x */
         if (key.type->item[0]->dt != TD_BOOL || key.type->ndim != a.type->ndim || !is_num(x))
             return bad(
@@ -107,7 +100,7 @@ assign_attribute(walk *w, uint32_t target, const thing *x)
     thing r, to;
 
     TD_TRY(expr(w, F(target, Attribute_value), &r));
-    if (r.type->kind != TD_T_RECORD)
+    if (!is_record(&r))
         return bad(w, target, TD_ERR_TYPE, "an attribute of %s cannot be assigned in a kernel",
                    r.type->name);
     TD_TRY(record_field(w, &r, name_of(w, F(target, Attribute_attr)), target, &to));
@@ -197,6 +190,10 @@ stmt_augassign(walk *w, uint32_t node)
             return bad(w, node, TD_ERR_TYPE, "%s cannot be changed to %s in its place",
                        a.type->name, r.type->item[0]->name);
         return call_fill(w, &a, &r, node);
+    }
+    if (a.type->kind == TD_T_ARRAY) { /* of no axes: its one element */
+        TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &a, &b, &r));
+        return array_store(w, &a, &r, target);
     }
     if (a.type->kind == TD_T_TUPLE && b.type->kind == TD_T_TUPLE) {
         uint32_t n = a.type->n + b.type->n;

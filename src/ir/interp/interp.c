@@ -41,6 +41,9 @@ divergent(const td_engine *e, const td_runner *w, const td_runner *o)
 {
     char other[300] = "it has ended";
 
+    if (o->ended && waits_at(e, w) == OP_grid_barrier)
+        return td_engine_fail(e, w, w->at->at, TD_ERR_THREADS, TD_GRID_ENDED, o->team->bid[0],
+                              o->team->bid[1], o->team->bid[2]);
     if (o->at->kind == CODE_WAIT)
         snprintf(other, sizeof other, "it waits at %s",
                  td_engine_line(e, o->at->at, w->at->at).text);
@@ -299,7 +302,8 @@ run_meeting(const engine *g)
         TD_TRY(gathered(&g->e, g->th, n, &first));
         if (!first || first->at->kind == CODE_DONE)
             return TD_OK;
-        for (uint64_t t = 0; t < n; t++) /* a GPU counts blocks by their first threads */
+        for (uint64_t t = 0; t < n;
+             t += g->e.nthread) /* a GPU counts blocks by their first threads */
             if (g->th[t].ended)
                 return divergent(&g->e, first, &g->th[t]);
         pass(&g->e, g->th, n, OP_grid_barrier);

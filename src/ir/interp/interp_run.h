@@ -10,6 +10,10 @@ typedef struct td_shadow td_shadow;       /* interp_check.c */
 typedef struct td_own td_own;             /* of a thread */
 typedef struct td_blockown td_blockown;   /* of a block */
 
+/* What both ways to run threads say of a block that others wait for in vain; the block's place. */
+#define TD_GRID_ENDED \
+    "divergent grid_barrier: the first thread of block (%u, %u, %u) has ended, and a GPU counts blocks by those"
+
 typedef struct td_team {
     uint32_t bid[3];
     char    *shared; /* td_prog.nshared bytes */

@@ -81,7 +81,11 @@ td_kfiber_divergent(td_kfiber *self, const td_kfiber *other)
 {
     const td_kfiber_site *site = self->site;
     char where[40] = "it has ended";
+    const int32_t *bid = other->block->bid;
 
+    if (other->ended && site->op == OP_grid_barrier)
+        return td_kfiber_fail(self, site, TD_GRID_ENDED, (unsigned)bid[0], (unsigned)bid[1],
+                              (unsigned)bid[2]);
     if (other->site)
         snprintf(where, sizeof where, "it waits at line %u", other->site->line);
     return td_kfiber_fail(self, site, "divergent %s: thread (%d, %d, %d) does not reach it: %s",

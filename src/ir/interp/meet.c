@@ -17,12 +17,15 @@ enum {
 
 /* ---- barriers ---- */
 
-/* All n threads from th on have come, or have returned. */
+/* All n threads from th on have come, or have returned.  A GPU counts a grid's blocks by their first threads. */
 static void
 open_gate(td_kfiber *self, td_kfiber_gate *g, td_kfiber *th, uint64_t n)
 {
+    uint64_t block = (uint64_t)self->block->run->n;
+
     for (uint64_t i = 0; i < n; i++)
-        if (td_kfiber_missed(&th[i]) || (th[i].gone && g->site->op == OP_grid_barrier)) {
+        if (td_kfiber_missed(&th[i]) ||
+            (th[i].gone && g->site->op == OP_grid_barrier && i % block == 0)) {
             (void)td_kfiber_divergent(self, &th[i]);
             return;
         }

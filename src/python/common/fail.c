@@ -43,6 +43,7 @@ py_raise(td_status st)
     case TD_ERR_TYPE:     type = PyExc_TypeError; break;
     case TD_ERR_VALUE:    type = PyExc_ValueError; break;
     case TD_ERR_OVERFLOW: type = PyExc_OverflowError; break;
+    case TD_ERR_NAME:     type = PyExc_NameError; break;
     case TD_ERR_FLOAT:    type = PyExc_FloatingPointError; break;
     case TD_ERR_INDEX:    type = PyExc_IndexError; break;
     case TD_ERR_DEVICE:   type = device_class(td_error_code()); break;

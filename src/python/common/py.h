@@ -21,6 +21,7 @@ typedef struct py_ndarray {
     PyObject_HEAD
     td_array  a;
     bool      readonly; /* broadcast views */
+    bool      scalars;  /* what integers pick are NumPy's scalars: a device array of treadle.cuda, and its views */
     bool      made;     /* by asarray, zeros and the like: NumPy's has no axes either, where a computed one is a number */
     PyObject *weak;     /* head of the weak references */
 } py_ndarray;
@@ -30,7 +31,7 @@ typedef struct py_ndarray {
 typedef struct py_state {
     PyInterpreterState *interp;
     PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher, *allocation;
-    PyObject *error, *oom, *compile, *device_error, *logic_error, *launch_error, *missing, *distributed, *peer, *slow; /* exception classes; PerformanceWarning */
+    PyObject *error, *oom, *compile, *device_error, *logic_error, *limit_error, *launch_error, *missing, *distributed, *peer, *slow; /* exception classes; PerformanceWarning */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
 } py_state;

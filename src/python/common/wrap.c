@@ -10,7 +10,7 @@ py_new(void)
         return NULL;
     r->a.store = NULL;
     r->readonly = false;
-    r->made = false;
+    r->scalars = r->made = false;
     r->weak = NULL;
     return r;
 }

@@ -240,6 +240,9 @@ PyObject *py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const 
 bool py_debug_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port);
 extern PyMethodDef py_debug_functions[];
 
+/* ---- texts.c ---- */
+extern PyMethodDef py_text_functions[];
+
 /* ---- kerneldims.c ---- */
 bool py_dims_read(py_dispatcher *d, PyObject *key, py_dims *out);                 /* of k[grid, block, stream, shared] */
 td_status py_blocks_most(const py_spec *s, const td_dims *dims, int64_t *out); /* on the device at once; dims.grid is not read */

@@ -278,6 +278,29 @@ add_host(py_call *c, PyObject *o, const td_type **type)
     return host_type(c, o, l, type);
 }
 
+/* Truth of an attribute: 1, 0; -1: there is none or an exception. */
+static int
+flag_of(PyObject *o, const char *name)
+{
+    PyObject *v = py_attr(o, name);
+    int r = v ? PyObject_IsTrue(v) : -1;
+
+    Py_XDECREF(v);
+    return r;
+}
+
+/* May a record be written to?  NumPy's own are in arrays whose flags tell; as buffers all are read-only. */
+static bool
+is_fixed(PyObject *record)
+{
+    PyObject *flags = PyObject_GetAttrString(record, "flags");
+    int writeable = flags ? flag_of(flags, "writeable") : -1;
+
+    Py_XDECREF(flags);
+    PyErr_Clear();
+    return writeable != 1;
+}
+
 static bool
 add_record(py_call *c, PyObject *o, const td_type **type)
 {
@@ -299,7 +322,7 @@ add_record(py_call *c, PyObject *o, const td_type **type)
     }
     c->hosts = true;
     c->plain = false;
-    l->readonly = l->host.readonly;
+    l->readonly = l->host.readonly && is_fixed(o);
     l->nword = 1;
     *type = l->type = t;
     return true;
@@ -335,17 +358,6 @@ add_tuple(py_call *c, PyObject *o, const td_type **type)
             return false;
     *type = td_type_tuple(item, (uint32_t)n);
     return Py_TYPE(o) == &PyTuple_Type || py_named_type(c->d->keep, (PyObject *)Py_TYPE(o), type);
-}
-
-/* Truth of an attribute: 1, 0; -1: there is none or an exception. */
-static int
-flag_of(PyObject *o, const char *name)
-{
-    PyObject *v = py_attr(o, name);
-    int r = v ? PyObject_IsTrue(v) : -1;
-
-    Py_XDECREF(v);
-    return r;
 }
 
 /* cuda.In, Out and InOut: an array, and what of it is copied. */

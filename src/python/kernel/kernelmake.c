@@ -300,7 +300,24 @@ run_front(py_spec *s, bool gpu)
     return py_ok(st);
 }
 
-/* Arrays that the function takes from its globals and closure, on the kernel's device. */
+/* An array that the function takes from its globals or closure: of records their bytes, with one axis more. */
+static bool
+fetch_array(const py_spec *s, const td_hidden *h, td_array *out)
+{
+    PyObject *o = py_handle_object(h->object), *f, *bytes;
+    bool ok;
+
+    if (h->type->item[0]->kind != TD_T_RECORD)
+        return py_asarray(o, -1, s->dev, out);
+    f = py_package("treadle.cuda._records", "bytes_of");
+    bytes = f ? PyObject_CallFunctionObjArgs(f, o, NULL) : NULL;
+    ok = bytes && py_asarray(bytes, -1, s->dev, out);
+    Py_XDECREF(bytes);
+    Py_XDECREF(f);
+    return ok;
+}
+
+/* All of them, on the kernel's device. */
 static bool
 fetch_arrays(py_spec *s)
 {
@@ -314,7 +331,7 @@ fetch_arrays(py_spec *s)
         if (h->kind != TD_HIDDEN_ARRAY)
             continue;
         nd = py_new();
-        if (!nd || !py_asarray(py_handle_object(h->object), -1, s->dev, &nd->a)) {
+        if (!nd || !fetch_array(s, h, &nd->a)) {
             Py_XDECREF((PyObject *)nd);
             return false;
         }

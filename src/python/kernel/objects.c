@@ -377,7 +377,7 @@ describe_array(PyObject *o, td_objinfo *out)
     return out->type ? TD_OK : failed("an array of so many dimensions");
 }
 
-/* A NumPy array is a constant: it is copied to the device, in C order, once the kernel is made. */
+/* A NumPy array, or a record, is a constant: it is copied to the device, in C order, once the kernel is made. */
 static td_status
 describe_numpy(PyObject *o, td_objinfo *out)
 {
@@ -395,10 +395,10 @@ describe_numpy(PyObject *o, td_objinfo *out)
 }
 
 static bool
-is_numpy_array(PyObject *o)
+is_numpys(PyObject *o, const char *name)
 {
     PyObject *np = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy"),
-             *class = np ? PyObject_GetAttrString(np, "ndarray") : NULL;
+             *class = np ? PyObject_GetAttrString(np, name) : NULL;
     bool r = class && PyObject_IsInstance(o, class) == 1;
 
     Py_XDECREF(class);
@@ -446,13 +446,15 @@ describe_function(py_asking *a, PyObject *o, td_objinfo *out)
 static td_status
 describe_other(py_asking *a, PyObject *o, td_objinfo *out)
 {
-    PyObject *text = PyObject_Repr(o);
+    PyObject *name = PyModule_Check(o) ? PyModule_GetNameObject(o) : NULL,
+             *text = name ? PyUnicode_FromFormat("module %U", name) : PyObject_Repr(o);
     const char *s = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     char *copy = td_alloc(&a->spec->mem, 96);
 
     PyErr_Clear();
     PyOS_snprintf(copy, 96, "%.80s%s", s ? s : "an object", s && strlen(s) > 80 ? "…" : "");
     Py_XDECREF(text);
+    Py_XDECREF(name);
     out->kind = TD_OBJ_OTHER;
     out->text = copy;
     return TD_OK;
@@ -506,7 +508,7 @@ describe(py_asking *a, PyObject *o, td_objinfo *out)
         return TD_OK;
     }
     PyErr_Clear();
-    if (is_numpy_array(o))
+    if (is_numpys(o, "ndarray") || is_numpys(o, "void"))
         return describe_numpy(o, out);
     if (describe_number(o, out))
         return TD_OK;

@@ -212,15 +212,32 @@ through_package(const char *name, PyObject *self, PyObject *key, PyObject *value
     return r;
 }
 
+/* One element as NumPy's scalar: read now. */
+static PyObject *
+scalar(td_array *one)
+{
+    PyObject *o = py_wrap(one), *host = o ? PyObject_CallMethod(o, "get", NULL) : NULL,
+             *key = host ? PyTuple_New(0) : NULL, *r = key ? PyObject_GetItem(host, key) : NULL;
+
+    Py_XDECREF(key);
+    Py_XDECREF(host);
+    Py_XDECREF(o);
+    return r;
+}
+
 /* NumPy gives a scalar there, which later writes do not reach: a copy, not a view. */
 static PyObject *
-element(const td_array *a, const td_view *v)
+element(PyObject *self, const td_view *v)
 {
+    const td_array *a = py_array_of(self);
     td_array one = td_array_view(a, v);
-    py_ndarray *r = py_new();
+    py_ndarray *r;
     td_scalar s;
     td_status st = TD_OK;
 
+    if (((py_ndarray *)self)->scalars && !td_capture_now())
+        return scalar(&one);
+    r = py_new();
     if (r && td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU && !td_capture_now()) {
         if (py_read_scalar(&one, &s))
             st = td_array_full(td_array_dev(a), s.dt, &v->shape, s, &r->a);
@@ -241,6 +258,7 @@ view_object(PyObject *self, const td_view *v)
         return NULL;
     r->a = td_array_view(py_array_of(self), v);
     r->readonly = ((py_ndarray *)self)->readonly;
+    r->scalars = ((py_ndarray *)self)->scalars;
     return (PyObject *)r;
 }
 
@@ -311,7 +329,7 @@ py_subscript(PyObject *self, PyObject *key)
     if (r == 0)
         return through_package("getitem", self, key, NULL);
     if (single)
-        return element(a, &v);
+        return element(self, &v);
     return has_array_integer(key) ? copy_object(self, &v) : view_object(self, &v);
 }
 
@@ -329,7 +347,7 @@ py_item(PyObject *self, Py_ssize_t i)
         return NULL;
     while (c.axis < a->view.shape.ndim)
         keep_axis(&c);
-    return c.to.shape.ndim ? view_object(self, &c.to) : element(a, &c.to);
+    return c.to.shape.ndim ? view_object(self, &c.to) : element(self, &c.to);
 }
 
 /* ---- writing ---- */

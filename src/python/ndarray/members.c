@@ -126,6 +126,7 @@ strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     if (r) {
         r->a = td_array_view(a, &v);
         r->readonly = ((py_ndarray *)self)->readonly || stays_readonly(&r->a);
+        r->scalars = ((py_ndarray *)self)->scalars;
     }
     return (PyObject *)r;
 }

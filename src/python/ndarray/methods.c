@@ -48,8 +48,10 @@ view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
         !py_dtype_or(arg[0], (int)td_array_dtype(py_array_of(self)), &dt))
         return NULL;
     r = py_new();
-    if (r)
+    if (r) {
         r->readonly = ((py_ndarray *)self)->readonly;
+        r->scalars = ((py_ndarray *)self)->scalars;
+    }
     return r ? py_done(r, td_array_retype(py_array_of(self), (td_dtype)dt, &r->a)) : NULL;
 }
 

@@ -69,6 +69,14 @@ address(PyObject *self, PyObject *unused)
                              (uintptr_t)(v.offset * (int64_t)td_dtype_size(td_array_dtype(a))));
 }
 
+static PyObject *
+with_scalars(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    ((py_ndarray *)self)->scalars = true;
+    return Py_NewRef(self);
+}
+
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 
 PyMethodDef py_numba_methods[] = {
@@ -94,5 +102,8 @@ PyMethodDef py_numba_methods[] = {
      "is_f_contiguous(): do the elements lie in Fortran's order, without gaps?"},
     {"_address", address, METH_NOARGS,
      "_address(): where the first element lies; operations on the array run at once from now on."},
+    {"_with_scalars", with_scalars, METH_NOARGS,
+     "_with_scalars(): the array itself, whose elements and whose views' are NumPy's scalars from "
+     "now on."},
     {NULL, NULL, 0, NULL},
 };

@@ -9,6 +9,8 @@
 static PyObject *
 view_done(PyObject *self, py_ndarray *r, td_status st)
 {
+    if (r)
+        r->scalars = ((py_ndarray *)self)->scalars;
     if (r && !st)
         r->readonly = ((py_ndarray *)self)->readonly && r->a.store == py_array_of(self)->store;
     return r ? py_done(r, st) : NULL;

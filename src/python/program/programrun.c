@@ -31,7 +31,7 @@ read_extent(PyObject *o, const char *what, uint32_t *out)
     }
     if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_OverflowError)) {
         PyErr_Clear();
-        PyErr_Format(PyExc_ValueError, "the %s's extents are positive numbers, not %R", what, o);
+        PyErr_Format(py.limit_error, "the %s's extents are positive numbers, not %R", what, o);
     }
     return false;
 }
@@ -100,7 +100,7 @@ within_limits(const py_cukernel *k, const td_dims *d)
 
     for (int i = 0; i < 7; i++)
         if (have[i] > k->most[i]) {
-            PyErr_Format(PyExc_ValueError, "%U: %s is %llu, %s %s %u", k->name, extent_name[i],
+            PyErr_Format(py.limit_error, "%U: %s is %llu, %s %s %u", k->name, extent_name[i],
                          (unsigned long long)have[i], i == 6 ? "the kernel on" : "the device",
                          td_dev_info(k->dev)->name, k->most[i]);
             return false;
@@ -176,9 +176,11 @@ launch_held(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ss
         !py_cuargs_settle(g))
         return NULL;
     st = td_dev_info(k->dev)->kind == TD_DEV_CPU ? launch_here(g, s, d) : launch_there(g, s, d);
-    if (!py_program_flush() || !py_ok(st))
+    if (!py_program_flush())
         return NULL;
-    return Py_NewRef(Py_None);
+    if (st == TD_ERR_VALUE) /* shared memory, on the CPU */
+        PyErr_SetString(py.limit_error, td_error());
+    return st == TD_ERR_VALUE || !py_ok(st) ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *

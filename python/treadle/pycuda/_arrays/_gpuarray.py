@@ -472,8 +472,14 @@ class GPUArray:
     def transpose(self, axes=None):
         """The axes permuted (None: reversed), the same memory."""
         axes = list(range(self.ndim - 1, -1, -1) if axes is None else axes)
-        if sorted(axes) != list(range(self.ndim)):
+        if len(axes) != self.ndim:
             raise ValueError(f"axes {axes} do not match an array of {self.ndim} dimensions")
+        for axis in axes:
+            if not -self.ndim <= axis < self.ndim:
+                raise numpy.exceptions.AxisError(axis, self.ndim)
+        axes = [axis % self.ndim for axis in axes]
+        if len(set(axes)) < self.ndim:
+            raise ValueError(f"transpose: axes {axes} name one twice")
         return self._view(_layout.turned(self._nd, axes, self._extra))
 
     @property

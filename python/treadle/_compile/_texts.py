@@ -1,0 +1,124 @@
+"""Texts of code that no file holds: ``python -c``, ``python -``, ``exec(text)``, doctests, an interactive session.
+
+A text found here is a guess. Whoever asks compares what it compiles to with the code that runs.
+"""
+
+import collections
+import os
+import stat
+import sys
+import textwrap
+
+from .. import _core
+
+OWN = "<treadle>"  # the file of what is compiled to compare
+_MOST = 4 << 20  # characters kept
+
+_kept = collections.OrderedDict()  # (file, text): None; the last one compiled last
+_size = 0
+
+
+def keep(text, file):
+    """Keeps a text that Python compiles, unless a file holds it; of all texts the last 4 Mi characters."""
+    global _size
+    if file == OWN:
+        return
+    if type(text) is bytes:
+        text = text.decode("utf-8", "replace")
+    if type(text) is not str or type(file) is not str or ("def " not in text and "lambda" not in text):
+        return
+    if (file, text) in _kept:
+        _kept.move_to_end((file, text))
+        return
+    if len(text) > _MOST or not (file.startswith("<") or not os.path.exists(file)):
+        return
+    _kept[file, text] = None
+    _size += len(text)
+    while _size > _MOST:
+        (_, old), _ = _kept.popitem(last=False)
+        _size -= len(old)
+
+
+def watch():
+    """From now on keeps what Python compiles."""
+    _core._keep_texts(keep)
+
+
+def candidates(code):
+    """Texts that may be the one a code object was compiled from, the likeliest first."""
+    file, name = code.co_filename, code.co_name.strip("<>")
+    for text in _all(file, code):
+        if name in text:
+            yield text
+            if text[:1] in " \t\n":  # exec(textwrap.dedent(text).strip())
+                yield textwrap.dedent(text)
+                yield textwrap.dedent(text).lstrip()
+
+
+def _all(file, code):
+    yield from [text for f, text in reversed(list(_kept)) if f == file]
+    if file == "<string>":
+        yield from _of_command()
+    if file == "<stdin>":
+        yield from _of_stdin()
+        yield from _typed(code)
+    yield from _in_frames()
+
+
+def _of_command():
+    """The text of ``python -c``."""
+    arguments = iter(sys.orig_argv[1:])
+    for argument in arguments:
+        if not argument.startswith("-") or argument.startswith("--"):
+            return
+        for at, letter in enumerate(argument[1:], 2):
+            if letter in "cmWX":
+                value = argument[at:] or next(arguments, "")
+                if letter == "c":
+                    yield value
+                if letter in "cm":
+                    return
+                break
+
+
+def _of_stdin():
+    """The program that Python read from a file or a pipe: of a pipe, which nobody reads twice, what there is."""
+    try:
+        about = os.fstat(0)
+        if stat.S_ISREG(about.st_mode):
+            yield os.pread(0, min(about.st_size, _MOST), 0).decode("utf-8", "replace")
+            return
+    except OSError:
+        return
+    text = _core._stdin_buffer().split(b"\0")[0].decode("utf-8", "replace")
+    yield text
+    yield text.rpartition("\n")[0] + "\n"  # behind the program stands what was there before
+
+
+def _typed(code):
+    """What was typed in an interactive session: its statements are told by their first lines, and begin at line 1."""
+    history = sys.modules.get("readline")
+    if history is None:
+        return
+    n = history.get_current_history_length()
+    lines = [history.get_history_item(i) or "" for i in range(max(1, n - 2000), n + 1)]
+    for i in range(len(lines) - 1, -1, -1):
+        begin = lines[i].lstrip()
+        if begin.startswith((f"def {code.co_name}", "@")) or (code.co_name == "<lambda>" and "lambda" in begin):
+            yield "\n".join(lines[max(0, i - code.co_firstlineno + 1) :]) + "\n"
+
+
+def _in_frames():
+    """Strings in the variables and constants of the functions that run: who calls exec() often has the text there."""
+    frame, seen = sys._getframe(), set()
+    while frame is not None:
+        for names in (frame.f_locals, frame.f_globals):
+            if id(names) not in seen:
+                seen.add(id(names))
+                yield from _texts_among(list(names.values()))
+        yield from _texts_among(frame.f_code.co_consts)
+        frame = frame.f_back
+
+
+def _texts_among(values):
+    return [v for v in values if type(v) is str and len(v) <= _MOST and ("def " in v or "lambda" in v)]
