@@ -132,7 +132,11 @@ typedef struct py_args {
     int        n;
 } py_args;
 
-int  py_args_fill(py_args *g, td_op op, PyObject *const *o, int n); /* 1; 0: an operand is not ours to convert; -1 */
+/* 1; 0: an operand is not ours to convert; -1.  py_args_read leaves Python integers beyond 64 bits as doubles that are
+ * weak as integers; py_args_settle says what they are beside the others, or raises OverflowError; py_args_fill does both. */
+int  py_args_read(py_args *g, PyObject *const *o, int n);
+bool py_args_settle(py_args *g, td_op op);
+int  py_args_fill(py_args *g, td_op op, PyObject *const *o, int n);
 void py_args_free(py_args *g);
 int  py_stranger(PyObject *o); /* 1: an object with NumPy's protocol and no memory of plain numbers (a Series, a Dask array, a masked one): its operator is to be asked; 0; -1 */
 /* _beside(what, *operands): a tuple of arrays on the device of the arrays among them; ValueError: they have several. */

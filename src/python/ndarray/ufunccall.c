@@ -209,13 +209,22 @@ read_signature(td_op op, PyObject *given, int *in, int *out)
     return ok;
 }
 
+static bool
+any_complex(const td_operand *x, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (td_dtype_is_complex(x[i].array ? td_array_dtype(x[i].array) : x[i].scalar.dt))
+            return true;
+    return false;
+}
+
 /* The dtype that operands must have for a result of `out`; -1: their own. */
 static int
-loop_for_result(td_op op, td_dtype out, td_dtype natural)
+loop_for_result(td_op op, td_dtype out, const td_operand *x, int n)
 {
     if (td_optab[op].result == TD_RES_BOOL || py_takes_truth(op))
         return -1;
-    if (td_optab[op].result == TD_RES_REAL && td_dtype_is_complex(natural))
+    if (td_optab[op].result == TD_RES_REAL && any_complex(x, n))
         return (int)td_dtype_complex_of(out);
     return (int)out;
 }
@@ -224,18 +233,15 @@ loop_for_result(td_op op, td_dtype out, td_dtype natural)
 static bool
 wanted_loop(td_op op, const options *o, const td_operand *x, int n, int *loop)
 {
-    td_dtype natural, checked;
     td_op row = op;
+    td_dtype checked;
     int out = -1;
 
     *loop = -1;
     if (o->dtype ? !join(op, o->dtype, &out) : !read_signature(op, o->signature, loop, &out))
         return false;
-    if (*loop < 0 && out >= 0) {
-        if (!py_ok(td_op_dtype(op, x, op == OP_select, n, &natural)))
-            return false;
-        *loop = loop_for_result(op, (td_dtype)out, natural);
-    }
+    if (*loop < 0 && out >= 0)
+        *loop = loop_for_result(op, (td_dtype)out, x, n);
     if (*loop < 0)
         return out < 0 || out == TD_BOOL || no_loop(op);
     checked = (td_dtype)*loop;
@@ -271,13 +277,17 @@ cannot_cast(td_op op, int operand, td_dtype from, td_dtype to, char casting)
     return false;
 }
 
-/* A Python number takes any dtype of its kind or a later one. */
+/* A Python number takes any dtype of its kind or a later one; True and False are of dtype bool. */
 static bool
 number_fits(const td_operand *x, td_dtype dt, char casting)
 {
-    return casting == 'u' || x->weak == 'i' ? dt != TD_BOOL || casting == 'u'
-           : td_dtype_is_complex(dt)        ? true
-                                            : x->weak == 'f' && td_dtype_is_float(dt);
+    if (casting == 'u')
+        return true;
+    if (x->weak == 'b')
+        return castable(TD_BOOL, dt, casting);
+    return x->weak == 'i'          ? dt != TD_BOOL
+           : td_dtype_is_complex(dt) ? true
+                                     : x->weak == 'f' && td_dtype_is_float(dt);
 }
 
 static bool
@@ -296,6 +306,37 @@ cast_array(py_args *g, int i, td_dtype dt)
     return true;
 }
 
+/* Beside another operand a Python number has no dtype of its own. */
+static bool
+is_weak(const py_args *g, int i)
+{
+    return g->n > 1 && !g->x[i].array && g->x[i].weak;
+}
+
+/* A Python integer has to fit, whatever the casting, and whatever the other operands are. */
+static bool
+integers_fit(const py_args *g, td_dtype dt)
+{
+    for (int i = 0; i < g->n; i++)
+        if (is_weak(g, i) && g->x[i].weak == 'i' && !py_int_fits(g->x[i].scalar, dt))
+            return false;
+    return true;
+}
+
+/* A number as the loop takes it. */
+static void
+cast_number(td_operand *x, td_dtype dt, char casting)
+{
+    uint64_t bits[2];
+
+    if (x->weak == 'i' && x->scalar.dt == TD_F64)
+        x->weak = 'f';
+    if (!x->weak || x->weak == 'b' || casting == 'u') {
+        td_scalar_bits(x->scalar, dt, bits);
+        *x = (td_operand){.scalar = td_scalar_load(dt, bits)};
+    }
+}
+
 /* Operands as the loop takes them; dt -1: their own loop's, in which they are left. */
 static bool
 cast_operands(py_args *g, td_op op, int loop, char casting)
@@ -306,29 +347,33 @@ cast_operands(py_args *g, td_op op, int loop, char casting)
     if (loop < 0 &&
         !(py_ok(td_op_dtype(op, g->x, op == OP_select, g->n, &dt)) && py_ok(td_op_loop(&row, &dt))))
         return false;
+    if (loop >= 0 && !integers_fit(g, dt))
+        return false;
     for (int i = op == OP_select; i < g->n; i++) {
         td_operand *x = &g->x[i];
         td_dtype from = x->array ? td_array_dtype(x->array) : x->scalar.dt;
-        uint64_t bits[2];
+        bool weak = is_weak(g, i);
 
-        if (!x->array && x->weak ? !number_fits(x, dt, casting) : !castable(from, dt, casting))
-            return cannot_cast(op, i, from, dt, casting);
+        if (weak ? !number_fits(x, dt, casting) && (loop >= 0 || x->weak == 'b')
+                 : !castable(from, dt, casting))
+            return cannot_cast(op, i, x->weak == 'i' ? TD_I64 : from, dt, casting);
+        if (!weak)
+            x->weak = 0;
         if (loop < 0)
             continue;
-        if (x->array ? !cast_array(g, i, dt) : false)
+        if (!x->array)
+            cast_number(x, dt, casting);
+        else if (!cast_array(g, i, dt))
             return false;
-        if (!x->array && (!x->weak || casting == 'u')) {
-            td_scalar_bits(x->scalar, dt, bits);
-            *x = (td_operand){.scalar = td_scalar_load(dt, bits)};
-        }
     }
     return true;
 }
 
-/* Numbers alone: the first becomes an array, as the core wants one. */
+/* Numbers alone: the first becomes an array, as the core wants one, of the loop's dtype (-1: its own). */
 static bool
-anchor(py_args *g)
+anchor(py_args *g, int loop)
 {
+    td_dtype dt = loop < 0 ? g->x[0].scalar.dt : (td_dtype)loop;
     td_dev *dev;
     int i = 0;
 
@@ -337,7 +382,7 @@ anchor(py_args *g)
     if (i < g->n)
         return true;
     if (!py_device(NULL, &dev) ||
-        !py_ok(td_array_full(dev, g->x[0].scalar.dt, &(td_shape){0}, g->x[0].scalar, &g->own[0])))
+        !py_ok(td_array_full(dev, dt, &(td_shape){0}, g->x[0].scalar, &g->own[0])))
         return false;
     g->x[0] = (td_operand){.array = &g->own[0]};
     return true;
@@ -429,12 +474,14 @@ apply(td_op op, PyObject *const *args, const options *o)
     PyObject *r = NULL;
     int loop = -1;
     py_args g;
-    int ours = py_args_fill(&g, op, args, td_optab[op].arity);
+    int ours = py_args_read(&g, args, td_optab[op].arity);
 
     if (ours <= 0)
         return NULL;
-    if (!anchor(&g) || ((o->dtype || o->signature) && !wanted_loop(op, o, g.x, g.n, &loop)) ||
-        ((loop >= 0 || o->casting != 'k') && !cast_operands(&g, op, loop, o->casting)))
+    if (((o->dtype || o->signature) && !wanted_loop(op, o, g.x, g.n, &loop)) ||
+        (loop < 0 && !py_args_settle(&g, op)) ||
+        ((loop >= 0 || o->casting != 'k') && !cast_operands(&g, op, loop, o->casting)) ||
+        !anchor(&g, loop))
         goto out;
     straight = straight && !is_repeated(op, &g, py_array_of(o->out));
     if (straight)
