@@ -30,6 +30,8 @@ def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
         where = _core._broadcast_to(where, a.shape)
     else:
         where = None
+    if isinstance(initial, (list, tuple)) or getattr(initial, "size", 1) != 1:
+        raise TypeError(f"{name}: initial is one number, not {initial!r}")
     keepdims = bool(keepdims)
     if name == "mean":
         r = _mean(a, axis, dtype, keepdims, where)

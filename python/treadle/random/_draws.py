@@ -53,6 +53,8 @@ def _parameter(name, v, check="any", dtype="float64"):
     elif isinstance(v, (int, float)):
         v = numpy.dtype(dtype).type(v)
     else:
+        if v is None:
+            raise TypeError(f"{name} is None: expected real numbers")
         if numpy.asarray(v).dtype.kind == "c":
             raise TypeError(f"{name} is complex: expected real numbers")
         v = numpy.asarray(v).astype(dtype)

@@ -127,7 +127,8 @@ copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
         PyErr_Clear();
         return 0;
     }
-    if (!py_buffer_shape(&b, &own, &s)) {
+    if (!py_buffer_shape(&b, &own, &s) ||
+        (s.ndim && !PySequence_Check(o))) { /* NumPy shows a date as its bytes */
         PyBuffer_Release(&b);
         return 0;
     }
@@ -146,14 +147,20 @@ out:
     return r;
 }
 
+bool
+py_is_word(PyObject *o)
+{
+    return PyUnicode_Check(o) || PyBytes_Check(o) || o == Py_None;
+}
+
 /* numpy.asarray(o) in native byte order.  Integers of a list are checked against the dtype asked for. */
 static PyObject *
 numpy_of(PyObject *o, int dt)
 {
-    bool list = PyList_Check(o) || PyTuple_Check(o);
+    bool typed = PyList_Check(o) || PyTuple_Check(o) || py_is_word(o);
     PyObject *np = py_numpy(), *n = NULL, *d = NULL, *native = NULL, *r = NULL;
 
-    if (np && list && dt >= 0 && dt != TD_BF16)
+    if (np && typed && dt >= 0 && dt != TD_BF16)
         n = PyObject_CallMethod(np, "asarray", "Os", o, td_dtab[dt].typestr);
     else if (np)
         n = PyObject_CallMethod(np, "asarray", "(O)", o);
@@ -328,8 +335,9 @@ py_asarray(PyObject *o, int dt, td_dev *dev, td_array *out)
     r = py_number(o, &s, &weak);
     if (r)
         return r > 0 && one_number(s, weak, dt, host, out);
-    if (PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) || o == Py_None ||
-        PyDict_Check(o))
+    if (py_is_word(o) && dt >= 0 && dt != TD_BF16)
+        return through_numpy(o, dt, host, out);
+    if (py_is_word(o) || PyByteArray_Check(o) || PyDict_Check(o))
         return unsupported(o);
     if (PyObject_CheckBuffer(o))
         r = copy_buffer(o, dt, host, out);

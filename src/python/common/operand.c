@@ -255,7 +255,8 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
     }
     x->weak = 0;
     x->array = own;
-    if (!py_asarray(o, PyList_Check(o) || PyTuple_Check(o) ? (int)dst : -1, dev, own)) {
+    if (!py_asarray(o, PyList_Check(o) || PyTuple_Check(o) || py_is_word(o) ? (int)dst : -1, dev,
+                    own)) {
         own->store = NULL;
         return false;
     }

@@ -89,6 +89,7 @@ bool        py_format_dtype(const char *format, Py_ssize_t itemsize, td_dtype *o
  * obj before it returns.  A treadle array comes back as it is where nothing has to change. */
 bool py_asarray(PyObject *obj, int dt, td_dev *dev, td_array *out);
 bool py_share(PyObject *obj, int dt, td_dev *dev, td_array *out); /* memory of others, no copy; ValueError when it cannot */
+bool py_is_word(PyObject *o); /* a text or None, which is a number where a dtype is given */
 PyObject *py_array_object(PyObject *obj); /* obj itself, or its numbers as an array on the default device */
 bool py_to_device(const td_array *a, int dt, td_dev *dev, td_array *out); /* a itself where nothing changes; NULL: where it is */
 /* a, which shares memory of others, in dtype dt (-1: its own) on dev (NULL: where it is); what is copied has been read on return. */

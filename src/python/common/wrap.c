@@ -53,8 +53,10 @@ py_writable(const py_ndarray *self)
 static bool
 shape_item(PyObject *o, int64_t *out)
 {
-    PyObject *n = PyNumber_Index(o);
+    PyObject *n = PyBool_Check(o) ? NULL : PyNumber_Index(o);
 
+    if (!n && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "a shape is of integers, not %R", o);
     *out = n ? PyLong_AsLongLong(n) : -1;
     Py_XDECREF(n);
     return !(*out == -1 && PyErr_Occurred());
@@ -70,6 +72,10 @@ py_shape(PyObject *o, td_shape *out)
     if (PyLong_Check(o) || (!PySequence_Check(o) && PyIndex_Check(o)))
         return shape_item(o, &out->dim[0]);
     n = PySequence_Size(o);
+    if (n < 0 && PyIndex_Check(o)) { /* an array of no axes */
+        PyErr_Clear();
+        return shape_item(o, &out->dim[0]);
+    }
     if (n < 0)
         return false;
     if (n > TD_MAXDIM) {

@@ -55,6 +55,17 @@ share(PyObject *obj, PyObject *dtype, PyObject *device)
     return (PyObject *)r;
 }
 
+/* copy=: a text is a mistake, and would be true. */
+static bool
+check_copy(PyObject *copy)
+{
+    if (copy && PyUnicode_Check(copy))
+        PyErr_SetString(
+            PyExc_ValueError,
+            "strings are not allowed for 'copy' keyword. Use True/False/None instead.");
+    return !PyErr_Occurred();
+}
+
 static PyObject *
 asarray(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -62,7 +73,7 @@ asarray(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
     PyObject *arg[6], *r;
 
     (void)module;
-    if (!py_parse("asarray", names, 1, 3, args, nargs, kwnames, arg))
+    if (!py_parse("asarray", names, 1, 3, args, nargs, kwnames, arg) || !check_copy(arg[3]))
         return NULL;
     if (arg[3] == Py_False)
         return share(arg[0], arg[1], arg[4]);
@@ -98,7 +109,7 @@ array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     long ndmin;
 
     (void)module;
-    if (!py_parse("array", names, 1, 2, args, nargs, kwnames, arg))
+    if (!py_parse("array", names, 1, 2, args, nargs, kwnames, arg) || !check_copy(arg[2]))
         return NULL;
     if (arg[2] == Py_False)
         r = share(arg[0], arg[1], arg[6]);
@@ -183,7 +194,7 @@ fill_cast(const td_array *to, PyObject *value, bool is_number, const td_operand 
     if (py_is_array(value))
         ok = py_value(value, dt, td_array_dev(to), &x, &own);
     else if (!is_number) {
-        ok = py_asarray(value, -1, td_array_dev(to), &own) &&
+        ok = py_asarray(value, py_is_word(value) ? (int)dt : -1, td_array_dev(to), &own) &&
              py_cast_warning(td_array_dtype(&own), dt);
         x.array = &own;
         x.weak = 0;

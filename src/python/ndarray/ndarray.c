@@ -308,18 +308,39 @@ str(PyObject *self)
 }
 
 static PyObject *
+over_buffer(PyObject *shape, PyObject *dtype, PyObject *buffer, PyObject *offset, PyObject *strides,
+            PyObject *order)
+{
+    PyObject *f = py_package("treadle._numpy._members", "over_buffer"),
+             *from = offset ? Py_NewRef(offset) : PyLong_FromLong(0),
+             *r = f && from
+                      ? PyObject_CallFunctionObjArgs(f, shape, dtype ? dtype : Py_None, buffer,
+                                                     from, strides, order, NULL)
+                      : NULL;
+
+    Py_XDECREF(from);
+    Py_XDECREF(f);
+    return r;
+}
+
+static PyObject *
 ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"shape", "dtype", NULL};
-    PyObject *shape, *dtype = NULL;
+    static char *names[] = {"shape", "dtype", "buffer", "offset", "strides", "order", NULL};
+    PyObject *shape, *dtype = NULL, *buffer = Py_None, *offset = NULL, *strides = Py_None,
+                     *order = Py_None;
     py_ndarray *r;
     td_dev *dev;
     td_shape s, checked;
     int dt;
 
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O:ndarray", names, &shape, &dtype) ||
-        !py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|OOOOO:ndarray", names, &shape, &dtype, &buffer,
+                                     &offset, &strides, &order))
+        return NULL;
+    if (buffer != Py_None || strides != Py_None)
+        return over_buffer(shape, dtype, buffer, offset, strides, order);
+    if (!py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
         !py_dtype_or(dtype, TD_F64, &dt) || !py_device(NULL, &dev))
         return NULL;
     r = py_new();

@@ -184,7 +184,13 @@ reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
 
     if (nkw && !py_parse("reshape", names, 0, 0, args + nargs, 0, kwnames, arg))
         return NULL;
-    if (arg[2] ? !py_shape(arg[2], &s) : !shape_of_args(args, nargs, &s))
+    if (!nargs && !arg[2]) {
+        PyErr_SetString(PyExc_TypeError, "reshape() takes exactly 1 argument (0 given)");
+        return NULL;
+    }
+    if (nargs == 1 && args[0] == Py_None)
+        s = py_array_of(self)->view.shape;
+    else if (arg[2] ? !py_shape(arg[2], &s) : !shape_of_args(args, nargs, &s))
         return NULL;
     order = order_of(arg[0]);
     if (order == 'K') {
