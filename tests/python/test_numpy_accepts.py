@@ -5,8 +5,6 @@ import numpy as np
 import pytest
 from numpy_side import same_call
 
-import treadle as td
-
 pytestmark = [
     pytest.mark.skipif(np.__version__ < "2.4", reason="the rows are what NumPy 2.4 does"),
     pytest.mark.filterwarnings("ignore"),

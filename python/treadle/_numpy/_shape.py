@@ -6,6 +6,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, full, ndarray
+from .._exchange._host import check_out, store
 from .._exchange._place import castable
 
 
@@ -287,11 +288,14 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         out = empty(shape, dtype or numpy.result_type(*(a.dtype for a in arrays)), device=first.device)
     elif dtype is not None:
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+    check_out("concatenate", out)
     for a in arrays:
         if not castable(a.dtype, out.dtype, casting):
             raise TypeError(f"Cannot cast array data from {a.dtype} to {out.dtype} according to the rule '{casting}'")
     if list(out.shape) != shape:
         raise ValueError(f"concatenate: out has shape {out.shape}, the result {tuple(shape)}")
+    if not isinstance(out, ndarray):
+        return store("concatenate", out, concatenate(arrays, axis), casting=casting)
     at = 0
     for a in arrays:
         n = a.shape[axis]

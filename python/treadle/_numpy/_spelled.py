@@ -15,14 +15,15 @@ from ._shape import broadcast_to, moveaxis
 def into(name, out, value, where=True, rule="same_kind"):
     """Writes value into out, where the mask is true, and gives out. TypeError: the rule does not allow the cast;
     ValueError: the shapes do not fit."""
-    if not isinstance(out, ndarray):
-        raise TypeError(f"{name}: out must be a treadle array, not {type(out).__name__}")
+    _host.check_out(name, out)
     if not castable(value.dtype, out.dtype, rule):
         raise TypeError(f"Cannot cast ufunc '{name}' output from {value.dtype} to {out.dtype} with rule '{rule}'")
     if numpy.broadcast_shapes(value.shape, out.shape) != out.shape:
         raise ValueError(f"{name}: out has shape {out.shape}, the result {value.shape}")
     if where is True:
-        out[...] = value
+        _host.store(name, out, value)
+    elif not isinstance(out, ndarray):
+        _host.store(name, out, value, _core.asnumpy(where))
     else:
         mask = _core._beside(name, out, where)[1]
         if mask.dtype.kind != "b":
@@ -208,7 +209,8 @@ def generalised(layout):
             if at is not None and at[-1]:
                 r = moveaxis(r, tuple(range(-len(at[-1]), 0)), at[-1])
             out = out[0] if isinstance(out, tuple) else out
-            return r if out is None else _whole(name, out, r, casting, counts[-1] if at is None and not keepdims else r.ndim)
+            core = counts[-1] if at is None and not keepdims else r.ndim
+            return r if out is None else _whole(name, out, r, casting, core)
 
         del fn.__wrapped__  # its parameters are those above
         fn.signature, fn.nin, fn.nout, fn.nargs = layout, 2, 1, 3

@@ -4,6 +4,7 @@ import numpy
 
 from .. import _core
 from .._core import arange, asarray, empty, ndarray, ones
+from .._exchange._host import store
 from .._exchange._place import elements, on
 from .._numpy._shape import _axes, _axis, _cut, concatenate
 from ._indexing import flatnonzero, index_mode, nonzero
@@ -157,10 +158,7 @@ def choose(a, choices, out=None, mode="raise"):
     for k in range(n - 2, -1, -1):
         r = _UFUNC["select"](a <= k, choices[k], r)
     r = r.copy() if n == 1 else r
-    if out is None:
-        return r
-    out[...] = r
-    return out
+    return r if out is None else store("choose", out, r)
 
 
 def select(condlist, choicelist, default=0):

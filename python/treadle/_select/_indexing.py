@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, ndarray
-from .._exchange._host import library
+from .._exchange._host import check_out, library, store
 from .._exchange._place import allow
 from .._numpy._shape import stack
 from ._pick import Pick
@@ -105,9 +105,9 @@ def index_mode(mode):
 
 def _store_safely(name, out, value):
     """NumPy works in a copy of out that is as value is: out has to fit there."""
+    check_out(name, out)
     allow(name, out.dtype, value.dtype, "safe")
-    out[...] = value
-    return out
+    return store(name, out, value)
 
 
 # ---- parsing ----

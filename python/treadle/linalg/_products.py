@@ -6,6 +6,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, ndarray, zeros
+from .._exchange._host import check_out, store
 from .._numpy._shape import _axis, moveaxis, stack
 from .._numpy._spelled import generalised
 
@@ -86,7 +87,7 @@ def dot(a, b, out=None):
         return r
     a, b = _pair(a, b)
     if out is not None:
-        return _into_dot(dot(a, b), out)
+        return into_dot("dot", dot(a, b), out)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
     if a.ndim <= 2 and b.ndim <= 2:
@@ -94,15 +95,15 @@ def dot(a, b, out=None):
     return tensordot(a, b, ((a.ndim - 1,), (b.ndim - 2 if b.ndim > 1 else 0,)))
 
 
-def _into_dot(r, out):
+def into_dot(name, r, out):
     """r in out, which has to be as dot makes it: of that dtype and shape, its elements side by side."""
+    check_out(name, out)
     if out.dtype != r.dtype or out.shape != r.shape or not out.flags.c_contiguous:
         raise ValueError(
             "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array): "
             f"it has {out.dtype} and shape {out.shape}, the result {r.dtype} and {r.shape}"
         )
-    out[...] = r
-    return out
+    return store(name, out, r)
 
 
 def tensordot(a, b, axes=2):

@@ -70,6 +70,10 @@ py_ndarray *py_new(void);    /* empty: a.store is NULL */
 PyObject   *py_done(py_ndarray *r, td_status st);     /* r, or on failure its end and the exception */
 PyObject   *py_wrap(td_array *a);                     /* takes over a, also on failure */
 bool        py_writable(const py_ndarray *self);      /* ValueError when read-only */
+/* out= may be NumPy's array, in the host's memory: is it?  And out, which has taken value where the mask is true (NULL:
+ * everywhere) by NumPy's casting rule; a trip that is counted. */
+bool        py_is_host_out(PyObject *out);
+PyObject   *py_store_host(const char *fn, PyObject *out, PyObject *value, PyObject *where, const char *casting);
 bool        py_shape(PyObject *o, td_shape *out);     /* an int or a sequence of ints; may hold -1 */
 PyObject   *py_shape_tuple(const td_shape *s);
 

@@ -50,6 +50,31 @@ py_writable(const py_ndarray *self)
     return !(self->readonly || self->a.store->readonly);
 }
 
+bool
+py_is_host_out(PyObject *out)
+{
+    PyObject *np = PyObject_CheckBuffer(out) ? py_numpy() : NULL,
+             *type = np ? PyObject_GetAttrString(np, "ndarray") : NULL;
+    int r = type ? PyObject_IsInstance(out, type) : 0;
+
+    Py_XDECREF(type);
+    if (r < 0 || PyErr_Occurred())
+        PyErr_Clear();
+    return r > 0;
+}
+
+PyObject *
+py_store_host(const char *fn, PyObject *out, PyObject *value, PyObject *where, const char *casting)
+{
+    PyObject *f = py_package("treadle._exchange._host", "store"),
+             *r = f ? PyObject_CallFunction(f, "sOOOs", fn, out, value, where ? where : Py_True,
+                                            casting)
+                    : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
 static bool
 shape_item(PyObject *o, int64_t *out)
 {

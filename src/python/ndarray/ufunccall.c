@@ -6,6 +6,7 @@
 /* Borrowed; NULL: not given. */
 typedef struct options {
     PyObject *out, *where, *dtype, *signature;
+    bool host;    /* out is NumPy's array */
     char casting; /* of NumPy's rules: n no, e equiv, s safe, k same_kind, u unsafe */
 } options;
 
@@ -99,10 +100,14 @@ check_out(const char *fn, options *o)
     }
     if (py_is_none(o->out))
         o->out = NULL;
-    if (!o->out || (py_is_array(o->out) && py_writable((py_ndarray *)o->out)))
+    if (!o->out)
+        return true;
+    o->host = !py_is_array(o->out) && py_is_host_out(o->out);
+    if (o->host || (py_is_array(o->out) && py_writable((py_ndarray *)o->out)))
         return true;
     if (!PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "%s: out must be a treadle array", fn);
+        PyErr_Format(PyExc_TypeError, "%s: out must be a treadle array, or NumPy's, not %R", fn,
+                     (PyObject *)Py_TYPE(o->out));
     return false;
 }
 
@@ -439,12 +444,28 @@ store(td_op op, PyObject *value, const options *o)
     return py_ok(td_array_assign(py_array_of(o->out), &x)) ? Py_NewRef(o->out) : NULL;
 }
 
+static PyObject *
+store_host(td_op op, PyObject *value, const options *o)
+{
+    int i = 0;
+
+    while (castings[i].letter != o->casting)
+        i++;
+    return py_store_host(td_optab[op].name, o->out, value, o->where, castings[i].word);
+}
+
 /* Consumes value. */
 static PyObject *
 deliver(td_op op, PyObject *value, const options *o)
 {
-    PyObject *shown = o->where ? masked(value, o) : Py_NewRef(value), *r;
+    PyObject *shown, *r;
 
+    if (o->host) {
+        r = store_host(op, value, o);
+        Py_DECREF(value);
+        return r;
+    }
+    shown = o->where ? masked(value, o) : Py_NewRef(value);
     Py_DECREF(value);
     if (!shown || !o->out)
         return shown;
@@ -470,7 +491,7 @@ is_repeated(td_op op, const py_args *g, const td_array *out)
 static PyObject *
 apply(td_op op, PyObject *const *args, const options *o)
 {
-    bool straight = o->out && !o->where && o->casting == 'k';
+    bool straight = o->out && !o->host && !o->where && o->casting == 'k';
     PyObject *r = NULL;
     int loop = -1;
     py_args g;
