@@ -116,6 +116,8 @@ static int
 copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
 {
     void *packed = NULL;
+    int axes[TD_MAXDIM];
+    td_view layout;
     td_shape s;
     td_array raw;
     td_dtype own;
@@ -132,14 +134,19 @@ copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
         PyBuffer_Release(&b);
         return 0;
     }
-    if (!PyBuffer_IsContiguous(&b, 'C')) {
+    layout = td_view_contiguous(&s);
+    if (!PyBuffer_IsContiguous(&b, 'C') && PyBuffer_IsContiguous(&b, 'F')) {
+        for (int i = 0; i < s.ndim; i++)
+            axes[i] = s.ndim - 1 - i;
+        layout = td_view_laid(&s, axes);
+    } else if (!PyBuffer_IsContiguous(&b, 'C')) {
         packed = malloc((size_t)b.len + 1);
         if (!packed)
             PyErr_NoMemory();
         if (!packed || PyBuffer_ToContiguous(packed, &b, b.len, 'C') < 0)
             goto out;
     }
-    st = td_array_from_host(dev, own, &s, packed ? packed : b.buf, &raw);
+    st = td_array_from_host_as(dev, own, &layout, packed ? packed : b.buf, &raw);
     r = cast_into(st, &raw, dt, out) ? 1 : -1;
 out:
     free(packed);

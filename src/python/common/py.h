@@ -21,6 +21,7 @@ typedef struct py_ndarray {
     PyObject_HEAD
     td_array  a;
     bool      readonly; /* broadcast views */
+    bool      view;     /* of another array's memory */
     bool      made;     /* by asarray, zeros and the like: NumPy's has no axes either, where a computed one is a number */
     PyObject *weak;     /* head of the weak references */
 } py_ndarray;
@@ -69,6 +70,7 @@ PyObject *py_call_with(PyObject *fn, PyObject *head, PyObject *const *args, Py_s
 py_ndarray *py_new(void);    /* empty: a.store is NULL */
 PyObject   *py_done(py_ndarray *r, td_status st);     /* r, or on failure its end and the exception */
 PyObject   *py_wrap(td_array *a);                     /* takes over a, also on failure */
+PyObject   *py_view_done(PyObject *self, py_ndarray *r, td_status st); /* as py_done, of a view of self: r's base is self's, and it is as writable */
 bool        py_writable(const py_ndarray *self);      /* ValueError when read-only */
 /* out= may be NumPy's array, in the host's memory: is it?  And out, which has taken value where the mask is true (NULL:
  * everywhere) by NumPy's casting rule; a trip that is counted. */
@@ -186,6 +188,14 @@ extern PyMethodDef py_reduce_functions[]; /* the same as functions of the module
 PyObject *py_reduce(td_red red, PyObject *self, PyObject *const arg[6]); /* axis, dtype, out, keepdims, initial, where; NULL: absent */
 bool      py_axis(const char *fn, int64_t axis, int ndim, int *out); /* AxisError, as NumPy's */
 bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
+
+/* ---- order.c ---- */
+char    py_order(PyObject *o, char dflt);        /* order= as a capital; NULL, None: dflt; 0: raised */
+bool    py_is_fortran(const td_view *v);         /* Fortran's order, without gaps */
+bool    py_lies_in_fortran(const td_view *v);    /* and not C's as well */
+bool    py_is_laid(const td_view *v, char order); /* need nothing be copied for that order? */
+void    py_by_steps(const td_view *v, int axes[]); /* the axes from the longest steps to the shortest */
+td_view py_layout(const td_view *like, const td_shape *s, char order); /* of a new array of shape s, made like one that lies so (NULL: like none) */
 
 /* ---- index.c ---- */
 /* The window of `from` that a subscript of integers, slices, Ellipsis and None names: 1; arrays are among them: 0;

@@ -11,6 +11,7 @@ py_new(void)
     r->a.store = NULL;
     r->readonly = false;
     r->made = false;
+    r->view = false;
     r->weak = NULL;
     return r;
 }
@@ -40,6 +41,20 @@ py_wrap(td_array *a)
     a->store = NULL;
     td_array_offer(&r->a);
     return (PyObject *)r;
+}
+
+PyObject *
+py_view_done(PyObject *self, py_ndarray *r, td_status st)
+{
+    const td_array *a = py_array_of(self);
+
+    if (r && !st && r->a.store == a->store) {
+        r->view = true;
+        r->readonly = ((py_ndarray *)self)->readonly;
+        if (!a->store->shown && !((py_ndarray *)self)->view)
+            a->store->shown = self;
+    }
+    return r ? py_done(r, st) : NULL;
 }
 
 bool

@@ -6,6 +6,15 @@
 
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 
+static bool
+want_array(const char *fn, PyObject *o)
+{
+    if (!py_is_array(o))
+        PyErr_Format(PyExc_TypeError, "%s: expected treadle.ndarray, not %R", fn,
+                     (PyObject *)Py_TYPE(o));
+    return py_is_array(o);
+}
+
 /* obj as it is where nothing has to change, else converted. */
 static PyObject *
 convert(PyObject *obj, PyObject *dtype, PyObject *device)
@@ -60,29 +69,64 @@ static bool
 check_copy(PyObject *copy)
 {
     if (copy && PyUnicode_Check(copy))
-        PyErr_SetString(
-            PyExc_ValueError,
-            "strings are not allowed for 'copy' keyword. Use True/False/None instead.");
+        PyErr_SetString(PyExc_ValueError,
+                        "strings are not allowed for 'copy' keyword. Use True/False/None instead.");
     return !PyErr_Occurred();
+}
+
+/* r, which is consumed: shared memory in an order that it has; ValueError: it has not. */
+static PyObject *
+shared_in_order(PyObject *r, char order)
+{
+    if (!r || py_is_laid(&py_array_of(r)->view, order))
+        return r;
+    PyErr_Format(PyExc_ValueError,
+                 "copy=False, but the elements do not lie in order '%c'; leave copy=False out",
+                 order);
+    Py_DECREF(r);
+    return NULL;
+}
+
+/* r, which is consumed, in the order asked for, copied where need be; given: what it was made of.  copied: it is to be an
+ * array of its own. */
+static PyObject *
+in_order(PyObject *r, PyObject *given, char order, bool copied)
+{
+    const td_array *a = r ? py_array_of(r) : NULL;
+    td_view layout;
+    py_ndarray *n;
+    PyObject *laid;
+
+    if (!r || !order || ((r != given || !copied) && py_is_laid(&a->view, order))) {
+        if (!order)
+            Py_CLEAR(r);
+        return r;
+    }
+    layout = py_layout(&a->view, &a->view.shape, order);
+    n = py_new();
+    if (n)
+        n->made = true;
+    laid = n ? py_done(n, td_array_cast_as(a, td_array_dtype(a), &layout, &n->a)) : NULL;
+    Py_DECREF(r);
+    return laid;
 }
 
 static PyObject *
 asarray(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"a", "dtype", "order", "copy", "device", "like", NULL};
-    PyObject *arg[6], *r;
+    PyObject *arg[6];
+    char order;
 
     (void)module;
     if (!py_parse("asarray", names, 1, 3, args, nargs, kwnames, arg) || !check_copy(arg[3]))
         return NULL;
+    order = py_order(arg[2], 'K');
+    if (!order)
+        return NULL;
     if (arg[3] == Py_False)
-        return share(arg[0], arg[1], arg[4]);
-    r = convert(arg[0], arg[1], arg[4]);
-    if (r && r == arg[0] && arg[3] == Py_True) {
-        Py_DECREF(r);
-        r = PyObject_CallMethod(arg[0], "copy", NULL);
-    }
-    return r;
+        return shared_in_order(share(arg[0], arg[1], arg[4]), order);
+    return in_order(convert(arg[0], arg[1], arg[4]), arg[0], order, arg[3] == Py_True);
 }
 
 static PyObject *
@@ -107,18 +151,18 @@ array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
                                         "ndmin",  "device", "like", NULL};
     PyObject *arg[8], *r;
     long ndmin;
+    char order;
 
     (void)module;
     if (!py_parse("array", names, 1, 2, args, nargs, kwnames, arg) || !check_copy(arg[2]))
         return NULL;
+    order = py_order(arg[3], 'K');
+    if (!order)
+        return NULL;
     if (arg[2] == Py_False)
-        r = share(arg[0], arg[1], arg[6]);
+        r = shared_in_order(share(arg[0], arg[1], arg[6]), order);
     else
-        r = convert(arg[0], arg[1], arg[6]);
-    if (r && r == arg[0] && arg[2] != Py_False && arg[2] != Py_None) {
-        Py_DECREF(r);
-        r = PyObject_CallMethod(arg[0], "copy", NULL);
-    }
+        r = in_order(convert(arg[0], arg[1], arg[6]), arg[0], order, arg[2] != Py_None);
     ndmin = arg[5] ? PyLong_AsLong(arg[5]) : 0;
     if (r && (PyErr_Occurred() || ndmin > TD_MAXDIM)) {
         if (!PyErr_Occurred())
@@ -128,24 +172,76 @@ array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     return r && ndmin > py_array_of(r)->view.shape.ndim ? pad_axes(r, ndmin) : r;
 }
 
-/* shape, dtype and device of zeros, ones, empty and full; value NULL: empty. */
-static PyObject *
-filled(PyObject *shape, PyObject *dtype, int dflt, PyObject *device, const td_scalar *value)
+/* order= of a function that makes an array of nothing; 0: raised. */
+static char
+plain_order(PyObject *o)
 {
-    py_ndarray *r;
-    td_shape s, checked;
-    td_dev *dev;
-    int dt;
+    char order = py_order(o, 'C');
 
-    if (!py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
-        !py_dtype_or(dtype, dflt, &dt) || !py_device(device, &dev))
-        return NULL;
-    r = py_new();
+    if (order == 'A' || order == 'K') {
+        PyErr_SetString(PyExc_ValueError, "only 'C' or 'F' order is permitted");
+        return 0;
+    }
+    return order;
+}
+
+/* A new array that lies so; value NULL: empty. */
+static PyObject *
+laid(td_dev *dev, td_dtype dt, const td_view *layout, const td_scalar *value)
+{
+    py_ndarray *r = py_new();
+
     if (!r)
         return NULL;
     r->made = true;
-    return py_done(r, value ? td_array_full(dev, (td_dtype)dt, &checked, *value, &r->a)
-                            : td_array_empty(dev, (td_dtype)dt, &checked, &r->a));
+    return py_done(r, value ? td_array_full_as(dev, dt, layout, *value, &r->a)
+                            : td_array_empty_as(dev, dt, layout, &r->a));
+}
+
+/* shape, dtype, order and device of zeros, ones, empty and full; value NULL: empty. */
+static PyObject *
+filled(PyObject *shape, PyObject *dtype, int dflt, PyObject *order, PyObject *device,
+       const td_scalar *value)
+{
+    char letter = plain_order(order);
+    td_shape s, checked;
+    td_view layout;
+    td_dev *dev;
+    int dt;
+
+    if (!letter || !py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype_or(dtype, dflt, &dt) || !py_device(device, &dev))
+        return NULL;
+    layout = py_layout(NULL, &checked, letter);
+    return laid(dev, (td_dtype)dt, &layout, value);
+}
+
+/* _like(a, dtype, order, shape, device, value): zeros_like and its kin; value None: empty. */
+static PyObject *
+filled_like(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_shape s, checked;
+    td_scalar number;
+    td_view layout;
+    const td_array *a;
+    td_dev *dev;
+    char order, weak;
+    int dt;
+
+    (void)module;
+    if (nargs != 6 || !want_array("_like", args[0]))
+        return NULL;
+    a = py_array_of(args[0]);
+    dev = td_array_dev(a);
+    s = a->view.shape;
+    if (!(order = py_order(args[2], 'K')) || (args[3] != Py_None && !py_shape(args[3], &s)) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype_or(args[1], (int)td_array_dtype(a), &dt) ||
+        (args[4] != Py_None && !py_device(args[4], &dev)) ||
+        (args[5] != Py_None && py_number(args[5], &number, &weak) <= 0))
+        return NULL;
+    layout = py_layout(&a->view, &checked, order);
+    return laid(dev, (td_dtype)dt, &layout, args[5] != Py_None ? &number : NULL);
 }
 
 static PyObject *
@@ -156,7 +252,7 @@ filled_function(const char *fn, PyObject *const *args, Py_ssize_t nargs, PyObjec
     PyObject *arg[5];
 
     return py_parse(fn, names, 1, 3, args, nargs, kwnames, arg)
-               ? filled(arg[0], arg[1], TD_F64, arg[3], value)
+               ? filled(arg[0], arg[1], TD_F64, arg[2], arg[3], value)
                : NULL;
 }
 
@@ -210,6 +306,22 @@ fill_cast(const td_array *to, PyObject *value, bool is_number, const td_operand 
     return ok;
 }
 
+/* _fill_cast(a, value) */
+static PyObject *
+fill_like(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    int is_number;
+    td_operand x;
+
+    (void)module;
+    if (nargs != 2 || !want_array("_fill_cast", args[0]))
+        return NULL;
+    is_number = py_is_array(args[1]) ? 0 : py_number(args[1], &x.scalar, &x.weak);
+    return is_number >= 0 && fill_cast(py_array_of(args[0]), args[1], is_number > 0, &x)
+               ? Py_NewRef(Py_None)
+               : NULL;
+}
+
 static PyObject *
 full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -227,14 +339,14 @@ full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     if (is_number < 0)
         return NULL;
     if (is_number && dt < 0)
-        return filled(arg[0], NULL, x.scalar.dt, arg[4], &x.scalar);
+        return filled(arg[0], NULL, x.scalar.dt, arg[3], arg[4], &x.scalar);
     if (dt < 0) { /* the values' own dtype */
         if (!py_asarray(arg[1], -1, NULL, &own))
             return NULL;
         dt = (int)td_array_dtype(&own);
         td_array_unref(&own);
     }
-    r = filled(arg[0], NULL, dt, arg[4], NULL);
+    r = filled(arg[0], NULL, dt, arg[3], arg[4], NULL);
     if (r && !fill_cast(py_array_of(r), arg[1], is_number > 0, &x))
         Py_CLEAR(r);
     return r;
@@ -407,19 +519,11 @@ arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
 
 /* ---- the core's functions that the package builds on ---- */
 
-static bool
-want_array(const char *fn, PyObject *o)
-{
-    if (!py_is_array(o))
-        PyErr_Format(PyExc_TypeError, "%s: expected treadle.ndarray, not %R", fn,
-                     (PyObject *)Py_TYPE(o));
-    return py_is_array(o);
-}
-
 static PyObject *
 broadcast_to(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     py_ndarray *r;
+    PyObject *made;
     td_shape s, checked;
 
     (void)module;
@@ -427,9 +531,11 @@ broadcast_to(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         !py_ok(td_shape_make(s.ndim, s.dim, &checked)))
         return NULL;
     r = py_new();
-    if (r)
-        r->readonly = true;
-    return r ? py_done(r, td_array_broadcast(py_array_of(args[0]), &checked, &r->a)) : NULL;
+    made = r ? py_view_done(args[0], r, td_array_broadcast(py_array_of(args[0]), &checked, &r->a))
+             : NULL;
+    if (made)
+        ((py_ndarray *)made)->readonly = true;
+    return made;
 }
 
 static PyObject *
@@ -585,14 +691,24 @@ static PyObject *
 asnumpy(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"a", "stream", "order", "out", NULL};
-    PyObject *arg[4];
+    PyObject *arg[4], *host, *r;
+    char order[2] = {0};
 
     (void)module;
     if (!py_parse("asnumpy", names, 1, 4, args, nargs, kwnames, arg))
         return NULL;
-    if (py_is_array(arg[0]))
-        return py_get(arg[0]);
-    return py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "(O)", arg[0]) : NULL;
+    if (!py_order(arg[2], 'C') || !py_numpy())
+        return NULL;
+    if (!py_is_none(arg[3])) {
+        r = PyObject_CallMethod(arg[3], "__setitem__", "OO", Py_Ellipsis, arg[0]);
+        Py_XDECREF(r);
+        return r ? Py_NewRef(arg[3]) : NULL;
+    }
+    host = py_is_array(arg[0]) ? py_get(arg[0]) : Py_NewRef(arg[0]);
+    order[0] = py_is_array(arg[0]) ? py_order(arg[2], 'C') : py_order(arg[2], 'K');
+    r = host ? PyObject_CallMethod(py.numpy, "asarray", "OOs", host, Py_None, order) : NULL;
+    Py_XDECREF(host);
+    return r;
 }
 
 static PyObject *
@@ -632,6 +748,8 @@ PyMethodDef py_create_functions[] = {
      "The values as a numpy.ndarray."},
     {"evaluate", PY_FAST(evaluate), METH_FASTCALL,
      "evaluate(*arrays): launches their recorded work; without arguments, everybody's."},
+    {"_fill_cast", PY_FAST(fill_like), METH_FASTCALL, NULL},
+    {"_like", PY_FAST(filled_like), METH_FASTCALL, NULL},
     {"_broadcast_to", PY_FAST(broadcast_to), METH_FASTCALL, NULL},
     {"_take", PY_FAST(take), METH_FASTCALL, NULL},
     {"_beside", PY_FAST(py_beside), METH_FASTCALL, NULL},

@@ -240,8 +240,7 @@ view_object(PyObject *self, const td_view *v)
     if (!r)
         return NULL;
     r->a = td_array_view(py_array_of(self), v);
-    r->readonly = ((py_ndarray *)self)->readonly;
-    return (PyObject *)r;
+    return py_view_done(self, r, TD_OK);
 }
 
 /* Is an integer of the key an array of no axes, for NumPy too?  What it computes is a number there: an element, a sum,

@@ -13,8 +13,11 @@ ndarray_dealloc(PyObject *self)
 
     if (nd->weak)
         PyObject_ClearWeakRefs(self);
-    if (nd->a.store)
+    if (nd->a.store) {
+        if (nd->a.store->shown == self)
+            nd->a.store->shown = NULL;
         td_array_unref(&nd->a);
+    }
     PyObject_Free(self);
     Py_DECREF(type);
     py_drain();
@@ -112,7 +115,7 @@ get_flags(PyObject *self, void *unused)
         order[i] = ndim - 1 - i;
     if (make && py_ok(td_view_transpose(&nd->a.view, order, &t)))
         r = PyObject_CallFunction(make, "Oiiii", self, td_view_is_contiguous(&nd->a.view),
-                                  td_view_is_contiguous(&t), nd->a.whole,
+                                  td_view_is_contiguous(&t), !nd->view,
                                   !nd->readonly && !nd->a.store->readonly);
     Py_XDECREF(make);
     return r;
@@ -144,10 +147,9 @@ get_part(PyObject *self, void *imag)
     r = py_new();
     if (!r)
         return NULL;
-    r->readonly = ((py_ndarray *)self)->readonly;
     if (td_dtype_is_complex(td_array_dtype(a))) {
         r->a = td_array_part(a, imag != NULL);
-        return (PyObject *)r;
+        return py_view_done(self, r, TD_OK);
     }
     r->readonly = true;
     return py_done(r, td_array_full(td_array_dev(a), td_array_dtype(a), &a->view.shape,
@@ -313,10 +315,9 @@ over_buffer(PyObject *shape, PyObject *dtype, PyObject *buffer, PyObject *offset
 {
     PyObject *f = py_package("treadle._numpy._members", "over_buffer"),
              *from = offset ? Py_NewRef(offset) : PyLong_FromLong(0),
-             *r = f && from
-                      ? PyObject_CallFunctionObjArgs(f, shape, dtype ? dtype : Py_None, buffer,
-                                                     from, strides, order, NULL)
-                      : NULL;
+             *r = f && from ? PyObject_CallFunctionObjArgs(f, shape, dtype ? dtype : Py_None,
+                                                           buffer, from, strides, order, NULL)
+                            : NULL;
 
     Py_XDECREF(from);
     Py_XDECREF(f);
@@ -332,6 +333,8 @@ ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     py_ndarray *r;
     td_dev *dev;
     td_shape s, checked;
+    td_view layout;
+    char letter;
     int dt;
 
     (void)type;
@@ -341,10 +344,12 @@ ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     if (buffer != Py_None || strides != Py_None)
         return over_buffer(shape, dtype, buffer, offset, strides, order);
     if (!py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
-        !py_dtype_or(dtype, TD_F64, &dt) || !py_device(NULL, &dev))
+        !py_dtype_or(dtype, TD_F64, &dt) || !py_device(NULL, &dev) ||
+        !(letter = py_order(order, 'C')))
         return NULL;
+    layout = py_layout(NULL, &checked, letter);
     r = py_new();
-    return r ? py_done(r, td_array_empty(dev, (td_dtype)dt, &checked, &r->a)) : NULL;
+    return r ? py_done(r, td_array_empty_as(dev, (td_dtype)dt, &layout, &r->a)) : NULL;
 }
 
 static PyMemberDef members[] = {

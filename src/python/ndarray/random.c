@@ -124,8 +124,8 @@ read_out(const char *fn, PyObject *out, PyObject **shape, td_dtype *dt)
     *shape = NULL;
     if (py_is_array(out)) {
         *dt = td_array_dtype(py_array_of(out));
-        *shape = py_writable((py_ndarray *)out) ? py_shape_tuple(&py_array_of(out)->view.shape)
-                                                : NULL;
+        *shape =
+            py_writable((py_ndarray *)out) ? py_shape_tuple(&py_array_of(out)->view.shape) : NULL;
     } else if (py_is_host_out(out)) {
         dtype = PyObject_GetAttrString(out, "dtype");
         *shape = dtype && py_dtype(dtype, dt) ? PyObject_GetAttrString(out, "shape") : NULL;

@@ -7,6 +7,7 @@
 typedef struct options {
     PyObject *out, *where, *dtype, *signature;
     bool host;    /* out is NumPy's array */
+    char order;   /* how a new result lies: C, F, A, or K, as the operands do */
     char casting; /* of NumPy's rules: n no, e equiv, s safe, k same_kind, u unsafe */
 } options;
 
@@ -74,19 +75,6 @@ read_casting(PyObject *word, char *out)
     return i < CASTINGS;
 }
 
-/* Results lie as their operands do, whatever the order asked for. */
-static bool
-check_order(PyObject *word)
-{
-    for (const char *c = "KACF"; word && word != Py_None && *c; c++)
-        if (PyUnicode_Check(word) && PyUnicode_CompareWithASCIIString(word, (char[2]){*c}) == 0)
-            return true;
-    if (py_is_none(word))
-        return true;
-    PyErr_Format(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K' (got %R)", word);
-    return false;
-}
-
 static bool
 check_out(const char *fn, options *o)
 {
@@ -117,7 +105,7 @@ read_options(const char *fn, PyObject *out, PyObject *kw, options *o)
     PyObject *given[NKEY] = {out};
 
     if (!take_keywords(fn, kw, given) || !read_casting(given[CASTING], &o->casting) ||
-        !check_order(given[ORDER]))
+        !(o->order = py_order(given[ORDER], 'K')))
         return false;
     if (given[SIG] && given[SIGNATURE]) {
         PyErr_SetString(PyExc_TypeError, "cannot specify both 'sig' and 'signature'");
@@ -290,7 +278,7 @@ number_fits(const td_operand *x, td_dtype dt, char casting)
         return true;
     if (x->weak == 'b')
         return castable(TD_BOOL, dt, casting);
-    return x->weak == 'i'          ? dt != TD_BOOL
+    return x->weak == 'i'            ? dt != TD_BOOL
            : td_dtype_is_complex(dt) ? true
                                      : x->weak == 'f' && td_dtype_is_float(dt);
 }
@@ -488,6 +476,35 @@ is_repeated(td_op op, const py_args *g, const td_array *out)
            td_shape_eq(&both, &out->view.shape);
 }
 
+/* A result, which is consumed, that lies in the order asked for; the copy is recorded, and fuses with it. */
+static PyObject *
+in_order(PyObject *value, const td_array *operand, char order)
+{
+    const td_array *a = py_array_of(value);
+    td_view layout = py_layout(operand ? &operand->view : NULL, &a->view.shape, order);
+    py_ndarray *r;
+    PyObject *laid;
+
+    if (py_is_laid(&a->view, py_is_fortran(&layout) && a->view.shape.ndim > 1 ? 'F' : 'C'))
+        return value;
+    r = py_new();
+    laid = r ? py_done(r, td_array_cast_as(a, td_array_dtype(a), &layout, &r->a)) : NULL;
+    Py_DECREF(value);
+    return laid;
+}
+
+/* The operand that order 'A' goes by: one that does not lie in Fortran's order, if there is one. */
+static const td_array *
+leading(const py_args *g)
+{
+    const td_array *found = NULL;
+
+    for (int i = 0; i < g->n; i++)
+        if (g->x[i].array && (!found || !py_is_fortran(&g->x[i].array->view)))
+            found = g->x[i].array;
+    return found;
+}
+
 static PyObject *
 apply(td_op op, PyObject *const *args, const options *o)
 {
@@ -510,6 +527,8 @@ apply(td_op op, PyObject *const *args, const options *o)
                                                                           : NULL;
     else if ((r = (PyObject *)py_new()))
         r = py_done((py_ndarray *)r, td_array_apply(op, g.x, g.n, py_array_of(r)));
+    if (r && !o->out && o->order && o->order != 'K')
+        r = in_order(r, leading(&g), o->order);
 out:
     py_args_free(&g);
     return r && !straight && (o->where || o->out) ? deliver(op, r, o) : r;
