@@ -100,12 +100,24 @@ LEFT_OUT_OF = {
 }
 
 
+def near(name, names):
+    """"; did you mean 'x'?" of the name among names that is most like `name`, or nothing."""
+    import difflib
+
+    found = difflib.get_close_matches(name, names, 1, 0.7)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
 def find(name):
     """What treadle.name is, of the names that no module of treadle holds; AttributeError with advice for others."""
     if name in HOST:
         return function(name)
     if name not in NUMPY:
-        why = reasons(LEFT_OUT).get(name, "what NumPy has and treadle lacks can be called on x.get()")
+        why = reasons(LEFT_OUT).get(name)
+        if why is None:
+            import treadle
+
+            why = "what NumPy has and treadle lacks can be called on x.get()" + near(name, dir(treadle))
         raise AttributeError(f"module 'treadle' has no attribute '{name}': {why}", name=name)
     import numpy
 

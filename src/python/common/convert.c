@@ -88,11 +88,22 @@ py_number(PyObject *o, td_scalar *out, char *weak)
 
 /* ---- arrays ---- */
 
+/* n: what NumPy makes of o, or NULL. */
 static bool
-unsupported(PyObject *o)
+unsupported(PyObject *o, PyObject *n)
 {
-    PyErr_Format(PyExc_TypeError, "treadle arrays hold numbers: cannot convert %R",
-                 (PyObject *)Py_TYPE(o));
+    PyObject *d = n ? PyObject_GetAttrString(n, "dtype") : NULL;
+
+    if (d)
+        PyErr_Format(
+            PyExc_TypeError,
+            "treadle arrays hold numbers: cannot convert %R of dtype %R; give dtype= where "
+            "its elements stand for numbers, or keep it in NumPy's array",
+            (PyObject *)Py_TYPE(o), d);
+    else
+        PyErr_Format(PyExc_TypeError, "treadle arrays hold numbers: cannot convert %R",
+                     (PyObject *)Py_TYPE(o));
+    Py_XDECREF(d);
     return false;
 }
 
@@ -217,7 +228,7 @@ through_numpy(PyObject *o, int dt, td_dev *dev, td_array *out)
         r = copy_bfloat16(n, dt, dev, out);
 
     if (r == 0)
-        unsupported(o);
+        unsupported(o, n);
     Py_XDECREF(n);
     return r > 0;
 }
@@ -345,7 +356,7 @@ py_asarray(PyObject *o, int dt, td_dev *dev, td_array *out)
     if (py_is_word(o) && dt >= 0 && dt != TD_BF16)
         return through_numpy(o, dt, host, out);
     if (py_is_word(o) || PyByteArray_Check(o) || PyDict_Check(o))
-        return unsupported(o);
+        return unsupported(o, NULL);
     if (PyObject_CheckBuffer(o))
         r = copy_buffer(o, dt, host, out);
     else if (!(r = py_list(o, dt, host, out)))

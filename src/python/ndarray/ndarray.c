@@ -359,9 +359,22 @@ static PyMemberDef members[] = {
 
 static PyGetSetDef attributes[48]; /* gathered below */
 
+static const char ndarray_doc[] =
+    "ndarray(shape, dtype=float, buffer=None, offset=0, strides=None, order=None)\n--\n\n"
+    "An array of numbers of one dtype on one device, with NumPy's attributes, methods and "
+    "operators.\n\n"
+    "Operations are recorded and run, fused into few kernels, when a value is looked at.  Arrays "
+    "are made by\ntreadle.asarray, zeros, arange and their like; called itself the class gives an "
+    "array that is not initialised,\nof `shape` (an int or ints) in order 'C' or 'F', or, with "
+    "buffer, one over that memory of the host (on the CPU).\nx.get() gives the values as a "
+    "numpy.ndarray.  dtypes: bool, int8 to int64, uint8 to uint64, float16, bfloat16,\nfloat32, "
+    "float64, complex64, complex128.  Raises ValueError: a negative extent, or too many axes; "
+    "TypeError:\nno such dtype; OutOfMemoryError.";
+
 static const PyType_Slot own_slots[] = {
     PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
     PY_SLOT(Py_tp_new, ndarray_make),
+    {Py_tp_doc, (void *)(uintptr_t)ndarray_doc},
     PY_SLOT(Py_tp_repr, repr),
     PY_SLOT(Py_tp_str, str),
     PY_SLOT(Py_tp_iter, iterate),

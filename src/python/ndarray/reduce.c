@@ -296,12 +296,23 @@ PyMethodDef py_reduce_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+#define REDUCES                                                                                    \
+    ", element by element along axis: an int, a tuple of ints, or None for all axes.\n\n"          \
+    "The result is an array of a's shape without those axes; keepdims=True leaves them with "      \
+    "extent 1.\ndtype is the result's and that of sums on the way, NumPy's choice where it is "    \
+    "not "                                                                                         \
+    "given.  out, an array\nof treadle's or NumPy's, takes the result and is returned; where, "    \
+    "bools "                                                                                       \
+    "that broadcast to a, leaves elements\nout; initial is joined to each result.\n\n"             \
+    "Raises AxisError (an IndexError and a ValueError): a has no such axis; ValueError: out has "  \
+    "another shape, or\nthere is nothing to reduce and no number that stands for that; "           \
+    "TypeError: "                                                                                  \
+    "a's dtype has no such operation."
+
 PyMethodDef py_reduce_functions[] = {
 #define RED(name, nacc, npair, identity, meaning, derivative)                                      \
     {#name, PY_FAST(fn_##name), METH_FASTCALL | METH_KEYWORDS,                                     \
-     #name                                                                                         \
-     "($module, /, a, " PARAMS_##name(TEXT) ")\n--\n\n" meaning                                    \
-                                            ", with the parameters of the method of that name."},
+     #name "($module, /, a, " PARAMS_##name(TEXT) ")\n--\n\n" meaning REDUCES},
 #include "array/graph/reduce.def"
     {NULL, NULL, 0, NULL},
 };
