@@ -282,21 +282,27 @@ py_host_bytes(PyObject *module, PyObject *n)
 
 /* The values of an array in Fortran's order, in that order. */
 static PyObject *
-get_fortran(PyObject *self)
+get_fortran(const td_array *a)
 {
-    PyObject *t = py_transposed(self), *host = t ? py_get(t) : NULL,
-             *r = host ? PyObject_GetAttrString(host, "T") : NULL;
+    int axes[TD_MAXDIM], ndim = a->view.shape.ndim;
+    py_ndarray *r = py_new();
+    PyObject *t, *host, *back;
 
+    for (int i = 0; i < ndim; i++)
+        axes[i] = ndim - 1 - i;
+    t = r ? py_done(r, td_array_transpose(a, axes, &r->a)) : NULL;
+    host = t ? py_get(t) : NULL;
+    back = host ? PyObject_GetAttrString(host, "T") : NULL;
     Py_XDECREF(t);
     Py_XDECREF(host);
-    return r;
+    return back;
 }
 
 PyObject *
 py_get(PyObject *self)
 {
     if (py_lies_in_fortran(&py_array_of(self)->view) && !is_passing(self))
-        return get_fortran(self);
+        return get_fortran(py_array_of(self));
     if (td_array_dtype(py_array_of(self)) == TD_BF16 && !py_ml_dtypes()) {
         PyErr_SetString(PyExc_TypeError,
                         "get: NumPy has no bfloat16; use .astype('float32'), .view('uint16') for "

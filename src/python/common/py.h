@@ -90,6 +90,14 @@ PyObject *py_scalar_object(td_scalar s);                  /* a Python number */
 const char *py_dtype_format(td_dtype dt);                 /* the buffer protocol's; NULL: none */
 bool        py_format_dtype(const char *format, Py_ssize_t itemsize, td_dtype *out); /* false, no exception: not ours */
 
+/* ---- order.c ---- */
+char    py_order(PyObject *o, char dflt);        /* order= as a capital; NULL, None: dflt; 0: raised */
+bool    py_is_fortran(const td_view *v);         /* Fortran's order, without gaps */
+bool    py_lies_in_fortran(const td_view *v);    /* and not C's as well */
+bool    py_is_laid(const td_view *v, char order); /* need nothing be copied for that order? */
+void    py_by_steps(const td_view *v, int axes[]); /* the axes from the longest steps to the shortest */
+td_view py_layout(const td_view *like, const td_shape *s, char order); /* of a new array of shape s, made like one that lies so (NULL: like none) */
+
 /* ---- convert.c ---- */
 /* Anything array-like to an array on dev (NULL: the default) of dtype dt (-1: its own); reads all of
  * obj before it returns.  A treadle array comes back as it is where nothing has to change. */
@@ -188,14 +196,6 @@ extern PyMethodDef py_reduce_functions[]; /* the same as functions of the module
 PyObject *py_reduce(td_red red, PyObject *self, PyObject *const arg[6]); /* axis, dtype, out, keepdims, initial, where; NULL: absent */
 bool      py_axis(const char *fn, int64_t axis, int ndim, int *out); /* AxisError, as NumPy's */
 bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
-
-/* ---- order.c ---- */
-char    py_order(PyObject *o, char dflt);        /* order= as a capital; NULL, None: dflt; 0: raised */
-bool    py_is_fortran(const td_view *v);         /* Fortran's order, without gaps */
-bool    py_lies_in_fortran(const td_view *v);    /* and not C's as well */
-bool    py_is_laid(const td_view *v, char order); /* need nothing be copied for that order? */
-void    py_by_steps(const td_view *v, int axes[]); /* the axes from the longest steps to the shortest */
-td_view py_layout(const td_view *like, const td_shape *s, char order); /* of a new array of shape s, made like one that lies so (NULL: like none) */
 
 /* ---- index.c ---- */
 /* The window of `from` that a subscript of integers, slices, Ellipsis and None names: 1; arrays are among them: 0;

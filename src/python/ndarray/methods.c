@@ -68,9 +68,13 @@ copy(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
     if (!py_parse("copy", names, 0, 1, args, nargs, kwnames, arg) ||
         !(order = py_order(arg[0], 'C')))
         return NULL;
-    layout = py_layout(&a->view, &a->view.shape, order);
     r = py_new();
-    return r ? py_done(r, td_array_cast_as(a, td_array_dtype(a), &layout, &r->a)) : NULL;
+    if (!r)
+        return NULL;
+    if (order == 'C' || (order != 'F' && td_view_is_contiguous(&a->view)))
+        return py_done(r, td_array_copy(a, &r->a));
+    layout = py_layout(&a->view, &a->view.shape, order);
+    return py_done(r, td_array_cast_as(a, td_array_dtype(a), &layout, &r->a));
 }
 
 static PyObject *
