@@ -218,6 +218,8 @@ PyObject *py_host_bytes(PyObject *module, PyObject *n);
 bool      py_memory_init(PyObject *module);
 
 /* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c, foreign.c: functions and types of the module ---- */
+/* arange.c: a METH_FASTCALL | METH_KEYWORDS function */
+PyObject *py_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of the graph; None: td_matmul_fuses is false */
 extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[], py_items_functions[],
     py_dlpack_functions[], py_foreign_functions[];
