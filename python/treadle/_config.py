@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 from . import _core
 from ._exchange import _host, _implicit
+from ._numpy._names import near
 
 
 class Config(SimpleNamespace):
@@ -22,11 +23,13 @@ class Config(SimpleNamespace):
     and device."""
 
     def __init__(self, **options):
-        super().__init__(
+        vars(self).update(
             check_bounds=True, implicit_host=_implicit.mode, fallback=_host.mode, crossover=None, **options
         )
 
     def __setattr__(self, name, value):
+        if name not in vars(self):
+            raise AttributeError(f"treadle.config has no setting {name!r}{near(name, vars(self))}")
         if name == "check_bounds":
             _core._check_bounds(value)
         elif name == "implicit_host":

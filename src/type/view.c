@@ -16,6 +16,19 @@ td_view_contiguous(const td_shape *s)
     return v;
 }
 
+td_view
+td_view_laid(const td_shape *s, const int *axes)
+{
+    td_view v = {.shape = *s};
+    int64_t step = 1;
+
+    for (int i = s->ndim - 1; i >= 0; i--) {
+        v.stride[axes[i]] = step;
+        step *= s->dim[axes[i]];
+    }
+    return v;
+}
+
 bool
 td_view_is_contiguous(const td_view *v)
 {

@@ -101,3 +101,38 @@ class EachOf:
             return np.array([one(float(v)) for v in x.flat]).reshape(x.shape).astype(x.dtype)
 
         return each
+
+
+def given(text, library):
+    """What a line of Python gives whose parts stand between semicolons, with np the library and host NumPy; an exception
+    is given, too."""
+    names = {"np": library, "host": np, "td": td}
+    *steps, last = text.split("; ")
+    try:
+        for step in steps:
+            exec(step, names)
+        return eval(last, names)
+    except Exception as error:
+        return error
+
+
+def alike(ours, theirs, text):
+    """Exceptions of one kind, or the same values; tuples and lists of them."""
+    if isinstance(theirs, Exception):
+        kind = next(t for t in type(theirs).__mro__ if t.__module__ == "builtins")
+        assert isinstance(ours, kind), f"{text}: {ours!r} where NumPy raises {theirs!r}"
+    elif isinstance(ours, Exception):
+        raise AssertionError(f"{text}: {ours!r} where NumPy gives {theirs!r}") from ours
+    elif isinstance(theirs, (tuple, list)):
+        assert type(ours) is type(theirs) and len(ours) == len(theirs), text
+        for one, other in zip(ours, theirs):
+            alike(one, other, text)
+    elif isinstance(ours, td.ndarray):
+        check(ours, theirs, 0, text)
+    else:
+        assert type(ours) is type(theirs) and ours == theirs, f"{text}: {ours!r} where NumPy gives {theirs!r}"
+
+
+def same_call(text):
+    """Does treadle give for the line what NumPy gives?"""
+    alike(given(text, td), given(text, np), text)

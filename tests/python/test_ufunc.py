@@ -54,6 +54,25 @@ def test_dtypes_of_results(name):
             assert outcome(ours, number, twins[c]) == outcome(theirs, number, ones[c]), (number, c)
 
 
+# Loops that NumPy finds by going down a list, which has fewer than it could have.
+LISTED = {"absolute", "ldexp", "float_power", "isnan", "isinf", "isfinite", "signbit"}
+
+
+@pytest.mark.parametrize("name", [n for n in UFUNCS if UFUNCS[n].nin == 2 and n not in LISTED])
+@pytest.mark.filterwarnings("ignore")
+def test_python_numbers_beside_a_dtype(name):
+    """dtype= says what a Python number becomes, whatever the dtype of the array beside it; alone, too."""
+    ours, theirs = UFUNCS[name], getattr(np, name)
+    for dtype in "?BhLefD":
+        for number in (True, 2, -1, 300, 2**40, 1.5, 2j) + (2**63,) * (dtype != "?"):
+            assert outcome(lambda: ours(number, 3, dtype=dtype)) == outcome(lambda: theirs(number, 3, dtype=dtype))  # noqa: B023
+            for c in "?BlefD":
+                x = np.ones(1, c)
+                y = td.asarray(x)
+                wanted = outcome(lambda: theirs(x, number, dtype=dtype))  # noqa: B023
+                assert outcome(lambda: ours(y, number, dtype=dtype)) == wanted, (c, number, dtype)  # noqa: B023
+
+
 # Calls of both libraries, over a = arange(4), f = linspace(0, 1, 4) and z = zeros.
 CALLS = """
 np.less(a, f, sig="dd->?")
@@ -81,6 +100,22 @@ np.add(a, a, z(4))
 np.add(a, a, None)
 np.add(a, a, out=(None,), order="C", subok=False)
 np.add(a, a, out=z((2, 4)), where=[[True], [False]])
+np.multiply(a.astype("u1"), True, dtype="f8")
+np.add(a.astype("u1"), 300, dtype="i8")
+np.add(a.astype("u1"), 2**63, dtype="u8")
+np.add(a.astype("u1"), 2**70, dtype="f8")
+np.power(a.astype("u1") + 1, -1, dtype="f8")
+np.less(a.astype("u1"), 300, dtype=bool)
+np.less(a.astype("u1"), 300, signature="ll->?")
+np.add(5, 5, dtype="u1")
+np.add(3, 4.5, casting="no")
+np.add(2**70, 1, dtype="f4")
+np.add(True, 2, dtype="f4")
+np.maximum(True, 3, dtype="f2")
+np.add(a.astype("u1"), 300, dtype="i8", where=a > 1, out=z(4, "i8"))
+np.add(z((0, 2), "u1"), 300, dtype="i8")
+np.add(z((), "u1"), 300, dtype="i8")
+np.negative(500, dtype="i1", casting="unsafe")
 """
 REFUSALS = """
 np.add(a, f, dtype="i4")
@@ -112,6 +147,10 @@ np.add(a)
 np.add(a, a, a, a)
 np.add(a, a, axis=0)
 np.add(a, a, foo=1)
+np.add(a, True, dtype=float, casting="no")
+np.add(1, 1, dtype=bool)
+np.absolute(3, dtype="u1")
+np.add(3.5, 4.5j, dtype="f8")
 """
 
 

@@ -54,6 +54,40 @@ def fallbacks(clear=False):
     return sorted(rows, key=lambda row: (-row[3], -row[2], row[0]))
 
 
+def check_out(name, out):
+    """TypeError unless out is treadle's array or NumPy's."""
+    import numpy
+
+    if not isinstance(out, (_core.ndarray, numpy.ndarray)):
+        raise TypeError(f"{name}: out must be a treadle array, or NumPy's, not {type(out).__name__}")
+
+
+def store(name, out, value, where=True, casting="unsafe"):
+    """out, which has taken value where the mask is true. NumPy's array is written in the host's memory: the way there
+    is counted as a fallback of name. TypeError: the casting rule forbids it; ValueError: the shapes do not fit, or out
+    is read-only."""
+    import numpy
+
+    if isinstance(out, _core.ndarray):
+        if where is not True or casting != "unsafe":
+            import treadle
+
+            treadle.copyto(out, value, casting, where)
+        else:
+            out[...] = value
+        return out
+    check_out(name, out)
+    if not out.flags.writeable:
+        raise ValueError(f"{name}: output array is read-only")
+    if isinstance(where, _core.ndarray):
+        where = where.get()
+    if isinstance(value, _core.ndarray):
+        note(name, value.nbytes, "out= is NumPy's array", "writes to the host's memory")
+        value = (value.astype("float32") if value.dtype.kind == "V" else value).get()
+    numpy.copyto(out, value, casting=casting, where=where)
+    return out
+
+
 class _Trip:
     """The way of a call's arrays to the host and back: the bytes moved, the device that results go to, the arrays that
     are out=. What an array of the CPU has in memory is read there; out= is written by way of a copy, since several

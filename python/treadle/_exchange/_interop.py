@@ -271,7 +271,7 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     arrays, but for out= of NumPy's; what treadle lacks is a fallback."""
     if isinstance(ufunc, _core.ufunc):  # ours of that name, as a program writes that imports treadle in NumPy's place
         ufunc = getattr(numpy, ufunc.__name__)
-    if _strangers(inputs) or (out and _strangers(out)):
+    if _strangers(inputs) or (out and _strangers(out)) or _strangers((kwargs.get("where", True),)):
         return NotImplemented
     if _masked(inputs):
         kwargs |= {"out": tuple(map(_down, out))} if out else {}

@@ -3,7 +3,7 @@
 import numpy
 
 from .. import _core
-from .._core import arange, asarray, empty, full, ndarray, ones, zeros
+from .._core import arange, asarray, ndarray
 from ._math import where
 from ._shape import moveaxis, stack
 
@@ -20,24 +20,10 @@ def ascontiguousarray(a, dtype=None, *, like=None):
     return a if a.flags.c_contiguous else a.copy()
 
 
-def _laid(a, order):
-    """a itself where its elements lie in that order, else a copy in which they do."""
-    if order is not None and str(order).upper() not in ("C", "F", "A", "K"):
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
-    order = order and order.upper()
-    if order in (None, "A", "K") or getattr(a.flags, {"C": "c_contiguous", "F": "f_contiguous"}[order]):
-        return a
-    if order == "C":
-        return a.copy()
-    r = empty(a.shape[::-1], a.dtype, device=a.device).T
-    r[...] = a
-    return r
-
-
 def asfortranarray(a, dtype=None, *, like=None):
     """a itself where its elements lie in Fortran's order, else a copy; at least one axis."""
     a = asarray(a, dtype)
-    return _laid(a.reshape(1) if a.ndim == 0 else a, "F")
+    return asarray(a.reshape(1) if a.ndim == 0 else a, order="F")
 
 
 def isfortran(a):
@@ -48,7 +34,7 @@ def isfortran(a):
 
 def asarray_chkfinite(a, dtype=None, order=None):
     """As asarray. ValueError: an element is not finite."""
-    a = _laid(asarray(a, dtype), order)
+    a = asarray(a, dtype, order)
     if a.dtype.kind in "fcV" and not bool(_core.ufuncs()["isfinite"](a).all()):
         raise ValueError("array must not contain infs or NaNs")
     return a
@@ -63,45 +49,41 @@ def require(a, dtype=None, requirements=None, *, like=None):
     if wanted >= {"c", "f"}:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = "F" if "f" in wanted else "C" if "c" in wanted else None
-    a = _laid(asarray(a, dtype), order)
-    # Elements in Fortran's order are a view of memory in C's: that is as much its own as such an array can be.
-    missing = [x for x in wanted - {"c", "f", "e"} if not getattr(a.flags, x) and not (x == "owndata" and order == "F")]
-    return _laid(a.copy(), order) if missing else a
+    a = asarray(a, dtype, order)
+    missing = [x for x in wanted - {"c", "f", "e"} if not getattr(a.flags, x)]
+    return a.copy(order or "K") if missing else a
 
 
 def copy(a, order="K", subok=False):
     """An array of its own with a's values, in C's order or in Fortran's."""
-    return _laid(_core.array(a), order)
+    return _core.array(a, order=order)
 
 
-def _like(make, a, dtype, shape, device, *value):
+def _like(a, dtype, order, shape, device, value=None):
     a = a if isinstance(a, ndarray) else asarray(a, device=device)
-    return make(
-        a.shape if shape is None else shape,
-        *value,
-        dtype=a.dtype if dtype is None else dtype,
-        device=a.device if device is None else device,
-    )
+    return _core._like(a, dtype, order, shape, device, value)
 
 
 def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """Uninitialised, with the shape and dtype of another array, on its device unless another is named."""
-    return _like(empty, prototype, dtype, shape, device)
+    return _like(prototype, dtype, order, shape, device)
 
 
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """Zeros with the shape and dtype of another array, on its device unless another is named."""
-    return _like(zeros, a, dtype, shape, device)
+    return _like(a, dtype, order, shape, device, 0)
 
 
 def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """Ones with the shape and dtype of another array, on its device unless another is named."""
-    return _like(ones, a, dtype, shape, device)
+    return _like(a, dtype, order, shape, device, 1)
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """One value with the shape and dtype of another array, on its device unless another is named."""
-    return _like(full, a, dtype, shape, device, fill_value)
+    r = _like(a, dtype, order, shape, device)
+    _core._fill_cast(r, fill_value)
+    return r
 
 
 # ---- ranges ----
@@ -171,7 +153,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=
 def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     """Ones on the k-th diagonal of an N by M matrix, zeros beside."""
     i, j = arange(N, device=device), arange(N if M is None else M, device=device)
-    return (j[None, :] - i[:, None] == k).astype(dtype)
+    return (j[None, :] - i[:, None] == k).astype(dtype, order)
 
 
 def identity(n, dtype=float, *, device=None, like=None):

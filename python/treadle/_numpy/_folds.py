@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, full
-from .._exchange._host import library
+from .._exchange._host import check_out, library, store
 from .._exchange._place import on
 from .._exchange._place import own as _own
 from . import _masked
@@ -88,10 +88,10 @@ def _into(out, r, name, method):
     out = _given(out)
     if out is None:
         return r
+    check_out(f"{name}.{method}", out)
     if out.shape != r.shape:
         raise ValueError(f"{name}.{method}: out has shape {out.shape}, the result {r.shape}")
-    out[...] = r
-    return out
+    return store(f"{name}.{method}", out, r)
 
 
 # ---- loops of our compiler's ----

@@ -4,6 +4,7 @@ import math
 
 from .. import _core
 from .._core import asarray
+from .._exchange._host import check_out, store
 
 _UFUNC = _core.ufuncs()
 _select, _subtract, _multiply, _divide = (_UFUNC[k] for k in ("select", "subtract", "multiply", "divide"))
@@ -30,6 +31,8 @@ def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
         where = _core._broadcast_to(where, a.shape)
     else:
         where = None
+    if isinstance(initial, (list, tuple)) or getattr(initial, "size", 1) != 1:
+        raise TypeError(f"{name}: initial is one number, not {initial!r}")
     keepdims = bool(keepdims)
     if name == "mean":
         r = _mean(a, axis, dtype, keepdims, where)
@@ -40,10 +43,10 @@ def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
         r = _fold(name, a, axis, dtype, keepdims, initial, where)
     if out is None:
         return r
+    check_out(name, out)
     if out.shape != r.shape:
         raise ValueError(f"{name}: out has the shape {out.shape}, the result {r.shape}")
-    out[...] = r
-    return out
+    return store(name, out, r)
 
 
 def _root(r):

@@ -8,7 +8,7 @@ import numpy
 from .. import _core
 from .._core import asarray, ndarray
 from .._select._indexing import nonzero
-from ._spelled import into, spelled
+from ._spelled import into, placed, spelled
 
 _UFUNC = _core.ufuncs()
 _select, _minimum, _maximum, _rint = (_UFUNC[k] for k in ("select", "minimum", "maximum", "rint"))
@@ -37,21 +37,42 @@ def where(condition, x=None, y=None, /):
     return _select(condition, x, y)
 
 
-def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
-    """a with values below min and above max replaced by them; None: no bound. a_min and a_max are older names."""
-    low, high = a_min if min is None else min, a_max if max is None else max
-    a = asarray(a)
-    if a.dtype.kind in "iu":  # a Python number beyond the dtype bounds nothing
+_ABSENT = getattr(numpy, "_NoValue", None)
+
+
+def clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT, **kwargs):
+    """a with values below a_min and above a_max replaced by them; None: no bound. min and max are their other names.
+
+    kwargs: where, casting, dtype, as ufuncs take them. TypeError: one bound alone without its name min or max;
+    ValueError: both pairs of names.
+    """
+    if a_min is _ABSENT and a_max is _ABSENT:
+        a_min, a_max = (None if x is _ABSENT else x for x in (min, max))
+    elif a_min is _ABSENT or a_max is _ABSENT:
+        missing = "a_min" if a_min is _ABSENT else "a_max"
+        raise TypeError(f"clip() missing 1 required positional argument: '{missing}'")
+    elif min is not _ABSENT or max is not _ABSENT:
+        raise ValueError(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
+        )
+    return clipped(a, a_min, a_max, out, **kwargs)
+
+
+def clipped(a, low, high, out=None, where=True, casting="same_kind", dtype=None, order="K", subok=True):
+    """a between the bounds low and high, of which None is none."""
+    a, loop = asarray(a), {} if dtype is None else {"dtype": dtype, "casting": casting}
+    if a.dtype.kind in "iu" and not loop:  # a Python number beyond the dtype bounds nothing
         held = numpy.iinfo(a.dtype)
         low = None if type(low) is int and low <= held.min else low
         high = None if type(high) is int and high >= held.max else high
     if low is not None and high is not None and a.dtype.kind == "b":
         a = a.astype(numpy.result_type(a.dtype, *(getattr(x, "dtype", x) for x in (low, high))), copy=False)
     if low is not None:
-        a = _maximum(a, low)
+        a = _maximum(a, low, **loop)
     if high is not None:
-        a = _minimum(a, high)
-    return _into("clip", out, a if low is not None or high is not None else a.copy())
+        a = _minimum(a, high, **loop)
+    a = a if low is not None or high is not None else a.copy()
+    return placed("clip", a, out, where, casting)
 
 
 def round(a, decimals=0, out=None):
@@ -182,6 +203,8 @@ def isneginf(x, out=None):
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """x with NaN and infinities replaced by numbers."""
+    if isinstance(copy, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
     x = asarray(x)
     if _kind(x) == "c":
         r = x.copy() if copy else x

@@ -1,13 +1,17 @@
 """Members of ndarray that need no C of their own; src/python/ndarray/members.c calls these functions with the array."""
 
+import operator
 import pickle
 from math import prod
+from numbers import Number
 
 import numpy
 
 from .. import _core
 from .._core import empty
+from .._exchange._host import fallback
 from ._flat import flat, set_flat  # noqa: F401
+from ._math import clipped
 
 
 def matrix_transposed(a):
@@ -107,6 +111,40 @@ def setstate(a, state, /):
     host = numpy.empty(0)
     host.__setstate__(state)
     a._become(_core.array(host, device=a.device))
+
+
+def over_buffer(shape, dtype, buffer, offset, strides, order):
+    """ndarray(shape, dtype, buffer, offset, strides, order): NumPy's array over the buffer's memory, shared on the CPU.
+    ValueError: the default device is another, where the buffer is not."""
+    host = numpy.ndarray(shape, dtype or float, buffer, offset, strides, order)
+    if _core.device().kind != "cpu":
+        raise ValueError(
+            f"ndarray: buffer= and strides= are about memory of the host, and the default device is {_core.device()}; "
+            "treadle.asarray copies from the host, treadle.from_dlpack shares memory of a device"
+        )
+    return _core.asarray(host, copy=False)
+
+
+def clip(a, min=None, max=None, out=None, **kwargs):
+    return clipped(a, min, max, out, **kwargs)
+
+
+# ---- beside objects ----
+
+
+def same_objects(a, other, equal):
+    """a == other (equal) or a != other where other is no array of numbers: what nothing equals, without a look at a's
+    values; lists and arrays of objects or text, and numbers of other classes, as NumPy compares them; NotImplemented:
+    other's class may know better."""
+    if isinstance(other, (list, tuple, bytearray, numpy.ndarray, numpy.generic, Number)):
+        compare = operator.eq if equal else operator.ne
+        return fallback("numpy.equal" if equal else "numpy.not_equal", compare, (a, other), {}, "it compares objects")
+    if isinstance(other, _UNEQUAL) or type(other).__eq__ is object.__eq__:
+        return _core.full(a.shape, not equal, "bool", device=a.device)
+    return NotImplemented
+
+
+_UNEQUAL = (type(None), str, bytes, dict, set, frozenset, slice, range, numpy.dtype)  # with an __eq__ of their own
 
 
 # ---- pickles ----

@@ -55,8 +55,7 @@ PARAMETERS = {
 DIFFERENT = {
     "float int complex": "an array of one element and any number of axes is a number, as in NumPy before 2.4",
     "getfield setfield": "the offset is a multiple of the field's size",
-    "base": "an array of the whole memory, not the object that a view was made from",
-    "empty zeros ones full array asarray": "order= is accepted; memory is laid out in C's order",
+    "base": "the array whose memory a view is of as long as the program holds it, then another one of the whole memory",
     "reciprocal": "of the integer 0 it is 0",
     "nditer": "what it writes into an array of a GPU arrives there at close() or at the end of the loop",
     "poly1d Polynomial": "coefficients live on the host, so coef is a NumPy array in series (an array in poly1d)",
@@ -101,12 +100,24 @@ LEFT_OUT_OF = {
 }
 
 
+def near(name, names):
+    """"; did you mean 'x'?" of the name among names that is most like `name`, or nothing."""
+    import difflib
+
+    found = difflib.get_close_matches(name, names, 1, 0.7)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
 def find(name):
     """What treadle.name is, of the names that no module of treadle holds; AttributeError with advice for others."""
     if name in HOST:
         return function(name)
     if name not in NUMPY:
-        why = reasons(LEFT_OUT).get(name, "what NumPy has and treadle lacks can be called on x.get()")
+        why = reasons(LEFT_OUT).get(name)
+        if why is None:
+            import treadle
+
+            why = "what NumPy has and treadle lacks can be called on x.get()" + near(name, dir(treadle))
         raise AttributeError(f"module 'treadle' has no attribute '{name}': {why}", name=name)
     import numpy
 

@@ -5,8 +5,8 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
+from .._exchange._host import store
 from .._exchange._place import own as _own
-from .._select._pick import _store
 from ._shape import concatenate
 
 _KINDS = {
@@ -140,7 +140,7 @@ def _cumulative(cumulate, first, x, axis, dtype, out, include_initial):
     if include_initial:
         shape = [1 if k == axis % x.ndim else n for k, n in enumerate(x.shape)]
         r = concatenate([_core.full(shape, first, dtype=r.dtype, device=x.device), r], axis)
-    return r if out is None else _store(out, r)
+    return r if out is None else store(f"cumulative_{cumulate.__name__[3:]}", out, r)
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):

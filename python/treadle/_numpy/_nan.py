@@ -8,6 +8,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray
+from .._exchange._host import check_out, store
 from .._exchange._place import on
 from .._exchange._place import own as _own
 from .._select._sorting import cumprod, cumsum
@@ -20,13 +21,13 @@ def _has_nan(a):
     return a.dtype.kind in "fcV"
 
 
-def _into(out, value):
+def _into(name, out, value):
     if out is None:
         return value
+    check_out(name, out)
     if out.shape != value.shape:
         raise ValueError(f"out has shape {out.shape}, the result {value.shape}")
-    out[...] = value
-    return out
+    return store(name, out, value)
 
 
 def _filled(a, instead):
@@ -88,7 +89,7 @@ def _extreme(a, method, instead, axis, out, keepdims, initial, where):
     r = getattr(_select(there, a, worst), method)(axis, keepdims=keepdims, **more)
     if initial is None:
         r = _select(there.any(axis, keepdims=keepdims), r, asarray(float("nan"), a.dtype, device=a.device))
-    return _into(out, r)
+    return _into(f"nan{method}", out, r)
 
 
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
@@ -106,7 +107,7 @@ def _place(a, method, instead, axis, out, keepdims):
     if _has_nan(a) and bool(_isnan(a).all(axis).any()):
         raise ValueError("All-NaN slice encountered")
     r = getattr(_filled(a, instead), method)(axis, keepdims=keepdims)
-    return _into(out, r)
+    return _into(f"nan{method}", out, r)
 
 
 def nanargmax(a, axis=None, out=None, *, keepdims=False):
@@ -132,7 +133,9 @@ def _mean(a, there, axis, keepdims):
     return total / there.sum(axis, keepdims=keepdims).astype("float64")
 
 
-def _need_inexact(a, dtype):
+def _need_inexact(a, dtype, out):
+    if out is not None and a.dtype.kind in "fc" and out.dtype.kind not in "fcV":
+        raise TypeError(f"If a is inexact, then out must be inexact: {a.dtype} and {out.dtype}")
     if dtype is not None and a.dtype.kind in "fc" and numpy.dtype(dtype).kind not in "fcV":
         raise TypeError(f"If a is inexact, then dtype must be inexact: {a.dtype} and {numpy.dtype(dtype)}")
 
@@ -140,10 +143,10 @@ def _need_inexact(a, dtype):
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """The mean of what is not NaN; NaN where all is."""
     a = _own(a)
-    _need_inexact(a, dtype)
+    _need_inexact(a, dtype, out)
     if not _has_nan(a):
         return a.mean(axis, dtype, out, keepdims, **_more(None, where))
-    return _into(out, _mean(a, _counted(a, where), axis, keepdims).astype(dtype or a.dtype))
+    return _into("nanmean", out, _mean(a, _counted(a, where), axis, keepdims).astype(dtype or a.dtype))
 
 
 def _variance(a, axis, ddof, keepdims, where, mean):
@@ -163,7 +166,7 @@ def _real(dtype):
 
 def _spread(name, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
     a = _own(a)
-    _need_inexact(a, dtype)
+    _need_inexact(a, dtype, out)
     if correction is not None:
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
@@ -172,7 +175,7 @@ def _spread(name, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
         more = _more(None, where) | ({} if mean is None else {"mean": mean})
         return getattr(a, name)(axis, dtype, out, ddof, keepdims, **more)
     r = _variance(a, axis, ddof, keepdims, where, mean)
-    return _into(out, (_sqrt(r) if name == "std" else r).astype(dtype or _real(a.dtype)))
+    return _into(f"nan{name}", out, (_sqrt(r) if name == "std" else r).astype(dtype or _real(a.dtype)))
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):

@@ -6,6 +6,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, full, ndarray
+from .._exchange._host import check_out, store
 from .._exchange._place import castable
 
 
@@ -144,17 +145,28 @@ def rot90(m, k=1, axes=(0, 1)):
 
 
 def roll(a, shift, axis=None):
-    """a with its elements moved on by shift places along axes (None: of the flat array), round the end."""
+    """a with its elements moved on by shift places along axes (None: of the flat array), round the end; shift and axis
+    are numbers or sequences that broadcast together."""
     a = asarray(a)
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
-    axes = _axes(axis, a.ndim, "roll", True)
-    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
-    for by, k in zip(shifts, axes * (1 if len(axes) > 1 else len(shifts)), strict=True):
+    if isinstance(axis, (tuple, list)):
+        _axes(axis, a.ndim, "roll", True)
+    try:
+        pairs = numpy.broadcast(*(x.get() if isinstance(x, ndarray) else x for x in (shift, axis)))
+    except ValueError as error:
+        raise ValueError(f"roll: shift {shift} and axis {axis} do not broadcast") from error
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    shifts = {}
+    for by, k in pairs:
+        k = _axis(int(k), a.ndim, "roll")
+        shifts[k] = shifts.get(k, 0) + int(by)
+    for k, by in shifts.items():
         n = a.shape[k]
-        by = int(by) % n if n else 0
+        by = by % n if n else 0
         a = concatenate((a[_cut(a.ndim, k, slice(n - by, None))], a[_cut(a.ndim, k, slice(n - by))]), k)
-    return a
+    return a if shifts else a.copy()
 
 
 def tile(A, reps):
@@ -276,11 +288,14 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         out = empty(shape, dtype or numpy.result_type(*(a.dtype for a in arrays)), device=first.device)
     elif dtype is not None:
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+    check_out("concatenate", out)
     for a in arrays:
         if not castable(a.dtype, out.dtype, casting):
             raise TypeError(f"Cannot cast array data from {a.dtype} to {out.dtype} according to the rule '{casting}'")
     if list(out.shape) != shape:
         raise ValueError(f"concatenate: out has shape {out.shape}, the result {tuple(shape)}")
+    if not isinstance(out, ndarray):
+        return store("concatenate", out, concatenate(arrays, axis), casting=casting)
     at = 0
     for a in arrays:
         n = a.shape[axis]
@@ -301,7 +316,7 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     if any(a.shape != arrays[0].shape for a in arrays):
         raise ValueError(f"stack: all input arrays must have the same shape: {[a.shape for a in arrays]}")
     axis = _axis(axis, arrays[0].ndim + 1, "stack")
-    return concatenate([expand_dims(a, axis) for a in arrays], axis, out, dtype=dtype)
+    return concatenate([expand_dims(a, axis) for a in arrays], axis, out, dtype=dtype, casting=casting)
 
 
 def unstack(x, /, *, axis=0):
@@ -339,7 +354,7 @@ def _list_of(f, arrays):
 
 def vstack(tup, *, dtype=None, casting="same_kind"):
     """The arrays one below the other."""
-    return concatenate(_list_of(atleast_2d, tup), 0, dtype=dtype)
+    return concatenate(_list_of(atleast_2d, tup), 0, dtype=dtype, casting=casting)
 
 
 row_stack = vstack
@@ -348,7 +363,7 @@ row_stack = vstack
 def hstack(tup, *, dtype=None, casting="same_kind"):
     """The arrays side by side."""
     arrays = _list_of(atleast_1d, tup)
-    return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype)
+    return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 def dstack(tup):

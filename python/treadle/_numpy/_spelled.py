@@ -15,20 +15,28 @@ from ._shape import broadcast_to, moveaxis
 def into(name, out, value, where=True, rule="same_kind"):
     """Writes value into out, where the mask is true, and gives out. TypeError: the rule does not allow the cast;
     ValueError: the shapes do not fit."""
-    if not isinstance(out, ndarray):
-        raise TypeError(f"{name}: out must be a treadle array, not {type(out).__name__}")
+    _host.check_out(name, out)
     if not castable(value.dtype, out.dtype, rule):
         raise TypeError(f"Cannot cast ufunc '{name}' output from {value.dtype} to {out.dtype} with rule '{rule}'")
     if numpy.broadcast_shapes(value.shape, out.shape) != out.shape:
         raise ValueError(f"{name}: out has shape {out.shape}, the result {value.shape}")
     if where is True:
-        out[...] = value
+        _host.store(name, out, value)
+    elif not isinstance(out, ndarray):
+        _host.store(name, out, value, _core.asnumpy(where))
     else:
         mask = _core._beside(name, out, where)[1]
         if mask.dtype.kind != "b":
             raise TypeError(f"{name}: where must be bool, not {mask.dtype}")
         _core._assign_where(out, broadcast_to(mask, out.shape), broadcast_to(value, out.shape))
     return out
+
+
+def placed(name, value, out, where=True, rule="same_kind"):
+    """What a call with out= and where= gives for value; where the mask is false and there is no out, zero."""
+    if out is not None:
+        return into(name, out, value, where, rule)
+    return value if where is True else _core.ufuncs()["select"](where, value, False)
 
 
 def parameters(nin, nout):
@@ -108,7 +116,7 @@ class Spelled:
         if out is None and not more and where is True:
             return made
         made = made if self.nout > 1 else (made,)
-        results = tuple(self._placed(r, o, where, casting) for r, o in zip(made, outs))
+        results = tuple(placed(self.__name__, r, o, where, casting) for r, o in zip(made, outs))
         return results if self.nout > 1 else results[0]
 
     def _typed_operands(self, args, loop, rule):
@@ -118,13 +126,6 @@ class Spelled:
                     f"No loop matching the specified signature and casting was found for ufunc {self.__name__}"
                 )
         return _cast(self.__name__, args[: self._typed], loop[: self._typed], rule) + list(args[self._typed :])
-
-    def _placed(self, value, out, where, rule):
-        if out is not None:
-            return into(self.__name__, out, value, where, rule)
-        if where is True:
-            return value
-        return _core.ufuncs()["select"](where, value, False)
 
     def outer(self, a, b, **kwargs):
         """The function of all pairs of elements."""
@@ -189,6 +190,7 @@ def generalised(layout):
         def fn(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,
                keepdims=False, signature=None, sig=None):  # fmt: skip
             given = _core._beside(name, x1, x2)
+            castable(given[0].dtype, given[0].dtype, casting)  # ValueError: there is no such rule
             given = _cast(name, given, _loop(name, 2, dtype, signature, sig), casting)
             if keepdims and (counts[-1] or len(set(counts[:-1])) > 1):
                 raise TypeError(f"{name} does not support keepdims: its signature does not allow it")
@@ -207,7 +209,8 @@ def generalised(layout):
             if at is not None and at[-1]:
                 r = moveaxis(r, tuple(range(-len(at[-1]), 0)), at[-1])
             out = out[0] if isinstance(out, tuple) else out
-            return r if out is None else _whole(name, out, r, casting)
+            core = counts[-1] if at is None and not keepdims else r.ndim
+            return r if out is None else _whole(name, out, r, casting, core)
 
         del fn.__wrapped__  # its parameters are those above
         fn.signature, fn.nin, fn.nout, fn.nargs = layout, 2, 1, 3
@@ -216,7 +219,8 @@ def generalised(layout):
     return decorate
 
 
-def _whole(name, out, r, rule):
-    if isinstance(out, ndarray) and out.shape != r.shape:
+def _whole(name, out, r, rule, core):
+    """r in out, whose last `core` axes are r's; r is repeated along the others."""
+    if out.ndim < r.ndim or out.shape[out.ndim - core :] != r.shape[r.ndim - core :]:
         raise ValueError(f"{name}: out has shape {out.shape}, the result {r.shape}")
     return into(name, out, r, True, rule)

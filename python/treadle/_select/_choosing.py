@@ -4,9 +4,10 @@ import numpy
 
 from .. import _core
 from .._core import arange, asarray, empty, ndarray, ones
+from .._exchange._host import store
 from .._exchange._place import elements, on
 from .._numpy._shape import _axes, _axis, _cut, concatenate
-from ._indexing import flatnonzero, nonzero
+from ._indexing import flatnonzero, index_mode, nonzero
 from ._pick import gather, scatter
 from ._sorting import argsort
 
@@ -144,7 +145,7 @@ def choose(a, choices, out=None, mode="raise"):
     if a.dtype.kind not in "biu" or a.dtype == "uint64":
         raise TypeError(f"Cannot cast array data from {a.dtype} to int64 according to the rule 'safe'")
     choices = list(choices)
-    n = len(choices)
+    n, mode = len(choices), index_mode(mode)
     if mode == "raise" and a.size and (int(a.min()) < 0 or int(a.max()) >= n):
         raise ValueError("invalid entry in choice array")
     if mode == "wrap":
@@ -157,14 +158,12 @@ def choose(a, choices, out=None, mode="raise"):
     for k in range(n - 2, -1, -1):
         r = _UFUNC["select"](a <= k, choices[k], r)
     r = r.copy() if n == 1 else r
-    if out is None:
-        return r
-    out[...] = r
-    return out
+    return r if out is None else store("choose", out, r)
 
 
 def select(condlist, choicelist, default=0):
     """Element by element the choice of the first condition that is true, else default."""
+    condlist, choicelist = list(condlist), list(choicelist)
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:

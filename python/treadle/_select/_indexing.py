@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, ndarray
-from .._exchange._host import library
+from .._exchange._host import check_out, library, store
 from .._exchange._place import allow
 from .._numpy._shape import stack
 from ._pick import Pick
@@ -74,12 +74,12 @@ def extract(condition, arr):
 
 def take(a, indices, axis=None, out=None, mode="raise"):
     """Elements of a along axis (None: of the flat array) at integer indices; IndexError out of range."""
-    given = isinstance(indices, (ndarray, numpy.ndarray))
+    given, mode = isinstance(indices, (ndarray, numpy.ndarray, numpy.generic)), index_mode(mode)
     a, indices = _core._beside("take", a, indices)
     if indices.dtype.kind not in "iub":
-        if indices.size or given:
+        if given:
             raise TypeError(f"Cannot cast array data from {indices.dtype} to int64 according to the rule 'same_kind'")
-        indices = indices.astype("int64")
+        indices = indices.astype("int64")  # each number of a list as int() has it
     if axis is None:
         a, axis = a.ravel(), 0
     a = a.reshape(1) if a.ndim == 0 else a
@@ -94,11 +94,20 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     return r if out is None else _store_safely("take", out, r)
 
 
+def index_mode(mode):
+    """What becomes of indices out of range: "raise" (None too), "wrap" or "clip". ValueError: nothing of the kind."""
+    if mode is None:
+        return "raise"
+    if mode not in ("clip", "raise", "wrap"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    return mode
+
+
 def _store_safely(name, out, value):
     """NumPy works in a copy of out that is as value is: out has to fit there."""
+    check_out(name, out)
     allow(name, out.dtype, value.dtype, "safe")
-    out[...] = value
-    return out
+    return store(name, out, value)
 
 
 # ---- parsing ----
@@ -106,9 +115,12 @@ def _store_safely(name, out, value):
 
 def _index_array(x, item):
     """An item of a subscript of x as an array on x's device."""
-    a = _core._beside("indices", x, item)[1]
-    if a.size == 0 and not isinstance(item, ndarray) and a.dtype.kind == "f":
-        a = a.astype("int64")  # an empty list
+    try:
+        a = _core._beside("indices", x, item)[1]
+    except (TypeError, OverflowError) as error:  # of text or of objects
+        raise IndexError("arrays used as indices must be of integer (or boolean) type") from error
+    if a.size == 0 and isinstance(item, (list, tuple)) and a.dtype.kind == "f":
+        a = a.astype("int64")
     if a.dtype.kind not in "biu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     return a
@@ -264,6 +276,11 @@ def setitem(a, key, value):
         mask = _index_array(a, key)
         if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:
             _mask_axes(a, mask, 0)
+            if mask.ndim == a.ndim and getattr(value, "ndim", 0) > 1:
+                raise TypeError(
+                    "boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
+                    f"{value.ndim} dimensions"
+                )
             if mask.size and (_assign_mask(a, mask, value) or _assign_chosen(a, mask, value)):
                 return None
     p = parse(a, key)

@@ -63,6 +63,3 @@ def scatter(a, at, value, axis=0):
     _core._put(p.view, *p.rest, value)
 
 
-def _store(out, value):
-    out[...] = value
-    return out

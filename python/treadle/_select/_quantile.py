@@ -10,6 +10,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, asnumpy, ndarray
+from .._exchange._host import check_out, store
 from .._exchange._place import on
 from .._numpy._shape import _axes, concatenate
 from . import _selection
@@ -89,13 +90,13 @@ class Rows:
         return r.reshape((*more, *self.shape))
 
 
-def _into(out, r):
+def _into(name, out, r, casting="unsafe"):
     if out is None:
         return r
+    check_out(name, out)
     if out.shape != r.shape:
-        raise ValueError(f"output array has shape {out.shape}, the result {r.shape}")
-    out[...] = r
-    return out
+        raise ValueError(f"{name}: output array has shape {out.shape}, the result {r.shape}")
+    return store(name, out, r, casting=casting)
 
 
 def _element(rows, at):
@@ -118,7 +119,7 @@ def _by_numpy(name, a, args, kw, out):
     kw = {k: asnumpy(v) if isinstance(v, ndarray) and v.device != a.device else v for k, v in kw.items()}
     half = a.dtype.kind == "V"
     r = _library(name, _wide(a) if half else a, *args, **kw)
-    return _into(out, _narrow(r, a) if half else r)
+    return _into(name, out, _narrow(r, a) if half else r, "unsafe" if name.endswith("median") else "same_kind")
 
 
 # ---- medians ----
@@ -135,7 +136,7 @@ def _middle(name, a, axis, out, keepdims):
         found = _selection.around(flat, (rows.n - 1) // 2, rows.n // 2)
         if found is not None:
             first = (rows.n - 1) // 2 - found[1]
-            return _into(out, rows.back(found[0][first : first + 2 - rows.n % 2].mean(-1)))
+            return _into(name, out, rows.back(found[0][first : first + 2 - rows.n % 2].mean(-1)))
     done = _on_device(rows.of(a), len(rows.kept), True, False)
     if done is None:
         return _by_numpy(name, a, (axis,), kw, out)
@@ -147,7 +148,7 @@ def _middle(name, a, axis, out, keepdims):
     else:
         r = x[..., (rows.n - 1) // 2 : rows.n // 2 + 1].mean(-1)
         r = _select(_isnan(last), last, r) if a.dtype.kind in "fcV" else r
-    return _into(out, rows.back(r))
+    return _into(name, out, rows.back(r))
 
 
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
@@ -269,7 +270,7 @@ def _at(name, a, q, axis, out, method, keepdims, weights):
     if not rows.kept and weights is None and 0 < q.size <= FEW and _selection.serves(flat := rows.of(a)):
         r = _selected(flat, q, method, plain)
         if r is not None:
-            return _into(out, rows.back(r, q.shape))
+            return _into(name, out, rows.back(r, q.shape), "same_kind")
     done = _on_device(rows.of(a), len(rows.kept), True, weights is not None)
     if done is None:
         return _plainly(name, a, q, plain, axis, kw, weights, out)
@@ -286,7 +287,7 @@ def _at(name, a, q, axis, out, method, keepdims, weights):
         r = _select(n == 0, last, r)
     elif a.dtype.kind in "fV":
         r = _select(_isnan(last), last, r)
-    return _into(out, rows.back(r, q.shape))
+    return _into(name, out, rows.back(r, q.shape), "same_kind")
 
 
 def _plainly(name, a, q, plain, axis, kw, weights, out):

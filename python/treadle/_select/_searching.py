@@ -44,6 +44,18 @@ def _ranks(a, v, side):
     return r.reshape(v.shape)
 
 
+def _rises(bins):
+    """Do bins rise? The first two that differ say so; a NaN, which is neither less nor more, stands anywhere."""
+    if bins.shape[0] < 2:
+        return True
+    before, after = bins[:-1], bins[1:]
+    first = (before != after).argmax().reshape(1)
+    up = bool((before[first] < after[first]) | (before[first] == after[first]))
+    if bool((after < before if up else after > before).any()):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    return up
+
+
 def digitize(x, bins, right=False):
     """The bin that each element of x falls into; bins rise or fall, and right says which end of them they hold."""
     x, bins = _core._beside("digitize", x, bins)
@@ -51,9 +63,7 @@ def digitize(x, bins, right=False):
         raise TypeError("x may not be complex")
     if bins.ndim != 1:
         raise ValueError(f"digitize: expected bins of one axis, not of {bins.ndim}")
-    rises = bool((bins[1:] >= bins[:-1]).all())
-    if not rises and not bool((bins[1:] <= bins[:-1]).all()):
-        raise ValueError("bins must be monotonically increasing or decreasing")
+    rises = _rises(bins)
     side = "left" if right else "right"
     if rises:
         return searchsorted(bins, x, side)

@@ -12,7 +12,7 @@ from .._core import arange, asarray, asnumpy, empty
 from .._exchange import _host
 from .._exchange._place import on
 from .._exchange._place import own as _own
-from ._pick import Pick, _store, scatter
+from ._pick import Pick, scatter
 
 _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
@@ -24,7 +24,7 @@ def _along(call, a, axis, dtype, out):
         a = a.reshape(1)
     a, axis = _axis(call.__name__[1:], a, axis)
     r = call(a, axis, dtype)
-    return r if out is None else _store(out, r)
+    return r if out is None else _host.store(call.__name__[1:], out, r)
 
 
 def cumsum(a, axis=None, dtype=None, out=None):

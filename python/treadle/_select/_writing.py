@@ -9,7 +9,7 @@ from .._exchange._place import elements, on
 from .._numpy._folds import fold_runs
 from .._numpy._shape import concatenate
 from ._choosing import unravel_index
-from ._indexing import _items, flatnonzero, parse, write
+from ._indexing import _items, flatnonzero, index_mode, parse, write
 from ._pick import Pick, gather, scatter
 from ._sorting import argsort
 
@@ -158,7 +158,9 @@ def _flat_pick(a, index, flags=0):
 
 
 def _index(ind, n, mode, device):
-    ind = on(device, ind)
+    listed = not isinstance(ind, (ndarray, numpy.ndarray, numpy.generic))
+    ind, mode = on(device, ind), index_mode(mode)
+    ind = ind.astype("int64") if listed else ind  # each number of a list as int() has it
     if ind.dtype.kind not in "iub":
         raise TypeError(f"indices: expected integers, not {ind.dtype}")
     ind = ind.ravel().astype("int64")
@@ -166,8 +168,6 @@ def _index(ind, n, mode, device):
         return ind % n
     if mode == "clip":
         return _UFUNC["minimum"](_UFUNC["maximum"](ind, 0), n - 1)
-    if mode != "raise":
-        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
     return ind
 
 

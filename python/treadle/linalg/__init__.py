@@ -18,10 +18,9 @@ from .._core import asarray, empty, ndarray
 from .._exchange import _host
 from .._numpy._create import eye, tril, triu
 from .._numpy._math import where
-from .._numpy._nan import _into
 from .._numpy._shape import broadcast_to, expand_dims, matrix_transpose, moveaxis
 from . import _products, _solver
-from ._products import cross, matmul, tensordot, vecdot
+from ._products import cross, into_dot, matmul, tensordot, vecdot
 from ._products import outer as _outer
 
 _UFUNC = _core.ufuncs()
@@ -631,4 +630,4 @@ def multi_dot(arrays, *, out=None):
     r = product(0, len(given) - 1)
     keep = [n for n, gone in zip(r.shape, (first, last), strict=True) if not gone]
     r = r.reshape(keep)
-    return _into(out, r)
+    return r if out is None else into_dot("multi_dot", r, out)

@@ -11,6 +11,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, ndarray
+from .._exchange._host import check_out, store
 from .._exchange._place import on
 from ._products import diagonal, matmul
 
@@ -187,10 +188,10 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     r = _contract(arrays, terms, result, extents, optimize)
     if out is None:
         return r
+    check_out("einsum", out)
     if out.shape != r.shape:
         _fail(f"out has shape {out.shape}, the result {r.shape}")
-    out[...] = r
-    return out
+    return store("einsum", out, r, casting=casting)
 
 
 def _contract(arrays, terms, result, extents, optimize):

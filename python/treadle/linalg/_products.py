@@ -6,6 +6,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, ndarray, zeros
+from .._exchange._host import check_out, store
 from .._numpy._shape import _axis, moveaxis, stack
 from .._numpy._spelled import generalised
 
@@ -56,7 +57,7 @@ def matmul(a, b, /, out=None, *, casting="same_kind", order="K", dtype=None, sub
            keepdims=False, signature=None, sig=None):  # fmt: skip
     """The matrix product: the last axis of a with the last but one of b, broadcast over the others."""
     plain = axes is None and axis is None and not keepdims and signature is None and sig is None
-    if out is None and dtype is None and plain:
+    if out is None and dtype is None and plain and casting == "same_kind":
         return r if (r := _core._fused_product(a, b)) is not None else _matmul(*_pair(a, b))
     f = _MATMULS[tuple((x.ndim if isinstance(x, ndarray) else numpy.ndim(x)) == 1 for x in (a, b))]
     return f(a, b, out, casting=casting, dtype=dtype, axes=axes, axis=axis, keepdims=keepdims, signature=signature,
@@ -85,17 +86,24 @@ def dot(a, b, out=None):
     if out is None and (r := _core._fused_product(a, b)) is not None:
         return r
     a, b = _pair(a, b)
+    if out is not None:
+        return into_dot("dot", dot(a, b), out)
     if a.ndim == 0 or b.ndim == 0:
-        r = a * b
-    elif a.ndim <= 2 and b.ndim <= 2:
-        return matmul(a, b, out=out)
-    else:
-        k = b.ndim - 2 if b.ndim > 1 else 0
-        r = tensordot(a, b, ((a.ndim - 1,), (k,)))
-    if out is None:
-        return r
-    out[...] = r
-    return out
+        return a * b
+    if a.ndim <= 2 and b.ndim <= 2:
+        return matmul(a, b)
+    return tensordot(a, b, ((a.ndim - 1,), (b.ndim - 2 if b.ndim > 1 else 0,)))
+
+
+def into_dot(name, r, out):
+    """r in out, which has to be as dot makes it: of that dtype and shape, its elements side by side."""
+    check_out(name, out)
+    if out.dtype != r.dtype or out.shape != r.shape or not out.flags.c_contiguous:
+        raise ValueError(
+            "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array): "
+            f"it has {out.dtype} and shape {out.shape}, the result {r.dtype} and {r.shape}"
+        )
+    return store(name, out, r)
 
 
 def tensordot(a, b, axes=2):

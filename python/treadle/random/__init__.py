@@ -244,6 +244,8 @@ class RandomState:
 
     def randint(self, low, high=None, size=None, dtype=int):
         """Integers in [low, high), or in [0, low)."""
+        if dtype is None:
+            raise TypeError("randint: dtype is one of integers or bool, not None")
         return self._g.integers(low, high, size, dtype)
 
     def random_integers(self, low, high=None, size=None):

@@ -12,6 +12,7 @@ import numpy
 from .. import _core
 from .._compile._generate import define
 from .._core import asarray, ndarray
+from .._exchange._host import check_out, store
 
 _UFUNC = _core.ufuncs()
 _log, _log1p, _exp, _sqrt, _tan, _power, _select, _mulhi = (
@@ -53,6 +54,8 @@ def _parameter(name, v, check="any", dtype="float64"):
     elif isinstance(v, (int, float)):
         v = numpy.dtype(dtype).type(v)
     else:
+        if v is None:
+            raise TypeError(f"{name} is None: expected real numbers")
         if numpy.asarray(v).dtype.kind == "c":
             raise TypeError(f"{name} is complex: expected real numbers")
         v = numpy.asarray(v).astype(dtype)
@@ -89,8 +92,7 @@ def _into(out, dtype, size, name):
         raise TypeError(f"Unsupported dtype {numpy.dtype(dtype)!r} for {name}")
     if out is None:
         return size
-    if not isinstance(out, ndarray):
-        raise TypeError(f"{name}: out must be a treadle array")
+    check_out(name, out)
     if out.dtype != dtype:
         raise TypeError(
             f"Supplied output array has the wrong type. Expected {numpy.dtype(dtype).name}, got {out.dtype}"
@@ -100,11 +102,8 @@ def _into(out, dtype, size, name):
     return out.shape
 
 
-def _filled(out, r):
-    if out is None:
-        return r
-    out[...] = r
-    return out
+def _filled(name, out, r):
+    return r if out is None else store(name, out, r)
 
 
 # ---- by rejection ----
@@ -150,7 +149,7 @@ def _sampled(g, name, size, *parameters, dtype="float64", out=None):
         arrays = tuple(numpy.ndim(p) > 0 for p in parameters)
         given = [_flat(p, shape, device) if a else _number(p) for p, a in zip(parameters, arrays, strict=True)]
         sampler(name, arrays).forall(count)(bits.reshape(-1), *given, r.reshape(-1))
-    return _filled(out, r)
+    return _filled(f"standard_{name}", out, r)
 
 
 def _number(p):
@@ -190,7 +189,8 @@ def _above_zero(g, size):
 
 def standard_exponential(g, size=None, dtype="float64", method="zig", out=None):
     """Exponential with mean 1, by inversion whatever the method says."""
-    return _filled(out, -_log1p(-g.random(_into(out, dtype, size, "standard_exponential"), dtype)))
+    shape = _into(out, dtype, size, "standard_exponential")
+    return _filled("standard_exponential", out, -_log1p(-g.random(shape, dtype)))
 
 
 def exponential(g, scale=1.0, size=None):

@@ -8,6 +8,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, asnumpy, ndarray
+from .._exchange._host import store
 from ._draws import _bits, _shape, standard_exponential
 
 
@@ -72,10 +73,7 @@ def permuted(g, x, axis=None, out=None):
         r = _core._take(x.ravel(), _order(g, x.size), 0).reshape(x.shape)
     else:
         r = take_along_axis(x, argsort(_keys(g, x.shape), axis, kind="stable"), axis)
-    if out is None:
-        return r
-    out[...] = r
-    return out
+    return r if out is None else store("permuted", out, r)
 
 
 def _probabilities(p, n):

@@ -21,6 +21,7 @@ typedef struct td_storage {
     struct td_storage *prev, *next; /* all storages whose node is pending, oldest first */
     bool               listed;
     uint32_t           version; /* how often it has been written to */
+    void              *shown;  /* the caller's object of the whole of it that views go back to; the core only keeps it */
     uint64_t           owner;  /* serial of the capture that it was made in; 0: none */
     uint64_t           lister; /* of the one that recorded the pending node */
 } td_storage;
@@ -65,8 +66,12 @@ td_status td_array_node(const td_array *a, td_node **out);
 /* ---- creation ---- */
 td_status td_array_full(td_dev *d, td_dtype dt, const td_shape *s, td_scalar value, td_array *out);
 td_status td_array_empty(td_dev *d, td_dtype dt, const td_shape *s, td_array *out);
+/* The same in memory that lies as `layout` says, which has no gaps. */
+td_status td_array_full_as(td_dev *d, td_dtype dt, const td_view *layout, td_scalar value, td_array *out);
+td_status td_array_empty_as(td_dev *d, td_dtype dt, const td_view *layout, td_array *out);
 td_status td_array_iota(td_dev *d, td_dtype dt, int64_t count, td_scalar start, td_scalar step, td_array *out);
 td_status td_array_from_host(td_dev *d, td_dtype dt, const td_shape *s, const void *data, td_array *out); /* C order; has been read on return */
+td_status td_array_from_host_as(td_dev *d, td_dtype dt, const td_view *layout, const void *data, td_array *out);
 td_status td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array *out); /* memory of others: marked shared; on a GPU aligned to its elements */
 typedef struct td_rng {
     uint64_t key, offset; /* Philox4x32-10: key and next counter */
@@ -85,6 +90,7 @@ td_status td_op_loop(td_op *op, td_dtype *dt);
 td_status td_array_apply(td_op op, const td_operand *x, int n, td_array *out);
 td_status td_array_cast(const td_array *a, td_dtype dt, td_array *out); /* a new array always */
 td_status td_array_copy(const td_array *a, td_array *out);
+td_status td_array_cast_as(const td_array *a, td_dtype dt, const td_view *layout, td_array *out); /* a new array always, which lies so */
 typedef struct td_redargs {
     uint32_t axes; /* bit mask; all bits of the rank: full */
     bool     keepdims;

@@ -5,41 +5,56 @@
 #include "array/graph/internal.h"
 
 td_status
-td_array_full(td_dev *d, td_dtype dt, const td_shape *s, td_scalar value, td_array *out)
+td_array_full_as(td_dev *d, td_dtype dt, const td_view *layout, td_scalar value, td_array *out)
 {
     td_node *scalar, *n;
-    td_view layout = td_view_contiguous(s);
     uint64_t bits[2];
     td_status st;
 
     td_scalar_bits(value, dt, bits);
     TD_TRY(td_node_scalar(d, td_scalar_load(dt, bits), &scalar));
-    st = td_node_copy(scalar, dt, &layout, &n);
+    st = td_node_copy(scalar, dt, layout, &n);
     td_node_unref(scalar);
     TD_TRY(st);
     return td_record(n, out);
 }
 
-static td_status
-new_leaf(td_dev *d, td_dtype dt, const td_shape *s, td_node **out)
+td_status
+td_array_full(td_dev *d, td_dtype dt, const td_shape *s, td_scalar value, td_array *out)
 {
-    td_view v = td_view_contiguous(s);
+    td_view layout = td_view_contiguous(s);
+
+    return td_array_full_as(d, dt, &layout, value, out);
+}
+
+static td_status
+new_leaf(td_dev *d, td_dtype dt, const td_view *v, td_node **out)
+{
+    size_t nbytes = (size_t)td_shape_size(&v->shape) * td_dtype_size(dt);
     td_buf *b;
     td_status st;
 
-    TD_TRY(td_buf_new(d, td_dev_stream(d), (size_t)td_shape_size(s) * td_dtype_size(dt), &b));
-    st = td_node_leaf(b, dt, &v, out);
+    TD_TRY(td_buf_new(d, td_dev_stream(d), nbytes, &b));
+    st = td_node_leaf(b, dt, v, out);
     td_buf_unref(b);
     return st;
 }
 
 td_status
-td_array_empty(td_dev *d, td_dtype dt, const td_shape *s, td_array *out)
+td_array_empty_as(td_dev *d, td_dtype dt, const td_view *layout, td_array *out)
 {
     td_node *n;
 
-    TD_TRY(new_leaf(d, dt, s, &n));
+    TD_TRY(new_leaf(d, dt, layout, &n));
     return td_array_of_node(n, out);
+}
+
+td_status
+td_array_empty(td_dev *d, td_dtype dt, const td_shape *s, td_array *out)
+{
+    td_view layout = td_view_contiguous(s);
+
+    return td_array_empty_as(d, dt, &layout, out);
 }
 
 td_status
@@ -59,12 +74,21 @@ td_array_iota(td_dev *d, td_dtype dt, int64_t count, td_scalar start, td_scalar 
 td_status
 td_array_from_host(td_dev *d, td_dtype dt, const td_shape *s, const void *data, td_array *out)
 {
-    size_t nbytes = (size_t)td_shape_size(s) * td_dtype_size(dt);
+    td_view layout = td_view_contiguous(s);
+
+    return td_array_from_host_as(d, dt, &layout, data, out);
+}
+
+td_status
+td_array_from_host_as(td_dev *d, td_dtype dt, const td_view *layout, const void *data,
+                      td_array *out)
+{
+    size_t nbytes = (size_t)td_shape_size(&layout->shape) * td_dtype_size(dt);
     td_status st = TD_OK;
     td_node *n;
     void *token;
 
-    TD_TRY(new_leaf(d, dt, s, &n));
+    TD_TRY(new_leaf(d, dt, layout, &n));
     token = td_graph_unlock();
     if (nbytes)
         st = td_copy_in(td_dev_stream(d), n->buf->ptr, data, nbytes);

@@ -403,15 +403,21 @@ td_array_cast(const td_array *a, td_dtype dt, td_array *out)
 }
 
 td_status
-td_array_copy(const td_array *a, td_array *out)
+td_array_cast_as(const td_array *a, td_dtype dt, const td_view *layout, td_array *out)
 {
     td_node *n, *r;
     td_status st;
 
     TD_TRY(td_array_node(a, &n));
-    st = td_node_copy(n, td_array_dtype(a), NULL, &r);
+    st = td_node_copy(n, dt, layout, &r);
     td_node_unref(n);
     return st ? st : td_record(r, out);
+}
+
+td_status
+td_array_copy(const td_array *a, td_array *out)
+{
+    return td_array_cast_as(a, td_array_dtype(a), NULL, out);
 }
 
 td_status

@@ -28,7 +28,8 @@ open_once(void)
     int r;
 
     if (!lib) {
-        snprintf(missing, sizeof missing, "no NVIDIA driver: %s", dlerror());
+        snprintf(missing, sizeof missing,
+                 "no NVIDIA driver (%s); the device \"cpu\" is there always", dlerror());
         return;
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -88,11 +88,22 @@ py_number(PyObject *o, td_scalar *out, char *weak)
 
 /* ---- arrays ---- */
 
+/* n: what NumPy makes of o, or NULL. */
 static bool
-unsupported(PyObject *o)
+unsupported(PyObject *o, PyObject *n)
 {
-    PyErr_Format(PyExc_TypeError, "treadle arrays hold numbers: cannot convert %R",
-                 (PyObject *)Py_TYPE(o));
+    PyObject *d = n ? PyObject_GetAttrString(n, "dtype") : NULL;
+
+    if (d)
+        PyErr_Format(
+            PyExc_TypeError,
+            "treadle arrays hold numbers: cannot convert %R of dtype %R; give dtype= where "
+            "its elements stand for numbers, or keep it in NumPy's array",
+            (PyObject *)Py_TYPE(o), d);
+    else
+        PyErr_Format(PyExc_TypeError, "treadle arrays hold numbers: cannot convert %R",
+                     (PyObject *)Py_TYPE(o));
+    Py_XDECREF(d);
     return false;
 }
 
@@ -116,6 +127,8 @@ static int
 copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
 {
     void *packed = NULL;
+    int axes[TD_MAXDIM];
+    td_view layout;
     td_shape s;
     td_array raw;
     td_dtype own;
@@ -127,18 +140,24 @@ copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
         PyErr_Clear();
         return 0;
     }
-    if (!py_buffer_shape(&b, &own, &s)) {
+    if (!py_buffer_shape(&b, &own, &s) ||
+        (s.ndim && !PySequence_Check(o))) { /* NumPy shows a date as its bytes */
         PyBuffer_Release(&b);
         return 0;
     }
-    if (!PyBuffer_IsContiguous(&b, 'C')) {
+    layout = td_view_contiguous(&s);
+    if (!PyBuffer_IsContiguous(&b, 'C') && PyBuffer_IsContiguous(&b, 'F')) {
+        for (int i = 0; i < s.ndim; i++)
+            axes[i] = s.ndim - 1 - i;
+        layout = td_view_laid(&s, axes);
+    } else if (!PyBuffer_IsContiguous(&b, 'C')) {
         packed = malloc((size_t)b.len + 1);
         if (!packed)
             PyErr_NoMemory();
         if (!packed || PyBuffer_ToContiguous(packed, &b, b.len, 'C') < 0)
             goto out;
     }
-    st = td_array_from_host(dev, own, &s, packed ? packed : b.buf, &raw);
+    st = td_array_from_host_as(dev, own, &layout, packed ? packed : b.buf, &raw);
     r = cast_into(st, &raw, dt, out) ? 1 : -1;
 out:
     free(packed);
@@ -146,14 +165,20 @@ out:
     return r;
 }
 
+bool
+py_is_word(PyObject *o)
+{
+    return PyUnicode_Check(o) || PyBytes_Check(o) || o == Py_None;
+}
+
 /* numpy.asarray(o) in native byte order.  Integers of a list are checked against the dtype asked for. */
 static PyObject *
 numpy_of(PyObject *o, int dt)
 {
-    bool list = PyList_Check(o) || PyTuple_Check(o);
+    bool typed = PyList_Check(o) || PyTuple_Check(o) || py_is_word(o);
     PyObject *np = py_numpy(), *n = NULL, *d = NULL, *native = NULL, *r = NULL;
 
-    if (np && list && dt >= 0 && dt != TD_BF16)
+    if (np && typed && dt >= 0 && dt != TD_BF16)
         n = PyObject_CallMethod(np, "asarray", "Os", o, td_dtab[dt].typestr);
     else if (np)
         n = PyObject_CallMethod(np, "asarray", "(O)", o);
@@ -203,7 +228,7 @@ through_numpy(PyObject *o, int dt, td_dev *dev, td_array *out)
         r = copy_bfloat16(n, dt, dev, out);
 
     if (r == 0)
-        unsupported(o);
+        unsupported(o, n);
     Py_XDECREF(n);
     return r > 0;
 }
@@ -328,9 +353,10 @@ py_asarray(PyObject *o, int dt, td_dev *dev, td_array *out)
     r = py_number(o, &s, &weak);
     if (r)
         return r > 0 && one_number(s, weak, dt, host, out);
-    if (PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) || o == Py_None ||
-        PyDict_Check(o))
-        return unsupported(o);
+    if (py_is_word(o) && dt >= 0 && dt != TD_BF16)
+        return through_numpy(o, dt, host, out);
+    if (py_is_word(o) || PyByteArray_Check(o) || PyDict_Check(o))
+        return unsupported(o, NULL);
     if (PyObject_CheckBuffer(o))
         r = copy_buffer(o, dt, host, out);
     else if (!(r = py_list(o, dt, host, out)))

@@ -280,9 +280,29 @@ py_host_bytes(PyObject *module, PyObject *n)
     return numpy_over(memory_own(TD_U8, &shape, (size_t)nbytes));
 }
 
+/* The values of an array in Fortran's order, in that order. */
+static PyObject *
+get_fortran(const td_array *a)
+{
+    int axes[TD_MAXDIM], ndim = a->view.shape.ndim;
+    py_ndarray *r = py_new();
+    PyObject *t, *host, *back;
+
+    for (int i = 0; i < ndim; i++)
+        axes[i] = ndim - 1 - i;
+    t = r ? py_done(r, td_array_transpose(a, axes, &r->a)) : NULL;
+    host = t ? py_get(t) : NULL;
+    back = host ? PyObject_GetAttrString(host, "T") : NULL;
+    Py_XDECREF(t);
+    Py_XDECREF(host);
+    return back;
+}
+
 PyObject *
 py_get(PyObject *self)
 {
+    if (py_lies_in_fortran(&py_array_of(self)->view) && !is_passing(self))
+        return get_fortran(py_array_of(self));
     if (td_array_dtype(py_array_of(self)) == TD_BF16 && !py_ml_dtypes()) {
         PyErr_SetString(PyExc_TypeError,
                         "get: NumPy has no bfloat16; use .astype('float32'), .view('uint16') for "

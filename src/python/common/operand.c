@@ -82,16 +82,22 @@ py_real_fits(td_scalar s, char weak, td_dtype dt)
     return false;
 }
 
-/* Python integers beyond 64 bits travel as doubles: fine beside floats, and for comparing. */
-static bool
-settle_wide(td_op op, td_operand *x, int n)
+/* Such an integer is fine beside floats, and for comparing. */
+bool
+py_args_settle(py_args *g, td_op op)
 {
-    td_dtype dt = strong_dtype(op, x, n);
-    bool floats = dt != TD_DTYPE_COUNT && (td_dtype_is_float(dt) || td_dtype_is_complex(dt));
+    td_operand *x = g->x;
+    td_dtype dt = TD_DTYPE_COUNT;
+    bool floats = false, known = false;
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < g->n; i++) {
         if (x[i].array || x[i].weak != 'i' || x[i].scalar.dt != TD_F64)
             continue;
+        if (!known) {
+            known = true;
+            dt = strong_dtype(op, x, g->n);
+            floats = dt != TD_DTYPE_COUNT && (td_dtype_is_float(dt) || td_dtype_is_complex(dt));
+        }
         if (floats)
             x[i].weak = 'f';
         else if (td_optab[op].result == TD_RES_BOOL)
@@ -175,9 +181,8 @@ device_of(PyObject *const *o, int n)
 }
 
 int
-py_args_fill(py_args *g, td_op op, PyObject *const *o, int n)
+py_args_read(py_args *g, PyObject *const *o, int n)
 {
-    bool wide = false;
     int r = 1;
 
     g->n = 0;
@@ -194,18 +199,26 @@ py_args_fill(py_args *g, td_op op, PyObject *const *o, int n)
             continue;
         }
         r = py_number(item, &x->scalar, &x->weak);
-        if (r > 0)
-            wide |= x->weak == 'i' && x->scalar.dt == TD_F64;
-        else if (r == 0) {
+        if (r == 0) {
             r = array_like(item, device_of(o, n), &g->own[i]);
             x->array = &g->own[i];
             x->weak = 0;
         }
     }
-    if (r > 0 && wide && !settle_wide(op, g->x, n))
-        r = -1;
     if (r <= 0)
         py_args_free(g);
+    return r;
+}
+
+int
+py_args_fill(py_args *g, td_op op, PyObject *const *o, int n)
+{
+    int r = py_args_read(g, o, n);
+
+    if (r > 0 && !py_args_settle(g, op)) {
+        py_args_free(g);
+        r = -1;
+    }
     return r;
 }
 
@@ -242,7 +255,8 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
     }
     x->weak = 0;
     x->array = own;
-    if (!py_asarray(o, PyList_Check(o) || PyTuple_Check(o) ? (int)dst : -1, dev, own)) {
+    if (!py_asarray(o, PyList_Check(o) || PyTuple_Check(o) || py_is_word(o) ? (int)dst : -1, dev,
+                    own)) {
         own->store = NULL;
         return false;
     }

@@ -22,6 +22,7 @@ typedef struct py_ndarray {
     td_array  a;
     bool      readonly; /* broadcast views */
     bool      scalars;  /* what integers pick are NumPy's scalars: a device array of treadle.cuda, and its views */
+    bool      view;     /* of another array's memory */
     bool      made;     /* by asarray, zeros and the like: NumPy's has no axes either, where a computed one is a number */
     PyObject *weak;     /* head of the weak references */
 } py_ndarray;
@@ -70,7 +71,12 @@ PyObject *py_call_with(PyObject *fn, PyObject *head, PyObject *const *args, Py_s
 py_ndarray *py_new(void);    /* empty: a.store is NULL */
 PyObject   *py_done(py_ndarray *r, td_status st);     /* r, or on failure its end and the exception */
 PyObject   *py_wrap(td_array *a);                     /* takes over a, also on failure */
+PyObject   *py_view_done(PyObject *self, py_ndarray *r, td_status st); /* as py_done, of a view of self: r's base is self's, and it is as writable */
 bool        py_writable(const py_ndarray *self);      /* ValueError when read-only */
+/* out= may be NumPy's array, in the host's memory: is it?  And out, which has taken value where the mask is true (NULL:
+ * everywhere) by NumPy's casting rule; a trip that is counted. */
+bool        py_is_host_out(PyObject *out);
+PyObject   *py_store_host(const char *fn, PyObject *out, PyObject *value, PyObject *where, const char *casting);
 bool        py_shape(PyObject *o, td_shape *out);     /* an int or a sequence of ints; may hold -1 */
 PyObject   *py_shape_tuple(const td_shape *s);
 
@@ -85,11 +91,20 @@ PyObject *py_scalar_object(td_scalar s);                  /* a Python number */
 const char *py_dtype_format(td_dtype dt);                 /* the buffer protocol's; NULL: none */
 bool        py_format_dtype(const char *format, Py_ssize_t itemsize, td_dtype *out); /* false, no exception: not ours */
 
+/* ---- order.c ---- */
+char    py_order(PyObject *o, char dflt);        /* order= as a capital; NULL, None: dflt; 0: raised */
+bool    py_is_fortran(const td_view *v);         /* Fortran's order, without gaps */
+bool    py_lies_in_fortran(const td_view *v);    /* and not C's as well */
+bool    py_is_laid(const td_view *v, char order); /* need nothing be copied for that order? */
+void    py_by_steps(const td_view *v, int axes[]); /* the axes from the longest steps to the shortest */
+td_view py_layout(const td_view *like, const td_shape *s, char order); /* of a new array of shape s, made like one that lies so (NULL: like none) */
+
 /* ---- convert.c ---- */
 /* Anything array-like to an array on dev (NULL: the default) of dtype dt (-1: its own); reads all of
  * obj before it returns.  A treadle array comes back as it is where nothing has to change. */
 bool py_asarray(PyObject *obj, int dt, td_dev *dev, td_array *out);
 bool py_share(PyObject *obj, int dt, td_dev *dev, td_array *out); /* memory of others, no copy; ValueError when it cannot */
+bool py_is_word(PyObject *o); /* a text or None, which is a number where a dtype is given */
 PyObject *py_array_object(PyObject *obj); /* obj itself, or its numbers as an array on the default device */
 bool py_to_device(const td_array *a, int dt, td_dev *dev, td_array *out); /* a itself where nothing changes; NULL: where it is */
 /* a, which shares memory of others, in dtype dt (-1: its own) on dev (NULL: where it is); what is copied has been read on return. */
@@ -133,7 +148,11 @@ typedef struct py_args {
     int        n;
 } py_args;
 
-int  py_args_fill(py_args *g, td_op op, PyObject *const *o, int n); /* 1; 0: an operand is not ours to convert; -1 */
+/* 1; 0: an operand is not ours to convert; -1.  py_args_read leaves Python integers beyond 64 bits as doubles that are
+ * weak as integers; py_args_settle says what they are beside the others, or raises OverflowError; py_args_fill does both. */
+int  py_args_read(py_args *g, PyObject *const *o, int n);
+bool py_args_settle(py_args *g, td_op op);
+int  py_args_fill(py_args *g, td_op op, PyObject *const *o, int n);
 void py_args_free(py_args *g);
 int  py_stranger(PyObject *o); /* 1: an object with NumPy's protocol and no memory of plain numbers (a Series, a Dask array, a masked one): its operator is to be asked; 0; -1 */
 /* _beside(what, *operands): a tuple of arrays on the device of the arrays among them; ValueError: they have several. */
@@ -200,6 +219,8 @@ PyObject *py_host_bytes(PyObject *module, PyObject *n);
 bool      py_memory_init(PyObject *module);
 
 /* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c, foreign.c: functions and types of the module ---- */
+/* arange.c: a METH_FASTCALL | METH_KEYWORDS function */
+PyObject *py_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of the graph; None: td_matmul_fuses is false */
 extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[], py_items_functions[],
     py_dlpack_functions[], py_foreign_functions[];
@@ -221,11 +242,11 @@ td_stream *py_current_stream(td_dev *d);        /* current.c: borrowed */
 td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s is being captured */
 bool      py_current_init(PyObject *module);    /* behind py_stream_init */
 bool      py_rawcall_init(PyObject *module);    /* rawcall.c */
-bool      px_init(PyObject *module);            /* proxy.c: unchanged programs */
-/* What stands behind an object of an unchanged program: the array that a proxy holds, NumPy's function or module for
+bool      px_init(PyObject *module);            /* setup.c: unchanged programs */
+/* What stands behind an object of an unchanged program: NumPy's function or module for
  * a face; other objects as they are.  Borrowed. */
 PyObject *px_bare(PyObject *o);
-PyObject *px_shown(PyObject *r); /* takes over a result for the program: a proxy of NumPy's array where programs run unchanged */
+PyObject *px_shown(PyObject *r); /* takes over a result for the program: NumPy's array for ours where programs run unchanged */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
 extern PyMethodDef py_errstate_functions[];     /* errstate.c */

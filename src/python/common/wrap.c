@@ -10,7 +10,7 @@ py_new(void)
         return NULL;
     r->a.store = NULL;
     r->readonly = false;
-    r->scalars = r->made = false;
+    r->scalars = r->made = r->view = false;
     r->weak = NULL;
     return r;
 }
@@ -42,6 +42,21 @@ py_wrap(td_array *a)
     return (PyObject *)r;
 }
 
+PyObject *
+py_view_done(PyObject *self, py_ndarray *r, td_status st)
+{
+    const td_array *a = py_array_of(self);
+
+    if (r && !st && r->a.store == a->store) {
+        r->view = true;
+        r->readonly = ((py_ndarray *)self)->readonly;
+        r->scalars = ((py_ndarray *)self)->scalars;
+        if (!a->store->shown && !((py_ndarray *)self)->view)
+            a->store->shown = self;
+    }
+    return r ? py_done(r, st) : NULL;
+}
+
 bool
 py_writable(const py_ndarray *self)
 {
@@ -50,11 +65,38 @@ py_writable(const py_ndarray *self)
     return !(self->readonly || self->a.store->readonly);
 }
 
+bool
+py_is_host_out(PyObject *out)
+{
+    PyObject *np = PyObject_CheckBuffer(out) ? py_numpy() : NULL,
+             *type = np ? PyObject_GetAttrString(np, "ndarray") : NULL;
+    int r = type ? PyObject_IsInstance(out, type) : 0;
+
+    Py_XDECREF(type);
+    if (r < 0 || PyErr_Occurred())
+        PyErr_Clear();
+    return r > 0;
+}
+
+PyObject *
+py_store_host(const char *fn, PyObject *out, PyObject *value, PyObject *where, const char *casting)
+{
+    PyObject *f = py_package("treadle._exchange._host", "store"),
+             *r = f ? PyObject_CallFunction(f, "sOOOs", fn, out, value, where ? where : Py_True,
+                                            casting)
+                    : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
 static bool
 shape_item(PyObject *o, int64_t *out)
 {
-    PyObject *n = PyNumber_Index(o);
+    PyObject *n = PyBool_Check(o) ? NULL : PyNumber_Index(o);
 
+    if (!n && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "a shape is of integers, not %R", o);
     *out = n ? PyLong_AsLongLong(n) : -1;
     Py_XDECREF(n);
     return !(*out == -1 && PyErr_Occurred());
@@ -70,6 +112,10 @@ py_shape(PyObject *o, td_shape *out)
     if (PyLong_Check(o) || (!PySequence_Check(o) && PyIndex_Check(o)))
         return shape_item(o, &out->dim[0]);
     n = PySequence_Size(o);
+    if (n < 0 && PyIndex_Check(o)) { /* an array of no axes */
+        PyErr_Clear();
+        return shape_item(o, &out->dim[0]);
+    }
     if (n < 0)
         return false;
     if (n > TD_MAXDIM) {

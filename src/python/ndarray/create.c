@@ -1,10 +1,18 @@
 /* create.c - functions that make arrays. */
 #include "python/common/py.h"
 
-#include <math.h>
 #include <string.h>
 
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
+
+static bool
+want_array(const char *fn, PyObject *o)
+{
+    if (!py_is_array(o))
+        PyErr_Format(PyExc_TypeError, "%s: expected treadle.ndarray, not %R", fn,
+                     (PyObject *)Py_TYPE(o));
+    return py_is_array(o);
+}
 
 /* obj as it is where nothing has to change, else converted. */
 static PyObject *
@@ -55,23 +63,69 @@ share(PyObject *obj, PyObject *dtype, PyObject *device)
     return (PyObject *)r;
 }
 
+/* copy=: a text is a mistake, and would be true. */
+static bool
+check_copy(PyObject *copy)
+{
+    if (copy && PyUnicode_Check(copy))
+        PyErr_SetString(PyExc_ValueError,
+                        "strings are not allowed for 'copy' keyword. Use True/False/None instead.");
+    return !PyErr_Occurred();
+}
+
+/* r, which is consumed: shared memory in an order that it has; ValueError: it has not. */
+static PyObject *
+shared_in_order(PyObject *r, char order)
+{
+    if (!r || py_is_laid(&py_array_of(r)->view, order))
+        return r;
+    PyErr_Format(PyExc_ValueError,
+                 "copy=False, but the elements do not lie in order '%c'; leave copy=False out",
+                 order);
+    Py_DECREF(r);
+    return NULL;
+}
+
+/* r, which is consumed, in the order asked for, copied where need be; given: what it was made of.  copied: it is to be an
+ * array of its own. */
+static PyObject *
+in_order(PyObject *r, PyObject *given, char order, bool copied)
+{
+    const td_array *a = r ? py_array_of(r) : NULL;
+    td_view layout;
+    py_ndarray *n;
+    PyObject *laid;
+
+    if (!r || !order || ((r != given || !copied) && py_is_laid(&a->view, order))) {
+        if (!order)
+            Py_CLEAR(r);
+        return r;
+    }
+    layout = py_layout(&a->view, &a->view.shape, order);
+    n = py_new();
+    if (n)
+        n->made = true;
+    laid = n ? py_done(n, td_array_cast_as(a, td_array_dtype(a), &layout, &n->a)) : NULL;
+    Py_DECREF(r);
+    return laid;
+}
+
 static PyObject *
 asarray(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"a", "dtype", "order", "copy", "device", "like", NULL};
-    PyObject *arg[6], *r;
+    PyObject *arg[6];
+    char order;
 
     (void)module;
-    if (!py_parse("asarray", names, 1, 3, args, nargs, kwnames, arg))
+    if (!py_parse("asarray", names, 1, 3, args, nargs, kwnames, arg) || !check_copy(arg[3]))
+        return NULL;
+    order = py_order(arg[2], 'K');
+    if (!order)
         return NULL;
     if (arg[3] == Py_False)
-        return share(arg[0], arg[1], arg[4]);
-    r = convert(arg[0], arg[1], arg[4]);
-    if (r && r == arg[0] && arg[3] == Py_True) {
-        Py_DECREF(r);
-        r = PyObject_CallMethod(arg[0], "copy", NULL);
-    }
-    return r;
+        return shared_in_order(share(arg[0], arg[1], arg[4]), order);
+    return in_order(convert(arg[0], arg[1], arg[4]), arg[0], order, arg[3] == Py_True);
 }
 
 static PyObject *
@@ -96,18 +150,18 @@ array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
                                         "ndmin",  "device", "like", NULL};
     PyObject *arg[8], *r;
     long ndmin;
+    char order;
 
     (void)module;
-    if (!py_parse("array", names, 1, 2, args, nargs, kwnames, arg))
+    if (!py_parse("array", names, 1, 2, args, nargs, kwnames, arg) || !check_copy(arg[2]))
+        return NULL;
+    order = py_order(arg[3], 'K');
+    if (!order)
         return NULL;
     if (arg[2] == Py_False)
-        r = share(arg[0], arg[1], arg[6]);
+        r = shared_in_order(share(arg[0], arg[1], arg[6]), order);
     else
-        r = convert(arg[0], arg[1], arg[6]);
-    if (r && r == arg[0] && arg[2] != Py_False && arg[2] != Py_None) {
-        Py_DECREF(r);
-        r = PyObject_CallMethod(arg[0], "copy", NULL);
-    }
+        r = in_order(convert(arg[0], arg[1], arg[6]), arg[0], order, arg[2] != Py_None);
     ndmin = arg[5] ? PyLong_AsLong(arg[5]) : 0;
     if (r && (PyErr_Occurred() || ndmin > TD_MAXDIM)) {
         if (!PyErr_Occurred())
@@ -117,24 +171,76 @@ array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     return r && ndmin > py_array_of(r)->view.shape.ndim ? pad_axes(r, ndmin) : r;
 }
 
-/* shape, dtype and device of zeros, ones, empty and full; value NULL: empty. */
-static PyObject *
-filled(PyObject *shape, PyObject *dtype, int dflt, PyObject *device, const td_scalar *value)
+/* order= of a function that makes an array of nothing; 0: raised. */
+static char
+plain_order(PyObject *o)
 {
-    py_ndarray *r;
-    td_shape s, checked;
-    td_dev *dev;
-    int dt;
+    char order = py_order(o, 'C');
 
-    if (!py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
-        !py_dtype_or(dtype, dflt, &dt) || !py_device(device, &dev))
-        return NULL;
-    r = py_new();
+    if (order == 'A' || order == 'K') {
+        PyErr_SetString(PyExc_ValueError, "only 'C' or 'F' order is permitted");
+        return 0;
+    }
+    return order;
+}
+
+/* A new array that lies so; value NULL: empty. */
+static PyObject *
+laid(td_dev *dev, td_dtype dt, const td_view *layout, const td_scalar *value)
+{
+    py_ndarray *r = py_new();
+
     if (!r)
         return NULL;
     r->made = true;
-    return py_done(r, value ? td_array_full(dev, (td_dtype)dt, &checked, *value, &r->a)
-                            : td_array_empty(dev, (td_dtype)dt, &checked, &r->a));
+    return py_done(r, value ? td_array_full_as(dev, dt, layout, *value, &r->a)
+                            : td_array_empty_as(dev, dt, layout, &r->a));
+}
+
+/* shape, dtype, order and device of zeros, ones, empty and full; value NULL: empty. */
+static PyObject *
+filled(PyObject *shape, PyObject *dtype, int dflt, PyObject *order, PyObject *device,
+       const td_scalar *value)
+{
+    char letter = plain_order(order);
+    td_shape s, checked;
+    td_view layout;
+    td_dev *dev;
+    int dt;
+
+    if (!letter || !py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype_or(dtype, dflt, &dt) || !py_device(device, &dev))
+        return NULL;
+    layout = py_layout(NULL, &checked, letter);
+    return laid(dev, (td_dtype)dt, &layout, value);
+}
+
+/* _like(a, dtype, order, shape, device, value): zeros_like and its kin; value None: empty. */
+static PyObject *
+filled_like(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_shape s, checked;
+    td_scalar number;
+    td_view layout;
+    const td_array *a;
+    td_dev *dev;
+    char order, weak;
+    int dt;
+
+    (void)module;
+    if (nargs != 6 || !want_array("_like", args[0]))
+        return NULL;
+    a = py_array_of(args[0]);
+    dev = td_array_dev(a);
+    s = a->view.shape;
+    if (!(order = py_order(args[2], 'K')) || (args[3] != Py_None && !py_shape(args[3], &s)) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype_or(args[1], (int)td_array_dtype(a), &dt) ||
+        (args[4] != Py_None && !py_device(args[4], &dev)) ||
+        (args[5] != Py_None && py_number(args[5], &number, &weak) <= 0))
+        return NULL;
+    layout = py_layout(&a->view, &checked, order);
+    return laid(dev, (td_dtype)dt, &layout, args[5] != Py_None ? &number : NULL);
 }
 
 static PyObject *
@@ -145,7 +251,7 @@ filled_function(const char *fn, PyObject *const *args, Py_ssize_t nargs, PyObjec
     PyObject *arg[5];
 
     return py_parse(fn, names, 1, 3, args, nargs, kwnames, arg)
-               ? filled(arg[0], arg[1], TD_F64, arg[3], value)
+               ? filled(arg[0], arg[1], TD_F64, arg[2], arg[3], value)
                : NULL;
 }
 
@@ -183,7 +289,7 @@ fill_cast(const td_array *to, PyObject *value, bool is_number, const td_operand 
     if (py_is_array(value))
         ok = py_value(value, dt, td_array_dev(to), &x, &own);
     else if (!is_number) {
-        ok = py_asarray(value, -1, td_array_dev(to), &own) &&
+        ok = py_asarray(value, py_is_word(value) ? (int)dt : -1, td_array_dev(to), &own) &&
              py_cast_warning(td_array_dtype(&own), dt);
         x.array = &own;
         x.weak = 0;
@@ -197,6 +303,22 @@ fill_cast(const td_array *to, PyObject *value, bool is_number, const td_operand 
     if (own.store)
         td_array_unref(&own);
     return ok;
+}
+
+/* _fill_cast(a, value) */
+static PyObject *
+fill_like(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    int is_number;
+    td_operand x;
+
+    (void)module;
+    if (nargs != 2 || !want_array("_fill_cast", args[0]))
+        return NULL;
+    is_number = py_is_array(args[1]) ? 0 : py_number(args[1], &x.scalar, &x.weak);
+    return is_number >= 0 && fill_cast(py_array_of(args[0]), args[1], is_number > 0, &x)
+               ? Py_NewRef(Py_None)
+               : NULL;
 }
 
 static PyObject *
@@ -216,199 +338,26 @@ full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     if (is_number < 0)
         return NULL;
     if (is_number && dt < 0)
-        return filled(arg[0], NULL, x.scalar.dt, arg[4], &x.scalar);
+        return filled(arg[0], NULL, x.scalar.dt, arg[3], arg[4], &x.scalar);
     if (dt < 0) { /* the values' own dtype */
         if (!py_asarray(arg[1], -1, NULL, &own))
             return NULL;
         dt = (int)td_array_dtype(&own);
         td_array_unref(&own);
     }
-    r = filled(arg[0], NULL, dt, arg[4], NULL);
+    r = filled(arg[0], NULL, dt, arg[3], arg[4], NULL);
     if (r && !fill_cast(py_array_of(r), arg[1], is_number > 0, &x))
         Py_CLEAR(r);
     return r;
 }
 
-/* ---- arange ---- */
-
-static td_scalar
-in_dtype(td_scalar s, td_dtype dt)
-{
-    uint64_t bits[2];
-
-    td_scalar_bits(s, dt, bits);
-    return td_scalar_load(dt, bits);
-}
-
-/* A number of arange's, integers as int64 or uint64; *dt is promoted to hold it. */
-static bool
-bound(PyObject *o, td_scalar *s, int *dt)
-{
-    char weak = 0;
-    int r = 1;
-
-    if (py_is_array(o)) {
-        if (py_array_of(o)->view.shape.ndim || !py_read_scalar(py_array_of(o), s))
-            r = PyErr_Occurred() ? -1 : 0;
-    } else
-        r = py_number(o, s, &weak);
-    if (r == 0)
-        PyErr_Format(PyExc_TypeError, "arange: start, stop and step are numbers, not %R",
-                     (PyObject *)Py_TYPE(o));
-    if (r > 0 && td_dtype_is_complex(s->dt)) {
-        PyErr_SetString(PyExc_TypeError, "arange: complex numbers have no order");
-        r = -1;
-    }
-    if (r > 0) {
-        *dt = (int)td_promote((td_dtype)*dt, s->dt);
-        if (!td_dtype_is_float(s->dt) && s->dt != TD_U64)
-            *s = in_dtype(*s, TD_I64);
-    }
-    return r > 0;
-}
-
-static double
-as_double(td_scalar s)
-{
-    return td_dtype_is_float(s.dt)      ? s.f[0]
-           : td_dtype_kind(s.dt) == 'u' ? (double)s.u
-                                        : (double)s.i;
-}
-
-/* Exact for all integers of 64 bits, where long double has as many. */
-static long double
-as_long(td_scalar s)
-{
-    return td_dtype_is_float(s.dt) ? (long double)s.f[0]
-           : s.dt == TD_U64        ? (long double)s.u
-                                   : (long double)s.i;
-}
-
-static bool
-count_steps(const td_scalar s[3], int64_t *n)
-{
-    bool floats =
-        td_dtype_is_float(s[0].dt) || td_dtype_is_float(s[1].dt) || td_dtype_is_float(s[2].dt);
-    long double steps;
-
-    *n = 0;
-    if (as_double(s[2]) == 0) {
-        PyErr_SetString(PyExc_ZeroDivisionError, "division by zero");
-        return false;
-    }
-    steps = floats ? (long double)ceil((as_double(s[1]) - as_double(s[0])) / as_double(s[2]))
-                   : ceill((as_long(s[1]) - as_long(s[0])) / as_long(s[2]));
-    if (isnan(steps) || steps > 0x1p62L) {
-        PyErr_SetString(PyExc_ValueError, isnan(steps) ? "arange: cannot compute length"
-                                                       : "Maximum allowed size exceeded");
-        return false;
-    }
-    *n = steps > 0 ? (int64_t)steps : 0;
-    return true;
-}
-
-/* The second number, as Python adds: false where int64 does not hold it. */
-static bool
-second_of(const td_scalar s[3], td_scalar *next)
-{
-    *next = (td_scalar){.dt = s[0].dt};
-    if (td_dtype_is_float(s[0].dt) || td_dtype_is_float(s[2].dt)) {
-        *next = (td_scalar){.dt = TD_F64, .f = {as_double(s[0]) + as_double(s[2])}};
-        return true;
-    }
-    if (s[0].dt == TD_U64 || s[2].dt == TD_U64) {
-        next->dt = TD_U64;
-        next->u = s[0].u + s[2].u;
-        return true;
-    }
-    next->dt = TD_I64;
-    return !__builtin_add_overflow(s[0].i, s[2].i, &next->i);
-}
-
-static bool
-fits_range(td_scalar s, td_dtype dt)
-{
-    return td_dtype_is_float(s.dt) ? py_real_fits(s, 'f', dt) : py_int_fits(s, dt);
-}
-
-/* NumPy writes the first two numbers as elements and goes on by the difference that they have then. */
-static bool
-align(td_scalar s[3], int64_t n, td_dtype dt)
-{
-    td_dtype real = dt == TD_C64 ? TD_F32 : dt == TD_C128 ? TD_F64 : dt;
-    td_scalar next;
-    bool exact = second_of(s, &next);
-
-    if (td_dtype_is_int(dt) &&
-        ((n > 0 && !fits_range(s[0], dt)) || (n > 1 && exact && !fits_range(next, dt))))
-        return false;
-    if (dt == TD_BOOL && n > 2) {
-        PyErr_SetString(PyExc_TypeError, "arange() is only supported for booleans when the result "
-                                         "has at most length 2.");
-        return false;
-    }
-    if (td_dtype_is_int(dt) || dt == TD_BOOL) {
-        s[0] = in_dtype(in_dtype(s[0], dt), TD_I64);
-        s[2] = exact ? in_dtype(in_dtype(next, dt), TD_I64) : in_dtype(s[2], TD_I64);
-        if (exact)
-            s[2].i = (int64_t)((uint64_t)s[2].i - (uint64_t)s[0].i);
-        return true;
-    }
-    s[2] = exact ? in_dtype(in_dtype(next, real), TD_F64) : in_dtype(s[2], TD_F64);
-    s[0] = in_dtype(in_dtype(s[0], real), TD_F64);
-    if (exact)
-        s[2].f[0] -= s[0].f[0];
-    return true;
-}
-
-static PyObject *
-arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
-{
-    static const char *const names[] = {"start", "stop", "step", "dtype", "device", "like", NULL};
-    td_scalar s[3] = {{.dt = TD_I64}, {.dt = TD_I64}, {.dt = TD_I64, .i = 1}};
-    PyObject *arg[6];
-    py_ndarray *r;
-    td_dev *dev;
-    int64_t n;
-    int own = TD_I64, dt; /* as with NumPy never less */
-
-    (void)module;
-    if (!py_parse("arange", names, 0, 4, args, nargs, kwnames, arg))
-        return NULL;
-    if (py_is_none(arg[1]) && nargs > 0) {
-        arg[1] = arg[0];
-        arg[0] = NULL;
-    }
-    if (py_is_none(arg[1])) {
-        PyErr_SetString(PyExc_TypeError, "arange() requires stop to be specified.");
-        return NULL;
-    }
-    for (int i = 0; i < 3; i++)
-        if (!py_is_none(arg[i]) && !bound(arg[i], &s[i], &own))
-            return NULL;
-    if (!count_steps(s, &n) || !py_dtype_or(arg[3], own, &dt) || !py_device(arg[4], &dev))
-        return NULL;
-    if (!align(s, n, (td_dtype)dt))
-        return NULL;
-    r = py_new();
-    return r ? py_done(r, td_array_iota(dev, (td_dtype)dt, n, s[0], s[2], &r->a)) : NULL;
-}
-
 /* ---- the core's functions that the package builds on ---- */
-
-static bool
-want_array(const char *fn, PyObject *o)
-{
-    if (!py_is_array(o))
-        PyErr_Format(PyExc_TypeError, "%s: expected treadle.ndarray, not %R", fn,
-                     (PyObject *)Py_TYPE(o));
-    return py_is_array(o);
-}
 
 static PyObject *
 broadcast_to(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     py_ndarray *r;
+    PyObject *made;
     td_shape s, checked;
 
     (void)module;
@@ -416,9 +365,11 @@ broadcast_to(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         !py_ok(td_shape_make(s.ndim, s.dim, &checked)))
         return NULL;
     r = py_new();
-    if (r)
-        r->readonly = true;
-    return r ? py_done(r, td_array_broadcast(py_array_of(args[0]), &checked, &r->a)) : NULL;
+    made = r ? py_view_done(args[0], r, td_array_broadcast(py_array_of(args[0]), &checked, &r->a))
+             : NULL;
+    if (made)
+        ((py_ndarray *)made)->readonly = true;
+    return made;
 }
 
 static PyObject *
@@ -574,14 +525,24 @@ static PyObject *
 asnumpy(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"a", "stream", "order", "out", NULL};
-    PyObject *arg[4];
+    PyObject *arg[4], *host, *r;
+    char order[2] = {0};
 
     (void)module;
     if (!py_parse("asnumpy", names, 1, 4, args, nargs, kwnames, arg))
         return NULL;
-    if (py_is_array(arg[0]))
-        return py_get(arg[0]);
-    return py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "(O)", arg[0]) : NULL;
+    if (!py_order(arg[2], 'C') || !py_numpy())
+        return NULL;
+    if (!py_is_none(arg[3])) {
+        r = PyObject_CallMethod(arg[3], "__setitem__", "OO", Py_Ellipsis, arg[0]);
+        Py_XDECREF(r);
+        return r ? Py_NewRef(arg[3]) : NULL;
+    }
+    host = py_is_array(arg[0]) ? py_get(arg[0]) : Py_NewRef(arg[0]);
+    order[0] = py_is_array(arg[0]) ? py_order(arg[2], 'C') : py_order(arg[2], 'K');
+    r = host ? PyObject_CallMethod(py.numpy, "asarray", "OOs", host, Py_None, order) : NULL;
+    Py_XDECREF(host);
+    return r;
 }
 
 static PyObject *
@@ -612,7 +573,7 @@ PyMethodDef py_create_functions[] = {
     {"full", PY_FAST(full), FAST_KW,
      "full($module, /, shape, fill_value, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
      "An array of one value, in its own dtype where none is given."},
-    {"arange", PY_FAST(arange), FAST_KW,
+    {"arange", PY_FAST(py_arange), FAST_KW,
      "arange($module, /, start=None, stop=None, step=1, dtype=None, *, device=None, "
      "like=None)\n--\n\n"
      "Numbers at equal steps from start, before stop; with one argument from 0 to that."},
@@ -621,6 +582,8 @@ PyMethodDef py_create_functions[] = {
      "The values as a numpy.ndarray."},
     {"evaluate", PY_FAST(evaluate), METH_FASTCALL,
      "evaluate(*arrays): launches their recorded work; without arguments, everybody's."},
+    {"_fill_cast", PY_FAST(fill_like), METH_FASTCALL, NULL},
+    {"_like", PY_FAST(filled_like), METH_FASTCALL, NULL},
     {"_broadcast_to", PY_FAST(broadcast_to), METH_FASTCALL, NULL},
     {"_take", PY_FAST(take), METH_FASTCALL, NULL},
     {"_beside", PY_FAST(py_beside), METH_FASTCALL, NULL},

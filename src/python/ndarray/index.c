@@ -72,7 +72,7 @@ classify(PyObject *o, Py_ssize_t *i)
     PyObject *n;
 
     if (PyLong_CheckExact(o)) {
-        *i = PyLong_AsSsize_t(o);
+        *i = PyNumber_AsSsize_t(o, PyExc_IndexError);
         return *i == -1 && PyErr_Occurred() ? BAD : INT;
     }
     if (PySlice_Check(o))
@@ -88,7 +88,7 @@ classify(PyObject *o, Py_ssize_t *i)
         return ARRAY;
     n = PyIndex_Check(o) ? PyNumber_Index(o) : NULL;
     if (n) {
-        *i = PyLong_AsSsize_t(n);
+        *i = PyNumber_AsSsize_t(n, PyExc_IndexError);
         Py_DECREF(n);
         return *i == -1 && PyErr_Occurred() ? BAD : INT;
     }
@@ -257,9 +257,7 @@ view_object(PyObject *self, const td_view *v)
     if (!r)
         return NULL;
     r->a = td_array_view(py_array_of(self), v);
-    r->readonly = ((py_ndarray *)self)->readonly;
-    r->scalars = ((py_ndarray *)self)->scalars;
-    return (PyObject *)r;
+    return py_view_done(self, r, TD_OK);
 }
 
 /* Is an integer of the key an array of no axes, for NumPy too?  What it computes is a number there: an element, a sum,
@@ -353,7 +351,7 @@ py_item(PyObject *self, Py_ssize_t i)
 /* ---- writing ---- */
 
 static int
-assign_view(PyObject *self, const td_view *v, PyObject *value)
+assign_view(PyObject *self, const td_view *v, bool single, PyObject *value)
 {
     td_array *a = py_array_of(self), to, own;
     td_operand x;
@@ -361,12 +359,19 @@ assign_view(PyObject *self, const td_view *v, PyObject *value)
 
     if (!py_value(value, td_array_dtype(a), td_array_dev(a), &x, &own))
         return -1;
-    to = td_array_view(a, v);
-    st = td_array_assign(&to, &x);
-    td_array_unref(&to);
+    if (x.array && x.array->view.shape.ndim &&
+        (single || (!v->shape.ndim && !py_is_array(value) && !PyObject_CheckBuffer(value)))) {
+        PyErr_Format(PyExc_ValueError, "setting an array element with a sequence: %R",
+                     (PyObject *)Py_TYPE(value));
+        st = TD_OK;
+    } else {
+        to = td_array_view(a, v);
+        st = td_array_assign(&to, &x);
+        td_array_unref(&to);
+    }
     if (own.store)
         td_array_unref(&own);
-    return py_ok(st) ? 0 : -1;
+    return py_ok(st) && !PyErr_Occurred() ? 0 : -1;
 }
 
 /* 1: done; 0: not that simple; -1: exception. */
@@ -415,7 +420,7 @@ py_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     }
     r = py_view_of(key, &py_array_of(self)->view, &v, &single);
     if (r)
-        return r < 0 ? -1 : assign_view(self, &v, value);
+        return r < 0 ? -1 : assign_view(self, &v, single, value);
     done = through_package("setitem", self, key, value);
     Py_XDECREF(done);
     return done ? 0 : -1;

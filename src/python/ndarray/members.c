@@ -71,8 +71,11 @@ become(PyObject *self, PyObject *other)
         return NULL;
     }
     r = td_array_ref(py_array_of(other));
+    if (a->store->shown == self)
+        a->store->shown = NULL;
     td_array_unref(a);
     *a = r;
+    ((py_ndarray *)self)->view = false;
     return Py_NewRef(Py_None);
 }
 
@@ -125,8 +128,8 @@ strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     r = py_new();
     if (r) {
         r->a = td_array_view(a, &v);
-        r->readonly = ((py_ndarray *)self)->readonly || stays_readonly(&r->a);
-        r->scalars = ((py_ndarray *)self)->scalars;
+        if (py_view_done(self, r, TD_OK))
+            r->readonly |= stays_readonly(&r->a);
     }
     return (PyObject *)r;
 }
@@ -177,8 +180,8 @@ set_flat(PyObject *self, PyObject *value, void *unused)
     return r ? 0 : -1;
 }
 
-/* The whole of the memory that a view is of.  No view keeps the array that it was made from: that would keep its value
- * from being given up. */
+/* The array whose memory a view is of, while the program has it; then an array of the whole memory.  No view keeps the
+ * array that it was made from: that would keep its value from being given up. */
 static PyObject *
 get_base(PyObject *self, void *unused)
 {
@@ -186,8 +189,10 @@ get_base(PyObject *self, void *unused)
     py_ndarray *r;
 
     (void)unused;
-    if (a->whole)
+    if (!((py_ndarray *)self)->view)
         return Py_NewRef(Py_None);
+    if (a->store->shown)
+        return Py_NewRef((PyObject *)a->store->shown);
     r = py_new();
     if (!r)
         return NULL;
@@ -195,12 +200,12 @@ get_base(PyObject *self, void *unused)
     r->a.dt = a->store->dt;
     r->a.whole = true;
     r->readonly = a->store->readonly;
+    a->store->shown = r;
     return (PyObject *)r;
 }
 
 PyGetSetDef py_member_attributes[] = {
-    {"base", get_base, NULL,
-     "None, or, of a view, an array of the whole memory (not the object it was made from).", NULL},
+    {"base", get_base, NULL, "None, or, of a view, the array whose memory it is of.", NULL},
     {"ctypes", get, NULL, "What ctypes needs of an array on the CPU: data, shape, strides, …",
      "ctypes"},
     {"flat", get, set_flat, "The elements in C order, to be read, written and gone through.",

@@ -12,10 +12,12 @@ astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     const char *casting = "unsafe";
     py_ndarray *r;
     td_dtype dt;
+    td_view layout;
     bool copy;
+    char order;
 
     if (!py_parse("astype", names, 1, 5, args, nargs, kwnames, arg) || !py_dtype(arg[0], &dt) ||
-        !py_flag(arg[4], true, &copy))
+        !py_flag(arg[4], true, &copy) || !(order = py_order(arg[1], 'K')))
         return NULL;
     if (arg[2] && !(casting = PyUnicode_AsUTF8AndSize(arg[2], NULL)))
         return NULL;
@@ -28,12 +30,13 @@ astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
                      td_dtype_name(td_array_dtype(a)), td_dtype_name(dt), casting);
         return NULL;
     }
-    if (!copy && dt == td_array_dtype(a))
+    if (!copy && dt == td_array_dtype(a) && py_is_laid(&a->view, order))
         return Py_NewRef(self);
     if (!py_cast_warning(td_array_dtype(a), dt))
         return NULL;
+    layout = py_layout(&a->view, &a->view.shape, order);
     r = py_new();
-    return r ? py_done(r, td_array_cast(a, dt, &r->a)) : NULL;
+    return r ? py_done(r, td_array_cast_as(a, dt, &layout, &r->a)) : NULL;
 }
 
 static PyObject *
@@ -48,24 +51,30 @@ view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
         !py_dtype_or(arg[0], (int)td_array_dtype(py_array_of(self)), &dt))
         return NULL;
     r = py_new();
-    if (r) {
-        r->readonly = ((py_ndarray *)self)->readonly;
-        r->scalars = ((py_ndarray *)self)->scalars;
-    }
-    return r ? py_done(r, td_array_retype(py_array_of(self), (td_dtype)dt, &r->a)) : NULL;
+    return r ? py_view_done(self, r, td_array_retype(py_array_of(self), (td_dtype)dt, &r->a))
+             : NULL;
 }
 
 static PyObject *
 copy(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"order", NULL};
+    const td_array *a = py_array_of(self);
+    td_view layout;
     PyObject *arg[1];
     py_ndarray *r;
+    char order;
 
-    if (!py_parse("copy", names, 0, 1, args, nargs, kwnames, arg))
+    if (!py_parse("copy", names, 0, 1, args, nargs, kwnames, arg) ||
+        !(order = py_order(arg[0], 'C')))
         return NULL;
     r = py_new();
-    return r ? py_done(r, td_array_copy(py_array_of(self), &r->a)) : NULL;
+    if (!r)
+        return NULL;
+    if (order == 'C' || (order != 'F' && td_view_is_contiguous(&a->view)))
+        return py_done(r, td_array_copy(a, &r->a));
+    layout = py_layout(&a->view, &a->view.shape, order);
+    return py_done(r, td_array_cast_as(a, td_array_dtype(a), &layout, &r->a));
 }
 
 static PyObject *
@@ -372,7 +381,7 @@ FORWARD("treadle._exchange._interop", array_function)
 FORWARD("treadle._exchange._interop", array_wrap)
 FORWARD("treadle", dot)
 FORWARD("treadle", round)
-FORWARD("treadle", clip)
+FORWARD("treadle._numpy._members", clip)
 FORWARD("treadle", take)
 FORWARD("treadle", repeat)
 FORWARD("treadle", nonzero)

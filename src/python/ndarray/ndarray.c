@@ -13,8 +13,11 @@ ndarray_dealloc(PyObject *self)
 
     if (nd->weak)
         PyObject_ClearWeakRefs(self);
-    if (nd->a.store)
+    if (nd->a.store) {
+        if (nd->a.store->shown == self)
+            nd->a.store->shown = NULL;
         td_array_unref(&nd->a);
+    }
     PyObject_Free(self);
     Py_DECREF(type);
     py_drain();
@@ -112,7 +115,7 @@ get_flags(PyObject *self, void *unused)
         order[i] = ndim - 1 - i;
     if (make && py_ok(td_view_transpose(&nd->a.view, order, &t)))
         r = PyObject_CallFunction(make, "Oiiii", self, td_view_is_contiguous(&nd->a.view),
-                                  td_view_is_contiguous(&t), nd->a.whole,
+                                  td_view_is_contiguous(&t), !nd->view,
                                   !nd->readonly && !nd->a.store->readonly);
     Py_XDECREF(make);
     return r;
@@ -144,10 +147,9 @@ get_part(PyObject *self, void *imag)
     r = py_new();
     if (!r)
         return NULL;
-    r->readonly = ((py_ndarray *)self)->readonly;
     if (td_dtype_is_complex(td_array_dtype(a))) {
         r->a = td_array_part(a, imag != NULL);
-        return (PyObject *)r;
+        return py_view_done(self, r, TD_OK);
     }
     r->readonly = true;
     return py_done(r, td_array_full(td_array_dev(a), td_array_dtype(a), &a->view.shape,
@@ -308,22 +310,46 @@ str(PyObject *self)
 }
 
 static PyObject *
+over_buffer(PyObject *shape, PyObject *dtype, PyObject *buffer, PyObject *offset, PyObject *strides,
+            PyObject *order)
+{
+    PyObject *f = py_package("treadle._numpy._members", "over_buffer"),
+             *from = offset ? Py_NewRef(offset) : PyLong_FromLong(0),
+             *r = f && from ? PyObject_CallFunctionObjArgs(f, shape, dtype ? dtype : Py_None,
+                                                           buffer, from, strides, order, NULL)
+                            : NULL;
+
+    Py_XDECREF(from);
+    Py_XDECREF(f);
+    return r;
+}
+
+static PyObject *
 ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"shape", "dtype", NULL};
-    PyObject *shape, *dtype = NULL;
+    static char *names[] = {"shape", "dtype", "buffer", "offset", "strides", "order", NULL};
+    PyObject *shape, *dtype = NULL, *buffer = Py_None, *offset = NULL, *strides = Py_None,
+                     *order = Py_None;
     py_ndarray *r;
     td_dev *dev;
     td_shape s, checked;
+    td_view layout;
+    char letter;
     int dt;
 
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O:ndarray", names, &shape, &dtype) ||
-        !py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
-        !py_dtype_or(dtype, TD_F64, &dt) || !py_device(NULL, &dev))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|OOOOO:ndarray", names, &shape, &dtype, &buffer,
+                                     &offset, &strides, &order))
         return NULL;
+    if (buffer != Py_None || strides != Py_None)
+        return over_buffer(shape, dtype, buffer, offset, strides, order);
+    if (!py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype_or(dtype, TD_F64, &dt) || !py_device(NULL, &dev) ||
+        !(letter = py_order(order, 'C')))
+        return NULL;
+    layout = py_layout(NULL, &checked, letter);
     r = py_new();
-    return r ? py_done(r, td_array_empty(dev, (td_dtype)dt, &checked, &r->a)) : NULL;
+    return r ? py_done(r, td_array_empty_as(dev, (td_dtype)dt, &layout, &r->a)) : NULL;
 }
 
 static PyMemberDef members[] = {
@@ -333,9 +359,22 @@ static PyMemberDef members[] = {
 
 static PyGetSetDef attributes[48]; /* gathered below */
 
+static const char ndarray_doc[] =
+    "ndarray(shape, dtype=float, buffer=None, offset=0, strides=None, order=None)\n--\n\n"
+    "An array of numbers of one dtype on one device, with NumPy's attributes, methods and "
+    "operators.\n\n"
+    "Operations are recorded and run, fused into few kernels, when a value is looked at.  Arrays "
+    "are made by\ntreadle.asarray, zeros, arange and their like; called itself the class gives an "
+    "array that is not initialised,\nof `shape` (an int or ints) in order 'C' or 'F', or, with "
+    "buffer, one over that memory of the host (on the CPU).\nx.get() gives the values as a "
+    "numpy.ndarray.  dtypes: bool, int8 to int64, uint8 to uint64, float16, bfloat16,\nfloat32, "
+    "float64, complex64, complex128.  Raises ValueError: a negative extent, or too many axes; "
+    "TypeError:\nno such dtype; OutOfMemoryError.";
+
 static const PyType_Slot own_slots[] = {
     PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
     PY_SLOT(Py_tp_new, ndarray_make),
+    {Py_tp_doc, (void *)(uintptr_t)ndarray_doc},
     PY_SLOT(Py_tp_repr, repr),
     PY_SLOT(Py_tp_str, str),
     PY_SLOT(Py_tp_iter, iterate),

@@ -71,6 +71,41 @@ unary(td_op op, PyObject *x)
 
 #include "python/ndarray/numberslots.h" /* behind what it calls */
 
+/* x == y where y holds no numbers (None, a text, a list with None in it): NumPy's answer, element by element, from
+ * treadle._numpy._members.  An exception that is set stays where there is no such answer. */
+static PyObject *
+compare_objects(PyObject *x, PyObject *y, int how)
+{
+    PyObject *type, *value, *trace, *f, *r;
+
+    PyErr_Fetch(&type, &value, &trace);
+    f = py_package("treadle._numpy._members", "same_objects");
+    r = f ? PyObject_CallFunction(f, "OOi", x, y, how == Py_EQ) : NULL;
+    Py_XDECREF(f);
+    if (type && r == Py_NotImplemented) {
+        Py_DECREF(r);
+        PyErr_Restore(type, value, trace);
+        return NULL;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return r;
+}
+
+static PyObject *
+compare_any(PyObject *x, PyObject *y, int how)
+{
+    PyObject *r = compare(x, y, how);
+    bool open = r ? r == Py_NotImplemented && py_stranger(y) == 0
+                  : !py_is_array(y) && PyErr_ExceptionMatches(PyExc_TypeError);
+
+    if ((how != Py_EQ && how != Py_NE) || !open)
+        return r;
+    Py_XDECREF(r);
+    return compare_objects(x, y, how);
+}
+
 static PyObject *
 nb_divmod(PyObject *x, PyObject *y)
 {
@@ -211,7 +246,7 @@ const PyType_Slot py_number_slots[] = {
 #define COMPARE(op, py)
 #define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative) NB_##slot(name)
 #include "ir/core/ops.def"
-    PY_SLOT(Py_tp_richcompare, compare),
+    PY_SLOT(Py_tp_richcompare, compare_any),
     PY_SLOT(Py_nb_divmod, nb_divmod),
     PY_SLOT(Py_nb_matrix_multiply, nb_matmul),
     PY_SLOT(Py_nb_inplace_matrix_multiply, nb_inplace_matmul),

@@ -98,38 +98,61 @@ float_dtype(const char *fn, PyObject *o, int *dt)
 
 static const td_scalar unit[2] = {{.dt = TD_F64, .f = {0}}, {.dt = TD_F64, .f = {1}}};
 
-/* The draw itself, or out filled with it. */
+/* out filled with the draw. */
 static PyObject *
-into(PyObject *drawn, PyObject *out)
+into(const char *fn, PyObject *drawn, PyObject *out)
 {
+    PyObject *r = NULL;
     td_operand x;
-    td_status st;
 
-    if (!drawn || py_is_none(out))
-        return drawn;
-    x = (td_operand){.array = py_array_of(drawn)};
-    st = td_array_assign(py_array_of(out), &x);
-    Py_DECREF(drawn);
-    return st ? py_raise(st) : Py_NewRef(out);
+    if (drawn && !py_is_array(out))
+        r = py_store_host(fn, out, drawn, NULL, "no");
+    else if (drawn) {
+        x = (td_operand){.array = py_array_of(drawn)};
+        r = py_ok(td_array_assign(py_array_of(out), &x)) ? Py_NewRef(out) : NULL;
+    }
+    Py_XDECREF(drawn);
+    return r;
 }
 
-/* Is out what size and dtype say? */
+/* The shape and dtype of out, an array that can be written: treadle's or NumPy's. */
 static bool
-random_fits(const td_array *out, PyObject *size, int dt)
+read_out(const char *fn, PyObject *out, PyObject **shape, td_dtype *dt)
 {
-    td_shape s;
+    PyObject *dtype = NULL;
 
-    if ((int)td_array_dtype(out) != dt) {
+    *shape = NULL;
+    if (py_is_array(out)) {
+        *dt = td_array_dtype(py_array_of(out));
+        *shape =
+            py_writable((py_ndarray *)out) ? py_shape_tuple(&py_array_of(out)->view.shape) : NULL;
+    } else if (py_is_host_out(out)) {
+        dtype = PyObject_GetAttrString(out, "dtype");
+        *shape = dtype && py_dtype(dtype, dt) ? PyObject_GetAttrString(out, "shape") : NULL;
+        Py_XDECREF(dtype);
+    } else
+        PyErr_Format(PyExc_TypeError, "%s: out must be a treadle array, or NumPy's, not %R", fn,
+                     (PyObject *)Py_TYPE(out));
+    return *shape != NULL;
+}
+
+/* Is out, of that shape and dtype, what size and dtype= say? */
+static bool
+random_fits(PyObject *shape, td_dtype have, PyObject *size, int dt)
+{
+    td_shape s, own;
+
+    if ((int)have != dt) {
         PyErr_Format(PyExc_TypeError,
                      "Supplied output array has the wrong type. Expected %s, got %s",
-                     td_dtype_name((td_dtype)dt), td_dtype_name(td_array_dtype(out)));
+                     td_dtype_name((td_dtype)dt), td_dtype_name(have));
         return false;
     }
     if (py_is_none(size))
         return true;
-    if (!py_shape(size, &s))
+    if (!py_shape(size, &s) || !py_shape(shape, &own))
         return false;
-    if (!td_shape_eq(&s, &out->view.shape))
+    if (!td_shape_eq(&s, &own))
         PyErr_SetString(PyExc_ValueError, "size must match out.shape when used together");
     return !PyErr_Occurred();
 }
@@ -140,20 +163,16 @@ simple(const char *fn, td_dist dist, PyObject *self, PyObject *const *args, Py_s
 {
     static const char *const names[] = {"size", "dtype", "out", NULL};
     PyObject *arg[3], *shape, *r;
+    td_dtype have;
     int dt;
 
     if (!py_parse(fn, names, 0, 3, args, nargs, kwnames, arg) || !float_dtype(fn, arg[1], &dt))
         return NULL;
     if (py_is_none(arg[2]))
         return draw(self, dist, arg[0], dt, unit);
-    if (!py_is_array(arg[2])) {
-        PyErr_Format(PyExc_TypeError, "%s: out must be a treadle array", fn);
-        return NULL;
-    }
-    if (!py_writable((py_ndarray *)arg[2]) || !random_fits(py_array_of(arg[2]), arg[0], dt))
-        return NULL;
-    shape = py_shape_tuple(&py_array_of(arg[2])->view.shape);
-    r = shape ? into(draw(self, dist, shape, dt, unit), arg[2]) : NULL;
+    r = read_out(fn, arg[2], &shape, &have) && random_fits(shape, have, arg[0], dt)
+            ? into(fn, draw(self, dist, shape, dt, unit), arg[2])
+            : NULL;
     Py_XDECREF(shape);
     return r;
 }

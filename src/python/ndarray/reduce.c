@@ -80,10 +80,38 @@ each_alone(td_red red, const td_array *a, td_redargs g, td_array *out)
     return st;
 }
 
+/* Can out, treadle's array or NumPy's, take a result of shape s? */
+static bool
+fits_out(td_red red, PyObject *out, const td_shape *s)
+{
+    bool same = false;
+    PyObject *theirs, *ours;
+
+    if (py_is_array(out)) {
+        if (!py_writable((py_ndarray *)out))
+            return false;
+        same = td_shape_eq(&py_array_of(out)->view.shape, s);
+    } else if (py_is_host_out(out)) {
+        theirs = PyObject_GetAttrString(out, "shape");
+        ours = py_shape_tuple(s);
+        same = theirs && ours && PyObject_RichCompareBool(theirs, ours, Py_EQ) > 0;
+        Py_XDECREF(theirs);
+        Py_XDECREF(ours);
+    } else {
+        PyErr_Format(PyExc_TypeError, "%s: out must be a treadle array, or NumPy's, not %R",
+                     red_names[red], (PyObject *)Py_TYPE(out));
+        return false;
+    }
+    if (!same && !PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "%s: out must have the result's shape", red_names[red]);
+    return same;
+}
+
 static PyObject *
 reduce_into(td_red red, PyObject *self, const td_redargs *g, PyObject *out)
 {
     py_ndarray *r = py_new();
+    PyObject *stored;
     td_operand value;
     td_status st;
 
@@ -95,13 +123,14 @@ reduce_into(td_red red, PyObject *self, const td_redargs *g, PyObject *out)
         st = each_alone(red, py_array_of(self), *g, &r->a);
     if (st || py_is_none(out))
         return py_done(r, st);
-    if (!py_is_array(out) || !py_writable((py_ndarray *)out) ||
-        !td_shape_eq(&py_array_of(out)->view.shape, &r->a.view.shape)) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_ValueError, "%s: out must be a treadle array of the result's shape",
-                         red_names[red]);
+    if (!fits_out(red, out, &r->a.view.shape)) {
         Py_DECREF((PyObject *)r);
         return NULL;
+    }
+    if (!py_is_array(out)) {
+        stored = py_store_host(red_names[red], out, (PyObject *)r, NULL, "unsafe");
+        Py_DECREF((PyObject *)r);
+        return stored;
     }
     value = (td_operand){.array = &r->a};
     st = td_array_assign(py_array_of(out), &value);
@@ -267,12 +296,23 @@ PyMethodDef py_reduce_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+#define REDUCES                                                                                    \
+    ", element by element along axis: an int, a tuple of ints, or None for all axes.\n\n"          \
+    "The result is an array of a's shape without those axes; keepdims=True leaves them with "      \
+    "extent 1.\ndtype is the result's and that of sums on the way, NumPy's choice where it is "    \
+    "not "                                                                                         \
+    "given.  out, an array\nof treadle's or NumPy's, takes the result and is returned; where, "    \
+    "bools "                                                                                       \
+    "that broadcast to a, leaves elements\nout; initial is joined to each result.\n\n"             \
+    "Raises AxisError (an IndexError and a ValueError): a has no such axis; ValueError: out has "  \
+    "another shape, or\nthere is nothing to reduce and no number that stands for that; "           \
+    "TypeError: "                                                                                  \
+    "a's dtype has no such operation."
+
 PyMethodDef py_reduce_functions[] = {
 #define RED(name, nacc, npair, identity, meaning, derivative)                                      \
     {#name, PY_FAST(fn_##name), METH_FASTCALL | METH_KEYWORDS,                                     \
-     #name                                                                                         \
-     "($module, /, a, " PARAMS_##name(TEXT) ")\n--\n\n" meaning                                    \
-                                            ", with the parameters of the method of that name."},
+     #name "($module, /, a, " PARAMS_##name(TEXT) ")\n--\n\n" meaning REDUCES},
 #include "array/graph/reduce.def"
     {NULL, NULL, 0, NULL},
 };

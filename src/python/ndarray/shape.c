@@ -1,21 +1,6 @@
 /* shape.c - methods of ndarray that give the same elements under another shape. */
 #include "python/common/py.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* A view of self that a core function made; broadcast views stay read-only. */
-static PyObject *
-view_done(PyObject *self, py_ndarray *r, td_status st)
-{
-    if (r)
-        r->scalars = ((py_ndarray *)self)->scalars;
-    if (r && !st)
-        r->readonly = ((py_ndarray *)self)->readonly && r->a.store == py_array_of(self)->store;
-    return r ? py_done(r, st) : NULL;
-}
-
 static bool
 shape_of_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out)
 {
@@ -34,23 +19,6 @@ shape_of_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out)
         out->dim[i] = one.dim[0];
     }
     return true;
-}
-
-/* order= as its letter; 0: raised. */
-static char
-order_of(PyObject *o)
-{
-    if (py_is_none(o))
-        return 'C';
-    if (!PyUnicode_Check(o)) {
-        PyErr_Format(PyExc_TypeError, "order must be str, not %R", (PyObject *)Py_TYPE(o));
-        return 0;
-    }
-    for (const char *c = "CcFfAaKk"; *c; c++)
-        if (PyUnicode_CompareWithASCIIString(o, (char[]){*c, 0}) == 0)
-            return (char)toupper(*c);
-    PyErr_Format(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K' (got '%U')", o);
-    return 0;
 }
 
 static void
@@ -79,7 +47,7 @@ py_transposed(PyObject *self)
 {
     py_ndarray *r = py_new();
 
-    return view_done(self, r, r ? transpose_all(py_array_of(self), &r->a) : TD_OK);
+    return py_view_done(self, r, r ? transpose_all(py_array_of(self), &r->a) : TD_OK);
 }
 
 /* Elements are counted with the first axis fastest: reshape between two reversals of the axes. */
@@ -99,51 +67,6 @@ reshape_fortran(const td_array *a, td_shape s, td_array *out)
     return st;
 }
 
-/* Do the elements lie in Fortran's order, and not in C's? */
-static bool
-lies_in_fortran(const td_array *a)
-{
-    int axes[TD_MAXDIM], ndim = a->view.shape.ndim;
-    td_view t;
-
-    for (int i = 0; i < ndim; i++)
-        axes[i] = ndim - 1 - i;
-    return !td_view_transpose(&a->view, axes, &t) && td_view_is_contiguous(&t) &&
-           !td_view_is_contiguous(&a->view);
-}
-
-static int64_t
-step_of(const td_view *v, int axis)
-{
-    return v->shape.dim[axis] == 1 ? 0 : llabs(v->stride[axis]);
-}
-
-/* The axes from the longest steps to the shortest.  An axis without a step stays where it is, as with NumPy: it is
- * compared with no other.  Hence the insertion from the last axis on, which looks past such axes. */
-static void
-by_steps(const td_view *v, int axes[])
-{
-    int n = v->shape.ndim, inner[TD_MAXDIM];
-
-    for (int i = 0; i < n; i++) {
-        int axis = n - 1 - i, at = i;
-        int64_t step = step_of(v, axis);
-
-        for (int k = i - 1; k >= 0; k--) {
-            int64_t other = step_of(v, inner[k]);
-
-            if (step && other && other <= step)
-                break;
-            if (step && other)
-                at = k;
-        }
-        memmove(inner + at + 1, inner + at, (size_t)(i - at) * sizeof *inner);
-        inner[at] = axis;
-    }
-    for (int i = 0; i < n; i++)
-        axes[i] = inner[n - 1 - i];
-}
-
 /* Elements are counted as memory has them. */
 static td_status
 reshape_kept(const td_array *a, const td_shape *s, td_array *out)
@@ -152,7 +75,7 @@ reshape_kept(const td_array *a, const td_shape *s, td_array *out)
     td_status st;
     td_array t;
 
-    by_steps(&a->view, axes);
+    py_by_steps(&a->view, axes);
     TD_TRY(td_array_transpose(a, axes, &t));
     st = td_array_reshape(&t, s, out);
     td_array_unref(&t);
@@ -168,11 +91,11 @@ reshape_to(PyObject *self, const td_shape *s, char order)
     if (!r)
         return NULL;
     if (order == 'A')
-        order = lies_in_fortran(a) ? 'F' : 'C';
-    return view_done(self, r,
-                     order == 'F'   ? reshape_fortran(a, *s, &r->a)
-                     : order == 'K' ? reshape_kept(a, s, &r->a)
-                                    : td_array_reshape(a, s, &r->a));
+        order = py_lies_in_fortran(&a->view) ? 'F' : 'C';
+    return py_view_done(self, r,
+                        order == 'F'   ? reshape_fortran(a, *s, &r->a)
+                        : order == 'K' ? reshape_kept(a, s, &r->a)
+                                       : td_array_reshape(a, s, &r->a));
 }
 
 static PyObject *
@@ -186,9 +109,15 @@ reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
 
     if (nkw && !py_parse("reshape", names, 0, 0, args + nargs, 0, kwnames, arg))
         return NULL;
-    if (arg[2] ? !py_shape(arg[2], &s) : !shape_of_args(args, nargs, &s))
+    if (!nargs && !arg[2]) {
+        PyErr_SetString(PyExc_TypeError, "reshape() takes exactly 1 argument (0 given)");
         return NULL;
-    order = order_of(arg[0]);
+    }
+    if (nargs == 1 && args[0] == Py_None)
+        s = py_array_of(self)->view.shape;
+    else if (arg[2] ? !py_shape(arg[2], &s) : !shape_of_args(args, nargs, &s))
+        return NULL;
+    order = py_order(arg[0], 'C');
     if (order == 'K') {
         PyErr_SetString(PyExc_ValueError, "order 'K' is not permitted for reshaping");
         return NULL;
@@ -219,7 +148,7 @@ ravel(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
     if (!py_parse("ravel", names, 0, 2, args, nargs, kwnames, arg))
         return NULL;
     s.dim[0] = td_array_size(py_array_of(self));
-    r = reshape_to(self, &s, order_of(arg[0]));
+    r = reshape_to(self, &s, py_order(arg[0], 'C'));
     if (!r || td_view_is_contiguous(&py_array_of(r)->view))
         return r;
     packed =
@@ -260,7 +189,7 @@ transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
         if (!py_axis("transpose", s.dim[i], ndim, &axes[i]))
             return NULL;
     r = py_new();
-    return view_done(self, r, r ? td_array_transpose(a, axes, &r->a) : TD_OK);
+    return py_view_done(self, r, r ? td_array_transpose(a, axes, &r->a) : TD_OK);
 }
 
 static bool
@@ -287,7 +216,7 @@ swapaxes(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     for (int k = 0; k < ndim; k++)
         axes[k] = k == i ? j : k == j ? i : k;
     r = py_new();
-    return view_done(self, r, r ? td_array_transpose(a, axes, &r->a) : TD_OK);
+    return py_view_done(self, r, r ? td_array_transpose(a, axes, &r->a) : TD_OK);
 }
 
 static PyObject *
@@ -319,7 +248,7 @@ squeeze(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     r = py_new();
     if (r)
         r->a = td_array_view(py_array_of(self), &v);
-    return view_done(self, r, TD_OK);
+    return py_view_done(self, r, TD_OK);
 }
 
 PyMethodDef py_shape_methods[] = {

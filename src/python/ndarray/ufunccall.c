@@ -6,6 +6,8 @@
 /* Borrowed; NULL: not given. */
 typedef struct options {
     PyObject *out, *where, *dtype, *signature;
+    bool host;    /* out is NumPy's array */
+    char order;   /* how a new result lies: C, F, A, or K, as the operands do */
     char casting; /* of NumPy's rules: n no, e equiv, s safe, k same_kind, u unsafe */
 } options;
 
@@ -73,19 +75,6 @@ read_casting(PyObject *word, char *out)
     return i < CASTINGS;
 }
 
-/* Results lie as their operands do, whatever the order asked for. */
-static bool
-check_order(PyObject *word)
-{
-    for (const char *c = "KACF"; word && word != Py_None && *c; c++)
-        if (PyUnicode_Check(word) && PyUnicode_CompareWithASCIIString(word, (char[2]){*c}) == 0)
-            return true;
-    if (py_is_none(word))
-        return true;
-    PyErr_Format(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K' (got %R)", word);
-    return false;
-}
-
 static bool
 check_out(const char *fn, options *o)
 {
@@ -99,10 +88,14 @@ check_out(const char *fn, options *o)
     }
     if (py_is_none(o->out))
         o->out = NULL;
-    if (!o->out || (py_is_array(o->out) && py_writable((py_ndarray *)o->out)))
+    if (!o->out)
+        return true;
+    o->host = !py_is_array(o->out) && py_is_host_out(o->out);
+    if (o->host || (py_is_array(o->out) && py_writable((py_ndarray *)o->out)))
         return true;
     if (!PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "%s: out must be a treadle array", fn);
+        PyErr_Format(PyExc_TypeError, "%s: out must be a treadle array, or NumPy's, not %R", fn,
+                     (PyObject *)Py_TYPE(o->out));
     return false;
 }
 
@@ -112,7 +105,7 @@ read_options(const char *fn, PyObject *out, PyObject *kw, options *o)
     PyObject *given[NKEY] = {out};
 
     if (!take_keywords(fn, kw, given) || !read_casting(given[CASTING], &o->casting) ||
-        !check_order(given[ORDER]))
+        !(o->order = py_order(given[ORDER], 'K')))
         return false;
     if (given[SIG] && given[SIGNATURE]) {
         PyErr_SetString(PyExc_TypeError, "cannot specify both 'sig' and 'signature'");
@@ -209,13 +202,22 @@ read_signature(td_op op, PyObject *given, int *in, int *out)
     return ok;
 }
 
+static bool
+any_complex(const td_operand *x, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (td_dtype_is_complex(x[i].array ? td_array_dtype(x[i].array) : x[i].scalar.dt))
+            return true;
+    return false;
+}
+
 /* The dtype that operands must have for a result of `out`; -1: their own. */
 static int
-loop_for_result(td_op op, td_dtype out, td_dtype natural)
+loop_for_result(td_op op, td_dtype out, const td_operand *x, int n)
 {
     if (td_optab[op].result == TD_RES_BOOL || py_takes_truth(op))
         return -1;
-    if (td_optab[op].result == TD_RES_REAL && td_dtype_is_complex(natural))
+    if (td_optab[op].result == TD_RES_REAL && any_complex(x, n))
         return (int)td_dtype_complex_of(out);
     return (int)out;
 }
@@ -224,18 +226,15 @@ loop_for_result(td_op op, td_dtype out, td_dtype natural)
 static bool
 wanted_loop(td_op op, const options *o, const td_operand *x, int n, int *loop)
 {
-    td_dtype natural, checked;
     td_op row = op;
+    td_dtype checked;
     int out = -1;
 
     *loop = -1;
     if (o->dtype ? !join(op, o->dtype, &out) : !read_signature(op, o->signature, loop, &out))
         return false;
-    if (*loop < 0 && out >= 0) {
-        if (!py_ok(td_op_dtype(op, x, op == OP_select, n, &natural)))
-            return false;
-        *loop = loop_for_result(op, (td_dtype)out, natural);
-    }
+    if (*loop < 0 && out >= 0)
+        *loop = loop_for_result(op, (td_dtype)out, x, n);
     if (*loop < 0)
         return out < 0 || out == TD_BOOL || no_loop(op);
     checked = (td_dtype)*loop;
@@ -271,13 +270,17 @@ cannot_cast(td_op op, int operand, td_dtype from, td_dtype to, char casting)
     return false;
 }
 
-/* A Python number takes any dtype of its kind or a later one. */
+/* A Python number takes any dtype of its kind or a later one; True and False are of dtype bool. */
 static bool
 number_fits(const td_operand *x, td_dtype dt, char casting)
 {
-    return casting == 'u' || x->weak == 'i' ? dt != TD_BOOL || casting == 'u'
-           : td_dtype_is_complex(dt)        ? true
-                                            : x->weak == 'f' && td_dtype_is_float(dt);
+    if (casting == 'u')
+        return true;
+    if (x->weak == 'b')
+        return castable(TD_BOOL, dt, casting);
+    return x->weak == 'i'            ? dt != TD_BOOL
+           : td_dtype_is_complex(dt) ? true
+                                     : x->weak == 'f' && td_dtype_is_float(dt);
 }
 
 static bool
@@ -296,6 +299,37 @@ cast_array(py_args *g, int i, td_dtype dt)
     return true;
 }
 
+/* Beside another operand a Python number has no dtype of its own. */
+static bool
+is_weak(const py_args *g, int i)
+{
+    return g->n > 1 && !g->x[i].array && g->x[i].weak;
+}
+
+/* A Python integer has to fit, whatever the casting, and whatever the other operands are. */
+static bool
+integers_fit(const py_args *g, td_dtype dt)
+{
+    for (int i = 0; i < g->n; i++)
+        if (is_weak(g, i) && g->x[i].weak == 'i' && !py_int_fits(g->x[i].scalar, dt))
+            return false;
+    return true;
+}
+
+/* A number as the loop takes it. */
+static void
+cast_number(td_operand *x, td_dtype dt, char casting)
+{
+    uint64_t bits[2];
+
+    if (x->weak == 'i' && x->scalar.dt == TD_F64)
+        x->weak = 'f';
+    if (!x->weak || x->weak == 'b' || casting == 'u') {
+        td_scalar_bits(x->scalar, dt, bits);
+        *x = (td_operand){.scalar = td_scalar_load(dt, bits)};
+    }
+}
+
 /* Operands as the loop takes them; dt -1: their own loop's, in which they are left. */
 static bool
 cast_operands(py_args *g, td_op op, int loop, char casting)
@@ -306,29 +340,33 @@ cast_operands(py_args *g, td_op op, int loop, char casting)
     if (loop < 0 &&
         !(py_ok(td_op_dtype(op, g->x, op == OP_select, g->n, &dt)) && py_ok(td_op_loop(&row, &dt))))
         return false;
+    if (loop >= 0 && !integers_fit(g, dt))
+        return false;
     for (int i = op == OP_select; i < g->n; i++) {
         td_operand *x = &g->x[i];
         td_dtype from = x->array ? td_array_dtype(x->array) : x->scalar.dt;
-        uint64_t bits[2];
+        bool weak = is_weak(g, i);
 
-        if (!x->array && x->weak ? !number_fits(x, dt, casting) : !castable(from, dt, casting))
-            return cannot_cast(op, i, from, dt, casting);
+        if (weak ? !number_fits(x, dt, casting) && (loop >= 0 || x->weak == 'b')
+                 : !castable(from, dt, casting))
+            return cannot_cast(op, i, x->weak == 'i' ? TD_I64 : from, dt, casting);
+        if (!weak)
+            x->weak = 0;
         if (loop < 0)
             continue;
-        if (x->array ? !cast_array(g, i, dt) : false)
+        if (!x->array)
+            cast_number(x, dt, casting);
+        else if (!cast_array(g, i, dt))
             return false;
-        if (!x->array && (!x->weak || casting == 'u')) {
-            td_scalar_bits(x->scalar, dt, bits);
-            *x = (td_operand){.scalar = td_scalar_load(dt, bits)};
-        }
     }
     return true;
 }
 
-/* Numbers alone: the first becomes an array, as the core wants one. */
+/* Numbers alone: the first becomes an array, as the core wants one, of the loop's dtype (-1: its own). */
 static bool
-anchor(py_args *g)
+anchor(py_args *g, int loop)
 {
+    td_dtype dt = loop < 0 ? g->x[0].scalar.dt : (td_dtype)loop;
     td_dev *dev;
     int i = 0;
 
@@ -337,7 +375,7 @@ anchor(py_args *g)
     if (i < g->n)
         return true;
     if (!py_device(NULL, &dev) ||
-        !py_ok(td_array_full(dev, g->x[0].scalar.dt, &(td_shape){0}, g->x[0].scalar, &g->own[0])))
+        !py_ok(td_array_full(dev, dt, &(td_shape){0}, g->x[0].scalar, &g->own[0])))
         return false;
     g->x[0] = (td_operand){.array = &g->own[0]};
     return true;
@@ -394,12 +432,28 @@ store(td_op op, PyObject *value, const options *o)
     return py_ok(td_array_assign(py_array_of(o->out), &x)) ? Py_NewRef(o->out) : NULL;
 }
 
+static PyObject *
+store_host(td_op op, PyObject *value, const options *o)
+{
+    int i = 0;
+
+    while (castings[i].letter != o->casting)
+        i++;
+    return py_store_host(td_optab[op].name, o->out, value, o->where, castings[i].word);
+}
+
 /* Consumes value. */
 static PyObject *
 deliver(td_op op, PyObject *value, const options *o)
 {
-    PyObject *shown = o->where ? masked(value, o) : Py_NewRef(value), *r;
+    PyObject *shown, *r;
 
+    if (o->host) {
+        r = store_host(op, value, o);
+        Py_DECREF(value);
+        return r;
+    }
+    shown = o->where ? masked(value, o) : Py_NewRef(value);
     Py_DECREF(value);
     if (!shown || !o->out)
         return shown;
@@ -422,19 +476,50 @@ is_repeated(td_op op, const py_args *g, const td_array *out)
            td_shape_eq(&both, &out->view.shape);
 }
 
+/* A result, which is consumed, that lies in the order asked for; the copy is recorded, and fuses with it. */
+static PyObject *
+in_order(PyObject *value, const td_array *operand, char order)
+{
+    const td_array *a = py_array_of(value);
+    td_view layout = py_layout(operand ? &operand->view : NULL, &a->view.shape, order);
+    py_ndarray *r;
+    PyObject *laid;
+
+    if (py_is_laid(&a->view, py_is_fortran(&layout) && a->view.shape.ndim > 1 ? 'F' : 'C'))
+        return value;
+    r = py_new();
+    laid = r ? py_done(r, td_array_cast_as(a, td_array_dtype(a), &layout, &r->a)) : NULL;
+    Py_DECREF(value);
+    return laid;
+}
+
+/* The operand that order 'A' goes by: one that does not lie in Fortran's order, if there is one. */
+static const td_array *
+leading(const py_args *g)
+{
+    const td_array *found = NULL;
+
+    for (int i = 0; i < g->n; i++)
+        if (g->x[i].array && (!found || !py_is_fortran(&g->x[i].array->view)))
+            found = g->x[i].array;
+    return found;
+}
+
 static PyObject *
 apply(td_op op, PyObject *const *args, const options *o)
 {
-    bool straight = o->out && !o->where && o->casting == 'k';
+    bool straight = o->out && !o->host && !o->where && o->casting == 'k';
     PyObject *r = NULL;
     int loop = -1;
     py_args g;
-    int ours = py_args_fill(&g, op, args, td_optab[op].arity);
+    int ours = py_args_read(&g, args, td_optab[op].arity);
 
     if (ours <= 0)
         return NULL;
-    if (!anchor(&g) || ((o->dtype || o->signature) && !wanted_loop(op, o, g.x, g.n, &loop)) ||
-        ((loop >= 0 || o->casting != 'k') && !cast_operands(&g, op, loop, o->casting)))
+    if (((o->dtype || o->signature) && !wanted_loop(op, o, g.x, g.n, &loop)) ||
+        (loop < 0 && !py_args_settle(&g, op)) ||
+        ((loop >= 0 || o->casting != 'k') && !cast_operands(&g, op, loop, o->casting)) ||
+        !anchor(&g, loop))
         goto out;
     straight = straight && !is_repeated(op, &g, py_array_of(o->out));
     if (straight)
@@ -442,6 +527,8 @@ apply(td_op op, PyObject *const *args, const options *o)
                                                                           : NULL;
     else if ((r = (PyObject *)py_new()))
         r = py_done((py_ndarray *)r, td_array_apply(op, g.x, g.n, py_array_of(r)));
+    if (r && !o->out && o->order && o->order != 'K')
+        r = in_order(r, leading(&g), o->order);
 out:
     py_args_free(&g);
     return r && !straight && (o->where || o->out) ? deliver(op, r, o) : r;

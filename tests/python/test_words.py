@@ -1,0 +1,61 @@
+"""What treadle says of itself and of mistakes: texts for help(), names that are nearly right, what to do instead."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import treadle as td
+from treadle import _core
+
+
+@pytest.mark.parametrize("name, meant", [("anything", None), ("implicit_hosts", "implicit_host"), ("fallbak", "fallback")])
+def test_misspelt_settings_raise(name, meant):
+    with pytest.raises(AttributeError, match=f"no setting '{name}'") as error:
+        setattr(td.config, name, "warn")
+    assert not hasattr(td.config, name)
+    assert (f"did you mean '{meant}'" in str(error.value)) == (meant is not None)
+
+
+def test_settings_that_exist_are_taken():
+    for name, value in {"check_bounds": True, "implicit_host": "allow", "fallback": "warn"}.items():
+        setattr(td.config, name, value)
+        assert getattr(td.config, name) == value
+
+
+@pytest.mark.parametrize("name, meant", [("asaray", "asarray"), ("zero", "zeros"), ("linspce", "linspace"), ("q", None)])
+def test_misspelt_names_are_told(name, meant):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'") as error:
+        getattr(td, name)
+    assert (f"did you mean '{meant}'" in str(error.value)) == (meant is not None)
+    assert not hasattr(td, name)
+
+
+def test_dir_shows_public_names():
+    shown = dir(td)
+    assert {"asarray", "sum", "linalg", "config", "bfloat16"} <= set(shown)
+    assert not [n for n in shown if n.startswith("_") and not n.startswith("__")]
+
+
+def test_what_cannot_be_held_is_said():
+    """The dtype that NumPy gives it, and what to do; where a dtype makes numbers of it they are taken."""
+    for bad, dtype in ((["a", "b"], "<U1"), ([None, 1], "'O'"), ([object()], "'O'"), (np.array(["x"]), "<U1")):
+        with pytest.raises(TypeError, match="hold numbers: cannot convert") as error:
+            td.asarray(bad)
+        assert dtype in str(error.value) and "give dtype=" in str(error.value)
+    assert td.asarray(["1", "2.5"], dtype=float).tolist() == [1.0, 2.5]
+
+
+@pytest.mark.skipif(any(d.kind == "cuda" for d in td.devices()), reason="there is a GPU")
+def test_a_missing_gpu_is_told_with_what_is_there():
+    with pytest.raises(td.DeviceError, match='the device "cpu" is there'):
+        td.zeros(3, device="cuda:0")
+
+
+def test_documentation_of_classes_and_reductions():
+    """Shapes, dtypes and what is raised, for the class and for every reduction."""
+    assert "ndarray" in inspect.getdoc(td.ndarray) and "Raises ValueError" in inspect.getdoc(td.ndarray)
+    for name in {row[0] for row in _core.reductions()}:
+        doc = inspect.getdoc(getattr(td, name))
+        assert all(word in doc for word in ("axis", "shape", "dtype", "out", "Raises")), name
+        assert f"np.{name}(x, axis)" in doc
