@@ -39,10 +39,10 @@ lint: ## layout, checkers, layers, licences
 
 format: ## lays the C sources out as `make lint` wants them
 	@tools/setup.sh build lint
-	@clang-format-19 -i $$(find src tests examples -name '*.c')
+	@clang-format-19 -i $$(find src tests examples tools -name '*.c')
 
-wheel: ## dist/treadle-*.whl
-	@tools/setup.sh build
+wheel: ## dist/treadle-*.whl, for systems with the C library of tools/old_glibc.py or a newer one
+	@tools/setup.sh build wheel
 	@tools/wheel.sh
 
 install: ## library, header and pkg-config file for C programs, into PREFIX (/usr/local)
