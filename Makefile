@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo test conformance bench lint format wheel install sanitize clean
+.PHONY: build setup demo test conformance bench lint format wheel sdist install sanitize clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -44,6 +44,10 @@ format: ## lays the C sources out as `make lint` wants them
 wheel: ## dist/treadle-*.whl, for systems with the C library of tools/old_glibc.py or a newer one
 	@tools/setup.sh build wheel
 	@tools/wheel.sh
+
+sdist: ## dist/treadle-*.tar.gz, built from once
+	@tools/setup.sh build wheel
+	@tools/sdist.sh
 
 install: ## library, header and pkg-config file for C programs, into PREFIX (/usr/local)
 	@tools/setup.sh build

@@ -13,6 +13,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools"))
 import elf  # noqa: E402
+import find_libdevice  # noqa: E402
 import old_glibc  # noqa: E402
 import wheel_check  # noqa: E402
 
@@ -176,3 +177,15 @@ def test_a_wheel_too_big_or_of_one_python_is_found(tmp_path, capsys, monkeypatch
     monkeypatch.setattr(wheel_check, "MOST_BYTES", path.stat().st_size - 1)
     assert wheel_check.main(path)
     assert "1 more than it may" in capsys.readouterr().err
+
+
+# ---- the build ----
+
+
+def test_libdevice_of_a_build_apart_is_found(tmp_path, monkeypatch):
+    file = tmp_path / "overlay/site-packages/nvidia/cu13" / find_libdevice.FILE
+    file.parent.mkdir(parents=True)
+    file.touch()
+    assert file not in find_libdevice.candidates()
+    monkeypatch.syspath_prepend(tmp_path / "overlay/site-packages")
+    assert file in find_libdevice.candidates()
