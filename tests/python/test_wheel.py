@@ -17,6 +17,9 @@ import find_libdevice  # noqa: E402
 import old_glibc  # noqa: E402
 import wheel_check  # noqa: E402
 
+import matrix  # noqa: E402
+import treadle as td  # noqa: E402
+
 pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of GNU's C library")
 MERGED = pytest.mark.skipif(
     tuple(map(int, (platform.libc_ver()[1] or "0").split("."))) < (2, 34), reason="this C library is hardly newer"
@@ -189,3 +192,30 @@ def test_libdevice_of_a_build_apart_is_found(tmp_path, monkeypatch):
     assert file not in find_libdevice.candidates()
     monkeypatch.syspath_prepend(tmp_path / "overlay/site-packages")
     assert file in find_libdevice.candidates()
+
+
+# ---- other systems ----
+
+
+@pytest.mark.parametrize("name", matrix.PROGRAMS)
+def test_the_programs_for_other_systems_run_here(name, tmp_path):
+    if name == "driver" and len(td.devices()) > 1:
+        pytest.skip("it is about a machine without a GPU")
+    for path in [*(ROOT / "tests/matrix").glob("*.py"), ROOT / "tests/python/doc_pages.py", ROOT / "README.md"]:
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    arguments = [a.replace("/matrix/", f"{tmp_path}/") for a in matrix.PROGRAMS[name]]
+    env = {**os.environ, "PATH": str(tmp_path), "PYTHONPATH": str(pathlib.Path(td.__file__).resolve().parents[1])}
+    done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_table_of_systems_is_written_between_its_marks():
+    rows = [matrix.Row("Debian 12", "2.36", "3.11.2", "1.24.0", {}), matrix.Row("Debian 13", "2.41", "3.13.5", "2.1.0", {"kernels": "no"})]
+    text = "".join(matrix.table(rows, pathlib.Path("treadle-1-cp311-abi3-linux.whl"), "2030-01-02"))
+    assert "| Debian 12 | 2.36 | 3.11.2 | 1.24.0 | all |" in text and "| all but kernels |" in text
+    page = matrix.PAGE.read_text(encoding="utf-8")
+    assert page.count(matrix.BEGIN) == page.count(matrix.END) == 1
+    other = matrix.filled(page, text)
+    assert text in other and matrix.filled(other, "") == matrix.filled(page, "")
+    for version, release in matrix.OLDEST_NUMPY.items():
+        assert any(version in system.pythons for system in matrix.SYSTEMS) and release.count(".") == 2
