@@ -19,10 +19,11 @@ import elf
 RELEASE = (2, 28)  # the wheel's, see tools/wheel_check.py
 SHIM = pathlib.Path(__file__).resolve().parent / "old_glibc.c"
 LOADER = "ld-linux-x86-64.so.2"
-LIBRARIES = ["libc.so.6", "libm.so.6", LOADER]
-# Part of libc.so.6 since 2.34.  A symbol is looked up by its version in all libraries that are loaded, whichever of
-# them the linker found it in: it is enough that they are loaded, with nothing in them here.
+# libc.so.6 has all that these three held before 2.34: the linker finds nothing in them on newer systems.  What it links
+# names them all the same.  A symbol is looked up by its version in every library that is loaded, so it is enough that
+# they are.
 MERGED = ["libpthread.so.0", "libdl.so.2", "librt.so.1"]
+LIBRARIES = ["libc.so.6", "libm.so.6", LOADER, *MERGED]
 
 
 def machine_file(cc, name):
@@ -85,8 +86,6 @@ def write(folder, cc):
     folder.mkdir(parents=True, exist_ok=True)
     for soname in LIBRARIES:
         stub(folder, cc, soname, exports(machine_file(cc, soname)))
-    for soname in MERGED:
-        stub(folder, cc, soname, {})
     for soname in [*MERGED, "libm.so.6"]:
         link = folder / (soname.partition(".")[0] + ".so")
         link.unlink(missing_ok=True)
