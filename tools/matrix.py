@@ -96,16 +96,13 @@ def keyring_options(system):
     return [f"--keyring={FOLDER}/keyring/usr/share/keyrings/ubuntu-archive-keyring.gpg", "--components=main,universe"]
 
 
-def install_packages(root, *names):
-    inside(root, "apt-get", "update", "-qq")
-    inside(root, "apt-get", "install", "-qq", "-y", "--no-install-recommends", *names)
-
-
 def compile_python(system, version):
     """/opt/pythonVERSION, compiled in a copy of the system, where compilers may be."""
     root, build = FOLDER / system.name, FOLDER / f"{system.name}-build"
     run("cp", "-a", root, build)
-    install_packages(build, "gcc", "libc6-dev", "make", "zlib1g-dev", "libffi-dev")
+    inside(build, "apt-get", "update", "-qq")
+    packages = ["gcc", "libc6-dev", "make", "zlib1g-dev", "libffi-dev"]
+    inside(build, "apt-get", "install", "-qq", "-y", "--no-install-recommends", *packages)
     run("tar", "xf", fetch(DEBIAN, SOURCE), "-C", build / "opt")
     folder, to = next((build / "opt").glob("Python-*")).name, f"/opt/python{version}"
     steps = f"cd /opt/{folder} && ./configure -q --prefix={to} && make -s -j{os.cpu_count()} && make -s install"
@@ -121,13 +118,13 @@ def bootstrap(system):
         return
     print(f"matrix: making {system.title}", flush=True)
     shutil.rmtree(root, ignore_errors=True)
+    compiled = [version for version in system.pythons if (system.name, version) in COMPILED]
+    packages = [f"python{v},python{v}-venv" for v in system.pythons if v not in compiled]
+    options = ["--variant=minbase", *keyring_options(system), *([f"--include={','.join(packages)}"] if packages else [])]
     script = f"/usr/share/debootstrap/scripts/{system.script}"
-    run("debootstrap", "--variant=minbase", *keyring_options(system), system.name, root, system.mirror, script)
-    for version in system.pythons:
-        if (system.name, version) in COMPILED:
-            compile_python(system, version)
-        else:
-            install_packages(root, f"python{version}", f"python{version}-venv")
+    run("debootstrap", *options, system.name, root, system.mirror, script)
+    for version in compiled:
+        compile_python(system, version)
     ready.touch()
 
 

@@ -1,8 +1,14 @@
 """Compiled functions: loops that run in parallel, tuples, exceptions."""
 
+import linecache
+
 import numpy as np
 
 from treadle import jit
+
+TEXT = """def doubled(x):
+    return np.float64(x) * 2
+"""
 
 
 @jit
@@ -40,3 +46,8 @@ except AssertionError as e:
     assert str(e) == "b is positive", e
 else:
     raise RuntimeError("an assertion that was not looked at")
+# A text whose names were put beside it: CPython compiles the call in another way than where the text imports np.
+linecache.cache["<text>"] = (len(TEXT), None, TEXT.splitlines(keepends=True), "<text>")
+space = {"np": np}
+exec(compile(TEXT, "<text>", "exec"), space)
+assert jit(space["doubled"])(21) == 42
