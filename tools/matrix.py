@@ -99,6 +99,7 @@ def keyring_options(system):
 def compile_python(system, version):
     """/opt/pythonVERSION, compiled in a copy of the system, where compilers may be."""
     root, build = FOLDER / system.name, FOLDER / f"{system.name}-build"
+    shutil.rmtree(build, ignore_errors=True)
     run("cp", "-a", root, build)
     inside(build, "apt-get", "update", "-qq")
     packages = ["gcc", "libc6-dev", "make", "zlib1g-dev", "libffi-dev"]
@@ -120,8 +121,9 @@ def bootstrap(system):
     shutil.rmtree(root, ignore_errors=True)
     compiled = [version for version in system.pythons if (system.name, version) in COMPILED]
     packages = [f"python{v},python{v}-venv" for v in system.pythons if v not in compiled]
-    options = ["--variant=minbase", *keyring_options(system), *([f"--include={','.join(packages)}"] if packages else [])]
+    include = [f"--include={','.join(packages)}"] if packages else []
     script = f"/usr/share/debootstrap/scripts/{system.script}"
+    options = ["--variant=minbase", *include, *keyring_options(system)]
     run("debootstrap", *options, system.name, root, system.mirror, script)
     for version in compiled:
         compile_python(system, version)
