@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo test conformance bench lint format wheel install sanitize clean
+.PHONY: build setup demo test conformance bench lint format wheel sdist matrix install sanitize clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -39,11 +39,19 @@ lint: ## layout, checkers, layers, licences
 
 format: ## lays the C sources out as `make lint` wants them
 	@tools/setup.sh build lint
-	@clang-format-19 -i $$(find src tests examples -name '*.c')
+	@clang-format-19 -i $$(find src tests examples tools -name '*.c')
 
-wheel: ## dist/treadle-*.whl
-	@tools/setup.sh build
+wheel: ## dist/treadle-*.whl, for systems with the C library of tools/old_glibc.py or a newer one
+	@tools/setup.sh build wheel
 	@tools/wheel.sh
+
+sdist: ## dist/treadle-*.tar.gz, built from once
+	@tools/setup.sh build wheel
+	@tools/sdist.sh
+
+matrix: wheel ## the wheel on other systems, for docs/install.md; needs root
+	@tools/setup.sh matrix
+	@$(PY) tools/matrix.py $(ARGS)
 
 install: ## library, header and pkg-config file for C programs, into PREFIX (/usr/local)
 	@tools/setup.sh build

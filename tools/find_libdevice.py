@@ -2,9 +2,16 @@
 import os
 import pathlib
 import shutil
+import sys
 import sysconfig
 
 FILE = "nvvm/libdevice/libdevice.10.bc"
+
+
+def package_folders():
+    """Where Python packages lie: this Python's, and those that pip brings for a build apart."""
+    found = [sysconfig.get_path("platlib"), *(p for p in sys.path if p.endswith(("site-packages", "dist-packages")))]
+    return [pathlib.Path(p) for p in dict.fromkeys(found)]
 
 
 def candidates():
@@ -14,7 +21,8 @@ def candidates():
     yield from (pathlib.Path(root) / FILE for root in roots if root)
     yield from sorted(pathlib.Path("/usr/local").glob(f"cuda-*/{FILE}"), reverse=True)
     yield pathlib.Path("/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc")
-    yield from sorted(pathlib.Path(sysconfig.get_path("platlib")).glob(f"nvidia/*/{FILE}"), reverse=True)
+    for folder in package_folders():
+        yield from sorted(folder.glob(f"nvidia/*/{FILE}"), reverse=True)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
+
+import find_libdevice
 
 PROBE = """#include <cub/version.cuh>
 #if CUB_MAJOR_VERSION != 3
@@ -28,7 +29,8 @@ def candidates():
     yield from [pathlib.Path(on_path).resolve()] if on_path else []
     yield pathlib.Path("/usr/local/cuda/bin/nvcc")
     yield from sorted(pathlib.Path("/usr/local").glob("cuda-*/bin/nvcc"), reverse=True)
-    yield from sorted(pathlib.Path(sysconfig.get_path("platlib")).glob("nvidia/cu*/bin/nvcc"), reverse=True)
+    for folder in find_libdevice.package_folders():
+        yield from sorted(folder.glob("nvidia/cu*/bin/nvcc"), reverse=True)
 
 
 def runtime(nvcc):

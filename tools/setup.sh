@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GROUP... - installs what the groups need and lacks here: Debian packages, .venv and the
 # pinned requirements.  Says nothing when there is nothing to do.
-# Groups: build test demo lint bench conformance.
+# Groups: build test demo lint bench conformance wheel matrix.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -9,6 +9,7 @@ packages_of() {
     case $1 in
     build) echo gcc g++ make python3-dev python3-venv llvm-19-dev llvm-19 libzstd-dev zlib1g-dev \
         liblapacke-dev libfftw3-dev ;; # the last two: the tests' device
+    matrix) echo debootstrap ;;
     lint) echo clang-format-19 clang-tidy-19 cppcheck ;;
     esac
 }

@@ -17,6 +17,7 @@ from ._core import (
     OutOfMemoryError,
     PerformanceWarning,
     Stream,
+    __version__,
     arange,
     array,
     asarray,
@@ -160,8 +161,6 @@ def __getattr__(name):
         value = __getattr__("bool_")
     elif name == "config":
         value = _load("_config").Config(**_core.options())
-    elif name == "__version__":
-        value = _version()
     else:
         value = _load("_numpy._names").find(name)
     globals()[name] = value
@@ -172,15 +171,6 @@ def _load(module):
     from importlib import import_module
 
     return import_module("treadle." + module)
-
-
-def _version():
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("treadle")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 if _core.options()["profile"]:

@@ -2,6 +2,7 @@
 #include "python/kernel/kernel.h"
 #include "python/ndarray/chosen.h"
 #include "python/program/program.h"
+#include "treadle.h"
 
 #include <string.h>
 
@@ -113,7 +114,8 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_debug_functions) < 0 ||
         PyModule_AddFunctions(m, py_text_functions) < 0 ||
         PyModule_AddFunctions(m, py_table_functions) < 0 ||
-        PyModule_AddFunctions(m, py_items_functions) < 0 || !py_kernel_init(m) ||
+        PyModule_AddFunctions(m, py_items_functions) < 0 ||
+        PyModule_AddStringConstant(m, "__version__", TREADLE_VERSION) < 0 || !py_kernel_init(m) ||
         !py_program_init(m))
         return -1;
     py.interp = PyInterpreterState_Get();

@@ -12,11 +12,8 @@ Every fenced block of README.md and docs/*.md is classified by its language:
 A block that is none of these, or a command that nobody knows, is an error.
 """
 
-import contextlib
 import ctypes
 import doctest
-import functools
-import io
 import json
 import os
 import pathlib
@@ -25,30 +22,19 @@ import shlex
 import subprocess
 import sys
 
+import doc_pages
 import numpy as np
 import pytest
+from doc_pages import FENCE, blocks, of
 
 import treadle as td
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = str(pathlib.Path(td.__file__).resolve().parents[1])  # the one under test, wherever a program runs
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-FENCE = re.compile(r"^```(\S*)\n(.*?)^```\n?", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"python", "sh", "console", "ir", "text"}
-DOCTEST = doctest.ELLIPSIS
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-
-
-@functools.cache
-def blocks(page):
-    """[(language, line number of its first line, text)]."""
-    text = page.read_text(encoding="utf-8")
-    return [(m[1], text.count("\n", 0, m.start()) + 2, m[2]) for m in FENCE.finditer(text)]
-
-
-def of(page, *languages):
-    return [(line, text) for language, line, text in blocks(page) if language in languages]
 
 
 @each_page
@@ -62,34 +48,11 @@ def test_blocks_are_classified(page):
 # ---- python ----
 
 
-def run_session(text, scope, name, line):
-    """Statements with `>>>` and the output that belongs to them."""
-    out = io.StringIO()
-    test = doctest.DocTestParser().get_doctest(text, scope, name, name, line - 1)
-    test.globs = scope  # not a copy: later blocks see what this one defines
-    runner = doctest.DocTestRunner(optionflags=DOCTEST, verbose=False)
-    runner.run(test, out=out.write, clear_globs=False)
-    assert runner.failures == 0, out.getvalue()
-
-
-def run_page(page):
-    """Runs a page's Python; in a process of its own, where no other page's memory, devices or settings are."""
-    scope = {"__name__": "__docs__"}
-    for line, text in of(page, "python"):
-        name = f"{page.name}:{line}"
-        if ">>>" in text:
-            run_session(text, scope, name, line)
-        else:
-            code = compile("\n" * (line - 1) + text, str(page), "exec")
-            with contextlib.redirect_stdout(io.StringIO()):
-                exec(code, scope)
-
-
 @each_page
 def test_python(page, tmp_path):
     env = {**os.environ, "PYTHONPATH": PACKAGE}
     done = subprocess.run(
-        [sys.executable, __file__, page], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+        [sys.executable, doc_pages.__file__, page], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -253,7 +216,3 @@ def test_speed_table(tmp_path, monkeypatch):
     assert "| sum | 1 ms | numpy 3 ms | 3.00 | 50% |" in text and "2030-01-02: P, Cores 2" in text
     assert "gone" not in text and "15 GB/s" in text
     assert text in speed_table.filled(page, text)
-
-
-if __name__ == "__main__":
-    run_page(pathlib.Path(sys.argv[1]))

@@ -165,6 +165,7 @@ def wheel(path, files, expression, *more):
     with zipfile.ZipFile(path, "w") as w:
         named = "".join(f"License-File: {f}\n" for f in TABLE["wheel"]["files"])
         w.writestr("treadle-1.dist-info/METADATA", f"Metadata-Version: 2.4\nLicense-Expression: {expression}\n{named}\n")
+        w.writestr("treadle-1.dist-info/WHEEL", "Tag: cp311-abi3-linux_x86_64\n")
         for file in files:
             for folder in ("treadle-1.dist-info/licenses", "treadle/licenses"):
                 w.write(ROOT / file, f"{folder}/{file}")

@@ -3,6 +3,7 @@ copies.
 """
 
 import copy
+import ctypes
 import pathlib
 import pickle
 import subprocess
@@ -256,6 +257,24 @@ def test_memory_is_shared_with_numpy():
     b.numpy()[1] = 5
     assert b.tolist() == [0, 5, 0]
     assert isinstance(np.sqrt(torch.ones(2)), torch.Tensor)
+
+
+@pytest.mark.parametrize("name", "bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128".split())
+def test_memory_of_every_dtype_is_shared_with_numpy(name):
+    dtype = getattr(torch, name)
+    for t in (torch.zeros(3, dtype=dtype), torch.zeros((2, 3), dtype=dtype).T, torch.zeros((), dtype=dtype)):
+        n = t.numpy()
+        assert n.flags.writeable and n.shape == tuple(t.shape) and n.ctypes.data == t.data_ptr()
+        n[...] = 1
+        assert t.sum().item() == n.size
+        t.zero_()
+        assert not n.any()
+    assert torch.zeros((2, 0), dtype=dtype).numpy().shape == (2, 0) and torch.zeros(0, dtype=dtype).data_ptr() == 0
+
+
+def test_a_bfloat16_tensor_has_an_address():
+    t = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
+    assert list((ctypes.c_uint16 * 2).from_address(t.data_ptr())) == [0x3F80, 0x4000]
     assert (np.float64(2) * torch.ones(2)).dtype is torch.float32
     assert torch.from_dlpack(td.arange(3)).tolist() == [0, 1, 2]
     with pytest.raises(RuntimeError, match="requires grad"):

@@ -234,7 +234,7 @@ def _with_methods(code):
 
     found, last = set(), None
     for step in dis.get_instructions(code):
-        if step.opname == "LOAD_METHOD" or (step.opname == "LOAD_ATTR" and step.argrepr.startswith("NULL|self")):
+        if step.opname == "LOAD_METHOD" or (step.opname == "LOAD_ATTR" and "NULL|self" in step.argrepr):
             found.add(last)
         name = step.argval[-1] if type(step.argval) is tuple and step.argval else step.argval
         last = None if step.opname in ("LOAD_ATTR", "LOAD_METHOD") else name

@@ -201,7 +201,7 @@ def _numpy(self, *, force=False):
         return a.get()
     if self.dtype._name == "bfloat16":
         raise TypeError("Got unsupported ScalarType BFloat16")
-    return numpy.from_dlpack(a) if a.size and a.dtype.kind != "b" else numpy.asarray(a.get())
+    return numpy.asarray(a)
 
 
 @method()
@@ -433,9 +433,10 @@ def data_ptr(self):
 
 
 def _address(a):
-    if a.device.kind == "cpu":
-        return numpy.from_dlpack(a).ctypes.data
-    return a.__cuda_array_interface__["data"][0]
+    if a.dtype == td.bfloat16:  # which the interfaces have no letter for
+        a = a.view("u2")
+    interface = a.__array_interface__ if a.device.kind == "cpu" else a.__cuda_array_interface__
+    return interface["data"][0]
 
 
 @method()

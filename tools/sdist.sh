@@ -1,0 +1,17 @@
+#!/bin/sh
+# sdist.sh - dist/treadle-*.tar.gz of what is committed, after a wheel was built from it and nothing else.
+set -eu
+cd "$(dirname "$0")/.."
+venv=$PWD/.venv
+PATH="$venv/bin:$PATH"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+"$venv/bin/python" -m build --sdist --no-isolation --skip-dependency-check -o "$tmp" . >"$tmp/log" 2>&1 || {
+    cat "$tmp/log" >&2
+    exit 1
+}
+(cd "$tmp" && "$venv/bin/python" -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps treadle-*.tar.gz)
+mkdir -p dist
+rm -f dist/treadle-*.tar.gz
+mv "$tmp"/treadle-*.tar.gz dist/
+ls -l dist/treadle-*.tar.gz
