@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "base/opts.h"
+#include "base/stop.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -27,6 +28,7 @@ enum {
     SPIN_BATCH = 32, /* looks at the bell between looks at the clock */
     PIECES = 16,     /* a thread's share of the indices is taken in about so many pieces */
     WIDTH_MAX = 1024,
+    LOOK_NS = 20000000, /* of a wait: between looks whether the work is still wanted */
 };
 
 #define GATE_CLOSED  0x80000000u
@@ -40,6 +42,7 @@ typedef struct crew {
     td_task *task;
     void *ctx;
     int64_t n, piece;
+    td_stop *stop; /* of the caller's work */
     _Alignas(64) _Atomic uint32_t gate;
     _Alignas(64) _Atomic uint32_t bell;
     _Atomic uint32_t asleep;
@@ -76,9 +79,9 @@ now_ns(void)
 }
 
 static void
-futex_wait(_Atomic uint32_t *word, uint32_t seen)
+futex_wait(_Atomic uint32_t *word, uint32_t seen, const struct timespec *most)
 {
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, most, NULL, 0);
 }
 
 static void
@@ -134,7 +137,7 @@ bell_wait(crew *c, uint32_t seen)
     } while (now_ns() < end);
     atomic_fetch_add(&c->asleep, 1);
     while (atomic_load(&c->bell) == seen)
-        futex_wait(&c->bell, seen);
+        futex_wait(&c->bell, seen, NULL);
     atomic_fetch_sub(&c->asleep, 1);
 }
 
@@ -149,7 +152,9 @@ worker(void *arg)
         bell_wait(c, seen);
         seen = atomic_load(&c->bell);
         if (gate_enter(c)) {
+            td_stop_enter(c->stop);
             take_indices(c);
+            td_stop_enter(NULL);
             gate_leave(c);
         }
     }
@@ -241,7 +246,8 @@ close_gate(crew *c)
     } while (now_ns() < end);
     g = atomic_fetch_or(&c->gate, GATE_WAITING) | GATE_WAITING;
     while (g & GATE_COUNT) {
-        futex_wait(&c->gate, g);
+        futex_wait(&c->gate, g, &(struct timespec){.tv_nsec = LOOK_NS});
+        (void)td_stop_look(); /* who leaves, the workers learn there */
         g = atomic_load(&c->gate);
     }
 }
@@ -268,6 +274,7 @@ parallel_run(crew *c, int64_t n, td_task *task, void *ctx)
     c->task = task;
     c->ctx = ctx;
     c->n = n;
+    c->stop = td_stop_now();
     c->piece = n / ((int64_t)wide * PIECES);
     if (c->piece < 1)
         c->piece = 1;

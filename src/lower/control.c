@@ -13,7 +13,7 @@ low_open(lowering *L, td_op op)
 {
     low_region *r;
 
-    TD_ASSERT(L->depth < LOW_DEPTH);
+    TD_ASSERT(L->depth < TD_DEPTH);
     r = &L->open[L->depth++];
     *r = (low_region){.op = op};
     return r;
@@ -66,16 +66,29 @@ last_start(lowering *L, LLVMValueRef hi, LLVMValueRef step)
 LLVMValueRef
 low_for(lowering *L, const td_inst *s)
 {
+    low_turns turns = low_turns_of(L, s);
     low_region *r = low_open(L, OP_for);
     LLVMValueRef lo = L->val[s->arg[0].i];
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(L->b);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(L->b), begin = low_block(L, "begin");
 
+    r->turns = turns;
     r->hi = L->val[s->arg[1].i];
     r->step = L->val[s->arg[2].i];
-    r->limit = last_start(L, r->hi, r->step);
     r->body = low_block(L, "for");
     r->next = low_block(L, "done");
-    LLVMBuildCondBr(L->b, low_icmp(L, LLVMIntSLT, lo, r->hi), r->body, r->next);
+    LLVMBuildCondBr(L->b, low_icmp(L, LLVMIntSLT, lo, r->hi), begin, r->next);
+    move_to(L, begin);
+    if (turns == LOW_TURNS_TAKE)
+        low_turns_take(L, lo, r->hi);
+    if (turns == LOW_TURNS_CUT)
+        low_turns_cut(L, r, lo);
+    if (turns == LOW_TURNS_ASK)
+        low_turns_begin(L, r, lo);
+    if (r->first)
+        lo = r->first;
+    r->limit = last_start(L, r->hi, r->step);
+    before = LLVMGetInsertBlock(L->b);
+    LLVMBuildBr(L->b, r->body);
     move_to(L, r->body);
     r->counter = LLVMBuildPhi(L->b, LLVMTypeOf(lo), "i");
     LLVMAddIncoming(r->counter, &lo, &before, 1);
@@ -85,11 +98,14 @@ low_for(lowering *L, const td_inst *s)
 LLVMValueRef
 low_loop(lowering *L, const td_inst *s)
 {
+    low_turns turns = low_turns_of(L, s);
     low_region *r = low_open(L, OP_loop);
 
-    (void)s;
+    r->turns = turns;
     r->body = low_block(L, "loop");
     r->next = low_block(L, "done");
+    if (turns == LOW_TURNS_ASK)
+        low_turns_begin(L, r, NULL);
     LLVMBuildBr(L->b, r->body);
     move_to(L, r->body);
     return NULL;
@@ -184,6 +200,14 @@ end_for(lowering *L, const td_inst *s, low_region *r)
         more = low_icmp(L, LLVMIntSLT, next, r->hi);
     else
         more = low_icmp(L, LLVMIntSLT, r->counter, r->limit);
+    if (r->turns == LOW_TURNS_ASK) {
+        latch = low_block(L, "turn");
+        LLVMBuildCondBr(L->b, more, latch, r->next);
+        move_to(L, latch);
+        LLVMAddIncoming(r->counter, &next, &latch, 1);
+        low_turn_asks(L, r, s, next);
+        return;
+    }
     LLVMAddIncoming(r->counter, &next, &latch, 1);
     more = LLVMBuildCondBr(L->b, more, r->body, r->next);
     if (L->f->optimise && L->target == TD_TARGET_CPU && is_small(L, s))
@@ -207,8 +231,12 @@ low_end(lowering *L, const td_inst *s)
     }
     if (r->op == OP_for)
         end_for(L, s, r);
+    else if (r->turns == LOW_TURNS_ASK)
+        low_turn_asks(L, r, s, NULL);
     else
         LLVMBuildBr(L->b, r->op == OP_loop ? r->body : r->next);
     move_to(L, r->next);
+    if (r->turns == LOW_TURNS_CUT)
+        low_turns_again(L, r);
     return NULL;
 }

@@ -332,6 +332,7 @@ lower_body(lowering *L)
 {
     LLVMBasicBlockRef first;
 
+    L->leaves = low_funcs_leave(L);
     L->entry = low_block(L, "entry");
     first = low_block(L, "body");
     LLVMPositionBuilderAtEnd(L->b, first);
@@ -343,10 +344,7 @@ lower_body(lowering *L)
         L->val[i] = s->op < TD_OPS ? lower_row(L, s) : coretab[s->op](L, s);
     }
     low_lines_end(L);
-    if (L->exit) {
-        LLVMBuildBr(L->b, L->exit);
-        LLVMPositionBuilderAtEnd(L->b, L->exit);
-    }
+    low_place_exit(L);
     LLVMBuildRetVoid(L->b);
     LLVMPositionBuilderAtEnd(L->b, L->entry);
     LLVMBuildBr(L->b, first);

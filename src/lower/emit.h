@@ -11,7 +11,8 @@
 
 #include <llvm-c/Core.h>
 
-enum { LOW_DEPTH = 64 }; /* td_fn_finish refuses deeper regions */
+/* leave.c: what the turns of a loop do so that it can be left: nothing; ask; count, where it begins; it is cut. */
+typedef enum low_turns { LOW_TURNS_FREE, LOW_TURNS_ASK, LOW_TURNS_TAKE, LOW_TURNS_CUT } low_turns;
 
 /* An open region.  `next`: where control goes behind it; of an `if`, the else branch until
  * `else`. */
@@ -21,6 +22,11 @@ typedef struct low_region {
     LLVMValueRef      counter, hi, step, limit; /* for; limit: hi - step */
     struct low_piece *piece;                    /* parallel */
     struct low_func *func;                      /* func */
+    enum low_turns turns;                       /* for, loop */
+    LLVMBasicBlockRef piece_at;                 /* LOW_TURNS_ASK, _CUT: where turns begin at first, and after each look, */
+    LLVMValueRef      first;                    /* with which counter */
+    LLVMValueRef      after, more;              /* CUT: where the next piece begins, whether there is one; */
+    LLVMBasicBlockRef all;                      /* behind the last one */
 } low_region;
 
 /* One lowering.  On the compiling thread's stack; `val` comes from the kernel's arena. */
@@ -35,11 +41,13 @@ typedef struct lowering {
     LLVMValueRef      fn;
     LLVMBasicBlockRef entry; /* parameters and slots; open until the end */
     LLVMBasicBlockRef exit;  /* where threads end early; NULL: nowhere yet */
+    LLVMValueRef      budget; /* leave.c; NULL: no loop of the function has needed it yet */
     LLVMValueRef     *val;   /* of each instruction; NULL where it defines none */
     int               cache; /* of the load or store that is being made: td_inst_cache */
-    low_region        open[LOW_DEPTH];
+    low_region        open[TD_DEPTH];
     uint32_t          depth;
     struct low_func  *func[TD_FUNCS]; /* by number; func.c */
+    bool              leaves;         /* functions tell whether they were left */
     struct low_lines *lines;          /* NULL: nobody wants them */
     td_status         st; /* first failure */
 } lowering;
@@ -87,6 +95,17 @@ low_inst low_permute, low_any, low_all, low_bits, low_unbits;         /* lanes.c
 /* control.c: a region that is open from now on, to be closed by low_end. */
 low_region *low_open(lowering *L, td_op op);
 void        low_end_parallel(lowering *L, const low_region *r); /* parallel.c */
+/* leave.c: how the loop of s can be left.  TAKE: before its first turn.  ASK: there, lo NULL where it has no counter, and as the
+ * end of a turn's last block, next as lo.  CUT: there, with r->hi and r->step set, and behind it. */
+low_turns low_turns_of(const lowering *L, const td_inst *s);
+void      low_turns_take(lowering *L, LLVMValueRef lo, LLVMValueRef hi);
+void      low_turns_begin(lowering *L, low_region *r, LLVMValueRef lo);
+void      low_turn_asks(lowering *L, low_region *r, const td_inst *end, LLVMValueRef next);
+void      low_turns_cut(lowering *L, low_region *r, LLVMValueRef lo);
+void      low_turns_again(lowering *L, low_region *r);
+void      low_place_exit(lowering *L); /* the end of a function without a value, which may have an exit */
+void      low_leave_if(lowering *L, LLVMValueRef word); /* the function ends where word is not 0 */
+bool      low_funcs_leave(const lowering *L);           /* has a function inside of the kernel loops? */
 /* kfiber.c: threads that take turns. */
 void         low_kfiber_declare(lowering *L); /* L->fn */
 void         low_kfiber_entry(lowering *L);   /* behind all else */

@@ -2,7 +2,7 @@
  *
  *     func(frame, v0, v1, …)
  *
- * v0, v1, … are the values from outside that it uses, parameters of the kernel, which every call passes on: so a function
+ * Its value is 1 where a loop was left (leave.c): so does the caller then.  v0, v1, … are the values from outside that it uses, parameters of the kernel, which every call passes on: so a function
  * may be called where the kernel's own parameters are not at hand, from another function or a piece of a parallel
  * region.
  */
@@ -17,6 +17,7 @@ typedef struct low_func {
     LLVMValueRef *outer;               /* what stands for them outside */
     LLVMValueRef back;                 /* while the region is open: the function around it, */
     LLVMBasicBlockRef entry, exit, at; /* and where it stood */
+    LLVMValueRef budget;
 } low_func;
 
 /* A function inside of this region, whose code is not made yet, is looked through with it. */
@@ -80,7 +81,7 @@ declare(lowering *L, low_func *f, uint64_t number)
     for (uint32_t k = 0; k < f->n; k++)
         par[k + 1] = LLVMTypeOf(L->val[f->used[k]]);
     snprintf(name, sizeof name, "func%u", (unsigned)number);
-    f->type = LLVMFunctionType(LLVMVoidTypeInContext(L->cx), par, f->n + 1, 0);
+    f->type = LLVMFunctionType(low_int(L, 64, 1), par, f->n + 1, 0);
     f->fn = LLVMAddFunction(L->mod, name, f->type);
     LLVMSetLinkage(f->fn, LLVMInternalLinkage);
     if (L->target == TD_TARGET_CPU)
@@ -106,9 +107,11 @@ low_func_region(lowering *L, const td_inst *s)
     f->back = L->fn;
     f->entry = L->entry;
     f->exit = L->exit;
+    f->budget = L->budget;
     f->at = LLVMGetInsertBlock(L->b);
     L->fn = f->fn;
     L->exit = NULL;
+    L->budget = NULL;
     L->entry = low_block(L, "entry");
     r = low_open(L, OP_func);
     r->body = low_block(L, "body");
@@ -126,12 +129,17 @@ low_end_func(lowering *L, const low_region *r)
 {
     const low_func *f = r->func;
 
-    LLVMBuildRetVoid(L->b);
+    LLVMBuildRet(L->b, low_cint(L, 64, 1, 0));
+    if (L->exit) {
+        LLVMPositionBuilderAtEnd(L->b, L->exit);
+        LLVMBuildRet(L->b, low_cint(L, 64, 1, 1));
+    }
     LLVMPositionBuilderAtEnd(L->b, L->entry);
     LLVMBuildBr(L->b, r->body);
     L->fn = f->back;
     L->entry = f->entry;
     L->exit = f->exit;
+    L->budget = f->budget;
     for (uint32_t k = 0; k < f->n; k++)
         L->val[f->used[k]] = f->outer[k];
     LLVMPositionBuilderAtEnd(L->b, f->at);
@@ -141,7 +149,7 @@ LLVMValueRef
 low_call(lowering *L, const td_inst *s)
 {
     const low_func *f = L->func[s->imm];
-    LLVMValueRef *arg = td_alloc_big(L->f->mem, (f->n + 1) * sizeof(LLVMValueRef));
+    LLVMValueRef *arg = td_alloc_big(L->f->mem, (f->n + 1) * sizeof(LLVMValueRef)), left;
 
     if (!arg) {
         L->st = td_fail(TD_ERR_NOMEM, "kernel %s: lowering", L->f->name);
@@ -150,6 +158,8 @@ low_call(lowering *L, const td_inst *s)
     arg[0] = L->val[s->arg[0].i];
     for (uint32_t k = 0; k < f->n; k++)
         arg[k + 1] = L->val[f->used[k]];
-    LLVMBuildCall2(L->b, f->type, f->fn, arg, f->n + 1, "");
+    left = LLVMBuildCall2(L->b, f->type, f->fn, arg, f->n + 1, "");
+    if (L->leaves)
+        low_leave_if(L, left);
     return NULL;
 }

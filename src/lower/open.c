@@ -77,11 +77,13 @@ cpu_key(void)
 
 /* What a code generator does for little: strength reduction of loops (indices are one lea, and ptxas does its own:
  * without it kernels take fewer registers there) and a second scheduling behind register allocation.  Together
- * they are a quarter of the generator's time for a small kernel. */
+ * they are a quarter of the generator's time for a small kernel.  Moving integers to mask registers takes time with the square of a
+ * block's length. */
 static void
 tune(void)
 {
-    static const char *const words[] = {"treadle", "-disable-lsr", "-disable-post-ra"};
+    static const char *const words[] = {"treadle", "-disable-lsr", "-disable-post-ra",
+                                        "-disable-x86-domain-reassignment"};
 
     LLVMParseCommandLineOptions(sizeof words / sizeof *words, words, NULL);
 }

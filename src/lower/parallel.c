@@ -12,7 +12,8 @@ enum { ENV, FIRST, END, NUMBER, NPARAM };
 
 typedef struct low_piece {
     LLVMValueRef fn; /* the kernel's, while the region is open */
-    LLVMBasicBlockRef entry, at;
+    LLVMBasicBlockRef entry, exit, at;
+    LLVMValueRef budget;
     uint32_t *used; /* values from before the region */
     LLVMValueRef *outer;
     LLVMTypeRef *type;
@@ -99,11 +100,12 @@ call(lowering *L, const td_inst *s, const low_piece *p, LLVMValueRef fn)
                                    : p->outer[k];
         LLVMBuildStore(L->b, v, LLVMBuildStructGEP2(L->b, p->env, env, k, ""));
     }
-    low_runtime(L, "td_run_pieces", LLVMVoidTypeInContext(L->cx),
-                (LLVMValueRef[]){fn, env, LLVMBuildSExt(L->b, L->val[s->arg[0].i], i64, ""),
-                                 LLVMBuildSExt(L->b, L->val[s->arg[1].i], i64, ""),
-                                 low_cint(L, 64, 1, s->imm)},
-                5);
+    v = low_runtime(L, "td_run_pieces", i64,
+                    (LLVMValueRef[]){fn, env, LLVMBuildSExt(L->b, L->val[s->arg[0].i], i64, ""),
+                                     LLVMBuildSExt(L->b, L->val[s->arg[1].i], i64, ""),
+                                     low_cint(L, 64, 1, s->imm)},
+                    5);
+    low_leave_if(L, v);
 }
 
 /* In the piece: what stands in env. */
@@ -141,8 +143,12 @@ low_parallel(lowering *L, const td_inst *s)
     call(L, s, p, fn);
     p->fn = L->fn;
     p->entry = L->entry;
+    p->exit = L->exit;
+    p->budget = L->budget;
     p->at = LLVMGetInsertBlock(L->b);
     L->fn = fn;
+    L->exit = NULL;
+    L->budget = NULL;
     L->entry = low_block(L, "entry");
     r = low_open(L, OP_parallel);
     r->body = low_block(L, "body");
@@ -157,11 +163,14 @@ low_end_parallel(lowering *L, const low_region *r)
 {
     const low_piece *p = r->piece;
 
+    low_place_exit(L);
     LLVMBuildRetVoid(L->b);
     LLVMPositionBuilderAtEnd(L->b, L->entry);
     LLVMBuildBr(L->b, r->body);
     L->fn = p->fn;
     L->entry = p->entry;
+    L->exit = p->exit;
+    L->budget = p->budget;
     for (uint32_t k = 0; k < p->n; k++)
         L->val[p->used[k]] = p->outer[k];
     LLVMPositionBuilderAtEnd(L->b, p->at);

@@ -2,6 +2,7 @@
 #include "base/callmem.h"
 #include "base/parallel.h"
 #include "base/scratch.h"
+#include "base/stop.h"
 #include "ir/interp/kfiber.h"
 #include "lower/emit.h"
 #include "lower/host.h"
@@ -41,11 +42,14 @@ run_one(void *ctx, int64_t k)
     const pieces *p = ctx;
     int64_t first, end;
 
+    if (td_stop_left())
+        return;
     td_parallel_piece(p->lo, p->hi, p->n, k, &first, &end);
     p->fn(p->env, first, end, k);
 }
 
-static void
+/* 1: they were left (base/stop.h). */
+static int64_t
 run_pieces(run_piece *fn, void *env, int64_t lo, int64_t hi, int64_t most)
 {
     uint64_t all = (uint64_t)hi - (uint64_t)lo;
@@ -53,6 +57,7 @@ run_pieces(run_piece *fn, void *env, int64_t lo, int64_t hi, int64_t most)
 
     if (lo < hi)
         td_parallel(p.n, run_one, &p);
+    return td_stop_left();
 }
 
 static const struct {
@@ -65,6 +70,7 @@ static const struct {
     {"td_kfiber_do_block", (void (*)(void))td_kfiber_do_block},
     {"td_kfiber_meet", (void (*)(void))td_kfiber_meet},
     {"td_kfiber_pass", (void (*)(void))td_kfiber_pass},
+    {"td_stop_look", (void (*)(void))td_stop_look},
     {"td_run_clock", (void (*)(void))run_clock},
     {"td_run_pieces", (void (*)(void))run_pieces},
     {"td_run_nanosleep", (void (*)(void))run_nanosleep},

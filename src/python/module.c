@@ -1,4 +1,5 @@
 /* module.c - treadle._core: its exceptions, types and functions. */
+#include "base/stop.h"
 #include "python/kernel/kernel.h"
 #include "python/ndarray/chosen.h"
 #include "python/program/program.h"
@@ -115,12 +116,14 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_text_functions) < 0 ||
         PyModule_AddFunctions(m, py_table_functions) < 0 ||
         PyModule_AddFunctions(m, py_items_functions) < 0 ||
+        PyModule_AddFunctions(m, py_stop_functions) < 0 ||
         PyModule_AddStringConstant(m, "__version__", TREADLE_VERSION) < 0 || !py_kernel_init(m) ||
         !py_program_init(m))
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);
     td_graph_on_poll(py_poll);
+    td_stop_on_signals(py_handle_signals);
     td_dev_on_open(td_jit_warm);
     py_memory_hooks();
     py_errstate_hooks();

@@ -20,6 +20,7 @@ from ._folded import folded, walk
 _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST; importing ast takes longer than parsing a kernel
 _ANONYMOUS = "<lambda>"
 _ATTEMPTS = 50
+_DEEPER = 4  # times
 
 _FUTURE = 0x1FE0000  # of co_flags: what the text imports from __future__
 _NESTED = 0x10
@@ -130,13 +131,19 @@ def _parsed(text, flags=_ONLY_AST):
     """compile() to a syntax tree, or of one.
 
     CPython before 3.11.5 counts the depth of all threads' trees as one: a thread that another one interrupted fails
-    (SystemError, RecursionError), and tries again."""
-    for attempt in range(_ATTEMPTS):
+    (SystemError, RecursionError), and tries again. From a tree it takes conditions less deep than
+    from a text, which has been compiled: the last attempt has a higher limit."""
+    for _ in range(_ATTEMPTS):
         try:
             return compile(text, _texts.OWN, "exec", flags, dont_inherit=True)
         except (SystemError, RecursionError):
-            if attempt == _ATTEMPTS - 1:
-                raise
+            continue
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(_DEEPER * limit)
+    try:
+        return compile(text, _texts.OWN, "exec", flags, dont_inherit=True)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _own_lines(code, lines):

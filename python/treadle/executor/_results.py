@@ -7,7 +7,7 @@ import time
 import warnings
 from concurrent.futures import TimeoutError
 
-from .._core import PerformanceWarning
+from .._core import PerformanceWarning, _obey
 from ._columns import columns_of
 from ._exact import LONGEST
 
@@ -22,15 +22,17 @@ class Job(threading.Thread):
         self._mapper, self._done = mapper, done
         self._scale = 1 if mapper.device.kind == "cpu" or mapper.words > LONGEST else 16
         self._ready, self._parts = threading.Condition(), collections.deque()
-        self._over = self._unwanted = False
+        self._over, self._unwanted = False, bytearray(1)
         self.note = None  # what to tell the caller at the end
 
     def run(self):
+        _obey(self._unwanted)
         try:
             self._slices()
         except BaseException as error:
             self._give(([], error))
         finally:
+            _obey(None)
             self._done(self)
             with self._ready:
                 self._over = True
@@ -39,7 +41,7 @@ class Job(threading.Thread):
 
     def _slices(self):
         lo, size = 0, self.FIRST * self._scale
-        while lo < self._mapper.n and not self._unwanted:
+        while lo < self._mapper.n and not self._unwanted[0]:
             hi = min(lo + size, self._mapper.n)
             began = time.perf_counter()
             part = self._mapper.run(lo, hi)
@@ -56,8 +58,8 @@ class Job(threading.Thread):
             self._ready.notify_all()
 
     def cancel(self):
-        """No further slice is begun."""
-        self._unwanted = True
+        """No further slice is begun, and the compiled function leaves the one that it is in."""
+        self._unwanted[0] = 1
 
     def next(self, until):
         """The next slice's results and exception; None: there is none. TimeoutError: it is later than `until`."""

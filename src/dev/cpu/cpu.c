@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/parallel.h"
 #include "base/scratch.h"
+#include "base/stop.h"
 #include "dev/core/rawops.h"
 
 #include <stdatomic.h>
@@ -175,6 +176,8 @@ run_block(void *ctx, int64_t i)
 {
     run *r = ctx;
 
+    if (td_stop_left())
+        return;
     if (r->dims->shared && !td_scratch_grow(r->dims->shared))
         atomic_store(&r->failed, true);
     else
@@ -187,6 +190,8 @@ run_threads(void *ctx, int64_t i)
     run *r = ctx;
     int64_t x = r->dims->grid[0], y = r->dims->grid[1];
 
+    if (td_stop_left())
+        return;
     if (r->dims->shared && !td_scratch_grow(r->dims->shared))
         atomic_store(&r->failed, true);
     else
@@ -221,6 +226,8 @@ cpu_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, 
 {
     run r = {.entry = f->entry, .args = args, .dims = dims};
     char text[256];
+    td_status st = TD_OK, left;
+    td_stop stop;
 
     (void)s;
     if (f->module)
@@ -231,10 +238,14 @@ cpu_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, 
         return td_fail(TD_ERR_VALUE,
                        "%s: a block of this kernel has one thread, a grid fewer than 2^63 blocks",
                        td_launch_text(f, dims, text, sizeof text));
+    td_stop_begin(&stop);
     if (f->blocks)
-        TD_TRY(launch_threads(&r, narg, td_launch_text(f, dims, text, sizeof text)));
+        st = launch_threads(&r, narg, td_launch_text(f, dims, text, sizeof text));
     else
         td_parallel(r.nblock, run_block, &r);
+    left = td_stop_end(&stop);
+    if (st || left)
+        return st ? st : left;
     return r.failed ? td_fail(TD_ERR_NOMEM, "%s: no memory for a block's shared memory",
                               td_launch_text(f, dims, text, sizeof text))
                     : TD_OK;

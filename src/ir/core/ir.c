@@ -507,14 +507,17 @@ td_end(td_fn *f)
 static td_status
 match_regions(td_fn *f)
 {
-    uint32_t open[64], depth = 0;
+    uint32_t open[TD_DEPTH], depth = 0;
 
     for (uint32_t i = 0; i < f->n; i++) {
         td_inst *s = &f->ins[i];
 
         if (td_op_opens(s->op)) {
-            if (depth == 64)
-                return td_fail(TD_ERR_JIT, "kernel %s: more than 64 nested regions", f->name);
+            if (depth == TD_DEPTH)
+                return td_fail(
+                    TD_ERR_JIT,
+                    "kernel %s: line %u: more than %d loops and conditions inside of each other",
+                    f->name, s->line, TD_DEPTH);
             open[depth++] = i;
         } else if (s->op == OP_else || s->op == OP_end) {
             if (!depth)

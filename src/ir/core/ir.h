@@ -50,7 +50,7 @@ td_inst_cache(const td_inst *s)
     return (int)((s->flags & TD_INST_CACHE) >> 8);
 }
 
-enum { TD_FUNCS = 32 }; /* functions of a kernel, at most */
+enum { TD_FUNCS = 32, TD_DEPTH = 1024 }; /* functions of a kernel, regions inside of each other, at most */
 enum { TD_TARGET_CPU, TD_TARGET_GPU };
 enum { TD_FENCE_BLOCK, TD_FENCE_DEVICE, TD_FENCE_SYSTEM };
 

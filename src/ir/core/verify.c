@@ -7,12 +7,10 @@
 
 #include <string.h>
 
-enum { MAXDEPTH = 64 };
-
 typedef struct check {
     const td_fn *f;
     uint32_t *region; /* of each instruction: the id of the innermost region that holds it */
-    uint32_t open[MAXDEPTH + 1], opener[MAXDEPTH + 1], depth, next;
+    uint32_t open[TD_DEPTH + 1], opener[TD_DEPTH + 1], depth, next;
     uint32_t func;     /* the innermost open function; UINT32_MAX: there is none */
     uint32_t parallel; /* the open parallel region's instruction; UINT32_MAX: there is none */
 } check;
@@ -346,7 +344,7 @@ static void
 verify_enter(check *c, uint32_t i)
 {
     c->depth++;
-    TD_ASSERT(c->depth <= MAXDEPTH); /* match_regions has refused deeper ones */
+    TD_ASSERT(c->depth <= TD_DEPTH); /* match_regions has refused deeper ones */
     c->open[c->depth] = ++c->next;
     c->opener[c->depth] = i;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAXDEPTH = 64, ALIGN = 128 };
+enum { ALIGN = 128 };
 
 typedef struct decoder {
     const td_fn *f;
@@ -14,7 +14,7 @@ typedef struct decoder {
     size_t ndynamic, dynamic; /* bytes, and where they begin */
     bool has_dynamic;
     uint32_t *pc;                   /* of each instruction: the first code at or after it */
-    uint32_t loop[MAXDEPTH], depth; /* open for, loop and block instructions */
+    uint32_t loop[TD_DEPTH], depth; /* open for, loop and block instructions */
 } decoder;
 
 static td_status

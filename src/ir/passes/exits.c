@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-enum { DEPTH = 64 }; /* td_fn_finish refuses deeper regions */
-
 static bool
 quiet(unsigned op)
 {
@@ -57,7 +55,7 @@ static void
 drop_block(td_fn *f, uint32_t i)
 {
     uint32_t end = f->ins[i].jump, depth = 0;
-    td_op opener[DEPTH];
+    td_op opener[TD_DEPTH];
 
     for (uint32_t k = end + 1; k < f->n; k++)
         if (!quiet(f->ins[k].op))

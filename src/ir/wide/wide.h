@@ -15,7 +15,7 @@
 #define TD_IR_WIDE_H
 #include "ir/wide/widen.h"
 
-enum { W_ROOT = UINT32_MAX, W_DEPTH = 64, W_SPLIT_MOST = 1500 /* instructions that are made twice */ };
+enum { W_ROOT = UINT32_MAX, W_SPLIT_MOST = 1500 /* instructions that are made twice */ };
 
 typedef enum wshape { W_NONE, W_BLOCK, W_GROUP, W_AFFINE, W_PREFIX, W_SUFFIX, W_LANES } wshape;
 
@@ -79,7 +79,7 @@ typedef struct wide {
     const char *why;
     /* while code is made */
     wmask m;
-    wframe open[W_DEPTH + 1];
+    wframe open[TD_DEPTH + 1];
     uint32_t depth;      /* open[0] is the group */
     uint32_t epoch, runs;
     uint32_t *undo, nundo, capundo; /* values that hold in the innermost regions only */

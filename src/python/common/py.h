@@ -54,6 +54,7 @@ PyObject *py_kept_raise(void);
 /* kernel/report.c, program/program.c: the failure that a kernel has told, as an exception (always NULL); what kernels have printed. */
 PyObject *py_report_raise(void);
 bool      py_program_flush(void);
+td_status py_handle_signals(void); /* py_poll, by a thread that may have given the GIL up */
 td_status py_poll(void); /* runs signal handlers; TD_ERR_CALLER: one of them has raised */
 
 /* ---- call.c ---- */
@@ -222,7 +223,7 @@ bool      py_memory_init(PyObject *module);
 /* arange.c: a METH_FASTCALL | METH_KEYWORDS function */
 PyObject *py_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of the graph; None: td_matmul_fuses is false */
-extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[], py_items_functions[],
+extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[], py_items_functions[], py_stop_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
 /* ufunccall.c: NumPy's parameters; NULL without an error: an operand is neither array nor number */

@@ -312,8 +312,11 @@ kernelrun_launch(run *r)
 
     if (r->s->mode == PY_WATCHED)
         return py_debug_launch(r->s, r->c, &r->dims, r->word, &r->port);
-    if (!py_ok(here ? launch_here(r) : launch_there(r)))
+    if (!py_ok(here ? launch_here(r) : launch_there(r))) {
+        if (here && r->s->box)
+            py_box_drop(r->s->box); /* what it has met meanwhile is no other launch's */
         return false;
+    }
     if (!r->s->box)
         return true;
     py_box_watch(r->s->box, r->stream);
