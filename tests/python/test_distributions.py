@@ -335,12 +335,13 @@ def test_legacy_functions():
 
 
 def test_signatures_are_numpys():
+    """Or CuPy's: a dtype, which the distributions of cupy.random take."""
     for name in PUBLIC:
         ours, theirs = (getattr(m.random.Generator, name) for m in (td, np))
         if name in ("bit_generator", "standard_exponential") or not inspect.isfunction(inspect.unwrap(ours)):
             continue
         doc = theirs.__doc__.strip().split("--")[0].splitlines()[0]
-        mine = [p for p in inspect.signature(ours).parameters if p not in ("g", "self")]
+        mine = [p for p in inspect.signature(ours).parameters if p not in ("g", "self", "dtype")]
         assert all(p in doc or p in theirs.__doc__ for p in mine), (name, mine, doc)
 
 
@@ -354,3 +355,71 @@ def test_replayed_graphs_draw_anew():
     x, y = draw(td.asarray(1.0)).tolist(), draw(td.asarray(1.0)).tolist()
     again = td.random.default_rng(1)
     assert x == again.gamma(2.0, 1.0, 50).tolist() and y == again.gamma(2.0, 1.0, 50).tolist()
+
+
+LEGACY = {
+    "rand": (50,), "randn": (50,), "random": (), "random_sample": (), "ranf": (), "sample": (), "standard_normal": (), "normal": (2.0, 3.0),
+    "uniform": (-1.0, 4.0), "beta": (2, 3), "chisquare": (3,), "exponential": (2.0,), "f": (3, 9), "gamma": (2, 3), "gumbel": (1, 2),
+    "laplace": (1, 2), "logistic": (1, 2), "lognormal": (0, 1), "noncentral_chisquare": (3, 1), "noncentral_f": (3, 9, 1), "pareto": (3,),
+    "power": (3,), "rayleigh": (2,), "standard_cauchy": (), "standard_exponential": (), "standard_gamma": (2,), "standard_t": (5,),
+    "triangular": (0, 1, 3), "vonmises": (0, 1), "wald": (1, 2), "weibull": (2,), "dirichlet": ([1, 2, 3],), "multivariate_normal": ([0, 1], [[2, 1], [1, 2]]),
+}  # fmt: skip
+COUNTED = {
+    "binomial": (9, 0.3), "geometric": (0.3,), "hypergeometric": (5, 6, 4), "logseries": (0.5,), "negative_binomial": (3, 0.4), "poisson": (4,),
+    "zipf": (3,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*LEGACY, *COUNTED])
+def test_dtype_of_cupys_functions(name, dev):
+    """The module's functions take dtype=: float32 numbers are the draws of that seed, near float64's distribution."""
+    size = {} if name in ("rand", "randn") else {"size": 50}
+    parameters = {**LEGACY, **COUNTED}[name]
+    with td.device(str(dev)):
+        draws = {}
+        for dtype in (None, "float64", "float32", *(["int32", "int64"] if name in COUNTED else [])):
+            td.random.seed(3)
+            given = {} if dtype is None else {"dtype": dtype}
+            draws[dtype] = getattr(td.random, name)(*parameters, **size, **given)
+            assert draws[dtype].dtype == (dtype or ("int64" if name in COUNTED else "float64"))
+    assert draws[None].tolist() == draws["float64"].tolist()
+    if name in COUNTED:
+        assert draws["int32"].tolist() == draws["float32"].tolist() == draws[None].tolist()
+    native = ("normal", "uniform", "rand", "sample", "ranf", "standard_exponential", "standard_gamma")
+    if not name.startswith("standard_normal") and not any(n in name for n in native):
+        np.testing.assert_array_equal(draws["float32"].get(), draws[None].get().astype("float32"))
+    assert np.isfinite(draws["float32"].get()).all() and len(set(np.ravel(draws["float32"].get()).tolist())) > 3
+
+
+@pytest.mark.parametrize("name", LEGACY)
+def test_dtypes_that_are_not_drawn(name):
+    for dtype in ("float16", "complex64", "bool"):
+        with pytest.raises(TypeError):
+            getattr(td.random, name)(*LEGACY[name], dtype=dtype)
+
+
+def test_cupys_bit_generators_and_states():
+    for name in ("XORWOW", "MRG32k3a", "Philox4x3210"):
+        kind = getattr(td.random, name)
+        assert isinstance(kind(1), td.random.BitGenerator) and kind(1, size=100).state["bit_generator"] == name
+        one, same, other = (td.random.Generator(kind(seed)).random(4).tolist() for seed in (1, 1, 2))
+        assert one == same != other and kind.__doc__
+        saved = kind(7)
+        assert pickle.loads(pickle.dumps(saved)).random_raw(3).tolist() == saved.random_raw(3).tolist()
+        with pytest.raises(TypeError):
+            kind(1, size="many")
+    before = td.random.get_random_state()
+    assert isinstance(before, td.random.RandomState)
+    try:
+        mine = td.random.RandomState(8, method=100)
+        td.random.set_random_state(mine)
+        assert td.random.get_random_state() is mine
+        first, second = td.random.rand(3).tolist(), mine.rand(3).tolist()
+        again = td.random.RandomState(8)
+        assert [first, second] == [again.rand(3).tolist(), again.rand(3).tolist()]
+        td.random.reset_states()
+        assert td.random.get_random_state() is not mine and td.random.rand(3).tolist() != td.random.RandomState(8).rand(3).tolist()
+        with pytest.raises(TypeError, match="RandomState"):
+            td.random.set_random_state(np.random.RandomState(1))
+    finally:
+        td.random.set_random_state(before)

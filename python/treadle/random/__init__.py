@@ -2,6 +2,8 @@
 into what uses them. The same seed gives the same numbers on every device; they are not NumPy's.
 """
 
+import functools
+import inspect
 from operator import index
 from os import urandom
 
@@ -17,8 +19,9 @@ _LEGACY = [
     "set_state",
 ]  # fmt: skip
 __all__ = [
-    "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "Generator", "Philox", "RandomState", "SeedSequence",
-    "default_rng", "get_bit_generator", "ranf", "sample", "set_bit_generator",
+    "MRG32k3a", "MT19937", "PCG64", "PCG64DXSM", "SFC64", "XORWOW", "BitGenerator", "Generator", "Philox",
+    "Philox4x3210", "RandomState", "SeedSequence", "default_rng", "get_bit_generator", "get_random_state", "ranf",
+    "reset_states", "sample", "set_bit_generator", "set_random_state",
     *(name for name in _LEGACY if name != "permuted"),
 ]  # fmt: skip
 
@@ -120,6 +123,28 @@ class Philox(BitGenerator):
     """Philox4x32-10 with a key of 64 bits and a counter of 64."""
 
 
+class _Sized(BitGenerator):
+    """One of CuPy's bit generators: its name and parameters. What it draws are Philox's numbers.
+
+    seed: as BitGenerator's. size: accepted; here no generator holds a state for each thread."""
+
+    def __init__(self, seed=None, *, size=-1):
+        index(size)
+        super().__init__(seed)
+
+
+class XORWOW(_Sized):
+    __doc__ = _Sized.__doc__
+
+
+class MRG32k3a(_Sized):
+    __doc__ = _Sized.__doc__
+
+
+class Philox4x3210(_Sized):
+    __doc__ = _Sized.__doc__
+
+
 def _restored(kind, seed, state):
     bits = kind(seed)
     bits._stream.state = state
@@ -160,11 +185,40 @@ class Generator(_core.Generator):
         return [Generator(bits, self._device) for bits in self._bits.spawn(n_children)]
 
 
+def _real(dtype, name):
+    """dtype where numbers of it can be drawn; TypeError says which can."""
+    dtype = numpy.dtype(dtype)
+    if dtype.kind not in "iuf" or dtype.itemsize > 8 or dtype == numpy.float16:
+        raise TypeError(f"{name}: dtype {dtype} is no dtype to draw: float32, float64 and integers are")
+    return dtype
+
+
+def _typed(draw):
+    """A distribution with CuPy's last parameter, dtype, which it lacks: what it draws, rounded to dtype."""
+
+    @functools.wraps(draw)
+    def typed(self, *args, dtype=None, **kwargs):
+        if dtype is None:
+            return draw(self, *args, **kwargs)
+        dtype = _real(dtype, draw.__name__)
+        return _draws.asarray(draw(self, *args, **kwargs)).astype(dtype, copy=False)
+
+    found = inspect.signature(draw)
+    given = inspect.Parameter("dtype", inspect.Parameter.KEYWORD_ONLY, default=None)
+    typed.__signature__ = found.replace(parameters=[*found.parameters.values(), given])
+    typed.__doc__ = f"{draw.__doc__}\n\n    dtype: float32, float64 or integers to round to; None: as they are drawn."
+    return typed
+
+
+_UNTYPED = ("bytes", "multinomial", "multivariate_hypergeometric")
+
 for _module, _names in (
     (_draws, _draws.DISTRIBUTIONS), (_orders, _orders.ORDERS), (_vectors, _vectors.VECTORS),
 ):  # fmt: skip
     for _name in _names:
-        setattr(Generator, _name, getattr(_module, _name))
+        _of = getattr(_module, _name)
+        _plain = _module is _orders or _name in _UNTYPED or "dtype" in inspect.signature(_of).parameters
+        setattr(Generator, _name, _of if _plain else _typed(_of))
 
 
 def default_rng(seed=None, *, device=None):
@@ -178,9 +232,12 @@ def default_rng(seed=None, *, device=None):
 
 
 class RandomState:
-    """NumPy's older interface, with the same numbers behind it as a Generator of that seed."""
+    """NumPy's older interface, with the same numbers behind it as a Generator of that seed.
 
-    def __init__(self, seed=None):
+    dtype: of CuPy's draws of real numbers, float32 or float64. method: CuPy's number of a cuRAND generator, accepted;
+    the numbers are Philox's."""
+
+    def __init__(self, seed=None, method=None):
         self.__setstate__(seed if isinstance(seed, BitGenerator) else Philox(seed))
 
     def __setstate__(self, bits):
@@ -208,39 +265,39 @@ class RandomState:
         else:
             raise ValueError('set_state: state is ("Philox", key, counter) or a dict, as get_state gives it')
 
-    def random_sample(self, size=None):
+    def random_sample(self, size=None, dtype=float):
         """Uniform in [0, 1)."""
-        return self._g.random(size)
+        return self._g.random(size, dtype)
 
     random = random_sample
 
-    def rand(self, *dims):
+    def rand(self, *dims, dtype=float):
         """Uniform in [0, 1), of shape dims."""
-        return self._g.random(dims or None)
+        return self._g.random(dims or None, dtype)
 
-    def randn(self, *dims):
+    def randn(self, *dims, dtype=float):
         """Normal with mean 0 and deviation 1, of shape dims."""
-        return self._g.standard_normal(dims or None)
+        return self._g.standard_normal(dims or None, dtype)
 
-    def standard_normal(self, size=None):
+    def standard_normal(self, size=None, dtype=float):
         """Normal with mean 0 and deviation 1."""
-        return self._g.standard_normal(size)
+        return self._g.standard_normal(size, dtype)
 
-    def standard_exponential(self, size=None):
+    def standard_exponential(self, size=None, dtype=float):
         """Exponential with mean 1."""
-        return self._g.standard_exponential(size)
+        return self._g.standard_exponential(size, dtype)
 
-    def standard_gamma(self, shape, size=None):
+    def standard_gamma(self, shape, size=None, dtype=float):
         """Gamma of that shape and scale 1."""
-        return self._g.standard_gamma(shape, size)
+        return self._g.standard_gamma(shape, size, dtype)
 
-    def normal(self, loc=0.0, scale=1.0, size=None):
+    def normal(self, loc=0.0, scale=1.0, size=None, dtype=float):
         """Normal with mean loc and deviation scale."""
-        return self._g.normal(loc, scale, size)
+        return self._g.normal(loc, scale, size, dtype=dtype)
 
-    def uniform(self, low=0.0, high=1.0, size=None):
+    def uniform(self, low=0.0, high=1.0, size=None, dtype=float):
         """Uniform in [low, high)."""
-        return self._g.uniform(low, high, size)
+        return self._g.uniform(low, high, size, dtype=dtype)
 
     def randint(self, low, high=None, size=None, dtype=int):
         """Integers in [low, high), or in [0, low)."""
@@ -288,6 +345,25 @@ for _name in (*_LEGACY, "bytes"):
 
 
 _state = RandomState()
+_chosen = _state  # what get_random_state gives
+
+
+def get_random_state():
+    """The RandomState that the module's functions draw with."""
+    return _chosen
+
+
+def set_random_state(rs):
+    """Lets the module's functions draw with the RandomState rs, in turn with rs itself; TypeError for anything else."""
+    global _chosen
+    if not isinstance(rs, RandomState):
+        raise TypeError(f"set_random_state: {type(rs).__name__} is no treadle.random.RandomState")
+    _chosen, _state._g = rs, rs._g
+
+
+def reset_states():
+    """Starts the module's functions anew with a seed from the system."""
+    set_bit_generator(None)
 
 
 def get_bit_generator():
@@ -297,6 +373,8 @@ def get_bit_generator():
 
 def set_bit_generator(bitgen):
     """Lets the module's functions draw with another BitGenerator."""
+    global _chosen
+    _chosen = _state
     _state.__setstate__(bitgen if isinstance(bitgen, BitGenerator) else Philox(bitgen))
 
 
@@ -304,4 +382,4 @@ for _name in _LEGACY:
     if _name != "permuted":
         globals()[_name] = getattr(_state, _name)
 ranf = sample = _state.random_sample
-del _module, _name, _names
+del _module, _name, _names, _of, _plain

@@ -161,7 +161,7 @@ def _number(p):
 
 def uniform(g, low=0.0, high=1.0, size=None, dtype="float64"):
     """Uniform in [low, high)."""
-    low, high = _parameter("low", low), _parameter("high", high)
+    low, high = _parameter("low", low, dtype=dtype), _parameter("high", high, dtype=dtype)
     width = high - low
     if isinstance(width, ndarray):
         finite = abs(width) < numpy.inf
@@ -175,7 +175,7 @@ def uniform(g, low=0.0, high=1.0, size=None, dtype="float64"):
 
 def normal(g, loc=0.0, scale=1.0, size=None, dtype="float64"):
     """Normal with mean loc and deviation scale."""
-    loc, scale = _parameter("loc", loc), _parameter("scale", scale, "not negative")
+    loc, scale = _parameter("loc", loc, dtype=dtype), _parameter("scale", scale, "not negative", dtype)
     return g.standard_normal(_sized(size, loc, scale), dtype) * scale + loc
 
 

@@ -7,7 +7,6 @@ from operator import index as _index
 
 import numpy
 
-from ... import _core
 from .. import _device
 from .._prim import Tensor, array, td, wrap
 from .._register import function, method
