@@ -76,6 +76,11 @@ _HOME = {
     "_numpy._files": "frombuffer fromfile fromiter fromregex fromstring genfromtxt load loadtxt save savetxt savez "
     "savez_compressed",
     "_compile._fuse": "fuse",
+    "_cupy._functions": "AxisError ComplexWarning Inf Infinity ModuleDeprecationWarning NAN NINF NZERO NaN PINF PZERO "
+    "RankWarning TooHardError VisibleDeprecationWarning alltrue asfarray byte_bounds cfloat clear_memo complex_ "
+    "cumproduct disable_experimental_feature_warning float_ fromDlpack get_array_module in1d infty is_available "
+    "issctype issubclass_ issubsctype memoize msort obj2sctype product round_ sctype2char singlecomplex sometrue trapz "
+    "who",
     "_numpy._grids": "c_ index_exp mgrid ogrid r_ s_",
     "_exchange._host": "fallbacks",
     "_numpy._iterate": "apply_along_axis apply_over_axes broadcast frompyfunc ndenumerate nditer",
@@ -129,8 +134,8 @@ _HOME = {
     "_select._top": "topk",
 }
 _MODULES = set(
-    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special torch "
-    "types".split()
+    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special testing "
+    "torch types".split()
 )
 
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}

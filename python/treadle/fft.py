@@ -14,6 +14,7 @@ import numpy
 
 from . import _core
 from ._core import arange, asarray, empty, zeros
+from ._cupy import _names
 from ._exchange import _host
 from ._numpy._math import where
 from ._numpy._shape import concatenate, moveaxis, roll
@@ -454,3 +455,7 @@ def fftshift(x, axes=None):
 def ifftshift(x, axes=None):
     """The inverse of fftshift."""
     return _shift(x, axes, lambda n: -(n // 2))
+
+
+def __getattr__(name):
+    raise AttributeError(_names.refusal("cupy.fft", name), name=name)

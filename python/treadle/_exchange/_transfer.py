@@ -25,6 +25,32 @@ def start(snapshot):
     return later
 
 
+def get_into(a, stream, order, out, blocking):
+    """a.get with CuPy's parameters. The stream is waited for by the copy's own order: values are there when it returns,
+    or in the Future of blocking=False. TypeError: out has another dtype; ValueError: another shape or layout."""
+    if isinstance(stream, bool):
+        raise TypeError("get: the first parameter is stream; say blocking=False")
+    order = "C" if order is None else order
+    if order not in ("C", "F", "A"):
+        raise ValueError(f"get: order={order!r} is none of 'C', 'F' and 'A'")
+    if out is None and blocking:
+        host = a.get()
+        fortran = order == "F" or (order == "A" and a.flags.f_contiguous and not a.flags.c_contiguous)
+        return numpy.asarray(host, order="F" if fortran else "C")
+    if out is None:
+        return a.get(blocking=False)
+    if not isinstance(out, numpy.ndarray):
+        raise TypeError(f"get: out is a numpy.ndarray, not {type(out).__name__}")
+    if out.dtype != a.dtype:
+        raise TypeError(f"get: the array holds {a.dtype}, out {out.dtype}")
+    if out.shape != a.shape:
+        raise ValueError(f"get: the array's shape is {a.shape}, out's {out.shape}")
+    if not (out.flags.c_contiguous or out.flags.f_contiguous):
+        raise ValueError("get: out lies in neither C's nor Fortran's order")
+    numpy.copyto(out, a.get())
+    return out
+
+
 def copy_on(dst, src, stream):
     """dst[...] = src on a stream: C-contiguous, of one shape and dtype, on the stream's device or the host."""
     if not isinstance(src, _core.ndarray):

@@ -40,6 +40,25 @@ def array_struct(a):
     return _memory(a, "__array_struct__").__array_struct__
 
 
+# ---- to and from the host, by CuPy's names ----
+
+
+def set(a, arr, stream=None):
+    """a[...] = arr, an array of NumPy's or treadle's of this shape and dtype. TypeError: arr is no array; ValueError:
+    another shape or dtype. The values are read before it returns."""
+    if not isinstance(arr, (numpy.ndarray, _core.ndarray)):
+        raise TypeError(f"set: {type(arr).__name__} is no numpy.ndarray; asarray makes an array of it")
+    if arr.dtype != a.dtype:
+        raise TypeError(f"set: the array holds {a.dtype}, arr {arr.dtype}; arr.astype({str(a.dtype)!r}) fits")
+    if arr.shape != a.shape:
+        raise ValueError(f"set: the array's shape is {a.shape}, arr's {arr.shape}")
+    a[...] = arr
+
+
+def toDlpack(a):
+    return a.__dlpack__()
+
+
 # ---- bytes ----
 
 

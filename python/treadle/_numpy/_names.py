@@ -12,6 +12,8 @@ here stand only the facts that cannot be read there. A name's status is one of
 The lookup of names (treadle.__getattr__), docs/numpy.md (tools/numpy_page.py) and the tests read this table.
 """
 
+from .._cupy import _names as _cupys
+
 # NumPy's own: types, constants, questions about dtypes, its settings and modules.
 NUMPY = set(
     "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp int_ uint intc uintc longlong ulonglong "
@@ -22,7 +24,7 @@ NUMPY = set(
     "typecodes sctypeDict ScalarType True_ False_ little_endian set_printoptions get_printoptions printoptions "
     "format_float_positional format_float_scientific base_repr binary_repr "
     "getbufsize setbufsize iterable ndindex flatiter memmap info get_include show_config show_runtime "
-    "dtypes exceptions testing typing".split()
+    "dtypes exceptions typing".split()
 )
 
 # name: why no device computes it. What no module of treadle holds is made of NumPy's function by _host.fallback.
@@ -113,7 +115,7 @@ def find(name):
     if name in HOST:
         return function(name)
     if name not in NUMPY:
-        why = reasons(LEFT_OUT).get(name)
+        why = reasons(LEFT_OUT).get(name) or _cupys.reason("cupy", name)
         if why is None:
             import treadle
 

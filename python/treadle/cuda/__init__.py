@@ -6,6 +6,7 @@ Kernels run on the current device: a GPU, or the CPU. docs/numba.md and docs/gui
 
 from .. import types
 from .._core import Event, OutOfMemoryError, Stream
+from .._cupy import _cuda, _names
 from ..types import (
     VECTORS,
     bfloat16,
@@ -99,7 +100,13 @@ from ._streams import (
 )
 from .args import In, InOut, Out
 
+get_device_id, get_cuda_path, get_nvcc_path = _cuda.get_device_id, _cuda.get_cuda_path, _cuda.get_nvcc_path
+get_rocm_path, get_hipcc_path = _cuda.get_rocm_path, _cuda.get_hipcc_path
 profile = profiling  # CuPy's name of it
+
+# Numba's function stream() is a module in CuPy, whose names it has besides.
+stream.Stream, stream.Event, stream.ExternalStream = Stream, Event, ExternalStream
+stream.get_current_stream, stream.get_elapsed_time = get_current_stream, get_elapsed_time
 
 globals().update(_stubs.build(_stubs.CORE, "cuda"))
 globals().update(VECTORS)
@@ -133,13 +140,6 @@ _MODULES = {
     "runtime",
     "texture",
 }
-_REFUSED = {
-    "nccl": "several GPUs are not served yet",
-    "CFunctionAllocator": "memory comes from treadle's pool",
-    "PythonFunctionAllocator": "memory comes from treadle's pool",
-    "jitify": "NVRTC compiles kernels without it", "cub": "reductions and sorts have their own kernels",
-}  # fmt: skip
-
 
 def __getattr__(name):
     if name in _MODULES:
@@ -150,12 +150,15 @@ def __getattr__(name):
         from importlib import import_module
 
         return getattr(import_module("treadle.cuda." + _LATER[name]), name)
-    if name in _REFUSED:
-        raise AttributeError(f"treadle.cuda has no {name}: {_REFUSED[name]}")
+    if name in _cuda.ROOMS:
+        globals()[name] = _cuda.room(name)
+        return globals()[name]
+    if _names.reason("cupy.cuda", name):
+        raise AttributeError(_names.refusal("cupy.cuda", name), name=name)
     raise AttributeError(
-        f"module 'treadle.cuda' has no attribute '{name}'; docs/numba.md and docs/guide-cupy.md tell what is there"
+        f"module 'treadle.cuda' has no attribute '{name}'; docs/numba.md and docs/cupy.md tell what is there", name=name
     )
 
 
 def __dir__():
-    return sorted({*globals(), *_MODULES, *_LATER})
+    return sorted({*globals(), *_MODULES, *_LATER, *_cuda.ROOMS})

@@ -4,6 +4,7 @@ Hooks tell at the end of their block, not while it runs.
 """
 
 import sys
+import types
 
 from .._observe._profile import profile
 
@@ -78,3 +79,8 @@ def _text(nbytes):
         if nbytes < 1024 or unit == "GB":
             return f"{nbytes:.1f}{unit}" if unit != "B" else f"{nbytes}B"
         nbytes /= 1024
+
+
+# CuPy's modules of a class each.
+debug_print = types.SimpleNamespace(DebugPrintHook=DebugPrintHook)
+line_profile = types.SimpleNamespace(LineProfileHook=LineProfileHook)

@@ -10,6 +10,7 @@ import threading
 
 from .. import _core
 from .._core import Error as CUDARuntimeError
+from .._cupy import _names
 from ._attributes import NUMBER, RUNTIME_NAMES
 from ._devices import Device, number, profile_start, profile_stop
 
@@ -451,28 +452,5 @@ def eventElapsedTime(start, end):
     return _event(start).elapsed(_event(end))
 
 
-# ---- names that are not here ----
-
-_WHY = {
-    "graph": "stream.begin_capture() and end_capture() give a treadle.cuda.Graph, which has launch() and upload()",
-    "streamBeginCapture": "stream.begin_capture() is there", "streamEndCapture": "stream.end_capture() is there",
-    "memPool": "treadle.memory serves the device's pool",
-    "mallocFromPoolAsync": "treadle.memory serves the device's pool",
-    "deviceGetDefaultMemPool": "treadle.memory serves the device's pool",
-    "deviceGetMemPool": "treadle.memory serves the device's pool",
-    "deviceSetMemPool": "treadle.memory serves the device's pool",
-    "ipc": "arrays go to other processes by pickle; treadle.pycuda.driver has handles of memory and events",
-    "mallocArray": "treadle.cuda.texture.CUDAarray is there",
-    "malloc3DArray": "treadle.cuda.texture.CUDAarray is there",
-    "freeArray": "treadle.cuda.texture.CUDAarray is there",
-    "memcpy2D": "treadle.cuda.texture.CUDAarray copies", "memcpy3D": "treadle.cuda.texture.CUDAarray copies",
-    "createTextureObject": "treadle.cuda.texture.TextureObject is there",
-    "createSurfaceObject": "treadle.cuda.texture.SurfaceObject is there",
-}  # fmt: skip
-
-
 def __getattr__(name):
-    why = next(
-        (text for begin, text in _WHY.items() if name.startswith(begin)), "docs/guide-cupy.md tells what is there"
-    )
-    raise AttributeError(f"module 'treadle.cuda.runtime' has no attribute '{name}': {why}")
+    raise AttributeError(_names.refusal("cupy.cuda.runtime", name), name=name)

@@ -1,11 +1,21 @@
-"""What of cupyx is here: `jit` (kernels in Python), `scipy`, `signal`, and functions that NumPy calls otherwise.
-
-docs/guide-cupy.md tells what stands for the rest.
+"""What of cupyx is here: `jit` (kernels in Python), `scipy`, `signal`, `linalg`, `profiler`, arrays in pinned memory,
+settings, and functions that NumPy calls otherwise. docs/cupy.md lists all names, with the reasons of those refused.
 """
+
+from importlib import import_module
 
 import treadle
 
-__all__ = ["jit", "rsqrt", "scatter_add", "scatter_max", "scatter_min", "scipy", "signal"]
+from .._cupy import _names
+
+_HOME = {
+    "_gufunc": "GeneralizedUFunc",
+    "_pinned": "empty_like_pinned empty_pinned zeros_like_pinned zeros_pinned",
+    "_settings": "errstate get_runtime_info geterr seterr",
+}
+_FROM = {name: module for module, names in _HOME.items() for name in names.split()}
+_MODULES = ("jit", "linalg", "optimizing", "profiler", "signal", "time")
+__all__ = ["rsqrt", "scatter_add", "scatter_max", "scatter_min", "scipy", *_FROM, *_MODULES]  # noqa: PLE0604
 
 rsqrt = treadle.rsqrt
 
@@ -26,12 +36,14 @@ def scatter_min(a, slices, value):
 
 
 def __getattr__(name):
-    from importlib import import_module
-
-    if name in ("jit", "signal"):
+    if name in _MODULES:
         return import_module(f"treadle.cupyx.{name}")
+    if name in _FROM:
+        return getattr(import_module(f"treadle.cupyx.{_FROM[name]}"), name)
     if name == "scipy":
         return import_module("treadle.scipy")
-    raise AttributeError(
-        f"module 'treadle.cupyx' has no attribute '{name}'; docs/guide-cupy.md tells what stands for it"
-    )
+    raise AttributeError(_names.refusal("cupyx", name), name=name)
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

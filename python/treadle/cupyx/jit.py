@@ -10,6 +10,7 @@ import functools
 import types as _python
 
 from .. import cuda
+from .._cupy import _names
 
 __all__ = [
     "atomic_add", "atomic_and", "atomic_cas", "atomic_dec", "atomic_exch", "atomic_inc", "atomic_max",
@@ -47,7 +48,14 @@ def _sync(group):
     group.sync()
 
 
-cg = _python.SimpleNamespace(this_grid=cuda.cg.this_grid, sync=_sync)
+class _Groups(_python.SimpleNamespace):
+    """cupyx.jit.cg: this_grid(), and sync(group) of what it gives."""
+
+    def __getattr__(self, name):
+        raise AttributeError(_names.refusal("cupyx.jit.cg", name), name=name)
+
+
+cg = _Groups(this_grid=cuda.cg.this_grid, sync=_sync)
 
 
 class RawKernel:
@@ -73,3 +81,7 @@ def rawkernel(*, mode="cuda", device=False):
     if device:
         return cuda.jit(device=True)
     return RawKernel
+
+
+def __getattr__(name):
+    raise AttributeError(_names.refusal("cupyx.jit", name), name=name)

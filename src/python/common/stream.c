@@ -6,6 +6,8 @@
 typedef struct stream {
     PyObject_HEAD td_stream *s;
     bool owned; /* false: the device's default stream */
+    bool apart; /* as it was made: it does not wait for the default stream */
+    int priority;
 } stream;
 
 typedef struct event {
@@ -114,6 +116,7 @@ stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     PyObject *where = NULL, *urgent = NULL;
     td_stream *s = NULL;
     int null = 0, apart = 0, priority = 0;
+    stream *made;
     td_dev *d;
     int ptds = 0;
 
@@ -134,7 +137,12 @@ stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
                    : NULL;
     if (!py_ok(apart || priority ? td_stream_make(d, apart, priority, &s) : td_stream_new(d, &s)))
         return NULL;
-    return stream_wrap(type, s, true);
+    made = (stream *)stream_wrap(type, s, true);
+    if (made) {
+        made->apart = apart;
+        made->priority = priority;
+    }
+    return (PyObject *)made;
 }
 
 static void
@@ -202,6 +210,20 @@ stream_external(PyObject *self, void *unused)
 {
     (void)unused;
     return PyBool_FromLong(!((stream *)self)->owned);
+}
+
+static PyObject *
+stream_apart(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((stream *)self)->apart);
+}
+
+static PyObject *
+stream_priority(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(((stream *)self)->priority);
 }
 
 static PyObject *
@@ -568,6 +590,8 @@ py_stream_init(PyObject *m)
         {"done", stream_done, NULL, "Has the stream's work so far passed?", NULL},
         {"external", stream_external, NULL, "Was it made elsewhere? True of default streams too.",
          NULL},
+        {"is_non_blocking", stream_apart, NULL, "Was it made with non_blocking?", NULL},
+        {"priority", stream_priority, NULL, "The number it was made with, 0 for others.", NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {

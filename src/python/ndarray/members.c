@@ -24,8 +24,10 @@ FORWARD(dump)
 FORWARD(dumps)
 FORWARD(getfield)
 FORWARD(resize)
+FORWARD(set)
 FORWARD(setfield)
 FORWARD(setstate)
+FORWARD(toDlpack)
 FORWARD(tofile)
 
 /* Elements that several subscripts name, or memory that is not ours to write. */
@@ -144,11 +146,15 @@ PyMethodDef py_member_methods[] = {
     {"resize", PY_FAST(resize), METH_FASTCALL | METH_KEYWORDS,
      "resize(new_shape, refcheck=True): the array itself gets another shape, cut or filled up with "
      "zeros. ValueError for a view."},
+    {"set", PY_FAST(set), METH_FASTCALL | METH_KEYWORDS,
+     "set(arr, stream=None): takes the values of arr, a numpy.ndarray of this shape and dtype."},
     {"setfield", PY_FAST(setfield), METH_FASTCALL | METH_KEYWORDS,
      "setfield(val, dtype, offset=0): writes what getfield reads."},
     {"setflags", PY_FAST(setflags), METH_FASTCALL | METH_KEYWORDS,
      "setflags(write=None, align=None, uic=None): whether the array can be written through this "
      "view."},
+    {"toDlpack", PY_FAST(toDlpack), METH_FASTCALL | METH_KEYWORDS,
+     "toDlpack(): a DLPack capsule of the memory, for another library to take once."},
     {"tofile", PY_FAST(tofile), METH_FASTCALL | METH_KEYWORDS,
      "tofile(fid, sep='', format='%s'): the elements in C order into a file, as bytes or as text."},
     {"__setstate__", PY_FAST(setstate), METH_FASTCALL | METH_KEYWORDS, NULL},

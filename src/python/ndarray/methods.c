@@ -84,17 +84,36 @@ deepcopy(PyObject *self, PyObject *memo)
     return copy(self, NULL, 0, NULL);
 }
 
+/* With CuPy's parameters: treadle._exchange._transfer. */
+static PyObject *
+get_into(PyObject *self, PyObject *const *arg, bool blocking)
+{
+    PyObject *f = py_package("treadle._exchange._transfer", "get_into"), *r = NULL;
+
+    if (f)
+        r = PyObject_CallFunction(f, "OOOOO", self, py_is_none(arg[0]) ? Py_None : arg[0],
+                                  py_is_none(arg[1]) ? Py_None : arg[1],
+                                  py_is_none(arg[2]) ? Py_None : arg[2],
+                                  blocking ? Py_True : Py_False);
+    Py_XDECREF(f);
+    return r;
+}
+
 static PyObject *
 get(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"blocking", NULL};
-    PyObject *arg[1];
+    static const char *const names[] = {"stream", "order", "out", "blocking", NULL};
+    PyObject *arg[4];
     bool blocking;
 
-    if (!py_parse("get", names, 0, 1, args, nargs, kwnames, arg) ||
-        !py_flag(arg[0], true, &blocking))
+    if (nargs == 0 && !kwnames)
+        return py_get(self);
+    if (!py_parse("get", names, 0, 3, args, nargs, kwnames, arg) ||
+        !py_flag(arg[3], true, &blocking))
         return NULL;
-    return blocking ? py_get(self) : py_get_later(self);
+    if (py_is_none(arg[0]) && py_is_none(arg[1]) && py_is_none(arg[2]))
+        return blocking ? py_get(self) : py_get_later(self);
+    return get_into(self, arg, blocking);
 }
 
 static PyObject *
@@ -288,8 +307,9 @@ PyMethodDef py_value_methods[] = {
     {"__copy__", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__deepcopy__", deepcopy, METH_O, NULL},
     {"get", PY_FAST(get), METH_FASTCALL | METH_KEYWORDS,
-     "get(blocking=True): the values as a numpy.ndarray of its own. With blocking=False a "
-     "concurrent.futures.Future at once: result() is the array of the values as they are now."},
+     "get(stream=None, order='C', out=None, blocking=True): the values as a numpy.ndarray of its "
+     "own, or in out, a C- or Fortran-contiguous one of this shape and dtype. With blocking=False "
+     "a concurrent.futures.Future at once: result() is the array of the values as they are now."},
     {"to_device", PY_FAST(to_device), METH_FASTCALL | METH_KEYWORDS,
      "to_device($self, device, /, *, stream=None)\n--\n\n"
      "The array itself if it lives there, else a copy there."},

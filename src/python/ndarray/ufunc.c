@@ -378,6 +378,7 @@ py_ufunc_init(PyObject *m)
         {"__name__", get_name, NULL, NULL, NULL},
         {"__qualname__", get_name, NULL, NULL, NULL},
         {"__doc__", get_doc, NULL, NULL, NULL},
+        {"name", get_name, NULL, "Its name, as __name__.", NULL},
         {"nin", get_nin, NULL, "Number of operands.", NULL},
         {"nout", get_nout, NULL, "Number of results.", NULL},
         {"nargs", get_nargs, NULL, "Number of operands and results.", NULL},

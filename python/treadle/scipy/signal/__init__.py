@@ -1,6 +1,7 @@
 """Signals, under scipy.signal's names."""
 
 from .._table import Table
+from . import windows  # noqa: F401 - SciPy's is there without being imported
 
 NATIVE = {
     "signal._convolve": "convolve convolve2d correlate correlate2d medfilt medfilt2d order_filter sepfir2d",
