@@ -116,11 +116,31 @@ renamed(const rawcall *r, PyObject *kw)
     return copy;
 }
 
+/* args with those of grid=, block=, args= that continue them, which leave kw. */
+static PyObject *
+placed(PyObject *args, PyObject *kw)
+{
+    static const char *const names[] = {"grid", "block", "args"};
+    PyObject *given[3], *all;
+    Py_ssize_t n = PyTuple_Size(args), more = n;
+
+    while (more < 3 && (given[more] = PyDict_GetItemString(kw, names[more])))
+        more++;
+    if (more == n)
+        return Py_NewRef(args);
+    all = PyTuple_New(more);
+    for (Py_ssize_t i = 0; all && i < more; i++)
+        if (PyTuple_SetItem(all, i, Py_NewRef(i < n ? PyTuple_GetItem(args, i) : given[i])) < 0 ||
+            (i >= n && PyDict_DelItemString(kw, names[i]) < 0))
+            Py_CLEAR(all);
+    return all;
+}
+
 static PyObject *
 call(PyObject *self, PyObject *args, PyObject *kw)
 {
     rawcall *r = (rawcall *)self;
-    PyObject *k, *own, *result;
+    PyObject *k, *own, *all, *result;
     td_dev *d;
 
     if (!py_ok(td_dev_default(&d)) || !(k = kernel_on(r, d)))
@@ -129,8 +149,10 @@ call(PyObject *self, PyObject *args, PyObject *kw)
     if (!own && PyErr_Occurred())
         return NULL;
     Py_INCREF(k); /* another device's may take its place meanwhile */
-    result = PyObject_Call(k, args, own);
+    all = own ? placed(args, own) : Py_NewRef(args);
+    result = all ? PyObject_Call(k, all, own) : NULL;
     Py_DECREF(k);
+    Py_XDECREF(all);
     Py_XDECREF(own);
     return result;
 }
