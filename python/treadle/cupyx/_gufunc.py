@@ -45,7 +45,7 @@ class GeneralizedUFunc:
         arrays = [treadle.asarray(a, dtype=dtype) for a in args]
         axes = self._axes(axes, axis, keepdims)
         arrays = [
-            treadle.moveaxis(a, axes[k], range(-len(core), 0)) if core else a
+            treadle.moveaxis(a, axes[k], list(range(-len(core), 0))) if core else a
             for k, (a, core) in enumerate(zip(arrays, self._in, strict=True))
         ]
         arrays, loop = self._broadcast(arrays)
@@ -56,7 +56,7 @@ class GeneralizedUFunc:
                 for place in sorted(a % (len(loop) + len(axes[0])) for a in axes[0]):
                     r = treadle.expand_dims(r, place)
             elif core:
-                r = treadle.moveaxis(r, range(-len(core), 0), axes[self.nin + k])
+                r = treadle.moveaxis(r, list(range(-len(core), 0)), axes[self.nin + k])
             ordered.append(r)
         return self._stored(ordered, out)
 

@@ -100,8 +100,7 @@ def for_dtypes_combination(types, names=("dtype",), full=None):
     if len(types) <= 1 or full:
         rows = itertools.product(types, repeat=len(names))
     else:  # each further parameter runs through the types from another start
-        count, prime = len(types), next(p for p in (1, 3, 5, 7, 11, 13) if len(types) % p or p == 1)
-        rows = ([types[(i * prime**k + k) % count] for k in range(len(names))] for i in range(count))
+        rows = ([types[(i + k) % len(types)] for k in range(len(names))] for i in range(len(types)))
     return _for_each(dict(zip(names, row, strict=True)) for row in dict.fromkeys(map(tuple, rows)))
 
 

@@ -227,6 +227,37 @@ add_macros(td_text *text, const td_source_job *job)
     td_args_free(&a);
 }
 
+/* Has the text a line "typedef … name;"? */
+static bool
+defines(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *at = strstr(text, name); at; at = strstr(at + n, name)) {
+        const char *begin = at, *end = at + n + strspn(at + n, " \t");
+
+        while (begin > text && !strchr(";{}\n", begin[-1]))
+            begin--;
+        begin += strspn(begin, " \t");
+        if (*end == ';' && begin < at && strchr(" \t", at[-1]) && strncmp(begin, "typedef", 7) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* NVRTC knows no <stdint.h> until it is included, so texts define its types as they like; ours are there already, and the
+ * text's get names of their own. */
+static void
+add_own_types(td_text *text, const char *rest)
+{
+    static const char *const names[] = {"int8_t",  "int16_t",  "int32_t",  "int64_t",
+                                        "uint8_t", "uint16_t", "uint32_t", "uint64_t"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (defines(rest, names[i]) && !strstr(rest, "stdint"))
+            td_text_addf(text, "#define %s td_own_%s\n", names[i], names[i]);
+}
+
 static td_status
 write_text(const td_source_job *job, const td_temp *t)
 {
@@ -238,6 +269,7 @@ write_text(const td_source_job *job, const td_temp *t)
     rest = rest ? rest + 1 : job->text;
     td_text_add(&text, job->text, (size_t)(rest - job->text));
     add_macros(&text, job);
+    add_own_types(&text, rest);
     td_text_addf(&text, "%s", rest);
     st = text.failed ? td_fail(TD_ERR_NOMEM, "no memory for the text of %s", job->file)
                      : td_temp_write(t, "kernel.cpp", text.s, text.n);
