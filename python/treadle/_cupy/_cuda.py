@@ -50,10 +50,8 @@ ROOMS = {
 }
 
 
-def room(name):
-    """One of ROOMS as a module."""
-    from .. import cuda
-
+def room(name, cuda):
+    """One of ROOMS as a module; cuda: treadle.cuda, which has its names."""
     made = types.ModuleType(f"treadle.cuda.{name}", f"cupy.cuda.{name}'s names, which treadle.cuda has.")
     made.__dict__.update((part, getattr(cuda, part)) for part in ROOMS[name].split())
     return made

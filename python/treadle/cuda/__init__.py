@@ -1,7 +1,7 @@
 """Kernels written in Python, by numba.cuda's names, and the device by cupy.cuda's: ``from treadle import cuda``.
 
 Arrays of devices are treadle's own (``treadle.ndarray``), streams and events ``treadle.Stream`` and ``treadle.Event``.
-Kernels run on the current device: a GPU, or the CPU. docs/numba.md and docs/guide-cupy.md tell which names there are.
+Kernels run on the current device: a GPU, or the CPU. docs/numba.md and docs/cupy.md tell which names there are.
 """
 
 from .. import types
@@ -142,16 +142,14 @@ _MODULES = {
 }
 
 def __getattr__(name):
-    if name in _MODULES:
-        from importlib import import_module
+    from importlib import import_module
 
+    if name in _MODULES:
         return import_module("treadle.cuda." + name)
     if name in _LATER:
-        from importlib import import_module
-
         return getattr(import_module("treadle.cuda." + _LATER[name]), name)
     if name in _cuda.ROOMS:
-        globals()[name] = _cuda.room(name)
+        globals()[name] = _cuda.room(name, import_module("treadle.cuda"))
         return globals()[name]
     if _names.reason("cupy.cuda", name):
         raise AttributeError(_names.refusal("cupy.cuda", name), name=name)
