@@ -211,3 +211,21 @@ def test_launches_by_keywords():
         assert x.tolist() == want
     with pytest.raises(TypeError):
         kernel((2,), args=(x, 6))
+
+
+def test_structures_by_value(dev):
+    """An array of one structure is the structure, for templates too, whose parameters' types are not read."""
+    text = """
+    template<typename T> struct Pair { T a[2]; };
+    template<typename T> __global__ void add(Pair<T> p, T *x) { x[threadIdx.x] += p.a[0] * p.a[1]; }
+    """
+    module = td.RawModule(code=text, name_expressions=("add<float>", "add<double>"))
+    for ctype, dtype in (("float", "float32"), ("double", "float64")):
+        pair = np.array([3, 5], dtype).view(np.dtype([("a", dtype, 2)]))
+        with td.device(str(dev)):
+            x = td.ones(4, dtype)
+            for given in (pair, pair[0]):
+                module.get_function(f"add<{ctype}>")((1,), (4,), (given, x))
+            assert x.tolist() == [31] * 4
+            with pytest.raises(TypeError):
+                module.get_function(f"add<{ctype}>")((1,), (4,), (np.zeros(3, pair.dtype), x))

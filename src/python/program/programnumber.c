@@ -176,13 +176,17 @@ static int
 add_buffer(py_cuarg *w, PyObject *o)
 {
     Py_buffer b;
+    bool one;
     int r = 0;
 
     if (!PyObject_CheckBuffer(o))
         return 0;
     if (PyObject_GetBuffer(o, &b, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0)
         return -1;
-    if (b.ndim == 0 || PyBytes_Check(o) || (w->p && w->p->kind == 's'))
+    one = b.len ==
+          b.itemsize; /* an array of one structure, for a type that only its size is known of */
+    if (b.ndim == 0 || PyBytes_Check(o) ||
+        (w->p && (w->p->kind == 's' || (w->p->kind == '?' && one))))
         r = add_bytes(w, &b) ? 1 : -1;
     PyBuffer_Release(&b);
     return r;
