@@ -1,6 +1,7 @@
 /* stop.c - work that is asked to leave. */
 #include "base/stop.h"
 
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,7 +49,7 @@ look_for_signals(td_stop *s)
 
     if (now < s->next)
         return;
-    if (s->next && getpid() == gettid()) {
+    if (s->next && getpid() == (pid_t)syscall(SYS_gettid)) {
         s->st = handle_signals();
         s->code = s->st ? td_error_code() : 0;
         atomic_store(&s->left, s->st != TD_OK);

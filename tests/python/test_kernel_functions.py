@@ -232,7 +232,9 @@ REFUSED = "sorted type hash id chr str repr format list dict set input open".spl
 REFUSED = [f"builtins.{n}" for n in REFUSED] + [
     f"numpy.{n}" for n in "median percentile quantile sort argsort unique ndarray.sort".split()
 ]
-ELSEWHERE = {"builtins.print", "builtins.breakpoint"}  # tested with what they do
+ELSEWHERE = {  # tested with what they do
+    "builtins.print", "builtins.breakpoint", "numpy.dtype", "builtins.int.bit_count", "numpy.bitwise_count",
+}  # fmt: skip
 
 
 def names():

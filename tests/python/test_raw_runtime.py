@@ -499,6 +499,6 @@ def test_errors_are_treadles():
     assert cuda.OutOfMemoryError is td.OutOfMemoryError
     with pytest.raises(AttributeError, match="begin_capture"):
         getattr(rt, "graphLaunch")  # noqa: B009
-    with pytest.raises(AttributeError, match="several GPUs"):
+    with pytest.raises(AttributeError, match="one for each GPU"):
         getattr(cuda, "nccl")  # noqa: B009
     assert pickle.loads(pickle.dumps(cuda.runtime.memcpyDefault)) == 4

@@ -1,5 +1,6 @@
 """Members of ndarray that need no C of their own; src/python/ndarray/members.c calls these functions with the array."""
 
+import builtins
 import operator
 import pickle
 from math import prod
@@ -163,7 +164,8 @@ def same_objects(a, other, equal):
     return NotImplemented
 
 
-_UNEQUAL = (type(None), str, bytes, dict, set, frozenset, slice, range, numpy.dtype)  # with an __eq__ of their own
+# Classes with an __eq__ of their own; set is an array's method here.
+_UNEQUAL = (type(None), str, bytes, dict, builtins.set, frozenset, slice, range, numpy.dtype)
 
 
 # ---- pickles ----

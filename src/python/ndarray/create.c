@@ -310,7 +310,7 @@ static PyObject *
 fill_like(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     int is_number;
-    td_operand x;
+    td_operand x = {0};
 
     (void)module;
     if (nargs != 2 || !want_array("_fill_cast", args[0]))
