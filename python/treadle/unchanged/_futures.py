@@ -26,8 +26,7 @@ class ProcessPoolExecutor(DeviceExecutor):
 
     def map(self, fn, *iterables, timeout=None, chunksize=1, buffersize=None):
         """An iterator of the results, in order. Items of arrays stay NumPy's numbers, which Python runs."""
-        plain = [_core._proxy_plain(x) for x in iterables]
-        items = [list(x) if isinstance(x, (numpy.ndarray, _core.ndarray)) else x for x in plain]
+        items = [list(x) if isinstance(x, (numpy.ndarray, _core.ndarray)) else x for x in iterables]
         return super().map(fn, *items, timeout=timeout, chunksize=chunksize, buffersize=buffersize)
 
 

@@ -4,15 +4,12 @@ A file is the program's own unless it lies in Python's library, in a folder of i
 """
 
 import builtins
-import functools
 import importlib
 import os
 import site
 import sys
 import sysconfig
 import types
-
-from treadle import _core
 
 from . import _faces
 
@@ -38,7 +35,6 @@ TOPS = tuple({"numpy", "cupy", "cupyx", "numba", "pycuda", "torch", "concurrent"
 _VERSIONS = {"cupy": "13.6.0", "cupyx": "13.6.0", "numba": "0.62.1", "pycuda": "2025.1"}
 
 _import, _import_module, _reload = builtins.__import__, importlib.import_module, importlib.reload
-_build_class = builtins.__build_class__
 _owned = {}  # folder or file: is it the program's own?
 _aliases = {}  # name: module
 
@@ -143,7 +139,10 @@ def resolve(name):
 def _hooked(name, globals=None, locals=None, fromlist=(), level=0):
     if level == 0 and name.partition(".")[0] in TOPS and is_own(globals):
         module = resolve(name)
-        return module if fromlist else resolve(name.partition(".")[0])
+        if not fromlist:
+            return resolve(name.partition(".")[0])
+        if isinstance(module, (_faces.Module, _Alias)):
+            return module
     return _import(name, globals, locals, fromlist, level)
 
 
@@ -159,28 +158,8 @@ def reload(module):
     return module if isinstance(module, (_faces.Module, _Alias)) else _reload(module)
 
 
-def _numpys(method):
-    """A class's __array__, whose result is NumPy's own: NumPy takes no other."""
-
-    @functools.wraps(method)
-    def __array__(self, *args, **kwargs):
-        return _core._proxy_host(method(self, *args, **kwargs))
-
-    return __array__
-
-
-def _made_class(body, name, /, *bases, **kwargs):
-    """Makes a class of the program's as Python does."""
-    made = _build_class(body, name, *bases, **kwargs)
-    method = made.__dict__.get("__array__") if isinstance(made, type) else None
-    if isinstance(method, types.FunctionType) and is_own(body.__globals__):
-        made.__array__ = _numpys(method)
-    return made
-
-
 def hook():
     """Puts the hook in; imports that the program makes from now on are looked at."""
     builtins.__import__ = _hooked
-    builtins.__build_class__ = _made_class
     importlib.import_module = import_module
     importlib.reload = reload

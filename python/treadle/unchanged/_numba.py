@@ -6,6 +6,8 @@ order get their arrays on the host instead.
 
 import functools
 
+import numpy
+
 from treadle import _core, cuda, guvectorize, prange, stencil, types, vectorize
 from treadle._compile import _jit
 from treadle._compile._jit import CPUFunction
@@ -21,35 +23,20 @@ class HostFunction(CPUFunction):
 
     def __call__(self, *args):
         if not self._down:
+            there = {i: _core._unchanged_target(a) for i, a in enumerate(args) if _is_far(a)}
             try:
-                return super().__call__(*args)
+                if there and all(target is not None for target in there.values()):
+                    return _core._unchanged_shown(super().__call__(*[there.get(i, a) for i, a in enumerate(args)]))
             except TypeError:
-                if not any(map(_is_gpu, args)):
-                    raise
-        r = _on_host(super().__call__, args)
-        self._down = True
-        return r
+                self._down = True
+            finally:
+                for i, target in there.items():
+                    _core._unchanged_written(args[i], target)
+        return super().__call__(*args)
 
 
-def _is_gpu(a):
-    held = _core._proxy_held(a) if type(a) is _core.proxy else None
-    return isinstance(held, _core.ndarray) and held.device.kind != "cpu"
-
-
-def _on_host(f, args):
-    """f of arrays that come down; what others are views of is copied, and takes what was written."""
-    copies, plain = [], []
-    for a in args:
-        if _is_gpu(a):
-            _core._proxy_down(a)
-        if _is_gpu(a):
-            copies.append((a, _core._proxy_host(a)))
-            a = copies[-1][1]
-        plain.append(a)
-    r = f(*plain)
-    for a, host in copies:
-        _core._proxy_held(a)[...] = host
-    return r
+def _is_far(a):
+    return type(a) is numpy.ndarray and _core._unchanged_far(a)
 
 
 def _made(f):

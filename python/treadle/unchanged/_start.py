@@ -1,12 +1,17 @@
 """What unchanged programs need before their first array: types looked up, the crossover known, the hook in place."""
 
+import faulthandler
+import functools
+import os
+import signal
 import warnings
 
 from treadle import _core, config
 from treadle._exchange import _host
 
-from . import _crossover, _faces, _far, _imports
+from . import _crossover, _far, _imports
 
+NEVER = 2**62  # elements: no array is treadle's
 _state = {"watch": None}
 
 
@@ -18,18 +23,37 @@ def set_watch(watch):
 
 def apply():
     """Gives the core what decides: config.crossover, and who is told."""
-    _core._proxy_set(config.crossover, _host.note, _state["watch"])
+    _core._unchanged_set(config.crossover, _host.note, _state["watch"])
+
+
+def _in_child():
+    """A forked process has no GPU: what it does is NumPy's."""
+    if _core.device().kind != "cpu":
+        config.crossover = NEVER
+
+
+def _watched(f):
+    """f, which may put another handler before ours."""
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        r = f(*args, **kwargs)
+        _core._unchanged_watch()
+        return r
+
+    return call
 
 
 def start():
     """Sets everything up and puts the hook in."""
-    _far.faces.update(_faces.ufuncs())
-    _core._proxy_setup(_far, _far.faces)
+    _core._unchanged_setup(_far)
     config.fallback = "allow"
     config.implicit_host = "allow"
     warnings.filterwarnings("ignore", category=_core.PerformanceWarning)
     if config.crossover is None:
         config.crossover = _crossover.elements()
     apply()
-    _far.is_own = _imports.is_own
+    os.register_at_fork(before=_core._unchanged_fetch, after_in_child=_in_child)
+    for module, name in ((faulthandler, "enable"), (signal, "signal")):
+        setattr(module, name, _watched(getattr(module, name)))
     _imports.hook()

@@ -61,6 +61,12 @@ td_memwait_idle(bool idle)
         now.working += idle ? -1 : 1;
 }
 
+bool
+td_memwait_working(void)
+{
+    return now.working > (own.away && !own.idle);
+}
+
 static int64_t
 seconds(void)
 {

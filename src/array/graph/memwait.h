@@ -15,6 +15,9 @@ void td_memwait_back(void);
 /* Between the two calls the thread waits for another one: it is not at work, whether it holds the lock or not. */
 void td_memwait_idle(bool idle);
 
+/* Do other threads go on by themselves, in kernels or waiting for a device? */
+bool td_memwait_working(void);
+
 /* Waits until there is more memory on d, or nobody else is at work.  False: not even nbytes alone would fit, or waiting
  * has led to nothing. */
 bool td_memwait_wait(td_dev *d, size_t nbytes);

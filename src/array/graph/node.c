@@ -14,6 +14,8 @@
 static void *(*unlock_hook)(void);
 static void (*lock_hook)(void *);
 static td_status (*poll_hook)(void);
+static _Thread_local int poll_held; /* calls of td_graph_poll_hold(true) that are open */
+static _Thread_local int poll_held; /* calls of td_graph_poll_hold(true) that are open */
 
 void
 td_graph_hooks(void *(*unlock)(void), void (*lock)(void *))
@@ -36,10 +38,16 @@ td_graph_on_poll(td_status (*poll)(void))
     poll_hook = poll;
 }
 
+void
+td_graph_poll_hold(bool hold)
+{
+    poll_held += hold ? 1 : -1;
+}
+
 td_status
 td_graph_poll(void)
 {
-    return poll_hook ? poll_hook() : TD_OK;
+    return poll_hook && !poll_held ? poll_hook() : TD_OK;
 }
 
 void *

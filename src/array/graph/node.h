@@ -115,6 +115,7 @@ bool  td_graph_hooks_first(void *(*unlock)(void), void (*lock)(void *));
  * nobody asks. */
 void  td_graph_on_poll(td_status (*poll)(void));
 td_status td_graph_poll(void);
+void  td_graph_poll_hold(bool hold); /* between the two calls nobody asks this thread: it has no way to end its work */
 /* Waits for what e stands for, or for the work of s, asking so many times a second, with the lock given up in between.
  * TD_ERR_CALLER: the work goes on and the caller lets go of it. */
 td_status td_graph_await(td_event *e);

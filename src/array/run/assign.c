@@ -137,6 +137,8 @@ td_storage_own(td_storage *s, td_node *writer)
 {
     TD_TRY(td_storage_eval(s));
     td_capture_write(s);
+    if (atomic_load(&s->node->buf->flags) & TD_BUF_GUARDED)
+        TD_TRY(give_copy(s));
     if (!td_node_shared(s->node) && !exclusive(s, writer)) {
         td_eval_others();
         TD_TRY(td_storage_eval(s));

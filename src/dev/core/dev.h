@@ -72,7 +72,10 @@ td_status td_dev_uuid(td_dev *d, unsigned char out[16]); /* TD_SKIP: it has none
 td_status td_dev_profiler(td_dev *d, bool on);           /* a profiler outside of the process collects, or not */
 
 /* ---- memory ---- */
-enum { TD_BUF_SHARED = 1 }; /* others can write or read it: exported or imported without a copy */
+enum {
+    TD_BUF_SHARED = 1,  /* others can write or read it: exported or imported without a copy */
+    TD_BUF_GUARDED = 2, /* wrapped memory that nobody may write to */
+};
 
 /* td_buf - bytes on one device.  Refcounted; the last unref returns it to the device's pool (or calls
  * `release` for a wrapped one).  Memory freed on a stream is handed out again on that stream, and

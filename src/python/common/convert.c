@@ -37,7 +37,7 @@ buffer_scalar(PyObject *o, td_scalar *out)
     td_dtype dt;
     int r = 0;
 
-    if (PyObject_GetBuffer(o, &b, PyBUF_FULL_RO) < 0) {
+    if (PyObject_GetBuffer(o, &b, PyBUF_RECORDS_RO) < 0) {
         PyErr_Clear();
         return 0;
     }
@@ -136,7 +136,7 @@ copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
     Py_buffer b;
     int r = -1;
 
-    if (PyObject_GetBuffer(o, &b, PyBUF_FULL_RO) < 0) {
+    if (PyObject_GetBuffer(o, &b, PyBUF_RECORDS_RO) < 0) {
         PyErr_Clear();
         return 0;
     }

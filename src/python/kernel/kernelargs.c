@@ -260,6 +260,16 @@ host_type(py_call *c, PyObject *o, py_leaf *l, const td_type **type)
     return *type != NULL;
 }
 
+/* Memory that a kernel may write to, where o lets it. */
+static int
+get_memory(PyObject *o, Py_buffer *b)
+{
+    if (PyObject_GetBuffer(o, b, PyBUF_RECORDS) == 0)
+        return 0;
+    PyErr_Clear();
+    return PyObject_GetBuffer(o, b, PyBUF_FULL_RO);
+}
+
 static bool
 add_host(py_call *c, PyObject *o, const td_type **type)
 {
@@ -267,7 +277,7 @@ add_host(py_call *c, PyObject *o, const td_type **type)
 
     if (!l)
         return false;
-    if (PyObject_GetBuffer(o, &l->host, PyBUF_FULL_RO) < 0) {
+    if (get_memory(o, &l->host) < 0) {
         c->nleaf--;
         PyErr_Clear();
         return refuse(c, PyExc_TypeError, "elements of its dtype have no type in kernels");
@@ -316,7 +326,7 @@ add_record(py_call *c, PyObject *o, const td_type **type)
     l = next_leaf(c, PY_LEAF_RECORD);
     if (!l)
         return false;
-    if (PyObject_GetBuffer(o, &l->host, PyBUF_FULL_RO) < 0) {
+    if (get_memory(o, &l->host) < 0) {
         c->nleaf--;
         return false;
     }

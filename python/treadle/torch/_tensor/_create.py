@@ -50,14 +50,8 @@ def _is_plain(data):
     return isinstance(data, (bool, int, float, complex, list, tuple)) and not isinstance(data, numpy.generic)
 
 
-def _theirs(data):
-    """What a program that runs unchanged sees as NumPy's array, as NumPy's; anything else as it is."""
-    return data if isinstance(data, (numpy.ndarray, list, tuple)) else _core._proxy_plain(data)
-
-
 def _numbers(data):
     """data as a NumPy array of a dtype that tensors have."""
-    data = _theirs(data)
     if isinstance(data, (list, tuple)) and _holds_tensors(data):
         data = _plain(data)
     try:
@@ -115,7 +109,6 @@ def as_tensor(data, dtype=None, device=None):
     """
     if isinstance(data, Tensor):
         return data.to(device or data.device, data.dtype if dtype is None else dtype)
-    data = _theirs(data)
     if isinstance(data, numpy.ndarray) and data.ndim:
         t = from_numpy(data)
         where = _device.get_default_device() if device is None else device
@@ -141,7 +134,6 @@ def scalar_tensor(s, *, dtype=None, device=None, layout=None, requires_grad=Fals
 @function(out=False)
 def from_numpy(ndarray):
     """A tensor on the array's memory: what is written into one is seen in the other. Read-only arrays are copied."""
-    ndarray = _theirs(ndarray)
     if not isinstance(ndarray, numpy.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     _dtypes.of(ndarray.dtype)

@@ -1,0 +1,314 @@
+/* block.c - a block's value goes from the program's memory to treadle and back.  With the GIL.
+ *
+ * On the CPU a closed block lends its memory: the leaf of `whole` is the memory itself.  When the program is about to
+ * write there while recorded work still reads the old value, that work gets a copy; when treadle is about to write, the
+ * pages move to another address, and the block is ahead.
+ */
+#include "python/unchanged/unchanged.h"
+
+#include "array/graph/capture.h"
+#include "array/graph/internal.h"
+#include "array/graph/memwait.h"
+#include "array/graph/values.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* px_lent - pages that a buffer of treadle's uses: a block's, or since then its own. */
+typedef struct px_lent {
+    td_buf *buf; /* borrowed: it ends this record */
+    px_block *b; /* NULL: the pages are the buffer's */
+    char *at;
+    size_t room;
+} px_lent;
+
+static _Thread_local uint16_t own_writes; /* calls of px_write_begin that are open in this thread */
+static pthread_mutex_t lending = PTHREAD_MUTEX_INITIALIZER; /* a buffer may end in any thread */
+
+static void
+lent_end(void *owner)
+{
+    px_lent *l = owner;
+    bool own;
+
+    pthread_mutex_lock(&lending);
+    own = !l->b;
+    if (l->b)
+        l->b->lent = NULL;
+    pthread_mutex_unlock(&lending);
+    if (own)
+        px_pages_free(l->at, l->room, true);
+    free(l);
+}
+
+/* Other threads go on, and do not wait for this one. */
+static void
+step_aside(void)
+{
+    td_memwait_idle(true);
+    td_graph_yield();
+    td_memwait_idle(false);
+}
+
+/* Another thread may be in a kernel that reads the memory by its address: then it goes on, and the caller looks again. */
+static bool
+lets_go_on(const px_block *b)
+{
+    if (!b->lent || !td_memwait_working())
+        return false;
+    step_aside();
+    return true;
+}
+
+/* The buffer of l is at `at` from now on, which is its own. */
+static void
+lent_part(px_lent *l, char *at)
+{
+    l->b->lent = NULL;
+    l->b = NULL;
+    l->at = at;
+    l->buf->ptr = (uintptr_t)at;
+    atomic_fetch_and(&l->buf->flags, ~TD_BUF_GUARDED);
+}
+
+/* ---- open -> clean ---- */
+
+/* A leaf over the block's memory. */
+static td_status
+lend(px_block *b, td_dev *cpu, td_dtype dt, const td_view *layout, td_node **out)
+{
+    px_lent *l = calloc(1, sizeof *l);
+    td_status st;
+
+    if (!l)
+        return td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    *l = (px_lent){.b = b, .at = b->at, .room = b->room};
+    st = td_buf_wrap(cpu, b->at, (size_t)td_shape_size(&layout->shape) * td_dtype_size(dt),
+                     lent_end, l, &l->buf);
+    if (st) {
+        free(l);
+        return st;
+    }
+    atomic_fetch_or(&l->buf->flags, TD_BUF_GUARDED);
+    b->lent = l;
+    st = td_node_leaf(l->buf, dt, layout, out);
+    td_buf_unref(l->buf);
+    return st;
+}
+
+td_status
+px_block_close(px_block *b, td_dev *d, td_dtype dt, const td_shape *shape)
+{
+    td_view layout = td_view_contiguous(shape);
+    td_array whole;
+    td_node *leaf;
+    td_status st;
+
+    if (!px_protect(b->at, b->room, PX_CLEAN))
+        return td_fail(TD_ERR_NOMEM, "array: the system does not protect %zu bytes", b->room);
+    if (td_dev_info(d)->kind == TD_DEV_CPU)
+        st = lend(b, d, dt, &layout, &leaf) ? TD_ERR_NOMEM : td_array_of_node(leaf, &whole);
+    else
+        st = td_array_from_host(d, dt, shape, b->at, &whole);
+    if (!st && b->state != PX_OPEN) { /* another thread was quicker */
+        td_array_unref(&whole);
+        return TD_OK;
+    }
+    if (st) {
+        (void)px_protect(b->at, b->room, PX_OPEN);
+        return st;
+    }
+    b->whole = whole;
+    b->state = PX_CLEAN;
+    b->worn = 0;
+    return TD_OK;
+}
+
+/* ---- ahead -> clean ---- */
+
+static td_array
+flat(const px_block *b)
+{
+    int64_t n = (int64_t)(b->nbytes / td_dtype_size((td_dtype)b->whole.store->dt));
+    td_view v = {.shape = {.ndim = 1, .dim = {n}}, .stride = {1}};
+    td_array whole = b->whole;
+
+    whole.dt = b->whole.store->dt;
+    return td_array_view(&whole, &v);
+}
+
+/* A value that waits, and for which nothing else waits, is computed where it is wanted.  TD_SKIP: it is not so. */
+static td_status
+compute_into(const px_block *b, char *to)
+{
+    td_node *n = b->whole.store->node;
+    td_dev *d = n->dev;
+    td_buf *buf;
+    td_status st;
+
+    if (td_dev_info(d)->kind != TD_DEV_CPU || !td_node_pending(n) || td_node_away(n) || n->hosted ||
+        n->watch || n->refs != 1 || td_capture_now())
+        return TD_SKIP;
+    TD_TRY(td_buf_wrap(d, to, b->nbytes, NULL, NULL, &buf));
+    (void)td_node_ref(n);
+    st = td_eval_into(n, (td_dtype)n->dt, buf, &n->view);
+    td_node_unref(n);
+    td_buf_unref(buf);
+    return st;
+}
+
+static td_status
+value_into(const px_block *b, char *to)
+{
+    td_status st = compute_into(b, to);
+    td_array all;
+
+    if (st != TD_SKIP)
+        return st;
+    all = flat(b);
+    st = td_array_get(&all, to);
+    td_array_unref(&all);
+    return st;
+}
+
+/* On the CPU the block's memory is the value from now on: one copy is enough. */
+static void
+take_over(px_block *b)
+{
+    td_storage *s = b->whole.store;
+    td_node *leaf;
+
+    if (td_dev_info(s->dev)->kind == TD_DEV_CPU && !b->lent && s->node->refs == 1 &&
+        !lend(b, s->dev, (td_dtype)s->dt, &s->node->view, &leaf))
+        td_storage_set(s, leaf);
+}
+
+td_status
+px_block_fetch(px_block *b)
+{
+    TD_TRY(px_choice_settle(b));
+    while (b->state == PX_AHEAD) {
+        uint32_t version = b->whole.store->version;
+        char *to;
+        td_status st;
+        bool moved;
+
+        if (b->writers > own_writes) {
+            step_aside();
+            continue;
+        }
+        to = px_pages_new(b->room);
+        if (!to)
+            return td_fail(TD_ERR_NOMEM, "array: no memory for %zu bytes of values", b->nbytes);
+        st = value_into(b, to);
+        if (st || b->state != PX_AHEAD || b->whole.store->version != version) {
+            px_pages_free(to, b->room, true); /* another thread was quicker, or has written */
+            TD_TRY(st);
+            continue;
+        }
+        moved = px_pages_move(to, b->at, b->room, PX_CLEAN);
+        px_pages_free(to, b->room, !moved);
+        if (!moved)
+            return td_fail(TD_ERR_NOMEM, "array: the system does not move %zu bytes of pages",
+                           b->room);
+        b->state = PX_CLEAN;
+        take_over(b);
+    }
+    return TD_OK;
+}
+
+/* ---- clean -> open, clean -> ahead ---- */
+
+td_status
+px_block_open(px_block *b)
+{
+    char *at = NULL;
+
+    do
+        TD_TRY(px_block_fetch(b));
+    while (b->state == PX_CLEAN && lets_go_on(b));
+    if (b->state == PX_OPEN)
+        return TD_OK;
+    if (b->lent && !(at = px_pages_new(b->room)))
+        return td_fail(TD_ERR_NOMEM, "array: no memory for a copy of %zu bytes", b->nbytes);
+    td_array_unref(&b->whole);
+    pthread_mutex_lock(&lending);
+    if (b->lent) { /* recorded work reads the old value */
+        memcpy(at, b->at, b->nbytes);
+        lent_part(b->lent, at);
+        at = NULL;
+    }
+    pthread_mutex_unlock(&lending);
+    if (at)
+        px_pages_free(at, b->room, true);
+    if (!px_protect(b->at, b->room, PX_OPEN))
+        return td_fail(TD_ERR_NOMEM, "array: the system does not open %zu bytes", b->room);
+    b->state = PX_OPEN;
+    return TD_OK;
+}
+
+/* clean -> ahead */
+static td_status
+retract(px_block *b)
+{
+    char *to;
+
+    while (b->state == PX_CLEAN && lets_go_on(b))
+        ;
+    if (b->state != PX_CLEAN)
+        return TD_OK;
+    pthread_mutex_lock(&lending);
+    if (b->lent && (to = px_pages_new(b->room)) != NULL) {
+        if (!px_pages_move(b->at, to, b->room, PX_OPEN))
+            memcpy(to, b->at, b->nbytes);
+        lent_part(b->lent, to);
+    }
+    pthread_mutex_unlock(&lending);
+    if (b->lent)
+        return td_fail(TD_ERR_NOMEM, "array: no memory for %zu bytes of values", b->nbytes);
+    px_pages_drop(b->at, b->room);
+    b->state = PX_AHEAD;
+    return TD_OK;
+}
+
+td_status
+px_write_begin(px_block *b)
+{
+    td_status st;
+
+    b->writers++; /* nobody fetches the value between the two calls */
+    own_writes++;
+    st = retract(b);
+    if (st)
+        px_write_end(b);
+    return st;
+}
+
+void
+px_write_end(px_block *b)
+{
+    b->writers--;
+    own_writes--;
+}
+
+/* ---- birth and end ---- */
+
+void
+px_block_end(px_block *b)
+{
+    px_lent *l;
+
+    px_choice_end(b);
+    if (b->state != PX_OPEN)
+        td_array_unref(&b->whole);
+    pthread_mutex_lock(&lending);
+    l = b->lent;
+    if (l)
+        lent_part(l, b->at); /* the pages stay with those who read them */
+    pthread_mutex_unlock(&lending);
+    if (l)
+        px_block_leave(b);
+    else
+        px_block_free(b);
+}

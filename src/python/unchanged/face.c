@@ -1,0 +1,320 @@
+/* face.c - faces: NumPy's functions and ufuncs as unchanged programs call them.
+ *
+ * A face looks at its arguments and calls NumPy's function; where an argument is treadle's or the result would be big,
+ * treadle.unchanged._far decides.  Anything that a face is asked for besides, NumPy's function answers.
+ */
+#include "python/unchanged/unchanged.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <structmember.h>
+
+#define HAVE_VECTORCALL (1UL << 11)
+
+/* Exported by CPython since 3.11 at least, part of the limited API from 3.12 on. */
+extern PyObject *PyVectorcall_Call(PyObject *f, PyObject *tuple, PyObject *kw);
+extern PyObject *PyObject_Vectorcall(PyObject *f, PyObject *const *args, size_t nargsf,
+                                     PyObject *kwnames);
+
+enum { ARGS = 32, DEPTH = 8 };
+
+typedef PyObject *(*vector)(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
+
+typedef struct face {
+    PyObject_HEAD vector call;
+    PyObject *target; /* NumPy's function */
+    PyObject *name;   /* "numpy.linalg.norm" */
+    int nin;          /* operands of a ufunc; else 0 */
+    bool sized;       /* makes an array of a size that its numbers say */
+    PyObject *weak;
+} face;
+
+PyObject *
+px_vectorcall(PyObject *f, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    return PyObject_Vectorcall(f, args, (size_t)nargs, kwnames);
+}
+
+PyObject *
+px_bare(PyObject *o)
+{
+    PyObject *real;
+
+    if (!px.ndarray)
+        return o;
+    if (Py_IS_TYPE(o, px.face) || Py_IS_TYPE(o, px.uface))
+        return ((face *)o)->target;
+    real = PyModule_Check(o) ? PyDict_GetItemString(PyModule_GetDict(o), "_td_real") : NULL;
+    return real ? real : o;
+}
+
+/* ---- arguments ---- */
+
+/* Does o hold arrays that are treadle's? */
+static bool
+is_far(PyObject *o, int depth)
+{
+    bool list = PyList_CheckExact(o);
+    Py_ssize_t n;
+
+    if (px_is_np(o))
+        return px_is_far(o);
+    if ((!list && !PyTuple_CheckExact(o)) || !depth)
+        return false;
+    n = list ? PyList_Size(o) : PyTuple_Size(o);
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (is_far(list ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i), depth - 1))
+            return true;
+    return false;
+}
+
+/* ---- calls ---- */
+
+static PyObject *
+call_far(face *f, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *fn = PyObject_GetAttrString(px.far, "call"),
+             *r = fn ? py_call_with(fn, (PyObject *)f, args, nargs, kwnames) : NULL;
+
+    Py_XDECREF(fn);
+    return r;
+}
+
+/* Is there a number among the arguments, or a shape, of as many elements as make an array big? */
+static bool
+says_big(PyObject *const *args, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 0; i < n; i++) {
+        bool tuple = PyTuple_CheckExact(args[i]);
+        Py_ssize_t items = tuple ? PyTuple_Size(args[i]) : 1;
+        double size = 1;
+
+        for (Py_ssize_t k = 0; k < items; k++) {
+            PyObject *o = tuple ? PyTuple_GetItem(args[i], k) : args[i];
+
+            size *= PyLong_Check(o) || PyFloat_Check(o) ? PyFloat_AsDouble(o)
+                    : PyBool_Check(o)                   ? 1
+                                                        : 0;
+        }
+        if (PyErr_Occurred())
+            PyErr_Clear();
+        if (size >= (double)px.crossover)
+            return true;
+    }
+    return false;
+}
+
+static PyObject *
+call_whole(const void *how, PyObject *const *whole)
+{
+    const face *f = how;
+    PyObject *native = PyObject_CallMethod(px.far, "native", "O", f->name), *r = NULL;
+
+    if (native && native != Py_None)
+        r = PyObject_Vectorcall(native, whole, (size_t)f->nin, NULL);
+    Py_XDECREF(native);
+    return r;
+}
+
+/* A ufunc of choices, or a reduction of one; NULL without an exception: their elements are to be taken out. */
+static PyObject *
+on_choices(face *f, PyObject *const *args, Py_ssize_t n)
+{
+    const char *name;
+    bool any = false;
+
+    for (Py_ssize_t i = 0; i < n && n <= 3; i++)
+        any |= px_choice_of(args[i]) != NULL;
+    if (any && f->nin == n)
+        return px_choice_shown(px_choice_apply(call_whole, f, args, f->nin));
+    if (!any || n != 1 || f->nin)
+        return NULL;
+    name = PyUnicode_AsUTF8AndSize(f->name, NULL);
+    return name ? px_choice_reduce(args[0], strrchr(name, '.') + 1) : NULL;
+}
+
+static PyObject *
+call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    face *f = (face *)self;
+    Py_ssize_t nargs = (Py_ssize_t)(nargsf & ~((size_t)1 << (8 * sizeof(size_t) - 1))),
+               n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
+    bool far = n > ARGS || (f->sized && says_big(args, n));
+    int64_t since;
+    PyObject *r;
+
+    if (!kwnames && n && !px_busy && (r = on_choices(f, args, n), r || PyErr_Occurred()))
+        return r;
+    for (Py_ssize_t i = 0; i < n && !far; i++)
+        far = is_far(args[i], DEPTH);
+    if (far || (f->nin && nargs >= f->nin && px_grows(args, f->nin)))
+        return call_far(f, args, nargs, kwnames);
+    since = px_clock();
+    r = PyObject_Vectorcall(f->target, args, (size_t)nargs, kwnames);
+    return since && r ? px_seen(r, PyUnicode_AsUTF8AndSize(f->name, NULL), r, since) : r;
+}
+
+/* ---- the types ---- */
+
+static PyObject *
+face_make(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"target", "name", "nin", "sized", NULL};
+    PyObject *target, *name;
+    int nin = 0, sized = 0;
+    face *f;
+
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "OU|ip:face", names, &target, &name, &nin, &sized))
+        return NULL;
+    f = PyObject_GC_New(face, type);
+    if (!f)
+        return NULL;
+    f->call = call;
+    f->target = Py_NewRef(target);
+    f->name = Py_NewRef(name);
+    f->nin = nin;
+    f->sized = sized;
+    f->weak = NULL;
+    PyObject_GC_Track((PyObject *)f);
+    return (PyObject *)f;
+}
+
+static int
+clear(PyObject *self)
+{
+    Py_CLEAR(((face *)self)->target);
+    return 0;
+}
+
+static int
+traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((face *)self)->target);
+    return 0;
+}
+
+static void
+dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    PyObject_GC_UnTrack(self);
+    if (((face *)self)->weak)
+        PyObject_ClearWeakRefs(self);
+    clear(self);
+    Py_XDECREF(((face *)self)->name);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyObject *
+repr(PyObject *self)
+{
+    return PyObject_Repr(((face *)self)->target);
+}
+
+/* A method of a ufunc is a face too; all else is NumPy's answer. */
+static PyObject *
+getattro(PyObject *self, PyObject *name)
+{
+    static const char *const methods[] = {"reduce", "accumulate", "outer", "at", "reduceat"};
+    face *f = (face *)self;
+    PyObject *r, *full, *bound;
+
+    if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0 ||
+        PyUnicode_CompareWithASCIIString(name, "_target") == 0 ||
+        PyUnicode_CompareWithASCIIString(name, "_name") == 0 ||
+        PyUnicode_CompareWithASCIIString(name, "__reduce__") == 0 ||
+        PyUnicode_CompareWithASCIIString(name, "__reduce_ex__") == 0)
+        return PyObject_GenericGetAttr(self, name);
+    r = PyObject_GetAttr(f->target, name);
+    for (size_t i = 0; r && Py_IS_TYPE(self, px.uface) && i < sizeof methods / sizeof *methods; i++)
+        if (PyUnicode_CompareWithASCIIString(name, methods[i]) == 0) {
+            full = PyUnicode_FromFormat("%U.%U", f->name, name);
+            bound = full ? PyObject_CallFunction((PyObject *)px.face, "OO", r, full) : NULL;
+            Py_DECREF(r);
+            Py_XDECREF(full);
+            return bound;
+        }
+    return r;
+}
+
+static int
+setattro(PyObject *self, PyObject *name, PyObject *value)
+{
+    return PyObject_SetAttr(((face *)self)->target, name, value);
+}
+
+/* Pickles as NumPy's function does. */
+static PyObject *
+reduce(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyObject_CallMethod(px.far, "pickled", "(O)", self);
+}
+
+static Py_hash_t
+hash(PyObject *self)
+{
+    return PyObject_Hash(((face *)self)->target);
+}
+
+/* A face equals NumPy's function. */
+static PyObject *
+compare(PyObject *x, PyObject *y, int how)
+{
+    PyObject *other = Py_IS_TYPE(y, Py_TYPE(x)) ? ((face *)y)->target : y;
+
+    return PyObject_RichCompare(((face *)x)->target, other, how);
+}
+
+static PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(face, call), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(face, weak), READONLY, NULL},
+    {"_target", T_OBJECT, offsetof(face, target), READONLY, "NumPy's function."},
+    {"_name", T_OBJECT, offsetof(face, name), READONLY, "Its name, as numpy.linalg.norm."},
+    {0},
+};
+
+static PyMethodDef methods[] = {
+    {"__reduce__", reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyTypeObject *
+make_type(PyObject *m, const char *name, const char *attribute)
+{
+    PyType_Slot slots[] = {
+        PY_SLOT(Py_tp_new, face_make),
+        PY_SLOT(Py_tp_dealloc, dealloc),
+        PY_SLOT(Py_tp_clear, clear),
+        PY_SLOT(Py_tp_traverse, traverse),
+        PY_SLOT(Py_tp_call, PyVectorcall_Call),
+        PY_SLOT(Py_tp_repr, repr),
+        PY_SLOT(Py_tp_getattro, getattro),
+        PY_SLOT(Py_tp_setattro, setattro),
+        PY_SLOT(Py_tp_hash, hash),
+        PY_SLOT(Py_tp_richcompare, compare),
+        {Py_tp_members, members},
+        {Py_tp_methods, methods},
+        {0, NULL},
+    };
+    PyType_Spec spec = {
+        .name = name,
+        .basicsize = sizeof(face),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | HAVE_VECTORCALL,
+        .slots = slots,
+    };
+    PyTypeObject *t = (PyTypeObject *)PyType_FromSpec(&spec);
+
+    return t && PyModule_AddObjectRef(m, attribute, (PyObject *)t) == 0 ? t : NULL;
+}
+
+bool
+px_face_init(PyObject *m)
+{
+    px.face = make_type(m, "builtins.function", "face");
+    px.uface = px.face ? make_type(m, "numpy.ufunc", "uface") : NULL;
+    return px.uface;
+}

@@ -1,0 +1,206 @@
+/* fault.c - the first touch of memory whose values are not there, from anywhere in the process.
+ *
+ * The page fault of a read or write comes as SIGSEGV to the thread that touched.  A thread that has the GIL has the values
+ * fetched or the block opened in the handler, and the access is repeated: between two instructions of C code that reads
+ * numbers nothing is locked that this needs.  The handler runs on the thread's own stack: compiling wants more than an
+ * alternate one has.  A thread without the GIL asks a thread of ours and waits until the memory is as it wants it: the
+ * thread that holds the GIL may wait for this very thread, as in a library's parallel loop, and soon touches the same
+ * array itself.  Faults elsewhere go to whoever had the signal before.
+ */
+#include "python/unchanged/unchanged.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+extern int PyGILState_Check(void); /* exported by CPython since 3.4, not part of the limited API */
+
+static struct sigaction before;
+static _Thread_local bool inside;
+
+_Noreturn static void
+give_up(const char *what)
+{
+    const char *const lines[] = {
+        "treadle: values that were about to be read cannot be computed: ", what, "\n"};
+
+    for (size_t i = 0; i < 3; i++)
+        (void)!write(STDERR_FILENO, lines[i], strlen(lines[i]));
+    abort();
+}
+
+/* Who has written finds a readable page; the processor tells a write from a read that another thread was quicker with. */
+static bool
+is_write(const void *context)
+{
+#ifdef __x86_64__
+    const unsigned long *regs =
+        (const unsigned long *)((const char *)context + 40); /* uc_mcontext.gregs */
+
+    return regs[19] & 2; /* REG_ERR: the page fault's error code */
+#else
+    (void)context;
+    return true;
+#endif
+}
+
+static void
+chain(int sig, siginfo_t *info, void *context)
+{
+    static volatile sig_atomic_t chaining;
+
+    if (chaining++) { /* who was asked asks us in turn */
+        (void)signal(sig, SIG_DFL);
+        (void)raise(sig);
+        return;
+    }
+    if (before.sa_flags & SA_SIGINFO) {
+        before.sa_sigaction(sig, info, context);
+    } else if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) {
+        (void)sigaction(sig, &before, NULL); /* the access is repeated, and ends the process */
+    } else {
+        before.sa_handler(sig);
+    }
+}
+
+/* What a thread with the GIL does about a touched address. */
+static void
+serve(const void *at, bool write)
+{
+    px_block *b = px_block_of(at); /* NULL: it has gone meanwhile */
+    PyObject *type, *value, *trace;
+    td_status st = TD_OK;
+
+    PyErr_Fetch(&type, &value, &trace);
+    td_graph_poll_hold(true);
+    if (b && b->of)
+        st = px_choice_settle(b->of);
+    else if (b && write)
+        st = px_block_open(b);
+    else if (b)
+        st = px_block_fetch(b);
+    if (st)
+        give_up(td_error());
+    td_graph_poll_hold(false);
+    PyErr_Restore(type, value, trace);
+}
+
+/* ---- threads without the GIL ---- */
+
+enum { ASKING = 256, NAP_NS = 20000 };
+
+static struct {
+    _Atomic(void *) at[ASKING]; /* what was touched; bit 0: a write.  NULL: a free place */
+    sem_t bell;
+    atomic_bool running;
+} asking;
+
+static void *
+answer(void *unused)
+{
+    for (;;) {
+        while (sem_wait(&asking.bell))
+            ;
+        for (int i = 0; i < ASKING; i++) {
+            uintptr_t at = (uintptr_t)atomic_load(&asking.at[i]);
+            PyGILState_STATE gil;
+
+            if (!at || !Py_IsInitialized())
+                continue;
+            gil = PyGILState_Ensure();
+            serve((const void *)(at & ~(uintptr_t)1), at & 1); // NOLINT(performance-no-int-to-ptr)
+            PyGILState_Release(gil);
+        }
+    }
+    return unused;
+}
+
+static bool
+is_served(const void *at, bool write)
+{
+    const px_block *b = px_block_of(at);
+    uint8_t state = b ? __atomic_load_n(&b->state, __ATOMIC_ACQUIRE) : PX_OPEN;
+
+    return state == PX_OPEN || (state == PX_CLEAN && !write);
+}
+
+static void
+start_answering(void)
+{
+    pthread_t thread;
+
+    if (!atomic_exchange(&asking.running, true) && pthread_create(&thread, NULL, answer, NULL))
+        give_up("no thread can be started for it");
+}
+
+static void
+ask(const void *at, bool write)
+{
+    void *place = (void *)((uintptr_t)at & ~(uintptr_t)1),
+         *none = NULL; // NOLINT(performance-no-int-to-ptr)
+    int i = 0;
+
+    if (write)
+        place = (char *)place + 1;
+    start_answering();
+    while (!atomic_compare_exchange_strong(&asking.at[i], &none, place)) {
+        i = (i + 1) % ASKING;
+        none = NULL;
+    }
+    (void)sem_post(&asking.bell);
+    while (!is_served(at, write))
+        (void)nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    atomic_store(&asking.at[i], NULL);
+}
+
+static void
+in_child(void) /* of a fork, which has not the other threads */
+{
+    for (int i = 0; i < ASKING; i++)
+        atomic_store(&asking.at[i], NULL);
+    (void)sem_init(&asking.bell, 0, 0);
+    atomic_store(&asking.running, false);
+}
+
+static void
+on_fault(int sig, siginfo_t *info, void *context)
+{
+    int saved = errno;
+
+    if (inside || !px_block_of(info->si_addr) || !Py_IsInitialized()) {
+        chain(sig, info, context);
+        return;
+    }
+    inside = true;
+    if (PyGILState_Check())
+        serve(info->si_addr, is_write(context));
+    else
+        ask(info->si_addr, is_write(context));
+    inside = false;
+    errno = saved;
+}
+
+/* Another handler of the signal may have come after ours: ours goes first again, and it gets what is not ours. */
+bool
+px_fault_watch(void)
+{
+    static bool ready;
+    struct sigaction now, own = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+
+    if (!ready) {
+        (void)sem_init(&asking.bell, 0, 0);
+        ready = pthread_atfork(NULL, NULL, in_child) == 0;
+    }
+    if (sigaction(SIGSEGV, NULL, &now))
+        return false;
+    if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_fault)
+        return true;
+    before = now;
+    sigemptyset(&own.sa_mask);
+    return sigaction(SIGSEGV, &own, NULL) == 0;
+}

@@ -1,0 +1,310 @@
+/* subscript.c - subscripts of numpy.ndarray, and its buffers.
+ *
+ * Views are NumPy's own: they touch no memory.  What copies or writes many elements, and what writes into values that
+ * are not there yet, is treadle's.
+ */
+#include "python/unchanged/unchanged.h"
+
+#include <string.h>
+
+static binaryfunc near_get;
+static objobjargproc near_set;
+typedef int (*bufferproc)(PyObject *, Py_buffer *, int);
+
+static bufferproc near_buffer;
+
+/* ---- keys ---- */
+
+typedef enum key_kind { ELEMENT, BASIC, FANCY } key_kind;
+
+static key_kind
+item_kind(PyObject *o)
+{
+    if (PyLong_CheckExact(o))
+        return ELEMENT;
+    if (PySlice_Check(o) || o == Py_None || o == Py_Ellipsis)
+        return BASIC;
+    if (PyBool_Check(o) || PyList_Check(o) || PyTuple_Check(o) || PyObject_TypeCheck(o, px.ndarray))
+        return FANCY;
+    return PyIndex_Check(o) ? ELEMENT : FANCY;
+}
+
+static key_kind
+kind_of(PyObject *key, int ndim)
+{
+    Py_ssize_t n;
+    key_kind worst = ELEMENT;
+
+    if (!PyTuple_CheckExact(key))
+        return item_kind(key) == ELEMENT && ndim > 1 ? BASIC : item_kind(key);
+    n = PyTuple_Size(key);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        key_kind k = item_kind(PyTuple_GetItem(key, i));
+
+        if (k > worst)
+            worst = k;
+    }
+    return worst == ELEMENT && n < ndim ? BASIC : worst;
+}
+
+static int64_t
+item_size(PyObject *o)
+{
+    return px_is_np(o) ? px_size(o) : PyList_CheckExact(o) ? PyList_Size(o) : 1;
+}
+
+/* Elements of the largest index array. */
+static int64_t
+key_size(PyObject *key)
+{
+    int64_t most = 0, n;
+
+    if (!PyTuple_CheckExact(key))
+        return item_size(key);
+    for (Py_ssize_t i = 0; i < PyTuple_Size(key); i++) {
+        n = item_size(PyTuple_GetItem(key, i));
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* ---- elements one by one ---- */
+
+/* Bringing an array down and up again costs as much as this many bytes' share of single elements, each of which
+ * waits for the device: 10 us against 2 copies at 20 GB/s. */
+enum { WEAR_BYTES = 100000, WEAR_LEAST = 3 };
+
+static bool
+wears_out(px_block *b)
+{
+    return ++b->worn >= WEAR_LEAST && (int64_t)b->worn * WEAR_BYTES >= (int64_t)b->nbytes;
+}
+
+/* Is an element to be read or written where it is, on a GPU?  After enough of them the array comes down. */
+static bool
+stays_away(PyObject *self)
+{
+    px_block *b = px_block_of(px_np(self)->data);
+
+    if (!b || b->state != PX_AHEAD || td_dev_info(td_array_dev(&b->whole))->kind == TD_DEV_CPU)
+        return false;
+    return !wears_out(b);
+}
+
+/* ---- reading ---- */
+
+static PyObject *
+far_get(PyObject *self, PyObject *key)
+{
+    PyObject *a = px_lift(self), *k = a ? px_lifted(key) : NULL, *r;
+
+    px_busy++;
+    r = k ? PyObject_GetItem(a, k) : NULL;
+    px_busy--;
+    Py_XDECREF(a);
+    Py_XDECREF(k);
+    if (!r && PyErr_Occurred())
+        (void)px_declined();
+    return px_shown(r);
+}
+
+/* With an Ellipsis one element is an array too. */
+static bool
+has_dots(PyObject *key)
+{
+    Py_ssize_t n = PyTuple_CheckExact(key) ? PyTuple_Size(key) : 0;
+
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (PyTuple_GetItem(key, i) == Py_Ellipsis)
+            return true;
+    return false;
+}
+
+static bool
+is_ahead(PyObject *self)
+{
+    const px_block *b = px_block_of(px_np(self)->data);
+
+    return b && b->state == PX_AHEAD && !px_busy;
+}
+
+/* NumPy takes a tuple of another class for a tuple. */
+static bool
+is_odd_tuple(PyObject *key)
+{
+    return PyTuple_Check(key) && !PyTuple_CheckExact(key);
+}
+
+static PyObject *
+subscript(PyObject *self, PyObject *key)
+{
+    int64_t since;
+    key_kind kind;
+    PyObject *r;
+
+    if (px_busy || !px_is_np(self) || PySlice_Check(key) || !px_block_of(px_np(self)->data) ||
+        is_odd_tuple(key))
+        return near_get(self, key);
+    kind = kind_of(key, px_np(self)->ndim);
+    if (kind == BASIC || px_dtype(self) < 0)
+        return near_get(self, key);
+    (void)px_size(self); /* a choice is settled */
+    since = px_clock();
+    if (kind == ELEMENT) {
+        r = stays_away(self) ? far_get(self, key) : NULL;
+        if (!r && !PyErr_Occurred())
+            r = near_get(self, key);
+        return px_seen(r, "element", Py_None, since);
+    }
+    r = px_choice_get(self, key);
+    if (r || PyErr_Occurred())
+        return r;
+    if (has_dots(key) || !(is_ahead(self) || (px_is_far(self) && key_size(key) >= px.crossover)))
+        return near_get(self, key);
+    r = far_get(self, key);
+    if (r || PyErr_Occurred())
+        return r;
+    r = near_get(self, key);
+    if (r && !px_note("getitem", self))
+        Py_CLEAR(r);
+    return r;
+}
+
+/* ---- writing ---- */
+
+/* treadle's self[key] = value: 1; it has declined: 0; -1. */
+static int
+far_set(PyObject *self, PyObject *key, PyObject *value)
+{
+    PyObject *v, *k, *a;
+    int r = 0;
+
+    if (!px_may_lift(value))
+        return 0;
+    v = px_lift(value); /* before self's memory is treadle's: it may be a view of it */
+    k = v ? px_lifted(key) : NULL;
+    a = k ? px_target(self) : NULL;
+    px_busy++;
+    if (a && a != Py_None)
+        r = py_ass_subscript(a, k, v) == 0 ? 1 : -1;
+    px_busy--;
+    if (!a)
+        r = -1;
+    Py_XDECREF(v);
+    Py_XDECREF(k);
+    px_written(self, a);
+    return r < 0 && px_declined() ? 0 : r;
+}
+
+/* Has the value of the block's memory to come to the program's side before NumPy can write there? */
+static bool
+is_away(PyObject *self)
+{
+    const px_block *b = px_block_of(px_np(self)->data);
+
+    return b &&
+           (b->state == PX_AHEAD ||
+            (b->state == PX_CLEAN && td_dev_info(td_array_dev(&b->whole))->kind != TD_DEV_CPU));
+}
+
+static bool
+is_number(PyObject *value)
+{
+    return px_is_np(value) ? px_np(value)->ndim == 0 : px_may_lift(value);
+}
+
+static int
+set_part(PyObject *self, PyObject *key, PyObject *value)
+{
+    PyObject *part = near_get(self, key);
+    px_block *b = px_block_of(px_np(self)->data);
+    bool big;
+    int r = 0;
+
+    if (!part) {
+        PyErr_Clear();
+        return 0; /* NumPy says what is wrong */
+    }
+    big = px_is_np(part) && (px_size(part) >= px.crossover || px_is_far(value));
+    if (big)
+        b->worn = 0;
+    /* small parts, one after the other, without a big one between: in the end in the program's memory */
+    if (big || (px_is_np(part) && px_size(part) && is_away(self) && !wears_out(b)))
+        r = far_set(part, Py_Ellipsis, value);
+    Py_DECREF(part);
+    return r;
+}
+
+static int
+assign(PyObject *self, PyObject *key, PyObject *value)
+{
+    key_kind kind;
+    int r = 0;
+
+    if (!value || px_busy || !px_is_np(self) || !px_block_of(px_np(self)->data) ||
+        is_odd_tuple(key) || px_dtype(self) < 0)
+        return near_set(self, key, value);
+    (void)px_size(self); /* a choice is settled */
+    kind = kind_of(key, px_np(self)->ndim);
+    if (kind == ELEMENT)
+        r = is_number(value) && stays_away(self) ? far_set(self, key, value) : 0;
+    else if (kind == BASIC)
+        r = set_part(self, key, value);
+    else if ((r = px_choice_put(self, key, value)) != 0)
+        ;
+    else if (is_ahead(self) || key_size(key) >= px.crossover || px_is_far(value))
+        r = far_set(self, key, value);
+    return r > 0 ? 0 : r < 0 ? -1 : near_set(self, key, value);
+}
+
+/* ---- memory that is handed out ---- */
+
+#define INDIRECT 0x100 /* PyBUF_INDIRECT, without the bits of strides: asked for by memoryview() */
+
+/* System calls do not fault, so what gets the memory gets it with its values, and to write.  What a memoryview may write to
+ * stays so: later operations take copies. */
+static int
+buffer(PyObject *self, Py_buffer *out, int flags)
+{
+    px_block *b =
+        PyObject_TypeCheck(self, px.ndarray) ? px_block_of(((const np_array *)self)->data) : NULL;
+    bool write = b && ((const np_array *)self)->flags & NP_WRITE &&
+                 (flags & PyBUF_WRITABLE || flags & INDIRECT),
+         keep = write && (flags & INDIRECT || (flags & PyBUF_STRIDES) != PyBUF_STRIDES);
+
+    if (b && !py_ok(write ? px_block_open(b) : px_block_fetch(b))) {
+        out->obj = NULL;
+        return -1;
+    }
+    if (keep)
+        b->exported = true;
+    return near_buffer(self, out, flags);
+}
+
+static bool
+replace(int slot, void *ours, void **near)
+{
+    void **at = px_slot_at(px.ndarray, slot);
+
+    if (at && *at != ours) {
+        *near = *at;
+        *at = ours;
+    }
+    return at;
+}
+
+bool
+px_subscript_init(void)
+{
+    void *near[3] = {(void *)(uintptr_t)near_get, (void *)(uintptr_t)near_set,
+                     (void *)(uintptr_t)near_buffer};
+
+    if (!replace(Py_mp_subscript, (void *)(uintptr_t)subscript, &near[0]) ||
+        !replace(Py_mp_ass_subscript, (void *)(uintptr_t)assign, &near[1]) ||
+        !replace(Py_bf_getbuffer, (void *)(uintptr_t)buffer, &near[2]))
+        return false;
+    near_get = (binaryfunc)(uintptr_t)near[0];
+    near_set = (objobjargproc)(uintptr_t)near[1];
+    near_buffer = (bufferproc)(uintptr_t)near[2];
+    return true;
+}
