@@ -119,6 +119,7 @@ def test_who(capsys):
         "float32",
     ]
     assert lines[2].split()[0] == "y" and "x's" in lines[2] and lines[-1] == "56 bytes in 2 arrays"
+    td.vmap(lambda a: a + 1)(x)  # from then on the package's functions are called through others
     td.who()
     assert "x" in capsys.readouterr().out.splitlines()[1]
 

@@ -17,7 +17,7 @@ _KINDS = ("raise", "assert", "index out of range", "division by zero", "index ov
           "reduction of nothing", "not there", "no memory", "print")  # fmt: skip
 _MAILBOX = 112  # bytes
 
-# What code for the CPU calls: memory for arrays, and threads for loops whose turns are independent.
+# What code for the CPU calls: memory for arrays, threads for loops whose turns are independent, whether to stop.
 _RUNTIME = r"""
 #include <pthread.h>
 #include <stdlib.h>
@@ -49,9 +49,9 @@ run_work(void *ctx)
     return NULL;
 }
 
-HIDDEN void td_run_pieces(run_piece *fn, void *env, int64_t lo, int64_t hi, int64_t most);
+HIDDEN int64_t td_run_pieces(run_piece *fn, void *env, int64_t lo, int64_t hi, int64_t most);
 
-void
+int64_t
 td_run_pieces(run_piece *fn, void *env, int64_t lo, int64_t hi, int64_t most)
 {
     work w = {fn, env, lo, hi, hi - lo < most ? hi - lo : most, 0};
@@ -60,12 +60,21 @@ td_run_pieces(run_piece *fn, void *env, int64_t lo, int64_t hi, int64_t most)
     int n = 0;
 
     if (lo >= hi)
-        return;
+        return 0;
     while (n < 63 && n + 1 < cpus && n + 1 < w.n && !pthread_create(&thread[n], NULL, run_work, &w))
         n++;
     run_work(&w);
     while (n > 0)
         pthread_join(thread[--n], NULL);
+    return 0;
+}
+
+HIDDEN int64_t td_stop_look(void);
+
+int64_t
+td_stop_look(void)
+{
+    return 0; /* nothing asks this code to stop */
 }
 
 typedef struct block {
@@ -225,7 +234,8 @@ def _shared_object(kernel, rows, path, name, parallel):
             parts.append(f"{folder}/{k}.o")
             with open(parts[-1], "wb") as f:
                 f.write(code)
-        run = [cc, "-shared", "-fPIC", "-O2", "-pthread", "-o", path, *parts, "-Wl,--as-needed", "-lmvec", "-lm"]
+        flags = ["-shared", "-fPIC", "-O2", "-pthread", "-Wl,--no-undefined", "-Wl,--as-needed"]
+        run = [cc, *flags, "-o", path, *parts, "-lmvec", "-lm"]
         done = subprocess.run(run, capture_output=True, text=True)
     if done.returncode:
         raise _core.CompileError(f"build: {cc} says:\n{done.stderr}")

@@ -16,6 +16,7 @@ from numpy.exceptions import (  # noqa: F401 - CuPy has them in its own module t
 import treadle
 
 from .. import _core
+from .._callers import outside
 
 Inf = Infinity = PINF = infty = float("inf")
 NINF = -Inf
@@ -81,10 +82,8 @@ class _Capsule:
 
 def who(vardict=None):
     """Prints name, shape, bytes and dtype of the treadle arrays in vardict; None: of those in the caller's frame."""
-    import sys
-
     if vardict is None:
-        vardict = sys._getframe(1).f_locals
+        vardict = outside()[0].f_locals
     rows, seen = [("Name", "Shape", "Bytes", "Type")], {}
     for name, a in vardict.items():
         if isinstance(a, _core.ndarray):

@@ -12,7 +12,7 @@ import threading
 import warnings
 
 from .. import _core
-from ._implicit import _site
+from .._callers import site
 
 MODES = ("warn", "allow", "error")
 _DTYPES = "?bBhHiIlLqQefdFD"  # NumPy's characters of the dtypes that arrays here have
@@ -25,22 +25,22 @@ _lock = threading.Lock()  # for both: calls of several threads are counted one b
 
 def note(name, nbytes, why=None, how="is computed by NumPy on the host"):
     """Counts a fallback of the function called name that moves nbytes, and tells of it as config.fallback says."""
-    site = _site()
+    at = site()
     reason = f": {why}" if why else ""
     if mode == "error":
         raise NotImplementedError(
             f"{name} {how}{reason} ({nbytes} bytes), and treadle.config.fallback is 'error'"
         )
     with _lock:
-        entry = _sites.setdefault((name, *site), [0, 0])
+        entry = _sites.setdefault((name, *at), [0, 0])
         entry[0] += 1
         entry[1] += nbytes
-        new = mode == "warn" and (name, site) not in _warned
+        new = mode == "warn" and (name, at) not in _warned
         if new:
-            _warned.add((name, site))
+            _warned.add((name, at))
     if new:
         text = f"{name} {how}{reason}; treadle.fallbacks() lists such calls"
-        warnings.warn_explicit(text, _core.PerformanceWarning, *site)
+        warnings.warn_explicit(text, _core.PerformanceWarning, *at)
 
 
 def fallbacks(clear=False):

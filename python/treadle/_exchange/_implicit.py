@@ -3,8 +3,9 @@
 Each copies over the bus and waits for the device. ``treadle.config.implicit_host`` says what happens.
 """
 
-import sys
 import warnings
+
+from .._callers import site
 
 MODES = ("allow", "warn", "error")
 
@@ -13,29 +14,21 @@ _sites = {}  # (file, line): [conversions, bytes]
 _warned = set()
 
 
-def _site():
-    """File and line of the nearest frame that is neither ours nor NumPy's."""
-    frame = sys._getframe(2)
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("treadle", "numpy"):
-        frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno
-
-
 def note(a):
     """Called before an array on a GPU becomes a NumPy array without .get()."""
-    site = _site()
+    at = site()
     if mode == "error":
         raise TypeError(
             f"implicit conversion of an array on {a.device} to NumPy ({a.nbytes} bytes); write .get() where it is "
             'meant, or set treadle.config.implicit_host = "allow"'
         )
-    entry = _sites.setdefault(site, [0, 0])
+    entry = _sites.setdefault(at, [0, 0])
     entry[0] += 1
     entry[1] += a.nbytes
-    if mode == "warn" and site not in _warned:
-        _warned.add(site)
+    if mode == "warn" and at not in _warned:
+        _warned.add(at)
         text = f"implicit conversion of an array on {a.device} to NumPy: {a.nbytes} bytes"
-        warnings.warn_explicit(text + "; write .get() where it is meant", RuntimeWarning, *site)
+        warnings.warn_explicit(text + "; write .get() where it is meant", RuntimeWarning, *at)
 
 
 def sites(clear=False):

@@ -10,6 +10,7 @@ import threading
 import warnings
 
 from .. import _core
+from .._callers import outside
 
 _KINDS = {
     "divide": (1, "divide by zero"),
@@ -120,14 +121,6 @@ class errstate:
         return inner
 
 
-def _level():
-    """Of the frame that is not the package's own, as warnings.warn counts from its caller's caller."""
-    level, frame = 1, sys._getframe(2)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "treadle":
-        level, frame = level + 1, frame.f_back
-    return level + 1
-
-
 def found(kind, operation, raises):
     """Called by the core: an operation, watched by this thread, has an error of that kind."""
     name, what = next((k, text) for k, (bit, text) in _KINDS.items() if bit == kind)
@@ -138,7 +131,7 @@ def found(kind, operation, raises):
     if mode == "raise":
         raise FloatingPointError(text)
     if mode == "warn":
-        warnings.warn(text, RuntimeWarning, stacklevel=_level())
+        warnings.warn(text, RuntimeWarning, stacklevel=outside()[1])
     elif mode == "print":
         print(f"Warning: {text}", file=sys.stderr)
     elif call is None:

@@ -7,6 +7,7 @@ import threading
 import warnings
 
 from .. import _core
+from .._callers import outside
 
 
 class device:
@@ -89,18 +90,8 @@ def without_gpu():
         _told.add("gpu")
         why = _core.cuda_missing()
         warnings.warn(
-            f"no GPU is there: tensors stay on the CPU ({why})", _core.PerformanceWarning, stacklevel=_outside()
+            f"no GPU is there: tensors stay on the CPU ({why})", _core.PerformanceWarning, stacklevel=outside()[1]
         )
-
-
-def _outside():
-    """How many frames up the caller outside of the package stands, as warnings count them."""
-    import sys
-
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and __package__.split(".")[0] == frame.f_globals.get("__name__", "").split(".")[0]:
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def ours(d):

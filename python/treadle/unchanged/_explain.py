@@ -5,7 +5,8 @@ import sys
 import time
 
 from treadle import _core
-from treadle._exchange import _host, _implicit
+from treadle._callers import site
+from treadle._exchange import _host
 from treadle._observe import _profile
 
 LINES = 12  # of each table
@@ -27,14 +28,14 @@ class Explanation:
 
     def watch(self, name, elements, ns):
         """Called for NumPy's work on arrays that stay on the host."""
-        entry = self._host.setdefault((name.removeprefix("numpy."), *_implicit._site()), [0, 0, 0])
+        entry = self._host.setdefault((name.removeprefix("numpy."), *site()), [0, 0, 0])
         entry[0] += 1
         entry[1] += elements
         entry[2] += ns
 
     def declined(self, name, why):
         """Called where treadle's function of the name refused a call."""
-        self._why.setdefault((name.removeprefix("numpy."), *_implicit._site()), why)
+        self._why.setdefault((name.removeprefix("numpy."), *site()), why)
 
     def tell(self, out):
         """Writes all tables."""
