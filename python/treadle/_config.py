@@ -11,6 +11,9 @@ class Config(SimpleNamespace):
     """check_bounds: integer arrays used as indices are checked, and IndexError tells of one out of range.
     When False they are trusted; what an index out of range then reads is undefined.
 
+    eager: an operation on a CPU of at most so many elements (times the instructions that an element takes) runs where
+    it stands, as in NumPy, instead of being recorded and fused; 0: every operation is recorded.
+
     implicit_host: what happens where an array on a GPU becomes a NumPy array without .get(), as in
     numpy.asarray(a): "allow", "warn" (RuntimeWarning, once for each line of the program) or "error" (TypeError).
     implicit_host_sites() tells where that happened.
@@ -32,6 +35,8 @@ class Config(SimpleNamespace):
             raise AttributeError(f"treadle.config has no setting {name!r}{near(name, vars(self))}")
         if name == "check_bounds":
             _core._check_bounds(value)
+        elif name == "eager":
+            _core._set_eager(value)
         elif name == "implicit_host":
             if value not in _implicit.MODES:
                 raise ValueError(f"implicit_host is one of {', '.join(map(repr, _implicit.MODES))}, not {value!r}")

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { EAGER = 2048 };
+
 static td_opts opts;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -37,6 +39,7 @@ static void
 read_env(void)
 {
     const char *threads = getenv("TREADLE_THREADS");
+    const char *eager = getenv("TREADLE_EAGER");
     const char *sync = getenv("TREADLE_SYNC");
     const char *kernels = getenv("TREADLE_KERNELS");
     const char *debug = getenv("TREADLE_DEBUG");
@@ -55,6 +58,7 @@ read_env(void)
     opts.include = text_of("TREADLE_INCLUDE");
     opts.profile = text_of("TREADLE_PROFILE");
     opts.threads = threads ? atoi(threads) : 0;
+    opts.eager = eager && *eager ? atoi(eager) : EAGER;
     opts.sync = sync && strcmp(sync, "0") != 0;
 }
 

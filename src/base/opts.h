@@ -20,6 +20,7 @@ typedef struct td_opts {
     const char *include;   /* TREADLE_INCLUDE: the folder of its headers; NULL: beside the library */
     const char *profile;   /* TREADLE_PROFILE: the program's profile goes to this file; NULL: none */
     int         threads;   /* TREADLE_THREADS; 0: all the process may use */
+    int         eager;     /* TREADLE_EAGER: operations on a CPU of at most so many elements run at once; 2048; 0: none */
     bool        sync;      /* TREADLE_SYNC: wait after every launch */
     bool        debug;     /* TREADLE_DEBUG: kernels are compiled and run as under treadle.debug() */
     td_kernels  kernels;   /* TREADLE_KERNELS: how kernels of threads run on the CPU */

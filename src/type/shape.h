@@ -31,6 +31,9 @@ const char *td_shape_text(const td_shape *s, char *buf, size_t n);
 td_status td_broadcast(const char *op, const td_shape *a, const td_shape *b, td_shape *out);
 
 td_view   td_view_contiguous(const td_shape *s);
+/* *out is *v, or the contiguous view of s: only the axes that there are, for arrays that are made by the million. */
+void      td_view_set(td_view *out, const td_view *v);
+void      td_view_set_contiguous(td_view *out, const td_shape *s);
 td_view   td_view_laid(const td_shape *s, const int *axes);         /* without gaps; axes from the longest step to the shortest */
 bool      td_view_is_contiguous(const td_view *v); /* C order, without gaps; extents of 1 are ignored */
 /* v seen with `shape`: extents of 1 get stride 0.  TD_ERR_VALUE when it does not broadcast. */

@@ -16,6 +16,31 @@ td_view_contiguous(const td_shape *s)
     return v;
 }
 
+void
+td_view_set(td_view *out, const td_view *v)
+{
+    out->shape.ndim = v->shape.ndim;
+    out->offset = v->offset;
+    for (int i = 0; i < v->shape.ndim; i++) {
+        out->shape.dim[i] = v->shape.dim[i];
+        out->stride[i] = v->stride[i];
+    }
+}
+
+void
+td_view_set_contiguous(td_view *out, const td_shape *s)
+{
+    int64_t step = 1;
+
+    out->shape.ndim = s->ndim;
+    out->offset = 0;
+    for (int i = s->ndim - 1; i >= 0; i--) {
+        out->shape.dim[i] = s->dim[i];
+        out->stride[i] = step;
+        step *= s->dim[i];
+    }
+}
+
 td_view
 td_view_laid(const td_shape *s, const int *axes)
 {

@@ -6,6 +6,7 @@ import os
 import pathlib
 import sys
 import time
+import zlib
 
 os.environ.setdefault("TREADLE_DEVICE", "cpu")
 
@@ -26,10 +27,21 @@ DEVICES = ["cpu"] + ["null"] * _NULL.exists() + [d.name for d in td.devices() if
 
 
 @pytest.fixture(params=DEVICES)
-def dev(request):
-    """Runs the test on every device; null interprets the kernels that a GPU would run."""
+def dev(request, monkeypatch):
+    """Runs the test on every device; null interprets the kernels that a GPU would run. On the CPU small work of two tests
+    in three is recorded and compiled, that of the third runs at once, as it does for users."""
+    if zlib.crc32(request.node.nodeid.encode()) % 3:
+        monkeypatch.setattr(td.config, "eager", 0)
     with td.device(request.param):
         yield request.param
+
+
+@pytest.fixture(autouse=True)
+def recorded(request, monkeypatch):
+    """A test marked `recorded` counts kernels, or looks at what waits: nothing runs at once, here and in its processes."""
+    if request.node.get_closest_marker("recorded"):
+        monkeypatch.setattr(td.config, "eager", 0)
+        monkeypatch.setenv("TREADLE_EAGER", "0")
 
 
 @pytest.fixture
@@ -105,6 +117,7 @@ def pytest_runtest_setup(item):
 
 def pytest_configure(config):
     config.treadle_begun = time.time()
+    config.addinivalue_line("markers", "recorded: small work on a CPU is recorded, not run at once")
     config.addinivalue_line("markers", "last: runs behind all other tests, since it looks at what they have left")
 
 

@@ -7,6 +7,10 @@ import subprocess
 import sys
 import time
 
+import pytest
+
+pytestmark = pytest.mark.recorded
+
 PROCESSES, KERNELS = 64, 100
 
 # Runs kernels in an order of its own and prints which of them it compiled itself. Each is new to

@@ -9,6 +9,8 @@ from numpy_side import check, layouts
 import treadle as td
 from treadle import _core
 
+pytestmark = pytest.mark.recorded
+
 # np is NumPy or treadle, x the rows, g and b one number for each column.
 PROGRAMS = {
     "softmax": "(e := np.exp(x - x.max(-1, keepdims=True))) / e.sum(-1, keepdims=True)",

@@ -122,6 +122,7 @@ def test_out_of_range_changes_nothing(bad, axis, n, dev):
     check(t, x.T)
 
 
+@pytest.mark.recorded
 def test_known_indices_are_checked_once(dev):
     t, i = td.arange(10.0), td.asarray([1, 5, 9])
     t[i].get()

@@ -6,6 +6,7 @@
 #include "array/graph/values.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* All storages whose node may be pending, oldest first. */
 static struct {
@@ -147,16 +148,13 @@ td_storage_set(td_storage *s, td_node *n)
 static td_status
 storage_new(td_node *n, td_storage **out)
 {
-    td_storage *s = calloc(1, sizeof *s);
+    td_storage *s = malloc(sizeof *s); /* calloc would not take what has just been freed */
 
     if (!s) {
         td_node_unref(n);
         return td_fail(TD_ERR_NOMEM, "array: out of host memory");
     }
-    s->refs = 1;
-    s->dt = n->dt;
-    s->dev = n->dev;
-    s->owner = td_capture_serial();
+    *s = (td_storage){.refs = 1, .dt = n->dt, .dev = n->dev, .owner = td_capture_serial()};
     td_storage_set(s, n);
     *out = s;
     return TD_OK;
@@ -175,7 +173,7 @@ storage_unref(td_storage *s)
 td_status
 td_array_of_node(td_node *n, td_array *out)
 {
-    out->view = n->view;
+    td_view_set(&out->view, &n->view);
     out->whole = true;
     out->dt = n->dt;
     return storage_new(n, &out->store);
@@ -198,8 +196,11 @@ td_array_unref(td_array *a)
 td_array
 td_array_view(const td_array *a, const td_view *v)
 {
-    td_array r = {.store = a->store, .view = *v, .dt = a->dt};
+    td_array r;
 
+    r.store = a->store;
+    r.dt = a->dt;
+    td_view_set(&r.view, v);
     r.store->refs++;
     r.whole = a->dt == a->store->dt && td_view_eq(v, &a->store->node->view);
     return r;
@@ -329,10 +330,17 @@ td_status
 td_record(td_node *n, td_array *out)
 {
     bool now = false;
-    td_status st = TD_OK;
+    td_status st = td_now(n);
 
-    td_node_seal(n);
     td_eval_count_recorded();
+    if (!st)
+        return td_array_of_node(n, out);
+    if (st != TD_SKIP) {
+        td_node_unref(n);
+        return st;
+    }
+    st = TD_OK;
+    td_node_seal(n);
     for (int i = 0; i < n->nsrc; i++)
         now |= td_node_shared(n->src[i]);
     bound_pending(n->dev);
@@ -450,6 +458,8 @@ td_array_node(const td_array *a, td_node **out)
         TD_TRY(td_capture_see(s));
     td_storage_settled(s);
     if (a->whole) {
+        if (s->node->kind == TD_N_SCALAR)
+            TD_TRY(td_storage_eval(s));
         *out = td_node_ref(s->node);
         return TD_OK;
     }
@@ -459,6 +469,15 @@ td_array_node(const td_array *a, td_node **out)
         return part_node(a, &v, op, out);
     TD_TRY(td_storage_eval(s));
     return td_node_leaf(s->node->buf, td_array_dtype(a), &a->view, out);
+}
+
+td_status
+td_array_value(const td_array *a, td_node **out)
+{
+    if (!a->whole || a->store->node->kind != TD_N_SCALAR || td_capture_now())
+        return td_array_node(a, out);
+    *out = td_node_ref(a->store->node);
+    return TD_OK;
 }
 
 td_status
@@ -553,6 +572,27 @@ td_array_hosted(const td_array *a)
     return a->store->node->hosted;
 }
 
+/* One element of what lies in the host's memory, or is a number; false: it has to be looked for. */
+static bool
+get_one(const td_array *a, void *out)
+{
+    const td_node *n = a->store->node;
+    uint64_t bits[2];
+    size_t size = td_dtype_size(td_array_dtype(a));
+
+    if (td_capture_now() || td_tape_now() || (n->kind != TD_N_SCALAR && !td_node_on_host(n)))
+        return false;
+    if (n->kind == TD_N_LEAF) {
+        memcpy(out, (const char *)n->buf->ptr + a->view.offset * (int64_t)size, size);
+        return true;
+    }
+    if (!a->whole)
+        return false;
+    td_scalar_bits(n->par[0], (td_dtype)n->dt, bits);
+    memcpy(out, bits, size);
+    return true;
+}
+
 td_status
 td_array_get(const td_array *a, void *out)
 {
@@ -560,6 +600,8 @@ td_array_get(const td_array *a, void *out)
     td_node *n;
     td_status st = TD_SKIP;
 
+    if (td_array_size(a) == 1 && get_one(a, out))
+        return TD_OK;
     if (td_array_hosted(a)) {
         TD_TRY(td_array_node(a, &n));
         st = td_chunk_get(n, out);

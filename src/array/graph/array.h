@@ -66,6 +66,7 @@ td_status td_array_node(const td_array *a, td_node **out);
 /* ---- creation ---- */
 td_status td_array_full(td_dev *d, td_dtype dt, const td_shape *s, td_scalar value, td_array *out);
 td_status td_array_empty(td_dev *d, td_dtype dt, const td_shape *s, td_array *out);
+td_status td_array_number(td_dev *d, td_scalar value, td_array *out); /* of no axes and value's dtype; takes no memory of d until it is looked at as an array */
 /* The same in memory that lies as `layout` says, which has no gaps. */
 td_status td_array_full_as(td_dev *d, td_dtype dt, const td_view *layout, td_scalar value, td_array *out);
 td_status td_array_empty_as(td_dev *d, td_dtype dt, const td_view *layout, td_array *out);
@@ -82,6 +83,10 @@ td_status td_array_random(td_dev *d, td_rng *g, td_dist dist, td_dtype dt, const
                           td_array *out);
 
 /* ---- recording ---- */
+/* Operations on a CPU of at most so many elements (times instructions an element) run where they are recorded, as long as
+ * their operands are in memory; 0: none.  Negative: stays as it is.  Returns what it was. */
+int64_t   td_now_limit(int64_t elements);
+void      td_now_hold(bool hold); /* between the two calls this thread's operations are recorded, however small; pairs nest */
 /* The dtype that all operands from x[from] on take. */
 td_status td_op_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out);
 /* The dtype of the loop that runs over operands of *dt, and the row that it runs. */
@@ -129,7 +134,7 @@ td_status td_array_histogram(const td_array *a, const td_array *edges, double fi
 void      td_take_checks(bool on); /* off: indices are trusted to be in range */
 td_status td_array_matmul(const td_array *a, const td_array *b, td_array *out); /* 2-d and batched, GPU library or generated kernel */
 
-/* Is a @ b better a reduction of the graph than a call of a library?  Of two vectors: it fuses, and such a call costs more
+/* Is a @ b better a reduction of the graph, or done at once, than a call of a library?  Of two vectors: it fuses, and such a call costs more
  * than a short product; of a vector with a matrix that is an expression still, which then need not be written. */
 bool      td_matmul_fuses(const td_array *a, const td_array *b);
 
@@ -170,6 +175,8 @@ td_status td_array_again(const td_array *a, td_array *out);
 /* ---- evaluation ---- */
 td_status td_array_eval(const td_array *const *a, int n); /* recorded work is launched; asynchronous on a GPU */
 td_status td_eval_all(void);                              /* every pending storage */
+/* The element of a's memory so many elements behind its begin, where it can be read without waiting; false: not so. */
+bool      td_now_element(const td_array *a, int64_t offset, td_scalar *out);
 /* The elements in C order into host memory of td_array_size * itemsize bytes. */
 td_status td_array_get(const td_array *a, void *out);
 /* Is a's value on the host, or does it wait for what is? */

@@ -27,6 +27,15 @@ td_array_full(td_dev *d, td_dtype dt, const td_shape *s, td_scalar value, td_arr
     return td_array_full_as(d, dt, &layout, value, out);
 }
 
+td_status
+td_array_number(td_dev *d, td_scalar value, td_array *out)
+{
+    td_node *n;
+
+    TD_TRY(td_node_scalar(d, value, &n));
+    return td_array_of_node(n, out);
+}
+
 static td_status
 new_leaf(td_dev *d, td_dtype dt, const td_view *v, td_node **out)
 {

@@ -419,8 +419,10 @@ td_status
 td_array_pick(const td_array *a, const td_pick *p, td_array *out)
 {
     td_picked k;
-    td_status st;
+    td_status st = td_now_pick(a, p, out);
 
+    if (st != TD_SKIP)
+        return st;
     TD_TRY(td_picked_begin(p, &k));
     st = pick_held(a, &k.p, out);
     td_picked_end(&k);

@@ -98,6 +98,9 @@ td_status td_node_fit(td_node *n, const td_shape *to, td_node **out);
 /* a as a leaf in C order, an owned reference; NULL on failure. */
 td_status td_node_dense(const td_array *a, td_node **out);
 
+/* As td_array_node, of an array that may be a number: then a node of kind SCALAR. */
+td_status td_array_value(const td_array *a, td_node **out);
+
 /* The node of an operand (an owned reference): arrays' values; scalars as 0-d of dtype dt. */
 td_status td_operand_node(const td_operand *x, td_dev *d, td_dtype dt, td_node **out);
 

@@ -15,7 +15,6 @@ static void *(*unlock_hook)(void);
 static void (*lock_hook)(void *);
 static td_status (*poll_hook)(void);
 static _Thread_local int poll_held; /* calls of td_graph_poll_hold(true) that are open */
-static _Thread_local int poll_held; /* calls of td_graph_poll_hold(true) that are open */
 
 void
 td_graph_hooks(void *(*unlock)(void), void (*lock)(void *))
@@ -92,7 +91,7 @@ td_node_new(td_kind kind, td_dev *d, td_dtype dt, const td_shape *s, td_node **o
     n->dev = d;
     n->weight = 1;
     n->site = td_watched() && td_tracing() ? td_site_now() : 0;
-    n->view = td_view_contiguous(s);
+    td_view_set_contiguous(&n->view, s);
     *out = n;
     return TD_OK;
 }
@@ -204,7 +203,7 @@ td_node_leaf(td_buf *b, td_dtype dt, const td_view *v, td_node **out)
     TD_TRY(td_node_new(TD_N_LEAF, b->dev, dt, &v->shape, out));
     (*out)->buf = td_buf_ref(b);
     hold(*out, false);
-    (*out)->view = *v;
+    td_view_set(&(*out)->view, v);
     (*out)->weight = 0;
     return TD_OK;
 }
@@ -212,7 +211,9 @@ td_node_leaf(td_buf *b, td_dtype dt, const td_view *v, td_node **out)
 td_status
 td_node_scalar(td_dev *d, td_scalar s, td_node **out)
 {
-    TD_TRY(td_node_new(TD_N_SCALAR, d, s.dt, &(td_shape){0}, out));
+    static const td_shape no_axes;
+
+    TD_TRY(td_node_new(TD_N_SCALAR, d, s.dt, &no_axes, out));
     (*out)->par[0] = s;
     (*out)->weight = 0;
     return TD_OK;
@@ -269,10 +270,21 @@ td_node_settle(td_node *n, td_buf *buf, const td_view *view)
     TD_ASSERT(!n->buf);
     n->buf = buf;
     hold(n, true);
-    n->view = *view;
+    if (view != &n->view)
+        td_view_set(&n->view, view);
     n->kind = TD_N_LEAF;
     n->weight = 0;
     n->hosted = false;
+    drop_sources(n);
+}
+
+void
+td_node_settle_scalar(td_node *n, td_scalar value)
+{
+    TD_ASSERT(!n->buf && !n->view.shape.ndim && value.dt == (td_dtype)n->dt);
+    n->kind = TD_N_SCALAR;
+    n->par[0] = value;
+    n->weight = 0;
     drop_sources(n);
 }
 

@@ -81,6 +81,9 @@ void     td_node_unref(td_node *n); /* ok on NULL; long chains die in a loop */
 /* n has been computed: sources go, buf is moved in (the node owns the caller's reference). */
 void td_node_settle(td_node *n, td_buf *buf, const td_view *view);
 
+/* n, of no axes, is a number: sources go. */
+void td_node_settle_scalar(td_node *n, td_scalar value);
+
 /* n's value is on the host: sources go, h is moved in. */
 void td_node_settle_host(td_node *n, struct td_host *h);
 
@@ -88,6 +91,14 @@ static inline bool
 td_node_pending(const td_node *n)
 {
     return !n->buf && n->kind != TD_N_SCALAR;
+}
+
+/* Is n's value in the host's memory, where nobody writes to it in this moment? */
+static inline bool
+td_node_on_host(const td_node *n)
+{
+    return n->kind == TD_N_LEAF && !n->busy && td_dev_info(n->dev)->kind == TD_DEV_CPU &&
+           !(atomic_load(&n->buf->flags) & TD_BUF_GUARDED);
 }
 
 /* Pending, and not computed but brought back. */

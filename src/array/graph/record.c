@@ -28,7 +28,7 @@ td_operand_node(const td_operand *x, td_dev *d, td_dtype dt, td_node **out)
     uint64_t bits[2];
 
     if (x->array)
-        return td_array_node(x->array, out);
+        return td_array_value(x->array, out);
     td_scalar_bits(s, dt, bits);
     return td_node_scalar(d, td_scalar_load(dt, bits), out);
 }
@@ -377,6 +377,8 @@ td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
     TD_TRY(td_op_loop(&op, &dt));
     if (op == OP_power && td_dtype_is_int(dt))
         TD_TRY(check_exponent(&x[1]));
+    if ((st = td_now_numbers(op, dt, x, n, d, out)) != TD_SKIP)
+        return st;
     for (int i = 0; i < n; i++)
         if (x[i].array)
             TD_TRY(td_broadcast(td_optab[op].name, &s, &x[i].array->view.shape, &s));
@@ -394,7 +396,7 @@ td_array_cast(const td_array *a, td_dtype dt, td_array *out)
     td_node *n, *r;
     td_status st;
 
-    TD_TRY(td_array_node(a, &n));
+    TD_TRY(td_array_value(a, &n));
     st = td_node_copy(n, dt, NULL, &r);
     td_node_unref(n);
     TD_TRY(st);

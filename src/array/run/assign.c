@@ -4,6 +4,7 @@
 #include "array/graph/capture.h"
 #include "array/graph/internal.h"
 #include "array/run/eval.h"
+#include "array/run/now.h"
 #include "array/run/spill.h"
 
 /* The nodes under a value about to be written, each with how often the value itself refers to it and
@@ -219,6 +220,7 @@ assign_node(const td_array *a, td_node *value)
 {
     td_storage *s = a->store;
     td_view unused;
+    td_status st;
     td_node *n;
 
     if (s->readonly)
@@ -226,6 +228,8 @@ assign_node(const td_array *a, td_node *value)
     TD_TRY(td_view_broadcast(&value->view, &a->view.shape, &unused));
     TD_TRY(td_capture_see(s));
     s->version++;
+    if ((st = td_now_assign(a, value)) != TD_SKIP)
+        return st;
     if (!a->whole || td_node_shared(s->node))
         return write_part(a, value);
     if (value->dt == s->dt && td_node_pending(value) && value->refs == 1 &&
@@ -271,7 +275,7 @@ td_status
 td_array_assign_taken(const td_array *a, td_array *value)
 {
     td_node *n;
-    td_status st = td_array_node(value, &n);
+    td_status st = td_array_value(value, &n);
 
     td_array_unref(value); /* the value is now nobody's but ours */
     TD_TRY(st);

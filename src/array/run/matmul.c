@@ -2,6 +2,7 @@
 #include "array/graph/internal.h"
 #include "array/run/eval.h"
 #include "array/run/fperror.h"
+#include "array/run/now.h"
 #include "dev/core/blas.h"
 
 #include <string.h>
@@ -92,7 +93,7 @@ td_matmul_fuses(const td_array *a, const td_array *b)
     const td_shape *sa = &a->view.shape, *sb = &b->view.shape;
     bool row = sa->ndim == 1, column = sb->ndim == 1 || (sb->ndim == 2 && sb->dim[1] == 1);
 
-    if (row && column)
+    if ((row && column) || td_now_multiplies(a, b))
         return true;
     return (column && sa->ndim == 2 && is_expression(a)) ||
            (row && sb->ndim == 2 && is_expression(b));
@@ -269,6 +270,8 @@ matmul(const td_array *a, const td_array *b, td_array *out)
     if (!na || !nb)
         return td_fail(TD_ERR_VALUE, "matmul: operand %d is a scalar; use multiply", na ? 1 : 0);
     TD_TRY(td_one_device("matmul", td_array_dev(a), td_array_dev(b)));
+    if (td_now_multiplies(a, b))
+        return td_now_product(a, b, out);
     p.fuses = td_matmul_fuses(a, b);
     if (na == 1)
         va = with_axis(&va, 0);

@@ -6,6 +6,7 @@
 #include "array/plan/tune.h"
 #include "array/run/eval.h"
 #include "array/run/fperror.h"
+#include "array/run/now.h"
 #include "jit/jit.h"
 
 enum {
@@ -376,12 +377,14 @@ td_array_select(const td_array *a, const td_array *mask, td_array *out)
     job j = {.dev = td_array_dev(mask), .rows = 1, .inner = 1};
     td_node *values = NULL, *marks = NULL;
     td_buf *counts = NULL;
-    td_status st;
+    td_status st = TD_SKIP;
 
     TD_ASSERT(td_array_dtype(mask) == TD_BOOL);
     TD_ASSERT(!a || td_shape_eq(&a->view.shape, &mask->view.shape));
     if (a)
         TD_TRY(td_one_device("mask", td_array_dev(a), td_array_dev(mask)));
+    if ((st = td_now_select(a, mask, out)) != TD_SKIP)
+        return st;
     if ((st = td_chunk_select(a, mask, out)) != TD_SKIP) {
         if (!st && !a)
             out->store->node->in_range = td_array_size(mask);

@@ -9,6 +9,7 @@
 
 #include "array/graph/internal.h"
 #include "array/run/eval.h"
+#include "array/run/now.h"
 #include "array/run/spill.h"
 
 typedef struct target {
@@ -238,8 +239,10 @@ td_status
 td_array_put(const td_array *a, const td_pick *p, const td_operand *value)
 {
     td_picked k;
-    td_status st;
+    td_status st = td_now_put(a, p, value);
 
+    if (st != TD_SKIP)
+        return st;
     TD_TRY(td_picked_begin(p, &k));
     st = put_held(a, &k.p, value);
     td_picked_end(&k);

@@ -52,8 +52,8 @@ interp_code_fill(decoder *d, uint32_t i, td_word w)
 }
 
 /* A constant's word: floats are kept as double's bits, integers as the element's. */
-static td_word
-constant(const td_inst *s)
+td_word
+td_interp_constant(const td_inst *s)
 {
     td_word w = {.u = s->imm};
     float f;
@@ -117,7 +117,7 @@ preset(decoder *d, uint32_t i)
             d, i,
             td_interp_word(s->flags & TD_INST_PTR ? TD_U64 : (td_dtype)s->dt, &d->args[s->imm]));
         return true;
-    case OP_const:   interp_code_fill(d, i, constant(s)); return true;
+    case OP_const:   interp_code_fill(d, i, td_interp_constant(s)); return true;
     case OP_shared:
     case OP_local:
     case OP_dynamic: /* filled when a thread starts */

@@ -86,6 +86,8 @@ typedef struct td_prog {
     bool         spins; /* a loop waits for what another thread writes */
 } td_prog;
 
+td_word td_interp_constant(const td_inst *s); /* an OP_const's */
+
 /* Decodes f into mem; ndynamic: bytes of dynamic shared memory; params have nbytes 0.
  * TD_ERR_TYPE: complex values; TD_ERR_JIT: a composite operation that was not expanded. */
 td_status td_prog_new(const td_fn *f, const uint64_t *args, size_t ndynamic, td_arena *mem, td_prog *out);

@@ -240,7 +240,7 @@ element(PyObject *self, const td_view *v)
     r = py_new();
     if (r && td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU && !td_capture_now()) {
         if (py_read_scalar(&one, &s))
-            st = td_array_full(td_array_dev(a), s.dt, &v->shape, s, &r->a);
+            st = td_array_number(td_array_dev(a), s, &r->a);
         else
             Py_CLEAR(r);
     } else if (r)
@@ -310,14 +310,48 @@ take_rows(PyObject *self, const td_array *index)
     return py_done(r, st);
 }
 
+/* Where the element lies that a key of as many Python integers as a has axes names; false: it is no such key, or out of
+ * range. */
+static bool
+element_at(const td_array *a, PyObject *key, int64_t *offset)
+{
+    bool tuple = PyTuple_CheckExact(key);
+
+    if (a->view.shape.ndim != (tuple ? PyTuple_Size(key) : 1))
+        return false;
+    *offset = a->view.offset;
+    for (int k = 0; k < a->view.shape.ndim; k++) {
+        PyObject *o = tuple ? PyTuple_GetItem(key, k) : key;
+        Py_ssize_t i = PyLong_CheckExact(o) ? PyLong_AsSsize_t(o) : -1;
+        int64_t extent = a->view.shape.dim[k];
+
+        if (i == -1 && (!PyLong_CheckExact(o) || PyErr_Occurred())) {
+            PyErr_Clear();
+            return false;
+        }
+        i += i < 0 ? extent : 0;
+        if (i < 0 || i >= extent)
+            return false;
+        *offset += i * a->view.stride[k];
+    }
+    return true;
+}
+
 PyObject *
 py_subscript(PyObject *self, PyObject *key)
 {
     const td_array *a = py_array_of(self);
     bool single;
+    int64_t at;
+    td_scalar s;
     td_view v;
     int r;
 
+    if (!((py_ndarray *)self)->scalars && element_at(a, key, &at) && td_now_element(a, at, &s)) {
+        py_ndarray *one = py_new();
+
+        return one ? py_done(one, td_array_number(td_array_dev(a), s, &one->a)) : NULL;
+    }
     if (py_is_array(key) && py_array_of(key)->view.shape.ndim && a->view.shape.ndim &&
         td_dtype_is_int(td_array_dtype(py_array_of(key))))
         return take_rows(self, py_array_of(key));

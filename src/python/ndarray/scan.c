@@ -214,6 +214,21 @@ check_bounds(PyObject *module, PyObject *on)
     return Py_NewRef(Py_None);
 }
 
+static PyObject *
+set_eager(PyObject *module, PyObject *n)
+{
+    Py_ssize_t most = PyNumber_AsSsize_t(n, PyExc_OverflowError);
+
+    (void)module;
+    if (most < 0) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_ValueError, "eager is a number of elements, 0 for none, not %zd",
+                         most);
+        return NULL;
+    }
+    return PyLong_FromLongLong(td_now_limit(most));
+}
+
 PyMethodDef py_scan_functions[] = {
     {"_cumsum", PY_FAST(cumsum), METH_FASTCALL, NULL},
     {"_cumprod", PY_FAST(cumprod), METH_FASTCALL, NULL},
@@ -227,5 +242,6 @@ PyMethodDef py_scan_functions[] = {
     {"_histogram", PY_FAST(histogram), METH_FASTCALL, NULL},
     {"_search", PY_FAST(search), METH_FASTCALL, NULL},
     {"_check_bounds", check_bounds, METH_O, NULL},
+    {"_set_eager", set_eager, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -150,8 +150,10 @@ each(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     for (int i = 0; i < m->nin; i++)
         dt[i] = td_array_dtype(&v[i]->value);
     mode = td_grad_set_mode(false);
+    td_now_hold(true);
     given = arguments(m, td_array_dev(&v[0]->value), dt);
     got = given ? PyObject_Call(args[0], given, NULL) : NULL;
+    td_now_hold(false);
     td_grad_set_mode(mode);
     if (results(m, got) &&
         pt_ok(td_each_new(m->in, m->nin, m->num, m->nnum, m->out, m->to, m->nout, &e)))

@@ -1,0 +1,375 @@
+/* now.c - small work on a CPU, done where it would be recorded.
+ *
+ * A recorded operation pays when it fuses with others.  Over few elements the way through a plan and a kernel costs more than
+ * the work, as NumPy's users see who compute with rows of ten elements: there an operation whose operands are in memory
+ * runs at once, without a compiler (array/now).
+ */
+#include "array/graph/array.h"
+
+#include "array/graph/capture.h"
+#include "array/graph/reduce.h"
+#include "array/graph/values.h"
+#include "array/run/now.h"
+#include "base/opts.h"
+
+static int64_t most = -1; /* elements times instructions; negative: not asked yet */
+
+static _Thread_local int held; /* calls of td_now_hold(true) that are open */
+
+int64_t
+td_now_limit(int64_t elements)
+{
+    int64_t before = most < 0 ? td_options()->eager : most;
+
+    most = elements < 0 ? before : elements;
+    return before;
+}
+
+static td_status
+computed(td_node *n)
+{
+    return n->kind == TD_N_CAST ? td_now(n) : TD_SKIP;
+}
+
+bool
+td_now_there(const td_node *n)
+{
+    return n->kind == TD_N_SCALAR || td_node_on_host(n);
+}
+
+static const td_steps *
+steps_of(const td_node *n)
+{
+    if (n->kind == TD_N_OP)
+        return td_steps_op((td_op)n->op, (td_dtype)n->src[n->nsrc - 1]->dt);
+    return td_steps_cast((td_dtype)n->src[0]->dt, (td_dtype)n->dt);
+}
+
+bool
+td_now_few(int64_t n)
+{
+    return n <= (most < 0 ? td_now_limit(-1) : most);
+}
+
+void
+td_now_hold(bool hold)
+{
+    held += hold ? 1 : -1;
+}
+
+bool
+td_now_watched(void)
+{
+    return held || td_capture_now() || td_tape_now() || td_watched() || td_fp_asked();
+}
+
+static bool
+may_run(const td_node *n)
+{
+    return (n->kind == TD_N_OP || n->kind == TD_N_CAST || n->kind == TD_N_REDUCE) && !n->hosted &&
+           td_dev_info(n->dev)->kind == TD_DEV_CPU && !td_now_watched();
+}
+
+/* ---- numbers ---- */
+
+/* x as a number of dtype dt; false: it is none. */
+static bool
+number_of(const td_operand *x, td_dtype dt, td_scalar *out)
+{
+    const td_node *n = x->array ? x->array->store->node : NULL;
+    uint64_t bits[2];
+
+    if (n && (n->kind != TD_N_SCALAR || !x->array->whole))
+        return false;
+    *out = n ? n->par[0] : x->scalar;
+    if (out->dt != dt) {
+        td_scalar_bits(*out, dt, bits);
+        *out = td_scalar_load(dt, bits);
+    }
+    return true;
+}
+
+td_status
+td_now_numbers(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, td_array *out)
+{
+    td_scalar s[TD_MAXSRC];
+    const td_steps *p;
+
+    for (int i = 0; i < n; i++)
+        if (!number_of(&x[i], op == OP_select && i == 0 ? TD_BOOL : dt, &s[i]))
+            return TD_SKIP;
+    if (!td_now_few(1) || td_now_watched())
+        return TD_SKIP;
+    p = td_steps_op(op, dt);
+    return p ? td_array_number(d, td_steps_number(p, s, n, td_op_result(op, dt)), out) : TD_SKIP;
+}
+
+bool
+td_now_element(const td_array *a, int64_t offset, td_scalar *out)
+{
+    const td_node *n = a->store->node;
+    size_t size = td_dtype_size(td_array_dtype(a));
+
+    if (!td_node_on_host(n) || td_now_watched())
+        return false;
+    *out = td_scalar_load(td_array_dtype(a), (const char *)n->buf->ptr + offset * (int64_t)size);
+    return true;
+}
+
+/* ---- arrays ---- */
+
+td_few
+td_now_operand(const td_node *n, uint64_t bits[2])
+{
+    td_few x = {.view = &n->view, .dt = (td_dtype)n->dt};
+
+    if (n->buf) {
+        x.at = (const char *)n->buf->ptr;
+    } else {
+        td_scalar_bits(n->par[0], x.dt, bits);
+        x.at = (const char *)bits;
+    }
+    return x;
+}
+
+/* ---- reductions ---- */
+
+static const td_fold_steps *
+make_fold(td_red red, td_dtype in, td_dtype out, td_fold_steps *f)
+{
+    bool pair = td_red_pair(red, in, out);
+    int n = td_red_nacc(red, pair);
+    td_dtype acc[TD_MAXACC];
+    td_val a[2 * TD_MAXACC], r[TD_MAXACC], count, ddof;
+    td_arena mem = {0};
+    td_fn fn = td_fn_new(&mem, "lift");
+    td_num x = td_num_param(&fn, in), v;
+
+    for (int i = 0; i < n; i++)
+        acc[i] = td_red_acc(red, i, in, out);
+    td_red_lift(&fn, red, pair, acc, x, td_param(&fn, TD_I64), r);
+    f->lift = td_steps_make(&fn, r, n);
+    fn = td_fn_new(&mem, "merge");
+    for (int i = 0; i < 2 * n; i++)
+        a[i] = td_param(&fn, acc[i % n]);
+    td_red_merge(&fn, red, pair, a, a + n, r);
+    f->merge = td_steps_make(&fn, r, n);
+    fn = td_fn_new(&mem, "finish");
+    for (int i = 0; i < n; i++)
+        a[i] = td_param(&fn, acc[i]);
+    count = td_param(&fn, TD_I64);
+    ddof = td_param(&fn, TD_F64);
+    v = td_red_finish(&fn, red, pair, a, count, ddof, out);
+    v = td_num_cast(&fn, v, out);
+    f->finish = td_steps_make(&fn, (td_val[]){v.re, v.im}, td_num_is_pair(v) ? 2 : 1);
+    td_arena_free(&mem);
+    return f->lift && f->merge && f->finish ? f : NULL;
+}
+
+static const td_fold_steps *
+fold_of(const td_node *n)
+{
+    static struct {
+        bool asked;
+        td_fold_steps steps;
+        const td_fold_steps *found;
+    } made[TD_RED_COUNT][TD_DTYPE_COUNT][TD_DTYPE_COUNT];
+    td_dtype in = (td_dtype)n->src[0]->dt, out = (td_dtype)n->dt;
+
+    if (td_red_shifts((td_red)n->op)) /* by what the elements are */
+        return NULL;
+    if (!made[n->op][in][out].asked)
+        made[n->op][in][out].found = make_fold((td_red)n->op, in, out, &made[n->op][in][out].steps);
+    made[n->op][in][out].asked = true;
+    return made[n->op][in][out].found;
+}
+
+/* ---- arrays of few elements ---- */
+
+/* n, computed at `at` (or a number's bits), has its value. */
+static td_status
+settle(td_node *n, td_buf *b, const uint64_t number[2])
+{
+    if (b)
+        td_node_settle(n, b, &n->view);
+    else
+        td_node_settle_scalar(n, td_scalar_load((td_dtype)n->dt, number));
+    return TD_OK;
+}
+
+static td_status
+fold(td_node *n)
+{
+    const td_node *x = n->src[0];
+    const td_fold_steps *f = fold_of(n);
+    int64_t size = td_shape_size(&x->view.shape), results = td_shape_size(&n->view.shape);
+    uint64_t bits[2], number[2] = {0};
+    td_few src = td_now_operand(x, bits), out = {(const char *)number, &n->view, (td_dtype)n->dt};
+    td_buf *b = NULL;
+
+    if (!f || !size || !td_now_few(size * td_steps_count(f->merge)) || !td_now_few(results * 4))
+        return TD_SKIP;
+    if (n->view.shape.ndim) {
+        TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev),
+                          (size_t)results * td_dtype_size((td_dtype)n->dt), &b));
+        out.at = (const char *)b->ptr;
+    }
+    td_fold_run(f, &src, n->axes, n->par[0].f[0], &out);
+    return settle(n, b, number);
+}
+
+static td_status
+run(td_node *n, const td_steps *p)
+{
+    uint64_t bits[TD_MAXSRC][2], number[2] = {0};
+    td_few src[TD_MAXSRC], out = {(const char *)number, &n->view, (td_dtype)n->dt};
+    size_t nbytes = (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
+    td_buf *b = NULL;
+
+    if (n->view.shape.ndim) {
+        TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev), nbytes, &b));
+        out.at = (const char *)b->ptr;
+    }
+    for (int i = 0; i < n->nsrc; i++)
+        src[i] = td_now_operand(n->src[i], bits[i]);
+    if (nbytes)
+        td_steps_run(p, src, n->nsrc, &out);
+    return settle(n, b, number);
+}
+
+td_status
+td_now(td_node *n)
+{
+    int64_t size = td_shape_size(&n->view.shape);
+    const td_steps *p;
+
+    if (!td_now_few(size) || !may_run(n))
+        return TD_SKIP;
+    for (int i = 0; i < n->nsrc; i++) {
+        td_node *s = n->src[i];
+
+        if (s->dev != n->dev)
+            return TD_SKIP;
+        if (!td_now_there(s))
+            TD_TRY(computed(s));
+    }
+    if (n->kind == TD_N_REDUCE)
+        return fold(n);
+    p = steps_of(n);
+    return p && td_now_few(size * td_steps_count(p)) ? run(n, p) : TD_SKIP;
+}
+
+/* ---- products ---- */
+
+static bool
+is_factor(const td_array *a)
+{
+    return (a->view.shape.ndim == 1 || a->view.shape.ndim == 2) &&
+           td_node_on_host(a->store->node) && a->dt == a->store->dt;
+}
+
+bool
+td_now_multiplies(const td_array *a, const td_array *b)
+{
+    const td_shape *sa = &a->view.shape, *sb = &b->view.shape;
+    int64_t n, k;
+
+    if (a->dt != b->dt || !td_few_multiplies(td_array_dtype(a)) || !is_factor(a) || !is_factor(b) ||
+        td_array_dev(a) != td_array_dev(b) || td_now_watched())
+        return false;
+    n = sb->ndim == 2 ? sb->dim[1] : 1;
+    k = sb->dim[0];
+    return k && sa->dim[sa->ndim - 1] == k && td_now_few(k) &&
+           td_now_few((sa->ndim == 2 ? sa->dim[0] : 1) * n) && /* no overflow in what follows */
+           td_now_few((sa->ndim == 2 ? sa->dim[0] : 1) * n * k);
+}
+
+/* v with an axis of one element at place `at`. */
+static td_view
+as_matrix(const td_view *v, int at)
+{
+    td_view m = {.shape.ndim = 2, .offset = v->offset};
+
+    for (int i = 0; i < 2; i++) {
+        int own = v->shape.ndim == 2 ? i : i == at ? -1 : 0;
+
+        m.shape.dim[i] = own < 0 ? 1 : v->shape.dim[own];
+        m.stride[i] = own < 0 ? 0 : v->stride[own];
+    }
+    return m;
+}
+
+td_status
+td_now_product(const td_array *a, const td_array *b, td_array *out)
+{
+    td_dtype dt = td_array_dtype(a);
+    td_view va = as_matrix(&a->view, 0), vb = as_matrix(&b->view, 1), v;
+    td_few x = {(const char *)a->store->node->buf->ptr, &va, dt},
+           y = {(const char *)b->store->node->buf->ptr, &vb, dt}, r = {.view = &v, .dt = dt};
+    uint64_t number[2] = {0};
+    td_shape s = {0}, m = {.ndim = 2, .dim = {va.shape.dim[0], vb.shape.dim[1]}};
+
+    if (a->view.shape.ndim == 2)
+        s.dim[s.ndim++] = m.dim[0];
+    if (b->view.shape.ndim == 2)
+        s.dim[s.ndim++] = m.dim[1];
+    v = td_view_contiguous(&m);
+    if (s.ndim)
+        TD_TRY(td_array_empty(td_array_dev(a), dt, &s, out));
+    r.at = s.ndim ? (const char *)out->store->node->buf->ptr : (const char *)number;
+    td_few_product(&x, &y, &r);
+    return s.ndim ? TD_OK : td_array_number(td_array_dev(a), td_scalar_load(dt, number), out);
+}
+
+/* ---- writing ---- */
+
+bool
+td_now_own(const td_storage *s)
+{
+    const td_node *n = s->node;
+
+    return td_node_on_host(n) && n->refs == 1 && !n->held && atomic_load(&n->buf->refs) == 1 &&
+           !atomic_load(&n->buf->flags) && !atomic_load(&n->buf->lent);
+}
+
+/* A number becomes another one. */
+static td_status
+assign_number(td_storage *s, const td_node *value)
+{
+    td_dtype dt = (td_dtype)s->dt;
+    uint64_t bits[2];
+    td_few x = td_now_operand(value, bits);
+    td_scalar v = td_scalar_load(x.dt, x.at + x.view->offset * (int64_t)td_dtype_size(x.dt));
+    td_node *n;
+
+    td_scalar_bits(v, dt, bits);
+    TD_TRY(td_node_scalar(s->dev, td_scalar_load(dt, bits), &n));
+    td_storage_set(s, n);
+    return TD_OK;
+}
+
+td_status
+td_now_assign(const td_array *a, td_node *value)
+{
+    td_storage *s = a->store;
+    uint64_t bits[2];
+    const td_steps *p;
+    td_few src, out;
+    int64_t size = td_array_size(a);
+
+    if (a->whole && s->node->kind == TD_N_SCALAR && td_now_there(value) && !td_now_watched())
+        return assign_number(s, value);
+    if (!td_now_few(size) || !td_now_there(value) || !td_now_own(s) || value->dev != s->dev ||
+        td_now_watched() || (value->buf && value->buf == s->node->buf))
+        return TD_SKIP;
+    p = td_steps_cast((td_dtype)value->dt, td_array_dtype(a));
+    if (!p || !td_now_few(size * td_steps_count(p)))
+        return TD_SKIP;
+    td_capture_write(s);
+    s->node->in_range = 0;
+    src = td_now_operand(value, bits);
+    out = (td_few){(const char *)s->node->buf->ptr, &a->view, td_array_dtype(a)};
+    if (size)
+        td_steps_run(p, &src, 1, &out);
+    return TD_OK;
+}
