@@ -177,6 +177,8 @@ td_status td_array_eval(const td_array *const *a, int n); /* recorded work is la
 td_status td_eval_all(void);                              /* every pending storage */
 /* The element of a's memory so many elements behind its begin, where it can be read without waiting; false: not so. */
 bool      td_now_element(const td_array *a, int64_t offset, td_scalar *out);
+/* That element becomes x, a number, cast to a's dtype.  TD_SKIP: nothing has been done, td_array_assign does it. */
+td_status td_now_set_element(const td_array *a, int64_t offset, const td_operand *x);
 /* The elements in C order into host memory of td_array_size * itemsize bytes. */
 td_status td_array_get(const td_array *a, void *out);
 /* Is a's value on the host, or does it wait for what is? */

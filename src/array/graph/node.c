@@ -157,23 +157,33 @@ axis_order(const td_view *v, const td_shape *s, int order[])
 }
 
 void
-td_node_follow(td_node *n)
+td_view_follow(td_view *v, const td_view *const *src, int n)
 {
-    int order[TD_MAXDIM], other[TD_MAXDIM], nd = n->view.shape.ndim;
+    int order[TD_MAXDIM], other[TD_MAXDIM], nd = v->shape.ndim;
     bool found = false;
     int64_t step = 1;
 
-    for (int i = 0; i < n->nsrc && nd > 1; i++) {
-        if (!axis_order(&n->src[i]->view, &n->view.shape, found ? other : order))
+    for (int i = 0; i < n && nd > 1; i++) {
+        if (!axis_order(src[i], &v->shape, found ? other : order))
             continue;
         if (found && memcmp(order, other, (size_t)nd * sizeof *order) != 0)
             return; /* no agreement: C order */
         found = true;
     }
     for (int k = nd - 1; k >= 0 && found; k--) {
-        n->view.stride[order[k]] = step;
-        step *= n->view.shape.dim[order[k]];
+        v->stride[order[k]] = step;
+        step *= v->shape.dim[order[k]];
     }
+}
+
+void
+td_node_follow(td_node *n)
+{
+    const td_view *src[TD_MAXSRC];
+
+    for (int i = 0; i < n->nsrc; i++)
+        src[i] = &n->src[i]->view;
+    td_view_follow(&n->view, src, n->nsrc);
 }
 
 /* n, which has a buffer, is the value that it holds: what spill.c finds by the buffer. */

@@ -71,6 +71,7 @@ typedef struct td_node {
 td_status td_node_new(td_kind kind, td_dev *d, td_dtype dt, const td_shape *s, td_node **out);
 void      td_node_add_src(td_node *n, td_node *src);
 void      td_node_seal(td_node *n); /* after the last source: weight and signature */
+void      td_view_follow(td_view *v, const td_view *const *src, int n); /* v, contiguous: as the views of its shape among src lie */
 void      td_node_follow(td_node *n); /* lays n out as its sources lie, NumPy's order K */
 td_status td_node_leaf(td_buf *b, td_dtype dt, const td_view *v, td_node **out); /* refs b */
 td_status td_node_scalar(td_dev *d, td_scalar s, td_node **out); /* 0-d, of dtype s.dt */

@@ -377,11 +377,11 @@ td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
     TD_TRY(td_op_loop(&op, &dt));
     if (op == OP_power && td_dtype_is_int(dt))
         TD_TRY(check_exponent(&x[1]));
-    if ((st = td_now_numbers(op, dt, x, n, d, out)) != TD_SKIP)
-        return st;
     for (int i = 0; i < n; i++)
         if (x[i].array)
             TD_TRY(td_broadcast(td_optab[op].name, &s, &x[i].array->view.shape, &s));
+    if ((st = td_now_apply(op, dt, x, n, d, &s, out)) != TD_SKIP)
+        return st;
     st = make_sources(op, x, n, d, dt, src);
     if (!st)
         st = emit(op, d, dt, &s, src, n, out);

@@ -27,8 +27,8 @@ td_status td_eval_fill(td_buf *out, td_scalar value, int64_t count);
 /* ---- run/now.c, run/nowpick.c: few elements on a CPU whose operands are there, at once.  TD_SKIP: not so ---- */
 
 td_status td_now(td_node *n); /* about to be recorded: it is computed */
-/* A row over numbers, in a loop of dt. */
-td_status td_now_numbers(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, td_array *out);
+/* A row in a loop of dt, whose result has shape s. */
+td_status td_now_apply(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, const td_shape *s, td_array *out);
 td_status td_now_pick(const td_array *a, const td_pick *p, td_array *out); /* as td_array_pick */
 
 /* ---- run/spill.c ---- */

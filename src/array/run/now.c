@@ -12,6 +12,8 @@
 #include "array/run/now.h"
 #include "base/opts.h"
 
+#include <string.h>
+
 static int64_t most = -1; /* elements times instructions; negative: not asked yet */
 
 static _Thread_local int held; /* calls of td_now_hold(true) that are open */
@@ -70,7 +72,7 @@ may_run(const td_node *n)
            td_dev_info(n->dev)->kind == TD_DEV_CPU && !td_now_watched();
 }
 
-/* ---- numbers ---- */
+/* ---- rows ---- */
 
 /* x as a number of dtype dt; false: it is none. */
 static bool
@@ -89,19 +91,74 @@ number_of(const td_operand *x, td_dtype dt, td_scalar *out)
     return true;
 }
 
-td_status
-td_now_numbers(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, td_array *out)
+/* x as memory that can be read now, of dtype dt; false: it is none. */
+static bool
+memory_of(const td_operand *x, td_dtype dt, td_few *out)
 {
-    td_scalar s[TD_MAXSRC];
-    const td_steps *p;
+    const td_array *a = x->array;
 
+    if (!a || !td_node_on_host(a->store->node) || a->dt != a->store->dt || a->dt != dt)
+        return false;
+    *out = (td_few){(const char *)a->store->node->buf->ptr, &a->view, dt};
+    return true;
+}
+
+static const td_view no_axes;
+
+/* The result as a leaf that lies as its operands do. */
+static td_status
+apply(const td_steps *p, const td_few *x, int n, td_dev *d, const td_shape *s, td_dtype dt,
+      td_array *out)
+{
+    const td_view *like[TD_MAXSRC];
+    td_view v;
+    td_few to = {.view = &v, .dt = dt};
+    td_buf *b;
+    td_node *r;
+    td_status st;
+
+    td_view_set_contiguous(&v, s);
     for (int i = 0; i < n; i++)
-        if (!number_of(&x[i], op == OP_select && i == 0 ? TD_BOOL : dt, &s[i]))
-            return TD_SKIP;
-    if (!td_now_few(1) || td_now_watched())
+        like[i] = x[i].view;
+    td_view_follow(&v, like, n);
+    TD_TRY(td_buf_new(d, td_dev_stream(d), (size_t)td_shape_size(s) * td_dtype_size(dt), &b));
+    to.at = (const char *)b->ptr;
+    if (td_shape_size(s))
+        td_steps_run(p, x, n, &to);
+    st = td_node_leaf(b, dt, &v, &r);
+    td_buf_unref(b);
+    return st ? st : td_array_of_node(r, out);
+}
+
+td_status
+td_now_apply(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, const td_shape *s,
+             td_array *out)
+{
+    td_scalar number[TD_MAXSRC];
+    uint64_t bits[TD_MAXSRC][2];
+    td_few few[TD_MAXSRC];
+    const td_steps *p;
+    int numbers = 0;
+
+    if (!td_now_few(td_shape_size(s)) || td_now_watched() || td_dev_info(d)->kind != TD_DEV_CPU)
         return TD_SKIP;
+    for (int i = 0; i < n; i++) {
+        td_dtype want = op == OP_select && i == 0 ? TD_BOOL : dt;
+
+        if (number_of(&x[i], want, &number[i])) {
+            numbers++;
+            td_scalar_bits(number[i], want, bits[i]);
+            few[i] = (td_few){(const char *)bits[i], &no_axes, want};
+        } else if (!memory_of(&x[i], want, &few[i]))
+            return TD_SKIP; /* it has to be computed, or cast */
+    }
     p = td_steps_op(op, dt);
-    return p ? td_array_number(d, td_steps_number(p, s, n, td_op_result(op, dt)), out) : TD_SKIP;
+    if (!p || !td_now_few(td_shape_size(s) * td_steps_count(p)))
+        return TD_SKIP;
+    td_eval_count_recorded();
+    if (numbers == n)
+        return td_array_number(d, td_steps_number(p, number, n, td_op_result(op, dt)), out);
+    return apply(p, few, n, d, s, td_op_result(op, dt), out);
 }
 
 bool
@@ -330,6 +387,28 @@ td_now_own(const td_storage *s)
 
     return td_node_on_host(n) && n->refs == 1 && !n->held && atomic_load(&n->buf->refs) == 1 &&
            !atomic_load(&n->buf->flags) && !atomic_load(&n->buf->lent);
+}
+
+td_status
+td_now_set_element(const td_array *a, int64_t offset, const td_operand *x)
+{
+    td_storage *s = a->store;
+    size_t size = td_dtype_size(td_array_dtype(a));
+    uint64_t bits[2];
+    td_scalar v;
+
+    if (s->readonly || !td_now_few(1) || td_now_watched() || !td_now_own(s) ||
+        (x->array && td_array_dev(x->array) != td_array_dev(a)) ||
+        !number_of(x, td_array_dtype(a), &v))
+        return TD_SKIP;
+    if (!x->array && x->weak == 'i')
+        TD_TRY(td_operand_fits(x, td_array_dtype(a)));
+    td_capture_write(s);
+    s->node->in_range = 0;
+    s->version++;
+    td_scalar_bits(v, td_array_dtype(a), bits);
+    memcpy((char *)s->node->buf->ptr + offset * (int64_t)size, bits, size);
+    return TD_OK;
 }
 
 /* A number becomes another one. */

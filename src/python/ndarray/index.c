@@ -337,20 +337,33 @@ element_at(const td_array *a, PyObject *key, int64_t *offset)
     return true;
 }
 
+/* An element that can be read now, as a number. */
+static PyObject *
+number_at(const td_array *a, int64_t at)
+{
+    td_scalar s;
+    py_ndarray *r;
+
+    if (!td_now_element(a, at, &s))
+        return Py_NewRef(Py_None);
+    r = py_new();
+    return r ? py_done(r, td_array_number(td_array_dev(a), s, &r->a)) : NULL;
+}
+
 PyObject *
 py_subscript(PyObject *self, PyObject *key)
 {
     const td_array *a = py_array_of(self);
     bool single;
+    PyObject *one;
     int64_t at;
-    td_scalar s;
     td_view v;
     int r;
 
-    if (!((py_ndarray *)self)->scalars && element_at(a, key, &at) && td_now_element(a, at, &s)) {
-        py_ndarray *one = py_new();
-
-        return one ? py_done(one, td_array_number(td_array_dev(a), s, &one->a)) : NULL;
+    if (!((py_ndarray *)self)->scalars && element_at(a, key, &at)) {
+        if ((one = number_at(a, at)) != Py_None)
+            return one;
+        Py_DECREF(one);
     }
     if (py_is_array(key) && py_array_of(key)->view.shape.ndim && a->view.shape.ndim &&
         td_dtype_is_int(td_array_dtype(py_array_of(key))))
@@ -377,6 +390,13 @@ py_item(PyObject *self, Py_ssize_t i)
     }
     if (!take_int(&c, i))
         return NULL;
+    if (a->view.shape.ndim == 1 && !((py_ndarray *)self)->scalars) {
+        PyObject *one = number_at(a, c.to.offset);
+
+        if (one != Py_None)
+            return one;
+        Py_DECREF(one);
+    }
     while (c.axis < a->view.shape.ndim)
         keep_axis(&c);
     return c.to.shape.ndim ? view_object(self, &c.to) : element(self, &c.to);
@@ -406,6 +426,24 @@ assign_view(PyObject *self, const td_view *v, bool single, PyObject *value)
     if (own.store)
         td_array_unref(&own);
     return py_ok(st) && !PyErr_Occurred() ? 0 : -1;
+}
+
+/* An element becomes a number, at once.  1: done; 0: not that simple; -1: exception. */
+static int
+assign_element(td_array *a, int64_t at, PyObject *value)
+{
+    td_array own;
+    td_operand x;
+    td_status st;
+
+    if (!py_is_array(value) && !PyFloat_CheckExact(value) && !PyLong_CheckExact(value))
+        return 0;
+    if (!py_value(value, td_array_dtype(a), td_array_dev(a), &x, &own))
+        return -1;
+    st = td_now_set_element(a, at, &x);
+    if (own.store)
+        td_array_unref(&own);
+    return st == TD_SKIP ? 0 : py_ok(st) ? 1 : -1;
 }
 
 /* 1: done; 0: not that simple; -1: exception. */
@@ -438,6 +476,7 @@ py_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
 {
     PyObject *done;
     bool single;
+    int64_t at;
     td_view v;
     int r;
 
@@ -447,6 +486,9 @@ py_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     }
     if (!py_writable((py_ndarray *)self))
         return -1;
+    if (element_at(py_array_of(self), key, &at) &&
+        (r = assign_element(py_array_of(self), at, value)))
+        return r > 0 ? 0 : -1;
     if (py_is_array(key) && td_array_dtype(py_array_of(key)) == TD_BOOL) {
         r = assign_mask(self, py_array_of(key), value);
         if (r)
