@@ -3,8 +3,6 @@
 Variables have a type each (i: int, x: float, b: bool), loops are bounded, integers are kept small, divisors away from 0.
 """
 
-import itertools
-import linecache
 import warnings
 
 import numpy as np
@@ -13,6 +11,8 @@ from hypothesis import strategies as st
 
 import treadle as td
 from treadle import _core, cuda
+
+from small_kernels import made
 
 INTS = ("i0", "i1", "n", "int(c[i1 % 5])", "int(d[-1])", "len(a)")
 FLOATS = ("x0", "x1", "a[0]", "a[i0 % 7]", "a[-1 - i1 % 3]", "z")
@@ -112,17 +112,6 @@ def functions(draw):
 def arguments():
     rng = np.random.default_rng(5)
     return (rng.uniform(-9, 9, 7), rng.integers(-50, 50, 5).astype(np.int32), np.array([3, 40], np.int16), 11, 2.25)
-
-
-numbers = itertools.count()
-
-
-def made(text):
-    name = f"<fuzz {next(numbers)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
 
 
 @settings(max_examples=60)

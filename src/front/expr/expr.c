@@ -89,10 +89,7 @@ expr_name(walk *w, uint32_t node, thing *out)
     if (w->fr->var[id].type) {
         *out = w->fr->var[id];
         TD_TRY(carry_read(w, out, node));
-        if (out->maybe && w->exact)
-            exact_flag(w, TD_E1(w->f, logical_not, out->given));
-        out->maybe = false;
-        return TD_OK;
+        return want_bound(w, out, id, node);
     }
     if (w->fr->local[id]) {
         if (w->walks == 0 || w->again) { /* it may come round a loop: the next walk will know */

@@ -389,13 +389,30 @@ turns_are_prange(const turns *t)
     return t->asked && t->how == RUN_PARALLEL && !t->v->never;
 }
 
-bool
-carry_gone(const carry *c)
+/* A loop whose turns run in any order, or would, has left it. */
+static bool
+is_gone(const carry *c)
 {
-    for (; c; c = c->also)
-        if (c->behind && turns_are_prange(c->loop))
-            return true;
-    return false;
+    const verdict *v = c->loop->v;
+
+    return c->behind &&
+           (c->loop->asked ? turns_are_prange(c->loop) : v->independent && !v->never);
+}
+
+const carry *
+carry_gone(walk *w, const carry *c, const carry *had)
+{
+    const carry *all = had;
+
+    for (; c; c = c->also) {
+        const carry *old = had;
+
+        while (old && (old->loop->v != c->loop->v || old->name != c->name || !old->behind))
+            old = old->also;
+        if (is_gone(c) && !old)
+            all = carry_join(w, &(carry){c->loop, c->name, true, c->weak, NULL}, all);
+    }
+    return all;
 }
 
 turns *
@@ -456,7 +473,7 @@ carry_read(walk *w, const thing *x, uint32_t node)
                  c->behind ? "%s is used after the loop, which needs the last turn's value"
                            : "%s holds what an earlier turn left in it",
                  name_of(w, c->name));
-        if (c->loop->how != RUN_IN_ORDER)
+        if (c->loop->how != RUN_IN_ORDER || v->independent)
             w->again = true;
     }
     return TD_OK;

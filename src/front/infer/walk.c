@@ -219,5 +219,6 @@ td_front(const td_source *s, const td_host *host, const td_type *const *arg, uin
         st = finish(&w);
     td_map_free(&w.joins);
     td_map_free(&w.verdicts);
+    td_map_free(&w.asked);
     return st;
 }

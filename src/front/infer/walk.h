@@ -71,8 +71,8 @@ typedef struct thing {
     bool      prange; /* RANGE: its turns may run in any order */
     bool      nonneg; /* NUM of integers: never below 0, so that an index needs no look at its sign */
     bool      small;  /* the same, in an exact function: its size grows by little steps, so that it never comes near 2**63 */
-    bool      maybe;  /* in an exact function: it has a value where `given` says so */
-    td_val    given;  /* bool */
+    bool      maybe;  /* a variable without a value on some path; where it has one, `given` says so */
+    td_val    given;  /* bool; TD_NONE: nobody has asked for it in an earlier walk */
     td_val    tag;    /* a mixed NUM's kind, uint8: exact.h */
     const td_num *pair; /* in an exact function: the number is this one's absolute value; NULL: not known as one */
     td_scalar lit;
@@ -88,7 +88,8 @@ typedef struct thing {
 typedef struct join {
     const td_type *type;
     bool nonneg, small;
-    bool unbound; /* on some path there is no value */
+    bool unbound; /* on some path there is no value, */
+    bool asked;   /* and the program reads it where that matters */
 } join;
 
 /* place - slots that hold a thing of a type: the td_vals in it are slots. */
@@ -96,7 +97,7 @@ typedef struct place {
     thing slots;
     bool  nonneg, small;
     bool  maybe;
-    td_val given; /* where `maybe` says so: the slot that tells whether there is a value */
+    td_val given; /* where `maybe` says so: the slot that tells whether there is a value; TD_NONE: nobody asks */
 } place;
 
 typedef struct loop { /* the innermost loop that break and continue leave */
@@ -105,6 +106,11 @@ typedef struct loop { /* the innermost loop that break and continue leave */
     uint32_t  nvar, *var; /* names assigned in the loop */
     place    *where;      /* their places; valid where `has` says */
     bool     *has;
+    bool     *unset;      /* without a value on a path that comes to the loop's head, */
+    bool     *unset_next; /* at the end of some turn, */
+    bool     *unset_left; /* on some path that leaves the loop from within */
+    bool      runs;       /* it has a turn, whatever the arguments */
+    bool      endless;    /* only break leaves it */
     uint32_t  node;
     uint64_t  path; /* the joins' */
     td_val    mark;  /* valid where `sweeps`: how many arrays had been made before the loop */
@@ -169,6 +175,7 @@ typedef struct walk {
     uint32_t loops;    /* parallel loops that a GPU's function has begun */
     uint32_t sync;     /* of these the first so many are over for all threads before anything else, kept from walk to walk */
     td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
+    td_map   asked;    /* hash of function and name: a read looks whether the variable has a value; kept from walk to walk */
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
     dynpart *parts;  /* the last one first */
@@ -229,7 +236,10 @@ td_hash   join_key(const walk *w, uint32_t node, uint32_t name);
 join     *join_get(walk *w, td_hash key); /* NULL: no path has come there yet */
 /* A path arrives with x: the join grows; TD_ERR_TYPE when it cannot, in the name of `name`. */
 td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name);
-void      join_unbound(walk *w, td_hash key); /* a path arrives without a value, which exact functions tell; no join: nothing */
+void      join_unbound(walk *w, td_hash key); /* a path arrives without a value; no join: nothing */
+join     *join_variable(walk *w, td_hash key, uint32_t name); /* join_get, and whether the program asks for its value's being there */
+bool      tells_unbound(const walk *w); /* does reading a variable without a value tell so?  Kernels do when they are debugged */
+td_status want_bound(walk *w, thing *x, uint32_t name, uint32_t node); /* x, the variable's value, is read: fails where there is none */
 place     place_new(walk *w, const join *j);
 place     place_empty(walk *w, const join *j); /* set to 0: else a turn would get what another one left there */
 td_status place_set(walk *w, const place *p, const thing *x);
@@ -360,7 +370,7 @@ bool      turns_are_prange(const turns *t); /* do its turns run at once because 
 /* Turns of a prange read what other turns have left: fails, behind their body. */
 td_status turns_refuse(walk *w, const turns *t);
 const carry *carry_weak(walk *w, const carry *c); /* of the loops that prange spreads */
-bool      carry_gone(const carry *c);             /* turns that prange spreads have left it */
+const carry *carry_gone(walk *w, const carry *c, const carry *had); /* had, and what of c turns in any order have left */
 const carry *carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also);
 const carry *carry_join(walk *w, const carry *a, const carry *b);
 void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
@@ -488,6 +498,7 @@ void      note_name(walk *w, const thing *x);      /* x's memory has its view's 
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
 void      range_facts(walk *w, const thing *r, thing *x); /* what is known of x, the range's value in the turn w->item */
 bool      range_is_short(const thing *x);            /* known to have too few turns for lanes */
+bool      iter_runs(const thing *it); /* known to have a turn */
 bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
 td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */
 td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */

@@ -171,13 +171,14 @@ prepare_array(walk *w, region *g, reduction *r)
 static td_status
 find_reduction(walk *w, region *g, uint32_t name)
 {
-    const thing *x = &w->fr->var[name];
+    thing *x = &w->fr->var[name];
     reduction *r = &g->red[g->nred];
     reducing how;
     join *j;
 
     if (!x->type || !find_reducing(w, g->node, name, &how))
         return TD_OK;
+    TD_TRY(want_bound(w, x, name, g->node));
     *r = (reduction){.name = name, .how.op = how.op, .before = *x};
     if (is_array(x) && !x->lazy && x->type->item[0]->kind == TD_T_NUM && !how.renames) {
         g->arr[g->narr] = *r;
@@ -208,10 +209,11 @@ find_elements(walk *w, region *g)
     reducing how;
 
     for (uint32_t i = 0; i < n; i++) {
-        const thing *x = &w->fr->var[name[i]];
+        thing *x = &w->fr->var[name[i]];
 
         if (!x->type || !is_array(x))
             continue;
+        TD_TRY(want_bound(w, x, name[i], g->node));
         if (x->lazy || x->type->item[0]->kind != TD_T_NUM ||
             !find_reducing(w, g->node, name[i], &how)) {
             g->clash = at[i];

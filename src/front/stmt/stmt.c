@@ -246,7 +246,7 @@ meet_begin(walk *w, uint32_t node, meeting *m)
     m->before = td_alloc(w->mem, (m->n + 1) * sizeof *m->before);
     m->carried = td_alloc(w->mem, (m->n + 1) * sizeof *m->carried);
     for (uint32_t i = 0; i < m->n; i++) {
-        join *j = join_get(w, join_key(w, node, m->name[i]));
+        join *j = join_variable(w, join_key(w, node, m->name[i]), m->name[i]);
 
         m->has[i] = j != NULL;
         if (j)
