@@ -143,9 +143,10 @@ round_to(walk *w, const thing *x, const digits *d, thing *out)
     TD_TRY(num_op(w, OP_less, (thing[]){y, whole}, 2, &y));
     large = TD_E2(w->f, logical_and, TD_E1(w->f, logical_not, d->before),
                   TD_E1(w->f, logical_not, val_as(w, &y, TD_BOOL)));
+    large = TD_E2(w->f, logical_or, large,
+                  TD_E1(w->f, logical_not, TD_E1(w->f, isfinite, val_as(w, x, dt))));
     none = TD_E2(w->f, logical_and, d->before,
                  TD_E1(w->f, logical_not, TD_E1(w->f, isfinite, val_as(w, &scale, dt))));
-    none = TD_E2(w->f, logical_and, none, TD_E1(w->f, isfinite, val_as(w, x, dt)));
     *out = num_of(out->type,
                   td_num_of(TD_E3(w->f, select, large, val_as(w, x, dt),
                                   TD_E3(w->f, select, none,
