@@ -316,6 +316,8 @@ recall(walk *w, const loop *l, enum recalled at)
             *x = place_get(w, &l->where[i]);
         else if (j)
             *x = stand_in(w, j->type);
+        else
+            *x = (thing){0}; /* no path comes here with a value */
         if (x->type && x->view)
             x->view->name = name;
         if (is_set(l, i, at, has_else))
