@@ -92,12 +92,12 @@ class Kernel:
         return lines
 
     def barrier(self):
+        kind, test = self.rng.randint(0, 5), self.condition(False)  # which is of the phase that ends
         self.phase()
-        kind = self.rng.randint(0, 5)
         if kind == 0:
-            return [f"i1 = MEET syncthreads_count({self.condition(False)})"]
+            return [f"i1 = MEET syncthreads_count({test})"]
         if kind == 1:
-            return [f"i1 = MEET {self.rng.choice(('syncthreads_and', 'syncthreads_or'))}({self.condition(False)})"]
+            return [f"i1 = MEET {self.rng.choice(('syncthreads_and', 'syncthreads_or'))}({test})"]
         return ["MEET syncthreads()"]
 
     # ---- expressions ----
@@ -106,7 +106,7 @@ class Kernel:
         rng = self.rng
         if uniform:
             if self.u_closed or rng.random() < 0.4:
-                return rng.choice(("n", "v", "blk", f"int(a[{rng.randint(0, 15)}] % 50)", f"int(c[v % 16])"))
+                return rng.choice(("n", "v", "blk", f"int(a[{rng.randint(0, 15)}] % 50)", "int(c[v % 16])"))
             self.u_read = True
             return f"u[blk, {rng.randint(0, 2)}]"
         kind = rng.randint(0, 8)
@@ -239,12 +239,12 @@ class Kernel:
         return indented(self.statements(depth - 1, uniform, loop))
 
     def branch(self, depth, uniform, loop):
-        before, after, lines = (self.mode, self.u_read, self.u_closed), [], []
         words = ["if"] + ["elif"] * (self.rng.random() < 0.4) + ["else"] * (self.rng.random() < 0.5)
         tests = [self.condition(uniform) for word in words]
+        before, after, lines = (self.mode, self.u_read, self.u_closed), [], []
         for word, test in zip(words, tests):
             if uniform:  # all threads of the block take this one, from where they were before
-                self.mode, self.u_read, self.u_closed = dict(before[0]), before[1] or self.u_read, before[2]
+                self.mode, self.u_read, self.u_closed = dict(before[0]), *before[1:]
             lines += ["else:" if word == "else" else f"{word} {test}:", *self.inside(depth, uniform, loop)]
             after.append((self.mode, self.u_read, self.u_closed))
         if uniform and any("MEET" in line for line in lines):

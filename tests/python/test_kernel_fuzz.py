@@ -8,11 +8,10 @@ import warnings
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_kernels import made
 
 import treadle as td
 from treadle import _core, cuda
-
-from small_kernels import made
 
 INTS = ("i0", "i1", "n", "int(c[i1 % 5])", "int(d[-1])", "len(a)")
 FLOATS = ("x0", "x1", "a[0]", "a[i0 % 7]", "a[-1 - i1 % 3]", "z")

@@ -4,11 +4,10 @@ import random
 
 import numpy as np
 import pytest
+from small_kernels import made
 
 import treadle as td
 from treadle import cuda, guvectorize, jit, njit, prange, vectorize
-
-from small_kernels import made
 
 
 def under_if(n, a):
@@ -37,7 +36,7 @@ def in_while(n, a):
 
 
 def over_array(n, a):
-    for v in a[n:]:
+    for v in a[n:]:  # noqa: B007
         pass
     return v
 
@@ -156,7 +155,7 @@ def by_inner_loop(n, a):
         n -= 1
         if n < 0:
             break
-        for i in range(n):
+        for _i in range(n):
             r = 7
     if n < -5:
         y = 2
@@ -305,7 +304,7 @@ def test_in_recursion():
 def test_on_a_gpu():
     @njit
     def f(a, n):
-        for i in range(n):
+        for _i in range(n):
             x = 2.0
         for i in range(a.size):
             a[i] = x

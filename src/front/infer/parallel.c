@@ -21,6 +21,7 @@ typedef struct access {
 
 typedef struct verdict {
     bool independent, never, lanes;
+    bool draws; /* turns draw random numbers, each after the other */
     uint32_t line; /* of what stands in the way */
     char why[200];
 } verdict;
@@ -96,7 +97,22 @@ turns_how(const turns *t)
 bool
 turns_lanes(const turns *t)
 {
-    return t->v->lanes;
+    return t->v->lanes && !t->v->draws;
+}
+
+bool
+turns_draws(const turns *t)
+{
+    return t->v->draws;
+}
+
+void
+note_draws(walk *w)
+{
+    for (turns *t = w->turns; t; t = t->up) {
+        w->again = w->again || !t->v->draws;
+        t->v->draws = true;
+    }
 }
 
 bool

@@ -126,6 +126,7 @@ begin_walk(walk *w, const td_source *s)
     w->again = false;
     w->turns = NULL;
     w->parallel = false;
+    w->piece = TD_NONE;
     w->arrays = 0;
     w->forms = w->inner = 0;
     w->loops = w->nests = 0;

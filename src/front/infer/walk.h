@@ -169,6 +169,7 @@ typedef struct walk {
     bool     fails;    /* there a turn may fail: each stands in a block, known from the walk before */
     bool     turn_block; /* it does, */
     uint32_t turn_depth; /* and this is the depth around it */
+    td_val   piece;      /* int64: which part of a CPU's parallel loop takes the turns; TD_NONE: none */
     uint32_t forms;    /* views with other axes that have been made */
     uint32_t inner;    /* the loop whose turns a GPU's threads share out along x; 0: none */
     uint32_t nests;    /* open loops over the elements of whole arrays */
@@ -349,6 +350,8 @@ typedef enum how_run {
 } how_run;
 turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked, bool few); /* asked: by prange; few: too few turns for lanes */
 how_run   turns_how(const turns *t);
+bool      turns_draws(const turns *t); /* do its turns draw random numbers?  Known from the walk before */
+void      note_draws(walk *w);         /* the turns of all open loops do */
 bool      turns_lanes(const turns *t); /* are a parallel loop's turns lanes, too? */
 bool      turns_free(walk *w, uint32_t node); /* was the loop found independent by an earlier walk? */
 /* A store: on a GPU only turns of loops that run in parallel may. */
@@ -404,6 +407,10 @@ typedef struct combining {
     thing  same;
 } combining;
 td_status reduce_combine(walk *w, const combining *how, const thing *a, const thing *b, thing *out);
+
+/* ---- draws.c: random numbers of compiled functions ---- */
+td_val draws_base(walk *w);                         /* uint32: from it the pieces of one parallel loop seed their generators */
+td_status draws_seed(walk *w, td_val base, td_val piece); /* piece's generators begin */
 
 /* ---- gridsum.c: what a GPU's threads have found, combined, in an order that only depends on the grid ---- */
 td_status grid_part(walk *w, const combining *how, const thing *own, uint32_t *entry); /* all threads come here, and then to a grid barrier */
