@@ -557,17 +557,19 @@ def _py_weibullvariate(alpha, beta):
 
 _NUMPYS = {
     "seed": _np_seed, "random": _random, "random_sample": _random, "ranf": _random, "sample": _random, "rand": _rand,
-    "randn": _randn, "standard_normal": _standard_normal, "normal": _normal, "uniform": _uniform, "lognormal": _lognormal,
-    "exponential": _exponential, "standard_exponential": _standard_exponential, "gamma": _gamma,
-    "standard_gamma": _standard_gamma, "chisquare": _chisquare, "laplace": _laplace, "gumbel": _gumbel, "logistic": _logistic,
-    "rayleigh": _rayleigh, "weibull": _weibull, "pareto": _pareto, "standard_cauchy": _standard_cauchy, "poisson": _poisson,
-    "randint": _randint, "shuffle": _shuffle, "permutation": _permutation, "choice": _choice,
+    "randn": _randn, "standard_normal": _standard_normal, "normal": _normal, "uniform": _uniform,
+    "lognormal": _lognormal, "exponential": _exponential, "standard_exponential": _standard_exponential,
+    "gamma": _gamma, "standard_gamma": _standard_gamma, "chisquare": _chisquare, "laplace": _laplace,
+    "gumbel": _gumbel, "logistic": _logistic, "rayleigh": _rayleigh, "weibull": _weibull, "pareto": _pareto,
+    "standard_cauchy": _standard_cauchy, "poisson": _poisson, "randint": _randint, "shuffle": _shuffle,
+    "permutation": _permutation, "choice": _choice,
 }  # fmt: skip
 _PYTHONS = {
-    "seed": _py_seed, "random": _py_random, "uniform": _py_uniform, "randrange": _py_randrange, "randint": _py_randint,
-    "getrandbits": _getrandbits, "choice": _py_choice, "shuffle": _py_shuffle, "gauss": _py_gauss,
-    "normalvariate": _py_normalvariate, "lognormvariate": _py_lognormvariate, "expovariate": _py_expovariate,
-    "triangular": _py_triangular, "paretovariate": _py_paretovariate, "weibullvariate": _py_weibullvariate,
+    "seed": _py_seed, "random": _py_random, "uniform": _py_uniform, "randrange": _py_randrange,
+    "randint": _py_randint, "getrandbits": _getrandbits, "choice": _py_choice, "shuffle": _py_shuffle,
+    "gauss": _py_gauss, "normalvariate": _py_normalvariate, "lognormvariate": _py_lognormvariate,
+    "expovariate": _py_expovariate, "triangular": _py_triangular, "paretovariate": _py_paretovariate,
+    "weibullvariate": _py_weibullvariate,
 }  # fmt: skip
 
 DRAWS = {getattr(np.random, name): f for name, f in _NUMPYS.items()}

@@ -527,6 +527,12 @@ expr_unary(walk *w, uint32_t node, thing *out)
 
     TD_TRY(expr(w, F(node, UnaryOp_operand), &x));
     w->node = node;
+    if (kind_of(w, F(node, UnaryOp_op)) == TD_SYN_USub && x.known &&
+        kind_of(w, F(node, UnaryOp_operand)) == TD_SYN_Constant && x.type->dt == TD_U64 &&
+        x.lit.i == INT64_MIN) { /* -9223372036854775808 is an int64 though 9223372036854775808 is none */
+        *out = num_int(INT64_MIN);
+        return TD_OK;
+    }
     return num_unary(w, kind_of(w, F(node, UnaryOp_op)), &x, out);
 }
 
