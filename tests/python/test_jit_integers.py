@@ -104,9 +104,9 @@ class Fits:
             raise OverflowError
 
 
-def step(op):
+def step(op, turned=False):
     def run(a, b):
-        a, b = (x.v if isinstance(x, Fits) else int(x) for x in (a, b))
+        a, b = (x.v if isinstance(x, Fits) else int(x) for x in ((b, a) if turned else (a, b)))
         if op in ("<<", ">>") and not 0 <= b < 64:
             raise OverflowError
         return Fits(OPS[op](a, b))
@@ -117,7 +117,7 @@ def step(op):
 for _name, _op in (("add", "+"), ("sub", "-"), ("mul", "*"), ("floordiv", "//"), ("mod", "%"), ("and", "&"), ("or", "|"), ("xor", "^"),
                    ("lshift", "<<"), ("rshift", ">>")):  # fmt: skip
     setattr(Fits, f"__{_name}__", step(_op))
-    setattr(Fits, f"__r{_name}__", lambda a, b, run=step(_op): run(b, a))
+    setattr(Fits, f"__r{_name}__", step(_op, turned=True))
 Fits.__neg__ = lambda a: Fits(-a.v)
 Fits.__invert__ = lambda a: Fits(~a.v)
 Fits.__abs__ = lambda a: Fits(abs(a.v))
