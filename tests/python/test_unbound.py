@@ -162,6 +162,36 @@ def by_inner_loop(n, a):
     return r if a[0] < 1 else y
 
 
+def named_in_and(n, a):
+    if n > 1 and (y := n * 2) > 4:
+        pass
+    return y
+
+
+def named_in_choice(n, a):
+    z = 5 if n > 2 else (q := n)
+    return z + q
+
+
+def named_in_or(n, a):
+    if n > 1 or (y := n) == 0:
+        return y
+    return 7
+
+
+def named_in_while(n, a):
+    while n > 2 and (y := n * 3) > 0:
+        n -= 1
+    return y
+
+
+def named_by_while(n, a):
+    while (y := n * 3) > 4:
+        n -= 1
+        z = y
+    return y + z
+
+
 def always(n, a):
     for i in range(1, 4):
         x = i
@@ -183,7 +213,8 @@ def called(n, a):
 
 
 FUNCTIONS = (under_if, in_for, loop_variable, in_while, over_array, one_of_two, by_break, by_else, by_continue, turn_to_turn,
-             changed, an_array, stored, a_tuple, only_if_asked, asked_by_and, inner, forever, left_in_the_first_turn, by_inner_loop, always, called)
+             changed, an_array, stored, a_tuple, only_if_asked, asked_by_and, inner, forever, left_in_the_first_turn, by_inner_loop, named_in_and, named_in_choice,
+             named_in_or, named_in_while, named_by_while, always, called)
 
 
 def outcome(f, *args):
@@ -345,7 +376,9 @@ def block(rng, depth, loop):
         if kind <= 1:
             lines.append(f"{x} = {rng.randint(0, 9)}")
         elif kind == 2:
-            lines.append(rng.choice((f"k += {y}", f"{x} = {y} + 1", f"{x} += 1", f"if {cond}: k = k + {y}")))
+            lines.append(rng.choice((f"k += {y}", f"{x} = {y} + 1", f"{x} += 1", f"if {cond}: k = k + {y}",
+                                     f"if {cond} and ({x} := {rng.randint(0, 9)}) > 4: k += {x}", f"k += 1 if {cond} else ({x} := k)",
+                                     f"if {cond} or ({x} := n) > 7: k += 1")))
         elif kind == 3:
             lines += [f"if {cond}:", *body]
         elif kind == 4:

@@ -184,7 +184,7 @@ class _Call:
         hidden = {"mailbox": "box", "result": "got", "memory": "&heap"}
         unknown = set(self.about["hidden"]) - set(hidden)
         if "random state" in unknown:
-            raise TypeError("build: the function draws random numbers, whose state a file has not: make them an argument")
+            raise TypeError("build: the function draws random numbers, which a file cannot: make them an argument")
         if unknown:
             raise TypeError("build: the function uses an array of its globals: make it an argument")
         pack = [*self.pack]

@@ -182,20 +182,30 @@ choose_between(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_
     td_hash key = join_key(w, node, 0);
     join *j = join_get(w, key);
     place p = {0};
+    meeting m = {0}; /* of what := assigns */
+    uint32_t *one, *two, none, ntwo;
     td_status st;
 
     if (j)
         p = place_new(w, j);
+    one = assigned_by(w, then, &none);
+    two = other ? assigned_by(w, other, &ntwo) : (ntwo = 0, NULL);
+    m.name = names_of_two(w, one, none, two, ntwo, &m.n);
+    meet_begin(w, node, &m);
     td_if(w->f, cond->num.re);
     st = branch(w, key, j ? &p : NULL, then, NULL);
     if (st != TD_SKIP ||
         !w->again) /* one that waits for the next walk leaves the other one's type */
         TD_TRY(st);
+    TD_TRY(meet_path(w, node, &m));
     td_else(w->f);
+    meet_again(w, &m);
     st = branch(w, key, j ? &p : NULL, other, have);
     if (st != TD_SKIP || !w->again)
         TD_TRY(st);
+    TD_TRY(meet_path(w, node, &m));
     td_end(w->f);
+    meet_end(w, node, &m);
     if (!join_get(w, key))
         return TD_SKIP;
     *out = j ? place_get(w, &p) : stand_in(w, join_get(w, key)->type);
@@ -529,7 +539,8 @@ expr_unary(walk *w, uint32_t node, thing *out)
     w->node = node;
     if (kind_of(w, F(node, UnaryOp_op)) == TD_SYN_USub && x.known &&
         kind_of(w, F(node, UnaryOp_operand)) == TD_SYN_Constant && x.type->dt == TD_U64 &&
-        x.lit.i == INT64_MIN) { /* -9223372036854775808 is an int64 though 9223372036854775808 is none */
+        x.lit.i ==
+            INT64_MIN) { /* -9223372036854775808 is an int64 though 9223372036854775808 is none */
         *out = num_int(INT64_MIN);
         return TD_OK;
     }

@@ -33,11 +33,12 @@ refuse_here(walk *w)
                         : w->outline                      ? "a function that calls itself"
                                                           : NULL;
 
-    return !where ? TD_OK
-                  : bad(w, w->node, TD_ERR_TYPE,
-                        "numpy.random and random cannot be drawn from in %s: draw an array before, or "
-                        "use cuda.random's states",
-                        where);
+    return !where
+               ? TD_OK
+               : bad(w, w->node, TD_ERR_TYPE,
+                     "numpy.random and random cannot be drawn from in %s: draw an array before, or "
+                     "use cuda.random's states",
+                     where);
 }
 
 /* draws(which): the words of numpy.random's generator (0), or random's (1), to read and write. */
@@ -53,7 +54,8 @@ fn_draws(walk *w, const call *c, int number, thing *out)
         return bad(w, c->node, TD_ERR_TYPE, "draws takes 0 or 1");
     TD_TRY(refuse_here(w));
     note_draws(w);
-    w->f->libm = true; /* logarithms to NumPy's last bit; what draws goes on by one number at a time anyway */
+    w->f->libm =
+        true; /* logarithms to NumPy's last bit; what draws goes on by one number at a time anyway */
     *out = array_thing(w, td_type_num(TD_U32), 1, &words,
                        td_pointer(w->f, row_at(w, (int)which), TD_U32), SPACE_GLOBAL, "draws");
     /* all places that draw write one memory, which was there before the loops */

@@ -5,8 +5,8 @@
 
 /* How many digits behind the point; below 0: before it. */
 typedef struct digits {
-    thing n;    /* an integer */
-    thing size; /* |n| */
+    thing n;       /* an integer */
+    thing size;    /* |n| */
     td_val before; /* bool: n is below 0 */
 } digits;
 
@@ -47,11 +47,10 @@ static td_status
 round_int(walk *w, const thing *x, const digits *d, thing *out)
 {
     td_dtype dt = x->type->dt;
-    td_val v = num_as(w, x, dt).re, zero = td_const_int(w->f, dt, 0), below, size, unit, count, rest,
-           other, up, r, all, gone;
+    td_val v = num_as(w, x, dt).re, zero = td_const_int(w->f, dt, 0), below, size, unit, count,
+           rest, other, up, r, all, gone;
 
-    below = td_dtype_kind(dt) == 'i' ? TD_E2(w->f, less, v, zero)
-                                     : td_const_int(w->f, TD_BOOL, 0);
+    below = td_dtype_kind(dt) == 'i' ? TD_E2(w->f, less, v, zero) : td_const_int(w->f, TD_BOOL, 0);
     size = td_cast(w->f, v, TD_U64);
     size = TD_E3(w->f, select, below, TD_E1(w->f, negative, size), size);
     unit = power_of_ten(w, d);
@@ -66,8 +65,8 @@ round_int(walk *w, const thing *x, const digits *d, thing *out)
     r = TD_E2(w->f, multiply, count, unit);
     r = td_cast(w->f, TD_E3(w->f, select, below, TD_E1(w->f, negative, r), r), dt);
     all = TD_E1(w->f, logical_not, d->before);
-    gone = TD_E2(w->f, greater, val_as(w, &d->size, TD_I64),
-                 td_const_int(w->f, TD_I64, MOST_DIGITS));
+    gone =
+        TD_E2(w->f, greater, val_as(w, &d->size, TD_I64), td_const_int(w->f, TD_I64, MOST_DIGITS));
     r = TD_E3(w->f, select, all, v, TD_E3(w->f, select, gone, zero, r));
     *out = num_of(x->type, (td_num){r, TD_NONE});
     out->nonneg = x->nonneg && dt != TD_I64;
@@ -112,7 +111,8 @@ round_float(walk *w, const thing *x, const digits *d, bool exact, thing *out)
 
     TD_TRY(num_binary(w, TD_SYN_Pow, &ten, &d->size, &scale));
     TD_TRY(num_op(w, OP_multiply, (thing[]){*x, scale}, 2, &up));
-    TD_TRY(num_op(w, OP_divide, (thing[]){*x, scale}, 2, &down)); /* not Python's, which raises for 0 */
+    TD_TRY(num_op(w, OP_divide, (thing[]){*x, scale}, 2,
+                  &down)); /* not Python's, which raises for 0 */
     TD_TRY(pick(w, d->before, &down, &up, &y));
     TD_TRY(num_op(w, OP_rint, &y, 1, &z));
     if (exact)
@@ -147,11 +147,12 @@ round_to(walk *w, const thing *x, const digits *d, thing *out)
                   TD_E1(w->f, logical_not, TD_E1(w->f, isfinite, val_as(w, x, dt))));
     none = TD_E2(w->f, logical_and, d->before,
                  TD_E1(w->f, logical_not, TD_E1(w->f, isfinite, val_as(w, &scale, dt))));
-    *out = num_of(out->type,
-                  td_num_of(TD_E3(w->f, select, large, val_as(w, x, dt),
-                                  TD_E3(w->f, select, none,
-                                        TD_E2(w->f, copysign, td_const(w->f, dt, 0), val_as(w, x, dt)),
-                                        val_as(w, out, dt)))));
+    *out =
+        num_of(out->type,
+               td_num_of(TD_E3(w->f, select, large, val_as(w, x, dt),
+                               TD_E3(w->f, select, none,
+                                     TD_E2(w->f, copysign, td_const(w->f, dt, 0), val_as(w, x, dt)),
+                                     val_as(w, out, dt)))));
     return built(w, w->node);
 }
 

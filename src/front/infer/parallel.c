@@ -21,7 +21,7 @@ typedef struct access {
 
 typedef struct verdict {
     bool independent, never, lanes;
-    bool draws; /* turns draw random numbers, each after the other */
+    bool draws;    /* turns draw random numbers, each after the other */
     uint32_t line; /* of what stands in the way */
     char why[200];
 } verdict;
@@ -411,8 +411,7 @@ is_gone(const carry *c)
 {
     const verdict *v = c->loop->v;
 
-    return c->behind &&
-           (c->loop->asked ? turns_are_prange(c->loop) : v->independent && !v->never);
+    return c->behind && (c->loop->asked ? turns_are_prange(c->loop) : v->independent && !v->never);
 }
 
 const carry *

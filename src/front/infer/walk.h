@@ -324,6 +324,18 @@ td_status record_part(walk *w, const thing *r, const thing *key, uint32_t node, 
 td_status record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out); /* a view: number (0-d array), record or array */
 
 /* ---- stmt.c, loop.c ---- */
+typedef struct meeting { /* of the two paths of a condition, in the variables that they assign */
+    uint32_t n, *name;
+    place *place;
+    bool *has, *missing; /* missing: without a value on a path that gets here */
+    thing *before;
+    const carry **carried; /* on any path */
+} meeting;
+void      meet_begin(walk *w, uint32_t node, meeting *m); /* of the n names, before the condition */
+void      meet_again(walk *w, const meeting *m);          /* a path begins */
+td_status meet_path(walk *w, uint32_t node, meeting *m);  /* and ends */
+void      meet_end(walk *w, uint32_t node, meeting *m);   /* behind both */
+uint32_t *names_of_two(walk *w, const uint32_t *x, uint32_t nx, const uint32_t *y, uint32_t ny, uint32_t *n); /* the names of two lists, each once */
 td_status stmts(walk *w, uint32_t list);
 td_status assign(walk *w, uint32_t target, const thing *x);
 void      bind(walk *w, uint32_t name, const thing *x); /* name: as in the tree */

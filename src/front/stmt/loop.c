@@ -190,6 +190,8 @@ loop_enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
 
     if (target)
         targets_of(w, &s, target);
+    else if (kind_of(w, node) == TD_SYN_While)
+        names_below(w, &s, F(node, While_test));
     names_in(w, &s, list);
     names_in(w, &s, else_of(w, node));
     l->var = s.id;
@@ -392,7 +394,7 @@ stmt_while(walk *w, uint32_t node)
 {
     loop l = {0};
     thing c;
-    uint32_t body = F(node, While_body), checks;
+    uint32_t body = F(node, While_body), checks, named;
 
     TD_TRY(loop_enter(w, &l, body, 0, node));
     l.depth_break = w->depth;
@@ -402,6 +404,9 @@ stmt_while(walk *w, uint32_t node)
     checks = exact_turn(w, node);
     TD_TRY(expr(w, F(node, While_test), &c));
     TD_TRY(truth(w, &c, &c));
+    (void)assigned_by(w, F(node, While_test), &named);
+    if (named) /* := in the test: what it leaves goes behind the loop, too */
+        TD_TRY(loop_keep(w, &l, false));
     if (!c.known)
         td_break_if(w->f, TD_E1(w->f, logical_not, c.num.re));
     else if (c.lit.i)

@@ -446,7 +446,8 @@ describe_function(py_asking *a, PyObject *o, td_objinfo *out)
 static PyObject *
 drawing(PyObject *o)
 {
-    PyObject *module = PyCallable_Check(o) ? PyImport_ImportModule("treadle._compile._draws") : NULL;
+    PyObject *module =
+        PyCallable_Check(o) ? PyImport_ImportModule("treadle._compile._draws") : NULL;
     PyObject *all = module ? PyObject_GetAttrString(module, "DRAWS") : NULL;
     PyObject *v = all ? PyDict_GetItemWithError(all, o) : NULL;
 

@@ -196,7 +196,8 @@ failure_text(const td_site *site, const uint64_t *value)
         return PyUnicode_FromFormat("%s of an empty array has no value", site->text);
     case TD_REPORT_UNBOUND:
         return PyUnicode_FromFormat(
-            "cannot access local variable '%s' where it is not associated with a value", site->text);
+            "cannot access local variable '%s' where it is not associated with a value",
+            site->text);
     case TD_REPORT_ABSENT: return PyUnicode_FromFormat("%s: it is not there", site->text);
     case TD_REPORT_DEPTH:
         return PyUnicode_FromFormat(
