@@ -296,8 +296,10 @@ td_status expr(walk *w, uint32_t node, thing *out);
 td_status expr_folded(walk *w, uint32_t node, thing *out); /* folded.c */
 td_status object(walk *w, uint32_t obj, uint32_t node, thing *out); /* what an object is worth in a kernel */
 thing     tuple_of(walk *w, const thing *item, uint32_t n);
-/* Both branches of a choice: emits `then` and `other` under cond and joins what they give. */
+/* choice.c: both branches of a choice: emits `then` and `other` under cond and joins what they give. */
 td_status choose(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other, thing *out);
+td_status expr_ifexp(walk *w, uint32_t node, thing *out);
+td_status expr_boolop(walk *w, uint32_t node, thing *out);
 
 /* ---- memory.c ---- */
 uint32_t  element_align(const view *v, const td_type *e); /* bytes that the address of an element of type e is a multiple of */
