@@ -117,6 +117,9 @@ def main(arguments):
             value = rest.pop(0)
         if name not in ("--device", "--profile", "--explain", "--keep") or (named and not value):
             return _usage(0 if name == "--help" else 2)
+        if name == "--profile" and value.endswith((".html", ".htm")):
+            print(f"--profile={value}: a trace is kept, JSON and no page: --profile=trace.json", file=sys.stderr)
+            return 2
         options[name[2:]] = value
     if not rest or rest == ["-h"]:
         return _usage(0 if not options else 2)

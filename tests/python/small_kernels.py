@@ -1,6 +1,19 @@
-"""Kernels that several tests launch."""
+"""Kernels that several tests launch, and functions made of text."""
+
+import itertools
+import linecache
 
 from treadle import cuda
+
+numbers = itertools.count()
+
+
+def made(text, name="f", **space):
+    """The function of that name that the text defines, where its globals have those of space, too."""
+    file = f"<made {next(numbers)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), space)
+    return space[name]
 
 
 @cuda.jit

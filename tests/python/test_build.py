@@ -99,6 +99,27 @@ def test_results_failures_and_memory(tmp_path):
 
 
 @needs_cc
+def test_failures_have_their_names(tmp_path):
+    def failing(n, a):
+        if n > 1:
+            x = a[0]
+        b = np.zeros(n)
+        assert n < 100, "few"
+        return x + b[0]
+
+    td.build(td.jit(failing), "(int64, float64[::1])", tmp_path / "failing.so")
+    text, line = (tmp_path / "failing.h").read_text(), failing.__code__.co_firstlineno
+    for what in (f"variable without a value at line {line + 5} x", f"assert at line {line + 4} few", f"no memory at line {line + 3}"):
+        assert what in text
+
+    def drawing(n):
+        return np.random.random() * n
+
+    with pytest.raises(TypeError, match="random numbers"):
+        td.build(td.jit(drawing), "(int64,)", tmp_path / "drawing.so")
+
+
+@needs_cc
 @pytest.mark.parametrize("parallel", [True, False])
 def test_layouts_and_threads(tmp_path, parallel):
     td.build(table, "(float32[:, :], float32[::1, :])", tmp_path / "table.so", parallel=parallel)

@@ -3,13 +3,12 @@
 Variables have a type each (i: int, x: float, b: bool), loops are bounded, integers are kept small, divisors away from 0.
 """
 
-import itertools
-import linecache
 import warnings
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_kernels import made
 
 import treadle as td
 from treadle import _core, cuda
@@ -112,17 +111,6 @@ def functions(draw):
 def arguments():
     rng = np.random.default_rng(5)
     return (rng.uniform(-9, 9, 7), rng.integers(-50, 50, 5).astype(np.int32), np.array([3, 40], np.int16), 11, 2.25)
-
-
-numbers = itertools.count()
-
-
-def made(text):
-    name = f"<fuzz {next(numbers)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
 
 
 @settings(max_examples=60)

@@ -376,6 +376,8 @@ def test_explain_and_profile(tmp_path):
     assert "prog.py:7 reads 2000 elements one by one" in err, err
     assert "prog.py:10" in err and "what would help most" in err, err
     assert (tmp_path / "trace.json").exists()
+    status, out, err = run("--profile=t.html", path, cwd=tmp_path, PYTHONPATH=pythonpath())
+    assert (status, out) == (2, "") and "JSON and no page" in err and not (tmp_path / "t.html").exists()
 
 
 def test_big_work_moves(tmp_path):

@@ -13,8 +13,10 @@ from ._function import Function, signatures_of
 
 _C = {"b": "int8_t", "h": "int16_t", "i": "int32_t", "l": "int64_t", "q": "int64_t", "B": "uint8_t", "H": "uint16_t",
       "I": "uint32_t", "L": "uint64_t", "Q": "uint64_t", "f": "float", "d": "double", "?": "uint8_t"}  # fmt: skip
+# by the numbers of td_report
 _KINDS = ("raise", "assert", "index out of range", "division by zero", "index overflow", "shapes do not fit",
-          "reduction of nothing", "not there", "no memory", "print")  # fmt: skip
+          "reduction of nothing", "variable without a value", "not there", "calls too deep", "no memory", "halt",
+          "print")  # fmt: skip
 _MAILBOX = 112  # bytes
 
 # What code for the CPU calls: memory for arrays, threads for loops whose turns are independent, whether to stop.
@@ -181,6 +183,8 @@ class _Call:
     def source(self):
         hidden = {"mailbox": "box", "result": "got", "memory": "&heap"}
         unknown = set(self.about["hidden"]) - set(hidden)
+        if "random state" in unknown:
+            raise TypeError("build: the function draws random numbers, which a file cannot: make them an argument")
         if unknown:
             raise TypeError("build: the function uses an array of its globals: make it an argument")
         pack = [*self.pack]

@@ -279,25 +279,6 @@ fn_sinc(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
-/* round(x, decimals=0): to the even one, a float. */
-td_status
-fn_np_round(walk *w, const call *c, int number, thing *out)
-{
-    const thing *decimals = arg_or_kw(c, 1, "decimals");
-    thing x = c->arg[0], scale, ten = num_float(10);
-
-    (void)number;
-    TD_TRY(want_args(w, c, "round", 1, 2));
-    if (is_int(&x))
-        return *out = x, TD_OK;
-    if (!decimals || (decimals->known && is_int(decimals) && decimals->lit.i == 0))
-        return num_op(w, OP_rint, &x, 1, out);
-    TD_TRY(num_binary(w, TD_SYN_Pow, &ten, decimals, &scale));
-    TD_TRY(num_binary(w, TD_SYN_Mult, &x, &scale, &x));
-    TD_TRY(num_op(w, OP_rint, &x, 1, &x));
-    return num_ufunc(w, TD_SYN_Div, &x, &scale, out);
-}
-
 /* ---- methods of numbers ---- */
 
 /* x.astype(dtype) */

@@ -104,6 +104,18 @@ range_is_short(const thing *x)
            (hi - lo) / (step ? step : 1) < 16;
 }
 
+bool
+iter_runs(const thing *it)
+{
+    int64_t lo, hi, step;
+
+    if (it->type->kind == TD_T_ARRAY)
+        return it->view && it->type->ndim && it->view->shape[0].known > 0;
+    return it->type->kind == TD_T_RANGE && known_int(&it->item[0], &lo) &&
+           known_int(&it->item[1], &hi) && known_int(&it->item[2], &step) &&
+           (step > 0 ? lo < hi : hi < lo);
+}
+
 static void
 range_item(walk *w, const thing *r, td_val k, thing *out)
 {
@@ -421,51 +433,6 @@ fn_divmod(walk *w, const call *c, int number, thing *out)
     TD_TRY(binary(w, TD_SYN_Mod, &c->arg[0], &c->arg[1], &x[1]));
     *out = tuple_of(w, x, 2);
     return TD_OK;
-}
-
-/* round(x, n): x * 10**n rounded, divided again.  Where the product is too large there is nothing to round, and
- * where 10**n is 0 only 0 is left. */
-static td_status
-round_to(walk *w, const thing *a, const thing *digits, thing *out)
-{
-    thing x, y, scale, ten = num_float(10);
-    td_val ok, none;
-    td_dtype dt;
-
-    TD_TRY(num_binary(w, TD_SYN_Pow, &ten, digits, &scale));
-    TD_TRY(num_binary(w, TD_SYN_Mult, a, &scale, &y));
-    TD_TRY(num_op(w, OP_rint, &y, 1, &x));
-    TD_TRY(
-        num_op(w, OP_divide, (thing[]){x, scale}, 2, out)); /* not Python's, which raises for 0 */
-    dt = (td_dtype)out->type->dt;
-    ok = TD_E1(w->f, isfinite, val_as(w, &y, dt));
-    none = TD_E2(w->f, equal, val_as(w, &scale, dt), td_const(w->f, dt, 0));
-    x = num_of(out->type,
-               td_num_of(TD_E3(w->f, select, ok,
-                               TD_E3(w->f, select, none, val_as(w, &y, dt), val_as(w, out, dt)),
-                               val_as(w, a, dt))));
-    *out = x;
-    return built(w, w->node);
-}
-
-/* round(x): to the even integer, an int. */
-td_status
-fn_round(walk *w, const call *c, int number, thing *out)
-{
-    thing x;
-
-    (void)number;
-    TD_TRY(want_args(w, c, "round", 1, 2));
-    if (is_int(c->arg)) {
-        *out = c->arg[0];
-        return TD_OK;
-    }
-    if (c->n == 1 || is_none(&c->arg[1])) {
-        TD_TRY(num_op(w, OP_rint, c->arg, 1, &x));
-        *out = num_convert(w, &x, td_type_weak('i'));
-        return TD_OK;
-    }
-    return round_to(w, &c->arg[0], &c->arg[1], out);
 }
 
 td_status

@@ -119,6 +119,7 @@ typedef enum td_hiddenkind {
     TD_HIDDEN_RESULT,  /* address of td_made.result_bytes bytes */
     TD_HIDDEN_PORT,    /* address that breakpoints store to: td_check.port in ir/interp/interp.h */
     TD_HIDDEN_PARTIALS, /* address of td_made.partials times 16 bytes for each block of the grid */
+    TD_HIDDEN_DRAWS,    /* address of the calling thread's random state: base/draws.h */
     TD_HIDDEN_CALLMEM,    /* address of a td_callmem, for the arrays that a function makes: base/callmem.h */
 } td_hiddenkind;
 

@@ -79,7 +79,10 @@ join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name)
 
     if (!j) {
         j = td_alloc(w->mem, sizeof *j);
-        *j = (join){x->type, x->nonneg, x->small && w->exact, x->maybe};
+        *j = (join){.type = x->type,
+                    .nonneg = x->nonneg,
+                    .small = x->small && w->exact,
+                    .unbound = x->maybe};
         w->again = true;
         return td_map_set(&w->joins, key, j);
     }
@@ -104,10 +107,59 @@ join_unbound(walk *w, td_hash key)
 {
     join *j = join_get(w, key);
 
-    if (!w->exact || !j || j->unbound)
+    if (!tells_unbound(w) || !j || j->unbound)
         return;
     j->unbound = true;
     w->again = true;
+}
+
+/* ---- variables that may have no value ---- */
+
+bool
+tells_unbound(const walk *w)
+{
+    return w->exact || w->how->mode != TD_MODE_KERNEL || w->how->checked || w->how->watched;
+}
+
+static td_hash
+asked_key(const walk *w, uint32_t name)
+{
+    return td_hash_u64(td_hash_u64(TD_HASH_INIT, (uintptr_t)w->fr->s), name);
+}
+
+join *
+join_variable(walk *w, td_hash key, uint32_t name)
+{
+    join *j = join_get(w, key);
+
+    if (j)
+        j->asked = w->exact || td_map_get(&w->asked, asked_key(w, name));
+    return j;
+}
+
+td_status
+want_bound(walk *w, thing *x, uint32_t name, uint32_t node)
+{
+    bool maybe = x->maybe;
+    uint32_t site;
+
+    x->maybe = false;
+    if (!maybe)
+        return TD_OK;
+    if (x->given.i == UINT32_MAX) { /* the next walk keeps it */
+        w->again = true;
+        return td_map_set(&w->asked, asked_key(w, name), w);
+    }
+    if (w->exact) {
+        exact_flag(w, TD_E1(w->f, logical_not, x->given));
+        return TD_OK;
+    }
+    site = site_new(w, TD_REPORT_UNBOUND, node, name_of(w, name));
+    td_if(w->f, TD_E1(w->f, logical_not, x->given));
+    TD_TRY(report_fail(w, site, NULL, 0));
+    thread_end(w);
+    td_end(w->f);
+    return built(w, node);
 }
 
 /* ---- places: the same shape as the thing, with slots for values ---- */
@@ -192,7 +244,7 @@ place_new(walk *w, const join *j)
                    .nonneg = j->nonneg,
                    .small = j->small,
                    .maybe = j->unbound,
-                   .given = j->unbound ? slot(w, TD_BOOL) : TD_NONE};
+                   .given = j->unbound && j->asked ? slot(w, TD_BOOL) : TD_NONE};
 }
 
 place
@@ -260,7 +312,11 @@ place_set(walk *w, const place *p, const thing *x)
         return TD_OK;
     }
     set_slots(w, &p->slots, x);
-    if (p->maybe)
+    if (p->given.i == UINT32_MAX)
+        return built(w, w->node);
+    if (x->maybe && x->given.i == UINT32_MAX) /* asked for in this walk only */
+        w->again = true;
+    else
         td_set(w->f, p->given, x->maybe ? x->given : td_const_int(w->f, TD_BOOL, 1));
     return built(w, w->node);
 }
@@ -311,7 +367,7 @@ place_get(walk *w, const place *p)
 
     x.small = p->small;
     x.maybe = p->maybe;
-    x.given = p->maybe ? td_get(w->f, p->given) : TD_NONE;
+    x.given = p->given.i == UINT32_MAX ? TD_NONE : td_get(w->f, p->given);
     return x;
 }
 

@@ -21,6 +21,7 @@ typedef struct access {
 
 typedef struct verdict {
     bool independent, never, lanes;
+    bool draws;    /* turns draw random numbers, each after the other */
     uint32_t line; /* of what stands in the way */
     char why[200];
 } verdict;
@@ -96,7 +97,22 @@ turns_how(const turns *t)
 bool
 turns_lanes(const turns *t)
 {
-    return t->v->lanes;
+    return t->v->lanes && !t->v->draws;
+}
+
+bool
+turns_draws(const turns *t)
+{
+    return t->v->draws;
+}
+
+void
+note_draws(walk *w)
+{
+    for (turns *t = w->turns; t; t = t->up) {
+        w->again = w->again || !t->v->draws;
+        t->v->draws = true;
+    }
 }
 
 bool
@@ -389,13 +405,29 @@ turns_are_prange(const turns *t)
     return t->asked && t->how == RUN_PARALLEL && !t->v->never;
 }
 
-bool
-carry_gone(const carry *c)
+/* A loop whose turns run in any order, or would, has left it. */
+static bool
+is_gone(const carry *c)
 {
-    for (; c; c = c->also)
-        if (c->behind && turns_are_prange(c->loop))
-            return true;
-    return false;
+    const verdict *v = c->loop->v;
+
+    return c->behind && (c->loop->asked ? turns_are_prange(c->loop) : v->independent && !v->never);
+}
+
+const carry *
+carry_gone(walk *w, const carry *c, const carry *had)
+{
+    const carry *all = had;
+
+    for (; c; c = c->also) {
+        const carry *old = had;
+
+        while (old && (old->loop->v != c->loop->v || old->name != c->name || !old->behind))
+            old = old->also;
+        if (is_gone(c) && !old)
+            all = carry_join(w, &(carry){c->loop, c->name, true, c->weak, NULL}, all);
+    }
+    return all;
 }
 
 turns *
@@ -456,7 +488,7 @@ carry_read(walk *w, const thing *x, uint32_t node)
                  c->behind ? "%s is used after the loop, which needs the last turn's value"
                            : "%s holds what an earlier turn left in it",
                  name_of(w, c->name));
-        if (c->loop->how != RUN_IN_ORDER)
+        if (c->loop->how != RUN_IN_ORDER || v->independent)
             w->again = true;
     }
     return TD_OK;

@@ -18,6 +18,7 @@ typedef enum td_report {
     TD_REPORT_OVERFLOW, /* index arithmetic; text: the operation */
     TD_REPORT_SHAPE,    /* text: the operation; values: the two extents that do not fit */
     TD_REPORT_EMPTY,    /* text: the reduction that an empty array has no value of */
+    TD_REPORT_UNBOUND,  /* text: the variable that is read and has no value */
     TD_REPORT_ABSENT,   /* text: what was looked for where it is not */
     TD_REPORT_DEPTH,    /* text: the function that calls itself; values: how deep */
     TD_REPORT_MEMORY,   /* no memory for an array; values: its bytes */

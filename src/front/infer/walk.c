@@ -126,6 +126,7 @@ begin_walk(walk *w, const td_source *s)
     w->again = false;
     w->turns = NULL;
     w->parallel = false;
+    w->piece = TD_NONE;
     w->arrays = 0;
     w->forms = w->inner = 0;
     w->loops = w->nests = 0;
@@ -219,5 +220,6 @@ td_front(const td_source *s, const td_host *host, const td_type *const *arg, uin
         st = finish(&w);
     td_map_free(&w.joins);
     td_map_free(&w.verdicts);
+    td_map_free(&w.asked);
     return st;
 }

@@ -71,8 +71,8 @@ typedef struct thing {
     bool      prange; /* RANGE: its turns may run in any order */
     bool      nonneg; /* NUM of integers: never below 0, so that an index needs no look at its sign */
     bool      small;  /* the same, in an exact function: its size grows by little steps, so that it never comes near 2**63 */
-    bool      maybe;  /* in an exact function: it has a value where `given` says so */
-    td_val    given;  /* bool */
+    bool      maybe;  /* a variable without a value on some path; where it has one, `given` says so */
+    td_val    given;  /* bool; TD_NONE: nobody has asked for it in an earlier walk */
     td_val    tag;    /* a mixed NUM's kind, uint8: exact.h */
     const td_num *pair; /* in an exact function: the number is this one's absolute value; NULL: not known as one */
     td_scalar lit;
@@ -88,7 +88,8 @@ typedef struct thing {
 typedef struct join {
     const td_type *type;
     bool nonneg, small;
-    bool unbound; /* on some path there is no value */
+    bool unbound; /* on some path there is no value, */
+    bool asked;   /* and the program reads it where that matters */
 } join;
 
 /* place - slots that hold a thing of a type: the td_vals in it are slots. */
@@ -96,7 +97,7 @@ typedef struct place {
     thing slots;
     bool  nonneg, small;
     bool  maybe;
-    td_val given; /* where `maybe` says so: the slot that tells whether there is a value */
+    td_val given; /* where `maybe` says so: the slot that tells whether there is a value; TD_NONE: nobody asks */
 } place;
 
 typedef struct loop { /* the innermost loop that break and continue leave */
@@ -105,6 +106,11 @@ typedef struct loop { /* the innermost loop that break and continue leave */
     uint32_t  nvar, *var; /* names assigned in the loop */
     place    *where;      /* their places; valid where `has` says */
     bool     *has;
+    bool     *unset;      /* without a value on a path that comes to the loop's head, */
+    bool     *unset_next; /* at the end of some turn, */
+    bool     *unset_left; /* on some path that leaves the loop from within */
+    bool      runs;       /* it has a turn, whatever the arguments */
+    bool      endless;    /* only break leaves it */
     uint32_t  node;
     uint64_t  path; /* the joins' */
     td_val    mark;  /* valid where `sweeps`: how many arrays had been made before the loop */
@@ -163,12 +169,14 @@ typedef struct walk {
     bool     fails;    /* there a turn may fail: each stands in a block, known from the walk before */
     bool     turn_block; /* it does, */
     uint32_t turn_depth; /* and this is the depth around it */
+    td_val   piece;      /* int64: which part of a CPU's parallel loop takes the turns; TD_NONE: none */
     uint32_t forms;    /* views with other axes that have been made */
     uint32_t inner;    /* the loop whose turns a GPU's threads share out along x; 0: none */
     uint32_t nests;    /* open loops over the elements of whole arrays */
     uint32_t loops;    /* parallel loops that a GPU's function has begun */
     uint32_t sync;     /* of these the first so many are over for all threads before anything else, kept from walk to walk */
     td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
+    td_map   asked;    /* hash of function and name: a read looks whether the variable has a value; kept from walk to walk */
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
     dynpart *parts;  /* the last one first */
@@ -229,7 +237,10 @@ td_hash   join_key(const walk *w, uint32_t node, uint32_t name);
 join     *join_get(walk *w, td_hash key); /* NULL: no path has come there yet */
 /* A path arrives with x: the join grows; TD_ERR_TYPE when it cannot, in the name of `name`. */
 td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name);
-void      join_unbound(walk *w, td_hash key); /* a path arrives without a value, which exact functions tell; no join: nothing */
+void      join_unbound(walk *w, td_hash key); /* a path arrives without a value; no join: nothing */
+join     *join_variable(walk *w, td_hash key, uint32_t name); /* join_get, and whether the program asks for its value's being there */
+bool      tells_unbound(const walk *w); /* does reading a variable without a value tell so?  Kernels do when they are debugged */
+td_status want_bound(walk *w, thing *x, uint32_t name, uint32_t node); /* x, the variable's value, is read: fails where there is none */
 place     place_new(walk *w, const join *j);
 place     place_empty(walk *w, const join *j); /* set to 0: else a turn would get what another one left there */
 td_status place_set(walk *w, const place *p, const thing *x);
@@ -285,8 +296,10 @@ td_status expr(walk *w, uint32_t node, thing *out);
 td_status expr_folded(walk *w, uint32_t node, thing *out); /* folded.c */
 td_status object(walk *w, uint32_t obj, uint32_t node, thing *out); /* what an object is worth in a kernel */
 thing     tuple_of(walk *w, const thing *item, uint32_t n);
-/* Both branches of a choice: emits `then` and `other` under cond and joins what they give. */
+/* choice.c: both branches of a choice: emits `then` and `other` under cond and joins what they give. */
 td_status choose(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other, thing *out);
+td_status expr_ifexp(walk *w, uint32_t node, thing *out);
+td_status expr_boolop(walk *w, uint32_t node, thing *out);
 
 /* ---- memory.c ---- */
 uint32_t  element_align(const view *v, const td_type *e); /* bytes that the address of an element of type e is a multiple of */
@@ -313,6 +326,18 @@ td_status record_part(walk *w, const thing *r, const thing *key, uint32_t node, 
 td_status record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out); /* a view: number (0-d array), record or array */
 
 /* ---- stmt.c, loop.c ---- */
+typedef struct meeting { /* of the two paths of a condition, in the variables that they assign */
+    uint32_t n, *name;
+    place *place;
+    bool *has, *missing; /* missing: without a value on a path that gets here */
+    thing *before;
+    const carry **carried; /* on any path */
+} meeting;
+void      meet_begin(walk *w, uint32_t node, meeting *m); /* of the n names, before the condition */
+void      meet_again(walk *w, const meeting *m);          /* a path begins */
+td_status meet_path(walk *w, uint32_t node, meeting *m);  /* and ends */
+void      meet_end(walk *w, uint32_t node, meeting *m);   /* behind both */
+uint32_t *names_of_two(walk *w, const uint32_t *x, uint32_t nx, const uint32_t *y, uint32_t ny, uint32_t *n); /* the names of two lists, each once */
 td_status stmts(walk *w, uint32_t list);
 td_status assign(walk *w, uint32_t target, const thing *x);
 void      bind(walk *w, uint32_t name, const thing *x); /* name: as in the tree */
@@ -339,6 +364,8 @@ typedef enum how_run {
 } how_run;
 turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked, bool few); /* asked: by prange; few: too few turns for lanes */
 how_run   turns_how(const turns *t);
+bool      turns_draws(const turns *t); /* do its turns draw random numbers?  Known from the walk before */
+void      note_draws(walk *w);         /* the turns of all open loops do */
 bool      turns_lanes(const turns *t); /* are a parallel loop's turns lanes, too? */
 bool      turns_free(walk *w, uint32_t node); /* was the loop found independent by an earlier walk? */
 /* A store: on a GPU only turns of loops that run in parallel may. */
@@ -360,7 +387,7 @@ bool      turns_are_prange(const turns *t); /* do its turns run at once because 
 /* Turns of a prange read what other turns have left: fails, behind their body. */
 td_status turns_refuse(walk *w, const turns *t);
 const carry *carry_weak(walk *w, const carry *c); /* of the loops that prange spreads */
-bool      carry_gone(const carry *c);             /* turns that prange spreads have left it */
+const carry *carry_gone(walk *w, const carry *c, const carry *had); /* had, and what of c turns in any order have left */
 const carry *carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also);
 const carry *carry_join(walk *w, const carry *a, const carry *b);
 void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
@@ -394,6 +421,10 @@ typedef struct combining {
     thing  same;
 } combining;
 td_status reduce_combine(walk *w, const combining *how, const thing *a, const thing *b, thing *out);
+
+/* ---- draws.c: random numbers of compiled functions ---- */
+td_val draws_base(walk *w);                         /* uint32: from it the pieces of one parallel loop seed their generators */
+td_status draws_seed(walk *w, td_val base, td_val piece); /* piece's generators begin */
 
 /* ---- gridsum.c: what a GPU's threads have found, combined, in an order that only depends on the grid ---- */
 td_status grid_part(walk *w, const combining *how, const thing *own, uint32_t *entry); /* all threads come here, and then to a grid barrier */
@@ -488,6 +519,7 @@ void      note_name(walk *w, const thing *x);      /* x's memory has its view's 
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
 void      range_facts(walk *w, const thing *r, thing *x); /* what is known of x, the range's value in the turn w->item */
 bool      range_is_short(const thing *x);            /* known to have too few turns for lanes */
+bool      iter_runs(const thing *it); /* known to have a turn */
 bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
 td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */
 td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */

@@ -74,6 +74,13 @@ names_below(walk *w, names *s, uint32_t node)
     }
 }
 
+static void
+names_in(walk *w, names *s, uint32_t list)
+{
+    for (uint32_t i = 0; i < count_of(w, list); i++)
+        names_below(w, s, item_of(w, list, i));
+}
+
 uint32_t *
 assigned(walk *w, uint32_t list, uint32_t also, uint32_t *n)
 {
@@ -81,8 +88,7 @@ assigned(walk *w, uint32_t list, uint32_t also, uint32_t *n)
 
     if (also)
         targets_of(w, &s, also);
-    for (uint32_t i = 0; i < count_of(w, list); i++)
-        names_below(w, &s, item_of(w, list, i));
+    names_in(w, &s, list);
     *n = s.n;
     return s.id;
 }
@@ -170,13 +176,31 @@ loop_key(const loop *l, uint32_t name)
     return td_hash_u64(td_hash_u64(TD_HASH_INIT, l->path), (uint64_t)l->node << 32 | name);
 }
 
-/* What the loop assigns gets places; what holds before it goes in. */
+static uint32_t
+else_of(const walk *w, uint32_t node)
+{
+    return kind_of(w, node) == TD_SYN_For ? F(node, For_orelse) : F(node, While_orelse);
+}
+
+/* What the loop assigns gets places, and what its else does, which break goes past; what holds before it goes in. */
 static td_status
 loop_enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
 {
-    l->var = assigned(w, list, target, &l->nvar);
+    names s = {0};
+
+    if (target)
+        targets_of(w, &s, target);
+    else if (kind_of(w, node) == TD_SYN_While)
+        names_below(w, &s, F(node, While_test));
+    names_in(w, &s, list);
+    names_in(w, &s, else_of(w, node));
+    l->var = s.id;
+    l->nvar = s.n;
     l->where = td_alloc(w->mem, (l->nvar + 1) * sizeof *l->where);
     l->has = td_alloc(w->mem, (l->nvar + 1) * sizeof *l->has);
+    l->unset = td_alloc(w->mem, l->nvar + 1);
+    l->unset_next = td_alloc(w->mem, l->nvar + 1);
+    l->unset_left = td_alloc(w->mem, l->nvar + 1);
     l->node = node;
     l->path = w->fr->path;
     l->before = td_alloc(w->mem, (l->nvar + 1) * sizeof *l->before);
@@ -184,45 +208,57 @@ loop_enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
         thing *x = &w->fr->var[l->var[i]];
         td_hash key = loop_key(l, l->var[i]);
 
+        join *j;
+
         l->before[i] = x->carry;
+        l->unset[i] = !x->type || x->maybe;
         if (x->type)
             TD_TRY(join_add(w, key, x, node, name_of(w, l->var[i])));
-        if (join_get(w, key)) {
-            l->where[i] =
-                x->type ? place_new(w, join_get(w, key)) : place_empty(w, join_get(w, key));
+        else
+            join_unbound(w, key);
+        if ((j = join_variable(w, key, l->var[i]))) {
+            l->where[i] = x->type ? place_new(w, j) : place_empty(w, j);
             l->has[i] = true;
             if (x->type)
                 TD_TRY(place_set(w, &l->where[i], x));
         }
-        if (!x->type)
-            join_unbound(w, key);
     }
     l->up = w->fr->loop;
     w->fr->loop = l;
     return loop_mark(w, l);
 }
 
-/* Under this the verdicts keep what a prange in the loop left in the variable, for the next walk. */
+/* Under this the verdicts keep which loops within the loop, of turns in any order, have left the variable, for the
+ * next walk. */
 static td_hash
 gone_key(const loop *l, uint32_t name)
 {
     return td_hash_u64(loop_key(l, name), TD_SYN_COUNT);
 }
 
-/* The variables as they stand go to the next turn, or out. */
+/* The variables as they stand go to the next turn, or (left) out of the loop. */
 static td_status
-loop_keep(walk *w, const loop *l)
+loop_keep(walk *w, const loop *l, bool left)
 {
+    bool *unset = left ? l->unset_left : l->unset_next;
+
     for (uint32_t i = 0; i < l->nvar; i++) {
         const thing *x = &w->fr->var[l->var[i]];
+        const carry *had, *gone;
 
+        if (unset && (!x->type || x->maybe))
+            unset[i] = true;
         if (!x->type)
             continue;
         TD_TRY(join_add(w, loop_key(l, l->var[i]), x, l->node, name_of(w, l->var[i])));
+        if (l->unset && l->unset[i])
+            join_unbound(w, loop_key(l, l->var[i]));
         if (l->has[i])
             TD_TRY(place_set(w, &l->where[i], x));
-        if (carry_gone(x->carry) && !td_map_get(&w->verdicts, gone_key(l, l->var[i]))) {
-            if (td_map_set(&w->verdicts, gone_key(l, l->var[i]), (void *)x->carry))
+        had = td_map_get(&w->verdicts, gone_key(l, l->var[i]));
+        gone = carry_gone(w, x->carry, had);
+        if (gone != had) {
+            if (td_map_set(&w->verdicts, gone_key(l, l->var[i]), (void *)gone))
                 w->mem->failed = true;
             w->again = true;
         }
@@ -252,10 +288,27 @@ sets_always(walk *w, const loop *l, uint32_t name)
     return false;
 }
 
-/* behind: after the loop, not at the head of a turn. */
-static void
-recall(walk *w, const loop *l, bool behind)
+enum recalled {
+    AT_HEAD, /* of a turn */
+    AT_ELSE, /* where the loop's turns are over */
+    BEHIND,  /* where all paths out of it meet */
+};
+
+/* Has the loop's variable i a value there, on all paths? */
+static bool
+is_set(const loop *l, uint32_t i, enum recalled at, bool has_else)
 {
+    bool over = l->endless || (!l->unset_next[i] && (l->runs || !l->unset[i]));
+
+    return at == AT_ELSE ? over : at == BEHIND && (over || has_else) && !l->unset_left[i];
+}
+
+/* The loop's variables as they are there. */
+static void
+recall(walk *w, const loop *l, enum recalled at)
+{
+    bool has_else = count_of(w, else_of(w, l->node)) != 0;
+
     for (uint32_t i = 0; i < l->nvar; i++) {
         thing *x = &w->fr->var[l->var[i]];
         const char *name = x->type && x->view ? x->view->name : NULL;
@@ -265,13 +318,17 @@ recall(walk *w, const loop *l, bool behind)
             *x = place_get(w, &l->where[i]);
         else if (j)
             *x = stand_in(w, j->type);
+        else
+            *x = (thing){0}; /* no path comes here with a value */
         if (x->type && x->view)
             x->view->name = name;
+        if (is_set(l, i, at, has_else))
+            x->maybe = false;
         x->carry = carry_join(w, td_map_get(&w->verdicts, gone_key(l, l->var[i])), l->before[i]);
-        if (behind && sets_always(w, l, l->var[i]))
+        if (at != AT_HEAD && sets_always(w, l, l->var[i]))
             x->carry = carry_weak(w, x->carry);
         if (l->turns)
-            x->carry = carry_new(w, l->turns, l->var[i], behind, x->carry);
+            x->carry = carry_new(w, l->turns, l->var[i], at != AT_HEAD, x->carry);
     }
 }
 
@@ -284,7 +341,7 @@ leave_loop(walk *w, uint32_t node, bool next)
         return bad(w, node, TD_ERR_VALUE, "%s outside of a loop", next ? "continue" : "break");
     if (!next && l->turns)
         turns_left(w, l->turns, "the loop is left by break");
-    TD_TRY(loop_keep(w, l));
+    TD_TRY(loop_keep(w, l, !next));
     leave(w, next ? l->depth_next : l->depth_break);
     w->dead = true;
     return built(w, node);
@@ -305,10 +362,10 @@ end_else(walk *w, loop *l, uint32_t orelse)
     w->dead = false;
     if (!count_of(w, orelse))
         return TD_OK;
-    recall(w, l, true);
+    recall(w, l, AT_ELSE);
     TD_TRY(stmts(w, orelse));
     if (!w->dead)
-        TD_TRY(loop_keep(w, l));
+        TD_TRY(loop_keep(w, l, true));
     w->dead = false;
     close_region(w);
     return TD_OK;
@@ -326,7 +383,7 @@ turn(walk *w, loop *l, uint32_t body)
         open_block(w);
     TD_TRY(stmts(w, body));
     if (!w->dead)
-        TD_TRY(loop_keep(w, l));
+        TD_TRY(loop_keep(w, l, false));
     if (block)
         close_region(w);
     return loop_sweep(w, l);
@@ -337,25 +394,30 @@ stmt_while(walk *w, uint32_t node)
 {
     loop l = {0};
     thing c;
-    uint32_t body = F(node, While_body), checks;
+    uint32_t body = F(node, While_body), checks, named;
 
     TD_TRY(loop_enter(w, &l, body, 0, node));
     l.depth_break = w->depth;
     begin_else(w, F(node, While_orelse));
     open_loop(w);
-    recall(w, &l, false);
+    recall(w, &l, AT_HEAD);
     checks = exact_turn(w, node);
     TD_TRY(expr(w, F(node, While_test), &c));
     TD_TRY(truth(w, &c, &c));
+    (void)assigned_by(w, F(node, While_test), &named);
+    if (named) /* := in the test: what it leaves goes behind the loop, too */
+        TD_TRY(loop_keep(w, &l, false));
     if (!c.known)
         td_break_if(w->f, TD_E1(w->f, logical_not, c.num.re));
-    else if (!c.lit.i)
+    else if (c.lit.i)
+        l.endless = true;
+    else
         td_break_if(w->f, td_const_int(w->f, TD_BOOL, 1));
     TD_TRY(turn(w, &l, body));
     exact_turned(w, node, checks);
     close_region(w);
     TD_TRY(end_else(w, &l, F(node, While_orelse)));
-    recall(w, &l, true);
+    recall(w, &l, BEHIND);
     if (c.known && c.lit.i && !contains(w, body, TD_SYN_Break))
         w->dead = true; /* while True without a break */
     return built(w, node);
@@ -381,11 +443,12 @@ for_count(walk *w, uint32_t node, const thing *it)
     if (turns_how(t) != RUN_IN_ORDER)
         return for_parallel(w, node, it, t, &n);
     TD_TRY(loop_enter(w, &l, F(node, For_body), F(node, For_target), node));
+    l.runs = iter_runs(it);
     l.depth_break = w->depth;
     begin_else(w, F(node, For_orelse));
     k = up ? range_for(w, it) : td_for(w->f, zero, val_as(w, &n, TD_I64), one);
     w->depth++;
-    recall(w, &l, false);
+    recall(w, &l, AT_HEAD);
     checks = exact_turn(w, node);
     w->item = lin_of(w, t);
     if (up) {
@@ -402,7 +465,7 @@ for_count(walk *w, uint32_t node, const thing *it)
     TD_TRY(turns_end(w, t));
     close_region(w);
     TD_TRY(end_else(w, &l, F(node, For_orelse)));
-    recall(w, &l, true);
+    recall(w, &l, BEHIND);
     return built(w, node);
 }
 
@@ -429,12 +492,13 @@ for_tuple_left(walk *w, uint32_t node, const thing *t)
     loop l = {0};
 
     TD_TRY(loop_enter(w, &l, F(node, For_body), F(node, For_target), node));
+    l.runs = t->type->n > 0;
     l.depth_break = w->depth;
     open_block(w);
     for (uint32_t i = 0; i < t->type->n; i++) {
         thing x = t->item[i];
 
-        recall(w, &l, false);
+        recall(w, &l, AT_HEAD);
         TD_TRY(assign(w, F(node, For_target), &x));
         w->fr->path = td_mix64(path + i + 1);
         l.depth_next = w->depth;
@@ -442,19 +506,20 @@ for_tuple_left(walk *w, uint32_t node, const thing *t)
         TD_TRY(stmts(w, F(node, For_body)));
         w->fr->path = path;
         if (!w->dead)
-            TD_TRY(loop_keep(w, &l));
+            TD_TRY(loop_keep(w, &l, false));
         close_region(w);
         w->dead = false;
     }
     w->fr->loop = l.up;
     if (count_of(w, F(node, For_orelse))) {
-        recall(w, &l, true);
+        recall(w, &l, AT_ELSE);
         TD_TRY(stmts(w, F(node, For_orelse)));
-        TD_TRY(loop_keep(w, &l));
+        if (!w->dead)
+            TD_TRY(loop_keep(w, &l, true));
     }
     w->dead = false;
     close_region(w);
-    recall(w, &l, true);
+    recall(w, &l, BEHIND);
     return built(w, node);
 }
 

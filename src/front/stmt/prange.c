@@ -171,13 +171,14 @@ prepare_array(walk *w, region *g, reduction *r)
 static td_status
 find_reduction(walk *w, region *g, uint32_t name)
 {
-    const thing *x = &w->fr->var[name];
+    thing *x = &w->fr->var[name];
     reduction *r = &g->red[g->nred];
     reducing how;
     join *j;
 
     if (!x->type || !find_reducing(w, g->node, name, &how))
         return TD_OK;
+    TD_TRY(want_bound(w, x, name, g->node));
     *r = (reduction){.name = name, .how.op = how.op, .before = *x};
     if (is_array(x) && !x->lazy && x->type->item[0]->kind == TD_T_NUM && !how.renames) {
         g->arr[g->narr] = *r;
@@ -208,10 +209,11 @@ find_elements(walk *w, region *g)
     reducing how;
 
     for (uint32_t i = 0; i < n; i++) {
-        const thing *x = &w->fr->var[name[i]];
+        thing *x = &w->fr->var[name[i]];
 
         if (!x->type || !is_array(x))
             continue;
+        TD_TRY(want_bound(w, x, name[i], g->node));
         if (x->lazy || x->type->item[0]->kind != TD_T_NUM ||
             !find_reducing(w, g->node, name[i], &how)) {
             g->clash = at[i];
@@ -354,19 +356,22 @@ start_reductions(walk *w, region *g)
 }
 
 /* Turns [lo, hi) that reduce something: lane l of LANES takes every turn l + LANES * n, and leaves its result in
- * the array at LANES * piece + l.  Arrays there is one of for a piece, so one lane takes all its turns. */
+ * the array at LANES * piece + l.  Arrays there is one of for a piece, and one generator of random numbers, so one lane
+ * takes all its turns. */
 static td_status
 sum_on_lanes(walk *w, region *g, const thing *it, turns *t, td_val piece, td_val lo, td_val hi)
 {
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
     td_val lanes = td_const_int(w->f, TD_I64, LANES), at, k, l;
+    bool one_lane;
     thing x;
 
-    l = g->narr ? td_for(w->f, zero, one, one) : td_each(w->f, zero, lanes);
+    one_lane = g->narr || turns_draws(t);
+    l = one_lane ? td_for(w->f, zero, one, one) : td_each(w->f, zero, lanes);
     w->depth++;
     TD_TRY(start_arrays(w, g, piece));
     TD_TRY(start_reductions(w, g));
-    k = td_for(w->f, TD_E2(w->f, add, lo, l), hi, g->narr ? one : lanes);
+    k = td_for(w->f, TD_E2(w->f, add, lo, l), hi, one_lane ? one : lanes);
     TD_TRY(guarded_turn(w, g, it, t, k));
     at = TD_E2(w->f, add, TD_E2(w->f, multiply, piece, lanes), l);
     for (uint32_t i = 0; i < g->nred; i++) {
@@ -389,17 +394,24 @@ on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
     int chunk = !loops ? GRAIN : lanes ? LANES : 1;
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
     td_val grain = td_const_int(w->f, TD_I64, chunk), count = val_as(w, n, TD_I64), chunks, first,
-           lo, hi;
+           lo, hi, base = TD_NONE;
 
     count = TD_E2(w->f, maximum, count, zero);
     chunks = TD_E2(w->f, truncate_divide,
                    TD_E2(w->f, add, count, TD_E2(w->f, subtract, grain, one)), grain);
+    if (turns_draws(t))
+        base = draws_base(w);
     first = td_pieces(w->f, zero, chunks, reduces ? SUMMED : PIECES);
     lo = TD_E2(w->f, multiply, first, grain);
     hi = TD_E2(w->f, minimum, TD_E2(w->f, multiply, td_piece_end(w->f, first), grain), count);
+    if (turns_draws(t)) {
+        w->piece = td_piece(w->f, first);
+        TD_TRY(draws_seed(w, base, w->piece));
+    }
     TD_TRY(reduces ? sum_on_lanes(w, g, it, t, td_piece(w->f, first), lo, hi)
                    : guarded_turn(w, g, it, t,
                                   lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
+    w->piece = TD_NONE;
     td_end(w->f);
     end_if_failed(w);
     return built(w, g->node);

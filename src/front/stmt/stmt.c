@@ -229,15 +229,7 @@ arrive(walk *w, uint32_t node, const uint32_t *name, uint32_t n, const place *p,
     return TD_OK;
 }
 
-typedef struct meeting { /* of the paths through an if */
-    uint32_t n, *name;
-    place *place;
-    bool *has, *missing; /* missing: without a value on a path that gets here */
-    thing *before;
-    const carry **carried; /* on any path */
-} meeting;
-
-static void
+void
 meet_begin(walk *w, uint32_t node, meeting *m)
 {
     m->place = td_alloc(w->mem, (m->n + 1) * sizeof *m->place);
@@ -246,7 +238,7 @@ meet_begin(walk *w, uint32_t node, meeting *m)
     m->before = td_alloc(w->mem, (m->n + 1) * sizeof *m->before);
     m->carried = td_alloc(w->mem, (m->n + 1) * sizeof *m->carried);
     for (uint32_t i = 0; i < m->n; i++) {
-        join *j = join_get(w, join_key(w, node, m->name[i]));
+        join *j = join_variable(w, join_key(w, node, m->name[i]), m->name[i]);
 
         m->has[i] = j != NULL;
         if (j)
@@ -255,7 +247,7 @@ meet_begin(walk *w, uint32_t node, meeting *m)
     }
 }
 
-static void
+void
 meet_end(walk *w, uint32_t node, meeting *m)
 {
     for (uint32_t i = 0; i < m->n; i++) {
@@ -273,33 +265,43 @@ meet_end(walk *w, uint32_t node, meeting *m)
     }
 }
 
-static td_status
-one_branch(walk *w, uint32_t node, uint32_t list, meeting *m, bool *dead)
+void
+meet_again(walk *w, const meeting *m)
 {
     for (uint32_t i = 0; i < m->n; i++)
         w->fr->var[m->name[i]] = m->before[i];
-    w->dead = false;
-    TD_TRY(stmts(w, list));
-    *dead = w->dead;
-    if (w->dead)
-        return TD_OK;
+}
+
+td_status
+meet_path(walk *w, uint32_t node, meeting *m)
+{
     for (uint32_t i = 0; i < m->n; i++)
         m->carried[i] = carry_join(w, w->fr->var[m->name[i]].carry, m->carried[i]);
     return arrive(w, node, m->name, m->n, m->place, m->has, m->missing);
 }
 
-static uint32_t *
-assigned_in_two(walk *w, uint32_t a, uint32_t b, uint32_t *n)
+static td_status
+one_branch(walk *w, uint32_t node, uint32_t list, meeting *m, bool *dead)
 {
-    uint32_t na, nb, *x = assigned(w, a, 0, &na), *y = assigned(w, b, 0, &nb);
-    uint32_t *all = td_alloc(w->mem, (na + nb + 1) * sizeof *all);
+    meet_again(w, m);
+    w->dead = false;
+    TD_TRY(stmts(w, list));
+    *dead = w->dead;
+    return w->dead ? TD_OK : meet_path(w, node, m);
+}
 
-    memcpy(all, x, na * sizeof *all);
-    *n = na;
-    for (uint32_t i = 0; i < nb; i++) {
+uint32_t *
+names_of_two(walk *w, const uint32_t *x, uint32_t nx, const uint32_t *y, uint32_t ny, uint32_t *n)
+{
+    uint32_t *all = td_alloc(w->mem, (nx + ny + 1) * sizeof *all);
+
+    if (nx)
+        memcpy(all, x, nx * sizeof *all);
+    *n = nx;
+    for (uint32_t i = 0; i < ny; i++) {
         bool seen = false;
 
-        for (uint32_t j = 0; j < na; j++)
+        for (uint32_t j = 0; j < nx; j++)
             seen = seen || x[j] == y[i];
         if (!seen)
             all[(*n)++] = y[i];
@@ -312,6 +314,7 @@ stmt_if(walk *w, uint32_t node)
 {
     uint32_t body = F(node, If_body), orelse = F(node, If_orelse);
     meeting m = {0};
+    uint32_t *then, *other, nthen, nother;
     bool dead_then, dead_else;
     thing c;
 
@@ -319,7 +322,9 @@ stmt_if(walk *w, uint32_t node)
     TD_TRY(truth(w, &c, &c));
     if (c.known)
         return stmts(w, c.lit.i ? body : orelse);
-    m.name = assigned_in_two(w, body, orelse, &m.n);
+    then = assigned(w, body, 0, &nthen);
+    other = assigned(w, orelse, 0, &nother);
+    m.name = names_of_two(w, then, nthen, other, nother, &m.n);
     meet_begin(w, node, &m);
     td_if(w->f, c.num.re);
     TD_TRY(one_branch(w, node, body, &m, &dead_then));

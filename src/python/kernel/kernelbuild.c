@@ -13,7 +13,7 @@ static const char *const hidden_names[] = {
     [TD_HIDDEN_MAILBOX] = "mailbox",   [TD_HIDDEN_GRID] = "grid",
     [TD_HIDDEN_SHARED] = "shared",     [TD_HIDDEN_ARRAY] = "array",
     [TD_HIDDEN_RESULT] = "result",     [TD_HIDDEN_CALLMEM] = "memory",
-    [TD_HIDDEN_PARTIALS] = "partials",
+    [TD_HIDDEN_PARTIALS] = "partials", [TD_HIDDEN_DRAWS] = "random state",
 };
 
 static PyObject *

@@ -5,6 +5,7 @@
  * memory is used where it lies on the CPU; a GPU gets copies, and what it wrote is copied back.
  */
 #include "array/run/spill.h"
+#include "base/draws.h"
 #include "dev/core/site.h"
 #include "python/kernel/kernel.h"
 
@@ -229,6 +230,10 @@ add_hidden(run *r)
         case TD_HIDDEN_PORT:     r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
         case TD_HIDDEN_CALLMEM:  r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
         case TD_HIDDEN_SHARED:   r->word[r->n++] = r->dims.shared; break;
+        case TD_HIDDEN_DRAWS:
+            if (!(r->word[r->n++] = (uint64_t)(uintptr_t)td_draws_here()))
+                return PyErr_NoMemory(), false;
+            break;
         case TD_HIDDEN_RESULT:
             r->word[r->n++] = r->there ? r->there->ptr : (uint64_t)(uintptr_t)r->result;
             break;

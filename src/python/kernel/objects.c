@@ -442,6 +442,21 @@ describe_function(py_asking *a, PyObject *o, td_objinfo *out)
     return TD_OK;
 }
 
+/* What stands in Python for a function of numpy.random or random: borrowed; NULL: it is none, or an exception is set. */
+static PyObject *
+drawing(PyObject *o)
+{
+    PyObject *module =
+        PyCallable_Check(o) ? PyImport_ImportModule("treadle._compile._draws") : NULL;
+    PyObject *all = module ? PyObject_GetAttrString(module, "DRAWS") : NULL;
+    PyObject *v = all ? PyDict_GetItemWithError(all, o) : NULL;
+
+    Py_XDECREF(all);
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return v;
+}
+
 /* The repr of something that kernels cannot use, 80 characters at most, in the compilation's memory. */
 static td_status
 describe_other(py_asking *a, PyObject *o, td_objinfo *out)
@@ -488,6 +503,7 @@ static td_status
 describe(py_asking *a, PyObject *o, td_objinfo *out)
 {
     td_status st = describe_simple(o, out);
+    PyObject *spelled;
     int r;
 
     if (st != TD_SKIP)
@@ -524,6 +540,8 @@ describe(py_asking *a, PyObject *o, td_objinfo *out)
     }
     if ((st = describe_named(a, o, out)) != TD_SKIP)
         return st;
+    if ((spelled = drawing(o)))
+        return describe_function(a, spelled, out);
     if (py_is_dispatcher(o) || is_function(o))
         return describe_function(a, o, out);
     return describe_other(a, o, out);

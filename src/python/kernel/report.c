@@ -194,6 +194,10 @@ failure_text(const td_site *site, const uint64_t *value)
                                     (long long)value[0], (long long)value[1]);
     case TD_REPORT_EMPTY:
         return PyUnicode_FromFormat("%s of an empty array has no value", site->text);
+    case TD_REPORT_UNBOUND:
+        return PyUnicode_FromFormat(
+            "cannot access local variable '%s' where it is not associated with a value",
+            site->text);
     case TD_REPORT_ABSENT: return PyUnicode_FromFormat("%s: it is not there", site->text);
     case TD_REPORT_DEPTH:
         return PyUnicode_FromFormat(
@@ -213,6 +217,7 @@ failure_class(const td_site *site)
     case TD_REPORT_INDEX:    return PyExc_IndexError;
     case TD_REPORT_ZERO:     return PyExc_ZeroDivisionError;
     case TD_REPORT_OVERFLOW: return PyExc_OverflowError;
+    case TD_REPORT_UNBOUND:  return PyExc_UnboundLocalError;
     case TD_REPORT_SHAPE:
     case TD_REPORT_EMPTY:
     case TD_REPORT_ABSENT:   return PyExc_ValueError;
