@@ -50,7 +50,7 @@ globals().update(_layout.FORMATS)
 globals().update(_convert.types(cuda=False))
 
 # Methods that the core has and that take more here.
-_OURS = set("__format__ __pos__ __repr__ all any lgamma lgamma_ positive view".split())
+_OURS = set("__format__ __pos__ __repr__ all any lgamma lgamma_ positive prod sign sign_ view".split())
 
 
 def _attach():

@@ -135,6 +135,7 @@ class _Function:
 
     def __init__(self, facts):
         self._facts, self.__doc__ = facts, facts.__doc__
+        self._saved = type(facts.name + "Backward0", (_Saved,), {"__slots__": ()})
 
     def backward(self, formula):
         """Enters the formula of its gradients."""
@@ -150,14 +151,25 @@ class _Function:
         return outputs if many else outputs[0]
 
     def _recorded(self, inputs, outputs, static, many):
-        saved = _Saved()
+        saved = self._saved()
         saved.function, saved.static, saved.many = self, static, many
         if self._facts.linear:
             saved.inputs, saved.outputs = tuple(tuple(t.shape) for t in inputs), ()
         else:
             saved.inputs, saved.outputs = inputs, outputs
             saved.versions = [t._version for t in (*inputs, *outputs)]
-        return _core._grad_custom(saved, self._back, inputs, outputs)
+        return _core._grad_custom(saved, self._back, inputs, outputs, self._facts.name)
 
     def _back(self, saved, *grads):
         return self._facts.formula(saved, grads)
+
+
+@derived("Zero", linear=True)
+def nothing_of(a):
+    """0 of the operand's dtype: in a sum it gives the operand a part in the history, with the gradient 0."""
+    return td.zeros((), dtype=a.dtype, device=a.device)
+
+
+@nothing_of.backward
+def _(inputs, r, g):
+    return g.new_zeros(inputs[0])

@@ -337,12 +337,15 @@ def arange(
 
 
 def _counted(start, step, n, kind, device):
-    """start + step * i for i < n, computed as PyTorch does: in float64 or int64, then cast."""
+    """start + step * i for i < n, computed as PyTorch does: in float64, or for integers in int64 with the whole parts
+    of start and step; then cast."""
     dev = _device.theirs(device)
+    if kind._kind in "iu":
+        start, step = int(start), int(step)
     if isinstance(start, float) or isinstance(step, float):
         r = td.arange(n, dtype="float64", device=dev) * float(step) + float(start)
     else:
-        r = td.arange(start, start + step * n, step, dtype="int64", device=dev)
+        r = td.arange(n, dtype="int64", device=dev) * step + start
     return r.astype(kind._numpy) if r.dtype != kind._numpy else r
 
 

@@ -19,7 +19,7 @@ ROWS = {
     "fix": "trunc", "neg": "negative", "rad2deg": "degrees",
     **{k: k for k in (
         "absolute angle arccos arccosh arcsin arcsinh arctan arctanh ceil cos cosh erf erfc exp exp2 expm1 "
-        "floor log log10 log1p log2 negative reciprocal relu rsqrt sigmoid sign signbit sin sinh sqrt square "
+        "floor log log10 log1p log2 negative reciprocal relu rsqrt sigmoid signbit sin sinh sqrt square "
         "tan tanh trunc"
     ).split()},
 }  # fmt: skip
@@ -165,7 +165,7 @@ def clamp_max(x, max):
 @function()
 def threshold(x, threshold, value):
     """x where it is above threshold, else value."""
-    return apply("select", x > threshold, x, value)
+    return apply("select", x <= threshold, value, x)
 
 
 @both()
@@ -212,10 +212,17 @@ def ldexp(x, other):
 
 
 @both()
+def sign(x):
+    """-1, 0 or 1: the sign; 0 for NaN."""
+    r = apply("sign", x)
+    return apply("select", x != x, scalar(0, x), r) if x.dtype._kind == "f" else r
+
+
+@both()
 def sgn(x):
     """x / |x|, and 0 for 0."""
     if not x.dtype.is_complex:
-        return apply("sign", x)
+        return sign(x)
     size = apply("absolute", x)
     return x / apply("select", size == 0, scalar(1, size), size)
 
@@ -392,7 +399,15 @@ def hardshrink(x, lambd=0.5):
 @both()
 def prelu(x, weight):
     """x where it is above 0, else weight * x; weight: one number, or one for each channel (dimension 1)."""
-    if weight.numel() != 1:
+    if weight.numel() == 1:
+        weight = weight.reshape(())
+    else:
+        channels = x.shape[1] if x.ndim > 1 else 1
+        if weight.numel() != channels:
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{weight.numel()} and channel size = {channels}."
+            )
         weight = weight.reshape([-1 if i == 1 else 1 for i in range(x.ndim)])
     return apply("select", x > 0, x, weight * x)
 
@@ -464,6 +479,7 @@ def _where(self, condition, other):
 
 
 inplace(
+    "sign",
     *(k for k in ROWS if k not in ("angle", "signbit")),
     *(k for k in ROWS_OF_TWO if k not in "fmax fmin logaddexp logaddexp2 maximum minimum".split()),
     *"add sub subtract rsub div divide float_power addcmul addcdiv lerp clamp clip clamp_min clamp_max round frac "

@@ -3,9 +3,9 @@
 import math
 from functools import cache
 
-from .._prim import apply, permuted, reduce, reshaped, scalar, td, wrap
+from .._prim import apply, cast, nothing_of, permuted, recording, reduce, reshaped, scalar, td, wrap
 from .._register import both, function, inplace
-from . import _axes
+from . import _axes, _dtypes
 from ._elementwise import scaled
 from ._shape import expand, permute, transpose
 
@@ -92,7 +92,11 @@ def outer(x, vec2):
 
 def _sum(x, product, beta, alpha):
     product = scaled(product, alpha)
-    return product if type(beta) in (int, float) and beta == 0 else scaled(x, beta) + product
+    if type(beta) not in (int, float) or beta != 0:
+        return scaled(x, beta) + product
+    shape = td.broadcast_shapes(tuple(x.shape), tuple(product.shape))  # x is not read, its NaNs do not count
+    product = product if tuple(product.shape) == shape else expand(product, shape)
+    return product + nothing_of(x) if recording() and x.requires_grad else product
 
 
 @both()
@@ -282,7 +286,9 @@ def trace(x):
 
 
 def norm_of(x, p, dims, keepdim):
-    """The p-norm of elements over dims (vectors): its gradient at 0 is 0."""
+    """The p-norm of elements over dims (vectors): its gradient at 0 is 0. Half types are added up as float32."""
+    if x.dtype._name in ("float16", "bfloat16"):
+        return cast(norm_of(cast(x, _dtypes.DTYPES["float32"]), p, dims, keepdim), x.dtype)
     size = apply("absolute", x)
     if p == math.inf or p == -math.inf:
         return reduce("max" if p > 0 else "min", size, dims, keepdim)
@@ -332,9 +338,19 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
 
 @function()
 def cosine_similarity(x1, x2, dim=1, eps=1e-08):
-    """The cosine of the angle between vectors along dim."""
-    lengths = [apply("select", n > eps, n, scalar(eps, n)) for n in (norm_of(x, 2, dim, False) for x in (x1, x2))]
-    return reduce("sum", x1 * x2, dim, False) / (lengths[0] * lengths[1])
+    """The cosine of the angle between vectors along dim of what both broadcast to; norms are held above eps.
+
+    RuntimeError: the common dtype is not a floating-point one."""
+    kind = _dtypes.result_of([x1, x2])
+    if kind._kind not in "fc":
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {kind._name}")
+    shape = td.broadcast_shapes(tuple(x1.shape), tuple(x2.shape))
+    units = []
+    for x in (x1, x2):
+        x = expand(cast(x, kind), shape)
+        n = norm_of(x, 2, dim, True)
+        units.append(x / apply("select", n < eps, scalar(eps, n), n))
+    return reduce("sum", units[0] * units[1], dim, False)
 
 
 # ---- statistics ----
@@ -343,7 +359,10 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-08):
 @both()
 def cov(x, *, correction=1, fweights=None, aweights=None):
     """The covariances of rows; a vector's variance. fweights: how often each column counts; aweights: its weight."""
+    if x.dtype._kind == "b":
+        raise NotImplementedError("cov(): bool dtype is not supported for input")
     x = x if x.ndim == 2 else reshaped(x, (1, -1))
+    x = x if x.dtype._kind in "fc" else cast(x, _dtypes.get_default_dtype())
     n, w = x.shape[1], None
     for one in (fweights, aweights):
         w = one.to(x.dtype) if w is None and one is not None else w * one if one is not None else w

@@ -3,7 +3,7 @@
 import math
 from operator import index as _index
 
-from .._prim import Tensor, apply, array, cumulate, derived, gathered, reduce, scalar, td, wrap
+from .._prim import Tensor, apply, array, cumulate, derived, gathered, recording, reduce, scalar, td, wrap
 from .._register import both, function, inplace, method
 from . import _axes, _dtypes
 from ._elementwise import truth
@@ -52,9 +52,38 @@ def mean(x, dim=None, keepdim=False, *, dtype=None, axis=None):
 
 @both()
 def prod(x, dim=None, keepdim=False, *, dtype=None):
-    """The product over dim (None: all)."""
+    """The product over dim (None: all); integers and bools multiply as int64."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
-    return reduce("prod", x, dim, keepdim)
+    if not (recording() and x.requires_grad and x.ndim):
+        return reduce("prod", x, dim, keepdim)
+    dims = _axes.several(dim, x.ndim)
+    r = _prod(x, dims=dims)
+    return r.reshape([1 if d in dims else n for d, n in enumerate(x.shape)]) if keepdim else r
+
+
+@derived("Prod")
+def _prod(a, *, dims):
+    return td.prod(a, axis=dims)
+
+
+@_prod.backward
+def _(inputs, r, g, *, dims):
+    """Of each x[k]: the product of the others, those before it by those after it, so that no zero divides."""
+    (x,) = inputs
+    order = [d for d in range(x.ndim) if d not in dims] + list(dims)
+    lead = [x.shape[d] for d in order[: x.ndim - len(dims)]]
+    flat = x.permute(order).reshape([*lead, math.prod(x.shape[d] for d in dims)])
+    others = _before(flat) * _before(flat.flip(-1)).flip(-1)
+    back = (g.unsqueeze(-1) * others.conj()).reshape([x.shape[d] for d in order])
+    return back.permute([order.index(d) for d in range(x.ndim)])
+
+
+def _before(x):
+    """Of each element along the last dim: the product of those before it."""
+    n = x.shape[-1]
+    if not n:
+        return x
+    return joined([x.new_ones((*x.shape[:-1], 1)), cumprod(x, -1).narrow(-1, 0, n - 1)], -1)
 
 
 @both()
@@ -114,6 +143,8 @@ def logsumexp(x, dim=None, keepdim=False):
     """log(sum(exp(x))), without overflow."""
     x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
     dims = _axes.several(dim, x.ndim)
+    if not x.numel():
+        return apply("log", reduce("sum", x, dims, keepdim))
     top = reduce("max", x.detach(), dims, True)
     top = apply("select", apply("isfinite", top), top, scalar(0, top))
     r = apply("log", reduce("sum", apply("exp", x - top), dims, True)) + top
@@ -138,7 +169,7 @@ def log_softmax(x, dim, dtype=None):
 
 
 def _shifted(a, dim):
-    return a - td.max(a, axis=dim, keepdims=True) if a.ndim else a - a
+    return a - td.max(a, axis=dim, keepdims=True) if a.ndim and a.size else a - a
 
 
 def _softmax_of(a, dim):
@@ -252,6 +283,11 @@ def aminmax(x, *, dim=None, keepdim=False):
 # ---- order statistics ----
 
 
+def _of_one(kind, f, x, *args):
+    """f of a tensor without dims along its only element."""
+    return kind(*(t.reshape(()) for t in f(x.reshape(1), *args, dim=0)))
+
+
 def _sorted_at(x, place, dim, keepdim, kind):
     order = x.detach().argsort(dim)
     return kind(*_picked(x, order.narrow(dim, place, 1), dim, keepdim))
@@ -261,6 +297,8 @@ def _sorted_at(x, place, dim, keepdim, kind):
 def kthvalue(x, k, dim=-1, keepdim=False):
     """The k-th smallest along dim, counted from 1: (values, indices)."""
     kind, dim = named("kthvalue", "values indices"), _axes.one(dim, x.ndim)
+    if x.ndim == 0:
+        return _of_one(kind, kthvalue, x, k)
     if not 1 <= k <= x.shape[dim]:
         raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(dim))
     return _sorted_at(x, k - 1, dim, keepdim, kind)
@@ -271,6 +309,8 @@ def _median(name):
         if dim is None:
             return f(x.reshape(-1), 0)[0]
         kind, dim = named(name, "values indices"), _axes.one(dim, x.ndim)
+        if x.ndim == 0:
+            return _of_one(kind, f, x)
         order = x.detach().argsort(dim)
         if x.dtype._kind != "f":
             place = scalar((x.shape[dim] - 1) // 2, order)
@@ -296,19 +336,24 @@ median, nanmedian = _median("median"), _median("nanmedian")
 @both()
 def mode(x, dim=-1, keepdim=False):
     """The most frequent value along dim, the least of several: (values, indices), the last place of the value."""
-    dim = _axes.one(dim, x.ndim)
+    kind, dim = named("mode", "values indices"), _axes.one(dim, x.ndim)
+    if x.ndim == 0:
+        return _of_one(kind, mode, x)
     values = x.detach().transpose(dim, -1).sort(-1)[0]
     counts = (values[..., :, None] == values[..., None, :]).sum(-1)
     best = values.gather(-1, counts.argmax(-1, True)).transpose(dim, -1)
     at = wrap(td.arange(x.shape[dim], device=array(x).device)).reshape([-1 if i == dim else 1 for i in range(x.ndim)])
     places = reduce("max", apply("select", x.detach() == best, at, -1), dim, True)
-    return named("mode", "values indices")(*_picked(x, places, dim, keepdim))
+    return kind(*_picked(x, places, dim, keepdim))
 
 
 def _quantile(name, known):
     def f(x, q, dim=None, keepdim=False, *, interpolation="linear"):
         several = isinstance(q, Tensor) and q.ndim == 1
-        q = q.detach() if isinstance(q, Tensor) else scalar(q, x)
+        q = q if isinstance(q, Tensor) else scalar(q, x)
+        if x.ndim == 0:
+            r = f(x.reshape(1), q, 0 if dim is None else _axes.one(dim, 0), interpolation=interpolation)
+            return r
         shape = tuple(x.shape)
         if dim is None:
             y, where = x.reshape(-1), None
@@ -340,12 +385,12 @@ def _quantile(name, known):
 
 def _between(at, interpolation):
     """The places below and above, and how far between them to go (None: not at all)."""
-    low, high = apply("floor", at).long(), apply("ceil", at).long()
+    low, high = apply("floor", at.detach()).long(), apply("ceil", at.detach()).long()
     if interpolation == "linear":
-        return low, high, at - apply("floor", at)
+        return low, high, at - apply("floor", at.detach())
     if interpolation == "midpoint":
         return low, high, 0.5
-    chosen = {"lower": low, "higher": high, "nearest": apply("rint", at).long()}
+    chosen = {"lower": low, "higher": high, "nearest": apply("rint", at.detach()).long()}
     if interpolation not in chosen:
         raise RuntimeError(
             "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
@@ -496,7 +541,8 @@ def _slope(x, dim, step, order):
     shape = [-1 if i == dim else 1 for i in range(x.ndim)]
     at = step if isinstance(step, Tensor) else None
     d = diff(x, dim=dim)
-    h = scalar(step, x).expand(n - 1).reshape(shape) if at is None else diff(at).reshape(shape)
+    kind = x.dtype if x.dtype._kind in "fc" else _dtypes.get_default_dtype()
+    h = scalar(step, x, kind).expand(n - 1).reshape(shape) if at is None else diff(at).reshape(shape)
     slope = d / h
     a, b = (slope.narrow(dim, i, n - 2) for i in (0, 1))
     ha, hb = (h.narrow(dim, i, n - 2) for i in (0, 1))

@@ -290,7 +290,8 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, r
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
-    cos = cosine_similarity(input1, input2, -1, 1e-12)
+    sizes = ((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)
+    cos = (input1 * input2).sum(-1) / sizes.sqrt()
     loss = torch.where(target == 1, 1 - cos, 0.0) + torch.where(target == -1, (cos - margin).clamp(min=0), 0.0)
     return reduced(loss, _old(size_average, reduce, reduction))
 
@@ -349,20 +350,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
 
 
-def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    """The product of the vectors along dim over the product of their norms, each held above eps."""
-    n1, n2 = (x1 * x1).sum(dim), (x2 * x2).sum(dim)
-    return (x1 * x2).sum(dim) / (n1.clamp(min=eps * eps) * n2.clamp(min=eps * eps)).sqrt()
-
-
-def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
-    """The p-norm of x1 - x2 + eps along the last dim."""
-    d = (x1 - x2 + eps).abs()
-    if p == 2:
-        return (d * d).sum(-1, keepdim=keepdim).sqrt()
-    if p == math.inf:
-        return d.amax(-1, keepdim=keepdim)
-    return (d**p).sum(-1, keepdim=keepdim) ** (1 / p) if p != 1 else d.sum(-1, keepdim=keepdim)
+cosine_similarity, pairwise_distance = torch.cosine_similarity, torch.pairwise_distance
 
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):

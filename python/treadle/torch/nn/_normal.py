@@ -3,6 +3,9 @@
 from ... import torch
 
 
+_HALVES = (torch.float16, torch.bfloat16)
+
+
 def _affine(x, weight, bias, shape):
     """x * weight + bias, of x's dtype whatever theirs is."""
     dtype = x.dtype
@@ -36,10 +39,10 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     shape = tuple(normalized_shape)
     if tuple(input.shape[input.dim() - len(shape) :]) != shape:
         raise RuntimeError(f"Given normalized_shape={list(shape)}, got input of size{list(input.shape)}")
-    eps = torch.finfo(input.dtype).eps if eps is None else eps
-    return _affine(
-        input * torch.rsqrt((input * input).mean(tuple(range(-len(shape), 0)), keepdim=True) + eps), weight, None, shape
-    )
+    wide = input.to(torch.float32) if input.dtype in _HALVES else input  # squares of half types overflow
+    eps = torch.finfo(wide.dtype).eps if eps is None else eps
+    scaled = wide * torch.rsqrt((wide * wide).mean(tuple(range(-len(shape), 0)), keepdim=True) + eps)
+    return _affine(scaled, weight, None, shape).to(input.dtype)
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):

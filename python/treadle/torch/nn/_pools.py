@@ -155,12 +155,12 @@ avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(n) for n in (1, 2, 3))
 def _adaptive(rank, pool, along, name):
     """Pools to a given size: windows from floor(i * n / m) to ceil((i + 1) * n / m)."""
 
-    def call(input, output_size, *rest):
+    def call(input, output_size):
         wanted = (output_size,) * rank if not hasattr(output_size, "__len__") else tuple(output_size)
         size = input.shape[input.dim() - rank :]
         wanted = tuple(n if m is None else m for n, m in zip(size, wanted))
         if all(m and n % m == 0 for n, m in zip(size, wanted)):
-            return pool(input, tuple(n // m for n, m in zip(size, wanted)), *rest)
+            return pool(input, tuple(n // m for n, m in zip(size, wanted)))
         for i, m in enumerate(wanted):
             dim = input.dim() - rank + i
             n = input.size(dim)
@@ -177,9 +177,35 @@ adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
     _adaptive(n, p, lambda x, dim: x.mean(dim, keepdim=True), f"adaptive_avg_pool{n}d")
     for n, p in enumerate((avg_pool1d, avg_pool2d, avg_pool3d), 1)
 )
+
+
+def _adaptive_max(rank, pool):
+    """The largest element of each window, and where it stands in the flattened last dims."""
+
+    def call(input, output_size, return_indices=False):
+        wanted = (output_size,) * rank if not hasattr(output_size, "__len__") else tuple(output_size)
+        lead, size = input.dim() - rank, tuple(input.shape[input.dim() - rank :])
+        wanted = tuple(n if m is None else m for n, m in zip(size, wanted))
+        if all(m and n % m == 0 for n, m in zip(size, wanted)):
+            return pool(input, tuple(n // m for n, m in zip(size, wanted)), return_indices=return_indices)
+        found, places, step = input, None, 1
+        for i in reversed(range(rank)):  # the last dim first: of equal elements the first in memory wins
+            dim, n, m = lead + i, size[i], wanted[i]
+            parts = [found.narrow(dim, j * n // m, -(-(j + 1) * n // m) - j * n // m).max(dim, True) for j in range(m)]
+            starts = [p.indices + j * n // m for j, p in enumerate(parts)]
+            found, at = (torch.cat(list(ts), dim) for ts in ([p.values for p in parts], starts))
+            if return_indices:
+                places = at if places is None else torch.gather(places, dim, at) + at * step
+            step *= n
+        return (found, places) if return_indices else found
+
+    call.__name__ = call.__qualname__ = f"adaptive_max_pool{rank}d"
+    call.__doc__ = f"Pools the last {rank} dims to output_size; return_indices: (values, places in those dims)."
+    return call
+
+
 adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
-    _adaptive(n, p, lambda x, dim: x.amax(dim, keepdim=True), f"adaptive_max_pool{n}d")
-    for n, p in enumerate((max_pool1d, max_pool2d, max_pool3d), 1)
+    _adaptive_max(n, p) for n, p in enumerate((max_pool1d, max_pool2d, max_pool3d), 1)
 )
 
 

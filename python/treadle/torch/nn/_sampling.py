@@ -4,6 +4,7 @@ import itertools
 import math
 
 from ... import torch
+from .._prim import nothing_of
 from ._windows import spread
 
 
@@ -92,7 +93,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     at = _coordinates(grid, sizes, padding_mode, bool(align_corners))
     flat = input.flatten(2)
     if mode == "nearest":
-        return _taken(flat, sizes, [torch.round(x.detach()) for x in at])
+        return _taken(flat, sizes, [torch.round(x.detach()) for x in at]) + nothing_of(grid)
     low, total = [torch.floor(x.detach()) for x in at], None
     for corner in itertools.product((0, 1), repeat=len(sizes)):
         weight = None

@@ -138,10 +138,13 @@ def pad(input, pad, mode="constant", value=None):
                 f"Padding size should be less than the corresponding input dimension, but got: padding "
                 f"({a}, {b}) at dimension {dim} of input {list(input.shape)}"
             )
+        if mode == "circular" and -min(a, 0) - min(b, 0) > n:
+            raise RuntimeError(f"Negative padding ({a}, {b}) leaves nothing of dimension {dim} of {list(input.shape)}")
         if a or b:
-            input = input.index_select(
-                dim, torch.tensor([_mirrored(k, n, mode) for k in range(-a, n + b)], device=input.device)
-            )
+            # Negative amounts cut circles before they are closed.
+            low, high = (max(-a, 0), n - max(-b, 0)) if mode == "circular" else (0, n)
+            places = [low + _mirrored(k - low, high - low, mode) for k in range(-a, n + b)]
+            input = input.index_select(dim, torch.tensor(places, dtype=torch.int64, device=input.device))
     return input
 
 
