@@ -375,7 +375,7 @@ run_rule(pass *s, td_gradfn *f, td_var **g)
         td_var *one = in[k];
 
         if (!st && one && s->p->check)
-            st = s->p->check(f->rule->name, k, one);
+            st = s->p->check(f, k, one);
         if (!st && td_edge_live(&f->in[k]))
             st = arrive(s, &f->in[k], one);
         else

@@ -142,19 +142,49 @@ typedef struct py_gradfn {
     PyObject_HEAD td_gradfn *f;
 } py_gradfn;
 
+static void
+gradfn_dealloc(PyObject *self)
+{
+    py_gradfn *o = (py_gradfn *)self;
+    PyTypeObject *type = Py_TYPE(self);
+
+    o->f->self = NULL;
+    td_gradfn_unref(o->f);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+/* A subclass of Node by that name, which lives as long as the process. */
+static PyObject *
+node_type_new(PyObject *name)
+{
+    PyType_Slot slots[] = {PY_SLOT(Py_tp_dealloc, gradfn_dealloc), {0, NULL}};
+    PyType_Spec spec = {.basicsize = sizeof(py_gradfn),
+                        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                        .slots = slots};
+    PyObject *bases = PyTuple_Pack(1, pt.fn), *text = PyUnicode_AsUTF8String(name), *type = NULL;
+
+    spec.name = text ? PyBytes_AsString(text) : NULL;
+    if (bases && spec.name)
+        type = PyType_FromSpecWithBases(&spec, bases);
+    Py_XDECREF(bases);
+    Py_XDECREF(text);
+    return type;
+}
+
 /* The subclass of Node that functions of that name have, so that type(grad_fn) says what they are. */
 static PyObject *
 node_type(const char *name)
 {
     static PyObject *known;
-    PyObject *key = PyUnicode_FromFormat("%sBackward0", name), *type = NULL;
+    PyObject *key = PyUnicode_FromFormat("treadle.torch.%sBackward0", name), *type = NULL;
 
     if (!known)
         known = PyDict_New();
     if (key && known && (type = PyDict_GetItemWithError(known, key)))
         Py_INCREF(type);
     else if (key && known && !PyErr_Occurred()) {
-        type = PyObject_CallFunction((PyObject *)&PyType_Type, "O(O){s()}", key, pt.fn, "__slots__");
+        type = node_type_new(key);
         if (type && PyDict_SetItem(known, key, type) < 0)
             Py_CLEAR(type);
     }
@@ -180,18 +210,6 @@ pt_gradfn_object(td_gradfn *f)
     o->f = td_gradfn_ref(f);
     f->self = o;
     return (PyObject *)o;
-}
-
-static void
-gradfn_dealloc(PyObject *self)
-{
-    py_gradfn *o = (py_gradfn *)self;
-    PyTypeObject *type = Py_TYPE(self);
-
-    o->f->self = NULL;
-    td_gradfn_unref(o->f);
-    PyObject_Free(self);
-    Py_DECREF(type);
 }
 
 static PyObject *
@@ -285,9 +303,21 @@ pt_variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var 
 
 static bool anomalies; /* are gradients looked through for NaN? */
 
-/* RuntimeError: the k-th gradient that a function of that name made has a NaN. */
+static void
+raise_nan(td_gradfn *f, int k)
+{
+    PyObject *fn = pt_gradfn_object(f), *name = fn ? PyObject_CallMethod(fn, "name", NULL) : NULL;
+
+    if (name)
+        PyErr_Format(PyExc_RuntimeError, "Function '%U' returned nan values in its %dth output.",
+                     name, k);
+    Py_XDECREF(name);
+    Py_XDECREF(fn);
+}
+
+/* RuntimeError: the k-th gradient that f made has a NaN. */
 static td_status
-check_nan(const char *name, int k, td_var *g)
+check_nan(td_gradfn *f, int k, td_var *g)
 {
     td_redargs all = {.dtype = -1};
     td_var *marks = NULL, *any = NULL;
@@ -305,8 +335,7 @@ check_nan(const char *name, int k, td_var *g)
     td_var_unref(marks);
     td_var_unref(any);
     if (ok && found.i) {
-        PyErr_Format(PyExc_RuntimeError, "Function '%sBackward0' returned nan values in its %dth output.",
-                     name, k);
+        raise_nan(f, k);
         ok = false;
     }
     return ok ? TD_OK : td_fail(TD_ERR_CALLER, "a gradient could not be checked");
