@@ -23,6 +23,7 @@ from ._tensor import (
     _products,
     _reduce,
     _shape,
+    _shared,
 )
 from ._tensor._create import tensor
 from ._tensor._dtypes import can_cast, dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype

@@ -177,12 +177,6 @@ def record_stream(self, stream):
     """Nothing: memory in flight is held by what uses it."""
 
 
-@method()
-def share_memory_(self):
-    """Itself: only for processes that share an address space."""
-    return self
-
-
 # ---- values ----
 
 
@@ -406,12 +400,6 @@ def _never(name):
 
 for _name in "is_conj is_neg is_inference is_distributed".split():
     _never(_name)
-
-
-@method()
-def is_shared(self):
-    """No."""
-    return False
 
 
 @method()
