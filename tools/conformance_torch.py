@@ -86,7 +86,7 @@ def array(x):
     x = x.detach()
     if "bfloat16" in str(x.dtype):
         x = x.float()
-    return numpy.array((x.resolve_conj().resolve_neg() if isinstance(x, torch.Tensor) else x).cpu().numpy())
+    return numpy.array((x.clone().resolve_conj().resolve_neg() if isinstance(x, torch.Tensor) else x).cpu().numpy())
 
 
 # ---- comparison ----

@@ -7,7 +7,7 @@ import math
 from operator import index as _index
 
 from ..linalg import _best_order
-from ._prim import Tensor, apply, array, reduce, scalar, td, wrap
+from ._prim import Tensor, apply, array, derived, reduce, scalar, td, wrap
 from ._register import both, function
 from ._tensor import _axes
 from ._tensor._dtypes import finfo
@@ -64,10 +64,24 @@ def pinv(A, *, atol=None, rtol=None, hermitian=False):
     """The pseudo-inverse: singular values below max(atol, rtol * largest) count as 0."""
     if min(A.shape[-2:]) == 0:
         return A.new_zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]))
-    u, s, vh = svd(A, False)
-    keep = s > _tolerance(A, s, atol, rtol)
-    inverse = apply("select", keep, 1 / apply("select", keep, s, scalar(1, s)), scalar(0, s))
-    return adj(vh) @ (inverse[..., None].to(A.dtype) * adj(u))
+    return _pinv(A, least=array(_tolerance(A, svdvals(A.detach()), atol, rtol)))
+
+
+@derived("LinalgPinv")
+def _pinv(a, *, least):
+    """The pseudo-inverse, singular values up to least being 0."""
+    u, s, vh = td.linalg.svd(a, full_matrices=False)
+    keep = s > least
+    inverse = td.where(keep, 1 / td.where(keep, s, 1), 0).astype(s.dtype)
+    back = inverse[..., None] * td.conjugate(td.swapaxes(u, -2, -1))
+    return td.conjugate(td.swapaxes(vh, -2, -1)) @ back.astype(a.dtype)
+
+
+@_pinv.backward
+def _(inputs, P, g, *, least):
+    """Of -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P, which holds while the rank does not change."""
+    (A,), Ph, gh = inputs, adj(P), adj(g)
+    return (gh - A @ (P @ gh)) @ P @ Ph + Ph @ (P @ (gh - gh @ P @ A)) - Ph @ g @ Ph
 
 
 def _tolerance(A, s, atol, rtol):
@@ -265,6 +279,8 @@ def inverse(x):
 def logdet(x):
     """The logarithm of the determinant; NaN where it is negative."""
     sign, size = slogdet(x)
+    if sign.dtype.is_complex:
+        return apply("log", sign) + size
     return apply("select", sign < 0, math.nan, size)
 
 

@@ -3,6 +3,7 @@
 In-place forms are the ones that are written; those without an underscore write into a copy.
 """
 
+import functools
 from operator import index as _index
 
 import numpy
@@ -119,11 +120,43 @@ def masked_fill(x, mask, value):
     return apply("select", mask, value, x)
 
 
+def _with_a_dim(f):
+    """f, which takes (self, dim, index, …) in tensors with dims, for those without: these have one element there."""
+
+    @functools.wraps(f)
+    def call(self, dim, index, *args, **kwargs):
+        if self.ndim and index.ndim:
+            return f(self, dim, index, *args, **kwargs)
+        line, index = (reshaped(t, (1,)) if t.ndim == 0 else t for t in (self, index))
+        args = [reshaped(t, (1,)) if isinstance(t, Tensor) and t.ndim == 0 and f is not _filled else t for t in args]
+        r = f(line, dim, index, *args, **kwargs)
+        return self if r is line else reshaped(r, tuple(self.shape))
+
+    return call
+
+
 @method()
 def index_fill_(self, dim, index, value):
-    """value in the slices along dim that index names."""
-    self[(slice(None),) * _axes.one(dim, self.ndim) + (_whole("index_fill_", index),)] = value
-    return self
+    """value, a number or a tensor without dims, in the slices along dim that index names."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    return _filled_in(self, dim, index, value)
+
+
+def _filled(self, dim, index, value):
+    """By a mask, so that value's gradient counts each slice once however often index names it."""
+    d = _axes.one(dim, self.ndim)
+    named = td.zeros(self.shape[d], dtype="bool", device=array(self).device)
+    named[array(_whole("index_fill_", index))] = True
+    mask = reshaped(wrap(named), tuple(-1 if i == d else 1 for i in range(self.ndim)))
+    value = value.to(self.dtype) if isinstance(value, Tensor) else scalar(value, self)
+    return self.copy_(apply("select", mask, value, self.clone()))
+
+
+_filled_in = _with_a_dim(_filled)
 
 
 @method()
@@ -164,6 +197,7 @@ def _added(self, key, values, alpha=1):
 
 
 @method()
+@_with_a_dim
 def index_add_(self, dim, index, source, *, alpha=1):
     """self's slices along dim that index names, plus alpha times those of source."""
     if source.dtype is not self.dtype:
@@ -175,6 +209,7 @@ def index_add_(self, dim, index, source, *, alpha=1):
 
 
 @method()
+@_with_a_dim
 def index_copy_(self, dim, index, source):
     """source's slices at those of self along dim that index names."""
     self[(slice(None),) * _axes.one(dim, self.ndim) + (_whole("index_copy_", index),)] = source
@@ -189,6 +224,7 @@ def _cut(src, index):
 
 
 @method()
+@_with_a_dim
 def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
     """self[i, index[i, j], …] = src[i, j, …]; src: a tensor or a number; reduce: "add" or "multiply" instead."""
     src = value if src is None else src
@@ -205,6 +241,7 @@ def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
 
 
 @method()
+@_with_a_dim
 def scatter_add_(self, dim, index, src):
     """self[i, index[i, j], …] += src[i, j, …]."""
     d = _axes.one(dim, self.ndim)
@@ -262,7 +299,7 @@ def _fold(x, key, values, name, include_self):
         if name == "sum":
             return r
         count = count + 1 if include_self else count.clamp(min=1)
-        return r / count if x.dtype._kind in "fc" else apply("floor_divide", r, count)
+        return r / count if x.dtype._kind in "fc" else cast(apply("floor_divide", r, count), x.dtype)
     return _folded(base, values, *_full_key(x, key), row=_REDUCE[name])
 
 
@@ -278,6 +315,7 @@ def _full_key(x, key):
 
 
 @both()
+@_with_a_dim
 def scatter_reduce(x, dim, index, src, reduce, *, include_self=True):
     """x with src's elements folded in where index puts them: reduce: sum, prod, mean, amax or amin."""
     d = _axes.one(dim, x.ndim)
@@ -292,6 +330,7 @@ def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
 
 
 @both()
+@_with_a_dim
 def index_reduce(x, dim, index, source, reduce, *, include_self=True):
     """x with source's slices folded in along dim where index puts them: reduce: prod, mean, amax or amin."""
     key = (slice(None),) * _axes.one(dim, x.ndim) + (_whole("index_reduce", index),)
@@ -323,6 +362,9 @@ def masked_scatter(x, mask, source):
 @method()
 def put_(self, index, source, accumulate=False):
     """source at places of the flattened tensor, or added there."""
+    if self.ndim == 0:
+        put_(reshaped(self, (1,)), index, source, accumulate)
+        return self
     places = tuple(
         wrap(i) for i in td.unravel_index(array(_whole("put_", index)) % max(self.numel(), 1), tuple(self.shape))
     )

@@ -209,8 +209,9 @@ def unbind(x, dim=0):
 
 
 @both()
-def flip(x, *dims):
-    """The elements of dims in reverse order."""
+def flip(x, *args, dims=None):
+    """The elements of dims, given singly or as a tuple, in reverse order."""
+    dims = args if dims is None else (dims,)
     dims = _axes.several(_axes.given(dims), x.ndim) if dims and dims != ((),) else ()
     if not dims:
         return x.clone()

@@ -3,7 +3,7 @@
 import math
 from operator import index as _index
 
-from .._prim import Tensor, apply, array, cumulate, derived, gathered, recording, reduce, scalar, td, wrap
+from .._prim import Tensor, apply, array, cast, cumulate, derived, gathered, recording, reduce, scalar, td, wrap
 from .._register import both, function, inplace, method
 from . import _axes, _dtypes
 from ._elementwise import truth
@@ -145,7 +145,7 @@ def logsumexp(x, dim=None, keepdim=False):
     dims = _axes.several(dim, x.ndim)
     if not x.numel():
         return apply("log", reduce("sum", x, dims, keepdim))
-    top = reduce("max", x.detach(), dims, True)
+    top = reduce("max", x.detach().real, dims, True)  # a tensor of reals is its own real part
     top = apply("select", apply("isfinite", top), top, scalar(0, top))
     r = apply("log", reduce("sum", apply("exp", x - top), dims, True)) + top
     return r if keepdim else squeezed(r, dims)
@@ -422,14 +422,14 @@ quantile, nanquantile = _quantile("quantile", _all_or_none), _quantile("nanquant
 def cumsum(x, dim, *, dtype=None):
     """Running sums along dim; integers add up as int64."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
-    return cumulate("sum", x, _axes.one(dim, x.ndim)) if x.ndim else x.clone()
+    return cast(cumulate("sum", x, _axes.one(dim, x.ndim)), x.dtype) if x.ndim else x.clone()
 
 
 @both()
 def cumprod(x, dim, *, dtype=None):
     """Running products along dim."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
-    return _cumprod(x, dim=_axes.one(dim, x.ndim)) if x.ndim else x.clone()
+    return cast(_cumprod(x, dim=_axes.one(dim, x.ndim)), x.dtype) if x.ndim else x.clone()
 
 
 @derived("Cumprod")
@@ -447,7 +447,7 @@ def _(inputs, r, g, *, dim):
     # without[..., k, j] is the product of x[0..j] with x[k] taken for 1, for j >= k
     spread = apply("select", at[:, None] == at[None, :], scalar(1, x), x[..., None, :])
     without = _cumprod(spread, dim=x.ndim) * (at[None, :] >= at[:, None])
-    return (without * g[..., None, :]).sum(-1).transpose(dim, -1)
+    return (without.conj() * g[..., None, :]).sum(-1).transpose(dim, -1)
 
 
 def _running(name, better):
@@ -502,8 +502,9 @@ def diff(x, n=1, dim=-1, prepend=None, append=None):
 
 
 def _steps(y, x, dx, dim):
+    """Twice the trapezia along dim, in the operands' own type as PyTorch adds them."""
     n = y.shape[dim]
-    pairs = (y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)) / 2
+    pairs = y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)
     if x is None:
         return pairs * dx
     if x.ndim == 1:
@@ -515,14 +516,14 @@ def _steps(y, x, dx, dim):
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """The integral of y along dim by trapezia; x: where, or dx: how far apart."""
     dim = _axes.one(dim, y.ndim)
-    return _steps(y, x, dx, dim).sum(dim)
+    return _steps(y, x, dx, dim).sum(dim) / 2
 
 
 @function()
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """Running integrals of y along dim."""
     dim = _axes.one(dim, y.ndim)
-    return cumsum(_steps(y, x, dx, dim), dim)
+    return cumsum(_steps(y, x, dx, dim), dim) / 2
 
 
 @function(out=False)

@@ -89,8 +89,8 @@ class Conv(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         x, w = ctx.saved_tensors
-        dx = ConvInput.apply(grad, w, x.shape[2:], ctx.geo) if ctx.needs_input_grad[0] else None
-        dw = ConvWeight.apply(x, grad, ctx.geo) if ctx.needs_input_grad[1] else None
+        dx = ConvInput.apply(grad, w.conj(), x.shape[2:], ctx.geo) if ctx.needs_input_grad[0] else None
+        dw = ConvWeight.apply(x.conj(), grad, ctx.geo) if ctx.needs_input_grad[1] else None
         return dx, dw, None
 
 
@@ -104,8 +104,8 @@ class ConvInput(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         y, w = ctx.saved_tensors
-        dy = Conv.apply(grad, w, ctx.geo) if ctx.needs_input_grad[0] else None
-        dw = ConvWeight.apply(grad, y, ctx.geo) if ctx.needs_input_grad[1] else None
+        dy = Conv.apply(grad, w.conj(), ctx.geo) if ctx.needs_input_grad[0] else None
+        dw = ConvWeight.apply(grad, y.conj(), ctx.geo) if ctx.needs_input_grad[1] else None
         return dy, dw, None, None
 
 
@@ -119,8 +119,8 @@ class ConvWeight(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         x, y = ctx.saved_tensors
-        dx = ConvInput.apply(y, grad, x.shape[2:], ctx.geo) if ctx.needs_input_grad[0] else None
-        dy = Conv.apply(x, grad, ctx.geo) if ctx.needs_input_grad[1] else None
+        dx = ConvInput.apply(y.conj(), grad, x.shape[2:], ctx.geo) if ctx.needs_input_grad[0] else None
+        dy = Conv.apply(x.conj(), grad, ctx.geo) if ctx.needs_input_grad[1] else None
         return dx, dy, None
 
 
