@@ -51,7 +51,7 @@ globals().update(_layout.FORMATS)
 globals().update(_convert.types(cuda=False))
 
 # Methods that the core has and that take more here.
-_OURS = set("__format__ __pos__ __repr__ all any lgamma lgamma_ positive prod sign sign_ view".split())
+_OURS = set("__format__ __pos__ __repr__ all any conj_physical lgamma lgamma_ logaddexp positive prod sign sign_ view".split())
 
 
 def _attach():
@@ -75,7 +75,7 @@ def _attach():
     Tensor._make_subclass = staticmethod(_core._make_subclass)
 
 
-_TWO = _elementwise.ROWS_OF_TWO
+_TWO = {*_elementwise.ROWS_OF_TWO, "add", "sub", "div"}  # the first operand may be a number
 # Methods that are functions of torch's just as they are.
 _AS_METHODS = (
     "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone detach detach_ erfinv_ fill_ frac_ gcd_ i0_ index_put_ lcm_ "

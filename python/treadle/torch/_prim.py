@@ -29,8 +29,9 @@ def permuted(x, order):
 
 
 def reduce(row, x, dim, keepdim, ddof=0):
-    """A row of the table of reductions over dim: None, an int or several."""
-    return _core._grad_reduce(row, x, _axes.several(dim, x.ndim), keepdim, None, ddof)
+    """A row of the table of reductions over dim: None, an int or several. Unsigned sums and products are int64."""
+    whole = "int64" if row in ("sum", "prod") and x.dtype._kind in "bui" else None
+    return _core._grad_reduce(row, x, _axes.several(dim, x.ndim), keepdim, whole, ddof)
 
 
 def scalar(value, like, dtype=None):

@@ -7,10 +7,10 @@ import math
 from operator import index as _index
 
 from ..linalg import _best_order
-from ._prim import Tensor, apply, array, derived, reduce, scalar, td, wrap
+from ._prim import Tensor, apply, array, cast, derived, reduce, scalar, td, wrap
 from ._register import both, function
 from ._tensor import _axes
-from ._tensor._dtypes import finfo
+from ._tensor._dtypes import DTYPES, finfo
 from ._tensor._factors import (
     LinAlgError,
     adj,
@@ -41,7 +41,6 @@ from ._tensor._products import norm_of
 from ._tensor._results import named
 from ._tensor._shape import diagonal as _diagonal
 from ._tensor._shape import movedim, reshape, tril
-from ._tensor._shape import vander as _vander
 
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",
@@ -56,7 +55,7 @@ def lstsq(A, B, rcond=None, *, driver=None):
     x = pinv(A, rtol=rcond) @ B
     m, n = A.shape[-2:]
     empty = A.new_empty(0)
-    left = ((A @ x - B) ** 2).sum(-2) if m > n else empty
+    left = ((A @ x - B).abs() ** 2).sum(-2) if m > n and driver not in (None, "gelsy") else empty  # as LAPACK's
     return named("linalg_lstsq", "solution residuals rank singular_values")(x, left, matrix_rank(A), empty)
 
 
@@ -64,6 +63,8 @@ def pinv(A, *, atol=None, rtol=None, hermitian=False):
     """The pseudo-inverse: singular values below max(atol, rtol * largest) count as 0."""
     if min(A.shape[-2:]) == 0:
         return A.new_zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]))
+    if hermitian:  # one half is read
+        A = tril(A) + adj(tril(A, -1))
     return _pinv(A, least=array(_tolerance(A, svdvals(A.detach()), atol, rtol)))
 
 
@@ -89,6 +90,9 @@ def _tolerance(A, s, atol, rtol):
     if rtol is None:
         rtol = finfo(A.dtype).eps * max(A.shape[-2:]) if not isinstance(atol, Tensor) and atol == 0 else 0.0
     top = s.detach().amax(-1, True) if s.shape[-1] else s.sum(-1, True)
+    if isinstance(rtol, Tensor) and rtol.ndim:
+        rtol = rtol[..., None]
+    atol = atol[..., None] if isinstance(atol, Tensor) and atol.ndim else atol
     return (top * rtol).clamp(min=atol)
 
 
@@ -217,8 +221,11 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 
 def vander(x, *, N=None):
-    """The powers 0 to N - 1 of x as columns."""
-    return _vander(x, N, True)
+    """The powers 0 to N - 1 (None: as many as x has) of the last dim's elements, as a new last dim."""
+    n = x.shape[-1] if N is None else N
+    x = reshape(x, (1,)) if x.ndim == 0 else x
+    x = x if x.dtype._kind in "fc" else cast(x, DTYPES["int64"])
+    return apply("power", x[..., None], wrap(td.arange(n, device=array(x).device)))
 
 
 def tensorinv(A, ind=2):

@@ -255,6 +255,10 @@ def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=Fal
 def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
     """fill_value in input's shape, dtype and device."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    kind = input.dtype if dtype is None else dtype
+    if kind._kind in "iu" and isinstance(value, int):  # what does not fit wraps
+        bits = 8 * kind.itemsize
+        value = (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1) if kind._kind == "i" else value % (1 << bits)
     return _alike(input, value, dtype, device, requires_grad, memory_format)
 
 

@@ -385,9 +385,47 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
 
 def lu_factor(A, *, pivot=True):
     """(LU, pivots): both factors in one matrix, and the rows' exchanges, counted from 1."""
-    square("lu_factor", A)
-    LU, pivots = _lu_factor(A)
+    m, n = A.shape[-2:]
+    if m == n:
+        LU, pivots = _lu_factor(A)
+    elif m > n:
+        LU, pivots = _tall_lu(A)
+    else:  # A = P L [U, L^-1 P^T rest]
+        LU, pivots = _lu_factor(A[..., :m])
+        rest = _triangular(LU, adj(_permutation(LU, pivots)) @ A[..., m:], upper=False, unit=True)
+        LU = join([LU, rest], A.ndim - 1)
     return named("linalg_lu_factor", "LU pivots")(LU, pivots.to(DTYPES["int32"]))
+
+
+def _tall_lu(A):
+    """Pivots are found without a history; with them the factors of the square above are a product's and a solution's."""
+    m, n = A.shape[-2:]
+    pivots = wrap(_host_lu(array(A.detach()))[1])
+    rows = adj(_permutation(A, pivots)) @ A
+    top = rows[..., :n, :]
+    LU = _unpivoted(top)
+    below = rows[..., n:, :]
+    low = _triangular(adj(triu(LU)), adj(below), upper=False, unit=False)  # below = low^H U
+    return join([LU, adj(low)], A.ndim - 2), pivots
+
+
+@derived("LinalgLu")
+def _unpivoted(a):
+    """L and U of a in one matrix, a's rows being in their order already."""
+    import numpy
+
+    stack = a.get().reshape((-1, *a.shape[-2:])).copy()
+    for m in stack:
+        for k in range(len(m)):
+            if m[k, k] != 0:
+                m[k + 1 :, k] /= m[k, k]
+                m[k + 1 :, k + 1 :] -= numpy.outer(m[k + 1 :, k], m[k, k + 1 :])
+    return td.asarray(stack.reshape(a.shape), device=a.device)
+
+
+@_unpivoted.backward
+def _(inputs, LU, g):
+    return _lu_slope(LU, g)
 
 
 @derived("LinalgLuFactorEx")
@@ -406,9 +444,13 @@ def _(inputs, r, gs):
     (LU, pivots), (g, _) = r, gs
     if g is None:
         return None
+    return _permutation(LU, pivots) @ _lu_slope(LU, g)
+
+
+def _lu_slope(LU, g):
     middle = tril(_unit_lower_adjoint(LU) @ tril(g, -1), -1) + triu(triu(g) @ adj(triu(LU)))
     inner = _triangular(adj(LU), middle, upper=True, unit=True)
-    return _permutation(LU, pivots) @ adj(_triangular(LU, adj(inner), upper=True, unit=False))
+    return adj(_triangular(LU, adj(inner), upper=True, unit=False))
 
 
 def _unit_lower_adjoint(LU):
@@ -421,10 +463,10 @@ def _host_lu(a):
     import numpy
 
     stack = a.get().reshape((-1, *a.shape[-2:])).copy()
-    pivots = numpy.zeros((len(stack), a.shape[-1]), "i4")
+    pivots = numpy.zeros((len(stack), min(a.shape[-2:])), "i4")
     for m, p in zip(stack, pivots, strict=True):
-        for k in range(len(m)):
-            q = k + int(numpy.abs(m[k:, k]).argmax())
+        for k in range(len(p)):
+            q = k + int((numpy.abs(m[k:, k].real) + numpy.abs(m[k:, k].imag)).argmax())  # LAPACK's size
             p[k] = q + 1
             m[[k, q]] = m[[q, k]]
             if m[k, k] != 0:
@@ -468,12 +510,15 @@ def lu(A, *, pivot=True):
 @function()
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     """(P, L, U) of lu_factor's results."""
-    n = LU_data.shape[-1]
-    one = wrap(td.eye(n, dtype=LU_data.dtype._numpy, device=array(LU_data).device))
-    return named("lu_unpack", "P L U")(_permutation(LU_data, LU_pivots), tril(LU_data, -1) + one, triu(LU_data))
+    m, k = LU_data.shape[-2], min(LU_data.shape[-2:])
+    none = LU_data.new_empty(0)
+    one = wrap(td.eye(m, k, dtype=LU_data.dtype._numpy, device=array(LU_data).device))
+    P = _permutation(LU_data, LU_pivots) if unpack_pivots else none
+    L, U = (tril(LU_data[..., :k], -1) + one, triu(LU_data[..., :k, :])) if unpack_data else (none, none)
+    return named("lu_unpack", "P L U")(P, L, U)
 
 
 def _permutation(A, pivots):
-    n = A.shape[-1]
+    n = A.shape[-2]
     order = wrap(td.asarray(_order_of(pivots, n).reshape(A.shape[:-1]), device=array(A).device))
     return (order[..., None, :] == wrap(td.arange(n, device=array(A).device))[:, None]).to(A.dtype)

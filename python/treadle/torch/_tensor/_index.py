@@ -19,6 +19,8 @@ _LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
 
 
 def _whole(name, places):
+    if not places.numel():
+        return cast(places.detach(), _LONG)  # what names nothing may be of any dtype
     if places.dtype._name not in ("int64", "int32"):
         raise RuntimeError(
             f"{name}(): Expected dtype int64 for index"
@@ -256,6 +258,8 @@ _NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "amax": float("-inf"), "amin": float
 def _start_of(x, name):
     """A tensor of what changes nothing: for integers the limits of their type."""
     value = _NEUTRAL[name]
+    if x.dtype is _BOOL:
+        value = value > 0
     if x.dtype._kind in "iu" and abs(value) > 1:
         info = _dtypes.iinfo(x.dtype)
         value = info.max if value > 0 else info.min

@@ -91,6 +91,9 @@ def outer(x, vec2):
 
 
 def _sum(x, product, beta, alpha):
+    if x.dtype._kind in "bui" and product.dtype._kind in "bui":
+        alpha, beta = int(alpha), int(beta)
+        product = cast(product, x.dtype)
     product = scaled(product, alpha)
     if type(beta) not in (int, float) or beta != 0:
         return scaled(x, beta) + product
@@ -141,6 +144,10 @@ def tensordot(a, b, dims=2):
         ours, theirs = (list(d) if isinstance(d, (tuple, list)) else [int(d)] for d in dims)
     ours, theirs = [_axes.one(d, a.ndim) for d in ours], [_axes.one(d, b.ndim) for d in theirs]
     for i, j in zip(ours, theirs, strict=True):
+        if 1 in (a.shape[i], b.shape[j]):  # one element meets the sum of the others
+            a, b = (
+                t if t.shape[d] == 1 else cast(reduce("sum", t, d, True), t.dtype) for t, d in ((a, i), (b, j))
+            )
         if a.shape[i] != b.shape[j]:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and second has "

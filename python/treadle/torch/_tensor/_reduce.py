@@ -6,7 +6,7 @@ from operator import index as _index
 from .._prim import Tensor, apply, array, cast, cumulate, derived, gathered, recording, reduce, scalar, td, wrap
 from .._register import both, function, inplace, method
 from . import _axes, _dtypes
-from ._elementwise import truth
+from ._elementwise import logaddexp, truth
 from ._parts import cat
 from ._results import named
 
@@ -478,7 +478,7 @@ def logcumsumexp(x, dim):
     dim, step = _axes.one(dim, x.ndim), 1
     n = x.shape[dim]
     while step < n:
-        later = apply("logaddexp", x.narrow(dim, step, n - step), x.narrow(dim, 0, n - step))
+        later = logaddexp(x.narrow(dim, step, n - step), x.narrow(dim, 0, n - step))
         x = joined([x.narrow(dim, 0, step), later], dim)
         step *= 2
     return x
@@ -530,7 +530,7 @@ def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
 def gradient(x, *, spacing=1, dim=None, edge_order=1):
     """Derivatives of x along its dims by central differences: a tuple of tensors; spacing: a number, one for each dim,
     or coordinates."""
-    dims = _axes.several(dim, x.ndim)
+    dims, spacing = _axes.several(dim, x.ndim), 1 if spacing is None else spacing
     steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
     return tuple(_slope(x, d, h, edge_order) for d, h in zip(dims, steps, strict=True))
 
@@ -568,7 +568,7 @@ def sum_to_size(x, *size):
 @both()
 def hash_tensor(x, dim=(), *, keepdim=False, mode=0):
     """The exclusive or of the elements' bits."""
-    bits = array(x.detach().double()).view("uint64")
+    bits = array(x.detach().double() if x.dtype._kind in "fc" else x.detach().to(_LONG)).view("uint64")
     for d in sorted(_axes.several(dim, x.ndim), reverse=True):
         bits = td.bitwise_xor.reduce(bits, axis=d, keepdims=keepdim)
     return wrap(bits)

@@ -48,7 +48,8 @@ def hardtanh(input, min_val=-1.0, max_val=1.0):
     """x held between min_val and max_val."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return input.clamp(min_val, max_val)
+    r = input.clamp(min_val, max_val)
+    return r if r.dtype is input.dtype else r.to(input.dtype)
 
 
 @_in_place

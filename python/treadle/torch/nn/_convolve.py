@@ -210,8 +210,9 @@ def _transposed(rank):
             )
         sizes = zip(input.shape[2:], kernel, stride, padding, more, dilation)
         size = tuple((n - 1) * s - 2 * p + d * (k - 1) + m + 1 for n, k, s, p, m, d in sizes)
-        geo = Geometry(kernel, stride, tuple((p, p) for p in padding), dilation, groups)
-        return _with_bias(ConvInput.apply(input, weight, size, geo), bias)
+        # What is left of the extent must be too small for one more window: more of it is cut off, or made of zeros.
+        pads = tuple((p, p - max(m - s + 1, 0)) for p, m, s in zip(padding, more, stride))
+        return _with_bias(ConvInput.apply(input, weight, size, Geometry(kernel, stride, pads, dilation, groups)), bias)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"The adjoint of conv{rank}d: (N, C, {rank} dims) with weights (C, O / groups, {rank} dims)."

@@ -309,7 +309,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     """The mean over the other classes of max(0, margin - input[target] + input[class])^p."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    rows, classes = (input.unsqueeze(0), target.reshape(1)) if input.dim() == 1 else (input, target)
+    rows, classes = (input.reshape(1, -1), target.reshape(1)) if input.dim() < 2 else (input, target)
     _bounds(classes, rows.size(1), None)
     own = torch.arange(rows.size(1), device=rows.device) == classes.unsqueeze(1)
     right = torch.where(own, rows, 0.0).sum(1, keepdim=True)
@@ -357,7 +357,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     """Σ max(0, 1 - (input[target] - input[other])) / C, where a row of target names classes, up to the first -1."""
     if target.shape != input.shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    x, y = (t.unsqueeze(0) if t.dim() == 1 else t for t in (input, target))
+    x, y = (t.reshape(1, -1) if t.dim() < 2 else t for t in (input, target))
     named = (y >= 0).to(torch.int64).cumprod(1).bool()
     y = torch.where(named, y, 0)
     own = torch.zeros(x.shape, dtype=torch.int64, device=x.device).scatter_add(1, y, named.to(torch.int64)) > 0

@@ -41,7 +41,9 @@ def padded(x, pads, value=0.0):
         out = torch.full((x.size(1), x.size(0), *size), value, dtype=x.dtype, device=x.device).transpose(0, 1)
     else:
         out = torch.full((*x.shape[:lead], *size), value, dtype=x.dtype, device=x.device)
-    out[(..., *place)] = x[(..., *inner)]
+    part = x[(..., *inner)]
+    if part.numel():
+        out[(..., *place)] = part
     return out
 
 
@@ -71,6 +73,8 @@ def fold(cols, size, stride, dilation):
     ):
         order = [0, 1] + [x for i in range(n) for x in (2 + i, 2 + n + i)]
         return cols.permute(order).reshape((*cols.shape[:2], *size))
+    if cols.dtype in (torch.float16, torch.bfloat16):  # sums of half types lose digits
+        return fold(cols.float(), size, stride, dilation).to(cols.dtype)
     result = torch.zeros((*cols.shape[:2], *size), dtype=cols.dtype, device=cols.device)
     every = itertools.product(*(range(k) for k in kernel))
     for at, place in zip(every, shifted(result, kernel, stride, dilation)):
@@ -167,7 +171,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     x = Pad.apply(input, [(p, p) for p in padding], 0.0) if any(padding) else input
     cols = Windows.apply(x, kernel, stride, dilation)
     order = (0, 1, *range(2 + rank, 2 + 2 * rank), *range(2, 2 + rank))
-    return cols.permute(order).reshape(x.size(0), x.size(1) * math.prod(kernel), -1)
+    return cols.permute(order).reshape(x.size(0), x.size(1) * math.prod(kernel), math.prod(cols.shape[2 : 2 + rank]))
 
 
 def fold_columns(input, output_size, kernel_size, dilation=1, padding=0, stride=1):

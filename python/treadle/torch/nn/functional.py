@@ -213,6 +213,7 @@ def linear(input, weight, bias=None):
 def bilinear(input1, input2, weight, bias=None):
     """For each o: input1 @ weight[o] @ input2, the sum over both last dims."""
     product = ((input1.unsqueeze(-2).unsqueeze(-2) @ weight).squeeze(-2) * input2.unsqueeze(-2)).sum(-1)
+    product = product.to(input1.dtype)
     return product if bias is None else product + bias
 
 
