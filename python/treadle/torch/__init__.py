@@ -7,7 +7,7 @@ the backward passes that follow from them. Tensors lie on the CPU until a progra
 import math as _math
 
 from .. import _core
-from . import _device, autograd, fft, linalg, random, special
+from . import _device, _override, autograd, fft, linalg, random, special
 from ._device import device, get_default_device, set_default_device
 from ._register import FUNCTIONS, METHODS, with_out
 from ._tensor import (
@@ -73,6 +73,7 @@ def _attach():
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
     Tensor._make_subclass = staticmethod(_core._make_subclass)
+    _override.attach(Tensor)
 
 
 _TWO = {*_elementwise.ROWS_OF_TWO, "add", "sub", "div"}  # the first operand may be a number

@@ -476,8 +476,10 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
 
 @method()
 def as_subclass(self, cls):
-    """Its memory as an instance of a subclass of Tensor."""
-    return make_subclass(cls, self)
+    """A view of it as an instance of a subclass of Tensor, with its history."""
+    r = _core._grad_view(self, array(self))
+    r.__class__ = cls
+    return r
 
 
 @method()

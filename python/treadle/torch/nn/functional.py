@@ -3,6 +3,7 @@
 import math
 
 from ... import torch
+from .. import _override
 from ._activations import (
     alpha_dropout,
     celu,
@@ -254,3 +255,6 @@ def scaled_dot_product_attention(
             scores = scores + attn_mask
     weights = torch.softmax(scores, -1)
     return (dropout(weights, dropout_p) if dropout_p else weights) @ value
+
+
+_override.watch(__all__, globals(), torch.Tensor)
