@@ -94,6 +94,7 @@ def watched(f, base):
             return r
         return f(*args, **kwargs)
 
+    call._watched = f
     return call
 
 

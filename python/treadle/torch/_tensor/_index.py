@@ -8,7 +8,7 @@ from operator import index as _index
 
 import numpy
 
-from .._prim import Tensor, add_at, apply, array, cast, derived, gathered, reshaped, scalar, td, wrap
+from .._prim import Tensor, add_at, apply, array, cast, derived, gathered, recording, reshaped, scalar, td, wrap
 from .._register import METHODS, both, function, method
 from . import _axes, _dtypes
 from ._create import tensor
@@ -60,6 +60,8 @@ def gather(x, dim, index, *, sparse_grad=False):
     if x.ndim == 0 or index.ndim == 0:
         return reshaped(reshaped(x, (-1,))[_whole("gather", reshaped(index, (-1,)))], tuple(index.shape))
     dim = _axes.one(dim, x.ndim)
+    if not index.numel():
+        return reshaped(reshaped(x, (-1,))[:0], tuple(index.shape))
     _fits("gather", x, index, dim)
     return gathered(x, dim, cast(_whole("gather", index), _LONG))
 
@@ -278,6 +280,9 @@ def _(inputs, r, g, *, row):
     """Where a product or an extreme came from: all parts share it that could have made it."""
     a, values, *places = inputs
     key = tuple(places)
+    if row == "multiply" and recording():
+        others_a, others_v = _others(a, values, places)
+        return (g * others_a, g[key] * others_v, *(None for _ in places))
     if row == "multiply":
         # the product of the others: r / it, and by counting where it is zero
         zero_a, zero_v = (a == 0), (values == 0)
@@ -290,6 +295,20 @@ def _(inputs, r, g, *, row):
     hit_a, hit_v = (a == r).to(g.dtype), (values == r[key]).to(g.dtype)
     share = g / _added(hit_a.clone(), key, hit_v)
     return (share * hit_a, share[key] * hit_v, *(None for _ in places))
+
+
+def _others(a, values, places):
+    """For each element of a and of values the product of the others that meet in its place: all pairs are looked at, so
+    that what is zero has derivatives too."""
+    at = functools.reduce(lambda line, dn: line * dn[1] + dn[0], zip(places, a.shape, strict=True), 0)
+    at, flat = reshaped(expand(at, tuple(values.shape)), (-1,)), reshaped(values, (-1,))
+    count = wrap(td.arange(flat.shape[0], device=array(a).device))
+    where = wrap(td.arange(a.numel(), device=array(a).device))
+    one = scalar(1, a)
+    of_a = apply("select", where[:, None] == at[None, :], flat[None, :], one).prod(1)
+    meet = (at[:, None] == at[None, :]) & (count[:, None] != count[None, :])
+    of_values = apply("select", meet, flat[None, :], one).prod(1) * reshaped(a, (-1,))[at]
+    return reshaped(of_a, tuple(a.shape)), reshaped(of_values, tuple(values.shape))
 
 
 def _fold(x, key, values, name, include_self):
@@ -367,8 +386,7 @@ def masked_scatter(x, mask, source):
 def put_(self, index, source, accumulate=False):
     """source at places of the flattened tensor, or added there."""
     if self.ndim == 0:
-        put_(reshaped(self, (1,)), index, source, accumulate)
-        return self
+        return self.copy_(reshaped(put_(reshaped(self.clone(), (1,)), index, source, accumulate), ()))
     places = tuple(
         wrap(i) for i in td.unravel_index(array(_whole("put_", index)) % max(self.numel(), 1), tuple(self.shape))
     )

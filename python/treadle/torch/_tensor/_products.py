@@ -303,7 +303,14 @@ def norm_of(x, p, dims, keepdim):
         return reduce("sum", (size != 0).to(size.dtype), dims, keepdim)
     if p == 1:
         return reduce("sum", size, dims, keepdim)
-    total = reduce("sum", apply("square", size) if p == 2 else apply("power", size, p), dims, keepdim)
+    if p == 2:
+        powers = apply("square", size)
+    elif p > 1:
+        powers = apply("power", size, p)
+    else:  # whose slope at 0 is infinite
+        none = size == 0
+        powers = apply("select", none, scalar(0, size), apply("power", apply("select", none, scalar(1, size), size), p))
+    total = reduce("sum", powers, dims, keepdim)
     nothing = total == 0
     safe = apply("select", nothing, scalar(1, total), total)
     root = apply("sqrt", safe) if p == 2 else apply("power", safe, 1 / p)
