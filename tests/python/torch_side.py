@@ -34,6 +34,7 @@ def scope(torch, device=None):
         "written_over": written_over,
         "under": under,
         "through": through,
+        "second": second,
     }
 
 
@@ -69,6 +70,14 @@ def through(f, t):
     t = t.detach().requires_grad_()
     f(t).backward()
     return t.grad
+
+
+def second(f, t):
+    """The gradient of the squares of the gradient of f's squares."""
+    torch = sys.modules[type(t).__module__.removesuffix("._tensor")]
+    t = t.detach().requires_grad_()
+    (first,) = torch.autograd.grad((f(t).abs() ** 2).sum(), t, create_graph=True)
+    return first.detach(), torch.autograd.grad((first.abs() ** 2).sum(), t)[0]
 
 
 def parts(r):

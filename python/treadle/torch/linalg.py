@@ -64,14 +64,19 @@ def pinv(A, *, atol=None, rtol=None, hermitian=False):
     """The pseudo-inverse: singular values below max(atol, rtol * largest) count as 0."""
     if min(A.shape[-2:]) == 0:
         return A.new_zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]))
-    if hermitian:  # one half is read
-        A = tril(A) + adj(tril(A, -1))
-    return _pinv(A, least=array(_tolerance(A, svdvals(A.detach()), atol, rtol)))
+    whole = _mirrored(A.detach()) if hermitian else A.detach()
+    return _pinv(A, least=array(_tolerance(A, svdvals(whole), atol, rtol)), hermitian=hermitian)
+
+
+def _mirrored(A):
+    """The Hermitian matrices that have A's lower half."""
+    return tril(A) + adj(tril(A, -1))
 
 
 @derived("LinalgPinv")
-def _pinv(a, *, least):
-    """The pseudo-inverse, singular values up to least being 0."""
+def _pinv(a, *, least, hermitian):
+    """The pseudo-inverse, singular values up to least being 0; hermitian: of what a's lower half says."""
+    a = array(_mirrored(wrap(a))) if hermitian else a
     u, s, vh = td.linalg.svd(a, full_matrices=False)
     keep = s > least
     inverse = td.where(keep, 1 / td.where(keep, s, 1), 0).astype(s.dtype)
@@ -80,7 +85,7 @@ def _pinv(a, *, least):
 
 
 @_pinv.backward
-def _(inputs, P, g, *, least):
+def _(inputs, P, g, *, least, hermitian):
     """Of -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P, which holds while the rank does not change."""
     (A,), Ph, gh = inputs, adj(P), adj(g)
     return (gh - A @ (P @ gh)) @ P @ Ph + Ph @ (P @ (gh - gh @ P @ A)) - Ph @ g @ Ph

@@ -311,7 +311,7 @@ def norm_of(x, p, dims, keepdim):
         none = size == 0
         powers = apply("select", none, scalar(0, size), apply("power", apply("select", none, scalar(1, size), size), p))
     total = reduce("sum", powers, dims, keepdim)
-    nothing = total == 0
+    nothing = total == 0 if p > 0 else reduce("any", size == 0, dims, keepdim)
     safe = apply("select", nothing, scalar(1, total), total)
     root = apply("sqrt", safe) if p == 2 else apply("power", safe, 1 / p)
     return apply("select", nothing, scalar(0, total), root)
@@ -363,7 +363,8 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-08):
     for x in (x1, x2):
         x = expand(cast(x, kind), shape)
         n = norm_of(x, 2, dim, True)
-        units.append(x / apply("select", n < eps, scalar(eps, n), n))
+        held = eps + (n - n.detach())  # eps, with the norm's slope, as in PyTorch
+        units.append(x / apply("select", n < eps, held, n))
     return reduce("sum", units[0] * units[1], dim, False)
 
 

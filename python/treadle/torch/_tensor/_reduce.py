@@ -516,6 +516,9 @@ def _steps(y, x, dx, dim):
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """The integral of y along dim by trapezia; x: where, or dx: how far apart."""
     dim = _axes.one(dim, y.ndim)
+    if x is None:
+        ends = y.narrow(dim, 0, 1) + y.narrow(dim, y.shape[dim] - 1, 1)
+        return (sum_(y, dim) - ends.squeeze(dim) * 0.5) * dx
     return _steps(y, x, dx, dim).sum(dim) / 2
 
 
@@ -530,6 +533,8 @@ def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
 def gradient(x, *, spacing=1, dim=None, edge_order=1):
     """Derivatives of x along its dims by central differences: a tuple of tensors; spacing: a number, one for each dim,
     or coordinates."""
+    if x.dtype._name == "uint8":
+        raise NotImplementedError("torch.gradient does not support uint8 input.")
     dims, spacing = _axes.several(dim, x.ndim), 1 if spacing is None else spacing
     steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
     return tuple(_slope(x, d, h, edge_order) for d, h in zip(dims, steps, strict=True))
