@@ -1,6 +1,7 @@
 """Normalisations: means and variances over some dims, and what is left when they are taken away."""
 
 import functools
+import math
 
 from ... import torch
 
@@ -69,7 +70,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={num_groups}"
         )
-    x = _scaled(input.reshape(n, num_groups, -1), (2,), eps).reshape(tuple(input.shape))
+    each = c // num_groups * math.prod(input.shape[2:])
+    x = _scaled(input.reshape(n, num_groups, each), (2,), eps).reshape(tuple(input.shape))
     return _affine(x, weight, bias, (1, c, *[1] * (input.dim() - 2)))
 
 

@@ -33,6 +33,8 @@ def padded(x, pads, value=0.0):
         return x
     lead = x.dim() - len(pads)
     size = [n + a + b for n, (a, b) in zip(x.shape[lead:], pads)]
+    if min(size) < 0:
+        raise RuntimeError(f"pad: amounts {list(pads)} leave extents {size} of {list(x.shape)}; none may be negative")
     inner = [slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape[lead:], pads)]
     if all(a <= 0 and b <= 0 for a, b in pads):
         return x[(..., *inner)]
