@@ -533,6 +533,8 @@ lu.shapes: torch.linalg.lu(x) ; torch.linalg.lu(n[0]) ; torch.linalg.lu_factor(x
 vander.batch: torch.linalg.vander(x, N=3) ; torch.linalg.vander(I) ; torch.linalg.vander(a0, N=2) ; torch.linalg.vander(U, N=5)
 bessel.slopes: torch.special.bessel_j0(p) ; torch.special.bessel_j1(p) ; torch.special.bessel_y0(p) ; torch.special.bessel_y1(p) ; torch.special.modified_bessel_k0(p) ; torch.special.modified_bessel_k1(p)
 stft.parts: torch.stft(l, 4, window=torch.ones(4), return_complex=False) ; torch.stft(l, 4, window=torch.ones(4), return_complex=True)
+istft.whole: torch.istft(C[:2, :3].t(), 3, 1, window=torch.ones(3), onesided=False) ; torch.istft(C[:2, :3].t(), 4, window=torch.ones(4))
+factors.phases: second(lambda t: torch.linalg.svdvals(t), Z) ; second(lambda t: torch.linalg.qr(t).R, Z) ; second(lambda t: torch.linalg.qr(t).Q.abs(), Z) ; second(lambda t: torch.linalg.pinv(t), C) ; second(lambda t: torch.linalg.svd(t).S, C) ; torch.linalg.pinv(Z, hermitian=True)
 unfold.none: a0.unfold(0, 1, 1) ; v.unfold(0, 2, 1)
 """
 

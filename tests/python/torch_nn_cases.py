@@ -335,6 +335,7 @@ CASES = [
     ("F.hardtanh(k(9, 4) - 4, -1.0, 2.0)",),
     ("F.bilinear(k(5, 2, 3), k(5, 2, 4), k(5, 2, 3, 4))",),
     ("F.cosine_embedding_loss(r(3, 4) * 1e-7, r(3, 4), torch.ones(3))",),
+    ("F.hinge_embedding_loss(r(3, 4), k(4, 3, 4) - 1)",),
     ("F.multi_margin_loss(r(1)[0], k(1, 1)[0])",),
     ("F.multilabel_margin_loss(r(1)[0], k(1, 1)[0])",),
     ("m(nn.MultiheadAttention(4, 2, add_bias_kv=True))(r(3, 2, 4), r(5, 2, 4), r(5, 2, 4))",),

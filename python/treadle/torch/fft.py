@@ -288,9 +288,9 @@ def istft(
     norm = "ortho" if normalized else "backward"
     half = x.shape[-2] != n_fft if onesided is None else onesided
     x = x.transpose(-2, -1)
+    if not half and not return_complex:  # a real signal is read from one half
+        half, x = True, narrow(x, -1, 0, n_fft // 2 + 1)
     frames = irfft(x, n_fft, norm=norm) if half else ifft(x, norm=norm)
-    if not half and not return_complex:
-        frames = frames.real
     w = _window(window, win, n_fft, frames)
     frames, count = frames * w, x.shape[-2]
     total = n_fft + hop * (count - 1)

@@ -56,8 +56,11 @@ def lstsq(A, B, rcond=None, *, driver=None):
     x = pinv(A, rtol=rcond) @ B
     m, n = A.shape[-2:]
     empty = A.new_empty(0)
-    left = ((A @ x - B).abs() ** 2).sum(-2) if m > n and driver not in (None, "gelsy") else empty  # as LAPACK's
-    return named("linalg_lstsq", "solution residuals rank singular_values")(x, left, matrix_rank(A), empty)
+    left = ((A @ x - B).abs() ** 2).sum(-2) if m > n and driver not in (None, "gelsy") else empty.real  # as LAPACK's
+    none = wrap(td.zeros(0, dtype="int64", device=array(A).device))
+    rank = none if driver == "gels" else matrix_rank(A)
+    values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else empty.real
+    return named("linalg_lstsq", "solution residuals rank singular_values")(x, left, rank, values)
 
 
 def pinv(A, *, atol=None, rtol=None, hermitian=False):
@@ -69,8 +72,9 @@ def pinv(A, *, atol=None, rtol=None, hermitian=False):
 
 
 def _mirrored(A):
-    """The Hermitian matrices that have A's lower half."""
-    return tril(A) + adj(tril(A, -1))
+    """The Hermitian matrices that have A's lower half, and the real parts of its diagonal."""
+    below = tril(A, -1)
+    return below + adj(below) + A.diagonal(0, -2, -1).real.to(A.dtype).diag_embed()
 
 
 @derived("LinalgPinv")

@@ -246,7 +246,9 @@ def _qr_back(a, Q, R, gq, gr):
         m = m + R @ adj(gr)
     if gq is not None:
         m = m - adj(gq) @ Q
-    side = tril(m) + adj(tril(m, -1))
+    below, own = tril(m, -1), m.diagonal(0, -2, -1)
+    own = own.real.to(m.dtype) if m.dtype.is_complex else own  # the phases of Q's columns are fixed
+    side = below + adj(below) + own.diag_embed()
     inner = Q @ side if gq is None else gq + Q @ side
     return adj(_triangular(R, adj(inner), upper=True, unit=False))
 
@@ -356,6 +358,11 @@ def _(inputs, r, gs, *, full):
     if gvh is not None:
         j = f * (vh @ adj(gvh))
         middle = middle + s[..., :, None] * (j + adj(j))
+    if u.dtype.is_complex and (gu is not None or gvh is not None):
+        # Each pair of vectors has a free phase: what turns them against each other has a gradient, half for each.
+        turns = [x.diagonal(0, -2, -1).imag for x in ([adj(u) @ gu] if gu is not None else [])]
+        turns += [-(vh @ adj(gvh)).diagonal(0, -2, -1).imag] if gvh is not None else []
+        middle = middle + (sum(turns) / (2 * s) * 1j).diag_embed()
     ga = u @ middle @ vh
     if gu is not None and a.shape[-2] > k:
         inner = gu / s[..., None, :]

@@ -276,7 +276,8 @@ def _soft(logp, target, weight, reduction, smoothing, dim):
 
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
-    loss = torch.where(target == 1, input, 0.0) + torch.where(target == -1, (margin - input).clamp(min=0), 0.0)
+    # A target that is neither 1 nor -1 has both parts.
+    loss = torch.where(target != -1, input, 0.0) + torch.where(target != 1, (margin - input).clamp(min=0), 0.0)
     return reduced(loss, _old(size_average, reduce, reduction))
 
 
