@@ -1,6 +1,7 @@
 """PyTorch's own samples of its operators (its `op_db`) on treadle.torch, compared with PyTorch on the CPU.
 
-    conformance_torch.py [--slice K/N] [--dtypes NAME,…] [--samples N] [--known FILE] [--report FILE] [OP…]
+    conformance_torch.py [--slice K/N] [--dtypes NAME,…] [--samples N] [--known FILE] [--report FILE [--quiet]] [OP…]
+    conformance_torch.py [--known FILE] --summary FILE
 
 Each operator gets its samples in every dtype that both have: the result is compared in dtype, shape and values; for
 float64 and complex128 also the first and second gradients of a weighted sum of the results.  A sample that PyTorch
@@ -8,7 +9,8 @@ itself refuses is passed over.  Three kinds of deviation are counted: `value` (a
 silent ones), `raise` (an exception where PyTorch gives a result) and `missing` (no such name).
 
 Operators in the file of known deviations may deviate in the ways that it names; any other deviation makes the exit
-status 1, and so does a known one that is met no more in a run of all dtypes and samples.
+status 1, and so does a known one that is met no more in a run of all dtypes and samples.  --report adds what was found
+to a file, from which --summary makes the report of several slices.
 """
 
 import argparse
@@ -24,7 +26,6 @@ import warnings
 import numpy
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
-from torch.testing._internal.opinfo.core import SampleInput
 
 import treadle.torch as ours
 
@@ -40,7 +41,8 @@ CLOSE = {
 # Results of these are drawn: only dtype and shape are compared.  Memory of the empty ones holds anything.
 DRAWN = set(
     "bernoulli cauchy exponential geometric log_normal normal multinomial rand_like randint randint_like randn "
-    "randn_like uniform empty empty_like empty_permuted empty_strided new_empty new_empty_strided native_dropout_backward "
+    "randn_like uniform empty empty_like empty_permuted empty_strided new_empty new_empty_strided "
+    "native_dropout_backward "
     "nn.functional.alpha_dropout nn.functional.dropout nn.functional.dropout2d nn.functional.dropout3d "
     "nn.functional.feature_alpha_dropout nn.functional.rrelu nn.functional.fractional_max_pool2d "
     "nn.functional.fractional_max_pool3d svd_lowrank pca_lowrank resize_ resize_as_".split()
@@ -68,6 +70,8 @@ def converted(x):
         return type(x)(map(converted, x))
     if callable(x) and hasattr(ours.nn.functional, getattr(x, "__name__", "")):
         return getattr(ours.nn.functional, x.__name__)
+    if isinstance(x, torch.nn.PairwiseDistance):
+        return ours.nn.PairwiseDistance(x.norm, x.eps, x.keepdim)
     if isinstance(x, dict):
         return {k: converted(v) for k, v in x.items()}
     return x
@@ -355,6 +359,17 @@ def report(results, known, complete):
     return strange
 
 
+def reported(path):
+    """{operator: Counts} of a file that --report wrote."""
+    results = {}
+    for name, tried, bad, notes in map(json.loads, pathlib.Path(path).read_text().splitlines()):
+        c = results[name] = Counts()
+        c.tried.update(tried)
+        c.bad.update({tuple(k.split()): n for k, n in bad.items()})
+        c.notes = {tuple(k.split()): text for k, text in notes.items()}
+    return results
+
+
 def main():
     p = argparse.ArgumentParser(usage=__doc__)
     p.add_argument("--slice", default="0/1")
@@ -362,9 +377,13 @@ def main():
     p.add_argument("--samples", type=int, default=20)
     p.add_argument("--known")
     p.add_argument("--report")
+    p.add_argument("--quiet", action="store_true", help="only write the report")
+    p.add_argument("--summary")
     p.add_argument("ops", nargs="*")
     args = p.parse_args()
     known = read_known(args.known) if args.known else {}
+    if args.summary:
+        sys.exit(bool(report(reported(args.summary), known, True)))
     torch.set_num_threads(1)
     results = {}
     for op in chosen(args):
@@ -375,10 +394,10 @@ def main():
                 row = [label(op), dict(c.tried), {" ".join(k): v for k, v in c.bad.items()},
                        {" ".join(k): v for k, v in c.notes.items()}]  # fmt: skip
                 f.write(json.dumps(row) + "\n")
-    complete = args.dtypes == ",".join(DTYPES) and args.samples == 20
-    sys.exit(bool(report(results, known, complete)))
+    complete = args.dtypes == ",".join(DTYPES) and args.samples == p.get_default("samples")
+    if not args.quiet:
+        sys.exit(bool(report(results, known, complete)))
 
 
 if __name__ == "__main__":
-    _ = SampleInput
     main()

@@ -1,7 +1,7 @@
 """treadle.torch.optim: steps by NumPy's formulas, what a step launches, state that is saved and goes on."""
 
-import inspect
 import copy
+import inspect
 import threading
 
 import numpy as np

@@ -51,7 +51,9 @@ globals().update(_layout.FORMATS)
 globals().update(_convert.types(cuda=False))
 
 # Methods that the core has and that take more here.
-_OURS = set("__format__ __pos__ __repr__ all any conj_physical lgamma lgamma_ logaddexp positive prod sign sign_ view".split())
+_OURS = set(
+    "__format__ __pos__ __repr__ all any conj_physical lgamma lgamma_ logaddexp positive prod sign sign_ view".split()
+)
 
 
 def _attach():

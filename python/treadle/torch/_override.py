@@ -13,10 +13,10 @@ _ACTIVE = []  # holds something once there is a class that must be asked
 
 # What stays Tensor's own in a subclass: how objects are made, copied, compared and looked into.
 _PLAIN = set(
-    "__new__ __init__ __init_subclass__ __torch_function__ __class__ __getattribute__ __getattr__ __setattr__ __delattr__ "
-    "__dict__ __doc__ __hash__ __module__ __reduce__ __reduce_ex__ __setstate__ __deepcopy__ __copy__ __subclasshook__ "
-    "__sizeof__ __dir__ __weakref__ as_subclass _make_subclass __array__ __array_priority__ __dlpack__ "
-    "__dlpack_device__ requires_grad_".split()
+    "__new__ __init__ __init_subclass__ __torch_function__ __class__ __getattribute__ __getattr__ __setattr__ "
+    "__delattr__ __dict__ __doc__ __hash__ __module__ __reduce__ __reduce_ex__ __setstate__ __deepcopy__ "
+    "__copy__ __subclasshook__ __sizeof__ __dir__ __weakref__ as_subclass _make_subclass __array__ "
+    "__array_priority__ __dlpack__ __dlpack_device__ requires_grad_".split()
 )
 # The functions that operators are called by.
 _SPELLED = {"__truediv__": "div", "__itruediv__": "div_", "__mod__": "remainder", "__ifloordiv__": "floor_divide_"}
@@ -70,7 +70,9 @@ def asked(func, args, kwargs, base):
         if r is not NotImplemented:
             return r
     if found:
-        raise TypeError(f"no implementation found for {func!r} on types that implement __torch_function__: {list(kinds)}")
+        raise TypeError(
+            f"no implementation found for {func!r} on types that implement __torch_function__: {list(kinds)}"
+        )
     return NotImplemented
 
 
@@ -137,7 +139,7 @@ def attach(base):
 
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         """Calls func; what it makes is of this class. A subclass may do otherwise, for each function of torch's."""
-        if not all(issubclass(cls, kind) for kind in types):
+        if cls is base or not all(issubclass(cls, kind) for kind in types):  # another library asks Tensor itself
             return NotImplemented
         with _Off():
             r = func(*args, **(kwargs or {}))

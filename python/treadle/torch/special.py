@@ -218,7 +218,7 @@ def _polynomial(name, first, step):
 
 
 def _of_each_degree(f, x, n):
-    """f for degrees that are a tensor's elements: each degree that occurs is computed for all, and chosen where asked."""
+    """f for degrees that are a tensor's elements: each that occurs is computed for all of x, and chosen where asked."""
     x = x if isinstance(x, Tensor) else scalar(x, n, get_default_dtype())
     degrees = n.detach().to(DTYPES["int64"])
     r = _float(x) * 0 + degrees * 0

@@ -266,9 +266,8 @@ size(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
         return NULL;
     if (py_is_none(arg[0]))
         return PyObject_GetAttrString(self, "shape");
-    return one_dim(arg[0], shape_of(self)->ndim, &k)
-               ? PyLong_FromLongLong(shape_of(self)->dim[k])
-               : NULL;
+    return one_dim(arg[0], shape_of(self)->ndim, &k) ? PyLong_FromLongLong(shape_of(self)->dim[k])
+                                                     : NULL;
 }
 
 static PyObject *

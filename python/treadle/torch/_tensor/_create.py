@@ -366,6 +366,8 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     """steps numbers from start to end, evenly spaced."""
     start, end = (_plain_number(v) for v in (start, end))
     kind = _type(dtype)
+    if kind._kind in "iu":  # the ends are whole numbers then, the steps are not
+        start, end = int(start), int(end)
     r = (
         td.linspace(float(start), float(end), steps, dtype="float64", device=_device.theirs(device))
         if steps

@@ -4,6 +4,8 @@ Factorisations run when they are called; a backward formula is composed of matri
 derivatives of any order follow.
 """
 
+import math
+
 from numpy.linalg import LinAlgError as _TheirError
 
 from ...linalg import _solver
@@ -405,7 +407,7 @@ def lu_factor(A, *, pivot=True):
 
 
 def _tall_lu(A):
-    """Pivots are found without a history; with them the factors of the square above are a product's and a solution's."""
+    """Pivots are found without a history; with them the square's factors follow, and by a solution what is below."""
     m, n = A.shape[-2:]
     pivots = wrap(_host_lu(array(A.detach()))[1])
     rows = adj(_permutation(A, pivots)) @ A
@@ -421,7 +423,7 @@ def _unpivoted(a):
     """L and U of a in one matrix, a's rows being in their order already."""
     import numpy
 
-    stack = a.get().reshape((-1, *a.shape[-2:])).copy()
+    stack = a.get().reshape((math.prod(a.shape[:-2]), *a.shape[-2:])).copy()
     for m in stack:
         for k in range(len(m)):
             if m[k, k] != 0:
@@ -469,7 +471,7 @@ def _host_lu(a):
     """LU by columns, in the array's own operations: pivots as LAPACK counts them."""
     import numpy
 
-    stack = a.get().reshape((-1, *a.shape[-2:])).copy()
+    stack = a.get().reshape((math.prod(a.shape[:-2]), *a.shape[-2:])).copy()
     pivots = numpy.zeros((len(stack), min(a.shape[-2:])), "i4")
     for m, p in zip(stack, pivots, strict=True):
         for k in range(len(p)):
@@ -479,15 +481,15 @@ def _host_lu(a):
             if m[k, k] != 0:
                 m[k + 1 :, k] /= m[k, k]
                 m[k + 1 :, k + 1 :] -= numpy.outer(m[k + 1 :, k], m[k, k + 1 :])
-    lead = a.shape[:-2]
-    return td.asarray(stack.reshape(a.shape), device=a.device), td.asarray(pivots.reshape((*lead, -1)), device=a.device)
+    pivots = pivots.reshape((*a.shape[:-2], pivots.shape[-1]))
+    return td.asarray(stack.reshape(a.shape), device=a.device), td.asarray(pivots, device=a.device)
 
 
 def _order_of(pivots, n):
     """The rows' order that exchanges make, a NumPy array (batch, n)."""
     import numpy
 
-    p = pivots.cpu().numpy().reshape((-1, pivots.shape[-1])) - 1
+    p = pivots.cpu().numpy().reshape((math.prod(pivots.shape[:-1]), pivots.shape[-1])) - 1
     order = numpy.tile(numpy.arange(n), (len(p), 1))
     for o, exchanges in zip(order, p, strict=True):
         for k, q in enumerate(exchanges):

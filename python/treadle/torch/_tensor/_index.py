@@ -387,10 +387,9 @@ def put_(self, index, source, accumulate=False):
     """source at places of the flattened tensor, or added there."""
     if self.ndim == 0:
         return self.copy_(reshaped(put_(reshaped(self.clone(), (1,)), index, source, accumulate), ()))
-    places = tuple(
-        wrap(i) for i in td.unravel_index(array(_whole("put_", index)) % max(self.numel(), 1), tuple(self.shape))
-    )
-    return index_put_(self, places, reshaped(source, tuple(index.shape)), accumulate)
+    flat = array(reshaped(_whole("put_", index), (-1,))) % max(self.numel(), 1)
+    places = tuple(wrap(i) for i in td.unravel_index(flat, tuple(self.shape)))
+    return index_put_(self, places, reshaped(source, (-1,)), accumulate)
 
 
 # ---- the same, out of place ----

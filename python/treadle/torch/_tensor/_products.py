@@ -96,7 +96,8 @@ def _sum(x, product, beta, alpha):
         product = cast(product, x.dtype)
     product = scaled(product, alpha)
     if type(beta) not in (int, float) or beta != 0:
-        return scaled(x, beta) + product
+        r = scaled(x, beta) + product
+        return r.to(x.dtype) if x.dtype._kind == "b" and r.dtype._kind in "iu" else r
     shape = td.broadcast_shapes(tuple(x.shape), tuple(product.shape))  # x is not read, its NaNs do not count
     product = product if tuple(product.shape) == shape else expand(product, shape)
     return product + nothing_of(x) if recording() and x.requires_grad else product

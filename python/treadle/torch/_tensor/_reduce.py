@@ -41,7 +41,8 @@ def sum_(x, dim=None, keepdim=False, *, dtype=None, axis=None):
         x = x.to(dtype)
     elif x.dtype._kind in "bui" and x.dtype is not _LONG:
         x = x.to(_LONG)
-    return reduce("sum", x, dim, keepdim)
+    r = reduce("sum", x, dim, keepdim)
+    return r if dtype is None else r.to(dtype)
 
 
 @both()
@@ -55,7 +56,8 @@ def prod(x, dim=None, keepdim=False, *, dtype=None):
     """The product over dim (None: all); integers and bools multiply as int64."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
     if not (recording() and x.requires_grad and x.ndim):
-        return reduce("prod", x, dim, keepdim)
+        r = reduce("prod", x, dim, keepdim)
+        return r if dtype is None else r.to(dtype)
     dims = _axes.several(dim, x.ndim)
     r = _prod(x, dims=dims)
     return r.reshape([1 if d in dims else n for d, n in enumerate(x.shape)]) if keepdim else r

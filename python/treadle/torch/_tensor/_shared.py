@@ -14,7 +14,6 @@ import numpy
 from .. import _device
 from .._prim import Tensor, array
 from .._register import method
-from . import _dtypes
 from ._convert import make_subclass
 from ._create import from_numpy
 

@@ -5,7 +5,6 @@ import math
 
 from ... import torch
 
-
 _HALVES = (torch.float16, torch.bfloat16)
 
 

@@ -366,7 +366,9 @@ def interpolate(
     if mode not in _FREE and _RANKS.get(mode) != rank:
         raise NotImplementedError(f"interpolate: mode {mode!r} for {rank} dims")
     if antialias and mode not in ("bilinear", "bicubic"):
-        raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input")
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input"
+        )
     if align_corners is not None and mode in _FREE:
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"

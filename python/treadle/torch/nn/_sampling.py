@@ -74,8 +74,8 @@ def _taken(flat, sizes, places):
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
     """input (N, C, H, W) or (N, C, D, H, W) at the places grid (N, H', W', 2) or (N, D', H', W', 3) between -1 and 1.
 
-    mode: bilinear, nearest or bicubic (of (N, C, H, W)); padding_mode, of places outside: zeros, border or reflection; align_corners: -1 and 1 are
-    the middles of the outermost elements instead of their edges.
+    mode: bilinear, nearest or bicubic (of (N, C, H, W)); padding_mode, of places outside: zeros, border or reflection;
+    align_corners: -1 and 1 are the middles of the outermost elements instead of their edges.
     """
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
