@@ -152,6 +152,8 @@ def _asking(f, kinds):
         return _run(f, kinds, args, kwargs) if state.on else f(*args, **kwargs)
 
     op._plain = f
+    if isinstance(f, types.FunctionType):
+        f._shown = op  # what programs see as the function
     return op
 
 

@@ -64,6 +64,7 @@ def asked(func, args, kwargs, base):
     if getattr(_state, "off", False):
         return NotImplemented
     found = _overriding(args, kwargs, base)
+    func = getattr(func, "_shown", func)  # autocast puts others in the place of functions
     kinds = tuple(map(type, found))
     for kind in kinds:
         r = kind.__torch_function__(func, kinds, args, kwargs)
