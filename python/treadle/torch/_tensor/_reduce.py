@@ -575,7 +575,8 @@ def sum_to_size(x, *size):
 @both()
 def hash_tensor(x, dim=(), *, keepdim=False, mode=0):
     """The exclusive or of the elements' bits."""
-    bits = array(x.detach().double() if x.dtype._kind in "fc" else x.detach().to(_LONG)).view("uint64")
+    x = x.detach()
+    bits = array(x.double()).view("uint64") if x.dtype._kind in "fc" else array(x.to(_LONG)).astype("uint64")
     for d in sorted(_axes.several(dim, x.ndim), reverse=True):
         bits = td.bitwise_xor.reduce(bits, axis=d, keepdims=keepdim)
     return wrap(bits)
