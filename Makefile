@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo test conformance bench lint format wheel sdist matrix install sanitize clean
+.PHONY: build setup demo test conformance conformance-torch bench lint format wheel sdist matrix install sanitize clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -25,6 +25,11 @@ conformance: ## the public test suite of the Python array API standard; needs gi
 	@tools/setup.sh build conformance
 	@tools/build.sh build
 	@tools/conformance.sh build $(ARGS)
+
+conformance-torch: ## PyTorch's own samples of its operators on treadle.torch; needs the network for PyTorch
+	@tools/setup.sh build conformance-torch
+	@tools/build.sh build
+	@tools/conformance_torch.sh build $(ARGS)
 
 bench: ## treadle beside its peers; writes benchmarks/results and README's table
 	@tools/setup.sh build bench

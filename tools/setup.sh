@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GROUP... - installs what the groups need and lacks here: Debian packages, .venv and the
 # pinned requirements.  Says nothing when there is nothing to do.
-# Groups: build test demo lint bench conformance wheel matrix.
+# Groups: build test demo lint bench conformance conformance-torch wheel matrix.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -101,6 +101,12 @@ for group; do
     conformance)
         make_venv .conformance-venv
         install_requirements .conformance-venv tools/requirements/conformance.txt
+        ;;
+    conformance-torch)
+        if [ -z "${CONFORMANCE_TORCH:-}" ]; then # a Python of the caller's that has PyTorch
+            make_venv .torch-venv
+            install_requirements .torch-venv tools/requirements/conformance-torch.txt
+        fi
         ;;
     test)
         install_requirements .venv tools/requirements/test.txt

@@ -78,6 +78,10 @@ loop_dtype(td_op op, td_dtype dt)
     const char *kinds = td_optab[op].kinds;
     bool whole = td_dtype_is_int(dt) || dt == TD_BOOL;
 
+    if (op == OP_square && dt == TD_BOOL)
+        return TD_I64;
+    if (op == OP_reciprocal && whole) /* NumPy's row divides integers as integers */
+        return td_grad_default();
     return whole && !strchr(kinds, 'i') && strchr(kinds, 'f') ? td_grad_default() : dt;
 }
 
@@ -348,6 +352,32 @@ settled(td_var *v, td_dtype dt, td_dev *d, td_var **own)
     return st;
 }
 
+/* A row that the core has for reals alone, spelled with rows that complex numbers have; TD_SKIP: another row. */
+static td_status
+complex_spelling(td_op op, td_var *x, td_var **out)
+{
+    static const td_op rsqrt[] = {OP_sqrt, OP_reciprocal, TD_OPS},
+                       sigmoid[] = {OP_negative, OP_exp, OP_add, OP_reciprocal, TD_OPS};
+    const td_op *step = op == OP_rsqrt ? rsqrt : op == OP_sigmoid ? sigmoid : NULL;
+    td_var *now = td_var_ref(x), *next = NULL;
+    td_status st = step ? TD_OK : TD_SKIP;
+
+    for (; !st && *step != TD_OPS; step++) {
+        td_varop o[2] = {{.v = now}, {.scalar = {.dt = TD_I64, .i = 1}, .weak = 'i'}};
+
+        st = td_var_apply(*step, o, *step == OP_add ? 2 : 1, &next);
+        if (!st) {
+            td_var_unref(now);
+            now = next;
+        }
+    }
+    if (st)
+        td_var_unref(now);
+    else
+        *out = now;
+    return st;
+}
+
 td_status
 td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
 {
@@ -358,6 +388,9 @@ td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
     td_dev *d = device_of(x, n);
     td_status st = TD_OK;
 
+    if (n == 1 && td_dtype_is_complex(dt) && (st = complex_spelling(op, x[0].v, out)) != TD_SKIP)
+        return st;
+    st = TD_OK;
     for (int i = 0; i < n && !st; i++) {
         cast[i] = x[i];
         if (!x[i].v) {

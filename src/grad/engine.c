@@ -374,6 +374,8 @@ run_rule(pass *s, td_gradfn *f, td_var **g)
     for (int k = 0; k < f->nin; k++) {
         td_var *one = in[k];
 
+        if (!st && one && s->p->check)
+            st = s->p->check(f, k, one);
         if (!st && td_edge_live(&f->in[k]))
             st = arrive(s, &f->in[k], one);
         else

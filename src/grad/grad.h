@@ -190,6 +190,8 @@ typedef struct td_pass {
     int      ninput;
     td_var **found;       /* into found[] (owned; NULL: not reached), or, found being NULL, into their grad */
     bool     retain, graph;
+    /* Called with each gradient that a function makes for its k-th input; NULL: nothing is checked. */
+    td_status (*check)(td_gradfn *f, int k, td_var *g);
 } td_pass;
 
 td_status td_grad_run(const td_pass *p);

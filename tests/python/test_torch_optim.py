@@ -1,6 +1,7 @@
 """treadle.torch.optim: steps by NumPy's formulas, what a step launches, state that is saved and goes on."""
 
 import copy
+import inspect
 import threading
 
 import numpy as np
@@ -228,3 +229,10 @@ def test_schedule_state_and_plateau():
     for metric in (1.0, 1.0, 1.0):
         plateau.step(metric)
     assert plateau.get_last_lr() == pytest.approx([0.05])
+
+
+def test_adamw_names_its_options():
+    names = "params lr betas eps weight_decay amsgrad maximize foreach capturable differentiable fused".split()
+    assert list(inspect.signature(torch.optim.AdamW).parameters) == names
+    with pytest.raises(TypeError):
+        torch.optim.AdamW([torch.ones(1)], fused_=True)

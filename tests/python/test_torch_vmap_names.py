@@ -2,6 +2,7 @@
 values and gradients, with the first operand mapped and with all. Which run item by item stands in LOOPED."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def run(text, names, how):
     shared, stacks = operands()
     code = compile(text, text, "eval")
     space = {"torch": torch, "numpy": np, "put_in": torch_side.put_in, "under": torch_side.under,
-             "through": torch_side.through, **shared}  # fmt: skip
+             "through": torch_side.through, "second": partial(torch_side.second, torch), **shared}  # fmt: skip
 
     def f(*items):
         r = eval(code, {**space, **dict(zip(names, items, strict=True))})
@@ -75,7 +76,8 @@ def compare(text, names):
 # with an item as argument.
 LOOPED = set(
     ".apply_ .backward .resize_ .scatter_reduce_ .swapaxes_ .t_ argwhere bincount cummax cummin func.functional_call "
-    "get_num_threads histc histogram index_reduce linalg.lu linalg.lu_factor linalg.lu_solve lu_solve lu_unpack masked_select "
+    "get_num_threads hash.whole histc histogram histogram.one index_reduce index_reduce.zeros linalg.lu linalg.lu_factor "
+    "lu.shapes polynomials.degrees scatter_reduce.whole linalg.lu_solve lu_solve lu_unpack masked_select "
     "matrix_exp nonzero scatter_reduce searchsorted special.airy_ai tensor unique unique_consecutive".split()
 )
 

@@ -157,7 +157,8 @@ def written(t):
     """A tensor as dtype, shape and two sums; anything else as its text."""
     if not hasattr(t, "detach"):
         return repr(t)
-    a = (t.to_dense() if t.is_sparse else t).detach().to("cpu").numpy().astype("f8").ravel()
+    a = (t.to_dense() if t.is_sparse else t).detach().to("cpu")
+    a = (a.float() if "bfloat16" in str(t.dtype) else a).numpy().astype("f8").ravel()
     with numpy.errstate(invalid="ignore"):
         sums = [float((a * numbers(a.size, k)).sum()) for k in (0, 5)]
     return [str(t.dtype).removeprefix("torch."), list(t.shape), sums]

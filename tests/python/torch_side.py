@@ -4,6 +4,7 @@ differ.
 `python torch_side.py values.txt` writes PyTorch's outcomes, which tests compare with where there is no PyTorch.
 """
 
+import functools
 import json
 import math
 import sys
@@ -34,6 +35,7 @@ def scope(torch, device=None):
         "written_over": written_over,
         "under": under,
         "through": through,
+        "second": functools.partial(second, torch),
     }
 
 
@@ -69,6 +71,13 @@ def through(f, t):
     t = t.detach().requires_grad_()
     f(t).backward()
     return t.grad
+
+
+def second(torch, f, t):
+    """The gradient of the squares of the gradient of f's squares."""
+    t = t.detach().requires_grad_()
+    (first,) = torch.autograd.grad((f(t).abs() ** 2).sum(), t, create_graph=True)
+    return first.detach(), torch.autograd.grad((first.abs() ** 2).sum(), t)[0]
 
 
 def parts(r):

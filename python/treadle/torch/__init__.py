@@ -7,7 +7,7 @@ the backward passes that follow from them. Tensors lie on the CPU until a progra
 import math as _math
 
 from .. import _core
-from . import _device, autograd, fft, linalg, random, special
+from . import _device, _override, autograd, fft, linalg, random, special
 from ._device import device, get_default_device, set_default_device
 from ._register import FUNCTIONS, METHODS, with_out
 from ._tensor import (
@@ -23,6 +23,7 @@ from ._tensor import (
     _products,
     _reduce,
     _shape,
+    _shared,
 )
 from ._tensor._create import tensor
 from ._tensor._dtypes import can_cast, dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
@@ -50,7 +51,9 @@ globals().update(_layout.FORMATS)
 globals().update(_convert.types(cuda=False))
 
 # Methods that the core has and that take more here.
-_OURS = set("__format__ __pos__ __repr__ all any lgamma lgamma_ positive view".split())
+_OURS = set(
+    "__format__ __pos__ __repr__ all any conj_physical lgamma lgamma_ logaddexp positive prod sign sign_ view".split()
+)
 
 
 def _attach():
@@ -72,9 +75,10 @@ def _attach():
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
     Tensor._make_subclass = staticmethod(_core._make_subclass)
+    _override.attach(Tensor)
 
 
-_TWO = _elementwise.ROWS_OF_TWO
+_TWO = {*_elementwise.ROWS_OF_TWO, "add", "sub", "div"}  # the first operand may be a number
 # Methods that are functions of torch's just as they are.
 _AS_METHODS = (
     "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone detach detach_ erfinv_ fill_ frac_ gcd_ i0_ index_put_ lcm_ "

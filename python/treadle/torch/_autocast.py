@@ -152,6 +152,8 @@ def _asking(f, kinds):
         return _run(f, kinds, args, kwargs) if state.on else f(*args, **kwargs)
 
     op._plain = f
+    if isinstance(f, types.FunctionType):
+        f._shown = op  # what programs see as the function
     return op
 
 
@@ -191,6 +193,9 @@ def install():
                 continue
             asking = new.setdefault(id(old), (old, _asking(old, rule)))[1]
             setattr(space, name, asking)
+            within = getattr(old, "_watched", None)  # what the package's own modules call
+            if within is not None:
+                new.setdefault(id(within), (within, _asking(within, rule)))
         for kind in vars(sys.modules[f"{__package__}.nn.modules"]).values():
             old = vars(kind).get("_call") if isinstance(kind, type) else None
             if isinstance(old, staticmethod) and id(old.__func__) in new:

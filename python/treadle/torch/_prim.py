@@ -29,8 +29,9 @@ def permuted(x, order):
 
 
 def reduce(row, x, dim, keepdim, ddof=0):
-    """A row of the table of reductions over dim: None, an int or several."""
-    return _core._grad_reduce(row, x, _axes.several(dim, x.ndim), keepdim, None, ddof)
+    """A row of the table of reductions over dim: None, an int or several. Unsigned sums and products are int64."""
+    whole = "int64" if row in ("sum", "prod") and x.dtype._kind in "bui" else None
+    return _core._grad_reduce(row, x, _axes.several(dim, x.ndim), keepdim, whole, ddof)
 
 
 def scalar(value, like, dtype=None):
@@ -135,6 +136,7 @@ class _Function:
 
     def __init__(self, facts):
         self._facts, self.__doc__ = facts, facts.__doc__
+        self._saved = type(facts.name + "Backward0", (_Saved,), {"__slots__": ()})
 
     def backward(self, formula):
         """Enters the formula of its gradients."""
@@ -150,14 +152,25 @@ class _Function:
         return outputs if many else outputs[0]
 
     def _recorded(self, inputs, outputs, static, many):
-        saved = _Saved()
+        saved = self._saved()
         saved.function, saved.static, saved.many = self, static, many
         if self._facts.linear:
             saved.inputs, saved.outputs = tuple(tuple(t.shape) for t in inputs), ()
         else:
             saved.inputs, saved.outputs = inputs, outputs
             saved.versions = [t._version for t in (*inputs, *outputs)]
-        return _core._grad_custom(saved, self._back, inputs, outputs)
+        return _core._grad_custom(saved, self._back, inputs, outputs, self._facts.name)
 
     def _back(self, saved, *grads):
         return self._facts.formula(saved, grads)
+
+
+@derived("Zero", linear=True)
+def nothing_of(a):
+    """0 of the operand's dtype: in a sum it gives the operand a part in the history, with the gradient 0."""
+    return td.zeros((), dtype=a.dtype, device=a.device)
+
+
+@nothing_of.backward
+def _(inputs, r, g):
+    return g.new_zeros(inputs[0])

@@ -8,6 +8,9 @@
 A function of the namespace takes `out=` and `input=` besides what it says, and a method does not.
 """
 
+from .._core import Tensor
+from ._override import _ACTIVE, asked
+
 FUNCTIONS, METHODS = {}, {}
 _PLAIN = set()
 
@@ -77,13 +80,21 @@ def with_out(f, name):
         return f
 
     def call(*args, **kwargs):
-        if not kwargs:
-            return f(*args)
-        out = kwargs.pop("out", None)
-        if "input" in kwargs:
-            args = (kwargs.pop("input"), *args)
-        r = f(*args, **kwargs)
-        return r if out is None else fill(out, r)
+        if _ACTIVE and (r := asked(call, args, kwargs, Tensor)) is not NotImplemented:
+            return r
+        try:
+            if not kwargs:
+                return f(*args)
+            out = kwargs.pop("out", None)
+            if "input" in kwargs:
+                args = (kwargs.pop("input"), *args)
+            r = f(*args, **kwargs)
+            return r if out is None else fill(out, r)
+        except (TypeError, AttributeError):
+            r = NotImplemented if _ACTIVE else asked(call, args, kwargs, Tensor)  # is there one that is no tensor?
+            if r is NotImplemented:
+                raise
+            return r
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f.__doc__

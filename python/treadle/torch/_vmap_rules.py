@@ -217,7 +217,7 @@ def _run(c, tensors, gradients, inputs, keep, create, alone):
 
 
 @rule("custom")
-def _custom(c, state, back, inputs, outputs):
+def _custom(c, state, back, inputs, outputs, *name):
     """A function with a formula for its gradients: the formula is asked for items' gradients, of items."""
     own = [c.own(x) for x in inputs]
     inside = (*running.traces, c.trace)
@@ -234,7 +234,7 @@ def _custom(c, state, back, inputs, outputs):
             running.depth -= 1
 
     return c.fn(state, backward, tuple(x._value if o else x for x, o in zip(inputs, own, strict=True)),
-                tuple(c.front(x) for x in outputs))  # fmt: skip
+                tuple(c.front(x) for x in outputs), *name)  # fmt: skip
 
 
 def _collected(c, g, own):

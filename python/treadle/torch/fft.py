@@ -7,6 +7,7 @@ from . import _device
 from ._prim import array, derived, td, wrap
 from ._register import both
 from ._tensor import _axes, _dtypes
+from ._tensor._convert import view_as_real
 from ._tensor._parts import cat, narrow, roll
 
 _NORMS = ("backward", "ortho", "forward")
@@ -256,9 +257,8 @@ def stft(
     return_complex=None,
     align_to_window=None,
 ):
-    """Transforms of overlapping windows: (…, frequencies, windows), complex."""
-    if not return_complex and not x.dtype.is_complex and return_complex is not None:
-        raise RuntimeError("stft: return_complex=False is not supported: take torch.view_as_real of the complex result")
+    """Transforms of overlapping windows: (…, frequencies, windows), complex; with return_complex=False the real and
+    imaginary parts as a last dim of two."""
     hop, win = hop_length or n_fft // 4, win_length or n_fft
     if center:
         x = _reflected(x, n_fft // 2, pad_mode)
@@ -266,7 +266,8 @@ def stft(
     frames = x.unfold(-1, n_fft, hop) * w
     half = not (x.dtype.is_complex or w.dtype.is_complex) if onesided is None else onesided
     norm = "ortho" if normalized else "backward"
-    return (rfft(frames, norm=norm) if half else fft(frames, norm=norm)).transpose(-2, -1)
+    r = (rfft(frames, norm=norm) if half else fft(frames, norm=norm)).transpose(-2, -1)
+    return view_as_real(r) if return_complex is False else r
 
 
 @both()
@@ -287,9 +288,9 @@ def istft(
     norm = "ortho" if normalized else "backward"
     half = x.shape[-2] != n_fft if onesided is None else onesided
     x = x.transpose(-2, -1)
+    if not half and not return_complex:  # a real signal is read from one half
+        half, x = True, narrow(x, -1, 0, n_fft // 2 + 1)
     frames = irfft(x, n_fft, norm=norm) if half else ifft(x, norm=norm)
-    if not half and not return_complex:
-        frames = frames.real
     w = _window(window, win, n_fft, frames)
     frames, count = frames * w, x.shape[-2]
     total = n_fft + hop * (count - 1)

@@ -7,10 +7,11 @@ import math
 from operator import index as _index
 
 from ..linalg import _best_order
-from ._prim import Tensor, apply, array, reduce, scalar, td, wrap
+from . import _override
+from ._prim import Tensor, apply, array, cast, derived, reduce, scalar, td, wrap
 from ._register import both, function
 from ._tensor import _axes
-from ._tensor._dtypes import finfo
+from ._tensor._dtypes import DTYPES, finfo
 from ._tensor._factors import (
     LinAlgError,
     adj,
@@ -41,7 +42,6 @@ from ._tensor._products import norm_of
 from ._tensor._results import named
 from ._tensor._shape import diagonal as _diagonal
 from ._tensor._shape import movedim, reshape, tril
-from ._tensor._shape import vander as _vander
 
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",
@@ -56,18 +56,43 @@ def lstsq(A, B, rcond=None, *, driver=None):
     x = pinv(A, rtol=rcond) @ B
     m, n = A.shape[-2:]
     empty = A.new_empty(0)
-    left = ((A @ x - B) ** 2).sum(-2) if m > n else empty
-    return named("linalg_lstsq", "solution residuals rank singular_values")(x, left, matrix_rank(A), empty)
+    left = ((A @ x - B).abs() ** 2).sum(-2) if m > n and driver not in (None, "gelsy") else empty.real  # as LAPACK's
+    none = wrap(td.zeros(0, dtype="int64", device=array(A).device))
+    rank = none if driver == "gels" else matrix_rank(A)
+    values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else empty.real
+    return named("linalg_lstsq", "solution residuals rank singular_values")(x, left, rank, values)
 
 
 def pinv(A, *, atol=None, rtol=None, hermitian=False):
     """The pseudo-inverse: singular values below max(atol, rtol * largest) count as 0."""
     if min(A.shape[-2:]) == 0:
         return A.new_zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]))
-    u, s, vh = svd(A, False)
-    keep = s > _tolerance(A, s, atol, rtol)
-    inverse = apply("select", keep, 1 / apply("select", keep, s, scalar(1, s)), scalar(0, s))
-    return adj(vh) @ (inverse[..., None].to(A.dtype) * adj(u))
+    whole = _mirrored(A.detach()) if hermitian else A.detach()
+    return _pinv(A, least=array(_tolerance(A, svdvals(whole), atol, rtol)), hermitian=hermitian)
+
+
+def _mirrored(A):
+    """The Hermitian matrices that have A's lower half, and the real parts of its diagonal."""
+    below = tril(A, -1)
+    return below + adj(below) + A.diagonal(0, -2, -1).real.to(A.dtype).diag_embed()
+
+
+@derived("LinalgPinv")
+def _pinv(a, *, least, hermitian):
+    """The pseudo-inverse, singular values up to least being 0; hermitian: of what a's lower half says."""
+    a = array(_mirrored(wrap(a))) if hermitian else a
+    u, s, vh = td.linalg.svd(a, full_matrices=False)
+    keep = s > least
+    inverse = td.where(keep, 1 / td.where(keep, s, 1), 0).astype(s.dtype)
+    back = inverse[..., None] * td.conjugate(td.swapaxes(u, -2, -1))
+    return td.conjugate(td.swapaxes(vh, -2, -1)) @ back.astype(a.dtype)
+
+
+@_pinv.backward
+def _(inputs, P, g, *, least, hermitian):
+    """Of -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P, which holds while the rank does not change."""
+    (A,), Ph, gh = inputs, adj(P), adj(g)
+    return (gh - A @ (P @ gh)) @ P @ Ph + Ph @ (P @ (gh - gh @ P @ A)) - Ph @ g @ Ph
 
 
 def _tolerance(A, s, atol, rtol):
@@ -75,6 +100,9 @@ def _tolerance(A, s, atol, rtol):
     if rtol is None:
         rtol = finfo(A.dtype).eps * max(A.shape[-2:]) if not isinstance(atol, Tensor) and atol == 0 else 0.0
     top = s.detach().amax(-1, True) if s.shape[-1] else s.sum(-1, True)
+    if isinstance(rtol, Tensor) and rtol.ndim:
+        rtol = rtol[..., None]
+    atol = atol[..., None] if isinstance(atol, Tensor) and atol.ndim else atol
     return (top * rtol).clamp(min=atol)
 
 
@@ -203,8 +231,11 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 
 def vander(x, *, N=None):
-    """The powers 0 to N - 1 of x as columns."""
-    return _vander(x, N, True)
+    """The powers 0 to N - 1 (None: as many as x has) of the last dim's elements, as a new last dim."""
+    n = x.shape[-1] if N is None else N
+    x = reshape(x, (1,)) if x.ndim == 0 else x
+    x = x if x.dtype._kind in "fc" else cast(x, DTYPES["int64"])
+    return apply("power", x[..., None], wrap(td.arange(n, device=array(x).device)))
 
 
 def tensorinv(A, ind=2):
@@ -265,6 +296,8 @@ def inverse(x):
 def logdet(x):
     """The logarithm of the determinant; NaN where it is negative."""
     sign, size = slogdet(x)
+    if sign.dtype.is_complex:
+        return apply("log", sign) + size
     return apply("select", sign < 0, math.nan, size)
 
 
@@ -324,3 +357,5 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     a = A.transpose(-2, -1) if transpose else A
     x = solve_triangular(a, b, upper=upper != transpose, unitriangular=unitriangular)
     return named("triangular_solve", "solution cloned_coefficient")(x, A.clone())
+
+_override.watch(__all__, globals(), Tensor)

@@ -6,6 +6,9 @@ from multiprocessing import *  # noqa: F403
 from multiprocessing import get_context as get_context
 
 from ..distributed._spawn import start
+from ._tensor import _shared
+
+_shared._register()
 
 
 def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):

@@ -6,7 +6,7 @@ import math
 from ._prim import ROWS, Tensor, apply, derived, scalar, td
 from ._register import FUNCTIONS, METHODS, both, inplace
 from ._tensor import _elementwise, _reduce
-from ._tensor._dtypes import get_default_dtype, result_of
+from ._tensor._dtypes import DTYPES, get_default_dtype, result_of
 
 _their = td.special
 
@@ -180,12 +180,16 @@ def _i1_slope(x, r, of_zero):
 both()(i0)
 inplace("i0", "lgamma", "digamma", "erfinv", "polygamma", "mvlgamma", "igamma", "igammac")
 modified_bessel_i0, modified_bessel_i1 = i0, i1
-bessel_j0 = _of_one("bessel_j0", _their.j0)
-bessel_j1 = _of_one("bessel_j1", _their.j1)
-bessel_y0 = _of_one("bessel_y0", _their.y0)
-bessel_y1 = _of_one("bessel_y1", _their.y1)
-modified_bessel_k0 = _of_one("modified_bessel_k0", _their.k0)
-modified_bessel_k1 = _of_one("modified_bessel_k1", _their.k1)
+bessel_j0 = _of_one("bessel_j0", _their.j0, lambda x, r: -bessel_j1(x))
+bessel_j1 = _of_one(
+    "bessel_j1",
+    _their.j1,
+    lambda x, r: apply("select", x == 0, 0.5, bessel_j0(x) - r / apply("select", x == 0, scalar(1, x), x)),
+)
+bessel_y0 = _of_one("bessel_y0", _their.y0, lambda x, r: -bessel_y1(x))
+bessel_y1 = _of_one("bessel_y1", _their.y1, lambda x, r: bessel_y0(x) - r / x)
+modified_bessel_k0 = _of_one("modified_bessel_k0", _their.k0, lambda x, r: -modified_bessel_k1(x))
+modified_bessel_k1 = _of_one("modified_bessel_k1", _their.k1, lambda x, r: -modified_bessel_k0(x) - r / x)
 scaled_modified_bessel_k0 = _of_one("scaled_modified_bessel_k0", _their.k0e)
 scaled_modified_bessel_k1 = _of_one("scaled_modified_bessel_k1", _their.k1e)
 spherical_bessel_j0 = _of_one("spherical_bessel_j0", lambda a: td.sinc(a / math.pi))
@@ -198,7 +202,9 @@ def _polynomial(name, first, step):
     """p[k + 1] = step(x, k, p[k], p[k - 1]), from p[0] = 1 and p[1] = first(x)."""
 
     def f(input, n):
-        n = int(n)
+        if isinstance(input, Tensor) and isinstance(n, Tensor) or not isinstance(input, Tensor):
+            return _of_each_degree(f, input, n)
+        input, n = _float(input), int(n)
         if n < 0:
             return input * 0
         before, now = input * 0 + 1, first(input)
@@ -211,13 +217,24 @@ def _polynomial(name, first, step):
     return f
 
 
+def _of_each_degree(f, x, n):
+    """f for degrees that are a tensor's elements: each that occurs is computed for all of x, and chosen where asked."""
+    x = x if isinstance(x, Tensor) else scalar(x, n, get_default_dtype())
+    degrees = n.detach().to(DTYPES["int64"])
+    r = _float(x) * 0 + degrees * 0
+    for k in sorted(set(degrees.reshape(-1).tolist())):
+        r = apply("select", degrees == k, f(x, k), r)
+    return r
+
+
 def _twice(x, k, p, q):
     return 2 * x * p - q
 
 
 def _moved(f):
     def shifted(input, n):
-        return f(2 * input - 1, n)
+        x = _float(input) if isinstance(input, Tensor) else input
+        return f(2 * x - 1, n)
 
     shifted.__name__ = shifted.__qualname__ = "shifted_" + f.__name__
     shifted.__doc__ = f"{f.__name__} of 2 x - 1."

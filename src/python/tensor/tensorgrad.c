@@ -38,9 +38,17 @@ requires_grad_(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
 static PyObject *
 get_grad(PyObject *self, void *unused)
 {
-    td_var *g = pt_var(self)->grad;
+    td_var *v = pt_var(self), *g = v->grad;
 
     (void)unused;
+    if (!g && !v->requires_grad && !v->retain && td_var_tracked(v) &&
+        PyErr_WarnEx(PyExc_UserWarning,
+                     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
+                     "Its .grad attribute won't be populated during autograd.backward(). Call "
+                     ".retain_grad() on it before the backward pass to have its gradient, or ask "
+                     "the leaf Tensor for its own.",
+                     1) < 0)
+        return NULL;
     return g ? pt_object(td_var_ref(g)) : Py_NewRef(Py_None);
 }
 
@@ -134,23 +142,6 @@ typedef struct py_gradfn {
     PyObject_HEAD td_gradfn *f;
 } py_gradfn;
 
-PyObject *
-pt_gradfn_object(td_gradfn *f)
-{
-    py_gradfn *o;
-
-    if (f->self)
-        return Py_NewRef((PyObject *)f->self);
-    if (f->object)
-        return Py_NewRef(PyTuple_GetItem((PyObject *)f->object, 0));
-    o = PyObject_New(py_gradfn, pt.fn);
-    if (!o)
-        return NULL;
-    o->f = td_gradfn_ref(f);
-    f->self = o;
-    return (PyObject *)o;
-}
-
 static void
 gradfn_dealloc(PyObject *self)
 {
@@ -161,6 +152,64 @@ gradfn_dealloc(PyObject *self)
     td_gradfn_unref(o->f);
     PyObject_Free(self);
     Py_DECREF(type);
+}
+
+/* A subclass of Node by that name, which lives as long as the process. */
+static PyObject *
+node_type_new(PyObject *name)
+{
+    PyType_Slot slots[] = {PY_SLOT(Py_tp_dealloc, gradfn_dealloc), {0, NULL}};
+    PyType_Spec spec = {.basicsize = sizeof(py_gradfn),
+                        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                        .slots = slots};
+    PyObject *bases = PyTuple_Pack(1, pt.fn), *text = PyUnicode_AsUTF8String(name), *type = NULL;
+
+    spec.name = text ? PyBytes_AsString(text) : NULL;
+    if (bases && spec.name)
+        type = PyType_FromSpecWithBases(&spec, bases);
+    Py_XDECREF(bases);
+    Py_XDECREF(text);
+    return type;
+}
+
+/* The subclass of Node that functions of that name have, so that type(grad_fn) says what they are. */
+static PyObject *
+node_type(const char *name)
+{
+    static PyObject *known;
+    PyObject *key = PyUnicode_FromFormat("treadle.torch.%sBackward0", name), *type = NULL;
+
+    if (!known)
+        known = PyDict_New();
+    if (key && known && (type = PyDict_GetItemWithError(known, key)))
+        Py_INCREF(type);
+    else if (key && known && !PyErr_Occurred()) {
+        type = node_type_new(key);
+        if (type && PyDict_SetItem(known, key, type) < 0)
+            Py_CLEAR(type);
+    }
+    Py_XDECREF(key);
+    return type;
+}
+
+PyObject *
+pt_gradfn_object(td_gradfn *f)
+{
+    PyObject *type;
+    py_gradfn *o;
+
+    if (f->self)
+        return Py_NewRef((PyObject *)f->self);
+    if (f->object)
+        return Py_NewRef(PyTuple_GetItem((PyObject *)f->object, 0));
+    type = node_type(f->rule->name);
+    o = type ? PyObject_New(py_gradfn, (PyTypeObject *)type) : NULL;
+    Py_XDECREF(type);
+    if (!o)
+        return NULL;
+    o->f = td_gradfn_ref(f);
+    f->self = o;
+    return (PyObject *)o;
 }
 
 static PyObject *
@@ -252,6 +301,58 @@ pt_variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var 
     return ok;
 }
 
+static bool anomalies; /* are gradients looked through for NaN? */
+
+static void
+raise_nan(td_gradfn *f, int k)
+{
+    PyObject *fn = pt_gradfn_object(f), *name = fn ? PyObject_CallMethod(fn, "name", NULL) : NULL;
+
+    if (name)
+        PyErr_Format(PyExc_RuntimeError, "Function '%U' returned nan values in its %dth output.",
+                     name, k);
+    Py_XDECREF(name);
+    Py_XDECREF(fn);
+}
+
+/* RuntimeError: the k-th gradient that f made has a NaN. */
+static td_status
+check_nan(td_gradfn *f, int k, td_var *g)
+{
+    td_redargs all = {.dtype = -1};
+    td_var *marks = NULL, *any = NULL;
+    td_scalar found = {.dt = TD_BOOL};
+    td_dtype dt = td_array_dtype(&g->value);
+    bool was, ok;
+
+    if (!td_dtype_is_float(dt) && !td_dtype_is_complex(dt))
+        return TD_OK;
+    was = td_grad_set_mode(false);
+    ok = pt_axes(Py_None, g->value.view.shape.ndim, &all.axes) &&
+         pt_ok(td_var_apply(OP_isnan, &(td_varop){.v = g}, 1, &marks)) &&
+         pt_ok(td_var_reduce(TD_RED_any, marks, &all, &any)) && py_read_scalar(&any->value, &found);
+    td_grad_set_mode(was);
+    td_var_unref(marks);
+    td_var_unref(any);
+    if (ok && found.i) {
+        raise_nan(f, k);
+        ok = false;
+    }
+    return ok ? TD_OK : td_fail(TD_ERR_CALLER, "a gradient could not be checked");
+}
+
+/* _grad_anomaly(on): whether backward passes look for NaN from now on; what it was */
+static PyObject *
+set_anomaly(PyObject *module, PyObject *on)
+{
+    bool was = anomalies;
+    int t = PyObject_IsTrue(on);
+
+    (void)module;
+    anomalies = t > 0;
+    return t < 0 ? NULL : PyBool_FromLong(was);
+}
+
 /* _run(tensors, gradients, inputs, retain, graph, collect): a tuple of gradients (None: not reached) where
  * `collect`; else None, and they are in the leaves' (or inputs') grad.  gradients: None or one each; inputs: None, all leaves */
 static PyObject *
@@ -284,7 +385,8 @@ tensorgrad_run(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
                   .ninput = n[2],
                   .found = found,
                   .retain = PyObject_IsTrue(args[3]) > 0,
-                  .graph = PyObject_IsTrue(args[4]) > 0};
+                  .graph = PyObject_IsTrue(args[4]) > 0,
+                  .check = anomalies ? check_nan : NULL};
     if (!pt_ok(td_grad_run(&p)))
         goto out;
     r = collect ? PyTuple_New(n[2]) : Py_NewRef(Py_None);
@@ -440,6 +542,7 @@ PyMethodDef pt_grad_functions[] = {
     {"_grad_run", PY_FAST(tensorgrad_run), METH_FASTCALL, NULL},
     {"_grad_mode", mode, METH_NOARGS, NULL},
     {"_grad_set_mode", set_mode, METH_O, NULL},
+    {"_grad_anomaly", set_anomaly, METH_O, NULL},
     {"_grad_default_dtype", set_default, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -458,7 +561,8 @@ pt_grad_init(PyObject *m)
                                   {0, NULL}};
     static PyType_Spec spec = {.name = "treadle.torch.Node",
                                .basicsize = sizeof(py_gradfn),
-                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE |
+                                        Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                .slots = slots};
 
     pt.fn = (PyTypeObject *)PyType_FromSpec(&spec);

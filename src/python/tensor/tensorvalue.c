@@ -126,6 +126,28 @@ cast(PyObject *self, PyObject *dtype)
     return pt_done(st, r);
 }
 
+/* The methods named like dtypes, with PyTorch's memory_format. */
+static PyObject *
+cast_to(const char *fn, td_dtype dt, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+        PyObject *kwnames)
+{
+    int axes[TD_MAXDIM], last = format(fn, self, args, nargs, kwnames, axes);
+    td_var *cast = NULL;
+    PyObject *r;
+
+    if (last < 0)
+        return NULL;
+    if (td_array_dtype(&pt_var(self)->value) == dt && (!last || lies_so(self, last, axes)))
+        return Py_NewRef(self);
+    if (!pt_ok(td_var_cast(pt_var(self), dt, &cast)))
+        return NULL;
+    if (!last)
+        return pt_object(cast);
+    r = channels_last(cast, axes);
+    td_var_unref(cast);
+    return r;
+}
+
 #define CASTS(M)                                                                                   \
     M(half, TD_F16)                                                                                \
     M(bfloat16, TD_BF16)                                                                           \
@@ -136,16 +158,9 @@ cast(PyObject *self, PyObject *dtype)
     M(short, TD_I16)                                                                               \
     M(bool, TD_BOOL)
 #define CAST(name, dt)                                                                             \
-    static PyObject *to_##name(PyObject *self, PyObject *unused)                                   \
+    static PyObject *to_##name(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)  \
     {                                                                                              \
-        td_var *r = NULL;                                                                          \
-        td_status st;                                                                              \
-                                                                                                   \
-        (void)unused;                                                                              \
-        if (td_array_dtype(&pt_var(self)->value) == dt)                                            \
-            return Py_NewRef(self);                                                                \
-        st = td_var_cast(pt_var(self), dt, &r);                                                    \
-        return pt_done(st, r);                                                                     \
+        return cast_to(#name, dt, self, args, n, kw);                                              \
     }
 CASTS(CAST)
 
@@ -195,7 +210,7 @@ zero_(PyObject *self, PyObject *unused)
     return pt_ok(td_var_store(pt_var(self), &zero)) ? Py_NewRef(self) : NULL;
 }
 
-#define CAST_ROW(name, dt) {#name, to_##name, METH_NOARGS, NULL},
+#define CAST_ROW(name, dt) {#name, PY_FAST(to_##name), METH_FASTCALL | METH_KEYWORDS, NULL},
 
 PyMethodDef pt_value_methods[] = {
     CASTS(CAST_ROW){"_cast", cast, METH_O, NULL},

@@ -192,12 +192,24 @@ squeeze(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     static const char *const names[] = {"dim", NULL};
     const td_shape *have = shape_of(self);
     td_shape s = {.ndim = 0};
-    PyObject *arg[1];
+    PyObject *arg[1], *several = NULL;
     uint32_t axes;
+    bool ok;
 
-    if (!py_parse("squeeze", names, 0, 1, args, nargs, kwnames, arg) ||
-        !pt_axes(arg[0], have->ndim, &axes))
+    if (nargs > 1 && !kwnames) { /* squeeze(0, 1) */
+        if (!(several = PyTuple_New(nargs)))
+            return NULL;
+        for (Py_ssize_t i = 0; i < nargs; i++)
+            PyTuple_SetItem(several, i, Py_NewRef(args[i]));
+        arg[0] = several;
+    } else if (!py_parse("squeeze", names, 0, 1, args, nargs, kwnames, arg))
         return NULL;
+    ok = pt_axes(arg[0], have->ndim, &axes);
+    Py_XDECREF(several);
+    if (!ok)
+        return NULL;
+    if (!several && arg[0] && PySequence_Check(arg[0]) && PySequence_Size(arg[0]) == 0)
+        axes = 0; /* of no dims none is squeezed; reductions take an empty tuple for all dims */
     for (int i = 0; i < have->ndim; i++)
         if (have->dim[i] != 1 || !(axes >> i & 1))
             s.dim[s.ndim++] = have->dim[i];
@@ -232,6 +244,17 @@ flatten(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     return reshape_to(self, &s);
 }
 
+/* The dim whose extent or step is asked for; an exception where there are no dims. */
+static bool
+one_dim(PyObject *o, int ndim, int *k)
+{
+    if (!pt_axis(o, ndim, k))
+        return false;
+    if (!ndim)
+        PyErr_Format(PyExc_IndexError, "Dimension specified as %S but tensor has no dimensions", o);
+    return ndim > 0;
+}
+
 static PyObject *
 size(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -243,9 +266,8 @@ size(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
         return NULL;
     if (py_is_none(arg[0]))
         return PyObject_GetAttrString(self, "shape");
-    return pt_axis(arg[0], shape_of(self)->ndim, &k) && shape_of(self)->ndim
-               ? PyLong_FromLongLong(shape_of(self)->dim[k])
-               : NULL;
+    return one_dim(arg[0], shape_of(self)->ndim, &k) ? PyLong_FromLongLong(shape_of(self)->dim[k])
+                                                     : NULL;
 }
 
 static PyObject *
@@ -274,7 +296,7 @@ stride(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     if (!py_parse("stride", names, 0, 1, args, nargs, kwnames, arg))
         return NULL;
     if (!py_is_none(arg[0]))
-        return pt_axis(arg[0], s.ndim, &k) ? PyLong_FromLongLong(v->stride[k]) : NULL;
+        return one_dim(arg[0], s.ndim, &k) ? PyLong_FromLongLong(v->stride[k]) : NULL;
     memcpy(s.dim, v->stride, sizeof s.dim);
     return py_shape_tuple(&s);
 }
@@ -295,6 +317,9 @@ reduce_by(td_red red, td_var *v, const td_redargs *g)
     td_var *r = NULL;
     td_status st;
 
+    if ((red == TD_RED_sum || red == TD_RED_prod) && args.dtype < 0 &&
+        strchr("bui", td_dtype_kind(td_array_dtype(&v->value))))
+        args.dtype = TD_I64; /* the array layer adds unsigned integers up as uint64 */
     if (red == TD_RED_mean && args.dtype < 0 && td_dtype_kind(td_array_dtype(&v->value)) != 'f' &&
         td_dtype_kind(td_array_dtype(&v->value)) != 'c') {
         PyErr_Format(PyExc_RuntimeError,

@@ -177,12 +177,6 @@ def record_stream(self, stream):
     """Nothing: memory in flight is held by what uses it."""
 
 
-@method()
-def share_memory_(self):
-    """Itself: only for processes that share an address space."""
-    return self
-
-
 # ---- values ----
 
 
@@ -409,12 +403,6 @@ for _name in "is_conj is_neg is_inference is_distributed".split():
 
 
 @method()
-def is_shared(self):
-    """No."""
-    return False
-
-
-@method()
 def is_set_to(self, other):
     """Are both the same view of one memory?"""
     return self.data_ptr() == other.data_ptr() and self.shape == other.shape and self.stride() == other.stride()
@@ -488,8 +476,10 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
 
 @method()
 def as_subclass(self, cls):
-    """Its memory as an instance of a subclass of Tensor."""
-    return make_subclass(cls, self)
+    """A view of it as an instance of a subclass of Tensor, with its history."""
+    r = _core._grad_view(self, array(self))
+    r.__class__ = cls
+    return r
 
 
 @method()

@@ -255,6 +255,10 @@ def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=Fal
 def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
     """fill_value in input's shape, dtype and device."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    kind = input.dtype if dtype is None else dtype
+    if kind._kind in "iu" and isinstance(value, int):  # what does not fit wraps
+        bits = 8 * kind.itemsize
+        value = (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1) if kind._kind == "i" else value % (1 << bits)
     return _alike(input, value, dtype, device, requires_grad, memory_format)
 
 
@@ -337,12 +341,15 @@ def arange(
 
 
 def _counted(start, step, n, kind, device):
-    """start + step * i for i < n, computed as PyTorch does: in float64 or int64, then cast."""
+    """start + step * i for i < n, computed as PyTorch does: in float64, or for integers in int64 with the whole parts
+    of start and step; then cast."""
     dev = _device.theirs(device)
+    if kind._kind in "iu":
+        start, step = int(start), int(step)
     if isinstance(start, float) or isinstance(step, float):
         r = td.arange(n, dtype="float64", device=dev) * float(step) + float(start)
     else:
-        r = td.arange(start, start + step * n, step, dtype="int64", device=dev)
+        r = td.arange(n, dtype="int64", device=dev) * step + start
     return r.astype(kind._numpy) if r.dtype != kind._numpy else r
 
 
@@ -359,6 +366,8 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     """steps numbers from start to end, evenly spaced."""
     start, end = (_plain_number(v) for v in (start, end))
     kind = _type(dtype)
+    if kind._kind in "iu":  # the ends are whole numbers then, the steps are not
+        start, end = int(start), int(end)
     r = (
         td.linspace(float(start), float(end), steps, dtype="float64", device=_device.theirs(device))
         if steps

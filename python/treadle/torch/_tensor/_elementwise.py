@@ -15,11 +15,11 @@ from ._results import named
 # torch's name: the row.
 ROWS = {
     "abs": "absolute", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan":
-    "arctan", "atanh": "arctanh", "bitwise_not": "invert", "conj_physical": "conjugate", "deg2rad": "radians",
+    "arctan", "atanh": "arctanh", "bitwise_not": "invert", "deg2rad": "radians",
     "fix": "trunc", "neg": "negative", "rad2deg": "degrees",
     **{k: k for k in (
         "absolute angle arccos arccosh arcsin arcsinh arctan arctanh ceil cos cosh erf erfc exp exp2 expm1 "
-        "floor log log10 log1p log2 negative reciprocal relu rsqrt sigmoid sign signbit sin sinh sqrt square "
+        "floor log log10 log1p log2 negative reciprocal relu rsqrt sigmoid signbit sin sinh sqrt square "
         "tan tanh trunc"
     ).split()},
 }  # fmt: skip
@@ -30,7 +30,7 @@ ROWS_OF_TWO = {
     "not_equal", "pow": "power", "true_divide": "divide",
     **{k: k for k in (
         "arctan2 bitwise_and bitwise_or bitwise_xor copysign floor_divide fmax fmin fmod gcd greater "
-        "greater_equal hypot lcm less less_equal logaddexp logaddexp2 maximum minimum multiply nextafter "
+        "greater_equal hypot lcm less less_equal logaddexp2 maximum minimum multiply nextafter "
         "not_equal remainder xlogy"
     ).split()},
 }  # fmt: skip
@@ -165,7 +165,7 @@ def clamp_max(x, max):
 @function()
 def threshold(x, threshold, value):
     """x where it is above threshold, else value."""
-    return apply("select", x > threshold, x, value)
+    return apply("select", x <= threshold, value, x)
 
 
 @both()
@@ -208,14 +208,40 @@ def frexp(x):
 @both()
 def ldexp(x, other):
     """x * 2 ** other."""
-    return x * apply("power", 2.0, other)
+    power = apply("power", 2.0, other)
+    return x * (power.to(x.dtype) if x.dtype._kind == "f" and other.dtype._kind not in "fc" else power)
+
+
+@both()
+def logaddexp(x, other):
+    """log(exp(x) + exp(other)), without overflow."""
+    if _dtypes.result_of([x, other])._kind != "c":
+        return apply("logaddexp", x, other)
+    larger = x.real >= other.real
+    top, low = apply("select", larger, x, other), apply("select", larger, other, x)
+    return top + apply("log", apply("exp", low - top) + 1)
+
+
+@both()
+def conj_physical(x):
+    """The conjugate; a copy of a real tensor."""
+    return apply("conjugate", x) if x.dtype.is_complex else x.clone()
+
+
+@both()
+def sign(x):
+    """-1, 0 or 1: the sign; 0 for NaN."""
+    if x.dtype._kind == "b":
+        return x.clone()
+    r = apply("sign", x)
+    return apply("select", x != x, scalar(0, x), r) if x.dtype._kind == "f" else r
 
 
 @both()
 def sgn(x):
     """x / |x|, and 0 for 0."""
     if not x.dtype.is_complex:
-        return apply("sign", x)
+        return sign(x)
     size = apply("absolute", x)
     return x / apply("select", size == 0, scalar(1, size), size)
 
@@ -245,13 +271,17 @@ def _(inputs, r, g):
     near = apply("absolute", y) < 0.5
     t = y * y
     series = -y * (1 / 3 - t * (1 / 30 - t * (1 / 840 - t * (1 / 45360 - t / 3991680)))) * math.pi
-    return g * apply("select", near, series, (apply("cos", y) - r) / apply("select", near, scalar(1, x), x))
+    slope = apply("select", near, series, (apply("cos", y) - r) / apply("select", near, scalar(1, x), x))
+    return g * conj(slope)
 
 
 @both()
 def logit(x, eps=None):
     """log(x / (1 - x)); x is clamped to [eps, 1 - eps] before."""
-    return apply("logit", x if eps is None else clamp(x, eps, 1 - eps))
+    x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
+    if eps is not None:  # the lower bound wins where they cross
+        x = apply("select", x < eps, eps, apply("select", x > 1 - eps, 1 - eps, x))
+    return apply("logit", x)
 
 
 @both()
@@ -392,7 +422,15 @@ def hardshrink(x, lambd=0.5):
 @both()
 def prelu(x, weight):
     """x where it is above 0, else weight * x; weight: one number, or one for each channel (dimension 1)."""
-    if weight.numel() != 1:
+    if weight.numel() == 1:
+        weight = weight.reshape(())
+    else:
+        channels = x.shape[1] if x.ndim > 1 else 1
+        if weight.numel() != channels:
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{weight.numel()} and channel size = {channels}."
+            )
         weight = weight.reshape([-1 if i == 1 else 1 for i in range(x.ndim)])
     return apply("select", x > 0, x, weight * x)
 
@@ -464,6 +502,8 @@ def _where(self, condition, other):
 
 
 inplace(
+    "sign",
+    "conj_physical",
     *(k for k in ROWS if k not in ("angle", "signbit")),
     *(k for k in ROWS_OF_TWO if k not in "fmax fmin logaddexp logaddexp2 maximum minimum".split()),
     *"add sub subtract rsub div divide float_power addcmul addcdiv lerp clamp clip clamp_min clamp_max round frac "

@@ -4,6 +4,8 @@ Factorisations run when they are called; a backward formula is composed of matri
 derivatives of any order follow.
 """
 
+import math
+
 from numpy.linalg import LinAlgError as _TheirError
 
 from ...linalg import _solver
@@ -246,7 +248,9 @@ def _qr_back(a, Q, R, gq, gr):
         m = m + R @ adj(gr)
     if gq is not None:
         m = m - adj(gq) @ Q
-    side = tril(m) + adj(tril(m, -1))
+    below, own = tril(m, -1), m.diagonal(0, -2, -1)
+    own = own.real.to(m.dtype) if m.dtype.is_complex else own  # the phases of Q's columns are fixed
+    side = below + adj(below) + own.diag_embed()
     inner = Q @ side if gq is None else gq + Q @ side
     return adj(_triangular(R, adj(inner), upper=True, unit=False))
 
@@ -356,6 +360,11 @@ def _(inputs, r, gs, *, full):
     if gvh is not None:
         j = f * (vh @ adj(gvh))
         middle = middle + s[..., :, None] * (j + adj(j))
+    if u.dtype.is_complex and (gu is not None or gvh is not None):
+        # Each pair of vectors has a free phase: what turns them against each other has a gradient, half for each.
+        turns = [x.diagonal(0, -2, -1).imag for x in ([adj(u) @ gu] if gu is not None else [])]
+        turns += [-(vh @ adj(gvh)).diagonal(0, -2, -1).imag] if gvh is not None else []
+        middle = middle + (sum(turns) / (2 * s) * 1j).diag_embed()
     ga = u @ middle @ vh
     if gu is not None and a.shape[-2] > k:
         inner = gu / s[..., None, :]
@@ -385,9 +394,47 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
 
 def lu_factor(A, *, pivot=True):
     """(LU, pivots): both factors in one matrix, and the rows' exchanges, counted from 1."""
-    square("lu_factor", A)
-    LU, pivots = _lu_factor(A)
+    m, n = A.shape[-2:]
+    if m == n:
+        LU, pivots = _lu_factor(A)
+    elif m > n:
+        LU, pivots = _tall_lu(A)
+    else:  # A = P L [U, L^-1 P^T rest]
+        LU, pivots = _lu_factor(A[..., :m])
+        rest = _triangular(LU, adj(_permutation(LU, pivots)) @ A[..., m:], upper=False, unit=True)
+        LU = join([LU, rest], A.ndim - 1)
     return named("linalg_lu_factor", "LU pivots")(LU, pivots.to(DTYPES["int32"]))
+
+
+def _tall_lu(A):
+    """Pivots are found without a history; with them the square's factors follow, and by a solution what is below."""
+    m, n = A.shape[-2:]
+    pivots = wrap(_host_lu(array(A.detach()))[1])
+    rows = adj(_permutation(A, pivots)) @ A
+    top = rows[..., :n, :]
+    LU = _unpivoted(top)
+    below = rows[..., n:, :]
+    low = _triangular(adj(triu(LU)), adj(below), upper=False, unit=False)  # below = low^H U
+    return join([LU, adj(low)], A.ndim - 2), pivots
+
+
+@derived("LinalgLu")
+def _unpivoted(a):
+    """L and U of a in one matrix, a's rows being in their order already."""
+    import numpy
+
+    stack = a.get().reshape((math.prod(a.shape[:-2]), *a.shape[-2:])).copy()
+    for m in stack:
+        for k in range(len(m)):
+            if m[k, k] != 0:
+                m[k + 1 :, k] /= m[k, k]
+                m[k + 1 :, k + 1 :] -= numpy.outer(m[k + 1 :, k], m[k, k + 1 :])
+    return td.asarray(stack.reshape(a.shape), device=a.device)
+
+
+@_unpivoted.backward
+def _(inputs, LU, g):
+    return _lu_slope(LU, g)
 
 
 @derived("LinalgLuFactorEx")
@@ -406,9 +453,13 @@ def _(inputs, r, gs):
     (LU, pivots), (g, _) = r, gs
     if g is None:
         return None
+    return _permutation(LU, pivots) @ _lu_slope(LU, g)
+
+
+def _lu_slope(LU, g):
     middle = tril(_unit_lower_adjoint(LU) @ tril(g, -1), -1) + triu(triu(g) @ adj(triu(LU)))
     inner = _triangular(adj(LU), middle, upper=True, unit=True)
-    return _permutation(LU, pivots) @ adj(_triangular(LU, adj(inner), upper=True, unit=False))
+    return adj(_triangular(LU, adj(inner), upper=True, unit=False))
 
 
 def _unit_lower_adjoint(LU):
@@ -420,25 +471,25 @@ def _host_lu(a):
     """LU by columns, in the array's own operations: pivots as LAPACK counts them."""
     import numpy
 
-    stack = a.get().reshape((-1, *a.shape[-2:])).copy()
-    pivots = numpy.zeros((len(stack), a.shape[-1]), "i4")
+    stack = a.get().reshape((math.prod(a.shape[:-2]), *a.shape[-2:])).copy()
+    pivots = numpy.zeros((len(stack), min(a.shape[-2:])), "i4")
     for m, p in zip(stack, pivots, strict=True):
-        for k in range(len(m)):
-            q = k + int(numpy.abs(m[k:, k]).argmax())
+        for k in range(len(p)):
+            q = k + int((numpy.abs(m[k:, k].real) + numpy.abs(m[k:, k].imag)).argmax())  # LAPACK's size
             p[k] = q + 1
             m[[k, q]] = m[[q, k]]
             if m[k, k] != 0:
                 m[k + 1 :, k] /= m[k, k]
                 m[k + 1 :, k + 1 :] -= numpy.outer(m[k + 1 :, k], m[k, k + 1 :])
-    lead = a.shape[:-2]
-    return td.asarray(stack.reshape(a.shape), device=a.device), td.asarray(pivots.reshape((*lead, -1)), device=a.device)
+    pivots = pivots.reshape((*a.shape[:-2], pivots.shape[-1]))
+    return td.asarray(stack.reshape(a.shape), device=a.device), td.asarray(pivots, device=a.device)
 
 
 def _order_of(pivots, n):
     """The rows' order that exchanges make, a NumPy array (batch, n)."""
     import numpy
 
-    p = pivots.cpu().numpy().reshape((-1, pivots.shape[-1])) - 1
+    p = pivots.cpu().numpy().reshape((math.prod(pivots.shape[:-1]), pivots.shape[-1])) - 1
     order = numpy.tile(numpy.arange(n), (len(p), 1))
     for o, exchanges in zip(order, p, strict=True):
         for k, q in enumerate(exchanges):
@@ -468,12 +519,15 @@ def lu(A, *, pivot=True):
 @function()
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     """(P, L, U) of lu_factor's results."""
-    n = LU_data.shape[-1]
-    one = wrap(td.eye(n, dtype=LU_data.dtype._numpy, device=array(LU_data).device))
-    return named("lu_unpack", "P L U")(_permutation(LU_data, LU_pivots), tril(LU_data, -1) + one, triu(LU_data))
+    m, k = LU_data.shape[-2], min(LU_data.shape[-2:])
+    none = LU_data.new_empty(0)
+    one = wrap(td.eye(m, k, dtype=LU_data.dtype._numpy, device=array(LU_data).device))
+    P = _permutation(LU_data, LU_pivots) if unpack_pivots else none
+    L, U = (tril(LU_data[..., :k], -1) + one, triu(LU_data[..., :k, :])) if unpack_data else (none, none)
+    return named("lu_unpack", "P L U")(P, L, U)
 
 
 def _permutation(A, pivots):
-    n = A.shape[-1]
+    n = A.shape[-2]
     order = wrap(td.asarray(_order_of(pivots, n).reshape(A.shape[:-1]), device=array(A).device))
     return (order[..., None, :] == wrap(td.arange(n, device=array(A).device))[:, None]).to(A.dtype)

@@ -3,11 +3,12 @@
 In-place forms are the ones that are written; those without an underscore write into a copy.
 """
 
+import functools
 from operator import index as _index
 
 import numpy
 
-from .._prim import Tensor, add_at, apply, array, cast, derived, gathered, reshaped, scalar, td, wrap
+from .._prim import Tensor, add_at, apply, array, cast, derived, gathered, recording, reshaped, scalar, td, wrap
 from .._register import METHODS, both, function, method
 from . import _axes, _dtypes
 from ._create import tensor
@@ -18,6 +19,8 @@ _LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
 
 
 def _whole(name, places):
+    if not places.numel():
+        return cast(places.detach(), _LONG)  # what names nothing may be of any dtype
     if places.dtype._name not in ("int64", "int32"):
         raise RuntimeError(
             f"{name}(): Expected dtype int64 for index"
@@ -57,6 +60,8 @@ def gather(x, dim, index, *, sparse_grad=False):
     if x.ndim == 0 or index.ndim == 0:
         return reshaped(reshaped(x, (-1,))[_whole("gather", reshaped(index, (-1,)))], tuple(index.shape))
     dim = _axes.one(dim, x.ndim)
+    if not index.numel():
+        return reshaped(reshaped(x, (-1,))[:0], tuple(index.shape))
     _fits("gather", x, index, dim)
     return gathered(x, dim, cast(_whole("gather", index), _LONG))
 
@@ -119,11 +124,43 @@ def masked_fill(x, mask, value):
     return apply("select", mask, value, x)
 
 
+def _with_a_dim(f):
+    """f, which takes (self, dim, index, …) in tensors with dims, for those without: these have one element there."""
+
+    @functools.wraps(f)
+    def call(self, dim, index, *args, **kwargs):
+        if self.ndim and index.ndim:
+            return f(self, dim, index, *args, **kwargs)
+        line, index = (reshaped(t, (1,)) if t.ndim == 0 else t for t in (self, index))
+        args = [reshaped(t, (1,)) if isinstance(t, Tensor) and t.ndim == 0 and f is not _filled else t for t in args]
+        r = f(line, dim, index, *args, **kwargs)
+        return self if r is line else reshaped(r, tuple(self.shape))
+
+    return call
+
+
 @method()
 def index_fill_(self, dim, index, value):
-    """value in the slices along dim that index names."""
-    self[(slice(None),) * _axes.one(dim, self.ndim) + (_whole("index_fill_", index),)] = value
-    return self
+    """value, a number or a tensor without dims, in the slices along dim that index names."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    return _filled_in(self, dim, index, value)
+
+
+def _filled(self, dim, index, value):
+    """By a mask, so that value's gradient counts each slice once however often index names it."""
+    d = _axes.one(dim, self.ndim)
+    named = td.zeros(self.shape[d], dtype="bool", device=array(self).device)
+    named[array(_whole("index_fill_", index))] = True
+    mask = reshaped(wrap(named), tuple(-1 if i == d else 1 for i in range(self.ndim)))
+    value = value.to(self.dtype) if isinstance(value, Tensor) else scalar(value, self)
+    return self.copy_(apply("select", mask, value, self.clone()))
+
+
+_filled_in = _with_a_dim(_filled)
 
 
 @method()
@@ -164,6 +201,7 @@ def _added(self, key, values, alpha=1):
 
 
 @method()
+@_with_a_dim
 def index_add_(self, dim, index, source, *, alpha=1):
     """self's slices along dim that index names, plus alpha times those of source."""
     if source.dtype is not self.dtype:
@@ -175,6 +213,7 @@ def index_add_(self, dim, index, source, *, alpha=1):
 
 
 @method()
+@_with_a_dim
 def index_copy_(self, dim, index, source):
     """source's slices at those of self along dim that index names."""
     self[(slice(None),) * _axes.one(dim, self.ndim) + (_whole("index_copy_", index),)] = source
@@ -189,6 +228,7 @@ def _cut(src, index):
 
 
 @method()
+@_with_a_dim
 def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
     """self[i, index[i, j], …] = src[i, j, …]; src: a tensor or a number; reduce: "add" or "multiply" instead."""
     src = value if src is None else src
@@ -205,6 +245,7 @@ def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
 
 
 @method()
+@_with_a_dim
 def scatter_add_(self, dim, index, src):
     """self[i, index[i, j], …] += src[i, j, …]."""
     d = _axes.one(dim, self.ndim)
@@ -219,6 +260,8 @@ _NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "amax": float("-inf"), "amin": float
 def _start_of(x, name):
     """A tensor of what changes nothing: for integers the limits of their type."""
     value = _NEUTRAL[name]
+    if x.dtype is _BOOL:
+        value = value > 0
     if x.dtype._kind in "iu" and abs(value) > 1:
         info = _dtypes.iinfo(x.dtype)
         value = info.max if value > 0 else info.min
@@ -237,6 +280,9 @@ def _(inputs, r, g, *, row):
     """Where a product or an extreme came from: all parts share it that could have made it."""
     a, values, *places = inputs
     key = tuple(places)
+    if row == "multiply" and recording():
+        others_a, others_v = _others(a, values, places)
+        return (g * others_a, g[key] * others_v, *(None for _ in places))
     if row == "multiply":
         # the product of the others: r / it, and by counting where it is zero
         zero_a, zero_v = (a == 0), (values == 0)
@@ -251,6 +297,20 @@ def _(inputs, r, g, *, row):
     return (share * hit_a, share[key] * hit_v, *(None for _ in places))
 
 
+def _others(a, values, places):
+    """For each element of a and of values the product of the others that meet in its place: all pairs are looked at, so
+    that what is zero has derivatives too."""
+    at = functools.reduce(lambda line, dn: line * dn[1] + dn[0], zip(places, a.shape, strict=True), 0)
+    at, flat = reshaped(expand(at, tuple(values.shape)), (-1,)), reshaped(values, (-1,))
+    count = wrap(td.arange(flat.shape[0], device=array(a).device))
+    where = wrap(td.arange(a.numel(), device=array(a).device))
+    one = scalar(1, a)
+    of_a = apply("select", where[:, None] == at[None, :], flat[None, :], one).prod(1)
+    meet = (at[:, None] == at[None, :]) & (count[:, None] != count[None, :])
+    of_values = apply("select", meet, flat[None, :], one).prod(1) * reshaped(a, (-1,))[at]
+    return reshaped(of_a, tuple(a.shape)), reshaped(of_values, tuple(values.shape))
+
+
 def _fold(x, key, values, name, include_self):
     """What scatter_reduce and index_reduce give, out of place."""
     if name not in _REDUCE:
@@ -262,7 +322,7 @@ def _fold(x, key, values, name, include_self):
         if name == "sum":
             return r
         count = count + 1 if include_self else count.clamp(min=1)
-        return r / count if x.dtype._kind in "fc" else apply("floor_divide", r, count)
+        return r / count if x.dtype._kind in "fc" else cast(apply("floor_divide", r, count), x.dtype)
     return _folded(base, values, *_full_key(x, key), row=_REDUCE[name])
 
 
@@ -278,6 +338,7 @@ def _full_key(x, key):
 
 
 @both()
+@_with_a_dim
 def scatter_reduce(x, dim, index, src, reduce, *, include_self=True):
     """x with src's elements folded in where index puts them: reduce: sum, prod, mean, amax or amin."""
     d = _axes.one(dim, x.ndim)
@@ -292,6 +353,7 @@ def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
 
 
 @both()
+@_with_a_dim
 def index_reduce(x, dim, index, source, reduce, *, include_self=True):
     """x with source's slices folded in along dim where index puts them: reduce: prod, mean, amax or amin."""
     key = (slice(None),) * _axes.one(dim, x.ndim) + (_whole("index_reduce", index),)
@@ -323,10 +385,11 @@ def masked_scatter(x, mask, source):
 @method()
 def put_(self, index, source, accumulate=False):
     """source at places of the flattened tensor, or added there."""
-    places = tuple(
-        wrap(i) for i in td.unravel_index(array(_whole("put_", index)) % max(self.numel(), 1), tuple(self.shape))
-    )
-    return index_put_(self, places, reshaped(source, tuple(index.shape)), accumulate)
+    if self.ndim == 0:
+        return self.copy_(reshaped(put_(reshaped(self.clone(), (1,)), index, source, accumulate), ()))
+    flat = array(reshaped(_whole("put_", index), (-1,))) % max(self.numel(), 1)
+    places = tuple(wrap(i) for i in td.unravel_index(flat, tuple(self.shape)))
+    return index_put_(self, places, reshaped(source, (-1,)), accumulate)
 
 
 # ---- the same, out of place ----

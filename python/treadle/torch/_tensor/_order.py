@@ -126,16 +126,19 @@ def bincount(x, weights=None, minlength=0):
     return r.to(weights.dtype) if weights is not None and weights.dtype._name == "float32" else r
 
 
-def _limits(x, low, high):
+def _limits(x, low, high, around=1):
+    """The range of bins: the extremes where low is high, and so much around them where these are one number."""
     if low == high:
         low, high = (float(x.min()), float(x.max())) if x.numel() else (0.0, 0.0)
-    return (low - 1, high + 1) if low == high else (low, high)
+    return (low - around, high + around) if low == high else (low, high)
 
 
 @both()
 def histc(x, bins=100, min=0, max=0):
     """How many elements fall into each of so many bins from min to max (both 0: the extremes), in x's dtype."""
     x = x.detach()
+    if x.dtype._name in ("float16", "bfloat16"):
+        return histc(x.float(), bins, min, max).to(x.dtype)
     counts = td.histogram(array(x).reshape(-1), bins, _limits(x, min, max))[0]
     return wrap(counts).to(x.dtype)
 
@@ -150,7 +153,7 @@ def histogram(x, bins, *, range=None, weight=None, density=False):
     if isinstance(bins, Tensor):
         edges, limits = array(bins.detach()), None
     else:
-        edges, limits = bins, range or _limits(x, 0, 0)
+        edges, limits = bins, range or _limits(x, 0, 0, 0.5)
     w = None if weight is None else array(weight.detach()).reshape(-1)
     hist, at = td.histogram(array(x).reshape(-1), edges, limits, density, w)
     return named("histogram", "hist bin_edges")(wrap(td.asarray(hist)).to(x.dtype), wrap(td.asarray(at)).to(x.dtype))

@@ -209,8 +209,9 @@ def unbind(x, dim=0):
 
 
 @both()
-def flip(x, *dims):
-    """The elements of dims in reverse order."""
+def flip(x, *args, dims=None):
+    """The elements of dims, given singly or as a tuple, in reverse order."""
+    dims = args if dims is None else (dims,)
     dims = _axes.several(_axes.given(dims), x.ndim) if dims and dims != ((),) else ()
     if not dims:
         return x.clone()
@@ -271,7 +272,7 @@ def rot90(x, k=1, dims=(0, 1)):
 def unfold(x, dimension, size, step):
     """Windows of size elements along dimension, step apart, as a last dimension: a view."""
     if x.ndim == 0:
-        x, dimension = reshaped(x, (1,)), 0
+        return unfold(reshaped(x, (1,)), 0, size, step)[0]
     d, a = _axes.one(dimension, x.ndim), array(x)
     if size > x.shape[d]:
         raise RuntimeError(f"maximum size for tensor at dimension {d} is {x.shape[d]} but size is {size}")

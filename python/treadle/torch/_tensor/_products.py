@@ -3,9 +3,9 @@
 import math
 from functools import cache
 
-from .._prim import apply, permuted, reduce, reshaped, scalar, td, wrap
+from .._prim import apply, cast, nothing_of, permuted, recording, reduce, reshaped, scalar, td, wrap
 from .._register import both, function, inplace
-from . import _axes
+from . import _axes, _dtypes
 from ._elementwise import scaled
 from ._shape import expand, permute, transpose
 
@@ -91,8 +91,16 @@ def outer(x, vec2):
 
 
 def _sum(x, product, beta, alpha):
+    if x.dtype._kind in "bui" and product.dtype._kind in "bui":
+        alpha, beta = int(alpha), int(beta)
+        product = cast(product, x.dtype)
     product = scaled(product, alpha)
-    return product if type(beta) in (int, float) and beta == 0 else scaled(x, beta) + product
+    if type(beta) not in (int, float) or beta != 0:
+        r = scaled(x, beta) + product
+        return r.to(x.dtype) if x.dtype._kind == "b" and r.dtype._kind in "iu" else r
+    shape = td.broadcast_shapes(tuple(x.shape), tuple(product.shape))  # x is not read, its NaNs do not count
+    product = product if tuple(product.shape) == shape else expand(product, shape)
+    return product + nothing_of(x) if recording() and x.requires_grad else product
 
 
 @both()
@@ -137,6 +145,10 @@ def tensordot(a, b, dims=2):
         ours, theirs = (list(d) if isinstance(d, (tuple, list)) else [int(d)] for d in dims)
     ours, theirs = [_axes.one(d, a.ndim) for d in ours], [_axes.one(d, b.ndim) for d in theirs]
     for i, j in zip(ours, theirs, strict=True):
+        if 1 in (a.shape[i], b.shape[j]):  # one element meets the sum of the others
+            a, b = (
+                t if t.shape[d] == 1 else cast(reduce("sum", t, d, True), t.dtype) for t, d in ((a, i), (b, j))
+            )
         if a.shape[i] != b.shape[j]:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and second has "
@@ -282,7 +294,9 @@ def trace(x):
 
 
 def norm_of(x, p, dims, keepdim):
-    """The p-norm of elements over dims (vectors): its gradient at 0 is 0."""
+    """The p-norm of elements over dims (vectors): its gradient at 0 is 0. Half types are added up as float32."""
+    if x.dtype._name in ("float16", "bfloat16"):
+        return cast(norm_of(cast(x, _dtypes.DTYPES["float32"]), p, dims, keepdim), x.dtype)
     size = apply("absolute", x)
     if p == math.inf or p == -math.inf:
         return reduce("max" if p > 0 else "min", size, dims, keepdim)
@@ -290,8 +304,15 @@ def norm_of(x, p, dims, keepdim):
         return reduce("sum", (size != 0).to(size.dtype), dims, keepdim)
     if p == 1:
         return reduce("sum", size, dims, keepdim)
-    total = reduce("sum", apply("square", size) if p == 2 else apply("power", size, p), dims, keepdim)
-    nothing = total == 0
+    if p == 2:
+        powers = apply("square", size)
+    elif p > 1:
+        powers = apply("power", size, p)
+    else:  # whose slope at 0 is infinite
+        none = size == 0
+        powers = apply("select", none, scalar(0, size), apply("power", apply("select", none, scalar(1, size), size), p))
+    total = reduce("sum", powers, dims, keepdim)
+    nothing = total == 0 if p > 0 else reduce("any", size == 0, dims, keepdim)
     safe = apply("select", nothing, scalar(1, total), total)
     root = apply("sqrt", safe) if p == 2 else apply("power", safe, 1 / p)
     return apply("select", nothing, scalar(0, total), root)
@@ -332,9 +353,20 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
 
 @function()
 def cosine_similarity(x1, x2, dim=1, eps=1e-08):
-    """The cosine of the angle between vectors along dim."""
-    lengths = [apply("select", n > eps, n, scalar(eps, n)) for n in (norm_of(x, 2, dim, False) for x in (x1, x2))]
-    return reduce("sum", x1 * x2, dim, False) / (lengths[0] * lengths[1])
+    """The cosine of the angle between vectors along dim of what both broadcast to; norms are held above eps.
+
+    RuntimeError: the common dtype is not a floating-point one."""
+    kind = _dtypes.result_of([x1, x2])
+    if kind._kind not in "fc":
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {kind._name}")
+    shape = td.broadcast_shapes(tuple(x1.shape), tuple(x2.shape))
+    units = []
+    for x in (x1, x2):
+        x = expand(cast(x, kind), shape)
+        n = norm_of(x, 2, dim, True)
+        held = eps + (n - n.detach())  # eps, with the norm's slope, as in PyTorch
+        units.append(x / apply("select", n < eps, held, n))
+    return reduce("sum", units[0] * units[1], dim, False)
 
 
 # ---- statistics ----
@@ -343,7 +375,10 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-08):
 @both()
 def cov(x, *, correction=1, fweights=None, aweights=None):
     """The covariances of rows; a vector's variance. fweights: how often each column counts; aweights: its weight."""
+    if x.dtype._kind == "b":
+        raise NotImplementedError("cov(): bool dtype is not supported for input")
     x = x if x.ndim == 2 else reshaped(x, (1, -1))
+    x = x if x.dtype._kind in "fc" else cast(x, _dtypes.get_default_dtype())
     n, w = x.shape[1], None
     for one in (fweights, aweights):
         w = one.to(x.dtype) if w is None and one is not None else w * one if one is not None else w

@@ -3,10 +3,10 @@
 import math
 from operator import index as _index
 
-from .._prim import Tensor, apply, array, cumulate, derived, gathered, reduce, scalar, td, wrap
+from .._prim import Tensor, apply, array, cast, cumulate, derived, gathered, recording, reduce, scalar, td, wrap
 from .._register import both, function, inplace, method
 from . import _axes, _dtypes
-from ._elementwise import truth
+from ._elementwise import logaddexp, truth
 from ._parts import cat
 from ._results import named
 
@@ -41,7 +41,8 @@ def sum_(x, dim=None, keepdim=False, *, dtype=None, axis=None):
         x = x.to(dtype)
     elif x.dtype._kind in "bui" and x.dtype is not _LONG:
         x = x.to(_LONG)
-    return reduce("sum", x, dim, keepdim)
+    r = reduce("sum", x, dim, keepdim)
+    return r if dtype is None else r.to(dtype)
 
 
 @both()
@@ -52,9 +53,39 @@ def mean(x, dim=None, keepdim=False, *, dtype=None, axis=None):
 
 @both()
 def prod(x, dim=None, keepdim=False, *, dtype=None):
-    """The product over dim (None: all)."""
+    """The product over dim (None: all); integers and bools multiply as int64."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
-    return reduce("prod", x, dim, keepdim)
+    if not (recording() and x.requires_grad and x.ndim):
+        r = reduce("prod", x, dim, keepdim)
+        return r if dtype is None else r.to(dtype)
+    dims = _axes.several(dim, x.ndim)
+    r = _prod(x, dims=dims)
+    return r.reshape([1 if d in dims else n for d, n in enumerate(x.shape)]) if keepdim else r
+
+
+@derived("Prod")
+def _prod(a, *, dims):
+    return td.prod(a, axis=dims)
+
+
+@_prod.backward
+def _(inputs, r, g, *, dims):
+    """Of each x[k]: the product of the others, those before it by those after it, so that no zero divides."""
+    (x,) = inputs
+    order = [d for d in range(x.ndim) if d not in dims] + list(dims)
+    lead = [x.shape[d] for d in order[: x.ndim - len(dims)]]
+    flat = x.permute(order).reshape([*lead, math.prod(x.shape[d] for d in dims)])
+    others = _before(flat) * _before(flat.flip(-1)).flip(-1)
+    back = (g.unsqueeze(-1) * others.conj()).reshape([x.shape[d] for d in order])
+    return back.permute([order.index(d) for d in range(x.ndim)])
+
+
+def _before(x):
+    """Of each element along the last dim: the product of those before it."""
+    n = x.shape[-1]
+    if not n:
+        return x
+    return joined([x.new_ones((*x.shape[:-1], 1)), cumprod(x, -1).narrow(-1, 0, n - 1)], -1)
 
 
 @both()
@@ -114,7 +145,9 @@ def logsumexp(x, dim=None, keepdim=False):
     """log(sum(exp(x))), without overflow."""
     x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
     dims = _axes.several(dim, x.ndim)
-    top = reduce("max", x.detach(), dims, True)
+    if not x.numel():
+        return apply("log", reduce("sum", x, dims, keepdim))
+    top = reduce("max", x.detach().real, dims, True)  # a tensor of reals is its own real part
     top = apply("select", apply("isfinite", top), top, scalar(0, top))
     r = apply("log", reduce("sum", apply("exp", x - top), dims, True)) + top
     return r if keepdim else squeezed(r, dims)
@@ -138,7 +171,7 @@ def log_softmax(x, dim, dtype=None):
 
 
 def _shifted(a, dim):
-    return a - td.max(a, axis=dim, keepdims=True) if a.ndim else a - a
+    return a - td.max(a, axis=dim, keepdims=True) if a.ndim and a.size else a - a
 
 
 def _softmax_of(a, dim):
@@ -252,6 +285,11 @@ def aminmax(x, *, dim=None, keepdim=False):
 # ---- order statistics ----
 
 
+def _of_one(kind, f, x, *args):
+    """f of a tensor without dims along its only element."""
+    return kind(*(t.reshape(()) for t in f(x.reshape(1), *args, dim=0)))
+
+
 def _sorted_at(x, place, dim, keepdim, kind):
     order = x.detach().argsort(dim)
     return kind(*_picked(x, order.narrow(dim, place, 1), dim, keepdim))
@@ -261,6 +299,8 @@ def _sorted_at(x, place, dim, keepdim, kind):
 def kthvalue(x, k, dim=-1, keepdim=False):
     """The k-th smallest along dim, counted from 1: (values, indices)."""
     kind, dim = named("kthvalue", "values indices"), _axes.one(dim, x.ndim)
+    if x.ndim == 0:
+        return _of_one(kind, kthvalue, x, k)
     if not 1 <= k <= x.shape[dim]:
         raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(dim))
     return _sorted_at(x, k - 1, dim, keepdim, kind)
@@ -271,6 +311,8 @@ def _median(name):
         if dim is None:
             return f(x.reshape(-1), 0)[0]
         kind, dim = named(name, "values indices"), _axes.one(dim, x.ndim)
+        if x.ndim == 0:
+            return _of_one(kind, f, x)
         order = x.detach().argsort(dim)
         if x.dtype._kind != "f":
             place = scalar((x.shape[dim] - 1) // 2, order)
@@ -296,19 +338,24 @@ median, nanmedian = _median("median"), _median("nanmedian")
 @both()
 def mode(x, dim=-1, keepdim=False):
     """The most frequent value along dim, the least of several: (values, indices), the last place of the value."""
-    dim = _axes.one(dim, x.ndim)
+    kind, dim = named("mode", "values indices"), _axes.one(dim, x.ndim)
+    if x.ndim == 0:
+        return _of_one(kind, mode, x)
     values = x.detach().transpose(dim, -1).sort(-1)[0]
     counts = (values[..., :, None] == values[..., None, :]).sum(-1)
     best = values.gather(-1, counts.argmax(-1, True)).transpose(dim, -1)
     at = wrap(td.arange(x.shape[dim], device=array(x).device)).reshape([-1 if i == dim else 1 for i in range(x.ndim)])
     places = reduce("max", apply("select", x.detach() == best, at, -1), dim, True)
-    return named("mode", "values indices")(*_picked(x, places, dim, keepdim))
+    return kind(*_picked(x, places, dim, keepdim))
 
 
 def _quantile(name, known):
     def f(x, q, dim=None, keepdim=False, *, interpolation="linear"):
         several = isinstance(q, Tensor) and q.ndim == 1
-        q = q.detach() if isinstance(q, Tensor) else scalar(q, x)
+        q = q if isinstance(q, Tensor) else scalar(q, x)
+        if x.ndim == 0:
+            r = f(x.reshape(1), q, 0 if dim is None else _axes.one(dim, 0), interpolation=interpolation)
+            return r
         shape = tuple(x.shape)
         if dim is None:
             y, where = x.reshape(-1), None
@@ -340,12 +387,12 @@ def _quantile(name, known):
 
 def _between(at, interpolation):
     """The places below and above, and how far between them to go (None: not at all)."""
-    low, high = apply("floor", at).long(), apply("ceil", at).long()
+    low, high = apply("floor", at.detach()).long(), apply("ceil", at.detach()).long()
     if interpolation == "linear":
-        return low, high, at - apply("floor", at)
+        return low, high, at - apply("floor", at.detach())
     if interpolation == "midpoint":
         return low, high, 0.5
-    chosen = {"lower": low, "higher": high, "nearest": apply("rint", at).long()}
+    chosen = {"lower": low, "higher": high, "nearest": apply("rint", at.detach()).long()}
     if interpolation not in chosen:
         raise RuntimeError(
             "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
@@ -377,14 +424,14 @@ quantile, nanquantile = _quantile("quantile", _all_or_none), _quantile("nanquant
 def cumsum(x, dim, *, dtype=None):
     """Running sums along dim; integers add up as int64."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
-    return cumulate("sum", x, _axes.one(dim, x.ndim)) if x.ndim else x.clone()
+    return cast(cumulate("sum", x, _axes.one(dim, x.ndim)), x.dtype) if x.ndim else x.clone()
 
 
 @both()
 def cumprod(x, dim, *, dtype=None):
     """Running products along dim."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
-    return _cumprod(x, dim=_axes.one(dim, x.ndim)) if x.ndim else x.clone()
+    return cast(_cumprod(x, dim=_axes.one(dim, x.ndim)), x.dtype) if x.ndim else x.clone()
 
 
 @derived("Cumprod")
@@ -402,7 +449,7 @@ def _(inputs, r, g, *, dim):
     # without[..., k, j] is the product of x[0..j] with x[k] taken for 1, for j >= k
     spread = apply("select", at[:, None] == at[None, :], scalar(1, x), x[..., None, :])
     without = _cumprod(spread, dim=x.ndim) * (at[None, :] >= at[:, None])
-    return (without * g[..., None, :]).sum(-1).transpose(dim, -1)
+    return (without.conj() * g[..., None, :]).sum(-1).transpose(dim, -1)
 
 
 def _running(name, better):
@@ -433,7 +480,7 @@ def logcumsumexp(x, dim):
     dim, step = _axes.one(dim, x.ndim), 1
     n = x.shape[dim]
     while step < n:
-        later = apply("logaddexp", x.narrow(dim, step, n - step), x.narrow(dim, 0, n - step))
+        later = logaddexp(x.narrow(dim, step, n - step), x.narrow(dim, 0, n - step))
         x = joined([x.narrow(dim, 0, step), later], dim)
         step *= 2
     return x
@@ -457,8 +504,9 @@ def diff(x, n=1, dim=-1, prepend=None, append=None):
 
 
 def _steps(y, x, dx, dim):
+    """Twice the trapezia along dim, in the operands' own type as PyTorch adds them."""
     n = y.shape[dim]
-    pairs = (y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)) / 2
+    pairs = y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)
     if x is None:
         return pairs * dx
     if x.ndim == 1:
@@ -470,21 +518,26 @@ def _steps(y, x, dx, dim):
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """The integral of y along dim by trapezia; x: where, or dx: how far apart."""
     dim = _axes.one(dim, y.ndim)
-    return _steps(y, x, dx, dim).sum(dim)
+    if x is None:
+        ends = y.narrow(dim, 0, 1) + y.narrow(dim, y.shape[dim] - 1, 1)
+        return (sum_(y, dim) - ends.squeeze(dim) * 0.5) * dx
+    return _steps(y, x, dx, dim).sum(dim) / 2
 
 
 @function()
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """Running integrals of y along dim."""
     dim = _axes.one(dim, y.ndim)
-    return cumsum(_steps(y, x, dx, dim), dim)
+    return cumsum(_steps(y, x, dx, dim), dim) / 2
 
 
 @function(out=False)
 def gradient(x, *, spacing=1, dim=None, edge_order=1):
     """Derivatives of x along its dims by central differences: a tuple of tensors; spacing: a number, one for each dim,
     or coordinates."""
-    dims = _axes.several(dim, x.ndim)
+    if x.dtype._name == "uint8":
+        raise NotImplementedError("torch.gradient does not support uint8 input.")
+    dims, spacing = _axes.several(dim, x.ndim), 1 if spacing is None else spacing
     steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
     return tuple(_slope(x, d, h, edge_order) for d, h in zip(dims, steps, strict=True))
 
@@ -496,7 +549,8 @@ def _slope(x, dim, step, order):
     shape = [-1 if i == dim else 1 for i in range(x.ndim)]
     at = step if isinstance(step, Tensor) else None
     d = diff(x, dim=dim)
-    h = scalar(step, x).expand(n - 1).reshape(shape) if at is None else diff(at).reshape(shape)
+    kind = x.dtype if x.dtype._kind in "fc" else _dtypes.get_default_dtype()
+    h = scalar(step, x, kind).expand(n - 1).reshape(shape) if at is None else diff(at).reshape(shape)
     slope = d / h
     a, b = (slope.narrow(dim, i, n - 2) for i in (0, 1))
     ha, hb = (h.narrow(dim, i, n - 2) for i in (0, 1))
@@ -521,7 +575,8 @@ def sum_to_size(x, *size):
 @both()
 def hash_tensor(x, dim=(), *, keepdim=False, mode=0):
     """The exclusive or of the elements' bits."""
-    bits = array(x.detach().double()).view("uint64")
+    x = x.detach()
+    bits = array(x.double()).view("uint64") if x.dtype._kind in "fc" else array(x.to(_LONG)).astype("uint64")
     for d in sorted(_axes.several(dim, x.ndim), reverse=True):
         bits = td.bitwise_xor.reduce(bits, axis=d, keepdims=keepdim)
     return wrap(bits)

@@ -122,7 +122,8 @@ def unflatten(x, dim, sizes):
 @both()
 def squeeze(x, dim=None):
     """Without the dims of one element: all of them, or those named."""
-    dims = range(x.ndim) if dim is None else _axes.several(dim, x.ndim) if x.ndim else ()
+    none = isinstance(dim, (tuple, list)) and not dim
+    dims = range(x.ndim) if dim is None else _axes.several(dim, x.ndim) if x.ndim and not none else ()
     gone = {d for d in dims if x.shape[d] == 1}
     return reshaped(x, tuple(n for d, n in enumerate(x.shape) if d not in gone))
 

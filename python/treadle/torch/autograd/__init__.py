@@ -1,5 +1,6 @@
 """torch.autograd: backward passes, functions with derivatives of one's own, and modes in which nothing is recorded."""
 
+from ... import _core
 from .._prim import Tensor
 from . import functional, grad_mode
 from ._passes import _tuple, backward, grad
@@ -16,28 +17,24 @@ __all__ = [
 
 
 class detect_anomaly:
-    """A mode in which a gradient that is NaN is an error; for with statements."""
+    """A mode in which a backward pass raises RuntimeError where a function makes a gradient that is NaN, and names the
+    function; for with statements. Each gradient is computed and read for that: passes are slow."""
 
     def __init__(self, check_nan=True):
         self._on = check_nan
 
     def __enter__(self):
-        self._was = _anomaly[0]
-        _anomaly[0] = self._on
+        self._was = _core._grad_anomaly(self._on)
 
     def __exit__(self, *_):
-        _anomaly[0] = self._was
-
-
-_anomaly = [False]
+        _core._grad_anomaly(self._was)
 
 
 class set_detect_anomaly(detect_anomaly):
-    """detect_anomaly(mode), from now on or for a with statement."""
+    """detect_anomaly(), from now on (mode True) or no more (False), or for a with statement."""
 
     def __init__(self, mode, check_nan=True):
-        self._was, self._on = _anomaly[0], mode
-        _anomaly[0] = mode
+        self._was = _core._grad_anomaly(bool(mode and check_nan))
 
     def __enter__(self):
         pass

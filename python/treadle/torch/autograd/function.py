@@ -14,6 +14,7 @@ class FunctionCtx:
     _saved = ()
     _plain = ()
     _zeros = True
+    _dirty = ()
 
     def save_for_backward(self, *tensors):
         """Keeps tensors (or None) for backward, which finds them in saved_tensors."""
@@ -37,7 +38,8 @@ class FunctionCtx:
         self._plain = tuple(id(t) for t in tensors)
 
     def mark_dirty(self, *tensors):
-        """These operands were written to: they are the function's results from now on."""
+        """forward has written to these operands: they are results, and go on with the function's history."""
+        self._dirty = tensors
 
     def set_materialize_grads(self, value):
         """Does backward get zeros (True) or None (False) for results without a gradient?"""
@@ -98,6 +100,7 @@ def _recorded(cls, ctx, args, r):
     """forward's results with cls.backward behind them."""
     many = isinstance(r, (tuple, list))
     all_of = tuple(r) if many else (r,)
+    _check_dirty(ctx, all_of)
     places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
     live = [
         k for k, t in enumerate(all_of) if isinstance(t, Tensor) and t.dtype._kind in "fc" and id(t) not in ctx._plain
@@ -111,12 +114,29 @@ def _recorded(cls, ctx, args, r):
         len(all_of),
     )
     outputs = _core._grad_custom(
-        ctx, _backward, tuple(args[i] for i in places), tuple(all_of[k].detach() for k in live)
+        ctx,
+        _backward,
+        tuple(args[i] for i in places),
+        tuple(all_of[k].detach() for k in live),
+        type(ctx).__name__.removesuffix("Backward"),
     )
     out = list(all_of)
     for k, t in zip(live, outputs, strict=True):
-        out[k] = t
+        # An operand that was written to is a result itself: it takes over the history, and so do views of its memory.
+        out[k] = out[k].copy_(t) if any(out[k] is d for d in ctx._dirty) else t
+    ctx._saved = tuple((t, None if t is None else t._version) for t, _ in ctx._saved)
     return (tuple(out) if isinstance(r, tuple) else out) if many else out[0]
+
+
+def _check_dirty(ctx, results):
+    for t in ctx._dirty:
+        if t.requires_grad and t.is_leaf:
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if not any(t is r for r in results):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+                "are modified inplace must all be outputs of the Function."
+            )
 
 
 def _backward(ctx, *grads):

@@ -48,7 +48,8 @@ def hardtanh(input, min_val=-1.0, max_val=1.0):
     """x held between min_val and max_val."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return input.clamp(min_val, max_val)
+    r = input.clamp(min_val, max_val)
+    return r if r.dtype is input.dtype else r.to(input.dtype)
 
 
 @_in_place
@@ -99,10 +100,8 @@ def hardswish(input):
     return input * (input + 3).clamp(0, 6) / 6
 
 
-@_in_place
-def threshold(input, threshold, value):
-    """x where above threshold, else value."""
-    return torch.where(input > threshold, input, value)
+threshold = _in_place(torch.threshold)
+hardshrink, prelu = torch.hardshrink, torch.prelu
 
 
 def gelu(input, approximate="none"):
@@ -134,27 +133,10 @@ def tanhshrink(input):
     return input - torch.tanh(input)
 
 
-def hardshrink(input, lambd=0.5):
-    return torch.where(input.abs() > lambd, input, 0.0)
-
-
 def softshrink(input, lambd=0.5):
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     return torch.where(input > lambd, input - lambd, torch.where(input < -lambd, input + lambd, input * 0))
-
-
-def prelu(input, weight):
-    """x where positive, else weight * x; one weight, or one for each channel (dim 1)."""
-    if weight.numel() != 1:
-        channels = input.size(1) if input.dim() > 1 else 1
-        if weight.numel() != channels:
-            raise RuntimeError(
-                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
-                f"{weight.numel()} and channel size = {channels}."
-            )
-        weight = weight.reshape((1, -1, *[1] * (input.dim() - 2)))
-    return torch.where(input > 0, input, weight * input)
 
 
 @_in_place
@@ -226,18 +208,38 @@ def dropout(input, p=0.5, training=True, inplace=False):
     return _masked(input, p, tuple(input.shape), training, inplace, "dropout")
 
 
-def _channels(name, dims):
+def _channels(dims):
+    """dropout{dims}d: PyTorch's rules of what a channel is, which differ with the number of dims."""
+    name = f"dropout{dims}d"
+    usual = (dims + 1, dims + 2)
+
     def call(input, p=0.5, training=True, inplace=False):
-        batched = input.dim() == dims + 2
-        shape = (*input.shape[: 1 + batched], *[1] * dims)
-        return _masked(input, p, shape, training, inplace, name)
+        n = input.dim()
+        if dims == 1 and n not in usual:
+            raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {n}D input.")
+        if n not in usual:
+            warnings.warn(
+                f"{name}: Received a {n}-D input to {name}, which is deprecated and will result in an error in a "
+                "future release. To retain the behavior and silence this warning, please use dropout instead.",
+                stacklevel=2,
+            )
+        if dims == 2 and n == 3:
+            warnings.warn(
+                "dropout2d: Received a 3D input to dropout2d, which is taken for (N, C, L) as dropout1d takes it.",
+                stacklevel=2,
+            )
+        batched = dims == 2 or n == dims + 2  # dropout2d takes the first two dims of anything for (N, C)
+        lead = 2 if batched else 1
+        if n < lead and training and 0 < p < 1:
+            raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+        return _masked(input, p, (*input.shape[:lead], *[1] * (n - lead)), training, inplace, name)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = "In training each channel is 0 with probability p, the others are multiplied by 1 / (1 - p)."
     return call
 
 
-dropout1d, dropout2d, dropout3d = (_channels(f"dropout{n}d", n) for n in (1, 2, 3))
+dropout1d, dropout2d, dropout3d = map(_channels, (1, 2, 3))
 
 
 def alpha_dropout(input, p=0.5, training=False, inplace=False):

@@ -89,8 +89,8 @@ class Conv(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         x, w = ctx.saved_tensors
-        dx = ConvInput.apply(grad, w, x.shape[2:], ctx.geo) if ctx.needs_input_grad[0] else None
-        dw = ConvWeight.apply(x, grad, ctx.geo) if ctx.needs_input_grad[1] else None
+        dx = ConvInput.apply(grad, w.conj(), x.shape[2:], ctx.geo) if ctx.needs_input_grad[0] else None
+        dw = ConvWeight.apply(x.conj(), grad, ctx.geo) if ctx.needs_input_grad[1] else None
         return dx, dw, None
 
 
@@ -104,8 +104,8 @@ class ConvInput(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         y, w = ctx.saved_tensors
-        dy = Conv.apply(grad, w, ctx.geo) if ctx.needs_input_grad[0] else None
-        dw = ConvWeight.apply(grad, y, ctx.geo) if ctx.needs_input_grad[1] else None
+        dy = Conv.apply(grad, w.conj(), ctx.geo) if ctx.needs_input_grad[0] else None
+        dw = ConvWeight.apply(grad, y.conj(), ctx.geo) if ctx.needs_input_grad[1] else None
         return dy, dw, None, None
 
 
@@ -119,8 +119,8 @@ class ConvWeight(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         x, y = ctx.saved_tensors
-        dx = ConvInput.apply(y, grad, x.shape[2:], ctx.geo) if ctx.needs_input_grad[0] else None
-        dy = Conv.apply(x, grad, ctx.geo) if ctx.needs_input_grad[1] else None
+        dx = ConvInput.apply(y.conj(), grad, x.shape[2:], ctx.geo) if ctx.needs_input_grad[0] else None
+        dy = Conv.apply(x.conj(), grad, ctx.geo) if ctx.needs_input_grad[1] else None
         return dx, dy, None
 
 
@@ -210,8 +210,9 @@ def _transposed(rank):
             )
         sizes = zip(input.shape[2:], kernel, stride, padding, more, dilation)
         size = tuple((n - 1) * s - 2 * p + d * (k - 1) + m + 1 for n, k, s, p, m, d in sizes)
-        geo = Geometry(kernel, stride, tuple((p, p) for p in padding), dilation, groups)
-        return _with_bias(ConvInput.apply(input, weight, size, geo), bias)
+        # What is left of the extent must be too small for one more window: more of it is cut off, or made of zeros.
+        pads = tuple((p, p - max(m - s + 1, 0)) for p, m, s in zip(padding, more, stride))
+        return _with_bias(ConvInput.apply(input, weight, size, Geometry(kernel, stride, pads, dilation, groups)), bias)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"The adjoint of conv{rank}d: (N, C, {rank} dims) with weights (C, O / groups, {rank} dims)."

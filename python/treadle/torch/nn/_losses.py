@@ -276,7 +276,8 @@ def _soft(logp, target, weight, reduction, smoothing, dim):
 
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
-    loss = torch.where(target == 1, input, 0.0) + torch.where(target == -1, (margin - input).clamp(min=0), 0.0)
+    # A target that is neither 1 nor -1 has both parts.
+    loss = torch.where(target != -1, input, 0.0) + torch.where(target != 1, (margin - input).clamp(min=0), 0.0)
     return reduced(loss, _old(size_average, reduce, reduction))
 
 
@@ -290,7 +291,8 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, r
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
-    cos = cosine_similarity(input1, input2, -1, 1e-12)
+    sizes = ((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)
+    cos = (input1 * input2).sum(-1) / sizes.sqrt()
     loss = torch.where(target == 1, 1 - cos, 0.0) + torch.where(target == -1, (cos - margin).clamp(min=0), 0.0)
     return reduced(loss, _old(size_average, reduce, reduction))
 
@@ -308,7 +310,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     """The mean over the other classes of max(0, margin - input[target] + input[class])^p."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    rows, classes = (input.unsqueeze(0), target.reshape(1)) if input.dim() == 1 else (input, target)
+    rows, classes = (input.reshape(1, -1), target.reshape(1)) if input.dim() < 2 else (input, target)
     _bounds(classes, rows.size(1), None)
     own = torch.arange(rows.size(1), device=rows.device) == classes.unsqueeze(1)
     right = torch.where(own, rows, 0.0).sum(1, keepdim=True)
@@ -349,27 +351,14 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
 
 
-def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    """The product of the vectors along dim over the product of their norms, each held above eps."""
-    n1, n2 = (x1 * x1).sum(dim), (x2 * x2).sum(dim)
-    return (x1 * x2).sum(dim) / (n1.clamp(min=eps * eps) * n2.clamp(min=eps * eps)).sqrt()
-
-
-def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
-    """The p-norm of x1 - x2 + eps along the last dim."""
-    d = (x1 - x2 + eps).abs()
-    if p == 2:
-        return (d * d).sum(-1, keepdim=keepdim).sqrt()
-    if p == math.inf:
-        return d.amax(-1, keepdim=keepdim)
-    return (d**p).sum(-1, keepdim=keepdim) ** (1 / p) if p != 1 else d.sum(-1, keepdim=keepdim)
+cosine_similarity, pairwise_distance = torch.cosine_similarity, torch.pairwise_distance
 
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Σ max(0, 1 - (input[target] - input[other])) / C, where a row of target names classes, up to the first -1."""
     if target.shape != input.shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    x, y = (t.unsqueeze(0) if t.dim() == 1 else t for t in (input, target))
+    x, y = (t.reshape(1, -1) if t.dim() < 2 else t for t in (input, target))
     named = (y >= 0).to(torch.int64).cumprod(1).bool()
     y = torch.where(named, y, 0)
     own = torch.zeros(x.shape, dtype=torch.int64, device=x.device).scatter_add(1, y, named.to(torch.int64)) > 0

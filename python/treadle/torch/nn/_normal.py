@@ -1,6 +1,23 @@
 """Normalisations: means and variances over some dims, and what is left when they are taken away."""
 
+import functools
+import math
+
 from ... import torch
+
+_HALVES = (torch.float16, torch.bfloat16)
+
+
+def _in_float32(f):
+    """f, which takes a tensor of half type as float32 and gives its result in that type again: as PyTorch adds up."""
+
+    @functools.wraps(f)
+    def call(input, *args, **kwargs):
+        if input.dtype in _HALVES:
+            return f(input.float(), *args, **kwargs).to(input.dtype)
+        return f(input, *args, **kwargs)
+
+    return call
 
 
 def _affine(x, weight, bias, shape):
@@ -20,6 +37,7 @@ def _scaled(x, dims, eps):
     return d * torch.rsqrt(var + eps)
 
 
+@_in_float32
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Mean 0 and variance 1 over the last dims, then weight and bias of their shape."""
     shape = tuple(normalized_shape)
@@ -31,17 +49,18 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     return _affine(_scaled(input, tuple(range(-len(shape), 0)), eps), weight, bias, shape)
 
 
+@_in_float32
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """Over the root of the mean square over the last dims, times weight."""
     shape = tuple(normalized_shape)
     if tuple(input.shape[input.dim() - len(shape) :]) != shape:
         raise RuntimeError(f"Given normalized_shape={list(shape)}, got input of size{list(input.shape)}")
     eps = torch.finfo(input.dtype).eps if eps is None else eps
-    return _affine(
-        input * torch.rsqrt((input * input).mean(tuple(range(-len(shape), 0)), keepdim=True) + eps), weight, None, shape
-    )
+    scaled = input * torch.rsqrt((input * input).mean(tuple(range(-len(shape), 0)), keepdim=True) + eps)
+    return _affine(scaled, weight, None, shape)
 
 
+@_in_float32
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """Mean 0 and variance 1 of each sample's groups of channels, then weight and bias of the channels."""
     n, c = input.shape[:2]
@@ -50,7 +69,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={num_groups}"
         )
-    x = _scaled(input.reshape(n, num_groups, -1), (2,), eps).reshape(tuple(input.shape))
+    each = c // num_groups * math.prod(input.shape[2:])
+    x = _scaled(input.reshape(n, num_groups, each), (2,), eps).reshape(tuple(input.shape))
     return _affine(x, weight, bias, (1, c, *[1] * (input.dim() - 2)))
 
 
@@ -59,6 +79,7 @@ def _update(running, value, momentum):
         running.mul_(1 - momentum).add_(value.detach().to(running.dtype), alpha=momentum)
 
 
+@_in_float32
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     """Mean 0 and variance 1 of each channel (dim 1), then weight and bias.
 
@@ -84,6 +105,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     return _affine(d * torch.rsqrt(var + eps), weight, bias, shape)
 
 
+@_in_float32
 def instance_norm(
     input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5
 ):
@@ -99,6 +121,7 @@ def instance_norm(
     return _affine(_scaled(input, dims, eps), weight, bias, shape)
 
 
+@_in_float32
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """Over (k + alpha * mean square of size neighbouring channels) ** beta."""
     if input.dim() < 3:
@@ -118,10 +141,4 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
 
 def normalize(input, p=2.0, dim=1, eps=1e-12):
     """Over the p-norm along dim, which is held above eps."""
-    if p == 2:
-        norm = (input * input).sum(dim, keepdim=True).sqrt()
-    elif p == 1:
-        norm = input.abs().sum(dim, keepdim=True)
-    else:
-        norm = (input.abs() ** p).sum(dim, keepdim=True) ** (1 / p)
-    return input / norm.clamp(min=eps)
+    return input / torch.norm(input, p, dim, True).clamp(min=eps)

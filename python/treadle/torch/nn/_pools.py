@@ -9,7 +9,7 @@ from ._windows import Fold, Pad, shifted, spread
 def _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
     """(kernel, stride, padding, dilation, places); with ceil_mode windows may hang over the end."""
     kernel = spread(kernel_size, rank, "kernel_size")
-    stride = kernel if stride is None or stride == [] else spread(stride, rank, "stride")
+    stride = kernel if stride is None or stride == [] or stride == () else spread(stride, rank, "stride")
     padding, dilation = spread(padding, rank, "padding"), spread(dilation, rank, "dilation")
     if any(2 * p > k for p, k in zip(padding, kernel)):
         raise RuntimeError(
@@ -84,7 +84,8 @@ def _max_pool(rank):
             input, rank, kernel_size, stride, padding, dilation, ceil_mode
         )
         pads = _pads(input, kernel, stride, padding, dilation, out)
-        x = Pad.apply(input, pads, -math.inf) if any(map(any, pads)) else input
+        least = -math.inf if input.dtype.is_floating_point else torch.iinfo(input.dtype).min
+        x = Pad.apply(input, pads, least) if any(map(any, pads)) else input
         best, place = _Largest.apply(x, kernel, stride, dilation)
         if return_indices:
             return best, _flat_places(place, input.shape[2:], kernel, stride, padding, dilation)
@@ -122,6 +123,15 @@ def _counts(size, kernel, stride, padding, out, include):
         yield [min(i * s - p + k, high) - max(i * s - p, low) for i in range(o)]
 
 
+def _whole_means(total, counts, divisor):
+    """Sums of integers by their counts, in their own type, towards zero."""
+    for i, row in enumerate(counts if not divisor else []):
+        shape = [1] * total.dim()
+        shape[2 + i] = -1
+        counts[i] = torch.tensor(row, dtype=total.dtype, device=total.device).reshape(shape)
+    return torch.div(total, divisor or math.prod(counts, start=1), rounding_mode="trunc")
+
+
 def _avg_pool(rank):
     def call(
         input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
@@ -129,10 +139,15 @@ def _avg_pool(rank):
         if input.dim() == rank + 1:
             args = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
             return call(input.unsqueeze(0), *args).squeeze(0)
+        if input.dtype in (torch.float16, torch.bfloat16):  # sums of half types lose digits
+            args = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+            return call(input.float(), *args).to(input.dtype)
         kernel, stride, padding, ones, out = _geometry(input, rank, kernel_size, stride, padding, 1, ceil_mode)
         pads = _pads(input, kernel, stride, padding, ones, out)
         total = _Sums.apply(Pad.apply(input, pads, 0.0) if any(map(any, pads)) else input, kernel, stride, ones)
         counts = list(_counts(input.shape[2:], kernel, stride, padding, out, count_include_pad))
+        if not total.is_floating_point() and not total.is_complex():
+            return _whole_means(total, counts, divisor_override)
         if divisor_override:
             return total / divisor_override
         if all(c == k for row, k in zip(counts, kernel) for c in row):
@@ -155,12 +170,12 @@ avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(n) for n in (1, 2, 3))
 def _adaptive(rank, pool, along, name):
     """Pools to a given size: windows from floor(i * n / m) to ceil((i + 1) * n / m)."""
 
-    def call(input, output_size, *rest):
+    def call(input, output_size):
         wanted = (output_size,) * rank if not hasattr(output_size, "__len__") else tuple(output_size)
         size = input.shape[input.dim() - rank :]
         wanted = tuple(n if m is None else m for n, m in zip(size, wanted))
         if all(m and n % m == 0 for n, m in zip(size, wanted)):
-            return pool(input, tuple(n // m for n, m in zip(size, wanted)), *rest)
+            return pool(input, tuple(n // m for n, m in zip(size, wanted)))
         for i, m in enumerate(wanted):
             dim = input.dim() - rank + i
             n = input.size(dim)
@@ -177,9 +192,35 @@ adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
     _adaptive(n, p, lambda x, dim: x.mean(dim, keepdim=True), f"adaptive_avg_pool{n}d")
     for n, p in enumerate((avg_pool1d, avg_pool2d, avg_pool3d), 1)
 )
+
+
+def _adaptive_max(rank, pool):
+    """The largest element of each window, and where it stands in the flattened last dims."""
+
+    def call(input, output_size, return_indices=False):
+        wanted = (output_size,) * rank if not hasattr(output_size, "__len__") else tuple(output_size)
+        lead, size = input.dim() - rank, tuple(input.shape[input.dim() - rank :])
+        wanted = tuple(n if m is None else m for n, m in zip(size, wanted))
+        if all(m and n % m == 0 for n, m in zip(size, wanted)):
+            return pool(input, tuple(n // m for n, m in zip(size, wanted)), return_indices=return_indices)
+        found, places, step = input, None, 1
+        for i in reversed(range(rank)):  # the last dim first: of equal elements the first in memory wins
+            dim, n, m = lead + i, size[i], wanted[i]
+            parts = [found.narrow(dim, j * n // m, -(-(j + 1) * n // m) - j * n // m).max(dim, True) for j in range(m)]
+            starts = [p.indices + j * n // m for j, p in enumerate(parts)]
+            found, at = (torch.cat(list(ts), dim) for ts in ([p.values for p in parts], starts))
+            if return_indices:
+                places = at if places is None else torch.gather(places, dim, at) + at * step
+            step *= n
+        return (found, places) if return_indices else found
+
+    call.__name__ = call.__qualname__ = f"adaptive_max_pool{rank}d"
+    call.__doc__ = f"Pools the last {rank} dims to output_size; return_indices: (values, places in those dims)."
+    return call
+
+
 adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
-    _adaptive(n, p, lambda x, dim: x.amax(dim, keepdim=True), f"adaptive_max_pool{n}d")
-    for n, p in enumerate((max_pool1d, max_pool2d, max_pool3d), 1)
+    _adaptive_max(n, p) for n, p in enumerate((max_pool1d, max_pool2d, max_pool3d), 1)
 )
 
 
@@ -202,29 +243,103 @@ lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
 # ---- resampling ----
 
 
-def _nearest(input, dim, m, scale):
-    n = input.size(dim)
-    step = 1 / scale if scale else n / m
-    return input.index_select(dim, torch.tensor([min(int(i * step), n - 1) for i in range(m)], device=input.device))
-
-
-def _linear(input, dim, m, scale, align_corners):
-    n = input.size(dim)
+def _scale(n, m, scale, align_corners):
+    """How many elements of n one step among m is; scale: the factor that was asked for, if one was."""
     if align_corners:
-        at = [i * (n - 1) / (m - 1) if m > 1 else 0.0 for i in range(m)]
-    else:
-        step = 1 / scale if scale else n / m
-        at = [max((i + 0.5) * step - 0.5, 0.0) for i in range(m)]
+        return (n - 1) / (m - 1) if m > 1 else 0.0
+    return 1 / scale if scale else n / m
+
+
+def _nearest(n, m, step, exact):
+    """[(numbers of elements, weights)]: those nearest to m places."""
+    return [([min(int((i + 0.5 * exact) * step), n - 1) for i in range(m)], None)]
+
+
+def _linear(n, m, step, align_corners):
+    at = [i * step if align_corners else max((i + 0.5) * step - 0.5, 0.0) for i in range(m)]
     low = [min(int(a), n - 1) for a in at]
-    shape = [1] * input.dim()
-    shape[dim] = -1
-    part = torch.tensor([a - k for a, k in zip(at, low)], dtype=input.dtype, device=input.device).reshape(shape)
-    left = input.index_select(dim, torch.tensor(low, device=input.device))
-    right = input.index_select(dim, torch.tensor([min(k + 1, n - 1) for k in low], device=input.device))
-    return left * (1 - part) + right * part
+    part = [a - k for a, k in zip(at, low)]
+    return [(low, [1 - p for p in part]), ([min(k + 1, n - 1) for k in low], part)]
 
 
-_LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3}
+def _cubic(n, m, step, align_corners):
+    at = [i * step if align_corners else (i + 0.5) * step - 0.5 for i in range(m)]
+    low = [math.floor(a) for a in at]
+    return [
+        ([min(max(k + j, 0), n - 1) for k in low], [cubic_weight(a - k - j) for a, k in zip(at, low)])
+        for j in (-1, 0, 1, 2)
+    ]
+
+
+def cubic_weight(x, a=-0.75):
+    """The weight of an element that is x away in a cubic convolution with the parameter a."""
+    x = abs(x)
+    if x >= 2:
+        return 0.0
+    return ((a + 2) * x - (a + 3)) * x * x + 1 if x < 1 else a * (((x - 5) * x + 8) * x - 4)
+
+
+def _smoothed(n, m, step, cubic):
+    """The weights of n elements in each of m places, the filter being as wide as a step is: rows of a matrix."""
+    wide = max(step, 1.0)
+    reach = (2 if cubic else 1) * wide
+    rows = []
+    for i in range(m):
+        center = step * (i + 0.5)
+        low, high = max(int(center - reach + 0.5), 0), min(int(center + reach + 0.5), n)
+        away = [(j - center + 0.5) / wide for j in range(low, high)]
+        weights = [cubic_weight(x, -0.5) if cubic else max(1 - abs(x), 0.0) for x in away]
+        total = sum(weights) or 1.0
+        rows.append([0.0] * low + [w / total for w in weights] + [0.0] * (n - high))
+    return rows
+
+
+def _mixed(input, dim, taps):
+    """The sum of the elements along dim that each of taps names, times its weights."""
+    total = None
+    for places, weights in taps:
+        part = input.index_select(dim, torch.tensor(places, dtype=torch.int64, device=input.device))
+        if weights is not None:
+            shape = [-1 if i == dim else 1 for i in range(input.dim())]
+            part = part * torch.tensor(weights, dtype=input.dtype, device=input.device).reshape(shape)
+        total = part if total is None else total + part
+    return total
+
+
+def _resampled(input, dim, m, scale, mode, align_corners, antialias):
+    n = input.size(dim)
+    step = _scale(n, m, scale, align_corners)
+    if mode.startswith("nearest"):
+        return _mixed(input, dim, _nearest(n, m, step, mode == "nearest-exact"))
+    if input.dtype == torch.uint8:
+        return _resampled_bytes(input, dim, m, step, mode, align_corners, antialias)
+    if antialias:
+        rows = torch.tensor(_smoothed(n, m, step, mode == "bicubic"), dtype=input.dtype, device=input.device)
+        return (input.movedim(dim, -1) @ rows.t()).movedim(-1, dim)
+    return _mixed(input, dim, (_cubic if mode == "bicubic" else _linear)(n, m, step, align_corners))
+
+
+def _resampled_bytes(input, dim, m, step, mode, align_corners, antialias):
+    """uint8 as PyTorch resamples it: by weights of 16 bits, rounded after each dim."""
+    n = input.size(dim)
+    if antialias:
+        rows = _smoothed(n, m, step, mode == "bicubic")
+    else:
+        rows = [[0.0] * n for _ in range(m)]
+        for places, weights in (_cubic if mode == "bicubic" else _linear)(n, m, step, align_corners):
+            for row, k, w in zip(rows, places, weights):
+                row[k] += w
+    top, bits = max(map(max, rows)), 0
+    while bits < 22 and int(0.5 + top * (1 << bits + 1)) < 1 << 15:
+        bits += 1
+    whole = [[int(w * (1 << bits) + (0.5 if w >= 0 else -0.5)) for w in row] for row in rows]
+    weights = torch.tensor(whole, dtype=torch.float64, device=input.device)
+    sums = (input.double().movedim(dim, -1) @ weights.t()).movedim(-1, dim)
+    return torch.floor(sums / (1 << bits) + 0.5).clamp(0, 255).to(torch.uint8)
+
+
+_RANKS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
+_FREE = ("nearest", "nearest-exact", "area")
 
 
 def interpolate(
@@ -236,7 +351,11 @@ def interpolate(
     recompute_scale_factor=None,
     antialias=False,
 ):
-    """(N, C, *space) resampled to size, or by scale_factor: "nearest", "linear", "bilinear", "trilinear" or "area"."""
+    """(N, C, *space) resampled to size, or by scale_factor.
+
+    mode: "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic" or "trilinear"; antialias, of bilinear and
+    bicubic: places are means over all elements that they cover. uint8 is rounded.
+    """
     rank = input.dim() - 2
     if (size is None) == (scale_factor is None):
         raise ValueError(
@@ -244,11 +363,15 @@ def interpolate(
             if size is not None
             else "either size or scale_factor should be defined"
         )
-    if antialias or (mode not in ("nearest", "area") and _LINEAR.get(mode) != rank):
-        raise NotImplementedError(f"interpolate: mode {mode!r}{' with antialias' if antialias else ''} for {rank} dims")
-    if align_corners is not None and mode in ("nearest", "area"):
+    if mode not in _FREE and _RANKS.get(mode) != rank:
+        raise NotImplementedError(f"interpolate: mode {mode!r} for {rank} dims")
+    if antialias and mode not in ("bilinear", "bicubic"):
         raise ValueError(
-            "align_corners option can only be set with the interpolating modes: linear | bilinear | trilinear"
+            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input"
+        )
+    if align_corners is not None and mode in _FREE:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
         )
     scales = [None] * rank
     if size is None:
@@ -259,12 +382,10 @@ def interpolate(
     size = spread(size, rank, "size")
     if mode == "area":
         return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[rank - 1](input, size)
-    for i, (m, scale) in enumerate(zip(size, scales)):
-        if mode == "nearest":
-            input = _nearest(input, 2 + i, m, scale)
-        else:
-            input = _linear(input, 2 + i, m, scale, bool(align_corners))
-    return input
+    r = input.float() if mode not in _FREE and input.dtype in (torch.float16, torch.bfloat16) else input
+    for i in reversed(range(rank)):
+        r = _resampled(r, 2 + i, size[i], scales[i], mode, bool(align_corners), antialias)
+    return r.to(input.dtype)
 
 
 upsample = interpolate

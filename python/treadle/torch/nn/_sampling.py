@@ -4,6 +4,7 @@ import itertools
 import math
 
 from ... import torch
+from .._prim import nothing_of
 from ._windows import spread
 
 
@@ -47,12 +48,15 @@ def _coordinates(grid, sizes, padding_mode, align_corners):
     found = []
     for k, n in enumerate(sizes):
         x = _in_elements(grid[..., len(sizes) - 1 - k], n, align_corners)
-        if padding_mode == "border":
-            x = x.clamp(0, n - 1)
-        elif padding_mode == "reflection":
-            x = _reflected(x, n, align_corners)
-        found.append(x)
+        found.append(_placed(x, n, padding_mode, align_corners))
     return found
+
+
+def _placed(x, n, padding_mode, align_corners):
+    """Element numbers with those outside of n elements moved inside, where padding_mode says so."""
+    if padding_mode == "border":
+        return x.clamp(0, n - 1)
+    return _reflected(x, n, align_corners) if padding_mode == "reflection" else x
 
 
 def _taken(flat, sizes, places):
@@ -70,12 +74,10 @@ def _taken(flat, sizes, places):
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
     """input (N, C, H, W) or (N, C, D, H, W) at the places grid (N, H', W', 2) or (N, D', H', W', 3) between -1 and 1.
 
-    mode: bilinear or nearest; padding_mode, of places outside: zeros, border or reflection; align_corners: -1 and 1 are
-    the middles of the outermost elements instead of their edges.
+    mode: bilinear, nearest or bicubic (of (N, C, H, W)); padding_mode, of places outside: zeros, border or reflection;
+    align_corners: -1 and 1 are the middles of the outermost elements instead of their edges.
     """
-    if mode not in ("bilinear", "nearest"):
-        if mode == "bicubic":
-            raise NotImplementedError("grid_sample: mode='bicubic'")
+    if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
             f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
         )
@@ -89,10 +91,12 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
         raise RuntimeError(
             f"grid_sample(): an input of shape {list(input.shape)} and a grid of shape {list(grid.shape)} do not fit"
         )
+    if mode == "bicubic":
+        return _bicubic(input, grid, sizes, padding_mode, bool(align_corners))
     at = _coordinates(grid, sizes, padding_mode, bool(align_corners))
     flat = input.flatten(2)
     if mode == "nearest":
-        return _taken(flat, sizes, [torch.round(x.detach()) for x in at])
+        return _taken(flat, sizes, [torch.round(x.detach()) for x in at]) + nothing_of(grid)
     low, total = [torch.floor(x.detach()) for x in at], None
     for corner in itertools.product((0, 1), repeat=len(sizes)):
         weight = None
@@ -100,6 +104,33 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
             part = x - below if up else below + 1 - x
             weight = part if weight is None else weight * part
         value = _taken(flat, sizes, [below + up for below, up in zip(low, corner, strict=True)]) * weight.unsqueeze(1)
+        total = value if total is None else total + value
+    return total
+
+
+def _cubic(t, a=-0.75):
+    """The weights of the four elements around a place that is t beyond the second of them."""
+
+    def near(x):
+        return ((a + 2) * x - (a + 3)) * x * x + 1
+
+    def far(x):
+        return a * (((x - 5) * x + 8) * x - 4)
+
+    return far(t + 1), near(t), near(1 - t), far(2 - t)
+
+
+def _bicubic(input, grid, sizes, padding_mode, align_corners):
+    """Sixteen elements around each place; those outside are as padding_mode says, each by itself."""
+    if len(sizes) != 2:
+        raise RuntimeError("grid_sample(): bicubic interpolation only supports 4D input")
+    flat, total = input.flatten(2), None
+    at = [_in_elements(grid[..., 1 - k], n, align_corners) for k, n in enumerate(sizes)]
+    low = [torch.floor(x.detach()) for x in at]
+    weights = [_cubic(x - below) for x, below in zip(at, low, strict=True)]
+    for i, j in itertools.product(range(4), repeat=2):
+        places = [_placed(below + k - 1, n, padding_mode, align_corners) for below, k, n in zip(low, (i, j), sizes)]
+        value = _taken(flat, sizes, places) * (weights[0][i] * weights[1][j]).unsqueeze(1)
         total = value if total is None else total + value
     return total
 

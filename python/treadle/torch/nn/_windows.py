@@ -33,6 +33,8 @@ def padded(x, pads, value=0.0):
         return x
     lead = x.dim() - len(pads)
     size = [n + a + b for n, (a, b) in zip(x.shape[lead:], pads)]
+    if min(size) < 0:
+        raise RuntimeError(f"pad: amounts {list(pads)} leave extents {size} of {list(x.shape)}; none may be negative")
     inner = [slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape[lead:], pads)]
     if all(a <= 0 and b <= 0 for a, b in pads):
         return x[(..., *inner)]
@@ -41,7 +43,9 @@ def padded(x, pads, value=0.0):
         out = torch.full((x.size(1), x.size(0), *size), value, dtype=x.dtype, device=x.device).transpose(0, 1)
     else:
         out = torch.full((*x.shape[:lead], *size), value, dtype=x.dtype, device=x.device)
-    out[(..., *place)] = x[(..., *inner)]
+    part = x[(..., *inner)]
+    if part.numel():
+        out[(..., *place)] = part
     return out
 
 
@@ -71,6 +75,8 @@ def fold(cols, size, stride, dilation):
     ):
         order = [0, 1] + [x for i in range(n) for x in (2 + i, 2 + n + i)]
         return cols.permute(order).reshape((*cols.shape[:2], *size))
+    if cols.dtype in (torch.float16, torch.bfloat16):  # sums of half types lose digits
+        return fold(cols.float(), size, stride, dilation).to(cols.dtype)
     result = torch.zeros((*cols.shape[:2], *size), dtype=cols.dtype, device=cols.device)
     every = itertools.product(*(range(k) for k in kernel))
     for at, place in zip(every, shifted(result, kernel, stride, dilation)):
@@ -138,10 +144,13 @@ def pad(input, pad, mode="constant", value=None):
                 f"Padding size should be less than the corresponding input dimension, but got: padding "
                 f"({a}, {b}) at dimension {dim} of input {list(input.shape)}"
             )
+        if mode == "circular" and -min(a, 0) - min(b, 0) > n:
+            raise RuntimeError(f"Negative padding ({a}, {b}) leaves nothing of dimension {dim} of {list(input.shape)}")
         if a or b:
-            input = input.index_select(
-                dim, torch.tensor([_mirrored(k, n, mode) for k in range(-a, n + b)], device=input.device)
-            )
+            # Negative amounts cut circles before they are closed.
+            low, high = (max(-a, 0), n - max(-b, 0)) if mode == "circular" else (0, n)
+            places = [low + _mirrored(k - low, high - low, mode) for k in range(-a, n + b)]
+            input = input.index_select(dim, torch.tensor(places, dtype=torch.int64, device=input.device))
     return input
 
 
@@ -164,7 +173,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     x = Pad.apply(input, [(p, p) for p in padding], 0.0) if any(padding) else input
     cols = Windows.apply(x, kernel, stride, dilation)
     order = (0, 1, *range(2 + rank, 2 + 2 * rank), *range(2, 2 + rank))
-    return cols.permute(order).reshape(x.size(0), x.size(1) * math.prod(kernel), -1)
+    return cols.permute(order).reshape(x.size(0), x.size(1) * math.prod(kernel), math.prod(cols.shape[2 : 2 + rank]))
 
 
 def fold_columns(input, output_size, kernel_size, dilation=1, padding=0, stride=1):

@@ -3,6 +3,7 @@
 import math
 
 from ... import torch
+from .. import _override
 from ._activations import (
     alpha_dropout,
     celu,
@@ -213,6 +214,7 @@ def linear(input, weight, bias=None):
 def bilinear(input1, input2, weight, bias=None):
     """For each o: input1 @ weight[o] @ input2, the sum over both last dims."""
     product = ((input1.unsqueeze(-2).unsqueeze(-2) @ weight).squeeze(-2) * input2.unsqueeze(-2)).sum(-1)
+    product = product.to(input1.dtype)
     return product if bias is None else product + bias
 
 
@@ -253,3 +255,6 @@ def scaled_dot_product_attention(
             scores = scores + attn_mask
     weights = torch.softmax(scores, -1)
     return (dropout(weights, dropout_p) if dropout_p else weights) @ value
+
+
+_override.watch(__all__, globals(), torch.Tensor)

@@ -1,11 +1,14 @@
 """``Parameter`` and ``Buffer``: tensors that a module takes note of when they become its attributes."""
 
 from ... import torch
+from .. import _override
 
 
 class Parameter(torch.Tensor):
     """A tensor that is a module's parameter: it shares data's memory, requires gradients, and an assignment
-    ``module.name = parameter`` registers it."""
+    ``module.name = parameter`` registers it. What operations make of it are plain tensors."""
+
+    __torch_function__ = classmethod(_override.disabled)
 
     def __new__(cls, data=None, requires_grad=True):
         data = torch.empty(0) if data is None else data.detach()
@@ -44,5 +47,7 @@ class Buffer(metaclass=_BufferMeta):
 
 
 class _Buffer(torch.Tensor):
+    __torch_function__ = classmethod(_override.disabled)
+
     def __new__(cls, data):
         return torch.Tensor._make_subclass(cls, data.detach(), data.requires_grad)

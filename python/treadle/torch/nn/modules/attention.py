@@ -34,8 +34,6 @@ class MultiheadAttention(Module):
         super().__init__()
         if embed_dim % num_heads:
             raise AssertionError("embed_dim must be divisible by num_heads")
-        if add_bias_kv or add_zero_attn:
-            raise NotImplementedError("MultiheadAttention: add_bias_kv, add_zero_attn")
         made = {"device": device, "dtype": dtype}
         self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, batch_first
         self.kdim, self.vdim, self.head_dim = kdim or embed_dim, vdim or embed_dim, embed_dim // num_heads
@@ -48,6 +46,10 @@ class MultiheadAttention(Module):
         self.register_parameter("in_proj_weight", whole)
         self.register_parameter("in_proj_bias", Parameter(torch.empty(3 * embed_dim, **made)) if bias else None)
         self.out_proj = Linear(embed_dim, embed_dim, bias, **made)
+        for name in ("bias_k", "bias_v"):
+            more = Parameter(torch.empty(1, 1, embed_dim, **made)) if add_bias_kv else None
+            self.register_parameter(name, more)
+        self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 
     def _reset_parameters(self):
@@ -57,6 +59,19 @@ class MultiheadAttention(Module):
         if self.in_proj_bias is not None:
             init.zeros_(self.in_proj_bias)
             init.zeros_(self.out_proj.bias)
+        for more in (self.bias_k, self.bias_v):
+            if more is not None:
+                init.xavier_normal_(more)
+
+    def _with_more(self, q, k, v, masks):
+        """Keys and values with the trained one and the zeros behind them, and masks that let attention go there."""
+        ends = [] if self.bias_k is None else [(self.bias_k, self.bias_v)]
+        if self.add_zero_attn:
+            ends.append((torch.zeros_like(k[:1]), torch.zeros_like(v[:1])))
+        for more_k, more_v in ends:
+            k, v = (torch.cat([x, more.expand(1, x.size(1), x.size(2))]) for x, more in ((k, more_k), (v, more_v)))
+            masks = [None if m is None else F.pad(m, (0, 1), value=0) for m in masks]
+        return (q, k, v), masks
 
     def _projected(self, query, key, value):
         bias = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
@@ -101,11 +116,12 @@ class MultiheadAttention(Module):
             query, key, value = (x.transpose(0, 1) for x in (query, key, value))
         if self_attention:
             key = value = query
-        heads = []
-        for x in self._projected(query, key, value):  # (batch, heads, length, features of a head)
+        heads, masks = [], (key_padding_mask, attn_mask)
+        projected, masks = self._with_more(*self._projected(query, key, value), masks)
+        for x in projected:  # (batch, heads, length, features of a head)
             heads.append(x.reshape(x.size(0), x.size(1), self.num_heads, self.head_dim).permute(1, 2, 0, 3))
         q, k, v = heads
-        scores = self._mask(q @ k.transpose(-2, -1) * (1 / math.sqrt(self.head_dim)), key_padding_mask, attn_mask)
+        scores = self._mask(q @ k.transpose(-2, -1) * (1 / math.sqrt(self.head_dim)), *masks)
         weights = torch.softmax(scores, -1)
         mixed = (F.dropout(weights, self.dropout) if self.dropout and self.training else weights) @ v
         out = self.out_proj(mixed.permute(2, 0, 1, 3).reshape(query.size(0), query.size(1), self.embed_dim))

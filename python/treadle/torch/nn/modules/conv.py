@@ -174,7 +174,7 @@ class _Pool(Module):
         return ", ".join(f"{n}={getattr(self, n)}" for n in shown)
 
 
-class _Adaptive(Module):
+class _AdaptiveAvg(Module):
     def __init__(self, output_size):
         super().__init__()
         self.output_size = output_size
@@ -184,6 +184,15 @@ class _Adaptive(Module):
 
     def extra_repr(self):
         return f"output_size={self.output_size}"
+
+
+class _AdaptiveMax(_AdaptiveAvg):
+    def __init__(self, output_size, return_indices=False):
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+    def forward(self, input):
+        return self._call(input, self.output_size, self.return_indices)
 
 
 _MODES = {
@@ -340,7 +349,7 @@ for _n in (1, 2, 3):
     for _kind in ("Avg", "Max"):
         _class(
             f"Adaptive{_kind}Pool{_n}d",
-            _Adaptive,
+            {"Avg": _AdaptiveAvg, "Max": _AdaptiveMax}[_kind],
             f"Pools the last {_n} dims to output_size.",
             _call=staticmethod(getattr(F, f"adaptive_{_kind.lower()}_pool{_n}d")),
         )

@@ -128,7 +128,12 @@ class Module:
         return sorted(n for n in names if not n[0].isdigit())
 
     def __setstate__(self, state):
-        self.__dict__.update(state)
+        # A pickle may be of another version, or PyTorch's own: what it lacks is as in a new module.
+        fresh = Module.__new__(Module)
+        Module.__init__(fresh)
+        self.__dict__.update({**fresh.__dict__, **state})
+        if "_hooked" not in state:
+            self._hooked = any(v for k, v in self.__dict__.items() if k.endswith("_hooks") and "state_dict" not in k)
 
     def _register(self, kind, name, value, types, word):
         if kind not in self.__dict__:
@@ -388,6 +393,11 @@ class Module:
                 p.grad = torch.zeros_like(p.grad)
 
     def share_memory(self):
+        """Moves parameters, their gradients and buffers to memory that other processes see (Tensor.share_memory_)."""
+        for t in (*self.parameters(), *self.buffers()):
+            t.share_memory_()
+            if t.grad is not None:
+                t.grad.share_memory_()
         return self
 
     def compile(self, *args, **kwargs):

@@ -1,0 +1,164 @@
+"""Subclasses of Tensor: results of operations on them are of the subclass, and their __torch_function__ is asked first.
+
+Functions look at their operands' classes only once a program has made such a subclass. Methods of plain tensors never
+do: a subclass gets wrapped methods of its own. Objects that are no tensors but have a __torch_function__ are asked when
+a function of torch's cannot take them.
+"""
+
+import functools
+import threading
+
+_state = threading.local()
+_ACTIVE = []  # holds something once there is a class that must be asked
+
+# What stays Tensor's own in a subclass: how objects are made, copied, compared and looked into.
+_PLAIN = set(
+    "__new__ __init__ __init_subclass__ __torch_function__ __class__ __getattribute__ __getattr__ __setattr__ "
+    "__delattr__ __dict__ __doc__ __hash__ __module__ __reduce__ __reduce_ex__ __setstate__ __deepcopy__ "
+    "__copy__ __subclasshook__ __sizeof__ __dir__ __weakref__ as_subclass _make_subclass __array__ "
+    "__array_priority__ __dlpack__ __dlpack_device__ requires_grad_".split()
+)
+# The functions that operators are called by.
+_SPELLED = {"__truediv__": "div", "__itruediv__": "div_", "__mod__": "remainder", "__ifloordiv__": "floor_divide_"}
+_SPELLED |= {f"__{k}__": k for k in "add sub mul matmul pow neg abs ne lt le gt ge".split()}
+_SPELLED |= {f"__i{k}__": k + "_" for k in "add sub mul pow".split()} | {f"__r{k}__": k for k in ("add", "mul")}
+_VIEWS = "T H mT mH real imag data".split()
+
+
+def disabled(cls, func, types, args=(), kwargs=None):
+    """The __torch_function__ of classes whose results are plain tensors: Parameter's."""
+    return NotImplemented
+
+
+class _Off:
+    """No class is asked inside of the with statement."""
+
+    def __enter__(self):
+        self._was = getattr(_state, "off", False)
+        _state.off = True
+
+    def __exit__(self, *_):
+        _state.off = self._was
+
+
+def _asks(kind):
+    f = getattr(kind, "__torch_function__", None)
+    return f is not None and getattr(f, "__func__", f) is not disabled
+
+
+def _overriding(args, kwargs, base):
+    """The operands to ask, one of each class, subclasses before their bases; also those in lists and tuples."""
+    found = []
+    for a in (*args, *kwargs.values()):
+        for one in a if isinstance(a, (list, tuple)) else (a,):
+            kind = type(one)
+            if kind is base or not _asks(kind) or any(type(f) is kind for f in found):
+                continue
+            at = next((i for i, f in enumerate(found) if issubclass(kind, type(f))), len(found))
+            found.insert(at, one)
+    return found
+
+
+def asked(func, args, kwargs, base):
+    """What the operands' __torch_function__ gives; NotImplemented where none has one. TypeError: all decline."""
+    if getattr(_state, "off", False):
+        return NotImplemented
+    found = _overriding(args, kwargs, base)
+    func = getattr(func, "_shown", func)  # autocast puts others in the place of functions
+    kinds = tuple(map(type, found))
+    for kind in kinds:
+        r = kind.__torch_function__(func, kinds, args, kwargs)
+        if r is not NotImplemented:
+            return r
+    if found:
+        raise TypeError(
+            f"no implementation found for {func!r} on types that implement __torch_function__: {list(kinds)}"
+        )
+    return NotImplemented
+
+
+def of_class(cls, r, base):
+    """Plain tensors in a result as instances of cls."""
+    if type(r) is base:
+        r.__class__ = cls
+    elif isinstance(r, tuple) and hasattr(r, "_fields"):
+        return type(r)(*(of_class(cls, t, base) for t in r))
+    elif isinstance(r, (tuple, list)):
+        return type(r)(of_class(cls, t, base) for t in r)
+    return r
+
+
+def watched(f, base):
+    """f, a function of tensors, asking its operands' classes first."""
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        if _ACTIVE and (r := asked(call, args, kwargs, base)) is not NotImplemented:
+            return r
+        return f(*args, **kwargs)
+
+    call._watched = f
+    return call
+
+
+def watch(names, scope, base):
+    """Watches the functions by those names in a module's namespace."""
+    for name in names:
+        f = scope[name]
+        if callable(f) and not isinstance(f, type):
+            scope[name] = watched(f, base)
+
+
+def _method(name, base):
+    """The method of subclasses that asks them; an operator's right-hand form asks for the operator."""
+    own = getattr(base, name)
+    f = getattr(base, _SPELLED.get(name, name))
+    left = f"__{name[3:]}" if name.startswith("__r") else ""
+    left = getattr(base, _SPELLED.get(left, left)) if hasattr(base, left) else None
+
+    @functools.wraps(own)
+    def call(self, *args, **kwargs):
+        if left is not None and isinstance(args[0], base):
+            r = asked(left, (args[0], self), kwargs, base)
+        else:
+            r = asked(f, (self, *args), kwargs, base)
+        return own(self, *args, **kwargs) if r is NotImplemented else r
+
+    return call
+
+
+def _view(name, descriptor, base):
+    def get(self):
+        r = asked(descriptor.__get__, (self,), {}, base)
+        return descriptor.__get__(self) if r is NotImplemented else r
+
+    return property(get, getattr(descriptor, "__set__", None), doc=name)
+
+
+def attach(base):
+    """Gives Tensor its __torch_function__, and subclasses wrapped methods from now on."""
+
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """Calls func; what it makes is of this class. A subclass may do otherwise, for each function of torch's."""
+        if cls is base or not all(issubclass(cls, kind) for kind in types):  # another library asks Tensor itself
+            return NotImplemented
+        with _Off():
+            r = func(*args, **(kwargs or {}))
+        kept = {id(a) for a in args}
+        return r if id(r) in kept else of_class(cls, r, base)
+
+    def __init_subclass__(cls, **kwargs):
+        super(base, cls).__init_subclass__(**kwargs)
+        if not _asks(cls):
+            return
+        _ACTIVE.append(cls)
+        between = [k for k in cls.__mro__ if k is not base and issubclass(k, base)]
+        own = {name for k in between for name in vars(k)}
+        for name, f in list(vars(base).items()):
+            if name in _VIEWS and name not in own:
+                setattr(cls, name, _view(name, f, base))
+            elif name not in _PLAIN and name not in own and callable(f) and not isinstance(f, (staticmethod, type)):
+                setattr(cls, name, _method(name, base))
+
+    base.__torch_function__ = classmethod(__torch_function__)
+    base.__init_subclass__ = classmethod(__init_subclass__)
