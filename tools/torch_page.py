@@ -10,13 +10,35 @@ import re
 import sys
 import textwrap
 import types
+import warnings
 
 import page_tables
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "torch.md"
 NAMES = ROOT / "tests" / "python" / "torch_names.txt"
-MODULES = "torch Tensor autograd autograd.functional cuda distributions fft func linalg random special testing".split()
+# Modules whose names are found by looking: they say of no name that it is public, or of too many.
+LOOKED = """torch Tensor cuda distributions linalg special testing nn nn.functional nn.utils.prune backends.cudnn
+backends.mkl backends.mkldnn backends.openmp backends.opt_einsum distributed distributed.checkpoint utils
+utils.benchmark utils.collect_env utils.mkldnn utils.model_zoo quasirandom""".split()
+# Of these no names are listed: parts of PyTorch's own, and what serves other devices or is refused whole.
+UNLISTED = re.compile(
+    r"ao|fx|onnx|export|package|nested|masked|quantization|contrib|jit\.|nativert|headeronly|monitor|numa|"
+    r"testing\.|xpu\.|mtia\.|mps\.|backends\.(miopen|xeon|xnnpack|quantized|kleidiai|mha|python_native|cudnn\.|cusparselt|"
+    r"nnpack)|"
+    r"compiler\.|cuda\.(gds|green|graph_ann|jiterator|nccl|sparse|tunable|amp\.common|graphs|streams)|"
+    r"distributed\.(algorithms\.(ddp_comm_hooks\.|model)|argparse|autograd|c10d_logger|collective_utils|config|constants|debug|"
+    r"distributed_c10d|elastic|flight|launch|log|nn|optim|pipelining|remote|rendezvous|rpc|run|tensor\.|utils|"
+    r"checkpoint\.|fsdp\.)|"
+    r"nn\.(attention\.(varlen|experimental)|backends|common|cpp|grad|intrinsic|modules\.linear_cross|qat|quant|parallel\.)|"
+    r"nn\.utils\.(convert|init)|optim\.functional|profiler\.|autograd\.(profiler_|variable|anomaly|gradcheck)|"
+    r"utils\.(backcompat|backend_r|benchmark\.|bundled|cpp|data\.(backward|datapipes|graph)|debug_log|file_|hipify|jit|mobile|"
+    r"model_dump|show_|serialization|throughput|viz|weak|flop|module_tracker|tensorboard|bottleneck)|"
+    r"multiprocessing\.|accelerator\.|torch_version|functional$|foreach|signal$|return_types|types$|version$|linalg\.|"
+    r"amp\.|cpu\.amp\.|cuda\.amp\.|sparse\.semi"
+)
+NEED_MORE = {"utils.tensorboard": ["FileWriter", "SummaryWriter"]}  # modules that need a package to be imported
+MEMBERS = {"Tensor": "Tensor"}  # classes whose members are listed
 
 # What PyTorch keeps for itself, for other devices' libraries, for its compiler, and for quantised and sparse tensors.
 INSIDE = re.compile(
@@ -32,15 +54,18 @@ CLASSES = set(
 )
 
 
-def public(module):
-    """The names of PyTorch's module that programs use."""
+def theirs(module):
+    """PyTorch's module (or class) of that name."""
     import torch
 
-    there = (
-        torch.Tensor
-        if module == "Tensor"
-        else importlib.import_module("torch" if module == "torch" else f"torch.{module}")
-    )
+    if module in MEMBERS:
+        return torch.Tensor
+    return importlib.import_module("torch" if module == "torch" else f"torch.{module}")
+
+
+def looked(module):
+    """The names of PyTorch's module that programs use."""
+    there = theirs(module)
     for name in sorted(dir(there)):
         value = getattr(there, name, None)
         inside = (
@@ -48,14 +73,36 @@ def public(module):
             and name[0].isupper()
             and name not in CLASSES
             and not name.endswith("Tensor")
-            and module != "distributions"
+            and module in ("torch", "Tensor", "cuda", "linalg", "special", "testing")
         )
-        if not INSIDE.match(name) and not isinstance(value, types.ModuleType) and not inside:
+        home = getattr(value, "__module__", None) or "torch"
+        foreign = isinstance(home, str) and not home.startswith("torch") and module != "torch" and not inside
+        if not (INSIDE.match(name) or isinstance(value, types.ModuleType) or inside or (foreign and callable(value))):
             yield name
 
 
+def modules():
+    """PyTorch's public modules, those of UNLISTED left out."""
+    import pkgutil
+
+    import torch
+
+    yield from ("torch", "Tensor")
+    skipped = re.compile(rf"torch\.({UNLISTED.pattern}|.*\b_|_)")
+    found = pkgutil.walk_packages(torch.__path__, "torch.", onerror=lambda name: None)
+    yield from sorted({m.name.removeprefix("torch.") for m in found if not skipped.match(m.name)})
+
+
+def public(module):
+    """The names that PyTorch's module says are public, or those that are found by looking."""
+    told = getattr(theirs(module), "__all__", None)
+    kept = looked(module) if module in LOOKED or not told else sorted(set(told))
+    return [n for n in kept if not n.startswith("_")]
+
+
 def write_names():
-    NAMES.write_text("".join(f"{module}: {' '.join(public(module))}\n" for module in MODULES))
+    lines = [*((module, public(module)) for module in modules()), *NEED_MORE.items()]
+    NAMES.write_text("".join(f"{module}: {' '.join(found)}\n" for module, found in lines if found))
 
 
 def names():

@@ -7,7 +7,7 @@ the backward passes that follow from them. Tensors lie on the CPU until a progra
 import math as _math
 
 from .. import _core
-from . import _device, autograd, fft, linalg, random, special
+from . import _device, _modules, autograd, fft, linalg, random, special
 from ._device import device, get_default_device, set_default_device
 from ._register import FUNCTIONS, METHODS, with_out
 from ._tensor import (
@@ -44,7 +44,6 @@ pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 newaxis = None
 strided, layout, memory_format = _layout.strided_layout, _layout.layout, _layout.memory_format
 OutOfMemoryError = _core.OutOfMemoryError
-jit = _misc.JIT()
 globals().update(_dtypes.NAMES)
 globals().update(_layout.FORMATS)
 globals().update(_convert.types(cuda=False))
@@ -104,8 +103,9 @@ def get_device_module(device=None):  # noqa: F811 - PyTorch's name of the parame
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
 _MODULES = set(
-    "amp backends cuda distributed distributions func multiprocessing nn optim testing utils serialization sparse "
-    "types version".split()
+    "__config__ __future__ accelerator amp backends compiler cpu cuda distributed distributions func functional futures "
+    "hub jit library mps mtia multiprocessing nn optim overrides profiler quasirandom return_types serialization signal "
+    "sparse storage testing torch_version types utils version xpu".split()
 )
 _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp"}
 _FROM |= dict.fromkeys(
@@ -136,7 +136,10 @@ def __getattr__(name):
         value = getattr(import_module(f"{__name__}.{_FROM[name]}"), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'torch' has no attribute {name!r}: docs/torch.md lists what treadle.torch has")
+    return _absent(name)
+
+
+_absent = _modules.refusing("torch")
 
 
 def __dir__():

@@ -1,7 +1,6 @@
 """Settings and switches that programs turn, most of which have nothing to turn here."""
 
 import os
-import types as _types
 
 from ... import _core
 from .. import _device
@@ -88,17 +87,3 @@ def set_default_tensor_type(t):
     _dtypes.set_default_dtype(_BY_TYPE[name])
     cuda = t._cuda if isinstance(t, TensorType) else ".cuda." in str(t)
     _device.set_default_device("cuda" if cuda else "cpu")
-
-
-class JIT(_types.SimpleNamespace):
-    """torch.jit: functions stay as they are, since what they record is compiled anyway."""
-
-    def __init__(self):
-        def same(obj=None, *args, **kwargs):
-            return (lambda f: f) if obj is None else obj
-
-        def trace(func, example_inputs=None, *args, **kwargs):
-            return func
-
-        super().__init__(script=same, trace=trace, ignore=same, unused=same, export=same, script_method=same,
-                         is_scripting=lambda: False, is_tracing=lambda: False, ScriptModule=object)  # fmt: skip

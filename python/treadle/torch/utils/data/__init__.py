@@ -1,7 +1,7 @@
 """``torch.utils.data``: data sets, in which order their items come, and batches of them."""
 
-from ._collate import default_collate, default_convert
-from ._dataset import (
+from ._utils.collate import default_collate, default_convert
+from .dataset import (
     ChainDataset,
     ConcatDataset,
     Dataset,
@@ -11,17 +11,17 @@ from ._dataset import (
     TensorDataset,
     random_split,
 )
-from ._loader import DataLoader
-from ._sampler import (
+from .dataloader import DataLoader
+from .distributed import DistributedSampler
+from .sampler import (
     BatchSampler,
-    DistributedSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from ._workers import WorkerInfo, get_worker_info
+from ._utils.worker import WorkerInfo, get_worker_info
 
 __all__ = [
     "BatchSampler",

@@ -1,0 +1,7 @@
+"""``torch.utils.dlpack``: tensors that share their memory with other libraries."""
+
+from ... import torch
+
+__all__ = ["from_dlpack", "to_dlpack"]
+
+from_dlpack, to_dlpack = torch.from_dlpack, torch.to_dlpack
