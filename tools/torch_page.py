@@ -20,7 +20,7 @@ NAMES = ROOT / "tests" / "python" / "torch_names.txt"
 # Modules whose names are found by looking: they say of no name that it is public, or of too many.
 LOOKED = """torch Tensor cuda distributions linalg special testing nn nn.functional nn.utils.prune backends.cudnn
 backends.mkl backends.mkldnn backends.openmp backends.opt_einsum distributed distributed.checkpoint utils
-utils.benchmark utils.collect_env utils.mkldnn utils.model_zoo quasirandom""".split()
+utils.benchmark utils.model_zoo quasirandom""".split()
 # Of these no names are listed: parts of PyTorch's own, and what serves other devices or is refused whole.
 UNLISTED = re.compile(
     r"ao|fx|onnx|export|package|nested|masked|quantization|contrib|jit\.|nativert|headeronly|monitor|numa|"
@@ -32,7 +32,7 @@ UNLISTED = re.compile(
     r"checkpoint\.|fsdp\.)|"
     r"nn\.(attention\.(varlen|experimental)|backends|common|cpp|grad|intrinsic|modules\.linear_cross|qat|quant|parallel\.)|"
     r"nn\.utils\.(convert|init)|optim\.functional|profiler\.|autograd\.(profiler_|variable|anomaly|gradcheck)|"
-    r"utils\.(backcompat|backend_r|benchmark\.|bundled|cpp|data\.(backward|datapipes|graph)|debug_log|file_|hipify|jit|mobile|"
+    r"utils\.(backcompat|collect_env|mkldnn|backend_r|benchmark\.|bundled|cpp|data\.(backward|datapipes|graph)|debug_log|file_|hipify|jit|mobile|"
     r"model_dump|show_|serialization|throughput|viz|weak|flop|module_tracker|tensorboard|bottleneck)|"
     r"multiprocessing\.|accelerator\.|torch_version|functional$|foreach|signal$|return_types|types$|version$|linalg\.|"
     r"amp\.|cpu\.amp\.|cuda\.amp\.|sparse\.semi"
@@ -110,24 +110,35 @@ def names():
     return {m: rest.split() for m, _, rest in (line.partition(": ") for line in NAMES.read_text().splitlines())}
 
 
+def ours(module):
+    """treadle's module (or class) for one of PyTorch's; None: there is none."""
+    import treadle.torch as torch
+
+    if module in MEMBERS:
+        return torch.Tensor
+    try:
+        return torch if module == "torch" else importlib.import_module(f"treadle.torch.{module}")
+    except ModuleNotFoundError:
+        return None
+
+
 def status(module, name):
-    """native: the core's own; composed: of such; missing."""
+    """(native: the core's own; composed: of such; refused; missing), and the reason of a refusal or None."""
     import treadle.torch as torch
     from treadle import _core
+    from treadle.torch import _modules, _names
 
-    there = (
-        torch
-        if module == "torch"
-        else torch.Tensor
-        if module == "Tensor"
-        else importlib.import_module(f"treadle.torch.{module}")
-    )
-    if not hasattr(there, name):
-        return "missing"
+    there = ours(module)
+    why = _names.reason(module if module == "torch" else f"torch.{module}", name)
+    value = getattr(there, name, _NONE)
+    if value is _NONE or isinstance(value, _modules.Refused) or getattr(value, "_refused", False):
+        return ("refused" if why else "missing"), why
     row = torch._elementwise.ROWS.get(name.rstrip("_")) or torch._elementwise.ROWS_OF_TWO.get(name.rstrip("_"))
-    ours = vars(_core.Tensor).get(name)
-    own = isinstance(ours, (type(_core.Tensor.exp), type(_core.Tensor.grad)))
-    return "native" if module in ("torch", "Tensor") and (row or own) else "composed"
+    own = isinstance(vars(_core.Tensor).get(name), (type(_core.Tensor.exp), type(_core.Tensor.grad)))
+    return ("native" if module in ("torch", "Tensor") and (row or own) else "composed"), None
+
+
+_NONE = object()
 
 
 def table(module):

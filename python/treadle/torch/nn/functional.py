@@ -242,6 +242,8 @@ def scaled_dot_product_attention(
         value = value.repeat_interleave(query.size(-3) // value.size(-3), -3)
     if is_causal and attn_mask is not None:
         raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+    if hasattr(attn_mask, "_materialize"):  # nn.attention.bias
+        attn_mask = attn_mask._materialize(query.device)
     scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.size(-1)) if scale is None else scale)
     if is_causal:
         rows = torch.arange(query.size(-2), device=query.device).unsqueeze(1)

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 import treadle
 
-from .. import _core
-from .. import distributed as _dist
-from ..distributed import DistributedError as DistError
-from ..distributed import _launch, _process
-from .autograd.grad_mode import no_grad
+from ... import _core
+from ... import distributed as _dist
+from ...distributed import DistributedError as DistError
+from ...distributed import _launch, _process
+from ..autograd.grad_mode import no_grad
 
 Tensor = _core.Tensor
 DistBackendError = DistNetworkError = DistStoreError = DistError
