@@ -1,5 +1,8 @@
 """torch.autograd: backward passes, functions with derivatives of one's own, and modes in which nothing is recorded."""
 
+from importlib import import_module
+
+from .. import _modules
 from .._prim import Tensor
 from . import functional, grad_mode
 from ._passes import _tuple, backward, grad
@@ -10,6 +13,14 @@ __all__ = [
     "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad", "grad_mode", "gradcheck",
     "gradgradcheck", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
+
+
+_LATER = {"forward_ad", "graph", "profiler"}
+_absent = _modules.refusing("torch.autograd")
+
+
+def __getattr__(name):
+    return import_module(f"{__name__}.{name}") if name in _LATER else _absent(name)
 
 
 # ---- checks ----
