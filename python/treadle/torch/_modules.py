@@ -91,10 +91,15 @@ class _Elsewhere(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__") and name != "__all__":
             raise AttributeError(name)
-        return getattr(import_module(f"{_ROOT}.{_home(self.__spec__.name)}"), name)
+        *first, last = (import_module(f"{_ROOT}.{home}") for home in _home(self.__spec__.name).split())
+        return getattr(next((m for m in first if name in vars(m)), last), name)
+
+    def __call__(self, *args, **kwargs):
+        """The function of the module's own name, which the import has hidden behind it (nn.utils.weight_norm)."""
+        return getattr(self, self.__spec__.name.rpartition(".")[2])(*args, **kwargs)
 
     def __dir__(self):
-        return dir(import_module(f"{_ROOT}.{_home(self.__spec__.name)}"))
+        return sorted({n for home in _home(self.__spec__.name).split() for n in dir(import_module(f"{_ROOT}.{home}"))})
 
 
 def _theirs(name):

@@ -73,7 +73,7 @@ def reason(module, name):
     return REFUSED.get(module, {}).get("*") or (reason(parent, last) if parent else None)
 
 
-# PyTorch's modules whose names stand elsewhere here: {package: {module: where}}.
+# PyTorch's modules whose names stand elsewhere here: {package: {module: where, one or more}}.
 HOMES = {
     "distributions": dict.fromkeys(
         """bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution exp_family exponential
@@ -83,11 +83,12 @@ HOMES = {
         relaxed_categorical studentT transformed_distribution uniform von_mises weibull wishart""".split(),
         "distributions",
     ),
-    "nn.modules": dict.fromkeys("channelshuffle distance dropout fold loss padding pixelshuffle pooling upsampling".split(),
-                                "nn.modules.activation")
-    | dict.fromkeys("batchnorm instancenorm normalization".split(), "nn.modules.norm")
-    | {"flatten": "nn.modules.linear", "transformer": "nn.modules.attention"},
-    "nn.utils": dict.fromkeys("clip_grad convert_parameters fusion memory_format spectral_norm stateless weight_norm".split(),
+    "nn.modules": dict.fromkeys(
+        """batchnorm channelshuffle distance dropout flatten fold instancenorm loss normalization padding pixelshuffle pooling
+        transformer upsampling""".split(), "nn.modules")
+    | {"batchnorm": "nn.modules.sync nn.modules.norm nn.modules", "instancenorm": "nn.modules.norm nn.modules",
+       "pooling": "nn.modules.conv nn.modules", "loss": "nn.modules.activation nn.modules"},
+    "nn.utils": dict.fromkeys("clip_grad convert_parameters fusion memory_format spectral_norm weight_norm".split(),
                               "nn.utils"),
     "optim": dict.fromkeys("adadelta adagrad adam adamax adamw asgd nadam radam rmsprop rprop sparse_adam".split(), "optim"),
     "cuda": dict.fromkeys("memory random".split(), "cuda"),
