@@ -1,6 +1,8 @@
 """torch.distributions: distributions with draws, densities and distances, differentiable in their parameters."""
 
-from ._base import Distribution, Independent, kl_divergence, register_kl
+from .. import _modules
+from . import _divergences, _facts, constraints, transforms, utils
+from ._base import Distribution, ExponentialFamily, Independent, kl_divergence, register_kl
 from ._continuous import (
     Beta,
     Dirichlet,
@@ -8,15 +10,63 @@ from ._continuous import (
     Gamma,
     HalfNormal,
     Laplace,
-    LogNormal,
     MultivariateNormal,
     Normal,
     Uniform,
 )
-from ._discrete import Bernoulli, Binomial, Categorical, Geometric, Multinomial, OneHotCategorical, Poisson
+from ._derived import (
+    Cauchy,
+    Chi2,
+    ExpRelaxedCategorical,
+    FisherSnedecor,
+    Gumbel,
+    HalfCauchy,
+    InverseGamma,
+    Kumaraswamy,
+    LogNormal,
+    LogisticNormal,
+    LogitRelaxedBernoulli,
+    MixtureSameFamily,
+    NegativeBinomial,
+    OneHotCategoricalStraightThrough,
+    Pareto,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+    StudentT,
+    TransformedDistribution,
+    Weibull,
+)
+from ._discrete import (
+    Bernoulli,
+    Binomial,
+    Categorical,
+    Geometric,
+    Multinomial,
+    OneHotCategorical,
+    Poisson,
+)
+from ._rarer import (
+    ContinuousBernoulli,
+    GeneralizedPareto,
+    LKJCholesky,
+    LowRankMultivariateNormal,
+    VonMises,
+    Wishart,
+)
+from .constraint_registry import biject_to, transform_to
+from .transforms import *  # noqa: F403
+from .transforms import __all__ as _transforms
 
 __all__ = [
-    "Bernoulli", "Beta", "Binomial", "Categorical", "Dirichlet", "Distribution", "Exponential", "Gamma", "Geometric",
-    "HalfNormal", "Independent", "Laplace", "LogNormal", "Multinomial", "MultivariateNormal", "Normal",
-    "OneHotCategorical", "Poisson", "Uniform", "kl_divergence", "register_kl",
+    *_transforms,
+    "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet",
+    "Distribution", "Exponential", "ExponentialFamily", "FisherSnedecor", "Gamma", "GeneralizedPareto", "Geometric",
+    "Gumbel", "HalfCauchy", "HalfNormal", "Independent", "InverseGamma", "Kumaraswamy", "LKJCholesky", "Laplace",
+    "LogNormal", "LogisticNormal", "LowRankMultivariateNormal", "MixtureSameFamily", "Multinomial",
+    "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough",
+    "Pareto", "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT", "TransformedDistribution",
+    "Uniform", "VonMises", "Weibull", "Wishart", "biject_to", "constraints", "kl_divergence", "register_kl",
+    "transform_to", "transforms",
 ]  # fmt: skip
+
+__getattr__ = _modules.refusing("torch.distributions")
