@@ -12,6 +12,7 @@ _SAVED = "save the weights with torch.save(model.state_dict()) or as safetensors
 _QUANTISED = "tensors of quantised dtypes are not there; torch.autocast computes in half types"
 _OTHER_DEVICES = "treadle runs on CPUs and NVIDIA GPUs"
 _ONE_DEVICE = "a process has one device here: nn.parallel.DistributedDataParallel averages gradients between processes"
+_WHOLE = "tensors are whole in each process, or a part that the program itself cuts and sends"
 _REMOTE = "objects do not live in other processes: torch.distributed has send, recv and the collectives"
 _LAUNCHED = "start the processes with torchrun, mpirun or `python -m treadle.distributed`; a lost process ends the group"
 _SPARSE = "sparse tensors are of coordinates (COO): torch.sparse_coo_tensor, Tensor.to_sparse, torch.sparse.mm"
@@ -28,6 +29,7 @@ REFUSED = {
     "torch.export": {"*": f"{_GRAPHS}; {_SAVED}"},
     "torch.onnx": {"*": f"ONNX files are not written: {_SAVED}"},
     "torch.distributed.rpc": {"*": _REMOTE},
+    "torch.distributed.tensor": {"*": f"{_WHOLE}; DeviceMesh gives groups for rows and columns of processes"},
     "torch.distributed.autograd": {"*": _REMOTE},
     "torch.distributed.pipelining": {"*": _ONE_DEVICE},
     "torch.distributed.elastic": {"*": _LAUNCHED},
