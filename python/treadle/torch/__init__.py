@@ -114,7 +114,21 @@ _FROM |= dict.fromkeys(
     "amp",
 )
 _FROM |= {"sparse_coo_tensor": "sparse", "sparse_coo": "sparse"}
-_FROM |= {"Stream": "cuda", "Event": "cuda"}
+_FROM |= {"Stream": "cuda", "Event": "cuda", "ops": "library", "UntypedStorage": "storage", "TypedStorage": "storage"}
+_FROM |= {"spmm": "sparse", "cond": "_older"}
+_FROM |= dict.fromkeys(
+    "affine_grid_generator alias_copy alpha_dropout_ as_strided_scatter celu_ cholesky cond "
+    "constant_pad_nd conv_tbc convolution dropout_ embedding_bag embedding_renorm_ empty_permuted "
+    "expand_copy feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ fill fork "
+    "from_file get_deterministic_debug_mode grid_sampler grid_sampler_2d grid_sampler_3d gru_cell "
+    "has_lapack has_mkl has_openmp has_spectral histogramdd init_num_threads is_anomaly_check_nan_enabled "
+    "is_anomaly_enabled is_deterministic_algorithms_warn_only_enabled legacy_contiguous_format lstm_cell "
+    "lu matrix_rank max_pool1d_with_indices nonzero_static norm_except_dim pca_lowrank qr rnn_relu_cell "
+    "rnn_tanh_cell rrelu_ segment_reduce select_copy selu_ set_anomaly_enabled "
+    "set_deterministic_debug_mode slice_copy split_copy split_with_sizes_copy svd_lowrank threshold_ "
+    "unbind_copy unfold_copy view_as_complex_copy view_as_real_copy view_copy wait while_loop ".split(),
+    "_older",
+)
 _FROM |= dict.fromkeys(
     "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear "
     "binary_cross_entropy_with_logits "

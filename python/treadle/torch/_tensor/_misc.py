@@ -4,7 +4,7 @@ import os
 
 from ... import _core
 from .. import _device
-from .._register import function
+from .._register import function, method
 from . import _dtypes
 from ._convert import _BY_TYPE, TensorType
 
@@ -87,3 +87,72 @@ def set_default_tensor_type(t):
     _dtypes.set_default_dtype(_BY_TYPE[name])
     cuda = t._cuda if isinstance(t, TensorType) else ".cuda." in str(t)
     _device.set_default_device("cuda" if cuda else "cpu")
+
+
+@method()
+def untyped_storage(self):
+    """The bytes below the tensor, as torch.UntypedStorage."""
+    from ..storage import untyped_storage as found
+
+    return found(self)
+
+
+@method()
+def storage(self):
+    """The elements below the tensor, as torch.TypedStorage."""
+    from ..storage import storage as found
+
+    return found(self)
+
+
+@method()
+def storage_type(self):
+    """torch.TypedStorage."""
+    from ..storage import TypedStorage
+
+    return TypedStorage
+
+
+@method()
+def new_empty_strided(self, size, stride, dtype=None, device=None, requires_grad=False, **unused):
+    """torch.empty_strided, of the tensor's dtype and device."""
+    from .. import empty_strided
+
+    made = empty_strided(size, stride, dtype=dtype or self.dtype, device=device or self.device)
+    return made.requires_grad_(requires_grad)
+
+
+def _older(name):
+    def call(self, *args, **kwargs):
+        from .. import _older as found
+
+        return getattr(found, name)(self, *args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"torch.{name} of the tensor."
+    return call
+
+
+for _name in "as_strided_scatter cholesky lu nonzero_static qr".split():
+    method(_name)(_older(_name))
+
+
+@method()
+def coalesce(self):
+    """RuntimeError: the tensor is dense."""
+    raise RuntimeError("coalesce expected sparse coordinate tensor layout but got Strided")
+
+
+method("is_coalesced")(coalesce)
+
+
+@method()
+def dense_dim(self):
+    """The number of dims: the tensor is dense."""
+    return self.dim()
+
+
+@method()
+def module_load(self, other, assign=False):
+    """What load_state_dict takes for the tensor: other itself (assign), or a copy of its values."""
+    return other.detach() if assign else self.detach().clone().copy_(other)
