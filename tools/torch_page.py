@@ -10,7 +10,6 @@ import re
 import sys
 import textwrap
 import types
-import warnings
 
 import page_tables
 
@@ -34,7 +33,7 @@ UNLISTED = re.compile(
     r"nn\.utils\.(convert|init)|optim\.functional|profiler\.|autograd\.(profiler_|variable|anomaly|gradcheck)|"
     r"utils\.(backcompat|collect_env|mkldnn|backend_r|benchmark\.|bundled|cpp|data\.(backward|datapipes|graph)|debug_log|file_|hipify|jit|mobile|"
     r"model_dump|show_|serialization|throughput|viz|weak|flop|module_tracker|tensorboard|bottleneck)|"
-    r"multiprocessing\.|accelerator\.|torch_version|functional$|foreach|signal$|return_types|types$|version$|linalg\.|"
+    r"multiprocessing\.|accelerator\.|torch_version|functional$|foreach|signal$|signal\.windows\.|return_types|types$|version$|linalg\.|"
     r"amp\.|cpu\.amp\.|cuda\.amp\.|sparse\.semi"
 )
 NEED_MORE = {"utils.tensorboard": ["FileWriter", "SummaryWriter"]}  # modules that need a package to be imported
@@ -141,18 +140,60 @@ def status(module, name):
 _NONE = object()
 
 
-def table(module):
-    """The page's part of a module: its names by status."""
-    every = names()[module]
-    lines, kinds = [], {n: status(module, n) for n in every}
-    for kind in ("native", "composed", "missing"):
-        found = [n for n in every if kinds[n] == kind]
-        if found:
-            lines += [textwrap.fill(f"**{kind}** ({len(found)}): " + ", ".join(f"`{n}`" for n in found), 118), ""]
+def group(section):
+    """The modules of a section of the page: those of the name, and of packages below it."""
+    return [m for m in names() if m == section or m.startswith(section + ".")]
+
+
+def table(section):
+    """The page's part of a section: the names that are here by status, and a table of those that are refused."""
+    lines, refused, modules = [], {}, group(section)
+    for module in modules:
+        every = {n: status(module, n) for n in names()[module]}
+        for kind in ("native", "composed", "missing"):
+            found = [n for n in every if every[n][0] == kind]
+            if found:
+                told = f"`{module}`, " if len(modules) > 1 else ""
+                text = f"{told}**{kind}** ({len(found)}): " + ", ".join(f"`{n}`" for n in found)
+                lines += [textwrap.fill(text, 118, break_on_hyphens=False), ""]
+        for n, (kind, why) in every.items():
+            if kind == "refused":
+                refused.setdefault(why, []).append(f"`{module}.{n}`" if len(modules) > 1 else f"`{n}`")
+    if refused:
+        lines += ["| refused | why, and what there is |", "| --- | --- |"]
+        lines += [f"| {', '.join(_short(found))} | {why.replace('|', chr(92) + '|')} |" for why, found in refused.items()]
+        lines += [""]
     return "\n".join(lines)
+
+
+def _short(found):
+    """A list of refused names; of a long one the first and the last."""
+    return found if len(found) <= 40 else [*found[:20], f"… ({len(found)} in all)", found[-1]]
+
+
+def whole():
+    """The page's part of the modules that are refused whole."""
+    from treadle.torch import _names
+
+    lines = ["| refused | why, and what there is |", "| --- | --- |"]
+    rows = {}
+    for module, reasons in _names.REFUSED.items():
+        if "*" in reasons and ours(module.removeprefix("torch.")).__class__.__name__ == "_Refused":
+            rows.setdefault(reasons["*"], []).append(f"`{module}`")
+    return "\n".join([*lines, *(f"| {', '.join(found)} | {why} |" for why, found in rows.items()), ""])
+
+
+def share():
+    """How many names there are, and how many of them are here or refused."""
+    kinds = [status(m, n)[0] for m, ns in names().items() for n in ns]
+    here = sum(k in ("native", "composed") for k in kinds)
+    return (
+        f"Of {len(kinds)} names in {len(names())} modules {here} are here ({here / len(kinds):.0%}), "
+        f"{kinds.count('refused')} are refused and {kinds.count('missing')} missing.\n"
+    )
 
 
 if __name__ == "__main__":
     if "--names" in sys.argv:
         sys.exit(write_names())
-    page_tables.write(PAGE, table)
+    page_tables.write(PAGE, lambda section: {"whole": whole, "share": share}.get(section, lambda: table(section))())

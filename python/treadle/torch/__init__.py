@@ -70,6 +70,8 @@ def _attach():
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
+    for name, method in _modules.refused_methods().items():
+        setattr(Tensor, name, method)
     Tensor._make_subclass = staticmethod(_core._make_subclass)
 
 

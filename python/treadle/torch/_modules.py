@@ -32,6 +32,21 @@ def refusing(module):
     return __getattr__
 
 
+def refused_methods():
+    """{name: a method that is NotImplementedError with the reason} of those of torch.Tensor that are refused."""
+    return {name: _method(name, why) for names, why in REFUSED["torch.Tensor"].items() for name in names.split()}
+
+
+def _method(name, why):
+    def refused(self, *args, **kwargs):
+        raise NotImplementedError(f"Tensor.{name} is not in treadle.torch: {why}")
+
+    refused.__name__ = refused.__qualname__ = name
+    refused.__doc__ = f"NotImplementedError: {why}."
+    refused._refused = True
+    return refused
+
+
 class Refused:
     """Stands for a name of a refused module: an import of it goes through, its use is NotImplementedError."""
 

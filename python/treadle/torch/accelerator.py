@@ -1,6 +1,6 @@
 """torch.accelerator: the GPUs whatever their kind, which here are CUDA's."""
 
-from . import _device, cuda
+from . import _device, _modules, cuda
 
 _KIND = _device.device("cuda")
 
@@ -115,3 +115,6 @@ def get_memory_info(device_index=None, /):
     """(free, total) bytes of the GPU. RuntimeError: there is none."""
     _checked()
     return cuda.mem_get_info(device_index)
+
+
+__getattr__ = _modules.refusing("torch.accelerator")

@@ -7,6 +7,7 @@ import math
 from operator import index as _index
 
 from ..linalg import _best_order
+from . import _modules
 from ._prim import Tensor, apply, array, reduce, scalar, td, wrap
 from ._register import both, function
 from ._tensor import _axes
@@ -324,3 +325,6 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     a = A.transpose(-2, -1) if transpose else A
     x = solve_triangular(a, b, upper=upper != transpose, unitriangular=unitriangular)
     return named("triangular_solve", "solution cloned_coefficient")(x, A.clone())
+
+
+__getattr__ = _modules.refusing("torch.linalg")

@@ -2,15 +2,43 @@
 
 from . import constraints as c
 from ._continuous import (
-    Beta, Dirichlet, Exponential, Gamma, HalfNormal, Laplace, MultivariateNormal, Normal, Uniform,
+    Beta,
+    Dirichlet,
+    Exponential,
+    Gamma,
+    HalfNormal,
+    Laplace,
+    MultivariateNormal,
+    Normal,
+    Uniform,
 )  # fmt: skip
 from ._derived import (
-    Cauchy, Chi2, ExpRelaxedCategorical, FisherSnedecor, Gumbel, HalfCauchy, InverseGamma, Kumaraswamy, LogNormal, LogisticNormal,
-    LogitRelaxedBernoulli, NegativeBinomial, Pareto, RelaxedBernoulli, RelaxedOneHotCategorical, StudentT, Weibull,
+    Cauchy,
+    Chi2,
+    ExpRelaxedCategorical,
+    FisherSnedecor,
+    Gumbel,
+    HalfCauchy,
+    InverseGamma,
+    Kumaraswamy,
+    LogisticNormal,
+    LogitRelaxedBernoulli,
+    LogNormal,
+    NegativeBinomial,
+    Pareto,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+    StudentT,
+    Weibull,
 )  # fmt: skip
 from ._discrete import Bernoulli, Binomial, Categorical, Geometric, Multinomial, OneHotCategorical, Poisson
 from ._rarer import (
-    ContinuousBernoulli, GeneralizedPareto, LKJCholesky, LowRankMultivariateNormal, VonMises, Wishart,
+    ContinuousBernoulli,
+    GeneralizedPareto,
+    LKJCholesky,
+    LowRankMultivariateNormal,
+    VonMises,
+    Wishart,
 )  # fmt: skip
 
 _PROBS = {"probs": c.unit_interval, "logits": c.real}

@@ -10,7 +10,7 @@ import time
 import timeit
 
 from ... import _core
-from .. import get_num_threads, set_num_threads
+from .. import _modules, get_num_threads, set_num_threads
 from ..cuda import is_available
 from ..cuda import synchronize as _gpu_done
 
@@ -231,3 +231,6 @@ class Compare:
     def print(self):
         """Prints it."""
         print(self)
+
+
+__getattr__ = _modules.refusing("torch.utils.benchmark")

@@ -2,6 +2,7 @@
 
 import warnings
 
+from .. import _modules
 from ..nn.modules._hooks import Handle as RemovableHandle
 
 __all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
@@ -22,3 +23,6 @@ def warn_if_has_hooks(tensor):
                 "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
                 stacklevel=2,
             )
+
+
+__getattr__ = _modules.refusing("torch.utils.hooks")

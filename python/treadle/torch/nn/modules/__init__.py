@@ -1,7 +1,6 @@
 """The modules of ``torch.nn``."""
 
 from ... import _modules as _absent
-
 from .activation import *  # noqa: F403
 from .activation import __all__ as _activations
 from .adaptive import AdaptiveLogSoftmaxWithLoss

@@ -79,9 +79,10 @@ class BasePruningMethod:
         name = self._tensor_name
         if name + "_mask" not in module._buffers:
             raise ValueError(f"Module {module} has to be pruned before pruning can be removed")
-        original = module._parameters.pop(name + "_orig")
         with torch.no_grad():
-            original.data = self.apply_mask(module).detach()
+            values = self.apply_mask(module).detach()
+        original = module._parameters.pop(name + "_orig")
+        original.data = values
         del module._buffers[name + "_mask"]
         if name in module.__dict__:
             delattr(module, name)

@@ -1,6 +1,9 @@
 """``torch.utils.data``: data sets, in which order their items come, and batches of them."""
 
+from ... import _modules
 from ._utils.collate import default_collate, default_convert
+from ._utils.worker import WorkerInfo, get_worker_info
+from .dataloader import DataLoader
 from .dataset import (
     ChainDataset,
     ConcatDataset,
@@ -11,7 +14,6 @@ from .dataset import (
     TensorDataset,
     random_split,
 )
-from .dataloader import DataLoader
 from .distributed import DistributedSampler
 from .sampler import (
     BatchSampler,
@@ -21,7 +23,6 @@ from .sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from ._utils.worker import WorkerInfo, get_worker_info
 
 __all__ = [
     "BatchSampler",
@@ -45,3 +46,6 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+
+__getattr__ = _modules.refusing("torch.utils.data")
