@@ -7,7 +7,7 @@ the table. A module with "*" that has no file is refused whole (_modules).
 from fnmatch import fnmatchcase
 
 _COMPILED = "all that treadle records is compiled; there is no graph in Python to look into: TREADLE_DUMP prints it"
-_GRAPHS = "operations are recorded by the core, not by Python tracing; treadle.explain() and TREADLE_DUMP show them"
+_GRAPHS = "operations are recorded by the core, not by Python tracing; python -m treadle --explain and TREADLE_DUMP show them"
 _SAVED = "save the weights with torch.save(model.state_dict()) or as safetensors, which other runtimes load"
 _QUANTISED = "tensors of quantised dtypes are not there; torch.autocast computes in half types"
 _OTHER_DEVICES = "treadle runs on CPUs and NVIDIA GPUs"
@@ -217,8 +217,8 @@ HOMES = {
         transformer upsampling""".split(), "nn.modules")
     | {"batchnorm": "nn.modules.sync nn.modules.norm nn.modules", "instancenorm": "nn.modules.norm nn.modules",
        "pooling": "nn.modules.conv nn.modules", "loss": "nn.modules.activation nn.modules"},
-    "nn.utils": dict.fromkeys("clip_grad convert_parameters fusion memory_format spectral_norm weight_norm".split(),
-                              "nn.utils"),
+    "nn.utils": dict.fromkeys("clip_grad convert_parameters fusion memory_format".split(), "nn.utils")
+    | dict.fromkeys("spectral_norm weight_norm".split(), "nn.utils._weights nn.utils"),
     "optim": dict.fromkeys("adadelta adagrad adam adamax adamw asgd nadam radam rmsprop rprop sparse_adam".split(), "optim"),
     "cuda": dict.fromkeys("memory random".split(), "cuda"),
 }  # fmt: skip

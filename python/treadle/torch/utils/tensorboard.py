@@ -220,7 +220,7 @@ class SummaryWriter:
 
     def add_graph(self, model, input_to_model=None, verbose=False, use_strict_trace=True):
         """NotImplementedError."""
-        self._refuse("add_graph", "print(model) shows its modules, treadle.explain() what is computed")
+        self._refuse("add_graph", "print(model) shows its modules, TREADLE_DUMP what is computed")
 
     def _refuse(self, name, instead, *unused, **options):
         raise NotImplementedError(f"SummaryWriter.{name} is not in treadle.torch: {instead}")
