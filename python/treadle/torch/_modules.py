@@ -7,7 +7,7 @@ raises NotImplementedError with the reason when it is used.
 import sys
 import types
 from importlib import import_module
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 
 from ._names import HOMES, REFUSED, reason
 
@@ -21,11 +21,14 @@ def refusal(module, name):
 
 
 def refusing(module):
-    """The __getattr__ of a package of treadle.torch, by PyTorch's name: a module of it is imported, all else refused."""
+    """The __getattr__ of a module of treadle.torch, by PyTorch's name: a module below it is imported, all else refused."""
+    ours = _ROOT + module.removeprefix("torch")
 
     def __getattr__(name):
-        full = _ROOT + f"{module}.{name}".removeprefix("torch")
-        if _home(full) or "*" in REFUSED.get(f"{module}.{name}", ()):
+        full = f"{ours}.{name}"
+        folder = None if name.startswith("__") else getattr(sys.modules[ours], "__path__", None)
+        below = folder and PathFinder.find_spec(full, folder)
+        if below or _home(full) or "*" in REFUSED.get(f"{module}.{name}", ()):
             return import_module(full)
         raise refusal(module, name)
 

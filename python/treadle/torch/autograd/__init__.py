@@ -1,7 +1,5 @@
 """torch.autograd: backward passes, functions with derivatives of one's own, and modes in which nothing is recorded."""
 
-from importlib import import_module
-
 from .. import _modules
 from .._prim import Tensor
 from . import functional, grad_mode
@@ -15,12 +13,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-_LATER = {"forward_ad", "graph", "profiler"}
-_absent = _modules.refusing("torch.autograd")
-
-
-def __getattr__(name):
-    return import_module(f"{__name__}.{name}") if name in _LATER else _absent(name)
+__getattr__ = _modules.refusing("torch.autograd")
 
 
 # ---- checks ----

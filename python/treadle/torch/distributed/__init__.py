@@ -557,15 +557,12 @@ def set_debug_level_from_env():
 
 
 _LATER = {"DeviceMesh": "device_mesh", "init_device_mesh": "device_mesh"}
-_PACKAGES = {"checkpoint", "device_mesh", "fsdp"}
 _absent = _modules.refusing("torch.distributed")
 
 
 def __getattr__(name):
     from importlib import import_module
 
-    if name in _PACKAGES:
-        return import_module(f"{__name__}.{name}")
     if name in _LATER:
         return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
     return _absent(name)

@@ -24,7 +24,8 @@ def _pool(rank, input, kernel_size, output_size, output_ratio, return_indices, s
     x = input if input.dim() == rank + 2 else input.unsqueeze(0)
     kernel, space = spread(kernel_size, rank, "kernel_size"), tuple(x.shape[2:])
     if output_size is None:
-        out = tuple(int(n * r) for n, r in zip(space, spread(output_ratio, rank, "output_ratio"), strict=True))
+        ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * rank
+        out = tuple(int(n * r) for n, r in zip(space, ratios, strict=True))
     else:
         out = spread(output_size, rank, "output_size")
     if any(o + k - 1 > n for o, k, n in zip(out, kernel, space, strict=True)):

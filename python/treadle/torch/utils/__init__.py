@@ -1,15 +1,9 @@
 """``torch.utils``: data sets and loaders, checkpoints of a model's parts, timing, trees of values, event files."""
 
-from importlib import import_module
-
 from .. import _modules
 from . import checkpoint, data
 
 __all__ = ["checkpoint", "data", "set_module", "swap_tensors"]
-
-_absent = _modules.refusing("torch.utils")
-_MODULES = set("_pytree benchmark collect_env deterministic dlpack hooks model_zoo tensorboard".split())
-
 
 def swap_tensors(t1, t2):
     """t1 and t2 change places: each name has the other's value, gradient and attributes from now on."""
@@ -30,7 +24,4 @@ def set_module(obj, mod):
     obj.__module__ = mod
 
 
-def __getattr__(name):
-    if name in _MODULES:
-        return import_module(f"{__name__}.{name}")
-    return _absent(name)
+__getattr__ = _modules.refusing("torch.utils")

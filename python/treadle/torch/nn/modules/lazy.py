@@ -138,17 +138,13 @@ class _LazyConv(LazyModuleMixin):
 class _LazyNorm(LazyModuleMixin):
     """Batch and instance norms whose num_features is their first input's number of channels."""
 
-    def __init__(self, eps=1e-5, momentum=0.1, affine=None, track_running_stats=None, device=None, dtype=None):
-        affine = self._affine if affine is None else affine
-        track_running_stats = self._affine if track_running_stats is None else track_running_stats
+    def __init__(self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
         made = {"device": device, "dtype": dtype}
         super().__init__(0, eps, momentum, affine, track_running_stats, **made)
         _sized(self, made, ("weight", "bias"))
         for name in ("running_mean", "running_var"):
             if getattr(self, name) is not None:
                 setattr(self, name, UninitializedBuffer(**made))
-
-    _affine = True
 
     def reset_parameters(self):
         if not self.has_uninitialized_params() and self.num_features:
@@ -163,9 +159,9 @@ class _LazyNorm(LazyModuleMixin):
             self.reset_parameters()
 
 
-def _lazy(mixin, cls, **values):
+def _lazy(mixin, cls):
     text = f"{cls.__name__} whose size comes from its first input."
-    return type("Lazy" + cls.__name__, (mixin, cls), {"cls_to_become": cls, "__doc__": text, "__module__": __name__, **values})
+    return type("Lazy" + cls.__name__, (mixin, cls), {"cls_to_become": cls, "__doc__": text, "__module__": __name__})
 
 
 LazyConv1d, LazyConv2d, LazyConv3d = (_lazy(_LazyConv, c) for c in (Conv1d, Conv2d, Conv3d))
@@ -174,5 +170,5 @@ LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d = (
 )
 LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d = (_lazy(_LazyNorm, c) for c in (BatchNorm1d, BatchNorm2d, BatchNorm3d))
 LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d = (
-    _lazy(_LazyNorm, c, _affine=False) for c in (InstanceNorm1d, InstanceNorm2d, InstanceNorm3d)
+    _lazy(_LazyNorm, c) for c in (InstanceNorm1d, InstanceNorm2d, InstanceNorm3d)
 )
