@@ -240,10 +240,8 @@ class profile:
 
     def events(self):
         """An event for each thing that was done."""
-        found = _Events()
-        for r in self._done().records:
-            found.append(_filled(_Event(r.name), [r]))
-        return found + _Events(_ranged(name, [end - begin]) for name, begin, end in self._ranges)
+        done = [_filled(_Event(r.name), [r]) for r in self._done().records]
+        return _Events([*done, *(_ranged(name, [end - begin]) for name, begin, end in self._ranges)])
 
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
         """An event for each name; group_by_stack_n: for each name and line."""
