@@ -161,7 +161,9 @@ def table(section):
                 refused.setdefault(why, []).append(f"`{module}.{n}`" if len(modules) > 1 else f"`{n}`")
     if refused:
         lines += ["| refused | why, and what there is |", "| --- | --- |"]
-        lines += [f"| {', '.join(_short(found))} | {why.replace('|', chr(92) + '|')} |" for why, found in refused.items()]
+        lines += [
+            f"| {', '.join(_short(found))} | {why.replace('|', chr(92) + '|')} |" for why, found in refused.items()
+        ]
         lines += [""]
     return "\n".join(lines)
 

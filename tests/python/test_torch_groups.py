@@ -98,7 +98,10 @@ def test_fsdp_refuses_what_it_would_not_do():
     from treadle.torch.distributed import fsdp
 
     net = torch.nn.Linear(1, 1)
-    for given in ({"mixed_precision": fsdp.MixedPrecision(param_dtype=torch.bfloat16)}, {"cpu_offload": fsdp.CPUOffload(True)}):
+    for given in (
+        {"mixed_precision": fsdp.MixedPrecision(param_dtype=torch.bfloat16)},
+        {"cpu_offload": fsdp.CPUOffload(True)},
+    ):
         with pytest.raises(NotImplementedError, match="autocast|offload"):
             fsdp.FullyShardedDataParallel(net, **given)
     with pytest.raises(NotImplementedError, match="autocast"):

@@ -138,7 +138,9 @@ def test_writing_to_what_is_kept():
 def test_hooks_on_several_gradients():
     a, b, c = (torch.ones(2, requires_grad=True) for _ in range(3))
     every, first = [], []
-    handle = graph.register_multi_grad_hook((a, b), lambda grads: every.append([None if g is None else g.tolist() for g in grads]))
+    handle = graph.register_multi_grad_hook(
+        (a, b), lambda grads: every.append([None if g is None else g.tolist() for g in grads])
+    )
     graph.register_multi_grad_hook((a, b), lambda g: first.append(g.tolist()), mode="any")
     (a * 2 + b * 3 + c).sum().backward()
     assert every == [[[2, 2], [3, 3]]] and len(first) == 1
@@ -281,7 +283,10 @@ def test_sparse_adam_leaves_rows_without_gradients():
     moved = (table.weight.detach() - start).abs().sum(1)
     assert moved[[0, 2, 4]].tolist() == [0, 0, 0]
     assert (start - table.weight.detach())[[1, 3]].reshape(-1).tolist() == pytest.approx([0.2] * 4, rel=1e-4)
-    for make in (lambda: torch.optim.Muon([torch.ones(3, requires_grad=True)]), lambda: torch.optim.Adafactor([torch.ones(1)], d=0.5)):
+    for make in (
+        lambda: torch.optim.Muon([torch.ones(3, requires_grad=True)]),
+        lambda: torch.optim.Adafactor([torch.ones(1)], d=0.5),
+    ):
         with pytest.raises(ValueError):
             make()
 
@@ -313,7 +318,11 @@ def test_forked_workers_take_functions_without_a_name():
 
     (torch.ones(64, 64) @ torch.ones(64, 64)).sum().item()  # the parent has threads at work by now
     loader = torch.utils.data.DataLoader(
-        Local(), batch_size=2, num_workers=2, multiprocessing_context="fork", collate_fn=lambda items: torch.stack(items) @ torch.ones(2)
+        Local(),
+        batch_size=2,
+        num_workers=2,
+        multiprocessing_context="fork",
+        collate_fn=lambda items: torch.stack(items) @ torch.ones(2),
     )
     assert [b.tolist() for b in loader] == [[0, 2], [4, 6], [8, 10]]
     with pytest.raises((AttributeError, pickle.PicklingError)):
@@ -347,7 +356,9 @@ def test_files_may_name_classes_that_are_allowed(tmp_path):
     assert S.get_safe_globals() == []
     S.add_safe_globals([(Settings, f"{__name__}.Settings")])
     try:
-        assert torch.load(path, weights_only=True)["settings"].rate == 3 and S.get_unsafe_globals_in_checkpoint(path) == []
+        assert (
+            torch.load(path, weights_only=True)["settings"].rate == 3 and S.get_unsafe_globals_in_checkpoint(path) == []
+        )
     finally:
         S.clear_safe_globals()
     torch.save(torch.ones(2), path)

@@ -26,7 +26,9 @@ def test_accelerator():
     a = torch.accelerator
     assert a.is_available() == GPU and a.device_count() == torch.cuda.device_count()
     if GPU:
-        assert a.current_accelerator() == torch.device("cuda") and a.current_device_index() == torch.cuda.current_device()
+        assert (
+            a.current_accelerator() == torch.device("cuda") and a.current_device_index() == torch.cuda.current_device()
+        )
         with a.device_index(0):
             a.synchronize()
         assert a.memory_allocated() == torch.cuda.memory_allocated() and len(a.get_memory_info()) == 2
@@ -84,11 +86,19 @@ def test_classes_become_branches():
 
 
 def test_timer_measures_and_compares():
-    timer = benchmark.Timer("f(x)", globals={"f": lambda x: x * 2, "x": 3}, label="doubling", description="now", num_threads=2)
+    timer = benchmark.Timer(
+        "f(x)", globals={"f": lambda x: x * 2, "x": 3}, label="doubling", description="now", num_threads=2
+    )
     before = torch.get_num_threads()
     m, other = timer.blocked_autorange(min_run_time=0.01), timer.timeit(50)
     assert torch.get_num_threads() == before and other.number_per_run == 50 and len(other.times) == 1
-    assert 0 < m.median < 1e-3 and m.iqr >= 0 and sum(m.raw_times) >= 0.01 and "doubling" in repr(m) and "2 threads" in repr(m)
+    assert (
+        0 < m.median < 1e-3
+        and m.iqr >= 0
+        and sum(m.raw_times) >= 0.01
+        and "doubling" in repr(m)
+        and "2 threads" in repr(m)
+    )
     merged = benchmark.Measurement.merge([other, timer.timeit(50)])
     assert len(merged) == 1 and len(merged[0].times) == 2
     text = str(benchmark.Compare([m, other]))
@@ -235,7 +245,11 @@ def test_jit_saves_and_loads(tmp_path):
     net = Doubling()
     scripted = torch.jit.script(net)
     assert isinstance(scripted, torch.jit.ScriptModule) and isinstance(scripted, Doubling)
-    assert scripted.inner is net.inner and scripted.original_name == "Doubling" and list(scripted.state_dict()) == list(net.state_dict())
+    assert (
+        scripted.inner is net.inner
+        and scripted.original_name == "Doubling"
+        and list(scripted.state_dict()) == list(net.state_dict())
+    )
     torch.jit.trace(net, torch.ones(1, 2)).save(tmp_path / "net.ts", _extra_files={"note": "hi"})
     extra = {"note": ""}
     again = torch.jit.load(tmp_path / "net.ts", _extra_files=extra)
@@ -306,7 +320,9 @@ def test_operations_of_ones_own():
     scaled.register_fake(lambda x, k: torch.empty_like(x))
     x = torch.ones(2, requires_grad=True)
     assert torch.ops.mine.scaled(x, 3.0).tolist() == [3, 3] and calls == [3.0]
-    scaled.register_autograd(lambda ctx, g: (g * ctx.k, None), setup_context=lambda ctx, inputs, output: setattr(ctx, "k", inputs[1]))
+    scaled.register_autograd(
+        lambda ctx, g: (g * ctx.k, None), setup_context=lambda ctx, inputs, output: setattr(ctx, "k", inputs[1])
+    )
     torch.ops.mine.scaled(x, k=4.0).sum().backward()
     assert x.grad.tolist() == [4, 4]
     lib = torch.library.Library("mine", "FRAGMENT")

@@ -36,7 +36,10 @@ def _optimizers(torch):
     yield "Adafactor", _steps(torch, lambda p: O.Adafactor(p, lr=0.05, weight_decay=0.01))
     yield "Adafactor.vector", _steps(torch, lambda p: O.Adafactor(p, lr=0.05, maximize=True), (5,))
     yield "Muon", _steps(torch, lambda p: O.Muon(p, lr=0.02))
-    yield "Muon.wide", _steps(torch, lambda p: O.Muon(p, lr=0.02, nesterov=False, adjust_lr_fn="match_rms_adamw"), (2, 5))
+    yield (
+        "Muon.wide",
+        _steps(torch, lambda p: O.Muon(p, lr=0.02, nesterov=False, adjust_lr_fn="match_rms_adamw"), (2, 5)),
+    )
     p = torch.nn.Parameter(r(3, 2))
     optimizer = O.SGD([p], lr=0.5)
     swa = O.swa_utils.SWALR(optimizer, swa_lr=0.1, anneal_epochs=3, anneal_strategy="cos")
@@ -79,8 +82,15 @@ def _functions(torch):
     samples = torch.tensor([[[0.3, 0.6], [0.9, 0.1]]])
     yield "fractional_max_pool2d", F.fractional_max_pool2d(
         r(1, 2, 7, 8), 2, output_size=(3, 4), return_indices=True, _random_samples=samples)  # fmt: skip
-    yield "fractional_max_pool3d", F.fractional_max_pool3d(
-        r(1, 1, 5, 6, 7), 2, output_ratio=0.5, return_indices=True, _random_samples=torch.tensor([[[0.2, 0.5, 0.8]]])
+    yield (
+        "fractional_max_pool3d",
+        F.fractional_max_pool3d(
+            r(1, 1, 5, 6, 7),
+            2,
+            output_ratio=0.5,
+            return_indices=True,
+            _random_samples=torch.tensor([[[0.2, 0.5, 0.8]]]),
+        ),
     )
     yield "upsample_nearest", F.upsample_nearest(r(1, 1, 2, 2), scale_factor=2)
     yield "upsample_bilinear", F.upsample_bilinear(r(1, 1, 2, 2), (3, 3))

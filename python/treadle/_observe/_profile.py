@@ -25,7 +25,8 @@ class profile:
     print(p)                     # a table: what took the time, by line
     p.save("trace.json")         # for https://ui.perfetto.dev or chrome://tracing
 
-    records: all Records; zero: the clock's nanoseconds when the first began. The device's times are read afterwards: nothing waits for it while the program runs."""
+    records: all Records; zero: the clock's nanoseconds when the first began. The device's times are read afterwards:
+    nothing waits for it while the program runs."""
 
     def __init__(self):
         self.records = []

@@ -105,9 +105,8 @@ def get_device_module(device=None):  # noqa: F811 - PyTorch's name of the parame
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
 _MODULES = set(
-    "__config__ __future__ accelerator amp backends compiler cpu cuda distributed distributions func functional futures "
-    "hub jit library mps mtia multiprocessing nn optim overrides profiler quasirandom return_types serialization signal "
-    "sparse storage testing torch_version types utils version xpu".split()
+    "accelerator amp backends compiler cpu cuda distributed distributions func futures hub jit library mps mtia "
+    "multiprocessing nn optim profiler serialization signal sparse storage testing types utils version xpu".split()
 )
 _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp"}
 _FROM |= dict.fromkeys(

@@ -21,7 +21,8 @@ def refusal(module, name):
 
 
 def refusing(module):
-    """The __getattr__ of a module of treadle.torch, by PyTorch's name: a module below it is imported, all else refused."""
+    """The __getattr__ of a module of treadle.torch, by PyTorch's name: a module below it is imported, all else
+    refused."""
     ours = _ROOT + module.removeprefix("torch")
 
     def __getattr__(name):

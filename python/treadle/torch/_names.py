@@ -7,20 +7,26 @@ the table. A module with "*" that has no file is refused whole (_modules).
 from fnmatch import fnmatchcase
 
 _COMPILED = "all that treadle records is compiled; there is no graph in Python to look into: TREADLE_DUMP prints it"
-_GRAPHS = "operations are recorded by the core, not by Python tracing; python -m treadle --explain and TREADLE_DUMP show them"
+_GRAPHS = (
+    "operations are recorded by the core, not by Python tracing; python -m treadle --explain and TREADLE_DUMP show them"
+)
 _SAVED = "save the weights with torch.save(model.state_dict()) or as safetensors, which other runtimes load"
 _QUANTISED = "tensors of quantised dtypes are not there; torch.autocast computes in half types"
 _OTHER_DEVICES = "treadle runs on CPUs and NVIDIA GPUs"
 _ONE_DEVICE = "a process has one device here: nn.parallel.DistributedDataParallel averages gradients between processes"
 _WHOLE = "tensors are whole in each process, or a part that the program itself cuts and sends"
 _REMOTE = "objects do not live in other processes: torch.distributed has send, recv and the collectives"
-_LAUNCHED = "start the processes with torchrun, mpirun or `python -m treadle.distributed`; a lost process ends the group"
+_LAUNCHED = (
+    "start the processes with torchrun, mpirun or `python -m treadle.distributed`; a lost process ends the group"
+)
 _SPARSE = "sparse tensors are of coordinates (COO): torch.sparse_coo_tensor, Tensor.to_sparse, torch.sparse.mm"
 _NESTED = "tensors are rectangular: pad the rows (nn.utils.rnn.pad_sequence) and give a mask"
 _NAMED = "PyTorch gives named dimensions up; give the number of the dimension"
 _CPP = "treadle has no C++ tensors: write kernels with treadle.cuda.jit, RawKernel, or a C function through ctypes"
 _GONE = "PyTorch itself has removed or deprecated it"
 _INSIDE = "a part of PyTorch's own machinery"
+_PIPES = "PyTorch gives data pipes up: IterableDataset and generators do what they did"
+_HANDLES = "handles of libraries for PyTorch's own calls; treadle.pycuda.driver has the driver's"
 _POOL = "treadle.memory serves each device's pool; torch.cuda.memory_stats tells what it holds"
 
 # {module or class of PyTorch's: {names, with * for a rest: reason}}
@@ -62,11 +68,11 @@ REFUSED = {
     "torch.utils.mobile_optimizer": {"*": f"programs for phones are not written: {_SAVED}"},
     "torch.utils.bottleneck": {"*": "python -m treadle --profile script.py tells where the time goes"},
     "torch.utils.jit": {"*": _COMPILED},
-    "torch.utils.data.datapipes": {"*": "PyTorch gives data pipes up: IterableDataset and generators do what they did"},
+    "torch.utils.data.datapipes": {"*": _PIPES},
     "torch": {
         "AVG SUM PRIVATE_OPS USE_GLOBAL_DEPS USE_RTLD_GLOBAL_WITH_LIBTORCH get_file_path merge_type_from_type_comment "
-        "prepare_multiprocessing_environment profiler_allow_cudagraph_* slice_inverse thread_safe_generator unify_type_list":
-            _INSIDE,
+        "prepare_multiprocessing_environment profiler_allow_cudagraph_* slice_inverse thread_safe_generator "
+        "unify_type_list": _INSIDE,
         "as_strided_": "a tensor keeps its shape and strides: take what as_strided gives",
         "dequantize empty_quantized int_repr": _QUANTISED,
         "eig lstsq solve symeig": f"{_GONE}: torch.linalg has eig, lstsq, solve and eigh",
@@ -112,10 +118,9 @@ REFUSED = {
         "get_per_process_memory_fraction host_memory_stats* memory_snapshot memory_stats_as_nested_dict "
         "reset_*host_memory_stats reset_max_memory_cached use_mem_pool": _POOL,
         "DEVICE_REQUIREMENT* Device PYTORCH_RELEASES_CODE_CC default_generators has_half has_magma": _INSIDE,
-        "check_error cudaStatus cudart current_blas_handle current_solver_handle":
-            "handles of libraries for PyTorch's own calls; treadle.pycuda.driver has the driver's",
-        "clock_rate device_memory_used list_gpu_processes memory_usage power_draw temperature utilization":
-            "nvidia-smi tells what a GPU does",
+        "check_error cudaStatus cudart current_blas_handle current_solver_handle": _HANDLES,
+        "clock_rate device_memory_used list_gpu_processes memory_usage power_draw temperature "
+        "utilization": "nvidia-smi tells what a GPU does",
         "export_dot export_graph_data": "PyTorch's drawings of CUDA graphs",
         "get_gencode_flags": "kernels are compiled for the GPU that is there",
         "get_stream_from_external": "treadle.cuda.external_stream takes a stream of another library's",
@@ -140,13 +145,21 @@ REFUSED = {
     "torch.fft": {"Tensor": _INSIDE},
     "torch.func": {"debug_unwrap": _INSIDE, "rearrange": "Tensor.reshape, permute and expand do what it does"},
     "torch.jit": {"CompilationUnit export_opnames": "there is no TorchScript: Python's functions run as they are"},
-    "torch.library": {"get_kernel": _CPP, "register_torch_dispatch": _INSIDE, "wrap_triton": "treadle.cuda.jit compiles kernels"},
+    "torch.library": {
+        "get_kernel": _CPP,
+        "register_torch_dispatch": _INSIDE,
+        "wrap_triton": "treadle.cuda.jit compiles kernels",
+    },
     "torch.linalg": {
         "ldl_factor ldl_factor_ex ldl_solve": "torch.linalg.solve solves symmetric systems, cholesky_ex definite ones",
         "matrix_sqrth": "torch.linalg.eigh gives what it is made of",
         "polar": "torch.linalg.svd gives what it is made of: U @ Vh and V @ diag(S) @ Vh",
     },
-    "torch.nn": {"Container NLLLoss2d": _GONE, "CrossMapLRN2d": "nn.LocalResponseNorm is there", "factory_kwargs": _INSIDE},
+    "torch.nn": {
+        "Container NLLLoss2d": _GONE,
+        "CrossMapLRN2d": "nn.LocalResponseNorm is there",
+        "factory_kwargs": _INSIDE,
+    },
     "torch.nn.attention": {"*": "attention has one way to be computed, which fuses"},
     "torch.nn.attention.flex_attention": {"*": "flex_attention returns the sums with return_lse=True"},
     "torch.nn.functional": {
@@ -164,25 +177,29 @@ REFUSED = {
     "torch.nn.modules.loss": {"NLLLoss2d": _GONE},
     "torch.nn.modules.module": {"register_module_*": "register the hook on each module of model.modules()"},
     "torch.nn.modules.normalization": {"CrossMapLRN2d": "nn.LocalResponseNorm is there"},
-    "torch.nn.utils.parametrizations": {"orthogonal": "nn.init.orthogonal_ begins with an orthogonal matrix; "
-                                                      "torch.linalg.qr makes one within a parametrization"},
+    "torch.nn.utils.parametrizations": {
+        "orthogonal": "nn.init.orthogonal_ begins with an orthogonal matrix; torch.linalg.qr makes one within a "
+        "parametrization",
+    },
     "torch.nn.utils.spectral_norm": {"SpectralNorm*": _INSIDE},
     "torch.nn.utils.weight_norm": {"WeightNorm": _INSIDE},
     "torch.optim": {"functional": "optimizers' steps are methods", "swap_in_optimizer_params_and_state": _INSIDE},
     "torch.optim.optimizer": {"register_optimizer_step_*": "optimizer.register_step_post_hook and _pre_hook are there"},
     "torch.optim.sgd": {"sgd": "torch.optim.SGD(...).step() does it"},
-    "torch.overrides": {"*": "subclasses of Tensor define __torch_function__; there is no list of what may be replaced"},
+    "torch.overrides": {
+        "*": "subclasses of Tensor define __torch_function__; there is no list of what may be replaced"
+    },
     "torch.profiler": {"*": "torch.profiler.profile records all there is, and export_chrome_trace writes it"},
     "torch.quasirandom": {"SobolEngine": "scipy.stats.qmc.Sobol draws such numbers: torch.from_numpy takes them"},
     "torch.random": {"thread_safe_generator": "generators may be used by several threads"},
     "torch.serialization": {
-        "default_restore_location location_tag register_package": "map_location, a device or a function, places tensors",
+        "default_restore_location location_tag register_package": "map_location places tensors: a device or a function",
         "skip_data": "a file holds its tensors' values",
         "StorageType check_module_version_greater_or_equal mkdtemp normalize_storage_type storage_to_tensor_type "
         "validate_*": _INSIDE,
     },
     "torch.sparse": {
-        "SparseSemiStructured* to_sparse_semi_structured": "matrices with two zeros in four have no kernels of their own",
+        "SparseSemiStructured* to_sparse_semi_structured": "matrices with two zeros in four have no own kernels",
         "as_sparse_gradcheck check_sparse_tensor_invariants": "indices are always looked at where a tensor is made",
         "log_softmax softmax solve": _SPARSE,
     },
@@ -194,34 +211,43 @@ REFUSED = {
     "torch.utils.benchmark": {"*": "Timer, Measurement and Compare are there"},
     "torch.utils.checkpoint": {"*": "checkpoint computes again all that its function records"},
     "torch.utils.data": {
-        "*DataPipe DataChunk functional_datapipe guaranteed_datapipes_determinism non_deterministic argument_validation "
-        "runtime_validation*": "PyTorch gives data pipes up: IterableDataset and generators do what they did",
+        "*DataPipe DataChunk functional_datapipe guaranteed_datapipes_determinism non_deterministic "
+        "argument_validation runtime_validation*": _PIPES,
     },
     "torch.utils.dlpack": {"DLDeviceType ReadOnlyTensorWrapper": _INSIDE},
     "torch.utils.hooks": {"BackwardHook": _INSIDE},
     "torch.utils.model_zoo": {"tqdm": "the package tqdm has it"},
-}  # fmt: skip
+}
 
 # PyTorch's modules whose names stand elsewhere here: {package: {module: where, one or more}}.
 HOMES = {
     "distributions": dict.fromkeys(
-        """bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution exp_family exponential
-        fishersnedecor gamma generalized_pareto geometric gumbel half_cauchy half_normal independent inverse_gamma kl
+        """bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution exp_family
+        exponential fishersnedecor gamma generalized_pareto geometric gumbel half_cauchy half_normal independent
+        inverse_gamma kl
         kumaraswamy laplace lkj_cholesky log_normal logistic_normal lowrank_multivariate_normal mixture_same_family
         multinomial multivariate_normal negative_binomial normal one_hot_categorical pareto poisson relaxed_bernoulli
         relaxed_categorical studentT transformed_distribution uniform von_mises weibull wishart""".split(),
         "distributions",
     ),
     "nn.modules": dict.fromkeys(
-        """batchnorm channelshuffle distance dropout flatten fold instancenorm loss normalization padding pixelshuffle pooling
-        transformer upsampling""".split(), "nn.modules")
-    | {"batchnorm": "nn.modules.sync nn.modules.norm nn.modules", "instancenorm": "nn.modules.norm nn.modules",
-       "pooling": "nn.modules.conv nn.modules", "loss": "nn.modules.activation nn.modules"},
+        """batchnorm channelshuffle distance dropout flatten fold instancenorm loss normalization padding pixelshuffle
+        pooling transformer upsampling""".split(),
+        "nn.modules",
+    )
+    | {
+        "batchnorm": "nn.modules.sync nn.modules.norm nn.modules",
+        "instancenorm": "nn.modules.norm nn.modules",
+        "pooling": "nn.modules.conv nn.modules",
+        "loss": "nn.modules.activation nn.modules",
+    },
     "nn.utils": dict.fromkeys("clip_grad convert_parameters fusion memory_format".split(), "nn.utils")
     | dict.fromkeys("spectral_norm weight_norm".split(), "nn.utils._weights nn.utils"),
-    "optim": dict.fromkeys("adadelta adagrad adam adamax adamw asgd nadam radam rmsprop rprop sparse_adam".split(), "optim"),
+    "optim": dict.fromkeys(
+        "adadelta adagrad adam adamax adamw asgd nadam radam rmsprop rprop sparse_adam".split(), "optim"
+    ),
     "cuda": dict.fromkeys("memory random".split(), "cuda"),
-}  # fmt: skip
+}
 
 
 def reason(module, name):

@@ -60,11 +60,19 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     return out
 
 
-def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+def empty_permuted(
+    size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False
+):
     """A tensor whose dims lie in memory in the order of physical_layout."""
     out = torch.empty([size[d] for d in physical_layout], dtype=dtype, device=device)
     back = [list(physical_layout).index(d) for d in range(len(size))]
     return out.permute(back).requires_grad_(requires_grad)
+
+
+def new_empty_strided(self, size, stride, dtype=None, device=None, requires_grad=False, **unused):
+    """empty_strided, of the tensor's dtype and device."""
+    made = torch.empty_strided(size, stride, dtype=dtype or self.dtype, device=device or self.device)
+    return made.requires_grad_(requires_grad)
 
 
 def fill(input, value):
@@ -157,7 +165,8 @@ def embedding_bag(
     weight, indices, offsets=None, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None,
     include_last_offset=False, padding_idx=None,
 ):  # fmt: skip
-    """(nn.functional.embedding_bag with a number for its mode, and three tensors that only PyTorch's backward reads)."""
+    """(nn.functional.embedding_bag with a number for its mode, and three tensors that only PyTorch's backward
+    reads)."""
     out = torch.nn.functional.embedding_bag(
         indices, weight, offsets, mode=("sum", "mean", "max")[mode], per_sample_weights=per_sample_weights,
         include_last_offset=include_last_offset, padding_idx=padding_idx,
@@ -314,9 +323,7 @@ def nonzero_static(input, *, size, fill_value=-1):
     return torch.cat([found, more])
 
 
-def segment_reduce(
-    data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None
-):
+def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
     """The sum, mean, max, min or prod of parts of data along axis 0, of these lengths, or between these offsets."""
     if axis != 0 or (lengths is None) == (offsets is None):
         raise RuntimeError("segment_reduce: give lengths or offsets, and axis 0")
@@ -373,10 +380,12 @@ def get_deterministic_debug_mode():
 
 
 def set_deterministic_debug_mode(debug_mode):
-    """"default", "warn" or "error", or their numbers: the latter two are use_deterministic_algorithms(True)."""
+    """ "default", "warn" or "error", or their numbers: the latter two are use_deterministic_algorithms(True)."""
     number = _MODES.index(debug_mode) if debug_mode in _MODES else debug_mode
     if number not in (0, 1, 2):
-        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, 2, 'default', 'warn' or 'error', but got {debug_mode}")
+        raise RuntimeError(
+            f"invalid value of debug_mode, expected 0, 1, 2, 'default', 'warn' or 'error', but got {debug_mode}"
+        )
     _mode[0] = number
     torch.use_deterministic_algorithms(number > 0)
 

@@ -56,7 +56,9 @@ def train(args, model, device, loader, optimizer, epoch):
         optimizer.step()
         if batch_idx % 4 == 0:
             done = 100.0 * batch_idx / len(loader)
-            print(f"Train Epoch: {epoch} [{batch_idx * len(data)}/{len(loader.dataset)} ({done:.0f}%)]\t{loss.item():.4f}")
+            print(
+                f"Train Epoch: {epoch} [{batch_idx * len(data)}/{len(loader.dataset)} ({done:.0f}%)]\t{loss.item():.4f}"
+            )
 
 
 def test(model, device, loader):

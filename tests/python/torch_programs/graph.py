@@ -64,7 +64,11 @@ for model, matrix in ((GCN(6, 8, 2), adj), (nn.ModuleList([Attention(6, 8), nn.L
     idx_train = torch.arange(0, n, 2)
     for _ in range(60):
         optimizer.zero_grad()
-        output = model(features, matrix) if isinstance(model, GCN) else F.log_softmax(model[1](F.elu(model[0](features, matrix))), 1)
+        output = (
+            model(features, matrix)
+            if isinstance(model, GCN)
+            else F.log_softmax(model[1](F.elu(model[0](features, matrix))), 1)
+        )
         loss = nn.NLLLoss()(output[idx_train], labels[idx_train])
         loss.backward()
         optimizer.step()

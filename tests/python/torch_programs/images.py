@@ -58,7 +58,7 @@ optimizerG = optim.Adam(netG.parameters(), lr=0.0002, betas=(0.5, 0.999))
 real = torch.tanh(torch.randn(32, 1, 16, 16))
 loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(real), batch_size=16, shuffle=True)
 for epoch in range(2):
-    for i, (real_cpu,) in enumerate(loader, 0):
+    for i, (real_cpu,) in enumerate(loader, 0):  # noqa: B007
         netD.zero_grad()
         real_cpu = real_cpu.to(device)
         label = torch.full((real_cpu.size(0),), 1, dtype=real_cpu.dtype, device=device)
@@ -103,7 +103,7 @@ class VAE(nn.Module):
 model = VAE().to(device)
 optimizer = optim.Adam(model.parameters(), lr=1e-2)
 data, first = (torch.rand(128, 1, 8, 8) > 0.5).float(), None
-for epoch in range(8):
+for epoch in range(8):  # noqa: B007
     for (batch,) in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(data), batch_size=32):
         optimizer.zero_grad()
         recon, mu, logvar = model(batch.to(device))

@@ -73,7 +73,7 @@ def finish_episode(critic):
 
 
 running_reward = 4.0
-for i_episode in range(1, 61):
+for i_episode in range(1, 61):  # noqa: B007
     state, _ = env.reset()
     ep_reward = 0
     for _ in range(1, 100):

@@ -29,10 +29,15 @@ loader = DataLoader(set_of, batch_size=16, sampler=WeightedRandomSampler(torch.o
 assert len(list(DistributedSampler(set_of, num_replicas=2, rank=1))) == 32
 averaged, optimizer = AveragedModel(model), torch.optim.AdamW(model.parameters(), lr=1e-2)
 swa = SWALR(optimizer, swa_lr=5e-3)
-with SummaryWriter("runs/one") as writer, profile(
-    activities=[ProfilerActivity.CPU], schedule=schedule(wait=1, warmup=1, active=2),
-    on_trace_ready=lambda p: p.export_chrome_trace("trace.json"), record_shapes=True,
-) as prof:
+with (
+    SummaryWriter("runs/one") as writer,
+    profile(
+        activities=[ProfilerActivity.CPU],
+        schedule=schedule(wait=1, warmup=1, active=2),
+        on_trace_ready=lambda p: p.export_chrome_trace("trace.json"),
+        record_shapes=True,
+    ) as prof,
+):
     for step in range(4):
         for a, b in loader:
             with record_function("step"):

@@ -66,7 +66,7 @@ lr, losses = 5.0, []
 for epoch in range(1, 4):
     model.train()
     start, total, hidden = time.time(), 0.0, model.init_hidden(8)
-    for batch, i in enumerate(range(0, data.size(0) - 1, bptt)):
+    for batch, i in enumerate(range(0, data.size(0) - 1, bptt)):  # noqa: B007
         seq_len = min(bptt, len(data) - 1 - i)
         inputs, targets = data[i : i + seq_len], data[i + 1 : i + 1 + seq_len].view(-1)
         model.zero_grad()

@@ -1,6 +1,7 @@
 """Settings and switches that programs turn, most of which have nothing to turn here."""
 
 import os
+from importlib import import_module
 
 from ... import _core
 from .. import _device
@@ -89,52 +90,24 @@ def set_default_tensor_type(t):
     _device.set_default_device("cuda" if cuda else "cpu")
 
 
-@method()
-def untyped_storage(self):
-    """The bytes below the tensor, as torch.UntypedStorage."""
-    from ..storage import untyped_storage as found
+def _later(home, name):
+    """A method that is a function of another module's, which is imported when it is first called."""
 
-    return found(self)
-
-
-@method()
-def storage(self):
-    """The elements below the tensor, as torch.TypedStorage."""
-    from ..storage import storage as found
-
-    return found(self)
-
-
-@method()
-def storage_type(self):
-    """torch.TypedStorage."""
-    from ..storage import TypedStorage
-
-    return TypedStorage
-
-
-@method()
-def new_empty_strided(self, size, stride, dtype=None, device=None, requires_grad=False, **unused):
-    """torch.empty_strided, of the tensor's dtype and device."""
-    from .. import empty_strided
-
-    made = empty_strided(size, stride, dtype=dtype or self.dtype, device=device or self.device)
-    return made.requires_grad_(requires_grad)
-
-
-def _older(name):
     def call(self, *args, **kwargs):
-        from .. import _older as found
-
-        return getattr(found, name)(self, *args, **kwargs)
+        return getattr(import_module(f"treadle.torch.{home}"), name)(self, *args, **kwargs)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"torch.{name} of the tensor."
+    call.__doc__ = f"treadle.torch.{home}.{name} of the tensor."
     return call
 
 
-for _name in "as_strided_scatter cholesky lu nonzero_static qr".split():
-    method(_name)(_older(_name))
+_HOMES = {
+    "_older": "as_strided_scatter cholesky lu new_empty_strided nonzero_static qr",
+    "storage": "storage storage_type untyped_storage",
+}
+for _home, _names in _HOMES.items():
+    for _name in _names.split():
+        method(_name)(_later(_home, _name))
 
 
 @method()

@@ -41,7 +41,9 @@ class dual_level:
 def make_dual(tensor, tangent, *, level=None):
     """tensor with a tangent. RuntimeError: no level is open; ValueError: not floating-point, or shapes that differ."""
     if not _levels:
-        raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+        )
     if not (tensor.is_floating_point() or tensor.is_complex()):
         raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
     if tensor.shape != tangent.shape:

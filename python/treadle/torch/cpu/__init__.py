@@ -72,7 +72,7 @@ def device_count():
 
 
 def current_device():
-    """"cpu"."""
+    """ "cpu"."""
     return "cpu"
 
 

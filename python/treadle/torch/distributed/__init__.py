@@ -507,7 +507,7 @@ is_xccl_available = is_ucc_available
 
 
 def get_default_backend_for_device(device):
-    """"nccl" for GPUs, "gloo" for the CPU."""
+    """ "nccl" for GPUs, "gloo" for the CPU."""
     return "gloo" if str(device).partition(":")[0] == "cpu" else "nccl"
 
 

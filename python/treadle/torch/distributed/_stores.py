@@ -179,7 +179,8 @@ def _sent(sock, parts):
     data = b""
     for p in parts:
         kind = b"n" if p is None else b"s" if isinstance(p, str) else b"b" if isinstance(p, bytes) else b"i"
-        data += kind + _framed(b"" if p is None else p.encode() if kind == b"s" else p if kind == b"b" else str(int(p)).encode())
+        part = {b"n": lambda p: b"", b"s": str.encode, b"b": bytes, b"i": lambda p: str(int(p)).encode()}[kind](p)
+        data += kind + _framed(part)
     sock.sendall(_framed(data))
 
 
@@ -212,8 +213,8 @@ class TCPStore(Store):
     world_size with wait_for_workers: waits until that many are there. DistStoreError: no answer within timeout."""
 
     def __init__(
-        self, host_name, port=0, world_size=None, is_master=False, timeout=timedelta(seconds=300), wait_for_workers=True,
-        multi_tenant=False, master_listen_fd=None, use_libuv=True,
+        self, host_name, port=0, world_size=None, is_master=False, timeout=timedelta(seconds=300),
+        wait_for_workers=True, multi_tenant=False, master_listen_fd=None, use_libuv=True,
     ):  # fmt: skip
         super().__init__()
         self.set_timeout(timeout)
@@ -239,7 +240,7 @@ class TCPStore(Store):
             except OSError as error:
                 if time.monotonic() > until:
                     raise DistStoreError(
-                        f"TCPStore: no answer from {self.host}, port {self.port} within {self._seconds} seconds ({error})"
+                        f"TCPStore: no answer from {self.host}, port {self.port}, in {self._seconds} seconds ({error})"
                     ) from None
             time.sleep(0.02)
 

@@ -18,7 +18,9 @@ class DeviceMesh:
         self.mesh = mesh if isinstance(mesh, torch.Tensor) else torch.tensor(mesh, dtype=torch.int64)
         self.mesh_dim_names = None if mesh_dim_names is None else tuple(mesh_dim_names)
         if self.mesh_dim_names is not None and len(self.mesh_dim_names) != self.mesh.dim():
-            raise RuntimeError(f"mesh_dim_names {self.mesh_dim_names} do not name the {self.mesh.dim()} dims of the mesh")
+            raise RuntimeError(
+                f"mesh_dim_names {self.mesh_dim_names} do not name the {self.mesh.dim()} dims of the mesh"
+            )
         self._groups = self._made() if _groups is None else _groups
 
     def _made(self):

@@ -284,7 +284,9 @@ class Weibull(TransformedDistribution):
         self.concentration_reciprocal = self.concentration.reciprocal()
         super().__init__(base, [PowerTransform(self.concentration_reciprocal), AffineTransform(0, self.scale)])
 
-    mean = property(lambda self: self.scale * torch.exp(torch.lgamma(1 + self.concentration_reciprocal)), doc="The mean.")
+    mean = property(
+        lambda self: self.scale * torch.exp(torch.lgamma(1 + self.concentration_reciprocal)), doc="The mean."
+    )
 
     @property
     def mode(self):

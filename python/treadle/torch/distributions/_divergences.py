@@ -89,8 +89,8 @@ def _(p, q):
 @register_kl(Exponential, Gamma)
 def _(p, q):
     ratio = q.rate / p.rate
-    return -q.concentration * ratio.log() + ratio + lgamma(q.concentration) + q.concentration * 0.57721566490153286060 - (
-        1 + 0.57721566490153286060)  # fmt: skip
+    a, euler = q.concentration, 0.57721566490153286060
+    return -a * ratio.log() + ratio + lgamma(a) + a * euler - (1 + euler)
 
 
 @register_kl(Uniform, Normal)

@@ -10,8 +10,8 @@ from .utils import clamp_probs
 
 
 class ContinuousBernoulli(Distribution):
-    """Numbers in [0, 1] of density proportional to probs ** x * (1 - probs) ** (1 - x); lims: where probs is taken to be
-    1/2, around which formulas lose their digits."""
+    """Numbers in [0, 1] of density proportional to probs ** x * (1 - probs) ** (1 - x); lims: where probs is taken to
+    be 1/2, around which formulas lose their digits."""
 
     has_rsample, arg_names = True, ("probs", "logits")
 
@@ -232,7 +232,7 @@ class LowRankMultivariateNormal(Distribution):
     def log_prob(self, value):
         """The logarithm of the density at value."""
         gap = value - self.loc
-        weighted = (self.cov_factor.mT @ (gap / self.cov_diag).unsqueeze(-1))
+        weighted = self.cov_factor.mT @ (gap / self.cov_diag).unsqueeze(-1)
         z = torch.linalg.solve_triangular(self._capacitance, weighted, upper=False).squeeze(-1)
         square = (gap**2 / self.cov_diag).sum(-1) - (z**2).sum(-1)
         return -0.5 * (self._event[0] * LOG_2PI + self._log_det() + square)
@@ -301,7 +301,9 @@ class Wishart(Distribution):
         self.df, self.scale_tril = df.expand(lead), scale_tril.expand((*lead, n, n))
         if not bool((self.df > n - 1).all()):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {n - 1}.")
-        self._chi2 = Chi2(self.df.unsqueeze(-1) - torch.arange(n, dtype=df.dtype, device=df.device), validate_args=False)
+        self._chi2 = Chi2(
+            self.df.unsqueeze(-1) - torch.arange(n, dtype=df.dtype, device=df.device), validate_args=False
+        )
         super().__init__(lead, (n, n))
 
     covariance_matrix = property(lambda self: self.scale_tril @ self.scale_tril.mT, doc="The covariance.")

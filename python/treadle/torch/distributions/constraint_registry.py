@@ -48,9 +48,11 @@ def _both(*kinds):
 
 _both(constraints.real)(lambda c: transforms.identity_transform)
 _both(constraints.greater_than, constraints.greater_than_eq)(
-    lambda c: transforms.ExpTransform()
-    if not _moved(c.lower_bound)
-    else transforms.ComposeTransform([transforms.ExpTransform(), transforms.AffineTransform(c.lower_bound, 1)])
+    lambda c: (
+        transforms.ExpTransform()
+        if not _moved(c.lower_bound)
+        else transforms.ComposeTransform([transforms.ExpTransform(), transforms.AffineTransform(c.lower_bound, 1)])
+    )
 )
 _both(constraints.less_than)(
     lambda c: transforms.ComposeTransform([transforms.ExpTransform(), transforms.AffineTransform(c.upper_bound, -1)])

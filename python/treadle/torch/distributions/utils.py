@@ -16,7 +16,7 @@ def broadcast_all(*values):
     """Tensors and numbers as tensors of one shape. ValueError: something else is among them."""
     for v in values:
         if not isinstance(v, (torch.Tensor, int, float)):
-            raise ValueError("Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__.")
+            raise ValueError(f"broadcast_all: values are numbers and tensors; {type(v).__name__} is neither")
     return tuple(broadcast(*values))
 
 
@@ -67,7 +67,7 @@ def vec_to_tril_matrix(vec, diag=0):
     k = vec.shape[-1]
     n = (-(1 + 2 * diag) + math.sqrt((1 + 2 * diag) ** 2 + 8 * k + 4 * abs(diag) * (diag + 1))) / 2
     if abs(n - round(n)) > torch.finfo(vec.dtype).eps:
-        raise ValueError(f"The size of last dimension is {k} which cannot be expressed as the lower triangular part of a square D x D matrix.")
+        raise ValueError(f"vec_to_tril_matrix: {k} elements are no lower part of a square matrix up to diagonal {diag}")
     n = round(n)
     rows, columns = torch.tril_indices(n, n, diag, device=vec.device)
     flat = vec.new_zeros((*vec.shape[:-1], n * n))

@@ -21,10 +21,12 @@ def multi_head_attention_forward(
     use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None,
     static_v=None, average_attn_weights=True, is_causal=False,
 ):  # fmt: skip
-    """(output, weights or None) of attention over (length, batch, features), or without a batch; masks of bools are True
+    """(output, weights or None) of attention over (length, batch, features), or without a batch; masks of bools are
+    True
     where attention may not go.
 
-    bias_k, bias_v: a key and a value more; add_zero_attn: one more of zeros; static_k, static_v: (batch * heads, length,
+    bias_k, bias_v: a key and a value more; add_zero_attn: one more of zeros; static_k, static_v: (batch * heads,
+    length,
     features of a head) instead of projections. AssertionError: embed_dim_to_check is not the features' number."""
     F = torch.nn.functional
     if query.size(-1) != embed_dim_to_check:

@@ -76,4 +76,6 @@ def linear_cross_entropy(
     bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = F.linear(input, linear_weight.reshape(-1, features), bias).reshape(*input.shape[:-1], classes, *out)
     ignored = {} if ignore_index is None else {"ignore_index": ignore_index}
-    return F.cross_entropy(logits, target, weight=weight, reduction=reduction, label_smoothing=label_smoothing, **ignored)
+    return F.cross_entropy(
+        logits, target, weight=weight, reduction=reduction, label_smoothing=label_smoothing, **ignored
+    )

@@ -154,9 +154,7 @@ def _older(function):
     name = function.__name__[:-1]
 
     def older(*args, **kwargs):
-        warnings.warn(
-            f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning, stacklevel=2
-        )
+        warnings.warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning, stacklevel=2)
         return function(*args, **kwargs)
 
     older.__name__ = older.__qualname__ = name
@@ -164,8 +162,9 @@ def _older(function):
     return older
 
 
-constant, dirac, eye, kaiming_normal, kaiming_uniform, normal, orthogonal, sparse, uniform, xavier_normal, xavier_uniform = map(
-    _older,
-    (constant_, dirac_, eye_, kaiming_normal_, kaiming_uniform_, normal_, orthogonal_, sparse_, uniform_, xavier_normal_,
-     xavier_uniform_),
-)  # fmt: skip
+constant, dirac, eye, normal, orthogonal, sparse, uniform = map(
+    _older, (constant_, dirac_, eye_, normal_, orthogonal_, sparse_, uniform_)
+)
+kaiming_normal, kaiming_uniform, xavier_normal, xavier_uniform = map(
+    _older, (kaiming_normal_, kaiming_uniform_, xavier_normal_, xavier_uniform_)
+)

@@ -1,5 +1,5 @@
-"""``Parameter`` and ``Buffer``: tensors that a module takes note of when they become its attributes; those whose shape is
-not known yet."""
+"""``Parameter`` and ``Buffer``: tensors that a module takes note of when they become its attributes; those whose
+shape is not known yet."""
 
 from ... import torch
 

@@ -5,6 +5,7 @@ from . import checkpoint, data
 
 __all__ = ["checkpoint", "data", "set_module", "swap_tensors"]
 
+
 def swap_tensors(t1, t2):
     """t1 and t2 change places: each name has the other's value, gradient and attributes from now on."""
     one, other = t1.data, t2.data

@@ -35,7 +35,7 @@ def select_unit(t):
 
 
 def unit_to_english(u):
-    """"us" as "microsecond"."""
+    """ "us" as "microsecond"."""
     return _WORDS[u]
 
 
@@ -109,7 +109,10 @@ class Measurement:
     def __repr__(self):
         unit, scale = select_unit(self.median)
         digits = f".{self.significant_figures}g"
-        lines = [f"<{__name__}.Measurement object>", self.title + (f" [{self.description}]" if self.description else "")]
+        lines = [
+            f"<{__name__}.Measurement object>",
+            self.title + (f" [{self.description}]" if self.description else ""),
+        ]
         lines += [f"setup: {self.setup}"] if self.setup != "pass" else []
         lines += [f"  Median: {self.median / scale:{digits}} {unit}", f"  IQR:    {self.iqr / scale:{digits}} {unit}"]
         threads = f"{self.num_threads} thread{'s' if self.num_threads > 1 else ''}"

@@ -117,9 +117,7 @@ class FileWriter:
 class SummaryWriter:
     """Writes numbers, histograms, images and texts for TensorBoard to log_dir (None: runs/<time>_<host>comment)."""
 
-    def __init__(
-        self, log_dir=None, comment="", purge_step=None, max_queue=10, flush_secs=120, filename_suffix=""
-    ):
+    def __init__(self, log_dir=None, comment="", purge_step=None, max_queue=10, flush_secs=120, filename_suffix=""):
         if not log_dir:
             log_dir = os.path.join("runs", time.strftime("%b%d_%H-%M-%S") + f"_{socket.gethostname()}{comment}")
         self.log_dir, self.purge_step = os.fspath(log_dir), purge_step

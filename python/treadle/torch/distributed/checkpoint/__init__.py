@@ -1,5 +1,5 @@
-"""torch.distributed.checkpoint: state dictionaries in a folder. All processes hold all values here, so rank 0 writes one
-file, by torch.save; each process reads it. PyTorch's own folders of sharded files are not read."""
+"""torch.distributed.checkpoint: state dictionaries in a folder. All processes hold all values here, so rank 0 writes
+one file, by torch.save; each process reads it. PyTorch's own folders of sharded files are not read."""
 
 import os
 
@@ -77,7 +77,9 @@ def _copied(into, found, path):
         new = found[key]
         if isinstance(value, Tensor):
             if tuple(value.shape) != tuple(new.shape):
-                raise ValueError(f"Size mismatch between saved {tuple(new.shape)} and current: {tuple(value.shape)} for {where}")
+                raise ValueError(
+                    f"Size mismatch between saved {tuple(new.shape)} and current: {tuple(value.shape)} for {where}"
+                )
             value.detach().copy_(new)
         elif _stateful(value):
             value.load_state_dict(new)

@@ -126,7 +126,9 @@ class FullyShardedDataParallel(DistributedDataParallel):
     full_optim_state_dict = optim_state_dict
 
     @staticmethod
-    def optim_state_dict_to_load(model, optim, optim_state_dict, is_named_optimizer=False, load_directly=False, group=None):
+    def optim_state_dict_to_load(
+        model, optim, optim_state_dict, is_named_optimizer=False, load_directly=False, group=None
+    ):
         """The optimizer's state as it is."""
         if load_directly:
             optim.load_state_dict(optim_state_dict)
@@ -134,7 +136,9 @@ class FullyShardedDataParallel(DistributedDataParallel):
 
     @staticmethod
     @contextlib.contextmanager
-    def summon_full_params(module, recurse=True, writeback=True, rank0_only=False, offload_to_cpu=False, with_grads=False):
+    def summon_full_params(
+        module, recurse=True, writeback=True, rank0_only=False, offload_to_cpu=False, with_grads=False
+    ):
         """A with statement that changes nothing: parameters are whole."""
         yield
 

@@ -23,7 +23,8 @@ class SDPBackend(enum.IntEnum):
 
 @contextlib.contextmanager
 def sdpa_kernel(backends, set_priority=False):
-    """with sdpa_kernel(SDPBackend.MATH): attention is computed as ever. TypeError: no SDPBackend, nor a list of them."""
+    """with sdpa_kernel(SDPBackend.MATH): attention is computed as ever. TypeError: no SDPBackend, nor a list of
+    them."""
     given = [backends] if isinstance(backends, SDPBackend) else list(backends)
     for b in given:
         if not isinstance(b, SDPBackend):

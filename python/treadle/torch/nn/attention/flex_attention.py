@@ -1,6 +1,7 @@
 """``torch.nn.attention.flex_attention``: attention whose scores and mask are functions of a program's own.
 
-The functions get tensors of indices that broadcast, so they are called once; what they compute fuses with the softmax."""
+The functions get tensors of indices that broadcast, so they are called once; what they compute fuses with the
+softmax."""
 
 import math
 
@@ -87,8 +88,8 @@ def flex_attention(
 ):  # fmt: skip
     """softmax(score_mod(query @ key.T * scale, batch, head, query's place, key's place)) @ value.
 
-    block_mask: what may be seen; enable_gqa: fewer heads of keys than of queries; return_lse: also the logarithms of the
-    rows' sums. ValueError: heads that do not divide."""
+    block_mask: what may be seen; enable_gqa: fewer heads of keys than of queries; return_lse: also the logarithms of
+    the rows' sums. ValueError: heads that do not divide."""
     if key.size(1) != query.size(1):
         if not enable_gqa or query.size(1) % key.size(1):
             raise ValueError(

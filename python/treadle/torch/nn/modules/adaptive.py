@@ -19,9 +19,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     cutoffs: where clusters of classes begin, which are sorted by how often they come; each next cluster has div_value
     times fewer features. head_bias: the first part has a bias. ValueError: cutoffs that do not rise below n_classes."""
 
-    def __init__(
-        self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None
-    ):
+    def __init__(self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None):
         made = {"device": device, "dtype": dtype}
         super().__init__()
         cutoffs = list(cutoffs)
@@ -55,7 +53,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def forward(self, input_, target_):
         single = target_.dim() == 0
         if (input_.dim(), target_.dim()) not in ((2, 1), (1, 0)):
-            raise RuntimeError(f"Input and target have {input_.dim()} and {target_.dim()} dims; 2 and 1, or 1 and 0, go")
+            raise RuntimeError(
+                f"Input and target have {input_.dim()} and {target_.dim()} dims; 2 and 1, or 1 and 0, go"
+            )
         if not single and input_.shape[0] != target_.shape[0]:
             raise RuntimeError("Input and target should have the same size in the batch dimension.")
         input_, target = (input_.unsqueeze(0), target_.unsqueeze(0)) if single else (input_, target_)

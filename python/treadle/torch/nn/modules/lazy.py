@@ -168,7 +168,9 @@ LazyConv1d, LazyConv2d, LazyConv3d = (_lazy(_LazyConv, c) for c in (Conv1d, Conv
 LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d = (
     _lazy(_LazyConv, c) for c in (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)
 )
-LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d = (_lazy(_LazyNorm, c) for c in (BatchNorm1d, BatchNorm2d, BatchNorm3d))
+LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d = (
+    _lazy(_LazyNorm, c) for c in (BatchNorm1d, BatchNorm2d, BatchNorm3d)
+)
 LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d = (
     _lazy(_LazyNorm, c) for c in (InstanceNorm1d, InstanceNorm2d, InstanceNorm3d)
 )

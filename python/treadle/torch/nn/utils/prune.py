@@ -1,7 +1,7 @@
 """``torch.nn.utils.prune``: parts of a module's weights set to zero by masks.
 
-A pruned parameter ``name`` becomes the parameter ``name_orig`` and the buffer ``name_mask``; before each forward pass the
-attribute ``name`` is made their product."""
+A pruned parameter ``name`` becomes the parameter ``name_orig`` and the buffer ``name_mask``; before each forward pass
+the attribute ``name`` is made their product."""
 
 import numbers
 from collections.abc import Iterable
@@ -10,7 +10,8 @@ from .... import torch
 
 
 class BasePruningMethod:
-    """A way to choose what is pruned: a subclass defines compute_mask(t, default_mask) and PRUNING_TYPE ("unstructured",
+    """A way to choose what is pruned: a subclass defines compute_mask(t, default_mask) and PRUNING_TYPE
+    ("unstructured",
     "structured" or "global")."""
 
     PRUNING_TYPE = "unstructured"
@@ -155,10 +156,13 @@ class Identity(BasePruningMethod):
 def _validate_pruning_amount_init(amount):
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    if isinstance(amount, numbers.Integral) and amount < 0 or not isinstance(amount, numbers.Integral) and not 0 <= amount <= 1:
-        raise ValueError(
-            f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
-        )
+    if (
+        isinstance(amount, numbers.Integral)
+        and amount < 0
+        or not isinstance(amount, numbers.Integral)
+        and not 0 <= amount <= 1
+    ):
+        raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
 
 
 def _count(amount, size):

@@ -53,7 +53,8 @@ class DataLoader:
     """Batches of dataset: ``for batch in loader``.
 
     num_workers: how many processes load. multiprocessing_context ("fork", "spawn", a context; None: Python's default)
-    starts them; a spawned one needs ``if __name__ == "__main__":`` in the script and a set that can be pickled. pin_memory is accepted; copies to a device go through pinned memory anyway."""
+    starts them; a spawned one needs ``if __name__ == "__main__":`` in the script and a set that can be pickled.
+    pin_memory is accepted; copies to a device go through pinned memory anyway."""
 
     def __init__(
         self,

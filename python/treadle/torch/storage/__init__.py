@@ -1,6 +1,6 @@
 """torch.storage: the memory below tensors, as a line of bytes (UntypedStorage) or of elements (TypedStorage)."""
 
-from .. import torch
+from ... import torch
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
@@ -79,7 +79,9 @@ class _Storage:
 
     def share_memory_(self):
         """RuntimeError: memory moves to no other process."""
-        raise RuntimeError(f"{type(self).__name__}.share_memory_: send the tensor to the other process, which shares it")
+        raise RuntimeError(
+            f"{type(self).__name__}.share_memory_: send the tensor to the other process, which shares it"
+        )
 
     def __eq__(self, other):
         return type(self) is type(other) and self.data_ptr() == other.data_ptr() and self.nbytes() == other.nbytes()
@@ -149,3 +151,8 @@ def untyped_storage(tensor):
 def storage(tensor):
     """The elements below the tensor."""
     return TypedStorage._of(_base_of(tensor))
+
+
+def storage_type(tensor):
+    """TypedStorage."""
+    return TypedStorage

@@ -2,8 +2,8 @@
 
 import contextlib
 
-from . import _modules
-from ._register import FUNCTIONS
+from .. import _modules
+from .._register import FUNCTIONS
 
 compile = FUNCTIONS["compile"]
 
@@ -33,7 +33,7 @@ def list_backends(exclude_tags=("debug", "experimental")):
 
 
 def get_default_backend():
-    """"treadle"."""
+    """ "treadle"."""
     return "treadle"
 
 

@@ -11,9 +11,9 @@ import os
 import socket
 import time
 
-from .. import _core
-from .._observe import _profile
-from . import _modules
+from ... import _core
+from ..._observe import _profile
+from .. import _modules
 
 __all__ = [
     "DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
@@ -148,10 +148,14 @@ class _Events(list):
         cells = [head]
         for e in rows[: row_limit if row_limit > 0 else None]:
             name = e.key if len(e.key) <= max_name_column_width else e.key[: max_name_column_width - 3] + "..."
-            cells.append([name, _time(e.self_cpu_time_total), _time(e.self_device_time_total), str(e.count), str(e.nbytes)])
+            cells.append(
+                [name, _time(e.self_cpu_time_total), _time(e.self_device_time_total), str(e.count), str(e.nbytes)]
+            )
         widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
         rule = "  ".join("-" * w for w in widths)
-        lines = ["  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths))) for line in cells]
+        lines = [
+            "  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths))) for line in cells
+        ]
         totals = [f"Self CPU time total: {_time(sum(e.self_cpu_time_total for e in self))}"]
         device = sum(e.self_device_time_total for e in self)
         totals += [f"Self CUDA time total: {_time(device)}"] if device else []

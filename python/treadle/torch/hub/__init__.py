@@ -53,7 +53,9 @@ def _hubconf(repo, source):
     sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
-        missing = [p for p in getattr(module, "dependencies", ()) if importlib.util.find_spec(p) is None and p != "torch"]
+        missing = [
+            p for p in getattr(module, "dependencies", ()) if importlib.util.find_spec(p) is None and p != "torch"
+        ]
         if missing:
             raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
         yield module
@@ -103,7 +105,7 @@ def load_state_dict_from_url(
     url, model_dir=None, map_location=None, progress=True, check_hash=False, file_name=None, weights_only=False
 ):
     """torch.load of the file that lies in get_dir()/checkpoints already. NotImplementedError: it does not."""
-    from .serialization import load as read
+    from ..serialization import load as read
 
     folder = model_dir or os.path.join(get_dir(), "checkpoints")
     path = os.path.join(folder, file_name or os.path.basename(url.partition("?")[0]))

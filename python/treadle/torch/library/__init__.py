@@ -6,8 +6,8 @@ import inspect
 import re
 import types
 
-from .. import torch
-from . import _modules
+from ... import torch
+from .. import _modules
 
 __all__ = [
     "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "impl", "impl_abstract",

@@ -10,9 +10,9 @@ import io
 import zipfile
 from typing import Final as Final
 
-from . import _modules
-from .futures import Future as Future
-from .nn.modules.module import Module
+from .. import _modules
+from ..futures import Future as Future
+from ..nn.modules.module import Module
 
 __all__ = [
     "Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate",
@@ -108,7 +108,7 @@ def save(m, f, _extra_files=None):
     """Writes a module or function to a path or file: its values and where its class or function is defined.
 
     _extra_files: {name: text} that load() gives back."""
-    from . import serialization
+    from .. import serialization
 
     if not _builtins.isinstance(m, (ScriptModule, ScriptFunction)):
         raise TypeError(f"torch.jit.save: give what torch.jit.script or trace returned, not {type(m).__name__}")
@@ -117,7 +117,7 @@ def save(m, f, _extra_files=None):
 
 def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     """What save() wrote. RuntimeError: the file holds PyTorch's own TorchScript code, which treadle cannot run."""
-    from . import serialization
+    from .. import serialization
 
     if _builtins.isinstance(f, (bytes, bytearray)):
         f = io.BytesIO(f)
@@ -132,7 +132,9 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
         f.seek(0)
     found = serialization.load(f, map_location, weights_only=False)
     if not (_builtins.isinstance(found, dict) and "treadle.torch.jit" in found):
-        raise RuntimeError("torch.jit.load: torch.jit.save did not write this file; torch.load reads those of torch.save")
+        raise RuntimeError(
+            "torch.jit.load: torch.jit.save did not write this file; torch.load reads those of torch.save"
+        )
     for name in _extra_files or ():
         _extra_files[name] = found["extra"].get(name, "")
     return found["module"]
@@ -168,7 +170,9 @@ script_method = _same
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
     """The module, evaluating. RuntimeError: it trains."""
     if mod.training:
-        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Call eval() before freezing.")
+        raise RuntimeError(
+            "Freezing is currently only implemented for modules in eval mode. Call eval() before freezing."
+        )
     return mod
 
 

@@ -1,6 +1,6 @@
 """torch.mtia: Meta's accelerators, of which there are none here."""
 
-from . import _modules
+from .. import _modules
 
 
 def is_available():
