@@ -27,6 +27,14 @@ def broadcast(*values):
     return [v.expand(shape) for v in given]
 
 
+def _holds(constraint, value):
+    """Is all of the value in the constraint's set? True for what stands for each of a map's items: it has no truth."""
+    if not issubclass(type(value), Tensor):
+        return True
+    found = constraint.check(value).all()
+    return not issubclass(type(found), Tensor) or bool(found)
+
+
 class _Checked(type):
     """Makes a distribution, then looks at its parameters unless validate_args=False."""
 
@@ -90,7 +98,7 @@ class Distribution(metaclass=_Checked):
 
         for name, constraint in self.arg_constraints.items():
             value = self.__dict__.get(name)
-            if isinstance(value, Tensor) and not is_dependent(constraint) and not bool(constraint.check(value).all()):
+            if isinstance(value, Tensor) and not is_dependent(constraint) and not _holds(constraint, value):
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
                     f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
@@ -110,7 +118,7 @@ class Distribution(metaclass=_Checked):
                     f"{self._extended(())}."
                 )
         support = self.support
-        if support is not None and not bool(support.check(value).all()):
+        if support is not None and not _holds(support, value):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the "
                 f"support ({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
