@@ -94,6 +94,12 @@ def test_modules_whose_names_stand_elsewhere():
     assert MaxPool2d is torch.nn.MaxPool2d and FractionalMaxPool2d is torch.nn.FractionalMaxPool2d
     layer = torch.nn.utils.weight_norm(torch.nn.Linear(2, 3))  # the module of this name has not hidden the function
     assert hasattr(layer, "weight_g") and callable(weight_norm)
+    from treadle.torch.nn.modules.loss import MSELoss, _Loss, _WeightedLoss
+
+    assert MSELoss is torch.nn.MSELoss and _Loss(reduction="sum").reduction == _Loss(size_average=False).reduction == "sum"
+    assert _Loss(reduce=False).reduction == "none" and _WeightedLoss(torch.ones(2)).weight.tolist() == [1, 1]
+    torch._dynamo.config.suppress_errors = torch._inductor.config.triton.cudagraphs = True  # noted
+    torch._dynamo.reset()
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("treadle.torch.nn.modules.no_such")
 

@@ -36,6 +36,7 @@ REFUSED = {
     "torch.onnx": {"*": f"ONNX files are not written: {_SAVED}"},
     "torch.distributed.rpc": {"*": _REMOTE},
     "torch.distributed.tensor": {"*": f"{_WHOLE}; DeviceMesh gives groups for rows and columns of processes"},
+    "torch.distributed._tensor": {"*": _WHOLE},
     "torch.distributed.autograd": {"*": _REMOTE},
     "torch.distributed.pipelining": {"*": _ONE_DEVICE},
     "torch.distributed.elastic": {"*": _LAUNCHED},
@@ -239,7 +240,7 @@ HOMES = {
         "batchnorm": "nn.modules.sync nn.modules.norm nn.modules",
         "instancenorm": "nn.modules.norm nn.modules",
         "pooling": "nn.modules.conv nn.modules",
-        "loss": "nn.modules.activation nn.modules",
+        "loss": "nn.modules.variants nn.modules.activation nn.modules",
     },
     "nn.utils": dict.fromkeys("clip_grad convert_parameters fusion memory_format".split(), "nn.utils")
     | dict.fromkeys("spectral_norm weight_norm".split(), "nn.utils._weights nn.utils"),

@@ -1,4 +1,4 @@
-"""Modules beside others: dropout of channels that keeps the variance, a linear layer with its loss."""
+"""Modules beside others: bases of losses, dropout of channels that keeps the variance, a linear layer with its loss."""
 
 import dataclasses
 
@@ -9,6 +9,25 @@ from .linear import fill_default
 from .module import Module
 
 __all__ = ["FeatureAlphaDropout", "LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]
+
+
+class _Loss(Module):
+    """The base of a program's own losses: reduction is "mean", "sum" or "none", also as size_average and reduce say."""
+
+    def __init__(self, size_average=None, reduce=None, reduction="mean"):
+        super().__init__()
+        if size_average is not None or reduce is not None:  # PyTorch's parameters before 0.4
+            mean = size_average is None or size_average
+            reduction = "none" if reduce is False else "mean" if mean else "sum"
+        self.reduction = reduction
+
+
+class _WeightedLoss(_Loss):
+    """The base of losses with a weight for each class."""
+
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
 
 
 class FeatureAlphaDropout(Module):
