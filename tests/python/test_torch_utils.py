@@ -3,6 +3,7 @@
 import collections
 import copy
 import os
+import pickle
 import struct
 import sys
 import threading
@@ -237,6 +238,12 @@ class Doubling(torch.nn.Module):
         return self.inner(x) * 2
 
 
+class Own(torch.jit.ScriptModule):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(1, 1)
+
+
 def triple(x):
     return x * 3
 
@@ -257,6 +264,11 @@ def test_jit_saves_and_loads(tmp_path):
     assert torch.equal(again(x), net(x)) and extra["note"] == "hi" and again.training
     torch.jit.save(torch.jit.script(triple), tmp_path / "f.ts")
     assert torch.jit.load(tmp_path / "f.ts")(torch.ones(1)).item() == 3
+    assert torch.equal(copy.deepcopy(again)(x), net(x))
+    torch.jit.trace(net, example_kwarg_inputs={"x": x})
+    with pytest.raises(TypeError):  # the example is tried
+        torch.jit.trace(net, (x, x))
+    assert Own().original_name == "Own" and pickle.loads(pickle.dumps(Own())).inner.weight.shape == (1, 1)
     with pytest.raises(TypeError, match="script or trace"):
         torch.jit.save(net, tmp_path / "no.ts")
     torch.save(net.state_dict(), tmp_path / "state.pt")

@@ -45,7 +45,10 @@ class ScriptFunction:
 
 
 class ScriptModule(Module):
-    """A module that script() or trace() was given: the same parameters and modules, and save()."""
+    """A module that script() or trace() was given: the same parameters and modules, and save(). Also a base of modules
+    of a program's own."""
+
+    _scripted = None  # the class that script() was given an instance of
 
     def save(self, f, _extra_files=None):
         """torch.jit.save(self, f)."""
@@ -54,9 +57,11 @@ class ScriptModule(Module):
     @property
     def original_name(self):
         """The name of the module's class."""
-        return self._scripted.__name__
+        return (self._scripted or type(self)).__name__
 
-    def __reduce__(self):
+    def __reduce_ex__(self, protocol):
+        if self._scripted is None:
+            return super().__reduce_ex__(protocol)
         return _scripted, (self._scripted, self.__dict__)
 
 
@@ -85,12 +90,12 @@ def script(obj=None, *args, **kwargs):
     return ScriptFunction(obj)
 
 
-def trace(func=None, example_inputs=None, *args, **kwargs):
+def trace(func=None, example_inputs=None, *args, example_kwarg_inputs=None, **kwargs):
     """script(func): nothing is traced, so branches stay branches. With example inputs func is called once."""
     made = script(func)
-    if example_inputs is not None and not kwargs.get("_no_call"):
-        given = example_inputs if _builtins.isinstance(example_inputs, (tuple, list)) else (example_inputs,)
-        made(**given) if _builtins.isinstance(given, dict) else made(*given)
+    if example_inputs is not None or example_kwarg_inputs is not None:
+        given = () if example_inputs is None else example_inputs
+        made(*(given if _builtins.isinstance(given, (tuple, list)) else (given,)), **(example_kwarg_inputs or {}))
     return made
 
 
