@@ -126,7 +126,7 @@ def test_exception_in_a_worker_process():
 
 
 def test_worker_process_that_dies(monkeypatch):
-    from treadle.torch.utils.data import _workers
+    from treadle.torch.utils.data._utils import worker as _workers
 
     monkeypatch.setattr(_workers, "_POLL", 0.2)
     with pytest.raises(RuntimeError, match="exited unexpectedly"):

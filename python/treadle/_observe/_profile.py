@@ -25,11 +25,12 @@ class profile:
     print(p)                     # a table: what took the time, by line
     p.save("trace.json")         # for https://ui.perfetto.dev or chrome://tracing
 
-    records: all Records. The device's times are read afterwards: nothing waits for it while the program runs."""
+    records: all Records; zero: the clock's nanoseconds when the first began. The device's times are read afterwards:
+    nothing waits for it while the program runs."""
 
     def __init__(self):
         self.records = []
-        self.dropped = 0
+        self.dropped = self.zero = 0
         self._from = None
 
     def __enter__(self):
@@ -51,8 +52,8 @@ class profile:
         last = _core._trace_stop()
         rows = _core._trace_records(first, last)
         self.dropped = _core._trace_dropped()
-        zero = min((r[9] for r in rows), default=0)
-        self.records = [_record(r, zero) for r in rows]
+        self.zero = min((r[9] for r in rows), default=0)
+        self.records = [_record(r, self.zero) for r in rows]
 
     def rows(self):
         """Groups by line and name, the longest first: dicts of kind, name, line, device, calls, seconds, nbytes,

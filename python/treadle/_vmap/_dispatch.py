@@ -128,6 +128,7 @@ def _replace(module, name, known):
     if value is getattr(numpy, name, None):  # NumPy's own: it asks by itself
         return
     if inspect.isroutine(value) and not isinstance(value, _core.ufunc):
-        asking = (_making if known in _MADE else _asking)(known, value)
-        setattr(module, name, asking)
-        _asked.setdefault(id(value), (value, asking))
+        before = _asked.get(id(value))  # by another of its names, which go on naming one function
+        if before is None:
+            before = _asked[id(value)] = (value, (_making if known in _MADE else _asking)(known, value))
+        setattr(module, name, before[1])

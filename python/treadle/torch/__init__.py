@@ -7,7 +7,7 @@ the backward passes that follow from them. Tensors lie on the CPU until a progra
 import math as _math
 
 from .. import _core
-from . import _device, _override, autograd, fft, linalg, random, special
+from . import _device, _modules, _override, autograd, fft, linalg, random, special
 from ._device import device, get_default_device, set_default_device
 from ._register import FUNCTIONS, METHODS, with_out
 from ._tensor import (
@@ -45,7 +45,6 @@ pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 newaxis = None
 strided, layout, memory_format = _layout.strided_layout, _layout.layout, _layout.memory_format
 OutOfMemoryError = _core.OutOfMemoryError
-jit = _misc.JIT()
 globals().update(_dtypes.NAMES)
 globals().update(_layout.FORMATS)
 globals().update(_convert.types(cuda=False))
@@ -74,6 +73,8 @@ def _attach():
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
+    for name, method in _modules.refused_methods().items():
+        setattr(Tensor, name, method)
     Tensor._make_subclass = staticmethod(_core._make_subclass)
     _override.attach(Tensor)
 
@@ -108,8 +109,8 @@ def get_device_module(device=None):  # noqa: F811 - PyTorch's name of the parame
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
 _MODULES = set(
-    "amp backends cuda distributed distributions func multiprocessing nn optim testing utils serialization sparse "
-    "types version".split()
+    "accelerator amp backends compiler cpu cuda distributed distributions func futures hub jit library mps mtia "
+    "multiprocessing nn optim profiler serialization signal sparse storage testing types utils version xpu".split()
 )
 _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp"}
 _FROM |= dict.fromkeys(
@@ -118,7 +119,21 @@ _FROM |= dict.fromkeys(
     "amp",
 )
 _FROM |= {"sparse_coo_tensor": "sparse", "sparse_coo": "sparse"}
-_FROM |= {"Stream": "cuda", "Event": "cuda"}
+_FROM |= {"Stream": "cuda", "Event": "cuda", "ops": "library", "UntypedStorage": "storage", "TypedStorage": "storage"}
+_FROM |= {"spmm": "sparse", "cond": "_older"}
+_FROM |= dict.fromkeys(
+    "affine_grid_generator alias_copy alpha_dropout_ as_strided_scatter celu_ cholesky cond "
+    "constant_pad_nd conv_tbc convolution dropout_ embedding_bag embedding_renorm_ empty_permuted "
+    "expand_copy feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ fill fork "
+    "from_file get_deterministic_debug_mode grid_sampler grid_sampler_2d grid_sampler_3d gru_cell "
+    "has_lapack has_mkl has_openmp has_spectral histogramdd init_num_threads is_anomaly_check_nan_enabled "
+    "is_anomaly_enabled is_deterministic_algorithms_warn_only_enabled legacy_contiguous_format lstm_cell "
+    "lu matrix_rank max_pool1d_with_indices nonzero_static norm_except_dim pca_lowrank qr rnn_relu_cell "
+    "rnn_tanh_cell rrelu_ segment_reduce select_copy selu_ set_anomaly_enabled "
+    "set_deterministic_debug_mode slice_copy split_copy split_with_sizes_copy svd_lowrank threshold_ "
+    "unbind_copy unfold_copy view_as_complex_copy view_as_real_copy view_copy wait while_loop ".split(),
+    "_older",
+)
 _FROM |= dict.fromkeys(
     "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear "
     "binary_cross_entropy_with_logits "
@@ -140,7 +155,10 @@ def __getattr__(name):
         value = getattr(import_module(f"{__name__}.{_FROM[name]}"), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'torch' has no attribute {name!r}: docs/torch.md lists what treadle.torch has")
+    return _absent(name)
+
+
+_absent = _modules.refusing("torch")
 
 
 def __dir__():

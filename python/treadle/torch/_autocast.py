@@ -180,6 +180,20 @@ def _places():
                 yield space, own, rule
 
 
+def replace_held(new, but):
+    """Puts the functions of new ({id: (old, new)}) where modules hold the old ones, but not in the namespace `but`."""
+    for kind in vars(sys.modules[f"{__package__}.nn.modules"]).values():
+        old = vars(kind).get("_call") if isinstance(kind, type) else None
+        if isinstance(old, staticmethod) and id(old.__func__) in new:
+            kind._call = staticmethod(new[id(old.__func__)][1])
+    for module in list(sys.modules.values()):  # names that programs have imported
+        held = getattr(module, "__dict__", None)
+        if isinstance(module, types.ModuleType) and held is not but:
+            for name, value in list(held.items()):
+                if id(value) in new and new[id(value)][0] is value:
+                    held[name] = new[id(value)][1]
+
+
 def install():
     """Replaces the operations, once."""
     global _installed
@@ -196,14 +210,5 @@ def install():
             within = getattr(old, "_watched", None)  # what the package's own modules call
             if within is not None:
                 new.setdefault(id(within), (within, _asking(within, rule)))
-        for kind in vars(sys.modules[f"{__package__}.nn.modules"]).values():
-            old = vars(kind).get("_call") if isinstance(kind, type) else None
-            if isinstance(old, staticmethod) and id(old.__func__) in new:
-                kind._call = staticmethod(new[id(old.__func__)][1])
-        for module in list(sys.modules.values()):  # names that programs have imported
-            held = getattr(module, "__dict__", None)
-            if isinstance(module, types.ModuleType) and held is not globals():
-                for name, value in list(held.items()):
-                    if id(value) in new and new[id(value)][0] is value:
-                        held[name] = new[id(value)][1]
+        replace_held(new, globals())
         _installed = True

@@ -26,6 +26,11 @@ class device:
             if not number.isdecimal() or index is not None:
                 raise RuntimeError(f"Invalid device string: '{type}:{number}'")
             index = int(number)
+        if type == "meta":
+            raise NotImplementedError(
+                "torch.device('meta') is not in treadle.torch: a tensor's memory is taken when it is computed, so make "
+                "the module on the device where it is to be"
+            )
         if type not in KINDS:
             raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {type}")
         self.type, self.index, self._entered = type, index, []

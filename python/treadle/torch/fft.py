@@ -3,7 +3,7 @@
 Transforms over several dimensions are made of those over one, and real ones of complex ones where a gradient passes.
 """
 
-from . import _device
+from . import _device, _modules
 from ._prim import array, derived, td, wrap
 from ._register import both
 from ._tensor import _axes, _dtypes
@@ -306,3 +306,6 @@ def istft(
     return (
         r if length is None or length <= stop - start else cat([r, r.new_zeros((*lead, length - (stop - start)))], -1)
     )
+
+
+__getattr__ = _modules.refusing("torch.fft")

@@ -2,7 +2,7 @@
 
 import functools
 
-from . import _vmap, autograd
+from . import _modules, _vmap, autograd
 from ._prim import Tensor
 from ._tensor._parts import stack
 from ._vmap_item import own
@@ -285,3 +285,6 @@ def stack_module_state(models):
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     """func over a dimension of its arguments: see treadle.vmap."""
     return _vmap.vmap(func, in_dims, out_dims, randomness, chunk_size=chunk_size)
+
+
+__getattr__ = _modules.refusing("torch.func")

@@ -7,7 +7,7 @@ import math
 from operator import index as _index
 
 from ..linalg import _best_order
-from . import _override
+from . import _modules, _override
 from ._prim import Tensor, apply, array, cast, derived, reduce, scalar, td, wrap
 from ._register import both, function
 from ._tensor import _axes
@@ -358,4 +358,6 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     x = solve_triangular(a, b, upper=upper != transpose, unitriangular=unitriangular)
     return named("triangular_solve", "solution cloned_coefficient")(x, A.clone())
 
+
 _override.watch(__all__, globals(), Tensor)
+__getattr__ = _modules.refusing("torch.linalg")

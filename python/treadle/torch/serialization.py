@@ -4,17 +4,20 @@ Files go both ways between PyTorch and treadle. What is loaded is restricted to 
 ``weights_only=False``: a pickle can run any code."""
 
 import collections
+import enum
 import io
 import json
 import math
 import os
 import pickle
+import pickletools
 import zipfile
 from typing import NamedTuple
 
 import numpy
 
 from .. import torch
+from . import _modules
 from .nn.parameter import Parameter
 
 _ALIGN = 64  # bytes, of the tensors' places in the archive, as PyTorch has it
@@ -208,6 +211,73 @@ _SAFE = {
     ("_codecs", "encode"): lambda text, how: text.encode(how),
 }
 _SAFE_TORCH = {"Size", "device", "Tensor"}
+_allowed = {}  # (module, name): what add_safe_globals was given
+
+
+def _named(found):
+    """{(module, name): class or function} of objects, or of pairs (object, "module.name")."""
+    pairs = [g if isinstance(g, tuple) else (g, f"{g.__module__}.{g.__qualname__}") for g in found]
+    return {tuple(name.rpartition(".")[::2]): g for g, name in pairs}
+
+
+def add_safe_globals(safe_globals):
+    """load() with weights_only=True takes these classes and functions too: a list of them, or of pairs of one and the
+    "module.name" that files have for it."""
+    _allowed.update(_named(safe_globals))
+
+
+def get_safe_globals():
+    """What add_safe_globals was given."""
+    return list(_allowed.values())
+
+
+def clear_safe_globals():
+    """Nothing but tensors and plain values is taken again."""
+    _allowed.clear()
+
+
+class safe_globals:
+    """add_safe_globals for a with statement."""
+
+    def __init__(self, safe_globals):
+        self._new = _named(safe_globals)
+
+    def __enter__(self):
+        self._before = dict(_allowed)
+        _allowed.update(self._new)
+
+    def __exit__(self, *exception):
+        _allowed.clear()
+        _allowed.update(self._before)
+
+
+def get_unsafe_globals_in_checkpoint(f):
+    """The names of what a file wants that load(weights_only=True) refuses."""
+    with zipfile.ZipFile(f) as archive:
+        text = archive.read(next(n for n in archive.namelist() if n.endswith("/data.pkl")))
+    names, texts = [], []
+    for op, value, _ in pickletools.genops(text):
+        if op.name == "GLOBAL":
+            names.append(tuple(value.split(" ", 1)))
+        elif op.name == "STACK_GLOBAL":
+            names.append(tuple(texts[-2:]))
+        elif isinstance(value, str):
+            texts.append(value)
+    return [".".join(n) for n in dict.fromkeys(names) if _safe(*n) is None]
+
+
+def _safe(module, name):
+    """What a file may name without running code; None: it may not."""
+    if module == "torch._utils" and name in _REBUILD:
+        return _REBUILD[name]
+    if module in ("torch", "torch.storage") and name in STORAGES:
+        return _TypedName(STORAGES[name])
+    if module == "torch.nn.parameter" and name == "Parameter":
+        return Parameter
+    if module == "torch" and (name in _SAFE_TORCH or isinstance(getattr(torch, name, None), torch.dtype)):
+        return getattr(torch, name)
+    ours = "treadle." + module if module.split(".")[0] == "torch" else module
+    return _SAFE.get((module, name)) or _allowed.get((module, name)) or _allowed.get((ours, name))
 
 
 class _Unpickler(pickle.Unpickler):
@@ -216,24 +286,15 @@ class _Unpickler(pickle.Unpickler):
         self.archive, self.folder, self.weights_only, self.storages = archive, folder, weights_only, {}
 
     def find_class(self, module, name):
-        root = module.split(".")[0]
-        if root == "torch":
-            if module == "torch._utils" and name in _REBUILD:
-                return _REBUILD[name]
-            if module in ("torch", "torch.storage") and name in STORAGES:
-                return _TypedName(STORAGES[name])
-            if module == "torch.nn.parameter" and name == "Parameter":
-                return Parameter
-            if module == "torch" and (name in _SAFE_TORCH or isinstance(getattr(torch, name, None), torch.dtype)):
-                return getattr(torch, name)
-        if (module, name) in _SAFE:
-            return _SAFE[module, name]
-        if self.weights_only:
+        found = _safe(module, name)
+        if found is None and self.weights_only:
             raise pickle.UnpicklingError(
                 f"Weights only load failed: the file wants {module}.{name}, which could run any code. If you trust its "
-                "source, load it with `weights_only=False`."
+                f"source, load it with `weights_only=False`, or allow this one: torch.serialization.add_safe_globals("
+                f"[{name}])."
             )
-        return super().find_class("treadle." + module if root == "torch" else module, name)
+        theirs = module.split(".")[0] == "torch"
+        return found or super().find_class("treadle." + module if theirs else module, name)
 
     def persistent_load(self, found):
         kind, typed, key, *_ = found
@@ -294,6 +355,65 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         text = io.BytesIO(archive.read(name))
         obj = _Unpickler(text, archive, folder, weights_only is not False, **pickle_load_args).load()
     return _moved(obj, place) if place else obj
+
+
+# ---- settings ----
+
+
+class LoadEndianness(enum.Enum):
+    """The order of bytes of files that do not tell it."""
+
+    NATIVE, LITTLE, BIG = 1, 2, 3
+
+
+_settings = {"endianness": None, "mmap": 2, "crc32": True}  # mmap: MAP_PRIVATE
+SourceChangeWarning = type("SourceChangeWarning", (Warning,), {"__doc__": "PyTorch's, for files before 1.6."})
+
+
+def get_default_load_endianness():
+    """What set_default_load_endianness was told."""
+    return _settings["endianness"]
+
+
+def set_default_load_endianness(endianness):
+    """Noted; files tell their order, and this machine's is little. TypeError: no LoadEndianness."""
+    if endianness is not None and not isinstance(endianness, LoadEndianness):
+        raise TypeError("Invalid argument type in function set_default_load_endianness")
+    _settings["endianness"] = endianness
+
+
+def get_default_mmap_options():
+    """What set_default_mmap_options was told."""
+    return _settings["mmap"]
+
+
+class set_default_mmap_options:
+    """Noted, as a call and in a with statement: files are read, not mapped."""
+
+    def __init__(self, flags):
+        if flags not in (1, 2):
+            raise ValueError(f"Invalid argument in function set_default_mmap_options, expected mmap.MAP_PRIVATE or "
+                             f"mmap.MAP_SHARED, but got {flags}")  # fmt: skip
+        self._before, _settings["mmap"] = _settings["mmap"], flags
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exception):
+        _settings["mmap"] = self._before
+
+
+def get_crc32_options():
+    """What set_crc32_options was told."""
+    return _settings["crc32"]
+
+
+def set_crc32_options(compute_crc32):
+    """Noted; the files have the sums."""
+    _settings["crc32"] = bool(compute_crc32)
+
+
+__getattr__ = _modules.refusing("torch.serialization")
 
 
 # ---- safetensors: the length of a JSON header in 8 bytes, the header, the tensors' bytes ----

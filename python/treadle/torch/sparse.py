@@ -7,6 +7,7 @@ formats, products of two sparse tensors, elementwise products of two) says so; t
 import math
 import re
 
+from . import _modules
 from ._prim import Tensor, array, derived, td
 from ._tensor import _axes, _dtypes
 from ._tensor._create import tensor, zeros
@@ -431,3 +432,11 @@ def sum(input, dim=None, dtype=None):
     shape = [s for d, s in enumerate(input._shape) if d not in dims]
     indices = input._at[tensor(kept, device=input.device)]
     return SparseTensor(indices, values, shape, input._coalesced and len(kept) == n).coalesce()
+
+
+def spmm(input, mat2):
+    """mm, or the product of two dense matrices."""
+    return input @ mat2 if isinstance(input, Tensor) and isinstance(mat2, Tensor) else mm(input, mat2)
+
+
+__getattr__ = _modules.refusing("torch.sparse")

@@ -1,11 +1,11 @@
 """Settings and switches that programs turn, most of which have nothing to turn here."""
 
 import os
-import types as _types
+from importlib import import_module
 
 from ... import _core
 from .. import _device
-from .._register import function
+from .._register import function, method
 from . import _dtypes
 from ._convert import _BY_TYPE, TensorType
 
@@ -90,15 +90,42 @@ def set_default_tensor_type(t):
     _device.set_default_device("cuda" if cuda else "cpu")
 
 
-class JIT(_types.SimpleNamespace):
-    """torch.jit: functions stay as they are, since what they record is compiled anyway."""
+def _later(home, name):
+    """A method that is a function of another module's, which is imported when it is first called."""
 
-    def __init__(self):
-        def same(obj=None, *args, **kwargs):
-            return (lambda f: f) if obj is None else obj
+    def call(self, *args, **kwargs):
+        return getattr(import_module(f"treadle.torch.{home}"), name)(self, *args, **kwargs)
 
-        def trace(func, example_inputs=None, *args, **kwargs):
-            return func
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"treadle.torch.{home}.{name} of the tensor."
+    return call
 
-        super().__init__(script=same, trace=trace, ignore=same, unused=same, export=same, script_method=same,
-                         is_scripting=lambda: False, is_tracing=lambda: False, ScriptModule=object)  # fmt: skip
+
+_HOMES = {
+    "_older": "as_strided_scatter cholesky lu new_empty_strided nonzero_static qr",
+    "storage": "storage storage_type untyped_storage",
+}
+for _home, _names in _HOMES.items():
+    for _name in _names.split():
+        method(_name)(_later(_home, _name))
+
+
+@method()
+def coalesce(self):
+    """RuntimeError: the tensor is dense."""
+    raise RuntimeError("coalesce expected sparse coordinate tensor layout but got Strided")
+
+
+method("is_coalesced")(coalesce)
+
+
+@method()
+def dense_dim(self):
+    """The number of dims: the tensor is dense."""
+    return self.dim()
+
+
+@method()
+def module_load(self, other, assign=False):
+    """What load_state_dict takes for the tensor: other itself (assign), or a copy of its values."""
+    return other.detach() if assign else self.detach().clone().copy_(other)

@@ -1,6 +1,7 @@
 """torch.autograd: backward passes, functions with derivatives of one's own, and modes in which nothing is recorded."""
 
 from ... import _core
+from .. import _modules
 from .._prim import Tensor
 from . import functional, grad_mode
 from ._passes import _tuple, backward, grad
@@ -11,6 +12,9 @@ __all__ = [
     "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad", "grad_mode", "gradcheck",
     "gradgradcheck", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
+
+
+__getattr__ = _modules.refusing("torch.autograd")
 
 
 # ---- checks ----

@@ -3,6 +3,7 @@
 import functools
 
 from ... import _core
+from .. import _modules
 from .._prim import Tensor, check_version, recording
 from .._tensor._create import zeros
 from .grad_mode import no_grad
@@ -168,3 +169,6 @@ def once_differentiable(f):
             return f(ctx, *args)
 
     return once
+
+
+__getattr__ = _modules.refusing("torch.autograd.function")

@@ -4,6 +4,7 @@ import functools
 import inspect
 
 from ... import _core
+from .. import _modules
 
 
 class _Mode:
@@ -109,3 +110,6 @@ def is_grad_enabled():
 def is_inference_mode_enabled():
     """No: tensors made in inference_mode are ordinary ones."""
     return False
+
+
+__getattr__ = _modules.refusing("torch.autograd.grad_mode")

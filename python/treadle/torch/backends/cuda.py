@@ -3,6 +3,8 @@
 import contextlib
 from types import SimpleNamespace
 
+from .. import _modules
+
 matmul = SimpleNamespace(
     allow_tf32=False, allow_fp16_reduced_precision_reduction=False, allow_bf16_reduced_precision_reduction=False
 )
@@ -23,3 +25,6 @@ def enable_flash_sdp(enabled):
 
 
 enable_math_sdp = enable_mem_efficient_sdp = enable_flash_sdp
+
+
+__getattr__ = _modules.refusing("torch.backends.cuda")

@@ -1,5 +1,7 @@
 """torch.backends.mkl: Intel's library: not used."""
 
+from .. import _modules
+
 enabled = False
 
 
@@ -11,3 +13,6 @@ def is_available():
 def is_built():
     """No."""
     return False
+
+
+__getattr__ = _modules.refusing("torch.backends.mkl")

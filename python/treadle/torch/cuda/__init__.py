@@ -4,9 +4,9 @@ import contextlib
 
 from ... import _core
 from ... import memory as _memory
-from .. import _device
+from .. import _device, _modules
 from .._tensor._random import default_generator
-from . import amp
+from . import amp, nvtx
 from .graphs import CUDAGraph as CUDAGraph
 from .graphs import graph as graph
 from .graphs import graph_pool_handle as graph_pool_handle
@@ -355,32 +355,6 @@ def set_rng_state_all(new_states):
         default_generator.set_state(state)
 
 
-class _Nvtx:
-    """torch.cuda.nvtx: ranges for profilers, which are not kept."""
-
-    @staticmethod
-    def range_push(msg):
-        """Nothing."""
-        return 0
-
-    @staticmethod
-    def range_pop():
-        """Nothing."""
-        return 0
-
-    @staticmethod
-    def mark(msg):
-        """Nothing."""
-
-    @staticmethod
-    def range(msg, *args, **kwargs):
-        """A with statement that does nothing."""
-        return contextlib.nullcontext()
-
-
-nvtx = _Nvtx()
-
-
 def is_tf32_supported():
     """No: products of float32 are computed in float32."""
     return False
@@ -400,4 +374,7 @@ def __getattr__(name):
     made = types(True)
     if name in made:
         return made[name]
-    raise AttributeError(f"module 'torch.cuda' has no attribute {name!r}")
+    return _absent(name)
+
+
+_absent = _modules.refusing("torch.cuda")

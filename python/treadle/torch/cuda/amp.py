@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from .. import _modules
 from .. import amp as _amp
 from ..amp import GradScaler
 
@@ -16,3 +17,6 @@ class autocast(_amp.autocast):
 
     def __init__(self, enabled=True, dtype=None, cache_enabled=True):
         super().__init__("cuda", dtype, enabled, cache_enabled)
+
+
+__getattr__ = _modules.refusing("torch.cuda.amp")

@@ -1,9 +1,8 @@
 """torch.distributions: distributions with draws, densities and distances, differentiable in their parameters."""
 
-import sys
-from types import ModuleType
-
-from ._base import Distribution, Independent, kl_divergence, register_kl
+from .. import _modules
+from . import _divergences, _facts, constraints, transforms, utils
+from ._base import Distribution, ExponentialFamily, Independent, kl_divergence, register_kl
 from ._continuous import (
     Beta,
     Dirichlet,
@@ -11,31 +10,63 @@ from ._continuous import (
     Gamma,
     HalfNormal,
     Laplace,
-    LogNormal,
     MultivariateNormal,
     Normal,
     Uniform,
 )
-from ._discrete import Bernoulli, Binomial, Categorical, Geometric, Multinomial, OneHotCategorical, Poisson
+from ._derived import (
+    Cauchy,
+    Chi2,
+    ExpRelaxedCategorical,
+    FisherSnedecor,
+    Gumbel,
+    HalfCauchy,
+    InverseGamma,
+    Kumaraswamy,
+    LogisticNormal,
+    LogitRelaxedBernoulli,
+    LogNormal,
+    MixtureSameFamily,
+    NegativeBinomial,
+    OneHotCategoricalStraightThrough,
+    Pareto,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+    StudentT,
+    TransformedDistribution,
+    Weibull,
+)
+from ._discrete import (
+    Bernoulli,
+    Binomial,
+    Categorical,
+    Geometric,
+    Multinomial,
+    OneHotCategorical,
+    Poisson,
+)
+from ._rarer import (
+    ContinuousBernoulli,
+    GeneralizedPareto,
+    LKJCholesky,
+    LowRankMultivariateNormal,
+    VonMises,
+    Wishart,
+)
+from .constraint_registry import biject_to, transform_to
+from .transforms import *  # noqa: F403
+from .transforms import __all__ as _transforms
 
 __all__ = [
-    "Bernoulli", "Beta", "Binomial", "Categorical", "Dirichlet", "Distribution", "Exponential", "Gamma", "Geometric",
-    "HalfNormal", "Independent", "Laplace", "LogNormal", "Multinomial", "MultivariateNormal", "Normal",
-    "OneHotCategorical", "Poisson", "Uniform", "kl_divergence", "register_kl",
+    *_transforms,
+    "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet",
+    "Distribution", "Exponential", "ExponentialFamily", "FisherSnedecor", "Gamma", "GeneralizedPareto", "Geometric",
+    "Gumbel", "HalfCauchy", "HalfNormal", "Independent", "InverseGamma", "Kumaraswamy", "LKJCholesky", "Laplace",
+    "LogNormal", "LogisticNormal", "LowRankMultivariateNormal", "MixtureSameFamily", "Multinomial",
+    "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough",
+    "Pareto", "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT", "TransformedDistribution",
+    "Uniform", "VonMises", "Weibull", "Wishart", "biject_to", "constraints", "kl_divergence", "register_kl",
+    "transform_to", "transforms",
 ]  # fmt: skip
 
-# PyTorch's modules, of which each holds one class or two.
-_MODULES = {
-    "bernoulli": "Bernoulli", "beta": "Beta", "binomial": "Binomial", "categorical": "Categorical",
-    "dirichlet": "Dirichlet", "distribution": "Distribution", "exponential": "Exponential", "gamma": "Gamma",
-    "geometric": "Geometric", "half_normal": "HalfNormal", "independent": "Independent",
-    "kl": "kl_divergence register_kl", "laplace": "Laplace",
-    "log_normal": "LogNormal", "multinomial": "Multinomial", "normal": "Normal",
-    "multivariate_normal": "MultivariateNormal", "one_hot_categorical": "OneHotCategorical", "poisson": "Poisson",
-    "uniform": "Uniform",
-}  # fmt: skip
-
-for _name, _held in _MODULES.items():
-    _module = ModuleType(f"{__name__}.{_name}")
-    vars(_module).update((k, globals()[k]) for k in _held.split())
-    globals()[_name] = sys.modules[_module.__name__] = _module
+__getattr__ = _modules.refusing("torch.distributions")

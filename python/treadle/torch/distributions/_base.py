@@ -1,7 +1,9 @@
 """What distributions have in common: shapes of draws, and distances between pairs of them."""
 
+import functools
 import math
 
+from ... import _core
 from .._prim import Tensor, td
 from .._tensor._create import as_tensor
 from .._tensor._size import Size
@@ -25,10 +27,52 @@ def broadcast(*values):
     return [v.expand(shape) for v in given]
 
 
-class Distribution:
-    """A distribution of tensors: batch_shape of them, each with event_shape."""
+def _holds(constraint, value):
+    """Is all of the value in the constraint's set? True for what stands for each of a map's items: it has no truth."""
+    if not issubclass(type(value), Tensor):
+        return True
+    found = constraint.check(value).all()
+    return not issubclass(type(found), Tensor) or bool(found)
 
-    has_rsample = False
+
+class _Checked(type):
+    """Makes a distribution, then looks at its parameters unless validate_args=False."""
+
+    def __call__(cls, *args, validate_args=None, **kwargs):
+        made = super().__call__(*args, **kwargs)
+        made._validate = Distribution._validate_default if validate_args is None else bool(validate_args)
+        if made._validate and not _core._capturing():
+            made._check_parameters()
+        return made
+
+    def __init__(cls, name, bases, space):
+        super().__init__(name, bases, space)
+        if "log_prob" in space:
+            cls.log_prob = _checking(space["log_prob"])
+
+
+def _checking(log_prob):
+    """log_prob that looks first whether the value is in the distribution's support."""
+
+    @functools.wraps(log_prob)
+    def checked(self, value):
+        if self.__dict__.get("_validate") and isinstance(value, Tensor) and not _core._capturing():
+            self._validate_sample(value)
+        return log_prob(self, value)
+
+    return checked
+
+
+class Distribution(metaclass=_Checked):
+    """A distribution of tensors: batch_shape of them, each with event_shape.
+
+    arg_constraints: {parameter: the constraint of its values}; support: that of its draws. validate_args (True unless
+    set_default_validate_args(False) was called): ValueError for parameters and values outside of them."""
+
+    has_rsample = has_enumerate_support = False
+    arg_constraints = {}
+    support = None
+    _validate_default = True
 
     def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
         self._batch, self._event = Size(batch_shape), Size(event_shape)
@@ -37,8 +81,89 @@ class Distribution:
     event_shape = property(lambda self: self._event, doc="The shape of one draw.")
     stddev = property(lambda self: self.variance.sqrt(), doc="The standard deviation.")
 
-    def _extended(self, sample_shape):
+    @property
+    def mode(self):
+        """The likeliest value. NotImplementedError: not known."""
+        raise NotImplementedError(f"{type(self).__name__} has no mode")
+
+    @staticmethod
+    def set_default_validate_args(value):
+        """Are parameters and values looked at where validate_args is not given?"""
+        if value not in (True, False):
+            raise ValueError
+        Distribution._validate_default = value
+
+    def _check_parameters(self):
+        from .constraints import is_dependent
+
+        for name, constraint in self.arg_constraints.items():
+            value = self.__dict__.get(name)
+            if isinstance(value, Tensor) and not is_dependent(constraint) and not _holds(constraint, value):
+                raise ValueError(
+                    f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
+                    f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
+                )
+
+    def _validate_sample(self, value):
+        """ValueError: the value's shape does not fit, or it is not in the support."""
+        cut = value.dim() - len(self._event)
+        if cut < 0 or tuple(value.shape[cut:]) != tuple(self._event):
+            raise ValueError(
+                f"The right-most size of value must match event_shape: {tuple(value.shape)} vs {tuple(self._event)}."
+            )
+        for i, j in zip(reversed(value.shape[:cut]), reversed(self._batch), strict=False):
+            if i != 1 and j != 1 and i != j:
+                raise ValueError(
+                    f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs "
+                    f"{self._extended(())}."
+                )
+        support = self.support
+        if support is not None and not _holds(support, value):
+            raise ValueError(
+                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the "
+                f"support ({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
+            )
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution, batch_shape of them."""
+        batch, own = tuple(batch_shape), len(self._batch)
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        for name, value in self.__dict__.items():
+            if name == "temperature":  # of the whole distribution
+                continue
+            if isinstance(value, Tensor) and tuple(value.shape[:own]) == tuple(self._batch):
+                made.__dict__[name] = value.expand((*batch, *value.shape[own:]))
+            elif isinstance(value, Distribution) and value.batch_shape[:own] == self._batch:
+                made.__dict__[name] = value.expand((*batch, *value.batch_shape[own:]))
+        made._batch = Size(batch)
+        return made
+
+    def cdf(self, value):
+        """The probability up to value."""
+        raise NotImplementedError(f"{type(self).__name__} has no cdf")
+
+    def icdf(self, value):
+        """Where cdf is value."""
+        raise NotImplementedError(f"{type(self).__name__} has no icdf")
+
+    def entropy(self):
+        """The entropy."""
+        raise NotImplementedError(f"{type(self).__name__} has no entropy")
+
+    def enumerate_support(self, expand=True):
+        """All values, along a first dim. NotImplementedError: they cannot be counted."""
+        raise NotImplementedError(f"{type(self).__name__} has no enumerate_support")
+
+    def _enumerated(self, values, expand):
+        """values (n,) as (n, *batch_shape), or with ones."""
+        values = values.reshape((-1, *[1] * len(self._batch)))
+        return values.expand((values.shape[0], *self._batch)) if expand else values
+
+    def _extended(self, sample_shape=()):
         return (*sample_shape, *self._batch, *self._event)
+
+    _extended_shape = _extended
 
     def sample(self, sample_shape=()):
         """Draws, sample_shape of them for each distribution, without a gradient."""
@@ -72,6 +197,10 @@ class Distribution:
     arg_names = ()
 
 
+class ExponentialFamily(Distribution):
+    """The base of a program's own distributions of density exp(natural parameters times statistics - normaliser)."""
+
+
 class Independent(Distribution):
     """A distribution whose last batch dimensions are parts of one draw."""
 
@@ -82,7 +211,23 @@ class Independent(Distribution):
         super().__init__(batch[:cut], (*batch[cut:], *base_distribution.event_shape))
 
     mean = property(lambda self: self.base_dist.mean, doc="The mean.")
+    mode = property(lambda self: self.base_dist.mode, doc="The likeliest draw.")
     variance = property(lambda self: self.base_dist.variance, doc="The variance.")
+    has_rsample = property(lambda self: self.base_dist.has_rsample, doc="Are draws differentiable?")
+
+    @property
+    def support(self):
+        """What draws can be."""
+        from .constraints import independent
+
+        return independent(self.base_dist.support, self._n) if self._n else self.base_dist.support
+
+    reinterpreted_batch_ndims = property(lambda self: self._n, doc="How many dims are parts of a draw.")
+
+    def expand(self, batch_shape, _instance=None):
+        """The same distribution, batch_shape of them."""
+        parts = tuple(self._event[: self._n])
+        return Independent(self.base_dist.expand((*batch_shape, *parts)), self._n, validate_args=False)
 
     def rsample(self, sample_shape=()):
         """The base's draws."""
@@ -116,12 +261,13 @@ def register_kl(p, q):
 
 def kl_divergence(p, q):
     """The divergence of q from p. NotImplementedError: none is known for the two kinds."""
-    for (a, b), f in _KL.items():
-        if isinstance(p, a) and isinstance(q, b):
-            return f(p, q)
-    raise NotImplementedError(
-        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
-    )
+    found = [(type(p).__mro__.index(a) + type(q).__mro__.index(b), f) for (a, b), f in _KL.items()
+             if isinstance(p, a) and isinstance(q, b)]  # fmt: skip
+    if not found:
+        raise NotImplementedError(
+            f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
+        )
+    return min(found, key=lambda pair: pair[0])[1](p, q)  # of the nearest classes
 
 
 @register_kl(Independent, Independent)

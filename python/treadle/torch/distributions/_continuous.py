@@ -6,6 +6,7 @@ from .. import linalg
 from .._prim import apply, array, wrap
 from .._register import FUNCTIONS
 from .._tensor._random import _normal, _source, _uniform
+from ..autograd.function import Function
 from ..special import digamma, lgamma
 from ._base import LOG_2PI, Distribution, broadcast, register_kl
 
@@ -63,27 +64,6 @@ class Normal(_Located):
         return 0.5 + LOG_2PI / 2 + self.scale.log()
 
 
-class LogNormal(Normal):
-    """exp of a normal draw."""
-
-    mean = property(lambda self: (self.loc + self.scale**2 / 2).exp(), doc="The mean.")
-    variance = property(
-        lambda self: (apply("expm1", self.scale**2)) * (2 * self.loc + self.scale**2).exp(), doc="The variance."
-    )
-
-    def rsample(self, sample_shape=()):
-        """exp of normal draws."""
-        return super().rsample(sample_shape).exp()
-
-    def log_prob(self, value):
-        """The logarithm of the density at value."""
-        return super().log_prob(value.log()) - value.log()
-
-    def entropy(self):
-        """The entropy."""
-        return super().entropy() + self.loc
-
-
 class HalfNormal(Distribution):
     """The size of a normal draw of mean 0."""
 
@@ -94,6 +74,7 @@ class HalfNormal(Distribution):
         (self.scale,) = broadcast(scale)
         super().__init__(self.scale.shape)
 
+    mode = property(lambda self: self.scale * 0, doc="0.")
     mean = property(lambda self: self.scale * math.sqrt(2 / math.pi), doc="The mean.")
     variance = property(lambda self: self.scale**2 * (1 - 2 / math.pi), doc="The variance.")
 
@@ -103,8 +84,20 @@ class HalfNormal(Distribution):
 
     def log_prob(self, value):
         """The logarithm of the density at value."""
-        inside = Normal(self.scale * 0, self.scale).log_prob(value) + math.log(2)
+        inside = Normal(self.scale * 0, self.scale, validate_args=False).log_prob(value) + math.log(2)
         return apply("select", value >= 0, inside, -math.inf)
+
+    def cdf(self, value):
+        """The probability up to value."""
+        return apply("erf", value / self.scale / math.sqrt(2))
+
+    def icdf(self, value):
+        """Where cdf is value."""
+        return self.scale * math.sqrt(2) * FUNCTIONS["erfinv"](value)
+
+    def entropy(self):
+        """The entropy."""
+        return 0.5 * math.log(math.pi / 2) + 0.5 + self.scale.log()
 
 
 class Laplace(_Located):
@@ -121,6 +114,16 @@ class Laplace(_Located):
         """The logarithm of the density at value."""
         return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
 
+    def cdf(self, value):
+        """The probability up to value."""
+        gap = value - self.loc
+        return 0.5 - 0.5 * gap.sign() * apply("expm1", -gap.abs() / self.scale)
+
+    def icdf(self, value):
+        """Where cdf is value."""
+        gap = value - 0.5
+        return self.loc - self.scale * gap.sign() * apply("log1p", -2 * gap.abs())
+
     def entropy(self):
         """The entropy."""
         return 1 + (2 * self.scale).log()
@@ -136,6 +139,7 @@ class Uniform(Distribution):
         self.low, self.high = broadcast(low, high)
         super().__init__(self.low.shape)
 
+    mode = property(lambda self: self.high * math.nan, doc="NaN: there is none.")
     mean = property(lambda self: (self.low + self.high) / 2, doc="The mean.")
     variance = property(lambda self: (self.high - self.low) ** 2 / 12, doc="The variance.")
 
@@ -147,6 +151,14 @@ class Uniform(Distribution):
         """The logarithm of the density at value."""
         inside = (value >= self.low) & (value < self.high)
         return apply("select", inside, -(self.high - self.low).log(), -math.inf)
+
+    def cdf(self, value):
+        """The probability up to value."""
+        return ((value - self.low) / (self.high - self.low)).clamp(0, 1)
+
+    def icdf(self, value):
+        """Where cdf is value."""
+        return value * (self.high - self.low) + self.low
 
     def entropy(self):
         """The entropy."""
@@ -163,6 +175,7 @@ class Exponential(Distribution):
         (self.rate,) = broadcast(rate)
         super().__init__(self.rate.shape)
 
+    mode = property(lambda self: self.rate * 0, doc="0.")
     mean = property(lambda self: 1 / self.rate, doc="The mean.")
     variance = property(lambda self: self.rate**-2, doc="The variance.")
 
@@ -173,6 +186,14 @@ class Exponential(Distribution):
     def log_prob(self, value):
         """The logarithm of the density at value."""
         return self.rate.log() - self.rate * value
+
+    def cdf(self, value):
+        """The probability up to value."""
+        return 1 - (-self.rate * value).exp()
+
+    def icdf(self, value):
+        """Where cdf is value."""
+        return -apply("log1p", -value) / self.rate
 
     def entropy(self):
         """The entropy."""
@@ -191,9 +212,16 @@ class Gamma(Distribution):
     mean = property(lambda self: self.concentration / self.rate, doc="The mean.")
     variance = property(lambda self: self.concentration / self.rate**2, doc="The variance.")
 
-    def sample(self, sample_shape=()):
-        """Draws by rejection, without a gradient."""
-        return _gamma(self.concentration, self._extended(sample_shape)) / self.rate.detach()
+    has_rsample = True
+    mode = property(lambda self: ((self.concentration - 1) / self.rate).clamp(min=0), doc="The likeliest value.")
+
+    def rsample(self, sample_shape=()):
+        """Draws by rejection; their derivative by the shape is implicit."""
+        return _gamma(self.concentration, self._extended(sample_shape)) / self.rate
+
+    def cdf(self, value):
+        """The probability up to value."""
+        return FUNCTIONS["igamma"](self.concentration, self.rate * value)
 
     def log_prob(self, value):
         """The logarithm of the density at value."""
@@ -206,10 +234,31 @@ class Gamma(Distribution):
         return a - self.rate.log() + lgamma(a) + (1 - a) * digamma(a)
 
 
+class _Gamma(Function):
+    """Gamma draws of rate 1. A draw's derivative by its shape is that of the cdf over the density, both negated."""
+
+    @staticmethod
+    def forward(ctx, concentration, size):
+        a = array(concentration.detach())
+        x = wrap(_source(None, a.device).standard_gamma(a.astype("float64"), tuple(size)))
+        ctx.save_for_backward(concentration, x)
+        return x.to(concentration.dtype)
+
+    @staticmethod
+    def backward(ctx, g):
+        concentration, x = ctx.saved_tensors
+        a = concentration.detach().double().expand(x.shape)
+        step = a * 1e-4
+        slope = (FUNCTIONS["igamma"](a + step, x) - FUNCTIONS["igamma"](a - step, x)) / (2 * step)
+        density = ((a - 1) * x.log() - x - lgamma(a)).exp()
+        r = (-slope / density).to(g.dtype) * g
+        extra = r.dim() - concentration.dim()
+        return (r.sum(tuple(range(extra))) if extra else r), None
+
+
 def _gamma(shape_of, size):
-    a = array(shape_of.detach())
-    g = _source(None, a.device).standard_gamma(a.astype("float64"), tuple(size))
-    return wrap(g).to(shape_of.dtype)
+    tiny = 1.1754943508222875e-38
+    return _Gamma.apply(shape_of, tuple(size)).clamp(min=tiny)
 
 
 class Beta(Distribution):
@@ -221,6 +270,12 @@ class Beta(Distribution):
         self.concentration1, self.concentration0 = broadcast(concentration1, concentration0)
         super().__init__(self.concentration1.shape)
 
+    @property
+    def mode(self):
+        """The likeliest value."""
+        both = FUNCTIONS["stack"]([self.concentration1, self.concentration0], -1)
+        return Dirichlet(both, validate_args=False).mode[..., 0]
+
     mean = property(lambda self: self.concentration1 / (self.concentration1 + self.concentration0), doc="The mean.")
 
     @property
@@ -229,8 +284,10 @@ class Beta(Distribution):
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total**2 * (total + 1))
 
-    def sample(self, sample_shape=()):
-        """Shares of two gamma draws, without a gradient."""
+    has_rsample = True
+
+    def rsample(self, sample_shape=()):
+        """Shares of two gamma draws."""
         a, b = (_gamma(c, self._extended(sample_shape)) for c in (self.concentration1, self.concentration0))
         return a / (a + b)
 
@@ -238,6 +295,12 @@ class Beta(Distribution):
         """The logarithm of the density at value."""
         a, b = self.concentration1, self.concentration0
         return apply("xlogy", a - 1, value) + apply("xlogy", b - 1, 1 - value) + lgamma(a + b) - lgamma(a) - lgamma(b)
+
+    def entropy(self):
+        """The entropy."""
+        a, b = self.concentration1, self.concentration0
+        size = lgamma(a) + lgamma(b) - lgamma(a + b)
+        return size - (a - 1) * digamma(a) - (b - 1) * digamma(b) + (a + b - 2) * digamma(a + b)
 
 
 class Dirichlet(Distribution):
@@ -249,6 +312,14 @@ class Dirichlet(Distribution):
         self.concentration = concentration
         super().__init__(concentration.shape[:-1], concentration.shape[-1:])
 
+    @property
+    def mode(self):
+        """The likeliest shares; where all concentrations are below 1, all of the largest one's."""
+        above = (self.concentration - 1).clamp(min=0)
+        shares = above / above.sum(-1, True)
+        largest = self.concentration == self.concentration.amax(-1, True)
+        return apply("select", (self.concentration < 1).all(-1, True), largest.to(shares.dtype), shares)
+
     mean = property(lambda self: self.concentration / self.concentration.sum(-1, True), doc="The mean.")
 
     @property
@@ -257,8 +328,10 @@ class Dirichlet(Distribution):
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total**2 * (total + 1))
 
-    def sample(self, sample_shape=()):
-        """Shares of gamma draws, without a gradient."""
+    has_rsample = True
+
+    def rsample(self, sample_shape=()):
+        """Shares of gamma draws."""
         g = _gamma(self.concentration, self._extended(sample_shape))
         return g / g.sum(-1, True)
 
@@ -266,6 +339,13 @@ class Dirichlet(Distribution):
         """The logarithm of the density at value."""
         a = self.concentration
         return apply("xlogy", a - 1, value).sum(-1) + lgamma(a.sum(-1)) - lgamma(a).sum(-1)
+
+    def entropy(self):
+        """The entropy."""
+        a, n = self.concentration, self.concentration.shape[-1]
+        total = a.sum(-1)
+        size = lgamma(a).sum(-1) - lgamma(total)
+        return size - (n - total) * digamma(total) - ((a - 1) * digamma(a)).sum(-1)
 
 
 class MultivariateNormal(Distribution):
@@ -283,6 +363,8 @@ class MultivariateNormal(Distribution):
         super().__init__(lead, (n,))
 
     mean = property(lambda self: self.loc, doc="The mean.")
+    precision_matrix = property(lambda self: linalg.inv(self.covariance_matrix), doc="The covariance's inverse.")
+    mode = mean
     covariance_matrix = property(
         lambda self: self.scale_tril @ self.scale_tril.transpose(-2, -1), doc="The covariance."
     )

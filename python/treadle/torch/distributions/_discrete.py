@@ -55,6 +55,14 @@ class Bernoulli(_Binary):
         """The logarithm of value's probability."""
         return value * self.logits - apply("softplus", self.logits)
 
+    has_enumerate_support = True
+    mode = property(lambda self: (self.probs >= 0.5).to(self.probs.dtype), doc="The likelier value.")
+    param_shape = property(lambda self: self._batch, doc="The shape of the parameters.")
+
+    def enumerate_support(self, expand=True):
+        """0 and 1."""
+        return self._enumerated(wrap(td.arange(2)).to(self.probs.dtype), expand)
+
     def entropy(self):
         """The entropy."""
         return apply("softplus", self.logits) - self.probs * self.logits
@@ -63,6 +71,7 @@ class Bernoulli(_Binary):
 class Geometric(_Binary):
     """The number of failures before the first success, of probability probs."""
 
+    mode = property(lambda self: self.probs * 0, doc="0.")
     mean = property(lambda self: 1 / self.probs - 1, doc="The mean.")
     variance = property(lambda self: (1 / self.probs - 1) / self.probs, doc="The variance.")
 
@@ -74,6 +83,11 @@ class Geometric(_Binary):
     def log_prob(self, value):
         """The logarithm of value's probability."""
         return value * apply("log1p", -self.probs) + self.probs.log()
+
+    def entropy(self):
+        """The entropy."""
+        p = self.probs
+        return -(apply("xlogy", p, p) + apply("xlogy", 1 - p, 1 - p)) / p
 
 
 class Binomial(Distribution):
@@ -111,6 +125,7 @@ class Poisson(Distribution):
         (self.rate,) = broadcast(rate)
         super().__init__(self.rate.shape)
 
+    mode = property(lambda self: self.rate.floor(), doc="The likeliest count.")
     mean = property(lambda self: self.rate, doc="The mean.")
     variance = mean
 
@@ -143,6 +158,13 @@ class Categorical(Distribution):
     mode = property(lambda self: self.probs.argmax(-1), doc="The likeliest class.")
     param_shape = property(lambda self: self.logits.shape, doc="The shape of the parameters.")
 
+    has_enumerate_support = True
+    _num_events = property(lambda self: self.logits.shape[-1])
+
+    def enumerate_support(self, expand=True):
+        """All classes."""
+        return self._enumerated(wrap(td.arange(self._num_events)), expand)
+
     def sample(self, sample_shape=()):
         """Draws: int64, without a gradient."""
         shape = (*sample_shape, *self._batch)
@@ -169,6 +191,11 @@ class OneHotCategorical(Distribution):
         self._class = Categorical(probs, logits)
         self.probs, self.logits = self._class.probs, self._class.logits
         super().__init__(self.probs.shape[:-1], self.probs.shape[-1:])
+
+    @property
+    def mode(self):
+        """The likeliest class."""
+        return (self.probs.argmax(-1, True) == wrap(td.arange(self.probs.shape[-1]))).to(self.probs.dtype)
 
     mean = property(lambda self: self.probs, doc="The mean.")
     variance = property(lambda self: self.probs * (1 - self.probs), doc="The variance.")

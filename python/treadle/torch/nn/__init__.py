@@ -1,10 +1,26 @@
 """``torch.nn``: modules, their parameters, and what they are made of."""
 
-from . import functional, init, modules, parallel, utils
+from .. import _modules as _absent
+from . import attention, functional, init, modules, parallel, utils
 from .modules import *  # noqa: F403
 from .modules import __all__ as _modules
 from .modules import module
 from .parallel import DataParallel
-from .parameter import Buffer, Parameter
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-__all__ = [*_modules, "Buffer", "DataParallel", "Parameter", "functional", "init", "modules", "parallel", "utils"]
+__all__ = [
+    *_modules,
+    "Buffer",
+    "DataParallel",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "attention",
+    "functional",
+    "init",
+    "modules",
+    "parallel",
+    "utils",
+]
+
+__getattr__ = _absent.refusing("torch.nn")

@@ -3,7 +3,7 @@
 import math
 
 from ... import torch
-from .. import _override
+from .. import _modules, _override
 from ._activations import (
     alpha_dropout,
     celu,
@@ -40,9 +40,11 @@ from ._activations import (
     tanhshrink,
     threshold,
 )
+from ._attend import multi_head_attention_forward
 from ._bags import embedding, embedding_bag
 from ._convolve import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from ._ctc import ctc_loss
+from ._fractional import fractional_max_pool2d, fractional_max_pool3d
 from ._losses import (
     anywhere,
     binary_cross_entropy,
@@ -91,6 +93,24 @@ from ._pools import (
     upsample,
 )
 from ._sampling import affine_grid, grid_sample, max_unpool1d, max_unpool2d, max_unpool3d
+from ._variants import (
+    celu_,
+    elu_,
+    feature_alpha_dropout,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d_with_indices,
+    hardtanh_,
+    leaky_relu_,
+    linear_cross_entropy,
+    max_pool1d_with_indices,
+    max_pool2d_with_indices,
+    max_pool3d_with_indices,
+    rrelu_,
+    selu_,
+    threshold_,
+    upsample_bilinear,
+    upsample_nearest,
+)
 from ._windows import fold_columns as fold
 from ._windows import pad, unfold
 
@@ -111,6 +131,7 @@ __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "celu_",
     "channel_shuffle",
     "conv1d",
     "conv2d",
@@ -127,9 +148,15 @@ __all__ = [
     "dropout2d",
     "dropout3d",
     "elu",
+    "elu_",
     "embedding",
     "embedding_bag",
+    "feature_alpha_dropout",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
     "gaussian_nll_loss",
     "gelu",
     "glu",
@@ -140,6 +167,7 @@ __all__ = [
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hardtanh_",
     "hinge_embedding_loss",
     "huber_loss",
     "instance_norm",
@@ -148,7 +176,9 @@ __all__ = [
     "l1_loss",
     "layer_norm",
     "leaky_relu",
+    "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
@@ -157,13 +187,17 @@ __all__ = [
     "lp_pool3d",
     "margin_ranking_loss",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool2d_with_indices",
     "max_pool3d",
+    "max_pool3d_with_indices",
     "max_unpool1d",
     "max_unpool2d",
     "max_unpool3d",
     "mish",
     "mse_loss",
+    "multi_head_attention_forward",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
@@ -172,6 +206,7 @@ __all__ = [
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson_nll_loss",
@@ -181,8 +216,10 @@ __all__ = [
     "relu_",
     "rms_norm",
     "rrelu",
+    "rrelu_",
     "scaled_dot_product_attention",
     "selu",
+    "selu_",
     "sigmoid",
     "silu",
     "smooth_l1_loss",
@@ -195,10 +232,13 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "threshold_",
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
     "unfold",
     "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]
 
 
@@ -244,6 +284,8 @@ def scaled_dot_product_attention(
         value = value.repeat_interleave(query.size(-3) // value.size(-3), -3)
     if is_causal and attn_mask is not None:
         raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+    if hasattr(attn_mask, "_materialize"):  # nn.attention.bias
+        attn_mask = attn_mask._materialize(query.device)
     scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.size(-1)) if scale is None else scale)
     if is_causal:
         rows = torch.arange(query.size(-2), device=query.device).unsqueeze(1)
@@ -257,4 +299,10 @@ def scaled_dot_product_attention(
     return (dropout(weights, dropout_p) if dropout_p else weights) @ value
 
 
+def pdist(input, p=2):
+    """The distances between the rows of (N, M), each pair once."""
+    return torch.pdist(input, p)
+
+
 _override.watch(__all__, globals(), torch.Tensor)
+__getattr__ = _modules.refusing("torch.nn.functional")

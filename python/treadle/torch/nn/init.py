@@ -147,3 +147,24 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
         tensor.normal_(0, std, generator=generator)
         place = torch.rand(rows, cols, generator=generator, device=tensor.device).argsort(0).argsort(0)
         return tensor.copy_(torch.where(place < zeros, 0.0, tensor))
+
+
+def _older(function):
+    """The function by its name without the underscore, with PyTorch's warning."""
+    name = function.__name__[:-1]
+
+    def older(*args, **kwargs):
+        warnings.warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning, stacklevel=2)
+        return function(*args, **kwargs)
+
+    older.__name__ = older.__qualname__ = name
+    older.__doc__ = f"{name}_ by an older name."
+    return older
+
+
+constant, dirac, eye, normal, orthogonal, sparse, uniform = map(
+    _older, (constant_, dirac_, eye_, normal_, orthogonal_, sparse_, uniform_)
+)
+kaiming_normal, kaiming_uniform, xavier_normal, xavier_uniform = map(
+    _older, (kaiming_normal_, kaiming_uniform_, xavier_normal_, xavier_uniform_)
+)

@@ -1,4 +1,5 @@
-"""``Parameter`` and ``Buffer``: tensors that a module takes note of when they become its attributes."""
+"""``Parameter`` and ``Buffer``: tensors that a module takes note of when they become its attributes; those whose
+shape is not known yet."""
 
 from ... import torch
 from .. import _override
@@ -51,3 +52,61 @@ class _Buffer(torch.Tensor):
 
     def __new__(cls, data):
         return torch.Tensor._make_subclass(cls, data.detach(), data.requires_grad)
+
+
+class UninitializedTensorMixin:
+    """What parameters and buffers without a shape have in common: materialize(shape) gives them one."""
+
+    def materialize(self, shape, device=None, dtype=None):
+        """The tensor takes this shape; its values are arbitrary."""
+        self.data = torch.empty(
+            tuple(shape), device=self.device if device is None else device, dtype=self.dtype if dtype is None else dtype
+        )
+        self.__class__ = self.cls_to_become
+
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
+
+    def _unknown(self, *args, **kwargs):
+        raise RuntimeError(
+            f"{type(self).__name__} has no shape yet: run a forward pass of its module once, which gives it one"
+        )
+
+    shape = property(_unknown)
+    numel = size = dim = __len__ = sum = clone = _unknown
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol):
+        return type(self), (self.requires_grad, self.device, self.dtype)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter without a shape, which its module's first forward pass gives it."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        data = torch.empty(0, device=device, dtype=dtype)
+        return torch.Tensor._make_subclass(cls, data, requires_grad)
+
+
+class UninitializedBuffer(UninitializedTensorMixin, _Buffer):
+    """A buffer without a shape, which its module's first forward pass gives it."""
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        data = torch.empty(0, device=device, dtype=dtype)
+        made = torch.Tensor._make_subclass(cls, data, requires_grad)
+        made._is_buffer, made.persistent = True, persistent
+        return made
+
+
+UninitializedBuffer.cls_to_become = _Buffer
+
+
+def is_lazy(param):
+    """Is it a parameter or buffer without a shape?"""
+    return isinstance(param, UninitializedTensorMixin)

@@ -12,6 +12,7 @@ import functools
 from collections import OrderedDict, defaultdict
 
 from ... import _core, torch
+from .. import _modules
 from .._tensor._settle import settle
 from ..nn.modules._hooks import Handle
 from . import _recorded
@@ -275,3 +276,6 @@ def count(state, tensor=False):
         return state["step"]
     state["step"] = int(number(state.get("step", 0))) + 1
     return state["step"]
+
+
+__getattr__ = _modules.refusing("torch.optim.optimizer")

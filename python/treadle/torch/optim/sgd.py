@@ -1,6 +1,7 @@
 """Optimizers that step by the gradient itself, its mean, or its sign."""
 
 from ... import torch
+from .. import _modules
 from .optimizer import Optimizer, count, number, options
 
 
@@ -115,3 +116,6 @@ class Rprop(Optimizer):
         grad = torch.where(turn < 0, 0.0, grad)
         state["prev"] = grad
         p.copy_(p - torch.sign(grad) * size)
+
+
+__getattr__ = _modules.refusing("torch.optim.sgd")

@@ -3,7 +3,7 @@
 import contextlib
 
 from ... import _core
-from .. import _autocast, autograd
+from .. import _autocast, _modules, autograd
 from .._prim import Tensor
 from .._tensor import _random
 from ..autograd.function import Function
@@ -146,3 +146,6 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     for start in range(0, size * (segments - 1), size):
         input = checkpoint(run(start, start + size), input, use_reentrant=use_reentrant, **kwargs)
     return run(size * (segments - 1), len(functions))(input)
+
+
+__getattr__ = _modules.refusing("torch.utils.checkpoint")

@@ -1,7 +1,9 @@
 """The modules of ``torch.nn``."""
 
+from ... import _modules as _absent
 from .activation import *  # noqa: F403
 from .activation import __all__ as _activations
+from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .attention import (
     MultiheadAttention,
     Transformer,
@@ -13,6 +15,9 @@ from .attention import (
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .conv import *  # noqa: F403
 from .conv import __all__ as _convolutions
+from .fractional import FractionalMaxPool2d, FractionalMaxPool3d
+from .lazy import *  # noqa: F403
+from .lazy import __all__ as _lazy
 from .linear import Bilinear, Flatten, Identity, Linear, Unflatten
 from .module import Module
 from .norm import (
@@ -27,12 +32,18 @@ from .norm import (
     LocalResponseNorm,
     RMSNorm,
 )
-from .rnn import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
+from .rnn import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
 from .sparse import Embedding, EmbeddingBag
+from .sync import SyncBatchNorm
+from .variants import *  # noqa: F403
+from .variants import __all__ as _variants
 
 __all__ = [
     *_activations,
     *_convolutions,
+    *_variants,
+    *(name for name in _lazy if name != "LazyModuleMixin"),
+    "AdaptiveLogSoftmaxWithLoss",
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
@@ -40,6 +51,8 @@ __all__ = [
     "Embedding",
     "EmbeddingBag",
     "Flatten",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GRU",
     "GRUCell",
     "GroupNorm",
@@ -62,7 +75,9 @@ __all__ = [
     "RNN",
     "RNNBase",
     "RNNCell",
+    "RNNCellBase",
     "Sequential",
+    "SyncBatchNorm",
     "Transformer",
     "TransformerDecoder",
     "TransformerDecoderLayer",
@@ -70,3 +85,5 @@ __all__ = [
     "TransformerEncoderLayer",
     "Unflatten",
 ]
+
+__getattr__ = _absent.refusing("torch.nn.modules")

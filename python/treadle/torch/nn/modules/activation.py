@@ -3,6 +3,7 @@
 A module made from a row keeps its parameters as attributes and hands them to the function."""
 
 from .... import torch
+from ... import _modules
 from .. import functional as F
 from ..parameter import Parameter
 from .module import Module
@@ -224,3 +225,6 @@ class RReLU(Module):
 
 
 __all__ = [*_ACTIVATIONS, *_DROPOUTS, *_LOSSES, "Softmax2d", "PReLU", "RReLU"]
+
+
+__getattr__ = _modules.refusing("torch.nn.modules.activation")

@@ -4,6 +4,7 @@ import operator
 from collections import OrderedDict
 
 from .... import torch
+from ... import _modules
 from ..parameter import Parameter
 from .module import Module, _indented
 
@@ -239,3 +240,6 @@ class ParameterDict(_Dict, Module):
 
 def _extents(parameter):
     return "x".join(map(str, parameter.shape))
+
+
+__getattr__ = _modules.refusing("torch.nn.modules.container")

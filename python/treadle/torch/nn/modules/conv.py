@@ -1,6 +1,7 @@
 """Convolutions and pools as modules, padding, resampling."""
 
 from .... import torch
+from ... import _modules
 from .. import functional as F
 from .._convolve import padded_conv
 from .._windows import spread
@@ -362,3 +363,6 @@ for _n in (1, 2, 3):
             mode=_mode,
             valued=_kind == "Constant",
         )
+
+
+__getattr__ = _modules.refusing("torch.nn.modules.conv")

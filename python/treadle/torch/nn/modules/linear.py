@@ -3,6 +3,7 @@
 import math
 
 from .... import torch
+from ... import _modules
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -107,3 +108,6 @@ class Unflatten(Module):
 
     def extra_repr(self):
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+__getattr__ = _modules.refusing("torch.nn.modules.linear")

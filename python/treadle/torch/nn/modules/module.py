@@ -5,6 +5,7 @@ import itertools
 from collections import OrderedDict, namedtuple
 
 from .... import torch
+from ... import _modules
 from ..parameter import Buffer, Parameter
 from ._hooks import Handle, grad_hooked
 
@@ -582,3 +583,6 @@ def register_module_forward_pre_hook(hook):
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
     """hook(module, args, output) after the forward() of every module."""
     return Handle(_forward_hooks, (hook, with_kwargs, always_call))
+
+
+__getattr__ = _modules.refusing("torch.nn.modules.module")

@@ -35,15 +35,13 @@ _MODES = {"RNN_TANH": (1, 1, _simple), "RNN_RELU": (1, 1, _simple), "LSTM": (4, 
 _FUNCTIONS = {"RNN_TANH": torch.tanh, "RNN_RELU": torch.relu}
 
 
-class _Cell(Module):
-    """One step of a recurrence: weights weight_ih (gates * hidden, input), weight_hh, and their biases."""
+class RNNCellBase(Module):
+    """What cells share: weights weight_ih (num_chunks * hidden_size, input_size), weight_hh, and their biases."""
 
-    mode = None
-
-    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+    def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        n = _MODES[self.mode][0] * hidden_size
+        n = num_chunks * hidden_size
         for name, shape in (
             ("weight_ih", (n, input_size)),
             ("weight_hh", (n, hidden_size)),
@@ -59,6 +57,18 @@ class _Cell(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
+    def extra_repr(self):
+        return f"{self.input_size}, {self.hidden_size}" + ", bias=False" * (not self.bias)
+
+
+class _Cell(RNNCellBase):
+    """One step of a recurrence."""
+
+    mode = None
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, _MODES[self.mode][0], device, dtype)
+
     def _step(self, input, states, function=None):
         if input.dim() not in (1, 2):
             raise ValueError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead")
@@ -71,9 +81,6 @@ class _Cell(Module):
         if states[0].dtype is not gates_x.dtype:  # under autocast
             states = tuple(s.to(gates_x.dtype) for s in states)
         return _MODES[self.mode][2](gates_x, F.linear(states[0], self.weight_hh, self.bias_hh), states, function)
-
-    def extra_repr(self):
-        return f"{self.input_size}, {self.hidden_size}" + ", bias=False" * (not self.bias)
 
 
 class RNNCell(_Cell):

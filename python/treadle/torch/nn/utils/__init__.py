@@ -3,10 +3,18 @@
 import math
 
 from .... import torch
+from ... import _modules
 from . import rnn
 
-_MODULES = set("parametrize parametrizations".split())
+_MODULES = set("parametrize parametrizations prune stateless".split())
 _NORMS = set("weight_norm remove_weight_norm spectral_norm remove_spectral_norm".split())
+
+
+_FUSIONS = set(
+    "convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format fuse_conv_bn_eval fuse_conv_bn_weights "
+    "fuse_linear_bn_eval fuse_linear_bn_weights skip_init".split()
+)
+_absent = _modules.refusing("torch.nn.utils")
 
 
 def __getattr__(name):  # what is made of modules, which are made of this package
@@ -16,7 +24,9 @@ def __getattr__(name):  # what is made of modules, which are made of this packag
         return import_module(f"{__name__}.{name}")
     if name in _NORMS:
         return getattr(import_module(f"{__name__}._weights"), name)
-    raise AttributeError(f"module 'torch.nn.utils' has no attribute {name!r}")
+    if name in _FUSIONS:
+        return getattr(import_module(f"{__name__}._fusion"), name)
+    return _absent(name)
 
 
 def _listed(parameters):
@@ -61,6 +71,11 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     total = get_total_norm([p.grad for p in parameters if p.grad is not None], norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameters, max_norm, total)
     return total
+
+
+def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """clip_grad_norm_ by an older name."""
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def clip_grad_value_(parameters, clip_value, foreach=None):

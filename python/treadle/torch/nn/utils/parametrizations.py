@@ -1,5 +1,6 @@
 """``torch.nn.utils.parametrizations``: norms of weights."""
 
+from ... import _modules
 from ._weights import _SpectralNorm, _WeightNorm
 from .parametrize import register_parametrization
 
@@ -20,3 +21,6 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     dim = (1 if "ConvTranspose" in type(module).__name__ else 0) if dim is None else dim
     return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
+
+
+__getattr__ = _modules.refusing("torch.nn.utils.parametrizations")

@@ -1,7 +1,10 @@
 """``torch.utils.data``: data sets, in which order their items come, and batches of them."""
 
-from ._collate import default_collate, default_convert
-from ._dataset import (
+from ... import _modules
+from ._utils.collate import default_collate, default_convert
+from ._utils.worker import WorkerInfo, get_worker_info
+from .dataloader import DataLoader
+from .dataset import (
     ChainDataset,
     ConcatDataset,
     Dataset,
@@ -11,17 +14,15 @@ from ._dataset import (
     TensorDataset,
     random_split,
 )
-from ._loader import DataLoader
-from ._sampler import (
+from .distributed import DistributedSampler
+from .sampler import (
     BatchSampler,
-    DistributedSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from ._workers import WorkerInfo, get_worker_info
 
 __all__ = [
     "BatchSampler",
@@ -45,3 +46,6 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+
+__getattr__ = _modules.refusing("torch.utils.data")

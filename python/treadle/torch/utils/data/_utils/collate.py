@@ -4,7 +4,7 @@ import collections.abc
 
 import numpy
 
-from .... import torch
+from ..... import torch
 
 
 def default_convert(data):
@@ -20,6 +20,21 @@ def default_convert(data):
     if isinstance(data, (tuple, list)):
         return [default_convert(v) for v in data]
     return data
+
+
+def collate(batch, *, collate_fn_map=None):
+    """default_collate, where items of the types (or tuples of types) in collate_fn_map are made into a batch by
+    function(batch, collate_fn_map=...)."""
+    first = batch[0]
+    for types, function in (collate_fn_map or {}).items():
+        if isinstance(first, types):
+            return function(batch, collate_fn_map=collate_fn_map)
+    if isinstance(first, collections.abc.Mapping):
+        return {k: collate([item[k] for item in batch], collate_fn_map=collate_fn_map) for k in first}
+    if isinstance(first, (tuple, list)):
+        parts = [collate(list(values), collate_fn_map=collate_fn_map) for values in zip(*batch)]
+        return type(first)(*parts) if hasattr(first, "_fields") else parts
+    return default_collate(batch)
 
 
 def default_collate(batch):

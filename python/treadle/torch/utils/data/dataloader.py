@@ -2,10 +2,12 @@
 
 import weakref
 
-from ._collate import default_collate, default_convert
-from ._dataset import IterableDataset
-from ._sampler import BatchSampler, RandomSampler, SequentialSampler
-from ._workers import Failed, Pool, unpacked
+from ._utils.collate import default_collate as default_collate
+from ._utils.collate import default_convert as default_convert
+from ._utils.worker import Failed, Pool, unpacked
+from ._utils.worker import get_worker_info as get_worker_info
+from .dataset import IterableDataset
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
 class _Fetch:
@@ -39,7 +41,7 @@ class _Fetch:
     drop_last = False
 
 
-class _Endless:
+class _InfiniteConstantSampler(Sampler):
     """The sampler of an iterable set."""
 
     def __iter__(self):
@@ -50,8 +52,9 @@ class _Endless:
 class DataLoader:
     """Batches of dataset: ``for batch in loader``.
 
-    num_workers: how many processes load; they are spawned, so the script needs ``if __name__ == "__main__":`` and the
-    set must be picklable. pin_memory is accepted; copies to a device go through pinned memory anyway."""
+    num_workers: how many processes load. multiprocessing_context ("fork", "spawn", a context; None: Python's default)
+    starts them; a spawned one needs ``if __name__ == "__main__":`` in the script and a set that can be pickled.
+    pin_memory is accepted; copies to a device go through pinned memory anyway."""
 
     def __init__(
         self,
@@ -90,7 +93,7 @@ class DataLoader:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
         if sampler is None:
             sampler = (
-                _Endless()
+                _InfiniteConstantSampler()
                 if iterable
                 else RandomSampler(dataset, generator=generator)
                 if shuffle

@@ -6,16 +6,23 @@ on its device; a process has one.
 
 import os
 import pickle
+import socket
 from datetime import timedelta
 from types import SimpleNamespace
 
 import treadle
 
-from .. import _core
-from .. import distributed as _dist
-from ..distributed import DistributedError as DistError
-from ..distributed import _launch, _process
-from .autograd.grad_mode import no_grad
+from ... import _core
+from ... import distributed as _dist
+from ...distributed import DistributedError as DistError
+from ...distributed import _launch, _process
+from .. import _modules
+from ..autograd.grad_mode import no_grad
+from ._stores import FileStore as FileStore
+from ._stores import HashStore as HashStore
+from ._stores import PrefixStore as PrefixStore
+from ._stores import Store as Store
+from ._stores import TCPStore as TCPStore
 
 Tensor = _core.Tensor
 DistBackendError = DistNetworkError = DistStoreError = DistError
@@ -117,6 +124,14 @@ def _place(init_method, rank, world_size):
     return _launch.place(env)
 
 
+def _met(store, rank):
+    """An address where the processes of a store find each other, which rank 0 tells the others."""
+    if rank == 0:
+        with socket.create_server((store.host, 0)) as free:
+            store.set("treadle/port", str(free.getsockname()[1]))
+    return f"tcp://{store.host}:{store.get('treadle/port').decode()}"
+
+
 def init_process_group(
     backend=None,
     init_method=None,
@@ -130,8 +145,10 @@ def init_process_group(
 ):
     """Finds the other processes, as treadle.distributed.init() does. The device is device_id, else of a GPU the current
     one."""
-    if store is not None:
-        raise ValueError("init_process_group: stores are treadle's own; give init_method='tcp://host:port'")
+    if isinstance(store, TCPStore) and init_method is None:  # its processes find each other at the port that it tells
+        init_method = _met(store, rank)
+    elif store is not None:
+        raise ValueError("init_process_group: store is a TCPStore; or give init_method='tcp://host:port'")
     name = (backend or "").lower()
     if not name or ":" in name:  # "cpu:gloo,cuda:nccl": a process has one device here
         name = "nccl" if is_nccl_available() else "gloo"
@@ -451,3 +468,101 @@ def scatter_object_list(
         root = _within(group, 0 if src is None and group_src is None else src, group_src)
         objects = _gathered(g, scatter_object_input_list if g.rank == root else None)[root]
         scatter_object_output_list[0] = objects[g.rank]
+
+
+# ---- by other names ----
+
+all_gather_single = all_gather_into_tensor
+reduce_scatter_single = reduce_scatter_tensor
+
+
+def gather_into_tensor(output_tensor, input_tensor, dst=0, group=None, async_op=False, group_dst=None):
+    """gather, the parts one below the other in output_tensor, which the others give as None."""
+    to = _within(group, dst, group_dst)
+    mine = get_rank(group) == to
+    parts = list(output_tensor.chunk(get_world_size(group))) if mine else None
+    return gather(input_tensor, parts, group=group, async_op=async_op, group_dst=to)
+
+
+gather_single = gather_into_tensor
+
+
+def get_pg_count():
+    """The number of groups."""
+    return len(_process._state["groups"]) + is_initialized()
+
+
+def is_backend_available(backend):
+    """Is it "gloo", "mpi" with mpi4py, or "nccl" with a GPU?"""
+    asked = {"gloo": is_gloo_available, "nccl": is_nccl_available, "mpi": is_mpi_available}
+    return asked[backend.lower()]() if backend.lower() in asked else False
+
+
+def is_ucc_available():
+    """False."""
+    return False
+
+
+is_xccl_available = is_ucc_available
+
+
+def get_default_backend_for_device(device):
+    """ "nccl" for GPUs, "gloo" for the CPU."""
+    return "gloo" if str(device).partition(":")[0] == "cpu" else "nccl"
+
+
+def supports_complex(reduceOp):
+    """Can complex tensors be combined so?"""
+    return reduceOp in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT)
+
+
+def new_subgroups(group_size=None, group=None, timeout=None, backend=None, pg_options=None, group_desc=None):
+    """(this process's group, all groups) of group_size processes each, in order. ValueError: it does not divide."""
+    size = get_world_size()
+    group_size = int(os.environ.get("LOCAL_WORLD_SIZE", size)) if group_size is None else group_size
+    if group_size <= 0 or size % group_size:
+        raise ValueError(f"The world size ({size}) must be divisible by 'group_size={group_size}'")
+    return new_subgroups_by_enumeration([list(range(i, i + group_size)) for i in range(0, size, group_size)])
+
+
+def new_subgroups_by_enumeration(ranks_per_subgroup_list, timeout=None, backend=None, pg_options=None, group_desc=None):
+    """(this process's group or None, all groups) of the lists of ranks."""
+    made = [new_group(ranks) for ranks in ranks_per_subgroup_list]
+    mine = [g for g, ranks in zip(made, ranks_per_subgroup_list, strict=True) if get_rank() in ranks]
+    return (mine[0] if mine else None), made
+
+
+class DebugLevel:
+    """How much PyTorch tells; noted."""
+
+    OFF, INFO, DETAIL = "OFF", "INFO", "DETAIL"
+
+
+_debug = [os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF")]
+
+
+def get_debug_level():
+    """What set_debug_level was told."""
+    return _debug[0]
+
+
+def set_debug_level(level):
+    """Noted."""
+    _debug[0] = level
+
+
+def set_debug_level_from_env():
+    """Takes the level of TORCH_DISTRIBUTED_DEBUG."""
+    _debug[0] = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF")
+
+
+_LATER = {"DeviceMesh": "device_mesh", "init_device_mesh": "device_mesh"}
+_absent = _modules.refusing("torch.distributed")
+
+
+def __getattr__(name):
+    from importlib import import_module
+
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    return _absent(name)

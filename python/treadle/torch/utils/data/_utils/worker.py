@@ -1,4 +1,5 @@
-"""Processes that load batches. They are spawned: what they get (the set, how to collate) is pickled.
+"""Processes that load batches. Python's start method (multiprocessing.set_start_method) or the loader's context starts
+them: forked ones take over the set and the functions as they are, spawned ones get them pickled.
 
 A task is (number, items' numbers); an answer (number, batch or Failed). Each process has a queue of tasks of its own;
 all answer into one. Tensors travel as NumPy arrays."""
@@ -13,7 +14,7 @@ import traceback
 
 import numpy
 
-from .... import torch
+from ..... import torch
 
 _POLL = 5.0  # seconds between looks whether the processes are alive
 
@@ -116,7 +117,7 @@ class Pool:
     """The processes of one loader. RuntimeError when one dies or none answers within the timeout."""
 
     def __init__(self, count, context, dataset, fetch, init, timeout):
-        context = context if hasattr(context, "Process") else multiprocessing.get_context(context or "spawn")
+        context = context if hasattr(context, "Process") else multiprocessing.get_context(context)
         seed = int(torch.randint(2**62, ()).item())
         self.timeout, self.answers = timeout, context.Queue()
         self.tasks = [context.Queue() for _ in range(count)]

@@ -1,0 +1,12 @@
+"""torch._dynamo: what programs set of PyTorch's compiler, which changes nothing here."""
+
+import types
+
+from .. import _modules
+from ..compiler import disable as disable
+from ..compiler import is_compiling as is_compiling
+from ..compiler import reset as reset
+
+config = types.SimpleNamespace()
+
+__getattr__ = _modules.refusing("torch._dynamo")

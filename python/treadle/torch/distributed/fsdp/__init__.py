@@ -1,0 +1,220 @@
+"""torch.distributed.fsdp: data parallelism by its names. Parameters are not sharded: each process keeps them whole, and
+gradients are averaged as by DistributedDataParallel, so that results are the same and only memory is not saved."""
+
+import contextlib
+import dataclasses
+import enum
+
+from ... import _modules
+from ... import distributed as _dist
+from ...autograd.grad_mode import no_grad
+from ...nn.parallel import DistributedDataParallel
+from ..device_mesh import DeviceMesh
+
+_HALF = "give torch.autocast the dtype: parameters and gradients keep theirs"
+
+
+class ShardingStrategy(enum.Enum):
+    """PyTorch's ways to shard, which make no difference here."""
+
+    FULL_SHARD, SHARD_GRAD_OP, NO_SHARD, HYBRID_SHARD, _HYBRID_SHARD_ZERO2 = range(1, 6)
+
+
+class BackwardPrefetch(enum.Enum):
+    """When PyTorch gathers parameters, which are here all the time."""
+
+    BACKWARD_PRE, BACKWARD_POST = 1, 2
+
+
+class StateDictType(enum.Enum):
+    """Forms of state dictionaries: all are full ones here."""
+
+    FULL_STATE_DICT, LOCAL_STATE_DICT, SHARDED_STATE_DICT = 1, 2, 3
+
+
+@dataclasses.dataclass
+class MixedPrecision:
+    """Dtypes of parameters, gradients and buffers; only None and float32 are taken."""
+
+    param_dtype: object = None
+    reduce_dtype: object = None
+    buffer_dtype: object = None
+    keep_low_precision_grads: bool = False
+    cast_forward_inputs: bool = False
+    cast_root_forward_inputs: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class MixedPrecisionPolicy:
+    """Dtypes of parameters, gradients and results; only None and float32 are taken."""
+
+    param_dtype: object = None
+    reduce_dtype: object = None
+    output_dtype: object = None
+    cast_forward_inputs: bool = True
+
+
+@dataclasses.dataclass
+class CPUOffload:
+    """offload_params: parameters wait on the CPU; only False is taken."""
+
+    offload_params: bool = False
+
+
+@dataclasses.dataclass
+class StateDictConfig:
+    """Where a state dictionary lies."""
+
+    offload_to_cpu: bool = False
+
+
+@dataclasses.dataclass
+class FullStateDictConfig(StateDictConfig):
+    """A full state dictionary; rank0_only: the other ranks get an empty one."""
+
+    rank0_only: bool = False
+
+
+def _checked(mixed_precision, cpu_offload):
+    for name in ("param_dtype", "reduce_dtype", "buffer_dtype", "output_dtype"):
+        dtype = getattr(mixed_precision, name, None)
+        if dtype is not None and str(dtype) != "torch.float32":
+            raise NotImplementedError(f"fsdp: {name}={dtype} is not in treadle.torch: {_HALF}")
+    if getattr(cpu_offload, "offload_params", False):
+        raise NotImplementedError("fsdp: offload_params is not in treadle.torch: parameters stay on their device")
+
+
+class FullyShardedDataParallel(DistributedDataParallel):
+    """module whose gradients are the means over all processes; the parameters are whole in each.
+
+    Options that say how PyTorch shards are accepted. NotImplementedError: half types of parameters, offloading."""
+
+    def __init__(
+        self, module, process_group=None, sharding_strategy=None, cpu_offload=None, auto_wrap_policy=None,
+        backward_prefetch=None, mixed_precision=None, ignored_modules=None, param_init_fn=None, device_id=None,
+        sync_module_states=False, forward_prefetch=False, limit_all_gathers=True, use_orig_params=False,
+        ignored_states=None, device_mesh=None,
+    ):  # fmt: skip
+        _checked(mixed_precision, cpu_offload)
+        if device_id is not None:
+            module = module.to(device_id if not isinstance(device_id, int) else f"cuda:{device_id}")
+        if isinstance(device_mesh, DeviceMesh) and process_group is None:
+            process_group = device_mesh.get_group(0) if device_mesh.ndim == 1 else None
+        super().__init__(module, process_group=process_group, find_unused_parameters=True)
+        self._full = FullStateDictConfig()
+
+    @staticmethod
+    @contextlib.contextmanager
+    def state_dict_type(module, state_dict_type, state_dict_config=None, optim_state_dict_config=None):
+        """In the with statement module.state_dict() follows the configuration."""
+        before, module._full = module._full, state_dict_config or FullStateDictConfig()
+        try:
+            yield
+        finally:
+            module._full = before
+
+    @staticmethod
+    def set_state_dict_type(module, state_dict_type, state_dict_config=None, optim_state_dict_config=None):
+        """module.state_dict() follows the configuration from now on."""
+        module._full = state_dict_config or FullStateDictConfig()
+
+    @staticmethod
+    def optim_state_dict(model, optim, optim_state_dict=None, group=None):
+        """The optimizer's state."""
+        return optim.state_dict() if optim_state_dict is None else optim_state_dict
+
+    full_optim_state_dict = optim_state_dict
+
+    @staticmethod
+    def optim_state_dict_to_load(
+        model, optim, optim_state_dict, is_named_optimizer=False, load_directly=False, group=None
+    ):
+        """The optimizer's state as it is."""
+        if load_directly:
+            optim.load_state_dict(optim_state_dict)
+        return optim_state_dict
+
+    @staticmethod
+    @contextlib.contextmanager
+    def summon_full_params(
+        module, recurse=True, writeback=True, rank0_only=False, offload_to_cpu=False, with_grads=False
+    ):
+        """A with statement that changes nothing: parameters are whole."""
+        yield
+
+    def state_dict(self, *args, **kwargs):
+        """The module's state, by its own names; {} on other ranks where rank0_only is asked for."""
+        if self._full.__dict__.get("rank0_only") and _dist.get_rank(self.process_group):
+            return {}
+        found = self.module.state_dict(*args, **kwargs)
+        if self._full.offload_to_cpu:
+            for k, v in found.items():
+                found[k] = v.cpu()
+        return found
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        """Loads the module's state, by its own names."""
+        return self.module.load_state_dict(state_dict, strict, assign)
+
+    def clip_grad_norm_(self, max_norm, norm_type=2.0):
+        """nn.utils.clip_grad_norm_ of all gradients."""
+        from ...nn.utils import clip_grad_norm_
+
+        return clip_grad_norm_(self.module.parameters(), max_norm, norm_type)
+
+
+class FSDPModule:
+    """What fully_shard() makes of a module: the module's class, and switches that have nothing to switch."""
+
+    def unshard(self, async_op=False):
+        """Nothing: parameters are whole."""
+
+    def reshard(self):
+        """Nothing: parameters stay whole."""
+
+    def set_requires_gradient_sync(self, requires_gradient_sync, *, recurse=True):
+        """Are gradients averaged in the next backward passes?"""
+        for m in self.modules() if recurse else (self,):
+            if isinstance(m, FSDPModule):
+                m._synced[0] = requires_gradient_sync
+
+    def _nothing(self, *args, **kwargs):
+        """Nothing."""
+
+    set_is_last_backward = set_modules_to_forward_prefetch = set_modules_to_backward_prefetch = _nothing
+    set_reshard_after_backward = set_reshard_after_forward = set_unshard_in_backward = _nothing
+
+
+def fully_shard(module, *, mesh=None, reshard_after_forward=None, shard_placement_fn=None, mp_policy=None,
+                offload_policy=None, ignored_params=None, **unused):  # fmt: skip
+    """The module itself, whose parameters begin with process 0's values and whose gradients are averaged over all
+    processes as they come. RuntimeError: no group of processes was made; NotImplementedError: half types."""
+    _checked(mp_policy, None)
+    group = mesh.get_group(0) if mesh is not None and mesh.ndim == 1 else None
+    size, synced = _dist.get_world_size(group), [True]
+    for p in module.parameters():
+        if getattr(p, "_fsdp", False) or p in (ignored_params or ()):
+            continue
+        p._fsdp = True
+        if size > 1:
+            with no_grad():
+                _dist.broadcast(p.detach(), 0, group=group)
+
+            def average(p):
+                if synced[0]:
+                    _dist.all_reduce(p.grad, _dist.ReduceOp.AVG, group=group)
+
+            if p.requires_grad:
+                p.register_post_accumulate_grad_hook(average)
+    cls = type(module)
+    if not issubclass(cls, FSDPModule):
+        module.__class__ = type("FSDP" + cls.__name__, (FSDPModule, cls), {})
+    module.__dict__["_synced"] = synced
+    return module
+
+
+def register_fsdp_forward_method(module, method_name):
+    """Nothing: parameters are whole in all methods."""
+
+
+__getattr__ = _modules.refusing("torch.distributed.fsdp")

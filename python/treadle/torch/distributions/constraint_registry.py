@@ -1,0 +1,93 @@
+"""torch.distributions.constraint_registry: transforms from all real numbers to a constraint's set."""
+
+from . import constraints, transforms
+
+__all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
+
+
+class ConstraintRegistry:
+    """registry(constraint): the transform that a factory made for the constraint's class; register(constraint, f)."""
+
+    def __init__(self):
+        self._factories = {}
+
+    def register(self, constraint, factory=None):
+        """factory(constraint) makes the transform; without a factory: a decorator. A constraint of its own kind (an
+        object such as `simplex`) or a class."""
+        if factory is None:
+            return lambda f: self.register(constraint, f)
+        self._factories[_key(constraint)] = factory
+        return factory
+
+    def __call__(self, constraint):
+        for key in (_key(constraint), type(constraint)):
+            if key in self._factories:
+                return self._factories[key](constraint)
+        raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
+
+
+def _key(constraint):
+    return id(constraint) if isinstance(constraint, constraints._Test) else constraint if isinstance(
+        constraint, type) else type(constraint)  # fmt: skip
+
+
+biject_to, transform_to = ConstraintRegistry(), ConstraintRegistry()
+
+
+def _both(*kinds):
+    """Enters a factory in both registries."""
+
+    def enter(f):
+        for kind in kinds:
+            biject_to.register(kind, f)
+            transform_to.register(kind, f)
+        return f
+
+    return enter
+
+
+_both(constraints.real)(lambda c: transforms.identity_transform)
+_both(constraints.greater_than, constraints.greater_than_eq)(
+    lambda c: (
+        transforms.ExpTransform()
+        if not _moved(c.lower_bound)
+        else transforms.ComposeTransform([transforms.ExpTransform(), transforms.AffineTransform(c.lower_bound, 1)])
+    )
+)
+_both(constraints.less_than)(
+    lambda c: transforms.ComposeTransform([transforms.ExpTransform(), transforms.AffineTransform(c.upper_bound, -1)])
+)
+_both(constraints.lower_cholesky)(lambda c: transforms.LowerCholeskyTransform())
+_both(constraints.positive_definite, constraints.positive_semidefinite)(
+    lambda c: transforms.PositiveDefiniteTransform()
+)
+_both(constraints.corr_cholesky)(lambda c: transforms.CorrCholeskyTransform())
+biject_to.register(constraints.simplex, lambda c: transforms.StickBreakingTransform())
+transform_to.register(constraints.simplex, lambda c: transforms.SoftmaxTransform())
+
+
+def _moved(bound):
+    return not (isinstance(bound, (int, float)) and bound == 0)
+
+
+@_both(constraints.interval, constraints.half_open_interval)
+def _(c):
+    low, high = c.lower_bound, c.upper_bound
+    if isinstance(low, (int, float)) and isinstance(high, (int, float)) and (low, high) == (0, 1):
+        return transforms.SigmoidTransform()
+    return transforms.ComposeTransform([transforms.SigmoidTransform(), transforms.AffineTransform(low, high - low)])
+
+
+for _registry in (biject_to, transform_to):
+
+    @_registry.register(constraints.independent)
+    def _(c, registry=_registry):
+        return transforms.IndependentTransform(registry(c.base_constraint), c.reinterpreted_batch_ndims)
+
+    @_registry.register(constraints.cat)
+    def _(c, registry=_registry):
+        return transforms.CatTransform([registry(part) for part in c.cseq], c.dim, c.lengths)
+
+    @_registry.register(constraints.stack)
+    def _(c, registry=_registry):
+        return transforms.StackTransform([registry(part) for part in c.cseq], c.dim)

@@ -1,0 +1,114 @@
+"""torch.hub: models of a folder that has a hubconf.py. Nothing is downloaded."""
+
+import contextlib
+import importlib.util
+import os
+import sys
+
+__all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
+
+_HOW = "download it yourself, with a browser, git or curl"
+_dir = [None]
+
+
+def get_dir():
+    """The folder of what is kept: set_dir's, else $TORCH_HOME/hub, else ~/.cache/torch/hub."""
+    home = os.environ.get("TORCH_HOME") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache"), "torch"
+    )
+    return _dir[0] or os.path.join(os.path.expanduser(home), "hub")
+
+
+def set_dir(d):
+    """Another folder for what is kept."""
+    _dir[0] = os.path.expanduser(d)
+
+
+def _folder(repo, source):
+    """The folder that a program means. ValueError: no such source; FileNotFoundError: it is not there."""
+    if source not in ("github", "local"):
+        raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
+    if source == "local":
+        return os.path.expanduser(repo)
+    owner, _, rest = repo.partition("/")
+    name, _, branch = rest.partition(":")
+    for known in [branch] if branch else ["main", "master"]:
+        kept = os.path.join(get_dir(), f"{owner}_{name}_{known.replace('/', '_')}")
+        if os.path.isdir(kept):
+            return kept
+    raise FileNotFoundError(
+        f"torch.hub: {repo} is not in {get_dir()}, and nothing is downloaded: {_HOW}, and give source='local'"
+    )
+
+
+@contextlib.contextmanager
+def _hubconf(repo, source):
+    """The module hubconf.py of a folder, which is on sys.path meanwhile."""
+    folder = _folder(repo, source)
+    path = os.path.join(folder, "hubconf.py")
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"torch.hub: {folder} has no hubconf.py")
+    spec = importlib.util.spec_from_file_location("hubconf", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+        missing = [
+            p for p in getattr(module, "dependencies", ()) if importlib.util.find_spec(p) is None and p != "torch"
+        ]
+        if missing:
+            raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
+        yield module
+    finally:
+        sys.path.remove(folder)
+
+
+def _entry(module, model):
+    found = getattr(module, model, None)
+    if not callable(found):
+        raise RuntimeError(f"Cannot find callable {model} in hubconf")
+    return found
+
+
+def list(github, force_reload=False, skip_validation=False, trust_repo=None, verbose=True, source=None):
+    """The names of the models of a folder, or of a repository that lies in get_dir()."""
+    source = source or ("local" if os.path.isdir(os.path.expanduser(github)) else "github")
+    with _hubconf(github, source) as module:
+        return [n for n, f in vars(module).items() if callable(f) and not n.startswith("_")]
+
+
+def help(github, model, force_reload=False, skip_validation=False, trust_repo=None, source=None):
+    """What a model's function says of itself."""
+    source = source or ("local" if os.path.isdir(os.path.expanduser(github)) else "github")
+    with _hubconf(github, source) as module:
+        return _entry(module, model).__doc__
+
+
+def load(
+    repo_or_dir, model, *args, source="github", trust_repo=None, force_reload=False, verbose=True,
+    skip_validation=False, **kwargs,
+):  # fmt: skip
+    """What the function named model in hubconf.py returns for the arguments. source="local": repo_or_dir is a folder,
+    else "owner/name:branch", which has to lie in get_dir().
+
+    FileNotFoundError: it does not, or has no hubconf.py. RuntimeError: no such function, or a package is missing."""
+    with _hubconf(repo_or_dir, source) as module:
+        return _entry(module, model)(*args, **kwargs)
+
+
+def download_url_to_file(url, dst, hash_prefix=None, progress=True):
+    """NotImplementedError: nothing is downloaded."""
+    raise NotImplementedError(f"torch.hub: {url}: nothing is downloaded: {_HOW} to {dst}")
+
+
+def load_state_dict_from_url(
+    url, model_dir=None, map_location=None, progress=True, check_hash=False, file_name=None, weights_only=False
+):
+    """torch.load of the file that lies in get_dir()/checkpoints already. NotImplementedError: it does not."""
+    from ..serialization import load as read
+
+    folder = model_dir or os.path.join(get_dir(), "checkpoints")
+    path = os.path.join(folder, file_name or os.path.basename(url.partition("?")[0]))
+    if not os.path.exists(path):
+        raise NotImplementedError(f"torch.hub: {url} is not at {path}, and nothing is downloaded: {_HOW} to that path")
+    return read(path, map_location=map_location, weights_only=weights_only)

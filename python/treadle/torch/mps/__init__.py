@@ -1,0 +1,16 @@
+"""torch.mps: Apple's GPUs, of which there are none here."""
+
+from .. import _modules
+
+
+def is_available():
+    """False."""
+    return False
+
+
+def device_count():
+    """0."""
+    return 0
+
+
+__getattr__ = _modules.refusing("torch.mps")

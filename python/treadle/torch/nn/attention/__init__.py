@@ -1,0 +1,49 @@
+"""``torch.nn.attention``: how scaled_dot_product_attention is computed, and masks for it.
+
+There is one way: products and a softmax that are fused; the choices of PyTorch's are taken and change nothing."""
+
+import contextlib
+import enum
+
+from ... import _modules
+
+WARN_FOR_UNFUSED_KERNELS = False
+
+
+class SDPBackend(enum.IntEnum):
+    """PyTorch's kernels of attention."""
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backends, set_priority=False):
+    """with sdpa_kernel(SDPBackend.MATH): attention is computed as ever. TypeError: no SDPBackend, nor a list of
+    them."""
+    given = [backends] if isinstance(backends, SDPBackend) else list(backends)
+    for b in given:
+        if not isinstance(b, SDPBackend):
+            raise TypeError(f"sdpa_kernel: backends are SDPBackend's members; {b!r} is none")
+    yield
+
+
+def list_flash_attention_impls():
+    """[]: there are none to choose from."""
+    return []
+
+
+def current_flash_attention_impl():
+    """None."""
+    return None
+
+
+def restore_flash_attention_impl(*args, **kwargs):
+    """Nothing."""
+
+
+__getattr__ = _modules.refusing("torch.nn.attention")

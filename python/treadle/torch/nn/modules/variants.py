@@ -1,0 +1,91 @@
+"""Modules beside others: bases of losses, dropout of channels that keeps the variance, a linear layer with its loss."""
+
+import dataclasses
+
+from .... import torch
+from .. import _variants
+from ..parameter import Parameter
+from .linear import fill_default
+from .module import Module
+
+__all__ = ["FeatureAlphaDropout", "LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]
+
+
+class _Loss(Module):
+    """The base of a program's own losses: reduction is "mean", "sum" or "none", also as size_average and reduce say."""
+
+    def __init__(self, size_average=None, reduce=None, reduction="mean"):
+        super().__init__()
+        if size_average is not None or reduce is not None:  # PyTorch's parameters before 0.4
+            mean = size_average is None or size_average
+            reduction = "none" if reduce is False else "mean" if mean else "sum"
+        self.reduction = reduction
+
+
+class _WeightedLoss(_Loss):
+    """The base of losses with a weight for each class."""
+
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+class FeatureAlphaDropout(Module):
+    """AlphaDropout of whole channels. ValueError: p is not in [0, 1]."""
+
+    def __init__(self, p=0.5, inplace=False):
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input):
+        return _variants.feature_alpha_dropout(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self):
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+@dataclasses.dataclass
+class LinearCrossEntropyOptions:
+    """How PyTorch splits the work; here the linear layer and the loss fuse, and nothing is split."""
+
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: torch.dtype | None = None
+
+
+class LinearCrossEntropyLoss(Module):
+    """The cross entropy of a linear layer's classes: forward(input, target)."""
+
+    def __init__(
+        self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None, reduction="mean",
+        weight=None, ignore_index=None, label_smoothing=0.0, options=None,
+    ):  # fmt: skip
+        super().__init__()
+        made = {"device": device, "dtype": dtype}
+        self.in_features, self.num_classes, self.out_features = in_features, num_classes, tuple(out_features)
+        self.reduction, self.ignore_index, self.label_smoothing = reduction, ignore_index, label_smoothing
+        self.options = options
+        rows = (num_classes, *self.out_features)
+        self.linear_weight = Parameter(torch.empty(*rows, in_features, **made))
+        self.register_parameter("linear_bias", Parameter(torch.empty(*rows, **made)) if bias else None)
+        self.register_buffer("weight", weight)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        with torch.no_grad():
+            flat = torch.empty(self.linear_weight.numel() // self.in_features, self.in_features)
+            fill_default(flat, None)
+            self.linear_weight.copy_(flat.reshape(tuple(self.linear_weight.shape)))
+            if self.linear_bias is not None:
+                bound = self.in_features**-0.5
+                self.linear_bias.uniform_(-bound, bound)
+
+    def forward(self, input, target):
+        return _variants.linear_cross_entropy(
+            input, self.linear_weight, target, linear_bias=self.linear_bias, weight=self.weight,
+            reduction=self.reduction, ignore_index=self.ignore_index, label_smoothing=self.label_smoothing,
+        )  # fmt: skip

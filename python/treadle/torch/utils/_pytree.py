@@ -1,0 +1,213 @@
+"""``torch.utils._pytree``: nested lists, tuples, dicts and registered classes as a flat list of leaves, and back."""
+
+import dataclasses
+from collections import OrderedDict, defaultdict, deque, namedtuple
+
+_KINDS = {}  # class: _Kind
+_Kind = namedtuple("_Kind", "flatten unflatten name")
+
+
+@dataclasses.dataclass
+class TreeSpec:
+    """The shape of a tree: the class of its top, what that class needs besides its children, the children's shapes.
+    A leaf has type None."""
+
+    type: object
+    context: object
+    children_specs: list
+
+    @property
+    def num_leaves(self):
+        """The number of leaves below."""
+        return 1 if self.type is None else sum(c.num_leaves for c in self.children_specs)
+
+    @property
+    def num_children(self):
+        """The number of branches of the top."""
+        return len(self.children_specs)
+
+    num_nodes = property(lambda self: 1 + sum(c.num_nodes for c in self.children_specs), doc="All nodes below.")
+
+    def is_leaf(self):
+        """Is it a leaf?"""
+        return self.type is None
+
+    def unflatten(self, leaves):
+        """tree_unflatten(leaves, self)."""
+        return tree_unflatten(leaves, self)
+
+    def __hash__(self):
+        return hash((self.type, self.num_leaves))
+
+
+class LeafSpec(TreeSpec):
+    """The shape of a leaf."""
+
+    def __init__(self):
+        super().__init__(None, None, [])
+
+    def __eq__(self, other):
+        return isinstance(other, TreeSpec) and other.type is None
+
+    __hash__ = TreeSpec.__hash__
+
+    def __repr__(self):
+        return "*"
+
+
+def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=None, **unused):
+    """Instances of cls are branches: flatten_fn(x) -> (children, context), unflatten_fn(children, context) -> x.
+    ValueError: cls is registered already."""
+    if cls in _KINDS:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    _KINDS[cls] = _Kind(flatten_fn, unflatten_fn, serialized_type_name)
+
+
+_register_pytree_node = register_pytree_node
+
+
+def register_dataclass(cls, *, field_names=None, drop_field_names=None, serialized_type_name=None):
+    """Instances of the dataclass cls are branches, with its fields as children."""
+    names = [f.name for f in dataclasses.fields(cls)] if field_names is None else list(field_names)
+    names = [n for n in names if n not in (drop_field_names or ())]
+    register_pytree_node(cls, lambda x: ([getattr(x, n) for n in names], names),
+                         lambda values, context: cls(**dict(zip(context, values, strict=True))))  # fmt: skip
+
+
+def register_constant(cls):
+    """Instances of cls are branches without children."""
+    register_pytree_node(cls, lambda x: ([], x), lambda values, x: x)
+
+
+register_pytree_node(list, lambda x: (list(x), None), lambda v, _: list(v))
+register_pytree_node(tuple, lambda x: (list(x), None), lambda v, _: tuple(v))
+register_pytree_node(dict, lambda x: (list(x.values()), list(x)), lambda v, keys: dict(zip(keys, v, strict=True)))
+register_pytree_node(
+    OrderedDict, lambda x: (list(x.values()), list(x)), lambda v, keys: OrderedDict(zip(keys, v, strict=True))
+)
+register_pytree_node(
+    defaultdict,
+    lambda x: (list(x.values()), [x.default_factory, list(x)]),
+    lambda v, c: defaultdict(c[0], zip(c[1], v, strict=True)),
+)
+register_pytree_node(deque, lambda x: (list(x), x.maxlen), lambda v, most: deque(v, most))
+
+
+def _kind(tree):
+    cls = type(tree)
+    if issubclass(cls, tuple) and hasattr(cls, "_fields") and cls not in _KINDS:  # of collections.namedtuple
+        return _Kind(lambda x: (list(x), cls), lambda v, c: c(*v), None)
+    return _KINDS.get(cls)
+
+
+def tree_flatten(tree, is_leaf=None):
+    """(the leaves of tree in a list, its TreeSpec). is_leaf(x): x is a leaf although it is a branch's class."""
+    kind = None if is_leaf is not None and is_leaf(tree) else _kind(tree)
+    if kind is None:
+        return [tree], LeafSpec()
+    children, context = kind.flatten(tree)
+    leaves, specs = [], []
+    for child in children:
+        found, spec = tree_flatten(child, is_leaf)
+        leaves += found
+        specs.append(spec)
+    return leaves, TreeSpec(type(tree), context, specs)
+
+
+def tree_unflatten(leaves, treespec):
+    """The tree of that shape with these leaves. ValueError: their number differs."""
+    leaves = list(leaves)
+    if len(leaves) != treespec.num_leaves:
+        raise ValueError(
+            f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that "
+            f"holds {treespec.num_leaves} items ({treespec})."
+        )
+    return _built(iter(leaves), treespec)
+
+
+def _built(leaves, spec):
+    if spec.type is None:
+        return next(leaves)
+    kind = _KINDS.get(spec.type)
+    children = [_built(leaves, c) for c in spec.children_specs]
+    return spec.context(*children) if kind is None else kind.unflatten(children, spec.context)
+
+
+def tree_iter(tree, is_leaf=None):
+    """The leaves one after the other."""
+    yield from tree_flatten(tree, is_leaf)[0]
+
+
+def tree_leaves(tree, is_leaf=None):
+    """The leaves in a list."""
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_structure(tree, is_leaf=None):
+    """The TreeSpec."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(func, tree, *rests, is_leaf=None):
+    """The tree with func(leaf, *leaves of rests at that place) for each leaf."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    others = [_up_to(spec, rest) for rest in rests]
+    return tree_unflatten([func(*values) for values in zip(leaves, *others, strict=True)], spec)
+
+
+def _up_to(spec, tree):
+    """What stands in tree where spec has leaves. ValueError: tree has another shape."""
+    if spec.type is None:
+        return [tree]
+    kind = _kind(tree)
+    children = kind.flatten(tree)[0] if kind is not None and type(tree) is spec.type else None
+    if children is None or len(children) != len(spec.children_specs):
+        raise ValueError(f"Node type mismatch; expected {spec.type} of {len(spec.children_specs)}, got {tree!r}")
+    return [x for c, s in zip(children, spec.children_specs, strict=True) for x in _up_to(s, c)]
+
+
+def tree_map_(func, tree, *rests, is_leaf=None):
+    """tree itself, after func was called with each leaf."""
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def map_only(type_or_types_or_pred, /):
+    """A decorator: the function is applied to values of these types (or where the predicate says so), others stay."""
+    asked = type_or_types_or_pred
+    test = (lambda x: isinstance(x, asked)) if isinstance(asked, (type, tuple)) else asked
+
+    def decorate(func):
+        return lambda x: func(x) if test(x) else x
+
+    return decorate
+
+
+def tree_map_only(type_or_types_or_pred, /, func, tree, is_leaf=None):
+    """tree_map of func over the leaves of these types."""
+    return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(type_or_types_or_pred, /, func, tree, is_leaf=None):
+    """tree_map_ of func over the leaves of these types."""
+    return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_all(pred, tree, is_leaf=None):
+    """Is pred true of all leaves?"""
+    return all(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_any(pred, tree, is_leaf=None):
+    """Is pred true of a leaf?"""
+    return any(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_all_only(type_or_types, /, pred, tree, is_leaf=None):
+    """Is pred true of all leaves of these types?"""
+    return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
+
+
+def tree_any_only(type_or_types, /, pred, tree, is_leaf=None):
+    """Is pred true of a leaf of these types?"""
+    return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))

@@ -1,0 +1,9 @@
+"""``torch.utils.model_zoo``: torch.hub by an older name."""
+
+from .. import _modules
+from ..hub import load_state_dict_from_url as load_url
+
+__all__ = ["load_url"]
+
+
+__getattr__ = _modules.refusing("torch.utils.model_zoo")

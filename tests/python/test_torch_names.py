@@ -1,0 +1,109 @@
+"""Every public name of PyTorch's is here, or docs/torch.md and the exception say why not (treadle.torch._names)."""
+
+import importlib
+import pathlib
+import subprocess
+import sys
+import types
+
+import pytest
+
+import treadle.torch as torch
+from treadle.torch import _modules, _names
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import torch_page  # noqa: E402
+
+NAMES = torch_page.names()
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def test_the_table_is_whole():
+    assert len(NAMES) > 170 and sum(map(len, NAMES.values())) > 3300
+    assert "current_accelerator" in NAMES["accelerator"] and "DataLoader" in NAMES["utils.data.dataloader"]
+    assert "LazyLinear" in NAMES["nn"] and "add_safe_globals" in NAMES["serialization"] and "storage" in NAMES["Tensor"]
+
+
+@pytest.mark.parametrize("module", NAMES)
+def test_names(module):
+    found = {n: torch_page.status(module, n) for n in NAMES[module]}
+    missing = [n for n, (kind, _) in found.items() if kind == "missing"]
+    assert not missing, f"{module}: neither here nor refused in treadle.torch._names"
+    full = module if module == "torch" else f"torch.{module}"
+    told = " ".join(p for p in _names.REFUSED.get(full, {}) if p != "*").split()
+    excused = [n for n in told if "*" not in n and found.get(n, ("", ""))[0] in ("native", "composed")]
+    assert not excused, f"{module}: refused in treadle.torch._names, and here"
+
+
+def test_what_is_missing_is_seen():
+    for module in ("torch", "nn", "nn.functional", "distributed", "Tensor", "utils", "no_such"):
+        assert torch_page.status(module, "no_such_name")[0] == "missing"
+
+
+WHOLE = [m for m, rows in _names.REFUSED.items() if "*" in rows]
+
+
+@pytest.mark.parametrize("module", WHOLE)
+def test_whole_modules_are_imported_and_refused_at_use(module):
+    there = importlib.import_module("treadle." + module)
+    if not isinstance(there, _modules._Refused):  # a module that is here in part
+        with pytest.raises(AttributeError) as told:
+            there.no_such_name  # noqa: B018
+        assert _names.REFUSED[module]["*"] in str(told.value)
+        return
+    thing = there.Thing
+    assert not isinstance(3, thing) and not isinstance(torch.ones(1), thing)
+    for use in (lambda: thing(), lambda: thing.method(), lambda: types.new_class("Mine", (thing,))):
+        with pytest.raises(NotImplementedError) as told:
+            use()
+        assert f"{module}.Thing" in str(told.value) and _names.REFUSED[module]["*"] in str(told.value)
+    below = importlib.import_module(f"treadle.{module}.deeper.still")
+    with pytest.raises(NotImplementedError, match="deeper.still.f"):
+        below.f()
+
+
+def test_single_names_tell_the_reason():
+    for there, name, word in (
+        (torch, "lobpcg", "eigh"),
+        (torch.cuda, "utilization", "nvidia-smi"),
+        (torch.nn, "NLLLoss2d", "removed"),
+        (torch.linalg, "polar", "svd"),
+        (torch.optim, "functional", "methods"),
+    ):
+        assert not hasattr(there, name)
+        with pytest.raises(AttributeError, match=word):
+            getattr(there, name)
+    with pytest.raises(NotImplementedError, match="to_mkldnn.*layout"):
+        torch.ones(2).to_mkldnn()
+    with pytest.raises(NotImplementedError, match="meta.*computed"):
+        torch.zeros(2, device="meta")
+    with pytest.raises(AttributeError, match=r"docs/torch\.md"):
+        torch.no_such  # noqa: B018
+
+
+def test_modules_whose_names_stand_elsewhere():
+    from treadle.torch.nn.modules.batchnorm import BatchNorm2d, SyncBatchNorm, _BatchNorm
+    from treadle.torch.nn.modules.pooling import FractionalMaxPool2d, MaxPool2d
+    from treadle.torch.nn.utils.weight_norm import weight_norm
+    from treadle.torch.optim.adam import Adam
+
+    assert BatchNorm2d is torch.nn.BatchNorm2d and issubclass(SyncBatchNorm, _BatchNorm) and Adam is torch.optim.Adam
+    assert MaxPool2d is torch.nn.MaxPool2d and FractionalMaxPool2d is torch.nn.FractionalMaxPool2d
+    layer = torch.nn.utils.weight_norm(torch.nn.Linear(2, 3))  # the module of this name has not hidden the function
+    assert hasattr(layer, "weight_g") and callable(weight_norm)
+    from treadle.torch.nn.modules.loss import MSELoss, _Loss, _WeightedLoss
+
+    assert MSELoss is torch.nn.MSELoss and _Loss(reduction="sum").reduction == _Loss(size_average=False).reduction == "sum"
+    assert _Loss(reduce=False).reduction == "none" and _WeightedLoss(torch.ones(2)).weight.tolist() == [1, 1]
+    torch._dynamo.config.suppress_errors = torch._inductor.config.triton.cudagraphs = True  # noted
+    torch._dynamo.reset()
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("treadle.torch.nn.modules.no_such")
+
+
+def test_page_is_what_the_tool_writes():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "torch_page.py", "--check"])
+    assert done.returncode == 0, "docs/torch.md is out of date: PYTHONPATH=build/tree python tools/torch_page.py"
