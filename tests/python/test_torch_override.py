@@ -268,3 +268,22 @@ def test_a_module_of_a_pickle_without_our_attributes_works():
     hooked.__setstate__({k: v for k, v in model.__dict__.items() if k != "_hooked"})
     hooked(x)
     assert seen == [1]
+
+
+def test_functions_that_modes_have_replaced_are_asked_by_their_names():
+    torch.vmap(lambda x: x * 2)(torch.ones(3))
+    with torch.autocast("cpu"):
+        torch.ones(2, 2) @ torch.ones(2, 2)
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+        (torch.ones(2, requires_grad=True) * 2).sum().backward()
+    asked = []
+
+    class Asked(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, f, types, args=(), kwargs=None):
+            asked.append(f)
+            return 0
+
+    x = torch.ones(2).as_subclass(Asked)
+    assert torch.mul(x, x) == torch.mean(x) == torch.matmul(x, x) == F.softmax(x, 0) == 0
+    assert asked == [torch.mul, torch.mean, torch.matmul, F.softmax]

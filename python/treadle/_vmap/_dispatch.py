@@ -14,7 +14,7 @@ import types
 import numpy
 
 from .. import _core
-from ._array import RULES, boxed, call, find, running
+from ._array import ALIASES, RULES, boxed, call, find, running
 
 _MADE = ("zeros", "empty", "ones", "full")
 _SUBMODULES = ("linalg", "fft")
@@ -80,14 +80,15 @@ def install():
         from . import _random, _rules, _shapes  # noqa: F401  (the table)
 
         names = {n for n, v in vars(treadle).items() if inspect.isroutine(v)} | set(treadle._FROM)
-        for name in names - _SKIPPED:
+        made = {}
+        for name in sorted(names - _SKIPPED, key=lambda n: (ALIASES.get(n, n) not in RULES, n)):
             if name[0] != "_":
-                _replace(treadle, name, name)
+                _replace(treadle, name, name, made)
         for part in _SUBMODULES:
-            module = getattr(treadle, part)
+            module, made = getattr(treadle, part), {}
             for name in _names.numpys(part):
                 if hasattr(module, name):
-                    _replace(module, name, f"{part}.{name}")
+                    _replace(module, name, f"{part}.{name}", made)
         for kind in (_spelled.Spelled, _special_kernel.Kernel):
             kind.__call__ = _asking_ufunc(kind.__call__)
         _random.install()
@@ -123,12 +124,13 @@ def adopt(f):
             cell.cell_contents = known[1]
 
 
-def _replace(module, name, known):
+def _replace(module, name, known, made):
+    """made: what stands for each function in this module, by address: its names go on naming one function."""
     value = getattr(module, name)
     if value is getattr(numpy, name, None):  # NumPy's own: it asks by itself
         return
     if inspect.isroutine(value) and not isinstance(value, _core.ufunc):
-        before = _asked.get(id(value))  # by another of its names, which go on naming one function
-        if before is None:
-            before = _asked[id(value)] = (value, (_making if known in _MADE else _asking)(known, value))
-        setattr(module, name, before[1])
+        if id(value) not in made:
+            made[id(value)] = value, (_making if known in _MADE else _asking)(known, value)
+        setattr(module, name, made[id(value)][1])
+        _asked.setdefault(id(value), made[id(value)])

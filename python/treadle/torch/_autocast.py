@@ -10,6 +10,7 @@ import sys
 import threading
 import types
 
+from ._override import shown_as
 from ._prim import Tensor, recording
 from ._tensor import _dtypes
 
@@ -152,8 +153,7 @@ def _asking(f, kinds):
         return _run(f, kinds, args, kwargs) if state.on else f(*args, **kwargs)
 
     op._plain = f
-    if isinstance(f, types.FunctionType):
-        f._shown = op  # what programs see as the function
+    shown_as(f, op)
     return op
 
 

@@ -7,6 +7,7 @@ a function of torch's cannot take them.
 
 import functools
 import threading
+import types
 
 _state = threading.local()
 _ACTIVE = []  # holds something once there is a class that must be asked
@@ -64,7 +65,7 @@ def asked(func, args, kwargs, base):
     if getattr(_state, "off", False):
         return NotImplemented
     found = _overriding(args, kwargs, base)
-    func = getattr(func, "_shown", func)  # autocast puts others in the place of functions
+    func = getattr(func, "_shown", func)
     kinds = tuple(map(type, found))
     for kind in kinds:
         r = kind.__torch_function__(func, kinds, args, kwargs)
@@ -75,6 +76,13 @@ def asked(func, args, kwargs, base):
             f"no implementation found for {func!r} on types that implement __torch_function__: {list(kinds)}"
         )
     return NotImplemented
+
+
+def shown_as(f, other):
+    """Programs see other, which calls f, in its place (autocast, vmap): classes are asked with it."""
+    while isinstance(f, types.FunctionType):
+        f._shown = other
+        f = getattr(f, "__wrapped__", None)
 
 
 def of_class(cls, r, base):

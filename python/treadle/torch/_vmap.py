@@ -10,6 +10,7 @@ from .._vmap import _dispatch as _vmap_dispatch
 from .._vmap import _vmap
 from .._vmap._array import find, running
 from . import _prim, _vmap_rules  # noqa: F401  (enters the rules)
+from ._override import shown_as
 from ._prim import Tensor, wrap
 from ._register import FUNCTIONS
 from ._tensor._parts import cat
@@ -93,6 +94,7 @@ def _asking_named(held, composed):
             return composed(*args, **kwargs)
         return held(*args, **kwargs)
 
+    shown_as(held, ask)
     return ask
 
 

@@ -446,6 +446,20 @@ part_node(const td_array *a, const td_view *v, td_op op, td_node **out)
     return st;
 }
 
+static _Thread_local int held; /* calls of td_now_hold(true) that are open */
+
+void
+td_now_hold(bool hold)
+{
+    held += hold ? 1 : -1;
+}
+
+bool
+td_now_is_held(void)
+{
+    return held > 0;
+}
+
 td_status
 td_array_node(const td_array *a, td_node **out)
 {
@@ -458,7 +472,7 @@ td_array_node(const td_array *a, td_node **out)
         TD_TRY(td_capture_see(s));
     td_storage_settled(s);
     if (a->whole) {
-        if (s->node->kind == TD_N_SCALAR)
+        if (s->node->kind == TD_N_SCALAR && !held)
             TD_TRY(td_storage_eval(s));
         *out = td_node_ref(s->node);
         return TD_OK;

@@ -12,6 +12,8 @@ enum {
  * Takes over the reference on n, also on failure. */
 td_status td_record(td_node *n, td_array *out);
 
+bool td_now_is_held(void); /* by td_now_hold: then numbers stay numbers too, whatever they are used for */
+
 /* Cuts the graphs under the sources of a node about to be recorded, if together they are too large. */
 td_status td_cut(td_node *const *src, int n);
 

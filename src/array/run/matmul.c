@@ -270,8 +270,8 @@ matmul(const td_array *a, const td_array *b, td_array *out)
     if (!na || !nb)
         return td_fail(TD_ERR_VALUE, "matmul: operand %d is a scalar; use multiply", na ? 1 : 0);
     TD_TRY(td_one_device("matmul", td_array_dev(a), td_array_dev(b)));
-    if (td_now_multiplies(a, b))
-        return td_now_product(a, b, out);
+    if (td_now_multiplies(a, b) && (st = td_now_product(a, b, out)) != TD_SKIP)
+        return st;
     p.fuses = td_matmul_fuses(a, b);
     if (na == 1)
         va = with_axis(&va, 0);

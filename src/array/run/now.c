@@ -16,8 +16,6 @@
 
 static int64_t most = -1; /* elements times instructions; negative: not asked yet */
 
-static _Thread_local int held; /* calls of td_now_hold(true) that are open */
-
 int64_t
 td_now_limit(int64_t elements)
 {
@@ -53,23 +51,16 @@ td_now_few(int64_t n)
     return n <= (most < 0 ? td_now_limit(-1) : most);
 }
 
-void
-td_now_hold(bool hold)
-{
-    held += hold ? 1 : -1;
-}
-
 bool
 td_now_watched(void)
 {
-    return held || td_capture_now() || td_tape_now() || td_watched() || td_fp_asked();
+    return td_now_is_held() || td_capture_now() || td_tape_now() || td_watched() || td_fp_asked();
 }
 
 static bool
 may_run(const td_node *n)
 {
-    return (n->kind == TD_N_OP || n->kind == TD_N_CAST || n->kind == TD_N_REDUCE) && !n->hosted &&
-           td_dev_info(n->dev)->kind == TD_DEV_CPU && !td_now_watched();
+    return !n->hosted && td_dev_info(n->dev)->kind == TD_DEV_CPU && !td_now_watched();
 }
 
 /* ---- rows ---- */
@@ -294,51 +285,65 @@ run(td_node *n, const td_steps *p)
     return settle(n, b, number);
 }
 
+/* By steps.  TD_SKIP: n is no work for them. */
+static td_status
+by_steps(td_node *n)
+{
+    const td_steps *p;
+
+    if (n->kind == TD_N_REDUCE)
+        return fold(n);
+    if (n->kind != TD_N_OP && n->kind != TD_N_CAST)
+        return TD_SKIP;
+    p = steps_of(n);
+    return p && td_now_few(td_shape_size(&n->view.shape) * td_steps_count(p)) ? run(n, p) : TD_SKIP;
+}
+
+/* What steps do not do takes a kernel, but does not wait either: whether small values are there, and so the last digits of
+ * sums of them, must not depend on who has looked at them before. */
 td_status
 td_now(td_node *n)
 {
-    int64_t size = td_shape_size(&n->view.shape);
-    const td_steps *p;
+    td_status st;
 
-    if (!td_now_few(size) || !may_run(n))
+    if (!td_now_few(td_shape_size(&n->view.shape)) || !may_run(n))
         return TD_SKIP;
     for (int i = 0; i < n->nsrc; i++) {
         td_node *s = n->src[i];
 
-        if (s->dev != n->dev)
+        if (s->dev != n->dev || !td_now_few(td_shape_size(&s->view.shape)))
             return TD_SKIP;
         if (!td_now_there(s))
             TD_TRY(computed(s));
     }
-    if (n->kind == TD_N_REDUCE)
-        return fold(n);
-    p = steps_of(n);
-    return p && td_now_few(size * td_steps_count(p)) ? run(n, p) : TD_SKIP;
+    st = by_steps(n);
+    return st == TD_SKIP && n->kind != TD_N_HOST ? td_eval_node(n) : st;
 }
 
 /* ---- products ---- */
 
+/* By shape and dtype alone: products of the same values must not differ by who has looked at them before. */
 static bool
 is_factor(const td_array *a)
 {
-    return (a->view.shape.ndim == 1 || a->view.shape.ndim == 2) &&
-           td_node_on_host(a->store->node) && a->dt == a->store->dt;
+    return (a->view.shape.ndim == 1 || a->view.shape.ndim == 2) && a->dt == a->store->dt &&
+           td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU && !td_array_hosted(a);
 }
 
 bool
 td_now_multiplies(const td_array *a, const td_array *b)
 {
     const td_shape *sa = &a->view.shape, *sb = &b->view.shape;
-    int64_t n, k;
+    int64_t m, n, k;
 
     if (a->dt != b->dt || !td_few_multiplies(td_array_dtype(a)) || !is_factor(a) || !is_factor(b) ||
-        td_array_dev(a) != td_array_dev(b) || td_now_watched())
+        td_now_watched())
         return false;
+    m = sa->ndim == 2 ? sa->dim[0] : 1;
     n = sb->ndim == 2 ? sb->dim[1] : 1;
     k = sb->dim[0];
-    return k && sa->dim[sa->ndim - 1] == k && td_now_few(k) &&
-           td_now_few((sa->ndim == 2 ? sa->dim[0] : 1) * n) && /* no overflow in what follows */
-           td_now_few((sa->ndim == 2 ? sa->dim[0] : 1) * n * k);
+    return k && sa->dim[sa->ndim - 1] == k && td_now_few(k) && td_now_few(m) && td_now_few(n) &&
+           td_now_few(m * n) && td_now_few(m * n * k);
 }
 
 /* v with an axis of one element at place `at`. */
@@ -361,8 +366,7 @@ td_now_product(const td_array *a, const td_array *b, td_array *out)
 {
     td_dtype dt = td_array_dtype(a);
     td_view va = as_matrix(&a->view, 0), vb = as_matrix(&b->view, 1), v;
-    td_few x = {(const char *)a->store->node->buf->ptr, &va, dt},
-           y = {(const char *)b->store->node->buf->ptr, &vb, dt}, r = {.view = &v, .dt = dt};
+    td_few x = {.view = &va, .dt = dt}, y = {.view = &vb, .dt = dt}, r = {.view = &v, .dt = dt};
     uint64_t number[2] = {0};
     td_shape s = {0}, m = {.ndim = 2, .dim = {va.shape.dim[0], vb.shape.dim[1]}};
 
@@ -371,6 +375,12 @@ td_now_product(const td_array *a, const td_array *b, td_array *out)
     if (b->view.shape.ndim == 2)
         s.dim[s.ndim++] = m.dim[1];
     v = td_view_contiguous(&m);
+    TD_TRY(td_storage_eval(a->store));
+    TD_TRY(td_storage_eval(b->store));
+    if (!td_node_on_host(a->store->node) || !td_node_on_host(b->store->node))
+        return TD_SKIP;
+    x.at = (const char *)a->store->node->buf->ptr;
+    y.at = (const char *)b->store->node->buf->ptr;
     if (s.ndim)
         TD_TRY(td_array_empty(td_array_dev(a), dt, &s, out));
     r.at = s.ndim ? (const char *)out->store->node->buf->ptr : (const char *)number;

@@ -9,6 +9,7 @@ import threading
 from importlib import import_module
 
 from .. import _autocast
+from .._override import shown_as
 from .._prim import Tensor, recording
 from .function import Function
 from .grad_mode import enable_grad, is_grad_enabled
@@ -80,6 +81,7 @@ def _asking(f):
                 return _run(f, args, kwargs)
         return f(*args, **kwargs)
 
+    shown_as(f, op)
     return op
 
 
