@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.recorded
+
 KERNELS = """
 import sys
 import treadle as td

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.recorded
+
 PROGRAM = """
 import numpy as np
 import treadle as td

@@ -6,6 +6,8 @@ import pytest
 import treadle as td
 from treadle import _core
 
+pytestmark = pytest.mark.recorded
+
 
 def test_a_sum_that_grows(grown):
     x = td.ones(4)

@@ -435,7 +435,7 @@ frombuffer: torch.frombuffer(bytearray(b'abcd'), dtype=torch.uint8)
 .numpy: x.detach().numpy().shape ; I.numpy().tolist() ; str(I.numpy().dtype) ; x.numpy(force=True).dtype.name
 .dtype: x.dtype ; I.dtype ; B.dtype ; C.dtype ; H.dtype ; x.dtype.is_floating_point ; I.dtype.itemsize ; torch.float32 is torch.float
 .requires_grad: x.requires_grad ; I.requires_grad ; x.is_leaf ; (x * 2).is_leaf ; (x * 2).requires_grad ; x.grad ; x.detach().requires_grad ; (x > 0).requires_grad ; x.grad_fn ; x.data.requires_grad
-.is_signed: x.is_signed() ; U.is_signed() ; a0.is_nonzero() ; x.is_inference() ; x.is_same_size(y) ; x.is_shared() ; x.is_conj() ; x.is_pinned()
+.is_signed: x.is_signed() ; U.is_signed() ; a0.is_nonzero() ; x.is_inference() ; x.is_same_size(y) ; x.is_conj() ; x.is_pinned()
 .apply_: x.detach().clone().apply_(lambda t: t * 2 + 1) ; x.detach().clone().map_(y.detach(), lambda a, b: a - b)
 .resize_: x.detach().resize_(2, 3) ; x.detach().clone().resize_as_(s).shape ; x.detach().set_(y.detach()) ; x.is_set_to(x) ; x.detach().is_set_to(x.detach().t()) ; x.to_dense() ; x.resolve_neg() ; torch.resolve_neg(x) ; x.is_neg() ; torch.is_neg(x) ; x.is_distributed() ; torch.is_inference(x) ; torch.get_device(x) ; x.pin_memory is not None ; x.share_memory_() is x ; x.new([1.0, 2.0]) ; x.new(2, 3).shape
 .__contains__: 1.0 in torch.ones(2) ; 3.0 in torch.ones(2) ; complex(torch.tensor(1 + 2j)) ; +x ; bool(torch.tensor([1.0])) ; [float(t) for t in v] ; divmod(7, 2) ; x.detach().__array__().shape ; hash(x) == hash(x) ; list(map(int, K)) ; max(v.detach()).item() ; numpy.asarray(x.detach()).sum() > -100 ; numpy.sum(x.detach().numpy()).dtype

@@ -58,7 +58,7 @@ def _plain(f):
 
 
 def _is_native(f):
-    f = _plain(f)
+    f = _plain(f) if isinstance(f, types.FunctionType) else f  # others may answer to any name, or to none
     return isinstance(f, types.MethodDescriptorType) and f.__objclass__ is Tensor
 
 
