@@ -104,8 +104,24 @@ class Processes:
                 failure = self._read(waiting[pipe])
                 if failure is not None:
                     self._server.lose(str(waiting[pipe]))
-                    return failure
+                    return self._cause(failure, waiting[pipe])
         return None
+
+    def _cause(self, failure, r):
+        """The failure of rank r; where it only says that a peer has gone, what became of that peer, if it is told soon."""
+        from multiprocessing.connection import wait
+
+        others = {p: k for k, p in enumerate(self._pipes) if k != r and k not in self._results}
+        until = time.monotonic() + 1
+        while isinstance(failure, PeerError) and others:
+            ready = wait(list(others), max(0, until - time.monotonic()))
+            told = [t for pipe in ready if (t := self._read(others.pop(pipe))) is not None]
+            raised = [t for t in told if not isinstance(t, PeerError)]
+            ended = [t for t in told if t.__cause__ is None] if failure.__cause__ else []  # without a word
+            failure = (*raised, *ended, failure)[0]
+            if not ready:
+                break
+        return failure
 
     def _read(self, r):
         try:
