@@ -108,7 +108,7 @@ class Processes:
         return None
 
     def _cause(self, failure, r):
-        """The failure of rank r; where it only says that a peer has gone, what became of that peer, if it is told soon."""
+        """The failure of rank r; where it only says that a peer has gone, what became of that peer."""
         from multiprocessing.connection import wait
 
         others = {p: k for k, p in enumerate(self._pipes) if k != r and k not in self._results}

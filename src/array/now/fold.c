@@ -153,9 +153,7 @@ finish(folding *d, int n, int64_t count, double ddof, const td_few *out, int64_t
     in[nacc + 1] = more[1];
     apply(d->f->finish, in, n, result);
     for (int k = 0; k < d->f->finish->nout; k++)
-        td_words_write(half,
-                       (char *)(uintptr_t)out->at + (size_t)(out->view->offset + from) * size +
-                           (size_t)k * half,
+        td_words_write(half, out->at + (size_t)(out->view->offset + from) * size + (size_t)k * half,
                        (int64_t)size, n, result[k]);
 }
 

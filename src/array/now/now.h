@@ -25,7 +25,7 @@ int td_steps_count(const td_steps *p);
 
 /* Elements in memory; 0-d: one element. */
 typedef struct td_few {
-    const char    *at; /* of the buffer, from which view counts elements */
+    char          *at; /* of the buffer, from which view counts elements; a result is written there */
     const td_view *view;
     td_dtype       dt;
 } td_few;

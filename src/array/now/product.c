@@ -23,7 +23,7 @@ enum { SUMS = 4 }; /* that run at once along k */
         const td_view *va = a->view, *vb = b->view, *v = out->view;                                \
         const T *x = (const T *)(const void *)a->at + va->offset,                                  \
                 *y = (const T *)(const void *)b->at + vb->offset;                                  \
-        T *r = (T *)(void *)(uintptr_t)out->at + v->offset;                                        \
+        T *r = (T *)(void *)out->at + v->offset;                                                   \
                                                                                                    \
         for (int64_t i = 0; i < v->shape.dim[0]; i++)                                              \
             for (int64_t j = 0; j < v->shape.dim[1]; j++)                                          \

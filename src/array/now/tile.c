@@ -48,7 +48,7 @@ place(walk *w, const td_few *x, const td_view *out, const int axis[], int n)
     int64_t size = (int64_t)td_dtype_size(x->dt);
     int lead = out->shape.ndim - x->view->shape.ndim;
 
-    w->at = (char *)(uintptr_t)x->at + x->view->offset * size;
+    w->at = x->at + x->view->offset * size;
     for (int k = 0; k < n; k++) {
         int own = axis[k] - lead; /* shapes are aligned at their ends */
 

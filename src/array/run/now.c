@@ -90,7 +90,7 @@ memory_of(const td_operand *x, td_dtype dt, td_few *out)
 
     if (!a || !td_node_on_host(a->store->node) || a->dt != a->store->dt || a->dt != dt)
         return false;
-    *out = (td_few){(const char *)a->store->node->buf->ptr, &a->view, dt};
+    *out = (td_few){(char *)a->store->node->buf->ptr, &a->view, dt};
     return true;
 }
 
@@ -113,7 +113,7 @@ apply(const td_steps *p, const td_few *x, int n, td_dev *d, const td_shape *s, t
         like[i] = x[i].view;
     td_view_follow(&v, like, n);
     TD_TRY(td_buf_new(d, td_dev_stream(d), (size_t)td_shape_size(s) * td_dtype_size(dt), &b));
-    to.at = (const char *)b->ptr;
+    to.at = (char *)b->ptr;
     if (td_shape_size(s))
         td_steps_run(p, x, n, &to);
     st = td_node_leaf(b, dt, &v, &r);
@@ -139,7 +139,7 @@ td_now_apply(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, const
         if (number_of(&x[i], want, &number[i])) {
             numbers++;
             td_scalar_bits(number[i], want, bits[i]);
-            few[i] = (td_few){(const char *)bits[i], &no_axes, want};
+            few[i] = (td_few){(char *)bits[i], &no_axes, want};
         } else if (!memory_of(&x[i], want, &few[i]))
             return TD_SKIP; /* it has to be computed, or cast */
     }
@@ -172,10 +172,10 @@ td_now_operand(const td_node *n, uint64_t bits[2])
     td_few x = {.view = &n->view, .dt = (td_dtype)n->dt};
 
     if (n->buf) {
-        x.at = (const char *)n->buf->ptr;
+        x.at = (char *)n->buf->ptr;
     } else {
         td_scalar_bits(n->par[0], x.dt, bits);
-        x.at = (const char *)bits;
+        x.at = (char *)bits;
     }
     return x;
 }
@@ -252,7 +252,7 @@ fold(td_node *n)
     const td_fold_steps *f = fold_of(n);
     int64_t size = td_shape_size(&x->view.shape), results = td_shape_size(&n->view.shape);
     uint64_t bits[2], number[2] = {0};
-    td_few src = td_now_operand(x, bits), out = {(const char *)number, &n->view, (td_dtype)n->dt};
+    td_few src = td_now_operand(x, bits), out = {(char *)number, &n->view, (td_dtype)n->dt};
     td_buf *b = NULL;
 
     if (!f || !size || !td_now_few(size * td_steps_count(f->merge)) || !td_now_few(results * 4))
@@ -260,7 +260,7 @@ fold(td_node *n)
     if (n->view.shape.ndim) {
         TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev),
                           (size_t)results * td_dtype_size((td_dtype)n->dt), &b));
-        out.at = (const char *)b->ptr;
+        out.at = (char *)b->ptr;
     }
     td_fold_run(f, &src, n->axes, n->par[0].f[0], &out);
     return settle(n, b, number);
@@ -270,13 +270,13 @@ static td_status
 run(td_node *n, const td_steps *p)
 {
     uint64_t bits[TD_MAXSRC][2], number[2] = {0};
-    td_few src[TD_MAXSRC], out = {(const char *)number, &n->view, (td_dtype)n->dt};
+    td_few src[TD_MAXSRC], out = {(char *)number, &n->view, (td_dtype)n->dt};
     size_t nbytes = (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
     td_buf *b = NULL;
 
     if (n->view.shape.ndim) {
         TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev), nbytes, &b));
-        out.at = (const char *)b->ptr;
+        out.at = (char *)b->ptr;
     }
     for (int i = 0; i < n->nsrc; i++)
         src[i] = td_now_operand(n->src[i], bits[i]);
@@ -379,11 +379,11 @@ td_now_product(const td_array *a, const td_array *b, td_array *out)
     TD_TRY(td_storage_eval(b->store));
     if (!td_node_on_host(a->store->node) || !td_node_on_host(b->store->node))
         return TD_SKIP;
-    x.at = (const char *)a->store->node->buf->ptr;
-    y.at = (const char *)b->store->node->buf->ptr;
+    x.at = (char *)a->store->node->buf->ptr;
+    y.at = (char *)b->store->node->buf->ptr;
     if (s.ndim)
         TD_TRY(td_array_empty(td_array_dev(a), dt, &s, out));
-    r.at = s.ndim ? (const char *)out->store->node->buf->ptr : (const char *)number;
+    r.at = s.ndim ? (char *)out->store->node->buf->ptr : (char *)number;
     td_few_product(&x, &y, &r);
     return s.ndim ? TD_OK : td_array_number(td_array_dev(a), td_scalar_load(dt, number), out);
 }
@@ -457,7 +457,7 @@ td_now_assign(const td_array *a, td_node *value)
     td_capture_write(s);
     s->node->in_range = 0;
     src = td_now_operand(value, bits);
-    out = (td_few){(const char *)s->node->buf->ptr, &a->view, td_array_dtype(a)};
+    out = (td_few){(char *)s->node->buf->ptr, &a->view, td_array_dtype(a)};
     if (size)
         td_steps_run(p, &src, 1, &out);
     return TD_OK;

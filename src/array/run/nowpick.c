@@ -14,7 +14,7 @@ memory_of(const td_array *a, td_few *out)
 
     if (!td_node_on_host(n) || a->dt != a->store->dt)
         return false;
-    *out = (td_few){(const char *)n->buf->ptr, &a->view, td_array_dtype(a)};
+    *out = (td_few){(char *)n->buf->ptr, &a->view, td_array_dtype(a)};
     return true;
 }
 
@@ -115,7 +115,7 @@ find(const td_array *a, const td_pick *p, picking *k)
     k->rest = axis_of(a, p->axis[0] + 1);
     k->nat = by->view.shape.dim[0];
     k->size = td_dtype_size(x.dt);
-    k->memory = (char *)(uintptr_t)x.at + a->view.offset * (int64_t)k->size;
+    k->memory = x.at + a->view.offset * (int64_t)k->size;
     for (int64_t i = 0; i < k->nat; i++) {
         k->at[i] += k->at[i] < 0 ? k->own.n : 0;
         if (k->at[i] < 0 || k->at[i] >= k->own.n)
