@@ -96,60 +96,81 @@ memory_of(const td_operand *x, td_dtype dt, td_few *out)
 
 static const td_view no_axes;
 
-/* The result as a leaf that lies as its operands do. */
-static td_status
-apply(const td_steps *p, const td_few *x, int n, td_dev *d, const td_shape *s, td_dtype dt,
-      td_array *out)
+/* operands - a row's: numbers, or memory. */
+typedef struct operands {
+    td_few few[TD_MAXSRC];
+    td_scalar number[TD_MAXSRC];
+    uint64_t bits[TD_MAXSRC][2];
+    int n, numbers;
+} operands;
+
+/* False: one has to be computed, or cast. */
+static bool
+find_operands(operands *o, td_op op, td_dtype dt, const td_operand *x, int n)
+{
+    o->n = n;
+    o->numbers = 0;
+    for (int i = 0; i < n; i++) {
+        td_dtype want = op == OP_select && i == 0 ? TD_BOOL : dt;
+
+        if (number_of(&x[i], want, &o->number[i])) {
+            o->numbers++;
+            td_scalar_bits(o->number[i], want, o->bits[i]);
+            o->few[i] = (td_few){(char *)o->bits[i], &no_axes, want};
+        } else if (!memory_of(&x[i], want, &o->few[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Where the result lies as its operands do. */
+static td_view
+layout(const operands *o, const td_shape *s)
 {
     const td_view *like[TD_MAXSRC];
     td_view v;
-    td_few to = {.view = &v, .dt = dt};
-    td_buf *b;
-    td_node *r;
-    td_status st;
 
     td_view_set_contiguous(&v, s);
-    for (int i = 0; i < n; i++)
-        like[i] = x[i].view;
-    td_view_follow(&v, like, n);
-    TD_TRY(td_buf_new(d, td_dev_stream(d), (size_t)td_shape_size(s) * td_dtype_size(dt), &b));
-    to.at = (char *)b->ptr;
-    if (td_shape_size(s))
-        td_steps_run(p, x, n, &to);
-    st = td_node_leaf(b, dt, &v, &r);
-    td_buf_unref(b);
-    return st ? st : td_array_of_node(r, out);
+    for (int i = 0; i < o->n; i++)
+        like[i] = o->few[i].view;
+    td_view_follow(&v, like, o->n);
+    return v;
 }
 
 td_status
 td_now_apply(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, const td_shape *s,
              td_array *out)
 {
-    td_scalar number[TD_MAXSRC];
-    uint64_t bits[TD_MAXSRC][2];
-    td_few few[TD_MAXSRC];
+    td_dtype result = td_op_result(op, dt);
     const td_steps *p;
-    int numbers = 0;
+    operands o;
+    td_view v;
+    td_few to = {.view = &v, .dt = result};
+    td_buf *b;
+    td_node *r;
+    td_status st;
 
-    if (!td_now_few(td_shape_size(s)) || td_now_watched() || td_dev_info(d)->kind != TD_DEV_CPU)
+    if (!td_now_few(td_shape_size(s)) || td_now_watched() || td_dev_info(d)->kind != TD_DEV_CPU ||
+        !find_operands(&o, op, dt, x, n))
         return TD_SKIP;
-    for (int i = 0; i < n; i++) {
-        td_dtype want = op == OP_select && i == 0 ? TD_BOOL : dt;
-
-        if (number_of(&x[i], want, &number[i])) {
-            numbers++;
-            td_scalar_bits(number[i], want, bits[i]);
-            few[i] = (td_few){(char *)bits[i], &no_axes, want};
-        } else if (!memory_of(&x[i], want, &few[i]))
-            return TD_SKIP; /* it has to be computed, or cast */
-    }
     p = td_steps_op(op, dt);
     if (!p || !td_now_few(td_shape_size(s) * td_steps_count(p)))
         return TD_SKIP;
-    td_eval_count_recorded();
-    if (numbers == n)
-        return td_array_number(d, td_steps_number(p, number, n, td_op_result(op, dt)), out);
-    return apply(p, few, n, d, s, td_op_result(op, dt), out);
+    if (o.numbers == n)
+        return td_array_number(d, td_steps_number(p, o.number, n, result), out);
+    TD_TRY(td_buf_new(d, td_dev_stream(d), (size_t)td_shape_size(s) * td_dtype_size(result), &b));
+    st = find_operands(&o, op, dt, x, n) ? TD_OK
+                                         : TD_SKIP; /* where memory was short they may be gone */
+    if (!st) {
+        v = layout(&o, s);
+        to.at = (char *)b->ptr;
+        if (td_shape_size(s))
+            td_steps_run(p, o.few, n, &to);
+        st = td_node_leaf(b, result, &v, &r);
+        td_eval_count_recorded();
+    }
+    td_buf_unref(b);
+    return st ? st : td_array_of_node(r, out);
 }
 
 bool
@@ -234,55 +255,70 @@ fold_of(const td_node *n)
 
 /* ---- arrays of few elements ---- */
 
-/* n, computed at `at` (or a number's bits), has its value. */
+/* work - a node's sources and the memory of its result, of none where it has no axes. */
+typedef struct work {
+    td_few src[TD_MAXSRC], out;
+    uint64_t bits[TD_MAXSRC][2], number[2];
+    td_buf *b;
+} work;
+
+/* Sources are looked for behind the result's memory: where memory was short they may be gone (TD_SKIP). */
 static td_status
-settle(td_node *n, td_buf *b, const uint64_t number[2])
+begin(work *w, td_node *n)
 {
-    if (b)
-        td_node_settle(n, b, &n->view);
+    size_t nbytes = (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
+
+    w->b = NULL;
+    w->number[0] = w->number[1] = 0;
+    w->out = (td_few){(char *)w->number, &n->view, (td_dtype)n->dt};
+    if (n->view.shape.ndim) {
+        TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev), nbytes, &w->b));
+        w->out.at = (char *)w->b->ptr;
+    }
+    for (int i = 0; i < n->nsrc; i++) {
+        if (!td_now_there(n->src[i])) {
+            td_buf_unref(w->b);
+            return TD_SKIP;
+        }
+        w->src[i] = td_now_operand(n->src[i], w->bits[i]);
+    }
+    return TD_OK;
+}
+
+/* n has its value. */
+static td_status
+settle(const work *w, td_node *n)
+{
+    if (w->b)
+        td_node_settle(n, w->b, &n->view);
     else
-        td_node_settle_scalar(n, td_scalar_load((td_dtype)n->dt, number));
+        td_node_settle_scalar(n, td_scalar_load((td_dtype)n->dt, w->number));
     return TD_OK;
 }
 
 static td_status
 fold(td_node *n)
 {
-    const td_node *x = n->src[0];
     const td_fold_steps *f = fold_of(n);
-    int64_t size = td_shape_size(&x->view.shape), results = td_shape_size(&n->view.shape);
-    uint64_t bits[2], number[2] = {0};
-    td_few src = td_now_operand(x, bits), out = {(char *)number, &n->view, (td_dtype)n->dt};
-    td_buf *b = NULL;
+    int64_t size = td_shape_size(&n->src[0]->view.shape), results = td_shape_size(&n->view.shape);
+    work w;
 
     if (!f || !size || !td_now_few(size * td_steps_count(f->merge)) || !td_now_few(results * 4))
         return TD_SKIP;
-    if (n->view.shape.ndim) {
-        TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev),
-                          (size_t)results * td_dtype_size((td_dtype)n->dt), &b));
-        out.at = (char *)b->ptr;
-    }
-    td_fold_run(f, &src, n->axes, n->par[0].f[0], &out);
-    return settle(n, b, number);
+    TD_TRY(begin(&w, n));
+    td_fold_run(f, w.src, n->axes, n->par[0].f[0], &w.out);
+    return settle(&w, n);
 }
 
 static td_status
 run(td_node *n, const td_steps *p)
 {
-    uint64_t bits[TD_MAXSRC][2], number[2] = {0};
-    td_few src[TD_MAXSRC], out = {(char *)number, &n->view, (td_dtype)n->dt};
-    size_t nbytes = (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
-    td_buf *b = NULL;
+    work w;
 
-    if (n->view.shape.ndim) {
-        TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev), nbytes, &b));
-        out.at = (char *)b->ptr;
-    }
-    for (int i = 0; i < n->nsrc; i++)
-        src[i] = td_now_operand(n->src[i], bits[i]);
-    if (nbytes)
-        td_steps_run(p, src, n->nsrc, &out);
-    return settle(n, b, number);
+    TD_TRY(begin(&w, n));
+    if (td_shape_size(&n->view.shape))
+        td_steps_run(p, w.src, n->nsrc, &w.out);
+    return settle(&w, n);
 }
 
 /* By steps.  TD_SKIP: n is no work for them. */
@@ -377,13 +413,18 @@ td_now_product(const td_array *a, const td_array *b, td_array *out)
     v = td_view_contiguous(&m);
     TD_TRY(td_storage_eval(a->store));
     TD_TRY(td_storage_eval(b->store));
-    if (!td_node_on_host(a->store->node) || !td_node_on_host(b->store->node))
+    r.at = (char *)number;
+    if (s.ndim) {
+        TD_TRY(td_array_empty(td_array_dev(a), dt, &s, out));
+        r.at = (char *)out->store->node->buf->ptr;
+    }
+    if (!td_node_on_host(a->store->node) || !td_node_on_host(b->store->node)) {
+        if (s.ndim)
+            td_array_unref(out);
         return TD_SKIP;
+    }
     x.at = (char *)a->store->node->buf->ptr;
     y.at = (char *)b->store->node->buf->ptr;
-    if (s.ndim)
-        TD_TRY(td_array_empty(td_array_dev(a), dt, &s, out));
-    r.at = s.ndim ? (char *)out->store->node->buf->ptr : (char *)number;
     td_few_product(&x, &y, &r);
     return s.ndim ? TD_OK : td_array_number(td_array_dev(a), td_scalar_load(dt, number), out);
 }

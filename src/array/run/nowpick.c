@@ -143,9 +143,15 @@ td_status
 td_now_pick(const td_array *a, const td_pick *p, td_array *out)
 {
     picking k;
+    td_status st;
 
     TD_TRY(find(a, p, &k));
     TD_TRY(td_array_empty(td_array_dev(a), td_array_dtype(a), &k.shape, out));
+    st = find(a, p, &k); /* where memory was short it may be gone */
+    if (st) {
+        td_array_unref(out);
+        return st;
+    }
     move(&k, (char *)out->store->node->buf->ptr, false);
     return TD_OK;
 }
@@ -167,7 +173,7 @@ td_now_put(const td_array *a, const td_pick *p, const td_operand *value)
         return TD_SKIP;
     TD_TRY(find(a, p, &k));
     TD_TRY(td_operand_node(value, td_array_dev(a), dt, &n));
-    st = td_now_there(n) && td_now_own(a->store) ? TD_OK : TD_SKIP;
+    st = td_now_there(n) && td_now_own(a->store) ? find(a, p, &k) : TD_SKIP;
     if (!st && td_view_broadcast(&n->view, &k.shape, &unused))
         st = TD_SKIP; /* who else puts it there tells why not */
     if (!st) {
