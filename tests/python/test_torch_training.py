@@ -6,6 +6,7 @@ import gzip
 import json
 import pickle
 import time
+import warnings
 
 import pytest
 
@@ -387,3 +388,17 @@ def test_attention_takes_the_choices_of_kernels():
             pass
     block = attention.flex_attention.create_block_mask(lambda b, h, i, j: i >= j, 1, 1, 256, 256)
     assert block.to_dense().tolist() == [[[[1, 0], [1, 1]]]] and block.sparsity() == 25
+
+
+def test_functions_that_hooks_have_replaced_are_mapped_whole():
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x), torch.autocast("cpu"):
+        (torch.ones(2, requires_grad=True) * 2).sum().backward()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # one would tell of a run item by item
+        x = torch.rand(3, 4)
+        for name in ("sqrt", "tanh", "relu", "exp", "sigmoid"):
+
+            def f(t, name=name):
+                return getattr(torch, name)(t) + t.log().sum()
+
+            assert torch.allclose(torch.vmap(f)(x), torch.stack([f(row) for row in x]))

@@ -152,7 +152,7 @@ def _asking(f, kinds):
     def op(*args, **kwargs):
         return _run(f, kinds, args, kwargs) if state.on else f(*args, **kwargs)
 
-    op._plain = f
+    op._plain = getattr(f, "_plain", f)
     shown_as(f, op)
     return op
 

@@ -81,6 +81,7 @@ def _asking(f):
                 return _run(f, args, kwargs)
         return f(*args, **kwargs)
 
+    op._plain = getattr(f, "_plain", f)
     shown_as(f, op)
     return op
 
