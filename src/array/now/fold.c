@@ -73,15 +73,7 @@ apply(const td_steps *p, td_word *const *in, int n, td_word (*out)[TILE])
     for (int k = 0; k < p->nconst; k++)
         for (int l = 0; l < n; l++)
             own[p->constant[k].reg][l] = p->constant[k].word;
-    for (int k = 0; k < p->nstep; k++) {
-        const td_step_of *t = &p->step[k];
-
-        if (t->fn)
-            t->fn(reg[t->out], reg[t->arg[0]], reg[t->arg[1]], reg[t->arg[2]], n);
-        else
-            for (int l = 0; l < n; l++)
-                reg[t->out][l] = td_interp_word((td_dtype)t->bits, &reg[t->arg[0]][l]);
-    }
+    td_steps_compute(p, reg, n);
     for (int k = 0; k < p->nout; k++)
         if (reg[p->out[k]] != out[k])
             memmove(out[k], reg[p->out[k]], (size_t)n * sizeof(td_word));

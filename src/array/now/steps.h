@@ -31,6 +31,9 @@ struct td_steps {
     td_step_of     step[TD_STEPS_MAX];
 };
 
+/* Runs p's steps over n lanes; reg: where each register is, operands and constants filled. */
+void td_steps_compute(const td_steps *p, td_word *const *reg, int n);
+
 /* n elements of dt, real, `step` bytes apart, as words; words as elements of so many bytes, which are a word's first. */
 void td_words_read(td_dtype dt, const char *at, int64_t step, int n, td_word *out);
 void td_words_write(size_t size, char *at, int64_t step, int n, const td_word *w);

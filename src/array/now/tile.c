@@ -149,18 +149,18 @@ typedef struct running {
     td_word *reg[TD_STEPS_REGS], own[TD_STEPS_REGS][TILE];
 } running;
 
-static void
-compute(running *r, int n)
+void
+td_steps_compute(const td_steps *p, td_word *const *reg, int n)
 {
-    for (int k = 0; k < r->p->nstep; k++) {
-        const td_step_of *t = &r->p->step[k];
+    for (int k = 0; k < p->nstep; k++) {
+        const td_step_of *t = &p->step[k];
 
         if (t->fn) {
-            t->fn(r->reg[t->out], r->reg[t->arg[0]], r->reg[t->arg[1]], r->reg[t->arg[2]], n);
+            t->fn(reg[t->out], reg[t->arg[0]], reg[t->arg[1]], reg[t->arg[2]], n);
             continue;
         }
         for (int l = 0; l < n; l++)
-            r->reg[t->out][l] = td_interp_word((td_dtype)t->bits, &r->reg[t->arg[0]][l]);
+            reg[t->out][l] = td_interp_word((td_dtype)t->bits, &reg[t->arg[0]][l]);
     }
 }
 
@@ -194,7 +194,7 @@ tile(running *r, const td_few *x, const walk *w, int nsrc, int last, int64_t fro
     }
     if (r->straight)
         r->reg[r->p->out[0]] = (td_word *)(void *)(o->at + from * o->step[last]);
-    compute(r, n);
+    td_steps_compute(r->p, r->reg, n);
     for (int k = 0; k <= (int)pair && !r->straight; k++)
         td_words_write(size >> pair, o->at + from * o->step[last] + k * (int)(size >> 1),
                        o->step[last], n, r->reg[r->p->out[k]]);
@@ -244,21 +244,16 @@ number_words(const td_scalar *x, td_word *out)
 td_scalar
 td_steps_number(const td_steps *p, const td_scalar *x, int n, td_dtype result)
 {
-    td_word reg[TD_STEPS_REGS], *at = reg;
+    td_word reg[TD_STEPS_REGS], *place[TD_STEPS_REGS], *at = reg;
     td_scalar r, im;
 
     for (int i = 0; i < n; i++)
         at = number_words(&x[i], at);
     for (int k = 0; k < p->nconst; k++)
         reg[p->constant[k].reg] = p->constant[k].word;
-    for (int k = 0; k < p->nstep; k++) {
-        const td_step_of *t = &p->step[k];
-
-        if (t->fn)
-            t->fn(&reg[t->out], &reg[t->arg[0]], &reg[t->arg[1]], &reg[t->arg[2]], 1);
-        else
-            reg[t->out] = td_interp_word((td_dtype)t->bits, &reg[t->arg[0]]);
-    }
+    for (int k = 0; k < p->nreg; k++)
+        place[k] = &reg[k];
+    td_steps_compute(p, place, 1);
     r = td_scalar_load(td_dtype_real_of(result), &reg[p->out[0]]);
     if (td_dtype_is_complex(result)) {
         im = td_scalar_load(td_dtype_real_of(result), &reg[p->out[1]]);
