@@ -38,6 +38,10 @@
  *   _grad_run(tensors, gradients, inputs, retain_graph, create_graph, collect)   a backward pass: gradients None or
  *                                       a tuple (with None); inputs None: all leaves; collect: a tuple of the inputs'
  *                                       gradients (None: not reached), else they are added to grad
+ *   _grad_recur(cell, reverse, gates, weight, bias, h, c)   all steps of a recurrent layer, unrecorded: (h, c, gates) as
+ *                                       array/run/recur.h says, None for what the cell has not; NotImplemented where the
+ *                                       device multiplies no matrices of the dtype
+ *   _grad_recur_back(cell, reverse, weight, h, c, gates, out, dh, dc)   their gradients
  *   _grad_each(f, row, n, places, k)    f(*tensors, *n numbers as 0-d tensors) gives a tuple of new values, elementwise, of
  *                                       row[places[i]]; f is called once with placeholders of the row's dtypes, of which the
  *                                       last k have no axes: the same for all elements
@@ -97,7 +101,7 @@ bool      pt_axes(PyObject *o, int ndim, uint32_t *out); /* NULL, None: all */
 /* ---- tensornumber.c, tensorview.c, tensorvalue.c, tensorindex.c, tensorgrad.c: each ends with a zero row ---- */
 extern const PyType_Slot pt_number_slots[];
 extern PyMethodDef pt_value_methods[], pt_view_methods[], pt_grad_methods[], pt_grad_functions[], pt_apply_methods[], pt_hook_methods[];
-extern PyMethodDef pt_compose_functions[], pt_each_functions[];
+extern PyMethodDef pt_compose_functions[], pt_each_functions[], pt_recur_functions[];
 extern PyGetSetDef pt_grad_attributes[], pt_view_attributes[];
 PyObject *pt_subscript(PyObject *self, PyObject *key);
 int       pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value);

@@ -9,30 +9,10 @@ from .. import functional as F
 from .. import init
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
+from . import _sequence
+from ._sequence import FUNCTIONS as _FUNCTIONS
+from ._sequence import MODES as _MODES
 from .module import Module
-
-
-def _simple(gates_x, gates_h, state, function):
-    return (function(gates_x + gates_h),)
-
-
-def _lstm(gates_x, gates_h, state, _):
-    i, f, g, o = (gates_x + gates_h).chunk(4, -1)
-    c = torch.sigmoid(f) * state[1] + torch.sigmoid(i) * torch.tanh(g)
-    return torch.sigmoid(o) * torch.tanh(c), c
-
-
-def _gru(gates_x, gates_h, state, _):
-    rx, zx, nx = gates_x.chunk(3, -1)
-    rh, zh, nh = gates_h.chunk(3, -1)
-    z = torch.sigmoid(zx + zh)
-    n = torch.tanh(nx + torch.sigmoid(rx + rh) * nh)
-    return ((1 - z) * n + z * state[0],)
-
-
-# mode: gates, states, the step
-_MODES = {"RNN_TANH": (1, 1, _simple), "RNN_RELU": (1, 1, _simple), "LSTM": (4, 2, _lstm), "GRU": (3, 1, _gru)}
-_FUNCTIONS = {"RNN_TANH": torch.tanh, "RNN_RELU": torch.relu}
 
 
 class RNNCellBase(Module):
@@ -184,11 +164,15 @@ class RNNBase(Module):
         names = ("weight_ih", "bias_ih", "weight_hh", "bias_hh", "weight_hr")
         w_x, b_x, weight, bias, down = (getattr(self, f"{name}_l{layer}{end}", None) for name in names)
         gates = F.linear(x, w_x, b_x)  # of all steps at once
+        if first[0].dtype is not gates.dtype:  # under autocast
+            first = tuple(s.to(gates.dtype) for s in first)
+        if sizes is None and down is None:
+            done = _sequence.run(self.mode, bool(end), gates, weight, bias, first)
+            if done is not None:
+                return done
         step, function = _MODES[self.mode][2], _FUNCTIONS.get(self.mode)
         steps = gates.unbind(0) if sizes is None else gates.split(sizes)
         steps, outputs, over = steps[::-1] if end else steps, [], []
-        if first[0].dtype is not gates.dtype:  # under autocast
-            first = tuple(s.to(gates.dtype) for s in first)
         states = first if sizes is None else tuple(s[: steps[0].size(0)] for s in first)
         for now in steps:
             count, before = now.size(0), states[0].size(0)
