@@ -1,4 +1,4 @@
-"""Products of vectors and matrices: NumPy's on the same memory on the CPU, the core's on a GPU."""
+"""Products of vectors and matrices: the core's, but on a CPU NumPy's of integers and of what lies on the host."""
 
 from math import prod
 
@@ -39,9 +39,12 @@ def _matmul(a, b):
     halves = any(x.dtype.kind == "V" for x in (a, b)) or a.dtype == b.dtype == "float16"  # NumPy calls no BLAS for them
     if where.kind != "cpu" or halves or _core._capturing():
         return _core._matmul(a, b)
+    hosted = _core._on_host(a) or _core._on_host(b)
+    if not hosted and a.dtype.kind in "fc" and b.dtype.kind in "fc":
+        return _core._matmul(a, b)
     na, nb = _core._host_view(a), _core._host_view(b)
     dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
-    if _core._on_host(a) or _core._on_host(b):  # so is the result, which may be as large
+    if hosted:  # so is the result, which may be as large
         return _core._from_host(numpy.matmul(na, nb), where)
     r = empty(shape, dt, device=where)
     if not _core._looks():

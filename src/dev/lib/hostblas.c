@@ -1,7 +1,9 @@
 /* hostblas.c - matrix products on the CPU through CBLAS: the OpenBLAS that is in the process already (NumPy's wheel
  * brings one), else OpenBLAS or what the system has as libblas.
  *
- * The library runs on threads of its own, which it had better share with NumPy.
+ * OpenBLAS's own threads look for work, without sleeping, for some 25 ms after each product, and take the processor from the
+ * kernels that follow.  So a product is cut into tiles (hostgemm.c), which the process's pool computes, and the library is
+ * told to use one thread as long as that lasts.
  */
 #include "dev/lib/hostblas.h"
 
@@ -10,45 +12,107 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 }; /* cblas.h gives the numbers */
 
-/* Sizes are ints or, in builds for large arrays, 64-bit integers.  Complex numbers pass by their address. */
-typedef void sgemm_fn(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
-                      int lda, const float *b, int ldb, float beta, float *c, int ldc);
-typedef void dgemm_fn(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a,
-                      int lda, const double *b, int ldb, double beta, double *c, int ldc);
-typedef void zgemm_fn(int order, int ta, int tb, int m, int n, int k, const void *alpha,
-                      const void *a, int lda, const void *b, int ldb, const void *beta, void *c,
-                      int ldc);
-typedef void sgemm_wide(int order, int ta, int tb, int64_t m, int64_t n, int64_t k, float alpha,
-                        const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
-                        float *c, int64_t ldc);
-typedef void dgemm_wide(int order, int ta, int tb, int64_t m, int64_t n, int64_t k, double alpha,
-                        const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
-                        double *c, int64_t ldc);
-typedef void zgemm_wide(int order, int ta, int tb, int64_t m, int64_t n, int64_t k,
-                        const void *alpha, const void *a, int64_t lda, const void *b, int64_t ldb,
-                        const void *beta, void *c, int64_t ldc);
-
-/* What builds of the library call a function: before and behind its letter and "gemm". */
+/* What builds of the library call a function: before and behind its letter and "gemm", or "num_threads". */
 static const struct spelling {
-    const char *before, *behind;
+    const char *before, *own, *behind;
     bool wide;
 } spellings[] = {
-    {"scipy_cblas_", "64_", true},
-    {"scipy_cblas_", "", false},
-    {"cblas_", "64_", true},
-    {"cblas_", "", false},
+    {"scipy_cblas_", "scipy_openblas_", "64_", true},
+    {"scipy_cblas_", "scipy_openblas_", "", false},
+    {"cblas_", "openblas_", "64_", true},
+    {"cblas_", "openblas_", "", false},
 };
 
 static struct {
     td_lib_state state;
     bool wide;
-    void *gemm[4]; /* of s, d, c and z */
+    void *gemm[4], *gemv[4]; /* of s, d, c and z */
+    int (*threads)(void);    /* how many it uses; NULL: no OpenBLAS with threads of its own */
+    void (*set_threads)(int n);
 } blas = {.state = TD_LIB_STATE};
+
+/* ---- the library's threads ---- */
+
+static struct {
+    pthread_mutex_t mu;
+    int users, before; /* products under way; the library's threads before the first of them */
+} quiet = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static void
+quiet_before_fork(void)
+{
+    pthread_mutex_lock(&quiet.mu);
+}
+
+static void
+quiet_in_parent(void)
+{
+    pthread_mutex_unlock(&quiet.mu);
+}
+
+/* The other threads' products are not the child's. */
+static void
+quiet_in_child(void)
+{
+    if (quiet.users && blas.threads)
+        blas.set_threads(quiet.before);
+    quiet.users = 0;
+    pthread_mutex_unlock(&quiet.mu);
+}
+
+static void
+find_threads(void *lib, const struct spelling *p)
+{
+    int (*kind)(void) = NULL;
+    char name[64];
+    void *at[3];
+    static const char *const what[3] = {"get_parallel", "get_num_threads", "set_num_threads"};
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s%s%s", p->own, what[i], p->behind);
+        at[i] = dlsym(lib, name);
+        if (!at[i])
+            return;
+    }
+    memcpy(&kind, &at[0], sizeof kind);
+    if (kind() != 1) /* with OpenMP each of our threads would have a number of its own */
+        return;
+    memcpy(&blas.threads, &at[1], sizeof blas.threads);
+    memcpy(&blas.set_threads, &at[2], sizeof blas.set_threads);
+    pthread_atfork(quiet_before_fork, quiet_in_parent, quiet_in_child);
+}
+
+bool
+td_hostblas_begin(void)
+{
+    if (!blas.threads)
+        return false;
+    pthread_mutex_lock(&quiet.mu);
+    if (!quiet.users++) {
+        quiet.before = blas.threads();
+        if (quiet.before > 1)
+            blas.set_threads(1);
+    }
+    pthread_mutex_unlock(&quiet.mu);
+    return true;
+}
+
+void
+td_hostblas_end(void)
+{
+    pthread_mutex_lock(&quiet.mu);
+    if (!--quiet.users && quiet.before > 1)
+        blas.set_threads(quiet.before);
+    pthread_mutex_unlock(&quiet.mu);
+}
+
+/* ---- finding it ---- */
 
 /* The functions of lib, by the first spelling that it has. */
 static bool
@@ -64,11 +128,15 @@ hostblas_take(void *lib)
         for (int k = 0; k < 4; k++) {
             snprintf(name, sizeof name, "%s%cgemm%s", p->before, letters[k], p->behind);
             blas.gemm[k] = dlsym(lib, name);
-            n += blas.gemm[k] != NULL;
+            snprintf(name, sizeof name, "%s%cgemv%s", p->before, letters[k], p->behind);
+            blas.gemv[k] = dlsym(lib, name);
+            n += blas.gemm[k] && blas.gemv[k];
         }
         blas.wide = p->wide;
-        if (n == 4)
+        if (n == 4) {
+            find_threads(lib, p);
             return true;
+        }
     }
     return false;
 }
@@ -113,90 +181,116 @@ hostblas_load(void)
                : td_fail(TD_ERR_LIBRARY, "matmul: the BLAS that was found has no CBLAS");
 }
 
-typedef struct product {
-    int ta, tb;
-    const void *a, *b;
-    void *c;
-} product;
+/* ---- calls ---- */
 
 static const float one32[2] = {1}, zero32[2];
 static const double one64[2] = {1}, zero64[2];
 
-static void
-narrow_product(const td_gemm *g, const product *p)
+static int
+turned(bool t)
 {
-    int m = (int)g->m, n = (int)g->n, k = (int)g->k;
-    int lda = (int)g->lda, ldb = (int)g->ldb, ldc = (int)g->ldc;
-    sgemm_fn *s;
-    dgemm_fn *d;
-    zgemm_fn *z;
-
-    switch (g->dt) {
-    case TD_F32:
-        memcpy(&s, &blas.gemm[0], sizeof s);
-        s(ROW_MAJOR, p->ta, p->tb, m, n, k, 1, p->a, lda, p->b, ldb, 0, p->c, ldc);
-        return;
-    case TD_F64:
-        memcpy(&d, &blas.gemm[1], sizeof d);
-        d(ROW_MAJOR, p->ta, p->tb, m, n, k, 1, p->a, lda, p->b, ldb, 0, p->c, ldc);
-        return;
-    default:
-        memcpy(&z, &blas.gemm[g->dt == TD_C64 ? 2 : 3], sizeof z);
-        z(ROW_MAJOR, p->ta, p->tb, m, n, k, g->dt == TD_C64 ? (const void *)one32 : one64, p->a,
-          lda, p->b, ldb, g->dt == TD_C64 ? (const void *)zero32 : zero64, p->c, ldc);
-    }
+    return t ? TRANSPOSED : PLAIN;
 }
 
-static void
-wide_product(const td_gemm *g, const product *p)
-{
-    sgemm_wide *s;
-    dgemm_wide *d;
-    zgemm_wide *z;
+/* vector - y = a matrix times x; m and n are what the memory at `a` holds. */
+typedef struct vector {
+    bool turned;
+    int64_t m, n, ld, step_x, step_y;
+    uintptr_t a, x, y;
+} vector;
 
-    switch (g->dt) {
-    case TD_F32:
-        memcpy(&s, &blas.gemm[0], sizeof s);
-        s(ROW_MAJOR, p->ta, p->tb, g->m, g->n, g->k, 1, p->a, g->lda, p->b, g->ldb, 0, p->c,
-          g->ldc);
-        return;
-    case TD_F64:
-        memcpy(&d, &blas.gemm[1], sizeof d);
-        d(ROW_MAJOR, p->ta, p->tb, g->m, g->n, g->k, 1, p->a, g->lda, p->b, g->ldb, 0, p->c,
-          g->ldc);
-        return;
-    default:
-        memcpy(&z, &blas.gemm[g->dt == TD_C64 ? 2 : 3], sizeof z);
-        z(ROW_MAJOR, p->ta, p->tb, g->m, g->n, g->k, g->dt == TD_C64 ? (const void *)one32 : one64,
-          p->a, g->lda, p->b, g->ldb, g->dt == TD_C64 ? (const void *)zero32 : zero64, p->c,
-          g->ldc);
-    }
+/* g with one row or one column of results. */
+static vector
+as_vector(const td_gemm *g)
+{
+    if (g->n == 1)
+        return (vector){.turned = g->ta,
+                        .m = g->ta ? g->k : g->m,
+                        .n = g->ta ? g->m : g->k,
+                        .ld = g->lda,
+                        .step_x = g->tb ? 1 : g->ldb,
+                        .step_y = g->ldc,
+                        .a = g->a,
+                        .x = g->b,
+                        .y = g->c};
+    return (vector){.turned = !g->tb,
+                    .m = g->tb ? g->n : g->k,
+                    .n = g->tb ? g->k : g->n,
+                    .ld = g->ldb,
+                    .step_x = g->ta ? g->lda : 1,
+                    .step_y = 1,
+                    .a = g->b,
+                    .x = g->a,
+                    .y = g->c};
 }
 
-static void
-one_product(const td_gemm *g, int64_t i)
-{
-    size_t size = td_dtype_size(g->dt);
-    product p = {.ta = g->ta ? TRANSPOSED : PLAIN,
-                 .tb = g->tb ? TRANSPOSED : PLAIN,
-                 .a = (const void *)(g->a + (uintptr_t)(i * g->stride_a) * size),
-                 .b = (const void *)(g->b + (uintptr_t)(i * g->stride_b) * size),
-                 .c = (void *)(g->c + (uintptr_t)(i * g->stride_c) * size)};
+/* Sizes are ints or, in builds for large arrays, 64-bit integers.  Reals pass by value, complex numbers by address. */
+#define GEMM(I, from, alpha, beta, number)                                                         \
+    {                                                                                              \
+        void (*f)(int, int, int, I, I, I, number, const void *, I, const void *, I, number,        \
+                  void *, I);                                                                      \
+                                                                                                   \
+        memcpy(&f, &from, sizeof f);                                                               \
+        f(ROW_MAJOR, turned(g->ta), turned(g->tb), (I)g->m, (I)g->n, (I)g->k, alpha,               \
+          (const void *)g->a, (I)g->lda, (const void *)g->b, (I)g->ldb, beta, (void *)g->c,        \
+          (I)g->ldc);                                                                              \
+        return;                                                                                    \
+    }
 
+#define GEMV(I, from, alpha, beta, number)                                                         \
+    {                                                                                              \
+        void (*f)(int, int, I, I, number, const void *, I, const void *, I, number, void *, I);    \
+                                                                                                   \
+        memcpy(&f, &from, sizeof f);                                                               \
+        f(ROW_MAJOR, turned(v->turned), (I)v->m, (I)v->n, alpha, (const void *)v->a, (I)v->ld,     \
+          (const void *)v->x, (I)v->step_x, beta, (void *)v->y, (I)v->step_y);                     \
+        return;                                                                                    \
+    }
+
+#define BY_DTYPE(CALL, I, from)                                                                    \
+    switch (dt) {                                                                                  \
+    case TD_F32: CALL(I, from[0], 1, 0, float)                                                     \
+    case TD_F64: CALL(I, from[1], 1, 0, double)                                                    \
+    case TD_C64: CALL(I, from[2], one32, zero32, const void *)                                     \
+    default:     CALL(I, from[3], one64, zero64, const void *)                                         \
+    }
+
+static void
+whole(const td_gemm *g, td_dtype dt)
+{
     if (blas.wide)
-        wide_product(g, &p);
+        BY_DTYPE(GEMM, int64_t, blas.gemm)
     else
-        narrow_product(g, &p);
+        BY_DTYPE(GEMM, int, blas.gemm)
+}
+
+static void
+by_vector(const vector *v, td_dtype dt)
+{
+    if (blas.wide)
+        BY_DTYPE(GEMV, int64_t, blas.gemv)
+    else
+        BY_DTYPE(GEMV, int, blas.gemv)
+}
+
+void
+td_hostblas_product(const td_gemm *g)
+{
+    vector v;
+
+    if (g->m != 1 && g->n != 1) {
+        whole(g, g->dt);
+        return;
+    }
+    v = as_vector(g);
+    by_vector(&v, g->dt);
 }
 
 td_status
-td_hostblas_gemm(const td_gemm *g)
+td_hostblas_open(const td_gemm *g)
 {
     if (td_dtype_is_half(g->dt) || g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX ||
         g->lda > INT_MAX || g->ldb > INT_MAX || g->ldc > INT_MAX)
         return TD_SKIP;
-    TD_TRY(td_lib_once(&blas.state, hostblas_load));
-    for (int64_t i = 0; i < g->batch; i++)
-        one_product(g, i);
-    return TD_OK;
+    return td_lib_once(&blas.state, hostblas_load);
 }

@@ -7,4 +7,14 @@
  * TD_SKIP: half precision, or sizes beyond the library's 32 bits. */
 td_status td_hostblas_gemm(const td_gemm *g);
 
+/* ---- between hostblas.c and hostgemm.c ---- */
+
+td_status td_hostblas_open(const td_gemm *g); /* can the library compute g? */
+void      td_hostblas_product(const td_gemm *g); /* the first one of g's batch */
+
+/* Between the two calls, which nest and may overlap in several threads, the library uses the caller's thread alone.  False: it
+ * cannot be told so, and has to be called for whole products; nothing is to be ended. */
+bool td_hostblas_begin(void);
+void td_hostblas_end(void);
+
 #endif

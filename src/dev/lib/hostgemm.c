@@ -1,0 +1,287 @@
+/* hostgemm.c - matrix products cut into tiles, which the process's pool gives to the library one by one.
+ *
+ * A tile is a piece of the rows of c times a piece of its columns.  Where c is small and k is long, k is cut as well, and the
+ * parts are added up in order.  Of a matrix times its own transpose the tiles below the diagonal are computed, and mirrored.
+ * Tiles depend on shapes and the number of threads alone, so results are the same from run to run.
+ */
+#include "base/parallel.h"
+#include "dev/lib/hostblas.h"
+
+#include <stdlib.h>
+
+enum {
+    ALONE = 1 << 18, /* multiplications below which one thread is quicker */
+    PACK = 24, /* multiplications in whose time the library copies one element of an operand */
+    UNIT =
+        16, /* tiles begin at multiples of it, where the library begins a block of rows or columns of its own */
+    WAVES = 16,      /* tiles a thread at most */
+    SMALL = 1000000, /* multiplications up to which OpenBLAS reads operands where they lie */
+    CALL = 1 << 14,  /* in whose time a tile is begun */
+    PART = 2048,     /* of a cut k at least */
+    PARTS = 16,
+    LONG = 32,    /* k is cut when it is so many times as long as the longer side of c */
+    MIRROR = 144, /* rows of a tile that is mirrored at least, and */
+    SIDES = 16,   /* tiles a side at most */
+};
+
+/* tiling - rows x columns tiles of each product of the batch. */
+typedef struct tiling {
+    const td_gemm *g;
+    int64_t rows, columns;
+} tiling;
+
+static int64_t
+units(int64_t n)
+{
+    return (n + UNIT - 1) / UNIT;
+}
+
+/* Rows or columns of the largest of so many pieces of n. */
+static int64_t
+largest(int64_t n, int64_t pieces)
+{
+    int64_t each = (units(n) + pieces - 1) / pieces * UNIT;
+
+    return each < n ? each : n;
+}
+
+/* Piece i of them: [*first, *end). */
+static void
+piece(int64_t n, int64_t pieces, int64_t i, int64_t *first, int64_t *end)
+{
+    td_parallel_piece(0, units(n), pieces, i, first, end);
+    *first *= UNIT;
+    *end = *end * UNIT < n ? *end * UNIT : n;
+}
+
+/* How long the threads take, in multiplications. */
+static double
+cost(const td_gemm *g, int64_t rows, int64_t columns, int threads)
+{
+    int64_t m = largest(g->m, rows), n = largest(g->n, columns);
+    int64_t waves = (g->batch * rows * columns + threads - 1) / threads;
+    double own = (double)g->k * (double)m * (double)n;
+    double copies = own > SMALL ? PACK * (double)g->k * (double)(m + n) : 0;
+
+    return (double)waves * (own + copies + CALL);
+}
+
+static tiling
+best_tiling(const td_gemm *g)
+{
+    tiling best = {g, 1, 1};
+    int threads = td_parallel_width();
+    double least = cost(g, 1, 1, threads);
+
+    for (int64_t waves = 1; waves <= WAVES; waves *= 2)
+        for (int64_t rows = 1; rows <= waves * threads; rows++) {
+            int64_t columns = waves * threads / rows;
+            double own;
+
+            if (rows * columns != waves * threads || rows > units(g->m) || columns > units(g->n))
+                continue;
+            own = cost(g, rows, columns, threads);
+            if (own < least) {
+                least = own;
+                best.rows = rows;
+                best.columns = columns;
+            }
+        }
+    return best;
+}
+
+/* A tile's own product. */
+static td_gemm
+tile_of(const tiling *t, int64_t product, int64_t row, int64_t column)
+{
+    const td_gemm *g = t->g;
+    int64_t first, end, left, right, size = (int64_t)td_dtype_size(g->dt);
+    td_gemm own = *g;
+
+    piece(g->m, t->rows, row, &first, &end);
+    piece(g->n, t->columns, column, &left, &right);
+    own.m = end - first;
+    own.n = right - left;
+    own.a += (uintptr_t)((product * g->stride_a + (g->ta ? first : first * g->lda)) * size);
+    own.b += (uintptr_t)((product * g->stride_b + (g->tb ? left * g->ldb : left)) * size);
+    own.c += (uintptr_t)((product * g->stride_c + first * g->ldc + left) * size);
+    return own;
+}
+
+/* Tile i of all. */
+static void
+compute(void *ctx, int64_t i)
+{
+    const tiling *t = ctx;
+    int64_t tiles = t->rows * t->columns;
+    td_gemm own = tile_of(t, i / tiles, i % tiles / t->columns, i % t->columns);
+
+    td_hostblas_product(&own);
+}
+
+/* ---- a matrix times its transpose ---- */
+
+static bool
+is_symmetric(const td_gemm *g)
+{
+    return g->batch == 1 && g->a == g->b && g->ta != g->tb && g->lda == g->ldb && g->m == g->n &&
+           g->m >= 2 * MIRROR && (g->dt == TD_F32 || g->dt == TD_F64);
+}
+
+/* n columns of m rows from `from` become rows at `to`. */
+static void
+mirror(const td_gemm *own, uintptr_t to)
+{
+    for (int64_t i = 0; i < own->m; i++)
+        for (int64_t j = 0; j < own->n; j++)
+            if (own->dt == TD_F32)
+                ((float *)to)[j * own->ldc + i] = ((const float *)own->c)[i * own->ldc + j];
+            else
+                ((double *)to)[j * own->ldc + i] = ((const double *)own->c)[i * own->ldc + j];
+}
+
+/* Tile i of those on the diagonal and below it, row by row. */
+static void
+compute_lower(void *ctx, int64_t i)
+{
+    const tiling *t = ctx;
+    int64_t row = 0;
+    td_gemm own;
+
+    while (i > row)
+        i -= ++row;
+    own = tile_of(t, 0, row, i);
+    td_hostblas_product(&own);
+    if (i < row)
+        mirror(&own, tile_of(t, 0, i, row).c);
+}
+
+static void
+by_lower(const td_gemm *g)
+{
+    int64_t sides = g->m / MIRROR < SIDES ? g->m / MIRROR : SIDES;
+    tiling t = {g, sides, sides};
+
+    td_parallel(sides * (sides + 1) / 2, compute_lower, &t);
+}
+
+/* Products of all of the batch, by all threads where it is worth it. */
+static void
+multiply(const td_gemm *g)
+{
+    tiling t = {g, 1, 1};
+
+    if ((double)g->m * (double)g->n * (double)g->k * (double)g->batch >= ALONE) {
+        t = best_tiling(g);
+        td_parallel(g->batch * t.rows * t.columns, compute, &t);
+    } else
+        for (int64_t i = 0; i < g->batch; i++)
+            compute(&t, i);
+}
+
+/* ---- a long k ---- */
+
+/* parts - of one product: each over `each` of k (the last over what is left), side by side at part.c. */
+typedef struct parts {
+    td_gemm part, rest;
+    const td_gemm *g;
+    int64_t n;
+} parts;
+
+/* Row i of c is the sum of the parts' rows. */
+static void
+add_row(void *ctx, int64_t i)
+{
+    const parts *p = ctx;
+    const td_gemm *g = p->g;
+    int64_t size = g->m * g->n;
+
+    for (int64_t j = 0; j < g->n; j++)
+        if (g->dt == TD_F32) {
+            const float *from = (const float *)p->part.c + i * g->n + j;
+            float sum = from[0];
+
+            for (int64_t k = 1; k < p->n; k++)
+                sum += from[k * size];
+            ((float *)g->c)[i * g->ldc + j] = sum;
+        } else {
+            const double *from = (const double *)p->part.c + i * g->n + j;
+            double sum = from[0];
+
+            for (int64_t k = 1; k < p->n; k++)
+                sum += from[k * size];
+            ((double *)g->c)[i * g->ldc + j] = sum;
+        }
+}
+
+/* Of k from `first` on, one product. */
+static td_gemm
+over(const td_gemm *g, int64_t first, int64_t k, uintptr_t c)
+{
+    int64_t size = (int64_t)td_dtype_size(g->dt);
+    td_gemm own = *g;
+
+    own.k = k;
+    own.a += (uintptr_t)((g->ta ? first * g->lda : first) * size);
+    own.b += (uintptr_t)((g->tb ? first : first * g->ldb) * size);
+    own.c = c;
+    own.ldc = g->n;
+    return own;
+}
+
+/* False: g is not one product with a long k, or memory is short. */
+static bool
+by_parts(const td_gemm *g)
+{
+    int64_t side = g->m > g->n ? g->m : g->n, n = g->k / PART < PARTS ? g->k / PART : PARTS, each;
+    size_t size = td_dtype_size(g->dt), all;
+    parts p = {.g = g};
+    void *mem;
+
+    if (g->batch != 1 || n < 2 || g->k < LONG * side || td_dtype_is_complex(g->dt) || g->m == 1 ||
+        g->n == 1)
+        return false;
+    each = g->k / n;
+    all = (size_t)(g->m * g->n) * size;
+    mem = malloc(all * (size_t)n);
+    if (!mem)
+        return false;
+    p.n = n;
+    p.part = over(g, 0, each, (uintptr_t)mem);
+    p.part.batch = n - 1;
+    p.part.stride_a = g->ta ? each * g->lda : each;
+    p.part.stride_b = g->tb ? each : each * g->ldb;
+    p.part.stride_c = g->m * g->n;
+    p.rest = over(g, each * (n - 1), g->k - each * (n - 1), (uintptr_t)mem + all * (size_t)(n - 1));
+    if (p.rest.k == each)
+        p.part.batch = n;
+    multiply(&p.part);
+    if (p.rest.k != each)
+        multiply(&p.rest);
+    if ((double)g->m * (double)g->n * (double)n >= ALONE / 8)
+        td_parallel(g->m, add_row, &p);
+    else
+        for (int64_t i = 0; i < g->m; i++)
+            add_row(&p, i);
+    free(mem);
+    return true;
+}
+
+td_status
+td_hostblas_gemm(const td_gemm *g)
+{
+    TD_TRY(td_hostblas_open(g));
+    if (!td_hostblas_begin()) {
+        tiling whole = {g, 1, 1};
+
+        for (int64_t i = 0; i < g->batch; i++)
+            compute(&whole, i);
+        return TD_OK;
+    }
+    if (is_symmetric(g))
+        by_lower(g);
+    else if (!by_parts(g))
+        multiply(g);
+    td_hostblas_end();
+    return TD_OK;
+}
