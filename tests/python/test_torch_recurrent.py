@@ -55,12 +55,16 @@ def trained(m, x, states, weights):
 @pytest.mark.parametrize("dtype", BOUND)
 def test_layers(dev, runs, kind, more, dtype):
     torch.manual_seed(3)
-    for layers, both, bias, first, given in itertools.product((1, 2), (False, True), (False, True), (False, True), (0, 1)):
+    for layers, both, bias, first, given in itertools.product(
+        (1, 2), (False, True), (False, True), (False, True), (0, 1)
+    ):
         steps, batch, width = (1, 2, 9) if layers == 1 else (5, 3, 8)
         m = getattr(nn, kind)(4, width, layers, bias=bias, batch_first=first, bidirectional=both, dtype=dtype, **more)
         x = torch.randn(*((batch, steps) if first else (steps, batch)), 4, dtype=dtype, requires_grad=True)
         shape = (layers * (2 if both else 1), batch, width)
-        states = [torch.randn(shape, dtype=dtype, requires_grad=True) for _ in range(2 if kind == "LSTM" else 1) if given]
+        states = [
+            torch.randn(shape, dtype=dtype, requires_grad=True) for _ in range(2 if kind == "LSTM" else 1) if given
+        ]
         weights = [torch.randn(200 + width * batch * steps * 2, dtype=dtype) for _ in range(3)]
         runs.on()
         at_once = trained(m, x, states, weights)

@@ -42,6 +42,8 @@
  *                                       array/run/recur.h says, None for what the cell has not; NotImplemented where the
  *                                       device multiplies no matrices of the dtype
  *   _grad_recur_back(cell, reverse, weight, h, c, gates, out, dh, dc)   their gradients
+ *   _grad_conv(kind, first, second, shape, …)        a convolution or an adjoint of it (dev/core/conv.h), unrecorded;
+ *                                       NotImplemented but on a CPU for floats
  *   _grad_each(f, row, n, places, k)    f(*tensors, *n numbers as 0-d tensors) gives a tuple of new values, elementwise, of
  *                                       row[places[i]]; f is called once with placeholders of the row's dtypes, of which the
  *                                       last k have no axes: the same for all elements
@@ -101,7 +103,7 @@ bool      pt_axes(PyObject *o, int ndim, uint32_t *out); /* NULL, None: all */
 /* ---- tensornumber.c, tensorview.c, tensorvalue.c, tensorindex.c, tensorgrad.c: each ends with a zero row ---- */
 extern const PyType_Slot pt_number_slots[];
 extern PyMethodDef pt_value_methods[], pt_view_methods[], pt_grad_methods[], pt_grad_functions[], pt_apply_methods[], pt_hook_methods[];
-extern PyMethodDef pt_compose_functions[], pt_each_functions[], pt_recur_functions[];
+extern PyMethodDef pt_compose_functions[], pt_each_functions[], pt_layer_functions[];
 extern PyGetSetDef pt_grad_attributes[], pt_view_attributes[];
 PyObject *pt_subscript(PyObject *self, PyObject *key);
 int       pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value);

@@ -1,13 +1,14 @@
 """Convolutions as matrix products over windows.
 
 Three operations on an input x, weights w and an output y, each the derivative of the others: ``conv`` (x, w → y),
-``conv_input`` (y, w → x) and ``conv_weight`` (x, y → w). Windows are copied once, channels first, so that a convolution
-of a whole batch is one product; its result lies channels first too, as the next one's windows want it."""
+``conv_input`` (y, w → x) and ``conv_weight`` (x, y → w). On a CPU the core gathers windows tile by tile. Elsewhere they
+are copied once, channels first, so that a convolution of a whole batch is one product; its result lies channels first
+too, as the next one's windows want it."""
 
 import math
 from typing import NamedTuple
 
-from ... import torch
+from ... import _core, torch
 from ._windows import fold, pad, padded, places, spread, windows
 
 
@@ -21,6 +22,33 @@ class Geometry(NamedTuple):
     @property
     def rank(self):
         return len(self.kernel)
+
+
+_FORWARD, _INPUT, _WEIGHT = range(3)
+
+
+def _three(numbers, fill):
+    """Of up to three dims, behind others of one element."""
+    return (fill,) * (3 - len(numbers)) + tuple(numbers)
+
+
+def _at_once(kind, first, second, shape, space, out, geo):
+    """What the core computes, of that shape; None where it does not. Sums of nothing are zeros."""
+    if any(type(t) not in (torch.Tensor, torch.nn.Parameter) for t in (first, second)):
+        return None
+    if not math.prod(shape) or not first.numel() or not second.numel():
+        return torch.zeros(shape, dtype=first.dtype, device=first.device)
+    x, w, y = {_FORWARD: (first.shape, second.shape, shape), _INPUT: (shape, second.shape, first.shape),
+               _WEIGHT: (first.shape, shape, second.shape)}[kind]  # fmt: skip
+    counts = (x[0], x[1] // geo.groups, w[0] // geo.groups)
+    before = _three([a for a, _ in geo.pads], 0)
+    dims = (_three(n, 1) for n in (space, out, geo.kernel, geo.stride))
+    r = _core._grad_conv(kind, first, second, tuple(shape), counts, geo.groups, *dims, before, _three(geo.dilation, 1))
+    return None if r is NotImplemented else r
+
+
+def _places(space, geo):
+    return places([n + a + b for n, (a, b) in zip(space, geo.pads)], geo.kernel, geo.stride, geo.dilation)
 
 
 def _columns(x, geo):
@@ -48,17 +76,29 @@ def _product(a, b):
 
 def conv(x, w, geo):
     """(N, C, *space) and (O, C / groups, *kernel) to (N, O, *places)."""
+    found = tuple(_places(x.shape[2:], geo))
+    done = _at_once(_FORWARD, x, w, (x.size(0), w.size(0), *found), x.shape[2:], found, geo)
+    if done is not None:
+        return done
     cols, out = _columns(x, geo)
     return _unrows(_product(w.reshape(geo.groups, w.size(0) // geo.groups, -1), cols), x.size(0), out)
 
 
 def conv_weight(x, y, geo):
+    shape = (y.size(1), x.size(1) // geo.groups, *geo.kernel)
+    done = _at_once(_WEIGHT, x, y, shape, x.shape[2:], y.shape[2:], geo)
+    if done is not None:
+        return done
     cols, _ = _columns(x, geo)
     return _product(_rows(y, geo), cols.transpose(1, 2)).reshape(y.size(1), -1, *geo.kernel)
 
 
 def conv_input(y, w, size, geo):
     """The x of extents size that y comes from, transposed: with steps of one a convolution with turned weights."""
+    shape = (y.size(0), w.size(1) * geo.groups, *size)
+    done = _at_once(_INPUT, y, w, shape, size, y.shape[2:], geo)
+    if done is not None:
+        return done
     if all(s == 1 for s in geo.stride):
         return _turned(y, w, size, geo)
     n, channels = geo.rank, w.size(1) * geo.groups

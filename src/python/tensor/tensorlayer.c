@@ -1,7 +1,10 @@
-/* tensorrecur.c - recurrent layers for treadle.torch.nn: _core._grad_recur, _core._grad_recur_back. */
+/* tensorlayer.c - whole layers for treadle.torch.nn, unrecorded: _core._grad_recur, _grad_recur_back, _grad_conv. */
 #include "python/tensor/tensor.h"
 
+#include "array/run/conv.h"
 #include "array/run/recur.h"
+
+#include <string.h>
 
 static bool
 cell_of(PyObject *o, td_cell *out)
@@ -122,7 +125,59 @@ recur_back(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return tensors(td_recur_back(&r, &kept, &given, &back), made, 4);
 }
 
-PyMethodDef pt_recur_functions[] = {
+/* Three integers of a tuple. */
+static bool
+three(PyObject *o, int64_t out[TD_CONV_RANK])
+{
+    td_shape s;
+
+    if (!py_shape(o, &s))
+        return false;
+    if (s.ndim != TD_CONV_RANK) {
+        PyErr_Format(PyExc_ValueError, "_grad_conv: expected 3 numbers, not %d", s.ndim);
+        return false;
+    }
+    memcpy(out, s.dim, sizeof *out * TD_CONV_RANK);
+    return true;
+}
+
+/* _grad_conv(kind, first, second, shape, (batch, channels of a group, outputs of a group), groups, in, out, kernel, stride,
+ * before, dilation): what td_array_conv gives, as a new Tensor; NotImplemented for TD_SKIP */
+static PyObject *
+conv(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_conv c = {0};
+    int64_t counts[TD_CONV_RANK];
+    const td_array *first, *second;
+    td_array r = {0};
+    td_shape shape;
+    td_status st;
+    long kind;
+
+    (void)module;
+    if (nargs != 12)
+        return PyErr_Format(PyExc_TypeError, "_grad_conv: expected 12 arguments, not %zd", nargs);
+    kind = PyLong_AsLong(args[0]);
+    c.groups = PyLong_AsLongLong(args[5]);
+    if (PyErr_Occurred() || !values(args + 1, (const td_array **[]){&first, &second}, 2) ||
+        !py_shape(args[3], &shape) || !three(args[4], counts) || !three(args[6], c.in) ||
+        !three(args[7], c.out) || !three(args[8], c.kernel) || !three(args[9], c.stride) ||
+        !three(args[10], c.before) || !three(args[11], c.dilation))
+        return NULL;
+    if (kind < TD_CONV_FORWARD || kind > TD_CONV_WEIGHT || !first || !second)
+        return PyErr_Format(PyExc_ValueError, "_grad_conv: no such job: %ld", kind);
+    c.kind = (td_conv_kind)kind;
+    c.batch = counts[0];
+    c.channels = counts[1];
+    c.outputs = counts[2];
+    st = td_array_conv(&c, first, second, &shape, &r);
+    if (st == TD_SKIP)
+        return Py_NewRef(Py_NotImplemented);
+    return st ? pt_raise(st) : tensor_or_none(&r);
+}
+
+PyMethodDef pt_layer_functions[] = {
+    {"_grad_conv", PY_FAST(conv), METH_FASTCALL, NULL},
     {"_grad_recur", PY_FAST(recur), METH_FASTCALL, NULL},
     {"_grad_recur_back", PY_FAST(recur_back), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
