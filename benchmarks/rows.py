@@ -264,7 +264,21 @@ def products(device):
         rows.append(Row(f"matrix product {side} {label}", "arrays", device,
                         inputs=matrices("ab", dtype, side), text=PRODUCT, cannot=ONE_KERNEL,
                         floor=False, target=Target(of_best=1.02)))
-    return rows
+
+    def other(name, first, second, out, text="a @ b"):
+        inputs = (Input("a", "f4", first), *([Input("b", "f4", second)] if second else []))
+        return Row(name, "arrays", device, inputs=inputs, text={**PRODUCT, "": text, "numba": None},
+                   cannot={**ONE_KERNEL, "numba": "not measured"}, out=out, floor=False, target=Target(of_best=1.02))
+
+    return [
+        *rows,
+        other("1000 products of 64 x 64", (1000, 64, 64), (1000, 64, 64), (1000, 64, 64)),
+        other("product of 128 x 128", (128, 128), (128, 128), (128, 128)),
+        other("product of 20 x 200 and 200 x 800", (20, 200), (200, 800), (20, 800)),
+        other("product of 32 x 32768 and 32768 x 288", (32, 32768), (32768, 288), (32, 288)),
+        other("product of a row of 2048 and 2048 x 2048", (1, 2048), (2048, 2048), (1, 2048)),
+        other("product of 2000 x 1000 and its transpose", (2000, 1000), None, (2000, 2000), "a @ a.T"),
+    ]
 
 
 def factorised(device):
@@ -304,6 +318,18 @@ def factorised(device):
     ]
 
 
+def elements(device):
+    """Work on ten numbers, whose values the program looks at."""
+    few = vectors("ab", "f8", 10)
+    fused = {**dict.fromkeys(("numexpr", "numba", "torch.compile")), "torch": None}
+    cannot = {"numexpr": "whole arrays only", "numba": "loops of its own", "torch.compile": "as torch",
+              "torch": "not measured"}
+    texts = {"float(a[3]) of 10": "float(a[3])", "float(a[3] + b[4]) of 10": "float(a[3] + b[4])",
+             "(a + b).tolist() of 10": "(a + b).tolist()", "float(a.sum()) of 10": "float(a.sum())",
+             "float(a @ b) of 10": "float(a @ b)"}
+    return [Row(name, "arrays", device, "latency", few, {**fused, "": text}, cannot) for name, text in texts.items()]
+
+
 def small(device):
     """What a call costs when there is nearly nothing to compute, and what a new one costs."""
     pair = vectors("ab", "f4", 1024)
@@ -317,6 +343,7 @@ def small(device):
         Row("a + b of 1024 recorded", "arrays", device, "record", pair, {"": "a + b", **eager},
             dict.fromkeys(eager, "computes at once"),
             target=Target(seconds=0.4e-6) if gpu else None),
+        *([] if gpu else elements(device)),
         Row("a new fused kernel", "compile", device, "compile", vectors("abc", "f4", 4096),
             {"": "(a new expression each time)",
              **dict.fromkeys(("numpy", "numexpr", "torch", "cupy"))},

@@ -61,5 +61,19 @@ def training(device):
                          ONLY_TENSORS, alike=False, target=Target(of_floor=0.95))
 
 
+def nets(device):
+    """Steps of a recurrent and of a convolutional network, each with its loss looked at."""
+    many = 256 if device == GPU else 32
+    for net, batch, name in (
+        ("lstm", 20, "two layers of LSTM, 200 wide, 35 steps, batch 20"),
+        ("convolutions", many, f"six convolutions with batch norm, batch {many}"),
+    ):
+        text = f"programs/nets.py {net} --device {device} --batch {batch}"
+        texts = {"treadle": "-m {ours} --device {device} " + text, "torch": text, "torch.compile": text + " --compile"}
+        yield script(f"training step of {name}", "training", device, texts, ONLY_TENSORS, alike=False,
+                     target=Target(of_best=1.0))  # fmt: skip
+
+
 def rows(device):
-    return [*maps(device), bigger(device), *(both_ways() if device == GPU else ()), *training(device)]
+    return [*maps(device), bigger(device), *(both_ways() if device == GPU else ()), *training(device),
+            *nets(device)]
