@@ -2,6 +2,7 @@
 
 import html.parser
 import os
+import pathlib
 import urllib.parse
 
 FETCHED = {("img", "src"), ("script", "src"), ("source", "src"), ("iframe", "src"), ("link", "href")}
@@ -33,10 +34,9 @@ def broken(site):
                 if (tag, name) in FETCHED and url.scheme != "data":
                     lines.append(f"{here}: <{tag}> fetches {value}")
                 continue
-            if path.name == "404.html" and not url.path:
-                continue
-            target = path if not url.path else path.parent / urllib.parse.unquote(url.path)
-            target = path.__class__(os.path.normpath(target))
+            base = site if url.path.startswith("/") else path.parent  # the page of what is not found
+            target = base / urllib.parse.unquote(url.path).lstrip("/") if url.path else path
+            target = pathlib.Path(os.path.normpath(target))
             if target.is_dir():
                 target = target / "index.html"
             if not target.exists():

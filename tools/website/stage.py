@@ -26,7 +26,8 @@ def place(path):
     if name in MOVED:
         return pathlib.PurePosixPath(MOVED[name])
     if path.parts[0] == "docs":
-        return pathlib.PurePosixPath(*path.parts[1:])
+        page = pathlib.PurePosixPath(*path.parts[1:])
+        return page.with_suffix(".md") if page.suffix == ".ipynb" else page
     if path.parts[0] == "examples" and path.suffix in (".py", ".c"):
         return pathlib.PurePosixPath(name + ".md")
     return pathlib.PurePosixPath("files", name)

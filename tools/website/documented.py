@@ -1,0 +1,139 @@
+"""A name's signature and docstring as Markdown."""
+
+import inspect
+import re
+import textwrap
+import types
+
+import numpy
+
+QUOTED = re.compile(r"(``.+?``|`[^`\n]*`)")
+ROLE = re.compile(r":\w+:(`[^`]*`)")
+MARKS = re.compile(r"([*_<>\[\]\\|#])")
+LONG = 100  # columns of a signature on one line
+
+
+def doc_of(value):
+    doc = getattr(value, "__doc__", None)
+    return inspect.cleandoc(doc) if isinstance(doc, str) else ""
+
+
+def signature(name, value):
+    """`name(…)`, or None where Python does not know."""
+    try:
+        text = f"{name}{inspect.signature(value)}"
+    except (TypeError, ValueError):
+        first = doc_of(value).splitlines()[:1]
+        return first[0].partition(":")[0] if first and first[0].startswith(f"{name}(") else None
+    text = re.sub(r"<([\w.]+) object at 0x[0-9a-f]+>", r"…", text)
+    text = re.sub(r"<(?:class|function|built-in function|ufunc) '?([\w.]+)'?[^>]*>", r"\1", text)
+    if len(text) > LONG and text.count("(") == text.count(")"):
+        inside = text[len(name) + 1 : text.rindex(")")]
+        text = f"{name}(\n" + textwrap.fill(inside, 96, initial_indent="    ", subsequent_indent="    ") + "\n)"
+    return text
+
+
+def plain(text):
+    """Prose with Markdown's marks escaped; what stands in backticks is code."""
+    parts = QUOTED.split(ROLE.sub(r"\1", text))
+    return "".join(p if i % 2 else MARKS.sub(r"\\\1", p) for i, p in enumerate(parts))
+
+
+def is_code(block):
+    return block.startswith(">>>") or all(line.startswith("    ") for line in block.splitlines())
+
+
+def blocks(doc):
+    """Paragraphs, lists and code of a docstring, as Markdown."""
+    for block in re.split(r"\n[ \t]*\n", inspect.cleandoc(doc)):
+        if not block.strip():
+            continue
+        if is_code(block):
+            yield f"```python\n{textwrap.dedent(block).rstrip()}\n```"
+        elif re.match(r"[-*] ", block):
+            yield "\n".join("- " + plain(line[2:]) if re.match(r"[-*] ", line) else "  " + plain(line.strip())
+                            for line in block.splitlines())  # fmt: skip
+        elif "\n    " in block and len(block.splitlines()) > 2:
+            # A sentence with lines of code under it.
+            lead, code = [], []
+            for line in block.splitlines():
+                (code if line.startswith("    ") else lead).append(line)
+            yield plain("\n".join(lead))
+            yield "```python\n" + textwrap.dedent("\n".join(code)) + "\n```"
+        else:
+            yield plain(block)
+
+
+def told(name, value):
+    """The docstring without a first line that is the signature again."""
+    if isinstance(value, (int, float, complex, str, tuple, frozenset)) or value is None:
+        return None
+    doc = "" if isinstance(value, dict | list | set) else doc_of(value)
+    if not doc.strip():
+        return None
+    lines = doc.split("\n")
+    if re.match(rf"{re.escape(name)}\(.*\)\.?$", lines[0]) and len(lines) > 1:
+        lines = lines[1:]
+    return "\n".join(lines)
+
+
+def row(name):
+    """A sentence about a name of torch's that is a row of ops.def, an operation in place, or a member of both."""
+    import treadle as td
+
+    own = name.rstrip("_")
+    place = " The tensor itself takes the result." if name.endswith("_") else ""
+    if own in td._core.ufuncs() or own in td.ALIASES:
+        return f"`{own}`, element by element, with derivatives.{place}"
+    base = getattr(td.torch, own, None)
+    doc = doc_of(base) if callable(base) else ""
+    return f"{plain(doc.splitlines()[0])}{place}" if doc else None
+
+
+def numpys(name, value):
+    """Whether the docstring is that of NumPy's function of this name, which NumPy's own pages have."""
+    theirs = vars(numpy).get(name)
+    return theirs is not None and doc_of(theirs) != "" and doc_of(theirs) == doc_of(value)
+
+
+def foreign(value):
+    return (getattr(value, "__module__", None) or "").split(".")[0] not in ("treadle", "", "builtins")
+
+
+def entry(prefix, name, value):
+    """Lines of Markdown about one name: no heading."""
+    if isinstance(value, (staticmethod, classmethod)):
+        value = value.__func__
+    if foreign(value) and (isinstance(value, type) or callable(value)):
+        where = f"{value.__module__}.{getattr(value, '__qualname__', name)}"
+        return [f"`{where}` itself.", ""]
+    kind = "property" if isinstance(value, (property, types.GetSetDescriptorType, types.MemberDescriptorType)) else None
+    head = None if kind or not callable(value) else signature(name, value)
+    lines = ["```text", head, "```", ""] if head else []
+    doc = told(name, value)
+    if doc and numpys(name, value):
+        lines += [f"As `numpy.{name}`.", ""]
+    elif doc:
+        for block in blocks(doc):
+            lines += [block, ""]
+    elif isinstance(value, (int, float, complex, str, tuple)) or value is None:
+        lines += [f"`{value!r}`", ""]
+    elif prefix.startswith("treadle.torch") and row(name):
+        lines += [row(name), ""]
+    if isinstance(value, type):
+        lines += methods(name, value)
+    return lines
+
+
+def methods(name, cls):
+    """A class' own public methods and properties, a line each."""
+    lines = []
+    for member, value in vars(cls).items():
+        doc = doc_of(value.__func__ if isinstance(value, (staticmethod, classmethod)) else value)
+        callable_ = callable(value) or isinstance(value, (staticmethod, classmethod))
+        described = doc and (callable_ or isinstance(value, (property, types.GetSetDescriptorType)))
+        if member.startswith("_") or not described or isinstance(value, type):
+            continue
+        first = " ".join(doc.split("\n\n")[0].split())
+        lines.append(f"- `{member}`: {plain(first)}")
+    return [*lines, ""] if lines else []
