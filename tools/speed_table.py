@@ -63,7 +63,7 @@ def table(result):
     versions = {k.split(".")[0]: v for k, v in result["versions"].items() if v and k != "treadle"}
     peers = ", ".join(f"{k} {v}" for k, v in versions.items())
     return [
-        f"## Table: {result['device']}",
+        f"## {DEVICES[result['device']]}: table",
         "",
         f"{machine(result)} Peers: {peers}.",
         f"Copying reaches {result['copy']['bytes_per_second'] / 1e9:,.0f} GB/s there.",

@@ -180,6 +180,7 @@ def test_graph():
     kinds = [row[0] for row in rows]
     assert "kernel" in kinds and "gemm" in kinds
     assert any("sin" in row[1] for row in rows)
+    assert all("test_html.py:" in row[3] for row in rows if row[0] == "kernel")
     bytes_of = {row[0]: row[2] for row in rows}
     assert bytes_of["gemm"] == f"{3 * 30 * 30 * 8:,}"
     assert "graph of step, 1 recorded" in step._repr_html_()

@@ -10,7 +10,7 @@ import numpy
 QUOTED = re.compile(r"(``.+?``|`[^`\n]*`)")
 ROLE = re.compile(r":\w+:(`[^`]*`)")
 MARKS = re.compile(r"([*_<>\[\]\\|#])")
-LONG = 100  # columns of a signature on one line
+LONG = 84  # columns of a signature on one line
 
 
 def doc_of(value):
@@ -29,7 +29,7 @@ def signature(name, value):
     text = re.sub(r"<(?:class|function|built-in function|ufunc) '?([\w.]+)'?[^>]*>", r"\1", text)
     if len(text) > LONG and text.count("(") == text.count(")"):
         inside = text[len(name) + 1 : text.rindex(")")]
-        text = f"{name}(\n" + textwrap.fill(inside, 96, initial_indent="    ", subsequent_indent="    ") + "\n)"
+        text = f"{name}(\n" + textwrap.fill(inside, LONG - 4, initial_indent="    ", subsequent_indent="    ") + "\n)"
     return text
 
 
@@ -83,8 +83,9 @@ def row(name):
 
     own = name.rstrip("_")
     place = " The tensor itself takes the result." if name.endswith("_") else ""
-    if own in td._core.ufuncs() or own in td.ALIASES:
-        return f"`{own}`, element by element, with derivatives.{place}"
+    rows = td.torch._elementwise.ROWS
+    if own in rows or own in td._core.ufuncs() or own in td.ALIASES:
+        return f"`{rows.get(own, own)}`, element by element, with derivatives.{place}"
     base = getattr(td.torch, own, None)
     doc = doc_of(base) if callable(base) else ""
     return f"{plain(doc.splitlines()[0])}{place}" if doc else None
@@ -100,6 +101,13 @@ def foreign(value):
     return (getattr(value, "__module__", None) or "").split(".")[0] not in ("treadle", "", "builtins")
 
 
+def ufunc(name, value):
+    """A universal function of treadle's: how it is called, and its own sentence; the page says what holds for all."""
+    operands = ", ".join("xyz"[: value.nin])
+    sentence = value.__doc__.split("\n\n")[1]
+    return ["```text", f"{name}({operands}, /, out=None, *, where=True, dtype=None, …)", "```", "", plain(sentence), ""]
+
+
 def entry(prefix, name, value):
     """Lines of Markdown about one name: no heading."""
     if isinstance(value, (staticmethod, classmethod)):
@@ -107,6 +115,8 @@ def entry(prefix, name, value):
     if foreign(value) and (isinstance(value, type) or callable(value)):
         where = f"{value.__module__}.{getattr(value, '__qualname__', name)}"
         return [f"`{where}` itself.", ""]
+    if type(value).__name__ == "ufunc" and type(value).__module__ == "treadle":
+        return ufunc(name, value)
     kind = "property" if isinstance(value, (property, types.GetSetDescriptorType, types.MemberDescriptorType)) else None
     head = None if kind or not callable(value) else signature(name, value)
     lines = ["```text", head, "```", ""] if head else []
@@ -120,6 +130,8 @@ def entry(prefix, name, value):
         lines += [f"`{value!r}`", ""]
     elif prefix.startswith("treadle.torch") and row(name):
         lines += [row(name), ""]
+    elif not isinstance(value, types.FunctionType) and " object at 0x" not in repr(value):
+        lines += [f"`{textwrap.shorten(repr(value), LONG)}`", ""]
     if isinstance(value, type):
         lines += methods(name, value)
     return lines

@@ -5,6 +5,7 @@ import html
 import re
 
 import stage
+
 from treadle.demo import child, programs
 from treadle.demo.png import write_png
 
@@ -65,7 +66,6 @@ def told(path):
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".c":
         comment = re.sub(r"^ \* ?", "", re.match(r"/\*(.*?)\*/", text, re.DOTALL)[1], flags=re.MULTILINE)
-        title, _, story = comment.strip().partition(";") if ";" in comment.split("\n\n")[0] else (comment, "", "")
         title, *rest = comment.strip().split("\n\n")
         title = " ".join(title.split()).partition(" - ")[2]
         return title[0].upper() + title[1:].rstrip("."), rest
@@ -93,9 +93,11 @@ def page(path, pictures, folder):
     up = "../" * (len(path.relative_to(stage.ROOT).parts) - 1)
     lines = [f"# {title}", "", *(paragraph(p) + "\n" for p in story)]
     for caption, file in pictures:
-        lines += [f'<figure markdown="span">![{caption}]({up}pictures/{file})<figcaption>{caption}</figcaption></figure>', ""]
+        picture = f"![{caption}]({up}pictures/{file})<figcaption>{caption}</figcaption>"
+        lines += [f'<figure markdown="span">{picture}</figure>', ""]
     language = "c" if path.suffix == ".c" else "python"
-    lines += ["```sh", how(path), "```", "", f"`{name}`:", "", f"```{language}", path.read_text(encoding="utf-8").rstrip(), "```"]
+    text = path.read_text(encoding="utf-8").rstrip()
+    lines += ["```sh", how(path), "```", "", f"`{name}`:", "", f"```{language}", text, "```"]
     out = folder / (name + ".md")
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -104,10 +106,11 @@ def page(path, pictures, folder):
 
 def card(path, pictures, title, story):
     name = path.relative_to(stage.ROOT).as_posix()
-    told_by = html.escape(" ".join(story[0].split())) if story and not story[0].startswith((" ", "Usage")) else ""
+    first = story[0] if story and not story[0].startswith((" ", "Usage")) else ""
+    line = re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(" ".join(first.split()), quote=False))
     picture = f'<img src="pictures/{pictures[-1][1]}" alt="{html.escape(title)}" loading="lazy">' if pictures else ""
     return (f'<a class="td-card" href="{name}.html">{picture}<strong>{html.escape(title)}</strong>'
-            f"<code>{path.name}</code><span>{told_by}</span></a>")  # fmt: skip
+            f"<code>{path.name}</code><span>{line}</span></a>")  # fmt: skip
 
 
 def write(folder):

@@ -24,7 +24,7 @@ def leaves(entries):
 def title_and_line(text):
     """A page's title and the first sentence of its text."""
     title = re.search(r"^# (.*)", text, re.MULTILINE)[1]
-    paragraphs = [p for p in text.split("\n\n") if re.match(r"[A-Za-z`*\[]", p)]
+    paragraphs = [p for p in text.split("\n\n") if re.match(r"[A-Za-z*\[]|`[^`]", p)]
     words = " ".join(paragraphs[0].split()) if paragraphs else ""
     words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", words)
     return title, re.split(r"(?<=[.:]) ", words)[0].rstrip(":")

@@ -34,12 +34,12 @@ def times(ratio):
 
 
 def axis(low, high, height):
-    """Lines at 0.1, 1, 10, …; the one of treadle is strong."""
-    parts = []
+    """Lines at 0.1, 1, 10, …, and between them where there is room; the one of treadle is strong."""
+    parts, room = [], SPAN * math.log(2) / math.log(high / low) > 36
     for e in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
         for m in (1, 2, 5):
             ratio = m * 10.0**e
-            if low <= ratio <= high and (m == 1 or high / low < 120):
+            if low <= ratio <= high and (m == 1 or room):
                 x = position(ratio, low, high)
                 kind = "td-one" if ratio == 1 else "td-grid"
                 label = "treadle" if ratio == 1 else f"{ratio:g} ×"
@@ -98,10 +98,12 @@ def device_plots(result):
     names = dict.fromkeys(n for row in result["rows"] for n in row["cells"] if n != "treadle")
     colours = dict(zip(names, COLOURS, strict=False))
     colours.update(dict.fromkeys(list(names)[len(COLOURS):], COLOURS[-1]))
-    lines = [f"## Plots: {result['device']}", "", speed_table.machine(result), ""]
+    device = speed_table.DEVICES[result["device"]]
+    lines = [f"## {device}: plots", "", speed_table.machine(result), ""]
     for family, rows in speed_table.families(result).items():
         if any(map(peers, rows)):
-            lines += [f"### {family}, {result['device']}", "", f"<figure class=\"td-figure\">{chart(family, rows, colours)}</figure>", ""]
+            figure = f'<figure class="td-figure">{chart(family, rows, colours)}</figure>'
+            lines += [f"### {family}, {device}", "", figure, ""]
     return lines
 
 

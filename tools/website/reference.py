@@ -1,5 +1,5 @@
-"""The reference: pages of docs/reference, whose comments `<!-- names: … -->` become the names' signatures, docstrings and
-examples, read from the package as it is imported. Examples are the first cases of the tests' tables, run here.
+"""The reference: pages of docs/reference, whose comments `<!-- names: … -->` become the names' signatures, docstrings
+and examples, read from the package as it is imported. Examples are the first cases of the tests' tables, run here.
 
     names of MODULE: NAME …     these names of a module of treadle's (treadle.cuda, or treadle)
     names of MODULE             all public names of it
@@ -83,6 +83,9 @@ def section(spec, level, seen):
     """Markdown of a marker's names. seen: {id of an object: (its full name)} of this page, for second names."""
     prefix, pairs = named(" ".join(spec.split()))
     lines = []
+    for name, value in pairs:  # an object stands at its own name, second names lead there
+        if callable(value) and getattr(value, "__name__", None) == name:
+            seen.setdefault(id(value), f"{prefix}.{name}")
     for name, value in pairs:
         full = f"{prefix}.{name}"
         lines += [f"{'#' * level} `{name}` {{ #{full} }}", ""]

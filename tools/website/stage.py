@@ -1,4 +1,4 @@
-"""The pages of docs/ and what they lead to, laid out for MkDocs: a link into the repository becomes one into the site."""
+"""The pages of docs/ and what they lead to, laid out for MkDocs: links into the repository become links of the site."""
 
 import pathlib
 import re

@@ -56,14 +56,15 @@ def timeline(records):
         return ""
     last = max(s[3] for s in spans) or 1.0
     lanes = {lane: i for i, lane in enumerate(sorted({s[:2] for s in spans}))}
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH + 160}" height="{_LANE * len(lanes) + 20}" '
-             'font-family="sans-serif" font-size="11" fill="currentColor">']  # fmt: skip
+    width, height = _WIDTH + 160, _LANE * len(lanes) + 20
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" viewBox="0 0 {width} {height}" '
+             'style="max-width:100%" font-family="sans-serif" font-size="11" fill="currentColor">']  # fmt: skip
     for (device, lane), i in lanes.items():
         parts.append(f'<text x="0" y="{i * _LANE + 13}">{escape(f"{device}, {lane}")}</text>')
     for device, lane, begin, end, r in spans:
-        x, width = 150 + begin / last * _WIDTH, max((end - begin) / last * _WIDTH, 0.5)
+        x, y, width = 150 + begin / last * _WIDTH, lanes[device, lane] * _LANE + 3, (end - begin) / last * _WIDTH
         title = escape(f"{r.kind} {r.name}, {(end - begin) * 1e3:.3f} ms, {r.line}")
-        parts.append(f'<rect x="{x:.2f}" y="{lanes[device, lane] * _LANE + 3}" width="{width:.2f}" height="{_LANE - 5}" '
+        parts.append(f'<rect x="{x:.2f}" y="{y}" width="{max(width, 0.5):.2f}" height="{_LANE - 5}" '
                      f'fill="{_COLOURS.get(r.kind, "#78909c")}"><title>{title}</title></rect>')  # fmt: skip
     y = _LANE * len(lanes) + 14
     parts.append(f'<text x="150" y="{y}">0</text><text x="{150 + _WIDTH}" y="{y}" text-anchor="end">'

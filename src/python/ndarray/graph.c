@@ -191,8 +191,8 @@ work(PyObject *o, void *unused)
     (void)unused;
     for (int i = 0; list && i < n; i++) {
         td_tapework w = td_capture_work(c, i);
-        PyObject *item = Py_BuildValue("(ssns)", w.kind, w.name, (Py_ssize_t)w.nbytes,
-                                       td_name_text(w.site));
+        PyObject *item =
+            Py_BuildValue("(ssns)", w.kind, w.name, (Py_ssize_t)w.nbytes, td_name_text(w.site));
 
         if (!item || PyList_SetItem(list, i, item) < 0)
             Py_CLEAR(list);

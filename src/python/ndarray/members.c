@@ -159,7 +159,8 @@ PyMethodDef py_member_methods[] = {
     {"tofile", PY_FAST(tofile), METH_FASTCALL | METH_KEYWORDS,
      "tofile(fid, sep='', format='%s'): the elements in C order into a file, as bytes or as text."},
     {"_repr_html_", PY_FAST(repr_html), METH_FASTCALL | METH_KEYWORDS,
-     "_repr_html_(): a table for notebooks: shape, dtype, device and the values as repr cuts them."},
+     "_repr_html_(): a table for notebooks: shape, dtype, device and the values as repr cuts "
+     "them."},
     {"__setstate__", PY_FAST(setstate), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, "ndarray[shape, dtype], a type."},
     {"_become", become, METH_O, NULL},
