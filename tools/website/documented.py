@@ -10,6 +10,7 @@ import numpy
 QUOTED = re.compile(r"(``.+?``|`[^`\n]*`)")
 ROLE = re.compile(r":\w+:(`[^`]*`)")
 MARKS = re.compile(r"([*_<>\[\]\\|#])")
+MANY = 120  # members of a class
 LONG = 84  # columns of a signature on one line
 
 
@@ -138,8 +139,10 @@ def entry(prefix, name, value):
 
 
 def methods(name, cls):
-    """A class' own public methods and properties, a line each."""
+    """A class' own public methods and properties, a line each; none of a class that has a page of its own."""
     lines = []
+    if len(vars(cls)) > MANY:
+        return []
     for member, value in vars(cls).items():
         doc = doc_of(value.__func__ if isinstance(value, (staticmethod, classmethod)) else value)
         callable_ = callable(value) or isinstance(value, (staticmethod, classmethod))

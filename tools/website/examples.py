@@ -16,7 +16,7 @@ v = np.array([3.0, 1.0, 2.0, 1.0])
 m = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
 k = y.T
 i = np.array([2, 0, 1])
-b = np.array([[True, False, True, False], [False, False, True, True], [True, True, False, False]])
+b = np.array([[1, 0, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0]], dtype=bool)
 q = np.array([True, False, True, True])
 s = np.array([0.5, 1.0, 2.25, 4.0])
 d = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 5.0]])

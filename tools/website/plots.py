@@ -3,13 +3,14 @@
 import html
 import json
 import math
+import textwrap
 
 import speed_table
 import stage
 import tables
 
-LANE, BAR, LEFT, RIGHT, TOP = 6, 5, 300, 90, 34  # pixels: a bar with its gap, a bar, texts left and right, the axis
-WIDTH = 860
+LANE, BAR, LEFT, RIGHT, TOP = 6, 5, 260, 90, 34  # pixels: a bar with its gap, a bar, texts left and right, the axis
+WIDTH, LETTERS = 860, 40  # of a name on one line
 SPAN = WIDTH - LEFT - RIGHT
 MOST = 1000.0  # times: longer bars are cut, and say how long they are
 COLOURS = ("#5e7fb1", "#c98a3b", "#8a6fb0", "#5f9e6e", "#b0606b", "#7d7d7d", "#4aa3b5", "#a8a13a", "#c77dae", "#86655a",
@@ -51,9 +52,11 @@ def axis(low, high, height):
 def bars(row, y, low, high, colours):
     """One row: its name, a bar for each peer from treadle's line to the peer's time, treadle's time."""
     found = peers(row)
-    one, height = position(1, low, high), LANE * max(len(found), 2)
+    name = textwrap.wrap(row["name"], LETTERS)
+    one, height = position(1, low, high), max(LANE * max(len(found), 2), 14 * len(name) - 4)
     middle = y + height / 2 + 4
-    parts = [f'<text x="{LEFT - 10}" y="{middle:.1f}" text-anchor="end">{html.escape(row["name"])}</text>']
+    parts = [f'<text x="{LEFT - 10}" y="{middle + 14 * (i - (len(name) - 1) / 2):.1f}" text-anchor="end">'
+             f"{html.escape(line)}</text>" for i, line in enumerate(name)]  # fmt: skip
     for i, (peer, ratio) in enumerate(found.items()):
         x = position(ratio, low, high)
         tip = f"{peer}: {tables.cell(row['cells'][peer])}, {times(ratio)} treadle's time"
@@ -103,7 +106,7 @@ def device_plots(result):
     for family, rows in speed_table.families(result).items():
         if any(map(peers, rows)):
             figure = f'<figure class="td-figure">{chart(family, rows, colours)}</figure>'
-            lines += [f"### {family}, {device}", "", figure, ""]
+            lines += [f"### {family[0].upper() + family[1:]}, {device}", "", figure, ""]
     return lines
 
 
