@@ -214,8 +214,10 @@ def test_docstrings_become_markdown():
     f.__module__ = "treadle.m"
     done = "\n".join(documented.entry("m", "f", f))
     assert "```text\nf(a, b=1)\n```" in done
-    assert r"One \*star\* and `code_x`, a\[i\] \< b." in done
+    assert r"One \*star\* and `code_x`, a\[i\] &lt; b." in done
     assert "```python\nx = 1\ny = 2\n```" in done and "- a list\n  of two lines\n- more" in done
+    assert list(documented.blocks("with f() as p:\n    ...\nprint(p)")) == ["```python\nwith f() as p:\n    ...\nprint(p)\n```"]
+    assert "`namespace(a=1)`" in documented.entry("m", "n", types.SimpleNamespace(a=1))
     assert "As `numpy.save`." in documented.entry("treadle", "save", td.save)
     assert "`numpy.float32` itself." in documented.entry("treadle", "float32", td.float32)
     assert "`3.14" in documented.entry("treadle", "pi", td.pi)[0]

@@ -1,5 +1,6 @@
 """A name's signature and docstring as Markdown."""
 
+import ast
 import inspect
 import re
 import textwrap
@@ -9,7 +10,7 @@ import numpy
 
 QUOTED = re.compile(r"(``.+?``|`[^`\n]*`)")
 ROLE = re.compile(r":\w+:(`[^`]*`)")
-MARKS = re.compile(r"([*_<>\[\]\\|#])")
+MARKS = re.compile(r"([*_>\[\]\\|#])")
 MANY = 120  # members of a class
 LONG = 84  # columns of a signature on one line
 
@@ -37,11 +38,18 @@ def signature(name, value):
 def plain(text):
     """Prose with Markdown's marks escaped; what stands in backticks is code."""
     parts = QUOTED.split(ROLE.sub(r"\1", text))
-    return "".join(p if i % 2 else MARKS.sub(r"\\\1", p) for i, p in enumerate(parts))
+    return "".join(p if i % 2 else MARKS.sub(r"\\\1", p).replace("<", "&lt;") for i, p in enumerate(parts))
 
 
 def is_code(block):
-    return block.startswith(">>>") or all(line.startswith("    ") for line in block.splitlines())
+    lines = block.splitlines()
+    if block.startswith(">>>") or all(line.startswith("    ") for line in lines):
+        return True
+    try:
+        ast.parse(block)
+    except SyntaxError:
+        return False
+    return len(lines) > 1
 
 
 def blocks(doc):
@@ -69,7 +77,9 @@ def told(name, value):
     """The docstring without a first line that is the signature again."""
     if isinstance(value, (int, float, complex, str, tuple, frozenset)) or value is None:
         return None
-    doc = "" if isinstance(value, dict | list | set) else doc_of(value)
+    plain_object = not callable(value) and type(value).__module__ in ("builtins", "types")
+    own = not plain_object or doc_of(value) != doc_of(type(value))  # an object of Python's has its class' docstring
+    doc = doc_of(value) if own else ""
     if not doc.strip():
         return None
     lines = doc.split("\n")

@@ -79,6 +79,11 @@ def named(spec):
     return module, [(n, getattr(there, n)) for n in (names.split() or public(there))]
 
 
+def anchor(full):
+    """The name without pairs of underscores, which Markdown would read as marks."""
+    return full.replace("__", "")
+
+
 def section(spec, level, seen):
     """Markdown of a marker's names. seen: {id of an object: (its full name)} of this page, for second names."""
     prefix, pairs = named(" ".join(spec.split()))
@@ -88,10 +93,10 @@ def section(spec, level, seen):
             seen.setdefault(id(value), f"{prefix}.{name}")
     for name, value in pairs:
         full = f"{prefix}.{name}"
-        lines += [f"{'#' * level} `{name}` {{ #{full} }}", ""]
+        lines += [f"{'#' * level} `{name}` {{ #{anchor(full)} }}", ""]
         first = seen.get(id(value)) if callable(value) else None
         if first and first != full:
-            lines += [f"Another name of [`{first.rpartition('.')[2]}`](#{first}).", ""]
+            lines += [f"Another name of [`{first.rpartition('.')[2]}`](#{anchor(first)}).", ""]
             continue
         seen[id(value)] = full
         lines += documented.entry(prefix, name, value)
