@@ -94,7 +94,7 @@ def test_notebook_page(tmp_path):
     cells = [
         types.SimpleNamespace(cell_type="markdown", source="# A\n\n[k](../kernels.md) and\n- one"),
         types.SimpleNamespace(cell_type="code", source="x", outputs=[
-            output("stream", text="\x1b[31mred\x1b[0m\n"),
+            output("stream", text="\x1b[31mred\x1b[0m at /tmp/ipykernel_1/22.py:3\n"),
             output("execute_result", data={"text/html": "<table></table>", "text/plain": "no"}),
             output("display_data", data={"image/png": "iVBORw0KGgo="}),
             output("execute_result", data={"text/plain": "7"}),
@@ -102,7 +102,7 @@ def test_notebook_page(tmp_path):
     ]  # fmt: skip
     page = notebooks.markdown(types.SimpleNamespace(cells=cells), "arrays", tmp_path)
     assert "[k](../kernels.md)" in page and "and\n\n- one" in page
-    assert "```python\nx\n```" in page and "```text\nred\n```" in page and "```text\n7\n```" in page
+    assert "```python\nx\n```" in page and "```text\nred at cell:3\n```" in page and "```text\n7\n```" in page
     assert '<div class="td-output"><table></table></div>' in page and "![](arrays-1.png)" in page
     assert (tmp_path / "arrays-1.png").read_bytes().startswith(b"\x89PNG")
 
@@ -217,7 +217,11 @@ def test_docstrings_become_markdown():
     assert r"One \*star\* and `code_x`, a\[i\] &lt; b." in done
     assert "```python\nx = 1\ny = 2\n```" in done and "- a list\n  of two lines\n- more" in done
     assert list(documented.blocks("with f() as p:\n    ...\nprint(p)")) == ["```python\nwith f() as p:\n    ...\nprint(p)\n```"]
-    assert "`namespace(a=1)`" in documented.entry("m", "n", types.SimpleNamespace(a=1))
+    assert list(documented.blocks("It raises\n  KeyError  no key\n      there\nand more")) == [
+        "It raises", "```text\nKeyError  no key\n    there\n```", "and more",
+    ]  # fmt: skip
+    assert documented.told("profile", td.profile).startswith("A context manager")
+    assert "Holds `a`." in documented.entry("m", "n", types.SimpleNamespace(a=1))
     assert "As `numpy.save`." in documented.entry("treadle", "save", td.save)
     assert "`numpy.float32` itself." in documented.entry("treadle", "float32", td.float32)
     assert "`3.14" in documented.entry("treadle", "pi", td.pi)[0]

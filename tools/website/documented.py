@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import itertools
 import re
 import textwrap
 import types
@@ -41,15 +42,20 @@ def plain(text):
     return "".join(p if i % 2 else MARKS.sub(r"\\\1", p).replace("<", "&lt;") for i, p in enumerate(parts))
 
 
-def is_code(block):
-    lines = block.splitlines()
-    if block.startswith(">>>") or all(line.startswith("    ") for line in lines):
-        return True
+def parses(text):
     try:
-        ast.parse(block)
+        ast.parse(text)
     except SyntaxError:
         return False
-    return len(lines) > 1
+    return True
+
+
+def fenced(text):
+    return f"```{'python' if parses(text) else 'text'}\n{text.rstrip()}\n```"
+
+
+def is_code(block):
+    return block.startswith(">>>") or ("\n" in block and parses(block))
 
 
 def blocks(doc):
@@ -62,15 +68,10 @@ def blocks(doc):
         elif re.match(r"[-*] ", block):
             yield "\n".join("- " + plain(line[2:]) if re.match(r"[-*] ", line) else "  " + plain(line.strip())
                             for line in block.splitlines())  # fmt: skip
-        elif "\n    " in block and len(block.splitlines()) > 2:
-            # A sentence with lines of code under it.
-            lead, code = [], []
-            for line in block.splitlines():
-                (code if line.startswith("    ") else lead).append(line)
-            yield plain("\n".join(lead))
-            yield "```python\n" + textwrap.dedent("\n".join(code)) + "\n```"
-        else:
-            yield plain(block)
+        else:  # prose, and indented lines of code or of a list of terms between
+            for indented, lines in itertools.groupby(block.splitlines(), lambda line: line.startswith("  ")):
+                text = textwrap.dedent("\n".join(lines))
+                yield fenced(text) if indented else plain(text)
 
 
 def told(name, value):
@@ -82,6 +83,9 @@ def told(name, value):
     doc = doc_of(value) if own else ""
     if not doc.strip():
         return None
+    repeated = re.match(rf"{re.escape(name)}\(.*?\): ", doc)  # the signature, which stands above already
+    if repeated:
+        doc = doc[repeated.end()].upper() + doc[repeated.end() + 1 :]
     lines = doc.split("\n")
     if re.match(rf"{re.escape(name)}\(.*\)\.?$", lines[0]) and len(lines) > 1:
         lines = lines[1:]
@@ -141,6 +145,8 @@ def entry(prefix, name, value):
         lines += [f"`{value!r}`", ""]
     elif prefix.startswith("treadle.torch") and row(name):
         lines += [row(name), ""]
+    elif isinstance(value, types.SimpleNamespace):
+        lines += [f"Holds {', '.join(f'`{n}`' for n in vars(value))}.", ""]
     elif not isinstance(value, types.FunctionType) and " object at 0x" not in repr(value):
         lines += [f"`{textwrap.shorten(repr(value), LONG)}`", ""]
     if isinstance(value, type):

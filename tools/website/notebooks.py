@@ -8,6 +8,7 @@ import stage
 
 FOLDER = stage.ROOT / "docs" / "notebooks"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
+CELL = re.compile(r"\S*/ipykernel_\d+/\d+\.py")  # the file that a cell is while it runs
 
 
 def paths():
@@ -32,13 +33,18 @@ def fence(language, text):
 def shown(output, save):
     """An output as Markdown; save(bytes) keeps a picture and gives its link."""
     if output.output_type == "stream":
-        return fence("text", ANSI.sub("", output.text))
+        return fence("text", readable(output.text))
     data = output.get("data", {})
     if "text/html" in data:
-        return f'<div class="td-output">{data["text/html"]}</div>\n'
+        return f'<div class="td-output">{readable(data["text/html"])}</div>\n'
     if "image/png" in data:
         return f"![]({save(base64.b64decode(data['image/png']))})\n"
-    return fence("text", data["text/plain"])
+    return fence("text", readable(data["text/plain"]))
+
+
+def readable(text):
+    """Outputs of a cell as they are the same in every run: without colours of a terminal and names of files."""
+    return CELL.sub("cell", ANSI.sub("", text))
 
 
 def markdown(book, name, folder):
