@@ -9,10 +9,10 @@ import speed_table
 import stage
 import tables
 
-LANE, BAR, LEFT, RIGHT, TOP = 6, 5, 260, 90, 34  # pixels: a bar with its gap, a bar, texts left and right, the axis
+MOST = 1000.0  # times: longer bars are cut, and the row's end says how long they are
+LANE, BAR, LEFT, RIGHT, TOP = 6, 5, 260, 140, 34  # pixels: a bar with its gap, a bar, texts left and right, the axis
 WIDTH, LETTERS = 860, 40  # of a name on one line
 SPAN = WIDTH - LEFT - RIGHT
-MOST = 1000.0  # times: longer bars are cut, and say how long they are
 COLOURS = ("#5e7fb1", "#c98a3b", "#8a6fb0", "#5f9e6e", "#b0606b", "#7d7d7d", "#4aa3b5", "#a8a13a", "#c77dae", "#86655a",
            "#3f6f8f", "#d9a57b")  # fmt: skip
 
@@ -60,13 +60,12 @@ def bars(row, y, low, high, colours):
     for i, (peer, ratio) in enumerate(found.items()):
         x = position(ratio, low, high)
         tip = f"{peer}: {tables.cell(row['cells'][peer])}, {times(ratio)} treadle's time"
-        at = f'x="{min(x, one):.1f}" y="{y + i * LANE + (0 if len(found) > 1 else LANE / 2):.1f}"'
+        at = f'x="{min(x, one):.1f}" y="{y + i * LANE + (height - LANE * len(found)) / 2:.1f}"'
         parts.append(f'<rect {at} width="{max(abs(x - one), 1.5):.1f}" height="{BAR}" fill="{colours[peer]}">'
                      f"<title>{html.escape(tip)}</title></rect>")  # fmt: skip
-        if ratio > high:
-            parts.append(f'<text class="td-small" x="{x - 4:.1f}" y="{y + i * LANE + 5}" text-anchor="end" '
-                         f'fill="#fff">{times(ratio)}</text>')  # fmt: skip
     text = tables.cell(row["cells"]["treadle"])
+    if max(found.values()) > high:
+        text += f", peer {times(max(found.values()))}"
     parts.append(f'<text class="td-small" x="{WIDTH - RIGHT + 12}" y="{middle:.1f}">{html.escape(text)}</text>')
     return parts, height + 9
 
