@@ -119,6 +119,9 @@ def test_links_lead_into_the_site(tmp_path):
         "../numpy.md#x", "../reference/creation.md", "../index.md", "../examples/heat.py.md", "https://e.org/x",
         "../files/include/treadle.h", "../gone.md", "#here", "../notebooks/arrays.md", "../../README.md",
     ]  # fmt: skip
+    assert stage.to_site("[ci](.ci/run)", ROOT / "CHANGELOG.md", tmp_path) == "[ci](files/ci/run)"
+    folders = stage.to_site("[docs](docs/) [speed](README.md#speed) [tools](tools/website)", ROOT / "CHANGELOG.md", tmp_path)
+    assert folders == "[docs](index.md) [speed](index.md) tools"
     assert (tmp_path / "files/include/treadle.h").read_text() == (ROOT / "include/treadle.h").read_text()
 
 

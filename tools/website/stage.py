@@ -16,7 +16,7 @@ MOVED = {
     "SECURITY.md": "security.md",
 }
 FENCE = re.compile(r"^(```.*?^```\n?)", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
+LINK = re.compile(r"(\[[^\]]*\])\(([^)\s]+)\)")
 LIST = re.compile(r"^(?![-*] |\d+\. | |\||#|$)(.+)\n(?=[-*] )", re.MULTILINE)
 
 
@@ -30,7 +30,7 @@ def place(path):
         return page.with_suffix(".md") if page.suffix == ".ipynb" else page
     if path.parts[0] == "examples" and path.suffix in (".py", ".c"):
         return pathlib.PurePosixPath(name + ".md")
-    return pathlib.PurePosixPath("files", name)
+    return pathlib.PurePosixPath("files", *(part.lstrip(".") for part in path.parts))  # MkDocs leaves hidden files out
 
 
 def to_site(text, source, folder):
@@ -39,20 +39,24 @@ def to_site(text, source, folder):
     here = place(source.relative_to(ROOT))
 
     def link(match):
-        target, hash_, anchor = match[1].partition("#")
+        target, _, anchor = match[2].partition("#")
         if not target or re.match(r"[a-z]+:", target):
             return match[0]
         file = (source.parent / target).resolve()
         if not file.is_relative_to(ROOT) or not file.exists():
             return match[0]  # MkDocs tells of it
         if file.is_dir():
-            file = file / "README.md"
+            file = ROOT / "README.md" if file == ROOT / "docs" else file / "README.md"
+            if not file.exists():
+                return match[1][1:-1]  # a folder is no page
         there = place(file.relative_to(ROOT))
         if there.parts[0] == "files":
             (folder / there).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, folder / there)
-        up = len(here.parts) - 1
-        return "../" * up + there.as_posix() + hash_ + anchor
+        elif file.name == "README.md":
+            anchor = ""  # another page stands for it
+        up = "../" * (len(here.parts) - 1)
+        return f"{match[1]}({up}{there}{'#' if anchor else ''}{anchor})"
 
     parts = FENCE.split(text)
     for i in range(0, len(parts), 2):  # the others are fenced blocks
