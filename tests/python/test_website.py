@@ -156,8 +156,9 @@ def test_broken_links_are_found(tmp_path):
 
 def test_llms_lines():
     title, line = llms.title_and_line("# Some page\n\n```python\nx\n```\n\nThis [page](p.md) says\nit: more. And more.\n")
-    assert (title, line) == ("Some page", "This page says it")
-    assert list(llms.leaves(["a.md", {"S": ["b.md", {"T": "c.md"}]}])) == [(None, "a.md"), ("S", "b.md"), ("S", "c.md")]
+    assert (title, line) == ("Some page", "This page says it: more.")
+    found = list(llms.leaves([{"U": "a.md"}, {"S": ["b.md", {"T": "c.md"}]}]))
+    assert found == [("U", "a.md"), ("S", "b.md"), ("S", "c.md")]
 
 
 # ---- the reference ----

@@ -11,14 +11,13 @@ HEAD = """# treadle
 
 
 def leaves(entries):
-    """(section or None, page) for the pages of a nav, in order."""
+    """(section, page) for the pages of a nav, in order; the title of a page outside of sections stands for one."""
     for entry in entries:
-        value = next(iter(entry.values())) if isinstance(entry, dict) else entry
+        title, value = next(iter(entry.items())) if isinstance(entry, dict) else (None, entry)
         if isinstance(value, list):
-            title = next(iter(entry))
             yield from ((title, page) for _, page in leaves(value))
         else:
-            yield None, value
+            yield title, value
 
 
 def title_and_line(text):
@@ -27,7 +26,7 @@ def title_and_line(text):
     paragraphs = [p for p in text.split("\n\n") if re.match(r"[A-Za-z*\[]|`[^`]", p)]
     words = " ".join(paragraphs[0].split()) if paragraphs else ""
     words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", words)
-    return title, re.split(r"(?<=[.:]) ", words)[0].rstrip(":")
+    return title, re.split(r"(?<=\.) ", words)[0].rstrip(":")
 
 
 def write(entries, folder, out):
