@@ -92,6 +92,8 @@ def test_array_raises_what_repr_raises():
     lambda: (torch.ones(3, requires_grad=True) * 2).sum(),
     lambda: torch.nn.Parameter(torch.ones(2)),
     lambda: torch.ones(2, dtype=torch.bfloat16),
+    lambda: torch.sparse_coo_tensor(torch.tensor([[0, 1], [1, 0]]), torch.tensor([1.0, 2]), (2, 2)),
+    lambda: torch.ones(2).as_subclass(type("Mine<b>", (torch.Tensor,), {})),
 ])  # fmt: skip
 def test_tensor(make):
     t = make()
@@ -102,6 +104,13 @@ def test_tensor(make):
     n = len(wanted)
     assert dict(zip(read.cells[:n], read.cells[n:])) == wanted and len(read.cells) == 2 * n
     assert read.pre == repr(t)
+
+
+def test_tensor_inside_of_vmap():
+    shown = []
+    torch.vmap(lambda t: (shown.append((t._repr_html_(), repr(t))), t)[1])(torch.ones(3, 2))
+    page, text = shown[0]
+    assert Read(page).pre == text and Read(page).cells[3] == "(2,)"
 
 
 def test_profile():
