@@ -188,6 +188,12 @@ def test_every_entry_says_something():
     assert silent == []
 
 
+def test_markers_that_name_nothing_are_told():
+    assert reference.matching("_observe.*", ["_observe._a", "_numpy._b"]) == ["_observe._a"]
+    with pytest.raises(LookupError, match="'_gone'"):
+        reference.named("homes _gone")
+
+
 def test_order_of_the_reference():
     names = {p.name for p in reference.FOLDER.glob("*.md")}
     assert set(reference.order()) == names and len(reference.order()) == len(names)

@@ -3,13 +3,14 @@ and examples, read from the package as it is imported. Examples are the first ca
 
     names of MODULE: NAME …     these names of a module of treadle's (treadle.cuda, or treadle)
     names of MODULE             all public names of it
-    homes HOME …                the names of treadle whose code stands there (treadle._HOME)
+    homes HOME …                the names of treadle whose code stands there (treadle._HOME; `_observe.*`: all such)
     elementwise, reductions     rows of ops.def and reduce.def
     members of CLASS            a class' public members
     torch MODULE                what is there of the names of PyTorch's module
     numpys, hosts               NumPy's own objects; functions that NumPy computes on the host
 """
 
+import fnmatch
 import importlib
 import inspect
 import re
@@ -34,6 +35,14 @@ def public(module):
     return [n for n in names if not isinstance(getattr(module, n, None), types.ModuleType)]
 
 
+def matching(pattern, homes):
+    """The homes that a pattern of the shell's stands for. LookupError: there is none."""
+    found = fnmatch.filter(homes, pattern)
+    if not found:
+        raise LookupError(f"names: no home {pattern!r} in treadle._HOME")
+    return found
+
+
 def of_treadle(spec):
     """[(name, object)] of a marker about the main namespace; None: it is about something else."""
     import treadle as td
@@ -41,7 +50,8 @@ def of_treadle(spec):
 
     kind, _, rest = spec.partition(" ")
     if kind == "homes":
-        names = [n for h in rest.split() for n in td._HOME[h].split()]
+        homes = [h for pattern in rest.split() for h in matching(pattern, td._HOME)]
+        names = [n for h in homes for n in td._HOME[h].split()]
     elif kind == "elementwise":
         rows = {k for k in td._core.ufuncs() if k not in td._INTERNAL}
         names = sorted(rows | {a for a, n in td.ALIASES.items() if n in rows})
