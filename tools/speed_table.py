@@ -83,13 +83,18 @@ def section(folder):
     return "\n\n".join(parts) if parts else NOTHING
 
 
+def mean(rows):
+    """The geometric mean of the rows' ratios; None: no row has a peer."""
+    ratios = [row["ratio"] for row in rows if row["ratio"]]
+    return statistics.geometric_mean(ratios) if ratios else None
+
+
 def mean_and_even(rows):
     """The cells of a family on a device: the geometric mean of its ratios, in how many of its rows treadle holds."""
-    ratios = [row["ratio"] for row in rows if row["ratio"]]
-    if not ratios:
+    found, ratios = mean(rows), [row["ratio"] for row in rows if row["ratio"]]
+    if found is None:
         return ["", ""]
-    mean = statistics.geometric_mean(ratios)
-    return [f"{mean:,.0f}" if mean >= 100 else f"{mean:.2f}", f"{sum(r >= EVEN for r in ratios)} of {len(ratios)}"]
+    return [f"{found:,.0f}" if found >= 100 else f"{found:.2f}", f"{sum(r >= EVEN for r in ratios)} of {len(ratios)}"]
 
 
 def summary(folder):

@@ -256,6 +256,15 @@ def test_plots_have_every_row():
             assert {line for name in names for line in textwrap.wrap(name, plots.LETTERS)} <= labels, device
 
 
+def test_glance_has_every_family():
+    results = speed_table.results(ROOT / "benchmarks" / "results")
+    text = "\n".join(plots.glance(results))
+    for result in results.values():
+        for family, rows in speed_table.families(result).items():
+            mean = speed_table.mean(rows)
+            assert mean is None or (f">{family[:30]}" in text.replace("&#x27;", "'") and plots.times(mean) in text)
+
+
 def test_bars_are_as_long_as_times():
     one = plots.position(1, 0.1, 100)
     assert plots.position(10, 0.1, 100) - one == pytest.approx(one - plots.position(0.1, 0.1, 100))

@@ -1,7 +1,6 @@
 """Plots of the benchmark's results as SVG, with the page's own colours: no script draws them."""
 
 import html
-import json
 import math
 import textwrap
 
@@ -34,6 +33,11 @@ def times(ratio):
     return f"{ratio:,.0f} ×" if ratio >= 100 else f"{ratio:.3g} ×"
 
 
+def told(cell):
+    """A cell's text, its time where it has none."""
+    return cell.get("text") or tables.cell(cell)
+
+
 def axis(low, high, height):
     """Lines at 0.1, 1, 10, …, and between them where there is room; the one of treadle is strong."""
     parts, room = [], SPAN * math.log(2) / math.log(high / low) > 36
@@ -59,12 +63,12 @@ def bars(row, y, low, high, colours):
              f"{html.escape(line)}</text>" for i, line in enumerate(name)]  # fmt: skip
     for i, (peer, ratio) in enumerate(found.items()):
         x = position(ratio, low, high)
-        tip = f"{peer}: {tables.cell(row['cells'][peer])}, {times(ratio)} treadle's time"
+        tip = f"{peer}: {told(row['cells'][peer])}, {times(ratio)} treadle's time"
         at = f'x="{min(x, one):.1f}" y="{y + i * LANE + (height - LANE * len(found)) / 2:.1f}"'
         parts.append(f'<rect {at} width="{max(abs(x - one), 1.5):.1f}" height="{BAR}" fill="{colours[peer]}">'
                      f"<title>{html.escape(tip)}</title></rect>")  # fmt: skip
-    text = tables.cell(row["cells"]["treadle"])
-    if max(found.values()) > high:
+    text = told(row["cells"]["treadle"])
+    if max(found.values()) > high and "text" not in row["cells"]["treadle"]:
         text += f", peer {times(max(found.values()))}"
     parts.append(f'<text class="td-small" x="{WIDTH - RIGHT + 12}" y="{middle:.1f}">{html.escape(text)}</text>')
     return parts, height + 9
@@ -109,12 +113,26 @@ def device_plots(result):
     return lines
 
 
+def glance(results):
+    """Markdown: one chart of the families' geometric means, a bar for each device."""
+    means = {d: {f: speed_table.mean(rows) for f, rows in speed_table.families(r).items()} for d, r in results.items()}
+    rows = []
+    for family in dict.fromkeys(f for found in means.values() for f in found):
+        found = {speed_table.DEVICES[d]: by_family[family] for d, by_family in means.items() if by_family.get(family)}
+        cells = {d: {"seconds": m, "text": "the best peer"} for d, m in found.items()}
+        ends = ", ".join(times(m) for m in found.values())
+        rows.append({"name": family, "cells": {"treadle": {"seconds": 1.0, "text": ends}, **cells}})
+    colours = dict(zip(map(speed_table.DEVICES.get, results), COLOURS, strict=False))
+    figure = f'<figure class="td-figure">{chart("families", rows, colours)}</figure>'
+    sentence = "The geometric mean of each family's rows: the best peer's time over treadle's."
+    return ["## At a glance", "", sentence, "", figure, ""]
+
+
 def insert(page):
     """Puts the plots into the page's text, where it asks for them."""
-    lines = []
-    for device in speed_table.DEVICES:
-        path = stage.ROOT / "benchmarks" / "results" / f"{device}.json"
-        if path.exists():
-            lines += device_plots(json.loads(path.read_text(encoding="utf-8")))
+    results = speed_table.results(stage.ROOT / "benchmarks" / "results")
+    lines = glance(results) if results else []
+    for result in results.values():
+        lines += device_plots(result)
     text = page.read_text(encoding="utf-8")
     page.write_text(text.replace("<!-- plots -->", "\n".join(lines)), encoding="utf-8")
