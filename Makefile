@@ -2,22 +2,27 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo test conformance conformance-torch bench lint format wheel sdist matrix install sanitize clean
+.PHONY: build setup demo docs test conformance conformance-torch bench lint format wheel sdist matrix install sanitize clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
 	@tools/build.sh build
 
 setup: ## Debian packages and .venv for all targets
-	@tools/setup.sh build test demo lint
+	@tools/setup.sh build test demo docs lint
 
 demo: ## the programs in examples/, compared with NumPy; writes demo/report.html
 	@tools/setup.sh build demo
 	@tools/build.sh build
 	@PYTHONPATH=build/tree $(PY) -m treadle.demo $(ARGS)
 
-test: ## C tests, then the Python tests
-	@tools/setup.sh build test demo
+docs: ## the documentation as a site, build/site/index.html; a warning ends it
+	@tools/setup.sh build demo docs
+	@tools/build.sh build
+	@PYTHONPATH=$(CURDIR)/build/tree $(PY) tools/website $(ARGS)
+
+test: ## C tests, then the Python tests, among them the site's build
+	@tools/setup.sh build test demo docs
 	@tools/build.sh build
 	@tools/test.sh build
 
@@ -31,7 +36,7 @@ conformance-torch: ## PyTorch's own samples of its operators on treadle.torch; n
 	@tools/build.sh build
 	@tools/conformance_torch.sh build $(ARGS)
 
-bench: ## treadle beside its peers; writes benchmarks/results and README's table
+bench: ## treadle beside its peers; writes benchmarks/results and the tables of docs/speed-table.md and README
 	@tools/setup.sh build bench
 	@tools/build.sh build
 	@PYTHONPATH=build/tree .bench-venv/bin/python benchmarks/run.py $(ARGS)

@@ -1,6 +1,6 @@
 """The documentation does what it says: its programs run, its commands exist, its links lead somewhere.
 
-Every fenced block of README.md and docs/*.md is classified by its language:
+Every fenced block of README.md, docs/*.md and docs/reference/*.md is classified by its language:
 
     python   run; the blocks of a file share one namespace, in order. With `>>>`, the output is compared.
     sh       one command a line. `python -m treadle …` runs; others are known and their targets looked up.
@@ -31,10 +31,10 @@ import treadle as td
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = str(pathlib.Path(td.__file__).resolve().parents[1])  # the one under test, wherever a program runs
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "reference").glob("*.md"))]
 LANGUAGES = {"python", "sh", "console", "ir", "text"}
 
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT / "docs")) if "docs" in p.parts else p.name)
 
 
 @each_page
@@ -194,25 +194,56 @@ def test_links(page):
         assert target.startswith("http") or (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_speed_table(tmp_path, monkeypatch):
+@pytest.fixture
+def speed_table(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     import speed_table
 
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert page.count(speed_table.BEGIN) == page.count(speed_table.END) == 1
-    assert "make bench" in speed_table.section(tmp_path)
-    result = {
-        "device": "cpu", "date": "2030-01-02T03:04+00:00", "machine": {"Processor": "P", "Cores": 2},
+    return speed_table
+
+
+def result(device, rows):
+    return {
+        "device": device, "date": "2030-01-02T03:04+00:00", "machine": {"Processor": "P", "Cores": 2},
         "versions": {"treadle": "1", "numpy": "2.0", "numba": None}, "copy": {"bytes_per_second": 1.5e10, "by": "N"},
-        "peers": ["numpy"],
-        "rows": [
-            {"name": "sum", "cells": {"treadle": {"seconds": 1e-3}, "numpy": {"seconds": 3e-3}}, "best": "numpy",
-             "ratio": 3.0, "share": 0.5},
-            {"name": "gone", "cells": {"treadle": {"missing": "crashed"}}, "best": None, "ratio": None, "share": None},
-        ],
+        "peers": ["numpy"], "rows": rows,
     }
-    (tmp_path / "cpu.json").write_text(json.dumps(result), encoding="utf-8")
+
+
+def row(name, group, ratio, best="numpy", **more):
+    cells = {"treadle": {"seconds": 1e-3}, best: {"seconds": ratio * 1e-3}}
+    return {"name": name, "group": group, "cells": cells, "best": best, "ratio": ratio, "share": 0.5, **more}
+
+
+ROWS = [
+    row("sum", "arrays", 3.0),
+    row("sort", "arrays", 0.75),
+    row("all", "arrays", 7.0, kind="mean"),  # a mean of other rows counts once
+    row("few", "kernels", 90_000.0, best="numba.simulator"),
+    {"name": "gone", "group": "arrays", "cells": {"treadle": {"missing": "crashed"}}, "best": None, "ratio": None,
+     "share": None},
+]  # fmt: skip
+
+
+def test_speed_table(speed_table, tmp_path):
+    for path, text in speed_table.PAGES.items():
+        page = path.read_text(encoding="utf-8")
+        assert page.count(speed_table.BEGIN) == page.count(speed_table.END) == 1
+        assert page == speed_table.filled(page, text(ROOT / "benchmarks" / "results")), "run tools/speed_table.py"
+        assert "make bench" in text(tmp_path)
+    (tmp_path / "cpu.json").write_text(json.dumps(result("cpu", ROWS)), encoding="utf-8")
     text = speed_table.section(tmp_path)
     assert "| sum | 1 ms | numpy 3 ms | 3.00 | 50% |" in text and "2030-01-02: P, Cores 2" in text
-    assert "gone" not in text and "15 GB/s" in text
+    assert "gone" not in text and "15 GB/s" in text and "## GPU" not in text
     assert text in speed_table.filled(page, text)
+
+
+def test_speed_summary(speed_table, tmp_path):
+    (tmp_path / "cpu.json").write_text(json.dumps(result("cpu", ROWS)), encoding="utf-8")
+    (tmp_path / "cuda.json").write_text(json.dumps(result("cuda", [row("net", "training", 0.96)])), encoding="utf-8")
+    lines = speed_table.summary(tmp_path).splitlines()
+    assert "| arrays | 1.50 | 1 of 2 |  |  |" in lines
+    assert "| kernels beside Numba's simulator | 90,000 | 1 of 1 |  |  |" in lines
+    assert "| training |  |  | 0.96 | 1 of 1 |" in lines
+    assert lines[0] == "- CPU, 2030-01-02: P, Cores 2." and lines[1].startswith("- GPU, ")
+    assert len([line for line in lines if line.startswith("| ")]) == 2 + 3

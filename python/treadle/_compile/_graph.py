@@ -149,6 +149,15 @@ class graph:
     def _info(self, name):
         return self._last.capture.info[name] if self._last else 0
 
+    def _work(self):
+        """(kind, name, bytes, line) of what the last call launched, in order."""
+        return self._last.capture.work if self._last else []
+
+    def _repr_html_(self):
+        from .._observe import _html
+
+        return _html.graph(self)
+
     @property
     def kernels(self):
         """Kernels that the last call launched, as recorded."""

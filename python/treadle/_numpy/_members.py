@@ -41,6 +41,12 @@ def array_struct(a):
     return _memory(a, "__array_struct__").__array_struct__
 
 
+def repr_html(a):
+    from .._observe import _html
+
+    return _html.array(a)
+
+
 # ---- to and from the host, by CuPy's names ----
 
 

@@ -4,6 +4,9 @@ import json
 from collections import namedtuple
 
 from .. import _core
+from . import _html
+
+_HEAD = ("kind", "name", "calls", "total ms", "mean ms", "MB", "GB/s", "% peak", "line")
 
 Record = namedtuple("Record", "kind name line asked device stream thread failed nbytes begin end on off")
 Record.__doc__ = """One thing that was done. Times are seconds since the profile began.
@@ -69,17 +72,25 @@ class profile:
     def table(self, limit=40):
         """The groups as text, at most `limit` of them."""
         rows = self.rows()
-        head = ("kind", "name", "calls", "total ms", "mean ms", "MB", "GB/s", "% peak", "line")
-        cells = [head] + [_cells(r) for r in rows[:limit]]
-        width = [max(len(c[i]) for c in cells) for i in range(len(head))]
-        text = ["  ".join(map(_pad, range(len(head)), line, width)).rstrip() for line in cells]
-        if len(rows) > limit:
-            text.append(f"… and {len(rows) - limit} more")
-        if self.dropped:
-            text.append(f"{self.dropped} records found no room and are missing")
-        return "\n".join(text)
+        cells = [_HEAD] + [_cells(r) for r in rows[:limit]]
+        width = [max(len(c[i]) for c in cells) for i in range(len(_HEAD))]
+        text = ["  ".join(map(_pad, range(len(_HEAD)), line, width)).rstrip() for line in cells]
+        return "\n".join(text + self._missing(len(rows) - limit))
 
     __str__ = table
+
+    def _missing(self, more):
+        """What a table that leaves `more` groups out says below its rows."""
+        notes = [f"… and {more} more"] if more > 0 else []
+        if self.dropped:
+            notes.append(f"{self.dropped} records found no room and are missing")
+        return notes
+
+    def _repr_html_(self):
+        """The table and a timeline, for notebooks."""
+        rows, limit = self.rows(), 40
+        shown = _html.table(_HEAD, map(_cells, rows[:limit]), notes=self._missing(len(rows) - limit))
+        return shown + _html.timeline(self.records)
 
     def save(self, path):
         """Writes a Chrome trace (JSON), which Perfetto opens: a lane for each host thread and device stream."""

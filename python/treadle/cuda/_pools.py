@@ -270,6 +270,7 @@ _pinned = _default_pinned.malloc
 
 
 def get_default_pinned_memory_pool():
+    """The PinnedMemoryPool that page-locked memory of the host comes from."""
     return _default_pinned
 
 

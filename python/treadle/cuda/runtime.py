@@ -71,6 +71,7 @@ def driverGetVersion():
 
 
 def get_local_runtime_version():
+    """The version of the CUDA runtime that programs would find, as runtimeGetVersion tells it."""
     return runtimeGetVersion()
 
 

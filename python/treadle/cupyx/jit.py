@@ -34,6 +34,7 @@ atomic_cas, atomic_and, atomic_or, atomic_xor = cuda.atomic.cas, cuda.atomic.and
 
 @cuda.jit(device=True)
 def laneid():
+    """In a kernel: the thread's number in its warp."""
     return cuda.laneid
 
 

@@ -143,6 +143,11 @@ class SparseTensor:
         text += f", dtype={self.dtype}" * (self.dtype not in known)
         return f"tensor({text}, layout=torch.sparse_coo" + ", requires_grad=True" * self.requires_grad + ")"
 
+    def _repr_html_(self):
+        from .._observe import _html
+
+        return _html.tensor(self)
+
     def __len__(self):
         return self._shape[0]
 

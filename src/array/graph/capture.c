@@ -607,3 +607,9 @@ td_capture_info(const td_capture *c)
     return (td_captureinfo){
         .tape = td_tape_info(c->tape), .results = c->nresult, .outer = c->nouter};
 }
+
+td_tapework
+td_capture_work(const td_capture *c, int i)
+{
+    return td_tape_work(c->tape, i);
+}

@@ -32,6 +32,7 @@ typedef struct td_captureinfo {
 } td_captureinfo;
 
 td_captureinfo td_capture_info(const td_capture *c);
+td_tapework    td_capture_work(const td_capture *c, int i); /* of the tape; i: below its kernels */
 
 /* ---- for the files of this folder ---- */
 extern _Thread_local td_capture *td_capture_current; /* that the thread records; NULL: none */

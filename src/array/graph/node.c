@@ -5,6 +5,7 @@
 #include "array/graph/values.h"
 #include "base/hash.h"
 #include "dev/core/site.h"
+#include "dev/core/tape.h"
 #include "dev/core/trace.h"
 
 #include <sched.h>
@@ -90,7 +91,7 @@ td_node_new(td_kind kind, td_dev *d, td_dtype dt, const td_shape *s, td_node **o
     n->dt = (uint8_t)dt;
     n->dev = d;
     n->weight = 1;
-    n->site = td_watched() && td_tracing() ? td_site_now() : 0;
+    n->site = td_watched() && (td_tracing() || td_tape_now()) ? td_site_now() : 0;
     td_view_set_contiguous(&n->view, s);
     *out = n;
     return TD_OK;

@@ -212,7 +212,12 @@ words_of(td_tape *t, op *o, td_stream *s, const td_work *w)
 td_status
 td_tape_add(td_tape *t, td_stream *s, const td_work *w)
 {
-    op o = {.kind = w->kind, .byte = w->byte, .nbytes = w->nbytes, .s = s};
+    op o = {.kind = w->kind,
+            .name = td_work_name(w),
+            .moved = td_work_bytes(w),
+            .byte = w->byte,
+            .nbytes = w->nbytes,
+            .s = s};
 
     if (s != &t->dev->def)
         return td_fail(
@@ -289,4 +294,15 @@ td_tape_info(const td_tape *t)
     for (size_t i = 0; i < t->owned.n; i++)
         r.nbytes += t->owned.at[i]->capacity;
     return r;
+}
+
+td_tapework
+td_tape_work(const td_tape *t, int i)
+{
+    const op *o = &t->ops.at[i];
+
+    return (td_tapework){.kind = td_trace_kind_name(o->kind),
+                         .name = o->name,
+                         .nbytes = o->moved,
+                         .site = o->kind == TD_TRACE_kernel ? o->dims.site : 0};
 }

@@ -69,4 +69,13 @@ typedef struct td_tapeinfo {
 
 td_tapeinfo td_tape_info(const td_tape *t);
 
+/* td_tapework - a recorded piece of work, for people.  The names live as long as the tape. */
+typedef struct td_tapework {
+    const char *kind, *name; /* as profiles have them */
+    size_t nbytes;           /* read and written; 0: not known */
+    uint32_t site;           /* the line that recorded it (site.h); 0: not known */
+} td_tapework;
+
+td_tapework td_tape_work(const td_tape *t, int i); /* i: below td_tape_info's kernels */
+
 #endif

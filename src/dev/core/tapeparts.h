@@ -9,6 +9,8 @@ enum { TD_TAPE_WORDS = TD_TAPE_CALLS * 2 }; /* of a piece of work's arguments */
 /* op - one recorded piece of work.  Its arguments and addresses are words of the tape. */
 typedef struct op {
     td_trace_kind kind;
+    const char *name; /* of the work, for people */
+    size_t moved;     /* bytes that it reads and writes; 0: not known */
     td_func *func;
     td_dims dims;
     union {

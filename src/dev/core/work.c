@@ -74,8 +74,8 @@ td_work_run(td_stream *s, const td_work *w)
     td_bug(__FILE__, __LINE__, "kind of work");
 }
 
-static size_t
-bytes_of(const td_work *w)
+size_t
+td_work_bytes(const td_work *w)
 {
     switch (w->kind) {
     case TD_TRACE_kernel: return w->dims->nbytes;
@@ -85,8 +85,8 @@ bytes_of(const td_work *w)
     }
 }
 
-static const char *
-name_of(const td_work *w)
+const char *
+td_work_name(const td_work *w)
 {
     if (w->kind == TD_TRACE_solve)
         return td_solver_name(w->solver);
@@ -109,7 +109,7 @@ td_work_watched(td_stream *s, const td_work *w)
     td_span_open(&span, w->kind, s->dev, s);
     span.made = w->kind == TD_TRACE_kernel ? w->dims->site : 0;
     st = td_work_run(s, w);
-    td_span_close(&span, st, name_of(w), bytes_of(w));
+    td_span_close(&span, st, td_work_name(w), td_work_bytes(w));
     return st;
 }
 

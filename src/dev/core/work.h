@@ -38,6 +38,8 @@ struct td_work {
 };
 
 td_status td_work_run(td_stream *s, const td_work *w);     /* on the device, unseen */
+const char *td_work_name(const td_work *w);  /* for people; borrowed, as long as what works */
+size_t      td_work_bytes(const td_work *w); /* read and written; 0: not known */
 td_status td_work_watched(td_stream *s, const td_work *w); /* to the thread's tape, else on the device and into the profile */
 
 static inline td_status

@@ -180,6 +180,26 @@ info(PyObject *o, void *unused)
                          (Py_ssize_t)i.tape.nbytes);
 }
 
+/* (kind, name, bytes, line) of each recorded piece of work. */
+static PyObject *
+work(PyObject *o, void *unused)
+{
+    const td_capture *c = ((capture *)o)->c;
+    int n = c ? td_capture_info(c).tape.kernels : 0;
+    PyObject *list = PyList_New(n);
+
+    (void)unused;
+    for (int i = 0; list && i < n; i++) {
+        td_tapework w = td_capture_work(c, i);
+        PyObject *item =
+            Py_BuildValue("(ssns)", w.kind, w.name, (Py_ssize_t)w.nbytes, td_name_text(w.site));
+
+        if (!item || PyList_SetItem(list, i, item) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
 static void
 capture_dealloc(PyObject *o)
 {
@@ -219,6 +239,7 @@ py_graph_init(PyObject *m)
     };
     static PyGetSetDef getset[] = {
         {"info", info, NULL, "Counts of kernels, of rows of them, of patched ones; bytes.", NULL},
+        {"work", work, NULL, "(kind, name, bytes, line) of each recorded piece of work.", NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {

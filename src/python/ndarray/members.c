@@ -23,6 +23,7 @@ FORWARD(byteswap)
 FORWARD(dump)
 FORWARD(dumps)
 FORWARD(getfield)
+FORWARD(repr_html)
 FORWARD(resize)
 FORWARD(set)
 FORWARD(setfield)
@@ -157,6 +158,9 @@ PyMethodDef py_member_methods[] = {
      "toDlpack(): a DLPack capsule of the memory, for another library to take once."},
     {"tofile", PY_FAST(tofile), METH_FASTCALL | METH_KEYWORDS,
      "tofile(fid, sep='', format='%s'): the elements in C order into a file, as bytes or as text."},
+    {"_repr_html_", PY_FAST(repr_html), METH_FASTCALL | METH_KEYWORDS,
+     "_repr_html_(): a table for notebooks: shape, dtype, device and the values as repr cuts "
+     "them."},
     {"__setstate__", PY_FAST(setstate), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, "ndarray[shape, dtype], a type."},
     {"_become", become, METH_O, NULL},

@@ -451,7 +451,9 @@ retain_grad(PyObject *self, PyObject *unused)
 }
 
 PyMethodDef pt_grad_methods[] = {
-    {"requires_grad_", PY_FAST(requires_grad_), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"requires_grad_", PY_FAST(requires_grad_), METH_FASTCALL | METH_KEYWORDS,
+     "requires_grad_(requires_grad=True): whether gradients are kept for the tensor; returns "
+     "it."},
     {"backward", PY_FAST(backward), METH_FASTCALL | METH_KEYWORDS,
      "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): gradients of "
      "the "

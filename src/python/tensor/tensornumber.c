@@ -369,6 +369,7 @@ m_matmul(PyObject *self, PyObject *other)
 PyMethodDef pt_apply_methods[] = {
     ONE(ROW1) TWO(ROW2) PURE1(PURE_ROW1) PURE2(PURE_ROW2) KEYWORDS(add) KEYWORDS(sub)
         KEYWORDS(div){"item", item, METH_NOARGS, "item(): the only element, a Python number."},
-    {"matmul", m_matmul, METH_O, NULL},
+    {"matmul", m_matmul, METH_O,
+     "matmul(other): the product of matrices, of vectors, or of stacks of matrices."},
     {NULL, NULL, 0, NULL},
 };

@@ -210,16 +210,25 @@ zero_(PyObject *self, PyObject *unused)
     return pt_ok(td_var_store(pt_var(self), &zero)) ? Py_NewRef(self) : NULL;
 }
 
-#define CAST_ROW(name, dt) {#name, PY_FAST(to_##name), METH_FASTCALL | METH_KEYWORDS, NULL},
+#define CAST_ROW(name, dt)                                                                         \
+    {#name, PY_FAST(to_##name), METH_FASTCALL | METH_KEYWORDS,                                     \
+     #name "(): as torch." #name ", the tensor itself if it is that already."},
 
 PyMethodDef pt_value_methods[] = {
     CASTS(CAST_ROW){"_cast", cast, METH_O, NULL},
-    {"clone", PY_FAST(clone), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"contiguous", PY_FAST(contiguous), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"is_contiguous", PY_FAST(is_contiguous), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"clone", PY_FAST(clone), METH_FASTCALL | METH_KEYWORDS,
+     "clone(*, memory_format): a copy with memory of its own, through which gradients flow."},
+    {"contiguous", PY_FAST(contiguous), METH_FASTCALL | METH_KEYWORDS,
+     "contiguous(memory_format): the tensor itself if its memory is in that order, else a copy "
+     "that is."},
+    {"is_contiguous", PY_FAST(is_contiguous), METH_FASTCALL | METH_KEYWORDS,
+     "is_contiguous(memory_format): whether the memory is in that order."},
     {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
-    {"copy_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"fill_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"zero_", zero_, METH_NOARGS, NULL},
+    {"copy_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS,
+     "copy_(src, non_blocking=False): takes the values of src, which broadcasts to it; of any "
+     "dtype and device."},
+    {"fill_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS,
+     "fill_(value): every element becomes value."},
+    {"zero_", zero_, METH_NOARGS, "zero_(): every element becomes 0."},
     {NULL, NULL, 0, NULL},
 };

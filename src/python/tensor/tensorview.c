@@ -402,27 +402,45 @@ m_std(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)
     return spread(TD_RED_std, self, args, n, kw);
 }
 
-#define KEYWORDS(name, unused) {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS, NULL},
+#define KEYWORDS(name, unused)                                                                     \
+    {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS,                                      \
+     #name                                                                                         \
+     "(dim=None, keepdim=False): over the dimensions dim, an int or a tuple; None: over all."},
 
 PyMethodDef pt_view_methods[] = {
-    REDUCTIONS(KEYWORDS) KEYWORDS(var, )
-        KEYWORDS(std, ){"reshape", PY_FAST(reshape), METH_FASTCALL, NULL},
-    {"view", PY_FAST(view), METH_FASTCALL, NULL},
-    {"permute", PY_FAST(permute), METH_FASTCALL, NULL},
-    {"transpose", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"swapaxes", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"t", t, METH_NOARGS, NULL},
-    {"expand", PY_FAST(expand), METH_FASTCALL, NULL},
-    {"unsqueeze", PY_FAST(unsqueeze), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"size", PY_FAST(size), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"dim", dim, METH_NOARGS, NULL},
-    {"ndimension", dim, METH_NOARGS, NULL},
-    {"numel", numel, METH_NOARGS, NULL},
-    {"nelement", numel, METH_NOARGS, NULL},
-    {"stride", PY_FAST(stride), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"storage_offset", storage_offset, METH_NOARGS, NULL},
+    REDUCTIONS(KEYWORDS) KEYWORDS(var, ) KEYWORDS(std, ){
+        "reshape", PY_FAST(reshape), METH_FASTCALL,
+        "reshape(*shape): the same elements in another shape, a view where that can be; one -1 is "
+        "found."},
+    {"view", PY_FAST(view), METH_FASTCALL,
+     "view(*shape) or view(dtype): a view in another shape or of other numbers. RuntimeError "
+     "where only a copy would do."},
+    {"permute", PY_FAST(permute), METH_FASTCALL,
+     "permute(*dims): a view with its dimensions in this order."},
+    {"transpose", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS,
+     "transpose(dim0, dim1): a view with two dimensions exchanged."},
+    {"swapaxes", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS,
+     "swapaxes(axis0, axis1): a view with two dimensions exchanged."},
+    {"t", t, METH_NOARGS, "t(): the transpose of a matrix, a view; a vector as it is."},
+    {"expand", PY_FAST(expand), METH_FASTCALL,
+     "expand(*sizes): a view that repeats dimensions of size 1; -1 leaves a dimension as it "
+     "is."},
+    {"unsqueeze", PY_FAST(unsqueeze), METH_FASTCALL | METH_KEYWORDS,
+     "unsqueeze(dim): a view with a new dimension of size 1 there."},
+    {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS,
+     "squeeze(dim=None): a view without that dimension, or without all, of size 1."},
+    {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS,
+     "flatten(start_dim=0, end_dim=-1): these dimensions as one."},
+    {"size", PY_FAST(size), METH_FASTCALL | METH_KEYWORDS,
+     "size(dim=None): the sizes of all dimensions, or of one."},
+    {"dim", dim, METH_NOARGS, "dim(): how many dimensions."},
+    {"ndimension", dim, METH_NOARGS, "ndimension(): how many dimensions."},
+    {"numel", numel, METH_NOARGS, "numel(): how many elements."},
+    {"nelement", numel, METH_NOARGS, "nelement(): how many elements."},
+    {"stride", PY_FAST(stride), METH_FASTCALL | METH_KEYWORDS,
+     "stride(dim=None): the steps between neighbours in elements, of all dimensions or of one."},
+    {"storage_offset", storage_offset, METH_NOARGS,
+     "storage_offset(): where the first element lies in the storage, in elements."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -82,6 +82,7 @@ def memcpy_dtod(dest, src, size):
 
 
 def memcpy_dtod_async(dest, src, size, stream=None):
+    """Copies size bytes within the device, in the order of the stream; returns at once."""
     _copy(dest, src, size, stream, False)
 
 
@@ -91,6 +92,7 @@ def memcpy_peer(dest, src, size, dest_context=None, src_context=None):
 
 
 def memcpy_peer_async(dest, src, size, dest_context=None, src_context=None, stream=None):
+    """Copies size bytes from one device to another, in the order of the stream; returns at once."""
     _core._raw_peer(dest, src, size, _device_of(dest_context), _device_of(src_context), stream, False)
 
 

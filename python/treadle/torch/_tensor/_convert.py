@@ -316,6 +316,13 @@ def __repr__(self, *, tensor_contents=None):
     return _printing.text(self)
 
 
+@method("_repr_html_")
+def _repr_html_(self):
+    from ..._observe import _html
+
+    return _html.tensor(self)
+
+
 @method()
 def __dir__(self):
     return sorted({*object.__dir__(self)})

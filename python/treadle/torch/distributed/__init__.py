@@ -87,6 +87,7 @@ class Work:
 
 
 def is_available():
+    """True: the module is there."""
     return True
 
 
@@ -96,20 +97,24 @@ def is_nccl_available():
 
 
 def is_gloo_available():
+    """Whether the backend "gloo" can be asked for."""
     return True
 
 
 def is_mpi_available():
+    """Whether mpi4py is installed."""
     from importlib.util import find_spec
 
     return find_spec("mpi4py") is not None
 
 
 def is_torchelastic_launched():
+    """Whether torchrun started the process."""
     return "TORCHELASTIC_RUN_ID" in os.environ
 
 
 def is_initialized():
+    """Whether init_process_group has been called."""
     return _dist.is_initialized()
 
 
@@ -189,26 +194,32 @@ def get_rank(group=None):
 
 
 def get_world_size(group=None):
+    """How many processes the group has."""
     return -1 if group is GroupMember.NON_GROUP_MEMBER else _group(group).size
 
 
 def get_backend(group=None):
+    """The name of the group's backend."""
     return Backend(_NAMES[_group(group).backend])
 
 
 def get_process_group_ranks(group):
+    """The world's ranks of the group's processes."""
     return list(_group(group).ranks)
 
 
 def get_group_rank(group, global_rank):
+    """The rank in group of the process that is global_rank in the world."""
     return group.ranks.index(global_rank)
 
 
 def get_global_rank(group, group_rank):
+    """The rank in the world of the group's process group_rank."""
     return group.ranks[group_rank]
 
 
 def get_node_local_rank(fallback_rank=None):
+    """LOCAL_RANK of the environment, else fallback_rank."""
     if "LOCAL_RANK" in os.environ:
         return int(os.environ["LOCAL_RANK"])
     if fallback_rank is None:
@@ -360,12 +371,14 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
 
 
 def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
+    """send that returns at once: a Work to wait for."""
     if _member(group):
         work = _group(group).send(tensor._array, _within(group, dst, group_dst), wait=False)
         return Work(work, lambda none: None)
 
 
 def irecv(tensor, src=None, group=None, tag=0, group_src=None):
+    """recv that returns at once: a Work to wait for."""
     if _member(group):
         if src is None and group_src is None:
             raise ValueError("recv: src is the rank that sends; there is no receiving from any")

@@ -126,14 +126,17 @@ def logsigmoid(input):
 
 
 def softsign(input):
+    """input / (1 + |input|)."""
     return input / (1 + input.abs())
 
 
 def tanhshrink(input):
+    """input - tanh(input)."""
     return input - torch.tanh(input)
 
 
 def softshrink(input, lambd=0.5):
+    """input moved by lambd towards 0; 0 within lambd of it."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     return torch.where(input > lambd, input - lambd, torch.where(input < -lambd, input + lambd, input * 0))
@@ -173,6 +176,7 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 
 
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """softmax of -input along dim."""
     return torch.softmax(-input, _dim_of(dim, input.dim(), "softmin"), dtype=dtype)
 
 

@@ -276,21 +276,25 @@ def _soft(logp, target, weight, reduction, smoothing, dim):
 
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+    """input where target is 1, max(0, margin - input) where it is -1."""
     # A target that is neither 1 nor -1 has both parts.
     loss = torch.where(target != -1, input, 0.0) + torch.where(target != 1, (margin - input).clamp(min=0), 0.0)
     return reduced(loss, _old(size_average, reduce, reduction))
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """log(1 + exp(-target input)), targets being 1 and -1."""
     return reduced(-logsigmoid(target * input), _old(size_average, reduce, reduction))
 
 
 def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
+    """max(0, margin - target (input1 - input2)), targets being 1 and -1."""
     loss = (-target * (input1 - input2) + margin).clamp(min=0)
     return reduced(loss, _old(size_average, reduce, reduction))
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
+    """1 - cos(input1, input2) where target is 1, max(0, cos - margin) where it is -1."""
     sizes = ((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)
     cos = (input1 * input2).sum(-1) / sizes.sqrt()
     loss = torch.where(target == 1, 1 - cos, 0.0) + torch.where(target == -1, (cos - margin).clamp(min=0), 0.0)
@@ -300,6 +304,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None,
 def triplet_margin_loss(
     anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"
 ):
+    """max(0, margin + |anchor - positive| - |anchor - negative|), distances in the p-norm."""
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = torch.minimum(far, pairwise_distance(positive, negative, p, eps))
@@ -323,6 +328,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
 
 
 def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """The mean over classes of the binary cross entropy of input, logits, with target."""
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     loss = (loss if weight is None else loss * weight).mean(-1)
     return reduced(loss, _old(size_average, reduce, reduction))
@@ -331,6 +337,7 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
 def poisson_nll_loss(
     input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
 ):
+    """The negative logarithm of a Poisson distribution's likelihood; input: the logarithm of the rate, or the rate."""
     loss = torch.exp(input) - target * input if log_input else input - target * torch.log(input + eps)
     if full:
         stirling = target * torch.log(target) - target + 0.5 * torch.log(2 * math.pi * target)
