@@ -101,7 +101,11 @@ def measure(device, options, env):
         members = [row for row in chosen if row.group == group]
         for library in ("treadle", *options.libraries):
             print(f"{group}: {library}", flush=True)
-            inside = [row.name for row in members if row.kind not in (*processes.KINDS, "mean")]
+            asked = [row for row in members if row.kind not in (*processes.KINDS, "mean")]
+            reasons = {row.name: row.expression(library)[1] for row in asked}
+            inside = [name for name, reason in reasons.items() if not reason]
+            for name in reasons.keys() - inside:
+                cells[name][library] = {"missing": reasons[name]}
             if inside:
                 found, version = run_group(device, library, inside, options, env)
                 versions[library] = version or versions.get(library)
