@@ -12,8 +12,12 @@ kind: kernel, copy_in (from the host), copy_out (to it), copy (within the device
 graph (kernels launched as one), alloc, free, compile, load (of a kernel from disk), wait. line: "file.py:12", where the
 program wrote what was computed. asked: where it was asked for, the line that needed its value; the same for what is
 done at once. begin, end: the call. on, off: the device's work, None where there is none. nbytes: read and
-written, or allocated."""
+written, or allocated; of a kernel of the program's own, of the arrays that it was given.
 
+widen, stride and read are notes that take no time: an operation of float32 gives float64 because of another operand; an
+operand's elements do not lie side by side; one element of an array is read in the host's memory."""
+
+_NOTES = ("free", "widen", "stride", "read")  # that take no time
 _DEVICE = ("kernel", "copy_in", "copy_out", "copy", "fill", "gemm", "graph")
 
 
@@ -24,6 +28,7 @@ class profile:
         ...
     print(p)                     # a table: what took the time, by line
     p.save("trace.json")         # for https://ui.perfetto.dev or chrome://tracing
+    p.save("profile.html")       # a page with the timeline
 
     records: all Records; zero: the clock's nanoseconds when the first began. The device's times are read afterwards:
     nothing waits for it while the program runs."""
@@ -53,26 +58,31 @@ class profile:
         rows = _core._trace_records(first, last)
         self.dropped = _core._trace_dropped()
         self.zero = min((r[9] for r in rows), default=0)
-        self.records = [_record(r, self.zero) for r in rows]
+        self.records = _named([_record(r, self.zero) for r in rows])
 
     def rows(self):
         """Groups by line and name, the longest first: dicts of kind, name, line, device, calls, seconds, nbytes,
         rate (bytes a second) and share (of the device's bandwidth); the last two None where not known."""
         groups = {}
         for r in self.records:
-            if r.kind != "free":
+            if r.kind not in _NOTES:
                 groups.setdefault((r.kind, r.name, r.line, r.device), []).append(r)
         peak = {d: _core._bandwidth(d) for d in {r.device for r in self.records if r.kind in _DEVICE}}
         rows = [_row(key, group, peak) for key, group in groups.items()]
         return sorted(rows, key=lambda r: -r["seconds"])
 
+    HEAD = ("kind", "name", "calls", "total ms", "mean ms", "MB", "GB/s", "% peak", "line")
+
+    def cells(self, limit=None):
+        """The groups' rows of the table, as texts under HEAD."""
+        return [_cells(r) for r in self.rows()[:limit]]
+
     def table(self, limit=40):
         """The groups as text, at most `limit` of them."""
         rows = self.rows()
-        head = ("kind", "name", "calls", "total ms", "mean ms", "MB", "GB/s", "% peak", "line")
-        cells = [head] + [_cells(r) for r in rows[:limit]]
-        width = [max(len(c[i]) for c in cells) for i in range(len(head))]
-        text = ["  ".join(map(_pad, range(len(head)), line, width)).rstrip() for line in cells]
+        cells = [self.HEAD] + [_cells(r) for r in rows[:limit]]
+        width = [max(len(c[i]) for c in cells) for i in range(len(self.HEAD))]
+        text = ["  ".join(map(_pad, range(len(self.HEAD)), line, width)).rstrip() for line in cells]
         if len(rows) > limit:
             text.append(f"… and {len(rows) - limit} more")
         if self.dropped:
@@ -82,7 +92,14 @@ class profile:
     __str__ = table
 
     def save(self, path):
-        """Writes a Chrome trace (JSON), which Perfetto opens: a lane for each host thread and device stream."""
+        """Writes a Chrome trace (JSON), which Perfetto opens: a lane for each host thread and device stream; to a file named
+        *.html a page with the timeline and the table, which needs no other file. OSError: it cannot be written."""
+        if str(path).endswith((".html", ".htm")):
+            from . import _page
+
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(_page.profile_page(self))
+            return
         with open(path, "w", encoding="utf-8") as f:
             json.dump({"traceEvents": self._events(), "displayTimeUnit": "ms"}, f)
 
@@ -107,6 +124,18 @@ class profile:
         for r in sorted((r for r in self.records if r.on is not None), key=lambda r: (r.on, r.off)):
             lanes.setdefault((r.device, r.stream), []).append(r)
         return lanes
+
+
+def _named(records):
+    """Expressions are compiled under a hash: each such record gets the name of the kernel that its thread launched next."""
+    after, named = {}, []
+    for r in reversed(records):
+        if r.kind == "kernel":
+            after[r.thread] = r.name
+        elif r.kind in ("compile", "load") and r.name.startswith("k_"):
+            r = r._replace(name=after.get(r.thread, r.name))
+        named.append(r)
+    return named[::-1]
 
 
 def _record(r, zero):

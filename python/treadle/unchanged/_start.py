@@ -8,6 +8,7 @@ import warnings
 
 from treadle import _core, config
 from treadle._exchange import _host
+from treadle._observe import _seen
 
 from . import _crossover, _far, _imports
 
@@ -15,9 +16,10 @@ NEVER = 2**62  # elements: no array is treadle's
 _state = {"watch": None}
 
 
-def set_watch(watch):
-    """watch(name, elements, ns) is told of NumPy's work on the host; None: nobody is."""
-    _state["watch"] = watch
+def set_watch(seen):
+    """The Seen (_observe/_seen.py) is told of NumPy's work on the host and of what treadle declines; None: nobody is."""
+    _far.explanation = seen
+    _state["watch"] = seen.watch if seen else None
     apply()
 
 
@@ -52,7 +54,7 @@ def start():
     warnings.filterwarnings("ignore", category=_core.PerformanceWarning)
     if config.crossover is None:
         config.crossover = _crossover.elements()
-    apply()
+    _seen.hook(set_watch)
     os.register_at_fork(before=_core._unchanged_fetch, after_in_child=_in_child)
     for module, name in ((faulthandler, "enable"), (signal, "signal")):
         setattr(module, name, _watched(getattr(module, name)))

@@ -1,0 +1,152 @@
+"""Pages of what was seen: one HTML file each, without scripts of others, for a browser and for a notebook.
+
+`timeline` and `profile_table` give fragments, which a notebook can show by themselves."""
+
+import html
+
+STYLE = """
+.td-page{--ink:#1c2330;--dim:#5d6675;--line:#d9dee7;--back:#fff;--code:#f3f5f9;color:var(--ink);background:var(--back);
+font:15px/1.5 system-ui,sans-serif}
+@media(prefers-color-scheme:dark){.td-page{--ink:#e6eaf2;--dim:#9aa4b5;--line:#333c4c;--back:#12161d;--code:#1c222c}}
+body.td-page{max-width:70rem;margin:2rem auto;padding:0 1rem}
+.td-page h1{font-size:1.4rem}.td-page h2{font-size:1.05rem;margin:2rem 0 .4rem}
+.td-page pre{background:var(--code);padding:.6rem .8rem;overflow-x:auto;border-radius:4px}
+.td-page table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+.td-page td,.td-page th{padding:.2rem .7rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}
+.td-page td.n,.td-page th.n{text-align:right}.td-page .scroll{overflow-x:auto}.td-page .dim{color:var(--dim)}
+.td-page svg{display:block}.td-page svg text{fill:var(--dim);font:11px system-ui,sans-serif}
+.td-page .save{font-weight:600}
+"""
+
+_COLOURS = {
+    "kernel": "#3b7dd8", "graph": "#3b7dd8", "copy_in": "#d9822b", "copy_out": "#c23030", "copy": "#a67908", "fill": "#8a9ba8",
+    "gemm": "#0f9960", "sort": "#0f9960", "solve": "#0f9960", "fourier": "#0f9960", "collective": "#634dbf",
+    "compile": "#8f398f", "load": "#b58ab5", "wait": "#7a8594", "alloc": "#9fb3a8", "free": "#9fb3a8",
+}  # fmt: skip
+MOST = 3000  # spans of a timeline: of more the longest
+
+
+def escape(text):
+    return html.escape(str(text), quote=True)
+
+
+def page(title, sections):
+    """A whole page."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en" xmlns="http://www.w3.org/1999/xhtml"><head><meta charset="utf-8" />'
+        '<meta name="viewport" content="width=device-width, initial-scale=1" />'
+        f'<meta name="color-scheme" content="light dark" /><title>{escape(title)}</title><style>{STYLE}</style></head>'
+        f'<body class="td-page"><h1>{escape(title)}</h1>\n{"".join(sections)}\n</body></html>\n'
+    )
+
+
+def section(title, body):
+    return f"<section><h2>{escape(title)}</h2>{body}</section>\n"
+
+
+def table(head, rows):
+    """A table; columns whose cells are numbers stand to the right."""
+    rows = [[str(c) for c in row] for row in rows]
+    right = [bool(rows) and all(r[i].strip("…-").replace(".", "").isdigit() or not r[i] for r in rows) for i in range(len(head))]
+
+    def line(cells, tag):
+        opened = [f'<{tag} class="n">' if n else f"<{tag}>" for n in right]
+        return f"<tr>{''.join(f'{o}{escape(c)}</{tag}>' for o, c in zip(opened, cells, strict=True))}</tr>"
+
+    return f'<div class="scroll"><table>{line(head, "th")}{"".join(line(r, "td") for r in rows)}</table></div>'
+
+
+def finding(f, saving, cost):
+    """The section of one of the adviser's findings."""
+    code = f"<pre>{escape(f.code)}</pre>" if f.code else ""
+    change = f"<pre>{escape(f.suggestion)}</pre>" if f.suggestion else ""
+    body = (
+        f'<p class="dim">{escape(f.id)}, {escape(cost)}</p>{code}<p>Change: {escape(f.change)}</p>{change}'
+        f'<p>Saves <span class="save">{escape(saving)}</span></p>'
+    )
+    return section(f"{f.line}: {f.what}", body)
+
+
+def profile_table(profile, limit=60):
+    """A profile's groups as a table of HTML."""
+    rows = [[*r[:-1], _short(r[-1])] for r in profile.cells(limit)]
+    return table(profile.HEAD, rows)
+
+
+def _short(line):
+    from ._seen import short
+
+    return short(line)
+
+
+def profile_page(profile):
+    total = max((r.end for r in profile.records), default=0.0)
+    sections = [section("Timeline", timeline(profile)), section("By line", profile_table(profile))]
+    return page(f"treadle profile: {len(profile.records)} records in {total:.3f} s", sections)
+
+
+# ---- the timeline ----
+
+
+def timeline(profile, width=1000):
+    """A profile's records as a fragment of HTML: a lane for each host thread and device stream, time to the right, what a
+    span is when the pointer rests on it. A slider makes it wider."""
+    lanes = _lanes(profile)
+    total = max((end for spans in lanes.values() for _, end, _ in spans), default=0.0)
+    if not total:
+        return f'<style>{STYLE}</style><p class="td-page dim">nothing ran</p>'
+    left, high, rows = 130, 26, []
+    for i, (name, spans) in enumerate(lanes.items()):
+        y = 24 + i * high
+        rows.append(f'<text x="4" y="{y + 14}">{escape(name)}</text>')
+        rows += [_span(left + begin / total * (width - left), (end - begin) / total * (width - left), y, r) for begin, end, r in spans]
+    ticks = _ticks(total)
+    rows += [f'<text x="{left + t / total * (width - left):.1f}" y="14">{_duration(t)}</text>' for t in ticks]
+    height = 30 + high * len(lanes)
+    left_out = len(profile.records) - sum(map(len, lanes.values()))
+    note = f'<p class="dim">{left_out} short or instant records are not drawn.</p>' if left_out > 0 else ""
+    key = "".join(f'<span style="color:{_COLOURS[k]}">■</span> {k} ' for k in _kinds(lanes))
+    wider = "this.parentNode.querySelector('svg').style.width=this.value+'%'"
+    return (
+        f'<div class="td-page"><style>{STYLE}</style><p>{key}</p><label class="dim">width '
+        f'<input type="range" min="100" max="3000" value="100" oninput="{wider}" /></label><div class="scroll">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" preserveAspectRatio="none" '
+        f'style="width:100%;height:{height}px">{"".join(rows)}</svg></div>{note}</div>'
+    )
+
+
+def _lanes(profile):
+    """{lane: [(begin, end, record)]}, hosts first."""
+    drawn = [r for r in profile.records if r.kind in _COLOURS and r.kind not in ("alloc", "free")]
+    spans = [(f"host, thread {r.thread}", r.begin, r.end, r) for r in drawn if r.on is None]
+    spans += [(f"{r.device}, stream {r.stream}", r.on, r.off, r) for r in drawn if r.on is not None]
+    spans = sorted(spans, key=lambda s: s[1] - s[2])[:MOST]
+    lanes = {}
+    for name, begin, end, r in sorted(spans, key=lambda s: (not s[0].startswith("host"), s[0], s[1])):
+        lanes.setdefault(name, []).append((begin, end, r))
+    return lanes
+
+
+def _kinds(lanes):
+    found = {r.kind for spans in lanes.values() for *_, r in spans}
+    return [k for k in _COLOURS if k in found]
+
+
+def _span(x, width, y, r):
+    seconds = (r.off - r.on) if r.on is not None else (r.end - r.begin)
+    rate = f", {r.nbytes / seconds / 1e9:.1f} GB/s" if r.nbytes and seconds and r.on is not None else ""
+    size = f", {r.nbytes / 1e6:.3f} MB{rate}" if r.nbytes else ""
+    tip = f"{r.kind} {r.name if r.name != r.kind else ''}: {_duration(seconds)}{size}\n{_short(r.line)}"
+    colour = _COLOURS[r.kind]
+    return f'<rect x="{x:.2f}" y="{y}" width="{max(width, 0.4):.2f}" height="18" fill="{colour}"><title>{escape(tip)}</title></rect>'
+
+
+def _duration(seconds):
+    unit, scale = ("s", 1) if seconds >= 1 else ("ms", 1e3) if seconds >= 1e-3 else ("µs", 1e6)
+    return f"{seconds * scale:.3g} {unit}"
+
+
+def _ticks(total):
+    step = 10.0 ** int(f"{total:e}".partition("e")[2])
+    step = next(s for s in (step / 10, step / 5, step / 2, step, 2 * step) if total / s <= 10)
+    return [i * step for i in range(int(total / step) + 1)]
