@@ -172,9 +172,9 @@ nearest = td.sort(d, axis=1)[:, 1].sum().item()
 """),
     ("fallback", "null", """
 import treadle as td
-x = td.random.rand(100, 100)
-for step in range(3):
-    y = td.linalg.eigvals(x)  # FAULT fallback
+x = td.random.rand(40)
+for step in range(12):
+    y = td.poly(x)  # FAULT fallback
 """),
     ("fallback-numpy", "null", """
 import numpy as np

@@ -65,7 +65,7 @@ class doctor:
         head = f"{n} thing{'s' * (n != 1)} to change" if n else "nothing to change was found"
         out = [f"treadle doctor: {head}, in {self.seen.seconds:.2f} s on {self.seen.device}"]
         for i, f in enumerate(self.findings, 1):
-            out += ["", f"{i}. {f.line}  {f.what} ({_ms(f.seconds)})"]
+            out += ["", f"{i}. {f.line}  {f.what} ({millis(f.seconds)})"]
             out += [f"     {f.code}"] if f.code else []
             out += [f"   change: {f.change}"]
             out += [f"       {line}" for line in f.suggestion.splitlines()]
@@ -85,13 +85,14 @@ class doctor:
 
     def page(self):
         """What was found as a page of HTML that needs no other file, with the timeline."""
-        sections = [_page.finding(f, saving(f), _ms(f.seconds)) for f in self.findings]
+        sections = [_page.finding(f, saving(f), millis(f.seconds)) for f in self.findings]
         sections.append(_page.section("Timeline", _page.timeline(self.seen.profile)))
         sections.append(_page.section("What took the time", _page.profile_table(self.seen.profile)))
         return _page.page(self.text().partition("\n")[0], sections)
 
 
-def _ms(seconds):
+def millis(seconds):
+    """A time in words."""
     return f"{1e3 * seconds:.3g} ms" if seconds < 10 else f"{seconds:.1f} s"
 
 
@@ -101,7 +102,7 @@ def saving(f):
         return f"an unknown time: {f.how}"
     kind = "measured" if f.measured else "not measured"
     how = f.how if f.measured else f.how.removeprefix("an estimate").lstrip(":, ")
-    return f"{_ms(f.saved)} ({kind}: {how})" if f.measured else f"about {_ms(f.saved)} (an estimate, {how})"
+    return f"{millis(f.saved)} ({kind}: {how})" if f.measured else f"about {millis(f.saved)} (an estimate, {how})"
 
 
 def whole_program(value):
