@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import _core, config
 from ._exchange._libraries import folders
-from ._numpy._names import near
+from ._words import near
 
 USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explain[=json|FILE]] [--doctor[=json|FILE]]
                          [--keep NAME] [--lazy-clocks] script.py arguments…
@@ -153,7 +153,7 @@ def main(arguments):
         try:
             _core.use(options["device"])
         except (ValueError, RuntimeError) as e:
-            print(f"python -m treadle: --device {options['device']}: {e}", file=sys.stderr)
+            print(f"python -m treadle --device: {e}", file=sys.stderr)
             return 2
         options.pop("device")
     from .unchanged import _run

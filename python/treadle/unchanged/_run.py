@@ -9,7 +9,7 @@ import types
 
 import treadle
 
-from . import install
+from . import _imports, install
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _RUNNERS = (_HERE, os.path.join(os.path.dirname(_HERE), "__main__.py"), runpy.__file__)
@@ -94,9 +94,9 @@ def _module(name):
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
-def run(kind, what, arguments, device=None, profile=None, explain=None, doctor=None):
+def run(kind, what, arguments, device=None, profile=None, explain=None, doctor=None, lazy_clocks=None):
     """Runs a script, a module ("-m") or a text ("-c") and returns the exit status. profile, explain, doctor: the values of
-    those options; None: not given."""
+    those options; lazy_clocks: clocks do not wait; None: not given."""
     sys.argv = [what if kind == "script" else kind, *arguments]
     if device:
         treadle.use(device)
@@ -105,6 +105,8 @@ def run(kind, what, arguments, device=None, profile=None, explain=None, doctor=N
 
         _profile.whole_program(profile)
     install()
+    if lazy_clocks is None:
+        _imports.wait_at_clocks()
     if explain is not None:
         from . import _explain
 

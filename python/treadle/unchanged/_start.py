@@ -1,5 +1,7 @@
 """What unchanged programs need before their first array: types looked up, the crossover known, the hook in place."""
 
+import atexit
+import builtins
 import faulthandler
 import functools
 import os
@@ -46,6 +48,20 @@ def _watched(f):
     return call
 
 
+def _help():
+    """help() of a face is that of NumPy's function."""
+    plain = getattr(builtins, "help", None)
+    if plain is None:  # python -S
+        return
+
+    class Helper(type(plain)):
+        def __call__(self, *args, **kwargs):
+            faces = (_core.face, _core.uface)
+            return super().__call__(*(x._target if isinstance(x, faces) else x for x in args), **kwargs)
+
+    builtins.help = Helper()
+
+
 def start():
     """Sets everything up and puts the hook in."""
     _core._unchanged_setup(_far)
@@ -55,7 +71,9 @@ def start():
     if config.crossover is None:
         config.crossover = _crossover.elements()
     _seen.hook(set_watch)
+    atexit.register(_core._unchanged_untimed)
     os.register_at_fork(before=_core._unchanged_fetch, after_in_child=_in_child)
     for module, name in ((faulthandler, "enable"), (signal, "signal")):
         setattr(module, name, _watched(getattr(module, name)))
+    _help()
     _imports.hook()

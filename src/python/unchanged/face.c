@@ -241,6 +241,10 @@ getattro(PyObject *self, PyObject *name)
         PyUnicode_CompareWithASCIIString(name, "__reduce_ex__") == 0)
         return PyObject_GenericGetAttr(self, name);
     r = PyObject_GetAttr(f->target, name);
+    if (!r && PyUnicode_CompareWithASCIIString(name, "__wrapped__") == 0) {
+        PyErr_Clear();
+        return Py_NewRef(f->target); /* inspect reads the signature there */
+    }
     for (size_t i = 0; r && Py_IS_TYPE(self, px.uface) && i < sizeof methods / sizeof *methods; i++)
         if (PyUnicode_CompareWithASCIIString(name, methods[i]) == 0) {
             full = PyUnicode_FromFormat("%U.%U", f->name, name);

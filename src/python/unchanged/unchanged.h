@@ -34,6 +34,7 @@ typedef struct px_state {
     PyObject     *far;   /* treadle.unchanged._far, to which C leaves what has more than a few arguments */
     PyObject     *note;  /* function(name, nbytes) of fallbacks; or NULL */
     PyObject     *watch; /* function(name, elements, ns, array) of NumPy's work on the host; NULL: nobody watches */
+    bool          timed; /* the program has read a clock: results that are dropped unseen are computed */
 } px_state;
 
 extern px_state px;
