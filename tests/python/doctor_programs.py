@@ -180,7 +180,7 @@ for step in range(12):
 import numpy as np
 x = np.random.rand(200, 200)
 for step in range(3):
-    y = np.linalg.eigvals(x * 2)  # FAULT fallback
+    y = np.sum(x * 2, axis=0, dtype=np.longdouble)  # FAULT fallback
 """),
     ("wait", "cpu", """
 import treadle as td

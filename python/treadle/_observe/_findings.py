@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from .. import _core
 from . import _seen, _source, _trials
+from ._profile import aside
 
 
 @dataclass
@@ -133,8 +134,17 @@ def _evaluations(group):
     return len({(r.thread, round(r.begin, 4)) for r in group})
 
 
+def _is_expression(r):
+    """Is this a kernel of recorded operations, whose name lists them? The program's own run where they are launched."""
+    words = {row[0] for row in _core.ops()} | {row[0] for row in _core.reductions()} | _STEPS
+    return r.kind == "kernel" and r.name.partition(" ")[0] in words
+
+
+_STEPS = set("cast arange random take search copy values scan".split())
+
+
 def find_demand(seen):
-    asked = _by_line(seen, lambda r: r.kind in ("kernel", "graph", "copy_out"), "asked")
+    asked = _by_line(seen, lambda r: r.kind == "copy_out" or _is_expression(r), "asked")
     compiled = _by_line(seen, lambda r: r.kind == "compile", "asked")
     for line, group in asked.items():
         place = _source.at(line)
@@ -307,21 +317,35 @@ def _device_seconds(r):
 
 
 def find_small_calls(seen):
+    lines = {}
     for (name, file, number), work in seen.host.items():
-        line = f"{file}:{number}"
+        small = work.calls >= 1000 and work.elements < 1000 * work.calls and not work.across
+        if small and not name.startswith("element"):
+            lines.setdefault(f"{file}:{number}", {})[name] = work
+    for line, calls in lines.items():
         place = _source.at(line)
-        if work.calls < 1000 or work.elements >= 1000 * work.calls or name.startswith("element") or not place or work.across:
+        if not place:
             continue
-        each = work.elements // work.calls
-        trial = _trials.calls(name, each, str(work.dtype or "float64"))
-        one, many = trial or (work.ns / 1e9 / work.calls, None)
+        costs = [_small_cost(name, work) for name, work in calls.items()]
+        n, measured = max(w.calls for w in calls.values()), all(m for *_, m in costs)
+        each = max(w.elements // w.calls for w in calls.values())
         yield _finding(
-            "small-calls", line, place, calls=work.calls, seconds=one * work.calls,
-            what=f"calls {name} {_times(work.calls)} on {each} elements",
+            "small-calls", line, place, calls=n, seconds=sum(c for c, *_ in costs),
+            what=f"calls {', '.join(calls)} {_times(n)} on {each} elements",
             change="one call on an array of all rounds (axis=…), or the loop in a function with @njit",
-            saved=(one - many / 1000) * work.calls if many is not None else 0.9 * one * work.calls, measured=many is not None,
-            how="a small call beside one on as much as a thousand take" if many is not None else "an estimate: nine tenths of it",
+            saved=sum(s for _, s, _ in costs), measured=measured,
+            how="a small call beside one on as much as a thousand take" if measured else "an estimate: nine tenths of it",
         )  # fmt: skip
+
+
+def _small_cost(name, work):
+    """(seconds of all calls, seconds that one call on all saves, was that measured?)"""
+    trial = _trials.calls(name, work.elements // work.calls, str(work.dtype or "float64"))
+    if trial is None:
+        seconds = work.ns / 1e9
+        return seconds, 0.9 * seconds, False
+    one, many = trial
+    return one * work.calls, max(one - many / 1000, 0.0) * work.calls, True
 
 
 # ---- data ----
@@ -434,5 +458,6 @@ ROWS = [
 
 def find(seen):
     """All Findings, those first that save most."""
-    found = [f for *_, finder in ROWS for f in finder(seen)]
+    with aside():
+        found = [f for *_, finder in ROWS for f in finder(seen)]
     return sorted(found, key=lambda f: -(f.saved or 0.0))

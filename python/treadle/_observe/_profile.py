@@ -1,6 +1,8 @@
 """treadle.profile: what ran, when, and for which line of the program."""
 
+import contextlib
 import json
+import time
 from collections import namedtuple
 
 from .. import _core
@@ -19,6 +21,30 @@ operand's elements do not lie side by side; one element of an array is read in t
 
 _NOTES = ("free", "widen", "stride", "read")  # that take no time
 _DEVICE = ("kernel", "copy_in", "copy_out", "copy", "fill", "gemm", "graph")
+
+
+_measuring = []  # when those began that are under way
+_aside = []  # (begin, end) in the clock's nanoseconds: treadle measured something for itself
+
+
+@contextlib.contextmanager
+def aside():
+    """What is done within is treadle's own measuring: no profile lists it."""
+    begin = time.monotonic_ns()
+    _measuring.append(begin)
+    try:
+        yield
+    finally:
+        _measuring.pop()
+        _aside.append((begin, time.monotonic_ns()))
+
+
+def is_measuring():
+    return bool(_measuring)
+
+
+def _is_aside(ns):
+    return any(begin <= ns <= end for begin, end in _aside)
 
 
 class profile:
@@ -55,7 +81,7 @@ class profile:
     def _collect(self):
         first, self._from = self._from, None
         last = _core._trace_stop()
-        rows = _core._trace_records(first, last)
+        rows = [r for r in _core._trace_records(first, last) if not _is_aside(r[9])]
         self.dropped = _core._trace_dropped()
         self.zero = min((r[9] for r in rows), default=0)
         self.records = _named([_record(r, self.zero) for r in rows])
@@ -67,7 +93,8 @@ class profile:
         for r in self.records:
             if r.kind not in _NOTES:
                 groups.setdefault((r.kind, r.name, r.line, r.device), []).append(r)
-        peak = {d: _core._bandwidth(d) for d in {r.device for r in self.records if r.kind in _DEVICE}}
+        with aside():
+            peak = {d: _core._bandwidth(d) for d in {r.device for r in self.records if r.kind in _DEVICE}}
         rows = [_row(key, group, peak) for key, group in groups.items()]
         return sorted(rows, key=lambda r: -r["seconds"])
 

@@ -10,8 +10,8 @@ from .._callers import site
 from .._exchange import _host
 from . import _profile
 
-tell_host = None  # function(Seen or None), set where programs run unchanged: who is told of NumPy's work
-_open = []  # those that watch now, the innermost last
+_tell_host = None  # function(_Everyone or None), set where programs run unchanged: who is told of NumPy's work
+_open = []  # those that watch now
 
 
 class Work:
@@ -90,16 +90,29 @@ def _since(now, before):
     return sorted(rows, key=lambda r: -r[4])
 
 
+class _Everyone:
+    """All that watch, but not while treadle measures for itself."""
+
+    def watch(self, *work):
+        if not _profile.is_measuring():
+            for seen in _open:
+                seen.watch(*work)
+
+    def declined(self, name, why):
+        for seen in _open:
+            seen.declined(name, why)
+
+
 def _tell():
-    if tell_host:
-        tell_host(_open[-1] if _open else None)
+    if _tell_host:
+        _tell_host(_Everyone() if _open else None)
 
 
 def hook(function):
     """function is told from now on who watches; it is told at once."""
-    global tell_host
+    global _tell_host
 
-    tell_host = function
+    _tell_host = function
     _tell()
 
 
