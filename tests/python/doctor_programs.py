@@ -182,7 +182,7 @@ x = np.random.rand(200, 200)
 for step in range(3):
     y = np.sum(x * 2, axis=0, dtype=np.longdouble)  # FAULT fallback
 """),
-    ("wait", "cpu", """
+    ("wait", "null", """
 import treadle as td
 x = td.ones(30000)
 for step in range(50):

@@ -121,9 +121,9 @@ def well_formed(text, *words):
 def test_explicit_programs():
     x = td.ones(3000, device="cpu")
     with td.doctor() as d:
-        for _ in range(30):
-            float(x[5])
-    assert [f.id for f in d.findings] == ["element-read"] and d.findings[0].calls == 30
+        for i in range(1000):
+            float(x[i])
+    assert [f.id for f in d.findings] == ["element-read"] and d.findings[0].calls == 1000
     with d:
         td.evaluate(x + 1)
     assert d.findings == [] and "nothing to change" in str(d)
@@ -204,7 +204,7 @@ def test_explain_as_json_and_page(tmp_path):
     assert ran["add", "prog.py:10"][2:4] == [1200, 3600]  # three elements a call, however many operands
     assert ran["ones", "prog.py:10"][2:4] == [1200, 3600]
     assert not [r for r in ran if "_crossover" in r[1] or "treadle/" in r[1]]
-    assert facts["findings"][0]["line"] == "prog.py:5"
+    assert "prog.py:5" in [f["line"] for f in facts["findings"]]
     assert run("--device", "cpu", "--explain=e.html", "prog.py", cwd=tmp_path)[0] == 0
     well_formed((tmp_path / "e.html").read_text(), "what ran where", "prog.py:5", "<svg")
 
@@ -215,7 +215,7 @@ def test_own_measurements_are_not_the_programs(tmp_path):
     _, _, err = run(
         "--device", "cpu", "--explain=json", "--profile=p.json", "--doctor=d.json", "prog.py", cwd=tmp_path, TREADLE_CACHE_DIR=str(tmp_path)
     )
-    tables = json.loads(err[: err.rindex("}") + 1])["tables"]
+    tables = json.loads(err[err.index("{\n") : err.rindex("}") + 1])["tables"]
     lines = {row[-1] for table in tables for row in table["rows"] if table["title"].startswith(("what ran", "compiled"))}
     assert lines and all(line.startswith("prog.py:") for line in lines), lines
     events = json.loads((tmp_path / "p.json").read_text())["traceEvents"]

@@ -70,6 +70,8 @@ class doctor:
             out += [f"   change: {f.change}"]
             out += [f"       {line}" for line in f.suggestion.splitlines()]
             out += [f"   saves {saving(f)}"]
+        if self.seen.profile.dropped:
+            out += ["", f"{self.seen.profile.dropped} records found no room: watch a part of the program with treadle.doctor()"]
         return "\n".join(out)
 
     __str__ = text

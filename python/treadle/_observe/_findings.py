@@ -78,8 +78,10 @@ def _element(seen, write):
     for (name, file, number), work in seen.host.items():
         line = f"{file}:{number}"
         place = _source.at(line)
-        if name != ("element written" if write else "element") or work.calls < 300 or not place:
+        if name != ("element written" if write else "element") or work.calls < 300:
             continue
+        if not place or not (place.stores if write else place.indexes):
+            continue  # compiled code of a library, called here
         step, whole = _trials.elements(work.shape, str(work.dtype), write, None)
         yield _finding(
             row, line, place, calls=work.calls, seconds=step * work.calls,
@@ -143,29 +145,39 @@ def _is_expression(r):
 _STEPS = set("cast arange random take search copy values scan".split())
 
 
-def find_demand(seen):
+def _demanded(seen):
+    """{line: (Place, how often it asked, seconds of compiling for it)} of lines that need values again and again."""
     asked = _by_line(seen, lambda r: r.kind == "copy_out" or _is_expression(r), "asked")
     compiled = _by_line(seen, lambda r: r.kind == "compile", "asked")
+    down = {line for _, line in _trips(seen)}  # a round trip is a finding of its own
+    found = {}
     for line, group in asked.items():
         place = _source.at(line)
-        if not place or not place.demands or place.stores:
+        if not place or not place.demands or place.stores or line in down:
             continue
         out = [r for r in group if r.kind == "copy_out"]
         if place.indexes and len([r for r in out if r.nbytes <= 16]) >= 20:
             continue  # elements one by one
         kernels = [r for r in group if r.kind != "copy_out"]
-        times = max(len(out), _evaluations(kernels) if not out else 0)
-        if times < 10 or not kernels or (place.is_fixed() and not _source.at(kernels[0].line)):
-            continue
-        built = sum(r.end - r.begin for r in compiled.get(line, ()))
+        times = len(out) or _evaluations(kernels)
+        if times >= 10 and kernels:
+            found[line] = place, times, [r.end - r.begin for r in compiled.get(line, ())]
+    return found
+
+
+def find_demand(seen):
+    for line, (place, times, built) in _demanded(seen).items():
         each = _trials.demands(seen.device)
-        more = f", and {len(compiled[line])} kernels were compiled for it" if len(compiled.get(line, ())) > 3 else ""
+        again = len(built) > 3
+        more = f"; {len(built)} kernels were compiled for it, as more and more waits each time" if again else ""
+        evaluate = ", or treadle.evaluate(…) in each round what the next one uses" if again else ""
+        wasted = sum(built) - max(built) if again else 0.0
         yield _finding(
-            "demand", line, place, calls=times, seconds=each * times + built,
+            "demand", line, place, calls=times, seconds=each * times + wasted,
             what=f"needs a value in the middle of a computation, {_times(times)}: what was recorded runs there{more}",
-            change="look at it every tenth round or after the loop; keep the arrays of the rounds till then",
-            suggestion=_every_tenth(place), saved=0.9 * (each * times + built), measured=False,
-            how="an estimate: nine of ten looks, at what one costs in a trial" + (", and their compiling" if built else ""),
+            change=f"look at it every tenth round or after the loop, and keep the arrays of the rounds till then{evaluate}",
+            suggestion=_every_tenth(place), saved=0.9 * each * times + wasted, measured=False,
+            how="an estimate: nine of ten looks, at what one costs in a trial" + ", and compiling as it was timed" * again,
         )  # fmt: skip
 
 
@@ -253,7 +265,7 @@ def _functions():
     """{name: [compiled functions of that name]} of the process."""
     found = {}
     for o in gc.get_objects():
-        if isinstance(o, _core.Dispatcher):
+        if issubclass(type(o), _core.Dispatcher):  # isinstance() would ask foreign proxies for their class
             name = getattr(o, "__name__", "")
             found.setdefault(re.sub(r"\W", "_", name, flags=re.ASCII), []).append(o)
     return found
@@ -269,13 +281,13 @@ def _varies(functions):
 
 
 def find_compile(seen):
-    functions = _functions()
+    functions, demanded = _functions(), _demanded(seen)
     for line, made in _by_line(seen, lambda r: r.kind == "compile" and not r.failed).items():
         place = _source.at(line)
         names = list(dict.fromkeys(r.name for r in made))
         own = [r.name for r in made if r.name.endswith(".cu") or r.name in functions]
         most = max(own, key=own.count, default=None)
-        if not place or (own.count(most) < 3 if own else len(made) < 6 or not place.in_loop):
+        if not place or (own.count(most) < 3 if own else len(made) < 6 or not place.in_loop or line in demanded):
             continue
         if own and most.endswith(".cu"):
             what, why = most, "its text is another each time"
@@ -388,38 +400,37 @@ def find_stride(seen):
         if not place or work.across < 64 or work.calls < 50 or name.startswith("element") or work.elements < 256 * work.calls:
             continue
         trial = _trials.columns(work.shape, work.strides, str(work.dtype))
-        far, near = trial or (work.ns / 1e9 / work.calls, None)
+        far, near = trial or (0.0, 0.0)
         yield _finding(
-            "stride", line, place, calls=work.calls, seconds=max(work.ns / 1e9, far * work.calls),
+            "stride", line, place, calls=work.calls, seconds=work.ns / 1e9,
             what=f"{name} reads elements {work.across} bytes apart, {_times(work.calls)}",
             change="one operation along the axis (axis=0), or the loop over a copy in the other order",
             suggestion="aT = np.ascontiguousarray(a.T)  # before the loop; then row after row of aT",
-            saved=max(work.ns / 1e9 - near * work.calls, 0.0) if near is not None else None, measured=near is not None,
-            how="as it was timed, beside the same call on neighbours",
+            saved=work.ns / 1e9 * max(1 - near / far, 0.0) if trial else None, measured=trial is not None,
+            how="a sum over such elements beside one over neighbours" if trial else "the array is too large for a trial",
         )  # fmt: skip
 
 
 def find_memory(seen):
     """An array that is much larger than all that its kernel reads."""
-    live = peak = 0
-    for r in seen.profile.records:
+    records, live, peak, told = seen.profile.records, 0, 0, {}
+    for i, r in enumerate(records):
         live += r.nbytes if r.kind == "alloc" else -r.nbytes if r.kind == "free" else 0
         peak = max(peak, live)
-    allocs = [r for r in seen.profile.records if r.kind == "alloc" and r.nbytes >= 32 << 20]
-    told = set()
-    for a in allocs:
-        kernel = next((k for k in seen.profile.records if k.kind == "kernel" and k.asked == a.asked and k.begin >= a.begin), None)
-        read = kernel.nbytes - a.nbytes if kernel else 0
-        place = _source.at(kernel.line) if kernel else None
-        if not place or not 0 < read * 8 <= a.nbytes or kernel.line in told:
-            continue
-        told.add(kernel.line)
-        yield _finding(
-            "memory", kernel.line, place, calls=1, seconds=_device_seconds(kernel),
-            what=f"makes an array of {_bytes(a.nbytes)} out of {_bytes(read)}; the peak is {_bytes(peak)}",
-            change="reduce it in the same expression (a fused reduction stores no such array), or go through it in blocks of rows",
-            how="memory, not time",
-        )  # fmt: skip
+        if r.kind == "alloc" and r.nbytes >= 32 << 20:
+            kernel = next((k for k in records[i : i + 16] if k.kind == "kernel" and k.asked == r.asked), None)
+            read = kernel.nbytes - r.nbytes if kernel else 0
+            if 0 < 8 * read <= r.nbytes:
+                told.setdefault(kernel.line, (kernel, r.nbytes, read))
+    for line, (kernel, made, read) in told.items():
+        place = _source.at(line)
+        if place:
+            yield _finding(
+                "memory", line, place, calls=1, seconds=_device_seconds(kernel),
+                what=f"makes an array of {_bytes(made)} out of {_bytes(read)}; the peak is {_bytes(peak)}",
+                change="reduce it in the same expression (a fused reduction stores no such array), or go through it in blocks of rows",
+                how="memory, not time",
+            )  # fmt: skip
 
 
 def find_fallback(seen):
@@ -456,8 +467,14 @@ ROWS = [
 ]
 
 
+NOISE = 1e-3  # of the program's time: what saves less is not worth a word
+
+
 def find(seen):
-    """All Findings, those first that save most."""
+    """All Findings, those first that save most. Waits for a device that is not the CPU are told whatever they took: what the
+    host could have done meanwhile is not in it."""
     with aside():
         found = [f for *_, finder in ROWS for f in finder(seen)]
+    always = {"memory"} if seen.device == "cpu" else {"memory", "wait"}
+    found = [f for f in found if f.id in always or f.saved is None or f.saved >= NOISE * seen.seconds]
     return sorted(found, key=lambda f: -(f.saved or 0.0))
