@@ -103,7 +103,8 @@ def _usage(status):
 
 
 # Options: does a value belong to them? None: it may.
-OPTIONS = {"device": True, "keep": True, "profile": None, "explain": None, "doctor": None, "lazy-clocks": False, "help": False}
+OPTIONS = {"device": True, "keep": True, "profile": None, "explain": None, "doctor": None}
+OPTIONS |= {"lazy-clocks": False, "help": False}
 
 
 def _options(rest):

@@ -39,7 +39,11 @@ def test_reading_waits(tmp_path, read):
 
 @pytest.mark.parametrize(
     "imports",
-    ["from time import perf_counter as clock", "import time as t\nclock = t.perf_counter", "import importlib\nclock = importlib.import_module('time').time"],
+    [
+        "from time import perf_counter as clock",
+        "import time as t\nclock = t.perf_counter",
+        "import importlib\nclock = importlib.import_module('time').time",
+    ],
 )
 def test_however_the_clock_is_imported(tmp_path, imports):
     assert run(tmp_path, f"{imports}\n" + launches(f"y = {WORK}", "clock()")) == 1
@@ -123,5 +127,16 @@ print(json.dumps([time is again, time is real, type(real.perf_counter).__name__,
                   time.sleep is real.sleep, time.perf_counter.__name__, time.perf_counter.__doc__ == real.perf_counter.__doc__,
                   repr(time) == repr(real), dir(time) == dir(real), issubclass(timeit.Timer, sys.modules["timeit"].Timer)]))
 """
-    assert run(tmp_path, text) == [True, False, "builtin_function_or_method", True, True, "perf_counter", True, True, True, True]
+    assert run(tmp_path, text) == [
+        True,
+        False,
+        "builtin_function_or_method",
+        True,
+        True,
+        "perf_counter",
+        True,
+        True,
+        True,
+        True,
+    ]
     assert run(tmp_path, text, "--lazy-clocks")[1] is True

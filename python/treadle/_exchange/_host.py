@@ -25,8 +25,8 @@ _lock = threading.Lock()  # for both: calls of several threads are counted one b
 
 
 def note(name, nbytes, why=None, how="is computed by NumPy on the host"):
-    """Counts a fallback of the function called name that moves nbytes, and tells of it as config.fallback says. Its entry, to
-    which who times the function adds the nanoseconds."""
+    """Counts a fallback of the function called name that moves nbytes, and tells of it as config.fallback says; its
+    entry, to which who times the function adds the nanoseconds."""
     at = site()
     reason = f": {why}" if why else ""
     if mode == "error":

@@ -22,9 +22,10 @@ class doctor:
 
     doctor(f) is f, watched at each call; what was found goes to standard error when the call returns.
 
-    findings: the Findings, those first that save most: id, line ("file.py:12"), code, calls, seconds, what, change, suggestion,
-    saved (seconds; None: not known), measured, how. Whether a saving was measured, by trying both ways on arrays made
-    for it, or estimated is said with it. Trials run when the with-statement ends and take some ten milliseconds each.
+    findings: the Findings, those first that save most: id, line ("file.py:12"), code, calls, seconds, what, change,
+    suggestion, saved (seconds; None: not known), measured, how. Whether a saving was measured, by trying both ways on
+    arrays made for it, or estimated is said with it. Trials run when the with-statement ends and take some ten
+    milliseconds each.
     RuntimeError: it is open already."""
 
     def __init__(self, function=None):
@@ -71,7 +72,10 @@ class doctor:
             out += [f"       {line}" for line in f.suggestion.splitlines()]
             out += [f"   saves {saving(f)}"]
         if self.seen.profile.dropped:
-            out += ["", f"{self.seen.profile.dropped} records found no room: watch a part of the program with treadle.doctor()"]
+            out += [
+                "",
+                f"{self.seen.profile.dropped} records found no room: watch a part of the program with treadle.doctor()",
+            ]
         return "\n".join(out)
 
     __str__ = text
@@ -108,7 +112,8 @@ def saving(f):
 
 
 def whole_program(value):
-    """Watches from now to the end of the process. value: "" writes text to standard error, "json" JSON, else it is a file."""
+    """Watches from now to the end of the process. value: "" writes text to standard error, "json" JSON; else it is a
+    file's name."""
     import atexit
     import os
 

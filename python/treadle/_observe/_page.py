@@ -4,6 +4,8 @@
 
 import html
 
+from ._source import short
+
 STYLE = """
 .td-page{--ink:#1c2330;--dim:#5d6675;--line:#d9dee7;--back:#fff;--code:#f3f5f9;color:var(--ink);background:var(--back);
 font:15px/1.5 system-ui,sans-serif}
@@ -19,8 +21,9 @@ body.td-page{max-width:70rem;margin:2rem auto;padding:0 1rem}
 """
 
 _COLOURS = {
-    "kernel": "#3b7dd8", "graph": "#3b7dd8", "copy_in": "#d9822b", "copy_out": "#c23030", "copy": "#a67908", "fill": "#8a9ba8",
-    "gemm": "#0f9960", "sort": "#0f9960", "solve": "#0f9960", "fourier": "#0f9960", "collective": "#634dbf",
+    "kernel": "#3b7dd8", "graph": "#3b7dd8", "copy_in": "#d9822b", "copy_out": "#c23030", "copy": "#a67908",
+    "fill": "#8a9ba8", "gemm": "#0f9960",
+    "sort": "#0f9960", "solve": "#0f9960", "fourier": "#0f9960", "collective": "#634dbf",
     "compile": "#8f398f", "load": "#b58ab5", "wait": "#7a8594", "alloc": "#9fb3a8", "free": "#9fb3a8",
 }  # fmt: skip
 MOST = 3000  # spans of a timeline: of more the longest
@@ -47,7 +50,10 @@ def section(title, body):
 def table(head, rows):
     """A table; columns whose cells are numbers stand to the right."""
     rows = [[str(c) for c in row] for row in rows]
-    right = [bool(rows) and all(r[i].strip("…-").replace(".", "").isdigit() or not r[i] for r in rows) for i in range(len(head))]
+    right = [
+        bool(rows) and all(r[i].strip("…-").replace(".", "").isdigit() or not r[i] for r in rows)
+        for i in range(len(head))
+    ]
 
     def line(cells, tag):
         opened = [f'<{tag} class="n">' if n else f"<{tag}>" for n in right]
@@ -69,14 +75,8 @@ def finding(f, saving, cost):
 
 def profile_table(profile, limit=60):
     """A profile's groups as a table of HTML."""
-    rows = [[*r[:-1], _short(r[-1])] for r in profile.cells(limit)]
+    rows = [[*r[:-1], short(r[-1])] for r in profile.cells(limit)]
     return table(profile.HEAD, rows)
-
-
-def _short(line):
-    from ._seen import short
-
-    return short(line)
 
 
 def profile_page(profile):
@@ -89,8 +89,8 @@ def profile_page(profile):
 
 
 def timeline(profile, width=1000):
-    """A profile's records as a fragment of HTML: a lane for each host thread and device stream, time to the right, what a
-    span is when the pointer rests on it. A slider makes it wider."""
+    """A profile's records as a fragment of HTML: a lane for each host thread and device stream, time to the right. The
+    pointer on a span tells what it is; a slider makes the lanes wider."""
     lanes = _lanes(profile)
     total = max((end for spans in lanes.values() for _, end, _ in spans), default=0.0)
     if not total:
@@ -99,7 +99,10 @@ def timeline(profile, width=1000):
     for i, (name, spans) in enumerate(lanes.items()):
         y = 24 + i * high
         rows.append(f'<text x="4" y="{y + 14}">{escape(name)}</text>')
-        rows += [_span(left + begin / total * (width - left), (end - begin) / total * (width - left), y, r) for begin, end, r in spans]
+        rows += [
+            _span(left + begin / total * (width - left), (end - begin) / total * (width - left), y, r)
+            for begin, end, r in spans
+        ]
     ticks = _ticks(total)
     rows += [f'<text x="{left + t / total * (width - left):.1f}" y="14">{_duration(t)}</text>' for t in ticks]
     height = 30 + high * len(lanes)
@@ -136,9 +139,10 @@ def _span(x, width, y, r):
     seconds = (r.off - r.on) if r.on is not None else (r.end - r.begin)
     rate = f", {r.nbytes / seconds / 1e9:.1f} GB/s" if r.nbytes and seconds and r.on is not None else ""
     size = f", {r.nbytes / 1e6:.3f} MB{rate}" if r.nbytes else ""
-    tip = f"{r.kind} {r.name if r.name != r.kind else ''}: {_duration(seconds)}{size}\n{_short(r.line)}"
+    tip = f"{r.kind} {r.name if r.name != r.kind else ''}: {_duration(seconds)}{size}\n{short(r.line)}"
     colour = _COLOURS[r.kind]
-    return f'<rect x="{x:.2f}" y="{y}" width="{max(width, 0.4):.2f}" height="18" fill="{colour}"><title>{escape(tip)}</title></rect>'
+    place = f'x="{x:.2f}" y="{y}" width="{max(width, 0.4):.2f}" height="18"'
+    return f'<rect {place} fill="{colour}"><title>{escape(tip)}</title></rect>'
 
 
 def _duration(seconds):

@@ -84,13 +84,26 @@ class profile:
         rows = [r for r in _core._trace_records(first, last) if not _is_aside(r[9])]
         self.dropped = _core._trace_dropped()
         self.zero = min((r[9] for r in rows), default=0)
-        self.records = _named([_record(r, self.zero) for r in rows])
+        self.records = [_record(r, self.zero) for r in rows]
 
-    def rows(self):
+    def named(self):
+        """The records; expressions, which are compiled under a hash, by the name of the kernel that their thread
+        launched next."""
+        after, named = {}, []
+        for r in reversed(self.records):
+            if r.kind == "kernel":
+                after[r.thread] = r.name
+            elif r.kind in ("compile", "load") and r.name.startswith("k_"):
+                r = r._replace(name=after.get(r.thread, r.name))
+            named.append(r)
+        return named[::-1]
+
+    def rows(self, named=False):
         """Groups by line and name, the longest first: dicts of kind, name, line, device, calls, seconds, nbytes,
-        rate (bytes a second) and share (of the device's bandwidth); the last two None where not known."""
+        rate (bytes a second) and share (of the device's bandwidth); the last two None where not known. named: what is
+        compiled goes by its kernel's name, as in the table."""
         groups = {}
-        for r in self.records:
+        for r in self.named() if named else self.records:
             if r.kind not in _NOTES:
                 groups.setdefault((r.kind, r.name, r.line, r.device), []).append(r)
         with aside():
@@ -102,11 +115,11 @@ class profile:
 
     def cells(self, limit=None):
         """The groups' rows of the table, as texts under HEAD."""
-        return [_cells(r) for r in self.rows()[:limit]]
+        return [_cells(r) for r in self.rows(named=True)[:limit]]
 
     def table(self, limit=40):
         """The groups as text, at most `limit` of them."""
-        rows = self.rows()
+        rows = self.rows(named=True)
         cells = [self.HEAD] + [_cells(r) for r in rows[:limit]]
         width = [max(len(c[i]) for c in cells) for i in range(len(self.HEAD))]
         text = ["  ".join(map(_pad, range(len(self.HEAD)), line, width)).rstrip() for line in cells]
@@ -119,8 +132,9 @@ class profile:
     __str__ = table
 
     def save(self, path):
-        """Writes a Chrome trace (JSON), which Perfetto opens: a lane for each host thread and device stream; to a file named
-        *.html a page with the timeline and the table, which needs no other file. OSError: it cannot be written."""
+        """Writes a Chrome trace (JSON), which Perfetto opens: a lane for each host thread and device stream; to a file
+        named *.html a page with the timeline and the table, which needs no other file. OSError: it cannot be
+        written."""
         if str(path).endswith((".html", ".htm")):
             from . import _page
 
@@ -151,18 +165,6 @@ class profile:
         for r in sorted((r for r in self.records if r.on is not None), key=lambda r: (r.on, r.off)):
             lanes.setdefault((r.device, r.stream), []).append(r)
         return lanes
-
-
-def _named(records):
-    """Expressions are compiled under a hash: each such record gets the name of the kernel that its thread launched next."""
-    after, named = {}, []
-    for r in reversed(records):
-        if r.kind == "kernel":
-            after[r.thread] = r.name
-        elif r.kind in ("compile", "load") and r.name.startswith("k_"):
-            r = r._replace(name=after.get(r.thread, r.name))
-        named.append(r)
-    return named[::-1]
 
 
 def _record(r, zero):

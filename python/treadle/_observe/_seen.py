@@ -2,7 +2,6 @@
 
 `--explain`, `--doctor` and `treadle.doctor()` read one Seen; nothing else watches a program."""
 
-import os
 import time
 
 from .. import _core
@@ -28,13 +27,14 @@ class Work:
 class Seen:
     """A context manager: what happens in it is seen.
 
-    profile: the profile; host: {(name, file, line): Work}; why: {(name, file, line): what treadle said when it declined};
+    profile: the profile; records: its records, named; host: {(name, file, line): Work}; why: {(name, file, line): what
+    treadle said when it declined};
     fallbacks: as treadle.fallbacks() lists them, with nanoseconds; seconds: how long it took; device: its name."""
 
     def __init__(self):
         self.profile = _profile.profile()
         self.host, self.why, self.fallbacks = {}, {}, []
-        self.seconds, self.device = 0.0, ""
+        self.seconds, self.device, self.records = 0.0, "", []
         self._begin = self._before = None
 
     def __enter__(self):
@@ -50,6 +50,7 @@ class Seen:
         _open.remove(self)
         _tell()
         self.profile.__exit__(*exc)
+        self.records = self.profile.named()
         self.device = _core.device().name
         self.fallbacks = _since(_host.timed(), self._before)
         return False
@@ -114,8 +115,3 @@ def hook(function):
 
     _tell_host = function
     _tell()
-
-
-def short(line):
-    """A line's file relative to the current folder, where it lies there."""
-    return line.removeprefix(os.getcwd() + os.sep)

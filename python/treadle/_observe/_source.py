@@ -8,7 +8,7 @@ import sysconfig
 
 texts = {}  # file: the text of code that no file holds
 
-# What needs a value where it stands: functions, methods, and reductions, whose result an unchanged program gets as a number.
+# What needs a value where it stands: functions, methods, and reductions, which give an unchanged program a number.
 _TAKES = set("float int bool complex str repr print format len round asnumpy".split())
 _METHODS = set("item get tolist format copy_to_host asnumpy numpy cpu".split())
 _REDUCES = set("sum max min mean std var any all prod dot norm argmax argmin median ptp trace".split())
@@ -141,3 +141,8 @@ def is_own(file):
     path = os.path.realpath(file)
     here = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
     return not path.startswith((*_FOLDERS, here)) and f"{os.sep}site-packages{os.sep}" not in path
+
+
+def short(line):
+    """A line's file relative to the current folder, where it lies there."""
+    return line.removeprefix(os.getcwd() + os.sep)

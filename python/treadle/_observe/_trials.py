@@ -125,7 +125,7 @@ def launches(nbytes, device):
 
 @functools.lru_cache(64)
 def calls(name, elements, dtype):
-    """Seconds of a small call of NumPy's function, and of one on the elements of a thousand such calls; None: it has none."""
+    """Seconds of a small call of NumPy's function, and of one on a thousand times the elements; None: not known."""
     f = getattr(numpy, name.rpartition(".")[2], None)
     one, many = numpy.ones(max(elements, 1), dtype), numpy.ones((1000, max(elements, 1)), dtype)
     if isinstance(f, numpy.ufunc):

@@ -136,8 +136,8 @@ def section(row):
 
 
 def page(rows, facts, when, total=None):
-    """The whole page. `facts` are pairs about the machine, `when` seconds since 1970; `total`: how many programs there are to
-    be, where not all have run yet."""
+    """The whole page. `facts` are pairs about the machine, `when` seconds since 1970; `total`: how many programs
+    there are to be, where not all have run yet."""
     unfinished = f'<p class="note">{len(rows)} of {total} programs have run.</p>' if total and total > len(rows) else ""
     date = datetime.datetime.fromtimestamp(when).astimezone().strftime("%d %B %Y, %H:%M %Z")
     machine = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())

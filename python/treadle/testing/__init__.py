@@ -89,7 +89,8 @@ def __getattr__(name):
     try:
         return getattr(_numpys, name)
     except AttributeError:
-        raise AttributeError(f"module 'treadle.testing' has no attribute '{name}'; neither has numpy.testing{near(name, __dir__())}") from None
+        text = f"module 'treadle.testing' has no attribute '{name}'; neither has numpy.testing{near(name, __dir__())}"
+        raise AttributeError(text) from None
 
 
 def __dir__():

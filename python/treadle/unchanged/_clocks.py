@@ -1,7 +1,7 @@
 """Clocks as the program's own files read them: what was recorded before is computed first.
 
-A benchmark that was written for NumPy reads a clock, works, and reads it again: the work is done by then. After the first
-such reading results that are dropped unseen are computed too, as NumPy would have.
+A benchmark that was written for NumPy reads a clock, works, and reads it again: the work is done by then. After the
+first such reading results that are dropped unseen are computed too, as NumPy would have.
 """
 
 import functools
@@ -65,12 +65,19 @@ def _timeit(stmt="pass", setup="pass", timer=_time.perf_counter, number=timeit.d
 
 @functools.wraps(timeit.repeat)
 def _repeat(
-    stmt="pass", setup="pass", timer=_time.perf_counter, repeat=timeit.default_repeat, number=timeit.default_number, globals=None
+    stmt="pass",
+    setup="pass",
+    timer=_time.perf_counter,
+    repeat=timeit.default_repeat,
+    number=timeit.default_number,
+    globals=None,
 ):
     return Timer(stmt, setup, timer, globals).repeat(repeat, number)
 
 
 FACES = {
     "time": _time,
-    "timeit": Module(timeit, {"default_timer": _time.perf_counter, "Timer": Timer, "timeit": _timeit, "repeat": _repeat}),
+    "timeit": Module(
+        timeit, {"default_timer": _time.perf_counter, "Timer": Timer, "timeit": _timeit, "repeat": _repeat}
+    ),
 }

@@ -6,7 +6,8 @@ import os
 import sys
 
 from treadle._observe import _doctor, _findings, _page
-from treadle._observe._seen import Seen, short
+from treadle._observe._seen import Seen
+from treadle._observe._source import short
 
 LINES = 12  # of each table
 _RUN = ("kernel", "gemm", "sort", "solve", "fourier", "graph", "fill", "copy")
@@ -17,7 +18,7 @@ class Explanation:
 
     def __init__(self, seen):
         self.seen = seen
-        self.rows = seen.profile.rows()
+        self.rows = seen.profile.rows(named=True)
         self.findings = _findings.find(seen)
 
     def tables(self):
@@ -87,7 +88,9 @@ class Explanation:
         """The tables, the findings and the timeline as a page of HTML."""
         parts = [_page.section(title, _page.table(head, rows)) for title, head, rows in self.tables()]
         parts += [_page.finding(f, _doctor.saving(f), _doctor.millis(f.seconds)) for f in self.findings]
-        return _page.page("treadle: what ran where", [*parts, _page.section("Timeline", _page.timeline(self.seen.profile))])
+        return _page.page(
+            "treadle: what ran where", [*parts, _page.section("Timeline", _page.timeline(self.seen.profile))]
+        )
 
 
 def _text(head, rows):

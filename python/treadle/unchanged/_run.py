@@ -95,8 +95,8 @@ def _module(name):
 
 
 def run(kind, what, arguments, device=None, profile=None, explain=None, doctor=None, lazy_clocks=None):
-    """Runs a script, a module ("-m") or a text ("-c") and returns the exit status. profile, explain, doctor: the values of
-    those options; lazy_clocks: clocks do not wait; None: not given."""
+    """Runs a script, a module ("-m") or a text ("-c") and returns the exit status. profile, explain, doctor: the values
+    of those options; lazy_clocks: clocks do not wait; None: not given."""
     sys.argv = [what if kind == "script" else kind, *arguments]
     if device:
         treadle.use(device)

@@ -19,7 +19,7 @@ _state = {"watch": None}
 
 
 def set_watch(seen):
-    """The Seen (_observe/_seen.py) is told of NumPy's work on the host and of what treadle declines; None: nobody is."""
+    """Who watches (_observe/_seen.py) is told of NumPy's work and of what treadle declines; None: nobody is."""
     _far.explanation = seen
     _state["watch"] = seen.watch if seen else None
     apply()

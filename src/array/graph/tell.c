@@ -78,7 +78,8 @@ is_apart(const td_array *a)
 {
     int axis = inner_axis(&a->view);
 
-    return axis >= 0 && llabs(a->view.stride[axis]) * (int64_t)td_dtype_size(td_array_dtype(a)) >= LINE_BYTES;
+    return axis >= 0 &&
+           llabs(a->view.stride[axis]) * (int64_t)td_dtype_size(td_array_dtype(a)) >= LINE_BYTES;
 }
 
 /* One operand whose neighbours lie far apart, or two whose neighbours lie along different axes. */
@@ -93,9 +94,11 @@ tell_strides(const td_operand *x, int n)
         if (!inner || td_array_size(x[i].array) < LEAST)
             continue;
         if (is_apart(x[i].array))
-            td_trace_instant(TD_TRACE_stride, td_array_dev(x[i].array), "column", nbytes_of(x[i].array));
+            td_trace_instant(TD_TRACE_stride, td_array_dev(x[i].array), "column",
+                             nbytes_of(x[i].array));
         else if (first && is_plane(&x[i].array->view) && inner != first)
-            td_trace_instant(TD_TRACE_stride, td_array_dev(x[i].array), "transpose", nbytes_of(x[i].array));
+            td_trace_instant(TD_TRACE_stride, td_array_dev(x[i].array), "transpose",
+                             nbytes_of(x[i].array));
         first = first || !is_plane(&x[i].array->view) ? first : inner;
     }
 }

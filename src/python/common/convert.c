@@ -97,11 +97,12 @@ unsupported(PyObject *o, PyObject *n)
 
     if (kind && (PyUnicode_CompareWithASCIIString(kind, "U") == 0 ||
                  PyUnicode_CompareWithASCIIString(kind, "S") == 0))
-        PyErr_Format(PyExc_TypeError,
-                     "treadle arrays hold numbers: cannot convert %R of dtype %R, text; keep it in NumPy's "
-                     "array, compute with codes (numpy.unique(x, return_inverse=True)), or give dtype= "
-                     "where its elements spell numbers",
-                     (PyObject *)Py_TYPE(o), d);
+        PyErr_Format(
+            PyExc_TypeError,
+            "treadle arrays hold numbers: cannot convert %R of dtype %R, text; keep it in NumPy's "
+            "array, compute with codes (numpy.unique(x, return_inverse=True)), or give dtype= "
+            "where its elements spell numbers",
+            (PyObject *)Py_TYPE(o), d);
     else if (d)
         PyErr_Format(
             PyExc_TypeError,

@@ -287,7 +287,8 @@ describe(run *r)
         const py_leaf *l = &r->c->leaf[i];
 
         if (l->kind == PY_LEAF_ARRAY)
-            r->dims.nbytes += (size_t)td_array_size(l->array) * td_dtype_size(td_array_dtype(l->array));
+            r->dims.nbytes +=
+                (size_t)td_array_size(l->array) * td_dtype_size(td_array_dtype(l->array));
         else if (l->kind != PY_LEAF_WORD)
             r->dims.nbytes += (size_t)l->host.len;
     }

@@ -163,7 +163,9 @@ call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
         return call_far(f, args, nargs, kwnames);
     since = px_clock();
     r = PyObject_Vectorcall(f->target, args, (size_t)nargs, kwnames);
-    return since && r ? px_seen(r, PyUnicode_AsUTF8AndSize(f->name, NULL), largest(args, n, r), since) : r;
+    return since && r
+               ? px_seen(r, PyUnicode_AsUTF8AndSize(f->name, NULL), largest(args, n, r), since)
+               : r;
 }
 
 /* ---- the types ---- */

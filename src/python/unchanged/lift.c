@@ -485,7 +485,8 @@ px_seen_of(PyObject *r, const char *name, int64_t n, PyObject *on, int64_t since
 
     if (!since || !r || !px.watch)
         return r;
-    told = PyObject_CallFunction(px.watch, "sLLO", name, (long long)n, (long long)(px_clock() - since), on);
+    told = PyObject_CallFunction(px.watch, "sLLO", name, (long long)n,
+                                 (long long)(px_clock() - since), on);
     if (!told) {
         Py_DECREF(r);
         return NULL;

@@ -220,7 +220,8 @@ untimed(PyObject *module, PyObject *none)
 
 static PyMethodDef functions[] = {
     {"_unchanged_settle", settle, METH_NOARGS,
-     "_unchanged_settle(): the program reads a clock: what is recorded is computed and waited for, and from now on "
+     "_unchanged_settle(): the program reads a clock: what is recorded is computed and waited for, "
+     "and from now on "
      "results that are dropped unseen are computed."},
     {"_unchanged_untimed", untimed, METH_NOARGS,
      "_unchanged_untimed(): results that are dropped unseen are not computed any more."},

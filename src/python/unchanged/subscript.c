@@ -153,8 +153,7 @@ subscript(PyObject *self, PyObject *key)
         (!px.watch && !px_block_of(px_np(self)->data)))
         return near_get(self, key);
     kind = kind_of(key, px_np(self)->ndim);
-    if (kind == BASIC || px_dtype(self) < 0 ||
-        (kind != ELEMENT && !px_block_of(px_np(self)->data)))
+    if (kind == BASIC || px_dtype(self) < 0 || (kind != ELEMENT && !px_block_of(px_np(self)->data)))
         return near_get(self, key);
     (void)px_size(self); /* a choice is settled */
     since = px_clock();

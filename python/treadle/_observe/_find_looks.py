@@ -1,0 +1,257 @@
+"""Finders of values that are looked at: elements one by one, numbers in the middle of a computation, waits, copies."""
+
+import ast
+
+from .. import _core
+from . import _source, _trials
+from ._finding import by_line, bytes_text, finding, times_text
+
+# ---- elements ----
+
+
+def _whole(place):
+    """Code for a loop's line that adds elements up, or "": the loop is another."""
+    node = place.statement
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(place.loop, ast.For):
+        element = next((n for n in ast.walk(node.value) if isinstance(n, ast.Subscript)), None)
+        head = place.loop.iter
+        one = isinstance(place.loop.target, ast.Name) and isinstance(head, ast.Call) and len(head.args) == 1
+        if one and element and ast.unparse(element.slice) == place.loop.target.id and _called_range(head):
+            if not any(isinstance(p, ast.For) and p is not place.loop and p.lineno < node.lineno <= p.end_lineno
+                       for p in ast.walk(place.loop)):  # fmt: skip
+                part = f"{ast.unparse(element.value)}[:{ast.unparse(head.args[0])}]"
+                return (
+                    f"{ast.unparse(node.target)} += {ast.unparse(node.value).replace(ast.unparse(element), part)}.sum()"
+                )
+    if place.function:
+        return f"@numba.njit\ndef {place.function.name}({ast.unparse(place.function.args)}):"
+    names = sorted({n.value.id for n in place.nodes if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)})
+    return (
+        f"@numba.njit\ndef loop({', '.join(names) or 'x'}):\n    ...  # the loop of line {place.loop.lineno}"
+        if place.loop
+        else ""
+    )
+
+
+def _called_range(node):
+    return isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
+def _element(seen, write):
+    """Elements of NumPy's arrays by the watch; of treadle's by records of single elements."""
+    row = "element-write" if write else "element-read"
+    does = "writes" if write else "reads"
+    for (name, file, number), work in seen.host.items():
+        line = f"{file}:{number}"
+        place = _source.at(line)
+        if name != ("element written" if write else "element") or work.calls < 300:
+            continue
+        if not place or not (place.stores if write else place.indexes):
+            continue  # compiled code of a library, called here
+        step, whole = _trials.elements(work.shape, str(work.dtype), write, None)
+        yield finding(
+            row,
+            line,
+            place,
+            calls=work.calls,
+            seconds=step * work.calls,
+            what=f"{does} {work.calls} elements one by one",
+            change="one operation on the whole array, or the loop in a function with @njit",
+            suggestion=_whole(place),
+            saved=max(step * work.calls - whole, 0.0),
+            measured=True,
+            how=f"a loop over elements beside one operation on {work.dtype} of shape {work.shape}",
+        )
+    for line, group in by_line(seen, _is_written if write else _is_read, "asked").items():
+        place = _source.at(line)
+        if len(group) < 20 or not place or not (place.stores if write else place.indexes):
+            continue
+        step, whole = _trials.elements((4096,), "float64", write, seen.device)
+        yield finding(
+            row,
+            line,
+            place,
+            calls=len(group),
+            seconds=step * len(group),
+            what=f"{does} {len(group)} elements of an array of treadle's one by one",
+            change="one operation on the whole array, or the loop in a function with @treadle.jit",
+            suggestion=_whole(place),
+            saved=max(step * len(group) - whole, 0.0),
+            measured=True,
+            how="a loop over elements beside one operation on an array of 4096",
+        )
+
+
+def _is_read(r):
+    return r.kind == "read" or (r.kind == "copy_out" and r.nbytes <= 16)
+
+
+def _is_written(r):
+    return r.kind in ("kernel", "copy", "fill", "copy_in") and r.nbytes <= 32
+
+
+def find_element_read(seen):
+    yield from _element(seen, False)
+
+
+def find_element_write(seen):
+    yield from _element(seen, True)
+
+
+# ---- values looked at, waits ----
+
+
+def _evaluations(group):
+    """How often a line asked: kernels of one evaluation begin within a short time of each other, in one thread."""
+    return len({(r.thread, round(r.begin, 4)) for r in group})
+
+
+def _is_expression(r):
+    """Is this a kernel of recorded operations, whose name lists them? The program's own run where they are launched."""
+    words = {row[0] for row in _core.ops()} | {row[0] for row in _core.reductions()} | _STEPS
+    return r.kind == "kernel" and r.name.partition(" ")[0] in words
+
+
+_STEPS = set("cast arange random take search copy values scan".split())
+
+
+def demanded(seen):
+    """{line: (Place, how often it asked, seconds of compiling for it)} of lines that need values again and again."""
+    asked = by_line(seen, lambda r: r.kind == "copy_out" or _is_expression(r), "asked")
+    compiled = by_line(seen, lambda r: r.kind == "compile", "asked")
+    down = {line for _, line in trips(seen)}  # a round trip is a finding of its own
+    found = {}
+    for line, group in asked.items():
+        place = _source.at(line)
+        if not place or not place.demands or place.stores or line in down:
+            continue
+        out = [r for r in group if r.kind == "copy_out"]
+        if place.indexes and len([r for r in out if r.nbytes <= 16]) >= 20:
+            continue  # elements one by one
+        kernels = [r for r in group if r.kind != "copy_out"]
+        times = len(out) or _evaluations(kernels)
+        if times >= 10 and kernels:
+            found[line] = place, times, [r.end - r.begin for r in compiled.get(line, ())]
+    return found
+
+
+def find_demand(seen):
+    for line, (place, times, built) in demanded(seen).items():
+        each = _trials.demands(seen.device)
+        again = len(built) > 3
+        more = f"; {len(built)} kernels were compiled for it, as more and more waits each time" if again else ""
+        evaluate = ", or treadle.evaluate(…) in each round what the next one uses" if again else ""
+        wasted = sum(built) - max(built) if again else 0.0
+        yield finding(
+            "demand",
+            line,
+            place,
+            calls=times,
+            seconds=each * times + wasted,
+            what=f"needs a value in the middle of a computation, {times_text(times)}: "
+            f"what was recorded runs there{more}",
+            change="look at it every tenth round or after the loop, and keep the arrays of the rounds till then"
+            + evaluate,
+            suggestion=_every_tenth(place),
+            saved=0.9 * each * times + wasted,
+            measured=False,
+            how="an estimate: nine of ten looks, at what one costs in a trial"
+            + ", and compiling as it was timed" * again,
+        )
+
+
+def _every_tenth(place):
+    target = getattr(place.loop, "target", None)
+    if not isinstance(target, ast.Name) or hasattr(place.statement, "body"):
+        return ""
+    return f"if {target.id} % 10 == 0:\n    {place.text.split('  #')[0]}"
+
+
+def find_wait(seen):
+    for line, group in by_line(seen, lambda r: r.kind == "wait").items():
+        place = _source.at(line)
+        if len(group) < 10 or not place or not place.waits:
+            continue
+        seconds = sum(r.end - r.begin for r in group)
+        yield finding(
+            "wait",
+            line,
+            place,
+            calls=len(group),
+            seconds=seconds,
+            what=f"waits for the device {times_text(len(group))}",
+            change="wait once, after the loop: reading a value waits by itself",
+            saved=seconds * (len(group) - 1) / len(group),
+            measured=True,
+            how="the waits but for one, as they were timed",
+        )
+
+
+# ---- copies ----
+
+
+def _ways(seen):
+    """Copies to and from the host, in time; those of elements apart."""
+    copies = [r for r in seen.records if r.kind in ("copy_in", "copy_out") and r.nbytes > 64]
+    return sorted(copies, key=lambda r: r.begin)
+
+
+def trips(seen):
+    """{(line up, line down): [(down, up)]}: an array comes down, and the next copy takes as many bytes up."""
+    found = {}
+    copies = _ways(seen)
+    for a, b in zip(copies, copies[1:], strict=False):
+        if (a.kind, b.kind) == ("copy_out", "copy_in") and a.nbytes == b.nbytes:
+            found.setdefault((b.line, a.line), []).append((a, b))
+    return {lines: pairs for lines, pairs in found.items() if len(pairs) >= 3}
+
+
+def _spent(group):
+    return sum(r.end - r.begin for r in group)
+
+
+def find_round_trip(seen):
+    for (up, down), pairs in trips(seen).items():
+        place = _source.at(up)
+        if not place:
+            continue
+        seconds = _spent([r for pair in pairs for r in pair])
+        yield finding(
+            "round-trip",
+            up,
+            place,
+            calls=len(pairs),
+            seconds=seconds,
+            what=f"an array of {bytes_text(pairs[0][0].nbytes)} comes down at {_source.short(down)} "
+            f"and goes up here again, {times_text(len(pairs))}",
+            change="do the work between the two lines on the device: treadle has NumPy's functions",
+            saved=seconds,
+            measured=True,
+            how="the copies as they were timed; the device's part of the work is not in it",
+        )
+
+
+def find_transfer(seen):
+    on_trips = {line for lines in trips(seen) for line in lines}
+    groups = {}
+    for r in _ways(seen):
+        groups.setdefault((r.line, r.kind, r.nbytes), []).append(r)
+    for (line, kind, nbytes), group in groups.items():
+        place = _source.at(line)
+        if len(group) < 4 or not place or line in on_trips or not place.is_fixed():
+            continue
+        seconds = _spent(group)
+        way = "to the device" if kind == "copy_in" else "to the host"
+        yield finding(
+            "transfer",
+            line,
+            place,
+            calls=len(group),
+            seconds=seconds,
+            what=f"copies the same array of {bytes_text(nbytes)} {way} {times_text(len(group))}: "
+            f"{bytes_text(nbytes * len(group))}",
+            change="copy it once, before the loop, and use the copy in it",
+            saved=seconds * (len(group) - 1) / len(group),
+            measured=True,
+            how="the copies but for one, as they were timed",
+        )
