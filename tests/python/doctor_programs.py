@@ -380,6 +380,41 @@ print(loss.item() < 100)
 """,
     ),
     (
+        "torch-losses",
+        "cpu",
+        """
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Linear(8, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+x = torch.rand(64, 8)
+y = x.sum(1, keepdim=True)
+for step in range(40):
+    loss = nn.functional.mse_loss(net(x), y)
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+print(loss.item() < 100)
+""",
+    ),
+    (
+        "three-dtypes",
+        "cpu",
+        """
+import numpy
+from treadle import cuda
+@cuda.jit
+def scale(x, by):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] *= by
+arrays = [cuda.to_device(numpy.ones(256, kind)) for kind in "ifd"]
+for step in range(40):
+    for x in arrays:
+        scale[1, 256](x, x.dtype.type(2))
+print(arrays[0].copy_to_host()[0])
+""",
+    ),
+    (
         "executor",
         "cpu",
         """

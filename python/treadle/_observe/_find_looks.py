@@ -131,14 +131,15 @@ def demanded(seen):
         kernels = [r for r in group if r.kind != "copy_out"]
         times = len(out) or _evaluations(kernels)
         if times >= 10 and kernels:
-            found[line] = place, times, [r.end - r.begin for r in compiled.get(line, ())]
+            again = len(compiled.get(line, ())) > max(3, 0.3 * len(kernels))  # and not once for all rounds
+            found[line] = place, times, [r.end - r.begin for r in compiled.get(line, ()) if again]
     return found
 
 
 def find_demand(seen):
     for line, (place, times, built) in demanded(seen).items():
         each = _trials.demands(seen.device)
-        again = len(built) > 3
+        again = bool(built)
         more = f"; {len(built)} kernels were compiled for it, as more and more waits each time" if again else ""
         evaluate = ", or treadle.evaluate(…) in each round what the next one uses" if again else ""
         wasted = sum(built) - max(built) if again else 0.0

@@ -6,7 +6,7 @@ import re
 from .. import _core
 from . import _source, _trials
 from ._find_looks import demanded
-from ._finding import by_line, bytes_text, device_seconds, finding, times_text
+from ._finding import by_line, bytes_text, device_seconds, finding, is_kernel, times_text
 
 # ---- kernels ----
 
@@ -32,12 +32,15 @@ def _varies(functions):
 
 def find_compile(seen):
     functions, looked = _functions(), demanded(seen)
+    launched = {line: [r.name for r in group] for line, group in by_line(seen, is_kernel, "asked").items()}
     for line, made in by_line(seen, lambda r: r.kind == "compile" and not r.failed).items():
         place = _source.at(line)
         names = list(dict.fromkeys(r.name for r in made))
         own = [r.name for r in made if r.name.endswith(".cu") or r.name in functions]
         most = max(own, key=own.count, default=None)
-        if not place or (own.count(most) < 3 if own else len(made) < 6 or not place.in_loop or line in looked):
+        used = launched.get(line, ())
+        few = own.count(most) < max(3, 0.1 * used.count(most)) if own else len(made) < max(6, 0.3 * len(used))
+        if not place or few or (not own and (not place.in_loop or line in looked)):
             continue
         if own and most.endswith(".cu"):
             what, why = most, "its text is another each time"

@@ -39,6 +39,10 @@ def finding(row, line, place, **facts):
     return Finding(row, _source.short(line), place.text, **facts)
 
 
+def is_kernel(r):
+    return r.kind == "kernel"
+
+
 def by_line(seen, wanted, which="line"):
     groups = {}
     for r in seen.records:
