@@ -116,7 +116,7 @@ def _options(rest):
         if name not in OPTIONS:
             known = ", ".join(f"--{n}" for n in OPTIONS)
             guess = near(name, OPTIONS).replace("'", "--", 1).replace("'", "")
-            raise ValueError(f"there is no option {option}{guess}; options are {known}")
+            raise ValueError(f"there is no option {option}{guess}; options are {known}; usage: --help")
         if OPTIONS[name] and not equal and rest:
             value = rest.pop(0)
         if OPTIONS[name] and not value:

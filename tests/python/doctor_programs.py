@@ -44,7 +44,7 @@ for i in range(4000):
 import treadle as td
 x = td.linspace(0, 1, 10000)
 s = 0.0
-for i in range(300):
+for i in range(3000):
     s += float(x[i])  # FAULT element-read
 """,
     ),
@@ -65,7 +65,7 @@ for i in range(60):
         """
 import treadle as td
 x = td.zeros(10000)
-for i in range(300):
+for i in range(3000):
     x[i] = 2.0 * i  # FAULT element-write
 x.sum().item()
 """,
@@ -156,7 +156,7 @@ for kind in "bhilBHILfd":
         """
 import treadle as td
 x = td.ones(256, dtype=td.float32)
-for k in range(6):
+for k in range(4):
     double = td.ElementwiseKernel("float32 x", "float32 y", f"y = x * {k}.5f", "scaled")
     double(x)  # FAULT compile
 """,
@@ -179,9 +179,9 @@ for k in range(2, 12):
         "cpu",
         """
 import treadle as td
-rows = [td.ones(64) * i for i in range(400)]
+rows = [td.ones(64) * i for i in range(800)]
 td.evaluate(*rows)
-for i in range(400):
+for i in range(800):
     td.evaluate(rows[i] * 2.0)  # FAULT launches
 """,
     ),
@@ -201,7 +201,7 @@ for row in a:
         "cpu",
         """
 import numpy as np
-x = np.ones(400000, dtype=np.float32)
+x = np.ones(1_000_000, dtype=np.float32)
 scale = np.float64(0.5)
 for step in range(10):
     y = x * scale  # FAULT float64
@@ -213,8 +213,8 @@ print(y.dtype)
         "cpu",
         """
 import treadle as td
-x = td.ones(200000, dtype=td.float32)
-weights = td.linspace(0, 1, 200000)
+x = td.ones(1_000_000, dtype=td.float32)
+weights = td.linspace(0, 1, 1_000_000)
 for step in range(10):
     y = td.sqrt(x) * weights  # FAULT float64
     td.evaluate(y)

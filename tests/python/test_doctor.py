@@ -49,6 +49,8 @@ def test_planted_fault_is_found(found, name):
     (text,) = (t for n, _, t in doctor_programs.FAULTS if n == name)
     ((number, line),) = [(i, s) for i, s in enumerate(text.splitlines(), 1) if "# FAULT" in s]
     wanted = line.partition("# FAULT ")[2]
+    if found[name] is None:
+        pytest.skip("needs a C++ compiler")
     here = [f for f in found[name][0] if f["id"] == wanted and f["line"] == f"{name}.py:{number}"]
     assert here, found[name][1]
     (finding,) = here

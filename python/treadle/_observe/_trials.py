@@ -65,7 +65,7 @@ def precisions(nbytes, device):
 
     def seconds(dtype):
         a = _core.asarray(numpy.ones(n, dtype), device=device)
-        return scale * _best(lambda: _run(a * a + a))
+        return scale * _best(lambda: _run(a * a + a), 15)
 
     return seconds("float64"), seconds("float32")
 
@@ -89,7 +89,7 @@ def orders(nbytes, device):
     side = max(int((min(nbytes, MOST) / 8) ** 0.5), 1)
     scale = max(nbytes / 8 / side**2, 1.0)
     a = _core.asarray(numpy.ones((side, side)), device=device)
-    return scale * _best(lambda: _run(a + a.T)), scale * _best(lambda: _run(a + a))
+    return scale * _best(lambda: _run(a + a.T), 7), scale * _best(lambda: _run(a + a), 7)
 
 
 @functools.lru_cache(16)
@@ -120,7 +120,7 @@ def launches(nbytes, device):
             _core.evaluate(one * 2.0)
         _core.synchronize()
 
-    return _best(single), _best(lambda: _run(all_of * 2.0))
+    return _best(single, 7), _best(lambda: _run(all_of * 2.0), 7)
 
 
 @functools.lru_cache(64)
