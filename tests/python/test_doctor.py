@@ -276,3 +276,19 @@ def test_kernels_have_their_names_and_lines(tmp_path, monkeypatch, device):
         assert sorted(names) == [("first", "doctor_one.py:10", 800), ("second", "doctor_two.py:10", 800)]
         assert " k_" not in p.table()
         assert x.get().tolist() == [2.0] * 200
+
+
+def test_kernels_of_cuda_text_have_bytes():
+    with td.device("cpu"):
+        x = td.ones(500, dtype=td.float32)
+        kernel = td.RawKernel(
+            'extern "C" __global__ void twice(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }', "twice"
+        )
+        try:
+            kernel((1,), (32,), (x, 32))
+        except td.MissingLibraryError:
+            pytest.skip("needs a C++ compiler")
+        with td.profile() as p:
+            kernel((1,), (32,), (x, 32))
+    (row,) = [r for r in p.rows() if r["kind"] == "kernel"]
+    assert (row["name"], row["nbytes"]) == ("twice", 2000) and row["rate"] > 0
