@@ -325,9 +325,13 @@ def test_torch_program_beside_another(tmp_path, monkeypatch):
     assert row.state == "failed" and row.note == "no torch"
 
 
-def test_unknown_program_is_refused():
-    with pytest.raises(SystemExit):
-        command.arguments(["no_such"])
+@pytest.mark.parametrize(("asked", "said"), [(["heet"], "no program heet; did you mean 'heat'?"),
+                                             (["--device", "gpu"], 'unknown device "gpu"'),
+                                             (["--device", "cuda:99"], "--device: cuda:99: ")])
+def test_what_there_is_not_is_refused(asked, said, capsys):
+    with pytest.raises(SystemExit) as stop:
+        command.arguments(asked)
+    assert stop.value.code == 2 and said in capsys.readouterr().err
 
 
 def test_program_runs_by_itself(tmp_path):

@@ -17,7 +17,9 @@ body.td-page{max-width:70rem;margin:2rem auto;padding:0 1rem}
 .td-page td,.td-page th{padding:.2rem .7rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}
 .td-page td.n,.td-page th.n{text-align:right}.td-page .scroll{overflow-x:auto}.td-page .dim{color:var(--dim)}
 .td-page svg{display:block}.td-page svg text{fill:var(--dim);font:11px system-ui,sans-serif}
-.td-page .save{font-weight:600}
+.td-page .save{font-weight:600}.td-page .lanes{display:flex}.td-page .lanes .scroll{flex:1}
+.td-page .names{padding:22px 12px 0 0;font-size:12px;color:var(--dim)}
+.td-page .names div{height:26px;white-space:nowrap}
 """
 
 _COLOURS = {
@@ -26,6 +28,7 @@ _COLOURS = {
     "sort": "#0f9960", "solve": "#0f9960", "fourier": "#0f9960", "collective": "#634dbf",
     "compile": "#8f398f", "load": "#b58ab5", "wait": "#7a8594", "alloc": "#9fb3a8", "free": "#9fb3a8",
 }  # fmt: skip
+TOP, LANE = 22, 26  # pixels: above the lanes, for each
 MOST = 3000  # spans of a timeline: of more the longest
 
 
@@ -88,39 +91,38 @@ def profile_page(profile):
 # ---- the timeline ----
 
 
-def timeline(profile, width=1000):
+def timeline(profile):
     """A profile's records as a fragment of HTML: a lane for each host thread and device stream, time to the right. The
     pointer on a span tells what it is; a slider makes the lanes wider."""
     lanes = _lanes(profile)
     total = max((end for spans in lanes.values() for _, end, _ in spans), default=0.0)
     if not total:
-        return f'<style>{STYLE}</style><p class="td-page dim">nothing ran</p>'
-    left, high, rows = 130, 26, []
-    for i, (name, spans) in enumerate(lanes.items()):
-        y = 24 + i * high
-        rows.append(f'<text x="4" y="{y + 14}">{escape(name)}</text>')
-        rows += [
-            _span(left + begin / total * (width - left), (end - begin) / total * (width - left), y, r)
-            for begin, end, r in spans
-        ]
-    ticks = _ticks(total)
-    rows += [f'<text x="{left + t / total * (width - left):.1f}" y="14">{_duration(t)}</text>' for t in ticks]
-    height = 30 + high * len(lanes)
-    left_out = len(profile.records) - sum(map(len, lanes.values()))
-    note = f'<p class="dim">{left_out} short or instant records are not drawn.</p>' if left_out > 0 else ""
+        return f'<div class="td-page"><style>{STYLE}</style><p class="dim">nothing ran</p></div>'
+    # Places along the time are shares of the drawing's width: the slider stretches them and no text.
+    drawn = [f'<text x="{100 * t / total:.3f}%" y="14">{_duration(t)}</text>' for t in _ticks(total)]
+    for i, spans in enumerate(lanes.values()):
+        drawn += [_span(begin / total, (end - begin) / total, TOP + i * LANE, r) for begin, end, r in spans]
+    names = "".join(f"<div>{escape(name)}</div>" for name in lanes)
+    left_out = len([r for r in profile.records if _is_drawn(r)]) - sum(map(len, lanes.values()))
+    note = f'<p class="dim">the {left_out} shortest are not drawn</p>' if left_out else ""
     key = "".join(f'<span style="color:{_COLOURS[k]}">■</span> {k} ' for k in _kinds(lanes))
-    wider = "this.parentNode.querySelector('svg').style.width=this.value+'%'"
+    wider = "this.closest('div').querySelector('svg').style.width=this.value+'%'"
     return (
         f'<div class="td-page"><style>{STYLE}</style><p>{key}</p><label class="dim">width '
-        f'<input type="range" min="100" max="3000" value="100" oninput="{wider}" /></label><div class="scroll">'
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" preserveAspectRatio="none" '
-        f'style="width:100%;height:{height}px">{"".join(rows)}</svg></div>{note}</div>'
+        f'<input type="range" min="100" max="5000" value="100" oninput="{wider}" /></label>'
+        f'<div class="lanes"><div class="names">{names}</div><div class="scroll">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" style="width:100%;height:{TOP + LANE * len(lanes)}px">'
+        f"{''.join(drawn)}</svg></div></div>{note}</div>"
     )
+
+
+def _is_drawn(r):
+    return r.kind in _COLOURS and r.kind not in ("alloc", "free")
 
 
 def _lanes(profile):
     """{lane: [(begin, end, record)]}, hosts first."""
-    drawn = [r for r in profile.records if r.kind in _COLOURS and r.kind not in ("alloc", "free")]
+    drawn = [r for r in profile.named() if _is_drawn(r)]
     spans = [(f"host, thread {r.thread}", r.begin, r.end, r) for r in drawn if r.on is None]
     spans += [(f"{r.device}, stream {r.stream}", r.on, r.off, r) for r in drawn if r.on is not None]
     spans = sorted(spans, key=lambda s: s[1] - s[2])[:MOST]
@@ -135,13 +137,13 @@ def _kinds(lanes):
     return [k for k in _COLOURS if k in found]
 
 
-def _span(x, width, y, r):
+def _span(at, width, y, r):
     seconds = (r.off - r.on) if r.on is not None else (r.end - r.begin)
     rate = f", {r.nbytes / seconds / 1e9:.1f} GB/s" if r.nbytes and seconds and r.on is not None else ""
     size = f", {r.nbytes / 1e6:.3f} MB{rate}" if r.nbytes else ""
     tip = f"{r.kind} {r.name if r.name != r.kind else ''}: {_duration(seconds)}{size}\n{short(r.line)}"
     colour = _COLOURS[r.kind]
-    place = f'x="{x:.2f}" y="{y}" width="{max(width, 0.4):.2f}" height="18"'
+    place = f'x="{100 * at:.4f}%" y="{y}" width="{max(100 * width, 0.02):.4f}%" height="{LANE - 8}"'
     return f'<rect {place} fill="{colour}"><title>{escape(tip)}</title></rect>'
 
 

@@ -7,6 +7,9 @@ import pathlib
 import sys
 import time
 
+import treadle
+from treadle._words import near
+
 from . import machine, programs, report, run
 
 
@@ -23,7 +26,13 @@ def arguments(argv):
     options = parser.parse_args(argv)
     unknown = sorted(set(options.programs) - set(programs.ALL))
     if unknown:
-        parser.error(f"no program {', '.join(unknown)}; there are {', '.join(programs.ALL)}")
+        guess = near(unknown[0], programs.ALL)
+        parser.error(f"no program {', '.join(unknown)}{guess}; there are {', '.join(programs.ALL)}")
+    if options.device:
+        try:
+            treadle.device(options.device)
+        except (ValueError, RuntimeError) as e:
+            parser.error(f"--device: {e}")
     return options
 
 
