@@ -11,7 +11,7 @@ import doctor_programs
 import pytest
 
 import treadle as td
-from treadle._observe import _findings
+from treadle._observe import _findings, _source
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -160,11 +160,22 @@ def test_many_copies_have_a_price(tmp_path, way):
     assert copies["calls"] == 600 and copies["saved"] > 1e-4
 
 
-def test_arrays_that_change_are_not_the_same_array(tmp_path):
+@pytest.mark.parametrize(
+    "change",
+    [
+        "batch = numpy.full(5000, i * 1.0)",
+        "batch += 1",
+        "batch[:] = i",
+        "batch.fill(i)",
+        "numpy.copyto(batch, i)",
+        "step(batch)",
+    ],
+)
+def test_arrays_that_change_are_not_the_same_array(tmp_path, change):
     """Batches that are different each time are uploaded once each: nothing to say."""
     text = (
-        "import numpy, treadle as td\ntotal = td.zeros(5000)\nfor i in range(20):\n"
-        "    batch = numpy.full(5000, i * 1.0)\n    total = total + td.asarray(batch)\n    td.evaluate(total)\n"
+        "import numpy, treadle as td\ntotal, batch = td.zeros(5000), numpy.zeros(5000)\ndef step(x):\n    x += 1\n"
+        f"for i in range(20):\n    {change}\n    total = total + td.asarray(batch)\n    td.evaluate(total)\n"
     )
     write(tmp_path, "prog.py", text)
     _, _, err = run("--device", "null", "--doctor=json", "prog.py", cwd=tmp_path)
@@ -189,6 +200,31 @@ def test_claims_of_float64_are_true(expression, told):
         exec(code, space)
     assert (np.dtype(space["r"].dtype) == np.float64) or not told
     assert [f.id for f in d.findings if f.id == "float64"] == ["float64"] * told
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("if i % 4 == 0: seen.append(x.sum().item())", []),
+        ("seen.append(x.sum().item())", ["demand"]),
+        ("seen.append(parts['one'].sum().item())", ["demand"]),
+        ("seen.append((x + i)[3].item())", ["demand"]),
+        ("seen.append(x[i])", []),
+    ],
+)
+def test_looks_are_told_apart(line, told):
+    """Elements that are there, values that are computed for each look, looks in some rounds only."""
+    x = td.ones(30000, device="cpu")
+    space = {"x": x, "seen": [], "parts": {"one": x}}
+    text = f"for i in range(60):\n    x = x * 0.5\n    parts['one'] = x\n    {line}\n"
+    import linecache
+
+    linecache.cache["<looks>"] = len(text), None, text.splitlines(True), "<looks>"
+    with td.doctor() as d:
+        exec(compile(text, "<looks>", "exec"), space)
+    _source.at.cache_clear()  # the file's name stands for several texts here
+    found = [f.id for *_, finder in _findings.ROWS for f in finder(d.seen)]  # whatever it saves
+    assert [name for name in found if name in ("demand", "element-read")] == told, str(d)
 
 
 def test_kernels_compiled_again_are_named(found):

@@ -1,40 +1,39 @@
 """Finders of values that are looked at: elements one by one, numbers in the middle of a computation, waits, copies."""
 
 import ast
+import functools
 
 from .. import _core
 from . import _source, _trials
-from ._finding import by_line, bytes_text, finding, times_text
+from ._finding import by_line, bytes_text, finding, is_kernel, times_text
 
 # ---- elements ----
 
 
-def _whole(place):
-    """Code for a loop's line that adds elements up, or "": the loop is another."""
-    node = place.statement
-    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(place.loop, ast.For):
-        element = next((n for n in ast.walk(node.value) if isinstance(n, ast.Subscript)), None)
-        head = place.loop.iter
-        one = isinstance(place.loop.target, ast.Name) and isinstance(head, ast.Call) and len(head.args) == 1
-        if one and element and ast.unparse(element.slice) == place.loop.target.id and _called_range(head):
-            if not any(isinstance(p, ast.For) and p is not place.loop and p.lineno < node.lineno <= p.end_lineno
-                       for p in ast.walk(place.loop)):  # fmt: skip
-                part = f"{ast.unparse(element.value)}[:{ast.unparse(head.args[0])}]"
-                return (
-                    f"{ast.unparse(node.target)} += {ast.unparse(node.value).replace(ast.unparse(element), part)}.sum()"
-                )
+def _sum_of(place):
+    """Code for a loop's line that adds up x[i] over range(n): "s += x[:n].sum()"; "": the line does something else."""
+    node, loop = place.statement, place.loop
+    if not (isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(loop, ast.For)):
+        return ""
+    head, element = loop.iter, node.value
+    over_range = isinstance(head, ast.Call) and isinstance(head.func, ast.Name) and head.func.id == "range"
+    if not (over_range and len(head.args) == 1 and isinstance(element, ast.Subscript)):
+        return ""
+    if ast.unparse(element.slice) != ast.unparse(loop.target):
+        return ""
+    return f"{ast.unparse(node.target)} += {ast.unparse(element.value)}[:{ast.unparse(head.args[0])}].sum()"
+
+
+def _whole(place, decorator):
+    """Code that does the loop's work at once: a sum, else the loop in a compiled function; "": it is not known."""
+    if text := _sum_of(place):
+        return text
     if place.function:
-        return f"@numba.njit\ndef {place.function.name}({ast.unparse(place.function.args)}):"
+        return f"{decorator}\ndef {place.function.name}({ast.unparse(place.function.args)}):"
+    if place.loop is None:
+        return ""
     names = sorted({n.value.id for n in place.nodes if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)})
-    return (
-        f"@numba.njit\ndef loop({', '.join(names) or 'x'}):\n    ...  # the loop of line {place.loop.lineno}"
-        if place.loop
-        else ""
-    )
-
-
-def _called_range(node):
-    return isinstance(node.func, ast.Name) and node.func.id == "range"
+    return f"{decorator}\ndef loop({', '.join(names) or 'x'}):\n    ...  # the loop of line {place.loop.lineno}"
 
 
 def _element(seen, write):
@@ -57,14 +56,17 @@ def _element(seen, write):
             seconds=step * work.calls,
             what=f"{does} {work.calls} elements one by one",
             change="one operation on the whole array, or the loop in a function with @njit",
-            suggestion=_whole(place),
+            suggestion=_whole(place, "@numba.njit"),
             saved=max(step * work.calls - whole, 0.0),
             measured=True,
             how=f"a loop over elements beside one operation on {work.dtype} of shape {work.shape}",
         )
+    kernels = by_line(seen, is_kernel, "asked")
     for line, group in by_line(seen, _is_written if write else _is_read, "asked").items():
         place = _source.at(line)
-        if len(group) < 20 or not place or not (place.stores if write else place.indexes):
+        if len(group) < 20 or not place:
+            continue
+        if not (place.stores if write else _takes_elements(place, kernels.get(line, ()), len(group))):
             continue
         step, whole = _trials.elements((4096,), "float64", write, seen.device)
         yield finding(
@@ -75,7 +77,7 @@ def _element(seen, write):
             seconds=step * len(group),
             what=f"{does} {len(group)} elements of an array of treadle's one by one",
             change="one operation on the whole array, or the loop in a function with @treadle.jit",
-            suggestion=_whole(place),
+            suggestion=_whole(place, "@treadle.jit"),
             saved=max(step * len(group) - whole, 0.0),
             measured=True,
             how="a loop over elements beside one operation on an array of 4096",
@@ -84,6 +86,11 @@ def _element(seen, write):
 
 def _is_read(r):
     return r.kind == "read" or (r.kind == "copy_out" and r.nbytes <= 16)
+
+
+def _takes_elements(place, kernels, reads):
+    """Does the line read elements that are there? What is computed for each reading is a demand: another finding."""
+    return place.indexes and 2 * sum(k.nbytes > 32 for k in kernels) < reads
 
 
 def _is_written(r):
@@ -106,13 +113,16 @@ def _evaluations(group):
     return len({(r.thread, round(r.begin, 4)) for r in group})
 
 
+@functools.cache
+def _words():
+    """What names of recorded operations' kernels begin with."""
+    ops = {row[0] for row in _core.ops()} | {row[0] for row in _core.reductions()}
+    return ops | set("cast arange random take search copy values scan".split())
+
+
 def _is_expression(r):
-    """Is this a kernel of recorded operations, whose name lists them? The program's own run where they are launched."""
-    words = {row[0] for row in _core.ops()} | {row[0] for row in _core.reductions()} | _STEPS
-    return r.kind == "kernel" and r.name.partition(" ")[0] in words
-
-
-_STEPS = set("cast arange random take search copy values scan".split())
+    """Is this a kernel of recorded operations? The program's own kernels run where they are launched."""
+    return r.kind == "kernel" and r.name.partition(" ")[0] in _words()
 
 
 def demanded(seen):
@@ -123,12 +133,12 @@ def demanded(seen):
     found = {}
     for line, group in asked.items():
         place = _source.at(line)
-        if not place or not place.demands or place.stores or line in down:
+        if not place or not place.demands or place.stores or place.guarded or line in down:
             continue
         out = [r for r in group if r.kind == "copy_out"]
-        if place.indexes and len([r for r in out if r.nbytes <= 16]) >= 20:
-            continue  # elements one by one
         kernels = [r for r in group if r.kind != "copy_out"]
+        if _takes_elements(place, kernels, len(out)):
+            continue
         times = len(out) or _evaluations(kernels)
         if times >= 10 and kernels:
             again = len(compiled.get(line, ())) > max(3, 0.3 * len(kernels))  # and not once for all rounds
@@ -249,8 +259,8 @@ def find_transfer(seen):
             place,
             calls=len(group),
             seconds=seconds,
-            what=f"copies the same array of {bytes_text(nbytes)} {way} {times_text(len(group))}: "
-            f"{bytes_text(nbytes * len(group))}",
+            what=f"copies an array of {bytes_text(nbytes)} {way} {times_text(len(group))}, and the loop changes none "
+            f"of its names: {bytes_text(nbytes * len(group))}",
             change="copy it once, before the loop, and use the copy in it",
             saved=seconds * (len(group) - 1) / len(group),
             measured=True,

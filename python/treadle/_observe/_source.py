@@ -25,13 +25,16 @@ class Place:
         lines = texts[file].splitlines() if file in texts else linecache.getlines(file)
         self.text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         self.statement = self.loop = self.function = None
+        self.guarded = False  # by a condition with %: it comes in some rounds alone
         for node in _nodes(file, "".join(f"{x.rstrip()}\n" for x in lines)):
             if not node.lineno <= line <= node.end_lineno:
                 continue
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self.function, self.loop = node, None
             elif isinstance(node, ast.For | ast.While) and line > node.lineno:
-                self.loop = node
+                self.loop, self.guarded = node, False
+            elif isinstance(node, ast.If) and any(isinstance(n, ast.Mod) for n in ast.walk(node.test)):
+                self.guarded = True
             self.statement = node
 
     @functools.cached_property
@@ -75,15 +78,30 @@ class Place:
         return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and _is_element(n) for n in self.nodes)
 
     def is_fixed(self):
-        """Are all names of the line's values the same in each round of the loop? Unknown: False."""
-        if self.loop is None or self.statement is None:
-            return False
-        changed = {n.id for n in ast.walk(self.loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        changed |= {root for n in ast.walk(self.loop) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)
-                    for root in [_root(n)] if root}  # fmt: skip
+        """Are the arrays that the line copies the same in each round, as far as the loop's text shows? A name that is
+        assigned, written to, given to another call or has another method called may change. Unknown: False."""
         moved = [n for n in self.nodes if isinstance(n, ast.Call) and _called(n) in _MOVES]
-        names = {x.id for n in moved for x in ast.walk(n) if isinstance(x, ast.Name)}
-        return bool(moved) and not names & changed
+        if self.loop is None or not moved:
+            return False
+        names = {name for call in moved for name in _operands(call)}
+        return bool(names) and not names & _changed(self.loop)
+
+
+def _operands(call):
+    """The names of what a call like asarray(x) or x.get() copies."""
+    roots = {_root(a) for a in [*call.args, *(k.value for k in call.keywords)]}
+    return (roots if call.args else {_root(call.func)}) - {None}
+
+
+def _changed(loop):
+    """Names that a loop may give another value."""
+    found = set()
+    for n in ast.walk(loop):
+        if isinstance(n, ast.Name | ast.Subscript | ast.Attribute) and isinstance(n.ctx, ast.Store | ast.Del):
+            found.add(_root(n))
+        elif isinstance(n, ast.Call) and _called(n) not in _MOVES:
+            found |= {_root(a) for a in [*n.args, *(k.value for k in n.keywords)]} | {_root(n.func)}
+    return found
 
 
 _MOVES = _METHODS | set("asarray array to_device to cuda from_numpy as_tensor tensor".split())
@@ -111,7 +129,8 @@ def _is_number(call):
 
 def _is_element(node):
     index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return not any(isinstance(i, ast.Slice) or (isinstance(i, ast.Constant) and i.value in (None, ...)) for i in index)
+    texts_or_none = [i for i in index if isinstance(i, ast.Constant) and type(i.value) is not int]
+    return not texts_or_none and not any(isinstance(i, ast.Slice) for i in index)
 
 
 @functools.lru_cache(64)

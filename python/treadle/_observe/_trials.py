@@ -13,14 +13,16 @@ from .. import _core
 MOST = 32 << 20  # bytes of a trial's array
 
 
-def _best(f, rounds=3):
-    """Seconds of a call of f: the least of a few, after one that compiles."""
-    f()
-    least = 9.0
+def _both(f, g, rounds=12):
+    """Seconds of a call of f and of one of g: the least of a few, after one that compiles. They take turns, so that what
+    else the machine does at a time falls on both."""
+    f(), g()
+    least = [9.0, 9.0]
     for _ in range(rounds):
-        begin = time.perf_counter()
-        f()
-        least = min(least, time.perf_counter() - begin)
+        for i, call in enumerate((f, g)):
+            begin = time.perf_counter()
+            call()
+            least[i] = min(least[i], time.perf_counter() - begin)
     return least
 
 
@@ -54,7 +56,8 @@ def elements(shape, dtype, write, device):
         else:
             float(abs(a.sum()))
 
-    return _best(loop) / n, _best(whole)
+    one, all_of = _both(loop, whole, 4)
+    return one / n, all_of
 
 
 @functools.lru_cache(64)
@@ -63,11 +66,8 @@ def precisions(nbytes, device):
     n = max(min(nbytes, MOST) // 8, 1)
     scale = max(nbytes / 8 / n, 1.0)
 
-    def seconds(dtype):
-        a = _core.asarray(numpy.ones(n, dtype), device=device)
-        return scale * _best(lambda: _run(a * a + a), 15)
-
-    return seconds("float64"), seconds("float32")
+    double, single = (_core.asarray(numpy.ones(n, t), device=device) for t in ("float64", "float32"))
+    return [scale * t for t in _both(lambda: _run(double * double + double), lambda: _run(single * single + single))]
 
 
 @functools.lru_cache(64)
@@ -80,7 +80,7 @@ def columns(shape, strides, dtype):
     room = numpy.ones(span // numpy.dtype(dtype).itemsize + 64, dtype)
     apart = numpy.lib.stride_tricks.as_strided(room, shape, [abs(s) for s in strides])
     near = numpy.ones(shape, dtype)
-    return _best(apart.sum, 9), _best(near.sum, 9)
+    return _both(apart.sum, near.sum)
 
 
 @functools.lru_cache(64)
@@ -89,7 +89,7 @@ def orders(nbytes, device):
     side = max(int((min(nbytes, MOST) / 8) ** 0.5), 1)
     scale = max(nbytes / 8 / side**2, 1.0)
     a = _core.asarray(numpy.ones((side, side)), device=device)
-    return scale * _best(lambda: _run(a + a.T), 7), scale * _best(lambda: _run(a + a), 7)
+    return [scale * t for t in _both(lambda: _run(a + a.T), lambda: _run(a + a), 6)]
 
 
 @functools.lru_cache(16)
@@ -105,7 +105,8 @@ def demands(device):
         kept = [(a * 0.5).sum() for _ in range(10)]
         _run(*kept)
 
-    return max(_best(looked) - _best(recorded), 0.0) / 10
+    one_by_one, together = _both(looked, recorded)
+    return max(one_by_one - together, 0.0) / 10
 
 
 @functools.lru_cache(16)
@@ -120,7 +121,7 @@ def launches(nbytes, device):
             _core.evaluate(one * 2.0)
         _core.synchronize()
 
-    return _best(single, 7), _best(lambda: _run(all_of * 2.0), 7)
+    return _both(single, lambda: _run(all_of * 2.0), 6)
 
 
 @functools.lru_cache(64)
@@ -134,4 +135,4 @@ def calls(name, elements, dtype):
         run = [lambda: f(one), lambda: f(many, axis=1)]
     else:
         return None
-    return _best(run[0], 20), _best(run[1])
+    return _both(*run)

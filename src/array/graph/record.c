@@ -382,7 +382,7 @@ td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
         if (x[i].array)
             TD_TRY(td_broadcast(td_optab[op].name, &s, &x[i].array->view.shape, &s));
     if (td_watched())
-        td_tell_operands(td_optab[op].name, x, n, dt, &s);
+        td_tell_operands(td_optab[op].name, x, n, td_op_result(op, dt), &s);
     if ((st = td_now_apply(op, dt, x, n, d, &s, out)) != TD_SKIP)
         return st;
     st = make_sources(op, x, n, d, dt, src);

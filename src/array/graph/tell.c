@@ -14,13 +14,7 @@ dtype_of(const td_operand *x)
     return x->array ? td_array_dtype(x->array) : x->scalar.dt;
 }
 
-static bool
-is_single(td_dtype dt)
-{
-    return dt == TD_F32 || dt == TD_F16 || dt == TD_BF16 || dt == TD_C64;
-}
-
-/* Does an array of single precision become double because another operand is? */
+/* Does an array of float32 give float64 because another operand is that? */
 static bool
 is_widened(const td_operand *x, int n, td_dtype dt)
 {
@@ -29,10 +23,10 @@ is_widened(const td_operand *x, int n, td_dtype dt)
     for (int i = 0; i < n; i++) {
         td_dtype own = dtype_of(&x[i]);
 
-        narrow |= x[i].array && td_array_size(x[i].array) >= LEAST && is_single(own);
-        wide |= (x[i].array || !x[i].weak) && (own == TD_F64 || own == TD_C128);
+        narrow |= x[i].array && td_array_size(x[i].array) >= LEAST && own == TD_F32;
+        wide |= (x[i].array || !x[i].weak) && own == TD_F64;
     }
-    return n > 1 && narrow && wide && (dt == TD_F64 || dt == TD_C128);
+    return n > 1 && narrow && wide && dt == TD_F64;
 }
 
 /* The axis of more than one element along which the array's elements are closest; -1: there is none. */
