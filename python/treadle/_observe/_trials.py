@@ -14,8 +14,8 @@ MOST = 32 << 20  # bytes of a trial's array
 
 
 def _both(f, g, rounds=12):
-    """Seconds of a call of f and of one of g: the least of a few, after one that compiles. They take turns, so that what
-    else the machine does at a time falls on both."""
+    """Seconds of a call of f and of one of g: the least of a few, after one that compiles. They take turns, so that
+    what else the machine does at a time falls on both."""
     f(), g()
     least = [9.0, 9.0]
     for _ in range(rounds):
