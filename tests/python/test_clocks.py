@@ -140,3 +140,22 @@ print(json.dumps([time is again, time is real, type(real.perf_counter).__name__,
         True,
     ]
     assert run(tmp_path, text, "--lazy-clocks")[1] is True
+
+
+def test_clocks_can_be_replaced(tmp_path):
+    """By a test's mocks, in the program's files and in libraries, and put back."""
+    text = """
+import importlib, json, sys, time
+from unittest import mock
+real = sys.modules["time"]
+plain, said = real.time, []
+with mock.patch("time.time", return_value=5.0):
+    said += [time.time(), real.time()]
+with mock.patch.object(time, "time", return_value=6.0):
+    said += [time.time(), real.time()]
+with mock.patch.object(time, "sleep") as sleep:
+    time.sleep(100), real.sleep(100)
+said += [real.time is plain, time.time() > 1e9, sleep.call_count, time.sleep is real.sleep, importlib.reload(time) is time]
+print(json.dumps(said))
+"""
+    assert run(tmp_path, text) == [5.0, 5.0, 6.0, 6.0, True, True, 2, True, True]

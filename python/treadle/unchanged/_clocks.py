@@ -18,13 +18,16 @@ READS = set(
     "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time process_time_ns thread_time "
     "thread_time_ns".split()
 )
+_PLAIN = {name: getattr(time, name) for name in READS} | {n: getattr(timeit, n) for n in timeit.__all__}
 
 
-def _waiting(clock):
-    @functools.wraps(clock)
+def _waiting(name):
+    space = vars(time)
+
+    @functools.wraps(space[name])
     def read():
         _settle()
-        return clock()
+        return space[name]()  # a test may have put another clock there
 
     return read
 
@@ -39,6 +42,13 @@ class Module(types.ModuleType):
     def __getattr__(self, name):
         return getattr(self.__dict__["_td_real"], name)
 
+    def __setattr__(self, name, value):
+        """What a program puts into the module all have, as under Python; a clock that it puts back is Python's."""
+        setattr(self.__dict__["_td_real"], name, _PLAIN[name] if value is self.__dict__.get(name) else value)
+
+    def __delattr__(self, name):
+        delattr(self.__dict__["_td_real"], name)
+
     def __dir__(self):
         return dir(self.__dict__["_td_real"])
 
@@ -46,7 +56,7 @@ class Module(types.ModuleType):
         return repr(self.__dict__["_td_real"])
 
 
-_time = Module(time, {name: _waiting(getattr(time, name)) for name in READS})
+_time = Module(time, {name: _waiting(name) for name in READS})
 
 
 class Timer(timeit.Timer):

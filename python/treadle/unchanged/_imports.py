@@ -161,7 +161,8 @@ def import_module(name, package=None):
 
 def reload(module):
     """importlib.reload: the faces stay what they are."""
-    return module if isinstance(module, (_faces.Module, _Alias)) else _reload(module)
+    kept = isinstance(module, (_faces.Module, _Alias)) or module in _clocks.values()
+    return module if kept else _reload(module)
 
 
 def wait_at_clocks():
