@@ -98,6 +98,7 @@ _HOME = {
     "_compile._vectorize": "vectorize",
     "_vmap._vmap": "map vmap",
     "_observe._profile": "profile",
+    "_observe._doctor": "doctor",
     "_observe._debug": "debug",
     "_numpy._create": "asanyarray asarray_chkfinite ascontiguousarray asfortranarray isfortran require empty_like "
     "eye fromfunction full_like geomspace identity indices linspace logspace meshgrid ones_like tri tril triu "

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from . import _core, config
 from ._exchange._libraries import folders
+from ._words import near
 
-USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explain] [--keep NAME] script.py arguments…
+USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explain[=json|FILE]] [--doctor[=json|FILE]]
+                         [--keep NAME] [--lazy-clocks] script.py arguments…
        python -m treadle [options] -m module arguments…
        python -m treadle [options] -c code arguments…
        python -m treadle info
@@ -100,6 +102,31 @@ def _usage(status):
     return status
 
 
+# Options: does a value belong to them? None: it may.
+OPTIONS = {"device": True, "keep": True, "profile": None, "explain": None, "doctor": None}
+OPTIONS |= {"lazy-clocks": False, "help": False}
+
+
+def _options(rest):
+    """({option: value}, what follows them); ValueError with one line for what there is not."""
+    options = {}
+    while rest and rest[0].startswith("--"):
+        option, equal, value = rest.pop(0).partition("=")
+        name = option[2:]
+        if name not in OPTIONS:
+            known = ", ".join(f"--{n}" for n in OPTIONS)
+            guess = near(name, OPTIONS).replace("'", "--", 1).replace("'", "")
+            raise ValueError(f"there is no option {option}{guess}; options are {known}; usage: --help")
+        if OPTIONS[name] and not equal and rest:
+            value = rest.pop(0)
+        if OPTIONS[name] and not value:
+            raise ValueError(f"{option} needs a value: {option} NAME")
+        if OPTIONS[name] is False and equal:
+            raise ValueError(f"{option} takes no value, and got {value!r}")
+        options[name] = value
+    return options, rest
+
+
 def main(arguments):
     if arguments == ["info"]:
         info()
@@ -109,18 +136,13 @@ def main(arguments):
 
         licences(brief=len(arguments) > 1)
         return 0
-    options, rest = {}, list(arguments)
-    while rest and rest[0].startswith("--"):
-        name, equal, value = rest.pop(0).partition("=")
-        named = name in ("--device", "--keep")
-        if named and not equal and rest:
-            value = rest.pop(0)
-        if name not in ("--device", "--profile", "--explain", "--keep") or (named and not value):
-            return _usage(0 if name == "--help" else 2)
-        if name == "--profile" and value.endswith((".html", ".htm")):
-            print(f"--profile={value}: a trace is kept, JSON and no page: --profile=trace.json", file=sys.stderr)
-            return 2
-        options[name[2:]] = value
+    try:
+        options, rest = _options(list(arguments))
+    except ValueError as e:
+        print(f"python -m treadle: {e}", file=sys.stderr)
+        return 2
+    if "help" in options:
+        return _usage(0)
     if not rest or rest == ["-h"]:
         return _usage(0 if not options else 2)
     kind = rest.pop(0) if rest[0] in ("-m", "-c") else "script"
@@ -128,9 +150,16 @@ def main(arguments):
         return _usage(2)
     if "keep" in options:
         os.environ["TREADLE_KEEP"] = f"{os.environ.get('TREADLE_KEEP', '')} {options.pop('keep')}"
+    if "device" in options:
+        try:
+            _core.use(options["device"])
+        except (ValueError, RuntimeError) as e:
+            print(f"python -m treadle --device: {e}", file=sys.stderr)
+            return 2
+        options.pop("device")
     from .unchanged import _run
 
-    return _run.run(kind, rest[0], rest[1:], **options)
+    return _run.run(kind, rest[0], rest[1:], **{k.replace("-", "_"): v for k, v in options.items()})
 
 
 if __name__ == "__main__":

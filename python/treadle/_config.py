@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from . import _core
 from ._exchange import _host, _implicit
-from ._numpy._names import near
+from ._words import near
 
 
 class Config(SimpleNamespace):
@@ -29,6 +29,9 @@ class Config(SimpleNamespace):
         vars(self).update(
             check_bounds=True, implicit_host=_implicit.mode, fallback=_host.mode, crossover=None, **options
         )
+
+    def __getattr__(self, name):
+        raise AttributeError(f"treadle.config has no setting {name!r}{near(name, vars(self))}", name=name)
 
     def __setattr__(self, name, value):
         if name not in vars(self):

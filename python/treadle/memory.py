@@ -2,6 +2,7 @@
 
 from . import _core
 from ._core import device as _device
+from ._words import refusing as _refusing
 
 _KEEP = object()
 
@@ -41,3 +42,5 @@ def trim(device=None):
     where = _device(device)
     _core._spill_trim(where)
     where.memory_trim()
+
+__getattr__ = _refusing(__name__)

@@ -201,6 +201,13 @@ make_by_compiling(const making *m)
     return st;
 }
 
+/* Kernels of the program's own functions have those names in the IR; it is not there when one is loaded. */
+static const char *
+name_of(td_trace_kind kind, const making *m)
+{
+    return kind == TD_TRACE_compile && m->k->fn.name ? m->k->fn.name : m->k->name;
+}
+
 /* What is not on disk has not been loaded: no word of it. */
 static td_status
 traced(td_trace_kind kind, const making *m, td_status (*step)(const making *m))
@@ -211,7 +218,7 @@ traced(td_trace_kind kind, const making *m, td_status (*step)(const making *m))
     td_span_open(&span, kind, m->dev, NULL);
     st = step(m);
     if (st != TD_SKIP)
-        td_span_close(&span, st, m->k->name, 0);
+        td_span_close(&span, st, name_of(kind, m), 0);
     return st;
 }
 

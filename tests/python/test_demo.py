@@ -221,7 +221,7 @@ def test_table_and_progress(tmp_path):
     assert len(lines) == 2 + len(rows) and "10.0 ms" in lines[2] and "100×" in lines[2]
     out = io.StringIO()
     progress = run.Progress(1, out)
-    progress.begin()
+    progress.begin("a < b")
     progress.show(rows[0], "start")
     progress.show(rows[0], "numpy")
     progress.end(rows[0])
@@ -325,9 +325,13 @@ def test_torch_program_beside_another(tmp_path, monkeypatch):
     assert row.state == "failed" and row.note == "no torch"
 
 
-def test_unknown_program_is_refused():
-    with pytest.raises(SystemExit):
-        command.arguments(["no_such"])
+@pytest.mark.parametrize(("asked", "said"), [(["heet"], "no program heet; did you mean 'heat'?"),
+                                             (["--device", "gpu"], 'unknown device "gpu"'),
+                                             (["--device", "cuda:99"], "--device: cuda:99: ")])
+def test_what_there_is_not_is_refused(asked, said, capsys):
+    with pytest.raises(SystemExit) as stop:
+        command.arguments(asked)
+    assert stop.value.code == 2 and said in capsys.readouterr().err
 
 
 def test_program_runs_by_itself(tmp_path):
@@ -345,3 +349,59 @@ def test_machine_is_described():
     facts = machine.describe(SIDE)
     assert {"Processor", "Devices", "Computed on", "System", "Versions"} <= set(facts)
     assert json.dumps(facts)
+
+
+def test_order_without_a_gpu():
+    """What suits a CPU comes first, what is for a GPU last; nothing is lost; with a GPU the order stays."""
+    order = programs.in_order(programs.ALL, False)
+    assert sorted(order) == sorted(programs.ALL) and programs.in_order(programs.ALL, True) == list(programs.ALL)
+    assert order[: len(programs.CPU_FIRST)] == list(programs.CPU_FIRST)
+    assert {n in programs.FOR_GPU for n in order[-len(programs.FOR_GPU) :]} == {True}
+    assert programs.in_order(["matmul", "heat"], False) == ["heat", "matmul"]
+    assert programs.FOR_GPU | programs.WITH_COPIES <= set(programs.ALL) and not set(programs.CPU_FIRST) & programs.FOR_GPU
+    assert not order[0].startswith("raw/"), "the first row needs no compiler"
+
+
+@pytest.mark.parametrize(("name", "ratio", "on_gpu", "text"), [
+    ("heat", 0.5, False, ""), ("raw/life", 0.5, False, "written for a GPU"), ("raw/life", 0.5, True, ""),
+    ("vector_addition", 0.1, False, "written for a GPU; slower: its copies to the device and back are counted"),
+    ("vector_addition", 0.1, True, "slower: its copies to the device and back are counted"),
+    ("vector_addition", 2.0, True, ""), ("vector_addition", None, True, ""),
+])  # fmt: skip
+def test_remarks(name, ratio, on_gpu, text):
+    assert programs.remark(name, ratio, on_gpu) == text
+
+
+def demo(tmp_path, *args, **env):
+    package = str(pathlib.Path(td.__file__).parents[1])
+    command = [sys.executable, "-m", "treadle.demo", *args, "--device", "cpu", "--output", str(tmp_path)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                            env={**os.environ, "PYTHONPATH": package, **env})  # fmt: skip
+
+
+def test_stopped_demo_leaves_a_whole_page(tmp_path):
+    """Rows come one by one through a pipe; Ctrl-C ends it with what has run, in the table and on the page."""
+    import signal
+
+    with demo(tmp_path, "heat", "mandelbrot", "kernels/life") as process:
+        told = []
+        for line in process.stdout:
+            told.append(line)
+            if line.rstrip().endswith("ok"):
+                page = (tmp_path / "report.html").read_text(encoding="utf-8")
+                xml.etree.ElementTree.fromstring(page.removeprefix("<!DOCTYPE html>\n"))
+                os.killpg(process.pid, signal.SIGINT)
+                break
+        told += process.stdout.readlines()
+    text = "".join(told)
+    assert process.returncode == 130 and "stopped: 1 of 3 programs have run" in text and "Traceback" not in text
+    assert text.index("Heat equation") < text.index("stopped") < text.rindex("Heat equation")
+    assert "1 of 3 programs have run" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_without_a_compiler(tmp_path):
+    """A program in CUDA C++ says what it wants, and fails nothing."""
+    with demo(tmp_path, "raw/doubling", "--size", "small", PATH=str(tmp_path), TREADLE_CACHE_DIR=str(tmp_path)) as process:
+        text = process.stdout.read()
+    assert process.returncode == 0, text
+    assert "skipped: not run: CUDA C++ on the CPU needs a C++ compiler on PATH" in text and "1/1] Doubling" in text

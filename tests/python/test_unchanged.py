@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import treadle
+
 HERE = Path(__file__).parent
 NEVER = "1e18"  # elements: all arrays stay NumPy's
 
@@ -377,7 +379,39 @@ def test_explain_and_profile(tmp_path):
     assert "prog.py:10" in err and "what would help most" in err, err
     assert (tmp_path / "trace.json").exists()
     status, out, err = run("--profile=t.html", path, cwd=tmp_path, PYTHONPATH=pythonpath())
-    assert (status, out) == (2, "") and "JSON and no page" in err and not (tmp_path / "t.html").exists()
+    assert (status, out) == (0, "True\n") and "<svg" in (tmp_path / "t.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--devic", "cpu"], "there is no option --devic; did you mean --device?"),
+        (["--explian"], "there is no option --explian; did you mean --explain?"),
+        (["--docter=json"], "there is no option --docter; did you mean --doctor?"),
+        (["--zzz"], "there is no option --zzz; options are --device, "),
+        (["--device="], "--device needs a value: --device NAME"),
+        (["--lazy-clocks=1"], "--lazy-clocks takes no value, and got '1'"),
+        (["--device", "nonsense"], 'unknown device "nonsense": there are "cpu"'),
+        (["--device", "cuda:99"], "cuda:99: "),
+    ],
+)
+def test_wrong_options_are_told_in_one_line(options, said):
+    status, out, err = run(*options, "-c", "print(1)")
+    assert (status, out, err.count("\n")) == (2, "", 1), err
+    assert err.startswith("python -m treadle") and said in err
+
+
+@pytest.mark.skipif(treadle.devices()[0].kind == "cuda", reason="there is a GPU")
+def test_no_gpu_is_told_in_one_line():
+    status, out, err = run("--device", "cuda:0", "-c", "print(1)")
+    assert (status, out, err.count("\n")) == (2, "", 1) and "no CUDA device" in err and 'use the device "cpu"' in err
+
+
+@pytest.mark.parametrize("name", ["np.sin", "np.sum", "np.linalg.norm", "np.arange", "np.add.reduce", "np.fft.rfft", "np.ndarray.sum"])
+def test_help_is_numpys(name):
+    code = f"import inspect, numpy as np\nhelp({name})\ntry:\n    print(inspect.signature({name}))\nexcept ValueError as e:\n    print(e)"
+    status, ours, err = run("-c", code)
+    assert (status, ours) == run("-c", code, treadle=False)[:2], err
 
 
 def test_big_work_moves(tmp_path):

@@ -1,5 +1,6 @@
 """What treadle says of itself and of mistakes: texts for help(), names that are nearly right, what to do instead."""
 
+import importlib
 import inspect
 
 import numpy as np
@@ -15,6 +16,32 @@ def test_misspelt_settings_raise(name, meant):
         setattr(td.config, name, "warn")
     assert not hasattr(td.config, name)
     assert (f"did you mean '{meant}'" in str(error.value)) == (meant is not None)
+
+
+@pytest.mark.parametrize("name, meant", [("fallbak", "fallback"), ("check_bound", "check_bounds"), ("q", None)])
+def test_misspelt_settings_that_are_read(name, meant):
+    with pytest.raises(AttributeError, match=f"no setting '{name}'") as error:
+        getattr(td.config, name)
+    assert (f"did you mean '{meant}'" in str(error.value)) == (meant is not None)
+
+
+@pytest.mark.parametrize(
+    "module, name, meant",
+    [
+        ("cuda", "to_devic", "to_device"), ("cuda", "jitt", "jit"), ("torch", "tensr", "tensor"), ("torch.nn", "Linaer", "Linear"),
+        ("torch.nn.functional", "rellu", "relu"), ("torch.optim", "Adm", "Adam"), ("fft", "rffft", "rfft"),
+        ("cupyx", "scater_add", "scatter_add"), ("testing", "asert_allclose", "assert_allclose"), ("cuda", "zzz", None),
+        ("torch", "zzz", None), ("executor", "DeviceExecuter", "DeviceExecutor"), ("linalg", "slove", "solve"),
+        ("random", "nomal", "normal"), ("memory", "statss", "stats"), ("scipy.special", "erff", "erf"), ("pycuda.driver", "InOt", "InOut"),
+        ("distributed", "alreduce", "all_reduce"), ("types", "flot32", "float32"), ("special", "erff", "erf"),
+    ],
+)  # fmt: skip
+def test_misspelt_names_of_faces_are_told(module, name, meant):
+    face = importlib.import_module(f"treadle.{module}")
+    with pytest.raises(AttributeError, match=name) as error:
+        getattr(face, name)
+    assert (f"did you mean '{meant}'" in str(error.value)) == (meant is not None)
+    assert not hasattr(face, name) and not hasattr(face, "__no_such__")
 
 
 def test_settings_that_exist_are_taken():
@@ -44,11 +71,14 @@ def test_what_cannot_be_held_is_said():
             td.asarray(bad)
         assert dtype in str(error.value) and "give dtype=" in str(error.value)
     assert td.asarray(["1", "2.5"], dtype=float).tolist() == [1.0, 2.5]
+    for text in (["a"], [b"a"], np.array(["a"]), np.array([b"a"]), [["a", "b"]]):
+        with pytest.raises(TypeError, match=r"text; keep it in NumPy's array, .*numpy\.unique") as error:
+            td.asarray(text)
 
 
 @pytest.mark.skipif(any(d.kind == "cuda" for d in td.devices()), reason="there is a GPU")
 def test_a_missing_gpu_is_told_with_what_is_there():
-    with pytest.raises(td.DeviceError, match='the device "cpu" is there'):
+    with pytest.raises(td.DeviceError, match='no CUDA device.*use the device "cpu"'):
         td.zeros(3, device="cuda:0")
 
 

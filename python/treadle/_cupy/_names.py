@@ -5,6 +5,8 @@ Modules of treadle's ask `refusal` when a name is not there; docs/cupy.md (tools
 
 from fnmatch import fnmatchcase
 
+from .._words import near_in
+
 _SPARE = "a handle of a library's for CuPy's own calls of it; treadle's libraries are its functions"
 _GRAPHS = "stream.begin_capture() and end_capture() give a treadle.cuda.Graph, which has launch() and upload()"
 _POOLS = "treadle.memory serves the device's pool"
@@ -88,4 +90,4 @@ def refusal(module, name):
     first, dot, rest = module.partition(".")
     ours = {"cupy": "treadle", "cupyx": "treadle.cupyx"}[first] + dot + rest
     why = reason(module, name) or "docs/cupy.md lists CuPy's names"
-    return f"module '{ours}' has no attribute '{name}': {why}"
+    return f"module '{ours}' has no attribute '{name}': {why}{near_in(ours, name)}"

@@ -9,6 +9,7 @@ program), "allow", or "error" (NotImplementedError). ``treadle.fallbacks()`` lis
 import collections
 import copy
 import threading
+import time
 import warnings
 
 from .. import _core
@@ -18,13 +19,14 @@ MODES = ("warn", "allow", "error")
 _DTYPES = "?bBhHiIlLqQefdFD"  # NumPy's characters of the dtypes that arrays here have
 
 mode = "warn"
-_sites = {}  # (name, file, line): [calls, bytes]
+_sites = {}  # (name, file, line): [calls, bytes, nanoseconds]
 _warned = set()
 _lock = threading.Lock()  # for both: calls of several threads are counted one by one
 
 
 def note(name, nbytes, why=None, how="is computed by NumPy on the host"):
-    """Counts a fallback of the function called name that moves nbytes, and tells of it as config.fallback says."""
+    """Counts a fallback of the function called name that moves nbytes, and tells of it as config.fallback says; its
+    entry, to which who times the function adds the nanoseconds."""
     at = site()
     reason = f": {why}" if why else ""
     if mode == "error":
@@ -32,7 +34,7 @@ def note(name, nbytes, why=None, how="is computed by NumPy on the host"):
             f"{name} {how}{reason} ({nbytes} bytes), and treadle.config.fallback is 'error'"
         )
     with _lock:
-        entry = _sites.setdefault((name, *at), [0, 0])
+        entry = _sites.setdefault((name, *at), [0, 0, 0])
         entry[0] += 1
         entry[1] += nbytes
         new = mode == "warn" and (name, at) not in _warned
@@ -41,13 +43,20 @@ def note(name, nbytes, why=None, how="is computed by NumPy on the host"):
     if new:
         text = f"{name} {how}{reason}; treadle.fallbacks() lists such calls"
         warnings.warn_explicit(text, _core.PerformanceWarning, *at)
+    return entry
+
+
+def timed():
+    """{(name, file, line): (calls, bytes, nanoseconds)} of all that NumPy computed on the host."""
+    with _lock:
+        return {key: tuple(entry) for key, entry in _sites.items()}
 
 
 def fallbacks(clear=False):
     """A list of (name, "file:line", calls, bytes) of what NumPy computed on the host, most bytes first; with clear
     counting and warning start anew."""
     with _lock:
-        rows = [(name, f"{file}:{line}", *entry) for (name, file, line), entry in _sites.items()]
+        rows = [(name, f"{file}:{line}", *entry[:2]) for (name, file, line), entry in _sites.items()]
         if clear:
             _sites.clear()
             _warned.clear()
@@ -181,8 +190,11 @@ def _run(name, f, args, kwargs, why, serves_cpu):
     kwargs = {k: trip.down(v) for k, v in kwargs.items() if k != "out"}
     if out is not None:
         kwargs["out"] = trip.out(out)
-    if not serves_cpu or (trip.device is not None and trip.device.kind != "cpu"):
-        note(name, trip.nbytes, why)
+    counts = not serves_cpu or (trip.device is not None and trip.device.kind != "cpu")
+    entry = note(name, trip.nbytes, why) if counts else None
+    begin = time.perf_counter_ns()
     r = f(*args, **kwargs)
     trip.back()
+    if entry:
+        entry[2] += time.perf_counter_ns() - begin
     return trip.up(r)

@@ -13,6 +13,7 @@ The lookup of names (treadle.__getattr__), docs/numpy.md (tools/numpy_page.py) a
 """
 
 from .._cupy import _names as _cupys
+from .._words import near
 
 # NumPy's own: types, constants, questions about dtypes, its settings and modules.
 NUMPY = set(
@@ -100,14 +101,6 @@ LEFT_OUT_OF = {
     "polynomial": {"a tool for testing NumPy itself": "test"},
     "ndarray": {"arrays here have no subclasses": "__array_finalize__"},
 }
-
-
-def near(name, names):
-    """"; did you mean 'x'?" of the name among names that is most like `name`, or nothing."""
-    import difflib
-
-    found = difflib.get_close_matches(name, names, 1, 0.7)
-    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def find(name):

@@ -1,12 +1,12 @@
 """treadle.profile: what ran, when, and for which line of the program."""
 
+import contextlib
 import json
+import time
 from collections import namedtuple
 
 from .. import _core
 from . import _html
-
-_HEAD = ("kind", "name", "calls", "total ms", "mean ms", "MB", "GB/s", "% peak", "line")
 
 Record = namedtuple("Record", "kind name line asked device stream thread failed nbytes begin end on off")
 Record.__doc__ = """One thing that was done. Times are seconds since the profile began.
@@ -15,9 +15,37 @@ kind: kernel, copy_in (from the host), copy_out (to it), copy (within the device
 graph (kernels launched as one), alloc, free, compile, load (of a kernel from disk), wait. line: "file.py:12", where the
 program wrote what was computed. asked: where it was asked for, the line that needed its value; the same for what is
 done at once. begin, end: the call. on, off: the device's work, None where there is none. nbytes: read and
-written, or allocated."""
+written, or allocated; of a kernel of the program's own, of the arrays that it was given.
 
+widen, stride and read are notes that take no time: an operation of float32 gives float64 because of another operand; an
+operand's elements do not lie side by side; one element of an array is read in the host's memory."""
+
+_NOTES = ("free", "widen", "stride", "read")  # that take no time
 _DEVICE = ("kernel", "copy_in", "copy_out", "copy", "fill", "gemm", "graph")
+
+
+_measuring = []  # when those began that are under way
+_aside = []  # (begin, end) in the clock's nanoseconds: treadle measured something for itself
+
+
+@contextlib.contextmanager
+def aside():
+    """What is done within is treadle's own measuring: no profile lists it."""
+    begin = time.monotonic_ns()
+    _measuring.append(begin)
+    try:
+        yield
+    finally:
+        _measuring.pop()
+        _aside.append((begin, time.monotonic_ns()))
+
+
+def is_measuring():
+    return bool(_measuring)
+
+
+def _is_aside(ns):
+    return any(begin <= ns <= end for begin, end in _aside)
 
 
 class profile:
@@ -27,6 +55,7 @@ class profile:
         ...
     print(p)                     # a table: what took the time, by line
     p.save("trace.json")         # for https://ui.perfetto.dev or chrome://tracing
+    p.save("profile.html")       # a page with the timeline
 
     records: all Records; zero: the clock's nanoseconds when the first began. The device's times are read afterwards:
     nothing waits for it while the program runs."""
@@ -53,34 +82,54 @@ class profile:
     def _collect(self):
         first, self._from = self._from, None
         last = _core._trace_stop()
-        rows = _core._trace_records(first, last)
+        rows = [r for r in _core._trace_records(first, last) if not _is_aside(r[9])]
         self.dropped = _core._trace_dropped()
         self.zero = min((r[9] for r in rows), default=0)
         self.records = [_record(r, self.zero) for r in rows]
 
-    def rows(self):
+    def named(self):
+        """The records; expressions, which are compiled under a hash, by the name of the kernel that their thread
+        launched next."""
+        after, named = {}, []
+        for r in reversed(self.records):
+            if r.kind == "kernel":
+                after[r.thread] = r.name
+            elif r.kind in ("compile", "load") and r.name.startswith("k_"):
+                r = r._replace(name=after.get(r.thread, r.name))
+            named.append(r)
+        return named[::-1]
+
+    def rows(self, named=False):
         """Groups by line and name, the longest first: dicts of kind, name, line, device, calls, seconds, nbytes,
-        rate (bytes a second) and share (of the device's bandwidth); the last two None where not known."""
+        rate (bytes a second) and share (of the device's bandwidth); the last two None where not known. named: what is
+        compiled goes by its kernel's name, as in the table."""
         groups = {}
-        for r in self.records:
-            if r.kind != "free":
+        for r in self.named() if named else self.records:
+            if r.kind not in _NOTES:
                 groups.setdefault((r.kind, r.name, r.line, r.device), []).append(r)
-        peak = {d: _core._bandwidth(d) for d in {r.device for r in self.records if r.kind in _DEVICE}}
+        with aside():
+            peak = {d: _core._bandwidth(d) for d in {r.device for r in self.records if r.kind in _DEVICE}}
         rows = [_row(key, group, peak) for key, group in groups.items()]
         return sorted(rows, key=lambda r: -r["seconds"])
 
+    HEAD = ("kind", "name", "calls", "total ms", "mean ms", "MB", "GB/s", "% peak", "line")
+
+    def cells(self, limit=None):
+        """The groups' rows of the table, as texts under HEAD."""
+        return [_cells(r) for r in self.rows(named=True)[:limit]]
+
     def table(self, limit=40):
         """The groups as text, at most `limit` of them."""
-        rows = self.rows()
-        cells = [_HEAD] + [_cells(r) for r in rows[:limit]]
-        width = [max(len(c[i]) for c in cells) for i in range(len(_HEAD))]
-        text = ["  ".join(map(_pad, range(len(_HEAD)), line, width)).rstrip() for line in cells]
-        return "\n".join(text + self._missing(len(rows) - limit))
+        cells = [self.HEAD] + self.cells(limit)
+        width = [max(len(c[i]) for c in cells) for i in range(len(self.HEAD))]
+        text = ["  ".join(map(_pad, range(len(self.HEAD)), line, width)).rstrip() for line in cells]
+        return "\n".join(text + self._missing(limit))
 
     __str__ = table
 
-    def _missing(self, more):
-        """What a table that leaves `more` groups out says below its rows."""
+    def _missing(self, shown):
+        """What a table of so many groups says below its rows."""
+        more = len(self.rows()) - shown
         notes = [f"… and {more} more"] if more > 0 else []
         if self.dropped:
             notes.append(f"{self.dropped} records found no room and are missing")
@@ -88,12 +137,21 @@ class profile:
 
     def _repr_html_(self):
         """The table and a timeline, for notebooks."""
-        rows, limit = self.rows(), 40
-        shown = _html.table(_HEAD, map(_cells, rows[:limit]), notes=self._missing(len(rows) - limit))
-        return shown + _html.timeline(self.records)
+        from . import _page
+
+        limit = 40
+        return _html.table(self.HEAD, self.cells(limit), notes=self._missing(limit)) + _page.timeline(self)
 
     def save(self, path):
-        """Writes a Chrome trace (JSON), which Perfetto opens: a lane for each host thread and device stream."""
+        """Writes a Chrome trace (JSON), which Perfetto opens: a lane for each host thread and device stream; to a file
+        named *.html a page with the timeline and the table, which needs no other file. OSError: it cannot be
+        written."""
+        if str(path).endswith((".html", ".htm")):
+            from . import _page
+
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(_page.profile_page(self))
+            return
         with open(path, "w", encoding="utf-8") as f:
             json.dump({"traceEvents": self._events(), "displayTimeUnit": "ms"}, f)
 

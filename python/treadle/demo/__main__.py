@@ -1,11 +1,16 @@
 """`python -m treadle.demo`: run the programs, print the table, write the report."""
 
 import argparse
+import importlib
+import os
 import pathlib
 import sys
 import time
 
-from . import programs, report, run
+import treadle
+from treadle._words import near
+
+from . import machine, programs, report, run
 
 
 def arguments(argv):
@@ -21,20 +26,42 @@ def arguments(argv):
     options = parser.parse_args(argv)
     unknown = sorted(set(options.programs) - set(programs.ALL))
     if unknown:
-        parser.error(f"no program {', '.join(unknown)}; there are {', '.join(programs.ALL)}")
+        guess = near(unknown[0], programs.ALL)
+        parser.error(f"no program {', '.join(unknown)}{guess}; there are {', '.join(programs.ALL)}")
+    if options.device:
+        try:
+            treadle.device(options.device)
+        except (ValueError, RuntimeError) as e:
+            parser.error(f"--device: {e}")
     return options
 
 
+def write(page, text):
+    """The page is there as a whole at any time."""
+    part = page.with_suffix(".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(page)
+
+
 def main(argv=None):
-    """The exit code: 1 if a program crashed or its results differ from NumPy's, else 0."""
+    """The exit code: 1 if a program crashed or its results differ from NumPy's, 130 after Ctrl-C, else 0."""
     options = arguments(argv)
-    names = options.programs or list(programs.ALL)
-    begin = time.perf_counter()
-    rows, facts = run.run(names, options.module, options.device, options.size, options.output)
+    if options.device:
+        os.environ["TREADLE_DEVICE"] = options.device
+    on_gpu = machine.chosen_device(importlib.import_module(options.module)).startswith("cuda")
+    names = options.programs or programs.in_order(programs.ALL, on_gpu)
+    if not on_gpu:
+        print("No GPU: programs that suit a CPU come first; those written for a GPU say so.", flush=True)
     page = pathlib.Path(options.output) / "report.html"
-    page.write_text(report.page(rows, facts, time.time()), encoding="utf-8")
-    print(f"\n{run.table(rows)}\n\n{time.perf_counter() - begin:.0f} s; report: {page}")
-    return 1 if run.failed(rows) else 0
+    begin = time.perf_counter()
+
+    def after(rows, facts, total):
+        write(page, report.page(rows, facts, time.time(), total))
+
+    rows, _ = run.run(names, options.module, options.device, options.size, options.output, after)
+    if rows:
+        print(f"\n{run.table(rows)}\n\n{time.perf_counter() - begin:.0f} s; report: {page}", flush=True)
+    return 130 if len(rows) < len(names) else 1 if run.failed(rows) else 0
 
 
 if __name__ == "__main__":

@@ -52,6 +52,18 @@ NAMES = (
 # Ordinary PyTorch programs, which run as they stand (torch_programs.py).
 TORCH = ("torch/digits_classifier",)
 
+# Where there is no GPU these come first: they are quick to finish, and a CPU shows what it can in them.
+CPU_FIRST = ("heat", "black_scholes", "monte_carlo_pi", "mandelbrot", "image_filters", "kmeans")
+
+# Written to show a GPU: its memory beside the host's, streams, blocks of threads that share memory.
+FOR_GPU = frozenset(
+    "vector_addition kernels/overlap kernels/shared_matmul kernels/warp_reduction kernels/life raw/doubling "
+    "raw/tiled_product raw/transpose raw/convolution raw/life raw/histogram raw/streams".split()
+)
+
+# Whose time contains copies to the device and back, which NumPy does not make.
+WITH_COPIES = frozenset("vector_addition kernels/overlap raw/streams".split())
+
 # Programs that start processes of their own and are run as a whole.
 APART = ("distributed/covariance",)
 
@@ -59,6 +71,25 @@ ALL = NAMES + TORCH
 
 # Modules that only some programs want, and the package that brings each.
 PACKAGES = {"sklearn": "scikit-learn", "skimage": "scikit-image"}
+
+
+def in_order(names, on_gpu):
+    """The names as the demonstration runs them: without a GPU those first that suit a CPU, and last those for a GPU."""
+    if on_gpu:
+        return list(names)
+    first = [n for n in CPU_FIRST if n in names]
+    rest = [n for n in names if n not in first]
+    return first + sorted(rest, key=lambda n: n in FOR_GPU)
+
+
+def remark(name, ratio, on_gpu):
+    """What a reader of the row should know: for whom the program is, what its time contains; "" for nothing."""
+    said = []
+    if name in FOR_GPU and not on_gpu:
+        said.append("written for a GPU")
+    if name in WITH_COPIES and ratio is not None and ratio < 1:
+        said.append("slower: its copies to the device and back are counted")
+    return "; ".join(said)
 
 
 def folder():
@@ -94,6 +125,12 @@ def load(name, module="treadle"):
     program.__file__ = str(path)
     exec(compile(tree, str(path), "exec"), vars(program))
     return program
+
+
+def title_of(name):
+    """The title of a program that has not been loaded."""
+    text = (folder() / f"{name}.py").read_text(encoding="utf-8")
+    return ast.get_docstring(ast.parse(text)).splitlines()[0]
 
 
 def title(program):

@@ -121,7 +121,8 @@ def section(row):
             f"<dt>Check</dt><dd>error {scientific(row.error)}, at most "
             f"{scientific(row.tolerance)} allowed: {escape(row.why)}</dd>"
         )
-    note = f'<p class="note">{escape(row.note)}</p>' if row.note else ""
+    kind = "fine" if row.state == "ok" else "note"
+    note = f'<p class="{kind}">{escape(row.note)}</p>' if row.note else ""
     trace = f"<pre>{escape(row.traceback)}</pre>" if row.state == "failed" and row.traceback else ""
     pictures = "".join(picture(item) for item in row.pictures)
     gallery = f'<div class="gallery">{pictures}</div>' if pictures else ""
@@ -134,8 +135,10 @@ def section(row):
 </section>"""
 
 
-def page(rows, facts, when):
-    """The whole page. `facts` are pairs about the machine, `when` seconds since 1970."""
+def page(rows, facts, when, total=None):
+    """The whole page. `facts` are pairs about the machine, `when` seconds since 1970; `total`: how many programs
+    there are to be, where not all have run yet."""
+    unfinished = f'<p class="note">{len(rows)} of {total} programs have run.</p>' if total and total > len(rows) else ""
     date = datetime.datetime.fromtimestamp(when).astimezone().strftime("%d %B %Y, %H:%M %Z")
     machine = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())
     sections = "\n".join(section(row) for row in rows)
@@ -157,7 +160,7 @@ Those in <code>examples/kernels</code> and <code>examples/raw</code> write kerne
 them stands NumPy code that computes the same. Those in <code>examples/torch</code> are PyTorch
 programs, which run as they stand; PyTorch takes NumPy's place there, where it is installed.</p>
 </header>
-{table(rows)}
+{unfinished}{table(rows)}
 <p class="fine">NumPy and treadle: the median of repeated calls. First call: treadle's, with an
 empty kernel cache, so that it contains compiling. Times end when every result exists in memory.
 The average is the geometric mean. Error: the largest difference from NumPy's result, relative,

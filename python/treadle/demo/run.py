@@ -22,7 +22,7 @@ class Row:
 
     def __init__(self, name):
         self.name = name
-        self.title = name
+        self.title = programs.title_of(name) if name in programs.ALL else name
         self.story, self.size = [], {}
         self.kernels = False  # NumPy's side is another text
         self.peer = "NumPy"  # who runs the same program
@@ -45,7 +45,8 @@ class Row:
             setattr(self, kind, event["seconds"])
         elif kind == "missing":
             self.state = "missing"
-            self.note = f"not run: pip install {event['package']}"
+            package = event.get("package")
+            self.note = f"not run: pip install {package}" if package else f"not run: {event['why']}"
         else:
             ok = event.pop("ok", None)
             vars(self).update(event)
@@ -138,12 +139,12 @@ class Progress:
         self.total, self.out = total, out or sys.stdout
         self.count = 0
 
-    def begin(self):
+    def begin(self, title):
         self.count += 1
+        print(f"[{self.count}/{self.total}] {title}\n      ", end="", flush=True, file=self.out)
 
     def show(self, row, stage):
         texts = {
-            "start": f"[{self.count}/{self.total}] {row.title}\n      ",
             "numpy": f"{row.peer} {duration(row.numpy)}",
             "first": f"   treadle first {duration(row.first)}",
             "treadle": f", then {duration(row.treadle)}   {times_faster(row.ratio)}",
@@ -184,26 +185,34 @@ def table(rows):
     return "\n".join(out)
 
 
-def run(names, module="treadle", device=None, size=None, folder="demo"):
+def run(names, module="treadle", device=None, size=None, folder="demo", after=None):
     """Run the named programs; the rows and the machine's description.
 
     `size` is a key of the programs' SIZES; by default what suits the device. Pictures are left in
-    `folder`.
+    `folder`. after(rows, facts, total) is called when a row has come. Ctrl-C ends it with the rows that have come.
     """
     if device:
         os.environ["TREADLE_DEVICE"] = device
     facts = machine.describe(module)
-    size = size or ("cuda" if facts["Computed on"].startswith("cuda") else "cpu")
+    on_gpu = facts["Computed on"].startswith("cuda")
+    size = size or ("cuda" if on_gpu else "cpu")
     pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
     progress = Progress(len(names))
     rows = []
-    for name in names:
-        progress.begin()
-        with tempfile.TemporaryDirectory(prefix="treadle-demo-") as cache:
-            env = child_environment(device, cache)
-            row = run_program(name, module, size, folder, env, progress.show)
-        progress.end(row)
-        rows.append(row)
+    try:
+        for name in names:
+            progress.begin(programs.title_of(name))
+            with tempfile.TemporaryDirectory(prefix="treadle-demo-") as cache:
+                env = child_environment(device, cache)
+                row = run_program(name, module, size, folder, env, progress.show)
+            said = programs.remark(name, row.ratio, on_gpu)
+            row.note = "; ".join(filter(None, (row.note, said)))
+            rows.append(row)
+            if after:
+                after(rows, facts, len(names))
+            progress.end(row)
+    except KeyboardInterrupt:
+        print(f"\nstopped: {len(rows)} of {len(names)} programs have run", flush=True)
     return rows, facts
 
 

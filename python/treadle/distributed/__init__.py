@@ -20,6 +20,7 @@ computed first. With ``wait=False`` they return a Work, whose wait() gives the a
 A process that dies breaks the groups that it is in: calls raise PeerError in finite time, also those that wait already.
 """
 
+from .._words import near_in
 from ._errors import DistributedError, PeerError
 from ._group import REDUCTIONS, Group, Work
 from ._process import BACKENDS, _group, _state, abort, finalize, init, is_initialized, launched
@@ -157,7 +158,7 @@ def __getattr__(name):
         from . import _dask
 
         return getattr(_dask, name)
-    raise AttributeError(f"module 'treadle.distributed' has no attribute {name!r}")
+    raise AttributeError(f"module 'treadle.distributed' has no attribute {name!r}{near_in(__name__, name)}", name=name)
 
 
 __all__ = [

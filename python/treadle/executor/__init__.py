@@ -4,6 +4,9 @@
         squares = list(ex.map(lambda x: x * x, range(1_000_000)))
 """
 
+from .._words import refusing as _refusing
 from ._executor import DeviceExecutor
 
 __all__ = ["DeviceExecutor"]
+
+__getattr__ = _refusing(__name__)

@@ -18,6 +18,7 @@ import numpy
 
 from .. import _core
 from .._exchange import _host
+from .._words import near
 from ._names import NAMES
 
 TABLES = {}  # module -> Table, of the modules that have been imported
@@ -62,7 +63,8 @@ class Table:
             return getattr(importlib.import_module(f"{__package__}.{self.home[name]}"), name)
         full = f"scipy.{self.module}.{name}"
         if name.startswith("_") or name not in self.status and "scipy" not in sys.modules:
-            raise AttributeError(f"module 'treadle.scipy.{self.module}' has no attribute '{name}'")
+            guess = "" if name.startswith("_") else near(name, self.status)
+            raise AttributeError(f"module 'treadle.scipy.{self.module}' has no attribute '{name}'{guess}", name=name)
         try:
             there = importlib.import_module(f"scipy.{self.module}")
         except ImportError:

@@ -4,6 +4,7 @@ with treadle, loops over dtypes and orders. Other names are numpy.testing's own.
 
 from numpy import testing as _numpys
 
+from .._words import near
 from ._arrays import (
     assert_allclose,
     assert_array_almost_equal,
@@ -88,7 +89,8 @@ def __getattr__(name):
     try:
         return getattr(_numpys, name)
     except AttributeError:
-        raise AttributeError(f"module 'treadle.testing' has no attribute '{name}'; neither has numpy.testing") from None
+        text = f"module 'treadle.testing' has no attribute '{name}'; neither has numpy.testing{near(name, __dir__())}"
+        raise AttributeError(text) from None
 
 
 def __dir__():

@@ -9,6 +9,7 @@ import types
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 
+from .._words import near_in
 from ._names import HOMES, REFUSED, reason
 
 _ROOT = __package__  # treadle.torch
@@ -17,7 +18,8 @@ _ROOT = __package__  # treadle.torch
 def refusal(module, name):
     """An AttributeError for a name that a module of treadle.torch lacks, with the reason where the table has one."""
     why = reason(module, name) or "docs/torch.md lists what treadle.torch has"
-    return AttributeError(f"module '{module}' has no attribute '{name}': {why}")
+    guess = near_in(_ROOT + module.removeprefix("torch"), name)
+    return AttributeError(f"module '{module}' has no attribute '{name}': {why}{guess}", name=name)
 
 
 def refusing(module):

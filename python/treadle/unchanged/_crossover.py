@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy
 
 from treadle import _core, config
+from treadle._observe._profile import aside
 
 LEAST, MOST = 1 << 12, 1 << 18  # whatever a busy machine says
 
@@ -25,7 +26,8 @@ def elements():
     place, key = _place(), f"{device.kind} {device.model} {device.units} numpy {numpy.__version__}"
     kept = _read(place)
     if key not in kept:
-        kept[key] = _measure(device)
+        with aside():
+            kept[key] = _measure(device)
         _write(place, kept)
     return kept[key]
 

@@ -1,143 +1,125 @@
 """``--explain``: after the program, a table of what ran where, what fell back and why, and what would help most."""
 
+import atexit
+import json
 import os
 import sys
-import time
 
-from treadle import _core
-from treadle._callers import site
-from treadle._exchange import _host
-from treadle._observe import _profile
+from treadle._observe import _doctor, _findings, _page
+from treadle._observe._seen import Seen
+from treadle._observe._source import short
 
 LINES = 12  # of each table
+_RUN = ("kernel", "gemm", "sort", "solve", "fourier", "graph", "fill", "copy")
 
 
 class Explanation:
-    """Watches a program; tell() says what was seen. NumPy's work on the host is timed call by call, the device's by the
-    profile."""
+    """What a program's Seen says, as tables of (title, head, rows) and as advice; all else is read from these."""
 
-    def __init__(self):
-        self._host = {}  # (name, file, line): [calls, elements, ns]
-        self._why = {}  # the same: what treadle said
-        self._profile = _profile.profile()
-        self._begin = time.perf_counter()
+    def __init__(self, seen):
+        self.seen = seen
+        self.rows = seen.profile.rows(named=True)
+        self.findings = _findings.find(seen)
 
-    def start(self):
-        self._profile.__enter__()
-        return self
+    def tables(self):
+        """(title, head, rows) of what there is to say, all rows of it."""
+        seen = self.seen
+        title = f"what ran where, in {seen.seconds:.2f} s on {seen.device}"
+        yield title, ("where", "operation", "calls", "elements", "ms", "line"), self._ran()
+        if seen.fallbacks:
+            yield ("computed by NumPy though an array was treadle's", ("function", "calls", "MB", "ms", "why", "line"),
+                   self._fell())  # fmt: skip
+        if copied := list(self._copied()):
+            yield "copies", ("way", "copies", "MB", "ms"), copied
+        if compiled := [r for r in self.rows if r["kind"] == "compile"]:
+            rows = [(r["name"], r["calls"], f"{1e3 * r['seconds']:.3f}", short(r["line"])) for r in compiled]
+            yield "compiled; they are kept, the next run has them", ("kernel", "times", "ms", "line"), rows
 
-    def watch(self, name, elements, ns):
-        """Called for NumPy's work on arrays that stay on the host."""
-        entry = self._host.setdefault((name.removeprefix("numpy."), *site()), [0, 0, 0])
-        entry[0] += 1
-        entry[1] += elements
-        entry[2] += ns
-
-    def declined(self, name, why):
-        """Called where treadle's function of the name refused a call."""
-        self._why.setdefault((name.removeprefix("numpy."), *site()), why)
-
-    def tell(self, out):
-        """Writes all tables."""
-        seconds = time.perf_counter() - self._begin
-        self._profile._collect()
-        rows = self._profile.rows()
-        fell = _host.fallbacks()
-        out.write(f"\ntreadle: what ran where, in {seconds:.2f} s on {_core.device().name}\n")
-        _table(out, ("where", "operation", "calls", "elements", "ms", "line"), self._ran(rows))
-        if fell:
-            out.write("\ncomputed by NumPy though an array was treadle's\n")
-            _table(out, ("function", "calls", "MB", "why", "line"), self._fell(fell))
-        moved = [r for r in rows if r["kind"] in ("copy_in", "copy_out")]
-        for kind, text in (("copy_in", "to the device"), ("copy_out", "to the host")):
-            some = [r for r in moved if r["kind"] == kind]
-            if some:
-                mb, ms = sum(r["nbytes"] for r in some) / 1e6, 1e3 * sum(r["seconds"] for r in some)
-                out.write(f"\n{text}: {sum(r['calls'] for r in some)} copies, {mb:.1f} MB, {ms:.1f} ms")
-        compiled = [r for r in rows if r["kind"] == "compile"]
-        if compiled:
-            n, ms = sum(r["calls"] for r in compiled), 1e3 * sum(r["seconds"] for r in compiled)
-            out.write(f"\ncompiled: {n} kernels, {ms:.1f} ms; they are kept, the next run has them")
-        out.write("\n")
-        advice = sorted(self._advice(rows, fell), reverse=True)[:3]
-        if advice:
-            out.write("\nwhat would help most\n")
-            for saved, text in advice:
-                out.write(f"  {1e3 * saved:8.1f} ms  {text}\n")
-
-    def _ran(self, rows):
-        device = _core.device().name
+    def _ran(self):
         table = [
-            (1e9 * r["seconds"], device, f"{r['kind']} {r['name']}" if r["name"] != r["kind"] else r["kind"],
-             r["calls"], "", _short(r["line"]))
-            for r in rows
-            if r["kind"] in ("kernel", "gemm", "graph", "fill", "copy")
+            (1e9 * r["seconds"], r["device"], f"{r['kind']} {r['name']}" if r["name"] != r["kind"] else r["kind"],
+             r["calls"], "", short(r["line"]))
+            for r in self.rows
+            if r["kind"] in _RUN
         ]  # fmt: skip
         table += [
-            (ns, "NumPy", name, calls, elements, _short(f"{file}:{line}"))
-            for (name, file, line), (calls, elements, ns) in self._host.items()
+            (work.ns, "NumPy", name, work.calls, work.elements, short(f"{file}:{line}"))
+            for (name, file, line), work in self.seen.host.items()
         ]
-        return [(where, what, n, size, f"{ns / 1e6:.3f}", line) for ns, where, what, n, size, line in _most(table)]
+        table.sort(key=lambda row: -row[0])
+        return [(where, what, n, size, f"{ns / 1e6:.3f}", line) for ns, where, what, n, size, line in table]
 
-    def _fell(self, fell):
-        whys = {f"{name} {file}:{line}": why for (name, file, line), why in self._why.items()}
+    def _fell(self):
         return [
-            (name.removeprefix("numpy."), calls, f"{nbytes / 1e6:.3f}",
-             whys.get(f"{name.removeprefix('numpy.')} {line}", "treadle has none"), _short(line))
-            for name, line, calls, nbytes in fell
+            (name.removeprefix("numpy."), calls, f"{nbytes / 1e6:.3f}", f"{ns / 1e6:.3f}",
+             self.seen.why.get((name.removeprefix("numpy."), file, line), "treadle has none"), short(f"{file}:{line}"))
+            for name, file, line, calls, nbytes, ns in self.seen.fallbacks
         ]  # fmt: skip
 
-    def _advice(self, rows, fell):
-        for (name, file, line), (calls, elements, ns) in self._host.items():
-            at = _short(f"{file}:{line}")
-            if name == "element" and calls > 1000:
-                yield ns / 1e9, f"{at} reads {calls} elements one by one: an operation on the whole array, or @njit"
-            elif calls > 1000 and elements / calls < 1000:
-                yield (
-                    ns / 1e9,
-                    f"{at} calls {name} {calls} times on {elements // calls} elements: one call on all, or @njit",
-                )
-            elif name.split(".")[0] not in ("random", "element"):
-                yield ns / 2e9, f"{at} has NumPy compute {name} of {elements // calls} elements"
-        for name, line, calls, nbytes in fell:
-            yield nbytes / 8e9, f"{_short(line)} falls back for {name}, {calls} times: {nbytes / 1e6:.1f} MB"
-        for r in rows:
-            at = _short(r["line"])
-            if r["kind"] in ("copy_in", "copy_out") and r["calls"] > 1:
-                way, mb = "to the device" if r["kind"] == "copy_in" else "to the host", f"{r['nbytes'] / 1e6:.1f} MB"
-                yield r["seconds"], f"{at} copies {r['calls']} times {way}, {mb}: keep the array on one side"
+    def _copied(self):
+        for kind, text in (("copy_in", "to the device"), ("copy_out", "to the host")):
+            some = [r for r in self.rows if r["kind"] == kind]
+            if some:
+                mb, ms = sum(r["nbytes"] for r in some) / 1e6, 1e3 * sum(r["seconds"] for r in some)
+                yield text, sum(r["calls"] for r in some), f"{mb:.3f}", f"{ms:.3f}"
+
+    def text(self):
+        """All tables, LINES rows of each, and what would help most."""
+        out = []
+        for i, (title, head, rows) in enumerate(self.tables()):
+            out += ["", f"treadle: {title}" if i == 0 else title, *_text(head, rows[:LINES])]
+            if len(rows) > LINES:
+                out.append(f"  … and {len(rows) - LINES} more")
+        if self.findings:
+            out += ["", "what would help most"]
+            for f in self.findings[:3]:
+                saved = f"{1e3 * f.saved:8.1f} ms" if f.saved is not None else f"{_doctor.millis(f.seconds):>11}"
+                out.append(f"  {saved}  {f.line} {f.what}: {f.change}")
+            out.append("  --doctor says all of it")
+        return "\n".join(out) + "\n"
+
+    def facts(self):
+        """The tables and the findings as plain data, for JSON."""
+        tables = [{"title": t, "columns": head, "rows": rows} for t, head, rows in self.tables()]
+        return {"seconds": self.seen.seconds, "device": self.seen.device, "tables": tables,
+                "findings": [f.facts() for f in self.findings]}  # fmt: skip
+
+    def page(self):
+        """The tables, the findings and the timeline as a page of HTML."""
+        parts = [_page.section(title, _page.table(head, rows)) for title, head, rows in self.tables()]
+        parts += [_page.finding(f, _doctor.saving(f), _doctor.millis(f.seconds)) for f in self.findings]
+        return _page.page(
+            "treadle: what ran where", [*parts, _page.section("Timeline", _page.timeline(self.seen.profile))]
+        )
 
 
-def _most(table):
-    table = sorted(table, key=lambda row: -row[0])
-    rest = table[LINES:]
-    if rest:
-        ns, calls = sum(r[0] for r in rest), sum(r[3] for r in rest)
-        table = [*table[:LINES], (ns, "", f"… and {len(rest)} more", calls, "", "")]
-    return table
-
-
-def _short(line):
-    here = os.getcwd() + os.sep
-    return line.removeprefix(here)
-
-
-def _table(out, head, rows):
+def _text(head, rows):
     cells = [head, *([str(c) for c in row] for row in rows)]
     width = [max(len(row[i]) for row in cells) for i in range(len(head))]
     for row in cells:
         text = [c.ljust(w) if not c.replace(".", "").isdigit() else c.rjust(w) for c, w in zip(row, width, strict=True)]
-        out.write("  " + "  ".join(text).rstrip() + "\n")
+        yield "  " + "  ".join(text).rstrip()
 
 
-def start():
-    """Begins to watch; the tables go to standard error when the program has ended."""
-    import atexit
+def start(value=""):
+    """Begins to watch. When the program has ended the tables go to standard error, with value "json" as JSON; any other
+    value is a file: *.html gets a page, others JSON."""
+    seen, pid = Seen(), os.getpid()
+    seen.__enter__()
 
-    from . import _far, _start
+    def finish():
+        if os.getpid() != pid:  # a forked child: the program is the parent
+            return
+        seen.__exit__(None, None, None)
+        told = Explanation(seen)
+        sys.stdout.flush()
+        if value in ("", "json"):
+            sys.stderr.write(told.text() if not value else json.dumps(told.facts(), indent=1) + "\n")
+            return
+        try:
+            with open(value, "w", encoding="utf-8") as f:
+                f.write(told.page() if value.endswith((".html", ".htm")) else json.dumps(told.facts(), indent=1))
+        except OSError as e:
+            sys.stderr.write(f"--explain={value}: {e}\n")
 
-    seen = Explanation()
-    _far.explanation = seen
-    _start.set_watch(seen.watch)
-    seen.start()
-    atexit.register(lambda: (_start.set_watch(None), sys.stdout.flush(), seen.tell(sys.stderr)))
+    atexit.register(finish)

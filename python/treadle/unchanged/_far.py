@@ -55,7 +55,7 @@ _NAMED = {  # functions whose results NumPy names
     "numpy.linalg.slogdet": "SlogdetResult",
 }
 
-explanation = None  # who is told why treadle declined: see _explain
+explanation = None  # who is told of NumPy's work and why treadle declined: _observe/_seen.py
 _known = {}  # full name: treadle's function or None
 _outs = {}  # full name: what _find_out says
 
@@ -287,11 +287,17 @@ def host(target, full, args, kwargs, note=True):
     """NumPy's function on its arrays, whose values are brought before."""
     _present(args)
     _present(tuple(kwargs.values()))
-    begin = time.perf_counter_ns() if explanation else 0
+    begin = time.perf_counter_ns()
     r = target(*args, **kwargs)
+    ns = time.perf_counter_ns() - begin
     nbytes = sum(map(_nbytes, args)) if note else 0
     if nbytes:
-        _host.note(full, nbytes)
+        _host.note(full, nbytes)[2] += ns
     if explanation:
-        explanation.watch(full, sum(map(numpy.size, args)), time.perf_counter_ns() - begin)
+        most = max([a for a in (*args, r) if type(a) is numpy.ndarray], key=_size_of, default=None)
+        explanation.watch(full, 1 if most is None else most.size, ns, most)
     return r
+
+
+def _size_of(a):
+    return a.size

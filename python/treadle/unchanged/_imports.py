@@ -34,6 +34,8 @@ KEPT = frozenset(os.environ.get("TREADLE_KEEP", "").replace(",", " ").split())  
 TOPS = tuple({"numpy", "cupy", "cupyx", "numba", "pycuda", "torch", "concurrent"} - KEPT)
 _VERSIONS = {"cupy": "13.6.0", "cupyx": "13.6.0", "numba": "0.62.1", "pycuda": "2025.1"}
 
+_clocks = {}  # modules whose clocks wait, by name: hook(clocks=True)
+
 _import, _import_module, _reload = builtins.__import__, importlib.import_module, importlib.reload
 _owned = {}  # folder or file: is it the program's own?
 _aliases = {}  # name: module
@@ -133,6 +135,8 @@ def _alias(name):
 
 def resolve(name):
     """The face of a module that a program asks for."""
+    if name in _clocks:
+        return _clocks[name]
     return _faces.face(name) if name.split(".")[0] == "numpy" else _alias(name)
 
 
@@ -141,6 +145,8 @@ def _hooked(name, globals=None, locals=None, fromlist=(), level=0):
         module = resolve(name)
         if not fromlist:
             return resolve(name.partition(".")[0])
+        if name in _clocks:
+            return module
         if isinstance(module, (_faces.Module, _Alias)):
             return module
     return _import(name, globals, locals, fromlist, level)
@@ -155,7 +161,17 @@ def import_module(name, package=None):
 
 def reload(module):
     """importlib.reload: the faces stay what they are."""
-    return module if isinstance(module, (_faces.Module, _Alias)) else _reload(module)
+    kept = isinstance(module, (_faces.Module, _Alias)) or module in _clocks.values()
+    return module if kept else _reload(module)
+
+
+def wait_at_clocks():
+    """Modules of clocks that the program's own files import from now on wait for what is recorded."""
+    global TOPS
+    from . import _clocks as faces
+
+    _clocks.update(faces.FACES)
+    TOPS = (*TOPS, *faces.FACES)
 
 
 def hook():

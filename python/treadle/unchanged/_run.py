@@ -9,7 +9,7 @@ import types
 
 import treadle
 
-from . import install
+from . import _imports, install
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _RUNNERS = (_HERE, os.path.join(os.path.dirname(_HERE), "__main__.py"), runpy.__file__)
@@ -81,9 +81,11 @@ def _script(path):
 
 def _code(text):
     from treadle._compile._texts import keep
+    from treadle._observe import _source
 
     sys.path[0] = ""
     keep(text, "<string>")
+    _source.texts["<string>"] = text
     exec(compile(text, "<string>", "exec", dont_inherit=True), _main_module(None).__dict__)
 
 
@@ -92,20 +94,27 @@ def _module(name):
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
-def run(kind, what, arguments, device=None, profile=None, explain=None):
-    """Runs a script, a module ("-m") or a text ("-c") and returns the exit status."""
+def run(kind, what, arguments, device=None, profile=None, explain=None, doctor=None, lazy_clocks=None):
+    """Runs a script, a module ("-m") or a text ("-c") and returns the exit status. profile, explain, doctor: the values
+    of those options; lazy_clocks: clocks do not wait; None: not given."""
     sys.argv = [what if kind == "script" else kind, *arguments]
     if device:
         treadle.use(device)
     if profile is not None:
-        from treadle._observe._profile import whole_program
+        from treadle._observe import _profile
 
-        whole_program(profile)
+        _profile.whole_program(profile)
     install()
+    if lazy_clocks is None:
+        _imports.wait_at_clocks()
     if explain is not None:
         from . import _explain
 
-        _explain.start()
+        _explain.start(explain)
+    if doctor is not None:
+        from treadle._observe._doctor import whole_program
+
+        whole_program(doctor)
     try:
         {"script": _script, "-m": _module, "-c": _code}[kind](what)
     except SystemExit:

@@ -1,5 +1,7 @@
 """What unchanged programs need before their first array: types looked up, the crossover known, the hook in place."""
 
+import atexit
+import builtins
 import faulthandler
 import functools
 import os
@@ -8,6 +10,7 @@ import warnings
 
 from treadle import _core, config
 from treadle._exchange import _host
+from treadle._observe import _seen
 
 from . import _crossover, _far, _imports
 
@@ -15,9 +18,10 @@ NEVER = 2**62  # elements: no array is treadle's
 _state = {"watch": None}
 
 
-def set_watch(watch):
-    """watch(name, elements, ns) is told of NumPy's work on the host; None: nobody is."""
-    _state["watch"] = watch
+def set_watch(seen):
+    """Who watches (_observe/_seen.py) is told of NumPy's work and of what treadle declines; None: nobody is."""
+    _far.explanation = seen
+    _state["watch"] = seen.watch if seen else None
     apply()
 
 
@@ -44,6 +48,20 @@ def _watched(f):
     return call
 
 
+def _help():
+    """help() of a face is that of NumPy's function."""
+    plain = getattr(builtins, "help", None)
+    if plain is None:  # python -S
+        return
+
+    class Helper(type(plain)):
+        def __call__(self, *args, **kwargs):
+            faces = (_core.face, _core.uface)
+            return super().__call__(*(x._target if isinstance(x, faces) else x for x in args), **kwargs)
+
+    builtins.help = Helper()
+
+
 def start():
     """Sets everything up and puts the hook in."""
     _core._unchanged_setup(_far)
@@ -52,8 +70,10 @@ def start():
     warnings.filterwarnings("ignore", category=_core.PerformanceWarning)
     if config.crossover is None:
         config.crossover = _crossover.elements()
-    apply()
+    _seen.hook(set_watch)
+    atexit.register(_core._unchanged_untimed)
     os.register_at_fork(before=_core._unchanged_fetch, after_in_child=_in_child)
     for module, name in ((faulthandler, "enable"), (signal, "signal")):
         setattr(module, name, _watched(getattr(module, name)))
+    _help()
     _imports.hook()

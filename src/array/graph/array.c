@@ -4,6 +4,7 @@
 #include "array/graph/capture.h"
 #include "array/graph/internal.h"
 #include "array/graph/values.h"
+#include "dev/core/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -614,8 +615,11 @@ td_array_get(const td_array *a, void *out)
     td_node *n;
     td_status st = TD_SKIP;
 
-    if (td_array_size(a) == 1 && get_one(a, out))
+    if (td_array_size(a) == 1 && get_one(a, out)) {
+        if (!a->whole && td_tracing())
+            td_trace_instant(TD_TRACE_read, td_array_dev(a), "element", nbytes);
         return TD_OK;
+    }
     if (td_array_hosted(a)) {
         TD_TRY(td_array_node(a, &n));
         st = td_chunk_get(n, out);

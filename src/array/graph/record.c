@@ -4,6 +4,7 @@
 
 #include "array/graph/internal.h"
 #include "array/graph/reduce.h"
+#include "array/graph/tell.h"
 #include "array/graph/values.h"
 
 #include <inttypes.h>
@@ -380,6 +381,8 @@ td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
     for (int i = 0; i < n; i++)
         if (x[i].array)
             TD_TRY(td_broadcast(td_optab[op].name, &s, &x[i].array->view.shape, &s));
+    if (td_watched())
+        td_tell_operands(td_optab[op].name, x, n, td_op_result(op, dt), &s);
     if ((st = td_now_apply(op, dt, x, n, d, &s, out)) != TD_SKIP)
         return st;
     st = make_sources(op, x, n, d, dt, src);
@@ -591,6 +594,8 @@ td_array_reduce(td_red red, const td_array *a, const td_redargs *args, td_array 
 
     TD_TRY(td_red_result(red, in, args->dtype, &dt));
     TD_TRY(check_reduction(red, a, args));
+    if (td_watched())
+        td_tell_operands(td_redtab[red].name, &(td_operand){.array = a}, 1, dt, &a->view.shape);
     if (is_two_pass_variance(red, in) &&
         !td_array_hosted(a)) /* what is on the host is read once: chunkjob.c */
         return two_pass(red, a, args, dt, out);

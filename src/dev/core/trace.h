@@ -36,7 +36,10 @@ td_watched(void)
     KIND(free)                                                                                     \
     KIND(compile)                                                                                  \
     KIND(load)     /* of a kernel from the disk */                                                 \
-    KIND(wait)     /* of the host for a device */
+    KIND(wait)     /* of the host for a device */                                                  \
+    KIND(widen)    /* no work: an operation of float32 gives float64; bytes of its result */       \
+    KIND(stride)   /* no work: an operand lies across memory; its bytes */                         \
+    KIND(read)     /* no work: the program takes one element of an array in its memory */
 
 typedef enum td_trace_kind {
 #define TD_KIND(name) TD_TRACE_##name,

@@ -69,6 +69,9 @@ td_work_run(td_stream *s, const td_work *w)
     case TD_TRACE_free:
     case TD_TRACE_compile:
     case TD_TRACE_load:
+    case TD_TRACE_widen:
+    case TD_TRACE_stride:
+    case TD_TRACE_read:
     case TD_TRACE_COUNT:      break;
     }
     td_bug(__FILE__, __LINE__, "kind of work");

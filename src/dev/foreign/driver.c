@@ -29,7 +29,7 @@ open_once(void)
 
     if (!lib) {
         snprintf(missing, sizeof missing,
-                 "no NVIDIA driver (%s); the device \"cpu\" is there always", dlerror());
+                 "no CUDA device: no NVIDIA driver (%s); use the device \"cpu\"", dlerror());
         return;
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

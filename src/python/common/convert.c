@@ -92,9 +92,18 @@ py_number(PyObject *o, td_scalar *out, char *weak)
 static bool
 unsupported(PyObject *o, PyObject *n)
 {
-    PyObject *d = n ? PyObject_GetAttrString(n, "dtype") : NULL;
+    PyObject *d = n ? PyObject_GetAttrString(n, "dtype") : NULL,
+             *kind = d ? PyObject_GetAttrString(d, "kind") : NULL;
 
-    if (d)
+    if (kind && (PyUnicode_CompareWithASCIIString(kind, "U") == 0 ||
+                 PyUnicode_CompareWithASCIIString(kind, "S") == 0))
+        PyErr_Format(
+            PyExc_TypeError,
+            "treadle arrays hold numbers: cannot convert %R of dtype %R, text; keep it in NumPy's "
+            "array, compute with codes (numpy.unique(x, return_inverse=True)), or give dtype= "
+            "where its elements spell numbers",
+            (PyObject *)Py_TYPE(o), d);
+    else if (d)
         PyErr_Format(
             PyExc_TypeError,
             "treadle arrays hold numbers: cannot convert %R of dtype %R; give dtype= where "
@@ -104,6 +113,7 @@ unsupported(PyObject *o, PyObject *n)
         PyErr_Format(PyExc_TypeError, "treadle arrays hold numbers: cannot convert %R",
                      (PyObject *)Py_TYPE(o));
     Py_XDECREF(d);
+    Py_XDECREF(kind);
     return false;
 }
 

@@ -151,6 +151,7 @@ typedef struct py_dispatcher {
     py_spec   *table[PY_TABLE], *last;
     PyObject  *config[PY_CONFIGS]; /* bound launchers of late */
     uint32_t   turn;
+    const char *label;    /* the name, for the process's life; NULL: not asked for yet */
 } py_dispatcher;
 
 static inline bool

@@ -7,6 +7,7 @@
 #include "array/run/spill.h"
 #include "base/draws.h"
 #include "dev/core/site.h"
+#include "dev/core/trace.h"
 #include "python/kernel/kernel.h"
 
 #include <stdlib.h>
@@ -261,36 +262,60 @@ py_call_keep(py_call *c, bool on)
     }
 }
 
-static td_status
-launch_here(run *r)
-{
-    void *token;
-    td_status st;
-
-    if (r->c->d->gil)
-        return td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
-    py_call_keep(r->c, true);
-    token = td_graph_unlock();
-    st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
-    td_graph_lock(token);
-    py_call_keep(r->c, false);
-    return st;
-}
-
-/* The kernel in the user's words, for profiles and failures: its function's name. */
+/* The function's name, for profiles and failures.  The kernel cannot keep it: functions with the same text share one. */
 static const char *
 label(const run *r)
 {
-    const char *text = td_jit_label(r->s->kernel);
+    py_dispatcher *d = r->c->d;
 
-    if (!text) {
-        text = PyUnicode_AsUTF8AndSize(r->c->d->name, NULL);
+    if (!d->label) {
+        const char *text = PyUnicode_AsUTF8AndSize(d->name, NULL);
+
         if (!text)
             PyErr_Clear(); /* a name that is no text */
-        text = td_name_text(td_name_id(text));
-        td_jit_set_label(r->s->kernel, text);
+        d->label = td_name_text(td_name_id(text));
     }
-    return text;
+    return d->label;
+}
+
+/* What a profile says of the launch: the name, and the bytes of the arrays that it is given. */
+static void
+describe(run *r)
+{
+    r->dims.what = label(r);
+    for (uint32_t i = 0; td_watched() && i < r->c->nleaf; i++) {
+        const py_leaf *l = &r->c->leaf[i];
+
+        if (l->kind == PY_LEAF_ARRAY)
+            r->dims.nbytes +=
+                (size_t)td_array_size(l->array) * td_dtype_size(td_array_dtype(l->array));
+        else if (l->kind != PY_LEAF_WORD)
+            r->dims.nbytes += (size_t)l->host.len;
+    }
+}
+
+static td_status
+launch_here(run *r)
+{
+    bool tell = td_watched();
+    void *token;
+    td_status st;
+
+    if (tell) {
+        describe(r);
+        td_site_hold(); /* the line is known while Python's lock is held */
+    }
+    if (!r->c->d->gil)
+        py_call_keep(r->c, true);
+    token = r->c->d->gil ? NULL : td_graph_unlock();
+    st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
+    if (!r->c->d->gil) {
+        td_graph_lock(token);
+        py_call_keep(r->c, false);
+    }
+    if (tell)
+        td_site_release();
+    return st;
 }
 
 /* On a GPU the driver's call returns at once, and giving the GIL up would cost as much. */
@@ -299,7 +324,7 @@ launch_there(run *r)
 {
     td_status st = td_stream_enter(r->stream);
 
-    r->dims.what = label(r);
+    describe(r);
     td_site_hold(); /* a failure that comes late names the line */
     if (!st)
         st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);

@@ -4,6 +4,7 @@
 #include "array/graph/capture.h"
 #include "array/run/spill.h"
 #include "dev/core/site.h"
+#include "dev/core/trace.h"
 #include "dev/cpu/cpucode.h"
 #include "dev/foreign/driver.h"
 
@@ -162,6 +163,12 @@ keep_for_graph(const py_cukernel *k, PyObject *const *args, Py_ssize_t n)
     return ok;
 }
 
+static size_t
+nbytes_of(const td_array *a)
+{
+    return (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
+}
+
 static PyObject *
 launch_held(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ssize_t n)
 {
@@ -172,6 +179,9 @@ launch_held(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ss
     d->offset = g->own ? g->offset : k->offset;
     d->packed = g->nbytes;
     d->what = k->label;
+    for (Py_ssize_t i = 0; td_watched() && i < n; i++)
+        if (py_is_array(args[i])) /* for profiles; what pointers lead to is not known */
+            d->nbytes += nbytes_of(&((py_ndarray *)args[i])->a);
     if (!py_ok(td_dev_current(&now)) || (td_capture_now() && !keep_for_graph(k, args, n)) ||
         !py_cuargs_settle(g))
         return NULL;

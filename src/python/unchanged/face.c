@@ -104,6 +104,18 @@ says_big(PyObject *const *args, Py_ssize_t n)
     return false;
 }
 
+/* The largest array of a call, its result among them; the result where there is none. */
+static PyObject *
+largest(PyObject *const *args, Py_ssize_t n, PyObject *r)
+{
+    PyObject *most = r;
+
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (px_is_np(args[i]) && (!px_is_np(most) || px_size(args[i]) > px_size(most)))
+            most = args[i];
+    return most;
+}
+
 static PyObject *
 call_whole(const void *how, PyObject *const *whole)
 {
@@ -151,7 +163,9 @@ call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
         return call_far(f, args, nargs, kwnames);
     since = px_clock();
     r = PyObject_Vectorcall(f->target, args, (size_t)nargs, kwnames);
-    return since && r ? px_seen(r, PyUnicode_AsUTF8AndSize(f->name, NULL), r, since) : r;
+    return since && r
+               ? px_seen(r, PyUnicode_AsUTF8AndSize(f->name, NULL), largest(args, n, r), since)
+               : r;
 }
 
 /* ---- the types ---- */
@@ -229,6 +243,10 @@ getattro(PyObject *self, PyObject *name)
         PyUnicode_CompareWithASCIIString(name, "__reduce_ex__") == 0)
         return PyObject_GenericGetAttr(self, name);
     r = PyObject_GetAttr(f->target, name);
+    if (!r && PyUnicode_CompareWithASCIIString(name, "__wrapped__") == 0) {
+        PyErr_Clear();
+        return Py_NewRef(f->target); /* inspect reads the signature there */
+    }
     for (size_t i = 0; r && Py_IS_TYPE(self, px.uface) && i < sizeof methods / sizeof *methods; i++)
         if (PyUnicode_CompareWithASCIIString(name, methods[i]) == 0) {
             full = PyUnicode_FromFormat("%U.%U", f->name, name);

@@ -479,19 +479,24 @@ px_clock(void)
 }
 
 PyObject *
-px_seen(PyObject *r, const char *name, PyObject *on, int64_t since)
+px_seen_of(PyObject *r, const char *name, int64_t n, PyObject *on, int64_t since)
 {
     PyObject *told;
-    long long n;
 
     if (!since || !r || !px.watch)
         return r;
-    n = px_is_np(on) ? px_size(on) : 1;
-    told = PyObject_CallFunction(px.watch, "sLL", name, n, (long long)(px_clock() - since));
+    told = PyObject_CallFunction(px.watch, "sLLO", name, (long long)n,
+                                 (long long)(px_clock() - since), on);
     if (!told) {
         Py_DECREF(r);
         return NULL;
     }
     Py_DECREF(told);
     return r;
+}
+
+PyObject *
+px_seen(PyObject *r, const char *name, PyObject *on, int64_t since)
+{
+    return since && r ? px_seen_of(r, name, px_is_np(on) ? px_size(on) : 1, on, since) : r;
 }

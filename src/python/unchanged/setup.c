@@ -188,7 +188,43 @@ fetch_all(PyObject *module, PyObject *none)
     return px_blocks_each(fetch) ? Py_NewRef(Py_None) : NULL;
 }
 
+static PyObject *
+settle(PyObject *module, PyObject *none)
+{
+    td_dev *d;
+
+    (void)module, (void)none;
+    px.timed = true;
+    if (!py_ok(td_eval_all()))
+        return NULL;
+    if (!py_ok(td_dev_default(&d)))
+        return NULL;
+    if (td_dev_info(d)->kind != TD_DEV_CPU) {
+        PyThreadState *gil = PyEval_SaveThread();
+        td_status st = td_dev_sync(d);
+
+        PyEval_RestoreThread(gil);
+        if (!py_ok(st))
+            return NULL;
+    }
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *
+untimed(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    px.timed = false;
+    return Py_NewRef(Py_None);
+}
+
 static PyMethodDef functions[] = {
+    {"_unchanged_settle", settle, METH_NOARGS,
+     "_unchanged_settle(): the program reads a clock: what is recorded is computed and waited for, "
+     "and from now on "
+     "results that are dropped unseen are computed."},
+    {"_unchanged_untimed", untimed, METH_NOARGS,
+     "_unchanged_untimed(): results that are dropped unseen are not computed any more."},
     {"_unchanged_watch", watch, METH_NOARGS,
      "_unchanged_watch(): page faults come to us first again."},
     {"_unchanged_fetch", fetch_all, METH_NOARGS,

@@ -135,6 +135,13 @@ is_odd_tuple(PyObject *key)
     return PyTuple_Check(key) && !PyTuple_CheckExact(key);
 }
 
+/* One element of an array was read or written. */
+static PyObject *
+told_element(PyObject *r, const char *what, PyObject *self, int64_t since)
+{
+    return since ? px_seen_of(r, what, 1, self, since) : r;
+}
+
 static PyObject *
 subscript(PyObject *self, PyObject *key)
 {
@@ -142,11 +149,11 @@ subscript(PyObject *self, PyObject *key)
     key_kind kind;
     PyObject *r;
 
-    if (px_busy || !px_is_np(self) || PySlice_Check(key) || !px_block_of(px_np(self)->data) ||
-        is_odd_tuple(key))
+    if (px_busy || !px_is_np(self) || PySlice_Check(key) || is_odd_tuple(key) ||
+        (!px.watch && !px_block_of(px_np(self)->data)))
         return near_get(self, key);
     kind = kind_of(key, px_np(self)->ndim);
-    if (kind == BASIC || px_dtype(self) < 0)
+    if (kind == BASIC || px_dtype(self) < 0 || (kind != ELEMENT && !px_block_of(px_np(self)->data)))
         return near_get(self, key);
     (void)px_size(self); /* a choice is settled */
     since = px_clock();
@@ -154,7 +161,7 @@ subscript(PyObject *self, PyObject *key)
         r = stays_away(self) ? far_get(self, key) : NULL;
         if (!r && !PyErr_Occurred())
             r = near_get(self, key);
-        return px_seen(r, "element", Py_None, since);
+        return told_element(r, "element", self, since);
     }
     r = px_choice_get(self, key);
     if (r || PyErr_Occurred())
@@ -236,19 +243,37 @@ set_part(PyObject *self, PyObject *key, PyObject *value)
 }
 
 static int
+set_element(PyObject *self, PyObject *key, PyObject *value)
+{
+    int64_t since = px_clock();
+    PyObject *told;
+    int r;
+
+    (void)px_size(self); /* a choice is settled */
+    r = is_number(value) && stays_away(self) ? far_set(self, key, value) : 0;
+    if (r < 0 || (!r && near_set(self, key, value) < 0))
+        return -1;
+    told = told_element(Py_NewRef(Py_None), "element written", self, since);
+    Py_XDECREF(told);
+    return told ? 0 : -1;
+}
+
+static int
 assign(PyObject *self, PyObject *key, PyObject *value)
 {
     key_kind kind;
     int r = 0;
 
-    if (!value || px_busy || !px_is_np(self) || !px_block_of(px_np(self)->data) ||
-        is_odd_tuple(key) || px_dtype(self) < 0)
+    if (!value || px_busy || !px_is_np(self) || is_odd_tuple(key) || px_dtype(self) < 0 ||
+        (!px.watch && !px_block_of(px_np(self)->data)))
         return near_set(self, key, value);
-    (void)px_size(self); /* a choice is settled */
     kind = kind_of(key, px_np(self)->ndim);
     if (kind == ELEMENT)
-        r = is_number(value) && stays_away(self) ? far_set(self, key, value) : 0;
-    else if (kind == BASIC)
+        return set_element(self, key, value);
+    if (!px_block_of(px_np(self)->data))
+        return near_set(self, key, value);
+    (void)px_size(self); /* a choice is settled */
+    if (kind == BASIC)
         r = set_part(self, key, value);
     else if ((r = px_choice_put(self, key, value)) != 0)
         ;

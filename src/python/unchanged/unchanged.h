@@ -33,7 +33,8 @@ typedef struct px_state {
     int64_t       crossover;
     PyObject     *far;   /* treadle.unchanged._far, to which C leaves what has more than a few arguments */
     PyObject     *note;  /* function(name, nbytes) of fallbacks; or NULL */
-    PyObject     *watch; /* function(name, elements, ns) of NumPy's work on the host; NULL: nobody watches */
+    PyObject     *watch; /* function(name, elements, ns, array) of NumPy's work on the host; NULL: nobody watches */
+    bool          timed; /* the program has read a clock: results that are dropped unseen are computed */
 } px_state;
 
 extern px_state px;
@@ -116,6 +117,7 @@ bool      px_declined(void);           /* has treadle raised what NumPy should d
 bool      px_note(const char *name, PyObject *o); /* counts a fallback */
 int64_t   px_clock(void);              /* now, in ns, where somebody watches; else 0 */
 PyObject *px_seen(PyObject *r, const char *name, PyObject *on, int64_t since); /* r; tells of NumPy's work on an array; since 0: nobody watches */
+PyObject *px_seen_of(PyObject *r, const char *name, int64_t n, PyObject *on, int64_t since); /* the same, of n elements of the array `on` */
 
 /* ---- slots.c, subscript.c, method.c, face.c, setup.c ---- */
 bool px_slots_init(void);     /* numpy.ndarray's operators; false: raised */

@@ -1,0 +1,117 @@
+"""What a program did, as far as treadle sees it: the profile's records, NumPy's work on the host, fallbacks.
+
+`--explain`, `--doctor` and `treadle.doctor()` read one Seen; nothing else watches a program."""
+
+import time
+
+from .. import _core
+from .._callers import site
+from .._exchange import _host
+from . import _profile
+
+_tell_host = None  # function(_Everyone or None), set where programs run unchanged: who is told of NumPy's work
+_open = []  # those that watch now
+
+
+class Work:
+    """NumPy's work of one name at one line: calls, elements of all calls, nanoseconds, the bytes between neighbours
+    where the array lay across memory (0: it did not), and dtype, shape and strides of the last array."""
+
+    __slots__ = ("across", "calls", "dtype", "elements", "ns", "shape", "strides")
+
+    def __init__(self):
+        self.calls = self.elements = self.ns = self.across = 0
+        self.dtype, self.shape, self.strides = None, (), ()
+
+
+class Seen:
+    """A context manager: what happens in it is seen.
+
+    profile: the profile; records: its records, named; host: {(name, file, line): Work}; why: {(name, file, line): what
+    treadle said when it declined};
+    fallbacks: as treadle.fallbacks() lists them, with nanoseconds; seconds: how long it took; device: its name."""
+
+    def __init__(self):
+        self.profile = _profile.profile()
+        self.host, self.why, self.fallbacks = {}, {}, []
+        self.seconds, self.device, self.records = 0.0, "", []
+        self._begin = self._before = None
+
+    def __enter__(self):
+        self.profile.__enter__()
+        self._before = _host.timed()
+        self._begin = time.perf_counter()
+        _open.append(self)
+        _tell()
+        return self
+
+    def __exit__(self, *exc):
+        self.seconds = time.perf_counter() - self._begin
+        _open.remove(self)
+        _tell()
+        self.profile.__exit__(*exc)
+        self.records = self.profile.named()
+        self.device = _core.device().name
+        self.fallbacks = _since(_host.timed(), self._before)
+        return False
+
+    def watch(self, name, elements, ns, array):
+        """Called for NumPy's work on arrays that stay on the host; array: the largest one."""
+        at = site()
+        if at[0].startswith("<frozen"):  # a library that is being imported
+            return
+        work = self.host.setdefault((name.removeprefix("numpy."), *at), Work())
+        work.calls += 1
+        work.elements += elements
+        work.ns += ns
+        strides = getattr(array, "strides", None)
+        if strides:
+            work.dtype, work.shape, work.strides = array.dtype, array.shape, strides
+            work.across = max(work.across, _apart(array.shape, strides, array.itemsize))
+
+    def declined(self, name, why):
+        """Called where treadle's function of the name refused a call."""
+        self.why.setdefault((name.removeprefix("numpy."), *site()), why)
+
+
+def _apart(shape, strides, size):
+    """Bytes from one element to its neighbour in memory where others lie between; 0: none do."""
+    steps = [abs(s) for n, s in zip(shape, strides, strict=True) if n > 1 and s]
+    return min(steps) if steps and min(steps) > size else 0
+
+
+def _since(now, before):
+    """Fallbacks that are new: (name, file, line, calls, bytes, ns), the largest first."""
+    rows = []
+    for key, entry in now.items():
+        old = before.get(key, (0, 0, 0))
+        calls, nbytes, ns = (a - b for a, b in zip(entry, old, strict=True))
+        if calls > 0:
+            rows.append((*key, calls, nbytes, ns))
+    return sorted(rows, key=lambda r: -r[4])
+
+
+class _Everyone:
+    """All that watch, but not while treadle measures for itself."""
+
+    def watch(self, *work):
+        if not _profile.is_measuring():
+            for seen in _open:
+                seen.watch(*work)
+
+    def declined(self, name, why):
+        for seen in _open:
+            seen.declined(name, why)
+
+
+def _tell():
+    if _tell_host:
+        _tell_host(_Everyone() if _open else None)
+
+
+def hook(function):
+    """function is told from now on who watches; it is told at once."""
+    global _tell_host
+
+    _tell_host = function
+    _tell()

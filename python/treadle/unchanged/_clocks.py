@@ -1,0 +1,93 @@
+"""Clocks as the program's own files read them: what was recorded before is computed first.
+
+A benchmark that was written for NumPy reads a clock, works, and reads it again: the work is done by then. After the
+first such reading results that are dropped unseen are computed too, as NumPy would have.
+"""
+
+import functools
+import itertools
+import time
+import timeit
+import types
+
+from treadle import _core
+
+_settle = _core._unchanged_settle
+
+READS = set(
+    "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time process_time_ns thread_time "
+    "thread_time_ns".split()
+)
+_PLAIN = {name: getattr(time, name) for name in READS} | {n: getattr(timeit, n) for n in timeit.__all__}
+
+
+def _waiting(name):
+    space = vars(time)
+
+    @functools.wraps(space[name])
+    def read():
+        _settle()
+        return space[name]()  # a test may have put another clock there
+
+    return read
+
+
+class Module(types.ModuleType):
+    """A module of Python's with some names replaced."""
+
+    def __init__(self, real, ours):
+        super().__init__(real.__name__, real.__doc__)
+        self.__dict__.update(_td_real=real, **ours)
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["_td_real"], name)
+
+    def __setattr__(self, name, value):
+        """What a program puts into the module all have, as under Python; a clock that it puts back is Python's."""
+        setattr(self.__dict__["_td_real"], name, _PLAIN[name] if value is self.__dict__.get(name) else value)
+
+    def __delattr__(self, name):
+        delattr(self.__dict__["_td_real"], name)
+
+    def __dir__(self):
+        return dir(self.__dict__["_td_real"])
+
+    def __repr__(self):
+        return repr(self.__dict__["_td_real"])
+
+
+_time = Module(time, {name: _waiting(name) for name in READS})
+
+
+class Timer(timeit.Timer):
+    __doc__ = timeit.Timer.__doc__
+
+    def __init__(self, stmt="pass", setup="pass", timer=_time.perf_counter, globals=None):
+        if globals is None:  # of the program's own, for imports in setup
+            globals = {"__name__": "__main__", "itertools": itertools}
+        super().__init__(stmt, setup, timer, globals)
+
+
+@functools.wraps(timeit.timeit)
+def _timeit(stmt="pass", setup="pass", timer=_time.perf_counter, number=timeit.default_number, globals=None):
+    return Timer(stmt, setup, timer, globals).timeit(number)
+
+
+@functools.wraps(timeit.repeat)
+def _repeat(
+    stmt="pass",
+    setup="pass",
+    timer=_time.perf_counter,
+    repeat=timeit.default_repeat,
+    number=timeit.default_number,
+    globals=None,
+):
+    return Timer(stmt, setup, timer, globals).repeat(repeat, number)
+
+
+FACES = {
+    "time": _time,
+    "timeit": Module(
+        timeit, {"default_timer": _time.perf_counter, "Timer": Timer, "timeit": _timeit, "repeat": _repeat}
+    ),
+}
