@@ -282,3 +282,38 @@ def test_threads_evaluate_the_same_array():
         for t in threads:
             t.join()
         assert sorted(got) == [99998, 99998, 99999, 99999]
+
+
+LOOKED_AT = [
+    lambda w: float(w.sum()),
+    lambda w: float((w * w).sum()),
+    lambda w: float(abs(w).max()),
+    lambda w: w.mean(axis=0).get(),
+    lambda w: float((w * 2 + 1).std()),
+]
+
+
+@pytest.mark.recorded
+@pytest.mark.parametrize("look", LOOKED_AT)
+def test_a_loop_that_looks_compiles_a_few_kernels(dev, look):
+    """A value that a loop carries on and reduces in each round is written out now and then; without, each round's kernel
+    would compute all rounds before it."""
+    host = np.random.default_rng(3).random((30, 70))
+    w = td.asarray(host)
+
+    def kernels():
+        return td._core.jit_stats()["kernels"]
+
+    for i in range(20):
+        before = kernels()
+        w, host = w * 0.9 + 1, host * 0.9 + 1
+        np.testing.assert_allclose(look(w), by_numpy(look, host), rtol=1e-12)
+        assert i < 6 or kernels() == before
+
+
+def by_numpy(look, host):
+    class Array(np.ndarray):
+        def get(self):
+            return np.asarray(self)
+
+    return look(host.view(Array))

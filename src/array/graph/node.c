@@ -122,8 +122,10 @@ td_node_seal(td_node *n)
                    (uint64_t)n->view.shape.ndim << 16 | n->op;
 
     for (int i = 0; i < n->nsrc; i++)
-        if (td_node_pending(n->src[i]) && !seen_before(n, i))
+        if (td_node_pending(n->src[i]) && !seen_before(n, i)) {
             n->weight += n->src[i]->weight;
+            n->again |= n->src[i]->computed || n->src[i]->again;
+        }
     n->sig[0] = (uint32_t)td_mix64(own);
     for (int k = 1; k < TD_SIGDEPTH; k++) {
         uint64_t h = own;

@@ -46,6 +46,7 @@ typedef struct td_node {
     uint8_t         dt;    /* td_dtype */
     uint8_t         nsrc;
     uint8_t         computed; /* kernels that have computed it without writing it out */
+    bool            again;    /* what it was recorded on had been computed so */
     uint8_t         watch; /* td_fperr that are looked for when it is evaluated (fperror.h) */
     uint8_t         busy; /* the era (eval.c) in which a thread evaluates it, the graph's lock given up */
     bool            claimed; /* busy with a pass over rows (chunk.c), which writes over nothing that it reads */

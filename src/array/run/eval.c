@@ -92,11 +92,21 @@ worth_memory(const td_node *n, int64_t total)
     return n->weight > 4 && td_shape_size(&n->view.shape) * 4 <= total;
 }
 
-/* What a kernel to be is over: `total` elements; rows of them, or NULL. */
+/* What a kernel to be is over: `total` elements; rows of them, or NULL; are they reduced, so that none is written? */
 typedef struct extent {
     int64_t total;
     const td_rowspace *rows;
+    bool fold;
 } extent;
+
+/* The program holds n and looks at a reduction of it, or of what it was made of, for the second time: without memory of
+ * its own the next look computes all of it once more, by a longer kernel each time in a loop. */
+static bool
+is_looked_at_again(const td_node *n, const extent *e)
+{
+    return e->fold && n->named && (n->computed || n->again) && td_shape_size(&n->view.shape) == e->total &&
+           (n->kind == TD_N_OP || n->kind == TD_N_CAST);
+}
 
 /* Must n, met where shapes leave out the axes of `lack`, be in memory before? */
 static bool
@@ -119,7 +129,7 @@ find_inner(td_walk *w, td_walk *inner, td_node *n, const extent *e, uint32_t lac
         return;
     n->slot = 1;
     w->node[w->n++] = n;
-    if (is_busy(n) || td_node_away(n) || n->kind == TD_N_HOST ||
+    if (is_busy(n) || td_node_away(n) || n->kind == TD_N_HOST || is_looked_at_again(n, e) ||
         (!root && stays_outside(n, e, lack))) {
         inner->node[inner->n++] = td_node_ref(n);
         return;
@@ -216,9 +226,9 @@ can_split(const td_node *n)
 /* `need`: the evaluation's that is under way.  TD_ERR_OOM without a text where the kernel would need more memory than
  * there is and can_split says yes. */
 static td_status
-settle_inner(td_need *need, td_node *n, int64_t total, const td_rowspace *rows)
+settle_inner(td_need *need, td_node *n, int64_t total, const td_rowspace *rows, bool fold)
 {
-    extent e = {.total = total, .rows = rows};
+    extent e = {.total = total, .rows = rows, .fold = fold};
     td_walk w, inner;
     td_status st = TD_OK;
 
@@ -333,7 +343,7 @@ eval_rows(td_need *need, td_node *n)
 
     if (!td_row_find(n, &r))
         return TD_SKIP;
-    TD_TRY(settle_inner(need, n, td_shape_size(&r.shape), &r));
+    TD_TRY(settle_inner(need, n, td_shape_size(&r.shape), &r, false));
     if (is_taken(n)) /* meanwhile, by another thread */
         return td_eval_node(n);
     td_node_ref(n);
@@ -429,8 +439,8 @@ settle_under(td_need *need, td_node *n)
     if (n->kind == TD_N_SCALAR)
         return TD_OK;
     if (n->kind != TD_N_REDUCE)
-        return settle_inner(need, n, td_shape_size(&n->view.shape), NULL);
-    TD_TRY(settle_inner(need, n->src[0], td_shape_size(&n->src[0]->view.shape), NULL));
+        return settle_inner(need, n, td_shape_size(&n->view.shape), NULL, false);
+    TD_TRY(settle_inner(need, n->src[0], td_shape_size(&n->src[0]->view.shape), NULL, true));
     if (!is_taken(n) && n->src[0]->kind == TD_N_REDUCE) {
         td_node *source = td_node_ref(n->src[0]);
 
