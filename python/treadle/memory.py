@@ -2,6 +2,7 @@
 
 from . import _core
 from ._core import device as _device
+from ._public import dir_of as _dir_of
 
 _KEEP = object()
 
@@ -41,3 +42,6 @@ def trim(device=None):
     where = _device(device)
     _core._spill_trim(where)
     where.memory_trim()
+
+
+__dir__ = _dir_of(__name__)

@@ -54,6 +54,7 @@ from ._compile._typeclasses import (
     parse,
     typeof,
 )
+from ._public import dir_of as _dir_of
 
 
 def signature(return_type, *args):
@@ -94,3 +95,5 @@ integer_domain = signed_domain | unsigned_domain
 real_domain = frozenset((float32, float64))
 complex_domain = frozenset((complex64, complex128))
 number_domain = real_domain | integer_domain | complex_domain
+
+__dir__ = _dir_of(__name__)

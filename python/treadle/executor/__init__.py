@@ -4,6 +4,9 @@
         squares = list(ex.map(lambda x: x * x, range(1_000_000)))
 """
 
+from .._public import dir_of as _dir_of
 from ._executor import DeviceExecutor
 
 __all__ = ["DeviceExecutor"]
+
+__dir__ = _dir_of(__name__)

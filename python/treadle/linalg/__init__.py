@@ -19,6 +19,7 @@ from .._exchange import _host
 from .._numpy._create import eye, tril, triu
 from .._numpy._math import where
 from .._numpy._shape import broadcast_to, expand_dims, matrix_transpose, moveaxis
+from .._public import dir_of as _dir_of
 from . import _products, _solver
 from ._products import cross, into_dot, matmul, tensordot, vecdot
 from ._products import outer as _outer
@@ -631,3 +632,6 @@ def multi_dot(arrays, *, out=None):
     keep = [n for n, gone in zip(r.shape, (first, last), strict=True) if not gone]
     r = r.reshape(keep)
     return r if out is None else into_dot("multi_dot", r, out)
+
+
+__dir__ = _dir_of(__name__)

@@ -11,6 +11,7 @@ import numpy
 from numpy.random import MT19937, PCG64, PCG64DXSM, SFC64, SeedSequence
 
 from .. import _core
+from .._public import dir_of as _dir_of
 from . import _draws, _orders, _vectors
 
 _LEGACY = [
@@ -383,3 +384,5 @@ for _name in _LEGACY:
         globals()[_name] = getattr(_state, _name)
 ranf = sample = _state.random_sample
 del _module, _name, _names, _of, _plain
+
+__dir__ = _dir_of(__name__)

@@ -4,6 +4,7 @@ with treadle, loops over dtypes and orders. Other names are numpy.testing's own.
 
 from numpy import testing as _numpys
 
+from .. import _public
 from ._arrays import (
     assert_allclose,
     assert_array_almost_equal,
@@ -92,4 +93,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *dir(_numpys)})
+    return _public.names(__name__, _numpys.__all__)

@@ -7,6 +7,7 @@ the backward passes that follow from them. Tensors lie on the CPU until a progra
 import math as _math
 
 from .. import _core
+from .._public import names as _public_names
 from . import _device, _modules, _override, autograd, fft, linalg, random, special
 from ._device import device, get_default_device, set_default_device
 from ._register import FUNCTIONS, METHODS, with_out
@@ -157,8 +158,8 @@ def __getattr__(name):
     return _absent(name)
 
 
-_absent = _modules.refusing("torch")
+_absent, _ = _modules.refusing("torch")
 
 
 def __dir__():
-    return sorted({*globals(), *_MODULES, *_FROM})
+    return _public_names(__name__, {*_MODULES, *_FROM})

@@ -308,4 +308,4 @@ def istft(
     )
 
 
-__getattr__ = _modules.refusing("torch.fft")
+__getattr__, __dir__ = _modules.refusing("torch.fft")

@@ -3,6 +3,7 @@ derivatives where these are known in closed form."""
 
 import math
 
+from .._public import dir_of as _dir_of
 from ._prim import ROWS, Tensor, apply, derived, scalar, td
 from ._register import FUNCTIONS, METHODS, both, inplace
 from ._tensor import _elementwise, _reduce
@@ -288,3 +289,6 @@ def xlog1py(input, other):
     x, y = _beside(input, other)
     nothing = (x == 0) & (y == y)
     return apply("select", nothing, scalar(0, x), x * apply("log1p", apply("select", nothing, scalar(0, y), y)))
+
+
+__dir__ = _dir_of(__name__)

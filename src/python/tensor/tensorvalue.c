@@ -210,16 +210,27 @@ zero_(PyObject *self, PyObject *unused)
     return pt_ok(td_var_store(pt_var(self), &zero)) ? Py_NewRef(self) : NULL;
 }
 
-#define CAST_ROW(name, dt) {#name, PY_FAST(to_##name), METH_FASTCALL | METH_KEYWORDS, NULL},
+#define CAST_ROW(name, dt)                                                                         \
+    {#name, PY_FAST(to_##name), METH_FASTCALL | METH_KEYWORDS,                                     \
+     #name "($self, /, memory_format=None)\n--\n\nThe tensor as " #name "; itself if it is."},
 
 PyMethodDef pt_value_methods[] = {
     CASTS(CAST_ROW){"_cast", cast, METH_O, NULL},
-    {"clone", PY_FAST(clone), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"contiguous", PY_FAST(contiguous), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"is_contiguous", PY_FAST(is_contiguous), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
-    {"copy_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"fill_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"zero_", zero_, METH_NOARGS, NULL},
+    {"clone", PY_FAST(clone), METH_FASTCALL | METH_KEYWORDS,
+     "clone($self, /, *, memory_format=None)\n--\n\nA copy that derivatives go through."},
+    {"contiguous", PY_FAST(contiguous), METH_FASTCALL | METH_KEYWORDS,
+     "contiguous($self, /, memory_format=None)\n--\n\nItself where its elements lie in order, else "
+     "a copy."},
+    {"is_contiguous", PY_FAST(is_contiguous), METH_FASTCALL | METH_KEYWORDS,
+     "is_contiguous($self, /, memory_format=None)\n--\n\nDo the elements lie in order, without "
+     "gaps?"},
+    {"tolist", tolist, METH_NOARGS,
+     "tolist($self, /)\n--\n\n"
+     "Nested lists of Python numbers."},
+    {"copy_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS,
+     "copy_($self, /, src, non_blocking=False)\n--\n\nEvery element becomes src's, broadcast."},
+    {"fill_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS,
+     "fill_($self, value, /)\n--\n\nEvery element becomes value."},
+    {"zero_", zero_, METH_NOARGS, "zero_($self, /)\n--\n\nEvery element becomes 0."},
     {NULL, NULL, 0, NULL},
 };

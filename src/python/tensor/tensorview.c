@@ -402,27 +402,50 @@ m_std(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)
     return spread(TD_RED_std, self, args, n, kw);
 }
 
-#define KEYWORDS(name, unused) {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS, NULL},
+#define KEYWORDS(name, red)                                                                        \
+    {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS,                                      \
+     #name "($self, /, dim=None, keepdim=False, *, dtype=None)\n--\n\n" #red                       \
+           " over the axes dim; None: over all."},
+#define SPREAD(name, meaning)                                                                      \
+    {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS,                                      \
+     #name "($self, /, dim=None, unbiased=None, keepdim=False, *, correction=1)\n--\n\n" meaning   \
+           " over the axes dim; None: over all."},
 
 PyMethodDef pt_view_methods[] = {
-    REDUCTIONS(KEYWORDS) KEYWORDS(var, )
-        KEYWORDS(std, ){"reshape", PY_FAST(reshape), METH_FASTCALL, NULL},
-    {"view", PY_FAST(view), METH_FASTCALL, NULL},
-    {"permute", PY_FAST(permute), METH_FASTCALL, NULL},
-    {"transpose", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"swapaxes", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"t", t, METH_NOARGS, NULL},
-    {"expand", PY_FAST(expand), METH_FASTCALL, NULL},
-    {"unsqueeze", PY_FAST(unsqueeze), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"size", PY_FAST(size), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"dim", dim, METH_NOARGS, NULL},
-    {"ndimension", dim, METH_NOARGS, NULL},
-    {"numel", numel, METH_NOARGS, NULL},
-    {"nelement", numel, METH_NOARGS, NULL},
-    {"stride", PY_FAST(stride), METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"storage_offset", storage_offset, METH_NOARGS, NULL},
+    REDUCTIONS(KEYWORDS) SPREAD(var, "The variance")
+        SPREAD(std, "The standard deviation"){"reshape", PY_FAST(reshape), METH_FASTCALL,
+                                              "reshape($self, /, *shape)\n--\n\nThe same elements "
+                                              "in another shape; one extent may be -1."},
+    {"view", PY_FAST(view), METH_FASTCALL,
+     "view($self, /, *shape)\n--\n\nThe same memory in another shape, or as elements of another "
+     "dtype."},
+    {"permute", PY_FAST(permute), METH_FASTCALL,
+     "permute($self, /, *dims)\n--\n\nA view with its axes in that order."},
+    {"transpose", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS,
+     "transpose($self, /, dim0, dim1)\n--\n\nA view with two axes exchanged."},
+    {"swapaxes", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS,
+     "swapaxes($self, /, dim0, dim1)\n--\n\nA view with two axes exchanged."},
+    {"t", t, METH_NOARGS, "t($self, /)\n--\n\nA view of a matrix with its axes exchanged."},
+    {"expand", PY_FAST(expand), METH_FASTCALL,
+     "expand($self, /, *size)\n--\n\nA view in which axes of extent 1 are repeated; -1: as it is."},
+    {"unsqueeze", PY_FAST(unsqueeze), METH_FASTCALL | METH_KEYWORDS,
+     "unsqueeze($self, /, dim)\n--\n\nA view with an axis of extent 1 at dim."},
+    {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS,
+     "squeeze($self, /, dim=None)\n--\n\nA view without axes of extent 1, or without those of "
+     "dim."},
+    {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS,
+     "flatten($self, /, start_dim=0, end_dim=-1)\n--\n\nThe axes from start_dim to end_dim as "
+     "one."},
+    {"size", PY_FAST(size), METH_FASTCALL | METH_KEYWORDS,
+     "size($self, /, dim=None)\n--\n\nThe shape, or the extent of one axis."},
+    {"dim", dim, METH_NOARGS, "dim($self, /)\n--\n\nHow many axes there are."},
+    {"ndimension", dim, METH_NOARGS, "ndimension($self, /)\n--\n\nHow many axes there are."},
+    {"numel", numel, METH_NOARGS, "numel($self, /)\n--\n\nHow many elements there are."},
+    {"nelement", numel, METH_NOARGS, "nelement($self, /)\n--\n\nHow many elements there are."},
+    {"stride", PY_FAST(stride), METH_FASTCALL | METH_KEYWORDS,
+     "stride($self, /, dim=None)\n--\n\nThe strides in elements, or that of one axis."},
+    {"storage_offset", storage_offset, METH_NOARGS,
+     "storage_offset($self, /)\n--\n\nWhere the first element lies in the storage, in elements."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -171,4 +171,4 @@ def once_differentiable(f):
     return once
 
 
-__getattr__ = _modules.refusing("torch.autograd.function")
+__getattr__, __dir__ = _modules.refusing("torch.autograd.function")

@@ -27,4 +27,4 @@ def enable_flash_sdp(enabled):
 enable_math_sdp = enable_mem_efficient_sdp = enable_flash_sdp
 
 
-__getattr__ = _modules.refusing("torch.backends.cuda")
+__getattr__, __dir__ = _modules.refusing("torch.backends.cuda")

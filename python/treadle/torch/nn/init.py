@@ -4,6 +4,7 @@ import math
 import warnings
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 
 _GAINS = {
     "linear": 1.0,
@@ -168,3 +169,5 @@ constant, dirac, eye, normal, orthogonal, sparse, uniform = map(
 kaiming_normal, kaiming_uniform, xavier_normal, xavier_uniform = map(
     _older, (kaiming_normal_, kaiming_uniform_, xavier_normal_, xavier_uniform_)
 )
+
+__dir__ = _dir_of(__name__)
