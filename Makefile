@@ -37,8 +37,8 @@ bench: ## treadle beside its peers; writes benchmarks/results and README's table
 	@PYTHONPATH=build/tree .bench-venv/bin/python benchmarks/run.py $(ARGS)
 	@$(PY) tools/speed_table.py
 
-lint: ## layout, checkers, layers, licences
-	@tools/setup.sh build lint
+lint: ## layout, checkers, types, layers, licences
+	@tools/setup.sh build demo lint
 	@tools/build.sh build
 	@tools/lint.sh build
 

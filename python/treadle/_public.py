@@ -15,7 +15,7 @@ def _imported(value, module):
     if not isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
         return False
     home = getattr(value, "__module__", None) or module
-    own = home == module or home.startswith(module + ".") or _private(home)
+    own = home in (module, "treadle") or home.startswith(module + ".") or _private(home)  # "treadle": the core's types
     return not (own and home.startswith("treadle"))
 
 

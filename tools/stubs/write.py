@@ -2,12 +2,12 @@
 
     PYTHONPATH=build/tree python tools/stubs/write.py [--check]
 
---check changes nothing and exits with 1 where a stub is out of date. Every public module has a stub; a class or function
-that several modules have is defined in one of them and imported by the others. A class that stands in a private module
-is defined where it is first public, with the members of its private bases.
+--check changes nothing and exits with 1 where a stub is out of date; another Python than WRITER has other names and
+signatures in its library, so there it compares nothing and says so. Every public module has a stub; a class or
+function that several modules have is defined in one of them and imported by the others. A class that stands in a
+private module is defined where it is first public, with the members of its private bases.
 """
 
-import abc
 import builtins
 import enum
 import importlib
@@ -28,6 +28,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TREE = ROOT / "python"
 FROM_TREADLE = "_ArrayLike _Axis _DTypeLike _DeviceLike".split()
 TYPED = {"numpy", *sys.stdlib_module_names}  # libraries that have types wherever treadle is
+WRITER = (3, 11)
+FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType)
+ARGUMENTS = {tuple: "[Any, ...]", list: "[Any]", dict: "[Any, Any]", set: "[Any]", frozenset: "[Any]"}
 EMPTY = inspect.Parameter.empty
 
 # Members of every class, or of Python's machinery.
@@ -53,7 +56,8 @@ DUNDERS = {
 
 OPERATORS = {
     f"__{side}{name}__"
-    for name in "add sub mul matmul truediv floordiv mod pow and or xor lshift rshift lt le gt ge neg pos abs invert".split()
+    for name in "add sub mul matmul truediv floordiv mod pow and or xor lshift rshift lt le gt ge neg pos abs "
+    "invert".split()
     for side in ("", "r", "i")
 }
 
@@ -131,7 +135,7 @@ class Stub:
         table = dict(by_hand.PARAMETERS)
         if face == "arrays":
             table |= by_hand.ARRAY_PARAMETERS
-        elif face == "tensors":
+        elif face == "tensors" or self.module.startswith("treadle.torch"):
             table |= by_hand.TENSOR_PARAMETERS
         return table | by_hand.OTHERWISE.get(f"{self.module}.{name}", {})
 
@@ -219,7 +223,10 @@ class Stub:
         head = "self, " if bound else ""
         text = f"{head}*args: Any, **kwargs: Any" if signature is None else self.parameters(signature, table, bound)
         given = signature.return_annotation if signature else EMPTY
-        how = self.known(DUNDERS[name]) if name in DUNDERS else "None" if given is None else self.result(f, owner + name, default)
+        if name in DUNDERS:
+            how = self.known(DUNDERS[name])
+        else:
+            how = "None" if given is None else self.result(f, owner + name, default)
         for line in decorate:
             self.add(f"{indent}{line}")
         self.add(f"{indent}def {name}({text}) -> {how}: ...")
@@ -255,16 +262,7 @@ class Stub:
         if issubclass(cls, enum.Enum):
             return self.enumeration(name, cls)
         names, written = self.bases(cls)
-        if type(cls) is abc.ABCMeta and "ABC" not in names and not any(type(b) is abc.ABCMeta for b in cls.__bases__):
-            self.need("abc", "ABCMeta", "_ABCMeta")
-            names.append("metaclass=_ABCMeta")
-        elif type(cls) not in (type, abc.ABCMeta) and not any(type(c) is type(cls) for c in cls.__mro__[1:] if id(c) in facts.homes()):
-            meta = self.type_name(type(cls))
-            if meta is None:
-                meta = "_Type"
-                if "class _Type(type): ..." not in self.lines:
-                    self.add("class _Type(type): ...")
-            names.append(f"metaclass={meta}")
+        names += self.metaclass(cls, names)
         if not cls.__flags__ & 1 << 10:  # Py_TPFLAGS_BASETYPE
             self.need("typing", "final", "_final")
             self.add("@_final")
@@ -282,12 +280,24 @@ class Stub:
         if len(self.lines) == before:
             self.lines[-1] += " ..."
 
+    def metaclass(self, cls, names):
+        """What the bases say of a metaclass that none of the public classes above has."""
+        above = [c for c in cls.__mro__[1:] if id(c) in facts.homes() or not c.__module__.startswith(facts.PACKAGE)]
+        if type(cls) is type or any(type(c) is type(cls) for c in above):
+            return []
+        meta = self.type_name(type(cls))
+        if meta is None:
+            meta = "_Type"
+            if "class _Type(type): ..." not in self.lines:
+                self.add("class _Type(type): ...")
+        return [f"metaclass={meta}"]
+
     def enumeration(self, name, cls):
         base = next(b for b in cls.__mro__ if b.__module__ == "enum")
         self.need("enum", base.__name__, f"_{base.__name__}")
         self.add(f"class {name}(_{base.__name__}):")
         for member, value in cls.__members__.items():
-            self.add(f"    {member} = {value.value!r}" if isinstance(value.value, (int, str)) else f"    {member} = ...")
+            self.add(f"    {member} = {repr(value.value) if isinstance(value.value, (int, str)) else '...'}")
 
     def members(self, name, cls, written):
         hand = dict(self.taken.members.get(name, {}))
@@ -297,7 +307,9 @@ class Stub:
             for member, value in vars(owner).items():
                 if member in seen or member in UNTYPED or keyword.iskeyword(member) or not member.isidentifier():
                     continue
-                if member.startswith("_") and not member.endswith("__") or member in SHOWN and all(map(plain, [value, *(getattr(c, member) for c in cls.__bases__)])):
+                if member.startswith("_") and not member.endswith("__"):
+                    continue
+                if member in SHOWN and all(plain(getattr(c, member)) for c in (cls, *cls.__bases__)):
                     continue
                 seen.add(member)
                 self.member(name, cls, member, value, hand)
@@ -337,7 +349,8 @@ class Stub:
         if member in hand:
             self.lines += ["    " + line for line in hand[member]]
             return
-        how = by_hand.METHODS.get(f"{self.module}.{name}", {}) if not member.startswith("__") or member in OPERATORS else {}
+        counts = not member.startswith("__") or member in OPERATORS
+        how = by_hand.METHODS.get(f"{self.module}.{name}", {}) if counts else {}
         if isinstance(value, staticmethod):
             self.function(member, value.__func__, "    ", False, decorate=["@staticmethod"], owner=name + ".")
         elif isinstance(value, classmethod):
@@ -346,9 +359,10 @@ class Stub:
             told = self.known((facts.result(value.fget) if value.fget else None) or "Any")
             self.property(member, told, value.fset is not None)
         elif isinstance(value, types.GetSetDescriptorType | types.MemberDescriptorType):
-            text = next((t for t, names in by_hand.ATTRIBUTES.get(f"{self.module}.{name}", {}).items() if member in names.split()), "Any")
+            table = by_hand.ATTRIBUTES.get(f"{self.module}.{name}", {})
+            text = next((t for t, names in table.items() if member in names.split()), "Any")
             self.property(member, self.known(text), True)
-        elif isinstance(value, (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.BuiltinFunctionType)):
+        elif isinstance(value, (*FUNCTIONS, types.WrapperDescriptorType)):
             if getattr(value, "_refused", False):
                 self.need("typing", "NoReturn", "_NoReturn")
                 return self.add(f"    def {member}(self, *args: Any, **kwargs: Any) -> _NoReturn: ...")
@@ -392,7 +406,7 @@ class Stub:
             return self.klass(name, value) if home else self.foreign(name, value)
         if type(value).__name__ == "ufunc":
             return self.ufunc(name, value)
-        if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType)):
+        if isinstance(value, FUNCTIONS):
             default = by_hand.DEFAULT_RESULT.get(self.module, "Any")
             return self.function(name, value, default=default, face=self.face())
         self.value(name, value)
@@ -427,8 +441,7 @@ class Stub:
     def value(self, name, value):
         kind = type(value)
         if kind in (bool, int, float, complex, str, tuple, list, dict, set, frozenset):
-            text = kind.__name__ + {tuple: "[Any, ...]", list: "[Any]", dict: "[Any, Any]", set: "[Any]", frozenset: "[Any]"}.get(kind, "")
-            self.add(f"{name}: {self.known(text)}")
+            self.add(f"{name}: {self.known(kind.__name__ + ARGUMENTS.get(kind, ''))}")
         elif value is None:
             self.add(f"{name}: None")
         elif id(kind) in facts.homes():
@@ -442,7 +455,7 @@ class Stub:
         for name, lines in self.taken.names.items():
             if name not in self.values:
                 self.lines += lines
-        head = [f"# Written by tools/stubs/write.py from the package itself."]
+        head = ["# Written by tools/stubs/write.py from the package itself."]
         body = "\n".join([*self.taken.head, *self.lines])
         listed = getattr(sys.modules[self.module], "__all__", None)
         if listed is not None:
@@ -469,9 +482,13 @@ def path_of(module):
 
 def main(arguments):
     warnings.simplefilter("ignore")
+    if sys.version_info[:2] != WRITER:
+        print(f"stubs: not compared or written by Python {sys.version_info[0]}.{sys.version_info[1]}, but by {WRITER}")
+        return arguments != ["--check"]
     want = {path_of(m): Stub(m).text() for m in facts.modules()}
     have = set(TREE.rglob("*.pyi"))
-    old = [p for p in have - want.keys()] + [p for p, t in want.items() if not p.exists() or p.read_text("utf-8") != t]
+    old = [p for p, t in want.items() if not p.exists() or p.read_text("utf-8") != t]
+    old += have - want.keys()
     if arguments == ["--check"]:
         print(*(f"{p.relative_to(ROOT)} is not what tools/stubs/write.py writes" for p in sorted(old)[:10]), sep="\n")
         return bool(old)

@@ -159,4 +159,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return _public.names(__name__, {"types", "Event", "OutOfMemoryError", "Stream", *_MODULES, *_LATER, *_cuda.ROOMS})
+    return _public.names(__name__, {"types", *_MODULES, *_LATER, *_cuda.ROOMS})

@@ -1,4 +1,5 @@
 # Written by tools/stubs/write.py from the package itself.
+from treadle import Error as CUDARuntimeError
 from treadle import _DeviceLike
 from treadle.cuda import Device as Device
 from treadle.cuda import profile_start as profile_start

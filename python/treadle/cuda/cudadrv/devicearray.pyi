@@ -1,5 +1,6 @@
 # Written by tools/stubs/write.py from the package itself.
 from numpy import ndarray as _ndarray
+from treadle import ndarray as DeviceNDArray
 from treadle.cuda import device_array_like as from_array_like
 from treadle.cuda import is_cuda_array as is_cuda_array
 from treadle.cuda import to_device as to_device

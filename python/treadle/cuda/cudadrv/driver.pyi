@@ -1,4 +1,7 @@
 # Written by tools/stubs/write.py from the package itself.
+from treadle import DeviceError as CudaAPIError
+from treadle import Event as Event
+from treadle import Stream as Stream
 from treadle.cuda import Context as Context
 from treadle.cuda import Device as Device
 from treadle.cuda import MemoryInfo as MemoryInfo

@@ -1,4 +1,5 @@
 # Written by tools/stubs/write.py from the package itself.
+from treadle import OutOfMemoryError as OutOfMemoryError
 from treadle import _DeviceLike
 from treadle.torch import Generator as _Generator
 from . import amp as amp

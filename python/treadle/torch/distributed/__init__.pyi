@@ -1,4 +1,8 @@
 # Written by tools/stubs/write.py from the package itself.
+from treadle import DistributedError as DistBackendError
+from treadle import DistributedError as DistError
+from treadle import DistributedError as DistNetworkError
+from treadle import DistributedError as DistStoreError
 from treadle import _DeviceLike
 from treadle.distributed import Group as ProcessGroup
 from . import checkpoint as checkpoint

@@ -1,6 +1,6 @@
 # Written by tools/stubs/write.py from the package itself.
-from treadle import _DTypeLike
 from treadle import _DeviceLike
+from treadle.torch import dtype as _dtype
 from treadle.torch.nn.modules.module import Module as _Module
 from typing import Any
 
@@ -113,7 +113,7 @@ class ConstantPad3d(_Module):
     padding: Any
     value: Any
 class Conv1d(_Module):
-    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: Any = 1, bias: bool = True, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _DTypeLike | None = None) -> None: ...
+    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: Any = 1, bias: bool = True, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _dtype | None = None) -> None: ...
     rank: Any
     transposed: Any
     padding_of_same: Any
@@ -131,7 +131,7 @@ class Conv1d(_Module):
     dilation: Any
     bias: Any
 class Conv2d(_Module):
-    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: Any = 1, bias: bool = True, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _DTypeLike | None = None) -> None: ...
+    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: Any = 1, bias: bool = True, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _dtype | None = None) -> None: ...
     rank: Any
     transposed: Any
     padding_of_same: Any
@@ -149,7 +149,7 @@ class Conv2d(_Module):
     dilation: Any
     bias: Any
 class Conv3d(_Module):
-    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: Any = 1, bias: bool = True, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _DTypeLike | None = None) -> None: ...
+    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: Any = 1, bias: bool = True, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _dtype | None = None) -> None: ...
     rank: Any
     transposed: Any
     padding_of_same: Any
@@ -167,7 +167,7 @@ class Conv3d(_Module):
     dilation: Any
     bias: Any
 class ConvTranspose1d(_Module):
-    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: Any = 1, bias: bool = True, dilation: Any = 1, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _DTypeLike | None = None) -> None: ...
+    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: Any = 1, bias: bool = True, dilation: Any = 1, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _dtype | None = None) -> None: ...
     rank: Any
     transposed: Any
     padding_of_same: Any
@@ -186,7 +186,7 @@ class ConvTranspose1d(_Module):
     dilation: Any
     bias: Any
 class ConvTranspose2d(_Module):
-    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: Any = 1, bias: bool = True, dilation: Any = 1, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _DTypeLike | None = None) -> None: ...
+    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: Any = 1, bias: bool = True, dilation: Any = 1, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _dtype | None = None) -> None: ...
     rank: Any
     transposed: Any
     padding_of_same: Any
@@ -205,7 +205,7 @@ class ConvTranspose2d(_Module):
     dilation: Any
     bias: Any
 class ConvTranspose3d(_Module):
-    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: Any = 1, bias: bool = True, dilation: Any = 1, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _DTypeLike | None = None) -> None: ...
+    def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: Any = 1, bias: bool = True, dilation: Any = 1, padding_mode: Any = 'zeros', device: _DeviceLike | None = None, dtype: _dtype | None = None) -> None: ...
     rank: Any
     transposed: Any
     padding_of_same: Any

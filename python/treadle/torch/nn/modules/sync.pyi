@@ -1,11 +1,11 @@
 # Written by tools/stubs/write.py from the package itself.
-from treadle import _DTypeLike
 from treadle import _DeviceLike
+from treadle.torch import dtype as _dtype
 from treadle.torch.nn.modules.module import Module as _Module
 from typing import Any
 
 class SyncBatchNorm(_Module):
-    def __init__(self, num_features: Any, eps: Any = 1e-05, momentum: Any = 0.1, affine: bool = True, track_running_stats: bool = True, process_group: Any = None, device: _DeviceLike | None = None, dtype: _DTypeLike | None = None) -> None: ...
+    def __init__(self, num_features: Any, eps: Any = 1e-05, momentum: Any = 0.1, affine: bool = True, track_running_stats: bool = True, process_group: Any = None, device: _DeviceLike | None = None, dtype: _dtype | None = None) -> None: ...
     dims: Any
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any: ...

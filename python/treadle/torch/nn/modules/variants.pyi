@@ -1,6 +1,6 @@
 # Written by tools/stubs/write.py from the package itself.
-from treadle import _DTypeLike
 from treadle import _DeviceLike
+from treadle.torch import dtype as _dtype
 from treadle.torch.nn.modules.module import Module as _Module
 from typing import Any
 
@@ -11,7 +11,7 @@ class FeatureAlphaDropout(_Module):
     p: Any
     inplace: Any
 class LinearCrossEntropyLoss(_Module):
-    def __init__(self, in_features: Any, num_classes: Any, *, out_features: Any = ..., bias: bool = False, device: _DeviceLike | None = None, dtype: _DTypeLike | None = None, reduction: Any = 'mean', weight: Any = None, ignore_index: Any = None, label_smoothing: Any = 0.0, options: Any = None) -> None: ...
+    def __init__(self, in_features: Any, num_classes: Any, *, out_features: Any = ..., bias: bool = False, device: _DeviceLike | None = None, dtype: _dtype | None = None, reduction: Any = 'mean', weight: Any = None, ignore_index: Any = None, label_smoothing: Any = 0.0, options: Any = None) -> None: ...
     def reset_parameters(self) -> None: ...
     def forward(self, input: Any, target: Any) -> Any: ...
     options: Any

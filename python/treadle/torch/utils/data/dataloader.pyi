@@ -1,12 +1,13 @@
 # Written by tools/stubs/write.py from the package itself.
 from collections.abc import Iterator as _Iterator
+from treadle.torch import Generator as _Generator
 from treadle.torch.utils.data import default_collate as default_collate
 from treadle.torch.utils.data import default_convert as default_convert
 from treadle.torch.utils.data import get_worker_info as get_worker_info
 from typing import Any
 
 class DataLoader:
-    def __init__(self, dataset: Any, batch_size: Any = 1, shuffle: Any = None, sampler: Any = None, batch_sampler: Any = None, num_workers: Any = 0, collate_fn: Any = None, pin_memory: bool = False, drop_last: bool = False, timeout: Any = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None, generator: Any = None, *, prefetch_factor: Any = None, persistent_workers: bool = False, pin_memory_device: Any = '', in_order: bool = True) -> None: ...
+    def __init__(self, dataset: Any, batch_size: Any = 1, shuffle: Any = None, sampler: Any = None, batch_sampler: Any = None, num_workers: Any = 0, collate_fn: Any = None, pin_memory: bool = False, drop_last: bool = False, timeout: Any = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None, generator: _Generator | None = None, *, prefetch_factor: Any = None, persistent_workers: bool = False, pin_memory_device: Any = '', in_order: bool = True) -> None: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> _Iterator[Any]: ...
     prefetch_factor: Any
