@@ -159,6 +159,7 @@ def _older(function):
         return function(*args, **kwargs)
 
     older.__name__ = older.__qualname__ = name
+    older.__wrapped__ = function
     older.__doc__ = f"{name}_ by an older name."
     return older
 
