@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo test conformance conformance-torch bench lint format wheel sdist matrix install sanitize clean
+.PHONY: build setup demo test conformance conformance-torch bench lint format wheel sdist release matrix install sanitize clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -53,6 +53,10 @@ wheel: ## dist/treadle-*.whl, for systems with the C library of tools/old_glibc.
 sdist: ## dist/treadle-*.tar.gz, built from once
 	@tools/setup.sh build wheel
 	@tools/sdist.sh
+
+release: ## dist/release: wheel and sdist from what is committed, checked, with checksums; uploads nothing
+	@tools/setup.sh build wheel release
+	@tools/release.sh
 
 matrix: wheel ## the wheel on other systems, for docs/install.md; needs root
 	@tools/setup.sh matrix

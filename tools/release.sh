@@ -12,7 +12,8 @@ fail() { echo "release: $*" >&2 && exit 1; }
 
 [ -z "$(git status --porcelain)" ] || fail "the tree has changes that are not committed: commit or stash them"
 expr "$version" : '[0-9]*\.[0-9]*\.[0-9]*$' >/dev/null || fail "the version $version in include/treadle.h is not of the form 1.2.3"
-grep -q "^## \[$version\]" CHANGELOG.md || fail "CHANGELOG.md has no section [$version]"
+grep -q "^## \[$version\] - 20" CHANGELOG.md || fail "CHANGELOG.md has no section [$version] with a date"
+grep -q "^version: $version$" CITATION.cff || fail "CITATION.cff names another version than $version"
 ! git rev-parse -q --verify "refs/tags/v$version" >/dev/null || fail "v$version is there already: raise TREADLE_VERSION in include/treadle.h"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
@@ -42,6 +43,9 @@ rm -rf "$out"
 mkdir -p "$out"
 cp "$tmp"/one/dist/treadle-* "$out"
 $python tools/wheel_check.py "$out/$wheel" >/dev/null
+$python -m auditwheel show "$out/$wheel" >/dev/null
+$python -m check_jsonschema -q --builtin-schema vendor.citation-file-format CITATION.cff
+$python -m check_jsonschema -q --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 $python -m twine check --strict "$out"/treadle-* >/dev/null
 $python tools/sbom.py "$out/$wheel" "$out/treadle-$version.cdx.json"
 (cd "$out" && sha256sum treadle-* >SHA256SUMS)

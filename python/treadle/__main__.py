@@ -15,6 +15,7 @@ USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explai
        python -m treadle [options] -m module arguments…
        python -m treadle [options] -c code arguments…
        python -m treadle info
+       python -m treadle --version
        python -m treadle licenses [--list]
        python -m treadle.demo"""
 
@@ -103,6 +104,9 @@ def _usage(status):
 def main(arguments):
     if arguments == ["info"]:
         info()
+        return 0
+    if arguments == ["--version"]:
+        print(f"treadle {_core.__version__}")
         return 0
     if arguments in (["licenses"], ["licenses", "--list"]):
         from ._licences import licences
