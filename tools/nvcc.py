@@ -1,8 +1,9 @@
 """nvcc.py OBJECT SOURCE HEADERS -- COMMAND - compiles SOURCE by `COMMAND -c source -o object`, to the same bytes
 wherever the sources lie.
 
-nvcc names what has no name, in NVIDIA's own headers too, by a hash of the folder that it works in and of the
-source's time. So it works in one whose name is that of the object: sources are copied there, and have no time. A lock keeps two builds of one machine apart.
+nvcc names what has no name, in NVIDIA's own headers too, by a hash of the folder that it works in, of the source's time
+and of its own process. So it works in a folder whose name is that of the object: sources are copied there, and have no
+time. A lock keeps two builds of one machine apart.
 """
 
 import fcntl
@@ -40,7 +41,8 @@ def main(arguments):
         for source in sources:
             shutil.copyfile(source, folder / source.name)
             os.utime(folder / source.name, (0, 0))
-        status = subprocess.run([*command, f"--frandom-seed={out.stem}", "-c", sources[0].name, "-o", "object.o"], cwd=folder, check=False).returncode
+        command += [f"--frandom-seed={out.stem}", "-c", sources[0].name, "-o", "object.o"]
+        status = subprocess.run(command, cwd=folder, check=False).returncode
         if status == 0:
             shutil.copyfile(folder / "object.o", out)
     return status
