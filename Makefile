@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo docs test conformance conformance-torch bench lint format wheel sdist matrix install sanitize clean
+.PHONY: build setup demo docs test conformance conformance-torch bench lint format wheel sdist release matrix install sanitize clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -42,8 +42,8 @@ bench: ## treadle beside its peers; writes benchmarks/results and the tables of 
 	@PYTHONPATH=build/tree .bench-venv/bin/python benchmarks/run.py $(ARGS)
 	@$(PY) tools/speed_table.py
 
-lint: ## layout, checkers, layers, licences
-	@tools/setup.sh build lint
+lint: ## layout, checkers, types, layers, licences
+	@tools/setup.sh build demo lint
 	@tools/build.sh build
 	@tools/lint.sh build
 
@@ -58,6 +58,10 @@ wheel: ## dist/treadle-*.whl, for systems with the C library of tools/old_glibc.
 sdist: ## dist/treadle-*.tar.gz, built from once
 	@tools/setup.sh build wheel
 	@tools/sdist.sh
+
+release: ## dist/release: wheel and sdist from what is committed, checked, with checksums; uploads nothing
+	@tools/setup.sh build wheel release
+	@tools/release.sh
 
 matrix: wheel ## the wheel on other systems, for docs/install.md; needs root
 	@tools/setup.sh matrix

@@ -1,5 +1,5 @@
 #!/bin/sh
-# lint.sh DIR - layers, layout, licences, checkers; DIR has been built (compile_commands.json).  What clang-tidy
+# lint.sh DIR - layers, layout, types, licences, checkers; DIR has been built (compile_commands.json).  What clang-tidy
 # found clean it looks at again only when the file, a header or its configuration changes.
 set -eu
 cd "$(dirname "$0")/.."
@@ -11,6 +11,7 @@ mkdir -p "$stamps"
 .venv/bin/python tools/layers.py src "$dir"
 .venv/bin/python tools/python_layers.py python/treadle
 .venv/bin/ruff check -q .
+tools/types.sh "$dir"
 .venv/bin/python tools/notices.py --check "$dir"
 # What `make wheel` links for an older C library.
 find "$dir/tree/treadle" -maxdepth 1 -name '*.so' ! -name 'libtreadle_null.so' -exec .venv/bin/python tools/old_glibc.py --check {} +

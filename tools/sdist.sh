@@ -4,6 +4,8 @@ set -eu
 cd "$(dirname "$0")/.."
 venv=$PWD/.venv
 PATH="$venv/bin:$PATH"
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 315532800)}
+export SOURCE_DATE_EPOCH
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 "$venv/bin/python" -m build --sdist --no-isolation --skip-dependency-check -o "$tmp" . >"$tmp/log" 2>&1 || {

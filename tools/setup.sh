@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GROUP... - installs what the groups need and lacks here: Debian packages, .venv and the
 # pinned requirements.  Says nothing when there is nothing to do.
-# Groups: build test demo docs lint bench conformance conformance-torch wheel matrix.
+# Groups: build test demo docs lint bench conformance conformance-torch wheel release matrix.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -49,7 +49,7 @@ def reference(threads, draws):
     inside, points = 0, threads * draws
     for start in range(0, points, 1 << 20):
         x, y = rng.random((2, min(1 << 20, points - start)), dtype=numpy.float32)
-        inside += numpy.count_nonzero(x * x + y * y < 1)
+        inside += int(numpy.count_nonzero(x * x + y * y < 1))
     return {"pi": 4 * inside / points, "points": points}
 
 

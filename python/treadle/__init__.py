@@ -186,4 +186,4 @@ if _core.options()["profile"]:
 def __dir__():
     names = _load("_numpy._names")
     every = {*globals(), *_FROM, *_MODULES, *names.NUMPY, *names.HOST, "bfloat16", "bool", "config"}
-    return sorted(n for n in every if not n.startswith("_") or n.startswith("__"))
+    return sorted(n for n in every if not n.startswith("_"))

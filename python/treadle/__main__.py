@@ -17,6 +17,7 @@ USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explai
        python -m treadle [options] -m module arguments…
        python -m treadle [options] -c code arguments…
        python -m treadle info
+       python -m treadle --version
        python -m treadle licenses [--list]
        python -m treadle.demo"""
 
@@ -130,6 +131,9 @@ def _options(rest):
 def main(arguments):
     if arguments == ["info"]:
         info()
+        return 0
+    if arguments == ["--version"]:
+        print(f"treadle {_core.__version__}")
         return 0
     if arguments in (["licenses"], ["licenses", "--list"]):
         from ._licences import licences

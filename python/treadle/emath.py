@@ -3,6 +3,7 @@
 from . import _core
 from ._core import asarray, ndarray
 from ._numpy._math import _kind
+from ._public import dir_of as _dir_of
 
 _UFUNC = _core.ufuncs()
 _SINGLE = ("float16", "float32", "int8", "uint8", "int16", "uint16")
@@ -72,3 +73,6 @@ def arcsin(x):
 def arctanh(x):
     """The inverse hyperbolic tangent, complex beyond -1 and 1."""
     return _UFUNC["arctanh"](_where(x, _beyond_one))
+
+
+__dir__ = _dir_of(__name__)

@@ -18,6 +18,7 @@ from ._cupy import _names
 from ._exchange import _host
 from ._numpy._math import where
 from ._numpy._shape import concatenate, moveaxis, roll
+from ._public import dir_of as _dir_of
 
 _conj = _core.ufuncs()["conjugate"]
 
@@ -459,3 +460,6 @@ def ifftshift(x, axes=None):
 
 def __getattr__(name):
     raise AttributeError(_names.refusal("cupy.fft", name), name=name)
+
+
+__dir__ = _dir_of(__name__)

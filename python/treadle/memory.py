@@ -2,6 +2,7 @@
 
 from . import _core
 from ._core import device as _device
+from ._public import dir_of as _dir_of
 from ._words import refusing as _refusing
 
 _KEEP = object()
@@ -44,3 +45,4 @@ def trim(device=None):
     where.memory_trim()
 
 __getattr__ = _refusing(__name__)
+__dir__ = _dir_of(__name__)

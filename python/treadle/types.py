@@ -54,6 +54,7 @@ from ._compile._typeclasses import (
     parse,
     typeof,
 )
+from ._public import dir_of as _dir_of
 from ._words import refusing as _refusing
 
 
@@ -97,3 +98,4 @@ complex_domain = frozenset((complex64, complex128))
 number_domain = real_domain | integer_domain | complex_domain
 
 __getattr__ = _refusing(__name__)
+__dir__ = _dir_of(__name__)

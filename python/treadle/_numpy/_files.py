@@ -42,6 +42,8 @@ def _writer(theirs):
 
 
 globals().update((name, _reader(getattr(numpy, name))) for name in _READING.split())
+# NumPy's is the one of them that tells no parameters.
+fromstring.__wrapped__ = lambda string, dtype=float, count=-1, *, sep, like=None: None  # noqa: F821
 save, savez, savez_compressed, savetxt = map(_writer, (numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
 
 

@@ -4,7 +4,7 @@ Arrays of devices are treadle's own (``treadle.ndarray``), streams and events ``
 Kernels run on the current device: a GPU, or the CPU. docs/numba.md and docs/cupy.md tell which names there are.
 """
 
-from .. import types
+from .. import _public, types
 from .._core import Event, OutOfMemoryError, Stream
 from .._cupy import _cuda, _names
 from .._words import near_in
@@ -162,4 +162,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_MODULES, *_LATER, *_cuda.ROOMS})
+    return _public.names(__name__, {"types", *_MODULES, *_LATER, *_cuda.ROOMS})

@@ -1,6 +1,9 @@
 """Which way a NumPy array goes that is a kernel's argument: ``kernel[grid, block](cuda.In(a), cuda.Out(b))``."""
 
 
+from .._public import dir_of as _dir_of
+
+
 class ArgHint:
     """An array with the copies that a launch makes of it. value: the array."""
 
@@ -37,3 +40,6 @@ class InOut(ArgHint):
 def wrap_arg(value, default=InOut):
     """value, if it says its way already, else default(value)."""
     return value if isinstance(value, ArgHint) else default(value)
+
+
+__dir__ = _dir_of(__name__)

@@ -5,6 +5,7 @@ through pointers, a Signature that returns a tuple: first what C returns, if any
 """
 
 from .. import types
+from .._public import dir_of as _dir_of
 from . import _stubs
 
 _LETTERS = {"h": types.int16, "i": types.int32, "l": types.int64, "f": types.float32, "d": types.float64, "v": None}
@@ -86,3 +87,5 @@ def _stub(name, sig):
 
 
 globals().update((name, _stub(name, sig)) for name, sig in FUNCTIONS.items())
+
+__dir__ = _dir_of(__name__)

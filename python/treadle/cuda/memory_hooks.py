@@ -7,6 +7,7 @@ import sys
 import types
 
 from .._observe._profile import profile
+from .._public import dir_of as _dir_of
 
 
 class MemoryHook:
@@ -84,3 +85,5 @@ def _text(nbytes):
 # CuPy's modules of a class each.
 debug_print = types.SimpleNamespace(DebugPrintHook=DebugPrintHook)
 line_profile = types.SimpleNamespace(LineProfileHook=LineProfileHook)
+
+__dir__ = _dir_of(__name__)

@@ -8,6 +8,8 @@ import contextlib
 import ctypes
 import functools
 
+from .._public import dir_of as _dir_of
+
 _COLORS = (0x00FF00, 0x0000FF, 0xFFFF00, 0xFF00FF, 0x00FFFF, 0xFF0000, 0xFFFFFF)
 
 
@@ -73,3 +75,6 @@ def RangePop():
     """Ends the range that was begun last."""
     if _library() is not None:
         _library().nvtxRangePop()
+
+
+__dir__ = _dir_of(__name__)

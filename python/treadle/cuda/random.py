@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from .._public import dir_of as _dir_of
 from ..types import float32, float64, from_dtype, int64, uint64
 from ._memory import device_array
 
@@ -200,3 +201,6 @@ def create_xoroshiro128p_states(n, seed, subsequence_start=0, stream=0):
     states = device_array(n, dtype=xoroshiro128p_dtype, stream=stream)
     init_xoroshiro128p_states(states, seed, subsequence_start, stream)
     return states
+
+
+__dir__ = _dir_of(__name__)

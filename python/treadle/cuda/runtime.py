@@ -11,6 +11,7 @@ import threading
 from .. import _core
 from .._core import Error as CUDARuntimeError
 from .._cupy import _names
+from .._public import dir_of as _dir_of
 from ._attributes import NUMBER, RUNTIME_NAMES
 from ._devices import Device, number, profile_start, profile_stop
 
@@ -455,3 +456,6 @@ def eventElapsedTime(start, end):
 
 def __getattr__(name):
     raise AttributeError(_names.refusal("cupy.cuda.runtime", name), name=name)
+
+
+__dir__ = _dir_of(__name__)

@@ -6,6 +6,7 @@ Objects are arguments of CUDA C++ kernels for parameters of type cudaTextureObje
 import numpy
 
 from .. import _core
+from .._public import dir_of as _dir_of
 from . import runtime
 
 _ARRAY, _DEVICE, _HOST = 3, 2, 1  # CUmemorytype
@@ -172,3 +173,6 @@ class SurfaceObject:
         return self.ptr
 
     __index__ = __int__
+
+
+__dir__ = _dir_of(__name__)

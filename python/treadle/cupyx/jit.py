@@ -11,6 +11,7 @@ import types as _python
 
 from .. import cuda
 from .._cupy import _names
+from .._public import dir_of as _dir_of
 
 __all__ = [
     "atomic_add", "atomic_and", "atomic_cas", "atomic_dec", "atomic_exch", "atomic_inc", "atomic_max",
@@ -86,3 +87,6 @@ def rawkernel(*, mode="cuda", device=False):
 
 def __getattr__(name):
     raise AttributeError(_names.refusal("cupyx.jit", name), name=name)
+
+
+__dir__ = _dir_of(__name__)

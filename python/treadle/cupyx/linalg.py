@@ -5,6 +5,7 @@ import numpy
 import treadle
 
 from .. import linalg
+from .._public import dir_of as _dir_of
 
 __all__ = ["cho_solve", "invh"]
 
@@ -31,3 +32,6 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     vector = b.ndim == 1
     x = linalg.solve(factor.mT.conj(), linalg.solve(factor, b[:, None] if vector else b))
     return x[..., 0] if vector else x
+
+
+__dir__ = _dir_of(__name__)

@@ -2,6 +2,8 @@
 
 import contextlib
 
+from .._public import dir_of as _dir_of
+
 __all__ = ["optimize"]
 _KNOWN = {"max_trials", "timeout", "expected_total_time_per_trial", "max_total_time_per_trial"}
 
@@ -14,3 +16,6 @@ def optimize(*, key=None, path=None, readonly=False, **config_dict):
     if unknown:
         raise TypeError(f"optimize: {sorted(unknown)[0]!r} is none of {', '.join(sorted(_KNOWN))}")
     yield None
+
+
+__dir__ = _dir_of(__name__)

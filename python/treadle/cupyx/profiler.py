@@ -12,6 +12,7 @@ import numpy
 import treadle
 
 from .. import cuda
+from .._public import dir_of as _dir_of
 
 __all__ = ["benchmark", "profile", "time_range"]
 
@@ -153,3 +154,6 @@ def profile():
         yield
     finally:
         cuda.runtime.profilerStop()
+
+
+__dir__ = _dir_of(__name__)

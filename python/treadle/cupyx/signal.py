@@ -7,6 +7,7 @@ import numpy
 import treadle
 
 from .. import _core, fft
+from .._public import dir_of as _dir_of
 from ..scipy import signal as _signal
 from ..scipy.signal import get_window
 
@@ -206,3 +207,6 @@ def minimum_phase(x, n=None):
     at = treadle.arange(count, device=ceps.device)
     twice, once = (at > 0) & (2 * at < count), (at == 0) | (2 * at == count)
     return fft.ifft(treadle.exp(fft.fft(ceps * (2.0 * twice + 1.0 * once)))).real
+
+
+__dir__ = _dir_of(__name__)

@@ -2,6 +2,7 @@
 
 import math
 
+from .._public import dir_of as _dir_of
 from .profiler import benchmark
 
 __all__ = ["repeat"]
@@ -15,3 +16,6 @@ def repeat(func, args=(), kwargs=None, n_repeat=10000, *, name=None, n_warmup=10
     return benchmark(
         func, args, kwargs, n_repeat, name=name, n_warmup=n_warmup, max_duration=max_duration, devices=devices
     )
+
+
+__dir__ = _dir_of(__name__)

@@ -20,6 +20,7 @@ computed first. With ``wait=False`` they return a Work, whose wait() gives the a
 A process that dies breaks the groups that it is in: calls raise PeerError in finite time, also those that wait already.
 """
 
+from .._public import dir_of as _dir_of
 from .._words import near_in
 from ._errors import DistributedError, PeerError
 from ._group import REDUCTIONS, Group, Work
@@ -195,3 +196,5 @@ __all__ = [
     "use_devices",
     "world",
 ]
+
+__dir__ = _dir_of(__name__)

@@ -1,5 +1,6 @@
 """numpy.lib, whose module stride_tricks is treadle's."""
 
+from .. import _public
 from . import stride_tricks
 
 
@@ -12,4 +13,4 @@ def __getattr__(name):
 def __dir__():
     import numpy
 
-    return sorted({*dir(numpy.lib), *globals()})
+    return _public.names(__name__, (n for n in dir(numpy.lib) if n[0] != "_"))

@@ -3,6 +3,8 @@
 from treadle._core import asarray
 from treadle._numpy._shape import _axes
 
+from .._public import dir_of as _dir_of
+
 __all__ = ["as_strided", "sliding_window_view"]
 
 
@@ -33,3 +35,6 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
             raise ValueError("window shape cannot be larger than input array shape")
         shape[k] -= n - 1
     return x._strided((*shape, *window), (*x.strides, *(x.strides[k] for k in axes)))
+
+
+__dir__ = _dir_of(__name__)

@@ -19,6 +19,7 @@ from .._exchange import _host
 from .._numpy._create import eye, tril, triu
 from .._numpy._math import where
 from .._numpy._shape import broadcast_to, expand_dims, matrix_transpose, moveaxis
+from .._public import dir_of as _dir_of
 from .._words import refusing as _refusing
 from . import _products, _solver
 from ._products import cross, into_dot, matmul, tensordot, vecdot
@@ -634,3 +635,4 @@ def multi_dot(arrays, *, out=None):
     return r if out is None else into_dot("multi_dot", r, out)
 
 __getattr__ = _refusing(__name__)
+__dir__ = _dir_of(__name__)

@@ -3,6 +3,7 @@ coefficients of a series live on the host, and arithmetic with them is NumPy's."
 
 from numpy.polynomial import set_default_printstyle
 
+from .._public import dir_of as _dir_of
 from . import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial, polyutils
 from .chebyshev import Chebyshev
 from .hermite import Hermite
@@ -12,3 +13,5 @@ from .legendre import Legendre
 from .polynomial import Polynomial
 
 __all__ = ["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial", "set_default_printstyle"]
+
+__dir__ = _dir_of(__name__)

@@ -1,5 +1,8 @@
 """Chebyshev's polynomials as a basis: the names of numpy.polynomial.chebyshev."""
 
+from .._public import dir_of as _dir_of
 from . import _basis
 
 globals().update(_basis.names("chebyshev"))
+
+__dir__ = _dir_of(__name__)

@@ -4,6 +4,8 @@ from numpy.polynomial.polyutils import *  # noqa: F403
 
 from treadle._core import ndarray
 
+from .._public import dir_of as _dir_of
+
 
 def mapdomain(x, old, new):
     """x under the linear map that takes the domain old to new."""
@@ -14,3 +16,5 @@ def mapdomain(x, old, new):
 
 
 from numpy.polynomial.polyutils import mapdomain as _mapdomain  # noqa: E402
+
+__dir__ = _dir_of(__name__)

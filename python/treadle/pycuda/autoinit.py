@@ -5,6 +5,7 @@ context and device are what it made. The context is popped when the program ends
 
 import atexit
 
+from .._public import dir_of as _dir_of
 from . import driver as cuda
 from ._driver import _contexts
 from .tools import make_default_context
@@ -22,3 +23,5 @@ def _finish():
 
 
 atexit.register(_finish)
+
+__dir__ = _dir_of(__name__)

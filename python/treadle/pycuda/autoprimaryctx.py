@@ -2,6 +2,7 @@
 
 import atexit
 
+from .._public import dir_of as _dir_of
 from . import driver as cuda
 from ._driver import _contexts
 from .tools import make_default_context
@@ -26,3 +27,5 @@ def _finish():
 
 
 atexit.register(_finish)
+
+__dir__ = _dir_of(__name__)

@@ -2,6 +2,7 @@
 
 import numpy
 
+from .._public import dir_of as _dir_of
 from . import driver as cuda
 
 _LONG_LONG = numpy.dtype(numpy.longlong).itemsize
@@ -44,3 +45,6 @@ def sizeof(type_name, preamble=""):
     out = numpy.empty(1, numpy.uint64)
     SourceModule(text, no_extern_c=True).get_function("write_size")(cuda.Out(out), block=(1, 1, 1), grid=(1, 1))
     return int(out[0])
+
+
+__dir__ = _dir_of(__name__)

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 from .. import _core
+from .._public import dir_of as _dir_of
 from .._raw._text import include_option
 from ._driver._module import Module
 
@@ -116,3 +117,6 @@ class DynamicSourceModule(DynamicModule):
         super().__init__(keep=keep, arch=arch, cache_dir=cache_dir, include_dirs=include_dirs)
         del nvcc, no_extern_c, code, cuda_libdir
         self.add_source(source, options).link()
+
+
+__dir__ = _dir_of(__name__)

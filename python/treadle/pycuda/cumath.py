@@ -6,6 +6,7 @@ from .. import _core
 from .. import frexp as _frexp
 from .. import ldexp as _ldexp
 from .. import modf as _modf
+from .._public import dir_of as _dir_of
 from ._arrays._gpuarray import _UFUNC, GPUArray, _delivered
 from ._driver._pointer import ordered
 
@@ -83,3 +84,6 @@ def modf(arg, stream=None):
     with ordered(stream, arg.device):
         parts = _modf(arg._plain())
         return tuple(_delivered(part.astype(arg.dtype), None) for part in parts)
+
+
+__dir__ = _dir_of(__name__)

@@ -7,6 +7,7 @@ sequences. Numbers depend on seeds alone, not on the device, and are others than
 import numpy
 
 from .. import _core
+from .._public import dir_of as _dir_of
 from ..random import default_rng as _default_rng
 from ._arrays import _sobol
 from ._arrays._arraymake import empty, to_gpu
@@ -319,3 +320,6 @@ class ScrambledSobol64RandomNumberGenerator(_ScrambledSobol):
 
     generator_bits = 64
     _set = direction_vector_set.SCRAMBLED_VECTOR_64
+
+
+__dir__ = _dir_of(__name__)

@@ -5,6 +5,7 @@ Names of compiled code (Module, Function, module_from_file, module_from_buffer) 
 
 from .. import _core
 from .._core import DeviceAllocation
+from .._public import dir_of as _dir_of
 from .._words import near_in
 from ._driver import _blocks, _enums, _errors, _host, _memory
 from ._driver._contexts import Context, Device, init
@@ -101,3 +102,6 @@ def __getattr__(name):
 
     globals()[name] = found = getattr(_module, name)
     return found
+
+
+__dir__ = _dir_of(__name__)

@@ -9,6 +9,7 @@ import re
 import numpy
 
 from .. import _core
+from .._public import dir_of as _dir_of
 from .._raw import _text as _rawtext
 from ._arrays._gpuarray import GPUArray
 from ._arrays._kerneltext import HEAD, built
@@ -338,3 +339,6 @@ def get_pow_kernel(dtype):
     c = dtype_to_ctype(dtype)
     func = "powf" if dtype == numpy.float32 else "pow"
     return get_elwise_kernel(f"{c} a, {c} *y, {c} *z", f"z[i] = {func}(y[i], a)", "pow_kernel")
+
+
+__dir__ = _dir_of(__name__)

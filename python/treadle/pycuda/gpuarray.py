@@ -3,6 +3,7 @@
 Functions and methods have PyCUDA's parameters; those that give one value give a GPUArray without axes.
 """
 
+from .._public import dir_of as _dir_of
 from ._arrays._arrayfunctions import (
     all,
     any,
@@ -87,3 +88,5 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+__dir__ = _dir_of(__name__)

@@ -7,6 +7,7 @@ run. Where there are several, a second kernel joins them.
 import numpy
 
 from .. import _core
+from .._public import dir_of as _dir_of
 from .._raw import _text as _rawtext
 from ._arrays._gpuarray import GPUArray
 from ._arrays._kerneltext import HEAD, built
@@ -223,3 +224,5 @@ def get_subset_minmax_kernel(what, dtype, dtype_subset):
 for _name in ("sum", "any", "all", "subset_sum", "dot", "subset_dot", "minmax", "subset_minmax"):
     __all__.append(f"get_{_name}_kernel")
 __all__ += ["ScalarArg", "VectorArg", "get_minmax_neutral"]
+
+__dir__ = _dir_of(__name__)

@@ -9,6 +9,7 @@ CPU an interval is one loop. Elements are joined in their order: the expression 
 import numpy
 
 from .. import _core
+from .._public import dir_of as _dir_of
 from .._raw import _text as _rawtext
 from ._arrays._gpuarray import GPUArray
 from ._arrays._kerneltext import HEAD, built
@@ -268,3 +269,6 @@ class ExclusiveScanKernel(_Scan):
     out[k] is in[0] … in[k - 1] joined by scan_expr; out[0] is neutral."""
 
     _exclusive = True
+
+
+__dir__ = _dir_of(__name__)

@@ -9,6 +9,7 @@ import struct
 
 import numpy
 
+from .._public import dir_of as _dir_of
 from . import driver as cuda
 from ._arrays._vec import NAMES, vec
 from ._driver._pools import (
@@ -376,3 +377,6 @@ def mark_cuda_test(inner_f):
             context.pop()
 
     return f
+
+
+__dir__ = _dir_of(__name__)

@@ -11,6 +11,7 @@ import numpy
 from numpy.random import MT19937, PCG64, PCG64DXSM, SFC64, SeedSequence
 
 from .. import _core
+from .._public import dir_of as _dir_of
 from .._words import refusing as _refusing
 from . import _draws, _orders, _vectors
 
@@ -386,3 +387,4 @@ ranf = sample = _state.random_sample
 del _module, _name, _names, _of, _plain
 
 __getattr__ = _refusing(__name__)
+__dir__ = _dir_of(__name__)

@@ -3,6 +3,8 @@
 docs/scipy.md tells which of them run on the device and which SciPy computes on the host.
 """
 
+from .. import _public
+
 _MODULES = (
     "cluster", "constants", "datasets", "differentiate", "fft", "fftpack", "integrate", "interpolate", "io", "linalg",
     "ndimage", "odr", "optimize", "signal", "sparse", "spatial", "special", "stats",
@@ -29,4 +31,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_MODULES})
+    return _public.names(__name__, _MODULES)

@@ -4,6 +4,7 @@ with treadle, loops over dtypes and orders. Other names are numpy.testing's own.
 
 from numpy import testing as _numpys
 
+from .. import _public
 from .._words import near
 from ._arrays import (
     assert_allclose,
@@ -94,4 +95,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *dir(_numpys)})
+    return _public.names(__name__, _numpys.__all__)

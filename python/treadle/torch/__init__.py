@@ -7,9 +7,11 @@ the backward passes that follow from them. Tensors lie on the CPU until a progra
 import math as _math
 
 from .. import _core
+from .._public import names as _public_names
 from . import _device, _modules, _override, autograd, fft, linalg, random, special
 from ._device import device, get_default_device, set_default_device
-from ._register import FUNCTIONS, METHODS, with_out
+from ._register import FUNCTIONS, METHODS
+from ._register import with_out as _with_out
 from ._tensor import (
     _convert,
     _dtypes,
@@ -69,7 +71,7 @@ def _attach():
             setattr(Tensor, name, value)
     for name, f in FUNCTIONS.items():
         own = getattr(Tensor, name) if name in native and METHODS.get(name) is f and name not in (*_TWO, *_OURS) else f
-        globals()[name] = with_out(own, name)
+        globals()[name] = _with_out(own, name)
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
@@ -157,8 +159,8 @@ def __getattr__(name):
     return _absent(name)
 
 
-_absent = _modules.refusing("torch")
+_absent, _ = _modules.refusing("torch")
 
 
 def __dir__():
-    return sorted({*globals(), *_MODULES, *_FROM})
+    return _public_names(__name__, {*_MODULES, *_FROM})

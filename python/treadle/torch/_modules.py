@@ -9,6 +9,7 @@ import types
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 
+from .._public import dir_of
 from .._words import near_in
 from ._names import HOMES, REFUSED, reason
 
@@ -23,8 +24,8 @@ def refusal(module, name):
 
 
 def refusing(module):
-    """The __getattr__ of a module of treadle.torch, by PyTorch's name: a module below it is imported, all else
-    refused."""
+    """The __getattr__ and __dir__ of a module of treadle.torch, by PyTorch's name: a module below it is imported, all
+    else refused."""
     ours = _ROOT + module.removeprefix("torch")
 
     def __getattr__(name):
@@ -35,7 +36,7 @@ def refusing(module):
             return import_module(full)
         raise refusal(module, name)
 
-    return __getattr__
+    return __getattr__, dir_of(ours)
 
 
 def refused_methods():

@@ -8,6 +8,8 @@
 A function of the namespace takes `out=` and `input=` besides what it says, and a method does not.
 """
 
+import inspect
+
 from .._core import Tensor
 from ._override import _ACTIVE, asked
 
@@ -99,7 +101,31 @@ def with_out(f, name):
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f.__doc__
     call.__wrapped__ = f
+    call.__signature__ = _Signature(f)
     return call
+
+
+class _Signature(inspect.Signature):
+    """The parameters of a function with `input` and `out`, found when they are asked for: there are 400 functions."""
+
+    __slots__ = ("_f",)
+
+    def __init__(self, f):
+        super().__init__()
+        self._f = f
+
+    @property
+    def parameters(self):
+        P = inspect.Parameter
+        every = [*inspect.signature(self._f).parameters.values()]
+        first, rest = every[:1], every[1:]
+        if first and first[0].name in ("x", "self"):
+            first = [first[0].replace(name="input", kind=P.POSITIONAL_OR_KEYWORD)]
+        names = {p.name for p in rest}
+        rest = [p.replace(kind=P.POSITIONAL_OR_KEYWORD) if p.kind == P.POSITIONAL_ONLY else p for p in rest]
+        out = [] if "out" in names else [P("out", P.KEYWORD_ONLY, default=None)]
+        last = len(rest) - bool(rest and rest[-1].kind == P.VAR_KEYWORD)
+        return {p.name: p for p in (*first, *rest[:last], *out, *rest[last:])}
 
 
 def fill(out, r):

@@ -3,6 +3,7 @@
 import functools
 import warnings
 
+from .._public import dir_of as _dir_of
 from . import _autocast, _device
 from ._autocast import state
 from ._prim import Tensor
@@ -169,3 +170,6 @@ def set_autocast_cache_enabled(enabled):
 def clear_autocast_cache():
     """Forgets the parameters that were cast."""
     state.cache.clear()
+
+
+__dir__ = _dir_of(__name__)

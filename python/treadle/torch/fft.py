@@ -10,6 +10,11 @@ from ._tensor import _axes, _dtypes
 from ._tensor._convert import view_as_real
 from ._tensor._parts import cat, narrow, roll
 
+__all__ = (
+    "fft fft2 fftfreq fftn fftshift hfft hfft2 hfftn ifft ifft2 ifftn ifftshift ihfft ihfft2 ihfftn irfft "
+    "irfft2 irfftn istft rfft rfft2 rfftfreq rfftn stft"
+).split()
+
 _NORMS = ("backward", "ortho", "forward")
 _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -308,4 +313,4 @@ def istft(
     )
 
 
-__getattr__ = _modules.refusing("torch.fft")
+__getattr__, __dir__ = _modules.refusing("torch.fft")

@@ -287,4 +287,4 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     return _vmap.vmap(func, in_dims, out_dims, randomness, chunk_size=chunk_size)
 
 
-__getattr__ = _modules.refusing("torch.func")
+__getattr__, __dir__ = _modules.refusing("torch.func")

@@ -360,4 +360,4 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
 
 
 _override.watch(__all__, globals(), Tensor)
-__getattr__ = _modules.refusing("torch.linalg")
+__getattr__, __dir__ = _modules.refusing("torch.linalg")

@@ -5,6 +5,7 @@ be.
 from multiprocessing import *  # noqa: F403
 from multiprocessing import get_context as get_context
 
+from .._public import dir_of as _dir_of
 from ..distributed._spawn import start
 from ._tensor import _shared
 
@@ -35,3 +36,6 @@ def get_sharing_strategy():
 def set_sharing_strategy(new_strategy):
     if new_strategy not in get_all_sharing_strategies():
         raise ValueError(f"set_sharing_strategy: {new_strategy!r} is not file_descriptor")
+
+
+__dir__ = _dir_of(__name__)

@@ -18,4 +18,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-__getattr__ = _modules.refusing("torch.random")
+__getattr__, __dir__ = _modules.refusing("torch.random")

@@ -413,7 +413,7 @@ def set_crc32_options(compute_crc32):
     _settings["crc32"] = bool(compute_crc32)
 
 
-__getattr__ = _modules.refusing("torch.serialization")
+__getattr__, __dir__ = _modules.refusing("torch.serialization")
 
 
 # ---- safetensors: the length of a JSON header in 8 bytes, the header, the tensors' bytes ----

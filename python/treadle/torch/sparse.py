@@ -444,4 +444,4 @@ def spmm(input, mat2):
     return input @ mat2 if isinstance(input, Tensor) and isinstance(mat2, Tensor) else mm(input, mat2)
 
 
-__getattr__ = _modules.refusing("torch.sparse")
+__getattr__, __dir__ = _modules.refusing("torch.sparse")

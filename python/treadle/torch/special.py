@@ -3,10 +3,22 @@ derivatives where these are known in closed form."""
 
 import math
 
+from .._public import dir_of as _dir_of
 from ._prim import ROWS, Tensor, apply, derived, scalar, td
 from ._register import FUNCTIONS, METHODS, both, inplace
 from ._tensor import _elementwise, _reduce
 from ._tensor._dtypes import DTYPES, get_default_dtype, result_of
+
+__all__ = (
+    "airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u "
+    "chebyshev_polynomial_v chebyshev_polynomial_w digamma entr erf erfc erfcx erfinv exp2 expit expm1 "
+    "gammainc gammaincc gammaln hermite_polynomial_h hermite_polynomial_he i0 i0e i1 i1e laguerre_polynomial_l "
+    "legendre_polynomial_p lgamma log1p log_ndtr log_softmax logit logsumexp modified_bessel_i0 "
+    "modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 multigammaln ndtr ndtri polygamma psi round "
+    "scaled_modified_bessel_k0 scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t "
+    "shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w sinc softmax "
+    "spherical_bessel_j0 xlog1py xlogy zeta"
+).split()
 
 _their = td.special
 
@@ -288,3 +300,6 @@ def xlog1py(input, other):
     x, y = _beside(input, other)
     nothing = (x == 0) & (y == y)
     return apply("select", nothing, scalar(0, x), x * apply("log1p", apply("select", nothing, scalar(0, y), y)))
+
+
+__dir__ = _dir_of(__name__)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy
 
+from .._public import dir_of as _dir_of
 from ._prim import Tensor
 from ._register import FUNCTIONS
 from ._tensor import _dtypes
@@ -185,3 +186,6 @@ def make_tensor(
     if noncontiguous and r.numel() > 1:
         r = r.repeat_interleave(2, -1)[..., ::2]
     return r.requires_grad_() if requires_grad else r
+
+
+__dir__ = _dir_of(__name__)

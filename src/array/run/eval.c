@@ -104,7 +104,8 @@ typedef struct extent {
 static bool
 is_looked_at_again(const td_node *n, const extent *e)
 {
-    return e->fold && n->named && (n->computed || n->again) && td_shape_size(&n->view.shape) == e->total &&
+    return e->fold && n->named && (n->computed || n->again) &&
+           td_shape_size(&n->view.shape) == e->total &&
            (n->kind == TD_N_OP || n->kind == TD_N_CAST);
 }
 

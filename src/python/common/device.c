@@ -238,16 +238,21 @@ py_device_init(PyObject *m)
         {"__enter__", device_enter, METH_NOARGS, NULL},
         {"__exit__", device_exit, METH_VARARGS, NULL},
         {"synchronize", device_sync, METH_NOARGS,
-         "synchronize(): launches recorded work and waits for all of it."},
+         "synchronize($self, /)\n--\n\n"
+         "Launches recorded work and waits for all of it."},
         {"memory_stats", device_stats, METH_NOARGS,
-         "memory_stats(): bytes used, cached, peak, limit, largest, free, total; allocations."},
+         "memory_stats($self, /)\n--\n\n"
+         "Bytes used, cached, peak, limit, largest, free, total; allocations."},
         {"memory_limit", device_limit, METH_O,
-         "memory_limit(nbytes): the most that arrays and cache may hold together; None: no limit."},
-        {"memory_trim", device_trim, METH_NOARGS, "memory_trim(): gives cached memory back."},
+         "memory_limit($self, nbytes, /)\n--\n\n"
+         "The most that arrays and cache may hold together; None: no limit."},
+        {"memory_trim", device_trim, METH_NOARGS,
+         "memory_trim($self, /)\n--\n\n"
+         "Gives cached memory back."},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_doc, "device(name=None): a device by name; `with device(name):` makes it the "
+        {Py_tp_doc, "device(name=None)\n--\n\nA device by name; `with device(name):` makes it the "
                     "thread's default."},
         PY_SLOT(Py_tp_new, device_new),
         PY_SLOT(Py_tp_dealloc, device_dealloc),
@@ -418,14 +423,20 @@ PyMethodDef py_device_functions[] = {
     {"_profiler", profiler, METH_VARARGS,
      "_profiler(device, on): a profiler outside of the process collects, or not."},
     {"use", use, METH_O,
-     "use(device): the calling thread's default device from now on; None: back to the process's."},
-    {"devices", devices, METH_NOARGS, "devices(): all that can be used, GPUs first."},
+     "use($module, device, /)\n--\n\n"
+     "The calling thread's default device from now on; None: back to the process's."},
+    {"devices", devices, METH_NOARGS,
+     "devices($module, /)\n--\n\n"
+     "All that can be used, GPUs first."},
     {"synchronize", PY_FAST(synchronize), METH_FASTCALL,
-     "synchronize(device=None): launches recorded work and waits for all of it."},
+     "synchronize($module, device=None, /)\n--\n\n"
+     "Launches recorded work and waits for all of it."},
     {"cuda_missing", cuda_missing, METH_NOARGS,
-     "cuda_missing(): why there is no CUDA device; '' when there is one."},
+     "cuda_missing($module, /)\n--\n\n"
+     "Why there is no CUDA device; '' when there is one."},
     {"options", options, METH_NOARGS,
-     "options(): what was read from TREADLE_* in the environment."},
+     "options($module, /)\n--\n\n"
+     "What was read from TREADLE_* in the environment."},
     {NULL, NULL, 0, NULL},
 };
 

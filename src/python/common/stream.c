@@ -513,16 +513,26 @@ init_event(PyObject *m)
 {
     static PyMethodDef methods[] = {
         {"record", PY_FAST(event_record), METH_FASTCALL | METH_KEYWORDS,
-         "record(stream=None): marks the stream's work so far."},
+         "record($self, /, stream=None)\n--\n\n"
+         "Marks the stream's work so far."},
         {"wait", PY_FAST(event_wait), METH_FASTCALL | METH_KEYWORDS,
-         "wait(stream=None): work given to the stream later waits for the event."},
-        {"query", event_query, METH_NOARGS, "query(): has the event passed?"},
-        {"synchronize", event_sync, METH_NOARGS, "synchronize(): waits for the event."},
+         "wait($self, /, stream=None)\n--\n\n"
+         "Work given to the stream later waits for the event."},
+        {"query", event_query, METH_NOARGS,
+         "query($self, /)\n--\n\n"
+         "Has the event passed?"},
+        {"synchronize", event_sync, METH_NOARGS,
+         "synchronize($self, /)\n--\n\n"
+         "Waits for the event."},
         {"ipc_handle", event_handle, METH_NOARGS,
-         "ipc_handle(): 64 bytes by which another process finds an event made with interprocess."},
-        {"elapsed", event_elapsed, METH_O, "elapsed(end): milliseconds from this event to end."},
+         "ipc_handle($self, /)\n--\n\n"
+         "64 bytes by which another process finds an event made with interprocess."},
+        {"elapsed", event_elapsed, METH_O,
+         "elapsed($self, end, /)\n--\n\n"
+         "Milliseconds from this event to end."},
         {"elapsed_time", event_elapsed, METH_O,
-         "elapsed_time(end): milliseconds from this event to end."},
+         "elapsed_time($self, end, /)\n--\n\n"
+         "Milliseconds from this event to end."},
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef getset[] = {
@@ -530,9 +540,10 @@ init_event(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, "
-                    "handle=None, disable_timing=False, block=False): a mark in a stream; handle: "
-                    "another process's."},
+        {Py_tp_doc,
+         "Event(device=None, timing=True, blocking=False, interprocess=False, "
+         "handle=None, disable_timing=False, block=False)\n--\n\nA mark in a stream; handle: "
+         "another process's."},
         PY_SLOT(Py_tp_new, event_new),
         PY_SLOT(Py_tp_dealloc, event_dealloc),
         {Py_tp_methods, methods},
@@ -553,31 +564,43 @@ bool
 py_stream_init(PyObject *m)
 {
     static PyMethodDef methods[] = {
-        {"synchronize", stream_sync, METH_NOARGS, "synchronize(): waits for the stream's work."},
+        {"synchronize", stream_sync, METH_NOARGS,
+         "synchronize($self, /)\n--\n\n"
+         "Waits for the stream's work."},
         {"wait_event", stream_wait, METH_O,
-         "wait_event(event): work given to the stream later waits for it."},
+         "wait_event($self, event, /)\n--\n\n"
+         "Work given to the stream later waits for it."},
         {"add_callback", PY_FAST(stream_add_callback), METH_FASTCALL | METH_KEYWORDS,
-         "add_callback(callback, arg=None): callback(stream, status, arg) is called on a thread of "
-         "its own once the stream's work so far is done; status 0: all went well. Calls of one "
-         "stream come in order; later work does not wait for them."},
+         "add_callback($self, /, callback, arg=None)\n--\n\n"
+         "callback(stream, status, arg) is called on a thread of its own once the stream's "
+         "work so far is done; status 0: all went well. Calls of one stream come in order; "
+         "later work does not wait for them."},
         {"async_done", PY_FAST(stream_async_done), METH_FASTCALL | METH_KEYWORDS,
-         "async_done(): an awaitable that is done when the stream's work so far is."},
+         "async_done($self, /)\n--\n\n"
+         "An awaitable that is done when the stream's work so far is."},
         {"auto_synchronize", PY_FAST(stream_auto_synchronize), METH_FASTCALL | METH_KEYWORDS,
-         "auto_synchronize(): a context manager; at its end the stream is waited for."},
+         "auto_synchronize($self, /)\n--\n\n"
+         "A context manager; at its end the stream is waited for."},
         {"use", PY_FAST(stream_use), METH_FASTCALL | METH_KEYWORDS,
-         "use(): the thread's current stream from now on; `with stream:` for a block."},
+         "use($self, /)\n--\n\n"
+         "The thread's current stream from now on; `with stream:` for a block."},
         {"__enter__", PY_FAST(stream_enter), METH_FASTCALL | METH_KEYWORDS, NULL},
         {"__exit__", PY_FAST(stream_leave), METH_FASTCALL | METH_KEYWORDS, NULL},
         {"record", PY_FAST(stream_record), METH_FASTCALL | METH_KEYWORDS,
-         "record(event=None): marks the stream's work so far; returns the event, or a new one."},
+         "record($self, /, event=None)\n--\n\n"
+         "Marks the stream's work so far; returns the event, or a new one."},
         {"launch_host_func", PY_FAST(stream_launch_host_func), METH_FASTCALL | METH_KEYWORDS,
-         "launch_host_func(callback, arg=None): as add_callback, of callback(arg)."},
+         "launch_host_func($self, /, callback, arg=None)\n--\n\n"
+         "As add_callback, of callback(arg)."},
         {"begin_capture", PY_FAST(stream_begin_capture), METH_FASTCALL | METH_KEYWORDS,
-         "begin_capture(mode=None): the thread's work is recorded from now on, and not done."},
+         "begin_capture($self, /, mode=None)\n--\n\n"
+         "The thread's work is recorded from now on, and not done."},
         {"end_capture", PY_FAST(stream_end_capture), METH_FASTCALL | METH_KEYWORDS,
-         "end_capture(): what was recorded, a treadle.cuda.Graph."},
+         "end_capture($self, /)\n--\n\n"
+         "What was recorded, a treadle.cuda.Graph."},
         {"is_capturing", PY_FAST(stream_is_capturing), METH_FASTCALL | METH_KEYWORDS,
-         "is_capturing(): does the thread record the stream's work?"},
+         "is_capturing($self, /)\n--\n\n"
+         "Does the thread record the stream's work?"},
         {"__cuda_stream__", stream_protocol, METH_NOARGS,
          "__cuda_stream__(): (0, handle), the protocol of CUDA's Python libraries."},
         {NULL, NULL, 0, NULL},
@@ -596,7 +619,7 @@ py_stream_init(PyObject *m)
     };
     static PyType_Slot slots[] = {
         {Py_tp_doc, "Stream(device=None, null=False, non_blocking=False, priority=None, "
-                    "ptds=False): a queue of "
+                    "ptds=False)\n--\n\nA queue of "
                     "work; null: the device's default stream; non_blocking: does not wait for that "
                     "one; a lower "
                     "priority number comes first; ptds: the calling thread's default stream."},

@@ -581,7 +581,8 @@ PyMethodDef py_create_functions[] = {
      "asnumpy($module, /, a, stream=None, order='C', out=None)\n--\n\n"
      "The values as a numpy.ndarray."},
     {"evaluate", PY_FAST(evaluate), METH_FASTCALL,
-     "evaluate(*arrays): launches their recorded work; without arguments, everybody's."},
+     "evaluate($module, /, *arrays)\n--\n\n"
+     "Launches their recorded work; without arguments, everybody's."},
     {"_fill_cast", PY_FAST(fill_like), METH_FASTCALL, NULL},
     {"_like", PY_FAST(filled_like), METH_FASTCALL, NULL},
     {"_broadcast_to", PY_FAST(broadcast_to), METH_FASTCALL, NULL},

@@ -139,28 +139,39 @@ strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 
 PyMethodDef py_member_methods[] = {
     {"byteswap", PY_FAST(byteswap), METH_FASTCALL | METH_KEYWORDS,
-     "byteswap(inplace=False): the elements with their bytes in reverse order."},
-    {"dump", PY_FAST(dump), METH_FASTCALL | METH_KEYWORDS, "dump(file): a pickle into a file."},
-    {"dumps", PY_FAST(dumps), METH_FASTCALL | METH_KEYWORDS, "dumps(): a pickle as bytes."},
+     "byteswap($self, /, inplace=False)\n--\n\n"
+     "The elements with their bytes in reverse order."},
+    {"dump", PY_FAST(dump), METH_FASTCALL | METH_KEYWORDS,
+     "dump($self, /, file)\n--\n\n"
+     "A pickle into a file."},
+    {"dumps", PY_FAST(dumps), METH_FASTCALL | METH_KEYWORDS,
+     "dumps($self, /)\n--\n\n"
+     "A pickle as bytes."},
     {"getfield", PY_FAST(getfield), METH_FASTCALL | METH_KEYWORDS,
-     "getfield(dtype, offset=0): a view of the bytes from offset on of every element."},
+     "getfield($self, /, dtype, offset=0)\n--\n\n"
+     "A view of the bytes from offset on of every element."},
     {"resize", PY_FAST(resize), METH_FASTCALL | METH_KEYWORDS,
-     "resize(new_shape, refcheck=True): the array itself gets another shape, cut or filled up with "
-     "zeros. ValueError for a view."},
-    {"set", PY_FAST(set), METH_FASTCALL | METH_KEYWORDS,
-     "set(arr, stream=None): takes the values of arr, a numpy.ndarray of this shape and dtype."},
-    {"setfield", PY_FAST(setfield), METH_FASTCALL | METH_KEYWORDS,
-     "setfield(val, dtype, offset=0): writes what getfield reads."},
-    {"setflags", PY_FAST(setflags), METH_FASTCALL | METH_KEYWORDS,
-     "setflags(write=None, align=None, uic=None): whether the array can be written through this "
+     "resize($self, /, new_shape, refcheck=True)\n--\n\n"
+     "The array itself gets another shape, cut or filled up with zeros. ValueError for a "
      "view."},
+    {"set", PY_FAST(set), METH_FASTCALL | METH_KEYWORDS,
+     "set($self, /, arr, stream=None)\n--\n\n"
+     "Takes the values of arr, a numpy.ndarray of this shape and dtype."},
+    {"setfield", PY_FAST(setfield), METH_FASTCALL | METH_KEYWORDS,
+     "setfield($self, /, val, dtype, offset=0)\n--\n\n"
+     "Writes what getfield reads."},
+    {"setflags", PY_FAST(setflags), METH_FASTCALL | METH_KEYWORDS,
+     "setflags($self, /, write=None, align=None, uic=None)\n--\n\n"
+     "Whether the array can be written through this view."},
     {"toDlpack", PY_FAST(toDlpack), METH_FASTCALL | METH_KEYWORDS,
-     "toDlpack(): a DLPack capsule of the memory, for another library to take once."},
+     "toDlpack($self, /)\n--\n\n"
+     "A DLPack capsule of the memory, for another library to take once."},
     {"tofile", PY_FAST(tofile), METH_FASTCALL | METH_KEYWORDS,
-     "tofile(fid, sep='', format='%s'): the elements in C order into a file, as bytes or as text."},
+     "tofile($self, /, fid, sep='', format='%s')\n--\n\n"
+     "The elements in C order into a file, as bytes or as text."},
     {"_repr_html_", PY_FAST(repr_html), METH_FASTCALL | METH_KEYWORDS,
-     "_repr_html_(): a table for notebooks: shape, dtype, device and the values as repr cuts "
-     "them."},
+     "_repr_html_($self, /)\n--\n\n"
+     "A table for notebooks: shape, dtype, device and the values as repr cuts them."},
     {"__setstate__", PY_FAST(setstate), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, "ndarray[shape, dtype], a type."},
     {"_become", become, METH_O, NULL},

@@ -298,26 +298,37 @@ reduce(PyObject *self, PyObject *protocol)
 
 PyMethodDef py_value_methods[] = {
     {"astype", PY_FAST(astype), METH_FASTCALL | METH_KEYWORDS,
-     "astype(dtype, order='K', casting='unsafe', subok=True, copy=True): a copy in another dtype."},
+     "astype($self, /, dtype, order='K', casting='unsafe', subok=True, copy=True)\n--\n\n"
+     "A copy in another dtype."},
     {"view", PY_FAST(view), METH_FASTCALL | METH_KEYWORDS,
-     "view(dtype=None): the same memory as elements of another dtype; one of another size needs a "
-     "last axis whose elements lie side by side, else ValueError."},
+     "view($self, /, dtype=None)\n--\n\n"
+     "The same memory as elements of another dtype; one of another size needs a last axis "
+     "whose elements lie side by side, else ValueError."},
     {"copy", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS,
-     "copy(order='C'): an array of its own with the same values."},
+     "copy($self, /, order='C')\n--\n\n"
+     "An array of its own with the same values."},
     {"__copy__", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__deepcopy__", deepcopy, METH_O, NULL},
     {"get", PY_FAST(get), METH_FASTCALL | METH_KEYWORDS,
-     "get(stream=None, order='C', out=None, blocking=True): the values as a numpy.ndarray of its "
-     "own, or in out, a C- or Fortran-contiguous one of this shape and dtype. With blocking=False "
-     "a concurrent.futures.Future at once: result() is the array of the values as they are now."},
+     "get($self, /, stream=None, order='C', out=None, blocking=True)\n--\n\n"
+     "The values as a numpy.ndarray of its own, or in out, a C- or Fortran-contiguous one "
+     "of this shape and dtype. With blocking=False a concurrent.futures.Future at once: "
+     "result() is the array of the values as they are now."},
     {"to_device", PY_FAST(to_device), METH_FASTCALL | METH_KEYWORDS,
      "to_device($self, device, /, *, stream=None)\n--\n\n"
      "The array itself if it lives there, else a copy there."},
-    {"fill", fill, METH_O, "fill(value): every element becomes value."},
-    {"item", PY_FAST(item), METH_FASTCALL, "item(*index): one element as a Python number."},
-    {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
+    {"fill", fill, METH_O,
+     "fill($self, value, /)\n--\n\n"
+     "Every element becomes value."},
+    {"item", PY_FAST(item), METH_FASTCALL,
+     "item($self, /, *index)\n--\n\n"
+     "One element as a Python number."},
+    {"tolist", tolist, METH_NOARGS,
+     "tolist($self, /)\n--\n\n"
+     "Nested lists of Python numbers."},
     {"tobytes", PY_FAST(tobytes), METH_FASTCALL | METH_KEYWORDS,
-     "tobytes(order='C'): the elements in C order, or in Fortran's."},
+     "tobytes($self, /, order='C')\n--\n\n"
+     "The elements in C order, or in Fortran's."},
     {"__array_namespace__", PY_FAST(array_namespace), METH_FASTCALL | METH_KEYWORDS,
      "__array_namespace__($self, /, *, api_version=None)\n--\n\n"
      "The module treadle, for programs of the array API standard."},
@@ -427,33 +438,68 @@ PyMethodDef py_interop_methods[] = {
     {"__array_ufunc__", PY_FAST(forward_array_ufunc), FAST_KW, NULL},
     {"__array_function__", PY_FAST(forward_array_function), FAST_KW, NULL},
     {"__array_wrap__", PY_FAST(forward_array_wrap), FAST_KW, NULL},
-    {"dot", PY_FAST(forward_dot), FAST_KW, "dot(b): as treadle.dot."},
-    {"round", PY_FAST(forward_round), FAST_KW, "round(decimals=0): as treadle.round."},
-    {"clip", PY_FAST(forward_clip), FAST_KW, "clip(min=None, max=None): as treadle.clip."},
-    {"take", PY_FAST(forward_take), FAST_KW, "take(indices, axis=None): as treadle.take."},
-    {"put", PY_FAST(forward_put), FAST_KW, "put(ind, v, mode='raise'): as treadle.put."},
-    {"choose", PY_FAST(forward_choose), FAST_KW, "choose(choices): as treadle.choose."},
+    {"dot", PY_FAST(forward_dot), FAST_KW,
+     "dot($self, /, b, out=None)\n--\n\n"
+     "As treadle.dot."},
+    {"round", PY_FAST(forward_round), FAST_KW,
+     "round($self, /, decimals=0, out=None)\n--\n\n"
+     "As treadle.round."},
+    {"clip", PY_FAST(forward_clip), FAST_KW,
+     "clip($self, /, min=None, max=None, out=None, **kwargs)\n--\n\n"
+     "As treadle.clip."},
+    {"take", PY_FAST(forward_take), FAST_KW,
+     "take($self, /, indices, axis=None, out=None, mode='raise')\n--\n\n"
+     "As treadle.take."},
+    {"put", PY_FAST(forward_put), FAST_KW,
+     "put($self, /, ind, v, mode='raise')\n--\n\n"
+     "As treadle.put."},
+    {"choose", PY_FAST(forward_choose), FAST_KW,
+     "choose($self, /, choices, out=None, mode='raise')\n--\n\n"
+     "As treadle.choose."},
     {"compress", PY_FAST(forward_compress_of), FAST_KW,
-     "compress(condition, axis=None): as treadle.compress."},
-    {"repeat", PY_FAST(forward_repeat), FAST_KW, "repeat(repeats, axis=None): as treadle.repeat."},
-    {"nonzero", PY_FAST(forward_nonzero), FAST_KW, "nonzero(): as treadle.nonzero."},
-    {"trace", PY_FAST(forward_trace), FAST_KW, "trace(offset=0): as treadle.trace."},
-    {"diagonal", PY_FAST(forward_diagonal), FAST_KW, "diagonal(offset=0): as treadle.diagonal."},
-    {"ptp", PY_FAST(forward_ptp), FAST_KW, "ptp(axis=None): as treadle.ptp."},
-    {"conj", PY_FAST(forward_conj), FAST_KW, "conj(): as treadle.conj."},
+     "compress($self, /, condition, axis=None, out=None)\n--\n\n"
+     "As treadle.compress."},
+    {"repeat", PY_FAST(forward_repeat), FAST_KW,
+     "repeat($self, /, repeats, axis=None)\n--\n\n"
+     "As treadle.repeat."},
+    {"nonzero", PY_FAST(forward_nonzero), FAST_KW,
+     "nonzero($self, /)\n--\n\n"
+     "As treadle.nonzero."},
+    {"trace", PY_FAST(forward_trace), FAST_KW,
+     "trace($self, /, offset=0, axis1=0, axis2=1, dtype=None, out=None)\n--\n\n"
+     "As treadle.trace."},
+    {"diagonal", PY_FAST(forward_diagonal), FAST_KW,
+     "diagonal($self, /, offset=0, axis1=0, axis2=1)\n--\n\n"
+     "As treadle.diagonal."},
+    {"ptp", PY_FAST(forward_ptp), FAST_KW,
+     "ptp($self, /, axis=None, out=None, keepdims=False)\n--\n\n"
+     "As treadle.ptp."},
+    {"conj", PY_FAST(forward_conj), FAST_KW,
+     "conj($self, /)\n--\n\n"
+     "As treadle.conj."},
     {"cumsum", PY_FAST(forward_cumsum), FAST_KW,
-     "cumsum(axis=None, dtype=None, out=None): as treadle.cumsum."},
+     "cumsum($self, /, axis=None, dtype=None, out=None)\n--\n\n"
+     "As treadle.cumsum."},
     {"cumprod", PY_FAST(forward_cumprod), FAST_KW,
-     "cumprod(axis=None, dtype=None, out=None): as treadle.cumprod."},
-    {"argsort", PY_FAST(forward_argsort), FAST_KW, "argsort(axis=-1): as treadle.argsort."},
+     "cumprod($self, /, axis=None, dtype=None, out=None)\n--\n\n"
+     "As treadle.cumprod."},
+    {"argsort", PY_FAST(forward_argsort), FAST_KW,
+     "argsort($self, /, axis=-1, kind=None, order=None, *, stable=None, descending=False)\n--\n\n"
+     "As treadle.argsort."},
     {"searchsorted", PY_FAST(forward_searchsorted), FAST_KW,
-     "searchsorted(v, side='left'): as treadle.searchsorted."},
+     "searchsorted($self, /, v, side='left', sorter=None)\n--\n\n"
+     "As treadle.searchsorted."},
     {"argpartition", PY_FAST(forward_argpartition), FAST_KW,
-     "argpartition(kth, axis=-1): as treadle.argpartition."},
+     "argpartition($self, /, kth, axis=-1, kind='introselect', order=None)\n--\n\n"
+     "As treadle.argpartition."},
     {"partition", PY_FAST(forward_partition_in_place), FAST_KW,
-     "partition(kth, axis=-1): partitions the array itself."},
+     "partition($self, /, kth, axis=-1, kind='introselect', order=None)\n--\n\n"
+     "Partitions the array itself."},
     {"sort", PY_FAST(forward_sort_in_place), FAST_KW,
-     "sort(axis=-1, kind=None): sorts the array itself."},
-    {"conjugate", PY_FAST(forward_conj), FAST_KW, "conjugate(): as treadle.conj."},
+     "sort($self, /, axis=-1, kind=None, order=None, *, stable=None)\n--\n\n"
+     "Sorts the array itself."},
+    {"conjugate", PY_FAST(forward_conj), FAST_KW,
+     "conjugate($self, /)\n--\n\n"
+     "As treadle.conj."},
     {NULL, NULL, 0, NULL},
 };

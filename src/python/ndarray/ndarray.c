@@ -360,7 +360,7 @@ static PyMemberDef members[] = {
 static PyGetSetDef attributes[48]; /* gathered below */
 
 static const char ndarray_doc[] =
-    "ndarray(shape, dtype=float, buffer=None, offset=0, strides=None, order=None)\n--\n\n"
+    "ndarray(shape, dtype=None, buffer=None, offset=0, strides=None, order=None)\n--\n\n"
     "An array of numbers of one dtype on one device, with NumPy's attributes, methods and "
     "operators.\n\n"
     "Operations are recorded and run, fused into few kernels, when a value is looked at.  Arrays "

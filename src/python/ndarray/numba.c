@@ -81,25 +81,33 @@ with_scalars(PyObject *self, PyObject *unused)
 
 PyMethodDef py_numba_methods[] = {
     {"copy_to_host", PY_FAST(numba_copy_to_host), FAST_KW,
-     "copy_to_host(ary=None, stream=0): the values as a NumPy array, or into ary, of the same "
-     "shape and "
-     "dtype; returns it. On a stream with pinned memory the copy runs while the program goes on."},
+     "copy_to_host($self, /, ary=None, stream=0)\n--\n\n"
+     "The values as a NumPy array, or into ary, of the same shape and dtype; returns it. "
+     "On a stream with pinned memory the copy runs while the program goes on."},
     {"copy_to_device", PY_FAST(numba_copy_to_device), FAST_KW,
-     "copy_to_device(ary, stream=0): a[...] = ary, of the same shape and dtype, from the host or "
-     "the device."},
+     "copy_to_device($self, /, ary, stream=0)\n--\n\n"
+     "a[...] = ary, of the same shape and dtype, from the host or the device."},
     {"split", PY_FAST(numba_split), FAST_KW,
-     "split(section, stream=0): views of `section` elements each, the last one of the rest; one "
-     "axis."},
+     "split($self, /, section, stream=0)\n--\n\n"
+     "Views of `section` elements each, the last one of the rest; one axis."},
     {"getitem", PY_FAST(numba_getitem), FAST_KW,
-     "getitem(item, stream=0): a[item]; an element is copied on the stream."},
-    {"setitem", PY_FAST(numba_setitem), FAST_KW, "setitem(key, value, stream=0): a[key] = value."},
-    {"bind", PY_FAST(numba_bind), FAST_KW, "bind(stream=0): the array itself."},
+     "getitem($self, /, item, stream=0)\n--\n\n"
+     "a[item]; an element is copied on the stream."},
+    {"setitem", PY_FAST(numba_setitem), FAST_KW,
+     "setitem($self, /, key, value, stream=0)\n--\n\n"
+     "a[key] = value."},
+    {"bind", PY_FAST(numba_bind), FAST_KW,
+     "bind($self, /, stream=0)\n--\n\n"
+     "The array itself."},
     {"get_ipc_handle", PY_FAST(numba_get_ipc_handle), FAST_KW,
-     "get_ipc_handle(): what another process opens the array's memory by; it can be pickled."},
+     "get_ipc_handle($self, /)\n--\n\n"
+     "What another process opens the array's memory by; it can be pickled."},
     {"is_c_contiguous", is_c, METH_NOARGS,
-     "is_c_contiguous(): do the elements lie in C order, without gaps?"},
+     "is_c_contiguous($self, /)\n--\n\n"
+     "Do the elements lie in C order, without gaps?"},
     {"is_f_contiguous", is_f, METH_NOARGS,
-     "is_f_contiguous(): do the elements lie in Fortran's order, without gaps?"},
+     "is_f_contiguous($self, /)\n--\n\n"
+     "Do the elements lie in Fortran's order, without gaps?"},
     {"_address", address, METH_NOARGS,
      "_address(): where the first element lies; operations on the array run at once from now on."},
     {"_with_scalars", with_scalars, METH_NOARGS,

@@ -253,17 +253,22 @@ squeeze(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
 
 PyMethodDef py_shape_methods[] = {
     {"reshape", PY_FAST(reshape), METH_FASTCALL | METH_KEYWORDS,
-     "reshape(*shape, order='C', copy=None): a view where the layout allows it, else a copy.  One "
-     "extent may be -1."},
+     "reshape($self, /, *shape, order='C', copy=None)\n--\n\n"
+     "A view where the layout allows it, else a copy.  One extent may be -1."},
     {"ravel", PY_FAST(ravel), METH_FASTCALL | METH_KEYWORDS,
-     "ravel(order='C', stream=0): one axis; a view where possible."},
+     "ravel($self, /, order='C', stream=0)\n--\n\n"
+     "One axis; a view where possible."},
     {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS,
-     "flatten(order='C'): a copy with one axis."},
+     "flatten($self, /, order='C')\n--\n\n"
+     "A copy with one axis."},
     {"transpose", PY_FAST(transpose), METH_FASTCALL,
-     "transpose(*axes): a view with its axes permuted."},
+     "transpose($self, /, *axes)\n--\n\n"
+     "A view with its axes permuted."},
     {"swapaxes", PY_FAST(swapaxes), METH_FASTCALL,
-     "swapaxes(axis1, axis2): a view with two axes exchanged."},
+     "swapaxes($self, axis1, axis2, /)\n--\n\n"
+     "A view with two axes exchanged."},
     {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS,
-     "squeeze(axis=None, stream=0): a view without axes of extent 1."},
+     "squeeze($self, /, axis=None, stream=0)\n--\n\n"
+     "A view without axes of extent 1."},
     {NULL, NULL, 0, NULL},
 };

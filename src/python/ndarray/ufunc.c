@@ -392,19 +392,22 @@ py_ufunc_init(PyObject *m)
     };
     static PyMethodDef methods[] = {
         {"reduce", PY_FAST(ufunc_reduce), METH_FASTCALL | METH_KEYWORDS,
-         "reduce(array, axis=0, dtype=None, out=None, keepdims=False): the operation along axes."},
+         "reduce($self, /, array, axis=0, dtype=None, out=None, keepdims=False)\n--\n\n"
+         "The operation along axes."},
         {"at", PY_FAST(ufunc_at), METH_FASTCALL,
-         "at(array, indices[, values]): array[indices] = operation(array[indices], values), in "
-         "place and "
-         "once for each time that an index occurs."},
+         "at($self, array, indices, values=None, /)\n--\n\n"
+         "array[indices] = operation(array[indices], values), in place and once for each time "
+         "that an index occurs."},
         {"accumulate", PY_FAST(ufunc_accumulate), METH_VARARGS | METH_KEYWORDS,
-         "accumulate(array, axis=0, dtype=None, out=None): the operation repeated up to each "
-         "element along an axis."},
+         "accumulate($self, /, array, axis=0, dtype=None, out=None)\n--\n\n"
+         "The operation repeated up to each element along an axis."},
         {"reduceat", PY_FAST(ufunc_reduceat), METH_VARARGS | METH_KEYWORDS,
-         "reduceat(array, indices, axis=0, dtype=None, out=None): the operation along an axis from "
-         "each index to the next; the element there where the next is no larger."},
+         "reduceat($self, /, array, indices, axis=0, dtype=None, out=None)\n--\n\n"
+         "The operation along an axis from each index to the next; the element there where the"
+         " next is no larger."},
         {"outer", PY_FAST(ufunc_outer), METH_VARARGS | METH_KEYWORDS,
-         "outer(a, b, /, **kwargs): the operation of every element of a with every one of b."},
+         "outer($self, /, a, b, /, **kwargs)\n--\n\n"
+         "The operation of every element of a with every one of b."},
         {"__reduce__", ufunc_pickle, METH_NOARGS, NULL},
         {NULL, NULL, 0, NULL},
     };

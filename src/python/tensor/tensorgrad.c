@@ -452,15 +452,20 @@ retain_grad(PyObject *self, PyObject *unused)
 
 PyMethodDef pt_grad_methods[] = {
     {"requires_grad_", PY_FAST(requires_grad_), METH_FASTCALL | METH_KEYWORDS,
-     "requires_grad_(requires_grad=True): whether gradients are kept for the tensor; returns "
-     "it."},
+     "requires_grad_($self, /, requires_grad=True)\n--\n\nWhether derivatives are computed; "
+     "returns the tensor."},
     {"backward", PY_FAST(backward), METH_FASTCALL | METH_KEYWORDS,
-     "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): gradients of "
-     "the "
-     "leaves that it was made of are added to their grad."},
-    {"detach", detach, METH_NOARGS, "detach(): the same storage without the history."},
-    {"detach_", detach_, METH_NOARGS, "detach_(): forgets its history."},
-    {"retain_grad", retain_grad, METH_NOARGS, "retain_grad(): backward passes keep its gradient."},
+     "backward($self, /, gradient=None, retain_graph=None, create_graph=False, inputs=None)\n--\n\n"
+     "Gradients of the leaves that it was made of are added to their grad."},
+    {"detach", detach, METH_NOARGS,
+     "detach($self, /)\n--\n\n"
+     "The same storage without the history."},
+    {"detach_", detach_, METH_NOARGS,
+     "detach_($self, /)\n--\n\n"
+     "Forgets its history."},
+    {"retain_grad", retain_grad, METH_NOARGS,
+     "retain_grad($self, /)\n--\n\n"
+     "Backward passes keep its gradient."},
     {NULL, NULL, 0, NULL},
 };
 

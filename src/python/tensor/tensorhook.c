@@ -171,9 +171,11 @@ register_after(PyObject *self, PyObject *f)
 
 PyMethodDef pt_hook_methods[] = {
     {"register_hook", register_hook, METH_O,
-     "register_hook(f): f(gradient) is called when it is known, and may give another."},
+     "register_hook($self, f, /)\n--\n\n"
+     "f(gradient) is called when it is known, and may give another."},
     {"register_post_accumulate_grad_hook", register_after, METH_O,
-     "register_post_accumulate_grad_hook(f): f(tensor) is called once its grad is complete."},
+     "register_post_accumulate_grad_hook($self, f, /)\n--\n\n"
+     "f(tensor) is called once its grad is complete."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -297,11 +299,12 @@ static PyMethodDef functions[] = {
 bool
 pt_hook_init(PyObject *m)
 {
-    static PyMethodDef methods[] = {
-        {"remove", handle_remove, METH_NOARGS, "remove(): not called any more."},
-        {"__enter__", handle_enter, METH_NOARGS, NULL},
-        {"__exit__", handle_exit, METH_VARARGS, NULL},
-        {NULL, NULL, 0, NULL}};
+    static PyMethodDef methods[] = {{"remove", handle_remove, METH_NOARGS,
+                                     "remove($self, /)\n--\n\n"
+                                     "Not called any more."},
+                                    {"__enter__", handle_enter, METH_NOARGS, NULL},
+                                    {"__exit__", handle_exit, METH_VARARGS, NULL},
+                                    {NULL, NULL, 0, NULL}};
     static PyType_Slot slots[] = {
         PY_SLOT(Py_tp_dealloc, handle_dealloc), {Py_tp_methods, methods}, {0, NULL}};
     static PyType_Spec spec = {.name = "treadle.torch.RemovableHandle",

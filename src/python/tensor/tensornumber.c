@@ -357,19 +357,31 @@ m_matmul(PyObject *self, PyObject *other)
     return told("matmul", nb_matmul(self, other), other);
 }
 
+#define EACH(name, op) name "($self, /)\n--\n\n" op " of the elements"
+#define BOTH(name, op)                                                                             \
+    name "($self, other, /)\n--\n\n" op " of the elements of two tensors, or of one and a number"
+#define MORE(name, more, meaning) name "($self, /, other, *, " more ")\n--\n\n" meaning
+#define WRITTEN                   "; written into the tensor"
 #define ROW1(name, op)                                                                             \
-    {#name, m_##name, METH_NOARGS, NULL}, {#name "_", i_##name, METH_NOARGS, NULL},
-#define ROW2(name, op)      {#name, m_##name, METH_O, NULL}, {#name "_", i_##name, METH_O, NULL},
-#define PURE_ROW1(name, op) {#name, m_##name, METH_NOARGS, NULL},
-#define PURE_ROW2(name, op) {#name, m_##name, METH_O, NULL},
-#define KEYWORDS(name)                                                                             \
-    {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS, NULL},                               \
-        {#name "_", PY_FAST(i_##name), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {#name, m_##name, METH_NOARGS, EACH(#name, #op)},                                              \
+        {#name "_", i_##name, METH_NOARGS, EACH(#name "_", #op) WRITTEN},
+#define ROW2(name, op)                                                                             \
+    {#name, m_##name, METH_O, BOTH(#name, #op)},                                                   \
+        {#name "_", i_##name, METH_O, BOTH(#name "_", #op) WRITTEN},
+#define PURE_ROW1(name, op) {#name, m_##name, METH_NOARGS, EACH(#name, #op)},
+#define PURE_ROW2(name, op) {#name, m_##name, METH_O, BOTH(#name, #op)},
+#define KEYWORDS(name, more, meaning)                                                              \
+    {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS, MORE(#name, more, meaning)},         \
+        {#name "_", PY_FAST(i_##name), METH_FASTCALL | METH_KEYWORDS,                              \
+         MORE(#name "_", more, meaning) WRITTEN},
 
 PyMethodDef pt_apply_methods[] = {
-    ONE(ROW1) TWO(ROW2) PURE1(PURE_ROW1) PURE2(PURE_ROW2) KEYWORDS(add) KEYWORDS(sub)
-        KEYWORDS(div){"item", item, METH_NOARGS, "item(): the only element, a Python number."},
-    {"matmul", m_matmul, METH_O,
-     "matmul(other): the product of matrices, of vectors, or of stacks of matrices."},
+    ONE(ROW1) TWO(ROW2) PURE1(PURE_ROW1) PURE2(PURE_ROW2) KEYWORDS(
+        add, "alpha=1", "self + alpha * other") KEYWORDS(sub, "alpha=1", "self - alpha * other")
+        KEYWORDS(div, "rounding_mode=None", "self / other; rounded: None, 'trunc' or 'floor'"){
+            "item", item, METH_NOARGS,
+            "item($self, /)\n--\n\n"
+            "The only element, a Python number."},
+    {"matmul", m_matmul, METH_O, "matmul($self, other, /)\n--\n\nThe matrix product."},
     {NULL, NULL, 0, NULL},
 };

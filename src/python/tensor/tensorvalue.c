@@ -212,23 +212,25 @@ zero_(PyObject *self, PyObject *unused)
 
 #define CAST_ROW(name, dt)                                                                         \
     {#name, PY_FAST(to_##name), METH_FASTCALL | METH_KEYWORDS,                                     \
-     #name "(): as torch." #name ", the tensor itself if it is that already."},
+     #name "($self, /, memory_format=None)\n--\n\nThe tensor as " #name "; itself if it is."},
 
 PyMethodDef pt_value_methods[] = {
     CASTS(CAST_ROW){"_cast", cast, METH_O, NULL},
     {"clone", PY_FAST(clone), METH_FASTCALL | METH_KEYWORDS,
-     "clone(*, memory_format): a copy with memory of its own, through which gradients flow."},
+     "clone($self, /, *, memory_format=None)\n--\n\nA copy that derivatives go through."},
     {"contiguous", PY_FAST(contiguous), METH_FASTCALL | METH_KEYWORDS,
-     "contiguous(memory_format): the tensor itself if its memory is in that order, else a copy "
-     "that is."},
+     "contiguous($self, /, memory_format=None)\n--\n\nItself where its elements lie in order, else "
+     "a copy."},
     {"is_contiguous", PY_FAST(is_contiguous), METH_FASTCALL | METH_KEYWORDS,
-     "is_contiguous(memory_format): whether the memory is in that order."},
-    {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
+     "is_contiguous($self, /, memory_format=None)\n--\n\nDo the elements lie in order, without "
+     "gaps?"},
+    {"tolist", tolist, METH_NOARGS,
+     "tolist($self, /)\n--\n\n"
+     "Nested lists of Python numbers."},
     {"copy_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS,
-     "copy_(src, non_blocking=False): takes the values of src, which broadcasts to it; of any "
-     "dtype and device."},
+     "copy_($self, /, src, non_blocking=False)\n--\n\nEvery element becomes src's, broadcast."},
     {"fill_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS,
-     "fill_(value): every element becomes value."},
-    {"zero_", zero_, METH_NOARGS, "zero_(): every element becomes 0."},
+     "fill_($self, value, /)\n--\n\nEvery element becomes value."},
+    {"zero_", zero_, METH_NOARGS, "zero_($self, /)\n--\n\nEvery element becomes 0."},
     {NULL, NULL, 0, NULL},
 };

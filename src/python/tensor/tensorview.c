@@ -402,45 +402,50 @@ m_std(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)
     return spread(TD_RED_std, self, args, n, kw);
 }
 
-#define KEYWORDS(name, unused)                                                                     \
+#define KEYWORDS(name, red)                                                                        \
     {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS,                                      \
-     #name                                                                                         \
-     "(dim=None, keepdim=False): over the dimensions dim, an int or a tuple; None: over all."},
+     #name "($self, /, dim=None, keepdim=False, *, dtype=None)\n--\n\n" #red                       \
+           " over the axes dim; None: over all."},
+#define SPREAD(name, meaning)                                                                      \
+    {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS,                                      \
+     #name "($self, /, dim=None, unbiased=None, keepdim=False, *, correction=1)\n--\n\n" meaning   \
+           " over the axes dim; None: over all."},
 
 PyMethodDef pt_view_methods[] = {
-    REDUCTIONS(KEYWORDS) KEYWORDS(var, ) KEYWORDS(std, ){
-        "reshape", PY_FAST(reshape), METH_FASTCALL,
-        "reshape(*shape): the same elements in another shape, a view where that can be; one -1 is "
-        "found."},
+    REDUCTIONS(KEYWORDS) SPREAD(var, "The variance")
+        SPREAD(std, "The standard deviation"){"reshape", PY_FAST(reshape), METH_FASTCALL,
+                                              "reshape($self, /, *shape)\n--\n\nThe same elements "
+                                              "in another shape; one extent may be -1."},
     {"view", PY_FAST(view), METH_FASTCALL,
-     "view(*shape) or view(dtype): a view in another shape or of other numbers. RuntimeError "
-     "where only a copy would do."},
+     "view($self, /, *shape)\n--\n\nThe same memory in another shape, or as elements of another "
+     "dtype."},
     {"permute", PY_FAST(permute), METH_FASTCALL,
-     "permute(*dims): a view with its dimensions in this order."},
+     "permute($self, /, *dims)\n--\n\nA view with its axes in that order."},
     {"transpose", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS,
-     "transpose(dim0, dim1): a view with two dimensions exchanged."},
+     "transpose($self, /, dim0, dim1)\n--\n\nA view with two axes exchanged."},
     {"swapaxes", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS,
-     "swapaxes(axis0, axis1): a view with two dimensions exchanged."},
-    {"t", t, METH_NOARGS, "t(): the transpose of a matrix, a view; a vector as it is."},
+     "swapaxes($self, /, dim0, dim1)\n--\n\nA view with two axes exchanged."},
+    {"t", t, METH_NOARGS, "t($self, /)\n--\n\nA view of a matrix with its axes exchanged."},
     {"expand", PY_FAST(expand), METH_FASTCALL,
-     "expand(*sizes): a view that repeats dimensions of size 1; -1 leaves a dimension as it "
-     "is."},
+     "expand($self, /, *size)\n--\n\nA view in which axes of extent 1 are repeated; -1: as it is."},
     {"unsqueeze", PY_FAST(unsqueeze), METH_FASTCALL | METH_KEYWORDS,
-     "unsqueeze(dim): a view with a new dimension of size 1 there."},
+     "unsqueeze($self, /, dim)\n--\n\nA view with an axis of extent 1 at dim."},
     {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS,
-     "squeeze(dim=None): a view without that dimension, or without all, of size 1."},
+     "squeeze($self, /, dim=None)\n--\n\nA view without axes of extent 1, or without those of "
+     "dim."},
     {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS,
-     "flatten(start_dim=0, end_dim=-1): these dimensions as one."},
+     "flatten($self, /, start_dim=0, end_dim=-1)\n--\n\nThe axes from start_dim to end_dim as "
+     "one."},
     {"size", PY_FAST(size), METH_FASTCALL | METH_KEYWORDS,
-     "size(dim=None): the sizes of all dimensions, or of one."},
-    {"dim", dim, METH_NOARGS, "dim(): how many dimensions."},
-    {"ndimension", dim, METH_NOARGS, "ndimension(): how many dimensions."},
-    {"numel", numel, METH_NOARGS, "numel(): how many elements."},
-    {"nelement", numel, METH_NOARGS, "nelement(): how many elements."},
+     "size($self, /, dim=None)\n--\n\nThe shape, or the extent of one axis."},
+    {"dim", dim, METH_NOARGS, "dim($self, /)\n--\n\nHow many axes there are."},
+    {"ndimension", dim, METH_NOARGS, "ndimension($self, /)\n--\n\nHow many axes there are."},
+    {"numel", numel, METH_NOARGS, "numel($self, /)\n--\n\nHow many elements there are."},
+    {"nelement", numel, METH_NOARGS, "nelement($self, /)\n--\n\nHow many elements there are."},
     {"stride", PY_FAST(stride), METH_FASTCALL | METH_KEYWORDS,
-     "stride(dim=None): the steps between neighbours in elements, of all dimensions or of one."},
+     "stride($self, /, dim=None)\n--\n\nThe strides in elements, or that of one axis."},
     {"storage_offset", storage_offset, METH_NOARGS,
-     "storage_offset(): where the first element lies in the storage, in elements."},
+     "storage_offset($self, /)\n--\n\nWhere the first element lies in the storage, in elements."},
     {NULL, NULL, 0, NULL},
 };
 

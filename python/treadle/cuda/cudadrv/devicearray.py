@@ -1,6 +1,7 @@
 """Arrays on devices by numba.cuda.cudadrv.devicearray's names."""
 
 from ..._core import ndarray as DeviceNDArray
+from ..._public import dir_of as _dir_of
 from .._arrays import _check
 from .._memory import HostArray as MappedNDArray
 from .._memory import device_array_like as from_array_like
@@ -17,3 +18,6 @@ def auto_device(obj, stream=0, copy=True):
 def check_array_compatibility(ary1, ary2):
     """ValueError or TypeError unless both have one shape and dtype."""
     _check(ary1, ary2, "arrays")
+
+
+__dir__ = _dir_of(__name__)

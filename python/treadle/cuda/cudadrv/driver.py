@@ -3,6 +3,7 @@
 from ... import _core
 from ..._core import DeviceError as CudaAPIError
 from ..._core import Event, Stream
+from ..._public import dir_of as _dir_of
 from .._devices import Context, Device, MemoryInfo
 from .._memory import MemoryPointer, is_device_array
 
@@ -26,3 +27,6 @@ def get_version():
     """(major, minor) of CUDA that the driver has; (0, 0) without one."""
     found = next((d.driver for d in _core.devices() if d.kind == "cuda"), 0)
     return found // 1000, found % 1000 // 10
+
+
+__dir__ = _dir_of(__name__)

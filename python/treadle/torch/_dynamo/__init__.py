@@ -9,4 +9,4 @@ from ..compiler import reset as reset
 
 config = types.SimpleNamespace()
 
-__getattr__ = _modules.refusing("torch._dynamo")
+__getattr__, __dir__ = _modules.refusing("torch._dynamo")

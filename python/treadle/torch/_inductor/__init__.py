@@ -6,4 +6,4 @@ from .. import _modules
 
 config = types.SimpleNamespace(triton=types.SimpleNamespace(), cpp=types.SimpleNamespace())
 
-__getattr__ = _modules.refusing("torch._inductor")
+__getattr__, __dir__ = _modules.refusing("torch._inductor")

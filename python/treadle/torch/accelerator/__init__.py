@@ -117,4 +117,4 @@ def get_memory_info(device_index=None, /):
     return cuda.mem_get_info(device_index)
 
 
-__getattr__ = _modules.refusing("torch.accelerator")
+__getattr__, __dir__ = _modules.refusing("torch.accelerator")

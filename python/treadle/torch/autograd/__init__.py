@@ -14,7 +14,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-__getattr__ = _modules.refusing("torch.autograd")
+__getattr__, __dir__ = _modules.refusing("torch.autograd")
 
 
 # ---- checks ----

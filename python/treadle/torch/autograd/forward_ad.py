@@ -5,6 +5,7 @@ asked for, so that every differentiable operation has one."""
 
 from collections import namedtuple
 
+from ..._public import dir_of as _dir_of
 from .._prim import Tensor
 from ._passes import grad
 from .grad_mode import enable_grad
@@ -76,3 +77,6 @@ def unpack_dual(tensor, *, level=None):
         (forward,) = grad(outs, weight, given, retain_graph=True, create_graph=needs, allow_unused=True)
     forward = tensor.detach().new_zeros(tensor.shape) if forward is None else forward
     return UnpackedDualTensor(tensor.detach(), forward)
+
+
+__dir__ = _dir_of(__name__)

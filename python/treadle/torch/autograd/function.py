@@ -4,7 +4,9 @@ import functools
 
 from ... import _core
 from .. import _modules
-from .._prim import Tensor, check_version, recording
+from .._prim import Tensor
+from .._prim import check_version as _check_version
+from .._prim import recording as _recording
 from .._tensor._create import zeros
 from .grad_mode import no_grad
 
@@ -26,7 +28,7 @@ class FunctionCtx:
         """What save_for_backward was given. RuntimeError: one was written to since."""
         for t, version in self._saved:
             if t is not None and t._version != version:
-                check_version(t, version)
+                _check_version(t, version)
         return tuple(t for t, _ in self._saved)
 
     saved_variables = saved_tensors
@@ -90,7 +92,7 @@ class Function:
                 cls.setup_context(ctx, args, r)
             else:
                 r = cls.forward(ctx, *args, **kwargs)
-        if not recording() or not any(ctx.needs_input_grad):
+        if not _recording() or not any(ctx.needs_input_grad):
             return r
         return _recorded(cls, ctx, args, r)
 
@@ -171,4 +173,4 @@ def once_differentiable(f):
     return once
 
 
-__getattr__ = _modules.refusing("torch.autograd.function")
+__getattr__, __dir__ = _modules.refusing("torch.autograd.function")

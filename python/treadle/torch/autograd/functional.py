@@ -1,5 +1,6 @@
 """torch.autograd.functional: Jacobians, Hessians and their products with vectors, by backward passes."""
 
+from ..._public import dir_of as _dir_of
 from .._prim import Tensor
 from .._tensor._parts import stack
 from ._passes import _tuple, grad
@@ -126,3 +127,6 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
     """(output, the Hessian times v): the Hessian is symmetric."""
     return vhp(func, inputs, v, create_graph, strict)
+
+
+__dir__ = _dir_of(__name__)

@@ -112,4 +112,4 @@ def is_inference_mode_enabled():
     return False
 
 
-__getattr__ = _modules.refusing("torch.autograd.grad_mode")
+__getattr__, __dir__ = _modules.refusing("torch.autograd.grad_mode")

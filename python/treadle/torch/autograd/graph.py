@@ -118,4 +118,4 @@ def increment_version(tensor):
         t.detach().add_(0)
 
 
-__getattr__ = _modules.refusing("torch.autograd.graph")
+__getattr__, __dir__ = _modules.refusing("torch.autograd.graph")

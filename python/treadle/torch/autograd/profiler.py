@@ -53,4 +53,4 @@ class emit_itt(contextlib.nullcontext):
 
 EventList, FunctionEvent = _profiler._Events, _profiler._Event
 
-__getattr__ = _modules.refusing("torch.autograd.profiler")
+__getattr__, __dir__ = _modules.refusing("torch.autograd.profiler")

@@ -15,7 +15,7 @@ def is_built():
     return True
 
 
-def sdp_kernel(*args, **kwargs):
+def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True):
     """A with statement that changes nothing."""
     return contextlib.nullcontext()
 
@@ -27,4 +27,4 @@ def enable_flash_sdp(enabled):
 enable_math_sdp = enable_mem_efficient_sdp = enable_flash_sdp
 
 
-__getattr__ = _modules.refusing("torch.backends.cuda")
+__getattr__, __dir__ = _modules.refusing("torch.backends.cuda")

@@ -2,6 +2,8 @@
 
 import contextlib
 
+from ..._public import dir_of as _dir_of
+
 enabled, benchmark, deterministic, allow_tf32, benchmark_limit = True, False, False, False, 10
 
 
@@ -17,3 +19,6 @@ def version():
 def flags(**kwargs):
     """A with statement that changes nothing."""
     return contextlib.nullcontext()
+
+
+__dir__ = _dir_of(__name__)

@@ -15,4 +15,4 @@ def is_built():
     return False
 
 
-__getattr__ = _modules.refusing("torch.backends.mps")
+__getattr__, __dir__ = _modules.refusing("torch.backends.mps")

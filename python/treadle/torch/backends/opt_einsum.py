@@ -1,5 +1,7 @@
 """torch.backends.opt_einsum: orders of einsum: not used."""
 
+from ..._public import dir_of as _dir_of
+
 enabled = False
 
 
@@ -11,3 +13,6 @@ def is_available():
 def is_built():
     """No."""
     return False
+
+
+__dir__ = _dir_of(__name__)

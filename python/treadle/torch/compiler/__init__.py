@@ -78,4 +78,4 @@ def set_enable_guard_collectives(enabled):
     return False
 
 
-__getattr__ = _modules.refusing("torch.compiler")
+__getattr__, __dir__ = _modules.refusing("torch.compiler")

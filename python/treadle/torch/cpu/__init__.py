@@ -84,4 +84,4 @@ def synchronize(device=None):
     """Nothing: a value that is looked at is there."""
 
 
-__getattr__ = _modules.refusing("torch.cpu")
+__getattr__, __dir__ = _modules.refusing("torch.cpu")

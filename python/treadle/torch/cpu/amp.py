@@ -1,5 +1,6 @@
 """torch.cpu.amp: mixed precision on the CPU."""
 
+from ..._public import dir_of as _dir_of
 from .. import amp as _amp
 from .._scaler import GradScaler as GradScaler
 
@@ -9,3 +10,6 @@ class autocast(_amp.autocast):
 
     def __init__(self, enabled=True, dtype=None, cache_enabled=True):
         super().__init__("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+
+__dir__ = _dir_of(__name__)

@@ -377,4 +377,4 @@ def __getattr__(name):
     return _absent(name)
 
 
-_absent = _modules.refusing("torch.cuda")
+_absent, __dir__ = _modules.refusing("torch.cuda")

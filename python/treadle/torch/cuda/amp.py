@@ -19,4 +19,4 @@ class autocast(_amp.autocast):
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
 
-__getattr__ = _modules.refusing("torch.cuda.amp")
+__getattr__, __dir__ = _modules.refusing("torch.cuda.amp")

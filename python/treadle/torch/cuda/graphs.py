@@ -3,6 +3,7 @@
 import contextlib
 
 from ... import _core
+from ..._public import dir_of as _dir_of
 from .. import _device
 
 
@@ -84,3 +85,6 @@ class graph(contextlib.AbstractContextManager):
             self.cuda_graph.capture_end()
         else:
             self.cuda_graph._drop()
+
+
+__dir__ = _dir_of(__name__)

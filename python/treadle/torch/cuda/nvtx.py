@@ -2,6 +2,8 @@
 
 import contextlib
 
+from ..._public import dir_of as _dir_of
+
 
 def range_push(msg):
     """0: nothing is kept."""
@@ -29,3 +31,6 @@ def mark(msg):
 def range(msg, *args, **kwargs):
     """A with statement that does nothing."""
     return contextlib.nullcontext()
+
+
+__dir__ = _dir_of(__name__)

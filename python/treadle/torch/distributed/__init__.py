@@ -570,7 +570,7 @@ def set_debug_level_from_env():
 
 
 _LATER = {"DeviceMesh": "device_mesh", "init_device_mesh": "device_mesh"}
-_absent = _modules.refusing("torch.distributed")
+_absent, __dir__ = _modules.refusing("torch.distributed")
 
 
 def __getattr__(name):

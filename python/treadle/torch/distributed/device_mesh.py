@@ -3,6 +3,7 @@
 import math
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
 
@@ -111,3 +112,6 @@ def init_device_mesh(device_type, mesh_shape, *, mesh_dim_names=None, backend_ov
         torch.distributed.init_process_group("gloo" if device_type == "cpu" else None)
     ranks = torch.arange(math.prod(mesh_shape)).reshape(tuple(mesh_shape))
     return DeviceMesh(device_type, ranks, mesh_dim_names=names)
+
+
+__dir__ = _dir_of(__name__)

@@ -69,4 +69,4 @@ __all__ = [
     "transform_to", "transforms",
 ]  # fmt: skip
 
-__getattr__ = _modules.refusing("torch.distributions")
+__getattr__, __dir__ = _modules.refusing("torch.distributions")

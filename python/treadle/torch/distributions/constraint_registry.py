@@ -1,5 +1,6 @@
 """torch.distributions.constraint_registry: transforms from all real numbers to a constraint's set."""
 
+from ..._public import dir_of as _dir_of
 from . import constraints, transforms
 
 __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
@@ -91,3 +92,6 @@ for _registry in (biject_to, transform_to):
     @_registry.register(constraints.stack)
     def _(c, registry=_registry):
         return transforms.StackTransform([registry(part) for part in c.cseq], c.dim)
+
+
+__dir__ = _dir_of(__name__)

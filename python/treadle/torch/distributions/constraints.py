@@ -1,6 +1,7 @@
 """torch.distributions.constraints: sets of values, each with check(value): which of the values are in it."""
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 
 __all__ = [
     "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property",
@@ -272,3 +273,5 @@ square = _Test("Square()", _square, 2)
 symmetric = _Test("Symmetric()", _symmetric, 2)
 positive_semidefinite = _Test("PositiveSemidefinite()", _eigen(-1e-6), 2)
 positive_definite = _Test("PositiveDefinite()", lambda x: _symmetric(x) & torch.linalg.cholesky_ex(x).info.eq(0), 2)
+
+__dir__ = _dir_of(__name__)

@@ -5,6 +5,7 @@ import math
 import operator
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 from . import constraints
 from .utils import tril_matrix_to_vec, vec_to_tril_matrix
 
@@ -681,3 +682,6 @@ class CumulativeDistributionTransform(Transform):
 
     def log_abs_det_jacobian(self, x, y):
         return self.distribution.log_prob(x)
+
+
+__dir__ = _dir_of(__name__)

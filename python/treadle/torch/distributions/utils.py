@@ -4,6 +4,7 @@ import math
 from functools import update_wrapper
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 from ._base import broadcast
 
 __all__ = [
@@ -73,3 +74,6 @@ def vec_to_tril_matrix(vec, diag=0):
     flat = vec.new_zeros((*vec.shape[:-1], n * n))
     index = (rows * n + columns).expand(vec.shape)
     return flat.scatter(-1, index, vec).reshape(*vec.shape[:-1], n, n)
+
+
+__dir__ = _dir_of(__name__)

@@ -2,6 +2,8 @@
 
 import threading
 
+from ..._public import dir_of as _dir_of
+
 __all__ = ["Future", "collect_all", "wait_all"]
 
 
@@ -96,3 +98,6 @@ def collect_all(futures):
 def wait_all(futures):
     """The results of all, in a list. Raises the first exception."""
     return [f.wait() for f in list(futures)]
+
+
+__dir__ = _dir_of(__name__)

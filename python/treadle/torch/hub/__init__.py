@@ -5,6 +5,8 @@ import importlib.util
 import os
 import sys
 
+from ..._public import dir_of as _dir_of
+
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
 _HOW = "download it yourself, with a browser, git or curl"
@@ -112,3 +114,6 @@ def load_state_dict_from_url(
     if not os.path.exists(path):
         raise NotImplementedError(f"torch.hub: {url} is not at {path}, and nothing is downloaded: {_HOW} to that path")
     return read(path, map_location=map_location, weights_only=weights_only)
+
+
+__dir__ = _dir_of(__name__)

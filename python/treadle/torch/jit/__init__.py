@@ -258,4 +258,4 @@ class strict_fusion:
         pass
 
 
-__getattr__ = _modules.refusing("torch.jit")
+__getattr__, __dir__ = _modules.refusing("torch.jit")

@@ -235,4 +235,4 @@ class Library:
         _find(name if "::" in name else f"{self.ns}::{name}").register_kernel(_KINDS[key], fn)
 
 
-__getattr__ = _modules.refusing("torch.library")
+__getattr__, __dir__ = _modules.refusing("torch.library")

@@ -13,4 +13,4 @@ def device_count():
     return 0
 
 
-__getattr__ = _modules.refusing("torch.mps")
+__getattr__, __dir__ = _modules.refusing("torch.mps")

@@ -23,4 +23,4 @@ __all__ = [
     "utils",
 ]
 
-__getattr__ = _absent.refusing("torch.nn")
+__getattr__, __dir__ = _absent.refusing("torch.nn")

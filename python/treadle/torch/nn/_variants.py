@@ -29,6 +29,7 @@ def _indexed(f):
     def both(*args, **kwargs):
         return f(*args, **{**kwargs, "return_indices": True})
 
+    both.__wrapped__ = f
     return _named(f.__name__ + "_with_indices", f"{f.__name__} with return_indices=True.", both)
 
 

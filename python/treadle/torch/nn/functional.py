@@ -305,4 +305,4 @@ def pdist(input, p=2):
 
 
 _override.watch(__all__, globals(), torch.Tensor)
-__getattr__ = _modules.refusing("torch.nn.functional")
+__getattr__, __dir__ = _modules.refusing("torch.nn.functional")

@@ -4,6 +4,7 @@ import math
 import warnings
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 
 _GAINS = {
     "linear": 1.0,
@@ -165,6 +166,7 @@ def _older(function):
         return function(*args, **kwargs)
 
     older.__name__ = older.__qualname__ = name
+    older.__wrapped__ = function
     older.__doc__ = f"{name}_ by an older name."
     return older
 
@@ -175,3 +177,5 @@ constant, dirac, eye, normal, orthogonal, sparse, uniform = map(
 kaiming_normal, kaiming_uniform, xavier_normal, xavier_uniform = map(
     _older, (kaiming_normal_, kaiming_uniform_, xavier_normal_, xavier_uniform_)
 )
+
+__dir__ = _dir_of(__name__)

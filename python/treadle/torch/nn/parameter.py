@@ -2,6 +2,7 @@
 shape is not known yet."""
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 from .. import _override
 
 
@@ -110,3 +111,6 @@ UninitializedBuffer.cls_to_become = _Buffer
 def is_lazy(param):
     """Is it a parameter or buffer without a shape?"""
     return isinstance(param, UninitializedTensorMixin)
+
+
+__dir__ = _dir_of(__name__)

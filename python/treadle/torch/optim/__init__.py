@@ -29,4 +29,4 @@ __all__ = [
     "swa_utils",
 ]
 
-__getattr__ = _modules.refusing("torch.optim")
+__getattr__, __dir__ = _modules.refusing("torch.optim")

@@ -3,6 +3,7 @@
 import math
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 from .optimizer import Optimizer, count, number, options
 
 
@@ -304,3 +305,6 @@ class RMSprop(Optimizer):
         if group["momentum"]:
             move = state["momentum_buffer"] = state["momentum_buffer"] * group["momentum"] + move
         p.copy_(p - move * lr)
+
+
+__dir__ = _dir_of(__name__)

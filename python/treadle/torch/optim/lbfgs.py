@@ -1,6 +1,7 @@
 """L-BFGS: steps along an estimate of Newton's direction, from the last gradients."""
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 from .._tensor._settle import settle
 from .optimizer import Optimizer, bound, number, options
 
@@ -199,3 +200,6 @@ class LBFGS(Optimizer):
                 break
         state.update(d=d, t=t, prev_flat_grad=prev, prev_loss=prev_loss)
         return first
+
+
+__dir__ = _dir_of(__name__)

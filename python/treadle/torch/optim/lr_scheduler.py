@@ -5,6 +5,7 @@ import warnings
 from bisect import bisect_right
 from collections import Counter
 
+from ..._public import dir_of as _dir_of
 from .optimizer import Optimizer
 
 
@@ -446,3 +447,6 @@ class ReduceLROnPlateau(LRScheduler):
             self._set([new if old - new > self.eps else old for old, new in zip(self._lrs(), lrs)])
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._lrs()
+
+
+__dir__ = _dir_of(__name__)

@@ -3,6 +3,7 @@
 import math
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 from .optimizer import Optimizer, count, number, options
 
 
@@ -116,3 +117,6 @@ class SparseAdam(Optimizer):
         size = number(group["lr"]) * math.sqrt(1 - b2**step) / (1 - b1**step)
         change = size * state["exp_avg"] / (state["exp_avg_sq"].sqrt() + group["eps"])
         p.copy_(torch.where(touched, p - change, p))
+
+
+__dir__ = _dir_of(__name__)

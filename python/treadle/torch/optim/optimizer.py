@@ -278,4 +278,4 @@ def count(state, tensor=False):
     return state["step"]
 
 
-__getattr__ = _modules.refusing("torch.optim.optimizer")
+__getattr__, __dir__ = _modules.refusing("torch.optim.optimizer")

@@ -118,4 +118,4 @@ class Rprop(Optimizer):
         p.copy_(p - torch.sign(grad) * size)
 
 
-__getattr__ = _modules.refusing("torch.optim.sgd")
+__getattr__, __dir__ = _modules.refusing("torch.optim.sgd")

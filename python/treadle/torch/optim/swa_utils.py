@@ -5,6 +5,7 @@ import itertools
 import math
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 from ..nn.modules.module import Module
 from ..nn.modules.norm import _BatchNorm
 from .lr_scheduler import LRScheduler
@@ -154,3 +155,6 @@ class SWALR(LRScheduler):
             start = end if before == 1 else (lr - before * end) / (1 - before)
             rates.append(end * now + start * (1 - now))
         return rates
+
+
+__dir__ = _dir_of(__name__)

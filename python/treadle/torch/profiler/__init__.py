@@ -305,4 +305,4 @@ def _ranged(name, times):
     return event
 
 
-__getattr__ = _modules.refusing("torch.profiler")
+__getattr__, __dir__ = _modules.refusing("torch.profiler")

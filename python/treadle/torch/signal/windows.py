@@ -3,6 +3,7 @@
 import math
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann",
@@ -94,3 +95,6 @@ def blackman(M, *, sym=True, **options):
 def nuttall(M, *, sym=True, **options):
     """general_cosine of Nuttall's four numbers."""
     return general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, **options)
+
+
+__dir__ = _dir_of(__name__)

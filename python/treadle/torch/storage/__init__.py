@@ -1,6 +1,7 @@
 """torch.storage: the memory below tensors, as a line of bytes (UntypedStorage) or of elements (TypedStorage)."""
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
@@ -156,3 +157,6 @@ def storage(tensor):
 def storage_type(tensor):
     """TypedStorage."""
     return TypedStorage
+
+
+__dir__ = _dir_of(__name__)

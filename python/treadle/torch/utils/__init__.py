@@ -25,4 +25,4 @@ def set_module(obj, mod):
     obj.__module__ = mod
 
 
-__getattr__ = _modules.refusing("torch.utils")
+__getattr__, __dir__ = _modules.refusing("torch.utils")

@@ -236,4 +236,4 @@ class Compare:
         print(self)
 
 
-__getattr__ = _modules.refusing("torch.utils.benchmark")
+__getattr__, __dir__ = _modules.refusing("torch.utils.benchmark")

@@ -148,4 +148,4 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     return run(size * (segments - 1), len(functions))(input)
 
 
-__getattr__ = _modules.refusing("torch.utils.checkpoint")
+__getattr__, __dir__ = _modules.refusing("torch.utils.checkpoint")

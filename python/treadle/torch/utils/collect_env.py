@@ -4,6 +4,7 @@ import contextlib
 import io
 
 from ... import __main__ as _command
+from ..._public import dir_of as _dir_of
 
 
 def get_pretty_env_info():
@@ -17,3 +18,6 @@ def get_pretty_env_info():
 def main():
     """Prints it."""
     print(get_pretty_env_info())
+
+
+__dir__ = _dir_of(__name__)

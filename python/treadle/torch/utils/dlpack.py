@@ -8,4 +8,4 @@ __all__ = ["from_dlpack", "to_dlpack"]
 from_dlpack, to_dlpack = torch.from_dlpack, torch.to_dlpack
 
 
-__getattr__ = _modules.refusing("torch.utils.dlpack")
+__getattr__, __dir__ = _modules.refusing("torch.utils.dlpack")

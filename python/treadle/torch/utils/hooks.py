@@ -25,4 +25,4 @@ def warn_if_has_hooks(tensor):
             )
 
 
-__getattr__ = _modules.refusing("torch.utils.hooks")
+__getattr__, __dir__ = _modules.refusing("torch.utils.hooks")

@@ -6,4 +6,4 @@ from ..hub import load_state_dict_from_url as load_url
 __all__ = ["load_url"]
 
 
-__getattr__ = _modules.refusing("torch.utils.model_zoo")
+__getattr__, __dir__ = _modules.refusing("torch.utils.model_zoo")

@@ -12,6 +12,7 @@ import zlib
 import numpy
 
 from ... import torch
+from ..._public import dir_of as _dir_of
 
 __all__ = ["FileWriter", "SummaryWriter"]
 
@@ -271,3 +272,6 @@ def _png(image):
 
     head = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+__dir__ = _dir_of(__name__)

@@ -107,4 +107,4 @@ def load_state_dict(state_dict, storage_reader, process_group=None, coordinator_
     return load(state_dict, storage_reader=storage_reader, process_group=process_group, no_dist=no_dist)
 
 
-__getattr__ = _modules.refusing("torch.distributed.checkpoint")
+__getattr__, __dir__ = _modules.refusing("torch.distributed.checkpoint")

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from ...._public import dir_of as _dir_of
+
 
 @dataclasses.dataclass
 class StateDictOptions:
@@ -60,3 +62,6 @@ def set_state_dict(model, optimizers, *, model_state_dict, optim_state_dict, opt
     """Loads both."""
     set_optimizer_state_dict(model, optimizers, optim_state_dict, options=options)
     return set_model_state_dict(model, model_state_dict, options=options)
+
+
+__dir__ = _dir_of(__name__)

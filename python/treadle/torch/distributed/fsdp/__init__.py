@@ -217,4 +217,4 @@ def register_fsdp_forward_method(module, method_name):
     """Nothing: parameters are whole in all methods."""
 
 
-__getattr__ = _modules.refusing("torch.distributed.fsdp")
+__getattr__, __dir__ = _modules.refusing("torch.distributed.fsdp")

@@ -2,6 +2,8 @@
 
 import contextlib
 
+from ...._public import dir_of as _dir_of
+
 
 def size_based_auto_wrap_policy(module, recurse, nonwrapped_numel, min_num_params=int(1e8), **unused):
     """Has the module as many parameters?"""
@@ -42,3 +44,6 @@ def enable_wrap(*, wrapper_cls, **wrapper_kwargs):
 def wrap(module, **wrap_overrides):
     """The module itself: the whole model is wrapped at once."""
     return module
+
+
+__dir__ = _dir_of(__name__)

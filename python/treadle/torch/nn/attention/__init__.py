@@ -46,4 +46,4 @@ def restore_flash_attention_impl(*args, **kwargs):
     """Nothing."""
 
 
-__getattr__ = _modules.refusing("torch.nn.attention")
+__getattr__, __dir__ = _modules.refusing("torch.nn.attention")

@@ -3,6 +3,7 @@
 import enum
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 
 
 class CausalVariant(enum.IntEnum):
@@ -39,3 +40,6 @@ def causal_upper_left(*size):
 def causal_lower_right(*size):
     """The last row sees all columns, each row before it one less."""
     return CausalBias(CausalVariant.LOWER_RIGHT, *size)
+
+
+__dir__ = _dir_of(__name__)

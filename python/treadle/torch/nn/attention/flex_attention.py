@@ -110,4 +110,4 @@ def flex_attention(
     return (out, torch.logsumexp(scores, -1)) if return_lse else out
 
 
-__getattr__ = _modules.refusing("torch.nn.attention.flex_attention")
+__getattr__, __dir__ = _modules.refusing("torch.nn.attention.flex_attention")

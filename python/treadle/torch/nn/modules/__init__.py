@@ -86,4 +86,4 @@ __all__ = [
     "Unflatten",
 ]
 
-__getattr__ = _absent.refusing("torch.nn.modules")
+__getattr__, __dir__ = _absent.refusing("torch.nn.modules")

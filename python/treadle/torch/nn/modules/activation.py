@@ -227,4 +227,4 @@ class RReLU(Module):
 __all__ = [*_ACTIVATIONS, *_DROPOUTS, *_LOSSES, "Softmax2d", "PReLU", "RReLU"]
 
 
-__getattr__ = _modules.refusing("torch.nn.modules.activation")
+__getattr__, __dir__ = _modules.refusing("torch.nn.modules.activation")

@@ -3,6 +3,7 @@
 from collections import namedtuple
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 from .. import functional as F
 from .container import ModuleList, Sequential
 from .linear import Linear
@@ -85,3 +86,6 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def predict(self, input):
         """The likeliest class of each row."""
         return torch.argmax(self.log_prob(input), dim=1)
+
+
+__dir__ = _dir_of(__name__)

@@ -4,6 +4,7 @@ import copy
 import math
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -319,3 +320,6 @@ class Transformer(Module):
         """-inf above the diagonal, 0 elsewhere."""
         places = torch.arange(sz, device=device)
         return torch.where(places > places.unsqueeze(1), -math.inf, 0.0).to(dtype or torch.get_default_dtype())
+
+
+__dir__ = _dir_of(__name__)

@@ -242,4 +242,4 @@ def _extents(parameter):
     return "x".join(map(str, parameter.shape))
 
 
-__getattr__ = _modules.refusing("torch.nn.modules.container")
+__getattr__, __dir__ = _modules.refusing("torch.nn.modules.container")

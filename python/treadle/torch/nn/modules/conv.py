@@ -365,4 +365,4 @@ for _n in (1, 2, 3):
         )
 
 
-__getattr__ = _modules.refusing("torch.nn.modules.conv")
+__getattr__, __dir__ = _modules.refusing("torch.nn.modules.conv")

@@ -1,5 +1,6 @@
 """Pools whose windows begin at random places, as modules."""
 
+from ...._public import dir_of as _dir_of
 from .._fractional import fractional_max_pool2d, fractional_max_pool3d
 from .module import Module
 
@@ -39,3 +40,6 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     """The largest elements of windows (D, H, W) that begin at random places."""
 
     _call = staticmethod(fractional_max_pool3d)
+
+
+__dir__ = _dir_of(__name__)

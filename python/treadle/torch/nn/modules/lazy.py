@@ -1,6 +1,7 @@
 """Modules that learn their sizes from their first input."""
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 from ..parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .linear import Linear
@@ -174,3 +175,5 @@ LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d = (
 LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d = (
     _lazy(_LazyNorm, c) for c in (InstanceNorm1d, InstanceNorm2d, InstanceNorm3d)
 )
+
+__dir__ = _dir_of(__name__)

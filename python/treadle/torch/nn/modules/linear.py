@@ -110,4 +110,4 @@ class Unflatten(Module):
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
-__getattr__ = _modules.refusing("torch.nn.modules.linear")
+__getattr__, __dir__ = _modules.refusing("torch.nn.modules.linear")

@@ -585,4 +585,4 @@ def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
     return Handle(_forward_hooks, (hook, with_kwargs, always_call))
 
 
-__getattr__ = _modules.refusing("torch.nn.modules.module")
+__getattr__, __dir__ = _modules.refusing("torch.nn.modules.module")

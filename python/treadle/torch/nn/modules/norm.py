@@ -1,6 +1,7 @@
 """Normalisations as modules."""
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -244,3 +245,6 @@ class LocalResponseNorm(Module):
 
     def extra_repr(self):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+__dir__ = _dir_of(__name__)

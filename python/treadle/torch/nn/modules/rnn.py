@@ -5,6 +5,7 @@ import numbers
 import warnings
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -308,3 +309,6 @@ class GRU(RNNBase):
 
     def __init__(self, *args, **kwargs):
         super().__init__("GRU", *args, **kwargs)
+
+
+__dir__ = _dir_of(__name__)

@@ -1,6 +1,7 @@
 """Tables of rows that integers name: embeddings, and bags of them."""
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -153,3 +154,6 @@ class EmbeddingBag(_Table):
     def extra_repr(self):
         size, padding, scaled = self._words()
         return size + scaled + f", mode={self.mode!r}" + padding
+
+
+__dir__ = _dir_of(__name__)

@@ -1,6 +1,7 @@
 """``SyncBatchNorm``: batch norm over the batches of all processes of a group."""
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 from .norm import _BatchNorm, _InstanceNorm
 
 __all__ = ["SyncBatchNorm"]
@@ -74,3 +75,6 @@ class SyncBatchNorm(_BatchNorm):
         for name, child in module.named_children():
             result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return result
+
+
+__dir__ = _dir_of(__name__)

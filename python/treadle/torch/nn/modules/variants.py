@@ -3,6 +3,7 @@
 import dataclasses
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 from .. import _variants
 from ..parameter import Parameter
 from .linear import fill_default
@@ -89,3 +90,6 @@ class LinearCrossEntropyLoss(Module):
             input, self.linear_weight, target, linear_bias=self.linear_bias, weight=self.weight,
             reduction=self.reduction, ignore_index=self.ignore_index, label_smoothing=self.label_smoothing,
         )  # fmt: skip
+
+
+__dir__ = _dir_of(__name__)

@@ -1,5 +1,6 @@
 """``torch.nn.parallel``: one model on several devices of a process, or in several processes."""
 
+from ...._public import dir_of as _dir_of
 from ._data import DataParallel, data_parallel, gather, parallel_apply, replicate, scatter
 from ._distributed import DistributedDataParallel
 
@@ -12,3 +13,5 @@ __all__ = [
     "replicate",
     "scatter",
 ]
+
+__dir__ = _dir_of(__name__)

@@ -14,7 +14,7 @@ _FUSIONS = set(
     "convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format fuse_conv_bn_eval fuse_conv_bn_weights "
     "fuse_linear_bn_eval fuse_linear_bn_weights skip_init".split()
 )
-_absent = _modules.refusing("torch.nn.utils")
+_absent, __dir__ = _modules.refusing("torch.nn.utils")
 
 
 def __getattr__(name):  # what is made of modules, which are made of this package

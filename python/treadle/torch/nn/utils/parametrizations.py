@@ -23,4 +23,4 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
 
 
-__getattr__ = _modules.refusing("torch.nn.utils.parametrizations")
+__getattr__, __dir__ = _modules.refusing("torch.nn.utils.parametrizations")

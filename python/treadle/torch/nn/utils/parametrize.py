@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter
 
@@ -221,3 +222,5 @@ __all__ = [
     "transfer_parametrizations_and_params",
     "type_before_parametrizations",
 ]
+
+__dir__ = _dir_of(__name__)

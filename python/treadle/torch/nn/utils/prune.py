@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Iterable
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 
 
 class BasePruningMethod:
@@ -335,3 +336,6 @@ def is_pruned(module):
     return any(
         isinstance(hook, BasePruningMethod) for m in module.modules() for hook, _ in m._forward_pre_hooks.values()
     )
+
+
+__dir__ = _dir_of(__name__)

@@ -5,6 +5,7 @@ from collections import namedtuple
 import numpy
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 
 _Packed = namedtuple("PackedSequence", "data batch_sizes sorted_indices unsorted_indices")
 
@@ -172,3 +173,6 @@ def pack_sequence(sequences, enforce_sorted=True):
 def unpack_sequence(packed_sequences):
     """The tensors that pack_sequence took."""
     return unpad_sequence(*pad_packed_sequence(packed_sequences, batch_first=True), batch_first=True)
+
+
+__dir__ = _dir_of(__name__)

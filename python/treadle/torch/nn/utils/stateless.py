@@ -1,5 +1,8 @@
 """``torch.nn.utils.stateless``: torch.func.functional_call by its older place."""
 
+from ...._public import dir_of as _dir_of
 from ...func import functional_call
 
 __all__ = ["functional_call"]
+
+__dir__ = _dir_of(__name__)

@@ -48,4 +48,4 @@ __all__ = [
 ]
 
 
-__getattr__ = _modules.refusing("torch.utils.data")
+__getattr__, __dir__ = _modules.refusing("torch.utils.data")

@@ -2,6 +2,7 @@
 
 import weakref
 
+from ...._public import dir_of as _dir_of
 from ._utils.collate import default_collate as default_collate
 from ._utils.collate import default_convert as default_convert
 from ._utils.worker import Failed, Pool, unpacked
@@ -215,3 +216,6 @@ class DataLoader:
             if isinstance(answer, Failed):
                 answer.raise_()
             yield unpacked(answer)
+
+
+__dir__ = _dir_of(__name__)

@@ -9,6 +9,7 @@ import itertools
 import math
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 
 
 class Dataset:
@@ -152,3 +153,6 @@ def random_split(dataset, lengths, generator=None):
     order = torch.randperm(len(dataset), generator=generator).tolist()
     ends = list(itertools.accumulate(lengths))
     return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, lengths)]
+
+
+__dir__ = _dir_of(__name__)

@@ -4,6 +4,7 @@ import itertools
 import math
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 from .sampler import Sampler
 
 
@@ -40,3 +41,6 @@ class DistributedSampler(Sampler):
 
     def set_epoch(self, epoch):
         self.epoch = epoch
+
+
+__dir__ = _dir_of(__name__)

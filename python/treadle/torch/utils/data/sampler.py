@@ -3,6 +3,7 @@
 import itertools
 
 from .... import torch
+from ...._public import dir_of as _dir_of
 
 
 class Sampler:
@@ -113,3 +114,6 @@ class BatchSampler(Sampler):
     def __len__(self):
         n = len(self.sampler)
         return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+
+
+__dir__ = _dir_of(__name__)

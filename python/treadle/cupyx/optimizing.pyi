@@ -1,0 +1,7 @@
+# Written by tools/stubs/write.py from the package itself.
+from contextlib import AbstractContextManager as _AbstractContextManager
+from typing import Any
+
+def optimize(*, key: Any = None, path: Any = None, readonly: bool = False, **config_dict: Any) -> _AbstractContextManager[Any]: ...
+
+__all__ = ['optimize']

@@ -1,0 +1,7 @@
+# Written by tools/stubs/write.py from the package itself.
+from typing import Any
+
+def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any: ...
+def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False) -> Any: ...
+
+__all__ = ['as_strided', 'sliding_window_view']

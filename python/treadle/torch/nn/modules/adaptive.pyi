@@ -1,0 +1,24 @@
+# Written by tools/stubs/write.py from the package itself.
+from treadle import _DeviceLike
+from treadle.torch import dtype as _dtype
+from treadle.torch.nn.modules.module import Module as _Module
+from typing import Any
+
+class AdaptiveLogSoftmaxWithLoss(_Module):
+    def __init__(self, in_features: Any, n_classes: Any, cutoffs: Any, div_value: Any = 4.0, head_bias: bool = False, device: _DeviceLike | None = None, dtype: _dtype | None = None) -> None: ...
+    def reset_parameters(self) -> None: ...
+    def forward(self, input_: Any, target_: Any) -> Any: ...
+    def log_prob(self, input: Any) -> Any: ...
+    def predict(self, input: Any) -> Any: ...
+    cutoffs: Any
+    head_size: Any
+    head: Any
+    tail: Any
+    in_features: Any
+    n_classes: Any
+    div_value: Any
+    head_bias: Any
+    shortlist_size: Any
+    n_clusters: Any
+
+__all__ = ['AdaptiveLogSoftmaxWithLoss']

@@ -1,0 +1,24 @@
+# Written by tools/stubs/write.py from the package itself.
+from treadle import _DeviceLike
+from treadle.torch import dtype as _dtype
+from treadle.torch.nn.modules.module import Module as _Module
+from typing import Any
+
+class SyncBatchNorm(_Module):
+    def __init__(self, num_features: Any, eps: Any = 1e-05, momentum: Any = 0.1, affine: bool = True, track_running_stats: bool = True, process_group: Any = None, device: _DeviceLike | None = None, dtype: _dtype | None = None) -> None: ...
+    dims: Any
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any: ...
+    batch: Any
+    def reset_running_stats(self) -> None: ...
+    def reset_parameters(self) -> None: ...
+    def forward(self, input: Any) -> Any: ...
+    def extra_repr(self) -> str: ...
+    process_group: Any
+    num_features: Any
+    eps: Any
+    momentum: Any
+    affine: Any
+    track_running_stats: Any
+
+__all__ = ['SyncBatchNorm']

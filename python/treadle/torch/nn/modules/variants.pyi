@@ -1,0 +1,34 @@
+# Written by tools/stubs/write.py from the package itself.
+from treadle import _DeviceLike
+from treadle.torch import dtype as _dtype
+from treadle.torch.nn.modules.module import Module as _Module
+from typing import Any
+
+class FeatureAlphaDropout(_Module):
+    def __init__(self, p: Any = 0.5, inplace: bool = False) -> None: ...
+    def forward(self, input: Any) -> Any: ...
+    def extra_repr(self) -> str: ...
+    p: Any
+    inplace: Any
+class LinearCrossEntropyLoss(_Module):
+    def __init__(self, in_features: Any, num_classes: Any, *, out_features: Any = ..., bias: bool = False, device: _DeviceLike | None = None, dtype: _dtype | None = None, reduction: Any = 'mean', weight: Any = None, ignore_index: Any = None, label_smoothing: Any = 0.0, options: Any = None) -> None: ...
+    def reset_parameters(self) -> None: ...
+    def forward(self, input: Any, target: Any) -> Any: ...
+    options: Any
+    linear_weight: Any
+    in_features: Any
+    num_classes: Any
+    out_features: Any
+    reduction: Any
+    ignore_index: Any
+    label_smoothing: Any
+class LinearCrossEntropyOptions:
+    def __init__(self, allow_retain_graph: bool = False, batch_chunk_size: Any = None, chunking_method: Any = 'auto', acc_policy: Any = 'auto', acc_dtype: Any = None) -> None: ...
+    allow_retain_graph: Any
+    batch_chunk_size: Any
+    chunking_method: Any
+    acc_policy: Any
+    acc_dtype: Any
+    __match_args__: Any
+
+__all__ = ['FeatureAlphaDropout', 'LinearCrossEntropyLoss', 'LinearCrossEntropyOptions']

@@ -1,0 +1,6 @@
+# Written by tools/stubs/write.py from the package itself.
+
+cuda: None
+debug: bool
+git_version: None
+hip: None
