@@ -1,5 +1,6 @@
 /* intrin.c - calls of known functions, attributes and methods of values. */
 #include "front/expr/typed.h"
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/lazy.h"
 #include "ir/interp/interp.h"
@@ -281,6 +282,14 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
 
     if (is_list(self))
         return exact_list_method(w, self, name, c, out);
+    if (is_box(self))
+        return box_method(w, self, name, c, out);
+    if (self->listed && (grows(name) || strcmp(name, "copy") == 0)) {
+        thing list = *self;
+
+        TD_TRY(boxed(w, &list));
+        return box_method(w, &list, name, c, out);
+    }
     if (self->type->kind == TD_T_ITER && self->type->object == ITER_GRID)
         return group_method(w, self, name, c, out);
     if (self->type->kind == TD_T_TUPLE && self->type->object && strcmp(name, "_replace") == 0)

@@ -146,6 +146,8 @@ words_put(walk *w, td_val ptr, uint32_t *at, const thing *x)
         *at += t->dt == TD_C128 ? 2 : 1;
         if (is_mixed(x))
             put_word(w, ptr, (*at)++, x->tag);
+    } else if (t->kind == TD_T_BOX) {
+        put_word(w, ptr, (*at)++, x->num.re);
     } else if (has_view(t)) {
         put_view(w, ptr, at, x);
     }
@@ -182,6 +184,8 @@ words_get(walk *w, td_val ptr, uint32_t *at, const td_type *t)
         *at += t->dt == TD_C128 ? 2 : 1;
         if (is_mixed(&x))
             x.tag = get_word(w, ptr, (*at)++, TD_U8);
+    } else if (t->kind == TD_T_BOX) {
+        x.num = (td_num){get_word(w, ptr, (*at)++, TD_U64), TD_NONE};
     } else if (has_view(t)) {
         x = get_view(w, ptr, at, t);
     } else if (has_items(t)) {
@@ -199,6 +203,8 @@ words_of(const td_type *t)
 
     if (t->kind == TD_T_NUM)
         return (t->dt == TD_C128 ? 2 : 1) + (t->object != 0);
+    if (t->kind == TD_T_BOX)
+        return 1;
     if (has_view(t))
         return 3 + 2u * t->ndim;
     for (uint32_t i = 0; has_items(t) && i < t->n; i++)

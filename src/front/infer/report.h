@@ -22,6 +22,11 @@ typedef enum td_report {
     TD_REPORT_ABSENT,   /* text: what was looked for where it is not */
     TD_REPORT_DEPTH,    /* text: the function that calls itself; values: how deep */
     TD_REPORT_MEMORY,   /* no memory for an array; values: its bytes */
+    TD_REPORT_LOOKUP, /* IndexError: text, as the next five */
+    TD_REPORT_KEY,    /* KeyError; the key is its value where there is no text */
+    TD_REPORT_VALUE,  /* ValueError */
+    TD_REPORT_CHANGED, /* RuntimeError */
+    TD_REPORT_ROOM,   /* MemoryError */
     TD_REPORT_HALT,     /* breakpoint(): a word stored to the port is the address of words: the site's number, then the
                            values of arg[]; text: their names, each behind '\1' */
     TD_REPORT_PRINT,    /* text: pieces around the values, separated by '\1' */

@@ -5,7 +5,7 @@
  * exception that the wait raises.  On the CPU the launch itself has waited.
  */
 #include "dev/cpu/cpucode.h"
-#include "python/kernel/kernel.h"
+#include "python/kernel/boxvalue.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -49,6 +49,8 @@ value_text(const td_type *t, const uint64_t *word)
     PyObject *o, *text;
     td_scalar s;
 
+    if (t->kind == TD_T_BOX)
+        return py_value_get(t, word, NULL);
     memcpy(bits, word, 8);
     if (td_dtype_is_complex((td_dtype)t->dt))
         memcpy(bits + half, word + 1, half);
@@ -222,7 +224,12 @@ failure_class(const td_site *site)
     case TD_REPORT_EMPTY:
     case TD_REPORT_ABSENT:   return PyExc_ValueError;
     case TD_REPORT_DEPTH:    return PyExc_RecursionError;
-    case TD_REPORT_MEMORY:   return PyExc_MemoryError;
+    case TD_REPORT_MEMORY:
+    case TD_REPORT_ROOM:     return PyExc_MemoryError;
+    case TD_REPORT_LOOKUP:   return PyExc_IndexError;
+    case TD_REPORT_KEY:      return PyExc_KeyError;
+    case TD_REPORT_VALUE:    return PyExc_ValueError;
+    case TD_REPORT_CHANGED:  return PyExc_RuntimeError;
     default:                 break;
     }
     return site->object ? py_handle_object(site->object) : PyExc_RuntimeError;
@@ -250,6 +257,21 @@ py_box_drop(py_box *b)
     b->mail->site = 0;
 }
 
+/* KeyError of the key itself. */
+static PyObject *
+key_error(const td_site *site, const uint64_t *value)
+{
+    const td_type *t = site->arg[0];
+    td_dtype dt = (td_dtype)t->dt;
+    PyObject *key, *e;
+
+    key = t->kind == TD_T_BOX ? py_value_get(t, value, NULL)
+                              : py_scalar_object(td_scalar_load(dt, value));
+    e = key ? PyObject_CallFunctionObjArgs(PyExc_KeyError, key, NULL) : NULL;
+    Py_XDECREF(key);
+    return e;
+}
+
 /* The exception of the failure in b, which is taken out; NULL: another exception was raised instead. */
 static PyObject *
 failure(py_box *b)
@@ -265,7 +287,9 @@ failure(py_box *b)
         whole = PyUnicode_FromFormat("%U [%U]", text, place);
     else if (text && place)
         whole = Py_NewRef(kernel ? place : text);
-    if (whole && PyUnicode_GetLength(whole))
+    if (site->kind == TD_REPORT_KEY && site->narg && !kernel)
+        e = key_error(site, b->mail->value);
+    else if (whole && PyUnicode_GetLength(whole))
         e = PyObject_CallFunctionObjArgs(failure_class(site), whole, NULL);
     else if (whole)
         e = PyObject_CallFunctionObjArgs(failure_class(site), NULL);
