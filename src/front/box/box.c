@@ -513,6 +513,12 @@ box_new(walk *w, td_boxkind which, uint32_t node, uint32_t salt, td_val room, th
     return make(w, root_of(site_at(w, key, which)), room, out);
 }
 
+td_status
+box_typed(walk *w, const td_type *t, thing *out)
+{
+    return make(w, site_of_type(w, box_inside(w, t)), td_const_int(w->f, TD_I64, 0), out);
+}
+
 const td_type *
 box_list_of(walk *w, const thing *elem, uint32_t node)
 {

@@ -125,6 +125,26 @@ call_into(walk *w, int number, const call *c, uint32_t k, thing *out)
     return to.type->ndim ? call_fill(w, &to, &r, c->node) : array_store(w, &to, &r, c->node);
 }
 
+/* What takes arrays takes lists of numbers too, as their memory. */
+static td_status
+lists_as_arrays(walk *w, const td_intrinsic_row *row, const call *c)
+{
+    static intrinsic_fn *const know[] = {fn_len,  fn_enumerate, fn_zip,    fn_reversed, fn_print,
+                                         fn_list, fn_set,       fn_dict,   fn_sorted,   fn_text,
+                                         fn_tuple, fn_isinstance, fn_typed_box, fn_ord, fn_refuse};
+
+    for (size_t i = 0; i < sizeof know / sizeof *know; i++)
+        if (row->fn == know[i])
+            return TD_OK;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (box_is(&c->arg[i], TD_BOX_LIST)) {
+            TD_TRY(box_array(w, &c->arg[i], &c->arg[i]));
+            if (row->fn == fn_asarray) /* the list may move */
+                TD_TRY(array_copy(w, &c->arg[i], NULL, c->node, &c->arg[i]));
+        }
+    return TD_OK;
+}
+
 td_status
 call_intrinsic(walk *w, int number, const call *c, thing *out)
 {
@@ -133,6 +153,8 @@ call_intrinsic(walk *w, int number, const call *c, thing *out)
     TD_ASSERT(number >= 0 && number < COUNT);
     if (w->exact)
         return exact_call(w, number, c, out);
+    if (box_may(w))
+        TD_TRY(lists_as_arrays(w, row, c));
     for (uint32_t k = 0; row->how == INTRIN_ELEM && k < c->nkw; k++)
         if (strcmp(c->kw[k], "out") == 0)
             return call_into(w, number, c, k, out);
@@ -282,6 +304,8 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
 
     if (is_list(self))
         return exact_list_method(w, self, name, c, out);
+    if (self->type->kind == TD_T_OBJECT)
+        return text_method(w, self, name, c, out);
     if (is_box(self))
         return box_method(w, self, name, c, out);
     if (self->listed && (grows(name) || strcmp(name, "copy") == 0)) {

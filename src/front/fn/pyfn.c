@@ -425,12 +425,6 @@ fn_minmax(walk *w, const call *c, int number, thing *out)
     uint32_t n = c->n;
 
     TD_TRY(want_args(w, c, is_min ? "min" : "max", 1, UINT32_MAX));
-    if (n == 1 && is_box(x)) {
-        thing array;
-
-        TD_TRY(box_array(w, x, &array));
-        return call_method(w, &array, is_min ? "min" : "max", &(call){.node = c->node}, out);
-    }
     if (n == 1 && x->type->kind == TD_T_TUPLE) {
         n = x->type->n;
         x = x->item;

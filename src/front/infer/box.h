@@ -53,6 +53,7 @@ boxsite  *box_site(walk *w, const thing *x);
 thing     box_thing(walk *w, const td_type *t, td_val address);
 /* An empty box of the site of that node; salt tells several of one node apart. */
 td_status box_new(walk *w, td_boxkind which, uint32_t node, uint32_t salt, td_val room, thing *out);
+td_status box_typed(walk *w, const td_type *t, thing *out); /* an empty one of a caller's type */
 const td_type *box_list_of(walk *w, const thing *elem, uint32_t node); /* the type of lists of such that the node makes; NULL: failed */
 /* A list that is written out, or a constant string, becomes a box; all else stays. */
 td_status boxed(walk *w, thing *x);

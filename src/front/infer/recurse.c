@@ -344,6 +344,7 @@ emit(walk *w, outline *o, uint32_t node)
     frame fr = {.s = o->s, .call = node, .inlined = true, .path = path_of(o)};
     turns *t = w->turns;
     outline *up = w->outline;
+    trying *tries = w->tries;
     guard *outer = w->exact, own = {.bad = TD_NONE, .heap = TD_NONE};
     bool parallel = w->parallel, block = w->turn_block;
     uint32_t inner = w->inner, from = w->f->n;
@@ -355,6 +356,7 @@ emit(walk *w, outline *o, uint32_t node)
     o->frame = td_pointer(w->f, td_open_func(w->f, o->number), TD_U64);
     o->emitted = true;
     w->outline = o;
+    w->tries = NULL;
     w->turns = NULL;
     w->inner = 0;
     w->turn_block = false;
@@ -363,6 +365,7 @@ emit(walk *w, outline *o, uint32_t node)
     td_end(w->f);
     set_limit(w, o, from);
     w->outline = up;
+    w->tries = tries;
     w->exact = outer;
     w->turns = t;
     w->inner = inner;

@@ -143,10 +143,21 @@ report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
 }
 
 void
+report_clear(walk *w)
+{
+    td_val at0 = td_const_int(w->f, TD_I64, 0), none = td_const_int(w->f, TD_U32, 0);
+
+    put(w, mail(w, TD_U32, offsetof(td_mailbox, ready)), at0, none);
+    put(w, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, none);
+}
+
+void
 thread_end(walk *w)
 {
     if (w->exact) {
         exact_leave(w);
+    } else if (try_leave(w)) {
+        return;
     } else if (w->outline) {
         recursive_end(w);
     } else if (!w->parallel) {
@@ -166,7 +177,14 @@ end_if_failed(walk *w)
     if (!w->fails)
         return;
     site = td_load(w->f, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, TD_NONE, 1, 0);
-    td_exit_if(w->f, TD_E2(w->f, not_equal, site, none));
+    site = TD_E2(w->f, not_equal, site, none);
+    if (!w->tries) {
+        td_exit_if(w->f, site);
+        return;
+    }
+    td_if(w->f, site);
+    thread_end(w);
+    td_end(w->f);
 }
 
 /* ---- statements ---- */

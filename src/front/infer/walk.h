@@ -504,7 +504,12 @@ is_array(const thing *x)
 
 td_status store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at);
 
+/* ---- try.c ---- */
+td_status stmt_try(walk *w, uint32_t node);
+bool      try_leave(walk *w); /* control goes to the except or finally of the innermost try; false: there is none */
+
 /* ---- report.c ---- */
+void      report_clear(walk *w); /* what has been reported is forgotten */
 uint32_t  site_new(walk *w, td_report kind, uint32_t node, const char *text);
 td_status report_fail(walk *w, uint32_t site, const thing *value, uint32_t n); /* emits; the thread goes on */
 td_status stmt_raise(walk *w, uint32_t node);

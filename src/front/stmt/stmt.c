@@ -445,6 +445,7 @@ stmt(walk *w, uint32_t node)
     case TD_SYN_Continue:  return leave_loop(w, node, true);
     case TD_SYN_Raise:     return stmt_raise(w, node);
     case TD_SYN_Assert:    return stmt_assert(w, node);
+    case TD_SYN_Try:       return stmt_try(w, node);
     case TD_SYN_Delete:    return stmt_delete(w, node);
     case TD_SYN_Pass:      return TD_OK;
     default:               return refuse(w, node);
