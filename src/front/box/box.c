@@ -566,7 +566,11 @@ boxed(walk *w, thing *x)
         return info.kind == TD_OBJ_STR ? text_constant(w, info.text, x) : TD_OK;
     }
     if (x->type->kind == TD_T_ITER && x->type->object == ITER_TEXT)
-        return text_of(w, x, x);
+    {
+        thing text = *x;
+
+        return text_of(w, &text, x);
+    }
     if (x->type->kind != TD_T_TUPLE)
         return TD_OK;
     type = td_alloc(w->mem, (x->type->n + 1) * sizeof *type);

@@ -133,11 +133,38 @@ named_type(walk *w, const thing *x, uint32_t node, const td_type **out)
 {
     td_objinfo info = {0};
 
+    if (x->type->kind == TD_T_ITER && x->type->object == ITER_TYPE) {
+        *out = x->type->item[0];
+        return TD_OK;
+    }
     if (x->type->kind == TD_T_OBJECT)
         TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
     if (info.kind != TD_OBJ_TYPE)
         return bad(w, node, TD_ERR_TYPE, "%s is no type of elements", x->type->name);
     *out = info.type;
+    return TD_OK;
+}
+
+/* float64[:, ::1]: the axes are slices, of which the first or last may have the step 1. */
+td_status
+box_array_type(walk *w, const thing *x, const thing *key, uint32_t node, thing *out)
+{
+    uint32_t n = key->type->kind == TD_T_TUPLE ? key->type->n : 1;
+    const thing *axis = key->type->kind == TD_T_TUPLE ? key->item : key;
+    char layout = 'A';
+    const td_type *t;
+
+    TD_TRY(named_type(w, x, node, &t));
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t step;
+
+        if (axis[i].type->kind != TD_T_SLICE || t->kind != TD_T_NUM || n > TD_MAXDIM_KERNEL)
+            return bad(w, node, TD_ERR_TYPE, "%s cannot be indexed in a kernel", x->type->name);
+        if (known_int(&axis[i].item[2], &step) && step == 1)
+            layout = i + 1 == n ? 'C' : i == 0 ? 'F' : layout;
+    }
+    t = td_type_array(t, n, layout, false);
+    *out = (thing){.type = td_type_iter(ITER_TYPE, &t, 1)};
     return TD_OK;
 }
 

@@ -86,6 +86,8 @@ td_status value_equal(walk *w, const thing *a, const thing *b, td_val *same); /*
 td_status box_fail_unless(walk *w, td_val ok, td_report kind, const char *text, const thing *value, uint32_t n);
 void      box_note(walk *w); /* the loops around use boxes: they run in order */
 
+td_status box_array_type(walk *w, const thing *x, const thing *key, uint32_t node, thing *out); /* boxfn.c: float64[:] of a type */
+
 /* ---- lists: list.c ---- */
 td_status list_index(walk *w, const thing *x, const thing *key, thing *out);
 td_status list_assign(walk *w, const thing *x, const thing *key, const thing *value);

@@ -712,7 +712,7 @@ py_boxobject_keep(PyObject *self, td_callmem *heap)
 
     for (uint32_t i = 0; i < o->type->n; i++)
         parts = parts || has_parts(o->type->item[i]);
-    if (!parts || (!heap->boxes && !heap->first))
+    if (!parts)
         return true;
     if (!o->held && !(o->held = PyList_New(0)))
         return false;

@@ -203,7 +203,7 @@ typedef struct py_call {
     td_dev        *dev;
     uint32_t       narg, nleaf;
     struct py_boxes *boxes; /* lists and sets among the arguments; NULL: none */
-    bool           typed; /* and treadle.typed's */
+    uint32_t       typed; /* how many are treadle.typed's */
     bool           hosts, plain; /* some leaves are host memory; none needs py_call_end */
     const td_type *type[PY_LEAVES];
     py_leaf        leaf[PY_LEAVES];

@@ -496,7 +496,7 @@ add_box(py_call *c, PyObject *o, const td_type **type)
     if (!l)
         return -1;
     c->plain = false;
-    c->typed = c->typed || typed;
+    c->typed += typed;
     l->type = *type;
     l->nword = 1;
     l->word[0] = (uint64_t)(uintptr_t)b;
@@ -633,7 +633,8 @@ py_call_begin(py_call *c, py_dispatcher *d, td_stream *stream, PyObject *const *
     c->d = d;
     c->narg = c->nleaf = 0;
     c->boxes = NULL;
-    c->typed = c->hosts = false;
+    c->typed = 0;
+    c->hosts = false;
     c->plain = true;
     c->dev = array_device(args, n);
     if (!c->dev)
