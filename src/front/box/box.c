@@ -547,7 +547,7 @@ is_text(walk *w, const thing *x)
 {
     td_objinfo info = {0};
 
-    if (box_is(x, TD_BOX_STR))
+    if (box_is(x, TD_BOX_STR) || is_pieces(x))
         return true;
     return x->type->kind == TD_T_OBJECT &&
            !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_STR;

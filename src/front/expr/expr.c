@@ -175,7 +175,7 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
         return exact_list_has(w, b, a, out);
     if (is_box(b))
         return box_has(w, b, a, out);
-    if (box_is(a, TD_BOX_STR) && is_text(w, b))
+    if (is_text(w, a) && is_text(w, b) && box_may(w))
         return text_has(w, b, a, out);
     if (b->type->kind == TD_T_ITER && b->type->object == ITER_KEYS)
         return map_has(w, &b->item[0], a, out);
@@ -228,7 +228,8 @@ compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     case TD_SYN_NotIn: TD_TRY(compare_in(w, a, b, out)); return num_unary(w, TD_SYN_Not, out, out);
     default:           break;
     }
-    if ((is_box(a) || is_box(b)) && !is_none(a) && !is_none(b))
+    if ((is_box(a) || is_box(b) || (box_may(w) && (is_pieces(a) || is_pieces(b)))) && !is_none(a) &&
+        !is_none(b))
         return box_compare(w, op, a, b, out);
     if (a->type->kind == TD_T_OBJECT && b->type->kind == TD_T_OBJECT &&
         (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
@@ -401,7 +402,7 @@ expr_subscript(walk *w, uint32_t node, thing *out)
     w->node = node;
     if (is_list(&x))
         return exact_list_get(w, &x, &key, out);
-    if (box_may(w) && x.type->kind == TD_T_OBJECT && is_text(w, &x))
+    if (box_may(w) && !is_box(&x) && is_text(w, &x))
         TD_TRY(boxed(w, &x));
     if (is_box(&x))
         return box_index(w, &x, &key, out);

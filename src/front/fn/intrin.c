@@ -304,7 +304,7 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
 
     if (is_list(self))
         return exact_list_method(w, self, name, c, out);
-    if (self->type->kind == TD_T_OBJECT)
+    if (self->type->kind == TD_T_OBJECT || (is_pieces(self) && box_may(w)))
         return text_method(w, self, name, c, out);
     if (is_box(self))
         return box_method(w, self, name, c, out);

@@ -10,7 +10,7 @@
 #ifndef TD_FRONT_BOX_H
 #define TD_FRONT_BOX_H
 #include "base/box.h"
-#include "front/infer/walk.h"
+#include "front/infer/intrin.h"
 
 enum { BOX_ELEM, BOX_VALUE }; /* a dict's keys are its elements */
 
@@ -41,6 +41,13 @@ static inline bool
 box_may(const walk *w)
 {
     return w->how->mode == TD_MODE_FUNCTION && !w->how->gpu && !w->exact;
+}
+
+/* f"…" that nothing has made a str of. */
+static inline bool
+is_pieces(const thing *x)
+{
+    return x->type->kind == TD_T_ITER && x->type->object == ITER_TEXT;
 }
 
 /* ---- box.c ---- */
