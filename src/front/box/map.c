@@ -109,25 +109,10 @@ static td_status
 must_have(walk *w, const thing *key, td_val at)
 {
     td_val ok = TD_E2(w->f, greater_equal, at, whole(w, 0));
-    thing word = *key;
-    uint32_t number;
 
     if (!is_num(key) && !box_is(key, TD_BOX_STR))
         return must(w, ok, TD_REPORT_KEY, "the key is not there", NULL, 0);
-    if (!is_num(key))
-        word = num_val(TD_U64, key->num.re);
-    number = site_new(w, TD_REPORT_KEY, w->node, NULL);
-    td_if(w->f, TD_E1(w->f, logical_not, ok));
-    TD_TRY(report_fail(w, number, &word, 1));
-    if (!is_num(key)) {
-        const td_type **type = td_alloc(w->mem, sizeof *type);
-
-        *type = key->type;
-        w->made->site[number].arg = type;
-    }
-    thread_end(w);
-    td_end(w->f);
-    return built(w, w->node);
+    return must(w, ok, TD_REPORT_KEY, NULL, key, 1);
 }
 
 static uint32_t

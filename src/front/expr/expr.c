@@ -236,6 +236,8 @@ compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         *out = num_bool(equal_objects(w, a, b) == (op == TD_SYN_Eq));
         return TD_OK;
     }
+    if (box_may(w) && is_text(w, a) && is_text(w, b))
+        return text_compare(w, op, a, b, out);
     if ((is_none(a) || is_none(b)) && (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
         *out = num_bool((is_none(a) && is_none(b)) == (op == TD_SYN_Eq));
         return TD_OK;
@@ -392,6 +394,14 @@ listed_place(walk *w, const thing *t, const thing *key)
         TD_REPORT_LOOKUP, "list index out of range", NULL, 0);
 }
 
+static bool
+is_type(walk *w, const thing *x)
+{
+    td_objinfo info = {0};
+
+    return !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_TYPE;
+}
+
 static td_status
 expr_subscript(walk *w, uint32_t node, thing *out)
 {
@@ -417,7 +427,7 @@ expr_subscript(walk *w, uint32_t node, thing *out)
         return loaded(w, out);
     case TD_T_RECORD: TD_TRY(record_part(w, &x, &key, node, out)); return loaded(w, out);
     case TD_T_OBJECT:
-        if (box_may(w))
+        if (box_may(w) && is_type(w, &x))
             return box_array_type(w, &x, &key, node, out);
         /* fallthrough */
     default:          return bad(w, node, TD_ERR_TYPE, "%s cannot be indexed in a kernel", x.type->name);

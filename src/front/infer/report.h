@@ -12,6 +12,7 @@ enum { TD_REPORT_VALUES = 8 };
 
 typedef enum td_report {
     TD_REPORT_RAISE,    /* raise X("…"): object, text */
+    TD_REPORT_RAISE_WITH, /* raise X(…) of several values: object; text: each behind \2, numbers and computed strings as \1 */
     TD_REPORT_ASSERT,   /* text: the message, or "" */
     TD_REPORT_INDEX,    /* text: the array's name; values: axis, index, then its shape */
     TD_REPORT_ZERO,     /* division by zero in a checked function; text: the operation */

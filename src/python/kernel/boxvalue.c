@@ -560,6 +560,32 @@ py_boxobject_box(PyObject *o)
     return ((py_boxobject *)o)->b;
 }
 
+PyObject *
+py_boxobject_held(PyObject *o)
+{
+    return ((py_boxobject *)o)->held;
+}
+
+PyObject *
+py_held_at(PyObject *held, uint64_t address)
+{
+    for (Py_ssize_t i = 0; held && i < PyList_Size(held); i++) {
+        PyObject *o = PyList_GetItem(held, i);
+        Py_buffer b;
+        bool here;
+
+        if (PyCapsule_CheckExact(o) || PyObject_GetBuffer(o, &b, PyBUF_FULL_RO) < 0) {
+            PyErr_Clear();
+            continue;
+        }
+        here = b.ndim && b.strides[0] >= 0 && address - (uint64_t)(uintptr_t)b.buf <= (uint64_t)b.len;
+        PyBuffer_Release(&b);
+        if (here)
+            return Py_NewRef(o);
+    }
+    return NULL;
+}
+
 static void keep(const td_type *t, td_box *b, td_callmem *heap, PyObject *held);
 
 /* What the words hold that is the call's stays. */

@@ -33,6 +33,8 @@ bool      py_is_boxobject(PyObject *o); /* treadle.typed's */
 const td_type *py_boxobject_type(PyObject *o);
 td_box   *py_boxobject_box(PyObject *o);
 PyObject *py_boxobject_new(const td_type *t, td_box *b); /* holds b */
+PyObject *py_boxobject_held(PyObject *o); /* a list, borrowed; NULL: none */
+PyObject *py_held_at(PyObject *held, uint64_t address); /* of a list of arrays that which has the address: a new reference; NULL: none */
 bool      py_boxobject_keep(PyObject *o, td_callmem *heap); /* what it reaches of the call's lives on */
 void      py_boxes_run(int by); /* a call with such arguments begins (1) or ends (-1) */
 bool      py_boxes_init(PyObject *module);

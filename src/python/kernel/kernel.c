@@ -253,6 +253,7 @@ dispatcher_clear(PyObject *self)
     py_sources_free(d);
     py_signatures_free(d);
     d->keep = NULL;
+    Py_CLEAR(d->texts);
     py_handles_drop(keep);
     Py_CLEAR(d->fn);
     Py_CLEAR(d->defaults);

@@ -145,6 +145,7 @@ typedef struct py_dispatcher {
     uint32_t   nsignature;
     td_compile how;
     PyObject  *keep;      /* handles that compilations use */
+    PyObject  *texts;     /* set of the strings that are constants of compilations; or NULL */
     PyObject  *trees;     /* of the functions reached: list */
     py_known  **source;   /* of those; [0]: its own */
     uint32_t   nsource;

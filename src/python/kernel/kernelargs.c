@@ -6,6 +6,7 @@
  */
 #include "python/kernel/boxvalue.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool add(py_call *c, PyObject *o, const td_type **type);
@@ -504,6 +505,37 @@ add_box(py_call *c, PyObject *o, const td_type **type)
     return 1;
 }
 
+/* A function's first few strings are constants of compilations; one that gets many takes them as values. */
+static int
+add_text(py_call *c, PyObject *o, const td_type **type)
+{
+    enum { CONSTANTS = 4 };
+    py_dispatcher *d = c->d;
+    py_leaf *l;
+    int known;
+
+    if (!PyUnicode_Check(o) || d->how.mode != TD_MODE_FUNCTION ||
+        td_dev_info(c->dev)->kind != TD_DEV_CPU)
+        return 0;
+    if (!d->texts && !(d->texts = PySet_New(NULL)))
+        return -1;
+    known = PySet_Contains(d->texts, o);
+    if (known)
+        return known < 0 ? -1 : 0;
+    if (PySet_Size(d->texts) < CONSTANTS)
+        return PySet_Add(d->texts, o) < 0 ? -1 : 0;
+    if (!c->boxes && !(c->boxes = calloc(1, sizeof *c->boxes)))
+        return PyErr_NoMemory(), -1;
+    l = next_leaf(c, PY_LEAF_WORD);
+    c->plain = false;
+    *type = td_type_box(TD_BOX_STR, NULL, 0, false);
+    if (!l || !py_value_put(*type, o, l->word, &c->boxes->mem, NULL))
+        return -1;
+    l->type = *type;
+    l->nword = 1;
+    return 1;
+}
+
 static bool
 add_rare(py_call *c, PyObject *o, const td_type **type)
 {
@@ -512,6 +544,8 @@ add_rare(py_call *c, PyObject *o, const td_type **type)
     char weak;
     int r = add_box(c, o, type);
 
+    if (!r)
+        r = add_text(c, o, type);
     if (!r)
         r = add_constant(c, o, type);
 

@@ -37,6 +37,7 @@ static PyObject *
 keeper_of(uint64_t address, py_call *c, td_callmem *heap)
 {
     td_callblock *b = td_callmem_find(heap, address);
+    PyObject *found;
 
     if (b)
         return py_block_owner(b);
@@ -47,6 +48,12 @@ keeper_of(uint64_t address, py_call *c, td_callmem *heap)
             address - (uint64_t)(uintptr_t)l->host.buf <= (uint64_t)l->host.len)
             return Py_NewRef(l->host.obj);
     }
+    for (uint32_t i = 0; i < c->nleaf; i++)
+        if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held) &&
+            (found = py_held_at(py_boxobject_held(c->leaf[i].held), address)))
+            return found;
+    if (c->boxes && (found = py_held_at(c->boxes->held, address)))
+        return found;
     PyErr_Format(PyExc_TypeError,
                  "%U returned a part of an array that is no NumPy array: return "
                  "a copy",

@@ -257,18 +257,39 @@ py_box_drop(py_box *b)
     b->mail->site = 0;
 }
 
-/* KeyError of the key itself. */
+/* A number or str that a failure has told. */
 static PyObject *
-key_error(const td_site *site, const uint64_t *value)
+told(const td_type *t, const uint64_t *word)
 {
-    const td_type *t = site->arg[0];
-    td_dtype dt = (td_dtype)t->dt;
-    PyObject *key, *e;
+    return t->kind == TD_T_BOX ? py_value_get(t, word, NULL)
+                               : py_scalar_object(td_scalar_load((td_dtype)t->dt, word));
+}
 
-    key = t->kind == TD_T_BOX ? py_value_get(t, value, NULL)
-                              : py_scalar_object(td_scalar_load(dt, value));
-    e = key ? PyObject_CallFunctionObjArgs(PyExc_KeyError, key, NULL) : NULL;
-    Py_XDECREF(key);
+/* The exception of several arguments, or KeyError of the key itself. */
+static PyObject *
+error_with(const td_site *site, const uint64_t *value)
+{
+    const char *p = site->kind == TD_REPORT_KEY ? "\2\1" : site->text;
+    PyObject *args = PyList_New(0), *row, *e = NULL;
+    uint32_t k = 0;
+    bool ok = args != NULL;
+
+    while (ok && *p) {
+        size_t n = strcspn(++p, "\2");
+        bool is_value = n == 1 && *p == '\1';
+        PyObject *x = is_value ? told(site->arg[k], value)
+                               : PyUnicode_DecodeUTF8(p, (Py_ssize_t)n, "replace");
+
+        ok = x && PyList_Append(args, x) == 0;
+        Py_XDECREF(x);
+        value += is_value;
+        k += is_value;
+        p += n;
+    }
+    row = ok ? PyList_AsTuple(args) : NULL;
+    e = row ? PyObject_CallObject(failure_class(site), row) : NULL;
+    Py_XDECREF(row);
+    Py_XDECREF(args);
     return e;
 }
 
@@ -287,8 +308,8 @@ failure(py_box *b)
         whole = PyUnicode_FromFormat("%U [%U]", text, place);
     else if (text && place)
         whole = Py_NewRef(kernel ? place : text);
-    if (site->kind == TD_REPORT_KEY && site->narg && !kernel)
-        e = key_error(site, b->mail->value);
+    if (!kernel && (site->kind == TD_REPORT_RAISE_WITH || (site->kind == TD_REPORT_KEY && site->narg)))
+        e = error_with(site, b->mail->value);
     else if (whole && PyUnicode_GetLength(whole))
         e = PyObject_CallFunctionObjArgs(failure_class(site), whole, NULL);
     else if (whole)
