@@ -363,11 +363,16 @@ mix(uint64_t h)
     return h ^ h >> 32;
 }
 
-/* Never 0, which says that the element was taken out. */
+/* Never 0, which says that the element was taken out.  An integer is its own hash: keys that follow each other lie side
+ * by side in the table. */
 static uint64_t
 hash_key(const td_box *b, const uint64_t *key)
 {
+    unsigned what = word_kind(b->desc, 0);
     uint64_t h = 0;
+
+    if (b->key == 1 && (what == TD_WORD_INT || what == TD_WORD_UINT))
+        return *key << 1 | 1;
 
     for (uint32_t i = 0; i < b->key; i++)
         h = mix(h + UINT64_C(0x9e3779b97f4a7c15) +
@@ -376,22 +381,41 @@ hash_key(const td_box *b, const uint64_t *key)
     return h | 1;
 }
 
+/* probe - the places of the table that a hash goes through: higher bits come in one after another. */
+typedef struct probe {
+    uint64_t at, rest;
+} probe;
+
+static probe
+probe_begin(const td_box *b, uint64_t hash)
+{
+    return (probe){hash >> 1 & (uint64_t)b->mask, hash >> 1};
+}
+
+static void
+probe_next(const td_box *b, probe *p)
+{
+    p->rest >>= 5;
+    p->at = (5 * p->at + p->rest + 1) & (uint64_t)b->mask;
+}
+
 static int64_t
 lookup(const td_box *b, const uint64_t *key, uint64_t hash, int64_t *slot)
 {
     const int32_t *table = memory(b->table);
 
-    for (int64_t i = (int64_t)(hash >> 1) & b->mask; b->mask >= 0; i = (i + 1) & b->mask) {
-        int32_t at = table[i];
+    if (b->mask < 0)
+        return -1;
+    for (probe p = probe_begin(b, hash);; probe_next(b, &p)) {
+        int32_t at = table[p.at];
 
-        *slot = i;
+        *slot = (int64_t)p.at;
         if (at == -1)
             return -1;
         if (at >= 0 && td_box_at(b, at)[0] == hash &&
             same_words(b->desc, td_box_at(b, at) + 1, key, b->key))
             return at;
     }
-    return -1;
 }
 
 int64_t
@@ -407,29 +431,30 @@ static bool
 rebuild(td_box *b, int64_t n)
 {
     int64_t size = 8, to = 0;
+    probe p;
     int32_t *table;
 
-    while (size < 2 * n)
+    while (2 * size < 3 * n)
         size *= 2;
     if (n > INT32_MAX || !(table = malloc((size_t)size * sizeof *table)))
         return false;
     memset(table, 0xff, (size_t)size * sizeof *table);
+    b->mask = size - 1;
     for (int64_t i = 0; i < b->fill; i++) {
         const uint64_t *e = td_box_at(b, i);
-        int64_t k;
 
         if (!e[0])
             continue;
-        for (k = (int64_t)(e[0] >> 1) & (size - 1); table[k] != -1; k = (k + 1) & (size - 1))
+        for (p = probe_begin(b, e[0]); table[p.at] != -1; probe_next(b, &p))
             ;
-        table[k] = (int32_t)to;
+        table[p.at] = (int32_t)to;
         if (to != i)
             memcpy(td_box_at(b, to), e, item_bytes(b));
         to++;
     }
     free(memory(b->table));
     b->table = address(table);
-    b->mask = size - 1;
+    b->gone = 0;
     b->fill = to;
     return true;
 }
@@ -449,8 +474,8 @@ td_box_enter(td_box *b, const uint64_t *key, bool *fresh)
     *fresh = at < 0;
     if (at >= 0)
         return at;
-    if (3 * (b->fill + 1) > 2 * (b->mask + 1)) { /* doubled, or without what is gone */
-        if (!rebuild(b, 2 * b->n + 4))
+    if (3 * (b->n + b->gone + 1) > 2 * (b->mask + 1)) { /* doubled, or without what is gone */
+        if (!rebuild(b, 2 * b->n + 1))
             return -1;
         lookup(b, key, hash, &slot);
     }
@@ -470,11 +495,12 @@ td_box_delete(td_box *b, int64_t i)
 {
     uint64_t *e = td_box_at(b, i);
     int32_t *table = memory(b->table);
-    int64_t k = (int64_t)(e[0] >> 1) & b->mask;
+    probe p = probe_begin(b, e[0]);
 
-    while (table[k] != i)
-        k = (k + 1) & b->mask;
-    table[k] = -2;
+    while (table[p.at] != i)
+        probe_next(b, &p);
+    table[p.at] = -2;
+    b->gone++;
     e[0] = 0;
     b->n--;
     while (b->fill > 0 && !td_box_at(b, b->fill - 1)[0]) /* popitem takes the last one */

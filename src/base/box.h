@@ -31,6 +31,7 @@ typedef struct td_box {
     int64_t  fill;  /* dict, set: elements in `data`, those that were taken out too */
     uint64_t table; /* dict, set: address of mask + 1 int32 numbers of elements */
     int64_t  mask;
+    int64_t  gone;  /* dict, set: places of the table that elements have left */
     uint64_t hash;  /* str: of its characters; 0: not computed yet */
     uint64_t desc;
     uint32_t kind, width, key; /* words of an element; dict, set: 1 (its hash) + key's + value's */

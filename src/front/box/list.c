@@ -435,7 +435,8 @@ index_of(walk *w, const thing *list, const call *c, int counts, thing *out)
     TD_TRY(find(w, list, &c->arg[0], part[0], part[1], counts, &at));
     if (!counts)
         TD_TRY(must(w, TD_E2(w->f, greater_equal, at, whole(w, 0)), TD_REPORT_VALUE,
-                    "value not in list", NULL, 0));
+                    is_num(&c->arg[0]) ? "\1 is not in list" : "value not in list", &c->arg[0],
+                    is_num(&c->arg[0])));
     *out = num_index(at, true);
     return TD_OK;
 }

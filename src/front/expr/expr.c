@@ -236,6 +236,8 @@ compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         *out = num_bool(equal_objects(w, a, b) == (op == TD_SYN_Eq));
         return TD_OK;
     }
+    if (a->listed && b->listed && op != TD_SYN_Eq && op != TD_SYN_NotEq)
+        return list_compare(w, op, a, b, out);
     if (box_may(w) && is_text(w, a) && is_text(w, b))
         return text_compare(w, op, a, b, out);
     if ((is_none(a) || is_none(b)) && (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
@@ -412,7 +414,8 @@ expr_subscript(walk *w, uint32_t node, thing *out)
     w->node = node;
     if (is_list(&x))
         return exact_list_get(w, &x, &key, out);
-    if (box_may(w) && !is_box(&x) && is_text(w, &x))
+    if (box_may(w) && !is_box(&x) &&
+        (is_text(w, &x) || (x.listed && key.type->kind == TD_T_SLICE)))
         TD_TRY(boxed(w, &x));
     if (is_box(&x))
         return box_index(w, &x, &key, out);

@@ -308,7 +308,7 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
         return text_method(w, self, name, c, out);
     if (is_box(self))
         return box_method(w, self, name, c, out);
-    if (self->listed && (grows(name) || strcmp(name, "copy") == 0)) {
+    if (self->listed && box_may(w)) {
         thing list = *self;
 
         TD_TRY(boxed(w, &list));

@@ -207,6 +207,7 @@ failure_text(const td_site *site, const uint64_t *value)
             (long long)value[0]);
     case TD_REPORT_MEMORY:
         return PyUnicode_FromFormat("no memory for an array of %lld bytes", (long long)value[0]);
+    case TD_REPORT_VALUE: return filled(site, value);
     default: return PyUnicode_FromString(site->text ? site->text : "");
     }
 }
