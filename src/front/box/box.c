@@ -87,6 +87,14 @@ box_elem(walk *w, const thing *b, int which)
     return box_site(w, b)->elem[which];
 }
 
+/* May numbers of type t be put where those of `to` are? */
+static bool
+casts(const td_type *t, const td_type *to)
+{
+    return t && to && t->kind == TD_T_NUM && to->kind == TD_T_NUM &&
+           (td_can_cast(t->dt, to->dt, 'k') || (t->weak && td_dtype_is_int(t->dt)));
+}
+
 /* The elements of both in one type; false: they do not meet. */
 static bool
 unify_elements(walk *w, boxsite *to, const boxsite *from)
@@ -97,6 +105,8 @@ unify_elements(walk *w, boxsite *to, const boxsite *from)
         if (!from->elem[i])
             continue;
         t = t ? join_types(w, t, from->elem[i]) : from->elem[i];
+        if (to->fixed && casts(from->elem[i], to->elem[i]))
+            t = to->elem[i];
         if (!t || (to->fixed && t != to->elem[i]))
             return false;
         to->elem[i] = t;
@@ -339,15 +349,10 @@ static td_status
 note_element(walk *w, boxsite *s, int which, const thing *x)
 {
     const td_type *have = s->elem[which], *t = have ? join_types(w, have, x->type) : x->type;
-    bool casts;
-
     s = root_of(s); /* joining may have made it one with another */
     if (s->elem[which] != have && s->elem[which])
         return TD_OK; /* another walk comes */
-    casts = have && have->kind == TD_T_NUM && is_num(x) &&
-            (td_can_cast(x->type->dt, have->dt, 'k') ||
-             (x->type->weak && td_dtype_is_int(x->type->dt)));
-    if (s->fixed && t != have && casts)
+    if (s->fixed && t != have && casts(x->type, have))
         return TD_OK;
     if (!t || (s->fixed && t != have))
         return bad(w, w->node, TD_ERR_TYPE, "this %s holds %s, and cannot hold %s as well",
