@@ -375,9 +375,9 @@ hash_key(const td_box *b, const uint64_t *key)
         return *key << 1 | 1;
 
     for (uint32_t i = 0; i < b->key; i++)
-        h = mix(h + UINT64_C(0x9e3779b97f4a7c15) +
-                (word_kind(b->desc, i) == TD_WORD_STR ? td_box_hash_text(td_box_of(key[i]))
-                                                      : key[i]));
+        h = mix(
+            h + UINT64_C(0x9e3779b97f4a7c15) +
+            (word_kind(b->desc, i) == TD_WORD_STR ? td_box_hash_text(td_box_of(key[i])) : key[i]));
     return h | 1;
 }
 
@@ -522,8 +522,7 @@ unite(td_box *a, const td_box *b)
         at = td_box_enter(a, e + 1, &fresh);
         if (at < 0)
             return TD_ASK_NO_MEMORY;
-        memcpy(td_box_at(a, at) + 1 + a->key, e + 1 + b->key,
-               8 * (size_t)(a->width - 1 - a->key));
+        memcpy(td_box_at(a, at) + 1 + a->key, e + 1 + b->key, 8 * (size_t)(a->width - 1 - a->key));
     }
     return TD_ASK_OK;
 }
@@ -706,8 +705,9 @@ td_box_ask(uint64_t heap, uint64_t words, int64_t which)
     uint64_t *w = memory(words);
 
     switch (which) {
-    case TD_ASK_NEW:   return ask_new(h, w);
-    case TD_ASK_ROOM:  return td_box_room(td_box_of(w[0]), (int64_t)w[1]) ? TD_ASK_OK : TD_ASK_NO_MEMORY;
+    case TD_ASK_NEW: return ask_new(h, w);
+    case TD_ASK_ROOM:
+        return td_box_room(td_box_of(w[0]), (int64_t)w[1]) ? TD_ASK_OK : TD_ASK_NO_MEMORY;
     case TD_ASK_COPY:  return ask_copy(h, w);
     case TD_ASK_CLEAR: return clear(td_box_of(w[0]));
     default:           break;

@@ -221,8 +221,7 @@ number(const td_box *b, uint64_t *w)
 static bool
 stands(const td_box *a, int64_t at, const td_box *b)
 {
-    return at >= 0 && at + b->n <= a->n &&
-           memcmp(chars(a) + at, chars(b), 4 * (size_t)b->n) == 0;
+    return at >= 0 && at + b->n <= a->n && memcmp(chars(a) + at, chars(b), 4 * (size_t)b->n) == 0;
 }
 
 static int64_t
@@ -425,8 +424,10 @@ is_all(const td_box *a, uint64_t *w)
 static td_box *
 fill(td_callmem *h, const td_box *a, int64_t width, uint32_t c, int64_t how)
 {
-    int64_t more = width > a->n ? width - a->n : 0,
-            left = how == 0 ? 0 : how == 2 ? more / 2 + (more & width & 1) : more;
+    int64_t more = width > a->n ? width - a->n : 0, left = how == 0 ? 0
+                                                           : how == 2
+                                                               ? more / 2 + (more & width & 1)
+                                                               : more;
     bool sign = how == 3 && a->n && (*chars(a) == '-' || *chars(a) == '+');
     td_box *r = text_new(h, a->n + more);
 
@@ -467,19 +468,17 @@ td_box_ask_text(td_callmem *h, uint64_t *w, int64_t which)
     case TD_ASK_SEARCH:
         w[0] = (uint64_t)search(a, b, (int64_t)w[2], (int64_t)w[3], w[4] != 0);
         return TD_ASK_OK;
-    case TD_ASK_COUNT:  w[0] = (uint64_t)count(a, b); return TD_ASK_OK;
-    case TD_ASK_AT_END: w[0] = stands(a, w[2] ? a->n - b->n : 0, b); return TD_ASK_OK;
-    case TD_ASK_PICK:   return give(w, constant(h, chars(a) + (int64_t)w[1], 1));
-    case TD_ASK_CASE:   return change_case(h, a, w);
-    case TD_ASK_STRIP:  return give(w, strip(h, a, b, (int64_t)w[2]));
-    case TD_ASK_REPLACE:
-        return give(w, replace(h, a, b, td_box_of(w[2]), (int64_t)w[3]));
-    case TD_ASK_SPLIT:  return give(w, split(h, a, b, (int64_t)w[2]));
-    case TD_ASK_JOIN:   return give(w, join_list(h, a, b));
-    case TD_ASK_IS:     return is_all(a, w);
-    case TD_ASK_NUMBER: return number(a, w);
-    case TD_ASK_FILL:
-        return give(w, fill(h, a, (int64_t)w[1], (uint32_t)w[2], (int64_t)w[3]));
-    default: return TD_ASK_BAD;
+    case TD_ASK_COUNT:   w[0] = (uint64_t)count(a, b); return TD_ASK_OK;
+    case TD_ASK_AT_END:  w[0] = stands(a, w[2] ? a->n - b->n : 0, b); return TD_ASK_OK;
+    case TD_ASK_PICK:    return give(w, constant(h, chars(a) + (int64_t)w[1], 1));
+    case TD_ASK_CASE:    return change_case(h, a, w);
+    case TD_ASK_STRIP:   return give(w, strip(h, a, b, (int64_t)w[2]));
+    case TD_ASK_REPLACE: return give(w, replace(h, a, b, td_box_of(w[2]), (int64_t)w[3]));
+    case TD_ASK_SPLIT:   return give(w, split(h, a, b, (int64_t)w[2]));
+    case TD_ASK_JOIN:    return give(w, join_list(h, a, b));
+    case TD_ASK_IS:      return is_all(a, w);
+    case TD_ASK_NUMBER:  return number(a, w);
+    case TD_ASK_FILL:    return give(w, fill(h, a, (int64_t)w[1], (uint32_t)w[2], (int64_t)w[3]));
+    default:             return TD_ASK_BAD;
     }
 }

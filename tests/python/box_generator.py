@@ -160,7 +160,9 @@ class Program:
 
     def text(self):
         self.put("def f(a, n):", 0)
-        self.put("k = 0\ni = 1\nb = [n, 2]\nd = {0: n}\ns = {n}\nt = str(n)\nw = {t: n}\np = {(n, 1): k}\ng = {0: [1]}", 1)
+        self.put(
+            "k = 0\ni = 1\nb = [n, 2]\nd = {0: n}\ns = {n}\nt = str(n)\nw = {t: n}\np = {(n, 1): k}\ng = {0: [1]}", 1
+        )
         self.block(1, 2)
         self.block(1, 2)
         self.put("return a, b, d, s, t, w, p, g, k", 1)

@@ -8,6 +8,7 @@ import textwrap
 
 import numpy as np
 import pytest
+
 import treadle as td
 from treadle import cuda, njit, types
 from treadle.typed import Dict, List

@@ -8,6 +8,7 @@ import sys
 
 import box_generator
 import pytest
+
 import treadle as td
 from treadle import njit
 

@@ -13,7 +13,5 @@ OUTPUTS = dict(re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", (HERE / "outputs.txt"
 
 @pytest.mark.parametrize("name", sorted(p.name for p in HERE.glob("*.py")))
 def test_program(name):
-    done = subprocess.run(
-        [sys.executable, "-m", "treadle", HERE / name], capture_output=True, text=True, timeout=120
-    )
+    done = subprocess.run([sys.executable, "-m", "treadle", HERE / name], capture_output=True, text=True, timeout=120)
     assert done.stdout == OUTPUTS[name], done.stderr

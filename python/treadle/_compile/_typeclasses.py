@@ -720,6 +720,6 @@ PYTHON = {
 _WORDS = NAMES | {cls.__name__: PYTHON[cls] for cls in (int, float, complex, str)}
 _MAKERS = {
     "Array": Array, "UniTuple": UniTuple, "Tuple": Tuple, "Optional": Optional, "CPointer": CPointer, "List": List,
-    "Set": Set, "ListType": ListType, "DictType": DictType, "NestedArray": NestedArray, "IntegerLiteral": literal, "Literal": literal, "NPDatetime": NPDatetime,
-    "NPTimedelta": NPTimedelta,
+    "Set": Set, "ListType": ListType, "DictType": DictType, "NestedArray": NestedArray, "IntegerLiteral": literal,
+    "Literal": literal, "NPDatetime": NPDatetime, "NPTimedelta": NPTimedelta,
 }  # fmt: skip

@@ -189,7 +189,7 @@ box_outside(walk *w, const td_type *t, const td_type **out)
                        w->fr->s->name, t->name);
         TD_TRY(box_outside(w, e, &item[i]));
     }
-    *out = s ? td_type_box(s->which, item, n, s->typed)
+    *out = s           ? td_type_box(s->which, item, n, s->typed)
            : t->object ? td_type_named(t->object, t->name, item, n)
                        : td_type_tuple(item, n);
     return TD_OK;
@@ -230,10 +230,10 @@ describe(const td_type *t, uint32_t *at)
         *at += box_words(t);
         return 0;
     }
-    what = t->kind == TD_T_BOX         ? TD_WORD_STR
-           : td_dtype_is_int(t->dt)    ? (t->dt == TD_U64 ? TD_WORD_UINT : TD_WORD_INT)
-           : t->dt == TD_BOOL          ? TD_WORD_INT
-                                       : TD_WORD_FLOAT;
+    what = t->kind == TD_T_BOX      ? TD_WORD_STR
+           : td_dtype_is_int(t->dt) ? (t->dt == TD_U64 ? TD_WORD_UINT : TD_WORD_INT)
+           : t->dt == TD_BOOL       ? TD_WORD_INT
+                                    : TD_WORD_FLOAT;
     for (uint32_t i = 0; i < box_words(t); i++, ++*at)
         if (*at < TD_WORD_MAX)
             d |= what << (TD_WORD_BITS * *at);
@@ -301,8 +301,7 @@ put_element(walk *w, td_val ptr, uint32_t *at, const thing *x)
         break;
     case TD_T_NONE:
     case TD_T_OBJECT: break;
-    default:
-        return bad(w, w->node, TD_ERR_TYPE, "%s cannot stand in a list, dict or set", t->name);
+    default:          return bad(w, w->node, TD_ERR_TYPE, "%s cannot stand in a list, dict or set", t->name);
     }
     return built(w, w->node);
 }
@@ -433,8 +432,7 @@ box_ask(walk *w, int which, const td_val *in, uint32_t n, td_val *words)
     }
     answer = td_ask(w->f, hidden_address(w, TD_HIDDEN_CALLMEM), td_address(w->f, *words),
                     td_const_int(w->f, TD_I64, which));
-    TD_TRY(must(w,
-                TD_E2(w->f, not_equal, answer, td_const_int(w->f, TD_U64, TD_ASK_NO_MEMORY)),
+    TD_TRY(must(w, TD_E2(w->f, not_equal, answer, td_const_int(w->f, TD_U64, TD_ASK_NO_MEMORY)),
                 TD_REPORT_ROOM, "no memory for a list, dict, set or string", NULL, 0));
     if (which == TD_ASK_CASE || which == TD_ASK_IS)
         return must(w, TD_E2(w->f, equal, answer, td_const_int(w->f, TD_U64, TD_ASK_OK)),
@@ -570,8 +568,7 @@ boxed(walk *w, thing *x)
         TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
         return info.kind == TD_OBJ_STR ? text_constant(w, info.text, x) : TD_OK;
     }
-    if (x->type->kind == TD_T_ITER && x->type->object == ITER_TEXT)
-    {
+    if (x->type->kind == TD_T_ITER && x->type->object == ITER_TEXT) {
         thing text = *x;
 
         return text_of(w, &text, x);
@@ -631,9 +628,9 @@ count_assigned(walk *w, uint32_t target)
 static bool
 hands_on(const walk *w, uint32_t func)
 {
-    static const char *const reads[] = {"len", "sum",  "min",   "max",      "range",    "print",
-                                        "any", "all",  "zip",   "enumerate", "reversed", "sorted",
-                                        "abs", "list", "tuple", "set",      "str",      "isinstance"};
+    static const char *const reads[] = {
+        "len",       "sum",      "min",    "max", "range", "print", "any", "all", "zip",
+        "enumerate", "reversed", "sorted", "abs", "list",  "tuple", "set", "str", "isinstance"};
 
     if (kind_of(w, func) == TD_SYN_Attribute)
         return changes(name_of(w, F(func, Attribute_attr)));

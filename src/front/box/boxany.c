@@ -12,8 +12,7 @@ td_status
 box_truth(walk *w, const thing *x, thing *out)
 {
     box_note(w);
-    *out = num_val(TD_BOOL,
-                   TD_E2(w->f, not_equal, length(w, x), td_const_int(w->f, TD_I64, 0)));
+    *out = num_val(TD_BOOL, TD_E2(w->f, not_equal, length(w, x), td_const_int(w->f, TD_I64, 0)));
     return built(w, w->node);
 }
 

@@ -95,8 +95,8 @@ fn_sorted(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     if (!box_may(w))
-        return refused(w, c,
-                       "sorted makes a list, which kernels have not: sort the array before the call");
+        return refused(
+            w, c, "sorted makes a list, which kernels have not: sort the array before the call");
     TD_TRY(want_args(w, c, "sorted", 1, 1));
     TD_TRY(box_from(w, TD_BOX_LIST, &c->arg[0], c->node, out));
     own.n = 0;

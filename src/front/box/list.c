@@ -140,8 +140,8 @@ list_append(walk *w, const thing *list, const thing *x)
 
 /* Each item of what can be iterated over goes through `add`, in a loop of its own. */
 static td_status
-each(walk *w, const thing *from, uint32_t node, td_status (*add)(walk *, const thing *, const thing *),
-     const thing *to)
+each(walk *w, const thing *from, uint32_t node,
+     td_status (*add)(walk *, const thing *, const thing *), const thing *to)
 {
     thing it, n, x;
     td_val k;
@@ -180,10 +180,9 @@ list_extend(walk *w, const thing *list, const thing *from, uint32_t node)
     box_note(w);
     if (own.type->kind == TD_T_TUPLE && own.listed)
         TD_TRY(boxed(w, &own));
-    if (box_is(&own, TD_BOX_LIST) &&
-        (box_site(w, &own) == box_site(w, list) ||
-         (!box_site(w, &own)->fixed && !box_site(w, list)->fixed &&
-          box_unify(w, list->type, own.type))))
+    if (box_is(&own, TD_BOX_LIST) && (box_site(w, &own) == box_site(w, list) ||
+                                      (!box_site(w, &own)->fixed && !box_site(w, list)->fixed &&
+                                       box_unify(w, list->type, own.type))))
         return box_ask(w, TD_ASK_EXTEND, (td_val[]){list->num.re, own.num.re}, 2, &words);
     return each(w, &own, node, list_append, list);
 }
@@ -196,10 +195,12 @@ repeat(walk *w, const thing *list, const thing *times, bool in_place, thing *out
     td_val words;
 
     if (!is_int(times) || in_place)
-        return bad(w, w->node, TD_ERR_TYPE, in_place ? "a list cannot be repeated in its place: "
-                                                       "write x = x * n"
-                                                     : "a list is repeated a whole number of times");
-    TD_TRY(box_ask(w, TD_ASK_REPEAT, (td_val[]){list->num.re, val_as(w, times, TD_I64)}, 2, &words));
+        return bad(w, w->node, TD_ERR_TYPE,
+                   in_place ? "a list cannot be repeated in its place: "
+                              "write x = x * n"
+                            : "a list is repeated a whole number of times");
+    TD_TRY(
+        box_ask(w, TD_ASK_REPEAT, (td_val[]){list->num.re, val_as(w, times, TD_I64)}, 2, &words));
     *out = box_thing(w, list->type, box_word(w, words, 0, TD_U64));
     return TD_OK;
 }
@@ -323,8 +324,7 @@ find(walk *w, const thing *list, const thing *x, td_val from, td_val to, bool co
         st = value_equal(w, &e, x, &same);
     if (!st) {
         td_if(w->f, same);
-        td_set(w->f, found,
-               counts ? TD_E2(w->f, add, td_get(w->f, found), whole(w, 1)) : k);
+        td_set(w->f, found, counts ? TD_E2(w->f, add, td_get(w->f, found), whole(w, 1)) : k);
         td_end(w->f);
         if (!counts)
             td_break_if(w->f, same);
@@ -555,8 +555,8 @@ sort(walk *w, const thing *list, const call *c, int how, thing *out)
         return bad(w, c->node, TD_ERR_TYPE, "a list of %s has no order", t->name);
     if (down)
         TD_TRY(truth(w, down, &descending));
-    return box_ask(w, TD_ASK_SORT,
-                   (td_val[]){list->num.re, val_as(w, &descending, TD_I64)}, 2, &words);
+    return box_ask(w, TD_ASK_SORT, (td_val[]){list->num.re, val_as(w, &descending, TD_I64)}, 2,
+                   &words);
 }
 
 static const struct {
@@ -565,10 +565,10 @@ static const struct {
     td_status (*fn)(walk *w, const thing *list, const call *c, int how, thing *out);
     int how;
 } methods[] = {
-    {"append", 1, 1, append, 0},  {"extend", 1, 1, extend, 0}, {"insert", 2, 2, insert, 0},
-    {"pop", 0, 1, pop, 0},        {"remove", 1, 1, remove_first, 0},
-    {"index", 1, 3, index_of, 0}, {"count", 1, 1, index_of, 1}, {"reverse", 0, 0, simple, 0},
-    {"clear", 0, 0, simple, 1},   {"copy", 0, 0, simple, 2},   {"sort", 0, 0, sort, 0},
+    {"append", 1, 1, append, 0},  {"extend", 1, 1, extend, 0},       {"insert", 2, 2, insert, 0},
+    {"pop", 0, 1, pop, 0},        {"remove", 1, 1, remove_first, 0}, {"index", 1, 3, index_of, 0},
+    {"count", 1, 1, index_of, 1}, {"reverse", 0, 0, simple, 0},      {"clear", 0, 0, simple, 1},
+    {"copy", 0, 0, simple, 2},    {"sort", 0, 0, sort, 0},
 };
 
 td_status

@@ -45,7 +45,8 @@ plain_key(walk *w, thing *x)
     } else if (is_num(x) && td_dtype_is_float(x->type->dt)) {
         td_val v = val_as(w, x, x->type->dt), z = td_const(w->f, x->type->dt, 0);
 
-        *x = num_of(x->type, (td_num){TD_E3(w->f, select, TD_E2(w->f, equal, v, z), z, v), TD_NONE});
+        *x =
+            num_of(x->type, (td_num){TD_E3(w->f, select, TD_E2(w->f, equal, v, z), z, v), TD_NONE});
     }
 }
 
@@ -211,10 +212,10 @@ map_item(walk *w, const thing *x, int part, td_val k, thing *out)
     td_val had = x->item[1].num.re, ptr, live;
     thing pair[2];
 
-    TD_TRY(must(w, TD_E2(w->f, equal, length(w, map), had), TD_REPORT_CHANGED,
-                set ? "Set changed size during iteration"
-                    : "dictionary changed size during iteration",
-                NULL, 0));
+    TD_TRY(
+        must(w, TD_E2(w->f, equal, length(w, map), had), TD_REPORT_CHANGED,
+             set ? "Set changed size during iteration" : "dictionary changed size during iteration",
+             NULL, 0));
     td_break_if(w->f, TD_E2(w->f, greater_equal, k, had));
     ptr = box_element(w, map, k);
     live = TD_E2(w->f, not_equal, box_word(w, ptr, 0, TD_I64), whole(w, 0));
@@ -254,8 +255,9 @@ alike(walk *w, const thing *x, thing *y, uint32_t node)
     }
     t = is_box(y) && y->type->ndim == x->type->ndim ? box_unify(w, x->type, y->type) : NULL;
     if (!t)
-        return bad(w, node, TD_ERR_TYPE, "%s and %s do not go together here: they hold different "
-                                         "things",
+        return bad(w, node, TD_ERR_TYPE,
+                   "%s and %s do not go together here: they hold different "
+                   "things",
                    x->type->name, y->type->name);
     return TD_OK;
 }
@@ -348,7 +350,7 @@ map_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     TD_TRY(within(w, &x, &y, &r));
     n = length(w, &x);
     m = length(w, &y);
-    less = equal ? TD_E2(w->f, equal, n, m)
+    less = equal                                ? TD_E2(w->f, equal, n, m)
            : op == TD_SYN_Lt || op == TD_SYN_Gt ? TD_E2(w->f, less, n, m)
                                                 : TD_E2(w->f, less_equal, n, m);
     r = TD_E2(w->f, logical_and, r, less);

@@ -158,13 +158,11 @@ text_has(walk *w, const thing *b, const thing *x, thing *out)
 
     TD_TRY(two_texts(w, b, x, &a, &part));
     if (!box_is(&part, TD_BOX_STR))
-        return bad(w, w->node, TD_ERR_TYPE, "only a string is in a string, not %s",
-                   x->type->name);
+        return bad(w, w->node, TD_ERR_TYPE, "only a string is in a string, not %s", x->type->name);
     TD_TRY(box_ask(w, TD_ASK_SEARCH,
                    (td_val[]){a.num.re, part.num.re, whole(w, 0), whole(w, INT64_MAX), whole(w, 0)},
                    5, &words));
-    *out = num_val(TD_BOOL,
-                   TD_E2(w->f, greater_equal, box_word(w, words, 0, TD_I64), whole(w, 0)));
+    *out = num_val(TD_BOOL, TD_E2(w->f, greater_equal, box_word(w, words, 0, TD_I64), whole(w, 0)));
     return built(w, w->node);
 }
 
@@ -192,8 +190,8 @@ of_bool(walk *w, const thing *x, thing *out)
 
     TD_TRY(text_constant(w, "True", &yes));
     TD_TRY(text_constant(w, "False", &no));
-    *out = box_thing(w, yes.type,
-                     TD_E3(w->f, select, val_as(w, x, TD_BOOL), yes.num.re, no.num.re));
+    *out =
+        box_thing(w, yes.type, TD_E3(w->f, select, val_as(w, x, TD_BOOL), yes.num.re, no.num.re));
     return built(w, w->node);
 }
 
@@ -235,8 +233,8 @@ text_number(walk *w, const thing *x, bool want_int, thing *out)
     td_val words;
 
     TD_TRY(boxed(w, &own));
-    TD_TRY(box_ask(w, TD_ASK_NUMBER, (td_val[]){own.num.re, whole(w, want_int ? 1 : 2)}, 2,
-                   &words));
+    TD_TRY(
+        box_ask(w, TD_ASK_NUMBER, (td_val[]){own.num.re, whole(w, want_int ? 1 : 2)}, 2, &words));
     *out = want_int ? num_index(box_word(w, words, 0, TD_I64), false)
                     : num_of(td_type_weak('f'), (td_num){box_word(w, words, 0, TD_F64), TD_NONE});
     return built(w, w->node);
@@ -263,10 +261,9 @@ text_char(walk *w, const thing *x, thing *out)
     if (!is_int(x))
         return bad(w, w->node, TD_ERR_TYPE, "chr takes an integer, not %s", x->type->name);
     code = val_as(w, x, TD_I64);
-    TD_TRY(box_fail_unless(w,
-                           TD_E2(w->f, less, td_cast(w->f, code, TD_U64),
-                                 td_const_int(w->f, TD_U64, 0x110000)),
-                           TD_REPORT_VALUE, "chr() arg not in range(0x110000)", NULL, 0));
+    TD_TRY(box_fail_unless(
+        w, TD_E2(w->f, less, td_cast(w->f, code, TD_U64), td_const_int(w->f, TD_U64, 0x110000)),
+        TD_REPORT_VALUE, "chr() arg not in range(0x110000)", NULL, 0));
     td_store(w->f, ptr, whole(w, 0), td_cast(w->f, code, TD_U32), TD_NONE, 0);
     TD_TRY(box_ask(w, TD_ASK_TEXT, (td_val[]){td_address(w->f, ptr), whole(w, 1)}, 2, &words));
     *out = answer(w, words);
@@ -280,8 +277,9 @@ enum { GIVES_TEXT, GIVES_LIST, GIVES_INT, GIVES_BOOL, GIVES_PLACE };
 static const struct {
     const char *name;
     uint8_t ask, gives, least, most; /* arguments */
-    const char *takes; /* of each argument: t: a str, n: an integer, T: a str or None, c: a character */
-    int64_t more[3];   /* what is asked besides; of arguments that are not given too */
+    const char
+        *takes; /* of each argument: t: a str, n: an integer, T: a str or None, c: a character */
+    int64_t more[3]; /* what is asked besides; of arguments that are not given too */
 } methods[] = {
     {"find", TD_ASK_SEARCH, GIVES_INT, 1, 3, "tnn", {0, INT64_MAX, 0}},
     {"rfind", TD_ASK_SEARCH, GIVES_INT, 1, 3, "tnn", {0, INT64_MAX, 1}},
@@ -349,7 +347,8 @@ ask_method(walk *w, size_t row, const thing *self, const call *c, thing *out)
         if (given)
             TD_TRY(argument(w, c, i, methods[row].takes[i], &in[n]));
         else
-            in[n] = methods[row].takes[i] == 'T' ? whole(w, 0) : whole(w, methods[row].more[i - first]);
+            in[n] =
+                methods[row].takes[i] == 'T' ? whole(w, 0) : whole(w, methods[row].more[i - first]);
         spare = i >= first ? i - first + 1 : 0;
     }
     for (; n < 6 && spare < 3; spare++)

@@ -277,7 +277,8 @@ expr_compare(walk *w, uint32_t node, thing *out)
 static bool
 both_text(walk *w, const thing *a, const thing *b)
 {
-    return box_may(w) && ((is_text(w, a) && (is_text(w, b) || is_int(b))) || (is_int(a) && is_text(w, b)));
+    return box_may(w) &&
+           ((is_text(w, a) && (is_text(w, b) || is_int(b))) || (is_int(a) && is_text(w, b)));
 }
 
 static td_status
@@ -414,15 +415,12 @@ expr_subscript(walk *w, uint32_t node, thing *out)
     w->node = node;
     if (is_list(&x))
         return exact_list_get(w, &x, &key, out);
-    if (box_may(w) && !is_box(&x) &&
-        (is_text(w, &x) || (x.listed && key.type->kind == TD_T_SLICE)))
+    if (box_may(w) && !is_box(&x) && (is_text(w, &x) || (x.listed && key.type->kind == TD_T_SLICE)))
         TD_TRY(boxed(w, &x));
     if (is_box(&x))
         return box_index(w, &x, &key, out);
     switch ((td_tkind)x.type->kind) {
-    case TD_T_TUPLE:
-        TD_TRY(listed_place(w, &x, &key));
-        return tuple_index(w, &x, &key, node, out);
+    case TD_T_TUPLE: TD_TRY(listed_place(w, &x, &key)); return tuple_index(w, &x, &key, node, out);
     case TD_T_ARRAY:
         if (!is_record(&x) || !is_num(&key))
             return array_index(w, &x, &key, node, out);
@@ -433,7 +431,7 @@ expr_subscript(walk *w, uint32_t node, thing *out)
         if (box_may(w) && is_type(w, &x))
             return box_array_type(w, &x, &key, node, out);
         /* fallthrough */
-    default:          return bad(w, node, TD_ERR_TYPE, "%s cannot be indexed in a kernel", x.type->name);
+    default: return bad(w, node, TD_ERR_TYPE, "%s cannot be indexed in a kernel", x.type->name);
     }
 }
 

@@ -162,8 +162,7 @@ count_returns(const walk *w, uint32_t list)
             n += count_returns(w, F(node, Try_body)) + count_returns(w, F(node, Try_orelse)) +
                  count_returns(w, F(node, Try_finalbody));
             for (uint32_t k = 0; k < count_of(w, F(node, Try_handlers)); k++)
-                n += count_returns(
-                    w, F(item_of(w, F(node, Try_handlers), k), ExceptHandler_body));
+                n += count_returns(w, F(item_of(w, F(node, Try_handlers), k), ExceptHandler_body));
             break;
         default: break;
         }

@@ -129,9 +129,9 @@ call_into(walk *w, int number, const call *c, uint32_t k, thing *out)
 static td_status
 lists_as_arrays(walk *w, const td_intrinsic_row *row, const call *c)
 {
-    static intrinsic_fn *const know[] = {fn_len,  fn_enumerate, fn_zip,    fn_reversed, fn_print,
-                                         fn_list, fn_set,       fn_dict,   fn_sorted,   fn_text,
-                                         fn_tuple, fn_isinstance, fn_typed_box, fn_ord, fn_refuse};
+    static intrinsic_fn *const know[] = {
+        fn_len,    fn_enumerate, fn_zip,   fn_reversed,   fn_print,     fn_list, fn_set,   fn_dict,
+        fn_sorted, fn_text,      fn_tuple, fn_isinstance, fn_typed_box, fn_ord,  fn_refuse};
 
     for (size_t i = 0; i < sizeof know / sizeof *know; i++)
         if (row->fn == know[i])

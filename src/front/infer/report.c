@@ -223,7 +223,8 @@ raised_values(walk *w, uint32_t args, const char **text, thing *value, uint32_t 
         if (constant)
             continue;
         if (*n == TD_REPORT_VALUES)
-            st = bad(w, node, TD_ERR_TYPE, "an exception takes at most %d values", TD_REPORT_VALUES);
+            st =
+                bad(w, node, TD_ERR_TYPE, "an exception takes at most %d values", TD_REPORT_VALUES);
         if (!st)
             st = expr(w, node, &value[*n]);
         if (!st)

@@ -254,9 +254,8 @@ td_type_box(uint32_t which, const td_type *const *item, uint32_t n, bool typed)
 const td_type *
 td_type_site(uint32_t which, uint32_t number)
 {
-    return intern(
-        (td_type){.kind = TD_T_BOX, .ndim = (uint8_t)which, .object = number + 1},
-        box_name[which]);
+    return intern((td_type){.kind = TD_T_BOX, .ndim = (uint8_t)which, .object = number + 1},
+                  box_name[which]);
 }
 
 const td_type *

@@ -53,7 +53,7 @@ param_thing(walk *w, const td_type *t, uint32_t arg)
         return x;
     }
     case TD_T_BOX: return box_thing(w, box_inside(w, t), td_param(w->f, TD_U64));
-    default: return (thing){.type = t};
+    default:       return (thing){.type = t};
     }
 }
 

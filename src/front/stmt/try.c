@@ -9,13 +9,13 @@
 #include <string.h>
 
 struct trying {
-    trying  *up;
-    frame   *fr;
+    trying *up;
+    frame *fr;
     uint32_t node, depth; /* regions open around the body's block */
-    bool     parallel;
+    bool parallel;
     uint32_t n, *name;
-    place   *where;
-    bool    *has;
+    place *where;
+    bool *has;
     td_status st; /* of what a failing place could not do */
 };
 
@@ -53,9 +53,8 @@ try_leave(walk *w)
 }
 
 /* The body under t; key: a place of the tree that its joins are known by. */
-static td_status
-protected(walk *w, uint32_t node, uint32_t key, trying *t,
-          td_status body(walk *w, uint32_t node))
+static td_status protected(walk *w, uint32_t node, uint32_t key, trying *t,
+                           td_status body(walk *w, uint32_t node))
 {
     td_status st;
 
@@ -96,13 +95,15 @@ recall(walk *w, const trying *t)
 static td_status
 check_handlers(walk *w, uint32_t node)
 {
-    uint32_t list = F(node, Try_handlers), h = item_of(w, list, 0), class = F(h, ExceptHandler_type);
+    uint32_t list = F(node, Try_handlers), h = item_of(w, list, 0),
+             class = F(h, ExceptHandler_type);
     td_objinfo info = {0};
     thing x;
 
     if (count_of(w, list) > 1)
-        return bad(w, item_of(w, list, 1), TD_ERR_TYPE,
-                   "a try has one except clause here, for all exceptions: test before which one it is");
+        return bad(
+            w, item_of(w, list, 1), TD_ERR_TYPE,
+            "a try has one except clause here, for all exceptions: test before which one it is");
     if (F(h, ExceptHandler_name))
         return bad(w, h, TD_ERR_TYPE, "the exception has no name here: leave `as %s` out",
                    name_of(w, F(h, ExceptHandler_name)));

@@ -12,10 +12,9 @@
 
 /* py_boxobject - a Python object that holds a box. */
 typedef struct py_boxobject {
-    PyObject_HEAD
-    const td_type *type;
+    PyObject_HEAD const td_type *type;
     td_box *b;
-    PyObject *held; /* list: who keeps memory of arrays in the box; or NULL */
+    PyObject *held;                     /* list: who keeps memory of arrays in the box; or NULL */
     struct py_boxobject *next, **place; /* of all */
 } py_boxobject;
 
@@ -52,8 +51,8 @@ type_of_list(PyObject *o, td_boxkind which)
         Py_DECREF(x);
         if (t && item && t != item)
             PyErr_Format(PyExc_TypeError,
-                         "a list or set of %s and %s: its elements must be of one type",
-                         item->name, t->name);
+                         "a list or set of %s and %s: its elements must be of one type", item->name,
+                         t->name);
         if (!t || PyErr_Occurred())
             break;
         item = t;
@@ -493,10 +492,11 @@ reflect(const py_boxarg *a)
     bool ok;
     td_hash hash = sum_of(a->type, a->b);
 
-    if (a->b->n == a->had && memcmp(&hash, &a->before, sizeof hash) == 0 && !has_parts(a->type->item[0]))
+    if (a->b->n == a->had && memcmp(&hash, &a->before, sizeof hash) == 0 &&
+        !has_parts(a->type->item[0]))
         return true;
-    now = a->type->ndim == TD_BOX_LIST ? get_list(a->type, a->b, NULL)
-                                       : get_map(a->type, a->b, NULL);
+    now =
+        a->type->ndim == TD_BOX_LIST ? get_list(a->type, a->b, NULL) : get_map(a->type, a->b, NULL);
     if (!now)
         return false;
     if (a->type->ndim == TD_BOX_LIST) {
@@ -578,7 +578,8 @@ py_held_at(PyObject *held, uint64_t address)
             PyErr_Clear();
             continue;
         }
-        here = b.ndim && b.strides[0] >= 0 && address - (uint64_t)(uintptr_t)b.buf <= (uint64_t)b.len;
+        here =
+            b.ndim && b.strides[0] >= 0 && address - (uint64_t)(uintptr_t)b.buf <= (uint64_t)b.len;
         PyBuffer_Release(&b);
         if (here)
             return Py_NewRef(o);
@@ -890,9 +891,8 @@ box_get(PyObject *self, PyObject *key)
     if (!is_known(o))
         return NULL;
     if (o->b->kind == TD_BOX_LIST)
-        return place_of(o, key, &at)
-                   ? py_value_get(o->type->item[0], td_box_at(o->b, at), self)
-                   : NULL;
+        return place_of(o, key, &at) ? py_value_get(o->type->item[0], td_box_at(o->b, at), self)
+                                     : NULL;
     at = find(o, key);
     if (at == -1)
         PyErr_SetObject(PyExc_KeyError, key);
@@ -909,7 +909,8 @@ box_set(PyObject *self, PyObject *key, PyObject *value)
     bool list = o->b && o->b->kind == TD_BOX_LIST, fresh;
     int64_t at;
 
-    if (!is_known(o) || !held_of(o) || words_of(o->type->item[0]) > 64 || words_of(o->type->item[!list]) > 64)
+    if (!is_known(o) || !held_of(o) || words_of(o->type->item[0]) > 64 ||
+        words_of(o->type->item[!list]) > 64)
         return -1;
     if (list && !place_of(o, key, &at))
         return -1;
@@ -963,7 +964,8 @@ box_insert(PyObject *self, PyObject *args)
     PyObject *x;
 
     if (!PyArg_ParseTuple(args, "nO:_insert", &at, &x) || !is_known(o) || !held_of(o) ||
-        words_of(o->type->item[0]) > 64 || !py_value_put(o->type->item[0], x, v, &all.kept, o->held))
+        words_of(o->type->item[0]) > 64 ||
+        !py_value_put(o->type->item[0], x, v, &all.kept, o->held))
         return NULL;
     words[0] = (uint64_t)(uintptr_t)o->b;
     words[1] = (uint64_t)(at < 0 ? 0 : at > o->b->n ? o->b->n : at);
@@ -982,8 +984,7 @@ box_shown(PyObject *self, PyObject *unused)
     (void)unused;
     if (!is_known(o))
         return NULL;
-    return o->b->kind == TD_BOX_LIST ? get_list(o->type, o->b, self)
-                                     : get_map(o->type, o->b, self);
+    return o->b->kind == TD_BOX_LIST ? get_list(o->type, o->b, self) : get_map(o->type, o->b, self);
 }
 
 static PyObject *

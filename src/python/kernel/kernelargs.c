@@ -487,8 +487,9 @@ add_box(py_call *c, PyObject *o, const td_type **type)
         return -1;
     }
     if (typed && !py_boxobject_type(o)) {
-        refuse(c, PyExc_TypeError, "the type of its elements is not known yet: put something in, or "
-                                   "make it by empty_list or empty");
+        refuse(c, PyExc_TypeError,
+               "the type of its elements is not known yet: put something in, or "
+               "make it by empty_list or empty");
         return -1;
     }
     *type = typed ? py_boxobject_type(o) : py_value_type(o);

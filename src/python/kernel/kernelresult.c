@@ -200,7 +200,7 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
             Py_CLEAR(tuple);
         return tuple;
     }
-    case TD_T_TUPLE:  break;
+    case TD_T_TUPLE: break;
     default:
         PyErr_Format(PyExc_TypeError, "%U returned %s, which has no form in Python", c->d->name,
                      t->name);

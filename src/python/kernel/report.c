@@ -208,7 +208,7 @@ failure_text(const td_site *site, const uint64_t *value)
     case TD_REPORT_MEMORY:
         return PyUnicode_FromFormat("no memory for an array of %lld bytes", (long long)value[0]);
     case TD_REPORT_VALUE: return filled(site, value);
-    default: return PyUnicode_FromString(site->text ? site->text : "");
+    default:              return PyUnicode_FromString(site->text ? site->text : "");
     }
 }
 
@@ -309,7 +309,8 @@ failure(py_box *b)
         whole = PyUnicode_FromFormat("%U [%U]", text, place);
     else if (text && place)
         whole = Py_NewRef(kernel ? place : text);
-    if (!kernel && (site->kind == TD_REPORT_RAISE_WITH || (site->kind == TD_REPORT_KEY && site->narg)))
+    if (!kernel &&
+        (site->kind == TD_REPORT_RAISE_WITH || (site->kind == TD_REPORT_KEY && site->narg)))
         e = error_with(site, b->mail->value);
     else if (whole && PyUnicode_GetLength(whole))
         e = PyObject_CallFunctionObjArgs(failure_class(site), whole, NULL);

@@ -1,4 +1,5 @@
 """Distances in a graph: a dict of lists, a set, a queue."""
+
 from numba import njit
 
 

@@ -1,4 +1,5 @@
 """A queue of events: a heap in a list of tuples."""
+
 from numba import njit
 
 

@@ -1,4 +1,5 @@
 """A cache of bounded size: a typed dict of tuples, whose order tells the oldest."""
+
 from numba import njit, types
 from numba.typed import Dict
 

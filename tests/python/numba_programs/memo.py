@@ -1,4 +1,5 @@
 """Fibonacci numbers kept in a typed dict."""
+
 from numba import njit, types
 from numba.typed import Dict
 

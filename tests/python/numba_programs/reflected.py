@@ -1,4 +1,5 @@
 """Lists of the caller's that a function changes."""
+
 from numba import njit
 
 

@@ -1,4 +1,5 @@
 """Primes below n, in a list that grows."""
+
 import numba
 
 

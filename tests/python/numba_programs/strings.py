@@ -1,4 +1,5 @@
 """Strings that are computed."""
+
 from numba import njit
 
 

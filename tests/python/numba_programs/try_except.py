@@ -1,4 +1,5 @@
 """Exceptions that are caught and that go on to the caller."""
+
 from numba import njit
 
 

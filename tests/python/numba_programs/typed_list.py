@@ -1,4 +1,5 @@
 """A typed list made outside, changed inside; a list of lists."""
+
 import numpy as np
 from numba import njit, types
 from numba.typed import List

@@ -1,4 +1,5 @@
 """Sets that are joined, in lists of parents and sizes."""
+
 import numpy as np
 from numba import njit
 

@@ -1,4 +1,5 @@
 """Words counted in a dict that the caller has."""
+
 from numba import njit, types
 from numba.typed import Dict
 
