@@ -1,4 +1,4 @@
-"""Lists and dicts whose elements have one type: compiled functions (``treadle.jit``) and Python share them by reference.
+"""Lists and dicts whose elements have one type; compiled functions (``treadle.jit``) and Python share them.
 
     from treadle import njit, typed, types
     words = typed.Dict.empty(key_type=types.unicode_type, value_type=types.int64)

@@ -1,29 +1,10 @@
-/* box.c - boxes: their memory, lists, and what compiled code asks for. */
-#include "base/box.h"
+/* box.c - boxes: their memory, lists, and what compiled code asks for.  Dicts and sets: boxmap.c, strings: boxtext.c. */
+#include "base/boxpart.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- memory ---- */
-
-static void *
-memory(uint64_t address)
-{
-    return (void *)(uintptr_t)address; /* NOLINT(performance-no-int-to-ptr) */
-}
-
-static uint64_t
-address(const void *p)
-{
-    return (uint64_t)(uintptr_t)p;
-}
-
-static size_t
-item_bytes(const td_box *b)
-{
-    return b->kind == TD_BOX_STR ? 4 : 8 * (size_t)b->width;
-}
 
 td_box *
 td_box_new(td_callmem *h, td_boxkind kind, uint32_t key, uint32_t value, uint64_t desc)
@@ -248,12 +229,6 @@ order_word(uint64_t a, uint64_t b, unsigned what)
     }
 }
 
-static unsigned
-word_kind(uint64_t desc, uint32_t i)
-{
-    return i < TD_WORD_MAX ? desc >> (TD_WORD_BITS * i) & 7 : TD_WORD_OTHER;
-}
-
 static int
 order(const td_box *b, const uint64_t *x, const uint64_t *y)
 {
@@ -328,246 +303,6 @@ reverse(td_box *b)
         }
 }
 
-static bool
-same_word(uint64_t a, uint64_t b, unsigned what)
-{
-    double x, y;
-
-    if (what == TD_WORD_STR)
-        return a == b || td_box_order(td_box_of(a), td_box_of(b)) == 0;
-    if (what != TD_WORD_FLOAT)
-        return a == b;
-    memcpy(&x, &a, sizeof x);
-    memcpy(&y, &b, sizeof y);
-    return x == y;
-}
-
-static bool
-same_words(uint64_t desc, const uint64_t *a, const uint64_t *b, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (!same_word(a[i], b[i], word_kind(desc, i)))
-            return false;
-    return true;
-}
-
-/* ---- dicts and sets ---- */
-
-static uint64_t
-mix(uint64_t h)
-{
-    h ^= h >> 32;
-    h *= UINT64_C(0xd6e8feb86659fd93);
-    h ^= h >> 32;
-    h *= UINT64_C(0xd6e8feb86659fd93);
-    return h ^ h >> 32;
-}
-
-/* Never 0, which says that the element was taken out.  An integer is its own hash: keys that follow each other lie side
- * by side in the table. */
-static uint64_t
-hash_key(const td_box *b, const uint64_t *key)
-{
-    unsigned what = word_kind(b->desc, 0);
-    uint64_t h = 0;
-
-    if (b->key == 1 && (what == TD_WORD_INT || what == TD_WORD_UINT))
-        return *key << 1 | 1;
-
-    for (uint32_t i = 0; i < b->key; i++)
-        h = mix(
-            h + UINT64_C(0x9e3779b97f4a7c15) +
-            (word_kind(b->desc, i) == TD_WORD_STR ? td_box_hash_text(td_box_of(key[i])) : key[i]));
-    return h | 1;
-}
-
-/* probe - the places of the table that a hash goes through: higher bits come in one after another. */
-typedef struct probe {
-    uint64_t at, rest;
-} probe;
-
-static probe
-probe_begin(const td_box *b, uint64_t hash)
-{
-    return (probe){hash >> 1 & (uint64_t)b->mask, hash >> 1};
-}
-
-static void
-probe_next(const td_box *b, probe *p)
-{
-    p->rest >>= 5;
-    p->at = (5 * p->at + p->rest + 1) & (uint64_t)b->mask;
-}
-
-static int64_t
-lookup(const td_box *b, const uint64_t *key, uint64_t hash, int64_t *slot)
-{
-    const int32_t *table = memory(b->table);
-
-    if (b->mask < 0)
-        return -1;
-    for (probe p = probe_begin(b, hash);; probe_next(b, &p)) {
-        int32_t at = table[p.at];
-
-        *slot = (int64_t)p.at;
-        if (at == -1)
-            return -1;
-        if (at >= 0 && td_box_at(b, at)[0] == hash &&
-            same_words(b->desc, td_box_at(b, at) + 1, key, b->key))
-            return at;
-    }
-}
-
-int64_t
-td_box_find(td_box *b, const uint64_t *key)
-{
-    int64_t slot;
-
-    return b->n ? lookup(b, key, hash_key(b, key), &slot) : -1;
-}
-
-/* A table for at least n elements, of which none is gone. */
-static bool
-rebuild(td_box *b, int64_t n)
-{
-    int64_t size = 8, to = 0;
-    probe p;
-    int32_t *table;
-
-    while (2 * size < 3 * n)
-        size *= 2;
-    if (n > INT32_MAX || !(table = malloc((size_t)size * sizeof *table)))
-        return false;
-    memset(table, 0xff, (size_t)size * sizeof *table);
-    b->mask = size - 1;
-    for (int64_t i = 0; i < b->fill; i++) {
-        const uint64_t *e = td_box_at(b, i);
-
-        if (!e[0])
-            continue;
-        for (p = probe_begin(b, e[0]); table[p.at] != -1; probe_next(b, &p))
-            ;
-        table[p.at] = (int32_t)to;
-        if (to != i)
-            memcpy(td_box_at(b, to), e, item_bytes(b));
-        to++;
-    }
-    free(memory(b->table));
-    b->table = address(table);
-    b->gone = 0;
-    b->fill = to;
-    return true;
-}
-
-bool
-td_box_pack(td_box *b)
-{
-    return b->fill == b->n || rebuild(b, b->n);
-}
-
-int64_t
-td_box_enter(td_box *b, const uint64_t *key, bool *fresh)
-{
-    uint64_t hash = hash_key(b, key), *e;
-    int64_t slot = 0, at = b->mask >= 0 ? lookup(b, key, hash, &slot) : -1;
-
-    *fresh = at < 0;
-    if (at >= 0)
-        return at;
-    if (3 * (b->n + b->gone + 1) > 2 * (b->mask + 1)) { /* doubled, or without what is gone */
-        if (!rebuild(b, 2 * b->n + 1))
-            return -1;
-        lookup(b, key, hash, &slot);
-    }
-    if (!td_box_room(b, b->fill + 1))
-        return -1;
-    at = b->fill++;
-    ((int32_t *)memory(b->table))[slot] = (int32_t)at;
-    e = td_box_at(b, at);
-    e[0] = hash;
-    memcpy(e + 1, key, 8 * (size_t)b->key);
-    b->n++;
-    return at;
-}
-
-void
-td_box_delete(td_box *b, int64_t i)
-{
-    uint64_t *e = td_box_at(b, i);
-    int32_t *table = memory(b->table);
-    probe p = probe_begin(b, e[0]);
-
-    while (table[p.at] != i)
-        probe_next(b, &p);
-    table[p.at] = -2;
-    b->gone++;
-    e[0] = 0;
-    b->n--;
-    while (b->fill > 0 && !td_box_at(b, b->fill - 1)[0]) /* popitem takes the last one */
-        b->fill--;
-}
-
-static uint64_t
-unite(td_box *a, const td_box *b)
-{
-    if (a == b)
-        return TD_ASK_OK;
-    for (int64_t i = 0; i < b->fill; i++) {
-        const uint64_t *e = td_box_at(b, i);
-        bool fresh;
-        int64_t at;
-
-        if (!e[0])
-            continue;
-        at = td_box_enter(a, e + 1, &fresh);
-        if (at < 0)
-            return TD_ASK_NO_MEMORY;
-        memcpy(td_box_at(a, at) + 1 + a->key, e + 1 + b->key, 8 * (size_t)(a->width - 1 - a->key));
-    }
-    return TD_ASK_OK;
-}
-
-/* a keeps what is in b, or (not) what is not. */
-static void
-filter(td_box *a, td_box *b, bool in)
-{
-    for (int64_t i = 0; i < a->fill; i++)
-        if (td_box_at(a, i)[0] && (td_box_find(b, td_box_at(a, i) + 1) >= 0) != in)
-            td_box_delete(a, i);
-}
-
-static uint64_t
-differ(td_box *a, td_box *b)
-{
-    if (a == b) {
-        a->n = a->fill = 0;
-        return rebuild(a, 0) ? TD_ASK_OK : TD_ASK_NO_MEMORY;
-    }
-    for (int64_t i = 0; i < b->fill; i++) {
-        const uint64_t *e = td_box_at(b, i);
-        bool fresh;
-        int64_t at;
-
-        if (!e[0])
-            continue;
-        at = td_box_enter(a, e + 1, &fresh);
-        if (at < 0)
-            return TD_ASK_NO_MEMORY;
-        if (!fresh)
-            td_box_delete(a, at);
-    }
-    return TD_ASK_OK;
-}
-
-static bool
-within(const td_box *a, td_box *b)
-{
-    for (int64_t i = 0; i < a->fill; i++)
-        if (td_box_at(a, i)[0] && td_box_find(b, td_box_at(a, i) + 1) < 0)
-            return false;
-    return true;
-}
-
 /* ---- asking ---- */
 
 static uint64_t
@@ -594,7 +329,7 @@ ask_copy(td_callmem *h, uint64_t *w)
     r->n = b->n;
     r->fill = b->fill;
     w[0] = address(r);
-    return b->mask < 0 || rebuild(r, b->n) ? TD_ASK_OK : TD_ASK_NO_MEMORY;
+    return b->mask < 0 || td_box_rebuild(r, b->n) ? TD_ASK_OK : TD_ASK_NO_MEMORY;
 }
 
 static uint64_t
@@ -630,13 +365,6 @@ ask_repeat(td_callmem *h, uint64_t *w)
 }
 
 static uint64_t
-clear(td_box *b)
-{
-    b->n = b->fill = 0;
-    return b->mask < 0 || rebuild(b, 0) ? TD_ASK_OK : TD_ASK_NO_MEMORY;
-}
-
-static uint64_t
 ask_list(td_callmem *h, td_box *b, uint64_t *w, int64_t which)
 {
     int64_t first, by, n;
@@ -662,39 +390,10 @@ ask_list(td_callmem *h, td_box *b, uint64_t *w, int64_t which)
         n = td_box_of(w[1])->n;
         w[0] = n == b->n;
         for (int64_t i = 0; w[0] && i < n; i++)
-            w[0] = same_words(b->desc, td_box_at(b, i), td_box_at(td_box_of(w[1]), i), b->width);
+            w[0] = td_box_same_words(b->desc, td_box_at(b, i), td_box_at(td_box_of(w[1]), i),
+                                     b->width);
         return TD_ASK_OK;
     default: return TD_ASK_BAD;
-    }
-}
-
-static uint64_t
-ask_map(td_box *b, uint64_t *w, int64_t which)
-{
-    td_box *other = td_box_of(w[1]);
-    bool fresh;
-
-    switch (which) {
-    case TD_ASK_FIND: w[0] = (uint64_t)td_box_find(b, memory(w[1])); return TD_ASK_OK;
-    case TD_ASK_ENTER:
-        w[0] = (uint64_t)td_box_enter(b, memory(w[1]), &fresh);
-        w[1] = fresh;
-        return (int64_t)w[0] < 0 ? TD_ASK_NO_MEMORY : TD_ASK_OK;
-    case TD_ASK_DELETE: td_box_delete(b, (int64_t)w[1]); return TD_ASK_OK;
-    case TD_ASK_PACK:   return td_box_pack(b) ? TD_ASK_OK : TD_ASK_NO_MEMORY;
-    case TD_ASK_UNITE:  return unite(b, other);
-    case TD_ASK_MEET:
-        if (b != other)
-            filter(b, other, true);
-        return TD_ASK_OK;
-    case TD_ASK_SUBTRACT:
-        if (b == other)
-            return clear(b);
-        filter(b, other, false);
-        return TD_ASK_OK;
-    case TD_ASK_DIFFER: return differ(b, other);
-    case TD_ASK_WITHIN: w[0] = within(b, other); return TD_ASK_OK;
-    default:            return TD_ASK_BAD;
     }
 }
 
@@ -709,10 +408,11 @@ td_box_ask(uint64_t heap, uint64_t words, int64_t which)
     case TD_ASK_ROOM:
         return td_box_room(td_box_of(w[0]), (int64_t)w[1]) ? TD_ASK_OK : TD_ASK_NO_MEMORY;
     case TD_ASK_COPY:  return ask_copy(h, w);
-    case TD_ASK_CLEAR: return clear(td_box_of(w[0]));
+    case TD_ASK_CLEAR: return td_box_clear(td_box_of(w[0]));
     default:           break;
     }
     if (which < TD_ASK_FIND || which == TD_ASK_SAME)
         return ask_list(h, td_box_of(w[0]), w, which);
-    return which < TD_ASK_TEXT ? ask_map(td_box_of(w[0]), w, which) : td_box_ask_text(h, w, which);
+    return which < TD_ASK_TEXT ? td_box_ask_map(td_box_of(w[0]), w, which)
+                               : td_box_ask_text(h, w, which);
 }

@@ -25,10 +25,16 @@ const td_type *py_value_type(PyObject *o); /* of what a list holds; NULL: except
 /* o as t, to words; boxes are made in h, and what keeps memory goes to the list held.  False: exception. */
 bool      py_value_put(const td_type *t, PyObject *o, uint64_t *w, td_callmem *h, PyObject *held);
 PyObject *py_value_get(const td_type *t, const uint64_t *w, PyObject *keeper); /* keeper of arrays' memory; NULL: they are copied */
+bool      py_value_has_parts(const td_type *t); /* does it hold boxes or memory of others? */
+uint32_t  py_value_words(const td_type *t);
+td_box   *py_value_box(const td_type *t, td_callmem *h); /* an empty one; NULL: no memory */
+PyObject *py_value_list(const td_type *t, td_box *b, PyObject *keeper); /* a list with b's elements */
+PyObject *py_value_map(const td_type *t, td_box *b, PyObject *keeper);  /* a dict or set */
 td_box   *py_boxes_add(py_boxes **all_of, PyObject *o, const td_type *t); /* NULL: exception */
 bool      py_boxes_reflect(py_boxes *list); /* the arguments become what the function left; ok on NULL */
 void      py_boxes_free(py_boxes *list);    /* ok on NULL */
 
+/* ---- boxobject.c ---- */
 bool      py_is_boxobject(PyObject *o); /* treadle.typed's */
 const td_type *py_boxobject_type(PyObject *o);
 td_box   *py_boxobject_box(PyObject *o);
