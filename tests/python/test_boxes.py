@@ -116,6 +116,30 @@ def test_names_share_a_list():
     same(f)
 
 
+@njit
+def _append(x, y):
+    x.append(y)
+    return x
+
+
+def test_written_lists_that_functions_change():
+    @njit
+    def f(c):
+        t = ([1], 2)
+        t[0].append(3)
+        x = [1, 2] if c else [3]
+        x.append(9)
+        m = [[1.0, 2.0], [3.0, 4.0]]
+        s = 0.0
+        for i in range(2):
+            for j in range(2):
+                s = s * 2 + m[i][j]
+        return _append([1, 2], 5), _append([0], 1), t, x, s
+
+    assert f(True) == ([1, 2, 5], [0, 1], ([1, 3], 2), [1, 2, 9], 26.0)
+    assert f(False)[3] == [3, 9]
+
+
 def test_what_the_caller_gave_changes():
     @njit
     def change(x, s, pairs, texts):

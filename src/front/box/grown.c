@@ -78,6 +78,11 @@ look(walk *w, uint32_t node)
         for (uint32_t i = 0; i < count_of(w, F(node, Delete_targets)); i++)
             mark(w, item_of(w, F(node, Delete_targets), i), false);
         break;
+    case TD_SYN_Subscript: /* a list of lists whose index is computed */
+        if (kind_of(w, F(node, Subscript_value)) == TD_SYN_Subscript &&
+            kind_of(w, F(F(node, Subscript_value), Subscript_slice)) != TD_SYN_Constant)
+            mark(w, F(node, Subscript_value), false);
+        break;
     case TD_SYN_Return: mark(w, F(node, Return_value), true); break;
     case TD_SYN_Attribute:
         if (changes(name_of(w, F(node, Attribute_attr))))
@@ -119,4 +124,25 @@ box_grow_names(walk *w)
     w->fr->grown = td_alloc(w->mem, w->fr->s->nnames + 1);
     memset(w->fr->grown, 0, w->fr->s->nnames + 1);
     look_below(w, w->fr->s->root);
+}
+
+static bool
+has_listed(const thing *x)
+{
+    for (uint32_t i = 0; x->type->kind == TD_T_TUPLE && i < x->type->n; i++)
+        if (x->item[i].listed || has_listed(&x->item[i]))
+            return true;
+    return false;
+}
+
+td_status
+box_named(walk *w, uint32_t name, thing *x)
+{
+    if (!box_may(w))
+        return TD_OK;
+    if (x->type->kind == TD_T_TUPLE && (x->listed || has_listed(x))) {
+        box_grow_names(w);
+        return (x->listed && x->type->n == 0) || w->fr->grown[name] == 2 ? boxed(w, x) : TD_OK;
+    }
+    return is_pieces(x) ? boxed(w, x) : TD_OK;
 }

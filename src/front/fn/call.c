@@ -59,6 +59,7 @@ bind_one(walk *w, uint32_t name, const thing *x)
     thing own = *x;
 
     TD_TRY(settle(w, &own));
+    TD_TRY(box_named(w, name, &own));
     w->fr->var[name] = own;
     x = &own;
     if (x->view && !x->view->name) {

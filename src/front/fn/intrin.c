@@ -308,6 +308,10 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
         return text_method(w, self, name, c, out);
     if (is_box(self))
         return box_method(w, self, name, c, out);
+    if (self->listed && box_may(w) && grows(name))
+        return bad(w, c->node, TD_ERR_TYPE,
+                   "%s would change a list that has no name of its own here: give it one before",
+                   name);
     if (self->listed && box_may(w)) {
         thing list = *self;
 

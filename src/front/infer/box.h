@@ -76,6 +76,8 @@ td_status box_get(walk *w, const thing *b, int which, td_val ptr, uint32_t at, t
 const td_type *box_elem(walk *w, const thing *b, int which); /* NULL: not known in this walk */
 td_status box_wait(walk *w, const thing *b); /* its elements' type is not known: the next walk, or an error */
 td_status box_fit(walk *w, const thing *b, int which, const thing *x, thing *own); /* x as an element */
+/* x gets a name of w->fr: a list that changes under it becomes one of the runtime, and so does a computed string. */
+td_status box_named(walk *w, uint32_t name, thing *x);
 void      box_grow_names(walk *w); /* of w->fr: which names' lists change */
 td_status box_truth(walk *w, const thing *x, thing *out);
 td_status box_length(walk *w, const thing *x, thing *out);

@@ -110,19 +110,6 @@ assign_attribute(walk *w, uint32_t target, const thing *x)
     return store_to(w, &to, x, target);
 }
 
-/* A list that changes under its name is one of the runtime; so is a computed string. */
-static td_status
-named_box(walk *w, uint32_t name, thing *x)
-{
-    if (!box_may(w))
-        return TD_OK;
-    if (x->type->kind == TD_T_TUPLE && x->listed) {
-        box_grow_names(w);
-        return x->type->n == 0 || w->fr->grown[name] == 2 ? boxed(w, x) : TD_OK;
-    }
-    return x->type->kind == TD_T_ITER && x->type->object == ITER_TEXT ? boxed(w, x) : TD_OK;
-}
-
 td_status
 assign(walk *w, uint32_t target, const thing *x)
 {
@@ -135,7 +122,7 @@ assign(walk *w, uint32_t target, const thing *x)
                        name_of(w, F(target, Name_id)));
         own = *x;
         TD_TRY(settle(w, &own));
-        TD_TRY(named_box(w, F(target, Name_id), &own));
+        TD_TRY(box_named(w, F(target, Name_id), &own));
         bind(w, F(target, Name_id), &own);
         return TD_OK;
     case TD_SYN_Tuple:     return unpack(w, F(target, Tuple_elts), x, target);
