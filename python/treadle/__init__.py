@@ -136,7 +136,7 @@ _HOME = {
 }
 _MODULES = set(
     "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special testing "
-    "torch types".split()
+    "torch typed types".split()
 )
 
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}

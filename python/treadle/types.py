@@ -3,7 +3,7 @@
 A type is an immutable object that compares and hashes by value. What a compiler asks it:
 
     kind     "int" "uint" "float" "complex" "bool" "array" "tuple" "record" "nested" "optional" "pointer" "literal"
-             "none" "omitted" "list" "set" "enum" "string" "vector" "time" "opaque"
+             "none" "omitted" "list" "set" "typedlist" "typeddict" "enum" "string" "vector" "time" "opaque"
     dtype    numpy.dtype of the value, or of an array's elements; None where there is none
     ndim     axes of an array; 0 otherwise
     layout   of an array: "C", "F", or "A" for any strides; None otherwise
@@ -23,6 +23,7 @@ from ._compile._typeclasses import (
     BooleanLiteral,
     Complex,
     CPointer,
+    DictType,
     Dummy,
     EnumMember,
     Float,
@@ -30,6 +31,7 @@ from ._compile._typeclasses import (
     IntegerLiteral,
     IntEnumMember,
     List,
+    ListType,
     Literal,
     NamedTuple,
     NamedUniTuple,

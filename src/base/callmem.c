@@ -1,5 +1,5 @@
 /* callmem.c - blocks of one call, in a list. */
-#include "base/callmem.h"
+#include "base/box.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,4 +84,5 @@ td_callmem_free(td_callmem *h)
         if (!b->owner)
             free(b);
     }
+    td_box_free_all(h);
 }

@@ -6,6 +6,8 @@
 #define TD_BASE_CALLMEM_H
 #include <stdint.h>
 
+struct td_box;
+
 typedef struct td_callblock {
     struct td_callblock *next;
     uint64_t nbytes, serial;
@@ -15,6 +17,9 @@ typedef struct td_callblock {
 typedef struct td_callmem {
     td_callblock *first;
     uint64_t taken; /* blocks so far: the last one's serial */
+    struct td_box *boxes;  /* box.h */
+    struct td_box **texts; /* str of which there is one for equal characters: a table by hash */
+    int64_t ntext, captext;
 } td_callmem; /* {0} is an empty one */
 
 /* heap: the address of a td_callmem.  Address of nbytes, 64-byte aligned, not initialised; 0: there is no memory. */

@@ -262,6 +262,7 @@ static low_inst *const coretab[OP_COUNT] = {
     HERE(activemask),
     HERE(syncwarp),
     HERE(clock),
+    HERE(ask),
     HERE(take),
     HERE(release),
     HERE(nanosleep),

@@ -87,7 +87,7 @@ low_inst low_parallel, low_piece_end, low_piece_number;               /* paralle
 low_inst low_func_region, low_call;                                   /* func.c */
 low_inst low_tid, low_bid, low_bdim, low_gdim, low_lane_index;        /* thread.c */
 low_inst low_barrier, low_barrier_count, low_grid_barrier;            /* thread.c */
-low_inst low_clock, low_take, low_release, low_nanosleep;                                    /* thread.c */
+low_inst low_ask, low_clock, low_take, low_release, low_nanosleep;                                    /* thread.c */
 low_inst low_shuffle_xor, low_shuffle, low_ballot, low_match_any;     /* warp.c */
 low_inst low_activemask, low_syncwarp;                                /* warp.c */
 low_inst low_kfiber_index, low_kfiber_shared, low_kfiber_local;             /* kfiber.c */

@@ -1,5 +1,5 @@
 /* runtime.c - functions of the core that CPU code calls by name: what an instruction cannot do. */
-#include "base/callmem.h"
+#include "base/box.h"
 #include "base/parallel.h"
 #include "base/scratch.h"
 #include "base/stop.h"
@@ -65,6 +65,7 @@ static const struct {
     void (*fn)(void);
 } functions[] = {
     {"td_scratch", (void (*)(void))td_scratch},
+    {"td_box_ask", (void (*)(void))td_box_ask},
     {"td_callmem_release", (void (*)(void))td_callmem_release},
     {"td_callmem_take", (void (*)(void))td_callmem_take},
     {"td_kfiber_do_block", (void (*)(void))td_kfiber_do_block},

@@ -165,6 +165,15 @@ low_take(lowering *L, const td_inst *s)
 }
 
 LLVMValueRef
+low_ask(lowering *L, const td_inst *s)
+{
+    LLVMValueRef arg[3] = {L->val[s->arg[0].i], L->val[s->arg[1].i], L->val[s->arg[2].i]};
+
+    arg[2] = LLVMBuildSExt(L->b, arg[2], low_int(L, 64, 1), "");
+    return low_runtime(L, "td_box_ask", low_int(L, 64, 1), arg, 3);
+}
+
+LLVMValueRef
 low_release(lowering *L, const td_inst *s)
 {
     LLVMValueRef arg[3] = {L->val[s->arg[0].i], L->val[s->arg[1].i], L->val[s->arg[2].i]};

@@ -228,11 +228,12 @@ case("numpy.array numpy.copy", "y = F(x)\ny[0] = 0\nreturn y, x", [(A2,)])
 case("numpy.asarray numpy.ascontiguousarray", "F(x)", [(A2,)])
 case("numpy.ndarray.copy", "y = x.copy()\ny += 1\nreturn y, x", [(A2,)])
 
-REFUSED = "sorted type hash id chr str repr format list dict set input open".split()
+REFUSED = "type hash id repr format input open".split()
 REFUSED = [f"builtins.{n}" for n in REFUSED] + [
     f"numpy.{n}" for n in "median percentile quantile sort argsort unique ndarray.sort".split()
 ]
 ELSEWHERE = {  # tested with what they do
+    "builtins.list", "builtins.dict", "builtins.set", "builtins.sorted", "builtins.str", "builtins.chr",
     "builtins.print", "builtins.breakpoint", "numpy.dtype", "builtins.int.bit_count", "numpy.bitwise_count",
 }  # fmt: skip
 

@@ -14,8 +14,9 @@ from ._function import Function, signatures_of
 _C = {"b": "int8_t", "h": "int16_t", "i": "int32_t", "l": "int64_t", "q": "int64_t", "B": "uint8_t", "H": "uint16_t",
       "I": "uint32_t", "L": "uint64_t", "Q": "uint64_t", "f": "float", "d": "double", "?": "uint8_t"}  # fmt: skip
 # by the numbers of td_report
-_KINDS = ("raise", "assert", "index out of range", "division by zero", "index overflow", "shapes do not fit",
-          "reduction of nothing", "variable without a value", "not there", "calls too deep", "no memory", "halt",
+_KINDS = ("raise", "raise", "assert", "index out of range", "division by zero", "index overflow", "shapes do not fit",
+          "reduction of nothing", "variable without a value", "not there", "calls too deep", "no memory",
+          "index out of range", "no such key", "value", "changed while it is gone through", "no memory", "halt",
           "print")  # fmt: skip
 _MAILBOX = 112  # bytes
 
@@ -178,7 +179,7 @@ class _Call:
         for line, kind, text in self.about["sites"]:
             code = self.about["sites"].index((line, kind, text)) + 1
             lines.append(f"{'mailbox' if gpu else 'returns'} {code}: {_KINDS[kind]} at line {line} {text}".rstrip())
-        return "".join(f" * {line}\n" for line in lines).replace("*/", "* /").replace("\1", "%")
+        return "".join(f" * {line}\n" for line in lines).replace("*/", "* /").replace("\1", "%").replace("\2", " ")
 
     def source(self):
         hidden = {"mailbox": "box", "result": "got", "memory": "&heap"}

@@ -193,6 +193,22 @@ def _listed(source, state):
     return [_assign(state, _ast.List(elts=[], ctx=_LOAD)), *_loops(source, [_ast.Expr(value=add)], list)], _name(state)
 
 
+def _collected(source, state):
+    """A set's or a dict's comprehension: what is empty first, and what each item does."""
+    if isinstance(source, _ast.SetComp):
+        empty = _call(set)
+        add = _ast.Call(func=_ast.Attribute(value=_name(state), attr="add", ctx=_LOAD), args=[source.elt], keywords=[])
+        inner = _ast.Expr(value=add)
+    else:
+        empty = _ast.Dict(keys=[], values=[])
+        place = _ast.Subscript(value=_name(state), slice=source.key, ctx=_STORE)
+        inner = _ast.Assign(targets=[place], value=source.value)
+    return [_assign(state, empty), *_loops(source, [inner], list)], _name(state)
+
+
+_COLLECTED = {_ast.ListComp: _listed, _ast.SetComp: _collected, _ast.DictComp: _collected}
+
+
 class _Folder:
     def __init__(self):
         self.made = 0
@@ -201,8 +217,8 @@ class _Folder:
         """The node with what is below it folded: first a call, since its expression needs no list."""
         if isinstance(node, _ast.Call):
             node = self.call(node)
-        if isinstance(node, _ast.ListComp) and _is_plain(node):
-            node = self.fold(node, None, _listed, node)
+        if type(node) in _COLLECTED and _is_plain(node):
+            node = self.fold(node, None, _COLLECTED[type(node)], node)
         for field in node._fields:
             value = getattr(node, field, None)
             if field == "source":
@@ -241,6 +257,6 @@ class _Folder:
 
 def folded(node):
     """The node of a function, or one like it in which calls over generator expressions are Folded."""
-    if not any(isinstance(n, (_ast.GeneratorExp, _ast.ListComp)) for n in walk(node)):
+    if not any(isinstance(n, (_ast.GeneratorExp, *_COLLECTED)) for n in walk(node)):
         return node
     return _Folder().visit(copy.deepcopy(node))

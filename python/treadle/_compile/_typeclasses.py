@@ -350,6 +350,38 @@ class NamedUniTuple(NamedTuple):
         return NamedUniTuple, (self.items[0], len(self.items), self.instance_class)
 
 
+class ListType(Type):
+    """ListType(item_type): treadle.typed.List's of such values."""
+
+    __slots__ = ()
+
+    def __init__(self, item_type):
+        item = parse(item_type)
+        super().__init__("typedlist", f"ListType[{item}]", None, (item,))
+
+    item_type = property(lambda self: self.items[0])
+    dtype = property(lambda self: self.items[0])
+
+    def __reduce__(self):
+        return ListType, self.items
+
+
+class DictType(Type):
+    """DictType(key_type, value_type): treadle.typed.Dict's of such keys and values."""
+
+    __slots__ = ()
+
+    def __init__(self, key_type, value_type):
+        items = parse(key_type), parse(value_type)
+        super().__init__("typeddict", f"DictType[{items[0]},{items[1]}]", None, items)
+
+    key_type = property(lambda self: self.items[0])
+    value_type = property(lambda self: self.items[1])
+
+    def __reduce__(self):
+        return DictType, self.items
+
+
 def _container(name, kind, text, doc):
     """A class of types that are made of one other."""
 
@@ -688,6 +720,6 @@ PYTHON = {
 _WORDS = NAMES | {cls.__name__: PYTHON[cls] for cls in (int, float, complex, str)}
 _MAKERS = {
     "Array": Array, "UniTuple": UniTuple, "Tuple": Tuple, "Optional": Optional, "CPointer": CPointer, "List": List,
-    "Set": Set, "NestedArray": NestedArray, "IntegerLiteral": literal, "Literal": literal, "NPDatetime": NPDatetime,
-    "NPTimedelta": NPTimedelta,
+    "Set": Set, "ListType": ListType, "DictType": DictType, "NestedArray": NestedArray, "IntegerLiteral": literal,
+    "Literal": literal, "NPDatetime": NPDatetime, "NPTimedelta": NPTimedelta,
 }  # fmt: skip

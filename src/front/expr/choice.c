@@ -1,4 +1,5 @@
 /* choice.c - values under a condition: conditional expressions, and, or. */
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
@@ -54,6 +55,8 @@ branch(walk *w, td_hash key, const place *p, uint32_t node, const thing *have)
     else
         TD_TRY(expr(w, node, &x));
     TD_TRY(settle(w, &x));
+    if (x.listed) /* lists of two lengths meet */
+        TD_TRY(boxed(w, &x));
     TD_TRY(join_add(w, key, &x, node ? node : w->node, "the value"));
     return p ? place_set(w, p, &x) : TD_OK;
 }

@@ -1,4 +1,5 @@
 /* expr.c - expressions: each node gives a thing. */
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
@@ -172,6 +173,12 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
 
     if (is_list(b))
         return exact_list_has(w, b, a, out);
+    if (is_box(b))
+        return box_has(w, b, a, out);
+    if (is_text(w, a) && is_text(w, b) && box_may(w))
+        return text_has(w, b, a, out);
+    if (b->type->kind == TD_T_ITER && b->type->object == ITER_KEYS)
+        return map_has(w, &b->item[0], a, out);
     if (is_array(b)) {
         TD_TRY(num_compare(w, TD_SYN_Eq, b, a, &one));
         return call_row(w, fn_reduce, RED_any, &one, 1, out);
@@ -221,11 +228,18 @@ compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     case TD_SYN_NotIn: TD_TRY(compare_in(w, a, b, out)); return num_unary(w, TD_SYN_Not, out, out);
     default:           break;
     }
+    if ((is_box(a) || is_box(b) || (box_may(w) && (is_pieces(a) || is_pieces(b)))) && !is_none(a) &&
+        !is_none(b))
+        return box_compare(w, op, a, b, out);
     if (a->type->kind == TD_T_OBJECT && b->type->kind == TD_T_OBJECT &&
         (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
         *out = num_bool(equal_objects(w, a, b) == (op == TD_SYN_Eq));
         return TD_OK;
     }
+    if (a->listed && b->listed && op != TD_SYN_Eq && op != TD_SYN_NotEq)
+        return list_compare(w, op, a, b, out);
+    if (box_may(w) && is_text(w, a) && is_text(w, b))
+        return text_compare(w, op, a, b, out);
     if ((is_none(a) || is_none(b)) && (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
         *out = num_bool((is_none(a) && is_none(b)) == (op == TD_SYN_Eq));
         return TD_OK;
@@ -260,6 +274,25 @@ expr_compare(walk *w, uint32_t node, thing *out)
     return TD_OK;
 }
 
+static bool
+both_text(walk *w, const thing *a, const thing *b)
+{
+    return box_may(w) &&
+           ((is_text(w, a) && (is_text(w, b) || is_int(b))) || (is_int(a) && is_text(w, b)));
+}
+
+static td_status
+joined_boxes(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    thing x = *a, y = *b;
+
+    if (x.listed)
+        TD_TRY(boxed(w, &x));
+    if (y.listed)
+        TD_TRY(boxed(w, &y));
+    return box_binary(w, op, &x, &y, false, out);
+}
+
 static td_status
 expr_binop(walk *w, uint32_t node, thing *out)
 {
@@ -271,6 +304,9 @@ expr_binop(walk *w, uint32_t node, thing *out)
     w->node = node;
     if (is_list(&a) || is_list(&b))
         return exact_list_binary(w, op, &a, &b, out);
+    if (is_box(&a) || is_box(&b) || both_text(w, &a, &b) ||
+        (op == TD_SYN_Mult && (a.listed || b.listed) && box_may(w)))
+        return joined_boxes(w, op, &a, &b, out);
     if (op == TD_SYN_Add && a.type->kind == TD_T_TUPLE && b.type->kind == TD_T_TUPLE) {
         uint32_t n = a.type->n + b.type->n;
         thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);
@@ -278,6 +314,7 @@ expr_binop(walk *w, uint32_t node, thing *out)
         memcpy(item, a.item, a.type->n * sizeof *item);
         memcpy(item + a.type->n, b.item, b.type->n * sizeof *item);
         *out = tuple_of(w, item, n);
+        out->listed = a.listed && b.listed ? node : 0;
         return TD_OK;
     }
     return num_binary(w, op, &a, &b, out);
@@ -344,6 +381,30 @@ expr_slice(walk *w, uint32_t node, thing *out)
     return TD_OK;
 }
 
+/* A list that is written out has no other elements than those. */
+static td_status
+listed_place(walk *w, const thing *t, const thing *key)
+{
+    td_val n = td_const_int(w->f, TD_I64, t->type->n), i;
+
+    if (!t->listed || key->known || !is_int(key))
+        return TD_OK;
+    i = val_as(w, key, TD_I64);
+    return box_fail_unless(
+        w,
+        TD_E2(w->f, logical_and, TD_E2(w->f, less, i, n),
+              TD_E2(w->f, greater_equal, i, td_const_int(w->f, TD_I64, -(int64_t)t->type->n))),
+        TD_REPORT_LOOKUP, "list index out of range", NULL, 0);
+}
+
+static bool
+is_type(walk *w, const thing *x)
+{
+    td_objinfo info = {0};
+
+    return !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_TYPE;
+}
+
 static td_status
 expr_subscript(walk *w, uint32_t node, thing *out)
 {
@@ -354,15 +415,23 @@ expr_subscript(walk *w, uint32_t node, thing *out)
     w->node = node;
     if (is_list(&x))
         return exact_list_get(w, &x, &key, out);
+    if (box_may(w) && !is_box(&x) && (is_text(w, &x) || (x.listed && key.type->kind == TD_T_SLICE)))
+        TD_TRY(boxed(w, &x));
+    if (is_box(&x))
+        return box_index(w, &x, &key, out);
     switch ((td_tkind)x.type->kind) {
-    case TD_T_TUPLE: return tuple_index(w, &x, &key, node, out);
+    case TD_T_TUPLE: TD_TRY(listed_place(w, &x, &key)); return tuple_index(w, &x, &key, node, out);
     case TD_T_ARRAY:
         if (!is_record(&x) || !is_num(&key))
             return array_index(w, &x, &key, node, out);
         TD_TRY(record_part(w, &x, &key, node, out));
         return loaded(w, out);
     case TD_T_RECORD: TD_TRY(record_part(w, &x, &key, node, out)); return loaded(w, out);
-    default:          return bad(w, node, TD_ERR_TYPE, "%s cannot be indexed in a kernel", x.type->name);
+    case TD_T_OBJECT:
+        if (box_may(w) && is_type(w, &x))
+            return box_array_type(w, &x, &key, node, out);
+        /* fallthrough */
+    default: return bad(w, node, TD_ERR_TYPE, "%s cannot be indexed in a kernel", x.type->name);
     }
 }
 
@@ -447,7 +516,11 @@ expr(walk *w, uint32_t node, thing *out)
     case TD_SYN_List:
         st = w->exact && !walked ? expr_new_list(w, F(node, List_elts), out)
                                  : expr_list(w, F(node, List_elts), out);
+        if (!st && box_may(w))
+            out->listed = node;
         break;
+    case TD_SYN_Dict:      st = expr_dict(w, node, out); break;
+    case TD_SYN_Set:       st = expr_set(w, node, out); break;
     case TD_SYN_Subscript: st = expr_subscript(w, node, out); break;
     case TD_SYN_Slice:     st = expr_slice(w, node, out); break;
     case TD_SYN_NamedExpr: st = expr_named(w, node, out); break;

@@ -1,4 +1,5 @@
 /* folded.c - calls over generator expressions, which the tree has as loops too (treadle._compile._folded). */
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
@@ -36,7 +37,7 @@ expr_folded(walk *w, uint32_t node, thing *out)
     td_status st;
 
     TD_TRY(is_named_so(w, func, &same));
-    if (!w->exact || !same)
+    if (!(w->exact || box_may(w)) || !same)
         return refuse(w, F(node, Folded_source));
     id = assigned(w, F(node, Folded_body), 0, &n);
     before = td_alloc(w->mem, (n + 1) * sizeof *before);

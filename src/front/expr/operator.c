@@ -1,4 +1,5 @@
 /* operator.c - Python's operators on numbers: what is known is computed here, the rest by rows. */
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
@@ -405,6 +406,8 @@ num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 td_status
 truth(walk *w, const thing *x, thing *out)
 {
+    if (is_box(x))
+        return box_truth(w, x, out);
     if (is_list(x)) {
         thing n, zero = num_int(0);
 

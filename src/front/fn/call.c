@@ -1,4 +1,5 @@
 /* call.c - calls: arguments bound to parameters, and functions walked in place. */
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 
 #include <string.h>
@@ -58,6 +59,7 @@ bind_one(walk *w, uint32_t name, const thing *x)
     thing own = *x;
 
     TD_TRY(settle(w, &own));
+    TD_TRY(box_named(w, name, &own));
     w->fr->var[name] = own;
     x = &own;
     if (x->view && !x->view->name) {
@@ -156,6 +158,12 @@ count_returns(const walk *w, uint32_t list)
             break;
         case TD_SYN_While:
             n += count_returns(w, F(node, While_body)) + count_returns(w, F(node, While_orelse));
+            break;
+        case TD_SYN_Try:
+            n += count_returns(w, F(node, Try_body)) + count_returns(w, F(node, Try_orelse)) +
+                 count_returns(w, F(node, Try_finalbody));
+            for (uint32_t k = 0; k < count_of(w, F(node, Try_handlers)); k++)
+                n += count_returns(w, F(item_of(w, F(node, Try_handlers), k), ExceptHandler_body));
             break;
         default: break;
         }
@@ -349,6 +357,8 @@ convert(walk *w, const td_type *t, const call *c, thing *out)
     }
     x = c->arg[0];
     TD_TRY(loaded(w, &x));
+    if (box_may(w) && is_text(w, &x) && t->weak && t->dt != TD_C128)
+        return text_number(w, &x, t->dt == TD_I64, out);
     if (!is_num(&x))
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot convert %s", t->name, x.type->name);
     if (t->dt == TD_BOOL)
@@ -423,7 +433,7 @@ expr_call(walk *w, uint32_t node, thing *out)
 
     if (kind_of(w, func) == TD_SYN_Attribute) {
         TD_TRY(expr(w, F(func, Attribute_value), &self));
-        if (self.type->kind != TD_T_OBJECT)
+        if (self.type->kind != TD_T_OBJECT || (box_may(w) && is_text(w, &self)))
             method = name_of(w, F(func, Attribute_attr));
     }
     if (!method)

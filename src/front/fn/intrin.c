@@ -1,5 +1,6 @@
 /* intrin.c - calls of known functions, attributes and methods of values. */
 #include "front/expr/typed.h"
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/lazy.h"
 #include "ir/interp/interp.h"
@@ -124,6 +125,26 @@ call_into(walk *w, int number, const call *c, uint32_t k, thing *out)
     return to.type->ndim ? call_fill(w, &to, &r, c->node) : array_store(w, &to, &r, c->node);
 }
 
+/* What takes arrays takes lists of numbers too, as their memory. */
+static td_status
+lists_as_arrays(walk *w, const td_intrinsic_row *row, const call *c)
+{
+    static intrinsic_fn *const know[] = {
+        fn_len,    fn_enumerate, fn_zip,   fn_reversed,   fn_print,     fn_list, fn_set,   fn_dict,
+        fn_sorted, fn_text,      fn_tuple, fn_isinstance, fn_typed_box, fn_ord,  fn_refuse};
+
+    for (size_t i = 0; i < sizeof know / sizeof *know; i++)
+        if (row->fn == know[i])
+            return TD_OK;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (box_is(&c->arg[i], TD_BOX_LIST)) {
+            TD_TRY(box_array(w, &c->arg[i], &c->arg[i]));
+            if (row->fn == fn_asarray) /* the list may move */
+                TD_TRY(array_copy(w, &c->arg[i], NULL, c->node, &c->arg[i]));
+        }
+    return TD_OK;
+}
+
 td_status
 call_intrinsic(walk *w, int number, const call *c, thing *out)
 {
@@ -132,6 +153,8 @@ call_intrinsic(walk *w, int number, const call *c, thing *out)
     TD_ASSERT(number >= 0 && number < COUNT);
     if (w->exact)
         return exact_call(w, number, c, out);
+    if (box_may(w))
+        TD_TRY(lists_as_arrays(w, row, c));
     for (uint32_t k = 0; row->how == INTRIN_ELEM && k < c->nkw; k++)
         if (strcmp(c->kw[k], "out") == 0)
             return call_into(w, number, c, k, out);
@@ -281,6 +304,20 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
 
     if (is_list(self))
         return exact_list_method(w, self, name, c, out);
+    if (self->type->kind == TD_T_OBJECT || (is_pieces(self) && box_may(w)))
+        return text_method(w, self, name, c, out);
+    if (is_box(self))
+        return box_method(w, self, name, c, out);
+    if (self->listed && box_may(w) && grows(name))
+        return bad(w, c->node, TD_ERR_TYPE,
+                   "%s would change a list that has no name of its own here: give it one before",
+                   name);
+    if (self->listed && box_may(w)) {
+        thing list = *self;
+
+        TD_TRY(boxed(w, &list));
+        return box_method(w, &list, name, c, out);
+    }
     if (self->type->kind == TD_T_ITER && self->type->object == ITER_GRID)
         return group_method(w, self, name, c, out);
     if (self->type->kind == TD_T_TUPLE && self->type->object && strcmp(name, "_replace") == 0)

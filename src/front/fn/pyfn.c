@@ -1,4 +1,5 @@
 /* pyfn.c - Python's own functions, and what `for` goes over. */
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
@@ -153,9 +154,47 @@ range_for(walk *w, const thing *r)
 
 /* ---- iteration ---- */
 
+static bool
+is_map_view(const thing *x)
+{
+    return x->type->kind == TD_T_ITER && x->type->object >= ITER_KEYS;
+}
+
+/* A dict or set: its elements stand side by side from here on, and how many there are is kept. */
+static td_status
+iter_of_map(walk *w, const thing *x, thing *out)
+{
+    bool is_view = x->type->kind == TD_T_ITER;
+    thing own = is_view ? x->item[0] : *x;
+    const td_type *type[2] = {own.type, td_type_num(TD_I64)};
+    td_val words;
+
+    TD_TRY(box_ask(w, TD_ASK_PACK, (td_val[]){own.num.re}, 1, &words));
+    *out = (thing){.type = td_type_iter(is_view ? x->type->object : ITER_KEYS, type, 2),
+                   .item = td_alloc(w->mem, 2 * sizeof *out->item)};
+    out->item[0] = own;
+    out->item[1] = num_val(TD_I64, box_head(w, &own, offsetof(td_box, n)));
+    return built(w, w->node);
+}
+
 td_status
 iter_of(walk *w, const thing *x, uint32_t node, thing *out)
 {
+    thing text;
+
+    if (box_is(x, TD_BOX_DICT) || box_is(x, TD_BOX_SET) || is_map_view(x))
+        return iter_of_map(w, x, out);
+    if (is_box(x)) {
+        box_note(w);
+        *out = *x;
+        return TD_OK;
+    }
+    if (box_may(w) && is_text(w, x)) {
+        text = *x;
+        TD_TRY(boxed(w, &text));
+        *out = text;
+        return TD_OK;
+    }
     switch ((td_tkind)x->type->kind) {
     case TD_T_RANGE:
     case TD_T_TUPLE:
@@ -198,6 +237,8 @@ iter_length(walk *w, const thing *it, uint32_t node, thing *n)
 
     if (is_list(it))
         return exact_list_length(w, it, n);
+    if (is_box(it) || is_map_view(it))
+        return box_length(w, is_box(it) ? it : &it->item[0], n);
     switch ((td_tkind)it->type->kind) {
     case TD_T_RANGE: return range_length(w, it, n);
     case TD_T_TUPLE: *n = num_int(it->type->n); return TD_OK;
@@ -228,6 +269,14 @@ iter_turns(walk *w, const thing *it, uint32_t node, thing *n)
         *n = num_int(exact_heap_words(w));
         return TD_OK;
     }
+    if (is_box(it)) {
+        *n = num_int(INT64_MAX);
+        return TD_OK;
+    }
+    if (is_map_view(it)) { /* the turn behind the last one looks whether it has changed */
+        *n = num_int(1);
+        return num_binary(w, TD_SYN_Add, &it->item[1], n, n);
+    }
     if (it->type->kind != TD_T_ITER || it->type->object == ITER_REVERSED)
         return iter_length(w, it, node, n);
     TD_TRY(iter_turns(w, &it->item[0], node, n));
@@ -248,6 +297,10 @@ iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out)
 
     if (is_list(it))
         return exact_list_item(w, it, k, out);
+    if (is_box(it))
+        return box_item(w, it, k, node, out);
+    if (is_map_view(it))
+        return map_item(w, it, (int)(it->type->object - ITER_KEYS), k, out);
     key.lin = w->item;
     if (td_at(w->f, k)->op == OP_const)
         key = num_int((int64_t)td_at(w->f, k)->imm);

@@ -1,4 +1,5 @@
 /* seqfn.c - functions of tuples and strings, and those that kernels refuse with advice. */
+#include "front/infer/box.h"
 #include "front/infer/lazy.h"
 
 #include <string.h>
@@ -12,6 +13,8 @@ fn_ord(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     TD_TRY(want_args(w, c, "ord", 1, 1));
+    if (box_is(c->arg, TD_BOX_STR))
+        return text_code(w, c->arg, out);
     if (c->arg->type->kind == TD_T_OBJECT)
         TD_TRY(w->host->describe(w->host->ctx, c->arg->type->object, &info));
     if (info.kind != TD_OBJ_STR)
@@ -32,7 +35,6 @@ td_status
 fn_refuse(walk *w, const call *c, int number, thing *out)
 {
     static const char *const advice[] = {
-        "sorted makes a list, which kernels have not: sort the array before the call",
         "type: types are known when compiling; use isinstance(x, …) or x.dtype",
         "hash and id speak of Python's objects, which kernels have not: compare numbers",
         "kernels make no strings: print(…) takes numbers and constant strings",

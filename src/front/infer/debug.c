@@ -120,7 +120,8 @@ add_words(walk *w, words *v, const thing *x)
     case TD_T_RECORD:
     case TD_T_SLICE:
     case TD_T_RANGE:
-    case TD_T_ITER:   break;
+    case TD_T_ITER:
+    case TD_T_BOX:    break;
     }
     return false;
 }

@@ -11,6 +11,10 @@ enum {
     ITER_GRID, /* cg.this_grid(): nothing but methods */
     ITER_TEXT, /* f"…": its strings and values, for print */
     ITER_LIST, /* of an exact function: exactlist.c */
+    ITER_TYPE, /* nothing to go through: item[0] is a type that the program spells, float64[:] */
+    ITER_KEYS, /* of a dict or set: item[0]; item[1] is how many there were.  The next two of a dict */
+    ITER_VALUES,
+    ITER_ITEMS,
 };
 enum { VOTE_COUNT, VOTE_ALL, VOTE_ANY, VOTE_SAME, VOTE_BALLOT };
 enum { SHUFFLE_LANE, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR };

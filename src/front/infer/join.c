@@ -1,4 +1,5 @@
 /* join.c - where paths meet: the type that values of several paths share, and the slots that carry it. */
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 
 #include <string.h>
@@ -52,6 +53,7 @@ join_types(const walk *w, const td_type *a, const td_type *b)
     case TD_T_SLICE:
     case TD_T_RANGE:
     case TD_T_ITER:   return join_lists(w, a, b);
+    case TD_T_BOX:    return box_unify((walk *)(uintptr_t)w, a, b);
     case TD_T_NONE:
     case TD_T_RECORD:
     case TD_T_OBJECT: return NULL;
@@ -71,12 +73,32 @@ join_get(walk *w, td_hash key)
     return td_map_get(&w->joins, key);
 }
 
+/* A string or a list of the program's text meets others: it becomes what they are in the runtime. */
+static td_status
+like_joined(walk *w, join *j, thing *x)
+{
+    bool is_const = j->type->kind == TD_T_OBJECT;
+    thing had = {.type = j->type};
+
+    if (j->type == x->type || w->exact)
+        return TD_OK;
+    if (is_const && is_text(w, &had) && is_text(w, x) && box_may(w)) {
+        j->type = td_type_box(TD_BOX_STR, NULL, 0, false);
+        w->again = true;
+    }
+    return j->type->kind == TD_T_BOX ? boxed(w, x) : TD_OK;
+}
+
 td_status
 join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name)
 {
     join *j = td_map_get(&w->joins, key);
+    thing own = *x;
     const td_type *t;
 
+    if (j)
+        TD_TRY(like_joined(w, j, &own));
+    x = &own;
     if (!j) {
         j = td_alloc(w->mem, sizeof *j);
         *j = (join){.type = x->type,
@@ -189,6 +211,7 @@ slots_for(walk *w, const td_type *t)
         for (uint32_t i = 0; i < t->n; i++)
             p.item[i] = slots_for(w, t->item[i]);
         break;
+    case TD_T_BOX: p.num = (td_num){slot(w, TD_U64), TD_NONE}; break;
     case TD_T_RECORD:
     case TD_T_ARRAY:
         p.view = td_alloc(w->mem, sizeof *p.view);
@@ -224,6 +247,8 @@ clear_slots(walk *w, const thing *p)
         if (is_mixed(p))
             clear(w, p->tag);
     }
+    if (is_box(p))
+        clear(w, p->num.re);
     if (p->view) {
         clear(w, p->view->base);
         clear(w, p->view->offset);
@@ -297,6 +322,7 @@ set_slots(walk *w, const thing *p, const thing *x)
         for (uint32_t i = 0; i < p->type->n; i++)
             set_slots(w, &p->item[i], &x->item[i]);
         break;
+    case TD_T_BOX:    td_set(w->f, p->num.re, x->num.re); break;
     case TD_T_RECORD:
     case TD_T_ARRAY:  set_view(w, p, x); break;
     case TD_T_NONE:
@@ -307,6 +333,12 @@ set_slots(walk *w, const thing *p, const thing *x)
 td_status
 place_set(walk *w, const place *p, const thing *x)
 {
+    thing own = *x;
+
+    if (p->slots.type->kind == TD_T_BOX) {
+        TD_TRY(boxed(w, &own));
+        x = &own;
+    }
     if (join_types(w, p->slots.type, x->type) != p->slots.type || (x->maybe && !p->maybe)) {
         w->again = true; /* the join has grown meanwhile: this walk's code is not kept */
         return TD_OK;
@@ -341,6 +373,7 @@ get_slots(walk *w, const thing *p, bool nonneg)
         for (uint32_t i = 0; i < p->type->n; i++)
             x.item[i] = get_slots(w, &p->item[i], false);
         break;
+    case TD_T_BOX: x.num = (td_num){td_get(w->f, p->num.re), TD_NONE}; break;
     case TD_T_RECORD:
     case TD_T_ARRAY:
         x.view = td_alloc(w->mem, sizeof *x.view);

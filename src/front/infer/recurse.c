@@ -146,6 +146,8 @@ words_put(walk *w, td_val ptr, uint32_t *at, const thing *x)
         *at += t->dt == TD_C128 ? 2 : 1;
         if (is_mixed(x))
             put_word(w, ptr, (*at)++, x->tag);
+    } else if (t->kind == TD_T_BOX) {
+        put_word(w, ptr, (*at)++, x->num.re);
     } else if (has_view(t)) {
         put_view(w, ptr, at, x);
     }
@@ -182,6 +184,8 @@ words_get(walk *w, td_val ptr, uint32_t *at, const td_type *t)
         *at += t->dt == TD_C128 ? 2 : 1;
         if (is_mixed(&x))
             x.tag = get_word(w, ptr, (*at)++, TD_U8);
+    } else if (t->kind == TD_T_BOX) {
+        x.num = (td_num){get_word(w, ptr, (*at)++, TD_U64), TD_NONE};
     } else if (has_view(t)) {
         x = get_view(w, ptr, at, t);
     } else if (has_items(t)) {
@@ -199,6 +203,8 @@ words_of(const td_type *t)
 
     if (t->kind == TD_T_NUM)
         return (t->dt == TD_C128 ? 2 : 1) + (t->object != 0);
+    if (t->kind == TD_T_BOX)
+        return 1;
     if (has_view(t))
         return 3 + 2u * t->ndim;
     for (uint32_t i = 0; has_items(t) && i < t->n; i++)
@@ -338,6 +344,7 @@ emit(walk *w, outline *o, uint32_t node)
     frame fr = {.s = o->s, .call = node, .inlined = true, .path = path_of(o)};
     turns *t = w->turns;
     outline *up = w->outline;
+    trying *tries = w->tries;
     guard *outer = w->exact, own = {.bad = TD_NONE, .heap = TD_NONE};
     bool parallel = w->parallel, block = w->turn_block;
     uint32_t inner = w->inner, from = w->f->n;
@@ -349,6 +356,7 @@ emit(walk *w, outline *o, uint32_t node)
     o->frame = td_pointer(w->f, td_open_func(w->f, o->number), TD_U64);
     o->emitted = true;
     w->outline = o;
+    w->tries = NULL;
     w->turns = NULL;
     w->inner = 0;
     w->turn_block = false;
@@ -357,6 +365,7 @@ emit(walk *w, outline *o, uint32_t node)
     td_end(w->f);
     set_limit(w, o, from);
     w->outline = up;
+    w->tries = tries;
     w->exact = outer;
     w->turns = t;
     w->inner = inner;

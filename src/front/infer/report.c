@@ -1,4 +1,5 @@
 /* report.c - raise, assert, print and failed checks: how a thread tells the host (report.h). */
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
@@ -92,8 +93,10 @@ put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td
 
     for (uint32_t i = 0; i < n; i++) {
         td_dtype dt = value[i].type->dt, real = td_dtype_real_of(dt);
-        td_num v = num_as(w, &value[i], dt);
+        bool text = is_box(&value[i]); /* a str: its address */
+        td_num v = text ? value[i].num : num_as(w, &value[i], dt);
 
+        real = text ? TD_U64 : real;
         for (int part = 0; part < (td_num_is_pair(v) ? 2 : 1); part++, word++) {
             td_val at = TD_E2(w->f, add, index, td_const_int(w->f, TD_I64, word));
             td_val byte = TD_E2(w->f, multiply, at, td_const_int(w->f, TD_I64, 8));
@@ -143,10 +146,21 @@ report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
 }
 
 void
+report_clear(walk *w)
+{
+    td_val at0 = td_const_int(w->f, TD_I64, 0), none = td_const_int(w->f, TD_U32, 0);
+
+    put(w, mail(w, TD_U32, offsetof(td_mailbox, ready)), at0, none);
+    put(w, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, none);
+}
+
+void
 thread_end(walk *w)
 {
     if (w->exact) {
         exact_leave(w);
+    } else if (try_leave(w)) {
+        return;
     } else if (w->outline) {
         recursive_end(w);
     } else if (!w->parallel) {
@@ -166,7 +180,14 @@ end_if_failed(walk *w)
     if (!w->fails)
         return;
     site = td_load(w->f, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, TD_NONE, 1, 0);
-    td_exit_if(w->f, TD_E2(w->f, not_equal, site, none));
+    site = TD_E2(w->f, not_equal, site, none);
+    if (!w->tries) {
+        td_exit_if(w->f, site);
+        return;
+    }
+    td_if(w->f, site);
+    thread_end(w);
+    td_end(w->f);
 }
 
 /* ---- statements ---- */
@@ -185,9 +206,48 @@ constant_text(walk *w, uint32_t node)
     return info.kind == TD_OBJ_STR ? info.text : NULL;
 }
 
-/* raise X, raise X("text"): the class, and the text in *text. */
+/* The arguments of raise X(…), of which some are no constant strings: pieces of a text, each behind \2, with \1 for
+ * numbers and computed strings. */
 static td_status
-raised(walk *w, uint32_t exc, uint32_t *object_, const char **text)
+raised_values(walk *w, uint32_t args, const char **text, thing *value, uint32_t *n)
+{
+    td_text all = {0};
+    td_status st = TD_OK;
+    char *kept;
+
+    for (uint32_t i = 0; !st && i < count_of(w, args); i++) {
+        uint32_t node = item_of(w, args, i);
+        const char *constant = constant_text(w, node);
+
+        td_text_addf(&all, "\2%s", constant ? constant : "\1");
+        if (constant)
+            continue;
+        if (*n == TD_REPORT_VALUES)
+            st =
+                bad(w, node, TD_ERR_TYPE, "an exception takes at most %d values", TD_REPORT_VALUES);
+        if (!st)
+            st = expr(w, node, &value[*n]);
+        if (!st)
+            st = loaded(w, &value[*n]);
+        if (!st)
+            st = boxed(w, &value[*n]);
+        if (!st && (!is_num(&value[*n]) || td_dtype_is_complex(value[*n].type->dt)) &&
+            !box_is(&value[*n], TD_BOX_STR))
+            st = bad(w, node, TD_ERR_TYPE, "an exception takes numbers and strings, not %s",
+                     value[*n].type->name);
+        ++*n;
+    }
+    kept = td_alloc(w->mem, all.n + 1);
+    if (all.n)
+        memcpy(kept, all.s, all.n + 1);
+    *text = kept;
+    td_text_free(&all);
+    return st;
+}
+
+/* raise X, raise X("text"): the class, and the text in *text; of more, the values that it has. */
+static td_status
+raised(walk *w, uint32_t exc, uint32_t *object_, const char **text, thing *value, uint32_t *n)
 {
     uint32_t cls = exc;
     td_objinfo info = {0};
@@ -198,6 +258,12 @@ raised(walk *w, uint32_t exc, uint32_t *object_, const char **text)
         uint32_t args = F(exc, Call_args);
 
         cls = F(exc, Call_func);
+        if (box_may(w) && !count_of(w, F(exc, Call_keywords)) &&
+            (count_of(w, args) > 1 ||
+             (count_of(w, args) && !constant_text(w, item_of(w, args, 0))))) {
+            TD_TRY(raised_values(w, args, text, value, n));
+            args = 0;
+        }
         if (count_of(w, args) > 1 || count_of(w, F(exc, Call_keywords)))
             return bad(w, exc, TD_ERR_TYPE,
                        "a kernel raises an exception with one constant string");
@@ -219,8 +285,9 @@ raised(walk *w, uint32_t exc, uint32_t *object_, const char **text)
 td_status
 stmt_raise(walk *w, uint32_t node)
 {
-    uint32_t site, object_ = 0;
+    uint32_t site, object_ = 0, n = 0;
     const char *text = "";
+    thing value[TD_REPORT_VALUES + 1];
 
     if (w->exact) {
         exact_leave(w);
@@ -230,10 +297,11 @@ stmt_raise(walk *w, uint32_t node)
     if (!F(node, Raise_exc))
         return bad(w, node, TD_ERR_TYPE,
                    "raise without an exception: kernels have none to raise again");
-    TD_TRY(raised(w, F(node, Raise_exc), &object_, &text));
-    site = site_new(w, TD_REPORT_RAISE, node, text);
+    TD_TRY(raised(w, F(node, Raise_exc), &object_, &text, value, &n));
+    w->node = node;
+    site = site_new(w, *text == '\2' ? TD_REPORT_RAISE_WITH : TD_REPORT_RAISE, node, text);
     w->made->site[site].object = object_;
-    TD_TRY(report_fail(w, site, NULL, 0));
+    TD_TRY(report_fail(w, site, value, n));
     thread_end(w);
     w->dead = true;
     return built(w, node);
@@ -355,7 +423,7 @@ print_piece(walk *w, const call *c, const thing *x, td_text *text, thing *value,
                 return TD_OK;
         }
     }
-    if (is_num(x)) {
+    if (is_num(x) || box_is(x, TD_BOX_STR)) {
         value[(*n)++] = *x;
         td_text_addf(text, "\1");
     } else if (is_none(x)) {

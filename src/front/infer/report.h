@@ -12,6 +12,7 @@ enum { TD_REPORT_VALUES = 8 };
 
 typedef enum td_report {
     TD_REPORT_RAISE,    /* raise X("…"): object, text */
+    TD_REPORT_RAISE_WITH, /* raise X(…) of several values: object; text: each behind \2, numbers and computed strings as \1 */
     TD_REPORT_ASSERT,   /* text: the message, or "" */
     TD_REPORT_INDEX,    /* text: the array's name; values: axis, index, then its shape */
     TD_REPORT_ZERO,     /* division by zero in a checked function; text: the operation */
@@ -22,6 +23,11 @@ typedef enum td_report {
     TD_REPORT_ABSENT,   /* text: what was looked for where it is not */
     TD_REPORT_DEPTH,    /* text: the function that calls itself; values: how deep */
     TD_REPORT_MEMORY,   /* no memory for an array; values: its bytes */
+    TD_REPORT_LOOKUP, /* IndexError: text, as the next five */
+    TD_REPORT_KEY,    /* KeyError; the key is its value where there is no text */
+    TD_REPORT_VALUE,  /* ValueError */
+    TD_REPORT_CHANGED, /* RuntimeError */
+    TD_REPORT_ROOM,   /* MemoryError */
     TD_REPORT_HALT,     /* breakpoint(): a word stored to the port is the address of words: the site's number, then the
                            values of arg[]; text: their names, each behind '\1' */
     TD_REPORT_PRINT,    /* text: pieces around the values, separated by '\1' */

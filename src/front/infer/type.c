@@ -209,6 +209,55 @@ td_type_record(const td_field *field, uint32_t n, uint32_t size, uint32_t align)
     return t;
 }
 
+static const char *const box_name[] = {"list", "dict", "set", "str", "object"};
+
+/* Numbers of treadle.typed have dtypes; arrays any strides. */
+static const td_type *
+plain(const td_type *t)
+{
+    const td_type *item[64];
+
+    if (t->kind == TD_T_NUM)
+        return td_type_num((td_dtype)t->dt);
+    if (t->kind == TD_T_ARRAY)
+        return td_type_array(t->item[0], t->ndim, t->ndim ? 'A' : 'C', t->readonly);
+    if (t->kind != TD_T_TUPLE || t->n > 64)
+        return t;
+    for (uint32_t i = 0; i < t->n; i++)
+        item[i] = plain(t->item[i]);
+    return t->object ? td_type_named(t->object, t->name, item, t->n) : td_type_tuple(item, t->n);
+}
+
+const td_type *
+td_type_box(uint32_t which, const td_type *const *item, uint32_t n, bool typed)
+{
+    td_text name = {0};
+    const td_type *t, *own[2];
+
+    for (uint32_t i = 0; typed && i < n; i++)
+        own[i] = plain(item[i]);
+    item = typed ? own : item;
+    td_text_addf(&name, "%s%s", typed ? "typed." : "", box_name[which]);
+    for (uint32_t i = 0; i < n; i++)
+        td_text_addf(&name, "%s%s", i ? ", " : "(", item[i]->name);
+    td_text_addf(&name, n ? ")" : "");
+    t = intern((td_type){.kind = TD_T_BOX,
+                         .ndim = (uint8_t)which,
+                         .layout = typed ? 'T' : 0,
+                         .n = n,
+                         .item = n ? item : NULL},
+               name.s ? name.s : box_name[which]);
+    td_text_free(&name);
+    return t;
+}
+
+const td_type *
+td_type_site(uint32_t which, uint32_t number)
+{
+    return intern((td_type){.kind = TD_T_BOX, .ndim = (uint8_t)which, .object = number + 1},
+                  box_name[which]);
+}
+
 const td_type *
 td_type_object(uint32_t object, const char *name)
 {
@@ -229,7 +278,8 @@ td_type_words(const td_type *t)
 
     switch ((td_tkind)t->kind) {
     case TD_T_NUM:    return td_dtype_is_complex(t->dt) ? 2 : 1;
-    case TD_T_RECORD: return 1;
+    case TD_T_RECORD:
+    case TD_T_BOX:    return 1;
     case TD_T_ARRAY:
         return 1 + t->ndim + (t->layout == 'A' || t->item[0]->kind == TD_T_RECORD ? t->ndim : 0);
     case TD_T_NONE:

@@ -19,6 +19,9 @@ typedef enum td_tkind {
     TD_T_SLICE,  /* item[3]: start, stop, step, each NONE or NUM */
     TD_T_RANGE,  /* item[3] */
     TD_T_ITER,   /* enumerate, zip, reversed: `object` says which; item[n] */
+    TD_T_BOX,    /* a list, dict, set or str of base/box.h: ndim says which.  Inside of the front a site's (box.h), whose
+                    number + 1 is `object`; a caller's has item[n], what its elements are, and layout 'T' where it is
+                    treadle.typed's */
 } td_tkind;
 
 typedef struct td_field {
@@ -58,6 +61,8 @@ const td_type *td_type_range(const td_type *const item[3]);
 const td_type *td_type_iter(uint32_t which, const td_type *const *item, uint32_t n);
 const td_type *td_type_array(const td_type *item, uint32_t ndim, char layout, bool readonly);
 const td_type *td_type_record(const td_field *field, uint32_t n, uint32_t size, uint32_t align); /* copies */
+const td_type *td_type_box(uint32_t which, const td_type *const *item, uint32_t n, bool typed);
+const td_type *td_type_site(uint32_t which, uint32_t number);
 const td_type *td_type_object(uint32_t object, const char *name);
 
 /* Bytes of an element in memory (NUM, RECORD). */

@@ -1,5 +1,5 @@
 /* walk.c - td_front: walks until types settle, then the last walk's IR is the kernel. */
-#include "front/infer/walk.h"
+#include "front/infer/box.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -43,7 +43,7 @@ param_thing(walk *w, const td_type *t, uint32_t arg)
 
         for (uint32_t i = 0; i < t->n; i++)
             item[i] = param_thing(w, t->item[i], arg);
-        return (thing){.type = t, .item = item};
+        return (thing){.type = box_inside(w, t), .item = item};
     }
     case TD_T_OBJECT: {
         thing x = {.type = t};
@@ -52,7 +52,8 @@ param_thing(walk *w, const td_type *t, uint32_t arg)
             x = (thing){.type = t};
         return x;
     }
-    default: return (thing){.type = t};
+    case TD_T_BOX: return box_thing(w, box_inside(w, t), td_param(w->f, TD_U64));
+    default:       return (thing){.type = t};
     }
 }
 
@@ -71,6 +72,13 @@ store_result(walk *w, const thing *x, td_val ptr, uint32_t *at)
     }
     if (x->type->kind == TD_T_ARRAY)
         return store_result_array(w, x, ptr, at);
+    if (is_box(x)) {
+        td_val byte = td_const_int(w->f, TD_I64, 8 * (int64_t)(*at)++);
+
+        td_store(w->f, td_at_byte(w->f, ptr, byte, TD_U64), td_const_int(w->f, TD_I64, 0),
+                 x->num.re, TD_NONE, 0);
+        return TD_OK;
+    }
     if (!is_num(x))
         return bad(w, w->fr->s->root, TD_ERR_TYPE,
                    "%s returns %s: a compiled function returns numbers, tuples, arrays or None",
@@ -95,7 +103,7 @@ give_result(walk *w, thing *x)
 
     TD_TRY(settle(w, &own));
     x = &own;
-    w->made->result = x->type;
+    TD_TRY(box_outside(w, x->type, &w->made->result));
     if (w->how->mode == TD_MODE_KERNEL)
         return is_none(x) ? TD_OK
                           : bad(w, w->fr->s->root, TD_ERR_TYPE,
@@ -123,6 +131,7 @@ begin_walk(walk *w, const td_source *s)
     w->node = s->root;
     w->depth = 0;
     w->dead = false;
+    w->tries = NULL;
     w->again = false;
     w->turns = NULL;
     w->parallel = false;
@@ -221,5 +230,6 @@ td_front(const td_source *s, const td_host *host, const td_type *const *arg, uin
     td_map_free(&w.joins);
     td_map_free(&w.verdicts);
     td_map_free(&w.asked);
+    td_map_free(&w.sites);
     return st;
 }

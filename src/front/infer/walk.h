@@ -75,8 +75,9 @@ typedef struct thing {
     td_val    given;  /* bool; TD_NONE: nobody has asked for it in an earlier walk */
     td_val    tag;    /* a mixed NUM's kind, uint8: exact.h */
     const td_num *pair; /* in an exact function: the number is this one's absolute value; NULL: not known as one */
+    uint32_t  listed; /* TUPLE that is written as a list: its node; 0: none */
     td_scalar lit;
-    td_num    num;    /* NUM: value; re is TD_NONE while it is only known */
+    td_num    num;    /* NUM: value; re is TD_NONE while it is only known.  BOX: re is its address, uint64 */
     struct thing *item; /* TUPLE, SLICE, RANGE, ITER: type->n of them */
     view     *view;   /* ARRAY, RECORD */
     struct lazy *lazy; /* ARRAY without memory: lazy.h */
@@ -128,6 +129,7 @@ typedef struct frame { /* a function that is being walked */
     bool             skipped; /* a return waits for the next walk */
     const td_source *s;
     thing           *var;   /* by name; type NULL: not bound */
+    uint8_t         *grown; /* by name: 2: a list under it changes; NULL: nobody has asked */
     bool            *local; /* by name: assigned somewhere in the function */
     loop            *loop;
     uint32_t         call;  /* the node in up that called */
@@ -148,6 +150,8 @@ typedef struct dynpart { /* a part of dynamic shared memory, from byte start to 
 } dynpart;
 
 typedef struct guard guard; /* of an exact function: exact.h */
+
+typedef struct trying trying; /* a try that is being walked: try.c */
 
 typedef struct walk {
     td_fn            *f;
@@ -187,6 +191,11 @@ typedef struct walk {
     bool     walked; /* the expression that comes is only gone through: a list may stand for a tuple */
     bool     lists;  /* exact functions make lists: known from the walk before */
     bool     ufunc;  /* what is computed is NumPy's: dividing by zero raises nothing */
+    td_map   sites;  /* hash of path and node -> site (box.h); kept from walk to walk, as the next three */
+    struct boxsite **site; /* by number */
+    uint32_t nsites, capsites;
+    bool     holds;  /* boxes hold arrays: turns free none */
+    trying  *tries;  /* the innermost try around, of this function or one that called it; NULL: none */
     guard   *exact;  /* inside of a function that must be exact; NULL: outside */
 } walk;
 
@@ -495,7 +504,12 @@ is_array(const thing *x)
 
 td_status store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at);
 
+/* ---- try.c ---- */
+td_status stmt_try(walk *w, uint32_t node);
+bool      try_leave(walk *w); /* control goes to the except or finally of the innermost try; false: there is none */
+
 /* ---- report.c ---- */
+void      report_clear(walk *w); /* what has been reported is forgotten */
 uint32_t  site_new(walk *w, td_report kind, uint32_t node, const char *text);
 td_status report_fail(walk *w, uint32_t site, const thing *value, uint32_t n); /* emits; the thread goes on */
 td_status stmt_raise(walk *w, uint32_t node);

@@ -110,7 +110,7 @@ has_loops(const walk *w, uint32_t list)
         uint32_t node = item_of(w, list, i);
         td_syn k = kind_of(w, node);
 
-        if (k == TD_SYN_For || k == TD_SYN_While ||
+        if (k == TD_SYN_For || k == TD_SYN_While || k == TD_SYN_Try ||
             (k == TD_SYN_If &&
              (has_loops(w, F(node, If_body)) || has_loops(w, F(node, If_orelse)))))
             return true;
@@ -130,6 +130,13 @@ contains(const walk *w, uint32_t list, td_syn kind)
         if (k == TD_SYN_If &&
             (contains(w, F(node, If_body), kind) || contains(w, F(node, If_orelse), kind)))
             return true;
+        if (k == TD_SYN_Try &&
+            (contains(w, F(node, Try_body), kind) || contains(w, F(node, Try_orelse), kind) ||
+             contains(w, F(node, Try_finalbody), kind)))
+            return true;
+        for (uint32_t h = 0; k == TD_SYN_Try && h < count_of(w, F(node, Try_handlers)); h++)
+            if (contains(w, F(item_of(w, F(node, Try_handlers), h), ExceptHandler_body), kind))
+                return true;
         if (k == TD_SYN_For && contains(w, F(node, For_orelse), kind))
             return true;
         if (k == TD_SYN_While && contains(w, F(node, While_orelse), kind))

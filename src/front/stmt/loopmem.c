@@ -65,7 +65,7 @@ loop_sweep(walk *w, loop *l)
     uint32_t n = 1, at = 1;
     td_val words;
 
-    if (w->arrays == l->arrays)
+    if (w->arrays == l->arrays || w->holds)
         return TD_OK;
     if (!l->sweeps)
         return w->parallel ? TD_OK : join_add(w, key_of(l), &none, l->node, "the loop");

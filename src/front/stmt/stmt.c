@@ -1,4 +1,5 @@
 /* stmt.c - statements. */
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
@@ -73,6 +74,8 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
     w->node = target;
     if (is_list(&a))
         return exact_list_set(w, &a, &key, x);
+    if (is_box(&a))
+        return box_assign(w, &a, &key, x);
     if (a.type->kind == TD_T_RECORD ||
         (is_record(&a) && (key.type->kind == TD_T_OBJECT || is_num(&key)))) {
         TD_TRY(record_part(w, &a, &key, target, &to));
@@ -119,6 +122,7 @@ assign(walk *w, uint32_t target, const thing *x)
                        name_of(w, F(target, Name_id)));
         own = *x;
         TD_TRY(settle(w, &own));
+        TD_TRY(box_named(w, F(target, Name_id), &own));
         bind(w, F(target, Name_id), &own);
         return TD_OK;
     case TD_SYN_Tuple:     return unpack(w, F(target, Tuple_elts), x, target);
@@ -184,6 +188,10 @@ stmt_augassign(walk *w, uint32_t node)
     TD_TRY(expr(w, target, &a));
     TD_TRY(expr(w, F(node, AugAssign_value), &b));
     w->node = node;
+    if (is_box(&a) || (is_text(w, &a) && box_may(w))) {
+        TD_TRY(box_binary(w, kind_of(w, F(node, AugAssign_op)), &a, &b, is_box(&a), &r));
+        return assign(w, target, &r);
+    }
     if (is_array(&a)) { /* in its place, under all its names */
         TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &a, &b, &r));
         if (!td_can_cast(r.type->item[0]->dt, a.type->item[0]->dt, 'k'))
@@ -348,6 +356,8 @@ stmt_return(walk *w, uint32_t node)
     if (F(node, Return_value))
         TD_TRY(expr(w, F(node, Return_value), &x));
     TD_TRY(settle(w, &x));
+    if (box_may(w) && x.type->kind != TD_T_OBJECT)
+        TD_TRY(boxed(w, &x));
     turns_left(w, NULL, "the function returns inside the loop");
     w->dead = true;
     if (!w->fr->blocked) {
@@ -382,6 +392,28 @@ stmt_annassign(walk *w, uint32_t node)
     return assign(w, F(node, AnnAssign_target), &x);
 }
 
+/* del a[i], del d[k] */
+static td_status
+stmt_delete(walk *w, uint32_t node)
+{
+    uint32_t list = F(node, Delete_targets);
+    thing a, key;
+
+    for (uint32_t i = 0; i < count_of(w, list); i++) {
+        uint32_t target = item_of(w, list, i);
+
+        if (kind_of(w, target) != TD_SYN_Subscript)
+            return refuse(w, node);
+        TD_TRY(expr(w, F(target, Subscript_value), &a));
+        TD_TRY(expr(w, F(target, Subscript_slice), &key));
+        w->node = node;
+        if (!is_box(&a))
+            return bad(w, node, TD_ERR_TYPE, "elements of %s cannot be deleted", a.type->name);
+        TD_TRY(box_delete(w, &a, &key));
+    }
+    return TD_OK;
+}
+
 static td_status
 stmt(walk *w, uint32_t node)
 {
@@ -400,6 +432,8 @@ stmt(walk *w, uint32_t node)
     case TD_SYN_Continue:  return leave_loop(w, node, true);
     case TD_SYN_Raise:     return stmt_raise(w, node);
     case TD_SYN_Assert:    return stmt_assert(w, node);
+    case TD_SYN_Try:       return stmt_try(w, node);
+    case TD_SYN_Delete:    return stmt_delete(w, node);
     case TD_SYN_Pass:      return TD_OK;
     default:               return refuse(w, node);
     }

@@ -129,6 +129,12 @@ td_take(td_fn *f, td_val heap, td_val nbytes)
     return emit(f, OP_take, TD_U64, 0, heap, nbytes, TD_NONE);
 }
 
+td_val
+td_ask(td_fn *f, td_val heap, td_val words, td_val which)
+{
+    return emit(f, OP_ask, TD_U64, 0, heap, words, which);
+}
+
 void
 td_release(td_fn *f, td_val heap, td_val words, td_val n)
 {

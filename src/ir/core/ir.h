@@ -157,6 +157,7 @@ td_val td_activemask(td_fn *f);
 void   td_syncwarp(td_fn *f, td_val members);
 void   td_release(td_fn *f, td_val heap, td_val words, td_val n);
 td_val td_take(td_fn *f, td_val heap, td_val nbytes);    /* uint64: an address; CPU functions */
+td_val td_ask(td_fn *f, td_val heap, td_val words, td_val which); /* uint64: td_box_ask's answer; CPU functions */
 td_val td_clock(td_fn *f);                              /* int64 */
 void   td_nanosleep(td_fn *f, td_val ns);
 

@@ -313,6 +313,7 @@ check_core(const check *c, uint32_t i)
     case OP_ballot:
     case OP_activemask:    return s->dt == TD_U32 ? TD_OK : bad(c, i, "threads of a warp are uint32");
     case OP_barrier_count: return s->dt == TD_I32 ? TD_OK : bad(c, i, "a count is int32");
+    case OP_ask:           return s->dt == TD_U64 ? TD_OK : bad(c, i, "an answer is uint64");
     case OP_take:          return s->dt == TD_U64 ? TD_OK : bad(c, i, "an address is uint64");
     case OP_clock:         return s->dt == TD_I64 ? TD_OK : bad(c, i, "a time is int64");
     case OP_grid_barrier:

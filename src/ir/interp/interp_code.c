@@ -204,6 +204,7 @@ decode_value(decoder *d, uint32_t i)
     case OP_unbits:        emit(d, i, CODE_UNBITS); break;
     case OP_clock:         emit(d, i, CODE_CLOCK); break;
     case OP_take:          emit(d, i, CODE_TAKE); break;
+    case OP_ask:           emit(d, i, CODE_ASK); break;
     case OP_barrier_count:
     case OP_shuffle_xor:
     case OP_shuffle:

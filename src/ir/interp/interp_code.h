@@ -25,6 +25,7 @@ typedef enum td_code_kind {
     CODE_UNBITS,
     CODE_CLOCK,
     CODE_RELEASE, /* of the heap at a, the c words at b */
+    CODE_ASK,     /* out = td_box_ask of the heap at a, the words at b, number c */
     CODE_TAKE,    /* out = address of b bytes of the heap at a */
     CODE_LOAD,    /* a: pointer; b: index; d: mask */
     CODE_STORE,   /* as load; c: value */

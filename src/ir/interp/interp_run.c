@@ -1,5 +1,5 @@
 /* interp_run.c - runs one thread of a decoded kernel, from one place to the next where it waits. */
-#include "base/callmem.h"
+#include "base/box.h"
 #include "base/parallel.h"
 #include "ir/interp/interp_check.h"
 
@@ -412,6 +412,7 @@ move(const td_engine *e, const td_runner *t, const td_code *c)
             out[l] = a[(uint64_t)t->val[c->b + l].i % c->lanes];
         break;
     case CODE_CLOCK: out->i = now(); break;
+    case CODE_ASK:   out->u = td_box_ask(a->u, t->val[c->b].u, t->val[c->c].i); break;
     case CODE_TAKE:  out->u = td_callmem_take(a->u, t->val[c->b].i); break;
     case CODE_AT:    out->u = a->u + t->val[c->b].u; break;
     case CODE_BITCAST:
@@ -445,6 +446,7 @@ td_engine_run(const td_engine *e, td_runner *t)
         case CODE_PERMUTE:
         case CODE_CLOCK:
         case CODE_TAKE:
+        case CODE_ASK:
         case CODE_INDEX:   move(e, t, c); continue;
         case CODE_ANY:
         case CODE_ALL:

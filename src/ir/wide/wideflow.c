@@ -379,6 +379,7 @@ fits(const wide *w, uint32_t i)
         case OP_barrier_count:
         case OP_grid_barrier:
         case OP_parallel:
+        case OP_ask:
         case OP_take:          return false; /* memory of one turn */
         default:
             if (w_is_warp(s->op) || (s->flags & TD_INST_EACH))

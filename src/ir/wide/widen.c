@@ -18,6 +18,7 @@ refused(const wide *w, const td_inst *s)
     case OP_parallel:
     case OP_piece_end:
     case OP_piece:        return w->host ? NULL : "a thread cannot be cut into pieces";
+    case OP_ask:          return "each thread has boxes of its own";
     case OP_take:
     case OP_release:      return "each thread takes memory of its own";
     case OP_at:

@@ -3,7 +3,7 @@
  * k[grid, block, stream, shared] gives a built-in function bound to a launcher; the last few are kept, so
  * that a launch in a loop makes no objects.
  */
-#include "python/kernel/kernel.h"
+#include "python/kernel/boxvalue.h"
 
 #include <string.h>
 
@@ -253,6 +253,7 @@ dispatcher_clear(PyObject *self)
     py_sources_free(d);
     py_signatures_free(d);
     d->keep = NULL;
+    Py_CLEAR(d->texts);
     py_handles_drop(keep);
     Py_CLEAR(d->fn);
     Py_CLEAR(d->defaults);
@@ -338,6 +339,6 @@ py_kernel_init(PyObject *m)
 
     py_report_init();
     py.dispatcher = (PyTypeObject *)PyType_FromSpec(&spec);
-    return py.dispatcher && init_launcher() && py_syntax_init(m) &&
+    return py.dispatcher && py_boxes_init(m) && init_launcher() && py_syntax_init(m) &&
            PyModule_AddObjectRef(m, "Dispatcher", (PyObject *)py.dispatcher) == 0;
 }

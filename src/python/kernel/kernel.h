@@ -145,6 +145,7 @@ typedef struct py_dispatcher {
     uint32_t   nsignature;
     td_compile how;
     PyObject  *keep;      /* handles that compilations use */
+    PyObject  *texts;     /* set of the strings that are constants of compilations; or NULL */
     PyObject  *trees;     /* of the functions reached: list */
     py_known  **source;   /* of those; [0]: its own */
     uint32_t   nsource;
@@ -203,6 +204,8 @@ typedef struct py_call {
     py_dispatcher *d;
     td_dev        *dev;
     uint32_t       narg, nleaf;
+    struct py_boxes *boxes; /* lists and sets among the arguments; NULL: none */
+    uint32_t       typed; /* how many are treadle.typed's */
     bool           hosts, plain; /* some leaves are host memory; none needs py_call_end */
     const td_type *type[PY_LEAVES];
     py_leaf        leaf[PY_LEAVES];
@@ -256,6 +259,9 @@ size_t py_partials_bytes(const py_spec *s);                /* of TD_HIDDEN_PARTI
 
 /* ---- kernelresult.c ---- */
 PyObject *py_shown(const td_type *t, const uint64_t *word); /* a kernel's variable; arrays: views of their memory */
+PyObject *py_of_class(const td_type *t, PyObject *tuple); /* takes the tuple */
+PyObject *py_block_owner(td_callblock *b); /* a capsule; a new reference */
+PyObject *py_array_over(const td_type *t, const uint64_t *word, PyObject *keeper); /* NumPy's, over memory that the keeper keeps */
 PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap);
 
 /* ---- kernelinfo.c ---- */

@@ -4,8 +4,9 @@
  * arrays and scalars, tuples, wrappers, other libraries' arrays) follows.  An object that is no value
  * (a function, a dtype, a string) is a constant: its type is the object itself.
  */
-#include "python/kernel/kernel.h"
+#include "python/kernel/boxvalue.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool add(py_call *c, PyObject *o, const td_type **type);
@@ -470,13 +471,84 @@ add_constant(py_call *c, PyObject *o, const td_type **type)
     return 1;
 }
 
+/* Lists, sets, and treadle.typed's, for functions on the CPU: 1, 0, -1. */
+static int
+add_box(py_call *c, PyObject *o, const td_type **type)
+{
+    bool typed = py_is_boxobject(o);
+    py_leaf *l;
+    td_box *b;
+
+    if (!typed && !PyList_Check(o) && !PySet_Check(o))
+        return 0;
+    if (c->d->how.mode != TD_MODE_FUNCTION || td_dev_info(c->dev)->kind != TD_DEV_CPU) {
+        refuse(c, PyExc_TypeError,
+               "lists, dicts and sets are arguments of treadle.jit's functions on the CPU only");
+        return -1;
+    }
+    if (typed && !py_boxobject_type(o)) {
+        refuse(c, PyExc_TypeError,
+               "the type of its elements is not known yet: put something in, or "
+               "make it by empty_list or empty");
+        return -1;
+    }
+    *type = typed ? py_boxobject_type(o) : py_value_type(o);
+    b = !*type ? NULL : typed ? py_boxobject_box(o) : py_boxes_add(&c->boxes, o, *type);
+    l = b ? next_leaf(c, PY_LEAF_WORD) : NULL;
+    if (!l)
+        return -1;
+    c->plain = false;
+    c->typed += typed;
+    l->type = *type;
+    l->nword = 1;
+    l->word[0] = (uint64_t)(uintptr_t)b;
+    l->held = typed ? Py_NewRef(o) : NULL;
+    return 1;
+}
+
+/* A function's first few strings are constants of compilations; one that gets many takes them as values. */
+static int
+add_text(py_call *c, PyObject *o, const td_type **type)
+{
+    enum { CONSTANTS = 4 };
+    py_dispatcher *d = c->d;
+    py_leaf *l;
+    int known;
+
+    if (!PyUnicode_Check(o) || d->how.mode != TD_MODE_FUNCTION ||
+        td_dev_info(c->dev)->kind != TD_DEV_CPU)
+        return 0;
+    if (!d->texts && !(d->texts = PySet_New(NULL)))
+        return -1;
+    known = PySet_Contains(d->texts, o);
+    if (known)
+        return known < 0 ? -1 : 0;
+    if (PySet_Size(d->texts) < CONSTANTS)
+        return PySet_Add(d->texts, o) < 0 ? -1 : 0;
+    if (!c->boxes && !(c->boxes = calloc(1, sizeof *c->boxes)))
+        return PyErr_NoMemory(), -1;
+    l = next_leaf(c, PY_LEAF_WORD);
+    c->plain = false;
+    *type = td_type_box(TD_BOX_STR, NULL, 0, false);
+    if (!l || !py_value_put(*type, o, l->word, &c->boxes->mem, NULL))
+        return -1;
+    l->type = *type;
+    l->nword = 1;
+    return 1;
+}
+
 static bool
 add_rare(py_call *c, PyObject *o, const td_type **type)
 {
     PyObject *value;
     td_scalar s;
     char weak;
-    int r = add_constant(c, o, type);
+    int r = add_box(c, o, type);
+
+    if (!r)
+        r = add_text(c, o, type);
+    if (!r)
+        r = add_constant(c, o, type);
 
     if (!r)
         r = add_wrapper(c, o, type);
@@ -568,6 +640,7 @@ py_call_end(py_call *c)
         }
         Py_XDECREF(l->held);
     }
+    py_boxes_free(c->boxes);
 }
 
 /* The device of the first array; NULL: there is none. */
@@ -594,6 +667,8 @@ py_call_begin(py_call *c, py_dispatcher *d, td_stream *stream, PyObject *const *
 {
     c->d = d;
     c->narg = c->nleaf = 0;
+    c->boxes = NULL;
+    c->typed = 0;
     c->hosts = false;
     c->plain = true;
     c->dev = array_device(args, n);

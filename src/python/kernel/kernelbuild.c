@@ -84,6 +84,21 @@ assemble(const td_fn *f, const char *arch, void **code, size_t *n)
     return st;
 }
 
+/* Files run without treadle, whose runtime has what lists, dicts, sets and computed strings ask for. */
+static bool
+stands_alone(const td_fn *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->ins[i].op == OP_ask) {
+            PyErr_Format(PyExc_TypeError,
+                         "build: %s makes lists, dicts, sets or strings, which need treadle's "
+                         "runtime: fill arrays instead",
+                         f->name);
+            return false;
+        }
+    return true;
+}
+
 static bool
 kernelbuild_make(py_spec *s, void *ctx)
 {
@@ -93,6 +108,8 @@ kernelbuild_make(py_spec *s, void *ctx)
     size_t n = 0;
     td_status st;
 
+    if (!stands_alone(f))
+        return false;
     if (b->name)
         f->name = b->name;
     f->simt = s->home->how.mode == TD_MODE_KERNEL;

@@ -1,5 +1,5 @@
 /* kernelresult.c - what a compiled function returned, from memory to Python objects. */
-#include "python/kernel/kernel.h"
+#include "python/kernel/boxvalue.h"
 
 #include <string.h>
 
@@ -23,16 +23,24 @@ drop_block(PyObject *capsule)
     td_callmem_drop(PyCapsule_GetPointer(capsule, NULL));
 }
 
+/* A new reference. */
+PyObject *
+py_block_owner(td_callblock *b)
+{
+    if (b->owner)
+        return Py_NewRef((PyObject *)b->owner);
+    return b->owner = PyCapsule_New(b, NULL, drop_block);
+}
+
 /* Who keeps the memory at an address: a capsule for the heap's block, or the argument.  A new reference. */
 static PyObject *
 keeper_of(uint64_t address, py_call *c, td_callmem *heap)
 {
     td_callblock *b = td_callmem_find(heap, address);
+    PyObject *found;
 
-    if (b && b->owner)
-        return Py_NewRef((PyObject *)b->owner);
     if (b)
-        return b->owner = PyCapsule_New(b, NULL, drop_block);
+        return py_block_owner(b);
     for (uint32_t i = 0; i < c->nleaf; i++) {
         const py_leaf *l = &c->leaf[i];
 
@@ -40,6 +48,12 @@ keeper_of(uint64_t address, py_call *c, td_callmem *heap)
             address - (uint64_t)(uintptr_t)l->host.buf <= (uint64_t)l->host.len)
             return Py_NewRef(l->host.obj);
     }
+    for (uint32_t i = 0; i < c->nleaf; i++)
+        if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held) &&
+            (found = py_held_at(py_boxobject_held(c->leaf[i].held), address)))
+            return found;
+    if (c->boxes && (found = py_held_at(c->boxes->held, address)))
+        return found;
     PyErr_Format(PyExc_TypeError,
                  "%U returned a part of an array that is no NumPy array: return "
                  "a copy",
@@ -92,6 +106,16 @@ exporter(const td_type *t, const uint64_t *word, PyObject *keeper)
     return o;
 }
 
+PyObject *
+py_array_over(const td_type *t, const uint64_t *word, PyObject *keeper)
+{
+    PyObject *np = py_numpy(), *o = np ? exporter(t, word, keeper) : NULL,
+             *a = o ? PyObject_CallMethod(np, "asarray", "O", o) : NULL;
+
+    Py_XDECREF(o);
+    return a;
+}
+
 static PyObject *
 array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap)
 {
@@ -117,8 +141,8 @@ array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap
 }
 
 /* The tuple, whose reference is taken, as what the type's class makes of it. */
-static PyObject *
-of_class(const td_type *t, PyObject *tuple)
+PyObject *
+py_of_class(const td_type *t, PyObject *tuple)
 {
     PyObject *named;
 
@@ -154,7 +178,7 @@ py_shown(const td_type *t, const uint64_t *word)
             Py_CLEAR(tuple);
         word += td_type_words(t->item[i]);
     }
-    return of_class(t, tuple);
+    return py_of_class(t, tuple);
 }
 
 PyObject *
@@ -167,7 +191,16 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
     case TD_T_OBJECT: return Py_NewRef(py_handle_object(t->object));
     case TD_T_NUM:    return number_of(t, at);
     case TD_T_ARRAY:  return array_of(t, at, c, heap);
-    case TD_T_TUPLE:  break;
+    case TD_T_BOX:    {
+        uint64_t word;
+
+        memcpy(&word, at, sizeof word);
+        tuple = py_value_get(t, &word, NULL);
+        if (tuple && py_is_boxobject(tuple) && !py_boxobject_keep(tuple, heap))
+            Py_CLEAR(tuple);
+        return tuple;
+    }
+    case TD_T_TUPLE: break;
     default:
         PyErr_Format(PyExc_TypeError, "%U returned %s, which has no form in Python", c->d->name,
                      t->name);
@@ -181,5 +214,5 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
             Py_CLEAR(tuple);
         at += 8 * (size_t)td_type_words(t->item[i]);
     }
-    return of_class(t, tuple);
+    return py_of_class(t, tuple);
 }

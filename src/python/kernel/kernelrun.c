@@ -8,6 +8,7 @@
 #include "base/draws.h"
 #include "dev/core/site.h"
 #include "dev/core/trace.h"
+#include "python/kernel/boxvalue.h"
 #include "python/kernel/kernel.h"
 
 #include <stdlib.h>
@@ -427,6 +428,21 @@ take_result(run *r)
     return py_ok(st) ? py_result(r->s->made.result, r->result, r->c, &r->heap) : NULL;
 }
 
+/* Lists among the arguments become what the function left in them; what treadle.typed's hold lives on. */
+static bool
+give_boxes(run *r)
+{
+    py_call *c = r->c;
+    bool ok = !c->boxes || py_boxes_reflect(c->boxes);
+    /* without new boxes and with one such argument there is nothing that it has not held before */
+    bool some = c->typed > 1 || r->heap.boxes || r->heap.first || c->boxes;
+
+    for (uint32_t i = 0; c->typed && some && ok && i < c->nleaf; i++)
+        if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held))
+            ok = py_boxobject_keep(c->leaf[i].held, &r->heap);
+    return ok;
+}
+
 static PyObject *
 run_call(py_call *c, const py_dims *dims)
 {
@@ -446,10 +462,16 @@ run_call(py_call *c, const py_dims *dims)
     if (c->d->how.mode == TD_MODE_KERNEL && !py_dims_check(c->d, r.s, &r.dims))
         return NULL;
     r.s->busy++;
+    if (c->typed)
+        py_boxes_run(1);
     if (make_room(&r, small, sizeof small) && run_all(&r))
         answer = take_result(&r);
+    if (!give_boxes(&r))
+        Py_CLEAR(answer);
     td_callmem_free(&r.heap);
     td_buf_unref(r.there);
+    if (c->typed)
+        py_boxes_run(-1);
     r.s->busy--;
     if (r.result != (unsigned char *)small)
         free(r.result);

@@ -3,6 +3,7 @@
  * The types of numbers and of arrays of them are kept in tables here, since every argument of every call
  * asks for one.
  */
+#include "base/box.h"
 #include "python/kernel/kernel.h"
 
 #include <string.h>
@@ -228,6 +229,37 @@ named_of_types(PyObject *o, const td_type **type)
     return ok;
 }
 
+/* Lists, sets and dicts by their kind: 1, 0, -1. */
+static int
+box_of_types(PyObject *kind, const td_type **t, uint32_t n, const td_type **out)
+{
+    static const struct {
+        const char *kind;
+        td_boxkind which;
+        uint32_t n;
+        bool typed;
+    } rows[] = {
+        {"list", TD_BOX_LIST, 1, false},
+        {"set", TD_BOX_SET, 1, false},
+        {"typedlist", TD_BOX_LIST, 1, true},
+        {"typeddict", TD_BOX_DICT, 2, true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (is_kind(kind, rows[i].kind) && n == rows[i].n) {
+            *out = td_type_box(rows[i].which, t, n, rows[i].typed);
+            return 1;
+        }
+    return 0;
+}
+
+static bool
+is_box_kind(PyObject *kind)
+{
+    return is_kind(kind, "list") || is_kind(kind, "set") || is_kind(kind, "typedlist") ||
+           is_kind(kind, "typeddict");
+}
+
 /* What a type is made of, by its kind: 1, 0, -1. */
 static int
 compound(PyObject *o, PyObject *kind, PyObject *items, const td_type **out)
@@ -236,7 +268,7 @@ compound(PyObject *o, PyObject *kind, PyObject *items, const td_type **out)
     const td_type *t[PY_LEAVES];
     bool array = is_kind(kind, "array");
 
-    if (!array && !is_kind(kind, "tuple"))
+    if (!array && !is_kind(kind, "tuple") && !is_box_kind(kind))
         return 0;
     if (n > PY_LEAVES) {
         PyErr_Format(PyExc_ValueError, "a tuple of %zd items: kernels take at most %d", n,
@@ -249,6 +281,8 @@ compound(PyObject *o, PyObject *kind, PyObject *items, const td_type **out)
         if (r <= 0)
             return r;
     }
+    if (is_box_kind(kind))
+        return box_of_types(kind, t, (uint32_t)n, out);
     *out = array ? array_of_types(o, t[0]) : td_type_tuple(t, (uint32_t)n);
     if (*out && !array && !named_of_types(o, out))
         return -1;
@@ -263,6 +297,10 @@ type_of_types(PyObject *o, PyObject *kind, const td_type **out)
 
     if (is_kind(kind, "none")) {
         *out = td_type_none();
+        return 1;
+    }
+    if (is_kind(kind, "string")) {
+        *out = td_type_box(TD_BOX_STR, NULL, 0, false);
         return 1;
     }
     items = py_attr(o, "items");

@@ -5,7 +5,7 @@
  * exception that the wait raises.  On the CPU the launch itself has waited.
  */
 #include "dev/cpu/cpucode.h"
-#include "python/kernel/kernel.h"
+#include "python/kernel/boxvalue.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -49,6 +49,8 @@ value_text(const td_type *t, const uint64_t *word)
     PyObject *o, *text;
     td_scalar s;
 
+    if (t->kind == TD_T_BOX)
+        return py_value_get(t, word, NULL);
     memcpy(bits, word, 8);
     if (td_dtype_is_complex((td_dtype)t->dt))
         memcpy(bits + half, word + 1, half);
@@ -205,7 +207,8 @@ failure_text(const td_site *site, const uint64_t *value)
             (long long)value[0]);
     case TD_REPORT_MEMORY:
         return PyUnicode_FromFormat("no memory for an array of %lld bytes", (long long)value[0]);
-    default: return PyUnicode_FromString(site->text ? site->text : "");
+    case TD_REPORT_VALUE: return filled(site, value);
+    default:              return PyUnicode_FromString(site->text ? site->text : "");
     }
 }
 
@@ -222,7 +225,12 @@ failure_class(const td_site *site)
     case TD_REPORT_EMPTY:
     case TD_REPORT_ABSENT:   return PyExc_ValueError;
     case TD_REPORT_DEPTH:    return PyExc_RecursionError;
-    case TD_REPORT_MEMORY:   return PyExc_MemoryError;
+    case TD_REPORT_MEMORY:
+    case TD_REPORT_ROOM:     return PyExc_MemoryError;
+    case TD_REPORT_LOOKUP:   return PyExc_IndexError;
+    case TD_REPORT_KEY:      return PyExc_KeyError;
+    case TD_REPORT_VALUE:    return PyExc_ValueError;
+    case TD_REPORT_CHANGED:  return PyExc_RuntimeError;
     default:                 break;
     }
     return site->object ? py_handle_object(site->object) : PyExc_RuntimeError;
@@ -250,6 +258,42 @@ py_box_drop(py_box *b)
     b->mail->site = 0;
 }
 
+/* A number or str that a failure has told. */
+static PyObject *
+told(const td_type *t, const uint64_t *word)
+{
+    return t->kind == TD_T_BOX ? py_value_get(t, word, NULL)
+                               : py_scalar_object(td_scalar_load((td_dtype)t->dt, word));
+}
+
+/* The exception of several arguments, or KeyError of the key itself. */
+static PyObject *
+error_with(const td_site *site, const uint64_t *value)
+{
+    const char *p = site->kind == TD_REPORT_KEY ? "\2\1" : site->text;
+    PyObject *args = PyList_New(0), *row, *e = NULL;
+    uint32_t k = 0;
+    bool ok = args != NULL;
+
+    while (ok && *p) {
+        size_t n = strcspn(++p, "\2");
+        bool is_value = n == 1 && *p == '\1';
+        PyObject *x = is_value ? told(site->arg[k], value)
+                               : PyUnicode_DecodeUTF8(p, (Py_ssize_t)n, "replace");
+
+        ok = x && PyList_Append(args, x) == 0;
+        Py_XDECREF(x);
+        value += is_value;
+        k += is_value;
+        p += n;
+    }
+    row = ok ? PyList_AsTuple(args) : NULL;
+    e = row ? PyObject_CallObject(failure_class(site), row) : NULL;
+    Py_XDECREF(row);
+    Py_XDECREF(args);
+    return e;
+}
+
 /* The exception of the failure in b, which is taken out; NULL: another exception was raised instead. */
 static PyObject *
 failure(py_box *b)
@@ -265,7 +309,10 @@ failure(py_box *b)
         whole = PyUnicode_FromFormat("%U [%U]", text, place);
     else if (text && place)
         whole = Py_NewRef(kernel ? place : text);
-    if (whole && PyUnicode_GetLength(whole))
+    if (!kernel &&
+        (site->kind == TD_REPORT_RAISE_WITH || (site->kind == TD_REPORT_KEY && site->narg)))
+        e = error_with(site, b->mail->value);
+    else if (whole && PyUnicode_GetLength(whole))
         e = PyObject_CallFunctionObjArgs(failure_class(site), whole, NULL);
     else if (whole)
         e = PyObject_CallFunctionObjArgs(failure_class(site), NULL);

@@ -1,0 +1,199 @@
+"""Lists and dicts whose elements have one type; compiled functions (``treadle.jit``) and Python share them.
+
+    from treadle import njit, typed, types
+    words = typed.Dict.empty(key_type=types.unicode_type, value_type=types.int64)
+
+A ``List()`` or ``Dict()`` without types gets them from what is put in first. Compiled functions make and take both.
+Elements are numbers, strings, arrays, tuples of these, and other typed lists and dicts.
+"""
+
+from collections.abc import MutableMapping, MutableSequence
+
+from . import _core
+
+__all__ = ["Dict", "List"]
+
+_LIST, _DICT = 0, 1
+
+
+class _Known(type):
+    """The class's name for the compiler; its instances have none."""
+
+    @property
+    def _td_name(cls):
+        return f"treadle.typed.{cls.__name__}"
+
+
+class List(_core.Box, metaclass=_Known):
+    """List(iterable=(), lsttype=None): a list of values of one type, which the first value decides.
+
+    lsttype: treadle.types.ListType(…). Indexing and slicing are list's, a slice is a new List. TypeError: a value is
+    of another type; IndexError: there is no such place."""
+
+    def __init__(self, iterable=(), *, lsttype=None):
+        if lsttype is not None:
+            self._make(_LIST, (lsttype.item_type,))
+        self.extend(iterable)
+
+    @staticmethod
+    def empty_list(item_type, allocated=0):
+        """An empty list of values of a type of treadle.types. allocated: taken, and changes nothing."""
+        made = List()
+        made._make(_LIST, (item_type,))
+        return made
+
+    def _typed(self, value):
+        try:
+            self._typename()
+        except TypeError:
+            self._like(_LIST, (value,))
+
+    def insert(self, index, value):
+        """Puts the value before a place; places beyond the ends are the ends."""
+        self._typed(value)
+        n = len(self)
+        self._insert(max(0, index + n) if index < 0 else min(index, n), value)
+
+    def append(self, value):
+        """Puts the value behind all others. TypeError: it is of another type."""
+        self._typed(value)
+        self._insert(len(self), value)
+
+    def extend(self, iterable):
+        """Appends each value."""
+        for value in list(iterable):
+            self.append(value)
+
+    def __getitem__(self, index):
+        if not isinstance(index, slice):
+            return super().__getitem__(index)
+        made = List()
+        for i in range(*index.indices(len(self))):
+            made.append(super().__getitem__(i))
+        return made
+
+    def __setitem__(self, index, value):
+        if not isinstance(index, slice):
+            super().__setitem__(index, value)
+            return
+        now = list(self)
+        now[index] = list(value)
+        self.clear()
+        self.extend(now)
+
+    def __delitem__(self, index):
+        if not isinstance(index, slice):
+            super().__delitem__(index)
+            return
+        for i in sorted(range(*index.indices(len(self))), reverse=True):
+            super().__delitem__(i)
+
+    def __iter__(self):
+        i = 0
+        while i < len(self):
+            yield super().__getitem__(i)
+            i += 1
+
+    def __contains__(self, value):
+        return any(x is value or x == value for x in self)
+
+    def __eq__(self, other):
+        return list(self) == list(other) if isinstance(other, (List, list)) else NotImplemented
+
+    __hash__ = None
+
+    def __lt__(self, other):
+        return list(self) < list(other)
+
+    def __le__(self, other):
+        return list(self) <= list(other)
+
+    def __gt__(self, other):
+        return list(self) > list(other)
+
+    def __ge__(self, other):
+        return list(self) >= list(other)
+
+    def copy(self):
+        """A new list of the same values."""
+        return self[:]
+
+    def sort(self, key=None, reverse=False):
+        """Sorts the values in their place."""
+        now = sorted(self, key=key, reverse=reverse)
+        for i, value in enumerate(now):
+            super().__setitem__(i, value)
+
+    def __repr__(self):
+        return f"[{', '.join(map(repr, self))}]"
+
+    def __reduce__(self):
+        return List, (list(self),)
+
+    index, count, remove, reverse = (getattr(MutableSequence, n) for n in ("index", "count", "remove", "reverse"))
+    pop, __iadd__, __reversed__ = (getattr(MutableSequence, n) for n in ("pop", "__iadd__", "__reversed__"))
+
+
+class Dict(_core.Box, metaclass=_Known):
+    """Dict(other=(), dcttype=None): a dict whose keys have one type and whose values have one, which the first decide.
+
+    dcttype: treadle.types.DictType(…, …). Its order is that in which keys came. TypeError: a key or value is of
+    another type; KeyError: there is no such key."""
+
+    def __init__(self, other=(), *, dcttype=None):
+        if dcttype is not None:
+            self._make(_DICT, (dcttype.key_type, dcttype.value_type))
+        self.update(other)
+
+    @staticmethod
+    def empty(key_type, value_type, n_keys=0):
+        """An empty dict of types of treadle.types. n_keys: taken, and changes nothing."""
+        made = Dict()
+        made._make(_DICT, (key_type, value_type))
+        return made
+
+    def __setitem__(self, key, value):
+        try:
+            self._typename()
+        except TypeError:
+            self._like(_DICT, (key, value))
+        super().__setitem__(key, value)
+
+    def __iter__(self):
+        return iter(self._shown() if len(self) else ())
+
+    def __eq__(self, other):
+        return dict(self.items()) == dict(other.items()) if isinstance(other, (Dict, dict)) else NotImplemented
+
+    __hash__ = None
+
+    def copy(self):
+        """A new dict of the same keys and values."""
+        made = Dict()
+        made.update(self)
+        return made
+
+    def popitem(self):
+        """Takes out the key that came last, and gives it with its value. KeyError: the dict is empty."""
+        if not len(self):
+            raise KeyError("popitem(): dictionary is empty")
+        key = list(self)[-1]
+        return key, self.pop(key)
+
+    def __repr__(self):
+        return f"{{{', '.join(f'{k!r}: {v!r}' for k, v in self.items())}}}"
+
+    def __reduce__(self):
+        return Dict, (dict(self.items()),)
+
+    get, keys, items, values = (getattr(MutableMapping, n) for n in ("get", "keys", "items", "values"))
+    pop, update, setdefault = (getattr(MutableMapping, n) for n in ("pop", "update", "setdefault"))
+    _MutableMapping__marker = MutableMapping._MutableMapping__marker
+
+
+List.empty_list._td_name = "treadle.typed.List.empty_list"
+Dict.empty._td_name = "treadle.typed.Dict.empty"
+MutableSequence.register(List)
+MutableMapping.register(Dict)
+_core.Box()._register(_LIST, List)
+_core.Box()._register(_DICT, Dict)

@@ -1,0 +1,233 @@
+/* try.c - try, except, else and finally of functions.
+ *
+ * What fails within a try's body leaves the block that the body stands in, instead of the function (thread_end).  The
+ * variables that the body assigns go through places at each such point, as at a break.  The report that stands in the
+ * mailbox by then is taken out where an except clause begins; behind a finally without one the function goes on failing.
+ */
+#include "front/infer/box.h"
+
+#include <string.h>
+
+struct trying {
+    trying *up;
+    frame *fr;
+    uint32_t node, depth; /* regions open around the body's block */
+    bool parallel;
+    uint32_t n, *name;
+    place *where;
+    bool *has;
+    td_status st; /* of what a failing place could not do */
+};
+
+static td_hash
+raised_key(walk *w, const trying *t, uint32_t i)
+{
+    return td_hash_u64(join_key(w, t->node, t->name[i]), TD_SYN_Try);
+}
+
+bool
+try_leave(walk *w)
+{
+    trying *t = w->tries;
+    frame *fr = w->fr;
+    td_status st = TD_OK;
+
+    if (!t || t->parallel != w->parallel)
+        return false;
+    w->fr = t->fr;
+    for (uint32_t i = 0; !st && i < t->n; i++) {
+        const thing *x = &w->fr->var[t->name[i]];
+
+        if (!x->type) {
+            join_unbound(w, raised_key(w, t, i));
+            continue;
+        }
+        st = join_add(w, raised_key(w, t, i), x, w->fr->s->root, name_of(w, t->name[i]));
+        if (!st && t->has[i])
+            st = place_set(w, &t->where[i], x);
+    }
+    w->fr = fr;
+    t->st = t->st ? t->st : st;
+    leave(w, t->depth);
+    return true;
+}
+
+/* The body under t; key: a place of the tree that its joins are known by. */
+static td_status protected(walk *w, uint32_t node, uint32_t key, trying *t,
+                           td_status body(walk *w, uint32_t node))
+{
+    td_status st;
+
+    *t = (trying){.up = w->tries, .fr = w->fr, .node = key, .parallel = w->parallel};
+    t->name = assigned_by(w, node, &t->n);
+    t->where = td_alloc(w->mem, (t->n + 1) * sizeof *t->where);
+    t->has = td_alloc(w->mem, t->n + 1);
+    for (uint32_t i = 0; i < t->n; i++) {
+        join *j = join_variable(w, raised_key(w, t, i), t->name[i]);
+
+        t->has[i] = j != NULL;
+        if (j)
+            t->where[i] = place_empty(w, j);
+    }
+    t->depth = w->depth;
+    open_block(w);
+    w->tries = t;
+    st = body(w, node);
+    w->tries = t->up;
+    return st ? st : t->st;
+}
+
+/* The variables as they are where the body failed. */
+static void
+recall(walk *w, const trying *t)
+{
+    for (uint32_t i = 0; i < t->n; i++) {
+        thing *x = &w->fr->var[t->name[i]];
+        join *j = join_get(w, raised_key(w, t, i));
+
+        if (t->has[i])
+            *x = place_get(w, &t->where[i]);
+        else if (j)
+            *x = stand_in(w, j->type);
+    }
+}
+
+static td_status
+check_handlers(walk *w, uint32_t node)
+{
+    uint32_t list = F(node, Try_handlers), h = item_of(w, list, 0),
+             class = F(h, ExceptHandler_type);
+    td_objinfo info = {0};
+    thing x;
+
+    if (count_of(w, list) > 1)
+        return bad(
+            w, item_of(w, list, 1), TD_ERR_TYPE,
+            "a try has one except clause here, for all exceptions: test before which one it is");
+    if (F(h, ExceptHandler_name))
+        return bad(w, h, TD_ERR_TYPE, "the exception has no name here: leave `as %s` out",
+                   name_of(w, F(h, ExceptHandler_name)));
+    if (!class)
+        return TD_OK;
+    TD_TRY(expr(w, class, &x));
+    if (x.type->kind == TD_T_OBJECT)
+        TD_TRY(w->host->describe(w->host->ctx, x.type->object, &info));
+    if (info.kind != TD_OBJ_EXCEPTION || !info.text || strcmp(info.text, "Exception") != 0)
+        return bad(w, class, TD_ERR_TYPE,
+                   "except clauses are for all exceptions here: write `except Exception:`");
+    return TD_OK;
+}
+
+static td_status
+body_of(walk *w, uint32_t node)
+{
+    return stmts(w, F(node, Try_body));
+}
+
+static td_status
+try_except(walk *w, uint32_t node)
+{
+    meeting m = {0};
+    trying t;
+    uint32_t out = w->depth;
+    bool dead;
+
+    if (!count_of(w, F(node, Try_handlers)))
+        return stmts(w, F(node, Try_body));
+    TD_TRY(check_handlers(w, node));
+    m.name = assigned_by(w, node, &m.n);
+    meet_begin(w, node, &m);
+    open_block(w);
+    TD_TRY(protected(w, node, node, &t, body_of));
+    if (!w->dead)
+        TD_TRY(stmts(w, F(node, Try_orelse)));
+    dead = w->dead;
+    if (!dead) {
+        TD_TRY(meet_path(w, node, &m));
+        leave(w, out);
+    }
+    close_region(w);
+    meet_again(w, &m);
+    recall(w, &t);
+    w->dead = false;
+    report_clear(w);
+    TD_TRY(stmts(w, F(item_of(w, F(node, Try_handlers), 0), ExceptHandler_body)));
+    if (!w->dead)
+        TD_TRY(meet_path(w, node, &m));
+    w->dead = w->dead && dead;
+    close_region(w);
+    if (!w->dead)
+        meet_end(w, node, &m);
+    return built(w, node);
+}
+
+/* Does control leave the statements by other ways than their end or a failure? */
+static bool
+leaves(walk *w, uint32_t node)
+{
+    const char *p = td_syntab[kind_of(w, node)].fields;
+    td_syn k = kind_of(w, node);
+
+    if (k == TD_SYN_Return || k == TD_SYN_Break || k == TD_SYN_Continue)
+        return true;
+    if (k == TD_SYN_Lambda || k == TD_SYN_FunctionDef)
+        return false;
+    for (uint32_t at = node + TD_SYN_HEAD; *p; at++) {
+        const char *what = strchr(p, ':') + 1;
+        uint32_t v = field_of(w, at, 0);
+
+        if (*what == 'n' && v && leaves(w, v))
+            return true;
+        for (uint32_t i = 0; *what == 'l' && i < count_of(w, v); i++)
+            if (item_of(w, v, i) && leaves(w, item_of(w, v, i)))
+                return true;
+        p = what[1] ? what + 2 : what + 1;
+    }
+    return false;
+}
+
+static td_status
+try_finally(walk *w, uint32_t node)
+{
+    uint32_t final = F(node, Try_finalbody), out = w->depth;
+    meeting m = {0};
+    trying t;
+    bool dead;
+
+    if (leaves(w, node))
+        return bad(w, node, TD_ERR_TYPE,
+                   "return, break and continue do not leave a try with finally here: set a "
+                   "variable, and leave behind it");
+    m.name = assigned_by(w, node, &m.n);
+    meet_begin(w, final, &m);
+    open_block(w);
+    TD_TRY(protected(w, node, F(node, Try_finalbody), &t, try_except));
+    dead = w->dead;
+    if (!dead) {
+        TD_TRY(meet_path(w, final, &m));
+        leave(w, out);
+    }
+    close_region(w);
+    meet_again(w, &m);
+    recall(w, &t);
+    w->dead = false;
+    TD_TRY(stmts(w, final)); /* on the way out */
+    if (!w->dead)
+        thread_end(w);
+    w->dead = dead;
+    close_region(w);
+    if (dead)
+        return built(w, node);
+    meet_end(w, final, &m);
+    return stmts(w, final);
+}
+
+td_status
+stmt_try(walk *w, uint32_t node)
+{
+    if (!box_may(w))
+        return refuse(w, node);
+    turns_left(w, NULL, "it has a try");
+    recursive_touch(w);
+    return count_of(w, F(node, Try_finalbody)) ? try_finally(w, node) : try_except(w, node);
+}

@@ -1,0 +1,552 @@
+/* boxobject.c - Python objects that hold boxes: treadle.typed's lists and dicts.
+ *
+ * Such an object pins its box, and boxes that can be reached from pinned ones live on.  What else there is of them is
+ * freed once there are twice as many as lived after the last time.  All of it is under the GIL.
+ */
+#include "python/kernel/boxvalue.h"
+
+#include <string.h>
+
+/* py_boxobject - a Python object that holds a box. */
+typedef struct py_boxobject {
+    PyObject_HEAD const td_type *type;
+    td_box *b;
+    PyObject *held;                     /* list: who keeps memory of arrays in the box; or NULL */
+    struct py_boxobject *next, **place; /* of all */
+} py_boxobject;
+
+static struct {
+    PyTypeObject *type;
+    PyObject *classes[5]; /* by kind: treadle.typed's */
+    py_boxobject *first;
+    td_callmem kept; /* boxes of all of them */
+    int64_t n, live; /* boxes made in it, about; after the last look */
+    int running;     /* calls that may hold boxes in their variables alone */
+} all;
+
+/* ---- Python objects with boxes ---- */
+
+bool
+py_is_boxobject(PyObject *o)
+{
+    return all.type && PyObject_TypeCheck(o, all.type);
+}
+
+const td_type *
+py_boxobject_type(PyObject *o)
+{
+    return ((py_boxobject *)o)->type;
+}
+
+td_box *
+py_boxobject_box(PyObject *o)
+{
+    return ((py_boxobject *)o)->b;
+}
+
+PyObject *
+py_boxobject_held(PyObject *o)
+{
+    return ((py_boxobject *)o)->held;
+}
+
+PyObject *
+py_held_at(PyObject *held, uint64_t address)
+{
+    for (Py_ssize_t i = 0; held && i < PyList_Size(held); i++) {
+        PyObject *o = PyList_GetItem(held, i);
+        Py_buffer b;
+        bool here;
+
+        if (PyCapsule_CheckExact(o) || PyObject_GetBuffer(o, &b, PyBUF_FULL_RO) < 0) {
+            PyErr_Clear();
+            continue;
+        }
+        here =
+            b.ndim && b.strides[0] >= 0 && address - (uint64_t)(uintptr_t)b.buf <= (uint64_t)b.len;
+        PyBuffer_Release(&b);
+        if (here)
+            return Py_NewRef(o);
+    }
+    return NULL;
+}
+
+static void keep(const td_type *t, td_box *b, td_callmem *heap, PyObject *held);
+
+/* What the words hold that is the call's stays. */
+static void
+keep_words(const td_type *t, const uint64_t *w, td_callmem *heap, PyObject *held)
+{
+    td_callblock *block;
+
+    if (t->kind == TD_T_BOX) {
+        keep(t, td_box_of(w[0]), heap, held);
+    } else if (t->kind == TD_T_ARRAY && held && (block = td_callmem_find(heap, w[0]))) {
+        PyObject *owner = py_block_owner(block);
+
+        if (owner)
+            (void)PyList_Append(held, owner);
+        Py_XDECREF(owner);
+    }
+    for (uint32_t i = 0; t->kind == TD_T_TUPLE && i < t->n; w += py_value_words(t->item[i++]))
+        keep_words(t->item[i], w, heap, held);
+}
+
+static void
+to_kept(td_box *b)
+{
+    td_box_own(b);
+    b->next = all.kept.boxes;
+    b->place = &all.kept.boxes;
+    if (b->next)
+        b->next->place = &b->next;
+    all.kept.boxes = b;
+    all.n++;
+    b->shared |= 1u << 30;
+}
+
+enum { KEPT = 1 << 30, REACHED = 1 << 29, PINS = (1 << 29) - 1 };
+
+/* A box that is the call's moves to those that live on, and so does what can be reached from it. */
+static void
+keep(const td_type *t, td_box *b, td_callmem *heap, PyObject *held)
+{
+    bool fresh = !(b->shared & KEPT);
+    int64_t n = b->kind == TD_BOX_LIST ? b->n : b->fill;
+
+    if (fresh)
+        to_kept(b);
+    b->shared |= 1u << 31;
+    for (uint32_t part = 0; part < t->n; part++)
+        for (int64_t i = 0; py_value_has_parts(t->item[part]) && i < n; i++) {
+            const uint64_t *e = td_box_at(b, i);
+
+            if (b->kind == TD_BOX_LIST)
+                keep_words(t->item[0], e, heap, held);
+            else if (e[0])
+                keep_words(t->item[part], e + 1 + (part ? b->key : 0), heap, held);
+        }
+}
+
+static void reach(const td_type *t, td_box *b);
+
+static void
+reach_words(const td_type *t, const uint64_t *w)
+{
+    if (t->kind == TD_T_BOX)
+        reach(t, td_box_of(w[0]));
+    for (uint32_t i = 0; t->kind == TD_T_TUPLE && i < t->n; w += py_value_words(t->item[i++]))
+        reach_words(t->item[i], w);
+}
+
+static void
+reach(const td_type *t, td_box *b)
+{
+    int64_t n = b->kind == TD_BOX_LIST ? b->n : b->fill;
+
+    if (b->shared & REACHED)
+        return;
+    b->shared |= REACHED;
+    for (uint32_t part = 0; part < t->n; part++)
+        for (int64_t i = 0; py_value_has_parts(t->item[part]) && i < n; i++) {
+            const uint64_t *e = td_box_at(b, i);
+
+            if (b->kind == TD_BOX_LIST)
+                reach_words(t->item[0], e);
+            else if (e[0])
+                reach_words(t->item[part], e + 1 + (part ? b->key : 0));
+        }
+}
+
+/* Boxes that nobody can reach are freed, where enough have been made since the last time. */
+static void
+sweep(void)
+{
+    if (all.running || all.n <= 2 * all.live + 1000)
+        return;
+    all.n = 0;
+    for (py_boxobject *o = all.first; o; o = o->next)
+        reach(o->type, o->b);
+    for (td_box *b = all.kept.boxes, *next; b; b = next) {
+        next = b->next;
+        if (b->shared & REACHED) {
+            b->shared &= ~(uint32_t)REACHED;
+            all.n++;
+        } else {
+            td_box_drop(b);
+        }
+    }
+    all.live = all.n;
+}
+
+static void
+hold(py_boxobject *o, const td_type *t, td_box *b)
+{
+    o->type = t;
+    o->b = b;
+    if (!(b->shared & KEPT))
+        to_kept(b);
+    b->shared++;
+    o->next = all.first;
+    o->place = &all.first;
+    if (o->next)
+        o->next->place = &o->next;
+    all.first = o;
+}
+
+PyObject *
+py_boxobject_new(const td_type *t, td_box *b)
+{
+    PyTypeObject *class = (PyTypeObject *)all.classes[t->ndim];
+    py_boxobject *o;
+
+    if (!class) {
+        PyObject *m = PyImport_ImportModule("treadle.typed"); /* it tells its classes */
+
+        Py_XDECREF(m);
+        class = (PyTypeObject *)all.classes[t->ndim];
+    }
+    if (!class)
+        return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_TypeError, t->name), NULL);
+    o = (py_boxobject *)PyType_GenericAlloc(class, 0);
+    if (o)
+        hold(o, t, b);
+    return (PyObject *)o;
+}
+
+/* After a call: what its treadle.typed arguments hold lives on. */
+bool
+py_boxobject_keep(PyObject *self, td_callmem *heap)
+{
+    py_boxobject *o = (py_boxobject *)self;
+    bool parts = false;
+
+    for (uint32_t i = 0; i < o->type->n; i++)
+        parts = parts || py_value_has_parts(o->type->item[i]);
+    if (!parts)
+        return true;
+    if (!o->held && !(o->held = PyList_New(0)))
+        return false;
+    keep(o->type, o->b, heap, o->held);
+    return true;
+}
+
+static void
+boxobject_free(PyObject *self)
+{
+    py_boxobject *o = (py_boxobject *)self;
+    PyTypeObject *class = Py_TYPE(self);
+
+    if (o->b) {
+        *o->place = o->next;
+        if (o->next)
+            o->next->place = o->place;
+        o->b->shared--;
+        if (!(o->b->shared & (PINS | 1u << 31))) { /* nobody else can have it */
+            td_box_drop(o->b);
+            all.n--;
+        } else {
+            sweep();
+        }
+    }
+    Py_XDECREF(o->held);
+    ((freefunc)(uintptr_t)PyType_GetSlot(class, Py_tp_free))(self);
+    Py_DECREF(class);
+}
+
+/* ---- methods, of which treadle.typed makes Python's ---- */
+
+/* The box of an object that has none yet, of kind `kind` with such elements. */
+static PyObject *
+begin(py_boxobject *o, int kind, const td_type *const *item, Py_ssize_t n)
+{
+    const td_type *t = td_type_box((uint32_t)kind, item, (uint32_t)n, true);
+    td_box *b;
+
+    if (o->b)
+        return PyErr_SetString(PyExc_ValueError, "its type is known already"), NULL;
+    b = py_value_box(t, &all.kept);
+    if (!b)
+        return PyErr_NoMemory();
+    all.n++;
+    b->shared = KEPT;
+    hold(o, t, b);
+    return Py_NewRef(Py_None);
+}
+
+/* _make(kind, types): its elements' types are treadle.types'. */
+static PyObject *
+box_make(PyObject *self, PyObject *args)
+{
+    PyObject *items;
+    const td_type *item[2];
+    int kind;
+
+    if (!PyArg_ParseTuple(args, "iO!:_make", &kind, &PyTuple_Type, &items))
+        return NULL;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(items) && i < 2; i++) {
+        int r = py_type_of(PyTuple_GetItem(items, i), &item[i]);
+
+        if (r <= 0)
+            return r < 0 ? NULL
+                         : PyErr_Format(PyExc_TypeError, "%R is no type of elements",
+                                        PyTuple_GetItem(items, i));
+    }
+    return begin((py_boxobject *)self, kind, item, PyTuple_Size(items));
+}
+
+/* _like(kind, values): its elements' types are those of the values. */
+static PyObject *
+box_like(PyObject *self, PyObject *args)
+{
+    PyObject *values;
+    const td_type *item[2];
+    int kind;
+
+    if (!PyArg_ParseTuple(args, "iO!:_like", &kind, &PyTuple_Type, &values))
+        return NULL;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(values) && i < 2; i++)
+        if (!(item[i] = py_value_type(PyTuple_GetItem(values, i))))
+            return NULL;
+    return begin((py_boxobject *)self, kind, item, PyTuple_Size(values));
+}
+
+static bool
+is_known(const py_boxobject *o)
+{
+    if (!o->b)
+        PyErr_SetString(PyExc_TypeError, "the type of its elements is not known yet");
+    return o->b != NULL;
+}
+
+static PyObject *
+held_of(py_boxobject *o)
+{
+    if (!o->held)
+        o->held = PyList_New(0);
+    return o->held;
+}
+
+static Py_ssize_t
+box_len(PyObject *self)
+{
+    if (!((py_boxobject *)self)->b)
+        return 0;
+    return (Py_ssize_t)((py_boxobject *)self)->b->n;
+}
+
+static bool
+place_of(py_boxobject *o, PyObject *key, int64_t *at)
+{
+    int64_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
+
+    if (i == -1 && PyErr_Occurred())
+        return false;
+    i += i < 0 ? o->b->n : 0;
+    *at = i;
+    if (i >= 0 && i < o->b->n)
+        return true;
+    PyErr_SetString(PyExc_IndexError, "list index out of range");
+    return false;
+}
+
+/* The element's number of a key; -1: it is not there; -2: exception. */
+static int64_t
+find(py_boxobject *o, PyObject *key)
+{
+    uint64_t w[64];
+
+    td_callmem mem = {0};
+    int64_t at = -2;
+
+    if (py_value_words(o->type->item[0]) <= 64 && held_of(o) &&
+        py_value_put(o->type->item[0], key, w, &mem, o->held))
+        at = td_box_find(o->b, w);
+    td_box_free_all(&mem);
+    return at;
+}
+
+static PyObject *
+box_get(PyObject *self, PyObject *key)
+{
+    py_boxobject *o = (py_boxobject *)self;
+    int64_t at;
+
+    if (!is_known(o))
+        return NULL;
+    if (o->b->kind == TD_BOX_LIST)
+        return place_of(o, key, &at) ? py_value_get(o->type->item[0], td_box_at(o->b, at), self)
+                                     : NULL;
+    at = find(o, key);
+    if (at == -1)
+        PyErr_SetObject(PyExc_KeyError, key);
+    return at < 0 ? NULL
+                  : py_value_get(o->type->item[1], td_box_at(o->b, at) + 1 + o->b->key, self);
+}
+
+static int
+box_set(PyObject *self, PyObject *key, PyObject *value)
+{
+    py_boxobject *o = (py_boxobject *)self;
+    uint64_t w[64], v[64];
+    uint64_t words[2] = {(uint64_t)(uintptr_t)o->b};
+    bool list = o->b && o->b->kind == TD_BOX_LIST, fresh;
+    int64_t at;
+
+    if (!is_known(o) || !held_of(o) || py_value_words(o->type->item[0]) > 64 ||
+        py_value_words(o->type->item[!list]) > 64)
+        return -1;
+    if (list && !place_of(o, key, &at))
+        return -1;
+    if (!value) {
+        if (list) {
+            words[1] = (uint64_t)at;
+            (void)td_box_ask(0, (uint64_t)(uintptr_t)words, TD_ASK_CLOSE);
+            return 0;
+        }
+        at = find(o, key);
+        if (at == -1)
+            PyErr_SetObject(PyExc_KeyError, key);
+        if (at >= 0)
+            td_box_delete(o->b, at);
+        return at < 0 ? -1 : 0;
+    }
+    if (!py_value_put(o->type->item[!list], value, v, &all.kept, o->held))
+        return -1;
+    if (!list) {
+        if (!py_value_put(o->type->item[0], key, w, &all.kept, o->held))
+            return -1;
+        at = td_box_enter(o->b, w, &fresh);
+        if (at < 0)
+            return PyErr_NoMemory(), -1;
+    }
+    memcpy(td_box_at(o->b, at) + (list ? 0 : 1 + o->b->key), v,
+           8 * (size_t)py_value_words(o->type->item[!list]));
+    all.n += !list && py_value_has_parts(o->type->item[0]);
+    sweep();
+    return 0;
+}
+
+static int
+box_has(PyObject *self, PyObject *key)
+{
+    int64_t at = ((py_boxobject *)self)->b ? find((py_boxobject *)self, key) : -1;
+
+    if (at != -2)
+        return at >= 0;
+    PyErr_Clear(); /* what cannot be a key is none */
+    return 0;
+}
+
+/* list: inserts before a place, which is in range. */
+static PyObject *
+box_insert(PyObject *self, PyObject *args)
+{
+    py_boxobject *o = (py_boxobject *)self;
+    uint64_t words[2], v[64];
+    Py_ssize_t at;
+    PyObject *x;
+
+    if (!PyArg_ParseTuple(args, "nO:_insert", &at, &x) || !is_known(o) || !held_of(o) ||
+        py_value_words(o->type->item[0]) > 64 ||
+        !py_value_put(o->type->item[0], x, v, &all.kept, o->held))
+        return NULL;
+    words[0] = (uint64_t)(uintptr_t)o->b;
+    words[1] = (uint64_t)(at < 0 ? 0 : at > o->b->n ? o->b->n : at);
+    if (td_box_ask(0, (uint64_t)(uintptr_t)words, TD_ASK_OPEN) != TD_ASK_OK)
+        return PyErr_NoMemory();
+    memcpy(td_box_at(o->b, (int64_t)words[1]), v, 8 * (size_t)o->b->width);
+    return Py_NewRef(Py_None);
+}
+
+/* A list, dict or set of Python's with the same elements. */
+static PyObject *
+box_shown(PyObject *self, PyObject *unused)
+{
+    py_boxobject *o = (py_boxobject *)self;
+
+    (void)unused;
+    if (!is_known(o))
+        return NULL;
+    return o->b->kind == TD_BOX_LIST ? py_value_list(o->type, o->b, self)
+                                     : py_value_map(o->type, o->b, self);
+}
+
+static PyObject *
+box_clear(PyObject *self, PyObject *unused)
+{
+    uint64_t words[1] = {(uint64_t)(uintptr_t)((py_boxobject *)self)->b};
+
+    (void)unused;
+    if (!words[0])
+        return Py_NewRef(Py_None);
+    if (td_box_ask(0, (uint64_t)(uintptr_t)words, TD_ASK_CLEAR) != TD_ASK_OK)
+        return PyErr_NoMemory();
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *
+box_type_name(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    if (!is_known((py_boxobject *)self))
+        return NULL;
+    return PyUnicode_FromString(((py_boxobject *)self)->type->name);
+}
+
+static PyObject *
+box_register(PyObject *type, PyObject *args)
+{
+    PyObject *class;
+    int kind;
+
+    (void)type;
+    if (!PyArg_ParseTuple(args, "iO:_register", &kind, &class) || kind < 0 || kind > 4)
+        return NULL;
+    Py_XDECREF(all.classes[kind]);
+    all.classes[kind] = Py_NewRef(class);
+    return Py_NewRef(Py_None);
+}
+
+static PyMethodDef methods[] = {
+    {"_make", box_make, METH_VARARGS, NULL},
+    {"_like", box_like, METH_VARARGS, NULL},
+    {"_register", box_register, METH_VARARGS | METH_CLASS, NULL},
+    {"_insert", box_insert, METH_VARARGS, NULL},
+    {"_shown", box_shown, METH_NOARGS, NULL},
+    {"_typename", box_type_name, METH_NOARGS, NULL},
+    {"clear", box_clear, METH_NOARGS, "Takes all elements out."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    PY_SLOT(Py_tp_dealloc, boxobject_free),
+    {Py_tp_methods, methods},
+    PY_SLOT(Py_mp_length, box_len),
+    PY_SLOT(Py_mp_subscript, box_get),
+    PY_SLOT(Py_mp_ass_subscript, box_set),
+    PY_SLOT(Py_sq_contains, box_has),
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "treadle._core.Box",
+    .basicsize = sizeof(py_boxobject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = slots,
+};
+
+void
+py_boxes_run(int by)
+{
+    all.running += by;
+    if (!all.running)
+        sweep();
+}
+
+bool
+py_boxes_init(PyObject *module)
+{
+    all.type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return all.type && PyModule_AddObjectRef(module, "Box", (PyObject *)all.type) == 0;
+}

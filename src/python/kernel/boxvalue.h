@@ -1,0 +1,48 @@
+/* boxvalue.h - lists, dicts, sets and strings between Python and compiled functions: boxvalue.c. */
+#ifndef TD_PYTHON_BOXVALUE_H
+#define TD_PYTHON_BOXVALUE_H
+#include "base/box.h"
+#include "python/kernel/kernel.h"
+
+/* py_boxarg - a list or set of Python's that is an argument. */
+typedef struct py_boxarg {
+    PyObject *o; /* owned */
+    td_box   *b;
+    const td_type *type;
+    td_hash   before; /* hash of its words as they came */
+    int64_t   had;
+} py_boxarg;
+
+/* py_boxes - those of one call.  py_boxes_free. */
+typedef struct py_boxes {
+    td_callmem mem;
+    PyObject  *held; /* list: what keeps arrays in them */
+    uint32_t   n;
+    py_boxarg  arg[PY_LEAVES];
+} py_boxes;
+
+const td_type *py_value_type(PyObject *o); /* of what a list holds; NULL: exception */
+/* o as t, to words; boxes are made in h, and what keeps memory goes to the list held.  False: exception. */
+bool      py_value_put(const td_type *t, PyObject *o, uint64_t *w, td_callmem *h, PyObject *held);
+PyObject *py_value_get(const td_type *t, const uint64_t *w, PyObject *keeper); /* keeper of arrays' memory; NULL: they are copied */
+bool      py_value_has_parts(const td_type *t); /* does it hold boxes or memory of others? */
+uint32_t  py_value_words(const td_type *t);
+td_box   *py_value_box(const td_type *t, td_callmem *h); /* an empty one; NULL: no memory */
+PyObject *py_value_list(const td_type *t, td_box *b, PyObject *keeper); /* a list with b's elements */
+PyObject *py_value_map(const td_type *t, td_box *b, PyObject *keeper);  /* a dict or set */
+td_box   *py_boxes_add(py_boxes **all_of, PyObject *o, const td_type *t); /* NULL: exception */
+bool      py_boxes_reflect(py_boxes *list); /* the arguments become what the function left; ok on NULL */
+void      py_boxes_free(py_boxes *list);    /* ok on NULL */
+
+/* ---- boxobject.c ---- */
+bool      py_is_boxobject(PyObject *o); /* treadle.typed's */
+const td_type *py_boxobject_type(PyObject *o);
+td_box   *py_boxobject_box(PyObject *o);
+PyObject *py_boxobject_new(const td_type *t, td_box *b); /* holds b */
+PyObject *py_boxobject_held(PyObject *o); /* a list, borrowed; NULL: none */
+PyObject *py_held_at(PyObject *held, uint64_t address); /* of a list of arrays that which has the address: a new reference; NULL: none */
+bool      py_boxobject_keep(PyObject *o, td_callmem *heap); /* what it reaches of the call's lives on */
+void      py_boxes_run(int by); /* a call with such arguments begins (1) or ends (-1) */
+bool      py_boxes_init(PyObject *module);
+
+#endif
