@@ -10,6 +10,7 @@ from treadle import LogicError as LogicError
 from treadle import OutOfMemoryError as MemoryError
 from treadle import Stream as _Stream
 from treadle import _DeviceLike
+from treadle.cuda import near_in as near_in
 from typing import Any
 from typing import Self as _Self
 from typing_extensions import disjoint_base as _disjoint_base
