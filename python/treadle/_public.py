@@ -27,10 +27,10 @@ def names(module, more=()):
     return sorted({n for n, v in scope.items() if n[0] != "_" and not _imported(v, module)} | {*more})
 
 
-def dir_of(module):
-    """The __dir__ of a module, by its name."""
+def dir_of(module, more=()):
+    """The __dir__ of a module, by its name; more: names that it makes when they are asked for."""
 
     def __dir__():
-        return names(module)
+        return names(module, more)
 
     return __dir__

@@ -10,6 +10,7 @@ Elements are numbers, strings, arrays, tuples of these, and other typed lists an
 from collections.abc import MutableMapping, MutableSequence
 
 from . import _core
+from ._public import dir_of as _dir_of
 
 __all__ = ["Dict", "List"]
 
@@ -197,3 +198,5 @@ MutableSequence.register(List)
 MutableMapping.register(Dict)
 _core.Box()._register(_LIST, List)
 _core.Box()._register(_DICT, Dict)
+
+__dir__ = _dir_of(__name__)

@@ -1,7 +1,5 @@
 # Written by tools/stubs/write.py from the package itself.
 from collections.abc import Iterator as _Iterator
-from collections.abc import MutableMapping as MutableMapping
-from collections.abc import MutableSequence as MutableSequence
 from typing import Any
 
 class _Type(type): ...

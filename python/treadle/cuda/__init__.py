@@ -7,7 +7,7 @@ Kernels run on the current device: a GPU, or the CPU. docs/numba.md and docs/cup
 from .. import _public, types
 from .._core import Event, OutOfMemoryError, Stream
 from .._cupy import _cuda, _names
-from .._words import near_in
+from .._words import near_in as _near_in
 from ..types import (
     VECTORS,
     bfloat16,
@@ -156,7 +156,7 @@ def __getattr__(name):
         raise AttributeError(_names.refusal("cupy.cuda", name), name=name)
     raise AttributeError(
         f"module 'treadle.cuda' has no attribute '{name}'; docs/numba.md and docs/cupy.md tell what is there"
-        f"{near_in('treadle.cuda', name)}",
+        f"{_near_in('treadle.cuda', name)}",
         name=name,
     )
 

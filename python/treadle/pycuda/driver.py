@@ -6,7 +6,7 @@ Names of compiled code (Module, Function, module_from_file, module_from_buffer) 
 from .. import _core
 from .._core import DeviceAllocation
 from .._public import dir_of as _dir_of
-from .._words import near_in
+from .._words import near_in as _near_in
 from ._driver import _blocks, _enums, _errors, _host, _memory
 from ._driver._contexts import Context, Device, init
 from ._driver._errors import CompileError, Error, LaunchError, LogicError, MemoryError, RuntimeError, refusal
@@ -97,11 +97,11 @@ _CODE = ("Module", "Function", "module_from_file", "module_from_buffer")
 def __getattr__(name):
     """Names of compiled code, when first asked for: their module needs this one."""
     if name not in _CODE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near_in(__name__, name)}", name=name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_near_in(__name__, name)}", name=name)
     from ._driver import _module
 
     globals()[name] = found = getattr(_module, name)
     return found
 
 
-__dir__ = _dir_of(__name__)
+__dir__ = _dir_of(__name__, _CODE)

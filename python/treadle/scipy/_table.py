@@ -70,7 +70,8 @@ class Table:
         except ImportError:
             return _missing(full)
         if not hasattr(there, name) or isinstance(getattr(there, name), types.ModuleType):
-            raise AttributeError(f"neither treadle nor the installed SciPy has {full}")
+            guess = near(name, [*self.status, *dir(there)])
+            raise AttributeError(f"neither treadle nor the installed SciPy has {full}{guess}", name=name)
         return on_host(full, getattr(there, name))
 
 
