@@ -18,8 +18,9 @@ enum {
     TILE =
         1
         << 18, /* elements of a tile of columns at most, where one place and channel are not more */
-    PLACES = 512, /* of a tile, where there are so many */
-    PARTS = 16,   /* sums over the batch that are added up one by one at the end */
+    PLACES = 512,   /* of a tile, where there are so many */
+    PARTS = 16,     /* sums over pieces of the batch, added up at the end: so many at most, */
+    SUMS = 1 << 23, /* of so many elements in all */
 };
 
 /* plan - how a convolution is cut. */
@@ -424,7 +425,8 @@ cut(plan *p)
     p->rows = p->rows < 1 ? 1 : p->rows;
     p->pieces = ceiling(rows, p->rows);
     p->blocks = ceiling(c->channels, p->channels);
-    p->parts = least(PARTS, ceiling(c->batch, p->images));
+    most = SUMS / (c->groups * c->outputs * c->channels * p->taps);
+    p->parts = least(most < 1 ? 1 : least(most, PARTS), ceiling(c->batch, p->images));
 }
 
 static td_status

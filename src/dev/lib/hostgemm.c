@@ -11,17 +11,17 @@
 
 enum {
     ALONE = 1 << 18, /* multiplications below which one thread is quicker */
-    PACK = 24, /* multiplications in whose time the library copies one element of an operand */
-    UNIT =
-        16, /* tiles begin at multiples of it, where the library begins a block of rows or columns of its own */
-    WAVES = 16,      /* tiles a thread at most */
+    PACK = 24,  /* multiplications in whose time the library copies one element of an operand */
+    UNIT = 16,  /* tiles begin at multiples of it, as blocks of the library do */
+    WAVES = 16, /* tiles a thread at most */
     SMALL = 1000000, /* multiplications up to which OpenBLAS reads operands where they lie */
     CALL = 1 << 14,  /* in whose time a tile is begun */
     PART = 2048,     /* of a cut k at least */
     PARTS = 16,
-    LONG = 32,    /* k is cut when it is so many times as long as the longer side of c */
-    MIRROR = 144, /* rows of a tile that is mirrored at least, and */
-    SIDES = 16,   /* tiles a side at most */
+    LITTLE = 1 << 18, /* elements of c up to which that is worth memory for the parts */
+    LONG = 32,        /* k is cut when it is so many times as long as the longer side of c */
+    MIRROR = 144,     /* rows of a tile that is mirrored at least, and */
+    SIDES = 16,       /* tiles a side at most */
 };
 
 /* tiling - rows x columns tiles of each product of the batch. */
@@ -238,8 +238,8 @@ by_parts(const td_gemm *g)
     parts p = {.g = g};
     void *mem;
 
-    if (g->batch != 1 || n < 2 || g->k < LONG * side || td_dtype_is_complex(g->dt) || g->m == 1 ||
-        g->n == 1)
+    if (g->batch != 1 || n < 2 || g->k < LONG * side || g->m * g->n > LITTLE ||
+        td_dtype_is_complex(g->dt) || g->m == 1 || g->n == 1)
         return false;
     each = g->k / n;
     all = (size_t)(g->m * g->n) * size;
