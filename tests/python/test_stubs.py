@@ -70,7 +70,8 @@ def test_the_package_says_that_it_is_typed():
 
 @each_module
 def test_every_public_name_is_in_the_stub(module):
-    missing = {name for name, _ in public(module)} - set(declared(stub(module).body))
+    lent = {n for n, v in public(module) if isinstance(v, types.ModuleType) and v.__name__.startswith("numpy")}
+    missing = {name for name, _ in public(module)} - set(declared(stub(module).body)) - lent
     assert not {name for name in missing if name.isidentifier()}
 
 
