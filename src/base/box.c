@@ -40,22 +40,31 @@ td_box_own(td_box *b)
     b->place = NULL;
 }
 
-void
-td_box_drop(td_box *b)
+static void
+release(td_box *b)
 {
-    if (!b)
-        return;
-    td_box_own(b);
     free(memory(b->data));
     free(memory(b->table));
     free(b);
 }
 
 void
+td_box_drop(td_box *b)
+{
+    if (!b)
+        return;
+    td_box_own(b);
+    release(b);
+}
+
+void
 td_box_free_all(td_callmem *h)
 {
-    while (h->boxes)
-        td_box_drop(h->boxes);
+    for (td_box *b = h->boxes, *next; b; b = next) {
+        next = b->next;
+        release(b);
+    }
+    h->boxes = NULL;
     free(h->texts);
     h->texts = NULL;
     h->ntext = h->captext = 0;
@@ -143,8 +152,10 @@ ask_slice(td_callmem *h, uint64_t *w)
     int64_t first, by, n;
 
     n = slice(b->n, (const int64_t *)&w[1], &first, &by);
-    if (!r || !td_box_room(r, n))
+    if (!r || !td_box_room(r, n)) {
+        td_box_drop(r);
         return TD_ASK_NO_MEMORY;
+    }
     if (by == 1)
         copy_items(r, 0, b, first, n);
     else
@@ -310,8 +321,10 @@ ask_new(td_callmem *h, uint64_t *w)
 {
     td_box *b = td_box_new(h, (td_boxkind)w[0], (uint32_t)w[1], (uint32_t)w[2], w[3]);
 
-    if (!b || !td_box_room(b, (int64_t)w[4] < 4 ? 4 : (int64_t)w[4]))
+    if (!b || !td_box_room(b, (int64_t)w[4] < 4 ? 4 : (int64_t)w[4])) {
+        td_box_drop(b);
         return TD_ASK_NO_MEMORY;
+    }
     w[0] = address(b);
     return TD_ASK_OK;
 }
@@ -323,13 +336,19 @@ ask_copy(td_callmem *h, uint64_t *w)
     td_box *r = like(h, b);
     int64_t n = b->kind == TD_BOX_DICT || b->kind == TD_BOX_SET ? b->fill : b->n;
 
-    if (!r || !td_box_room(r, n))
+    if (!r || !td_box_room(r, n)) {
+        td_box_drop(r);
         return TD_ASK_NO_MEMORY;
+    }
     copy_items(r, 0, b, 0, n);
     r->n = b->n;
     r->fill = b->fill;
+    if (b->mask >= 0 && !td_box_rebuild(r, b->n)) {
+        td_box_drop(r);
+        return TD_ASK_NO_MEMORY;
+    }
     w[0] = address(r);
-    return b->mask < 0 || td_box_rebuild(r, b->n) ? TD_ASK_OK : TD_ASK_NO_MEMORY;
+    return TD_ASK_OK;
 }
 
 static uint64_t
@@ -351,8 +370,10 @@ ask_repeat(td_callmem *h, uint64_t *w)
     int64_t times = (int64_t)w[1] > 0 && b->n ? (int64_t)w[1] : 0, n;
     td_box *r = like(h, b);
 
-    if (__builtin_mul_overflow(b->n, times, &n) || !r || !td_box_room(r, n))
+    if (__builtin_mul_overflow(b->n, times, &n) || !r || !td_box_room(r, n)) {
+        td_box_drop(r);
         return TD_ASK_NO_MEMORY;
+    }
     for (int64_t i = 0, done = 0; i < times; i = done / b->n) { /* doubled each time */
         int64_t m = done == 0 ? b->n : done < n - done ? done : n - done;
 

@@ -293,7 +293,7 @@ add_matrix(const td_gemm *g, uintptr_t to, int64_t ld)
 }
 
 static void
-weight(tile *t, char *sum, char *product_of)
+weight(tile *t, char *sum, uintptr_t product_of)
 {
     const td_conv *c = t->p->c;
     int64_t k = t->channels * t->p->taps, n = t->images * places_of(t);
@@ -304,7 +304,7 @@ weight(tile *t, char *sum, char *product_of)
     copy_outputs(t, false);
     g.a = operand(t, &g.lda);
     g.b = (uintptr_t)t->columns;
-    g.c = (uintptr_t)product_of;
+    g.c = product_of;
     td_hostblas_product(&g);
     add_matrix(&g, weights_of(t, (uintptr_t)sum), c->channels * t->p->taps);
 }
@@ -323,7 +323,7 @@ sizes(const plan *p, int64_t size[3])
 }
 
 static void
-run_tile(const plan *p, tile *t, char *sum, char *product_of)
+run_tile(const plan *p, tile *t, char *sum, uintptr_t product_of)
 {
     switch (p->c->kind) {
     case TD_CONV_FORWARD: forward(t); break;
@@ -356,7 +356,7 @@ run_images(plan *p, int64_t group, int64_t block, int64_t first, int64_t end, in
         for (int64_t k = piece < 0 ? 0 : piece; k < (piece < 0 ? p->pieces : piece + 1); k++) {
             t.row = k * p->rows;
             t.rows = least(p->rows, rows - t.row);
-            run_tile(p, &t, sum, mem + (size[0] + size[1]) * p->size);
+            run_tile(p, &t, sum, (uintptr_t)(mem + (size[0] + size[1]) * p->size));
         }
     }
 }

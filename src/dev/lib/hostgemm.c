@@ -258,7 +258,7 @@ by_parts(const td_gemm *g)
     multiply(&p.part);
     if (p.rest.k != each)
         multiply(&p.rest);
-    if ((double)g->m * (double)g->n * (double)n >= ALONE / 8)
+    if (g->m * g->n * n >= ALONE / 8)
         td_parallel(g->m, add_row, &p);
     else
         for (int64_t i = 0; i < g->m; i++)

@@ -57,7 +57,7 @@ const td_type *box_unify(walk *w, const td_type *a, const td_type *b); /* NULL: 
 const td_type *box_inside(walk *w, const td_type *t);  /* a caller's type, as the function sees it */
 td_status box_outside(walk *w, const td_type *t, const td_type **out); /* and back; fails where an element's type is not known */
 boxsite  *box_site(walk *w, const thing *x);
-thing     box_thing(walk *w, const td_type *t, td_val address);
+thing     box_thing(walk *w, const td_type *t, td_val at);
 /* An empty box of the site of that node; salt tells several of one node apart. */
 td_status box_new(walk *w, td_boxkind which, uint32_t node, uint32_t salt, td_val room, thing *out);
 td_status box_typed(walk *w, const td_type *t, thing *out); /* an empty one of a caller's type */
@@ -131,7 +131,7 @@ td_status text_compare(walk *w, td_syn op, const thing *a, const thing *b, thing
 td_status text_has(walk *w, const thing *b, const thing *x, thing *out);
 td_status text_method(walk *w, const thing *self, const char *name, const call *c, thing *out);
 td_status text_of(walk *w, const thing *x, thing *out); /* str(x) */
-td_status text_number(walk *w, const thing *x, bool whole, thing *out); /* int(x), float(x) */
+td_status text_number(walk *w, const thing *x, bool want_int, thing *out); /* int(x), float(x) */
 td_status text_code(walk *w, const thing *x, thing *out); /* ord(x) */
 td_status text_char(walk *w, const thing *x, thing *out); /* chr(x) */
 td_status text_constant(walk *w, const char *utf8, thing *out);

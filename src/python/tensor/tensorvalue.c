@@ -175,23 +175,18 @@ tolist(PyObject *self, PyObject *unused)
     return r;
 }
 
-/* copy_(src, non_blocking=False): src, on whatever device, broadcast and cast into this storage */
+/* `from`, on whatever device, broadcast and cast into self's storage. */
 static PyObject *
-copy_(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+written(const char *fn, PyObject *self, PyObject *from)
 {
-    static const char *const names[] = {"src", "non_blocking", NULL};
     td_var *v = pt_var(self), *moved = NULL;
-    PyObject *arg[2];
     td_varop x;
+    int ours = pt_operand(from, &x);
     bool ok;
-    int ours;
 
-    if (!py_parse("copy_", names, 1, 2, args, nargs, kwnames, arg))
-        return NULL;
-    ours = pt_operand(arg[0], &x);
     if (!ours)
-        PyErr_Format(PyExc_TypeError, "copy_(): argument must be Tensor, not %R",
-                     (PyObject *)Py_TYPE(arg[0]));
+        PyErr_Format(PyExc_TypeError, "%s(): argument must be Tensor, not %R", fn,
+                     (PyObject *)Py_TYPE(from));
     if (ours <= 0)
         return NULL;
     ok = !x.v || pt_ok(td_var_to_device(x.v, td_array_dev(&v->value), &moved));
@@ -199,6 +194,30 @@ copy_(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
     ok = ok && pt_ok(td_var_store(v, &x));
     td_var_unref(moved);
     return ok ? Py_NewRef(self) : NULL;
+}
+
+/* copy_(src, non_blocking=False) */
+static PyObject *
+copy_(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"src", "non_blocking", NULL};
+    PyObject *arg[2];
+
+    return py_parse("copy_", names, 1, 2, args, nargs, kwnames, arg)
+               ? written("copy_", self, arg[0])
+               : NULL;
+}
+
+/* fill_(value) */
+static PyObject *
+fill_(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"value", NULL};
+    PyObject *arg[1];
+
+    return py_parse("fill_", names, 1, 1, args, nargs, kwnames, arg)
+               ? written("fill_", self, arg[0])
+               : NULL;
 }
 
 static PyObject *
@@ -229,8 +248,8 @@ PyMethodDef pt_value_methods[] = {
      "Nested lists of Python numbers."},
     {"copy_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS,
      "copy_($self, /, src, non_blocking=False)\n--\n\nEvery element becomes src's, broadcast."},
-    {"fill_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS,
-     "fill_($self, value, /)\n--\n\nEvery element becomes value."},
+    {"fill_", PY_FAST(fill_), METH_FASTCALL | METH_KEYWORDS,
+     "fill_($self, /, value)\n--\n\nEvery element becomes value."},
     {"zero_", zero_, METH_NOARGS, "zero_($self, /)\n--\n\nEvery element becomes 0."},
     {NULL, NULL, 0, NULL},
 };
