@@ -8,30 +8,11 @@
 
 #include <string.h>
 
-static td_val
-whole(walk *w, int64_t v)
-{
-    return td_const_int(w->f, TD_I64, v);
-}
-
-static td_val
-length(walk *w, const thing *x)
-{
-    return box_head(w, x, offsetof(td_box, n));
-}
-
-static td_status
-none(thing *out)
-{
-    *out = (thing){.type = td_type_none()};
-    return TD_OK;
-}
-
 td_status
 box_place(walk *w, const thing *x, const thing *key, const char *text, td_val *out)
 {
     thing k = *key;
-    td_val i, n = length(w, x);
+    td_val i, n = box_count(w, x);
 
     TD_TRY(loaded(w, &k));
     if (!is_int(&k))
@@ -39,7 +20,7 @@ box_place(walk *w, const thing *x, const thing *key, const char *text, td_val *o
                    k.type->name);
     i = val_as(w, &k, TD_I64);
     if (!k.nonneg)
-        i = TD_E3(w->f, select, TD_E2(w->f, less, i, whole(w, 0)), TD_E2(w->f, add, i, n), i);
+        i = TD_E3(w->f, select, TD_E2(w->f, less, i, box_whole(w, 0)), TD_E2(w->f, add, i, n), i);
     TD_TRY(must(w, TD_E2(w->f, less, td_cast(w->f, i, TD_U64), td_cast(w->f, n, TD_U64)),
                 TD_REPORT_LOOKUP, text, NULL, 0));
     *out = i;
@@ -56,15 +37,15 @@ box_slice(walk *w, int which, const thing *x, const thing *key, const td_val *mo
     for (int i = 0; i < 3; i++) {
         bool given = !is_none(&key->item[i]);
 
-        in[1 + i] = given ? val_as(w, &key->item[i], TD_I64) : whole(w, 0);
+        in[1 + i] = given ? val_as(w, &key->item[i], TD_I64) : box_whole(w, 0);
         bits |= given ? 1 << i : 0;
     }
     if (bits & 4 && !known_int(&key->item[2], &step))
-        TD_TRY(must(w, TD_E2(w->f, not_equal, in[3], whole(w, 0)), TD_REPORT_VALUE,
+        TD_TRY(must(w, TD_E2(w->f, not_equal, in[3], box_whole(w, 0)), TD_REPORT_VALUE,
                     "slice step cannot be zero", NULL, 0));
     else if (bits & 4 && step == 0)
         return bad(w, w->node, TD_ERR_VALUE, "slice step cannot be zero");
-    in[4] = whole(w, bits);
+    in[4] = box_whole(w, bits);
     for (uint32_t i = 0; i < nmore; i++)
         in[5 + i] = more[i];
     return box_ask(w, which, in, 5 + nmore, words);
@@ -96,7 +77,7 @@ list_assign(walk *w, const thing *x, const thing *key, const thing *value)
         TD_TRY(box_place(w, x, key, "list assignment index out of range", &i));
         return box_put(w, x, BOX_ELEM, box_element(w, x, i), 0, value);
     }
-    TD_TRY(box_new(w, TD_BOX_LIST, w->node, 1, whole(w, 0), &from));
+    TD_TRY(box_new(w, TD_BOX_LIST, w->node, 1, box_whole(w, 0), &from));
     TD_TRY(list_extend(w, &from, value, w->node));
     if (!box_unify(w, x->type, from.type)) {
         /* a typed list's elements are put into it one by one */
@@ -127,14 +108,14 @@ list_append(walk *w, const thing *list, const thing *x)
 
     box_note(w);
     TD_TRY(box_fit(w, list, BOX_ELEM, x, &own));
-    n = length(w, list);
+    n = box_count(w, list);
     room = box_head(w, list, offsetof(td_box, room));
     td_if(w->f, TD_E2(w->f, greater_equal, n, room));
-    TD_TRY(box_ask(w, TD_ASK_ROOM, (td_val[]){list->num.re, TD_E2(w->f, add, n, whole(w, 1))}, 2,
-                   &words));
+    TD_TRY(box_ask(w, TD_ASK_ROOM, (td_val[]){list->num.re, TD_E2(w->f, add, n, box_whole(w, 1))},
+                   2, &words));
     td_end(w->f);
     TD_TRY(box_put(w, list, BOX_ELEM, box_element(w, list, n), 0, &own));
-    box_set_n(w, list, TD_E2(w->f, add, n, whole(w, 1)));
+    box_set_n(w, list, TD_E2(w->f, add, n, box_whole(w, 1)));
     return built(w, w->node);
 }
 
@@ -154,7 +135,7 @@ each(walk *w, const thing *from, uint32_t node,
         return TD_OK;
     }
     TD_TRY(iter_turns(w, &it, node, &n));
-    k = td_for(w->f, whole(w, 0), val_as(w, &n, TD_I64), whole(w, 1));
+    k = td_for(w->f, box_whole(w, 0), val_as(w, &n, TD_I64), box_whole(w, 1));
     w->depth++;
     st = iter_item(w, &it, k, node, &x);
     if (!st)
@@ -167,7 +148,7 @@ each(walk *w, const thing *from, uint32_t node,
 td_status
 box_from(walk *w, td_boxkind which, const thing *it, uint32_t node, thing *out)
 {
-    TD_TRY(box_new(w, which, node, 2, whole(w, 0), out));
+    TD_TRY(box_new(w, which, node, 2, box_whole(w, 0), out));
     return it ? each(w, it, node, which == TD_BOX_SET ? map_add : list_append, out) : TD_OK;
 }
 
@@ -243,12 +224,12 @@ pair(walk *w, const thing *a, const thing *b, td_val k, thing *x, thing *y)
 static td_status
 first_other(walk *w, const thing *a, const thing *b, td_val *at)
 {
-    td_val found = td_slot(w->f, TD_I64, 1), n = length(w, a), m = length(w, b), k, same;
+    td_val found = td_slot(w->f, TD_I64, 1), n = box_count(w, a), m = box_count(w, b), k, same;
     thing x, y;
     td_status st;
 
     td_set(w->f, found, TD_E2(w->f, minimum, n, m));
-    k = td_for(w->f, whole(w, 0), TD_E2(w->f, minimum, n, m), whole(w, 1));
+    k = td_for(w->f, box_whole(w, 0), TD_E2(w->f, minimum, n, m), box_whole(w, 1));
     w->depth++;
     st = pair(w, a, b, k, &x, &y);
     if (!st)
@@ -282,8 +263,8 @@ list_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     }
     box_note(w);
     TD_TRY(first_other(w, &x, &y, &at));
-    n = length(w, &x);
-    m = length(w, &y);
+    n = box_count(w, &x);
+    m = box_count(w, &y);
     both = TD_E2(w->f, less, at, TD_E2(w->f, minimum, n, m));
     if (op == TD_SYN_Eq || op == TD_SYN_NotEq) {
         r = TD_E2(w->f, logical_and, TD_E2(w->f, equal, n, m), TD_E1(w->f, logical_not, both));
@@ -316,15 +297,15 @@ find(walk *w, const thing *list, const thing *x, td_val from, td_val to, bool co
     td_status st;
 
     box_note(w);
-    td_set(w->f, found, whole(w, counts ? 0 : -1));
-    k = td_for(w->f, from, to, whole(w, 1));
+    td_set(w->f, found, box_whole(w, counts ? 0 : -1));
+    k = td_for(w->f, from, to, box_whole(w, 1));
     w->depth++;
     st = box_get(w, list, BOX_ELEM, box_element(w, list, k), 0, &e);
     if (!st)
         st = value_equal(w, &e, x, &same);
     if (!st) {
         td_if(w->f, same);
-        td_set(w->f, found, counts ? TD_E2(w->f, add, td_get(w->f, found), whole(w, 1)) : k);
+        td_set(w->f, found, counts ? TD_E2(w->f, add, td_get(w->f, found), box_whole(w, 1)) : k);
         td_end(w->f);
         if (!counts)
             td_break_if(w->f, same);
@@ -342,8 +323,8 @@ list_has(walk *w, const thing *b, const thing *x, thing *out)
     thing own = *x;
 
     TD_TRY(boxed(w, &own));
-    TD_TRY(find(w, b, &own, whole(w, 0), length(w, b), false, &at));
-    *out = num_val(TD_BOOL, TD_E2(w->f, greater_equal, at, whole(w, 0)));
+    TD_TRY(find(w, b, &own, box_whole(w, 0), box_count(w, b), false, &at));
+    *out = num_val(TD_BOOL, TD_E2(w->f, greater_equal, at, box_whole(w, 0)));
     return built(w, w->node);
 }
 
@@ -354,7 +335,7 @@ append(walk *w, const thing *list, const call *c, int how, thing *out)
 {
     (void)how;
     TD_TRY(list_append(w, list, &c->arg[0]));
-    return none(out);
+    return box_none(out);
 }
 
 static td_status
@@ -362,13 +343,13 @@ extend(walk *w, const thing *list, const call *c, int how, thing *out)
 {
     (void)how;
     TD_TRY(list_extend(w, list, &c->arg[0], c->node));
-    return none(out);
+    return box_none(out);
 }
 
 static td_status
 insert(walk *w, const thing *list, const call *c, int how, thing *out)
 {
-    td_val i, n = length(w, list), words;
+    td_val i, n = box_count(w, list), words;
     thing own;
 
     (void)how;
@@ -377,11 +358,11 @@ insert(walk *w, const thing *list, const call *c, int how, thing *out)
                    c->arg[0].type->name);
     TD_TRY(box_fit(w, list, BOX_ELEM, &c->arg[1], &own));
     i = val_as(w, &c->arg[0], TD_I64);
-    i = TD_E3(w->f, select, TD_E2(w->f, less, i, whole(w, 0)), TD_E2(w->f, add, i, n), i);
-    i = TD_E2(w->f, minimum, TD_E2(w->f, maximum, i, whole(w, 0)), n);
+    i = TD_E3(w->f, select, TD_E2(w->f, less, i, box_whole(w, 0)), TD_E2(w->f, add, i, n), i);
+    i = TD_E2(w->f, minimum, TD_E2(w->f, maximum, i, box_whole(w, 0)), n);
     TD_TRY(box_ask(w, TD_ASK_OPEN, (td_val[]){list->num.re, i}, 2, &words));
     TD_TRY(box_put(w, list, BOX_ELEM, box_element(w, list, i), 0, &own));
-    return none(out);
+    return box_none(out);
 }
 
 static td_status
@@ -392,7 +373,7 @@ pop(walk *w, const thing *list, const call *c, int how, thing *out)
 
     (void)how;
     box_note(w);
-    TD_TRY(must(w, TD_E2(w->f, greater, length(w, list), whole(w, 0)), TD_REPORT_LOOKUP,
+    TD_TRY(must(w, TD_E2(w->f, greater, box_count(w, list), box_whole(w, 0)), TD_REPORT_LOOKUP,
                 "pop from empty list", NULL, 0));
     TD_TRY(box_place(w, list, c->n ? &c->arg[0] : &last, "pop index out of range", &i));
     TD_TRY(box_get(w, list, BOX_ELEM, box_element(w, list, i), 0, out));
@@ -409,18 +390,18 @@ remove_first(walk *w, const thing *list, const call *c, int how, thing *out)
 
     (void)how;
     TD_TRY(boxed(w, &c->arg[0]));
-    TD_TRY(find(w, list, &c->arg[0], whole(w, 0), length(w, list), false, &at));
-    TD_TRY(must(w, TD_E2(w->f, greater_equal, at, whole(w, 0)), TD_REPORT_VALUE,
+    TD_TRY(find(w, list, &c->arg[0], box_whole(w, 0), box_count(w, list), false, &at));
+    TD_TRY(must(w, TD_E2(w->f, greater_equal, at, box_whole(w, 0)), TD_REPORT_VALUE,
                 "list.remove(x): x not in list", NULL, 0));
     TD_TRY(box_ask(w, TD_ASK_CLOSE, (td_val[]){list->num.re, at}, 2, &words));
-    return none(out);
+    return box_none(out);
 }
 
 /* list.index(x, start, stop), and count. */
 static td_status
 index_of(walk *w, const thing *list, const call *c, int counts, thing *out)
 {
-    td_val n = length(w, list), part[2] = {whole(w, 0), n}, at;
+    td_val n = box_count(w, list), part[2] = {box_whole(w, 0), n}, at;
 
     TD_TRY(boxed(w, &c->arg[0]));
     for (uint32_t i = 1; i < c->n; i++) {
@@ -429,12 +410,12 @@ index_of(walk *w, const thing *list, const call *c, int counts, thing *out)
         if (!is_int(&c->arg[i]))
             return bad(w, c->node, TD_ERR_TYPE, "index takes integers as bounds");
         v = val_as(w, &c->arg[i], TD_I64);
-        v = TD_E3(w->f, select, TD_E2(w->f, less, v, whole(w, 0)), TD_E2(w->f, add, v, n), v);
-        part[i - 1] = TD_E2(w->f, minimum, TD_E2(w->f, maximum, v, whole(w, 0)), n);
+        v = TD_E3(w->f, select, TD_E2(w->f, less, v, box_whole(w, 0)), TD_E2(w->f, add, v, n), v);
+        part[i - 1] = TD_E2(w->f, minimum, TD_E2(w->f, maximum, v, box_whole(w, 0)), n);
     }
     TD_TRY(find(w, list, &c->arg[0], part[0], part[1], counts, &at));
     if (!counts)
-        TD_TRY(must(w, TD_E2(w->f, greater_equal, at, whole(w, 0)), TD_REPORT_VALUE,
+        TD_TRY(must(w, TD_E2(w->f, greater_equal, at, box_whole(w, 0)), TD_REPORT_VALUE,
                     is_num(&c->arg[0]) ? "\1 is not in list" : "value not in list", &c->arg[0],
                     is_num(&c->arg[0])));
     *out = num_index(at, true);
@@ -451,7 +432,7 @@ simple(walk *w, const thing *list, const call *c, int how, thing *out)
     (void)c;
     TD_TRY(box_ask(w, asks[how], (td_val[]){list->num.re}, 1, &words));
     if (how < 2)
-        return none(out);
+        return box_none(out);
     *out = box_thing(w, list->type, box_word(w, words, 0, TD_U64));
     return TD_OK;
 }
@@ -480,8 +461,8 @@ sort_by(walk *w, const thing *list, const thing *f, const thing *down, const cal
 
     TD_TRY(box_ask(w, TD_ASK_COPY, (td_val[]){list->num.re}, 1, &words));
     old = box_thing(w, list->type, box_word(w, words, 0, TD_U64));
-    TD_TRY(box_new(w, TD_BOX_LIST, node, 5, length(w, list), &pairs));
-    k = td_for(w->f, whole(w, 0), length(w, list), whole(w, 1));
+    TD_TRY(box_new(w, TD_BOX_LIST, node, 5, box_count(w, list), &pairs));
+    k = td_for(w->f, box_whole(w, 0), box_count(w, list), box_whole(w, 1));
     w->depth++;
     st = box_get(w, list, BOX_ELEM, box_element(w, list, k), 0, &e);
     if (!st)
@@ -515,7 +496,7 @@ sort_by(walk *w, const thing *list, const thing *f, const thing *down, const cal
                                .kw = (const char *[]){"reverse"},
                                .kwarg = (thing *)down},
                        &e));
-    k = td_for(w->f, whole(w, 0), length(w, list), whole(w, 1));
+    k = td_for(w->f, box_whole(w, 0), box_count(w, list), box_whole(w, 1));
     w->depth++;
     st = box_get(w, &pairs, BOX_ELEM, box_element(w, &pairs, k), 0, &e);
     if (!st) {
@@ -546,7 +527,7 @@ sort(walk *w, const thing *list, const call *c, int how, thing *out)
             key = is_none(&c->kwarg[i]) ? NULL : &c->kwarg[i];
         else
             return bad(w, c->node, TD_ERR_TYPE, "sort has no argument %s", c->kw[i]);
-    TD_TRY(none(out));
+    TD_TRY(box_none(out));
     if (!t)
         return box_wait(w, list);
     if (key)
@@ -595,7 +576,7 @@ box_array(walk *w, const thing *list, thing *out)
     if (t->kind != TD_T_NUM || td_dtype_is_complex(t->dt))
         return bad(w, w->node, TD_ERR_TYPE, "a list of %s is no array of numbers", t->name);
     dt = td_dtype_is_float(t->dt) ? TD_F64 : t->dt == TD_U64 ? TD_U64 : TD_I64;
-    n = dim_of(length(w, list));
+    n = dim_of(box_count(w, list));
     *out = array_thing(
         w, td_type_num(dt), 1, &n,
         td_pointer(w->f, td_cast(w->f, box_head(w, list, offsetof(td_box, data)), TD_U64), dt),

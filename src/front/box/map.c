@@ -9,25 +9,6 @@
 
 enum { KEYS, VALUES, ITEMS }; /* what is iterated over */
 
-static td_val
-whole(walk *w, int64_t v)
-{
-    return td_const_int(w->f, TD_I64, v);
-}
-
-static td_val
-length(walk *w, const thing *x)
-{
-    return box_head(w, x, offsetof(td_box, n));
-}
-
-static td_status
-none(thing *out)
-{
-    *out = (thing){.type = td_type_none()};
-    return TD_OK;
-}
-
 /* ---- keys ---- */
 
 /* Floats that are equal have the same words: -0.0 is 0.0. */
@@ -101,7 +82,7 @@ enter(walk *w, const thing *map, const thing *key, td_val *at, td_val *fresh)
     TD_TRY(box_ask(w, TD_ASK_ENTER, (td_val[]){map->num.re, *at}, 2, &words));
     *at = box_word(w, words, 0, TD_I64);
     if (fresh)
-        *fresh = TD_E2(w->f, not_equal, box_word(w, words, 1, TD_I64), whole(w, 0));
+        *fresh = TD_E2(w->f, not_equal, box_word(w, words, 1, TD_I64), box_whole(w, 0));
     return TD_OK;
 }
 
@@ -109,7 +90,7 @@ enter(walk *w, const thing *map, const thing *key, td_val *at, td_val *fresh)
 static td_status
 must_have(walk *w, const thing *key, td_val at)
 {
-    td_val ok = TD_E2(w->f, greater_equal, at, whole(w, 0));
+    td_val ok = TD_E2(w->f, greater_equal, at, box_whole(w, 0));
 
     if (!is_num(key) && !box_is(key, TD_BOX_STR))
         return must(w, ok, TD_REPORT_KEY, "the key is not there", NULL, 0);
@@ -190,7 +171,7 @@ map_has(walk *w, const thing *b, const thing *x, thing *out)
     td_val at;
 
     TD_TRY(find(w, b, x, &own, &at));
-    *out = num_val(TD_BOOL, TD_E2(w->f, greater_equal, at, whole(w, 0)));
+    *out = num_val(TD_BOOL, TD_E2(w->f, greater_equal, at, box_whole(w, 0)));
     return TD_OK;
 }
 
@@ -213,12 +194,12 @@ map_item(walk *w, const thing *x, int part, td_val k, thing *out)
     thing pair[2];
 
     TD_TRY(
-        must(w, TD_E2(w->f, equal, length(w, map), had), TD_REPORT_CHANGED,
+        must(w, TD_E2(w->f, equal, box_count(w, map), had), TD_REPORT_CHANGED,
              set ? "Set changed size during iteration" : "dictionary changed size during iteration",
              NULL, 0));
     td_break_if(w->f, TD_E2(w->f, greater_equal, k, had));
     ptr = box_element(w, map, k);
-    live = TD_E2(w->f, not_equal, box_word(w, ptr, 0, TD_I64), whole(w, 0));
+    live = TD_E2(w->f, not_equal, box_word(w, ptr, 0, TD_I64), box_whole(w, 0));
     TD_TRY(must(w, live, TD_REPORT_CHANGED, "dictionary keys changed during iteration", NULL, 0));
     TD_TRY(box_get(w, map, BOX_ELEM, ptr, 1, &pair[0]));
     if (part != KEYS)
@@ -302,20 +283,20 @@ within(walk *w, const thing *a, const thing *b, td_val *out)
 
     if (box_is(a, TD_BOX_SET)) {
         TD_TRY(box_ask(w, TD_ASK_WITHIN, (td_val[]){a->num.re, b->num.re}, 2, &words));
-        *out = TD_E2(w->f, not_equal, box_word(w, words, 0, TD_I64), whole(w, 0));
+        *out = TD_E2(w->f, not_equal, box_word(w, words, 0, TD_I64), box_whole(w, 0));
         return TD_OK;
     }
     TD_TRY(box_ask(w, TD_ASK_PACK, (td_val[]){a->num.re}, 1, &words));
-    it.item = (thing[]){*a, num_val(TD_I64, length(w, a))};
+    it.item = (thing[]){*a, num_val(TD_I64, box_count(w, a))};
     td_set(w->f, ok, td_const_int(w->f, TD_BOOL, 1));
-    k = td_for(w->f, whole(w, 0), length(w, a), whole(w, 1));
+    k = td_for(w->f, box_whole(w, 0), box_count(w, a), box_whole(w, 1));
     w->depth++;
     st = map_item(w, &it, ITEMS, k, &pair);
     if (!st)
         st = find(w, b, &pair.item[0], &own, &words);
     if (!st) {
         td_set(w->f, ok, td_const_int(w->f, TD_BOOL, 0));
-        td_break_if(w->f, TD_E2(w->f, less, words, whole(w, 0)));
+        td_break_if(w->f, TD_E2(w->f, less, words, box_whole(w, 0)));
         st = value_at(w, b, words, &other);
     }
     if (!st)
@@ -348,8 +329,8 @@ map_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         return bad(w, w->node, TD_ERR_TYPE, "dicts have no order");
     TD_TRY(alike(w, &x, &y, w->node));
     TD_TRY(within(w, &x, &y, &r));
-    n = length(w, &x);
-    m = length(w, &y);
+    n = box_count(w, &x);
+    m = box_count(w, &y);
     less = equal                                ? TD_E2(w->f, equal, n, m)
            : op == TD_SYN_Lt || op == TD_SYN_Gt ? TD_E2(w->f, less, n, m)
                                                 : TD_E2(w->f, less_equal, n, m);
@@ -371,7 +352,7 @@ shown(walk *w, const thing *map, const call *c, int how, thing *out)
     *out = (thing){.type = td_type_iter((uint32_t)(ITER_KEYS + how), type, 2),
                    .item = td_alloc(w->mem, 2 * sizeof *out->item)};
     out->item[0] = *map;
-    out->item[1] = num_val(TD_I64, length(w, map));
+    out->item[1] = num_val(TD_I64, box_count(w, map));
     return TD_OK;
 }
 
@@ -386,7 +367,7 @@ value_or(walk *w, const thing *map, td_val at, const thing *other, bool take, th
     TD_TRY(box_fit(w, map, BOX_VALUE, other, &own));
     j.type = box_elem(w, map, BOX_VALUE);
     p = place_new(w, &j);
-    td_if(w->f, TD_E2(w->f, less, at, whole(w, 0)));
+    td_if(w->f, TD_E2(w->f, less, at, box_whole(w, 0)));
     TD_TRY(place_set(w, &p, &own));
     td_else(w->f);
     TD_TRY(value_at(w, map, at, &found));
@@ -438,9 +419,9 @@ popitem(walk *w, const thing *map, const call *c, int pair, thing *out)
 
     (void)c;
     box_note(w);
-    TD_TRY(must(w, TD_E2(w->f, greater, length(w, map), whole(w, 0)), TD_REPORT_KEY,
+    TD_TRY(must(w, TD_E2(w->f, greater, box_count(w, map), box_whole(w, 0)), TD_REPORT_KEY,
                 pair ? "popitem(): dictionary is empty" : "pop from an empty set", NULL, 0));
-    last = TD_E2(w->f, subtract, box_head(w, map, offsetof(td_box, fill)), whole(w, 1));
+    last = TD_E2(w->f, subtract, box_head(w, map, offsetof(td_box, fill)), box_whole(w, 1));
     ptr = box_element(w, map, last);
     TD_TRY(box_get(w, map, BOX_ELEM, ptr, 1, &x[0]));
     if (pair)
@@ -465,7 +446,7 @@ map_clear(walk *w, const thing *map, const call *c, int how, thing *out)
     (void)c;
     (void)how;
     TD_TRY(box_ask(w, TD_ASK_CLEAR, (td_val[]){map->num.re}, 1, &words));
-    return none(out);
+    return box_none(out);
 }
 
 static td_status
@@ -473,7 +454,7 @@ add(walk *w, const thing *map, const call *c, int how, thing *out)
 {
     (void)how;
     TD_TRY(map_add(w, map, &c->arg[0]));
-    return none(out);
+    return box_none(out);
 }
 
 /* remove (how: it has to be there) and discard. */
@@ -486,10 +467,10 @@ drop(walk *w, const thing *map, const call *c, int how, thing *out)
     TD_TRY(find(w, map, &c->arg[0], &own, &at));
     if (how)
         TD_TRY(must_have(w, &own, at));
-    td_if(w->f, TD_E2(w->f, greater_equal, at, whole(w, 0)));
+    td_if(w->f, TD_E2(w->f, greater_equal, at, box_whole(w, 0)));
     TD_TRY(delete_at(w, map, at));
     td_end(w->f);
-    return none(out);
+    return box_none(out);
 }
 
 static td_status
@@ -509,7 +490,7 @@ changed(walk *w, const thing *map, const call *c, int ask, thing *out)
 
     for (uint32_t i = 0; i < c->n; i++)
         TD_TRY(combine(w, ask, &self, &c->arg[i], true, out));
-    return none(out);
+    return box_none(out);
 }
 
 static td_status
@@ -528,7 +509,7 @@ isdisjoint(walk *w, const thing *map, const call *c, int how, thing *out)
 
     (void)how;
     TD_TRY(combine(w, TD_ASK_MEET, map, &c->arg[0], false, &both));
-    *out = num_val(TD_BOOL, TD_E2(w->f, equal, length(w, &both), whole(w, 0)));
+    *out = num_val(TD_BOOL, TD_E2(w->f, equal, box_count(w, &both), box_whole(w, 0)));
     return TD_OK;
 }
 
@@ -588,7 +569,7 @@ expr_dict(walk *w, uint32_t node, thing *out)
     thing k, v;
 
     TD_TRY(box_here(w, node, "a dict"));
-    TD_TRY(box_new(w, TD_BOX_DICT, node, 0, whole(w, n), out));
+    TD_TRY(box_new(w, TD_BOX_DICT, node, 0, box_whole(w, n), out));
     for (uint32_t i = 0; i < n; i++) {
         if (!item_of(w, keys, i))
             return bad(w, node, TD_ERR_TYPE, "** in a dict is not compiled: use update");
@@ -607,7 +588,7 @@ expr_set(walk *w, uint32_t node, thing *out)
     thing x;
 
     TD_TRY(box_here(w, node, "a set"));
-    TD_TRY(box_new(w, TD_BOX_SET, node, 0, whole(w, count_of(w, list)), out));
+    TD_TRY(box_new(w, TD_BOX_SET, node, 0, box_whole(w, count_of(w, list)), out));
     for (uint32_t i = 0; i < count_of(w, list); i++) {
         TD_TRY(expr(w, item_of(w, list, i), &x));
         w->node = node;

@@ -10,18 +10,6 @@
 
 enum { TEXT_MAX = 4096 }; /* characters of a constant */
 
-static td_val
-whole(walk *w, int64_t v)
-{
-    return td_const_int(w->f, TD_I64, v);
-}
-
-static td_val
-length(walk *w, const thing *x)
-{
-    return box_head(w, x, offsetof(td_box, n));
-}
-
 static const td_type *
 text_type(void)
 {
@@ -65,8 +53,8 @@ text_constant(walk *w, const char *utf8, thing *out)
     ptr = td_local(w->f, TD_U32, n + 1);
     s = (const unsigned char *)utf8;
     for (uint32_t i = 0; i < n; i++)
-        td_store(w->f, ptr, whole(w, i), td_const_int(w->f, TD_U32, next_char(&s)), TD_NONE, 0);
-    TD_TRY(box_ask(w, TD_ASK_TEXT, (td_val[]){td_address(w->f, ptr), whole(w, n)}, 2, &words));
+        td_store(w->f, ptr, box_whole(w, i), td_const_int(w->f, TD_U32, next_char(&s)), TD_NONE, 0);
+    TD_TRY(box_ask(w, TD_ASK_TEXT, (td_val[]){td_address(w->f, ptr), box_whole(w, n)}, 2, &words));
     *out = answer(w, words);
     return built(w, w->node);
 }
@@ -94,7 +82,7 @@ text_item(walk *w, const thing *x, td_val k, thing *out)
 {
     td_val words;
 
-    td_break_if(w->f, TD_E2(w->f, greater_equal, k, length(w, x)));
+    td_break_if(w->f, TD_E2(w->f, greater_equal, k, box_count(w, x)));
     TD_TRY(box_ask(w, TD_ASK_PICK, (td_val[]){x->num.re, k}, 2, &words));
     *out = answer(w, words);
     return built(w, w->node);
@@ -160,9 +148,11 @@ text_has(walk *w, const thing *b, const thing *x, thing *out)
     if (!box_is(&part, TD_BOX_STR))
         return bad(w, w->node, TD_ERR_TYPE, "only a string is in a string, not %s", x->type->name);
     TD_TRY(box_ask(w, TD_ASK_SEARCH,
-                   (td_val[]){a.num.re, part.num.re, whole(w, 0), whole(w, INT64_MAX), whole(w, 0)},
+                   (td_val[]){a.num.re, part.num.re, box_whole(w, 0), box_whole(w, INT64_MAX),
+                              box_whole(w, 0)},
                    5, &words));
-    *out = num_val(TD_BOOL, TD_E2(w->f, greater_equal, box_word(w, words, 0, TD_I64), whole(w, 0)));
+    *out = num_val(TD_BOOL,
+                   TD_E2(w->f, greater_equal, box_word(w, words, 0, TD_I64), box_whole(w, 0)));
     return built(w, w->node);
 }
 
@@ -233,8 +223,8 @@ text_number(walk *w, const thing *x, bool want_int, thing *out)
     td_val words;
 
     TD_TRY(boxed(w, &own));
-    TD_TRY(
-        box_ask(w, TD_ASK_NUMBER, (td_val[]){own.num.re, whole(w, want_int ? 1 : 2)}, 2, &words));
+    TD_TRY(box_ask(w, TD_ASK_NUMBER, (td_val[]){own.num.re, box_whole(w, want_int ? 1 : 2)}, 2,
+                   &words));
     *out = want_int ? num_index(box_word(w, words, 0, TD_I64), false)
                     : num_of(td_type_weak('f'), (td_num){box_word(w, words, 0, TD_F64), TD_NONE});
     return built(w, w->node);
@@ -245,10 +235,10 @@ text_code(walk *w, const thing *x, thing *out)
 {
     td_val data;
 
-    TD_TRY(box_fail_unless(w, TD_E2(w->f, equal, length(w, x), whole(w, 1)), TD_REPORT_VALUE,
+    TD_TRY(box_fail_unless(w, TD_E2(w->f, equal, box_count(w, x), box_whole(w, 1)), TD_REPORT_VALUE,
                            "ord() expected a character", NULL, 0));
     data = td_cast(w->f, box_head(w, x, offsetof(td_box, data)), TD_U64);
-    data = td_load(w->f, td_pointer(w->f, data, TD_U32), whole(w, 0), TD_NONE, 1, 0);
+    data = td_load(w->f, td_pointer(w->f, data, TD_U32), box_whole(w, 0), TD_NONE, 1, 0);
     *out = num_index(td_cast(w->f, data, TD_I64), true);
     return built(w, w->node);
 }
@@ -264,8 +254,8 @@ text_char(walk *w, const thing *x, thing *out)
     TD_TRY(box_fail_unless(
         w, TD_E2(w->f, less, td_cast(w->f, code, TD_U64), td_const_int(w->f, TD_U64, 0x110000)),
         TD_REPORT_VALUE, "chr() arg not in range(0x110000)", NULL, 0));
-    td_store(w->f, ptr, whole(w, 0), td_cast(w->f, code, TD_U32), TD_NONE, 0);
-    TD_TRY(box_ask(w, TD_ASK_TEXT, (td_val[]){td_address(w->f, ptr), whole(w, 1)}, 2, &words));
+    td_store(w->f, ptr, box_whole(w, 0), td_cast(w->f, code, TD_U32), TD_NONE, 0);
+    TD_TRY(box_ask(w, TD_ASK_TEXT, (td_val[]){td_address(w->f, ptr), box_whole(w, 1)}, 2, &words));
     *out = answer(w, words);
     return built(w, w->node);
 }
@@ -317,7 +307,7 @@ argument(walk *w, const call *c, uint32_t i, char takes, td_val *out)
 
     TD_TRY(boxed(w, &x));
     if (takes == 'T' && is_none(&x)) {
-        *out = whole(w, 0);
+        *out = box_whole(w, 0);
         return TD_OK;
     }
     if (takes == 'n' ? !is_int(&x) : !box_is(&x, TD_BOX_STR))
@@ -347,21 +337,21 @@ ask_method(walk *w, size_t row, const thing *self, const call *c, thing *out)
         if (given)
             TD_TRY(argument(w, c, i, methods[row].takes[i], &in[n]));
         else
-            in[n] =
-                methods[row].takes[i] == 'T' ? whole(w, 0) : whole(w, methods[row].more[i - first]);
+            in[n] = methods[row].takes[i] == 'T' ? box_whole(w, 0)
+                                                 : box_whole(w, methods[row].more[i - first]);
         spare = i >= first ? i - first + 1 : 0;
     }
     for (; n < 6 && spare < 3; spare++)
-        in[n++] = whole(w, methods[row].more[spare]);
+        in[n++] = box_whole(w, methods[row].more[spare]);
     TD_TRY(box_ask(w, methods[row].ask, in, n, &words));
     v = box_word(w, words, 0, TD_I64);
     switch (methods[row].gives) {
     case GIVES_TEXT: *out = answer(w, words); break;
     case GIVES_INT:  *out = num_index(v, false); break;
-    case GIVES_BOOL: *out = num_val(TD_BOOL, TD_E2(w->f, not_equal, v, whole(w, 0))); break;
+    case GIVES_BOOL: *out = num_val(TD_BOOL, TD_E2(w->f, not_equal, v, box_whole(w, 0))); break;
     case GIVES_PLACE:
         *out = num_index(v, true);
-        return box_fail_unless(w, TD_E2(w->f, greater_equal, v, whole(w, 0)), TD_REPORT_VALUE,
+        return box_fail_unless(w, TD_E2(w->f, greater_equal, v, box_whole(w, 0)), TD_REPORT_VALUE,
                                "substring not found", NULL, 0);
     default:
         list = box_list_of(w, &elem, c->node);

@@ -136,4 +136,24 @@ td_status text_code(walk *w, const thing *x, thing *out); /* ord(x) */
 td_status text_char(walk *w, const thing *x, thing *out); /* chr(x) */
 td_status text_constant(walk *w, const char *utf8, thing *out);
 
+/* What lists, dicts, sets and strings share. */
+static inline td_val
+box_whole(walk *w, int64_t v)
+{
+    return td_const_int(w->f, TD_I64, v);
+}
+
+static inline td_val
+box_count(walk *w, const thing *x)
+{
+    return box_head(w, x, offsetof(td_box, n));
+}
+
+static inline td_status
+box_none(thing *out)
+{
+    *out = (thing){.type = td_type_none()};
+    return TD_OK;
+}
+
 #endif
