@@ -28,6 +28,7 @@ _REWRITERS = ("slipcover", "typeguard", "beartype")  # modules that add to the i
 
 _found = {}  # id of a code object: its tree
 _files = {}  # name: (text, tree), the file parsed last
+rewritten = {}  # a code object that treadle made of the program's: the program's
 stale = set()  # files that turned out to hold other functions than run
 
 
@@ -48,7 +49,7 @@ def find(fn):
     code = fn.__code__
     known = _found.get(id(code))
     if known is None:
-        known = _search(fn, code)
+        known = _search(fn, rewritten.get(code, code))
         _found[id(code)] = known
         weakref.finalize(code, _found.pop, id(code), None)
     return known

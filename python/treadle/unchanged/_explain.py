@@ -9,6 +9,8 @@ from treadle._observe import _doctor, _findings, _page
 from treadle._observe._seen import Seen
 from treadle._observe._source import short
 
+from . import _loops
+
 LINES = 12  # of each table
 _RUN = ("kernel", "gemm", "sort", "solve", "fourier", "graph", "fill", "copy")
 
@@ -29,6 +31,13 @@ class Explanation:
         if seen.fallbacks:
             yield ("computed by NumPy though an array was treadle's", ("function", "calls", "MB", "ms", "why", "line"),
                    self._fell())  # fmt: skip
+        run, left = _loops.told()
+        if run:
+            yield "loops that ran compiled", ("line", "times", "ms"), [
+                (short(line), n, f"{1e3 * s:.3f}") for line, (n, s) in sorted(run.items(), key=lambda r: -r[1][1])
+            ]  # fmt: skip
+        if left:
+            yield "loops that were left to Python", ("line", "why"), [(short(k), why) for k, why in left.items()]
         if copied := list(self._copied()):
             yield "copies", ("way", "copies", "MB", "ms"), copied
         if compiled := [r for r in self.rows if r["kind"] == "compile"]:

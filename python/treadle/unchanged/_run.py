@@ -9,7 +9,7 @@ import types
 
 import treadle
 
-from . import _imports, install
+from . import _imports, _loops, install
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _RUNNERS = (_HERE, os.path.join(os.path.dirname(_HERE), "__main__.py"), runpy.__file__)
@@ -74,7 +74,7 @@ def _script(path):
         why = f"[Errno {e.errno}] {e.strerror}"
         print(f"{sys.executable}: can't open file {os.path.abspath(path)!r}: {why}", file=sys.stderr)
         raise SystemExit(2) from None
-    code = compile(text, path, "exec", dont_inherit=True)
+    code = _loops.compiled(text, path)
     _processes(path)
     exec(code, _main_module(path).__dict__)
 
@@ -86,7 +86,7 @@ def _code(text):
     sys.path[0] = ""
     keep(text, "<string>")
     _source.texts["<string>"] = text
-    exec(compile(text, "<string>", "exec", dont_inherit=True), _main_module(None).__dict__)
+    exec(_loops.compiled(text, "<string>"), _main_module(None).__dict__)
 
 
 def _module(name):
@@ -105,6 +105,8 @@ def run(kind, what, arguments, device=None, profile=None, explain=None, doctor=N
 
         _profile.whole_program(profile)
     install()
+    if "loops" not in _imports.KEPT:
+        _loops.watch()
     if lazy_clocks is None:
         _imports.wait_at_clocks()
     if explain is not None:

@@ -70,9 +70,20 @@ exact_kinds(const td_type *t)
 const td_type *
 exact_join(const td_type *a, const td_type *b)
 {
-    uint32_t ka = exact_kinds(a), kb = exact_kinds(b);
+    uint32_t ka = exact_kinds(a), kb = exact_kinds(b), both = ka | kb;
 
-    return ka && kb ? td_type_mixed(ka | kb) : NULL;
+    if (!ka || !kb || ((both & EXACT_COMPLEX) && (both & EXACT_ALL_NUMPY)))
+        return NULL;
+    return td_type_mixed(both);
+}
+
+thing
+exact_of_kinds(td_val v, uint32_t kinds, td_val tag)
+{
+    thing x = num_of(td_type_mixed(kinds), td_num_of(v));
+
+    x.tag = tag;
+    return x;
 }
 
 static td_val
@@ -133,6 +144,7 @@ exact_pure(walk *w, thing *x, uint32_t kinds)
                  : dt == TD_F64 ? EXACT_FLOAT
                  : dt == TD_I64 ? EXACT_INT
                                 : EXACT_BOOL;
+    kinds |= (kinds & EXACT_REAL) << EXACT_NUMPY;
     if (x->type->object & ~kinds)
         exact_flag(
             w, TD_E2(w->f, equal, TD_E2(w->f, bitwise_and, x->tag, byte(w, kinds)), byte(w, 0)));
@@ -151,15 +163,20 @@ exact_float(walk *w, thing *x)
         *x = num_convert(w, x, td_type_weak('f'));
 }
 
-/* ---- treadle.exact(f, *numbers): (f's value, is the item Python's?) ---- */
+/* ---- treadle.exact(f, *numbers), exact_arrays: (f's value, is the item Python's?) ---- */
 
-/* A number of an array is Python's in here. */
+/* A number of an array is Python's in here, but where there are arrays. */
 static td_status
 as_python(walk *w, const thing *x, uint32_t node, thing *out)
 {
     char kind;
 
     *out = *x;
+    if (w->exact->numpy) {
+        if (is_num(out))
+            *out = numpy_scalar(w, out);
+        return TD_OK;
+    }
     TD_TRY(loaded(w, out));
     if (!is_num(out) || td_dtype_kind((td_dtype)out->type->dt) == 'u')
         return bad(w, node, TD_ERR_TYPE, "exact takes Python's numbers, not %s", out->type->name);
@@ -177,7 +194,8 @@ check_result(walk *w, const thing *x)
             TD_TRY(check_result(w, &x->item[i]));
         return TD_OK;
     }
-    if (exact_kinds(x->type) || (is_list(x) && exact_list_tells(w)))
+    if (exact_kinds(x->type) || (is_list(x) && exact_list_tells(w)) ||
+        (w->exact->numpy && is_num(x)))
         return TD_OK;
     return bad(w, w->node, TD_ERR_TYPE, "the function returns %s",
                is_list(x) ? "a list that holds other things than real numbers" : x->type->name);
@@ -225,14 +243,15 @@ guarded(walk *w, const call *c, td_hash key, const place *p)
 td_status
 fn_exact(walk *w, const call *c, int number, thing *out)
 {
-    struct guard g = {.bad = td_slot(w->f, TD_BOOL, 1), .depth = w->depth};
+    struct guard g = {.bad = td_slot(w->f, TD_BOOL, 1),
+                      .depth = w->depth,
+                      .numpy = td_intrinsics[number].row};
     td_hash key = join_key(w, c->node, 0);
     join *j = join_get(w, key);
     thing part[2] = {{.type = td_type_none()}};
     place p = {0};
     td_status st;
 
-    (void)number;
     if (w->exact || w->outline || !c->n)
         return bad(w, c->node, TD_ERR_TYPE, "exact stands in no other exact function");
     w->f->libm = true;

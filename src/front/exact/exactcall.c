@@ -149,6 +149,16 @@ absolute(walk *w, const call *c, int number, thing *out)
     TD_TRY(want_args(w, c, "abs", 1, 1));
     if (!is_num(&x))
         return bad(w, c->node, TD_ERR_TYPE, "abs takes a number, not %s", x.type->name);
+    if (is_numpy(&x)) {
+        const thing *from[] = {&c->arg[0]};
+
+        if (x.type->dt == TD_BOOL)
+            return bad(w, c->node, TD_ERR_TYPE, "abs of a bool is left to NumPy");
+        x = numpy_plain(w, &x);
+        TD_TRY(absolute(w, &(call){.node = c->node, .n = 1, .arg = &x}, number, &minus));
+        *out = numpy_like(w, &minus, from, 1);
+        return built(w, c->node);
+    }
     if (is_complex(&x))
         return complex_absolute(w, &x, out);
     if (x.type->dt == TD_F64 && !is_mixed(&x))
@@ -292,9 +302,33 @@ exact_has_rule(int number, const call *c)
     return td_intrinsics[number].fn == fn_minmax && !(c->n == 1 && is_list(c->arg));
 }
 
+/* What Python's functions make of NumPy scalars: of most the same as of its own numbers. */
+static td_status
+without_scalars(walk *w, int number, const call *c)
+{
+    intrinsic_fn *fn = td_intrinsics[number].fn;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        const thing *x = &c->arg[i];
+
+        if (!is_num(x) || !is_numpy(x) || fn == fn_minmax || fn == fn_binary || fn == fn_unary ||
+            fn == fn_compare || fn == fn_truth)
+            continue;
+        if ((fn == fn_abs && !exact_kinds(x->type)) || fn == fn_pow || fn == fn_divmod ||
+            fn == fn_isinstance || fn == fn_is_integer || fn == fn_bit_length ||
+            (fn == fn_round && (c->n > 1 || c->nkw)))
+            return bad(w, c->node, TD_ERR_TYPE, "this function of %s is left to NumPy",
+                       x->type->name);
+        if (fn != fn_abs)
+            c->arg[i] = numpy_number(w, x);
+    }
+    return TD_OK;
+}
+
 td_status
 exact_call(walk *w, int number, const call *c, thing *out)
 {
+    TD_TRY(without_scalars(w, number, c));
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].fn == td_intrinsics[number].fn) {
             if (c->nkw && !rules[i].keywords)
@@ -324,6 +358,8 @@ exact_convert(walk *w, const td_type *t, const call *c, thing *out)
     x = c->n ? c->arg[0] : zero;
     if (t->dt == TD_BOOL)
         return truth(w, &x, out);
+    if (is_numpy(&x))
+        x = numpy_number(w, &x);
     if (!is_num(&x) || (is_complex(&x) && !is_mixed(&x) && t->dt != TD_C128))
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot convert %s", t->name, x.type->name);
     if (t->dt == TD_C128) {

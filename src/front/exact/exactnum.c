@@ -280,7 +280,7 @@ binary_floats(walk *w, td_syn op, thing a, thing b, thing *out)
 td_val
 exact_is_int(walk *w, const thing *x)
 {
-    td_val real_kinds = td_const_int(w->f, TD_U8, EXACT_FLOAT | EXACT_COMPLEX);
+    td_val real_kinds = td_const_int(w->f, TD_U8, EXACT_FLOAT | EXACT_NPFLOAT | EXACT_COMPLEX);
 
     if (!is_mixed(x))
         return td_const_int(w->f, TD_BOOL, is_int(x));
@@ -342,6 +342,8 @@ exact_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     thing x = *a, y = *b;
     bool open = is_open(a) || is_open(b);
 
+    if (is_numpy(a) || is_numpy(b))
+        return numpy_binary(w, op, a, b, out);
     if (is_complex(a) || is_complex(b))
         return complex_binary(w, op, a, b, out);
     if (open && !(is_float(a) && !is_mixed(a)) && !(is_float(b) && !is_mixed(b)))
@@ -374,6 +376,8 @@ exact_unary(walk *w, td_syn op, const thing *a, thing *out)
 {
     thing x = *a;
 
+    if (is_numpy(a))
+        return numpy_unary(w, op, a, out);
     if (is_complex(a))
         return complex_unary(w, op, a, out);
     if (is_open(&x) && op != TD_SYN_Invert) {
@@ -411,6 +415,8 @@ exact_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     thing x = *a, y = *b;
     td_op how = OP_equal;
 
+    if (is_numpy(a) || is_numpy(b))
+        return numpy_compare(w, op, a, b, out);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         how = syns[i] == op ? rows[i] : how;
     if (complex_size(w, how, a, b, out))
@@ -429,10 +435,11 @@ exact_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 td_status
 exact_select(walk *w, const thing *cond, const thing *a, const thing *b, thing *out)
 {
-    uint32_t ka = exact_kinds(a->type), kb = exact_kinds(b->type);
-    const td_type *t = ka && kb ? td_type_mixed(ka | kb) : NULL;
+    const td_type *t = exact_join(a->type, b->type);
     td_val x, y;
 
+    if (a->type == b->type && is_num(a) && !exact_kinds(a->type) && !cond->known)
+        return num_op(w, OP_select, (thing[]){*cond, *a, *b}, 3, out);
     if (!t || !is_num(a) || !is_num(b))
         return bad(w, w->node, TD_ERR_TYPE, "%s and %s do not meet", a->type->name, b->type->name);
     if (cond->known) {

@@ -35,10 +35,15 @@ check_range(walk *w, const char *name, const dim *shape, uint32_t ndim, uint32_t
             const thing *given, uint32_t node, td_val *ok)
 {
     thing value[TD_REPORT_VALUES];
-    uint32_t n = 0, site = site_new(w, TD_REPORT_INDEX, node, name);
+    uint32_t n = 0, site;
 
     *ok = TD_E2(w->f, less, td_cast(w->f, v, TD_U64),
                 td_cast(w->f, dim_val(w, &shape[axis]), TD_U64));
+    if (w->exact) {
+        exact_flag(w, TD_E1(w->f, logical_not, *ok));
+        return built(w, node);
+    }
+    site = site_new(w, TD_REPORT_INDEX, node, name);
     value[n++] = num_int(axis);
     value[n++] = *given;
     for (uint32_t i = 0; i < ndim && n < TD_REPORT_VALUES; i++)

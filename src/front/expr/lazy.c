@@ -1,4 +1,5 @@
 /* lazy.c - array expressions: shapes that broadcast, elements, and the loops that store them. */
+#include "front/infer/exact.h"
 #include "front/infer/lazy.h"
 
 #include <string.h>
@@ -226,6 +227,8 @@ lazy_call(walk *w, int number, const call *c, thing *out)
 td_status
 array_operator(walk *w, intrinsic_fn *fn, td_syn op, const thing *x, uint32_t n, thing *out)
 {
+    if (w->exact)
+        return bad(w, w->node, TD_ERR_TYPE, "what is computed of whole arrays here is left to NumPy");
     return call_row(w, fn, (int)op, x, n, out);
 }
 

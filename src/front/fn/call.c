@@ -404,10 +404,17 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot be called", f->type->name);
     TD_TRY(w->host->describe(w->host->ctx, f->type->object, &info));
     if (w->exact && !(info.kind == TD_OBJ_INTRINSIC && exact_has_rule(info.number, c)) &&
-        !w->host->spelled(w->host->ctx, f->type->object, &spelled))
+        !w->host->spelled(w->host->ctx, f->type->object, &spelled)) {
+        if (w->exact->numpy) /* Python adds NumPy scalars in another way than its own floats */
+            return bad(w, c->node, TD_ERR_TYPE, "%s of NumPy's numbers is Python's alone",
+                       f->type->name);
         TD_TRY(w->host->describe(w->host->ctx, spelled, &info));
+    }
     switch (info.kind) {
     case TD_OBJ_INTRINSIC:
+        if (w->exact && w->exact->numpy &&
+            !w->host->attr(w->host->ctx, f->type->object, "nin", &ufunc))
+            return numpy_ufunc(w, info.number, c, out);
         if (w->exact && !w->host->attr(w->host->ctx, f->type->object, "nin", &ufunc))
             return bad(w, c->node, TD_ERR_TYPE, "%s gives NumPy's numbers", f->type->name);
         return call_ufunc(w, f, info.number, c, out);

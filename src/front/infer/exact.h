@@ -7,6 +7,9 @@
  * loop's turns, so that loops end.  What cannot be kept exact is refused (bad), and nothing is said about the value of
  * an item whose flag is set.
  *
+ * treadle.exact_arrays(f, *arguments) does so for a function that works on arrays, too: their elements are NumPy
+ * scalars, with NumPy's types.  What is written before a flag is set stays written.
+ *
  * Where paths meet with different kinds of numbers the value is mixed: a type whose `object` holds the kinds' bits,
  * and a tag that says which one it is.  It is an int64, a float64 or a complex128 then; ints that a float64 does not
  * hold are flagged when they go in.
@@ -21,6 +24,11 @@ enum {
     EXACT_FLOAT = 4,
     EXACT_NONE = 8,
     EXACT_COMPLEX = 16,
+    EXACT_NUMPY = 5, /* a NumPy scalar's kind is that of Python's, so many bits up */
+    EXACT_NPBOOL = EXACT_BOOL << EXACT_NUMPY,
+    EXACT_NPINT = EXACT_INT << EXACT_NUMPY,     /* int64 */
+    EXACT_NPFLOAT = EXACT_FLOAT << EXACT_NUMPY, /* float64 */
+    EXACT_ALL_NUMPY = EXACT_NPBOOL | EXACT_NPINT | EXACT_NPFLOAT,
     EXACT_REAL = EXACT_BOOL | EXACT_INT | EXACT_FLOAT,
 };
 
@@ -30,6 +38,7 @@ struct guard {
     uint32_t checks; /* places so far that may set it */
     td_val   heap;   /* pointer to words for lists; TD_NONE: none */
     td_val   top;    /* slot: how many are used */
+    bool     numpy;  /* there are arrays, whose elements are NumPy scalars */
 };
 
 /* ---- exact.c ---- */
@@ -38,7 +47,8 @@ void     exact_leave_flagged(walk *w); /* control goes there if it is */
 void     exact_leave(walk *w);               /* it is, and control goes behind f */
 uint32_t exact_turn(walk *w, uint32_t node); /* a loop's turn begins; for exact_turned at its end */
 void     exact_turned(walk *w, uint32_t node, uint32_t before);
-uint32_t exact_kinds(const td_type *t);      /* 0: none of them */
+uint32_t exact_kinds(const td_type *t);      /* 0: none of them; so are NumPy scalars of other dtypes than int64, float64 and bool */
+thing    exact_of_kinds(td_val v, uint32_t kinds, td_val tag); /* tag: where there are several kinds */
 const td_type *exact_join(const td_type *a, const td_type *b); /* NULL: they do not meet */
 td_val   exact_tag(walk *w, const thing *x);
 /* x as dt, whatever kind it is; of a complex number the real part.  whole: ints that a float64 does not hold are
@@ -65,6 +75,23 @@ td_val    exact_is_int(walk *w, const thing *x); /* bool: no float and not compl
 /* r of ints is an int, with no negative zero, and flagged where a float64 may not hold it. */
 td_val    exact_settled(walk *w, td_val r, td_val ints);
 void      exact_domain(walk *w, td_val r, const td_val *x, uint32_t n); /* r: a function of floats x, as math has it */
+
+/* ---- exactnumpy.c: where one of the operands is a NumPy scalar ---- */
+/* Is x a NumPy scalar, or one now and then? */
+static inline bool
+is_numpy(const thing *x)
+{
+    return is_num(x) && ((x->type->object & EXACT_ALL_NUMPY) || !exact_kinds(x->type));
+}
+thing     numpy_scalar(walk *w, const thing *x); /* an array's element x */
+thing     numpy_plain(walk *w, const thing *x);  /* as Python's number of the same value, or numbers of several kinds */
+thing     numpy_number(walk *w, const thing *x); /* the same for scalars of any real dtype */
+thing     numpy_like(walk *w, const thing *x, const thing *const *from, uint32_t n); /* Python's number x as what NumPy makes of it where one of `from` is NumPy's */
+td_status numpy_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status numpy_unary(walk *w, td_syn op, const thing *a, thing *out);
+td_status numpy_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status numpy_store(walk *w, const thing *to, const thing *x, uint32_t node); /* to: an element */
+td_status numpy_ufunc(walk *w, int number, const call *c, thing *out);
 
 /* ---- exactcomplex.c: of operands of which one is complex, or may be ---- */
 static inline bool

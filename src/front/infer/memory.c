@@ -101,6 +101,8 @@ array_load(walk *w, const thing *a, thing *out)
     *out = num_of(e, by_parts(w, v, e) ? td_num_load_parts(w->f, v->base, e->dt, index, v->mask)
                                        : td_num_load(w->f, v->base, e->dt, index, v->mask, 1,
                                                      (int)element_align(v, e)));
+    if (w->exact)
+        *out = numpy_scalar(w, out);
     return built(w, w->node);
 }
 

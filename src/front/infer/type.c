@@ -88,13 +88,12 @@ td_type_weak(char kind)
 const td_type *
 td_type_mixed(uint32_t kinds)
 {
-    enum { BOOL = 1, INT = 2, FLOAT = 4, NONE = 8, COMPLEX = 16, KINDS = 5 };
-    static const char *const names[] = {"bool", "int", "float", "None", "complex"};
-    td_dtype dt = kinds & COMPLEX ? TD_C128
-                  : kinds & FLOAT ? TD_F64
-                  : kinds & INT   ? TD_I64
-                                  : TD_BOOL;
-    char name[60] = "";
+    enum { BOOL = 1, INT = 2, FLOAT = 4, NONE = 8, COMPLEX = 16, KINDS = 8, NUMPY = 5 };
+    static const char *const names[] = {"bool",    "int",        "float",       "None",
+                                        "complex", "numpy.bool", "numpy.int64", "numpy.float64"};
+    uint32_t all = kinds | kinds >> NUMPY;
+    td_dtype dt = all & COMPLEX ? TD_C128 : all & FLOAT ? TD_F64 : all & INT ? TD_I64 : TD_BOOL;
+    char name[100] = "";
 
     switch (kinds) {
     case NONE:    return td_type_none();

@@ -61,6 +61,8 @@ store_to(walk *w, const thing *to, const thing *x, uint32_t node)
 
     if (to->type->kind == TD_T_RECORD)
         own.type = td_type_array(to->type, 0, 'C', to->view->fixed);
+    if (w->exact && own.type->kind == TD_T_ARRAY)
+        return numpy_store(w, &own, x, node);
     return own.type->ndim ? store_view(w, &own, x, node) : array_store(w, &own, x, node);
 }
 
@@ -171,7 +173,7 @@ change_element(walk *w, uint32_t node, bool *done)
     TD_TRY(expr(w, F(node, AugAssign_value), &v));
     w->node = node;
     TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &x, &v, &v));
-    return array_store(w, &to, &v, target);
+    return store_to(w, &to, &v, target);
 }
 
 /* x op= v.  What is read and written again is computed twice: expressions have no effects that would tell. */
@@ -201,7 +203,7 @@ stmt_augassign(walk *w, uint32_t node)
     }
     if (a.type->kind == TD_T_ARRAY) { /* of no axes: its one element */
         TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &a, &b, &r));
-        return array_store(w, &a, &r, target);
+        return store_to(w, &a, &r, target);
     }
     if (a.type->kind == TD_T_TUPLE && b.type->kind == TD_T_TUPLE) {
         uint32_t n = a.type->n + b.type->n;

@@ -260,5 +260,5 @@ bool
 px_init(PyObject *m)
 {
     px.crossover = INT64_MAX;
-    return px_face_init(m) && PyModule_AddFunctions(m, functions) == 0;
+    return px_face_init(m) && px_loops_init(m) && PyModule_AddFunctions(m, functions) == 0;
 }

@@ -124,6 +124,7 @@ bool px_slots_init(void);     /* numpy.ndarray's operators; false: raised */
 bool px_subscript_init(void);
 bool px_method_init(void);
 bool px_face_init(PyObject *module);
+bool px_loops_init(PyObject *m); /* loops.c */
 /* Where a slot's pointer stands in NumPy's type; NULL with an exception: not where it has stood since Python 3.5. */
 void **px_slot_at(PyTypeObject *t, int slot);
 PyObject *px_vectorcall(PyObject *f, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
