@@ -1,5 +1,6 @@
 /* box.c - boxes: their memory, lists, and what compiled code asks for.  Dicts and sets: boxmap.c, strings: boxtext.c. */
 #include "base/boxpart.h"
+#include "base/ufunc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -418,6 +419,17 @@ ask_list(td_callmem *h, td_box *b, uint64_t *w, int64_t which)
     }
 }
 
+static uint64_t
+ask_ufunc(uint64_t *w)
+{
+    double x[2];
+
+    memcpy(x, w, sizeof x);
+    x[0] = td_ufunc_call((int)w[2], x);
+    memcpy(w, x, sizeof *w);
+    return TD_ASK_OK;
+}
+
 uint64_t
 td_box_ask(uint64_t heap, uint64_t words, int64_t which)
 {
@@ -430,6 +442,7 @@ td_box_ask(uint64_t heap, uint64_t words, int64_t which)
         return td_box_room(td_box_of(w[0]), (int64_t)w[1]) ? TD_ASK_OK : TD_ASK_NO_MEMORY;
     case TD_ASK_COPY:  return ask_copy(h, w);
     case TD_ASK_CLEAR: return td_box_clear(td_box_of(w[0]));
+    case TD_ASK_UFUNC: return ask_ufunc(w);
     default:           break;
     }
     if (which < TD_ASK_FIND || which == TD_ASK_SAME)

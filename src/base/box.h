@@ -81,6 +81,7 @@ enum td_boxask {
     TD_ASK_NUMBER,   /* str -> int64, float64; words: 1: int, 2: float are wanted; status 2: it is none */
     TD_ASK_FILL,     /* str, width, character, 0: ljust, 1: rjust, 2: center, 3: zfill */
     TD_ASK_SAME,     /* list, list -> are their elements' words equal? (numbers and str alone) */
+    TD_ASK_UFUNC,    /* float64, float64 (or 0), number -> float64: ufunc.h; of no heap */
     TD_ASKS
 };
 enum { TD_IS_DIGIT, TD_IS_ALPHA, TD_IS_ALNUM, TD_IS_SPACE, TD_IS_UPPER, TD_IS_LOWER };

@@ -55,10 +55,11 @@ class Program:
             return f"({one} {op} {two})"
         if x < 0.86:
             calm = ["abs", "float", "np.abs", "bool"]
-            wild = ["int", "math.sqrt", "math.floor", "np.sqrt", "np.floor", "math.exp", "round"]
+            calm += ["np.exp", "np.sin", "np.arctan"] if r.random() < 0.5 else []
+            wild = ["np.log", "np.sign", "np.isnan", "int", "math.sqrt", "math.floor", "np.sqrt", "np.floor", "math.exp", "round"]
             return f"{r.choice(calm if self.calm else calm + wild)}({one})"
         if x < 0.9:
-            return f"{r.choice(['min', 'max'])}({one}, {two})"
+            return f"{r.choice(['min', 'max', 'np.maximum', 'np.arctan2', 'np.hypot'])}({one}, {two})"
         if x < 0.93:
             return f"-{one}"
         if x < 0.96:

@@ -372,7 +372,7 @@ def test_explain_and_profile(tmp_path):
         "s = 0\nfor i in range(2000):\n    s += x[i]\nz = np.unwrap(x)\nfor i in range(3000):\n    w = np.ones(3) + 1\n"
     )
     path = program(tmp_path, "prog.py", text)
-    status, out, err = run("--explain", "--profile=trace.json", path, cwd=tmp_path, PYTHONPATH=pythonpath())
+    status, out, err = run("--keep", "loops", "--explain", "--profile=trace.json", path, cwd=tmp_path, PYTHONPATH=pythonpath())
     assert (status, out) == (0, "True\n"), err
     assert "what ran where" in err and "prog.py:4" in err, err
     assert "prog.py:7 reads 2000 elements one by one" in err, err

@@ -29,13 +29,20 @@ from . import _imports, _rewrite
 COMPILING = 0.03  # s, about what a loop's compilation takes
 ENTERING = 40e-6  # s, what it takes to hand a loop over
 _TRIALS = 2  # times in a row that compiled code may give up before the loop is left to Python
+_SLOW = 3  # times in a row that it may take longer than Python would have
 _COPY = 4e9  # bytes a second, of arrays that are kept in case compiled code gives up
 _MOST_KEPT = 1 << 31  # bytes of them
 _MOST = 8  # programs of a loop
 _ERRORS = numpy.geterr()
 
+# Of these NumPy's own code is called for single numbers: its last places are not the C library's.
+_UFUNCS = (
+    "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh cbrt "
+    "radians degrees sign arctan2 hypot copysign logaddexp logaddexp2 maximum minimum fmax fmin fmod"
+).split()
+
 _sites = {}  # key: _core.LoopSite
-ran = {}  # key: [times that a loop was handed over, s], of loops that compiled code has run
+ran = {}  # key: [times that compiled code has run the loop, s, times in a row that Python would have taken less]
 
 
 def exact_arrays(f, *arguments):
@@ -210,9 +217,12 @@ def _run(turns):
         return None
     if left is not None:
         turns.end()
-        times = ran.setdefault(site.loop.key, [0, 0.0])
+        took, times = time.perf_counter() - begun, ran.setdefault(site.loop.key, [0, 0.0, 0])
         times[0] += 1
-        times[1] += time.perf_counter() - begun
+        times[1] += took
+        times[2] = times[2] + 1 if took > turns.expected else 0
+        if times[2] > _SLOW:
+            site.dead = "it is no faster compiled"
     return left
 
 
@@ -344,13 +354,15 @@ def _get_code(self, fullname):
 def watch():
     """From now on loops of the program's own files are watched."""
     _core._loops_setup(_sites, _run, COMPILING, ENTERING)
+    for name in _UFUNCS:
+        _core._take_ufunc(getattr(numpy, name))
     builtins.__dict__[_rewrite.LOOP] = _core._loop
     importlib.machinery.SourceFileLoader.get_code = _get_code
 
 
 def told():
     """(times, s) of the loops that ran compiled, by "file:line", and why others were left to Python: {place: why}."""
-    run = {_place(key): tuple(times) for key, times in ran.items()}
+    run = {_place(key): tuple(times[:2]) for key, times in ran.items()}
     left = {_place(k): s.dead for k, s in _sites.items() if s.dead is not None and _place(k) not in run}
     return run, left
 

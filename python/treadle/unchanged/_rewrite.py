@@ -29,11 +29,12 @@ LOOP = PREFIX + "loop"  # in builtins: Turns of a key and the items
 _STATEMENTS = (ast.Assign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Pass, ast.Break, ast.Continue, ast.Return,
                ast.Raise, ast.Assert)  # fmt: skip
 _EXPRESSIONS = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript,
-                ast.Slice, ast.Attribute, ast.Call, ast.Tuple, ast.expr_context, ast.operator, ast.unaryop, ast.boolop,
+                ast.Attribute, ast.Call, ast.Tuple, ast.expr_context, ast.operator, ast.unaryop, ast.boolop,
                 ast.cmpop)  # fmt: skip
 _DOES = (ast.Assign, ast.AugAssign, ast.Break, ast.Return, ast.Raise)
 _NEVER = (ast.In, ast.NotIn, ast.MatMult)
 _EFFECTS = {"print", "input", "open", "exec", "eval", "locals", "globals", "vars", "next", "iter", "setattr", "delattr"}
+_READERS = {"len", "range", "abs", "min", "max", "int", "float", "bool", "round"}  # that write to no argument
 _LOOKS = {"locals", "globals", "vars", "exec", "eval", "dir"}  # functions that see a function's variables
 _CONSTANTS = (int, float, bool, type(None))
 FEW = 8  # a loop over range(n) of at most so many is not worth looking at
@@ -54,19 +55,19 @@ class Loop:
         self.attributes = {n.attr for n in _inside(node) if isinstance(n, ast.Attribute)}
         self.outer = outer.intersection(self.stores) if outer is not None else set(self.stores)
         self.exits = [n for n in _inside(node) if isinstance(n, (ast.Return, ast.Raise))]
+        nodes = list(_inside(node))
+        stored = [n.value for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
+        self._targets = {getattr(v, "id", None) for v in stored}
+        calls = [n for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "id", None) not in _READERS]
+        self._passed = {getattr(a, "id", None) for n in calls for a in n.args}
         self.leaves = any(True for _ in _breaks(node.body))
         self.inner = any(isinstance(n, (ast.For, ast.While)) for s in node.body for n in ast.walk(s))
 
     def written(self, arrays):
         """Those of the names of arrays that the loop may write to."""
-        stored = [n.value for s in self.node.body for n in ast.walk(s)
-                  if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]  # fmt: skip
-        names = {getattr(v, "id", None) for v in stored}
-        calls = any(isinstance(n, ast.Call) and any(getattr(a, "id", None) in arrays for a in n.args)
-                    for s in self.node.body for n in ast.walk(s))  # fmt: skip
-        if calls or not names <= set(arrays) or names & set(self.stores):
-            return arrays  # through views, or by functions
-        return [n for n in arrays if n in names]
+        if not self._targets <= set(arrays) or self._targets & set(self.stores) or self._passed & set(arrays):
+            return arrays if self._targets or self._passed else []  # through views, or by functions
+        return [n for n in arrays if n in self._targets]
 
     def text(self, params, fresh, bools, results, items):
         """The source of a function that runs the loop from where it is. params: its arguments; fresh: variables

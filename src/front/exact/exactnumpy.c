@@ -4,6 +4,8 @@
  * that paths on which a variable is now Python's, now NumPy's meet, and what comes out has the type that NumPy gives.
  * Scalars of other dtypes are numbers of these.  What NumPy warns of, divisions by zero and ints that wrap, is flagged.
  */
+#include "base/box.h"
+#include "base/ufunc.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
@@ -352,40 +354,86 @@ numpy_store(walk *w, const thing *to, const thing *x, uint32_t node)
 
 /* ---- ufuncs ---- */
 
-/* Functions of which NumPy's value for a number is IEEE's, and so ours. */
+/* Functions of which NumPy's value for a float is IEEE's, and so ours. */
 static bool
 is_settled(td_op op)
 {
     return op == OP_sqrt || op == OP_floor || op == OP_ceil || op == OP_trunc || op == OP_rint ||
-           op == OP_fabs;
+           op == OP_fabs || op == OP_square || op == OP_isnan || op == OP_isinf || op == OP_isfinite;
+}
+
+/* NumPy's own loop over n floats. */
+static td_val
+ask_numpy(walk *w, td_op op, const td_val *x, uint32_t n)
+{
+    td_val words = td_local(w->f, TD_U64, 3), zero = td_const_int(w->f, TD_U64, 0);
+
+    for (uint32_t i = 0; i < 2; i++)
+        td_store(w->f, words, td_const_int(w->f, TD_I64, i),
+                 i < n ? td_bitcast(w->f, x[i], TD_U64) : zero, TD_NONE, 0);
+    td_store(w->f, words, td_const_int(w->f, TD_I64, 2), td_const_int(w->f, TD_U64, op), TD_NONE,
+             0);
+    td_ask(w->f, zero, td_address(w->f, words), td_const_int(w->f, TD_I64, TD_ASK_UFUNC));
+    return td_bitcast(w->f, td_load(w->f, words, td_const_int(w->f, TD_I64, 0), TD_NONE, 1, 0),
+                      TD_F64);
+}
+
+/* A Python number as the NumPy scalar of its value. */
+static thing
+as_numpy(walk *w, const thing *x)
+{
+    return exact_of_kinds(exact_raw(w, x, (td_dtype)x->type->dt, false),
+                          exact_kinds(x->type) << EXACT_NUMPY,
+                          TD_E2(w->f, left_shift, exact_tag(w, x), byte(w, EXACT_NUMPY)));
+}
+
+/* A row of ops.def over floats. */
+static td_status
+ufunc_row(walk *w, td_op op, const call *c, thing *out)
+{
+    td_val v[2], r;
+    bool any = false;
+    thing x;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        any = any || c->arg[i].type->dt == TD_F64;
+    if (c->n != (uint32_t)td_optab[op].arity || c->n > 2 ||
+        !(td_ufunc_is_set(op, (int)c->n) || is_settled(op)) ||
+        (!any && (c->n > 1 || op == OP_square || op == OP_floor || op == OP_ceil || op == OP_trunc)))
+        return bad(w, c->node, TD_ERR_TYPE, "this ufunc is left to NumPy");
+    for (uint32_t i = 0; i < c->n; i++) {
+        x = numpy_plain(w, &c->arg[i]);
+        exact_float(w, &x);
+        v[i] = val_as(w, &x, TD_F64);
+    }
+    r = is_settled(op) ? td_emit(w->f, op, v) : ask_numpy(w, op, v, c->n);
+    if (td_op_result(op, TD_F64) == TD_BOOL) {
+        x = num_val(TD_BOOL, r);
+    } else {
+        exact_domain(w, r, v, c->n);
+        x = num_of(td_type_weak('f'), td_num_of(r));
+    }
+    *out = as_numpy(w, &x);
+    return built(w, c->node);
 }
 
 td_status
 numpy_ufunc(walk *w, int number, const call *c, thing *out)
 {
     const td_intrinsic_row *row = &td_intrinsics[number];
-    bool absolute = row->fn == fn_abs;
     thing x, r;
 
-    if (c->n != 1 || c->nkw || !is_num(&c->arg[0]) || !exact_kinds(c->arg[0].type) ||
-        is_complex(&c->arg[0]) || is_bool(&c->arg[0]) ||
-        !(absolute || (row->fn == fn_math && is_settled((td_op)row->row))))
+    for (uint32_t i = 0; i < c->n; i++)
+        if (!is_num(&c->arg[i]) || !exact_kinds(c->arg[i].type) || is_complex(&c->arg[i]) ||
+            is_bool(&c->arg[i]) || (exact_kinds(c->arg[i].type) & EXACT_NONE))
+            return bad(w, c->node, TD_ERR_TYPE, "this ufunc of %s is left to NumPy",
+                       c->arg[i].type->name);
+    if (row->fn == fn_row && !c->nkw)
+        return ufunc_row(w, (td_op)row->row, c, out);
+    if (row->fn != fn_abs || c->n != 1 || c->nkw)
         return bad(w, c->node, TD_ERR_TYPE, "this ufunc is left to NumPy");
     x = numpy_plain(w, &c->arg[0]);
-    if (absolute) {
-        TD_TRY(exact_call(w, number, &(call){.node = c->node, .n = 1, .arg = &x}, &r));
-    } else if (x.type->dt != TD_F64) {
-        return bad(w, c->node, TD_ERR_TYPE, "this ufunc of ints is left to NumPy");
-    } else {
-        td_val v;
-
-        exact_float(w, &x);
-        v = val_as(w, &x, TD_F64);
-        r = num_of(td_type_weak('f'), td_num_of(td_emit(w->f, (td_op)row->row, &v)));
-        exact_domain(w, r.num.re, &v, 1);
-    }
-    *out = exact_of_kinds(exact_raw(w, &r, (td_dtype)r.type->dt, false),
-                          exact_kinds(r.type) << EXACT_NUMPY,
-                          TD_E2(w->f, left_shift, exact_tag(w, &r), byte(w, EXACT_NUMPY)));
-    return built(w, w->node);
+    TD_TRY(exact_call(w, number, &(call){.node = c->node, .n = 1, .arg = &x}, &r));
+    *out = as_numpy(w, &r);
+    return built(w, c->node);
 }

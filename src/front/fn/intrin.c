@@ -274,6 +274,14 @@ row_named(const char *prefix, const char *name)
     return -1;
 }
 
+int
+td_intrinsic_op(const char *ufunc)
+{
+    int row = row_named("numpy", ufunc);
+
+    return row >= 0 && td_intrinsics[row].fn == fn_row ? td_intrinsics[row].row : -1;
+}
+
 /* A method is a row under its class's name, whose first argument is the value. */
 /* Is it a method of Python's lists that changes them? */
 static bool

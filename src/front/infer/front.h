@@ -167,5 +167,6 @@ td_status td_front(const td_source *s, const td_host *host, const td_type *const
 
 /* The names of intrinsics ("math.sin", "cuda.grid"): number -> space-separated Python names; NULL beyond the last. */
 const char *td_intrinsic(int number);
+int td_intrinsic_op(const char *ufunc); /* the row of ops.def that numpy.<ufunc> is, a td_op; -1: none */
 
 #endif
