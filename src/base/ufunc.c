@@ -4,7 +4,7 @@
 static struct {
     td_ufunc_loop *loop;
     void *data;
-    int   nin;
+    int nin;
 } loops[TD_UFUNCS];
 
 void

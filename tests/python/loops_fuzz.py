@@ -56,7 +56,18 @@ class Program:
         if x < 0.86:
             calm = ["abs", "float", "np.abs", "bool"]
             calm += ["np.exp", "np.sin", "np.arctan"] if r.random() < 0.5 else []
-            wild = ["np.log", "np.sign", "np.isnan", "int", "math.sqrt", "math.floor", "np.sqrt", "np.floor", "math.exp", "round"]
+            wild = [
+                "np.log",
+                "np.sign",
+                "np.isnan",
+                "int",
+                "math.sqrt",
+                "math.floor",
+                "np.sqrt",
+                "np.floor",
+                "math.exp",
+                "round",
+            ]
             return f"{r.choice(calm if self.calm else calm + wild)}({one})"
         if x < 0.9:
             return f"{r.choice(['min', 'max', 'np.maximum', 'np.arctan2', 'np.hypot'])}({one}, {two})"

@@ -308,6 +308,77 @@ CASES = {
         """,
         0,
     ),
+    "members": (
+        """
+        class Wave:
+            dt = 0.25
+            def __init__(self, n):
+                self.x, self.v, self.c = np.linspace(0, 1, n), np.zeros(n), 0.5
+            def push(self):
+                for i in range(1, len(self.x) - 1):
+                    self.v[i] += self.c * (self.x[i - 1] - 2 * self.x[i] + self.x[i + 1])
+            def drift(self):
+                for i in range(len(self.x)):
+                    self.x[i] += self.dt * self.v[i]
+        class Odd(Wave):
+            @property
+            def c(self):
+                return 2.0
+            @c.setter
+            def c(self, value):
+                pass
+        for kind in (Wave, Odd):
+            w = kind(n)
+            for _ in range(3):
+                w.push()
+                w.drift()
+            show(math.fsum(w.x), math.fsum(w.v))
+        """,
+        1,
+    ),
+    "unpacked": (
+        """
+        image = rng.randint(0, 256, (100, 120, 3)).astype(np.uint8)
+        def grey(image):
+            h, w, _ = image.shape
+            out = np.zeros((h, w), np.uint8)
+            for i in range(h):
+                for j in range(w):
+                    r, g, b = image[i, j]
+                    out[i, j] = int(0.299 * r + 0.587 * g + 0.114 * b)
+            return out
+        print(grey(image).tolist()[::17], grey(image).sum())
+        try:
+            for i in range(200):
+                p, q = m[i % 7, : 2 + i // 150]
+        except ValueError as e:
+            show(i, e)
+        try:
+            for i in range(100):
+                p, q = image[i, i]
+        except ValueError as e:
+            show(i, e)
+        """,
+        1,
+    ),
+    "ufuncs": (
+        """
+        for i in range(n):
+            c[i] = np.exp(-a[i]) + np.sin(b[i]) * np.log(a[i] + 1) + np.arctan2(a[i], b[i]) - np.maximum(a[i], 0.5)
+            if np.isnan(c[i]) or np.sign(c[i]) < 0:
+                c[i] = np.tanh(i * 1e-3) + np.floor(c[i]) + np.power(2.0, 3)
+        print(c.tobytes().hex()[::37])
+        for i in range(n):
+            c[i] = np.exp(-a[i]) + np.sin(b[i]) * np.cosh(a[i] + 1) + np.arctan2(a[i], b[i]) - np.minimum(a[i], i)
+        print(c.tobytes().hex()[::37])
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            for i in range(n):
+                c[i] = np.log(a[i] - 1e-4)
+        print([str(w.message) for w in told], c.tobytes().hex()[::37])
+        """,
+        1,
+    ),
     "scopes": (
         """
         class Walker:

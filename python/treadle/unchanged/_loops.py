@@ -64,13 +64,18 @@ class _Plan:
     """What a loop's names stand for in a namespace where it has begun.
 
     numbers, arrays: names of the arguments; bools: those of `numbers` that are Python's bools; fresh: variables that
-    have no value yet; results: those that the loop may change; objects: functions, modules and the like, by name."""
+    have no value yet; results: those that the loop may change; objects: functions, modules and the like, by name;
+    members: {(name, attribute): argument}, of objects of the program's."""
 
     def __init__(self, loop, space):
-        self.numbers, self.arrays, self.bools, self.fresh, self.objects = [], [], [], [], {}
+        self.numbers, self.arrays, self.bools, self.fresh = [], [], [], []
+        self.objects, self.members, self.values = {}, {}, {}
         for name in dict.fromkeys([*loop.stores, *loop.loads]):
             value = space.get(name, ...)
-            if value is not ...:
+            if name in loop.members and name not in loop.bare and name not in loop.stores and _is_plain_object(value):
+                for attribute in loop.members[name]:
+                    self._member(name, value, attribute)
+            elif value is not ...:
                 self._take(name, value, name in loop.stores)
             elif name not in loop.stores:
                 raise Refused(f"{name} has no value")
@@ -82,8 +87,17 @@ class _Plan:
                 raise Refused(f"{name}, an array, is set by the loop and used after it")
         self.params = [*self.numbers, *self.arrays]
 
+    def _member(self, name, o, attribute):
+        """An attribute that the loop does not set: its value, where that stands in the object."""
+        known, of_class = getattr(o, "__dict__", {}), getattr(type(o), attribute, None)
+        if attribute not in known or hasattr(type(of_class), "__set__"):
+            raise Refused(f"{name}.{attribute} is no plain attribute of a {type(o).__name__}")
+        argument = self.members[name, attribute] = f"_td_{name}_{attribute}"
+        self._take(argument, known[attribute], True)
+
     def _take(self, name, value, stored):
         kind = type(value)
+        self.values[name] = value
         if kind is bool:
             self.bools.append(name)
             self.numbers.append(name)
@@ -97,6 +111,14 @@ class _Plan:
             self.objects[name] = value
         else:
             raise Refused(f"{name} is {'an array of ' + str(value.dtype) if kind is numpy.ndarray else kind.__name__}")
+
+
+def _is_plain_object(o):
+    """Is it an instance of a class of the program's, whose attributes are what they seem?"""
+    kind = type(o)
+    return kind.__module__ not in ("builtins", "numpy") and kind.__getattribute__ is object.__getattribute__ and not (
+        callable(o) or isinstance(o, (types.ModuleType, numpy.ndarray, numpy.generic))
+    )  # fmt: skip
 
 
 class _Same:
@@ -184,7 +206,7 @@ class _Program:
 
     def __init__(self, loop, plan, items):
         params = [*_rewrite.LEAD[items], *plan.params]
-        text = loop.text(params, plan.fresh, plan.bools, plan.results, items)
+        text = loop.text(params, plan.fresh, plan.bools, plan.results, items, plan.members)
         hot = define(text, "hot", **plan.objects)
         names = ", ".join(params)
         text = f"def loop({names}):\n    return _exact(_f, {names})\n"
@@ -262,10 +284,10 @@ def _compiled(site, space, rest, expected):
     if _warnings_matter() or (items is None and threading.active_count() > 1):  # a thread may change what it waits for
         return None
     plan = _Plan(loop, space)
-    values = [space.get(n) for n in plan.params]
+    values = [plan.values[n] for n in plan.params]
     arrays = values[len(plan.numbers) :]
     program = _program(site, plan, items, [*(lead if items == "_td_array" else []), *arrays], values)
-    written = [space.get(n) for n in loop.written(plan.arrays)]
+    written = [plan.values[n] for n in loop.written(plan.arrays)]
     nbytes = sum(a.nbytes for a in written)
     if program.gave_up >= _TRIALS or nbytes > _MOST_KEPT or nbytes / _COPY > expected / 4:
         return None
@@ -293,7 +315,7 @@ def _program(site, plan, items, arrays, values):
         if (type(n) is str and n in loop.outer) or (type(n) is _Cell and n in loop.stores):
             raise Refused(f"it changes {n}, which a function reads that it calls")
     kinds = [type(v) for v in values[: len(plan.numbers)]]
-    key = (items, *kinds, *map(_array_key, arrays), *plan.fresh, *constants)
+    key = (items, *plan.params, *kinds, *map(_array_key, arrays), *plan.fresh, *constants)
     program = site.programs.get(key)
     if program is None:
         if len(site.programs) >= _MOST:

@@ -43,7 +43,8 @@ FEW = 8  # a loop over range(n) of at most so many is not worth looking at
 class Loop:
     """A loop of the program's text that may be compiled.
 
-    key; node: its tree; loads, stores: names, in order; attributes: names of attributes; exits: the returns and raises
+    key; node: its tree; loads, stores: names, in order; attributes: names of attributes; members: {name: attributes
+    that are read of it}; bare: names that are read otherwise, too; exits: the returns and raises
     in it; leaves: does break leave it? inner: are there loops in it? private: names that it stores and nothing outside
     of it reads; outer: those that it stores and functions may read."""
 
@@ -53,6 +54,13 @@ class Loop:
         self.stores = list(dict.fromkeys(n.id for n in names if isinstance(n.ctx, ast.Store)))
         self.loads = list(dict.fromkeys(n.id for n in names if isinstance(n.ctx, ast.Load)))
         self.attributes = {n.attr for n in _inside(node) if isinstance(n, ast.Attribute)}
+        owners = [n for n in _inside(node) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)]
+        self.members = {n.value.id: {} for n in owners}
+        for n in owners:
+            self.members[n.value.id][n.attr] = None
+        self.bare = {n.id for n in names} - {
+            name for name in self.members if sum(n.id == name for n in names) == sum(n.value.id == name for n in owners)
+        }
         self.outer = outer.intersection(self.stores) if outer is not None else set(self.stores)
         self.exits = [n for n in _inside(node) if isinstance(n, (ast.Return, ast.Raise))]
         nodes = list(_inside(node))
@@ -69,8 +77,9 @@ class Loop:
             return arrays if self._targets or self._passed else []  # through views, or by functions
         return [n for n in arrays if n in self._targets]
 
-    def text(self, params, fresh, bools, results, items):
-        """The source of a function that runs the loop from where it is. params: its arguments; fresh: variables
+    def text(self, params, fresh, bools, results, items, members):
+        """The source of a function that runs the loop from where it is. params: its arguments; members: {(name,
+        attribute): the argument that is its value}; fresh: variables
         without a value so far; bools: arguments that are bools of Python's; results: variables that it returns behind
         how the loop was left (0: it ended, 1: break, 2…: by an exit); items: of ITEMS; None: a while loop's."""
         node = copy.deepcopy(self.node)
@@ -81,6 +90,7 @@ class Loop:
         if items is not None:
             node.iter = ast.Name(items, ast.Load())
         node.orelse = []
+        node = _Members(members).visit(node) if members else node
         lines = [f"def hot({', '.join(params)}):"]
         lines += [f"    {n} = None" for n in fresh]
         lines += [f"    {n} = {n} != 0" for n in bools]
@@ -102,6 +112,17 @@ LEAD = {"_td_range": ["_td_from", "_td_to"], "_td_steps": ["_td_from", "_td_to",
 
 def _tuple(code, results):
     return f"({', '.join([str(code), *results])},)"
+
+
+class _Members(ast.NodeTransformer):
+    """Puts arguments in the places of attributes."""
+
+    def __init__(self, members):
+        self.members = members
+
+    def visit_Attribute(self, node):
+        name = self.members.get((getattr(node.value, "id", None), node.attr))
+        return ast.Name(name, node.ctx) if name else self.generic_visit(node)
 
 
 def _leave(body, codes, results, own):

@@ -243,9 +243,8 @@ guarded(walk *w, const call *c, td_hash key, const place *p)
 td_status
 fn_exact(walk *w, const call *c, int number, thing *out)
 {
-    struct guard g = {.bad = td_slot(w->f, TD_BOOL, 1),
-                      .depth = w->depth,
-                      .numpy = td_intrinsics[number].row};
+    struct guard g = {
+        .bad = td_slot(w->f, TD_BOOL, 1), .depth = w->depth, .numpy = td_intrinsics[number].row};
     td_hash key = join_key(w, c->node, 0);
     join *j = join_get(w, key);
     thing part[2] = {{.type = td_type_none()}};

@@ -60,7 +60,8 @@ one_is_numpy(walk *w, const thing *const *from, uint32_t n, bool *known, bool *i
     *known = true;
     *is = false;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t kinds = is_mixed(from[i]) ? from[i]->type->object : 0, of = kinds & EXACT_ALL_NUMPY;
+        uint32_t kinds = is_mixed(from[i]) ? from[i]->type->object : 0,
+                 of = kinds & EXACT_ALL_NUMPY;
         td_val one;
 
         *is = *is || (of && of == kinds) || (is_num(from[i]) && !exact_kinds(from[i]->type));
@@ -337,8 +338,7 @@ numpy_store(walk *w, const thing *to, const thing *x, uint32_t node)
         dt == TD_U64)
         return bad(w, node, TD_ERR_TYPE, "a store to %s is left to NumPy", to->type->name);
     if (!is_num(x) || td_dtype_is_complex((td_dtype)x->type->dt) ||
-        td_dtype_is_half((td_dtype)x->type->dt) ||
-        (is_mixed(x) && (x->type->object & EXACT_NONE)))
+        td_dtype_is_half((td_dtype)x->type->dt) || (is_mixed(x) && (x->type->object & EXACT_NONE)))
         return bad(w, node, TD_ERR_TYPE, "a store of %s is left to NumPy", x->type->name);
     if (dt == TD_BOOL)
         TD_TRY(truth(w, x, &own));
@@ -359,7 +359,8 @@ static bool
 is_settled(td_op op)
 {
     return op == OP_sqrt || op == OP_floor || op == OP_ceil || op == OP_trunc || op == OP_rint ||
-           op == OP_fabs || op == OP_square || op == OP_isnan || op == OP_isinf || op == OP_isfinite;
+           op == OP_fabs || op == OP_square || op == OP_isnan || op == OP_isinf ||
+           op == OP_isfinite;
 }
 
 /* NumPy's own loop over n floats. */
@@ -399,7 +400,8 @@ ufunc_row(walk *w, td_op op, const call *c, thing *out)
         any = any || c->arg[i].type->dt == TD_F64;
     if (c->n != (uint32_t)td_optab[op].arity || c->n > 2 ||
         !(td_ufunc_is_set(op, (int)c->n) || is_settled(op)) ||
-        (!any && (c->n > 1 || op == OP_square || op == OP_floor || op == OP_ceil || op == OP_trunc)))
+        (!any &&
+         (c->n > 1 || op == OP_square || op == OP_floor || op == OP_ceil || op == OP_trunc)))
         return bad(w, c->node, TD_ERR_TYPE, "this ufunc is left to NumPy");
     for (uint32_t i = 0; i < c->n; i++) {
         x = numpy_plain(w, &c->arg[i]);

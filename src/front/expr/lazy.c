@@ -1,6 +1,6 @@
 /* lazy.c - array expressions: shapes that broadcast, elements, and the loops that store them. */
-#include "front/infer/exact.h"
 #include "front/infer/lazy.h"
+#include "front/infer/exact.h"
 
 #include <string.h>
 
@@ -228,7 +228,8 @@ td_status
 array_operator(walk *w, intrinsic_fn *fn, td_syn op, const thing *x, uint32_t n, thing *out)
 {
     if (w->exact)
-        return bad(w, w->node, TD_ERR_TYPE, "what is computed of whole arrays here is left to NumPy");
+        return bad(w, w->node, TD_ERR_TYPE,
+                   "what is computed of whole arrays here is left to NumPy");
     return call_row(w, fn, (int)op, x, n, out);
 }
 

@@ -16,11 +16,33 @@ bind(walk *w, uint32_t name, const thing *x)
     }
 }
 
+/* The first n elements of x; in an exact function, where x has another number of them, Python raises. */
+static td_status
+elements(walk *w, const thing *x, uint32_t n, uint32_t node, thing *out)
+{
+    thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);
+
+    exact_flag(
+        w, TD_E2(w->f, not_equal, dim_val(w, &x->view->shape[0]), td_const_int(w->f, TD_I64, n)));
+    for (uint32_t i = 0; i < n; i++) {
+        thing at = num_int(i);
+
+        TD_TRY(array_index(w, x, &at, node, &item[i]));
+    }
+    *out = tuple_of(w, item, n);
+    return built(w, node);
+}
+
 static td_status
 unpack(walk *w, uint32_t list, const thing *x, uint32_t node)
 {
     uint32_t n = count_of(w, list), star = n, have;
+    thing all;
 
+    if (w->exact && is_array(x)) {
+        TD_TRY(elements(w, x, n, node, &all));
+        x = &all;
+    }
     if (x->type->kind != TD_T_TUPLE)
         return bad(w, node, TD_ERR_TYPE, "%s cannot be unpacked into %u names: only tuples can",
                    x->type->name, n);

@@ -20,23 +20,21 @@ enum {
     SHORT = 3,   /* times that a while loop ends in its first piece: it does as a rule */
 };
 
-typedef struct site { /* LoopSite: a loop of the program's text */
-    PyObject_HEAD
-    PyObject *loop, *programs; /* of Python's: _rewrite.Loop, {types: Program} */
-    PyObject *dead;            /* why it is left to Python; None: it is not */
-    char      inner;           /* it has other loops in it */
-    double    each, spent;     /* s an iteration, as measured last; s in all */
-    uint32_t  entries, ended;  /* ended: times that a while loop has not come to its second piece */
+typedef struct site {                        /* LoopSite: a loop of the program's text */
+    PyObject_HEAD PyObject *loop, *programs; /* of Python's: _rewrite.Loop, {types: Program} */
+    PyObject *dead;                          /* why it is left to Python; None: it is not */
+    char inner;                              /* it has other loops in it */
+    double each, spent;                      /* s an iteration, as measured last; s in all */
+    uint32_t entries, ended; /* ended: times that a while loop has not come to its second piece */
 } site;
 
 typedef struct turns { /* LoopTurns: a loop that runs */
-    PyObject_HEAD
-    site     *at;
+    PyObject_HEAD site *at;
     PyObject *items; /* NULL: of a while loop */
     Py_ssize_t n, done, given, size;
-    int64_t   begun; /* ns */
-    double    expected; /* s that Python would take for the rest, when compiled code is asked */
-    bool      tried, over;
+    int64_t begun;   /* ns */
+    double expected; /* s that Python would take for the rest, when compiled code is asked */
+    bool tried, over;
 } turns;
 
 static struct {
@@ -222,13 +220,15 @@ static PyMethodDef turns_methods[] = {
 
 static PyMemberDef turns_members[] = {
     {"site", T_OBJECT, offsetof(turns, at), READONLY, "the LoopSite"},
-    {"expected", T_DOUBLE, offsetof(turns, expected), READONLY, "s that Python would take for the rest"},
+    {"expected", T_DOUBLE, offsetof(turns, expected), READONLY,
+     "s that Python would take for the rest"},
     {NULL, 0, 0, 0, NULL},
 };
 
 static PyType_Slot turns_slots[] = {
-    PY_SLOT(Py_tp_dealloc, turns_dealloc), PY_SLOT(Py_tp_iter, PyObject_SelfIter), PY_SLOT(Py_tp_iternext, turns_next),
-    {Py_tp_methods, turns_methods}, {Py_tp_members, turns_members},  {0, NULL},
+    PY_SLOT(Py_tp_dealloc, turns_dealloc), PY_SLOT(Py_tp_iter, PyObject_SelfIter),
+    PY_SLOT(Py_tp_iternext, turns_next),   {Py_tp_methods, turns_methods},
+    {Py_tp_members, turns_members},        {0, NULL},
 };
 
 static PyType_Spec turns_spec = {"treadle._core.LoopTurns", sizeof(turns), 0,
@@ -277,7 +277,8 @@ static PyMemberDef site_members[] = {
     {"loop", T_OBJECT, offsetof(site, loop), READONLY, "what was made of the text"},
     {"programs", T_OBJECT, offsetof(site, programs), READONLY, "{types: compiled program}"},
     {"dead", T_OBJECT, offsetof(site, dead), 0, "why the loop is left to Python; None: it is not"},
-    {"spent", T_DOUBLE, offsetof(site, spent), READONLY, "s that Python took for it, as far as seen"},
+    {"spent", T_DOUBLE, offsetof(site, spent), READONLY,
+     "s that Python took for it, as far as seen"},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -386,8 +387,7 @@ loops_setup(PyObject *module, PyObject *args)
 /* ---- NumPy's loops ---- */
 
 typedef struct ufunc { /* NumPy's PyUFuncObject, as far as it is looked at: so since NumPy 1.0 */
-    PyObject_HEAD
-    int nin, nout, nargs, identity;
+    PyObject_HEAD int nin, nout, nargs, identity;
     td_ufunc_loop *const *loops;
     void *const *data;
     int ntypes, reserved;
@@ -401,7 +401,8 @@ take_ufunc(PyObject *module, PyObject *o)
 {
     const ufunc *u = (const ufunc *)o;
     PyObject *nin = PyObject_GetAttrString(o, "nin"), *ntypes = PyObject_GetAttrString(o, "ntypes");
-    bool known = nin && ntypes && PyLong_AsLong(nin) == u->nin && PyLong_AsLong(ntypes) == u->ntypes;
+    bool known =
+        nin && ntypes && PyLong_AsLong(nin) == u->nin && PyLong_AsLong(ntypes) == u->ntypes;
     int op = known ? td_intrinsic_op(u->name) : -1, args = known ? u->nargs : 0;
 
     (void)module;
@@ -427,11 +428,14 @@ static PyMethodDef functions[] = {
     {"_take_ufunc", take_ufunc, METH_O,
      "_take_ufunc(f): loops call NumPy's ufunc f for single float64s. False: they cannot."},
     {"_loop", (PyCFunction)(void (*)(void))loop, METH_FASTCALL,
-     "_loop(key, items): the pieces of a loop that begins, pairs of how and items: (False, some) run "
-     "as they are written, (True, some) with the loops in them watched, (None, None): call run() of what "
+     "_loop(key, items): the pieces of a loop that begins, pairs of how and items: (False, some) "
+     "run "
+     "as they are written, (True, some) with the loops in them watched, (None, None): call run() "
+     "of what "
      "was returned. items None: of a while loop."},
     {"_loops_setup", loops_setup, METH_VARARGS,
-     "_loops_setup(sites, run, compiling, entering): the LoopSites by key; run(turns), which runs a "
+     "_loops_setup(sites, run, compiling, entering): the LoopSites by key; run(turns), which runs "
+     "a "
      "loop compiled; s that compiling and handing over take."},
     {NULL, NULL, 0, NULL},
 };
