@@ -127,7 +127,7 @@ def unchanged(row, library, ours, text):
     """The fastest call of a program by its runner: a NumPy program as it stands, under treadle or NumPy, or with CuPy
     in its import. "first" is its first call, with empty caches."""
     under = ["-m", ours, "--device", row.device] if library == "treadle" else []
-    module = ["--module", "cupy"] if library == "cupy" else []
+    module = ["--module", library] if library in ("cupy", "numba") else []
     script, *arguments = text.split()
     told = told_by([*under, str(HERE / "programs" / script), *arguments, *module])
     value = None if library == "cupy" else abs(complex(told["sums"][0]))  # its random numbers are others

@@ -32,6 +32,7 @@ _TRIALS = 2  # times in a row that compiled code may give up before the loop is 
 _SLOW = 3  # times in a row that it may take longer than Python would have
 _COPY = 4e9  # bytes a second, of arrays that are kept in case compiled code gives up
 _MOST_KEPT = 1 << 31  # bytes of them
+_MOST_SPARE = 1 << 26  # bytes of a copy whose memory is kept for the next one
 _MOST = 8  # programs of a loop
 _ERRORS = numpy.geterr()
 
@@ -212,7 +213,17 @@ class _Program:
         text = f"def loop({names}):\n    return _exact(_f, {names})\n"
         self._run = jit(define(text, "loop", _exact=exact_arrays, _f=hot), parallel=False, boundscheck=True, nogil=True)
         self._stores, self._fresh, self._results, self._makers = loop.stores, set(plan.fresh), plan.results, None
-        self.gave_up = 0
+        self.gave_up, self.spare = 0, []
+
+    def copy(self, a):
+        """A copy of an array, in an earlier one's memory where there is some: fresh memory costs more than copying."""
+        for i, had in enumerate(self.spare):
+            if had.shape == a.shape and had.dtype == a.dtype:
+                had = self.spare.pop(i)
+                had[...] = a
+                return had
+        self.spare.clear()
+        return a.copy()
 
     def __call__(self, arguments):
         """(how the loop was left, its variables' values or ... for those that have none); None: Python must run it."""
@@ -291,7 +302,7 @@ def _compiled(site, space, rest, expected):
     nbytes = sum(a.nbytes for a in written)
     if program.gave_up >= _TRIALS or nbytes > _MOST_KEPT or nbytes / _COPY > expected / 4:
         return None
-    kept = [(a, a.copy()) for a in written if a.flags.writeable]
+    kept = [(a, program.copy(a)) for a in written if a.flags.writeable]
     left = None
     try:
         with _core.device("cpu"):
@@ -305,6 +316,7 @@ def _compiled(site, space, rest, expected):
                 a[...] = had
         else:
             program.gave_up = 0
+        program.spare.extend(had for _, had in kept if had.nbytes <= _MOST_SPARE)
     return left
 
 
@@ -327,9 +339,10 @@ def _program(site, plan, items, arrays, values):
 # ---- the program's files ----
 
 
-def compiled(text, file):
-    """The code object of a file of the program's own (its text, str or bytes), whose loops are watched."""
-    plain = compile(text, file, "exec", dont_inherit=True)
+def compiled(text, file, plainly=None):
+    """The code object of a file of the program's own (its text, str or bytes), whose loops are watched. plainly(): that
+    of the file as it is written."""
+    plain = plainly() if plainly else compile(text, file, "exec", dont_inherit=True)
     try:
         made = _rewrite.rewritten(importlib.util.decode_source(text) if isinstance(text, bytes) else text, file)
         if made is None:
@@ -368,9 +381,9 @@ def _get_code(self, fullname):
     if not _imports.is_own({"__file__": path}):
         return _plain_get_code(self, fullname)
     text = self.get_data(path)
-    if b"for " not in text and b"while " not in text:
+    if b"numpy" not in text:
         return _plain_get_code(self, fullname)
-    return compiled(text, path)
+    return compiled(text, path, lambda: _plain_get_code(self, fullname))
 
 
 def watch():

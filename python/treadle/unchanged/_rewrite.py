@@ -213,8 +213,6 @@ class _Scope:
     def __init__(self, node):
         self.node, self.is_module = node, isinstance(node, ast.Module)
         self.shared, self._counts, self._open = set(), None, False
-        if self.is_module:
-            self._look()
 
     def is_open(self):
         """Does it look at its own variables? Then it must find no others."""
@@ -264,11 +262,11 @@ class Rewriter:
     """Rewrites the loops of a file's tree in place; loops: those that were rewritten, by key."""
 
     def __init__(self, file):
-        self.file, self.loops, self._number, self._set_elsewhere = file, {}, 0, set()
+        self.file, self.loops, self._number, self._whole, self._set_elsewhere = file, {}, 0, None, None
 
     def module(self, tree):
-        self._set_elsewhere = {name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names}
-        self._block(tree.body, _Scope(tree))
+        self._whole = _Scope(tree)
+        self._block(tree.body, self._whole)
         return self.loops
 
     def _block(self, body, scope):
@@ -293,6 +291,10 @@ class Rewriter:
 
     def _watched(self, s):
         """Does the loop read a global that some function of the file sets? A signal's handler may do so meanwhile."""
+        if self._set_elsewhere is None:  # no loop has been rewritten so far: the names are counted as they stand
+            self._whole.is_open()
+            globals_ = (n for n in ast.walk(self._whole.node) if isinstance(n, ast.Global))
+            self._set_elsewhere = {name for n in globals_ for name in n.names}
         stored = {n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         return any(n.id in self._set_elsewhere and n.id not in stored for n in ast.walk(s) if isinstance(n, ast.Name))
 

@@ -355,7 +355,7 @@ loop(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 }
 
 static void
-exchange(PyObject **place, PyObject *o)
+keep(PyObject **place, PyObject *o)
 {
     PyObject *old = *place;
 
@@ -372,8 +372,8 @@ loops_setup(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!Odd:_loops_setup", &PyDict_Type, &sites, &run, &lo.compiling,
                           &lo.entering))
         return NULL;
-    exchange(&lo.sites, sites);
-    exchange(&lo.run, run);
+    keep(&lo.sites, sites);
+    keep(&lo.run, run);
     if (!px.ndarray) {
         PyObject *np = py_numpy();
 
