@@ -26,10 +26,10 @@ def needed(library):
 
 
 def symbols(library):
-    """The library's dynamic symbols, those that it defines and those that it wants of others."""
+    """The library's dynamic symbols, those that it defines for others and those that it wants of others."""
     for line in _readelf("--dyn-syms", library).splitlines():
         match line.split():
-            case [number, _, size, kind, bind, _, index, name, *_] if number[:-1].isdigit() and index != "ABS":
+            case [number, _, size, kind, bind, _, index, name, *_] if number[:-1].isdigit() and index != "ABS" and bind != "LOCAL":
                 name, _, version = name.partition("@")
                 yield Symbol(name, version.lstrip("@"), kind, bind == "WEAK", index != "UND", int(size, 0))
 

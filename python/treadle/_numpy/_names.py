@@ -119,7 +119,8 @@ def find(name):
     import numpy
 
     if name not in numpys_here():
-        raise AttributeError(f"module 'treadle' has no attribute '{name}': NumPy {numpy.__version__} has none", name=name)
+        why = f"NumPy {numpy.__version__} has none"
+        raise AttributeError(f"module 'treadle' has no attribute '{name}': {why}", name=name)
     return importlib.import_module("numpy.typing") if name == "typing" else getattr(numpy, name)
 
 

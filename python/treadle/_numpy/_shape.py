@@ -12,7 +12,7 @@ from .._exchange._place import castable
 
 def _axis(axis, ndim, what):
     if not -ndim <= axis < ndim:
-        raise _old__old_numpy.exceptions.AxisError(axis, ndim, what)
+        raise _old_numpy.exceptions.AxisError(axis, ndim, what)
     return axis % ndim
 
 

@@ -3,8 +3,6 @@
 import functools
 import inspect
 
-import numpy
-
 import treadle as td
 
 from ... import _old_numpy
