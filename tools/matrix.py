@@ -4,12 +4,13 @@ Usage: matrix.py [SYSTEM...]    all systems, or those named; the table is writte
 
 Each system is a small Debian or Ubuntu in .matrix/NAME, made by debootstrap without a compiler.  It has every Python of
 OLDEST_NUMPY: its own from its packages, the others compiled once on the oldest system, from the sources of the system
-that packages them.  All of it is kept, with what was downloaded, until .matrix is removed.  Needs root, for chroot and
-mounts.
+that packages them.  All of it is kept, with what was downloaded, until .matrix is removed, and so are the rows in which
+all programs ran, for as long as the wheel is the same.  Needs root, for chroot and mounts.
 """
 
 import datetime
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -109,6 +110,8 @@ def bootstrap(system):
     shutil.rmtree(root, ignore_errors=True)
     script = f"/usr/share/debootstrap/scripts/{system.script}"
     run("debootstrap", "--variant=minbase", *keyring_options(system), system.name, root, system.mirror, script)
+    # A mirror may lag behind the day on which its index expires; apt checks the signature all the same.
+    (root / "etc/apt/apt.conf.d/90late").write_text('Acquire::Check-Valid-Until "false";\n', encoding="utf-8")
     if system.python:
         install(root, f"python{system.python}", f"python{system.python}-venv")
     ready.touch()
@@ -144,7 +147,7 @@ def compile_python(version):
     prefix = f"/opt/python{version}"
     # libffi's name changes with the systems: the copy in the prefix is what _ctypes finds everywhere.
     steps = [
-        f"cd /opt/{folder} && ./configure -q --prefix={prefix} LDFLAGS=-Wl,-rpath,{prefix}/lib",
+        f"cd /opt/{folder} && ./configure -q --disable-test-modules --prefix={prefix} LDFLAGS=-Wl,-rpath,{prefix}/lib",
         f"make -s -j{os.cpu_count()}",
         "make -s install",
         f"cp -a /usr/lib/x86_64-linux-gnu/libffi.so.* {prefix}/lib",
@@ -196,6 +199,20 @@ class Row(NamedTuple):
 
 
 def row_of(system, version, release, wheel):
+    """The row that is known, else one that is known from now on, if all programs ran."""
+    of = [wheel, TOP / "README.md", *sorted((TOP / "tests/matrix").glob("*.py"))]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in of)).hexdigest()[:16]
+    kept = FOLDER / "rows" / f"{digest}-{system.name}-{version}-{release or 'newest'}.json"
+    if kept.exists():
+        return Row(*json.loads(kept.read_text(encoding="utf-8")))
+    row = tried(system, version, release, wheel)
+    if not row.failed:
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(json.dumps(row), encoding="utf-8")
+    return row
+
+
+def tried(system, version, release, wheel):
     """Installs the wheel with a NumPy for a Python of the system, as a user would, and runs the programs."""
     root = FOLDER / system.name
     start = python_of(system, version)
