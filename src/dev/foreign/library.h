@@ -24,12 +24,12 @@ typedef struct td_lib_name {
 
 extern const td_lib_name td_cublas_names[]; /* which two of dev/lib open */
 
-/* The first of names[] that is in the process already, in the folders of td_lib_search, on the loader's path or in a
+/* The first of all[] that is in the process already, in the folders of td_lib_search, on the loader's path or in a
  * CUDA toolkit, and that the driver can serve.  Stays open.  TD_ERR_LIBRARY names the package for this driver. */
-td_status td_lib_open(const td_lib_name names[], void **out);
+td_status td_lib_open(const td_lib_name all[], void **out);
 /* As td_lib_open, but where it would be opened from, without opening it if its folder can be known: for libraries that are slow to
  * open. */
-td_status td_lib_locate(const td_lib_name names[], char *path, size_t n);
+td_status td_lib_locate(const td_lib_name all[], char *path, size_t n);
 /* The folder of the CUDA toolkit that CUDA_HOME or CUDA_PATH names: no other is looked into then.  NULL: neither is set. */
 const char *td_lib_toolkit(void);
 /* Calls fn(ctx, dir) for the folders of td_lib_search, then for those of CUDA toolkits, until it returns true. */
