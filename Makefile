@@ -42,8 +42,8 @@ bench: ## treadle beside its peers; writes benchmarks/results and the tables of 
 	@PYTHONPATH=build/tree .bench-venv/bin/python benchmarks/run.py $(ARGS)
 	@$(PY) tools/speed_table.py
 
-lint: ## layout, checkers, types, layers, licences
-	@tools/setup.sh build demo lint
+lint: ## layout, checkers, types, layers, licences, the contents and the symbols of a wheel
+	@tools/setup.sh build demo lint wheel
 	@tools/build.sh build
 	@tools/lint.sh build
 

@@ -26,10 +26,12 @@ def needed(library):
 
 
 def symbols(library):
-    """The library's dynamic symbols, those that it defines and those that it wants of others."""
+    """The library's dynamic symbols, those that it defines for others and those that it wants of others."""
     for line in _readelf("--dyn-syms", library).splitlines():
         match line.split():
-            case [number, _, size, kind, bind, _, index, name, *_] if number[:-1].isdigit() and index != "ABS":
+            case [_, _, _, _, "LOCAL", *_] | [_, _, _, _, _, _, "ABS", *_]:
+                continue
+            case [number, _, size, kind, bind, _, index, name, *_] if number[:-1].isdigit():
                 name, _, version = name.partition("@")
                 yield Symbol(name, version.lstrip("@"), kind, bind == "WEAK", index != "UND", int(size, 0))
 

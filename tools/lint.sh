@@ -1,6 +1,6 @@
 #!/bin/sh
-# lint.sh DIR - layers, layout, types, licences, checkers; DIR has been built (compile_commands.json).  What clang-tidy
-# found clean it looks at again only when the file, a header or its configuration changes.
+# lint.sh DIR - layers, layout, types, licences, checkers, a wheel; DIR has been built (compile_commands.json).  What
+# clang-tidy found clean it looks at again only when the file, a header or its configuration changes.
 set -eu
 cd "$(dirname "$0")/.."
 dir=$1
@@ -15,6 +15,8 @@ tools/types.sh "$dir"
 .venv/bin/python tools/notices.py --check "$dir"
 # What `make wheel` links for an older C library.
 find "$dir/tree/treadle" -maxdepth 1 -name '*.so' ! -name 'libtreadle_null.so' -exec .venv/bin/python tools/old_glibc.py --check {} +
+# The wheel itself: what it holds, its size, what its libraries ask for and show.
+tools/wheel.sh "$dir/wheel" "$dir/lint/packed" >/dev/null
 # Headers are lists laid out by hand.
 echo "$sources" | xargs clang-format-19 --dry-run -Werror
 echo "$sources" | xargs cppcheck -q -j2 --std=c11 --language=c -Isrc -Itests -Iinclude -I"$dir" -D__x86_64__ -D__linux__ -D__GNUC__ \

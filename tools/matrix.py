@@ -2,12 +2,15 @@
 
 Usage: matrix.py [SYSTEM...]    all systems, or those named; the table is written when all ran
 
-Each system is a small Debian or Ubuntu in .matrix/NAME, made by debootstrap with the Python that it packages and no
-compiler.  They are kept, with what was downloaded, until .matrix is removed.  Needs root, for chroot and mounts.
+Each system is a small Debian or Ubuntu in .matrix/NAME, made by debootstrap without a compiler.  It has every Python of
+OLDEST_NUMPY: its own from its packages, the others compiled once on the oldest system, from the sources of the system
+that packages them.  All of it is kept, with what was downloaded, until .matrix is removed, and so are the rows in which
+all programs ran, for as long as the wheel is the same.  Needs root, for chroot and mounts.
 """
 
 import datetime
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -27,28 +30,25 @@ DEBIAN, UBUNTU = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubun
 class System(NamedTuple):
     name: str
     title: str
-    pythons: list
+    python: str | None  # that it packages, of those in OLDEST_NUMPY
     script: str = "sid"  # debootstrap's, which are the same for all releases since long
     mirror: str = DEBIAN
 
 
+# The first is the oldest: what is compiled there runs on the others.
 SYSTEMS = [
-    System("bullseye", "Debian 11", ["3.11"]),
-    System("bookworm", "Debian 12", ["3.11"]),
-    System("noble", "Ubuntu 24.04", ["3.12"], "gutsy", UBUNTU),
-    System("trixie", "Debian 13", ["3.13"]),
-    System("forky", "Debian testing", ["3.14"]),
+    System("bullseye", "Debian 11", None),
+    System("bookworm", "Debian 12", "3.11"),
+    System("noble", "Ubuntu 24.04", "3.12", "gutsy", UBUNTU),
+    System("trixie", "Debian 13", "3.13"),
+    System("forky", "Debian testing", "3.14"),
 ]
+OLDEST = SYSTEMS[0]
+HOME = {system.python: system for system in SYSTEMS if system.python}
 # The first releases with wheels for a Python, none older than pyproject.toml's; the newest is asked for by no number.
 OLDEST_NUMPY = {"3.11": "1.24.0", "3.12": "1.26.0", "3.13": "2.1.0", "3.14": "2.3.2"}
-# Debian 11's own Python is too old, so the next release's is compiled there.
-COMPILED = {("bullseye", "3.11")}
-SOURCE = "pool/main/p/python3.11/python3.11_3.11.2.orig.tar.gz"
 KEYRING = "pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb"
-SHA256 = {
-    SOURCE: "2411c74bda5bbcfcddaf4531f66d1adc73f247f529aee981b029513aefdbf849",
-    KEYRING: "36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8",
-}
+SHA256 = {KEYRING: "36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8"}
 PROGRAMS = {path.stem: [f"/matrix/{path.name}"] for path in sorted((TOP / "tests/matrix").glob("*.py"))}
 PROGRAMS["unchanged"] = ["-m", "treadle", *PROGRAMS["unchanged"]]
 PROGRAMS["first page"] = ["/matrix/doc_pages.py", "--no-compiler", "/matrix/README.md"]
@@ -96,38 +96,77 @@ def keyring_options(system):
     return [f"--keyring={FOLDER}/keyring/usr/share/keyrings/ubuntu-archive-keyring.gpg", "--components=main,universe"]
 
 
-def compile_python(system, version):
-    """/opt/pythonVERSION, compiled in a copy of the system, where compilers may be."""
-    root, build = FOLDER / system.name, FOLDER / f"{system.name}-build"
-    shutil.rmtree(build, ignore_errors=True)
-    run("cp", "-a", root, build)
-    inside(build, "apt-get", "update", "-qq")
-    packages = ["gcc", "libc6-dev", "make", "zlib1g-dev", "libffi-dev"]
-    inside(build, "apt-get", "install", "-qq", "-y", "--no-install-recommends", *packages)
-    run("tar", "xf", fetch(DEBIAN, SOURCE), "-C", build / "opt")
-    folder, to = next((build / "opt").glob("Python-*")).name, f"/opt/python{version}"
-    steps = f"cd /opt/{folder} && ./configure -q --prefix={to} && make -s -j{os.cpu_count()} && make -s install"
-    inside(build, "sh", "-c", steps)
-    run("cp", "-a", f"{build}{to}", f"{root}{to}")
-    shutil.rmtree(build)
+def install(root, *packages):
+    inside(root, "apt-get", "update", "-qq")
+    inside(root, "apt-get", "install", "-qq", "-y", "--no-install-recommends", *packages)
 
 
 def bootstrap(system):
-    """The system with its Pythons in FOLDER/NAME; what is there is left as it is."""
+    """The system with its own Python in FOLDER/NAME; what is there is left as it is."""
     root, ready = FOLDER / system.name, FOLDER / f"{system.name}.ready"
     if ready.exists():
         return
     print(f"matrix: making {system.title}", flush=True)
     shutil.rmtree(root, ignore_errors=True)
-    compiled = [version for version in system.pythons if (system.name, version) in COMPILED]
-    packages = [f"python{v},python{v}-venv" for v in system.pythons if v not in compiled]
-    include = [f"--include={','.join(packages)}"] if packages else []
     script = f"/usr/share/debootstrap/scripts/{system.script}"
-    options = ["--variant=minbase", *include, *keyring_options(system)]
-    run("debootstrap", *options, system.name, root, system.mirror, script)
-    for version in compiled:
-        compile_python(system, version)
+    run("debootstrap", "--variant=minbase", *keyring_options(system), system.name, root, system.mirror, script)
+    # A mirror may lag behind the day on which its index expires; apt checks the signature all the same.
+    (root / "etc/apt/apt.conf.d/90late").write_text('Acquire::Check-Valid-Until "false";\n', encoding="utf-8")
+    if system.python:
+        install(root, f"python{system.python}", f"python{system.python}-venv")
     ready.touch()
+
+
+def python_source(version):
+    """The archive of a Python's sources, by way of the system that packages it: apt has checked its signature."""
+    system = HOME[version]
+    bootstrap(system)
+    root = FOLDER / system.name
+    lines = (root / "etc/apt/sources.list").read_text(encoding="utf-8")
+    (root / "etc/apt/sources.list.d/source.list").write_text(re.sub("^deb ", "deb-src ", lines, flags=re.M), "utf-8")
+    (root / "source").mkdir(exist_ok=True)
+    inside(root, "apt-get", "update", "-qq")
+    inside(root, "sh", "-c", f"cd /source && apt-get source -qq --download-only python{version}")
+    return next((root / "source").glob(f"python{version}_*.orig.tar.*[z2]"))
+
+
+def compile_python(version):
+    """FOLDER/pythons/pythonVERSION, compiled in a copy of the oldest system, where compilers may be."""
+    to = FOLDER / "pythons" / f"python{version}"
+    if to.exists():
+        return to
+    archive = python_source(version)
+    bootstrap(OLDEST)
+    print(f"matrix: compiling {archive.name}", flush=True)
+    build = FOLDER / "build"
+    shutil.rmtree(build, ignore_errors=True)
+    run("cp", "-a", FOLDER / OLDEST.name, build)
+    install(build, "gcc", "libc6-dev", "make", "pkg-config", "zlib1g-dev", "libffi-dev")
+    run("tar", "xf", archive, "-C", build / "opt")
+    folder = next((build / "opt").glob("Python-*")).name
+    prefix = f"/opt/python{version}"
+    # libffi's name changes with the systems: the copy in the prefix is what _ctypes finds everywhere.
+    steps = [
+        f"cd /opt/{folder} && ./configure -q --disable-test-modules --prefix={prefix} LDFLAGS=-Wl,-rpath,{prefix}/lib",
+        f"make -s -j{os.cpu_count()}",
+        "make -s install",
+        f"cp -a /usr/lib/x86_64-linux-gnu/libffi.so.* {prefix}/lib",
+    ]
+    inside(build, "sh", "-c", " && ".join(steps))
+    to.parent.mkdir(exist_ok=True)
+    run("cp", "-a", f"{build}{prefix}", to)
+    shutil.rmtree(build)
+    return to
+
+
+def python_of(system, version):
+    """The command that starts a Python in the system, which has it from then on."""
+    if system.python == version:
+        return f"python{version}"
+    at = FOLDER / system.name / "opt" / f"python{version}"
+    if not at.exists():
+        run("cp", "-a", compile_python(version), at)
+    return f"/opt/python{version}/bin/python{version}"
 
 
 # ---- programs ----
@@ -160,9 +199,23 @@ class Row(NamedTuple):
 
 
 def row_of(system, version, release, wheel):
+    """The row that is known, else one that is known from now on, if all programs ran."""
+    of = [wheel, TOP / "README.md", *sorted((TOP / "tests/matrix").glob("*.py"))]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in of)).hexdigest()[:16]
+    kept = FOLDER / "rows" / f"{digest}-{system.name}-{version}-{release or 'newest'}.json"
+    if kept.exists():
+        return Row(*json.loads(kept.read_text(encoding="utf-8")))
+    row = tried(system, version, release, wheel)
+    if not row.failed:
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(json.dumps(row), encoding="utf-8")
+    return row
+
+
+def tried(system, version, release, wheel):
     """Installs the wheel with a NumPy for a Python of the system, as a user would, and runs the programs."""
     root = FOLDER / system.name
-    start = f"/opt/python{version}/bin/python{version}" if (system.name, version) in COMPILED else f"python{version}"
+    start = python_of(system, version)
     numpy = numpy_wheels(version, release)
     carry(root, wheel)
     shutil.rmtree(root / "venv", ignore_errors=True)
@@ -184,13 +237,18 @@ def row_of(system, version, release, wheel):
 # ---- the table ----
 
 
+def ran(row):
+    return f"{row.numpy}: all but {', '.join(row.failed)}" if row.failed else f"{row.numpy}: all"
+
+
 def table(rows, wheel, day):
+    """rows: for each Python of a system one with the oldest NumPy, then one with the newest."""
     names = ", ".join(PROGRAMS)
     yield f"{day}, `{wheel.name}`. The programs: {names}.\n\n"
-    yield "| system | C library | Python | NumPy | programs that ran |\n| --- | --- | --- | --- | --- |\n"
-    for row in rows:
-        ran = f"all but {', '.join(row.failed)}" if row.failed else "all"
-        yield f"| {row.title} | {row.glibc} | {row.python} | {row.numpy} | {ran} |\n"
+    yield "| system | C library | Python | oldest NumPy: programs that ran | newest NumPy: programs that ran |\n"
+    yield "| --- | --- | --- | --- | --- |\n"
+    for oldest, newest in zip(rows[::2], rows[1::2], strict=True):
+        yield f"| {' | '.join([*oldest[:3], ran(oldest), ran(newest)])} |\n"
 
 
 def filled(page, text):
@@ -211,8 +269,8 @@ def main(names):
         if names and system.name not in names:
             continue
         bootstrap(system)
-        for version in system.pythons:
-            rows += [row_of(system, version, release, wheel) for release in (OLDEST_NUMPY[version], None)]
+        for version, oldest in OLDEST_NUMPY.items():
+            rows += [row_of(system, version, release, wheel) for release in (oldest, None)]
     for row in rows:
         for name, said in row.failed.items():
             print(f"\n---- {' '.join(row[:4])}: {name}\n{said}", file=sys.stderr)

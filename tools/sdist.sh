@@ -12,7 +12,10 @@ trap 'rm -rf "$tmp"' EXIT
     cat "$tmp/log" >&2
     exit 1
 }
-(cd "$tmp" && "$venv/bin/python" -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps treadle-*.tar.gz)
+(cd "$tmp" && "$venv/bin/python" -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps treadle-*.tar.gz) || {
+    echo "sdist: no wheel can be built from the archive" >&2
+    exit 1
+}
 mkdir -p dist
 rm -f dist/treadle-*.tar.gz
 mv "$tmp"/treadle-*.tar.gz dist/

@@ -2,9 +2,10 @@
 
 Usage: wheel_check.py WHEEL
 
-The wheel has to hold its licence files, named by its metadata, and nothing that only tests load, and to be no bigger
-than MOST_BYTES.  Its libraries may ask of the system what the manylinux standard of PLATFORM allows: symbols up to the
-standard's versions, and the libraries that it lists.
+The wheel has to hold the package's files as they are here, its licence files, named by its metadata, and nothing else
+but what FOLDERS names, and to be no bigger than MOST_BYTES.  Its libraries may ask of the system what the manylinux
+standard of PLATFORM allows: symbols up to the standard's versions, and the libraries that it lists.  They show the
+loader no name but treadle's own, so that another package's LLVM is never taken for theirs.
 """
 
 import email
@@ -24,7 +25,17 @@ MOST_BYTES = 22_000_000
 NEWEST = {"GLIBC": old_glibc.RELEASE, "GLIBCXX": (3, 4, 24), "CXXABI": (1, 3, 11), "GCC": (7, 0, 0)}
 # Of the libraries that the standard lists, those of the C library: what every system has.
 SYSTEM = {"ld-linux-x86-64.so.2", "libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"}
-TESTS = ["libtreadle_null"]
+PACKAGE = notices.TOP / "python"
+LEFT_OUT = {".pyc"}
+FOLDERS = ("treadle/examples/", "treadle/include/", "treadle/licenses/")  # whose files come from elsewhere
+# The wheel's libraries, and how the names begin that they may show; the device that tests load is not among them.
+LIBRARIES = {
+    "treadle/_core.abi3.so": ("PyInit__core",),
+    "treadle/libtreadle.so": ("td_", "treadle_"),
+    "treadle/libtreadle_jit.so": ("td_lower_open",),
+    "treadle/libtreadle_cub.so": ("td_cub_open",),
+}
+OPTIONAL = {"treadle/libtreadle_cub.so"}  # left out where no nvcc was there to compile it
 
 
 def licence_complaints(wheel, table):
@@ -41,6 +52,20 @@ def licence_complaints(wheel, table):
         for place in (f"{info.rpartition('/')[0]}/licenses/{file}", f"treadle/licenses/{file}"):
             if place not in names or wheel.read(place) != want:
                 yield f"{place} is missing or is not the repository's"
+
+
+def content_complaints(wheel):
+    """Files of the package that are missing or other than here, and files that have no business in it."""
+    names = {name for name in wheel.namelist() if not name.endswith("/")}
+    own = {str(path.relative_to(PACKAGE)): path for path in (PACKAGE / "treadle").rglob("*")}
+    own = {name: path for name, path in own.items() if path.is_file() and path.suffix not in LEFT_OUT}
+    for name, path in own.items():
+        if name not in names or wheel.read(name) != path.read_bytes():
+            yield f"{name} is missing or is not the repository's"
+    yield from (f"{name} is missing" for name in LIBRARIES.keys() - OPTIONAL - names)
+    for name in sorted(names - own.keys() - LIBRARIES.keys()):
+        if not name.startswith(FOLDERS) and not name.partition("/")[0].endswith(".dist-info"):
+            yield f"{name} is no part of the package"
 
 
 def python_complaints(wheel):
@@ -68,19 +93,26 @@ def library_complaints(library, siblings):
             yield f"needs {symbol.name} of {symbol.version}, newer than {PLATFORM} allows"
 
 
+def shown_complaints(library, begins):
+    """Names that a library shows the loader and that do not begin as they should."""
+    for symbol in elf.symbols(library):
+        if symbol.defined and symbol.name and not symbol.name.startswith(begins):
+            yield f"shows the loader {symbol.name}, which is not treadle's"
+
+
 def complaints(path, table):
     size = path.stat().st_size
     if size > MOST_BYTES:
         yield f"has {size:,} bytes, {size - MOST_BYTES:,} more than it may"
     with zipfile.ZipFile(path) as wheel, tempfile.TemporaryDirectory() as folder:
-        tests = [name for name in wheel.namelist() if any(test in name for test in TESTS)]
-        yield from (f"{name} is the tests'" for name in tests)
+        yield from content_complaints(wheel)
         yield from licence_complaints(wheel, table)
         yield from python_complaints(wheel)
-        libraries = {name: wheel.extract(name, folder) for name in wheel.namelist() if name.endswith(".so")}
+        libraries = {name: wheel.extract(name, folder) for name in LIBRARIES.keys() & set(wheel.namelist())}
         siblings = {pathlib.Path(name).name for name in libraries}
-        for name in libraries.keys() - set(tests):
-            yield from (f"{name} {line}" for line in library_complaints(libraries[name], siblings))
+        for name, library in libraries.items():
+            yield from (f"{name} {line}" for line in library_complaints(library, siblings))
+            yield from (f"{name} {line}" for line in shown_complaints(library, LIBRARIES[name]))
 
 
 def main(path):

@@ -185,5 +185,5 @@ if _core.options()["profile"]:
 
 def __dir__():
     names = _load("_numpy._names")
-    every = {*globals(), *_FROM, *_MODULES, *names.NUMPY, *names.HOST, "bfloat16", "bool", "config"}
+    every = {*globals(), *_FROM, *_MODULES, *names.numpys_here(), *names.HOST, "bfloat16", "bool", "config"}
     return sorted(n for n in every if not n.startswith("_"))

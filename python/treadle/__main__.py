@@ -21,12 +21,14 @@ USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explai
        python -m treadle licenses [--list]
        python -m treadle.demo"""
 
-# What is opened when first needed: library, what it serves, package that brings it.
+# What is opened when first needed: library, the number in its name for CUDA 13 and for CUDA 12, what it serves, and the
+# package that brings it for each.
 LIBRARIES = [
-    ("libcublas.so", "matrix products on the GPU", "nvidia-cublas"),
-    ("libcusolver.so", "factorisations on the GPU", "nvidia-cusolver"),
-    ("libcufft.so", "Fourier transforms on the GPU", "nvidia-cufft"),
-    ("libnccl.so", "collectives between GPUs", "nvidia-nccl-cu13"),
+    ("libcublas.so", (13, 12), "matrix products on the GPU", ("nvidia-cublas", "nvidia-cublas-cu12")),
+    ("libcusolver.so", (12, 11), "factorisations on the GPU", ("nvidia-cusolver", "nvidia-cusolver-cu12")),
+    ("libcufft.so", (12, 11), "Fourier transforms on the GPU", ("nvidia-cufft", "nvidia-cufft-cu12")),
+    ("libnvrtc.so", (13, 12), "CUDA C++ text on the GPU", ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12")),
+    ("libnccl.so", (2, 2), "collectives between GPUs", ("nvidia-nccl-cu13", "nvidia-nccl-cu12")),
 ]
 
 
@@ -55,17 +57,20 @@ def _beside(name):
     return f"{path}, {path.stat().st_size / 2**20:.1f} MB" if path.exists() else "missing: the build is incomplete"
 
 
-def _library(name):
-    for folder in [*folders().split(":"), "/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu"]:
-        for found in sorted(Path(folder).glob(name + "*")) if folder else []:
-            return str(found)
-    return None
+def _library(names):
+    """Where the first of the names is that is anywhere; None: there is none."""
+    toolkit = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda"
+    above = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    places = [*folders().split(":"), *above, f"{toolkit}/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64"]
+    return next((f"{place}/{name}" for name in names for place in places if place and Path(place, name).exists()), None)
 
 
 def _libraries():
     yield "compiler", _beside("libtreadle_jit.so")
-    for name, serves, package in LIBRARIES:
-        yield name, _library(name) or f"missing, for {serves}: pip install {package}"
+    old = not _core.cuda_missing() and _core.devices()[0].driver < 13000  # it cannot serve the libraries for CUDA 13
+    for name, numbers, serves, packages in LIBRARIES:
+        found = _library([f"{name}.{number}" for number in numbers[old:]])
+        yield name, found or f"missing, for {serves}: pip install {packages[old]}"
     for name in ("numpy",):
         found = importlib.util.find_spec(name)
         yield name, str(Path(found.origin).parent) if found else f"missing: pip install {name}"

@@ -12,7 +12,7 @@ from math import prod, sqrt
 
 import numpy
 
-from . import _core
+from . import _core, _old_numpy
 from ._core import arange, asarray, empty, zeros
 from ._cupy import _names
 from ._exchange import _host
@@ -251,7 +251,7 @@ def _count(n):
 
 def _axis(a, axis):
     if not -a.ndim <= axis < a.ndim:
-        raise numpy.exceptions.AxisError(axis, a.ndim)
+        raise _old_numpy.exceptions.AxisError(axis, a.ndim)
     return axis % a.ndim
 
 

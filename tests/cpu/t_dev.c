@@ -400,21 +400,20 @@ test_threads(void)
 static void
 test_libraries(void)
 {
-    static const char *const math[] = {"libnothing.so.9", "libm.so.6", NULL}, *const none[] = {
-                                                                                  "libnothing.so.9",
-                                                                                  "libnothing.so.8",
-                                                                                  NULL};
+    static const td_lib_name math[] = {{.so = "libnothing.so.9"}, {.so = "libm.so.6"}, {0}};
+    static const td_lib_name none[] = {
+        {"libnothing.so.9", 0, "nothing-at-all"}, {"libnothing.so.8", 0, "nothing"}, {0}};
     unsigned n = td_lib_changes();
     char path[512];
     void *lib = NULL, *f = NULL;
 
     td_lib_search("/nowhere::/usr/lib:");
     CHECK(td_lib_changes() == n + 1);
-    CHECK_OK(td_lib_open(math, "math", &lib));
+    CHECK_OK(td_lib_open(math, &lib));
     CHECK_OK(td_lib_symbol(lib, "cos", &f));
     CHECK(strstr(td_lib_path(lib, path, sizeof path), "libm.so.6"));
     CHECK_FAILS(td_lib_symbol(lib, "cosinus", &f), TD_ERR_LIBRARY, "has no cosinus");
-    CHECK_FAILS(td_lib_open(none, "nothing-at-all", &lib), TD_ERR_LIBRARY,
+    CHECK_FAILS(td_lib_open(none, &lib), TD_ERR_LIBRARY,
                 "libnothing.so.9 was not found: pip install nothing-at-all");
     td_lib_search(NULL);
     CHECK(td_blas_info(cpu)[0]);

@@ -4,19 +4,19 @@ import functools
 import threading
 
 import numpy
-from numpy.exceptions import (  # noqa: F401 - CuPy has them in its own module too
-    AxisError,
-    ComplexWarning,
-    ModuleDeprecationWarning,
-    RankWarning,
-    TooHardError,
-    VisibleDeprecationWarning,
-)
 
 import treadle
 
-from .. import _core
+from .. import _core, _old_numpy
 from .._callers import outside
+
+# CuPy has them in its own module too.
+AxisError = _old_numpy.exceptions.AxisError
+ComplexWarning = _old_numpy.exceptions.ComplexWarning
+ModuleDeprecationWarning = _old_numpy.exceptions.ModuleDeprecationWarning
+RankWarning = _old_numpy.exceptions.RankWarning
+TooHardError = _old_numpy.exceptions.TooHardError
+VisibleDeprecationWarning = _old_numpy.exceptions.VisibleDeprecationWarning
 
 Inf = Infinity = PINF = infty = float("inf")
 NINF = -Inf

@@ -12,6 +12,8 @@ here stand only the facts that cannot be read there. A name's status is one of
 The lookup of names (treadle.__getattr__), docs/numpy.md (tools/numpy_page.py) and the tests read this table.
 """
 
+import importlib
+
 from .._cupy import _names as _cupys
 from .._words import near
 
@@ -116,7 +118,17 @@ def find(name):
         raise AttributeError(f"module 'treadle' has no attribute '{name}': {why}", name=name)
     import numpy
 
-    return getattr(numpy, name)
+    if name not in numpys_here():
+        why = f"NumPy {numpy.__version__} has none"
+        raise AttributeError(f"module 'treadle' has no attribute '{name}': {why}", name=name)
+    return importlib.import_module("numpy.typing") if name == "typing" else getattr(numpy, name)
+
+
+def numpys_here():
+    """The names of NUMPY that the installed NumPy has."""
+    import numpy
+
+    return NUMPY.intersection(dir(numpy)) | {"typing"}
 
 
 def reasons(table):

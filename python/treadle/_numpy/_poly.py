@@ -3,7 +3,7 @@ matrices and fits are computed where their arrays are."""
 
 import numpy
 
-from .. import _core
+from .. import _core, _old_numpy
 from .._core import asarray, ndarray
 from .._exchange import _host
 from .._exchange._place import on
@@ -163,7 +163,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     if int(rank) != deg + 1 and not full:
         import warnings
 
-        warnings.warn("Polyfit may be poorly conditioned", numpy.exceptions.RankWarning, stacklevel=2)
+        warnings.warn("Polyfit may be poorly conditioned", _old_numpy.exceptions.RankWarning, stacklevel=2)
     if full:
         return c, residuals, rank, s, rcond
     if not cov:

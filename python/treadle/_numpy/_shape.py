@@ -4,7 +4,7 @@ from math import prod
 
 import numpy
 
-from .. import _core
+from .. import _core, _old_numpy
 from .._core import asarray, empty, full, ndarray
 from .._exchange._host import check_out, store
 from .._exchange._place import castable
@@ -12,7 +12,7 @@ from .._exchange._place import castable
 
 def _axis(axis, ndim, what):
     if not -ndim <= axis < ndim:
-        raise getattr(numpy, "exceptions", numpy).AxisError(axis, ndim, what)
+        raise _old_numpy.exceptions.AxisError(axis, ndim, what)
     return axis % ndim
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy
 
-from .. import _core
+from .. import _core, _old_numpy
 from . import _text as _rawtext
 from ._params import SUPPORT, check_names, decide, parse, raw_parameter, scalar, shape_bytes, take, typedefs
 
@@ -207,7 +207,7 @@ def _axes(axis, ndim):
     found = [int(k) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
     for k in found:
         if not -ndim <= k < ndim:
-            raise numpy.exceptions.AxisError(k, ndim)
+            raise _old_numpy.exceptions.AxisError(k, ndim)
     found = [k % ndim for k in found]
     if len(set(found)) != len(found):
         raise ValueError(f"axis {axis}: an axis stands there twice")

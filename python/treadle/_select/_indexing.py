@@ -9,7 +9,7 @@ from math import prod
 
 import numpy
 
-from .. import _core
+from .. import _core, _old_numpy
 from .._core import asarray, empty, ndarray
 from .._exchange._host import check_out, library, store
 from .._exchange._place import allow
@@ -84,7 +84,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         a, axis = a.ravel(), 0
     a = a.reshape(1) if a.ndim == 0 else a
     if not -a.ndim <= axis < a.ndim:
-        raise numpy.exceptions.AxisError(axis, a.ndim, "take")
+        raise _old_numpy.exceptions.AxisError(axis, a.ndim, "take")
     n = a.shape[axis]
     if mode == "wrap":
         indices = indices % n

@@ -7,7 +7,7 @@ has no code sorts by way of the host, which counts as a fallback.
 
 import numpy
 
-from .. import _core
+from .. import _core, _old_numpy
 from .._core import arange, asarray, asnumpy, empty
 from .._exchange import _host
 from .._exchange._place import on
@@ -59,7 +59,7 @@ def _axis(name, a, axis):
     if axis is None:
         return a.ravel(), 0
     if not -a.ndim <= axis < a.ndim:
-        raise getattr(numpy, "exceptions", numpy).AxisError(axis, a.ndim, name)
+        raise _old_numpy.exceptions.AxisError(axis, a.ndim, name)
     return a, axis % a.ndim
 
 
@@ -344,7 +344,7 @@ def lexsort(keys, axis=-1):
     if any(k.shape != shape for k in keys):
         raise ValueError("all keys need to be the same shape")
     if not -len(shape) <= axis < len(shape):
-        raise getattr(numpy, "exceptions", numpy).AxisError(axis, len(shape))
+        raise _old_numpy.exceptions.AxisError(axis, len(shape))
     axis %= len(shape)
     if keys[0].device.kind != "cpu":
         split = [

@@ -2,7 +2,7 @@
 
 import numpy
 
-from .. import _core
+from .. import _core, _old_numpy
 from .._core import arange, asarray, empty, ndarray
 from .._exchange._host import library
 from .._exchange._place import elements, on
@@ -230,7 +230,7 @@ def _along(arr, indices, axis):
             raise ValueError("when axis=None, `indices` must have a single dimension.")
         arr, axis = arr.reshape(-1), 0
     if not -arr.ndim <= axis < arr.ndim:
-        raise numpy.exceptions.AxisError(axis, arr.ndim)
+        raise _old_numpy.exceptions.AxisError(axis, arr.ndim)
     axis %= arr.ndim
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")

@@ -52,8 +52,8 @@ NAMES = (
 # Ordinary PyTorch programs, which run as they stand (torch_programs.py).
 TORCH = ("torch/digits_classifier",)
 
-# Where there is no GPU these come first: they are quick to finish, and a CPU shows what it can in them.
-CPU_FIRST = ("heat", "black_scholes", "monte_carlo_pi", "mandelbrot", "image_filters", "kmeans")
+# Where there is no GPU these come first, the quickest before all: a CPU shows what it can in them.
+CPU_FIRST = ("monte_carlo_pi", "heat", "black_scholes", "mandelbrot", "image_filters", "kmeans")
 
 # Written to show a GPU: its memory beside the host's, streams, blocks of threads that share memory.
 FOR_GPU = frozenset(

@@ -13,7 +13,7 @@ from math import prod
 import numpy
 from numpy.linalg import LinAlgError
 
-from .. import _core
+from .. import _core, _old_numpy
 from .._core import asarray, empty, ndarray
 from .._exchange import _host
 from .._numpy._create import eye, tril, triu
@@ -544,7 +544,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     for k in axes:
         if not -x.ndim <= k < x.ndim:
-            raise numpy.exceptions.AxisError(k, x.ndim)
+            raise _old_numpy.exceptions.AxisError(k, x.ndim)
     if len(axes) == 1:
         return _vector(x, ord, axes[0], keepdims)
     if len(axes) != 2:

@@ -10,7 +10,7 @@ import warnings
 
 import numpy
 
-from treadle import _core
+from treadle import _core, _old_numpy
 from treadle._core import asarray, ndarray
 from treadle._exchange import _host
 from treadle._exchange._place import on
@@ -177,7 +177,7 @@ def _fit(rule, x, y, deg, rcond=None, full=False, w=None):
         every[degrees] = c
         c = every
     if int(rank) != len(degrees if deg.ndim else range(int(deg) + 1)) and not full:
-        warnings.warn("The fit may be poorly conditioned", numpy.exceptions.RankWarning, stacklevel=3)
+        warnings.warn("The fit may be poorly conditioned", _old_numpy.exceptions.RankWarning, stacklevel=3)
     return (c, [residuals, rank, s, rcond]) if full else c
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy
 
-from .. import _core
+from .. import _core, _old_numpy
 from .._core import asarray, asnumpy, ndarray
 from .._exchange._host import store
 from ._draws import _bits, _shape, standard_exponential
@@ -43,7 +43,7 @@ def permutation(g, x, axis=0):
         return _order(g, int(x))
     x = _elements(x)
     if not -x.ndim <= axis < x.ndim:
-        raise numpy.exceptions.AxisError(axis, x.ndim)
+        raise _old_numpy.exceptions.AxisError(axis, x.ndim)
     return _taken(x, _order(g, x.shape[axis]), axis)
 
 
@@ -68,7 +68,7 @@ def permuted(g, x, axis=None, out=None):
 
     x = asarray(x)
     if axis is not None and not -x.ndim <= axis < x.ndim:
-        raise numpy.exceptions.AxisError(axis, x.ndim)
+        raise _old_numpy.exceptions.AxisError(axis, x.ndim)
     if axis is None:
         r = _core._take(x.ravel(), _order(g, x.size), 0).reshape(x.shape)
     else:

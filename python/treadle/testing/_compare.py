@@ -4,12 +4,13 @@ import numpy
 
 import treadle
 
+from .. import _old_numpy
 from . import _arrays
 from ._loops import hides
 
 _ERRORS = (
     AttributeError, IndexError, TypeError, ValueError, NotImplementedError, DeprecationWarning,
-    numpy.exceptions.AxisError, numpy.linalg.LinAlgError,
+    _old_numpy.exceptions.AxisError, numpy.linalg.LinAlgError,
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy
 
 import treadle
-from treadle import _core
+from treadle import _core, _old_numpy
 from treadle._exchange import _host
 
 _lifted, _shown, _target, _present = (
@@ -123,8 +123,9 @@ def _finish(full, r):
         return r.get()
     if name in _BOOLS:
         return bool(r)
-    if full in _NAMED and isinstance(r, tuple):
-        r = getattr(numpy.linalg._linalg, _NAMED[full])(*r)
+    named = getattr(_old_numpy.linalg, _NAMED.get(full, ""), None)
+    if named and isinstance(r, tuple):
+        r = named(*r)
     return _shown(r)
 
 

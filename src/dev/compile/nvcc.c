@@ -5,6 +5,8 @@
  */
 #include "dev/compile/compiler.h"
 
+#include "dev/foreign/library.h"
+
 #include <ctype.h>
 #include <elf.h>
 #include <limits.h>
@@ -16,9 +18,16 @@
 static td_status
 find_nvcc(char *buf, size_t n)
 {
-    static const char *const places[] = {"nvcc", "/usr/local/cuda/bin/nvcc", "/opt/cuda/bin/nvcc"};
+    static const char *const places[] = {"/usr/local/cuda/bin/nvcc", "/opt/cuda/bin/nvcc"};
+    const char *toolkit = td_lib_toolkit();
+    char named[PATH_MAX];
 
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (td_spawn_find("nvcc", buf, n))
+        return TD_OK;
+    if (toolkit && snprintf(named, sizeof named, "%s/bin/nvcc", toolkit) < (int)sizeof named &&
+        td_spawn_find(named, buf, n))
+        return TD_OK;
+    for (size_t i = 0; !toolkit && i < sizeof places / sizeof *places; i++)
         if (td_spawn_find(places[i], buf, n))
             return TD_OK;
     return td_fail(TD_ERR_LIBRARY, "there is no nvcc on PATH");

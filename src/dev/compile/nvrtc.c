@@ -15,8 +15,10 @@
 
 enum { ARCHS_MAX = 64 };
 
-static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", NULL};
-static const char package[] = "nvidia-cuda-nvrtc (nvidia-cuda-nvrtc-cu12 for CUDA 12)";
+static const td_lib_name names[] = {{"libnvrtc.so.13", 13, "nvidia-cuda-nvrtc"},
+                                    {"libnvrtc.so.12", 12, "nvidia-cuda-nvrtc-cu12"},
+                                    {"libnvrtc.so.11.2", 11, "nvidia-cuda-nvrtc-cu11"},
+                                    {0}};
 
 static td_nvrtc rtc;
 static char path[PATH_MAX];
@@ -27,7 +29,7 @@ nvrtc_load(void)
 {
     void *lib;
 
-    TD_TRY(td_lib_locate(names, package, path, sizeof path));
+    TD_TRY(td_lib_locate(names, path, sizeof path));
     lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!lib)
         return td_fail(TD_ERR_LIBRARY, "NVRTC cannot be opened: %s", dlerror());
@@ -43,7 +45,7 @@ version(char *out, size_t n)
     char where[PATH_MAX];
     struct stat s;
 
-    TD_TRY(td_lib_locate(names, package, where, sizeof where));
+    TD_TRY(td_lib_locate(names, where, sizeof where));
     if (stat(where, &s))
         memset(&s, 0, sizeof s);
     snprintf(out, n, "nvrtc %s %lld.%09ld %lld", where, (long long)s.st_mtim.tv_sec,

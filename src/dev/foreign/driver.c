@@ -20,6 +20,32 @@ static const struct row {
 #include "dev/foreign/driver.def"
 };
 
+/* What to do about a driver that is there and does not start. */
+static const char *
+advice(int code)
+{
+    static const struct {
+        int code;
+        const char *text;
+    } row[] = {
+        {34, ": libcuda.so.1 is a toolkit's stub: take its folder \"stubs\" off LD_LIBRARY_PATH"},
+        {CU_NO_DEVICE, ": the driver shows no GPU: see nvidia-smi and CUDA_VISIBLE_DEVICES"},
+        {802, ": the machine's GPUs are not ready: start nvidia-fabricmanager"},
+        {803, ": libcuda.so.1 is not of the kernel's driver: restart the machine after an update "
+              "of the driver; a "
+              "container has to show the host's libcuda.so.1"},
+        {804, ": libcuda.so.1 is of the package cuda-compat, which this GPU does not support: take "
+              "it off "
+              "LD_LIBRARY_PATH"},
+        {999, ": the driver's module does not answer: modprobe nvidia_uvm, or restart the machine"},
+    };
+
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        if (row[i].code == code)
+            return row[i].text;
+    return "";
+}
+
 static void
 open_once(void)
 {
@@ -37,7 +63,10 @@ open_once(void)
 
         if (!f && rows[i].need == MUST) {
             snprintf(missing, sizeof missing,
-                     "the NVIDIA driver is too old: libcuda.so.1 has no %s", rows[i].symbol);
+                     "the NVIDIA driver is too old: libcuda.so.1 has no %s; update the driver, or "
+                     "use the device "
+                     "\"cpu\"",
+                     rows[i].symbol);
             return;
         }
         memcpy((char *)&table + rows[i].slot, &f, sizeof f);
@@ -45,7 +74,7 @@ open_once(void)
     r = table.cuInit(0);
     if (r) {
         table.cuGetErrorName(r, &name);
-        snprintf(missing, sizeof missing, "cuInit: %s", name);
+        snprintf(missing, sizeof missing, "cuInit: %s%s", name, advice(r));
     }
 }
 
@@ -57,4 +86,14 @@ td_driver_open(const char **why)
     pthread_once(&once, open_once);
     *why = missing;
     return missing[0] ? NULL : &table;
+}
+
+int
+td_driver_version(void)
+{
+    const char *why;
+    const td_driver *d = td_driver_open(&why);
+    int version = 0;
+
+    return d && d->cuDriverGetVersion(&version) == 0 ? version : 0;
 }

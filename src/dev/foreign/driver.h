@@ -159,5 +159,7 @@ enum {
 /* libcuda.so.1, opened and cuInit'ed at the first call; NULL: *why says why not.  Both live as long
  * as the process. */
 const td_driver *td_driver_open(const char **why);
+/* The CUDA that the driver is for, 13000 for 13.0; 0 without a driver. */
+int td_driver_version(void);
 
 #endif

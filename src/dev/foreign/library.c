@@ -1,6 +1,8 @@
 /* library.c - finds and opens foreign libraries. */
 #include "dev/foreign/library.h"
 
+#include "dev/foreign/driver.h"
+
 #include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
@@ -11,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+const td_lib_name td_cublas_names[] = {
+    {"libcublas.so.13", 13, "nvidia-cublas"}, {"libcublas.so.12", 12, "nvidia-cublas-cu12"}, {0}};
 
 static struct {
     pthread_mutex_t mu;
@@ -94,12 +99,25 @@ each_wheel(folder_fn *fn, void *ctx)
     return done;
 }
 
+const char *
+td_lib_toolkit(void)
+{
+    const char *home = getenv("CUDA_HOME"), *named = home && *home ? home : getenv("CUDA_PATH");
+
+    return named && *named ? named : NULL;
+}
+
+/* The toolkit that the environment names; else those of /usr/local. */
 static bool
 each_toolkit(folder_fn *fn, void *ctx)
 {
+    const char *named = td_lib_toolkit();
+    char dir[PATH_MAX];
     glob_t g = {0};
     bool done = false;
 
+    if (named)
+        return snprintf(dir, sizeof dir, "%s/lib64", named) < (int)sizeof dir && fn(ctx, dir);
     if (glob("/usr/local/cuda/lib64", 0, NULL, &g) == 0 || g.gl_pathc == 0)
         (void)glob("/usr/local/cuda-*/lib64", GLOB_APPEND, NULL, &g);
     for (size_t i = 0; i < g.gl_pathc && !done; i++)
@@ -147,59 +165,89 @@ find_in(void *ctx, const char *dir)
     return false;
 }
 
-static td_status
-not_found(const char *name, const char *package)
+/* The names from the first on that the driver can serve, or the last one alone. */
+static const td_lib_name *
+served(const td_lib_name *n)
 {
+    int have = n->cuda ? td_driver_version() / 1000 : 0;
+
+    while (have && n->cuda > have && n[1].so)
+        n++;
+    return n;
+}
+
+/* What to install for this driver, and what is there for a newer one. */
+static td_status
+not_found(const td_lib_name *all, const td_lib_name *names)
+{
+    char path[PATH_MAX], newer[PATH_MAX + 128] = "", driver[64] = "";
+    wanted w = {.path = path, .n = sizeof path};
+    int have = names->cuda ? td_driver_version() : 0;
+
+    if (have)
+        snprintf(driver, sizeof driver, " (the driver is for CUDA %d.%d)", have / 1000,
+                 have % 1000 / 10);
+    for (const td_lib_name *m = all; m < names && !newer[0]; m++) {
+        w.name = m->so;
+        if (strcmp(m->so, names->so) != 0 && (each_wheel(find_in, &w) || each_toolkit(find_in, &w)))
+            snprintf(newer, sizeof newer, "; %s needs a driver for CUDA %d", path, m->cuda);
+    }
+    if (have && names->cuda > have / 1000)
+        return td_fail(TD_ERR_LIBRARY,
+                       "%s needs a driver for CUDA %d, this one is for %d.%d: update the driver",
+                       names->so, names->cuda, have / 1000, have % 1000 / 10);
     return td_fail(TD_ERR_LIBRARY,
-                   "%s was not found: pip install %s, or put it on the loader's path", name,
-                   package);
+                   "%s was not found: pip install %s%s, or put it on the loader's path%s",
+                   names->so, names->package, driver, newer);
 }
 
 td_status
-td_lib_open(const char *const names[], const char *package, void **out)
+td_lib_open(const td_lib_name all[], void **out)
 {
     wanted w = {0};
+    const td_lib_name *names = served(all);
 
     prepare();
-    for (const char *const *n = names; *n && !w.lib; n++)
-        w.lib =
-            dlopen(*n, RTLD_NOW | RTLD_NOLOAD); /* another package's: two copies would not agree */
-    for (const char *const *n = names; (w.name = *n) && !w.lib; n++)
+    for (const td_lib_name *n = names; n->so && !w.lib; n++)
+        w.lib = dlopen(n->so,
+                       RTLD_NOW | RTLD_NOLOAD); /* another package's: two copies would not agree */
+    for (const td_lib_name *n = names; (w.name = n->so) && !w.lib; n++)
         (void)each_wheel(open_in, &w);
-    for (const char *const *n = names; *n && !w.lib; n++)
-        w.lib = dlopen(*n, RTLD_NOW | RTLD_LOCAL);
-    for (const char *const *n = names; (w.name = *n) && !w.lib; n++)
+    for (const td_lib_name *n = names; n->so && !w.lib; n++)
+        w.lib = dlopen(n->so, RTLD_NOW | RTLD_LOCAL);
+    for (const td_lib_name *n = names; (w.name = n->so) && !w.lib; n++)
         (void)each_toolkit(open_in, &w);
     *out = w.lib;
-    return w.lib ? TD_OK : not_found(names[0], package);
+    return w.lib ? TD_OK : not_found(all, names);
 }
 
 td_status
-td_lib_locate(const char *const names[], const char *package, char *path, size_t n)
+td_lib_locate(const td_lib_name all[], char *path, size_t n)
 {
     wanted w = {.path = path, .n = n};
+    const td_lib_name *names = served(all);
     void *lib;
 
     prepare();
     path[0] = 0;
-    for (const char *const *m = names; *m; m++)
-        if ((lib = dlopen(*m, RTLD_NOW | RTLD_NOLOAD))) {
+    for (const td_lib_name *m = names; m->so; m++)
+        if ((lib = dlopen(m->so, RTLD_NOW | RTLD_NOLOAD))) {
             td_lib_path(lib, path, n);
             dlclose(lib); /* it is others' */
             return TD_OK;
         }
-    for (const char *const *m = names; (w.name = *m); m++)
+    for (const td_lib_name *m = names; (w.name = m->so); m++)
         if (each_wheel(find_in, &w) || each_part(getenv("LD_LIBRARY_PATH"), find_in, &w))
             return TD_OK;
-    for (const char *const *m = names; (w.name = *m); m++)
+    for (const td_lib_name *m = names; (w.name = m->so); m++)
         if (each_toolkit(find_in, &w))
             return TD_OK;
-    for (const char *const *m = names; *m; m++)
-        if ((lib = dlopen(*m, RTLD_NOW | RTLD_LOCAL))) {
+    for (const td_lib_name *m = names; m->so; m++)
+        if ((lib = dlopen(m->so, RTLD_NOW | RTLD_LOCAL))) {
             td_lib_path(lib, path, n);
             return TD_OK; /* it stays open: next time it is found at once */
         }
-    return not_found(names[0], package);
+    return not_found(all, names);
 }
 
 td_status
@@ -215,12 +263,12 @@ td_lib_symbol(void *lib, const char *name, void **out)
 }
 
 td_status
-td_lib_table(const char *const names[], const char *package, const td_lib_entry *entry, size_t n,
-             void *table, char *path, size_t path_size, void **out)
+td_lib_table(const td_lib_name names[], const td_lib_entry *entry, size_t n, void *table,
+             char *path, size_t path_size, void **out)
 {
     void *f;
 
-    TD_TRY(td_lib_open(names, package, out));
+    TD_TRY(td_lib_open(names, out));
     for (size_t i = 0; i < n; i++) {
         TD_TRY(td_lib_symbol(*out, entry[i].name, &f));
         memcpy((char *)table + entry[i].slot, &f, sizeof f);

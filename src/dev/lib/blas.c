@@ -68,11 +68,10 @@ static struct {
 static td_status
 blas_load(void)
 {
-    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", NULL};
     void *lib;
 
-    return td_lib_table(names, "nvidia-cublas", symbols, sizeof symbols / sizeof *symbols,
-                        &blas.call, blas.path, sizeof blas.path, &lib);
+    return td_lib_table(td_cublas_names, symbols, sizeof symbols / sizeof *symbols, &blas.call,
+                        blas.path, sizeof blas.path, &lib);
 }
 
 static td_status

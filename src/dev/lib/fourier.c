@@ -34,11 +34,12 @@ static struct {
 static td_status
 fourier_load(void)
 {
-    static const char *const names[] = {"libcufft.so.12", "libcufft.so.11", NULL};
+    static const td_lib_name names[] = {
+        {"libcufft.so.12", 13, "nvidia-cufft"}, {"libcufft.so.11", 12, "nvidia-cufft-cu12"}, {0}};
     void *lib;
 
-    return td_lib_table(names, "nvidia-cufft", symbols, sizeof symbols / sizeof *symbols,
-                        &found.call, found.path, sizeof found.path, &lib);
+    return td_lib_table(names, symbols, sizeof symbols / sizeof *symbols, &found.call, found.path,
+                        sizeof found.path, &lib);
 }
 
 static td_status

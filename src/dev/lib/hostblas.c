@@ -163,7 +163,7 @@ note(struct dl_phdr_info *info, size_t size, void *list)
 static td_status
 hostblas_load(void)
 {
-    static const char *const names[] = {"libopenblas.so.0", "libblas.so.3", NULL};
+    static const td_lib_name names[] = {{.so = "libopenblas.so.0"}, {.so = "libblas.so.3"}, {0}};
     loaded all = {.n = 0};
     void *lib;
 
@@ -173,9 +173,9 @@ hostblas_load(void)
         if (lib && hostblas_take(lib))
             return TD_OK;
     }
-    if (td_lib_open(names, "a BLAS", &lib))
+    if (td_lib_open(names, &lib))
         return td_fail(TD_ERR_LIBRARY, "matmul: neither %s nor %s was found (Debian: libopenblas0)",
-                       names[0], names[1]);
+                       names[0].so, names[1].so);
     return hostblas_take(lib)
                ? TD_OK
                : td_fail(TD_ERR_LIBRARY, "matmul: the BLAS that was found has no CBLAS");

@@ -36,11 +36,11 @@ static struct {
 static td_status
 nccl_load(void)
 {
-    static const char *const names[] = {"libnccl.so.2", NULL};
+    static const td_lib_name names[] = {
+        {"libnccl.so.2", 13, "nvidia-nccl-cu13"}, {"libnccl.so.2", 12, "nvidia-nccl-cu12"}, {0}};
     void *lib, *f;
 
-    TD_TRY(td_lib_table(names, "nvidia-nccl-cu13 (CUDA 12: nvidia-nccl-cu12)", symbols,
-                        sizeof symbols / sizeof *symbols, &found.call, found.path,
+    TD_TRY(td_lib_table(names, symbols, sizeof symbols / sizeof *symbols, &found.call, found.path,
                         sizeof found.path, &lib));
     TD_TRY(td_lib_symbol(lib, "ncclGetErrorString", &f));
     memcpy(&found.error_text, &f, sizeof f);

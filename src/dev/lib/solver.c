@@ -58,12 +58,13 @@ static struct {
 static td_status
 solver_load(void)
 {
-    static const char *const solver[] = {"libcusolver.so.12", "libcusolver.so.11", NULL};
-    static const char *const blas[] = {"libcublas.so.13", "libcublas.so.12", NULL};
+    static const td_lib_name solver[] = {{"libcusolver.so.12", 13, "nvidia-cusolver"},
+                                         {"libcusolver.so.11", 12, "nvidia-cusolver-cu12"},
+                                         {0}};
     void *lib[2], *f;
 
-    TD_TRY(td_lib_open(blas, "nvidia-cublas", &lib[BLAS]));
-    TD_TRY(td_lib_open(solver, "nvidia-cusolver", &lib[SOLVER]));
+    TD_TRY(td_lib_open(td_cublas_names, &lib[BLAS]));
+    TD_TRY(td_lib_open(solver, &lib[SOLVER]));
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         const struct symbol *y = &symbols[i];
         td_status st = td_lib_symbol(lib[y->library], y->name, &f);

@@ -127,13 +127,13 @@ find_folders(void)
 static PyObject *
 open_library(PyObject *module, PyObject *args)
 {
-    const char *names[2] = {NULL, NULL}, *package;
+    td_lib_name names[2] = {{0}};
     char path[4096];
     void *lib;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "ss:_open_library", &names[0], &package) ||
-        !py_ok(td_lib_open(names, package, &lib)))
+    if (!PyArg_ParseTuple(args, "ss:_open_library", &names[0].so, &names[0].package) ||
+        !py_ok(td_lib_open(names, &lib)))
         return NULL;
     return PyUnicode_DecodeFSDefault(td_lib_path(lib, path, sizeof path));
 }

@@ -10,7 +10,7 @@ import weakref
 
 import numpy
 
-from ... import _core
+from ... import _core, _old_numpy
 from .._driver import _layout
 from .._driver._pointer import ArrayPointer, ordered
 
@@ -476,7 +476,7 @@ class GPUArray:
             raise ValueError(f"axes {axes} do not match an array of {self.ndim} dimensions")
         for axis in axes:
             if not -self.ndim <= axis < self.ndim:
-                raise numpy.exceptions.AxisError(axis, self.ndim)
+                raise _old_numpy.exceptions.AxisError(axis, self.ndim)
         axes = [axis % self.ndim for axis in axes]
         if len(set(axes)) < self.ndim:
             raise ValueError(f"transpose: axes {axes} name one twice")

@@ -3,10 +3,9 @@
 import functools
 import inspect
 
-import numpy
-
 import treadle as td
 
+from ... import _old_numpy
 from ..._core import asarray, ndarray
 from .. import _table
 
@@ -52,7 +51,7 @@ def _one_axis(arrays, axis):
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     out = []
     for a in arrays:
-        where = [numpy.lib.array_utils.normalize_axis_index(k, a.ndim) for k in axes]
+        where = [_old_numpy.array_utils.normalize_axis_index(k, a.ndim) for k in axes]
         rest = [n for k, n in enumerate(a.shape) if k not in where]
         out.append(td.moveaxis(a, where, list(range(-len(where), 0))).reshape((*rest, -1)))
     return out
