@@ -394,6 +394,33 @@ box_put(walk *w, const thing *b, int which, td_val ptr, uint32_t at, const thing
 }
 
 td_status
+box_put_as(walk *w, const td_type *t, td_val ptr, uint32_t at, const thing *x, const char *what)
+{
+    thing own = *x;
+    join j = {.type = t};
+
+    TD_TRY(settle(w, &own));
+    TD_TRY(loaded(w, &own));
+    TD_TRY(boxed(w, &own));
+    if (t->kind == TD_T_NUM && is_num(&own) &&
+        (td_dtype_is_complex(t->dt) || !td_dtype_is_complex(own.type->dt)))
+        own = num_convert(w, &own, t);
+    else if (join_types(w, t, own.type) != t)
+        return bad(w, w->node, TD_ERR_TYPE, "%s is %s, and %s does not go into that", what, t->name,
+                   own.type->name);
+    else
+        TD_TRY(join_fitted(w, &j, &own, &own));
+    return put_element(w, ptr, &at, &own);
+}
+
+td_status
+box_get_as(walk *w, const td_type *t, td_val ptr, uint32_t at, thing *out)
+{
+    *out = get_element(w, ptr, &at, t);
+    return built(w, w->node);
+}
+
+td_status
 box_wait(walk *w, const thing *b)
 {
     if (w->walks > 4)

@@ -12,6 +12,8 @@ td_status
 box_truth(walk *w, const thing *x, thing *out)
 {
     box_note(w);
+    if (box_is(x, TD_BOX_OBJECT))
+        return object_truth(w, x, out);
     *out = num_val(TD_BOOL, TD_E2(w->f, not_equal, length(w, x), td_const_int(w->f, TD_I64, 0)));
     return built(w, w->node);
 }
@@ -20,6 +22,8 @@ td_status
 box_length(walk *w, const thing *x, thing *out)
 {
     box_note(w);
+    if (box_is(x, TD_BOX_OBJECT))
+        return object_length(w, x, out);
     *out = num_index(length(w, x), true);
     return built(w, w->node);
 }
@@ -39,9 +43,10 @@ td_status
 box_index(walk *w, const thing *x, const thing *key, thing *out)
 {
     switch ((td_boxkind)x->type->ndim) {
-    case TD_BOX_LIST: return list_index(w, x, key, out);
-    case TD_BOX_STR:  return text_index(w, x, key, out);
-    default:          return map_index(w, x, key, out);
+    case TD_BOX_LIST:   return list_index(w, x, key, out);
+    case TD_BOX_STR:    return text_index(w, x, key, out);
+    case TD_BOX_OBJECT: return object_index(w, x, key, out);
+    default:            return map_index(w, x, key, out);
     }
 }
 
@@ -49,7 +54,8 @@ td_status
 box_assign(walk *w, const thing *x, const thing *key, const thing *value)
 {
     switch ((td_boxkind)x->type->ndim) {
-    case TD_BOX_LIST: return list_assign(w, x, key, value);
+    case TD_BOX_LIST:   return list_assign(w, x, key, value);
+    case TD_BOX_OBJECT: return object_set_item(w, x, key, value);
     case TD_BOX_STR:
         return bad(w, w->node, TD_ERR_TYPE, "a string's characters cannot be assigned");
     default: return map_assign(w, x, key, value);
@@ -71,6 +77,8 @@ box_delete(walk *w, const thing *x, const thing *key)
 static td_boxkind
 leading(walk *w, const thing *a, const thing *b)
 {
+    if (box_is(a, TD_BOX_OBJECT) || box_is(b, TD_BOX_OBJECT))
+        return TD_BOX_OBJECT;
     if (is_text(w, a) && (is_text(w, b) || is_num(b)))
         return TD_BOX_STR;
     if (is_text(w, b) && is_num(a))
@@ -86,6 +94,7 @@ td_status
 box_binary(walk *w, td_syn op, const thing *a, const thing *b, bool in_place, thing *out)
 {
     switch (leading(w, a, b)) {
+    case TD_BOX_OBJECT: return object_binary(w, op, a, b, in_place, out);
     case TD_BOX_LIST: return list_binary(w, op, a, b, in_place, out);
     case TD_BOX_STR:  return text_binary(w, op, a, b, out);
     default:          return map_binary(w, op, a, b, in_place, out);
@@ -96,6 +105,7 @@ td_status
 box_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     switch (leading(w, a, b)) {
+    case TD_BOX_OBJECT: return object_compare(w, op, a, b, out);
     case TD_BOX_LIST: return list_compare(w, op, a, b, out);
     case TD_BOX_STR:  return text_compare(w, op, a, b, out);
     default:          return map_compare(w, op, a, b, out);
@@ -106,6 +116,7 @@ td_status
 box_has(walk *w, const thing *b, const thing *x, thing *out)
 {
     switch ((td_boxkind)b->type->ndim) {
+    case TD_BOX_OBJECT: return object_has(w, b, x, out);
     case TD_BOX_LIST: return list_has(w, b, x, out);
     case TD_BOX_STR:  return text_has(w, b, x, out);
     default:          return map_has(w, b, x, out);
@@ -117,6 +128,7 @@ box_method(walk *w, const thing *self, const char *name, const call *c, thing *o
 {
     box_note(w);
     switch ((td_boxkind)self->type->ndim) {
+    case TD_BOX_OBJECT: return object_method(w, self, name, c, out);
     case TD_BOX_LIST: return list_method(w, self, name, c, out);
     case TD_BOX_STR:  return text_method(w, self, name, c, out);
     default:          return map_method(w, self, name, c, out);

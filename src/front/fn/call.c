@@ -400,6 +400,8 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
     td_objinfo info = {0};
     uint32_t ufunc, spelled;
 
+    if (box_is(f, TD_BOX_OBJECT))
+        return object_method(w, f, "__call__", c, out);
     if (f->type->kind != TD_T_OBJECT)
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot be called", f->type->name);
     TD_TRY(w->host->describe(w->host->ctx, f->type->object, &info));
@@ -413,6 +415,8 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
         return call_ufunc(w, f, info.number, c, out);
     case TD_OBJ_FUNCTION: return call_source(w, info.source, c, out);
     case TD_OBJ_TYPE:
+        if (info.type->kind == TD_T_BOX && info.type->ndim == TD_BOX_OBJECT)
+            return object_new(w, info.type, c, out);
         return w->exact ? exact_convert(w, info.type, c, out) : convert(w, info.type, c, out);
     case TD_OBJ_NAMED: return call_named(w, &info, f->type->object, c, out);
     default:

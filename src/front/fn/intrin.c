@@ -251,6 +251,8 @@ attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *ou
     }
     if (self->type->kind == TD_T_TUPLE && self->type->object)
         return named_attribute(w, self, name, node, out);
+    if (box_is(self, TD_BOX_OBJECT))
+        return object_attribute(w, self, name, node, out);
     if (is_num(self))
         return number_attribute(w, self, name, node, out);
     return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", self->type->name, name);

@@ -534,6 +534,7 @@ fn_isinstance(walk *w, const call *c, int number, thing *out)
         yes = yes ||
               (info.kind == TD_OBJ_NAMED && c->arg[0].type->kind == TD_T_TUPLE &&
                c->arg[0].type->object == cls[i].type->object) ||
+              (info.kind == TD_OBJ_TYPE && is_box(&c->arg[0]) && info.type == c->arg[0].type) ||
               is_instance(&c->arg[0], &info) ||
               (c->arg[0].type->kind == TD_T_TUPLE && info.kind == TD_OBJ_INTRINSIC &&
                td_intrinsics[info.number].fn == fn_tuple);

@@ -32,9 +32,9 @@ py_block_owner(td_callblock *b)
     return b->owner = PyCapsule_New(b, NULL, drop_block);
 }
 
-/* Who keeps the memory at an address: a capsule for the heap's block, or the argument.  A new reference. */
-static PyObject *
-keeper_of(uint64_t address, py_call *c, td_callmem *heap)
+/* Who keeps the memory at an address: a capsule for the heap's block, or the argument.  A new reference; NULL: nobody. */
+PyObject *
+py_owner_of(uint64_t address, py_call *c, td_callmem *heap)
 {
     td_callblock *b = td_callmem_find(heap, address);
     PyObject *found;
@@ -50,9 +50,17 @@ keeper_of(uint64_t address, py_call *c, td_callmem *heap)
     }
     for (uint32_t i = 0; i < c->nleaf; i++)
         if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held) &&
-            (found = py_held_at(py_boxobject_held(c->leaf[i].held), address)))
+            (found = py_boxobject_owner(c->leaf[i].held, address)))
             return found;
-    if (c->boxes && (found = py_held_at(c->boxes->held, address)))
+    return c->boxes ? py_held_at(c->boxes->held, address) : NULL;
+}
+
+static PyObject *
+keeper_of(uint64_t address, py_call *c, td_callmem *heap)
+{
+    PyObject *found = py_owner_of(address, c, heap);
+
+    if (found)
         return found;
     PyErr_Format(PyExc_TypeError,
                  "%U returned a part of an array that is no NumPy array: return "
@@ -196,8 +204,8 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
 
         memcpy(&word, at, sizeof word);
         tuple = py_value_get(t, &word, NULL);
-        if (tuple && py_is_boxobject(tuple) && !py_boxobject_keep(tuple, heap))
-            Py_CLEAR(tuple);
+        if (tuple && py_is_boxobject(tuple))
+            py_boxobject_keep(tuple, c, heap);
         return tuple;
     }
     case TD_T_TUPLE: break;
