@@ -87,7 +87,7 @@ def _spec_of(cls, spec):
         if not isinstance(name, str):
             raise TypeError(f"spec keys should be strings, got {name!r}")
         if not isinstance(t, _types.Type) and not hasattr(t, "class_type"):
-            raise TypeError(f"spec values should be types, got {t!r}")
+            raise TypeError(f"spec values should be types of treadle.types or jitclass's classes, got {t!r}")
     fields = {}
     for name, t in pairs:
         if name in fields:

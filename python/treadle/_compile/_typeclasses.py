@@ -522,6 +522,11 @@ class ClassInstanceType(Type):
         _set(self, instance_class=cls)
         super().__init__("instance", f"instance.jitclass.{cls.__name__}", key=(cls,))
 
+    @property
+    def struct(self):
+        """The fields' types by name."""
+        return self.instance_class.class_type.struct
+
     def __reduce__(self):
         return type(self), (self.instance_class,)
 

@@ -95,9 +95,9 @@ box_binary(walk *w, td_syn op, const thing *a, const thing *b, bool in_place, th
 {
     switch (leading(w, a, b)) {
     case TD_BOX_OBJECT: return object_binary(w, op, a, b, in_place, out);
-    case TD_BOX_LIST: return list_binary(w, op, a, b, in_place, out);
-    case TD_BOX_STR:  return text_binary(w, op, a, b, out);
-    default:          return map_binary(w, op, a, b, in_place, out);
+    case TD_BOX_LIST:   return list_binary(w, op, a, b, in_place, out);
+    case TD_BOX_STR:    return text_binary(w, op, a, b, out);
+    default:            return map_binary(w, op, a, b, in_place, out);
     }
 }
 
@@ -106,9 +106,9 @@ box_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     switch (leading(w, a, b)) {
     case TD_BOX_OBJECT: return object_compare(w, op, a, b, out);
-    case TD_BOX_LIST: return list_compare(w, op, a, b, out);
-    case TD_BOX_STR:  return text_compare(w, op, a, b, out);
-    default:          return map_compare(w, op, a, b, out);
+    case TD_BOX_LIST:   return list_compare(w, op, a, b, out);
+    case TD_BOX_STR:    return text_compare(w, op, a, b, out);
+    default:            return map_compare(w, op, a, b, out);
     }
 }
 
@@ -117,9 +117,9 @@ box_has(walk *w, const thing *b, const thing *x, thing *out)
 {
     switch ((td_boxkind)b->type->ndim) {
     case TD_BOX_OBJECT: return object_has(w, b, x, out);
-    case TD_BOX_LIST: return list_has(w, b, x, out);
-    case TD_BOX_STR:  return text_has(w, b, x, out);
-    default:          return map_has(w, b, x, out);
+    case TD_BOX_LIST:   return list_has(w, b, x, out);
+    case TD_BOX_STR:    return text_has(w, b, x, out);
+    default:            return map_has(w, b, x, out);
     }
 }
 
@@ -129,9 +129,9 @@ box_method(walk *w, const thing *self, const char *name, const call *c, thing *o
     box_note(w);
     switch ((td_boxkind)self->type->ndim) {
     case TD_BOX_OBJECT: return object_method(w, self, name, c, out);
-    case TD_BOX_LIST: return list_method(w, self, name, c, out);
-    case TD_BOX_STR:  return text_method(w, self, name, c, out);
-    default:          return map_method(w, self, name, c, out);
+    case TD_BOX_LIST:   return list_method(w, self, name, c, out);
+    case TD_BOX_STR:    return text_method(w, self, name, c, out);
+    default:            return map_method(w, self, name, c, out);
     }
 }
 

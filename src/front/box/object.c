@@ -118,8 +118,7 @@ object_assign(walk *w, const thing *self, const char *name, uint32_t node, const
                    self->type->name, name);
     }
     TD_TRY(not_none(w, self));
-    return box_put_as(w, box_inside(w, self->type->field[i].type),
-                      fields_of(w, self), at, x, name);
+    return box_put_as(w, box_inside(w, self->type->field[i].type), fields_of(w, self), at, x, name);
 }
 
 td_status
@@ -234,16 +233,24 @@ static const struct {
     td_syn op;
     const char *name, *reverse;
 } operators[] = {
-    {TD_SYN_Add, "add", "radd"},       {TD_SYN_Sub, "sub", "rsub"},
-    {TD_SYN_Mult, "mul", "rmul"},      {TD_SYN_Div, "truediv", "rtruediv"},
+    {TD_SYN_Add, "add", "radd"},
+    {TD_SYN_Sub, "sub", "rsub"},
+    {TD_SYN_Mult, "mul", "rmul"},
+    {TD_SYN_Div, "truediv", "rtruediv"},
     {TD_SYN_FloorDiv, "floordiv", "rfloordiv"},
-    {TD_SYN_Mod, "mod", "rmod"},       {TD_SYN_Pow, "pow", "rpow"},
+    {TD_SYN_Mod, "mod", "rmod"},
+    {TD_SYN_Pow, "pow", "rpow"},
     {TD_SYN_MatMult, "matmul", "rmatmul"},
-    {TD_SYN_LShift, "lshift", "rlshift"}, {TD_SYN_RShift, "rshift", "rrshift"},
-    {TD_SYN_BitAnd, "and", "rand"},    {TD_SYN_BitOr, "or", "ror"},
-    {TD_SYN_BitXor, "xor", "rxor"},    {TD_SYN_Eq, "eq", "eq"},
-    {TD_SYN_NotEq, "ne", "ne"},        {TD_SYN_Lt, "lt", "gt"},
-    {TD_SYN_LtE, "le", "ge"},          {TD_SYN_Gt, "gt", "lt"},
+    {TD_SYN_LShift, "lshift", "rlshift"},
+    {TD_SYN_RShift, "rshift", "rrshift"},
+    {TD_SYN_BitAnd, "and", "rand"},
+    {TD_SYN_BitOr, "or", "ror"},
+    {TD_SYN_BitXor, "xor", "rxor"},
+    {TD_SYN_Eq, "eq", "eq"},
+    {TD_SYN_NotEq, "ne", "ne"},
+    {TD_SYN_Lt, "lt", "gt"},
+    {TD_SYN_LtE, "le", "ge"},
+    {TD_SYN_Gt, "gt", "lt"},
     {TD_SYN_GtE, "ge", "le"},
 };
 
@@ -279,8 +286,8 @@ object_binary(walk *w, td_syn op, const thing *a, const thing *b, bool in_place,
 
     if (st != TD_SKIP || w->again)
         return st;
-    return bad(w, w->node, TD_ERR_TYPE, "%s and %s have no method for this operator",
-               a->type->name, b->type->name);
+    return bad(w, w->node, TD_ERR_TYPE, "%s and %s have no method for this operator", a->type->name,
+               b->type->name);
 }
 
 td_status
@@ -301,6 +308,52 @@ object_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     return built(w, w->node);
 }
 
+td_status
+object_number(walk *w, const thing *x, const td_type *t, thing *out)
+{
+    static const char *const names[][4] = {{"__int__", "__index__", NULL},
+                                           {"__float__", "__index__", NULL},
+                                           {"__complex__", "__float__", "__index__", NULL}};
+    const char *const *name = names[td_dtype_is_complex(t->dt) ? 2 : td_dtype_is_float(t->dt)];
+    td_status st = TD_SKIP;
+
+    if (t->dt == TD_BOOL)
+        return object_truth(w, x, out);
+    for (; st == TD_SKIP && *name; name++)
+        st = object_special(w, x, *name, NULL, 0, out);
+    if (st)
+        return st != TD_SKIP || w->again
+                   ? st
+                   : bad(w, w->node, TD_ERR_TYPE, "%s cannot convert %s", t->name, x->type->name);
+    TD_TRY(loaded(w, out));
+    if (!is_num(out))
+        return bad(w, w->node, TD_ERR_TYPE, "%s cannot convert %s", t->name, out->type->name);
+    *out = num_convert(w, out, t);
+    return built(w, w->node);
+}
+
+td_status
+object_unary(walk *w, td_syn op, const thing *x, thing *out)
+{
+    const char *name = op == TD_SYN_USub ? "__neg__" : op == TD_SYN_UAdd ? "__pos__" : "__invert__";
+
+    return want_special(w, x, name, NULL, 0, out);
+}
+
+/* abs(x) and its like: the method that bears the builtin's name. */
+td_status
+object_builtin(walk *w, const char *names, const call *c, thing *out)
+{
+    static const char prefix[] = "builtins.";
+    char name[32];
+
+    if (strncmp(names, prefix, sizeof prefix - 1) != 0)
+        return TD_SKIP;
+    names += sizeof prefix - 1;
+    snprintf(name, sizeof name, "__%.*s__", (int)strcspn(names, " "), names);
+    return object_special(w, c->arg, name, NULL, 0, out);
+}
+
 /* x is y of instances, or of one and None. */
 td_status
 object_is(walk *w, const thing *a, const thing *b, bool negated, thing *out)
@@ -308,7 +361,6 @@ object_is(walk *w, const thing *a, const thing *b, bool negated, thing *out)
     td_val zero = td_const_int(w->f, TD_U64, 0), x = is_none(a) ? zero : a->num.re,
            y = is_none(b) ? zero : b->num.re;
 
-    *out = num_val(TD_BOOL,
-                   negated ? TD_E2(w->f, not_equal, x, y) : TD_E2(w->f, equal, x, y));
+    *out = num_val(TD_BOOL, negated ? TD_E2(w->f, not_equal, x, y) : TD_E2(w->f, equal, x, y));
     return built(w, w->node);
 }

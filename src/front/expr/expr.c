@@ -452,6 +452,8 @@ expr_unary(walk *w, uint32_t node, thing *out)
         *out = num_int(INT64_MIN);
         return TD_OK;
     }
+    if (box_is(&x, TD_BOX_OBJECT) && kind_of(w, F(node, UnaryOp_op)) != TD_SYN_Not)
+        return object_unary(w, kind_of(w, F(node, UnaryOp_op)), &x, out);
     return num_unary(w, kind_of(w, F(node, UnaryOp_op)), &x, out);
 }
 

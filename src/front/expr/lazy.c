@@ -280,7 +280,7 @@ element_at(walk *w, const thing *x, const nest *at, thing *out)
 {
     nest inner;
 
-    if (!is_array(x)) {
+    if (!is_array(x) && !x->lazy) {
         *out = *x;
         return loaded(w, out);
     }
@@ -360,6 +360,7 @@ nest_open(walk *w, nest *s, uint32_t n, const dim *shape, bool flat)
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
 
     s->n = n;
+    flat = flat && n; /* an array of no axes is its one element */
     s->flat = flat;
     w->nests++;
     if (n)

@@ -1,6 +1,7 @@
 /* call.c - calls: arguments bound to parameters, and functions walked in place. */
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
+#include "front/infer/intrin.h"
 
 #include <string.h>
 
@@ -341,6 +342,9 @@ convert(walk *w, const td_type *t, const call *c, thing *out)
 {
     thing x;
 
+    if (c->nkw)
+        return bad(w, c->node, TD_ERR_TYPE, "%s takes no %s= here: write it in its place", t->name,
+                   c->kw[0]);
     if (c->n == 2 && t->kind == TD_T_NUM && t->dt == TD_C128)
         return complex_parts(w, t, c, out);
     TD_TRY(want_args(w, c, t->name, 0, 1));
@@ -357,6 +361,8 @@ convert(walk *w, const td_type *t, const call *c, thing *out)
     }
     x = c->arg[0];
     TD_TRY(loaded(w, &x));
+    if (box_is(&x, TD_BOX_OBJECT))
+        return object_number(w, &x, t, out);
     if (box_may(w) && is_text(w, &x) && t->weak && t->dt != TD_C128)
         return text_number(w, &x, t->dt == TD_I64, out);
     if (!is_num(&x))
@@ -378,6 +384,12 @@ call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
     call own = *c;
     uint32_t o;
 
+    if (c->n == 1 && box_is(c->arg, TD_BOX_OBJECT)) { /* abs(x), hash(x): the class's own */
+        td_status st = object_builtin(w, td_intrinsics[number].names, c, out);
+
+        if (st != TD_SKIP)
+            return st;
+    }
     if (c->n < 2 || w->exact || w->host->attr(w->host->ctx, f->type->object, "nin", &o))
         return call_intrinsic(w, number, c, out);
     TD_TRY(w->host->describe(w->host->ctx, o, &nin));

@@ -114,6 +114,9 @@ td_status object_set_item(walk *w, const thing *x, const thing *key, const thing
 td_status object_has(walk *w, const thing *b, const thing *x, thing *out);
 td_status object_binary(walk *w, td_syn op, const thing *a, const thing *b, bool in_place, thing *out);
 td_status object_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status object_number(walk *w, const thing *x, const td_type *t, thing *out); /* int(x), float(x), bool(x) … */
+td_status object_builtin(walk *w, const char *names, const call *c, thing *out); /* names: the row's */
+td_status object_unary(walk *w, td_syn op, const thing *x, thing *out); /* -x, +x, ~x */
 td_status object_is(walk *w, const thing *a, const thing *b, bool negated, thing *out);
 
 /* ---- lists: list.c ---- */

@@ -262,11 +262,8 @@ td_type_site(uint32_t which, uint32_t number)
 const td_type *
 td_type_class(uint32_t object, const char *name)
 {
-    return intern((td_type){.kind = TD_T_BOX,
-                            .ndim = TD_BOX_OBJECT,
-                            .layout = 'T',
-                            .object = object},
-                  name);
+    return intern(
+        (td_type){.kind = TD_T_BOX, .ndim = TD_BOX_OBJECT, .layout = 'T', .object = object}, name);
 }
 
 void

@@ -447,6 +447,7 @@ typedef struct call {
     uint32_t nkw;
     const char **kw;
     thing   *kwarg;
+    uint64_t *asked; /* of a known function's call: bit i: it has looked at keyword i (arg_or_kw); NULL: nobody asks */
 } call;
 td_status expr_call(walk *w, uint32_t node, thing *out);
 td_status call_object(walk *w, const thing *f, const call *c, thing *out); /* a function value over things */

@@ -346,8 +346,8 @@ PyObject *
 py_boxobject_new(const td_type *t, td_box *b)
 {
     bool object = t->ndim == TD_BOX_OBJECT;
-    PyTypeObject *class = (PyTypeObject *)(object ? py_handle_object(t->object)
-                                                  : all.classes[t->ndim]);
+    PyTypeObject *class =
+        (PyTypeObject *)(object ? py_handle_object(t->object) : all.classes[t->ndim]);
     py_boxobject *o;
 
     if (!class) {
@@ -454,7 +454,8 @@ box_make(PyObject *self, PyObject *args)
                          : PyErr_Format(PyExc_TypeError, "%R is no type of elements",
                                         PyTuple_GetItem(items, i));
     }
-    return py_boxobject_begin(self, td_type_box((uint32_t)kind, item, (uint32_t)PyTuple_Size(items), true));
+    return py_boxobject_begin(
+        self, td_type_box((uint32_t)kind, item, (uint32_t)PyTuple_Size(items), true));
 }
 
 /* _like(kind, values): its elements' types are those of the values. */
@@ -470,7 +471,8 @@ box_like(PyObject *self, PyObject *args)
     for (Py_ssize_t i = 0; i < PyTuple_Size(values) && i < 2; i++)
         if (!(item[i] = py_value_type(PyTuple_GetItem(values, i))))
             return NULL;
-    return py_boxobject_begin(self, td_type_box((uint32_t)kind, item, (uint32_t)PyTuple_Size(values), true));
+    return py_boxobject_begin(
+        self, td_type_box((uint32_t)kind, item, (uint32_t)PyTuple_Size(values), true));
 }
 
 static bool
@@ -513,7 +515,7 @@ find(py_boxobject *o, PyObject *key)
     td_callmem mem = {0};
     int64_t at = -2;
 
-    if (py_value_words(o->type->item[0]) <= 64 && 
+    if (py_value_words(o->type->item[0]) <= 64 &&
         py_value_put(o->type->item[0], key, w, &mem, NULL))
         at = td_box_find(o->b, w);
     td_box_free_all(&mem);
@@ -529,8 +531,9 @@ box_get(PyObject *self, PyObject *key)
     if (!is_known(o))
         return NULL;
     if (o->b->kind == TD_BOX_LIST)
-        return place_of(o, key, &at) ? py_value_get(o->type->item[0], td_box_at(o->b, at), o->b->held)
-                                     : NULL;
+        return place_of(o, key, &at)
+                   ? py_value_get(o->type->item[0], td_box_at(o->b, at), o->b->held)
+                   : NULL;
     at = find(o, key);
     if (at == -1)
         PyErr_SetObject(PyExc_KeyError, key);
@@ -623,8 +626,7 @@ box_shown(PyObject *self, PyObject *unused)
     (void)unused;
     if (!is_known(o))
         return NULL;
-    return o->b->kind == TD_BOX_LIST ? py_value_list(o->type, o->b)
-                                     : py_value_map(o->type, o->b);
+    return o->b->kind == TD_BOX_LIST ? py_value_list(o->type, o->b) : py_value_map(o->type, o->b);
 }
 
 static PyObject *
@@ -675,12 +677,9 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_methods, methods},
-    PY_SLOT(Py_mp_length, box_len),
-    PY_SLOT(Py_mp_subscript, box_get),
-    PY_SLOT(Py_mp_ass_subscript, box_set),
-    PY_SLOT(Py_sq_contains, box_has),
-    {0, NULL},
+    {Py_tp_methods, methods},          PY_SLOT(Py_mp_length, box_len),
+    PY_SLOT(Py_mp_subscript, box_get), PY_SLOT(Py_mp_ass_subscript, box_set),
+    PY_SLOT(Py_sq_contains, box_has),  {0, NULL},
 };
 
 static PyType_Slot base_slots[] = {

@@ -234,7 +234,8 @@ put_array(const td_type *t, PyObject *o, uint64_t *w, PyObject *held)
     if (PyObject_GetBuffer(o, &b, PyBUF_RECORDS) < 0)
         return false;
     ok = py_hold(held, (uint64_t)(uintptr_t)b.buf, o);
-    ok = ok && py_format_dtype(b.format, b.itemsize, &dt) && b.ndim == t->ndim && dt == t->item[0]->dt;
+    ok = ok && py_format_dtype(b.format, b.itemsize, &dt) && b.ndim == t->ndim &&
+         dt == t->item[0]->dt;
     if (!ok && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "%R is no %s", (PyObject *)Py_TYPE(o), t->name);
     w[0] = (uint64_t)(uintptr_t)b.buf;
@@ -303,8 +304,7 @@ py_value_put(const td_type *t, PyObject *o, uint64_t *w, td_callmem *h, PyObject
         b->shared |= 1u << 31; /* it may be reached from another one from here on */
     } else if (t->ndim == TD_BOX_OBJECT) {
         *w = 0;
-        return o == Py_None ||
-               (PyErr_Format(PyExc_TypeError, "%R is no %s", o, t->name), false);
+        return o == Py_None || (PyErr_Format(PyExc_TypeError, "%R is no %s", o, t->name), false);
     } else if (t->ndim == TD_BOX_STR) {
         b = text_box(o, h);
     } else {
@@ -486,8 +486,7 @@ reflect(const py_boxarg *a)
     if (a->b->n == a->had && memcmp(&hash, &a->before, sizeof hash) == 0 &&
         !py_value_has_parts(a->type->item[0]))
         return true;
-    now = a->type->ndim == TD_BOX_LIST ? py_value_list(a->type, a->b)
-                                       : py_value_map(a->type, a->b);
+    now = a->type->ndim == TD_BOX_LIST ? py_value_list(a->type, a->b) : py_value_map(a->type, a->b);
     if (!now)
         return false;
     if (a->type->ndim == TD_BOX_LIST) {

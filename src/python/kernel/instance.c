@@ -37,7 +37,8 @@ set_fields(const td_type *t, PyObject *fields)
 int
 py_class_type(PyObject *class, const td_type **out)
 {
-    static PyObject *keep, *asked; /* types live as long as the process; classes whose fields are being looked at */
+    static PyObject *keep,
+        *asked; /* types live as long as the process; classes whose fields are being looked at */
     PyObject *fields, *name;
     const char *text;
     uint32_t h;
@@ -58,6 +59,8 @@ py_class_type(PyObject *class, const td_type **out)
     if ((*out)->field || PySet_Contains(asked, class))
         return 1;
     fields = PyObject_GetAttrString(class, "_td_fields");
+    if (!fields)
+        return PyErr_Clear(), 0;
     ok = fields && PySet_Add(asked, class) == 0 && set_fields(*out, fields);
     (void)PySet_Discard(asked, class);
     Py_XDECREF(fields);

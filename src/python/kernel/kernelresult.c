@@ -189,6 +189,19 @@ py_shown(const td_type *t, const uint64_t *word)
     return py_of_class(t, tuple);
 }
 
+/* The argument whose box a function returns is returned itself: a new reference; NULL: it is another one. */
+static PyObject *
+argument_of(uint64_t box, const py_call *c)
+{
+    for (uint32_t i = 0; c->boxes && i < c->boxes->n; i++)
+        if ((uint64_t)(uintptr_t)c->boxes->arg[i].b == box)
+            return Py_NewRef(c->boxes->arg[i].o);
+    for (uint32_t i = 0; i < c->nleaf; i++)
+        if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held) && c->leaf[i].word[0] == box)
+            return Py_NewRef(c->leaf[i].held);
+    return NULL;
+}
+
 PyObject *
 py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap)
 {
@@ -203,6 +216,8 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
         uint64_t word;
 
         memcpy(&word, at, sizeof word);
+        if ((tuple = argument_of(word, c)))
+            return tuple;
         tuple = py_value_get(t, &word, NULL);
         if (tuple && py_is_boxobject(tuple))
             py_boxobject_keep(tuple, c, heap);
