@@ -62,7 +62,6 @@ from ._compile._typeclasses import (
 from ._public import dir_of as _dir_of
 from ._words import refusing as _refusing
 
-
 deferred_type = DeferredType
 optional = Optional
 

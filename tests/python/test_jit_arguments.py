@@ -93,7 +93,7 @@ def test_arrays_of_no_axes(expression, dtype):
 
 def test_len_of_ranges():
     def f(n, m):
-        return len(range(n)), len(range(n, m)), len(range(n, m, 2)), len(range(m, n, -3)), len(range(n, m, -1)), [i for i in range(n)]
+        return len(range(n)), len(range(n, m)), len(range(n, m, 2)), len(range(m, n, -3)), len(range(n, m, -1)), list(range(n))
 
     for pair in ((5, 2), (-5, 3), (0, -7), (3, 3)):
         assert njit(f)(*pair) == f(*pair)

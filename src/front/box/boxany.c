@@ -1,6 +1,7 @@
-/* boxany.c - what a program does with any box, handed to what it is: a list, a dict or set, a string. */
+/* boxany.c - what a program does with any box, handed to what it is: a list, a dict or set, a string, an instance. */
 #include "front/infer/box.h"
 #include "front/infer/intrin.h"
+#include "front/infer/lazy.h"
 
 static td_val
 length(walk *w, const thing *x)
@@ -133,6 +134,62 @@ box_method(walk *w, const thing *self, const char *name, const call *c, thing *o
     case TD_BOX_STR:    return text_method(w, self, name, c, out);
     default:            return map_method(w, self, name, c, out);
     }
+}
+
+/* ---- what becomes a box ---- */
+
+static td_status
+list_of_tuple(walk *w, thing *x)
+{
+    thing list;
+
+    TD_TRY(box_new(w, TD_BOX_LIST, x->listed, 0, td_const_int(w->f, TD_I64, x->type->n), &list));
+    for (uint32_t i = 0; i < x->type->n; i++)
+        TD_TRY(box_put(w, &list, BOX_ELEM, box_element(w, &list, td_const_int(w->f, TD_I64, i)), 0,
+                       &x->item[i]));
+    box_set_n(w, &list, td_const_int(w->f, TD_I64, x->type->n));
+    *x = list;
+    return built(w, w->node);
+}
+
+bool
+is_text(walk *w, const thing *x)
+{
+    td_objinfo info = {0};
+
+    if (box_is(x, TD_BOX_STR) || is_pieces(x))
+        return true;
+    return x->type->kind == TD_T_OBJECT &&
+           !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_STR;
+}
+
+td_status
+boxed(walk *w, thing *x)
+{
+    td_objinfo info = {0};
+    const td_type **type;
+
+    if (x->type->kind == TD_T_TUPLE && x->listed)
+        return list_of_tuple(w, x);
+    if (x->type->kind == TD_T_OBJECT) {
+        TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
+        return info.kind == TD_OBJ_STR ? text_constant(w, info.text, x) : TD_OK;
+    }
+    if (x->type->kind == TD_T_ITER && x->type->object == ITER_TEXT) {
+        thing text = *x;
+
+        return text_of(w, &text, x);
+    }
+    if (x->type->kind != TD_T_TUPLE)
+        return TD_OK;
+    type = td_alloc(w->mem, (x->type->n + 1) * sizeof *type);
+    for (uint32_t i = 0; i < x->type->n; i++) {
+        TD_TRY(boxed(w, &x->item[i]));
+        type[i] = x->item[i].type;
+    }
+    x->type = x->type->object ? td_type_named(x->type->object, x->type->name, type, x->type->n)
+                              : td_type_tuple(type, x->type->n);
+    return TD_OK;
 }
 
 td_status

@@ -3,7 +3,8 @@
  * The types of numbers and of arrays of them are kept in tables here, since every argument of every call
  * asks for one.
  */
-#include "python/kernel/boxvalue.h"
+#include "base/box.h"
+#include "python/kernel/kernel.h"
 
 #include <string.h>
 
