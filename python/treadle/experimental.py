@@ -156,9 +156,9 @@ def jitclass(cls_or_spec=None, spec=None):
 
     cls_or_spec: the class (``@jitclass``), or the spec; spec: pairs (name, type of treadle.types) of all fields, or a
     dict of them, in place of or besides annotations of the class. Field types: numbers, arrays (``float64[:]``),
-    strings, tuples, typed lists and dicts, other such classes, and ``optional`` of those. A field that was not set is 0, an
-    array of no elements, or None. TypeError: a spec that is none, a classmethod, a class made of another such one;
-    NameError: a field has a method's name."""
+    strings, tuples, typed lists and dicts, other such classes, and ``optional`` of those. A field that was not set
+    is 0, an array of no elements, or None. TypeError: a spec that is none, a classmethod, a class made
+    of another such one; NameError: a field has a method's name."""
     if cls_or_spec is not None and spec is None and not isinstance(cls_or_spec, type):
         return lambda cls: _make(cls, cls_or_spec)
     if cls_or_spec is None:

@@ -425,7 +425,10 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
         if (w->exact && !w->host->attr(w->host->ctx, f->type->object, "nin", &ufunc))
             return bad(w, c->node, TD_ERR_TYPE, "%s gives NumPy's numbers", f->type->name);
         return call_ufunc(w, f, info.number, c, out);
-    case TD_OBJ_FUNCTION: return call_source(w, info.source, c, out);
+    case TD_OBJ_FUNCTION:
+        if (w->exact && info.stand_in)
+            return bad(w, c->node, TD_ERR_TYPE, "%s gives NumPy's numbers", f->type->name);
+        return call_source(w, info.source, c, out);
     case TD_OBJ_TYPE:
         if (info.type->kind == TD_T_BOX && info.type->ndim == TD_BOX_OBJECT)
             return object_new(w, info.type, c, out);

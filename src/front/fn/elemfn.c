@@ -1,5 +1,6 @@
 /* elemfn.c - functions of numbers that are more than a row of ops.def: cmath, NumPy's, operator's. */
 #include "front/expr/calc.h"
+#include "front/infer/box.h"
 
 #include <float.h>
 #include <math.h>
@@ -166,6 +167,8 @@ fn_where(walk *w, const call *c, int number, thing *out)
     thing x[3];
 
     (void)number;
+    if (c->n == 1 && is_array(c->arg) && box_may(w)) /* its positions */
+        return call_stand_in(w, "nonzero", c->arg, &(call){.node = c->node}, out);
     if (c->n != 3)
         return bad(
             w, c->node, TD_ERR_TYPE,

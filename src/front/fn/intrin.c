@@ -321,6 +321,24 @@ grows(const char *name)
 }
 
 td_status
+call_stand_in(walk *w, const char *name, const thing *self, const call *c, thing *out)
+{
+    uint32_t o;
+    call own = *c;
+    thing f;
+
+    if (w->host->stand_in(w->host->ctx, name, &o))
+        return TD_SKIP;
+    own.n = c->n + 1;
+    own.arg = td_alloc(w->mem, (own.n + 1) * sizeof *own.arg);
+    own.arg[0] = *self;
+    if (c->n)
+        memcpy(own.arg + 1, c->arg, c->n * sizeof *own.arg);
+    f = (thing){.type = td_type_object(o, name)};
+    return call_object(w, &f, &own, out);
+}
+
+td_status
 call_method(walk *w, const thing *self, const char *name, const call *c, thing *out)
 {
     static const char *const of_numbers[] = {"numpy.generic", "builtins.float", "builtins.int",
@@ -355,6 +373,12 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
     if (self->type->kind == TD_T_TUPLE && self->type->object && strcmp(name, "_replace") == 0)
         return named_replace(w, self, c, out);
 
+    if (self->type->kind == TD_T_ARRAY && box_may(w)) {
+        td_status st = call_stand_in(w, name, self, c, out);
+
+        if (st != TD_SKIP)
+            return st;
+    }
     for (; *class && row < 0; class ++)
         row = row_named(*class, name);
     if (row < 0 && self->type->kind == TD_T_TUPLE && !self->type->object && grows(name))

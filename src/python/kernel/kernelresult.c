@@ -129,6 +129,7 @@ array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap
 {
     uint64_t word[1 + 2 * TD_MAXDIM_KERNEL];
     PyObject *keeper, *o = NULL, *np = py_numpy(), *array = NULL;
+    bool empty = false;
 
     if (t->item[0]->dt == TD_BF16) {
         PyErr_Format(PyExc_TypeError,
@@ -138,7 +139,9 @@ array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap
         return NULL;
     }
     memcpy(word, at, 8 * td_type_words(t));
-    keeper = keeper_of(word[0], c, heap);
+    for (uint32_t i = 0; i < t->ndim; i++)
+        empty = empty || !word[1 + i];
+    keeper = empty ? Py_NewRef(Py_None) : keeper_of(word[0], c, heap); /* no element: no memory */
     if (keeper)
         o = exporter(t, word, keeper);
     if (o && np)
