@@ -128,3 +128,17 @@ def test_kernels_have_none():
 
     with pytest.raises(TypeError):
         cuda.jit(kernel)[1, 1](cuda.to_device(np.arange(3.0)))
+
+
+@pytest.mark.parametrize("expression", ["a + b", "a * b", "np.add(a, b)", "np.multiply(a, b)", "a + True", "np.maximum(a, b)", "np.minimum(a, b)", "a - b",
+                                        "a | b", "a + 1", "a * 2.5", "np.add(a, b)[1:] * b[1:]"])  # fmt: skip
+def test_bools_beside_bools(expression):
+    f = made(f"def f(a, b):\n    return {expression}\n", np=np)
+    a, b = np.array([True, False, True]), np.array([True, True, False])
+    if expression == "a - b":
+        with pytest.raises(TypeError, match="bools have no -"):
+            njit(f)(a, b)
+        return
+    got, wanted = njit(f)(a, b), f(a, b)
+    np.testing.assert_array_equal(got, wanted)
+    assert got.dtype == wanted.dtype
