@@ -198,7 +198,10 @@ put_number(const td_type *t, PyObject *o, uint64_t *w)
         return false;
     }
     if (td_dtype_is_float((td_dtype)t->dt) || td_dtype_is_complex((td_dtype)t->dt)) {
-        td_scalar_bits(s, td_dtype_is_complex((td_dtype)t->dt) ? TD_C128 : TD_F64, w);
+        uint64_t bits[2]; /* both are written, of real numbers too */
+
+        td_scalar_bits(s, td_dtype_is_complex((td_dtype)t->dt) ? TD_C128 : TD_F64, bits);
+        memcpy(w, bits, 8 * (size_t)py_value_words(t));
     } else {
         uint64_t bits[2];
         td_scalar narrow;
