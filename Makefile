@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo docs test conformance conformance-torch bench lint format wheel sdist release matrix install sanitize clean
+.PHONY: build setup demo docs test conformance conformance-torch conformance-kernels bench lint format wheel sdist release matrix install sanitize clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -35,6 +35,11 @@ conformance-torch: ## PyTorch's own samples of its operators on treadle.torch; n
 	@tools/setup.sh build conformance-torch
 	@tools/build.sh build
 	@tools/conformance_torch.sh build $(ARGS)
+
+conformance-kernels: ## random kernels on all engines beside CPython's account, for a minute; ARGS="--seconds 3600 --seed 7"
+	@tools/setup.sh build test
+	@tools/build.sh build
+	@PYTHONPATH=build/tree $(PY) tests/python/kernel_generator.py $(ARGS)
 
 bench: ## treadle beside its peers; writes benchmarks/results and the tables of docs/speed-table.md and README
 	@tools/setup.sh build bench

@@ -79,6 +79,7 @@ from . import cupyx as cupyx
 from . import distributed as distributed
 from . import emath as emath
 from . import executor as executor
+from . import experimental as experimental
 from . import fft as fft
 from . import lib as lib
 from . import linalg as linalg

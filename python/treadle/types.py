@@ -3,7 +3,8 @@
 A type is an immutable object that compares and hashes by value. What a compiler asks it:
 
     kind     "int" "uint" "float" "complex" "bool" "array" "tuple" "record" "nested" "optional" "pointer" "literal"
-             "none" "omitted" "list" "set" "typedlist" "typeddict" "enum" "string" "vector" "time" "opaque"
+             "none" "omitted" "list" "set" "typedlist" "typeddict" "enum" "string" "instance" "deferred"
+             "vector" "time" "opaque"
     dtype    numpy.dtype of the value, or of an array's elements; None where there is none
     ndim     axes of an array; 0 otherwise
     layout   of an array: "C", "F", or "A" for any strides; None otherwise
@@ -21,8 +22,10 @@ from ._compile._typeclasses import (
     BaseTuple,
     Boolean,
     BooleanLiteral,
+    ClassInstanceType,
     Complex,
     CPointer,
+    DeferredType,
     DictType,
     Dummy,
     EnumMember,
@@ -58,6 +61,9 @@ from ._compile._typeclasses import (
 )
 from ._public import dir_of as _dir_of
 from ._words import refusing as _refusing
+
+deferred_type = DeferredType
+optional = Optional
 
 
 def signature(return_type, *args):

@@ -7,6 +7,14 @@
 
 /* ---- memory ---- */
 
+static void (*unhold_memory)(void *held);
+
+void
+td_box_on_drop(void (*unhold)(void *held))
+{
+    unhold_memory = unhold;
+}
+
 td_box *
 td_box_new(td_callmem *h, td_boxkind kind, uint32_t key, uint32_t value, uint64_t desc)
 {
@@ -19,6 +27,12 @@ td_box_new(td_callmem *h, td_boxkind kind, uint32_t key, uint32_t value, uint64_
     b->width = key + value + (kind == TD_BOX_DICT || kind == TD_BOX_SET);
     b->desc = desc;
     b->mask = -1;
+    if (kind == TD_BOX_OBJECT) {
+        b->data = address(calloc(1, item_bytes(b) + 1));
+        if (!b->data)
+            return free(b), NULL;
+        b->n = b->room = 1;
+    }
     if (!h)
         return b;
     b->next = h->boxes;
@@ -44,6 +58,8 @@ td_box_own(td_box *b)
 static void
 release(td_box *b)
 {
+    if (b->held && unhold_memory)
+        unhold_memory(b->held);
     free(memory(b->data));
     free(memory(b->table));
     free(b);
@@ -322,6 +338,10 @@ ask_new(td_callmem *h, uint64_t *w)
 {
     td_box *b = td_box_new(h, (td_boxkind)w[0], (uint32_t)w[1], (uint32_t)w[2], w[3]);
 
+    if (b && b->kind == TD_BOX_OBJECT) {
+        w[0] = address(b);
+        return TD_ASK_OK;
+    }
     if (!b || !td_box_room(b, (int64_t)w[4] < 4 ? 4 : (int64_t)w[4])) {
         td_box_drop(b);
         return TD_ASK_NO_MEMORY;

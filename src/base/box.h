@@ -18,7 +18,7 @@ typedef enum td_boxkind {
     TD_BOX_DICT,
     TD_BOX_SET,
     TD_BOX_STR,    /* `data`: n characters, uint32 */
-    TD_BOX_OBJECT, /* fields: one element */
+    TD_BOX_OBJECT, /* an instance of a class: its fields are the words of one element, 0 at first */
 } td_boxkind;
 
 /* What a word of an element is: 3 bits of desc each, from the lowest on; words beyond the 21st are TD_WORD_OTHER. */
@@ -36,6 +36,7 @@ typedef struct td_box {
     uint64_t desc;
     uint32_t kind, width, key; /* words of an element; dict, set: 1 (its hash) + key's + value's */
     uint32_t shared; /* Python objects that refer to it */
+    void    *held;   /* the host's: what keeps the memory of arrays in it; NULL: nothing */
     struct td_box *next, **place; /* in its call's memory; place NULL: it is nobody's */
 } td_box;
 
@@ -92,6 +93,7 @@ uint64_t td_box_ask(uint64_t heap, uint64_t words, int64_t which);
 
 td_box *td_box_new(td_callmem *h, td_boxkind kind, uint32_t key, uint32_t value, uint64_t desc); /* h NULL: the caller's; NULL: no memory */
 void    td_box_drop(td_box *b);              /* ok on NULL; also out of its call's memory */
+void    td_box_on_drop(void (*unhold)(void *held)); /* called with a dropped box's `held` that is not NULL */
 void    td_box_own(td_box *b);               /* it leaves its call's memory: the caller drops it */
 void    td_box_free_all(td_callmem *h);
 bool    td_box_room(td_box *b, int64_t n);   /* false: no memory */

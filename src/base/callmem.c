@@ -1,7 +1,6 @@
 /* callmem.c - blocks of one call, in a list. */
 #include "base/box.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -61,11 +60,17 @@ td_callmem_release(uint64_t heap, uint64_t words, int64_t n)
     }
 }
 
+bool
+td_callblock_has(const td_callblock *b, uint64_t address)
+{
+    return address - begin_of(b) <= b->nbytes;
+}
+
 td_callblock *
 td_callmem_find(const td_callmem *h, uint64_t address)
 {
     for (td_callblock *b = h->first; b; b = b->next)
-        if (address - begin_of(b) <= b->nbytes)
+        if (td_callblock_has(b, address))
             return b;
     return NULL;
 }

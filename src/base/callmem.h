@@ -4,6 +4,7 @@
  */
 #ifndef TD_BASE_CALLMEM_H
 #define TD_BASE_CALLMEM_H
+#include <stdbool.h>
 #include <stdint.h>
 
 struct td_box;
@@ -30,6 +31,7 @@ uint64_t td_callmem_take(uint64_t heap, int64_t nbytes);
 void td_callmem_release(uint64_t heap, uint64_t words, int64_t n);
 
 td_callblock *td_callmem_find(const td_callmem *h, uint64_t address); /* that holds the address; NULL: none; borrowed */
+bool td_callblock_has(const td_callblock *b, uint64_t address);
 void td_callmem_drop(td_callblock *b);
 void td_callmem_free(td_callmem *h); /* all that have no owner; the others live on without it */
 

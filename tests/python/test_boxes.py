@@ -535,3 +535,16 @@ def test_build_declines(tmp_path):
 
     with pytest.raises(TypeError, match="list"):
         td.build(f, "(int64,)", str(tmp_path / "f.so"))
+
+
+def test_lists_of_reals_stay_in_their_memory():
+    """Lists as long as the room that they get: what is written behind one breaks the allocator, or the next one."""
+
+    @njit
+    def f(a, b):
+        return sum(a), sum(b), a[-1], b[0]
+
+    for n in range(1, 80):
+        a, b = [k * 0.5 for k in range(n)], [k + 0.25 for k in range(n)]
+        assert f(a, b) == f.py_func(a, b)
+        assert f(List(a), List(b)) == f.py_func(a, b)

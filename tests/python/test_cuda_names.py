@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import treadle as td
+import treadle.experimental
 import treadle.typed
 from treadle import cuda
 
@@ -152,7 +153,7 @@ def test_the_page_tells_the_truth():
 
     def found(name):
         place = cuda.current_context() if name.startswith("current_context().") else cuda
-        if name.startswith("typed."):  # of Numba itself
+        if name.startswith(("typed.", "experimental.")):  # of Numba itself
             place = td
         for part in name.removeprefix("current_context().").split("."):
             place = getattr(place, part, None)

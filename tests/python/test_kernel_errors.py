@@ -23,7 +23,7 @@ WRONG = {
     "too many indices": ("def f(a):\n    return a[0, 0]\n", (A,)),
     "an index that is no integer": ("def f(a):\n    return a[0.5]\n", (A,)),
     "an attribute that is not there": ("def f(a):\n    return a.foo\n", (A,)),
-    "a method that is not there": ("def f(a):\n    return a.sort()\n", (A,)),
+    "a method that is not there": ("def f(a):\n    return a.byteswap()\n", (A,)),
     "a function that is not known": ("import os\ndef f(a):\n    return os.getpid()\n", (A,)),
     "a generator expression": ("def f(a):\n    return tuple(x for x in a)\n", (A,)),
     "a dict of more than one kind": ("def f(n):\n    d = {1: n}\n    d['a'] = n\n    return d[1]\n", (3,)),

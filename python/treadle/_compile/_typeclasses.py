@@ -7,6 +7,8 @@ from types import MappingProxyType
 
 import numpy
 
+from .. import _core
+
 
 def _is_type(x):
     """Is x a type where another value could stand?"""
@@ -511,6 +513,46 @@ class IntEnumMember(EnumMember):
     __slots__ = ()
 
 
+class ClassInstanceType(Type):
+    """Instances of a class of jitclass. instance_class: the class."""
+
+    __slots__ = ("instance_class",)
+
+    def __init__(self, cls):
+        _set(self, instance_class=cls)
+        super().__init__("instance", f"instance.jitclass.{cls.__name__}", key=(cls,))
+
+    @property
+    def struct(self):
+        """The fields' types by name."""
+        return self.instance_class.class_type.struct
+
+    def __reduce__(self):
+        return type(self), (self.instance_class,)
+
+
+class DeferredType(Type):
+    """A type that is told later: ``node = deferred_type(); …; node.define(Node.class_type.instance_type)``."""
+
+    __slots__ = ("_defined",)
+
+    def __init__(self):
+        _set(self, _defined=None)
+        super().__init__("deferred", "deferred", key=(id(self),))
+
+    def define(self, t):
+        """Says which type it is. ValueError: that has been said."""
+        if self._defined is not None:
+            raise ValueError(f"this deferred_type is {self._defined} already")
+        _set(self, _defined=parse(t))
+
+    def get(self):
+        """The type. ValueError: it has not been told."""
+        if self._defined is None:
+            raise ValueError("this deferred_type was never defined: call define(type)")
+        return self._defined
+
+
 class NPDatetime(Type):
     """NPDatetime(unit): numpy.datetime64 of a unit, "" for none."""
 
@@ -625,6 +667,8 @@ def parse(spelling):
         return from_dtype(spelling)
     if isinstance(spelling, type) and issubclass(spelling, enum.Enum):
         return _of_enum(spelling)
+    if isinstance(spelling, type) and issubclass(spelling, _core.Instance):
+        return spelling.class_type.instance_type
     if getattr(spelling, "__name__", None) == "bfloat16":
         return NAMES["bfloat16"]
     raise TypeError(f"{spelling!r} is not a type; there are names as in treadle.types, NumPy's dtypes and text")
@@ -647,6 +691,8 @@ def typeof(value):
     if isinstance(value, tuple):
         members = [typeof(v) for v in value]
         return NamedTuple(members, type(value)) if hasattr(value, "_fields") else Tuple(members)
+    if isinstance(value, _core.Instance):
+        return type(value).class_type.instance_type
     if isinstance(value, (numpy.dtype, Type)):
         return Opaque(f"dtype({value})")
     flags, dtype = getattr(value, "flags", None), getattr(value, "dtype", None)

@@ -23,6 +23,7 @@ _ALIASES = {  # what is asked for: the module of treadle's that answers
     "numba.types": "treadle.types",
     "numba.core": "treadle.unchanged._numba",
     "numba.typed": "treadle.typed",
+    "numba.experimental": "treadle.experimental",
     "numba.typed.typedlist": "treadle.typed",
     "numba.typed.typeddict": "treadle.typed",
     "numba.core.types": "treadle.types",

@@ -8,12 +8,12 @@ import functools
 
 import numpy
 
-from treadle import _core, cuda, guvectorize, prange, stencil, typed, types, vectorize
+from treadle import _core, cuda, experimental, guvectorize, prange, stencil, typed, types, vectorize
 from treadle._compile import _jit
 from treadle._compile._jit import CPUFunction
 from treadle.types import *  # noqa: F403
 
-__all__ = ["cuda", "guvectorize", "jit", "njit", "prange", "stencil", "typed", "types", "vectorize"]
+__all__ = ["cuda", "experimental", "guvectorize", "jit", "njit", "prange", "stencil", "typed", "types", "vectorize"]
 
 
 class HostFunction(CPUFunction):

@@ -394,6 +394,33 @@ box_put(walk *w, const thing *b, int which, td_val ptr, uint32_t at, const thing
 }
 
 td_status
+box_put_as(walk *w, const td_type *t, td_val ptr, uint32_t at, const thing *x, const char *what)
+{
+    thing own = *x;
+    join j = {.type = t};
+
+    TD_TRY(settle(w, &own));
+    TD_TRY(loaded(w, &own));
+    TD_TRY(boxed(w, &own));
+    if (t->kind == TD_T_NUM && is_num(&own) &&
+        (td_dtype_is_complex(t->dt) || !td_dtype_is_complex(own.type->dt)))
+        own = num_convert(w, &own, t);
+    else if (join_types(w, t, own.type) != t)
+        return bad(w, w->node, TD_ERR_TYPE, "%s is %s, and %s does not go into that", what, t->name,
+                   own.type->name);
+    else
+        TD_TRY(join_fitted(w, &j, &own, &own));
+    return put_element(w, ptr, &at, &own);
+}
+
+td_status
+box_get_as(walk *w, const td_type *t, td_val ptr, uint32_t at, thing *out)
+{
+    *out = get_element(w, ptr, &at, t);
+    return built(w, w->node);
+}
+
+td_status
 box_wait(walk *w, const thing *b)
 {
     if (w->walks > 4)
@@ -529,58 +556,4 @@ box_list_of(walk *w, const thing *elem, uint32_t node)
     boxsite *s = root_of(site_at(w, key, TD_BOX_LIST));
 
     return note_element(w, s, BOX_ELEM, elem) ? NULL : type_of(root_of(s));
-}
-
-static td_status
-list_of_tuple(walk *w, thing *x)
-{
-    thing list;
-
-    TD_TRY(box_new(w, TD_BOX_LIST, x->listed, 0, td_const_int(w->f, TD_I64, x->type->n), &list));
-    for (uint32_t i = 0; i < x->type->n; i++)
-        TD_TRY(box_put(w, &list, BOX_ELEM, box_element(w, &list, td_const_int(w->f, TD_I64, i)), 0,
-                       &x->item[i]));
-    box_set_n(w, &list, td_const_int(w->f, TD_I64, x->type->n));
-    *x = list;
-    return built(w, w->node);
-}
-
-bool
-is_text(walk *w, const thing *x)
-{
-    td_objinfo info = {0};
-
-    if (box_is(x, TD_BOX_STR) || is_pieces(x))
-        return true;
-    return x->type->kind == TD_T_OBJECT &&
-           !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_STR;
-}
-
-td_status
-boxed(walk *w, thing *x)
-{
-    td_objinfo info = {0};
-    const td_type **type;
-
-    if (x->type->kind == TD_T_TUPLE && x->listed)
-        return list_of_tuple(w, x);
-    if (x->type->kind == TD_T_OBJECT) {
-        TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
-        return info.kind == TD_OBJ_STR ? text_constant(w, info.text, x) : TD_OK;
-    }
-    if (x->type->kind == TD_T_ITER && x->type->object == ITER_TEXT) {
-        thing text = *x;
-
-        return text_of(w, &text, x);
-    }
-    if (x->type->kind != TD_T_TUPLE)
-        return TD_OK;
-    type = td_alloc(w->mem, (x->type->n + 1) * sizeof *type);
-    for (uint32_t i = 0; i < x->type->n; i++) {
-        TD_TRY(boxed(w, &x->item[i]));
-        type[i] = x->item[i].type;
-    }
-    x->type = x->type->object ? td_type_named(x->type->object, x->type->name, type, x->type->n)
-                              : td_type_tuple(type, x->type->n);
-    return TD_OK;
 }

@@ -78,6 +78,8 @@ fn_dict(walk *w, const call *c, int number, thing *out)
     TD_TRY(box_new(w, TD_BOX_DICT, c->node, 3, td_const_int(w->f, TD_I64, 0), out));
     if (c->n)
         TD_TRY(add_pairs(w, out, &c->arg[0], c->node));
+    if (c->asked)
+        *c->asked = UINT64_MAX;
     for (uint32_t i = 0; i < c->nkw; i++) {
         thing key;
 
@@ -100,6 +102,8 @@ fn_sorted(walk *w, const call *c, int number, thing *out)
     TD_TRY(want_args(w, c, "sorted", 1, 1));
     TD_TRY(box_from(w, TD_BOX_LIST, &c->arg[0], c->node, out));
     own.n = 0;
+    if (c->asked) /* sort looks at all */
+        *c->asked = UINT64_MAX;
     return list_method(w, out, "sort", &own, &none);
 }
 

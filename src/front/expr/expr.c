@@ -217,6 +217,9 @@ compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     switch (op) {
     case TD_SYN_Is:
     case TD_SYN_IsNot:
+        if ((is_box(a) && is_box(b) && !box_is(a, TD_BOX_STR) && !box_is(b, TD_BOX_STR)) ||
+            (box_is(a, TD_BOX_OBJECT) && is_none(b)) || (is_none(a) && box_is(b, TD_BOX_OBJECT)))
+            return object_is(w, a, b, op == TD_SYN_IsNot, out);
         if (same_object(a, b, &same))
             return bad(w, w->node, TD_ERR_TYPE,
                        "`is` between %s and %s: kernels compare identity with None, bools and "
@@ -449,6 +452,8 @@ expr_unary(walk *w, uint32_t node, thing *out)
         *out = num_int(INT64_MIN);
         return TD_OK;
     }
+    if (box_is(&x, TD_BOX_OBJECT) && kind_of(w, F(node, UnaryOp_op)) != TD_SYN_Not)
+        return object_unary(w, kind_of(w, F(node, UnaryOp_op)), &x, out);
     return num_unary(w, kind_of(w, F(node, UnaryOp_op)), &x, out);
 }
 

@@ -1,4 +1,5 @@
 /* index.c - positions, slices and views: a[key] of arrays; items of tuples; fields of records. */
+#include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/walk.h"
 
@@ -268,6 +269,13 @@ array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out
         TD_TRY(w->host->describe(w->host->ctx, key->type->object, &info));
     if (info.kind == TD_OBJ_STR)
         return record_field(w, a, info.text, node, out);
+    if (is_array(key) && key->type->item[0]->kind == TD_T_NUM && a->type->ndim && box_may(w)) {
+        thing at = *key;
+        call c = {.node = node, .n = 1, .arg = &at};
+
+        return call_stand_in(w, key->type->item[0]->dt == TD_BOOL ? "a[mask]" : "a[places]", a, &c,
+                             out);
+    }
     if (a->lazy) {
         thing own = *a;
 

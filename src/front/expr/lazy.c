@@ -196,6 +196,37 @@ weaken(walk *w, call *c)
             c->arg[i] = num_convert(w, &c->arg[i], t);
 }
 
+static bool
+all_bools(const call *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        const td_type *t =
+            c->arg[i].type->kind == TD_T_ARRAY ? c->arg[i].type->item[0] : c->arg[i].type;
+
+        if (t->kind != TD_T_NUM || t->dt != TD_BOOL)
+            return false;
+    }
+    return c->n == 2;
+}
+
+/* NumPy's sum of bools is `or` and their product `and`: as which operator the function counts; 0: as itself. */
+static td_syn
+of_bools(int number)
+{
+    const td_intrinsic_row *row = &td_intrinsics[number];
+
+    if (row->fn == fn_binary)
+        return row->row == TD_SYN_Add    ? TD_SYN_BitOr
+               : row->row == TD_SYN_Mult ? TD_SYN_BitAnd
+               : row->row == TD_SYN_Sub  ? TD_SYN_Sub
+                                         : TD_SYN_NONE;
+    if (row->fn == fn_row)
+        return row->row == OP_maximum   ? TD_SYN_BitOr
+               : row->row == OP_minimum ? TD_SYN_BitAnd
+                                        : TD_SYN_NONE;
+    return TD_SYN_NONE;
+}
+
 td_status
 lazy_call(walk *w, int number, const call *c, thing *out)
 {
@@ -211,6 +242,15 @@ lazy_call(walk *w, int number, const call *c, thing *out)
         if (own.arg[i].type->kind == TD_T_ARRAY && own.arg[i].type->item[0]->kind != TD_T_NUM)
             return bad(w, c->node, TD_ERR_TYPE, "arithmetic is not defined for %s",
                        own.arg[i].type->name);
+    }
+    if (all_bools(&own)) {
+        td_syn bits = of_bools(number);
+
+        if (bits == TD_SYN_Sub)
+            return bad(w, c->node, TD_ERR_TYPE,
+                       "arrays of bools have no -: write ^ or numpy.logical_xor");
+        if (bits)
+            return array_operator(w, fn_binary, bits, own.arg, 2, out);
     }
     for (uint32_t i = 0; i < c->nkw; i++)
         if (is_array(&c->kwarg[i]))
@@ -284,7 +324,7 @@ element_at(walk *w, const thing *x, const nest *at, thing *out)
 {
     nest inner;
 
-    if (!is_array(x)) {
+    if (!is_array(x) && !x->lazy) {
         *out = *x;
         return loaded(w, out);
     }
@@ -364,6 +404,7 @@ nest_open(walk *w, nest *s, uint32_t n, const dim *shape, bool flat)
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
 
     s->n = n;
+    flat = flat && n; /* an array of no axes is its one element */
     s->flat = flat;
     w->nests++;
     if (n)

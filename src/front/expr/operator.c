@@ -345,9 +345,23 @@ num_unary(walk *w, td_syn op, const thing *a, thing *out)
 
 /* Do float64s not hold it? */
 static bool
-is_wide(int64_t v)
+is_wide(const thing *x)
 {
-    return v > INT64_C(1) << 53 || v < -(INT64_C(1) << 53);
+    int64_t v = x->lit.i, most = INT64_C(1) << 53;
+
+    return is_int(x) && (v > most || v < (x->type->dt == TD_U64 ? 0 : -most));
+}
+
+/* -1, 0, 1 of two integers known when compiling. */
+static int
+order_known(const thing *a, const thing *b)
+{
+    bool x = a->type->dt != TD_U64 && a->lit.i < 0, y = b->type->dt != TD_U64 && b->lit.i < 0;
+
+    if (x != y)
+        return x ? -1 : 1;
+    return x ? (a->lit.i > b->lit.i) - (a->lit.i < b->lit.i)
+             : (a->lit.u > b->lit.u) - (a->lit.u < b->lit.u);
 }
 
 static bool
@@ -360,8 +374,12 @@ fold_compare(td_syn op, const thing *a, const thing *b, bool *out)
         return false;
     x = as_double(a);
     y = as_double(b);
-    if ((is_int(a) && is_wide(a->lit.i)) || (is_int(b) && is_wide(b->lit.i)))
+    if (is_int(a) && is_int(b)) {
+        x = order_known(a, b);
+        y = 0;
+    } else if (is_wide(a) || is_wide(b)) {
         return false;
+    }
     switch (op) {
     case TD_SYN_Eq:    return *out = x == y, true;
     case TD_SYN_NotEq: return *out = x != y, true;
@@ -371,6 +389,30 @@ fold_compare(td_syn op, const thing *a, const thing *b, bool *out)
     case TD_SYN_GtE:   return *out = x >= y, true;
     default:           return false;
     }
+}
+
+/* uint64 and an integer with a sign meet in no type: where that one is below 0, its sign tells. */
+static bool
+signs_differ(const thing *a, const thing *b)
+{
+    return is_int(a) && is_int(b) && (a->type->dt == TD_U64) != (b->type->dt == TD_U64) &&
+           td_dtab[a->type->dt == TD_U64 ? b->type->dt : a->type->dt].kind == 'i';
+}
+
+static td_status
+compare_signs(walk *w, td_syn op, td_op row, const thing *a, const thing *b, thing *out)
+{
+    bool first = a->type->dt != TD_U64; /* a has the sign */
+    const thing *s = first ? a : b;
+    td_val below = TD_E2(w->f, less, val_as(w, s, TD_I64), td_const_int(w->f, TD_I64, 0));
+    bool yes = op == TD_SYN_NotEq ||
+               (first ? op == TD_SYN_Lt || op == TD_SYN_LtE : op == TD_SYN_Gt || op == TD_SYN_GtE);
+    thing x = num_val(TD_U64, val_as(w, a, TD_U64)), y = num_val(TD_U64, val_as(w, b, TD_U64));
+
+    TD_TRY(num_op(w, row, (thing[]){x, y}, 2, out));
+    *out = num_val(TD_BOOL, TD_E3(w->f, select, below, td_const_int(w->f, TD_BOOL, yes),
+                                  val_as(w, out, TD_BOOL)));
+    return built(w, w->node);
 }
 
 td_status
@@ -400,6 +442,8 @@ num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     }
     if (w->exact)
         return exact_compare(w, op, a, b, out);
+    if (signs_differ(a, b))
+        return compare_signs(w, op, o->row, a, b, out);
     return num_op(w, o->row, (thing[]){*a, *b}, 2, out);
 }
 

@@ -212,7 +212,7 @@ parts(walk *w, const thing *a, int which, uint32_t node, thing *out)
     thing x = *a, t;
 
     if (e->kind != TD_T_NUM || !td_dtype_is_complex(e->dt) || a->lazy) {
-        if (e->kind == TD_T_NUM && is_array(a) && (which || a->lazy))
+        if (e->kind == TD_T_NUM && (is_array(a) || which) && (which || a->lazy))
             return call_row(w, fn_row, which ? OP_imag : OP_real, &x, 1, out);
         *out = *a;
         return TD_OK;

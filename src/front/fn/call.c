@@ -1,6 +1,7 @@
 /* call.c - calls: arguments bound to parameters, and functions walked in place. */
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
+#include "front/infer/intrin.h"
 
 #include <string.h>
 
@@ -341,6 +342,9 @@ convert(walk *w, const td_type *t, const call *c, thing *out)
 {
     thing x;
 
+    if (c->nkw)
+        return bad(w, c->node, TD_ERR_TYPE, "%s takes no %s= here: write it in its place", t->name,
+                   c->kw[0]);
     if (c->n == 2 && t->kind == TD_T_NUM && t->dt == TD_C128)
         return complex_parts(w, t, c, out);
     TD_TRY(want_args(w, c, t->name, 0, 1));
@@ -357,6 +361,8 @@ convert(walk *w, const td_type *t, const call *c, thing *out)
     }
     x = c->arg[0];
     TD_TRY(loaded(w, &x));
+    if (box_is(&x, TD_BOX_OBJECT))
+        return object_number(w, &x, t, out);
     if (box_may(w) && is_text(w, &x) && t->weak && t->dt != TD_C128)
         return text_number(w, &x, t->dt == TD_I64, out);
     if (!is_num(&x))
@@ -378,6 +384,12 @@ call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
     call own = *c;
     uint32_t o;
 
+    if (c->n == 1 && box_is(c->arg, TD_BOX_OBJECT)) { /* abs(x), hash(x): the class's own */
+        td_status st = object_builtin(w, td_intrinsics[number].names, c, out);
+
+        if (st != TD_SKIP)
+            return st;
+    }
     if (c->n < 2 || w->exact || w->host->attr(w->host->ctx, f->type->object, "nin", &o))
         return call_intrinsic(w, number, c, out);
     TD_TRY(w->host->describe(w->host->ctx, o, &nin));
@@ -400,6 +412,8 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
     td_objinfo info = {0};
     uint32_t ufunc, spelled;
 
+    if (box_is(f, TD_BOX_OBJECT))
+        return object_method(w, f, "__call__", c, out);
     if (f->type->kind != TD_T_OBJECT)
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot be called", f->type->name);
     TD_TRY(w->host->describe(w->host->ctx, f->type->object, &info));
@@ -418,8 +432,13 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
         if (w->exact && !w->host->attr(w->host->ctx, f->type->object, "nin", &ufunc))
             return bad(w, c->node, TD_ERR_TYPE, "%s gives NumPy's numbers", f->type->name);
         return call_ufunc(w, f, info.number, c, out);
-    case TD_OBJ_FUNCTION: return call_source(w, info.source, c, out);
+    case TD_OBJ_FUNCTION:
+        if (w->exact && info.stand_in)
+            return bad(w, c->node, TD_ERR_TYPE, "%s gives NumPy's numbers", f->type->name);
+        return call_source(w, info.source, c, out);
     case TD_OBJ_TYPE:
+        if (info.type->kind == TD_T_BOX && info.type->ndim == TD_BOX_OBJECT)
+            return object_new(w, info.type, c, out);
         return w->exact ? exact_convert(w, info.type, c, out) : convert(w, info.type, c, out);
     case TD_OBJ_NAMED: return call_named(w, &info, f->type->object, c, out);
     default:

@@ -1,5 +1,6 @@
 /* elemfn.c - functions of numbers that are more than a row of ops.def: cmath, NumPy's, operator's. */
 #include "front/expr/calc.h"
+#include "front/infer/box.h"
 
 #include <float.h>
 #include <math.h>
@@ -166,6 +167,8 @@ fn_where(walk *w, const call *c, int number, thing *out)
     thing x[3];
 
     (void)number;
+    if (c->n == 1 && is_array(c->arg) && box_may(w)) /* its positions */
+        return call_stand_in(w, "nonzero", c->arg, &(call){.node = c->node}, out);
     if (c->n != 3)
         return bad(
             w, c->node, TD_ERR_TYPE,
@@ -256,7 +259,10 @@ fn_isreal(walk *w, const call *c, int number, thing *out)
     thing im, zero = num_int(0);
 
     TD_TRY(want_args(w, c, "isreal and iscomplex", 1, 1));
-    if (!is_num(c->arg) || !td_dtype_is_complex(c->arg->type->dt))
+    if (!is_num(c->arg))
+        return bad(w, c->node, TD_ERR_TYPE, "isreal and iscomplex take numbers and arrays, not %s",
+                   c->arg->type->name);
+    if (!td_dtype_is_complex(c->arg->type->dt))
         return *out = num_bool(real), TD_OK;
     TD_TRY(num_op(w, OP_imag, c->arg, 1, &im));
     return num_compare(w, real ? TD_SYN_Eq : TD_SYN_NotEq, &im, &zero, out);

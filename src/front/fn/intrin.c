@@ -145,19 +145,46 @@ lists_as_arrays(walk *w, const td_intrinsic_row *row, const call *c)
     return TD_OK;
 }
 
+/* A keyword that the function has not looked at would change nothing, and is refused. */
+static td_status
+refuse_unasked(walk *w, const td_intrinsic_row *row, const call *c)
+{
+    for (uint32_t k = 0; k < c->nkw && k < 64; k++)
+        if (!(*c->asked >> k & 1))
+            return bad(w, c->node, TD_ERR_TYPE, "%.*s takes no %s= here",
+                       (int)strcspn(row->names, " "), row->names, c->kw[k]);
+    return TD_OK;
+}
+
+static td_status call_asked(walk *w, const td_intrinsic_row *row, int number, const call *c,
+                            thing *out);
+
 td_status
 call_intrinsic(walk *w, int number, const call *c, thing *out)
 {
     const td_intrinsic_row *row = &td_intrinsics[number];
+    call own = *c;
 
     TD_ASSERT(number >= 0 && number < COUNT);
     if (w->exact)
         return exact_call(w, number, c, out);
+    if (!c->nkw)
+        return call_asked(w, row, number, c, out);
+    own.asked = td_alloc(w->mem, sizeof *own.asked); /* lazy arrays keep the call */
+    TD_TRY(call_asked(w, row, number, &own, out));
+    return refuse_unasked(w, row, &own);
+}
+
+static td_status
+call_asked(walk *w, const td_intrinsic_row *row, int number, const call *c, thing *out)
+{
     if (box_may(w))
         TD_TRY(lists_as_arrays(w, row, c));
     for (uint32_t k = 0; row->how == INTRIN_ELEM && k < c->nkw; k++)
-        if (strcmp(c->kw[k], "out") == 0)
+        if (strcmp(c->kw[k], "out") == 0) {
+            *c->asked |= UINT64_MAX; /* the call without it is asked in its turn */
             return call_into(w, number, c, k, out);
+        }
     if (row->how == INTRIN_ELEM || row->how == INTRIN_PURE) {
         for (uint32_t i = 0; i < c->n; i++)
             TD_TRY(loaded(w, &c->arg[i]));
@@ -202,8 +229,11 @@ arg_or_kw(const call *c, uint32_t i, const char *name)
     if (i < c->n)
         return &c->arg[i];
     for (uint32_t k = 0; k < c->nkw; k++)
-        if (strcmp(c->kw[k], name) == 0)
+        if (strcmp(c->kw[k], name) == 0) {
+            if (c->asked)
+                *c->asked |= 1ull << (k & 63);
             return &c->kwarg[k];
+        }
     return NULL;
 }
 
@@ -251,6 +281,8 @@ attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *ou
     }
     if (self->type->kind == TD_T_TUPLE && self->type->object)
         return named_attribute(w, self, name, node, out);
+    if (box_is(self, TD_BOX_OBJECT))
+        return object_attribute(w, self, name, node, out);
     if (is_num(self))
         return number_attribute(w, self, name, node, out);
     return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", self->type->name, name);
@@ -297,6 +329,24 @@ grows(const char *name)
 }
 
 td_status
+call_stand_in(walk *w, const char *name, const thing *self, const call *c, thing *out)
+{
+    uint32_t o;
+    call own = *c;
+    thing f;
+
+    if (w->host->stand_in(w->host->ctx, name, &o))
+        return TD_SKIP;
+    own.n = c->n + 1;
+    own.arg = td_alloc(w->mem, (own.n + 1) * sizeof *own.arg);
+    own.arg[0] = *self;
+    if (c->n)
+        memcpy(own.arg + 1, c->arg, c->n * sizeof *own.arg);
+    f = (thing){.type = td_type_object(o, name)};
+    return call_object(w, &f, &own, out);
+}
+
+td_status
 call_method(walk *w, const thing *self, const char *name, const call *c, thing *out)
 {
     static const char *const of_numbers[] = {"numpy.generic", "builtins.float", "builtins.int",
@@ -331,6 +381,12 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
     if (self->type->kind == TD_T_TUPLE && self->type->object && strcmp(name, "_replace") == 0)
         return named_replace(w, self, c, out);
 
+    if (self->type->kind == TD_T_ARRAY && box_may(w)) {
+        td_status st = call_stand_in(w, name, self, c, out);
+
+        if (st != TD_SKIP)
+            return st;
+    }
     for (; *class && row < 0; class ++)
         row = row_named(*class, name);
     if (row < 0 && self->type->kind == TD_T_TUPLE && !self->type->object && grows(name))

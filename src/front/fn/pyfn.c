@@ -413,7 +413,14 @@ fn_len(walk *w, const call *c, int number, thing *out)
     }
     if (x->type->kind == TD_T_ARRAY && x->type->ndim == 0)
         return bad(w, c->node, TD_ERR_TYPE, "len of a 0-d array");
-    return iter_length(w, x, c->node, out);
+    TD_TRY(iter_length(w, x, c->node, out));
+    if (x->type->kind == TD_T_RANGE &&
+        !out->known) { /* loops over it have no turn, too, where it is below 0 */
+        *out = num_index(
+            TD_E2(w->f, maximum, val_as(w, out, TD_I64), td_const_int(w->f, TD_I64, 0)), true);
+        return built(w, c->node);
+    }
+    return TD_OK;
 }
 
 /* min, max of arguments or of one tuple: Python's, the first of equals; NaN is no less than anything. */
@@ -438,7 +445,10 @@ fn_minmax(walk *w, const call *c, int number, thing *out)
         bool nonneg = is_min ? out->nonneg && x[i].nonneg : out->nonneg || x[i].nonneg;
         thing less;
 
-        if (is_int(out) && is_int(&x[i]) && !(out->known && x[i].known)) {
+        bool apart =
+            (out->type->dt == TD_U64) != (x[i].type->dt == TD_U64); /* compared by their signs */
+
+        if (is_int(out) && is_int(&x[i]) && !(out->known && x[i].known) && (is_min || !apart)) {
             TD_TRY(num_op(w, is_min ? OP_minimum : OP_maximum, (thing[]){*out, x[i]}, 2, out));
         } else {
             TD_TRY(num_compare(w, is_min ? TD_SYN_Lt : TD_SYN_Gt, &x[i], out, &less));
@@ -497,47 +507,3 @@ fn_print(walk *w, const call *c, int number, thing *out)
 }
 
 /* isinstance, when compiling: Python's classes take the weak numbers and the dtypes of their kind. */
-static bool
-is_instance(const thing *x, const td_objinfo *cls)
-{
-    const td_type *t = cls->type;
-
-    if (cls->kind != TD_OBJ_TYPE || !t || t->kind != TD_T_NUM || !is_num(x))
-        return false;
-    if (!t->weak)
-        return !x->type->weak && x->type->dt == t->dt;
-    if (t->dt == TD_I64)
-        return is_int(x);
-    return t->dt == TD_F64 ? x->type->dt == TD_F64 : x->type->dt == TD_C128;
-}
-
-td_status
-fn_isinstance(walk *w, const call *c, int number, thing *out)
-{
-    const thing *cls;
-    uint32_t n = 1;
-    bool yes = false;
-
-    (void)number;
-    TD_TRY(want_args(w, c, "isinstance", 2, 2));
-    cls = &c->arg[1];
-    if (cls->type->kind == TD_T_TUPLE) {
-        n = cls->type->n;
-        cls = cls->item;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        td_objinfo info = {0};
-
-        if (cls[i].type->kind != TD_T_OBJECT)
-            return bad(w, c->node, TD_ERR_TYPE, "isinstance needs a class or a tuple of classes");
-        TD_TRY(w->host->describe(w->host->ctx, cls[i].type->object, &info));
-        yes = yes ||
-              (info.kind == TD_OBJ_NAMED && c->arg[0].type->kind == TD_T_TUPLE &&
-               c->arg[0].type->object == cls[i].type->object) ||
-              is_instance(&c->arg[0], &info) ||
-              (c->arg[0].type->kind == TD_T_TUPLE && info.kind == TD_OBJ_INTRINSIC &&
-               td_intrinsics[info.number].fn == fn_tuple);
-    }
-    *out = num_bool(yes);
-    return TD_OK;
-}

@@ -48,6 +48,19 @@ beside(walk *w, const thing *mean, const thing *a, const thing *axis, thing *out
     return TD_OK;
 }
 
+/* sum / n, of which 0 / 0 is NumPy's NaN and raises nothing. */
+static td_status
+shared_out(walk *w, const thing *sum, const thing *n, thing *out)
+{
+    bool ufunc = w->ufunc;
+    td_status st;
+
+    w->ufunc = true;
+    st = both(w, TD_SYN_Div, sum, n, out);
+    w->ufunc = ufunc;
+    return st;
+}
+
 /* The mean of |x - mean|**2, ddof taken off the count. */
 static td_status
 variance(walk *w, const thing *a, const thing *axis, const thing *ddof, uint32_t node, thing *out)
@@ -76,7 +89,7 @@ variance(walk *w, const thing *a, const thing *axis, const thing *ddof, uint32_t
     if (ddof)
         TD_TRY(num_binary(w, TD_SYN_Sub, &n, ddof, &n));
     n = num_convert(w, &n, td_type_weak('f'));
-    return both(w, TD_SYN_Div, &sum, &n, out);
+    return shared_out(w, &sum, &n, out);
 }
 
 static td_status
@@ -90,6 +103,8 @@ only_these(walk *w, const call *c, const char *what, const char *const *kw, uint
         if (!known)
             return bad(w, c->node, TD_ERR_TYPE, "%s takes no %s= in a kernel", what, c->kw[i]);
     }
+    if (c->asked)
+        *c->asked = UINT64_MAX;
     return TD_OK;
 }
 
@@ -104,6 +119,8 @@ operand(walk *w, const call *c, const thing *dtype, const double *instead, const
         TD_TRY(tuple_array(w, out, NULL, c->node, out));
     if (out->type->kind != TD_T_ARRAY)
         return bad(w, c->node, TD_ERR_TYPE, "%s takes an array, not %s", what, out->type->name);
+    if (!out->type->ndim) /* as an array of one element */
+        TD_TRY(call_row(w, fn_ravel, 0, (thing[]){*out}, 1, out));
     if (dtype && !is_none(dtype))
         TD_TRY(call_row(w, fn_astype, 0, (thing[]){*out, *dtype}, 2, out));
     if (instead && out->type->item[0]->kind == TD_T_NUM &&
@@ -139,11 +156,18 @@ fn_nan_reduce(walk *w, const call *c, int number, thing *out)
                      : how == RED_prod ? 1
                      : how == RED_min  ? (double)INFINITY
                                        : -(double)INFINITY;
-    thing a;
+    const thing *axis = arg_or_kw(c, 1, "axis");
+    thing a, plain, nan = num_float((double)NAN), none;
 
     TD_TRY(only_these(w, c, reduction_name(how), kw, 1));
     TD_TRY(operand(w, c, NULL, &instead, reduction_name(how), &a));
-    return reduce(w, how, &a, arg_or_kw(c, 1, "axis"), c->node, out);
+    TD_TRY(reduce(w, how, &a, axis, c->node, out));
+    if (how == RED_sum || how == RED_prod || !td_dtype_is_float(a.type->item[0]->dt))
+        return TD_OK;
+    TD_TRY(operand(w, c, NULL, NULL, reduction_name(how), &plain)); /* of NaN alone: NaN */
+    TD_TRY(call_row(w, fn_row, OP_isnan, &plain, 1, &none));
+    TD_TRY(reduce(w, RED_all, &none, axis, c->node, &none));
+    return call_row(w, fn_where, 0, (thing[]){none, nan, *out}, 3, out);
 }
 
 td_status
@@ -163,7 +187,7 @@ fn_nanmean(walk *w, const call *c, int number, thing *out)
     TD_TRY(reduce(w, RED_sum, &kept, axis, c->node, &n));
     if (!is_array(out))
         n = num_convert(w, &n, td_type_weak('f'));
-    return both(w, TD_SYN_Div, out, &n, out);
+    return shared_out(w, out, &n, out);
 }
 
 /* row 0: var; 1: std */

@@ -97,6 +97,28 @@ void      box_note(walk *w); /* the loops around use boxes: they run in order */
 
 td_status box_array_type(walk *w, const thing *x, const thing *key, uint32_t node, thing *out); /* boxfn.c: float64[:] of a type */
 
+/* x as type t, of a caller's sites, to the words from ptr's word `at` on, and back; what: for errors. */
+td_status box_put_as(walk *w, const td_type *t, td_val ptr, uint32_t at, const thing *x, const char *what);
+td_status box_get_as(walk *w, const td_type *t, td_val ptr, uint32_t at, thing *out);
+
+/* ---- instances of classes: object.c; TD_SKIP: the class has no such method ---- */
+td_status object_new(walk *w, const td_type *class, const call *c, thing *out);
+td_status object_attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out);
+td_status object_assign(walk *w, const thing *self, const char *name, uint32_t node, const thing *x);
+td_status object_method(walk *w, const thing *self, const char *name, const call *c, thing *out);
+td_status object_special(walk *w, const thing *self, const char *name, const thing *x, uint32_t n, thing *out);
+td_status object_truth(walk *w, const thing *x, thing *out);
+td_status object_length(walk *w, const thing *x, thing *out);
+td_status object_index(walk *w, const thing *x, const thing *key, thing *out);
+td_status object_set_item(walk *w, const thing *x, const thing *key, const thing *value);
+td_status object_has(walk *w, const thing *b, const thing *x, thing *out);
+td_status object_binary(walk *w, td_syn op, const thing *a, const thing *b, bool in_place, thing *out);
+td_status object_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status object_number(walk *w, const thing *x, const td_type *t, thing *out); /* int(x), float(x), bool(x) … */
+td_status object_builtin(walk *w, const char *names, const call *c, thing *out); /* names: the row's */
+td_status object_unary(walk *w, td_syn op, const thing *x, thing *out); /* -x, +x, ~x */
+td_status object_is(walk *w, const thing *a, const thing *b, bool negated, thing *out);
+
 /* ---- lists: list.c ---- */
 td_status list_index(walk *w, const thing *x, const thing *key, thing *out);
 td_status list_assign(walk *w, const thing *x, const thing *key, const thing *value);

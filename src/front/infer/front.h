@@ -44,6 +44,7 @@ typedef struct td_objinfo {
     uint32_t    n, object;
     const td_type *type;
     int         number;
+    bool        stand_in; /* FUNCTION: it stands for a library's, whose numbers it gives */
     const struct td_source *source;
 } td_objinfo;
 
@@ -55,6 +56,8 @@ typedef struct td_host {
     td_status (*attr)(void *ctx, uint32_t obj, const char *name, uint32_t *out); /* TD_ERR_VALUE: none */
     /* The Python function that exact functions call in obj's place.  TD_ERR_VALUE: there is none. */
     td_status (*spelled)(void *ctx, uint32_t obj, uint32_t *out);
+    /* The Python function that stands for an array's method or index, by name.  TD_ERR_VALUE: there is none. */
+    td_status (*stand_in)(void *ctx, const char *name, uint32_t *out);
     td_status (*describe)(void *ctx, uint32_t obj, td_objinfo *out);
     td_status (*dtype)(void *ctx, td_dtype dt, uint32_t *out); /* the object that a.dtype is */
 } td_host;

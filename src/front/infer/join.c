@@ -40,6 +40,11 @@ join_types(const walk *w, const td_type *a, const td_type *b)
         return a;
     if (w->exact && (exact_kinds(a) || exact_kinds(b)))
         return exact_join(a, b);
+    if (a->kind == TD_T_NONE || b->kind == TD_T_NONE) { /* an instance, or none */
+        const td_type *t = a->kind == TD_T_NONE ? b : a;
+
+        return t->kind == TD_T_BOX && t->ndim == TD_BOX_OBJECT ? t : NULL;
+    }
     if (a->kind != b->kind)
         return NULL;
     switch ((td_tkind)a->kind) {
@@ -336,6 +341,8 @@ place_set(walk *w, const place *p, const thing *x)
     thing own = *x;
 
     if (p->slots.type->kind == TD_T_BOX) {
+        if (is_none(x) && p->slots.type->ndim == TD_BOX_OBJECT)
+            own = box_thing(w, p->slots.type, td_const_int(w->f, TD_U64, 0));
         TD_TRY(boxed(w, &own));
         x = &own;
     }

@@ -182,5 +182,8 @@ array_store(walk *w, const thing *a, const thing *x, uint32_t node)
 td_status
 loaded(walk *w, thing *x)
 {
-    return x->type->kind == TD_T_ARRAY && x->type->ndim == 0 ? array_load(w, x, x) : TD_OK;
+    if (x->type->kind != TD_T_ARRAY || x->type->ndim)
+        return TD_OK;
+    TD_TRY(settle(w, x));
+    return array_load(w, x, x);
 }

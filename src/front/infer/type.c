@@ -1,5 +1,6 @@
 /* type.c - types, each made once. */
 #include "front/infer/type.h"
+#include "base/box.h"
 #include "base/map.h"
 
 #include <stdio.h>
@@ -255,6 +256,30 @@ td_type_site(uint32_t which, uint32_t number)
 {
     return intern((td_type){.kind = TD_T_BOX, .ndim = (uint8_t)which, .object = number + 1},
                   box_name[which]);
+}
+
+const td_type *
+td_type_class(uint32_t object, const char *name)
+{
+    return intern(
+        (td_type){.kind = TD_T_BOX, .ndim = TD_BOX_OBJECT, .layout = 'T', .object = object}, name);
+}
+
+void
+td_type_set_fields(const td_type *class, const char *const *name, const td_type *const *type,
+                   uint32_t n)
+{
+    td_type *own = td_map_get(&made, key_of(class));
+    td_field *f = copy_of(NULL, 0);
+
+    TD_ASSERT(own == class && !own->field);
+    f = realloc(f, (n + 1) * sizeof *f);
+    TD_ASSERT(f);
+    for (uint32_t i = 0; i < n; i++)
+        f[i] = (td_field){.name = strcpy(copy_of(name[i], strlen(name[i])), name[i]),
+                          .type = plain(type[i])};
+    own->field = f;
+    own->size = n;
 }
 
 const td_type *

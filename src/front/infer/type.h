@@ -21,7 +21,7 @@ typedef enum td_tkind {
     TD_T_ITER,   /* enumerate, zip, reversed: `object` says which; item[n] */
     TD_T_BOX,    /* a list, dict, set or str of base/box.h: ndim says which.  Inside of the front a site's (box.h), whose
                     number + 1 is `object`; a caller's has item[n], what its elements are, and layout 'T' where it is
-                    treadle.typed's */
+                    treadle.typed's.  An instance of a class has the class's handle as `object` in both, and `size` fields */
 } td_tkind;
 
 typedef struct td_field {
@@ -44,8 +44,8 @@ typedef struct td_type {
     uint32_t n;
     uint32_t object; /* NUM: a mixed one's kinds */
     const struct td_type *const *item;
-    /* RECORD */
-    const td_field *field; /* n of them */
+    /* RECORD; instances of a class: name and type */
+    const td_field *field; /* n of them; of a class `size` */
     uint32_t size, align;
     const char *name; /* as errors and explain show it: "float32", "array(float32, 2d, C)" */
 } td_type;
@@ -63,6 +63,8 @@ const td_type *td_type_array(const td_type *item, uint32_t ndim, char layout, bo
 const td_type *td_type_record(const td_field *field, uint32_t n, uint32_t size, uint32_t align); /* copies */
 const td_type *td_type_box(uint32_t which, const td_type *const *item, uint32_t n, bool typed);
 const td_type *td_type_site(uint32_t which, uint32_t number);
+const td_type *td_type_class(uint32_t object, const char *name); /* a jitclass's instances; it has no fields until they are told */
+void           td_type_set_fields(const td_type *class, const char *const *name, const td_type *const *type, uint32_t n); /* once */
 const td_type *td_type_object(uint32_t object, const char *name);
 
 /* Bytes of an element in memory (NUM, RECORD). */

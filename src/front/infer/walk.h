@@ -447,6 +447,7 @@ typedef struct call {
     uint32_t nkw;
     const char **kw;
     thing   *kwarg;
+    uint64_t *asked; /* of a known function's call: bit i: it has looked at keyword i (arg_or_kw); NULL: nobody asks */
 } call;
 td_status expr_call(walk *w, uint32_t node, thing *out);
 td_status call_object(walk *w, const thing *f, const call *c, thing *out); /* a function value over things */
@@ -479,6 +480,7 @@ td_status named_attribute(walk *w, const thing *self, const char *name, uint32_t
 typedef td_status intrinsic_fn(walk *w, const call *c, int number, thing *out);
 td_status call_intrinsic(walk *w, int number, const call *c, thing *out);
 td_status value_intrinsic(walk *w, int number, uint32_t node, bool *is_value, thing *out);
+td_status call_stand_in(walk *w, const char *name, const thing *self, const call *c, thing *out); /* the function that stands for it; TD_SKIP: none */
 td_status call_method(walk *w, const thing *self, const char *name, const call *c, thing *out);
 td_status attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out);
 /* The keyword argument of that name, else the i-th positional; NULL: neither. */

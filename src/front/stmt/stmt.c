@@ -127,6 +127,8 @@ assign_attribute(walk *w, uint32_t target, const thing *x)
     thing r, to;
 
     TD_TRY(expr(w, F(target, Attribute_value), &r));
+    if (box_is(&r, TD_BOX_OBJECT))
+        return object_assign(w, &r, name_of(w, F(target, Attribute_attr)), target, x);
     if (!is_record(&r))
         return bad(w, target, TD_ERR_TYPE, "an attribute of %s cannot be assigned in a kernel",
                    r.type->name);

@@ -11,13 +11,12 @@
 typedef struct py_boxobject {
     PyObject_HEAD const td_type *type;
     td_box *b;
-    PyObject *held;                     /* list: who keeps memory of arrays in the box; or NULL */
     struct py_boxobject *next, **place; /* of all */
 } py_boxobject;
 
 static struct {
     PyTypeObject *type;
-    PyObject *classes[5]; /* by kind: treadle.typed's */
+    PyObject *classes[TD_BOX_STR]; /* by kind: treadle.typed's */
     py_boxobject *first;
     td_callmem kept; /* boxes of all of them */
     int64_t n, live; /* boxes made in it, about; after the last look */
@@ -25,6 +24,12 @@ static struct {
 } all;
 
 /* ---- Python objects with boxes ---- */
+
+bool
+py_boxes_live(const td_callmem *h)
+{
+    return h == &all.kept;
+}
 
 bool
 py_is_boxobject(PyObject *o)
@@ -44,56 +49,8 @@ py_boxobject_box(PyObject *o)
     return ((py_boxobject *)o)->b;
 }
 
-PyObject *
-py_boxobject_held(PyObject *o)
-{
-    return ((py_boxobject *)o)->held;
-}
-
-PyObject *
-py_held_at(PyObject *held, uint64_t address)
-{
-    for (Py_ssize_t i = 0; held && i < PyList_Size(held); i++) {
-        PyObject *o = PyList_GetItem(held, i);
-        Py_buffer b;
-        bool here;
-
-        if (PyCapsule_CheckExact(o) || PyObject_GetBuffer(o, &b, PyBUF_FULL_RO) < 0) {
-            PyErr_Clear();
-            continue;
-        }
-        here =
-            b.ndim && b.strides[0] >= 0 && address - (uint64_t)(uintptr_t)b.buf <= (uint64_t)b.len;
-        PyBuffer_Release(&b);
-        if (here)
-            return Py_NewRef(o);
-    }
-    return NULL;
-}
-
-static void keep(const td_type *t, td_box *b, td_callmem *heap, PyObject *held);
-
-/* What the words hold that is the call's stays. */
-static void
-keep_words(const td_type *t, const uint64_t *w, td_callmem *heap, PyObject *held)
-{
-    td_callblock *block;
-
-    if (t->kind == TD_T_BOX) {
-        keep(t, td_box_of(w[0]), heap, held);
-    } else if (t->kind == TD_T_ARRAY && held && (block = td_callmem_find(heap, w[0]))) {
-        PyObject *owner = py_block_owner(block);
-
-        if (owner)
-            (void)PyList_Append(held, owner);
-        Py_XDECREF(owner);
-    }
-    for (uint32_t i = 0; t->kind == TD_T_TUPLE && i < t->n; w += py_value_words(t->item[i++]))
-        keep_words(t->item[i], w, heap, held);
-}
-
-static void
-to_kept(td_box *b)
+void
+py_box_to_kept(td_box *b)
 {
     td_box_own(b);
     b->next = all.kept.boxes;
@@ -102,60 +59,27 @@ to_kept(td_box *b)
         b->next->place = &b->next;
     all.kept.boxes = b;
     all.n++;
-    b->shared |= 1u << 30;
+    b->shared |= KEPT;
 }
 
-enum { KEPT = 1 << 30, REACHED = 1 << 29, PINS = (1 << 29) - 1 };
-
-/* A box that is the call's moves to those that live on, and so does what can be reached from it. */
-static void
-keep(const td_type *t, td_box *b, td_callmem *heap, PyObject *held)
+PyObject *
+py_boxobject_owner(PyObject *self, uint64_t address)
 {
-    bool fresh = !(b->shared & KEPT);
-    int64_t n = b->kind == TD_BOX_LIST ? b->n : b->fill;
+    const py_boxobject *o = (const py_boxobject *)self;
 
-    if (fresh)
-        to_kept(b);
-    b->shared |= 1u << 31;
-    for (uint32_t part = 0; part < t->n; part++)
-        for (int64_t i = 0; py_value_has_parts(t->item[part]) && i < n; i++) {
-            const uint64_t *e = td_box_at(b, i);
-
-            if (b->kind == TD_BOX_LIST)
-                keep_words(t->item[0], e, heap, held);
-            else if (e[0])
-                keep_words(t->item[part], e + 1 + (part ? b->key : 0), heap, held);
-        }
-}
-
-static void reach(const td_type *t, td_box *b);
-
-static void
-reach_words(const td_type *t, const uint64_t *w)
-{
-    if (t->kind == TD_T_BOX)
-        reach(t, td_box_of(w[0]));
-    for (uint32_t i = 0; t->kind == TD_T_TUPLE && i < t->n; w += py_value_words(t->item[i++]))
-        reach_words(t->item[i], w);
+    return py_box_owner(o->type, o->b, address);
 }
 
 static void
-reach(const td_type *t, td_box *b)
+reach(const td_type *t, td_box *b, const uint64_t *w, void *ctx)
 {
-    int64_t n = b->kind == TD_BOX_LIST ? b->n : b->fill;
+    td_box *in = t->kind == TD_T_BOX ? td_box_of(w[0]) : NULL;
 
-    if (b->shared & REACHED)
+    (void)b;
+    if (!in || in->shared & REACHED)
         return;
-    b->shared |= REACHED;
-    for (uint32_t part = 0; part < t->n; part++)
-        for (int64_t i = 0; py_value_has_parts(t->item[part]) && i < n; i++) {
-            const uint64_t *e = td_box_at(b, i);
-
-            if (b->kind == TD_BOX_LIST)
-                reach_words(t->item[0], e);
-            else if (e[0])
-                reach_words(t->item[part], e + 1 + (part ? b->key : 0));
-        }
+    in->shared |= REACHED;
+    py_box_each_part(t, in, reach, ctx);
 }
 
 /* Boxes that nobody can reach are freed, where enough have been made since the last time. */
@@ -165,8 +89,11 @@ sweep(void)
     if (all.running || all.n <= 2 * all.live + 1000)
         return;
     all.n = 0;
-    for (py_boxobject *o = all.first; o; o = o->next)
-        reach(o->type, o->b);
+    for (py_boxobject *o = all.first; o; o = o->next) {
+        uint64_t w = (uint64_t)(uintptr_t)o->b;
+
+        reach(o->type, NULL, &w, NULL);
+    }
     for (td_box *b = all.kept.boxes, *next; b; b = next) {
         next = b->next;
         if (b->shared & REACHED) {
@@ -185,7 +112,7 @@ hold(py_boxobject *o, const td_type *t, td_box *b)
     o->type = t;
     o->b = b;
     if (!(b->shared & KEPT))
-        to_kept(b);
+        py_box_to_kept(b);
     b->shared++;
     o->next = all.first;
     o->place = &all.first;
@@ -197,7 +124,9 @@ hold(py_boxobject *o, const td_type *t, td_box *b)
 PyObject *
 py_boxobject_new(const td_type *t, td_box *b)
 {
-    PyTypeObject *class = (PyTypeObject *)all.classes[t->ndim];
+    bool object = t->ndim == TD_BOX_OBJECT;
+    PyTypeObject *class =
+        (PyTypeObject *)(object ? py_handle_object(t->object) : all.classes[t->ndim]);
     py_boxobject *o;
 
     if (!class) {
@@ -214,21 +143,15 @@ py_boxobject_new(const td_type *t, td_box *b)
     return (PyObject *)o;
 }
 
-/* After a call: what its treadle.typed arguments hold lives on. */
-bool
-py_boxobject_keep(PyObject *self, td_callmem *heap)
+void
+py_boxobject_keep(PyObject *self, py_call *c, td_callmem *heap)
 {
-    py_boxobject *o = (py_boxobject *)self;
-    bool parts = false;
+    const py_boxobject *o = (const py_boxobject *)self;
+    PyObject *type, *value, *trace;
 
-    for (uint32_t i = 0; i < o->type->n; i++)
-        parts = parts || py_value_has_parts(o->type->item[i]);
-    if (!parts)
-        return true;
-    if (!o->held && !(o->held = PyList_New(0)))
-        return false;
-    keep(o->type, o->b, heap, o->held);
-    return true;
+    PyErr_Fetch(&type, &value, &trace); /* a function that raised has stored, too */
+    py_box_keep(o->type, o->b, c, heap);
+    PyErr_Restore(type, value, trace);
 }
 
 static void
@@ -249,18 +172,16 @@ boxobject_free(PyObject *self)
             sweep();
         }
     }
-    Py_XDECREF(o->held);
     ((freefunc)(uintptr_t)PyType_GetSlot(class, Py_tp_free))(self);
     Py_DECREF(class);
 }
 
 /* ---- methods, of which treadle.typed makes Python's ---- */
 
-/* The box of an object that has none yet, of kind `kind` with such elements. */
-static PyObject *
-begin(py_boxobject *o, int kind, const td_type *const *item, Py_ssize_t n)
+PyObject *
+py_boxobject_begin(PyObject *self, const td_type *t)
 {
-    const td_type *t = td_type_box((uint32_t)kind, item, (uint32_t)n, true);
+    py_boxobject *o = (py_boxobject *)self;
     td_box *b;
 
     if (o->b)
@@ -272,6 +193,24 @@ begin(py_boxobject *o, int kind, const td_type *const *item, Py_ssize_t n)
     b->shared = KEPT;
     hold(o, t, b);
     return Py_NewRef(Py_None);
+}
+
+bool
+py_boxobject_put(PyObject *self, const td_type *t, uint64_t *to, PyObject *value)
+{
+    py_boxobject *o = (py_boxobject *)self;
+    PyObject *held = py_box_held(o->b);
+    uint64_t w[64];
+
+    if (py_value_words(t) > 64)
+        return PyErr_SetString(PyExc_TypeError, "an element of more than 64 words"), false;
+    if (!held || !py_value_put(t, value, w, &all.kept, held))
+        return false;
+    memcpy(to, w, 8 * (size_t)py_value_words(t));
+    all.n += py_value_has_parts(t);
+    py_box_let_go(o->type, o->b);
+    sweep();
+    return true;
 }
 
 /* _make(kind, types): its elements' types are treadle.types'. */
@@ -292,7 +231,8 @@ box_make(PyObject *self, PyObject *args)
                          : PyErr_Format(PyExc_TypeError, "%R is no type of elements",
                                         PyTuple_GetItem(items, i));
     }
-    return begin((py_boxobject *)self, kind, item, PyTuple_Size(items));
+    return py_boxobject_begin(
+        self, td_type_box((uint32_t)kind, item, (uint32_t)PyTuple_Size(items), true));
 }
 
 /* _like(kind, values): its elements' types are those of the values. */
@@ -308,7 +248,8 @@ box_like(PyObject *self, PyObject *args)
     for (Py_ssize_t i = 0; i < PyTuple_Size(values) && i < 2; i++)
         if (!(item[i] = py_value_type(PyTuple_GetItem(values, i))))
             return NULL;
-    return begin((py_boxobject *)self, kind, item, PyTuple_Size(values));
+    return py_boxobject_begin(
+        self, td_type_box((uint32_t)kind, item, (uint32_t)PyTuple_Size(values), true));
 }
 
 static bool
@@ -317,14 +258,6 @@ is_known(const py_boxobject *o)
     if (!o->b)
         PyErr_SetString(PyExc_TypeError, "the type of its elements is not known yet");
     return o->b != NULL;
-}
-
-static PyObject *
-held_of(py_boxobject *o)
-{
-    if (!o->held)
-        o->held = PyList_New(0);
-    return o->held;
 }
 
 static Py_ssize_t
@@ -359,8 +292,8 @@ find(py_boxobject *o, PyObject *key)
     td_callmem mem = {0};
     int64_t at = -2;
 
-    if (py_value_words(o->type->item[0]) <= 64 && held_of(o) &&
-        py_value_put(o->type->item[0], key, w, &mem, o->held))
+    if (py_value_words(o->type->item[0]) <= 64 &&
+        py_value_put(o->type->item[0], key, w, &mem, NULL))
         at = td_box_find(o->b, w);
     td_box_free_all(&mem);
     return at;
@@ -375,13 +308,14 @@ box_get(PyObject *self, PyObject *key)
     if (!is_known(o))
         return NULL;
     if (o->b->kind == TD_BOX_LIST)
-        return place_of(o, key, &at) ? py_value_get(o->type->item[0], td_box_at(o->b, at), self)
-                                     : NULL;
+        return place_of(o, key, &at)
+                   ? py_value_get(o->type->item[0], td_box_at(o->b, at), o->b->held)
+                   : NULL;
     at = find(o, key);
     if (at == -1)
         PyErr_SetObject(PyExc_KeyError, key);
     return at < 0 ? NULL
-                  : py_value_get(o->type->item[1], td_box_at(o->b, at) + 1 + o->b->key, self);
+                  : py_value_get(o->type->item[1], td_box_at(o->b, at) + 1 + o->b->key, o->b->held);
 }
 
 static int
@@ -393,7 +327,7 @@ box_set(PyObject *self, PyObject *key, PyObject *value)
     bool list = o->b && o->b->kind == TD_BOX_LIST, fresh;
     int64_t at;
 
-    if (!is_known(o) || !held_of(o) || py_value_words(o->type->item[0]) > 64 ||
+    if (!is_known(o) || py_value_words(o->type->item[0]) > 64 ||
         py_value_words(o->type->item[!list]) > 64)
         return -1;
     if (list && !place_of(o, key, &at))
@@ -411,10 +345,10 @@ box_set(PyObject *self, PyObject *key, PyObject *value)
             td_box_delete(o->b, at);
         return at < 0 ? -1 : 0;
     }
-    if (!py_value_put(o->type->item[!list], value, v, &all.kept, o->held))
+    if (!py_value_put(o->type->item[!list], value, v, &all.kept, py_box_held(o->b)))
         return -1;
     if (!list) {
-        if (!py_value_put(o->type->item[0], key, w, &all.kept, o->held))
+        if (!py_value_put(o->type->item[0], key, w, &all.kept, py_box_held(o->b)))
             return -1;
         at = td_box_enter(o->b, w, &fresh);
         if (at < 0)
@@ -423,6 +357,7 @@ box_set(PyObject *self, PyObject *key, PyObject *value)
     memcpy(td_box_at(o->b, at) + (list ? 0 : 1 + o->b->key), v,
            8 * (size_t)py_value_words(o->type->item[!list]));
     all.n += !list && py_value_has_parts(o->type->item[0]);
+    py_box_let_go(o->type, o->b);
     sweep();
     return 0;
 }
@@ -447,9 +382,9 @@ box_insert(PyObject *self, PyObject *args)
     Py_ssize_t at;
     PyObject *x;
 
-    if (!PyArg_ParseTuple(args, "nO:_insert", &at, &x) || !is_known(o) || !held_of(o) ||
+    if (!PyArg_ParseTuple(args, "nO:_insert", &at, &x) || !is_known(o) ||
         py_value_words(o->type->item[0]) > 64 ||
-        !py_value_put(o->type->item[0], x, v, &all.kept, o->held))
+        !py_value_put(o->type->item[0], x, v, &all.kept, py_box_held(o->b)))
         return NULL;
     words[0] = (uint64_t)(uintptr_t)o->b;
     words[1] = (uint64_t)(at < 0 ? 0 : at > o->b->n ? o->b->n : at);
@@ -468,8 +403,7 @@ box_shown(PyObject *self, PyObject *unused)
     (void)unused;
     if (!is_known(o))
         return NULL;
-    return o->b->kind == TD_BOX_LIST ? py_value_list(o->type, o->b, self)
-                                     : py_value_map(o->type, o->b, self);
+    return o->b->kind == TD_BOX_LIST ? py_value_list(o->type, o->b) : py_value_map(o->type, o->b);
 }
 
 static PyObject *
@@ -501,7 +435,7 @@ box_register(PyObject *type, PyObject *args)
     int kind;
 
     (void)type;
-    if (!PyArg_ParseTuple(args, "iO:_register", &kind, &class) || kind < 0 || kind > 4)
+    if (!PyArg_ParseTuple(args, "iO:_register", &kind, &class) || kind < 0 || kind >= TD_BOX_STR)
         return NULL;
     Py_XDECREF(all.classes[kind]);
     all.classes[kind] = Py_NewRef(class);
@@ -520,13 +454,21 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
+    {Py_tp_methods, methods},          PY_SLOT(Py_mp_length, box_len),
+    PY_SLOT(Py_mp_subscript, box_get), PY_SLOT(Py_mp_ass_subscript, box_set),
+    PY_SLOT(Py_sq_contains, box_has),  {0, NULL},
+};
+
+static PyType_Slot base_slots[] = {
     PY_SLOT(Py_tp_dealloc, boxobject_free),
-    {Py_tp_methods, methods},
-    PY_SLOT(Py_mp_length, box_len),
-    PY_SLOT(Py_mp_subscript, box_get),
-    PY_SLOT(Py_mp_ass_subscript, box_set),
-    PY_SLOT(Py_sq_contains, box_has),
     {0, NULL},
+};
+
+static PyType_Spec base_spec = {
+    .name = "treadle._core.Boxed",
+    .basicsize = sizeof(py_boxobject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = base_slots,
 };
 
 static PyType_Spec spec = {
@@ -547,6 +489,16 @@ py_boxes_run(int by)
 bool
 py_boxes_init(PyObject *module)
 {
-    all.type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return all.type && PyModule_AddObjectRef(module, "Box", (PyObject *)all.type) == 0;
+    PyObject *bases, *box;
+    bool ok;
+
+    all.type = (PyTypeObject *)PyType_FromSpec(&base_spec);
+    td_box_on_drop(py_box_unhold);
+    bases = all.type ? PyTuple_Pack(1, (PyObject *)all.type) : NULL;
+    box = bases ? PyType_FromSpecWithBases(&spec, bases) : NULL;
+    ok = box && PyModule_AddObjectRef(module, "Box", box) == 0 &&
+         PyModule_AddObjectRef(module, "Boxed", (PyObject *)all.type) == 0;
+    Py_XDECREF(bases);
+    Py_XDECREF(box);
+    return ok;
 }

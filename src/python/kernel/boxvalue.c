@@ -163,9 +163,13 @@ describe(const td_type *t, uint32_t *at)
 td_box *
 py_value_box(const td_type *t, td_callmem *h)
 {
-    uint32_t at = 0;
+    uint32_t at = 0, words = 0;
     uint64_t desc = 0;
 
+    for (uint32_t i = 0; t->ndim == TD_BOX_OBJECT && i < t->size; i++)
+        words += py_value_words(t->field[i].type);
+    if (t->ndim == TD_BOX_OBJECT)
+        return td_box_new(h, TD_BOX_OBJECT, words, 0, 0);
     for (uint32_t i = 0; i < t->n; i++)
         desc |= describe(t->item[i], &at);
     return td_box_new(h, (td_boxkind)t->ndim, t->n ? py_value_words(t->item[0]) : 0,
@@ -194,7 +198,10 @@ put_number(const td_type *t, PyObject *o, uint64_t *w)
         return false;
     }
     if (td_dtype_is_float((td_dtype)t->dt) || td_dtype_is_complex((td_dtype)t->dt)) {
-        td_scalar_bits(s, td_dtype_is_complex((td_dtype)t->dt) ? TD_C128 : TD_F64, w);
+        uint64_t bits[2]; /* both are written, of real numbers too */
+
+        td_scalar_bits(s, td_dtype_is_complex((td_dtype)t->dt) ? TD_C128 : TD_F64, bits);
+        memcpy(w, bits, 8 * (size_t)py_value_words(t));
     } else {
         uint64_t bits[2];
         td_scalar narrow;
@@ -227,10 +234,12 @@ put_array(const td_type *t, PyObject *o, uint64_t *w, PyObject *held)
     td_dtype dt;
     bool ok;
 
-    if (PyObject_GetBuffer(o, &b, PyBUF_RECORDS) < 0 || PyList_Append(held, o) < 0)
+    if (PyObject_GetBuffer(o, &b, PyBUF_RECORDS) < 0)
         return false;
-    ok = py_format_dtype(b.format, b.itemsize, &dt) && b.ndim == t->ndim && dt == t->item[0]->dt;
-    if (!ok)
+    ok = py_hold(held, (uint64_t)(uintptr_t)b.buf, o);
+    ok = ok && py_format_dtype(b.format, b.itemsize, &dt) && b.ndim == t->ndim &&
+         dt == t->item[0]->dt;
+    if (!ok && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "%R is no %s", (PyObject *)Py_TYPE(o), t->name);
     w[0] = (uint64_t)(uintptr_t)b.buf;
     w[1] = 0;
@@ -296,13 +305,16 @@ py_value_put(const td_type *t, PyObject *o, uint64_t *w, td_callmem *h, PyObject
         }
         b = py_boxobject_box(o);
         b->shared |= 1u << 31; /* it may be reached from another one from here on */
+    } else if (t->ndim == TD_BOX_OBJECT) {
+        *w = 0;
+        return o == Py_None || (PyErr_Format(PyExc_TypeError, "%R is no %s", o, t->name), false);
     } else if (t->ndim == TD_BOX_STR) {
         b = text_box(o, h);
     } else {
         b = py_value_box(t, h);
         if (!b)
             PyErr_NoMemory();
-        else if (!fill(t, b, o, h, held))
+        else if (!fill(t, b, o, h, py_boxes_live(h) ? py_box_held(b) : held))
             b = NULL;
     }
     *w = (uint64_t)(uintptr_t)b;
@@ -329,9 +341,9 @@ get_number(const td_type *t, const uint64_t *w)
     return PyComplex_FromDoubles(x, y);
 }
 
-/* NumPy's array over the memory that the words tell; a copy where nobody keeps that. */
+/* NumPy's array over the memory that the words tell; a copy where nobody keeps that, and of an array without memory. */
 static PyObject *
-get_array(const td_type *t, const uint64_t *w, PyObject *keeper)
+get_array(const td_type *t, const uint64_t *w, PyObject *held)
 {
     uint64_t flat[1 + 2 * TD_MAXDIM_KERNEL];
     PyObject *a, *own;
@@ -342,8 +354,8 @@ get_array(const td_type *t, const uint64_t *w, PyObject *keeper)
         flat[1 + t->ndim + i] = w[4 + 2 * i];
     }
     a = py_array_over(td_type_array(t->item[0], t->ndim, 'A', t->readonly), flat,
-                      keeper ? keeper : Py_None);
-    if (!a || keeper)
+                      held ? held : Py_None);
+    if (!a || held)
         return a;
     own = PyObject_CallMethod(a, "copy", NULL);
     Py_DECREF(a);
@@ -362,12 +374,12 @@ get_text(const td_box *b)
 }
 
 PyObject *
-py_value_list(const td_type *t, td_box *b, PyObject *keeper)
+py_value_list(const td_type *t, td_box *b)
 {
     PyObject *o = PyList_New(b->n);
 
     for (int64_t i = 0; o && i < b->n; i++) {
-        PyObject *x = py_value_get(t->item[0], td_box_at(b, i), keeper);
+        PyObject *x = py_value_get(t->item[0], td_box_at(b, i), b->held);
 
         if (!x || PyList_SetItem(o, i, x) < 0)
             Py_CLEAR(o);
@@ -376,7 +388,7 @@ py_value_list(const td_type *t, td_box *b, PyObject *keeper)
 }
 
 PyObject *
-py_value_map(const td_type *t, td_box *b, PyObject *keeper)
+py_value_map(const td_type *t, td_box *b)
 {
     bool dict = b->kind == TD_BOX_DICT;
     PyObject *o = dict ? PyDict_New() : PySet_New(NULL);
@@ -388,8 +400,8 @@ py_value_map(const td_type *t, td_box *b, PyObject *keeper)
 
         if (!e[0])
             continue;
-        k = py_value_get(t->item[0], e + 1, keeper);
-        v = k && dict ? py_value_get(t->item[1], e + 1 + b->key, keeper) : NULL;
+        k = py_value_get(t->item[0], e + 1, b->held);
+        v = k && dict ? py_value_get(t->item[1], e + 1 + b->key, b->held) : NULL;
         ok = k && (dict ? v && PyDict_SetItem(o, k, v) == 0 : PySet_Add(o, k) == 0);
         Py_XDECREF(k);
         Py_XDECREF(v);
@@ -400,19 +412,19 @@ py_value_map(const td_type *t, td_box *b, PyObject *keeper)
 }
 
 PyObject *
-py_value_get(const td_type *t, const uint64_t *w, PyObject *keeper)
+py_value_get(const td_type *t, const uint64_t *w, PyObject *held)
 {
     PyObject *o;
     td_box *b;
 
     switch ((td_tkind)t->kind) {
     case TD_T_NUM:    return get_number(t, w);
-    case TD_T_ARRAY:  return get_array(t, w, keeper);
+    case TD_T_ARRAY:  return get_array(t, w, held);
     case TD_T_OBJECT: return Py_NewRef(py_handle_object(t->object));
     case TD_T_TUPLE:
         o = PyTuple_New((Py_ssize_t)t->n);
         for (uint32_t i = 0; o && i < t->n; w += py_value_words(t->item[i++])) {
-            PyObject *x = py_value_get(t->item[i], w, keeper);
+            PyObject *x = py_value_get(t->item[i], w, held);
 
             if (!x || PyTuple_SetItem(o, (Py_ssize_t)i, x) < 0)
                 Py_CLEAR(o);
@@ -422,11 +434,13 @@ py_value_get(const td_type *t, const uint64_t *w, PyObject *keeper)
     default:       return Py_NewRef(Py_None);
     }
     b = td_box_of(w[0]);
+    if (!b) /* no instance, or a field that was never set */
+        return Py_NewRef(Py_None);
     if (t->ndim == TD_BOX_STR)
         return get_text(b);
     if (t->layout == 'T')
         return py_boxobject_new(t, b);
-    return t->ndim == TD_BOX_LIST ? py_value_list(t, b, keeper) : py_value_map(t, b, keeper);
+    return t->ndim == TD_BOX_LIST ? py_value_list(t, b) : py_value_map(t, b);
 }
 
 /* ---- arguments ---- */
@@ -448,7 +462,7 @@ py_boxes_add(py_boxes **all_of, PyObject *o, const td_type *t)
     py_boxarg *a;
     td_box *b;
 
-    if (!list || (!list->held && !(list->held = PyList_New(0))))
+    if (!list || (!list->held && !(list->held = PyDict_New())))
         return PyErr_NoMemory(), NULL;
     for (uint32_t i = 0; i < list->n; i++) /* the same list twice is one box */
         if (list->arg[i].o == o && list->arg[i].type == t)
@@ -475,8 +489,7 @@ reflect(const py_boxarg *a)
     if (a->b->n == a->had && memcmp(&hash, &a->before, sizeof hash) == 0 &&
         !py_value_has_parts(a->type->item[0]))
         return true;
-    now = a->type->ndim == TD_BOX_LIST ? py_value_list(a->type, a->b, NULL)
-                                       : py_value_map(a->type, a->b, NULL);
+    now = a->type->ndim == TD_BOX_LIST ? py_value_list(a->type, a->b) : py_value_map(a->type, a->b);
     if (!now)
         return false;
     if (a->type->ndim == TD_BOX_LIST) {

@@ -260,6 +260,10 @@ size_t py_partials_bytes(const py_spec *s);                /* of TD_HIDDEN_PARTI
 /* ---- kernelresult.c ---- */
 PyObject *py_shown(const td_type *t, const uint64_t *word); /* a kernel's variable; arrays: views of their memory */
 PyObject *py_of_class(const td_type *t, PyObject *tuple); /* takes the tuple */
+/* ---- classtype.c: classes of jitclass ---- */
+void      py_class_base(PyTypeObject *base); /* what all of them are made of; borrowed for good */
+int       py_class_type(PyObject *class, const td_type **out); /* of its instances: 1; 0: it is no such class; -1: exception */
+PyObject *py_owner_of(uint64_t address, py_call *c, td_callmem *heap); /* who keeps memory that the call saw; NULL: nobody */
 PyObject *py_block_owner(td_callblock *b); /* a capsule; a new reference */
 PyObject *py_array_over(const td_type *t, const uint64_t *word, PyObject *keeper); /* NumPy's, over memory that the keeper keeps */
 PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap);

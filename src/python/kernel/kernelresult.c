@@ -32,9 +32,9 @@ py_block_owner(td_callblock *b)
     return b->owner = PyCapsule_New(b, NULL, drop_block);
 }
 
-/* Who keeps the memory at an address: a capsule for the heap's block, or the argument.  A new reference. */
-static PyObject *
-keeper_of(uint64_t address, py_call *c, td_callmem *heap)
+/* Who keeps the memory at an address: a capsule for the heap's block, or the argument.  A new reference; NULL: nobody. */
+PyObject *
+py_owner_of(uint64_t address, py_call *c, td_callmem *heap)
 {
     td_callblock *b = td_callmem_find(heap, address);
     PyObject *found;
@@ -50,9 +50,17 @@ keeper_of(uint64_t address, py_call *c, td_callmem *heap)
     }
     for (uint32_t i = 0; i < c->nleaf; i++)
         if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held) &&
-            (found = py_held_at(py_boxobject_held(c->leaf[i].held), address)))
+            (found = py_boxobject_owner(c->leaf[i].held, address)))
             return found;
-    if (c->boxes && (found = py_held_at(c->boxes->held, address)))
+    return c->boxes ? py_held_at(c->boxes->held, address) : NULL;
+}
+
+static PyObject *
+keeper_of(uint64_t address, py_call *c, td_callmem *heap)
+{
+    PyObject *found = py_owner_of(address, c, heap);
+
+    if (found)
         return found;
     PyErr_Format(PyExc_TypeError,
                  "%U returned a part of an array that is no NumPy array: return "
@@ -121,6 +129,7 @@ array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap
 {
     uint64_t word[1 + 2 * TD_MAXDIM_KERNEL];
     PyObject *keeper, *o = NULL, *np = py_numpy(), *array = NULL;
+    bool empty = false;
 
     if (t->item[0]->dt == TD_BF16) {
         PyErr_Format(PyExc_TypeError,
@@ -130,7 +139,9 @@ array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap
         return NULL;
     }
     memcpy(word, at, 8 * td_type_words(t));
-    keeper = keeper_of(word[0], c, heap);
+    for (uint32_t i = 0; i < t->ndim; i++)
+        empty = empty || !word[1 + i];
+    keeper = empty ? Py_NewRef(Py_None) : keeper_of(word[0], c, heap); /* no element: no memory */
     if (keeper)
         o = exporter(t, word, keeper);
     if (o && np)
@@ -181,6 +192,19 @@ py_shown(const td_type *t, const uint64_t *word)
     return py_of_class(t, tuple);
 }
 
+/* The argument whose box a function returns is returned itself: a new reference; NULL: it is another one. */
+static PyObject *
+argument_of(uint64_t box, const py_call *c)
+{
+    for (uint32_t i = 0; c->boxes && i < c->boxes->n; i++)
+        if ((uint64_t)(uintptr_t)c->boxes->arg[i].b == box)
+            return Py_NewRef(c->boxes->arg[i].o);
+    for (uint32_t i = 0; i < c->nleaf; i++)
+        if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held) && c->leaf[i].word[0] == box)
+            return Py_NewRef(c->leaf[i].held);
+    return NULL;
+}
+
 PyObject *
 py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap)
 {
@@ -195,9 +219,11 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
         uint64_t word;
 
         memcpy(&word, at, sizeof word);
+        if ((tuple = argument_of(word, c)))
+            return tuple;
         tuple = py_value_get(t, &word, NULL);
-        if (tuple && py_is_boxobject(tuple) && !py_boxobject_keep(tuple, heap))
-            Py_CLEAR(tuple);
+        if (tuple && py_is_boxobject(tuple))
+            py_boxobject_keep(tuple, c, heap);
         return tuple;
     }
     case TD_T_TUPLE: break;

@@ -434,12 +434,14 @@ give_boxes(run *r)
 {
     py_call *c = r->c;
     bool ok = !c->boxes || py_boxes_reflect(c->boxes);
-    /* without new boxes and with one such argument there is nothing that it has not held before */
+    /* without new boxes, with one such argument and no array there is nothing that it has not held before */
     bool some = c->typed > 1 || r->heap.boxes || r->heap.first || c->boxes;
 
-    for (uint32_t i = 0; c->typed && some && ok && i < c->nleaf; i++)
+    for (uint32_t i = 0; c->typed && !some && i < c->nleaf; i++)
+        some = c->leaf[i].kind == PY_LEAF_HOST;
+    for (uint32_t i = 0; c->typed && some && i < c->nleaf; i++)
         if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held))
-            ok = py_boxobject_keep(c->leaf[i].held, &r->heap);
+            py_boxobject_keep(c->leaf[i].held, c, &r->heap);
     return ok;
 }
 

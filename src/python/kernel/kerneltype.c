@@ -299,6 +299,26 @@ type_of_types(PyObject *o, PyObject *kind, const td_type **out)
         *out = td_type_none();
         return 1;
     }
+    if (is_kind(kind, "instance")) {
+        items = py_attr(o, "instance_class");
+        r = items ? py_class_type(items, out) : -1;
+        Py_XDECREF(items);
+        return r;
+    }
+    if (is_kind(kind, "deferred")) {
+        items = PyObject_CallMethod(o, "get", NULL);
+        r = items ? py_type_of(items, out) : -1;
+        Py_XDECREF(items);
+        return r;
+    }
+    if (is_kind(kind, "optional")) { /* references to instances may be None */
+        items = PyObject_GetAttrString(o, "items");
+        r = items && PyTuple_Check(items) ? py_type_of(PyTuple_GetItem(items, 0), out) : -1;
+        Py_XDECREF(items);
+        return r > 0 && (*out)->kind == TD_T_BOX && (*out)->ndim == TD_BOX_OBJECT ? 1
+               : r < 0                                                            ? -1
+                                                                                  : 0;
+    }
     if (is_kind(kind, "string")) {
         *out = td_type_box(TD_BOX_STR, NULL, 0, false);
         return 1;
@@ -344,6 +364,7 @@ static int
 type_of_class(PyObject *o, const td_type **out)
 {
     td_dtype dt;
+    int r;
 
     if (o == (PyObject *)&PyLong_Type || o == (PyObject *)&PyFloat_Type ||
         o == (PyObject *)&PyComplex_Type) {
@@ -352,13 +373,16 @@ type_of_class(PyObject *o, const td_type **out)
                                                              : 'c');
         return 1;
     }
+    if ((r = py_class_type(o, out)))
+        return r;
     if (o == (PyObject *)&PyBool_Type) {
         *out = py_num_type(TD_BOOL);
         return 1;
     }
     PyObject *np = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy"),
              *generic = np ? py_attr(np, "generic") : NULL;
-    int r = generic ? PyObject_IsSubclass(o, generic) : 0;
+
+    r = generic ? PyObject_IsSubclass(o, generic) : 0;
 
     Py_XDECREF(generic);
     if (r <= 0)

@@ -273,6 +273,29 @@ ask_spelled(void *ctx, uint32_t obj, uint32_t *out)
     return give(ctx, v, out, "a spelling");
 }
 
+/* What stands in Python for a function of NumPy's or random's, or under a name: borrowed; NULL: nothing does. */
+static PyObject *
+stand_in_of(PyObject *key)
+{
+    PyObject *module = PyImport_ImportModule("treadle._compile._stand_ins");
+    PyObject *all = module ? PyObject_GetAttrString(module, "STAND_INS") : NULL;
+    PyObject *v = all ? PyDict_GetItemWithError(all, key) : NULL;
+
+    Py_XDECREF(all);
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return v;
+}
+
+static td_status
+ask_stand_in(void *ctx, const char *name, uint32_t *out)
+{
+    PyObject *key = PyUnicode_FromString(name), *v = key ? stand_in_of(key) : NULL;
+
+    Py_XDECREF(key);
+    return give(ctx, Py_XNewRef(v), out, name);
+}
+
 /* ---- what an object is ---- */
 
 static const struct {
@@ -442,21 +465,6 @@ describe_function(py_asking *a, PyObject *o, td_objinfo *out)
     return TD_OK;
 }
 
-/* What stands in Python for a function of numpy.random or random: borrowed; NULL: it is none, or an exception is set. */
-static PyObject *
-drawing(PyObject *o)
-{
-    PyObject *module =
-        PyCallable_Check(o) ? PyImport_ImportModule("treadle._compile._draws") : NULL;
-    PyObject *all = module ? PyObject_GetAttrString(module, "DRAWS") : NULL;
-    PyObject *v = all ? PyDict_GetItemWithError(all, o) : NULL;
-
-    Py_XDECREF(all);
-    Py_XDECREF(module);
-    PyErr_Clear();
-    return v;
-}
-
 /* The repr of something that kernels cannot use, 80 characters at most, in the compilation's memory. */
 static td_status
 describe_other(py_asking *a, PyObject *o, td_objinfo *out)
@@ -517,6 +525,12 @@ describe(py_asking *a, PyObject *o, td_objinfo *out)
         out->kind = TD_OBJ_TYPE;
         return TD_OK;
     }
+    spelled = a->d->how.mode == TD_MODE_FUNCTION && PyCallable_Check(o) && !py_is_dispatcher(o)
+                  ? stand_in_of(o)
+                  : NULL;
+    out->stand_in = spelled != NULL;
+    if (spelled)
+        return describe_function(a, spelled, out);
     r = py_intrinsic(o);
     if (r >= 0) {
         out->kind = TD_OBJ_INTRINSIC;
@@ -540,8 +554,10 @@ describe(py_asking *a, PyObject *o, td_objinfo *out)
     }
     if ((st = describe_named(a, o, out)) != TD_SKIP)
         return st;
-    if ((spelled = drawing(o)))
-        return describe_function(a, spelled, out);
+    if (!py_is_dispatcher(o) && PyCallable_Check(o) && (spelled = stand_in_of(o))) {
+        out->stand_in = true;
+        return describe_function(a, spelled, out); /* which says what a kernel does instead */
+    }
     if (py_is_dispatcher(o) || is_function(o))
         return describe_function(a, o, out);
     return describe_other(a, o, out);
@@ -573,6 +589,7 @@ py_asking_begin(py_asking *a, py_dispatcher *d, py_spec *spec)
     *a = (py_asking){.host = {.name = ask_name,
                               .attr = ask_attr,
                               .spelled = ask_spelled,
+                              .stand_in = ask_stand_in,
                               .describe = ask_describe,
                               .dtype = ask_dtype},
                      .d = d,

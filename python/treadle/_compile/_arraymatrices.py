@@ -1,0 +1,210 @@
+"""Matrices in compiled functions: NumPy's functions said in Python, as in _arrays.py. Plain loops, no LAPACK."""
+
+import numpy as np
+
+
+def _tri(N, M=None, k=0):
+    columns = N if M is None else M
+    out = np.zeros((N, columns))
+    for i in range(N):
+        for j in range(max(0, min(i + k + 1, columns))):
+            out[i, j] = 1
+    return out
+
+
+def _tril(m, k=0):
+    out = m.copy()
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            if j > i + k:
+                out[i, j] = 0
+    return out
+
+
+def _triu(m, k=0):
+    out = m.copy()
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            if j < i + k:
+                out[i, j] = 0
+    return out
+
+
+def _diag(v, k=0):
+    if v.ndim == 1:
+        n = v.size + abs(k)
+        out = np.zeros((n, n), v.dtype)
+        for i in range(v.size):
+            out[i + max(0, -k), i + max(0, k)] = v[i]
+        return out
+    rows, columns = v.shape[0] - max(0, -k), v.shape[1] - max(0, k)
+    line = np.empty(max(0, min(rows, columns)), v.dtype)
+    for i in range(line.size):
+        line[i] = v[i + max(0, -k), i + max(0, k)]
+    return line
+
+
+def _trace(a, offset=0):
+    return _diag(a, offset).sum()
+
+
+def _fill_diagonal(a, val):
+    for i in range(min(a.shape)):
+        a[i, i] = val
+
+
+def _outer(a, b):
+    x, y = np.asarray(a).flatten(), np.asarray(b).flatten()
+    return x.reshape((x.size, 1)) * y.reshape((1, y.size))
+
+
+def _kron(a, b):
+    (m, n), (p, q) = a.shape, b.shape
+    out = np.empty((m * p, n * q), (np.zeros(1, a.dtype) * np.zeros(1, b.dtype)).dtype)
+    for i in range(m):
+        for j in range(n):
+            out[i * p : (i + 1) * p, j * q : (j + 1) * q] = a[i, j] * b
+    return out
+
+
+def _cross(a, b):
+    x, y = np.asarray(a), np.asarray(b)
+    if x.size != 3 or y.size != 3:
+        raise ValueError("cross: vectors have three elements here")
+    out = np.empty(3, (np.zeros(1, x.dtype) * np.zeros(1, y.dtype)).dtype)
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        out[k] = x[i] * y[j] - x[j] * y[i]
+    return out
+
+
+def _square(a):
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+
+
+def _eliminated(a, rest):
+    """a becomes triangular, and the same is done to rest; gives the sign of the permutation, 0: it is singular."""
+    n, sign = a.shape[0], 1.0
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(a[i, k]) > abs(a[best, k]):
+                best = i
+        if a[best, k] == 0:
+            return 0.0
+        if best != k:
+            sign = -sign
+            for j in range(n):
+                a[k, j], a[best, j] = a[best, j], a[k, j]
+            for j in range(rest.shape[1]):
+                rest[k, j], rest[best, j] = rest[best, j], rest[k, j]
+        for i in range(k + 1, n):
+            factor = a[i, k] / a[k, k]
+            for j in range(k, n):
+                a[i, j] -= factor * a[k, j]
+            for j in range(rest.shape[1]):
+                rest[i, j] -= factor * rest[k, j]
+    return sign
+
+
+def _solved(a, b):
+    """The solution of a x = b; both are changed."""
+    n = a.shape[0]
+    if _eliminated(a, b) == 0:
+        raise np.linalg.LinAlgError("Singular matrix")
+    for c in range(b.shape[1]):
+        for i in range(n - 1, -1, -1):
+            s = b[i, c]
+            for j in range(i + 1, n):
+                s -= a[i, j] * b[j, c]
+            b[i, c] = s / a[i, i]
+    return b
+
+
+def _det(a):
+    _square(a)
+    x = a * 1.0
+    d = _eliminated(x, np.zeros((x.shape[0], 0))) * x.dtype.type(1)
+    for i in range(x.shape[0]):
+        d *= x[i, i]
+    return d
+
+
+def _inv(a):
+    _square(a)
+    x = a * 1.0
+    return _solved(x, np.eye(x.shape[0], dtype=x.dtype))
+
+
+def _solve(a, b):
+    _square(a)
+    if b.shape[0] != a.shape[0]:
+        raise ValueError("solve: the sizes of the matrix and of the right side differ")
+    x = (a * 1.0) + np.zeros(1, b.dtype)[0]
+    y = (b * 1.0) + np.zeros(1, a.dtype)[0]
+    if b.ndim == 1:
+        return _solved(x, y.reshape((b.size, 1))).flatten()
+    return _solved(x, y)
+
+
+def _cholesky(a):
+    _square(a)
+    n = a.shape[0]
+    out = np.zeros_like(a * 1.0)
+    for j in range(n):
+        for i in range(j, n):
+            s = a[i, j] * 1.0
+            for k in range(j):
+                s -= out[i, k] * out[j, k]
+            if i == j:
+                if not s > 0:
+                    raise np.linalg.LinAlgError("Matrix is not positive definite")
+                out[i, i] = np.sqrt(s)
+            else:
+                out[i, j] = s / out[j, j]
+    return out
+
+
+def _norm(x, ord=None):
+    if ord is None:
+        flat = np.abs(x).flatten() * 1.0
+        return np.sqrt((flat * flat).sum())
+    if x.ndim != 1:
+        raise ValueError("norm: of matrices there is the Frobenius norm here")
+    if ord == np.inf:
+        return np.abs(x).max() * 1.0
+    if ord == -np.inf:
+        return np.abs(x).min() * 1.0
+    if ord == 1:
+        return np.abs(x).sum() * 1.0
+    return ((np.abs(x) * 1.0) ** ord).sum() ** (1.0 / ord)
+
+
+def _matrix_power(a, n):
+    _square(a)
+    x, out = (_inv(a) if n < 0 else a * 1.0), np.eye(a.shape[0])
+    k = abs(n)
+    while k > 0:
+        if k & 1:
+            out = out @ x
+        x = x @ x
+        k >>= 1
+    return out
+
+
+_NUMPYS = {
+    "tri": _tri, "tril": _tril, "triu": _triu, "diag": _diag, "trace": _trace, "fill_diagonal": _fill_diagonal,
+    "outer": _outer, "kron": _kron, "cross": _cross,
+}  # fmt: skip
+_LINALGS = {
+    "det": _det, "inv": _inv, "solve": _solve, "cholesky": _cholesky, "norm": _norm, "matrix_power":
+    _matrix_power,
+}  # fmt: skip
+
+ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items()}
+ARRAYS.update((getattr(np.linalg, name), f) for name, f in _LINALGS.items())
+
+METHODS = {
+    "trace": _trace,
+}  # fmt: skip

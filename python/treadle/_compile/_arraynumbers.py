@@ -1,0 +1,186 @@
+"""Numbers from arrays, in compiled functions: NumPy's functions said in Python, as in _arrays.py."""
+
+import numpy as np
+
+from ._arrays import _place, _without_nan
+
+
+def _bincount(x, weights=None, minlength=0):
+    at = np.asarray(x)
+    n = minlength
+    for k in at:
+        if k < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        n = max(n, int(k) + 1)
+    if weights is None:
+        counts = np.zeros(n, np.int64)
+        for k in at:
+            counts[k] += 1
+        return counts
+    if len(weights) != at.size:
+        raise ValueError("The weights and list don't have the same length.")
+    sums = np.zeros(n, np.float64)
+    for k in range(at.size):
+        sums[at[k]] += weights[k]
+    return sums
+
+
+def _histogram(a, bins=10, range=None):
+    x = np.asarray(a).flatten()
+    if isinstance(bins, (np.ndarray, list, tuple)):
+        edges = np.asarray(bins)
+    else:
+        low, high = (x.min() * 1.0, x.max() * 1.0) if range is None else (range[0] * 1.0, range[1] * 1.0)
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        edges = np.linspace(low, high, bins + 1)
+    n = edges.size - 1
+    counts = np.zeros(n, np.int64)
+    for v in x:
+        at = _place(edges, v, True) - 1
+        if at == n and v == edges[n]:
+            at -= 1
+        if 0 <= at < n:
+            counts[at] += 1
+    return counts, edges
+
+
+def _diff(a, n=1):
+    x = np.array(a)
+    if x.dtype == np.bool_:
+        for _ in range(n):
+            x = x[1:] != x[: max(x.size - 1, 0)]
+        return x
+    for _ in range(n):
+        x = x[1:] - x[: max(x.size - 1, 0)]
+    return x
+
+
+def _ediff1d(ary):
+    return _diff(np.asarray(ary).flatten())
+
+
+def _one_interp(x, xp, fp):
+    n = xp.size
+    if x != x:
+        return x
+    if x < xp[0]:
+        return fp[0]
+    if x > xp[n - 1]:
+        return fp[n - 1]
+    k = min(_place(xp, x, True) - 1, n - 2)
+    if n == 1 or x == xp[n - 1]:
+        return fp[n - 1]
+    slope = np.divide(fp[k + 1] - fp[k], xp[k + 1] - xp[k])
+    return slope * (x - xp[k]) + fp[k]
+
+
+def _interp(x, xp, fp):
+    u, v = np.asarray(xp) * 1.0, np.asarray(fp) * 1.0
+    if u.size == 0:
+        raise ValueError("array of sample points is empty")
+    if isinstance(x, (np.ndarray, list, tuple)):
+        all = np.asarray(x)
+        flat = all.flatten()
+        out = np.empty(flat.size, np.float64)
+        for k in range(flat.size):
+            out[k] = _one_interp(flat[k] * 1.0, u, v)
+        return out.reshape(all.shape)
+    return _one_interp(x * 1.0, u, v)
+
+
+def _allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return bool(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
+
+
+def _array_equal(a1, a2):
+    if a1.ndim != a2.ndim or a1.shape != a2.shape:
+        return False
+    return bool(np.all(a1 == a2))
+
+
+def _convolve(a, v, mode="full"):
+    x, y = np.asarray(a), np.asarray(v)
+    if x.size == 0 or y.size == 0:
+        raise ValueError("a cannot be empty")
+    m, n = x.size, y.size
+    out = np.zeros(m + n - 1, (np.zeros(1, x.dtype) * np.zeros(1, y.dtype)).dtype)
+    for i in range(m):
+        for j in range(n):
+            out[i + j] += x[i] * y[j]
+    if mode == "full":
+        return out
+    least, most = min(m, n), max(m, n)
+    if mode == "valid":
+        return out[least - 1 : most].copy()
+    low = (least - 1) // 2
+    return out[low : low + most].copy()
+
+
+def _correlate(a, v, mode="valid"):
+    return _convolve(a, np.conj(np.asarray(v))[::-1].copy(), mode)
+
+
+def _average(a, weights=None):
+    x = np.asarray(a) * 1.0
+    if weights is None:
+        return x.mean()
+    w = np.asarray(weights) * 1.0
+    return (x * w).sum() / w.sum()
+
+
+def _cov(m, rowvar=True, ddof=1):
+    x = np.asarray(m) * 1.0
+    rows = x.reshape((1, x.size)) if x.ndim == 1 else (x.copy() if rowvar else x.T.copy())
+    n, k = rows.shape
+    for i in range(n):
+        rows[i] -= rows[i].mean()
+    out = np.empty((n, n), np.float64)
+    for i in range(n):
+        for j in range(n):
+            out[i, j] = np.divide((rows[i] * rows[j]).sum(), k - ddof)
+    return out.reshape(()) if x.ndim == 1 else out
+
+
+def _corrcoef(x, rowvar=True):
+    c = _cov(x, rowvar)
+    out = np.empty_like(c)
+    for i in range(c.shape[0]):
+        for j in range(c.shape[0]):
+            out[i, j] = np.divide(np.divide(c[i, j], np.sqrt(c[i, i])), np.sqrt(c[j, j]))
+    return out
+
+
+def _nanvar(a):
+    return np.var(_without_nan(a))
+
+
+def _nanstd(a):
+    return np.std(_without_nan(a))
+
+
+def _nancumsum(a):
+    x = np.asarray(a).flatten()
+    return np.cumsum(np.where(x == x, x, np.zeros(1, x.dtype)[0]))
+
+
+def _trapezoid(y, x=None, dx=1.0):
+    v = np.asarray(y) * 1.0
+    s = 0.0
+    for k in range(1, v.size):
+        s += (dx if x is None else x[k] - x[k - 1]) * (v[k] + v[k - 1]) / 2.0
+    return s
+
+
+def _logspace(start, stop, num=50):
+    return 10.0 ** np.linspace(start, stop, num)
+
+
+_NUMPYS = {
+    "bincount": _bincount, "histogram": _histogram, "diff": _diff, "ediff1d": _ediff1d, "interp": _interp,
+    "allclose": _allclose, "array_equal": _array_equal, "convolve": _convolve, "correlate": _correlate,
+    "average": _average, "cov": _cov, "corrcoef": _corrcoef, "nanvar": _nanvar, "nanstd": _nanstd, "nancumsum":
+    _nancumsum, "trapezoid": _trapezoid, "logspace": _logspace,
+}  # fmt: skip
+
+ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items() if hasattr(np, name)}  # trapezoid is NumPy 2's

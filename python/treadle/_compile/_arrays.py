@@ -1,0 +1,491 @@
+"""NumPy's functions of whole arrays as compiled functions on a CPU have them, said in Python: order, joining, choosing.
+
+``ARRAYS`` has, for a function, what is compiled in its place; ``METHODS`` has what stands for a method of arrays, and
+for an index that is an array. Arrays are vectors here unless a function says otherwise.
+"""
+
+import numpy as np
+
+# ---- order: NaN last, equal elements as they came ----
+
+
+def _before(x, y):
+    return x < y or (y != y and x == x)
+
+
+def _sort_vector(a):
+    n = a.size
+    for low in range(0, n, 16):
+        for i in range(low + 1, min(low + 16, n)):
+            x = a[i]
+            k = i
+            while k > low and _before(x, a[k - 1]):
+                a[k] = a[k - 1]
+                k -= 1
+            a[k] = x
+    room = np.empty(n, a.dtype)
+    width = 16
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, end = min(low + width, n), min(low + 2 * width, n)
+            i, j = low, middle
+            for k in range(low, end):
+                if j >= end or (i < middle and not _before(a[j], a[i])):
+                    room[k] = a[i]
+                    i += 1
+                else:
+                    room[k] = a[j]
+                    j += 1
+        a[:] = room
+        width *= 2
+
+
+def _sort_in_place(a, axis=-1):
+    if a.ndim == 1:
+        _sort_vector(a)
+    elif a.ndim == 2 and (axis == -1 or axis == 1):
+        for i in range(a.shape[0]):
+            _sort_vector(a[i])
+    elif a.ndim == 2 and (axis == 0 or axis == -2):
+        for j in range(a.shape[1]):
+            _sort_vector(a[:, j])
+    else:
+        raise ValueError("sort: arrays have one axis or two here, and axis is one of them")
+
+
+def _sort(a, axis=-1):
+    x = np.array(a)
+    _sort_in_place(x, axis)
+    return x
+
+
+def _argsort(a, axis=-1, kind="quicksort"):
+    x = np.asarray(a)
+    n = x.size
+    at, room = np.arange(n), np.empty(n, np.int64)
+    width = 1
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, end = min(low + width, n), min(low + 2 * width, n)
+            i, j = low, middle
+            for k in range(low, end):
+                if j >= end or (i < middle and not _before(x[at[j]], x[at[i]])):
+                    room[k] = at[i]
+                    i += 1
+                else:
+                    room[k] = at[j]
+                    j += 1
+        at[:] = room
+        width *= 2
+    return at
+
+
+def _partition(a, kth):
+    return _sort(a)
+
+
+def _argpartition(a, kth):
+    return _argsort(a)
+
+
+def _kept(x, keep):
+    """The elements of x where keep is not 0."""
+    n = 0
+    for k in range(x.size):
+        n += keep[k] != 0
+    out = np.empty(n, x.dtype)
+    n = 0
+    for k in range(x.size):
+        if keep[k] != 0:
+            out[n] = x[k]
+            n += 1
+    return out
+
+
+def _unique(ar):
+    x = np.array(ar).flatten()
+    _sort_vector(x)
+    keep = np.ones(x.size, np.bool_)
+    for k in range(1, x.size):
+        keep[k] = x[k] != x[k - 1] and not (x[k] != x[k] and x[k - 1] != x[k - 1])
+    return _kept(x, keep)
+
+
+def _place(a, v, right):
+    low, high = 0, a.size
+    while low < high:
+        middle = (low + high) // 2
+        if _before(a[middle], v) or (right and not _before(v, a[middle])):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _searchsorted(a, v, side="left"):
+    x = np.asarray(a)
+    right = side == "right"
+    if isinstance(v, (np.ndarray, list, tuple)):
+        values = np.asarray(v)
+        flat = values.flatten()
+        out = np.empty(flat.size, np.int64)
+        for k in range(flat.size):
+            out[k] = _place(x, flat[k], right)
+        return out.reshape(values.shape)
+    return _place(x, v, right)
+
+
+def _has(ordered, x):
+    at = _place(ordered, x, False)
+    return at < ordered.size and ordered[at] == x
+
+
+def _union1d(ar1, ar2):
+    return _unique(_concatenate((np.asarray(ar1).flatten(), np.asarray(ar2).flatten())))
+
+
+def _among(x, others, wanted):
+    keep = np.empty(x.size, np.bool_)
+    for k in range(x.size):
+        keep[k] = _has(others, x[k]) == wanted
+    return keep
+
+
+def _intersect1d(ar1, ar2):
+    x = _unique(ar1)
+    return _kept(x, _among(x, _unique(ar2), True))
+
+
+def _setdiff1d(ar1, ar2):
+    x = _unique(ar1)
+    return _kept(x, _among(x, _unique(ar2), False))
+
+
+def _isin(element, test_elements):
+    x = np.asarray(element)
+    return _among(x.flatten(), _unique(test_elements), True).reshape(x.shape)
+
+
+def _median(a):
+    x = np.array(a).flatten()
+    _sort_vector(x)
+    n = x.size
+    if n == 0 or x[n - 1] != x[n - 1]:
+        return np.nan
+    return (x[(n - 1) // 2] + x[n // 2]) * 0.5 if n % 2 == 0 else x[n // 2] * 1.0
+
+
+def _without_nan(a):
+    x = np.asarray(a).flatten()
+    return _kept(x, x == x)
+
+
+def _nanmedian(a):
+    return _median(_without_nan(a))
+
+
+def _one_quantile(ordered, q):
+    n = ordered.size
+    if not 0 <= q <= 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    if n == 0 or ordered[n - 1] != ordered[n - 1]:
+        return np.nan
+    at = q * (n - 1)
+    low = int(at)
+    high, part = min(low + 1, n - 1), at - low
+    x, y = ordered[low] * 1.0, ordered[high] * 1.0
+    return y - (y - x) * (1 - part) if part >= 0.5 else x + (y - x) * part
+
+
+def _quantile(a, q):
+    x = np.array(a).flatten()
+    _sort_vector(x)
+    if isinstance(q, (np.ndarray, list, tuple)):
+        all = np.asarray(q)
+        out = np.empty(all.size, np.float64)
+        for k in range(all.size):
+            out[k] = _one_quantile(x, all[k])
+        return out
+    return _one_quantile(x, q)
+
+
+def _percentile(a, q):
+    if isinstance(q, (np.ndarray, list, tuple)):
+        return _quantile(a, np.asarray(q) / 100)
+    return _quantile(a, q / 100)
+
+
+def _nanquantile(a, q):
+    return _quantile(_without_nan(a), q)
+
+
+def _nanpercentile(a, q):
+    return _percentile(_without_nan(a), q)
+
+
+# ---- joining and repeating ----
+
+
+def _concatenate(arrays, axis=0):
+    first = arrays[0]
+    n = 0
+    for x in arrays:
+        n += x.shape[axis]
+    if first.ndim == 1:
+        if axis != 0 and axis != -1:
+            raise ValueError("axis is out of bounds for array of dimension 1")
+        out = np.empty(n, _dtype_of(arrays))
+        at = 0
+        for x in arrays:
+            out[at : at + x.size] = x
+            at += x.size
+        return out
+    if first.ndim > 2:
+        raise ValueError("concatenate: arrays have one axis or two here")
+    if axis == 0:
+        rows = np.empty((n, first.shape[1]), _dtype_of(arrays))
+        at = 0
+        for x in arrays:
+            if x.shape[1] != first.shape[1]:
+                raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+            rows[at : at + x.shape[0]] = x
+            at += x.shape[0]
+        return rows
+    columns = np.empty((first.shape[0], n), _dtype_of(arrays))
+    at = 0
+    for x in arrays:
+        if x.shape[0] != first.shape[0]:
+            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+        columns[:, at : at + x.shape[1]] = x
+        at += x.shape[1]
+    return columns
+
+
+def _met(x, y):
+    return np.where(np.zeros(1, np.bool_), np.zeros(1, x.dtype), np.zeros(1, y.dtype))
+
+
+def _dtype_of(arrays):
+    """The dtype that all meet in; of many arrays the first four's."""
+    if len(arrays) == 1:
+        return arrays[0].dtype
+    if len(arrays) == 2:
+        return _met(arrays[0], arrays[1]).dtype
+    if len(arrays) == 3:
+        return _met(_met(arrays[0], arrays[1]), arrays[2]).dtype
+    return _met(_met(arrays[0], arrays[1]), _met(arrays[2], arrays[3])).dtype
+
+
+def _hstack(tup):
+    return _concatenate(tup, 0 if tup[0].ndim == 1 else 1)
+
+
+def _vstack(tup):
+    if tup[0].ndim > 1:
+        return _concatenate(tup, 0)
+    out = np.empty((len(tup), tup[0].size), _dtype_of(tup))
+    at = 0
+    for x in tup:
+        if x.size != tup[0].size:
+            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+        out[at] = x
+        at += 1
+    return out
+
+
+def _column_stack(tup):
+    return _vstack(tup).T.copy() if tup[0].ndim == 1 else _concatenate(tup, 1)
+
+
+def _stack(arrays, axis=0):
+    if axis == 0:
+        return _vstack(arrays)
+    return _vstack(arrays).T.copy()
+
+
+def _append(arr, values):
+    x = np.asarray(arr).flatten()
+    if isinstance(values, (np.ndarray, list, tuple)):
+        return _concatenate((x, np.asarray(values).flatten()))
+    return _concatenate((x, np.full(1, values)))
+
+
+def _repeat(a, repeats):
+    x = np.asarray(a).flatten()
+    if isinstance(repeats, (np.ndarray, list, tuple)):
+        times = np.asarray(repeats)
+        if times.size != x.size:
+            raise ValueError("operands could not be broadcast together")
+        out = np.empty(times.sum(), x.dtype)
+        at = 0
+        for k in range(x.size):
+            for _ in range(times[k]):
+                out[at] = x[k]
+                at += 1
+        return out
+    if repeats < 0:
+        raise ValueError("repeats may not contain negative values.")
+    same = np.empty(x.size * repeats, x.dtype)
+    for k in range(x.size):
+        for j in range(repeats):
+            same[k * repeats + j] = x[k]
+    return same
+
+
+def _roll(a, shift):
+    x = np.asarray(a)
+    flat = x.flatten()
+    n = flat.size
+    out = np.empty(n, x.dtype)
+    for k in range(n):
+        out[(k + shift) % n] = flat[k]
+    return out.reshape(x.shape)
+
+
+def _flip(m):
+    return m[::-1] if m.ndim == 1 else m[::-1, ::-1]
+
+
+def _flipud(m):
+    return m[::-1]
+
+
+def _fliplr(m):
+    return m[:, ::-1]
+
+
+def _delete(arr, obj):
+    x = np.asarray(arr).flatten()
+    keep = np.ones(x.size, np.bool_)
+    if isinstance(obj, (np.ndarray, list, tuple)):
+        for at in np.asarray(obj):
+            if not -x.size <= at < x.size:
+                raise IndexError("index is out of bounds for axis 0")
+            keep[at] = False
+    else:
+        if not -x.size <= obj < x.size:
+            raise IndexError("index is out of bounds for axis 0")
+        keep[obj] = False
+    return _kept(x, keep)
+
+
+def _atleast_1d(x):
+    return np.asarray(x) if x.ndim else x.reshape(1)
+
+
+def _atleast_2d(x):
+    return x.reshape((1, x.size)) if x.ndim < 2 else np.asarray(x)
+
+
+# ---- choosing ----
+
+
+def _flatnonzero(a):
+    x = np.asarray(a).flatten()
+    return _kept(np.arange(x.size), x)
+
+
+def _nonzero(a):
+    if a.ndim > 2:
+        raise ValueError("nonzero: arrays have one axis or two here")
+    at = _flatnonzero(a)
+    if a.ndim == 1:
+        return (at,)
+    rows, columns = np.empty_like(at), np.empty_like(at)
+    for k in range(at.size):
+        rows[k] = at[k] // a.shape[1]
+        columns[k] = at[k] % a.shape[1]
+    return rows, columns
+
+
+def _argwhere(a):
+    at = _nonzero(a)
+    out = np.empty((at[0].size, a.ndim), np.int64)
+    j = 0
+    for x in at:
+        out[:, j] = x
+        j += 1
+    return out
+
+
+def _extract(condition, arr):
+    return _kept(np.asarray(arr).flatten(), np.asarray(condition).flatten())
+
+
+def _take(a, indices):
+    x = np.asarray(a).flatten()
+    if isinstance(indices, (np.ndarray, list, tuple)):
+        at = np.asarray(indices)
+        flat = at.flatten()
+        out = np.empty(flat.size, x.dtype)
+        for k in range(flat.size):
+            i = int(flat[k])
+            if not -x.size <= i < x.size:
+                raise IndexError("index is out of bounds for axis 0")
+            out[k] = x[i]
+        return out.reshape(at.shape)
+    if not -x.size <= indices < x.size:
+        raise IndexError("index is out of bounds for axis 0")
+    return x[indices]
+
+
+def _at_mask(a, mask):
+    """a[mask]"""
+    if mask.ndim != a.ndim and mask.ndim != 1:
+        raise IndexError("too many indices for array")
+    if mask.shape[0] != a.shape[0] or mask.size != (a.size if mask.ndim == a.ndim else a.shape[0]):
+        raise IndexError("boolean index did not match indexed array")
+    if mask.ndim == a.ndim:
+        return _kept(a.flatten(), mask.flatten())
+    return _at_places(a, _flatnonzero(mask))
+
+
+def _at_places(a, at):
+    """a[at], at an array of integers: elements, or the parts along the first axis."""
+    if a.ndim == 1:
+        return _take(a, at)
+    if at.ndim > 1 or a.ndim > 3:
+        raise IndexError("an array of integers chooses rows of up to three axes here")
+    out = np.empty((at.size, *a.shape[1:]), a.dtype)
+    for k in range(at.size):
+        i = int(at[k])
+        if not -a.shape[0] <= i < a.shape[0]:
+            raise IndexError("index is out of bounds for axis 0")
+        out[k] = a[i]
+    return out
+
+
+def _tile(A, reps):
+    x = np.asarray(A).flatten()
+    out = np.empty(x.size * reps, x.dtype)
+    for k in range(reps):
+        out[k * x.size : (k + 1) * x.size] = x
+    return out
+
+
+def _rot90(m, k=1):
+    turns = k % 4
+    if turns == 0:
+        return m.copy()
+    if turns == 2:
+        return m[::-1, ::-1].copy()
+    return m.T[::-1].copy() if turns == 1 else m.T[:, ::-1].copy()
+
+
+_NUMPYS = {
+    "sort": _sort, "argsort": _argsort, "partition": _partition, "argpartition": _argpartition, "unique":
+    _unique, "searchsorted": _searchsorted, "union1d": _union1d, "intersect1d": _intersect1d, "setdiff1d":
+    _setdiff1d, "isin": _isin, "median": _median, "nanmedian": _nanmedian, "quantile": _quantile, "percentile":
+    _percentile, "nanquantile": _nanquantile, "nanpercentile": _nanpercentile, "concatenate": _concatenate,
+    "hstack": _hstack, "vstack": _vstack, "column_stack": _column_stack, "stack": _stack, "append": _append,
+    "repeat": _repeat, "roll": _roll, "flip": _flip, "flipud": _flipud, "fliplr": _fliplr, "delete": _delete,
+    "atleast_1d": _atleast_1d, "atleast_2d": _atleast_2d, "flatnonzero": _flatnonzero, "nonzero": _nonzero,
+    "argwhere": _argwhere, "extract": _extract, "take": _take, "tile": _tile, "rot90": _rot90,
+}  # fmt: skip
+
+ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items()}
+
+METHODS = {
+    "sort": _sort_in_place, "argsort": _argsort, "nonzero": _nonzero, "repeat": _repeat, "take": _take,
+    "searchsorted": _searchsorted, "partition": _sort_in_place, "a[mask]": _at_mask, "a[places]": _at_places,
+}  # fmt: skip

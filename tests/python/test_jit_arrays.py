@@ -1,0 +1,144 @@
+"""NumPy's functions of whole arrays, array indices and methods in compiled functions: NumPy's values, shapes and dtypes."""
+
+import warnings
+
+import numpy as np
+import pytest
+from small_kernels import made
+
+from treadle import cuda, njit
+
+FLOATS = [np.array(v, np.float64) for v in ([3.0, 1.0, 2.0, 5.0, 1.0, -0.5], [2.5], [np.nan, 1.0, np.inf, -np.inf, np.nan, 0.0], [])]
+OTHERS = [np.array([5, -3, 5, 0, 7], np.int64), np.array([3, 1, 2], np.int32), np.array([1.5, 0.25, 1.5], np.float32),
+          np.array([200, 3, 200], np.uint8), np.array([True, False, True]), np.arange(40)[::-3] % 7, np.arange(33.0)[::-1]]  # fmt: skip
+VECTORS = FLOATS + OTHERS
+MATRICES = [np.arange(6.0).reshape(2, 3), np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 2]]), np.arange(12, dtype=np.int32).reshape(4, 3).T, np.eye(2)]
+
+ANY = """np.sort(a)|np.argsort(a, kind='stable')|np.unique(a)|np.concatenate((a, a[:2], a))|np.hstack((a, a))|np.vstack((a, a))|np.column_stack((a, a))
+np.stack((a, a))|np.append(a, a)|np.repeat(a, 2)|np.repeat(a, 0)|np.tile(a, 3)|np.diff(a)|np.ediff1d(a)|np.median(a)|np.nanmedian(a)|np.flip(a)
+np.roll(a, 1)|np.roll(a, -7)|np.nonzero(a)[0]|np.flatnonzero(a)|np.argwhere(a)|np.extract(a > 1, a)|np.atleast_1d(a)|np.atleast_2d(a)|np.diag(a)
+np.diag(a, -1)|np.isin(a, [1, 5])|np.union1d(a, a[::-1])|np.intersect1d(a, a[1:])|np.setdiff1d(a, a[1:])|np.array_equal(a, a)|np.array_equal(a, a[1:])
+np.allclose(a, a)|np.searchsorted(np.sort(a), a)|np.searchsorted(np.sort(a), a, side='right')|np.nancumsum(a)|a[a > 1]|a[np.argsort(a, kind='stable')]
+np.outer(a, a)|a.argsort(kind='stable')|a.repeat(2)|a[~(a > 1)]|a[np.array([0, -1, 0])[: a.size]]|np.concatenate((a, np.array([1.5])))|np.argwhere(a)
+np.average(a)|np.trapezoid(a)|np.nanvar(a)|np.nanstd(a)|np.percentile(a, 30)|np.quantile(a, [0.0, 0.5, 1.0])|np.nanpercentile(a, 50)
+np.convolve(a, [1.0, 2.0])|np.convolve(a, [1.0, 2.0, 0.5], 'same')|np.correlate(a, [1, 2], 'full')|np.interp(a, [0.0, 1.0, 4.0], [1.0, 3.0, -1.0])
+np.delete(a, 0)|np.delete(a, [0, -1])|np.take(a, 0)|np.take(a, [0, -1])|np.cov(a)|np.linalg.norm(a)|np.linalg.norm(a, 1)|np.linalg.norm(a, np.inf)
+np.histogram(a, 4)[0]|np.histogram(a, [0.0, 1.0, 4.0])[0]|np.average(a, weights=np.ones(a.size))""".replace("\n", "|")
+FLAT = """np.sort(a)|np.sort(a, axis=-1)|np.sort(a, axis=0)|np.concatenate((a, a))|np.concatenate((a, a), axis=1)|np.hstack((a, a))|np.vstack((a, a))|np.unique(a)|np.flip(a)
+np.flipud(a)|np.fliplr(a)|np.rot90(a)|np.rot90(a, 2)|np.rot90(a, -1)|np.tril(a)|np.triu(a, 1)|np.tril(a, -1)|np.diag(a)|np.diag(a, 1)|np.trace(a)|a.trace(1)
+np.median(a)|a[a > 1]|a[np.array([0, -1])]|a[np.array([True, False, True, False])[: a.shape[0]]]|np.nonzero(a)[1]|np.argwhere(a)|np.cov(a)|np.corrcoef(a)
+np.cov(a, rowvar=False)|np.linalg.norm(a)|np.kron(a, a[:1])|np.roll(a, 2)|np.append(a, 7.0)|np.isin(a, [1, 4])|np.percentile(a, 50)|np.atleast_2d(a)
+np.array_equal(a, a.T)|np.linalg.det(a @ a.T)|np.linalg.inv(a @ a.T + np.eye(a.shape[0]))|np.linalg.solve(a @ a.T + np.eye(a.shape[0]), a)
+np.linalg.solve(a @ a.T + np.eye(a.shape[0]), np.ones(a.shape[0]))|np.linalg.cholesky(a @ a.T + np.eye(a.shape[0]))""".replace("\n", "|")
+SCALARS = """np.bincount(i)|np.bincount(i, minlength=9)|np.bincount(i, weights=np.arange(4.0))|np.tri(3)|np.tri(3, 5, 1)|np.logspace(0, 2, 5)
+np.cross(np.array([1, 2, 3]), np.array([4, 5, 6]))|np.linalg.matrix_power(np.array([[1.0, 2.0], [3.0, 4.0]]), 5)|np.sort([3, 1, 2])|np.median([3, 1, 2])
+np.linalg.matrix_power(np.array([[1.0, 2.0], [3.0, 4.0]]), -2)|np.searchsorted([1, 3, 5], 3)|np.unique([2, 2, 1])|np.diff([1, 4, 9])
+np.diff(np.array([1, 4, 9, 16]), 2)|np.interp(2.5, [1, 2, 3], [10, 20, 40])""".replace("\n", "|")
+
+
+def both(expression, **space):
+    """What the expression gives compiled, and in NumPy; their errors; the arguments as they are left."""
+    f = made(f"def f({', '.join(space)}):\n    return {expression}\n", np=np)
+    out = []
+    for g in (njit(f), f):
+        args = [x.copy(order="K") if isinstance(x, np.ndarray) else x for x in space.values()]
+        try:
+            out.append((g(*args), args))
+        except TypeError:
+            raise
+        except Exception as e:
+            out.append((e, args))
+    return out
+
+
+def check(expression, **space):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            (got, left), (wanted, kept) = both(expression, **space)
+        except TypeError as e:
+            if "no np" in str(e) or "boolean" in str(e) or "subtract" in str(e):  # NumPy refuses bools here
+                return
+            raise
+    if isinstance(wanted, Exception):
+        assert isinstance(got, Exception) or expression.startswith(("np.histogram", "np.cov", "np.average", "np.quantile")), (got, wanted)
+        return
+    if isinstance(got, Exception):
+        raise got
+    assert np.shape(got) == np.shape(wanted), (got, wanted)
+    if isinstance(wanted, np.ndarray) and expression.split("(")[0] not in ("np.median", "np.nanmedian"):
+        assert np.asarray(got).dtype.kind == wanted.dtype.kind, (got, wanted)
+    np.testing.assert_allclose(np.asarray(got, np.float64), np.asarray(wanted, np.float64), rtol=1e-6, atol=1e-12)
+    for a, b in zip(left, kept):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("expression", ANY.split("|"))
+def test_of_vectors(expression):
+    for a in VECTORS:
+        # of nothing some raise in NumPy where these give NaN; bools have arithmetic of their own
+        if a.size or expression.split("(")[0] not in ("np.percentile", "np.quantile", "np.histogram", "np.cov", "np.average", "np.take", "np.linalg.norm"):
+            if a.dtype != np.bool_ or expression.split("(")[0] not in ("np.outer", "np.linalg.norm", "np.histogram", "np.nancumsum"):
+                check(expression, a=a)
+
+
+@pytest.mark.parametrize("expression", FLAT.split("|"))
+def test_of_matrices(expression):
+    for a in MATRICES:
+        check(expression, a=a)
+
+
+@pytest.mark.parametrize("expression", SCALARS.split("|"))
+def test_of_numbers_and_lists(expression):
+    check(expression, i=np.array([2, 0, 1, 0]))
+
+
+def test_in_place():
+    def f(a, m):
+        a.sort()
+        np.fill_diagonal(m, 9.0)
+        m[0].sort()
+
+    for a in VECTORS:
+        one, other = (a.copy(), np.arange(9.0).reshape(3, 3)[:, ::-1].copy()), (a.copy(), np.arange(9.0).reshape(3, 3)[:, ::-1].copy())
+        njit(f)(*one)
+        f(*other)
+        for x, y in zip(one, other):
+            np.testing.assert_array_equal(x, y)
+
+
+def test_big_sorts():
+    rng = np.random.default_rng(3)
+    for a in (rng.normal(size=10007), rng.integers(0, 50, 4096), rng.integers(0, 2**63, 999).astype(np.uint64) * np.uint64(2)):
+        np.testing.assert_array_equal(njit(lambda x: np.sort(x))(a), np.sort(a))
+        np.testing.assert_array_equal(njit(lambda x: np.argsort(x))(a), np.argsort(a, kind="stable"))
+
+
+def test_errors():
+    for expression, error in (("a[np.array([7])]", IndexError), ("a[np.array([True])]", IndexError), ("np.linalg.inv(np.zeros((2, 2)))", np.linalg.LinAlgError),
+                              ("np.linalg.cholesky(-np.eye(2))", np.linalg.LinAlgError), ("np.take(a, 9)", IndexError), ("np.quantile(a, 2.0)", ValueError),
+                              ("np.linalg.det(np.zeros((2, 3)))", np.linalg.LinAlgError), ("np.bincount(np.array([-1]))", ValueError)):  # fmt: skip
+        with pytest.raises(error):
+            njit(made(f"def f(a):\n    return {expression}\n", np=np))(np.arange(3.0))
+
+
+def test_kernels_have_none():
+    def kernel(a):
+        a[0] = np.sort(a)[0]
+
+    with pytest.raises(TypeError):
+        cuda.jit(kernel)[1, 1](cuda.to_device(np.arange(3.0)))
+
+
+@pytest.mark.parametrize("expression", ["a + b", "a * b", "np.add(a, b)", "np.multiply(a, b)", "a + True", "np.maximum(a, b)", "np.minimum(a, b)", "a - b",
+                                        "a | b", "a + 1", "a * 2.5", "np.add(a, b)[1:] * b[1:]"])  # fmt: skip
+def test_bools_beside_bools(expression):
+    f = made(f"def f(a, b):\n    return {expression}\n", np=np)
+    a, b = np.array([True, False, True]), np.array([True, True, False])
+    if expression == "a - b":
+        with pytest.raises(TypeError, match="bools have no -"):
+            njit(f)(a, b)
+        return
+    got, wanted = njit(f)(a, b), f(a, b)
+    np.testing.assert_array_equal(got, wanted)
+    assert got.dtype == wanted.dtype
