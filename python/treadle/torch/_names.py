@@ -222,6 +222,8 @@ REFUSED = {
 
 # PyTorch's modules whose names stand elsewhere here: {package: {module: where, one or more}}.
 HOMES = {
+    "": {"_custom_ops": "library"},
+    "distributed": dict.fromkeys("constants distributed_c10d".split(), "distributed"),
     "distributions": dict.fromkeys(
         """bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution exp_family
         exponential fishersnedecor gamma generalized_pareto geometric gumbel half_cauchy half_normal independent
@@ -241,7 +243,9 @@ HOMES = {
         "instancenorm": "nn.modules.norm nn.modules",
         "pooling": "nn.modules.conv nn.modules",
         "loss": "nn.modules.variants nn.modules.activation nn.modules",
+        "dropout": "nn.modules.activation nn.modules",
     },
+    "nn.parallel": {"distributed": "nn.parallel"},
     "nn.utils": dict.fromkeys("clip_grad convert_parameters fusion memory_format".split(), "nn.utils")
     | dict.fromkeys("spectral_norm weight_norm".split(), "nn.utils._weights nn.utils"),
     "optim": dict.fromkeys(

@@ -93,6 +93,20 @@ def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device
         return torch.frombuffer(mmap.mmap(file.fileno(), nbytes), dtype=dtype, count=size)
 
 
+# ---- conditions ----
+
+
+def _assert(condition, message):
+    """AssertionError with the message: the condition does not hold."""
+    assert condition, message
+
+
+def _check(cond, message=None):
+    """RuntimeError with what message() says: cond, a bool, does not hold."""
+    if not cond:
+        raise RuntimeError("Expected cond to be True, but got False" if message is None else str(message()))
+
+
 # ---- layers' steps ----
 
 

@@ -360,6 +360,29 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 # ---- settings ----
 
 
+class PyTorchFileReader:
+    """The records of a file that save() wrote, or PyTorch. RuntimeError: there is no such record."""
+
+    def __init__(self, file):
+        self._archive = zipfile.ZipFile(file)
+        names = self._archive.namelist()
+        self._home = names[0].partition("/")[0] + "/" if names else ""
+
+    def get_all_records(self):
+        """Their names."""
+        return [n.removeprefix(self._home) for n in self._archive.namelist()]
+
+    def has_record(self, name):
+        """Is there a record of this name?"""
+        return self._home + name in self._archive.namelist()
+
+    def get_record(self, name):
+        """The bytes of a record."""
+        if not self.has_record(name):
+            raise RuntimeError(f"PytorchStreamReader failed locating file {name}: file not found")
+        return self._archive.read(self._home + name)
+
+
 class LoadEndianness(enum.Enum):
     """The order of bytes of files that do not tell it."""
 

@@ -444,4 +444,25 @@ def spmm(input, mat2):
     return input @ mat2 if isinstance(input, Tensor) and isinstance(mat2, Tensor) else mm(input, mat2)
 
 
+def _old(name, dtype):
+    def make(indices=None, values=None, size=None, *, device=None):
+        if values is None:
+            shape = tuple(indices or ()) if size is None else tuple(size)
+            indices, values = zeros(len(shape), 0, dtype=_dtypes.DTYPES["int64"]), zeros(0)
+            size = shape
+        return sparse_coo_tensor(indices, values, size, dtype=_dtypes.DTYPES[dtype], device=device)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"sparse_coo_tensor(indices, values, size) of {dtype}, by its older name; also of a size alone."
+    return make
+
+
+_OLD = {
+    "FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16", "BFloat16Tensor": "bfloat16",
+    "LongTensor": "int64", "IntTensor": "int32", "ShortTensor": "int16", "CharTensor": "int8", "ByteTensor": "uint8",
+}  # fmt: skip
+for _name, _dtype in _OLD.items():
+    globals()[_name] = _old(_name, _dtype)
+
+
 __getattr__, __dir__ = _modules.refusing("torch.sparse")

@@ -1,0 +1,185 @@
+"""What programs and libraries that know nothing of treadle do with PyTorch's names, on values that PyTorch gave."""
+
+import collections
+import copy
+import math
+
+import numpy as np
+import pytest
+from test_unchanged import program, run
+
+import treadle.torch as torch
+from treadle.torch import nn
+from treadle.torch.nn import functional as F
+
+LIBRARY = """
+import importlib.metadata, importlib.util, sys
+import torch
+import torch.nn.functional as F
+from torch.utils.data import DataLoader
+import torch.fx
+from torch.jit.annotations import List
+from torch.nn.modules.utils import _pair
+from torch.onnx.symbolic_helper import parse_args
+
+class Tracer(torch.fx.Tracer):
+    pass
+
+@torch.fx.wrap
+def doubled(x):
+    return x * 2
+
+@parse_args("v", "i")
+def exported(graph, x, n):
+    return x
+
+try:
+    torch.ops.load_library("/nowhere/_C.so")
+    compiled = True
+except OSError:
+    compiled = False
+KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU) | torch._C.DispatchKeySet("x")
+KNOWN = sys.modules["torch"], importlib.util.find_spec("torch").name, importlib.metadata.version("torch")
+def isa(x):
+    return isinstance(x, torch.Tensor)
+"""
+
+
+def _installed(tmp_path):
+    """A folder with an installed library that imports torch."""
+    (tmp_path / "site" / "asker-1.0.dist-info").mkdir(parents=True)
+    (tmp_path / "site" / "asker-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: asker\nVersion: 1.0\n")
+    (tmp_path / "site" / "asker.py").write_text(LIBRARY)
+    return f"import sys\nsys.path.insert(0, {str(tmp_path / 'site')!r})\nimport asker\n"
+
+
+def test_libraries_get_the_programs_torch(tmp_path):
+    text = _installed(tmp_path) + (
+        "import torch, torch.nn.functional as F\n"
+        "print(asker.torch is torch, asker.F is F, asker.KNOWN[0] is torch, asker.KNOWN[1], asker.KNOWN[2] == torch.__version__)\n"
+        "print(asker.isa(torch.ones(2)), asker.doubled(3), asker.exported(1, 2, 3), asker._pair(4), asker.compiled)\n"
+        "try:\n    asker.Tracer()\nexcept NotImplementedError as error:\n    print('torch.fx.Tracer' in str(error))\n"
+    )
+    status, out, err = run(program(tmp_path, "prog.py", text))
+    assert status == 0, err
+    assert out.split() == "True True True torch True True 6 2 (4, 4) False True".split()
+
+
+def test_a_kept_torch_is_pythons(tmp_path):
+    status, out, err = run("--keep", "torch", program(tmp_path, "prog.py", _installed(tmp_path)))
+    assert status == 1 and "No module named 'torch'" in err
+
+
+def test_parameter_lists_hold_anything():
+    inner = nn.ParameterList([nn.Parameter(torch.ones(2)), torch.zeros(1)])
+    held = nn.ParameterList([inner, torch.ones(3), 5, nn.Linear(1, 1)])
+    assert [type(v).__name__ for v in held] == ["ParameterList", "Parameter", "int", "Linear"]
+    assert sorted(n for n, _ in held.named_parameters()) == ["0.0", "0.1", "1", "3.bias", "3.weight"]
+    rows = nn.ParameterList([nn.ParameterList([torch.ones(1), torch.ones(1)]) for _ in range(2)])
+    assert [(len(a), b.shape) for a, b in rows[:0]] == [] and [tuple(b.shape) for a, b in rows] == [(1,), (1,)]
+    assert len(copy.deepcopy(held)) == 4 and list(held.state_dict()) == ["1", "0.0", "0.1", "3.weight", "3.bias"]
+    held[2] = torch.ones(2)
+    assert isinstance(held[2], nn.Parameter) and held.append(None)[-1] is None
+    assert "(3): Object of type: Linear" in repr(held) and "(1): Parameter containing: [torch.float32 of size 3]" in repr(held)
+    for wrong in (3, torch.ones(1)):
+        with pytest.raises(TypeError, match="ParameterList.extend should be called with an iterable"):
+            held.extend(wrong)
+
+
+def test_parameter_dicts_hold_anything():
+    held = nn.ParameterDict({"b": torch.ones(1), "a": nn.Parameter(torch.ones(2)), "z": 3, "c": None})
+    assert list(held) == ["a", "b", "c", "z"]  # a plain dict's keys are sorted
+    assert list(nn.ParameterDict(collections.OrderedDict(b=1, a=2))) == ["b", "a"]
+    assert sorted(n for n, _ in held.named_parameters()) == ["a", "b"] and held["z"] == 3
+    assert held.pop("z") == 3 and held.popitem() == ("c", None) and list(held | {"y": 1}) == ["a", "b", "y"]
+    assert isinstance(held.setdefault("k", torch.ones(1)), torch.Tensor) and isinstance(held["k"], nn.Parameter)
+    assert list(reversed(held)) == ["k", "b", "a"] and held.get("none", 7) == 7
+    del held["a"]
+    held.clear()
+    assert len(held) == 0 and not list(held.parameters())
+    with pytest.raises(TypeError, match="cannot be used as a key as it is not a string"):
+        nn.ParameterDict({1: torch.ones(1)})
+
+
+def test_lists_of_modules_keep_none():
+    layers = nn.ModuleList([nn.ModuleList([nn.ReLU(), None]), nn.ModuleList([nn.ReLU(), nn.Linear(1, 1)])])
+    assert [second is None for _, second in layers] == [True, False]
+    layers.append(None)
+    layers.extend([None])
+    layers.insert(0, None)
+    assert [m is None for m in layers] == [True, False, False, True, True]
+    assert [n for n, _ in layers.named_children()] == ["1", "2"]
+    for wrong in (lambda: layers.append(3), lambda: nn.ModuleList([3])):
+        with pytest.raises(TypeError, match="int is not a Module subclass"):
+            wrong()
+
+
+def _softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("kind", ["bool", "float"])
+def test_rows_without_a_key_are_zero(kind):
+    """scaled_dot_product_attention: 0, and gradients that are numbers; other rows as without them."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((2, 3, 4)) for _ in range(3))
+    may = rng.random((2, 3, 3)) > 0.4
+    may[0, 1], may[1] = False, False
+    may[0, 0, 0] = may[0, 2, 0] = True
+    t = [torch.from_numpy(x).requires_grad_() for x in (q, k, v)]
+    mask = torch.from_numpy(may if kind == "bool" else np.where(may, 0.0, -math.inf))
+    got = F.scaled_dot_product_attention(*t, attn_mask=mask)
+    got.sum().backward()
+    scores = np.where(may, q @ k.swapaxes(1, 2) / 2, -math.inf)
+    some = may.any(-1)
+    want = np.zeros_like(q)
+    want[some] = (np.where(some[..., None], _softmax(np.where(some[..., None], scores, 0)), 0) @ v)[some]
+    np.testing.assert_allclose(got.detach().numpy(), want, rtol=1e-12)
+    assert all(np.isfinite(x.grad.numpy()).all() for x in t)
+    assert (t[0].grad.numpy()[~some] == 0).all() and (t[0].grad.numpy()[0, 0] != 0).any()
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_padded_sequences_of_nothing(need_weights):
+    """MultiheadAttention: 0 before the last layer without weights, NaN with them; other sequences as they are."""
+    torch.manual_seed(0)
+    attention = nn.MultiheadAttention(4, 2, batch_first=True, dtype=torch.float64)
+    x = torch.randn(2, 3, 4, dtype=torch.float64)
+    padding = torch.tensor([[True] * 3, [False, True, False]])
+    got = attention(x, x, x, key_padding_mask=padding, need_weights=need_weights)[0]
+    alone = attention(x[1:], x[1:], x[1:], key_padding_mask=padding[1:])[0]
+    np.testing.assert_allclose(got[1].detach().numpy(), alone[0].detach().numpy(), rtol=1e-12)
+    if need_weights:
+        assert torch.isnan(got[0]).all()
+    else:
+        np.testing.assert_allclose(got[0].detach().numpy(), attention.out_proj.bias.detach().numpy() * np.ones((3, 1)), rtol=1e-12)
+
+
+def test_names_that_libraries_take():
+    utils = nn.modules.utils
+    assert utils._pair(3) == (3, 3) and utils._triple([1, 2, 3]) == (1, 2, 3) and utils._ntuple(4)("a") == ("a",)
+    assert nn.modules.batchnorm._NormBase is nn.modules.batchnorm._BatchNorm and issubclass(nn.Dropout, nn.modules.dropout._DropoutNd)
+    assert nn.modules.activation.MultiheadAttention is nn.MultiheadAttention
+    assert nn.parallel.distributed.DistributedDataParallel is nn.parallel.DistributedDataParallel
+    from treadle.torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+
+    parts = [torch.arange(3.0), torch.ones(2, 2)]
+    flat = _flatten_dense_tensors(parts)
+    assert flat.tolist() == [0, 1, 2, 1, 1, 1, 1] and [p.shape for p in _unflatten_dense_tensors(flat, parts)] == [(3,), (2, 2)]
+    with pytest.raises(AssertionError, match="no"):
+        torch._assert(False, "no")
+    torch._check(True)
+    with pytest.raises(RuntimeError, match="why"):
+        torch._check(False, lambda: "why")
+    assert "treadle" in torch.__config__.show() and torch.distributed.distributed_c10d.Backend
+    weight = nn.init._no_grad_trunc_normal_(nn.Parameter(torch.zeros(50)), 0, 1, -0.5, 0.5)
+    assert 0 < weight.detach().abs().max() <= 0.5
+
+
+def test_sparse_types_of_old():
+    i = torch.tensor([[0, 1], [2, 0]])
+    made = torch.sparse.FloatTensor(i, torch.tensor([3.0, 4.0]), torch.Size([2, 3]))
+    assert made.to_dense().tolist() == [[0, 0, 3], [4, 0, 0]] and made.dtype == torch.float32
+    assert torch.sparse.LongTensor(i, torch.tensor([3, 4]), (2, 3)).dtype == torch.int64
+    assert torch.sparse.DoubleTensor(size=(2, 3)).to_dense().tolist() == [[0] * 3] * 2
