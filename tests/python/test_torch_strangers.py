@@ -183,3 +183,31 @@ def test_sparse_types_of_old():
     assert made.to_dense().tolist() == [[0, 0, 3], [4, 0, 0]] and made.dtype == torch.float32
     assert torch.sparse.LongTensor(i, torch.tensor([3, 4]), (2, 3)).dtype == torch.int64
     assert torch.sparse.DoubleTensor(size=(2, 3)).to_dense().tolist() == [[0] * 3] * 2
+
+
+class _Product(torch.autograd.Function):
+    """A product by a sparse matrix, as graph networks write it."""
+
+    @staticmethod
+    def forward(ctx, indices, values, shape, dense):
+        sparse = torch.sparse_coo_tensor(indices, values, shape)
+        ctx.save_for_backward(sparse, dense)
+        return torch.matmul(sparse, dense)
+
+    @staticmethod
+    def backward(ctx, grad):
+        sparse, dense = ctx.saved_tensors
+        at = sparse._indices()
+        return None, grad.matmul(dense.t())[at[0], at[1]], None, sparse.t().matmul(grad)
+
+
+def test_functions_take_sparse_tensors():
+    i = torch.tensor([[0, 1, 1], [2, 0, 1]])
+    values, dense = torch.tensor([3.0, 4.0, 5.0], requires_grad=True), torch.arange(6.0).reshape(3, 2).requires_grad_()
+    _Product.apply(i, values, (2, 3), dense).sum().backward()
+    assert values.grad.tolist() == [9, 1, 5] and dense.grad.tolist() == [[4, 4], [5, 5], [3, 3]]
+    sparse = torch.sparse_coo_tensor(i, torch.tensor([3.0, 4.0, -5.0]), (2, 3))
+    for function in (torch.abs, torch.neg, lambda s: torch.add(s, s), lambda s: torch.mul(s, 2), lambda s: torch.div(s, 2), lambda s: torch.transpose(s, 0, 1)):
+        assert function(sparse).to_dense().tolist() == function(sparse.to_dense()).tolist()
+    with pytest.raises(NotImplementedError, match="sparse tensors: torch.stack is not there"):
+        torch.stack([sparse, sparse])

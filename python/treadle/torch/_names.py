@@ -171,7 +171,6 @@ REFUSED = {
         "grouped_mm scaled_*": "matrix products are of whole matrices in float32, float64 and half types",
     },
     "torch.nn.modules": {"Container NLLLoss2d": _GONE, "CrossMapLRN2d": "nn.LocalResponseNorm is there"},
-    "torch.nn.modules.activation": {"MultiheadAttention": "torch.nn.MultiheadAttention is there"},
     "torch.nn.modules.container": {"Container": _GONE},
     "torch.nn.modules.conv": {"Lazy*": "torch.nn has them"},
     "torch.nn.modules.linear": {"LazyLinear": "torch.nn has it"},

@@ -74,6 +74,8 @@ class SparseTensor:
     requires_grad = property(lambda self: self._kept.requires_grad, doc="Do the values require a gradient?")
     is_cuda = property(lambda self: self._kept.is_cuda, doc="Does it lie on a GPU?")
 
+    _version = property(lambda self: self._kept._version, doc="How often the values have been written to.")
+
     @property
     def grad(self):
         """The values' gradient at the same places; None: there is none."""
@@ -307,6 +309,16 @@ class SparseTensor:
     def sum(self, dim=None):
         """torch.sparse.sum."""
         return sum(self, dim)
+
+    neg, div, sub = __neg__, __truediv__, __sub__
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """torch.f(sparse, …) is sparse.f(…). NotImplementedError: there is no such method."""
+        name = func.__name__
+        if name not in vars(cls) or not args or not isinstance(args[0], cls):
+            raise _refused(f"torch.{name}")
+        return getattr(args[0], name)(*args[1:], **(kwargs or {}))
 
     def __getattr__(self, name):
         if hasattr(Tensor, name):

@@ -1,16 +1,14 @@
 """torch.jit.annotations: what libraries annotate functions with that they script. Nothing reads it here."""
 
-from typing import Any as Any
-from typing import Dict as Dict
-from typing import List as List
-from typing import Optional as Optional
-from typing import Tuple as Tuple
-from typing import Union as Union
+import typing
 
 from ..._public import dir_of as _dir_of
 
 __all__ = ["Any", "Dict", "List", "Optional", "Tuple", "Union"]
 
-BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = List
+Any, Optional, Union = typing.Any, typing.Optional, typing.Union
+Dict = dict
+List = BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = list
+Tuple = tuple
 
 __dir__ = _dir_of(__name__)
