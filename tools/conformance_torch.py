@@ -48,7 +48,13 @@ DRAWN = set(
     "nn.functional.fractional_max_pool3d svd_lowrank pca_lowrank resize_ resize_as_".split()
 )
 # Not functions of strided tensors that treadle.torch means to have: sparse and nested tensors, PyTorch's internals.
-LEFT_OUT = ("_", "jiterator", "sparse.", "masked.", "torch.ops.", "ops.aten", "to_sparse", "nested")
+# Nor complex32, which no operation computes in.
+LEFT_OUT = (
+    "_", "jiterator", "sparse.", "masked.", "torch.ops.", "ops.aten", "to_sparse", "nested", "torch._", "native_",
+    "chalf", "max_pool2d_with_indices_backward",
+)  # fmt: skip
+# Which of equal elements these name is not said: what stands at the indices is compared in their place.
+TIES = {"argsort", "kthvalue", "mode", "sort", "topk"}
 
 
 # ---- from one library to the other ----
@@ -237,6 +243,25 @@ def check_forward(counts, op, f, sample, dtype, drawn):
     if found:
         counts.add("forward", dtype, "value", found)
     return not found
+
+
+def _untied(sample, result):
+    """The result with the elements of the input for their indices."""
+    x = sample.input
+    if not isinstance(result, (tuple, list)):
+        lib, indices = (torch if isinstance(result, torch.Tensor) else ours), result
+        values = None
+    else:
+        values, indices = result
+        lib = torch if isinstance(values, torch.Tensor) else ours
+    at = [a for a in sample.args if isinstance(a, int) and not isinstance(a, bool)]
+    first = 1 if "k" not in sample.kwargs and sample.name_of in ("kthvalue", "topk") else 0
+    dim = sample.kwargs.get("dim", at[first] if len(at) > first else -1)
+    x = x if lib is torch else converted(x)
+    kept = sample.kwargs.get("keepdim", False) or indices.ndim == x.ndim
+    there = indices if kept else indices.unsqueeze(dim)
+    found = x.detach() if x.ndim == 0 else lib.gather(x.detach(), dim, there)
+    return (found if kept else found.squeeze(dim)) if values is None else (values, found if kept else found.squeeze(dim))
 
 
 def _processed(sample, result):

@@ -216,7 +216,6 @@ REFUSED = {
     },
     "torch.utils.dlpack": {"DLDeviceType ReadOnlyTensorWrapper": _INSIDE},
     "torch.utils.hooks": {"BackwardHook": _INSIDE},
-    "torch.utils.model_zoo": {"tqdm": "the package tqdm has it"},
 }
 
 # PyTorch's modules whose names stand elsewhere here: {package: {module: where, one or more}}.
