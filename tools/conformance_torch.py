@@ -236,6 +236,8 @@ def check_forward(counts, op, f, sample, dtype, drawn):
     counts.tried["forward"] += 1
     try:
         got = made(f, sample, converted)
+        if op.name in TIES and not sample.kwargs.get("stable"):
+            theirs, got = _untied(op, sample, theirs), _untied(op, sample, got)
         found = apart(_processed(sample, theirs), _processed(sample, got), drawn)
     except Exception as e:
         counts.add("forward", dtype, "raise", one_line(e))
@@ -245,23 +247,19 @@ def check_forward(counts, op, f, sample, dtype, drawn):
     return not found
 
 
-def _untied(sample, result):
+def _untied(op, sample, result):
     """The result with the elements of the input for their indices."""
-    x = sample.input
-    if not isinstance(result, (tuple, list)):
-        lib, indices = (torch if isinstance(result, torch.Tensor) else ours), result
-        values = None
+    values, indices = result if isinstance(result, (tuple, list)) else (None, result)
+    lib = torch if isinstance(indices, torch.Tensor) else ours
+    x = (sample.input if lib is torch else converted(sample.input)).detach()
+    numbers = [a for a in sample.args if isinstance(a, int) and not isinstance(a, bool)]
+    numbers = numbers[op.name in ("kthvalue", "topk") and "k" not in sample.kwargs :]
+    dim = sample.kwargs.get("dim", numbers[0] if numbers else -1)
+    if indices.ndim < x.ndim:
+        found = lib.gather(x, dim, indices.unsqueeze(dim)).squeeze(dim)
     else:
-        values, indices = result
-        lib = torch if isinstance(values, torch.Tensor) else ours
-    at = [a for a in sample.args if isinstance(a, int) and not isinstance(a, bool)]
-    first = 1 if "k" not in sample.kwargs and sample.name_of in ("kthvalue", "topk") else 0
-    dim = sample.kwargs.get("dim", at[first] if len(at) > first else -1)
-    x = x if lib is torch else converted(x)
-    kept = sample.kwargs.get("keepdim", False) or indices.ndim == x.ndim
-    there = indices if kept else indices.unsqueeze(dim)
-    found = x.detach() if x.ndim == 0 else lib.gather(x.detach(), dim, there)
-    return (found if kept else found.squeeze(dim)) if values is None else (values, found if kept else found.squeeze(dim))
+        found = lib.gather(x, dim, indices) if x.ndim else x
+    return found if values is None else (values, found)
 
 
 def _processed(sample, result):
@@ -327,7 +325,8 @@ def check(op, dtypes, limit):
         except Exception:  # a dtype that the sample's maker does not know
             continue
         for sample in samples:
-            drawn = op.name in DRAWN or sample.kwargs.get("dropout_p", 0) > 0
+            attends = op.name == "nn.functional.multi_head_attention_forward"
+            drawn = op.name in DRAWN or sample.kwargs.get("dropout_p", 0) > 0 or attends and sample.kwargs["training"]
             if check_forward(counts, op, f, sample, name, drawn) and grads and not drawn:
                 check_gradients(counts, op, f, sample, name)
     return counts

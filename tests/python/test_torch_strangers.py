@@ -211,3 +211,20 @@ def test_functions_take_sparse_tensors():
         assert function(sparse).to_dense().tolist() == function(sparse.to_dense()).tolist()
     with pytest.raises(NotImplementedError, match="sparse tensors: torch.stack is not there"):
         torch.stack([sparse, sparse])
+
+
+@pytest.mark.parametrize("window", [((), (), 2), ((1,), (1,), 0), ((2, 2), (1, 2), 1), ((2,), (3,), None)])
+def test_windows_are_written_with_gradients(window):
+    """as_strided_scatter: the window is src, and gradients go to what each element came from."""
+    size, stride, offset = window
+    data, src = np.arange(9.0).reshape(3, 3), 10 + np.arange(math.prod(size), dtype="f8").reshape(size)
+    want, at = data.copy(), np.lib.stride_tricks.as_strided(np.arange(9)[offset or 0 :], size, [8 * s for s in stride])
+    want.reshape(-1)[at] = src
+    x, s = torch.from_numpy(data).requires_grad_(), torch.from_numpy(src).requires_grad_()
+    got = torch.as_strided_scatter(x, s, size, stride, offset)
+    np.testing.assert_array_equal(got.detach().numpy(), want)
+    (got * torch.arange(9.0, dtype=torch.float64).reshape(3, 3)).sum().backward()
+    np.testing.assert_array_equal(s.grad.numpy(), at)
+    left = np.arange(9.0)
+    left[at] = 0
+    np.testing.assert_array_equal(x.grad.numpy(), left.reshape(3, 3))

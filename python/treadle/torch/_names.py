@@ -220,7 +220,7 @@ REFUSED = {
 
 # PyTorch's modules whose names stand elsewhere here: {package: {module: where, one or more}}.
 HOMES = {
-    "": {"_custom_ops": "library"},
+    "": {"_custom_ops": "library", "__config__": "version", "_utils": "_older"},
     "distributed": dict.fromkeys("constants distributed_c10d".split(), "distributed"),
     "distributions": dict.fromkeys(
         """bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution exp_family

@@ -223,7 +223,7 @@ class _TypedName:
 def _rebuild_sparse(layout, data):
     """A sparse tensor of indices, values, size and, in newer files, whether places occur once."""
     if layout is not torch.sparse_coo:
-        raise pickle.UnpicklingError(f"torch.load: a sparse tensor of {layout}: treadle.torch has those of torch.sparse_coo")
+        raise pickle.UnpicklingError(f"torch.load: a sparse tensor of {layout}: there are those of torch.sparse_coo")
     indices, values, size, *coalesced = data
     return torch.sparse_coo_tensor(indices, values, size, is_coalesced=coalesced[0] if coalesced else None)
 
