@@ -217,7 +217,7 @@ def test_functions_take_sparse_tensors():
 def test_windows_are_written_with_gradients(window):
     """as_strided_scatter: the window is src, and gradients go to what each element came from."""
     size, stride, offset = window
-    data, src = np.arange(9.0).reshape(3, 3), 10 + np.arange(math.prod(size), dtype="f8").reshape(size)
+    data, src = np.arange(9.0).reshape(3, 3), np.arange(10.0, 10 + math.prod(size)).reshape(size)
     want, at = data.copy(), np.lib.stride_tricks.as_strided(np.arange(9)[offset or 0 :], size, [8 * s for s in stride])
     want.reshape(-1)[at] = src
     x, s = torch.from_numpy(data).requires_grad_(), torch.from_numpy(src).requires_grad_()
@@ -228,3 +228,64 @@ def test_windows_are_written_with_gradients(window):
     left = np.arange(9.0)
     left[at] = 0
     np.testing.assert_array_equal(x.grad.numpy(), left.reshape(3, 3))
+
+
+def _lists():
+    return [torch.arange(1.0, 3), torch.ones(3)], [torch.full((2,), 2.0), torch.full((3,), 3.0)]
+
+
+# torch._foreach_NAME(x, …) of PyTorch on _lists().
+EACH = {
+    "add": (lambda f, x, y: f(x, y, alpha=2), [[5, 6], [7, 7, 7]]),
+    "div": (lambda f, x, y: f(x, [2.0, 4.0]), [[0.5, 1], [0.25, 0.25, 0.25]]),
+    "lerp": (lambda f, x, y: f(x, y, 0.5), [[1.5, 2], [2, 2, 2]]),
+    "addcmul": (lambda f, x, y: f(x, y, y, [1.0, 2.0]), [[5, 6], [19, 19, 19]]),
+    "addcdiv": (lambda f, x, y: f(x, y, y, value=3), [[4, 5], [4, 4, 4]]),
+    "maximum": (lambda f, x, y: f(x, y), [[2, 2], [3, 3, 3]]),
+    "clamp_min": (lambda f, x, y: f(x, 1.5), [[1.5, 2], [1.5, 1.5, 1.5]]),
+    "norm": (lambda f, x, y: f(x, ord=1), [3, 3]),
+    "max": (lambda f, x, y: f(x), [2, 1]),
+    "neg": (lambda f, x, y: f(x), [[-1, -2], [-1, -1, -1]]),
+}
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_functions_of_lists_of_tensors(name):
+    use, want = EACH[name]
+    x, y = _lists()
+    got = use(getattr(torch, f"_foreach_{name}"), x, y)
+    assert isinstance(got, tuple) and [t.tolist() for t in got] == want and [t.tolist() for t in x] == [[1, 2], [1, 1, 1]]
+    if name not in ("norm", "max"):
+        use(getattr(torch, f"_foreach_{name}_"), x, y)
+        assert [t.tolist() for t in x] == want
+
+
+def test_what_is_wrong_with_lists_of_tensors():
+    with pytest.raises(RuntimeError, match="Tensor list must have same number of elements as scalar list, got 2 and 1"):
+        torch._foreach_add(_lists()[0], [1])
+    with pytest.raises(AttributeError):
+        torch._foreach_nothing  # noqa: B018
+
+
+def test_containers_with_methods_of_these_names():
+    """A program's class may have an update() that counts something, or an extend(): without modules none is called."""
+
+    class Metrics(nn.ModuleDict):
+        def update(self, *values):
+            self.seen += 1
+
+    class Grown(nn.ModuleList):
+        def extend(self, modules):
+            self.seen += 1
+
+    assert len(Metrics()) == len(Grown()) == 0
+
+
+def test_meta_is_a_device_that_nothing_lies_on(tmp_path):
+    assert torch.device("meta") != torch.ones(1).device and torch.device("meta").type == "meta"
+    for use in (lambda: torch.zeros(2, device="meta"), lambda: torch.ones(2).to("meta"), lambda: nn.Linear(1, 1, device="meta")):
+        with pytest.raises(NotImplementedError, match="meta"):
+            use()
+    (tmp_path / "bytes").write_bytes(bytes(range(8)))
+    stored = torch.UntypedStorage.from_file(str(tmp_path / "bytes"), False, 6)
+    assert stored.tolist() == list(range(6)) and isinstance(torch.device("cpu"), torch.types._device)

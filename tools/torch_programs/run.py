@@ -7,7 +7,7 @@ GitHub.  FOLDER of site: packages that programs import (pip install --target, th
 torchvision, timm, einops, tqdm, pillow, gymnasium, tyro, and whatever an error names.  Data are made up here.
 
 Each loss's distance is |ours - theirs| / max(1, |theirs|).  Where float32's is above 1e-5 both run in float64 too: a
-difference that is gone there was rounding.  results.tsv gets all of it, from which docs/torch.md has its table.
+difference that is gone there was rounding.  results.tsv gets a line of each, from which docs/torch.md has its table.
 """
 
 import argparse
@@ -120,8 +120,9 @@ def rows(table, pair, sources, wanted):
             file.flush()
             command = [str(HERE / "model_steps.py"), file.name, "OUT/models"]
 
-            def run(side, double, folder=folder, command=command):
-                return pair.outcome(side, folder, command, 10**6, double)
+            def run(side, double, folder=folder, command=command, specs=specs):
+                found = pair.outcome(side, folder, command, 10**6, double)
+                return found if isinstance(found, dict) else {s.split("|")[0]: str(found) for s in specs}
 
             for name, found in compared(run).items():
                 yield m["repo"], name, found
@@ -138,13 +139,14 @@ def main():
     for repo, commit in table["commits"].items():
         fetched(args.sources, repo, commit)
     data(args.sources)
-    lines = []
+    kept = RESULTS.read_text().splitlines() if RESULTS.exists() else []
+    found = {tuple(line.split("\t")[:2]): line for line in kept}
     for repo, name, (steps, near, far, said) in rows(table, Pair(args), args.sources.resolve(), args.names):
         double = "" if far is None else f"{far:.0e}"
-        lines.append("\t".join([repo or "packages", name, str(steps), f"{near:.0e}", double, said]))
-        print(lines[-1], flush=True)
-    if not args.names:
-        RESULTS.write_text("\n".join(lines) + "\n")
+        key = repo or "packages", name
+        found[key] = "\t".join([*key, str(steps), f"{near:.0e}", double, said])
+        print(found[key], flush=True)
+        RESULTS.write_text("\n".join(found.values()) + "\n")
 
 
 if __name__ == "__main__":

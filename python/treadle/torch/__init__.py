@@ -153,6 +153,9 @@ def __getattr__(name):
         return import_module(f"{__name__}.version").__version__
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
+    if name.startswith("_foreach_"):
+        globals()[name] = value = import_module(f"{__name__}._tensor._foreach").of(name)
+        return value
     if name in _FROM:
         value = getattr(import_module(f"{__name__}.{_FROM[name]}"), name)
         globals()[name] = value

@@ -12,6 +12,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from .._public import dir_of
 from .._words import near_in
 from ._names import HOMES, REFUSED, reason
+from ._override import _Off
 
 _ROOT = __package__  # treadle.torch
 
@@ -109,6 +110,8 @@ _HARMLESS = {  # of refused modules: what libraries call while they are imported
     "torch.fx.wrap": _itself,
     "torch.onnx.symbolic_helper.parse_args": lambda *kinds: _itself,
     "torch.onnx.register_custom_op_symbolic": lambda name, function, opset_version: None,
+    "torch.backends.cpu.get_cpu_capability": lambda: "DEFAULT",  # asked by those who choose among PyTorch's kernels
+    "torch._C.DisableTorchFunctionSubclass": _Off,
     "torch._C._log_api_usage_once": lambda event: None,
     "torch._C.DispatchKey": _Keys(),
     "torch._C.DispatchKeySet": lambda *keys: frozenset(keys),

@@ -130,7 +130,8 @@ class ModuleList(_List, Module):
 
     def __init__(self, modules=None):
         super().__init__()
-        self.extend(modules or ())
+        if modules is not None:  # classes have an extend() of their own
+            self.extend(modules)
 
     def _held(self):
         return self._modules
@@ -158,7 +159,8 @@ class ParameterList(_List, Module):
     def __init__(self, values=None):
         super().__init__()
         self._size = 0
-        self.extend(values or ())
+        if values is not None:
+            self.extend(values)
 
     def _held(self):
         return {str(i): getattr(self, str(i)) for i in range(self._size)}
@@ -228,7 +230,8 @@ class ModuleDict(_Dict, Module):
 
     def __init__(self, modules=None):
         super().__init__()
-        self.update(modules or {})
+        if modules is not None:  # classes have an update() of their own
+            self.update(modules)
 
     def _held(self):
         return self._modules
@@ -243,7 +246,8 @@ class ParameterDict(_Dict, Module):
     def __init__(self, parameters=None):
         super().__init__()
         self._keys = {}
-        self.update(parameters or {})
+        if parameters is not None:
+            self.update(parameters)
 
     def _held(self):
         return {key: getattr(self, key) for key in self._keys}

@@ -1,0 +1,10 @@
+# Written by tools/stubs/write.py from the package itself.
+from builtins import dict as Dict
+from builtins import list as List
+from builtins import tuple as Tuple
+from typing import Any as Any
+
+Optional: Any
+Union: Any
+
+__all__ = ['Any', 'Dict', 'List', 'Optional', 'Tuple', 'Union']
