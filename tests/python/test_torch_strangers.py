@@ -289,3 +289,21 @@ def test_meta_is_a_device_that_nothing_lies_on(tmp_path):
     (tmp_path / "bytes").write_bytes(bytes(range(8)))
     stored = torch.UntypedStorage.from_file(str(tmp_path / "bytes"), False, 6)
     assert stored.tolist() == list(range(6)) and isinstance(torch.device("cpu"), torch.types._device)
+
+
+def test_view_by_keywords():
+    x = torch.arange(6, dtype=torch.int32)
+    assert x.view(size=(2, 3)).shape == (2, 3) and x.view(dtype=torch.int16).shape == (12,)
+    x.view(dtype=torch.float32)[0] = 1
+    assert x[0] == 0x3F800000
+
+
+def test_every_dtype_of_a_buffer():
+    for dtype in (torch.bfloat16, torch.float16, torch.bool, torch.uint8, torch.int64, torch.complex64):
+        want = torch.tensor([1, 0, 1]).to(dtype)
+        data = bytearray(want.view(torch.uint8).numpy().tobytes())
+        got = torch.frombuffer(data, dtype=dtype)
+        assert got.dtype is dtype and got.tolist() == want.tolist()
+        got[0] = 0
+        assert not any(data[: want.element_size()])
+        assert torch.frombuffer(bytes(data), dtype=dtype, count=1, offset=want.element_size()).tolist() == [0]
