@@ -110,7 +110,7 @@ def get_device_module(device=None):  # noqa: F811 - PyTorch's name of the parame
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
 _MODULES = set(
-    "__config__ accelerator amp backends compiler cpu cuda distributed distributions func futures hub jit library mps "
+    "accelerator amp backends compiler cpu cuda distributed distributions func futures hub jit library mps "
     "mtia multiprocessing nn optim profiler serialization signal sparse storage testing types utils version xpu".split()
 )
 _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp"}
@@ -124,7 +124,7 @@ _FROM |= {"sparse_coo_tensor": "sparse", "sparse_coo": "sparse"}
 _FROM |= {"Stream": "cuda", "Event": "cuda", "ops": "library", "UntypedStorage": "storage", "TypedStorage": "storage"}
 _FROM |= {"PyTorchFileReader": "serialization", "spmm": "sparse"}
 _FROM |= dict.fromkeys(
-    "_assert _check affine_grid_generator alias_copy alpha_dropout_ as_strided_scatter celu_ cholesky cond "
+    "affine_grid_generator alias_copy alpha_dropout_ as_strided_scatter celu_ cholesky cond "
     "constant_pad_nd conv_tbc convolution dropout_ embedding_bag embedding_renorm_ empty_permuted "
     "expand_copy feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ fill fork "
     "from_file get_deterministic_debug_mode grid_sampler grid_sampler_2d grid_sampler_3d gru_cell "
@@ -153,6 +153,8 @@ def __getattr__(name):
         return import_module(f"{__name__}.version").__version__
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
+    if name in ("_assert", "_check"):  # libraries call them
+        return getattr(import_module(f"{__name__}._older"), name)
     if name.startswith("_foreach_"):
         globals()[name] = value = import_module(f"{__name__}._tensor._foreach").of(name)
         return value

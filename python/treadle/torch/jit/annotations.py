@@ -4,11 +4,17 @@ import typing
 
 from ..._public import dir_of as _dir_of
 
-__all__ = ["Any", "Dict", "List", "Optional", "Tuple", "Union"]
+__all__ = ["Any", "Dict", "List", "Tuple"]
 
-Any, Optional, Union = typing.Any, typing.Optional, typing.Union
-Dict = dict
+Any, Dict = typing.Any, dict
 List = BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = list
 Tuple = tuple
+
+
+def __getattr__(name):
+    if name in ("Optional", "Union"):
+        return getattr(typing, name)
+    raise AttributeError(f"module 'torch.jit.annotations' has no attribute {name!r}", name=name)
+
 
 __dir__ = _dir_of(__name__)

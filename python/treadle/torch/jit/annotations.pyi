@@ -4,7 +4,6 @@ from builtins import list as List
 from builtins import tuple as Tuple
 from typing import Any as Any
 
-Optional: Any
-Union: Any
 
-__all__ = ['Any', 'Dict', 'List', 'Optional', 'Tuple', 'Union']
+
+__all__ = ['Any', 'Dict', 'List', 'Tuple']
