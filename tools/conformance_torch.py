@@ -48,7 +48,13 @@ DRAWN = set(
     "nn.functional.fractional_max_pool3d svd_lowrank pca_lowrank resize_ resize_as_".split()
 )
 # Not functions of strided tensors that treadle.torch means to have: sparse and nested tensors, PyTorch's internals.
-LEFT_OUT = ("_", "jiterator", "sparse.", "masked.", "torch.ops.", "ops.aten", "to_sparse", "nested")
+# Nor complex32, which no operation computes in.
+LEFT_OUT = (
+    "_", "jiterator", "sparse.", "masked.", "torch.ops.", "ops.aten", "to_sparse", "nested", "torch._", "native_",
+    "chalf", "max_pool2d_with_indices_backward",
+)  # fmt: skip
+# Which of equal elements these name is not said: what stands at the indices is compared in their place.
+TIES = {"argsort", "kthvalue", "mode", "sort", "topk"}
 
 
 # ---- from one library to the other ----
@@ -230,6 +236,8 @@ def check_forward(counts, op, f, sample, dtype, drawn):
     counts.tried["forward"] += 1
     try:
         got = made(f, sample, converted)
+        if op.name in TIES and not sample.kwargs.get("stable"):
+            theirs, got = _untied(op, sample, theirs), _untied(op, sample, got)
         found = apart(_processed(sample, theirs), _processed(sample, got), drawn)
     except Exception as e:
         counts.add("forward", dtype, "raise", one_line(e))
@@ -237,6 +245,21 @@ def check_forward(counts, op, f, sample, dtype, drawn):
     if found:
         counts.add("forward", dtype, "value", found)
     return not found
+
+
+def _untied(op, sample, result):
+    """The result with the elements of the input for their indices."""
+    values, indices = result if isinstance(result, (tuple, list)) else (None, result)
+    lib = torch if isinstance(indices, torch.Tensor) else ours
+    x = (sample.input if lib is torch else converted(sample.input)).detach()
+    numbers = [a for a in sample.args if isinstance(a, int) and not isinstance(a, bool)]
+    numbers = numbers[op.name in ("kthvalue", "topk") and "k" not in sample.kwargs :]
+    dim = sample.kwargs.get("dim", numbers[0] if numbers else -1)
+    if indices.ndim < x.ndim:
+        found = lib.gather(x, dim, indices.unsqueeze(dim)).squeeze(dim)
+    else:
+        found = lib.gather(x, dim, indices) if x.ndim else x
+    return found if values is None else (values, found)
 
 
 def _processed(sample, result):
@@ -302,7 +325,8 @@ def check(op, dtypes, limit):
         except Exception:  # a dtype that the sample's maker does not know
             continue
         for sample in samples:
-            drawn = op.name in DRAWN or sample.kwargs.get("dropout_p", 0) > 0
+            attends = op.name == "nn.functional.multi_head_attention_forward"
+            drawn = op.name in DRAWN or sample.kwargs.get("dropout_p", 0) > 0 or attends and sample.kwargs["training"]
             if check_forward(counts, op, f, sample, name, drawn) and grads and not drawn:
                 check_gradients(counts, op, f, sample, name)
     return counts

@@ -15,6 +15,7 @@ import page_tables
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "torch.md"
+PROGRAMS = ROOT / "tools" / "torch_programs" / "results.tsv"
 NAMES = ROOT / "tests" / "python" / "torch_names.txt"
 # Modules whose names are found by looking: they say of no name that it is public, or of too many.
 LOOKED = """torch Tensor cuda distributions linalg special testing nn nn.functional nn.utils.prune backends.cudnn
@@ -195,7 +196,19 @@ def share():
     )
 
 
+def programs():
+    """The page's table of public programs, from what tools/torch_programs/run.py found."""
+    found = {}
+    for line in PROGRAMS.read_text().splitlines():
+        repo, name, steps, near, far, said = line.split("\t")
+        text = f"{name}: {near}" + (f" (float64: {far})" if far else "")
+        found.setdefault(repo, []).append(text if not said else f"{name}: {said}")
+    lines = ["| repository | programs, and the distance of their losses |", "| --- | --- |"]
+    return "\n".join([*lines, *(f"| {repo} | {'; '.join(texts)} |" for repo, texts in found.items()), ""])
+
+
 if __name__ == "__main__":
     if "--names" in sys.argv:
         sys.exit(write_names())
-    page_tables.write(PAGE, lambda section: {"whole": whole, "share": share}.get(section, lambda: table(section))())
+    own = {"whole": whole, "share": share, "programs": programs}
+    page_tables.write(PAGE, lambda section: own.get(section, lambda: table(section))())

@@ -1,5 +1,7 @@
 """Subscripts, read and written, against NumPy's on the same text or key."""
 
+import collections
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -276,3 +278,38 @@ def test_writes_cast():
         t[0] = "text"
     with pytest.raises(ValueError, match="delete"):
         del t[0]
+
+
+class _Few:
+    """A sequence that is no list."""
+
+    def __init__(self, *items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, i):
+        return self.items[i]
+
+
+SEQUENCES = [
+    range(3), (range(3), [0, 1, 2]), (slice(None), range(0, 4, 2)), range(0), collections.deque([1, 0]),
+    (range(2), range(2)), _Few(0, 1), _Few(True, False, True), [range(2), range(1, 3)], "x", b"x", "", (0, "a"), {1}, {1: 2},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", SEQUENCES, ids=repr)
+def test_sequences(key):
+    """Any sequence is an index array, as NumPy has it; text and sets are none."""
+    mine, theirs = td.arange(12.0).reshape(3, 4), np.arange(12.0).reshape(3, 4)
+    try:
+        want = theirs[key]
+    except IndexError:
+        for use in (lambda: mine[key], lambda: mine.__setitem__(key, 7)):
+            with pytest.raises(IndexError):
+                use()
+        return
+    np.testing.assert_array_equal(mine[key].get(), want)
+    mine[key] = theirs[key] = 7
+    np.testing.assert_array_equal(mine.get(), theirs)

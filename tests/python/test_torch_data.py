@@ -1,5 +1,8 @@
 """treadle.torch.utils.data: sets, samplers, batches, worker processes and what goes wrong in them."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch_loading
@@ -131,3 +134,19 @@ def test_worker_process_that_dies(monkeypatch):
     monkeypatch.setattr(_workers, "_POLL", 0.2)
     with pytest.raises(RuntimeError, match="exited unexpectedly"):
         list(DataLoader(torch_loading.Dying(), batch_size=1, num_workers=1))
+
+
+ABANDONED = """
+import os
+import treadle.torch as torch
+from treadle.torch.utils.data import DataLoader, TensorDataset
+batches = iter(DataLoader(TensorDataset(torch.zeros(64, 100000)), batch_size=4, num_workers=2, multiprocessing_context="fork"))
+next(batches)
+os._exit(0)
+"""
+
+
+def test_workers_of_a_process_that_is_gone_end():
+    """Also those with batches that nobody takes: a program's output ends with its workers."""
+    done = subprocess.run([sys.executable, "-c", ABANDONED], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr

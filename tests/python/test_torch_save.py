@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
@@ -36,6 +37,28 @@ THEIRS = base64.b64decode(
     "AAAACAAAAA4AAAAAAAAAAAAAAIABwwEAAGFyY2hpdmUvZGF0YS8xUEsBAhQDFAAAAAgAAAAhANGeZ1UEAAAAAgAAAA8AAAAAAAAAAAAAAIAB9Q"
     "EAAGFyY2hpdmUvdmVyc2lvblBLBQYAAAAABgAGAHcBAAAmAgAAAAA="
 )
+
+# torch.save({"x": x, "t": x.t(), "h": torch.tensor([1.5, -2], dtype=torch.bfloat16), "p": nn.Parameter(ones of float64), "n": [1, "x"]},
+# …, _use_new_zipfile_serialization=False) of x = torch.arange(6.).reshape(2, 3), and torch.save of a sparse tensor, of PyTorch 2.15.
+OLD = zlib.decompress(base64.b85decode(
+    r"c-nQ5%Wl*#6owNgGXsW}a;IF&J>@bg(@YDisZiC8RW4zZO%<gXs|hl3j&o80Ql;5+X!{IZu;elNI_%gYvA{{D6(bE+?8wLV|NXx`AO}?ZIb8ca"
+    r"_wmQO+4g{}|FrbD1BT<z7>1E4i87KR*ybuvWD2I<;7{olkst~l@U)+VDUdy%>LPy0c#tPwc@EYN*pA=O#XOb@p}~l6=~<E@G@0$&rG`wmpvCN>"
+    r"IA)r<`Weg!rHbNqP+%f*8YsS5B%&W6Pjjh)?G6RvIDV@X*E_>44px1Ht_d09hq_3?_NVopS8lhv;4Ut^i=CzA4m2tsQC4Ul%{K_G_sn2~SwlF*"
+    r"EM^Yj^nRox3m&0PoYS|e&lT^lCJ|Dg^B$Z*IP1YwWfoyN)?Q*Op2#{E*NmBxVKFj<^UN$!7xv>)>LS7=4=z_yF<hyoMp0f@Szauiq`5jq=q$J;"
+    r";hH88O_;4x?80?s?!t{){U*XK4{lfL8Ql5Lt!AMLKXK%W!rYjFRatBbeuBR{9?*T+bzQhO!rvd^AC&lqHU1I8V-K9YYBK)~o_O%I@{+={4S4P_"
+    r"Gd6ko^c&^VPsnCYx>7R9hQ-^&sM}G`IBFXIwn0x1EBe!Yp!@d~GPeG!cl`egQJKgB"
+))
+SPARSE = zlib.decompress(base64.b85decode(
+    r"c-o~^J#W)M7(UyLle!^IOKE8-?HVLVW2Z@+B4}m6i;+lEfg%_z*D;AzH}2V&qIRl;QmHEgBmV&w1{VGR13McNVqjrl<StH9`$|$MCtD|3@AGkf"
+    r"-^Z?K+!z3f1UR$OU>X>n*|hhqmAZk9?B0%}Dk<<ZvW{32xwtB;w~_7mg6>({ZQH5q{+{9amX55J?|K3Ry)xhOY{Rh+4P?75L2p<{cZ>tKjReTl"
+    r"(pa`v7NAYng=`0MRXCOzq7w+{`;q`-nM^H?DSTXMG%Uym5aFTQYHS711Q@R|xFiP?H4g9QUK@^UJc7ce1~gXVj^TvHY0NQ9o|vZVIF?C_`obfx"
+    r"Zh2PyzHMTsmu^&H3c<-LOgFJ;voEANu7L(hQ(YwyPB+Ij4#CSrf$P8-jp@KECrv^!i{M-pUhToR>_ZHj4{R)S;I%4TJVEgKF<h#`<!nWZC!Xxa"
+    r"p6y^-a#x17ZVorE-@5E`*V{FazHfOxK8dO%BOMe8>-!&HUJ|e59?rS|N~f&7cdX-HHd?z@3#m$;8jZhN#Z_Wp{RRBSVhMJnfhn*)FtB}qESK~|"
+    r"Rc>EIx4#@4A;%&fI(NR#^H_x+=^+K~MpChoQ<b&<FhKJ&Lw2^e6Q@5PthI7vh|h646Ll)8N*bKiKU&Ad8~EBF+;3l}-X-ya<Vfzx&?pQB>q7m{"
+    r"3q<wvo5thw`@aOF(*f)rDe^VZ?YgRD|ItLQP!z?ST#)ibv0N<W3Q~DhEEHt9ke4O7T#_VtHDAh?iOc2hzdmKKk4)Dk(``xLXE>PYGtTMnD2)yW"
+    r"a4v%Uz<^;<rb)sfT8IXR1tXG6^Mr#i72$am;u!>xhKHv!6@kxkfXWVy4NqSb`;o?qG&Vd#lM(FV7@((>28Ua_6g_hY{O6&oXgq(jKcd{N0Wv}D"
+    r"6TJ+}v3`_!^0xx_;-^usXfZy(B)auM?QaghsHp"
+))
 
 
 def same(a, b):
@@ -89,6 +112,44 @@ def test_file_of_pytorch():
     found = torch.load(io.BytesIO(THEIRS))
     np.testing.assert_array_equal(found["w"].numpy(), np.arange(6, dtype="f4").reshape(2, 3).T)
     assert found["n"] == [1, "x"] and isinstance(found["p"], nn.Parameter) and found["p"].dtype == torch.float64
+
+
+def test_file_before_1_6():
+    found = torch.load(io.BytesIO(OLD))
+    assert list(found) == ["x", "t", "h", "p", "n"] and found["n"] == [1, "x"] and found["h"].tolist() == [1.5, -2]
+    assert isinstance(found["p"], nn.Parameter) and found["p"].dtype == torch.float64 and found["p"].tolist() == [1, 1]
+    np.testing.assert_array_equal(found["t"].numpy(), np.arange(6, dtype="f4").reshape(2, 3).T)
+    found["x"][0, 1] = 9  # storages are shared
+    assert found["t"][1, 0] == 9
+    with pytest.raises(RuntimeError, match="elements where 6 were expected"):
+        at = OLD.index((6).to_bytes(8, "little") + np.arange(2, dtype="f4").tobytes())
+        torch.load(io.BytesIO(OLD[:at] + (5).to_bytes(8, "little") + OLD[at + 8 :]))
+
+
+def test_sparse_tensors():
+    found = torch.load(io.BytesIO(SPARSE))
+    assert found.to_dense().tolist() == [[0, 3, 0], [0, 0, 3]] and found._nnz() == 3 and not found.is_coalesced()
+    again = through({"s": found.coalesce(), "size": torch.Size([2, 3]), "layout": torch.sparse_coo})
+    assert again["s"].to_dense().tolist() == [[0, 3, 0], [0, 0, 3]] and again["s"].is_coalesced()
+    assert again["size"] == (2, 3) and again["layout"] is torch.sparse_coo
+
+
+def test_environment_decides(monkeypatch):
+    net = nn.Linear(1, 1)
+    file = io.BytesIO()
+    torch.save(net, file)
+
+    def load(**options):
+        file.seek(0)
+        return torch.load(file, **options)
+
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    same(load().state_dict(), net.state_dict())
+    with pytest.raises(pickle.UnpicklingError):
+        load(weights_only=True)
+    monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "1")
+    with pytest.raises(pickle.UnpicklingError):
+        load(weights_only=False)
 
 
 def test_records_are_aligned(tmp_path):

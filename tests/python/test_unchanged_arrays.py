@@ -263,3 +263,29 @@ import pickle
 print(pickle.loads(pickle.dumps(np.cos)), pickle.loads(pickle.dumps(np.sum)).__name__, np.ufunc.reduce.__name__)
 """
     same(tmp_path, text)
+
+
+LENT = """
+import numpy as np
+try:
+    from torch import as_tensor, from_dlpack, from_numpy
+except ImportError:
+    as_tensor = from_dlpack = from_numpy = np.asarray
+r = np.arange(40000.0).reshape(200, 200)
+for shared in (from_numpy, as_tensor, from_dlpack):
+    for part in (np.s_[:], np.s_[::2, 1:]):
+        a = 0.5 + r * 2
+        t = shared(a[part])
+        print(float((t * 2).sum()), end=" ")
+        a += 1
+        print(float((t * 2).sum()), float(a.sum()), end=" ")
+        t += 1
+        print(float((t * 2).sum()), float(a.sum()), float((a * 1 + 1).sum()))
+"""
+
+
+@pytest.mark.parametrize("crossover", CROSSOVERS)
+@pytest.mark.parametrize("device", ["cpu", "null"])
+def test_memory_that_tensors_share(tmp_path, crossover, device):
+    """What is recorded is in the memory before it is lent by address, and stays there."""
+    same(tmp_path, LENT, crossover=crossover, device=device)

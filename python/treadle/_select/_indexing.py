@@ -119,7 +119,7 @@ def _index_array(x, item):
         a = _core._beside("indices", x, item)[1]
     except (TypeError, OverflowError) as error:  # of text or of objects
         raise IndexError("arrays used as indices must be of integer (or boolean) type") from error
-    if a.size == 0 and isinstance(item, (list, tuple)) and a.dtype.kind == "f":
+    if a.size == 0 and a.dtype.kind == "f" and not hasattr(item, "dtype"):  # a sequence of nothing
         a = a.astype("int64")
     if a.dtype.kind not in "biu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")

@@ -110,18 +110,19 @@ def get_device_module(device=None):  # noqa: F811 - PyTorch's name of the parame
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
 _MODULES = set(
-    "accelerator amp backends compiler cpu cuda distributed distributions func futures hub jit library mps mtia "
-    "multiprocessing nn optim profiler serialization signal sparse storage testing types utils version xpu".split()
+    "accelerator amp backends compiler cpu cuda distributed distributions func futures hub jit library mps "
+    "mtia multiprocessing nn optim profiler serialization signal sparse storage testing types utils version xpu".split()
 )
 _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp"}
 _FROM |= dict.fromkeys(
     "GradScaler is_autocast_enabled get_autocast_dtype set_autocast_enabled set_autocast_dtype "
-    "is_autocast_cache_enabled set_autocast_cache_enabled clear_autocast_cache".split(),
+    "is_autocast_cache_enabled set_autocast_cache_enabled clear_autocast_cache is_autocast_cpu_enabled "
+    "get_autocast_cpu_dtype get_autocast_gpu_dtype".split(),
     "amp",
 )
 _FROM |= {"sparse_coo_tensor": "sparse", "sparse_coo": "sparse"}
 _FROM |= {"Stream": "cuda", "Event": "cuda", "ops": "library", "UntypedStorage": "storage", "TypedStorage": "storage"}
-_FROM |= {"spmm": "sparse", "cond": "_older"}
+_FROM |= {"PyTorchFileReader": "serialization", "spmm": "sparse"}
 _FROM |= dict.fromkeys(
     "affine_grid_generator alias_copy alpha_dropout_ as_strided_scatter celu_ cholesky cond "
     "constant_pad_nd conv_tbc convolution dropout_ embedding_bag embedding_renorm_ empty_permuted "
@@ -152,6 +153,11 @@ def __getattr__(name):
         return import_module(f"{__name__}.version").__version__
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
+    if name in ("_assert", "_check"):  # libraries call them
+        return getattr(import_module(f"{__name__}._older"), name)
+    if name.startswith("_foreach_"):
+        globals()[name] = value = import_module(f"{__name__}._tensor._foreach").of(name)
+        return value
     if name in _FROM:
         value = getattr(import_module(f"{__name__}.{_FROM[name]}"), name)
         globals()[name] = value

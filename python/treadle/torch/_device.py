@@ -26,12 +26,7 @@ class device:
             if not number.isdecimal() or index is not None:
                 raise RuntimeError(f"Invalid device string: '{type}:{number}'")
             index = int(number)
-        if type == "meta":
-            raise NotImplementedError(
-                "torch.device('meta') is not in treadle.torch: a tensor's memory is taken when it is computed, so make "
-                "the module on the device where it is to be"
-            )
-        if type not in KINDS:
+        if type not in KINDS and type != "meta":
             raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {type}")
         self.type, self.index, self._entered = type, index, []
         self._theirs = None  # the array layer's, once it is known and always the same
@@ -80,6 +75,11 @@ def theirs(where):
         where = device(where)
     if where._theirs is not None:
         return where._theirs
+    if where.type == "meta":  # it may be named and compared with
+        raise NotImplementedError(
+            "torch.device('meta') is not in treadle.torch: a tensor's memory is taken when it is computed, so make "
+            "the module on the device where it is to be"
+        )
     if where.type == "cuda" and gpu_count() == 0:
         without_gpu()
         where = _CPU

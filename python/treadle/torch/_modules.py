@@ -12,6 +12,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from .._public import dir_of
 from .._words import near_in
 from ._names import HOMES, REFUSED, reason
+from ._override import _Off
 
 _ROOT = __package__  # treadle.torch
 
@@ -63,12 +64,20 @@ class Refused:
     def _refuse(self, *args, **kwargs):
         raise NotImplementedError(f"{self._name} is not in treadle.torch: {self._why}")
 
-    __call__ = __mro_entries__ = __iter__ = __enter__ = __setattr__ = _refuse
+    __call__ = __iter__ = __enter__ = __setattr__ = _refuse
+
+    def __mro_entries__(self, bases):
+        """A class that a program derives from it is made; an object of it is refused."""
+
+        def __new__(cls, *args, **kwargs):
+            self._refuse()
+
+        return (type(self.__name__, (), {"__new__": __new__, "__doc__": self.__doc__}),)
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._refuse()
+        return Refused(f"{self._name}.{name}", self._why)  # what stands below it is refused when it is used
 
     def __instancecheck__(self, instance):
         return False  # nothing is an instance of a class that is not there
@@ -83,6 +92,30 @@ class Refused:
 
     def __repr__(self):
         return f"<refused: {self._name}: {self._why}>"
+
+
+def _itself(f):
+    """f: it is called as it is, and nothing traces it."""
+    return f
+
+
+class _Keys:
+    """Names that stand for themselves."""
+
+    def __getattr__(self, name):
+        return name
+
+
+_HARMLESS = {  # of refused modules: what libraries call while they are imported
+    "torch.fx.wrap": _itself,
+    "torch.onnx.symbolic_helper.parse_args": lambda *kinds: _itself,
+    "torch.onnx.register_custom_op_symbolic": lambda name, function, opset_version: None,
+    "torch.backends.cpu.get_cpu_capability": lambda: "DEFAULT",  # asked by those who choose among PyTorch's kernels
+    "torch._C.DisableTorchFunctionSubclass": _Off,
+    "torch._C._log_api_usage_once": lambda event: None,
+    "torch._C.DispatchKey": _Keys(),
+    "torch._C.DispatchKeySet": lambda *keys: frozenset(keys),
+}
 
 
 def _whole(module):
@@ -102,7 +135,7 @@ class _Refused(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         torch = _theirs(self.__spec__.name)
-        value = Refused(f"{torch}.{name}", _whole(torch))
+        value = _HARMLESS.get(f"{torch}.{name}") or Refused(f"{torch}.{name}", _whole(torch))
         setattr(self, name, value)
         return value
 

@@ -171,7 +171,6 @@ REFUSED = {
         "grouped_mm scaled_*": "matrix products are of whole matrices in float32, float64 and half types",
     },
     "torch.nn.modules": {"Container NLLLoss2d": _GONE, "CrossMapLRN2d": "nn.LocalResponseNorm is there"},
-    "torch.nn.modules.activation": {"MultiheadAttention": "torch.nn.MultiheadAttention is there"},
     "torch.nn.modules.container": {"Container": _GONE},
     "torch.nn.modules.conv": {"Lazy*": "torch.nn has them"},
     "torch.nn.modules.linear": {"LazyLinear": "torch.nn has it"},
@@ -217,11 +216,12 @@ REFUSED = {
     },
     "torch.utils.dlpack": {"DLDeviceType ReadOnlyTensorWrapper": _INSIDE},
     "torch.utils.hooks": {"BackwardHook": _INSIDE},
-    "torch.utils.model_zoo": {"tqdm": "the package tqdm has it"},
 }
 
 # PyTorch's modules whose names stand elsewhere here: {package: {module: where, one or more}}.
 HOMES = {
+    "": {"_custom_ops": "library", "__config__": "version", "_utils": "_older"},
+    "distributed": dict.fromkeys("constants distributed_c10d".split(), "distributed"),
     "distributions": dict.fromkeys(
         """bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution exp_family
         exponential fishersnedecor gamma generalized_pareto geometric gumbel half_cauchy half_normal independent
@@ -241,7 +241,9 @@ HOMES = {
         "instancenorm": "nn.modules.norm nn.modules",
         "pooling": "nn.modules.conv nn.modules",
         "loss": "nn.modules.variants nn.modules.activation nn.modules",
+        "dropout": "nn.modules.activation nn.modules",
     },
+    "nn.parallel": {"distributed": "nn.parallel"},
     "nn.utils": dict.fromkeys("clip_grad convert_parameters fusion memory_format".split(), "nn.utils")
     | dict.fromkeys("spectral_norm weight_norm".split(), "nn.utils._weights nn.utils"),
     "optim": dict.fromkeys(

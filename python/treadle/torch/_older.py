@@ -55,8 +55,12 @@ def slice_copy(input, dim=0, start=None, end=None, step=1):
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """A copy of input whose window as_strided(size, stride, storage_offset) is src."""
+    offset = 0 if storage_offset is None else storage_offset
+    if torch.is_grad_enabled() and (input.requires_grad or src.requires_grad):
+        places = torch.arange(input.numel(), device=input.device).as_strided(size, stride, offset)
+        return input.reshape(-1).index_put((places,), src).reshape(input.shape)
     out = input.clone()
-    out.as_strided(size, stride, 0 if storage_offset is None else storage_offset).copy_(src)
+    out.as_strided(size, stride, offset).copy_(src)
     return out
 
 
@@ -91,6 +95,34 @@ def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device
         if file.tell() < nbytes:
             file.truncate(nbytes)
         return torch.frombuffer(mmap.mmap(file.fileno(), nbytes), dtype=dtype, count=size)
+
+
+# ---- torch._utils: one flat tensor for several, and back ----
+
+
+def _flatten_dense_tensors(tensors):
+    """The elements of all tensors, one after another, as a vector."""
+    return torch.cat([t.reshape(-1) for t in tensors])
+
+
+def _unflatten_dense_tensors(flat, tensors):
+    """Parts of the vector, in the shapes of tensors."""
+    parts = flat.split([t.numel() for t in tensors])
+    return tuple(part.reshape(t.shape) for part, t in zip(parts, tensors, strict=True))
+
+
+# ---- conditions ----
+
+
+def _assert(condition, message):
+    """AssertionError with the message: the condition does not hold."""
+    assert condition, message
+
+
+def _check(cond, message=None):
+    """RuntimeError with what message() says: cond, a bool, does not hold."""
+    if not cond:
+        raise RuntimeError("Expected cond to be True, but got False" if message is None else str(message()))
 
 
 # ---- layers' steps ----

@@ -144,6 +144,21 @@ def get_autocast_dtype(device_type):
     return _autocast.half_of(device_type)
 
 
+def is_autocast_cpu_enabled():
+    """is_autocast_enabled("cpu")."""
+    return is_autocast_enabled("cpu")
+
+
+def get_autocast_cpu_dtype():
+    """get_autocast_dtype("cpu")."""
+    return get_autocast_dtype("cpu")
+
+
+def get_autocast_gpu_dtype():
+    """get_autocast_dtype("cuda")."""
+    return get_autocast_dtype("cuda")
+
+
 def set_autocast_dtype(device_type, dtype):
     """What autocast takes there unless it is told: for this thread."""
     state.chosen = _with(state.chosen, device_type, dtype)

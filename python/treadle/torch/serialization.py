@@ -19,6 +19,7 @@ import numpy
 from .. import torch
 from . import _modules
 from .nn.parameter import Parameter
+from .sparse import SparseTensor
 
 _ALIGN = 64  # bytes, of the tensors' places in the archive, as PyTorch has it
 
@@ -77,6 +78,13 @@ class _Pickler(pickle._Pickler):  # the one in Python: global names need not be 
             )
         if isinstance(obj, torch.Tensor):
             return _Name("torch._utils", "_rebuild_tensor_v2"), self._parts(obj)
+        if isinstance(obj, SparseTensor):
+            parts = obj._indices(), obj._values().detach(), obj.size(), obj.is_coalesced()
+            return _Name("torch._utils", "_rebuild_sparse_tensor"), (torch.sparse_coo, parts)
+        if isinstance(obj, torch.layout):
+            return _Name("torch.serialization", "_get_layout"), (repr(obj),)
+        if isinstance(obj, torch.Size):
+            return _Name("torch", "Size"), (tuple(obj),)
         return NotImplemented
 
     def _parts(self, tensor):
@@ -172,6 +180,21 @@ class _Storage:
         return self.flat
 
 
+class _Awaited:
+    """A storage of a file before 1.6, whose values stand behind all that is made of it."""
+
+    def __init__(self, count, dtype):
+        self.flat = torch.zeros(count, dtype=getattr(torch, dtype))
+        self.dtype = dtype
+
+    def tensor(self):
+        return self.flat
+
+    def fill(self, data):
+        with torch.no_grad():
+            self.flat.copy_(tensor_of(data, self.dtype, (-1,)))
+
+
 def _rebuild_tensor(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None):
     flat, size = storage.tensor(), tuple(size)
     count, dense = 1, True
@@ -181,7 +204,8 @@ def _rebuild_tensor(storage, offset, size, stride, requires_grad=False, hooks=No
     if dense:
         tensor = flat[offset : offset + count].reshape(size)
     else:
-        tensor = flat.as_strided(size, tuple(stride), offset).clone()
+        tensor = flat.as_strided(size, tuple(stride), offset)
+        tensor = tensor if isinstance(storage, _Awaited) else tensor.clone()
     return tensor.requires_grad_() if requires_grad else tensor
 
 
@@ -196,7 +220,21 @@ class _TypedName:
         self.dtype = dtype
 
 
+def _rebuild_sparse(layout, data):
+    """A sparse tensor of indices, values, size and, in newer files, whether places occur once."""
+    if layout is not torch.sparse_coo:
+        raise pickle.UnpicklingError(f"torch.load: a sparse tensor of {layout}: there are those of torch.sparse_coo")
+    indices, values, size, *coalesced = data
+    return torch.sparse_coo_tensor(indices, values, size, is_coalesced=coalesced[0] if coalesced else None)
+
+
+def _layout(name):
+    known = {"torch.sparse_coo": torch.sparse_coo, "torch.strided": torch.strided}
+    return known.get(name, name)
+
+
 _REBUILD = {
+    "_rebuild_sparse_tensor": _rebuild_sparse,
     "_rebuild_tensor_v2": _rebuild_tensor,
     "_rebuild_tensor": _rebuild_tensor,
     "_rebuild_parameter": _rebuild_parameter,
@@ -208,6 +246,7 @@ _SAFE = {
     ("builtins", "complex"): complex,
     ("builtins", "bytearray"): bytearray,
     ("__builtin__", "set"): set,
+    ("torch.serialization", "_get_layout"): _layout,
     ("_codecs", "encode"): lambda text, how: text.encode(how),
 }
 _SAFE_TORCH = {"Size", "device", "Tensor"}
@@ -305,6 +344,58 @@ class _Unpickler(pickle.Unpickler):
         return self.storages[key]
 
 
+class _Older(_Unpickler):
+    """Of files before 1.6."""
+
+    def persistent_load(self, found):
+        kind, typed, *rest = found
+        if kind == "module":
+            return typed
+        key, _, count, view = rest
+        if kind != "storage" or view is not None:
+            raise pickle.UnpicklingError(f"torch.load: a reference of kind {kind!r}, to a part of a storage")
+        if key not in self.storages:
+            self.storages[key] = _Awaited(count, typed.dtype)
+        return self.storages[key]
+
+
+_MAGIC, _PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
+
+
+def _load_older(file, weights_only, options):
+    """What a file before 1.6 holds: numbers that say what it is, the object, and its storages one behind another.
+
+    RuntimeError: it is no such file, or of another byte order."""
+    try:
+        first = _Older(file, None, None, True).load()
+    except Exception:  # whatever bytes that are no pickle raise
+        first = None
+    if first != _MAGIC or _Older(file, None, None, True).load() != _PROTOCOL:
+        raise RuntimeError("torch.load: neither a zip archive nor a file of PyTorch before 1.6")
+    if not _Older(file, None, None, True).load().get("little_endian", True):
+        raise RuntimeError("torch.load: the file was written on a machine of another byte order")
+    reader = _Older(file, None, None, weights_only, **options)
+    obj = reader.load()
+    for key in _Older(file, None, None, True).load():
+        storage = reader.storages[key]
+        count, expected = int.from_bytes(file.read(8), "little"), storage.flat.numel()
+        if count != expected:
+            raise RuntimeError(f"torch.load: a storage of {count} elements where {expected} were expected")
+        storage.fill(file.read(count * storage.flat.dtype.itemsize))
+    return obj
+
+
+def _forced(weights_only):
+    """weights_only, as the environment may say: TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 or, where the program does not say,
+    TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1."""
+    yes = ("1", "y", "yes", "true")
+    if os.environ.get("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "") in yes:
+        return True
+    if weights_only is None and os.environ.get("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "") in yes:
+        return False
+    return weights_only is not False
+
+
 def _moved(obj, place):
     """obj with its tensors where ``place(tensor)`` puts them."""
     if isinstance(obj, Parameter):
@@ -333,7 +424,8 @@ def _placing(map_location):
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
-    """What save() or PyTorch's save() wrote, from a path or file. Tensors come back on the CPU, or at map_location.
+    """What save() or PyTorch's save() wrote, before 1.6 too, from a path or file. Tensors come back on the CPU, or at
+    map_location.
 
     pickle.UnpicklingError, unless weights_only=False, for a file that wants more than tensors and plain values."""
     place = _placing(map_location)
@@ -343,21 +435,45 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
             return _moved(obj, place) if place else obj
         with open(f, "rb") as file:
             return load(file, map_location, weights_only=weights_only, **pickle_load_args)
+    weights_only = _forced(weights_only)
     if not zipfile.is_zipfile(f):
-        raise RuntimeError(
-            "torch.load: not a zip archive; files of PyTorch before 1.6 are read by PyTorch, which saves them anew"
-        )
+        f.seek(0)
+        obj = _load_older(f, weights_only, pickle_load_args)
+        return _moved(obj, place) if place else obj
     with zipfile.ZipFile(f) as archive:
         name = next((n for n in archive.namelist() if n.endswith("/data.pkl")), None)
         if name is None:
             raise RuntimeError("torch.load: the archive holds no data.pkl: it is not a file of torch.save")
         folder = name.rsplit("/", 1)[0]
         text = io.BytesIO(archive.read(name))
-        obj = _Unpickler(text, archive, folder, weights_only is not False, **pickle_load_args).load()
+        obj = _Unpickler(text, archive, folder, weights_only, **pickle_load_args).load()
     return _moved(obj, place) if place else obj
 
 
 # ---- settings ----
+
+
+class PyTorchFileReader:
+    """The records of a file that save() wrote, or PyTorch. RuntimeError: there is no such record."""
+
+    def __init__(self, file):
+        self._archive = zipfile.ZipFile(file)
+        names = self._archive.namelist()
+        self._home = names[0].partition("/")[0] + "/" if names else ""
+
+    def get_all_records(self):
+        """Their names."""
+        return [n.removeprefix(self._home) for n in self._archive.namelist()]
+
+    def has_record(self, name):
+        """Is there a record of this name?"""
+        return self._home + name in self._archive.namelist()
+
+    def get_record(self, name):
+        """The bytes of a record."""
+        if not self.has_record(name):
+            raise RuntimeError(f"PytorchStreamReader failed locating file {name}: file not found")
+        return self._archive.read(self._home + name)
 
 
 class LoadEndianness(enum.Enum):

@@ -74,6 +74,8 @@ class SparseTensor:
     requires_grad = property(lambda self: self._kept.requires_grad, doc="Do the values require a gradient?")
     is_cuda = property(lambda self: self._kept.is_cuda, doc="Does it lie on a GPU?")
 
+    _version = property(lambda self: self._kept._version, doc="How often the values have been written to.")
+
     @property
     def grad(self):
         """The values' gradient at the same places; None: there is none."""
@@ -308,6 +310,16 @@ class SparseTensor:
         """torch.sparse.sum."""
         return sum(self, dim)
 
+    neg, div, sub = __neg__, __truediv__, __sub__
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """torch.f(sparse, …) is sparse.f(…). NotImplementedError: there is no such method."""
+        name = func.__name__
+        if name not in vars(cls) or not args or not isinstance(args[0], cls):
+            raise _refused(f"torch.{name}")
+        return getattr(args[0], name)(*args[1:], **(kwargs or {}))
+
     def __getattr__(self, name):
         if hasattr(Tensor, name):
             raise _refused(f"Tensor.{name}")
@@ -442,6 +454,27 @@ def sum(input, dim=None, dtype=None):
 def spmm(input, mat2):
     """mm, or the product of two dense matrices."""
     return input @ mat2 if isinstance(input, Tensor) and isinstance(mat2, Tensor) else mm(input, mat2)
+
+
+def _old(name, dtype):
+    def make(indices=None, values=None, size=None, *, device=None):
+        if values is None:
+            shape = tuple(indices or ()) if size is None else tuple(size)
+            indices, values = zeros(len(shape), 0, dtype=_dtypes.DTYPES["int64"]), zeros(0)
+            size = shape
+        return sparse_coo_tensor(indices, values, size, dtype=_dtypes.DTYPES[dtype], device=device)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"sparse_coo_tensor(indices, values, size) of {dtype}, by its older name; also of a size alone."
+    return make
+
+
+_OLD = {
+    "FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16", "BFloat16Tensor": "bfloat16",
+    "LongTensor": "int64", "IntTensor": "int32", "ShortTensor": "int16", "CharTensor": "int8", "ByteTensor": "uint8",
+}  # fmt: skip
+for _name, _dtype in _OLD.items():
+    globals()[_name] = _old(_name, _dtype)
 
 
 __getattr__, __dir__ = _modules.refusing("torch.sparse")

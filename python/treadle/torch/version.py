@@ -1,4 +1,4 @@
-"""torch.version: what PyTorch programs ask for."""
+"""torch.version and torch.__config__: what PyTorch programs ask for."""
 
 from .. import _core
 from .._public import dir_of as _dir_of
@@ -7,5 +7,18 @@ __version__ = "2.9.0+treadle"
 cuda = next((f"{d.driver // 1000}.{d.driver % 1000 // 10}" for d in _core.devices() if d.kind == "cuda"), None)
 hip = git_version = None
 debug = False
+
+
+def show():
+    """torch.__config__.show: a text of version and what computes."""
+    return f"treadle.torch {__version__}\n  - CUDA: {cuda or 'none'}\n  - no MKL, no oneDNN\n"
+
+
+def parallel_info():
+    """torch.__config__.parallel_info: a text of the number of threads."""
+    from .. import torch
+
+    return f"threads: {torch.get_num_threads()}\n"
+
 
 __dir__ = _dir_of(__name__)

@@ -1,10 +1,12 @@
 """The hook on imports: in the program's own files numpy means treadle, in libraries it stays NumPy.
 
 A file is the program's own unless it lies in Python's library, in a folder of installed packages, or in treadle.
+torch means treadle's tensors in libraries too: theirs are the program's own, there is no second kind beside them.
 """
 
 import builtins
 import importlib
+import importlib.machinery
 import os
 import site
 import sys
@@ -35,6 +37,7 @@ _ALIASES = {  # what is asked for: the module of treadle's that answers
     "concurrent.futures.thread": "concurrent.futures.thread",
 }
 KEPT = frozenset(os.environ.get("TREADLE_KEEP", "").replace(",", " ").split())  # modules that stay what they are
+_EVERYWHERE = {"torch"} - KEPT  # in libraries too
 TOPS = tuple({"numpy", "cupy", "cupyx", "numba", "pycuda", "torch", "concurrent"} - KEPT)
 _VERSIONS = {"cupy": "13.6.0", "cupyx": "13.6.0", "numba": "0.62.1", "pycuda": "2025.1"}
 
@@ -134,7 +137,47 @@ def _alias(name):
                 raise
             raise ModuleNotFoundError(f"No module named '{name}'", name=name) from None
         made = _aliases[name] = _Alias(name, module)
+        if name.partition(".")[0] in _EVERYWHERE:
+            made.__dict__["__spec__"] = importlib.machinery.ModuleSpec(name, _Everywhere, is_package=True)
+            sys.modules.setdefault(name, made)
     return made
+
+
+class _Everywhere:
+    """Finds torch and its modules for libraries, which import them by no hook."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] not in _EVERYWHERE:
+            return None
+        try:
+            return _alias(name).__spec__
+        except ModuleNotFoundError:
+            return None
+
+    @staticmethod
+    def find_distributions(context):
+        """What importlib.metadata tells libraries that ask for PyTorch's version."""
+        from importlib.metadata import Distribution  # here: it takes long to import, and few ask
+
+        class Told(Distribution):
+            def read_text(self, filename):
+                version = _alias(context.name).__version__
+                text = f"Metadata-Version: 2.1\nName: {context.name}\nVersion: {version}\n"
+                return text if filename == "METADATA" else None
+
+            def locate_file(self, path):
+                return path
+
+        return [Told()] if context.name in _EVERYWHERE else []
+
+    @staticmethod
+    def create_module(spec):
+        return _alias(spec.name)
+
+    @staticmethod
+    def exec_module(module):
+        """The module is there already."""
 
 
 def resolve(name):
@@ -183,3 +226,4 @@ def hook():
     builtins.__import__ = _hooked
     importlib.import_module = import_module
     importlib.reload = reload
+    sys.meta_path.insert(0, _Everywhere)

@@ -93,7 +93,11 @@ classify(PyObject *o, Py_ssize_t *i)
         return *i == -1 && PyErr_Occurred() ? BAD : INT;
     }
     PyErr_Clear();
-    if ((PyObject_CheckBuffer(o) && !PyBytes_Check(o)) || py_stranger(o) > 0)
+    if (PyUnicode_Check(o) || PyBytes_Check(o)) {
+        bad_index();
+        return BAD;
+    }
+    if (PyObject_CheckBuffer(o) || PySequence_Check(o) || py_stranger(o) > 0)
         return ARRAY;
     if (!PyErr_Occurred())
         bad_index();

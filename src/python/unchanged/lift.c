@@ -318,6 +318,18 @@ px_present(PyObject *o)
     return true;
 }
 
+bool
+px_export(PyObject *a)
+{
+    px_block *b = px_block_of(px_np(a)->data);
+
+    if (b && !py_ok(px_block_open(b)))
+        return false;
+    if (b)
+        b->exported = true;
+    return true;
+}
+
 /* ---- treadle's as NumPy's ---- */
 
 /* The element as NumPy's scalar. */

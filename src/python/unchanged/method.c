@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum how { FAR, TIES, LIBRARY, WRITES, READS };
+enum how { FAR, TIES, LIBRARY, WRITES, READS, LENDS };
 enum { ARGS = 16, DICT = 33 }; /* DICT: the word of a type that holds its dict */
 
 typedef enum px_method {
@@ -97,7 +97,7 @@ is_near(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_t
 {
     td_dev *d;
 
-    if (!row->far || row->how == READS)
+    if (!row->far || row->how == READS || row->how == LENDS)
         return true;
     if (row->how != TIES && row->how != LIBRARY)
         return false;
@@ -148,7 +148,7 @@ method(px_method m, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyO
             Py_CLEAR(r);
         return r;
     }
-    if (px_is_np(self) && !px_present(self))
+    if (px_is_np(self) && !(row->how == LENDS ? px_export(self) : px_present(self)))
         return NULL;
     since = px_clock();
     r = call_near(row, self, args, nargs, kwnames);

@@ -111,6 +111,7 @@ PyObject *px_target(PyObject *o);      /* NumPy's array as treadle's, for writin
 void      px_written(PyObject *o, PyObject *target); /* what px_target gave (or NULL) has been written; takes it over */
 PyObject *px_shown(PyObject *r);       /* takes over a result: treadle's array becomes NumPy's; others as they are, lists and tuples too */
 bool      px_present(PyObject *o);     /* fetches what NumPy is about to read, in lists and tuples too; false: raised */
+bool      px_export(PyObject *a);      /* opens the memory of NumPy's array for good: others use it by its address; false: raised */
 int64_t   px_reach(PyObject *const *o, int n); /* size of the broadcast of arrays and numbers; -1: not ours */
 bool      px_grows(PyObject *const *o, int n); /* small operands whose result is big */
 bool      px_declined(void);           /* has treadle raised what NumPy should decide about?  Then it is cleared */

@@ -7,6 +7,11 @@ from ..compiler import disable as disable
 from ..compiler import is_compiling as is_compiling
 from ..compiler import reset as reset
 
+
+class OptimizedModule:
+    """What PyTorch's compile makes of a module. Here it gives the module itself, so nothing is one."""
+
+
 config = types.SimpleNamespace()
 
 __getattr__, __dir__ = _modules.refusing("torch._dynamo")

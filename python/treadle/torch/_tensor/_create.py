@@ -151,7 +151,10 @@ def from_numpy(ndarray):
 @function(out=False)
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """A tensor on a buffer's memory."""
-    t = from_numpy(numpy.frombuffer(buffer, _dtypes.asked(dtype)._numpy, count, offset))
+    dtype = _dtypes.asked(dtype)
+    half = dtype._name == "bfloat16"  # which NumPy does not lend
+    t = from_numpy(numpy.frombuffer(buffer, "int16" if half else dtype._numpy, count, offset))
+    t = wrap(array(t).view(dtype._numpy)) if half else t
     return t.requires_grad_() if requires_grad else t
 
 

@@ -67,8 +67,9 @@ _view = Tensor.view
 
 
 @method()
-def view(x, *shape):
+def view(x, *shape, size=None, dtype=None):
     """The same memory in another shape, or as another dtype. RuntimeError: that cannot be without a copy."""
+    shape = shape or tuple(given for given in (size, dtype) if given is not None)
     if len(shape) == 1 and isinstance(shape[0], _dtypes.dtype):
         return x if shape[0] is x.dtype else wrap(array(x).view(shape[0]._numpy))
     return _view(x, *shape)

@@ -36,6 +36,7 @@ class ReduceOp:
     """How values are combined."""
 
     SUM, AVG, PRODUCT, MIN, MAX = "sum", "mean", "prod", "min", "max"
+    RedOpType = str  # the type of those
 
 
 reduce_op = ReduceOp

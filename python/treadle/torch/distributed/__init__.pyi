@@ -41,6 +41,7 @@ class ReduceOp:
     PRODUCT: Any
     MIN: Any
     MAX: Any
+    RedOpType: type[Any]
 class Store:
     def __init__(self) -> None: ...
     @property

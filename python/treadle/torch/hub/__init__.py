@@ -3,22 +3,60 @@
 import contextlib
 import importlib.util
 import os
+import re
 import sys
+from urllib.parse import urlparse as urlparse
 
 from ..._public import dir_of as _dir_of
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # libraries take a file's check sum from its name
 _HOW = "download it yourself, with a browser, git or curl"
 _dir = [None]
 
 
-def get_dir():
-    """The folder of what is kept: set_dir's, else $TORCH_HOME/hub, else ~/.cache/torch/hub."""
+class tqdm:
+    """A loop that counts: libraries take it from here where the package of that name is missing. Nothing is shown."""
+
+    def __init__(self, iterable=(), total=None, **shown):
+        self.iterable, self.total, self.n, self.disable = iterable, total, 0, shown.get("disable", False)
+
+    def __iter__(self):
+        for item in self.iterable:
+            self.n += 1
+            yield item
+
+    def update(self, n=1):
+        """n more are done."""
+        self.n += n
+
+    def set_description(self, desc=None, refresh=True):
+        """Nothing is shown."""
+
+    set_postfix = set_description
+
+    def close(self):
+        """Nothing is open."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        """Nothing is open."""
+
+
+def _get_torch_home():  # torchvision asks for it
+    """$TORCH_HOME, else ~/.cache/torch."""
     home = os.environ.get("TORCH_HOME") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache"), "torch"
     )
-    return _dir[0] or os.path.join(os.path.expanduser(home), "hub")
+    return os.path.expanduser(home)
+
+
+def get_dir():
+    """The folder of what is kept: set_dir's, else $TORCH_HOME/hub, else ~/.cache/torch/hub."""
+    return _dir[0] or os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d):

@@ -109,6 +109,9 @@ def script_if_tracing(fn):
     return fn
 
 
+_script_if_tracing = script_if_tracing
+
+
 def save(m, f, _extra_files=None):
     """Writes a module or function to a path or file: its values and where its class or function is defined.
 
@@ -169,7 +172,7 @@ def interface(obj):
     return obj
 
 
-script_method = _same
+script_method = _overload = _overload_method = _same  # libraries say the last two of functions' second signatures
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):

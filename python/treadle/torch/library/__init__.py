@@ -34,6 +34,12 @@ class _Namespace(types.SimpleNamespace):
 class _Ops:
     """torch.ops: namespaces of what torch.library defines."""
 
+    loaded_libraries = frozenset()
+
+    def load_library(self, path):
+        """OSError: C++ code knows PyTorch's own tensors alone. Libraries that can do without theirs go on."""
+        raise OSError(f"torch.ops.load_library: {path} holds C++ code for PyTorch's own tensors, which are not there")
+
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)

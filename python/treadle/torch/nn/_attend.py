@@ -15,6 +15,17 @@ def _grown(mask, count):
     return mask if mask is None or not count else torch.nn.functional.pad(mask, (0, count))
 
 
+def masked_scores(scores, mask):
+    """(scores under a mask, where rows see a key at all): bools are True where attention may go, others are added.
+
+    A row that sees none keeps its scores, so that its weights and gradients are numbers; its result is to be 0."""
+    if mask.dtype == torch.bool:
+        seen = mask.any(-1, keepdim=True)
+        return torch.where(mask | ~seen, scores, -math.inf), seen
+    seen = (mask != -math.inf).any(-1, keepdim=True)
+    return scores + torch.where(seen, mask, 0), seen
+
+
 def multi_head_attention_forward(
     query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
     dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True, attn_mask=None,
@@ -55,14 +66,10 @@ def multi_head_attention_forward(
     if add_zero_attn:
         k, v = (F.pad(x, (0, 0, 0, 1)) for x in (k, v))
     scores = q @ k.transpose(-2, -1) * (1 / math.sqrt(q.size(-1)))
-    attn_mask, key_padding_mask = _grown(attn_mask, more), _grown(key_padding_mask, more)
-    if attn_mask is not None:
-        shape = attn_mask.shape if attn_mask.dim() == 2 else (batch, num_heads, *attn_mask.shape[1:])
-        scores = _masked(scores, attn_mask.reshape(tuple(shape)))
-    if key_padding_mask is not None:
-        scores = _masked(scores, key_padding_mask.reshape(-1, 1, 1, k.size(2)))
+    scores, seen = padded_scores(scores, _grown(attn_mask, more), _grown(key_padding_mask, more), need_weights)
     found = torch.softmax(scores, -1)
     mixed = (F.dropout(found, dropout_p) if dropout_p and training else found) @ v
+    mixed = mixed if seen is None else torch.where(seen, mixed, 0)
     out = F.linear(mixed.permute(2, 0, 1, 3).reshape(length, batch, width), out_proj_weight, out_proj_bias)
     out = out if batched else out.squeeze(1)
     if not need_weights:
@@ -71,5 +78,27 @@ def multi_head_attention_forward(
     return out, found if batched else found.squeeze(0)
 
 
-def _masked(scores, mask):
-    return torch.where(mask, -math.inf, scores) if mask.dtype == torch.bool else scores + mask
+def padded_scores(scores, attn_mask, key_padding_mask, need_weights):
+    """masked_scores of scores (batch, heads, queries, keys) by MultiheadAttention's masks, True where attention may not
+    go. Where the weights are wanted a row that sees no key is NaN, and the second result None."""
+    mask = _joined(attn_mask, key_padding_mask, scores.shape[:2], scores.dtype)
+    if mask is None:
+        return scores, None
+    return (scores + mask, None) if need_weights else masked_scores(scores, mask)
+
+
+def _joined(attn_mask, key_padding_mask, heads, dtype):
+    """What both masks add to scores (batch, heads, queries, keys); None: there are none."""
+    if attn_mask is not None:
+        shape = attn_mask.shape if attn_mask.dim() == 2 else (*heads, *attn_mask.shape[1:])
+        attn_mask = _added(attn_mask, dtype).reshape(tuple(shape))
+    if key_padding_mask is None:
+        return attn_mask
+    padding = _added(key_padding_mask, dtype).reshape(-1, 1, 1, key_padding_mask.size(-1))
+    return padding if attn_mask is None else attn_mask + padding
+
+
+def _added(mask, dtype):
+    if mask.dtype != torch.bool:
+        return mask
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(mask, -math.inf)

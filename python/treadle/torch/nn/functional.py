@@ -40,7 +40,7 @@ from ._activations import (
     tanhshrink,
     threshold,
 )
-from ._attend import multi_head_attention_forward
+from ._attend import masked_scores, multi_head_attention_forward
 from ._bags import embedding, embedding_bag
 from ._convolve import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from ._ctc import ctc_loss
@@ -289,14 +289,13 @@ def scaled_dot_product_attention(
     scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.size(-1)) if scale is None else scale)
     if is_causal:
         rows = torch.arange(query.size(-2), device=query.device).unsqueeze(1)
-        attn_mask = rows >= torch.arange(key.size(-2), device=query.device)
+        scores = torch.where(rows >= torch.arange(key.size(-2), device=query.device), scores, -math.inf)
+    seen = None
     if attn_mask is not None:
-        if attn_mask.dtype == torch.bool:
-            scores = torch.where(attn_mask, scores, -math.inf)
-        else:
-            scores = scores + attn_mask
+        scores, seen = masked_scores(scores, attn_mask)
     weights = torch.softmax(scores, -1)
-    return (dropout(weights, dropout_p) if dropout_p else weights) @ value
+    result = (dropout(weights, dropout_p) if dropout_p else weights) @ value
+    return result if seen is None else torch.where(seen, result, 0)
 
 
 def pdist(input, p=2):

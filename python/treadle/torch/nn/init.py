@@ -178,4 +178,9 @@ kaiming_normal, kaiming_uniform, xavier_normal, xavier_uniform = map(
     _older, (kaiming_normal_, kaiming_uniform_, xavier_normal_, xavier_uniform_)
 )
 
+# By the names that libraries call them by.
+_calculate_correct_fan = _fan
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
+
+
 __dir__ = _dir_of(__name__)

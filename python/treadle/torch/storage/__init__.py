@@ -96,6 +96,19 @@ class UntypedStorage(_Storage):
     def __init__(self, size=0, *, device=None):
         super().__init__(torch.zeros(size, dtype=torch.uint8, device=device))
 
+    @classmethod
+    def from_file(cls, filename, shared=False, nbytes=0):
+        """The first nbytes of a file. shared: writes reach it."""
+        made = cls.__new__(cls)
+        _Storage.__init__(made, torch.from_file(filename, shared, nbytes, dtype=torch.uint8))
+        return made
+
+    def untyped(self):
+        """The storage itself."""
+        return self
+
+    _untyped = untyped
+
     def _elements(self):
         return self._base.view(torch.uint8)
 

@@ -2,6 +2,7 @@
 
 from .. import _modules
 from ..hub import load_state_dict_from_url as load_url
+from ..hub import tqdm as tqdm
 
 __all__ = ["load_url"]
 

@@ -1,6 +1,7 @@
 """The modules of ``torch.nn``."""
 
 from ... import _modules as _absent
+from . import activation
 from .activation import *  # noqa: F403
 from .activation import __all__ as _activations
 from .adaptive import AdaptiveLogSoftmaxWithLoss
@@ -37,6 +38,8 @@ from .sparse import Embedding, EmbeddingBag
 from .sync import SyncBatchNorm
 from .variants import *  # noqa: F403
 from .variants import __all__ as _variants
+
+activation.MultiheadAttention = MultiheadAttention  # PyTorch's stands there
 
 __all__ = [
     *_activations,

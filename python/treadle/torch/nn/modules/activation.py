@@ -186,6 +186,9 @@ for _name, _function in _DROPOUTS.items():
     )
 
 
+_DropoutNd = _Dropout
+
+
 class Softmax2d(Module):
     """Softmax over the channels of (N, C, H, W) or (C, H, W)."""
 

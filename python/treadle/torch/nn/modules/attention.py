@@ -7,6 +7,7 @@ from .... import torch
 from ...._public import dir_of as _dir_of
 from .. import functional as F
 from .. import init
+from .._attend import padded_scores
 from ..parameter import Parameter
 from .activation import Dropout
 from .container import ModuleList
@@ -84,18 +85,6 @@ class MultiheadAttention(Module):
             weights = self.in_proj_weight.chunk(3)
         return tuple(F.linear(*xwb) for xwb in zip((query, key, value), weights, bias))
 
-    def _mask(self, scores, key_padding_mask, attn_mask):
-        """scores (batch, heads, target, source) with -inf, or what is added, where attention may not go."""
-        batch, heads = scores.shape[:2]
-        for mask, shape in ((attn_mask, None), (key_padding_mask, (-1, 1, 1, scores.size(-1)))):
-            if mask is None:
-                continue
-            if shape is None:
-                shape = tuple(mask.shape) if mask.dim() == 2 else (batch, heads, *mask.shape[1:])
-            mask = mask.reshape(shape)
-            scores = torch.where(mask, -math.inf, scores) if mask.dtype == torch.bool else scores + mask
-        return scores
-
     def forward(
         self,
         query,
@@ -117,14 +106,17 @@ class MultiheadAttention(Module):
             query, key, value = (x.transpose(0, 1) for x in (query, key, value))
         if self_attention:
             key = value = query
-        heads, masks = [], (key_padding_mask, attn_mask)
+        heads, masks = [], (attn_mask, key_padding_mask)
         projected, masks = self._with_more(*self._projected(query, key, value), masks)
         for x in projected:  # (batch, heads, length, features of a head)
             heads.append(x.reshape(x.size(0), x.size(1), self.num_heads, self.head_dim).permute(1, 2, 0, 3))
         q, k, v = heads
-        scores = self._mask(q @ k.transpose(-2, -1) * (1 / math.sqrt(self.head_dim)), *masks)
+        attn_mask, key_padding_mask = masks
+        scores = q @ k.transpose(-2, -1) * (1 / math.sqrt(self.head_dim))
+        scores, seen = padded_scores(scores, attn_mask, key_padding_mask, need_weights)
         weights = torch.softmax(scores, -1)
         mixed = (F.dropout(weights, self.dropout) if self.dropout and self.training else weights) @ v
+        mixed = mixed if seen is None else torch.where(seen, mixed, 0)
         out = self.out_proj(mixed.permute(2, 0, 1, 3).reshape(query.size(0), query.size(1), self.embed_dim))
         if not batched:
             out = out.squeeze(1)

@@ -54,3 +54,4 @@ class TransformerEncoderLayer(_Module):
     activation: Any
     linear1: Any
     dropout: Any
+def padded_scores(scores: Any, attn_mask: Any, key_padding_mask: Any, need_weights: Any) -> Any: ...

@@ -2,6 +2,7 @@
 
 import operator
 from collections import OrderedDict
+from collections.abc import Iterable
 
 from .... import torch
 from ... import _modules
@@ -10,7 +11,8 @@ from .module import Module, _indented
 
 
 class _List:
-    """What lists of modules and lists of parameters share; _held() is their dict of names and values."""
+    """What lists of modules and lists of parameters share: _held() is their dict of names and values, _put(name, value)
+    adds one."""
 
     def _key(self, index):
         index = operator.index(index)
@@ -43,14 +45,24 @@ class _List:
     def _refill(self, values):
         for key in list(self._held()):
             delattr(self, key)
+        self._emptied()
         for i, value in enumerate(values):
-            setattr(self, str(i), value)
+            self._put(str(i), value)
+
+    def _put(self, name, value):
+        self.add_module(name, value)
+
+    def _emptied(self):
+        """All that _held() had is deleted."""
 
     def append(self, value):
-        setattr(self, str(len(self)), value)
+        self._put(str(len(self)), value)
         return self
 
     def extend(self, values):
+        if isinstance(values, torch.Tensor) or not isinstance(values, Iterable):
+            name = type(self).__name__
+            raise TypeError(f"{name}.extend should be called with an iterable, but got {type(values).__name__}")
         for value in list(values):
             self.append(value)
         return self
@@ -118,7 +130,8 @@ class ModuleList(_List, Module):
 
     def __init__(self, modules=None):
         super().__init__()
-        self.extend(modules or ())
+        if modules is not None:  # classes have an extend() of their own
+            self.extend(modules)
 
     def _held(self):
         return self._modules
@@ -140,14 +153,24 @@ class ModuleList(_List, Module):
 
 
 class ParameterList(_List, Module):
-    """A list whose tensors become parameters."""
+    """A list whose tensors become parameters. Modules, other parameter lists among them, and any object may stand in it
+    too."""
 
     def __init__(self, values=None):
         super().__init__()
-        self.extend(values or ())
+        self._size = 0
+        if values is not None:
+            self.extend(values)
 
     def _held(self):
-        return self._parameters
+        return {str(i): getattr(self, str(i)) for i in range(self._size)}
+
+    def _put(self, name, value):
+        setattr(self, name, value)
+        self._size += 1
+
+    def _emptied(self):
+        self._size = 0
 
     def __setattr__(self, name, value):
         if name.isdigit() and isinstance(value, torch.Tensor) and not isinstance(value, Parameter):
@@ -155,9 +178,7 @@ class ParameterList(_List, Module):
         super().__setattr__(name, value)
 
     def extra_repr(self):
-        return "\n".join(
-            f"  ({k}): Parameter containing: [{p.dtype} of size {_extents(p)}]" for k, p in self._parameters.items()
-        )
+        return "\n".join(f"  ({k}): {_told(p, lambda p: p.dtype)}" for k, p in self._held().items())
 
 
 class _Dict:
@@ -209,7 +230,8 @@ class ModuleDict(_Dict, Module):
 
     def __init__(self, modules=None):
         super().__init__()
-        self.update(modules or {})
+        if modules is not None:  # classes have an update() of their own
+            self.update(modules)
 
     def _held(self):
         return self._modules
@@ -219,27 +241,96 @@ class ModuleDict(_Dict, Module):
 
 
 class ParameterDict(_Dict, Module):
-    """A dict whose tensors become parameters."""
+    """A dict, by text, whose tensors become parameters; any object may stand in it too."""
 
     def __init__(self, parameters=None):
         super().__init__()
-        self.update(parameters or {})
+        self._keys = {}
+        if parameters is not None:
+            self.update(parameters)
 
     def _held(self):
-        return self._parameters
+        return {key: getattr(self, key) for key in self._keys}
 
     def _put(self, key, value):
-        self.register_parameter(str(key), value if isinstance(value, Parameter) else Parameter(value))
+        if not isinstance(key, str):
+            raise TypeError(
+                "Index given to ParameterDict cannot be used as a key as it is not a string "
+                f"(type is '{type(key).__name__}'). Open an issue on github if you need non-string keys."
+            )
+        self._keys[key] = None
+        setattr(self, key, Parameter(value) if isinstance(value, torch.Tensor) else value)
+
+    def __setattr__(self, name, value):
+        if name in self.__dict__.get("_keys", ()) and isinstance(value, torch.Tensor):
+            value = value if isinstance(value, Parameter) else Parameter(value)
+        super().__setattr__(name, value)
+
+    def __getitem__(self, key):
+        return getattr(self, key)
+
+    def __delitem__(self, key):
+        del self._keys[key]
+        delattr(self, key)
+
+    def __reversed__(self):
+        return reversed(list(self._keys))
+
+    def __or__(self, other):
+        made = self.copy()
+        made.update(other)
+        return made
+
+    def __ror__(self, other):
+        made = ParameterDict(other)
+        made.update(self)
+        return made
+
+    def __ior__(self, other):
+        self.update(other)
+        return self
+
+    def clear(self):
+        for key in list(self._keys):
+            del self[key]
+
+    def pop(self, key):
+        value = self[key]
+        del self[key]
+        return value
+
+    def popitem(self):
+        key = next(reversed(self._keys))
+        return key, self.pop(key)
+
+    def setdefault(self, key, default=None):
+        if key not in self._keys:
+            self[key] = default
+        return self[key]
+
+    def fromkeys(self, keys, default=None):
+        return ParameterDict((key, default) for key in keys)
+
+    def copy(self):
+        return ParameterDict(OrderedDict(self.items()))
+
+    def update(self, values):
+        """Adds the pairs of a mapping, sorted by key unless it is ordered by name, or of an iterable of pairs."""
+        pairs = values.items() if hasattr(values, "items") else values
+        plain = hasattr(values, "items") and not isinstance(values, (OrderedDict, ParameterDict))
+        for key, value in sorted(pairs, key=lambda pair: pair[0]) if plain else pairs:
+            self[key] = value
 
     def extra_repr(self):
-        return "\n".join(
-            f"  ({k}): Parameter containing: [{torch.typename(p.data)} of size {_extents(p)}]"
-            for k, p in self._parameters.items()
-        )
+        return "\n".join(f"  ({k}): {_told(p, torch.typename)}" for k, p in self._held().items())
 
 
-def _extents(parameter):
-    return "x".join(map(str, parameter.shape))
+def _told(value, kind):
+    """A line about an entry; kind: what is said of a tensor."""
+    if not isinstance(value, torch.Tensor):
+        return f"Object of type: {type(value).__name__}"
+    what = "Parameter" if isinstance(value, Parameter) else "Tensor"
+    return f"{what} containing: [{kind(value.data)} of size {'x'.join(map(str, value.shape))}]"
 
 
 __getattr__, __dir__ = _modules.refusing("torch.nn.modules.container")

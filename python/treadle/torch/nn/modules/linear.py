@@ -52,6 +52,10 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """Linear: PyTorch's name of MultiheadAttention's output layer."""
+
+
 class Bilinear(Module):
     """input1 @ weight[o] @ input2 + bias[o]."""
 

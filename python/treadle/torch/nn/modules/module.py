@@ -148,6 +148,8 @@ class Module:
         if hasattr(self, name) and name not in self.__dict__[kind]:
             raise KeyError(f"attribute '{name}' already exists")
         if value is not None and not isinstance(value, types):
+            if word == "module":
+                raise TypeError(f"{torch.typename(value)} is not a Module subclass")
             raise TypeError(
                 f"cannot assign '{torch.typename(value)}' object to {word} '{name}' "
                 f"({torch.typename(types)} or None required)"

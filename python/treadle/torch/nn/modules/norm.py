@@ -247,4 +247,6 @@ class LocalResponseNorm(Module):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
+_NormBase = _BatchNorm  # libraries ask for either
+
 __dir__ = _dir_of(__name__)

@@ -1,5 +1,6 @@
-"""What modules' state dictionaries need besides."""
+"""What modules' state dictionaries need besides, and one number that stands for several dimensions'."""
 
+import collections.abc
 
 from ...._public import dir_of as _dir_of
 
@@ -12,6 +13,19 @@ def consume_prefix_in_state_dict_if_present(state_dict, prefix):
     for name in list(metadata or ()):
         if name == prefix.rstrip(".") or name.startswith(prefix):
             metadata[name[len(prefix) :]] = metadata.pop(name)
+
+
+def _ntuple(n, name="parse"):
+    """The function that makes a tuple of what it gets: of an iterable its items, of anything else n times that."""
+
+    def parse(x):
+        return tuple(x) if isinstance(x, collections.abc.Iterable) else (x,) * n
+
+    parse.__name__ = name
+    return parse
+
+
+_single, _pair, _triple, _quadruple = map(_ntuple, (1, 2, 3, 4), ("_single", "_pair", "_triple", "_quadruple"))
 
 
 __dir__ = _dir_of(__name__)

@@ -1,6 +1,6 @@
 """``torch.nn.parallel``: one model on several devices of a process, or in several processes."""
 
-from ...._public import dir_of as _dir_of
+from ... import _modules
 from ._data import DataParallel, data_parallel, gather, parallel_apply, replicate, scatter
 from ._distributed import DistributedDataParallel
 
@@ -14,4 +14,4 @@ __all__ = [
     "scatter",
 ]
 
-__dir__ = _dir_of(__name__)
+__getattr__, __dir__ = _modules.refusing("torch.nn.parallel")

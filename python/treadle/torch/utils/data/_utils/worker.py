@@ -97,6 +97,7 @@ def work(id, count, seed, dataset, fetch, init, tasks, answers, parent):
             task = tasks.get(timeout=_POLL)
         except queue.Empty:
             if os.getppid() != parent:
+                answers.cancel_join_thread()  # nobody reads what is left
                 return
             continue
         if task is None:

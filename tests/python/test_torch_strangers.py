@@ -1,0 +1,309 @@
+"""What programs and libraries that know nothing of treadle do with PyTorch's names, on values that PyTorch gave."""
+
+import collections
+import copy
+import math
+
+import numpy as np
+import pytest
+from test_unchanged import program, run
+
+import treadle.torch as torch
+from treadle.torch import nn
+from treadle.torch.nn import functional as F
+
+LIBRARY = """
+import importlib.metadata, importlib.util, sys
+import torch
+import torch.nn.functional as F
+from torch.utils.data import DataLoader
+import torch.fx
+from torch.jit.annotations import List
+from torch.nn.modules.utils import _pair
+from torch.onnx.symbolic_helper import parse_args
+
+class Tracer(torch.fx.Tracer):
+    pass
+
+@torch.fx.wrap
+def doubled(x):
+    return x * 2
+
+@parse_args("v", "i")
+def exported(graph, x, n):
+    return x
+
+try:
+    torch.ops.load_library("/nowhere/_C.so")
+    compiled = True
+except OSError:
+    compiled = False
+KEYS = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU) | torch._C.DispatchKeySet("x")
+KNOWN = sys.modules["torch"], importlib.util.find_spec("torch").name, importlib.metadata.version("torch")
+def isa(x):
+    return isinstance(x, torch.Tensor)
+"""
+
+
+def _installed(tmp_path):
+    """A folder with an installed library that imports torch."""
+    (tmp_path / "site" / "asker-1.0.dist-info").mkdir(parents=True)
+    (tmp_path / "site" / "asker-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: asker\nVersion: 1.0\n")
+    (tmp_path / "site" / "asker.py").write_text(LIBRARY)
+    return f"import sys\nsys.path.insert(0, {str(tmp_path / 'site')!r})\nimport asker\n"
+
+
+def test_libraries_get_the_programs_torch(tmp_path):
+    text = _installed(tmp_path) + (
+        "import torch, torch.nn.functional as F\n"
+        "print(asker.torch is torch, asker.F is F, asker.KNOWN[0] is torch, asker.KNOWN[1], asker.KNOWN[2] == torch.__version__)\n"
+        "print(asker.isa(torch.ones(2)), asker.doubled(3), asker.exported(1, 2, 3), asker._pair(4), asker.compiled)\n"
+        "try:\n    asker.Tracer()\nexcept NotImplementedError as error:\n    print('torch.fx.Tracer' in str(error))\n"
+    )
+    status, out, err = run(program(tmp_path, "prog.py", text))
+    assert status == 0, err
+    assert out.split() == "True True True torch True True 6 2 (4, 4) False True".split()
+
+
+def test_a_kept_torch_is_pythons(tmp_path):
+    status, out, err = run("--keep", "torch", program(tmp_path, "prog.py", _installed(tmp_path)))
+    assert status == 1 and "No module named 'torch'" in err
+
+
+def test_parameter_lists_hold_anything():
+    inner = nn.ParameterList([nn.Parameter(torch.ones(2)), torch.zeros(1)])
+    held = nn.ParameterList([inner, torch.ones(3), 5, nn.Linear(1, 1)])
+    assert [type(v).__name__ for v in held] == ["ParameterList", "Parameter", "int", "Linear"]
+    assert sorted(n for n, _ in held.named_parameters()) == ["0.0", "0.1", "1", "3.bias", "3.weight"]
+    rows = nn.ParameterList([nn.ParameterList([torch.ones(1), torch.ones(1)]) for _ in range(2)])
+    assert [(len(a), b.shape) for a, b in rows[:0]] == [] and [tuple(b.shape) for a, b in rows] == [(1,), (1,)]
+    assert len(copy.deepcopy(held)) == 4 and list(held.state_dict()) == ["1", "0.0", "0.1", "3.weight", "3.bias"]
+    held[2] = torch.ones(2)
+    assert isinstance(held[2], nn.Parameter) and held.append(None)[-1] is None
+    assert "(3): Object of type: Linear" in repr(held) and "(1): Parameter containing: [torch.float32 of size 3]" in repr(held)
+    for wrong in (3, torch.ones(1)):
+        with pytest.raises(TypeError, match="ParameterList.extend should be called with an iterable"):
+            held.extend(wrong)
+
+
+def test_parameter_dicts_hold_anything():
+    held = nn.ParameterDict({"b": torch.ones(1), "a": nn.Parameter(torch.ones(2)), "z": 3, "c": None})
+    assert list(held) == ["a", "b", "c", "z"]  # a plain dict's keys are sorted
+    assert list(nn.ParameterDict(collections.OrderedDict(b=1, a=2))) == ["b", "a"]
+    assert sorted(n for n, _ in held.named_parameters()) == ["a", "b"] and held["z"] == 3
+    assert held.pop("z") == 3 and held.popitem() == ("c", None) and list(held | {"y": 1}) == ["a", "b", "y"]
+    assert isinstance(held.setdefault("k", torch.ones(1)), torch.Tensor) and isinstance(held["k"], nn.Parameter)
+    assert list(reversed(held)) == ["k", "b", "a"] and held.get("none", 7) == 7
+    del held["a"]
+    held.clear()
+    assert len(held) == 0 and not list(held.parameters())
+    with pytest.raises(TypeError, match="cannot be used as a key as it is not a string"):
+        nn.ParameterDict({1: torch.ones(1)})
+
+
+def test_lists_of_modules_keep_none():
+    layers = nn.ModuleList([nn.ModuleList([nn.ReLU(), None]), nn.ModuleList([nn.ReLU(), nn.Linear(1, 1)])])
+    assert [second is None for _, second in layers] == [True, False]
+    layers.append(None)
+    layers.extend([None])
+    layers.insert(0, None)
+    assert [m is None for m in layers] == [True, False, False, True, True]
+    assert [n for n, _ in layers.named_children()] == ["1", "2"]
+    for wrong in (lambda: layers.append(3), lambda: nn.ModuleList([3])):
+        with pytest.raises(TypeError, match="int is not a Module subclass"):
+            wrong()
+
+
+def _softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("kind", ["bool", "float"])
+def test_rows_without_a_key_are_zero(kind):
+    """scaled_dot_product_attention: 0, and gradients that are numbers; other rows as without them."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((2, 3, 4)) for _ in range(3))
+    may = rng.random((2, 3, 3)) > 0.4
+    may[0, 1], may[1] = False, False
+    may[0, 0, 0] = may[0, 2, 0] = True
+    t = [torch.from_numpy(x).requires_grad_() for x in (q, k, v)]
+    mask = torch.from_numpy(may if kind == "bool" else np.where(may, 0.0, -math.inf))
+    got = F.scaled_dot_product_attention(*t, attn_mask=mask)
+    got.sum().backward()
+    scores = np.where(may, q @ k.swapaxes(1, 2) / 2, -math.inf)
+    some = may.any(-1)
+    want = np.zeros_like(q)
+    want[some] = (np.where(some[..., None], _softmax(np.where(some[..., None], scores, 0)), 0) @ v)[some]
+    np.testing.assert_allclose(got.detach().numpy(), want, rtol=1e-12)
+    assert all(np.isfinite(x.grad.numpy()).all() for x in t)
+    assert (t[0].grad.numpy()[~some] == 0).all() and (t[0].grad.numpy()[0, 0] != 0).any()
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_padded_sequences_of_nothing(need_weights):
+    """MultiheadAttention: 0 before the last layer without weights, NaN with them; other sequences as they are."""
+    torch.manual_seed(0)
+    attention = nn.MultiheadAttention(4, 2, batch_first=True, dtype=torch.float64)
+    x = torch.randn(2, 3, 4, dtype=torch.float64)
+    padding = torch.tensor([[True] * 3, [False, True, False]])
+    got = attention(x, x, x, key_padding_mask=padding, need_weights=need_weights)[0]
+    alone = attention(x[1:], x[1:], x[1:], key_padding_mask=padding[1:])[0]
+    np.testing.assert_allclose(got[1].detach().numpy(), alone[0].detach().numpy(), rtol=1e-12)
+    if need_weights:
+        assert torch.isnan(got[0]).all()
+    else:
+        np.testing.assert_allclose(got[0].detach().numpy(), attention.out_proj.bias.detach().numpy() * np.ones((3, 1)), rtol=1e-12)
+
+
+def test_names_that_libraries_take():
+    utils = nn.modules.utils
+    assert utils._pair(3) == (3, 3) and utils._triple([1, 2, 3]) == (1, 2, 3) and utils._ntuple(4)("a") == ("a",)
+    assert nn.modules.batchnorm._NormBase is nn.modules.batchnorm._BatchNorm and issubclass(nn.Dropout, nn.modules.dropout._DropoutNd)
+    assert nn.modules.activation.MultiheadAttention is nn.MultiheadAttention
+    assert nn.parallel.distributed.DistributedDataParallel is nn.parallel.DistributedDataParallel
+    from treadle.torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+
+    parts = [torch.arange(3.0), torch.ones(2, 2)]
+    flat = _flatten_dense_tensors(parts)
+    assert flat.tolist() == [0, 1, 2, 1, 1, 1, 1] and [p.shape for p in _unflatten_dense_tensors(flat, parts)] == [(3,), (2, 2)]
+    with pytest.raises(AssertionError, match="no"):
+        torch._assert(False, "no")
+    torch._check(True)
+    with pytest.raises(RuntimeError, match="why"):
+        torch._check(False, lambda: "why")
+    assert "treadle" in torch.__config__.show() and torch.distributed.distributed_c10d.Backend
+    weight = nn.init._no_grad_trunc_normal_(nn.Parameter(torch.zeros(50)), 0, 1, -0.5, 0.5)
+    assert 0 < weight.detach().abs().max() <= 0.5
+
+
+def test_sparse_types_of_old():
+    i = torch.tensor([[0, 1], [2, 0]])
+    made = torch.sparse.FloatTensor(i, torch.tensor([3.0, 4.0]), torch.Size([2, 3]))
+    assert made.to_dense().tolist() == [[0, 0, 3], [4, 0, 0]] and made.dtype == torch.float32
+    assert torch.sparse.LongTensor(i, torch.tensor([3, 4]), (2, 3)).dtype == torch.int64
+    assert torch.sparse.DoubleTensor(size=(2, 3)).to_dense().tolist() == [[0] * 3] * 2
+
+
+class _Product(torch.autograd.Function):
+    """A product by a sparse matrix, as graph networks write it."""
+
+    @staticmethod
+    def forward(ctx, indices, values, shape, dense):
+        sparse = torch.sparse_coo_tensor(indices, values, shape)
+        ctx.save_for_backward(sparse, dense)
+        return torch.matmul(sparse, dense)
+
+    @staticmethod
+    def backward(ctx, grad):
+        sparse, dense = ctx.saved_tensors
+        at = sparse._indices()
+        return None, grad.matmul(dense.t())[at[0], at[1]], None, sparse.t().matmul(grad)
+
+
+def test_functions_take_sparse_tensors():
+    i = torch.tensor([[0, 1, 1], [2, 0, 1]])
+    values, dense = torch.tensor([3.0, 4.0, 5.0], requires_grad=True), torch.arange(6.0).reshape(3, 2).requires_grad_()
+    _Product.apply(i, values, (2, 3), dense).sum().backward()
+    assert values.grad.tolist() == [9, 1, 5] and dense.grad.tolist() == [[4, 4], [5, 5], [3, 3]]
+    sparse = torch.sparse_coo_tensor(i, torch.tensor([3.0, 4.0, -5.0]), (2, 3))
+    for function in (torch.abs, torch.neg, lambda s: torch.add(s, s), lambda s: torch.mul(s, 2), lambda s: torch.div(s, 2), lambda s: torch.transpose(s, 0, 1)):
+        assert function(sparse).to_dense().tolist() == function(sparse.to_dense()).tolist()
+    with pytest.raises(NotImplementedError, match="sparse tensors: torch.stack is not there"):
+        torch.stack([sparse, sparse])
+
+
+@pytest.mark.parametrize("window", [((), (), 2), ((1,), (1,), 0), ((2, 2), (1, 2), 1), ((2,), (3,), None)])
+def test_windows_are_written_with_gradients(window):
+    """as_strided_scatter: the window is src, and gradients go to what each element came from."""
+    size, stride, offset = window
+    data, src = np.arange(9.0).reshape(3, 3), np.arange(10.0, 10 + math.prod(size)).reshape(size)
+    want, at = data.copy(), np.lib.stride_tricks.as_strided(np.arange(9)[offset or 0 :], size, [8 * s for s in stride])
+    want.reshape(-1)[at] = src
+    x, s = torch.from_numpy(data).requires_grad_(), torch.from_numpy(src).requires_grad_()
+    got = torch.as_strided_scatter(x, s, size, stride, offset)
+    np.testing.assert_array_equal(got.detach().numpy(), want)
+    (got * torch.arange(9.0, dtype=torch.float64).reshape(3, 3)).sum().backward()
+    np.testing.assert_array_equal(s.grad.numpy(), at)
+    left = np.arange(9.0)
+    left[at] = 0
+    np.testing.assert_array_equal(x.grad.numpy(), left.reshape(3, 3))
+
+
+def _lists():
+    return [torch.arange(1.0, 3), torch.ones(3)], [torch.full((2,), 2.0), torch.full((3,), 3.0)]
+
+
+# torch._foreach_NAME(x, …) of PyTorch on _lists().
+EACH = {
+    "add": (lambda f, x, y: f(x, y, alpha=2), [[5, 6], [7, 7, 7]]),
+    "div": (lambda f, x, y: f(x, [2.0, 4.0]), [[0.5, 1], [0.25, 0.25, 0.25]]),
+    "lerp": (lambda f, x, y: f(x, y, 0.5), [[1.5, 2], [2, 2, 2]]),
+    "addcmul": (lambda f, x, y: f(x, y, y, [1.0, 2.0]), [[5, 6], [19, 19, 19]]),
+    "addcdiv": (lambda f, x, y: f(x, y, y, value=3), [[4, 5], [4, 4, 4]]),
+    "maximum": (lambda f, x, y: f(x, y), [[2, 2], [3, 3, 3]]),
+    "clamp_min": (lambda f, x, y: f(x, 1.5), [[1.5, 2], [1.5, 1.5, 1.5]]),
+    "norm": (lambda f, x, y: f(x, ord=1), [3, 3]),
+    "max": (lambda f, x, y: f(x), [2, 1]),
+    "neg": (lambda f, x, y: f(x), [[-1, -2], [-1, -1, -1]]),
+}
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_functions_of_lists_of_tensors(name):
+    use, want = EACH[name]
+    x, y = _lists()
+    got = use(getattr(torch, f"_foreach_{name}"), x, y)
+    assert isinstance(got, tuple) and [t.tolist() for t in got] == want and [t.tolist() for t in x] == [[1, 2], [1, 1, 1]]
+    if name not in ("norm", "max"):
+        use(getattr(torch, f"_foreach_{name}_"), x, y)
+        assert [t.tolist() for t in x] == want
+
+
+def test_what_is_wrong_with_lists_of_tensors():
+    with pytest.raises(RuntimeError, match="Tensor list must have same number of elements as scalar list, got 2 and 1"):
+        torch._foreach_add(_lists()[0], [1])
+    with pytest.raises(AttributeError):
+        torch._foreach_nothing  # noqa: B018
+
+
+def test_containers_with_methods_of_these_names():
+    """A program's class may have an update() that counts something, or an extend(): without modules none is called."""
+
+    class Metrics(nn.ModuleDict):
+        def update(self, *values):
+            self.seen += 1
+
+    class Grown(nn.ModuleList):
+        def extend(self, modules):
+            self.seen += 1
+
+    assert len(Metrics()) == len(Grown()) == 0
+
+
+def test_meta_is_a_device_that_nothing_lies_on(tmp_path):
+    assert torch.device("meta") != torch.ones(1).device and torch.device("meta").type == "meta"
+    for use in (lambda: torch.zeros(2, device="meta"), lambda: torch.ones(2).to("meta"), lambda: nn.Linear(1, 1, device="meta")):
+        with pytest.raises(NotImplementedError, match="meta"):
+            use()
+    (tmp_path / "bytes").write_bytes(bytes(range(8)))
+    stored = torch.UntypedStorage.from_file(str(tmp_path / "bytes"), False, 6)
+    assert stored.tolist() == list(range(6)) and isinstance(torch.device("cpu"), torch.types._device)
+
+
+def test_view_by_keywords():
+    x = torch.arange(6, dtype=torch.int32)
+    assert x.view(size=(2, 3)).shape == (2, 3) and x.view(dtype=torch.int16).shape == (12,)
+    x.view(dtype=torch.float32)[0] = 1
+    assert x[0] == 0x3F800000
+
+
+def test_every_dtype_of_a_buffer():
+    for dtype in (torch.bfloat16, torch.float16, torch.bool, torch.uint8, torch.int64, torch.complex64):
+        want = torch.tensor([1, 0, 1]).to(dtype)
+        data = bytearray(want.view(torch.uint8).numpy().tobytes())
+        got = torch.frombuffer(data, dtype=dtype)
+        assert got.dtype is dtype and got.tolist() == want.tolist()
+        got[0] = 0
+        assert not any(data[: want.element_size()])
+        assert torch.frombuffer(bytes(data), dtype=dtype, count=1, offset=want.element_size()).tolist() == [0]
