@@ -34,7 +34,7 @@ _NUMPYS = set(
     "matrix_transpose broadcast_to expand_dims moveaxis swapaxes rollaxis atleast_1d atleast_2d atleast_3d "
     "diagonal real imag flip fliplr flipud rot90 split array_split hsplit vsplit dsplit unstack diag "
     "shares_memory may_share_memory ndim shape size iscomplexobj isrealobj isscalar "
-    "frombuffer fromfile fromstring fromregex loadtxt genfromtxt savetxt "
+    "from_dlpack frombuffer fromfile fromstring fromregex loadtxt genfromtxt savetxt "
     "printoptions get_printoptions array_repr array_str array2string nditer ndenumerate".split()
 )
 

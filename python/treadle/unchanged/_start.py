@@ -12,7 +12,7 @@ from treadle import _core, config
 from treadle._exchange import _host
 from treadle._observe import _seen
 
-from . import _crossover, _far, _imports
+from . import _crossover, _far, _imports, _listens
 
 NEVER = 2**62  # elements: no array is treadle's
 _state = {"watch": None}
@@ -76,4 +76,5 @@ def start():
     for module, name in ((faulthandler, "enable"), (signal, "signal")):
         setattr(module, name, _watched(getattr(module, name)))
     _help()
+    _listens.start()
     _imports.hook()

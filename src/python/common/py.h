@@ -98,6 +98,11 @@ bool    py_is_fortran(const td_view *v);         /* Fortran's order, without gap
 bool    py_lies_in_fortran(const td_view *v);    /* and not C's as well */
 bool    py_is_laid(const td_view *v, char order); /* need nothing be copied for that order? */
 void    py_by_steps(const td_view *v, int axes[]); /* the axes from the longest steps to the shortest */
+/* For operations along axes, whose results lie as their operand does: a with its axes from the longest steps to the shortest,
+ * which are its axes[0], axes[1], ...; false: they lie so already, or nothing has been made. */
+bool      py_as_it_lies(const td_array *a, int axes[], td_array *out);
+/* r, computed of what py_as_it_lies gave, with its axes where they belong; bits of gone: the source's axes that r has not. */
+td_status py_as_it_was(const td_array *r, const int axes[], int ndim, uint32_t gone, td_array *out);
 td_view py_layout(const td_view *like, const td_shape *s, char order); /* of a new array of shape s, made like one that lies so (NULL: like none) */
 
 /* ---- convert.c ---- */

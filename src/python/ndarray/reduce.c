@@ -80,6 +80,29 @@ each_alone(td_red red, const td_array *a, td_redargs g, td_array *out)
     return st;
 }
 
+/* As td_array_reduce; what is left lies as in a. */
+static td_status
+reduce_laid(td_red red, const td_array *a, const td_redargs *g, td_array *out)
+{
+    bool place = red == TD_RED_argmin || red == TD_RED_argmax;
+    int axes[TD_MAXDIM], ndim = a->view.shape.ndim;
+    td_redargs moved = *g;
+    td_array lies, r;
+    td_status st;
+
+    if (place || g->axes == (1u << ndim) - 1 || !py_as_it_lies(a, axes, &lies))
+        return td_array_reduce(red, a, g, out);
+    moved.axes = 0;
+    for (int i = 0; i < ndim; i++)
+        moved.axes |= (g->axes >> axes[i] & 1) << i;
+    st = td_array_reduce(red, &lies, &moved, &r);
+    td_array_unref(&lies);
+    TD_TRY(st);
+    st = py_as_it_was(&r, axes, ndim, g->keepdims ? 0 : g->axes, out);
+    td_array_unref(&r);
+    return st;
+}
+
 /* Can out, treadle's array or NumPy's, take a result of shape s? */
 static bool
 fits_out(td_red red, PyObject *out, const td_shape *s)
@@ -118,7 +141,7 @@ reduce_into(td_red red, PyObject *self, const td_redargs *g, PyObject *out)
     if (!r)
         return NULL;
     if (g->axes || py_array_of(self)->view.shape.ndim == 0)
-        st = td_array_reduce(red, py_array_of(self), g, &r->a);
+        st = reduce_laid(red, py_array_of(self), g, &r->a);
     else
         st = each_alone(red, py_array_of(self), *g, &r->a);
     if (st || py_is_none(out))
