@@ -252,6 +252,7 @@ bool      px_init(PyObject *module);            /* setup.c: unchanged programs *
 /* What stands behind an object of an unchanged program: NumPy's function or module for
  * a face; other objects as they are.  Borrowed. */
 PyObject *px_bare(PyObject *o);
+bool      px_works(void); /* does treadle work for an unchanged program in this thread? */
 PyObject *px_shown(PyObject *r); /* takes over a result for the program: NumPy's array for ours where programs run unchanged */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */

@@ -22,6 +22,12 @@ px_dtype(PyObject *np)
 /* ---- which operands are treadle's ---- */
 
 bool
+px_works(void)
+{
+    return px_busy > 0;
+}
+
+bool
 px_is_far(PyObject *o)
 {
     const px_block *b;

@@ -76,7 +76,7 @@ call_far(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_
 static bool
 has_out(const struct row *row, Py_ssize_t nargs, PyObject *kwnames)
 {
-    if (row->out && nargs > row->out)
+    if (row->out && nargs >= row->out)
         return true;
     for (Py_ssize_t i = kwnames ? PyTuple_Size(kwnames) : 0; i-- > 0;)
         if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(kwnames, i), "out") == 0)
