@@ -269,12 +269,12 @@ def _arrays(arrays):
 
 def _steps_order(arrays):
     """The axes from the longest steps to the shortest as far as all arrays agree, else in their order, as by NumPy."""
-    known = [[abs(s) if n > 1 else 0 for s, n in zip(a.strides, a.shape, strict=True)] for a in arrays]
+    known = [[abs(s) if n > 1 else None for s, n in zip(a.strides, a.shape, strict=True)] for a in arrays]
     order = []
     for i in range(arrays[0].ndim):
         at = i
         for k in range(i - 1, -1, -1):
-            told = [(s[i], s[order[k]]) for s in known if s[i] and s[order[k]]]
+            told = [(s[i], s[order[k]]) for s in known if None not in (s[i], s[order[k]])]
             if told and all(mine > other for mine, other in told):
                 at = k
             elif told:

@@ -234,7 +234,7 @@ across_rows(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val 
 
     if (d->near) { /* NEAR rows at most */
         near = td_slot(f, TD_F32, g->lanes);
-        td_set(f, near, td_splat(f, td_const(f, TD_F32, -0.0), g->lanes));
+        td_set(f, near, td_splat(f, td_const(f, TD_F32, 0), g->lanes));
     }
     for (int k = 0; k < count; k++)
         across_row(g, d, slot, near, TD_G2(g, add, lo, td_gen_int(g, k)));

@@ -131,12 +131,6 @@ td_red_init(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_val out[])
     for (int i = 0; i < n; i++)
         out[i] = td_const_int(f, acc[i], 0);
     switch (red) {
-    case TD_RED_sum:
-    case TD_RED_mean: /* -0.0 + x is x, whatever x */
-        for (int i = 0; i < n; i++)
-            if (td_dtype_is_float(acc[i]))
-                out[i] = td_const(f, acc[i], -0.0);
-        return;
     case TD_RED_prod:
     case TD_RED_all:  out[0] = td_const_int(f, acc[0], 1); return;
     case TD_RED_ends:

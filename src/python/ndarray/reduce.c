@@ -188,11 +188,18 @@ sums_apart(td_red red, const td_array *a, int dtype)
            (!td_dtype_is_float((td_dtype)dtype) || td_dtype_is_complex(td_array_dtype(a)));
 }
 
+static bool
+takes_means(td_red red)
+{
+    return red == TD_RED_mean || red == TD_RED_var || red == TD_RED_std;
+}
+
 static PyObject *
 reduce_with(td_red red, PyObject *self, PyObject *arg[NPARAM])
 {
     td_redargs g = {.dtype = -1};
     const td_shape *s = &py_array_of(self)->view.shape;
+    int axis;
 
     if (!py_is_none(arg[CORRECTION])) {
         if (arg[DDOF]) {
@@ -213,6 +220,9 @@ reduce_with(td_red red, PyObject *self, PyObject *arg[NPARAM])
                      (PyObject *)Py_TYPE(arg[AXIS]));
         return NULL;
     }
+    if (takes_means(red) && !s->ndim && arg[AXIS] && PyLong_Check(arg[AXIS]) &&
+        !py_axis(red_names[red], PyLong_AsLongLong(arg[AXIS]), 0, &axis))
+        return NULL; /* NumPy counts along the axis */
     if (!py_axes(red_names[red], arg[AXIS], s->ndim, &g.axes) ||
         !py_flag(arg[KEEPDIMS], false, &g.keepdims) ||
         (g.dtype >= 0 && !py_cast_warning(td_array_dtype(py_array_of(self)), (td_dtype)g.dtype)))
