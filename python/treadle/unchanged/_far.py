@@ -268,8 +268,8 @@ def call(face, *args, **kwargs):
         if r is not NotImplemented:
             return r
     f = None if any(map(_answers, args)) or any(map(_answers, kwargs.values())) else native(full)
-    if full == "numpy.array" and kwargs.get("copy", True) is not True:
-        f = None  # it may be its argument
+    if kwargs.get("copy", True) is not True or (full == "numpy.nan_to_num" and len(args) > 1):
+        f = None  # the result may be the argument, and be written there
     if f is not None and not (kwargs.get("retstep") or kwargs.get("like")):
         try:
             return _try(f, full, args, kwargs)
