@@ -69,6 +69,30 @@ def test_details(tmp_path, crossover):
     same(tmp_path, DETAILS, crossover=crossover)
 
 
+BLOCKED = """
+import signal, threading
+import numpy as np
+def work():
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    x = np.arange(5000.0) * 2
+    print(sum(x.tolist()), signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))
+for _ in range(2):
+    t = threading.Thread(target=work); t.start(); t.join()
+try:
+    import numexpr
+except ImportError:
+    pass
+else:
+    x = np.arange(10000.0) * 2
+    assert numexpr.evaluate("x + 3", out=x) is x and x[2] == 7
+"""
+
+
+@pytest.mark.parametrize("crossover", CROSSOVERS)
+def test_threads_that_block_signals(tmp_path, crossover):
+    same(tmp_path, BLOCKED, crossover=crossover)
+
+
 NAMES = """
 import numpy as np
 import numpy.linalg
