@@ -4,8 +4,8 @@
 
 The tests are copied out of the package, so that their files are the program's own, and run one file at a time with a
 crossover of one element: by Python once (kept in BUILD/numpy-tests), by treadle each time.  A test that passes under
-Python and not under treadle is a miss.  Those that the file of known misses names, with a reason, are counted by reason;
-any other makes the exit status 1, and so does a known one that is met no more in a run of all files.
+Python and not under treadle is a miss.  Those that the file of known misses names are counted by their reasons; any
+other makes the exit status 1, and so does a known one that is met no more in a run of all files.
 
 This file is also pytest's plugin in those processes, which writes a line for each test.
 """
@@ -48,7 +48,9 @@ def copied(build):
     package = pathlib.Path(numpy.__file__).parent
     for name in FOLDERS:
         if not (home / name).exists():
-            shutil.copytree(package / name / "tests", home / name / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                package / name / "tests", home / name / "tests", ignore=shutil.ignore_patterns("__pycache__")
+            )
     return home
 
 
@@ -61,10 +63,13 @@ def outcomes(home, build, file, start):
         path.unlink(missing_ok=True)
         env = {**os.environ, OUTCOMES: str(path), "TREADLE_CROSSOVER": "1", "OMP_NUM_THREADS": "2"}
         env["PYTHONPATH"] = os.pathsep.join([str(build / "tree"), str(pathlib.Path(__file__).parent)])
-        command = [sys.executable, *start, "-m", "pytest", "-q", "-p", "numpy.conftest", "-p", "conformance_numpy", "-p",
-                   "no:cacheprovider", "-p", "no:xdist", "-m", "not slow", "--tb=short", "--rootdir", str(home), file]  # fmt: skip
+        plugins = ("numpy.conftest", "conformance_numpy", "no:cacheprovider", "no:xdist")
+        options = [f"-p{name}" for name in plugins] + ["-m", "not slow", "--tb=short", "--rootdir", str(home)]
+        command = [sys.executable, *start, "-m", "pytest", "-q", *options, file]
         try:
-            done = subprocess.run(command, cwd=home, env=env, capture_output=True, text=True, errors="replace", timeout=LIMIT_S)
+            done = subprocess.run(
+                command, cwd=home, env=env, capture_output=True, text=True, errors="replace", timeout=LIMIT_S
+            )
             text = done.stdout + done.stderr
         except subprocess.TimeoutExpired:
             text = f"not done after {LIMIT_S} s"
@@ -77,7 +82,7 @@ def outcomes(home, build, file, start):
 
 
 def read_known(path):
-    """{pattern: reason} of lines `FOLDER/FILE.py::TEST: reason`, the patterns as fnmatch takes them, `[` as it stands."""
+    """{pattern: reason} of lines `FOLDER/FILE.py::TEST: reason`; `*` stands for any text."""
     known = {}
     for line in pathlib.Path(path).read_text().splitlines():
         if line and not line.startswith("#"):
@@ -122,7 +127,8 @@ def main():
             else:
                 strange += 1
                 print(f"  {file}::{test}: {treadle.get(test, 'not run')}")
-    print(f"{total['treadle']} of the {total['python']} tests that pass under Python ({100 * total['treadle'] / max(total['python'], 1):.2f} %)")
+    share = 100 * total["treadle"] / max(total["python"], 1)
+    print(f"{total['treadle']} of the {total['python']} tests that pass under Python ({share:.2f} %)")
     for reason, n in reasons.most_common():
         print(f"  {n} {reason}")
     gone = [] if args.files else sorted(set(known) - met)

@@ -12,8 +12,8 @@ from ._sorting import argsort
 def searchsorted(a, v, side="left", sorter=None):
     """Where elements of v would be inserted into the sorted a: before equal ones (left) or behind them (right).
 
-    sorter: the indices that sort a (ValueError: an index outside of a). One lookup takes a step for each bit of a's size, in the kernel of what uses it;
-    complex numbers are ranked by sorting both.
+    sorter: the indices that sort a (ValueError: an index outside of a). One lookup takes a step for each bit of
+    a's size, in the kernel of what uses it; complex numbers are ranked by sorting both.
     """
     a, v = _core._beside("searchsorted", a, v)
     if side not in ("left", "right"):

@@ -60,7 +60,7 @@ def _unblocked(f):
 
 
 def _one_thread_in_numexpr():
-    """Its threads block all signals, so what they touch would have to be there; without them the caller's thread works."""
+    """Its threads block all signals, so what they touch would have to be there; without them the caller works."""
     os.environ["NUMEXPR_NUM_THREADS"] = "1"
     if "numexpr" in sys.modules:
         sys.modules["numexpr"].set_num_threads(1)

@@ -93,12 +93,12 @@ merge(space *s, walk *w, int nw)
 /* ---- words ---- */
 
 #define READ(e, T, m) READ_AS(e, T, m, v)
-#define READ_AS(e, T, m, value)                                                                             \
+#define READ_AS(e, T, m, value)                                                                    \
     case TD_##e:                                                                                   \
         for (int l = 0; l < n; l++, at += step) {                                                  \
             T v;                                                                                   \
             memcpy(&v, at, sizeof v);                                                              \
-            out[l].m = value;                                                                       \
+            out[l].m = value;                                                                      \
         }                                                                                          \
         break;
 

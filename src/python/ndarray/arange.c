@@ -71,12 +71,13 @@ count_steps(const td_scalar s[3], int64_t *n)
     }
     way = as_double(s[1]) - as_double(s[0]);
     ratio = way / as_double(s[2]);
-    if (floats && ratio == 0 && way != 0) { /* too small to tell from none: the first step there is */
+    if (floats && ratio == 0 &&
+        way != 0) { /* too small to tell from none: the first step there is */
         *n = !signbit(ratio);
         return true;
     }
-    steps = floats ? (long double)ceil(ratio)
-                   : ceill((as_long(s[1]) - as_long(s[0])) / as_long(s[2]));
+    steps =
+        floats ? (long double)ceil(ratio) : ceill((as_long(s[1]) - as_long(s[0])) / as_long(s[2]));
     if (isnan(steps) || steps > 0x1p62L) {
         PyErr_SetString(PyExc_ValueError, isnan(steps) ? "arange: cannot compute length"
                                                        : "Maximum allowed size exceeded");
@@ -133,7 +134,7 @@ align(td_scalar s[3], int64_t n, td_dtype dt)
             s[2].i = (int64_t)((uint64_t)s[2].i - (uint64_t)s[0].i);
         return true;
     }
-    s[2] = n < 2 ? (td_scalar){.dt = TD_F64} /* an infinite step is not taken */
+    s[2] = n < 2   ? (td_scalar){.dt = TD_F64} /* an infinite step is not taken */
            : exact ? in_dtype(in_dtype(next, real), TD_F64)
                    : in_dtype(s[2], TD_F64);
     s[0] = in_dtype(in_dtype(s[0], real), TD_F64);
