@@ -104,7 +104,7 @@ def main():
     p.add_argument("--known")
     p.add_argument("--device", default="cpu")
     p.add_argument("files", nargs="*")
-    args = p.parse_args()
+    args = p.parse_intermixed_args()
     build = args.build.resolve()
     known, home = read_known(args.known) if args.known else {}, copied(build)
     every = [str(f.relative_to(home)) for d in FOLDERS for f in sorted((home / d / "tests").glob("test_*.py"))]
