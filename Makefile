@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo docs test conformance conformance-torch conformance-kernels bench lint format wheel sdist release matrix install sanitize clean
+.PHONY: build setup demo docs test conformance conformance-numpy conformance-torch conformance-kernels bench lint format wheel sdist release matrix install sanitize clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -30,6 +30,11 @@ conformance: ## the public test suite of the Python array API standard; needs gi
 	@tools/setup.sh build conformance
 	@tools/build.sh build
 	@tools/conformance.sh build $(ARGS)
+
+conformance-numpy: ## NumPy's own tests under python -m treadle, beside plain Python
+	@tools/setup.sh build test
+	@tools/build.sh build
+	@tools/conformance_numpy.sh build $(ARGS)
 
 conformance-torch: ## PyTorch's own samples of its operators on treadle.torch; needs the network for PyTorch
 	@tools/setup.sh build conformance-torch

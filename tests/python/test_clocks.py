@@ -159,3 +159,9 @@ said += [real.time is plain, time.time() > 1e9, sleep.call_count, time.sleep is 
 print(json.dumps(said))
 """
     assert run(tmp_path, text) == [5.0, 5.0, 6.0, 6.0, True, True, 2, True, True]
+
+
+def test_choices_can_be_dropped(tmp_path):
+    """Elements chosen by a mask, of which nobody has asked how many there are, go unseen behind a clock."""
+    text = f"{HEAD}time.perf_counter()\nfor i in range(20):\n    y = x[x > 2.5]\n    x[x > 0.5] * 2\n    y = x[x < 0.5] + 1\n"
+    assert run(tmp_path, text + "print(json.dumps(bool(len(y) > 0)))\n") is True

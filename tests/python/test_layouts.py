@@ -43,6 +43,9 @@ np.add(x, 1, order='f', dtype='f4') | np.add(x, 1, order='Q') | np.add(x, 1, ord
 x.ravel('K') | x.ravel('A') | x.ravel('F') | x.flatten('K') | x.flatten('F') | x.flatten('A') | x.reshape(-1)
 x.reshape(-1, order='A') | x.reshape(-1, order='F') | x.reshape(x.shape, order='F') | x.T | np.array(x, order='F').ravel('K')
 np.array(x, order='F').reshape(-1, order='A') | np.array(x, order='F') + np.array(x, order='F') | np.array(x, order='F').T
+x.sum(0) | x.sum(-1, keepdims=True) | x.mean(0) | x.max(-1) | x.any(0) | x.std(0) | x.argmax(0) | np.add.reduce(x, 0)
+x.cumsum(0) | x.cumprod(-1) | np.cumsum(x, 0) | np.round(x.astype(int)) | np.concatenate([x, x]) | np.concatenate([x, x], -1)
+np.stack([x, x]) | np.stack([x, x], -1) | np.concatenate([x, np.ascontiguousarray(x)])
 """.replace("\n", "|").split("|")
 CALLS = [text.strip() for text in CALLS if text.strip()]
 

@@ -252,7 +252,7 @@ def _slid(a, v, mode):
 
 def _sliding(name, a, v, mode):
     a, v = (_own(x) for x in (a, v))
-    if isinstance(mode, int):
+    if isinstance(mode, int) and 0 <= mode < 3:
         mode = ("valid", "same", "full")[mode]
     if mode not in ("valid", "same", "full"):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (case sensitive), got {mode!r}")

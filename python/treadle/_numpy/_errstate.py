@@ -148,19 +148,28 @@ def of_numpy():
 
     class NumpyErrstate(numpy.errstate):
         __doc__ = numpy.errstate.__doc__
-        __slots__ = ("_td_given", "_td_ours")
+        __slots__ = ("_td_given", "_td_listens", "_td_ours")
         __module__ = "numpy"
 
         def __init__(self, **kwargs):
             super().__init__(**kwargs)
             self._td_given = kwargs
+            self._td_listens = False
 
         def __enter__(self):
             super().__enter__()
             self._td_ours = errstate(**self._td_given)
             self._td_ours.__enter__()
+            # On the CPU NumPy does the work of a block that asks, and tells; values on a GPU are looked at there.
+            self._td_listens = _core.device().kind == "cpu" and any(
+                self._td_given.get(k) not in (None, "ignore") for k in (*_KINDS, "all")
+            )
+            if self._td_listens:
+                _core._unchanged_busy(True)
 
         def __exit__(self, *exc):
+            if self._td_listens:
+                _core._unchanged_busy(False)
             self._td_ours.__exit__()
             return super().__exit__(*exc)
 

@@ -84,7 +84,7 @@ def round(a, decimals=0, out=None):
         a = a.astype("float16")
     if _kind(a) in "iu":
         if decimals >= 0:
-            return _into("round", out, a.copy())
+            return _into("round", out, a.copy("K"))
         unit = 10**-decimals
         return _into("round", out, (_rint(a / unit) * unit).astype(a.dtype))
     if decimals == 0:

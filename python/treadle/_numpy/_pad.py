@@ -99,7 +99,8 @@ def _ramp(edge, axis, n, end, rising):
     """n values from end up to, but not with, the edge; rising: towards the array."""
     steps = asarray(numpy.arange(n) / n, device=edge.device)
     steps = (steps if rising else steps[::-1]).reshape([-1 if k == axis else 1 for k in range(edge.ndim)])
-    values = end + (edge - end) * steps
+    start = edge.astype("float64") if edge.dtype.kind in "iu" else edge  # unsigned integers have no way down
+    values = end + (start - end) * steps
     if edge.dtype.kind in "iu":
         values = _core.ufuncs()["floor"](values)
     return values.astype(edge.dtype)

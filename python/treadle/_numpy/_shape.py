@@ -267,6 +267,32 @@ def _arrays(arrays):
     return list(arrays if isinstance(arrays, ndarray) else _core._beside("concatenate", *arrays))
 
 
+def _steps_order(arrays):
+    """The axes from the longest steps to the shortest as far as all arrays agree, else in their order, as by NumPy."""
+    known = [[abs(s) if n > 1 else None for s, n in zip(a.strides, a.shape, strict=True)] for a in arrays]
+    order = []
+    for i in range(arrays[0].ndim):
+        at = i
+        for k in range(i - 1, -1, -1):
+            told = [(s[i], s[order[k]]) for s in known if None not in (s[i], s[order[k]])]
+            if told and all(mine > other for mine, other in told):
+                at = k
+            elif told:
+                break
+        order.insert(at, i)
+    return order
+
+
+def _joined(arrays, shape, dtype):
+    """Room for what is made of the arrays, which lies as they do."""
+    device = arrays[0].device
+    if any(a.flags.c_contiguous for a in arrays):
+        return empty(shape, dtype, device=device)
+    order = _steps_order(arrays)
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return empty([shape[i] for i in order], dtype, device=device).transpose(back)
+
+
 def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     """The arrays one after another along axis (None: flattened)."""
     arrays = _arrays(arrays)
@@ -285,7 +311,7 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
             )
     shape = [*first.shape[:axis], sum(a.shape[axis] for a in arrays), *first.shape[axis + 1 :]]
     if out is None:
-        out = empty(shape, dtype or numpy.result_type(*(a.dtype for a in arrays)), device=first.device)
+        out = _joined(arrays, shape, dtype or numpy.result_type(*(a.dtype for a in arrays)))
     elif dtype is not None:
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
     check_out("concatenate", out)

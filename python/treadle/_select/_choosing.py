@@ -54,6 +54,8 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     arrays = [asarray(i) for i in multi_index]
     if len(arrays) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    if 0 in dims and any(i.size for i in arrays):
+        raise ValueError(f"ravel_multi_index: there are no places in an array of shape {tuple(dims)}")
     modes = mode if isinstance(mode, tuple) else (mode,) * len(dims)
     total, step = 0, 1
     pairs = list(zip(arrays, dims, modes, strict=True))
@@ -260,7 +262,7 @@ def delete(arr, obj, axis=None):
 def insert(arr, obj, values, axis=None):
     """arr with values before the places that obj names along axis (None: of the flat array).
 
-    IndexError: obj names a place outside.
+    IndexError: obj names a place outside, or holds no integers.
     """
     a, axis = _along(arr, axis, "insert")
     n, one = a.shape[axis], _single(obj)
@@ -281,6 +283,8 @@ def insert(arr, obj, values, axis=None):
         at = _index_array(obj, a.device)
         if at.ndim > 1:
             raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+        if at.dtype.kind not in "biu" and at.size:
+            raise IndexError(f"insert: the places are integers or a mask, not {at.dtype}")
         at = flatnonzero(at) if at.dtype.kind == "b" else at.astype("int64")
     if bool(((at < -n) | (at > n)).any()):
         raise IndexError(f"insert: an index is out of bounds for axis {axis} with size {n}")

@@ -12,8 +12,8 @@ from ._sorting import argsort
 def searchsorted(a, v, side="left", sorter=None):
     """Where elements of v would be inserted into the sorted a: before equal ones (left) or behind them (right).
 
-    sorter: the indices that sort a. One lookup takes a step for each bit of a's size, in the kernel of what uses it;
-    complex numbers are ranked by sorting both.
+    sorter: the indices that sort a (ValueError: an index outside of a). One lookup takes a step for each bit of
+    a's size, in the kernel of what uses it; complex numbers are ranked by sorting both.
     """
     a, v = _core._beside("searchsorted", a, v)
     if side not in ("left", "right"):
@@ -26,6 +26,8 @@ def searchsorted(a, v, side="left", sorter=None):
             raise TypeError("sorter must only contain integers")
         if sorter.shape != a.shape:
             raise ValueError("sorter.size must equal self.size")
+        if sorter.size and (sorter.min() < 0 or sorter.max() >= a.size):
+            raise ValueError("Sorter index out of range.")
         a = _core._take(a, sorter.astype("int64", copy=False), 0)
     dt = numpy.result_type(a.dtype, v.dtype)
     a, v = a.astype(dt, copy=False), v.astype(dt, copy=False)

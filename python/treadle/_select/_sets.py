@@ -1,5 +1,6 @@
 """Distinct elements and operations on sets: sorting, comparing neighbours and searching, on the arrays' device."""
 
+import operator
 from typing import NamedTuple
 
 import numpy
@@ -49,7 +50,7 @@ def unique(
     a = _own(ar)
     asked = (return_index, return_inverse, return_counts)
     if axis is not None:
-        axis = _axis(axis, a.ndim, "unique")
+        axis = _axis(operator.index(axis), a.ndim, "unique")
     if axis is None or a.ndim == 1:
         done = _flat(a, asked, equal_nan) if a.size else None
     else:

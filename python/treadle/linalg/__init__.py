@@ -22,7 +22,8 @@ from .._numpy._shape import broadcast_to, expand_dims, matrix_transpose, moveaxi
 from .._public import dir_of as _dir_of
 from .._words import refusing as _refusing
 from . import _products, _solver
-from ._products import cross, into_dot, matmul, tensordot, vecdot
+from ._products import cross as _cross
+from ._products import into_dot, matmul, tensordot, vecdot
 from ._products import outer as _outer
 
 _UFUNC = _core.ufuncs()
@@ -564,6 +565,14 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 
 
 # ---- products ----
+
+
+def cross(x1, x2, /, *, axis=-1):
+    """The vector products of vectors of 3 elements along axis. ValueError: vectors of other lengths."""
+    x1, x2 = _core._beside("cross", x1, x2)
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(f"cross: vectors of 3 elements are wanted, not of {x1.shape[axis]} and {x2.shape[axis]}")
+    return _cross(x1, x2, axis=axis)
 
 
 def outer(x1, x2, /):

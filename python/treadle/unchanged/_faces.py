@@ -76,7 +76,7 @@ class Module(types.ModuleType):
         for name in ("__file__", "__path__", "__spec__", "__loader__", "__package__", "__version__", "__all__"):
             if hasattr(real, name):
                 self.__dict__[name] = getattr(real, name)
-        self.__dict__["_td_real"] = real
+        self.__dict__.update(_td_real=real, _td_plain={})
 
     def __getattr__(self, name):
         real = self.__dict__["_td_real"]
@@ -86,8 +86,21 @@ class Module(types.ModuleType):
             if name.startswith("__") or not _is_submodule(real, name):
                 raise
             value = importlib.import_module(f"{real.__name__}.{name}")
-        value = self.__dict__[name] = _face_of(value, f"{self.__name__}.{name}")
-        return value
+        face = self.__dict__[name] = _face_of(value, f"{self.__name__}.{name}")
+        if face is not value:
+            self.__dict__["_td_plain"][name] = face, value
+        return face
+
+    def __setattr__(self, name, value):
+        """What a program puts into NumPy's module all have, as under Python; a face that it puts back is NumPy's."""
+        face, plain = self.__dict__["_td_plain"].get(name, (None, None))
+        back = face is not None and value is face
+        setattr(self.__dict__["_td_real"], name, plain if back else value)
+        self.__dict__[name] = value
+
+    def __delattr__(self, name):
+        delattr(self.__dict__["_td_real"], name)
+        self.__dict__.pop(name, None)
 
     def __dir__(self):
         return dir(self.__dict__["_td_real"])

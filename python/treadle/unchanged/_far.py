@@ -34,7 +34,7 @@ _NUMPYS = set(
     "matrix_transpose broadcast_to expand_dims moveaxis swapaxes rollaxis atleast_1d atleast_2d atleast_3d "
     "diagonal real imag flip fliplr flipud rot90 split array_split hsplit vsplit dsplit unstack diag "
     "shares_memory may_share_memory ndim shape size iscomplexobj isrealobj isscalar "
-    "frombuffer fromfile fromstring fromregex loadtxt genfromtxt savetxt "
+    "from_dlpack astype frombuffer fromfile fromstring fromregex loadtxt genfromtxt savetxt "
     "printoptions get_printoptions array_repr array_str array2string nditer ndenumerate".split()
 )
 
@@ -159,7 +159,8 @@ def named_out(full, target, args, kwargs):
         return args, kwargs
     at, names = _outs[full]
     if isinstance(target, numpy.ufunc):
-        more = {"out": args[at:] if target.nout > 1 else args[at]}
+        several = (*args[at:], *[None] * (at + target.nout - len(args)))
+        more = {"out": several if target.nout > 1 else args[at]}
     else:
         more = dict(zip(names, args[at:], strict=False))
     room = target.nout if isinstance(target, numpy.ufunc) else len(names)
@@ -174,7 +175,8 @@ def method(name, near):
     def target(a, *args, **kwargs):
         return near(args[0], a, *args[1:], **kwargs) if name == "compress" else near(a, *args, **kwargs)
 
-    target.__signature__ = inspect.signature(getattr(numpy, name))
+    like = (lambda x, out=None: x) if name in ("conj", "conjugate") else getattr(numpy, name)
+    target.__signature__ = inspect.signature(like)
     face = SimpleNamespace(_name=f"numpy.{name}", _target=target)
     if name == "compress":
         return lambda a, condition, *args, **kwargs: call(face, condition, a, *args, **kwargs)
@@ -189,7 +191,7 @@ def _store(full, out, value):
     if isinstance(value, _ours):
         if out.shape != value.shape or not numpy.can_cast(value.dtype, out.dtype, "same_kind"):
             raise ValueError("out")  # NumPy says it
-        if full == "numpy.dot" and out.dtype != value.dtype:
+        if full == "numpy.dot" and (out.dtype != value.dtype or not out.flags.c_contiguous):
             raise ValueError("out")
         if full in _COPY_OUT and not numpy.can_cast(out.dtype, value.dtype, "safe"):
             raise ValueError("out")
@@ -267,8 +269,8 @@ def call(face, *args, **kwargs):
         if r is not NotImplemented:
             return r
     f = None if any(map(_answers, args)) or any(map(_answers, kwargs.values())) else native(full)
-    if full == "numpy.array" and kwargs.get("copy", True) is not True:
-        f = None  # it may be its argument
+    if kwargs.get("copy", True) is not True or (full == "numpy.nan_to_num" and len(args) > 1):
+        f = None  # the result may be the argument, and be written there
     if f is not None and not (kwargs.get("retstep") or kwargs.get("like")):
         try:
             return _try(f, full, args, kwargs)

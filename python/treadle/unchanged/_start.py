@@ -6,13 +6,14 @@ import faulthandler
 import functools
 import os
 import signal
+import sys
 import warnings
 
 from treadle import _core, config
 from treadle._exchange import _host
 from treadle._observe import _seen
 
-from . import _crossover, _far, _imports
+from . import _crossover, _far, _imports, _listens
 
 NEVER = 2**62  # elements: no array is treadle's
 _state = {"watch": None}
@@ -48,6 +49,23 @@ def _watched(f):
     return call
 
 
+def _unblocked(f):
+    """signal.pthread_sigmask that leaves page faults be: one that comes to a thread that blocks it ends the process."""
+
+    @functools.wraps(f)
+    def call(how, mask):
+        return f(how, mask if how == signal.SIG_UNBLOCK else set(mask) - {signal.SIGSEGV})
+
+    return call
+
+
+def _one_thread_in_numexpr():
+    """Its threads block all signals, so what they touch would have to be there; without them the caller works."""
+    os.environ["NUMEXPR_NUM_THREADS"] = "1"
+    if "numexpr" in sys.modules:
+        sys.modules["numexpr"].set_num_threads(1)
+
+
 def _help():
     """help() of a face is that of NumPy's function."""
     plain = getattr(builtins, "help", None)
@@ -75,5 +93,8 @@ def start():
     os.register_at_fork(before=_core._unchanged_fetch, after_in_child=_in_child)
     for module, name in ((faulthandler, "enable"), (signal, "signal")):
         setattr(module, name, _watched(getattr(module, name)))
+    signal.pthread_sigmask = _unblocked(signal.pthread_sigmask)
+    _one_thread_in_numexpr()
     _help()
+    _listens.start()
     _imports.hook()

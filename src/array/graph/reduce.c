@@ -278,6 +278,15 @@ variance(td_fn *f, bool pair, const td_val acc[], td_val n, td_val ddof)
     return TD_E2(f, divide, v, TD_E2(f, maximum, TD_E2(f, subtract, n, ddof), zero));
 }
 
+/* A sum that began at 0, as NumPy's do: of elements -0.0 alone it is 0. */
+static td_val
+from_zero(td_fn *f, td_val sum)
+{
+    td_dtype dt = f->st ? TD_I64 : (td_dtype)td_at(f, sum)->dt;
+
+    return td_dtype_is_float(dt) ? TD_E2(f, add, sum, td_const(f, dt, 0)) : sum;
+}
+
 td_num
 td_red_finish(td_fn *f, td_red red, bool pair, const td_val acc[], td_val count, td_val ddof,
               td_dtype out)
@@ -286,11 +295,16 @@ td_red_finish(td_fn *f, td_red red, bool pair, const td_val acc[], td_val count,
     td_num r;
 
     switch (red) {
+    case TD_RED_sum:
+        r = td_num_of(from_zero(f, acc[0]));
+        if (pair)
+            r.im = from_zero(f, acc[1]);
+        return td_num_cast(f, r, out);
     case TD_RED_mean:
         n = td_cast(f, count, TD_F64);
-        r = td_num_of(TD_E2(f, divide, acc[0], n));
+        r = td_num_of(TD_E2(f, divide, from_zero(f, acc[0]), n));
         if (pair)
-            r.im = TD_E2(f, divide, acc[1], n);
+            r.im = TD_E2(f, divide, from_zero(f, acc[1]), n);
         return td_num_cast(f, r, out);
     case TD_RED_var:
     case TD_RED_std:

@@ -92,12 +92,13 @@ merge(space *s, walk *w, int nw)
 
 /* ---- words ---- */
 
-#define READ(e, T, m)                                                                              \
+#define READ(e, T, m) READ_AS(e, T, m, v)
+#define READ_AS(e, T, m, value)                                                                    \
     case TD_##e:                                                                                   \
         for (int l = 0; l < n; l++, at += step) {                                                  \
             T v;                                                                                   \
             memcpy(&v, at, sizeof v);                                                              \
-            out[l].m = v;                                                                          \
+            out[l].m = value;                                                                      \
         }                                                                                          \
         break;
 
@@ -105,7 +106,7 @@ void
 td_words_read(td_dtype dt, const char *at, int64_t step, int n, td_word *out)
 {
     switch (dt) {
-        READ(BOOL, uint8_t, u)
+        READ_AS(BOOL, uint8_t, u, v != 0) /* any byte but 0 is true */
         READ(I8, int8_t, i)
         READ(I16, int16_t, i)
         READ(I32, int32_t, i)

@@ -60,7 +60,17 @@ dtype_of_attr(PyObject *o, const char *attr, td_dtype *out)
     return r;
 }
 
-/* Whatever numpy.dtype() understands; what it refuses, it words. */
+static bool
+is_singleton(PyObject *d)
+{
+    for (int i = 0; i < TD_DTYPE_COUNT; i++)
+        if (d == py.dtype[i])
+            return true;
+    return false;
+}
+
+/* Whatever numpy.dtype() understands; what it refuses, it words.  In unchanged programs only what it has one object for: its
+ * second type of a size, fields and metadata would be lost. */
 static bool
 dtype_through_numpy(PyObject *o, td_dtype *out)
 {
@@ -69,7 +79,7 @@ dtype_through_numpy(PyObject *o, td_dtype *out)
 
     if (!d)
         return false;
-    r = dtype_of_attr(d, "str", out);
+    r = px_works() && !is_singleton(d) ? 0 : dtype_of_attr(d, "str", out);
     if (!r)
         PyErr_Format(PyExc_TypeError, "dtype '%S' is not supported", d);
     Py_DECREF(d);

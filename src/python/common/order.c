@@ -76,6 +76,34 @@ py_by_steps(const td_view *v, int axes[])
         axes[i] = inner[n - 1 - i];
 }
 
+bool
+py_as_it_lies(const td_array *a, int axes[], td_array *out)
+{
+    bool moved = false;
+
+    if (td_view_is_contiguous(&a->view))
+        return false;
+    py_by_steps(&a->view, axes);
+    for (int i = 0; i < a->view.shape.ndim; i++)
+        moved |= axes[i] != i;
+    return moved && !td_array_transpose(a, axes, out);
+}
+
+td_status
+py_as_it_was(const td_array *r, const int axes[], int ndim, uint32_t gone, td_array *out)
+{
+    int back[TD_MAXDIM], at[TD_MAXDIM], n = 0;
+
+    for (int i = 0; i < ndim; i++) /* axes[i] of the source is axis n of r */
+        if (!(gone >> axes[i] & 1))
+            at[axes[i]] = n++;
+    n = 0;
+    for (int i = 0; i < ndim; i++)
+        if (!(gone >> i & 1))
+            back[n++] = at[i];
+    return td_array_transpose(r, back, out);
+}
+
 /* As py_by_steps for what is made anew, where NumPy lets an axis without a step come last. */
 static void
 by_lengths(const td_view *v, int axes[])

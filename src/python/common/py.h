@@ -98,6 +98,11 @@ bool    py_is_fortran(const td_view *v);         /* Fortran's order, without gap
 bool    py_lies_in_fortran(const td_view *v);    /* and not C's as well */
 bool    py_is_laid(const td_view *v, char order); /* need nothing be copied for that order? */
 void    py_by_steps(const td_view *v, int axes[]); /* the axes from the longest steps to the shortest */
+/* For operations along axes, whose results lie as their operand does: a with its axes from the longest steps to the shortest,
+ * which are its axes[0], axes[1], ...; false: they lie so already, or nothing has been made. */
+bool      py_as_it_lies(const td_array *a, int axes[], td_array *out);
+/* r, computed of what py_as_it_lies gave, with its axes where they belong; bits of gone: the source's axes that r has not. */
+td_status py_as_it_was(const td_array *r, const int axes[], int ndim, uint32_t gone, td_array *out);
 td_view py_layout(const td_view *like, const td_shape *s, char order); /* of a new array of shape s, made like one that lies so (NULL: like none) */
 
 /* ---- convert.c ---- */
@@ -247,6 +252,7 @@ bool      px_init(PyObject *module);            /* setup.c: unchanged programs *
 /* What stands behind an object of an unchanged program: NumPy's function or module for
  * a face; other objects as they are.  Borrowed. */
 PyObject *px_bare(PyObject *o);
+bool      px_works(void); /* does treadle work for an unchanged program in this thread? */
 PyObject *px_shown(PyObject *r); /* takes over a result for the program: NumPy's array for ours where programs run unchanged */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */

@@ -62,14 +62,22 @@ count_steps(const td_scalar s[3], int64_t *n)
     bool floats =
         td_dtype_is_float(s[0].dt) || td_dtype_is_float(s[1].dt) || td_dtype_is_float(s[2].dt);
     long double steps;
+    double way, ratio;
 
     *n = 0;
     if (as_double(s[2]) == 0) {
         PyErr_SetString(PyExc_ZeroDivisionError, "division by zero");
         return false;
     }
-    steps = floats ? (long double)ceil((as_double(s[1]) - as_double(s[0])) / as_double(s[2]))
-                   : ceill((as_long(s[1]) - as_long(s[0])) / as_long(s[2]));
+    way = as_double(s[1]) - as_double(s[0]);
+    ratio = way / as_double(s[2]);
+    if (floats && ratio == 0 &&
+        way != 0) { /* too small to tell from none: the first step there is */
+        *n = !signbit(ratio);
+        return true;
+    }
+    steps =
+        floats ? (long double)ceil(ratio) : ceill((as_long(s[1]) - as_long(s[0])) / as_long(s[2]));
     if (isnan(steps) || steps > 0x1p62L) {
         PyErr_SetString(PyExc_ValueError, isnan(steps) ? "arange: cannot compute length"
                                                        : "Maximum allowed size exceeded");
@@ -126,7 +134,9 @@ align(td_scalar s[3], int64_t n, td_dtype dt)
             s[2].i = (int64_t)((uint64_t)s[2].i - (uint64_t)s[0].i);
         return true;
     }
-    s[2] = exact ? in_dtype(in_dtype(next, real), TD_F64) : in_dtype(s[2], TD_F64);
+    s[2] = n < 2   ? (td_scalar){.dt = TD_F64} /* an infinite step is not taken */
+           : exact ? in_dtype(in_dtype(next, real), TD_F64)
+                   : in_dtype(s[2], TD_F64);
     s[0] = in_dtype(in_dtype(s[0], real), TD_F64);
     if (exact)
         s[2].f[0] -= s[0].f[0];

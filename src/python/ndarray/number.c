@@ -157,6 +157,15 @@ nb_inplace_matmul(PyObject *x, PyObject *y)
             Py_CLEAR(r);
         return r;
     }
+    if (!td_shape_eq(&py_array_of(r)->view.shape, &py_array_of(x)->view.shape)) {
+        char want[256], have[256];
+
+        PyErr_Format(PyExc_ValueError, "x @= y: the product has shape %s, x has %s",
+                     td_shape_text(&py_array_of(r)->view.shape, want, sizeof want),
+                     td_shape_text(&py_array_of(x)->view.shape, have, sizeof have));
+        Py_DECREF(r);
+        return NULL;
+    }
     value = (td_operand){.array = py_array_of(r)};
     st = td_array_assign(py_array_of(x), &value);
     Py_DECREF(r);

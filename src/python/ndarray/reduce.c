@@ -80,6 +80,29 @@ each_alone(td_red red, const td_array *a, td_redargs g, td_array *out)
     return st;
 }
 
+/* As td_array_reduce; what is left lies as in a. */
+static td_status
+reduce_laid(td_red red, const td_array *a, const td_redargs *g, td_array *out)
+{
+    bool place = red == TD_RED_argmin || red == TD_RED_argmax;
+    int axes[TD_MAXDIM], ndim = a->view.shape.ndim;
+    td_redargs moved = *g;
+    td_array lies, r;
+    td_status st;
+
+    if (place || g->axes == (1u << ndim) - 1 || !py_as_it_lies(a, axes, &lies))
+        return td_array_reduce(red, a, g, out);
+    moved.axes = 0;
+    for (int i = 0; i < ndim; i++)
+        moved.axes |= (g->axes >> axes[i] & 1) << i;
+    st = td_array_reduce(red, &lies, &moved, &r);
+    td_array_unref(&lies);
+    TD_TRY(st);
+    st = py_as_it_was(&r, axes, ndim, g->keepdims ? 0 : g->axes, out);
+    td_array_unref(&r);
+    return st;
+}
+
 /* Can out, treadle's array or NumPy's, take a result of shape s? */
 static bool
 fits_out(td_red red, PyObject *out, const td_shape *s)
@@ -118,7 +141,7 @@ reduce_into(td_red red, PyObject *self, const td_redargs *g, PyObject *out)
     if (!r)
         return NULL;
     if (g->axes || py_array_of(self)->view.shape.ndim == 0)
-        st = td_array_reduce(red, py_array_of(self), g, &r->a);
+        st = reduce_laid(red, py_array_of(self), g, &r->a);
     else
         st = each_alone(red, py_array_of(self), *g, &r->a);
     if (st || py_is_none(out))
@@ -165,11 +188,18 @@ sums_apart(td_red red, const td_array *a, int dtype)
            (!td_dtype_is_float((td_dtype)dtype) || td_dtype_is_complex(td_array_dtype(a)));
 }
 
+static bool
+takes_means(td_red red)
+{
+    return red == TD_RED_mean || red == TD_RED_var || red == TD_RED_std;
+}
+
 static PyObject *
 reduce_with(td_red red, PyObject *self, PyObject *arg[NPARAM])
 {
     td_redargs g = {.dtype = -1};
     const td_shape *s = &py_array_of(self)->view.shape;
+    int axis;
 
     if (!py_is_none(arg[CORRECTION])) {
         if (arg[DDOF]) {
@@ -190,6 +220,9 @@ reduce_with(td_red red, PyObject *self, PyObject *arg[NPARAM])
                      (PyObject *)Py_TYPE(arg[AXIS]));
         return NULL;
     }
+    if (takes_means(red) && !s->ndim && arg[AXIS] && PyLong_Check(arg[AXIS]) &&
+        !py_axis(red_names[red], PyLong_AsLongLong(arg[AXIS]), 0, &axis))
+        return NULL; /* NumPy counts along the axis */
     if (!py_axes(red_names[red], arg[AXIS], s->ndim, &g.axes) ||
         !py_flag(arg[KEEPDIMS], false, &g.keepdims) ||
         (g.dtype >= 0 && !py_cast_warning(td_array_dtype(py_array_of(self)), (td_dtype)g.dtype)))

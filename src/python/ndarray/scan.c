@@ -12,6 +12,26 @@ want_array(const char *fn, PyObject *o)
     return py_is_array(o);
 }
 
+/* As td_array_cumulate; the result lies as a does. */
+static td_status
+cumulate_laid(td_red red, const td_array *a, int axis, int dtype, td_array *out)
+{
+    int axes[TD_MAXDIM], at = 0;
+    td_array lies, r;
+    td_status st;
+
+    if (!py_as_it_lies(a, axes, &lies))
+        return td_array_cumulate(red, a, axis, dtype, out);
+    while (axes[at] != axis)
+        at++;
+    st = td_array_cumulate(red, &lies, at, dtype, &r);
+    td_array_unref(&lies);
+    TD_TRY(st);
+    st = py_as_it_was(&r, axes, a->view.shape.ndim, 0, out);
+    td_array_unref(&r);
+    return st;
+}
+
 /* a, axis, dtype */
 static PyObject *
 cumulate(td_red red, const char *fn, PyObject *const *args, Py_ssize_t nargs)
@@ -28,7 +48,7 @@ cumulate(td_red red, const char *fn, PyObject *const *args, Py_ssize_t nargs)
         !py_axis(fn, axis, py_array_of(args[0])->view.shape.ndim, &k))
         return NULL;
     r = py_new();
-    return r ? py_done(r, td_array_cumulate(red, py_array_of(args[0]), k, dtype, &r->a)) : NULL;
+    return r ? py_done(r, cumulate_laid(red, py_array_of(args[0]), k, dtype, &r->a)) : NULL;
 }
 
 static PyObject *

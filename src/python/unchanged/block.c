@@ -302,6 +302,7 @@ compute_unseen(px_block *b)
     PyObject *type, *value, *trace;
 
     if (!px.timed || px_busy || b->state != PX_AHEAD || b->of || td_capture_now() ||
+        !b->whole.store || /* a choice of elements that nobody has counted */
         !td_node_pending(b->whole.store->node) || b->whole.store->node->refs != 1)
         return;
     PyErr_Fetch(&type, &value, &trace);

@@ -151,7 +151,7 @@ call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
     face *f = (face *)self;
     Py_ssize_t nargs = (Py_ssize_t)(nargsf & ~((size_t)1 << (8 * sizeof(size_t) - 1))),
                n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
-    bool far = n > ARGS || (f->sized && says_big(args, n));
+    bool far = n > ARGS || (f->sized && !px_busy && says_big(args, n));
     int64_t since;
     PyObject *r;
 

@@ -22,6 +22,12 @@ px_dtype(PyObject *np)
 /* ---- which operands are treadle's ---- */
 
 bool
+px_works(void)
+{
+    return px_busy > 0;
+}
+
+bool
 px_is_far(PyObject *o)
 {
     const px_block *b;
@@ -376,6 +382,7 @@ static PyObject *
 array_shown(PyObject *r)
 {
     const td_array *a = py_array_of(r);
+    td_view layout;
     td_array own;
     PyObject *n;
 
@@ -387,8 +394,10 @@ array_shown(PyObject *r)
              a->dt == a->store->dt) {
         own = td_array_ref(a);
         n = array_over(&own);
-    } else /* a view of what others have: a value of its own */
-        n = py_ok(td_array_copy(a, &own)) ? array_over(&own) : NULL;
+    } else { /* a view of what others have: a value of its own, which lies as it does */
+        layout = py_layout(&a->view, &a->view.shape, 'K');
+        n = py_ok(td_array_cast_as(a, td_array_dtype(a), &layout, &own)) ? array_over(&own) : NULL;
+    }
     Py_DECREF(r);
     return n;
 }

@@ -47,6 +47,7 @@ call_far(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_
 {
     Py_ssize_t n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0), i;
     PyObject *buf[ARGS + 1], *r = NULL;
+    bool same;
 
     if (n > ARGS)
         return NULL;
@@ -57,6 +58,7 @@ call_far(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_
     if (buf[0] && buf[0] != Py_None)
         r = px_vectorcall(row->far, buf, nargs + 1, kwnames);
     px_busy--;
+    same = r && r == buf[0]; /* the array itself, as astype(copy=False) of its own dtype */
     if (row->how == WRITES)
         px_written(self, buf[0]);
     else
@@ -65,13 +67,16 @@ call_far(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_
         Py_DECREF(buf[i--]);
     if (!r && PyErr_Occurred())
         (void)px_declined();
-    return px_shown(r);
+    if (!same)
+        return px_shown(r);
+    Py_DECREF(r);
+    return Py_NewRef(self);
 }
 
 static bool
 has_out(const struct row *row, Py_ssize_t nargs, PyObject *kwnames)
 {
-    if (row->out && nargs > row->out)
+    if (row->out && nargs >= row->out)
         return true;
     for (Py_ssize_t i = kwnames ? PyTuple_Size(kwnames) : 0; i-- > 0;)
         if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(kwnames, i), "out") == 0)

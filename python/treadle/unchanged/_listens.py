@@ -1,0 +1,98 @@
+"""Warnings that the program listens to: while it records them, or has them raised, its work is NumPy's.
+
+Big work gives infinity and NaN, and the `nan` functions their NaN, in silence. A program that says
+``with warnings.catch_warnings(record=True)``, ``pytest.warns`` or ``simplefilter("error")`` asks what NumPy has to say:
+inside the block NumPy does the work of that thread. An error filter outside of any block holds for the rest of the
+program, which then has its values looked at, as after ``np.seterr``.
+"""
+
+import functools
+import sys
+import threading
+import warnings
+
+import numpy
+
+from treadle import _core
+from treadle._numpy import _errstate
+
+from . import _imports
+
+_NEAR = 6  # frames: a test's runner, which records what any test warns of, stands further from the program's files
+
+_enter, _exit = warnings.catch_warnings.__enter__, warnings.catch_warnings.__exit__
+
+
+class _Blocks(threading.local):
+    def __init__(self):
+        self.open = []  # catch_warnings that the program has entered, [block, does it listen?]
+
+
+_blocks = _Blocks()
+
+
+def _asked():
+    """Is it the program that calls, itself or by way of contextlib, pytest.warns and the like?"""
+    frame = sys._getframe(2)
+    for _ in range(_NEAR):
+        if frame is None:
+            return False
+        if _imports.is_own(frame.f_globals):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _listen(entry):
+    if not entry[1]:
+        entry[1] = True
+        _core._unchanged_busy(True)
+
+
+@functools.wraps(_enter)
+def _entered(self):
+    r = _enter(self)
+    if _asked():
+        entry = [self, False]
+        _blocks.open.append(entry)
+        if self._record:
+            _listen(entry)
+    return r
+
+
+@functools.wraps(_exit)
+def _left(self, *exc):
+    for i in range(len(_blocks.open) - 1, -1, -1):
+        if _blocks.open[i][0] is self:
+            if _blocks.open.pop(i)[1]:
+                _core._unchanged_busy(False)
+            break
+    return _exit(self, *exc)
+
+
+def _told(f):
+    """f, which sets a filter: its first argument is what to do, category= of what."""
+
+    @functools.wraps(f)
+    def call(action, *args, **kwargs):
+        r = f(action, *args, **kwargs)
+        if action == "error" and _asked():
+            at = 0 if f.__name__ == "simplefilter" else 1
+            category = kwargs.get("category", args[at] if len(args) > at else Warning)
+            if _blocks.open:
+                _listen(_blocks.open[-1])
+            elif issubclass(RuntimeWarning, category):
+                _errstate.seterr(**numpy.geterr())
+        return r
+
+    return call
+
+
+def start():
+    """Looks at what the program does with warnings from now on."""
+    if warnings.catch_warnings.__enter__ is _entered:
+        return
+    warnings.catch_warnings.__enter__, warnings.catch_warnings.__exit__ = _entered, _left
+    warnings.simplefilter, warnings.filterwarnings = _told(warnings.simplefilter), _told(warnings.filterwarnings)
+    if any(action == "error" and issubclass(RuntimeWarning, category) for action, _, category, *_ in warnings.filters):
+        _errstate.seterr(**numpy.geterr())  # python -W error
