@@ -292,6 +292,9 @@ class _Few:
     def __getitem__(self, i):
         return self.items[i]
 
+    def __repr__(self):
+        return f"_Few{self.items}"
+
 
 SEQUENCES = [
     range(3), (range(3), [0, 1, 2]), (slice(None), range(0, 4, 2)), range(0), collections.deque([1, 0]),

@@ -56,7 +56,8 @@ CASES = {
             t += i
             u = u * 3 % 1000003
             v = a[i] > 0.5
-        show(s, t, u, v, i)
+            w, x = bool(k[i]), not a[i]
+        show(s, t, u, v, w, x, i)
         best = -1
         for i in range(n):
             if a[i] > best:

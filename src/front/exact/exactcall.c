@@ -356,8 +356,11 @@ exact_convert(walk *w, const td_type *t, const call *c, thing *out)
     }
     TD_TRY(want_args(w, c, t->name, 0, 1));
     x = c->n ? c->arg[0] : zero;
-    if (t->dt == TD_BOOL)
-        return truth(w, &x, out);
+    if (t->dt == TD_BOOL) {
+        TD_TRY(truth(w, &x, &x));
+        *out = numpy_plain(w, &x);
+        return TD_OK;
+    }
     if (is_numpy(&x))
         x = numpy_number(w, &x);
     if (!is_num(&x) || (is_complex(&x) && !is_mixed(&x) && t->dt != TD_C128))

@@ -156,7 +156,8 @@ expr_boolop(walk *w, uint32_t node, thing *out)
             thing y;
 
             TD_TRY(expr(w, right, &y));
-            if (is_num(&y) && x.type->dt == TD_BOOL && y.type->dt == TD_BOOL) {
+            if (is_num(&y) && x.type->dt == TD_BOOL && y.type->dt == TD_BOOL && !is_mixed(&x) &&
+                !is_mixed(&y)) {
                 TD_TRY(num_op(w, is_and ? OP_logical_and : OP_logical_or, (thing[]){x, y}, 2, &x));
                 continue;
             }

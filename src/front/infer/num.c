@@ -227,6 +227,15 @@ emit_row(walk *w, td_op op, const td_type *t, const thing *x, int n)
     return td_num_emit(w->f, op, v);
 }
 
+/* What a row computes with: of a mixed number its value. */
+static const td_type *
+value_type(const thing *x)
+{
+    return !is_mixed(x)              ? x->type
+           : x->type->dt == TD_BOOL ? td_type_num(TD_BOOL)
+                                    : td_type_weak(td_dtype_kind((td_dtype)x->type->dt));
+}
+
 td_status
 num_op(walk *w, td_op op, const thing *x, int n, thing *out)
 {
@@ -239,12 +248,15 @@ num_op(walk *w, td_op op, const thing *x, int n, thing *out)
         if (!is_num(&x[i]))
             return bad(w, w->node, TD_ERR_TYPE, "%s takes numbers, not %s", td_optab[op].name,
                        x[i].type->name);
+    t = value_type(&x[first]);
     for (int i = first + 1; i < n; i++) {
-        thing so_far = {.type = t};
+        thing so_far = x[first], next = x[i];
 
-        if (i == first + 1)
-            so_far = x[first];
-        t = t->dt == TD_BOOL && x[i].type->dt == TD_BOOL ? t : num_common(&so_far, &x[i]);
+        if (i > first + 1)
+            so_far = (thing){.type = t};
+        so_far.type = t;
+        next.type = value_type(&x[i]);
+        t = t->dt == TD_BOOL && next.type->dt == TD_BOOL ? t : num_common(&so_far, &next);
     }
     in = row_type(op, t);
     if (!in)
