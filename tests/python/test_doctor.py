@@ -238,7 +238,7 @@ def test_kernels_compiled_again_are_named(found):
 def test_explain_as_json_and_page(tmp_path):
     text = SLOW + "z = np.sin(x) * 2\nprint(z.sum() > 0)\nfor i in range(1200):\n    w = np.add(np.ones(3), 1)\n"
     write(tmp_path, "prog.py", text)
-    status, _, err = run("--device", "cpu", "--explain=json", "prog.py", cwd=tmp_path)
+    status, _, err = run("--device", "cpu", "--keep", "loops", "--explain=json", "prog.py", cwd=tmp_path)
     facts = json.loads(err)
     ran = {(r[1], r[5]): r for r in facts["tables"][0]["rows"]}
     assert status == 0
@@ -247,7 +247,7 @@ def test_explain_as_json_and_page(tmp_path):
     assert ran["ones", "prog.py:10"][2:4] == [1200, 3600]
     assert not [r for r in ran if "_crossover" in r[1] or "treadle/" in r[1]]
     assert "prog.py:5" in [f["line"] for f in facts["findings"]]
-    assert run("--device", "cpu", "--explain=e.html", "prog.py", cwd=tmp_path)[0] == 0
+    assert run("--device", "cpu", "--keep", "loops", "--explain=e.html", "prog.py", cwd=tmp_path)[0] == 0
     well_formed((tmp_path / "e.html").read_text(), "what ran where", "prog.py:5", "<svg")
 
 

@@ -189,7 +189,9 @@ def release(tmp_path):
         if commit:
             subprocess.run(["git", "add", "-A"], cwd=tmp_path, check=True)
             subprocess.run(["git", *who, "commit", "-qm", "all", "--allow-empty"], cwd=tmp_path, check=True)
-        done = subprocess.run([tmp_path / "tools/release.sh"], capture_output=True, text=True, check=False)
+        named = {f"GIT_{who}_{what}": "a@b.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        env = {**os.environ, **named}
+        done = subprocess.run([tmp_path / "tools/release.sh"], capture_output=True, text=True, check=False, env=env)
         return done.returncode, done.stderr
 
     return run

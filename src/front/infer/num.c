@@ -231,7 +231,7 @@ emit_row(walk *w, td_op op, const td_type *t, const thing *x, int n)
 static const td_type *
 value_type(const thing *x)
 {
-    return !is_mixed(x)              ? x->type
+    return !is_mixed(x)             ? x->type
            : x->type->dt == TD_BOOL ? td_type_num(TD_BOOL)
                                     : td_type_weak(td_dtype_kind((td_dtype)x->type->dt));
 }
