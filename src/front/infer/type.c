@@ -270,11 +270,9 @@ td_type_set_fields(const td_type *class, const char *const *name, const td_type 
                    uint32_t n)
 {
     td_type *own = td_map_get(&made, key_of(class));
-    td_field *f = copy_of(NULL, 0);
+    td_field *f = calloc(n + 1, sizeof *f);
 
-    TD_ASSERT(own == class && !own->field);
-    f = realloc(f, (n + 1) * sizeof *f);
-    TD_ASSERT(f);
+    TD_ASSERT(own == class && !own->field && f);
     for (uint32_t i = 0; i < n; i++)
         f[i] = (td_field){.name = strcpy(copy_of(name[i], strlen(name[i])), name[i]),
                           .type = plain(type[i])};
