@@ -291,8 +291,8 @@ meet_end(walk *w, uint32_t node, meeting *m)
             join_unbound(w, join_key(w, node, m->name[i]));
         if (m->has[i])
             w->fr->var[m->name[i]] = place_get(w, &m->place[i]);
-        else
-            w->fr->var[m->name[i]] = j ? stand_in(w, j->type) : m->before[i]; /* it came here on no path */
+        else /* without a join it came here on no path */
+            w->fr->var[m->name[i]] = j ? stand_in(w, j->type) : m->before[i];
         if (w->fr->var[m->name[i]].view && m->before[i].view)
             w->fr->var[m->name[i]].view->name = m->before[i].view->name;
         w->fr->var[m->name[i]].carry = m->carried[i];
