@@ -240,7 +240,7 @@ td_status
 num_op(walk *w, td_op op, const thing *x, int n, thing *out)
 {
     int first = op == OP_select;
-    const td_type *t = x[first].type, *in;
+    const td_type *t, *in;
     td_dtype dt;
     td_num v;
 
@@ -250,10 +250,8 @@ num_op(walk *w, td_op op, const thing *x, int n, thing *out)
                        x[i].type->name);
     t = value_type(&x[first]);
     for (int i = first + 1; i < n; i++) {
-        thing so_far = x[first], next = x[i];
+        thing so_far = i == first + 1 ? x[first] : (thing){0}, next = x[i];
 
-        if (i > first + 1)
-            so_far = (thing){.type = t};
         so_far.type = t;
         next.type = value_type(&x[i]);
         t = t->dt == TD_BOOL && next.type->dt == TD_BOOL ? t : num_common(&so_far, &next);

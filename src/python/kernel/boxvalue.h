@@ -54,12 +54,12 @@ bool      py_is_boxobject(PyObject *o); /* treadle.typed's */
 const td_type *py_boxobject_type(PyObject *o);
 td_box   *py_boxobject_box(PyObject *o);
 PyObject *py_boxobject_new(const td_type *t, td_box *b); /* holds b */
-PyObject *py_boxobject_owner(PyObject *o, uint64_t address); /* of the array there, in what o reaches: a new reference; NULL: none */
+PyObject *py_boxobject_owner(PyObject *self, uint64_t address); /* of the array there, in what self reaches: a new reference; NULL: none */
 bool      py_boxes_live(const td_callmem *h); /* do boxes made in h live on? */
-void      py_boxobject_keep(PyObject *o, py_call *c, td_callmem *heap); /* what it reaches of the call's lives on */
+void      py_boxobject_keep(PyObject *self, py_call *c, td_callmem *heap); /* what it reaches of the call's lives on */
 void      py_boxes_run(int by); /* a call with such arguments begins (1) or ends (-1) */
 bool      py_boxes_init(PyObject *module);
-PyObject *py_boxobject_begin(PyObject *o, const td_type *t); /* o gets its box; None, or NULL: exception */
+PyObject *py_boxobject_begin(PyObject *self, const td_type *t); /* it gets its box; None, or NULL: exception */
 bool      py_boxobject_put(PyObject *o, const td_type *t, uint64_t *to, PyObject *value); /* value, as t, to words of o's box */
 
 bool      py_instance_init(PyObject *module); /* instance.c; after py_boxes_init */
