@@ -63,6 +63,10 @@ CASES = {
             if a[i] > best:
                 best, where = a[i], i
         show(best, where)
+        half = np.float32(0.5)
+        for i in range(n):
+            c[i] = (i if a[i] > 0.5 else half) / 3.0 + (half and i) / 3.0 + max(half, i) / 3.0
+        print(c.tobytes().hex()[::97])
         small, one = np.float32(0), rng.rand(n).astype("f4")
         for i in range(n):
             small += one[i]

@@ -109,8 +109,7 @@ choose(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other,
 
         TD_TRY(expr(w, then, &x[1]));
         TD_TRY(expr(w, other, &x[2]));
-        if (w->exact && is_num(&x[1]) && is_num(&x[2]) && exact_kinds(x[1].type) &&
-            exact_kinds(x[2].type))
+        if (w->exact && is_num(&x[1]) && is_num(&x[2]))
             return exact_select(w, &x[0], &x[1], &x[2], out);
         if (is_num(&x[1]) && is_num(&x[2])) {
             bool nonneg = x[1].nonneg && x[2].nonneg;

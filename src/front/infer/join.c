@@ -38,7 +38,7 @@ join_types(const walk *w, const td_type *a, const td_type *b)
 {
     if (a == b)
         return a;
-    if (w->exact && (exact_kinds(a) || exact_kinds(b)))
+    if (w->exact && (exact_kinds(a) || exact_kinds(b) || a->kind == TD_T_NUM))
         return exact_join(a, b);
     if (a->kind == TD_T_NONE || b->kind == TD_T_NONE) { /* an instance, or none */
         const td_type *t = a->kind == TD_T_NONE ? b : a;
