@@ -369,13 +369,13 @@ def test_install(tmp_path):
 def test_explain_and_profile(tmp_path):
     text = (
         "import numpy as np\nx = np.linspace(0, 1, 100000)\ny = np.sin(x) * 2\nprint(y.sum() > 0)\n"
-        "s = 0\nfor i in range(2000):\n    s += x[i]\nz = np.unwrap(x)\nfor i in range(3000):\n    w = np.ones(3) + 1\n"
+        "s = 0\nfor i in range(20000):\n    s += x[i]\nz = np.unwrap(x)\nfor i in range(3000):\n    w = np.ones(3) + 1\n"
     )
     path = program(tmp_path, "prog.py", text)
     status, out, err = run("--keep", "loops", "--explain", "--profile=trace.json", path, cwd=tmp_path, PYTHONPATH=pythonpath())
     assert (status, out) == (0, "True\n"), err
     assert "what ran where" in err and "prog.py:4" in err, err
-    assert "prog.py:7 reads 2000 elements one by one" in err, err
+    assert "prog.py:7 reads 20000 elements one by one" in err, err
     assert "prog.py:10" in err and "what would help most" in err, err
     assert (tmp_path / "trace.json").exists()
     status, out, err = run("--profile=t.html", path, cwd=tmp_path, PYTHONPATH=pythonpath())
