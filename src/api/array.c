@@ -240,7 +240,7 @@ treadle_rng_seed(uint64_t seed)
 }
 
 static td_status
-draw(const plan *p, treadle_rng *g, td_dist dist, const td_scalar par[2], td_array *out)
+random_draw(const plan *p, treadle_rng *g, td_dist dist, const td_scalar par[2], td_array *out)
 {
     td_rng rng = {.key = g->key, .offset = g->counter};
 
@@ -260,7 +260,7 @@ treadle_random_uniform(treadle_device *d, treadle_rng *g, treadle_dtype dt, int 
     td_status st = plan_make("random_uniform", d, dt, ndim, dims, g ? out : NULL, &p);
 
     if (!st)
-        st = draw(&p, g, TD_DIST_UNIFORM, par, &r);
+        st = random_draw(&p, g, TD_DIST_UNIFORM, par, &r);
     return td_api_done(held, st, &r, NULL, out);
 }
 
@@ -277,7 +277,7 @@ treadle_random_normal(treadle_device *d, treadle_rng *g, treadle_dtype dt, int n
     if (!st && deviation < 0)
         st = td_fail(TD_ERR_VALUE, "random_normal: a deviation of %g", deviation);
     if (!st)
-        st = draw(&p, g, TD_DIST_NORMAL, par, &r);
+        st = random_draw(&p, g, TD_DIST_NORMAL, par, &r);
     return td_api_done(held, st, &r, NULL, out);
 }
 
@@ -311,7 +311,7 @@ treadle_random_integers(treadle_device *d, treadle_rng *g, treadle_dtype dt, int
     if (!st)
         st = check_bounds(p.dt, low, high);
     if (!st)
-        st = draw(&p, g, TD_DIST_INTEGERS, par, &r);
+        st = random_draw(&p, g, TD_DIST_INTEGERS, par, &r);
     return td_api_done(held, st, &r, NULL, out);
 }
 
@@ -394,7 +394,7 @@ treadle_array_item(const treadle_array *a, double *out)
 }
 
 static td_status
-memory(const td_array *a, uintptr_t *address, int64_t *strides)
+array_memory(const td_array *a, uintptr_t *address, int64_t *strides)
 {
     td_buf *b;
     td_view v;
@@ -411,7 +411,7 @@ treadle_array_memory(treadle_array *a, uintptr_t *address, int64_t *strides)
 {
     bool held = td_api_enter();
 
-    return td_api_leave(held, a && address ? memory(&a->a, address, strides)
+    return td_api_leave(held, a && address ? array_memory(&a->a, address, strides)
                                            : td_api_null("array_memory"));
 }
 

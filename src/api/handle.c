@@ -112,7 +112,7 @@ td_api_leave(bool held, td_status st)
 /* ---- handles ---- */
 
 static td_status
-new_handle(td_array *r, const treadle_array *like, treadle_array **out)
+array_handle_new(td_array *r, const treadle_array *like, treadle_array **out)
 {
     treadle_array *h = malloc(sizeof *h);
 
@@ -131,7 +131,7 @@ new_handle(td_array *r, const treadle_array *like, treadle_array **out)
 treadle_status
 td_api_done(bool held, td_status st, td_array *r, const treadle_array *like, treadle_array **out)
 {
-    return td_api_leave(held, st ? st : new_handle(r, like, out));
+    return td_api_leave(held, st ? st : array_handle_new(r, like, out));
 }
 
 treadle_array *

@@ -8,7 +8,7 @@
 /* ---- streams ---- */
 
 static td_status
-stream_of(treadle_stream *s, td_stream **out)
+handle_stream(treadle_stream *s, td_stream **out)
 {
     td_dev *d;
 
@@ -63,7 +63,7 @@ treadle_stream_sync(treadle_stream *s)
 {
     bool held = td_api_enter();
     td_stream *core = NULL;
-    td_status st = stream_of(s, &core);
+    td_status st = handle_stream(s, &core);
     void *token;
 
     if (!st)
@@ -80,7 +80,7 @@ treadle_status
 treadle_stream_wait(treadle_stream *s, treadle_event *e)
 {
     td_stream *core = NULL;
-    td_status st = e ? stream_of(s, &core) : td_api_null("stream_wait");
+    td_status st = e ? handle_stream(s, &core) : td_api_null("stream_wait");
 
     return (treadle_status)(st ? st : td_stream_wait(core, (td_event *)e));
 }
@@ -118,7 +118,7 @@ treadle_event_record(treadle_event *e, treadle_stream *s)
 {
     bool held = td_api_enter();
     td_stream *core = NULL;
-    td_status st = e ? stream_of(s, &core) : td_api_null("event_record");
+    td_status st = e ? handle_stream(s, &core) : td_api_null("event_record");
 
     if (!st)
         st = launch_recorded(core);

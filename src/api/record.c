@@ -102,7 +102,7 @@ axes_of(const char *fn, const treadle_reduce_args *g, int ndim, uint32_t *out)
 }
 
 static td_status
-reduce(treadle_red red, const td_array *a, const treadle_reduce_args *args, td_array *out)
+api_reduce(treadle_red red, const td_array *a, const treadle_reduce_args *args, td_array *out)
 {
     static const treadle_reduce_args plain;
     const treadle_reduce_args *g = args ? args : &plain;
@@ -125,7 +125,7 @@ treadle_reduce(treadle_red red, const treadle_array *a, const treadle_reduce_arg
 {
     bool held = td_api_enter();
     td_array r;
-    td_status st = a && out ? reduce(red, &a->a, args, &r) : td_api_null("reduce");
+    td_status st = a && out ? api_reduce(red, &a->a, args, &r) : td_api_null("reduce");
 
     return td_api_done(held, st, &r, NULL, out);
 }

@@ -79,7 +79,7 @@ treadle_at(const treadle_array *a, int axis, int64_t i, treadle_array **out)
 
 /* A shape that may hold one -1. */
 static td_status
-reshape(const td_array *a, int ndim, const int64_t *dims, td_array *out)
+api_reshape(const td_array *a, int ndim, const int64_t *dims, td_array *out)
 {
     td_shape want = {.ndim = ndim}, s;
 
@@ -100,14 +100,14 @@ treadle_reshape(const treadle_array *a, int ndim, const int64_t *dims, treadle_a
 {
     bool held = td_api_enter();
     td_array r;
-    td_status st =
-        a && out && (dims || ndim <= 0) ? reshape(&a->a, ndim, dims, &r) : td_api_null("reshape");
+    td_status st = a && out && (dims || ndim <= 0) ? api_reshape(&a->a, ndim, dims, &r)
+                                                   : td_api_null("reshape");
 
     return td_api_done(held, st, &r, a, out);
 }
 
 static td_status
-transpose(const td_array *a, const int *axes, td_array *out)
+api_transpose(const td_array *a, const int *axes, td_array *out)
 {
     int order[TD_MAXDIM], ndim = a->view.shape.ndim;
 
@@ -121,7 +121,7 @@ treadle_transpose(const treadle_array *a, const int *axes, treadle_array **out)
 {
     bool held = td_api_enter();
     td_array r;
-    td_status st = a && out ? transpose(&a->a, axes, &r) : td_api_null("transpose");
+    td_status st = a && out ? api_transpose(&a->a, axes, &r) : td_api_null("transpose");
 
     return td_api_done(held, st, &r, a, out);
 }

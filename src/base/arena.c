@@ -1,4 +1,4 @@
-/* arena.c - a chain of chunks, newest first; only the newest is allocated from. */
+/* arena.c - a chain of chunks, newest first.  Only the newest one serves requests. */
 #include "base/arena.h"
 
 #include "base/err.h"

@@ -1,4 +1,6 @@
-/* box.c - boxes: their memory, lists, and what compiled code asks for.  Dicts and sets: boxmap.c, strings: boxtext.c. */
+/* box.c - boxes: their memory, lists, and td_box_ask, which compiled code calls.  Dicts and sets
+ * are in boxmap.c, strings in boxtext.c.
+ */
 #include "base/boxpart.h"
 #include "base/ufunc.h"
 
@@ -28,7 +30,7 @@ td_box_new(td_callmem *h, td_boxkind kind, uint32_t key, uint32_t value, uint64_
     b->desc = desc;
     b->mask = -1;
     if (kind == TD_BOX_OBJECT) {
-        b->data = address(calloc(1, item_bytes(b) + 1));
+        b->data = box_address(calloc(1, item_bytes(b) + 1));
         if (!b->data)
             return free(b), NULL;
         b->n = b->room = 1;
@@ -56,12 +58,12 @@ td_box_own(td_box *b)
 }
 
 static void
-release(td_box *b)
+box_release(td_box *b)
 {
     if (b->held && unhold_memory)
         unhold_memory(b->held);
-    free(memory(b->data));
-    free(memory(b->table));
+    free(box_memory(b->data));
+    free(box_memory(b->table));
     free(b);
 }
 
@@ -71,7 +73,7 @@ td_box_drop(td_box *b)
     if (!b)
         return;
     td_box_own(b);
-    release(b);
+    box_release(b);
 }
 
 void
@@ -79,7 +81,7 @@ td_box_free_all(td_callmem *h)
 {
     for (td_box *b = h->boxes, *next; b; b = next) {
         next = b->next;
-        release(b);
+        box_release(b);
     }
     h->boxes = NULL;
     free(h->texts);
@@ -100,10 +102,10 @@ td_box_room(td_box *b, int64_t n)
     room = room < 4 ? 4 : room;
     if (__builtin_mul_overflow((size_t)room, size, &nbytes) || nbytes > (size_t)INT64_MAX)
         return false;
-    data = realloc(memory(b->data), nbytes ? nbytes : 1);
+    data = realloc(box_memory(b->data), nbytes ? nbytes : 1);
     if (!data)
         return false;
-    b->data = address(data);
+    b->data = box_address(data);
     b->room = room;
     return true;
 }
@@ -111,10 +113,10 @@ td_box_room(td_box *b, int64_t n)
 uint64_t *
 td_box_at(const td_box *b, int64_t i)
 {
-    return (uint64_t *)memory(b->data) + i * (int64_t)b->width;
+    return (uint64_t *)box_memory(b->data) + i * (int64_t)b->width;
 }
 
-/* A box of b's kind and elements. */
+/* An empty box whose elements have the layout of b's. */
 static td_box *
 like(td_callmem *h, const td_box *b)
 {
@@ -131,13 +133,15 @@ copy_items(td_box *to, int64_t at, const td_box *from, int64_t first, int64_t n)
     size_t size = item_bytes(to);
 
     if (n > 0)
-        memmove((char *)memory(to->data) + (size_t)at * size,
-                (const char *)memory(from->data) + (size_t)first * size, (size_t)n * size);
+        memmove((char *)box_memory(to->data) + (size_t)at * size,
+                (const char *)box_memory(from->data) + (size_t)first * size, (size_t)n * size);
 }
 
 /* ---- slices ---- */
 
-/* Python's slice of n elements: where it begins, its step, how many there are.  bits: which words are given. */
+/* Resolves a Python slice of n elements: its first index, its step, and (returned) how many
+ * elements it has.  w holds start, stop, step and a mask: bits 0, 1 and 2 say which of the
+ * three the program gave. */
 static int64_t
 slice(int64_t n, const int64_t *w, int64_t *first, int64_t *by)
 {
@@ -179,12 +183,12 @@ ask_slice(td_callmem *h, uint64_t *w)
         for (int64_t i = 0; i < n; i++)
             copy_items(r, i, b, first + i * by, 1);
     r->n = n;
-    w[0] = address(r);
+    w[0] = box_address(r);
     return TD_ASK_OK;
 }
 
 static uint64_t
-cut(td_box *b, int64_t first, int64_t by, int64_t n)
+remove_slice(td_box *b, int64_t first, int64_t by, int64_t n)
 {
     int64_t to, step = by < 0 ? -by : by;
 
@@ -193,7 +197,7 @@ cut(td_box *b, int64_t first, int64_t by, int64_t n)
     if (by < 0)
         first += (n - 1) * by;
     to = first;
-    for (int64_t i = 0; i < n; i++) { /* what stands between two that go, moves down */
+    for (int64_t i = 0; i < n; i++) { /* moves the elements between two removed ones down */
         int64_t from = first + i * step + 1, end = i + 1 < n ? from + step - 1 : b->n;
 
         copy_items(b, to, b, from, end - from);
@@ -232,10 +236,10 @@ put_slice(td_box *b, uint64_t *w)
         copy_items(b, first, from, 0, m);
         b->n += m - n;
     } else {
-        free(memory(own.data));
+        free(box_memory(own.data));
         return TD_ASK_NO_MEMORY;
     }
-    free(memory(own.data));
+    free(box_memory(own.data));
     return TD_ASK_OK;
 }
 
@@ -258,7 +262,7 @@ order_word(uint64_t a, uint64_t b, unsigned what)
 }
 
 static int
-order(const td_box *b, const uint64_t *x, const uint64_t *y)
+compare_elements(const td_box *b, const uint64_t *x, const uint64_t *y)
 {
     int r = 0;
 
@@ -267,7 +271,8 @@ order(const td_box *b, const uint64_t *x, const uint64_t *y)
     return r;
 }
 
-/* Merges, so that equal elements keep their order; one that is not less than another need not be greater (NaN). */
+/* A stable merge sort.  It takes the right element only if it is strictly less: with NaN,
+ * neither of two elements is. */
 static void
 merge_sort(const td_box *b, uint64_t *x, uint64_t *room, int64_t n, bool down)
 {
@@ -281,7 +286,8 @@ merge_sort(const td_box *b, uint64_t *x, uint64_t *room, int64_t n, bool down)
             for (k = i; k > 0; k--) {
                 uint64_t *before = x + (size_t)(k - 1) * size;
 
-                if (down ? order(b, before, room) >= 0 : order(b, room, before) >= 0)
+                if (down ? compare_elements(b, before, room) >= 0
+                         : compare_elements(b, room, before) >= 0)
                     break;
                 memcpy(before + size, before, 8 * size);
             }
@@ -294,7 +300,8 @@ merge_sort(const td_box *b, uint64_t *x, uint64_t *room, int64_t n, bool down)
     memcpy(room, x, (size_t)half * 8 * size);
     while (i < half) {
         const uint64_t *left = room + (size_t)i * size, *right = y + (size_t)k * size;
-        bool take = k < n - half && (down ? order(b, left, right) < 0 : order(b, right, left) < 0);
+        bool take = k < n - half && (down ? compare_elements(b, left, right) < 0
+                                          : compare_elements(b, right, left) < 0);
 
         memmove(x, take ? right : left, 8 * size);
         x += size;
@@ -331,7 +338,7 @@ reverse(td_box *b)
         }
 }
 
-/* ---- asking ---- */
+/* ---- td_box_ask ---- */
 
 static uint64_t
 ask_new(td_callmem *h, uint64_t *w)
@@ -339,14 +346,14 @@ ask_new(td_callmem *h, uint64_t *w)
     td_box *b = td_box_new(h, (td_boxkind)w[0], (uint32_t)w[1], (uint32_t)w[2], w[3]);
 
     if (b && b->kind == TD_BOX_OBJECT) {
-        w[0] = address(b);
+        w[0] = box_address(b);
         return TD_ASK_OK;
     }
     if (!b || !td_box_room(b, (int64_t)w[4] < 4 ? 4 : (int64_t)w[4])) {
         td_box_drop(b);
         return TD_ASK_NO_MEMORY;
     }
-    w[0] = address(b);
+    w[0] = box_address(b);
     return TD_ASK_OK;
 }
 
@@ -368,7 +375,7 @@ ask_copy(td_callmem *h, uint64_t *w)
         td_box_drop(r);
         return TD_ASK_NO_MEMORY;
     }
-    w[0] = address(r);
+    w[0] = box_address(r);
     return TD_ASK_OK;
 }
 
@@ -395,14 +402,15 @@ ask_repeat(td_callmem *h, uint64_t *w)
         td_box_drop(r);
         return TD_ASK_NO_MEMORY;
     }
-    for (int64_t i = 0, done = 0; i < times; i = done / b->n) { /* doubled each time */
+    /* the copied part doubles each time */
+    for (int64_t i = 0, done = 0; i < times; i = done / b->n) {
         int64_t m = done == 0 ? b->n : done < n - done ? done : n - done;
 
         copy_items(r, done, done ? r : b, 0, m);
         done += m;
     }
     r->n = n;
-    w[0] = address(r);
+    w[0] = box_address(r);
     return TD_ASK_OK;
 }
 
@@ -416,14 +424,14 @@ ask_list(td_callmem *h, td_box *b, uint64_t *w, int64_t which)
     case TD_ASK_PUT_SLICE: return put_slice(b, w);
     case TD_ASK_CUT:
         n = slice(b->n, (const int64_t *)&w[1], &first, &by);
-        return cut(b, first, by, n);
+        return remove_slice(b, first, by, n);
     case TD_ASK_OPEN:
         if (!td_box_room(b, b->n + 1))
             return TD_ASK_NO_MEMORY;
         copy_items(b, (int64_t)w[1] + 1, b, (int64_t)w[1], b->n - (int64_t)w[1]);
         b->n++;
         return TD_ASK_OK;
-    case TD_ASK_CLOSE:   return cut(b, (int64_t)w[1], 1, 1);
+    case TD_ASK_CLOSE:   return remove_slice(b, (int64_t)w[1], 1, 1);
     case TD_ASK_EXTEND:  return extend(b, td_box_of(w[1]));
     case TD_ASK_REPEAT:  return ask_repeat(h, w);
     case TD_ASK_REVERSE: reverse(b); return TD_ASK_OK;
@@ -453,8 +461,8 @@ ask_ufunc(uint64_t *w)
 uint64_t
 td_box_ask(uint64_t heap, uint64_t words, int64_t which)
 {
-    td_callmem *h = memory(heap);
-    uint64_t *w = memory(words);
+    td_callmem *h = box_memory(heap);
+    uint64_t *w = box_memory(words);
 
     switch (which) {
     case TD_ASK_NEW: return ask_new(h, w);

@@ -1,4 +1,5 @@
-/* boxmap.c - dicts and sets: elements in the order in which they came, and a table of their numbers by hash. */
+/* boxmap.c - dicts and sets: elements in order of insertion, and a hash table of element numbers.
+ */
 #include "base/boxpart.h"
 
 #include <stdlib.h>
@@ -39,8 +40,8 @@ mix(uint64_t h)
     return h ^ h >> 32;
 }
 
-/* Never 0, which says that the element was taken out.  An integer is its own hash: keys that follow each other lie side
- * by side in the table. */
+/* A key's hash.  It is never 0: that marks a removed element.  An integer hashes to itself, so
+ * that consecutive keys lie side by side in the table. */
 static uint64_t
 hash_key(const td_box *b, const uint64_t *key)
 {
@@ -57,7 +58,8 @@ hash_key(const td_box *b, const uint64_t *key)
     return h | 1;
 }
 
-/* probe - the places of the table that a hash goes through: higher bits come in one after another. */
+/* probe - the sequence of table entries for one hash.  Each step mixes in five more of the
+ * hash's high bits. */
 typedef struct probe {
     uint64_t at, rest;
 } probe;
@@ -78,7 +80,7 @@ probe_next(const td_box *b, probe *p)
 static int64_t
 lookup(const td_box *b, const uint64_t *key, uint64_t hash, int64_t *slot)
 {
-    const int32_t *table = memory(b->table);
+    const int32_t *table = box_memory(b->table);
 
     if (b->mask < 0)
         return -1;
@@ -102,7 +104,7 @@ td_box_find(td_box *b, const uint64_t *key)
     return b->n ? lookup(b, key, hash_key(b, key), &slot) : -1;
 }
 
-/* A table for at least n elements, of which none is gone. */
+/* Builds a table for at least n elements, without the entries that removed elements left. */
 bool
 td_box_rebuild(td_box *b, int64_t n)
 {
@@ -128,8 +130,8 @@ td_box_rebuild(td_box *b, int64_t n)
             memcpy(td_box_at(b, to), e, item_bytes(b));
         to++;
     }
-    free(memory(b->table));
-    b->table = address(table);
+    free(box_memory(b->table));
+    b->table = box_address(table);
     b->gone = 0;
     b->fill = to;
     return true;
@@ -150,7 +152,8 @@ td_box_enter(td_box *b, const uint64_t *key, bool *fresh)
     *fresh = at < 0;
     if (at >= 0)
         return at;
-    if (3 * (b->n + b->gone + 1) > 2 * (b->mask + 1)) { /* doubled, or without what is gone */
+    /* grows, or only drops the entries of removed elements */
+    if (3 * (b->n + b->gone + 1) > 2 * (b->mask + 1)) {
         if (!td_box_rebuild(b, 2 * b->n + 1))
             return -1;
         lookup(b, key, hash, &slot);
@@ -158,7 +161,7 @@ td_box_enter(td_box *b, const uint64_t *key, bool *fresh)
     if (!td_box_room(b, b->fill + 1))
         return -1;
     at = b->fill++;
-    ((int32_t *)memory(b->table))[slot] = (int32_t)at;
+    ((int32_t *)box_memory(b->table))[slot] = (int32_t)at;
     e = td_box_at(b, at);
     e[0] = hash;
     memcpy(e + 1, key, 8 * (size_t)b->key);
@@ -170,7 +173,7 @@ void
 td_box_delete(td_box *b, int64_t i)
 {
     uint64_t *e = td_box_at(b, i);
-    int32_t *table = memory(b->table);
+    int32_t *table = box_memory(b->table);
     probe p = probe_begin(b, e[0]);
 
     while (table[p.at] != i)
@@ -179,7 +182,8 @@ td_box_delete(td_box *b, int64_t i)
     b->gone++;
     e[0] = 0;
     b->n--;
-    while (b->fill > 0 && !td_box_at(b, b->fill - 1)[0]) /* popitem takes the last one */
+    /* popitem removes the last element, so `fill` must end at a live one */
+    while (b->fill > 0 && !td_box_at(b, b->fill - 1)[0])
         b->fill--;
 }
 
@@ -203,7 +207,7 @@ unite(td_box *a, const td_box *b)
     return TD_ASK_OK;
 }
 
-/* a keeps what is in b, or (not) what is not. */
+/* Removes from a every element that is not in b, or with in == false every element that is. */
 static void
 filter(td_box *a, td_box *b, bool in)
 {
@@ -236,7 +240,7 @@ differ(td_box *a, td_box *b)
 }
 
 static bool
-within(const td_box *a, td_box *b)
+is_subset(const td_box *a, td_box *b)
 {
     for (int64_t i = 0; i < a->fill; i++)
         if (td_box_at(a, i)[0] && td_box_find(b, td_box_at(a, i) + 1) < 0)
@@ -258,9 +262,9 @@ td_box_ask_map(td_box *b, uint64_t *w, int64_t which)
     bool fresh;
 
     switch (which) {
-    case TD_ASK_FIND: w[0] = (uint64_t)td_box_find(b, memory(w[1])); return TD_ASK_OK;
+    case TD_ASK_FIND: w[0] = (uint64_t)td_box_find(b, box_memory(w[1])); return TD_ASK_OK;
     case TD_ASK_ENTER:
-        w[0] = (uint64_t)td_box_enter(b, memory(w[1]), &fresh);
+        w[0] = (uint64_t)td_box_enter(b, box_memory(w[1]), &fresh);
         w[1] = fresh;
         return (int64_t)w[0] < 0 ? TD_ASK_NO_MEMORY : TD_ASK_OK;
     case TD_ASK_DELETE: td_box_delete(b, (int64_t)w[1]); return TD_ASK_OK;
@@ -276,7 +280,7 @@ td_box_ask_map(td_box *b, uint64_t *w, int64_t which)
         filter(b, other, false);
         return TD_ASK_OK;
     case TD_ASK_DIFFER: return differ(b, other);
-    case TD_ASK_WITHIN: w[0] = within(b, other); return TD_ASK_OK;
+    case TD_ASK_WITHIN: w[0] = is_subset(b, other); return TD_ASK_OK;
     default:            return TD_ASK_BAD;
     }
 }

@@ -4,13 +4,13 @@
 #include "base/box.h"
 
 static inline void *
-memory(uint64_t address)
+box_memory(uint64_t address)
 {
     return (void *)(uintptr_t)address; /* NOLINT(performance-no-int-to-ptr) */
 }
 
 static inline uint64_t
-address(const void *p)
+box_address(const void *p)
 {
     return (uint64_t)(uintptr_t)p;
 }
@@ -28,7 +28,8 @@ word_kind(uint64_t desc, uint32_t i)
 }
 
 bool     td_box_same_words(uint64_t desc, const uint64_t *a, const uint64_t *b, uint32_t n);
-bool     td_box_rebuild(td_box *b, int64_t n); /* a table for at least n elements, of which none is gone */
+/* builds a table for at least n elements, without the entries of removed ones */
+bool     td_box_rebuild(td_box *b, int64_t n);
 uint64_t td_box_clear(td_box *b);
 uint64_t td_box_ask_map(td_box *b, uint64_t *w, int64_t which);
 

@@ -1,7 +1,8 @@
-/* boxtext.c - boxes of characters: what compiled code asks of strings.
+/* boxtext.c - strings of compiled code.
  *
- * Characters are code points, uint32.  A str never changes.  Cases and kinds of characters are told of ASCII; of others
- * the answer is TD_ASK_BAD, which the compiled function raises.
+ * Characters are code points, uint32.  A str never changes.  Case and character class are known
+ * for ASCII only; for other characters the answer is TD_ASK_BAD, and the compiled function
+ * raises.
  */
 #include "base/box.h"
 
@@ -16,7 +17,7 @@ chars(const td_box *b)
     return (uint32_t *)(uintptr_t)b->data; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-/* A str of n characters that are not there yet. */
+/* A str of n characters, which the caller fills. */
 static td_box *
 text_new(td_callmem *h, int64_t n)
 {
@@ -42,7 +43,7 @@ td_box_text(td_callmem *h, const uint32_t *c, int64_t n)
 }
 
 static uint64_t
-give(uint64_t *w, td_box *b)
+give_box(uint64_t *w, td_box *b)
 {
     w[0] = (uint64_t)(uintptr_t)b;
     return b ? TD_ASK_OK : TD_ASK_NO_MEMORY;
@@ -105,7 +106,7 @@ grow_table(td_callmem *h)
 }
 
 static td_box *
-constant(td_callmem *h, const uint32_t *c, int64_t n)
+intern_text(td_callmem *h, const uint32_t *c, int64_t n)
 {
     uint64_t hash = hash_chars(c, n);
     int64_t k;
@@ -138,7 +139,7 @@ from_ascii(td_callmem *h, const char *s)
 
 /* ---- numbers ---- */
 
-/* The shortest digits that read back as x, as Python writes them. */
+/* Writes the shortest digits that read back as x, the way Python writes them. */
 static void
 float_text(double x, char *out, size_t size)
 {
@@ -170,9 +171,9 @@ is_space(uint32_t c)
     return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31);
 }
 
-/* int(s), float(s): digits with a sign, spaces round them, underscores between digits. */
+/* int(s) and float(s): digits with a sign, surrounding spaces, underscores between digits. */
 static uint64_t
-number(const td_box *b, uint64_t *w)
+text_to_number(const td_box *b, uint64_t *w)
 {
     bool whole = w[1] == 1;
     char text[128], *end;
@@ -216,10 +217,10 @@ number(const td_box *b, uint64_t *w)
     return *end ? TD_ASK_BAD : TD_ASK_OK;
 }
 
-/* ---- looking ---- */
+/* ---- searching ---- */
 
 static bool
-stands(const td_box *a, int64_t at, const td_box *b)
+matches_at(const td_box *a, int64_t at, const td_box *b)
 {
     return at >= 0 && at + b->n <= a->n && memcmp(chars(a) + at, chars(b), 4 * (size_t)b->n) == 0;
 }
@@ -232,24 +233,24 @@ search(const td_box *a, const td_box *b, int64_t from, int64_t to, bool last)
     from = from < 0 ? 0 : from;
     to = (to > a->n ? a->n : to) - b->n;
     for (int64_t i = 0; i <= to - from; i++)
-        if (stands(a, last ? to - i : from + i, b))
+        if (matches_at(a, last ? to - i : from + i, b))
             return last ? to - i : from + i;
     return -1;
 }
 
 static int64_t
-count(const td_box *a, const td_box *b)
+count_text(const td_box *a, const td_box *b)
 {
     int64_t n = 0;
 
     if (!b->n)
         return a->n + 1;
-    for (int64_t i = 0; i + b->n <= a->n; i += stands(a, i, b) ? (n++, b->n) : 1)
+    for (int64_t i = 0; i + b->n <= a->n; i += matches_at(a, i, b) ? (n++, b->n) : 1)
         ;
     return n;
 }
 
-/* ---- new ones ---- */
+/* ---- making new strings ---- */
 
 static td_box *
 joined(td_callmem *h, const td_box *a, const td_box *b)
@@ -278,7 +279,7 @@ change_case(td_callmem *h, const td_box *a, uint64_t *w)
             return TD_ASK_BAD;
         chars(r)[i] = (lower || upper) ? (up ? c & ~UINT32_C(32) : c | 32) : c;
     }
-    return give(w, r);
+    return give_box(w, r);
 }
 
 static bool
@@ -323,7 +324,7 @@ replace(td_callmem *h, const td_box *a, const td_box *old, const td_box *new, in
     bool ok = r != NULL;
 
     for (; ok && most != 0 && i + old->n <= a->n; most--) {
-        while (i + old->n <= a->n && !stands(a, i, old))
+        while (i + old->n <= a->n && !matches_at(a, i, old))
             i++;
         if (i + old->n > a->n)
             break;
@@ -347,14 +348,14 @@ add_part(td_callmem *h, td_box *list, const uint32_t *c, int64_t n)
 }
 
 static td_box *
-split(td_callmem *h, const td_box *a, const td_box *by, int64_t most)
+split_text(td_callmem *h, const td_box *a, const td_box *by, int64_t most)
 {
     td_box *r = td_box_new(h, TD_BOX_LIST, 1, 0, TD_WORD_STR);
     int64_t i = 0, from = 0;
     bool ok = r && td_box_room(r, 4);
 
     while (ok && by && most != 0 && i + by->n <= a->n) {
-        if (!stands(a, i, by)) {
+        if (!matches_at(a, i, by)) {
             i++;
             continue;
         }
@@ -422,7 +423,7 @@ is_all(const td_box *a, uint64_t *w)
 }
 
 static td_box *
-fill(td_callmem *h, const td_box *a, int64_t width, uint32_t c, int64_t how)
+pad_text(td_callmem *h, const td_box *a, int64_t width, uint32_t c, int64_t how)
 {
     int64_t more = width > a->n ? width - a->n : 0, left = how == 0 ? 0
                                                            : how == 2
@@ -449,36 +450,38 @@ td_box_ask_text(td_callmem *h, uint64_t *w, int64_t which)
     char digits[64];
     double x;
 
-    switch (which) { /* the address is of a str but where the row says otherwise */
+    switch (which) { /* w[0] is the address of a str, except in the rows that say otherwise */
     case TD_ASK_TEXT:
-        return give(w, constant(h, (const uint32_t *)(uintptr_t)w[0], (int64_t)w[1])); /* NOLINT */
+        return give_box(
+            w, intern_text(h, (const uint32_t *)(uintptr_t)w[0], (int64_t)w[1])); /* NOLINT */
     case TD_ASK_INT_TEXT:
         snprintf(digits, sizeof digits, "%lld", (long long)w[0]);
-        return give(w, from_ascii(h, digits));
+        return give_box(w, from_ascii(h, digits));
     case TD_ASK_FLOAT_TEXT:
         memcpy(&x, w, sizeof x);
         float_text(x, digits, sizeof digits);
-        return give(w, from_ascii(h, digits));
+        return give_box(w, from_ascii(h, digits));
     default: break;
     }
-    b = td_box_of(w[1]); /* where the row has one */
+    b = td_box_of(w[1]); /* a second str, in the rows that have one */
     switch (which) {
     case TD_ASK_ORDER:  w[0] = (uint64_t)(int64_t)td_box_order(a, b); return TD_ASK_OK;
-    case TD_ASK_JOINED: return give(w, joined(h, a, b));
+    case TD_ASK_JOINED: return give_box(w, joined(h, a, b));
     case TD_ASK_SEARCH:
         w[0] = (uint64_t)search(a, b, (int64_t)w[2], (int64_t)w[3], w[4] != 0);
         return TD_ASK_OK;
-    case TD_ASK_COUNT:   w[0] = (uint64_t)count(a, b); return TD_ASK_OK;
-    case TD_ASK_AT_END:  w[0] = stands(a, w[2] ? a->n - b->n : 0, b); return TD_ASK_OK;
-    case TD_ASK_PICK:    return give(w, constant(h, chars(a) + (int64_t)w[1], 1));
+    case TD_ASK_COUNT:   w[0] = (uint64_t)count_text(a, b); return TD_ASK_OK;
+    case TD_ASK_AT_END:  w[0] = matches_at(a, w[2] ? a->n - b->n : 0, b); return TD_ASK_OK;
+    case TD_ASK_PICK:    return give_box(w, intern_text(h, chars(a) + (int64_t)w[1], 1));
     case TD_ASK_CASE:    return change_case(h, a, w);
-    case TD_ASK_STRIP:   return give(w, strip(h, a, b, (int64_t)w[2]));
-    case TD_ASK_REPLACE: return give(w, replace(h, a, b, td_box_of(w[2]), (int64_t)w[3]));
-    case TD_ASK_SPLIT:   return give(w, split(h, a, b, (int64_t)w[2]));
-    case TD_ASK_JOIN:    return give(w, join_list(h, a, b));
+    case TD_ASK_STRIP:   return give_box(w, strip(h, a, b, (int64_t)w[2]));
+    case TD_ASK_REPLACE: return give_box(w, replace(h, a, b, td_box_of(w[2]), (int64_t)w[3]));
+    case TD_ASK_SPLIT:   return give_box(w, split_text(h, a, b, (int64_t)w[2]));
+    case TD_ASK_JOIN:    return give_box(w, join_list(h, a, b));
     case TD_ASK_IS:      return is_all(a, w);
-    case TD_ASK_NUMBER:  return number(a, w);
-    case TD_ASK_FILL:    return give(w, fill(h, a, (int64_t)w[1], (uint32_t)w[2], (int64_t)w[3]));
-    default:             return TD_ASK_BAD;
+    case TD_ASK_NUMBER:  return text_to_number(a, w);
+    case TD_ASK_FILL:
+        return give_box(w, pad_text(h, a, (int64_t)w[1], (uint32_t)w[2], (int64_t)w[3]));
+    default: return TD_ASK_BAD;
     }
 }

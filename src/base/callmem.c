@@ -1,4 +1,4 @@
-/* callmem.c - blocks of one call, in a list. */
+/* callmem.c - the blocks of one call, in a lock-free list. */
 #include "base/box.h"
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 enum { ALIGN = 64 };
 
 static uint64_t
-begin_of(const td_callblock *b)
+callblock_begin(const td_callblock *b)
 {
     return (uint64_t)(uintptr_t)b + ALIGN;
 }
@@ -30,14 +30,14 @@ td_callmem_take(uint64_t heap, int64_t nbytes)
     while (!__atomic_compare_exchange_n(&h->first, &b->next, b, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
         ;
-    return begin_of(b);
+    return callblock_begin(b);
 }
 
 static bool
 holds_any(const td_callblock *b, const uint64_t *word, int64_t n)
 {
     for (int64_t i = 1; i < n; i++)
-        if (word[i] - begin_of(b) <= b->nbytes)
+        if (word[i] - callblock_begin(b) <= b->nbytes)
             return true;
     return false;
 }
@@ -63,7 +63,7 @@ td_callmem_release(uint64_t heap, uint64_t words, int64_t n)
 bool
 td_callblock_has(const td_callblock *b, uint64_t address)
 {
-    return address - begin_of(b) <= b->nbytes;
+    return address - callblock_begin(b) <= b->nbytes;
 }
 
 td_callblock *

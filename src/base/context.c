@@ -21,13 +21,13 @@
 
 #ifndef TD_CONTEXT_UCONTEXT
 
-/* Saves to *from, goes on at to. */
+/* Saves the registers in *from and continues at `to`. */
 void td_context_swap(void **from, void *to) __attribute__((visibility("hidden")));
 extern const char td_context_start[] __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
-/* From the top down: return address, rbp, rbx, r12 to r15, control words (8 bytes).  Loading control words is slow,
- * so equal ones are left alone. */
+/* The saved words from the top down: return address, rbp, rbx, r12 to r15, control words (8
+ * bytes).  Loading control words is slow, so the code skips it where they are equal. */
 __asm__(".text\n"
         ".globl td_context_swap\n"
         ".hidden td_context_swap\n"
@@ -65,7 +65,7 @@ __asm__(".text\n"
         ".globl td_context_start\n"
         ".hidden td_context_start\n"
         ".type td_context_start, @function\n"
-        "td_context_start:\n" /* a walk up the stack ends at rbp 0 and the address 0 above */
+        "td_context_start:\n" /* rbp 0 and a return address of 0 end a stack walk */
         "    callq *%rbx\n"
         "    ud2\n"
         ".size td_context_start, . - td_context_start\n");
@@ -141,9 +141,10 @@ save_control(uint64_t *at)
 #endif
 
 static void
-make(td_context *c, size_t used, void (*enter)(void))
+fill_start_frame(td_context *c, size_t used, void (*enter)(void))
 {
-    /* Two words above: the stack pointer is a multiple of 16 where td_context_start calls. */
+    /* Two words stay free above: the stack pointer is a multiple of 16 where td_context_start
+     * calls. */
     uint64_t *at = (uint64_t *)(void *)((char *)c->stack + used) - 2 - SAVED;
 
     memset(at, 0, (SAVED + 2) * sizeof *at);
@@ -162,7 +163,7 @@ swap(td_context *from, td_context *to)
 #else
 
 static void
-make(td_context *c, size_t used, void (*enter)(void))
+fill_start_frame(td_context *c, size_t used, void (*enter)(void))
 {
     (void)getcontext(&c->regs);
     c->regs.uc_stack.ss_sp = c->stack;
@@ -184,7 +185,7 @@ td_context_make(td_context *c, void *stack, size_t nbytes, size_t skew, void (*e
     c->stack = stack;
     c->nbytes = nbytes;
     c->fake = NULL;
-    make(c, nbytes - (skew & ~(size_t)15), enter);
+    fill_start_frame(c, nbytes - (skew & ~(size_t)15), enter);
 }
 
 void
@@ -193,7 +194,7 @@ td_context_entered(td_context *from)
 #if ASAN
     const void *stack;
 
-    /* Of a thread's own stack only the sanitizer knows where it lies. */
+    /* only the sanitizer knows where a thread's own stack lies */
     __sanitizer_finish_switch_fiber(NULL, &stack, &from->nbytes);
     memcpy(&from->stack, &stack, sizeof stack);
 #else

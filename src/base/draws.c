@@ -18,7 +18,7 @@ make_key(void)
     draws.failed = pthread_key_create(&draws.key, free);
 }
 
-/* From what the system has; where it gives nothing, from the clock. */
+/* Seeds from the system's entropy, or from the clock if the system has none. */
 static void
 seed_row(uint32_t *row)
 {
@@ -30,7 +30,7 @@ seed_row(uint32_t *row)
         for (uint32_t i = 1; i < TD_DRAWS_NEXT; i++)
             row[i] = row[i - 1] * 1664525u + 1013904223u;
     }
-    row[0] |= 0x80000000u; /* never all zeros */
+    row[0] |= 0x80000000u; /* a state of zeros would never change */
     row[TD_DRAWS_NEXT] = TD_DRAWS_NEXT;
 }
 

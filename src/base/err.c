@@ -9,7 +9,7 @@
 static _Thread_local char message[16384];
 static _Thread_local int number;
 
-/* The arguments may point into the record itself. */
+/* Formats first, since the arguments may point into the record itself. */
 static void
 write_message(const char *fmt, va_list ap, int code)
 {

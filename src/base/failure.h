@@ -1,7 +1,7 @@
-/* failure.h - the first failure of several threads that do one job together.
+/* failure.h - the first failure among several threads that share one job.
  *
- * td_failure - on the stack of who shares the job out; its threads note what fails, and the one that
- * waits for them makes the first of it its own.
+ * td_failure lies on the stack of the thread that hands out the job.  The job's threads note their failures; the
+ * thread that waits for them takes the first one as its own.
  */
 #ifndef TD_BASE_FAILURE_H
 #define TD_BASE_FAILURE_H
@@ -18,9 +18,11 @@ typedef struct td_failure {
 } td_failure;
 
 void      td_failure_init(td_failure *f);
-void      td_failure_note(td_failure *f, td_status st); /* of this thread's error record; TD_OK: nothing happens */
+/* copies this thread's error record, if it is the first; does nothing for TD_OK */
+void      td_failure_note(td_failure *f, td_status st);
 bool      td_failure_is(td_failure *f);                 /* has any thread noted one? */
-td_status td_failure_get(td_failure *f);                /* into this thread's record */
-td_status td_failure_end(td_failure *f);                /* the same; f is not used again */
+/* copies the failure into this thread's error record and returns its status */
+td_status td_failure_get(td_failure *f);
+td_status td_failure_end(td_failure *f);                /* the same; f must not be used again */
 
 #endif

@@ -1,9 +1,10 @@
-/* fiber.c - who of a thread's fibers has its turn, and who waits for whom.
+/* fiber.c - which of a thread's fibers runs next, and which fibers wait for which.
  *
- * Two bitmaps say which fibers are alive and which of them are ready.  A fiber gets a stack when it starts; one that
- * returns starts the next on the same stack, so fibers that never wait share one.  A state word counts
- * who has come; whom a barrier releases is known from what each waits for.  That members have returned is
- * looked at once a round, so a return costs nothing.
+ * One bitmap tells which fibers are alive, another which of those are ready.  A fiber gets a
+ * stack when it starts.  One that returns starts the next on the same stack, so fibers that never
+ * wait share one stack.  A barrier's state word counts the fibers that have arrived; the barrier
+ * releases those whose `wait` points to that word.  A fiber that returns costs nothing: barriers
+ * that its return completes are found once per round.
  */
 #include "base/fiber.h"
 
@@ -16,8 +17,8 @@
 #include <string.h>
 
 enum {
-    KEEP = 2048, /* stacks that a thread keeps */
-    SKEW = 192,  /* bytes from stack to stack, round in a page */
+    KEEP = 2048, /* stacks that a thread keeps for its next call */
+    SKEW = 192,  /* bytes by which each stack's top is moved within a page */
 };
 
 typedef struct
@@ -29,19 +30,19 @@ typedef struct
 typedef struct fiber {
     td_context at;
     size_t stack;
-    uint64_t *wait; /* NULL: for nothing */
+    uint64_t *wait; /* the barrier it waits at; NULL: none */
     members with;
 } fiber;
 
 typedef struct run {
     int n, self, nalive;
-    int nstarted;  /* those below have started: turns ascend, so nobody starts before a lower one */
-    bool returned; /* some have, since waiting ones were looked at */
-    size_t nstack; /* that have been taken */
-    size_t nfree;  /* of these, stacks whose fiber has returned */
+    int nstarted;  /* fibers below this have started; they start in ascending order */
+    bool returned; /* a fiber has returned since the barriers were last looked at */
+    size_t nstack; /* stacks taken so far */
+    size_t nfree;  /* of these, stacks of fibers that have returned */
     td_fiber_fn *fn;
     void *ctx;
-    td_context home, *from; /* from: what the last switch left */
+    td_context home, *from; /* from: the context that switched last */
     uint64_t *ready, *alive;
     size_t *free;
     fiber *f;
@@ -52,10 +53,10 @@ static _Thread_local run *now;
 static int
 nwords(int n)
 {
-    return n / 64 + 1; /* a spare one: bits_from reads two */
+    return n / 64 + 1; /* one to spare: bits_from reads two */
 }
 
-/* 64 bits from bit i on. */
+/* The 64 bits from bit i on. */
 static uint64_t
 bits_from(const uint64_t *map, int i)
 {
@@ -86,7 +87,7 @@ count_alive(const run *r, const members *m)
 }
 
 static void
-release(run *r, uint64_t *state, const members *m)
+release_members(run *r, uint64_t *state, const members *m)
 {
     *state = 0;
     for (int k = 0; k < m->n; k += 64) {
@@ -104,7 +105,7 @@ release(run *r, uint64_t *state, const members *m)
     }
 }
 
-/* Barriers that are complete because members have returned. */
+/* Releases the barriers that became complete because members have returned. */
 static void
 look_at_waiting(run *r)
 {
@@ -117,7 +118,7 @@ look_at_waiting(run *r)
             members with = f->with;
 
             if (f->wait && f->wait != last && *(last = f->wait) >= count_alive(r, &with))
-                release(r, f->wait, &with);
+                release_members(r, f->wait, &with);
         }
 }
 
@@ -146,7 +147,8 @@ next_turn(run *r)
 
 static void fiber_enter(void);
 
-/* The context of fiber i, made if it has not started; NULL: none is ready, back to the caller. */
+/* The context to continue at for fiber i, which gets a stack if it has not started; i < 0: the
+ * caller's own. */
 static td_context *
 context_of(run *r, int i)
 {
@@ -186,7 +188,8 @@ returns(run *r, int i)
     r->returned = true;
 }
 
-/* Every stack's first function: its fiber's, then those of fibers that have not started, then away for good. */
+/* The first function on every stack.  It runs the stack's fiber, then fibers that have not
+ * started yet, one after another; when there are none left it switches away for good. */
 static void
 fiber_enter(void)
 {
@@ -225,7 +228,7 @@ wait_for(uint64_t *state, members with)
     fiber *self = &r->f[r->self];
 
     if (*state + 1 >= count_alive(r, &with)) {
-        release(r, state, &with);
+        release_members(r, state, &with);
         return;
     }
     ++*state;
@@ -235,7 +238,7 @@ wait_for(uint64_t *state, members with)
     go(r);
 }
 
-/* Memory of a run's own: one piece.  A fiber's is not cleared before it starts. */
+/* Allocates the run's arrays in one piece.  A fiber's entry is initialised when it starts. */
 static void *
 lay(run *r, int n)
 {

@@ -1,4 +1,4 @@
-/* files.c - writing that goes on until all is written. */
+/* files.c - writes that continue until everything is written. */
 #include "base/files.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
-/* files.h - what the system's calls on files leave to be done. */
+/* files.h - complete writes. */
 #ifndef TD_BASE_FILES_H
 #define TD_BASE_FILES_H
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All n bytes, however many calls that takes; false: errno says why not. */
+/* Writes all n bytes, in as many system calls as that takes.  false: errno says why it failed. */
 bool td_write_all(int fd, const void *from, size_t n);
 
 #endif

@@ -28,7 +28,7 @@ line_of(const char *path, char *line, int n)
     return ok;
 }
 
-/* The process's version 2 group, "" for the root. */
+/* The name of the process's version 2 group; "" for the root. */
 static void
 group_of_self(char *group, size_t n)
 {
@@ -45,7 +45,8 @@ group_of_self(char *group, size_t n)
         fclose(f);
 }
 
-/* Calls see(line) with the text of `file` in the process's group and in each group above it. */
+/* Calls see(line) with the first line of `file` in the process's group and in each group above
+ * it. */
 static void
 each_group(const char *file, void (*see)(const char *line, void *ctx), void *ctx)
 {
@@ -85,7 +86,8 @@ td_limit_cpus(void)
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         cpus = CPU_COUNT(&set);
     else
-        cpus = (int)sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t holds */
+        /* there are more processors than a cpu_set_t holds */
+        cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
     each_group("cpu.max", see_cpu_max, &cpus);
     if (line_of("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota, sizeof quota) &&
         line_of("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, sizeof period)) {
@@ -129,14 +131,15 @@ td_limit_memory(void)
 size_t
 td_limit_cache(void)
 {
-    static _Atomic size_t known; /* bytes, and 1 */
+    static _Atomic size_t known; /* bytes + 1; 0: not read yet */
     size_t n = known, kilobytes = 0;
     char line[64], file[64];
 
     if (n)
         return n - 1;
     for (int level = 0; level < 5;
-         level++) { /* sysconf gives a whole processor's; here it is one cache's */
+         /* sysconf gives the size of a whole processor's cache; here it is one cache's */
+         level++) {
         snprintf(file, sizeof file, "/sys/devices/system/cpu/cpu0/cache/index%d/size", level);
         if (line_of(file, line, sizeof line))
             kilobytes = strtoull(line, NULL, 10);

@@ -3,9 +3,10 @@
 #define TD_BASE_LIMITS_H
 #include <stddef.h>
 
-int    td_limit_cpus(void);   /* >= 1; read anew at each call */
+int    td_limit_cpus(void);   /* processors that this process may use, >= 1; read anew at each call */
 size_t td_limit_memory(void); /* bytes of main memory that the process may hold, as far as is known */
 size_t td_limit_cache(void);  /* bytes of the last-level cache that a core reaches; 0: not known */
-size_t td_limit_group(void);  /* bytes above which its control group ends it; SIZE_MAX: no limit is set */
+/* bytes at which the system ends the processes of its control group; SIZE_MAX: no limit */
+size_t td_limit_group(void);
 
 #endif

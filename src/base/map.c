@@ -20,7 +20,7 @@ td_map_get(const td_map *m, td_hash key)
 }
 
 static td_status
-grow(td_map *m)
+map_grow(td_map *m)
 {
     size_t cap = m->cap ? 2 * m->cap : 64;
     struct td_map_slot *slot = calloc(cap, sizeof *slot);
@@ -42,11 +42,33 @@ td_map_set(td_map *m, td_hash key, void *val)
     struct td_map_slot *s;
 
     if (4 * m->n >= 3 * m->cap)
-        TD_TRY(grow(m));
+        TD_TRY(map_grow(m));
     s = map_find(m->slot, m->cap, key);
     m->n += !s->val;
     *s = (struct td_map_slot){key, val};
     return TD_OK;
+}
+
+/* Moves back the entries after the freed slot that a search would no longer reach. */
+void
+td_map_remove(td_map *m, td_hash key)
+{
+    struct td_map_slot *s = m->cap ? map_find(m->slot, m->cap, key) : NULL;
+    size_t free_at, mask = m->cap - 1;
+
+    if (!s || !s->val)
+        return;
+    m->n--;
+    free_at = (size_t)(s - m->slot);
+    for (size_t i = (free_at + 1) & mask; m->slot[i].val; i = (i + 1) & mask) {
+        size_t home = m->slot[i].key.a & mask;
+
+        if (((i - home) & mask) < ((i - free_at) & mask))
+            continue;
+        m->slot[free_at] = m->slot[i];
+        free_at = i;
+    }
+    m->slot[free_at].val = NULL;
 }
 
 void

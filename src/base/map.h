@@ -9,13 +9,14 @@
 typedef struct td_map {
     struct td_map_slot {
         td_hash key;
-        void   *val; /* NULL: free slot */
+        void   *val; /* NULL: the slot is free */
     } *slot;
     size_t n, cap;
 } td_map;
 
 void     *td_map_get(const td_map *m, td_hash key);            /* borrowed; NULL when absent */
 td_status td_map_set(td_map *m, td_hash key, void *val);       /* val is not NULL; replaces */
-void      td_map_free(td_map *m);                              /* frees the slots only */
+void      td_map_remove(td_map *m, td_hash key);               /* does nothing when absent */
+void      td_map_free(td_map *m);                              /* frees the slots, not what they point to */
 
 #endif

@@ -2,10 +2,11 @@
 #include "base/opts.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EAGER = 2048 };
+enum { EAGER = 2048, KEPT = 4096 };
 
 static td_opts opts;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -18,9 +19,10 @@ text_of(const char *name)
     return v ? strdup(v) : NULL; /* lives as long as the process */
 }
 
-/* A number of bytes with K, M or G behind it, or nothing; what is none counts as not given. */
+/* Bytes of a number that may end in K, M or G.  Returns dflt if text is NULL or not such a
+ * number. */
 static size_t
-bytes_of(const char *text, size_t dflt)
+parse_bytes(const char *text, size_t dflt)
 {
     static const char units[] = "KMG";
     char *end;
@@ -40,6 +42,7 @@ read_env(void)
 {
     const char *threads = getenv("TREADLE_THREADS");
     const char *eager = getenv("TREADLE_EAGER");
+    const char *kept = getenv("TREADLE_KERNELS_KEPT");
     const char *sync = getenv("TREADLE_SYNC");
     const char *kernels = getenv("TREADLE_KERNELS");
     const char *debug = getenv("TREADLE_DEBUG");
@@ -52,13 +55,14 @@ read_env(void)
         opts.kernels = TD_KERNELS_INTERPRET;
     if (kernels && strcmp(kernels, "switch") == 0)
         opts.kernels = TD_KERNELS_SWITCH;
-    opts.cache_size = bytes_of(getenv("TREADLE_CACHE_SIZE"), (size_t)1 << 30);
+    opts.cache_size = parse_bytes(getenv("TREADLE_CACHE_SIZE"), (size_t)1 << 30);
     opts.cpu = text_of("TREADLE_CPU");
     opts.cxx = text_of("TREADLE_CXX");
     opts.include = text_of("TREADLE_INCLUDE");
     opts.profile = text_of("TREADLE_PROFILE");
     opts.threads = threads ? atoi(threads) : 0;
     opts.eager = eager && *eager ? atoi(eager) : EAGER;
+    opts.kept = kept && *kept ? atoi(kept) : KEPT;
     opts.sync = sync && strcmp(sync, "0") != 0;
 }
 
@@ -79,4 +83,11 @@ td_dump_wants(const char *stage)
         if (strncmp(p, stage, n) == 0 && (p[n] == ',' || p[n] == 0))
             return true;
     return false;
+}
+
+void
+td_dump(const char *stage, const char *text)
+{
+    if (td_dump_wants(stage))
+        fprintf(stderr, "%s\n", text);
 }

@@ -1,14 +1,19 @@
-/* parallel.c - thread pools for the process.
+/* parallel.c - the process's two thread pools.
  *
- * One job of a pool runs at a time; who calls while another thread's job runs does its own work alone.  The
- * caller opens the gate, rings the bell, takes indices like every worker, closes the gate and waits
- * until nobody is inside.  A worker counts itself in before it reads the job and out when no index
- * is left, so a job's fields stand still as long as somebody may read them, and nobody waits for a
- * worker that was still asleep.  Workers look at the bell for a while before they sleep: kernels
- * come in rows, and a wake-up costs more than a small kernel.
+ * A pool runs one job at a time.  A thread that calls while another thread's job runs does its
+ * own job alone.
+ *
+ * The caller opens the gate, rings the bell, takes indices like every worker, closes the gate,
+ * and waits until no worker is inside.  A worker enters the gate before it reads the job and
+ * leaves when no index is left.  So a job's fields do not change while anybody may read them, and
+ * the caller never waits for a worker that is still asleep.
+ *
+ * Workers watch the bell for a while before they sleep: kernels come in quick succession, and
+ * waking a thread costs more than a small kernel.
  */
 #include "base/parallel.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/opts.h"
 #include "base/stop.h"
@@ -25,31 +30,31 @@
 
 enum {
     SPIN_NS = 30000, /* a futex wake-up takes 5-50 us */
-    SPIN_BATCH = 32, /* looks at the bell between looks at the clock */
-    PIECES = 16,     /* a thread's share of the indices is taken in about so many pieces */
+    SPIN_BATCH = 32, /* checks of the bell between checks of the clock */
+    PIECES = 16,     /* each thread takes its share of the indices in about this many pieces */
     WIDTH_MAX = 1024,
-    LOOK_NS = 20000000, /* of a wait: between looks whether the work is still wanted */
+    LOOK_NS = 20000000, /* while waiting: how often to check whether the work is still wanted */
 };
 
 #define GATE_CLOSED  0x80000000u
 #define GATE_WAITING 0x40000000u /* the caller sleeps until the last worker has left */
-#define GATE_COUNT   0x3fffffffu /* workers inside */
+#define GATE_COUNT   0x3fffffffu /* how many workers are inside */
 
 typedef struct crew {
     pthread_mutex_t busy; /* held by the thread whose job runs */
     int workers;
-    uint32_t born; /* the bell before the first job of theirs */
+    uint32_t born; /* the bell's value when the workers were started */
     td_task *task;
     void *ctx;
     int64_t n, piece;
-    td_stop *stop; /* of the caller's work */
+    td_stop *stop; /* the caller's, so that workers see when its work is abandoned */
     _Alignas(64) _Atomic uint32_t gate;
     _Alignas(64) _Atomic uint32_t bell;
     _Atomic uint32_t asleep;
     _Alignas(64) _Atomic int64_t next;
 } crew;
 
-enum { CREWS = 2 }; /* td_parallel's, td_parallel_beside's */
+enum { CREWS = 2 }; /* one for td_parallel, one for td_parallel_beside */
 
 static crew crews[CREWS] = {
     {.busy = PTHREAD_MUTEX_INITIALIZER, .gate = GATE_CLOSED},
@@ -57,7 +62,7 @@ static crew crews[CREWS] = {
 };
 
 static int width = 1;
-static _Thread_local bool inside; /* a task of this thread's is running, or it is a worker */
+static _Thread_local bool inside; /* this thread is a worker, or a task runs on it */
 
 static void
 pause_cpu(void)
@@ -67,15 +72,6 @@ pause_cpu(void)
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
-}
-
-static int64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static void
@@ -122,11 +118,11 @@ gate_leave(crew *c)
         futex_wake(&c->gate, 1);
 }
 
-/* Returns when the bell differs from `seen`. */
+/* Returns once the bell's value differs from `seen`. */
 static void
 bell_wait(crew *c, uint32_t seen)
 {
-    int64_t end = now_ns() + SPIN_NS;
+    int64_t end = td_now_ns() + SPIN_NS;
 
     do {
         for (int k = 0; k < SPIN_BATCH; k++) {
@@ -134,7 +130,7 @@ bell_wait(crew *c, uint32_t seen)
                 return;
             pause_cpu();
         }
-    } while (now_ns() < end);
+    } while (td_now_ns() < end);
     atomic_fetch_add(&c->asleep, 1);
     while (atomic_load(&c->bell) == seen)
         futex_wait(&c->bell, seen, NULL);
@@ -161,7 +157,7 @@ worker(void *arg)
     return NULL;
 }
 
-/* A child has no workers and nobody's job: the next job starts workers of its own. */
+/* A forked child has no workers and no job under way.  Its next job starts workers of its own. */
 static void
 parallel_in_child(void)
 {
@@ -173,7 +169,8 @@ parallel_in_child(void)
     }
 }
 
-/* Starts the workers, with all signals blocked: those are for the program's own threads. */
+/* Starts the workers with all signals blocked, so that signals go to the program's own
+ * threads. */
 static void
 parallel_start(crew *c)
 {
@@ -214,7 +211,8 @@ td_parallel_width(void)
     return width;
 }
 
-/* The job's fields are written: let the workers in and wake as many as there is work for. */
+/* Publishes the job, whose fields are set: lets the workers in and wakes as many as the job
+ * has use for. */
 static void
 open_gate(crew *c)
 {
@@ -236,18 +234,18 @@ close_gate(crew *c)
 
     if (!(g & GATE_COUNT))
         return;
-    end = now_ns() + SPIN_NS;
+    end = td_now_ns() + SPIN_NS;
     do {
         for (int k = 0; k < SPIN_BATCH; k++) {
             if (!(atomic_load(&c->gate) & GATE_COUNT))
                 return;
             pause_cpu();
         }
-    } while (now_ns() < end);
+    } while (td_now_ns() < end);
     g = atomic_fetch_or(&c->gate, GATE_WAITING) | GATE_WAITING;
     while (g & GATE_COUNT) {
         futex_wait(&c->gate, g, &(struct timespec){.tv_nsec = LOOK_NS});
-        (void)td_stop_look(); /* who leaves, the workers learn there */
+        (void)td_stop_look(); /* if the caller's work is abandoned, the workers see it too */
         g = atomic_load(&c->gate);
     }
 }
@@ -285,7 +283,7 @@ parallel_run(crew *c, int64_t n, td_task *task, void *ctx)
     close_gate(c);
     inside = false;
     pthread_mutex_unlock(&c->busy);
-    errno = saved; /* futex calls are not the caller's business */
+    errno = saved; /* keep futex errors from the caller */
 }
 
 void

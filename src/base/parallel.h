@@ -1,7 +1,7 @@
-/* parallel.h - the process's thread pool, and a second one for what goes on beside.
+/* parallel.h - the process's thread pool, and a second pool for work that runs concurrently with the first.
  *
- * Threads are started at the first call that needs them and sleep between calls.  A call made from
- * inside a task runs its tasks on the calling thread.  A forked child starts threads of its own.
+ * Threads start at the first call that needs them and sleep between calls.  A call from inside a task runs its
+ * tasks on the calling thread.  A forked child starts threads of its own.
  */
 #ifndef TD_BASE_PARALLEL_H
 #define TD_BASE_PARALLEL_H
@@ -9,12 +9,13 @@
 
 typedef void td_task(void *ctx, int64_t i);
 
-/* Piece k of n, k < n <= hi - lo, that [lo, hi) is cut into: [*first, *end), sizes differ by at most one. */
+/* Piece k of the n pieces of [lo, hi), 0 <= k < n <= hi - lo: [*first, *end).  Sizes differ by at most one. */
 void td_parallel_piece(int64_t lo, int64_t hi, int64_t n, int64_t k, int64_t *first, int64_t *end);
 
 int  td_parallel_width(void);                               /* threads that td_parallel uses, >= 1 */
-void td_parallel(int64_t n, td_task *task, void *ctx);      /* task(ctx, i), i in [0, n); returns when all ran */
-/* The same by threads of their own: for copies off a device while the others fill copies onto it. */
+/* runs task(ctx, i) for i in [0, n); returns when all have run */
+void td_parallel(int64_t n, td_task *task, void *ctx);
+/* The same on the second pool: copies off a device while the first pool fills copies onto it. */
 void td_parallel_beside(int64_t n, td_task *task, void *ctx);
 
 #endif

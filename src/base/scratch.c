@@ -6,9 +6,10 @@
 
 enum {
     ALIGN = 64,
-    LEAST =
-        256
-        << 10, /* more than a launch may ask for: an index beyond what one has asked for meets nothing else */
+    LEAST = 256
+            /* more than a launch may ask for, so an index that is out of bounds hits no other
+         * memory */
+            << 10,
 };
 
 static _Thread_local struct {
@@ -21,7 +22,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void
 scratch_start(void)
 {
-    (void)pthread_key_create(&key, free); /* without a key, a thread's block is leaked */
+    (void)pthread_key_create(&key, free); /* without a key the thread's block is leaked */
 }
 
 bool
@@ -32,7 +33,7 @@ td_scratch_grow(size_t nbytes)
     if (own.p && nbytes <= own.nbytes)
         return true;
     if (nbytes < LEAST)
-        nbytes = LEAST; /* pages that nobody touches take no memory */
+        nbytes = LEAST; /* untouched pages take no memory */
     nbytes = (nbytes / ALIGN + 1) * ALIGN;
     if (!nbytes || !(p = aligned_alloc(ALIGN, nbytes)))
         return false;

@@ -1,8 +1,8 @@
-/* stacks.c - stacks in slabs of 64, mapped when they are first wanted, freed with their thread.
+/* stacks.c - stacks in slabs of 64, mapped when first needed and unmapped when their thread ends.
  *
- * A page below each stack may not be touched.  Where the system can guard pages without cutting the mapping (Linux
- * 6.13) it is asked to; else a guard makes two mappings of one, of which a process may have about
- * 65,000: beyond GUARDS_MAX a stack is laid without.
+ * A guard page lies below each stack.  Linux 6.13 can guard pages inside one mapping.  Elsewhere
+ * a guard splits a mapping in two, and a process may have about 65,000 mappings: after GUARDS_MAX
+ * guards, further stacks get none.
  */
 #include "base/stacks.h"
 
@@ -17,15 +17,15 @@
 #endif
 
 enum {
-    SLAB = 64,        /* stacks */
+    SLAB = 64,        /* stacks in a slab */
     GUARD = 64 << 10, /* at least a page, on every machine */
     PITCH = GUARD + TD_STACK_BYTES,
-    GUARDS_MAX = 12000, /* in the process */
+    GUARDS_MAX = 12000, /* guards in the whole process */
 };
 
 typedef struct slab {
     char *at;
-    bool cut; /* its guards are mappings of their own, and counted */
+    bool cut; /* its guards are mappings of their own, counted in `guards` */
 } slab;
 
 typedef struct stacks {
@@ -36,7 +36,7 @@ typedef struct stacks {
 static _Thread_local stacks own;
 static pthread_key_t key; /* frees a thread's stacks when it ends */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_int guards; /* made with mprotect */
+static atomic_int guards; /* guards made with mprotect */
 
 static void
 shrink(stacks *s, size_t nslab)
@@ -51,7 +51,7 @@ shrink(stacks *s, size_t nslab)
 }
 
 static void
-leave(void *p)
+free_stacks(void *p)
 {
     stacks *s = p;
 
@@ -64,13 +64,13 @@ leave(void *p)
 static void
 stacks_start(void)
 {
-    (void)pthread_key_create(&key, leave); /* without a key, a thread's stacks are leaked */
+    (void)pthread_key_create(&key, free_stacks); /* without a key the thread's stacks are leaked */
 }
 
 static void
 lay_guards(slab *s)
 {
-    static atomic_bool cuts; /* the system has no guards but mappings of their own */
+    static atomic_bool cuts; /* the system can guard a page only by splitting the mapping */
 
     if (!atomic_load(&cuts)) {
         for (size_t i = 0; i < SLAB && !atomic_load(&cuts); i++)
@@ -106,7 +106,7 @@ add_slab(stacks *s)
     if (p == MAP_FAILED)
         return false;
 #ifdef MADV_NOHUGEPAGE
-    (void)madvise(p, nbytes, MADV_NOHUGEPAGE); /* a touch is to cost a page, not 2 MiB */
+    (void)madvise(p, nbytes, MADV_NOHUGEPAGE); /* a touched stack should cost one page, not 2 MiB */
 #endif
     s->slab[s->nslab] = (slab){.at = p};
     lay_guards(&s->slab[s->nslab++]);

@@ -1,14 +1,14 @@
-/* stacks.h - stacks that a thread of the CPU keeps for the functions that it switches between. */
+/* stacks.h - a CPU thread's stacks for the fibers that it runs. */
 #ifndef TD_BASE_STACKS_H
 #define TD_BASE_STACKS_H
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { TD_STACK_BYTES = 128 << 10 }; /* address space; a page has memory once it has been touched */
+enum { TD_STACK_BYTES = 128 << 10 }; /* address space; only touched pages take memory */
 
-/* The calling thread has n stacks from now on, or more.  false: there is no memory. */
+/* Gives the calling thread at least n stacks.  false: no memory. */
 bool  td_stacks_grow(size_t n);
-void *td_stack(size_t i);           /* the lowest byte of the i-th; a page that may not be touched lies below */
-void  td_stacks_shrink(size_t n);   /* gives back what is beyond about n; all go when the thread ends */
+void *td_stack(size_t i);           /* lowest byte of stack i; a guard page lies below it */
+void  td_stacks_shrink(size_t n);   /* frees the stacks beyond about n; all are freed when the thread ends */
 
 #endif

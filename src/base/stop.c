@@ -1,28 +1,21 @@
-/* stop.c - work that is asked to leave. */
+/* stop.c - long work that can be asked to stop early. */
 #include "base/stop.h"
+#include "base/clock.h"
 
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-    LOOK_NS = 20000000, /* between looks for signals */
+    LOOK_NS = 20000000, /* between checks for signals */
     SHARE =
-        100, /* a look that took long, because others kept the interpreter, is followed by a pause so many times as long */
+        /* a check that took long, since other threads held the interpreter, is followed by a
+         * pause this many times as long */
+    100,
 };
 
 static td_status (*handle_signals)(void);
 static _Thread_local td_stop *current;
 static _Thread_local const volatile unsigned char *obeyed;
-
-static int64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 void
 td_stop_begin(td_stop *s)
@@ -41,11 +34,11 @@ td_stop_end(td_stop *s)
                  : td_fail(TD_ERR_STATE, "the work was left: nobody wants its results any more");
 }
 
-/* Only the process's first thread has handlers to run. */
+/* Signal handlers run only on the process's first thread. */
 static void
 look_for_signals(td_stop *s)
 {
-    int64_t now = now_ns(), took;
+    int64_t now = td_now_ns(), took;
 
     if (now < s->next)
         return;
@@ -54,7 +47,7 @@ look_for_signals(td_stop *s)
         s->code = s->st ? td_error_code() : 0;
         atomic_store(&s->left, s->st != TD_OK);
     }
-    took = SHARE * (now_ns() - now);
+    took = SHARE * (td_now_ns() - now);
     s->next = now + (took > LOOK_NS ? took : LOOK_NS);
 }
 

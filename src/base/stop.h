@@ -1,8 +1,9 @@
-/* stop.h - work that is asked to leave: Ctrl-C, or nobody wants its results any more.
+/* stop.h - stopping long work early: after Ctrl-C, or when nobody wants its results any more.
  *
- * td_stop - one piece of work, a launch on the CPU.  On the stack of the thread that runs it; the threads of td_parallel
- * that help see it too.  Compiled loops call td_stop_look from time to time and return when it says so; who began the
- * work then learns why.  Works nest: what a signal's handler runs is a work of its own.
+ * td_stop - one piece of work: a launch on the CPU.  It lies on the stack of the thread that runs the work; threads
+ * of td_parallel that help see it too.  Compiled loops call td_stop_look from time to time and return when it says
+ * so; td_stop_end then tells the thread that began the work why.  Works nest: a signal handler that launches a
+ * kernel begins work of its own.
  */
 #ifndef TD_BASE_STOP_H
 #define TD_BASE_STOP_H
@@ -14,28 +15,29 @@
 
 typedef struct td_stop {
     struct td_stop *outer;
-    const void     *owner; /* the thread that began */
-    const volatile unsigned char *asked; /* not 0: nobody wants it; NULL: nobody can say so */
-    int64_t     next; /* when the owner looks for signals again, ns; 0: it has not come to that */
-    td_status   st;   /* of what a signal's handler raised */
+    const void     *owner; /* the thread that began the work */
+    const volatile unsigned char *asked; /* the work stops once this is not 0; NULL: nobody can ask for that */
+    int64_t     next; /* when the owner checks for signals next, ns; 0: it has not checked yet */
+    td_status   st;   /* status that a signal handler raised */
     int         code;
     atomic_bool left;
 } td_stop;
 
 void      td_stop_begin(td_stop *s);
-td_status td_stop_end(td_stop *s); /* TD_OK: it ran to its end; else what it did is not whole */
+td_status td_stop_end(td_stop *s); /* TD_OK: the work ran to its end; else its results are incomplete */
 
-/* Called by compiled code and by who waits: 1, the work leaves. */
+/* Compiled code and waiting threads call this: 1 says that the work shall stop. */
 int64_t td_stop_look(void);
-bool    td_stop_left(void); /* has this thread's work been left?  Asks nobody. */
+bool    td_stop_left(void); /* has this thread's work stopped early?  Only reads the answer of earlier looks */
 
-td_stop *td_stop_now(void);            /* this thread's; NULL: none that can be left */
-void     td_stop_enter(td_stop *s);    /* this thread helps with s, NULL: with nothing, from now on */
+td_stop *td_stop_now(void);            /* this thread's current work; NULL: none */
+void     td_stop_enter(td_stop *s);    /* this thread now helps with s; NULL: with nothing */
 
-/* What this thread begins from now on leaves once *flag is not 0; NULL: no more. */
+/* Work that this thread begins from now on stops once *flag is not 0; NULL: no flag. */
 void td_stop_obey(const volatile unsigned char *flag);
 
-/* How the program's signals are handled, on the process's first thread: TD_OK, or an error that ends the work. */
+/* Sets the function that runs the program's signal handlers, on the process's first thread.  It returns TD_OK,
+ * or the error that stops the work. */
 void td_stop_on_signals(td_status (*handle)(void));
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static bool
-reserve(td_text *t, size_t more)
+text_reserve(td_text *t, size_t more)
 {
     size_t cap = t->cap;
     char *p;
@@ -30,7 +30,7 @@ reserve(td_text *t, size_t more)
 void
 td_text_add(td_text *t, const char *bytes, size_t n)
 {
-    if (!reserve(t, n))
+    if (!text_reserve(t, n))
         return;
     if (n)
         memcpy(t->s + t->n, bytes, n);
@@ -47,7 +47,7 @@ td_text_addf(td_text *t, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
-    if (n < 0 || !reserve(t, (size_t)n)) {
+    if (n < 0 || !text_reserve(t, (size_t)n)) {
         t->failed = true;
         return;
     }

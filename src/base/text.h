@@ -1,5 +1,5 @@
-/* text.h - a growing string.  Remembers its first failure: appends need no checks, `failed` is
- * read once at the end.  {0} is an empty text; td_text_free releases it.
+/* text.h - a growing string.  It remembers its first failure: appends need no checks, and `failed` is read once at
+ * the end.  {0} is an empty text; td_text_free releases it.
  */
 #ifndef TD_BASE_TEXT_H
 #define TD_BASE_TEXT_H

@@ -1,4 +1,5 @@
-// assert.h - a launch fails with the file, the line, the block and the thread.  Read again at each #include, as the C library's.
+// assert.h - a failed assertion fails the launch with file, line, block and thread.  No include guard: NDEBUG counts at
+// each #include, as in the C library.
 #undef assert
 #ifdef NDEBUG
 #define assert(c) ((void)0)

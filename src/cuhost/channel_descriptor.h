@@ -1,3 +1,3 @@
-// channel_descriptor.h - what it declares for kernels is declared already.
+// channel_descriptor.h - a header of CUDA; treadle_cuda.h has its declarations for kernels.
 #pragma once
 #include "treadle_cuda.h"

@@ -1,6 +1,6 @@
-// cooperative_groups.h - groups of threads: the block, tiles of a warp, lanes that stand together, the grid.
+// cooperative_groups.h - groups of threads: the block, tiles of a warp, coalesced lanes, the grid.
 //
-// Over the same barriers and exchanges as the functions with masks; grid_group::sync() needs a cooperative launch.
+// They use the barriers and exchanges of the functions with masks.  grid_group::sync() needs a cooperative launch.
 #ifndef TD_CU_COOPERATIVE_GROUPS_H
 #define TD_CU_COOPERATIVE_GROUPS_H
 #pragma GCC system_header
@@ -16,7 +16,7 @@ TD_CU_INLINE unsigned volume(uint3 n) { return n.x * n.y * n.z; }
 TD_CU_INLINE unsigned linear(uint3 at, uint3 n) { return at.x + n.x * (at.y + n.y * at.z); }
 TD_CU_INLINE unsigned this_number() { return now ? now->number : linear(this_thread(), size_of_block()); }
 
-// The place of the n-th set bit.
+// The index of the n-th set bit.
 TD_CU_INLINE int nth_bit(uint32_t mask, unsigned n)
 {
     while (n-- && mask)
@@ -24,7 +24,7 @@ TD_CU_INLINE int nth_bit(uint32_t mask, unsigned n)
     return mask ? __builtin_ctz(mask) : 31;
 }
 
-// A value of any size through exchanges of 8 bytes.
+// Exchanges a value of any size, 8 bytes at a time.
 template <class T, class F> inline T in_words(const T &v, F f)
 {
     uint64_t words[(sizeof(T) + 7) / 8] = {};
@@ -57,10 +57,10 @@ namespace cooperative_groups {
 typedef unsigned long long td_cu_rank;
 
 namespace details {
-struct group {}; // what all are
+struct group {}; // the base of all groups
 } // namespace details
 
-// Some lanes of the calling thread's warp.
+// A set of lanes of the calling thread's warp.
 class td_cu_lanes : public details::group {
 protected:
     unsigned mask;
@@ -96,7 +96,7 @@ public:
     template <class T> unsigned match_all(T v, int &same) const { return pack(__match_all_sync(mask, v, &same)); }
 
 private:
-    // Bits of lanes to bits of ranks.
+    // Converts a mask of lanes to a mask of ranks in the group.
     unsigned pack(unsigned bits) const
     {
         unsigned r = 0, rank = 0;
@@ -175,7 +175,7 @@ public:
     }
 };
 
-// Any of them.
+// A group of any kind.
 class thread_group : public details::group {
     unsigned mask; // 0: the block
 
@@ -209,7 +209,7 @@ template <class G> TD_CU_INLINE void sync(const G &g) { g.sync(); }
 template <class G> TD_CU_INLINE auto thread_rank(const G &g) { return g.thread_rank(); }
 template <class G> TD_CU_INLINE auto group_size(const G &g) { return g.size(); }
 
-// f() by one thread of the group.
+// Lets one thread of the group call f.
 template <class G, class F, class... A> inline void invoke_one(const G &g, F f, A... a)
 {
     if (g.thread_rank() == 0)

@@ -8,7 +8,7 @@ typedef float2 cuFloatComplex;
 typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex;
 
-// Quotients by scaled divisors and absolute values without overflow in between.
+// Division scales by the divisor's magnitude, and absolute values are computed without intermediate overflow.
 #define TD_CU_COMPLEX(C, T, make, f)                                                                                   \
     TD_CU_INLINE T cuCreal##f(C z) { return z.x; }                                                                     \
     TD_CU_INLINE T cuCimag##f(C z) { return z.y; }                                                                     \

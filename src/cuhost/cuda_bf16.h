@@ -1,4 +1,4 @@
-// cuda_bf16.h - bfloat16 in CUDA's names.
+// cuda_bf16.h - bfloat16 under CUDA's names.
 #ifndef TD_CU_BF16_H
 #define TD_CU_BF16_H
 #pragma GCC system_header

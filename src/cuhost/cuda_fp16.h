@@ -1,5 +1,5 @@
-// cuda_fp16.h - half and half2 in CUDA's names.  Each operation is computed exactly enough in float or double that its
-// result is rounded once.
+// cuda_fp16.h - half and half2 under CUDA's names.  Each operation is computed in float or double, exactly enough that
+// rounding to half rounds once.
 #ifndef TD_CU_FP16_H
 #define TD_CU_FP16_H
 #pragma GCC system_header
@@ -22,7 +22,7 @@ struct binary16 {
     static uint16_t narrow(float f)
     {
         uint32_t u = from_bits<uint32_t>(to_bits(f)), a = u & 0x7fffffff, sign = u >> 16 & 0x8000;
-        // Below 2^-14 the last place of a sum with 0.5 is that of a subnormal half.
+        // For a below 2^-14, the last place of the sum with 0.5 is that of a subnormal half.
         uint32_t small = from_bits<uint32_t>(to_bits(from_bits<float>(to_bits(a)) + 0.5f)) - 0x3f000000;
         uint32_t normal = (a + 0xfff + (a >> 13 & 1) - (112u << 23)) >> 13;
 

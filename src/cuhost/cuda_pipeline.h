@@ -1,4 +1,4 @@
-// cuda_pipeline.h - copies to shared memory that a GPU does in the background: done at once.
+// cuda_pipeline.h - asynchronous copies to shared memory; a CPU copies at once.
 #ifndef TD_CU_PIPELINE_H
 #define TD_CU_PIPELINE_H
 #pragma GCC system_header

@@ -1,8 +1,8 @@
 // curand_kernel.h - random numbers of a kernel's threads, under cuRAND's names.
 //
-// Philox4_32_10 is the published generator, keyed by the seed, counted by the offset, subsequences in the counter's upper half.
-// XORWOW is Marsaglia's; its seeds are mixed and its subsequences set apart in ways of our own, so its values are
-// not cuRAND's.  MRG32k3a and the MTGP and quasi-random generators are not here.
+// Philox4_32_10 is the published generator: the seed is the key, the offset the counter, and subsequences count in its
+// upper half.  XORWOW is Marsaglia's; treadle mixes seeds and separates subsequences in its own way, so its values are
+// not cuRAND's.  MRG32k3a, MTGP and the quasi-random generators are missing.
 #ifndef TD_CU_CURAND_H
 #define TD_CU_CURAND_H
 #pragma GCC system_header
@@ -10,7 +10,7 @@
 
 namespace td_cu {
 
-struct spare_normals { // the second number of a pair
+struct spare_normals { // the unused second number of a pair of normal numbers
     float single;
     double wide;
     bool has_single, has_wide;
@@ -81,7 +81,7 @@ struct curandStateXORWOW {
         *this = {};
         for (uint32_t &word : v) {
             x = td_cu::mixed(x);
-            word = uint32_t(x >> 32) | 1; // not all are 0
+            word = uint32_t(x >> 32) | 1; // the state must not be all zeros
         }
         count = uint32_t(x);
         skip(offset);
@@ -118,7 +118,7 @@ template <class S> inline double wide_unit(S *s)
 
     return double((high << 21) ^ low) * 0x1p-53 + 0x1p-54;
 }
-// Box and Muller: a pair of numbers of the normal distribution.
+// A pair of normally distributed numbers, by Box and Muller.
 TD_CU_INLINE float2 pair_of(float u, float v)
 {
     float r = sqrtf(-2 * logf(u));
@@ -180,7 +180,7 @@ template <class S> inline float2 curand_log_normal2(S *s, float mean, float devi
     return {expf(mean + deviation * p.x), expf(mean + deviation * p.y)};
 }
 
-// Four at once.
+// Draws four numbers.
 template <class S> inline uint4 curand4(S *s)
 {
     uint4 r;
@@ -207,7 +207,7 @@ template <class S> inline float4 curand_normal4(S *s)
     return {p.x, p.y, q.x, q.y};
 }
 
-// Products of uniform numbers (Knuth) for small means, transformed rejection (Hoermann's PTRS) for large ones.
+// For small means, products of uniform numbers (Knuth); for large ones, transformed rejection (Hoermann's PTRS).
 template <class S> inline unsigned curand_poisson(S *s, double mean)
 {
     if (!(mean > 0))

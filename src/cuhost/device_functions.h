@@ -1,3 +1,3 @@
-// device_functions.h - what it declares for kernels is declared already.
+// device_functions.h - a header of CUDA; treadle_cuda.h has its declarations for kernels.
 #pragma once
 #include "treadle_cuda.h"

@@ -1,3 +1,3 @@
-// device_types.h - what it declares for kernels is declared already.
+// device_types.h - a header of CUDA; treadle_cuda.h has its declarations for kernels.
 #pragma once
 #include "treadle_cuda.h"

@@ -1,4 +1,4 @@
-// math_constants.h - CUDA's names of constants, in float (_F) and double.
+// math_constants.h - constants under CUDA's names, as float (_F) and double.
 #ifndef TD_CU_MATH_CONSTANTS_H
 #define TD_CU_MATH_CONSTANTS_H
 

@@ -1,3 +1,3 @@
-// sm_20_intrinsics.h - what it declares for kernels is declared already.
+// sm_20_intrinsics.h - a header of CUDA; treadle_cuda.h has its declarations for kernels.
 #pragma once
 #include "treadle_cuda.h"

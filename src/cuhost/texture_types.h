@@ -1,3 +1,3 @@
-// texture_types.h - what it declares for kernels is declared already.
+// texture_types.h - a header of CUDA; treadle_cuda.h has its declarations for kernels.
 #pragma once
 #include "treadle_cuda.h"

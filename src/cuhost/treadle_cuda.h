@@ -1,17 +1,17 @@
-// treadle_cuda.h - CUDA C++ for a C++17 compiler of a CPU: what a text is compiled with.
+// treadle_cuda.h - compiles CUDA C++ with a CPU's C++17 compiler: included before the text.
 //
-// A kernel is a function that is called once for each thread of a block.  Where no threads wait for each other
-// that is a loop (TD_CU_PLAIN), else each thread has a stack and they take turns (TD_CU_SWITCHED).  One translation
-// unit is one module: nothing here has linkage beyond it.
+// A kernel is a function that is called once per thread of a block.  Where no thread waits for another, the calls are a
+// loop (TD_CU_PLAIN); else each thread is a fiber (TD_CU_SWITCHED).  One translation unit is one module: nothing here
+// has external linkage.
 #ifndef TREADLE_CUDA_H
 #define TREADLE_CUDA_H
-#pragma GCC system_header // the user's text is what warnings are for
+#pragma GCC system_header // warnings are for the user's text
 
-#undef _FORTIFY_SOURCE // it would call another printf than ours
+#undef _FORTIFY_SOURCE // it would call a printf other than ours
 
 #include "abi.h"
 
-// libstdc++'s special functions come with half of the standard library and are no part of CUDA.
+// libstdc++'s special functions pull in half of the standard library, and CUDA lacks them.
 #if __has_include(<bits/c++config.h>)
 #include <bits/c++config.h>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS

@@ -1,3 +1,3 @@
-// vector_functions.h - what it declares for kernels is declared already.
+// vector_functions.h - a header of CUDA; treadle_cuda.h has its declarations for kernels.
 #pragma once
 #include "treadle_cuda.h"

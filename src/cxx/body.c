@@ -30,7 +30,7 @@ td_body_assigns(const tok *t)
     return t->kind == TOK_MARK && td_tok_among(t, assigning);
 }
 
-/* Whether a value ends with token i. */
+/* Does a value end with token i? */
 static bool
 value_ends(const cx_body *b, uint32_t i)
 {
@@ -92,7 +92,7 @@ new_local(cx_body *b, cx_local l)
 
 /* ---- declarations ---- */
 
-/* Behind the name of a type at i; 0: none stands there. */
+/* The token after a type's name at i; 0: there is none. */
 static uint32_t
 type_name(const cx_body *b, uint32_t i, uint32_t end)
 {
@@ -129,7 +129,7 @@ type_name(const cx_body *b, uint32_t i, uint32_t end)
     return 0;
 }
 
-/* Where the first declarator's name stands when [i, end) declares variables; 0: it does not. */
+/* The name of the first declarator if [i, end) declares variables; 0: it does not. */
 static uint32_t
 declares(const cx_body *b, uint32_t i, uint32_t end, uint32_t *base_end)
 {
@@ -188,7 +188,8 @@ declarator(cx_body *b, cx_local l, uint32_t i, uint32_t end)
 
 /* Variables of the statement s: [i, end) without the ; */
 static void
-declare(cx_body *b, uint32_t s, uint32_t i, uint32_t end, uint32_t base_end, uint32_t scope_end)
+declare_locals(cx_body *b, uint32_t s, uint32_t i, uint32_t end, uint32_t base_end,
+               uint32_t scope_end)
 {
     cx_local like = {.stmt = s, .base = i, .base_end = base_end, .scope_end = scope_end};
 
@@ -249,7 +250,7 @@ header(cx_body *b, uint32_t s, uint32_t i)
     return b->stmt[s].close + 1;
 }
 
-/* The statement at i becomes s's child, or its else. */
+/* Reads the statement at i as s's child, or as its else. */
 static uint32_t
 inner(cx_body *b, uint32_t s, uint32_t i, uint32_t end, bool other)
 {
@@ -292,7 +293,7 @@ control(cx_body *b, uint32_t s, uint32_t i, uint32_t end)
                        ? at(b, semi)->match + 1
                        : semi + 1;
         if (semi < b->stmt[s].close && declares(b, first, semi + 1, &base))
-            declare(b, s, first, semi, base, end);
+            declare_locals(b, s, first, semi, base, end);
         else if (b->stmt[s].kind == STMT_FOR && semi >= b->stmt[s].close)
             b->doubt = true; /* for (x : y) */
         else if (b->stmt[s].kind == STMT_IF && declares(b, first, b->stmt[s].close, &base))
@@ -301,14 +302,14 @@ control(cx_body *b, uint32_t s, uint32_t i, uint32_t end)
     i = inner(b, s, i, end, false);
     if (b->stmt[s].kind == STMT_IF && !b->doubt && is(b->j, i, "else"))
         i = inner(b, s, i + 1, end, true);
-    for (; local < b->nlocal; local++) /* what its header declares lives as long as it does */
+    for (; local < b->nlocal; local++) /* a variable of its header lives as long as the statement */
         if (b->local[local].stmt == s)
             b->local[local].scope_end = i;
     return i;
 }
 
 static bool
-barrier(const cx_body *b, uint32_t i)
+is_barrier_call(const cx_body *b, uint32_t i)
 {
     const cx_macro *m = td_unit_macro(&b->j->u, at(b, i));
     uint32_t behind = i + 1;
@@ -324,7 +325,8 @@ barrier(const cx_body *b, uint32_t i)
     return is(b->j, behind, "(") && is(b->j, behind + 1, ")") && is(b->j, behind + 2, ";");
 }
 
-/* What stands at the start of an expression's statement: its value's name must be known, else it may be a declaration. */
+/* Does an expression begin here?  Its value's name must be known; else it may be a
+ * declaration. */
 static bool
 expression(const cx_body *b, uint32_t i)
 {
@@ -339,7 +341,7 @@ expression(const cx_body *b, uint32_t i)
 }
 
 static void
-simple(cx_body *b, uint32_t s, uint32_t i, uint32_t end, uint32_t scope_end)
+simple_statement(cx_body *b, uint32_t s, uint32_t i, uint32_t end, uint32_t scope_end)
 {
     uint32_t base, stop = past_semicolon(b, i, end);
 
@@ -352,11 +354,11 @@ simple(cx_body *b, uint32_t s, uint32_t i, uint32_t end, uint32_t scope_end)
     } else if (is(b->j, i, "typedef") || is(b->j, i, "using") || is(b->j, i, "static_assert") ||
                is(b->j, i, "enum")) {
         b->stmt[s].kind = STMT_NAME;
-    } else if (barrier(b, i)) {
+    } else if (is_barrier_call(b, i)) {
         b->stmt[s].kind = STMT_BARRIER;
     } else if (declares(b, i, stop, &base)) {
         b->stmt[s].kind = STMT_DECLARE;
-        declare(b, s, i, stop - 1, base, scope_end);
+        declare_locals(b, s, i, stop - 1, base, scope_end);
         if (b->nlocal && b->local[b->nlocal - 1].is_shared)
             b->stmt[s].kind = STMT_SHARED;
         b->doubt |= !scope_end; /* the body of an if without brackets */
@@ -394,7 +396,7 @@ statement(cx_body *b, uint32_t i, uint32_t end, uint32_t scope_end)
             i++;
         stop = i + 1;
     } else {
-        simple(b, s, i, end, scope_end);
+        simple_statement(b, s, i, end, scope_end);
         stop = b->stmt[s].end;
     }
     b->stmt[s].end = stop;
@@ -406,7 +408,7 @@ statement(cx_body *b, uint32_t i, uint32_t end, uint32_t scope_end)
 /* ---- uses ---- */
 
 static void
-note(cx_body *b, cx_ref **list, uint32_t *n, uint32_t where, uint32_t local)
+note_ref(cx_body *b, cx_ref **list, uint32_t *n, uint32_t where, uint32_t local)
 {
     *list = td_cxx_grow(b->j->u.a, *list, *n, sizeof **list);
     if (*list)
@@ -435,7 +437,7 @@ macro_uses(cx_body *b, const cx_macro *m, uint32_t where, int depth)
                     td_tok_is(t, "##") || td_tok_among(t, not_followed) ||
                     (t->kind == TOK_WORD && td_tok_among(t, keyword) && !td_tok_is(t, "sizeof"));
         if (v != UINT32_MAX)
-            note(b, &b->ref, &b->nref, where, v);
+            note_ref(b, &b->ref, &b->nref, where, v);
         if (in && in != m)
             macro_uses(b, in, where, depth + 1);
     }
@@ -452,7 +454,8 @@ odd_inside(cx_body *b, uint32_t i, uint32_t end, bool arrays_alone)
     }
 }
 
-/* The variable whose value the operator at i changes; odd ways mark all that may be meant. */
+/* Notes the variable that the operator at i changes; where that is unclear, all that may be
+ * meant. */
 static void
 changes(cx_body *b, uint32_t i)
 {
@@ -492,10 +495,10 @@ changes(cx_body *b, uint32_t i)
         return;
     if (b->local[v].at == k && b->local[v].init == i)
         return; /* its declaration */
-    note(b, &b->mod, &b->nmod, i, v);
+    note_ref(b, &b->mod, &b->nmod, i, v);
 }
 
-/* Whether f( … ) leaves the variables that it is given as they are. */
+/* Does f( … ) leave the variables that are passed to it unchanged? */
 static bool
 by_value(const cx_body *b, uint32_t f)
 {
@@ -510,7 +513,7 @@ by_value(const cx_body *b, uint32_t f)
 static void
 uses(cx_body *b)
 {
-    uint32_t bracket = 0; /* the innermost ( that is open */
+    uint32_t bracket = 0; /* the innermost open ( */
 
     for (uint32_t i = b->f->body_at + 1; i < b->f->end_at && !b->doubt; i++) {
         const tok *t = at(b, i);
@@ -539,7 +542,7 @@ uses(cx_body *b)
         v = td_body_find(b, t, i);
         if (v == UINT32_MAX)
             continue;
-        note(b, &b->ref, &b->nref, i, v);
+        note_ref(b, &b->ref, &b->nref, i, v);
         if (is(b->j, i - 1, "&") && td_body_unary(b, i - 1) && !is(b->j, i + 1, "["))
             b->local[v].odd = true;
         if (bracket && !b->local[v].is_pointer && !b->local[v].is_shared &&

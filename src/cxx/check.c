@@ -1,7 +1,8 @@
-/* check.c - debug mode: x[i], *x and x->y of parameters and variables go through td_cu's checks (src/cuhost/td_cu/checked.h).
+/* check.c - debug mode: x[i], *x and x->y of parameters and variables go through td_cu's checks
+ * (src/cuhost/td_cu/checked.h).
  *
- * By names: whatever is declared in a function that is understood.  Types stay what they are, so that calls mean what
- * they mean without checks.
+ * It goes by names: everything declared in a function that is understood.  Types are not changed,
+ * so calls resolve as they do without checks.
  */
 #include "cxx/body.h"
 
@@ -15,7 +16,7 @@ site(cx_body *b, const char *how, const tok *name)
                           how, b->f->name, (int)name->n, name->s);
 }
 
-/* The & before token i takes an address that no atomic operation reads: f(…, &x[i]). */
+/* Does the & before token i take an address, f(…, &x[i]), outside of atomic operations? */
 static bool
 address_alone(const cx_body *b, uint32_t i)
 {

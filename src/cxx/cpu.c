@@ -1,4 +1,4 @@
-/* cpu.c - td_cxx_for_cpu: the text for a CPU's compiler, and the table behind it. */
+/* cpu.c - td_cxx_for_cpu: the text for a CPU's compiler, followed by the module's table. */
 #include "cxx/cpu.h"
 
 #include "base/opts.h"
@@ -61,7 +61,7 @@ row(cx_job *j, td_text *out, const cx_fn *f, const char *name)
                  bounds ? td_edit_spell(&j->e, &j->u.k, open + 1, comma) : "0");
 }
 
-/* Definitions of the kernel ns::name: the last one; how many. */
+/* Counts the definitions of kernel ns::name; the last one is returned. */
 static uint32_t
 kernels_of(const cx_job *j, const char *name, size_t n, const cx_fn **out)
 {
@@ -88,7 +88,7 @@ table(cx_job *j, const char *const *names, uint32_t nname, td_text *out)
         const cx_fn *f = &j->u.fn[i], *found = NULL;
         const char *name = td_edit_format(&j->e, "%s%s", f->space, f->name);
 
-        /* One that shares its name with another cannot be told apart by it. */
+        /* kernels that share a name cannot be told apart by it */
         if (f->kernel && f->body_at && !f->is_template && !f->instance &&
             kernels_of(j, name, strlen(name), &found) == 1)
             row(j, out, f, name);

@@ -1,7 +1,7 @@
-/* cxx.h - CUDA C++ text: the kernels that it declares, and the same text for a CPU's C++ compiler or for NVRTC.
+/* cxx.h - CUDA C++ text: finds the kernels that it declares, and rewrites it for a CPU's C++ compiler or for NVRTC.
  *
- * A tokenizer and what can be known from tokens; no C++ compiler.  Whatever it does not understand it leaves as it
- * stands.  Lines keep their numbers (#line), so that a compiler's errors name the user's.
+ * It has a tokenizer and knows what tokens tell; it is no C++ compiler.  What it does not understand it leaves
+ * unchanged. Lines keep their numbers (#line), so a compiler's errors show the user's.
  */
 #ifndef TD_CXX_CXX_H
 #define TD_CXX_CXX_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* td_cxx_param - a parameter as it is written. */
+/* td_cxx_param - a parameter as written. */
 typedef struct td_cxx_param {
     const char *type;  /* normalised: "const float *", "unsigned int", "T" */
     const char *name;  /* "" without one */
@@ -25,7 +25,7 @@ typedef struct td_cxx_param {
 typedef struct td_cxx_kernel {
     const char   *name; /* with namespaces: "ns::add" */
     uint32_t      line;
-    bool          is_template; /* has no code before it is named with its arguments */
+    bool          is_template; /* has no code until it is named with arguments */
     bool          external_c;  /* stands in extern "C" */
     uint32_t      ntname;
     const char  **tname;       /* of a template: its parameters' names; "" without one */
@@ -62,9 +62,10 @@ td_status td_cxx_parse(td_arena *a, const char *text, const char *file, td_cxx *
  * __constant__ cudaTextureObject_t, and tex2D(NAME, …) tex2D<T>(NAME, …)); else as it is. */
 td_status td_cxx_for_gpu(td_arena *a, const td_cxx *c, const char **out);
 
-/* The text for a C++17 compiler with src/cuhost's headers on its path; `names` are the kernels that the module has (all that
- * are no templates, and the instances asked for, "f<float, 4>").  checked: pointer parameters are checked.
- * TD_ERR_JIT: it holds what a CPU cannot have (inline PTX, a kernel launched from a kernel): says what and where. */
+/* The text for a C++17 compiler with src/cuhost's headers on its path.  names: the module's kernels, all that
+ * are not templates, and the requested instances, "f<float, 4>".  checked: pointer parameters are checked.
+ * TD_ERR_JIT: it contains what a CPU cannot run (inline PTX, a kernel launched from a kernel); says what and
+ * where. */
 td_status td_cxx_for_cpu(td_arena *a, const td_cxx *c, const char *const *names, uint32_t nname, bool checked, const char **out);
 
 #endif

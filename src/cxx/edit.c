@@ -1,4 +1,4 @@
-/* edit.c - edits of a text, collected in any order and done at once. */
+/* edit.c - edits of a text, collected in any order and applied at once. */
 #include "cxx/edit.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 static void
-add(edits *e, const char *at, size_t gone, const char *put)
+add_edit(edits *e, const char *at, size_t gone, const char *put)
 {
     e->e = td_cxx_grow(e->a, e->e, e->n, sizeof *e->e);
     if (e->e)
@@ -19,19 +19,19 @@ add(edits *e, const char *at, size_t gone, const char *put)
 void
 td_edit_before(edits *e, const tok *t, const char *put)
 {
-    add(e, t->s, 0, put);
+    add_edit(e, t->s, 0, put);
 }
 
 void
 td_edit_behind(edits *e, const tok *t, const char *put)
 {
-    add(e, t->s + t->n, 0, put);
+    add_edit(e, t->s + t->n, 0, put);
 }
 
 void
 td_edit_replace(edits *e, const tok *first, const tok *last, const char *put)
 {
-    add(e, first->s, (size_t)(last->s + last->n - first->s), put);
+    add_edit(e, first->s, (size_t)(last->s + last->n - first->s), put);
 }
 
 const char *
@@ -70,9 +70,10 @@ td_edit_spell(edits *e, const toks *k, uint32_t i, uint32_t end)
     return s;
 }
 
-/* Ascending by place; what only puts in first; else as they came (their addresses in the array tell). */
+/* Ascending by position; insertions first; then in the order of collection, which their
+ * addresses in the array tell. */
 static int
-order(const void *pa, const void *pb)
+compare_edits(const void *pa, const void *pb)
 {
     const cx_edit *a = *(cx_edit *const *)pa, *b = *(cx_edit *const *)pb;
 
@@ -93,11 +94,11 @@ td_edit_apply(edits *e, td_text *out)
         list[i] = &e->e[i];
     if (!list)
         return;
-    qsort(list, e->n, sizeof *list, order);
+    qsort(list, e->n, sizeof *list, compare_edits);
     for (uint32_t i = 0; i < e->n; i++) {
         const cx_edit *c = list[i];
 
-        if (c->at < at) /* inside of what is gone */
+        if (c->at < at) /* inside a piece that is removed */
             continue;
         td_text_add(out, e->text + at, c->at - at);
         td_text_add(out, c->put, strlen(c->put));

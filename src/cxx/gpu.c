@@ -13,7 +13,7 @@ reference(const cx_unit *u, const tok *t)
     return NULL;
 }
 
-/* What a read of the reference returns: its type, or floats of as many components. */
+/* The result of reading the reference: its element type, or floats of as many components. */
 static const char *
 returned(const cx_unit *u, edits *e, const td_cxx_texref *t)
 {

@@ -1,13 +1,15 @@
-/* guard.c - kernels that are one test of their indices: if (i < n && j < m) …; or if (i >= n) return; …
+/* guard.c - kernels that consist of one test of their indices: if (i < n && j < m) …; or if (i >=
+ * n) return; …
  *
- * A test that grows with threadIdx.x in a straight line holds in a whole row when it holds at both of its ends: such rows,
- * nearly all of them, are done without it.  Vectors under masks are several times slower on some CPUs.
+ * A test that grows linearly with threadIdx.x holds for a whole row if it holds at both ends.
+ * Such rows, nearly all of them, run without the test.  Vector code under masks is several times
+ * slower on some CPUs.
  */
 #include "cxx/regions.h"
 
 static bool straight(const cx_body *b, uint32_t i, uint32_t end, int depth);
 
-/* Tokens that do not depend on the thread, next to a *: a number, blockDim.x, a variable alike for all. */
+/* Is the factor next to a * uniform: a number, blockDim.x, a uniform variable? */
 static bool
 factor(const cx_body *b, uint32_t i)
 {
@@ -21,7 +23,7 @@ factor(const cx_body *b, uint32_t i)
 }
 
 static bool
-word(const cx_body *b, uint32_t i, int depth)
+is_uniform_word(const cx_body *b, uint32_t i, int depth)
 {
     const tok *t = &b->j->u.k.t[i];
     const cx_macro *m = td_unit_macro(&b->j->u, t);
@@ -38,7 +40,7 @@ word(const cx_body *b, uint32_t i, int depth)
     return l->keep == KEEP_AGAIN ? straight(b, l->init + 1, l->end, depth + 1) : l->uniform;
 }
 
-/* Sums of thread indices times what is alike for all threads. */
+/* Are tokens [i, end) sums of thread indices times uniform values? */
 static bool
 straight(const cx_body *b, uint32_t i, uint32_t end, int depth)
 {
@@ -47,7 +49,7 @@ straight(const cx_body *b, uint32_t i, uint32_t end, int depth)
         bool ok;
 
         if (t->kind == TOK_WORD)
-            ok = word(b, i, depth);
+            ok = is_uniform_word(b, i, depth);
         else if (td_tok_is(t, "*"))
             ok = factor(b, i - 1) || (factor(b, i + 1) && !is(b->j, i + 2, "."));
         else
@@ -60,19 +62,19 @@ straight(const cx_body *b, uint32_t i, uint32_t end, int depth)
 }
 
 static bool
-compares(const cx_body *b, uint32_t i)
+is_index_comparison(const cx_body *b, uint32_t i)
 {
     return is(b->j, i, "<") || is(b->j, i, "<=") || is(b->j, i, ">") || is(b->j, i, ">=");
 }
 
-/* Comparisons joined by `by`. */
+/* Are they comparisons joined by `by`? */
 static bool
 tests(const cx_body *b, uint32_t i, uint32_t end, const char *by)
 {
     while (i < end) {
         uint32_t middle = i, stop;
 
-        while (middle < end && !compares(b, middle))
+        while (middle < end && !is_index_comparison(b, middle))
             middle++;
         for (stop = middle; stop < end && !is(b->j, stop, by);)
             stop++;

@@ -1,7 +1,8 @@
-/* indices.c - threadIdx, blockIdx, blockDim and gridDim as parameters of those names.
+/* indices.c - makes threadIdx, blockIdx, blockDim and gridDim parameters of those names.
  *
- * They hide the header's variables, so that bodies stay as they are.  TD_CU_ARGS passes whatever has these names where
- * the call stands: a call from a function without the parameters passes the variables.
+ * The parameters hide the header's variables, so bodies need no change.  TD_CU_ARGS passes
+ * whatever has these names at the call: in a function without the parameters it passes the
+ * variables.
  */
 #include "cxx/cpu.h"
 
@@ -33,7 +34,7 @@ calls(cx_job *j, uint32_t i, uint32_t end)
     }
 }
 
-/* A [ that begins a lambda stands where no value is before it. */
+/* A [ that begins a lambda has no value before it. */
 bool
 td_cpu_lambda(const cx_job *j, uint32_t i)
 {
@@ -45,7 +46,7 @@ td_cpu_lambda(const cx_job *j, uint32_t i)
                                      : td_tok_named(before, "return"));
 }
 
-/* Lambdas of a function with the parameters capture them by name. */
+/* Makes lambdas of a function with the parameters capture them by name. */
 static void
 lambdas(cx_job *j, const cx_fn *f)
 {

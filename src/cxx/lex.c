@@ -93,7 +93,7 @@ complain(const lexer *x, uint32_t line, const char *what)
 }
 
 static void
-push(lexer *x, tok_kind kind, const char *s, uint32_t line)
+push_token(lexer *x, tok_kind kind, const char *s, uint32_t line)
 {
     toks *o = x->out;
 
@@ -172,7 +172,7 @@ quoted(lexer *x, const char *s)
                         q == '"' ? "the string that begins here does not end"
                                  : "the character that begins here does not end");
     x->p++;
-    push(x, q == '"' ? TOK_STRING : TOK_CHAR, s, line);
+    push_token(x, q == '"' ? TOK_STRING : TOK_CHAR, s, line);
     return TD_OK;
 }
 
@@ -193,7 +193,7 @@ raw(lexer *x, const char *s)
             if (*p == ')' && (size_t)(x->end - p) > n + 1 && memcmp(p + 1, mark, n) == 0 &&
                 p[n + 1] == '"') {
                 x->p = p + n + 2;
-                push(x, TOK_STRING, s, line);
+                push_token(x, TOK_STRING, s, line);
                 return TD_OK;
             }
         }
@@ -216,7 +216,7 @@ lex_number(lexer *x)
                              ((*x->p == '+' || *x->p == '-') && strchr("eEpP", x->p[-1]) &&
                               !(s[0] == '0' && (s[1] | 32) == 'x' && (x->p[-1] | 32) == 'e'))))
         x->p++;
-    push(x, TOK_NUMBER, s, x->line);
+    push_token(x, TOK_NUMBER, s, x->line);
 }
 
 static void
@@ -229,12 +229,12 @@ lex_mark(lexer *x)
 
         if ((size_t)(x->end - s) >= n && memcmp(s, marks[i], n) == 0) {
             x->p += n;
-            push(x, TOK_MARK, s, x->line);
+            push_token(x, TOK_MARK, s, x->line);
             return;
         }
     }
     x->p++;
-    push(x, TOK_MARK, s, x->line);
+    push_token(x, TOK_MARK, s, x->line);
 }
 
 static td_status
@@ -258,7 +258,7 @@ token(lexer *x)
             if ((last == 'L' || last == 'u' || last == 'U' || last == '8'))
                 return quoted(x, s);
         }
-        push(x, TOK_WORD, s, x->line);
+        push_token(x, TOK_WORD, s, x->line);
     } else
         lex_mark(x);
     return TD_OK;
@@ -292,7 +292,7 @@ condition(const char *p, const char *end)
 
 /* #if and its kin; s: behind the #. */
 static void
-branch(lexer *x, const char *s, const char *end)
+lex_conditional(lexer *x, const char *s, const char *end)
 {
     const char *word;
     size_t n;
@@ -345,9 +345,9 @@ line(lexer *x)
         if (x->p == before)
             x->p++;
     }
-    branch(x, s + 1, x->p);
+    lex_conditional(x, s + 1, x->p);
     if (!dead(x))
-        push(x, TOK_LINE, s, first);
+        push_token(x, TOK_LINE, s, first);
     return TD_OK;
 }
 
@@ -391,7 +391,7 @@ lex_run(lexer *x)
 }
 
 static td_status
-pair(lexer *x)
+pair_brackets(lexer *x)
 {
     static const char *const other[] = {"()", "[]", "{}", NULL};
     toks *o = x->out;
@@ -442,11 +442,11 @@ lex(td_arena *a, const char *text, size_t n, uint32_t line_no, int mode, toks *o
     out->t = NULL;
     out->n = 0;
     st = lex_run(&x);
-    push(&x, TOK_END, x.p, x.line);
+    push_token(&x, TOK_END, x.p, x.line);
     if (a->failed)
         return td_fail(TD_ERR_NOMEM, "%s: no memory for its tokens", out->file);
     out->n--;
-    return st || mode == 2 ? st : pair(&x);
+    return st || mode == 2 ? st : pair_brackets(&x);
 }
 
 td_status

@@ -61,7 +61,7 @@ kernels(const cx_unit *u, td_cxx *c)
 }
 
 static void
-variables(const cx_unit *u, td_cxx *c)
+list_globals(const cx_unit *u, td_cxx *c)
 {
     c->global = td_alloc_big(u->a, (u->nvar + 1) * sizeof *c->global);
     for (uint32_t i = 0; c->global && i < u->nvar; i++)
@@ -105,7 +105,7 @@ td_cxx_parse(td_arena *a, const char *text, const char *file, td_cxx **out)
     TD_TRY(td_unit_read(a, text, file, &u));
     *c = (td_cxx){.text = text, .file = file};
     kernels(&u, c);
-    variables(&u, c);
+    list_globals(&u, c);
     textures(&u, c);
     if (a->failed)
         return td_fail(TD_ERR_NOMEM, "%s: no memory for its declarations", file);

@@ -1,7 +1,8 @@
-/* plan.c - which statements of a kernel form a region, and where its variables live.
+/* plan.c - decides which statements of a kernel form a region, and where its variables live.
  *
- * What runs once for the block splits a region, so only what must: variables that conditions round barriers read, and
- * those alike for all threads that are wanted in several regions and cannot be computed again in each.
+ * Code that runs once for the block splits a region, so only what must runs once: variables in
+ * conditions around barriers, and uniform variables that several regions need and that cannot be
+ * computed again in each.
  */
 #include "cxx/regions.h"
 #include "cxx/types.h"
@@ -44,9 +45,9 @@ changes_needed(const cx_body *b, const cx_stmt *s, bool *all)
     return any;
 }
 
-/* The statement, alike for all threads, runs once for the block. */
+/* Marks the uniform statement to run once for the block. */
 static bool
-once(const cx_body *b, uint32_t n)
+runs_once(const cx_body *b, uint32_t n)
 {
     const cx_stmt *s = &b->stmt[n];
     bool all;
@@ -57,7 +58,8 @@ once(const cx_body *b, uint32_t n)
            (changes_needed(b, s, &all) && all);
 }
 
-/* What statements that run once read is needed, and what is needed is set by statements that run once. */
+/* Marks as needed what statements that run once read; what sets a needed variable runs once
+ * too. */
 static bool
 need(cx_body *b, uint32_t n)
 {
@@ -113,10 +115,10 @@ plan_mark(cx_body *b, uint32_t n, uint32_t region)
         plan_mark(b, s->other, region);
 }
 
-static void cut(cutter *c, uint32_t n, bool in_loop);
+static void cut_statements(cutter *c, uint32_t n, bool in_loop);
 
 static void
-join(cutter *c, uint32_t n, bool in_loop)
+join_region(cutter *c, uint32_t n, bool in_loop)
 {
     cx_plan *p = c->p;
     const cx_stmt *s = &p->b.stmt[n];
@@ -124,18 +126,18 @@ join(cutter *c, uint32_t n, bool in_loop)
 
     if (s->waits && s->cut) {
         c->open = 0;
-        cut(c, n, in_loop);
+        cut_statements(c, n, in_loop);
         c->open = 0;
         return;
     }
     if (s->strided) {
         c->open = 0;
-        join(c, s->child, true);
+        join_region(c, s->child, true);
         p->region[p->nregion].strided = n;
         c->open = 0;
         return;
     }
-    if (once(&p->b, n)) {
+    if (runs_once(&p->b, n)) {
         plan_mark(&p->b, n, 0);
         c->open = 0;
         return;
@@ -160,19 +162,19 @@ join(cutter *c, uint32_t n, bool in_loop)
     plan_mark(&p->b, n, c->open);
 }
 
-/* The statements inside of one that waits and is cut. */
+/* Cuts the statements inside one that waits. */
 static void
-cut(cutter *c, uint32_t n, bool in_loop)
+cut_statements(cutter *c, uint32_t n, bool in_loop)
 {
     const cx_stmt *s = &c->p->b.stmt[n];
     bool loop = s->kind == STMT_FOR || s->kind == STMT_WHILE || s->kind == STMT_DO;
 
     for (uint32_t i = s->child; i && !c->p->b.doubt;
          i = s->kind == STMT_BLOCK ? c->p->b.stmt[i].next : 0)
-        join(c, i, in_loop || loop);
+        join_region(c, i, in_loop || loop);
     c->open = 0;
     if (s->other && !c->p->b.doubt)
-        join(c, s->other, in_loop);
+        join_region(c, s->other, in_loop);
 }
 
 uint32_t
@@ -181,7 +183,7 @@ td_plan_home(const cx_plan *p, const cx_local *l)
     return l->stmt ? p->b.stmt[l->stmt].region : 0;
 }
 
-/* The region that token `at` stands in; a strided loop's header belongs to its body's. */
+/* The region of token `at`; a strided loop's header belongs to its body's region. */
 static uint32_t
 region_at(const cx_plan *p, uint32_t at)
 {
@@ -195,7 +197,8 @@ region_at(const cx_plan *p, uint32_t at)
     return 0;
 }
 
-/* Where each variable's name must be: where it is written, and where one that is computed again reads it. */
+/* Finds where each variable's name must be visible: where it is written, and where a variable
+ * that is computed again reads it. */
 static bool
 find_uses(cx_plan *p)
 {
@@ -226,7 +229,7 @@ find_uses(cx_plan *p)
 }
 
 static bool
-changed(const cx_body *b, uint32_t v)
+is_changed(const cx_body *b, uint32_t v)
 {
     for (uint32_t i = 0; i < b->nmod; i++)
         if (b->mod[i].local == v)
@@ -246,7 +249,7 @@ find_again(cx_body *b)
 
             if (l->keep != KEEP_INSIDE || !l->stmt || b->stmt[l->stmt].kind != STMT_DECLARE ||
                 l->needed || !l->init || !td_tok_is(&b->j->u.k.t[l->init], "=") || l->is_array ||
-                l->is_reference || l->is_shared || changed(b, v) ||
+                l->is_reference || l->is_shared || is_changed(b, v) ||
                 !td_body_again(b, l->init + 1, l->end, l->at, l->scope_end))
                 continue;
             l->keep = KEEP_AGAIN;
@@ -262,7 +265,8 @@ storable(const cx_local *l)
     return !l->is_reference && !l->is_auto && !l->is_shared;
 }
 
-/* Chooses where variables live; true: one more is needed once, the regions are to be cut anew. */
+/* Chooses where variables live; true: one more is needed once, so the regions must be cut
+ * again. */
 static bool
 plan_choose(cx_plan *p)
 {
@@ -283,9 +287,9 @@ plan_choose(cx_plan *p)
         for (uint32_t r = 0; r <= p->nregion; r++)
             crosses |= r != home && td_plan_used(p, v, r);
         if (!l->stmt) { /* a parameter */
-            if (changed(b, v) && l->uniform)
+            if (is_changed(b, v) && l->uniform)
                 l->needed = more = true;
-            else if (changed(b, v))
+            else if (is_changed(b, v))
                 l->keep = KEEP_EACH;
         } else if (crosses && l->keep != KEEP_AGAIN) {
             if (l->uniform)
@@ -341,7 +345,7 @@ td_plan_make(cx_job *j, const cx_fn *f, cx_plan *p)
                 p->b.local[v].keep = KEEP_INSIDE;
         if (p->b.doubt || !p->region)
             return false;
-        cut(&(cutter){p, 0}, 1, false);
+        cut_statements(&(cutter){p, 0}, 1, false);
         find_again(&p->b);
         if (p->b.doubt || !find_uses(p))
             return false;

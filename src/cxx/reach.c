@@ -1,6 +1,7 @@
-/* reach.c - what each name of a text leads to.
+/* reach.c - finds what each name of a text may call.
  *
- * Names are nodes; a body's words are edges.  Overloads, methods and macros of one name are one node.
+ * Names are nodes; the words of a body are edges.  Overloads, methods and macros of one name
+ * share a node.
  */
 #include "cxx/reach.h"
 
@@ -45,7 +46,8 @@ static const struct {
              {"gridDim", CX_INDEX},
              {"volatile", CX_VOLATILE}};
 
-/* Headers that bring no barriers of their own besides the names above; those without a dot are the language's. */
+/* Headers without barriers of their own beside the names above; those without a dot are the
+ * language's. */
 static const char *const harmless[] = {"cuda.h",
                                        "cuda_runtime.h",
                                        "cuda_runtime_api.h",
@@ -98,7 +100,7 @@ builtin(const tok *t)
 }
 
 static uint32_t
-slot_of(const reach *r, const char *s, uint32_t n)
+name_slot(const reach *r, const char *s, uint32_t n)
 {
     uint32_t h = (uint32_t)td_hash_add(TD_HASH_INIT, s, n).a;
 
@@ -113,7 +115,7 @@ slot_of(const reach *r, const char *s, uint32_t n)
 static reach_name *
 reach_find(const reach *r, const tok *t)
 {
-    uint32_t at = t->kind == TOK_WORD ? r->slot[slot_of(r, t->s, t->n)] : 0;
+    uint32_t at = t->kind == TOK_WORD ? r->slot[name_slot(r, t->s, t->n)] : 0;
 
     return at ? &r->name[at - 1] : NULL;
 }
@@ -121,7 +123,7 @@ reach_find(const reach *r, const tok *t)
 static reach_name *
 reach_enter(reach *r, const char *s)
 {
-    uint32_t n = (uint32_t)strlen(s), slot = slot_of(r, s, n);
+    uint32_t n = (uint32_t)strlen(s), slot = name_slot(r, s, n);
 
     if (!r->slot[slot]) {
         r->name[r->n] = (reach_name){.s = s, .n = n};
@@ -159,7 +161,7 @@ td_reach_range(const reach *r, uint32_t i, uint32_t end)
 }
 
 static bool
-spread(reach *r)
+propagate_flags(reach *r)
 {
     const cx_unit *u = r->u;
     bool more = false;
@@ -190,7 +192,7 @@ spread(reach *r)
     return more;
 }
 
-/* Names that are used otherwise than in f(…), f<…>(…): their functions keep their parameters. */
+/* Marks names used otherwise than in f(…) or f<…>(…): such functions keep their parameters. */
 static void
 odd_uses(reach *r)
 {
@@ -250,7 +252,7 @@ td_reach_find(const cx_unit *u, reach *r)
         if (strchr(u->include[i], '.') && !td_tok_among(&name, harmless))
             r->all |= CX_BARRIER | CX_WARP;
     }
-    while (spread(r))
+    while (propagate_flags(r))
         ;
     odd_uses(r);
     return TD_OK;

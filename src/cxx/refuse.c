@@ -1,4 +1,4 @@
-/* refuse.c - what a CPU cannot have. */
+/* refuse.c - refuses code that a CPU cannot run. */
 #include "cxx/cpu.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static const struct {
      "cudaDeviceSynchronize() is the host's: wait for the stream from Python"},
 };
 
-/* asm("" …): a hint to the compiler, any CPU's too. */
+/* asm("" …): only a hint to the compiler, also on a CPU. */
 static bool
 empty_asm(const cx_job *j, uint32_t i)
 {
@@ -40,7 +40,7 @@ td_cpu_refuse(const cx_job *j)
             const tok *t = &j->u.k.t[i];
 
             if (t->doubtful || (t->kind != TOK_WORD && t->kind != TOK_MARK))
-                continue; /* the compiler knows whether it is there */
+                continue; /* the compiler reports it if it is missing */
             if (td_tok_is(t, "<<<"))
                 return td_fail(TD_ERR_JIT,
                                "%s:%u: %s launches a kernel with <<<…>>>, which cannot be done on "

@@ -1,4 +1,6 @@
-/* regions.c - writes a kernel that has been cut: loops over threads round its regions, variables where they live. */
+/* regions.c - writes a kernel that has been cut: loops over threads around its regions, variables
+ * where they live.
+ */
 #include "cxx/regions.h"
 #include "cxx/types.h"
 
@@ -14,7 +16,7 @@ at(const cx_plan *p, uint32_t i)
 }
 
 static const char *
-name_of(cx_plan *p, const cx_local *l)
+local_name(cx_plan *p, const cx_local *l)
 {
     return td_edit_format(&p->b.j->e, "%.*s", (int)l->name->n, l->name->s);
 }
@@ -56,7 +58,7 @@ type_of(cx_plan *p, const cx_local *l)
 }
 
 static const char *
-whole(cx_plan *p, const cx_local *l)
+spell_declaration(cx_plan *p, const cx_local *l)
 {
     return td_edit_format(&p->b.j->e, "%s %s;",
                           td_edit_spell(&p->b.j->e, &p->b.j->u.k, l->base, l->base_end),
@@ -65,12 +67,12 @@ whole(cx_plan *p, const cx_local *l)
 
 /* ---- declarations inside of a region ---- */
 
-/* What stands for the declarator up to its initialiser. */
+/* The text that replaces the declarator up to its initialiser. */
 static const char *
 begun(cx_plan *p, const cx_local *l)
 {
     edits *e = &p->b.j->e;
-    const char *name = name_of(p, l);
+    const char *name = local_name(p, l);
     const char *bound =
         td_edit_format(e, "%sauto &%s = td_of_%s[td_n]", l->is_const ? "const " : "", name, name);
 
@@ -84,7 +86,7 @@ begun(cx_plan *p, const cx_local *l)
 }
 
 static void
-declaration(cx_plan *p, uint32_t n)
+write_declaration(cx_plan *p, uint32_t n)
 {
     edits *e = &p->b.j->e;
     bool some = false;
@@ -108,8 +110,8 @@ declaration(cx_plan *p, uint32_t n)
                             td_edit_format(e, "%s%s", before ? "; " : "", begun(p, l)));
             if (l->is_array && l->init)
                 td_edit_behind(e, at(p, l->end - 1),
-                               td_edit_format(e, "; td_cu::set(%s, td_from_%s)", name_of(p, l),
-                                              name_of(p, l)));
+                               td_edit_format(e, "; td_cu::set(%s, td_from_%s)", local_name(p, l),
+                                              local_name(p, l)));
         } else if (before)
             td_edit_replace(
                 e, first, first,
@@ -134,8 +136,8 @@ arrays(const cx_plan *p, uint32_t i, uint32_t end)
     return false;
 }
 
-/* Threads have no memory of their own in [i, end), as far as its words tell: no arrays, no addresses of variables, no
- * objects of the text's classes. */
+/* Do tokens [i, end) give threads no memory of their own: no arrays, no addresses of
+ * variables, no objects of the text's classes? */
 static bool
 no_memory(const cx_plan *p, uint32_t i, uint32_t end, int depth)
 {
@@ -167,7 +169,7 @@ is_free(const cx_plan *p, const cx_region *r)
     return !p->b.j->checked && no_memory(p, r->from, r->end, 0);
 }
 
-/* The child of the kernel's body in which a thread returns first. */
+/* The first child of the kernel's body in which a thread may return. */
 static uint32_t
 first_return(const cx_plan *p)
 {
@@ -182,7 +184,7 @@ first_return(const cx_plan *p)
     return UINT32_MAX;
 }
 
-/* The thread's variable of a strided loop in this round, and what stands behind it. */
+/* The thread's variable of a strided loop in this iteration, followed by `behind`. */
 static const char *
 round_of(cx_plan *p, uint32_t loop, const char *behind)
 {
@@ -195,12 +197,13 @@ round_of(cx_plan *p, uint32_t loop, const char *behind)
     if (!td_plan_strided(&p->b, loop, &at))
         return "";
     l = &p->b.local[at.local];
-    return td_edit_format(e, "%s %s += decltype(%s)(td_round) * (%s); %s(%s)", whole(p, l),
-                          name_of(p, l), name_of(p, l), td_edit_spell(e, k, at.step, s->close),
-                          behind, td_edit_spell(e, k, at.bound, at.step - 3));
+    return td_edit_format(e, "%s %s += decltype(%s)(td_round) * (%s); %s(%s)",
+                          spell_declaration(p, l), local_name(p, l), local_name(p, l),
+                          td_edit_spell(e, k, at.step, s->close), behind,
+                          td_edit_spell(e, k, at.bound, at.step - 3));
 }
 
-/* Variables of other regions that this one names. */
+/* Binds the variables of other regions that this one names. */
 static const char *
 bindings(cx_plan *p, uint32_t n, bool again_alone)
 {
@@ -214,14 +217,14 @@ bindings(cx_plan *p, uint32_t n, bool again_alone)
             continue;
         if (l->keep == KEEP_EACH && !again_alone)
             all = td_edit_format(e, "%s%sauto &%s = td_of_%s[td_n]; ", all,
-                                 l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
+                                 l->is_const ? "const " : "", local_name(p, l), local_name(p, l));
         else if (l->keep == KEEP_AGAIN)
-            all = td_edit_format(e, "%s%s ", all, whole(p, l));
+            all = td_edit_format(e, "%s%s ", all, spell_declaration(p, l));
     }
     return all;
 }
 
-/* for (…) → for (rounds; while a thread has not ended its own) */
+/* for (…) becomes for (iteration number; while any thread is not done) */
 static void
 rounds(cx_plan *p, uint32_t loop, uint32_t region)
 {
@@ -249,7 +252,7 @@ manner(cx_plan *p, uint32_t n)
         return is_free(p, r) ? "TD_CU_EACH_FREE" : "TD_CU_EACH";
     for (uint32_t v = 0; v < p->b.nlocal; v++)
         if (p->b.local[v].keep == KEEP_AGAIN && p->b.local[v].at < p->guard.from)
-            again = td_edit_format(e, "%s%s ", again, whole(p, &p->b.local[v]));
+            again = td_edit_format(e, "%s%s ", again, spell_declaration(p, &p->b.local[v]));
     return td_edit_format(
         e, "td_cu::each_within<%s>(blockDim, TD_CU_LAMBDA { %sreturn %s(%s); }, TD_CU_LAMBDA {",
         is_free(p, r) ? "true" : "false", again, p->guard.negated ? "!" : "",
@@ -257,7 +260,7 @@ manner(cx_plan *p, uint32_t n)
 }
 
 static void
-open_region(cx_plan *p, uint32_t n)
+write_region_begin(cx_plan *p, uint32_t n)
 {
     const cx_region *r = &p->region[n];
     edits *e = &p->b.j->e;
@@ -270,9 +273,9 @@ open_region(cx_plan *p, uint32_t n)
             continue;
         if (l->keep == KEEP_EACH)
             all = td_edit_format(e, "%std_cu::local<%s%s> td_of_%s(blockDim); ", all, type_of(p, l),
-                                 dimensions(p, l), name_of(p, l));
+                                 dimensions(p, l), local_name(p, l));
         else if (l->keep == KEEP_ONCE)
-            all = td_edit_format(e, "%s%s ", all, whole(p, l));
+            all = td_edit_format(e, "%s%s ", all, spell_declaration(p, l));
     }
     all = td_edit_format(e, " %s%s ", all, manner(p, n));
     if (p->alive && (r->from > first_return(p) || (r->from == first_return(p) && r->in_loop)))
@@ -312,9 +315,9 @@ statements(cx_plan *p, uint32_t n, bool bracket)
         td_edit_behind(e, at(p, s->first - 1), " {");
     if (s->region) {
         if (p->region[s->region].first == n)
-            open_region(p, s->region);
+            write_region_begin(p, s->region);
         if (s->kind == STMT_DECLARE)
-            declaration(p, n);
+            write_declaration(p, n);
         if (p->region[s->region].last == n)
             close_region(p, s->region);
     } else if (s->kind == STMT_BARRIER) {
@@ -343,10 +346,10 @@ td_plan_write(cx_plan *p)
         td_edit_behind(e, open, " td_cu::alive td_alive(blockDim);");
     for (uint32_t v = 0; v < p->b.nlocal; v++)
         if (!p->b.local[v].stmt && p->b.local[v].keep == KEEP_EACH)
-            td_edit_behind(e, open,
-                           td_edit_format(e,
-                                          " td_cu::local_of<decltype(%s)> td_of_%s(blockDim, %s);",
-                                          name_of(p, &p->b.local[v]), name_of(p, &p->b.local[v]),
-                                          name_of(p, &p->b.local[v])));
+            td_edit_behind(
+                e, open,
+                td_edit_format(e, " td_cu::local_of<decltype(%s)> td_of_%s(blockDim, %s);",
+                               local_name(p, &p->b.local[v]), local_name(p, &p->b.local[v]),
+                               local_name(p, &p->b.local[v])));
     statements(p, 1, false);
 }

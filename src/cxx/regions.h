@@ -1,16 +1,16 @@
-/* regions.h - a kernel cut at its barriers (src/cuhost/td_cu/regions.h has what the result is made of). */
+/* regions.h - a kernel cut at its barriers (src/cuhost/td_cu/regions.h has the pieces of the result). */
 #ifndef TD_CXX_REGIONS_H
 #define TD_CXX_REGIONS_H
 #include "cxx/body.h"
 
-/* cx_region - statements of one sequence that the threads of a block do without waiting for each other, or in turns. */
+/* cx_region - consecutive statements that a block's threads run without waiting for each other, or in turns. */
 typedef struct cx_region {
     uint32_t first, last; /* statements */
     uint32_t from, end;   /* tokens */
     bool     in_turns;
     bool     returns;     /* a thread may return in it */
     bool     in_loop;
-    uint32_t strided;     /* the loop whose body it is; 0 */
+    uint32_t strided;     /* the loop whose body it is; 0: none */
 } cx_region;
 
 /* The parts of a strided loop's header: its variable, tokens of bound and step. */
@@ -20,28 +20,28 @@ typedef struct cx_stride {
 
 typedef struct cx_guard { /* tokens of a test; end 0: there is none */
     uint32_t from, end;
-    bool     negated; /* who passes it returns */
+    bool     negated; /* a thread that passes the test returns */
 } cx_guard;
 
 typedef struct cx_plan {
     cx_body    b;
     cx_region *region; /* region[1] … */
     uint32_t   nregion;
-    uint8_t   *used;   /* [local * (nregion + 1) + region]: its name must be there */
+    uint8_t   *used;   /* used[local * (nregion + 1) + region]: the variable's name must be visible there */
     cx_guard   guard;  /* of a kernel that is one region */
-    bool       alive;  /* threads that have returned are remembered */
+    bool       alive;  /* threads that have returned are recorded */
 } cx_plan;
 
-/* plan.c: false: the kernel stays as it is, its threads take turns. */
+/* plan.c: false: the kernel is not cut; its threads are fibers. */
 bool td_plan_make(cx_job *j, const cx_fn *f, cx_plan *p);
-uint32_t td_plan_home(const cx_plan *p, const cx_local *l); /* the region that declares it; 0 */
+uint32_t td_plan_home(const cx_plan *p, const cx_local *l); /* the region that declares it; 0: none */
 static inline bool
 td_plan_used(const cx_plan *p, uint32_t local, uint32_t region)
 {
     return p->used[(size_t)local * (p->nregion + 1) + region];
 }
 
-/* stride.c: whether threads can make the loop together; its parts. */
+/* stride.c: can threads run the loop together?  Its parts. */
 bool td_plan_strided(const cx_body *b, uint32_t stmt, cx_stride *out);
 
 /* guard.c: the kernel is declarations of indices and one test of them. */

@@ -76,7 +76,7 @@ declarator(cx_job *j, const char *base, uint32_t i, uint32_t end, bool dynamic)
 
 /* The declaration [i, end) without its ;: what stands for it, or NULL. */
 static const char *
-declaration(cx_job *j, uint32_t i, uint32_t end)
+shared_declaration(cx_job *j, uint32_t i, uint32_t end)
 {
     bool dynamic = false;
     uint32_t first = i, name = 0;
@@ -158,7 +158,7 @@ outside(cx_job *j)
 
         if (!x->shared || (v && j->u.var[v - 1].head_at == x->head_at))
             continue;
-        put = declaration(j, x->head_at, x->end_at);
+        put = shared_declaration(j, x->head_at, x->end_at);
         if (!put)
             continue;
         td_edit_replace(&j->e, &j->u.k.t[x->head_at], &j->u.k.t[x->end_at], "");
@@ -186,7 +186,7 @@ td_cpu_shared(cx_job *j)
             if (!td_tok_named(&j->u.k.t[i], "__shared__") ||
                 !around(j, i, j->u.fn[f].body_at, j->u.fn[f].end_at, &first, &end))
                 continue;
-            put = declaration(j, first, end);
+            put = shared_declaration(j, first, end);
             if (put)
                 td_edit_replace(&j->e, &j->u.k.t[first], &j->u.k.t[end], put);
             i = end;

@@ -1,9 +1,10 @@
-/* step.c - code that counts on a warp's threads going in step.
+/* step.c - code that relies on the threads of a warp running in step.
  *
- * Reductions of old write to volatile shared memory and read what their neighbours have written, with no barrier.  Threads
- * that take turns go in step where each gives up its turn behind every such read and every such write:
+ * Old reductions write to volatile shared memory and read what their neighbours have written,
+ * without a barrier.  Fibers run in step if each gives way after every such read and every such
+ * write:
  *
- *   v[i] += v[i + 8];      { auto td_step = (v[i + 8]); td_cu::turn(); v[i] += td_step; td_cu::turn(); }
+ *     v[i] += v[i + 8];      { auto td_step = (v[i + 8]); td_cu::turn(); v[i] += td_step; td_cu::turn(); }
  */
 #include "cxx/body.h"
 

@@ -1,7 +1,9 @@
-/* stride.c - loops that each thread makes with a stride: for (int i = first of the thread; i < n; i += stride).
+/* stride.c - loops that each thread runs with a stride: for (int i = first of the thread; i < n;
+ * i += stride).
  *
- * Thread by thread such a loop walks through memory with steps as wide as the grid.  All threads make a round together
- * instead, as on a GPU: neighbours read neighbours, and rounds are vectors.
+ * Run thread by thread, such a loop steps through memory in strides as wide as the grid.  Instead
+ * all threads do an iteration together, as on a GPU: neighbours read neighbouring elements, and
+ * an iteration is vector code.
  */
 #include "cxx/regions.h"
 

@@ -231,7 +231,7 @@ resolve(const cx_unit *u, const char *base, int depth, td_cxx_param *p, int *sta
 }
 
 static void
-describe(const cx_unit *u, spelling *s, int arrays, td_cxx_param *p)
+describe_param(const cx_unit *u, spelling *s, int arrays, td_cxx_param *p)
 {
     int stars = arrays;
     bool constant = s->constant, reference = false;
@@ -304,7 +304,7 @@ param(const cx_unit *u, uint32_t i, uint32_t end)
     if (name)
         p.name = td_cxx_dup(u->a, u->k.t[name].s, u->k.t[name].n);
     spell(&u->k.t[i], (name ? name : stop) - i, &s);
-    describe(u, &s, stop < full ? 1 : 0, &p);
+    describe_param(u, &s, stop < full ? 1 : 0, &p);
     td_text_addf(&all, "%s%s%s%s", s.constant && s.behind.n ? "const " : "",
                  s.base.n ? s.base.s : "", s.behind.n ? " " : "", s.behind.n ? s.behind.s : "");
     p.type = td_cxx_dup(u->a, all.n ? all.s : "", all.n);

@@ -1,54 +1,22 @@
-/* uniform.c - what is alike for all threads of a block.
+/* uniform.c - finds what is uniform: the same for all threads of a block.
  *
- * All variables are taken to be alike until one is found that is not: its value comes from a thread's index or from a
- * call whose effects are not known, or it is set where not all threads come.
+ * All variables count as uniform until one is found that is not: its value comes from a thread's
+ * index or from a call with unknown effects, or it is set where not all threads come.
  */
 #include "cxx/body.h"
 #include "cxx/types.h"
+#include "op_lists.h"
 
 #include <string.h>
 
 /* Functions that compute and nothing else, besides f's float forms sinf, fabsf, … */
-static const char *const pure[] = {"min",
+static const char *const pure[] = {TD_CUDA_MATH "min",
                                    "max",
                                    "abs",
                                    "labs",
                                    "llabs",
-                                   "fabs",
-                                   "fmin",
-                                   "fmax",
-                                   "floor",
-                                   "ceil",
                                    "round",
-                                   "rint",
-                                   "trunc",
-                                   "sqrt",
-                                   "rsqrt",
-                                   "cbrt",
-                                   "exp",
-                                   "exp2",
                                    "exp10",
-                                   "expm1",
-                                   "log",
-                                   "log2",
-                                   "log10",
-                                   "log1p",
-                                   "sin",
-                                   "cos",
-                                   "tan",
-                                   "asin",
-                                   "acos",
-                                   "atan",
-                                   "atan2",
-                                   "sinh",
-                                   "cosh",
-                                   "tanh",
-                                   "pow",
-                                   "fma",
-                                   "fmod",
-                                   "hypot",
-                                   "erf",
-                                   "erfc",
                                    "__mul24",
                                    "__umul24",
                                    "__mulhi",
@@ -159,7 +127,7 @@ global_ok(const question *q, const tok *t)
     return true;
 }
 
-static bool answer(const question *q, const toks *k, uint32_t i, uint32_t end, int depth);
+static bool tokens_uniform(const question *q, const toks *k, uint32_t i, uint32_t end, int depth);
 
 static bool
 word_ok(const question *q, const toks *k, uint32_t i, uint32_t end, int depth)
@@ -177,9 +145,9 @@ word_ok(const question *q, const toks *k, uint32_t i, uint32_t end, int depth)
     if (v != UINT32_MAX)
         return !call && variable_ok(q, v);
     if (m)
-        return depth < 8 &&
-               answer(&(question){q->b, q->where ? q->where : i, false, q->again, q->from, q->to},
-                      &m->body, 0, m->body.n, depth + 1);
+        return depth < 8 && tokens_uniform(&(question){q->b, q->where ? q->where : i, false,
+                                                       q->again, q->from, q->to},
+                                           &m->body, 0, m->body.n, depth + 1);
     if (td_tok_is(t, "threadIdx"))
         return q->again;
     if (td_tok_is(t, "blockIdx") || td_tok_is(t, "blockDim") || td_tok_is(t, "gridDim") ||
@@ -192,7 +160,7 @@ word_ok(const question *q, const toks *k, uint32_t i, uint32_t end, int depth)
     return global_ok(q, t);
 }
 
-/* The operator at i changes a variable of its own, one that is alike. */
+/* Does the operator at i change a uniform variable of its own? */
 static bool
 change_ok(const question *q, uint32_t i)
 {
@@ -211,9 +179,9 @@ change_ok(const question *q, uint32_t i)
     return false;
 }
 
-/* The brackets may be a cast's: (float), (T const *). */
+/* Do the brackets look like a cast: (float), (T const *)? */
 static bool
-cast(const cx_body *b, uint32_t open, uint32_t close)
+is_cast(const cx_body *b, uint32_t open, uint32_t close)
 {
     for (uint32_t i = open + 1; i < close; i++) {
         const tok *t = &b->j->u.k.t[i];
@@ -226,7 +194,7 @@ cast(const cx_body *b, uint32_t open, uint32_t close)
 }
 
 static bool
-answer(const question *q, const toks *k, uint32_t i, uint32_t end, int depth)
+tokens_uniform(const question *q, const toks *k, uint32_t i, uint32_t end, int depth)
 {
     for (; i < end; i++) {
         const tok *t = &k->t[i];
@@ -241,7 +209,7 @@ answer(const question *q, const toks *k, uint32_t i, uint32_t end, int depth)
         else if (td_tok_is(t, "*") && q->again)
             ok = depth > 0 ? i > 0 && (t[-1].kind == TOK_WORD || t[-1].kind == TOK_NUMBER)
                            : !td_body_unary(q->b, i) &&
-                                 !(td_tok_is(t - 1, ")") && cast(q->b, t[-1].match, i - 1));
+                                 !(td_tok_is(t - 1, ")") && is_cast(q->b, t[-1].match, i - 1));
         if (!ok)
             return false;
     }
@@ -251,14 +219,14 @@ answer(const question *q, const toks *k, uint32_t i, uint32_t end, int depth)
 bool
 td_body_alike(const cx_body *b, uint32_t i, uint32_t end, bool effects)
 {
-    return answer(&(question){.b = b, .effects = effects}, &b->j->u.k, i, end, 0);
+    return tokens_uniform(&(question){.b = b, .effects = effects}, &b->j->u.k, i, end, 0);
 }
 
 bool
 td_body_again(const cx_body *b, uint32_t i, uint32_t end, uint32_t from, uint32_t to)
 {
-    return answer(&(question){.b = b, .again = true, .from = from, .to = to}, &b->j->u.k, i, end,
-                  0);
+    return tokens_uniform(&(question){.b = b, .again = true, .from = from, .to = to}, &b->j->u.k, i,
+                          end, 0);
 }
 
 /* ---- statements ---- */
@@ -272,7 +240,7 @@ set_local(cx_local *l)
     return was;
 }
 
-/* What changes in the statement differs from thread to thread. */
+/* Marks what the statement changes as not uniform. */
 static bool
 differs(cx_body *b, const cx_stmt *s)
 {
@@ -287,9 +255,9 @@ differs(cx_body *b, const cx_stmt *s)
     return more;
 }
 
-/* The whole statement does the same for all threads, and nothing to memory. */
+/* Does the whole statement do the same for all threads, without changing memory? */
 static bool
-alike(const cx_body *b, uint32_t n, bool in_loop)
+statement_uniform(const cx_body *b, uint32_t n, bool in_loop)
 {
     const cx_stmt *s = &b->stmt[n];
     bool loop = s->kind == STMT_FOR || s->kind == STMT_WHILE || s->kind == STMT_DO;
@@ -322,12 +290,12 @@ alike(const cx_body *b, uint32_t n, bool in_loop)
     if (s->open && !td_body_alike(b, s->open + 1, s->close, true))
         return false;
     for (uint32_t c = s->child; c; c = s->kind == STMT_BLOCK ? b->stmt[c].next : 0)
-        if (!alike(b, c, in_loop || loop))
+        if (!statement_uniform(b, c, in_loop || loop))
             return false;
-    return !s->other || alike(b, s->other, in_loop);
+    return !s->other || statement_uniform(b, s->other, in_loop);
 }
 
-/* break or continue in the statement means a loop around it. */
+/* Does break or continue in the statement leave a loop around it? */
 static bool
 jumps_out(const cx_body *b, uint32_t n, bool in_loop, bool in_switch)
 {
@@ -343,7 +311,7 @@ jumps_out(const cx_body *b, uint32_t n, bool in_loop, bool in_switch)
     return s->other && jumps_out(b, s->other, in_loop, in_switch);
 }
 
-/* Some threads leave the loop whose body this is, others stay. */
+/* Do some threads leave the loop whose body this is, while others stay? */
 static bool
 escapes(const cx_body *b, uint32_t n)
 {
@@ -361,7 +329,8 @@ escapes(const cx_body *b, uint32_t n)
 
 static bool walk(cx_body *b, uint32_t n, bool in_loop);
 
-/* A statement that waits: cut where its condition is alike, and its parts can be.  Sets *cut. */
+/* A statement that waits is cut if its condition is uniform and its parts can be cut.  Sets
+ * *cut. */
 static bool
 walk_waiting(cx_body *b, uint32_t n, bool in_loop)
 {
@@ -393,7 +362,7 @@ walk(cx_body *b, uint32_t n, bool in_loop)
 
     if (s->waits && s->kind != STMT_EXPR && s->kind != STMT_DECLARE && s->kind != STMT_SWITCH)
         return walk_waiting(b, n, in_loop);
-    s->cut = alike(b, n, in_loop);
+    s->cut = statement_uniform(b, n, in_loop);
     if (s->kind == STMT_DECLARE) { /* its variables one by one */
         for (uint32_t v = 0; v < b->nlocal; v++) {
             const cx_local *l = &b->local[v];

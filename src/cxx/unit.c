@@ -170,7 +170,7 @@ alias(cx_unit *u, uint32_t i, uint32_t end)
 }
 
 static void
-variables(cx_unit *u, uint32_t head, uint32_t end, const scope *s, cx_var like)
+read_variables(cx_unit *u, uint32_t head, uint32_t end, const scope *s, cx_var like)
 {
     uint32_t last = head;
 
@@ -265,7 +265,7 @@ name_before(const cx_unit *u, uint32_t head, uint32_t i)
 
 /* A declaration that begins at head: what it declares is noted.  Behind it. */
 static uint32_t
-declaration(cx_unit *u, uint32_t head, uint32_t end, const scope *s, cx_fn f)
+read_declaration(cx_unit *u, uint32_t head, uint32_t end, const scope *s, cx_fn f)
 {
     cx_var v = {.head_at = head};
     uint32_t i = head, name;
@@ -295,7 +295,7 @@ declaration(cx_unit *u, uint32_t head, uint32_t end, const scope *s, cx_fn f)
             specifiers(u, head, i, &f, &v);
             v.end_at = i;
             if (!f.is_template)
-                variables(u, head, i, s, v);
+                read_variables(u, head, i, s, v);
             return i + 1;
         } else
             continue;
@@ -464,7 +464,7 @@ read_scope(cx_unit *u, uint32_t i, uint32_t end, scope s, int depth)
         }
         next = nested(u, i, end, &s, depth);
         if (!next) {
-            next = declaration(u, i, end, &s, f);
+            next = read_declaration(u, i, end, &s, f);
             if (u->nfn && u->fn[u->nfn - 1].head_at == i)
                 u->fn[u->nfn - 1].head_at = head;
         }

@@ -1,6 +1,7 @@
-/* unit.h - what stands at namespace and class level of a text: functions, variables, macros, aliases, texture references.
+/* unit.h - what a text declares at namespace and class level: functions, variables, macros, aliases, texture
+ * references.
  *
- * Found from tokens.  A declaration that is not understood is passed over; its tokens stay as they are.
+ * It is found from tokens.  A declaration that is not understood is skipped; its tokens stay unchanged.
  */
 #ifndef TD_CXX_UNIT_H
 #define TD_CXX_UNIT_H

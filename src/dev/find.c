@@ -36,7 +36,7 @@ static struct {
 } held = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static void
-hold(td_dev *d)
+lock_for_fork(td_dev *d)
 {
     if (!d)
         return;
@@ -50,11 +50,11 @@ before_fork(void)
     pthread_mutex_lock(&held.mu);
     td_share_lock(true);
     held.n = 0;
-    hold(atomic_load(&all.cpu));
+    lock_for_fork(atomic_load(&all.cpu));
     for (int i = 0; i < TD_NULL_MAX; i++)
-        hold(atomic_load(&all.null[i]));
+        lock_for_fork(atomic_load(&all.null[i]));
     for (int i = 0; i < CUDA_MAX; i++)
-        hold(atomic_load(&all.cuda[i]));
+        lock_for_fork(atomic_load(&all.cuda[i]));
     td_host_lock(true);
     td_site_lock(true);
     td_culib_lock(true);
@@ -81,7 +81,7 @@ find_in_child(void)
 }
 
 static void
-watch_forks(void)
+dev_watch_forks(void)
 {
     pthread_atfork(before_fork, after_fork, find_in_child);
 }
@@ -108,7 +108,7 @@ find_find(_Atomic(td_dev *) *slot, td_status (*open)(int index, td_dev **out), i
     *out = atomic_load_explicit(slot, memory_order_acquire);
     if (*out)
         return TD_OK;
-    pthread_once(&once, watch_forks);
+    pthread_once(&once, dev_watch_forks);
     pthread_mutex_lock(&all.mu);
     *out = atomic_load(slot);
     if (!*out) {
@@ -132,7 +132,7 @@ td_dev_on_open(td_dev_opened *fn)
 
 /* Is it "KIND" or "KIND:N"? */
 static bool
-counted(const char *name, const char *kind, long *index)
+parse_device_number(const char *name, const char *kind, long *index)
 {
     size_t n = strlen(kind);
     char *end = NULL;
@@ -149,13 +149,13 @@ td_status
 td_dev_get(const char *name, td_dev **out)
 {
     long index;
-    bool null = counted(name, "null", &index);
+    bool null = parse_device_number(name, "null", &index);
     int most = null ? TD_NULL_MAX : CUDA_MAX;
     const td_player *player = NULL;
 
     if (strcmp(name, "cpu") == 0)
         return find_find(&all.cpu, open_cpu, 0, out);
-    if (!null && !counted(name, "cuda", &index))
+    if (!null && !parse_device_number(name, "cuda", &index))
         return td_fail(
             TD_ERR_VALUE,
             "unknown device \"%s\": there are \"cpu\", \"cuda\", \"cuda:N\" and \"null\"", name);

@@ -1,6 +1,7 @@
 /* apply.c - elementwise operations: PyTorch's promotion, recording, derivatives by ops.def's column. */
 #include "grad/formula.h"
 #include "grad/internal.h"
+#include "op_lists.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -21,9 +22,9 @@ level(td_dtype dt)
     }
 }
 
-/* Of two dtypes of one rank; beside floats integers do not count. */
+/* The common dtype of two kinds: a float wins over integers. */
 static td_dtype
-meet(td_dtype a, td_dtype b)
+meet_dtypes(td_dtype a, td_dtype b)
 {
     if (a == b)
         return a;
@@ -48,14 +49,15 @@ number_dtype(const td_varop *x)
 td_dtype
 td_var_promote(const td_varop *x, int n)
 {
-    int of[3] = {-1, -1, -1}; /* of dimensioned variables, of others, of numbers */
+    /* the dtypes of variables with dimensions, of those without, of numbers */
+    int of[3] = {-1, -1, -1};
     int dt = -1;
 
     for (int i = 0; i < n; i++) {
         int rank = !x[i].v ? 2 : x[i].v->value.view.shape.ndim ? 0 : 1;
         td_dtype own = x[i].v ? td_array_dtype(&x[i].v->value) : number_dtype(&x[i]);
 
-        of[rank] = of[rank] < 0 ? (int)own : (int)meet((td_dtype)of[rank], own);
+        of[rank] = of[rank] < 0 ? (int)own : (int)meet_dtypes((td_dtype)of[rank], own);
     }
     for (int k = 0; k < 3; k++) {
         if (of[k] < 0)
@@ -71,7 +73,7 @@ td_var_promote(const td_varop *x, int n)
     return (td_dtype)dt;
 }
 
-/* The dtype that a row runs over. */
+/* The dtype in which the row computes. */
 static td_dtype
 loop_dtype(td_op op, td_dtype dt)
 {
@@ -90,8 +92,8 @@ loop_dtype(td_op op, td_dtype dt)
 typedef struct applied {
     uint16_t op;
     uint8_t n, nshape;
-    int8_t saved[4]; /* where x, y, z and r were saved; -1: not */
-    int8_t shape[3]; /* which of shapes an operand has, that is not the result's */
+    int8_t saved[4]; /* the index of the saved x, y, z and r; -1: not saved */
+    int8_t shape[3]; /* index in shapes of an operand's shape, if it differs from the result's */
     uint8_t dt[3];
     td_varop number[3];
     td_shape shapes[];
@@ -111,7 +113,7 @@ fill_names(const td_back *b, const applied *p, uint8_t uses, td_varop *env)
     return TD_OK;
 }
 
-/* The gradient that a formula gave, in the operand's shape and dtype; takes over r. */
+/* Brings a formula's gradient to the operand's shape and dtype; takes r. */
 static td_status
 fit(td_varop r, td_dtype dt, const td_shape *s, td_dev *dev, td_var **out)
 {
@@ -167,19 +169,14 @@ rule_of(td_op op)
 {
     static td_rule rules[TD_OPS];
     static char names[TD_OPS][20];
-    static const char *const other[][2] = {
-        {"subtract", "Sub"},  {"multiply", "Mul"},  {"divide", "Div"},    {"power", "Pow"},
-        {"negative", "Neg"},  {"absolute", "Abs"},  {"select", "Where"},  {"conjugate", "Conj"},
-        {"arcsin", "Asin"},   {"arccos", "Acos"},   {"arctan", "Atan"},   {"arctan2", "Atan2"},
-        {"arcsinh", "Asinh"}, {"arccosh", "Acosh"}, {"arctanh", "Atanh"}, {"square", "Pow"},
-        {"sign", "Sgn"},      {"rint", "Round"},
+    static const char *const other[TD_OPS] = {
+#define NAME(row, name) [OP_##row] = name,
+        TD_GRAD_NAMES(NAME)
+#undef NAME
     };
 
     if (!rules[op].name) {
-        strncpy(names[op], td_optab[op].name, sizeof names[op] - 1);
-        for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-            if (strcmp(other[i][0], td_optab[op].name) == 0)
-                strncpy(names[op], other[i][1], sizeof names[op] - 1);
+        strncpy(names[op], other[op] ? other[op] : td_optab[op].name, sizeof names[op] - 1);
         names[op][0] = (char)toupper((unsigned char)names[op][0]);
         rules[op] = (td_rule){.name = names[op], .back = apply_back};
     }
@@ -199,7 +196,7 @@ differentiable(td_op op)
     return false;
 }
 
-/* Which of x, y, z and r the formulas of those operands need that want a gradient. */
+/* Which of x, y, z and r are needed by the formulas of operands that want a gradient. */
 static uint8_t
 needed(td_op op, const td_varop *x, int n)
 {
@@ -213,7 +210,7 @@ needed(td_op op, const td_varop *x, int n)
 }
 
 static td_status
-record(td_op op, const td_varop *x, int n, td_array *r, td_var **out)
+record_apply(td_op op, const td_varop *x, int n, td_array *r, td_var **out)
 {
     td_var *v[3] = {NULL};
     uint8_t uses = needed(op, x, n);
@@ -268,7 +265,7 @@ record(td_op op, const td_varop *x, int n, td_array *r, td_var **out)
     return st;
 }
 
-/* Two shapes that do not broadcast, in PyTorch's words; what else st was stays as it is said. */
+/* Rewords a failed broadcast as PyTorch says it; other failures stay. */
 static td_status
 worded(td_status st, td_var *const *v, int n)
 {
@@ -307,13 +304,13 @@ apply_run(td_op op, const td_varop *x, int n, td_var **out)
     st = td_array_apply(op, o, n, &r);
     if (st)
         return st == TD_ERR_VALUE ? worded(st, v, n) : st;
-    return td_grad_wanted(v, n) && differentiable(op) ? record(op, x, n, &r, out)
+    return td_grad_wanted(v, n) && differentiable(op) ? record_apply(op, x, n, &r, out)
                                                       : td_var_new(&r, out);
 }
 
-/* A Python integer beside integers takes their dtype, and wraps where it does not fit. */
+/* A Python integer among integers takes their dtype, and wraps if it does not fit. */
 static td_scalar
-wrapped(td_scalar s, td_dtype dt)
+wrap_scalar(td_scalar s, td_dtype dt)
 {
     uint64_t bits[2];
 
@@ -321,9 +318,9 @@ wrapped(td_scalar s, td_dtype dt)
     return td_scalar_load(dt, bits);
 }
 
-/* The device of an operation: of what has dimensions, else of the first. */
+/* The operation's device: that of an operand with dimensions, else the first one's. */
 static td_dev *
-device_of(const td_varop *x, int n)
+varop_device(const td_varop *x, int n)
 {
     td_dev *d = NULL;
 
@@ -335,7 +332,8 @@ device_of(const td_varop *x, int n)
     return d;
 }
 
-/* v in dtype dt; a single number of the CPU's goes to d, as in PyTorch.  *own: owned, NULL where nothing changes. */
+/* v in dtype dt; a 0-d value on the CPU moves to d, as in PyTorch.  *own: owned, NULL if
+ * nothing changes. */
 static td_status
 settled(td_var *v, td_dtype dt, td_dev *d, td_var **own)
 {
@@ -344,7 +342,7 @@ settled(td_var *v, td_dtype dt, td_dev *d, td_var **own)
     td_status st;
 
     *own = NULL;
-    if (at == d || v->value.view.shape.ndim || td_dev_info(at)->kind != TD_DEV_CPU)
+    if (at == d || v->value.view.shape.ndim || !td_dev_info(at)->host)
         return td_array_dtype(&v->value) == dt ? TD_OK : td_var_cast(v, dt, own);
     TD_TRY(td_var_to_device(v, d, &near));
     st = td_var_cast(near, dt, own);
@@ -352,7 +350,8 @@ settled(td_var *v, td_dtype dt, td_dev *d, td_var **own)
     return st;
 }
 
-/* A row that the core has for reals alone, spelled with rows that complex numbers have; TD_SKIP: another row. */
+/* Spells a row that the core has for real numbers only with rows that complex numbers have.
+ * TD_SKIP: another row. */
 static td_status
 complex_spelling(td_op op, td_var *x, td_var **out)
 {
@@ -385,7 +384,7 @@ td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
     td_varop cast[3];
     int from = op == OP_select;
     td_dtype dt = loop_dtype(op, td_var_promote(x + from, n - from));
-    td_dev *d = device_of(x, n);
+    td_dev *d = varop_device(x, n);
     td_status st = TD_OK;
 
     if (n == 1 && td_dtype_is_complex(dt) && (st = complex_spelling(op, x[0].v, out)) != TD_SKIP)
@@ -395,7 +394,7 @@ td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
         cast[i] = x[i];
         if (!x[i].v) {
             if (i >= from && td_dtype_is_int(dt))
-                cast[i].scalar = wrapped(x[i].scalar, dt);
+                cast[i].scalar = wrap_scalar(x[i].scalar, dt);
             continue;
         }
         st = settled(x[i].v, i < from ? td_array_dtype(&x[i].v->value) : dt, d, &own[i]);

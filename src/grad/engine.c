@@ -1,37 +1,38 @@
 /* engine.c - backward passes.
  *
- * What the roots lead to is collected first.  A function is younger than all that its edges lead to, so going
- * through the functions from the youngest to the oldest meets each after everything that gives it gradients.
- * A pass keeps its state to itself: hooks and rules may start passes of their own, on the same functions.
+ * First the pass collects everything that the roots lead to.  A function is younger than all that
+ * its edges lead to. So the pass runs functions from the youngest to the oldest, and each has
+ * received all its gradients by then.  A pass keeps its state to itself, since hooks and rules
+ * may start passes of their own on the same functions.
  */
 #include "grad/internal.h"
 
 #include <stdlib.h>
 
-/* A function or leaf that a pass has met. */
+/* met - a function or leaf that the pass has reached. */
 typedef struct met {
     td_gradfn *fn; /* owned; or */
     td_var *leaf;  /* owned */
-    td_var **sum;  /* gradients so far, one an output */
-    td_var *own;   /* sum of what has one output */
-    uint32_t left; /* of a leaf: edges that may still bring something */
-    bool needed;   /* leads to an input that was asked for */
-    int32_t next;  /* the next of those asked for here */
+    td_var **sum;  /* gradients received so far, one per output */
+    td_var *own;   /* the only element of `sum` if there is one output */
+    uint32_t left; /* leaf: edges that may still bring a gradient */
+    bool needed;   /* it leads to a requested input */
+    int32_t next;  /* the next requested input of the same function */
 } met;
 
 typedef struct pass {
     const td_pass *p;
     met *at;
     size_t n, cap;
-    uint32_t *slot; /* hash of pointers: place in `at` + 1 */
+    uint32_t *slot; /* hash table of pointers: index in `at` + 1 */
     size_t nslot;
     uint32_t *order; /* functions, youngest first */
     size_t norder;
-    uint64_t since; /* functions up to this number are met, but not what they lead to */
+    uint64_t since; /* functions up to this number are reached, but not what they lead to */
 } pass;
 
 static size_t
-hash(const void *p, size_t nslot)
+pointer_hash(const void *p, size_t nslot)
 {
     return (size_t)(((uintptr_t)p >> 4) * 0x9E3779B97F4A7C15ull >> 20) & (nslot - 1);
 }
@@ -40,7 +41,7 @@ static void
 engine_enter(pass *s, uint32_t i)
 {
     const void *key = s->at[i].fn ? (const void *)s->at[i].fn : s->at[i].leaf;
-    size_t h = hash(key, s->nslot);
+    size_t h = pointer_hash(key, s->nslot);
 
     while (s->slot[h])
         h = (h + 1) & (s->nslot - 1);
@@ -48,7 +49,7 @@ engine_enter(pass *s, uint32_t i)
 }
 
 static td_status
-grow(pass *s)
+pass_grow(pass *s)
 {
     size_t cap = s->cap ? s->cap * 2 : 64, nslot = cap * 4;
     met *at = realloc(s->at, cap * sizeof *at);
@@ -70,13 +71,13 @@ grow(pass *s)
     return TD_OK;
 }
 
-/* -1: not met */
+/* -1: not reached */
 static int64_t
 engine_find(const pass *s, const void *key)
 {
     if (!s->nslot)
         return -1;
-    for (size_t h = hash(key, s->nslot); s->slot[h]; h = (h + 1) & (s->nslot - 1)) {
+    for (size_t h = pointer_hash(key, s->nslot); s->slot[h]; h = (h + 1) & (s->nslot - 1)) {
         const met *m = &s->at[s->slot[h] - 1];
 
         if (m->fn == key || m->leaf == key)
@@ -86,13 +87,13 @@ engine_find(const pass *s, const void *key)
 }
 
 static td_status
-meet(pass *s, const td_edge *e, int64_t *out)
+node_of_edge(pass *s, const td_edge *e, int64_t *out)
 {
     *out = engine_find(s, e->fn ? (const void *)e->fn : e->leaf);
     if (*out >= 0)
         return TD_OK;
     if (s->n == s->cap)
-        TD_TRY(grow(s));
+        TD_TRY(pass_grow(s));
     *out = (int64_t)s->n++;
     s->at[*out] = (met){.fn = e->fn ? td_gradfn_ref(e->fn) : NULL,
                         .leaf = e->fn ? NULL : td_var_ref(e->leaf),
@@ -106,9 +107,9 @@ meet(pass *s, const td_edge *e, int64_t *out)
     return TD_OK;
 }
 
-/* All that the roots lead to: breadth first, `at` being the queue. */
+/* Collects all that the roots lead to, breadth first; `at` is the queue. */
 static td_status
-collect(pass *s)
+collect_nodes(pass *s)
 {
     int64_t at;
 
@@ -117,7 +118,7 @@ collect(pass *s)
         td_status st;
 
         TD_TRY(td_var_edge(s->p->root[i], &e));
-        st = td_edge_live(&e) ? meet(s, &e, &at)
+        st = td_edge_live(&e) ? node_of_edge(s, &e, &at)
                               : td_fail(TD_ERR_STATE,
                                         "element %d of tensors does not require grad and "
                                         "does not have a grad_fn",
@@ -132,7 +133,7 @@ collect(pass *s)
 
         for (int k = 0; f && f->seq > s->since && k < f->nin; k++)
             if (td_edge_live(&f->in[k])) {
-                TD_TRY(meet(s, &f->in[k], &at));
+                TD_TRY(node_of_edge(s, &f->in[k], &at));
                 s->at[at].left++;
             }
     }
@@ -175,7 +176,7 @@ put_in_order(pass *s)
 /* ---- inputs that were asked for ---- */
 
 static td_status
-ask(pass *s)
+mark_inputs_needed(pass *s)
 {
     for (int i = 0; i < s->p->ninput; i++) {
         td_edge e;
@@ -206,7 +207,7 @@ ask(pass *s)
 
 /* ---- gradients on their way ---- */
 
-/* *sum becomes *sum + g; takes over g. */
+/* Adds g to *sum; takes g. */
 static td_status
 add_to(td_var **sum, td_var *g)
 {
@@ -236,7 +237,7 @@ run_hooks(td_hook *list, uint32_t number, td_var **g)
     return TD_OK;
 }
 
-/* g's value in a storage that nobody else writes to. */
+/* g's value in a storage of its own. */
 static td_status
 boxed(td_var *g, td_var **out)
 {
@@ -253,7 +254,8 @@ add_into(td_var *sum, td_var *g)
                                2, &sum->value);
 }
 
-/* v's gradient with g added.  The lock may be given up meanwhile, and the program let go of what there was. */
+/* v's gradient plus g.  Meanwhile the lock may be released, and the program may drop v's
+ * gradient. */
 static td_status
 added(const pass *s, td_var *v, td_var *g)
 {
@@ -272,13 +274,13 @@ added(const pass *s, td_var *v, td_var *g)
     return st;
 }
 
-/* Into v's grad; takes over g. */
+/* Adds to v's grad; takes g. */
 static td_status
-accumulate(const pass *s, td_var *v, td_var *g)
+accumulate_grad(const pass *s, td_var *v, td_var *g)
 {
     td_status st;
 
-    while (v->busy) /* another thread's pass, which cannot need this one */
+    while (v->busy) /* wait for the other thread's pass, which never waits for this one */
         td_graph_yield();
     v->busy = true;
     st = added(s, v, g);
@@ -293,7 +295,7 @@ accumulate(const pass *s, td_var *v, td_var *g)
     return TD_OK;
 }
 
-/* What was asked for of fn's output (or the leaf, number 0) gets its gradient. */
+/* Hands a gradient to those who requested it for fn's output, or for the leaf (number 0). */
 static td_status
 hand_out(const pass *s, const met *m, uint32_t number, td_var *g)
 {
@@ -306,12 +308,12 @@ hand_out(const pass *s, const met *m, uint32_t number, td_var *g)
             td_var_unref(s->p->found[i]);
             s->p->found[i] = td_var_ref(g);
         } else
-            TD_TRY(accumulate(s, v, td_var_ref(g)));
+            TD_TRY(accumulate_grad(s, v, td_var_ref(g)));
     }
     return TD_OK;
 }
 
-/* A leaf has all that it will get. */
+/* The leaf has received all its gradients. */
 static td_status
 finish_leaf(const pass *s, met *m)
 {
@@ -323,14 +325,14 @@ finish_leaf(const pass *s, met *m)
         return TD_OK;
     st = run_hooks(v->hooks, 0, &g);
     if (!st && !s->p->input)
-        return accumulate(s, v, g);
+        return accumulate_grad(s, v, g);
     if (!st)
         st = hand_out(s, m, 0, g);
     td_var_unref(g);
     return st;
 }
 
-/* A gradient (NULL: none came) arrives along an edge; takes it over. */
+/* A gradient arrives along an edge; NULL: nothing comes.  Takes g. */
 static td_status
 arrive(pass *s, const td_edge *e, td_var *g)
 {
@@ -344,7 +346,7 @@ arrive(pass *s, const td_edge *e, td_var *g)
     return st;
 }
 
-/* Fills a mask of the inputs whose gradients go on. */
+/* A mask of the inputs that want a gradient. */
 static uint64_t
 wanted(const pass *s, const td_gradfn *f)
 {
@@ -386,7 +388,7 @@ run_rule(pass *s, td_gradfn *f, td_var **g)
     return st;
 }
 
-/* Functions behind one that runs no more wait for it in vain. */
+/* f does not run: tells the functions after it not to wait for it. */
 static td_status
 skip(pass *s, const td_gradfn *f)
 {
@@ -397,7 +399,7 @@ skip(pass *s, const td_gradfn *f)
 }
 
 static td_status
-step(pass *s, uint32_t at)
+pass_step(pass *s, uint32_t at)
 {
     met *m = &s->at[at];
     td_gradfn *f = m->fn;
@@ -454,7 +456,7 @@ engine_start(pass *s)
 }
 
 static void
-end(pass *s)
+end_pass(pass *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         met *m = &s->at[i];
@@ -500,16 +502,16 @@ td_grad_run(const td_pass *p)
     td_status st = check_roots(p);
 
     if (!st)
-        st = collect(&s);
+        st = collect_nodes(&s);
     if (!st)
         st = put_in_order(&s);
     if (!st && p->input)
-        st = ask(&s);
+        st = mark_inputs_needed(&s);
     if (!st)
         st = engine_start(&s);
     for (size_t i = 0; i < s.norder && !st; i++)
-        st = step(&s, s.order[i]);
-    end(&s);
+        st = pass_step(&s, s.order[i]);
+    end_pass(&s);
     td_grad_set_mode(was);
     return st;
 }
@@ -520,7 +522,7 @@ td_grad_reach(td_var *const *root, int n, uint64_t since, td_var ***leaves, int 
 {
     td_pass all = {.root = root, .nroot = n};
     pass s = {.p = &all, .since = since};
-    td_status st = collect(&s);
+    td_status st = collect_nodes(&s);
 
     *nleaves = 0;
     *beyond = false;
@@ -532,6 +534,6 @@ td_grad_reach(td_var *const *root, int n, uint64_t since, td_var ***leaves, int 
             (*leaves)[(*nleaves)++] = td_var_ref(s.at[i].leaf);
         else
             *beyond |= s.at[i].fn->seq <= since;
-    end(&s);
+    end_pass(&s);
     return st;
 }

@@ -6,7 +6,8 @@
 
 static uint64_t serial;
 
-/* Those whose last owner has gone and that wait to be freed: one loop at a time, so chains do not recurse. */
+/* Functions without owners that wait to be freed.  One loop frees them all, so long chains do
+ * not recurse. */
 static struct {
     td_gradfn *first;
     bool busy;
@@ -72,7 +73,7 @@ td_gradfn_ref(td_gradfn *f)
 }
 
 static void
-end(td_gradfn *f)
+gradfn_end(td_gradfn *f)
 {
     if (f->rule->free)
         f->rule->free(f);
@@ -96,7 +97,7 @@ td_gradfn_unref(td_gradfn *f)
     dying.busy = true;
     while ((f = dying.first)) {
         dying.first = f->dead;
-        end(f);
+        gradfn_end(f);
     }
     dying.busy = false;
 }
@@ -116,12 +117,12 @@ td_status
 td_gradfn_save(td_gradfn *f, int k, td_var *v, int from)
 {
     TD_TRY(td_var_twin(v, &f->saved[k]));
-    f->version[k] = v->value.store->version;
+    f->version[k] = td_var_version(v);
     f->from[k] = (int16_t)from;
     return TD_OK;
 }
 
-/* What a dtype is called in PyTorch's errors. */
+/* PyTorch's name of a dtype, for errors. */
 static const char *
 tensor_type(td_dtype dt)
 {
@@ -153,7 +154,7 @@ written_over(const td_gradfn *f, int k)
                    "operation that failed to compute its gradient, with "
                    "torch.autograd.set_detect_anomaly(True).",
                    tensor_type(td_array_dtype(&v->value)), shape + 1, f->rule->name,
-                   v->value.store->version, f->version[k]);
+                   td_var_version(v), f->version[k]);
 }
 
 static td_status
@@ -176,7 +177,7 @@ td_gradfn_saved(const td_back *b, int k, td_var **out)
 
     if (!v)
         return spent();
-    if (v->value.store->version != f->version[k])
+    if (td_var_version(v) != f->version[k])
         return written_over(f, k);
     if (b->graph && f->from[k] == TD_SAVED_RESULT)
         e = (td_edge){.fn = f};

@@ -1,15 +1,15 @@
-/* index.c - reading and writing variables at places that integer arrays name.
+/* index.c - reads and writes variables at places given by integer arrays.
  *
- * Reading sums gradients into zeros; writing reads them.  Each is the other's adjoint, so derivatives of any order are
- * made of the two.
+ * The gradient of a read is summed into zeros; that of a write is read.  Each is the other's
+ * adjoint, so derivatives of any order are made of these two.
  */
 #include "grad/internal.h"
 
 #include <string.h>
 
 typedef struct picked {
-    td_pick p;            /* but for its arrays, which are saved */
-    td_shape from, value; /* of what was read, or written to; of what was written */
+    td_pick p;            /* without its index arrays, which are saved */
+    td_shape from, value; /* shapes of the variable read or written, and of the written value */
     td_dtype dt, value_dt;
     bool add;
 } picked;
@@ -30,7 +30,7 @@ indices(const td_back *b, td_pick *p, td_var **index)
 }
 
 static void
-drop(td_var **index)
+drop_indices(td_var **index)
 {
     for (int i = 0; i < TD_MAXDIM; i++)
         td_var_unref(index[i]);
@@ -58,11 +58,11 @@ pick_back(const td_back *b)
     if (!st)
         st = td_var_put(zeros, &p, index, g, true, &b->in[0]);
     td_var_unref(zeros);
-    drop(index);
+    drop_indices(index);
     return st;
 }
 
-/* The gradient of what was written over: none where it was. */
+/* The gradient of the overwritten variable: zeros where it was overwritten. */
 static td_status
 cleared(const td_back *b, const td_pick *p, td_var **index)
 {
@@ -99,17 +99,17 @@ put_back(const td_back *b)
     }
     td_var_unref(g);
     td_var_unref(cast);
-    drop(index);
+    drop_indices(index);
     return st;
 }
 
 static const td_rule pick_rule = {"Index", pick_back, NULL, NULL},
                      put_rule = {"IndexPut", put_back, NULL, NULL};
 
-/* The function of in[], of which v is the one that is read or written. */
+/* Makes the function of in[]; v is the one that is read or written. */
 static td_status
-record(const td_rule *rule, td_var *const *in, int nin, const td_pick *p, td_var *const *index,
-       bool add, td_gradfn **out)
+record_index(const td_rule *rule, td_var *const *in, int nin, const td_pick *p,
+             td_var *const *index, bool add, td_gradfn **out)
 {
     td_gradfn *f;
     picked *k;
@@ -145,7 +145,7 @@ td_var_pick(td_var *v, const td_pick *p, td_var *const *index, td_var **out)
 
     TD_TRY(td_array_pick(&v->value, p, &a));
     if (td_grad_wanted(&v, 1))
-        st = record(&pick_rule, &v, 1, p, index, false, &f);
+        st = record_index(&pick_rule, &v, 1, p, index, false, &f);
     if (!st)
         return td_gradfn_result(f, &a, 0, out);
     td_array_unref(&a);
@@ -180,7 +180,7 @@ td_var_put(td_var *v, const td_pick *p, td_var *const *index, td_var *value, boo
     TD_TRY(td_array_copy(&v->value, &a));
     st = put_into(&a, p, value, add);
     if (!st && td_grad_wanted(in, 2))
-        st = record(&put_rule, in, 2, p, index, add, &f);
+        st = record_index(&put_rule, in, 2, p, index, add, &f);
     if (!st)
         return td_gradfn_result(f, &a, 0, out);
     td_array_unref(&a);
@@ -191,10 +191,15 @@ td_status
 td_var_put_into(td_var *v, const td_pick *p, td_var *const *index, td_var *value, bool add)
 {
     td_var *in[2] = {v, value};
+    uint32_t before = v->value.store->version;
 
     (void)index;
     TD_TRY(td_one_device("index_put", td_array_dev(&v->value), td_array_dev(&value->value)));
-    return td_grad_wanted(in, 2) ? TD_SKIP : put_into(&v->value, p, value, add);
+    if (td_grad_wanted(in, 2))
+        return TD_SKIP;
+    TD_TRY(put_into(&v->value, p, value, add));
+    td_var_wrote(v, before);
+    return TD_OK;
 }
 
 /* ---- one index for each element, along one axis ---- */
@@ -240,7 +245,7 @@ check_gather(const td_var *v, int axis, const td_var *index)
                           axis);
 }
 
-/* The index arrays that name an element of v for each of index; the caller drops them. */
+/* The index arrays that name an element of v for each element of index; the caller drops them. */
 static td_status
 along(td_var *v, int axis, td_var *index, places *k)
 {
@@ -260,7 +265,7 @@ along(td_var *v, int axis, td_var *index, places *k)
     return TD_OK;
 }
 
-/* v and index with an axis, where they have none. */
+/* v and index with an axis, if they have none. */
 static td_status
 lined(td_var *v, td_var **out)
 {
@@ -271,7 +276,7 @@ lined(td_var *v, td_var **out)
     return td_var_reshape(v, &(td_shape){.ndim = 1, .dim = {1}}, out);
 }
 
-/* r in shape s; takes over r. */
+/* r in shape s; takes r. */
 static td_status
 shaped(td_var *r, const td_shape *s, td_var **out)
 {
@@ -302,15 +307,15 @@ td_var_gather(td_var *v, int axis, td_var *index, bool trusted, td_var **out)
         st = td_var_pick(line, &k.p, k.index, &r);
     if (!st)
         st = shaped(r, &index->value.view.shape, out);
-    drop(k.index);
+    drop_indices(k.index);
     td_var_unref(line);
     td_var_unref(at);
     return st;
 }
 
-/* value cut to what index names: PyTorch lets it be larger. */
+/* Cuts value to index's shape; PyTorch allows it to be larger. */
 static td_status
-cut(td_var *value, const td_shape *s, td_var **out)
+cut_to_indices(td_var *value, const td_shape *s, td_var **out)
 {
     td_view w = value->value.view, dense = td_view_contiguous(&w.shape);
 
@@ -339,12 +344,12 @@ td_var_scatter(td_var *v, int axis, td_var *index, td_var *value, bool add, td_v
     if (!st)
         st = along(line, axis, at, &k);
     if (!st)
-        st = cut(value, &at->value.view.shape, &part);
+        st = cut_to_indices(value, &at->value.view.shape, &part);
     if (!st)
         st = td_var_put(line, &k.p, k.index, part, add, &r);
     if (!st)
         st = shaped(r, &v->value.view.shape, out);
-    drop(k.index);
+    drop_indices(k.index);
     td_var_unref(line);
     td_var_unref(at);
     td_var_unref(part);

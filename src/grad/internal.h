@@ -4,17 +4,18 @@
 #include "grad/grad.h"
 
 void      td_hooks_free(td_hook *h);
-td_status td_var_twin(td_var *v, td_var **out); /* v's storage without a history; kept with v */
-td_status td_var_broadcast(td_var *v, const td_shape *s, td_var **out); /* expand as a recorded value: backward's */
-/* Writing through another view of the storage has given v's base a new history: v's follows. */
+td_status td_var_twin(td_var *v, td_var **out); /* v's storage as a variable without history; kept with v */
+/* expand as a recorded value, for backward rules */
+td_status td_var_broadcast(td_var *v, const td_shape *s, td_var **out);
+/* If a write through another view gave v's base a new history, v's history follows. */
 td_status td_var_refresh(td_var *v);
-/* v, which keeps its gradient, is about to be f's output `out`. */
+/* v, which retains its gradient, is about to become f's output `out`. */
 void      td_var_move_retained(td_var *v, td_gradfn *f, uint32_t out);
-/* Zeros of shape s with g added through w, a window on them in C order. */
+/* Zeros of shape s with g added through the view w of their elements in C order. */
 td_status td_var_place(td_var *g, const td_shape *s, const td_view *w, td_var **out);
-/* g's window, which is w were g in C order from 0. */
+/* The view of g that w is if g were in C order from 0. */
 td_status td_var_window(td_var *g, const td_view *w, td_var **out);
-/* The elements of a storage that either touches. */
+/* The range of a storage's elements that either view covers. */
 void      td_window_span(const td_view *whole, const td_view *part, int64_t *lo, int64_t *hi);
 
 #endif

@@ -1,4 +1,5 @@
-/* join.c - joining, turning round, running sums and moving variables; functions of a program's own. */
+/* join.c - joining, flipping, cumulative sums and moves of variables; a program's own functions.
+ */
 #include "grad/internal.h"
 
 #include <stdlib.h>
@@ -134,7 +135,7 @@ typedef struct running {
     td_red red;
 } running;
 
-/* The sum of what comes from each element on; takes over g. */
+/* Sums g from each element to the end; takes g. */
 static td_status
 sum_from(td_var *g, int axis, td_var **out)
 {
@@ -168,7 +169,7 @@ join_choose(td_var *where, td_var *x, double number, bool first, td_var **out)
     return td_var_apply(OP_select, o, 3, out);
 }
 
-/* Which elements are the first zeros along the axis, and which come behind one or are one. */
+/* Marks the first zeros along the axis, and the elements at or after one. */
 static td_status
 find_zeros(td_var *x, int axis, td_var **first, td_var **behind)
 {
@@ -204,8 +205,8 @@ weighted(td_var *g, td_var *x, int axis, td_var **out)
     return st ? st : sum_from(product, axis, out);
 }
 
-/* Before the first zero z the sum of g * r from an element on, over the element; at z the same with z taken for 1;
- * behind it nothing, as every product has z in it. */
+/* Before the first zero z: the sum of g * r from the element on, divided by the element.  At
+ * z: the same with z taken as 1. After it: 0, since every product contains z. */
 static td_status
 product_back(const td_back *b, int axis, td_var *x)
 {
@@ -289,10 +290,10 @@ typedef struct custom {
     struct taken {
         td_shape shape;
         td_dtype dt;
-    } in[]; /* what the gradients have to be like */
+    } in[]; /* shape and dtype that the gradients must have */
 } custom;
 
-/* A gradient in the shape and dtype of its input; takes over *g. */
+/* Brings a gradient to its input's shape and dtype; takes *g. */
 static td_status
 checked(const custom *p, int i, td_var **g)
 {

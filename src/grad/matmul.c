@@ -15,7 +15,7 @@ swapped(td_var *v, td_var **out)
     return td_var_transpose(v, axes, out);
 }
 
-/* v's last two axes exchanged, conjugated. */
+/* v with its last two axes swapped, conjugated. */
 static td_status
 adjoint(td_var *v, td_var **out)
 {
@@ -43,7 +43,7 @@ with_axis(td_var *v, int at, td_var **out)
     return td_var_reshape(v, &s, out);
 }
 
-/* What a backward pass works on: matrices, vectors having been given an axis. */
+/* parts - the matrices of a backward pass; vectors have been given an axis. */
 typedef struct parts {
     td_var *x, *y, *g;
 } parts;
@@ -88,12 +88,12 @@ take_apart(const td_back *b, const bool *vector, parts *m)
 
 typedef struct multiplied {
     td_shape shape[2];
-    bool by_columns[2]; /* how the operands lie */
+    bool by_columns[2]; /* the operands' layouts */
 } multiplied;
 
-/* A gradient in an operand's own shape; takes over r. */
+/* A gradient in its operand's own shape; takes r. */
 static td_status
-settle(td_var *r, const td_shape *s, bool row, bool column, td_var **out)
+fit_gradient(td_var *r, const td_shape *s, bool row, bool column, td_var **out)
 {
     td_shape matrix = *s;
     td_var *sum;
@@ -117,7 +117,7 @@ settle(td_var *r, const td_shape *s, bool row, bool column, td_var **out)
     return st;
 }
 
-/* Do v's columns lie in memory as another matrix's rows would? */
+/* Are v's columns contiguous, like another matrix's rows? */
 static bool
 in_columns(const td_view *v)
 {
@@ -146,10 +146,10 @@ product_by_columns(td_var *x, td_var *y, td_var **out)
     return st;
 }
 
-/* first @ second, one of them turned, in rows or by columns: the gradient of a matrix that is a transpose is then
- * one of rows where it arrives. */
+/* first @ second with one of them transposed, laid out in rows or in columns.  So the gradient
+ * of a transposed matrix arrives laid out in rows. */
 static td_status
-turned(td_var *first, td_var *second, bool turn_first, bool by_columns, td_var **out)
+product_transposed(td_var *first, td_var *second, bool turn_first, bool by_columns, td_var **out)
 {
     td_var *t, *x, *y;
     td_status st;
@@ -172,14 +172,14 @@ matmul_back(const td_back *b)
     td_var *r;
 
     if (!st && td_back_wants(b, 0)) {
-        st = turned(m.g, m.y, false, p->by_columns[0], &r);
+        st = product_transposed(m.g, m.y, false, p->by_columns[0], &r);
         if (!st)
-            st = settle(r, &p->shape[0], vector[0], false, &b->in[0]);
+            st = fit_gradient(r, &p->shape[0], vector[0], false, &b->in[0]);
     }
     if (!st && td_back_wants(b, 1)) {
-        st = turned(m.x, m.g, true, p->by_columns[1], &r);
+        st = product_transposed(m.x, m.g, true, p->by_columns[1], &r);
         if (!st)
-            st = settle(r, &p->shape[1], false, vector[1], &b->in[1]);
+            st = fit_gradient(r, &p->shape[1], false, vector[1], &b->in[1]);
     }
     parts_free(&m);
     return st;
@@ -188,7 +188,7 @@ matmul_back(const td_back *b)
 static const td_rule matmul_rule = {"Mm", matmul_back, NULL, NULL};
 
 static td_status
-record(td_var *x, td_var *y, td_gradfn **out)
+record_matmul(td_var *x, td_var *y, td_gradfn **out)
 {
     td_var *v[2] = {x, y};
     td_status st;
@@ -209,7 +209,7 @@ record(td_var *x, td_var *y, td_gradfn **out)
     return st;
 }
 
-/* Two matrices that cannot be multiplied, in PyTorch's words. */
+/* Rewords a product of mismatched matrices as PyTorch says it. */
 static td_status
 worded(td_status st, const td_shape *a, const td_shape *b)
 {
@@ -233,16 +233,16 @@ matmul_product(td_var *x, td_var *y, td_var **out)
     if (st)
         return st == TD_ERR_VALUE ? worded(st, &x->value.view.shape, &y->value.view.shape) : st;
     if (td_grad_wanted(v, 2))
-        st = record(x, y, &f);
+        st = record_matmul(x, y, &f);
     if (!st)
         return td_gradfn_result(f, &a, 0, out);
     td_array_unref(&a);
     return st;
 }
 
-/* Many rows times one matrix: as one product. */
+/* Multiplies many rows by one matrix as a single product. */
 static td_status
-folded(td_var *x, td_var *y, td_var **out)
+flat_product(td_var *x, td_var *y, td_var **out)
 {
     td_shape s = x->value.view.shape, flat = {.ndim = 2, .dim = {1, s.dim[s.ndim - 1]}};
     td_var *rows, *r;
@@ -270,6 +270,6 @@ td_var_matmul(td_var *x, td_var *y, td_var **out)
                        td_dtype_name(dx), td_dtype_name(dy));
     if (x->value.view.shape.ndim > 2 && y->value.view.shape.ndim == 2 && td_array_size(&x->value) &&
         td_array_size(&y->value))
-        return folded(x, y, out);
+        return flat_product(x, y, out);
     return matmul_product(x, y, out);
 }

@@ -17,7 +17,7 @@ cast_back(const td_back *b)
 static const td_rule cast_rule = {"ToCopy", cast_back, NULL, NULL},
                      copy_rule = {"Clone", cast_back, NULL, NULL};
 
-/* a as what a rule made of v: par gets v's dtype.  Takes over a. */
+/* a as the result of a rule on v; par keeps v's dtype.  Takes a. */
 static td_status
 copied(const td_rule *rule, td_var *v, td_array *a, td_var **out)
 {
@@ -92,7 +92,7 @@ static const td_rule reshape_rule = {"View", reshape_back, NULL, NULL},
                      transpose_rule = {"Permute", transpose_back, NULL, NULL},
                      expand_rule = {"Expand", expand_back, NULL, NULL};
 
-/* a as what a rule made of v, remembering v's shape and axes (or NULL).  Takes over a. */
+/* a as the result of a rule on v; keeps v's shape and axes (or NULL).  Takes a. */
 static td_status
 reshaped(const td_rule *rule, td_var *v, const int *axes, td_array *a, td_var **out)
 {
@@ -190,13 +190,13 @@ typedef struct reduced {
     td_red red;
     td_redargs args;
     td_shape from, kept; /* the operand's shape; the result's with the axes kept */
-    bool keep;           /* does a gradient have to be given them? */
+    bool keep;           /* must a gradient be given the reduced axes? */
     td_dtype dt;
     double count;
-    int8_t x, r; /* where they were saved; -1: not */
+    int8_t x, r; /* where x and r were saved; -1: not */
 } reduced;
 
-/* v with the reduced axes as ones of extent 1, unless broadcasting does that. */
+/* v with the reduced axes as axes of extent 1, unless broadcasting provides them. */
 static td_status
 with_axes(const reduced *p, td_var *v, td_var **out)
 {
@@ -257,9 +257,9 @@ static const td_rule reduce_rules[TD_RED_COUNT] = {
 };
 
 static void
-describe(reduced *p, td_red red, const td_var *v, const td_redargs *g)
+describe_reduction(reduced *p, td_red red, const td_var *v, const td_redargs *g)
 {
-    bool low = false; /* has an axis that stays been seen before one that goes? */
+    bool low = false; /* has a kept axis come before a reduced one? */
 
     p->red = red;
     p->args = *g;
@@ -292,7 +292,7 @@ record_reduction(td_red red, td_var *v, const td_redargs *g, td_array *a, td_var
         td_array_unref(a);
         return st;
     }
-    describe(f->par, red, v, g);
+    describe_reduction(f->par, red, v, g);
     if (uses & 1) {
         ((reduced *)f->par)->x = 0;
         st = td_gradfn_save(f, 0, v, 0);
@@ -335,7 +335,7 @@ td_var_reduce(td_red red, td_var *v, const td_redargs *g, td_var **out)
 /* ---- other devices ---- */
 
 static td_status
-moved(const td_array *a, td_dev *d, td_array *out)
+move_array(const td_array *a, td_dev *d, td_array *out)
 {
     size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
     td_status st = td_array_to_device(a, d, out);
@@ -372,7 +372,7 @@ td_var_to_device(td_var *v, td_dev *d, td_var **out)
         *out = td_var_ref(v);
         return TD_OK;
     }
-    TD_TRY(moved(&v->value, d, &a));
+    TD_TRY(move_array(&v->value, d, &a));
     if (td_grad_wanted(&v, 1))
         st = td_gradfn_new(&device_rule, &v, 1, 1, 0, sizeof(td_dev *), &f);
     if (st) {

@@ -43,9 +43,9 @@ td_var_new(td_array *a, td_var **out)
         return td_fail(TD_ERR_NOMEM, "variable: out of host memory");
     }
     v->refs = 1;
-    v->requires_grad = v->retain = v->busy = false;
+    v->requires_grad = v->retain = v->busy = v->apart = false;
     v->out = 0;
-    v->seen = a->store->version;
+    v->seen = a->store->version - a->store->aside;
     v->value = *a;
     a->store = NULL;
     v->fn = NULL;
@@ -63,7 +63,7 @@ td_var_ref(td_var *v)
     return v;
 }
 
-/* The hook on f that puts gradients into v, taken out of the list; NULL: there is none. */
+/* Takes the hook that stores f's gradient in v out of its list.  NULL: there is none. */
 static td_hook *
 retainer(td_gradfn *f, const td_var *v)
 {
@@ -182,7 +182,7 @@ bool
 td_var_tracked(const td_var *v)
 {
     return v->requires_grad || v->fn ||
-           (v->base && v->seen != v->value.store->version && td_var_tracked(v->base));
+           (v->base && v->seen != td_var_version(v) && td_var_tracked(v->base));
 }
 
 td_status
@@ -190,7 +190,10 @@ td_var_detach(td_var *v, td_var **out)
 {
     td_array a = td_array_ref(&v->value);
 
-    return td_var_new(&a, out);
+    TD_TRY(td_var_new(&a, out));
+    (*out)->apart = v->apart;
+    (*out)->seen = td_var_version(v);
+    return TD_OK;
 }
 
 td_status
@@ -226,7 +229,11 @@ td_var_view(td_var *v, td_gradfn *f, td_array *a, td_var **out)
     bool view = a->store == v->value.store;
 
     TD_TRY(td_gradfn_result(f, a, 0, out));
-    if (view && td_grad_mode()) /* one made unrecorded stays so */
+    if (view && v->apart) {
+        (*out)->apart = true;
+        (*out)->seen = td_var_version(v);
+    }
+    if (view && td_grad_mode()) /* a view made while nothing is recorded stays without history */
         (*out)->base = td_var_ref(v->base ? v->base : v);
     return TD_OK;
 }
@@ -246,9 +253,9 @@ td_var_refresh(td_var *v)
     bool was;
     td_status st;
 
-    if (!v->base || v->seen == v->value.store->version)
+    if (!v->base || v->seen == td_var_version(v))
         return TD_OK;
-    v->seen = v->value.store->version;
+    v->seen = td_var_version(v);
     if (v->requires_grad || !td_var_tracked(v->base))
         return TD_OK;
     was = td_grad_set_mode(true);

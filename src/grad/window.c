@@ -1,7 +1,7 @@
-/* window.c - windows on variables' memory: subscripts, as_strided, and their adjoints.
+/* window.c - strided views of variables: subscripts, as_strided, and their adjoints.
  *
- * The adjoint of reading a window is to place what comes back into zeros, added up where the window names an element
- * several times; the adjoint of that is to read the window again.
+ * The adjoint of reading a view adds the gradient into zeros through that view, several times
+ * where elements repeat.  The adjoint of that is to read the view again.
  */
 #include "grad/internal.h"
 
@@ -9,18 +9,21 @@
 
 enum {
     PARTS_MAX = 64
-}; /* windows without overlap that one with is cut into; beyond, elements are summed by their places */
+    /* most non-overlapping views that an overlapping one is cut into; with more, elements are
+ * summed by index */
+};
 
 typedef struct window {
     td_shape from; /* the operand's */
     td_view at;    /* on the operand's elements in C order, or on flat memory of `span` elements */
-    td_view whole; /* strided: the operand on that memory */
+    td_view whole; /* strided: the operand's place in that memory */
     int64_t span;
 } window;
 
 /* ---- placing ---- */
 
-/* The axes without which a window names no element twice, the shortest first; their extents' product in *count. */
+/* The axes without which the view names no element twice, shortest first; *count: the product
+ * of their extents. */
 static uint32_t
 overlapping(const td_view *w, int64_t *count)
 {
@@ -35,7 +38,7 @@ overlapping(const td_view *w, int64_t *count)
             if (rest.shape.dim[i] > 1 && (best < 0 || rest.shape.dim[i] < rest.shape.dim[best]))
                 best = i;
         if (best < 0)
-            break; /* extents of 1 alone: not overlapping */
+            break; /* only axes of extent 1 are left: nothing overlaps */
         axes |= 1u << best;
         *count *= rest.shape.dim[best];
         rest.shape.dim[best] = 1;
@@ -43,7 +46,7 @@ overlapping(const td_view *w, int64_t *count)
     return axes;
 }
 
-/* The n-th of the windows that those axes cut v into; their extents become 1. */
+/* The n-th of the views that these axes cut v into; their extents become 1. */
 static td_view
 nth_part(const td_view *v, uint32_t axes, int64_t n)
 {
@@ -75,7 +78,7 @@ add_parts(const td_array *to, const td_view *w, uint32_t axes, int64_t count, co
     return st;
 }
 
-/* Each element by its place; `to` is contiguous from 0. */
+/* Adds each element at its index; `to` is contiguous from 0. */
 static td_status
 add_by_places(const td_array *to, const td_view *w, const td_array *g)
 {
@@ -98,7 +101,7 @@ add_by_places(const td_array *to, const td_view *w, const td_array *g)
     return st;
 }
 
-/* Zeros of shape s with g added through the window w. */
+/* Zeros of shape s with g added through the view w. */
 static td_status
 into_zeros(const td_array *g, const td_shape *s, const td_view *w, td_array *out)
 {
@@ -198,7 +201,7 @@ static const td_rule slice_rule = {"Slice", slice_back, NULL, NULL},
 
 /* ---- reading ---- */
 
-/* The window of v, remembered as p by a function with that rule. */
+/* The view w of v, as the result of a function with that rule; p keeps the view. */
 static td_status
 recorded(const td_rule *rule, td_var *v, const td_view *w, const window *p, td_var **out)
 {

@@ -1,24 +1,24 @@
-/* write.c - writing variables in place.
+/* write.c - writes variables in place.
  *
- * What is written is a value with a history of its own.  A variable that is no view takes that history; for a view
- * the variable that it is a view of gets a function that lets the value's gradient go where it was
- * written and the old one's go elsewhere; all its views then follow (var.c).
+ * The written value has a history of its own.  A variable that is not a view takes that history.
+ * For a view, its base gets a function that passes the gradient of the written part to the value,
+ * and the rest to the base's old history; then all its views follow (var.c).
  */
 #include "grad/internal.h"
 
 /* ---- a part of a variable has been written ---- */
 
 typedef struct written {
-    td_shape from, value; /* of the variable, of what was written */
-    td_view part;         /* where, on flat memory of `span` elements; and */
-    td_view whole;        /* the variable on that memory */
+    td_shape from, value; /* shapes of the variable, and of the written value */
+    td_view part;         /* the written part on flat memory of `span` elements; and */
+    td_view whole;        /* the whole variable on that memory */
     int64_t span;
     td_dtype dt; /* of what was written */
 } written;
 
-/* g, laid out as the variable was, and a view of the part that was written. */
+/* g laid out like the variable, and a view of the written part. */
 static td_status
-lay_out(const written *p, const td_var *g, td_array *whole, td_array *part)
+lay_out_gradient(const written *p, const td_var *g, td_array *whole, td_array *part)
 {
     td_shape line = {.ndim = 1, .dim = {p->span}};
     td_array flat;
@@ -54,7 +54,7 @@ value_back(const td_back *b, const written *p, const td_array *part)
     return st;
 }
 
-/* line with zeros in the window w. */
+/* line with zeros in the view w. */
 static td_status
 emptied(td_var *line, const td_view *w, td_var **out)
 {
@@ -72,7 +72,8 @@ emptied(td_var *line, const td_view *w, td_var **out)
     return st;
 }
 
-/* The same recorded: g is placed on the memory, where what was written reads its window; the rest is without. */
+/* The same, recorded: places g on the memory, reads the written value's view, and clears it
+ * for the rest. */
 static td_status
 written_back_recorded(const td_back *b, const written *p)
 {
@@ -110,7 +111,7 @@ written_back(const td_back *b)
 
     if (td_grad_wanted(b->g, 1))
         return written_back_recorded(b, p);
-    TD_TRY(lay_out(p, b->g[0], &whole, &part));
+    TD_TRY(lay_out_gradient(p, b->g[0], &whole, &part));
     if (td_back_wants(b, 1))
         st = value_back(b, p, &part);
     if (!st && td_back_wants(b, 0)) {
@@ -145,7 +146,7 @@ stored_back(const td_back *b)
 
 static const td_rule stored_rule = {"Copy", stored_back, NULL, NULL};
 
-/* What a whole variable was before it was written over has no part in the result: zeros. */
+/* A variable that was wholly overwritten has no part in the result: zeros. */
 static td_status
 gone_back(const td_back *b)
 {
@@ -161,9 +162,9 @@ static const td_rule gone_rule = {"Fill", gone_back, NULL, NULL};
 
 /* ---- histories ---- */
 
-/* v is f's output from now on; takes over f. */
+/* Makes v an output of f; takes f. */
 static void
-exchange(td_var *v, td_gradfn *f, uint32_t out)
+replace_history(td_var *v, td_gradfn *f, uint32_t out)
 {
     td_gradfn *old = v->fn;
 
@@ -172,13 +173,13 @@ exchange(td_var *v, td_gradfn *f, uint32_t out)
     v->fn = f;
     v->out = out;
     v->requires_grad = false;
-    v->seen = v->value.store->version;
+    v->seen = td_var_version(v);
     td_gradfn_unref(old);
 }
 
-/* Before anything is written. */
+/* Call before anything is written. */
 static td_status
-check(td_var *v)
+check_write(td_var *v)
 {
     bool of_leaf = v->base && v->base->requires_grad && !v->base->fn;
 
@@ -196,7 +197,7 @@ check(td_var *v)
     return TD_OK;
 }
 
-/* The base's history after `value` has been written to its view v. */
+/* Updates the base's history after `value` was written to its view v. */
 static td_status
 note_part(td_var *v, td_var *value)
 {
@@ -216,7 +217,7 @@ note_part(td_var *v, td_var *value)
                    .dt = td_array_dtype(&value->value)};
     p->part.offset -= lo;
     p->whole.offset -= lo;
-    exchange(base, f, 0);
+    replace_history(base, f, 0);
     return TD_OK;
 }
 
@@ -230,23 +231,23 @@ note_whole(td_var *v, td_var *value)
 
     if (same && value->fn) {
         TD_TRY(td_var_edge(value, &e));
-        exchange(v, e.fn, e.out);
+        replace_history(v, e.fn, e.out);
         return TD_OK;
     }
-    if (!value || !td_var_tracked(value)) { /* it goes on requiring a gradient, as in PyTorch */
+    if (!value || !td_var_tracked(value)) { /* it still requires a gradient, as in PyTorch */
         TD_TRY(td_gradfn_new(&gone_rule, &v, 1, 1, 0, 0, &f));
     } else {
         TD_TRY(td_gradfn_new(&stored_rule, &value, 1, 1, 0, sizeof(written), &f));
         ((written *)f->par)->value = value->value.view.shape;
         ((written *)f->par)->dt = td_array_dtype(&value->value);
     }
-    exchange(v, f, 0);
+    replace_history(v, f, 0);
     return TD_OK;
 }
 
-/* `value` has been written to v: a number (NULL) has no history. */
+/* Updates v's history after `value` was written to it; NULL: a number, which has no history. */
 static td_status
-note(td_var *v, td_var *value)
+note_write(td_var *v, td_var *value)
 {
     td_array zero;
     td_status st;
@@ -274,14 +275,17 @@ td_var_store(td_var *v, const td_varop *value)
     td_operand o = {
         .array = value->v ? &value->v->value : NULL, .scalar = value->scalar, .weak = value->weak};
 
-    TD_TRY(check(v));
+    uint32_t before = v->value.store->version;
+
+    TD_TRY(check_write(v));
     TD_TRY(td_array_assign(&v->value, &o));
-    return recorded ? note(v, value->v) : TD_OK;
+    td_var_wrote(v, before);
+    return recorded ? note_write(v, value->v) : TD_OK;
 }
 
-/* v's present value and history, which what is about to be written leaves alone. */
+/* v's present value and history, which the coming write leaves alone. */
 static td_status
-before(td_var *v, td_var **out)
+value_before(td_var *v, td_var **out)
 {
     td_array a;
     td_edge e;
@@ -300,6 +304,16 @@ before(td_var *v, td_var **out)
     return TD_OK;
 }
 
+static td_status
+assign_taken(td_var *v, td_array *value)
+{
+    uint32_t before = v->value.store->version;
+
+    TD_TRY(td_array_assign_taken(&v->value, value));
+    td_var_wrote(v, before);
+    return TD_OK;
+}
+
 td_status
 td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
 {
@@ -313,9 +327,9 @@ td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
     for (int i = 0; i < n; i++)
         all[i + 1] = x[i].v;
     recorded = td_grad_wanted(all, n + 1);
-    TD_TRY(check(v));
+    TD_TRY(check_write(v));
     if (recorded)
-        TD_TRY(before(v, &old));
+        TD_TRY(value_before(v, &old));
     for (int i = 0; i < n; i++) {
         o[i] = x[i];
         if (old && o[i].v == v)
@@ -334,7 +348,7 @@ td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
     else if (recorded)
         st = td_var_store(v, &(td_varop){.v = r});
     else
-        st = td_array_assign_taken(&v->value, &r->value);
+        st = assign_taken(v, &r->value);
     td_var_unref(r);
     return st;
 }
@@ -347,7 +361,23 @@ td_var_set(td_var *v, td_array *a)
     v->twin = v->base = NULL;
     td_array_unref(&v->value);
     v->value = *a;
-    v->seen = a->store->version;
     a->store = NULL;
+    v->apart = false;
+    v->seen = td_var_version(v);
     return TD_OK;
+}
+
+void
+td_var_become(td_var *v, const td_var *view)
+{
+    td_array a = td_array_ref(&view->value);
+    td_var *base = view->base && view->base != v ? td_var_ref(view->base) : NULL;
+    bool apart = v->apart;
+
+    (void)td_var_set(v, &a);
+    v->base = base;
+    v->apart = apart;
+    if (view->fn)
+        replace_history(v, td_gradfn_ref(view->fn), view->out);
+    v->seen = td_var_version(v);
 }

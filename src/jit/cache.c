@@ -1,7 +1,8 @@
-/* cache.c - one file an entry, checked when read, renamed into place when written.
+/* cache.c - the disk cache: one file per entry, checked when read, renamed into place when
+ * written.
  *
- * The directory is opened anew for each call: these are rare, and the process may have closed its
- * descriptors, or somebody the directory, in between.
+ * Each call opens the directory anew.  Calls are rare, and meanwhile the process may have closed
+ * its descriptors or somebody may have removed the directory.
  */
 #include "jit/cache.h"
 
@@ -27,10 +28,11 @@ enum {
     NAME_MAX_ = 64,
     LOCK_POLL_US = 500,
     LOCK_WAIT_US =
-        5000000, /* longer than any kernel takes to compile; its maker may have been stopped */
+        /* longer than any kernel takes to compile: the process that makes the entry may hang */
+    5000000,
 };
 
-/* What stands before the code in a file. */
+/* What precedes the code in a file. */
 typedef struct header {
     char magic[8];
     td_hash key, sum;
@@ -83,7 +85,8 @@ td_cache_use(const char *dir)
     used = dir;
 }
 
-/* False: no disk cache is wanted, or nobody knows where it would lie. */
+/* Finds the directory's path.  False: no disk cache is wanted, or there is no home folder to
+ * put it in. */
 static bool
 directory(char path[PATH_MAX])
 {
@@ -107,13 +110,13 @@ directory(char path[PATH_MAX])
     return n < PATH_MAX;
 }
 
-/* Makes path and what is missing above it; only the owner may enter what is made. */
+/* Makes path and its missing parents; only the owner may enter what it makes. */
 static bool
 make_directory(char *path)
 {
     for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
         *p = 0;
-        mkdir(path, 0700); /* the last one tells */
+        mkdir(path, 0700); /* only the last mkdir's result counts */
         *p = '/';
     }
     return mkdir(path, 0700) == 0 || errno == EEXIST;
@@ -125,7 +128,8 @@ only_mine(const struct stat *s)
     return s->st_uid == geteuid() && !(s->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* A descriptor of the directory, made when `make` says so; -1: there is none that may be used. */
+/* Opens the directory, and makes it first if `make`.  Returns a descriptor; -1: there is none
+ * that may be used. */
 static int
 open_directory(bool make)
 {
@@ -182,7 +186,7 @@ read_all(int fd, void *out, size_t n)
     return true;
 }
 
-/* The code behind a header that fits it, or NULL. */
+/* Reads the code if the header fits it.  NULL: it does not. */
 static void *
 read_entry(int fd, size_t file_size, td_hash key, size_t *nbytes)
 {
@@ -251,7 +255,7 @@ td_cache_put(td_hash key, const char *suffix, const void *code, size_t nbytes)
     memcpy(h.magic, magic, sizeof magic);
     entry_name(key, suffix, name);
     snprintf(tmp, sizeof tmp, ".new-%ld-%u", (long)getpid(), atomic_fetch_add(&serial, 1));
-    unlinkat(dir, tmp, 0); /* of a process that had this id and died */
+    unlinkat(dir, tmp, 0); /* left by a process of the same id that died */
     fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     ok = fd >= 0 && td_write_all(fd, &h, sizeof h) && td_write_all(fd, code, nbytes);
     if (fd >= 0)
@@ -269,9 +273,9 @@ td_cache_put(td_hash key, const char *suffix, const void *code, size_t nbytes)
 
 /* ---- one maker an entry ---- */
 
-/* Record locks, one byte a key: a fork's child does not inherit them, and the system ends them with their
- * process.  (They also end when the process closes the file elsewhere, in a thread that makes another
- * entry; then an entry may be made twice, which does no harm.) */
+/* Record locks, one byte per key: a forked child does not inherit them, and the system
+ * releases them when their process ends.  It also releases them when another thread of the
+ * process closes the file; then two processes may make the same entry, which does no harm. */
 int
 td_cache_lock(td_hash key)
 {

@@ -1,11 +1,15 @@
 /* cache.h - machine code kept on disk between processes.
  *
- * A directory (TREADLE_CACHE_DIR, else ~/.cache/treadle) of one file an entry.  The code in it is run, so
- * an entry counts only when directory and file belong to this user and nobody else may write them, and
- * when its checksum is right.  Processes share the directory: an entry appears whole, by rename, who makes
- * one holds a lock that others wait for, so that it is made once, and what was used longest ago goes when
- * there is too much (evict.c).  Failures never reach the caller: a cache that cannot be used is an empty one, and the first
- * reason is kept for td_cache_warning.
+ * The cache is a directory (TREADLE_CACHE_DIR, else ~/.cache/treadle) with one file per entry.  Its code is run, so
+ * an entry counts only if the directory and the file belong to this user, nobody else may write them, and the
+ * checksum is right.
+ *
+ * Processes share the directory.  An entry appears whole, by rename.  The process that makes an entry holds a lock
+ * and the others wait, so that each entry is made once.  When the directory grows too large, the entries used
+ * longest ago are removed (evict.c).
+ *
+ * Failures never reach the caller: a cache that cannot be used is an empty one.  td_cache_warning tells the first
+ * reason.
  */
 #ifndef TD_JIT_CACHE_H
 #define TD_JIT_CACHE_H
@@ -14,21 +18,22 @@
 
 #include <stddef.h>
 
-/* suffix: "o", "cubin".  TD_SKIP: no such entry, or none that may be used.  *code is owned (free) and has
- * a NUL behind its nbytes. */
+/* suffix: "o", "cubin".  TD_SKIP: no such entry, or none that may be used.  *code is owned (free); a NUL follows
+ * its nbytes. */
 td_status td_cache_get(td_hash key, const char *suffix, void **code, size_t *nbytes);
 void      td_cache_put(td_hash key, const char *suffix, const void *code, size_t nbytes);
 void      td_cache_drop(td_hash key, const char *suffix);
 
-/* The right to make the entry, for td_cache_unlock once it has been put; -1: there is no cache to make it for, or
- * another process has taken too long.  Who has it looks for the entry once more: another may have had the right since
- * the first look.  A process that dies gives its locks up. */
+/* Locks the key, for the process that is about to make its entry.  Returns a lock for td_cache_unlock; -1: there
+ * is no cache, or another process took too long.  The holder looks the entry up once more, since another process
+ * may have made it meanwhile.  The system releases the locks of a process that dies. */
 int  td_cache_lock(td_hash key);
 void td_cache_unlock(int lock); /* ok on -1 */
 
-/* The calling thread's entries are in that folder from now on; NULL: in the usual one; "": nowhere.  Borrowed until the next call. */
+/* From now on the calling thread uses the cache in that folder; NULL: the usual one; "": no cache.  Borrowed
+ * until the next call. */
 void td_cache_use(const char *dir);
 
-const char *td_cache_warning(void); /* the first reason why nothing is kept; NULL: none, or taken; borrowed */
+const char *td_cache_warning(void); /* the first reason why nothing is cached, told once; NULL: none; borrowed */
 
 #endif

@@ -11,7 +11,7 @@
 
 /* ---- CPU ---- */
 
-enum { PLAIN, BLOCKS, TURNS }; /* the byte behind an object: what its entry runs */
+enum { PLAIN, BLOCKS, TURNS }; /* the byte after a cached object: how its entry is called */
 
 static td_status
 cpu_key(td_dev *d, td_hash *key)
@@ -55,22 +55,37 @@ cpu_compile(td_dev *d, const td_fn *f, void **code, size_t *nbytes)
     return st ? st : engine_mark(code, nbytes, !f->simt ? PLAIN : wide.simt ? TURNS : BLOCKS);
 }
 
+static void
+cpu_unload(td_loaded *l)
+{
+    const td_lower *low;
+
+    td_func_free(l->func);
+    if (!td_jit_library(&low))
+        low->unlink(l->code);
+}
+
 static td_status
-cpu_load(td_dev *d, const char *name, const void *code, size_t nbytes, td_func **out, bool *turns)
+cpu_load(td_dev *d, const char *name, const void *code, size_t nbytes, td_loaded *out)
 {
     const td_lower *low;
     td_cpu_entry *entry;
+    td_status st;
     void *at;
 
     if (!nbytes)
         return td_fail(TD_ERR_JIT, "kernel %s: no code", name);
     TD_TRY(td_jit_library(&low));
-    TD_TRY(low->link(code, nbytes - 1, name, &at));
+    TD_TRY(low->link(code, nbytes - 1, name, &at, &out->code));
     memcpy(&entry, &at, sizeof entry);
-    TD_TRY(td_func_of_entry(d, name, entry, out));
-    *turns = ((const char *)code)[nbytes - 1] == TURNS;
+    st = td_func_of_entry(d, name, entry, &out->func);
+    if (st) {
+        low->unlink(out->code);
+        return st;
+    }
+    out->turns = ((const char *)code)[nbytes - 1] == TURNS;
     if (((const char *)code)[nbytes - 1] != PLAIN)
-        td_func_blocks(*out);
+        td_func_blocks(out->func);
     return TD_OK;
 }
 
@@ -81,7 +96,7 @@ cpu_width(void)
 
     return td_jit_library(&low)
                ? 16
-               : low->vector_bytes; /* without a compiler the first kernel will fail */
+               : low->vector_bytes; /* without a compiler, the first kernel reports the failure */
 }
 
 /* ---- CUDA ---- */
@@ -111,18 +126,26 @@ gpu_compile(td_dev *d, const td_fn *f, void **code, size_t *nbytes)
 }
 
 static td_status
-gpu_load(td_dev *d, const char *name, const void *code, size_t nbytes, td_func **out, bool *turns)
+gpu_load(td_dev *d, const char *name, const void *code, size_t nbytes, td_loaded *out)
 {
     td_module *m = NULL;
     td_status st;
 
     (void)nbytes;
-    *turns = false;
+    out->turns = false;
     TD_TRY(td_module_load(d, code, &m));
-    st = td_module_func(m, name, out);
+    st = td_module_func(m, name, &out->func);
     if (st)
         td_module_free(m);
-    return st; /* a good module stays as long as its function */
+    else
+        out->code = m;
+    return st;
+}
+
+static void
+gpu_unload(td_loaded *l)
+{
+    td_module_free(l->code); /* and the module's functions */
 }
 
 static int
@@ -132,9 +155,9 @@ gpu_width(void)
 }
 
 static const td_engine engines[] = {
-    [TD_DEV_CPU] = {"o", false, cpu_key, cpu_compile, cpu_load, cpu_width},
-    [TD_DEV_CUDA] = {"cubin", false, gpu_key, gpu_compile, gpu_load, gpu_width},
-    [TD_DEV_NULL] = {"null", true, gpu_key, gpu_compile, gpu_load, gpu_width},
+    [TD_DEV_CPU] = {"o", false, cpu_key, cpu_compile, cpu_load, cpu_unload, cpu_width},
+    [TD_DEV_CUDA] = {"cubin", false, gpu_key, gpu_compile, gpu_load, gpu_unload, gpu_width},
+    [TD_DEV_NULL] = {"null", true, gpu_key, gpu_compile, gpu_load, gpu_unload, gpu_width},
 };
 
 const td_engine *

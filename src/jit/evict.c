@@ -1,10 +1,10 @@
-/* evict.c - keeps the cache's folder below a bound: what was used longest ago goes first.
+/* evict.c - keeps the cache below its bound by removing the entries used longest ago.
  *
- * An entry's time of modification is when it was last used: a reader sets it anew when it is more than
- * an hour old.  The folder is read after a process's first entry and then whenever it has written
- * another 1/32 of the bound, so the bound is exceeded by little and most entries cost nothing.  Processes
- * need no lock: removing a file that somebody reads or that is gone does no harm, and two that clean up
- * at once remove the same files.
+ * A file's modification time is the entry's last use: a reader updates it when it is more than an
+ * hour old.  A process scans the folder after its first entry, and then each time it has written
+ * another 1/32 of the bound.  So the cache exceeds its bound only a little, and most writes cost
+ * nothing.  Processes need no lock: it does no harm to remove a file that is being read or
+ * already gone, and two processes that clean up at once remove the same files.
  */
 #include "jit/evict.h"
 
@@ -40,7 +40,7 @@ ns_of(struct timespec t)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Is it a name that the cache gives: 32 hexadecimal digits, a dot, a suffix? */
+/* Does the name look like an entry's: 32 hexadecimal digits, a dot, a suffix? */
 static bool
 is_entry(const char *name)
 {
@@ -51,7 +51,7 @@ is_entry(const char *name)
     return n == 32 && name[n] == '.' && name[n + 1] && strlen(name) < sizeof(((file *)0)->name);
 }
 
-/* A file that was to become an entry, of a process that died. */
+/* Is this the temporary file of a process that died before the rename? */
 static bool
 is_left_over(const char *name, const struct stat *s, time_t now)
 {
@@ -59,7 +59,7 @@ is_left_over(const char *name, const struct stat *s, time_t now)
 }
 
 static bool
-add(files *f, const char *name, const struct stat *s)
+add_cache_file(files *f, const char *name, const struct stat *s)
 {
     if (f->n == f->cap) {
         size_t cap = f->cap ? 2 * f->cap : 256;
@@ -70,7 +70,7 @@ add(files *f, const char *name, const struct stat *s)
         f->at = at;
         f->cap = cap;
     }
-    memcpy(f->at[f->n].name, name, strlen(name) + 1); /* is_entry has seen that it fits */
+    memcpy(f->at[f->n].name, name, strlen(name) + 1); /* it fits: is_entry has checked the length */
     f->at[f->n].ns = ns_of(s->st_mtim);
     f->at[f->n++].nbytes = (size_t)s->st_size;
     f->nbytes += (size_t)s->st_size;
@@ -92,7 +92,7 @@ read_folder(int dir, files *f)
     while (ok && (e = readdir(d)))
         if (fstatat(dir, e->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(s.st_mode)) {
             if (is_entry(e->d_name))
-                ok = add(f, e->d_name, &s);
+                ok = add_cache_file(f, e->d_name, &s);
             else if (is_left_over(e->d_name, &s, now))
                 unlinkat(dir, e->d_name, 0);
         }
@@ -117,7 +117,7 @@ clean(int dir, size_t most)
     if (read_folder(dir, &f) && f.nbytes > most) {
         qsort(f.at, f.n, sizeof *f.at, by_age);
         for (size_t i = 0; i < f.n && f.nbytes > most / 8 * 7; i++) {
-            unlinkat(dir, f.at[i].name, 0); /* another process may have done so */
+            unlinkat(dir, f.at[i].name, 0); /* another process may have removed it already */
             f.nbytes -= f.at[i].nbytes;
         }
     }
@@ -127,7 +127,7 @@ clean(int dir, size_t most)
 void
 td_cache_written(int dir, size_t nbytes)
 {
-    static atomic_size_t written; /* since the folder was read, and 1 */
+    static atomic_size_t written; /* bytes written since the last scan, + 1; 0: not scanned yet */
     size_t most = td_options()->cache_size, n = atomic_fetch_add(&written, nbytes + 1);
 
     if (most == 0 || (n && n + nbytes < most / 32))
@@ -140,5 +140,5 @@ void
 td_cache_used(int fd, const struct stat *s)
 {
     if (time(NULL) - s->st_mtim.tv_sec > HOUR)
-        (void)futimens(fd, NULL); /* fails in a folder that is only read */
+        (void)futimens(fd, NULL); /* fails if the folder is read-only, which does no harm */
 }

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/* An entry of nbytes was written to the folder: now and then the oldest go. */
+/* Call after writing an entry of nbytes to the folder; from time to time it removes the oldest entries. */
 void td_cache_written(int dir, size_t nbytes);
-/* The entry that fd is was used. */
+/* Call after reading the entry open as fd: marks it as used now. */
 void td_cache_used(int fd, const struct stat *s);
 
 #endif

@@ -10,11 +10,11 @@
 
 enum { DIRS_MAX = 64, FILES_MAX = 1024 };
 
-/* scan - one text's files.  On the caller's stack. */
+/* scan - the files that one text includes.  On the caller's stack. */
 typedef struct scan {
     const char *dir[DIRS_MAX];
     int ndir, nfile;
-    char **file; /* read already, or to be read: full paths; owned */
+    char **file; /* full paths of files that were read or will be; owned */
     td_hash *key;
 } scan;
 
@@ -46,7 +46,7 @@ add_dirs(scan *s, const char *const *option, int n)
     return TD_OK;
 }
 
-/* Remembers the file if it is there and new. */
+/* Adds the file to the list if it exists and is not there yet. */
 static td_status
 add_file(scan *s, const char *path, bool *there)
 {
@@ -67,7 +67,8 @@ add_file(scan *s, const char *path, bool *there)
     return s->file[s->nfile] ? (s->nfile++, TD_OK) : TD_SKIP;
 }
 
-/* The first that the compiler would take: beside the including file where quotes say so, then along the folders. */
+/* Finds the file that the compiler would take: beside the including file if the name is
+ * quoted, then along the folders. */
 static td_status
 find_file(scan *s, const char *from, const char *name, size_t n, bool quoted)
 {
@@ -100,7 +101,7 @@ skip_blanks(const char *p)
     return p;
 }
 
-/* The files of one text, which stands in file `from` (NULL: the program's own). */
+/* Follows the #include lines of one text, which is file `from` (NULL: the program's own). */
 static td_status
 read_includes(scan *s, const char *text, const char *from)
 {
@@ -119,7 +120,7 @@ read_includes(scan *s, const char *text, const char *from)
         if (*p != '"' && *p != '<') {
             if (*p == '_' || (*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z') || *p == '\\' ||
                 *p == '/')
-                return TD_SKIP; /* a macro */
+                return TD_SKIP; /* the name comes from a macro */
             continue;
         }
         end = strpbrk(p + 1, *p == '"' ? "\"\n" : ">\n");

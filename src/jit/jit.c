@@ -1,10 +1,16 @@
-/* jit.c - kernels by key: in memory, then on disk, then built.
+/* jit.c - kernels by key: from memory, else from disk, else built.
  *
- * A kernel is made by the thread that asked first, outside the lock, so that several kernels compile
- * at once; who asks for the same one waits.  A failure is not kept: the next to ask tries again.
+ * The thread that asks first makes the kernel, outside the lock, so several kernels compile at
+ * once.  Other threads that ask for it wait.  A failure is not kept: the next thread that asks
+ * tries again.
+ *
+ * A kernel that somebody holds stays.  When more than TREADLE_KERNELS_KEPT kernels are there that nobody holds, as many
+ * of these as exceed three quarters of the bound are unloaded, the ones asked for longest ago first.  So a search
+ * through the table pays for many.
  */
 #include "jit/jit.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/opts.h"
 #include "dev/core/tape.h"
@@ -21,30 +27,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef enum state { IDLE, BUILDING, READY } state;
 
-/* td_kernel - one kernel on one device.  Lives as long as the process. */
+/* td_kernel - one kernel on one device. */
 struct td_kernel {
-    state state;   /* guarded by jit.mu; the rest is constant once READY */
+    state state;      /* guarded by jit.mu; the rest is constant once READY */
+    uint64_t asked;   /* guarded by jit.mu: the value of jit.clock when somebody asked for it */
+    atomic_int holds; /* rises under jit.mu only */
+    atomic_bool kept; /* for the process's life */
+    td_hash key;      /* in jit.kernels */
+    const td_engine *engine;
     char name[20]; /* "k_" and the key's first 16 digits */
-    td_func *func;
-    bool turns;                  /* launched with a td_kfiber_launch */
-    _Atomic(const char *) label; /* td_jit_set_label */
+    td_loaded loaded;
+    _Atomic(const char *) label; /* set by td_jit_set_label */
     td_arena mem;                /* of fn */
     td_fn fn;                    /* interpreted engines only */
 };
 
 static struct {
     pthread_mutex_t mu;
-    pthread_cond_t changed; /* a kernel left BUILDING */
+    pthread_cond_t changed; /* signalled when a kernel is no longer BUILDING */
     td_map kernels;         /* by the caller's key and device */
-    td_map named;           /* interpreted ones, by name */
+    td_map named;           /* those that are interpreted, by name */
+    uint64_t clock;         /* questions so far */
+    size_t look;            /* as many kernels as make the next search for unused ones worthwhile */
 } jit = {.mu = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static struct {
-    atomic_uint_fast64_t compiled, loaded, launches;
+    atomic_uint_fast64_t compiled, loaded, launches, unloaded;
     atomic_int_fast64_t compile_ns;
 } stats;
 
@@ -83,7 +94,7 @@ name_key(const char *name)
     return td_hash_add(TD_HASH_INIT, name, strlen(name));
 }
 
-/* Bytes of a block's shared arrays whose extents the kernel says. */
+/* Bytes of a block's shared arrays of fixed size. */
 static size_t
 shared_bytes(const td_fn *f)
 {
@@ -98,7 +109,7 @@ shared_bytes(const td_fn *f)
 static td_status
 interpret(const char *name, const td_dims *dims, const uint64_t *args, int narg)
 {
-    enum { MOST = 48 << 10 }; /* what GPUs' assembler takes */
+    enum { MOST = 48 << 10 }; /* the limit of the GPUs' assembler */
     const td_kernel *k;
 
     pthread_mutex_lock(&jit.mu);
@@ -124,22 +135,13 @@ jit_start(void)
 
 /* ---- making a kernel ---- */
 
-static int64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* One kernel on its way.  On the making thread's stack. */
+/* making - one kernel being made.  On the stack of the thread that makes it. */
 typedef struct making {
     td_kernel *k;
-    bool host; /* the interpreter runs it on the CPU's memory */
+    bool host; /* the interpreter runs it on host memory */
     td_dev *dev;
     const td_engine *engine;
-    td_hash key; /* of the code */
+    td_hash key; /* key of the code */
     td_build *build;
     void *ctx;
 } making;
@@ -151,27 +153,29 @@ make_ir(const making *m)
     td_fn *f = &m->k->fn;
 
     *f = td_fn_new(&m->k->mem, m->k->name);
+    if (td_dev_info(m->dev)->simt)
+        f->warp = (uint32_t)td_dev_info(m->dev)->warp;
     TD_TRY(m->build(m->ctx, f));
     TD_TRY(td_fn_finish(f));
     if (td_dump_wants("ir")) {
         td_fn_print(f, &text);
-        fprintf(stderr, "%s\n", text.s ? text.s : "");
+        td_dump("ir", text.s ? text.s : "");
         td_text_free(&text);
     }
     return TD_OK;
 }
 
-/* TD_SKIP: not on disk, or what was there could not be loaded and is gone. */
+/* TD_SKIP: it is not on disk, or could not be loaded and was removed. */
 static td_status
 make_from_disk(const making *m)
 {
     void *code = NULL;
     size_t nbytes;
 
-    if (td_options()->dump) /* every stage is to be seen */
+    if (td_options()->dump) /* a dump shows every stage, so nothing may come from disk */
         return TD_SKIP;
     TD_TRY(td_cache_get(m->key, m->engine->suffix, &code, &nbytes));
-    if (m->engine->load(m->dev, m->k->name, code, nbytes, &m->k->func, &m->k->turns)) {
+    if (m->engine->load(m->dev, m->k->name, code, nbytes, &m->k->loaded)) {
         td_cache_drop(m->key, m->engine->suffix);
         free(code);
         return TD_SKIP;
@@ -184,31 +188,33 @@ make_from_disk(const making *m)
 static td_status
 make_by_compiling(const making *m)
 {
-    int64_t begun = now_ns();
+    int64_t begun = td_now_ns();
     void *code = NULL;
     size_t nbytes = 0;
     td_status st;
 
     st = m->engine->compile(m->dev, &m->k->fn, &code, &nbytes);
     if (!st)
-        st = m->engine->load(m->dev, m->k->name, code, nbytes, &m->k->func, &m->k->turns);
+        st = m->engine->load(m->dev, m->k->name, code, nbytes, &m->k->loaded);
     if (!st) {
         atomic_fetch_add(&stats.compiled, 1);
-        atomic_fetch_add(&stats.compile_ns, now_ns() - begun);
+        atomic_fetch_add(&stats.compile_ns, td_now_ns() - begun);
         td_cache_put(m->key, m->engine->suffix, code, nbytes);
     }
     free(code);
     return st;
 }
 
-/* Kernels of the program's own functions have those names in the IR; it is not there when one is loaded. */
+/* The kernel's name for a profile.  A kernel of the program's own function has that name in
+ * its IR, which is not there when it is loaded from disk. */
 static const char *
-name_of(td_trace_kind kind, const making *m)
+traced_name(td_trace_kind kind, const making *m)
 {
     return kind == TD_TRACE_compile && m->k->fn.name ? m->k->fn.name : m->k->name;
 }
 
-/* What is not on disk has not been loaded: no word of it. */
+/* Runs a step and records it in the profile.  A load that finds nothing on disk (TD_SKIP) is
+ * not recorded. */
 static td_status
 traced(td_trace_kind kind, const making *m, td_status (*step)(const making *m))
 {
@@ -218,11 +224,11 @@ traced(td_trace_kind kind, const making *m, td_status (*step)(const making *m))
     td_span_open(&span, kind, m->dev, NULL);
     st = step(m);
     if (st != TD_SKIP)
-        td_span_close(&span, st, name_of(kind, m), 0);
+        td_span_close(&span, st, traced_name(kind, m), 0);
     return st;
 }
 
-/* By one process at a time, which looks at the disk again. */
+/* Takes the key's lock, so that one process makes the kernel, and looks on disk once more. */
 static td_status
 make_alone(const making *m)
 {
@@ -265,11 +271,110 @@ jit_make(making *m)
     return st;
 }
 
+/* ---- what leaves memory ---- */
+
+static int
+by_age(const void *a, const void *b)
+{
+    const td_kernel *x = *(td_kernel *const *)a, *y = *(td_kernel *const *)b;
+
+    return x->asked < y->asked ? -1 : x->asked > y->asked;
+}
+
+/* Needs jit.mu.  An interpreted kernel stays: launches find it by a name that several devices' kernels may share. */
+static bool
+is_unused(td_kernel *k)
+{
+    return k && k->state != BUILDING && !k->engine->interpreted && !atomic_load(&k->kept) &&
+           !atomic_load_explicit(&k->holds, memory_order_acquire);
+}
+
+/* kernels that have left the table */
+typedef struct leaving {
+    size_t n;
+    bool queued; /* a device may still run them */
+    td_kernel *kernel[];
+} leaving;
+
+/* Needs jit.mu.  The kernels that nobody holds; *n of them.  NULL: there is no memory. */
+static leaving *
+find_unused(size_t *n)
+{
+    leaving *l = malloc(sizeof *l + jit.kernels.n * sizeof(td_kernel *));
+
+    *n = 0;
+    for (size_t i = 0; l && i < jit.kernels.cap; i++)
+        if (is_unused(jit.kernels.slot[i].val))
+            l->kernel[(*n)++] = jit.kernels.slot[i].val;
+    return l;
+}
+
+/* Needs jit.mu.  NULL: nothing leaves. */
+static leaving *
+take_unused(size_t bound)
+{
+    leaving *l;
+    size_t n;
+
+    if (!bound || jit.kernels.n <= bound || jit.kernels.n < jit.look)
+        return NULL;
+    l = find_unused(&n);
+    if (!l || n <= bound) {
+        jit.look = jit.kernels.n + bound - n + 1; /* only then can there be more than the bound */
+        free(l);
+        return NULL;
+    }
+    qsort(l->kernel, n, sizeof(td_kernel *), by_age);
+    l->n = n - bound + bound / 4;
+    l->queued = false;
+    for (size_t i = 0; i < l->n; i++) {
+        td_map_remove(&jit.kernels, l->kernel[i]->key);
+        l->queued |= l->kernel[i]->loaded.func &&
+                     td_dev_info(td_func_dev(l->kernel[i]->loaded.func))->queued;
+    }
+    jit.look = jit.kernels.n + bound / 4 + 1;
+    return l;
+}
+
+static void *
+unload(void *arg)
+{
+    leaving *l = arg;
+
+    for (size_t i = 0; i < l->n; i++) {
+        td_kernel *k = l->kernel[i];
+
+        if (k->loaded.func)
+            k->engine->unload(&k->loaded);
+        td_arena_free(&k->mem);
+        free(k);
+    }
+    atomic_fetch_add(&stats.unloaded, l->n);
+    free(l);
+    return NULL;
+}
+
+/* Unloading waits for a device's work.  That may be a call of Python whose lock the calling thread holds, so another
+ * thread waits. */
+static void
+let_leave(leaving *l)
+{
+    pthread_t thread;
+
+    if (!l)
+        return;
+    if (!l->queued)
+        unload(l);
+    else if (!pthread_create(&thread, NULL, unload, l))
+        pthread_detach(thread);
+    /* else the kernels stay loaded, and nobody finds them */
+}
+
 /* ---- the table ---- */
 
-/* With jit.mu held. */
+/* Needs jit.mu.  The caller holds *out. */
 static td_status
-jit_find(td_hash key, td_kernel **out)
+jit_find(td_hash key, const td_engine *engine, td_kernel **out)
 {
     td_kernel *k = td_map_get(&jit.kernels, key);
 
@@ -281,16 +386,20 @@ jit_find(td_hash key, td_kernel **out)
             free(k);
             return TD_ERR_NOMEM;
         }
+        k->key = key;
+        k->engine = engine;
     }
+    k->asked = ++jit.clock;
+    atomic_fetch_add(&k->holds, 1);
     while (k->state == BUILDING)
         pthread_cond_wait(&jit.changed, &jit.mu);
     *out = k;
     return TD_OK;
 }
 
-/* With jit.mu held: what make() came to is told to those who wait. */
+/* Needs jit.mu.  Records what make() achieved and wakes the threads that wait for this kernel. */
 static td_status
-settle(td_kernel *k, bool interpreted, td_status st)
+settle_kernel(td_kernel *k, bool interpreted, td_status st)
 {
     if (!st && interpreted)
         st = td_map_set(&jit.named, name_key(k->name), k);
@@ -300,31 +409,43 @@ settle(td_kernel *k, bool interpreted, td_status st)
 }
 
 static td_status
-get(making m, td_kernel **out)
+find_or_make(making m, td_kernel **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    leaving *unused = NULL;
     td_status st;
 
     pthread_once(&once, jit_start);
     pthread_mutex_lock(&jit.mu);
-    st = jit_find(td_hash_u64(m.key, (uintptr_t)m.dev + m.host), &m.k);
+    st = jit_find(td_hash_u64(m.key, (uintptr_t)m.dev + m.host), m.engine, &m.k);
     if (!st && m.k->state == IDLE) {
         m.k->state = BUILDING;
         pthread_mutex_unlock(&jit.mu);
         st = jit_make(&m);
         pthread_mutex_lock(&jit.mu);
-        st = settle(m.k, m.engine->interpreted, st);
+        st = settle_kernel(m.k, m.engine->interpreted, st);
+        unused = take_unused((size_t)td_options()->kept);
     }
     pthread_mutex_unlock(&jit.mu);
     if (!st)
         *out = m.k;
+    else
+        td_jit_release(m.k);
+    let_leave(unused);
     return st;
+}
+
+void
+td_jit_release(td_kernel *k)
+{
+    if (k)
+        atomic_fetch_sub_explicit(&k->holds, 1, memory_order_release);
 }
 
 td_status
 td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out)
 {
-    return get(
+    return find_or_make(
         (making){.dev = d, .engine = td_jit_engine(d), .key = key, .build = build, .ctx = ctx},
         out);
 }
@@ -338,16 +459,16 @@ td_jit_interprets(void)
 td_status
 td_jit_interpreted(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out)
 {
-    return get((making){.dev = d,
-                        .host = true,
-                        .engine = td_jit_engine(d),
-                        .key = key,
-                        .build = build,
-                        .ctx = ctx},
-               out);
+    return find_or_make((making){.dev = d,
+                                 .host = true,
+                                 .engine = td_jit_engine(d),
+                                 .key = key,
+                                 .build = build,
+                                 .ctx = ctx},
+                        out);
 }
 
-/* On the CPU's memory, where any address is a kernel's. */
+/* Interprets a kernel on host memory, where any address is valid. */
 static td_status
 interpret_here(const td_kernel *k, const td_dims *dims, const uint64_t *args, int narg)
 {
@@ -358,7 +479,7 @@ interpret_here(const td_kernel *k, const td_dims *dims, const uint64_t *args, in
     return td_interp(&k->fn, dims->grid, dims->block, args, dims->shared, NULL);
 }
 
-/* Threads that take turns find what the launch knows behind the arguments. */
+/* Passes what fibers need to know about the launch after the arguments. */
 static td_status
 launch_turns(const td_kernel *k, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
 {
@@ -370,7 +491,7 @@ launch_turns(const td_kernel *k, td_stream *s, const td_dims *dims, const uint64
     memcpy(words, args, (size_t)narg * sizeof *words);
     words[narg] = (uintptr_t)&turns;
     td_kfiber_launch_init(&turns, k->name, dims->shared);
-    st = td_launch(k->func, s, dims, words, narg + 1);
+    st = td_launch(k->loaded.func, s, dims, words, narg + 1);
     own = td_kfiber_launch_status(&turns);
     return st ? st : own;
 }
@@ -379,9 +500,12 @@ td_status
 td_jit_launch(td_kernel *k, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
 {
     atomic_fetch_add_explicit(&stats.launches, 1, memory_order_relaxed);
-    if (k->turns)
+    if (td_tape_now())
+        atomic_store(&k->kept, true);
+    if (k->loaded.turns)
         return launch_turns(k, s, dims, args, narg);
-    return k->func ? td_launch(k->func, s, dims, args, narg) : interpret_here(k, dims, args, narg);
+    return k->loaded.func ? td_launch(k->loaded.func, s, dims, args, narg)
+                          : interpret_here(k, dims, args, narg);
 }
 
 const char *
@@ -405,7 +529,7 @@ td_jit_set_label(td_kernel *k, const char *text)
 td_func *
 td_jit_func(const td_kernel *k)
 {
-    return k->func;
+    return k->loaded.func;
 }
 
 int
@@ -423,6 +547,7 @@ td_jit_stats(void)
         .compiled = atomic_load(&stats.compiled),
         .loaded = atomic_load(&stats.loaded),
         .launches = atomic_load(&stats.launches),
+        .unloaded = atomic_load(&stats.unloaded),
         .compile_ns = atomic_load(&stats.compile_ns),
     };
 }

@@ -1,7 +1,7 @@
-/* library.c - opens libtreadle_jit.so, which lies beside the library that this code is in.
+/* library.c - opens libtreadle_jit.so, which lies beside this library.
  *
- * It is opened for itself (RTLD_LOCAL) and never closed: other LLVMs may live in the process, and
- * kernels that it linked run until the end.
+ * It is opened with RTLD_LOCAL, since other LLVMs may live in the process, and never closed,
+ * since kernels that it linked run until the end.
  */
 #include "jit/library.h"
 

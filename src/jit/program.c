@@ -1,9 +1,11 @@
-/* program.c - CUDA C++ text to modules that are loaded, and the kernels in them.
+/* program.c - compiles and loads CUDA C++ text, and finds its kernels.
  *
- * A program's first module holds all of its kernels and the instances that were named from the start; one that is
- * named later is a module of its own.
+ * A program's first module holds all its kernels and the template instances named from the start.
+ * An instance that is named later gets a module of its own.
  */
 #include "jit/programmake.h"
+
+#include "dev/foreign/elf.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -70,6 +72,10 @@ td_program_load(td_dev *d, const void *image, size_t nbytes, td_program **out)
     td_part *q;
     td_status st;
 
+    if (nbytes > 3 && td_elf_is(image) && !td_elf_extent(image, nbytes))
+        return td_fail(
+            TD_ERR_VALUE,
+            "the code's %zu bytes end before its own tables say: it is cut off or damaged", nbytes);
     TD_TRY(new_program(d, &p));
     q = p->parts = calloc(1, sizeof *q);
     if (q)
@@ -122,7 +128,7 @@ in_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Blanks count only where they part words: "f<float, 4>" is "f<float,4>". */
+/* Compares names; blanks count only between words: "f<float, 4>" is "f<float,4>". */
 static bool
 same_name(const char *a, const char *b)
 {
@@ -161,7 +167,7 @@ no_kernel(const td_program *p, const char *name)
     return st;
 }
 
-/* The declaration that a name, with or without a template's arguments, is of; NULL: none. */
+/* The declaration of the kernel `name`, which may carry template arguments.  NULL: none. */
 static td_cxx_kernel *
 declared(const td_program *p, const char *name)
 {
@@ -175,7 +181,8 @@ declared(const td_program *p, const char *name)
     return NULL;
 }
 
-/* Under the program's lock: the module that has it, and under which symbol; NULL: none. */
+/* Needs the program's lock.  The module that holds the kernel, and its symbol there.  NULL:
+ * none. */
 static td_part *
 find_part(const td_program *p, const char *name, const char **symbol)
 {
@@ -194,7 +201,8 @@ no_names(void)
     return td_fail(TD_ERR_NOMEM, "no memory for the name of a kernel");
 }
 
-/* All that the program has, and one more: where nobody has seen anything of the module yet, it can be another one. */
+/* Compiles the first module again with one more instance.  Possible only while nobody has been
+ * handed anything of it. */
 static td_status
 make_again(td_program *p, const char *name)
 {
@@ -215,7 +223,8 @@ make_again(td_program *p, const char *name)
     return TD_OK;
 }
 
-/* An instance that nobody has named so far, into a module of its own unless the text has variables. */
+/* Compiles an instance that is named for the first time.  It gets a module of its own unless
+ * the text has variables. */
 static td_status
 add_instance(td_program *p, const char *name, td_part **out)
 {
@@ -255,13 +264,14 @@ find_func(td_program *p, const char *name, td_func **out)
     if (!q && k && k->is_template && strchr(name, '<'))
         TD_TRY(add_instance(p, name, &q));
     if (q && symbol == name)
-        symbol = q->image.symbol[q->nname - 1]; /* the one that was added */
+        symbol = q->image.symbol[q->nname - 1]; /* the instance that was added last */
     if (q && q->module)
         return td_program_signed(p, q, symbol, k ? k : declared(p, q->name[0]), name, out);
     if (!p->parts->module)
         return td_fail(TD_ERR_VALUE, "%s was compiled for no device: it has no kernels to run",
                        p->cxx->file);
-    if (td_program_signed(p, p->parts, name, NULL, name, out) == TD_OK) /* a mangled name */
+    /* the name is a mangled one */
+    if (td_program_signed(p, p->parts, name, NULL, name, out) == TD_OK)
         return TD_OK;
     return no_kernel(p, name);
 }

@@ -1,6 +1,7 @@
-/* programkey.c - images of CUDA C++ on disk.
+/* programkey.c - compiled CUDA C++ in the disk cache.
  *
- * An entry holds sizes, the symbols and the compiler's words, each with its NUL, and the image.
+ * An entry holds a head with sizes, then the symbols and the compiler's log, each with its NUL,
+ * then the image.
  */
 #include "jit/programkey.h"
 
@@ -36,7 +37,8 @@ td_program_key(const td_source_job *job, td_hash *out)
     h = add_text(add_text(h, compiler), job->arch);
     h = add_text(add_text(h, job->text), job->file);
     h = td_hash_u64(h, (uint64_t)job->debug);
-    h = td_hash_u64(h, (uint64_t)td_options()->kernels); /* they are cut or not */
+    /* this option decides whether kernels are cut into regions */
+    h = td_hash_u64(h, (uint64_t)td_options()->kernels);
     for (int i = 0; i < job->noption; i++)
         h = add_text(h, job->option[i]);
     h = td_hash_u64(h, (uint64_t)job->noption);
@@ -47,9 +49,10 @@ td_program_key(const td_source_job *job, td_hash *out)
     return TD_OK;
 }
 
-/* The strings and the image behind the head; false: they are not what the head says, or memory is out. */
+/* Splits an entry into strings and image.  False: the head does not fit the data, or there is
+ * no memory. */
 static bool
-unpack(const char *code, size_t nbytes, const td_source_job *job, td_image *out)
+unpack_image(const char *code, size_t nbytes, const td_source_job *job, td_image *out)
 {
     const char *p = code + sizeof(head), *end;
     head h;
@@ -88,7 +91,7 @@ td_program_find(td_hash key, const td_source_job *job, td_image *out)
 
     TD_TRY(td_cache_get(key, suffix, &code, &nbytes));
     *out = (td_image){0};
-    ok = unpack(code, nbytes, job, out);
+    ok = unpack_image(code, nbytes, job, out);
     free(code);
     if (ok)
         return TD_OK;
@@ -109,7 +112,7 @@ td_program_keep(td_hash key, const td_image *i)
     h.ntext += (uint32_t)strlen(log) + 1;
     code = malloc(sizeof h + h.ntext + h.nimage);
     if (!code)
-        return; /* it is made again next time */
+        return; /* without it the program is compiled again next time */
     memcpy(code, &h, sizeof h);
     p = code + sizeof h;
     for (int k = 0; k < i->nsymbol; k++)

@@ -1,4 +1,4 @@
-/* programmake.c - compiling a program's parts, and what is known of its functions' parameters. */
+/* programmake.c - compiles a program's parts and finds out its kernels' parameters. */
 #include "jit/programmake.h"
 
 #include "base/opts.h"
@@ -6,7 +6,6 @@
 #include "jit/cache.h"
 #include "jit/programkey.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +29,7 @@ copy_list(td_arena *a, const char *const *v, int n, int more)
     return p;
 }
 
-/* What code for the device is made by: its architecture, or "host". */
+/* The architecture that the device's code is compiled for, or "host". */
 static const char *
 arch_of(const td_program_spec *s)
 {
@@ -84,13 +83,13 @@ rewrite(const td_program *p, const td_source_job *job, td_arena *a, const char *
                        ? td_cxx_for_cpu(a, p->cxx, job->name, (uint32_t)job->nname, job->debug, out)
                        : td_cxx_for_gpu(a, p->cxx, out);
 
-    if (!st && td_dump_wants("cxx"))
-        fprintf(stderr, "%s\n", *out);
+    if (!st)
+        td_dump("cxx", *out);
     return st;
 }
 
 static td_status
-compile(const td_program *p, const td_source_job *job, td_image *out)
+compile_program(const td_program *p, const td_source_job *job, td_image *out)
 {
     td_source_job made = *job;
     td_arena a = {0};
@@ -108,7 +107,7 @@ compile(const td_program *p, const td_source_job *job, td_image *out)
     return st;
 }
 
-/* By one process at a time, which looks at the disk again. */
+/* Takes the key's lock, so that one process compiles, and looks on disk once more. */
 static td_status
 compile_and_keep(const td_program *p, const td_source_job *job, td_hash key, td_image *out)
 {
@@ -116,7 +115,7 @@ compile_and_keep(const td_program *p, const td_source_job *job, td_hash key, td_
     td_status st = lock < 0 ? TD_SKIP : td_program_find(key, job, out);
 
     if (st == TD_SKIP) {
-        st = compile(p, job, out);
+        st = compile_program(p, job, out);
         if (!st)
             td_program_keep(key, out);
     }
@@ -133,7 +132,7 @@ make_image(const td_program *p, const td_source_job *job, td_image *out)
         p->spec.cache && !job->keep && !td_options()->dump ? td_program_key(job, &key) : TD_SKIP;
 
     if (st == TD_SKIP)
-        return compile(p, job, out);
+        return compile_program(p, job, out);
     TD_TRY(st);
     td_span_open(&span, TD_TRACE_load, p->dev, NULL);
     st = td_program_find(key, job, out);
@@ -178,9 +177,10 @@ td_program_part(td_program *p, const char *const *name, int nname, td_part **out
 
 /* ---- signatures ---- */
 
-/* What the compiler or the driver says is right; the text adds names, and what they do not say. */
+/* Combines what is known of a parameter.  The compiler's and driver's facts win; the text adds
+ * names and fills gaps. */
 static void
-merge(td_cxx_param *out, const td_cu_param *have, const td_cxx_param *text)
+merge_param(td_cxx_param *out, const td_cu_param *have, const td_cxx_param *text)
 {
     if (text)
         *out = *text;
@@ -196,7 +196,7 @@ merge(td_cxx_param *out, const td_cu_param *have, const td_cxx_param *text)
     out->item_size = have->item_size;
 }
 
-/* The next of an instance's arguments: up to its comma or the last >. */
+/* The end of an instance's next argument: its comma, or the closing >. */
 static const char *
 argument_end(const char *p)
 {
@@ -211,8 +211,8 @@ argument_end(const char *p)
     return p;
 }
 
-/* The declaration of an instance, "f<float, 4>": read again with the template's parameters as names of its
- * arguments.  NULL: it cannot be had. */
+/* The declaration of an instance, "f<float, 4>": the template's, parsed again with its
+ * parameters defined as the arguments.  NULL: that failed. */
 static const td_cxx_kernel *
 instance_of(td_program *p, const td_cxx_kernel *k, const char *name)
 {
@@ -241,7 +241,7 @@ instance_of(td_program *p, const td_cxx_kernel *k, const char *name)
     return k;
 }
 
-/* All parameters into sig; its count stays UINT32_MAX where nothing is known. */
+/* Reads all parameters into sig.  Its count stays UINT32_MAX if nothing is known. */
 static td_status
 read_params(td_program *p, td_func *f, const td_cxx_kernel *k, td_cxx_kernel *sig)
 {
@@ -254,7 +254,7 @@ read_params(td_program *p, td_func *f, const td_cxx_kernel *k, td_cxx_kernel *si
         n++;
     if (st && st != TD_SKIP && st != TD_ERR_INDEX)
         return st;
-    if (st == TD_SKIP) { /* an old driver */
+    if (st == TD_SKIP) { /* an older driver cannot tell */
         if (k)
             *sig = *k;
         return TD_OK;
@@ -263,7 +263,7 @@ read_params(td_program *p, td_func *f, const td_cxx_kernel *k, td_cxx_kernel *si
     if (!sig->param)
         return td_fail(TD_ERR_NOMEM, "no memory for a kernel's parameters");
     for (uint32_t i = 0; i < n; i++)
-        merge(&sig->param[i], &have[i], k && k->nparam == n ? &k->param[i] : NULL);
+        merge_param(&sig->param[i], &have[i], k && k->nparam == n ? &k->param[i] : NULL);
     sig->nparam = n;
     return TD_OK;
 }
@@ -292,7 +292,7 @@ td_program_signed(td_program *p, td_part *q, const char *symbol, const td_cxx_ke
 
 /* ---- names ---- */
 
-/* Of variables in namespaces only: _ZN, each part with its length before it, E. */
+/* Handles variables in namespaces only: _ZN, each part with its length before it, E. */
 char *
 td_program_mangled(const char *name)
 {

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-/* td_part - a compilation.  Its program's. */
+/* td_part - one compilation of the program, which owns it. */
 typedef struct td_part {
     struct td_part    *next;
     td_image           image;
@@ -15,7 +15,7 @@ typedef struct td_part {
     int                nname;
 } td_part;
 
-/* td_signed - what is known of a function's parameters.  The program's arena's. */
+/* td_signed - what is known of a kernel's parameters.  In the program's arena. */
 typedef struct td_signed {
     struct td_signed *next;
     const td_func    *func;
@@ -24,26 +24,26 @@ typedef struct td_signed {
 
 struct td_program {
     td_dev            *dev; /* NULL: none */
-    pthread_mutex_t    mu;  /* guards what follows, but for what td_program_read set */
+    pthread_mutex_t    mu;  /* guards the fields below, except those that td_program_read sets once */
     td_part           *parts;
     td_signed         *known;
-    bool               seen; /* a function or a variable of the first module has been handed out */
+    bool               seen; /* a kernel or variable of the first module has been handed out */
     td_arena           mem;
     td_cxx            *cxx;  /* NULL: loaded */
-    td_program_spec    spec; /* with strings of its own */
-    const char *const *name; /* all kernels that are no templates, then the instances of spec */
+    td_program_spec    spec; /* a copy, with strings of its own */
+    const char *const *name; /* all kernels that are not templates, then the instances of spec */
     int                nname;
 };
 
-/* Copies the spec, parses the text, finds the names. */
+/* Copies the spec, parses the text, lists the names. */
 td_status td_program_read(td_program *p, const td_program_spec *s);
-/* Compiles the names, or finds them on disk, and loads them; *out is the program's. */
+/* Compiles the names, or finds them on disk, and loads the module.  *out belongs to the program. */
 td_status td_program_part(td_program *p, const char *const *name, int nname, td_part **out);
-/* The function of a symbol of q, with its signature known from now on; k: as declared, NULL: not
- * known; name: as it was asked for, with a template's arguments. */
+/* The function of a symbol of part q, with its signature filled in.  k: its declaration, NULL: not known.  name:
+ * as the caller wrote it, with template arguments. */
 td_status td_program_signed(td_program *p, td_part *q, const char *symbol, const td_cxx_kernel *k,
                             const char *name, td_func **out);
-/* "ns::c" as compilers name the variable: owned; NULL: no memory. */
+/* The variable "ns::c" as compilers mangle it: owned; NULL: no memory. */
 char *td_program_mangled(const char *name);
 
 #endif

@@ -1,8 +1,9 @@
-/* warm.c - the compilers started before they are needed.
+/* warm.c - starts compilers before they are needed.
  *
- * The driver's PTX compiler takes 86 ms at its first use in a process, opening libtreadle_jit.so 3 ms; a
- * thread spends them while the program makes its first arrays.  Nobody waits for it but fork(), whose child must not
- * inherit a lock that it holds, and the process's end, since the driver is taken down then.
+ * The driver's PTX compiler takes 86 ms at its first use in a process, opening libtreadle_jit.so
+ * takes 3 ms.  A thread spends that time while the program makes its first arrays.  Nobody waits
+ * for the thread except fork(), whose child must not inherit a lock that it holds, and the
+ * process's exit, since the driver shuts down then.
  */
 #include "jit/engine.h"
 #include "jit/jit.h"
@@ -11,19 +12,20 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { KINDS = TD_DEV_NULL }; /* of devices that have something to warm */
+enum { KINDS = TD_DEV_NULL }; /* kinds of devices that have something to warm */
 
 static struct {
     pthread_mutex_t mu;
     pthread_t thread[KINDS];
     bool begun[KINDS], running[KINDS];
-    bool watched; /* fork and exit join */
+    bool watched; /* fork and exit handlers are registered */
 } warming = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local bool here; /* this is the thread */
+static _Thread_local bool here; /* this thread is the warming one */
 
-/* On a CPU the compiler is there when the first kernel's source has been read.  To compile for nothing besides would
- * take time from that kernel on a machine that is busy.  A failure is for the kernel to report. */
+/* On a CPU it is enough to load the compiler by the time the first kernel's source is read.
+ * Compiling an empty kernel as well would slow the first one down on a busy machine.  If
+ * loading fails, the first kernel reports it. */
 static void *
 warm_host(void *arg)
 {
@@ -36,8 +38,8 @@ warm_host(void *arg)
     return NULL;
 }
 
-/* An empty kernel goes the whole way: it loads what the first real one would wait for.  A failure is
- * for that one to report. */
+/* Compiles an empty kernel, which loads everything that the first real one would wait for.  If
+ * that fails, the real one reports it. */
 static void *
 warm(void *arg)
 {
@@ -56,9 +58,9 @@ warm(void *arg)
     return NULL;
 }
 
-/* The driver may fork a helper of its own on the thread that is waited for. */
+/* Do not join from the warming thread itself: the driver may fork a helper there. */
 static void
-join(void)
+join_warming(void)
 {
     if (here)
         return;
@@ -77,13 +79,14 @@ warm_in_child(void)
     pthread_mutex_init(&warming.mu, NULL);
 }
 
-/* With warming.mu held.  atexit: registered after the driver's own, so it runs before them. */
+/* Needs warming.mu.  atexit handlers run in reverse order, so this one runs before the
+ * driver's. */
 static void
-watch(void)
+watch_warming(void)
 {
     if (!warming.watched) {
-        pthread_atfork(join, NULL, warm_in_child);
-        atexit(join);
+        pthread_atfork(join_warming, NULL, warm_in_child);
+        atexit(join_warming);
     }
     warming.watched = true;
 }
@@ -97,11 +100,12 @@ td_jit_warm(td_dev *d)
         return;
     pthread_mutex_lock(&warming.mu);
     if (!warming.begun[kind]) {
-        warming.begun[kind] = true; /* without a thread the first kernel is slower, no more */
+        /* if no thread can be started, the first kernel is only slower */
+        warming.begun[kind] = true;
         warming.running[kind] = pthread_create(&warming.thread[kind], NULL,
                                                kind == TD_DEV_CPU ? warm_host : warm, d) == 0;
         if (warming.running[kind])
-            watch();
+            watch_warming();
     }
     pthread_mutex_unlock(&warming.mu);
 }

@@ -1,13 +1,12 @@
-/* approx.c - what a GPU computes in place of float32 rows when a kernel asks for fast arithmetic: the
- * instructions that nvcc's -use_fast_math takes, of two to four correct units in the last place over
- * usual ranges.
+/* approx.c - fast approximations of float32 operations on a GPU: the instructions of nvcc's
+ * -use_fast_math, correct to two to four units in the last place over usual ranges.
  */
 #include "lower/emit.h"
 
 #include <string.h>
 
 static LLVMValueRef
-unary(lowering *L, const char *name, LLVMValueRef x)
+approx_unary(lowering *L, const char *name, LLVMValueRef x)
 {
     return low_intrin(L, name, NULL, 0, &x, 1);
 }
@@ -18,9 +17,9 @@ times(lowering *L, LLVMValueRef x, double k)
     return LLVMBuildFMul(L->b, x, low_cfp(L, TD_F32, 1, k), "");
 }
 
-/* LLVM has a name for this instruction from its version 20 on. */
+/* LLVM has an intrinsic for this instruction only since version 20. */
 static LLVMValueRef
-quotient(lowering *L, LLVMValueRef x, LLVMValueRef y)
+approx_quotient(lowering *L, LLVMValueRef x, LLVMValueRef y)
 {
     static const char text[] = "div.full.ftz.f32 $0, $1, $2;", form[] = "=f,f,f";
     LLVMTypeRef f32 = low_type(L, TD_F32, 1), par[2] = {f32, f32};
@@ -34,34 +33,34 @@ quotient(lowering *L, LLVMValueRef x, LLVMValueRef y)
 static LLVMValueRef
 sine(lowering *L, LLVMValueRef x)
 {
-    return unary(L, "llvm.nvvm.sin.approx.ftz.f", x);
+    return approx_unary(L, "llvm.nvvm.sin.approx.ftz.f", x);
 }
 
 static LLVMValueRef
 cosine(lowering *L, LLVMValueRef x)
 {
-    return unary(L, "llvm.nvvm.cos.approx.ftz.f", x);
+    return approx_unary(L, "llvm.nvvm.cos.approx.ftz.f", x);
 }
 
 static LLVMValueRef
 power2(lowering *L, LLVMValueRef x)
 {
-    return unary(L, "llvm.nvvm.ex2.approx.ftz.f", x);
+    return approx_unary(L, "llvm.nvvm.ex2.approx.ftz.f", x);
 }
 
 static LLVMValueRef
 log2_of(lowering *L, LLVMValueRef x)
 {
-    return unary(L, "llvm.nvvm.lg2.approx.ftz.f", x);
+    return approx_unary(L, "llvm.nvvm.lg2.approx.ftz.f", x);
 }
 
-/* One lane; NULL: the row has no approximation. */
+/* Approximates one lane.  NULL: the operation has no approximation. */
 static LLVMValueRef
 approximate(lowering *L, unsigned op, LLVMValueRef x, LLVMValueRef y)
 {
     switch (op) {
-    case OP_divide: return quotient(L, x, y);
-    case OP_sqrt:   return unary(L, "llvm.nvvm.sqrt.approx.ftz.f", x);
+    case OP_divide: return approx_quotient(L, x, y);
+    case OP_sqrt:   return approx_unary(L, "llvm.nvvm.sqrt.approx.ftz.f", x);
     case OP_exp:    return power2(L, times(L, x, 1.4426950408889634));
     case OP_exp2:   return power2(L, x);
     case OP_log:    return times(L, log2_of(L, x), 0.6931471805599453);
@@ -69,14 +68,14 @@ approximate(lowering *L, unsigned op, LLVMValueRef x, LLVMValueRef y)
     case OP_log10:  return times(L, log2_of(L, x), 0.3010299956639812);
     case OP_sin:    return sine(L, x);
     case OP_cos:    return cosine(L, x);
-    case OP_tan:    return quotient(L, sine(L, x), cosine(L, x));
+    case OP_tan:    return approx_quotient(L, sine(L, x), cosine(L, x));
     case OP_pow:    return power2(L, LLVMBuildFMul(L->b, y, log2_of(L, x), ""));
     }
     return NULL;
 }
 
 static bool
-is_one(const lowering *L, td_val v)
+is_constant_one(const lowering *L, td_val v)
 {
     const td_inst *s = td_at(L->f, v);
     double x;
@@ -96,9 +95,9 @@ low_approx(lowering *L, const td_inst *s, const LLVMValueRef *x)
     if (!L->f->fast || L->target != TD_TARGET_GPU || s->dt != TD_F32)
         return NULL;
     for (int i = 0; i < s->lanes; i++) {
-        if (s->op == OP_divide && below->op == OP_sqrt && is_one(L, s->arg[0]))
-            r = unary(L, "llvm.nvvm.rsqrt.approx.ftz.f",
-                      low_lane(L, L->val[below->arg[0].i], s->lanes, i));
+        if (s->op == OP_divide && below->op == OP_sqrt && is_constant_one(L, s->arg[0]))
+            r = approx_unary(L, "llvm.nvvm.rsqrt.approx.ftz.f",
+                             low_lane(L, L->val[below->arg[0].i], s->lanes, i));
         else
             r = approximate(L, s->op, low_lane(L, x[0], s->lanes, i),
                             x[1] ? low_lane(L, x[1], s->lanes, i) : NULL);

@@ -1,14 +1,14 @@
 /* atomic.c - atomic instructions and fences.
  *
- * Lanes go one after another, each behind a branch where there is a mask.  What has no instruction
- * of its own (sums of half types, CUDA's counters) is a loop round compare-and-swap.  A block on a CPU
- * is one thread, so its shared memory takes ordinary instructions there.
+ * Lanes are handled one after another, each behind a branch where there is a mask.  Operations
+ * without an instruction (sums of half types, CUDA's counters) become a compare-and-swap loop.  A
+ * block on a CPU is one thread, so ordinary instructions serve its shared memory.
  */
 #include "lower/emit.h"
 
-/* LLVM's operation; false: there is none. */
+/* The LLVM operation for s; false: there is none. */
 static bool
-operation(const td_inst *s, LLVMAtomicRMWBinOp *out)
+atomicrmw_op(const td_inst *s, LLVMAtomicRMWBinOp *out)
 {
     char kind = td_dtype_kind((td_dtype)s->dt);
 
@@ -34,9 +34,9 @@ operation(const td_inst *s, LLVMAtomicRMWBinOp *out)
     return false;
 }
 
-/* What the operations that LLVM lacks make of memory and a value. */
+/* The new value for operations that LLVM lacks. */
 static LLVMValueRef
-combine(lowering *L, const td_inst *s, LLVMValueRef old, LLVMValueRef v)
+combined_value(lowering *L, const td_inst *s, LLVMValueRef old, LLVMValueRef v)
 {
     td_dtype dt = (td_dtype)s->dt;
     unsigned bits = 8 * (unsigned)td_dtype_size(dt);
@@ -56,7 +56,7 @@ combine(lowering *L, const td_inst *s, LLVMValueRef old, LLVMValueRef v)
     return low_cast(L, v, TD_F32, dt, 1);
 }
 
-/* *ok: whether memory held `expected`. */
+/* *ok: did memory hold `expected`? */
 static LLVMValueRef
 swap(lowering *L, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef new, LLVMValueRef *ok)
 {
@@ -79,7 +79,7 @@ swap_loop(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
     LLVMBuildBr(L->b, again);
     LLVMPositionBuilderAtEnd(L->b, again);
     old = LLVMBuildPhi(L->b, LLVMTypeOf(v), "");
-    seen = swap(L, p, old, combine(L, s, old, v), &ok);
+    seen = swap(L, p, old, combined_value(L, s, old, v), &ok);
     from[1] = LLVMGetInsertBlock(L->b);
     LLVMBuildCondBr(L->b, ok, done, again);
     LLVMAddIncoming(old, (LLVMValueRef[]){first, seen}, from, 2);
@@ -87,7 +87,7 @@ swap_loop(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
     return old;
 }
 
-/* Compares bits: floats go as integers. */
+/* Compares bits: floats are passed as integers. */
 static LLVMValueRef
 cas(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef new)
 {
@@ -101,8 +101,8 @@ cas(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef expected, LLVMVa
     return LLVMBuildBitCast(L->b, old, own, "");
 }
 
-/* What a GPU has and LLVM's common operations lack: sums of halves (LLVM makes a loop where the GPU is
- * too old), 32-bit counters.  NULL: neither. */
+/* Operations that a GPU has and LLVM's atomicrmw lacks: sums of halves (LLVM makes a loop
+ * where the GPU is too old), 32-bit counters.  NULL: s is neither. */
 static LLVMValueRef
 gpu_own(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
 {
@@ -122,9 +122,9 @@ gpu_own(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
     return s->dt == TD_U32 ? low_intrin(L, counter, &space, 1, (LLVMValueRef[]){p, v}, 2) : NULL;
 }
 
-/* Memory of a block on a CPU: no other thread sees it. */
+/* Is p a block's own memory on a CPU, which no other thread sees? */
 static bool
-is_own(const lowering *L, td_val p)
+is_own_memory(const lowering *L, td_val p)
 {
     const td_inst *s = &L->f->ins[p.i];
 
@@ -134,7 +134,7 @@ is_own(const lowering *L, td_val p)
            (s->op == OP_shared || s->op == OP_dynamic || s->op == OP_local);
 }
 
-/* What `how` makes of memory and a value. */
+/* The new value: `how` applied to old and v. */
 static LLVMValueRef
 applied(lowering *L, LLVMAtomicRMWBinOp how, LLVMValueRef old, LLVMValueRef v)
 {
@@ -154,7 +154,7 @@ applied(lowering *L, LLVMAtomicRMWBinOp how, LLVMValueRef old, LLVMValueRef v)
         return low_intrin(L, "llvm.maxnum", &t, 1, (LLVMValueRef[]){old, v}, 2);
     case LLVMAtomicRMWBinOpFMin:
         return low_intrin(L, "llvm.minnum", &t, 1, (LLVMValueRef[]){old, v}, 2);
-    default: return v; /* exchange */
+    default: return v; /* an exchange */
     }
 }
 
@@ -166,12 +166,13 @@ alone(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
     LLVMAtomicRMWBinOp op;
 
     LLVMSetAlignment(old, size);
-    new = operation(s, &op) ? applied(L, op, old, v) : combine(L, s, old, v);
+    new = atomicrmw_op(s, &op) ? applied(L, op, old, v) : combined_value(L, s, old, v);
     LLVMSetAlignment(LLVMBuildStore(L->b, new, p), size);
     return old;
 }
 
-/* Two ways to the same: `yes` under cond, else `no`; the builder goes on behind both. */
+/* fork - an if with a value: `yes` where cond holds, else `no`.  The builder continues after
+ * both. */
 typedef struct fork {
     LLVMBasicBlockRef yes, no, join;
 } fork;
@@ -187,7 +188,7 @@ fork_at(lowering *L, LLVMValueRef cond)
 }
 
 static LLVMValueRef
-join(lowering *L, const fork *f, LLVMValueRef yes, LLVMBasicBlockRef from_yes, LLVMValueRef no)
+fork_join(lowering *L, const fork *f, LLVMValueRef yes, LLVMBasicBlockRef from_yes, LLVMValueRef no)
 {
     LLVMBasicBlockRef from[2] = {from_yes, LLVMGetInsertBlock(L->b)};
     LLVMValueRef v[2] = {yes, no}, phi;
@@ -199,9 +200,10 @@ join(lowering *L, const fork *f, LLVMValueRef yes, LLVMBasicBlockRef from_yes, L
     return phi;
 }
 
-/* A GPU's greatest or least float: floats that are not negative are in order as signed integers, negative ones the other
- * way round as unsigned ones, and the two kinds too.  So v's sign chooses the instruction; of a v that is NaN it
- * gets what changes nothing. */
+/* Maximum or minimum of floats on a GPU, by integer instructions.  As signed integers,
+ * non-negative floats are in order; as unsigned integers, negative floats are in reverse
+ * order, and above all others.  So the sign of v selects the instruction.  A NaN v is replaced
+ * by bits that change nothing. */
 static LLVMValueRef
 by_bits(lowering *L, bool max, LLVMValueRef p, LLVMValueRef v)
 {
@@ -222,12 +224,12 @@ by_bits(lowering *L, bool max, LLVMValueRef p, LLVMValueRef v)
     LLVMPositionBuilderAtEnd(L->b, f.no);
     no = LLVMBuildAtomicRMW(L->b, max ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpMin, p, b,
                             LLVMAtomicOrderingMonotonic, false);
-    return LLVMBuildBitCast(L->b, join(L, &f, yes, from, no), LLVMTypeOf(v), "");
+    return LLVMBuildBitCast(L->b, fork_join(L, &f, yes, from, no), LLVMTypeOf(v), "");
 }
 
-/* The same of memory that may hold NaN, which a number replaces: then by compare-and-swap. */
+/* The same where memory may hold NaN, which a number replaces: a compare-and-swap loop then. */
 static LLVMValueRef
-extreme(lowering *L, LLVMAtomicRMWBinOp op, LLVMValueRef p, LLVMValueRef v)
+float_extreme(lowering *L, LLVMAtomicRMWBinOp op, LLVMValueRef p, LLVMValueRef v)
 {
     unsigned size = LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMFloatTypeKind ? 4 : 8;
     LLVMValueRef seen = LLVMBuildLoad2(L->b, LLVMTypeOf(v), p, ""), slow;
@@ -241,7 +243,7 @@ extreme(lowering *L, LLVMAtomicRMWBinOp op, LLVMValueRef p, LLVMValueRef v)
     from = LLVMGetInsertBlock(L->b);
     LLVMBuildBr(L->b, f.join);
     LLVMPositionBuilderAtEnd(L->b, f.no);
-    return join(L, &f, slow, from, by_bits(L, op == LLVMAtomicRMWBinOpFMax, p, v));
+    return fork_join(L, &f, slow, from, by_bits(L, op == LLVMAtomicRMWBinOpFMax, p, v));
 }
 
 static LLVMValueRef
@@ -255,12 +257,12 @@ one_lane(lowering *L, const low_access *a, int lane)
 
     if (s->op == OP_atomic_cas)
         return cas(L, s, p, v, low_lane(L, L->val[s->arg[3].i], a->lanes, lane));
-    if (is_own(L, s->arg[0]))
+    if (is_own_memory(L, s->arg[0]))
         return alone(L, s, p, v);
-    if (L->target == TD_TARGET_GPU && operation(s, &op) &&
+    if (L->target == TD_TARGET_GPU && atomicrmw_op(s, &op) &&
         (op == LLVMAtomicRMWBinOpFMax || op == LLVMAtomicRMWBinOpFMin))
-        return extreme(L, op, p, v);
-    if (operation(s, &op))
+        return float_extreme(L, op, p, v);
+    if (atomicrmw_op(s, &op))
         return LLVMBuildAtomicRMW(L->b, op, p, v, LLVMAtomicOrderingMonotonic, false);
     r = gpu_own(L, s, p, v);
     return r ? r : swap_loop(L, s, p, v);
@@ -293,7 +295,7 @@ low_atomic(lowering *L, const td_inst *s)
     return v;
 }
 
-/* A block on a CPU is one thread. */
+/* A block on a CPU is one thread, so its shared memory needs no fence. */
 LLVMValueRef
 low_fence(lowering *L, const td_inst *s)
 {

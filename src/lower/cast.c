@@ -7,7 +7,7 @@
 #include "lower/host.h"
 
 static unsigned
-bits_of(td_dtype dt)
+dtype_bits(td_dtype dt)
 {
     return dt == TD_BOOL ? 1 : 8 * (unsigned)td_dtype_size(dt);
 }
@@ -32,7 +32,7 @@ has_half(const lowering *L)
     return L->target == TD_TARGET_GPU || low_host()->f16c;
 }
 
-/* The exponent is moved by adding to the bits; subtracting 2^-14 normalises subnormals. */
+/* Adds to the bits to move the exponent; subtracting 2^-14 normalises subnormals. */
 static LLVMValueRef
 half_to_float_soft(lowering *L, LLVMValueRef h, int n)
 {
@@ -52,8 +52,8 @@ half_to_float_soft(lowering *L, LLVMValueRef h, int n)
     return LLVMBuildBitCast(L->b, LLVMBuildOr(L->b, o, sign, ""), f32, "");
 }
 
-/* Normal numbers round by adding to the bits; subnormals by a float addition whose last bit is
- * theirs. */
+/* Normal numbers are rounded by adding to the bits; subnormals by a float addition whose last
+ * bit is the half's. */
 static LLVMValueRef
 float_to_half_soft(lowering *L, LLVMValueRef v, int n)
 {
@@ -119,8 +119,8 @@ float_to_half(lowering *L, LLVMValueRef v, td_dtype to, int n)
     return as_int(L, LLVMBuildFPTrunc(L->b, v, half_type(L, n), ""), 16, n);
 }
 
-/* float64 to a float32 that is rounded to odd: towards zero, with the last bit set when anything
- * was lost.  A second rounding, to fewer bits, is then as if it were the only one. */
+/* Converts float64 to a float32 rounded to odd: truncated, with the last bit set if anything
+ * was lost.  A second rounding, to fewer bits, then gives the same result as rounding once. */
 static LLVMValueRef
 to_odd_float(lowering *L, LLVMValueRef v, int n)
 {
@@ -137,8 +137,8 @@ to_odd_float(lowering *L, LLVMValueRef v, int n)
     return LLVMBuildBitCast(L->b, LLVMBuildOr(L->b, u, lost, ""), f32, "");
 }
 
-/* A 64-bit integer with its low 12 bits gathered into one: float64 holds it, rounded to odd.  Used
- * from 2^53 on; below, float64 holds the integer itself. */
+/* Gathers the low 12 bits of a 64-bit integer into one, so that float64 holds it, rounded to
+ * odd.  Needed from 2^53 on; smaller integers fit exactly. */
 static LLVMValueRef
 to_odd_int(lowering *L, LLVMValueRef v, td_dtype from, int n)
 {
@@ -157,8 +157,8 @@ to_odd_int(lowering *L, LLVMValueRef v, td_dtype from, int n)
 static LLVMValueRef
 to_half(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int n)
 {
-    if (td_dtype_is_int(from) && bits_of(from) >= 32 && to == TD_BF16) {
-        if (bits_of(from) == 64)
+    if (td_dtype_is_int(from) && dtype_bits(from) >= 32 && to == TD_BF16) {
+        if (dtype_bits(from) == 64)
             v = to_odd_int(L, v, from, n);
         v = low_cast(L, v, from, TD_F64, n);
         from = TD_F64;
@@ -172,9 +172,9 @@ to_half(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int n)
 
 /* ---- float to integer ---- */
 
-/* fptosi where the value fits, else the minimum, as x86's instruction: of 32 or 64 bits. */
+/* fptosi where the value fits, else the minimum, like x86's 32-bit and 64-bit instructions. */
 static LLVMValueRef
-convert(lowering *L, LLVMValueRef v, td_dtype from, unsigned bits, int n)
+convert_to_int(lowering *L, LLVMValueRef v, td_dtype from, unsigned bits, int n)
 {
     double edge = bits == 32 ? 0x1p31 : 0x1p63;
     bool below = bits == 32 && from == TD_F64; /* -2^31 - 0.5 still truncates to -2^31 */
@@ -193,7 +193,7 @@ to_u64(lowering *L, LLVMValueRef v, td_dtype from, int n)
     LLVMValueRef edge = low_cfp(L, from, n, 0x1p63), big = low_fcmp(L, LLVMRealOGE, v, edge), r;
 
     v = low_select(L, big, LLVMBuildFSub(L->b, v, edge, ""), v);
-    r = convert(L, v, from, 64, n);
+    r = convert_to_int(L, v, from, 64, n);
     return LLVMBuildXor(
         L->b, r, low_select(L, big, low_cint(L, 64, n, UINT64_C(1) << 63), low_cint(L, 64, n, 0)),
         "");
@@ -202,15 +202,15 @@ to_u64(lowering *L, LLVMValueRef v, td_dtype from, int n)
 static LLVMValueRef
 float_to_int(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int n)
 {
-    unsigned bits = bits_of(to), wide = bits == 64 || to == TD_U32 ? 64 : 32;
+    unsigned bits = dtype_bits(to), wide = bits == 64 || to == TD_U32 ? 64 : 32;
 
     if (to == TD_U64)
         return to_u64(L, v, from, n);
-    v = convert(L, v, from, wide, n);
+    v = convert_to_int(L, v, from, wide, n);
     return bits < wide ? LLVMBuildTrunc(L->b, v, low_int(L, bits, n), "") : v;
 }
 
-/* ---- all ---- */
+/* ---- all casts ---- */
 
 static LLVMValueRef
 from_float(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int n)
@@ -233,9 +233,9 @@ from_int(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int n)
         return low_icmp(L, LLVMIntNE, v, low_zero(LLVMTypeOf(v)));
     if (td_dtype_is_float(to))
         return sign ? LLVMBuildSIToFP(L->b, v, t, "") : LLVMBuildUIToFP(L->b, v, t, "");
-    if (bits_of(to) < bits_of(from))
+    if (dtype_bits(to) < dtype_bits(from))
         return LLVMBuildTrunc(L->b, v, t, "");
-    if (bits_of(to) == bits_of(from))
+    if (dtype_bits(to) == dtype_bits(from))
         return v;
     return sign ? LLVMBuildSExt(L->b, v, t, "") : LLVMBuildZExt(L->b, v, t, "");
 }

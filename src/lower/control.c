@@ -50,7 +50,7 @@ low_else(lowering *L, const td_inst *s)
     return NULL;
 }
 
-/* The least counter that is no more than `step` below hi, within its type. */
+/* The least counter that is at most `step` below hi, within its type. */
 static LLVMValueRef
 last_start(lowering *L, LLVMValueRef hi, LLVMValueRef step)
 {
@@ -66,24 +66,24 @@ last_start(lowering *L, LLVMValueRef hi, LLVMValueRef step)
 LLVMValueRef
 low_for(lowering *L, const td_inst *s)
 {
-    low_turns turns = low_turns_of(L, s);
+    low_leave leave = low_leave_of(L, s);
     low_region *r = low_open(L, OP_for);
     LLVMValueRef lo = L->val[s->arg[0].i];
     LLVMBasicBlockRef before = LLVMGetInsertBlock(L->b), begin = low_block(L, "begin");
 
-    r->turns = turns;
+    r->leave = leave;
     r->hi = L->val[s->arg[1].i];
     r->step = L->val[s->arg[2].i];
     r->body = low_block(L, "for");
     r->next = low_block(L, "done");
     LLVMBuildCondBr(L->b, low_icmp(L, LLVMIntSLT, lo, r->hi), begin, r->next);
     move_to(L, begin);
-    if (turns == LOW_TURNS_TAKE)
-        low_turns_take(L, lo, r->hi);
-    if (turns == LOW_TURNS_CUT)
-        low_turns_cut(L, r, lo);
-    if (turns == LOW_TURNS_ASK)
-        low_turns_begin(L, r, lo);
+    if (leave == LOW_LEAVE_TAKE)
+        low_leave_take(L, lo, r->hi);
+    if (leave == LOW_LEAVE_CUT)
+        low_leave_cut(L, r, lo);
+    if (leave == LOW_LEAVE_ASK)
+        low_leave_begin(L, r, lo);
     if (r->first)
         lo = r->first;
     r->limit = last_start(L, r->hi, r->step);
@@ -98,14 +98,14 @@ low_for(lowering *L, const td_inst *s)
 LLVMValueRef
 low_loop(lowering *L, const td_inst *s)
 {
-    low_turns turns = low_turns_of(L, s);
+    low_leave leave = low_leave_of(L, s);
     low_region *r = low_open(L, OP_loop);
 
-    r->turns = turns;
+    r->leave = leave;
     r->body = low_block(L, "loop");
     r->next = low_block(L, "done");
-    if (turns == LOW_TURNS_ASK)
-        low_turns_begin(L, r, NULL);
+    if (leave == LOW_LEAVE_ASK)
+        low_leave_begin(L, r, NULL);
     LLVMBuildBr(L->b, r->body);
     move_to(L, r->body);
     return NULL;
@@ -136,7 +136,7 @@ low_break_if(lowering *L, const td_inst *s)
     uint32_t d = L->depth;
 
     for (uint64_t left = s->imm + 1; left; d--) {
-        TD_ASSERT(d > 0); /* the verifier has seen to it */
+        TD_ASSERT(d > 0); /* the verifier has checked this */
         left -= td_op_is_breakable(L->open[d - 1].op);
     }
     leave_if(L, s, L->open[d].next);
@@ -146,7 +146,7 @@ low_break_if(lowering *L, const td_inst *s)
 LLVMValueRef
 low_exit_if(lowering *L, const td_inst *s)
 {
-    if (L->turns) {
+    if (L->fiber) {
         low_kfiber_exit_if(L, s);
         return NULL;
     }
@@ -156,9 +156,10 @@ low_exit_if(lowering *L, const td_inst *s)
     return NULL;
 }
 
-/* The loop that s ends: straight code of a few instructions, whose counter would cost as much as its work. */
+/* Is the loop that s ends straight code of so few instructions that its counter costs as much
+ * as its work? */
 static bool
-is_small(const lowering *L, const td_inst *s)
+is_small_loop(const lowering *L, const td_inst *s)
 {
     for (uint32_t i = s->jump + 1; i < (uint32_t)(s - L->f->ins); i++)
         if (td_op_opens(L->f->ins[i].op) || L->f->ins[i].op == OP_break_if)
@@ -166,7 +167,7 @@ is_small(const lowering *L, const td_inst *s)
     return s - L->f->ins - s->jump <= SMALL;
 }
 
-/* How often LLVM repeats the body in one turn: four times, or all turns where they are few. */
+/* Has LLVM unroll the loop: four iterations at a time, or completely if there are few. */
 static void
 unroll(lowering *L, const td_inst *s, LLVMValueRef branch)
 {
@@ -187,9 +188,9 @@ unroll(lowering *L, const td_inst *s, LLVMValueRef branch)
                     LLVMMetadataAsValue(L->cx, node[0]));
 }
 
-/* counter + step < hi, without overflow: with a step of 1 the sum is at most hi.  Else counter is
- * compared with hi - step, or with the least number when that would be less still.  The sum may
- * overflow in the last round, when nobody looks at it: it can be marked as one that does not. */
+/* Tests counter + step < hi without overflow.  With a step of 1 the sum is at most hi.  Else
+ * compares counter with hi - step, or with the least number if that would be smaller.  The sum
+ * may overflow in the last iteration, where nobody reads it; so it carries no overflow flag. */
 static void
 end_for(lowering *L, const td_inst *s, low_region *r)
 {
@@ -200,17 +201,17 @@ end_for(lowering *L, const td_inst *s, low_region *r)
         more = low_icmp(L, LLVMIntSLT, next, r->hi);
     else
         more = low_icmp(L, LLVMIntSLT, r->counter, r->limit);
-    if (r->turns == LOW_TURNS_ASK) {
-        latch = low_block(L, "turn");
+    if (r->leave == LOW_LEAVE_ASK) {
+        latch = low_block(L, "again");
         LLVMBuildCondBr(L->b, more, latch, r->next);
         move_to(L, latch);
         LLVMAddIncoming(r->counter, &next, &latch, 1);
-        low_turn_asks(L, r, s, next);
+        low_leave_ask(L, r, s, next);
         return;
     }
     LLVMAddIncoming(r->counter, &next, &latch, 1);
     more = LLVMBuildCondBr(L->b, more, r->body, r->next);
-    if (L->f->optimise && L->target == TD_TARGET_CPU && is_small(L, s))
+    if (L->f->optimise && L->target == TD_TARGET_CPU && is_small_loop(L, s))
         unroll(L, s, more);
 }
 
@@ -231,12 +232,12 @@ low_end(lowering *L, const td_inst *s)
     }
     if (r->op == OP_for)
         end_for(L, s, r);
-    else if (r->turns == LOW_TURNS_ASK)
-        low_turn_asks(L, r, s, NULL);
+    else if (r->leave == LOW_LEAVE_ASK)
+        low_leave_ask(L, r, s, NULL);
     else
         LLVMBuildBr(L->b, r->op == OP_loop ? r->body : r->next);
     move_to(L, r->next);
-    if (r->turns == LOW_TURNS_CUT)
-        low_turns_again(L, r);
+    if (r->leave == LOW_LEAVE_CUT)
+        low_leave_again(L, r);
     return NULL;
 }

@@ -1,6 +1,6 @@
-/* emit.c - one walk over a finished kernel, one LLVM value for each instruction.
+/* emit.c - one walk over a finished kernel; each instruction becomes one LLVM value.
  *
- * Every row of ops.def and core.def has an entry below; a row without one does not compile.
+ * Every row of ops.def and core.def has an entry below; a missing entry is a compile error.
  */
 #include "lower/emit.h"
 #include "lower/host.h"
@@ -13,17 +13,17 @@ typedef enum row_how { ROW_SPELLED, ROW_BIN, ROW_CMP, ROW_INTRIN, ROW_MATH, ROW_
 
 static const struct row {
     row_how how;
-    int s, u, f;      /* LLVM's opcode or predicate: signed, unsigned and bool, float */
-    const char *name; /* intrinsic, or a math function's stem */
+    int s, u, f;      /* LLVM's opcode or predicate for signed, for unsigned and bool, for float */
+    const char *name; /* intrinsic, or stem of a math function */
     low_row *fn;
 } rowtab[TD_OPS] = {
-#define BIN(si, ui, fl)                        .how = ROW_BIN, .s = LLVM##si, .u = LLVM##ui, .f = LLVM##fl
-#define CMP(si, ui, fl)                        .how = ROW_CMP, .s = LLVMInt##si, .u = LLVMInt##ui, .f = LLVMReal##fl
-#define INTRIN(n)                              .how = ROW_INTRIN, .name = n
-#define MATH(n)                                .how = ROW_MATH, .name = #n
-#define SPECIAL(n)                             .how = ROW_SPECIAL, .fn = low_special_##n
-#define EXPR(n)                                .how = ROW_SPELLED
-#define OP(n, ar, k, r, fl, mean, low, sl, de) [OP_##n] = {low},
+#define BIN(si, ui, fl)                     .how = ROW_BIN, .s = LLVM##si, .u = LLVM##ui, .f = LLVM##fl
+#define CMP(si, ui, fl)                     .how = ROW_CMP, .s = LLVMInt##si, .u = LLVMInt##ui, .f = LLVMReal##fl
+#define INTRIN(n)                           .how = ROW_INTRIN, .name = n
+#define MATH(n)                             .how = ROW_MATH, .name = #n
+#define SPECIAL(n)                          .how = ROW_SPECIAL, .fn = low_special_##n
+#define EXPR(n)                             .how = ROW_SPELLED
+#define OP(n, ar, k, r, fl, mean, low, ...) [OP_##n] = {low},
 #include "ir/core/ops.def"
 };
 
@@ -33,7 +33,8 @@ emit_choose(const struct row *r, td_dtype dt)
     return td_dtype_is_float(dt) ? r->f : td_dtype_kind(dt) == 'i' ? r->s : r->u;
 }
 
-/* Spelled-out rows keep their exact steps. */
+/* Gives v LLVM's fast-math flags if the kernel asks for fast arithmetic.  Spelled-out rows
+ * never get them: they keep their exact steps. */
 static LLVMValueRef
 relaxed(const lowering *L, LLVMValueRef v)
 {
@@ -75,12 +76,12 @@ lower_row(lowering *L, const td_inst *s)
 /* ---- structural rows that concern neither memory, control nor threads ---- */
 
 static LLVMValueRef
-operand(const lowering *L, const td_inst *s)
+row_operand(const lowering *L, const td_inst *s)
 {
     return L->val[s->arg[0].i];
 }
 
-static LLVMValueRef
+LLVMValueRef
 lower_const(lowering *L, const td_inst *s)
 {
     td_dtype dt = (td_dtype)s->dt;
@@ -97,37 +98,37 @@ lower_const(lowering *L, const td_inst *s)
     return low_splat(L, v, s->lanes);
 }
 
-static LLVMValueRef
+LLVMValueRef
 lower_cast(lowering *L, const td_inst *s)
 {
-    return low_cast(L, operand(L, s), (td_dtype)td_at(L->f, s->arg[0])->dt, (td_dtype)s->dt,
+    return low_cast(L, row_operand(L, s), (td_dtype)td_at(L->f, s->arg[0])->dt, (td_dtype)s->dt,
                     s->lanes);
 }
 
 /* A bool is 0 or 1 as a byte, and any other byte is true. */
-static LLVMValueRef
+LLVMValueRef
 lower_bitcast(lowering *L, const td_inst *s)
 {
     td_dtype from = (td_dtype)td_at(L->f, s->arg[0])->dt, to = (td_dtype)s->dt;
 
     if (from == TD_BOOL || to == TD_BOOL)
-        return low_cast(L, operand(L, s), from, to, s->lanes);
-    return LLVMBuildBitCast(L->b, operand(L, s), low_type(L, to, s->lanes), "");
+        return low_cast(L, row_operand(L, s), from, to, s->lanes);
+    return LLVMBuildBitCast(L->b, row_operand(L, s), low_type(L, to, s->lanes), "");
 }
 
-static LLVMValueRef
+LLVMValueRef
 lower_splat(lowering *L, const td_inst *s)
 {
-    return low_splat(L, operand(L, s), s->lanes);
+    return low_splat(L, row_operand(L, s), s->lanes);
 }
 
-static LLVMValueRef
+LLVMValueRef
 lower_extract(lowering *L, const td_inst *s)
 {
-    return low_lane(L, operand(L, s), td_at(L->f, s->arg[0])->lanes, (int)s->imm);
+    return low_lane(L, row_operand(L, s), td_at(L->f, s->arg[0])->lanes, (int)s->imm);
 }
 
-static LLVMValueRef
+LLVMValueRef
 lower_iota(lowering *L, const td_inst *s)
 {
     LLVMTypeRef t = low_elem(L, (td_dtype)s->dt);
@@ -138,9 +139,9 @@ lower_iota(lowering *L, const td_inst *s)
     return s->lanes == 1 ? lane[0] : LLVMConstVector(lane, s->lanes);
 }
 
-/* Lane i of the result is lane `lane[i]` of a, then b. */
+/* A shuffle: lane i of the result is lane[i] of the lanes of a followed by those of b. */
 static LLVMValueRef
-pick(lowering *L, LLVMValueRef a, LLVMValueRef b, const int *lane, int n)
+shuffle_lanes(lowering *L, LLVMValueRef a, LLVMValueRef b, const int *lane, int n)
 {
     LLVMValueRef mask[64];
 
@@ -149,21 +150,21 @@ pick(lowering *L, LLVMValueRef a, LLVMValueRef b, const int *lane, int n)
     return LLVMBuildShuffleVector(L->b, a, b, LLVMConstVector(mask, (unsigned)n), "");
 }
 
-static LLVMValueRef
+LLVMValueRef
 lower_rotate(lowering *L, const td_inst *s)
 {
     int n = s->lanes, k = (int)((int64_t)s->imm % n);
-    LLVMValueRef v = operand(L, s);
+    LLVMValueRef v = row_operand(L, s);
     int lane[64];
 
     if (n == 1)
         return v;
     for (int i = 0; i < n; i++)
         lane[i] = (i + k + n) % n;
-    return pick(L, v, LLVMGetPoison(LLVMTypeOf(v)), lane, n);
+    return shuffle_lanes(L, v, LLVMGetPoison(LLVMTypeOf(v)), lane, n);
 }
 
-static LLVMValueRef
+LLVMValueRef
 lower_zip(lowering *L, const td_inst *s)
 {
     LLVMValueRef a = L->val[s->arg[0].i], b = L->val[s->arg[1].i];
@@ -173,24 +174,24 @@ lower_zip(lowering *L, const td_inst *s)
         return low_with_lane(L, low_splat(L, a, 2), b, 2, 1);
     for (int i = 0; i < s->lanes; i++)
         lane[i] = i / 2 + (i & 1) * half;
-    return pick(L, a, b, lane, s->lanes);
+    return shuffle_lanes(L, a, b, lane, s->lanes);
 }
 
-static LLVMValueRef
+LLVMValueRef
 lower_unzip(lowering *L, const td_inst *s)
 {
-    LLVMValueRef v = operand(L, s);
+    LLVMValueRef v = row_operand(L, s);
     int lane[64];
 
     if (s->lanes == 1)
         return low_lane(L, v, 2, (int)s->imm);
     for (int i = 0; i < s->lanes; i++)
         lane[i] = 2 * i + (int)s->imm;
-    return pick(L, v, LLVMGetPoison(LLVMTypeOf(v)), lane, s->lanes);
+    return shuffle_lanes(L, v, LLVMGetPoison(LLVMTypeOf(v)), lane, s->lanes);
 }
 
 /* On the CPU an argument word; on a GPU the kernel's own parameter. */
-static LLVMValueRef
+LLVMValueRef
 lower_param(lowering *L, const td_inst *s)
 {
     bool ptr = (s->flags & TD_INST_PTR) != 0;
@@ -213,64 +214,8 @@ lower_param(lowering *L, const td_inst *s)
 }
 
 static low_inst *const coretab[OP_COUNT] = {
-    [OP_param] = lower_param,   [OP_const] = lower_const,   [OP_cast] = lower_cast,
-    [OP_bitcast] = lower_bitcast, [OP_splat] = lower_splat, [OP_iota] = lower_iota,
-    [OP_rotate] = lower_rotate, [OP_extract] = lower_extract, [OP_zip] = lower_zip,
-    [OP_unzip] = lower_unzip,
-#define HERE(n) [OP_##n] = low_##n
-    HERE(load),
-    HERE(store),
-    [OP_atomic_add] = low_atomic, [OP_atomic_max] = low_atomic, [OP_atomic_min] = low_atomic,
-    [OP_atomic_and] = low_atomic, [OP_atomic_or] = low_atomic,  [OP_atomic_xor] = low_atomic,
-    [OP_atomic_exch] = low_atomic, [OP_atomic_inc] = low_atomic, [OP_atomic_dec] = low_atomic,
-    [OP_atomic_cas] = low_atomic,
-    HERE(at),
-    HERE(address),
-    HERE(pointer),
-    HERE(local),
-    HERE(dynamic),
-    HERE(fence),
-    HERE(slot),
-    HERE(get),
-    HERE(set),
-    HERE(if),
-    HERE(else),
-    HERE(for),
-    HERE(loop),
-    [OP_block] = low_block_region,
-    HERE(break_if),
-    HERE(exit_if),
-    HERE(parallel),
-    HERE(piece_end),
-    [OP_piece] = low_piece_number,
-    [OP_func] = low_func_region,
-    HERE(call),
-    HERE(end),
-    HERE(tid),
-    HERE(bid),
-    HERE(bdim),
-    HERE(gdim),
-    [OP_lane] = low_lane_index,
-    HERE(shared),
-    HERE(barrier),
-    HERE(barrier_count),
-    HERE(grid_barrier),
-    HERE(shuffle_xor),
-    HERE(shuffle),
-    HERE(ballot),
-    HERE(match_any),
-    HERE(activemask),
-    HERE(syncwarp),
-    HERE(clock),
-    HERE(ask),
-    HERE(take),
-    HERE(release),
-    HERE(nanosleep),
-    HERE(permute),
-    HERE(any),
-    HERE(all),
-    HERE(bits),
-    HERE(unbits),
+#define CORE(n, args, val, im, ty, la, th, wi, lower, py) [OP_##n] = lower,
+#include "ir/core/core.def"
 };
 
 /* ---- the function ---- */
@@ -280,8 +225,8 @@ declare_host(lowering *L)
 {
     LLVMTypeRef word = low_int(L, 64, 1), par[3] = {low_ptr(L, 0), word, word};
 
-    L->turns = L->f->simt;
-    if (L->turns) {
+    L->fiber = L->f->simt;
+    if (L->fiber) {
         low_kfiber_declare(L);
         return TD_OK;
     }
@@ -319,7 +264,7 @@ declare_gpu(lowering *L)
     L->fn = LLVMAddFunction(L->mod, L->f->name,
                             LLVMFunctionType(LLVMVoidTypeInContext(L->cx), par, L->f->nparam, 0));
     low_attr(L, L->fn, "nounwind", 0);
-    LLVMSetFunctionCallConv(L->fn, 71); /* ptx_kernel: an entry */
+    LLVMSetFunctionCallConv(L->fn, 71); /* ptx_kernel, the calling convention of entries */
     annotate(L, "maxntidx", L->f->threads);
     annotate(L, "minctasm", L->f->resident);
     annotate(L, "maxnreg", L->f->registers);
@@ -349,7 +294,7 @@ lower_body(lowering *L)
     LLVMBuildRetVoid(L->b);
     LLVMPositionBuilderAtEnd(L->b, L->entry);
     LLVMBuildBr(L->b, first);
-    if (L->turns)
+    if (L->fiber)
         low_kfiber_entry(L);
     return L->st;
 }

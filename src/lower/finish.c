@@ -7,7 +7,6 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,8 @@ typedef struct job {
     LLVMTargetMachineRef tm;
     char *out;
     size_t nbytes;
-    td_status seen; /* by the diagnostic handler */
+    td_status seen; /* set by the diagnostic handler */
+    bool is_long;
 } job;
 
 static td_status
@@ -66,7 +66,9 @@ static td_status
 optimise(job *j)
 {
     LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
-    const char *passes = j->t->passes[j->L.f->optimise > 0];
+    const char *passes = j->is_long         ? j->t->is_long
+                         : j->L.f->optimise ? j->t->optimise
+                                            : j->t->usual;
     td_status st;
 
     LLVMPassBuilderOptionsSetLoopVectorization(o, 1); /* read by default<O3> only */
@@ -107,7 +109,7 @@ dump_ir(const job *j)
     if (!td_dump_wants("llvm"))
         return;
     s = LLVMPrintModuleToString(j->L.mod);
-    fprintf(stderr, "%s\n", s);
+    td_dump("llvm", s);
     LLVMDisposeMessage(s);
 }
 
@@ -136,11 +138,11 @@ td_status
 low_finish(const td_fn *f, const low_target *t, const char *arch, const char *stage, char **out,
            size_t *nbytes)
 {
-    job j = {.L = {.f = f, .target = t->id}, .t = t, .stage = stage};
+    job j = {.L = {.f = f, .target = t->id}, .t = t, .stage = stage, .is_long = td_fn_is_long(f)};
     bool dead = false;
     td_status st;
 
-    TD_TRY(t->machine(arch, &j.tm));
+    TD_TRY(t->machine(arch, j.is_long, &j.tm));
     j.L.cx = LLVMContextCreate();
     low_watch(j.L.cx, &j.seen);
     st = low_guard(finish_run, &j, &dead);

@@ -1,10 +1,11 @@
-/* func.c - functions inside of a kernel: each an LLVM function of its own.
+/* func.c - functions inside a kernel: each becomes an LLVM function.
  *
  *     func(frame, v0, v1, …)
  *
- * Its value is 1 where a loop was left (leave.c): so does the caller then.  v0, v1, … are the values from outside that it uses, parameters of the kernel, which every call passes on: so a function
- * may be called where the kernel's own parameters are not at hand, from another function or a piece of a parallel
- * region.
+ * It returns 1 if one of its loops was left early (leave.c); then the caller returns as well.
+ * v0, v1, … are the outside values that it uses, and every call passes them on.  So a function
+ * can be called where the kernel's own parameters are not in reach: from another function, or
+ * from a piece of a parallel region.
  */
 #include "lower/emit.h"
 
@@ -14,15 +15,16 @@ typedef struct low_func {
     LLVMValueRef fn;
     LLVMTypeRef type;
     uint32_t *used, n;
-    LLVMValueRef *outer;               /* what stands for them outside */
+    LLVMValueRef *outer;               /* the outside values that they replace */
     LLVMValueRef back;                 /* while the region is open: the function around it, */
-    LLVMBasicBlockRef entry, exit, at; /* and where it stood */
+    LLVMBasicBlockRef entry, exit, at; /* its blocks, and where the builder was */
     LLVMValueRef budget;
 } low_func;
 
-/* A function inside of this region, whose code is not made yet, is looked through with it. */
+/* Collects the outside values that [i, end) uses.  A function inside this region whose code is
+ * not made yet is searched too. */
 static void
-collect(const lowering *L, uint32_t i, uint32_t end, low_func *f, bool *seen)
+collect_outer(const lowering *L, uint32_t i, uint32_t end, low_func *f, bool *seen)
 {
     for (uint32_t k = i + 1; k < end; k++) {
         const td_inst *s = &L->f->ins[k];
@@ -65,12 +67,12 @@ new_func(lowering *L, const td_inst *s)
         L->st = td_fail(TD_ERR_NOMEM, "kernel %s: lowering", L->f->name);
         return NULL;
     }
-    collect(L, i, s->jump, f, seen);
+    collect_outer(L, i, s->jump, f, seen);
     return f;
 }
 
 static td_status
-declare(lowering *L, low_func *f, uint64_t number)
+declare_func(lowering *L, low_func *f, uint64_t number)
 {
     LLVMTypeRef *par = td_alloc_big(L->f->mem, (f->n + 1) * sizeof(LLVMTypeRef));
     char name[80];
@@ -100,7 +102,7 @@ low_func_region(lowering *L, const td_inst *s)
     low_region *r;
 
     if (f && !L->st)
-        L->st = declare(L, f, s->imm);
+        L->st = declare_func(L, f, s->imm);
     if (L->st)
         return LLVMGetPoison(low_int(L, 64, 1));
     L->func[s->imm] = f;

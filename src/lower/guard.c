@@ -6,14 +6,14 @@
 #include <setjmp.h>
 #include <stdio.h>
 
-static _Thread_local jmp_buf *way_out; /* of the guarded call that this thread is in */
+static _Thread_local jmp_buf *way_out; /* jumps out of the guarded call that this thread is in */
 static _Thread_local char reason[512];
 
 static void
 on_fatal(const char *why)
 {
     if (!way_out)
-        return; /* not ours to survive: LLVM ends the process */
+        return; /* the failure is outside a guarded call: LLVM ends the process */
     snprintf(reason, sizeof reason, "%s", why);
     longjmp(*way_out, 1);
 }

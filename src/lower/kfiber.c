@@ -1,9 +1,9 @@
-/* kfiber.c - the program of one thread as a CPU's function, whose threads take turns (ir/interp/kfiber.h).
+/* kfiber.c - compiles the program of one thread for fibers on a CPU (ir/interp/kfiber.h).
  *
- *     thread(args, self)           the kernel's instructions
- *     name(args, bid, nblock)      the entry: td_kfiber_do_block(thread, info, args, bid, nblock)
+ *     thread(args, self)         the kernel's instructions
+ *     name(args, bid, nblock)    the entry: td_kfiber_do_block(thread, info, args, bid, nblock)
  *
- * What a thread knows of itself and its block is loaded where it begins.
+ * A thread loads what it knows of itself and its block where it begins.
  */
 #include "ir/interp/kfiber.h"
 
@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-enum { ARGS, SELF, ON_STACK = 4096 /* bytes of a thread's arrays that lie there */ };
+enum { ARGS, SELF, ON_STACK = 4096 /* bytes of a thread's arrays that may lie on its stack */ };
 
 static LLVMTypeRef
 void_type(const lowering *L)
@@ -29,7 +29,7 @@ low_kfiber_declare(lowering *L)
     low_host_attrs(L, L->fn);
 }
 
-/* ---- what it knows ---- */
+/* ---- indices and memory of a thread ---- */
 
 static LLVMValueRef
 at_byte(lowering *L, LLVMValueRef p, uint64_t offset)
@@ -39,7 +39,7 @@ at_byte(lowering *L, LLVMValueRef p, uint64_t offset)
     return LLVMBuildGEP2(L->b, low_int(L, 8, 1), p, &i, 1, "");
 }
 
-/* A field of self, or of its block. */
+/* Loads a field of self, or of its block. */
 static LLVMValueRef
 field(lowering *L, LLVMTypeRef t, bool block, size_t offset)
 {
@@ -70,7 +70,7 @@ low_kfiber_index(lowering *L, const td_inst *s)
 }
 
 static LLVMValueRef
-array(lowering *L, const td_inst *s, uint64_t *used, bool block, size_t offset)
+kfiber_array(lowering *L, const td_inst *s, uint64_t *used, bool block, size_t offset)
 {
     uint64_t at = (*used + 63) / 64 * 64;
 
@@ -81,7 +81,7 @@ array(lowering *L, const td_inst *s, uint64_t *used, bool block, size_t offset)
 LLVMValueRef
 low_kfiber_shared(lowering *L, const td_inst *s)
 {
-    return array(L, s, &L->nshared, true, offsetof(td_kfiber_block, shared));
+    return kfiber_array(L, s, &L->nshared, true, offsetof(td_kfiber_block, shared));
 }
 
 LLVMValueRef
@@ -99,13 +99,13 @@ low_kfiber_local(lowering *L, const td_inst *s)
         L->nstack += nbytes;
         return NULL;
     }
-    return array(L, s, &L->nlocal, false, offsetof(td_kfiber, local));
+    return kfiber_array(L, s, &L->nlocal, false, offsetof(td_kfiber, local));
 }
 
-/* ---- where it waits ---- */
+/* ---- waiting ---- */
 
 static LLVMValueRef
-constant(lowering *L, const char *name, LLVMValueRef *field_of, unsigned n)
+kfiber_constant(lowering *L, const char *name, LLVMValueRef *field_of, unsigned n)
 {
     LLVMValueRef v = LLVMConstStructInContext(L->cx, field_of, n, 0),
                  g = LLVMAddGlobal(L->mod, LLVMTypeOf(v), name);
@@ -119,13 +119,13 @@ constant(lowering *L, const char *name, LLVMValueRef *field_of, unsigned n)
 static LLVMValueRef
 site_of(lowering *L, const td_inst *s)
 {
-    td_dtype dt = s->op == OP_match_any ? (td_dtype)td_at(L->f, s->arg[0])->dt : TD_BOOL;
+    td_dtype dt = td_optab[s->op].arity ? (td_dtype)td_at(L->f, s->arg[0])->dt : TD_BOOL;
     uint64_t word[] = {s->op, (uint64_t)(s - L->f->ins), s->line, td_dtype_size(dt)};
     LLVMValueRef v[4];
 
     for (int i = 0; i < 4; i++)
         v[i] = low_cint(L, 32, 1, word[i]);
-    return constant(L, "site", v, 4);
+    return kfiber_constant(L, "site", v, 4);
 }
 
 static LLVMBasicBlockRef
@@ -172,7 +172,7 @@ low_kfiber_meet(lowering *L, const td_inst *s, LLVMValueRef value, LLVMValueRef 
     return got;
 }
 
-/* The loop that s ends looks at what other threads may have written. */
+/* Does the loop that s ends read memory that other threads may write? */
 static bool
 looks(const lowering *L, const td_inst *s)
 {
@@ -194,7 +194,7 @@ pass(lowering *L)
 void
 low_kfiber_again(lowering *L, const td_inst *s)
 {
-    if (L->turns && looks(L, s))
+    if (L->fiber && looks(L, s))
         pass(L);
 }
 
@@ -203,7 +203,7 @@ low_kfiber_unless(lowering *L, LLVMValueRef ok)
 {
     LLVMBasicBlockRef join;
 
-    if (!L->turns)
+    if (!L->fiber)
         return;
     low_open_guard(L, LLVMBuildNot(L->b, ok, ""), &join);
     pass(L);
@@ -244,7 +244,7 @@ low_kfiber_entry(lowering *L)
     low_host_attrs(L, L->fn);
     LLVMPositionBuilderAtEnd(L->b, low_block(L, "entry"));
     arg[0] = thread;
-    arg[1] = constant(L, "info", info, 4);
+    arg[1] = kfiber_constant(L, "info", info, 4);
     for (unsigned i = 0; i < 3; i++)
         arg[2 + i] = LLVMGetParam(L->fn, i);
     low_runtime(L, "td_kfiber_do_block", void_type(L), arg, 5);

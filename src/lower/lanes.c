@@ -1,18 +1,21 @@
-/* lanes.c - between many lanes and one, and lanes at places known only when the code runs. */
+/* lanes.c - operations across lanes: many lanes to one, and lanes picked by indices known only at
+ * run time.
+ */
 #include "lower/emit.h"
 #include "lower/host.h"
 
 static int
-lanes_of(const lowering *L, const td_inst *s)
+operand_lanes(const lowering *L, const td_inst *s)
 {
     return td_at(L->f, s->arg[0])->lanes;
 }
 
-/* Lane j as bit j of an integer as wide as there are lanes. */
+/* The lanes as bits of an integer: lane j is bit j. */
 static LLVMValueRef
 packed(lowering *L, const td_inst *s)
 {
-    return LLVMBuildBitCast(L->b, L->val[s->arg[0].i], low_int(L, (unsigned)lanes_of(L, s), 1), "");
+    return LLVMBuildBitCast(L->b, L->val[s->arg[0].i], low_int(L, (unsigned)operand_lanes(L, s), 1),
+                            "");
 }
 
 LLVMValueRef
@@ -47,7 +50,8 @@ low_unbits(lowering *L, const td_inst *s)
 
 /* ---- permute ---- */
 
-/* Instructions that permute one register by another: 32-bit lanes, and 64-bit ones with AVX-512. */
+/* The instruction that permutes one register by another: for 32-bit lanes, and 64-bit ones
+ * with AVX-512. */
 static const char *
 instruction(unsigned bits)
 {
@@ -58,7 +62,8 @@ instruction(unsigned bits)
     return bytes == 32 && bits == 32 ? "llvm.x86.avx2.permd" : NULL;
 }
 
-/* Lanes index[j] of `count` registers; indices are beyond nothing that counts here. */
+/* Picks lanes index[j] out of `count` registers.  Indices out of range give lanes that nobody
+ * reads. */
 static LLVMValueRef
 registers(lowering *L, unsigned bits, int w, const LLVMValueRef *reg, int count, LLVMValueRef index)
 {
@@ -92,7 +97,7 @@ by_register(lowering *L, unsigned bits, int lanes, LLVMValueRef v, LLVMValueRef 
     return out;
 }
 
-/* One lane after another, from the stack. */
+/* Picks one lane after another through the stack. */
 static LLVMValueRef
 by_memory(lowering *L, int lanes, LLVMValueRef v, LLVMValueRef index)
 {

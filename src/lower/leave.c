@@ -1,18 +1,24 @@
-/* leave.c - loops of the CPU's code ask from time to time whether their work is still wanted (base/stop.h).
+/* leave.c - lets loops of CPU code ask from time to time whether their work is still wanted
+ * (base/stop.h).
  *
- * A function has a budget of turns, which its loops share.  A loop that may have no end, or has loops inside, takes
- * from it at each turn, and asks when nothing is left.  The innermost loops, which LLVM makes vectors of, stay as they are: one
- * that stands in another takes its turns from the budget where it begins, one that stands alone is cut into pieces
- * of TURNS, between which it asks.
+ * The loops of a function share a budget of iterations.  A loop that may not end, or that has
+ * loops inside, takes from the budget at each iteration, and asks when nothing is left.
+ * Innermost loops, which LLVM vectorises, stay as they are.  One inside another loop takes all
+ * its iterations from the budget before it begins.  One that stands alone is cut into pieces of
+ * PIECE iterations and asks between them.
  */
 #include "lower/emit.h"
 
-enum { BUDGET = 1 << 16, MOST = 64 /* that one turn takes */, TURNS = 1 << 16 };
+enum {
+    BUDGET = 1 << 16,
+    MOST = 64 /* most that one iteration takes from the budget */,
+    PIECE = 1 << 16
+};
 
 static bool
 asks(const lowering *L)
 {
-    return L->target == TD_TARGET_CPU && !L->turns;
+    return L->target == TD_TARGET_CPU && !L->fiber;
 }
 
 static LLVMBasicBlockRef
@@ -42,7 +48,7 @@ low_place_exit(lowering *L)
 }
 
 static void
-ask(lowering *L)
+ask_stop(lowering *L)
 {
     low_leave_if(L, low_runtime(L, "td_stop_look", low_int(L, 64, 1), NULL, 0));
 }
@@ -81,9 +87,9 @@ mark_rare(lowering *L, LLVMValueRef branch)
                     LLVMMetadataAsValue(L->cx, LLVMMDNodeInContext2(L->cx, md, 3)));
 }
 
-/* ---- which loops ---- */
+/* ---- how a loop can be left ---- */
 
-/* The loop at s: is one inside of it, or is it left before its turns are over? */
+/* Does the loop at s contain a loop, or can it be left before its last iteration? */
 static bool
 is_open_ended(const lowering *L, const td_inst *s)
 {
@@ -103,7 +109,7 @@ is_open_ended(const lowering *L, const td_inst *s)
 }
 
 static bool
-stands_in_loop(const lowering *L)
+is_in_loop(const lowering *L)
 {
     for (uint32_t d = L->depth; d-- && L->open[d].op != OP_parallel && L->open[d].op != OP_func;)
         if (L->open[d].op == OP_for || L->open[d].op == OP_loop)
@@ -111,19 +117,19 @@ stands_in_loop(const lowering *L)
     return false;
 }
 
-low_turns
-low_turns_of(const lowering *L, const td_inst *s)
+low_leave
+low_leave_of(const lowering *L, const td_inst *s)
 {
     const td_inst *step;
 
     if (!asks(L) || (s->op == OP_for && !L->f->optimise))
-        return LOW_TURNS_FREE;
+        return LOW_LEAVE_NEVER;
     if (s->op == OP_loop || is_open_ended(L, s))
-        return LOW_TURNS_ASK;
-    if (stands_in_loop(L))
-        return LOW_TURNS_TAKE;
+        return LOW_LEAVE_ASK;
+    if (is_in_loop(L))
+        return LOW_LEAVE_TAKE;
     step = td_at(L->f, s->arg[2]);
-    return step->op == OP_const && step->imm <= MOST ? LOW_TURNS_CUT : LOW_TURNS_FREE;
+    return step->op == OP_const && step->imm <= MOST ? LOW_LEAVE_CUT : LOW_LEAVE_NEVER;
 }
 
 bool
@@ -136,10 +142,10 @@ low_funcs_leave(const lowering *L)
     return false;
 }
 
-/* ---- what they do ---- */
+/* ---- the code for it ---- */
 
 void
-low_turns_take(lowering *L, LLVMValueRef lo, LLVMValueRef hi)
+low_leave_take(lowering *L, LLVMValueRef lo, LLVMValueRef hi)
 {
     LLVMTypeRef i64 = low_int(L, 64, 1);
     LLVMValueRef n = LLVMBuildZExt(L->b, LLVMBuildSub(L->b, hi, lo, ""), i64, ""),
@@ -148,10 +154,10 @@ low_turns_take(lowering *L, LLVMValueRef lo, LLVMValueRef hi)
     LLVMBuildStore(L->b, low_intrin(L, "llvm.usub.sat", &i64, 1, x, 2), budget(L));
 }
 
-/* Where the turns begin, at first and after each look: a loop round the loop, so that the call keeps no registers of the
- * turns busy. */
+/* Opens the block where iterations begin, at first and after each look.  It is a loop around
+ * the loop, so that the call to look keeps no registers of the inner loop busy. */
 void
-low_turns_begin(lowering *L, low_region *r, LLVMValueRef lo)
+low_leave_begin(lowering *L, low_region *r, LLVMValueRef lo)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(L->b);
 
@@ -164,13 +170,14 @@ low_turns_begin(lowering *L, low_region *r, LLVMValueRef lo)
     LLVMAddIncoming(r->first, &lo, &before, 1);
 }
 
-/* Behind a look: the turn whose counter is `next`; NULL: there is none. */
+/* After a look: continues with the iteration whose counter is `next`; NULL: the loop has no
+ * counter. */
 static void
 go_on(lowering *L, low_region *r, LLVMValueRef next)
 {
     LLVMBasicBlockRef here;
 
-    ask(L);
+    ask_stop(L);
     here = LLVMGetInsertBlock(L->b);
     if (next)
         LLVMAddIncoming(r->first, &next, &here, 1);
@@ -178,7 +185,7 @@ go_on(lowering *L, low_region *r, LLVMValueRef next)
 }
 
 void
-low_turn_asks(lowering *L, low_region *r, const td_inst *end, LLVMValueRef next)
+low_leave_ask(lowering *L, low_region *r, const td_inst *end, LLVMValueRef next)
 {
     uint64_t size = (uint64_t)(end - L->f->ins) - end->jump;
     LLVMValueRef n = low_cint(L, 64, 1, size < MOST ? size : MOST), before = left(L);
@@ -191,14 +198,14 @@ low_turn_asks(lowering *L, low_region *r, const td_inst *end, LLVMValueRef next)
     go_on(L, r, next);
 }
 
-/* The piece that begins at the region's counter so far, which moves to its end: r->hi. */
+/* Begins the piece at the region's current counter; r->hi becomes the piece's end. */
 void
-low_turns_cut(lowering *L, low_region *r, LLVMValueRef lo)
+low_leave_cut(lowering *L, low_region *r, LLVMValueRef lo)
 {
     LLVMValueRef span = low_cint(L, LLVMGetIntTypeWidth(LLVMTypeOf(lo)), 1,
-                                 TURNS * LLVMConstIntGetZExtValue(r->step));
+                                 PIECE * LLVMConstIntGetZExtValue(r->step));
 
-    low_turns_begin(L, r, lo);
+    low_leave_begin(L, r, lo);
     r->more = low_icmp(L, LLVMIntUGT, LLVMBuildSub(L->b, r->hi, r->first, ""), span);
     r->after = LLVMBuildAdd(L->b, r->first, span, "");
     r->hi = low_select(L, r->more, r->after, r->hi);
@@ -206,9 +213,9 @@ low_turns_cut(lowering *L, low_region *r, LLVMValueRef lo)
     r->next = low_block(L, "cut");
 }
 
-/* Behind a piece: the next one, unless it was the last. */
+/* After a piece: starts the next one, unless it was the last. */
 void
-low_turns_again(lowering *L, low_region *r)
+low_leave_again(lowering *L, low_region *r)
 {
     LLVMBasicBlockRef look = low_block(L, "look");
 

@@ -1,8 +1,8 @@
-/* lines.c - which line of the program an instruction is of, for a GPU's profilers: `.loc` in PTX, as nvcc -lineinfo has it.
+/* lines.c - line information for GPU profilers: `.loc` in PTX, as nvcc -lineinfo writes it.
  *
- * LLVM's C interface knows line tables as part of debugging information only, which PTX must not have: a kernel with it is
- * not optimised by the driver.  So the text loses its sections and the word `debug` (low_strip_debug); `.file` and `.loc`
- * stay.
+ * LLVM's C interface makes line tables only as part of debugging information, and the driver does
+ * not optimise PTX that has it.  So low_strip_debug removes the debug sections and the word
+ * `debug` from the text; `.file` and `.loc` stay.
  */
 #include "lower/emit.h"
 
@@ -11,7 +11,7 @@
 
 typedef struct low_lines {
     LLVMDIBuilderRef b;
-    LLVMMetadataRef *scope; /* of each origin; [0]: the kernel's own */
+    LLVMMetadataRef *scope; /* one per origin; [0]: the kernel's own */
     LLVMValueRef fn;
 } low_lines;
 
@@ -59,7 +59,7 @@ void
 low_lines_at(lowering *L, const td_inst *s)
 {
     low_lines *l = L->lines;
-    bool own = l && L->fn == l->fn && s->line; /* functions inside of the kernel have no lines */
+    bool own = l && L->fn == l->fn && s->line; /* functions inside the kernel get no lines */
 
     if (l)
         LLVMSetCurrentDebugLocation2(
@@ -77,7 +77,7 @@ low_lines_end(lowering *L)
     LLVMDisposeDIBuilder(L->lines->b);
 }
 
-/* The line that begins at p: its end. */
+/* The end of the line that begins at p. */
 static char *
 line_end(char *p)
 {

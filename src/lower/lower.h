@@ -19,8 +19,9 @@ typedef struct td_lower {
     /* For reading: "llvm" (arch given: as for that GPU; NULL: as for the CPU), "asm" (CPU) or
      * "ptx" (arch NULL: "sm_90"); *out is owned (free).  TD_ERR_VALUE: no such stage. */
     td_status (*text)(const td_fn *f, const char *stage, const char *arch, char **out);
-    /* Links an object into the process; the code stays for the process's life. */
-    td_status (*link)(const void *object, size_t nbytes, const char *name, void **entry);
+    /* Links an object into the process.  The code stays until unlink(*code), or for the process's life. */
+    td_status (*link)(const void *object, size_t nbytes, const char *name, void **entry, void **code);
+    void (*unlink)(void *code); /* nobody runs the code any more */
     /* Everything that CPU code depends on: LLVM's version, CPU features, libmvec's functions. */
     td_hash (*cpu_key)(void);
     /* Widest vector register in bytes: 64, 32 or 16. */

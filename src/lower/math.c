@@ -1,11 +1,11 @@
 /* math.c - the MATH rows.
  *
- * On a CPU libmvec's vector functions are called directly.  A vector that is wider than the
- * register is cut, one that is narrower is padded by repeating its last lane, so that an
- * element's value does not depend on where it stands.  A function that libmvec lacks is called
- * lane by lane from libm. A float32 function of libmvec that is off by more than two units in the
- * last place is computed in float64. On a GPU libdevice's functions are called; ptx.c links their bitcode
- * in.
+ * On a CPU the code calls libmvec's vector functions.  It cuts a vector that is wider than the
+ * register, and pads a narrower one by repeating its last lane, so that an element's value does
+ * not depend on its position.  For a function that libmvec lacks it calls libm lane by lane.  A
+ * float32 function of libmvec that is off by more than two units in the last place is computed in
+ * float64.
+ * On a GPU the code calls libdevice's functions; ptx.c links their bitcode.
  */
 #include "lower/emit.h"
 #include "lower/host.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 static LLVMValueRef
-declare(lowering *L, const char *name, LLVMTypeRef t, int arity)
+declare_math(lowering *L, const char *name, LLVMTypeRef t, int arity)
 {
     LLVMTypeRef arg[2] = {t, t};
     LLVMValueRef fn = LLVMGetNamedFunction(L->mod, name);
@@ -23,7 +23,7 @@ declare(lowering *L, const char *name, LLVMTypeRef t, int arity)
         return fn;
     fn = LLVMAddFunction(L->mod, name, LLVMFunctionType(t, arg, (unsigned)arity, 0));
     low_attr(L, fn, "nounwind", 0);
-    if (L->target == TD_TARGET_CPU) { /* a GPU's gets them with its body */
+    if (L->target == TD_TARGET_CPU) { /* on a GPU, linking its body sets them */
         low_attr(L, fn, "willreturn", 0);
         low_attr(L, fn, "memory", 0);
     }
@@ -31,9 +31,9 @@ declare(lowering *L, const char *name, LLVMTypeRef t, int arity)
 }
 
 static LLVMValueRef
-call(lowering *L, const char *name, LLVMTypeRef t, int arity, LLVMValueRef *x)
+call_math(lowering *L, const char *name, LLVMTypeRef t, int arity, LLVMValueRef *x)
 {
-    LLVMValueRef fn = declare(L, name, t, arity);
+    LLVMValueRef fn = declare_math(L, name, t, arity);
 
     return LLVMBuildCall2(L->b, LLVMGlobalGetValueType(fn), fn, x, (unsigned)arity, "");
 }
@@ -47,7 +47,7 @@ low_call_lanes(lowering *L, const char *name, int arity, td_dtype dt, int lanes,
     for (int i = 0; i < lanes; i++) {
         for (int a = 0; a < arity; a++)
             arg[a] = low_lane(L, x[a], lanes, i);
-        v = low_with_lane(L, v, call(L, name, low_elem(L, dt), arity, arg), lanes, i);
+        v = low_with_lane(L, v, call_math(L, name, low_elem(L, dt), arity, arg), lanes, i);
     }
     return v;
 }
@@ -60,11 +60,11 @@ call_vector(lowering *L, const char *name, int arity, td_dtype dt, int lanes, co
     LLVMValueRef v = LLVMGetPoison(low_type(L, dt, lanes)), arg[2], r;
 
     if (lanes == w)
-        return call(L, name, t, arity, (LLVMValueRef[]){x[0], x[arity - 1]});
+        return call_math(L, name, t, arity, (LLVMValueRef[]){x[0], x[arity - 1]});
     for (int first = 0; first < lanes; first += w) {
         for (int a = 0; a < arity; a++)
             arg[a] = low_part(L, x[a], lanes, first, w);
-        r = call(L, name, t, arity, arg);
+        r = call_math(L, name, t, arity, arg);
         for (int i = 0; i < w && first + i < lanes; i++)
             v = low_with_lane(L, v, low_lane(L, r, w, i), lanes, first + i);
     }

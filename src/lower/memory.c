@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { AHEAD = 4 }; /* turns of a loop between asking for memory and reading it */
+enum { AHEAD = 4 }; /* iterations between the prefetch of an element and its use */
 
 low_access
 low_access_of(const lowering *L, const td_inst *s, td_val mask)
@@ -30,12 +30,13 @@ low_access_of(const lowering *L, const td_inst *s, td_val mask)
 }
 
 static LLVMValueRef
-address(lowering *L, const low_access *a, LLVMValueRef index)
+element_address(lowering *L, const low_access *a, LLVMValueRef index)
 {
     return LLVMBuildGEP2(L->b, a->elem, a->base, &index, 1, "");
 }
 
-/* How PTX names an access to one element of type t: its type there, the register's letter.  False: it has none. */
+/* PTX's names for an access to one element of type t: its type, and the register constraint's
+ * letter.  False: it has none. */
 static bool
 ptx_type(LLVMTypeRef t, const char **type, char *letter)
 {
@@ -56,8 +57,8 @@ ptx_type(LLVMTypeRef t, const char **type, char *letter)
     }
 }
 
-/* An access with a cache operator, which LLVM 19 has no instruction for.  x: what is stored; NULL: a load.  NULL: it
- * is made without. */
+/* An access with a cache operator, as inline assembly: LLVM 19 has no instruction for it.  x:
+ * the value to store; NULL: a load.  Returns NULL if this access can only be made without. */
 static LLVMValueRef
 with_cache(lowering *L, LLVMTypeRef t, LLVMValueRef p, LLVMValueRef x)
 {
@@ -99,7 +100,8 @@ load_at(lowering *L, LLVMTypeRef t, LLVMValueRef p, int align)
     return v;
 }
 
-/* On a CPU "cs" is a store past the caches, of whole vectors that are aligned: others would be cut. */
+/* On a CPU "cs" stores past the caches, but only whole aligned vectors: LLVM would split
+ * others. */
 static void
 store_at(lowering *L, LLVMValueRef v, LLVMValueRef p, int align)
 {
@@ -120,16 +122,16 @@ store_at(lowering *L, LLVMValueRef v, LLVMValueRef p, int align)
                     LLVMMetadataAsValue(L->cx, LLVMMDNodeInContext2(L->cx, &one, 1)));
 }
 
-/* A lane's address: of its own index, or `lane` elements behind the first. */
+/* The address of one lane: from its own index, or `lane` elements after the first. */
 LLVMValueRef
 low_lane_address(lowering *L, const low_access *a, int lane)
 {
     LLVMValueRef i;
 
     if (a->scattered)
-        return address(L, a, low_lane(L, a->index, a->lanes, lane));
+        return element_address(L, a, low_lane(L, a->index, a->lanes, lane));
     i = low_cint(L, 64, 1, (unsigned)lane);
-    return LLVMBuildGEP2(L->b, a->elem, address(L, a, a->index), &i, 1, "");
+    return LLVMBuildGEP2(L->b, a->elem, element_address(L, a, a->index), &i, 1, "");
 }
 
 static int
@@ -199,7 +201,7 @@ store_lanes(lowering *L, const low_access *a, LLVMValueRef v)
     }
 }
 
-/* A GPU thread whose lanes are all on, which is the rule, takes the vector access. */
+/* Usually all lanes of a GPU thread are on: it then takes the vector access. */
 static LLVMValueRef
 load_gpu(lowering *L, const low_access *a)
 {
@@ -211,7 +213,7 @@ load_gpu(lowering *L, const low_access *a)
 
     LLVMBuildCondBr(L->b, low_intrin(L, "llvm.vector.reduce.and", &m, 1, &mask, 1), whole, part);
     LLVMPositionBuilderAtEnd(L->b, whole);
-    v[0] = load_at(L, a->all, address(L, a, a->index), a->align);
+    v[0] = load_at(L, a->all, element_address(L, a, a->index), a->align);
     from[0] = whole;
     LLVMBuildBr(L->b, join);
     LLVMPositionBuilderAtEnd(L->b, part);
@@ -234,7 +236,7 @@ store_gpu(lowering *L, const low_access *a, LLVMValueRef v)
 
     LLVMBuildCondBr(L->b, low_intrin(L, "llvm.vector.reduce.and", &m, 1, &mask, 1), whole, part);
     LLVMPositionBuilderAtEnd(L->b, whole);
-    store_at(L, v, address(L, a, a->index), a->align);
+    store_at(L, v, element_address(L, a, a->index), a->align);
     LLVMBuildBr(L->b, join);
     LLVMPositionBuilderAtEnd(L->b, part);
     store_lanes(L, a, v);
@@ -251,7 +253,8 @@ all_on(lowering *L, const low_access *a)
 static LLVMValueRef
 load_cpu(lowering *L, const low_access *a)
 {
-    LLVMValueRef p = address(L, a, a->index), align = low_cint(L, 32, 1, (unsigned)a->align);
+    LLVMValueRef p = element_address(L, a, a->index),
+                 align = low_cint(L, 32, 1, (unsigned)a->align);
     LLVMTypeRef over[2] = {a->all, LLVMTypeOf(p)};
 
     return low_intrin(L, a->scattered ? "llvm.masked.gather" : "llvm.masked.load", over, 2,
@@ -261,14 +264,16 @@ load_cpu(lowering *L, const low_access *a)
 static void
 store_cpu(lowering *L, const low_access *a, LLVMValueRef v)
 {
-    LLVMValueRef p = address(L, a, a->index), align = low_cint(L, 32, 1, (unsigned)a->align);
+    LLVMValueRef p = element_address(L, a, a->index),
+                 align = low_cint(L, 32, 1, (unsigned)a->align);
     LLVMTypeRef over[2] = {a->all, LLVMTypeOf(p)};
 
     low_intrin(L, a->scattered ? "llvm.masked.scatter" : "llvm.masked.store", over, 2,
                (LLVMValueRef[]){v, p, align, all_on(L, a)}, 4);
 }
 
-/* A loop over the grid's stride jumps from page to page, where a CPU does not look ahead by itself. */
+/* Prefetches for a loop over the grid's stride: it jumps from page to page, which a CPU's
+ * prefetcher does not follow. */
 static void
 look_ahead(lowering *L, const low_access *a)
 {
@@ -282,7 +287,7 @@ look_ahead(lowering *L, const low_access *a)
         LLVMIsConstant(r->step))
         return;
     far = LLVMBuildMul(L->b, r->step, LLVMConstInt(LLVMTypeOf(r->step), AHEAD, 0), "");
-    arg[0] = address(L, a, LLVMBuildAdd(L->b, a->index, far, ""));
+    arg[0] = element_address(L, a, LLVMBuildAdd(L->b, a->index, far, ""));
     arg[1] = low_cint(L, 32, 1, 0);
     arg[2] = low_cint(L, 32, 1, 3);
     arg[3] = low_cint(L, 32, 1, 1);
@@ -298,7 +303,7 @@ low_load(lowering *L, const td_inst *s)
     L->cache = td_inst_cache(s);
     look_ahead(L, &a);
     if (!a.scattered && !a.mask)
-        v = load_at(L, a.all, address(L, &a, a.index), a.align);
+        v = load_at(L, a.all, element_address(L, &a, a.index), a.align);
     else if (a.lanes == 1)
         v = load_lanes(L, &a);
     else if (L->target == TD_TARGET_CPU)
@@ -318,7 +323,7 @@ low_store(lowering *L, const td_inst *s)
     if (s->dt == TD_BOOL)
         v = LLVMBuildZExt(L->b, v, a.all, "");
     if (!a.scattered && !a.mask)
-        store_at(L, v, address(L, &a, a.index), a.align);
+        store_at(L, v, element_address(L, &a, a.index), a.align);
     else if (a.lanes == 1)
         store_lanes(L, &a, v);
     else if (L->target == TD_TARGET_CPU)
@@ -369,7 +374,7 @@ low_shared(lowering *L, const td_inst *s)
     LLVMTypeRef t = LLVMArrayType2(low_mem(L, (td_dtype)s->dt, 1), s->imm);
     LLVMValueRef g;
 
-    if (L->turns)
+    if (L->fiber)
         return low_kfiber_shared(L, s);
     if (L->target == TD_TARGET_CPU) {
         g = low_at_entry(L, t, false);
@@ -386,7 +391,7 @@ low_shared(lowering *L, const td_inst *s)
 LLVMValueRef
 low_local(lowering *L, const td_inst *s)
 {
-    LLVMValueRef p = L->turns ? low_kfiber_local(L, s) : NULL;
+    LLVMValueRef p = L->fiber ? low_kfiber_local(L, s) : NULL;
 
     if (p)
         return p;
@@ -403,7 +408,7 @@ low_dynamic(lowering *L, const td_inst *s)
     LLVMValueRef g = LLVMGetNamedGlobal(L->mod, name);
 
     (void)s;
-    if (L->turns)
+    if (L->fiber)
         return low_kfiber_dynamic(L);
     if (L->target == TD_TARGET_CPU)
         return low_runtime(L, "td_scratch", low_ptr(L, 0), NULL, 0);

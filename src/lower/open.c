@@ -1,4 +1,4 @@
-/* open.c - the table that this library exports, and LLVM's start. */
+/* open.c - the table that this library exports, and initialising LLVM. */
 #include "lower/lower.h"
 
 #include "base/opts.h"
@@ -25,7 +25,7 @@ object(const td_fn *f, void **out, size_t *nbytes)
 
     if (td_dump_wants("asm")) {
         TD_TRY(low_finish(f, &low_x86, NULL, "asm", &text, &n));
-        fprintf(stderr, "%s\n", text);
+        td_dump("asm", text);
         free(text);
     }
     TD_TRY(low_finish(f, &low_x86, NULL, "object", &code, nbytes));
@@ -39,13 +39,12 @@ ptx(const td_fn *f, const char *arch, char **out)
     size_t n;
 
     TD_TRY(low_finish(f, &low_nvptx, arch, "ptx", out, &n));
-    if (td_dump_wants("ptx"))
-        fprintf(stderr, "%s\n", *out);
+    td_dump("ptx", *out);
     return TD_OK;
 }
 
 static td_status
-text(const td_fn *f, const char *stage, const char *arch, char **out)
+lower_text(const td_fn *f, const char *stage, const char *arch, char **out)
 {
     bool gpu = strcmp(stage, "ptx") == 0 || (strcmp(stage, "llvm") == 0 && arch);
     size_t n;
@@ -55,8 +54,7 @@ text(const td_fn *f, const char *stage, const char *arch, char **out)
     return low_finish(f, gpu ? &low_nvptx : &low_x86, arch ? arch : "sm_90", stage, out, &n);
 }
 
-/* A kernel's code depends on which vector functions exist; one stands for each glibc that added
- * some. */
+/* A kernel's code depends on which vector functions exist.  Each mark represents a glibc that added some. */
 static td_hash
 cpu_key(void)
 {
@@ -75,10 +73,10 @@ cpu_key(void)
     return k;
 }
 
-/* What a code generator does for little: strength reduction of loops (indices are one lea, and ptxas does its own:
- * without it kernels take fewer registers there) and a second scheduling behind register allocation.  Together
- * they are a quarter of the generator's time for a small kernel.  Moving integers to mask registers takes time with the square of a
- * block's length. */
+/* Disables what a code generator does for little gain.  Strength reduction of loops: indices are one lea, and ptxas
+ * does its own; without it kernels take fewer registers there.  A second scheduling after register allocation.
+ * Together they take a quarter of the generator's time for a small kernel.  Moving integers to mask registers takes
+ * time quadratic in a block's length. */
 static void
 tune(void)
 {
@@ -109,7 +107,8 @@ open_start(void)
     table = (td_lower){.object = object,
                        .ptx = ptx,
                        .link = low_link,
-                       .text = text,
+                       .unlink = low_unlink,
+                       .text = lower_text,
                        .cpu_key = cpu_key,
                        .vector_bytes = low_host()->vector_bytes,
                        .llvm_version = version};

@@ -1,20 +1,20 @@
-/* parallel.c - the pieces of a parallel region: a function of their own, which the core's thread pool
- * calls for each.
+/* parallel.c - the body of a parallel region becomes a function, which the core's thread pool
+ * calls for each piece.
  *
  *     piece(env, first, end, number)
  *
- * What the region uses of the values before it is copied into `env`, slots by their contents; in
- * there these values are what the function has loaded from env.
+ * Values from before the region that it uses are copied into `env`, slots by their contents;
+ * inside the function these values are loads from env.
  */
 #include "lower/emit.h"
 
 enum { ENV, FIRST, END, NUMBER, NPARAM };
 
 typedef struct low_piece {
-    LLVMValueRef fn; /* the kernel's, while the region is open */
+    LLVMValueRef fn; /* the kernel's function, while the region is open */
     LLVMBasicBlockRef entry, exit, at;
     LLVMValueRef budget;
-    uint32_t *used; /* values from before the region */
+    uint32_t *used; /* the values from before the region that it uses */
     LLVMValueRef *outer;
     LLVMTypeRef *type;
     LLVMTypeRef env;
@@ -39,9 +39,9 @@ collect_one(const lowering *L, uint32_t v, uint32_t i, low_piece *p, bool *seen)
     p->used[p->n++] = v;
 }
 
-/* The values from before instruction i that the region up to its end uses; constants are everywhere. */
+/* Collects the values from before instruction i that [i, end) uses.  Constants need no copy. */
 static void
-collect(const lowering *L, uint32_t i, uint32_t end, low_piece *p, bool *seen)
+collect_piece_values(const lowering *L, uint32_t i, uint32_t end, low_piece *p, bool *seen)
 {
     for (uint32_t k = i + 1; k < end; k++) {
         const td_inst *s = &L->f->ins[k];
@@ -72,12 +72,12 @@ new_piece(lowering *L, uint32_t i, uint32_t end)
         L->st = td_fail(TD_ERR_NOMEM, "kernel %s: lowering", L->f->name);
         return NULL;
     }
-    collect(L, i, end, p, seen);
+    collect_piece_values(L, i, end, p, seen);
     return p;
 }
 
 static LLVMValueRef
-declare(lowering *L)
+declare_piece(lowering *L)
 {
     LLVMTypeRef i64 = low_int(L, 64, 1), par[NPARAM] = {low_ptr(L, 0), i64, i64, i64};
     LLVMValueRef fn = LLVMAddFunction(
@@ -88,9 +88,9 @@ declare(lowering *L)
     return fn;
 }
 
-/* In the kernel: fills env and has the pieces run. */
+/* In the kernel: fills env and calls the thread pool. */
 static void
-call(lowering *L, const td_inst *s, const low_piece *p, LLVMValueRef fn)
+call_pieces(lowering *L, const td_inst *s, const low_piece *p, LLVMValueRef fn)
 {
     LLVMTypeRef i64 = low_int(L, 64, 1);
     LLVMValueRef env = low_at_entry(L, p->env, false), v;
@@ -108,9 +108,9 @@ call(lowering *L, const td_inst *s, const low_piece *p, LLVMValueRef fn)
     low_leave_if(L, v);
 }
 
-/* In the piece: what stands in env. */
+/* In the piece: loads the values from env. */
 static void
-unpack(lowering *L, const low_piece *p)
+unpack_env(lowering *L, const low_piece *p)
 {
     LLVMValueRef v, slot;
 
@@ -139,8 +139,8 @@ low_parallel(lowering *L, const td_inst *s)
     p = new_piece(L, (uint32_t)(s - L->f->ins), s->jump);
     if (!p)
         return LLVMGetPoison(low_type(L, (td_dtype)s->dt, 1));
-    fn = declare(L);
-    call(L, s, p, fn);
+    fn = declare_piece(L);
+    call_pieces(L, s, p, fn);
     p->fn = L->fn;
     p->entry = L->entry;
     p->exit = L->exit;
@@ -153,7 +153,7 @@ low_parallel(lowering *L, const td_inst *s)
     r = low_open(L, OP_parallel);
     r->body = low_block(L, "body");
     r->piece = p;
-    unpack(L, p);
+    unpack_env(L, p);
     LLVMPositionBuilderAtEnd(L->b, r->body);
     return LLVMBuildTrunc(L->b, LLVMGetParam(L->fn, FIRST), low_type(L, (td_dtype)s->dt, 1), "");
 }

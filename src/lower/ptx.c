@@ -1,4 +1,4 @@
-/* ptx.c - NVIDIA GPUs: libdevice's functions linked in, PTX out. */
+/* ptx.c - NVIDIA GPUs: links libdevice's functions and writes PTX. */
 #include "lower/blobs.h"
 #include "lower/finish.h"
 #include "lower/guard.h"
@@ -20,7 +20,7 @@ static const struct {
              {86, "+ptx71"}, {87, "+ptx74"}, {89, "+ptx78"}, {90, "+ptx78"}};
 
 static td_status
-machine(const char *arch, LLVMTargetMachineRef *out)
+machine(const char *arch, bool plain, LLVMTargetMachineRef *out)
 {
     int sm = arch && strncmp(arch, "sm_", 3) == 0 ? atoi(arch + 3) : 0;
     size_t best = sizeof archs / sizeof *archs;
@@ -28,6 +28,7 @@ machine(const char *arch, LLVMTargetMachineRef *out)
     char *why = NULL, name[16];
     td_status st;
 
+    (void)plain; /* the driver's compiler works on the text once more */
     for (size_t i = 0; i < sizeof archs / sizeof *archs && archs[i].sm <= sm; i++)
         best = i;
     if (best == sizeof archs / sizeof *archs)
@@ -45,13 +46,14 @@ machine(const char *arch, LLVMTargetMachineRef *out)
 }
 
 static int
-compare(const void *name, const void *blob)
+compare_blob(const void *name, const void *blob)
 {
     return strcmp(name, ((const low_blob *)blob)->name);
 }
 
-/* Bytes of bitcode: what a blob holds besides its function, and how much of a function's copies may
- * be inlined, about 20 ms of compilation.  Four lanes of float32 `sin` are 7 KB. */
+/* Bytes of bitcode: overhead of a blob besides its function, and how much of a function's
+ * copies may be inlined, which takes about 20 ms of compilation.  Four lanes of float32 `sin`
+ * are 7 KB. */
 enum { BLOB_FRAME = 2300, INLINE_MAX = 24000 };
 
 static void
@@ -71,7 +73,7 @@ ptx_place(lowering *L, LLVMValueRef fn, size_t nbytes)
 static td_status
 link_blob(lowering *L, const char *name)
 {
-    const low_blob *b = bsearch(name, low_blobs, low_nblob, sizeof *low_blobs, compare);
+    const low_blob *b = bsearch(name, low_blobs, low_nblob, sizeof *low_blobs, compare_blob);
     LLVMMemoryBufferRef buf;
     LLVMModuleRef m;
 
@@ -88,14 +90,14 @@ link_blob(lowering *L, const char *name)
     LLVMDisposeMemoryBuffer(buf);
     LLVMSetTarget(m, LLVMGetTarget(L->mod));
     LLVMSetDataLayout(m, LLVMGetDataLayoutStr(L->mod));
-    if (LLVMLinkModules2(L->mod, m)) /* consumes m */
+    if (LLVMLinkModules2(L->mod, m)) /* takes over m */
         return td_fail(TD_ERR_JIT, "kernel %s: %s does not link", L->f->name, name);
     ptx_place(L, LLVMGetNamedFunction(L->mod, name), b->nbytes);
     return TD_OK;
 }
 
-/* Links what the kernel calls.  Blobs call nothing that is not in them, so one walk over the
- * kernel's declarations sees all. */
+/* Links the libdevice functions that the kernel calls.  A blob contains all that it calls
+ * itself, so one walk over the kernel's declarations finds everything. */
 static td_status
 link_libdevice(lowering *L)
 {
@@ -116,8 +118,9 @@ const low_target low_nvptx = {
     .triple = "nvptx64-nvidia-cuda",
     .machine = machine,
     .link = link_libdevice,
-    .passes = {"always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,"
-               "simplifycfg)",
-               "always-inline,globaldce,default<O3>"},
+    .usual = "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,"
+             "simplifycfg)",
+    .optimise = "always-inline,globaldce,default<O3>",
+    .is_long = "always-inline,globaldce,function(sroa,early-cse,simplifycfg)",
     .id = TD_TARGET_GPU,
 };

@@ -1,5 +1,8 @@
-/* runtime.c - functions of the core that CPU code calls by name: what an instruction cannot do. */
+/* runtime.c - functions of the core that CPU code calls by name, for what takes more than
+ * instructions.
+ */
 #include "base/box.h"
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/scratch.h"
 #include "base/stop.h"
@@ -13,10 +16,7 @@
 static int64_t
 run_clock(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return td_now_ns();
 }
 
 static void
@@ -48,7 +48,7 @@ run_one(void *ctx, int64_t k)
     p->fn(p->env, first, end, k);
 }
 
-/* 1: they were left (base/stop.h). */
+/* 1: the loop was left early (base/stop.h). */
 static int64_t
 run_pieces(run_piece *fn, void *env, int64_t lo, int64_t hi, int64_t most)
 {

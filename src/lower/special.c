@@ -20,8 +20,8 @@ is_signed(td_dtype dt)
 
 /* ---- integer division ---- */
 
-/* 1 where the divisor is 0 or, for signed numbers, -1: then the remainder is 0 for both, as it
- * should be, and the quotient is put right by the caller. */
+/* The divisor, or 1 where it is 0 or, for signed numbers, -1.  Then the remainder is 0 in both
+ * cases, as it should be; the caller corrects the quotient. */
 static LLVMValueRef
 harmless(lowering *L, td_dtype dt, int lanes, LLVMValueRef y)
 {
@@ -33,9 +33,9 @@ harmless(lowering *L, td_dtype dt, int lanes, LLVMValueRef y)
     return low_select(L, bad, one, y);
 }
 
-/* No CPU divides integer vectors.  A quotient that is no integer differs from the next one by at
- * least 1 / (x + y) of it, so the rounded float quotient truncates right when the float has two
- * bits more than the integers: float32 for 8 and 16 bits, float64 for 32. */
+/* No CPU divides integer vectors.  Exact quotients that are not integers differ from the next
+ * integer by at least 1 / (x + y) relative, so the rounded float quotient truncates correctly
+ * if the float has two bits more than the integers: float32 for 8 and 16 bits, float64 for 32. */
 static bool
 divides_in_float(const lowering *L, td_dtype dt, int lanes)
 {
@@ -43,7 +43,7 @@ divides_in_float(const lowering *L, td_dtype dt, int lanes)
 }
 
 static LLVMValueRef
-quotient(lowering *L, td_dtype dt, int lanes, LLVMValueRef x, LLVMValueRef d)
+int_quotient(lowering *L, td_dtype dt, int lanes, LLVMValueRef x, LLVMValueRef d)
 {
     td_dtype via = width(dt) < 32 ? TD_F32 : TD_F64;
     LLVMTypeRef own = LLVMTypeOf(x);
@@ -61,7 +61,7 @@ low_special_truncate_divide(lowering *L, td_dtype dt, int lanes, const LLVMValue
 {
     LLVMValueRef zero = low_zero(LLVMTypeOf(x[0])), q, d = harmless(L, dt, lanes, x[1]);
 
-    q = quotient(L, dt, lanes, x[0], d);
+    q = int_quotient(L, dt, lanes, x[0], d);
     if (is_signed(dt)) {
         LLVMValueRef minus = low_cint(L, width(dt), lanes, UINT64_MAX);
 
@@ -76,8 +76,8 @@ int_fmod(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
     LLVMValueRef d = harmless(L, dt, lanes, x[1]);
 
     if (divides_in_float(L, dt, lanes))
-        return LLVMBuildSub(L->b, x[0], LLVMBuildMul(L->b, quotient(L, dt, lanes, x[0], d), d, ""),
-                            "");
+        return LLVMBuildSub(L->b, x[0],
+                            LLVMBuildMul(L->b, int_quotient(L, dt, lanes, x[0], d), d, ""), "");
     return is_signed(dt) ? LLVMBuildSRem(L->b, x[0], d, "") : LLVMBuildURem(L->b, x[0], d, "");
 }
 
@@ -91,9 +91,9 @@ float_fn(lowering *L, const char *name, td_dtype dt, int lanes, LLVMValueRef *x,
     return low_intrin(L, name, &t, 1, x, n);
 }
 
-/* q = trunc(x / y) is the true quotient n or, when the division rounded up to an integer, n + 1.
- * x - q y is then a multiple of y's last bit that is no larger than y, so the fused operation
- * gives it exactly, and so is the sum with y that puts n + 1 right.  *ok: where that holds. */
+/* q = trunc(x / y) is the true quotient n, or n + 1 if the division rounded up to an integer.
+ * x - q y is a multiple of y's last bit and no larger than y, so the fused operation gives it
+ * exactly; so is the sum with y that corrects n + 1. *ok: where that holds. */
 static LLVMValueRef
 quick_fmod(lowering *L, td_dtype dt, int lanes, LLVMValueRef x, LLVMValueRef y, LLVMValueRef *ok)
 {
@@ -101,8 +101,8 @@ quick_fmod(lowering *L, td_dtype dt, int lanes, LLVMValueRef x, LLVMValueRef y, 
                  ay = float_fn(L, "llvm.fabs", dt, lanes, &y, 1);
     LLVMValueRef q = LLVMBuildFDiv(L->b, ax, ay, ""), zero = low_zero(LLVMTypeOf(x)), r;
 
-    /* Up to half of the range in which n + 1 is a float.  An infinite y, a zero y and NaN go the
-     * slow way. */
+    /* Holds up to half the range in which n + 1 is exact.  An infinite y, a zero y and NaN
+     * take the slow way. */
     *ok = LLVMBuildAnd(
         L->b, low_fcmp(L, LLVMRealOLT, q, low_cfp(L, dt, lanes, dt == TD_F32 ? 0x1p23 : 0x1p52)),
         low_fcmp(L, LLVMRealOLT, ay, low_cfp(L, dt, lanes, dt == TD_F32 ? 0x1p127 : 0x1p1023)), "");

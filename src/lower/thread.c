@@ -1,7 +1,7 @@
 /* thread.c - thread and block indices, barriers, time.
  *
- * A block on the CPU is one thread, and the grid has one axis: it needs no barrier.  Threads that take turns
- * have all of them (kfiber.c).
+ * Without fibers, a block on the CPU is one thread and the grid has one axis, so a barrier is
+ * nothing.  With fibers (kfiber.c) a block has all its threads.
  */
 #include "lower/emit.h"
 
@@ -16,7 +16,7 @@ sreg(lowering *L, const char *name, uint64_t axis)
     return low_intrin(L, full, NULL, 0, NULL, 0);
 }
 
-/* Function parameter `which` on the CPU's only axis, `other` on the rest. */
+/* Function parameter `which` for the CPU's only axis, the constant `other` for the rest. */
 static LLVMValueRef
 host_axis(lowering *L, unsigned which, uint64_t axis, uint64_t other)
 {
@@ -27,7 +27,7 @@ host_axis(lowering *L, unsigned which, uint64_t axis, uint64_t other)
 LLVMValueRef
 low_tid(lowering *L, const td_inst *s)
 {
-    if (L->turns)
+    if (L->fiber)
         return low_kfiber_index(L, s);
     return L->target == TD_TARGET_CPU ? low_cint(L, 32, 1, 0) : sreg(L, "tid", s->imm);
 }
@@ -35,7 +35,7 @@ low_tid(lowering *L, const td_inst *s)
 LLVMValueRef
 low_bdim(lowering *L, const td_inst *s)
 {
-    if (L->turns)
+    if (L->fiber)
         return low_kfiber_index(L, s);
     return L->target == TD_TARGET_CPU ? low_cint(L, 32, 1, 1) : sreg(L, "ntid", s->imm);
 }
@@ -43,7 +43,7 @@ low_bdim(lowering *L, const td_inst *s)
 LLVMValueRef
 low_bid(lowering *L, const td_inst *s)
 {
-    if (L->turns)
+    if (L->fiber)
         return low_kfiber_index(L, s);
     return L->target == TD_TARGET_CPU ? host_axis(L, 1, s->imm, 0) : sreg(L, "ctaid", s->imm);
 }
@@ -51,7 +51,7 @@ low_bid(lowering *L, const td_inst *s)
 LLVMValueRef
 low_gdim(lowering *L, const td_inst *s)
 {
-    if (L->turns)
+    if (L->fiber)
         return low_kfiber_index(L, s);
     return L->target == TD_TARGET_CPU ? host_axis(L, 2, s->imm, 1) : sreg(L, "nctaid", s->imm);
 }
@@ -59,7 +59,7 @@ low_gdim(lowering *L, const td_inst *s)
 LLVMValueRef
 low_lane_index(lowering *L, const td_inst *s)
 {
-    if (L->turns)
+    if (L->fiber)
         return low_kfiber_index(L, s);
     return L->target == TD_TARGET_CPU
                ? low_cint(L, 32, 1, 0)
@@ -69,7 +69,7 @@ low_lane_index(lowering *L, const td_inst *s)
 LLVMValueRef
 low_barrier(lowering *L, const td_inst *s)
 {
-    if (L->turns)
+    if (L->fiber)
         low_kfiber_meet(L, s, NULL, NULL, NULL);
     if (L->target == TD_TARGET_GPU)
         low_intrin(L, "llvm.nvvm.barrier0", NULL, 0, NULL, 0);
@@ -81,7 +81,7 @@ low_barrier_count(lowering *L, const td_inst *s)
 {
     LLVMValueRef c = LLVMBuildZExt(L->b, L->val[s->arg[0].i], low_int(L, 32, 1), "");
 
-    if (L->turns)
+    if (L->fiber)
         return LLVMBuildTrunc(L->b, low_kfiber_meet(L, s, c, NULL, NULL), low_int(L, 32, 1), "");
     return L->target == TD_TARGET_CPU ? c
                                       : low_intrin(L, "llvm.nvvm.barrier0.popc", NULL, 0, &c, 1);
@@ -97,10 +97,11 @@ counter_load(lowering *L, LLVMValueRef p)
     return v;
 }
 
-/* A block's first thread adds to the counter, and waits until its highest bit has changed: the first
- * block adds what makes all their additions together 2^31.  So it stands right for the next barrier. */
+/* A grid barrier on a GPU.  The first thread of each block adds to the counter and waits until
+ * the counter's highest bit changes.  The first block adds so much more that all additions
+ * together make 2^31, which leaves the counter ready for the next barrier. */
 static void
-meet(lowering *L, LLVMValueRef p)
+ptx_grid_barrier(lowering *L, LLVMValueRef p)
 {
     LLVMTypeRef i32 = low_int(L, 32, 1);
     LLVMBasicBlockRef wait = low_block(L, "wait"), done = low_block(L, "met");
@@ -131,7 +132,7 @@ low_grid_barrier(lowering *L, const td_inst *s)
     LLVMBasicBlockRef join;
     LLVMValueRef tid;
 
-    if (L->turns) {
+    if (L->fiber) {
         low_kfiber_meet(L, s, NULL, NULL, NULL);
         return NULL;
     }
@@ -141,7 +142,7 @@ low_grid_barrier(lowering *L, const td_inst *s)
     tid = LLVMBuildOr(L->b, sreg(L, "tid", 0),
                       LLVMBuildOr(L->b, sreg(L, "tid", 1), sreg(L, "tid", 2), ""), "");
     low_open_guard(L, low_icmp(L, LLVMIntEQ, tid, low_zero(low_int(L, 32, 1))), &join);
-    meet(L, L->val[s->arg[0].i]);
+    ptx_grid_barrier(L, L->val[s->arg[0].i]);
     LLVMBuildBr(L->b, join);
     LLVMPositionBuilderAtEnd(L->b, join);
     return low_barrier(L, s);

@@ -59,7 +59,7 @@ low_ptr(const lowering *L, unsigned space)
 }
 
 static LLVMValueRef
-repeat(LLVMValueRef c, int lanes)
+repeat_constant(LLVMValueRef c, int lanes)
 {
     LLVMValueRef all[64];
 
@@ -73,7 +73,7 @@ repeat(LLVMValueRef c, int lanes)
 LLVMValueRef
 low_cint(const lowering *L, unsigned bits, int lanes, uint64_t v)
 {
-    return repeat(LLVMConstInt(LLVMIntTypeInContext(L->cx, bits), v, 0), lanes);
+    return repeat_constant(LLVMConstInt(LLVMIntTypeInContext(L->cx, bits), v, 0), lanes);
 }
 
 LLVMValueRef
@@ -109,7 +109,7 @@ low_splat(lowering *L, LLVMValueRef v, int lanes)
     if (lanes == 1)
         return v;
     if (LLVMIsConstant(v))
-        return repeat(v, lanes);
+        return repeat_constant(v, lanes);
     v = LLVMBuildInsertElement(L->b, LLVMGetPoison(t), v, low_cint(L, 32, 1, 0), "");
     return shuffle(L, v, zero, lanes);
 }

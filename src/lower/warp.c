@@ -1,7 +1,7 @@
-/* warp.c - exchanges between the threads of a warp.
+/* warp.c - exchanges between the threads of a warp, on a GPU.
  *
- * A block on the CPU is one thread, which has nobody to ask: there a pass makes lanes of a warp's
- * threads before (lanes.c), or threads take turns (kfiber.c).
+ * On a CPU a pass has turned a warp's threads into lanes before (lanes.c), or the threads are
+ * fibers (kfiber.c).
  */
 #include "lower/emit.h"
 
@@ -11,7 +11,7 @@ only_gpu(lowering *L, const td_inst *s)
     return low_refuse(L, s, "a block on the CPU has one thread");
 }
 
-/* One shuffle of 32 bits. */
+/* mover - one shuffle instruction of 32 bits. */
 typedef struct mover {
     const char *name;
     LLVMValueRef members, which, clamp;
@@ -24,16 +24,16 @@ move32(lowering *L, const mover *m, LLVMValueRef v)
 }
 
 static unsigned
-bits_of(const td_inst *s)
+shuffled_bits(const td_inst *s)
 {
     return s->dt == TD_BOOL ? 1 : 8 * (unsigned)td_dtype_size((td_dtype)s->dt);
 }
 
-/* The instruction moves 32 bits: smaller types are widened, 64-bit types go in two halves. */
+/* Shuffles any value: smaller types are widened to 32 bits, 64-bit types go in two halves. */
 static LLVMValueRef
-move(lowering *L, const mover *m, const td_inst *s)
+shuffle_value(lowering *L, const mover *m, const td_inst *s)
 {
-    unsigned bits = bits_of(s);
+    unsigned bits = shuffled_bits(s);
     LLVMTypeRef own = low_type(L, (td_dtype)s->dt, 1), i32 = low_int(L, 32, 1),
                 i64 = low_int(L, 64, 1);
     LLVMValueRef v = LLVMBuildBitCast(L->b, L->val[s->arg[0].i], low_int(L, bits, 1), ""), lo, hi;
@@ -53,26 +53,27 @@ move(lowering *L, const mover *m, const td_inst *s)
     return LLVMBuildBitCast(L->b, v, own, "");
 }
 
-/* The bits of a value, and a value of them. */
+/* Converts a value to a word of its bits, and back. */
 static LLVMValueRef
 to_word(lowering *L, td_val v)
 {
     const td_inst *s = td_at(L->f, v);
 
-    return LLVMBuildZExt(L->b, LLVMBuildBitCast(L->b, L->val[v.i], low_int(L, bits_of(s), 1), ""),
+    return LLVMBuildZExt(L->b,
+                         LLVMBuildBitCast(L->b, L->val[v.i], low_int(L, shuffled_bits(s), 1), ""),
                          low_int(L, 64, 1), "");
 }
 
 static LLVMValueRef
 of_word(lowering *L, LLVMValueRef word, const td_inst *s)
 {
-    return LLVMBuildBitCast(L->b, LLVMBuildTrunc(L->b, word, low_int(L, bits_of(s), 1), ""),
+    return LLVMBuildBitCast(L->b, LLVMBuildTrunc(L->b, word, low_int(L, shuffled_bits(s), 1), ""),
                             low_type(L, (td_dtype)s->dt, 1), "");
 }
 
-/* An exchange between threads that take turns. */
+/* An exchange between fibers. */
 static LLVMValueRef
-meet(lowering *L, const td_inst *s, LLVMValueRef which, LLVMValueRef members)
+kfiber_exchange(lowering *L, const td_inst *s, LLVMValueRef which, LLVMValueRef members)
 {
     LLVMValueRef value = s->arg[0].i == UINT32_MAX ? NULL : to_word(L, s->arg[0]);
 
@@ -87,9 +88,9 @@ low_shuffle_xor(lowering *L, const td_inst *s)
                .which = low_cint(L, 32, 1, s->imm),
                .clamp = low_cint(L, 32, 1, 31)};
 
-    if (L->turns)
-        return meet(L, s, m.which, m.members);
-    return L->target == TD_TARGET_CPU ? only_gpu(L, s) : move(L, &m, s);
+    if (L->fiber)
+        return kfiber_exchange(L, s, m.which, m.members);
+    return L->target == TD_TARGET_CPU ? only_gpu(L, s) : shuffle_value(L, &m, s);
 }
 
 LLVMValueRef
@@ -100,9 +101,9 @@ low_shuffle(lowering *L, const td_inst *s)
                .which = LLVMBuildIntCast2(L->b, L->val[s->arg[1].i], low_int(L, 32, 1), 1, ""),
                .clamp = low_cint(L, 32, 1, 31)};
 
-    if (L->turns)
-        return meet(L, s, m.which, m.members);
-    return L->target == TD_TARGET_CPU ? only_gpu(L, s) : move(L, &m, s);
+    if (L->fiber)
+        return kfiber_exchange(L, s, m.which, m.members);
+    return L->target == TD_TARGET_CPU ? only_gpu(L, s) : shuffle_value(L, &m, s);
 }
 
 LLVMValueRef
@@ -110,8 +111,8 @@ low_ballot(lowering *L, const td_inst *s)
 {
     LLVMValueRef arg[2] = {L->val[s->arg[1].i], L->val[s->arg[0].i]};
 
-    if (L->turns)
-        return meet(L, s, NULL, arg[0]);
+    if (L->fiber)
+        return kfiber_exchange(L, s, NULL, arg[0]);
     return L->target == TD_TARGET_CPU
                ? only_gpu(L, s)
                : low_intrin(L, "llvm.nvvm.vote.ballot.sync", NULL, 0, arg, 2);
@@ -121,14 +122,14 @@ LLVMValueRef
 low_match_any(lowering *L, const td_inst *s)
 {
     const td_inst *a = td_at(L->f, s->arg[0]);
-    bool wide = bits_of(a) == 64;
+    bool wide = shuffled_bits(a) == 64;
     LLVMValueRef arg[2] = {L->val[s->arg[1].i], NULL};
 
-    if (L->turns)
-        return meet(L, s, NULL, arg[0]);
+    if (L->fiber)
+        return kfiber_exchange(L, s, NULL, arg[0]);
     if (L->target == TD_TARGET_CPU)
         return only_gpu(L, s);
-    arg[1] = LLVMBuildBitCast(L->b, L->val[s->arg[0].i], low_int(L, bits_of(a), 1), "");
+    arg[1] = LLVMBuildBitCast(L->b, L->val[s->arg[0].i], low_int(L, shuffled_bits(a), 1), "");
     arg[1] = LLVMBuildIntCast2(L->b, arg[1], low_int(L, wide ? 64 : 32, 1), 0, "");
     return low_intrin(L, wide ? "llvm.nvvm.match.any.sync.i64" : "llvm.nvvm.match.any.sync.i32",
                       NULL, 0, arg, 2);
@@ -137,8 +138,8 @@ low_match_any(lowering *L, const td_inst *s)
 LLVMValueRef
 low_activemask(lowering *L, const td_inst *s)
 {
-    if (L->turns)
-        return meet(L, s, NULL, NULL);
+    if (L->fiber)
+        return kfiber_exchange(L, s, NULL, NULL);
     return L->target == TD_TARGET_CPU ? only_gpu(L, s)
                                       : low_intrin(L, "llvm.nvvm.activemask", NULL, 0, NULL, 0);
 }
@@ -148,7 +149,7 @@ low_syncwarp(lowering *L, const td_inst *s)
 {
     LLVMValueRef members = L->val[s->arg[0].i];
 
-    if (L->turns) {
+    if (L->fiber) {
         low_kfiber_meet(L, s, NULL, NULL, members);
         return NULL;
     }

@@ -1,4 +1,4 @@
-/* x86.c - the host: what its CPU can do, and objects for it. */
+/* x86.c - the host: what its CPU supports, and compiling objects for it. */
 #include "base/opts.h"
 #include "lower/finish.h"
 #include "lower/host.h"
@@ -30,7 +30,7 @@ static const low_cpu levels[] = {
 };
 
 static void
-look(void)
+find_host(void)
 {
     char *name = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
     const char *want = td_options()->cpu;
@@ -60,12 +60,12 @@ low_host(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, look);
+    pthread_once(&once, find_host);
     return &host;
 }
 
 static td_status
-machine(const char *arch, LLVMTargetMachineRef *out)
+machine(const char *arch, bool plain, LLVMTargetMachineRef *out)
 {
     const low_cpu *h = low_host();
     LLVMTargetRef t;
@@ -78,7 +78,8 @@ machine(const char *arch, LLVMTargetMachineRef *out)
         LLVMDisposeMessage(why);
         return st;
     }
-    *out = LLVMCreateTargetMachine(t, h->triple, h->name, h->features, LLVMCodeGenLevelDefault,
+    *out = LLVMCreateTargetMachine(t, h->triple, h->name, h->features,
+                                   plain ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault,
                                    LLVMRelocPIC, LLVMCodeModelDefault);
     return *out ? TD_OK : td_fail(TD_ERR_JIT, "llvm: no machine for %s", h->name);
 }
@@ -86,9 +87,10 @@ machine(const char *arch, LLVMTargetMachineRef *out)
 const low_target low_x86 = {
     .triple = "x86_64-pc-linux-gnu",
     .machine = machine,
-    .passes = {"function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
-               "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-               "loop-mssa(licm),loop-vectorize,loop-unroll<O3;no-runtime>,early-cse,"
-               "instcombine<no-verify-fixpoint>,simplifycfg)"},
+    .usual = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
+    .optimise = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+                "loop-mssa(licm),loop-vectorize,loop-unroll<O3;no-runtime>,early-cse,"
+                "instcombine<no-verify-fixpoint>,simplifycfg)",
+    .is_long = "function(early-cse)",
     .id = TD_TARGET_CPU,
 };

@@ -1,8 +1,9 @@
-/* null.c - the CUDA driver played by the host: its handles, contexts and failures.
+/* null.c - the CUDA driver played by the host: handles, contexts and failures.
  *
- * Every function checks what the driver would: that a context is current, that handles are live, that
- * copies stay within allocations.  td_null_fail makes any call fail.  nullmem.c has the memory,
- * nullqueue.c the order of work, nullcode.c modules and launches, nullapi.c the other functions.
+ * Every function checks what the driver would check: that a context is current, that handles are
+ * live, that copies stay within allocations.  td_null_fail makes any call fail.  nullmem.c has
+ * the memory, nullqueue.c the order of work, nullcode.c modules and launches, nullapi.c the other
+ * functions.
  */
 #include "null/nulldrv.h"
 
@@ -15,10 +16,10 @@ enum { CTX_MAX = 16 };
 static struct {
     pthread_mutex_t mu; /* guards everything here */
     null_object *objects;
-    uint64_t serial; /* of the newest one */
+    uint64_t serial; /* serial of the newest object */
     td_null_counts live;
     struct fault {
-        int in, code; /* fails at the in-th call from now; 0: not */
+        int in, code; /* the in-th call from now fails; 0: none */
     } fault[NULL_CALLS];
 } drv = {.mu = PTHREAD_MUTEX_INITIALIZER, .serial = TD_NULL_MAX}; /* below it: default streams */
 
@@ -58,7 +59,7 @@ td_null_due(null_call call)
     return code;
 }
 
-/* As td_null_due; besides, the call needs a current context. */
+/* As td_null_due; also checks that there is a current context. */
 int
 td_null_due_ctx(null_call call)
 {
@@ -204,7 +205,7 @@ td_null_current(void)
     return stack.n ? stack.at[stack.n - 1] : NULL;
 }
 
-/* One for each device; what counts is the address. */
+/* One per device; only the addresses matter. */
 static char contexts[TD_NULL_MAX];
 
 cu_ctx

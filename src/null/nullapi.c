@@ -1,4 +1,4 @@
-/* nullapi.c - the host-played driver's functions for devices, contexts, memory, streams and events. */
+/* nullapi.c - the played driver's functions for devices, contexts, memory, streams and events. */
 #include "null/nulldrv.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ static const struct error {
     {CU_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
     {CU_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {CU_PEER_ALREADY, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
-    {CU_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", NULL}, /* the launch hook's own words */
+    {CU_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", NULL}, /* its text comes from the launch hook */
     {CU_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
 };
 
@@ -96,7 +96,6 @@ td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
     static const int known[][2] = {
         {CU_ATTR_MAX_THREADS, 1024},
         {CU_ATTR_MAX_SHARED, 48 << 10},
-        {CU_ATTR_WARP, 32},
         {CU_ATTR_UNITS, 4},
         {CU_ATTR_MAJOR, 8},
         {CU_ATTR_MINOR, 0},
@@ -130,6 +129,12 @@ td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
     };
 
     (void)device;
+    if (attribute == CU_ATTR_WARP) {
+        const char *asked = getenv("TREADLE_NULL_WARP");
+
+        *value = asked ? atoi(asked) : 32;
+        return td_null_due(NULL_cuDeviceGetAttribute);
+    }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i][0] == attribute) {
             *value = known[i][1];
@@ -287,7 +292,7 @@ td_null_cuMemcpyDtoDAsync(cu_ptr dst, cu_ptr src, size_t nbytes, cu_stream strea
 /* ---- streams and events ---- */
 
 static int
-new_handle(int r, null_kind kind, void *out)
+null_new_handle(int r, null_kind kind, void *out)
 {
     null_object *o = r ? NULL : td_null_object_new(kind);
 
@@ -311,7 +316,7 @@ event_ok(cu_event e)
 int
 td_null_cuStreamCreate(cu_stream *stream, unsigned flags)
 {
-    int r = new_handle(td_null_due_ctx(NULL_cuStreamCreate), NULL_STREAM, stream);
+    int r = null_new_handle(td_null_due_ctx(NULL_cuStreamCreate), NULL_STREAM, stream);
 
     if (!r)
         ((null_object *)*stream)->flags = flags;
@@ -350,7 +355,7 @@ int
 td_null_cuEventCreate(cu_event *event, unsigned flags)
 {
     (void)flags;
-    return new_handle(td_null_due_ctx(NULL_cuEventCreate), NULL_EVENT, event);
+    return null_new_handle(td_null_due_ctx(NULL_cuEventCreate), NULL_EVENT, event);
 }
 
 int

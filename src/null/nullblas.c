@@ -1,6 +1,6 @@
-/* nullblas.c - cuBLAS as the null device has it, and the table of all that it and cuSOLVER do there.
+/* nullblas.c - cuBLAS for the null device, and the table of its cuBLAS and cuSOLVER functions.
  *
- * BLAS and LAPACK compute; the functions look at their arguments.
+ * BLAS and LAPACK compute; the functions check their arguments.
  */
 #include "dev/lib/solverlib.h"
 #include "null/nulldrv.h"

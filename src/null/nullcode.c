@@ -1,10 +1,12 @@
-/* nullcode.c - modules, linking and launches of the host-played driver.
+/* nullcode.c - modules, linking and launches of the played driver.
  *
- * A module is its PTX, of which only entry names and parameter sizes are read.  A launch gathers the
- * parameters into 8-byte words and calls the hook (td_null_on_launch), which knows what the kernel
- * of that name does.  Or it is CUDA C++ that was compiled for a CPU (cpucode.h), which runs by itself.
+ * A module is PTX, of which only entry names and parameter sizes are read: a launch gathers the
+ * parameters into 8-byte words and calls the hook (td_null_on_launch), which knows what the
+ * kernel of that name does.  Or a module is CUDA C++ compiled for a CPU (cpucode.h), which runs
+ * by itself.
  */
 #include "dev/cpu/cpucode.h"
+#include "dev/foreign/elf.h"
 #include "null/nulldrv.h"
 
 #include <ctype.h>
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* null_code - an entry.  In its module's list; dies with it. */
+/* null_code - an entry.  In its module's list; freed with the module. */
 typedef struct null_code {
     struct null_code *next;
     char name[256];
@@ -46,7 +48,7 @@ skip_space(const char *p)
     return p;
 }
 
-/* ".u64", ".f32", ".b8", ".pred": bytes of the type; 0 when it is none. */
+/* Bytes of a type, ".u64", ".f32", ".b8", ".pred"; 0: it is not a type. */
 static uint8_t
 type_bytes(const char *p)
 {
@@ -57,7 +59,8 @@ type_bytes(const char *p)
     return (uint8_t)(bits / 8);
 }
 
-/* One parameter's words up to the comma: ".param .align 8 .b8 name[24]", ".param .u64 .ptr .global a". */
+/* Bytes of a parameter, up to its comma: ".param .align 8 .b8 name[24]", ".param .u64 .ptr
+ * .global a". */
 static uint8_t
 param_bytes(const char *p, const char *stop)
 {
@@ -123,7 +126,7 @@ free_codes(null_code *k)
     }
 }
 
-/* Says why in the caller's log buffer, as the driver does. */
+/* Writes the reason into the caller's log buffer, as the driver does. */
 static void
 write_log(unsigned nopt, const int *opt, void **value, const char *text)
 {
@@ -140,7 +143,7 @@ write_log(unsigned nopt, const int *opt, void **value, const char *text)
         snprintf(log, n, "%s", text);
 }
 
-/* The entries of PTX; a CPU's are looked up when they are asked for. */
+/* Reads the entries of PTX; entries of CPU code are looked up when asked for. */
 static void
 read_entries(null_module *m, const char *ptx)
 {
@@ -162,7 +165,7 @@ td_null_cuModuleLoadDataEx(cu_module *module, const void *image, unsigned nopt, 
                            void **value)
 {
     int r = td_null_due_ctx(NULL_cuModuleLoadDataEx);
-    bool elf = td_culib_is(image);
+    bool elf = td_elf_is(image);
     td_culib *lib = NULL;
     null_module *m;
     null_object *o;
@@ -207,7 +210,7 @@ td_null_cuModuleUnload(cu_module module)
     return 0;
 }
 
-/* A CPU's entry by name; NULL: there is none, or no memory. */
+/* Looks a CPU's entry up by name.  NULL: there is none, or no memory. */
 static null_code *
 new_code(null_module *m, const char *name)
 {
@@ -275,7 +278,7 @@ td_null_cuFuncSetAttribute(cu_func func, int attribute, int value)
     return attribute != CU_FUNC_MAX_DYNAMIC_SHARED || value > 160 << 10 ? CU_INVALID_VALUE : 0;
 }
 
-/* Of every function made from PTX the same: what 32 registers a thread allow. */
+/* The same for all functions of PTX: what 32 registers per thread allow. */
 int
 td_null_cuFuncGetAttribute(int *value, int attribute, cu_func func)
 {
@@ -344,7 +347,7 @@ td_null_run(const null_work *w)
     return CU_LAUNCH_FAILED;
 }
 
-/* The arguments of a CPU's kernel, side by side; false: they are too long. */
+/* Packs the arguments of a CPU's kernel; false: they are too long. */
 static bool
 nullcode_gather(const null_code *k, void **param, null_work *w)
 {
@@ -371,7 +374,7 @@ nullcode_launch(const null_code *k, td_dims dims, cu_stream stream, void **param
     if (k->cu && (!nullcode_gather(k, param, &w) || td_culib_check(k->lib, k->cu, &dims)))
         return CU_INVALID_VALUE;
     if (!k->cu && !td_null_hook())
-        return CU_NOT_SUPPORTED; /* nobody can run kernels */
+        return CU_NOT_SUPPORTED; /* there is no hook that runs kernels */
     for (int i = 0; !k->cu && i < k->nparam; i++)
         memcpy(&w.arg[i], param[i], k->nbytes[i]);
     memcpy(w.name, k->name, sizeof w.name);

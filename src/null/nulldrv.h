@@ -1,4 +1,4 @@
-/* nulldrv.h - the host-played driver's parts: null.c (state), nullapi.c (functions), nullcode.c (code). */
+/* nulldrv.h - the parts of the played driver: null.c (state), nullapi.c (functions), nullcode.c (code). */
 #ifndef TD_DEV_NULLDRV_H
 #define TD_DEV_NULLDRV_H
 #include "dev/core/played.h"
@@ -16,9 +16,9 @@ typedef enum null_call {
     NULL_CALLS
 } null_call;
 
-#define NULL_MEMORY ((size_t)8 << 30) /* what the device claims to have; no page of it exists before it is touched */
+#define NULL_MEMORY ((size_t)8 << 30) /* the memory that the device claims to have; pages exist once they are touched */
 
-/* A handle of the driver's.  Owned by the driver's list from _new to _free. */
+/* null_object - a handle of the driver.  In the driver's list from _new to _free. */
 typedef enum null_kind {
     NULL_STREAM,
     NULL_EVENT,
@@ -38,20 +38,21 @@ typedef struct null_object {
     int64_t             ns;   /* an event's time */
     void               *data; /* freed with the object */
     size_t              nbytes;
-    uint64_t            serial; /* no two objects have the same */
+    uint64_t            serial; /* unique among all objects */
     unsigned            flags;  /* a stream's */
-    uint64_t            at;     /* physical memory: where in the file; event: the work that recorded it last; pinned memory: its address */
-    int                 mapped; /* how often */
-    int                 device; /* where it was made */
+    /* physical memory: offset in the file; event: the last work that recorded it; pinned memory: its address */
+    uint64_t            at;
+    int                 mapped; /* how often it is mapped */
+    int                 device; /* the device it was made on */
 } null_object;
 
 typedef struct null_range {
     uintptr_t    ptr;
     size_t       nbytes;
-    uint64_t     at;      /* where in the file */
-    null_object *from;    /* mapped from physical memory */
-    int          mapped;  /* reserved addresses: how many such lie in them */
-    bool         foreign; /* another process's */
+    uint64_t     at;      /* offset in the file */
+    null_object *from;    /* the physical memory that is mapped here */
+    int          mapped;  /* reserved addresses: mappings inside */
+    bool         foreign; /* it belongs to another process */
     int          device;  /* whose memory it is */
 } null_range;
 
@@ -61,46 +62,48 @@ typedef struct null_ranges {
 } null_ranges;
 
 /* ---- null.c ---- */
-int  td_null_due(null_call call);     /* the code that td_null_fail wants, or 0 */
+int  td_null_due(null_call call);     /* the code that td_null_fail asked for, or 0 */
 int  td_null_due_ctx(null_call call); /* the same; without a current context the code for that */
 int  td_null_push(cu_ctx ctx);
 int  td_null_pop(cu_ctx *ctx);
 cu_ctx td_null_current(void);
 cu_ctx td_null_context(int device);
 int  td_null_device_of(cu_ctx ctx); /* -1: no context */
-int  td_null_device(void);          /* the current context's; it has been asked for */
+int  td_null_device(void);          /* the current context's device; there must be one */
 null_object *td_null_object_new(null_kind kind);   /* NULL: no memory */
 bool td_null_object_is(const void *handle, null_kind kind);
 bool td_null_object_free(void *handle, null_kind kind); /* false: there is no such thing */
 
 null_object *td_null_object_with(const void *data, null_kind kind); /* NULL: there is none */
 
-bool td_null_pinned(uintptr_t ptr, size_t nbytes, null_object **out); /* does it lie in host memory that is pinned? out: or NULL */
+/* is the range in pinned host memory?  out: the object, or NULL */
+bool td_null_pinned(uintptr_t ptr, size_t nbytes, null_object **out);
 
 /* ---- nullapi.c ---- */
-int  td_null_stream_device(cu_stream s); /* a default stream is the current context's */
-int  td_null_stream_ok(cu_stream s); /* 0: there is such a stream, or it is a name of a default one */
+int  td_null_stream_device(cu_stream s); /* for a default stream, the current context's device */
+int  td_null_stream_ok(cu_stream s); /* 0: the stream exists, or is a name of a default one */
 
 /* ---- nullmem.c ---- */
 size_t td_null_buffer(uintptr_t ptr, size_t *before); /* bytes of a live buffer from ptr on, and before it; 0: in none */
-int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0 when all of it is there */
+int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0: the whole range is accessible */
 bool td_null_mem_range(cu_ptr ptr, cu_ptr *start, size_t *nbytes); /* the allocation that ptr lies in */
 void td_null_mem_count(size_t *count, size_t *bytes);
-void td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on); /* the pool tells of every buffer */
+void td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on); /* the pool calls this for every buffer */
 
 /* ---- nullqueue.c ---- */
 typedef enum null_workkind { NULL_COPY, NULL_FILL, NULL_BRICK, NULL_RECORD, NULL_WAIT, NULL_LAUNCH, NULL_CALL } null_workkind;
 
-enum { NULL_PARAMS = 512 }; /* of a launch; 4096 bytes */
+enum { NULL_PARAMS = 512 }; /* most parameters of a launch: 4096 bytes */
 
-/* null_work - something given to a stream.  The queue's. */
+/* null_work - work given to a stream.  Owned by the queue. */
 typedef struct null_work {
     struct null_work *next;
     null_workkind     kind;
-    uint64_t          id, stream, after; /* stream: below TD_NULL_MAX a device's default one; after: what an event that is waited for stands for */
+    /* stream: below TD_NULL_MAX, a device's default one; after: the work that an awaited event stands for */
+    uint64_t          id, stream, after;
     int               device;
-    bool              blocking;          /* the stream and the legacy one wait for each other */
-    bool              dst_dev, src_dev;  /* checked against what is there */
+    bool              blocking;          /* this stream and the legacy one wait for each other */
+    bool              dst_dev, src_dev;  /* the address is checked against live memory */
     void             *dst;
     const void       *src;
     size_t            nbytes;            /* of dst; of src too, unless: */
@@ -115,12 +118,12 @@ typedef struct null_work {
     int               narg;
     uint64_t          arg[NULL_PARAMS];
     int (*call)(const uint64_t *arg); /* a library's function that the host plays */
-    const struct null_code *code; /* a CPU's, whose arguments lie side by side in arg; NULL: the hook's */
+    const struct null_code *code; /* a CPU's kernel, whose arguments are packed in arg; NULL: the hook runs it */
 } null_work;
 
-int  td_null_submit(cu_stream s, null_work work); /* done now, or queued */
-int  td_null_finish(cu_stream s);                 /* does all work of s; the code of work that failed */
-int  td_null_finish_all(void);                    /* the current device's; without one everybody's */
+int  td_null_submit(cu_stream s, null_work work); /* does the work now, or queues it */
+int  td_null_finish(cu_stream s);                 /* does all work of s; returns the code of work that failed */
+int  td_null_finish_all(void);                    /* of the current device; without one, of all */
 bool td_null_is_late(void);                       /* is work queued? */
 bool td_null_idle(cu_stream s); /* has its work been done? */
 bool td_null_passed(const null_object *event, bool wait);
@@ -131,8 +134,8 @@ const char *td_null_hook_error(void); /* what the launch hook said last on this 
 
 /* ---- nullgraph.c ---- */
 
-/* False: the stream is not being captured and the work is to be done.  True: it was kept, or *code says
- * why not. */
+/* Call before work runs.  False: the stream is not being captured, so run it.  True: the work was captured, or
+ * *code says why it cannot be. */
 bool td_null_keep(cu_stream stream, const null_work *w, int *code);
 
 /* ---- the driver's functions ---- */
@@ -145,8 +148,8 @@ extern const td_nccllib    td_null_nccl;    /* nullnccl.c */
 extern const td_solverlib  td_null_solver;  /* nullblas.c */
 extern const td_cub        td_null_cub;     /* nullsort.c */
 
-size_t td_null_bytes(uintptr_t ptr); /* of its live allocation from ptr on; 0: it lies in none */
-int    td_null_owner(uintptr_t ptr); /* the null device whose memory it is; -1: none's */
+size_t td_null_bytes(uintptr_t ptr); /* bytes from ptr to the end of its live allocation; 0: it lies in none */
+int    td_null_owner(uintptr_t ptr); /* the null device that the memory belongs to; -1: none */
 
 /* nullsum.c: bytes of an element; dst[i] = from[0][i] op from[1][i] op …, of n rows. */
 extern const size_t td_nccl_size[NCCL_TYPES];

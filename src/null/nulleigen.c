@@ -1,4 +1,4 @@
-/* nulleigen.c - cuSOLVER's eigenvalues as the null device has them: LAPACK computes. */
+/* nulleigen.c - cuSOLVER's eigenvalue functions for the null device; LAPACK computes. */
 #include "dev/lib/solverlib.h"
 #include "null/nulldrv.h"
 #include "null/nullsolver.h"
@@ -20,7 +20,7 @@ td_null_syevd_size(void *h, void *p, int vectors, int uplo, int64_t n, int at, c
                                                                        : INVALID_VALUE;
 }
 
-/* One matrix; wt: what its values are. */
+/* Solves for one matrix; wt: dtype of its eigenvalues. */
 static int
 symmetric(int type, int vectors, int uplo, int64_t n, void *a, int wt, void *w, int *info)
 {
@@ -38,7 +38,7 @@ symmetric(int type, int vectors, int uplo, int64_t n, void *a, int wt, void *w, 
                 : LAPACKE_zheev(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', uplo == 1 ? 'U' : 'L',
                                 (int)n, x, (int)n, values);
     td_null_put_reals(wt, w, values, n);
-    td_null_put_all(type, a, x, n * n); /* without vectors it is used up */
+    td_null_put_all(type, a, x, n * n); /* without vectors the matrix is overwritten */
     free(x);
     return 0;
 }
@@ -117,7 +117,8 @@ td_null_geev_size(void *h, void *p, int left, int right, int64_t n, int at, cons
                : INVALID_VALUE;
 }
 
-/* A real matrix: a pair's vector has its real part in one column of v and its imaginary part in the next. */
+/* Solves a real matrix.  A complex pair's vector has its real part in one column of v, its
+ * imaginary part in the next. */
 static int
 eigen_real(int type, int n, const void *a, char job, null_number *w, null_number *v)
 {

@@ -1,4 +1,5 @@
-/* nullfourier.c - cuFFT as the null device has it: FFTW computes, and the functions look at their arguments. */
+/* nullfourier.c - cuFFT for the null device; FFTW computes, the functions check their arguments.
+ */
 #include "dev/lib/fourierlib.h"
 #include "null/nulldrv.h"
 
@@ -17,7 +18,7 @@ typedef struct plan {
     cu_stream stream;
 } plan;
 
-static plan plans[PLANS]; /* under the device's lock for plans; there is one null device */
+static plan plans[PLANS]; /* guarded by the device's lock for plans; there is one null device */
 
 static int
 create(int *handle)
@@ -32,7 +33,7 @@ create(int *handle)
 }
 
 static int
-destroy(int handle)
+null_fft_destroy(int handle)
 {
     if (handle < 0 || handle >= PLANS || !plans[handle].used)
         return INVALID_PLAN;
@@ -89,7 +90,7 @@ set_work(int handle, void *work)
 }
 
 static int
-version(int *v)
+null_fft_version(int *v)
 {
     *v = 0;
     return 0;
@@ -97,7 +98,7 @@ version(int *v)
 
 /* ---- transforms ---- */
 
-/* FFTW lets one thread at a time make or free a plan. */
+/* FFTW makes and frees plans on one thread at a time. */
 static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER;
 
 /* FFTW has each function twice, for double precision and for single. */
@@ -158,5 +159,5 @@ exec(int handle, void *in, void *out, int direction)
     return td_null_submit(p->stream, w);
 }
 
-const td_fourierlib td_null_fourier = {create,     destroy,  automatic, nullfourier_make,
-                                       set_stream, set_work, exec,      version};
+const td_fourierlib td_null_fourier = {create,     null_fft_destroy, automatic, nullfourier_make,
+                                       set_stream, set_work,         exec,      null_fft_version};

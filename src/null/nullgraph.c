@@ -1,10 +1,12 @@
-/* nullgraph.c - graphs of the host-played driver: work captured from a stream, done when launched. */
+/* nullgraph.c - graphs of the played driver: work captured from a stream, done when the graph is
+ * launched.
+ */
 #include "null/nulldrv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A stream's data while it is captured, and a graph's and an executable one's. */
+/* null_row - the captured work of a stream, of a graph, or of an executable graph. */
 typedef struct null_row {
     null_work *first, **end;
 } null_row;
@@ -58,7 +60,7 @@ td_null_cuStreamBeginCapture(cu_stream stream, int mode)
     return 0;
 }
 
-/* Fails as the driver does: the stream is captured no more. */
+/* Fails as the driver does; the capture has ended then. */
 int
 td_null_cuStreamEndCapture(cu_stream stream, cu_graph *graph)
 {
@@ -81,7 +83,7 @@ td_null_cuStreamEndCapture(cu_stream stream, cu_graph *graph)
     return 0;
 }
 
-/* The work moves on: a graph is made executable once. */
+/* Moves the work: a graph can be instantiated once. */
 int
 td_null_cuGraphInstantiate(cu_exec *exec, cu_graph graph, unsigned long long flags)
 {
@@ -118,7 +120,7 @@ td_null_cuGraphLaunch(cu_exec exec, cu_stream stream)
 }
 
 static int
-destroy(int r, void *handle, null_kind kind)
+null_graph_destroy(int r, void *handle, null_kind kind)
 {
     null_object *o = handle;
 
@@ -134,11 +136,11 @@ destroy(int r, void *handle, null_kind kind)
 int
 td_null_cuGraphExecDestroy(cu_exec exec)
 {
-    return destroy(td_null_due_ctx(NULL_cuGraphExecDestroy), exec, NULL_EXEC);
+    return null_graph_destroy(td_null_due_ctx(NULL_cuGraphExecDestroy), exec, NULL_EXEC);
 }
 
 int
 td_null_cuGraphDestroy(cu_graph graph)
 {
-    return destroy(td_null_due_ctx(NULL_cuGraphDestroy), graph, NULL_GRAPH);
+    return null_graph_destroy(td_null_due_ctx(NULL_cuGraphDestroy), graph, NULL_GRAPH);
 }

@@ -1,4 +1,4 @@
-/* nullhost.c - pinned host memory of the host-played driver: an object that knows its addresses. */
+/* nullhost.c - pinned host memory of the played driver. */
 #include "null/nulldrv.h"
 
 #include <stdlib.h>
@@ -36,7 +36,8 @@ td_null_cuMemHostAlloc(void **ptr, size_t nbytes, unsigned flags)
     return r;
 }
 
-/* What begins at ptr and is, or is not, the driver's own; waits for work that may use it, as the driver does. */
+/* Unpins memory that begins at ptr and is (or is not) the driver's own; waits for work that
+ * may use it, as the driver does. */
 static int
 unpin(void *ptr, bool own)
 {

@@ -1,9 +1,9 @@
-/* nullmem.c - the memory of the host-played driver.
+/* nullmem.c - the memory of the played driver.
  *
- * What a GPU calls physical memory is one file without a name: an allocation is a part of it that is
- * mapped where the host can reach it.  So memory can be mapped piece by piece (cuMemCreate, cuMemMap)
- * and opened by another process (cuIpcGetMemHandle), and what is unmapped faults when it is touched.
- * Parts of the file are never used twice; freed ones are punched out of it.
+ * One file without a name plays the physical memory: an allocation is a part of the file, mapped
+ * where the host can access it.  So memory can be mapped piece by piece (cuMemCreate, cuMemMap)
+ * and opened by another process (cuIpcGetMemHandle), and touching unmapped memory faults.  Parts
+ * of the file are never reused; freed ones are punched out of it.
  */
 #include "dev/cpu/cpucode.h"
 #include "null/nulldrv.h"
@@ -21,9 +21,9 @@
 static struct {
     pthread_mutex_t mu; /* guards everything here */
     int fd;             /* the file; 0: not yet made */
-    uint64_t top;       /* of the file: where the next allocation begins */
-    null_ranges mem;    /* what can be read and written */
-    null_ranges room;   /* addresses that are reserved */
+    uint64_t top;       /* where in the file the next allocation begins */
+    null_ranges mem;    /* accessible memory */
+    null_ranges room;   /* reserved addresses */
     null_ranges bufs;   /* the pool's live buffers */
     size_t count, bytes;
 } drv = {.mu = PTHREAD_MUTEX_INITIALIZER};
@@ -90,7 +90,7 @@ range_drop(null_ranges *r, uintptr_t ptr, null_range *out)
     return true;
 }
 
-/* Bytes from ptr on that ranges cover without a gap. */
+/* Bytes from ptr on that ranges cover; joined: neighbouring ranges count as one. */
 static size_t
 range_extent(const null_ranges *r, uintptr_t ptr, bool joined)
 {
@@ -112,7 +112,7 @@ td_null_bytes(uintptr_t ptr)
     size_t n;
 
     pthread_mutex_lock(&drv.mu);
-    /* work done late finds its memory, whose buffer may be gone by then, or cut anew */
+    /* delayed work finds its memory although the buffer may be freed or cut by then */
     n = range_extent(td_null_is_late() ? &drv.mem : &drv.bufs, ptr, td_null_is_late());
     pthread_mutex_unlock(&drv.mu);
     if (!n && td_null_pinned(ptr, 1, &o))
@@ -126,7 +126,7 @@ td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on)
     null_range gone;
 
     pthread_mutex_lock(&drv.mu);
-    if (on) /* without it the buffer's extent reads as 0 */
+    if (on) /* out of memory: the buffer's extent then reads as 0 */
         (void)range_add(&drv.bufs, (null_range){.ptr = ptr, .nbytes = nbytes});
     else
         (void)range_drop(&drv.bufs, ptr, &gone);
@@ -210,7 +210,7 @@ page_up(size_t n)
     return (n + 4095) / 4096 * 4096;
 }
 
-/* nbytes of physical memory. */
+/* Allocates nbytes of physical memory. */
 static int
 file_get(size_t nbytes, uint64_t *at)
 {
@@ -236,7 +236,7 @@ file_put(uint64_t at, size_t nbytes)
 }
 
 static int
-map(int fd, uint64_t at, size_t nbytes, uintptr_t *ptr)
+null_map(int fd, uint64_t at, size_t nbytes, uintptr_t *ptr)
 {
     void *p = mmap(NULL, page_up(nbytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
 
@@ -255,7 +255,7 @@ mem_get(cu_ptr *out, size_t nbytes)
     r = nbytes > NULL_MEMORY ? CU_OUT_OF_MEMORY : file_get(nbytes, &x.at);
     if (r)
         return r;
-    r = map(drv.fd, x.at, nbytes, &x.ptr);
+    r = null_map(drv.fd, x.at, nbytes, &x.ptr);
     if (!r && !range_add(&drv.mem, x)) {
         munmap((void *)x.ptr, page_up(nbytes));
         r = CU_OUT_OF_MEMORY;
@@ -401,7 +401,8 @@ td_null_cuMemCreate(cu_mem *handle, size_t nbytes, const cu_memprop *prop, unsig
     return 0;
 }
 
-/* Memory that is still mapped lives on in the driver; the pool unmaps first, so here it must. */
+/* The driver would keep memory that is still mapped.  The pool unmaps first, so here the
+ * caller must. */
 int
 td_null_cuMemRelease(cu_mem handle)
 {
@@ -417,7 +418,7 @@ td_null_cuMemRelease(cu_mem handle)
     return 0;
 }
 
-/* The reserved range that [ptr, ptr + nbytes) lies in. */
+/* The reserved range that contains [ptr, ptr + nbytes). */
 static null_range *
 room_of(cu_ptr ptr, size_t nbytes)
 {
@@ -470,7 +471,7 @@ td_null_cuMemUnmap(cu_ptr ptr, size_t nbytes)
         const null_range *next = range_at(&drv.mem, (uintptr_t)ptr + at);
 
         if (!next || !next->from || next->nbytes > nbytes - at) {
-            r = CU_INVALID_VALUE; /* only whole mappings go */
+            r = CU_INVALID_VALUE; /* a mapping can only be unmapped as a whole */
             break;
         }
         (void)range_drop(&drv.mem, (uintptr_t)ptr + at, &x);
@@ -500,7 +501,7 @@ td_null_cuMemSetAccess(cu_ptr ptr, size_t nbytes, const cu_memaccess *access, si
 
 /* ---- other processes ---- */
 
-/* What stands in a handle's 64 bytes. */
+/* null_ipc - the contents of a 64-byte handle. */
 typedef struct null_ipc {
     int64_t pid;
     int64_t fd;
@@ -523,7 +524,8 @@ td_null_cuIpcGetMemHandle(cu_ipcmem *handle, cu_ptr ptr)
     pthread_mutex_lock(&drv.mu);
     i = range_above(&drv.mem, (uintptr_t)ptr);
     x = i && range_extent(&drv.mem, (uintptr_t)ptr, false) ? &drv.mem.at[i - 1] : NULL;
-    r = !x || x->from || fstat(drv.fd, &s) ? CU_INVALID_VALUE : 0; /* cuMemAlloc's memory only */
+    /* only cuMemAlloc's memory can be shared */
+    r = !x || x->from || fstat(drv.fd, &s) ? CU_INVALID_VALUE : 0;
     if (!r) {
         h.fd = drv.fd;
         h.inode = s.st_ino;
@@ -552,7 +554,8 @@ td_null_cuIpcOpenMemHandle(cu_ptr *ptr, cu_ipcmem handle, unsigned flags)
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return CU_INVALID_VALUE;
-    r = fstat(fd, &s) || s.st_ino != h.inode ? CU_INVALID_VALUE : map(fd, h.at, h.nbytes, &x.ptr);
+    r = fstat(fd, &s) || s.st_ino != h.inode ? CU_INVALID_VALUE
+                                             : null_map(fd, h.at, h.nbytes, &x.ptr);
     close(fd);
     if (r)
         return r;

@@ -1,8 +1,11 @@
-/* nullnccl.c - NCCL as the null device has it: the host computes, between threads and between processes.
+/* nullnccl.c - NCCL for the null device: the host computes, between threads and between
+ * processes.
  *
- * The members of a group share a file without a name that an id tells of (/proc/PID/fd/N).  A collective is: everybody puts its
- * data into its own slot, waits for the others' and computes its own result.  Sends go through a box for each pair.  A call
- * returns when it is done, where NCCL would leave it waiting on the stream; a group of calls is done together, as there.
+ * The members of a group share a file without a name, which the id names (/proc/PID/fd/N).  In a
+ * collective, every member puts its data into its own slot, waits for the others' data, and
+ * computes its own result.  Sends go through a box for each pair.  A call returns when it is
+ * done, where NCCL would leave it waiting on the stream.  The calls of a group run together, as
+ * in NCCL.
  */
 #include "dev/lib/nccllib.h"
 #include "null/nulldrv.h"
@@ -23,30 +26,31 @@ enum { MOST = 64, JOIN_SECONDS = 30, CUDA_ERROR = 1 };
 
 typedef enum kind { ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER, SEND, RECV } kind;
 
-/* what - of a collective; its members must say the same. */
+/* what - the parameters of a collective, which all members must give alike. */
 typedef struct what {
     int kind, type, op, root;
     size_t count;
 } what;
 
-/* box - what one rank sends another, piece by piece. */
+/* box - data from one rank to another, piece by piece. */
 typedef struct box {
     atomic_uint put, taken;
     size_t nbytes;
 } box;
 
-/* world - the head of the file; slots and boxes lie behind it. */
+/* world - the head of the shared file; slots and boxes follow it. */
 typedef struct world {
     atomic_int joined;
     atomic_bool closed; /* its maker's descriptor */
     struct member {
-        atomic_uint put, read; /* collectives that it has given its data to; whose results it has */
+        /* collectives for which the rank has put its data; whose results it has read */
+        atomic_uint put, read;
         what what;
     } member[MOST];
     box box[MOST][MOST];
 } world;
 
-/* ident - what stands in an id. */
+/* ident - the contents of an id. */
 typedef struct ident {
     int64_t pid, fd;
 } ident;
@@ -56,19 +60,19 @@ typedef struct comm {
     size_t nbytes;
     ident id;
     int rank, size, device;
-    unsigned given;    /* collectives */
-    atomic_int users;  /* threads in a call */
+    unsigned given;    /* collectives begun */
+    atomic_int users;  /* threads inside a call */
     atomic_bool ended; /* aborted */
 } comm;
 
-/* job - a call of a group, as far as it has come. */
+/* job - a call of a group, and how far it has come. */
 typedef struct job {
     comm *c;
     what what;
     const char *src;
     char *dst;
     void *stream;
-    size_t moved; /* bytes of a send or receive */
+    size_t moved; /* bytes of a send or receive so far */
     unsigned number;
     bool put, done;
 } job;
@@ -81,7 +85,7 @@ static _Thread_local struct {
 } group;
 
 static char *
-slot_of(const comm *c, int rank)
+rank_slot(const comm *c, int rank)
 {
     return (char *)(c->w + 1) + (size_t)rank * SLOT;
 }
@@ -126,7 +130,7 @@ gotten(const job *j)
 }
 
 static void
-compute(const job *j)
+null_comm_compute(const job *j)
 {
     const comm *c = j->c;
     const what *k = &j->what;
@@ -135,12 +139,12 @@ compute(const job *j)
     const char *from[MOST];
 
     for (int r = 0; r < c->size; r++)
-        from[r] = slot_of(c, r) + first * size;
+        from[r] = rank_slot(c, r) + first * size;
     if (k->kind == BROADCAST)
-        memcpy(j->dst, slot_of(c, k->root), k->count * size);
+        memcpy(j->dst, rank_slot(c, k->root), k->count * size);
     else if (k->kind == ALL_GATHER)
         for (int r = 0; r < c->size; r++)
-            memcpy(j->dst + (size_t)r * k->count * size, slot_of(c, r), k->count * size);
+            memcpy(j->dst + (size_t)r * k->count * size, rank_slot(c, r), k->count * size);
     else
         td_null_combine(k->type, k->op, from, c->size, gotten(j), j->dst);
 }
@@ -157,7 +161,7 @@ all_reached(const comm *c, unsigned number, bool read)
     return true;
 }
 
-/* True: it got further. */
+/* Advances a collective; true: it made progress. */
 static bool
 step_collective(job *j, int *code)
 {
@@ -168,7 +172,7 @@ step_collective(job *j, int *code)
         if (!all_reached(c, j->number - 1, true))
             return false;
         me->what = j->what;
-        memcpy(slot_of(c, c->rank), j->src, given(j) * td_nccl_size[j->what.type]);
+        memcpy(rank_slot(c, c->rank), j->src, given(j) * td_nccl_size[j->what.type]);
         atomic_store(&me->put, j->number);
         j->put = true;
         return true;
@@ -177,9 +181,10 @@ step_collective(job *j, int *code)
         return false;
     for (int r = 0; r < c->size; r++)
         if (memcmp(&c->w->member[r].what, &j->what, sizeof j->what) != 0)
-            *code = NCCL_INVALID_ARGUMENT; /* NCCL would not see it, and hang or give nonsense */
+            /* NCCL would not notice: it would hang, or give nonsense */
+            *code = NCCL_INVALID_ARGUMENT;
     if (!*code)
-        compute(j);
+        null_comm_compute(j);
     atomic_store(&me->read, j->number);
     j->done = true;
     return true;
@@ -221,7 +226,7 @@ is_message(const job *j)
     return j->what.kind == SEND || j->what.kind == RECV;
 }
 
-/* Does an earlier call of the group have to be done first? */
+/* Must an earlier call of the group finish before j? */
 static bool
 is_behind(const job *all, const job *j)
 {
@@ -255,9 +260,9 @@ nullnccl_run(job *all, size_t n)
     return code;
 }
 
-/* What the streams were given before is done first. */
+/* Does the streams' earlier work first. */
 static int
-reach(const job *j)
+wait_for_streams(const job *j)
 {
     size_t size = td_nccl_size[j->what.type];
     int r = td_null_push(td_null_context(j->c->device));
@@ -282,9 +287,9 @@ run_jobs(job *all, size_t n)
     for (size_t i = 0; i < n; i++)
         atomic_fetch_add(&all[i].c->users, 1);
     for (size_t i = 0; i < n && !code; i++)
-        code = reach(&all[i]);
+        code = wait_for_streams(&all[i]);
     for (size_t i = 0; i < n && !code; i++)
-        if (!is_message(&all[i])) /* one that fails before does not count */
+        if (!is_message(&all[i])) /* calls that fail before they begin are not counted */
             all[i].number = ++all[i].c->given;
     if (!code)
         code = nullnccl_run(all, n);
@@ -335,7 +340,7 @@ group_end(void)
 }
 
 static int
-give(comm *c, job j)
+queue_job(comm *c, job j)
 {
     job *all;
 
@@ -359,7 +364,7 @@ give(comm *c, job j)
 /* ---- NCCL's functions ---- */
 
 static int
-version(int *v)
+null_nccl_version(int *v)
 {
     *v = 22800;
     return 0;
@@ -428,7 +433,7 @@ init(void **out, int size, td_nccl_id id, int rank, td_nccl_config *config)
 }
 
 static int
-destroy(void *comm_)
+null_comm_destroy(void *comm_)
 {
     comm *c = comm_;
 
@@ -439,12 +444,12 @@ destroy(void *comm_)
     return 0;
 }
 
-/* Threads in a call come out of it. */
+/* Makes threads return from their calls. */
 static int
-end(void *comm_)
+null_comm_end(void *comm_)
 {
     atomic_store(&((comm *)comm_)->ended, true);
-    return destroy(comm_);
+    return null_comm_destroy(comm_);
 }
 
 static int
@@ -457,35 +462,35 @@ async_error(void *c, int *code)
 static int
 all_reduce(const void *src, void *dst, size_t count, int type, int op, void *c, void *s)
 {
-    return give(
+    return queue_job(
         c, (job){.what = {ALL_REDUCE, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
-reduce(const void *src, void *dst, size_t count, int type, int op, int root, void *c, void *s)
+null_reduce(const void *src, void *dst, size_t count, int type, int op, int root, void *c, void *s)
 {
-    return give(
+    return queue_job(
         c, (job){.what = {REDUCE, type, op, root, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
-broadcast(const void *src, void *dst, size_t count, int type, int root, void *c, void *s)
+null_broadcast(const void *src, void *dst, size_t count, int type, int root, void *c, void *s)
 {
-    return give(
+    return queue_job(
         c, (job){.what = {BROADCAST, type, 0, root, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 all_gather(const void *src, void *dst, size_t count, int type, void *c, void *s)
 {
-    return give(
+    return queue_job(
         c, (job){.what = {ALL_GATHER, type, 0, 0, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 reduce_scatter(const void *src, void *dst, size_t count, int type, int op, void *c, void *s)
 {
-    return give(
+    return queue_job(
         c,
         (job){.what = {REDUCE_SCATTER, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
 }
@@ -493,27 +498,27 @@ reduce_scatter(const void *src, void *dst, size_t count, int type, int op, void 
 static int
 send_(const void *src, size_t count, int type, int peer, void *c, void *s)
 {
-    return give(c, (job){.what = {SEND, type, 0, peer, count}, .src = src, .stream = s});
+    return queue_job(c, (job){.what = {SEND, type, 0, peer, count}, .src = src, .stream = s});
 }
 
 static int
 recv_(void *dst, size_t count, int type, int peer, void *c, void *s)
 {
-    return give(c, (job){.what = {RECV, type, 0, peer, count}, .dst = dst, .stream = s});
+    return queue_job(c, (job){.what = {RECV, type, 0, peer, count}, .dst = dst, .stream = s});
 }
 
 const td_nccllib td_null_nccl = {
-    .version = version,
+    .version = null_nccl_version,
     .new_id = new_id,
     .init = init,
-    .destroy = destroy,
-    .abort = end,
+    .destroy = null_comm_destroy,
+    .abort = null_comm_end,
     .async_error = async_error,
     .group_start = group_start,
     .group_end = group_end,
     .all_reduce = all_reduce,
-    .reduce = reduce,
-    .broadcast = broadcast,
+    .reduce = null_reduce,
+    .broadcast = null_broadcast,
     .all_gather = all_gather,
     .reduce_scatter = reduce_scatter,
     .send = send_,

@@ -1,4 +1,6 @@
-/* nullplayer.c - the null devices: the driver's table, and what the core asks this library for (dev/core/played.h). */
+/* nullplayer.c - the null devices: the driver's table, and the functions that the core calls
+ * (dev/core/played.h).
+ */
 #include "null/nulldrv.h"
 
 #include <stdio.h>

@@ -1,31 +1,32 @@
-/* nullqueue.c - the order of work on the host-played driver's streams.
+/* nullqueue.c - the order of work on the played driver's streams.
  *
- * As a rule work is done when it is given.  After td_null_delay(seed) it waits in a queue and is done
- * in some order that the driver's rules allow, drawn by chance: work on one stream in its order, on
- * the legacy stream after all that other streams were given before and they after it, behind an event
- * when what the event stands for is done.  Calls that wait for work do what they wait for, and asking
- * for an event does a little.  So what a program forgot to order goes wrong, and each seed repeats.
+ * Normally work is done when it is given.  After td_null_delay(seed) it waits in a queue, and is
+ * done in a random order that the driver's rules allow: a stream's work in order; the legacy
+ * stream after all earlier work of other streams, and their later work after it; work behind an
+ * event after the work that the event stands for.  A call that waits does the work it waits for;
+ * a query of an event does a little.  So missing synchronisation in a program shows, and each
+ * seed gives the same order again.
  */
+#include "base/clock.h"
 #include "null/nulldrv.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { QUEUE_MAX = 96, NOT_ASKED = 4 };
 
 static struct {
     pthread_mutex_t mu;
-    uint64_t seed;     /* 0: no queue */
-    _Atomic bool late; /* there is one; read while work is done */
+    uint64_t seed;     /* 0: nothing is delayed */
+    _Atomic bool late; /* work is delayed; read while work runs */
     uint64_t serial;
-    null_work *first; /* as given */
+    null_work *first; /* in the order given */
     int count;
-    int failed; /* the first failure of queued work, not yet told */
+    int failed; /* the first failure of queued work that was not reported yet */
 } queue = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static uint64_t
-draw(void)
+queue_draw(void)
 {
     queue.seed = queue.seed * 6364136223846793005u + 1442695040888963407u;
     return queue.seed >> 33;
@@ -36,11 +37,8 @@ draw(void)
 static void
 set_time(null_object *e)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
     if (td_null_object_is(e, NULL_EVENT))
-        e->ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+        e->ns = td_now_ns();
 }
 
 static int
@@ -101,16 +99,16 @@ is_ready(const null_work *w)
     return w->kind != NULL_WAIT || !nullqueue_find(w->after);
 }
 
-/* Does one of the works that may be done now.  There is one always: the first is. */
+/* Does one piece of work that may run now.  There always is one: the oldest. */
 static void
-step(void)
+queue_step(void)
 {
     null_work **at = &queue.first, *w, **chosen = NULL;
     uint64_t n = 0;
     int r;
 
     for (; *at; at = &(*at)->next)
-        if (is_ready(*at) && draw() % ++n == 0)
+        if (is_ready(*at) && queue_draw() % ++n == 0)
             chosen = at;
     w = *chosen;
     r = perform(w);
@@ -166,9 +164,9 @@ td_null_is_late(void)
     return atomic_load(&queue.late);
 }
 
-/* *device: where a default stream is meant, the current context's. */
+/* *device: for a default stream, that of the current context. */
 static uint64_t
-stream_of(cu_stream s, bool *blocking, int *device)
+queue_stream(cu_stream s, bool *blocking, int *device)
 {
     const null_object *o = td_null_object_is(s, NULL_STREAM) ? (const null_object *)s : NULL;
 
@@ -189,7 +187,7 @@ td_null_submit(cu_stream s, null_work work)
     pthread_mutex_lock(&queue.mu);
     w = queue.seed ? malloc(sizeof *w) : NULL;
     work.id = ++queue.serial;
-    work.stream = stream_of(s, &work.blocking, &work.device);
+    work.stream = queue_stream(s, &work.blocking, &work.device);
     if (work.kind == NULL_RECORD)
         work.event->at = work.id;
     if (work.kind == NULL_WAIT)
@@ -201,7 +199,7 @@ td_null_submit(cu_stream s, null_work work)
             at = &(*at)->next;
         *at = w;
         for (queue.count++; queue.count > QUEUE_MAX;)
-            step();
+            queue_step();
     }
     pthread_mutex_unlock(&queue.mu);
     if (!w)
@@ -214,11 +212,11 @@ td_null_finish(cu_stream s)
 {
     bool blocking;
     int device, r;
-    uint64_t stream = stream_of(s, &blocking, &device);
+    uint64_t stream = queue_stream(s, &blocking, &device);
 
     pthread_mutex_lock(&queue.mu);
     while (has_work(stream))
-        step();
+        queue_step();
     r = take_failure();
     pthread_mutex_unlock(&queue.mu);
     return r;
@@ -231,7 +229,7 @@ td_null_finish_all(void)
 
     pthread_mutex_lock(&queue.mu);
     while (has_work_of(td_null_device()))
-        step();
+        queue_step();
     r = take_failure();
     pthread_mutex_unlock(&queue.mu);
     return r;
@@ -242,11 +240,11 @@ td_null_idle(cu_stream s)
 {
     bool blocking, idle;
     int device;
-    uint64_t stream = stream_of(s, &blocking, &device);
+    uint64_t stream = queue_stream(s, &blocking, &device);
 
     pthread_mutex_lock(&queue.mu);
-    for (int i = 0; i < NOT_ASKED && queue.count && draw() % 2; i++)
-        step();
+    for (int i = 0; i < NOT_ASKED && queue.count && queue_draw() % 2; i++)
+        queue_step();
     idle = !has_work(stream);
     pthread_mutex_unlock(&queue.mu);
     return idle;
@@ -259,9 +257,9 @@ td_null_passed(const null_object *event, bool wait)
 
     pthread_mutex_lock(&queue.mu);
     while (wait && nullqueue_find(event->at))
-        step();
-    for (int i = 0; i < NOT_ASKED && queue.count && draw() % 2; i++)
-        step();
+        queue_step();
+    for (int i = 0; i < NOT_ASKED && queue.count && queue_draw() % 2; i++)
+        queue_step();
     passed = !nullqueue_find(event->at);
     pthread_mutex_unlock(&queue.mu);
     return passed;

@@ -1,4 +1,4 @@
-/* nullraw.c - the host-played driver's fills, blocks, arrays, textures and settings. */
+/* nullraw.c - the played driver's fills, blocks, arrays, textures and settings. */
 #include "cuhost/abi.h"
 #include "null/nulldrv.h"
 
@@ -75,16 +75,17 @@ td_null_cuMemsetD2D32Async(cu_ptr dst, size_t pitch, unsigned word, size_t width
 /* ---- blocks ---- */
 
 static td_texarray *
-array_of(cu_array h)
+null_array(cu_array h)
 {
     return td_null_object_is(h, NULL_ARRAY) ? ((null_object *)h)->data : NULL;
 }
 
-/* One side: where it begins, its steps and how many bytes from there on it covers; the driver's code. */
+/* One side of a copy: its first byte, its strides, and the bytes it covers from there.
+ * Returns the driver's code. */
 static int
 side(const cu_side *p, const cu_copy3 *c, char **at, size_t step[2], size_t *span, bool *dev)
 {
-    td_texarray *a = p->type == CU_MEMORY_ARRAY ? array_of(p->array) : NULL;
+    td_texarray *a = p->type == CU_MEMORY_ARRAY ? null_array(p->array) : NULL;
     uintptr_t base = p->type == CU_MEMORY_HOST ? (uintptr_t)p->host : (uintptr_t)p->dev;
 
     *dev = p->type == CU_MEMORY_DEVICE;
@@ -157,7 +158,7 @@ td_null_cuStreamAttachMemAsync(cu_stream stream, cu_ptr ptr, size_t nbytes, unsi
 
 /* ---- arrays and textures ---- */
 
-/* An object with `data`, which goes with it. */
+/* Makes an object that owns `data`. */
 static int
 nullraw_keep(null_kind kind, void *data, null_object **out)
 {
@@ -209,10 +210,10 @@ td_null_cuArrayDestroy(cu_array array)
 
 /* What a resource shows, as td_texview. */
 static int
-view_of(const cu_resource *r, td_texview *v)
+resource_view(const cu_resource *r, td_texview *v)
 {
     if (r->type == CU_RESOURCE_ARRAY) {
-        v->array = array_of(r->of.array);
+        v->array = null_array(r->of.array);
         return v->array ? 0 : CU_INVALID_HANDLE;
     }
     v->at = (uintptr_t)r->of.mem.ptr;
@@ -258,7 +259,7 @@ td_null_cuTexObjectCreate(uint64_t *out, const cu_resource *resource, const cu_t
 
     memcpy(v.address, texture->address, sizeof v.address);
     r = r || !view ? r : CU_INVALID_VALUE;
-    return object(r ? r : view_of(resource, &v), &v, out);
+    return object(r ? r : resource_view(resource, &v), &v, out);
 }
 
 int
@@ -273,7 +274,7 @@ td_null_cuSurfObjectCreate(uint64_t *out, const cu_resource *resource)
     int r = td_null_due_ctx(NULL_cuSurfObjectCreate);
     td_texview v = {.flags = TD_TEX_INTEGER};
 
-    r = r ? r : view_of(resource, &v);
+    r = r ? r : resource_view(resource, &v);
     if (!r && !(v.array && v.array->desc.flags & TD_TEX_SURFACE))
         r = CU_INVALID_VALUE;
     return object(r, &v, out);
@@ -356,9 +357,11 @@ td_null_cuFuncSetSharedMemConfig(cu_func func, int config)
 /* ---- one device, with nobody beside it ---- */
 
 static atomic_bool allowed[TD_NULL_MAX]
-                          [TD_NULL_MAX]; /* that the first reaches the second's memory */
+                          /* does the first device's context have access to the second's
+                           * memory? */
+                          [TD_NULL_MAX];
 
-/* From the current context to peer. */
+/* Allows or forbids access from the current context to the peer's memory. */
 static int
 allow(cu_ctx peer, bool yes)
 {
@@ -411,7 +414,7 @@ td_null_cuStreamCreateWithPriority(cu_stream *stream, unsigned flags, int priori
 {
     int r = td_null_due_ctx(NULL_cuStreamCreateWithPriority);
 
-    (void)priority; /* any is brought into the range */
+    (void)priority; /* a priority out of range is clamped */
     return r ? r : td_null_cuStreamCreate(stream, flags);
 }
 

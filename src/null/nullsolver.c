@@ -1,7 +1,8 @@
-/* nullsolver.c - cuSOLVER as the null device has it: LAPACK computes, and the functions look at their arguments.
+/* nullsolver.c - cuSOLVER for the null device: LAPACK computes, the functions check their
+ * arguments.
  *
- * Every function wants the workspace that it asked for, in the device's memory, and host memory where the libraries want
- * some.  LAPACK gets numbers of all dtypes as complex ones of double precision.
+ * Every function expects the workspace that it asked for, in device memory, and host memory if
+ * the library wants some. LAPACK gets numbers of all dtypes as double-precision complex ones.
  */
 #include "null/nullsolver.h"
 
@@ -21,7 +22,7 @@ td_null_size_of(int type)
     return type == CUDA_R_32F ? 4 : type == CUDA_C_64F ? 16 : 8;
 }
 
-/* Is there so much of it, on the device? */
+/* Is there that much memory on the device? */
 bool
 td_null_holds(const void *p, int type, int64_t count)
 {
@@ -89,7 +90,8 @@ td_null_take(int type, const void *a, int64_t count, int64_t more)
     return x;
 }
 
-/* LAPACK iterates over finite numbers alone.  True: one of x's `count` is not; they and the `more` behind are NaN now. */
+/* LAPACK only iterates over finite numbers.  True: one of x's `count` was not finite; all of
+ * them, and the `more` after them, are NaN now. */
 bool
 td_null_poison(null_number *x, int64_t count, int64_t more)
 {
@@ -374,7 +376,7 @@ singular(int type, char job, int64_t m, int64_t n, void *a, void *s, void *u, vo
                 : LAPACKE_zgesvd(LAPACK_COL_MAJOR, job, job, (int)m, (int)n, x, (int)m, values,
                                  left, (int)m, right, (int)n, values + n);
     td_null_put_reals(real, s, values, n);
-    td_null_put_all(type, a, x, m * n); /* used up */
+    td_null_put_all(type, a, x, m * n); /* the matrix is overwritten */
     td_null_put_all(type, u, left, m * columns);
     for (int64_t i = 0; i < rows * n; i++)
         td_null_put(type, v, i, adjoint ? right[i] : conj(right[i / n + i % n * n]));

@@ -1,4 +1,5 @@
-/* nullsolver.h - cuSOLVER and cuBLAS for the null device: LAPACK and BLAS compute, with complex numbers of double precision.
+/* nullsolver.h - cuSOLVER and cuBLAS for the null device: LAPACK and BLAS compute, in double-precision complex
+ * numbers.
  *
  * Matrices are column-major and dense.
  */
@@ -21,7 +22,7 @@ null_number *td_null_take(int type, const void *a, int64_t count, int64_t more);
 void         td_null_put_reals(int type, void *a, const double *x, int64_t count);
 size_t       td_null_size_of(int type);
 bool         td_null_poison(null_number *x, int64_t count, int64_t more); /* true: a number was not finite, all are NaN now */
-/* Workspaces: all functions want as much, and look whether they got it; what is on the host is written over. */
+/* All functions ask for this much workspace, and check that they got it; the host part is overwritten. */
 enum { TD_NULL_ROOM = 256 };
 int  td_null_say_room(size_t *dev, size_t *host);
 bool td_null_has_room(const void *work, size_t dev, const void *host_work, size_t host);

@@ -1,4 +1,4 @@
-/* nullsort.c - libtreadle_cub.so as the null device has it: the host sorts, and looks at its arguments. */
+/* nullsort.c - libtreadle_cub.so for the null device: the host sorts and checks its arguments. */
 #include "dev/core/dev.h"
 #include "null/null.h"
 #include "null/nulldrv.h"
@@ -19,7 +19,7 @@ typedef struct item {
 } item;
 
 static int
-compare(const void *a, const void *b)
+compare_codes(const void *a, const void *b)
 {
     const item *x = a, *y = b;
 
@@ -28,7 +28,7 @@ compare(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* The key's bits by value: -0 as 0, all NaNs one. */
+/* The key's bits for ordering by value: -0 as 0, all NaNs equal. */
 static uint64_t
 value_bits(const td_cub_job *j, uint64_t bits)
 {
@@ -42,7 +42,7 @@ value_bits(const td_cub_job *j, uint64_t bits)
 }
 
 static uint64_t
-code_of(const td_cub_job *j, uint64_t bits)
+null_sort_code(const td_cub_job *j, uint64_t bits)
 {
     uint64_t top = 1ULL << (8 * j->size - 1), value = value_bits(j, bits);
 
@@ -61,9 +61,9 @@ sort_row(const td_cub_job *j, item *items, int64_t row)
         uint64_t bits = 0;
 
         memcpy(&bits, in + (size_t)i * size, size);
-        items[i] = (item){code_of(j, bits), i};
+        items[i] = (item){null_sort_code(j, bits), i};
     }
-    qsort(items, (size_t)j->n, sizeof *items, compare);
+    qsort(items, (size_t)j->n, sizeof *items, compare_codes);
     for (int64_t i = 0; i < j->n; i++) {
         uint64_t bits = 0;
 
@@ -78,13 +78,13 @@ sort_row(const td_cub_job *j, item *items, int64_t row)
 }
 
 static bool
-holds(const void *p, size_t nbytes)
+is_null_memory(const void *p, size_t nbytes)
 {
     return !p || td_null_bytes((uintptr_t)p) >= nbytes;
 }
 
 static int
-sort(const td_cub_job *j, void *temp, size_t *nbytes, void *stream)
+null_sort(const td_cub_job *j, void *temp, size_t *nbytes, void *stream)
 {
     size_t count = (size_t)(j->rows * j->n), bytes = count * (size_t)j->size;
     item *items;
@@ -94,8 +94,9 @@ sort(const td_cub_job *j, void *temp, size_t *nbytes, void *stream)
         *nbytes = ROOM;
         return 0;
     }
-    if (*nbytes != ROOM || !holds(temp, ROOM) || !j->in || j->in == j->out ||
-        !holds(j->in, bytes) || !holds(j->out, bytes) || !holds(j->index, count * sizeof *j->index))
+    if (*nbytes != ROOM || !is_null_memory(temp, ROOM) || !j->in || j->in == j->out ||
+        !is_null_memory(j->in, bytes) || !is_null_memory(j->out, bytes) ||
+        !is_null_memory(j->index, count * sizeof *j->index))
         return INVALID_VALUE;
     items = malloc((size_t)j->n * sizeof *items);
     if (!items)
@@ -108,9 +109,9 @@ sort(const td_cub_job *j, void *temp, size_t *nbytes, void *stream)
 }
 
 static const char *
-text(int code)
+null_sort_text(int code)
 {
     return code == NO_MEMORY ? "no host memory" : "arguments are not as they should be";
 }
 
-const td_cub td_null_cub = {sort, text};
+const td_cub td_null_cub = {null_sort, null_sort_text};

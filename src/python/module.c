@@ -29,7 +29,7 @@ add_exception(PyObject *m, const char *name, PyObject *base, const char *doc, Py
     return *out && PyModule_AddObjectRef(m, name, *out) == 0;
 }
 
-/* A class of ours, `base` or one of its kind, that is a builtin one too. */
+/* Adds an exception class that derives from `base` and from a builtin class. */
 static bool
 add_both(PyObject *m, const char *name, PyObject *base, PyObject *builtin, const char *doc,
          PyObject **out)

@@ -71,13 +71,13 @@ td_promote(td_dtype a, td_dtype b)
         return a;
     if (rank_of(a) < rank_of(b))
         return td_promote(b, a);
-    switch (rank_of(a)) { /* a's is the higher */
+    switch (rank_of(a)) { /* b's kind is at most a's */
     case 1: return rank_of(b) == 0 ? a : promote_ints(a, b);
     case 2:
         if (rank_of(b) == 2)
             return promote_floats(a, b);
         if (a == TD_BF16 && td_dtype_size(b) == 1)
-            return a; /* its 8 bits hold the integer */
+            return a; /* a's 8 bits hold the integer */
         return rank_of(b) == 0 ? a : promote_floats(a, float_for_int(b));
     case 3: {
         td_dtype r = rank_of(b) == 3   ? td_dtype_real_of(b)
@@ -99,7 +99,7 @@ td_promote_weak(td_dtype a, char kind)
         return a;
     switch (k) {
     case 1: return TD_I64;
-    case 2: return TD_F64; /* beside bool or an integer */
+    case 2: return TD_F64; /* complex with bool or an integer */
     }
     return rank_of(a) == 2 ? td_dtype_complex_of(a) : TD_C128;
 }

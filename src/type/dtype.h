@@ -35,8 +35,8 @@ td_status td_dtype_parse(const char *text, td_dtype *out);
 /* NumPy's result_type of two dtypes (float16 with bfloat16 is float32). */
 td_dtype td_promote(td_dtype a, td_dtype b);
 
-/* The dtype that a Python scalar of `kind` (b, i, f or c) takes beside an array of dtype `a`:
- * NEP 50's weak scalars.  An int beside a bool is int64, a float beside an integer float64, … */
+/* The dtype of a Python scalar of `kind` (b, i, f or c) in an operation with an array of dtype `a`: NEP 50's
+ * weak scalars.  An int with a bool array is int64, a float with an integer array float64, … */
 td_dtype td_promote_weak(td_dtype a, char kind);
 
 /* A float dtype for function results over `dt`, as NumPy: int8 -> float16, int16 -> float32,

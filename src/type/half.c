@@ -4,7 +4,7 @@
 #include <string.h>
 
 static uint32_t
-bits_of(float f)
+bits_of_float(float f)
 {
     uint32_t u;
 
@@ -30,10 +30,10 @@ td_half_to_float(uint16_t h)
         return float_of(sign | 0x7f800000u | m << 13);
     if (e)
         return float_of(sign | (e + 112) << 23 | m << 13);
-    return float_of(sign | bits_of((float)m * 0x1p-24f)); /* zero and subnormals: exact */
+    return float_of(sign | bits_of_float((float)m * 0x1p-24f)); /* zero and subnormals: exact */
 }
 
-/* d's bits rounded once: the significand is cut to what the half's exponent leaves. */
+/* Rounds d's bits once: cuts the significand to the digits that a half of this exponent has. */
 uint16_t
 td_double_to_half(double d)
 {
@@ -77,20 +77,20 @@ td_bfloat_to_float(uint16_t h)
 static uint16_t
 float_to_bfloat(float f)
 {
-    uint32_t u = bits_of(f);
+    uint32_t u = bits_of_float(f);
 
     if (f != f)
         return (uint16_t)(u >> 16 | 0x40u);
     return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
 }
 
-/* Through a float rounded to odd: what is cut off stays visible in the last place, so that the
- * second rounding is the only one. */
+/* Goes through a float that is rounded to odd: its last bit records what was cut off, so the
+ * second rounding gives the same result as a single one. */
 uint16_t
 td_double_to_bfloat(double d)
 {
     float f = (float)d;
-    uint32_t u = bits_of(f);
+    uint32_t u = bits_of_float(f);
 
     if (d == d && (double)f != d && !(u & 1))
         u += (double)float_of(u & 0x7fffffffu) > (d < 0 ? -d : d) ? UINT32_MAX : 1;

@@ -108,8 +108,8 @@ td_view_transpose(const td_view *v, const int *axes, td_view *out)
     return TD_OK;
 }
 
-/* Groups of old axes are matched with groups of new axes of the same size; a group can be seen
- * anew only when its old axes lie one in another without gaps. */
+/* Matches groups of old axes with groups of new axes of the same size.  A group can be
+ * reshaped only if its old axes lie without gaps inside one another. */
 td_status
 td_view_reshape(const td_view *v, const td_shape *shape, td_view *out)
 {
@@ -169,14 +169,18 @@ td_view_extent(const td_view *v, int64_t *lo, int64_t *hi)
     if (td_shape_size(&v->shape) == 0)
         return;
     for (int i = 0; i < v->shape.ndim; i++) {
-        int64_t span = (v->shape.dim[i] - 1) * v->stride[i];
+        bool down = v->stride[i] < 0;
+        int64_t *end = down ? lo : hi, span;
 
-        *(span < 0 ? lo : hi) += span;
+        if (__builtin_mul_overflow(v->shape.dim[i] - 1, v->stride[i], &span) ||
+            __builtin_add_overflow(*end, span, end))
+            *end = down ? INT64_MIN : INT64_MAX;
     }
-    ++*hi;
+    *hi += *hi < INT64_MAX;
 }
 
-/* Sufficient test: sorted by stride, each axis steps over all that the smaller ones reach. */
+/* A sufficient test for no overlap: sorted by stride, each axis steps over everything that the
+ * smaller ones reach. */
 bool
 td_view_has_overlap(const td_view *v)
 {

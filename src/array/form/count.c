@@ -1,9 +1,9 @@
 /* count.c - kernels that count how often each bin occurs.
  *
- * GPU: a block counts in shared memory, in as many copies of the counters as fit, lane by lane another one, so that
- * lanes that meet in a bin do not wait for each other: with 32 copies each lane has its own memory bank.  Four 16-byte
- * loads of a thread are under way at once.  More counters than shared memory holds are counted in global memory.
- * CPU: a block has counters of its own, in several copies so that an element does not wait for the one before.
+ * GPU: a block counts in shared memory, in as many copies of the counters as fit.  Neighbouring lanes use different copies, so
+ * lanes that count the same bin do not wait for each other: with 32 copies each lane has a memory bank to itself.  A thread
+ * issues four 16-byte loads at once.  More counters than shared memory holds are counted in global memory.
+ * CPU: a block has counters of its own, in several copies so that an element does not wait for the one before it.
  *
  * A float's bin is found by multiplying; only near an edge, where that may be wrong by one, it is compared with the
  * edges themselves.
@@ -44,7 +44,7 @@ add(const counting *c, td_val bin, td_val ok)
     const td_count *d = c->d;
     td_fn *f = c->f;
 
-    if (d->gpu) {
+    if (d->nest.simt) {
         if (d->bins)
             bin = TD_E2(f, add, TD_E2(f, multiply, bin, whole(c, d->copies)), c->own);
         td_atomic(f, OP_atomic_add, c->mine, bin,
@@ -82,7 +82,7 @@ count_numbers(const counting *c, td_val v, td_val mask)
     add(c, td_cast(f, v, TD_I32), ok);
 }
 
-/* NumPy's bin: the guess, put right by comparing with the edges. */
+/* NumPy's bin: the guess, corrected by comparing x with the edges. */
 static td_val
 exact_bin(const counting *c, td_val x, td_val guess, td_val inside)
 {
@@ -157,14 +157,15 @@ static void
 clear_shared(const counting *c, td_val tid)
 {
     td_fn *f = c->f;
-    td_val i = td_for(f, tid, whole(c, (int64_t)c->d->bins * c->d->copies), whole(c, c->d->block));
+    td_val i =
+        td_for(f, tid, whole(c, (int64_t)c->d->bins * c->d->copies), whole(c, c->d->nest.block));
 
     td_store(f, c->mine, i, td_const_int(f, TD_U32, 0), TD_NONE, 0);
     td_end(f);
     td_barrier(f);
 }
 
-/* The copies of a bin, each thread beginning with another one, so that a warp reads all banks at once. */
+/* Adds the copies of each bin up.  Each thread begins with another copy, so that a warp reads all banks at once. */
 static void
 merge_shared(const counting *c, td_val tid)
 {
@@ -173,7 +174,7 @@ merge_shared(const counting *c, td_val tid)
     td_val bins = td_cast(f, c->num[TD_COUNT_BINS], TD_I32), sum = td_slot(f, TD_U32, 1), i, k, at;
 
     td_barrier(f);
-    i = td_for(f, tid, bins, whole(c, d->block));
+    i = td_for(f, tid, bins, whole(c, d->nest.block));
     td_set(f, sum, td_const_int(f, TD_U32, 0));
     k = td_for(f, whole(c, 0), whole(c, d->copies), whole(c, 1));
     at = TD_E2(f, bitwise_and, TD_E2(f, add, k, i), whole(c, d->copies - 1));
@@ -185,7 +186,7 @@ merge_shared(const counting *c, td_val tid)
     td_end(f);
 }
 
-/* All vectors of a round are loaded before the first is counted. */
+/* Loads all vectors of a round before it counts the first. */
 static void
 count_gpu(counting *c, td_val tid)
 {
@@ -193,7 +194,7 @@ count_gpu(counting *c, td_val tid)
     td_fn *f = c->f;
     td_val n = c->num[TD_COUNT_N], step = c->num[TD_COUNT_STEP],
            lanes = td_const_int(f, TD_I64, d->lanes);
-    td_val block = td_const_int(f, TD_I64, d->block), at = td_slot(f, TD_I64, 1),
+    td_val block = td_const_int(f, TD_I64, d->nest.block), at = td_slot(f, TD_I64, 1),
            one = td_const_int(f, TD_I64, 1);
     td_val first, far, i, end, v[8];
 
@@ -223,15 +224,22 @@ count_gpu(counting *c, td_val tid)
 
 /* ---- CPU ---- */
 
+static void
+count_vector(void *ctx, td_val at, td_val mask)
+{
+    const counting *c = ctx;
+
+    count_lanes(c, td_load(c->f, c->in, at, mask, c->lanes, 0), mask);
+}
+
 /* Block b counts elements from b * step on, in counters from b * bins * copies on. */
 static void
 count_cpu(counting *c)
 {
     const td_count *d = c->d;
     td_fn *f = c->f;
-    td_val n = c->num[TD_COUNT_N], step = c->num[TD_COUNT_STEP],
-           lanes = td_const_int(f, TD_I64, d->lanes);
-    td_val bid = td_cast(f, td_index(f, OP_bid, 0), TD_I64), lo, hi, i, full, mask;
+    td_val n = c->num[TD_COUNT_N], step = c->num[TD_COUNT_STEP];
+    td_val bid = td_cast(f, td_index(f, OP_bid, 0), TD_I64), lo, hi;
 
     c->mine = c->out;
     c->lanes = d->lanes;
@@ -239,19 +247,7 @@ count_cpu(counting *c)
                    td_const_int(f, TD_I64, d->copies));
     lo = TD_E2(f, multiply, bid, step);
     hi = TD_E2(f, minimum, n, TD_E2(f, add, lo, step));
-    full = TD_E2(f, subtract, hi, td_const_int(f, TD_I64, d->lanes - 1));
-    i = td_for(f, lo, full, lanes);
-    count_lanes(c, td_load(f, c->in, i, TD_NONE, d->lanes, 0), TD_NONE);
-    td_end(f);
-    if (d->lanes == 1)
-        return;
-    full = TD_E2(f, bitwise_and, TD_E2(f, subtract, hi, lo),
-                 td_const_int(f, TD_I64, ~(int64_t)(d->lanes - 1)));
-    i = TD_E2(f, add, lo, full);
-    td_if(f, TD_E2(f, less, i, hi));
-    mask = TD_E2(f, less, td_iota(f, TD_I64, d->lanes), TD_E2(f, subtract, hi, i));
-    count_lanes(c, td_load(f, c->in, i, mask, d->lanes, 0), mask);
-    td_end(f);
+    td_nest_lanes(f, lo, hi, d->lanes, count_vector, c);
 }
 
 td_status
@@ -269,7 +265,7 @@ td_count_build(void *ctx, td_fn *f)
         c.num[i] = td_param(f, TD_I64);
     for (int i = 0; i < TD_COUNT_FLOATS && d->binned; i++)
         c.par[i] = td_param(f, d->in);
-    if (!d->gpu) {
+    if (!d->nest.simt) {
         count_cpu(&c);
         return f->st;
     }

@@ -2,7 +2,7 @@
 #ifndef TD_ARRAY_COUNT_H
 #define TD_ARRAY_COUNT_H
 #include "array/graph/node.h"
-#include "ir/core/ir.h"
+#include "array/form/nest.h"
 
 enum { TD_COUNT_BINS_MAX = (1 << 20) - 1 }; /* between edges: float32 counts them, and has bits left */
 
@@ -17,10 +17,10 @@ enum {
 typedef struct td_count {
     td_dtype in, counter; /* counter: uint32 or int64 */
     bool     binned;      /* in holds floats, which fall between edges; else the numbers of bins */
-    bool     gpu;
+    td_nest  nest;        /* of blocks: each counts a share of the elements */
     int      bins;   /* GPU: counters in shared memory, a power of two, from the number of bins on; 0: in global memory */
     int      copies; /* GPU: of each counter in shared memory; CPU: of all counters for each block.  Powers of two */
-    int      lanes, unroll, block;
+    int      lanes, unroll;
 } td_count;
 
 /* Words of a binned kernel, of in's dtype, after the others. */

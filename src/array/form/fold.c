@@ -1,4 +1,4 @@
-/* fold.c - kernels that reduce: loops, launch shapes, the second pass.
+/* fold.c - kernels that reduce: their code.
  *
  * A unit is one row of results times one segment of what is reduced.  Two forms:
  *   along: the last dim is reduced; lanes run along it and are merged at the end.  On a GPU a thread, a
@@ -10,18 +10,13 @@
  */
 #include "array/form/fold.h"
 
-#include "array/plan/acc.h"
+#include "array/form/acc.h"
 #include "array/plan/gen.h"
 
 enum { NEAR = 16 }; /* float32 terms that are added up in float32 */
 
-static td_val
-as_i64(td_gen *g, td_op which)
-{
-    return td_cast(g->f, td_index(g->f, which, 0), TD_I64);
-}
-
-/* The first element of every result in g's lanes becomes what is subtracted from all of its elements. */
+/* Sets d->shift to the first element of each result, which is subtracted from all its elements so that sums of squares lose
+ * no digits. */
 static void
 find_shift(td_gen *g, td_fold *d)
 {
@@ -33,7 +28,7 @@ find_shift(td_gen *g, td_fold *d)
     d->shift = td_acc_shift(g->f, d->pair, g->val[d->value[0]]);
 }
 
-/* The accumulators that the elements at g->j stand for. */
+/* The elements at g->j as accumulators. */
 static void
 lifted(td_gen *g, const td_fold *d, td_val index, td_val out[])
 {
@@ -58,7 +53,7 @@ accumulate(td_gen *g, const td_fold *d, const td_val slot[], td_val index)
     td_acc_add(g->f, d->red, d->pair, slot, x, g->mask);
 }
 
-/* Accumulators to results or to the segments' memory at element `at`. */
+/* Writes the accumulators, as results or into the segments' memory, at element `at`. */
 static void
 finish(td_gen *g, const td_fold *d, const td_val acc[], td_val at)
 {
@@ -140,29 +135,36 @@ along_near(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val h
     return TD_G2(g, add, lo, TD_G2(g, bitwise_and, n, td_gen_int(g, ~(block - 1))));
 }
 
+/* A run of neighbouring elements that go into the accumulators at slot; its element 0 is number `first` of the row. */
+typedef struct run {
+    td_gen *g;
+    const td_fold *d;
+    const td_val *slot;
+    td_val first;
+} run;
+
+static void
+accumulate_vector(void *ctx, td_val at, td_val mask)
+{
+    const run *r = ctx;
+    td_gen *g = r->g;
+    td_val iota = td_iota(g->f, TD_I64, g->lanes);
+
+    g->j = at;
+    g->mask = mask;
+    accumulate(g, r->d, r->slot, TD_G2(g, add, TD_G2(g, add, r->first, at), iota));
+}
+
 static void
 along_run(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi, td_val first)
 {
-    td_fn *f = g->f;
-    td_val lanes = td_gen_int(g, g->lanes), full, tail, iota = td_iota(f, TD_I64, g->lanes);
+    run r = {.g = g, .d = d, .slot = slot, .first = first};
 
     td_gen_uniform(g);
     g->mask = TD_NONE;
     if (d->near)
         lo = along_near(g, d, slot, lo, hi);
-    g->j = td_for(f, lo, TD_G2(g, subtract, hi, td_gen_int(g, g->lanes - 1)), lanes);
-    accumulate(g, d, slot, TD_G2(g, add, TD_G2(g, add, first, g->j), iota));
-    td_end(f);
-    if (g->lanes == 1)
-        return;
-    full =
-        TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(g->lanes - 1)));
-    tail = TD_G2(g, add, lo, full);
-    td_if(f, TD_G2(g, less, tail, hi));
-    g->j = tail;
-    g->mask = TD_G2(g, less, iota, TD_G2(g, subtract, hi, tail));
-    accumulate(g, d, slot, TD_G2(g, add, TD_G2(g, add, first, g->j), iota));
-    td_end(f);
+    td_nest_lanes(g->f, lo, hi, g->lanes, accumulate_vector, &r);
     g->mask = TD_NONE;
 }
 
@@ -206,7 +208,7 @@ along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
 
 /* ---- across, both: neighbouring units are neighbouring strips of one segment ---- */
 
-/* Row r, in lanes beyond the mask anything: nobody stores those.  With `near` to that slot. */
+/* Adds row r to the accumulators, or to `near`.  Lanes beyond the mask hold garbage, which is never stored. */
 static void
 across_row(td_gen *g, const td_fold *d, const td_val slot[], td_val near, td_val r)
 {
@@ -225,7 +227,8 @@ across_row(td_gen *g, const td_fold *d, const td_val slot[], td_val near, td_val
     *g = kept;
 }
 
-/* Rows [lo, hi); `count` says how many where that is known, so that each has loads of its own, which a processor foresees; else 0. */
+/* Adds the rows [lo, hi).  count: their number if it is known, else 0; then each row has loads of its own, which the
+ * processor's prefetcher follows. */
 static void
 across_rows(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi, int count)
 {
@@ -257,8 +260,8 @@ across_near(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val 
     td_end(g->f);
 }
 
-/* `deep` rows from r on, all loads under way before the first is used; rows that are not below hi (TD_NONE:
- * all are) are read at r instead and left out. */
+/* Adds d->deep rows from r on, with all loads issued before the first is used.  A row that is not below hi (TD_NONE: all are)
+ * is replaced by row r and left out of the sum. */
 static void
 across_round(const td_gen *g, const td_fold *d, const td_val slot[], td_val r, td_val hi)
 {
@@ -289,27 +292,33 @@ across_round(const td_gen *g, const td_fold *d, const td_val slot[], td_val r, t
     }
 }
 
+/* Rows below hi that go into the accumulators at slot. */
+typedef struct row_range {
+    td_gen *g;
+    const td_fold *d;
+    const td_val *slot;
+    td_val hi;
+} row_range;
+
+static void
+deep_rows(void *ctx, td_val at, bool last)
+{
+    const row_range *r = ctx;
+
+    across_round(r->g, r->d, r->slot, at, last ? r->hi : TD_NONE);
+}
+
 static void
 across_deep(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi)
 {
-    td_fn *f = g->f;
-    td_val deep = td_gen_int(g, d->deep), n, rest, r;
-
-    r = td_for(f, lo, TD_G2(g, subtract, hi, td_gen_int(g, d->deep - 1)), deep);
-    across_round(g, d, slot, r, TD_NONE);
-    td_end(f);
-    n = TD_G2(g, maximum, TD_G2(g, subtract, hi, lo), td_gen_int(g, 0));
-    rest = TD_G2(g, add, lo, TD_G2(g, bitwise_and, n, td_gen_int(g, ~(int64_t)(d->deep - 1))));
-    td_if(f, TD_G2(g, less, rest, hi));
-    across_round(g, d, slot, rest, hi);
-    td_end(f);
+    td_nest_steps(g->f, lo, hi, d->deep, deep_rows,
+                  &(row_range){.g = g, .d = d, .slot = slot, .hi = hi});
 }
 
 static void
 across_unit(td_gen *g, td_fold *d, td_val unit)
 {
     const td_plan *p = g->p;
-    td_fn *f = g->f;
     td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, at, row, strip, n = g->dim[p->nd - 1], j;
 
     at = unit;
@@ -319,8 +328,7 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
     row = p->nk ? split(g, at, TD_FOLD_STRIPS, &strip) : td_gen_int(g, 0);
     td_gen_row(g, row, 0, p->nk, false);
     j = TD_G2(g, multiply, strip, td_gen_int(g, g->lanes));
-    g->mask = d->masked ? TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, j))
-                        : TD_NONE;
+    g->mask = d->masked ? td_nest_mask(g->f, g->lanes, j, n) : TD_NONE;
     td_acc_start(g->f, d->red, d->pair, d->acc, g->lanes, slot);
     g->j = j;
     find_shift(g, d);
@@ -339,20 +347,32 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
 
 /* ---- across, CPU, long rows: the rows are streamed, accumulators live in the segment's memory ---- */
 
-/* Read side by side, between loading and storing the accumulators. */
+/* Rows that are read between loading and storing the accumulators. */
 enum { STREAM_ROWS = 8 };
 
-/* The strip at j: rows [from, to) on top of what earlier rows of the segment left at `home`. */
-static void
-stream_strip(td_gen *g, td_fold *d, td_val j, td_val home, td_val from, td_val to, td_val fresh)
-{
-    td_fn *f = g->f;
-    td_val slot[TD_MAXACC], acc[TD_MAXACC], at = TD_G2(g, add, home, j);
+/* Rows [from, to) of a segment, on top of what earlier rows left at `home`; fresh: there were none. */
+typedef struct stream {
+    td_gen *g;
+    td_fold *d;
+    td_val home, from, to, fresh;
+} stream;
 
+/* The strip of columns at j. */
+static void
+stream_strip(void *ctx, td_val j, td_val mask)
+{
+    const stream *s = ctx;
+    td_gen *g = s->g;
+    td_fold *d = s->d;
+    td_fn *f = g->f;
+    td_val from = s->from, to = s->to;
+    td_val slot[TD_MAXACC], acc[TD_MAXACC], at = TD_G2(g, add, s->home, j);
+
+    g->mask = mask;
     td_acc_start(g->f, d->red, d->pair, d->acc, g->lanes, slot);
     g->j = j;
     find_shift(g, d);
-    td_if(f, TD_E1(f, logical_not, fresh));
+    td_if(f, TD_E1(f, logical_not, s->fresh));
     for (int i = 0; i < d->nacc; i++)
         td_set(f, slot[i], td_load(f, d->out_ptr[i], at, g->mask, g->lanes, 0));
     td_end(f);
@@ -375,25 +395,18 @@ stream_unit(td_gen *g, td_fold *d, td_val unit)
 {
     const td_plan *p = g->p;
     td_fn *f = g->f;
-    td_val seg, row, lo, hi, home, from, to, fresh, j, tail, n = g->dim[p->nd - 1];
-    td_val lanes = td_gen_int(g, g->lanes), rows = td_gen_int(g, STREAM_ROWS);
+    td_val seg, row, lo, hi, n = g->dim[p->nd - 1], rows = td_gen_int(g, STREAM_ROWS);
+    stream s = {.g = g, .d = d};
 
     seg = split(g, unit, TD_FOLD_OWN, &row);
     bounds(g, d, seg, &lo, &hi);
     td_gen_row(g, row, 0, p->nk, false);
-    home =
+    s.home =
         TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), TD_G2(g, multiply, row, n));
-    from = td_for(f, lo, hi, rows);
-    to = TD_G2(g, minimum, TD_G2(g, add, from, rows), hi);
-    fresh = TD_G2(g, equal, from, lo);
-    j = td_for(f, td_gen_int(g, 0), TD_G2(g, subtract, n, td_gen_int(g, g->lanes - 1)), lanes);
-    stream_strip(g, d, j, home, from, to, fresh);
-    td_end(f);
-    tail = TD_G2(g, bitwise_and, n, td_gen_int(g, ~(int64_t)(g->lanes - 1)));
-    td_if(f, TD_G2(g, less, tail, n));
-    g->mask = TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, tail));
-    stream_strip(g, d, tail, home, from, to, fresh);
-    td_end(f);
+    s.from = td_for(f, lo, hi, rows);
+    s.to = TD_G2(g, minimum, TD_G2(g, add, s.from, rows), hi);
+    s.fresh = TD_G2(g, equal, s.from, lo);
+    td_nest_lanes(f, td_gen_int(g, 0), n, g->lanes, stream_strip, &s);
     g->mask = TD_NONE;
     td_end(f);
 }
@@ -403,20 +416,18 @@ td_fold_build_cpu(void *ctx, td_fn *f)
 {
     td_fold *d = ctx;
     td_gen g = {.f = f, .p = d->p};
-    td_val lo, hi, unit;
+    td_val unit;
 
     declare(&g, d);
     g.lanes = d->lanes;
-    lo = TD_G2(&g, multiply, as_i64(&g, OP_bid), g.extra[TD_FOLD_PER]);
-    hi = TD_G2(&g, minimum, TD_G2(&g, add, lo, g.extra[TD_FOLD_PER]), g.extra[TD_FOLD_UNITS]);
-    unit = td_for(f, lo, hi, td_gen_int(&g, 1));
+    unit = td_nest_open(f, &d->nest, g.extra[TD_FOLD_UNITS], g.extra[TD_FOLD_PER]).unit;
     if (d->streamed)
         stream_unit(&g, d, unit);
     else if (d->p->tail_kept)
         across_unit(&g, d, unit);
     else
         along_cpu_unit(&g, d, unit);
-    td_end(f);
+    td_nest_close(f, &d->nest);
     return f->st;
 }
 
@@ -428,7 +439,7 @@ along_thread(td_gen *g, const td_fold *d, const td_val slot[], const td_val slot
              td_val hi, td_val lane)
 {
     td_fn *f = g->f;
-    td_val v = td_gen_int(g, d->lanes), team = td_gen_int(g, d->team), zero = td_gen_int(g, 0),
+    td_val v = td_gen_int(g, d->lanes), team = td_gen_int(g, d->nest.team), zero = td_gen_int(g, 0),
            from;
 
     g->lanes = d->lanes;
@@ -451,13 +462,13 @@ along_thread(td_gen *g, const td_fold *d, const td_val slot[], const td_val slot
     g->lanes = d->lanes;
 }
 
-/* Several reduced dims: every element's place is worked out. */
+/* The same for several reduced dims, where the place of each element is worked out by divisions. */
 static void
 along_scattered(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi, td_val lane)
 {
     const td_plan *p = g->p;
     td_gen kept = *g;
-    td_val r = td_for(g->f, TD_G2(g, add, lo, lane), hi, td_gen_int(g, d->team));
+    td_val r = td_for(g->f, TD_G2(g, add, lo, lane), hi, td_gen_int(g, d->nest.team));
     td_val q;
 
     g->lanes = 1;
@@ -471,19 +482,19 @@ along_scattered(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_
     *g = kept;
 }
 
-/* acc of all threads of the team. */
+/* Merges acc of all threads of the team. */
 static void
 merge_team(td_gen *g, const td_fold *d, td_val acc[], td_val tid)
 {
     td_val mem[TD_MAXACC];
-    int warps = d->team / 32;
+    const td_nest *n = &d->nest;
 
-    td_acc_warp(g->f, d->red, d->pair, warps > 1 ? 32 : d->team, acc);
-    if (warps <= 1)
+    td_acc_warp(g->f, d->red, d->pair, n->team > n->warp ? n->warp : n->team, acc);
+    if (n->team <= n->warp)
         return;
-    td_acc_put(g->f, d->red, d->pair, d->acc, acc, tid, warps, mem);
+    td_acc_put(g->f, d->red, d->pair, d->acc, acc, n, tid, mem);
     td_barrier(g->f);
-    td_acc_take(g->f, d->red, d->pair, d->acc, mem, tid, warps, acc);
+    td_acc_take(g->f, d->red, d->pair, d->acc, mem, n, tid, acc);
 }
 
 static void
@@ -491,14 +502,10 @@ along_gpu(td_gen *g, td_fold *d)
 {
     const td_plan *p = g->p;
     td_fn *f = g->f;
-    int teams = d->block / d->team;
-    td_val tid = as_i64(g, OP_tid), team, lane, unit, seg, lo, hi, row, slot[TD_MAXACC],
-           slot1[TD_MAXACC];
+    td_place at = td_nest_open(f, &d->nest, g->extra[TD_FOLD_UNITS], g->extra[TD_FOLD_PER]);
+    td_val unit = at.unit, seg, lo, hi, row, slot[TD_MAXACC], slot1[TD_MAXACC];
     td_val acc[TD_MAXACC], acc1[TD_MAXACC];
 
-    team = TD_G2(g, truncate_divide, tid, td_gen_int(g, d->team));
-    lane = TD_G2(g, subtract, tid, TD_G2(g, multiply, team, td_gen_int(g, d->team)));
-    unit = TD_G2(g, add, TD_G2(g, multiply, as_i64(g, OP_bid), td_gen_int(g, teams)), team);
     td_acc_start(g->f, d->red, d->pair, d->acc, d->lanes, slot);
     td_acc_start(g->f, d->red, d->pair, d->acc, 1, slot1);
     td_if(f, TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS]));
@@ -509,16 +516,16 @@ along_gpu(td_gen *g, td_fold *d)
     g->j = td_gen_int(g, 0);
     find_shift(g, d);
     if (p->nd - p->nk == 1)
-        along_thread(g, d, slot, slot1, lo, hi, lane);
+        along_thread(g, d, slot, slot1, lo, hi, at.lane);
     else
-        along_scattered(g, d, slot, lo, hi, lane);
+        along_scattered(g, d, slot, lo, hi, at.lane);
     td_end(f);
     td_acc_get(f, d->red, d->pair, slot, acc);
     td_acc_lanes(f, d->red, d->pair, d->lanes, acc);
     td_acc_get(f, d->red, d->pair, slot1, acc1);
     td_red_merge(f, d->red, d->pair, acc, acc1, acc);
-    merge_team(g, d, acc, tid);
-    td_if(f, TD_G2(g, logical_and, TD_G2(g, equal, lane, td_gen_int(g, 0)),
+    merge_team(g, d, acc, at.tid);
+    td_if(f, TD_G2(g, logical_and, TD_G2(g, equal, at.lane, td_gen_int(g, 0)),
                    TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS])));
     g->lanes = 1;
     finish(g, d, acc, unit);
@@ -538,8 +545,7 @@ td_fold_build_gpu(void *ctx, td_fn *f)
         along_gpu(&g, d);
         return f->st;
     }
-    unit = TD_G2(&g, add, TD_G2(&g, multiply, as_i64(&g, OP_bid), as_i64(&g, OP_bdim)),
-                 as_i64(&g, OP_tid));
+    unit = td_nest_open(f, &d->nest, g.extra[TD_FOLD_UNITS], g.extra[TD_FOLD_PER]).unit;
     td_if(f, TD_G2(&g, less, unit, g.extra[TD_FOLD_UNITS]));
     across_unit(&g, d, unit);
     td_end(f);

@@ -1,45 +1,37 @@
-/* foldrun.c - choosing and launching the kernels of a reduction. */
+/* foldrun.c - the schedule of a reduction's kernels, and their launch. */
 #include "array/form/fold.h"
+#include "array/form/launch.h"
 #include "array/graph/values.h"
 #include "array/plan/tune.h"
-#include "dev/core/trace.h"
-#include "jit/jit.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {
     BLOCK = 512,          /* GPU: threads of a block that takes one unit */
     WARP_ROWS = 256,      /* GPU: threads of a block whose warps or threads take units */
     CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
-    OVERSPLIT = 4,        /* CPU: blocks a thread */
     SHARE = 1 << 18,      /* CPU: elements of a share that is cut further */
     SEG_MIN = 4096,       /* CPU: reduced elements a segment */
-    IN_ORDER = 1024,      /* CPU: elements up to which the product of a row is taken one by one, */
-    IN_ORDER_ALL = 1 << 14, /* and elements of all rows: of more the vectors are missed */
-    STREAM_MIN = 16,        /* CPU: reduced rows that are worth a pass over memory */
-    WIDEST = 64,            /* CPU: numbers of a vector, the most that code may have */
-    NEAR_MIN = 512,         /* CPU: elements of a row that is worth adding up in blocks */
-    NEAR_STEPS = 8,         /* CPU: steps of an expression that is worth writing out NEAR times */
+    IN_ORDER = 1024,      /* CPU: rows up to so many elements are multiplied in order, */
+    IN_ORDER_ALL =
+        1 << 14,     /* if all rows together have no more than this; more would miss the vectors */
+    STREAM_MIN = 16, /* CPU: so many reduced rows are worth streaming */
+    WIDEST = 64,     /* CPU: numbers of a vector, the most that code may have */
+    NEAR_MIN = 512,  /* CPU: a row of so many elements is worth adding up in blocks */
+    NEAR_STEPS = 8,  /* CPU: an expression of so many steps is worth writing out NEAR times */
 };
 
-/* One reduction as it is carried out: sizes, and where accumulators and results go. */
+/* One reduction: its sizes and its schedule. */
 typedef struct job {
     td_plan *p;
     td_fold d;
-    bool gpu;
     int64_t rows, reduced; /* results; reduced elements behind each */
     int64_t extent;        /* positions that segments divide */
     int64_t segs, seglen, strips, units;
+    int64_t shares; /* CPU: blocks at most */
     double ddof;
     int64_t count;
 } job;
-
-static int64_t
-ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static int64_t
 foldrun_product(const td_plan *p, int from, int to)
@@ -64,9 +56,9 @@ cut(job *j, int64_t want_units, int64_t min_len, int64_t round)
         j->segs = j->extent / min_len;
     if (j->segs < 1)
         j->segs = 1;
-    j->seglen = ceil_div(j->extent, j->segs);
-    j->seglen = ceil_div(j->seglen, round) * round;
-    j->segs = ceil_div(j->extent, j->seglen);
+    j->seglen = td_ceil_div(j->extent, j->segs);
+    j->seglen = td_ceil_div(j->seglen, round) * round;
+    j->segs = td_ceil_div(j->extent, j->seglen);
     j->units = own * j->segs;
     j->d.cut = j->segs > 1;
 }
@@ -77,15 +69,16 @@ team_of(const job *j)
 {
     if (j->reduced >= 1024 || (j->rows < 64 && j->reduced >= 128))
         return j->rows >= 1024 ? BLOCK / 2 : BLOCK;
-    return j->reduced > 16 ? 32 : 1;
+    return j->reduced > 16 ? j->d.nest.warp : 1;
 }
 
-/* Enough threads to fill the machine; a team is a thread, a warp or a block by the length of a row. */
+/* Chooses teams (a thread, a warp or a block, by the length of a row) and segments so that threads fill the machine. */
 static void
 form_gpu(job *j)
 {
     const td_devinfo *info = td_dev_info(j->p->dev);
     td_plan *p = j->p;
+    td_nest *n = &j->d.nest;
     int64_t fill = (int64_t)info->units * 2048; /* along: threads */
     int lanes = 16 / td_plan_widest(p, false);
 
@@ -95,8 +88,8 @@ form_gpu(job *j)
         while (lanes > 1 && p->dim[p->nd - 1] % lanes)
             lanes /= 2;
         j->d.lanes = lanes;
-        j->d.block = td_tune[TD_TUNE_across_block];
-        j->strips = ceil_div(p->dim[p->nd - 1], lanes);
+        j->d.nest.block = td_tune[TD_TUNE_across_block];
+        j->strips = td_ceil_div(p->dim[p->nd - 1], lanes);
         j->d.deep = p->nstep <= 4 ? td_tune[TD_TUNE_across_deep] : p->nstep <= 16 ? 2 : 1;
         while (j->d.deep > 1 && j->d.deep > j->extent)
             j->d.deep /= 2;
@@ -104,9 +97,9 @@ form_gpu(job *j)
         return;
     }
     j->d.lanes = p->nd - p->nk == 1 ? lanes : 1;
-    j->d.team = team_of(j);
-    j->d.block = j->d.team > 32 ? j->d.team : WARP_ROWS;
-    cut(j, fill / j->d.team, (int64_t)j->d.team * lanes * 4, (int64_t)j->d.team * lanes);
+    n->team = team_of(j);
+    n->block = n->team > n->warp ? n->team : WARP_ROWS;
+    cut(j, fill / n->team, (int64_t)n->team * lanes * 4, (int64_t)n->team * lanes);
 }
 
 /* A sum of float32 that may be added up in float32 for a few terms. */
@@ -118,30 +111,27 @@ adds_near(const job *j)
            j->p->nstep <= NEAR_STEPS;
 }
 
-/* Shares that a CPU's threads take one after the other: large ones are cut further, so that none of the threads has much
- * left when the others are done.  Across, each share has accumulators of its own for all results. */
+/* Large shares of a CPU's work are cut further, so that no thread has much left when the others are done.  Across, where
+ * each share has accumulators of its own for all results, they are not. */
 static int64_t
 shares_of(const td_plan *p)
 {
-    int64_t units = td_dev_info(p->dev)->units, n = units * OVERSPLIT;
+    int64_t n = td_nest_shares(p->dev, p->total * p->nstep, CPU_PARALLEL), most = 4 * n;
 
-    if (p->total * p->nstep < CPU_PARALLEL || units < 2)
-        return 1;
-    while (!p->tail_kept && n < units * OVERSPLIT * 4 && p->total / n > SHARE)
+    while (!p->tail_kept && n > 1 && n < most && p->total / n > SHARE)
         n *= 2;
     return n;
 }
 
-/* Does a kernel read, hold or write complex numbers?  Merging reads only their parts, which are real, and `ends` writes
- * two real numbers as one complex number. */
+/* Does the kernel read, hold or write complex numbers?  (A merging kernel reads real parts and writes complex results.) */
 static bool
 has_complex(const job *j)
 {
     return j->d.pair || td_dtype_is_complex(j->d.out) || td_plan_complex(j->p);
 }
 
-/* Products of neighbours may overflow where those from the first element on, NumPy's, do not.  Short rows keep its
- * order. */
+/* A product in another order may overflow where NumPy's, from the first element to the last, does not.  So short rows are
+ * multiplied in NumPy's order. */
 static bool
 multiplies_in_order(const job *j)
 {
@@ -153,7 +143,7 @@ static void
 form_cpu(job *j)
 {
     td_plan *p = j->p;
-    int64_t want = shares_of(p);
+    int64_t want = j->shares = shares_of(p);
     int lanes = td_jit_lanes(p->dev, 2);
 
     if (p->nd == p->nk + (p->tail_kept ? 1 : 0) || multiplies_in_order(j))
@@ -166,107 +156,78 @@ form_cpu(job *j)
     if (p->tail_kept) {
         j->d.masked = lanes > 1 && p->dim[p->nd - 1] % lanes != 0;
         j->d.near = adds_near(j) && lanes > 1 && j->extent >= STREAM_MIN;
-        j->strips = ceil_div(p->dim[p->nd - 1], lanes);
+        j->strips = td_ceil_div(p->dim[p->nd - 1], lanes);
         j->d.streamed = !j->d.merging && j->strips > 1 && j->extent >= STREAM_MIN;
         if (j->d.streamed)
             j->strips = 1;
-        cut(j, want, ceil_div(SEG_MIN, p->dim[p->nd - 1]) + 1, 1);
+        cut(j, want, td_ceil_div(SEG_MIN, p->dim[p->nd - 1]) + 1, 1);
         return;
     }
     j->d.near = adds_near(j) && p->dim[p->nd - 1] >= NEAR_MIN && lanes > 1;
     if (p->nd - p->nk > 1) {
         j->extent = foldrun_product(p, p->nk, p->nd - 1);
-        cut(j, want, ceil_div(SEG_MIN, p->dim[p->nd - 1]), 1);
+        cut(j, want, td_ceil_div(SEG_MIN, p->dim[p->nd - 1]), 1);
     } else {
         cut(j, want, SEG_MIN, lanes);
     }
 }
 
-/* What is launched; for those who watch: results and accumulators are the last arguments. */
-static void
-tell(const job *j, td_kernel *k, td_dims *dims)
+/* The arguments behind the plan's own; returns how many. */
+static int
+words_of(const job *j, td_buf *const *out, uint64_t *words)
 {
-    char head[48] = "";
+    const int64_t extra[TD_FOLD_EXTRAS] = {
+        [TD_FOLD_COUNT] = j->count,    [TD_FOLD_SEGS] = j->segs,
+        [TD_FOLD_SEGLEN] = j->seglen,  [TD_FOLD_EXTENT] = j->extent,
+        [TD_FOLD_UNITS] = j->units,    [TD_FOLD_OWN] = j->units / j->segs,
+        [TD_FOLD_PER] = j->d.nest.per, [TD_FOLD_STRIPS] = j->strips,
+        [TD_FOLD_ROWS] = j->rows,
+    };
+    int n = 0;
 
-    if (!td_jit_label(k))
-        snprintf(head, sizeof head, "%s of %s", td_redtab[j->d.red].name,
-                 j->d.merging ? "parts" : "");
-    td_plan_dims(j->p, k, head, dims);
-    if (!td_watched())
-        return;
-    dims->last = (uint16_t)(j->d.final ? 1 : j->d.nacc);
-    for (int i = 0; i < dims->last; i++)
-        dims->nbytes +=
-            (size_t)(j->rows * j->segs) * td_dtype_size(j->d.final ? j->d.out : j->d.acc[i]);
-}
-
-static td_status
-foldrun_launch(job *j, td_kernel *k, td_buf *const *out)
-{
-    uint64_t words[TD_PLAN_WORDS + TD_FOLD_EXTRAS + 1 + TD_MAXACC];
-    int nw = td_plan_words(j->p, words);
-    int64_t extra[TD_FOLD_EXTRAS] = {0}, blocks = 1, teams;
-    td_dims dims = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
-
-    if (j->gpu) {
-        teams = j->p->tail_kept ? j->d.block : j->d.block / j->d.team;
-        blocks = ceil_div(j->units, teams);
-        dims.block[0] = (uint32_t)j->d.block;
-    } else {
-        int64_t want = shares_of(j->p);
-
-        blocks = j->units < want ? j->units : want;
-        extra[TD_FOLD_PER] = ceil_div(j->units, blocks);
-        blocks = ceil_div(j->units, extra[TD_FOLD_PER]);
+    while (n < TD_FOLD_EXTRAS) {
+        words[n] = (uint64_t)extra[n];
+        n++;
     }
-    dims.grid[0] = (uint32_t)blocks;
-    extra[TD_FOLD_COUNT] = j->count;
-    extra[TD_FOLD_SEGS] = j->segs;
-    extra[TD_FOLD_SEGLEN] = j->seglen;
-    extra[TD_FOLD_EXTENT] = j->extent;
-    extra[TD_FOLD_UNITS] = j->units;
-    extra[TD_FOLD_OWN] = j->units / j->segs;
-    extra[TD_FOLD_STRIPS] = j->strips;
-    extra[TD_FOLD_ROWS] = j->rows;
-    for (int i = 0; i < TD_FOLD_EXTRAS; i++)
-        words[nw++] = (uint64_t)extra[i];
-    memcpy(&words[nw++], &j->ddof, sizeof j->ddof);
+    memcpy(&words[n++], &j->ddof, sizeof j->ddof);
     for (int i = 0; i < (j->d.final ? 1 : j->d.nacc); i++)
-        words[nw++] = out[i]->ptr;
-    tell(j, k, &dims);
-    return td_jit_launch(k, j->p->stream, &dims, words, nw);
+        words[n++] = out[i]->ptr;
+    return n;
 }
 
 static td_hash
 key_of(const job *j)
 {
     const td_fold *d = &j->d;
-    td_hash h = td_plan_key(j->p);
+    td_hash h = td_nest_key(td_plan_key(j->p), &d->nest);
 
-    h = td_hash_u64(
-        h, (uint64_t)d->red << 32 | (uint64_t)d->out << 24 | (uint64_t)d->lanes << 16 |
-               (uint64_t)d->near << 15 | (uint64_t)d->deep << 8 | (uint64_t)d->cut << 7 |
-               (uint64_t)d->streamed << 6 | (uint64_t)d->merging << 5 | (uint64_t)d->final << 4 |
-               (uint64_t)d->masked << 3 | (uint64_t)d->pair << 2 | (uint64_t)j->gpu << 1 | 1);
-    h = td_hash_u64(h, (uint64_t)d->team << 32 | (uint64_t)d->block);
+    h = td_hash_u64(h, (uint64_t)d->red << 32 | (uint64_t)d->out << 24 | (uint64_t)d->lanes << 16 |
+                           (uint64_t)d->near << 15 | (uint64_t)d->deep << 8 |
+                           (uint64_t)d->cut << 7 | (uint64_t)d->streamed << 6 |
+                           (uint64_t)d->merging << 5 | (uint64_t)d->final << 4 |
+                           (uint64_t)d->masked << 3 | (uint64_t)d->pair << 2 | 1);
     for (int i = 0; i < d->nacc; i++)
         h = td_hash_u64(h, (uint64_t)d->value[i] << 8 | d->acc[i]);
     return h;
 }
 
+/* Launches the kernel, which writes results or the segments' accumulators to out. */
 static td_status
 foldrun_run(job *j, td_buf *const *out)
 {
-    void *token = td_graph_unlock();
-    td_kernel *k;
-    td_status st;
+    td_code code = {key_of(j), j->d.nest.simt ? td_fold_build_gpu : td_fold_build_cpu, &j->d};
+    uint64_t words[TD_FOLD_EXTRAS + 1 + TD_MAXACC];
+    td_more more = {.word = words,
+                    .tail = (uint16_t)(j->d.final ? 1 : j->d.nacc),
+                    .red = td_redtab[j->d.red].name,
+                    .merges = j->d.merging};
 
-    st =
-        td_jit_get(j->p->dev, key_of(j), j->gpu ? td_fold_build_gpu : td_fold_build_cpu, &j->d, &k);
-    if (!st)
-        st = foldrun_launch(j, k, out);
-    td_graph_lock(token);
-    return st;
+    for (int i = 0; i < more.tail; i++)
+        more.nbytes +=
+            (size_t)(j->rows * j->segs) * td_dtype_size(j->d.final ? j->d.out : j->d.acc[i]);
+    td_nest_deal(&j->d.nest, j->units, j->shares);
+    more.n = words_of(j, out, words);
+    return td_form_launch_plan(j->p, &code, &j->d.nest, &more);
 }
 
 static void
@@ -275,17 +236,17 @@ size_up(job *j, uint32_t axes)
     td_plan *p = j->p;
 
     td_plan_collapse(p, axes, j->d.red == TD_RED_argmin || j->d.red == TD_RED_argmax);
-    j->gpu = td_dev_info(p->dev)->kind != TD_DEV_CPU;
+    j->d.nest = td_nest_on(p->dev, 0, 1);
     j->rows = foldrun_product(p, 0, p->nk) * (p->tail_kept ? p->dim[p->nd - 1] : 1);
     j->reduced = j->extent = p->total / j->rows;
     j->strips = 0;
-    if (j->gpu)
+    if (j->d.nest.simt)
         form_gpu(j);
     else
         form_cpu(j);
 }
 
-/* The segments' accumulators, seen as [rows, segments], merged into the results. */
+/* Merges the segments' accumulators, seen as [rows, segments], into the results. */
 static td_status
 merge_segments(const job *first, td_buf *const *part, td_buf *out)
 {
@@ -316,7 +277,7 @@ merge_segments(const job *first, td_buf *const *part, td_buf *out)
         j.d.p = &p;
         j.d.merging = j.d.final = true;
         j.d.masked = j.d.streamed = j.d.near = false;
-        j.d.team = j.d.block = j.d.deep = 0;
+        j.d.deep = 0;
         size_up(&j, first->p->tail_kept ? 1 : 2);
         st = foldrun_run(&j, &out);
     }

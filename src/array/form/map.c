@@ -1,108 +1,88 @@
-/* map.c - kernels that compute every element of a space: loops, launch shapes.
+/* map.c - kernels that compute every element of a space.
  *
- * On a CPU a block runs a share of the items, an item being a piece of one row (the last dim); lanes
- * run along it, the tail under a mask.  On a GPU a thread computes one 16-byte vector of a row.
+ * Without threads in blocks (CPU) a unit is a piece of one row (the last dim); lanes run along it.  With threads a unit is
+ * one 16-byte vector of a row, and a thread computes it.
  */
 #include "array/form/map.h"
+#include "array/form/launch.h"
 #include "array/form/tile.h"
 #include "array/plan/gen.h"
 #include "array/plan/tune.h"
 #include "base/limits.h"
-#include "jit/jit.h"
 
 enum {
     GPU_BLOCK = 256,
-    CHUNK = 1 << 15,   /* elements of a row that one item takes at least */
+    CHUNK = 1 << 15,   /* elements of a row that one unit takes at least */
     PARALLEL = 100000, /* elements times steps below which one thread is quicker */
     NARROW = 4,        /* elements of a row that are worth lanes of their own */
     LANES_MAX = 64,    /* an instruction's */
-    OVERSPLIT = 4,     /* blocks a thread, so that uneven progress evens out */
 };
 
-typedef struct shape_of {
+typedef struct map {
     const td_plan *p;
+    td_nest nest;
     int lanes;
-    bool draws;       /* CPU: lanes begin where random counters do */
-    bool past;        /* CPU: what is written will not be in the caches anyway when it is read */
-    int64_t n, chunk; /* CPU: elements of a row, of an item */
-    int64_t chunks, items, per, blocks; /* items of a row, in all, of a block; blocks */
-} map_shape;
+    bool draws; /* CPU: lanes begin where random counters do */
+    bool
+        past; /* CPU: results leave the caches before they are read, so they are written past them */
+    int64_t n, chunk; /* CPU: elements of a row, of a unit */
+    int64_t chunks;   /* CPU: units of a row */
+} map;
 
 /* ---- CPU ---- */
 
-/* CPU: is an item a piece of a row, of which there are several? */
+/* CPU: words behind the plan's own. */
+enum { MAP_UNITS, MAP_PER, MAP_CHUNK, MAP_CHUNKS, MAP_LENGTH, MAP_CPU_WORDS };
+
+/* CPU: is a unit a piece of a row, of which there are several? */
 static bool
-split_rows(const map_shape *m)
+splits_rows(const map *m)
 {
     return m->p->nd > 1 && !m->p->flat && m->chunks > 1;
 }
 
+/* g->lanes elements of the row from `at` on. */
 static void
-group(td_gen *g)
+compute(void *ctx, td_val at, td_val mask)
 {
+    td_gen *g = ctx;
+
+    g->j = at;
+    g->mask = mask;
     if (g->p->flat)
         td_gen_flat(g);
     td_gen_body(g);
     td_gen_stores(g);
 }
 
-static void
-cpu_item(td_gen *g, td_val lo, td_val hi)
-{
-    td_val lanes = td_gen_int(g, g->lanes), last = td_gen_int(g, g->lanes - 1), full, tail;
-    td_fn *f = g->f;
-
-    td_gen_uniform(g);
-    g->j = td_for(f, lo, TD_G2(g, subtract, hi, last), lanes);
-    g->mask = TD_NONE;
-    group(g);
-    td_end(f);
-    if (g->lanes == 1)
-        return;
-    full =
-        TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(g->lanes - 1)));
-    tail = TD_G2(g, add, lo, full);
-    td_if(f, TD_G2(g, less, tail, hi));
-    g->j = tail;
-    g->mask = TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, hi, tail));
-    group(g);
-    td_end(f);
-}
-
-/* extra: chunk, chunks a row, items, items a block, elements a row */
 static td_status
 build_cpu(void *ctx, td_fn *f)
 {
-    const map_shape *m = ctx;
+    const map *m = ctx;
     td_gen g = {.f = f, .p = m->p};
-    td_val bid, first, last, item, lo, hi, n, one;
+    td_val unit, row, lo, hi;
 
-    td_gen_params(&g, 5);
+    td_gen_params(&g, MAP_CPU_WORDS);
     g.lanes = m->lanes;
     g.draws = m->draws;
     g.past = m->past;
-    one = td_gen_int(&g, 1);
-    n = g.extra[4];
-    bid = td_cast(f, td_index(f, OP_bid, 0), TD_I64);
-    first = TD_G2(&g, multiply, bid, g.extra[3]);
-    last = TD_G2(&g, minimum, TD_G2(&g, add, first, g.extra[3]), g.extra[2]);
-    item = td_for(f, first, last, one);
+    unit = td_nest_open(f, &m->nest, g.extra[MAP_UNITS], g.extra[MAP_PER]).unit;
     if (m->p->nd > 1 && !m->p->flat) {
-        td_val row = item;
-
-        if (split_rows(m)) /* else an item is a row: short ones would notice the division */
-            row = TD_G2(&g, truncate_divide, item, g.extra[1]);
-        item = TD_G2(&g, subtract, item, TD_G2(&g, multiply, row, g.extra[1]));
+        row = unit;
+        if (splits_rows(m)) /* else a unit is a row: short ones would notice the division */
+            row = TD_G2(&g, truncate_divide, unit, g.extra[MAP_CHUNKS]);
+        unit = TD_G2(&g, subtract, unit, TD_G2(&g, multiply, row, g.extra[MAP_CHUNKS]));
         td_gen_row(&g, row, 0, m->p->nd - 1, false);
     }
-    lo = TD_G2(&g, multiply, item, g.extra[0]);
-    hi = TD_G2(&g, minimum, TD_G2(&g, add, lo, g.extra[0]), n);
-    cpu_item(&g, lo, hi);
-    td_end(f);
+    lo = TD_G2(&g, multiply, unit, g.extra[MAP_CHUNK]);
+    hi = TD_G2(&g, minimum, TD_G2(&g, add, lo, g.extra[MAP_CHUNK]), g.extra[MAP_LENGTH]);
+    td_gen_uniform(&g);
+    td_nest_lanes(f, lo, hi, g.lanes, compute, &g);
+    td_nest_close(f, &m->nest);
     return f->st;
 }
 
-/* Is an operand's memory aligned to `lanes` elements wherever lanes begin? */
+/* Is every vector of the operand aligned to its own size? */
 static bool
 starts_whole(const td_plan *p, const td_opnd *o, int lanes)
 {
@@ -114,9 +94,9 @@ starts_whole(const td_plan *p, const td_opnd *o, int lanes)
     return true;
 }
 
-/* Are so many bytes read and written that the results' beginning has left the last-level cache at the end?  Then lines that
- * are written whole need not be read first, which saves a sixth of the traffic of four operands and one result.  Results in
- * the memory of an operand are in the cache already. */
+/* Does the kernel move so many bytes that its first results have left the last-level cache when it ends?  Then results are
+ * written past the caches, so that lines need not be read before they are written: with four operands and one result a sixth
+ * of the traffic.  Not for results in an operand's memory, which is in the cache already. */
 static bool
 writes_past(const td_plan *p, int lanes, size_t from)
 {
@@ -142,64 +122,56 @@ writes_past(const td_plan *p, int lanes, size_t from)
     return from && nbytes >= from;
 }
 
-/* How rows are cut into items, and items dealt out to blocks. */
+/* How rows are cut into units. */
 static void
-cut(map_shape *m)
+cut(map *m)
 {
     const td_plan *p = m->p;
-    int64_t n = p->flat ? p->total : p->nd ? p->dim[p->nd - 1] : 1, rows = p->total / n, blocks = 1;
+    int64_t n = p->flat ? p->total : p->nd ? p->dim[p->nd - 1] : 1, rows = p->total / n, shares = 1;
 
-    if (p->total * p->nstep >= PARALLEL && td_dev_info(p->dev)->units > 1 &&
-        p->put != TD_PUT_ORDERED)
-        blocks = (int64_t)td_dev_info(p->dev)->units * OVERSPLIT;
+    if (p->put != TD_PUT_ORDERED)
+        shares = td_nest_shares(p->dev, p->total * p->nstep, PARALLEL);
     m->n = m->chunk = n;
-    if (rows < blocks && n > CHUNK / OVERSPLIT) {
-        m->chunk = (n * rows + blocks - 1) / blocks;
-        m->chunk = (m->chunk + m->lanes - 1) / m->lanes * m->lanes;
+    if (rows < shares && n > CHUNK / 4) {
+        m->chunk = td_ceil_div(n * rows, shares);
+        m->chunk = td_ceil_div(m->chunk, m->lanes) * m->lanes;
     }
-    m->chunks = (n + m->chunk - 1) / m->chunk;
-    m->items = rows * m->chunks;
-    blocks = m->items < blocks ? m->items : blocks;
-    m->per = (m->items + blocks - 1) / blocks;
-    m->blocks = (m->items + m->per - 1) / m->per;
+    m->chunks = td_ceil_div(n, m->chunk);
+    td_nest_deal(&m->nest, rows * m->chunks, shares);
 }
 
 static td_status
-launch_cpu(const map_shape *m, td_kernel *k)
+launch_cpu(map *m, td_hash key)
 {
-    const td_plan *p = m->p;
-    uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
-    int nw = td_plan_words(p, words);
-    td_dims dims = {.grid = {(uint32_t)m->blocks, 1, 1}, .block = {1, 1, 1}};
+    uint64_t words[MAP_CPU_WORDS] = {
+        [MAP_UNITS] = (uint64_t)m->nest.units, [MAP_PER] = (uint64_t)m->nest.per,
+        [MAP_CHUNK] = (uint64_t)m->chunk,      [MAP_CHUNKS] = (uint64_t)m->chunks,
+        [MAP_LENGTH] = (uint64_t)m->n,
+    };
 
-    words[nw++] = (uint64_t)m->chunk;
-    words[nw++] = (uint64_t)m->chunks;
-    words[nw++] = (uint64_t)m->items;
-    words[nw++] = (uint64_t)m->per;
-    words[nw++] = (uint64_t)m->n;
-    td_plan_dims(p, k, "", &dims);
-    return td_jit_launch(k, p->stream, &dims, words, nw);
+    return td_form_launch_plan(m->p, &(td_code){key, build_cpu, m}, &m->nest,
+                               &(td_more){.word = words, .n = MAP_CPU_WORDS});
 }
 
 /* ---- GPU ---- */
 
-/* extra: elements in all */
+/* GPU: words behind the plan's own. */
+enum { MAP_TOTAL, MAP_GPU_WORDS };
+
 static td_status
 build_gpu(void *ctx, td_fn *f)
 {
-    const map_shape *m = ctx;
+    const map *m = ctx;
     const td_plan *p = m->p;
     td_gen g = {.f = f, .p = p, .aligned = true};
     td_val e, lanes;
 
-    td_gen_params(&g, 1);
+    td_gen_params(&g, MAP_GPU_WORDS);
     lanes = td_gen_int(&g, m->lanes);
-    e = TD_G2(&g, multiply, td_cast(f, td_index(f, OP_bid, 0), TD_I64),
-              td_cast(f, td_index(f, OP_bdim, 0), TD_I64));
-    e = TD_G2(&g, multiply, TD_G2(&g, add, e, td_cast(f, td_index(f, OP_tid, 0), TD_I64)), lanes);
+    e = TD_G2(&g, multiply, td_nest_open(f, &m->nest, TD_NONE, TD_NONE).unit, lanes);
     g.lanes = m->lanes;
     g.j = e;
-    td_if(f, TD_G2(&g, less_equal, TD_G2(&g, add, e, lanes), g.extra[0]));
+    td_if(f, TD_G2(&g, less_equal, TD_G2(&g, add, e, lanes), g.extra[MAP_TOTAL]));
     if (p->nd > 1) {
         td_val row = td_gen_divide(&g, e, p->nd - 1, &g.j);
 
@@ -208,20 +180,22 @@ build_gpu(void *ctx, td_fn *f)
     td_gen_uniform(&g);
     td_gen_body(&g);
     td_gen_stores(&g);
-    if (m->lanes > 1 && p->nd == 1) { /* the last thread's elements, one by one */
+    if (m->lanes > 1 && p->nd == 1) { /* the elements of the last, incomplete vector */
         td_else(f);
         g.lanes = 1;
-        g.j = td_for(f, e, g.extra[0], td_gen_int(&g, 1));
+        g.j = td_for(f, e, g.extra[MAP_TOTAL], td_gen_int(&g, 1));
         td_gen_uniform(&g);
         td_gen_body(&g);
         td_gen_stores(&g);
         td_end(f);
     }
     td_end(f);
+    td_nest_close(f, &m->nest);
     return f->st;
 }
 
-/* Complex elements that lie apart: a thread takes one, as one access, rather than several part by part. */
+/* Are there complex elements that do not lie side by side?  Then a thread takes one element, as one access: several would be
+ * read part by part. */
 static bool
 scatters_complex(const td_plan *p)
 {
@@ -269,35 +243,28 @@ gpu_lanes(const td_plan *p)
     return lanes;
 }
 
+/* Blocks of few threads where there are few vectors; the code is the same. */
 static td_status
-launch_gpu(td_plan *p, td_kernel *k, int lanes)
+launch_gpu(map *m, td_hash key)
 {
-    uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
-    int nw = td_plan_words(p, words);
-    int64_t threads = (p->total + lanes - 1) / lanes;
-    uint32_t block = threads < GPU_BLOCK ? (uint32_t)((threads + 31) / 32 * 32) : GPU_BLOCK;
-    td_dims dims = {.grid = {(uint32_t)((threads + block - 1) / block), 1, 1},
-                    .block = {block, 1, 1}};
+    int64_t vectors = td_ceil_div(m->p->total, m->lanes);
+    uint64_t words[MAP_GPU_WORDS] = {[MAP_TOTAL] = (uint64_t)m->p->total};
+    td_nest launched = m->nest;
 
-    words[nw++] = (uint64_t)p->total;
-    td_plan_dims(p, k, "", &dims);
-    return td_jit_launch(k, p->stream, &dims, words, nw);
+    launched.block = GPU_BLOCK;
+    if (vectors < GPU_BLOCK)
+        launched.block = (int)td_ceil_div(vectors, m->nest.warp) * m->nest.warp;
+    td_nest_deal(&launched, vectors, 1);
+    return td_form_launch_plan(m->p, &(td_code){key, build_gpu, m}, &launched,
+                               &(td_more){.word = words, .n = MAP_GPU_WORDS});
 }
 
 /* ---- both ---- */
 
-/* Does the kernel's last operand limit hold?  Strides of many dims times many operands may not fit. */
+/* For a copy whose rows are shorter than a vector (windows of an image) takes as many lanes as a row has: working out each
+ * element's place costs several times as much.  Only copies, because a function's last bit may depend on the lanes. */
 static bool
-map_fits(const td_plan *p)
-{
-    return p->nopnd * (p->nd + 1) + p->nscalar + 3 * p->nd <= TD_PLAN_WORDS;
-}
-
-/* A copy whose rows are shorter than a register, as of the windows of an image: as many lanes as a row has, since to
- * find each element's place for itself costs several times as much.  Only copies: a function's last bit may depend on
- * the lanes. */
-static bool
-narrow_rows(map_shape *m)
+narrow_rows(map *m)
 {
     const td_plan *p = m->p;
     int64_t n = p->dim[p->nd - 1];
@@ -315,9 +282,9 @@ narrow_rows(map_shape *m)
     return true;
 }
 
-/* Where lanes begin as random counters do, each counter is computed once, for several registers at a time. */
+/* Where rows begin with a random counter's first element, takes so many lanes that each counter is computed once. */
 static void
-widen_draws(map_shape *m)
+widen_draws(map *m)
 {
     int share = td_gen_draws(m->p), wide = m->lanes * share;
 
@@ -327,57 +294,43 @@ widen_draws(map_shape *m)
         m->lanes = wide;
 }
 
-static td_status
-launch_tiled(const td_plan *p, int lanes)
+/* Elements that a thread computes together. */
+static int
+lanes_of(const td_plan *p, bool simt)
 {
-    td_tile t;
-
-    TD_TRY(td_tile_find(p, &t));
-    t.lanes = lanes;
-    return td_tile_launch(&t);
+    if (p->put && (simt || p->put_op != TD_OPS)) /* lanes might write to one place */
+        return 1;
+    if (simt)
+        return gpu_lanes(p);
+    return p->nd ? td_jit_lanes(p->dev, td_plan_widest(p, true)) : 1;
 }
 
 td_status
 td_map_launch(td_plan *p)
 {
-    bool gpu = td_dev_info(p->dev)->kind != TD_DEV_CPU;
-    map_shape m = {.p = p};
-    size_t past;
-    td_kernel *k;
+    map m = {.p = p, .nest = td_nest_on(p->dev, 0, 1)};
+    size_t past = td_limit_cache() / 256 * (size_t)td_tune[TD_TUNE_past_share];
+    bool simt = m.nest.simt;
     td_status st;
     td_hash key;
-    void *token;
 
     if (p->total == 0 || p->nstore == 0)
         return TD_OK;
-    if (!map_fits(p))
-        return TD_SKIP;
-    m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p, true)) : 1;
-    if (p->put &&
-        (gpu ||
-         p->put_op != TD_OPS)) /* neighbouring threads write neighbours; lanes might collide */
-        m.lanes = 1;
-    past = td_limit_cache() / 256 * (size_t)td_tune[TD_TUNE_past_share];
-    token = td_graph_unlock();
-    st = launch_tiled(p, gpu ? 0 : m.lanes);
-    if (st != TD_SKIP) {
-        td_graph_lock(token);
+    m.lanes = lanes_of(p, simt);
+    st = td_tile_launch(p, simt ? 0 : m.lanes);
+    if (st != TD_SKIP)
         return st;
-    }
-    if (!gpu && m.lanes > 1 && !narrow_rows(&m)) {
+    if (!simt && m.lanes > 1 && !narrow_rows(&m)) {
         td_plan_flatten(p, m.lanes);
         widen_draws(&m);
     }
-    if (!gpu)
+    if (!simt)
         cut(&m);
-    m.past = !gpu && writes_past(p, m.lanes, past);
-    key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | (uint64_t)split_rows(&m) << 3 |
-                                          (uint64_t)m.past << 2 | (uint64_t)m.draws << 1 | gpu);
-    st = td_jit_get(p->dev, key, gpu ? build_gpu : build_cpu, &m, &k);
-    if (!st)
-        st = gpu ? launch_gpu(p, k, m.lanes) : launch_cpu(&m, k);
-    td_graph_lock(token);
-    return st;
+    m.past = !simt && writes_past(p, m.lanes, past);
+    key = td_nest_key(td_plan_key(p), &m.nest);
+    key = td_hash_u64(key, (uint64_t)m.lanes << 8 | (uint64_t)splits_rows(&m) << 2 |
+                               (uint64_t)m.past << 1 | m.draws);
+    return simt ? launch_gpu(&m, key) : launch_cpu(&m, key);
 }
 
 td_status

@@ -1,13 +1,12 @@
 /* row.c - code for a kernel that owns rows.
  *
- * A pass goes through the row and feeds the reductions of its stage; then their accumulators are brought
- * together and their results are known to all threads of the row.  The last pass writes.  On a GPU a thread
- * takes vectors `team` vectors apart.  On a CPU lanes run
- * along the row, the tail under a mask.
+ * Each pass over a row feeds the reductions of its stage.  Then the threads of the row merge their accumulators, and all of
+ * them know the results.  The last pass writes.  On a GPU the vectors of a thread lie `team` vectors apart; on a CPU lanes run
+ * along the row.
  */
 #include "array/form/row.h"
 
-#include "array/plan/acc.h"
+#include "array/form/acc.h"
 #include "array/plan/gen.h"
 
 #include <string.h>
@@ -19,10 +18,11 @@ typedef struct build {
     td_gen g;
     td_val home[TD_PLAN_OPNDS]; /* bases of the row */
     td_val tid, lane;           /* GPU: the thread's place in the block, in its team */
-    td_val there;               /* GPU: the row exists; TD_NONE: it does */
-    td_val e, ok; /* number in the row of lane 0's element; it exists (TD_NONE: it does) */
+    td_val there;               /* GPU: does the row exist?  TD_NONE: yes */
+    td_val e, ok; /* the number of lane 0's element in the row; does it exist?  TD_NONE: yes */
     td_val chunk; /* GPU: the first element of this round */
-    td_num (*kept)[TD_PLAN_STEPS]; /* values of each of a thread's vectors; {0}: none yet */
+    td_num (*kept)
+        [TD_PLAN_STEPS]; /* for each vector of a thread the values of its steps; {0}: not computed yet */
     td_val scratch[SCRATCH_MAX];
     bool want[TD_PLAN_STEPS]; /* steps whose elements the pass computes */
     td_val slot[TD_PLAN_STEPS][TD_MAXACC], acc[TD_PLAN_STEPS][TD_MAXACC],
@@ -30,17 +30,11 @@ typedef struct build {
     td_num shift[TD_PLAN_STEPS];       /* TD_NONE: nothing */
 } build;
 
-static td_val
-as_i64(td_gen *g, td_op which)
-{
-    return td_cast(g->f, td_index(g->f, which, 0), TD_I64);
-}
-
-/* A GPU's registers hold elements: its lanes are merged before they are added. */
+/* Lanes of the accumulators.  A GPU's thread merges the lanes of a vector first: its registers are for elements. */
 static int
 acc_lanes(const td_row *r)
 {
-    return r->gpu ? 1 : r->lanes;
+    return r->nest.simt ? 1 : r->lanes;
 }
 
 static bool
@@ -95,7 +89,7 @@ carried(const build *b, int i, int pass)
     return b->r->held ? b->kept[0][i].re.i != 0 : b->r->saved[i] && b->r->need[i] < pass;
 }
 
-/* Under each wanted step, what it is computed from. */
+/* Marks the steps from which the wanted ones are computed. */
 static void
 close_over(const build *b, int pass, bool anew, bool want[])
 {
@@ -112,7 +106,7 @@ close_over(const build *b, int pass, bool anew, bool want[])
     }
 }
 
-/* Is there anything to go through the row for? */
+/* Marks the steps whose elements this pass needs.  False: it needs none, so there is no need to pass over the row. */
 static bool
 find_wanted(build *b, int pass)
 {
@@ -130,9 +124,9 @@ find_wanted(build *b, int pass)
     return any;
 }
 
-/* ---- what a row has one of ---- */
+/* ---- values that a row has one of ---- */
 
-/* Values of the row that this pass is the first to know, and the stores of them. */
+/* Computes the row's values that depend on the reductions of the passes before, and stores those that are results. */
 static void
 row_values(build *b, int pass)
 {
@@ -151,7 +145,7 @@ row_values(build *b, int pass)
         any |= stored_in(b, k, pass, true);
     if (!any)
         return;
-    if (b->r->gpu) {
+    if (b->r->nest.simt) {
         td_val first = TD_G2(g, equal, b->lane, td_gen_int(g, 0));
 
         if (b->there.i != UINT32_MAX)
@@ -161,11 +155,11 @@ row_values(build *b, int pass)
     for (int k = 0; k < p->nopnd; k++)
         if (stored_in(b, k, pass, true))
             td_gen_store(g, k);
-    if (b->r->gpu)
+    if (b->r->nest.simt)
         td_end(g->f);
 }
 
-/* The row's first element, for reductions that subtract it from all others. */
+/* Computes the row's first element for reductions that subtract it from all elements. */
 static void
 find_shifts(build *b, int pass)
 {
@@ -208,12 +202,13 @@ row_start(build *b, int pass)
     }
 }
 
-/* The pass's reductions: accumulators of all threads of the row become one, and that the step's value. */
+/* Ends the pass's reductions: merges the accumulators of all threads of the row into the steps' values. */
 static void
 bring_together(build *b, int pass)
 {
     const td_plan *p = b->r->p;
-    int warps = b->r->gpu ? b->r->team / 32 : 0;
+    const td_nest *n = &b->r->nest;
+    bool warps = n->team > n->warp; /* a row has several */
     td_fn *f = b->g.f;
     td_dtype dt[TD_MAXACC];
     td_num v;
@@ -227,12 +222,12 @@ bring_together(build *b, int pass)
         pair = acc_dtypes(p, &p->step[i], dt);
         td_acc_get(f, red, pair, b->slot[i], b->acc[i]);
         td_acc_lanes(f, red, pair, acc_lanes(b->r), b->acc[i]);
-        if (b->r->gpu)
-            td_acc_warp(f, red, pair, warps ? 32 : b->r->team, b->acc[i]);
-        if (warps > 1)
-            td_acc_put(f, red, pair, dt, b->acc[i], b->tid, warps, b->mem[i]);
+        if (n->simt)
+            td_acc_warp(f, red, pair, warps ? n->warp : n->team, b->acc[i]);
+        if (warps)
+            td_acc_put(f, red, pair, dt, b->acc[i], n, b->tid, b->mem[i]);
     }
-    if (warps > 1)
+    if (warps)
         td_barrier(f);
     for (int i = 0; i < p->nstep; i++) {
         const td_step *s = &p->step[i];
@@ -240,8 +235,8 @@ bring_together(build *b, int pass)
         if (!feeds(b, i, pass))
             continue;
         pair = acc_dtypes(p, s, dt);
-        if (warps > 1)
-            td_acc_take(f, (td_red)s->op, pair, dt, b->mem[i], b->tid, warps, b->acc[i]);
+        if (warps)
+            td_acc_take(f, (td_red)s->op, pair, dt, b->mem[i], n, b->tid, b->acc[i]);
         v = td_red_finish(f, (td_red)s->op, pair, b->acc[i], b->g.extra[TD_ROW_LENGTH],
                           b->g.scalar[s->scalar], (td_dtype)s->dt);
         b->g.val[i] = td_num_cast(f, v, td_gen_compute((td_dtype)s->dt));
@@ -250,7 +245,7 @@ bring_together(build *b, int pass)
 
 /* ---- elements ---- */
 
-/* Goes to the thread's u-th vector of this round.  One that does not exist is read at the row's start. */
+/* Moves to the thread's u-th vector of this round.  A vector behind the end reads the row's start instead. */
 static void
 row_place(build *b, int u)
 {
@@ -259,11 +254,11 @@ row_place(build *b, int u)
     td_gen *g = &b->g;
     bool unsure = r->ragged && (!r->held || u == r->each - 1);
 
-    if (!r->gpu)
+    if (!r->nest.simt)
         return;
     b->e = TD_G2(g, multiply, b->lane, td_gen_int(g, r->lanes));
     b->e = TD_G2(g, add, b->chunk,
-                 TD_G2(g, add, b->e, td_gen_int(g, (int64_t)u * r->team * r->lanes)));
+                 TD_G2(g, add, b->e, td_gen_int(g, (int64_t)u * r->nest.team * r->lanes)));
     b->ok = TD_NONE;
     if (unsure) {
         b->ok = TD_G2(g, less, b->e, g->extra[TD_ROW_LENGTH]);
@@ -293,7 +288,7 @@ save(build *b, int i, td_num v)
                  td_num_splat(g->f, v, g->lanes), g->mask, 0);
 }
 
-/* The wanted steps of vector u, those at hand not anew; early: only what stays, from memory. */
+/* Computes the wanted steps of vector u that are not kept from before; early: only loads that stay in registers. */
 static void
 compute(build *b, int u, int pass, bool early)
 {
@@ -331,21 +326,21 @@ accumulate(build *b, int i)
         lifted[k] = td_splat(g->f, lifted[k], g->lanes);
     if (acc_lanes(b->r) < g->lanes)
         td_acc_lanes(g->f, red, pair, g->lanes, lifted);
-    td_acc_add(g->f, red, pair, b->slot[i], lifted, b->r->gpu ? b->ok : g->mask);
+    td_acc_add(g->f, red, pair, b->slot[i], lifted, b->r->nest.simt ? b->ok : g->mask);
 }
 
 static void
 write(build *b, int pass)
 {
     const td_plan *p = b->r->p;
-    td_val guard = b->r->gpu ? b->ok : TD_NONE;
+    td_val guard = b->r->nest.simt ? b->ok : TD_NONE;
     bool any = false;
 
     for (int k = 0; k < p->nopnd; k++)
         any |= stored_in(b, k, pass, false);
     if (!any)
         return;
-    if (b->r->gpu && b->there.i != UINT32_MAX)
+    if (b->r->nest.simt && b->there.i != UINT32_MAX)
         guard = guard.i == UINT32_MAX ? b->there : TD_G2(&b->g, logical_and, guard, b->there);
     if (guard.i != UINT32_MAX)
         td_if(b->g.f, guard);
@@ -356,8 +351,7 @@ write(build *b, int pass)
         td_end(b->g.f);
 }
 
-/* n vectors.  What stays in registers is read before the first is used; what does not would need registers
- * of its own. */
+/* Visits n vectors.  All loads that stay in registers anyway are issued before the first value is used. */
 static void
 visit(build *b, int pass, int n)
 {
@@ -382,7 +376,7 @@ pass_gpu(build *b, int pass)
 {
     const td_row *r = b->r;
     td_gen *g = &b->g;
-    int64_t round = (int64_t)r->each * r->team * r->lanes;
+    int64_t round = (int64_t)r->each * r->nest.team * r->lanes;
 
     b->chunk = td_gen_int(g, 0);
     if (r->held) {
@@ -394,27 +388,31 @@ pass_gpu(build *b, int pass)
     td_end(g->f);
 }
 
-/* n neighbouring elements, the first being number `first` of the row. */
+/* Neighbouring elements that a pass visits; the first is number `first` of the row. */
+typedef struct run {
+    build *b;
+    int pass;
+    td_val first;
+} run;
+
+static void
+visit_vector(void *ctx, td_val at, td_val mask)
+{
+    const run *r = ctx;
+    td_gen *g = &r->b->g;
+
+    g->j = at;
+    g->mask = mask;
+    r->b->e = TD_G2(g, add, r->first, at);
+    visit(r->b, r->pass, 1);
+}
+
 static void
 run_cpu(build *b, int pass, td_val n, td_val first)
 {
-    td_gen *g = &b->g;
-    td_fn *f = g->f;
-    td_val lanes = td_gen_int(g, b->r->lanes), full;
-
-    full = TD_G2(g, bitwise_and, n, td_gen_int(g, ~(int64_t)(b->r->lanes - 1)));
-    g->j = td_for(f, td_gen_int(g, 0), full, lanes);
-    g->mask = TD_NONE;
-    b->e = TD_G2(g, add, first, g->j);
-    visit(b, pass, 1);
-    td_end(f);
-    td_if(f, TD_G2(g, less, full, n));
-    g->j = full;
-    g->mask = TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, full));
-    b->e = TD_G2(g, add, first, full);
-    visit(b, pass, 1);
-    td_end(f);
-    g->mask = TD_NONE;
+    td_nest_lanes(b->g.f, td_gen_int(&b->g, 0), n, b->r->lanes, visit_vector,
+                  &(run){.b = b, .pass = pass, .first = first});
+    b->g.mask = TD_NONE;
 }
 
 static void
@@ -447,7 +445,7 @@ all_passes(build *b)
             continue;
         row_start(b, pass);
         g->lanes = b->r->lanes;
-        if (b->r->gpu)
+        if (b->r->nest.simt)
             pass_gpu(b, pass);
         else
             pass_cpu(b, pass);
@@ -460,17 +458,14 @@ build_gpu(build *b)
 {
     const td_row *r = b->r;
     td_gen *g = &b->g;
-    td_val row, last;
-    int teams = r->block / r->team;
+    td_place at = td_nest_open(g->f, &r->nest, TD_NONE, TD_NONE);
+    td_val row = at.unit, last;
 
-    b->tid = as_i64(g, OP_tid);
-    b->lane = TD_G2(g, bitwise_and, b->tid, td_gen_int(g, r->team - 1));
-    row = as_i64(g, OP_bid);
+    b->tid = at.tid;
+    b->lane = at.lane;
     b->there = TD_NONE;
-    if (teams > 1) { /* threads without a row repeat the last: shuffles need whole warps */
-        row = TD_G2(g, multiply, row, td_gen_int(g, teams));
-        row = TD_G2(g, add, row,
-                    TD_G2(g, right_shift, b->tid, td_gen_int(g, __builtin_ctz((unsigned)r->team))));
+    if (r->nest.block >
+        r->nest.team) { /* threads without a row repeat the last: shuffles need whole warps */
         b->there = TD_G2(g, less, row, g->extra[TD_ROW_ROWS]);
         last = TD_G2(g, subtract, g->extra[TD_ROW_ROWS], td_gen_int(g, 1));
         row = TD_G2(g, minimum, row, last);
@@ -484,19 +479,17 @@ build_cpu(build *b)
 {
     const td_row *r = b->r;
     td_gen *g = &b->g;
-    td_val lo, hi, row;
+    td_val row;
 
     for (int i = 0; i < r->p->nstep; i++)
         if (r->saved[i])
             b->scratch[r->saved[i] - 1] =
                 td_num_shared(g->f, step_dtype(b, i), (uint64_t)r->scratch);
     b->ok = b->there = TD_NONE;
-    lo = TD_G2(g, multiply, as_i64(g, OP_bid), g->extra[TD_ROW_PER]);
-    hi = TD_G2(g, minimum, TD_G2(g, add, lo, g->extra[TD_ROW_PER]), g->extra[TD_ROW_ROWS]);
-    row = td_for(g->f, lo, hi, td_gen_int(g, 1));
+    row = td_nest_open(g->f, &r->nest, g->extra[TD_ROW_ROWS], g->extra[TD_ROW_PER]).unit;
     td_gen_row(g, row, 0, r->p->nk, false);
     all_passes(b);
-    td_end(g->f);
+    td_nest_close(g->f, &r->nest);
 }
 
 td_status
@@ -504,7 +497,7 @@ td_row_build(void *ctx, td_fn *f)
 {
     const td_row *r = ctx;
     build *b = td_alloc_big(f->mem, sizeof *b);
-    int vectors = r->gpu ? r->each : 1;
+    int vectors = r->nest.simt ? r->each : 1;
 
     if (!b)
         return td_fail(TD_ERR_NOMEM, "row kernel: out of host memory");
@@ -514,11 +507,11 @@ td_row_build(void *ctx, td_fn *f)
     b->r = r;
     b->g.f = f;
     b->g.p = r->p;
-    b->g.aligned = r->gpu && r->lanes > 1;
+    b->g.aligned = r->nest.simt && r->lanes > 1;
     td_gen_params(&b->g, TD_ROW_EXTRAS);
-    f->threads = (uint32_t)r->block;
+    f->threads = (uint32_t)r->nest.block;
     f->resident = (uint32_t)r->resident;
-    if (r->gpu)
+    if (r->nest.simt)
         build_gpu(b);
     else
         build_cpu(b);

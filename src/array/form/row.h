@@ -1,13 +1,12 @@
-/* row.h - one kernel for reductions over the rows of a space and all that is computed from them.
+/* row.h - one kernel for reductions over the rows of a space and everything that is computed from them.
  *
- * Softmax, normalisations and their like: elements go into a reduction, its result comes back to all elements
- * of its row.  A row belongs to one thread (CPU), to a team of threads or to a block (GPU), so nothing but
- * inputs and results passes through memory.
+ * Softmax and normalisations reduce each row and use the result for all elements of the row.  One thread (CPU), or a team of
+ * threads up to a whole block (GPU), owns a row, so only inputs and results pass through memory.
  */
 #ifndef TD_ARRAY_ROW_H
 #define TD_ARRAY_ROW_H
+#include "array/form/nest.h"
 #include "array/plan/plan.h"
-#include "ir/core/ir.h"
 
 /* td_rowspace - a space whose `axes` are reduced.  Plain data. */
 typedef struct td_rowspace {
@@ -16,9 +15,9 @@ typedef struct td_rowspace {
     uint32_t lack; /* axes of the space that the root's shape leaves out: none, or `axes` */
 } td_rowspace;
 
-/* The rows that root is computed over; false: there are none, or they are not worth a kernel. */
+/* Finds the rows that root is computed over; false: there are none, or a kernel that owns rows would not be faster. */
 bool td_row_find(td_node *root, td_rowspace *out);
-/* Is n, a reduction read by a node whose shape leaves out `lack`, one over those rows? */
+/* Does the reduction n reduce just these rows?  lack: the axes that the shape of n's reader leaves out. */
 bool td_row_inside(const td_rowspace *r, const td_node *n, uint32_t lack);
 /* Has n one value for each row? */
 bool td_row_level(const td_rowspace *r, const td_node *n, uint32_t lack);
@@ -34,21 +33,21 @@ enum {
     TD_ROW_EXTRAS
 };
 
-/* td_row - a kernel's form.  The row is gone through once for each stage; a step is computed in the pass
- * that first needs it. */
+/* td_row - the schedule of a kernel.  It passes over each row once for each stage, and computes a step in the first pass that
+ * needs it. */
 typedef struct td_row {
     const td_plan *p;
-    bool           gpu;
-    bool           held;   /* GPU: a thread's elements stay in registers from pass to pass; else they are read again */
-    bool           ragged; /* a thread's last vector may lie behind the end of the row */
+    td_nest        nest;   /* a unit is a row */
+    bool           held;   /* GPU: a thread keeps its elements in registers from pass to pass; else each pass reads them again */
+    bool           ragged; /* GPU: the last vector of a thread may lie behind the end of the row */
     int            lanes;  /* elements of one access */
-    int            team, block, resident; /* GPU: threads a row, threads a block, blocks a multiprocessor */
-    int            each;   /* GPU: vectors that a thread takes side by side */
+    int            resident; /* GPU: blocks that a multiprocessor has room for */
+    int            each;   /* GPU: vectors that a thread handles together */
     int            passes;
-    int            scratch;              /* CPU: elements of an array that carries dear values to later passes */
+    int            scratch;              /* CPU: elements of an array that carries expensive values to later passes */
     uint8_t        need[TD_PLAN_STEPS];  /* the first pass that reads the step's elements */
     uint8_t        last[TD_PLAN_STEPS];  /* the last one */
-    uint8_t        saved[TD_PLAN_STEPS]; /* CPU: carried to later passes by such an array */
+    uint8_t        saved[TD_PLAN_STEPS]; /* CPU: the number of the array that carries the step, from 1; 0: none does */
 } td_row;
 
 td_status td_row_build(void *ctx, td_fn *f);

@@ -4,9 +4,10 @@
 #include "dev/core/dev.h"
 
 enum {
-    HELD_MAX = 1 << 15,   /* GPU: elements of a row that fit a block's registers */
-    SERIAL_MAX = 1 << 15, /* CPU: elements of a space that one thread is as quick with */
-    SHORT_MAX = 512, /* GPU: elements of a row that a reduction by itself leaves to a few threads */
+    HELD_MAX = 1 << 15, /* GPU: elements of a row that fit a block's registers */
+    SERIAL_MAX =
+        1 << 15,     /* CPU: a space of so many elements takes one thread no longer than several */
+    SHORT_MAX = 512, /* GPU: a reduction alone gives rows up to so many elements to a few threads */
 };
 
 /* Rows must fill the machine, or be so short that nothing would be gained by dividing them. */
@@ -24,7 +25,7 @@ worth(const td_dev *d, const td_rowspace *r)
     rows = total / length;
     if (rows > INT32_MAX)
         return false;
-    if (info->kind == TD_DEV_CPU)
+    if (!info->simt)
         return rows >= info->units || total <= SERIAL_MAX;
     return rows * 2 >= info->units || length <= HELD_MAX;
 }
@@ -45,7 +46,7 @@ is_shape(const td_shape *own, const td_rowspace *r, uint32_t lack)
     return at == own->ndim;
 }
 
-/* Is `own` the space's shape with extents of 1 for its axes, perhaps without the foremost of these? */
+/* Is `own` the space's shape with 1 for the reduced axes, perhaps without leading ones? */
 static bool
 is_level(const td_shape *own, const td_rowspace *r)
 {
@@ -67,7 +68,7 @@ td_row_inside(const td_rowspace *r, const td_node *n, uint32_t lack)
 bool
 td_row_level(const td_rowspace *r, const td_node *n, uint32_t lack)
 {
-    int first = r->shape.ndim - n->view.shape.ndim; /* extents are aligned at the last axis */
+    int first = r->shape.ndim - n->view.shape.ndim; /* shapes broadcast from the last axis */
 
     if (lack)
         return true;
@@ -90,8 +91,8 @@ spans(const td_node *root, const td_node *c, td_rowspace *out)
     return td_row_inside(out, c, out->lack) && worth(root->dev, out);
 }
 
-/* The first reduction under n that root (a map) is computed over the rows of, or that (root: a reduction over
- * *out) lies over the same rows. */
+/* Finds below n the first reduction whose rows root, a map, is computed over; if root itself reduces the rows *out, the first
+ * one that reduces the same rows. */
 static bool
 look(td_walk *w, td_node *n, const td_node *root, td_rowspace *out)
 {
@@ -107,7 +108,7 @@ look(td_walk *w, td_node *n, const td_node *root, td_rowspace *out)
     return false;
 }
 
-/* The reducing kernels give a row one thread or a whole warp; a short one is best read by a few. */
+/* Is root a reduction of short rows, which a few threads read best?  The reducing kernel has only a thread or a whole warp. */
 static bool
 is_short(const td_node *root)
 {
@@ -117,7 +118,7 @@ is_short(const td_node *root)
     for (int i = 0; i < s->ndim; i++)
         if (root->axes >> i & 1)
             length *= s->dim[i];
-    return td_dev_info(root->dev)->kind != TD_DEV_CPU && length <= SHORT_MAX && s->ndim > 1 &&
+    return td_dev_info(root->dev)->simt && length <= SHORT_MAX && s->ndim > 1 &&
            root->axes >> (s->ndim - 1) & 1;
 }
 

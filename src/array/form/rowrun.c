@@ -1,32 +1,30 @@
-/* rowrun.c - choosing the form of a row kernel and launching it. */
+/* rowrun.c - the schedule of a row kernel, and its launch. */
+#include "array/form/launch.h"
 #include "array/form/row.h"
 #include "array/plan/gen.h"
 #include "array/plan/tune.h"
-#include "jit/jit.h"
 
 #include <string.h>
 
 enum {
-    TEAM_MAX = 1024,       /* GPU: threads a row */
-    ROUND_WORDS = 16,      /* GPU: words that a thread reads side by side when they are not held */
-    REGS_ALL = 65536,      /* GPU: 32-bit registers of a multiprocessor */
-    BLOCKS_MAX = 32,       /* GPU: blocks that a multiprocessor holds at once */
+    TEAM_MAX = 1024,  /* GPU: threads a row */
+    ROUND_WORDS = 16, /* GPU: words whose loads a thread issues together if it does not keep them */
+    REGS_ALL = 65536, /* GPU: 32-bit registers of a multiprocessor */
+    BLOCKS_MAX = 32,  /* GPU: blocks that a multiprocessor holds at once */
     CPU_PARALLEL = 50000,  /* elements times steps below which one thread is quicker */
-    OVERSPLIT = 4,         /* CPU: blocks a thread */
     SCRATCH_LEN = 1 << 13, /* CPU: elements of rows that carry values, on the thread's stack */
     SCRATCH_MAX = 2,
 };
 
-/* Operations that take longer than a cache's answer. */
+/* Operations that take longer than a load from a cache. */
 static const bool dear_op[TD_OPS] = {
-#define BIN(s, u, f)  0
-#define CMP(s, u, f)  0
-#define INTRIN(name)  0
-#define MATH(name)    1
-#define SPECIAL(name) 0
-#define EXPR(name)    0
-#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative)                 \
-    [OP_##name] = lowering,
+#define BIN(s, u, f)                                                  0
+#define CMP(s, u, f)                                                  0
+#define INTRIN(name)                                                  0
+#define MATH(name)                                                    1
+#define SPECIAL(name)                                                 0
+#define EXPR(name)                                                    0
+#define OP(name, arity, kinds, result, flags, meaning, lowering, ...) [OP_##name] = lowering,
 #include "ir/core/ops.def"
 #undef BIN
 #undef CMP
@@ -48,7 +46,7 @@ later(int a, int b)
     return a > b ? a : b;
 }
 
-/* The first pass that reads each step's elements, and the last. */
+/* For each step the first and the last pass that read its elements. */
 static void
 find_passes(td_row *r)
 {
@@ -76,7 +74,7 @@ find_passes(td_row *r)
     }
 }
 
-/* 32-bit words that an element holds on to from pass to pass. */
+/* 32-bit words of registers that an element takes from pass to pass. */
 static int
 held_words(const td_row *r)
 {
@@ -92,12 +90,6 @@ held_words(const td_row *r)
         most = later(most, words);
     }
     return most;
-}
-
-static int64_t
-ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 /* Lanes of one 16-byte access, if rows are whole numbers of them. */
@@ -116,20 +108,20 @@ gpu_lanes(const td_plan *p)
     return lanes;
 }
 
-/* The threads of a team that hold a row in at most `most` words each; no more than TEAM_MAX. */
+/* So many threads that each holds its part of a row in `most` words; at most TEAM_MAX. */
 static int
-team_of(int64_t vectors, int words, int most)
+team_of(const td_nest *n, int64_t vectors, int words, int most)
 {
     int team = 1;
 
-    while (team < 32 && team < vectors)
+    while (team < n->warp && team < vectors)
         team *= 2;
-    while (team < TEAM_MAX && ceil_div(vectors, team) * words > most)
+    while (team < TEAM_MAX && td_ceil_div(vectors, team) * words > most)
         team *= 2;
     return team;
 }
 
-/* A warp takes a row while its registers do; then larger teams, up to a block.  Rows longer still are read
+/* A warp takes a row that fits its registers, larger teams longer ones, up to a block.  Rows that are longer still are read
  * again in each pass, from the second-level cache. */
 static void
 form_gpu(td_row *r, int64_t rows, int64_t length)
@@ -137,35 +129,37 @@ form_gpu(td_row *r, int64_t rows, int64_t length)
     int units = td_dev_info(r->p->dev)->units, words = held_words(r), regs;
     int most = td_tune[TD_TUNE_row_words];
     int64_t vectors, each;
+    td_nest *n = &r->nest;
 
     r->lanes = gpu_lanes(r->p);
     vectors = length / r->lanes;
-    r->team = team_of(vectors, r->lanes * words, most / 2);
-    if (r->team > TEAM_MAX / 2) /* the largest team leaves no other room on its multiprocessor */
-        r->team = team_of(vectors, r->lanes * words, most);
+    n->team = team_of(n, vectors, r->lanes * words, most / 2);
+    if (n->team > TEAM_MAX / 2) /* the largest team leaves no other room on its multiprocessor */
+        n->team = team_of(n, vectors, r->lanes * words, most);
     else
         most /= 2;
-    each = ceil_div(vectors, r->team);
+    each = td_ceil_div(vectors, n->team);
     r->held = each * r->lanes * words <= later(most, 32);
     if (!r->held) {
         int64_t most_each = later(1, ROUND_WORDS / (r->lanes * words));
 
-        each = ceil_div(vectors, r->team * ceil_div(vectors, r->team * most_each));
+        each = td_ceil_div(vectors, n->team * td_ceil_div(vectors, n->team * most_each));
         words = r->lanes * words * (int)each;
     } else {
         words = (int)each * r->lanes * words;
     }
     r->each = (int)each;
-    r->ragged = vectors % (each * r->team) != 0;
-    r->block = r->team > 32 ? r->team : td_tune[TD_TUNE_row_block];
-    while (r->block > 32 && r->block > r->team && ceil_div(rows * r->team, r->block) < 2 * units)
-        r->block /= 2;
+    r->ragged = vectors % (each * n->team) != 0;
+    n->block = n->team > n->warp ? n->team : td_tune[TD_TUNE_row_block];
+    while (n->block > n->warp && n->block > n->team &&
+           td_ceil_div(rows * n->team, n->block) < 2 * units)
+        n->block /= 2;
     regs = td_tune[words <= most / 2 ? TD_TUNE_row_regs_few : TD_TUNE_row_regs];
-    r->resident = later(1, REGS_ALL / regs / r->block);
-    r->resident = earlier(r->resident, earlier(2048 / r->block, BLOCKS_MAX));
+    r->resident = later(1, REGS_ALL / regs / n->block);
+    r->resident = earlier(r->resident, earlier(2048 / n->block, BLOCKS_MAX));
 }
 
-/* What is dear and read again by a later pass is written down. */
+/* Expensive values that a later pass reads again are carried in an array on the stack. */
 static void
 form_cpu(td_row *r, int64_t length)
 {
@@ -198,38 +192,12 @@ form_cpu(td_row *r, int64_t length)
 static td_hash
 key_of(const td_row *r)
 {
-    td_hash h = td_plan_key(r->p);
+    td_hash h = td_nest_key(td_plan_key(r->p), &r->nest);
 
-    h = td_hash_u64(h, (uint64_t)r->lanes << 48 | (uint64_t)r->team << 32 |
-                           (uint64_t)r->block << 16 | (uint64_t)r->resident << 8 |
-                           (uint64_t)r->gpu << 2 | (uint64_t)r->held << 1 | r->ragged);
+    h = td_hash_u64(h, (uint64_t)r->lanes << 48 | (uint64_t)r->resident << 8 |
+                           (uint64_t)r->held << 1 | r->ragged);
     h = td_hash_u64(h, (uint64_t)r->each << 32 | (uint64_t)r->scratch);
     return td_hash_u64(h, 0x5f0a);
-}
-
-static td_status
-rowrun_launch(const td_row *r, td_kernel *k, int64_t rows, int64_t length)
-{
-    const td_plan *p = r->p;
-    uint64_t words[TD_PLAN_WORDS + TD_ROW_EXTRAS];
-    int nw = td_plan_words(p, words), units = td_dev_info(p->dev)->units;
-    int64_t blocks, per = 1;
-    td_dims dims = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
-
-    if (r->gpu) {
-        blocks = ceil_div(rows, r->block / r->team);
-        dims.block[0] = (uint32_t)r->block;
-    } else {
-        blocks = p->total * p->nstep < CPU_PARALLEL || units == 1 ? 1 : (int64_t)units * OVERSPLIT;
-        per = ceil_div(rows, blocks);
-        blocks = ceil_div(rows, per);
-    }
-    dims.grid[0] = (uint32_t)blocks;
-    words[nw++] = (uint64_t)rows;
-    words[nw++] = (uint64_t)length;
-    words[nw++] = (uint64_t)per;
-    td_plan_dims(p, k, "", &dims);
-    return td_jit_launch(k, p->stream, &dims, words, nw);
 }
 
 static bool
@@ -245,26 +213,23 @@ places_count(const td_plan *p)
 td_status
 td_row_eval(td_plan *p)
 {
-    td_row r = {.p = p, .gpu = td_dev_info(p->dev)->kind != TD_DEV_CPU, .team = 1, .block = 1};
-    int64_t length = 1;
-    td_kernel *k;
-    td_status st;
-    void *token;
+    td_row r = {.p = p, .nest = td_nest_on(p->dev, 1, 1)};
+    uint64_t words[TD_ROW_EXTRAS];
+    int64_t length = 1, rows;
 
     td_plan_collapse(p, p->axes, places_count(p));
-    if (p->nopnd * (p->nd + 1) + p->nscalar + 3 * p->nd > TD_PLAN_WORDS)
-        return TD_SKIP;
     for (int d = p->nk; d < p->nd; d++)
         length *= p->dim[d];
+    rows = p->total / length;
     find_passes(&r);
-    if (r.gpu)
-        form_gpu(&r, p->total / length, length);
+    if (r.nest.simt)
+        form_gpu(&r, rows, length);
     else
         form_cpu(&r, length);
-    token = td_graph_unlock();
-    st = td_jit_get(p->dev, key_of(&r), td_row_build, &r, &k);
-    if (!st)
-        st = rowrun_launch(&r, k, p->total / length, length);
-    td_graph_lock(token);
-    return st;
+    td_nest_deal(&r.nest, rows, td_nest_shares(p->dev, p->total * p->nstep, CPU_PARALLEL));
+    words[TD_ROW_ROWS] = (uint64_t)rows;
+    words[TD_ROW_LENGTH] = (uint64_t)length;
+    words[TD_ROW_PER] = (uint64_t)r.nest.per;
+    return td_form_launch_plan(p, &(td_code){key_of(&r), td_row_build, &r}, &r.nest,
+                               &(td_more){.word = words, .n = TD_ROW_EXTRAS});
 }

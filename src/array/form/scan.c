@@ -7,7 +7,7 @@
 
 #include "array/graph/reduce.h"
 
-enum { WARP = 32, UNROLL_MAX = 4, PLACES = 8 };
+enum { UNROLL_MAX = 4, PLACES = 8 };
 
 typedef struct gen {
     td_fn *f;
@@ -33,6 +33,12 @@ little(gen *g, int v)
     return td_const_int(g->f, TD_I32, v);
 }
 
+static bool
+several_warps(const td_scan *d)
+{
+    return d->nest.team > d->nest.warp;
+}
+
 static td_op
 operation(const td_scan *d)
 {
@@ -50,7 +56,7 @@ merge(gen *g, td_num a, td_num b)
     return td_num_emit(g->f, operation(g->d), (td_num[]){a, b});
 }
 
-/* What changes nothing: for sums of floats -0, so that a first -0 stays one. */
+/* The neutral element; for sums of floats -0, so that a first -0 stays -0. */
 static td_num
 identity(gen *g)
 {
@@ -78,14 +84,14 @@ align_of(const gen *g, td_dtype dt)
 {
     int size = (int)td_dtype_size(dt), n = g->d->lanes * size;
 
-    if (g->d->block == 1)
+    if (!g->d->nest.simt)
         return 0;
     if (g->d->lanes == 1 || g->d->masked)
         return td_dtype_is_complex(dt) ? size : 0;
     return n < 16 ? n : 16;
 }
 
-/* Elements from `at` on as accumulators; identities where the mask is off. */
+/* Loads elements from `at` on as accumulators, neutral ones where the mask is off. */
 static td_num
 scan_load(gen *g, td_val at, td_val mask, td_val *raw)
 {
@@ -127,9 +133,11 @@ declare(gen *g)
     g->out = td_num_param_ptr(g->f, d->put == TD_SCAN_TOTALS ? d->acc : d->out);
     for (int i = 0; i < TD_SCAN_INTS; i++)
         g->num[i] = td_param(g->f, TD_I64);
-    if (d->team > WARP) {
-        g->totals = td_num_shared(g->f, d->acc, (uint64_t)(d->unroll * d->team / WARP));
-        g->starts = td_num_shared(g->f, d->acc, (uint64_t)(d->unroll * d->team / WARP) + 1);
+    if (several_warps(d)) {
+        uint64_t n = (uint64_t)(d->unroll * d->nest.team / d->nest.warp);
+
+        g->totals = td_num_shared(g->f, d->acc, n);
+        g->starts = td_num_shared(g->f, d->acc, n + 1);
     }
 }
 
@@ -149,14 +157,14 @@ scan_lanes(gen *g, td_num x)
     return x;
 }
 
-/* What the threads before have in all; *total: all threads of the warp. */
+/* Exclusive scan over the warp: returns what the threads before have together; *total: what all threads have. */
 static td_num
 scan_warp(gen *g, td_num *total)
 {
     td_num before = identity(g);
     td_val zero = little(g, 0);
 
-    for (int k = 1; k < WARP; k *= 2) {
+    for (int k = 1; k < g->d->nest.warp; k *= 2) {
         td_num other = td_num_shuffle_xor(g->f, *total, k);
         td_val upper = G2(g, not_equal, G2(g, bitwise_and, g->lane, little(g, k)), zero);
 
@@ -166,25 +174,42 @@ scan_warp(gen *g, td_num *total)
     return before;
 }
 
-/* before[k] is set to what comes before warp and vector k, the carry of earlier tiles included. */
+/* The element of the lane's number; the identity in lanes from count on. */
+static td_num
+load_below(gen *g, td_val mem, int count)
+{
+    td_num slot = variable(g, 1);
+
+    td_if(g->f, G2(g, less, g->lane, little(g, count)));
+    td_num_set(g->f, slot, load_one(g, mem, g->lane));
+    td_end(g->f);
+    return td_num_get(g->f, slot);
+}
+
+/* Sets before[k] to the total of all that comes before this warp's vector k, the carry of earlier tiles included. */
 static void
 scan_block(gen *g, const td_num total[], td_num carry, td_num before[])
 {
-    int warps = g->d->team / WARP, count = warps * g->d->unroll;
+    int warps = g->d->nest.team / g->d->nest.warp, count = warps * g->d->unroll;
     td_fn *f = g->f;
+    bool all = count == g->d->nest.warp; /* else only the warp's first lanes have a vector each */
     td_num mine, start, old;
 
-    TD_ASSERT(count == WARP);
+    TD_ASSERT(count <= g->d->nest.warp);
     td_if(f, G2(g, equal, g->lane, little(g, 0)));
     for (int k = 0; k < g->d->unroll; k++)
         store_one(g, g->totals, G2(g, add, g->warp, little(g, k * warps)), total[k]);
     td_end(f);
     td_barrier(f);
     td_if(f, G2(g, equal, g->warp, little(g, 0)));
-    mine = load_one(g, g->totals, g->lane);
+    mine = all ? load_one(g, g->totals, g->lane) : load_below(g, g->totals, count);
     start = scan_warp(g, &mine);
     old = td_num_get(f, carry);
+    if (!all)
+        td_if(f, G2(g, less, g->lane, little(g, count)));
     store_one(g, g->starts, g->lane, merge(g, old, start));
+    if (!all)
+        td_end(f);
     td_num_set(f, carry, merge(g, old, mine));
     td_end(f);
     td_barrier(f);
@@ -196,19 +221,19 @@ scan_block(gen *g, const td_num total[], td_num carry, td_num before[])
 static td_val
 of_thread(gen *g, td_val at)
 {
-    td_val thread = G2(g, add, G2(g, multiply, g->warp, little(g, WARP)), g->lane);
+    td_val thread = G2(g, add, G2(g, multiply, g->warp, little(g, g->d->nest.warp)), g->lane);
 
     return G2(g, add, at, G2(g, multiply, td_cast(g->f, thread, TD_I64), big(g, g->d->lanes)));
 }
 
-/* A vector of a tile: where it lies, which of it is there, what was read. */
+/* A vector of a tile: its place, the lanes that exist, what was read. */
 typedef struct piece {
     td_val at, mask, raw;
-    td_num value; /* what a selection hands on */
+    td_num value; /* what a selection writes */
 } piece;
 
-/* All that a tile reads is read before the first result is written: the compiler cannot tell that they do not
- * overlap, and would wait for each vector by itself. */
+/* A tile issues all its loads before its first store: the compiler cannot know that they do not overlap, and would wait for
+ * each vector in turn. */
 static td_num
 fetch(gen *g, piece *p)
 {
@@ -251,20 +276,19 @@ tile(gen *g, td_val at, td_val hi, bool last, td_num carry)
 
     at = of_thread(g, at);
     for (int k = 0; k < d->unroll; k++) {
-        td_val j = G2(g, add, at, big(g, (int64_t)k * d->team * d->lanes));
+        td_val j = G2(g, add, at, big(g, (int64_t)k * d->nest.team * d->lanes));
 
-        p[k].mask =
-            last ? G2(g, less, td_iota(f, TD_I64, d->lanes), G2(g, subtract, hi, j)) : TD_NONE;
+        p[k].mask = last ? td_nest_mask(f, d->lanes, j, hi) : TD_NONE;
         p[k].at = G2(g, add, g->base, j);
         x[k] = fetch(g, &p[k]);
     }
     for (int k = 0; k < d->unroll; k++) {
         x[k] = scan_lanes(g, x[k]);
         total[k] = td_num_extract(f, x[k], d->lanes - 1);
-        if (d->team > 1)
+        if (d->nest.team > 1)
             before[k] = scan_warp(g, &total[k]);
     }
-    if (d->team > WARP) {
+    if (several_warps(d)) {
         td_num start[UNROLL_MAX];
 
         scan_block(g, total, carry, start);
@@ -274,7 +298,7 @@ tile(gen *g, td_val at, td_val hi, bool last, td_num carry)
         for (int k = 0; k < d->unroll; k++) {
             td_num old = td_num_get(f, carry);
 
-            before[k] = d->team > 1 ? merge(g, old, before[k]) : old;
+            before[k] = d->nest.team > 1 ? merge(g, old, before[k]) : old;
             td_num_set(f, carry, merge(g, old, total[k]));
         }
     }
@@ -291,18 +315,18 @@ bounds(gen *g, td_val seg, td_val *lo, td_val *hi)
     *hi = G2(g, minimum, G2(g, add, *lo, g->num[TD_SCAN_SEGLEN]), g->num[TD_SCAN_N]);
 }
 
-/* Lanes of all threads of the team, in the first thread of the unit. */
+/* The total over all lanes of all threads of the team; right in the unit's first thread. */
 static td_num
 total_of(gen *g, td_num slot)
 {
     td_fn *f = g->f;
     td_num acc = td_num_get(f, slot);
-    int warps = g->d->team / WARP;
+    int warps = g->d->nest.team / g->d->nest.warp;
 
     for (int k = g->d->lanes / 2; k > 0; k /= 2)
         acc = merge(g, acc, td_num_rotate(f, acc, k));
     acc = td_num_extract(f, acc, 0);
-    if (g->d->team > 1)
+    if (g->d->nest.team > 1)
         scan_warp(g, &acc);
     if (warps > 1) {
         td_num all = variable(g, 1);
@@ -330,10 +354,10 @@ totals_step(gen *g, td_val at, td_val hi, bool last, td_num slot)
 
     at = of_thread(g, at);
     for (int k = 0; k < d->unroll; k++) {
-        td_val j = G2(g, add, at, big(g, (int64_t)k * d->team * d->lanes));
+        td_val j = G2(g, add, at, big(g, (int64_t)k * d->nest.team * d->lanes));
 
         if (last)
-            mask = G2(g, less, td_iota(f, TD_I64, d->lanes), G2(g, subtract, hi, j));
+            mask = td_nest_mask(f, d->lanes, j, hi);
         x[k] = scan_load(g, G2(g, add, g->base, j), mask, NULL);
     }
     for (int k = 0; k < d->unroll; k++)
@@ -343,8 +367,8 @@ totals_step(gen *g, td_val at, td_val hi, bool last, td_num slot)
 
 /* ---- a CPU's selection ---- */
 
-/* What element j selects, written where the next selected one belongs: when the mask does not mark it,
- * the next one overwrites it.  No branch, so that no mask is harder than another. */
+/* Writes element j at `to` and returns where the next one goes: behind it if the mask marks j, else on top of it.  There is
+ * no branch, so all masks take the same time. */
 static td_val
 scan_place(gen *g, td_val j, td_val to)
 {
@@ -358,8 +382,8 @@ scan_place(gen *g, td_val j, td_val to)
     return G2(g, add, to, td_cast(f, raw, TD_I64));
 }
 
-/* The segment [lo, hi) whose first selected element belongs at `to` (a slot), the first after it at `end`:
- * nothing may be written there, since another thread does. */
+/* Selects from the segment [lo, hi).  `to` (a slot): where its first selected element goes; end: where the next segment's
+ * goes, which another thread writes. */
 static void
 place_all(gen *g, td_val lo, td_val hi, td_val end, td_val to)
 {
@@ -384,14 +408,32 @@ place_all(gen *g, td_val lo, td_val hi, td_val end, td_val to)
     td_end(f);
 }
 
+/* A segment that ends at hi, and what has been accumulated of it. */
+typedef struct segment {
+    gen *g;
+    td_val hi;
+    td_num slot;
+} segment;
+
+static void
+segment_tile(void *ctx, td_val at, bool last)
+{
+    const segment *s = ctx;
+
+    if (s->g->d->put == TD_SCAN_TOTALS)
+        totals_step(s->g, at, s->hi, last, s->slot);
+    else
+        tile(s->g, at, s->hi, last, s->slot);
+}
+
 static void
 along_unit(gen *g, td_val unit)
 {
     const td_scan *d = g->d;
     bool totals = d->put == TD_SCAN_TOTALS;
-    int64_t step = (int64_t)d->team * d->lanes * d->unroll;
+    int64_t step = (int64_t)d->nest.team * d->lanes * d->unroll;
     td_fn *f = g->f;
-    td_val row = G2(g, truncate_divide, unit, g->num[TD_SCAN_SEGS]), lo, hi, at;
+    td_val row = G2(g, truncate_divide, unit, g->num[TD_SCAN_SEGS]), lo, hi;
     td_num slot;
     td_val seg = G2(g, subtract, unit, G2(g, multiply, row, g->num[TD_SCAN_SEGS]));
 
@@ -403,19 +445,11 @@ along_unit(gen *g, td_val unit)
         td_num_set(f, slot, load_one(g, g->carry, G2(g, subtract, unit, big(g, 1))));
         td_end(f);
     }
-    if (d->block == 1 && (d->put == TD_SCAN_SELECT || d->put == TD_SCAN_POSITIONS)) {
+    if (!d->nest.simt && (d->put == TD_SCAN_SELECT || d->put == TD_SCAN_POSITIONS)) {
         place_all(g, lo, hi, load_one(g, g->carry, unit).re, slot.re);
         return;
     }
-    at = td_for(f, lo, G2(g, subtract, hi, big(g, step - 1)), big(g, step));
-    (totals ? totals_step : tile)(g, at, hi, false, slot);
-    td_end(f);
-    if (step > 1) {
-        at = G2(g, add, lo, G2(g, bitwise_and, G2(g, subtract, hi, lo), big(g, -step)));
-        td_if(f, G2(g, less, at, hi));
-        (totals ? totals_step : tile)(g, at, hi, true, slot);
-        td_end(f);
-    }
+    td_nest_steps(f, lo, hi, step, segment_tile, &(segment){.g = g, .hi = hi, .slot = slot});
     if (totals) {
         td_num all = total_of(g, slot);
         td_val first = G2(g, bitwise_or, g->lane, g->warp);
@@ -428,7 +462,7 @@ along_unit(gen *g, td_val unit)
 
 /* ---- across ---- */
 
-/* Rows r, r + 1, … of the strip: read side by side, then accumulated in order. */
+/* Accumulates `count` rows of the strip from r on, after issuing all their loads. */
 static void
 across_step(gen *g, td_val r, int count, td_val mask, td_num slot)
 {
@@ -466,7 +500,7 @@ across_unit(gen *g, td_val unit)
     bounds(g, seg, &lo, &hi);
     j = G2(g, multiply, j, big(g, d->lanes));
     if (d->masked)
-        mask = G2(g, less, td_iota(f, TD_I64, d->lanes), G2(g, subtract, g->num[TD_SCAN_INNER], j));
+        mask = td_nest_mask(f, d->lanes, j, g->num[TD_SCAN_INNER]);
     g->base = G2(g, multiply, row, G2(g, multiply, g->num[TD_SCAN_N], g->num[TD_SCAN_INNER]));
     g->base = G2(g, add, g->base, j);
     slot = variable(g, d->lanes);
@@ -506,33 +540,26 @@ td_status
 td_scan_build(void *ctx, td_fn *f)
 {
     gen g = {.f = f, .d = ctx};
-    int teams = g.d->block / g.d->team;
-    td_val bid, tid, unit;
+    const td_nest *n = &g.d->nest;
+    td_place at;
+    td_val unit, tid;
 
     declare(&g);
-    if (g.d->block > 1) {
-        f->threads = (uint32_t)g.d->block;
-        f->resident = (uint32_t)g.d->resident;
-    }
-    bid = td_cast(f, td_index(f, OP_bid, 0), TD_I64);
     g.lane = g.warp = little(&g, 0);
-    if (g.d->block == 1) {
-        td_val lo = G2(&g, multiply, bid, g.num[TD_SCAN_PER]);
-        td_val hi = G2(&g, minimum, G2(&g, add, lo, g.num[TD_SCAN_PER]), g.num[TD_SCAN_UNITS]);
-
-        unit = td_for(f, lo, hi, big(&g, 1));
-        one_unit(&g, unit);
-        td_end(f);
+    at = td_nest_open(f, n, g.num[TD_SCAN_UNITS], g.num[TD_SCAN_PER]);
+    if (!n->simt) {
+        one_unit(&g, at.unit);
+        td_nest_close(f, n);
         return f->st;
     }
-    tid = td_index(f, OP_tid, 0);
-    if (g.d->team > 1)
-        g.lane = G2(&g, bitwise_and, tid, little(&g, WARP - 1));
-    if (g.d->team > WARP)
-        g.warp = G2(&g, right_shift, tid, little(&g, 5));
-    unit = G2(&g, multiply, bid, big(&g, teams));
-    unit =
-        G2(&g, add, unit, td_cast(f, G2(&g, truncate_divide, tid, little(&g, g.d->team)), TD_I64));
+    f->threads = (uint32_t)n->block;
+    f->resident = (uint32_t)g.d->resident;
+    tid = td_cast(f, at.tid, TD_I32);
+    if (n->team > 1)
+        g.lane = G2(&g, bitwise_and, tid, little(&g, n->warp - 1));
+    if (several_warps(g.d))
+        g.warp = G2(&g, right_shift, tid, little(&g, __builtin_ctz((unsigned)n->warp)));
+    unit = at.unit;
     td_if(f, G2(&g, less, unit, g.num[TD_SCAN_UNITS]));
     if (g.d->carried) /* backwards: what the totals' kernel read last is still in the cache */
         unit = G2(&g, subtract, G2(&g, subtract, g.num[TD_SCAN_UNITS], big(&g, 1)), unit);

@@ -1,14 +1,15 @@
 /* scan.h - kernels that accumulate along an axis: their form and their code.
  *
- * The source is dense, in C order: [rows, n, inner].  A unit is a segment of one row.  Two forms:
- *   along: inner is 1; a team (GPU: a block or a warp) goes over the segment, tile after tile.
- *   across: a thread owns one strip of neighbouring columns and walks over the segment.
- * Long axes are cut into segments: their totals are written by one kernel, accumulated by another and
- * carried into the segments by the last, so memory is read twice and written once.  Segment bounds
- * depend on sizes and the device only, so results are the same from run to run.
+ * The source is dense, in C order: [rows, n, inner].  Two forms:
+ *   along: inner is 1; a team (GPU: a block or a warp) walks over a segment of a row, tile after tile.
+ *   across: a thread owns a strip of neighbouring columns and walks over a segment of the rows.
+ * Long axes are cut into segments: one kernel writes their totals, another accumulates these, and the last carries them into
+ * the segments, so memory is read twice and written once.  Segment bounds depend on sizes and the device only, so
+ * results are the same from run to run.
  */
 #ifndef TD_ARRAY_SCAN_H
 #define TD_ARRAY_SCAN_H
+#include "array/form/nest.h"
 #include "array/graph/node.h"
 #include "ir/core/complex.h"
 
@@ -39,7 +40,7 @@ typedef struct td_scan {
     bool       masked;          /* across: the last strip of a row is not full */
     bool       logical;         /* results are bool: or, and */
     int        lanes, unroll;
-    int        team, block; /* threads of a unit, of a block; 1 on a CPU */
+    td_nest    nest;        /* a unit is a segment of a row, or of a strip of columns */
     int        resident;    /* GPU: blocks that a multiprocessor must have room for */
 } td_scan;
 

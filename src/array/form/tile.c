@@ -1,19 +1,18 @@
 /* tile.c - maps whose inputs lie across their results.
  *
  * On a GPU a block takes a square tile of 64 by 64 elements (32 by 32 where several large inputs are tiled), eight rows
- * at a time.  It reads the inputs that run along the
- * tile's rows (dim `dim`) row by row into shared memory, each row one element longer than it needs so
- * that a column touches every bank once, and then computes column by column as the results lie.  All
- * accesses to memory are 32 or 64 consecutive elements, and a thread's
- * reads are all under way before it keeps or uses the first.
+ * at a time.  It reads the inputs that run along the tile's rows (dim `dim`) row by row into shared memory, and then computes
+ * column by column, as the results lie.  A row in shared memory is one element longer than the tile, so that a column touches
+ * every bank once.  All accesses to global memory are 32 or 64 consecutive elements, and a thread issues all its loads before
+ * it uses the first.
  *
- * On a CPU a tile of such an input is transposed into memory that stays in the first-level cache, square by
- * square in registers, and then read along the rows.  Every line of memory is used whole when it is read.
+ * On a CPU a tile of such an input is transposed in registers, square by square, into memory that stays in the first-level
+ * cache, and then read along the rows.  So every cache line is used whole when it is read.
  */
 #include "array/form/tile.h"
 
+#include "array/form/launch.h"
 #include "array/plan/gen.h"
-#include "jit/jit.h"
 
 enum {
     ROWS = 8,
@@ -24,12 +23,29 @@ enum {
     SMALL_TILE = SIDE_MAX / 2 * (SIDE_MAX / 2 + 1), /* elements of a tile of half the side */
     SQUARE_MAX = 16,                                /* CPU: rows that are transposed in registers */
     CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
-    OVERSPLIT = 4,        /* CPU: blocks a thread */
-    EXTRAS = 4, /* arguments: tiles along the last dim, along `dim`, in all, a block (CPU) */
 };
 
+/* Words behind the plan's own. */
+enum {
+    TILE_ACROSS, /* tiles along the last dim */
+    TILE_DOWN,   /* tiles along `dim` */
+    TILE_UNITS,
+    TILE_PER,
+    TILE_WORDS
+};
+
+/* A collapsed map that is worth tiling. */
+typedef struct tile {
+    const td_plan *p;
+    td_nest nest;  /* a unit is a tile */
+    int dim;       /* the dim along which the tiled inputs' memory runs */
+    int side;      /* elements of a tile's side */
+    uint32_t mask; /* operands that are tiled; only the first 32 can be */
+    int lanes;     /* CPU: elements that are computed together; GPU: 0 */
+} tile;
+
 typedef struct tiling {
-    const td_tile *t;
+    const tile *t;
     td_val i0, j0, ni, nj; /* first element of the tile; extents of the space */
     td_val x, y;           /* the thread's place: 32 by 8 */
 } tiling;
@@ -43,14 +59,16 @@ gathered(const td_plan *p, uint16_t opnd)
     return false;
 }
 
-td_status
-td_tile_find(const td_plan *p, td_tile *out)
+/* TD_SKIP: nothing lies across, or the space is too thin. */
+static td_status
+find_tile(const td_plan *p, int lanes, tile *out)
 {
     int last = p->nd - 1, tiles = 0;
-    bool cpu = td_dev_info(p->dev)->kind == TD_DEV_CPU;
+    bool cpu;
     size_t bytes = 0;
 
-    *out = (td_tile){.p = p, .dim = -1};
+    *out = (tile){.p = p, .nest = td_nest_on(p->dev, 1, 1), .dim = -1, .lanes = lanes};
+    cpu = !out->nest.simt;
     if (p->nd < 2 || p->dim[last] < THIN || p->put)
         return TD_SKIP;
     for (uint16_t k = 0; k < p->nopnd && k < 32; k++) {
@@ -76,12 +94,6 @@ td_tile_find(const td_plan *p, td_tile *out)
     return out->mask ? TD_OK : TD_SKIP;
 }
 
-static td_val
-index_of(td_gen *g, td_op which)
-{
-    return td_cast(g->f, td_index(g->f, which, 0), TD_I64);
-}
-
 /* Tile number `at` and the bases of the dims that are neither the tile's rows nor its columns. */
 static void
 place_tile(td_gen *g, tiling *t, td_val at)
@@ -90,10 +102,12 @@ place_tile(td_gen *g, tiling *t, td_val at)
     td_val side = td_gen_int(g, t->t->side), q, coord;
     int last = p->nd - 1, outermost = t->t->dim == 0 ? 1 : 0;
 
-    q = TD_G2(g, truncate_divide, at, g->extra[0]);
-    t->j0 = TD_G2(g, multiply, TD_G2(g, subtract, at, TD_G2(g, multiply, q, g->extra[0])), side);
-    at = TD_G2(g, truncate_divide, q, g->extra[1]);
-    t->i0 = TD_G2(g, multiply, TD_G2(g, subtract, q, TD_G2(g, multiply, at, g->extra[1])), side);
+    q = TD_G2(g, truncate_divide, at, g->extra[TILE_ACROSS]);
+    t->j0 = TD_G2(g, multiply, TD_G2(g, subtract, at, TD_G2(g, multiply, q, g->extra[TILE_ACROSS])),
+                  side);
+    at = TD_G2(g, truncate_divide, q, g->extra[TILE_DOWN]);
+    t->i0 = TD_G2(g, multiply, TD_G2(g, subtract, q, TD_G2(g, multiply, at, g->extra[TILE_DOWN])),
+                  side);
     t->ni = g->dim[t->t->dim];
     t->nj = g->dim[last];
     for (int d = last - 1; d >= 0; d--) {
@@ -113,7 +127,7 @@ inside(td_gen *g, td_val i, td_val ni, td_val j, td_val nj)
     return TD_G2(g, logical_and, TD_G2(g, less, i, ni), TD_G2(g, less, j, nj));
 }
 
-/* Row y + 8 r of the tile of operand k: where it is read, where it is kept. */
+/* Row y + 8 r of operand k's tile: where it is read, and where in shared memory it goes. */
 static void
 row_places(td_gen *g, const tiling *t, int k, td_val r, td_val *j, td_val *from, td_val *to)
 {
@@ -132,7 +146,7 @@ align_of(td_dtype dt)
     return td_dtype_is_complex(dt) ? (int)td_dtype_size(dt) : 0;
 }
 
-/* A whole tile: all reads are under way before the first is kept. */
+/* Reads a whole tile; all loads are issued before the first value is kept. */
 static void
 read_whole(td_gen *g, const tiling *t, int k)
 {
@@ -164,7 +178,7 @@ read_part(td_gen *g, const tiling *t, int k)
     td_end(g->f);
 }
 
-/* Goes to the element in row x of what was read, column y + 8 r: a step of `dim` by y + 8 r. */
+/* Computes the element in row x of what was read, column y + 8 r. */
 static void
 compute_one(td_gen *g, const tiling *t, td_val r)
 {
@@ -179,7 +193,7 @@ compute_one(td_gen *g, const tiling *t, td_val r)
     td_gen_body(g);
 }
 
-/* A whole tile: no result is written before all that a thread reads has been asked for. */
+/* Computes a whole tile; a thread issues all its loads before it writes its first result. */
 static void
 compute_whole(const td_gen *g, const tiling *t)
 {
@@ -209,35 +223,36 @@ compute_part(td_gen *g, const tiling *t)
     td_end(g->f);
 }
 
-/* extra: tiles along the last dim, tiles along `dim` */
 static td_status
 build_gpu(void *ctx, td_fn *f)
 {
-    const td_tile *tile = ctx;
-    const td_plan *p = tile->p;
+    const tile *own = ctx;
+    const td_plan *p = own->p;
+    td_place at;
     td_gen g = {.f = f, .p = p};
-    tiling t = {.t = tile};
+    tiling t = {.t = own};
     td_val side, whole, tid;
-    uint64_t count = (uint64_t)tile->side * ((uint64_t)tile->side + 1);
+    uint64_t count = (uint64_t)own->side * ((uint64_t)own->side + 1);
 
-    td_gen_params(&g, EXTRAS);
-    place_tile(&g, &t, index_of(&g, OP_bid));
-    tid = index_of(&g, OP_tid);
-    t.x = TD_G2(&g, bitwise_and, tid, td_gen_int(&g, tile->side - 1));
-    t.y = TD_G2(&g, right_shift, tid, td_gen_int(&g, __builtin_ctz((unsigned)tile->side)));
-    side = td_gen_int(&g, tile->side);
+    td_gen_params(&g, TILE_WORDS);
+    at = td_nest_open(f, &own->nest, g.extra[TILE_UNITS], g.extra[TILE_PER]);
+    place_tile(&g, &t, at.unit);
+    tid = at.tid;
+    t.x = TD_G2(&g, bitwise_and, tid, td_gen_int(&g, own->side - 1));
+    t.y = TD_G2(&g, right_shift, tid, td_gen_int(&g, __builtin_ctz((unsigned)own->side)));
+    side = td_gen_int(&g, own->side);
     for (uint16_t k = 0; k < p->nopnd && k < 32; k++)
-        if (tile->mask >> k & 1)
+        if (own->mask >> k & 1)
             g.tile[k] = td_num_shared(f, (td_dtype)p->opnd[k].dt, count);
     whole = TD_G2(&g, logical_and, TD_G2(&g, less_equal, TD_G2(&g, add, t.i0, side), t.ni),
                   TD_G2(&g, less_equal, TD_G2(&g, add, t.j0, side), t.nj));
     td_if(f, whole);
     for (int k = 0; k < 32; k++)
-        if (tile->mask >> k & 1)
+        if (own->mask >> k & 1)
             read_whole(&g, &t, k);
     td_else(f);
     for (int k = 0; k < 32; k++)
-        if (tile->mask >> k & 1)
+        if (own->mask >> k & 1)
             read_part(&g, &t, k);
     td_end(f);
     td_barrier(f);
@@ -312,11 +327,22 @@ transpose_tile(td_gen *g, const tiling *t, int k)
     td_end(g->f);
 }
 
+/* A row of a tile. */
+typedef struct tile_row {
+    td_gen *g;
+    const tiling *t;
+    td_val row;
+} tile_row;
+
 static void
-compute_row(td_gen *g, const tiling *t, td_val row, td_val jj)
+compute_vector(void *ctx, td_val at, td_val mask)
 {
-    g->j = TD_G2(g, add, t->j0, jj);
-    g->tile_index = TD_G2(g, add, TD_G2(g, multiply, row, td_gen_int(g, t->t->side)), jj);
+    const tile_row *r = ctx;
+    td_gen *g = r->g;
+
+    g->j = TD_G2(g, add, r->t->j0, at);
+    g->mask = mask;
+    g->tile_index = TD_G2(g, add, TD_G2(g, multiply, r->row, td_gen_int(g, r->t->t->side)), at);
     td_gen_body(g);
     td_gen_stores(g);
 }
@@ -327,10 +353,9 @@ compute_tile(td_gen *g, const tiling *t)
 {
     td_gen kept = *g;
     td_fn *f = g->f;
-    td_val side = td_gen_int(g, t->t->side), zero = td_gen_int(g, 0), row, i, n, whole, jj;
+    td_val side = td_gen_int(g, t->t->side), zero = td_gen_int(g, 0), row, i, n;
 
     n = TD_G2(g, minimum, side, TD_G2(g, subtract, t->nj, t->j0));
-    whole = TD_G2(g, bitwise_and, n, td_gen_int(g, ~(int64_t)(t->t->lanes - 1)));
     row = td_for(f, zero, TD_G2(g, minimum, side, TD_G2(g, subtract, t->ni, t->i0)),
                  td_gen_int(g, 1));
     i = TD_G2(g, add, t->i0, row);
@@ -338,13 +363,7 @@ compute_tile(td_gen *g, const tiling *t)
         g->base[k] = TD_G2(g, add, g->base[k], TD_G2(g, multiply, i, g->stride[k][t->t->dim]));
     g->lanes = t->t->lanes;
     td_gen_uniform(g);
-    jj = td_for(f, zero, whole, td_gen_int(g, g->lanes));
-    compute_row(g, t, row, jj);
-    td_end(f);
-    td_if(f, TD_G2(g, less, whole, n));
-    g->mask = TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, whole));
-    compute_row(g, t, row, whole);
-    td_end(f);
+    td_nest_lanes(f, zero, n, g->lanes, compute_vector, &(tile_row){.g = g, .t = t, .row = row});
     td_end(f);
     *g = kept;
 }
@@ -352,63 +371,56 @@ compute_tile(td_gen *g, const tiling *t)
 static td_status
 build_cpu(void *ctx, td_fn *f)
 {
-    const td_tile *tile = ctx;
-    const td_plan *p = tile->p;
+    const tile *own = ctx;
+    const td_plan *p = own->p;
     td_gen g = {.f = f, .p = p}, kept;
-    tiling t = {.t = tile};
-    td_val lo, hi, at;
+    tiling t = {.t = own};
+    td_val at;
 
-    td_gen_params(&g, EXTRAS);
+    td_gen_params(&g, TILE_WORDS);
     for (int k = 0; k < 32; k++)
-        if (tile->mask >> k & 1)
+        if (own->mask >> k & 1)
             g.tile[k] =
-                td_shared(f, (td_dtype)p->opnd[k].dt, (uint64_t)tile->side * (uint64_t)tile->side);
-    lo = TD_G2(&g, multiply, index_of(&g, OP_bid), g.extra[3]);
-    hi = TD_G2(&g, minimum, TD_G2(&g, add, lo, g.extra[3]), g.extra[2]);
-    at = td_for(f, lo, hi, td_gen_int(&g, 1));
+                td_shared(f, (td_dtype)p->opnd[k].dt, (uint64_t)own->side * (uint64_t)own->side);
+    at = td_nest_open(f, &own->nest, g.extra[TILE_UNITS], g.extra[TILE_PER]).unit;
     kept = g;
     place_tile(&g, &t, at);
     for (int k = 0; k < 32; k++)
-        if (tile->mask >> k & 1)
+        if (own->mask >> k & 1)
             transpose_tile(&g, &t, k);
     compute_tile(&g, &t);
     g = kept;
-    td_end(f);
+    td_nest_close(f, &own->nest);
     return f->st;
 }
 
 /* ---- both ---- */
 
 td_status
-td_tile_launch(const td_tile *t)
+td_tile_launch(const td_plan *p, int lanes)
 {
-    const td_plan *p = t->p;
-    uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
-    int nw = td_plan_words(p, words), units = td_dev_info(p->dev)->units;
-    int64_t across = (p->dim[p->nd - 1] + t->side - 1) / t->side,
-            down = (p->dim[t->dim] + t->side - 1) / t->side;
-    int64_t tiles = across * down * (p->total / p->dim[p->nd - 1] / p->dim[t->dim]), blocks = tiles,
-            per = 1;
-    td_hash key =
-        td_hash_u64(td_plan_key(p), (uint64_t)t->lanes << 56 | (uint64_t)t->mask << 16 |
-                                        (uint64_t)t->side << 8 | (uint64_t)t->dim << 1 | 1);
-    td_dims dims = {.grid = {1, 1, 1}, .block = {t->lanes ? 1 : (uint32_t)(t->side * ROWS), 1, 1}};
-    td_kernel *k;
+    tile t;
+    int64_t across, down, tiles;
+    uint64_t words[TILE_WORDS];
+    td_hash key;
 
+    TD_TRY(find_tile(p, lanes, &t));
+    across = td_ceil_div(p->dim[p->nd - 1], t.side);
+    down = td_ceil_div(p->dim[t.dim], t.side);
+    tiles = across * down * (p->total / p->dim[p->nd - 1] / p->dim[t.dim]);
     if (tiles > INT32_MAX)
         return TD_SKIP;
-    if (t->lanes) {
-        blocks = p->total * p->nstep < CPU_PARALLEL ? 1 : (int64_t)units * OVERSPLIT;
-        per = (tiles + blocks - 1) / blocks;
-        blocks = (tiles + per - 1) / per;
-    }
-    words[nw++] = (uint64_t)across;
-    words[nw++] = (uint64_t)down;
-    words[nw++] = (uint64_t)tiles;
-    words[nw++] = (uint64_t)per;
-    TD_TRY(td_jit_get(p->dev, td_hash_u64(key, 0x711e), t->lanes ? build_cpu : build_gpu,
-                      (void *)(uintptr_t)t, &k));
-    td_plan_dims(p, k, "", &dims);
-    dims.grid[0] = (uint32_t)blocks;
-    return td_jit_launch(k, p->stream, &dims, words, nw);
+    if (t.nest.simt)
+        t.nest.block = t.nest.team = t.side * ROWS;
+    td_nest_deal(&t.nest, tiles, td_nest_shares(p->dev, p->total * p->nstep, CPU_PARALLEL));
+    words[TILE_ACROSS] = (uint64_t)across;
+    words[TILE_DOWN] = (uint64_t)down;
+    words[TILE_UNITS] = (uint64_t)tiles;
+    words[TILE_PER] = (uint64_t)t.nest.per;
+    key = td_nest_key(td_plan_key(p), &t.nest);
+    key = td_hash_u64(key, (uint64_t)t.lanes << 56 | (uint64_t)t.mask << 16 |
+                               (uint64_t)t.side << 8 | (uint64_t)t.dim << 1 | 1);
+    return td_form_launch_plan(
+        p, &(td_code){td_hash_u64(key, 0x711e), t.nest.simt ? build_gpu : build_cpu, &t}, &t.nest,
+        &(td_more){.word = words, .n = TILE_WORDS});
 }

@@ -13,10 +13,10 @@
 static struct {
     td_storage *first, *last;
     int64_t count;
-    size_t orphaned; /* bytes that only pending nodes hold, since the last full evaluation */
+    size_t orphaned; /* bytes that only pending nodes keep alive, since the last full evaluation */
 } pending;
 
-static _Thread_local int holding; /* this thread evaluates values that others may wait for */
+static _Thread_local int holding; /* this thread evaluates claimed nodes that others may wait for */
 
 void
 td_pending_hold(bool hold)
@@ -60,8 +60,8 @@ td_pending_next(const td_storage *s)
     return r;
 }
 
-/* The oldest that is the caller's to evaluate: what a capture records is no one else's, and what was
- * recorded outside is not the capture's. */
+/* The oldest pending storage that the caller may evaluate.  What a capture records belongs to
+ * that capture alone, and a capture does not evaluate what was recorded outside. */
 static td_storage *
 oldest(void)
 {
@@ -75,7 +75,8 @@ eval_one(td_storage *s)
     td_status st = TD_OK;
 
     unlist(s);
-    if (n->kind != TD_N_HOST && td_chunk_fits(n)) /* what streams is for who asks for it */
+    /* leave values that stream from the host to those who ask for them */
+    if (n->kind != TD_N_HOST && td_chunk_fits(n))
         st = td_eval_node(n);
     td_node_unref(n);
     return st;
@@ -105,21 +106,22 @@ td_pending_drop(uint64_t lister)
 void
 td_eval_others(void)
 {
-    while (td_eval_all()) /* what fails has left the list */
+    while (td_eval_all()) /* a storage that fails has left the list */
         ;
 }
 
-/* Keeps what waits bounded, oldest first. */
+/* Evaluates the oldest pending storages until their number and memory are within bounds. */
 static void
 bound_pending(td_dev *d)
 {
     if (pending.orphaned && pending.orphaned > td_mem_bound(d) / 8)
         td_eval_others();
     for (td_storage *s; pending.count > TD_PENDING_MAX && (s = oldest());)
-        (void)eval_one(s); /* a failure is told to who looks at the value */
+        (void)eval_one(s); /* whoever looks at the value gets the failure */
 }
 
-/* A named node loses a name; memory that only pending nodes still hold is counted. */
+/* Drops one name of the node, and counts the memory that only pending nodes keep alive from
+ * now on. */
 static void
 drop_node(td_node *n)
 {
@@ -138,7 +140,7 @@ td_storage_set(td_storage *s, td_node *n)
     n->named++;
     s->node = n;
     if (td_node_pending(n) && n->kind != TD_N_HOST &&
-        !td_node_away(n)) /* what is on the host waits for nobody */
+        !td_node_away(n)) /* a value on the host waits for nothing */
         list(s);
     else
         unlist(s);
@@ -149,7 +151,8 @@ td_storage_set(td_storage *s, td_node *n)
 static td_status
 storage_new(td_node *n, td_storage **out)
 {
-    td_storage *s = malloc(sizeof *s); /* calloc would not take what has just been freed */
+    /* malloc reuses what has just been freed; calloc would not */
+    td_storage *s = malloc(sizeof *s);
 
     if (!s) {
         td_node_unref(n);
@@ -253,7 +256,7 @@ td_walk_end(td_walk *w)
         w->node[i]->slot = 0;
 }
 
-/* Counts the pending nodes under n, itself included, each once. */
+/* Counts the pending nodes under n, n included, each once. */
 static uint32_t
 weigh_one(td_node *n)
 {
@@ -267,7 +270,7 @@ weigh_one(td_node *n)
     return (uint32_t)w.n;
 }
 
-/* What a node over these sources would weigh. */
+/* The weight of a node over these sources. */
 static uint32_t
 weigh(td_node *const *src, int n, td_walk *w)
 {
@@ -280,8 +283,9 @@ weigh(td_node *const *src, int n, td_walk *w)
     return 1 + (uint32_t)w->n;
 }
 
-/* The heaviest value that Python holds; one where an earlier cut fell wins, so that cuts repeat with
- * the user's loop and so do kernels.  Without such a value the heaviest source; NULL: none pending. */
+/* Chooses the node to evaluate: the heaviest value that Python holds, but first one whose
+ * expression was cut at before, so that cuts and kernels repeat with the user's loop.  Without
+ * such values the heaviest source.  NULL: nothing is pending. */
 static td_node *
 choose_cut(const td_walk *w, td_node *const *src, int n)
 {
@@ -360,8 +364,8 @@ td_record(td_node *n, td_array *out)
 
 /* ---- values and memory ---- */
 
-/* When memory is out, what else waits is run, for it may hold memory that nobody else does; then n is
- * tried once more. */
+/* Out of memory: evaluates the other pending nodes first, since they may be the only owners of
+ * buffers.  Then tries n once more. */
 static td_status
 pressed(td_node *n, td_status (*eval)(td_node *))
 {
@@ -389,12 +393,12 @@ td_storage_eval(td_storage *s)
     if (td_capture_now())
         TD_TRY(td_capture_see(s));
     td_storage_settled(s);
-    while (!s->node->buf) /* again when another thread has written meanwhile */
+    while (!s->node->buf) /* another thread may have written to the storage meanwhile */
         TD_TRY(eval_pressed(s->node));
     return TD_OK;
 }
 
-/* The same, where a value on the host does as well. */
+/* The same, but a value on the host counts as evaluated. */
 static td_status
 storage_value(td_storage *s)
 {
@@ -405,7 +409,8 @@ storage_value(td_storage *s)
     return TD_OK;
 }
 
-/* The complex elements of which a's are the real (*op: OP_real) or imaginary parts; false: a's are none. */
+/* Is a the real (*op: OP_real) or imaginary part of complex elements?  Then *v shows those
+ * elements. */
 static bool
 parts_of(const td_array *a, td_view *v, td_op *op)
 {
@@ -424,7 +429,8 @@ parts_of(const td_array *a, td_view *v, td_op *op)
     return true;
 }
 
-/* Read as an operation on whole elements: it fuses, and memory is read in order. */
+/* Records the part as an operation on the whole elements: so it fuses, and memory is read in
+ * order. */
 static td_status
 part_node(const td_array *a, const td_view *v, td_op op, td_node **out)
 {
@@ -447,7 +453,7 @@ part_node(const td_array *a, const td_view *v, td_op op, td_node **out)
     return st;
 }
 
-static _Thread_local int held; /* calls of td_now_hold(true) that are open */
+static _Thread_local int held; /* open calls of td_now_hold(true) */
 
 void
 td_now_hold(bool hold)
@@ -545,7 +551,7 @@ td_array_return(td_buf *buf)
 td_status
 td_array_eval(const td_array *const *a, int n)
 {
-    /* All are wanted: a kernel of one that computes another on its way writes it too. */
+    /* all are wanted, so a kernel that computes one on its way to another writes it too */
     for (int i = 1; i < n; i++)
         if (td_node_pending(a[i]->store->node))
             a[i]->store->node->computed = 1;
@@ -587,7 +593,7 @@ td_array_hosted(const td_array *a)
     return a->store->node->hosted;
 }
 
-/* One element of what lies in the host's memory, or is a number; false: it has to be looked for. */
+/* One element of a value that is in host memory, or a number.  False: it takes an evaluation. */
 static bool
 get_one(const td_array *a, void *out)
 {

@@ -7,18 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 16 }; /* what kernels for vectors of a GPU distinguish */
+enum { ALIGN = 16 }; /* alignment that a GPU's vector kernels distinguish */
 
-/* input - what a replay's array must be like.  `lo` elements of its buffer lie before its first. */
+/* input - what each replay's array must match.  `lo` elements of its buffer lie before its
+ * first element. */
 typedef struct input {
     td_dtype dt;
     td_view view;   /* offset: 0 */
-    int64_t lo;     /* of the first element's place to the lowest's, 0 or less */
-    unsigned shift; /* bytes from a multiple of ALIGN to the lowest element */
-    td_buf *buf;    /* the placeholder's */
+    int64_t lo;     /* from the first element to the lowest in memory, 0 or less */
+    unsigned shift; /* bytes of the lowest element's address beyond a multiple of ALIGN */
+    td_buf *buf;    /* the placeholder's memory */
 } input;
 
-/* outer - a storage from outside and the value whose memory the recorded work names. */
+/* outer - a storage from outside the capture, and the value whose memory the recorded work
+ * uses. */
 typedef struct outer {
     td_storage *s; /* a reference */
     td_node *node; /* a reference, counted in node->held */
@@ -30,15 +32,16 @@ typedef struct generator {
     uint64_t key, base, taken;
 } generator;
 
-/* result - where an array that the function gave lies: in which of the new buffers, seen how. */
+/* result - where an array that the function returned lies: in which new buffer, with which
+ * view. */
 typedef struct result {
     int store;
     td_view view;
 } result;
 
-/* store - memory made anew at each replay. */
+/* store - memory that each replay makes anew. */
 typedef struct store {
-    const td_buf *was; /* for comparing, while the capture ends */
+    const td_buf *was; /* the recorded buffer; only compared, while the capture ends */
     td_dtype dt;
     td_view view;
     size_t nbytes;
@@ -55,7 +58,7 @@ struct td_capture {
     generator *rng;
     result *result;
     store *store;
-    td_array *fixed; /* nresult; NULL: results are new */
+    td_array *fixed; /* nresult arrays that every replay fills; NULL: results are new */
 };
 
 _Thread_local td_capture *td_capture_current;
@@ -72,7 +75,7 @@ no_memory(void)
     return td_fail(TD_ERR_NOMEM, "graph: no host memory for its record");
 }
 
-/* The n items of `size` bytes with room for one more behind them; NULL without memory, they stay. */
+/* Room for one more item after n items of `size` bytes.  NULL: no memory; the items stay. */
 static void *
 grown(void *at, int n, size_t size)
 {
@@ -87,7 +90,7 @@ lowest(const td_array *a, const td_buf *b, int64_t lo)
     return b->ptr + (uintptr_t)((a->view.offset + lo) * (int64_t)td_dtype_size(td_array_dtype(a)));
 }
 
-/* The array's own shape and strides, with the first element at 0. */
+/* The array's shape and strides, with the first element at 0. */
 static td_view
 plain_view(const td_array *a)
 {
@@ -97,7 +100,7 @@ plain_view(const td_array *a)
     return v;
 }
 
-/* An array on memory of the placeholder's: whole where the input's elements lie densely. */
+/* An array over the placeholder's memory; a whole storage if the input is dense. */
 static td_status
 place_array(const input *x, int64_t offset, td_array *out)
 {
@@ -175,7 +178,7 @@ outer_of(td_capture *c, const td_storage *s)
     return NULL;
 }
 
-/* The value from before, in memory; it is not for the tape to compute. */
+/* Evaluates a value that was recorded before, outside the tape. */
 static td_status
 eval_outside(td_storage *s)
 {
@@ -190,7 +193,7 @@ eval_outside(td_storage *s)
     return st;
 }
 
-/* s has been evaluated. */
+/* Notes s as an outer array; s has been evaluated. */
 static td_status
 add_outer(td_capture *c, td_storage *s, bool written)
 {
@@ -228,15 +231,15 @@ td_capture_write(td_storage *s)
         o->written = true;
 }
 
-/* Do others than its storage (if `own`) and captures hold the value? */
+/* Does anybody hold the value besides captures and (if `own`) its storage? */
 static bool
 held_elsewhere(const td_node *n, bool own)
 {
     return n->refs > n->held + own;
 }
 
-/* Before a replay the storage's value lies where the work expects it, and what is written there is
- * nobody else's. */
+/* Before a replay: puts the storage's value where the recorded work expects it.  Memory that
+ * is written must belong to it alone. */
 static td_status
 settle_outer(outer *o)
 {
@@ -250,7 +253,7 @@ settle_outer(outer *o)
     if (!same && td_node_shared(s->node))
         return TD_SKIP;
     if (held_elsewhere(o->node, same)) {
-        td_eval_others(); /* what was recorded of the old value */
+        td_eval_others(); /* evaluate what was recorded of the old value */
         TD_TRY(td_storage_eval(s));
     }
     if (held_elsewhere(o->node, s->node == o->node))
@@ -271,7 +274,7 @@ td_capture_draw(td_rng *g)
     int i = 0;
 
     if (!c || g->born == c->serial)
-        return TD_OK; /* made by the function itself: each call begins with the same numbers */
+        return TD_OK; /* the generator was made inside: each call starts with the same numbers */
     while (i < c->nrng && (c->rng[i].rng != g || c->rng[i].key != g->key))
         i++;
     if (i == c->nrng) {
@@ -285,7 +288,7 @@ td_capture_draw(td_rng *g)
     return td_tape_draw(c->tape, i, g->key, g->offset);
 }
 
-/* The generators stand where they stood: the first replay gives the numbers recorded. */
+/* Rewinds the generators, so that the first replay draws the recorded numbers. */
 static void
 rewind_draws(td_capture *c)
 {
@@ -300,7 +303,7 @@ rewind_draws(td_capture *c)
 static td_status
 start_held(td_capture *c, const td_array *const *in, int n, td_array *place)
 {
-    static uint64_t serial; /* under the graph's lock */
+    static uint64_t serial; /* guarded by the graph's lock */
 
     c->serial = ++serial;
     c->in = calloc((size_t)n + 1, sizeof *c->in);
@@ -352,11 +355,11 @@ td_capture_begin(td_dev *d, const td_array *const *in, int n, td_capture **out, 
     return TD_OK;
 }
 
-/* The values that outer arrays got are written to where they had been, and there they stay. */
+/* Copies the values that outer arrays received into the arrays' old memory, where they stay. */
 static td_status
 write_back(td_capture *c)
 {
-    for (int i = 0; i < c->nouter; i++) /* all that reads old values is done first */
+    for (int i = 0; i < c->nouter; i++) /* first do all work that reads the old values */
         TD_TRY(td_storage_eval(c->outer[i].s));
     for (int i = 0; i < c->nouter; i++) {
         outer *o = &c->outer[i];
@@ -371,7 +374,7 @@ write_back(td_capture *c)
 }
 
 static void
-stop(td_capture *c)
+capture_stop(td_capture *c)
 {
     if (!c->recording)
         return;
@@ -385,7 +388,7 @@ stop(td_capture *c)
     rewind_draws(c);
 }
 
-/* A result as an array of the capture's own: what came from outside is copied by the graph. */
+/* A result in memory of the capture's own.  A value from outside is copied by the graph. */
 static td_status
 own_result(const td_capture *c, const td_array *a, td_array *out)
 {
@@ -424,7 +427,7 @@ note_results(td_capture *c, td_array *own, bool fixed)
         int k = 0;
 
         c->result[i].view = own[i].view;
-        if (fixed) { /* like an outer array that each replay writes to */
+        if (fixed) { /* a fixed result is handled like an outer array that each replay writes */
             if (!outer_of(c, own[i].store))
                 TD_TRY(add_outer(c, own[i].store, true));
             continue;
@@ -439,13 +442,13 @@ note_results(td_capture *c, td_array *own, bool fixed)
 }
 
 static td_status
-finish(td_capture *c, const td_array *const *out, td_array *own, bool fixed)
+capture_finish(td_capture *c, const td_array *const *out, td_array *own, bool fixed)
 {
     for (int i = 0; i < c->nresult; i++)
         TD_TRY(own_result(c, out[i], &own[i]));
-    TD_TRY(td_eval_all()); /* of this capture: what it writes to outer arrays */
+    TD_TRY(td_eval_all()); /* pending work of this capture: what it writes to outer arrays */
     TD_TRY(write_back(c));
-    stop(c);
+    capture_stop(c);
     for (int i = 0; i < c->nin; i++)
         TD_TRY(td_tape_slot(c->tape, c->in[i].buf, TD_SLOT_IN));
     TD_TRY(note_results(c, own, fixed));
@@ -469,8 +472,8 @@ td_capture_end(td_capture *c, const td_array *const *out, int n, bool fixed)
     if (!c->result || !c->store)
         st = no_memory();
     if (!st)
-        st = finish(c, out, own, fixed);
-    stop(c);
+        st = capture_finish(c, out, own, fixed);
+    capture_stop(c);
     if (!st && fixed) {
         c->fixed = own;
         return TD_OK;
@@ -486,7 +489,7 @@ td_capture_free(td_capture *c)
 {
     if (!c)
         return;
-    stop(c);
+    capture_stop(c);
     for (int i = 0; i < c->nouter; i++) {
         td_array holder = {.store = c->outer[i].s};
 
@@ -510,7 +513,7 @@ td_capture_free(td_capture *c)
 
 /* ---- replaying ---- */
 
-/* New memory for the results, each with an array on the whole of it. */
+/* Allocates new memory for the results, each with an array over the whole of it. */
 static td_status
 make_stores(const td_capture *c, td_array *made, uintptr_t *slot)
 {

@@ -1,4 +1,4 @@
-/* create.c - arrays out of nothing, out of numbers, out of the host's memory. */
+/* create.c - arrays of constants, of numbers, of host memory. */
 #include "array/graph/array.h"
 
 #include "array/graph/capture.h"
@@ -116,7 +116,7 @@ td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array 
     td_view whole = td_view_contiguous(&all);
     td_node *n;
 
-    if (td_dev_info(b->dev)->kind != TD_DEV_CPU && b->ptr % td_dtype_size(dt))
+    if (td_dev_info(b->dev)->simt && b->ptr % td_dtype_size(dt))
         return td_fail(TD_ERR_VALUE,
                        "wrap: %s reads %s at multiples of %zu bytes, and %#llx is none",
                        td_dev_info(b->dev)->name, td_dtype_name(dt), td_dtype_size(dt),
@@ -130,7 +130,8 @@ td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array 
     return TD_OK;
 }
 
-/* Counters that n draws take: four 4-byte uniforms or float32 normals to one, two of all others. */
+/* Counters that n draws use up: one per four 4-byte uniforms or float32 normals, one per two
+ * of anything else. */
 static uint64_t
 counters(td_dist dist, td_dtype dt, uint64_t n)
 {

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool checks = true; /* the caller's lock guards it, as it does the graph */
+static bool checks = true; /* guarded by the caller's lock, like the graph */
 
 void
 td_take_checks(bool on)
@@ -73,7 +73,8 @@ td_array_part(const td_array *a, bool imag)
     return r;
 }
 
-/* Elements that are `by` times smaller; larger ones lie along the last axis side by side. */
+/* Makes elements `by` times smaller: the parts of one element become neighbours along the last
+ * axis. */
 static td_status
 resize_elements(td_view *v, int64_t from, int64_t to)
 {
@@ -119,7 +120,7 @@ td_array_retype(const td_array *a, td_dtype dt, td_array *out)
 }
 
 static td_status
-extreme(td_red red, const td_array *index, int64_t *out)
+index_extreme(td_red red, const td_array *index, int64_t *out)
 {
     td_redargs all = {.axes = (1u << index->view.shape.ndim) - 1, .dtype = -1};
     td_array r;
@@ -136,14 +137,15 @@ out_of_range(const td_array *index, int axis, int64_t extent)
 {
     int64_t lo, hi;
 
-    TD_TRY(extreme(TD_RED_min, index, &lo));
-    TD_TRY(extreme(TD_RED_max, index, &hi));
+    TD_TRY(index_extreme(TD_RED_min, index, &lo));
+    TD_TRY(index_extreme(TD_RED_max, index, &hi));
     return td_fail(TD_ERR_INDEX,
                    "index %" PRId64 " is out of bounds for axis %d with size %" PRId64,
                    hi >= extent ? hi : lo, axis, extent);
 }
 
-/* One pass: index + extent, as an unsigned number, is below 2 * extent for the indices in range only. */
+/* Checks in one pass: index + extent, as an unsigned number, is below 2 * extent exactly for
+ * indices in range. */
 static td_status
 check_range(const td_array *index, int axis, int64_t extent)
 {
@@ -216,7 +218,7 @@ td_picked_end(td_picked *k)
 
 /* Negative indices count from the end. */
 static td_status
-wrapped(const td_array *index, int64_t extent, td_array *out)
+wrap_indices(const td_array *index, int64_t extent, td_array *out)
 {
     td_operand i = {.array = index}, n = {.scalar = {.dt = TD_I64, .i = extent}};
     td_operand zero = {.scalar = {.dt = TD_I64, .i = 0}};
@@ -234,7 +236,7 @@ wrapped(const td_array *index, int64_t extent, td_array *out)
     return st;
 }
 
-/* A graph cannot tell of an index out of range: it takes the nearest in range. */
+/* An index inside a graph cannot raise an error, so it is clipped into range. */
 static td_status
 clipped(td_array *index, int64_t extent)
 {
@@ -291,7 +293,7 @@ td_pick_shapes(const td_array *a, const td_pick *p, td_shape *result, td_shape *
     return TD_OK;
 }
 
-/* index seen with the axes of 1 that `spread` ends with. */
+/* Appends `ones` axes of extent 1 to the index array. */
 static td_status
 spread_out(const td_array *index, int ones, td_array *out)
 {
@@ -322,7 +324,7 @@ td_pick_sum(const td_array *a, const td_pick *p, const td_shape *spread, const i
 
         st = spread_out(p->index[k], spread->ndim - rank, &wide);
         if (!st)
-            st = wrapped(&wide, a->view.shape.dim[p->axis[k]], &up);
+            st = wrap_indices(&wide, a->view.shape.dim[p->axis[k]], &up);
         if (!st && td_capture_now())
             st = clipped(&up, a->view.shape.dim[p->axis[k]]);
         if (!st && step[k] == 1)
@@ -344,7 +346,7 @@ td_pick_sum(const td_array *a, const td_pick *p, const td_shape *spread, const i
     return st;
 }
 
-/* index: in range, of `rank` axes and ones behind them. */
+/* index is in range and has `rank` axes, followed by axes of extent 1. */
 static td_status
 record_gather(const td_array *a, const td_array *index, int rank, int axis, const td_shape *result,
               td_array *out)

@@ -1,65 +1,65 @@
-/* internal.h - what the files of this folder share about storages and recording. */
+/* internal.h - what the files of this folder share: storages and recording. */
 #ifndef TD_ARRAY_INTERNAL_H
 #define TD_ARRAY_INTERNAL_H
 #include "array/graph/array.h"
 
 enum {
     TD_WEIGHT_MAX = 64,   /* pending nodes in one graph */
-    TD_PENDING_MAX = 512, /* pending storages in all; beyond, the oldest are evaluated */
+    TD_PENDING_MAX = 512, /* pending storages in all; above that the oldest are evaluated */
 };
 
-/* Wraps a freshly recorded node: cuts a graph that has grown too large, runs what may not wait.
- * Takes over the reference on n, also on failure. */
+/* Wraps a newly recorded node in an array.  Cuts a graph that is too large, and runs operations that must not
+ * wait. Takes the reference on n, also on failure. */
 td_status td_record(td_node *n, td_array *out);
 
-bool td_now_is_held(void); /* by td_now_hold: then numbers stay numbers too, whatever they are used for */
+bool td_now_is_held(void); /* set by td_now_hold: then numbers stay numbers, whatever they are used for */
 
-/* Cuts the graphs under the sources of a node about to be recorded, if together they are too large. */
+/* Cuts the graphs under the sources of a node that is about to be recorded, if together they are too large. */
 td_status td_cut(td_node *const *src, int n);
 
-/* The distinct pending nodes of a graph, each before its sources; nodes are marked while a walk is
- * open.  Graphs stay below TD_WEIGHT_MAX nodes (td_cut), so three sources always fit. */
+/* td_walk - the distinct pending nodes of a graph, each before its sources.  Nodes are marked while the walk is
+ * open. Graphs have at most TD_WEIGHT_MAX nodes (td_cut), so three sources always fit. */
 typedef struct td_walk {
     td_node *node[3 * TD_WEIGHT_MAX + 1];
     int n;
 } td_walk;
 
 void td_walk_begin(td_walk *w);
-void td_walk_add(td_walk *w, td_node *n); /* and what is under it, but for what the walk has met */
-void td_walk_end(td_walk *w);             /* takes the marks off */
+void td_walk_add(td_walk *w, td_node *n); /* adds n and the nodes under it, except those added before */
+void td_walk_end(td_walk *w);             /* removes the marks */
 
-/* A storage's value changes to n (reference taken over). */
+/* Sets a storage's value to n (takes the reference). */
 void td_storage_set(td_storage *s, td_node *n);
 
-/* What a capture that has ended left pending waits for nobody any more. */
+/* The capture has ended: takes what it left pending off the list. */
 void td_pending_drop(uint64_t lister);
 
-/* The pending storages of the caller's, oldest first; NULL: before the first, or behind the last. */
+/* The next of the caller's pending storages, oldest first; s NULL: the first; returns NULL after the last. */
 td_storage *td_pending_next(const td_storage *s);
 
-/* Between the two calls this thread evaluates nothing that it was not asked for: the caller has claimed nodes. */
+/* Between hold and release this thread evaluates only what it is asked for: it has claimed nodes. */
 void td_pending_hold(bool hold);
 
-/* Every pending storage; one that fails is left to who looks at its value. */
+/* Evaluates every pending storage.  One that fails is left; whoever looks at it gets the failure. */
 void td_eval_others(void);
 
-td_status td_storage_eval(td_storage *s); /* its node is a leaf on return */
+td_status td_storage_eval(td_storage *s); /* on return its node is a leaf */
 bool      td_node_shared(const td_node *n);
 
-/* The storage's contents in memory that nobody but `writer` reads: other pending readers are run, values
- * held elsewhere copied.  writer: the pending value about to be written over them, or NULL. */
+/* Gives the storage memory that nobody but `writer` reads: runs other pending readers, and copies values that
+ * others hold.  writer: the pending value that will be written over it, or NULL. */
 td_status td_storage_own(td_storage *s, td_node *writer);
 
-/* td_writing - a write into a storage's memory: from when that has been found to be nobody else's until the kernel that
- * writes has been launched, other threads do not read the storage.  On the stack. */
+/* td_writing - a write into a storage's memory.  From td_storage_own until the kernel that writes has been
+ * launched, other threads do not read the storage.  On the stack. */
 typedef struct td_writing {
-    td_node *home; /* a reference; NULL: of one that is under way in this thread */
-    struct td_writing *outer; /* of the thread */
+    td_node *home; /* a reference; NULL: this thread's outer write covers it */
+    struct td_writing *outer; /* the thread's enclosing write */
 } td_writing;
 
-void td_writing_begin(td_writing *w, td_storage *s); /* after td_storage_own */
+void td_writing_begin(td_writing *w, td_storage *s); /* call after td_storage_own */
 void td_writing_end(td_writing *w);
-void td_writing_wait(const td_storage *s); /* until no other thread writes to it */
+void td_writing_wait(const td_storage *s); /* waits until no other thread writes to it */
 
 static inline void
 td_storage_settled(const td_storage *s)
@@ -71,39 +71,39 @@ td_storage_settled(const td_storage *s)
 void td_eval_count_recorded(void);
 
 /* ---- index.c: what reading and writing by integer arrays share ---- */
-/* The row and dtype that a[i] = op(a[i], value) runs. */
+/* The row and dtype that run for a[i] = op(a[i], value). */
 td_status td_put_loop(const td_array *a, td_op *op, const td_operand *value, td_dtype *dt);
-/* The shape of what p picks from a, and the shape of the indices inside it: theirs, then ones. */
+/* The shape of a[p], and the shape of the indices inside it: their own, then axes of 1. */
 td_status td_pick_shapes(const td_array *a, const td_pick *p, td_shape *result, td_shape *spread);
-/* The sum over p of step[k] times index k (from the end where negative), of shape `spread`. */
+/* The sum over p's indices k of step[k] times index k (negative ones count from the end), of shape `spread`. */
 td_status td_pick_sum(const td_array *a, const td_pick *p, const td_shape *spread, const int64_t *step, td_array *out);
 
-/* td_picked - a pick whose indices stay what they are: what other threads write to their arrays between the look at their
- * range and their use is not seen.  On the stack. */
+/* td_picked - a pick whose indices cannot change: writes of other threads between the range check and the use
+ * are not seen.  On the stack. */
 typedef struct td_picked {
     td_pick  p;
     td_array index[TD_MAXDIM];
 } td_picked;
 
-td_status td_picked_begin(const td_pick *p, td_picked *out); /* after a failure there is nothing to end */
+td_status td_picked_begin(const td_pick *p, td_picked *out); /* after a failure nothing is to be ended */
 void      td_picked_end(td_picked *k);
-/* A view with the picked axes as one, whose steps are elements, at axis p->place. */
+/* A view with the picked axes merged into one, at axis p->place, whose step is one element. */
 td_view td_pick_merged(const td_view *own, const td_pick *p);
 
-/* n in another dtype, broadcast to the layout's shape and laid out so (NULL: its own shape in C order): a
- * new node that owns its value.  n's reference stays with the caller. */
+/* A new node with n's values in dtype dt, broadcast to the layout's shape and laid out like it (NULL: n's shape
+ * in C order).  The caller keeps n's reference. */
 td_status td_node_copy(td_node *n, td_dtype dt, const td_view *layout, td_node **out);
 
-/* n for an assignment to shape `to`: NumPy drops leading axes of extent 1 from what is assigned; an owned reference. */
+/* n for an assignment to shape `to`, without the leading axes of extent 1 that NumPy drops; an owned reference. */
 td_status td_node_fit(td_node *n, const td_shape *to, td_node **out);
 
-/* a as a leaf in C order, an owned reference; NULL on failure. */
+/* a as a leaf in C order, an owned reference. */
 td_status td_node_dense(const td_array *a, td_node **out);
 
-/* As td_array_node, of an array that may be a number: then a node of kind SCALAR. */
+/* As td_array_node; an array that is a number gives a node of kind SCALAR. */
 td_status td_array_value(const td_array *a, td_node **out);
 
-/* The node of an operand (an owned reference): arrays' values; scalars as 0-d of dtype dt. */
+/* The node of an operand, an owned reference: an array's value, or a scalar as a 0-d node of dtype dt. */
 td_status td_operand_node(const td_operand *x, td_dev *d, td_dtype dt, td_node **out);
 
 #endif

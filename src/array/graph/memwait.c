@@ -1,4 +1,4 @@
-/* memwait.c - who is at work, who waits for memory. */
+/* memwait.c - which threads are at work, and which wait for memory. */
 #include "array/graph/memwait.h"
 
 #include "array/graph/node.h"
@@ -8,22 +8,23 @@
 
 enum {
     NAP_NS = 200000,
-    PATIENCE_S = 10, /* for others that are at work for ever and keep what they have */
+    /* seconds that a thread waits for others, which may work for ever and keep what they hold */
+    PATIENCE_S = 10,
 };
 
 static struct {
-    int working;    /* threads that have given up the lock and go on by themselves */
-    int evaluating; /* evaluations that are open and not put off */
-    uint64_t ended; /* evaluations so far */
+    int working;    /* threads that have released the lock and work on */
+    int evaluating; /* evaluations that are open and not waiting to be retried */
+    uint64_t ended; /* evaluations that have ended so far */
 } now;
 
 static _Thread_local struct {
-    int away;  /* calls of td_memwait_leave without a td_memwait_back */
-    int idle;  /* of td_memwait_idle */
-    int depth; /* of td_memwait_begin */
+    int away;  /* calls of td_memwait_leave without a matching td_memwait_back */
+    int idle;  /* open calls of td_memwait_idle */
+    int depth; /* open calls of td_memwait_begin */
 } own;
 
-/* The child has not the other threads. */
+/* A forked child has none of the other threads. */
 static void
 memwait_in_child(void)
 {
@@ -32,7 +33,7 @@ memwait_in_child(void)
 }
 
 static void
-watch_forks(void)
+memwait_watch_forks(void)
 {
     pthread_atfork(NULL, NULL, memwait_in_child);
 }
@@ -108,7 +109,7 @@ td_memwait_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, watch_forks);
+    pthread_once(&once, memwait_watch_forks);
     if (own.depth++ == 0)
         now.evaluating++;
 }

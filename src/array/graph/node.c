@@ -15,7 +15,7 @@
 static void *(*unlock_hook)(void);
 static void (*lock_hook)(void *);
 static td_status (*poll_hook)(void);
-static _Thread_local int poll_held; /* calls of td_graph_poll_hold(true) that are open */
+static _Thread_local int poll_held; /* open calls of td_graph_poll_hold(true) */
 
 void
 td_graph_hooks(void *(*unlock)(void), void (*lock)(void *))
@@ -136,7 +136,7 @@ td_node_seal(td_node *n)
     }
 }
 
-/* Axes from the longest stride to the shortest; false for a view that says nothing about order. */
+/* Orders the axes from the longest stride to the shortest; false: the view has no order. */
 static bool
 axis_order(const td_view *v, const td_shape *s, int order[])
 {
@@ -147,7 +147,7 @@ axis_order(const td_view *v, const td_shape *s, int order[])
 
         if (v->stride[i] == 0 && s->dim[i] > 1)
             return false;
-        for (; at > 0 && s->dim[i] > 1; at--) { /* insertion; axes of extent 1 stay */
+        for (; at > 0 && s->dim[i] > 1; at--) { /* insertion sort; axes of extent 1 stay in place */
             int64_t before = v->stride[order[at - 1]], own = v->stride[i];
 
             if ((before < 0 ? -before : before) >= (own < 0 ? -own : own))
@@ -170,7 +170,7 @@ td_view_follow(td_view *v, const td_view *const *src, int n)
         if (!axis_order(src[i], &v->shape, found ? other : order))
             continue;
         if (found && memcmp(order, other, (size_t)nd * sizeof *order) != 0)
-            return; /* no agreement: C order */
+            return; /* the sources disagree: C order */
         found = true;
     }
     for (int k = nd - 1; k >= 0 && found; k--) {
@@ -189,9 +189,9 @@ td_node_follow(td_node *n)
     td_view_follow(&n->view, src, n->nsrc);
 }
 
-/* n, which has a buffer, is the value that it holds: what spill.c finds by the buffer. */
+/* Makes n the holder of its buffer, which is how spill.c finds the value in it. */
 static void
-hold(td_node *n, bool first)
+set_holder(td_node *n, bool first)
 {
     if (n->buf->release || (n->buf->holder && !first))
         return;
@@ -201,7 +201,7 @@ hold(td_node *n, bool first)
 }
 
 static void
-let_go(td_node *n)
+drop_buffer(td_node *n)
 {
     if (n->buf && n->buf->holder == n)
         n->buf->holder = NULL;
@@ -215,7 +215,7 @@ td_node_leaf(td_buf *b, td_dtype dt, const td_view *v, td_node **out)
 {
     TD_TRY(td_node_new(TD_N_LEAF, b->dev, dt, &v->shape, out));
     (*out)->buf = td_buf_ref(b);
-    hold(*out, false);
+    set_holder(*out, false);
     td_view_set(&(*out)->view, v);
     (*out)->weight = 0;
     return TD_OK;
@@ -239,7 +239,8 @@ td_node_ref(td_node *n)
     return n;
 }
 
-/* A lazy graph is as deep as the user's loop: the dead are chained, not recursed into. */
+/* A lazy graph is as deep as the user's loop, so dead nodes are chained and freed in a loop,
+ * without recursion. */
 void
 td_node_unref(td_node *n)
 {
@@ -258,7 +259,7 @@ td_node_unref(td_node *n)
                 dead = n->src[i];
             }
         }
-        let_go(n);
+        drop_buffer(n);
         td_host_unref(n->host);
     }
 }
@@ -282,7 +283,7 @@ td_node_settle(td_node *n, td_buf *buf, const td_view *view)
 {
     TD_ASSERT(!n->buf);
     n->buf = buf;
-    hold(n, true);
+    set_holder(n, true);
     if (view != &n->view)
         td_view_set(&n->view, view);
     n->kind = TD_N_LEAF;
@@ -312,7 +313,7 @@ td_node_settle_host(td_node *n, struct td_host *h)
     n->host = h;
 }
 
-/* Of a and b, which are of one kind: the others of par hold nothing. */
+/* a and b are of one kind; other entries of par are unused. */
 static bool
 same_numbers(const td_node *a, const td_node *b)
 {
@@ -339,7 +340,7 @@ same_window(const td_node *a, const td_node *b)
 }
 
 static bool
-alike(const td_node *a, const td_node *b, int depth)
+nodes_alike(const td_node *a, const td_node *b, int depth)
 {
     if (a == b)
         return true;
@@ -348,7 +349,7 @@ alike(const td_node *a, const td_node *b, int depth)
         !td_shape_eq(&a->view.shape, &b->view.shape) || !same_numbers(a, b) || !same_window(a, b))
         return false;
     for (int i = 0; i < a->nsrc; i++)
-        if (!alike(a->src[i], b->src[i], depth - 1))
+        if (!nodes_alike(a->src[i], b->src[i], depth - 1))
             return false;
     return true;
 }
@@ -356,5 +357,5 @@ alike(const td_node *a, const td_node *b, int depth)
 bool
 td_node_alike(const td_node *a, const td_node *b)
 {
-    return alike(a, b, TD_SIGDEPTH);
+    return nodes_alike(a, b, TD_SIGDEPTH);
 }

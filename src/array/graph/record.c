@@ -1,5 +1,6 @@
-/* record.c - recording elementwise operations, casts and reductions: NumPy's rules of dtype and shape,
- * checked where the user's line stands. */
+/* record.c - records elementwise operations, casts and reductions.  It applies NumPy's rules of
+ * dtype and shape, so that errors point at the user's line.
+ */
 #include "array/graph/array.h"
 
 #include "array/graph/internal.h"
@@ -55,26 +56,16 @@ td_operand_fits(const td_operand *x, td_dtype dt)
                    td_dtype_name(dt));
 }
 
-static bool
-is_comparison(td_op op)
-{
-    return op >= OP_less && op <= OP_not_equal;
-}
-
-static bool
-is_logical(td_op op)
-{
-    return op >= OP_logical_and && op <= OP_logical_not;
-}
-
 /* Does the loop take a Python integer whatever the arrays' dtype: as a truth value, or as a float? */
 static bool
 any_int(td_op op)
 {
-    return is_logical(op) || (strchr(td_optab[op].kinds, 'f') && !strchr(td_optab[op].kinds, 'i'));
+    return td_op_is_logical(op) ||
+           (strchr(td_optab[op].kinds, 'f') && !strchr(td_optab[op].kinds, 'i'));
 }
 
-/* Integers in a loop of floats alone: each operand's own float, as NumPy's first loop that holds them all. */
+/* The dtype for integer operands if the row has only loops of floats: NumPy's first loop that
+ * holds them all. */
 static td_dtype
 loop_of_floats(td_op op, const td_operand *x, int from, int n, td_dtype dt)
 {
@@ -118,7 +109,7 @@ td_op_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out)
     return TD_OK;
 }
 
-/* Over bool NumPy has loops of its own for some rows, and int8's for others. */
+/* For bool, some rows have a loop of their own in NumPy; others use int8's. */
 static td_status
 bool_loop(td_op *op, td_dtype *dt)
 {
@@ -143,7 +134,7 @@ td_op_loop(td_op *op, td_dtype *dt)
 {
     const char *kinds = td_optab[*op].kinds;
 
-    if (is_logical(*op)) {
+    if (td_op_is_logical(*op)) {
         *dt = TD_BOOL;
         return TD_OK;
     }
@@ -158,7 +149,8 @@ td_op_loop(td_op *op, td_dtype *dt)
     return TD_OK;
 }
 
-/* x ** small constants, as NumPy's fast paths; 3 and 4 too, for floats.  TD_SKIP: none applies. */
+/* x ** k for small constants k as cheaper operations, as NumPy does; 3 and 4 as well, for
+ * floats.  TD_SKIP: k is another. */
 static td_status
 simple_power(const td_operand *x, td_array *out)
 {
@@ -233,7 +225,7 @@ td_one_device(const char *what, const td_dev *x, const td_dev *y)
 }
 
 static td_status
-device_of(td_op op, const td_operand *x, int n, td_dev **out)
+common_device(td_op op, const td_operand *x, int n, td_dev **out)
 {
     *out = NULL;
     for (int i = 0; i < n; i++) {
@@ -246,7 +238,7 @@ device_of(td_op op, const td_operand *x, int n, td_dev **out)
     return TD_OK;
 }
 
-/* Sources in the loop's dtype: src[i] are owned references. */
+/* Casts the sources to the loop's dtype: src[i] are owned references. */
 static td_status
 make_sources(td_op op, const td_operand *x, int n, td_dev *d, td_dtype dt, td_node **src)
 {
@@ -271,7 +263,8 @@ make_sources(td_op op, const td_operand *x, int n, td_dev *d, td_dtype dt, td_no
 }
 
 static td_status
-emit(td_op op, td_dev *d, td_dtype dt, const td_shape *s, td_node *const *src, int n, td_array *out)
+record_op(td_op op, td_dev *d, td_dtype dt, const td_shape *s, td_node *const *src, int n,
+          td_array *out)
 {
     td_node *r;
 
@@ -290,7 +283,8 @@ own_dtype(const td_operand *x)
     return x->array ? td_array_dtype(x->array) : x->scalar.dt;
 }
 
-/* An integer beside integers that cannot reach it is compared by value, as in NumPy 2: as a number as far out. */
+/* Replaces a Python integer beyond the array's dtype by one that compares the same, as NumPy 2
+ * does. */
 static const td_operand *
 by_value(const td_operand x[2], td_operand near[2])
 {
@@ -312,8 +306,8 @@ by_value(const td_operand x[2], td_operand near[2])
     return near;
 }
 
-/* uint64 beside a signed dtype, which no integers hold together: bits are compared, and where the signed operand is
- * negative the answer is known. */
+/* Compares uint64 with a signed dtype, for which there is no common integer dtype: compares
+ * the bits, and where the signed operand is negative the answer is known. */
 static td_status
 compare_signed(td_op op, const td_operand x[2], int s, td_array *out)
 {
@@ -343,7 +337,7 @@ compare_signed(td_op op, const td_operand x[2], int s, td_array *out)
     return st;
 }
 
-/* The place of the signed operand beside an array of uint64; -1: they are compared in one dtype. */
+/* Which operand is signed when the other is uint64; -1: both compare in one dtype. */
 static int
 signed_beside_u64(const td_operand x[2])
 {
@@ -366,14 +360,14 @@ td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
 
     if (op == OP_power && (st = simple_power(x, out)) != TD_SKIP)
         return st;
-    if (is_comparison(op)) {
+    if (td_op_compares(op)) {
         int k = signed_beside_u64(x);
 
         if (k >= 0)
             return compare_signed(op, x, k, out);
         x = by_value(x, near);
     }
-    TD_TRY(device_of(op, x, n, &d));
+    TD_TRY(common_device(op, x, n, &d));
     TD_TRY(td_op_dtype(op, x, op == OP_select, n, &dt));
     TD_TRY(td_op_loop(&op, &dt));
     if (op == OP_power && td_dtype_is_int(dt))
@@ -387,7 +381,7 @@ td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
         return st;
     st = make_sources(op, x, n, d, dt, src);
     if (!st)
-        st = emit(op, d, dt, &s, src, n, out);
+        st = record_op(op, d, dt, &s, src, n, out);
     for (int i = 0; i < n; i++)
         td_node_unref(src[i]);
     return st;
@@ -477,7 +471,8 @@ squared(const td_array *d, td_array *out)
     return st;
 }
 
-/* float64 and integer variance in two passes: mean first, then the mean of squared differences. */
+/* Variance of float64 and of integers in two passes: first the mean, then the mean of squared
+ * deviations. */
 static td_status
 two_pass(td_red red, const td_array *a, const td_redargs *args, td_dtype out_dt, td_array *out)
 {
@@ -521,7 +516,7 @@ two_pass(td_red red, const td_array *a, const td_redargs *args, td_dtype out_dt,
     return st;
 }
 
-/* A variance whose squares float64 alone does not hold. */
+/* Is this a variance whose squares exceed what float64 alone can hold? */
 static bool
 is_two_pass_variance(td_red red, td_dtype in)
 {
@@ -529,7 +524,7 @@ is_two_pass_variance(td_red red, td_dtype in)
            !td_dtype_is_half(in);
 }
 
-/* The value of n, a reduction, by two passes. */
+/* Computes n, a reduction, in two passes. */
 static td_status
 variance_of(td_node *n, td_array *out)
 {
@@ -560,7 +555,7 @@ td_eval_variance(td_node *n)
     td_array_unref(&r);
     TD_TRY(st);
     st = td_eval_node(value);
-    if (!st && !n->buf) { /* meanwhile, another thread may have done the same */
+    if (!st && !n->buf) { /* another thread may have done the same meanwhile */
         TD_ASSERT(td_view_eq(&value->view, &v));
         td_node_settle(n, td_buf_ref(value->buf), &v);
     }
@@ -597,7 +592,7 @@ td_array_reduce(td_red red, const td_array *a, const td_redargs *args, td_array 
     if (td_watched())
         td_tell_operands(td_redtab[red].name, &(td_operand){.array = a}, 1, dt, &a->view.shape);
     if (is_two_pass_variance(red, in) &&
-        !td_array_hosted(a)) /* what is on the host is read once: chunkjob.c */
+        !td_array_hosted(a)) /* values on the host are read once: chunkjob.c */
         return two_pass(red, a, args, dt, out);
     TD_TRY(reduced_shape(a, args, &s));
     TD_TRY(td_array_node(a, &src));

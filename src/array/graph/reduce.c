@@ -116,7 +116,7 @@ highest(td_fn *f, td_dtype dt)
     return td_const_int(f, dt, 1);
 }
 
-/* What every element beats; a tie is impossible but with itself. */
+/* The value that every element beats, or ties only with itself. */
 static td_val
 worst(td_fn *f, td_red red, td_dtype dt)
 {
@@ -178,8 +178,7 @@ td_red_lift(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_num x, td_
 bool
 td_red_shifts(td_red red)
 {
-    return red == TD_RED_var ||
-           red == TD_RED_std; /* their squares would swallow small deviations */
+    return red == TD_RED_var || red == TD_RED_std; /* squares would swallow small deviations */
 }
 
 static td_num
@@ -189,17 +188,17 @@ reduce_number(const td_val acc[], bool pair)
 }
 
 static td_val
-compare(td_fn *f, td_op op, td_num a, td_num b)
+emit_compare(td_fn *f, td_op op, td_num a, td_num b)
 {
     return td_num_emit(f, op, (td_num[]){a, b}).re;
 }
 
-/* NaN beats all, then the value, then the smaller index. */
+/* NaN beats everything, then the value decides, then the smaller index. */
 static void
 merge_arg(td_fn *f, td_op better, bool pair, const td_val a[], const td_val b[], td_val out[])
 {
     td_num x = reduce_number(a, pair), y = reduce_number(b, pair);
-    td_val take = compare(f, better, y, x), tie = compare(f, OP_equal, y, x);
+    td_val take = emit_compare(f, better, y, x), tie = emit_compare(f, OP_equal, y, x);
     bool is_float = !f->st && td_dtype_is_float((td_dtype)td_at(f, a[0])->dt);
     int n = pair ? 3 : 2;
 
@@ -231,7 +230,7 @@ merge_one(td_fn *f, td_red red, td_val a, td_val b)
     }
 }
 
-/* Products and extremes of complex numbers do not go part by part. */
+/* For complex numbers, products and extremes cannot be merged part by part. */
 static void
 merge_pair(td_fn *f, td_op op, const td_val a[], const td_val b[], td_val out[])
 {
@@ -278,7 +277,7 @@ variance(td_fn *f, bool pair, const td_val acc[], td_val n, td_val ddof)
     return TD_E2(f, divide, v, TD_E2(f, maximum, TD_E2(f, subtract, n, ddof), zero));
 }
 
-/* A sum that began at 0, as NumPy's do: of elements -0.0 alone it is 0. */
+/* Adds 0 to a sum, as NumPy's sums begin with it: a sum of -0.0 alone gives 0. */
 static td_val
 from_zero(td_fn *f, td_val sum)
 {

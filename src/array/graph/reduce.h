@@ -20,22 +20,23 @@ typedef struct td_redinfo {
 
 extern const td_redinfo td_redtab[TD_RED_COUNT];
 
-/* NumPy's result dtype; want: asked for by the user, or -1. TD_ERR_TYPE: not defined for it. */
+/* NumPy's result dtype; want: the dtype that the user asked for, or -1.  TD_ERR_TYPE: not defined for it. */
 td_status td_red_result(td_red red, td_dtype in, int want, td_dtype *out);
 
-/* Are the accumulators of a complex number? */
+/* Are the accumulators pairs, for complex numbers? */
 bool     td_red_pair(td_red red, td_dtype in, td_dtype out);
 int      td_red_nacc(td_red red, bool pair);
-/* out: the result's dtype. */
+/* The dtype of accumulator i; out: the result's dtype. */
 td_dtype td_red_acc(td_red red, int i, td_dtype in, td_dtype out);
 
 void   td_red_init(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_val out[]);
 void   td_red_lift(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_num x, td_val index, td_val out[]);
-bool   td_red_shifts(td_red red); /* lifts better when something near the elements, the same for a whole result, is subtracted */
+/* is it more precise if a value near the elements, the same for a whole result, is subtracted first? */
+bool   td_red_shifts(td_red red);
 void   td_red_merge(td_fn *f, td_red red, bool pair, const td_val a[], const td_val b[], td_val out[]);
 td_num td_red_finish(td_fn *f, td_red red, bool pair, const td_val acc[], td_val count, td_val ddof, td_dtype out);
 
-/* The value over no elements, for rows with an identity. */
+/* The value of an empty reduction, for rows with an identity. */
 td_scalar td_red_empty(td_red red, td_dtype out);
 
 #endif

@@ -1,27 +1,27 @@
-/* tell.c - see tell.h.  Called while somebody watches: it may take its time. */
+/* tell.c - see tell.h.  It runs only while somebody watches, so it need not be fast. */
 #include "array/graph/tell.h"
 
 #include <stdlib.h>
 
 enum {
-    LEAST = 1024,    /* elements: less costs nothing worth a word */
-    LINE_BYTES = 64, /* of the processor's cache: a wider step reads a line for each element */
+    LEAST = 1024,    /* elements: smaller arrays cost nothing worth a remark */
+    LINE_BYTES = 64, /* a cache line: with a wider step, each element reads a line of its own */
 };
 
 static td_dtype
-dtype_of(const td_operand *x)
+operand_dtype(const td_operand *x)
 {
     return x->array ? td_array_dtype(x->array) : x->scalar.dt;
 }
 
-/* Does an array of float32 give float64 because another operand is that? */
+/* Does an operand of float32 give float64 because another operand is float64? */
 static bool
 is_widened(const td_operand *x, int n, td_dtype dt)
 {
     bool narrow = false, wide = false;
 
     for (int i = 0; i < n; i++) {
-        td_dtype own = dtype_of(&x[i]);
+        td_dtype own = operand_dtype(&x[i]);
 
         narrow |= x[i].array && td_array_size(x[i].array) >= LEAST && own == TD_F32;
         wide |= (x[i].array || !x[i].weak) && own == TD_F64;
@@ -29,7 +29,7 @@ is_widened(const td_operand *x, int n, td_dtype dt)
     return n > 1 && narrow && wide && dt == TD_F64;
 }
 
-/* The axis of more than one element along which the array's elements are closest; -1: there is none. */
+/* The axis with more than one element and the shortest stride; -1: none. */
 static int
 inner_axis(const td_view *v)
 {
@@ -52,7 +52,8 @@ is_plane(const td_view *v)
     return axes > 1;
 }
 
-/* Axes are counted from the last one: operands are broadcast.  0: no array, or a number along all axes. */
+/* Axes count from the last one, since operands broadcast.  0: not an array, or one element
+ * repeated. */
 static int
 inner_of(const td_operand *x)
 {
@@ -76,7 +77,8 @@ is_apart(const td_array *a)
            llabs(a->view.stride[axis]) * (int64_t)td_dtype_size(td_array_dtype(a)) >= LINE_BYTES;
 }
 
-/* One operand whose neighbours lie far apart, or two whose neighbours lie along different axes. */
+/* Reports an operand whose neighbours lie far apart, or two whose neighbours lie along
+ * different axes. */
 static void
 tell_strides(const td_operand *x, int n)
 {

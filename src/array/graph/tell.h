@@ -1,4 +1,4 @@
-/* tell.h - what a profile is told of an operation's operands when it is recorded. */
+/* tell.h - remarks for a profile about an operation's operands, made when it is recorded. */
 #ifndef TD_ARRAY_TELL_H
 #define TD_ARRAY_TELL_H
 #include "array/graph/array.h"

@@ -1,11 +1,13 @@
-/* fold.c - reductions of few elements: tiles of words, merged lane by lane, then the lanes by halves. */
+/* fold.c - reductions of few elements, TILE lanes at a time; finally the lanes are merged by
+ * halves.
+ */
 #include "array/now/steps.h"
 
 #include <string.h>
 
 enum { TILE = TD_STEPS_TILE, PARTS = 2, ACCS = TD_STEPS_OUTS };
 
-/* reader - elements in the order of its axes, the last one fastest. */
+/* reader - a cursor over elements in the order of its axes, the last one fastest. */
 typedef struct reader {
     const char *at;
     td_dtype dt;
@@ -26,7 +28,7 @@ add_axes(reader *r, const td_view *v, uint32_t axes)
 }
 
 static void
-advance(reader *r, int64_t n)
+reader_advance(reader *r, int64_t n)
 {
     int k = r->nd - 1;
 
@@ -42,9 +44,9 @@ advance(reader *r, int64_t n)
     }
 }
 
-/* The next n elements; of complex ones out[1] gets the imaginary parts. */
+/* Reads the next n elements; for complex ones out[1] receives the imaginary parts. */
 static void
-fetch(reader *r, int n, td_word (*out)[TILE])
+reader_fetch(reader *r, int n, td_word (*out)[TILE])
 {
     td_dtype part = td_dtype_real_of(r->dt);
     bool pair = part != r->dt;
@@ -57,14 +59,14 @@ fetch(reader *r, int n, td_word (*out)[TILE])
         for (int k = 0; k <= (int)pair; k++)
             td_words_read(part, r->at + k * (int)td_dtype_size(part), step, run, &out[k][done]);
         if (r->nd)
-            advance(r, run);
+            reader_advance(r, run);
         done += run;
     }
 }
 
-/* p over n lanes; in and out: a row a parameter, a row a result.  out may be in. */
+/* Runs p over n lanes; in and out: a row per parameter, a row per result.  out may be in. */
 static void
-apply(const td_steps *p, td_word *const *in, int n, td_word (*out)[TILE])
+run_steps(const td_steps *p, td_word *const *in, int n, td_word (*out)[TILE])
 {
     td_word own[TD_STEPS_REGS][TILE], *reg[TD_STEPS_REGS];
 
@@ -79,34 +81,34 @@ apply(const td_steps *p, td_word *const *in, int n, td_word (*out)[TILE])
             memmove(out[k], reg[p->out[k]], (size_t)n * sizeof(td_word));
 }
 
-/* folding - accumulators of TILE lanes. */
+/* folding - a reduction's accumulators of TILE lanes. */
 typedef struct folding {
     const td_fold_steps *f;
     reader r;
-    int nparts; /* words of an element */
+    int nparts; /* words per element */
     td_word acc[ACCS][TILE];
 } folding;
 
-/* n lanes take part: the elements that come next, whose places are at, at + by, … */
+/* Merges the next n elements into n lanes; their indices are at, at + by, … */
 static void
-take(folding *d, int n, int64_t at, int by, bool first)
+folding_take(folding *d, int n, int64_t at, int by, bool first)
 {
     td_word x[PARTS + 1][TILE], lifted[ACCS][TILE], *in[2 * ACCS];
     int nacc = d->f->lift->nout;
 
-    fetch(&d->r, n, x);
+    reader_fetch(&d->r, n, x);
     for (int l = 0; l < n; l++)
         x[d->nparts][l].i = at + l * by;
     for (int k = 0; k <= d->nparts; k++)
         in[k] = x[k];
-    apply(d->f->lift, in, n, first ? d->acc : lifted);
+    run_steps(d->f->lift, in, n, first ? d->acc : lifted);
     if (first)
         return;
     for (int k = 0; k < nacc; k++) {
         in[k] = d->acc[k];
         in[nacc + k] = lifted[k];
     }
-    apply(d->f->merge, in, n, d->acc);
+    run_steps(d->f->merge, in, n, d->acc);
 }
 
 static void
@@ -122,13 +124,13 @@ merge_lanes(folding *d, int n)
             in[k] = d->acc[k];
             in[nacc + k] = &d->acc[k][n - half];
         }
-        apply(d->f->merge, in, half, d->acc);
+        run_steps(d->f->merge, in, half, d->acc);
         n -= half;
     }
 }
 
 static void
-finish(folding *d, int n, int64_t count, double ddof, const td_few *out, int64_t from)
+folding_finish(folding *d, int n, int64_t count, double ddof, const td_few *out, int64_t from)
 {
     td_word result[ACCS][TILE], more[2][TILE], *in[ACCS + 2];
     td_dtype part = td_dtype_real_of(out->dt);
@@ -143,14 +145,14 @@ finish(folding *d, int n, int64_t count, double ddof, const td_few *out, int64_t
         in[k] = d->acc[k];
     in[nacc] = more[0];
     in[nacc + 1] = more[1];
-    apply(d->f->finish, in, n, result);
+    run_steps(d->f->finish, in, n, result);
     for (int k = 0; k < d->f->finish->nout; k++)
         td_words_write(half, out->at + (size_t)(out->view->offset + from) * size + (size_t)k * half,
                        (int64_t)size, n, result[k]);
 }
 
 static int64_t
-extent(const td_shape *s, uint32_t axes)
+reduced_extent(const td_shape *s, uint32_t axes)
 {
     int64_t n = 1;
 
@@ -163,23 +165,24 @@ void
 td_fold_run(const td_fold_steps *f, const td_few *x, uint32_t axes, double ddof, const td_few *out)
 {
     folding d = {.f = f, .nparts = td_dtype_is_complex(x->dt) ? 2 : 1};
-    int64_t results = extent(&x->view->shape, ~axes), count = extent(&x->view->shape, axes);
-    bool beside = results > 1 && results <= TILE; /* a lane is a result */
+    int64_t results = reduced_extent(&x->view->shape, ~axes),
+            count = reduced_extent(&x->view->shape, axes);
+    bool beside = results > 1 && results <= TILE; /* each lane is a result of its own */
 
     d.r.at = x->at + x->view->offset * (int64_t)td_dtype_size(x->dt);
     d.r.dt = x->dt;
     add_axes(&d.r, x->view, beside ? axes : ~axes);
     add_axes(&d.r, x->view, beside ? ~axes : axes);
     for (int64_t k = 0; beside && k < count; k++)
-        take(&d, (int)results, k, 0, k == 0);
+        folding_take(&d, (int)results, k, 0, k == 0);
     if (beside) {
-        finish(&d, (int)results, count, ddof, out, 0);
+        folding_finish(&d, (int)results, count, ddof, out, 0);
         return;
     }
     for (int64_t i = 0; i < results; i++) {
         for (int64_t k = 0; k < count; k += TILE)
-            take(&d, count - k < TILE ? (int)(count - k) : TILE, k, 1, k == 0);
+            folding_take(&d, count - k < TILE ? (int)(count - k) : TILE, k, 1, k == 0);
         merge_lanes(&d, count < TILE ? (int)count : TILE);
-        finish(&d, 1, count, ddof, out, i);
+        folding_finish(&d, 1, count, ddof, out, i);
     }
 }

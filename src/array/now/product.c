@@ -1,7 +1,7 @@
-/* product.c - products of small matrices, of which a library's call would be the larger part. */
+/* product.c - products of small matrices, for which calling a library would take longer. */
 #include "array/now/now.h"
 
-enum { SUMS = 4 }; /* that run at once along k */
+enum { SUMS = 4 }; /* sums kept at once along k */
 
 /* T: of elements, S: of sums. */
 #define PRODUCT(name, T, S)                                                                        \
@@ -39,7 +39,7 @@ PRODUCT(u64, uint64_t, uint64_t)
 
 typedef void few_product(const td_few *a, const td_few *b, const td_few *out);
 
-/* Integers wrap, signed ones as unsigned ones. */
+/* Integers wrap; signed ones are computed as unsigned. */
 static few_product *const products[TD_DTYPE_COUNT] = {
     [TD_F32] = product_f32, [TD_F64] = product_f64, [TD_I32] = product_u32,
     [TD_U32] = product_u32, [TD_I64] = product_u64, [TD_U64] = product_u64,

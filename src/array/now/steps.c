@@ -7,13 +7,13 @@
 
 #include <stdlib.h>
 
-/* What has been asked for; `none` stands for what cannot be. */
+/* The steps made so far; `none` marks rows without steps. */
 static const td_steps *ops[TD_OPS][TD_DTYPE_COUNT], *casts[TD_DTYPE_COUNT][TD_DTYPE_COUNT];
 static const td_steps none;
 
 /* ---- from IR ---- */
 
-/* making - the instructions of f become steps; place[i]: the register of value i. */
+/* making - f's instructions being turned into steps; place[i]: the register of value i. */
 typedef struct making {
     const td_fn *f;
     td_steps *p;
@@ -52,7 +52,7 @@ add_step(making *m, uint32_t i)
     if (!m->ok)
         return;
     m->p->nstep++;
-    for (int k = 0; k < 3; k++) /* operands that are not there may be read, and are not used */
+    for (int k = 0; k < 3; k++) /* missing operands are read but not used */
         t->arg[k] = m->place[s->arg[k < arity ? k : 0].i];
     t->out = m->place[i] = new_register(m);
     t->bits = TD_DTYPE_COUNT;
@@ -100,7 +100,7 @@ of_number(const td_fn *f, td_num r)
     return p ? p : &none;
 }
 
-/* Half types compute as float32, and every result is rounded, as in kernels. */
+/* Half types compute in float32, and every result is rounded, as in kernels. */
 static td_num
 widened(td_fn *f, td_num x)
 {
@@ -117,7 +117,8 @@ make_op(td_op op, td_dtype dt)
     td_num x[3], r;
     const td_steps *p;
 
-    for (int i = 0; i < td_optab[op].arity; i++) /* first of all: they have the first registers */
+    /* operands come first, since they have the first registers */
+    for (int i = 0; i < td_optab[op].arity; i++)
         x[i] = td_num_param(&f, op == OP_select && i == 0 ? TD_BOOL : dt);
     for (int i = 0; i < td_optab[op].arity; i++)
         x[i] = widened(&f, x[i]);

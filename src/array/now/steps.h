@@ -1,4 +1,4 @@
-/* steps.h - what steps.c makes and tile.c runs. */
+/* steps.h - the steps that steps.c makes and tile.c runs. */
 #ifndef TD_ARRAY_STEPS_H
 #define TD_ARRAY_STEPS_H
 #include "array/now/now.h"
@@ -9,10 +9,11 @@ enum {
     TD_STEPS_CONSTS = 12,
     TD_STEPS_OUTS = 3,
     TD_STEPS_REGS = TD_STEPS_MAX + TD_STEPS_CONSTS + 2 * TD_STEPS_OUTS /* parameters */,
-    TD_STEPS_TILE = 64, /* elements that are words at once */
+    TD_STEPS_TILE = 64, /* elements converted to words at a time */
 };
 
-/* td_step_of - a register gets what fn computes from others; bits: or another's bits as an element of that dtype. */
+/* td_step_of - one step: fn computes a register from others; or with bits, another register's bits are read as
+ * an element of that dtype. */
 typedef struct td_step_of {
     td_elt *fn;
     uint8_t out, arg[3], bits;
@@ -23,18 +24,20 @@ typedef struct td_steps_const {
     uint8_t reg;
 } td_steps_const;
 
-/* A register is a word a lane.  The first nparam ones are the operands' words, two of a complex operand. */
+/* A register has one word per lane.  The first nparam registers are the operands' words, two for a complex
+ * operand. */
 struct td_steps {
     uint8_t        nparam, nreg, nstep, nconst, nout;
-    uint8_t        out[TD_STEPS_OUTS]; /* the results' */
+    uint8_t        out[TD_STEPS_OUTS]; /* registers of the results */
     td_steps_const constant[TD_STEPS_CONSTS];
     td_step_of     step[TD_STEPS_MAX];
 };
 
-/* Runs p's steps over n lanes; reg: where each register is, operands and constants filled. */
+/* Runs p's steps over n lanes.  reg: the address of each register; operands and constants are filled in. */
 void td_steps_compute(const td_steps *p, td_word *const *reg, int n);
 
-/* n elements of dt, real, `step` bytes apart, as words; words as elements of so many bytes, which are a word's first. */
+/* Reads n elements of the real dtype dt, `step` bytes apart, as words; writes words as elements, which are a
+ * word's first bytes. */
 void td_words_read(td_dtype dt, const char *at, int64_t step, int n, td_word *out);
 void td_words_write(size_t size, char *at, int64_t step, int n, const td_word *w);
 

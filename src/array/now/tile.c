@@ -1,4 +1,4 @@
-/* tile.c - steps over elements in memory: brought into words, computed, written, a tile at a time. */
+/* tile.c - runs steps over elements in memory: converts a tile to words, computes, writes. */
 #include "array/now/steps.h"
 
 #include <string.h>
@@ -7,19 +7,20 @@ enum { TILE = TD_STEPS_TILE };
 
 /* ---- places ---- */
 
-/* walk - elements in the order in which `out` lies, for one operand; dims and steps of all walks are merged alike. */
+/* walk - one operand's cursor, in the order in which `out` lies; dims and steps of all walks
+ * are merged in the same way. */
 typedef struct walk {
     char *at;
     int64_t step[TD_MAXDIM]; /* bytes */
 } walk;
 
-/* space - the axes that the walks have in common, outermost first; the place of the next tile. */
+/* space - the axes that all walks share, outermost first, and the position of the next tile. */
 typedef struct space {
     int nd;
     int64_t dim[TD_MAXDIM], pos[TD_MAXDIM];
 } space;
 
-/* Axes from out's longest step to its shortest; those of one element go. */
+/* Orders the axes from out's longest step to its shortest, without those of extent 1. */
 static int
 order_of(const td_view *out, int axis[])
 {
@@ -50,7 +51,7 @@ place(walk *w, const td_few *x, const td_view *out, const int axis[], int n)
 
     w->at = x->at + x->view->offset * size;
     for (int k = 0; k < n; k++) {
-        int own = axis[k] - lead; /* shapes are aligned at their ends */
+        int own = axis[k] - lead; /* broadcasting aligns shapes at their last axes */
 
         w->step[k] = own < 0 || x->view->shape.dim[own] == 1 ? 0 : x->view->stride[own] * size;
     }
@@ -65,9 +66,9 @@ joins(const walk *w, int nw, int k, int64_t inner)
     return true;
 }
 
-/* Neighbouring axes that all walks pass in one stride become one. */
+/* Merges neighbouring axes that every walk passes with a single stride. */
 static void
-merge(space *s, walk *w, int nw)
+merge_axes(space *s, walk *w, int nw)
 {
     for (int k = s->nd - 2; k >= 0; k--) {
         if (!joins(w, nw, k, s->dim[k + 1]))
@@ -106,7 +107,7 @@ void
 td_words_read(td_dtype dt, const char *at, int64_t step, int n, td_word *out)
 {
     switch (dt) {
-        READ_AS(BOOL, uint8_t, u, v != 0) /* any byte but 0 is true */
+        READ_AS(BOOL, uint8_t, u, v != 0) /* any non-zero byte is true */
         READ(I8, int8_t, i)
         READ(I16, int16_t, i)
         READ(I32, int32_t, i)
@@ -142,8 +143,8 @@ td_words_write(size_t size, char *at, int64_t step, int n, const td_word *w)
 
 /* ---- runs ---- */
 
-/* running - where registers are: memory of the program's own, or of an operand whose elements are words side by side.
- * straight: the last step writes the result's memory. */
+/* running - where registers lie: in memory of its own, or in an operand's memory if its
+ * elements are contiguous words. straight: the last step writes into the result's memory. */
 typedef struct running {
     const td_steps *p;
     bool straight;
@@ -165,16 +166,17 @@ td_steps_compute(const td_steps *p, td_word *const *reg, int n)
     }
 }
 
-/* Do elements lie as words do? */
+/* Are the elements contiguous words? */
 static bool
 are_words(td_dtype dt, int64_t step)
 {
     return step == sizeof(td_word) && td_dtype_size(dt) == sizeof(td_word);
 }
 
-/* n elements along the last axis, from where the walks stand, `from` elements on. */
+/* Computes n elements along the last axis, `from` elements after the walks' position. */
 static void
-tile(running *r, const td_few *x, const walk *w, int nsrc, int last, int64_t from, int n)
+compute_row_tile(running *r, const td_few *x, const walk *w, int nsrc, int last, int64_t from,
+                 int n)
 {
     const walk *o = &w[nsrc];
     size_t size = td_dtype_size(x[nsrc].dt);
@@ -212,7 +214,7 @@ start(running *r, const td_steps *p, int most)
             r->own[p->constant[k].reg][l] = p->constant[k].word;
 }
 
-/* The walks' next row; false: that was the last one. */
+/* Moves the walks to the next row; false: that was the last one. */
 static bool
 next_row(space *s, walk *w, int nw)
 {
@@ -228,7 +230,7 @@ next_row(space *s, walk *w, int nw)
     return false;
 }
 
-/* x's words, one or two, behind which it returns. */
+/* Writes x as one or two words; returns the end. */
 static td_word *
 number_words(const td_scalar *x, td_word *out)
 {
@@ -280,13 +282,14 @@ td_steps_run(const td_steps *p, const td_few *src, int n, const td_few *out)
         s.dim[k] = out->view->shape.dim[axis[k]];
     for (int i = 0; i <= n; i++)
         place(&w[i], &x[i], out->view, axis, s.nd);
-    merge(&s, w, n + 1);
+    merge_axes(&s, w, n + 1);
     last = s.nd - 1;
     r.straight = are_words(td_dtype_real_of(out->dt), w[n].step[last]) && p->nstep &&
                  p->step[p->nstep - 1].out == p->out[0];
     start(&r, p, s.dim[last] < TILE ? (int)s.dim[last] : TILE);
     do
         for (int64_t at = 0; at < s.dim[last]; at += TILE)
-            tile(&r, x, w, n, last, at, s.dim[last] - at < TILE ? (int)(s.dim[last] - at) : TILE);
+            compute_row_tile(&r, x, w, n, last, at,
+                             s.dim[last] - at < TILE ? (int)(s.dim[last] - at) : TILE);
     while (next_row(&s, w, n + 1));
 }

@@ -1,35 +1,39 @@
-/* chunk.c - which rows of which sources make a value, and which values are made in one pass over them.
+/* chunk.c - decides which rows of which sources a value needs, and which values one pass over the
+ * rows computes.
  *
- * To evaluate a hosted value, an axis is chosen for it along which its sources are cut.  What it needs of
- * sources as a whole, such as the mean that is subtracted from every row, comes first, all of it in as few passes as can
- * be: values whose rows are made of the same rows of one source go together, and so do reductions that
- * programs will want later, which wait and of which somebody still has the name.
+ * To evaluate a hosted value, an axis is chosen along which its sources are cut into chunks.
+ * What it needs of sources as a whole, such as a mean that is subtracted from every row, is
+ * computed first, in as few passes as possible.  One pass computes all values that are made of
+ * the same rows of one source, and also the pending reductions of that source that somebody still
+ * holds, since programs will ask for them.
  */
 #include "array/outofcore/chunk.h"
 
 #include "array/outofcore/feed.h"
+#include "array/run/claim.h"
 #include "array/run/eval.h"
 #include "dev/core/tape.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_GPU ((size_t)256 << 20) /* 5 ms on the bus; what a chunk costs besides is 0.1 */
-#define CHUNK_CPU ((size_t)16 << 20)  /* stays in the last cache for the next job's kernel */
+/* takes 5 ms on the bus, against a chunk's overhead of 0.1 ms */
+#define CHUNK_GPU ((size_t)256 << 20)
+#define CHUNK_CPU ((size_t)16 << 20) /* stays in the last-level cache for the next job's kernel */
 
-enum { SETS = 3, /* of buffers: feed.c */ WANTED_MAX = 128 };
+enum { SETS = 3, /* sets of buffers: feed.c */ WANTED_MAX = 128 };
 
 /* ---- one value ---- */
 
-/* A value to be computed: how it is cut, what it needs. */
+/* plan - how a value is cut, and what it needs. */
 typedef struct plan {
     td_node *n, *top;
     int axis;
-    bool merges; /* a reduction over the rows */
+    bool merges; /* it is a reduction over the rows */
     td_survey s;
 } plan;
 
-/* n's axis that runs along axis k of its source, which is not reduced. */
+/* The output axis of n that corresponds to axis k of its source.  Axis k must not be reduced. */
 static int
 kept_axis(const td_node *n, int k)
 {
@@ -58,7 +62,8 @@ rows_of(const plan *p)
     return p->top->view.shape.dim[p->axis];
 }
 
-/* Is p a better way than q: rows that are not too long, more that is cut, in longer pieces of memory? */
+/* Is p better than q: rows that are not too long, more of the value cut, longer contiguous
+ * pieces? */
 static bool
 is_better(const plan *p, const plan *q, size_t room)
 {
@@ -72,7 +77,7 @@ is_better(const plan *p, const plan *q, size_t room)
     return p->s.stride > q->s.stride;
 }
 
-/* False: n has no source of its own rows; all that it needs is needed as a whole. */
+/* Plans how to cut n.  False: no source has rows of n; all that it needs is needed as a whole. */
 static bool
 make_plan(td_node *n, size_t room, plan *best)
 {
@@ -96,8 +101,7 @@ make_plan(td_node *n, size_t room, plan *best)
 int
 td_chunk_best_axis(td_node *n)
 {
-    plan *p = malloc(2 * sizeof *p),
-         *best = p + 1; /* without memory for it no axis is better than others */
+    plan *p = malloc(2 * sizeof *p), *best = p + 1; /* without that memory no axis is preferred */
     size_t room = td_chunk_room(n->dev);
     int axis = -1;
 
@@ -141,7 +145,7 @@ add_feeds(td_pass *p, const td_survey *s)
     }
 }
 
-/* Does w go over the rows that the pass goes over, and is there a place for it? */
+/* Can the pass compute w too: does it use the same rows, and is there room for it? */
 static bool
 joins(const td_pass *p, const plan *w)
 {
@@ -152,7 +156,7 @@ joins(const td_pass *p, const plan *w)
             same_feed(&p->feed[0], w->s.fed[0], w->s.axis[0]));
 }
 
-/* Elements behind one row of a reduction's result. */
+/* Elements per row of a reduction's result. */
 static int64_t
 inner_size(const plan *w)
 {
@@ -164,7 +168,8 @@ inner_size(const plan *w)
     return size;
 }
 
-/* Rows of n as they are now, in a graph that nobody else changes: host nodes and what is there already stay. */
+/* Adds rows of n in its present graph, which nobody else may change; host nodes and evaluated
+ * values stay. */
 static td_status
 add_top(td_job *j, td_node *n, int axis)
 {
@@ -217,7 +222,7 @@ has_job(const td_pass *p, const td_node *n)
     return false;
 }
 
-/* Reductions under n that the pass can do by the way. */
+/* Adds pending reductions under n that the pass can compute at no extra reading. */
 static td_status
 add_reductions(td_pass *p, td_node *n)
 {
@@ -253,11 +258,12 @@ add_waiting(td_pass *p)
 
 /* ---- sizes ---- */
 
-/* Rows of a chunk: buffers and what is computed of them in half of the room. */
+/* Chooses the number of rows in a chunk: buffers and what is computed of them take half of the
+ * room. */
 static void
 size_chunks(td_pass *p, int64_t want)
 {
-    bool cpu = td_dev_info(p->dev)->kind == TD_DEV_CPU;
+    bool cpu = td_dev_info(p->dev)->host;
     size_t room = td_chunk_room(p->dev) / 2, in = 0, moved = 0, out = 0, need, most;
     size_t n = (size_t)p->n;
 
@@ -300,13 +306,14 @@ pass_end(td_pass *p)
 
 /* ---- a set of values ---- */
 
-/* What was asked for, with how (the first alone), and what is not done yet. */
+/* set - the values that were asked for, with the options of the first, and which are still to
+ * do. */
 typedef struct set {
     td_node *node[WANTED_MAX];
     int n;
-    const td_chunkopts *o; /* of node[0]; NULL: as for the others */
-    int64_t rows;          /* of a chunk, as asked; 0: as many as do well */
-    size_t room;           /* that the device had at the beginning */
+    const td_chunkopts *o; /* options of node[0]; NULL: the same as the others' */
+    int64_t rows;          /* rows of a chunk, as requested; 0: as many as are good */
+    size_t room;           /* what the device had free at the beginning */
 } set;
 
 static void
@@ -329,7 +336,7 @@ set_end(set *s)
 
 static td_status eval_set(set *s);
 
-/* Is n done, for who takes host nodes? */
+/* Is value i done, or a host node where that counts as done? */
 static bool
 is_done(const set *s, int i)
 {
@@ -338,7 +345,8 @@ is_done(const set *s, int i)
     return !n || n->buf || (i == 0 && s->o && s->o->host && n->kind == TD_N_HOST);
 }
 
-/* What the set's values need as a whole is evaluated; *again: there was something, and graphs may have changed. */
+/* Evaluates what the set's values need as a whole.  *again: there was something, so graphs may
+ * have changed. */
 static td_status
 settle_whole(const set *s, plan *w, bool *again)
 {
@@ -346,9 +354,10 @@ settle_whole(const set *s, plan *w, bool *again)
     td_status st = TD_OK;
 
     for (int i = 0; i < s->n; i++) {
-        if (is_done(s, i) || td_eval_running(s->node[i])) /* eval_ready waits for those */
+        /* eval_ready waits for those that another thread evaluates */
+        if (is_done(s, i) || td_eval_running(s->node[i]))
             continue;
-        if (!make_plan(s->node[i], s->room, w)) { /* everything */
+        if (!make_plan(s->node[i], s->room, w)) { /* it needs everything as a whole */
             for (int k = 0; k < s->node[i]->nsrc; k++)
                 if (s->node[i]->src[k]->hosted)
                     add_wanted(&need, s->node[i]->src[k]);
@@ -374,7 +383,7 @@ run_jobs(td_pass *p)
     return st;
 }
 
-/* One pass, for the first value of the set that is left and all that go with it. */
+/* Runs one pass for the set's first unfinished value and all values that go with it. */
 static td_status
 run_pass(const set *s, plan *w)
 {
@@ -394,7 +403,7 @@ run_pass(const set *s, plan *w)
             if (!st)
                 st = td_job_open(&p->job[p->njob - 1], i ? NULL : s->o);
         }
-    if (!st && p->njob) /* else other threads have begun with all of them */
+    if (!st && p->njob) /* otherwise other threads have begun with all of them */
         st = add_waiting(p);
     if (!st && p->njob) {
         size_chunks(p, s->rows);
@@ -405,7 +414,7 @@ run_pass(const set *s, plan *w)
     return st;
 }
 
-/* Values that wait for nothing any more, or for another thread. */
+/* Evaluates values that no longer need rows, or waits for the thread that does. */
 static td_status
 eval_ready(const set *s, plan *w, bool *more)
 {
@@ -450,7 +459,8 @@ eval_set(set *s)
     return st;
 }
 
-/* Where all fits, everything that would be copied is loaded, and stays for the next use; *left: host nodes that were not. */
+/* If everything fits the device, loads all sources that would be copied, for the next use too.
+ * *left: sources not loaded. */
 static td_status
 load_all(td_node *n, const td_chunkopts *o, int *left)
 {
@@ -462,7 +472,7 @@ load_all(td_node *n, const td_chunkopts *o, int *left)
 
     *left = 0;
     for (int i = 0; i < k; i++) {
-        bool there = host[i]->kind != TD_N_HOST; /* by now: another thread may have loaded it */
+        bool there = host[i]->kind != TD_N_HOST; /* another thread may have loaded it by now */
         bool stays = !there && (!fits || td_feeder_in_place(n->dev, host[i]->host));
 
         if (!st && !stays && !there)
@@ -494,7 +504,8 @@ td_chunk_eval(td_node *n, const td_chunkopts *o)
 
 /* ---- jobs of other kinds ---- */
 
-/* What the inputs need as a whole is evaluated.  TD_SKIP: then nothing of them is on the host any more. */
+/* Evaluates what the inputs need as a whole.  TD_SKIP: nothing of them is on the host any
+ * more. */
 static td_status
 settle_inputs(const td_job *j, td_survey *s)
 {
@@ -572,7 +583,7 @@ td_chunk_job(td_job *j)
     if (!st)
         st = run_job(j, s);
     if (st == TD_ERR_OOM && !td_job_merges(j) &&
-        !j->on_host) { /* what the result takes was missing */
+        !j->on_host) { /* there was no memory for the result on the device */
         j->on_host = true;
         st = run_job(j, s);
     }

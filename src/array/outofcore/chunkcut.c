@@ -1,10 +1,12 @@
 /* chunkcut.c - the part of a graph that a range of rows needs.
  *
- * A row of a value is one place along one of its axes.  Operations hand the axis on to those sources that have it and
- * are not repeated along it; a source without it is needed as a whole.  So rows of a sum over other axes
- * are made of rows of what is summed, and a mean over the rows themselves has to be there before.
+ * A row of a value is one index along one of its axes.  Operations pass the axis on to those
+ * sources that have it and do not repeat along it; a source without it is needed as a whole.  So
+ * rows of a sum over other axes are computed from rows of the summand, while a mean over the rows
+ * themselves must be there before.
  */
 #include "array/outofcore/chunk.h"
+#include "array/run/claim.h"
 #include "array/run/eval.h"
 
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 
 /* ---- axes ---- */
 
-/* Of a source that broadcasts to n. */
+/* The axis of src, which broadcasts to n, that corresponds to n's axis. */
 static int
 broadcast_axis(const td_node *n, int axis, const td_node *src)
 {
@@ -56,7 +58,7 @@ td_chunk_axis(const td_node *n, int axis, int i)
 
 /* ---- what is needed ---- */
 
-/* Elements that one counter of a draw gives. */
+/* Elements that a draw makes from one counter. */
 static int
 draw_share(const td_node *n)
 {
@@ -72,7 +74,7 @@ is_leading(const td_node *n, int axis)
     return true;
 }
 
-/* Elements of n in one place along axis, where that is its first. */
+/* Elements of n per index of axis, if axis is its first; counted for draws. */
 static int64_t
 row_size(const td_node *n, int axis)
 {
@@ -108,7 +110,7 @@ need_rows(td_survey *s, td_node *n, int axis)
     s->fed[s->nfed] = n;
     s->axis[s->nfed++] = axis;
     s->fed_bytes += nbytes;
-    if (nbytes > td_host_bytes(s->fed[0]->host)) { /* the largest stands first */
+    if (nbytes > td_host_bytes(s->fed[0]->host)) { /* the largest host node goes first */
         td_node *first = s->fed[0];
         int a = s->axis[0];
 
@@ -133,7 +135,7 @@ survey(td_survey *s, td_walk *w, td_node *n, int axis)
         return;
     }
     if (n->slot == axis + 1 || w->n == (int)(sizeof w->node / sizeof *w->node))
-        return; /* been here; met along two axes, it is walked again */
+        return; /* visited already; it is walked again only along another axis */
     if (!n->slot)
         w->node[w->n++] = n;
     n->slot = (uint16_t)(axis + 1);
@@ -164,8 +166,8 @@ td_chunk_survey(td_node *n, int axis, td_survey *s)
 /* ---- cutting ---- */
 
 typedef struct td_cutnode {
-    td_node *from, *to; /* references */
-    int axis, next;     /* of the same node along another axis: its place + 1 */
+    td_node *from, *to; /* references: a node, and its part */
+    int axis, next;     /* axis of the part; position + 1 of the next part of the same node */
 } cutnode;
 
 static td_node *
@@ -217,7 +219,7 @@ rows_of(const td_cutter *c, const td_node *n, int axis)
     return c->hi < 0 ? n->view.shape.dim[axis] : c->hi - c->lo;
 }
 
-/* A gather of the list's places along axis. */
+/* Gathers the list's indices along axis. */
 static td_status
 pick_leaf(const td_cutter *c, td_node *n, int axis, td_node **out)
 {
@@ -227,7 +229,7 @@ pick_leaf(const td_cutter *c, td_node *n, int axis, td_node **out)
     td_status st;
 
     shape.dim[axis] = c->hi;
-    for (int k = axis + 1; k < shape.ndim; k++) { /* it broadcasts to the axes behind */
+    for (int k = axis + 1; k < shape.ndim; k++) { /* the indices broadcast to the axes after it */
         v.stride[v.shape.ndim] = 0;
         v.shape.dim[v.shape.ndim++] = 1;
     }
@@ -300,7 +302,8 @@ with_number(td_op op, td_node *x, td_scalar number, td_node **out)
     return st;
 }
 
-/* Counting from the first row on: as numbers of the whole, so that floats round as they do there. */
+/* A range that counts from the first row on.  It uses the whole range's positions, so floats
+ * round as in the whole. */
 static td_status
 cut_iota(const td_cutter *c, const td_node *n, const td_shape *shape, td_node **out)
 {
@@ -350,7 +353,7 @@ cut_pending(td_cutter *c, td_node *n, int axis, td_node **out)
 
     shape.dim[axis] = rows_of(c, n, axis);
     if (c->list && (n->kind == TD_N_IOTA || n->kind == TD_N_RANDOM))
-        return TD_SKIP; /* their elements are made of their places */
+        return TD_SKIP; /* these elements depend on their position */
     if (n->kind == TD_N_IOTA)
         return cut_iota(c, n, &shape, out);
     TD_TRY(td_node_new((td_kind)n->kind, n->dev, (td_dtype)n->dt, &shape, &r));

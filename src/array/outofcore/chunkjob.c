@@ -1,7 +1,9 @@
-/* chunkjob.c - reductions over the rows of chunks: what a chunk gives, how two of them become one, how it ends.
+/* chunkjob.c - reductions over the rows of chunks: what a chunk contributes, how two
+ * contributions merge, how they become the result.
  *
- * Sums of floats are kept in float64, as within one kernel.  Variances are kept as mean and sum of squared
- * deviations, which merge without loss (Chan, Golub, LeVeque: Updating formulae, 1979).
+ * Sums of floats are kept in float64, as within one kernel.  A variance is kept as mean and sum
+ * of squared deviations, which merge without loss (Chan, Golub, LeVeque: Updating formulae,
+ * 1979).
  */
 #include "array/graph/reduce.h"
 #include "array/outofcore/chunk.h"
@@ -11,7 +13,7 @@
 /* ---- a builder of expressions: the first failure stays, later calls do nothing ---- */
 
 typedef struct expr {
-    td_array tmp[24]; /* all that was made; released at the end */
+    td_array tmp[24]; /* all temporaries; released at the end */
     int n;
     td_status st;
 } expr;
@@ -27,7 +29,7 @@ chunkjob_keep(expr *e, td_array *a, td_status st)
 }
 
 static const td_array *
-apply(expr *e, td_op op, td_operand x, td_operand y)
+expr_apply(expr *e, td_op op, td_operand x, td_operand y)
 {
     td_array r;
 
@@ -37,12 +39,12 @@ apply(expr *e, td_op op, td_operand x, td_operand y)
 }
 
 static td_operand
-of(const td_array *a)
+array_operand(const td_array *a)
 {
     return (td_operand){.array = a};
 }
 
-/* A number of the dtype that the expression has. */
+/* A Python number of the expression's dtype. */
 static td_operand
 chunkjob_number(double v)
 {
@@ -50,13 +52,13 @@ chunkjob_number(double v)
 }
 
 static td_operand
-integer(int64_t v)
+integer_operand(int64_t v)
 {
     return (td_operand){.scalar = {.dt = TD_I64, .i = v}, .weak = 'i'};
 }
 
 static const td_array *
-cast(expr *e, const td_array *a, td_dtype dt)
+expr_cast(expr *e, const td_array *a, td_dtype dt)
 {
     td_array r;
 
@@ -65,9 +67,9 @@ cast(expr *e, const td_array *a, td_dtype dt)
     return chunkjob_keep(e, &r, td_array_cast(a, dt, &r));
 }
 
-/* The value of `a` as the caller's own; the rest is released. */
+/* Ends the expression: the caller owns the value of `a`, the rest is released. */
 static td_status
-end(expr *e, int n, const td_array *const *a, td_array *out)
+expr_end(expr *e, int n, const td_array *const *a, td_array *out)
 {
     for (int i = 0; i < n && !e->st; i++)
         out[i] = td_array_ref(a[i]);
@@ -98,7 +100,7 @@ is_variance(td_red red)
     return red == TD_RED_var || red == TD_RED_std;
 }
 
-/* The dtype in which sums are kept. */
+/* The dtype that sums are kept in. */
 static td_dtype
 sum_dtype(const td_job *j, const td_array *x)
 {
@@ -111,7 +113,7 @@ sum_dtype(const td_job *j, const td_array *x)
     return td_dtype_is_float(dt) ? TD_F64 : dt;
 }
 
-/* Sums of the rows, made once for all jobs of the chunk. */
+/* The sums of the chunk's rows, computed once for all jobs. */
 static td_status
 summed(const td_job *j, const td_array *x, td_array *out)
 {
@@ -151,11 +153,11 @@ piece(const td_job *j, const td_array *x, td_array *out)
     case TD_RED_var:
     case TD_RED_std:
         r[0] = chunkjob_keep(&e, &out[0], summed(j, x, &out[0]));
-        r[0] = apply(&e, OP_divide, of(r[0]), chunkjob_number(rows));
+        r[0] = expr_apply(&e, OP_divide, array_operand(r[0]), chunkjob_number(rows));
         if (!e.st)
             r[1] = chunkjob_keep(&e, &out[1], reduced(j, TD_RED_var, x, TD_F64, &out[1]));
-        r[1] = apply(&e, OP_multiply, of(r[1]), chunkjob_number(rows));
-        return end(&e, 2, r, out);
+        r[1] = expr_apply(&e, OP_multiply, array_operand(r[1]), chunkjob_number(rows));
+        return expr_end(&e, 2, r, out);
     case TD_RED_argmin:
     case TD_RED_argmax:
         TD_TRY(reduced(j, red, x, TD_I64, &out[0]));
@@ -169,7 +171,8 @@ piece(const td_job *j, const td_array *x, td_array *out)
 
 /* ---- two of them ---- */
 
-/* Places in a chunk, where all axes are reduced, are numbers of the chunk's elements: those of the whole. */
+/* An index in a chunk, where all axes are reduced, counts elements of the chunk; this turns it
+ * into one of the whole. */
 static const td_array *
 chunkjob_place(expr *e, const td_job *j, const td_array *at)
 {
@@ -178,17 +181,18 @@ chunkjob_place(expr *e, const td_job *j, const td_array *at)
     const td_array *before, *rest;
 
     if (j->axes == 1u << j->axis[0])
-        return apply(e, OP_add, of(at), integer(j->lo));
+        return expr_apply(e, OP_add, array_operand(at), integer_operand(j->lo));
     for (int k = j->axis[0] + 1; k < s->ndim; k++)
         behind *= s->dim[k];
-    before = apply(e, OP_floor_divide, of(at), integer(own * behind));
-    rest = apply(e, OP_remainder, of(at), integer(own * behind));
-    before = apply(e, OP_multiply, of(before), integer(s->dim[j->axis[0]] * behind));
-    rest = apply(e, OP_add, of(rest), integer(j->lo * behind));
-    return apply(e, OP_add, of(before), of(rest));
+    before = expr_apply(e, OP_floor_divide, array_operand(at), integer_operand(own * behind));
+    rest = expr_apply(e, OP_remainder, array_operand(at), integer_operand(own * behind));
+    before = expr_apply(e, OP_multiply, array_operand(before),
+                        integer_operand(s->dim[j->axis[0]] * behind));
+    rest = expr_apply(e, OP_add, array_operand(rest), integer_operand(j->lo * behind));
+    return expr_apply(e, OP_add, array_operand(before), array_operand(rest));
 }
 
-/* NaN beats all, then the value, then the smaller place. */
+/* NaN beats everything, then the value decides, then the smaller index. */
 static td_status
 merge_places(const td_job *j, const td_array *p, bool first, td_array *out)
 {
@@ -199,22 +203,31 @@ merge_places(const td_job *j, const td_array *p, bool first, td_array *out)
     td_array both;
 
     if (first || e.st)
-        return end(&e, 2, r, out);
-    better = apply(&e, least ? OP_less : OP_greater, of(&p[1]), of(&j->acc[1]));
-    tie = apply(&e, OP_equal, of(&p[1]), of(&j->acc[1]));
-    for (int i = 0; i < 2; i++) /* x != x */
-        nan[i] = apply(&e, OP_not_equal, of(i ? &j->acc[1] : &p[1]), of(i ? &j->acc[1] : &p[1]));
-    tie = apply(&e, OP_logical_or, of(tie), of(apply(&e, OP_logical_and, of(nan[0]), of(nan[1]))));
-    tie = apply(&e, OP_logical_and, of(tie), of(apply(&e, OP_less, of(at), of(&j->acc[0]))));
-    better =
-        apply(&e, OP_logical_or, of(better), of(apply(&e, OP_greater, of(nan[0]), of(nan[1]))));
-    take = apply(&e, OP_logical_or, of(better), of(tie));
+        return expr_end(&e, 2, r, out);
+    better = expr_apply(&e, least ? OP_less : OP_greater, array_operand(&p[1]),
+                        array_operand(&j->acc[1]));
+    tie = expr_apply(&e, OP_equal, array_operand(&p[1]), array_operand(&j->acc[1]));
+    for (int i = 0; i < 2; i++) /* true for NaN */
+        nan[i] = expr_apply(&e, OP_not_equal, array_operand(i ? &j->acc[1] : &p[1]),
+                            array_operand(i ? &j->acc[1] : &p[1]));
+    tie = expr_apply(&e, OP_logical_or, array_operand(tie),
+                     array_operand(expr_apply(&e, OP_logical_and, array_operand(nan[0]),
+                                              array_operand(nan[1]))));
+    tie = expr_apply(
+        &e, OP_logical_and, array_operand(tie),
+        array_operand(expr_apply(&e, OP_less, array_operand(at), array_operand(&j->acc[0]))));
+    better = expr_apply(
+        &e, OP_logical_or, array_operand(better),
+        array_operand(expr_apply(&e, OP_greater, array_operand(nan[0]), array_operand(nan[1]))));
+    take = expr_apply(&e, OP_logical_or, array_operand(better), array_operand(tie));
     for (int i = 0; i < 2 && !e.st; i++)
         r[i] = chunkjob_keep(
             &e, &both,
-            td_array_apply(OP_select, (td_operand[]){of(take), of(i ? &p[1] : at), of(&j->acc[i])},
+            td_array_apply(OP_select,
+                           (td_operand[]){array_operand(take), array_operand(i ? &p[1] : at),
+                                          array_operand(&j->acc[i])},
                            3, &both));
-    return end(&e, 2, r, out);
+    return expr_end(&e, 2, r, out);
 }
 
 /* |d|^2 */
@@ -224,12 +237,12 @@ squared(expr *e, const td_array *d)
     td_array r;
 
     if (!e->st && td_dtype_is_complex(td_array_dtype(d))) {
-        const td_array *a =
-            chunkjob_keep(e, &r, td_array_apply(OP_absolute, (td_operand[]){of(d)}, 1, &r));
+        const td_array *a = chunkjob_keep(
+            e, &r, td_array_apply(OP_absolute, (td_operand[]){array_operand(d)}, 1, &r));
 
-        return apply(e, OP_multiply, of(a), of(a));
+        return expr_apply(e, OP_multiply, array_operand(a), array_operand(a));
     }
-    return apply(e, OP_multiply, of(d), of(d));
+    return expr_apply(e, OP_multiply, array_operand(d), array_operand(d));
 }
 
 static td_status
@@ -239,12 +252,17 @@ merge_variance(const td_job *j, const td_array *p, td_array *out)
     expr e = {.n = 0};
     const td_array *d, *r[2];
 
-    d = apply(&e, OP_subtract, of(&p[0]), of(&j->acc[0]));
-    r[0] = apply(&e, OP_add, of(&j->acc[0]),
-                 of(apply(&e, OP_multiply, of(d), chunkjob_number(b / (a + b)))));
-    d = apply(&e, OP_multiply, of(squared(&e, d)), chunkjob_number(a * (b / (a + b))));
-    r[1] = apply(&e, OP_add, of(apply(&e, OP_add, of(&j->acc[1]), of(&p[1]))), of(d));
-    return end(&e, 2, r, out);
+    d = expr_apply(&e, OP_subtract, array_operand(&p[0]), array_operand(&j->acc[0]));
+    r[0] = expr_apply(
+        &e, OP_add, array_operand(&j->acc[0]),
+        array_operand(expr_apply(&e, OP_multiply, array_operand(d), chunkjob_number(b / (a + b)))));
+    d = expr_apply(&e, OP_multiply, array_operand(squared(&e, d)),
+                   chunkjob_number(a * (b / (a + b))));
+    r[1] = expr_apply(
+        &e, OP_add,
+        array_operand(expr_apply(&e, OP_add, array_operand(&j->acc[1]), array_operand(&p[1]))),
+        array_operand(d));
+    return expr_end(&e, 2, r, out);
 }
 
 /* min + 1j max */
@@ -257,7 +275,8 @@ merge_ends(const td_job *j, const td_array *p, td_array *out)
         td_array to = td_array_part(out, i), x = td_array_part(p, i),
                  y = td_array_part(&j->acc[0], i), r;
 
-        st = td_array_apply(i ? OP_maximum : OP_minimum, (td_operand[]){of(&x), of(&y)}, 2, &r);
+        st = td_array_apply(i ? OP_maximum : OP_minimum,
+                            (td_operand[]){array_operand(&x), array_operand(&y)}, 2, &r);
         if (!st) {
             st = td_array_assign(&to, &(td_operand){.array = &r});
             td_array_unref(&r);
@@ -270,7 +289,7 @@ merge_ends(const td_job *j, const td_array *p, td_array *out)
 }
 
 static td_status
-merge(const td_job *j, const td_array *p, td_array *out)
+job_merge(const td_job *j, const td_array *p, td_array *out)
 {
     static const td_op by[TD_RED_COUNT] = {
         [TD_RED_sum] = OP_add,         [TD_RED_mean] = OP_add,
@@ -283,11 +302,12 @@ merge(const td_job *j, const td_array *p, td_array *out)
         return merge_variance(j, p, out);
     if (j->red == TD_RED_ends)
         return merge_ends(j, p, out);
-    return td_array_apply(by[j->red], (td_operand[]){of(&j->acc[0]), of(p)}, 2, out);
+    return td_array_apply(by[j->red], (td_operand[]){array_operand(&j->acc[0]), array_operand(p)},
+                          2, out);
 }
 
 static void
-release(td_array *a)
+release_acc(td_array *a)
 {
     for (int i = 0; i < TD_JOB_ACCS; i++)
         if (a[i].store)
@@ -295,7 +315,7 @@ release(td_array *a)
 }
 
 static td_status
-step(const td_job *j, const td_array *x, bool first, td_array *next)
+reduction_step(const td_job *j, const td_array *x, bool first, td_array *next)
 {
     td_array p[TD_JOB_ACCS] = {{0}};
     td_status st = piece(j, x, p);
@@ -303,17 +323,17 @@ step(const td_job *j, const td_array *x, bool first, td_array *next)
     if (!st && is_arg(j->red))
         st = merge_places(j, p, first, next);
     else if (!st && !first)
-        st = merge(j, p, next);
+        st = job_merge(j, p, next);
     else
         for (int i = 0; i < TD_JOB_ACCS && !st; i++)
             if (p[i].store)
                 next[i] = td_array_ref(&p[i]);
-    release(p);
+    release_acc(p);
     return st;
 }
 
 static td_status
-finish(const td_job *j, td_array *out)
+job_finish(const td_job *j, td_array *out)
 {
     double n = (double)j->rows * (double)j->inner, free = n - j->ddof;
     expr e = {.n = 0};
@@ -321,13 +341,16 @@ finish(const td_job *j, td_array *out)
     td_array root = {0};
 
     if (j->red == TD_RED_mean)
-        r = apply(&e, OP_divide, of(r), chunkjob_number(n));
+        r = expr_apply(&e, OP_divide, array_operand(r), chunkjob_number(n));
     if (is_variance(j->red))
-        r = apply(&e, OP_divide, of(&j->acc[1]), chunkjob_number(free > 0 ? free : 0));
+        r = expr_apply(&e, OP_divide, array_operand(&j->acc[1]),
+                       chunkjob_number(free > 0 ? free : 0));
     if (j->red == TD_RED_std && !e.st)
-        r = chunkjob_keep(&e, &root, td_array_apply(OP_sqrt, (td_operand[]){of(r)}, 1, &root));
-    r = cast(&e, r, j->dt);
-    return end(&e, 1, &r, out);
+        r = chunkjob_keep(&e, &root,
+                          td_array_apply(OP_sqrt, (td_operand[]){array_operand(r)}, 1, &root));
+    r = expr_cast(&e, r, j->dt);
+    return expr_end(&e, 1, &r, out);
 }
 
-const td_jobkind td_job_reduce = {.step = step, .finish = finish}, td_job_map = {.rows = NULL};
+const td_jobkind td_job_reduce = {.step = reduction_step, .finish = job_finish},
+                 td_job_map = {.rows = NULL};

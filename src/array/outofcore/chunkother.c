@@ -1,4 +1,4 @@
-/* chunkother.c - products of matrices and counts of what does not fit the device. */
+/* chunkother.c - matrix products and counts of values that do not fit the device. */
 #include "array/outofcore/chunk.h"
 #include "array/run/eval.h"
 
@@ -26,14 +26,14 @@ td_chunk_run(td_job *j, const td_array *const *in, const td_shape *shape, td_arr
 }
 
 static size_t
-bytes_of(const td_array *a)
+array_bytes(const td_array *a)
 {
     return (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
 }
 
-/* a's value on the device, as an array of its own. */
+/* a's value on the device, in an array of its own. */
 static td_status
-whole(const td_array *a, td_array *out)
+load_whole(const td_array *a, td_array *out)
 {
     td_node *n;
     td_status st;
@@ -60,7 +60,7 @@ right_columns(td_job *j, const td_array *x, td_array *out)
     return td_array_matmul(j->other, &x[0], out);
 }
 
-/* Sums over pieces of the axis that both share. */
+/* Sums products over pieces of the axis that both operands share. */
 static td_status
 inner_pieces(const td_job *j, const td_array *x, bool first, td_array *next)
 {
@@ -85,21 +85,21 @@ sum_of_pieces(const td_job *j, td_array *out)
 static const td_jobkind by_rows = {.rows = left_rows}, by_columns = {.rows = right_columns},
                         by_pieces = {.step = inner_pieces, .finish = sum_of_pieces};
 
-/* Does a lie in memory so that it is cheaper cut along its second axis? */
+/* Is a laid out so that cutting it along its second axis is cheaper? */
 static bool
 lies_across(const td_array *a)
 {
     return llabs(a->view.stride[1]) > llabs(a->view.stride[0]) && a->view.shape.dim[1] > 1;
 }
 
-/* Rows or columns of the one operand, with all of the other. */
+/* Multiplies chunks of rows or columns of one operand by all of the other. */
 static td_status
 one_cut(td_job *j, const td_array *cut, const td_array *all, const td_shape *shape, td_array *out)
 {
     td_array other;
     td_status st;
 
-    TD_TRY(whole(all, &other));
+    TD_TRY(load_whole(all, &other));
     j->other = &other;
     st = td_chunk_run(j, &cut, shape, out);
     j->other = NULL;
@@ -109,7 +109,8 @@ one_cut(td_job *j, const td_array *cut, const td_array *all, const td_shape *sha
 
 /* ---- products of many matrices ---- */
 
-/* What of an operand belongs to places of the cut axis: rows, or all of it, where it is repeated there. */
+/* batch - the part of an operand that belongs to a range of the cut axis: rows, or everything
+ * if it is repeated there. */
 typedef struct batch {
     td_array part[2];
     bool cut[2];
@@ -128,7 +129,7 @@ batch_rows(td_job *j, const td_array *x, td_array *out)
 
 static const td_jobkind by_batch = {.rows = batch_rows};
 
-/* The axis of the batch along which most of what is on the host is cut; -1: none. */
+/* The batch axis along which most of the host's bytes are cut; -1: none. */
 static int
 batch_axis(const td_array *const in[2], int nbatch)
 {
@@ -140,7 +141,7 @@ batch_axis(const td_array *const in[2], int nbatch)
 
         for (int i = 0; i < 2; i++)
             if (td_array_hosted(in[i]) && in[i]->view.stride[k])
-                nbytes += bytes_of(in[i]);
+                nbytes += array_bytes(in[i]);
         if (in[0]->view.shape.dim[k] > 1 && nbytes > most) {
             most = nbytes;
             best = k;
@@ -149,13 +150,13 @@ batch_axis(const td_array *const in[2], int nbatch)
     return best;
 }
 
-/* One place of an axis that an operand repeats. */
+/* One index of an axis along which an operand repeats. */
 static td_status
 one_place(const td_array *a, int axis, td_array *out)
 {
     td_view v = td_view_slice(&a->view, axis, 0, 1, 1);
     td_array r = td_array_view(a, &v);
-    td_status st = whole(&r, out);
+    td_status st = load_whole(&r, out);
 
     td_array_unref(&r);
     return st;
@@ -173,9 +174,9 @@ td_chunk_matmul_batch(const td_array *a, const td_array *b, const td_shape *shap
 
     if ((!td_array_hosted(a) && !td_array_hosted(b)) || td_shape_size(shape) == 0)
         return TD_SKIP;
-    if (bytes_of(a) + bytes_of(b) + (size_t)td_shape_size(shape) * td_dtype_size(j.dt) <=
+    if (array_bytes(a) + array_bytes(b) + (size_t)td_shape_size(shape) * td_dtype_size(j.dt) <=
             td_chunk_room(d) / 2 &&
-        td_dev_info(d)->kind != TD_DEV_CPU)
+        !td_dev_info(d)->host)
         return TD_SKIP;
     axis = batch_axis(in, shape->ndim - 2);
     if (axis < 0)
@@ -202,7 +203,7 @@ td_chunk_matmul(const td_array *a, const td_array *b, td_array *out)
 {
     td_shape shape = {.ndim = 2, .dim = {a->view.shape.dim[0], b->view.shape.dim[1]}};
     td_dtype dt = td_array_dtype(a);
-    size_t na = bytes_of(a), nb = bytes_of(b),
+    size_t na = array_bytes(a), nb = array_bytes(b),
            nc = (size_t)td_shape_size(&shape) * td_dtype_size(dt), room;
     bool ha = td_array_hosted(a), hb = td_array_hosted(b), inner;
     td_job j = {.dt = dt, .ntop = 1};
@@ -211,7 +212,7 @@ td_chunk_matmul(const td_array *a, const td_array *b, td_array *out)
         return TD_SKIP;
     room = td_chunk_room(
         td_array_dev(a)); /* asks the driver, which takes longer than a small product */
-    if (na + nb + nc <= room / 2 && td_dev_info(td_array_dev(a))->kind != TD_DEV_CPU)
+    if (na + nb + nc <= room / 2 && !td_dev_info(td_array_dev(a))->host)
         return TD_SKIP;
     inner = nc <= room / 4 && ((ha && lies_across(a)) || (hb && !lies_across(b)));
     if (ha && nb <= room / 4 && !(inner && lies_across(a))) {
@@ -253,7 +254,7 @@ count_rows(const td_job *j, const td_array *x, bool first, td_array *next)
 
 static const td_jobkind by_counts = {.step = count_rows, .finish = sum_of_pieces};
 
-/* The first of a's axes that is longer than one, as memory lies. */
+/* The first axis, in memory order, with more than one element. */
 static int
 first_axis(const td_array *a)
 {
@@ -281,8 +282,7 @@ td_chunk_count(const td_array *a, int64_t bins, const td_array *edges, double fi
 
     if (!td_array_hosted(a) || a->view.shape.ndim == 0 || td_array_size(a) < 2)
         return TD_SKIP;
-    if (bytes_of(a) <= td_chunk_room(td_array_dev(a)) / 2 &&
-        td_dev_info(td_array_dev(a))->kind != TD_DEV_CPU)
+    if (array_bytes(a) <= td_chunk_room(td_array_dev(a)) / 2 && !td_dev_info(td_array_dev(a))->host)
         return TD_SKIP;
     j.axis[0] = first_axis(a);
     return td_chunk_run(&j, &a, &shape, out);

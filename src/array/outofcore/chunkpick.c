@@ -1,7 +1,9 @@
-/* chunkpick.c - indexing by arrays what does not fit the device: nothing but the elements that are named is read.
+/* chunkpick.c - indexing by arrays of what does not fit the device: reads only the elements that
+ * are named.
  *
- * The places become a list on the host, and the value a window that goes by it (hostlist.c), which streams like any other.
- * Places in an expression are places in what it is made of: (x * 2 + y)[i] is x[i] * 2 + y[i].
+ * The indices become a list on the host, and the value becomes a window that follows the list
+ * (hostlist.c); it streams like any other window.  Indices into an expression become indices into
+ * its sources: (x * 2 + y)[i] is x[i] * 2 + y[i].
  */
 #include "array/graph/capture.h"
 #include "array/outofcore/chunk.h"
@@ -11,10 +13,10 @@ typedef struct picking {
     const td_array *a;
     const td_pick *p;
     const td_shape *spread;
-    bool one; /* an axis by one index array */
+    bool one; /* a single index array for one axis */
 } picking;
 
-/* One index array, wrapped. */
+/* The single index array's values, wrapped. */
 static td_status
 own_places(const picking *x, td_hostlist *list)
 {
@@ -26,7 +28,7 @@ own_places(const picking *x, td_hostlist *list)
     return TD_OK;
 }
 
-/* The index arrays as one, their axes in steps of so many elements. */
+/* Combines the index arrays into one list: the sum of index times step. */
 static td_status
 summed_places(const picking *x, const int64_t *step, td_hostlist *list)
 {
@@ -40,7 +42,7 @@ summed_places(const picking *x, const int64_t *step, td_hostlist *list)
 }
 
 static td_status
-places(const picking *x, const int64_t *step, td_hostlist **list)
+list_places(const picking *x, const int64_t *step, td_hostlist **list)
 {
     td_status st;
 
@@ -51,7 +53,7 @@ places(const picking *x, const int64_t *step, td_hostlist **list)
     return st;
 }
 
-/* Is n made of anything on the device that has rows? */
+/* Is n computed of device values that have rows? */
 static bool
 has_leaves(td_node *n)
 {
@@ -67,7 +69,7 @@ has_leaves(td_node *n)
     return found;
 }
 
-/* The one index array on the device, wrapped, of one axis. */
+/* The single index array on the device, wrapped, with one axis. */
 static td_status
 device_places(const picking *x, td_node **out)
 {
@@ -85,14 +87,14 @@ device_places(const picking *x, td_node **out)
     return st;
 }
 
-/* n's rows at the places, made of rows of what n is made of. */
+/* n's rows at the indices, computed from rows of its sources. */
 static td_status
 from_graph(const picking *x, td_node *n, td_node **out)
 {
     td_cutter c = {.lo = 0};
     td_status st;
 
-    TD_TRY(places(x, NULL, &c.list));
+    TD_TRY(list_places(x, NULL, &c.list));
     c.hi = c.list->n;
     st = has_leaves(n) ? device_places(x, &c.places) : TD_OK;
     if (!st)
@@ -103,7 +105,7 @@ from_graph(const picking *x, td_node *n, td_node **out)
     return st;
 }
 
-/* Of a window. */
+/* The same for a window. */
 static td_status
 from_host(const picking *x, const td_node *n, td_node **out)
 {
@@ -114,7 +116,7 @@ from_host(const picking *x, const td_node *n, td_node **out)
 
     for (int k = 0; k < x->p->n && !x->one; k++)
         step[k] = n->host->view.stride[x->p->axis[k]];
-    TD_TRY(places(x, step, &list));
+    TD_TRY(list_places(x, step, &list));
     if (x->one) {
         st = td_host_pick(n, x->p->axis[0], list, out);
     } else {
@@ -125,9 +127,9 @@ from_host(const picking *x, const td_node *n, td_node **out)
     return st;
 }
 
-/* The places in one axis of the result. */
+/* The picked elements, with the indices as one axis. */
 static td_status
-pick(const picking *x, td_node *n, td_node **out)
+pick_places(const picking *x, td_node *n, td_node **out)
 {
     td_node *m;
     td_status st = TD_SKIP;
@@ -135,7 +137,7 @@ pick(const picking *x, td_node *n, td_node **out)
     if (n->kind != TD_N_HOST && x->one)
         st = from_graph(x, n, out);
     if (n->kind != TD_N_HOST &&
-        st == TD_SKIP) { /* it has to be there: on the host, chunk by chunk */
+        st == TD_SKIP) { /* its value is needed: computed on the host, chunk by chunk */
         st = td_eval_value(n);
         st = st ? st : TD_SKIP;
     }
@@ -150,7 +152,7 @@ pick(const picking *x, td_node *n, td_node **out)
     return st;
 }
 
-/* r, whose places are one axis, with the result's axes; takes over r. */
+/* r with the result's axes in place of its one axis of indices; takes over r. */
 static td_status
 shaped(td_node *r, const td_shape *result, td_array *out)
 {
@@ -175,11 +177,11 @@ shaped(td_node *r, const td_shape *result, td_array *out)
     return st;
 }
 
-/* On the CPU, memory is read where it is. */
+/* On the CPU a value in host memory is read in place. */
 static bool
 stays(td_node *n)
 {
-    if (n->kind == TD_N_HOST && n->host->src->mem && td_dev_info(n->dev)->kind == TD_DEV_CPU)
+    if (n->kind == TD_N_HOST && n->host->src->mem && td_dev_info(n->dev)->host)
         return true;
     return td_node_pending(n) && !td_chunk_fits(n);
 }
@@ -195,7 +197,7 @@ td_chunk_pick(const td_array *a, const td_pick *p, const td_shape *result, const
     if (td_capture_now())
         return TD_SKIP;
     TD_TRY(td_array_node(a, &n));
-    st = stays(n) ? pick(&x, n, &r) : TD_SKIP;
+    st = stays(n) ? pick_places(&x, n, &r) : TD_SKIP;
     td_node_unref(n);
     return st ? st : shaped(r, result, out);
 }

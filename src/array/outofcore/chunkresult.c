@@ -1,4 +1,4 @@
-/* chunkresult.c - where the results of jobs go, and how nodes get them. */
+/* chunkresult.c - where jobs put their results, and how nodes receive them. */
 #include "array/outofcore/chunk.h"
 #include "array/run/eval.h"
 
@@ -11,7 +11,7 @@ host_result(td_job *j)
     return TD_OK;
 }
 
-/* Where rows go. */
+/* Finds memory for the rows: on the device, else on the host. */
 td_status
 td_job_open(td_job *j, const td_chunkopts *o)
 {
@@ -26,7 +26,7 @@ td_job_open(td_job *j, const td_chunkopts *o)
     }
     if (!j->on_host && td_chunk_has_room(n->dev, td_node_bytes(n))) {
         st = td_buf_new(n->dev, td_dev_stream(n->dev), td_node_bytes(n), &j->out);
-        if (st != TD_ERR_OOM) /* the pool's pieces are larger */
+        if (st != TD_ERR_OOM) /* the pool asks for larger pieces, so it may fail all the same */
             return st;
     }
     if (o && o->host)
@@ -37,7 +37,7 @@ td_job_open(td_job *j, const td_chunkopts *o)
                    td_node_bytes(n), td_dev_info(n->dev)->name, td_chunk_room(n->dev));
 }
 
-/* n's value is the job's own memory now. */
+/* Makes the job's own host memory n's value. */
 static td_status
 settle_host(td_job *j)
 {

@@ -1,8 +1,11 @@
-/* chunkrun.c - one pass over the rows of sources: chunks go up on a stream of their own while kernels run.
+/* chunkrun.c - one pass over the rows of sources; chunks are uploaded on a stream of their own
+ * while kernels run.
  *
- * A feeder, a thread of the pass, fills SLOTS sets of buffers in turn: it waits until the kernels that read a set were
- * launched, and its stream until they have run.  The caller takes the sets in order, makes the jobs' graphs over them and
- * launches; so filling, copying and computing of three chunks go on at once.  What the device reads in place needs none of it.
+ * A feeder, a thread of the pass, fills SLOTS sets of buffers in turn.  It waits until the
+ * kernels that read a set have been launched; its stream waits until they have run.  The caller
+ * takes the sets in order, makes the jobs' graphs over them and launches.  So three chunks are
+ * filled, copied and computed at the same time.  Sources that the device reads in place need none
+ * of this.
  */
 #include "array/outofcore/chunk.h"
 #include "array/outofcore/feed.h"
@@ -11,7 +14,7 @@
 
 /* ---- rows of one chunk ---- */
 
-/* The leaves in place of the sources. */
+/* Puts leaves in place of the sources, for the current chunk. */
 static td_status
 open_feeds(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
 {
@@ -42,7 +45,7 @@ close_feeds(td_pass *p)
 
 typedef td_node *parts[TD_PASS_JOBS][TD_JOB_TOPS];
 
-/* Every job's part of the graph, cut together. */
+/* Cuts every job's part of the graph together. */
 static td_status
 cut_all(td_pass *p, int64_t lo, int64_t hi, parts part)
 {
@@ -69,7 +72,7 @@ eval_next(td_job *j)
 }
 
 static td_status
-step(td_job *j, const td_array *x)
+job_step(td_job *j, const td_array *x)
 {
     TD_TRY(j->kind->step(j, x, !j->acc[0].store, j->next));
     return eval_next(j);
@@ -102,7 +105,7 @@ rows(td_job *j, const td_array *x)
     return st ? st : eval_next(j);
 }
 
-/* One job's share of the chunk; the references on its parts go. */
+/* Runs one job's part of the chunk and drops the references on it. */
 static td_status
 run_job(td_job *j, td_node *part[])
 {
@@ -114,13 +117,13 @@ run_job(td_job *j, td_node *part[])
     for (int k = 0; k < j->ntop && !st; k++)
         st = td_array_of_node(td_node_ref(part[k]), &x[k]);
     if (!st)
-        st = td_job_merges(j) ? step(j, x) : rows(j, x);
+        st = td_job_merges(j) ? job_step(j, x) : rows(j, x);
     for (int k = 0; k < j->ntop; k++)
         td_array_unref(&x[k]);
     return st;
 }
 
-/* The chunk has gone well: what the jobs have so far. */
+/* The chunk has succeeded: keeps what the jobs have made. */
 static void
 commit(td_pass *p)
 {
@@ -134,7 +137,7 @@ commit(td_pass *p)
 }
 
 static void
-forget(td_array *a)
+drop_acc(td_array *a)
 {
     for (int k = 0; k < TD_JOB_ACCS; k++)
         td_array_unref(&a[k]);
@@ -166,13 +169,13 @@ run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
     if (!st)
         commit(p);
     for (int i = 0; i < p->njob; i++)
-        forget(p->job[i].next);
+        drop_acc(p->job[i].next);
     while (p->sums.n > 0)
         td_array_unref(&p->sums.at[--p->sums.n].sum);
     return st;
 }
 
-/* Chunks from *lo on; *lo is the first row that is not done. */
+/* Runs chunks from *lo on; *lo becomes the first row that is not done. */
 static td_status
 run_span(td_pass *p, int64_t *lo)
 {
@@ -199,7 +202,7 @@ run_span(td_pass *p, int64_t *lo)
     return st;
 }
 
-/* Rows that go to the host are copied while others are computed, where there is more than one chunk of them. */
+/* If several chunks of rows go to the host, copies them while others are computed. */
 static td_status
 open_drain(td_pass *p)
 {
@@ -207,7 +210,7 @@ open_drain(td_pass *p)
 
     for (int i = 0; i < p->njob; i++)
         sinks |= p->job[i].sink != NULL;
-    if (!sinks || p->rows == p->n || td_dev_info(p->dev)->kind == TD_DEV_CPU)
+    if (!sinks || p->rows == p->n || td_dev_info(p->dev)->host)
         return TD_OK;
     return td_drain_open(p->dev, &p->drain);
 }
@@ -219,14 +222,15 @@ td_pass_run(td_pass *p)
     int64_t lo = 0, tried = -1;
     td_status st;
 
-    td_fp_watching = 0; /* the nodes say what is looked for; how chunks are put together is ours */
+    /* chunks must not report errors of our own merging; the nodes know what to watch for */
+    td_fp_watching = 0;
     st = open_drain(p);
     while (!st) {
         st = run_span(p, &lo);
         if (st != TD_ERR_OOM || (p->rows <= p->multiple && lo == tried))
             break;
         tried = lo;
-        st = td_drain_flush(p->drain); /* what it holds may be what was missing */
+        st = td_drain_flush(p->drain); /* what the drain holds may be the missing memory */
         p->rows = p->rows / 2 / p->multiple * p->multiple;
         if (p->rows < p->multiple)
             p->rows = p->multiple;
@@ -239,7 +243,7 @@ td_pass_run(td_pass *p)
         if (td_job_merges(&p->job[i]))
             st = p->job[i].kind->finish(&p->job[i], &p->job[i].result);
     for (int i = 0; i < p->njob; i++)
-        forget(p->job[i].acc);
+        drop_acc(p->job[i].acc);
     td_fp_watching = watching;
     return st;
 }

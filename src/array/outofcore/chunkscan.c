@@ -1,23 +1,25 @@
-/* chunkscan.c - what goes on from one chunk to the next: cumulative operations, and elements that a mask marks side by side. */
+/* chunkscan.c - operations that carry something from one chunk to the next: cumulative ones, and
+ * selection by a mask.
+ */
 #include "array/outofcore/chunk.h"
 #include "array/run/eval.h"
 
-/* Is what a and b (NULL: nothing) are made of better loaded as a whole? */
+/* Are the sources of a and b (NULL: none) better loaded as a whole? */
 static bool
-is_small(const td_array *a, const td_array *b)
+better_whole(const td_array *a, const td_array *b)
 {
     td_dev *d = td_array_dev(a);
     size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
 
     nbytes += b ? (size_t)td_array_size(b) * td_dtype_size(td_array_dtype(b)) : 0;
-    return td_dev_info(d)->kind != TD_DEV_CPU && nbytes <= td_chunk_room(d) / 2;
+    return !td_dev_info(d)->host && nbytes <= td_chunk_room(d) / 2;
 }
 
 /* ---- cumulative operations ---- */
 
 typedef struct running {
     int axis;
-    td_dtype acc; /* in which results are carried on */
+    td_dtype acc; /* dtype in which partial results are carried on */
 } running;
 
 static td_dtype
@@ -29,7 +31,7 @@ carried_in(td_red red, td_dtype dt)
 }
 
 static td_op
-operation(const td_job *j)
+scan_op(const td_job *j)
 {
     switch (j->red) {
     case TD_RED_max: return OP_maximum;
@@ -60,7 +62,7 @@ accumulated(td_job *j, const td_array *x, td_array *out)
 
     TD_TRY(td_array_cumulate(j->red, x, w->axis, w->acc, &r));
     if (w->axis == j->axis[0] && j->acc[0].store) {
-        st = td_array_apply(operation(j), (td_operand[]){{.array = &j->acc[0]}, {.array = &r}}, 2,
+        st = td_array_apply(scan_op(j), (td_operand[]){{.array = &j->acc[0]}, {.array = &r}}, 2,
                             &sum);
         td_array_unref(&r);
         TD_TRY(st);
@@ -82,7 +84,7 @@ td_chunk_cumulate(td_red red, const td_array *a, int axis, td_dtype dt, td_array
     td_job j = {.kind = &by_accumulating, .ntop = 1, .red = red, .dt = dt, .ctx = &w};
     td_node *n;
 
-    if (!td_array_hosted(a) || td_array_size(a) < 2 || is_small(a, a))
+    if (!td_array_hosted(a) || td_array_size(a) < 2 || better_whole(a, a))
         return TD_SKIP;
     TD_TRY(td_array_node(a, &n));
     j.axis[0] = j.to = td_node_pending(n) ? td_chunk_best_axis(n) : -1;
@@ -93,8 +95,9 @@ td_chunk_cumulate(td_red red, const td_array *a, int axis, td_dtype dt, td_array
 /* ---- selection ---- */
 
 typedef struct selecting {
-    int64_t lo, before, after; /* marked before the chunk that begins at lo, and behind it */
-    int64_t total, inner;      /* elements marked in all, elements of a row */
+    /* elements marked before the chunk that begins at lo, and up to its end */
+    int64_t lo, before, after;
+    int64_t total, inner; /* elements marked in all; elements of a row */
 } selecting;
 
 static td_status
@@ -104,7 +107,7 @@ selected(td_job *j, const td_array *x, td_array *out)
     td_array at;
     td_status st;
 
-    if (j->lo != w->lo) /* else the chunk is taken again, with fewer rows */
+    if (j->lo != w->lo) /* otherwise the chunk is repeated with fewer rows */
         w->before = j->lo ? w->after : 0;
     w->lo = j->lo;
     TD_TRY(td_array_select(j->ntop > 1 ? &x[1] : NULL, &x[0], &at));
@@ -149,13 +152,13 @@ td_chunk_select(const td_array *a, const td_array *mask, td_array *out)
     td_shape shape = {.ndim = 1};
 
     if ((!td_array_hosted(mask) && !(a && td_array_hosted(a))) || td_array_size(mask) < 2 ||
-        is_small(mask, a))
+        better_whole(mask, a))
         return TD_SKIP;
     TD_TRY(count_marked(mask, &w.total));
     shape.dim[0] = w.total;
     if (!w.total)
         return td_array_empty(td_array_dev(mask), j.dt, &shape, out);
-    while (s->dim[j.axis[0]] == 1) /* elements come in C order */
+    while (s->dim[j.axis[0]] == 1) /* rows must come in C order */
         j.axis[0]++;
     j.axis[1] = j.axis[0];
     w.inner = td_array_size(mask) / s->dim[j.axis[0]];

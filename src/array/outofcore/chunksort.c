@@ -1,8 +1,9 @@
 /* chunksort.c - sorting what does not fit the device.
  *
- * Rows of a matrix are sorted chunk by chunk.  One long row becomes sorted runs in the host's memory, which are merged there: values
- * that part all runs into pieces of about the same size are drawn from samples, and each thread merges pieces of its own.  Where
- * places are asked for, each run is values and places; of equal elements those of the run before come first.
+ * Rows of a matrix are sorted chunk by chunk.  One long row becomes sorted runs in host memory,
+ * which are merged there: samples give the values that cut all runs into pieces of about equal
+ * size, and each thread merges pieces of its own.  If indices are wanted, a run is values and
+ * indices; of equal elements those of the earlier run come first.
  */
 #include "array/outofcore/chunk.h"
 #include "array/outofcore/feed.h"
@@ -13,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 1024, SAMPLES = 32, PIECES = 8 /* a thread */ };
+enum { RUNS = 1024, SAMPLES = 32, PIECES = 8 /* pieces per thread */ };
 
 /* ---- keys: numbers that are ordered as the elements, NaN last ---- */
 
 static uint64_t
-key_of(td_dtype dt, const char *at)
+merge_key(td_dtype dt, const char *at)
 {
     unsigned bits = 8 * (unsigned)td_dtype_size(dt);
     uint64_t top = (uint64_t)1 << (bits - 1), x = 0;
@@ -38,20 +39,21 @@ key_of(td_dtype dt, const char *at)
 
 /* ---- merging ---- */
 
-/* merge - sorted runs, one behind the other, of values (in) and where they stood (from; NULL: that is not asked for). */
+/* merge - sorted runs, one after the other: values (in), and where they came from (from; NULL:
+ * not wanted). */
 typedef struct merge {
     td_dtype dt;
     size_t size;
     const char *in;
     const int64_t *from;
-    char *out;   /* NULL: values are not asked for */
-    int64_t *at; /* places, with `from` */
+    char *out;   /* NULL: values are not wanted */
+    int64_t *at; /* indices, if there is `from` */
     int nrun, npiece;
     int64_t begin[RUNS + 1];
-    uint64_t *part; /* keys between the pieces, npiece - 1 of them */
+    uint64_t *part; /* npiece - 1 keys that separate the pieces */
 } merge;
 
-/* Elements of run r whose keys are below k. */
+/* How many elements of run r have keys below k. */
 static int64_t
 below(const merge *m, int r, uint64_t k)
 {
@@ -60,7 +62,7 @@ below(const merge *m, int r, uint64_t k)
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2;
 
-        if (key_of(m->dt, m->in + (size_t)mid * m->size) < k)
+        if (merge_key(m->dt, m->in + (size_t)mid * m->size) < k)
             lo = mid + 1;
         else
             hi = mid;
@@ -112,7 +114,7 @@ merge_piece(void *ctx, int64_t p)
 
         to += lo - m->begin[r];
         if (lo < hi)
-            h[n++] = (head){key_of(m->dt, m->in + (size_t)lo * m->size), lo, hi};
+            h[n++] = (head){merge_key(m->dt, m->in + (size_t)lo * m->size), lo, hi};
     }
     for (int i = n / 2 - 1; i >= 0; i--)
         sift(h, n, i);
@@ -122,7 +124,7 @@ merge_piece(void *ctx, int64_t p)
         if (m->at)
             m->at[to] = m->from[h[0].at];
         if (++h[0].at < h[0].end)
-            h[0].key = key_of(m->dt, m->in + (size_t)h[0].at * m->size);
+            h[0].key = merge_key(m->dt, m->in + (size_t)h[0].at * m->size);
         else
             h[0] = h[--n];
         sift(h, n, 0);
@@ -149,7 +151,7 @@ merge_runs(merge *m)
         for (int i = 0; i < SAMPLES; i++) {
             int64_t at = m->begin[r] + (m->begin[r + 1] - m->begin[r]) * i / SAMPLES;
 
-            sample[r * SAMPLES + i] = key_of(m->dt, m->in + (size_t)at * m->size);
+            sample[r * SAMPLES + i] = merge_key(m->dt, m->in + (size_t)at * m->size);
         }
     qsort(sample, (size_t)n, sizeof *sample, by_key);
     m->npiece = td_parallel_width() * PIECES < n ? td_parallel_width() * PIECES : n;
@@ -179,14 +181,14 @@ sorted_places(td_job *j, const td_array *x, td_array *out)
 
 static const td_jobkind by_values = {.rows = sorted_values}, by_places = {.rows = sorted_places};
 
-/* runs - those of one row as they are made: in memory of the host's own. */
+/* runs - the runs of one row, in host memory, as they are made. */
 typedef struct runs {
     merge m;
     td_source *value, *place;
     td_sink places; /* over `place` */
 } runs;
 
-/* The run's places, counted from the row's first element on. */
+/* Writes the run's indices, counted from the row's first element. */
 static td_status
 put_places(td_job *j, const td_array *at)
 {
@@ -216,7 +218,7 @@ sorted_run(td_job *j, const td_array *x, td_array *out)
     td_status st;
 
     while (m->nrun && m->begin[m->nrun - 1] >= j->lo)
-        m->nrun--; /* taken again, with fewer rows */
+        m->nrun--; /* the chunk is repeated with fewer rows */
     if (m->nrun == RUNS)
         return td_fail(TD_ERR_OOM, "sort: more than %d runs", RUNS);
     m->begin[m->nrun++] = j->lo;
@@ -224,7 +226,8 @@ sorted_run(td_job *j, const td_array *x, td_array *out)
     if (!r->place)
         return td_array_sort(x, out, NULL);
     st = td_array_sort(x, out, &at);
-    if (st == TD_SKIP && !(st = td_array_sort(x, NULL, &at))) { /* a CPU: not both at once */
+    /* the CPU does not sort values and indices at once */
+    if (st == TD_SKIP && !(st = td_array_sort(x, NULL, &at))) {
         st = td_array_take(x, &at, 0, out);
         if (st)
             td_array_unref(&at);
@@ -251,7 +254,8 @@ sort_rows(td_job *j, const td_array *a, td_dtype dt, const td_jobkind *kind, td_
 
 /* ---- long rows ---- */
 
-/* What a sort gives: sources for all rows, one behind the other; NULL: not asked for. */
+/* sorted - where a sort's results go: sources for all rows, one after the other; NULL: not
+ * wanted. */
 typedef struct sorted {
     td_source *value, *place;
 } sorted;
@@ -276,7 +280,7 @@ merge_row(runs *r, const td_node *values, const sorted *to, int64_t first, int64
     return st;
 }
 
-/* a, one row, to `to`, where it begins at element `first`. */
+/* Sorts a, one row, into `to` from element `first` on. */
 static td_status
 sort_row(const td_array *a, const sorted *to, int64_t first)
 {
@@ -305,7 +309,7 @@ sort_row(const td_array *a, const sorted *to, int64_t first)
 
 /* Row r of a's last axis. */
 static td_array
-row_of(const td_array *a, int64_t r)
+array_row(const td_array *a, int64_t r)
 {
     int last = a->view.shape.ndim - 1;
     td_view v = {.shape = {.ndim = 1, .dim = {a->view.shape.dim[last]}},
@@ -328,7 +332,7 @@ host_array(td_dev *d, td_source *s, td_array *out)
     return td_array_of_node(n, out);
 }
 
-/* Row after row, none of which fits. */
+/* Sorts rows one by one, each too long for the device. */
 static td_status
 sort_long(const td_array *a, td_array *values, td_array *index)
 {
@@ -340,7 +344,7 @@ sort_long(const td_array *a, td_array *values, td_array *index)
     if (!st && index)
         st = td_source_of_bytes(TD_I64, &v, &to.place);
     for (int64_t r = 0; r * length < size && !st; r++) {
-        td_array row = row_of(a, r);
+        td_array row = array_row(a, r);
 
         st = sort_row(&row, &to, r * length);
         td_array_unref(&row);
@@ -362,7 +366,7 @@ td_chunk_sort(const td_array *a, td_array *values, td_array *index)
 {
     const td_shape *s = &a->view.shape;
     size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a)),
-           room = td_chunk_room(td_array_dev(a)) / 6; /* a sort needs two to ten times as much */
+           room = td_chunk_room(td_array_dev(a)) / 6; /* a sort needs two to ten times its input */
     td_job j = {.ntop = 0};
     td_status st = TD_OK;
 

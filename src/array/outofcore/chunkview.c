@@ -1,4 +1,4 @@
-/* chunkview.c - what of hosted values fits the device, and parts of values that do not. */
+/* chunkview.c - whether hosted values fit the device, and parts of those that do not. */
 #include "array/outofcore/chunk.h"
 #include "array/outofcore/feed.h"
 #include "array/run/eval.h"
@@ -14,7 +14,7 @@ td_chunk_room(td_dev *d)
     size_t bound = td_mem_bound(d), free_bytes = 0, total = 0;
 
     if (td_dev_memory(d, &free_bytes, &total))
-        free_bytes = bound; /* the limit alone decides */
+        free_bytes = bound; /* only the limit decides */
     free_bytes += m.cached;
     bound = bound > m.used ? bound - m.used : 0;
     return bound < free_bytes ? bound : free_bytes;
@@ -26,14 +26,14 @@ td_node_bytes(const td_node *n)
     return (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
 }
 
-/* May a result, or what is loaded, of so many bytes be held?  Something is left for the kernels. */
+/* May that many bytes be held, leaving some for the kernels? */
 bool
 td_chunk_has_room(td_dev *d, size_t nbytes)
 {
     return nbytes <= td_chunk_room(d) / 4 * 3;
 }
 
-/* The host nodes under n, references; *nbytes of those that are copied.  More than `most` are not told apart. */
+/* Lists the host nodes under n, with references.  Stops after `most` of them. */
 int
 td_chunk_hosts(td_node *n, td_node *host[], int most, size_t *nbytes)
 {
@@ -71,9 +71,10 @@ td_chunk_fits(td_node *n)
 
 /* ---- parts of a value ---- */
 
-/* Places [*lo, hi) of axis k of a value that the view shows. */
+/* The indices [*lo, hi) of axis k that the view shows. */
 static void
-shown(const td_node *n, const td_view *v, const td_retrace *w, int k, int64_t *lo, int64_t *hi)
+shown_range(const td_node *n, const td_view *v, const td_retrace *w, int k, int64_t *lo,
+            int64_t *hi)
 {
     int64_t last = w->start[k];
 
@@ -85,7 +86,7 @@ shown(const td_node *n, const td_view *v, const td_retrace *w, int k, int64_t *l
     (void)n;
 }
 
-/* Rows from *lo, or a little before, to hi of n as a node of its own; what it needs as a whole is evaluated. */
+/* Rows from *lo (or a little before) to hi of n as a node; evaluates what it needs as a whole. */
 static td_status
 cut_rows(td_node *n, int axis, int64_t *lo, int64_t hi, td_node **out)
 {
@@ -94,7 +95,7 @@ cut_rows(td_node *n, int axis, int64_t *lo, int64_t hi, td_node **out)
     td_status st = s ? TD_OK : td_fail(TD_ERR_NOMEM, "array: out of host memory");
     bool again = true;
 
-    while (!st && again) { /* while one is evaluated, other threads may change the graph */
+    while (!st && again) { /* while it evaluates one, other threads may change the graph */
         td_chunk_survey(n, axis, s);
         again = s->nwhole > 0;
         if (again) {
@@ -114,7 +115,7 @@ cut_rows(td_node *n, int axis, int64_t *lo, int64_t hi, td_node **out)
     return st;
 }
 
-/* The box of n that v shows; v becomes a view of that. */
+/* Cuts n to the box that v shows; v becomes a view of the result. */
 static td_status
 cut_box(td_node *n, td_view *v, td_node **out)
 {
@@ -130,7 +131,7 @@ cut_box(td_node *n, td_view *v, td_node **out)
         int64_t lo, hi;
         td_status st = TD_OK;
 
-        shown(n, v, &w, k, &lo, &hi);
+        shown_range(n, v, &w, k, &lo, &hi);
         if (hi - lo == whole.shape.dim[k] || !part->hosted)
             continue;
         st = cut_rows(part, k, &lo, hi, &next);

@@ -1,7 +1,8 @@
-/* drain.c - the drain: a thread that brings results to the host behind the kernels (feed.h).
+/* drain.c - the drain: a thread that brings results to the host while kernels run (feed.h).
  *
- * Its copies go on a stream of their own, which waits by an event for the kernels that made what is copied.  So a chunk's
- * rows come up, the one before is computed and the results of the one before that go down at once.
+ * Its copies are on a stream of their own, which waits by an event for the kernels whose results
+ * it copies.  So one chunk is uploaded, the previous one computed, and the results of the one
+ * before that downloaded at the same time.
  */
 #include "array/outofcore/feed.h"
 #include "array/outofcore/relay.h"
@@ -15,7 +16,7 @@ struct td_drain {
     td_stream *stream;
     td_relay relay; /* a slot is full until its rows have been copied and written */
     struct {
-        td_drained x; /* x.n: a reference, or NULL */
+        td_drained x; /* x.n: a reference; or NULL */
         td_event *made;
     } slot[SLOTS];
     int64_t given;
@@ -64,7 +65,7 @@ td_drain_open(td_dev *d, td_drain **out)
     return st;
 }
 
-/* Slot k is the caller's, and empty. */
+/* Waits until slot k is empty and belongs to the caller. */
 static td_status
 drain_take(td_drain *q, int k)
 {

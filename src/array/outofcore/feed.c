@@ -10,7 +10,7 @@ enum { SLOTS = TD_RELAY_SLOTS, DEVICES = 32 };
 
 typedef struct buffers {
     td_buf **buf;
-    td_event *copied, *read; /* the rows are there; their readers have run */
+    td_event *copied, *read; /* recorded when the rows are there, and when their readers have run */
     bool used;
 } buffers;
 
@@ -22,7 +22,7 @@ struct td_feeder {
     buffers slot[SLOTS];
     td_buf *bufs[SLOTS][2 * TD_WEIGHT_MAX];
     int64_t lo, taken; /* the first row; chunks taken so far */
-    td_relay relay;    /* a slot is full when its rows are there or under way */
+    td_relay relay;    /* a slot is full when its rows are there or on their way */
 };
 
 td_status
@@ -31,7 +31,7 @@ td_feed_stream(td_dev *d, bool out, td_stream **s)
     static struct {
         td_dev *dev;
         td_stream *stream[2];
-    } known[DEVICES]; /* under the graph's lock */
+    } known[DEVICES]; /* guarded by the graph's lock */
     int i = 0;
 
     while (i < DEVICES - 1 && known[i].dev && known[i].dev != d)
@@ -54,8 +54,7 @@ td_feeder_in_place(const td_dev *d, const td_host *h)
     size_t size = td_dtype_size(h->src->dt),
            align = td_dtype_is_complex(h->src->dt) ? size / 2 : size;
 
-    return td_dev_info(d)->kind == TD_DEV_CPU && h->src->mem && !h->list &&
-           (uintptr_t)h->src->mem % align == 0;
+    return td_dev_info(d)->host && h->src->mem && !h->list && (uintptr_t)h->src->mem % align == 0;
 }
 
 int64_t
@@ -73,7 +72,8 @@ release_source(void *s)
     td_source_unref(s);
 }
 
-/* The window's memory as a buffer; with somebody to tell it is never given away to a result. */
+/* The window's memory as a buffer.  It has a release function, so no result ever takes over
+ * its memory. */
 static td_status
 wrap(td_dev *d, const td_host *h, td_buf **out)
 {
@@ -97,7 +97,7 @@ chunk_end(const td_feeder *f, int64_t lo)
     return lo + f->p->rows < f->p->n ? lo + f->p->rows : f->p->n;
 }
 
-/* Without the graph's lock. */
+/* Call without the graph's lock. */
 static td_status
 feed_fill(td_feeder *f, int k, int64_t lo, int64_t hi)
 {
@@ -167,7 +167,7 @@ make_buffers(td_feeder *f)
         TD_TRY(td_event_new(f->dev, false, &f->slot[k].read));
     }
     return td_stream_enter(
-        f->stream); /* the buffers come behind the default stream's work so far */
+        f->stream); /* the buffers may be used after the default stream's work so far */
 }
 
 td_status
@@ -243,7 +243,8 @@ td_feeder_close(td_feeder *f)
     if (!f)
         return;
     td_relay_end(&f->relay);
-    if (f->stream) /* what was copied ahead, and is not wanted any more, comes before the buffers' next use */
+    /* chunks copied ahead that nobody wants: their copies come before the buffers' next use */
+    if (f->stream)
         (void)td_stream_leave(f->stream);
     for (int k = 0; k < SLOTS; k++) {
         for (int i = 0; i < f->p->nfeed; i++)

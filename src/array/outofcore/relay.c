@@ -1,4 +1,6 @@
-/* relay.c - handing slots to and fro, and waiting for them in a way that a program can be interrupted. */
+/* relay.c - exchanges slots between a thread and its owner, with waits that the program can
+ * interrupt.
+ */
 #include "array/outofcore/relay.h"
 
 #include "array/graph/node.h"
@@ -8,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { POLL_MS = 50 }; /* how long an interruption may go unseen */
+enum { POLL_MS = 50 }; /* the longest time that an interruption goes unnoticed */
 
 void
 td_relay_init(td_relay *r)
@@ -24,7 +26,7 @@ td_relay_init(td_relay *r)
     td_failure_init(&r->failure);
 }
 
-/* The program's signals are for its own threads. */
+/* The thread blocks signals: they are for the program's own threads. */
 td_status
 td_relay_start(td_relay *r, void *(*run)(void *), void *ctx)
 {
@@ -49,7 +51,7 @@ td_relay_end(td_relay *r)
         r->stop = true;
         pthread_cond_broadcast(&r->bell);
         pthread_mutex_unlock(&r->mu);
-        token = td_graph_unlock(); /* it may be in a reader's hands, which needs the lock */
+        token = td_graph_unlock(); /* it may be inside a reader, which needs the lock */
         pthread_join(r->thread, NULL);
         td_graph_lock(token);
     }
@@ -95,9 +97,9 @@ td_relay_leave(td_relay *r)
     pthread_mutex_unlock(&r->mu);
 }
 
-/* Until slot k is so, the thread has left or a while has passed. */
+/* Waits until slot k is full (or empty), the thread has ended, or POLL_MS have passed. */
 static bool
-look(td_relay *r, int k, bool full, bool *ended)
+relay_poll(td_relay *r, int k, bool full, bool *ended)
 {
     struct timespec t;
     bool so;
@@ -124,7 +126,7 @@ td_relay_wait(td_relay *r, int k, bool full)
     do {
         void *token = td_graph_unlock();
 
-        so = look(r, k, full, &ended);
+        so = relay_poll(r, k, full, &ended);
         td_graph_lock(token);
         if (!so && !ended)
             TD_TRY(td_graph_poll());

@@ -1,7 +1,7 @@
 /* sink.c - rows of results on their way to the host.
  *
- * A file that is mapped has no room on the disk before it is written to, and touching memory for which there is none ends the
- * process: room is asked for first.
+ * A mapped file has no room on the disk until it is written, and touching memory without room
+ * ends the process.  So room is reserved first.
  */
 #include "array/outofcore/feed.h"
 #include "array/run/eval.h"
@@ -18,7 +18,7 @@ keep_memory(void *owner)
     (void)owner;
 }
 
-/* The CPU writes into the sink itself. */
+/* On the CPU the kernel writes into the sink itself. */
 static td_status
 put_in_place(const td_job *j, td_node *part, const td_view *to)
 {
@@ -37,9 +37,9 @@ put_in_place(const td_job *j, td_node *part, const td_view *to)
     return st;
 }
 
-/* A leaf whose elements lie as `to` does, or in C order where that is not dense. */
+/* A leaf whose elements lie as in `to`, or in C order if `to` is not dense. */
 static td_status
-lay_out(td_node *part, const td_view *to, bool *fits, td_node **out)
+lay_out_part(td_node *part, const td_view *to, bool *fits, td_node **out)
 {
     td_view c = td_view_contiguous(&to->shape), *layout;
     td_host seen = {.view = *to};
@@ -63,7 +63,7 @@ lay_out(td_node *part, const td_view *to, bool *fits, td_node **out)
 }
 
 static void
-scatter(const td_drained *x, const char *from)
+sink_scatter(const td_drained *x, const char *from)
 {
     const td_view *to = &x->to;
     size_t size = td_dtype_size(x->sink->dt);
@@ -91,7 +91,7 @@ hand_over(const td_drained *x, const void *from)
     td_box box = {.ndim = x->to.shape.ndim};
 
     if (!x->sink->write) {
-        scatter(x, from);
+        sink_scatter(x, from);
         return TD_OK;
     }
     for (int i = 0; i < box.ndim; i++) {
@@ -132,9 +132,9 @@ td_sink_put(td_job *j, td_node *part)
     bool fits;
     td_status st;
 
-    if (td_dev_info(part->dev)->kind == TD_DEV_CPU && !j->sink->write)
+    if (td_dev_info(part->dev)->host && !j->sink->write)
         return put_in_place(j, part, &x.to);
-    TD_TRY(lay_out(part, &x.to, &fits, &x.n));
+    TD_TRY(lay_out_part(part, &x.to, &fits, &x.n));
     x.fits = fits && !j->sink->write;
     if (j->drain) {
         st = td_drain_give(j->drain, &x);
@@ -192,9 +192,9 @@ td_source_of_bytes(td_dtype dt, const td_view *view, td_source **out)
 
 /* ---- results that nobody keeps ---- */
 
-/* Room on the disk for the memory, where it shows a file. */
+/* Reserves room on the disk if the memory shows a file. */
 static td_status
-reserve(const td_sink *to)
+reserve_disk(const td_sink *to)
 {
     size_t size = td_dtype_size(to->dt);
     td_hostfile f;
@@ -215,7 +215,7 @@ reserve(const td_sink *to)
     return TD_OK;
 }
 
-/* All of a leaf's elements. */
+/* Writes all elements of a leaf. */
 static td_status
 store_leaf(const td_node *n, td_sink *to)
 {
@@ -226,7 +226,7 @@ store_leaf(const td_node *n, td_sink *to)
     td_sink own = *to;
     td_status st;
 
-    if (!v.shape.ndim) { /* rows of a number: itself */
+    if (!v.shape.ndim) { /* a number has no axes, and so is its own row */
         TD_TRY(td_view_reshape(&n->view, &one, &v));
         TD_TRY(td_view_reshape(&to->view, &one, &own.view));
         j.sink = &own;
@@ -261,7 +261,7 @@ td_chunk_store(const td_array *a, td_sink *to, int64_t rows)
         return td_fail(TD_ERR_VALUE, "stream: a result of shape %s does not fit out=, of shape %s",
                        td_shape_text(&a->view.shape, text[0], sizeof text[0]),
                        td_shape_text(&to->view.shape, text[1], sizeof text[1]));
-    TD_TRY(reserve(to));
+    TD_TRY(reserve_disk(to));
     TD_TRY(td_array_node(a, &n));
     if (n->dt != to->dt || n->kind == TD_N_HOST) {
         st = td_node_copy(n, to->dt, NULL, &cast);

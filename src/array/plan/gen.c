@@ -134,8 +134,7 @@ align_of(const td_gen *g, const td_opnd *o)
     if (g->aligned && o->inner == 1 && g->lanes > 1)
         return n < 16 ? n : 16;
     /* NumPy aligns complex elements to their parts */
-    return td_dtype_is_complex((td_dtype)o->dt) && td_dev_info(g->p->dev)->kind != TD_DEV_CPU ? size
-                                                                                              : 0;
+    return td_dtype_is_complex((td_dtype)o->dt) && td_dev_info(g->p->dev)->simt ? size : 0;
 }
 
 static td_num

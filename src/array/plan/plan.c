@@ -1,4 +1,4 @@
-/* plan.c - collecting a fused kernel out of the graph. */
+/* plan.c - copies the expression of one kernel out of the graph. */
 #include "array/plan/plan.h"
 
 #include "array/graph/values.h"
@@ -117,8 +117,8 @@ add_index(td_plan *p, const td_shape *own, uint16_t *out)
     return set_strides(p, &p->opnd[*out], &v, p->lack);
 }
 
-/* The source of a gather along the result's dims: the taken axis gives way to the indices' axes,
- * along which it stands still. */
+/* Strides of a gather's source along the result's dims.  The axes of the indices replace the taken axis; the source has
+ * stride 0 along them, because each index brings its own offset. */
 static td_status
 add_gathered(td_plan *p, const td_node *n, uint16_t *out)
 {
@@ -135,7 +135,7 @@ add_gathered(td_plan *p, const td_node *n, uint16_t *out)
 
 static td_status add_node(td_plan *p, td_node *n, uint16_t *out);
 
-/* What is reduced fills the space again. */
+/* Broadcasts a reduction's result back over the axes that it has reduced. */
 static td_status
 add_reduction(td_plan *p, td_node *n, td_step *s)
 {
@@ -150,7 +150,7 @@ add_reduction(td_plan *p, td_node *n, td_step *s)
     return st;
 }
 
-/* Scalars: the sorted elements' distance in memory, their number, its bits. */
+/* Adds a search.  Its scalars: the stride of the sorted elements, their number, and the bits of that number. */
 static td_status
 add_searched(td_plan *p, const td_node *n, td_step *s)
 {
@@ -204,7 +204,7 @@ add_pending(td_plan *p, td_node *n, td_step *s)
     case TD_N_REDUCE: TD_ASSERT(p->axes); return add_reduction(p, n, s);
     case TD_N_LEAF:
     case TD_N_SCALAR:
-    case TD_N_AWAY:   /* it was brought back before, and what is needed stays */
+    case TD_N_AWAY:   /* cannot occur: inputs came back before and stay in memory */
     case TD_N_HOST:   break;
     }
     td_bug(__FILE__, __LINE__, "node kind");
@@ -276,28 +276,28 @@ count_edges(const td_plan *p, int32_t edges[])
             edges[p->step[i].src[k]]++;
 }
 
-/* Is step i's node referred to by more than the plan and its steps? */
+/* Does anything outside of the plan refer to step i's node? */
 static bool
 held_outside(const td_plan *p, uint16_t i, const int32_t edges[])
 {
     return p->seen[i]->nsrc && p->seen[i]->refs > edges[i] + 1;
 }
 
-/* What Python still holds and several nodes read is worth its memory; so is what an earlier kernel
- * had to compute already: nothing that is needed again is computed more than twice. */
+/* A value is worth memory if Python holds it and several nodes read it, or if an earlier kernel has computed it without
+ * writing it: so no value that is needed again is computed more than twice. */
 static bool
 worth_keeping(const td_plan *p, const td_node *n)
 {
-    if (n->kind == TD_N_REDUCE) /* small, and dear to compute */
+    if (n->kind == TD_N_REDUCE) /* a small result that is expensive to compute */
         return true;
     if (n->buf || (n->kind != TD_N_OP && n->kind != TD_N_CAST && !td_node_looks_up(n)))
         return false;
     return td_shape_eq(&n->view.shape, &p->shape) && (n->computed || (n->named && n->uses > 1));
 }
 
-/* keep[i]: step i gets memory.  A node is needed again when something outside refers to it, or when a
- * node that reads it is and gets no memory itself; steps stand after their sources.  Returns how many
- * are kept; *left: some are needed again and are not, so that they will read their sources. */
+/* Sets keep[i] for each step that gets memory, and returns how many do.  A node is needed again if something outside of the
+ * plan refers to it, or if it is a source of a node that is needed again and gets no memory.  *left: some node is needed
+ * again and gets no memory, so its sources will be read again.  Sources stand before the steps that read them. */
 static int
 choose_keeps(const td_plan *p, const td_node *root, bool keep[], bool *left)
 {
@@ -328,7 +328,7 @@ td_plan_escapes(const td_plan *p, const td_node *root)
 {
     bool keep[TD_PLAN_STEPS], left;
 
-    /* one operand more for root's own store; what finds no place would stay pending */
+    /* root's own store takes one operand more; a node for which no operand is left would stay pending */
     return choose_keeps(p, root, keep, &left) + 1 > TD_PLAN_OPNDS - p->nopnd || left;
 }
 
@@ -348,7 +348,7 @@ td_plan_keep(td_plan *p, const td_node *root)
             continue;
         }
         if (p->nopnd == TD_PLAN_OPNDS)
-            return TD_OK; /* it stays pending */
+            return TD_OK; /* no room for another store: the node stays pending */
         TD_TRY(td_buf_new(p->dev, p->stream,
                           (size_t)td_shape_size(&v.shape) * td_dtype_size((td_dtype)n->dt), &b));
         TD_TRY(td_plan_store(p, i, (td_dtype)n->dt, b, &v, n));

@@ -31,12 +31,12 @@ philox(td_fn *f, td_val w[4], td_val k0, td_val k1)
     }
 }
 
-/* A draw in the making: the words of its counter, and the element's place, of which only the bits below
- * the counter's share matter. */
+/* A draw under construction: the four words of its counter, and the element's number.  Only the low bits of the number
+ * matter, which say which of the counter's words the element takes. */
 typedef struct draw {
     td_gen *g;
     const td_step *s;
-    td_dtype dt; /* float32 or float64: what floats are computed in */
+    td_dtype dt; /* the dtype that floats are computed in: float32 or float64 */
     td_val w[4], place;
 } draw;
 
@@ -117,8 +117,8 @@ uniform(const draw *d)
 
 /* ---- normals ----
  *
- * Float64 through libm or libdevice.  Float32 with logarithm, sine and cosine of its own: they know that their
- * arguments are whole multiples of 2^-24 in one turn, so there is neither a special case nor a reduction. */
+ * Float64 through libm or libdevice.  Float32 with logarithm, sine and cosine of its own: their
+ * arguments are multiples of 2^-24 within one full turn of the circle, so they need no special cases and no reduction. */
 
 /* c[0] + x (c[1] + …) */
 static td_val
@@ -175,14 +175,14 @@ turned(td_fn *f, td_val n, bool sine)
     s = TD_E3(f, fma, TD_E2(f, multiply, polynomial(f, xx, sin_of, 3), xx), x, x);
     c = polynomial(f, xx, cos_of, 5);
     swap = TD_E2(f, not_equal, TD_E2(f, bitwise_and, quarter, U32(1)), U32(0));
-    if (!sine) /* a quarter ahead */
+    if (!sine) /* cos x = sin(x + a quarter turn) */
         quarter = TD_E2(f, add, quarter, U32(1));
     flip = TD_E2(f, left_shift, TD_E2(f, bitwise_and, quarter, U32(2)), U32(30));
     y = sine ? TD_E3(f, select, swap, c, s) : TD_E3(f, select, swap, s, c);
     return td_bitcast(f, TD_E2(f, bitwise_xor, td_bitcast(f, y, TD_U32), flip), TD_F32);
 }
 
-/* Box and Muller's radius and angle; odd: the sine's half, NULL: by the place of every lane. */
+/* A normal number by Box and Muller.  odd: the sine's number of the pair or the cosine's; NULL: as each lane's number says. */
 static td_val
 standard32(const draw *d, const bool *odd)
 {
@@ -227,7 +227,7 @@ normal(const draw *d, const bool *odd)
                  td_cast(f, d->g->scalar[d->s->scalar + 2], d->dt));
 }
 
-/* The high half of bits times range, on top of low; range 0: all 2^64. */
+/* low plus the high half of bits times range; range 0 stands for 2^64. */
 static td_val
 integer(const draw *d)
 {
@@ -249,8 +249,8 @@ value(const draw *d, const bool *odd)
     td_bug(__FILE__, __LINE__, "distribution");
 }
 
-/* Lanes of a GPU's thread that begin where a counter's share begins: every counter is computed once, and every lane by
- * itself, with its place known. */
+/* Draws for a GPU's thread whose lane 0 is a counter's first element: each counter is computed once, and each lane by itself,
+ * since its place within the counter is known while the code is made. */
 static td_val
 grouped(draw *d, td_val first, int lanes, int shift)
 {
@@ -279,7 +279,7 @@ repeated(td_fn *f, td_val v, int shift)
     return v;
 }
 
-/* The same for lanes of a register: counters side by side, each of whose words all that share it get. */
+/* The same in vector registers: one lane for each counter, then each result is copied to the lanes that share the counter. */
 static td_val
 spread(draw *d, td_val first, int lanes, int shift)
 {

@@ -3,7 +3,7 @@
 #include "array/graph/internal.h"
 #include "array/plan/gen.h"
 
-/* The order of sorting: NaN comes after all numbers. */
+/* Does a come before b in sorted order, where NaN comes last? */
 static td_val
 before(td_fn *f, td_val a, td_val b, td_dtype dt)
 {
@@ -15,7 +15,8 @@ before(td_fn *f, td_val a, td_val b, td_dtype dt)
                  TD_E2(f, logical_and, TD_E2(f, equal, a, a), TD_E2(f, not_equal, b, b)));
 }
 
-/* Every step tries to go on by a power of two: is the element just before there still one that counts? */
+/* The answer is the number of elements that come before v.  From its highest bit down, each step sets a bit and keeps it if
+ * the last element that is then counted comes before v. */
 td_val
 td_gen_search(td_gen *g, const td_step *s, td_val v, td_val base)
 {

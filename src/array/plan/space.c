@@ -12,7 +12,8 @@ typedef struct order {
     bool tail;
 } order;
 
-/* The operand whose memory is walked in order: what a map writes, what a reduction reads most of. */
+/* The operand whose memory decides the order of dims: a store of a map, or a load of a reduction; of several the first that
+ * moves along most axes. */
 static const td_opnd *
 guide(const td_plan *p, bool map)
 {
@@ -68,13 +69,13 @@ arrange(const td_plan *p, uint32_t axes, bool places)
         if (s->dim[i] == 1)
             continue;
         if (last < 0 || !o || !span(o, last) || (span(o, i) && span(o, i) <= span(o, last)))
-            last = i; /* what is broadcast does not lie anywhere */
+            last = i; /* a broadcast axis has no place in memory */
         if (!(axes >> i & 1))
             kept = i;
         else
             reduced = true;
     }
-    if (axes && !reduced) /* then lanes cannot run along anything else */
+    if (axes && !reduced) /* nothing is reduced: lanes run along the kept axis */
         last = kept;
     r.tail = axes && last >= 0 && last == kept;
     for (int i = 0; i < s->ndim; i++)
@@ -111,7 +112,7 @@ mergeable(const td_plan *p, int outer, int inner_axis)
     return true;
 }
 
-/* Does the operand stand still along all that lanes, or a row of rows, run along? */
+/* Does the operand have stride 0 along the last dim and, in a plan of rows, along all reduced dims? */
 static bool
 still(const td_plan *p, const td_opnd *o)
 {
@@ -267,7 +268,7 @@ td_plan_words(const td_plan *p, uint64_t *words)
     return n;
 }
 
-/* What a gather takes is counted by what it gives. */
+/* Elements that the kernel reads or writes of operand k.  Gathers and searches count one for each of their results. */
 static int64_t
 elements_of(const td_plan *p, uint16_t k)
 {
@@ -320,7 +321,7 @@ label(const td_plan *p, const char *head)
         }
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n > from ? " " : "", name);
     }
-    if (n == from) /* nothing but loads */
+    if (n == from) /* there are only loads */
         snprintf(text + n, sizeof text - n, "%s", !n ? "copy" : text[n - 1] == ' ' ? "values" : "");
     return td_name_text(td_name_id(text));
 }

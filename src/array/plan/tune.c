@@ -1,4 +1,4 @@
-/* tune.c - numbers that measuring has found. */
+/* tune.c - constants of kernels that were found by measuring. */
 #include "array/plan/tune.h"
 
 #include <string.h>

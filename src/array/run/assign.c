@@ -1,14 +1,15 @@
-/* assign.c - writing: whole values by exchanging nodes, parts by kernels that write in place. */
+/* assign.c - writes to arrays: a whole storage gets another node, a part is written in place by a kernel. */
 #include "array/graph/array.h"
 
 #include "array/graph/capture.h"
 #include "array/graph/internal.h"
+#include "array/run/claim.h"
 #include "array/run/eval.h"
 #include "array/run/now.h"
 #include "array/run/spill.h"
 
-/* The nodes under a value about to be written, each with how often the value itself refers to it and
- * whether it reads the memory that is written. */
+/* The nodes below a value that is about to be written: how many references each has from inside the value, and whether it
+ * reads the memory that will be written. */
 typedef struct walk {
     const td_buf *buf;
     td_node *node[512];
@@ -41,7 +42,7 @@ visit(walk *w, td_node *n)
     return w->reads[at];
 }
 
-/* Is s's memory read by nothing but s and, through nodes of its own, the writer? */
+/* Do only s and the writer, through its own nodes, read s's memory? */
 static bool
 exclusive(const td_storage *s, td_node *writer)
 {
@@ -61,7 +62,7 @@ exclusive(const td_storage *s, td_node *writer)
         n->slot = 0;
         if (n == home)
             home_refs += w.edges[i];
-        else if (td_node_pending(n)) /* who else refers to it would read what is written */
+        else if (td_node_pending(n)) /* another reader of n would read what is written */
             ok &= n->refs == w.edges[i] || !w.reads[i];
         else if (n->buf == home->buf) {
             ok &= n->refs == w.edges[i];
@@ -108,13 +109,13 @@ td_writing_wait(const td_storage *s)
         td_graph_yield();
 }
 
-/* The storage gets a copy of its value, which is nobody else's until the lock is given up. */
+/* Gives the storage a copy of its value.  Nobody else reads the copy until the lock is given up. */
 static td_status
 give_copy(td_storage *s)
 {
     bool same = false;
 
-    while (!same) { /* again when another thread has written meanwhile */
+    while (!same) { /* again if another thread has written meanwhile */
         td_node *from = s->node, *copy;
         td_status st;
 
@@ -146,8 +147,7 @@ td_storage_own(td_storage *s, td_node *writer)
         if (!exclusive(s, writer))
             TD_TRY(give_copy(s));
     }
-    s->node->in_range =
-        0; /* the lock has been given up: somebody may have found it in range again */
+    s->node->in_range = 0; /* the lock was given up: another thread may have set in_range again */
     return TD_OK;
 }
 
@@ -236,7 +236,7 @@ assign_node(const td_array *a, td_node *value)
         value->kind != TD_N_REDUCE && !td_node_away(value) &&
         td_shape_eq(&value->view.shape, &a->view.shape)) {
         n = td_node_ref(value);
-        n->view = a->view; /* not evaluated yet: it can still take the storage's layout */
+        n->view = a->view; /* not evaluated yet, so it can take the storage's layout */
     } else {
         TD_TRY(td_node_copy(value, (td_dtype)s->dt, &a->view, &n));
     }
@@ -277,7 +277,7 @@ td_array_assign_taken(const td_array *a, td_array *value)
     td_node *n;
     td_status st = td_array_value(value, &n);
 
-    td_array_unref(value); /* the value is now nobody's but ours */
+    td_array_unref(value); /* from here on only this function holds the value */
     TD_TRY(st);
     st = assign_node(a, n);
     td_node_unref(n);
@@ -329,7 +329,7 @@ td_array_assign_where(const td_array *a, const td_array *mask, const td_operand 
         st = td_array_apply(OP_select, x, 3, &picked);
         td_array_unref(&cast);
     } else {
-        if (!value->array) { /* as a's dtype, not promoting */
+        if (!value->array) { /* a number takes a's dtype and does not promote */
             uint64_t bits[2];
 
             td_scalar_bits(value->scalar, td_array_dtype(a), bits);

@@ -10,7 +10,7 @@ address(const td_node *n)
     return n->buf->ptr + (uintptr_t)n->view.offset * td_dtype_size((td_dtype)n->dt);
 }
 
-/* The job, with the graph's lock given up: what it uses is held. */
+/* Runs the job with the graph's lock given up.  Its arrays are held. */
 static td_status
 run(td_conv *c, td_dev *dev, const td_node *first, const td_node *second, const td_node *out)
 {
@@ -29,7 +29,8 @@ run(td_conv *c, td_dev *dev, const td_node *first, const td_node *second, const 
     return st;
 }
 
-/* What the job writes and reads, of [batch, groups channels, in], [groups outputs, channels, kernel], [batch, groups outputs, out]. */
+/* Do the arrays have the shapes of their roles?  x [batch, groups channels, in], w [groups outputs, channels, kernel], y [batch,
+ * groups outputs, out]. */
 static bool
 fits(const td_conv *c, const td_array *first, const td_array *second, const td_shape *shape)
 {
@@ -66,7 +67,7 @@ td_array_conv(const td_conv *c, const td_array *first, const td_array *second,
     td_status st;
 
     own.dt = td_array_dtype(first);
-    if (td_dev_info(dev)->kind != TD_DEV_CPU || (own.dt != TD_F32 && own.dt != TD_F64) ||
+    if (!td_dev_info(dev)->host || (own.dt != TD_F32 && own.dt != TD_F64) ||
         td_array_dtype(second) != own.dt || td_array_dev(second) != dev)
         return TD_SKIP;
     if (!fits(c, first, second, shape))

@@ -1,8 +1,8 @@
-/* countrun.c - choosing and launching counting kernels. */
+/* countrun.c - the schedule and the launch of counting kernels. */
 #include "array/form/count.h"
+#include "array/form/launch.h"
 #include "array/graph/internal.h"
 #include "array/run/eval.h"
-#include "jit/jit.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,8 +14,8 @@ enum {
     SHARED_WORDS = 8192, /* counters of a block: 32 KB */
     BANKS = 32,
     UNROLL = 4,
-    CPU_COPIES = 4,    /* of the counters of a block, */
-    CPU_COPIED = 4096, /* while they are no more than this */
+    CPU_COPIES = 4,    /* copies of a block's counters, */
+    CPU_COPIED = 4096, /* for at most so many counters */
     CPU_PARALLEL = 100000,
 };
 
@@ -40,7 +40,7 @@ form_gpu(job *j)
     int64_t want, most = (int64_t)td_dev_info(j->dev)->units * FILL;
     int size = (int)td_dtype_size(d->in);
 
-    d->block = BLOCK;
+    d->nest.block = d->nest.team = BLOCK;
     d->unroll = UNROLL;
     d->lanes = 16 / size;
     while (d->lanes > 1 && address(j->in) % (uintptr_t)(d->lanes * size))
@@ -50,7 +50,7 @@ form_gpu(job *j)
             d->bins *= 2;
         d->copies = SHARED_WORDS / d->bins < BANKS ? SHARED_WORDS / d->bins : BANKS;
     } else {
-        most *= 4; /* no shared memory to fill and to merge */
+        most *= 4; /* there are no shared counters to clear and merge */
         d->copies = 1;
     }
     want = (j->n + (int64_t)BLOCK * d->lanes * d->unroll - 1) /
@@ -65,7 +65,7 @@ form_cpu(job *j)
     td_count *d = &j->d;
     int64_t units = j->n >= CPU_PARALLEL && j->n >= 4 * j->bins ? td_dev_info(j->dev)->units : 1;
 
-    d->block = d->unroll = 1;
+    d->unroll = 1;
     d->copies = j->bins <= CPU_COPIED ? CPU_COPIES : 1;
     d->lanes = td_jit_lanes(j->dev, td_dtype_size(d->in) < 4 ? 4 : (int)td_dtype_size(d->in));
     j->step = (j->n + units - 1) / units;
@@ -81,7 +81,7 @@ bits_of(td_dtype dt, double v)
     return bits[0];
 }
 
-/* How far (x - first) * scale may be off, in bins: its own rounding and that of the edges. */
+/* The error of (x - first) * scale in bins: its own rounding and that of the edges. */
 static double
 doubt(const job *j)
 {
@@ -94,17 +94,11 @@ doubt(const job *j)
 static td_status
 countrun_run(job *j, const td_node *counters)
 {
-    td_dims dims = {.grid = {(uint32_t)j->blocks, 1, 1},
-                    .block = {(uint32_t)j->d.block, 1, 1},
-                    .first = 2 + j->d.binned,
-                    .what = "count",
-                    .nbytes = (size_t)j->n * td_dtype_size(j->d.in)};
+    td_dims dims = {
+        .first = 2 + j->d.binned, .what = "count", .nbytes = (size_t)j->n * td_dtype_size(j->d.in)};
     td_hash key = td_hash_add(TD_HASH_INIT, "count2", 6);
     uint64_t words[3 + TD_COUNT_INTS + TD_COUNT_FLOATS];
     int n = 0;
-    void *token;
-    td_kernel *k;
-    td_status st;
 
     words[n++] = address(j->in);
     if (j->d.binned)
@@ -120,43 +114,43 @@ countrun_run(job *j, const td_node *counters)
         words[n++] = bits_of(j->d.in, 0.5 - doubt(j));
     }
     key = td_hash_u64(key, (uint64_t)j->d.in << 48 | (uint64_t)j->d.counter << 40 |
-                               (uint64_t)j->d.bins << 8 | (uint64_t)j->d.binned << 1 | j->d.gpu);
+                               (uint64_t)j->d.bins << 8 | (uint64_t)j->d.binned);
     key = td_hash_u64(key, (uint64_t)j->d.copies << 32 | (uint64_t)j->d.lanes << 16 |
                                (uint64_t)j->d.unroll);
-    token = td_graph_unlock();
-    st = td_jit_get(j->dev, key, td_count_build, &j->d, &k);
-    if (!st)
-        st = td_jit_launch(k, td_dev_stream(j->dev), &dims, words, n);
-    td_graph_lock(token);
-    return st;
+    td_nest_deal(&j->d.nest, j->blocks, j->blocks);
+    return td_form_launch(td_dev_stream(j->dev),
+                          &(td_code){td_nest_key(key, &j->d.nest), td_count_build, &j->d},
+                          &j->d.nest, &dims, words, n);
 }
 
-/* Counters of the kernel's kind, [blocks, bins, copies] on a CPU, [bins] on a GPU, added up to int64 [bins]. */
+/* Counts into counters of [blocks, bins, copies] (CPU) or [bins] (GPU), and adds them up to int64 [bins]. */
 static td_status
 count(job *j, td_array *out)
 {
-    bool gpu = j->d.gpu = td_dev_info(j->dev)->kind != TD_DEV_CPU;
+    bool simt;
     td_shape s = {.ndim = 1, .dim = {j->bins}};
     td_redargs sum = {.axes = 5, .dtype = TD_I64};
     td_array counters;
     td_status st;
 
+    j->d.nest = td_nest_on(j->dev, 1, 1);
+    simt = j->d.nest.simt;
     j->d.counter = j->n >> 32 ? TD_I64 : TD_U32;
     if (j->n == 0 || j->bins == 0)
         return td_array_full(j->dev, TD_I64, &s, (td_scalar){.dt = TD_I64}, out);
-    if (gpu)
+    if (simt)
         form_gpu(j);
     else
         form_cpu(j);
-    if (!gpu)
+    if (!simt)
         s = (td_shape){.ndim = 3, .dim = {j->blocks, j->bins, j->d.copies}};
     TD_TRY(td_array_full(j->dev, j->d.counter, &s, (td_scalar){.dt = TD_I64}, &counters));
     st = td_storage_eval(counters.store);
     if (!st)
         st = countrun_run(j, counters.store->node);
     if (!st)
-        st = gpu ? td_array_cast(&counters, TD_I64, out)
-                 : td_array_reduce(TD_RED_sum, &counters, &sum, out);
+        st = simt ? td_array_cast(&counters, TD_I64, out)
+                  : td_array_reduce(TD_RED_sum, &counters, &sum, out);
     td_array_unref(&counters);
     return st;
 }

@@ -11,20 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Refers to no nodes or buffers: the plan's are taken out. */
+/* Holds no nodes and no buffers: let_go takes them out of the plan. */
 struct td_eachfn {
     int nin, nnum;
     uint8_t dt[TD_EACH_ARRAYS], num_dt[TD_EACH_NUMBERS];
     bool written[TD_EACH_ARRAYS],
-        shared[TD_EACH_ARRAYS];      /* shared: of no axes, the same for all elements */
-    uint8_t input[TD_PLAN_OPNDS];    /* of each operand: whose memory it names */
-    int16_t number[TD_PLAN_SCALARS]; /* of each scalar: the number that it is; -1: a constant */
-    td_plan plan;                    /* collapsed, of one dim */
+        shared[TD_EACH_ARRAYS];   /* shared: an array of no axes, one value for all elements */
+    uint8_t input[TD_PLAN_OPNDS]; /* for each operand the number of its array */
+    int16_t
+        number[TD_PLAN_SCALARS]; /* for each scalar the number of its argument; -1: a constant */
+    td_plan plan;                /* collapsed, of one dim */
 };
 
 /* ---- making ---- */
 
-/* Everything under the results must be inside one kernel. */
+/* Can one kernel compute all results? */
 static bool
 elementwise(const td_plan *p)
 {
@@ -97,7 +98,7 @@ each_fill(td_eachfn *e, const td_array *in, const td_array *num, const td_array 
     return p->nd == 1 ? TD_OK : td_fail(TD_ERR_VALUE, "each: the placeholders have %d axes", p->nd);
 }
 
-/* What the plan took from the graph goes; its steps and operands stay. */
+/* Drops the plan's nodes and buffers.  Its steps and operands stay. */
 static void
 let_go(td_plan *p)
 {
@@ -167,7 +168,7 @@ td_each_numbers(const td_eachfn *e)
 
 /* ---- running ---- */
 
-/* Is a's memory there, or a kernel away that would not hold what is done here? */
+/* Is n in memory, or computed by a kernel that could not take in the function's work anyway? */
 static bool
 settles(const td_node *n)
 {
@@ -195,7 +196,7 @@ td_each_fits(const td_eachfn *e, const td_array *const *row)
     return true;
 }
 
-/* The row's memory into the plan: what is written is nobody else's from here on. */
+/* Enters the row's memory into the plan.  What will be written belongs to this row alone from here on. */
 static td_status
 each_take(const td_eachfn *e, const td_array *const *row, td_plan *p)
 {
@@ -209,7 +210,7 @@ each_take(const td_eachfn *e, const td_array *const *row, td_plan *p)
     return TD_OK;
 }
 
-/* Other threads that would read what is being written wait. */
+/* Launches the kernel for one row.  Other threads that read what it writes wait. */
 static td_status
 run_row(const td_eachfn *e, const td_array *const *row, td_plan *p)
 {
@@ -246,7 +247,8 @@ td_each_run(const td_eachfn *e, const td_array *const *row, int nrow, const doub
         p.scalar[i] = bits[0];
     }
     td_hold_begin(&h);
-    for (int i = 0; i < nrow * e->nin && !st; i++) /* the others wait for nothing then */
+    for (int i = 0; i < nrow * e->nin && !st;
+         i++) /* evaluates all rows first, so that launches follow each other without a wait */
         st = td_array_use(row[i], false, &buf);
     for (int i = 0; i < nrow && !st; i++)
         st = run_row(e, row + i * e->nin, &p);

@@ -1,60 +1,29 @@
-/* eval.c - from pending nodes to launched kernels. */
+/* eval.c - how a pending value gets its elements: start reading here.
+ *
+ * The graph only records.  td_eval_node computes: it asks the forms below in their order, and the first that is meant for
+ * the value
+ *
+ *   settles    what a kernel cannot or should not compute inside is evaluated before (run/settle.c);
+ *   plans      copies the expression out of the graph: steps, operands, numbers (plan/plan.c);
+ *   schedules  fixes the order of dims, lanes, teams, blocks and segments for the device (form/);
+ *   compiles   takes the kernel from memory or disk, or has its code generated (plan/gen.c, form/, jit/);
+ *   launches   it, and the node becomes a leaf.
+ *
+ * All of it holds the graph's lock but for compiling and launching.  Memory is a policy around it: values that a thread's
+ * evaluation needs stay on the device (td_need, run/spill.c), others may be moved to the host for it, and a thread that
+ * cannot get memory while other threads use some waits and begins again (graph/memwait.h).
+ */
 #include "array/run/eval.h"
+
 #include "array/form/fold.h"
 #include "array/form/map.h"
-
-#include "array/form/row.h"
-#include "array/graph/internal.h"
 #include "array/graph/memwait.h"
+#include "array/run/claim.h"
 #include "array/run/fperror.h"
-#include "array/run/spill.h"
+#include "array/run/settle.h"
 #include "array/source/host.h"
 
-#include <pthread.h>
-
 static td_evalstat stats;
-
-/* A forked child has not the threads that were evaluating: its era is another than theirs. */
-static uint8_t era = 1;
-
-static void
-next_era(void)
-{
-    era = era == UINT8_MAX ? 1 : era + 1;
-}
-
-static void
-watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, next_era);
-}
-
-static bool
-is_busy(const td_node *n)
-{
-    return n->busy == era;
-}
-
-static void
-set_busy(td_node *n)
-{
-    n->busy = era;
-    n->claimed = false; /* in a forked child, by nobody that is left */
-}
-
-/* Until no other thread, which cannot need what this one evaluates, evaluates n. */
-static void
-await(const td_node *n)
-{
-    if (!is_busy(n))
-        return;
-    td_need_met(true); /* what is needed is looked for again */
-    td_memwait_idle(true);
-    while (is_busy(n))
-        td_graph_yield();
-    td_memwait_idle(false);
-    td_need_met(false);
-}
 
 td_evalstat
 td_eval_stats(void)
@@ -68,210 +37,17 @@ td_eval_count_recorded(void)
     stats.recorded++;
 }
 
-/* Others wait for n as for one that is computed. */
-static td_status
-bring_back(td_node *n)
+void
+td_eval_count_kernel(void)
 {
-    td_status st = TD_OK;
-
-    await(n);
-    if (!td_node_away(n))
-        return TD_OK;
-    td_node_ref(n);
-    set_busy(n);
-    st = td_spill_return(n);
-    n->busy = 0;
-    td_node_unref(n);
-    return st;
+    stats.evals++;
 }
 
-/* Inside a bigger space a small node would be computed again and again: is that dearer than memory? */
-static bool
-worth_memory(const td_node *n, int64_t total)
-{
-    return n->weight > 4 && td_shape_size(&n->view.shape) * 4 <= total;
-}
+/* ---- kernels that write each element of their space ---- */
 
-/* What a kernel to be is over: `total` elements; rows of them, or NULL; are they reduced, so that none is written? */
-typedef struct extent {
-    int64_t total;
-    const td_rowspace *rows;
-    bool fold;
-} extent;
-
-/* The program holds n and looks at a reduction of it, or of what it was made of, for the second time: without memory of
- * its own the next look computes all of it once more, by a longer kernel each time in a loop. */
-static bool
-is_looked_at_again(const td_node *n, const extent *e)
-{
-    return e->fold && n->named && (n->computed || n->again) &&
-           td_shape_size(&n->view.shape) == e->total &&
-           (n->kind == TD_N_OP || n->kind == TD_N_CAST);
-}
-
-/* Must n, met where shapes leave out the axes of `lack`, be in memory before? */
-static bool
-stays_outside(const td_node *n, const extent *e, uint32_t lack)
-{
-    if (n->kind == TD_N_REDUCE)
-        return !e->rows || !td_row_inside(e->rows, n, lack);
-    return worth_memory(n, e->total) && !(e->rows && td_row_level(e->rows, n, lack));
-}
-
-/* The nodes under n that a kernel cannot or should not hold inside: reductions but those over its rows,
- * the sources of gathers, small expressions that would be repeated; and what another thread is
- * evaluating, perhaps into the very memory that it reads.  Marked as td_walk marks. */
-static void
-find_inner(td_walk *w, td_walk *inner, td_node *n, const extent *e, uint32_t lack, bool root)
-{
-    if (n->buf)
-        td_use(n);
-    if (!td_node_pending(n) || n->slot || w->n == (int)(sizeof w->node / sizeof *w->node))
-        return;
-    n->slot = 1;
-    w->node[w->n++] = n;
-    if (is_busy(n) || td_node_away(n) || n->kind == TD_N_HOST || is_looked_at_again(n, e) ||
-        (!root && stays_outside(n, e, lack))) {
-        inner->node[inner->n++] = td_node_ref(n);
-        return;
-    }
-    lack = n->kind == TD_N_REDUCE ? 0 : lack;
-    for (int i = 0; i < n->nsrc; i++)
-        if (td_node_looks_up(n) && i == 0 && td_node_pending(n->src[0]))
-            inner->node[inner->n++] = td_node_ref(n->src[0]);
-        else
-            find_inner(w, inner, n->src[i], e, lack, false);
-}
-
-/* n is wanted in memory. */
-static void
-find_whole(td_walk *inner, td_node *n)
-{
-    if (n->buf)
-        td_use(n);
-    else if (td_node_pending(n))
-        inner->node[inner->n++] = td_node_ref(n);
-}
-
-static void
-drop_inner(td_walk *inner)
-{
-    for (int i = 0; i < inner->n; i++)
-        td_node_unref(inner->node[i]);
-    inner->n = 0;
-}
-
-/* Evaluates what find_inner found, and lets go of it: first what is computed, for which what is there may have to go. */
-static td_status
-eval_inner(td_walk *inner)
-{
-    td_status st = TD_OK;
-
-    for (int away = 0; away < 2; away++)
-        for (int i = 0; i < inner->n; i++)
-            if (!st && td_node_away(inner->node[i]) == away)
-                st = away ? bring_back(inner->node[i]) : td_eval_node(inner->node[i]);
-    for (int i = 0; i < inner->n; i++)
-        td_node_unref(inner->node[i]);
-    return st;
-}
-
-/* Bytes of what the nodes of w read, each value once. */
-static size_t
-bytes_read(const td_walk *w)
-{
-    const td_node *seen[3 * TD_WEIGHT_MAX];
-    int n = 0;
-    size_t sum = 0;
-
-    for (int i = 0; i < w->n; i++)
-        for (int k = 0; k < w->node[i]->nsrc; k++) {
-            const td_node *s = w->node[i]->src[k];
-            int at = 0;
-
-            if (!s->buf && !td_node_away(s))
-                continue;
-            while (at < n && seen[at] != s)
-                at++;
-            if (at < n || n == 3 * TD_WEIGHT_MAX)
-                continue;
-            seen[n++] = s;
-            sum += s->buf ? s->buf->nbytes : td_spill_size(s);
-        }
-    return sum;
-}
-
-/* Some of what the kernel would read is on the host: is all of it more than the device holds? */
-static bool
-too_large(const td_walk *w, const td_walk *inner, const td_node *n)
-{
-    for (int i = 0; i < inner->n; i++)
-        if (td_node_away(inner->node[i]))
-            return bytes_read(w) +
-                       (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt) >
-                   td_mem_bound(n->dev);
-    return false;
-}
-
-/* Can a kernel for n be made smaller, by computing what it reads first? */
-static bool
-can_split(const td_node *n)
-{
-    bool inside = false;
-
-    for (int i = 0; i < n->nsrc; i++)
-        inside |= td_node_pending(n->src[i]) && !td_node_away(n->src[i]);
-    return inside && td_spill_on(n->dev);
-}
-
-/* `need`: the evaluation's that is under way.  TD_ERR_OOM without a text where the kernel would need more memory than
- * there is and can_split says yes. */
-static td_status
-settle_inner(td_need *need, td_node *n, int64_t total, const td_rowspace *rows, bool fold)
-{
-    extent e = {.total = total, .rows = rows, .fold = fold};
-    td_walk w, inner;
-    td_status st = TD_OK;
-
-    td_node_ref(
-        n); /* a source of what another thread may evaluate meanwhile, which then lets go of it */
-    do {    /* again: while one was evaluated, other threads may have begun with others */
-        td_need_look(need);
-        td_walk_begin(&w);
-        td_walk_begin(&inner);
-        find_inner(&w, &inner, n, &e, rows ? rows->lack : 0, true);
-        td_walk_end(&w);
-        if (too_large(&w, &inner, n) && can_split(n)) {
-            drop_inner(&inner);
-            st = TD_ERR_OOM;
-        } else {
-            st = eval_inner(&inner);
-        }
-    } while (!st && inner.n);
-    td_node_unref(n);
-    return st;
-}
-
-/* The kernel was too big: all that feeds n gets memory of its own. */
-static td_status
-settle_sources(td_need *need, td_node *n)
-{
-    td_walk inner;
-    td_status st;
-
-    do {
-        td_need_look(need);
-        td_walk_begin(&inner);
-        for (int i = 0; i < n->nsrc; i++)
-            find_whole(&inner, n->src[i]);
-        st = eval_inner(&inner);
-    } while (!st && inner.n);
-    return st;
-}
-
-/* An input that nobody else holds and that is read just where it would be written can be written. */
+/* The memory of an input whose last reader is this kernel, which reads it element by element as the result will lie. */
 static td_buf *
-donated(const td_plan *p, const td_node *n, const td_view *out)
+find_donor(const td_plan *p, const td_node *n, const td_view *out)
 {
     if (td_plan_escapes(p, n))
         return NULL;
@@ -279,7 +55,7 @@ donated(const td_plan *p, const td_node *n, const td_view *out)
         const td_node *s = p->seen[i];
         const td_opnd *o = &p->opnd[p->step[i].opnd];
 
-        /* references: the plan's on the node, the consumer's; the node's and the operand's on the buffer */
+        /* two references each: the plan's and the reader's on the node, the node's and the operand's on the buffer */
         if (s->kind == TD_N_LEAF && s->refs == 2 && s->uses == 1 && !s->named &&
             atomic_load(&s->buf->refs) == 2 &&
             td_dtype_size((td_dtype)s->dt) == td_dtype_size((td_dtype)n->dt) && !s->buf->release &&
@@ -290,18 +66,20 @@ donated(const td_plan *p, const td_node *n, const td_view *out)
     return NULL;
 }
 
-/* What n's kernel computes beside n is being evaluated too: another thread that read its sources meanwhile could
- * read one that n is written over. */
+/* The kernel computes other values beside n.  They are marked as n is: another thread that reads their sources meanwhile
+ * could read one that n is written over. */
 static void
-mark_kept(const td_plan *p, const td_node *n, uint8_t busy)
+mark_others(const td_plan *p, const td_node *n, bool busy)
 {
     for (uint16_t i = 0; i < p->nopnd; i++)
         if (p->opnd[i].role == TD_ROLE_STORE && p->opnd[i].node && p->opnd[i].node != n)
-            p->opnd[i].node->busy = busy;
+            td_eval_mark(p->opnd[i].node, busy);
 }
 
+/* Adds n to an empty plan, finds memory for it and for what is kept beside it, and launches.  TD_SKIP: one kernel cannot
+ * hold it. */
 static td_status
-map_new(td_node *n, td_plan *p)
+launch_plan(td_node *n, td_plan *p)
 {
     td_view v = n->view;
     td_status st = TD_OK;
@@ -311,7 +89,7 @@ map_new(td_node *n, td_plan *p)
     TD_TRY(td_plan_add(p, n, &step));
     if (p->axes && td_plan_across(p, p->axes))
         return TD_SKIP;
-    out = donated(p, n, &v);
+    out = find_donor(p, n, &v);
     if (!out)
         TD_TRY(td_buf_new(n->dev, p->stream,
                           (size_t)td_shape_size(&v.shape) * td_dtype_size((td_dtype)n->dt), &out));
@@ -319,24 +97,83 @@ map_new(td_node *n, td_plan *p)
     td_buf_unref(out);
     TD_TRY(st);
     TD_TRY(td_plan_keep(p, n));
-    mark_kept(p, n, era);
+    mark_others(p, n, true);
     st = p->axes ? td_row_eval(p) : td_eval_map(p);
     if (!st)
         td_plan_settle(p);
-    mark_kept(p, n, 0);
+    mark_others(p, n, false);
     return st;
 }
 
-/* Has n been evaluated, or is that being done? */
-static bool
-is_taken(const td_node *n)
+static td_status
+launch_map(td_node *n)
 {
-    return is_busy(n) || n->buf || td_node_away(n);
+    td_plan p;
+    td_status st;
+
+    td_plan_begin(&p, n->dev, &n->view.shape);
+    st = launch_plan(n, &p);
+    td_plan_end(&p);
+    return st;
 }
 
-/* n and the reductions in it as one kernel that owns rows.  TD_SKIP: that is not possible, or not worth it. */
+/* ---- forms ----
+ *
+ * Each computes n, which is pending and which no thread evaluates, or returns TD_SKIP and leaves n as it was. */
+
+/* The value was moved to the host: it comes back. */
 static td_status
-eval_rows(td_need *need, td_node *n)
+by_return(td_need *need, td_node *n)
+{
+    (void)need;
+    return td_node_away(n) ? td_settle_return(n) : TD_SKIP;
+}
+
+/* The value is a window on the host's memory or on a reader: its elements are copied to the device. */
+static td_status
+by_upload(td_need *need, td_node *n)
+{
+    td_status st;
+
+    (void)need;
+    if (n->kind != TD_N_HOST)
+        return TD_SKIP;
+    td_node_ref(n);
+    td_eval_mark(n, true);
+    st = td_host_load(n);
+    td_eval_mark(n, false);
+    td_node_unref(n);
+    return st;
+}
+
+/* Some inputs are on the host and exceed the device's memory: chunk by chunk. */
+static td_status
+by_chunks(td_need *need, td_node *n)
+{
+    td_status st;
+
+    (void)need;
+    if (!n->hosted)
+        return TD_SKIP;
+    st = td_chunk_eval(n, &(td_chunkopts){.host = false});
+    if (st == TD_SKIP)
+        st = td_fp_check(n);
+    if (st)
+        return st;
+    return td_eval_has_value(n) ? td_eval_node(n) : TD_SKIP;
+}
+
+/* A variance of float64: the mean in one pass, the deviations from it in another. */
+static td_status
+by_two_passes(td_need *need, td_node *n)
+{
+    (void)need;
+    return td_eval_variance(n);
+}
+
+/* Reductions over the rows of a space, and what is computed from them and the rows again: one kernel that owns rows. */
+static td_status
+by_rows(td_need *need, td_node *n)
 {
     td_rowspace r;
     td_status st;
@@ -344,73 +181,127 @@ eval_rows(td_need *need, td_node *n)
 
     if (!td_row_find(n, &r))
         return TD_SKIP;
-    TD_TRY(settle_inner(need, n, td_shape_size(&r.shape), &r, false));
-    if (is_taken(n)) /* meanwhile, by another thread */
+    TD_TRY(td_settle_inputs(need, n, &(td_extent){.total = td_shape_size(&r.shape), .rows = &r}));
+    if (td_eval_has_value(n)) /* another thread took it meanwhile */
         return td_eval_node(n);
     td_node_ref(n);
-    set_busy(n);
+    td_eval_mark(n, true);
     td_plan_begin(&p, n->dev, &r.shape);
     td_plan_rows(&p, r.axes, r.lack);
-    st = map_new(n, &p);
+    st = launch_plan(n, &p);
     td_plan_end(&p);
-    n->busy = 0;
+    td_eval_mark(n, false);
     stats.evals += st == TD_OK;
     td_node_unref(n);
     return st;
 }
 
+/* One kernel for n, whose inputs have been settled with status st; if it holds too much, a kernel for n alone. */
 static td_status
-eval_once(td_node *n)
+launch_settled(td_need *need, td_node *n, td_status st, td_status (*launch)(td_node *n))
 {
-    td_plan p;
-    td_status st;
-
-    if (n->kind == TD_N_REDUCE)
-        return td_eval_reduce(n);
-    td_plan_begin(&p, n->dev, &n->view.shape);
-    st = map_new(n, &p);
-    td_plan_end(&p);
+    if (td_eval_has_value(n)) /* another thread took it meanwhile */
+        return td_eval_node(n);
+    td_node_ref(n);
+    td_eval_mark(n, true);
+    st = st ? st : launch(n);
+    if ((st == TD_SKIP || (st == TD_ERR_OOM && td_settle_splits(n))) &&
+        !(st = td_settle_sources(need, n)))
+        st = launch(n);
+    TD_ASSERT(st != TD_SKIP); /* one operation on values in memory always fits a kernel */
+    stats.evals++;
+    td_eval_mark(n, false);
+    td_node_unref(n);
     return st;
 }
 
-bool
-td_eval_claim(td_node *n)
+/* A reduction by itself, fused with the elementwise work below it. */
+static td_status
+by_reduction(td_need *need, td_node *n)
 {
-    if (is_busy(n))
-        return false;
-    n->busy = era;
-    n->claimed = true;
-    return true;
+    td_extent e = {.reduces = true};
+    td_status st;
+
+    if (n->kind != TD_N_REDUCE)
+        return TD_SKIP;
+    e.total = td_shape_size(&n->src[0]->view.shape);
+    st = td_settle_inputs(need, n->src[0], &e);
+    if (!st && !td_eval_has_value(n) && n->src[0]->kind == TD_N_REDUCE) {
+        td_node *source = td_node_ref(n->src[0]);
+
+        st = td_eval_node(source);
+        td_node_unref(source);
+    }
+    return launch_settled(need, n, st, td_eval_reduce);
 }
 
-void
-td_eval_release(td_node *n)
+/* Each element by itself.  Where inputs lie across the result, map.c takes a tile at a time (form/tile.c). */
+static td_status
+by_map(td_need *need, td_node *n)
 {
-    n->busy = 0;
-    n->claimed = false;
+    td_extent e = {.total = td_shape_size(&n->view.shape)};
+
+    return launch_settled(need, n, td_settle_inputs(need, n, &e), launch_map);
 }
 
-bool
-td_eval_is_taken(const td_node *n)
-{
-    return is_busy(n);
-}
+/* The ways to compute a value, first come, first served. */
+static struct form {
+    const char *name;
+    td_status (*run)(td_need *need, td_node *n);
+    bool splits;    /* out of memory: the forms after it use less, if td_settle_splits */
+    uint64_t count; /* values that it has computed */
+} forms[] = {
+    {"return", by_return, false, 0},         /* was moved to the host */
+    {"upload", by_upload, false, 0},         /* is on the host */
+    {"chunks", by_chunks, false, 0},         /* is computed of what is on the host */
+    {"two passes", by_two_passes, false, 0}, /* is a variance of float64 */
+    {"rows", by_rows, true, 0},              /* reduces rows and uses them again */
+    {"reduction", by_reduction, false, 0},   /* reduces */
+    {"map", by_map, false, 0},               /* anything else */
+};
 
-bool
-td_eval_running(const td_node *n)
+const char *
+td_eval_form(size_t i, uint64_t *count)
 {
-    return is_busy(n) && !n->claimed;
+    if (i >= sizeof forms / sizeof *forms)
+        return NULL;
+    *count = forms[i].count;
+    return forms[i].name;
 }
 
 static td_status
-eval_load(td_node *n)
+eval_pending(td_node *n)
+{
+    td_need need;
+    td_status st = TD_SKIP;
+
+    td_need_begin(&need);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms && st == TD_SKIP; i++) {
+        st = forms[i].run(&need, n);
+        forms[i].count += st == TD_OK;
+        if (st == TD_ERR_OOM && forms[i].splits && !td_eval_has_value(n) && td_settle_splits(n))
+            st = TD_SKIP;
+    }
+    td_need_end(&need);
+    return st;
+}
+
+td_status
+td_eval_node(td_node *n)
 {
     td_status st;
 
-    td_node_ref(n);
-    set_busy(n);
-    st = td_host_load(n);
-    n->busy = 0;
+    if (n->buf) {
+        td_use_again(n);
+        return TD_OK;
+    }
+    td_node_ref(n); /* its array may get another value while the lock is given up */
+    td_eval_await(n);
+    td_memwait_begin();
+    do
+        st = n->buf ? td_eval_node(n) : eval_pending(n);
+    while (st == TD_ERR_OOM && td_memwait_others());
+    td_memwait_end();
     td_node_unref(n);
     return st;
 }
@@ -427,181 +318,6 @@ td_eval_value(td_node *n)
         st = td_chunk_eval(n, &(td_chunkopts){.host = true});
     if (st == TD_SKIP)
         st = n->kind == TD_N_HOST ? TD_OK : td_eval_node(n);
-    td_node_unref(n);
-    return st;
-}
-
-/* What a kernel for n cannot hold inside is evaluated. */
-static td_status
-settle_under(td_need *need, td_node *n)
-{
-    td_status st;
-
-    if (n->kind == TD_N_SCALAR)
-        return TD_OK;
-    if (n->kind != TD_N_REDUCE)
-        return settle_inner(need, n, td_shape_size(&n->view.shape), NULL, false);
-    TD_TRY(settle_inner(need, n->src[0], td_shape_size(&n->src[0]->view.shape), NULL, true));
-    if (!is_taken(n) && n->src[0]->kind == TD_N_REDUCE) {
-        td_node *source = td_node_ref(n->src[0]);
-
-        st = td_eval_node(source);
-        td_node_unref(source);
-        return st;
-    }
-    return TD_OK;
-}
-
-/* n is nobody's work, has no memory and is not away. */
-static td_status
-eval_pending(td_need *need, td_node *n)
-{
-    td_status st;
-
-    if (n->hosted) {
-        st = td_chunk_eval(n, &(td_chunkopts){.host = false});
-        st = st == TD_SKIP ? td_fp_check(n) : st;
-        if (st || is_taken(n))
-            return st ? st : td_eval_node(n);
-    }
-    if ((st = td_eval_variance(n)) != TD_SKIP)
-        return st;
-    st = eval_rows(need, n);
-    if (st != TD_SKIP && !(st == TD_ERR_OOM && !is_taken(n) && can_split(n)))
-        return st;
-    st = settle_under(need, n);
-    if (is_taken(n)) /* meanwhile, while something under it was waited for */
-        return td_eval_node(n);
-    td_node_ref(n);
-    set_busy(n);
-    st = st ? st : eval_once(n);
-    if ((st == TD_SKIP || (st == TD_ERR_OOM && can_split(n))) && !(st = settle_sources(need, n)))
-        st = eval_once(n);
-    TD_ASSERT(st != TD_SKIP); /* one node over leaves always fits */
-    stats.evals++;
-    n->busy = 0;
-    td_node_unref(n);
-    return st;
-}
-
-td_status
-td_eval_node(td_node *n)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    td_need need;
-    td_status st;
-
-    if (n->buf) {
-        td_use_again(n);
-        return TD_OK;
-    }
-    pthread_once(&once, watch_forks);
-    td_node_ref(n); /* its array may get another value whenever the lock is given up */
-    await(n);
-    td_memwait_begin();
-    do {
-        td_need_begin(&need);
-        if (n->buf) /* meanwhile, by another thread */
-            st = td_eval_node(n);
-        else if (td_node_away(n))
-            st = bring_back(n);
-        else
-            st = n->kind == TD_N_HOST ? eval_load(n) : eval_pending(&need, n);
-        td_need_end(&need);
-    } while (st == TD_ERR_OOM && td_memwait_others());
-    td_memwait_end();
-    td_node_unref(n);
-    return st;
-}
-
-static td_status
-add_putting(td_plan *p, const td_putting *w, uint16_t *step)
-{
-    TD_TRY(td_plan_add(p, w->value, step));
-    if (!w->at)
-        return TD_OK;
-    p->put = (uint8_t)w->how;
-    p->put_op = (uint16_t)w->op;
-    p->put_guard = TD_PLAN_NOSTEP;
-    TD_TRY(td_plan_add(p, w->at, &p->put_at));
-    return w->guard ? td_plan_add(p, w->guard, &p->put_guard) : TD_OK;
-}
-
-/* What a kernel cannot hold inside is evaluated before; with `all` everything is. */
-static td_status
-settle_parts(td_need *need, const td_putting *w, int64_t total, bool all)
-{
-    td_node *part[3] = {w->value, w->at, w->guard};
-    extent e = {.total = total};
-    td_walk walk, inner;
-    td_status st;
-
-    do {
-        td_need_look(need);
-        td_walk_begin(&walk);
-        td_walk_begin(&inner);
-        for (int i = 0; i < 3; i++)
-            if (part[i] && (all || part[i]->hosted))
-                find_whole(&inner, part[i]);
-            else if (part[i])
-                find_inner(&walk, &inner, part[i], &e, 0, part[i]->kind != TD_N_REDUCE);
-        td_walk_end(&walk);
-        st = eval_inner(&inner);
-    } while (!st && inner.n);
-    return st;
-}
-
-/* TD_SKIP: not all of it fits one kernel. */
-static td_status
-put_once(td_need *need, const td_putting *w, td_dtype dt, td_buf *buf, const td_view *view,
-         bool all)
-{
-    uint16_t step;
-    td_status st;
-    td_plan p;
-
-    TD_TRY(settle_parts(need, w, td_shape_size(&view->shape), all));
-    td_plan_begin(&p, buf->dev, &view->shape);
-    st = add_putting(&p, w, &step);
-    if (!st)
-        st = td_plan_store(&p, step, dt, buf, view, NULL);
-    if (!st)
-        st = td_eval_map(&p);
-    td_plan_end(&p);
-    return st;
-}
-
-td_status
-td_eval_put(const td_putting *w, td_dtype dt, td_buf *buf, const td_view *view)
-{
-    td_need need;
-    td_status st;
-
-    td_need_begin(&need);
-    st = put_once(&need, w, dt, buf, view, false);
-    if (st == TD_SKIP || (st == TD_ERR_OOM && td_spill_on(buf->dev)))
-        st = put_once(&need, w, dt, buf, view, true);
-    td_need_end(&need);
-    stats.evals++;
-    return st;
-}
-
-td_status
-td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view)
-{
-    return td_eval_put(&(td_putting){.value = n}, dt, buf, view);
-}
-
-td_status
-td_eval_fill(td_buf *out, td_scalar value, int64_t count)
-{
-    td_shape shape = {.ndim = 1, .dim = {count}};
-    td_view v = td_view_contiguous(&shape);
-    td_node *n;
-    td_status st;
-
-    TD_TRY(td_node_scalar(out->dev, value, &n));
-    st = td_eval_into(n, value.dt, out, &v);
     td_node_unref(n);
     return st;
 }

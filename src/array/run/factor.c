@@ -13,7 +13,7 @@ check(const td_array *a, const td_solver_array *want, const td_solver *j, int i)
     return TD_OK;
 }
 
-/* The arrays' memory: what is written first, since making it an array's own may run kernels. */
+/* Finds the arrays' memory.  Written arrays come first, because making their memory their own may run kernels. */
 static td_status
 hold(td_solver *j, const td_array *const *a, const td_solver_array *want, int n, td_buf **buf)
 {
@@ -27,7 +27,7 @@ hold(td_solver *j, const td_array *const *a, const td_solver_array *want, int n,
     return TD_OK;
 }
 
-/* The addresses of a batch's matrices, for those arrays that are wanted so; out: {0} for others. */
+/* Makes tables of the addresses of a batch's matrices, for the arrays that the library wants so; out: {0} for others. */
 static td_status
 list_addresses(td_solver *j, td_dev *dev, const td_solver_array *want, int n, td_array *out)
 {
@@ -45,7 +45,7 @@ list_addresses(td_solver *j, td_dev *dev, const td_solver_array *want, int n, td
     return TD_OK;
 }
 
-/* The job, with the graph's lock given up: its buffers are held. */
+/* Runs the job with the graph's lock given up.  Its buffers are held. */
 static td_status
 factor_run(td_solver *j, td_dev *dev, td_buf *const *buf, int n)
 {

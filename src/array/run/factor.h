@@ -5,13 +5,13 @@
 #include "dev/core/fourier.h"
 #include "dev/core/solver.h"
 
-/* j, its op, dtype, sizes and flags set, on n contiguous arrays of the row's sizes, in its order; those that are
- * written are the caller's own.  Runs at once.  TD_SKIP: the device has no library for it. */
+/* Runs j, whose op, dtype, sizes and flags are set, on n contiguous arrays in the order and of the sizes that its row says.
+ * The written ones belong to the caller alone.  Runs at once.  TD_SKIP: the device has no library for it. */
 td_status td_array_factor(td_solver *j, const td_array *const *a, int n);
 
-/* out = the transform of `in` along the last `rank` axes of both, whose other axes agree; out is the caller's own,
- * and of C2R `in` too: it is written over.  An input that does not lie as the library can read it is copied first.
- * Runs at once, may be captured.  TD_SKIP: the device has no library, or out does not lie so that it can be written. */
+/* out = the transform of `in` along the last `rank` axes of both, whose other axes agree.  out belongs to the caller alone;
+ * for C2R `in` does too, and is overwritten.  An input in a layout that the library cannot read is copied first.
+ * Runs at once, may be captured.  TD_SKIP: the device has no library, or it cannot write out's layout. */
 td_status td_array_fourier(const td_array *in, const td_array *out, td_fourier_kind kind, bool inverse, int rank);
 
 #endif

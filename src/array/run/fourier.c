@@ -1,11 +1,11 @@
-/* fourier.c - arrays for the device's Fourier transforms: their strides as the library's layouts. */
+/* fourier.c - Fourier transforms of arrays: strides become the library's layouts. */
 #include "array/run/factor.h"
 #include "array/run/spill.h"
 
 #include <string.h>
 
-/* The strides of v, whose last `rank` axes are transformed, as steps of the library's: all axes of the batch go in
- * one step, and each transformed axis in a multiple of the next one's. */
+/* Expresses the strides of v, whose last `rank` axes are transformed, in the library's terms: one distance between
+ * transforms, and for each transformed axis a multiple of the next one's stride.  False: they cannot be. */
 static bool
 layout(const td_view *v, int rank, td_fourier_side *out)
 {
@@ -37,7 +37,7 @@ layout(const td_view *v, int rank, td_fourier_side *out)
     return true;
 }
 
-/* An axis of extent 1 steps nowhere: as if it lay dense. */
+/* v with dense strides for its axes of extent 1, whose own strides mean nothing. */
 static td_view
 normal(const td_view *v)
 {

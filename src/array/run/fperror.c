@@ -1,9 +1,11 @@
-/* fperror.c - which values tell of floating-point errors, and looking at them. */
+/* fperror.c - finds floating-point errors by comparing results with operands. */
 #include "array/run/fperror.h"
 
 #include "array/graph/capture.h"
 #include "array/graph/internal.h"
 #include "array/run/eval.h"
+
+#include <string.h>
 
 atomic_int td_fp_watchers;
 _Thread_local uint8_t td_fp_watching;
@@ -29,52 +31,29 @@ typedef enum pole {
     NOWHERE,
     AT_FIRST,  /* where the first operand is 0 */
     AT_SECOND, /* where the second is */
-    ALWAYS,    /* what is infinite of finite numbers */
+    ALWAYS,    /* wherever finite operands give infinity */
 } pole;
 
 typedef enum under {
     NEVER,
-    OF_NORMAL, /* a result too small of normal numbers */
-    OF_FINITE, /* of any */
+    OF_NORMAL, /* a subnormal result of normal operands */
+    OF_FINITE, /* a subnormal result of finite operands */
 } under;
 
-static const struct {
-    uint8_t op, pole, under;
-} special[] = {
-    {OP_divide, AT_SECOND, OF_NORMAL},
-    {OP_floor_divide, AT_SECOND, NEVER},
-    {OP_remainder, AT_SECOND, NEVER},
-    {OP_fmod, AT_SECOND, NEVER},
-    {OP_truncate_divide, AT_SECOND, NEVER},
-    {OP_power, AT_FIRST, OF_FINITE},
-    {OP_pow, AT_FIRST, OF_FINITE},
-    {OP_reciprocal, AT_FIRST, OF_NORMAL},
-    {OP_rsqrt, AT_FIRST, NEVER},
-    {OP_log, ALWAYS, NEVER},
-    {OP_log2, ALWAYS, NEVER},
-    {OP_log10, ALWAYS, NEVER},
-    {OP_log1p, ALWAYS, NEVER},
-    {OP_arctanh, ALWAYS, NEVER},
-    {OP_logit, ALWAYS, NEVER},
-    {OP_multiply, NOWHERE, OF_NORMAL},
-    {OP_square, NOWHERE, OF_NORMAL},
-    {OP_exp, NOWHERE, OF_FINITE},
-    {OP_exp2, NOWHERE, OF_FINITE},
-};
-
+/* What the letters of ops.def's column say. */
 static void
 traits(uint16_t op, pole *p, under *u)
 {
-    *p = NOWHERE;
-    *u = NEVER;
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-        if (special[i].op == op) {
-            *p = (pole)special[i].pole;
-            *u = (under)special[i].under;
-        }
+    const char *letters = op < TD_OPS ? td_optab[op].errors : "";
+
+    *p = strchr(letters, '1')   ? AT_FIRST
+         : strchr(letters, '2') ? AT_SECOND
+         : strchr(letters, 'i') ? ALWAYS
+                                : NOWHERE;
+    *u = strchr(letters, 'n') ? OF_NORMAL : strchr(letters, 'f') ? OF_FINITE : NEVER;
 }
 
-/* Numbers that can be infinite or NaN. */
+/* Can values of dt be infinite or NaN? */
 static bool
 is_inexact(uint8_t dt)
 {
@@ -102,7 +81,7 @@ td_fp_applies(const td_node *n)
 
 /* ---- expressions over the values ---- */
 
-/* maker - arrays on the way to an answer; the first failure ends it, and NULL stands for what is nowhere true. */
+/* maker - builds masks from arrays.  After its first failure it builds nothing; NULL is a mask that is nowhere true. */
 typedef struct maker {
     td_status st;
     td_array made[64];
@@ -181,7 +160,7 @@ reduced(maker *m, td_red red, const td_array *a, uint32_t axes, bool keepdims)
     return m->st || !a ? NULL : fperror_keep(m, td_array_reduce(red, a, &args, &r), &r);
 }
 
-/* seen - an operation and its values: what a node says before it is evaluated. */
+/* seen - an operation, its operands and its result, taken from a node before it is evaluated. */
 typedef struct seen {
     uint8_t kind, nsrc;
     uint16_t op;
@@ -190,10 +169,10 @@ typedef struct seen {
 } seen;
 
 typedef struct finding {
-    const td_array *at[4]; /* by kind: where; NULL: nowhere */
+    const td_array *at[4]; /* for each kind of error where it occurred; NULL: nowhere */
 } finding;
 
-/* Where any of the operands is as `is` says. */
+/* Where `is` holds for any operand. */
 static const td_array *
 some(maker *m, td_op is, const td_array *const *in, int n)
 {
@@ -204,7 +183,7 @@ some(maker *m, td_op is, const td_array *const *in, int n)
     return r;
 }
 
-/* NaN or infinite: where finiteness of the operands fails. */
+/* Where any operand is NaN or infinite. */
 static const td_array *
 unbounded(maker *m, const td_array *const *in, int n)
 {
@@ -217,7 +196,7 @@ least_normal(uint8_t dt)
     return dt == TD_F64 ? 0x1p-1022 : dt == TD_F16 ? 0x1p-14 : 0x1p-126;
 }
 
-/* Results that are too small, of operands that are not. */
+/* Where the result is subnormal or 0 although the operands are not (u says which operands count). */
 static const td_array *
 too_small(maker *m, under u, const td_array *const *in, int n, const td_array *out)
 {
@@ -323,7 +302,7 @@ tell(td_fperr kind, const char *op, bool raises)
     return td_fail(TD_ERR_FLOAT, "%s encountered in %s", words[__builtin_ctz(kind)], op);
 }
 
-/* One look at all that is asked for; where there is something, one at each kind. */
+/* Looks once at all kinds together; if there was an error, at each kind. */
 static td_status
 look(maker *m, const finding *f, uint8_t asked, const char *op)
 {
@@ -363,7 +342,7 @@ check(const seen *s, uint8_t asked)
     const td_array *in[TD_MAXSRC], *out;
     finding f = {{NULL}};
 
-    td_fp_watching = 0; /* what is computed here is not watched */
+    td_fp_watching = 0; /* the checks' own operations are not watched */
     for (int i = 0; i < s->nsrc; i++)
         in[i] = value(&m, s->src[i]);
     out = value(&m, s->out);
@@ -377,7 +356,7 @@ check(const seen *s, uint8_t asked)
     return m.st;
 }
 
-/* As n is now, with references. */
+/* n's operation and values, with references of their own. */
 static seen
 see(td_node *n)
 {

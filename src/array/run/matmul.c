@@ -1,4 +1,4 @@
-/* matmul.c - matrix products: the vendor's library where there is one, else a generated kernel. */
+/* matmul.c - matrix products: by the device's library if it has one, else by a generated kernel. */
 #include "array/graph/internal.h"
 #include "array/run/eval.h"
 #include "array/run/fperror.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Operands as matrices [batch…, m, k] and [batch…, k, n]; vectors have been given an axis. */
+/* The operands as matrices [batch…, m, k] and [batch…, k, n]; a vector gets an axis of extent 1. */
 typedef struct product {
     td_array a, b;
     td_shape batch, result; /* result: batch, m, n */
@@ -99,7 +99,7 @@ td_matmul_fuses(const td_array *a, const td_array *b)
            (row && sb->ndim == 2 && is_expression(b));
 }
 
-/* A matrix view that BLAS can read: one stride 1, the batch in one step. */
+/* Can BLAS read the view?  One of its strides is 1, and matrices follow each other at one distance. */
 static bool
 blas_layout(const td_view *v, bool *transposed, int64_t *ld, int64_t *batch_stride)
 {
@@ -112,7 +112,7 @@ blas_layout(const td_view *v, bool *transposed, int64_t *ld, int64_t *batch_stri
     if (*transposed ? (r != 1 && rows > 1) : (c != 1 && cols > 1))
         return false;
     if (*ld < (*transposed ? rows : cols))
-        *ld = *transposed ? rows : cols; /* an axis of extent 1 steps nowhere */
+        *ld = *transposed ? rows : cols; /* the stride of an axis of extent 1 means nothing */
     if (*transposed ? (cols > 1 && c < rows) : (rows > 1 && r < cols))
         return false;
     *batch_stride = nd > 2 ? v->stride[nd - 3] : 0;
@@ -122,7 +122,7 @@ blas_layout(const td_view *v, bool *transposed, int64_t *ld, int64_t *batch_stri
     return true;
 }
 
-/* The operand in memory, in a layout that BLAS reads; *n holds it. */
+/* Brings the operand into memory, in a layout that BLAS can read; *n holds it. */
 static td_status
 blas_operand(const td_array *a, td_node **n, bool *t, int64_t *ld, int64_t *stride, uintptr_t *ptr)
 {
@@ -176,7 +176,7 @@ by_library(const product *p, td_array *out)
     return st;
 }
 
-/* Half types that the library does not take: its product of float32, rounded once. */
+/* The product of half types that the library does not know: in float32, rounded once. */
 static td_status
 by_wide_library(product *p, td_array *out)
 {
@@ -286,7 +286,7 @@ matmul(const td_array *a, const td_array *b, td_array *out)
     va = r.view;
     if (nb == 1)
         va.shape.ndim--;
-    if (na == 1) { /* drops the axis of m */
+    if (na == 1) { /* the axis that the vector got goes again */
         int at = va.shape.ndim - (nb == 1 ? 1 : 2);
 
         for (int i = at; i + 1 < va.shape.ndim; i++) {
@@ -308,7 +308,7 @@ td_array_matmul(const td_array *a, const td_array *b, td_array *out)
 
     if (!asked)
         return matmul(a, b, out);
-    td_fp_watching = 0; /* not of the operations that it may be made of */
+    td_fp_watching = 0; /* the product is watched, not the operations that may make it up */
     st = matmul(a, b, out);
     td_fp_watching = asked;
     if (!st && (st = td_fp_check_result("matmul", (const td_array *[]){a, b}, 2, out)))

@@ -1,8 +1,7 @@
-/* now.c - small work on a CPU, done where it would be recorded.
+/* now.c - runs small work on a CPU at once instead of recording it.
  *
- * A recorded operation pays when it fuses with others.  Over few elements the way through a plan and a kernel costs more than
- * the work, as NumPy's users see who compute with rows of ten elements: there an operation whose operands are in memory
- * runs at once, without a compiler (array/now).
+ * Recording pays if an operation fuses with others.  For a few elements a plan and a kernel cost more than the work itself.
+ * So an operation on few elements whose operands are in memory runs at once, without a compiler (array/now).
  */
 #include "array/graph/array.h"
 
@@ -14,7 +13,7 @@
 
 #include <string.h>
 
-static int64_t most = -1; /* elements times instructions; negative: not asked yet */
+static int64_t most = -1; /* elements times instructions; negative: not read from the options yet */
 
 int64_t
 td_now_limit(int64_t elements)
@@ -60,12 +59,12 @@ td_now_watched(void)
 static bool
 may_run(const td_node *n)
 {
-    return !n->hosted && td_dev_info(n->dev)->kind == TD_DEV_CPU && !td_now_watched();
+    return !n->hosted && td_dev_info(n->dev)->host && !td_now_watched();
 }
 
 /* ---- rows ---- */
 
-/* x as a number of dtype dt; false: it is none. */
+/* Writes x as a number of dtype dt.  False: x is an array in memory. */
 static bool
 number_of(const td_operand *x, td_dtype dt, td_scalar *out)
 {
@@ -82,7 +81,7 @@ number_of(const td_operand *x, td_dtype dt, td_scalar *out)
     return true;
 }
 
-/* x as memory that can be read now, of dtype dt; false: it is none. */
+/* Describes x as memory of dtype dt that can be read now.  False: it is not such memory. */
 static bool
 memory_of(const td_operand *x, td_dtype dt, td_few *out)
 {
@@ -96,7 +95,7 @@ memory_of(const td_operand *x, td_dtype dt, td_few *out)
 
 static const td_view no_axes;
 
-/* operands - a row's: numbers, or memory. */
+/* operands - of one operation: numbers or memory. */
 typedef struct operands {
     td_few few[TD_MAXSRC];
     td_scalar number[TD_MAXSRC];
@@ -104,7 +103,7 @@ typedef struct operands {
     int n, numbers;
 } operands;
 
-/* False: one has to be computed, or cast. */
+/* False: an operand has to be computed or cast first. */
 static bool
 find_operands(operands *o, td_op op, td_dtype dt, const td_operand *x, int n)
 {
@@ -123,7 +122,7 @@ find_operands(operands *o, td_op op, td_dtype dt, const td_operand *x, int n)
     return true;
 }
 
-/* Where the result lies as its operands do. */
+/* The result's layout, which follows its operands'. */
 static td_view
 layout(const operands *o, const td_shape *s)
 {
@@ -150,7 +149,7 @@ td_now_apply(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, const
     td_node *r;
     td_status st;
 
-    if (!td_now_few(td_shape_size(s)) || td_now_watched() || td_dev_info(d)->kind != TD_DEV_CPU ||
+    if (!td_now_few(td_shape_size(s)) || td_now_watched() || !td_dev_info(d)->host ||
         !find_operands(&o, op, dt, x, n))
         return TD_SKIP;
     p = td_steps_op(op, dt);
@@ -159,8 +158,9 @@ td_now_apply(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, const
     if (o.numbers == n)
         return td_array_number(d, td_steps_number(p, o.number, n, result), out);
     TD_TRY(td_buf_new(d, td_dev_stream(d), (size_t)td_shape_size(s) * td_dtype_size(result), &b));
-    st = find_operands(&o, op, dt, x, n) ? TD_OK
-                                         : TD_SKIP; /* where memory was short they may be gone */
+    st = find_operands(&o, op, dt, x, n)
+             ? TD_OK
+             : TD_SKIP; /* if memory was short, operands may have moved to the host */
     if (!st) {
         v = layout(&o, s);
         to.at = (char *)b->ptr;
@@ -245,7 +245,7 @@ fold_of(const td_node *n)
     } made[TD_RED_COUNT][TD_DTYPE_COUNT][TD_DTYPE_COUNT];
     td_dtype in = (td_dtype)n->src[0]->dt, out = (td_dtype)n->dt;
 
-    if (td_red_shifts((td_red)n->op)) /* by what the elements are */
+    if (td_red_shifts((td_red)n->op)) /* its first step depends on the elements */
         return NULL;
     if (!made[n->op][in][out].asked)
         made[n->op][in][out].found = make_fold((td_red)n->op, in, out, &made[n->op][in][out].steps);
@@ -255,14 +255,14 @@ fold_of(const td_node *n)
 
 /* ---- arrays of few elements ---- */
 
-/* work - a node's sources and the memory of its result, of none where it has no axes. */
+/* work - a node's sources and the memory of its result; a result of no axes has none. */
 typedef struct work {
     td_few src[TD_MAXSRC], out;
     uint64_t bits[TD_MAXSRC][2], number[2];
     td_buf *b;
 } work;
 
-/* Sources are looked for behind the result's memory: where memory was short they may be gone (TD_SKIP). */
+/* Gets memory for the result first, then looks for the sources: if memory was short they may have moved (TD_SKIP). */
 static td_status
 begin(work *w, td_node *n)
 {
@@ -285,7 +285,7 @@ begin(work *w, td_node *n)
     return TD_OK;
 }
 
-/* n has its value. */
+/* Makes n a leaf over the result. */
 static td_status
 settle(const work *w, td_node *n)
 {
@@ -321,7 +321,7 @@ run(td_node *n, const td_steps *p)
     return settle(&w, n);
 }
 
-/* By steps.  TD_SKIP: n is no work for them. */
+/* Computes n by the interpreter's functions.  TD_SKIP: they cannot. */
 static td_status
 by_steps(td_node *n)
 {
@@ -335,8 +335,8 @@ by_steps(td_node *n)
     return p && td_now_few(td_shape_size(&n->view.shape) * td_steps_count(p)) ? run(n, p) : TD_SKIP;
 }
 
-/* What steps do not do takes a kernel, but does not wait either: whether small values are there, and so the last digits of
- * sums of them, must not depend on who has looked at them before. */
+/* Small work that the interpreter's functions cannot do runs as a kernel, at once too.  Whether small values are in memory
+ * decides the order in which their sums are added, so it must not depend on who has looked at them before. */
 td_status
 td_now(td_node *n)
 {
@@ -358,12 +358,12 @@ td_now(td_node *n)
 
 /* ---- products ---- */
 
-/* By shape and dtype alone: products of the same values must not differ by who has looked at them before. */
+/* Decides by shape and dtype alone, so that equal products have equal bits whoever has looked at the operands before. */
 static bool
 is_factor(const td_array *a)
 {
     return (a->view.shape.ndim == 1 || a->view.shape.ndim == 2) && a->dt == a->store->dt &&
-           td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU && !td_array_hosted(a);
+           td_dev_info(td_array_dev(a))->host && !td_array_hosted(a);
 }
 
 bool
@@ -462,7 +462,7 @@ td_now_set_element(const td_array *a, int64_t offset, const td_operand *x)
     return TD_OK;
 }
 
-/* A number becomes another one. */
+/* Assigns to an array that is a number without memory. */
 static td_status
 assign_number(td_storage *s, const td_node *value)
 {

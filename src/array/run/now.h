@@ -1,23 +1,23 @@
-/* now.h - small work on a CPU, done where it would be recorded or planned: when, and on what.
+/* now.h - small work that a CPU runs at once instead of recording it.
  *
- * What says TD_SKIP has done nothing: the ordinary way is gone then, which also tells what is wrong with the operands.
+ * A function that returns TD_SKIP has done nothing; the caller goes the general way, which also reports wrong operands.
  */
 #ifndef TD_ARRAY_NOW_RUN_H
 #define TD_ARRAY_NOW_RUN_H
 #include "array/graph/internal.h"
 #include "array/now/now.h"
 
-enum { TD_NOW_MOST = 1 << 14 }; /* elements that are packed on the stack, whatever the limit says */
+enum { TD_NOW_MOST = 1 << 14 }; /* elements that may be packed on the stack, whatever the limit is */
 
-bool td_now_few(int64_t n); /* elements times instructions */
+bool td_now_few(int64_t n); /* is n, elements times instructions, below the limit? */
 
 /* Does the thread record for replays, look for floating-point errors, or a profile count kernels? */
 bool td_now_watched(void);
 
-bool td_now_there(const td_node *n);    /* can its value be read in this moment? */
-bool td_now_own(const td_storage *s);   /* is its memory nobody else's, and no work under way reads it? */
+bool td_now_there(const td_node *n);    /* can its value be read now? */
+bool td_now_own(const td_storage *s);   /* does no other storage share its memory, and no running work read it? */
 
-/* n, which is there; bits holds a number. */
+/* Describes n, which can be read now; bits holds a number's value. */
 td_few td_now_operand(const td_node *n, uint64_t bits[2]);
 
 /* As td_array_select and td_array_put. */

@@ -1,12 +1,12 @@
-/* nowpick.c - few elements named by masks and indices, read and written at once. */
+/* nowpick.c - reads and writes few elements, chosen by masks and indices, at once. */
 #include "array/graph/values.h"
 #include "array/run/now.h"
 
 #include <string.h>
 
-enum { BYTES = 16 * TD_NOW_MOST }; /* of elements, packed */
+enum { BYTES = 16 * TD_NOW_MOST }; /* bytes of packed elements */
 
-/* a's memory, which can be read now; false: it cannot. */
+/* Describes a's memory.  False: it cannot be read now. */
 static bool
 memory_of(const td_array *a, td_few *out)
 {
@@ -18,7 +18,7 @@ memory_of(const td_array *a, td_few *out)
     return true;
 }
 
-/* x, broadcast to s and cast to dt, without gaps in `to`; false: there is no such cast in steps. */
+/* Writes x, broadcast to s and cast to dt, packed to `to`.  False: the interpreter has no such cast. */
 static bool
 pack(const td_few *x, td_dtype dt, const td_shape *s, char *to)
 {
@@ -72,12 +72,12 @@ td_now_select(const td_array *a, const td_array *mask, td_array *out)
 
 /* ---- indices ---- */
 
-/* axes - how many times, and how far apart in bytes. */
+/* axes - a loop: how many iterations, and how many bytes apart. */
 typedef struct axes {
     int64_t n, step;
 } axes;
 
-/* picking - one index of one axis, into an array of at most two. */
+/* picking - one index array, for one axis of an array of at most two axes. */
 typedef struct picking {
     td_shape shape; /* of what is picked */
     axes row, own, rest;
@@ -96,7 +96,7 @@ axis_of(const td_array *a, int at)
                : (axes){a->view.shape.dim[at], a->view.stride[at] * size};
 }
 
-/* TD_SKIP: it is not that simple, or an index is out of range, which is told elsewhere. */
+/* TD_SKIP: it is not so simple, or an index is out of range, which the general way reports. */
 static td_status
 find(const td_array *a, const td_pick *p, picking *k)
 {
@@ -126,7 +126,7 @@ find(const td_array *a, const td_pick *p, picking *k)
                : TD_SKIP;
 }
 
-/* Elements that are picked to or from what lies packed at `other`. */
+/* Copies the picked elements to the packed ones at `other`, or back. */
 static void
 move(const picking *k, char *other, bool write)
 {
@@ -147,7 +147,7 @@ td_now_pick(const td_array *a, const td_pick *p, td_array *out)
 
     TD_TRY(find(a, p, &k));
     TD_TRY(td_array_empty(td_array_dev(a), td_array_dtype(a), &k.shape, out));
-    st = find(a, p, &k); /* where memory was short it may be gone */
+    st = find(a, p, &k); /* if memory was short, a may have moved to the host */
     if (st) {
         td_array_unref(out);
         return st;
@@ -175,7 +175,7 @@ td_now_put(const td_array *a, const td_pick *p, const td_operand *value)
     TD_TRY(td_operand_node(value, td_array_dev(a), dt, &n));
     st = td_now_there(n) && td_now_own(a->store) ? find(a, p, &k) : TD_SKIP;
     if (!st && td_view_broadcast(&n->view, &k.shape, &unused))
-        st = TD_SKIP; /* who else puts it there tells why not */
+        st = TD_SKIP; /* the general way says what is wrong */
     if (!st) {
         x = td_now_operand(n, bits);
         st = pack(&x, dt, &k.shape, values) ? TD_OK : TD_SKIP;

@@ -1,8 +1,8 @@
-/* putsum.c - sums into places that integer arrays name, on every device. */
+/* putsum.c - adds values at places given by integer arrays (add.at), on every device. */
 #include "array/graph/array.h"
 #include "array/graph/internal.h"
 
-/* The values as rows, one for each index, of the elements that lie inside a place. */
+/* The values as rows: one row for each index, with the elements of one place. */
 static td_status
 as_rows(const td_array *a, const td_pick *p, const td_shape *result, const td_shape *spread,
         const td_array *value, td_array *out)
@@ -68,7 +68,7 @@ inner_offsets(const td_array *a, const td_pick *p, td_array *out)
     return TD_OK;
 }
 
-/* The places in ascending order, and the order that made them so. */
+/* The places in ascending order, and the permutation that sorts them. */
 static td_status
 sorted_places(const td_array *a, const td_pick *p, const td_shape *spread, td_array *at,
               td_array *order)

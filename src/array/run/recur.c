@@ -10,14 +10,14 @@
 
 enum { NODES = 96, TRACKS = 24, KEPT = 4 /* gates that are kept */ };
 
-/* track - rows of one state or gate, `stride` elements apart, at the step that runs first, and how far on they are at the
- * next one. */
+/* track - the rows of one state or gate at the step that runs first, `stride` elements apart.  Each later step finds them
+ * `step` elements further. */
 typedef struct track {
     td_buf *buf;
     int64_t at, stride, step; /* elements */
 } track;
 
-/* loop - a layer on its way.  On the stack. */
+/* loop - one run over all steps of a layer.  On the stack. */
 typedef struct loop {
     const td_recur *r;
     td_dev *dev;
@@ -27,12 +27,12 @@ typedef struct loop {
     td_plan plan;
     td_node *node[NODES]; /* owned */
     int nnode;
-    track moving[TRACKS]; /* those of the map that step on */
+    track moving[TRACKS]; /* the map's operands that move from step to step */
     int nmoving;
     td_gemm product;
     int64_t next_a; /* bytes from one product's first operand to the next one's */
     td_hold hold;
-    td_status st; /* of the first failure, behind which nothing is done */
+    td_status st; /* the first failure; the functions below do nothing after it */
 } loop;
 
 static td_status
@@ -68,7 +68,7 @@ finish(loop *l)
     td_hold_end(&l->hold);
 }
 
-/* n is the loop's; NULL after a failure. */
+/* The loop takes over the reference on n.  Returns n; NULL after a failure. */
 static td_node *
 keep(loop *l, td_node *n)
 {
@@ -86,7 +86,7 @@ bytes(const loop *l, int64_t elements)
     return elements * (int64_t)td_dtype_size(l->dt);
 }
 
-/* New memory, [leading, B, width], or [B, width] where leading is 0, that stays where it is until the loop ends. */
+/* Gets memory of [leading, B, width] (leading 0: [B, width]), held at its address until the loop ends. */
 static void
 make(loop *l, int64_t leading, int64_t width, td_array *out)
 {
@@ -100,7 +100,7 @@ make(loop *l, int64_t leading, int64_t width, td_array *out)
         td_hold_add(out->store->node);
 }
 
-/* a's value in C order, which stays where it is as well. */
+/* a's value in C order, held at its address until the loop ends. */
 static td_node *
 dense(loop *l, const td_array *a)
 {
@@ -117,7 +117,7 @@ dense(loop *l, const td_array *a)
     return keep(l, n);
 }
 
-/* The steps of n, [count, B, columns], of which number `first` runs first. */
+/* The track through n, [count, B, columns], that begins with row `first`. */
 static track
 steps_of(const loop *l, const td_node *n, int64_t first, int64_t columns)
 {
@@ -128,7 +128,7 @@ steps_of(const loop *l, const td_node *n, int64_t first, int64_t columns)
              : (track){0};
 }
 
-/* The same memory at every step: [B, columns]. */
+/* The track that stays on n, [B, columns]. */
 static track
 still(const td_node *n, int64_t columns)
 {
@@ -222,11 +222,11 @@ emit(loop *l, td_op op, td_node *x, td_node *y, td_node *z)
 #define SIGMOID(x) emit(l, OP_sigmoid, x, NULL, NULL)
 #define TANH(x)    emit(l, OP_tanh, x, NULL, NULL)
 
-/* Derivatives of both, by their results r, times g. */
+/* Derivatives of sigmoid and tanh, from their results r, times g. */
 #define SIGMOID_BACK(g, r) MUL(MUL(g, r), SUB(number(l, 1), r))
 #define TANH_BACK(g, r)    MUL(g, SUB(number(l, 1), MUL(r, r)))
 
-/* A state in memory, or zeros, written to the step of t that runs first. */
+/* Writes a state, or zeros, to where t begins. */
 static void
 set_state(loop *l, const td_array *a, track t)
 {
@@ -239,7 +239,7 @@ set_state(loop *l, const td_array *a, track t)
 
 /* ---- running ---- */
 
-/* c = a @ weight, turned where it says so: k numbers to n of each sequence. */
+/* Sets up the product c = a @ weight (transposed if asked), which takes k numbers of each sequence to n. */
 static void
 set_product(loop *l, track a, const td_node *weight, bool turned, const td_node *c)
 {
@@ -295,7 +295,7 @@ map(loop *l)
     return st;
 }
 
-/* Forward a step's product comes before its map, backward behind it. */
+/* Runs all steps.  Forward the product precedes the map, backward it follows. */
 static td_status
 run(loop *l)
 {
@@ -322,11 +322,12 @@ begin_map(loop *l)
 /* ---- forward ---- */
 
 typedef struct ahead {
-    track in, state, bias;            /* what makes the gates; bias: one row for all, or no buf */
-    track h, next_h, c, next_c, kept; /* before and behind a step; the gates' values */
+    track in, state,
+        bias; /* what the gates are made of; bias: one row for all sequences, or no buf */
+    track h, next_h, c, next_c, kept; /* states before and after a step; kept: the gates' values */
 } ahead;
 
-/* Gate k before its function, and what the state adds to it. */
+/* Gate k before its sigmoid or tanh; *of_state: what the state adds to it. */
 static td_node *
 gate_sum(loop *l, const ahead *a, int k, td_node **of_state)
 {
@@ -404,7 +405,7 @@ leaf_of(const td_array *a)
     return a->store ? a->store->node : NULL;
 }
 
-/* The steps' memory is there: the loop's map and product. */
+/* Builds the loop's map and product.  All tracks are set. */
 static void
 prepare_ahead(loop *l, const td_recur_kept *kept, const td_node *state)
 {
@@ -463,7 +464,8 @@ td_recur_run(const td_recur *r, td_recur_kept *kept)
 
 /* ---- backward ---- */
 
-/* What a step reads, and hands to the one before it: dh by the product, dc of an LSTM's cell, carry past a GRU's product. */
+/* What a backward step reads and hands to the step before it: dh through the product, dc of an LSTM's cell, carry past a
+ * GRU's product. */
 typedef struct astern {
     track out;                        /* the outputs' gradients; no buf: none */
     track h, next_h, c, next_c, kept; /* what was kept */
@@ -538,7 +540,7 @@ map_astern(loop *l, const astern *a)
     }
 }
 
-/* flow - a state each. */
+/* flow - the gradients that pass from step to step, one buffer for each kind. */
 typedef struct flow {
     td_array h, c, carry;
 } flow;
@@ -592,7 +594,7 @@ prepare_astern(loop *l, const td_recur_kept *kept, const td_recur_given *given,
     map_astern(l, &a);
 }
 
-/* What has flowed to the first state. */
+/* The gradient of the first state. */
 static td_status
 first_gradients(flow *f, td_recur_grad *back)
 {

@@ -1,13 +1,13 @@
 /* runs.c - a[i] = op(a[i], value) for sorted i: a thread takes one element of one run of equal places, in order.
  *
- * For what no atomic instruction does, and for floats, whose sums would depend on the order: here it is the order of the
- * indices, as in NumPy, on every device.
+ * For operations without an atomic instruction, and for floats, whose sums depend on the order: runs are added in the order
+ * of the indices, as in NumPy, on every device.
  */
+#include "array/form/launch.h"
 #include "array/graph/array.h"
 #include "array/graph/internal.h"
 #include "array/run/eval.h"
 #include "array/run/spill.h"
-#include "jit/jit.h"
 
 enum { BLOCK = 128 };
 
@@ -24,7 +24,7 @@ compute(td_fn *f, td_val v)
     return td_dtype_is_half(dt) ? td_cast(f, v, TD_F32) : v;
 }
 
-/* acc is of memory's dtype, so every step rounds as one written to memory does. */
+/* Adds one run of equal places to acc.  acc has memory's dtype, so each step rounds as a write to memory would. */
 static void
 run_of(td_fn *f, const form *d, td_val acc, td_val i, const td_val p[4], td_val s,
        const td_val n[2])
@@ -87,24 +87,15 @@ static td_status
 runs_launch(const form *d, td_dev *dev, uint64_t words[7])
 {
     int64_t total = (int64_t)(words[5] * words[6]);
-    td_dims dims = {.grid = {(uint32_t)((total + BLOCK - 1) / BLOCK), 1, 1},
-                    .block = {BLOCK, 1, 1},
-                    .first = 5,
-                    .what = "accumulate runs",
-                    .nbytes = (size_t)total * td_dtype_size(d->dt)};
+    td_nest n = {.simt = true, .block = BLOCK, .team = 1};
+    td_dims dims = {
+        .first = 5, .what = "accumulate runs", .nbytes = (size_t)total * td_dtype_size(d->dt)};
     td_hash key = td_hash_add(TD_HASH_INIT, "runs", 4);
     form own = *d;
-    void *token;
-    td_kernel *k;
-    td_status st;
 
     key = td_hash_u64(key, (uint64_t)d->dt << 32 | (uint64_t)d->work << 16 | (uint64_t)d->op);
-    token = td_graph_unlock();
-    st = td_jit_get(dev, key, build, &own, &k);
-    if (!st)
-        st = td_jit_launch(k, td_dev_stream(dev), &dims, words, 7);
-    td_graph_lock(token);
-    return st;
+    td_nest_deal(&n, total, 1);
+    return td_form_launch(td_dev_stream(dev), &(td_code){key, build, &own}, &n, &dims, words, 7);
 }
 
 td_status

@@ -1,4 +1,5 @@
-/* scanrun.c - choosing and launching the kernels of cumulative operations and of selection. */
+/* scanrun.c - the schedule and the launch of the kernels of cumulative operations and of selection. */
+#include "array/form/launch.h"
 #include "array/form/scan.h"
 #include "array/graph/array.h"
 #include "array/graph/internal.h"
@@ -7,19 +8,16 @@
 #include "array/run/eval.h"
 #include "array/run/fperror.h"
 #include "array/run/now.h"
-#include "jit/jit.h"
 
 enum {
-    BLOCK = 256,          /* GPU: threads of a block */
-    WARP = 32,            /* GPU: threads of a warp */
-    LONG_ROW = 1024,      /* GPU: elements from which a row is cut, and a block may take it */
-    UNROLL = 4,           /* GPU: vectors of a thread in one tile; BLOCK / WARP * UNROLL is WARP */
-    FILL = 8,             /* GPU: blocks a multiprocessor when an axis is cut among blocks */
-    WARPS = 32,           /* GPU: warps a multiprocessor when it is cut among warps, */
-    WARPS_LEAST = 16,     /* and those for which it is */
+    BLOCK = 256,     /* GPU: threads of a block */
+    LONG_ROW = 1024, /* GPU: rows from this length on are cut, and a block may take a segment */
+    UNROLL = 4, /* GPU: vectors of a thread in one tile; a warp has a lane for each of its block */
+    FILL = 8,   /* GPU: segments for each multiprocessor if blocks take them */
+    WARPS = 32, /* GPU: segments for each multiprocessor if warps take them, */
+    WARPS_LEAST = 16,     /* and how many there must be at least */
     STRIP = 32,           /* CPU, across: columns that are accumulated side by side */
     CPU_PARALLEL = 50000, /* elements below which one thread is quicker */
-    OVERSPLIT = 4,        /* CPU: blocks a thread */
     IN_ORDER = 4096,      /* CPU: elements up to which a row of floats is accumulated one by one */
     SEG_MIN = 8192,       /* elements a segment */
 };
@@ -32,34 +30,22 @@ typedef struct job {
     uintptr_t in, values, carry, out;
 } job;
 
-static int64_t
-ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static bool
-on_gpu(const job *j)
-{
-    return td_dev_info(j->dev)->kind != TD_DEV_CPU;
-}
-
-/* The axis cut so that about `want` units are there. */
+/* Cuts the axis into segments so that there are about `want` units. */
 static void
 cut(job *j, int64_t want, int64_t step)
 {
-    int64_t own = j->rows * j->strips, least = ceil_div(SEG_MIN, j->d.across ? j->inner : 1);
+    int64_t own = j->rows * j->strips, least = td_ceil_div(SEG_MIN, j->d.across ? j->inner : 1);
 
     j->segs = own < want ? want / own : 1;
     if (j->segs > j->n / least)
         j->segs = j->n / least;
     if (j->segs < 1)
         j->segs = 1;
-    j->seglen = ceil_div(ceil_div(j->n, j->segs), step) * step;
-    j->segs = ceil_div(j->n, j->seglen);
+    j->seglen = td_ceil_div(td_ceil_div(j->n, j->segs), step) * step;
+    j->segs = td_ceil_div(j->n, j->seglen);
 }
 
-/* Do vectors of `lanes` lie aligned in all that is read and written whole? */
+/* Are vectors of `lanes` elements aligned in all operands? */
 static bool
 aligned(const job *j, int lanes)
 {
@@ -78,30 +64,30 @@ form_gpu(job *j)
     size_t in = td_dtype_size(d->in), out = td_dtype_size(d->out);
     int64_t sms = td_dev_info(j->dev)->units;
 
-    d->block = BLOCK;
+    d->nest.block = BLOCK;
     d->resident = td_tune[TD_TUNE_scan_blocks];
     d->lanes = (int)(16 / (in > out ? in : out));
     while (d->lanes > 1 && !aligned(j, d->lanes))
         d->lanes /= 2;
     if (d->across) {
-        d->team = 1;
+        d->nest.team = 1;
         d->unroll = UNROLL;
-        j->strips = ceil_div(j->inner, d->lanes);
+        j->strips = td_ceil_div(j->inner, d->lanes);
         cut(j, sms * 2048, UNROLL);
         return;
     }
-    /* Warps with a segment each wait for nobody; a block's wait for each other twice a tile. */
-    d->team = WARP;
+    /* A warp that has a segment waits for no other; the warps of a block wait for each other twice a tile. */
+    d->nest.team = d->nest.warp;
     d->unroll = j->n >= LONG_ROW ? UNROLL : 1;
-    cut(j, j->n >= LONG_ROW ? sms * WARPS : 1, (int64_t)WARP * 16 * UNROLL);
+    cut(j, j->n >= LONG_ROW ? sms * WARPS : 1, (int64_t)d->nest.warp * 16 * UNROLL);
     if (j->n >= LONG_ROW && j->rows * j->segs < sms * WARPS_LEAST) {
-        d->team = BLOCK;
+        d->nest.team = BLOCK;
         cut(j, sms * FILL, (int64_t)BLOCK * 16 * UNROLL);
     }
 }
 
-/* Sums of neighbours may overflow where the sums from the first element on, NumPy's, do not.  Short rows keep its order;
- * what they lose by it is little beside a call. */
+/* Sums in another order may overflow where NumPy's, from the first element on, do not.  So short rows keep NumPy's order,
+ * which costs little beside the call. */
 static bool
 in_order(const job *j)
 {
@@ -112,23 +98,22 @@ in_order(const job *j)
            td_dtype_is_float(td_dtype_real_of(d->acc));
 }
 
-/* Cutting costs a second pass over the elements, which two threads do not win back; a selection counts
- * its mask beforehand in any case. */
+/* Segments cost a second pass over the elements, for which two threads do not make up.  A selection counts its mask first in
+ * any case. */
 static void
 form_cpu(job *j)
 {
     td_scan *d = &j->d;
-    int units = td_dev_info(j->dev)->units;
     bool counted = d->put == TD_SCAN_SELECT || d->put == TD_SCAN_POSITIONS;
-    bool parallel = units > (counted ? 1 : 2) && j->rows * j->n * j->inner >= CPU_PARALLEL;
+    bool parallel = td_dev_info(j->dev)->units > (counted ? 1 : 2);
 
-    d->block = d->team = d->unroll = 1;
+    d->unroll = 1;
     d->lanes = d->across ? STRIP : in_order(j) ? 1 : td_jit_lanes(j->dev, 8);
     while (d->across && d->lanes / 2 >= j->inner)
         d->lanes /= 2;
     d->masked = d->across && j->inner % d->lanes;
-    j->strips = d->across ? ceil_div(j->inner, d->lanes) : 1;
-    cut(j, parallel ? (int64_t)units * OVERSPLIT : 1, STRIP);
+    j->strips = d->across ? td_ceil_div(j->inner, d->lanes) : 1;
+    cut(j, parallel ? td_nest_shares(j->dev, j->rows * j->n * j->inner, CPU_PARALLEL) : 1, STRIP);
 }
 
 static td_hash
@@ -139,9 +124,9 @@ key_of(const td_scan *d)
         (uint64_t)d->put << 8 | (uint64_t)d->logical << 3 | (uint64_t)d->across << 2 |
             (uint64_t)d->carried << 1 | d->masked,
         (uint64_t)d->lanes << 32 | (uint64_t)d->unroll,
-        (uint64_t)d->team << 32 | (uint64_t)d->resident << 16 | (uint64_t)d->block,
+        (uint64_t)d->resident,
     };
-    td_hash h = td_hash_add(TD_HASH_INIT, "scan", 4);
+    td_hash h = td_nest_key(td_hash_add(TD_HASH_INIT, "scan", 4), &d->nest);
 
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         h = td_hash_u64(h, part[i]);
@@ -168,25 +153,17 @@ static td_status
 scanrun_run(job *j)
 {
     uint64_t words[4 + TD_SCAN_INTS];
-    int64_t num[TD_SCAN_INTS], per = j->d.block / j->d.team, blocks;
-    td_dims dims = {.grid = {1, 1, 1}, .block = {(uint32_t)j->d.block, 1, 1}};
-    void *token;
-    td_kernel *k;
-    td_status st;
+    int64_t num[TD_SCAN_INTS], elements = j->rows * j->n * j->inner;
+    td_code code = {key_of(&j->d), td_scan_build, &j->d};
+    td_dims dims = {0};
 
     j->units = j->rows * j->segs * j->strips;
-    if (!on_gpu(j)) {
-        int64_t want = (int64_t)td_dev_info(j->dev)->units * OVERSPLIT;
-
-        per = ceil_div(j->units, j->rows * j->n * j->inner < CPU_PARALLEL ? 1 : want);
-    }
-    blocks = ceil_div(j->units, per);
-    dims.grid[0] = (uint32_t)blocks;
+    td_nest_deal(&j->d.nest, j->units, td_nest_shares(j->dev, elements, CPU_PARALLEL));
     dims.what = j->d.put == TD_SCAN_SELECT      ? "select"
                 : j->d.put == TD_SCAN_POSITIONS ? "nonzero"
                                                 : "scan";
     dims.first = (uint16_t)(2 + (j->d.put == TD_SCAN_SELECT) + j->d.carried);
-    dims.nbytes = (size_t)(j->rows * j->n * j->inner) * td_dtype_size(j->d.in) +
+    dims.nbytes = (size_t)elements * td_dtype_size(j->d.in) +
                   (size_t)(j->rows * (j->d.put == TD_SCAN_TOTALS ? j->segs : j->n) * j->inner) *
                       td_dtype_size(j->d.out);
     num[TD_SCAN_N] = j->n;
@@ -195,13 +172,9 @@ scanrun_run(job *j)
     num[TD_SCAN_SEGS] = j->segs;
     num[TD_SCAN_SEGLEN] = j->seglen;
     num[TD_SCAN_STRIPS] = j->strips;
-    num[TD_SCAN_PER] = per;
-    token = td_graph_unlock();
-    st = td_jit_get(j->dev, key_of(&j->d), td_scan_build, &j->d, &k);
-    if (!st)
-        st = td_jit_launch(k, td_dev_stream(j->dev), &dims, words, words_of(j, num, words));
-    td_graph_lock(token);
-    return st;
+    num[TD_SCAN_PER] = j->d.nest.per;
+    return td_form_launch(td_dev_stream(j->dev), &code, &j->d.nest, &dims, words,
+                          words_of(j, num, words));
 }
 
 static void
@@ -209,7 +182,8 @@ form(job *j)
 {
     j->d.across = j->inner > 1;
     j->strips = 1;
-    if (on_gpu(j))
+    j->d.nest = td_nest_on(j->dev, 1, 1);
+    if (j->d.nest.simt)
         form_gpu(j);
     else
         form_cpu(j);
@@ -230,10 +204,10 @@ totals(const job *whole, td_buf **out)
     each.d.put = TD_SCAN_TOTALS;
     each.d.carried = false;
     each.d.out = whole->d.acc;
-    if (!each.d.across && each.d.block > 1) {
+    if (!each.d.across && each.d.nest.simt) {
         each.values = 0;
         each.d.lanes = (int)(16 / td_dtype_size(each.d.in));
-        each.d.out = each.d.in; /* what `aligned` looks at */
+        each.d.out = each.d.in; /* `aligned` looks at it */
         while (each.d.lanes > 1 && !aligned(&each, each.d.lanes))
             each.d.lanes /= 2;
         each.d.out = whole->d.acc;
@@ -265,7 +239,7 @@ totals(const job *whole, td_buf **out)
     return st;
 }
 
-/* a's values in C order in memory; *n holds them. */
+/* Brings a's values into memory in C order; *n holds them. */
 static td_status
 dense(const td_array *a, td_node **n, uintptr_t *ptr)
 {
@@ -295,7 +269,7 @@ accumulate(job *j, uintptr_t out)
     return st;
 }
 
-/* Words that a warp can exchange: integers wrap to the narrower result at the end. */
+/* The accumulator's dtype, a word that a warp can exchange.  Integers wrap to a narrower result at the end. */
 static td_dtype
 accumulator(td_dtype out)
 {
@@ -393,7 +367,7 @@ td_array_select(const td_array *a, const td_array *mask, td_array *out)
     j.n = td_array_size(mask);
     j.d = (td_scan){.red = TD_RED_sum,
                     .in = TD_BOOL,
-                    .acc = on_gpu(&j) && j.n <= INT32_MAX ? TD_I32 : TD_I64,
+                    .acc = td_dev_info(j.dev)->simt && j.n <= INT32_MAX ? TD_I32 : TD_I64,
                     .out = a ? td_array_dtype(a) : TD_I64,
                     .put = a ? TD_SCAN_SELECT : TD_SCAN_POSITIONS};
     *out = (td_array){0};
@@ -408,7 +382,8 @@ td_array_select(const td_array *a, const td_array *mask, td_array *out)
     if (!st)
         st = scatter(&j, counts, out);
     if (!st && !a)
-        out->store->node->in_range = j.n; /* what takes by these positions need not look at them */
+        out->store->node->in_range =
+            j.n; /* indexing by these positions need not check their range */
     td_node_unref(values);
     td_node_unref(marks);
     td_buf_unref(counts);

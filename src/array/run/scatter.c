@@ -1,9 +1,8 @@
 /* scatter.c - writing by integer arrays.
  *
- * A place that is named several times gets the last value, as in NumPy.  A CPU writes in order, on one thread.  On a
- * GPU every place is first given the number of the last element that names it, by atomic maxima into a map with one
- * counter for each place that the indices can name, of which only the counters that they do name are touched; then
- * those elements alone are written.
+ * A place that several indices name gets the last value, as in NumPy.  A CPU writes in order, on one thread.  A GPU first
+ * finds the last element for each place, by atomic maxima of element numbers into a map with one counter for each possible
+ * place (only counters of named places are touched), and then writes those elements alone.
  */
 #include "array/graph/array.h"
 
@@ -16,7 +15,7 @@ typedef struct target {
     const td_array *a;
     const td_pick *p;
     td_shape result, spread;
-    td_view view; /* of the result's shape; the indices' axes stand still */
+    td_view view; /* of the result's shape, with stride 0 along the indices' axes */
     bool gpu;
 } target;
 
@@ -25,7 +24,7 @@ aim(target *t, const td_array *a, const td_pick *p)
 {
     int before = p->place, k = 0, rank;
 
-    *t = (target){.a = a, .p = p, .gpu = td_dev_info(td_array_dev(a))->kind != TD_DEV_CPU};
+    *t = (target){.a = a, .p = p, .gpu = td_dev_info(td_array_dev(a))->simt};
     if (a->store->readonly)
         return td_fail(TD_ERR_VALUE, "assignment destination is read-only");
     TD_TRY(td_pick_shapes(a, p, &t->result, &t->spread));
@@ -42,7 +41,7 @@ aim(target *t, const td_array *a, const td_pick *p)
     return td_pick_check(a, p);
 }
 
-/* The value that nothing which is about to be written holds. */
+/* The value, copied if it reads memory that is about to be written. */
 static td_status
 detach(td_node **n, const td_buf *buf)
 {
@@ -58,7 +57,7 @@ detach(td_node **n, const td_buf *buf)
     return td_eval_node(copy);
 }
 
-/* Takes over the references that w holds, also on failure. */
+/* Writes, and takes over the references in w, also on failure. */
 static td_status
 write_to(const target *t, td_putting *w)
 {
@@ -109,7 +108,7 @@ offsets(const target *t, td_node **out)
 
 /* ---- the last of several ---- */
 
-/* The number of the place that each element names, and how many there are. */
+/* The number of each element's place, and the number of places. */
 static td_status
 places(const target *t, td_array *out, int64_t *count)
 {

@@ -1,4 +1,4 @@
-/* spill.c - choosing what goes to the host, and bringing it back. */
+/* spill.c - chooses values that move to the host, moves them, and brings them back. */
 #include "array/run/spill.h"
 
 #include "array/graph/array.h"
@@ -17,15 +17,15 @@ enum {
 
 uint64_t td_use_clock = 1;
 
-/* What is known of a device; those that were asked about, in order. */
+/* What is known of a device.  The table fills in the order in which devices are asked about. */
 typedef struct state {
     _Atomic(td_dev *) dev;
     _Atomic bool on;
     _Atomic uint64_t spilled, returned;
     _Atomic size_t away;
-    uint64_t seen; /* values that had returned when memory was out last */
+    uint64_t seen; /* how many values had returned when memory ran out last */
     td_node
-        *ahead[AHEAD]; /* values that are on their way to the host before their memory is wanted */
+        *ahead[AHEAD]; /* values that are being copied to the host before their memory is needed */
     int nahead;
 } state;
 
@@ -49,7 +49,7 @@ state_of(td_dev *d)
         s++;
     if (!atomic_load(&s->dev)) {
         TD_ASSERT(s + 1 < all + DEVICES); /* dev.c has fewer */
-        atomic_store(&s->on, td_dev_info(d)->kind != TD_DEV_CPU);
+        atomic_store(&s->on, !td_dev_info(d)->host);
         atomic_store(&s->dev, d);
     }
     pthread_mutex_unlock(&mu);
@@ -84,7 +84,7 @@ td_spill_note(td_dev *d, char *text, size_t n)
     state *s = state_of(d);
 
     if (!atomic_load(&s->on)) {
-        if (td_dev_info(d)->kind != TD_DEV_CPU)
+        if (!td_dev_info(d)->host)
             snprintf(text, n,
                      "; memory.spill(True) would move arrays that are not in use to the host");
     } else if (why[0]) {
@@ -98,13 +98,13 @@ td_spill_note(td_dev *d, char *text, size_t n)
     }
 }
 
-/* ---- what is needed, what is held ---- */
+/* ---- values that must stay ---- */
 
 static td_need *needs;
 static _Thread_local td_need *innermost;
 static _Thread_local td_hold *hold;
 
-/* The child has not the threads that were evaluating. */
+/* The threads that were evaluating do not exist in the child. */
 static void
 spill_in_child(void)
 {
@@ -201,7 +201,7 @@ td_hold_add(td_node *n)
         n->buf->used = 0;
         return;
     }
-    n->held++; /* whoever asks who else reads the value need not count it */
+    n->held++; /* held references are no readers, and are not counted as such */
     hold->node[hold->n++] = td_node_ref(n);
 }
 
@@ -228,7 +228,7 @@ td_array_offer(const td_array *a)
         td_use(n);
 }
 
-/* ---- going ---- */
+/* ---- to the host ---- */
 
 static bool
 may_go(const td_buf *b)
@@ -249,7 +249,7 @@ by_use(const void *x, const void *y)
     return (a->buf->nbytes < b->buf->nbytes) - (a->buf->nbytes > b->buf->nbytes);
 }
 
-/* Could nbytes be had if all that is in the list went? */
+/* Would there be room for nbytes if all values of the list went, `sum` bytes? */
 static bool
 would_do(td_dev *d, size_t nbytes, size_t sum)
 {
@@ -262,7 +262,7 @@ would_do(td_dev *d, size_t nbytes, size_t sum)
     return nbytes <= bound && sum >= nbytes - (most < nbytes ? most : nbytes);
 }
 
-/* Beside what is computed, with its memory kept until it is wanted; beside: NULL: at once. */
+/* Moves n to the host.  beside: a stream that copies while kernels run; n keeps its memory until it is needed.  NULL: at once. */
 static td_status
 go(td_node *n, state *s, td_stream *beside)
 {
@@ -285,7 +285,7 @@ go(td_node *n, state *s, td_stream *beside)
     return TD_OK;
 }
 
-/* Those of the list that may go, in the order in which they do. */
+/* Keeps those of the list that may go, least recently used first; returns how many. */
 static size_t
 spill_choose(td_held *list, size_t n, size_t *sum, bool *apart)
 {
@@ -313,7 +313,7 @@ not_ahead(state *s, const td_node *n)
         }
 }
 
-/* The memory of what was on its way is wanted now. */
+/* Releases the memory of values whose copies have ended; returns how many bytes. */
 static size_t
 let_go(state *s)
 {
@@ -336,8 +336,8 @@ td_spill_settle(td_dev *d)
     (void)let_go(state_of(d));
 }
 
-/* Programs that walk over more than fits want as much again next time: so much of the list goes there now, while what they
- * want is on its way here. */
+/* A program that walks over more than fits will need as much memory again at its next step.  So the next values of the list
+ * are copied to the host already, while the ones that it needs come back. */
 static void
 go_ahead(td_dev *d, state *s, const td_held *list, size_t n, size_t nbytes)
 {
@@ -346,7 +346,7 @@ go_ahead(td_dev *d, state *s, const td_held *list, size_t n, size_t nbytes)
     size_t gone = 0;
 
     s->seen = atomic_load(&s->returned);
-    if (!walks || td_dev_info(d)->kind == TD_DEV_CPU || td_feed_stream(d, true, &beside))
+    if (!walks || td_dev_info(d)->host || td_feed_stream(d, true, &beside))
         return;
     for (size_t i = 0; i < n && gone < nbytes && s->nahead < AHEAD; i++) {
         size_t size = list[i].buf->capacity;
@@ -392,7 +392,7 @@ td_spill(td_dev *d, size_t nbytes)
     return went;
 }
 
-/* ---- coming back ---- */
+/* ---- back to the device ---- */
 
 td_status
 td_spill_return(td_node *n)
@@ -402,7 +402,7 @@ td_spill_return(td_node *n)
     td_buf *b = td_away_again(n->away);
     td_status st;
 
-    if (b) { /* it had not gone yet */
+    if (b) { /* its memory had not been released yet */
         td_spill_drop(n);
         td_node_settle(n, b, &v);
         atomic_fetch_add(&s->returned, 1);

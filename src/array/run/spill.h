@@ -1,17 +1,17 @@
 /* spill.h - values that give up their device memory while nobody uses them, and get it back on use.
  *
- * When memory is out the values used longest ago are copied to the host and become nodes of kind TD_N_AWAY, which
- * are pending: td_eval_node brings them back.  Only a value whose node is referred to by storages and recorded
- * nodes alone, and whose buffer by that node alone, may go, and not one that others outside can reach.  Who
- * uses memory by its address holds the node's reference, or its buffer's, or a td_hold.
+ * When memory runs out, the least recently used values are copied to the host and become nodes of kind TD_N_AWAY.  Such
+ * nodes are pending, and td_eval_node brings them back.  A value may go if only storages and recorded nodes refer to its
+ * node, only the node refers to its buffer, and nothing outside of treadle can reach the memory.  Code that uses memory by
+ * address therefore holds a reference on the node or the buffer, or a td_hold.
  *
- * All under the graph's lock, which td_spill does not give up.
+ * All calls are made under the graph's lock, which td_spill does not give up.
  */
 #ifndef TD_ARRAY_SPILL_H
 #define TD_ARRAY_SPILL_H
 #include "array/graph/values.h"
 
-/* The same, unless its memory is being used by address still. */
+/* As td_use, unless code without a td_hold may still use the memory by address (used is 0). */
 static inline void
 td_use_again(const td_node *leaf)
 {
@@ -19,10 +19,11 @@ td_use_again(const td_node *leaf)
         td_use(leaf);
 }
 
-/* td_need - an evaluation under way, on the stack.  What it has marked since its last look stays until it is met. */
+/* td_need - an evaluation under way, on the stack.  Values that it has marked since its last td_need_look stay on the device
+ * while it is not met. */
 typedef struct td_need {
     uint64_t since;
-    bool     met; /* nothing of it must stay: its plan holds what it needs, or another evaluation is inside */
+    bool     met; /* nothing has to stay for it: its plan holds its inputs, or an inner evaluation is under way */
     struct td_need *outer;       /* of the thread */
     struct td_need *next, **at;  /* of all threads */
 } td_need;
@@ -36,10 +37,10 @@ bool td_spill(td_dev *d, size_t nbytes);
 /* What td_mem_on_oom wants.  Needs no lock. */
 void td_spill_note(td_dev *d, char *text, size_t n);
 
-/* n, which is away, becomes a leaf again. */
+/* Brings n, which is away, back: it becomes a leaf. */
 td_status td_spill_return(td_node *n);
 
-/* The memory of values that were sent ahead of their time goes back to the pool. */
+/* Returns to the pool the memory of values that were copied to the host ahead of need. */
 void   td_spill_settle(td_dev *d);
 
 size_t td_spill_size(const td_node *n); /* bytes of n, which is away */

@@ -1,8 +1,8 @@
 /* transfer.c - values that leave while work goes on: snapshots, and copies on a stream.
  *
- * Streams made by td_stream_new run after what the default stream was given before, and it after
- * them, so a copy on one needs no event to stand between the kernels round it; on another library's
- * stream td_stream_enter and td_stream_leave see to that.
+ * A stream made by td_stream_new runs after the work that the default stream was given before, and the default stream after
+ * its work.  So a copy on such a stream needs no events around it.  On another library's stream td_stream_enter and
+ * td_stream_leave put them there.
  */
 #include "array/graph/array.h"
 
@@ -20,7 +20,7 @@ td_array_snapshot(const td_array *a, td_array *out)
     TD_TRY(td_tape_refuse("reading a value on the host"));
     TD_TRY(td_array_node(a, &n));
     st = td_eval_node(n);
-    if (!st && td_node_shared(n)) { /* others may write there at any time */
+    if (!st && td_node_shared(n)) { /* others may write to that memory at any time */
         st = td_node_copy(n, (td_dtype)n->dt, NULL, &copy);
         if (!st) {
             td_node_unref(n);
@@ -52,7 +52,7 @@ copy_host(td_stream *s, bool out, void *host, td_buf *b, uintptr_t at, size_t nb
     return st ? st : td_stream_leave(s);
 }
 
-/* a's memory for a copy of nbytes on s: evaluated, contiguous, with `write` nobody else's. */
+/* a's memory for a copy of nbytes on s: evaluated and contiguous; with `write` no other array shares it. */
 static td_status
 memory_for(const td_array *a, td_stream *s, bool write, size_t nbytes, td_buf **buf, uintptr_t *at)
 {

@@ -1,5 +1,6 @@
 /* wait.c - waiting for long work in a way that a program can be interrupted. */
 #include "array/graph/node.h"
+#include "base/clock.h"
 #include "dev/core/tape.h"
 
 #include <sched.h>
@@ -8,31 +9,23 @@
 #include <time.h>
 
 enum {
-    SPIN_NS = 2000000, /* what is done so soon is waited for as closely as the driver would */
+    SPIN_NS = 2000000, /* work that ends so soon is waited for without naps */
     NAP_NS = 200000,
-    POLL_NS = 50000000, /* how long an interruption may stay unnoticed */
+    POLL_NS = 50000000, /* an interruption is noticed after so long at most */
     SMALL =
-        64 << 10, /* bytes that are copied to pinned memory, so that nobody waits in the driver */
+        64
+        << 10, /* copies up to so many bytes go through pinned memory, so that no thread waits inside the driver */
 };
 
-static int64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Until e is done or it is time to ask again. */
+/* Waits until e is done or it is time to ask for interruptions. */
 static td_status
 watch(td_event *e, int64_t begin, bool *done)
 {
-    int64_t asked = now_ns();
+    int64_t asked = td_now_ns();
     td_status st = TD_OK;
 
-    while (!*done && !st && now_ns() - asked < POLL_NS) {
-        if (now_ns() - begin < SPIN_NS)
+    while (!*done && !st && td_now_ns() - asked < POLL_NS) {
+        if (td_now_ns() - begin < SPIN_NS)
             sched_yield();
         else
             (void)nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
@@ -44,7 +37,7 @@ watch(td_event *e, int64_t begin, bool *done)
 td_status
 td_graph_await(td_event *e)
 {
-    int64_t begin = now_ns();
+    int64_t begin = td_now_ns();
     bool done;
     td_status st = td_event_done(e, &done);
     void *token;
@@ -66,8 +59,8 @@ td_graph_await_stream(td_stream *s)
     td_event *e;
     td_status st;
 
-    if (td_dev_info(td_stream_dev(s))->kind == TD_DEV_CPU || td_tape_now())
-        return TD_OK; /* nothing is under way; what is recorded is refused by who waits next */
+    if (!td_dev_info(td_stream_dev(s))->queued || td_tape_now())
+        return TD_OK; /* no work is under way; a recording refuses waits itself */
     TD_TRY(td_event_new(td_stream_dev(s), false, &e));
     st = td_event_record(e, s);
     if (!st)
@@ -78,8 +71,8 @@ td_graph_await_stream(td_stream *s)
 
 /* ---- results for the host ---- */
 
-/* slot - pinned memory for a small result of a stream, for the process's life.  Whoever was interrupted gives it back
- * while the copy into it goes on: the stream's next one comes behind that. */
+/* slot - pinned memory for a small result of one stream, for the process's life.  An interrupted thread gives its slot back
+ * while the copy into it goes on; that is safe, because the stream's next copy into the slot runs after it. */
 typedef struct slot {
     struct slot *next;
     td_stream *s;
@@ -87,7 +80,7 @@ typedef struct slot {
     td_hostmem m;
 } slot;
 
-static slot *slots; /* that nobody uses; under the graph's lock */
+static slot *slots; /* free slots; under the graph's lock */
 
 static td_status
 slot_take(td_stream *s, slot **out)
@@ -153,7 +146,7 @@ copy_small(td_stream *s, void *out, uintptr_t at, size_t nbytes)
 td_status
 td_graph_copy_out(td_stream *s, void *out, uintptr_t at, size_t nbytes)
 {
-    bool waits = td_dev_info(td_stream_dev(s))->kind != TD_DEV_CPU && !td_tape_now();
+    bool waits = td_dev_info(td_stream_dev(s))->queued && !td_tape_now();
     td_status st = TD_OK;
     void *token;
 

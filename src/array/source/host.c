@@ -1,4 +1,4 @@
-/* host.c - sources on the host: windows on them, and their elements on the way to the device. */
+/* host.c - sources on the host, windows on them, and loading their elements onto the device. */
 #include "array/source/host.h"
 
 #include <stdlib.h>
@@ -89,7 +89,8 @@ td_view_order(const td_view *v, int order[])
     for (int i = 0; i < v->shape.ndim; i++) {
         int at = i;
 
-        for (; at > 0 && v->shape.dim[i] > 1 && !repeats; at--) { /* insertion; extents of 1 stay */
+        /* insertion sort; axes of extent 1 stay in place */
+        for (; at > 0 && v->shape.dim[i] > 1 && !repeats; at--) {
             if (llabs(v->stride[order[at - 1]]) >= llabs(v->stride[i]))
                 break;
             order[at] = order[at - 1];
@@ -134,14 +135,14 @@ find_start(const td_view *base, int64_t offset, td_retrace *w)
         for (int i = 0; i < base->shape.ndim; i++)
             if (!done[i] && (k < 0 || base->stride[i] > base->stride[k] ||
                              (base->stride[i] == base->stride[k] && base->shape.dim[k] == 1)))
-                k = i; /* of equal strides all but one belong to extents of 1 */
+                k = i; /* of axes with equal strides all but one have extent 1 */
         done[k] = true;
         w->start[k] = base->shape.dim[k] > 1 && base->stride[k] ? offset / base->stride[k] : 0;
         offset -= w->start[k] * base->stride[k];
     }
 }
 
-/* The axis of base that stride s steps along for `count` elements; -1: none. */
+/* The axis of base along which stride s steps for `count` elements; -1: none. */
 static int
 stepped(const td_view *base, const td_retrace *w, int64_t s, int64_t count, const bool taken[])
 {
@@ -247,7 +248,8 @@ td_host_node(td_dev *d, td_source *s, const td_view *view, td_node **out)
     return td_host_node_of(d, &(td_host){.src = s, .view = *view}, out);
 }
 
-/* Does the window lie in memory as the node says, so that views of the one are views of the other? */
+/* Does the window lie in memory as the node's view says, so that a view of one is a view of
+ * the other? */
 static bool
 is_dense(const td_node *n)
 {
@@ -261,7 +263,7 @@ is_dense(const td_node *n)
     return true;
 }
 
-/* The part of n's window that w shows as v: every axis of w's starts somewhere and steps along one of n's. */
+/* The part of n's window that v shows, by the steps in w along n's axes. */
 static td_host
 retraced(const td_node *n, const td_view *v, const td_retrace *w)
 {

@@ -1,10 +1,12 @@
-/* hostcopy.c - the elements of windows on their way: in pieces that threads take, in the order in which windows are copied. */
+/* hostcopy.c - copies the elements of windows: in pieces that threads take, in the layout's
+ * order.
+ */
 #include "array/source/host.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The dims of a window in the order in which they are copied, neighbours that lie as one joined. */
+/* A window's axes in the order of copying, with contiguous neighbours merged. */
 static int
 copied_dims(const td_view *v, int64_t dim[], int64_t stride[])
 {
@@ -108,7 +110,8 @@ td_host_read(td_source *s, const td_box *box, void *out)
     return st;
 }
 
-/* The least box that holds elements [lo, hi) of the source's C order; which of those is its first. */
+/* The smallest box that contains elements [lo, hi) of the source's C order; also the index of
+ * its first element. */
 static int64_t
 box_around(const td_view *src, int64_t lo, int64_t hi, td_box *box)
 {
@@ -139,7 +142,7 @@ td_host_runs(const td_host *h)
     return stride[n - 1] == 1;
 }
 
-/* n elements from lo on that lie side by side in the source's C order. */
+/* Reads n elements that are contiguous in the source's C order, from lo on. */
 static td_status
 read_run(const td_host *h, int64_t lo, int64_t n, char *out)
 {
@@ -184,7 +187,8 @@ read_runs(const td_host *h, char *out)
     return st;
 }
 
-/* A reader's elements in the layout's order; td_host_window has seen to it that they can be had. */
+/* Reads a reader's elements in the layout's order; td_host_window has made sure that this
+ * works. */
 static td_status
 read_window(const td_host *h, void *out)
 {
@@ -206,7 +210,7 @@ td_host_copy(const td_host *h, td_stream *s, uintptr_t to)
         return TD_OK;
     if (h->src->mem)
         return td_copy_fill(s, to, nbytes, td_host_fill, (void *)(uintptr_t)h);
-    if (td_dev_info(td_stream_dev(s))->kind == TD_DEV_CPU)
+    if (td_dev_info(td_stream_dev(s))->host)
         return read_window(h, (void *)to); // NOLINT(performance-no-int-to-ptr)
     tmp = td_host_alloc(nbytes);
     if (!tmp)
@@ -218,7 +222,7 @@ td_host_copy(const td_host *h, td_stream *s, uintptr_t to)
     return st;
 }
 
-/* In C order, by way of memory in the layout. */
+/* Copies in C order, through memory in the layout. */
 static td_status
 read_permuted(const td_host *h, const td_view *layout, void *out)
 {

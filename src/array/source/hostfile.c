@@ -1,11 +1,12 @@
 /* hostfile.c - the file behind mapped memory.
  *
- * Memory of a mapped file is read a page fault at a time where nobody has touched it yet; read(2) copies from the same
- * page cache without them, and tells of a file that has become too short, where touching memory ends the process.
- * Which of both is quicker depends on the system and on what has been touched, so both are timed, and now and then
- * the slower one again.
+ * Reading a mapped file through memory that nobody has touched yet takes a fault per page.
+ * read(2) copies from the same page cache without faults, and reports a file that has become too
+ * short, where touching memory would end the process.  Which is faster depends on the system and
+ * on what was touched.  So both are timed, and from time to time the slower one again.
  */
 #include "array/source/host.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,16 +15,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
     TRIES = 16,   /* pieces before a choice is made */
-    AGAIN = 128,  /* of so many pieces one goes the other way */
+    AGAIN = 128,  /* one piece in so many goes the other way */
     SHORT = 65536 /* bytes of a piece that is worth timing */
 };
 
-/* One line of /proc/self/maps; only what is shared shows the file as it is. */
+/* mapping - a line of /proc/self/maps.  Only shared mappings show the file as it is. */
 typedef struct mapping {
     uintptr_t lo, hi;
     int64_t at;
@@ -55,7 +55,7 @@ open_mapping(const mapping *m, bool write)
 
     if (fd >= 0 && (fstat(fd, &s) < 0 || !S_ISREG(s.st_mode) || s.st_ino != m->inode ||
                     major(s.st_dev) != m->major || minor(s.st_dev) != m->minor)) {
-        close(fd); /* the path is another file's by now */
+        close(fd); /* the path now names another file */
         fd = -1;
     }
     return fd;
@@ -90,15 +90,6 @@ td_hostfile_close(td_hostfile *f)
     if (f->fd >= 0)
         close(f->fd);
     f->fd = -1;
-}
-
-static int64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static td_status
@@ -145,14 +136,15 @@ td_hostfile_read(td_hostfile *f, const char *from, size_t n, void *to)
         return TD_OK;
     }
     way = hostfile_choose(f);
-    begun = now_ns();
+    begun = td_now_ns();
     if (way)
         TD_TRY(read_file(f, from, n, to));
     else
         memcpy(to, from, n);
-    pace = (unsigned)((now_ns() - begun) * 1000 / (int64_t)n) + 1;
+    pace = (unsigned)((td_now_ns() - begun) * 1000 / (int64_t)n) + 1;
     before = atomic_load_explicit(&f->pace[way], memory_order_relaxed);
     atomic_store_explicit(&f->pace[way], before ? before - before / 4 + pace / 4 : pace,
-                          memory_order_relaxed); /* other threads' measurements may get lost */
+                          /* losing another thread's measurement does no harm */
+                          memory_order_relaxed);
     return TD_OK;
 }

@@ -1,15 +1,17 @@
-/* hostlist.c - windows of which one axis goes by a list of places: what indexing by arrays shows of a source.
+/* hostlist.c - windows with one axis that follows a list of indices: the result of indexing a
+ * source by arrays.
  *
- * Memory is gathered straight into what is copied to the device, by the threads that fill it.  A reader is asked for boxes
- * of places that lie near each other, in the order in which it has them, each box once.
+ * From memory, the threads that fill the device's staging gather elements straight into it.  A
+ * reader is asked for boxes of indices that lie near each other, in the source's order, each box
+ * once.
  */
 #include "array/source/host.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAR  ((size_t)1 << 20) /* bytes between two places that are read rather than asked apart */
-#define BLOCK ((size_t)32 << 20) /* bytes of a box */
+#define NEAR  ((size_t)1 << 20)  /* bytes between two indices up to which the gap is read as well */
+#define BLOCK ((size_t)32 << 20) /* most bytes of a box */
 
 td_status
 td_hostlist_new(int64_t n, td_hostlist **out)
@@ -39,7 +41,7 @@ hostlist_place(const td_host *h, int64_t i)
     return h->list->at[h->first + i * h->step];
 }
 
-/* Places [lo, hi) of the axis, all of them. */
+/* All indices [lo, hi) of the axis. */
 static td_host
 span(const td_host *h, int64_t lo, int64_t hi)
 {
@@ -72,7 +74,7 @@ td_host_readable(const td_host *h)
     return td_host_box(&all, &box) && td_view_is_contiguous(&layout);
 }
 
-/* The list of places in h's own list. */
+/* The indices of l in h's own list. */
 static td_status
 composed(const td_host *h, const td_hostlist *l, td_hostlist **out)
 {
@@ -83,7 +85,7 @@ composed(const td_host *h, const td_hostlist *l, td_hostlist **out)
 }
 
 static td_status
-pick(const td_node *n, const td_host *h, td_node **out)
+pick_listed(const td_node *n, const td_host *h, td_node **out)
 {
     return td_host_readable(h) ? td_host_node_of(n->dev, h, out) : TD_SKIP;
 }
@@ -104,7 +106,7 @@ td_host_pick(const td_node *n, int axis, td_hostlist *l, td_node **out)
     h.first = 0;
     h.step = 1;
     h.view.shape.dim[axis] = l->n;
-    st = pick(n, &h, out);
+    st = pick_listed(n, &h, out);
     td_hostlist_unref(both);
     return st;
 }
@@ -118,12 +120,12 @@ td_host_pick_through(const td_node *n, const td_view *view, int axis, td_hostlis
     if (n->host->list || !h.src->mem)
         return TD_SKIP;
     h.view.shape.dim[axis] = l->n;
-    return pick(n, &h, out);
+    return pick_listed(n, &h, out);
 }
 
 /* ---- memory ---- */
 
-/* The axes behind the list, in C order, those joined that lie as one; returns how many. */
+/* The axes after the listed one, in C order, with contiguous ones merged; returns how many. */
 static int
 inner_dims(const td_view *v, int listed, int64_t dim[], int64_t stride[], int64_t *size)
 {
@@ -149,7 +151,7 @@ inner_dims(const td_view *v, int listed, int64_t dim[], int64_t stride[], int64_
     return n;
 }
 
-/* Elements one by one: count of them, from place i of the list on. */
+/* Copies single elements: count of them, from entry i of the list on. */
 static void
 hostlist_gather(const td_host *h, int64_t offset, int64_t i, int64_t count, char *to)
 {
@@ -172,7 +174,7 @@ hostlist_gather(const td_host *h, int64_t offset, int64_t i, int64_t count, char
     }
 }
 
-/* Where the elements begin whose index along the axes before the list is `row`. */
+/* Where the elements begin whose index along the axes before the listed one is `row`. */
 static int64_t
 outer_offset(const td_view *v, int listed, int64_t row)
 {
@@ -214,7 +216,7 @@ td_host_listed(const td_host *h, int64_t first, int64_t count, char *to)
 /* ---- readers ---- */
 
 typedef struct entry {
-    int64_t place, i; /* where it is, and as which of the list */
+    int64_t place, i; /* index along the axis, and its position in the list */
 } entry;
 
 static int
@@ -225,7 +227,7 @@ by_place(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Entries [k, the result) lie in one box. */
+/* The end of the entries, from k on, that fit into one box. */
 static int64_t
 box_end(const entry *e, int64_t k, int64_t n, size_t row)
 {
@@ -237,7 +239,7 @@ box_end(const entry *e, int64_t k, int64_t n, size_t row)
     return last;
 }
 
-/* The entries' elements from a box that begins at place lo and has `wide` of them. */
+/* Copies the entries' elements out of a box that begins at index lo and has `wide` indices. */
 static void
 deal(const td_host *h, const entry *e, int64_t n, int64_t lo, int64_t wide, const char *box,
      char *to)
@@ -274,7 +276,7 @@ read_boxes(const td_host *h, const entry *e, int64_t n, size_t row, char *to)
         tmp = td_host_alloc((size_t)wide * row);
         if (!tmp)
             return td_fail(TD_ERR_NOMEM, "from_host: %zu bytes of host memory", (size_t)wide * row);
-        TD_ASSERT(td_host_box(&part, &box)); /* td_host_readable has seen to it */
+        TD_ASSERT(td_host_box(&part, &box)); /* td_host_readable has made sure of it */
         st = td_host_read(h->src, &box, tmp);
         if (!st)
             deal(h, e + k, end - k, lo, wide, tmp, to);

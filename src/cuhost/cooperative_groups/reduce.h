@@ -1,4 +1,4 @@
-// cooperative_groups/reduce.h - one value of all of a group's.
+// cooperative_groups/reduce.h - reductions of a group's values.
 #ifndef TD_CU_CG_REDUCE_H
 #define TD_CU_CG_REDUCE_H
 #pragma GCC system_header
@@ -21,7 +21,7 @@ TD_CU_OPERATION(bit_or, a | b)
 TD_CU_OPERATION(bit_xor, a ^ b)
 #undef TD_CU_OPERATION
 
-// In the order of ranks, in every thread.
+// Combines the values in the order of ranks; every thread computes the result.
 template <class G, class T, class Op> inline T reduce(const G &g, T v, Op op)
 {
     T r = g.shfl(v, 0);

@@ -1,4 +1,4 @@
-// cooperative_groups/scan.h - what stands before each thread of a group.
+// cooperative_groups/scan.h - prefix scans over a group's threads.
 #ifndef TD_CU_CG_SCAN_H
 #define TD_CU_CG_SCAN_H
 #pragma GCC system_header
@@ -19,7 +19,7 @@ template <class G, class T, class Op = plus<T>> inline T inclusive_scan(const G 
     return r;
 }
 
-// 0 in the first thread, as T makes it.
+// The first thread gets T{}.
 template <class G, class T, class Op = plus<T>> inline T exclusive_scan(const G &g, T v, Op op = {})
 {
     T r = g.shfl_up(inclusive_scan(g, v, op), 1);

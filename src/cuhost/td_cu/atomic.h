@@ -1,8 +1,9 @@
 // atomic.h - atomic operations and fences.
 //
-// Blocks run on several threads of the CPU, so operations on global memory are the machine's; a block's shared memory is
-// touched by one, where plain instructions do.  An operation that waits for another thread of the block (a
-// compare that failed, an exchange that changed nothing) gives the others a turn, so that locks are left in the end.
+// Blocks run on several CPU threads, so operations on global memory use the CPU's atomic instructions.  Only one CPU
+// thread accesses a block's shared memory, so plain instructions serve there.  An operation that may be waiting for
+// another thread of its block (a compare-and-swap that failed, an exchange that changed nothing) lets the other threads
+// run, so that locks are released in the end.
 #ifndef TD_CU_ATOMIC_H
 #define TD_CU_ATOMIC_H
 
@@ -48,7 +49,7 @@ template <> struct word<2> { using type = uint16_t; };
 template <> struct word<4> { using type = uint32_t; };
 template <> struct word<8> { using type = uint64_t; };
 
-// *p = f(*p); what stood there.
+// *p = f(*p); returns the old value.
 template <class T, class F> TD_CU_INLINE T update(T *p, F f)
 {
     using bits = typename word<sizeof(T)>::type;
@@ -78,7 +79,7 @@ template <class T> TD_CU_INLINE T fetch_add(T *p, T v)
         *p = T(old + v);
     } else
         old = __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
-    if (__builtin_expect(v == 0, 0)) // somebody looks whether it has changed
+    if (__builtin_expect(v == 0, 0)) // the thread polls for a change
         others_turn();
     return old;
 }
@@ -103,7 +104,7 @@ template <class T> TD_CU_INLINE T swap(T *p, T v)
 
 } // namespace td_cu
 
-// Each for a block, the device and the system: one thing here.
+// The same function for the scopes of block, device and system.
 #define TD_CU_ATOMIC(name, T, expression)                                                                              \
     TD_CU_INLINE T name(T *p, T v) { return expression; }                                                              \
     TD_CU_INLINE T name##_block(T *p, T v) { return expression; }                                                      \

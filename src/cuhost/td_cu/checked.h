@@ -1,8 +1,8 @@
-// checked.h - debug mode: an access through a name is checked before it is done.
+// checked.h - debug mode: checks each access through a name before it is made.
 //
-// The rewriter makes  td_cu::at("f", "x", __FILE__, __LINE__, threadIdx, blockIdx, x, i)  of  x[i]  and  *td_cu::one(…, x)  of  *x.
-// Arrays know their length; memory of the device has its allocation, dynamic shared memory the launch's size.  Of an
-// address that is in none of them nothing is known.
+// The rewriter turns  x[i]  into  td_cu::at("f", "x", __FILE__, __LINE__, threadIdx, blockIdx, x, i)  and  *x  into
+// *td_cu::one(…, x).  The bounds are an array's length, a device allocation's, or the launch's size of dynamic shared
+// memory.  An address that lies in none of these is not checked.
 #ifndef TD_CU_CHECKED_H
 #define TD_CU_CHECKED_H
 
@@ -14,7 +14,7 @@ template <class T> struct pointed { static constexpr size_t size = 0; };
 template <class T> struct pointed<T *> { static constexpr size_t size = size_of<typename bare<T>::type>::is; };
 template <class T> struct pointed<T *const> : pointed<T *> {};
 
-// Bytes from p to the end of what it points into, and from its start to p.
+// Bytes from p to the end of the memory it points into; *before: from its start to p.
 __attribute__((unused)) static size_t extent(const void *p, size_t *before)
 {
     const char *at = static_cast<const char *>(p), *shared = shared_now;
@@ -59,7 +59,7 @@ TD_CU_INLINE decltype(auto) at(const char *f, const char *name, const char *file
     return (a[i]);
 }
 
-// &x[i]: one behind the last may be named.
+// &x[i]: the address one past the end is allowed.
 template <class A, class I>
 TD_CU_INLINE decltype(auto) near(const char *f, const char *name, const char *file, int line, thread_index t, block_index b, A &a, I i)
 {

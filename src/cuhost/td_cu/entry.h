@@ -1,4 +1,4 @@
-// entry.h - from a td_cu_block to calls of a kernel.
+// entry.h - runs a td_cu_block: calls the kernel for each thread.
 #ifndef TD_CU_ENTRY_H
 #define TD_CU_ENTRY_H
 
@@ -33,7 +33,7 @@ TD_CU_INLINE void call(thread_index t, block_index b, block_size n, grid_size g,
 
 TD_CU_INLINE void say_thread(thread_index t)
 {
-#ifndef TD_CU_NO_GLOBALS // nothing in the text reads the variables
+#ifndef TD_CU_NO_GLOBALS // the text does not use the global variables
     threadIdx = t;
 #endif
 }
@@ -76,7 +76,7 @@ template <auto F, class... P> __attribute__((noinline)) void loop_of(const td_cu
     unpack_loop<F>(b, at, l, count_to<sizeof...(P)>{});
 }
 
-// setjmp stays out of the function whose loop is to be fast.
+// setjmp is not in the function with the loop, which it would make slow.
 template <auto F> void plain(const td_cu_block *b, block_index at, char *shared)
 {
     jmp_buf end;
@@ -103,7 +103,7 @@ template <auto F, class... P> __attribute__((noinline)) void one_of(const thread
     unpack_one<F>(t, l, count_to<sizeof...(P)>{});
 }
 
-// A thread goes on: what belongs to it is said again, others have run since.
+// Restores the thread's own state when it continues, since other threads have run since.
 TD_CU_INLINE void resume(thread *t)
 {
     now = t;
@@ -120,7 +120,7 @@ template <auto F> void one(void *ctx, int i)
     block *at = static_cast<block *>(ctx);
     thread t;
 
-    if (at->grid) { // of all threads of the grid
+    if (at->grid) { // i counts all threads of the grid
         at += unsigned(i) / at->n;
         i -= at->first;
     }
@@ -210,7 +210,7 @@ template <auto F> void switched_grid(const td_cu_block *b)
     free(memory);
 }
 
-// ---- what a table's row points to ----
+// ---- what a row of the table points to ----
 
 template <auto F> void TD_CU_PLAIN(const td_cu_block *b)
 {

@@ -1,4 +1,4 @@
-// integer.h - intrinsics of integers and bits, and what CUDA calls loads, stores and hints.
+// integer.h - intrinsics of integers and bits; CUDA's loads, stores and hints.
 #ifndef TD_CU_INTEGER_H
 #define TD_CU_INTEGER_H
 
@@ -21,7 +21,7 @@ TD_CU_INLINE unsigned long long __brevll(unsigned long long x)
     return (unsigned long long)__brev(unsigned(x)) << 32 | __brev(unsigned(x >> 32));
 }
 
-// Bytes 0 to 3 are x's, 4 to 7 y's; a selector's bit 3 takes the byte's sign.
+// Selectors 0 to 3 choose a byte of x, 4 to 7 of y; a selector's bit 3 replicates the byte's sign.
 TD_CU_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned s)
 {
     unsigned long long both = (unsigned long long)y << 32 | x;
@@ -69,7 +69,7 @@ TD_CU_INLINE int __rhadd(int x, int y) { return int(((long long)x + y + 1) >> 1)
 TD_CU_INLINE unsigned __uhadd(unsigned x, unsigned y) { return unsigned(((unsigned long long)x + y) >> 1); }
 TD_CU_INLINE unsigned __urhadd(unsigned x, unsigned y) { return unsigned(((unsigned long long)x + y + 1) >> 1); }
 
-// The place of the n-th set bit from `base` on (n < 0: downwards); 0xffffffff: there is none.
+// The index of the n-th set bit from `base` upwards (n < 0: downwards); 0xffffffff: there is none.
 TD_CU_INLINE unsigned __fns(unsigned mask, unsigned base, int n)
 {
     int step = n < 0 ? -1 : 1, left = n < 0 ? -n : n;
@@ -200,7 +200,7 @@ TD_CU_SAD(__vsadu4, unsigned char)
 TD_CU_SAD(__vsadu2, unsigned short)
 #undef TD_CU_SAD
 
-// One operand: absolute values and negatives, wrapping or saturated.
+// Functions of one operand: absolute values and negatives, wrapping or saturating.
 #define TD_CU_SIMD(name, T, R, expression)                                                                             \
     TD_CU_INLINE unsigned name(unsigned a)                                                                             \
     {                                                                                                                  \

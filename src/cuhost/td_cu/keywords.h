@@ -6,13 +6,14 @@
 #define __CUDACC_VER_MINOR__ 0
 #define CUDART_VERSION 13000
 #define __CUDACC__ 1
-// Volta's: threads of a warp go their own ways, and texts for later ones fall back from instructions that only those have.
+// Volta's: its threads of a warp may diverge freely, and texts for later architectures fall back from instructions that
+// only those have.
 #define __CUDA_ARCH__ 700
-#define TREADLE_CPU 1 // a text may ask whether it is compiled for a CPU
+#define TREADLE_CPU 1 // lets a text test whether it is compiled for a CPU
 
 #define TD_CU_INLINE static inline __attribute__((always_inline, unused))
 
-// A kernel stands in the loop over its threads: inlined, so that the loop can be vectorised.
+// Inlined into the loop over the block's threads, so that the loop can be vectorised.
 #define __global__ __attribute__((always_inline)) inline
 #define __device__
 #define __host__
@@ -32,7 +33,7 @@
 #define __cudart_builtin__
 #define CUDARTAPI
 #define CUDART_CB
-// What the rewriter has not turned into td_cu::shared: a block runs on one thread of the CPU.
+// Variables that the rewriter has left alone: a block runs on one CPU thread, so thread_local makes them the block's.
 #define __shared__ static thread_local
 
 #endif

@@ -1,4 +1,4 @@
-// math.h - mathematical functions that CUDA has beyond the C++ library's, under CUDA's names.
+// math.h - mathematical functions that CUDA has and the C++ library lacks.
 //
 // float functions without a C counterpart are computed in double and rounded.
 #ifndef TD_CU_MATH_H
@@ -8,7 +8,7 @@ namespace td_cu {
 
 constexpr double PI = 3.14159265358979323846;
 
-// sin(pi * x) and cos(pi * x): the quarter turn is taken off exactly.
+// sin(pi * x) and cos(pi * x).  Removes quarter turns exactly.
 inline void turn_sincos(double x, double *s, double *c)
 {
     double q = nearbyint(2 * x), r = (x - 0.5 * q) * PI, sr, cr;
@@ -27,7 +27,7 @@ inline void turn_sincos(double x, double *s, double *c)
         sr = cr;
         cr = -t;
     }
-    *s = k & 2 ? -sr : sr; // k is negative for negative x: its last two bits are the same
+    *s = k & 2 ? -sr : sr; // k may be negative: its last two bits are still right
     *c = k & 2 ? -cr : cr;
 }
 
@@ -35,7 +35,7 @@ inline double turn_sin(double x)
 {
     double s, c;
 
-    if (x == nearbyint(x)) // 0 with x's sign
+    if (x == nearbyint(x)) // integers give 0 with x's sign
         return fabs(x) < 1e300 ? copysign(0.0, x) : x - x;
     turn_sincos(x, &s, &c);
     return s;
@@ -49,7 +49,7 @@ inline double turn_cos(double x)
     return x - nearbyint(x) == 0 || fabs(x - nearbyint(x)) != 0.5 ? c : 0.0;
 }
 
-// Halley's steps from a rational start (Abramowitz and Stegun 26.2.23), for 0 < y <= 0.5.
+// Halley's iteration from a rational approximation (Abramowitz and Stegun 26.2.23), for 0 < y <= 0.5.
 inline double erfc_inverse_tail(double y)
 {
     double t = sqrt(-2 * log(y / 2)), x;
@@ -97,7 +97,7 @@ inline double erfc_inverse(double y)
     return y < 1 ? erfc_inverse_tail(y) : -erfc_inverse_tail(2 - y);
 }
 
-// exp(x * x) * erfc(x): the rounding of the square is made up for; far out by the asymptotic series.
+// exp(x * x) * erfc(x).  Corrects the rounding of the square; for large x it uses the asymptotic series.
 inline double erfc_scaled(double x)
 {
     if (x > 20) {
@@ -114,7 +114,7 @@ inline double erfc_scaled(double x)
     return x < -27 ? INFINITY : exp(square) * erfc(x) * (1 + rest);
 }
 
-// I0 and I1: the series, whose terms are all of one sign; far out the asymptotic one.
+// I0 and I1: the power series, whose terms have one sign; for large x the asymptotic series.
 inline double bessel_i(int n, double x)
 {
     double a = fabs(x), sum = 1, term = 1;
@@ -141,7 +141,7 @@ inline double bessel_i(int n, double x)
 
 template <class T> double length(int n, const T *p)
 {
-    long double sum = 0; // of more exponent than the squares need
+    long double sum = 0; // has enough exponent range for the squares
 
     for (int i = 0; i < n; i++) {
         if (isinf(p[i]))
@@ -167,7 +167,7 @@ inline double length4(double a, double b, double c, double d)
 
 } // namespace td_cu
 
-// Newer C libraries have some of these names, with other linkage.
+// Newer C libraries declare some of these names, with other linkage.
 #define sinpi td_cu_sinpi
 #define cospi td_cu_cospi
 #define sinpif td_cu_sinpif
@@ -175,7 +175,7 @@ inline double length4(double a, double b, double c, double d)
 #define rsqrt td_cu_rsqrt
 #define rsqrtf td_cu_rsqrtf
 
-// Of one and two arguments: double, float with the suffix f, and the overload for float.
+// Functions of one and of two arguments: double, float with the suffix f, and the overload for float.
 #define TD_CU_MATH1(name, expression)                                                                                  \
     TD_CU_INLINE double name(double x) { return expression; }                                                          \
     TD_CU_INLINE float name(float x_) { double x = double(x_); return float(expression); }
@@ -288,7 +288,7 @@ TD_CU_INLINE double __hiloint2double(int hi, int lo)
 
 // ---- single instructions of a GPU: here as right as the library's functions ----
 
-// The C library has these names for itself.
+// The C library reserves these names.
 #define __sinf td_cu_sinf
 #define __cosf td_cu_cosf
 #define __tanf td_cu_tanf

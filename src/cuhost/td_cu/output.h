@@ -27,8 +27,9 @@ __attribute__((unused)) static int print(const char *format, va_list args)
 
 } // namespace td_cu
 
-// The module's own symbols, seen nowhere else, under names of their own: the C library's declarations stand.  The number of
-// bytes; -1: the format is NULL.  Compilers make the other two of printf.
+// Defines a symbol that only this module sees, under a name of its own, so that the C library's declarations stay
+// valid.  These functions return the number of bytes, or -1 if the format is NULL.  Compilers replace printf by the
+// other two.
 #define TD_CU_OWN(name, ...)                                                                                           \
     extern "C" int td_cu_##name(__VA_ARGS__) __asm__(#name);                                                           \
     extern "C" __attribute__((visibility("hidden"), used)) int td_cu_##name(__VA_ARGS__)

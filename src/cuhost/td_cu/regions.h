@@ -1,9 +1,10 @@
 // regions.h - kernels that the rewriter has cut at their barriers.
 //
-// Such a kernel is called once for a block.  Code that is alike for all threads stands in it as it is; between barriers
-// the threads are a loop (each), or take turns where they wait for each other in ways that cannot be cut (each_in_turns).
+// Such a kernel is called once per block.  Code that is uniform over the block runs once, unchanged.  Between barriers
+// the threads run as a loop (each), or as fibers where they wait for each other in ways that cannot be cut
+// (each_in_turns).
 //
-//     td_cu::local<float> td_of_sum(blockDim);                   // a variable that outlives its region
+//     td_cu::local<float> td_of_sum(blockDim);       // a variable that outlives its region
 //     TD_CU_EACH { auto &sum = td_of_sum[td_n] = x[threadIdx.x]; s[threadIdx.x] = sum; } TD_CU_END;
 //     TD_CU_EACH auto &sum = td_of_sum[td_n]; { y[threadIdx.x] = sum + s[0]; } TD_CU_END;
 //
@@ -16,9 +17,10 @@ namespace td_cu {
 template <class T> struct array_of { using item = T; };
 template <class T, size_t N> struct array_of<T[N]> { using item = typename array_of<T>::item; };
 
-enum { most_threads = 1024, inside = 128 }; // bytes of a variable up to which all threads' stand on the stack
+enum { most_threads = 1024, inside = 128 }; // inside: most bytes of a variable that lies on the stack for all threads
 
-// One T for each thread of the block.  Memory of a known place and length is what a compiler can tell from other memory.
+// One T for each thread of the block.  A fixed address and length let the compiler see that it does not alias other
+// memory.
 template <class T, bool Inside = sizeof(T) <= inside> struct local {
     alignas(64) T v[most_threads];
     __attribute__((always_inline)) explicit local(block_size) {}
@@ -32,7 +34,7 @@ template <class T> struct local<T, false> {
     __attribute__((always_inline)) T &operator[](size_t n) { return v[n]; }
 };
 
-// A parameter that threads change.
+// A parameter that threads change: each has a copy.
 template <class T> struct local_of : local<T> {
     __attribute__((always_inline)) local_of(block_size n, const T &of) : local<T>(n)
     {
@@ -41,7 +43,7 @@ template <class T> struct local_of : local<T> {
     }
 };
 
-// Which threads have not returned.
+// The threads that have not returned.
 struct alive : local<bool> {
     size_t n;
     __attribute__((always_inline)) explicit alive(block_size b) : local<bool>(b), n(size_t(b.x) * b.y * b.z) { memset(v, 1, n); }
@@ -57,7 +59,8 @@ template <class T, size_t N> TD_CU_INLINE void set(T (&to)[N], const T (&from)[N
 
 // ---- threads of a region as a loop ----
 
-// N: blockDim.x where it is known, so that short rows become whole vectors; 0: it is not.  first: of the row's threads.
+// Runs f for one row of threads.  N: blockDim.x if it is known, so that short rows become whole vectors; 0: it is not.
+// first: the number of the row's first thread.
 template <unsigned N, class F> TD_CU_INLINE void row(unsigned n, unsigned y, unsigned z, size_t first, const F &f)
 {
     for (unsigned x = 0; x < (N ? N : n); x++) {
@@ -66,8 +69,8 @@ template <unsigned N, class F> TD_CU_INLINE void row(unsigned n, unsigned y, uns
     }
 }
 
-// Threads have no memory of their own in this region but registers and td_cu::local: no access waits for another thread's.
-// Not unrolled: that would come before vectors.
+// For a region whose only private memory is registers and td_cu::local: no access depends on another thread's. Not
+// unrolled, since that would come before vectorisation.
 template <unsigned N, class F> TD_CU_INLINE void free_row(unsigned n, unsigned y, unsigned z, size_t first, const F &f)
 {
 #ifdef __clang__
@@ -119,7 +122,7 @@ template <bool Free, class F> TD_CU_INLINE void each(block_size n, const F &f)
         rows<Free, 0>(n, f);
 }
 
-// A test that holds in a whole row when it holds at its ends: f is done there without it.
+// A test that holds in a whole row if it holds at both ends: runs f without the test there.
 template <bool Free, class T, class F> TD_CU_INLINE void each_within(block_size n, const T &test, const F &f)
 {
     for (unsigned z = 0; z < n.z; z++)
@@ -136,7 +139,7 @@ template <bool Free, class T, class F> TD_CU_INLINE void each_within(block_size 
         }
 }
 
-// Whether f is true of a thread: mostly of the first.
+// Is f true for any thread?  Tries the first thread first, which usually decides.
 template <class F> TD_CU_INLINE bool any(block_size n, const F &f)
 {
     bool some = f(thread_index{{0, 0, 0}}, 0);
@@ -220,7 +223,7 @@ template <auto F> void TD_CU_REGIONS(const td_cu_block *b)
 #define TD_CU_EACH_FREE td_cu::each<true>(blockDim, TD_CU_LAMBDA {
 #define TD_CU_EACH_IN_TURNS td_cu::each_in_turns(blockIdx, [&](td_cu::thread_index threadIdx, [[maybe_unused]] size_t td_n) {
 #define TD_CU_END })
-// The thread that returns has no part in later regions.
+// A thread that has returned takes no part in later regions.
 #define TD_CU_RETURN do { td_alive[td_n] = false; return; } while (0)
 #define TD_CU_ALIVE if (!td_alive[td_n]) return
 

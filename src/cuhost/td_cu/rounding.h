@@ -1,4 +1,4 @@
-// rounding.h - arithmetic and conversions that say how they round: _rn nearest, _rz to zero, _ru up, _rd down.
+// rounding.h - arithmetic and conversions with a given rounding: _rn nearest, _rz to zero, _ru up, _rd down.
 #ifndef TD_CU_ROUNDING_H
 #define TD_CU_ROUNDING_H
 
@@ -10,7 +10,7 @@ enum rounding { rn, rz, ru, rd };
 
 TD_CU_INLINE int fe_mode(rounding how) { return how == rz ? FE_TOWARDZERO : how == ru ? FE_UPWARD : FE_DOWNWARD; }
 
-// A value that no other instruction may be merged with: __fmul_rn and its kin never become part of an fma.
+// Keeps x from being merged with another instruction: __fmul_rn and its kin never become part of an fma.
 template <class T> TD_CU_INLINE T alone(T x)
 {
 #if defined(__x86_64__)
@@ -21,7 +21,7 @@ template <class T> TD_CU_INLINE T alone(T x)
     return x;
 }
 
-// f under another rounding mode: volatile, so that it is computed there and then.
+// Computes f under another rounding mode; volatile keeps the computation between the switches.
 template <class T, class F> inline T directed(rounding how, F f, T a, T b, T c)
 {
     int was = fegetround();
@@ -38,7 +38,7 @@ template <class T, class F> TD_CU_INLINE T rounded(rounding how, F f, T a, T b =
     return how == rn ? alone(f(alone(a), alone(b), alone(c))) : directed(how, f, a, b, c);
 }
 
-// v, which a long double holds exactly, as an R.
+// Rounds v, which a long double holds exactly, to an R.
 template <class R> TD_CU_INLINE R narrow(rounding how, long double v)
 {
     R r = R(v);
@@ -55,7 +55,8 @@ template <class F> TD_CU_INLINE F to_whole(rounding how, F x)
     return how == rn ? F(nearbyint(x)) : how == rz ? F(trunc(x)) : how == ru ? F(ceil(x)) : F(floor(x));
 }
 
-// As a GPU converts: beyond the range the nearest there is; not a number: 0, or the highest bit where either has 64.
+// Converts as a GPU does: values out of range saturate; NaN gives 0, or only the highest bit where either type has 64
+// bits.
 template <class I, class F> TD_CU_INLINE I to_int(rounding how, F x)
 {
     constexpr bool is_signed = I(-1) < I(0);

@@ -1,13 +1,13 @@
-// small.h - a type of 16-bit floating numbers and its pair: read once for each format, by cuda_fp16.h and cuda_bf16.h.
+// small.h - a type of 16-bit floats and its pair.  cuda_fp16.h and cuda_bf16.h each include it.
 //
-// Sums, products, quotients and roots of floats are wide enough to be rounded a second time without harm; what is computed
-// in double is rounded to odd on its way.
+// float sums, products, quotients and roots are wide enough to be rounded a second time without harm.  What is computed
+// in double is rounded to odd first.
 
 #ifndef TD_CU_SMALL_ONCE
 #define TD_CU_SMALL_ONCE
 namespace td_cu {
 
-// v as a float whose last bit says that more followed: rounding that once more is rounding v.
+// v as a float whose last bit is set if digits were lost: rounding that once more gives the same as rounding v.
 template <class T> inline float sticky(T v)
 {
     float f = float(v);
@@ -19,7 +19,7 @@ template <class T> inline float sticky(T v)
     return from_bits<float>(to_bits(bits | 1));
 }
 
-// a * b + c of numbers whose product a double holds: the last bit says that more followed.
+// a * b + c, where double holds the product exactly; the last bit is set if digits were lost.
 inline double sticky_fma(double a, double b, double c)
 {
     double p = a * b, s = p + c, t = s - p, rest = (p - (s - t)) + (c - t);
@@ -198,7 +198,7 @@ TD_CU_INLINE TD_CU_H __hfma_relu(TD_CU_H a, TD_CU_H b, TD_CU_H c)
 TD_CU_INLINE TD_CU_H2 __hfma2(TD_CU_H2 a, TD_CU_H2 b, TD_CU_H2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
 TD_CU_INLINE TD_CU_H2 __hfma2_sat(TD_CU_H2 a, TD_CU_H2 b, TD_CU_H2 c) { return {__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)}; }
 TD_CU_INLINE TD_CU_H2 __hfma2_relu(TD_CU_H2 a, TD_CU_H2 b, TD_CU_H2 c) { return {__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)}; }
-// Complex: a * b + c, in CUDA's order of fused steps.
+// Complex a * b + c, with the fused operations in CUDA's order.
 TD_CU_INLINE TD_CU_H2 __hcmadd(TD_CU_H2 a, TD_CU_H2 b, TD_CU_H2 c)
 {
     TD_CU_H re = __hfma(a.x, b.x, c.x), im = __hfma(a.x, b.y, c.y);
@@ -206,7 +206,7 @@ TD_CU_INLINE TD_CU_H2 __hcmadd(TD_CU_H2 a, TD_CU_H2 b, TD_CU_H2 c)
     return {__hfma(__hneg(a.y), b.y, re), __hfma(a.y, b.x, im)};
 }
 
-// ---- comparisons: ordered ones are false where either is no number, those with u true ----
+// ---- comparisons: ordered ones are false if either operand is NaN, those with u true ----
 
 TD_CU_INLINE bool __hisnan(TD_CU_H a) { return (a.__x & 0x7fff) > TD_CU_FORMAT::infinity; }
 TD_CU_INLINE int __hisinf(TD_CU_H a) { return (a.__x & 0x7fff) != TD_CU_FORMAT::infinity ? 0 : a.__x >> 15 ? -1 : 1; }
@@ -238,7 +238,7 @@ TD_CU_COMPARE(>, gt)
 TD_CU_COMPARE(>=, ge)
 #undef TD_CU_COMPARE
 
-// The other where one is no number; -0 is less than 0.
+// If one operand is NaN, the other; -0 counts as less than 0.
 TD_CU_INLINE TD_CU_H __hmax(TD_CU_H a, TD_CU_H b)
 {
     if (__hisnan(a) || __hisnan(b))

@@ -1,4 +1,4 @@
-// sync.h - threads that wait for each other: the block's barriers.
+// sync.h - the block's barriers.
 #ifndef TD_CU_SYNC_H
 #define TD_CU_SYNC_H
 
@@ -9,7 +9,7 @@ namespace td_cu {
     fail(threadIdx, blockIdx, "%s where the threads of the block do not take turns", what);
 }
 
-// The block's barrier; a loop over threads has none, unless there is one thread alone.
+// The block's barrier.  A block whose threads run as a loop cannot wait, unless it has only one thread.
 __attribute__((unused)) static void sync_block()
 {
     thread *t = now;
@@ -23,7 +23,8 @@ __attribute__((unused)) static void sync_block()
     resume(t);
 }
 
-// The next thread's turn, where threads take turns: behind accesses of code whose warps are to go in step.
+// Lets the next thread run, if the threads are fibers.  Called after accesses in code that expects warps to run in
+// step.
 TD_CU_INLINE void turn()
 {
     thread *t = now;
@@ -34,26 +35,27 @@ TD_CU_INLINE void turn()
     }
 }
 
-// The sum of v over the block's threads.  Counts of one turn are read until the next turn is complete, so there are two.
+// The sum of v over the block's threads.  Threads still read one phase's count during the next phase, so there are two
+// counts.
 __attribute__((unused)) static uint32_t sync_sum(uint32_t v)
 {
     thread *t = now;
     block *b;
-    uint32_t turn, sum;
+    uint32_t phase, sum;
 
     if (!t) {
         sync_block();
         return v;
     }
     b = t->at;
-    turn = b->turn;
-    b->counted[turn & 1] += v;
+    phase = b->phase;
+    b->counted[phase & 1] += v;
     host->barrier(&b->all, b->first, int(b->n));
-    if (b->turn == turn) { // the first to go on
-        b->turn = turn + 1;
-        b->counted[(turn + 1) & 1] = 0;
+    if (b->phase == phase) { // the first thread to continue
+        b->phase = phase + 1;
+        b->counted[(phase + 1) & 1] = 0;
     }
-    sum = uint32_t(b->counted[turn & 1]);
+    sum = uint32_t(b->counted[phase & 1]);
     resume(t);
     return sum;
 }

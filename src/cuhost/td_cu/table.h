@@ -1,4 +1,4 @@
-// table.h - a module's kernels and variables, as td_cu_module has them.
+// table.h - the table of a module's kernels and variables, td_cu_module.
 //
 //   TD_CU_TABLE_BEGIN
 //   TD_CU_KERNEL(TD_CU_PLAIN, "f<float, 4>", (f<float, 4>), 256)      // 256: of __launch_bounds__, or 0

@@ -1,7 +1,8 @@
 // texture.h - textures and surfaces through objects, whose value is the address of a td_cu_texture.
 //
-// Point filtering takes the element that the coordinate lies in.  Linear filtering weighs the 2, 4 or 8 around it with
-// weights of 8 fractional bits, as GPUs do.  Coordinates beyond the ends are wrapped, clamped, mirrored or the border's.
+// Point filtering reads the element that contains the coordinate.  Linear filtering averages the nearest 2, 4 or 8,
+// with weights of 8 fractional bits, as GPUs do.  A coordinate out of range is wrapped, clamped or mirrored, or reads
+// the border.
 #ifndef TD_CU_TEXTURE_H
 #define TD_CU_TEXTURE_H
 
@@ -16,7 +17,7 @@ enum { cudaTextureType1D = 1, cudaTextureType2D = 2, cudaTextureType3D = 3 };
 
 namespace td_cu {
 
-// What an element is read as: a scalar or 1, 2 or 4 of them.
+// The type that an element is read as: a scalar, or a vector of 1, 2 or 4 of them.
 template <class T> struct texel {
     using scalar = T;
     static constexpr int n = 1;
@@ -43,7 +44,7 @@ template <class T, class S> TD_CU_INLINE T texel_of(const S *v)
 
 inline const td_cu_texture *texture_of(unsigned long long object) { return reinterpret_cast<const td_cu_texture *>(object); }
 
-// An element's place along one axis; -1: the border.
+// The index of an element along one axis; -1: the border.
 inline long place(long i, long n, int mode)
 {
     if (i >= 0 && i < n)
@@ -85,7 +86,7 @@ inline double channel(const td_cu_texture *t, const char *p)
     return double(h & 0x8000 ? -f : f);
 }
 
-// An integer of the whole range as a float in [0, 1] or [-1, 1].
+// Scales an integer of the whole range to a float in [0, 1] or [-1, 1].
 inline double unit(const td_cu_texture *t, double v)
 {
     double high = t->kind == 'u' ? (t->size == 1 ? 255.0 : 65535.0) : t->size == 1 ? 127.0 : 32767.0, r = v / high;
@@ -105,7 +106,7 @@ inline void fetch(const td_cu_texture *t, long x, long y, long z, double *out)
         return;
     }
     p = element_at(t, x, y, z);
-    if (t->kind == 'f' && t->size == 4) { // most are
+    if (t->kind == 'f' && t->size == 4) { // the most frequent case
         for (int c = 0; c < t->channels; c++)
             out[c] = double(load_as<float>(p + 4 * c));
         return;
@@ -114,7 +115,7 @@ inline void fetch(const td_cu_texture *t, long x, long y, long z, double *out)
         out[c] = t->as_float && t->kind != 'f' ? unit(t, channel(t, p)) : channel(t, p);
 }
 
-struct axis { // the one or two elements that count along an axis, and the second's weight
+struct axis { // the one or two elements that are read along an axis, and the second's weight
     long at[2];
     double weight;
 };
@@ -129,7 +130,7 @@ inline axis along(const td_cu_texture *t, int k, float v, long n)
     if (t->normalized)
         v = (mode == 0 ? v - floorf(v) : v) * float(n); // wrapping first keeps large coordinates exact
     else if (mode == 0 || mode == 2)
-        mode = 1; // as on a GPU: they need normalised coordinates
+        mode = 1; // as on a GPU: these modes need normalised coordinates
     if (!(fabsf(v) < 1e9f))
         v = v < 0 ? -1e9f : 1e9f;
     if (!t->linear) {
@@ -192,7 +193,7 @@ template <class T> inline T tex2D(cudaTextureObject_t t, float x, float y) { ret
 template <class T> inline T tex3D(cudaTextureObject_t t, float x, float y, float z) { return td_cu::sample<T>(t, x, y, z); }
 template <class T> inline T tex1DLayered(cudaTextureObject_t t, float x, int layer) { return td_cu::sample<T>(t, x, 0, 0, layer < 0 ? 0 : layer); }
 template <class T> inline T tex2DLayered(cudaTextureObject_t t, float x, float y, int layer) { return td_cu::sample<T>(t, x, y, 0, layer < 0 ? 0 : layer); }
-// There is one level.
+// Textures have one level.
 template <class T> inline T tex1DLod(cudaTextureObject_t t, float x, float) { return tex1D<T>(t, x); }
 template <class T> inline T tex2DLod(cudaTextureObject_t t, float x, float y, float) { return tex2D<T>(t, x, y); }
 template <class T> inline T tex3DLod(cudaTextureObject_t t, float x, float y, float z, float) { return tex3D<T>(t, x, y, z); }
@@ -205,7 +206,7 @@ template <class T> inline void tex1D(T *r, cudaTextureObject_t t, float x) { *r 
 template <class T> inline void tex2D(T *r, cudaTextureObject_t t, float x, float y) { *r = tex2D<T>(t, x, y); }
 template <class T> inline void tex3D(T *r, cudaTextureObject_t t, float x, float y, float z) { *r = tex3D<T>(t, x, y, z); }
 
-// The component of the four elements around a place, in CUDA's order: (0, 1), (1, 1), (1, 0), (0, 0).
+// One component of the four elements around a position, in CUDA's order: (0, 1), (1, 1), (1, 0), (0, 0).
 template <class T> inline T tex2Dgather(cudaTextureObject_t t, float x, float y, int component = 0)
 {
     td_cu_texture linear = *td_cu::texture_of(t);
@@ -225,7 +226,7 @@ template <class T> inline T tex2Dgather(cudaTextureObject_t t, float x, float y,
 
 namespace td_cu {
 
-// The element's address; NULL: beyond, and nothing is to be done.
+// The element's address; NULL: it is out of range, and the access does nothing.
 template <class T> inline char *surface_at(cudaSurfaceObject_t s, int xbytes, int y, int z, cudaSurfaceBoundaryMode mode)
 {
     const td_cu_texture *t = texture_of(s);

@@ -1,10 +1,11 @@
-// thread.h - which thread of which block runs: the built-in variables, shared memory, the end of a thread.
+// thread.h - the running thread: its built-in variables, its shared memory, its end.
 #ifndef TD_CU_THREAD_H
 #define TD_CU_THREAD_H
 
 namespace td_cu {
 
-// The built-in variables as parameters; types of their own, so that an entry sees whether a kernel takes them.
+// The built-in variables as parameters.  They have types of their own, so that an entry sees whether a kernel takes
+// them.
 struct thread_index : uint3 {};
 struct block_index : uint3 {};
 struct block_size : dim3 { using dim3::dim3; };
@@ -12,23 +13,23 @@ struct grid_size : dim3 { using dim3::dim3; };
 
 struct warp;
 
-// A block that runs.
+// A running block.
 struct block {
     const td_cu_block *b;
     block_index index;
     char *shared;
-    int first;           // its first thread's number among those that take turns
+    int first;           // the number of its first thread among the fibers
     unsigned n;          // threads
     uint64_t all;        // __syncthreads
-    uint64_t counted[2]; // __syncthreads_count and its kin: sums of even and odd turns
-    uint32_t turn;
-    warp *warps;         // made when one is first wanted
+    uint64_t counted[2]; // __syncthreads_count and its kin: sums of even and of odd phases
+    uint32_t phase;
+    warp *warps;         // made at the first use of one
     block *grid;         // of a cooperative launch: all blocks; else NULL
     uint64_t *grid_all;  // grid.sync()
     unsigned nblock;
 };
 
-// A thread that takes turns, on its own stack.
+// A thread that is a fiber.
 struct thread {
     block *at;
     unsigned number; // in its block
@@ -37,14 +38,14 @@ struct thread {
 };
 
 __attribute__((unused)) static const td_cu_host *host;
-__attribute__((unused)) static thread_local thread *now;       // NULL: threads are a loop
+__attribute__((unused)) static thread_local thread *now;       // NULL: the block's threads run as a loop
 __attribute__((unused)) static thread_local char *shared_now;
 __attribute__((unused)) static thread_local jmp_buf *end_now;  // where a thread, or its block, ends
 __attribute__((unused)) static thread_local const td_cu_block *block_now;
 
 } // namespace td_cu
 
-// Always right and slow: who takes TD_CU_PARAMS has parameters of these names instead.
+// Always right, but slow: code that takes TD_CU_PARAMS has parameters of these names instead.
 __attribute__((unused)) static thread_local td_cu::thread_index threadIdx;
 __attribute__((unused)) static thread_local td_cu::block_index blockIdx;
 __attribute__((unused)) static thread_local td_cu::block_size blockDim;
@@ -60,7 +61,7 @@ namespace td_cu {
 
 // ---- shared memory ----
 
-// Bytes, once the module is loaded; dynamic shared memory lies behind them.
+// Bytes, known once the module is loaded; dynamic shared memory follows them.
 __attribute__((unused)) static size_t nstatic, nreserved;
 
 TD_CU_INLINE size_t reserve(size_t nbytes, size_t align)

@@ -1,4 +1,4 @@
-// vector.h - CUDA's vector types, in its sizes and alignments, and what makes them.
+// vector.h - CUDA's vector types with its sizes and alignments, and the functions that make them.
 #ifndef TD_CU_VECTOR_H
 #define TD_CU_VECTOR_H
 
@@ -30,7 +30,7 @@
 TD_CU_VECTORS(TD_CU_VECTOR)
 #undef TD_CU_VECTOR
 
-// CUDA 13's names of both alignments.
+// CUDA 13's names for both alignments.
 #define TD_CU_VECTOR(name, T) \
     typedef name##4 name##4_16a; \
     struct alignas(32) name##4_32a { T x, y, z, w; }; \

@@ -1,22 +1,23 @@
 // warp.h - exchanges between the 32 threads of a warp: shuffles, votes, matches, reductions.
 //
-// Each lane lays its value into a slot and waits for the others of the mask.  When the whole warp takes part, slots
-// of even and odd turns alternate, so that one meeting is enough; lanes of a smaller mask meet again before they go on.
-// Lanes that have returned count as having come; a value from a lane that did not take part is the caller's own.
+// Each lane stores its value in a slot and waits for the other lanes of the mask.  If the whole warp takes part, even
+// and odd phases use different slots, so that one barrier is enough.  Lanes of a smaller mask wait a second time before
+// they continue.  Lanes that have returned count as arrived.  A lane that asks for the value of a lane outside the mask
+// gets its own.
 #ifndef TD_CU_WARP_H
 #define TD_CU_WARP_H
 
 namespace td_cu {
 
-struct part { // of the lanes of a smaller mask: found by its lowest bit
-    uint64_t met;
-    uint32_t turn, came, vote;
+struct part { // state of the lanes of a smaller mask; its index is the mask's lowest bit
+    uint64_t state;
+    uint32_t phase, came, vote;
 };
 
 struct warp {
-    uint64_t met;
-    uint32_t turn, came[2], vote[2];
-    const void *site; // of __activemask: where lanes collect
+    uint64_t state;
+    uint32_t phase, came[2], vote[2];
+    const void *site; // the __activemask() call at which lanes are collected
     uint32_t collected, reading;
     uint64_t slot[2][32], part_slot[32];
     part parts[32];
@@ -28,7 +29,7 @@ struct lane_of_warp {
     thread *t;
     warp *w;
     int lane, first;
-    uint32_t all; // lanes that the block has there
+    uint32_t all; // the lanes of this warp that exist in the block
 };
 
 __attribute__((unused)) static lane_of_warp find_lane(const char *what)
@@ -50,13 +51,13 @@ __attribute__((unused)) static lane_of_warp find_lane(const char *what)
             left < 32 ? (1u << left) - 1 : ~0u};
 }
 
-struct exchange { // what has been laid down
+struct exchange { // what the lanes have stored
     const uint64_t *slot;
     uint32_t came, vote;
     int lane;
 };
 
-// The lanes of the mask meet, each with a value and a vote; f(exchange) is called when all have come.
+// Lets the lanes of the mask meet, each with a value and a vote; calls f(exchange) when all have arrived.
 template <class F> auto among(const char *what, uint32_t mask, uint64_t value, bool vote, F f)
 {
     lane_of_warp l = find_lane(what);
@@ -67,30 +68,30 @@ template <class F> auto among(const char *what, uint32_t mask, uint64_t value, b
     if (!(mask & bit))
         fail(l.t->index, l.t->at->index, "%s with the mask 0x%08x, in which the calling lane %d is not", what, mask, l.lane);
     if (mask == l.all) {
-        uint32_t turn = w->turn, i = turn & 1;
+        uint32_t phase = w->phase, i = phase & 1;
 
         w->slot[i][l.lane] = value;
         w->came[i] |= bit;
         w->vote[i] |= vote ? bit : 0;
-        host->barrier(&w->met, l.first, 32 - __builtin_clz(l.all));
-        if (w->turn == turn) { // the first to go on
-            w->turn = turn + 1;
+        host->barrier(&w->state, l.first, 32 - __builtin_clz(l.all));
+        if (w->phase == phase) { // the first lane to continue
+            w->phase = phase + 1;
             w->came[i ^ 1] = w->vote[i ^ 1] = 0;
         }
         resume(l.t);
         return f(exchange{w->slot[i], w->came[i], w->vote[i], l.lane});
     }
     part *p = &w->parts[__builtin_ctz(mask)];
-    uint32_t turn = p->turn;
+    uint32_t phase = p->phase;
 
     w->part_slot[l.lane] = value;
     p->came |= bit;
     p->vote |= vote ? bit : 0;
-    host->meet(&p->met, l.first, mask);
+    host->meet(&p->state, l.first, mask);
     auto r = f(exchange{w->part_slot, p->came, p->vote, l.lane});
-    host->meet(&p->met, l.first, mask);
-    if (p->turn == turn) {
-        p->turn = turn + 1;
+    host->meet(&p->state, l.first, mask);
+    if (p->phase == phase) {
+        p->phase = phase + 1;
         p->came = p->vote = 0;
     }
     resume(l.t);
@@ -187,7 +188,8 @@ inline uint32_t vote(const char *what, uint32_t mask, bool p, uint32_t *came)
     });
 }
 
-// Lanes that stand at the same place within one round of turns.  Collected until the first comes back, then read by all.
+// The lanes that reach `site` while each thread of the warp runs once.  Lanes join until the first one runs again; then
+// all read the set.
 __attribute__((noinline, unused)) static uint32_t active_lanes(const void *site)
 {
     lane_of_warp l = find_lane("__activemask()");

@@ -1,4 +1,4 @@
-/* compiler.h - what source.c's compilers share; internal to dev/. */
+/* compiler.h - the interface of the compilers that source.c chooses from; internal to dev/. */
 #ifndef TD_DEV_COMPILER_H
 #define TD_DEV_COMPILER_H
 #include "dev/compile/source.h"
@@ -6,7 +6,8 @@
 
 /* td_compiler - NVRTC, nvcc, or the system's C++ compiler. */
 typedef struct td_compiler {
-    /* Which one it is and its version, without starting it: for td_source_compiler.  TD_ERR_LIBRARY: it is not there. */
+    /* Names the compiler and its version without starting it, for td_source_compiler.  TD_ERR_LIBRARY: it is not
+     * there. */
     td_status (*version)(char *out, size_t n);
     td_status (*compile)(const td_source_job *job, td_image *out);
 } td_compiler;
@@ -24,11 +25,12 @@ void td_args_add(td_args *a, const char *fmt, ...) TD_PRINTF(2, 3);
 void td_args_free(td_args *a);
 td_status td_args_check(const td_args *a); /* TD_ERR_NOMEM */
 
-/* The job's options, which are nvcc's, in the words of another compiler (sourceopt.c). */
-typedef enum td_dialect { TD_DIALECT_NVRTC, TD_DIALECT_HOST, TD_DIALECT_NVCC } td_dialect; /* the last: but for what we say ourselves */
+/* Translates the job's options, which are nvcc's, for another compiler (sourceopt.c).  NVCC: keeps them, without those
+ * that the job sets. */
+typedef enum td_dialect { TD_DIALECT_NVRTC, TD_DIALECT_HOST, TD_DIALECT_NVCC } td_dialect;
 void td_args_options(td_args *a, const td_source_job *job, td_dialect to);
 
-/* What a compiler that failed has said: TD_ERR_JIT. */
+/* TD_ERR_JIT, with what the failed compiler has said. */
 td_status td_compile_failed(const td_source_job *job, const char *said);
 /* The folder of the package's headers, "…/treadle/include". */
 const char *td_source_include(char *buf, size_t n);

@@ -1,4 +1,4 @@
-/* cudaheaders.c - where CUDA's headers are, and stand-ins for the host's. */
+/* cudaheaders.c - finds CUDA's headers, and has stand-ins for the host's. */
 #include "dev/compile/nvrtc.h"
 #include "dev/foreign/library.h"
 
@@ -19,8 +19,8 @@ there(const char *dir, const char *name)
            access(path, R_OK) == 0;
 }
 
-/* The headers of a folder of libraries lie beside it: nvidia/cu13/lib, nvidia/cuda_runtime/lib, cuda/lib64,
- * cuda/targets/x86_64-linux/lib. */
+/* Headers lie beside their folder of libraries: nvidia/cu13/lib, nvidia/cuda_runtime/lib,
+ * cuda/lib64, cuda/targets/x86_64-linux/lib. */
 static bool
 beside(void *ctx, const char *dir)
 {
@@ -49,7 +49,7 @@ void
 td_cuda_include(td_args *a, const char *library)
 {
     const char *slash = strrchr(library, '/');
-    td_args found = {0}; /* these only, so that none comes twice */
+    td_args found = {0}; /* collected apart, so that no folder is added twice */
     char dir[PATH_MAX];
 
     if (slash &&
@@ -96,7 +96,7 @@ td_cuda_include(td_args *a, const char *library)
     "#ifndef INFINITY\n#define INFINITY __int_as_float(0x7f800000)\n#endif\n"                      \
     "#ifndef NAN\n#define NAN __int_as_float(0x7fffffff)\n#endif\n"
 
-#define NOTHING "" /* what of it a GPU has, NVRTC knows by itself */
+#define NOTHING "" /* NVRTC knows what a GPU has of this header by itself */
 
 #define HEADERS(H)                                                                                 \
     H("cuda.h", NOTHING)                                                                           \

@@ -1,6 +1,8 @@
-/* hostcxx.c - CUDA C++ for the CPU: the system's C++ compiler makes a shared object of the rewritten text.
+/* hostcxx.c - CUDA C++ for the CPU: the system's C++ compiler turns the rewritten text into a
+ * shared object.
  *
- * clang++ before g++: it vectorises loops over threads that g++ 12 leaves scalar.  TREADLE_CXX says another.
+ * clang++ comes before g++, since it vectorises loops over threads that g++ 12 leaves scalar.
+ * TREADLE_CXX names another.
  */
 #include "dev/compile/compiler.h"
 
@@ -20,16 +22,16 @@
 
 enum { CLANG_NEWEST = 30, CLANG_OLDEST = 10 };
 
-/* ---- which one ---- */
+/* ---- finding the compiler ---- */
 
 static struct {
     pthread_mutex_t mu;
-    char *path; /* PATH, when it was looked for */
+    char *path; /* the value of PATH when the compiler was looked for */
     char found[PATH_MAX];
 } cxx = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static bool
-look(char *buf, size_t n)
+find_hostcxx(char *buf, size_t n)
 {
     static const char *const plain[] = {"g++", "c++"};
     const char *given = td_options()->cxx;
@@ -60,7 +62,7 @@ find_compiler(char *buf, size_t n)
     if (!cxx.found[0] || !cxx.path || strcmp(cxx.path, path ? path : "") != 0) {
         free(cxx.path);
         cxx.path = strdup(path ? path : "");
-        if (!look(cxx.found, sizeof cxx.found))
+        if (!find_hostcxx(cxx.found, sizeof cxx.found))
             cxx.found[0] = 0;
     }
     ok = snprintf(buf, n, "%s", cxx.found) > 0;
@@ -89,7 +91,7 @@ this_cpu(void)
 
         if (__get_cpuid_count(leaves[i][0], leaves[i][1], &a, &b, &c, &d)) {
             if (leaves[i][0] == 1)
-                b = 0; /* the core's own number */
+                b = 0; /* the core's own number, which does not count */
             h = td_hash_u64(h, (uint64_t)a << 32 | b);
             h = td_hash_u64(h, (uint64_t)c << 32 | d);
         }
@@ -107,9 +109,10 @@ march(void)
     return td_options()->cpu ? td_options()->cpu : "native";
 }
 
-/* Its version by its file: starting it would take longer than all else that a program from the cache needs. */
+/* Identifies the compiler by its file: starting it would take longer than everything else a
+ * cached program needs. */
 static td_status
-version(char *out, size_t n)
+hostcxx_version(char *out, size_t n)
 {
     char path[PATH_MAX], hex[33];
     struct stat s;
@@ -123,7 +126,7 @@ version(char *out, size_t n)
     return TD_OK;
 }
 
-/* ---- the command ---- */
+/* ---- text and command line ---- */
 
 static bool
 is_clang(const char *path)
@@ -146,8 +149,9 @@ add_options(td_args *a, const td_source_job *job)
     td_args_free(&all);
 }
 
-/* Errors where CUDA has none would keep loops from being vectorised; names that are unique in the process would
- * keep a module from being unloaded, and join it with others. */
+/* The options keep errno out of loops, which would not be vectorised with it, and unique
+ * symbols out of modules: those would keep a module from being unloaded and merge it with
+ * others. */
 static void
 add_command(td_args *a, const char *path, const td_source_job *job, const td_temp *t)
 {
@@ -174,12 +178,14 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
     if (job->debug)
         td_args_add(a, "-g");
     td_args_add(a, "-march=%s", march());
-    /* What either says of the loops that regions.h makes for rows of known lengths is not the user's. */
+    /* warnings about the loops of regions.h are not the user's */
     td_args_add(a, is_clang(path) ? "-Wno-pass-failed" : "-Wno-aggressive-loop-optimizations");
     if (!is_clang(path))
         td_args_add(a, "-fno-gnu-unique");
 #if defined(__x86_64__) && defined(__GLIBC__)
-    else { /* exp and its like in loops: vector functions of the C library, as kernels in Python have */
+    /* exp and its like in loops become vector functions of the C library, as in compiled
+     * Python kernels */
+    else {
         td_args_add(a, "-fveclib=libmvec");
         td_args_add(a, "-lmvec");
     }
@@ -191,7 +197,7 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
     td_args_add(a, "%s", td_temp_path(t, "kernel.cpp", dir, sizeof dir));
 }
 
-/* The symbols of a shared object's table are the names that were asked for. */
+/* In a shared object, symbols are the names that the job asked for. */
 static td_status
 same_symbols(const td_source_job *job, td_image *out)
 {
@@ -205,8 +211,8 @@ same_symbols(const td_source_job *job, td_image *out)
     return out->nsymbol == job->nname ? TD_OK : td_fail(TD_ERR_NOMEM, "no memory for names");
 }
 
-/* "-DN=4" and "-UN" are lines of the text, behind its #include of our header: on the command line they would change the names in
- * the headers that it includes. */
+/* Turns "-DN=4" and "-UN" into lines of the text, after the #include of our header: on the
+ * command line they would change names in the headers that it includes. */
 static void
 add_macros(td_text *text, const td_source_job *job)
 {
@@ -227,7 +233,7 @@ add_macros(td_text *text, const td_source_job *job)
     td_args_free(&a);
 }
 
-/* Has the text a line "typedef … name;"? */
+/* Does the text contain a line "typedef … name;"? */
 static bool
 defines(const char *text, const char *name)
 {
@@ -245,8 +251,8 @@ defines(const char *text, const char *name)
     return false;
 }
 
-/* NVRTC knows no <stdint.h> until it is included, so texts define its types as they like; ours are there already, and the
- * text's get names of their own. */
+/* NVRTC has no <stdint.h> unless it is included, so texts may define its types.  Ours are
+ * defined already, so the text's types get other names. */
 static void
 add_own_types(td_text *text, const char *rest)
 {
@@ -304,7 +310,7 @@ hostcxx_run(const td_source_job *job, const td_temp *t, td_image *out)
 }
 
 static td_status
-compile(const td_source_job *job, td_image *out)
+hostcxx_compile(const td_source_job *job, td_image *out)
 {
     td_temp t;
     td_status st;
@@ -315,4 +321,4 @@ compile(const td_source_job *job, td_image *out)
     return st;
 }
 
-const td_compiler td_compiler_host = {version, compile};
+const td_compiler td_compiler_host = {hostcxx_version, hostcxx_compile};

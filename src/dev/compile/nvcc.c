@@ -1,14 +1,15 @@
-/* nvcc.c - CUDA C++ for GPUs by the toolkit's nvcc, where there is no NVRTC: a cubin.
+/* nvcc.c - CUDA C++ for GPUs by the toolkit's nvcc, if there is no NVRTC: makes a cubin.
  *
- * A template has no code before something uses an instance, so functions that take the addresses of those wanted are
- * added behind the text.  Their symbols are found in the cubin, by the names that cu++filt gives them.
+ * A template has no code until something uses an instance.  So functions that take the addresses
+ * of the wanted instances are added after the text.  Their symbols are found in the cubin by the
+ * names that cu++filt prints.
  */
 #include "dev/compile/compiler.h"
 
+#include "dev/foreign/elf.h"
 #include "dev/foreign/library.h"
 
 #include <ctype.h>
-#include <elf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ find_nvcc(char *buf, size_t n)
 }
 
 static td_status
-version(char *out, size_t n)
+nvcc_version(char *out, size_t n)
 {
     char path[PATH_MAX];
     struct stat s;
@@ -65,28 +66,9 @@ write_text(const td_source_job *job, const td_temp *t)
     return st;
 }
 
-/* ---- symbols ---- */
+/* ---- symbols: a cubin's functions are the kernels ---- */
 
-/* The n-th kernel's symbol in a cubin: global functions, in the table's order.  NULL: there are fewer. */
-static const char *
-symbol_at(const char *cubin, size_t nbytes, int n)
-{
-    const Elf64_Ehdr *h = (const Elf64_Ehdr *)(const void *)cubin;
-    const Elf64_Shdr *sec = (const Elf64_Shdr *)(const void *)(cubin + h->e_shoff);
-
-    if (nbytes < sizeof *h || h->e_shoff + h->e_shnum * sizeof *sec > nbytes)
-        return NULL;
-    for (int i = 0; i < h->e_shnum; i++) {
-        const Elf64_Sym *sym = (const Elf64_Sym *)(const void *)(cubin + sec[i].sh_offset);
-
-        for (size_t k = 0; sec[i].sh_type == SHT_SYMTAB && k < sec[i].sh_size / sizeof *sym; k++)
-            if (ELF64_ST_TYPE(sym[k].st_info) == STT_FUNC && sym[k].st_shndx && n-- == 0)
-                return cubin + sec[sec[i].sh_link].sh_offset + sym[k].st_name;
-    }
-    return NULL;
-}
-
-/* A name without what spellings differ in: blanks, and casts of numbers, "f<float, (int)4>". */
+/* Removes from a name the parts that differ between notations: blanks, and casts of numbers, as in "f<float, (int)4>". */
 static void
 plain_name(const char *name, size_t n, char *out, size_t room)
 {
@@ -109,7 +91,8 @@ plain_name(const char *name, size_t n, char *out, size_t room)
     out[at] = 0;
 }
 
-/* "void ns::f<float, (int)4>(float *, T2)" is `name` where what stands before the parameters is. */
+/* Is the demangled name, "void ns::f<float, (int)4>(float *, T2)", without its parameters and
+ * result, `name`? */
 static bool
 is_called(const char *demangled, const char *name)
 {
@@ -129,7 +112,7 @@ is_called(const char *demangled, const char *name)
     return strcmp(want, have) == 0;
 }
 
-/* cu++filt beside nvcc, else the c++filt of the linker that nvcc needs. */
+/* Finds cu++filt beside nvcc, else the c++filt of the linker that nvcc needs. */
 static td_status
 find_filter(const char *nvcc, char *path, size_t n)
 {
@@ -142,7 +125,7 @@ find_filter(const char *nvcc, char *path, size_t n)
     return td_fail(TD_ERR_LIBRARY, "templates need a cu++filt beside nvcc, or a c++filt on PATH");
 }
 
-/* All symbols in words: a line for each. */
+/* Demangles all symbols, one per line. */
 static td_status
 demangle(const char *nvcc, const td_image *i, td_text *lines)
 {
@@ -154,7 +137,7 @@ demangle(const char *nvcc, const td_image *i, td_text *lines)
     TD_TRY(find_filter(nvcc, path, sizeof path));
     td_args_add(&a, "%s", path);
     for (int k = 0;; k++) {
-        const char *symbol = symbol_at(i->data, i->nbytes, k);
+        const char *symbol = td_elf_function(i->data, i->nbytes, k);
 
         if (!symbol)
             break;
@@ -174,7 +157,7 @@ add_symbol(td_image *out, const char *name, const char *lines)
     const char *line = lines;
 
     for (int k = 0; line && *line; k++) {
-        const char *symbol = symbol_at(out->data, out->nbytes, k);
+        const char *symbol = td_elf_function(out->data, out->nbytes, k);
 
         if (!symbol)
             break;
@@ -250,7 +233,7 @@ nvcc_run(const td_source_job *job, const td_temp *t, td_image *out)
     return st;
 }
 
-/* PTX has no table of symbols: those of a cubin of the same text. */
+/* PTX has no symbol table, so the symbols come from a cubin of the same text. */
 static td_status
 symbols_of_ptx(const td_source_job *job, const char *nvcc, const td_temp *t, td_image *out)
 {
@@ -273,7 +256,7 @@ symbols_of_ptx(const td_source_job *job, const char *nvcc, const td_temp *t, td_
 }
 
 static td_status
-compile(const td_source_job *job, td_image *out)
+nvcc_compile(const td_source_job *job, td_image *out)
 {
     char nvcc[PATH_MAX];
     td_temp t;
@@ -288,4 +271,4 @@ compile(const td_source_job *job, td_image *out)
     return st;
 }
 
-const td_compiler td_compiler_nvcc = {version, compile};
+const td_compiler td_compiler_nvcc = {nvcc_version, nvcc_compile};

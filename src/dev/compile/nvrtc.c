@@ -1,12 +1,14 @@
-/* nvrtc.c - CUDA C++ for GPUs by NVRTC: a library, opened when a text is compiled for the first time.
+/* nvrtc.c - CUDA C++ for GPUs by NVRTC, a library that is opened when the first text is compiled.
  *
- * A cubin for the architecture where that NVRTC knows it, else PTX of the newest one that it knows below.
+ * It makes a cubin if NVRTC knows the architecture, else PTX for the newest one below that it
+ * knows.
  */
 #include "dev/compile/nvrtc.h"
 
 #include "dev/foreign/library.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,12 +26,31 @@ static td_nvrtc rtc;
 static char path[PATH_MAX];
 static td_lib_state state = TD_LIB_STATE;
 
+/* Opens the library of built-in functions that lies beside NVRTC. NVRTC opens it by its bare name, which the loader
+ * finds in no wheel's folder; a library that is open already is found wherever it lies. */
+static void
+open_builtins(void)
+{
+    char pattern[PATH_MAX + 32];
+    const char *slash = strrchr(path, '/');
+    glob_t g = {0};
+
+    if (!slash)
+        return;
+    snprintf(pattern, sizeof pattern, "%.*s/libnvrtc-builtins.so.*", (int)(slash - path), path);
+    if (glob(pattern, 0, NULL, &g) == 0)
+        for (size_t i = 0; i < g.gl_pathc; i++)
+            (void)dlopen(g.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
+    globfree(&g);
+}
+
 static td_status
 nvrtc_load(void)
 {
     void *lib;
 
     TD_TRY(td_lib_locate(names, path, sizeof path));
+    open_builtins();
     lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!lib)
         return td_fail(TD_ERR_LIBRARY, "NVRTC cannot be opened: %s", dlerror());
@@ -40,7 +61,7 @@ nvrtc_load(void)
 }
 
 static td_status
-version(char *out, size_t n)
+nvrtc_version(char *out, size_t n)
 {
     char where[PATH_MAX];
     struct stat s;
@@ -62,7 +83,7 @@ rtc_status(int r, const char *call)
 
 /* ---- the architecture ---- */
 
-/* "--gpu-architecture=sm_90"; *cubin: whether that gives machine code. */
+/* Adds "--gpu-architecture=sm_90"; *cubin: does that give machine code? */
 static td_status
 add_arch(td_args *a, const char *arch, bool *cubin)
 {
@@ -137,9 +158,9 @@ read_symbols(nvrtc_program p, const td_source_job *job, td_image *out)
     return out->nsymbol == job->nname ? TD_OK : td_fail(TD_ERR_NOMEM, "no memory for names");
 }
 
-/* What did not compile, and where headers that it looked for in vain can be had. */
+/* Reports what did not compile, and where headers that were not found can be had. */
 static td_status
-failed(const td_source_job *job, const char *log)
+nvrtc_failed(const td_source_job *job, const char *log)
 {
     static const struct {
         const char *header, *package;
@@ -177,14 +198,14 @@ nvrtc_run(nvrtc_program p, const td_source_job *job, td_image *out)
         r = rtc.CompileProgram(p, a.n, a.v);
         out->log = read_log(p);
         if (r)
-            st = out->log ? failed(job, out->log) : rtc_status(r, "CompileProgram");
+            st = out->log ? nvrtc_failed(job, out->log) : rtc_status(r, "CompileProgram");
     }
     td_args_free(&a);
     st = st ? st : read_code(p, cubin, out);
     return st ? st : read_symbols(p, job, out);
 }
 
-/* What was compiled goes into the user's folder. */
+/* Puts the compiled code into the user's folder. */
 static td_status
 nvrtc_keep(const td_source_job *job, const td_image *i)
 {
@@ -198,7 +219,7 @@ nvrtc_keep(const td_source_job *job, const td_image *i)
 }
 
 static td_status
-compile(const td_source_job *job, td_image *out)
+nvrtc_compile(const td_source_job *job, td_image *out)
 {
     nvrtc_program p = NULL;
     td_status st;
@@ -211,4 +232,4 @@ compile(const td_source_job *job, td_image *out)
     return st || !job->keep ? st : nvrtc_keep(job, out);
 }
 
-const td_compiler td_compiler_nvrtc = {version, compile};
+const td_compiler td_compiler_nvrtc = {nvrtc_version, nvrtc_compile};

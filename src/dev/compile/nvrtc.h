@@ -29,9 +29,10 @@ typedef struct td_nvrtc {
 } td_nvrtc;
 
 /* ---- cudaheaders.c ---- */
-/* "-I…" for each folder that has headers of CUDA's: beside the library, in wheels, in toolkits. */
+/* Adds "-I…" for each folder that has CUDA headers: beside the library, in wheels, in toolkits. */
 void td_cuda_include(td_args *a, const char *library);
-/* Headers of the host's that CUDA C++ texts include out of habit, for NVRTC, which has none: what of them a GPU knows. */
+/* Names and texts of stand-ins for host headers, which CUDA C++ texts include out of habit and NVRTC lacks: they
+ * contain what a GPU can use. */
 extern const char *const td_host_header[], *const td_host_header_as[];
 extern const int td_host_headers;
 

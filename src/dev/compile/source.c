@@ -1,4 +1,4 @@
-/* source.c - which compiler takes a text; images. */
+/* source.c - chooses a text's compiler; images. */
 #include "dev/compile/compiler.h"
 
 #include "base/opts.h"
@@ -12,9 +12,9 @@
 
 /* ---- command lines ---- */
 
-/* Room for one more and the NULL behind it. */
+/* Makes room for one more argument and the NULL after it. */
 static bool
-reserve(td_args *a)
+args_reserve(td_args *a)
 {
     int cap = a->n + 2 > a->cap ? 2 * a->cap + 16 : a->cap;
     const char **v = cap == a->cap ? a->v : realloc((void *)a->v, (size_t)cap * sizeof *v);
@@ -36,7 +36,7 @@ td_args_add(td_args *a, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
-    s = n < 0 || a->failed || !reserve(a) ? NULL : malloc((size_t)n + 1);
+    s = n < 0 || a->failed || !args_reserve(a) ? NULL : malloc((size_t)n + 1);
     if (!s) {
         a->failed = true;
         return;
@@ -63,7 +63,7 @@ td_args_check(const td_args *a)
     return a->failed ? td_fail(TD_ERR_NOMEM, "no memory for a compiler's command line") : TD_OK;
 }
 
-/* ---- what compilers share ---- */
+/* ---- shared by the compilers ---- */
 
 td_status
 td_compile_failed(const td_source_job *job, const char *said)
@@ -101,7 +101,8 @@ td_image_free(td_image *i)
 
 /* ---- the choice ---- */
 
-/* NVRTC where it is, else nvcc; the failure of both is NVRTC's, which a package cures. */
+/* NVRTC if it is there, else nvcc.  If both are missing the error is NVRTC's, since a package
+ * provides it. */
 static td_status
 compiler_for(const char *arch, const td_compiler **out, char *version, size_t n)
 {

@@ -1,4 +1,4 @@
-/* sourceopt.c - nvcc's options in other compilers' words: one table. */
+/* sourceopt.c - nvcc's options translated for other compilers, by one table. */
 #include "dev/compile/compiler.h"
 
 #include <stdlib.h>
@@ -7,14 +7,13 @@
 /* row - an option.  nvcc takes a value as "-Dx", "-D x", "-D=x" or "--define-macro=x". */
 typedef struct row {
     const char *name, *alias; /* alias "": none */
-    char value;               /* 'v': one follows; 0: none */
-    char ours;                /* 'o': which code is made is the job's to say */
-    const char
-        *to[2]; /* by td_dialect; %s is the value; NULL: left out; words are parted by spaces */
+    char value;               /* 'v': a value follows; 0: none */
+    char ours;                /* 'o': selects the kind of code, which the job decides */
+    const char *to[2]; /* by td_dialect; %s is the value; NULL: left out; spaces separate words */
 } row;
 
 static const row rows[] = {
-    /* exact ones before those that they begin with */
+    /* exact spellings come before options that they begin with */
     {"-fmad=false", "--fmad=false", 0, 0, {"--fmad=false", "-ffp-contract=off"}},
     {"-fmad=true", "--fmad=true", 0, 0, {"--fmad=true", "-ffp-contract=fast"}},
     {"-D", "--define-macro", 'v', 0, {"-D%s", "-D%s"}},
@@ -55,7 +54,7 @@ static const row rows[] = {
     {"-ptx", "--ptx", 0, 'o', {NULL, NULL}},
 };
 
-/* Behind the name in an option, or NULL: it is another one. */
+/* The rest of the option after the row's name.  NULL: it is another option. */
 static const char *
 behind(const row *r, const char *option, bool *joined)
 {
@@ -70,7 +69,7 @@ behind(const row *r, const char *option, bool *joined)
         *joined = *rest != 0;
         if (!*rest || (r->value && *rest == '='))
             return *rest ? rest + 1 : rest;
-        if (r->value && n == 2) /* "-DX"; a longer name needs its "=" */
+        if (r->value && n == 2) /* "-DX" joins name and value; a longer name needs "=" */
             return rest;
     }
     return NULL;
@@ -85,9 +84,9 @@ sourceopt_find(const char *option, const char **value, bool *joined)
     return NULL;
 }
 
-/* The row's words with the value put in. */
+/* Adds the row's words with the value inserted. */
 static void
-add_words(td_args *a, const char *words, const char *value)
+add_option_words(td_args *a, const char *words, const char *value)
 {
     const char *at = strstr(words, "%s");
 
@@ -110,7 +109,7 @@ td_args_options(td_args *a, const td_source_job *job, td_dialect to)
         const row *r = sourceopt_find(option, &value, &joined);
 
         if (!r) {
-            td_args_add(a, "%s", option); /* the compiler may know it */
+            td_args_add(a, "%s", option); /* not in the table: the compiler may know it */
             continue;
         }
         if (r->value && !joined && i + 1 < job->noption)
@@ -120,7 +119,7 @@ td_args_options(td_args *a, const td_source_job *job, td_dialect to)
             if (job->option[i] != option)
                 td_args_add(a, "%s", value);
         } else if (to != TD_DIALECT_NVCC && r->to[to]) {
-            add_words(a, r->to[to], value);
+            add_option_words(a, r->to[to], value);
         }
     }
 }

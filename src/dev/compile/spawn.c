@@ -1,4 +1,4 @@
-/* spawn.c - running compilers, and the folders that they work in. */
+/* spawn.c - runs compilers, in temporary folders. */
 #include "dev/compile/spawn.h"
 
 #include <dirent.h>
@@ -42,10 +42,10 @@ td_spawn_find(const char *name, char *buf, size_t n)
     return NULL;
 }
 
-/* ---- running ---- */
+/* ---- running a program ---- */
 
 static void
-drain(int fd, td_text *said)
+read_output(int fd, td_text *said)
 {
     char buf[4096];
     ssize_t got;
@@ -55,7 +55,7 @@ drain(int fd, td_text *said)
             td_text_add(said, buf, (size_t)got);
 }
 
-/* The child has all signals' default behaviour: the program around us may ignore or block some. */
+/* Gives the child the default behaviour of all signals: the program may ignore or block some. */
 static void
 plain_signals(posix_spawnattr_t *attr)
 {
@@ -98,12 +98,13 @@ td_spawn_run(const char *const *argv, td_text *said, int *code)
     r = spawn_start(argv, pipe_fd[1], &pid);
     close(pipe_fd[1]);
     if (!r)
-        drain(pipe_fd[0], said);
+        read_output(pipe_fd[0], said);
     close(pipe_fd[0]);
     if (r)
         return td_fail(TD_ERR_IO, "%s: cannot be started: %s", argv[0], strerror(r));
     while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) { /* somebody else took its status: what it wrote has to tell */
+        /* somebody else waited for the child: its output has to tell whether it failed */
+        if (errno != EINTR) {
             status = 0;
             break;
         }

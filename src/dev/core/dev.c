@@ -1,4 +1,5 @@
-/* dev.c - checks arguments, dispatches to a device's table. */
+/* dev.c - checks arguments and dispatches to a device's table. */
+#include "base/clock.h"
 #include "base/opts.h"
 #include "dev/core/tape.h"
 #include "dev/core/work.h"
@@ -7,11 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef td_status td_dev_waited(td_dev *d);
 
-static _Atomic(td_dev_waited *) on_wait; /* td_dev_on_wait */
+static _Atomic(td_dev_waited *) on_wait; /* set by td_dev_on_wait */
 
 void
 td_dev_on_wait(td_dev_waited *fn)
@@ -19,7 +19,8 @@ td_dev_on_wait(td_dev_waited *fn)
     atomic_store(&on_wait, fn);
 }
 
-/* st: what a wait for d's work came to. */
+/* The result of a wait for d that came to st: adds why work was ended, then asks the hook of
+ * td_dev_on_wait. */
 static td_status
 waited(td_dev *d, td_status st)
 {
@@ -146,7 +147,7 @@ td_hostmem_get(td_dev *d, td_hostmem *m)
 
     if (m->kind != TD_HOST_REGISTERED) {
         m->host = NULL;
-        m->nbytes += m->nbytes == 0; /* an address in any case */
+        m->nbytes += m->nbytes == 0; /* nbytes is at least 1, so that there is an address */
     }
     if (d->ops->host_get) {
         m->dev = 0;
@@ -200,7 +201,7 @@ td_stream_handle(const td_stream *s)
 }
 
 static td_status
-no_record(const td_dev *d, const char *what)
+dev_no_memory(const td_dev *d, const char *what)
 {
     return td_fail(TD_ERR_NOMEM, "%s: no host memory for %s", d->info.name, what);
 }
@@ -212,7 +213,7 @@ td_stream_new(td_dev *d, td_stream **out)
     td_status st;
 
     if (!s)
-        return no_record(d, "a stream");
+        return dev_no_memory(d, "a stream");
     s->dev = d;
     st = d->ops->stream_new ? d->ops->stream_new(s) : TD_OK;
     if (st) {
@@ -227,7 +228,7 @@ td_stream_new(td_dev *d, td_stream **out)
 td_status
 td_stream_of(td_dev *d, void *handle, td_stream **out)
 {
-    static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER; /* one record a handle */
+    static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER; /* one record per handle */
     td_stream *s = &d->def;
 
     if ((uintptr_t)handle > 1 && d->ops->stream_new) {
@@ -243,7 +244,7 @@ td_stream_of(td_dev *d, void *handle, td_stream **out)
         pthread_mutex_unlock(&mu);
     }
     *out = s;
-    return s ? TD_OK : no_record(d, "a stream");
+    return s ? TD_OK : dev_no_memory(d, "a stream");
 }
 
 void
@@ -305,7 +306,7 @@ td_event_new(td_dev *d, bool timing, td_event **out)
     td_status st;
 
     if (!e)
-        return no_record(d, "an event");
+        return dev_no_memory(d, "an event");
     e->dev = d;
     e->timing = timing;
     st = d->ops->event_new ? d->ops->event_new(e) : TD_OK;
@@ -325,15 +326,6 @@ td_event_free(td_event *e)
     free(e);
 }
 
-static int64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 td_status
 td_event_record(td_event *e, td_stream *s)
 {
@@ -342,7 +334,7 @@ td_event_record(td_event *e, td_stream *s)
                        s->dev->info.name);
     if (td_watched())
         TD_TRY(td_tape_refuse("recording an event"));
-    e->ns = now_ns();
+    e->ns = td_now_ns();
     return e->dev->ops->event_record ? e->dev->ops->event_record(e, s) : TD_OK;
 }
 

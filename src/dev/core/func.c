@@ -7,14 +7,14 @@
 #include <string.h>
 
 static td_status
-no_record(const td_dev *d, const char *what)
+func_no_memory(const td_dev *d, const char *what)
 {
     return td_fail(TD_ERR_NOMEM, "%s: no host memory for %s", d->info.name, what);
 }
 
 /* ---- variables ---- */
 
-/* Variables that somebody has asked for: their addresses travel as numbers (raw.c). */
+/* Variables that td_module_global has returned: their addresses travel as numbers (raw.c). */
 typedef struct variable {
     struct variable *next;
     const td_module *module;
@@ -40,11 +40,11 @@ know(const td_module *m, uintptr_t ptr, size_t nbytes)
         known.first = v;
     }
     pthread_mutex_unlock(&known.mu);
-    return v ? TD_OK : no_record(m->dev, "a variable");
+    return v ? TD_OK : func_no_memory(m->dev, "a variable");
 }
 
 static void
-forget(const td_module *m)
+forget_variables(const td_module *m)
 {
     pthread_mutex_lock(&known.mu);
     for (variable *v, **at = &known.first; (v = *at);) {
@@ -81,7 +81,7 @@ td_module_load(td_dev *d, const void *image, td_module **out)
 
     m = calloc(1, sizeof *m);
     if (!m)
-        return no_record(d, "a module");
+        return func_no_memory(d, "a module");
     m->dev = d;
     st = d->ops->module_load(m, image);
     if (st) {
@@ -98,7 +98,7 @@ td_module_free(td_module *m)
 {
     if (!m)
         return;
-    forget(m);
+    forget_variables(m);
     m->dev->ops->module_free(m);
     for (td_func *f; (f = m->funcs); free(f)) {
         m->funcs = f->next;
@@ -115,17 +115,18 @@ td_dev_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes)
                : td_fail(TD_ERR_DEVICE, "%s: runs compiled entries, not PTX", d->info.name);
 }
 
-/* Under the module's lock. */
+/* Needs the module's lock. */
 static td_status
 new_func(td_module *m, const char *name, td_func **out)
 {
     td_func *f = calloc(1, sizeof *f);
-    uint32_t id = td_name_id(name); /* a failure that comes late may name it after it has gone */
+    /* a late failure may name the kernel after its module is gone */
+    uint32_t id = td_name_id(name);
     td_status st;
 
     if (!f || !id) {
         free(f);
-        return no_record(m->dev, "a kernel");
+        return func_no_memory(m->dev, "a kernel");
     }
     *f = (td_func){.dev = m->dev, .name = td_name_text(id), .module = m};
     st = m->dev->ops->module_func(f);
@@ -179,7 +180,7 @@ td_func_of_entry(td_dev *d, const char *name, td_cpu_entry *entry, td_func **out
                        d->info.name, name);
     f = calloc(1, sizeof *f);
     if (!f)
-        return no_record(d, "a kernel");
+        return func_no_memory(d, "a kernel");
     *f = (td_func){.dev = d, .name = name, .entry = entry, .nparam = -1};
     *out = f;
     return TD_OK;
@@ -229,7 +230,7 @@ td_launch_text(const td_func *f, const td_dims *d, char *buf, size_t n)
     return buf;
 }
 
-/* A launch that cannot be: says why. */
+/* Says why a launch is impossible. */
 static td_status
 refuse(const td_func *f, const td_stream *s, const td_dims *d)
 {

@@ -1,5 +1,5 @@
-/* peer.c - what a device has to do with others: order between their streams, copies between their memories, and the end of
- * work that waits for a device whose process has died.
+/* peer.c - a device together with others: order between their streams, copies between their
+ * memories, and the end of work that waits for a device whose process has died.
  */
 #include "dev/core/rawops.h"
 #include "dev/core/tape.h"
@@ -29,7 +29,7 @@ td_dev_peers(const td_dev *a, const td_dev *b)
     return a != b && a->info.kind == b->info.kind && a->ops->raw->peer;
 }
 
-/* The source's stream copies: what it frees is used again behind that. */
+/* The source's stream makes the copy, so memory that the source frees is reused after it. */
 td_status
 td_copy_peer(td_dev *to, uintptr_t dst, td_dev *from, uintptr_t src, size_t nbytes)
 {
@@ -43,7 +43,7 @@ td_copy_peer(td_dev *to, uintptr_t dst, td_dev *from, uintptr_t src, size_t nbyt
     return td_stream_follow(&to->def, &from->def);
 }
 
-/* ---- work that nobody will finish ---- */
+/* ---- work that cannot end ---- */
 
 void
 td_dev_break(td_dev *d, const char *why)
@@ -57,11 +57,12 @@ td_dev_mend(td_dev *d)
     char *why = atomic_exchange(&d->broken, NULL);
 
     if (why)
-        (void)d->ops->sync(d); /* its failure is the next call's too */
+        (void)d->ops->sync(d); /* if it fails, so does the next call */
     free(why);
 }
 
-/* When all that it could have spoiled has ended: what is computed from now on is right. */
+/* Waits until all work that the failure could have spoiled has ended; results computed from
+ * now on are right. */
 td_status
 td_dev_tell(td_dev *d)
 {

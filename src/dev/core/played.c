@@ -1,4 +1,6 @@
-/* played.c - the library of the null devices, opened when one is asked for; what it has is asked through its table. */
+/* played.c - opens the library of the null devices when one is asked for, and gives access to its
+ * table.
+ */
 #include "dev/core/played.h"
 
 #include "dev/foreign/library.h"
@@ -8,7 +10,7 @@
 
 static struct {
     pthread_once_t once;
-    _Atomic(const td_player *) found; /* NULL: `why` says the reason, or nobody has asked */
+    _Atomic(const td_player *) found; /* NULL: not opened, or `why` says why it could not be */
     _Atomic(td_null_launch *) hook;
     char why[512];
 } played = {.once = PTHREAD_ONCE_INIT};

@@ -1,4 +1,6 @@
-/* raw.c - the driver's interface on any device: ranges are looked up, sizes checked, then the device's table. */
+/* raw.c - the driver's interface on any device: looks ranges up, checks sizes, then calls the
+ * device's table.
+ */
 #include "dev/core/rawops.h"
 #include "dev/foreign/driver.h"
 
@@ -57,7 +59,7 @@ no_such(const td_dev *d, const char *call)
 
 /* ---- addresses ---- */
 
-/* A GPU's is of the kind that other processes can open; that costs nothing there. */
+/* A GPU allocates memory that other processes can open, which costs nothing there. */
 td_status
 td_raw_new(td_dev *d, size_t nbytes, td_buf **out)
 {
@@ -67,7 +69,9 @@ td_raw_new(td_dev *d, size_t nbytes, td_buf **out)
         return td_raw_refuse(CU_INVALID_VALUE, "cuMemAlloc(0)",
                              "an allocation has at least one byte");
     if (atomic_load(
-            &d->apart)) /* what the pool hands out comes after the default stream's work only */
+            /* work on other streams does not wait for the default stream, which the pool's
+             * memory is ordered by */
+            &d->apart))
         TD_TRY(td_stream_sync(&d->def));
     st = d->ops->share_new == td_pool_plain ? td_pool_plain(d, nbytes, out)
                                             : td_buf_new(d, NULL, nbytes, out);
@@ -151,7 +155,8 @@ extent_of(const td_texarray *a, int axis)
     return n ? n : 1;
 }
 
-/* One side of a copy: pitch and height filled in; does it lie within what is there? */
+/* Fills in pitch and height of one side of a copy.  Fails if the side reaches beyond its
+ * memory. */
 static td_status
 check_side(td_dev *d, td_side *p, const td_brick *b, const char *call)
 {
@@ -253,7 +258,7 @@ td_tex_item(int format, int channels)
     return channels == 1 || channels == 2 || channels == 4 ? size * (size_t)channels : 0;
 }
 
-/* The bytes of such an array, or why there can be none. */
+/* Checks an array's description and fails with the reason if there can be no such array. */
 static td_status
 check_desc(const td_texdesc *t, const char *call)
 {
@@ -348,7 +353,7 @@ td_texture_free(td_dev *d, uint64_t handle, bool surface)
 /* ---- streams and events ---- */
 
 static td_status
-no_record(const td_dev *d, const char *what)
+raw_no_memory(const td_dev *d, const char *what)
 {
     return td_fail(TD_ERR_NOMEM, "%s: no host memory for %s", d->info.name, what);
 }
@@ -363,7 +368,7 @@ td_stream_make(td_dev *d, bool apart, int priority, td_stream **out)
         return td_stream_new(d, out);
     s = calloc(1, sizeof *s);
     if (!s)
-        return no_record(d, "a stream");
+        return raw_no_memory(d, "a stream");
     s->dev = d;
     s->apart = apart;
     if (apart)
@@ -408,7 +413,7 @@ td_event_make(td_dev *d, unsigned flags, td_event **out)
         return td_event_new(d, timing, out);
     e = calloc(1, sizeof *e);
     if (!e)
-        return no_record(d, "an event");
+        return raw_no_memory(d, "an event");
     e->dev = d;
     e->timing = timing;
     st = d->ops->raw->event_new(e, flags);
@@ -436,7 +441,7 @@ td_event_receive(td_dev *d, const unsigned char in[64], td_event **out)
         return no_such(d, "cuIpcOpenEventHandle");
     e = calloc(1, sizeof *e);
     if (!e)
-        return no_record(d, "an event");
+        return raw_no_memory(d, "an event");
     e->dev = d;
     st = d->ops->raw->event_receive(e, in);
     if (st)

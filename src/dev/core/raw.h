@@ -1,28 +1,31 @@
 /* raw.h - a device as the CUDA driver's interface shows it: addresses, blocks of bytes, arrays, textures, limits.
  *
- * For programs that handle addresses themselves.  Every range of device memory that is named is looked up before
- * it is used: what lies in no live allocation, or reaches beyond it, is refused as the driver would refuse it
- * (TD_ERR_DEVICE, CUDA_ERROR_INVALID_VALUE), also where the device itself could not tell.
- * On the CPU everything is done before a call returns.
+ * For programs that handle addresses themselves.  Every range of device memory is looked up before it is used.  A
+ * range that lies in no live allocation, or reaches beyond it, is refused the way the driver would (TD_ERR_DEVICE,
+ * CUDA_ERROR_INVALID_VALUE), even where the device itself could not tell.  On the CPU everything is done before a
+ * call returns.
  */
 #ifndef TD_DEV_RAW_H
 #define TD_DEV_RAW_H
 #include "dev/core/dev.h"
 
 /* ---- refusals ---- */
-/* "cuMemAlloc(0) failed: CUDA_ERROR_INVALID_VALUE: why": the call and its arguments, the driver's name of the code. */
+/* Fails with "cuMemAlloc(0) failed: CUDA_ERROR_INVALID_VALUE: why": the call with its arguments, the driver's
+ * name of the code, the reason. */
 td_status td_raw_refuse(int code, const char *call, const char *why);
-/* Says which call and arguments it was in front of the failure st; TD_OK stays. */
+/* Puts the call and its arguments in front of the text of failure st; passes TD_OK on. */
 td_status td_raw_said(td_status st, const char *fmt, ...) TD_PRINTF(2, 3);
 
 /* ---- addresses ---- */
-/* Memory for programs that hand its address round: freed, it is used again only after all work of the device. */
+/* Memory whose address a program passes round: after it is freed, it is reused only after all work of the
+ * device. */
 td_status td_raw_new(td_dev *d, size_t nbytes, td_buf **out); /* owned.  nbytes 0 is refused */
-/* Do [ptr, ptr + nbytes) lie in one live allocation of d, or host memory that it reaches?  `call` for the text. */
+/* Checks that [ptr, ptr + nbytes) lies in one live allocation of d, or in host memory that d reaches.  `call`:
+ * for the text. */
 td_status td_raw_check(td_dev *d, uintptr_t ptr, size_t nbytes, const char *call);
 
 /* ---- fills and copies of blocks ---- */
-/* height rows of `width` elements of 1, 2 or 4 bytes, pitch bytes from row to row; asynchronous. */
+/* Fills height rows of `width` elements of 1, 2 or 4 bytes; rows lie pitch bytes apart.  Asynchronous. */
 td_status td_raw_fill(td_stream *s, uintptr_t dst, size_t pitch, int size, uint32_t value, size_t width, size_t height);
 
 /* td_texarray - memory in the layout of texture units.  Counted. */
@@ -30,14 +33,14 @@ typedef struct td_texarray td_texarray;
 
 typedef enum td_place { TD_PLACE_NONE, TD_PLACE_HOST, TD_PLACE_DEVICE, TD_PLACE_ARRAY } td_place;
 
-/* td_side - where one side of a copy begins.  Borrowed. */
+/* td_side - one side of a copy.  Borrowed. */
 typedef struct td_side {
     td_place     place;
     uintptr_t    at;            /* the host's or the device's address */
-    size_t       extent;        /* host: bytes from `at` on that may be touched */
+    size_t       extent;        /* host: bytes from `at` on that may be accessed */
     td_texarray *array;
     size_t       x, y, z;       /* bytes, rows, layers */
-    size_t       pitch, height; /* bytes from row to row, rows from layer to layer; 0: as long as what is copied */
+    size_t       pitch, height; /* bytes between rows, rows between layers; 0: as in the copy itself */
 } td_side;
 
 /* td_brick - what is copied: width bytes, height rows, depth layers. */
@@ -46,7 +49,7 @@ typedef struct td_brick {
     size_t  width, height, depth;
 } td_brick;
 
-/* wait: the host's memory may be used on return; else it must stay until the work of s has passed. */
+/* wait: the host's memory may be reused on return; else it must stay until the work of s has passed. */
 td_status td_raw_copy(td_stream *s, const td_brick *b, bool wait);
 /* Between devices. */
 td_status td_raw_peer(td_stream *s, td_dev *dst_dev, uintptr_t dst, td_dev *src_dev, uintptr_t src, size_t nbytes);
@@ -68,32 +71,32 @@ struct td_texarray {
     td_dev    *dev;    /* borrowed */
     void      *handle; /* CUarray; on the CPU `at` */
     td_texdesc desc;
-    uintptr_t  at;     /* the CPU's: its bytes, */
+    uintptr_t  at;     /* on the CPU: its bytes, */
     size_t     pitch, slice;
 };
 
 size_t       td_tex_item(int format, int channels);   /* bytes of an element; 0: there is no such format */
 td_status    td_texarray_new(td_dev *d, const td_texdesc *t, td_texarray **out); /* owned */
 td_texarray *td_texarray_ref(td_texarray *a);
-void         td_texarray_unref(td_texarray *a); /* ok on NULL; its work has passed by then: waits for it */
+void         td_texarray_unref(td_texarray *a); /* ok on NULL; waits for the work on it */
 
 /* td_texview - what a texture object shows, and how. */
 typedef struct td_texview {
-    td_texarray *array;            /* or, NULL: */
-    uintptr_t    at;               /* device memory of desc's shape: one row, or with pitch rows */
+    td_texarray *array;            /* the array; NULL: linear memory */
+    uintptr_t    at;               /* device memory of desc's shape: one row, or rows `pitch` bytes apart */
     size_t       pitch;
     td_texdesc   desc;
     int          address[3], filter; /* CUaddress_mode, CUfilter_mode */
     unsigned     flags;
 } td_texview;
 
-/* A handle as kernels take it (cudaTextureObject_t, cudaSurfaceObject_t).  What it shows must outlive it. */
+/* Makes a handle for kernels (cudaTextureObject_t, cudaSurfaceObject_t).  What it shows must outlive it. */
 td_status td_texture_new(td_dev *d, const td_texview *v, bool surface, uint64_t *out);
 td_status td_texture_free(td_dev *d, uint64_t handle, bool surface);
 
 /* ---- streams and events with options ---- */
 td_status td_stream_make(td_dev *d, bool apart, int priority, td_stream **out); /* owned.  apart: does not wait for the default stream */
-td_status td_stream_done(td_stream *s, bool *out);                             /* has what it was given passed? */
+td_status td_stream_done(td_stream *s, bool *out);                             /* has the work given to it passed? */
 td_status td_stream_priorities(td_dev *d, int *least, int *greatest);
 enum { TD_EVENT_BLOCKING = 1, TD_EVENT_NO_TIMING = 2, TD_EVENT_SHARED = 4 }; /* CU_EVENT_… */
 td_status td_event_make(td_dev *d, unsigned flags, td_event **out); /* owned */

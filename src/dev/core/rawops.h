@@ -1,24 +1,27 @@
-/* rawops.h - a device's part of raw.h; internal to dev/.  Arguments have been checked; a slot that is NULL: the
- * device has no such thing, and raw.c says so (CUDA_ERROR_NOT_SUPPORTED) unless its comment says otherwise. */
+/* rawops.h - a device's part of raw.h; internal to dev/.
+ *
+ * Arguments have been checked.  If a slot is NULL the device cannot do it, and raw.c reports
+ * CUDA_ERROR_NOT_SUPPORTED unless the slot's comment says otherwise.
+ */
 #ifndef TD_DEV_RAWOPS_H
 #define TD_DEV_RAWOPS_H
 #include "dev/core/devops.h"
 #include "dev/core/raw.h"
 
 typedef struct td_rawops {
-    /* Is all of it memory that work of the device can use, though not the pool's? */
+    /* Can work of the device use the whole range, although it is not the pool's? */
     bool (*holds)(td_dev *d, uintptr_t ptr, size_t nbytes);
     td_status (*fill)(td_stream *s, uintptr_t dst, size_t pitch, int size, uint32_t value, size_t width, size_t height);
-    td_status (*copy)(td_stream *s, const td_brick *b); /* may be late */
+    td_status (*copy)(td_stream *s, const td_brick *b); /* may return before the copy is done */
     td_status (*peer)(td_stream *s, td_dev *dst_dev, uintptr_t dst, td_dev *src_dev, uintptr_t src, size_t nbytes);
     td_status (*array_new)(td_texarray *a);
     void (*array_free)(td_texarray *a);
     td_status (*texture_new)(td_dev *d, const td_texview *v, bool surface, uint64_t *out);
     td_status (*texture_free)(td_dev *d, uint64_t handle, bool surface);
-    td_status (*stream_new)(td_stream *s, int priority); /* s->apart is set; NULL: as any other */
-    td_status (*stream_done)(td_stream *s, bool *out);   /* NULL: always */
-    td_status (*priorities)(td_dev *d, int *least, int *greatest); /* NULL: there is one */
-    td_status (*event_new)(td_event *e, unsigned flags); /* NULL: as any other */
+    td_status (*stream_new)(td_stream *s, int priority); /* s->apart is set; NULL: made like any other stream */
+    td_status (*stream_done)(td_stream *s, bool *out);   /* NULL: work is always done */
+    td_status (*priorities)(td_dev *d, int *least, int *greatest); /* NULL: there is only one priority */
+    td_status (*event_new)(td_event *e, unsigned flags); /* NULL: made like any other event */
     td_status (*event_send)(td_event *e, unsigned char out[64]);
     td_status (*event_receive)(td_event *e, const unsigned char in[64]);
     td_status (*limit)(td_dev *d, int limit, bool set, size_t *value);
@@ -42,10 +45,10 @@ typedef struct td_hostbrick {
 } td_hostbrick;
 
 void td_hostbrick_run(const td_hostbrick *b);
-/* From the first byte to behind the last one of such a block. */
+/* The bytes that such a block spans, from its first byte to its last. */
 size_t td_brick_span(size_t pitch, size_t slice, size_t width, size_t height, size_t depth);
 void td_hostfill(char *dst, size_t pitch, int size, uint32_t value, size_t width, size_t height);
-/* td_hostsettings - limits and preferences that are kept and have no effect. */
+/* td_hostsettings - limits and preferences that are stored but have no effect. */
 enum { TD_LIMITS = 7 };
 typedef struct td_hostsettings {
     atomic_size_t limit[TD_LIMITS];
@@ -56,7 +59,7 @@ typedef struct td_hostsettings {
 int td_hostsettings_limit(td_hostsettings *h, int limit, bool set, size_t *value); /* 0 or the driver's code */
 int td_hostsettings_config(td_hostsettings *h, int which, bool set, int *value);
 struct td_cu_texture;
-/* What a texture object is the address of for code that was compiled for a CPU; owned (free). */
+/* Makes the object that a texture handle points to, for code compiled for a CPU; owned (free). */
 td_status td_hosttexture_new(const td_texview *v, struct td_cu_texture **out);
 
 #endif

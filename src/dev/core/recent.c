@@ -1,4 +1,4 @@
-/* recent.c - a ring of launches and one text (recent.h). */
+/* recent.c - a ring of recent launches, and the text of the first failure (recent.h). */
 #include "dev/core/recent.h"
 
 #include "dev/core/site.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    RING = 256, /* launches; what repeats in a loop is told once, so more would say little more */
+    RING = 256, /* launches; a loop repeats the same few, so more would tell little more */
     TOLD = 4,
 };
 
@@ -21,8 +21,8 @@ typedef struct entry {
 struct td_recent {
     pthread_mutex_t mu;
     uint64_t last;  /* the number of the newest launch; its place is the number modulo RING */
-    uint64_t below; /* all up to this one have ended or left the ring */
-    bool more;      /* one that left the ring may still be running */
+    uint64_t below; /* all launches up to this one have ended or left the ring */
+    bool more;      /* a launch that left the ring may still be running */
     char told[TD_RECENT_TEXT];
     entry at[RING];
 };
@@ -37,9 +37,9 @@ td_recent_new(void)
     return r;
 }
 
-/* Under the lock: no launch up to `below` is looked at again. */
+/* Needs the lock.  Moves `below` past launches that have ended. */
 static void
-advance(td_recent *r)
+recent_advance(td_recent *r)
 {
     while (r->below < r->last && r->at[(r->below + 1) % RING].done)
         r->below++;
@@ -78,17 +78,18 @@ td_recent_drop(td_recent *r, uint64_t number)
     pthread_mutex_lock(&r->mu);
     if (number > r->below) {
         r->at[number % RING].done = true;
-        advance(r);
+        recent_advance(r);
     }
     pthread_mutex_unlock(&r->mu);
 }
 
-/* The stream's launches have ended, and so has what each of them waited for: the default stream's
- * before it, and all before one of those. */
+/* Marks the stream's launches up to `number` as ended, and those that they waited for:
+ * launches of the default stream before them, and all launches before one of those. */
 void
 td_recent_done(td_recent *r, const void *stream, uint64_t number)
 {
-    bool own = false, before = false; /* a launch of the stream, of the default one was met */
+    /* found so far: a launch of this stream; a later launch of the default one */
+    bool own = false, before = false;
 
     pthread_mutex_lock(&r->mu);
     for (uint64_t n = number; n > r->below; n--) {
@@ -103,7 +104,7 @@ td_recent_done(td_recent *r, const void *stream, uint64_t number)
     }
     r->more &= stream && !before;
     r->told[0] = 0;
-    advance(r);
+    recent_advance(r);
     pthread_mutex_unlock(&r->mu);
 }
 
@@ -120,19 +121,20 @@ td_recent_gone(td_recent *r, const void *stream, bool never)
         e->l.legacy = true;
         e->done |= never;
     }
-    advance(r);
+    recent_advance(r);
     pthread_mutex_unlock(&r->mu);
 }
 
 /* ---- the failure ---- */
 
 static bool
-same(const td_launched *a, const td_launched *b)
+same_launch(const td_launched *a, const td_launched *b)
 {
     return a->site == b->site && a->what == b->what && strcmp(a->name, b->name) == 0;
 }
 
-/* Under the lock: the launches that may be running, the oldest first, each kind and line once. */
+/* Needs the lock.  The launches that may still be running, oldest first, each kind and line
+ * once. */
 static int
 suspects(const td_recent *r, const td_launched *out[TOLD], bool *more)
 {
@@ -145,7 +147,7 @@ suspects(const td_recent *r, const td_launched *out[TOLD], bool *more)
 
         if (e->done)
             continue;
-        while (i < kinds && !same(out[i], &e->l))
+        while (i < kinds && !same_launch(out[i], &e->l))
             i++;
         if (i == TOLD)
             *more = true;
@@ -156,7 +158,7 @@ suspects(const td_recent *r, const td_launched *out[TOLD], bool *more)
 }
 
 static void
-append(char *text, const char *more)
+append_told(char *text, const char *more)
 {
     size_t n = strlen(text);
 
@@ -170,10 +172,10 @@ append_launch(char *text, const td_launched *l)
 
     snprintf(one, sizeof one, l->what ? "%s (%s)" : "%s%s", l->what ? l->what : l->name,
              l->what ? l->name : "");
-    append(text, one);
+    append_told(text, one);
     if (l->site) {
-        append(text, " launched at ");
-        append(text, td_name_text(l->site));
+        append_told(text, " launched at ");
+        append_told(text, td_name_text(l->site));
     }
 }
 
@@ -192,10 +194,10 @@ td_recent_fail(td_recent *r, const char *name, const char *call)
                  : n > 1 || more ? "one of the kernels "
                                  : "the kernel ");
         for (int i = 0; i < n; i++) {
-            append(r->told, i ? ", " : "");
+            append_told(r->told, i ? ", " : "");
             append_launch(r->told, by[i]);
         }
-        append(r->told, n && more ? " and others" : "");
+        append_told(r->told, n && more ? " and others" : "");
     }
     pthread_mutex_unlock(&r->mu);
 }

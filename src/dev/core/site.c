@@ -1,10 +1,12 @@
-/* site.c - the numbers of texts; the line that a thread's work is for. */
+/* site.c - texts by number, and the program's line that a thread works for. */
 #include "dev/core/site.h"
 
 #include "base/hash.h"
 #include "base/map.h"
 
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +24,7 @@ static _Thread_local uint32_t held;
 
 /* ---- texts ---- */
 
-/* Under the lock. */
+/* Needs the lock. */
 static uint32_t
 new_text(const char *text, td_hash key)
 {
@@ -75,6 +77,22 @@ td_name_text(uint32_t id)
     return text;
 }
 
+const char *
+td_name_format(const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list ap;
+    uint32_t id;
+
+    va_start(ap, fmt);
+    if (vasprintf(&text, fmt, ap) < 0)
+        text = NULL;
+    va_end(ap);
+    id = td_name_id(text);
+    free(text);
+    return td_name_text(id);
+}
+
 void
 td_site_lock(bool lock)
 {
@@ -109,7 +127,7 @@ td_site_now(void)
 void
 td_site_hold(void)
 {
-    held = 0; /* one that an earlier wanter's end left */
+    held = 0; /* drop a line that was held when sites were last wanted */
     held = td_site_now();
 }
 

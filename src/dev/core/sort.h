@@ -12,20 +12,20 @@ typedef struct td_sort {
     td_dtype  dt;
     int64_t   rows, n;
     uintptr_t in;
-    uintptr_t out;   /* the sorted keys, apart from in; 0: not wanted */
-    uintptr_t index; /* int64: their places in the row before, equal ones in order; 0: not wanted */
+    uintptr_t out;   /* the sorted keys, not overlapping `in`; 0: not wanted */
+    uintptr_t index; /* int64: where each key was in its row, equal ones in order; 0: not wanted */
 } td_sort;
 
-/* TD_SKIP: not here - complex dtypes, on a GPU 2^32 elements or more, a device for which the library has no
- * code, a build without it; values on the CPU, where NumPy's sort is as quick.  The caller sorts on the host. */
+/* TD_SKIP: sort on the host instead: for complex dtypes; on a GPU for 2^32 elements or more, if the library has no
+ * code for the device, or in a build without the library; on the CPU for values, which NumPy sorts as fast. */
 td_status td_sort_can(td_dev *d, td_dtype dt, int64_t count, bool values);
-/* Asynchronous.  TD_SKIP also where only the first launch tells that the device has no code;
- * TD_ERR_OOM: no room for what the sort needs besides, 4 to 40 bytes an element. */
+/* Starts the sort and returns.  TD_SKIP: the first launch found that the library has no code for the device.
+ * TD_ERR_OOM: no room for the sort's temporary memory, 4 to 40 bytes per element. */
 td_status td_sort_run(td_stream *s, const td_sort *job);
 
-/* Text for `python -m treadle info`: what sorts on d, or why it is the host; borrowed. */
+/* Text for `python -m treadle info`: what sorts on d, or why it is the host.  Borrowed, for the process's life. */
 const char *td_sort_info(td_dev *d);
-/* Why this GPU's arrays are sorted on the host; "" while nothing speaks against it; borrowed. */
+/* Why this GPU's arrays are sorted on the host; "" if they are not, as far as is known; borrowed. */
 const char *td_sort_missing(td_dev *d);
 
 #endif

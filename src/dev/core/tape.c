@@ -1,4 +1,4 @@
-/* tape.c - recording work. */
+/* tape.c - records work on a tape. */
 #include "dev/core/tapeparts.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ td_tape_grow(void *at, size_t *cap, size_t n, size_t more, size_t size)
     return TD_OK;
 }
 
-/* ---- life ---- */
+/* ---- making, stopping, freeing ---- */
 
 td_status
 td_tape_new(td_dev *d, td_tape **out)
@@ -117,7 +117,7 @@ td_tape_refuse(const char *what)
 /* ---- recording ---- */
 
 static td_status
-add_words(td_tape *t, op *o, const uint64_t *words, int n)
+tape_add_words(td_tape *t, op *o, const uint64_t *words, int n)
 {
     o->word = t->words.n;
     o->nword = n;
@@ -128,7 +128,7 @@ add_words(td_tape *t, op *o, const uint64_t *words, int n)
     return TD_OK;
 }
 
-/* Arguments that lie side by side are kept as the words that they fill, with where each begins. */
+/* Packed arguments are kept as the words that they fill, with the offset of each. */
 static td_status
 add_arguments(td_tape *t, op *o, const td_work *w)
 {
@@ -147,7 +147,7 @@ add_arguments(td_tape *t, op *o, const td_work *w)
                    (size_t)w->narg * sizeof *w->dims->offset);
         t->offsets.n += (size_t)w->narg;
     }
-    return add_words(t, o, w->args, n);
+    return tape_add_words(t, o, w->args, n);
 }
 
 static td_status
@@ -160,7 +160,7 @@ refuse_kind(td_trace_kind kind)
                                                       : "waiting for the device");
 }
 
-/* A collective is not done: the other members are recording theirs. */
+/* A collective is not run while recording: the other members are recording theirs. */
 static td_status
 add_calls(td_tape *t, op *o, const td_comm_set *s)
 {
@@ -177,10 +177,11 @@ add_calls(td_tape *t, op *o, const td_comm_set *s)
         t->calls.at[t->calls.n++] = s->call[i];
         td_comm_ref(s->call[i].comm);
     }
-    return add_words(t, o, words, 2 * s->n);
+    return tape_add_words(t, o, words, 2 * s->n);
 }
 
-/* A library's work is done once besides: so it is known that the library does it, and has set itself up. */
+/* Runs a library's work once besides recording it.  So the library is known to do it, and has
+ * set itself up. */
 static td_status
 words_of(td_tape *t, op *o, td_stream *s, const td_work *w)
 {
@@ -189,20 +190,20 @@ words_of(td_tape *t, op *o, td_stream *s, const td_work *w)
         o->func = w->func;
         o->dims = *w->dims;
         return add_arguments(t, o, w);
-    case TD_TRACE_copy: return add_words(t, o, (uint64_t[]){w->dst, w->src}, 2);
-    case TD_TRACE_fill: return add_words(t, o, (uint64_t[]){w->dst}, 1);
+    case TD_TRACE_copy: return tape_add_words(t, o, (uint64_t[]){w->dst, w->src}, 2);
+    case TD_TRACE_fill: return tape_add_words(t, o, (uint64_t[]){w->dst}, 1);
     case TD_TRACE_gemm:
         TD_TRY(td_work_run(s, w));
         o->gemm = *w->gemm;
-        return add_words(t, o, (uint64_t[]){w->gemm->a, w->gemm->b, w->gemm->c}, 3);
+        return tape_add_words(t, o, (uint64_t[]){w->gemm->a, w->gemm->b, w->gemm->c}, 3);
     case TD_TRACE_fourier: {
         size_t work;
 
         TD_TRY(td_fourier_plan(s, w->fourier, true, &work));
         TD_TRY(td_work_run(s, w));
         o->fourier = *w->fourier;
-        return add_words(t, o,
-                         (uint64_t[]){w->fourier->in.at, w->fourier->out.at, w->fourier->work}, 3);
+        return tape_add_words(
+            t, o, (uint64_t[]){w->fourier->in.at, w->fourier->out.at, w->fourier->work}, 3);
     }
     case TD_TRACE_collective: return add_calls(t, o, w->comm);
     default:                  return refuse_kind(w->kind);

@@ -1,4 +1,4 @@
-/* tapeparts.h - what a tape is, for tape.c, which records, and tapeplay.c, which replays. */
+/* tapeparts.h - the parts of a tape, for tape.c, which records, and tapeplay.c, which replays. */
 #ifndef TD_DEV_TAPEPARTS_H
 #define TD_DEV_TAPEPARTS_H
 #include "dev/core/tape.h"
@@ -10,7 +10,7 @@ enum { TD_TAPE_WORDS = TD_TAPE_CALLS * 2 }; /* of a piece of work's arguments */
 typedef struct op {
     td_trace_kind kind;
     const char *name; /* of the work, for people */
-    size_t moved;     /* bytes that it reads and writes; 0: not known */
+    size_t moved;     /* bytes it reads and writes; 0: not known */
     td_func *func;
     td_dims dims;
     union {
@@ -23,8 +23,8 @@ typedef struct op {
     size_t word;
     int nword;
     int narg;      /* a kernel's */
-    size_t offset; /* the first of narg, where its arguments lie side by side */
-    size_t patch;  /* the first of npatch */
+    size_t offset; /* index of the first of narg offsets, if its arguments are packed */
+    size_t patch;  /* index of the first of its npatch patches */
     int npatch;
     td_stream *s;
 } op;
@@ -34,7 +34,7 @@ typedef enum patch_kind { PATCH_SLOT, PATCH_KEY, PATCH_OFFSET } patch_kind;
 /* patch - a word that a replay changes: a slot's address plus `add`, or a generator's key or offset. */
 typedef struct patch {
     patch_kind kind;
-    int word; /* of its op */
+    int word; /* index among its op's words */
     int of;   /* slot or generator */
     uint64_t add;
 } patch;
@@ -42,8 +42,8 @@ typedef struct patch {
 typedef struct slot {
     td_buf *buf; /* one reference */
     td_slotkind kind;
-    int touches; /* ops that name it */
-    bool copied; /* replays copy it instead of patching */
+    int touches; /* ops that use it */
+    bool copied; /* a replay copies it instead of patching those ops */
 } slot;
 
 typedef struct draw {
@@ -51,10 +51,11 @@ typedef struct draw {
     uint64_t key, offset;
 } draw;
 
-/* run - neighbouring ops: one that is patched or a collective, or some that are neither, with or without a graph. */
+/* run - consecutive ops: a single one that is patched or a collective, or several others, with or without a
+ * graph. */
 typedef struct run {
     size_t first, n, nbytes;
-    void *exec; /* NULL: piece by piece */
+    void *exec; /* NULL: launched piece by piece */
 } run;
 
 /* A growing array; `cap` in items. */
@@ -70,8 +71,8 @@ struct td_tape {
     pthread_mutex_t playing;
     LIST(op) ops;
     LIST(uint64_t) words;
-    LIST(uint32_t) offsets; /* of arguments that lie side by side */
-    LIST(td_comm_call) calls; /* of collectives: a reference on each comm */
+    LIST(uint32_t) offsets; /* offsets of packed arguments */
+    LIST(td_comm_call) calls; /* calls of collectives; each holds a reference on its comm */
     LIST(patch) patches;
     LIST(td_buf *) owned;
     LIST(slot) slots;
@@ -79,7 +80,7 @@ struct td_tape {
     LIST(run) runs;
 };
 
-/* Room for `more` items behind n.  at: the address of the pointer to them. */
+/* Makes room for `more` items after the first n.  at: the address of the pointer to the items. */
 td_status td_tape_grow(void *at, size_t *cap, size_t n, size_t more, size_t size);
 
 #define GROW(list, more) td_tape_grow(&(list).at, &(list).cap, (list).n, (more), sizeof *(list).at)

@@ -1,17 +1,17 @@
-/* tapeplay.c - recorded work made ready, and done again. */
+/* tapeplay.c - makes recorded work ready, and replays it. */
 #include "dev/core/tapeparts.h"
 
 #include <string.h>
 
 enum {
     RUN_MIN =
-        3, /* pieces of work that are quicker as one: a graph's launch takes about two's time */
-    TOUCHES_MAX = 3, /* pieces that use a slot, beyond which copying it can pay */
+        3, /* from this many pieces on, one graph is quicker: its launch takes as long as two */
+    TOUCHES_MAX = 3, /* when more pieces than this use a slot, copying it can pay */
 };
 
-#define COPIED_MAX ((size_t)1 << 20) /* bytes of a slot that is copied */
+#define COPIED_MAX ((size_t)1 << 20) /* most bytes of a slot that is copied */
 
-/* ---- what a replay changes ---- */
+/* ---- finding what a replay changes ---- */
 
 static bool
 is_address(const op *o, int i)
@@ -21,7 +21,7 @@ is_address(const op *o, int i)
     return o->kind != TD_TRACE_kernel || (!first && !last) || i < first || i >= o->nword - last;
 }
 
-/* The slot in whose memory the address lies; -1: none. */
+/* The slot whose memory contains the address; -1: none. */
 static int
 slot_at(const td_tape *t, uint64_t at)
 {
@@ -92,9 +92,9 @@ find_patches(td_tape *t, op *o)
     return TD_OK;
 }
 
-/* ---- doing it ---- */
+/* ---- replaying ---- */
 
-/* The op's words, patched. */
+/* The op's words with the replay's patches. */
 static const uint64_t *
 words_now(const td_tape *t, const op *o, const td_tapeplay *p, uint64_t *room)
 {
@@ -113,7 +113,7 @@ words_now(const td_tape *t, const op *o, const td_tapeplay *p, uint64_t *room)
     return room;
 }
 
-/* With the addresses w. */
+/* Runs the op's collectives with the addresses w. */
 static td_status
 do_calls(const td_tape *t, const op *o, td_stream *s, const uint64_t *w)
 {
@@ -165,7 +165,7 @@ do_op(const td_tape *t, const op *o, td_stream *s, const td_tapeplay *p, bool se
     return seen ? td_work_do(s, &k) : td_work_run(s, &k);
 }
 
-/* The run as one; where that cannot be, piece by piece it stays. */
+/* Makes the run's graph.  If that fails, the run is launched piece by piece. */
 static void
 make_exec(const td_tape *t, run *r)
 {
@@ -180,14 +180,15 @@ make_exec(const td_tape *t, run *r)
         st = do_op(t, &t->ops.at[r->first + i], &tmp, NULL, false);
     if (t->dev->ops->graph_end(&tmp, &r->exec))
         r->exec = NULL;
-    if (st && r->exec) { /* part of it was kept */
+    if (st && r->exec) { /* the graph holds only a part of the run */
         t->dev->ops->graph_free(t->dev, r->exec);
         r->exec = NULL;
     }
 }
 
-/* Is it launched by itself?  NCCL's work could stand in a CUDA graph, which would then have to go before its comm
- * can; behind a graph its call costs the host no more than one kernel. */
+/* Must the op be launched by itself?  NCCL's work could go into a CUDA graph, but the graph
+ * would have to be freed before its comm; after a graph, its call costs the host no more than
+ * one kernel. */
 static bool
 is_alone(const op *o)
 {
@@ -213,7 +214,7 @@ find_runs(td_tape *t)
     return TD_OK;
 }
 
-/* What stands in for others is used no more. */
+/* A slot that is not copied needs its stand-in buffer no more. */
 static void
 drop_slot(td_tape *t, slot *s)
 {
@@ -230,7 +231,8 @@ td_status
 td_tape_finish(td_tape *t)
 {
     TD_ASSERT(!t->recording);
-    for (size_t i = 0; i < t->ops.n; i++) /* they have stopped moving */
+    /* the array has stopped growing, so its addresses are final */
+    for (size_t i = 0; i < t->ops.n; i++)
         if (t->ops.at[i].dims.offset)
             t->ops.at[i].dims.offset = t->offsets.at + t->ops.at[i].offset;
     count_touches(t);
@@ -243,7 +245,7 @@ td_tape_finish(td_tape *t)
     return TD_OK;
 }
 
-/* Slots that are copied: the inputs before, the results after. */
+/* Copies the slots that are not patched: inputs before the work, results after it. */
 static td_status
 copy_slots(const td_tape *t, td_stream *s, const td_tapeplay *p, td_slotkind kind)
 {
@@ -280,7 +282,7 @@ td_tape_play(td_tape *t, td_stream *s, const td_tapeplay *p)
 {
     td_status st;
 
-    pthread_mutex_lock(&t->playing); /* its temporaries serve one replay after the other */
+    pthread_mutex_lock(&t->playing); /* all replays share the tape's temporaries */
     st = copy_slots(t, s, p, TD_SLOT_IN);
     for (size_t i = 0; i < t->runs.n && !st; i++)
         st = do_run(t, &t->runs.at[i], s, p);

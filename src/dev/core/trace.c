@@ -1,40 +1,40 @@
-/* trace.c - records of a profile; the events that time a device's work. */
+/* trace.c - a profile's records, and the events that time a device's work. */
 #include "dev/core/trace.h"
 
+#include "base/clock.h"
 #include "dev/core/work.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
-    UNREAD_MAX = 8192, /* records whose events have not been read: then the older half is */
-    LANES = 256,       /* streams; further ones share the last lane */
+    UNREAD_MAX = 8192, /* records with unread events; above that the older half is read */
+    LANES = 256,       /* streams with a lane of their own; further ones share the last lane */
 };
 
 #define REBASE ((int64_t)100000000) /* ns: elapsed times are floats, good to 10 ns up to here */
 
-/* td_mark - an event, and its time once that was read.  Refcounted under trace.mu: the record that it
- * ends, the one that it begins, its lane, its device's base. */
+/* td_mark - an event, and its time once it was read.  Refcounted under trace.mu: by the record
+ * that it ends, the one that it begins, its lane, and its device's base. */
 typedef struct td_mark {
-    struct td_mark *next; /* among the idle ones */
+    struct td_mark *next; /* in the list of idle marks */
     td_event *e;
     int32_t refs;
     bool known;
     int64_t ns;
 } td_mark;
 
-/* A device's clock: times are told as distances from this mark. */
+/* A device's clock: times are measured as distances from its base mark. */
 typedef struct clock_of {
     struct clock_of *next;
     td_dev *dev;
-    td_mark *base; /* known; NULL: the device tells no times */
+    td_mark *base; /* its time is known; NULL: the device tells no times */
     td_mark *idle;
 } clock_of;
 
 typedef struct lane {
     const td_stream *s;
-    td_mark *last; /* where its last work ends */
+    td_mark *last; /* the end of its last work */
 } lane;
 
 /* unread - a record whose device times are still to be read. */
@@ -45,9 +45,9 @@ typedef struct unread {
 } unread;
 
 static struct {
-    pthread_mutex_t mu;      /* everything here; no driver call is made under it */
-    pthread_mutex_t reading; /* who reads events; taken before mu */
-    int open;                /* profiles */
+    pthread_mutex_t mu;      /* guards everything here; no driver call is made under it */
+    pthread_mutex_t reading; /* held by the thread that reads events; taken before mu */
+    int open;                /* number of open profiles */
     td_tracerec *rec;
     size_t n, cap, dropped;
     unread unread[UNREAD_MAX];
@@ -79,15 +79,6 @@ td_trace_kind_name(td_trace_kind k)
     return names[k];
 }
 
-static int64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* ---- marks; all under the lock but for the driver's part ---- */
 
 static td_mark *
@@ -106,7 +97,7 @@ mark_unref(clock_of *c, td_mark *m)
     c->idle = m;
 }
 
-/* A mark with one reference; NULL when there is no event to be had.  Without the lock. */
+/* A mark with one reference; NULL: no event could be made.  Call without the lock. */
 static td_mark *
 mark_new(clock_of *c)
 {
@@ -130,14 +121,14 @@ mark_new(clock_of *c)
     return m;
 }
 
-/* A mark recorded on s.  Without the lock; NULL on failure. */
+/* A mark recorded on s; NULL on failure.  Call without the lock. */
 static td_mark *
 mark_put(clock_of *c, td_stream *s)
 {
     td_mark *m = mark_new(c);
 
     if (m) {
-        m->e->ns = now_ns();
+        m->e->ns = td_now_ns();
         if (s->dev->ops->event_record(m->e, s)) {
             pthread_mutex_lock(&trace.mu);
             mark_unref(c, m);
@@ -148,7 +139,7 @@ mark_put(clock_of *c, td_stream *s)
     return m;
 }
 
-/* The device's clock, set by its default stream's passing an event that is waited for. */
+/* Sets the device's clock: the default stream passes an event, and the host notes when. */
 static void
 set_clock(clock_of *c)
 {
@@ -157,7 +148,7 @@ set_clock(clock_of *c)
     if (!m)
         return;
     if (c->dev->ops->event_sync(m->e) == TD_OK) {
-        m->ns = now_ns();
+        m->ns = td_now_ns();
         m->known = true;
         c->base = m;
     }
@@ -173,7 +164,8 @@ clock_find(const td_dev *d)
     return c;
 }
 
-/* NULL: the device's work has ended when the call returns, or tells no time. */
+/* The device's clock.  NULL: the device's work ends before its call returns, or it tells no
+ * times. */
 static clock_of *
 clock_get(td_dev *d)
 {
@@ -187,7 +179,7 @@ clock_get(td_dev *d)
     if (c)
         return c->base ? c : NULL;
     pthread_mutex_lock(&trace.reading);
-    c = clock_find(d); /* under `reading` nobody else adds one */
+    c = clock_find(d); /* nobody else adds one while `reading` is held */
     if (!c && (c = calloc(1, sizeof *c))) {
         c->dev = d;
         set_clock(c);
@@ -200,7 +192,7 @@ clock_get(td_dev *d)
     return c && c->base ? c : NULL;
 }
 
-/* Under the lock. */
+/* Needs the lock. */
 static lane *
 lane_of(const td_stream *s)
 {
@@ -215,7 +207,7 @@ lane_of(const td_stream *s)
 
 /* ---- reading times ---- */
 
-/* Under `reading`: the mark's time, waiting for it; 0: the device does not tell. */
+/* Needs `reading`.  Waits for the mark and returns its time; 0: the device does not tell. */
 static int64_t
 mark_read(clock_of *c, td_mark *m)
 {
@@ -236,7 +228,7 @@ mark_read(clock_of *c, td_mark *m)
     return m->ns;
 }
 
-/* Reads the events of the oldest `n` records that wait for it. */
+/* Reads the events of the oldest `n` unread records. */
 static void
 read_times(size_t n)
 {
@@ -271,7 +263,7 @@ read_times(size_t n)
 
 /* ---- records ---- */
 
-/* Under the lock.  SIZE_MAX: there is no room. */
+/* Needs the lock.  SIZE_MAX: there is no room. */
 static size_t
 add_record(const td_tracerec *r)
 {
@@ -308,7 +300,8 @@ is_done(td_mark *m)
     return m->known || m->e->dev->ops->event_done(m->e, &done) || done;
 }
 
-/* Where work given to s now begins: where the last ends, if that is still under way. */
+/* The mark where work given to s now begins: the end of its last work, if that is still under
+ * way. */
 static td_mark *
 begin_mark(clock_of *c, td_stream *s)
 {
@@ -340,13 +333,15 @@ td_span_open(td_span *p, td_trace_kind kind, td_dev *d, td_stream *s)
     p->kind = (uint8_t)kind;
     p->dev = d;
     p->stream = kind <= TD_TRACE_graph ? s : NULL;
-    p->site = kind == TD_TRACE_free ? td_site_held() : td_site_now(); /* a finaliser asks nobody */
+    /* a finaliser must not ask for the line */
+    p->site = kind == TD_TRACE_free ? td_site_held() : td_site_now();
     c = p->stream ? clock_get(d) : NULL;
-    p->begin = now_ns(); /* before the mark: nothing runs before it was asked for */
+    p->begin = td_now_ns(); /* taken before the mark: no work runs before it was asked for */
     p->from = c ? begin_mark(c, s) : NULL;
 }
 
-/* Under the lock: the record is added; its times are the call's, or those of its events later. */
+/* Needs the lock.  Adds the record; its times are the call's, or its events' once they are
+ * read. */
 static void
 close_record(const td_span *p, td_tracerec *r, clock_of *c, td_mark *to)
 {
@@ -391,7 +386,7 @@ td_span_close(td_span *p, td_status st, const char *name, size_t nbytes)
         return;
     c = p->stream ? clock_get(p->dev) : NULL;
     to = c && !st ? mark_put(c, p->stream) : NULL;
-    r.end = now_ns();
+    r.end = td_now_ns();
     r.thread = this_thread();
     r.name = td_name_id(name);
     pthread_mutex_lock(&trace.mu);
@@ -431,7 +426,7 @@ td_trace_cut(const td_stream *s)
 void
 td_trace_start(size_t *from)
 {
-    pthread_mutex_lock(&trace.reading); /* an end that another thread is at comes first */
+    pthread_mutex_lock(&trace.reading); /* lets another thread finish its td_trace_stop first */
     pthread_mutex_lock(&trace.mu);
     if (trace.open++ == 0) {
         for (size_t i = 0; i < trace.nunread; i++) {
@@ -448,7 +443,7 @@ td_trace_start(size_t *from)
     pthread_mutex_unlock(&trace.reading);
 }
 
-/* Streams may go while nobody looks: their lanes are forgotten. */
+/* Forgets the lanes: streams may be freed while no profile is open. */
 static void
 forget_lanes(void)
 {
@@ -509,7 +504,7 @@ td_trace_dropped(void)
     return n;
 }
 
-/* Another thread, which the child lacks, may have been anywhere in here. */
+/* Another thread, which the child lacks, may have been anywhere in this file. */
 void
 td_trace_forked(void)
 {

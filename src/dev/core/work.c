@@ -1,4 +1,4 @@
-/* work.c - work as data: done, profiled or taped. */
+/* work.c - work as data: run, profiled, or put on a tape. */
 #include "dev/core/work.h"
 
 #include "dev/core/rawops.h"
@@ -17,7 +17,7 @@ wait_for(td_stream *s, const td_work *w)
     return ops->stream_sync ? ops->stream_sync(s) : TD_OK;
 }
 
-/* A copy that need not wait, if the device can do it; TD_SKIP: it waits. */
+/* A copy that does not wait, if the device has one.  TD_SKIP: it waits. */
 static td_status
 copy_later(td_stream *s, const td_work *w)
 {
@@ -33,7 +33,7 @@ copy_later(td_stream *s, const td_work *w)
 }
 
 static td_status
-copy_host(td_stream *s, const td_work *w)
+work_copy_host(td_stream *s, const td_work *w)
 {
     const td_devops *ops = s->dev->ops;
     td_status st =
@@ -53,7 +53,7 @@ td_work_run(td_stream *s, const td_work *w)
     switch (w->kind) {
     case TD_TRACE_kernel:   return ops->launch(w->func, s, w->dims, w->args, w->narg);
     case TD_TRACE_copy_in:
-    case TD_TRACE_copy_out: return copy_host(s, w);
+    case TD_TRACE_copy_out: return work_copy_host(s, w);
     case TD_TRACE_copy:
         return w->to ? ops->raw->peer(s, w->to, w->dst, s->dev, w->src, w->nbytes)
                      : ops->copy(s, w->dst, w->src, w->nbytes);
@@ -131,7 +131,7 @@ td_buf_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out)
     if (t && td_tape_reuse(t, d, nbytes, out))
         return TD_OK;
     td_span_open(&span, TD_TRACE_alloc, d, NULL);
-    td_tape_current = NULL; /* the pool's events and waiting are its own */
+    td_tape_current = NULL; /* the pool's own events and waits are not recorded */
     st = td_pool_new(d, s, nbytes, out);
     td_tape_current = t;
     td_span_close(&span, st, "alloc", nbytes);

@@ -1,4 +1,6 @@
-/* cpu.c - the host as a device: one stream that runs everything at once, blocks over the thread pool. */
+/* cpu.c - the host as a device.  Its one stream runs everything at once; the thread pool runs
+ * blocks.
+ */
 #include "base/failure.h"
 #include "base/limits.h"
 #include "base/parallel.h"
@@ -11,13 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GRAIN    ((size_t)64 << 10) /* of what goes back to the system when memory is short */
-#define PIECE    ((size_t)1 << 20)  /* of a copy that several threads make */
-#define PARALLEL ((size_t)4 << 20)  /* shorter copies are done before a second thread is awake */
+/* granularity in which memory goes back to the system when it is short */
+#define GRAIN    ((size_t)64 << 10)
+#define PIECE    ((size_t)1 << 20) /* piece of a copy that several threads share */
+#define PARALLEL ((size_t)4 << 20) /* a shorter copy is done before a second thread is awake */
 
 enum {
     THREADS = 1024
-}; /* of a block, as on a GPU; the arrays of a widened kernel have so many elements */
+}; /* threads of a block, as on a GPU; a widened kernel's arrays have as many elements */
 
 static td_dev cpu;
 
@@ -48,7 +51,7 @@ mem_cut(td_dev *d, td_piece *m, size_t at, size_t nbytes)
 }
 
 static td_status
-memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
+cpu_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
 {
     char line[128];
     size_t kb;
@@ -74,7 +77,7 @@ sync_nothing(td_dev *d)
 
 typedef struct move {
     char *dst;
-    const char *src; /* NULL: fill with byte */
+    const char *src; /* NULL: fills with byte */
     int byte;
     size_t nbytes;
 } move;
@@ -110,7 +113,7 @@ copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes)
     return run_move((move){.dst = (char *)dst, .src = src, .nbytes = nbytes});
 }
 
-/* filling - pieces of a copy that its filler writes.  On its caller's stack. */
+/* filling - a copy whose filler writes it in pieces.  On its caller's stack. */
 typedef struct filling {
     char *dst;
     size_t nbytes, piece;
@@ -168,11 +171,11 @@ typedef struct run {
     const uint64_t *args;
     int64_t nblock;
     const td_dims *dims;
-    atomic_bool failed; /* no dynamic shared memory for a block */
+    atomic_bool failed; /* a block found no memory for its dynamic shared memory */
 } run;
 
 static void
-run_block(void *ctx, int64_t i)
+cpu_run_block(void *ctx, int64_t i)
 {
     run *r = ctx;
 
@@ -198,7 +201,7 @@ run_threads(void *ctx, int64_t i)
         r->entry(r->args, i % x, i / x % y | i / x / y << 16);
 }
 
-/* Blocks of threads find the extents behind the arguments. */
+/* A kernel with blocks of threads finds the extents after its arguments. */
 static td_status
 launch_threads(run *r, int narg, const char *text)
 {
@@ -242,7 +245,7 @@ cpu_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, 
     if (f->blocks)
         st = launch_threads(&r, narg, td_launch_text(f, dims, text, sizeof text));
     else
-        td_parallel(r.nblock, run_block, &r);
+        td_parallel(r.nblock, cpu_run_block, &r);
     left = td_stop_end(&stop);
     if (st || left)
         return st ? st : left;
@@ -262,7 +265,7 @@ static const td_devops cpu_ops = {
     .share = td_cpu_share,
     .share_open = td_cpu_share_open,
     .share_close = td_cpu_share_close,
-    .memory = memory,
+    .memory = cpu_memory,
     .trim = td_host_trim,
     .sync = sync_nothing,
     .copy_in = copy_in,
@@ -313,12 +316,14 @@ cpu_make(void)
     snprintf(i->arch, sizeof i->arch, "aarch64");
 #endif
     i->units = td_parallel_width();
+    i->host = true;
     i->warp = 1;
     i->max_threads = THREADS;
-    i->max_shared = (size_t)48 << 10; /* it lies on the stack */
+    i->max_shared = (size_t)48 << 10; /* it lies on the stack, so it is bounded */
     i->memory = td_limit_memory();
-    /* The system would promise more than the group may hold and end the process when it is touched.
-     * Main memory itself is no bound: on a virtual machine it can grow as it is used. */
+    /* The control group's limit bounds the pool: the system would promise more and end the
+     * process when it is touched. Main memory itself is no bound: on a virtual machine it can
+     * grow with use. */
     cpu.pool.most = td_limit_group();
     cpu.pool.keep = i->memory / 4;
     cpu.pool.grain = GRAIN;

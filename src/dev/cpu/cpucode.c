@@ -1,4 +1,6 @@
-/* cpucode.c - shared objects made from CUDA C++: loaded from memory, run over the thread pool. */
+/* cpucode.c - shared objects made from CUDA C++: loads them from memory and runs their kernels on
+ * the thread pool.
+ */
 #include "dev/cpu/cpucode.h"
 
 #include "base/fiber.h"
@@ -7,9 +9,9 @@
 #include "base/scratch.h"
 #include "base/text.h"
 #include "dev/foreign/driver.h"
+#include "dev/foreign/elf.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,11 +29,11 @@ struct td_culib {
     const td_cu_module *m;
 };
 
-/* launch - one that runs.  On the launching thread's stack. */
+/* launch - one that is running.  On the launching thread's stack. */
 typedef struct launch {
     const td_cu_kernel *k;
-    td_cu_block block; /* but for index and shared */
-    size_t nshared;    /* static and dynamic */
+    td_cu_block block; /* all fields but index and shared, which differ by block */
+    size_t nshared;    /* bytes, static and dynamic */
     atomic_bool failed;
     pthread_mutex_t mu; /* guards error */
     char error[ERROR_MAX];
@@ -43,9 +45,9 @@ static struct {
     td_culib *first;
 } loaded = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local launch *current; /* of the block that this thread runs */
+static _Thread_local launch *current; /* the launch whose block this thread runs */
 
-/* ---- what modules ask for ---- */
+/* ---- functions for modules ---- */
 
 static void
 fail(const char *text)
@@ -120,7 +122,7 @@ td_culib_has_printed(void)
 }
 
 static size_t
-extent(const void *p, size_t *before)
+culib_extent(const void *p, size_t *before)
 {
     size_t n = current ? current->extent((uintptr_t)p, before) : 0;
 
@@ -135,47 +137,13 @@ static const td_cu_host host = {
     .meet = td_fiber_meet,
     .fail = fail,
     .print = print,
-    .extent = extent,
+    .extent = culib_extent,
 };
 
 /* ---- loading ---- */
 
-bool
-td_culib_is(const void *image)
-{
-    return memcmp(image, ELFMAG, SELFMAG) == 0;
-}
-
-size_t
-td_culib_bytes(const void *image)
-{
-#if defined(__x86_64__)
-    enum { HERE = EM_X86_64 };
-#else
-    enum { HERE = EM_AARCH64 };
-#endif
-    const char *base = image;
-    Elf64_Ehdr h;
-    size_t n;
-
-    memcpy(&h, image, EI_NIDENT);
-    if (h.e_ident[EI_CLASS] != ELFCLASS64)
-        return 0;
-    memcpy(&h, image, sizeof h);
-    if (h.e_type != ET_DYN || h.e_machine != HERE)
-        return 0;
-    n = h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
-    for (int i = 0; i < h.e_phnum; i++) {
-        Elf64_Phdr p;
-
-        memcpy(&p, base + h.e_phoff + (size_t)i * h.e_phentsize, sizeof p);
-        n = p.p_offset + p.p_filesz > n ? p.p_offset + p.p_filesz : n;
-    }
-    return n;
-}
-
-/* A path for the loader that it has not seen: it takes equal names for equal libraries, also when one has been
- * replaced by another.  The serial is spelled in slashes, which mean nothing in a path. */
+/* A path that the loader has not seen: it takes equal paths for the same library, even after the file was replaced.
+ * The number of slashes encodes the serial number; it does not change what the path means. */
 static void
 fresh_path(int fd, char *buf, size_t n)
 {
@@ -188,7 +156,8 @@ fresh_path(int fd, char *buf, size_t n)
     snprintf(buf + at, n - at, "fd/%d", fd);
 }
 
-/* Through memory; where memory may not hold code, through a file. */
+/* Loads the image through a file in memory; where memory may not hold code, through a file on
+ * disk. */
 static void *
 open_image(const void *image, size_t n)
 {
@@ -219,7 +188,7 @@ open_image(const void *image, size_t n)
 td_status
 td_culib_open(const void *image, td_culib **out)
 {
-    size_t n = td_culib_is(image) ? td_culib_bytes(image) : 0;
+    size_t n = td_elf_is_ours(image) ? td_elf_extent(image, SIZE_MAX) : 0;
     td_culib *l;
 
     if (!n)
@@ -267,7 +236,7 @@ td_culib_close(td_culib *l)
     free(l);
 }
 
-/* ---- what a module holds ---- */
+/* ---- a module's contents ---- */
 
 const td_cu_kernel *
 td_culib_kernel(const td_culib *l, const char *name)
@@ -310,7 +279,7 @@ td_culib_find(uintptr_t ptr, size_t *before)
     return n;
 }
 
-/* Static shared memory of a block, bytes. */
+/* Bytes of a block's static shared memory. */
 static size_t
 shared_of(const td_culib *l)
 {
@@ -337,18 +306,18 @@ td_culib_attribute(const td_culib *l, const td_cu_kernel *k, int number, int *ou
     case CU_FUNC_MAX_THREADS:        *out = (int)(k->max_threads ? k->max_threads : TD_CU_THREADS); break;
     case CU_FUNC_STATIC_SHARED:      *out = (int)shared_of(l); break;
     case CU_FUNC_MAX_DYNAMIC_SHARED: *out = TD_CU_SHARED - (int)shared_of(l); break;
-    case CU_FUNC_CARVEOUT:           *out = -1; break; /* the driver chooses */
+    case CU_FUNC_CARVEOUT:           *out = -1; break; /* left to the driver */
     default:
-        *out = 0; /* constant and local memory, registers, versions: there are none */
+        *out = 0; /* constant and local memory, registers, versions: a CPU's kernel has none */
         return number >= 0 && number < CU_FUNC_CARVEOUT;
     }
     return true;
 }
 
-/* ---- running ---- */
+/* ---- launches ---- */
 
 static void
-run_block(void *ctx, int64_t i)
+culib_run_block(void *ctx, int64_t i)
 {
     launch *l = ctx, *outer = current;
     td_cu_block b = l->block;
@@ -407,8 +376,9 @@ td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void 
     TD_TRY(td_culib_check(lib, k, d));
     memcpy(l.block.grid, d->grid, sizeof l.block.grid);
     memcpy(l.block.block, d->block, sizeof l.block.block);
-    l.block.cooperative = d->cooperative; /* all blocks in one call */
-    td_parallel(d->cooperative ? 1 : (int64_t)d->grid[0] * d->grid[1] * d->grid[2], run_block, &l);
+    l.block.cooperative = d->cooperative; /* cooperative: one call runs all blocks */
+    td_parallel(d->cooperative ? 1 : (int64_t)d->grid[0] * d->grid[1] * d->grid[2], culib_run_block,
+                &l);
     pthread_mutex_destroy(&l.mu);
     return l.failed ? td_fail_code(TD_ERR_DEVICE, CU_LAUNCH_FAILED, "%s", l.error) : TD_OK;
 }

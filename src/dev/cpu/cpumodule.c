@@ -69,9 +69,9 @@ td_cpu_func_attribute(td_func *f, int number, int *out)
                          number);
 }
 
-/* Live buffers of the pool. */
+/* Live allocations are the pool's live buffers. */
 static size_t
-extent(uintptr_t ptr, size_t *before)
+pool_extent(uintptr_t ptr, size_t *before)
 {
     size_t n = 0;
 
@@ -91,6 +91,6 @@ td_cpu_module_launch(td_func *f, const td_dims *d, const uint64_t *args, int nar
                        td_launch_text(f, d, text, sizeof text), narg, f->nparam);
     for (int i = 0; i < narg; i++)
         param[i] = d->offset ? (char *)(uintptr_t)args + d->offset[i] : (void *)(uintptr_t)&args[i];
-    st = td_culib_run(f->module->handle, f->handle, d, param, extent);
+    st = td_culib_run(f->module->handle, f->handle, d, param, pool_extent);
     return st ? td_fail(st, "%s: %s", td_launch_text(f, d, text, sizeof text), td_error()) : TD_OK;
 }

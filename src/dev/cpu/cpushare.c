@@ -1,7 +1,7 @@
-/* cpushare.c - the CPU's memory for other processes: a file without a name (memfd), mapped by each.
+/* cpushare.c - CPU memory that other processes can map: a file without a name (memfd).
  *
- * Others open it as /proc/PID/fd/N while its sender lives, and keep what they have mapped after that.
- * So there is no name that could be left behind.
+ * Others open it as /proc/PID/fd/N while its sender lives, and keep their mappings after that.
+ * No name can be left behind.
  */
 #include "dev/core/devops.h"
 
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* file - memory made here.  Its buffer's. */
+/* file - shared memory made here.  Belongs to its buffer. */
 typedef struct file {
     void *ptr;
     size_t nbytes;
@@ -22,14 +22,14 @@ typedef struct file {
     uint64_t inode;
 } file;
 
-/* What stands in td_shared's bytes. */
+/* The contents of td_shared's bytes. */
 typedef struct place {
     int64_t pid, fd;
     uint64_t inode;
 } place;
 
 static void
-release(void *owner)
+cpushare_release(void *owner)
 {
     file *f = owner;
 
@@ -39,7 +39,7 @@ release(void *owner)
 }
 
 static void *
-map(int fd, size_t nbytes)
+cpushare_map(int fd, size_t nbytes)
 {
     void *p = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -59,9 +59,9 @@ td_cpu_share_new(td_dev *d, size_t nbytes, td_buf **out)
     f->fd = memfd_create("treadle-array", MFD_CLOEXEC);
     if (f->fd >= 0 && ftruncate(f->fd, (off_t)f->nbytes) == 0 && fstat(f->fd, &s) == 0) {
         f->inode = s.st_ino;
-        f->ptr = map(f->fd, f->nbytes);
+        f->ptr = cpushare_map(f->fd, f->nbytes);
     }
-    st = f->ptr ? td_buf_wrap(d, f->ptr, nbytes, release, f, out)
+    st = f->ptr ? td_buf_wrap(d, f->ptr, nbytes, cpushare_release, f, out)
                 : td_fail(TD_ERR_IO, "shared memory: %zu bytes: %s", nbytes, strerror(errno));
     if (st) {
         if (f->ptr)
@@ -79,7 +79,7 @@ td_cpu_share(td_dev *d, const td_buf *b, td_shared *out)
     const file *f = b->owner;
     place p;
 
-    if (b->release != release)
+    if (b->release != cpushare_release)
         return out ? td_fail(TD_ERR_VALUE, "%s: this memory cannot be shared", d->info.name)
                    : TD_SKIP;
     if (!out)
@@ -105,7 +105,7 @@ td_cpu_share_open(td_dev *d, td_shared *m)
     snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)p.pid, (long long)p.fd);
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &s) == 0 && s.st_ino == p.inode && (size_t)s.st_size >= m->nbytes)
-        ptr = map(fd, m->nbytes);
+        ptr = cpushare_map(fd, m->nbytes);
     if (fd >= 0)
         close(fd);
     m->base = (uintptr_t)ptr;

@@ -1,4 +1,6 @@
-/* hostraw.c - raw.h on the host: the CPU's table, and what the host-played driver takes from it. */
+/* hostraw.c - raw.h on the host: the CPU's table, and functions that the host-played driver uses
+ * too.
+ */
 #include "base/limits.h"
 #include "dev/core/rawops.h"
 #include "dev/cpu/cpucode.h"
@@ -53,9 +55,9 @@ hostraw_fill(td_stream *s, uintptr_t dst, size_t pitch, int size, uint32_t value
     return TD_OK;
 }
 
-/* Where a side begins, and its steps. */
+/* A side's first byte, and its strides. */
 static char *
-begin_of(const td_side *p, size_t *pitch, size_t *slice)
+side_begin(const td_side *p, size_t *pitch, size_t *slice)
 {
     bool array = p->place == TD_PLACE_ARRAY;
 
@@ -71,15 +73,16 @@ hostraw_copy(td_stream *s, const td_brick *b)
     td_hostbrick h = {.width = b->width, .height = b->height, .depth = b->depth};
 
     (void)s;
-    h.dst = begin_of(&b->dst, &h.dst_pitch, &h.dst_slice);
-    h.src = begin_of(&b->src, &h.src_pitch, &h.src_slice);
+    h.dst = side_begin(&b->dst, &h.dst_pitch, &h.dst_slice);
+    h.src = side_begin(&b->src, &h.src_pitch, &h.src_slice);
     td_hostbrick_run(&h);
     return TD_OK;
 }
 
-/* A module's variable, or are all pages of it mapped?  What the system does not know cannot be memory. */
+/* Does ptr lie in a module's variable, or are all its pages mapped?  Pages that the system
+ * does not know cannot be memory. */
 static bool
-holds(td_dev *d, uintptr_t ptr, size_t nbytes)
+host_holds(td_dev *d, uintptr_t ptr, size_t nbytes)
 {
     enum { PAGES = 4096 };
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -103,7 +106,7 @@ holds(td_dev *d, uintptr_t ptr, size_t nbytes)
 
 /* ---- arrays and textures ---- */
 
-/* At, pitch, slice. */
+/* Fills in at, pitch and slice. */
 static td_status
 hostarray_new(td_texarray *a)
 {
@@ -115,7 +118,8 @@ hostarray_new(td_texarray *a)
     a->slice = a->pitch * rows;
     at = a->slice > td_limit_memory() / layers
              ? NULL
-             : td_host_alloc(a->slice * layers); /* it would be promised */
+             /* too large to exist, though the system would promise it */
+             : td_host_alloc(a->slice * layers);
     a->at = (uintptr_t)at;
     a->handle = at;
     return at ? TD_OK : td_fail(TD_ERR_OOM, "%zu bytes of host memory", a->slice * layers);
@@ -128,7 +132,7 @@ hostarray_free(td_texarray *a)
 }
 
 static char
-kind_of(int format)
+format_kind(int format)
 {
     return format == TD_TEX_F16 || format == TD_TEX_F32 ? 'f' : format >= TD_TEX_I8 ? 'i' : 'u';
 }
@@ -148,7 +152,7 @@ td_hosttexture_new(const td_texview *v, td_cu_texture **out)
         .pitch = v->array ? v->array->pitch : v->pitch,
         .slice = v->array ? v->array->slice : 0,
         .channels = (uint8_t)t->channels,
-        .kind = kind_of(t->format),
+        .kind = format_kind(t->format),
         .size = (uint8_t)td_tex_item(t->format, 1),
         .linear = v->filter == 1,
         .normalized = (v->flags & TD_TEX_NORMALIZED) != 0,
@@ -161,7 +165,7 @@ td_hosttexture_new(const td_texview *v, td_cu_texture **out)
 }
 
 static td_status
-texture_new(td_dev *d, const td_texview *v, bool surface, uint64_t *out)
+host_texture_new(td_dev *d, const td_texview *v, bool surface, uint64_t *out)
 {
     td_cu_texture *x;
 
@@ -208,33 +212,34 @@ td_hostsettings_config(td_hostsettings *h, int which, bool set, int *value)
 static td_hostsettings settings = TD_HOSTSETTINGS;
 
 static td_status
-status_of(int code, const char *call)
+hostraw_status(int code, const char *call)
 {
     return code ? td_raw_refuse(code, call, "there is no such limit, or it cannot be that") : TD_OK;
 }
 
 static td_status
-limit(td_dev *d, int number, bool set, size_t *value)
+host_limit(td_dev *d, int number, bool set, size_t *value)
 {
     (void)d;
-    return status_of(td_hostsettings_limit(&settings, number, set, value), "cuCtxSetLimit");
+    return hostraw_status(td_hostsettings_limit(&settings, number, set, value), "cuCtxSetLimit");
 }
 
 static td_status
-config(td_dev *d, int which, bool set, int *value)
+host_config(td_dev *d, int which, bool set, int *value)
 {
     (void)d;
-    return status_of(td_hostsettings_config(&settings, which, set, value), "cuCtxSetCacheConfig");
+    return hostraw_status(td_hostsettings_config(&settings, which, set, value),
+                          "cuCtxSetCacheConfig");
 }
 
 const td_rawops td_cpu_raw = {
-    .holds = holds,
+    .holds = host_holds,
     .fill = hostraw_fill,
     .copy = hostraw_copy,
     .array_new = hostarray_new,
     .array_free = hostarray_free,
-    .texture_new = texture_new,
+    .texture_new = host_texture_new,
     .texture_free = texture_free,
-    .limit = limit,
-    .config = config,
+    .limit = host_limit,
+    .config = host_config,
 };

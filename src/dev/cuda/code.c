@@ -1,4 +1,4 @@
-/* code.c - modules, the driver's PTX compiler and launches on NVIDIA devices. */
+/* code.c - modules, the driver's PTX compiler, and launches on NVIDIA devices. */
 #include "dev/cuda/cuda.h"
 
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 enum {
     LOG_MAX = 8192,          /* bytes of the compiler's log that are kept */
     ARGS_MAX = 4096 / 8,     /* cuLaunchKernel takes 4096 bytes before CUDA 12.1 */
-    SHARED_PLAIN = 48 << 10, /* more dynamic shared memory must be asked for */
+    SHARED_PLAIN = 48 << 10, /* kernels must ask for more dynamic shared memory than this */
 };
 
-/* jit_log - the compiler's errors.  On the stack of one call. */
+/* jit_log - the compiler's messages.  On the stack of one call. */
 typedef struct jit_log {
     char text[LOG_MAX];
     int opt[2];
@@ -27,7 +27,7 @@ log_init(jit_log *l)
     l->value[1] = (void *)(uintptr_t)(LOG_MAX - 1);
 }
 
-/* The status of a call, with the compiler's log behind it. */
+/* The status of a call, followed by the compiler's log. */
 static td_status
 with_log(const td_cuda *c, int code, const char *call, jit_log *l)
 {
@@ -65,12 +65,12 @@ td_cuda_module_free(td_module *m)
 
     if (atomic_load(c->forked) || td_cuda_enter(c, &pushed))
         return;
-    (void)c->drv->cuCtxSynchronize(); /* its kernels may be running */
+    (void)c->drv->cuCtxSynchronize(); /* its kernels may still be running */
     (void)c->drv->cuModuleUnload(m->handle);
     td_cuda_leave(c, pushed);
 }
 
-/* How many parameters h has: as many as the driver describes before it calls one invalid; -1: it fails
+/* Counts h's parameters: the driver describes them until it calls one invalid.  -1: it fails
  * otherwise. */
 static int
 count_params(td_cuda *c, cu_func h)
@@ -134,7 +134,7 @@ static td_status
 link_ptx(td_cuda *c, const char *ptx, void **out, size_t *nbytes)
 {
     cu_link link = NULL;
-    void *cubin = NULL; /* the link's */
+    void *cubin = NULL; /* owned by the link */
     jit_log log;
     td_status st;
 
@@ -181,7 +181,7 @@ launch_failed(const td_func *f, const td_dims *dims, td_status st)
     return td_fail(st, "%s: %s", td_launch_text(f, dims, text, sizeof text), td_error());
 }
 
-/* Asks for the dynamic shared memory, once for each larger amount. */
+/* Requests the dynamic shared memory from the driver, once for each larger amount. */
 static td_status
 allow_shared(td_cuda *c, td_func *f, const td_dims *dims)
 {
@@ -233,7 +233,7 @@ td_cuda_func_resident(td_func *f, int threads, size_t shared, int *nblock)
     return st;
 }
 
-/* The driver's call; a cooperative launch keeps all its blocks on the device at once, or fails. */
+/* Calls the driver.  A cooperative launch runs all its blocks at the same time, or fails. */
 static int
 launch_now(const td_cuda *c, const td_func *f, const td_stream *s, const td_dims *d, void **param)
 {

@@ -1,11 +1,11 @@
 /* copy.c - copies between pageable host memory and an NVIDIA device.
  *
- * The driver copies pageable memory through one pinned buffer on one thread, at a sixth of what the
- * bus carries.  Large copies go through pinned buffers of ours, filled or emptied by several
- * threads: each has a lane with a stream of its own and SLOTS buffers, so that its memcpy and its
- * transfers overlap.  The lanes' streams are ordered with the caller's stream by events: they wait
- * for the work given to it before; what is given to it later waits for them.  What the lanes cannot
- * do (no pinned memory) is left to the driver.
+ * The driver copies pageable memory on one thread through one pinned buffer, at a sixth of the
+ * bus's rate.  So large copies go through pinned buffers of ours, which several threads fill or
+ * empty.  Each thread has a lane: a stream of its own and SLOTS buffers, so that its memcpy and
+ * its transfers overlap.  Events order the lanes' streams with the caller's stream: they wait for
+ * its earlier work, and its later work waits for them.  What the lanes cannot do, for want of
+ * pinned memory, is left to the driver.
  */
 #include "base/failure.h"
 #include "base/parallel.h"
@@ -16,32 +16,36 @@
 
 enum {
     LANES = 12,
-    LANES_COPY = 8, /* of those for memory; what a filler reads may take longer */
+    /* lanes used for copies of memory; a filler that reads from elsewhere may be slower and
+     * uses all */
+    LANES_COPY = 8,
     SLOTS = 3,
 };
 
-#define CHUNK     ((size_t)4 << 20)   /* a slot's size; larger ones gain nothing */
+#define CHUNK     ((size_t)4 << 20)   /* size of a slot; larger ones gain nothing */
 #define CHUNK_MIN ((size_t)256 << 10) /* shorter transfers cost more than they carry */
-#define STAGED    ((size_t)1 << 20)   /* shorter copies are the driver's */
-#define WARM      ((size_t)32 << 20)  /* bytes copied before pinning memory (1 ms a slot) can pay */
+#define STAGED    ((size_t)1 << 20)   /* the driver does shorter copies */
+/* pinning memory takes 1 ms per slot: it pays after this many bytes were copied */
+#define WARM ((size_t)32 << 20)
 
 /* slot - a pinned buffer and the event after its last transfer. */
 typedef struct slot {
     void *pin;
     cu_event done;
-    bool busy; /* a transfer was given that nobody has waited for */
+    bool busy; /* nobody has waited for its last transfer */
 } slot;
 
 typedef struct lane {
     cu_stream stream;
     slot slot[SLOTS];
-    int turn;      /* the slot to use next */
-    cu_event last; /* after this copy's last transfer; NULL: it made none */
+    int next_slot;
+    cu_event last; /* recorded after its last transfer of this copy; NULL: it made none */
 } lane;
 
-/* td_stage - a device's lanes for one direction.  Made at its first large copy, lives as long as the process. */
+/* td_stage - a device's lanes for one direction.  Made at the first large copy; lives as long
+ * as the process. */
 struct td_stage {
-    cu_event before; /* the caller's stream when the copy began */
+    cu_event before; /* recorded on the caller's stream when the copy began */
     lane lane[LANES];
 };
 
@@ -51,19 +55,20 @@ typedef struct job {
     td_stage *stage;
     bool out; /* from the device */
     char *host;
-    td_filler *fill; /* to the device: what writes the bytes, in place of host; NULL: host does */
+    td_filler *fill; /* to the device: writes the bytes, in place of host; NULL: host has them */
     void *ctx;
     cu_ptr dev;
     size_t nbytes, chunk;
-    atomic_size_t next; /* bytes given to lanes */
+    atomic_size_t next; /* bytes taken by lanes so far */
     td_failure failure;
 } job;
 
 /* ---- through the driver ---- */
 
-/* The host memory may be pinned by others, then the call returns at once: wait. */
+/* A copy by the driver.  If others have pinned the host memory, the call returns early, so
+ * this function waits. */
 static td_status
-plain(td_cuda *c, td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes)
+copy_plain(td_cuda *c, td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes)
 {
     td_status st;
 
@@ -77,23 +82,24 @@ plain(td_cuda *c, td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes)
 static bool
 is_pinned(const td_cuda *c, const void *p)
 {
-    int type = 0; /* pageable memory is unknown to the driver: the call fails */
+    int type = 0; /* the driver does not know pageable memory: the call fails */
 
     return c->drv->cuPointerGetAttribute(&type, CU_POINTER_MEMORY_TYPE, (cu_ptr)(uintptr_t)p) ==
                0 &&
            type == CU_MEMORY_HOST;
 }
 
-/* ---- a lane's work ---- */
+/* ---- one lane ---- */
 
 static void
 job_fail(job *j, td_status st)
 {
     td_failure_note(&j->failure, st);
-    atomic_store(&j->next, j->nbytes); /* the others stop */
+    atomic_store(&j->next, j->nbytes); /* makes the other lanes stop */
 }
 
-/* Makes what the slot lacks; false: the lane has to do without, which is no failure. */
+/* Makes the slot's buffer and event if it lacks them.  False: the lane has to do without; that
+ * is no failure. */
 static bool
 slot_make(const td_cuda *c, slot *k)
 {
@@ -102,7 +108,7 @@ slot_make(const td_cuda *c, slot *k)
     return k->pin || c->drv->cuMemHostAlloc(&k->pin, CHUNK, 0) == 0;
 }
 
-/* The next chunk; *n is 0 when none is left. */
+/* Takes the next chunk; *n is 0 if none is left. */
 static bool
 take_chunk(job *j, size_t *at, size_t *n)
 {
@@ -128,14 +134,14 @@ slot_wait(const td_cuda *c, slot *k)
     return CU_TRY(c, cuEventSynchronize, k->done);
 }
 
-/* The transfer of slot k is given; says so by its event. */
+/* Records the event of slot k after its transfer. */
 static td_status
 slot_mark(const td_cuda *c, lane *l, slot *k)
 {
     TD_TRY(CU_TRY(c, cuEventRecord, k->done, l->stream));
     k->busy = true;
     l->last = k->done;
-    l->turn = (l->turn + 1) % SLOTS;
+    l->next_slot = (l->next_slot + 1) % SLOTS;
     return TD_OK;
 }
 
@@ -146,7 +152,7 @@ lane_in(job *j, lane *l)
     size_t at, n;
 
     for (;;) {
-        slot *k = &l->slot[l->turn];
+        slot *k = &l->slot[l->next_slot];
 
         if (!slot_make(c, k))
             return TD_OK;
@@ -162,12 +168,12 @@ lane_in(job *j, lane *l)
     }
 }
 
-/* Waits for slot k's transfer and empties it to where its chunk belongs. */
+/* Waits for slot k's transfer and copies its bytes to their place. */
 static td_status
 slot_empty(job *j, slot *k, size_t at, size_t n)
 {
     if (!n)
-        return slot_wait(j->c, k); /* an earlier copy's */
+        return slot_wait(j->c, k); /* it was a transfer of an earlier copy */
     TD_TRY(slot_wait(j->c, k));
     memcpy(j->host + at, k->pin, n);
     return TD_OK;
@@ -177,11 +183,11 @@ static td_status
 lane_out(job *j, lane *l)
 {
     const td_cuda *c = j->c;
-    size_t at[SLOTS] = {0}, n[SLOTS] = {0}; /* the chunks under way */
+    size_t at[SLOTS] = {0}, n[SLOTS] = {0}; /* the chunks in the slots */
     bool more = true;
 
     while (more) {
-        int t = l->turn;
+        int t = l->next_slot;
         slot *k = &l->slot[t];
 
         if (!slot_make(c, k))
@@ -195,7 +201,7 @@ lane_out(job *j, lane *l)
         }
     }
     for (int i = 0; i < SLOTS; i++) {
-        int t = (l->turn + i) % SLOTS; /* the oldest first */
+        int t = (l->next_slot + i) % SLOTS; /* oldest first */
 
         if (n[t])
             TD_TRY(slot_empty(j, &l->slot[t], at[t], n[t]));
@@ -210,12 +216,12 @@ lane_copy(job *j, lane *l)
     td_status st;
 
     if (!l->stream && c->drv->cuStreamCreate(&l->stream, CU_STREAM_NON_BLOCKING) != 0) {
-        l->stream = NULL; /* the driver will do it */
+        l->stream = NULL; /* the driver makes this copy */
         return TD_OK;
     }
     TD_TRY(CU_TRY(c, cuStreamWaitEvent, l->stream, j->stage->before, 0));
     st = j->out ? lane_out(j, l) : lane_in(j, l);
-    if (st) { /* nothing may be under way when the caller has his memory back */
+    if (st) { /* the caller gets his memory back, so no transfer may be under way */
         (void)c->drv->cuStreamSynchronize(l->stream);
         for (int i = 0; i < SLOTS; i++)
             l->slot[i].busy = false;
@@ -240,9 +246,9 @@ lane_run(void *ctx, int64_t i)
 
 /* ---- the whole copy ---- */
 
-/* The caller's stream waits for the lanes.  Where it cannot be told to, we do. */
+/* Makes the caller's stream wait for the lanes; if that fails, waits for them here. */
 static td_status
-join(job *j, td_stream *s)
+join_lanes(job *j, td_stream *s)
 {
     const td_cuda *c = j->c;
     td_status st = TD_OK;
@@ -277,7 +283,7 @@ chunk_for(size_t nbytes, int lanes)
     return n < CHUNK_MIN ? CHUNK_MIN : n > CHUNK ? CHUNK : n;
 }
 
-/* What the lanes did not take, from `done` on. */
+/* Copies from `done` on through the driver: what the lanes did not take. */
 static td_status
 rest(const job *j, td_stream *s, size_t done)
 {
@@ -286,7 +292,7 @@ rest(const job *j, td_stream *s, size_t done)
     char *tmp;
 
     if (!j->fill)
-        return plain(j->c, s, j->out, j->host + done, j->dev + done, n);
+        return copy_plain(j->c, s, j->out, j->host + done, j->dev + done, n);
     tmp = malloc(most);
     if (!tmp)
         return td_fail(TD_ERR_NOMEM, "copy to the device: %zu bytes of host memory", most);
@@ -294,13 +300,13 @@ rest(const job *j, td_stream *s, size_t done)
         n = j->nbytes - at < most ? j->nbytes - at : most;
         st = j->fill(j->ctx, at, n, tmp);
         if (!st)
-            st = plain(j->c, s, false, tmp, j->dev + at, n);
+            st = copy_plain(j->c, s, false, tmp, j->dev + at, n);
     }
     free(tmp);
     return st;
 }
 
-/* Under stage_mu, in the context. */
+/* Needs stage_mu and the context. */
 static td_status
 staged(job *j, td_stream *s)
 {
@@ -317,7 +323,7 @@ staged(job *j, td_stream *s)
         td_parallel_beside(lanes, lane_run, j);
     else
         td_parallel(lanes, lane_run, j);
-    st = join(j, s);
+    st = join_lanes(j, s);
     failed = td_failure_end(&j->failure);
     if (failed)
         return failed;
@@ -325,7 +331,7 @@ staged(job *j, td_stream *s)
     return !st && done < j->nbytes ? rest(j, s, done) : st;
 }
 
-/* The stage, once enough was copied to make it worth its while; NULL: not yet or not possible. */
+/* The stage, once enough bytes were copied to pay for it.  NULL: not yet, or not possible. */
 static td_stage *
 stage_get(td_cuda *c, bool out, size_t nbytes)
 {
@@ -386,7 +392,9 @@ td_status
 td_cuda_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes)
 {
     return transfer(
-        s, (job){.host = (char *)(uintptr_t)src /* only read */, .dev = dst, .nbytes = nbytes});
+        s, (job){.host = (char *)(uintptr_t)src /* the cast is safe: the memory is only read */,
+                 .dev = dst,
+                 .nbytes = nbytes});
 }
 
 td_status

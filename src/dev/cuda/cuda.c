@@ -1,7 +1,7 @@
 /* cuda.c - NVIDIA devices through the driver's table: contexts, memory, streams, events.
  *
- * Streams are made as CuPy, Numba and PyCUDA make them: they wait for the legacy default stream and
- * it for them.  Nothing here runs after main() has returned, when the driver may be gone.
+ * Streams are made as CuPy, Numba and PyCUDA make them: they and the legacy default stream wait
+ * for each other.  Nothing here runs after main() has returned, when the driver may be gone.
  */
 #include "dev/cuda/cuda.h"
 
@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The driver itself and the one that the host plays: a child of fork() has lost those that ran. */
+/* For the real driver and the one that the host plays: a forked child has lost a driver that
+ * ran in its parent. */
 static struct {
     atomic_bool running, forked;
 } drivers[2];
@@ -36,7 +37,7 @@ cuda_in_child(void)
 /* ---- memory ---- */
 
 static td_status
-memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
+cuda_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
 {
     td_cuda *c = td_cuda_of(d);
 
@@ -73,7 +74,7 @@ cuda_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
 /* ---- streams ---- */
 
 static td_status
-stream_new(td_stream *s)
+cuda_stream_new(td_stream *s)
 {
     td_cuda *c = td_cuda_of(s->dev);
     cu_stream h = NULL;
@@ -83,7 +84,7 @@ stream_new(td_stream *s)
     return st;
 }
 
-/* Under the device's context: later work on `after` waits for what `before` has. */
+/* Needs the device's context.  Later work on `after` waits for the work of `before` so far. */
 static td_status
 put_after(td_cuda *c, void *before, void *after)
 {
@@ -99,7 +100,7 @@ put_after(td_cuda *c, void *before, void *after)
 }
 
 static td_status
-order(td_dev *d, void *before, void *after)
+cuda_order(td_dev *d, void *before, void *after)
 {
     td_cuda *c = td_cuda_of(d);
     bool pushed;
@@ -111,8 +112,8 @@ order(td_dev *d, void *before, void *after)
     return st;
 }
 
-/* The default stream takes over the stream's memory, so it must come after the stream's work.  An
- * event says so without waiting here: this may run in a finaliser. */
+/* The default stream takes over the stream's memory, so its later work must wait for the
+ * stream's.  An event does that without waiting here: this may run in a finaliser. */
 static void
 stream_free(td_stream *s)
 {
@@ -149,7 +150,7 @@ stream_wait(td_stream *s, td_event *e)
 /* ---- events ---- */
 
 static td_status
-event_new(td_event *e)
+cuda_event_new(td_event *e)
 {
     td_cuda *c = td_cuda_of(e->dev);
     cu_event h = NULL;
@@ -229,7 +230,7 @@ static const td_devops cuda_ops = {
     .share = td_cuda_share,
     .share_open = td_cuda_share_open,
     .share_close = td_cuda_share_close,
-    .memory = memory,
+    .memory = cuda_memory,
     .host_get = td_cuda_host_get,
     .host_put = td_cuda_host_put,
     .copy_later = td_cuda_copy_later,
@@ -242,12 +243,12 @@ static const td_devops cuda_ops = {
     .copy_out = td_cuda_copy_out,
     .copy = cuda_copy,
     .fill = cuda_fill,
-    .stream_new = stream_new,
+    .stream_new = cuda_stream_new,
     .stream_free = stream_free,
     .stream_sync = stream_sync,
     .stream_wait = stream_wait,
-    .order = order,
-    .event_new = event_new,
+    .order = cuda_order,
+    .event_new = cuda_event_new,
     .event_free = event_free,
     .event_record = event_record,
     .event_sync = event_sync,
@@ -270,7 +271,8 @@ static const td_devops cuda_ops = {
 
 /* ---- devices ---- */
 
-/* Memory moves its width twice a clock.  0 where the driver does not tell. */
+/* From the data sheet's clock and width: memory moves its width twice a clock.  0: the driver
+ * does not tell. */
 static double
 bandwidth(const td_cuda *c, int dev)
 {
@@ -282,9 +284,9 @@ bandwidth(const td_cuda *c, int dev)
     return 2e3 * khz * bits / 8;
 }
 
-/* Fills info and the context in. */
+/* Fills in info and the context. */
 static td_status
-describe(td_cuda *c)
+describe_device(td_cuda *c)
 {
     td_devinfo *i = &c->dev.info;
     int dev, major, minor, shared;
@@ -294,6 +296,7 @@ describe(td_cuda *c)
     TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &major, CU_ATTR_MAJOR, dev));
     TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &minor, CU_ATTR_MINOR, dev));
     TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &i->units, CU_ATTR_UNITS, dev));
+    i->simt = i->queued = true;
     TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &i->warp, CU_ATTR_WARP, dev));
     TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &i->max_threads, CU_ATTR_MAX_THREADS, dev));
     TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &shared, CU_ATTR_MAX_SHARED, dev));
@@ -311,9 +314,9 @@ watch_once(void)
     pthread_atfork(NULL, NULL, cuda_in_child);
 }
 
-/* From now on a child of this process must not use that driver. */
+/* Marks the driver as running: a child forked from now on must not use it. */
 static void
-watch_forks(td_devkind kind)
+cuda_watch_forks(td_devkind kind)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -335,7 +338,7 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
 
     if (atomic_load(&drivers[driver_of(kind)].forked))
         return td_cuda_was_forked(name);
-    watch_forks(kind);
+    cuda_watch_forks(kind);
     c = calloc(1, sizeof *c);
     if (!c)
         return no_host_memory(name);
@@ -350,13 +353,14 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
     c->dev.info.kind = kind;
     c->dev.info.index = ordinal;
     snprintf(c->dev.info.name, sizeof c->dev.info.name, "%s", name);
-    st = describe(c);
+    st = describe_device(c);
     if (st) {
         free(c->recent);
         free(c);
         return st;
     }
-    atomic_fetch_add(&td_site_wanters, 1); /* its kernels fail late */
+    /* its kernels fail late, so failures want the program's line */
+    atomic_fetch_add(&td_site_wanters, 1);
     pthread_mutex_init(&c->stage_mu[0], NULL);
     pthread_mutex_init(&c->stage_mu[1], NULL);
     pthread_mutex_init(&c->blas_mu, NULL);
@@ -369,9 +373,9 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
     return TD_OK;
 }
 
-/* The driver and its devices, asked for once: a forked child must not ask again. */
+/* The driver and its devices, looked up once: a forked child must not ask again. */
 static struct {
-    const td_driver *drv; /* NULL: no device, and why */
+    const td_driver *drv; /* NULL: there is no device; `why` says why */
     int count;
     const char *why;
 } found;
@@ -383,7 +387,7 @@ find_devices(void)
 
     if (!drv)
         return;
-    watch_forks(TD_DEV_CUDA);
+    cuda_watch_forks(TD_DEV_CUDA);
     if (drv->cuDeviceGetCount(&found.count) != 0 || found.count < 1) {
         found.count = 0;
         found.why = "the NVIDIA driver finds no device";

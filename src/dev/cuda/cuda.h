@@ -1,7 +1,7 @@
-/* cuda.h - a CUDA device's insides, shared by cuda.c, code.c, copy.c, blas.c and null.c.
+/* cuda.h - the insides of a CUDA device, shared by cuda.c, code.c, copy.c, blas.c and null.c.
  *
- * Other libraries change a thread's current context at any time, so every entry asks the driver
- * which one is current (20 ns), and only where it is not ours pushes it and pops it again.
+ * Other libraries may change a thread's current context at any time.  So every entry asks the driver which context
+ * is current (20 ns), and pushes and pops ours only if it is another one.
  */
 #ifndef TD_DEV_CUDA_H
 #define TD_DEV_CUDA_H
@@ -16,13 +16,13 @@ typedef struct td_cuda {
     td_dev           dev; /* first: a td_dev * is a td_cuda * */
     const td_driver *drv;
     int              ordinal;
-    cu_ctx           ctx; /* the primary one; never released */
-    /* Of copies in, and out, which go on at once. */
+    cu_ctx           ctx; /* the primary context; never released */
+    /* One lock and stage each for copies in and for copies out, which may overlap. */
     pthread_mutex_t  stage_mu[2];
     td_stage        *stage[2];  /* pinned buffers (copy.c); NULL until they are needed */
-    size_t           copied[2]; /* bytes, before there was a stage */
-    td_recent       *recent; /* launches that may be running; the failure after which the device is lost */
-    const atomic_bool *forked; /* this process is a child of one that had the driver running */
+    size_t           copied[2]; /* bytes copied before there was a stage */
+    td_recent       *recent; /* launches that may be running, and the failure that ended the device */
+    const atomic_bool *forked; /* this process was forked from one in which the driver ran */
     void            *blas;  /* cuBLAS's handle (blas.c), under blas_mu */
     pthread_mutex_t  blas_mu;
     struct td_solverstate *solver; /* cuSOLVER's handle (solver.c), under solver_mu; NULL until it is needed */
@@ -30,20 +30,21 @@ typedef struct td_cuda {
     struct td_plans *plans;  /* cuFFT's (fourier.c), under plans_mu; NULL until they are needed */
     pthread_mutex_t  plans_mu;
     pthread_mutex_t parts_mu;
-    void            *pieces; /* cudamem.c's list of memory in grains, under parts_mu */
-    uint64_t         reach;  /* ordinals of the devices that may use it besides, under parts_mu */
-    _Atomic uint64_t asked;  /* those that td_cuda_let_in was asked for */
-    atomic_int       unsorted; /* sort.c: why the device cannot run libtreadle_cub.so; 0: it can, or was not tried */
+    void            *pieces; /* cudamem.c: memory mapped in grains, under parts_mu */
+    uint64_t         reach;  /* ordinals of the other devices that may use it, under parts_mu */
+    _Atomic uint64_t asked;  /* devices that td_cuda_let_in was called for */
+    atomic_int       unsorted; /* sort.c: why the device cannot run libtreadle_cub.so; 0: it can, or nobody has tried */
 } td_cuda;
 
-/* A failure of the driver or a library over it: "device: call: why", with the device's first failure
- * behind it once the device is lost.  code: the driver's, 0: another's. */
+/* Fails with "device: call: why" for the driver or a library over it, followed by the device's first failure if
+ * the device is lost.  code: the driver's; 0: another library's. */
 td_status td_cuda_fail(const td_cuda *c, td_status st, int code, const char *call, const char *why);
-bool      td_cuda_lost(int code); /* does the device answer nothing more after that? */
-td_status td_cuda_status(const td_cuda *c, int code, const char *call); /* 0: TD_OK */
+bool      td_cuda_lost(int code); /* is this a failure after which the device answers nothing more? */
+td_status td_cuda_status(const td_cuda *c, int code, const char *call); /* TD_OK for 0 */
 #define CU_TRY(c, call, ...) td_cuda_status((c), (c)->drv->call(__VA_ARGS__), #call)
 
-td_status td_cuda_was_forked(const char *name); /* TD_ERR_DEVICE: the process was forked after the driver was initialised */
+/* TD_ERR_DEVICE: the process was forked after the driver had been initialised */
+td_status td_cuda_was_forked(const char *name);
 td_status td_cuda_enter_slow(td_cuda *c, bool *pushed);
 void      td_cuda_leave_slow(td_cuda *c);
 
@@ -73,22 +74,23 @@ td_cuda_leave(td_cuda *c, bool pushed)
         td_cuda_leave_slow(c);
 }
 
-/* One call in the device's context, as a status: CU_TRY between enter and leave. */
-bool      td_cuda_begin(td_cuda *c); /* false: it cannot be entered, and td_cuda_end says why */
+/* For a single call in the device's context: begin, CU_TRY, end, as one status. */
+bool      td_cuda_begin(td_cuda *c); /* false: the context cannot be entered; td_cuda_end says why */
 td_status td_cuda_end(td_cuda *c, int code, const char *call);
 enum { CU_NOT_CALLED = -1 };
 #define CU_CALL(c, call, ...)                                                                      \
     td_cuda_end((c), td_cuda_begin(c) ? (c)->drv->call(__VA_ARGS__) : CU_NOT_CALLED, #call)
 
-/* In the context: waits for what s was given. */
-/* Waiting gave st: what was launched up to that number has ended if it could; s NULL: everywhere. */
+/* Takes note of a wait that returned st: if it succeeded, launches on s up to that number have ended; s NULL: on all
+ * streams. */
 td_status td_cuda_waited(const td_cuda *c, td_status st, const td_stream *s, uint64_t number);
 td_status td_cuda_sync(const td_cuda *c, const td_stream *s);
-/* What s is about to be given, for a failure that is told late; the number for td_recent_drop. */
+/* Remembers a launch that s is about to get, for failures that come late; the number is for td_recent_drop. */
 uint64_t  td_cuda_launched(const td_cuda *c, const td_stream *s, const char *name, const char *what);
 
 /* ---- cudamem.c ---- */
-size_t    td_cuda_grain(td_cuda *c); /* of memory that goes back in parts; 0: the driver has none such */
+/* granularity of memory that can be returned in parts; 0: the driver cannot do that */
+size_t    td_cuda_grain(td_cuda *c);
 td_status td_cuda_mem_get(td_dev *d, td_piece *m);
 td_status td_cuda_mem_put(td_dev *d, td_piece *m);
 td_status td_cuda_mem_cut(td_dev *d, td_piece *m, size_t at, size_t nbytes);
@@ -97,7 +99,7 @@ td_status td_cuda_share(td_dev *d, const td_buf *b, td_shared *out);
 td_status td_cuda_share_open(td_dev *d, td_shared *m);
 td_status td_cuda_share_close(td_dev *d, const td_shared *m);
 
-/* Work of peer may use memory of c from now on, where the two can reach each other: once. */
+/* Lets work of `peer` use memory of c from now on, if the two can reach each other.  Does so once. */
 td_status td_cuda_let_in(td_cuda *c, td_cuda *peer);
 
 /* ---- copy.c ---- */
@@ -131,7 +133,7 @@ td_status td_cuda_graph_launch(td_stream *s, void *exec);
 void      td_cuda_graph_free(td_dev *d, void *exec);
 
 /* ---- blas.c ---- */
-/* cuBLAS's handle, of this thread until td_cuda_blas_done, set to work on s; in the context. */
+/* Needs the context.  Locks cuBLAS's handle for this thread until td_cuda_blas_done, and sets it to work on s. */
 td_status td_cuda_blas(td_cuda *c, td_stream *s, void **handle);
 void      td_cuda_blas_done(td_cuda *c);
 

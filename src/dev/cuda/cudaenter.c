@@ -1,11 +1,13 @@
-/* cudaenter.c - a device's context: entering and leaving it, what its driver's answers mean, waiting for its launches. */
+/* cudaenter.c - a device's context: entering and leaving it, the meaning of the driver's answers,
+ * waiting for launches.
+ */
 #include "dev/cuda/cuda.h"
 
 #include "dev/core/site.h"
 
 #include <stdio.h>
 
-/* After these the driver answers every call of the process with an error: cuda.h. */
+/* Failures after which the driver answers every call of the process with an error: cuda.h. */
 static const int fatal[] = {
     226, /* CUDA_ERROR_CONTAINED */
     CU_ILLEGAL_ADDRESS,
@@ -80,11 +82,11 @@ td_cuda_leave_slow(td_cuda *c)
 {
     cu_ctx old;
 
-    (void)c->drv->cuCtxPopCurrent(
-        &old); /* fails only where the context is broken: its next use says so */
+    /* fails only if the context is broken, which its next use reports */
+    (void)c->drv->cuCtxPopCurrent(&old);
 }
 
-/* Between a begin and its end: one call of the driver's. */
+/* The state between td_cuda_begin and td_cuda_end: one call of the driver. */
 static _Thread_local struct {
     td_status st; /* why the context cannot be entered */
     bool pushed;
@@ -120,7 +122,8 @@ td_cuda_launched(const td_cuda *c, const td_stream *s, const char *name, const c
                                                    .site = td_site_held()});
 }
 
-/* Waiting gave st: what was launched up to that number has ended if it could; s NULL: everywhere. */
+/* A wait has returned st.  If it succeeded, the launches up to that number have ended: on s,
+ * or with NULL everywhere. */
 td_status
 td_cuda_waited(const td_cuda *c, td_status st, const td_stream *s, uint64_t number)
 {

@@ -1,4 +1,4 @@
-/* cudahost.c - host memory that an NVIDIA device reaches, and what the driver tells about the device. */
+/* cudahost.c - host memory that an NVIDIA device can access, and attributes of the device. */
 #include "dev/cuda/cuda.h"
 
 #include <string.h>

@@ -1,25 +1,26 @@
-/* cudamem.c - a CUDA device's memory: whole allocations, and pieces whose parts can be given back.
+/* cudamem.c - a CUDA device's memory: whole allocations, and pieces whose parts can be returned.
  *
- * A piece with a grain is a range of addresses with one allocation mapped to each grain of it, so any
- * grain can go back to the driver while those beside it are in use.  That is what lets the pool
- * collect free memory that lies scattered.  Drivers without virtual memory management give plain
- * allocations, and so does cuMemAlloc for pieces without a grain: only those can be shown to other
- * processes by cuIpcGetMemHandle.
+ * A piece with a grain is a range of addresses with one allocation mapped to each grain.  So any
+ * grain can go back to the driver while its neighbours are in use, and the pool can collect free
+ * memory that lies scattered.  Drivers without virtual memory management give plain allocations.
+ * So does cuMemAlloc for pieces without a grain; only those can be shared with other processes,
+ * by cuIpcGetMemHandle.
  */
 #include "dev/cuda/cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* parts - a piece's allocations, one a grain; 0: given back.  In the device's list, under parts_mu. */
+/* parts - a piece's allocations, one per grain; 0: returned.  In the device's list, under
+ * parts_mu. */
 typedef struct parts {
-    struct parts *next, **link; /* link: what points here */
+    struct parts *next, **link; /* link: the pointer to this entry */
     cu_ptr ptr;
-    size_t n, own, nown; /* those from `own` on, nown of them, are the piece's own */
+    size_t n, own, nown; /* nown of them, from `own` on, belong to the piece */
     cu_mem at[];
 } parts;
 
-enum { REACH_MAX = 64 }; /* devices that can be let in: bits of td_cuda's reach */
+enum { REACH_MAX = 64 }; /* most devices that can be let in: bits of td_cuda's reach */
 
 static cu_memprop
 properties(const td_cuda *c)
@@ -48,7 +49,7 @@ td_cuda_grain(td_cuda *c)
     return n;
 }
 
-/* Lets c, and the devices that were let in, use [ptr, ptr + nbytes), all of it mapped. */
+/* Lets c, and the devices that were let in, access [ptr, ptr + nbytes), which is mapped. */
 static td_status
 give_access(td_cuda *c, cu_ptr ptr, size_t nbytes)
 {
@@ -82,7 +83,7 @@ drop_parts(td_cuda *c, td_piece *m, size_t from, size_t to)
     return st;
 }
 
-/* Memory for all grains: the piece's own is new, the others' is there. */
+/* Maps all grains: makes allocations for the piece's own, and maps the others' existing ones. */
 static td_status
 map_parts(td_cuda *c, td_piece *m, size_t nbytes)
 {
@@ -139,7 +140,7 @@ unlist_parts(parts *p)
         p->next->link = p->link;
 }
 
-/* m->nbytes of new memory with what `a` names before and behind it. */
+/* Gets m->nbytes of new memory, with the grains of `a` mapped before and after it. */
 static td_status
 get_parts(td_cuda *c, td_piece *m, const td_part a[2])
 {
@@ -197,7 +198,7 @@ td_cuda_mem_get(td_dev *d, td_piece *m)
     return st;
 }
 
-/* cuMemFree waits for the device; unmapping does not say that it does. */
+/* cuMemFree waits for the device; unmapping is not documented to wait. */
 td_status
 td_cuda_mem_put(td_dev *d, td_piece *m)
 {
@@ -254,7 +255,7 @@ td_cuda_mem_join(td_dev *d, td_piece *m, const td_part a[2])
 
 /* ---- other devices ---- */
 
-/* Memory that is there already: grain by grain, since some may have been given back. */
+/* Gives access to existing memory grain by grain, since some may have been returned. */
 static td_status
 let_into(td_cuda *c, const parts *p)
 {
@@ -282,7 +283,7 @@ td_cuda_let_in(td_cuda *c, td_cuda *peer)
     TD_TRY(CU_TRY(c, cuDeviceCanAccessPeer, &can, from, dev));
     if (can) {
         TD_TRY(td_cuda_enter(peer, &pushed));
-        r = c->drv->cuCtxEnablePeerAccess(c->ctx, 0); /* for what cuMemAlloc gave */
+        r = c->drv->cuCtxEnablePeerAccess(c->ctx, 0); /* for memory of cuMemAlloc */
         td_cuda_leave(peer, pushed);
         if (r != CU_PEER_ALREADY)
             TD_TRY(td_cuda_status(c, r, "cuCtxEnablePeerAccess"));

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Between begin and its end, as CU_CALL; a call that an old driver does not have. */
+/* Between begin and end, like CU_CALL, for calls that an old driver may lack. */
 #define MAY_CALL(c, call, ...)                                                                     \
     ((c)->drv->call ? CU_CALL(c, call, __VA_ARGS__)                                                \
                     : td_raw_refuse(CU_NOT_SUPPORTED, #call, "this driver has no such call"))
@@ -17,9 +17,9 @@ handle_of(const td_stream *s)
 
 /* ---- memory ---- */
 
-/* Of memory whose extent the driver does not tell, it may know both ends. */
+/* Does the driver know the memory?  If it does not tell the extent, it may know both ends. */
 static bool
-holds(td_dev *d, uintptr_t ptr, size_t nbytes)
+cuda_holds(td_dev *d, uintptr_t ptr, size_t nbytes)
 {
     td_cuda *c = td_cuda_of(d);
     cu_ptr start = 0;
@@ -138,7 +138,7 @@ array_new(td_texarray *a)
     return st;
 }
 
-/* Kernels may be reading it. */
+/* Waits first: kernels may be reading it. */
 static void
 array_free(td_texarray *a)
 {
@@ -177,7 +177,7 @@ resource_of(const td_texview *v)
 }
 
 static td_status
-texture_new(td_dev *d, const td_texview *v, bool surface, uint64_t *out)
+cuda_texture_new(td_dev *d, const td_texview *v, bool surface, uint64_t *out)
 {
     td_cuda *c = td_cuda_of(d);
     cu_resource r = resource_of(v);
@@ -203,7 +203,7 @@ texture_free(td_dev *d, uint64_t handle, bool surface)
 /* ---- streams and events ---- */
 
 static td_status
-stream_new(td_stream *s, int priority)
+cudaraw_stream_new(td_stream *s, int priority)
 {
     td_cuda *c = td_cuda_of(s->dev);
     cu_stream h = NULL;
@@ -237,7 +237,7 @@ priorities(td_dev *d, int *least, int *greatest)
 }
 
 static td_status
-event_new(td_event *e, unsigned flags)
+cudaraw_event_new(td_event *e, unsigned flags)
 {
     td_cuda *c = td_cuda_of(e->dev);
     cu_event h = NULL;
@@ -275,7 +275,7 @@ event_receive(td_event *e, const unsigned char in[64])
 /* ---- settings and facts ---- */
 
 static td_status
-limit(td_dev *d, int number, bool set, size_t *value)
+cuda_limit(td_dev *d, int number, bool set, size_t *value)
 {
     td_cuda *c = td_cuda_of(d);
 
@@ -284,7 +284,7 @@ limit(td_dev *d, int number, bool set, size_t *value)
 }
 
 static td_status
-config(td_dev *d, int which, bool set, int *value)
+cuda_config(td_dev *d, int which, bool set, int *value)
 {
     td_cuda *c = td_cuda_of(d);
 
@@ -343,22 +343,22 @@ bus(td_dev *d, char *out, size_t n)
 }
 
 const td_rawops td_cuda_raw = {
-    .holds = holds,
+    .holds = cuda_holds,
     .fill = cudaraw_fill,
     .copy = cudaraw_copy,
     .peer = peer,
     .array_new = array_new,
     .array_free = array_free,
-    .texture_new = texture_new,
+    .texture_new = cuda_texture_new,
     .texture_free = texture_free,
-    .stream_new = stream_new,
+    .stream_new = cudaraw_stream_new,
     .stream_done = stream_done,
     .priorities = priorities,
-    .event_new = event_new,
+    .event_new = cudaraw_event_new,
     .event_send = event_send,
     .event_receive = event_receive,
-    .limit = limit,
-    .config = config,
+    .limit = cuda_limit,
+    .config = cuda_config,
     .func_set = func_set,
     .func_config = func_config,
     .peer_do = peer_do,

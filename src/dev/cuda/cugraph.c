@@ -1,7 +1,8 @@
-/* cugraph.c - a row of work as a CUDA graph: captured from a stream of its own, launched as one.
+/* cugraph.c - a sequence of work as a CUDA graph: captured from a stream of its own, launched as
+ * one.
  *
- * The capture is thread-local: what other threads do meanwhile is none of its business.  Everything
- * that is captured has been compiled, loaded and set up before.
+ * The capture is thread-local, so it does not record other threads' work.  Everything that is
+ * captured has been compiled, loaded and set up before.
  */
 #include "dev/cuda/cuda.h"
 
@@ -76,7 +77,7 @@ td_cuda_graph_free(td_dev *d, void *exec)
 
     if (atomic_load(c->forked) || td_cuda_enter(c, &pushed))
         return;
-    (void)c->drv->cuGraphExecDestroy(
-        exec); /* the driver keeps it until a launch under way has ended */
+    /* the driver keeps it until launches under way have ended */
+    (void)c->drv->cuGraphExecDestroy(exec);
     td_cuda_leave(c, pushed);
 }

@@ -1,4 +1,6 @@
-/* driver.c - opens libcuda.so.1.  Once: what was found, or why nothing was, stays for the process. */
+/* driver.c - opens libcuda.so.1 once.  The process keeps the driver, or the reason why there is
+ * none.
+ */
 #include "dev/foreign/driver.h"
 
 #include <dlfcn.h>
@@ -13,14 +15,14 @@ enum { MAY, MUST };
 
 static const struct row {
     const char *symbol;
-    size_t slot; /* where in td_driver */
+    size_t slot; /* offset in td_driver */
     int need;
 } rows[] = {
 #define CU(name, symbol, need, params) {#symbol, offsetof(td_driver, name), need},
 #include "dev/foreign/driver.def"
 };
 
-/* What to do about a driver that is there and does not start. */
+/* What the user can do if the driver is there but does not start. */
 static const char *
 advice(int code)
 {

@@ -1,4 +1,4 @@
-/* driver.h - the CUDA driver as a table of functions; the real one and the one that the host plays. */
+/* driver.h - the CUDA driver as a table of functions; either the real one or the one that the host plays. */
 #ifndef TD_DEV_DRIVER_H
 #define TD_DEV_DRIVER_H
 #include "base/err.h"
@@ -156,10 +156,10 @@ enum {
     CU_INPUT_PTX = 1,
 };
 
-/* libcuda.so.1, opened and cuInit'ed at the first call; NULL: *why says why not.  Both live as long
- * as the process. */
+/* Opens libcuda.so.1 and calls cuInit, at the first call.  NULL: *why says why not.  Both live as long as the
+ * process. */
 const td_driver *td_driver_open(const char **why);
-/* The CUDA that the driver is for, 13000 for 13.0; 0 without a driver. */
+/* The CUDA version that the driver supports, 13000 for 13.0; 0: no driver. */
 int td_driver_version(void);
 
 #endif

@@ -43,9 +43,9 @@ td_lib_on_search(void (*fn)(void))
     atomic_store(&hook, fn);
 }
 
-/* The hook stays until it has returned, so that a second thread does not look too early. */
+/* The hook stays set until it has returned, so that a second thread waits for it. */
 static void
-prepare(void)
+run_search_hook(void)
 {
     void (*fn)(void) = atomic_load(&hook);
 
@@ -69,7 +69,7 @@ td_lib_changes(void)
 
 typedef bool folder_fn(void *ctx, const char *dir);
 
-/* The parts of a list that colons separate. */
+/* Calls fn for each part of a colon-separated list, until it returns true. */
 static bool
 each_part(const char *list, folder_fn *fn, void *ctx)
 {
@@ -107,7 +107,7 @@ td_lib_toolkit(void)
     return named && *named ? named : NULL;
 }
 
-/* The toolkit that the environment names; else those of /usr/local. */
+/* The toolkit that the environment names; without one, those of /usr/local. */
 static bool
 each_toolkit(folder_fn *fn, void *ctx)
 {
@@ -129,17 +129,17 @@ each_toolkit(folder_fn *fn, void *ctx)
 bool
 td_lib_each_folder(folder_fn *fn, void *ctx)
 {
-    prepare();
+    run_search_hook();
     return each_wheel(fn, ctx) || each_toolkit(fn, ctx);
 }
 
 /* ---- opening ---- */
 
-/* wanted - a library that is looked for in folders. */
+/* wanted - a library being looked for in folders. */
 typedef struct wanted {
     const char *name;
-    void *lib;  /* opened */
-    char *path; /* or only found: at most n bytes */
+    void *lib;  /* the library, opened */
+    char *path; /* or only its path, at most n bytes */
     size_t n;
 } wanted;
 
@@ -165,7 +165,7 @@ find_in(void *ctx, const char *dir)
     return false;
 }
 
-/* The names from the first on that the driver can serve, or the last one alone. */
+/* The list from the first name on that the driver can serve, or only the last name. */
 static const td_lib_name *
 served(const td_lib_name *n)
 {
@@ -176,7 +176,7 @@ served(const td_lib_name *n)
     return n;
 }
 
-/* What to install for this driver, and what is there for a newer one. */
+/* Says what to install for this driver, and what is installed for a newer one. */
 static td_status
 not_found(const td_lib_name *all, const td_lib_name *names)
 {
@@ -207,10 +207,11 @@ td_lib_open(const td_lib_name all[], void **out)
     wanted w = {0};
     const td_lib_name *names = served(all);
 
-    prepare();
+    run_search_hook();
     for (const td_lib_name *n = names; n->so && !w.lib; n++)
         w.lib = dlopen(n->so,
-                       RTLD_NOW | RTLD_NOLOAD); /* another package's: two copies would not agree */
+                       /* if another package has loaded it: two copies would not work together */
+                       RTLD_NOW | RTLD_NOLOAD);
     for (const td_lib_name *n = names; (w.name = n->so) && !w.lib; n++)
         (void)each_wheel(open_in, &w);
     for (const td_lib_name *n = names; n->so && !w.lib; n++)
@@ -228,12 +229,12 @@ td_lib_locate(const td_lib_name all[], char *path, size_t n)
     const td_lib_name *names = served(all);
     void *lib;
 
-    prepare();
+    run_search_hook();
     path[0] = 0;
     for (const td_lib_name *m = names; m->so; m++)
         if ((lib = dlopen(m->so, RTLD_NOW | RTLD_NOLOAD))) {
             td_lib_path(lib, path, n);
-            dlclose(lib); /* it is others' */
+            dlclose(lib); /* the handle belongs to others */
             return TD_OK;
         }
     for (const td_lib_name *m = names; (w.name = m->so); m++)
@@ -245,7 +246,7 @@ td_lib_locate(const td_lib_name all[], char *path, size_t n)
     for (const td_lib_name *m = names; m->so; m++)
         if ((lib = dlopen(m->so, RTLD_NOW | RTLD_LOCAL))) {
             td_lib_path(lib, path, n);
-            return TD_OK; /* it stays open: next time it is found at once */
+            return TD_OK; /* it stays open, so it is found at once next time */
         }
     return not_found(all, names);
 }
@@ -298,7 +299,7 @@ td_lib_beside(const char *name, char *why, size_t n)
     void *handle;
 
     if (!dladdr(&search, &self) || !(slash = strrchr(self.dli_fname, '/')))
-        slash = self.dli_fname = ""; /* the loader's path is searched */
+        slash = self.dli_fname = ""; /* an empty folder makes the loader search its path */
     snprintf(path, sizeof path, "%.*s%s%s", (int)(slash - self.dli_fname), self.dli_fname,
              *slash ? "/" : "", name);
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -312,7 +313,7 @@ td_lib_once(td_lib_state *s, td_status (*load)(void))
 {
     td_status st = TD_OK;
 
-    prepare();
+    run_search_hook();
     pthread_mutex_lock(&s->mu);
     if (!s->there && s->missing && s->looked == td_lib_changes())
         st = td_fail(TD_ERR_LIBRARY, "%s", s->why);

@@ -1,11 +1,12 @@
-/* blas.c - matrix products through cuBLAS; the CPU's go on to hostblas.c and hostbf16.c.
+/* blas.c - matrix products through cuBLAS; those of the CPU go to hostblas.c and hostbf16.c.
  *
- * cuBLAS counts by columns; a row-major matrix is its transpose to it, so c = a b becomes
- * c' = b' a': the operands change places and nothing is moved.  Float32 is computed in float32 (the
- * library's default; TF32 would have to be asked for), half accumulates in float32.
+ * cuBLAS is column-major: to it, a row-major matrix is its transpose.  So c = a b becomes c' = b'
+ * a': the operands swap places and nothing is moved.  Float32 is computed in float32 (the
+ * default; TF32 would have to be requested), half types accumulate in float32.
  */
 #include "dev/core/blas.h"
 
+#include "dev/core/site.h"
 #include "dev/core/tape.h"
 #include "dev/core/work.h"
 #include "dev/cuda/cuda.h"
@@ -13,7 +14,6 @@
 #include "dev/lib/hostbf16.h"
 #include "dev/lib/hostblas.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct blas_handle_ *blas_handle;
@@ -22,7 +22,7 @@ typedef struct blas_handle_ *blas_handle;
 typedef struct blas_table {
     int (*create)(blas_handle *h);
     int (*set_stream)(blas_handle h, cu_stream s);
-    int (*property)(int which, int *value); /* 0 major, 1 minor, 2 patch: needs no handle */
+    int (*property)(int which, int *value); /* 0 major, 1 minor, 2 patch; needs no handle */
     const char *(*status_name)(int code);
     int (*gemm)(blas_handle h, int ta, int tb, int64_t m, int64_t n, int64_t k, const void *alpha,
                 const void *a, int at, int64_t lda, const void *b, int bt, int64_t ldb,
@@ -75,7 +75,7 @@ blas_load(void)
 }
 
 static td_status
-status_of(const td_cuda *c, int code, const char *call)
+cublas_status(const td_cuda *c, int code, const char *call)
 {
     enum { ALLOC_FAILED = 3 };
 
@@ -85,14 +85,14 @@ status_of(const td_cuda *c, int code, const char *call)
                         blas.call.status_name(code));
 }
 
-/* The device's handle, under blas_mu and in the context. */
+/* Needs blas_mu and the context.  The device's handle. */
 static td_status
 handle_of(td_cuda *c, blas_handle *out)
 {
     blas_handle h = c->blas;
 
     if (!h)
-        TD_TRY(status_of(c, blas.call.create(&h), "cublasCreate"));
+        TD_TRY(cublas_status(c, blas.call.create(&h), "cublasCreate"));
     c->blas = h;
     *out = h;
     return TD_OK;
@@ -101,7 +101,7 @@ handle_of(td_cuda *c, blas_handle *out)
 /* ---- the product ---- */
 
 static td_status
-check(const td_gemm *g)
+check_gemm(const td_gemm *g)
 {
     int64_t wa = g->ta ? g->m : g->k, wb = g->tb ? g->k : g->n;
 
@@ -118,7 +118,7 @@ check(const td_gemm *g)
     return TD_OK;
 }
 
-/* A product over nothing is zero. */
+/* A sum over no elements is zero. */
 static td_status
 fill_zero(td_stream *s, const td_gemm *g)
 {
@@ -161,7 +161,7 @@ td_cuda_blas(td_cuda *c, td_stream *s, void **handle)
     pthread_mutex_lock(&c->blas_mu);
     st = handle_of(c, &h);
     if (!st)
-        st = status_of(c, blas.call.set_stream(h, s->handle), "cublasSetStream");
+        st = cublas_status(c, blas.call.set_stream(h, s->handle), "cublasSetStream");
     *handle = h;
     if (st)
         pthread_mutex_unlock(&c->blas_mu);
@@ -174,7 +174,7 @@ td_cuda_blas_done(td_cuda *c)
     pthread_mutex_unlock(&c->blas_mu);
 }
 
-/* One thread at a time: a handle has one stream. */
+/* One thread at a time, since a handle works on one stream. */
 static td_status
 blas_run(td_cuda *c, td_stream *s, const td_gemm *g)
 {
@@ -183,8 +183,8 @@ blas_run(td_cuda *c, td_stream *s, const td_gemm *g)
 
     TD_TRY(td_cuda_blas(c, s, &h));
     (void)td_cuda_launched(c, s, "cuBLAS", "matmul");
-    st = status_of(c, call_gemm(h, g),
-                   g->batch == 1 ? "cublasGemmEx" : "cublasGemmStridedBatchedEx");
+    st = cublas_status(c, call_gemm(h, g),
+                       g->batch == 1 ? "cublasGemmEx" : "cublasGemmStridedBatchedEx");
     td_cuda_blas_done(c);
     return st;
 }
@@ -209,7 +209,7 @@ td_blas_gemm(td_stream *s, const td_gemm *g)
 {
     if (s->dev->info.kind == TD_DEV_NULL)
         return TD_SKIP;
-    TD_TRY(check(g));
+    TD_TRY(check_gemm(g));
     if (!g->m || !g->n || !g->batch)
         return TD_OK;
     if (!g->k)
@@ -234,17 +234,13 @@ td_gemm_bytes(const td_gemm *g)
 const char *
 td_blas_info(td_dev *d)
 {
-    static _Thread_local char text[640];
     int v[3] = {0};
 
     if (d->info.kind != TD_DEV_CUDA)
         return "none: products are computed on the host";
-    if (td_lib_once(&blas.state, blas_load)) {
-        snprintf(text, sizeof text, "%s", td_error());
-        return text;
-    }
+    if (td_lib_once(&blas.state, blas_load))
+        return td_name_format("%s", td_error());
     for (int i = 0; i < 3; i++)
         (void)blas.call.property(i, &v[i]);
-    snprintf(text, sizeof text, "cuBLAS %d.%d.%d, %s", v[0], v[1], v[2], blas.path);
-    return text;
+    return td_name_format("cuBLAS %d.%d.%d, %s", v[0], v[1], v[2], blas.path);
 }

@@ -11,12 +11,12 @@ namespace {
 
 enum {
     BLOCK = 256,
-    EACH = 4,           /* elements a thread */
-    LONG_ROW = 1 << 20, /* elements from which a sort of the row alone is the quicker way */
+    EACH = 4,           /* elements per thread */
+    LONG_ROW = 1 << 20, /* from this many elements on, sorting a row by itself is faster */
     ALIGN = 256,
 };
 
-/* temp, cut into pieces; base NULL: only counts. */
+/* space - cuts temp into pieces; base NULL: only counts bytes. */
 struct space {
     char *base;
     size_t used;
@@ -32,7 +32,7 @@ struct space {
     }
 };
 
-/* One sort's way through the library: its first failure stays, and nothing is launched after it. */
+/* run - the steps of one sort.  It keeps the first failure and launches nothing after it. */
 struct run {
     space room;
     cudaStream_t stream;
@@ -108,7 +108,7 @@ struct row_of {
 struct place_of {
     const uint32_t *at;
     int64_t *out;
-    uint32_t n; /* of a row; 0: there is one */
+    uint32_t n; /* length of a row; 0: there is only one row */
     __device__ void operator()(uint32_t i) const { out[i] = n ? at[i] % n : at[i]; }
 };
 
@@ -171,7 +171,7 @@ coder_of(const td_cub_job *j)
         U inf = (U)((U)(top - 1) >> j->fraction << j->fraction);
 
         c.neg = top - 1;
-        c.shift = (U)~(U)(inf | top); /* -inf's code before: the first of all after it */
+        c.shift = (U)~(U)(inf | top); /* -inf's code so far: it becomes the first */
         c.inf = (U)((inf ^ top) - c.shift);
         c.zero = td_encode<false>(c, top);
         c.step = 1;
@@ -181,9 +181,9 @@ coder_of(const td_cub_job *j)
     return c;
 }
 
-/* ---- the forms ---- */
+/* ---- sorts by the form of the rows ---- */
 
-/* at[n]: where the elements of the sorted row were; out: the row itself. */
+/* at[n]: the original positions of the sorted row's elements; out: the row itself. */
 template <typename W>
 void
 row_order(run *r, const td_coder<W> &c, const W *in, W *out, uint32_t *at, uint32_t n)
@@ -284,7 +284,7 @@ sort(const td_cub_job *j, void *temp, size_t *nbytes, void *stream)
     if (!temp)
         *nbytes = r.room.used;
     if (r.status)
-        (void)cudaGetLastError(); /* the runtime's record: the next call starts without it */
+        (void)cudaGetLastError(); /* clears the runtime's last error, so that the next call starts without it */
     return r.status;
 }
 

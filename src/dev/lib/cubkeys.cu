@@ -1,7 +1,7 @@
 /* cubkeys.cu - CUB's radix sort with codes made in registers; compiled once for each sort.
  *
- * KEY: uint8_t to uint64_t.  PAIRS: 0 or 1.  CUB lets a key's type say how its bits are read
- * (detail::radix::traits_t); here that asks the coder, which travels as CUB's "decomposer".
+ * KEY: uint8_t to uint64_t.  PAIRS: 0 or 1.  CUB lets a key's type define how its bits are read
+ * (detail::radix::traits_t).  Here that calls the coder, which is passed as CUB's "decomposer".
  */
 #include "cubkeys.cuh"
 
@@ -17,7 +17,7 @@ struct key {
 struct coder {
     td_coder<KEY> c;
 
-    /* What CUB asks of a decomposer; the traits below read the key themselves. */
+    /* CUB requires this of a decomposer; the traits below read the key themselves. */
     __host__ __device__ cuda::std::tuple<KEY &>
     operator()(key &k) const
     {

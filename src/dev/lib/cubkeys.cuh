@@ -1,10 +1,9 @@
-/* cubkeys.cuh - how keys of all dtypes become unsigned numbers, and the sorts that cubkeys.cu makes.
+/* cubkeys.cuh - encodes keys of all dtypes as unsigned numbers, and declares the sorts that cubkeys.cu makes.
  *
- * CUB is compiled once a size of keys, not once a dtype.  A key's bits are turned into its code, an
- * unsigned number that sorts as the key does, while CUB holds it in registers: `coder`, given at run
- * time, says how.  Unsigned: the bits.  Signed: the sign flipped.  Floats: all bits of negative
- * numbers flipped, else the sign; then, wrapping, what lies below -inf is moved to the end, so that
- * NaNs of both signs come last.
+ * CUB is compiled once per size of keys, not per dtype.  While CUB holds a key in registers, its bits become its code:
+ * an unsigned number that sorts as the key does.  A `coder`, given at run time, says how.  Unsigned: the bits.
+ * Signed: the bits with the sign flipped.  Floats: for negative numbers all bits flipped, else the sign; then the
+ * codes below -inf are moved to the end by wrapping, so that NaNs of both signs come last.
  */
 #ifndef TD_DEV_CUBKEYS_CUH
 #define TD_DEV_CUBKEYS_CUH
@@ -12,16 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* code = (bits ^ (negative ? neg : 0) ^ all) - shift.  Then for stable order by value: codes above
- * inf (NaN) become ~0, and zero (-0) takes `step`. */
+/* code = (bits ^ (negative ? neg : 0) ^ all) - shift.  A stable order by value then changes two codes: those above inf
+ * (NaN) become ~0, and zero (-0) gets `step` added. */
 template <typename U>
 struct td_coder {
     U neg, all, shift;
     U inf, zero, step;
-    U nan; /* what ~0 is turned back into */
+    U nan; /* the bits that ~0 is decoded to */
 };
 
-/* CUB's two calls: temp NULL sets *nbytes.  Codes are sorted by bits [0, bits). */
+/* CUB's two calls: with temp NULL it only sets *nbytes.  Sorts codes by bits [0, bits). */
 template <typename U>
 cudaError_t td_sort_keys(void *temp, size_t *nbytes, const td_coder<U> &c, const U *in, U *out, uint32_t n, int bits,
                          cudaStream_t s);
@@ -40,7 +39,7 @@ struct td_signed<uint32_t> { typedef int32_t type; };
 template <>
 struct td_signed<uint64_t> { typedef int64_t type; };
 
-/* VALUE: by value, as stable order wants it; else every bit pattern has a code of its own. */
+/* VALUE: codes by value, for a stable order; else every bit pattern has its own code. */
 template <bool VALUE, typename U>
 __host__ __device__ __forceinline__ U
 td_encode(const td_coder<U> &c, U x)

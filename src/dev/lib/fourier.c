@@ -1,17 +1,18 @@
-/* fourier.c - transforms by cuFFT: the library, and the plans that a device keeps.
+/* fourier.c - Fourier transforms by cuFFT: the library, and the plans that a device keeps.
  *
- * A plan holds tables in device memory, so a device keeps PLANS_MAX of them, and what has not been used longest makes
- * room.  Work in flight may read a plan's tables: the device is waited for before one goes.
+ * A plan holds tables in device memory, so a device keeps at most PLANS_MAX of them and drops the
+ * one used longest ago. Work in flight may read a plan's tables, so the device is waited for
+ * before a plan is dropped.
  */
 #include "dev/core/fourier.h"
 #include "dev/core/played.h"
 
+#include "dev/core/site.h"
 #include "dev/core/work.h"
 #include "dev/cuda/cuda.h"
 #include "dev/foreign/library.h"
 #include "dev/lib/fourierlib.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,14 +44,14 @@ fourier_load(void)
 }
 
 static td_status
-library(const td_dev *d, const td_fourierlib **out)
+cufft_library(const td_dev *d, const td_fourierlib **out)
 {
     *out = d->info.kind == TD_DEV_NULL ? td_player_found()->fourier : &found.call;
     return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, fourier_load);
 }
 
 static td_status
-status_of(const td_cuda *c, int code, const char *call)
+cufft_status(const td_cuda *c, int code, const char *call)
 {
     enum { ALLOC_FAILED = 2 };
     static const char *const names[] = {
@@ -77,20 +78,20 @@ typedef struct plan {
     int64_t key[KEY];
     int handle;
     bool kept;
-    uint64_t used; /* when, by the count of uses */
+    uint64_t used; /* number of the last use */
     size_t work;
 } plan;
 
-/* td_plans - a device's plans.  As long as the device; under plans_mu. */
+/* td_plans - a device's plans.  Lives as long as the device; under plans_mu. */
 struct td_plans {
     plan *at;
     size_t n, cap;
     uint64_t uses;
 };
 
-/* All of j that a plan depends on. */
+/* Everything in j that the plan depends on. */
 static void
-key_of(const td_fourier *j, int64_t key[KEY])
+plan_key(const td_fourier *j, int64_t key[KEY])
 {
     const td_fourier_side *side[] = {&j->in, &j->out};
     int at = 0;
@@ -148,21 +149,21 @@ make_plan(td_cuda *c, const td_fourierlib *lib, const td_fourier *k, plan *made)
         ie[i] = k->in.embed[i];
         oe[i] = k->out.embed[i];
     }
-    TD_TRY(status_of(c, lib->create(&made->handle), "cufftCreate"));
-    st = status_of(c, lib->automatic(made->handle, 0), "cufftSetAutoAllocation");
+    TD_TRY(cufft_status(c, lib->create(&made->handle), "cufftCreate"));
+    st = cufft_status(c, lib->automatic(made->handle, 0), "cufftSetAutoAllocation");
     if (!st)
-        st = status_of(c,
-                       lib->make(made->handle, k->rank, n, ie, k->in.stride, k->in.dist,
-                                 k->kind == TD_FOURIER_R2C ? real : complex, oe, k->out.stride,
-                                 k->out.dist, k->kind == TD_FOURIER_C2R ? real : complex, k->batch,
-                                 &made->work, complex),
-                       "cufftXtMakePlanMany");
+        st = cufft_status(c,
+                          lib->make(made->handle, k->rank, n, ie, k->in.stride, k->in.dist,
+                                    k->kind == TD_FOURIER_R2C ? real : complex, oe, k->out.stride,
+                                    k->out.dist, k->kind == TD_FOURIER_C2R ? real : complex,
+                                    k->batch, &made->work, complex),
+                          "cufftXtMakePlanMany");
     if (st)
         (void)lib->destroy(made->handle);
     return st;
 }
 
-/* In the context, under plans_mu; *out is borrowed and good until the lock is given up. */
+/* Needs the context and plans_mu.  *out is borrowed, and valid until the lock is released. */
 static td_status
 find_plan(td_cuda *c, const td_fourierlib *lib, const td_fourier *j, plan **out)
 {
@@ -172,7 +173,7 @@ find_plan(td_cuda *c, const td_fourierlib *lib, const td_fourier *j, plan **out)
     if (!p && !(p = calloc(1, sizeof *p)))
         return td_fail(TD_ERR_NOMEM, "fft: no memory for plans");
     c->plans = p;
-    key_of(j, made.key);
+    plan_key(j, made.key);
     *out = NULL;
     for (size_t i = 0; i < p->n && !*out; i++)
         if (!memcmp(p->at[i].key, made.key, sizeof made.key))
@@ -190,17 +191,17 @@ find_plan(td_cuda *c, const td_fourierlib *lib, const td_fourier *j, plan **out)
 /* ---- transforms ---- */
 
 static td_status
-in_context(td_cuda *c, td_stream *s, const td_fourierlib *lib, const td_fourier *j)
+fourier_in_context(td_cuda *c, td_stream *s, const td_fourierlib *lib, const td_fourier *j)
 {
     plan *p = NULL;
     td_status st;
 
     TD_TRY(find_plan(c, lib, j, &p));
-    TD_TRY(status_of(c, lib->set_stream(p->handle, s->handle), "cufftSetStream"));
+    TD_TRY(cufft_status(c, lib->set_stream(p->handle, s->handle), "cufftSetStream"));
     if (p->work)
-        TD_TRY(status_of(c, lib->set_work(p->handle, (void *)j->work), "cufftSetWorkArea"));
+        TD_TRY(cufft_status(c, lib->set_work(p->handle, (void *)j->work), "cufftSetWorkArea"));
     (void)td_cuda_launched(c, s, "cuFFT", "fft");
-    st = status_of(
+    st = cufft_status(
         c,
         lib->exec(p->handle, (void *)j->in.at, (void *)j->out.at,
                   j->kind == TD_FOURIER_C2R || j->inverse ? CUFFT_INVERSE : CUFFT_FORWARD),
@@ -213,7 +214,7 @@ td_fourier_can(td_dev *d)
 {
     const td_fourierlib *lib;
 
-    return d->info.kind == TD_DEV_CPU ? TD_SKIP : library(d, &lib);
+    return d->info.kind == TD_DEV_CPU ? TD_SKIP : cufft_library(d, &lib);
 }
 
 td_status
@@ -225,7 +226,7 @@ td_fourier_plan(td_stream *s, const td_fourier *j, bool keep, size_t *work)
     bool pushed;
     td_status st;
 
-    TD_TRY(library(s->dev, &lib));
+    TD_TRY(cufft_library(s->dev, &lib));
     TD_TRY(td_cuda_enter(c, &pushed));
     pthread_mutex_lock(&c->plans_mu);
     st = find_plan(c, lib, j, &p);
@@ -239,7 +240,7 @@ td_fourier_plan(td_stream *s, const td_fourier *j, bool keep, size_t *work)
 }
 
 static size_t
-bytes_of(const td_fourier *j)
+fourier_bytes(const td_fourier *j)
 {
     size_t count = (size_t)j->batch;
 
@@ -251,7 +252,8 @@ bytes_of(const td_fourier *j)
 td_status
 td_fourier_run(td_stream *s, const td_fourier *j)
 {
-    return td_work_do(s, &(td_work){.kind = TD_TRACE_fourier, .fourier = j, .nbytes = bytes_of(j)});
+    return td_work_do(
+        s, &(td_work){.kind = TD_TRACE_fourier, .fourier = j, .nbytes = fourier_bytes(j)});
 }
 
 td_status
@@ -262,10 +264,10 @@ td_fourier_do(td_stream *s, const td_fourier *j)
     bool pushed;
     td_status st;
 
-    TD_TRY(library(s->dev, &lib));
+    TD_TRY(cufft_library(s->dev, &lib));
     TD_TRY(td_cuda_enter(c, &pushed));
     pthread_mutex_lock(&c->plans_mu);
-    st = in_context(c, s, lib, j);
+    st = fourier_in_context(c, s, lib, j);
     pthread_mutex_unlock(&c->plans_mu);
     td_cuda_leave(c, pushed);
     return st;
@@ -289,19 +291,15 @@ td_fourier_plans(td_dev *d, int *most)
 const char *
 td_fourier_info(td_dev *d)
 {
-    static _Thread_local char text[640];
     const td_fourierlib *lib;
     int v = 0;
 
     if (d->info.kind == TD_DEV_CPU)
         return "NumPy";
-    if (library(d, &lib)) {
-        snprintf(text, sizeof text, "NumPy, by way of the host: %s", td_error());
-        return text;
-    }
+    if (cufft_library(d, &lib))
+        return td_name_format("NumPy, by way of the host: %s", td_error());
     if (lib != &found.call)
         return "played by the host";
     (void)lib->version(&v); /* 12103 for 12.1.3 */
-    snprintf(text, sizeof text, "cuFFT %d.%d.%d, %s", v / 1000, v / 100 % 10, v % 100, found.path);
-    return text;
+    return td_name_format("cuFFT %d.%d.%d, %s", v / 1000, v / 100 % 10, v % 100, found.path);
 }

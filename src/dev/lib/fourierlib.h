@@ -1,4 +1,4 @@
-/* fourierlib.h - cuFFT's functions as a table: the library's, or the host's that play them. */
+/* fourierlib.h - cuFFT's functions as a table: the library's, or those that the host plays. */
 #ifndef TD_DEV_FOURIERLIB_H
 #define TD_DEV_FOURIERLIB_H
 #include <stddef.h>

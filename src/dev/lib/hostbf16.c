@@ -19,10 +19,10 @@ enum {
     NV = 2,
     NR = 16 * NV,
     KC = 192,         /* pairs */
-    TILE_M = 10 * MR, /* of a task: 120 x 256 sums are 120 KB */
-    TILE_N = 8 * NR,  /* of the second-level cache */
-    SIDE_MIN = 4,     /* rows or columns from which packing pays */
-    ALONE = 1 << 21,  /* multiplications of a product up to which a batch's are given out whole */
+    TILE_M = 10 * MR, /* rows of a task: 120 x 256 sums are 120 KB */
+    TILE_N = 8 * NR,  /* of the second-level cache; columns of a task */
+    SIDE_MIN = 4,     /* shorter rows or columns do not pay for packing */
+    ALONE = 1 << 21,  /* up to this many multiplications, each product of a batch is one task */
 };
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
@@ -33,19 +33,19 @@ typedef struct product {
     const uint16_t *a, *b;
     uint16_t *c;
     int64_t pairs;     /* along k */
-    int64_t am, bn;    /* panels */
+    int64_t am, bn;    /* number of panels */
     uint32_t *pa, *pb; /* [block][panel][pair][MR or NR]; the last block is shorter */
 } product;
 
 static int64_t
-ceil_div(int64_t n, int64_t by)
+bf16_ceil_div(int64_t n, int64_t by)
 {
     return (n + by - 1) / by;
 }
 
 /* ---- packing ---- */
 
-/* Pair p of row r of a matrix whose rows lie ld apart, k to each; 0 beyond. */
+/* Pair p of row r; 0 outside the matrix.  Rows are ld apart; across: k runs over rows instead. */
 static uint32_t
 pair_at(const uint16_t *x, int64_t rows, int64_t k, int64_t ld, bool across, int64_t r, int64_t p)
 {
@@ -57,7 +57,8 @@ pair_at(const uint16_t *x, int64_t rows, int64_t k, int64_t ld, bool across, int
     return at[0] | (2 * p + 1 < k ? (uint32_t)at[step] << 16 : 0);
 }
 
-/* Pairs [lo, hi) of rows [r0, r0 + width) of one operand; across: it is stored the other way round. */
+/* Packs pairs [lo, hi) of rows [r0, r0 + width) of one operand; across: it is stored
+ * transposed. */
 static void
 pack_any(const uint16_t *x, int64_t rows, int64_t k, int64_t ld, bool across, int64_t r0, int width,
          int64_t lo, int64_t hi, uint32_t *to)
@@ -67,7 +68,7 @@ pack_any(const uint16_t *x, int64_t rows, int64_t k, int64_t ld, bool across, in
             *to++ = pair_at(x, rows, k, ld, across, r0 + r, p);
 }
 
-/* Whole rows, and k even: each row's pairs are words. */
+/* Packs whole rows of even k: each row's pairs are words. */
 static void
 pack_rows(const uint16_t *x, int64_t ld, int64_t r0, int width, int64_t lo, int64_t hi,
           uint32_t *to)
@@ -80,7 +81,7 @@ pack_rows(const uint16_t *x, int64_t ld, int64_t r0, int width, int64_t lo, int6
     }
 }
 
-/* Whole columns, stored across: two rows become one of pairs. */
+/* Packs whole columns of a transposed operand: two rows become one row of pairs. */
 AVX512 static void
 pack_columns(const uint16_t *x, int64_t ld, int64_t r0, int width, int64_t lo, int64_t hi,
              uint32_t *to)
@@ -99,7 +100,7 @@ pack_columns(const uint16_t *x, int64_t ld, int64_t r0, int width, int64_t lo, i
     }
 }
 
-/* All blocks of one panel. */
+/* Packs all blocks of one panel. */
 static void
 pack_panel(const product *p, const uint16_t *x, int64_t rows, int64_t ld, bool across,
            int64_t panel, int width, int64_t panels, uint32_t *packed)
@@ -134,7 +135,8 @@ pack(void *ctx, int64_t i)
 
 /* ---- multiplying ---- */
 
-/* sums[MR][NR], rows TILE_N apart, += a panel of a times a panel of b.  Unrolled (MR times), sums are registers. */
+/* Adds a panel of a times a panel of b to sums[MR][NR], whose rows are TILE_N apart.  Unrolled
+ * MR times, so that the sums stay in registers. */
 AVX512 static void
 multiply(const uint32_t *a, const uint32_t *b, int64_t pairs, float *sums)
 {
@@ -163,7 +165,7 @@ multiply(const uint32_t *a, const uint32_t *b, int64_t pairs, float *sums)
         _mm512_storeu_ps(sums + i / NV * TILE_N + i % NV * 16, s[i / NV][i % NV]);
 }
 
-/* A row of sums, rounded to the nearest, ties to even; NaN stays NaN. */
+/* Rounds a row of sums to nearest, ties to even; NaN stays NaN. */
 AVX512 static void
 round_row(const float *sums, uint16_t *to, int64_t n)
 {
@@ -182,16 +184,17 @@ round_row(const float *sums, uint16_t *to, int64_t n)
 }
 
 static void
-tile(void *ctx, int64_t t)
+bf16_tile(void *ctx, int64_t t)
 {
     const product *p = ctx;
     const td_gemm *g = p->g;
-    int64_t across = ceil_div(g->n, TILE_N), i0 = t / across * TILE_M, j0 = t % across * TILE_N;
+    int64_t across = bf16_ceil_div(g->n, TILE_N), i0 = t / across * TILE_M,
+            j0 = t % across * TILE_N;
     int64_t rows = g->m - i0 < TILE_M ? g->m - i0 : TILE_M;
     int64_t cols = g->n - j0 < TILE_N ? g->n - j0 : TILE_N;
     _Alignas(64) float sums[TILE_M * TILE_N];
 
-    memset(sums, 0, sizeof *sums * (size_t)(ceil_div(rows, MR) * MR) * TILE_N);
+    memset(sums, 0, sizeof *sums * (size_t)(bf16_ceil_div(rows, MR) * MR) * TILE_N);
     for (int64_t lo = 0; lo < p->pairs; lo += KC) {
         int64_t n = lo + KC < p->pairs ? KC : p->pairs - lo;
         const uint32_t *pa = p->pa + lo * p->am * MR, *pb = p->pb + lo * p->bn * NR;
@@ -206,11 +209,11 @@ tile(void *ctx, int64_t t)
 
 /* ---- a batch ---- */
 
-/* batch - products, some at a time, each with its own part of `packed`. */
+/* batch - products, several at a time, each with its own part of `packed`. */
 typedef struct batch {
     const td_gemm *g;
     int64_t tasks;
-    size_t words; /* of one product's packed operands */
+    size_t words; /* words of one product's packed operands */
     uint32_t *packed;
 } batch;
 
@@ -219,8 +222,10 @@ products(void *ctx, int64_t task)
 {
     const batch *all = ctx;
     const td_gemm *g = all->g;
-    product p = {
-        .g = g, .pairs = ceil_div(g->k, 2), .am = ceil_div(g->m, MR), .bn = ceil_div(g->n, NR)};
+    product p = {.g = g,
+                 .pairs = bf16_ceil_div(g->k, 2),
+                 .am = bf16_ceil_div(g->m, MR),
+                 .bn = bf16_ceil_div(g->n, NR)};
     int64_t lo, hi;
 
     td_parallel_piece(0, g->batch, all->tasks, task, &lo, &hi);
@@ -231,7 +236,7 @@ products(void *ctx, int64_t task)
         p.b = (const uint16_t *)g->b + lo * g->stride_b;
         p.c = (uint16_t *)g->c + lo * g->stride_c;
         td_parallel(p.am + p.bn, pack, &p);
-        td_parallel(ceil_div(g->m, TILE_M) * ceil_div(g->n, TILE_N), tile, &p);
+        td_parallel(bf16_ceil_div(g->m, TILE_M) * bf16_ceil_div(g->n, TILE_N), bf16_tile, &p);
     }
 }
 
@@ -239,7 +244,7 @@ td_status
 td_hostbf16_gemm(td_stream *s, const td_gemm *g)
 {
     batch all = {.g = g, .tasks = 1};
-    int64_t panels = ceil_div(g->m, MR) * MR + ceil_div(g->n, NR) * NR;
+    int64_t panels = bf16_ceil_div(g->m, MR) * MR + bf16_ceil_div(g->n, NR) * NR;
     td_buf *packed;
 
     if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512bw") ||
@@ -249,7 +254,7 @@ td_hostbf16_gemm(td_stream *s, const td_gemm *g)
         all.tasks = 2 * (int64_t)td_parallel_width();
         all.tasks = all.tasks < g->batch ? all.tasks : g->batch;
     }
-    all.words = (size_t)panels * (size_t)ceil_div(g->k, 2); /* not more than the operands twice */
+    all.words = (size_t)panels * (size_t)bf16_ceil_div(g->k, 2); /* at most twice the operands */
     TD_TRY(td_buf_new(s->dev, s, all.words * (size_t)all.tasks * sizeof *all.packed, &packed));
     all.packed = (uint32_t *)packed->ptr;
     td_parallel(all.tasks, products, &all);

@@ -1,9 +1,9 @@
-/* hostblas.c - matrix products on the CPU through CBLAS: the OpenBLAS that is in the process already (NumPy's wheel
- * brings one), else OpenBLAS or what the system has as libblas.
+/* hostblas.c - matrix products on the CPU through CBLAS: the OpenBLAS that the process has loaded
+ * already (NumPy's wheel brings one), else OpenBLAS, else the system's libblas.
  *
- * OpenBLAS's own threads look for work, without sleeping, for some 25 ms after each product, and take the processor from the
- * kernels that follow.  So a product is cut into tiles (hostgemm.c), which the process's pool computes, and the library is
- * told to use one thread as long as that lasts.
+ * After each product OpenBLAS's own threads spin for some 25 ms and take the processor from the
+ * kernels that follow. So a product is cut into tiles (hostgemm.c), which the process's thread
+ * pool computes, while the library is told to use one thread.
  */
 #include "dev/lib/hostblas.h"
 
@@ -18,7 +18,8 @@
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 }; /* cblas.h gives the numbers */
 
-/* What builds of the library call a function: before and behind its letter and "gemm", or "num_threads". */
+/* spelling - how a build of the library spells its functions: what precedes and follows the
+ * letter and "gemm", or "num_threads". */
 static const struct spelling {
     const char *before, *own, *behind;
     bool wide;
@@ -32,8 +33,9 @@ static const struct spelling {
 static struct {
     td_lib_state state;
     bool wide;
-    void *gemm[4], *gemv[4]; /* of s, d, c and z */
-    int (*threads)(void);    /* how many it uses; NULL: no OpenBLAS with threads of its own */
+    void *gemm[4], *gemv[4]; /* for s, d, c and z */
+    /* number of threads it uses; NULL: not an OpenBLAS with threads of its own */
+    int (*threads)(void);
     void (*set_threads)(int n);
 } blas = {.state = TD_LIB_STATE};
 
@@ -41,7 +43,7 @@ static struct {
 
 static struct {
     pthread_mutex_t mu;
-    int users, before; /* products under way; the library's threads before the first of them */
+    int users, before; /* products under way; the library's thread count before the first of them */
 } quiet = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static void
@@ -56,7 +58,7 @@ quiet_in_parent(void)
     pthread_mutex_unlock(&quiet.mu);
 }
 
-/* The other threads' products are not the child's. */
+/* A forked child has none of the other threads' products. */
 static void
 quiet_in_child(void)
 {
@@ -81,7 +83,7 @@ find_threads(void *lib, const struct spelling *p)
             return;
     }
     memcpy(&kind, &at[0], sizeof kind);
-    if (kind() != 1) /* with OpenMP each of our threads would have a number of its own */
+    if (kind() != 1) /* with OpenMP the count is per thread, so it could not be set for all */
         return;
     memcpy(&blas.threads, &at[1], sizeof blas.threads);
     memcpy(&blas.set_threads, &at[2], sizeof blas.set_threads);
@@ -112,9 +114,9 @@ td_hostblas_end(void)
     pthread_mutex_unlock(&quiet.mu);
 }
 
-/* ---- finding it ---- */
+/* ---- finding the library ---- */
 
-/* The functions of lib, by the first spelling that it has. */
+/* Finds the functions of lib by the first spelling that fits. */
 static bool
 hostblas_take(void *lib)
 {
@@ -146,9 +148,10 @@ typedef struct loaded {
     int n;
 } loaded;
 
-/* Opening a library here would take the loader's locks the wrong way round. */
+/* Only notes the name: to open a library here would take the loader's locks in the wrong
+ * order. */
 static int
-note(struct dl_phdr_info *info, size_t size, void *list)
+note_library(struct dl_phdr_info *info, size_t size, void *list)
 {
     const char *file = strrchr(info->dlpi_name, '/');
     loaded *all = list;
@@ -167,7 +170,7 @@ hostblas_load(void)
     loaded all = {.n = 0};
     void *lib;
 
-    dl_iterate_phdr(note, &all);
+    dl_iterate_phdr(note_library, &all);
     for (int i = 0; i < all.n; i++) {
         lib = dlopen(all.path[i], RTLD_LAZY | RTLD_NOLOAD);
         if (lib && hostblas_take(lib))
@@ -187,24 +190,24 @@ static const float one32[2] = {1}, zero32[2];
 static const double one64[2] = {1}, zero64[2];
 
 static int
-turned(bool t)
+cblas_trans(bool t)
 {
     return t ? TRANSPOSED : PLAIN;
 }
 
-/* vector - y = a matrix times x; m and n are what the memory at `a` holds. */
+/* vector - y = a matrix times x; m and n are the extents of the matrix stored at `a`. */
 typedef struct vector {
-    bool turned;
+    bool transposed;
     int64_t m, n, ld, step_x, step_y;
     uintptr_t a, x, y;
 } vector;
 
-/* g with one row or one column of results. */
+/* g as a matrix times a vector, if its result has one row or one column. */
 static vector
 as_vector(const td_gemm *g)
 {
     if (g->n == 1)
-        return (vector){.turned = g->ta,
+        return (vector){.transposed = g->ta,
                         .m = g->ta ? g->k : g->m,
                         .n = g->ta ? g->m : g->k,
                         .ld = g->lda,
@@ -213,7 +216,7 @@ as_vector(const td_gemm *g)
                         .a = g->a,
                         .x = g->b,
                         .y = g->c};
-    return (vector){.turned = !g->tb,
+    return (vector){.transposed = !g->tb,
                     .m = g->tb ? g->n : g->k,
                     .n = g->tb ? g->k : g->n,
                     .ld = g->ldb,
@@ -224,14 +227,15 @@ as_vector(const td_gemm *g)
                     .y = g->c};
 }
 
-/* Sizes are ints or, in builds for large arrays, 64-bit integers.  Reals pass by value, complex numbers by address. */
+/* Extents are int, or 64-bit integers in builds for large arrays.  Real scalars are passed by
+ * value, complex ones by address. */
 #define GEMM(I, from, alpha, beta, number)                                                         \
     {                                                                                              \
         void (*f)(int, int, int, I, I, I, number, const void *, I, const void *, I, number,        \
                   void *, I);                                                                      \
                                                                                                    \
         memcpy(&f, &from, sizeof f);                                                               \
-        f(ROW_MAJOR, turned(g->ta), turned(g->tb), (I)g->m, (I)g->n, (I)g->k, alpha,               \
+        f(ROW_MAJOR, cblas_trans(g->ta), cblas_trans(g->tb), (I)g->m, (I)g->n, (I)g->k, alpha,     \
           (const void *)g->a, (I)g->lda, (const void *)g->b, (I)g->ldb, beta, (void *)g->c,        \
           (I)g->ldc);                                                                              \
         return;                                                                                    \
@@ -242,8 +246,8 @@ as_vector(const td_gemm *g)
         void (*f)(int, int, I, I, number, const void *, I, const void *, I, number, void *, I);    \
                                                                                                    \
         memcpy(&f, &from, sizeof f);                                                               \
-        f(ROW_MAJOR, turned(v->turned), (I)v->m, (I)v->n, alpha, (const void *)v->a, (I)v->ld,     \
-          (const void *)v->x, (I)v->step_x, beta, (void *)v->y, (I)v->step_y);                     \
+        f(ROW_MAJOR, cblas_trans(v->transposed), (I)v->m, (I)v->n, alpha, (const void *)v->a,      \
+          (I)v->ld, (const void *)v->x, (I)v->step_x, beta, (void *)v->y, (I)v->step_y);           \
         return;                                                                                    \
     }
 
@@ -256,7 +260,7 @@ as_vector(const td_gemm *g)
     }
 
 static void
-whole(const td_gemm *g, td_dtype dt)
+call_cblas_gemm(const td_gemm *g, td_dtype dt)
 {
     if (blas.wide)
         BY_DTYPE(GEMM, int64_t, blas.gemm)
@@ -279,7 +283,7 @@ td_hostblas_product(const td_gemm *g)
     vector v;
 
     if (g->m != 1 && g->n != 1) {
-        whole(g, g->dt);
+        call_cblas_gemm(g, g->dt);
         return;
     }
     v = as_vector(g);

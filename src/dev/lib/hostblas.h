@@ -3,8 +3,8 @@
 #define TD_DEV_HOSTBLAS_H
 #include "dev/core/blas.h"
 
-/* As td_blas_gemm; arguments have been checked and nothing is 0.  TD_ERR_LIBRARY: there is none;
- * TD_SKIP: half precision, or sizes beyond the library's 32 bits. */
+/* As td_blas_gemm; arguments have been checked and no extent is 0.  TD_ERR_LIBRARY: there is no BLAS; TD_SKIP:
+ * half precision, or extents beyond the library's 32 bits. */
 td_status td_hostblas_gemm(const td_gemm *g);
 
 /* ---- between hostblas.c and hostgemm.c ---- */
@@ -12,8 +12,8 @@ td_status td_hostblas_gemm(const td_gemm *g);
 td_status td_hostblas_open(const td_gemm *g); /* can the library compute g? */
 void      td_hostblas_product(const td_gemm *g); /* the first one of g's batch */
 
-/* Between the two calls, which nest and may overlap in several threads, the library uses the caller's thread alone.  False: it
- * cannot be told so, and has to be called for whole products; nothing is to be ended. */
+/* Between the two calls the library uses only the calling thread.  Calls nest and may overlap in several
+ * threads. False: the library cannot be told so.  Then give it whole products, and do not call the end function. */
 bool td_hostblas_begin(void);
 void td_hostblas_end(void);
 

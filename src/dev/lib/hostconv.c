@@ -1,7 +1,8 @@
 /* hostconv.c - convolutions on the CPU.
  *
- * A task gathers the windows of some places, and of some channels, as columns into memory that stays in its core's cache, and
- * has the library multiply them.  Places are those of a piece of an image, or of several small images side by side.
+ * A task gathers the windows of some output places and some channels as columns, in memory that
+ * stays in its core's cache, and has the library multiply them.  The places are those of a piece
+ * of one image, or of several small images side by side.
  */
 #include "base/parallel.h"
 #include "base/scratch.h"
@@ -15,25 +16,25 @@
 #include <string.h>
 
 enum {
-    TILE =
-        1
-        << 18, /* elements of a tile of columns at most, where one place and channel are not more */
-    PLACES = 512,   /* of a tile, where there are so many */
-    PARTS = 16,     /* sums over pieces of the batch, added up at the end: so many at most, */
-    SUMS = 1 << 23, /* of so many elements in all */
+    TILE = 1 << 18, /* most elements in a tile of columns, unless one place and channel need more */
+    PLACES = 512,   /* places of a tile, if there are that many */
+    /* WEIGHT: most pieces of the batch that are summed apart and added up at the end, */
+    PARTS = 16,
+    SUMS = 1 << 23, /* and most elements of all their sums */
 };
 
-/* plan - how a convolution is cut. */
+/* plan - how a convolution is cut into tasks. */
 typedef struct plan {
     const td_conv *c;
-    int64_t size;                 /* of an element */
-    int64_t taps, places, pixels; /* of a kernel, an output, an input */
-    int64_t images, rows;         /* of a tile: images side by side, or, with one, rows of places */
-    int64_t pieces;               /* of an image */
-    int64_t channels, blocks;     /* channels of a tile; blocks of them in a group */
-    int64_t parts;                /* WEIGHT */
-    char *sums;                   /* WEIGHT: parts of w, one behind the other */
-    atomic_bool failed;           /* memory was short */
+    int64_t size;                 /* bytes of an element */
+    int64_t taps, places, pixels; /* elements of a kernel, an output, an input */
+    /* of a tile: images side by side; or, of one image, rows of places */
+    int64_t images, rows;
+    int64_t pieces;           /* pieces of an image */
+    int64_t channels, blocks; /* channels of a tile; blocks of them in a group */
+    int64_t parts;            /* WEIGHT: parts of the batch */
+    char *sums;               /* WEIGHT: one sum of w for each part */
+    atomic_bool failed;       /* memory ran out */
 } plan;
 
 static int64_t
@@ -49,31 +50,32 @@ ceiling(int64_t a, int64_t b)
 }
 
 static int64_t
-least(int64_t a, int64_t b)
+conv_least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
 /* ---- columns ---- */
 
-/* Where a row of places meets a row of pixels: places [first, end) of the row do, the first of them at pixel `from`. */
+/* meeting - where a tap's row of pixels overlaps a row of places: places [first, end), the
+ * first at pixel `from`. */
 typedef struct meeting {
     int64_t first, end, from;
 } meeting;
 
 static meeting
-meet(const td_conv *c, int64_t tap)
+meeting_of(const td_conv *c, int64_t tap)
 {
     int64_t s = c->stride[2], shift = tap * c->dilation[2] - c->before[2];
     int64_t first = shift < 0 ? ceiling(-shift, s) : 0;
     int64_t end = shift < c->in[2] ? (c->in[2] - 1 - shift) / s + 1 : 0;
 
-    end = least(end, c->out[2]);
-    first = least(first, end);
+    end = conv_least(end, c->out[2]);
+    first = conv_least(first, end);
     return (meeting){first, end, first * s + shift};
 }
 
-/* Pixels of a row to places, and back. */
+/* Copies a row of pixels to places, and adds it back. */
 #define MOVES(T, name)                                                                             \
     static void gather_##name(const meeting *m, int64_t s, int64_t width, const T *x, T *to)       \
     {                                                                                              \
@@ -94,7 +96,8 @@ meet(const td_conv *c, int64_t tap)
 MOVES(float, f32)
 MOVES(double, f64)
 
-/* cell - rows [row, row + rows) of places of one image, one tap of one channel: a stretch of a tile's line. */
+/* cell - rows [row, row + rows) of places of one image, for one tap of one channel: a stretch
+ * of one of the tile's rows. */
 typedef struct cell {
     const plan *p;
     int64_t row, rows, depth, height; /* the tap's shifts along the outer dims */
@@ -109,12 +112,12 @@ set_tap(cell *l, int64_t tap)
     const td_conv *c = l->p->c;
     int64_t outer = tap / c->kernel[2];
 
-    l->m = meet(c, tap % c->kernel[2]);
+    l->m = meeting_of(c, tap % c->kernel[2]);
     l->height = outer % c->kernel[1] * c->dilation[1] - c->before[1];
     l->depth = outer / c->kernel[1] * c->dilation[0] - c->before[0];
 }
 
-/* The row of pixels that place row h of depth d meets; NULL: none, it lies outside. */
+/* The row of pixels under place row h of depth d.  NULL: it lies outside the image. */
 static char *
 pixels_of(const cell *l, int64_t d, int64_t h)
 {
@@ -127,7 +130,7 @@ pixels_of(const cell *l, int64_t d, int64_t h)
     return l->image + (d * c->in[1] + h) * c->in[2] * l->p->size;
 }
 
-/* x: a row of pixels or NULL; places: a row of the line. */
+/* x: a row of pixels, or NULL; places: a row of the tile. */
 typedef void move_row(const cell *l, char *x, char *places);
 
 static void
@@ -186,7 +189,7 @@ places_of(const tile *t)
     return t->rows * t->p->c->out[2];
 }
 
-/* Every row of a tile, filled from x or added to it. */
+/* Calls move for every row of a tile: fills it from x, or adds it to x. */
 static void
 each_cell(const tile *t, move_row *move)
 {
@@ -206,7 +209,7 @@ each_cell(const tile *t, move_row *move)
     }
 }
 
-/* Outputs of the group in images of y, at the tile's places. */
+/* The outputs of the group in the images of y, at the tile's places. */
 static char *
 outputs_of(const tile *t, int64_t image, int64_t output)
 {
@@ -216,7 +219,8 @@ outputs_of(const tile *t, int64_t image, int64_t output)
     return (char *)c->y + (plane * t->p->places + t->row * c->out[2]) * t->p->size;
 }
 
-/* Those of all images side by side, in t->side or back; nothing to do for a single image, which is read where it lies. */
+/* Copies the outputs of all images side by side into t->side, or back.  A single image is used
+ * where it lies. */
 static void
 copy_outputs(const tile *t, bool back)
 {
@@ -230,9 +234,9 @@ copy_outputs(const tile *t, bool back)
         }
 }
 
-/* Where outputs are for the library: their address and the distance of two of them. */
+/* The address of the outputs for the library, and the distance between two of them. */
 static uintptr_t
-operand(const tile *t, int64_t *ld)
+conv_operand(const tile *t, int64_t *ld)
 {
     *ld = t->images > 1 ? t->images * places_of(t) : t->p->places;
     return (uintptr_t)(t->images > 1 ? t->side : outputs_of(t, 0, 0));
@@ -250,7 +254,7 @@ weights_of(const tile *t, uintptr_t w)
 /* ---- the three products ---- */
 
 static void
-forward(tile *t)
+conv_forward(tile *t)
 {
     const td_conv *c = t->p->c;
     int64_t k = t->channels * t->p->taps, n = t->images * places_of(t);
@@ -259,7 +263,7 @@ forward(tile *t)
     each_cell(t, fill_row);
     g.a = weights_of(t, c->w);
     g.b = (uintptr_t)t->columns;
-    g.c = operand(t, &g.ldc);
+    g.c = conv_operand(t, &g.ldc);
     td_hostblas_product(&g);
     copy_outputs(t, true);
 }
@@ -274,13 +278,13 @@ input(tile *t)
     copy_outputs(t, false);
     g.a = weights_of(t, c->w);
     g.lda = c->channels * t->p->taps;
-    g.b = operand(t, &g.ldb);
+    g.b = conv_operand(t, &g.ldb);
     g.c = (uintptr_t)t->columns;
     td_hostblas_product(&g);
     each_cell(t, add_row);
 }
 
-/* to[i] += from[i], rows of a matrix. */
+/* to[i] += from[i], for rows of a matrix. */
 static void
 add_matrix(const td_gemm *g, uintptr_t to, int64_t ld)
 {
@@ -302,7 +306,7 @@ weight(tile *t, char *sum, uintptr_t product_of)
 
     each_cell(t, fill_row);
     copy_outputs(t, false);
-    g.a = operand(t, &g.lda);
+    g.a = conv_operand(t, &g.lda);
     g.b = (uintptr_t)t->columns;
     g.c = product_of;
     td_hostblas_product(&g);
@@ -311,7 +315,7 @@ weight(tile *t, char *sum, uintptr_t product_of)
 
 /* ---- tasks ---- */
 
-/* Elements of a tile's columns, of outputs beside them, of a product of weights. */
+/* Elements of a tile's columns, of its outputs side by side, of a product of weights. */
 static void
 sizes(const plan *p, int64_t size[3])
 {
@@ -326,13 +330,13 @@ static void
 run_tile(const plan *p, tile *t, char *sum, uintptr_t product_of)
 {
     switch (p->c->kind) {
-    case TD_CONV_FORWARD: forward(t); break;
+    case TD_CONV_FORWARD: conv_forward(t); break;
     case TD_CONV_INPUT:   input(t); break;
     case TD_CONV_WEIGHT:  weight(t, sum, product_of);
     }
 }
 
-/* Images [first, end) of a group's block of channels, tile by tile. */
+/* Runs images [first, end) of a group's block of channels, tile by tile. */
 static void
 run_images(plan *p, int64_t group, int64_t block, int64_t first, int64_t end, int64_t piece,
            char *sum)
@@ -350,18 +354,19 @@ run_images(plan *p, int64_t group, int64_t block, int64_t first, int64_t end, in
     mem = td_scratch();
     t.columns = mem;
     t.side = mem + size[0] * p->size;
-    t.channels = least(p->channels, c->channels - t.channel);
+    t.channels = conv_least(p->channels, c->channels - t.channel);
     for (t.image = first; t.image < end; t.image += p->images) {
-        t.images = least(p->images, end - t.image);
+        t.images = conv_least(p->images, end - t.image);
         for (int64_t k = piece < 0 ? 0 : piece; k < (piece < 0 ? p->pieces : piece + 1); k++) {
             t.row = k * p->rows;
-            t.rows = least(p->rows, rows - t.row);
+            t.rows = conv_least(p->rows, rows - t.row);
             run_tile(p, &t, sum, (uintptr_t)(mem + (size[0] + size[1]) * p->size));
         }
     }
 }
 
-/* FORWARD: images, pieces and groups.  INPUT: images, groups and blocks of channels, which no two tasks share. */
+/* FORWARD: a task is an image, a piece and a group.  INPUT: an image, a group and a block of
+ * channels, so no two tasks write the same memory. */
 static void
 by_images(void *ctx, int64_t i)
 {
@@ -370,13 +375,13 @@ by_images(void *ctx, int64_t i)
     int64_t inner = whole ? p->blocks : p->pieces, at = i % inner, group = i / inner % p->c->groups;
     int64_t first = i / inner / p->c->groups * p->images;
 
-    run_images(p, group, whole ? at : 0, first, least(first + p->images, p->c->batch),
+    run_images(p, group, whole ? at : 0, first, conv_least(first + p->images, p->c->batch),
                whole ? -1 : at, NULL);
 }
 
-/* WEIGHT: parts of the batch, groups, blocks of channels. */
+/* WEIGHT: a task is a part of the batch, a group and a block of channels. */
 static void
-by_parts(void *ctx, int64_t i)
+conv_part(void *ctx, int64_t i)
 {
     plan *p = ctx;
     int64_t block = i % p->blocks, group = i / p->blocks % p->c->groups,
@@ -384,11 +389,11 @@ by_parts(void *ctx, int64_t i)
     int64_t first, end, all = p->c->groups * p->c->outputs * p->c->channels * p->taps * p->size;
 
     td_parallel_piece(0, ceiling(p->c->batch, p->images), p->parts, part, &first, &end);
-    run_images(p, group, block, first * p->images, least(end * p->images, p->c->batch), -1,
+    run_images(p, group, block, first * p->images, conv_least(end * p->images, p->c->batch), -1,
                p->sums + part * all);
 }
 
-/* One row of w: the parts' sums, in order. */
+/* Adds up the parts' sums of one row of w, in order. */
 static void
 add_parts(void *ctx, int64_t row)
 {
@@ -407,30 +412,30 @@ add_parts(void *ctx, int64_t row)
 /* ---- cutting ---- */
 
 static void
-cut(plan *p)
+cut_conv(plan *p)
 {
     const td_conv *c = p->c;
     int64_t rows = p->places / c->out[2], threads = td_parallel_width(), most;
 
     p->channels = c->channels;
-    if (c->kind != TD_CONV_FORWARD) { /* of all channels a product is summed */
-        most = TILE / (p->taps * least(p->places, PLACES));
-        p->channels = most < 1 ? 1 : least(most, c->channels);
+    if (c->kind != TD_CONV_FORWARD) { /* the product sums over all channels */
+        most = TILE / (p->taps * conv_least(p->places, PLACES));
+        p->channels = most < 1 ? 1 : conv_least(most, c->channels);
     }
     most = TILE / (p->channels * p->taps);
-    p->images = p->places < PLACES ? least(PLACES / p->places, most / p->places) : 1;
-    p->images = least(p->images, ceiling(c->batch, threads));
+    p->images = p->places < PLACES ? conv_least(PLACES / p->places, most / p->places) : 1;
+    p->images = conv_least(p->images, ceiling(c->batch, threads));
     p->images = p->images < 1 ? 1 : p->images;
-    p->rows = p->images > 1 ? rows : least(rows, least(most, 2 * PLACES) / c->out[2]);
+    p->rows = p->images > 1 ? rows : conv_least(rows, conv_least(most, 2 * PLACES) / c->out[2]);
     p->rows = p->rows < 1 ? 1 : p->rows;
     p->pieces = ceiling(rows, p->rows);
     p->blocks = ceiling(c->channels, p->channels);
     most = SUMS / (c->groups * c->outputs * c->channels * p->taps);
-    p->parts = least(most < 1 ? 1 : least(most, PARTS), ceiling(c->batch, p->images));
+    p->parts = conv_least(most < 1 ? 1 : conv_least(most, PARTS), ceiling(c->batch, p->images));
 }
 
 static td_status
-run(plan *p)
+run_conv(plan *p)
 {
     const td_conv *c = p->c;
     int64_t tiles = ceiling(c->batch, p->images);
@@ -441,7 +446,7 @@ run(plan *p)
         p->sums = calloc((size_t)p->parts, (size_t)(all * p->size));
         if (!p->sums)
             return TD_SKIP;
-        td_parallel(p->parts * c->groups * p->blocks, by_parts, p);
+        td_parallel(p->parts * c->groups * p->blocks, conv_part, p);
         td_parallel(c->groups * c->outputs, add_parts, p);
         free(p->sums);
     } else {
@@ -472,9 +477,9 @@ td_conv_run(td_stream *s, const td_conv *c)
     p.taps = product(c->kernel);
     p.places = product(c->out);
     p.pixels = product(c->in);
-    cut(&p);
+    cut_conv(&p);
     td_span_open(&span, TD_TRACE_gemm, s->dev, s);
-    st = run(&p);
+    st = run_conv(&p);
     td_span_close(&span, st, "convolution", 0);
     td_hostblas_end();
     return st;

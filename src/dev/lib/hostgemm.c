@@ -1,8 +1,10 @@
-/* hostgemm.c - matrix products cut into tiles, which the process's pool gives to the library one by one.
+/* hostgemm.c - cuts matrix products into tiles; the process's thread pool gives them to the
+ * library one by one.
  *
- * A tile is a piece of the rows of c times a piece of its columns.  Where c is small and k is long, k is cut as well, and the
- * parts are added up in order.  Of a matrix times its own transpose the tiles below the diagonal are computed, and mirrored.
- * Tiles depend on shapes and the number of threads alone, so results are the same from run to run.
+ * A tile is a piece of c's rows times a piece of its columns.  If c is small and k is long, k is
+ * cut as well, and the parts are added in order.  For a matrix times its own transpose only the
+ * tiles on and below the diagonal are computed, and then mirrored.  Tiles depend only on extents
+ * and the number of threads, so results are the same from run to run.
  */
 #include "base/parallel.h"
 #include "dev/lib/hostblas.h"
@@ -10,18 +12,19 @@
 #include <stdlib.h>
 
 enum {
-    ALONE = 1 << 18, /* multiplications below which one thread is quicker */
-    PACK = 24,  /* multiplications in whose time the library copies one element of an operand */
-    UNIT = 16,  /* tiles begin at multiples of it, as blocks of the library do */
-    WAVES = 16, /* tiles a thread at most */
-    SMALL = 1000000, /* multiplications up to which OpenBLAS reads operands where they lie */
-    CALL = 1 << 14,  /* in whose time a tile is begun */
-    PART = 2048,     /* of a cut k at least */
+    ALONE = 1 << 18, /* with fewer multiplications one thread is faster */
+    /* the library copies one element of an operand in the time of this many multiplications */
+    PACK = 24,
+    UNIT = 16,       /* tiles begin at multiples of this, as the library's blocks do */
+    WAVES = 16,      /* most tiles per thread */
+    SMALL = 1000000, /* up to this many multiplications, OpenBLAS does not copy operands */
+    CALL = 1 << 14,  /* starting a tile takes the time of this many multiplications */
+    PART = 2048,     /* least length of a part of k */
     PARTS = 16,
-    LITTLE = 1 << 18, /* elements of c up to which that is worth memory for the parts */
-    LONG = 32,        /* k is cut when it is so many times as long as the longer side of c */
-    MIRROR = 144,     /* rows of a tile that is mirrored at least, and */
-    SIDES = 16,       /* tiles a side at most */
+    LITTLE = 1 << 18, /* most elements of c for which memory for the parts pays */
+    LONG = 32,        /* k is cut if it is at least this many times as long as c's longer side */
+    MIRROR = 144,     /* least rows of a tile that is mirrored, and */
+    SIDES = 16,       /* most tiles along a side */
 };
 
 /* tiling - rows x columns tiles of each product of the batch. */
@@ -36,16 +39,16 @@ units(int64_t n)
     return (n + UNIT - 1) / UNIT;
 }
 
-/* Rows or columns of the largest of so many pieces of n. */
+/* The size of the largest of that many pieces of n. */
 static int64_t
-largest(int64_t n, int64_t pieces)
+largest_piece(int64_t n, int64_t pieces)
 {
     int64_t each = (units(n) + pieces - 1) / pieces * UNIT;
 
     return each < n ? each : n;
 }
 
-/* Piece i of them: [*first, *end). */
+/* Piece i of that many pieces of n: [*first, *end). */
 static void
 piece(int64_t n, int64_t pieces, int64_t i, int64_t *first, int64_t *end)
 {
@@ -54,11 +57,11 @@ piece(int64_t n, int64_t pieces, int64_t i, int64_t *first, int64_t *end)
     *end = *end * UNIT < n ? *end * UNIT : n;
 }
 
-/* How long the threads take, in multiplications. */
+/* Estimated time with these tiles, in multiplications. */
 static double
-cost(const td_gemm *g, int64_t rows, int64_t columns, int threads)
+tiling_cost(const td_gemm *g, int64_t rows, int64_t columns, int threads)
 {
-    int64_t m = largest(g->m, rows), n = largest(g->n, columns);
+    int64_t m = largest_piece(g->m, rows), n = largest_piece(g->n, columns);
     int64_t waves = (g->batch * rows * columns + threads - 1) / threads;
     double own = (double)g->k * (double)m * (double)n;
     double copies = own > SMALL ? PACK * (double)g->k * (double)(m + n) : 0;
@@ -71,7 +74,7 @@ best_tiling(const td_gemm *g)
 {
     tiling best = {g, 1, 1};
     int threads = td_parallel_width();
-    double least = cost(g, 1, 1, threads);
+    double least = tiling_cost(g, 1, 1, threads);
 
     for (int64_t waves = 1; waves <= WAVES; waves *= 2)
         for (int64_t rows = 1; rows <= waves * threads; rows++) {
@@ -80,7 +83,7 @@ best_tiling(const td_gemm *g)
 
             if (rows * columns != waves * threads || rows > units(g->m) || columns > units(g->n))
                 continue;
-            own = cost(g, rows, columns, threads);
+            own = tiling_cost(g, rows, columns, threads);
             if (own < least) {
                 least = own;
                 best.rows = rows;
@@ -90,7 +93,7 @@ best_tiling(const td_gemm *g)
     return best;
 }
 
-/* A tile's own product. */
+/* The product that computes one tile. */
 static td_gemm
 tile_of(const tiling *t, int64_t product, int64_t row, int64_t column)
 {
@@ -108,9 +111,9 @@ tile_of(const tiling *t, int64_t product, int64_t row, int64_t column)
     return own;
 }
 
-/* Tile i of all. */
+/* Computes tile i of all. */
 static void
-compute(void *ctx, int64_t i)
+gemm_compute_tile(void *ctx, int64_t i)
 {
     const tiling *t = ctx;
     int64_t tiles = t->rows * t->columns;
@@ -128,7 +131,7 @@ is_symmetric(const td_gemm *g)
            g->m >= 2 * MIRROR && (g->dt == TD_F32 || g->dt == TD_F64);
 }
 
-/* n columns of m rows from `from` become rows at `to`. */
+/* Copies n columns of m rows at `from`, transposed, to `to`. */
 static void
 mirror(const td_gemm *own, uintptr_t to)
 {
@@ -140,7 +143,7 @@ mirror(const td_gemm *own, uintptr_t to)
                 ((double *)to)[j * own->ldc + i] = ((const double *)own->c)[i * own->ldc + j];
 }
 
-/* Tile i of those on the diagonal and below it, row by row. */
+/* Computes tile i of those on and below the diagonal, counted row by row. */
 static void
 compute_lower(void *ctx, int64_t i)
 {
@@ -165,30 +168,31 @@ by_lower(const td_gemm *g)
     td_parallel(sides * (sides + 1) / 2, compute_lower, &t);
 }
 
-/* Products of all of the batch, by all threads where it is worth it. */
+/* Multiplies all products of the batch, on all threads if that pays. */
 static void
-multiply(const td_gemm *g)
+multiply_batch(const td_gemm *g)
 {
     tiling t = {g, 1, 1};
 
     if ((double)g->m * (double)g->n * (double)g->k * (double)g->batch >= ALONE) {
         t = best_tiling(g);
-        td_parallel(g->batch * t.rows * t.columns, compute, &t);
+        td_parallel(g->batch * t.rows * t.columns, gemm_compute_tile, &t);
     } else
         for (int64_t i = 0; i < g->batch; i++)
-            compute(&t, i);
+            gemm_compute_tile(&t, i);
 }
 
-/* ---- a long k ---- */
+/* ---- products with a long k ---- */
 
-/* parts - of one product: each over `each` of k (the last over what is left), side by side at part.c. */
+/* parts - a product cut along k: parts of `each` (the last has the rest), whose results lie
+ * side by side at part.c. */
 typedef struct parts {
     td_gemm part, rest;
     const td_gemm *g;
     int64_t n;
 } parts;
 
-/* Row i of c is the sum of the parts' rows. */
+/* Sums the parts' row i into c. */
 static void
 add_row(void *ctx, int64_t i)
 {
@@ -214,9 +218,9 @@ add_row(void *ctx, int64_t i)
         }
 }
 
-/* Of k from `first` on, one product. */
+/* The product over [first, first + k). */
 static td_gemm
-over(const td_gemm *g, int64_t first, int64_t k, uintptr_t c)
+part_along_k(const td_gemm *g, int64_t first, int64_t k, uintptr_t c)
 {
     int64_t size = (int64_t)td_dtype_size(g->dt);
     td_gemm own = *g;
@@ -229,9 +233,10 @@ over(const td_gemm *g, int64_t first, int64_t k, uintptr_t c)
     return own;
 }
 
-/* False: g is not one product with a long k, or memory is short. */
+/* Computes g in parts of k.  False: g is not a single product with long k, or there is no
+ * memory. */
 static bool
-by_parts(const td_gemm *g)
+multiply_in_parts(const td_gemm *g)
 {
     int64_t side = g->m > g->n ? g->m : g->n, n = g->k / PART < PARTS ? g->k / PART : PARTS, each;
     size_t size = td_dtype_size(g->dt), all;
@@ -247,17 +252,18 @@ by_parts(const td_gemm *g)
     if (!mem)
         return false;
     p.n = n;
-    p.part = over(g, 0, each, (uintptr_t)mem);
+    p.part = part_along_k(g, 0, each, (uintptr_t)mem);
     p.part.batch = n - 1;
     p.part.stride_a = g->ta ? each * g->lda : each;
     p.part.stride_b = g->tb ? each : each * g->ldb;
     p.part.stride_c = g->m * g->n;
-    p.rest = over(g, each * (n - 1), g->k - each * (n - 1), (uintptr_t)mem + all * (size_t)(n - 1));
+    p.rest = part_along_k(g, each * (n - 1), g->k - each * (n - 1),
+                          (uintptr_t)mem + all * (size_t)(n - 1));
     if (p.rest.k == each)
         p.part.batch = n;
-    multiply(&p.part);
+    multiply_batch(&p.part);
     if (p.rest.k != each)
-        multiply(&p.rest);
+        multiply_batch(&p.rest);
     if (g->m * g->n * n >= ALONE / 8)
         td_parallel(g->m, add_row, &p);
     else
@@ -275,13 +281,13 @@ td_hostblas_gemm(const td_gemm *g)
         tiling whole = {g, 1, 1};
 
         for (int64_t i = 0; i < g->batch; i++)
-            compute(&whole, i);
+            gemm_compute_tile(&whole, i);
         return TD_OK;
     }
     if (is_symmetric(g))
         by_lower(g);
-    else if (!by_parts(g))
-        multiply(g);
+    else if (!multiply_in_parts(g))
+        multiply_batch(g);
     td_hostblas_end();
     return TD_OK;
 }

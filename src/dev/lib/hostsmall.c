@@ -1,8 +1,9 @@
-/* hostsmall.c - systems and Cholesky factors of many small matrices on the CPU.
+/* hostsmall.c - solves and Cholesky-factorises many small matrices on the CPU.
  *
- * A matrix is a lane: eight of them stand side by side, element by element, so that every step is one for vectors whatever a matrix's
- * size.  All are computed in float64, with LAPACK's choice of pivots: the first of the largest.  The body is compiled for three
- * widths of vectors; products and sums are rounded apart, so that the values are the same on all.
+ * A matrix is a lane: eight matrices are interleaved element by element, so every step works on
+ * vectors whatever their size.  All arithmetic is float64, and pivots are LAPACK's: the first of
+ * the largest.  The body is compiled for three vector widths.  Products and sums are rounded
+ * separately, so all widths give the same values.
  */
 #include "dev/lib/hostsmall.h"
 
@@ -12,14 +13,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LANES = 8, GRAIN = 1 << 15 /* multiplications that are worth a thread */ };
+enum { LANES = 8, GRAIN = 1 << 15 /* multiplications that pay for a thread */ };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 typedef int64_t bits __attribute__((vector_size(LANES * sizeof(int64_t))));
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* group - matrices first … first + count - 1 of a job, n x n, and k columns of right sides behind each row. */
+/* group - matrices first … first + count - 1 of a job: n x n, with k columns of right-hand
+ * sides after each row. */
 typedef struct group {
     const td_solver *j;
     int64_t first, count;
@@ -36,7 +38,7 @@ lane_of(lanes *v, int lane)
     return (double *)v + lane;
 }
 
-/* Columns of the group from those of an array of the job; lanes without a matrix repeat the last one's. */
+/* Loads columns of an array into the group's; unused lanes repeat the last matrix. */
 static void
 hostsmall_load(group *g, int array, int column, int width)
 {
@@ -58,7 +60,7 @@ hostsmall_load(group *g, int array, int column, int width)
 }
 
 static void
-store(group *g, int array, int column, int width)
+hostsmall_store(group *g, int array, int column, int width)
 {
     int64_t size = (int64_t)g->n * width;
 
@@ -76,9 +78,9 @@ store(group *g, int array, int column, int width)
     }
 }
 
-/* ---- systems ---- */
+/* ---- linear systems ---- */
 
-/* The row of the largest element of column c from row c on comes to row c, in each lane its own. */
+/* In each lane: swaps the row with the largest element of column c, from row c on, into row c. */
 INLINE void
 pivot(group *g, int c)
 {
@@ -134,7 +136,7 @@ substitute(group *g)
 
 /* ---- Cholesky factors ---- */
 
-/* Of the lower triangle, whose rows become the factor's; info: the first row without a positive diagonal. */
+/* Factorises the lower triangle in place; info: the first row whose diagonal is not positive. */
 INLINE void
 factor(group *g)
 {
@@ -159,7 +161,8 @@ factor(group *g)
     }
 }
 
-/* The upper triangle's adjoint below, or the lower one's above. */
+/* up: moves the lower triangle, transposed, into the upper one and leaves zeros.  Else copies the
+ * upper triangle, transposed, into the lower one. */
 static void
 mirror(group *g, bool up)
 {
@@ -171,7 +174,7 @@ mirror(group *g, bool up)
         }
 }
 
-/* ---- one group for each width of vectors ---- */
+/* ---- one group, compiled for each vector width ---- */
 
 INLINE void
 compute(group *g)
@@ -232,7 +235,7 @@ run_group(const td_solver *j, int64_t first, int64_t count)
 {
     bool cholesky = j->op == TD_SOLVE_potrf_rows, upper = j->flag[0] == 'U';
     int32_t *info = (int32_t *)j->at[cholesky ? 1 : 2] + first;
-    group g; /* 128 KB, of which most is not used */
+    group g; /* 128 KB, most of it unused */
 
     g.j = j;
     g.first = first;
@@ -248,7 +251,7 @@ run_group(const td_solver *j, int64_t first, int64_t count)
     compute_here(&g);
     if (cholesky && upper)
         mirror(&g, true);
-    store(&g, cholesky ? 0 : 1, cholesky ? 0 : g.n, cholesky ? g.n : g.k);
+    hostsmall_store(&g, cholesky ? 0 : 1, cholesky ? 0 : g.n, cholesky ? g.n : g.k);
     for (int l = 0; l < g.count; l++)
         info[l] = g.info[l];
 }

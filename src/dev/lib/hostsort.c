@@ -1,9 +1,11 @@
-/* hostsort.c - the order of elements on the CPU: a radix sort of codes with their places, by all threads.
+/* hostsort.c - the sorting order of elements on the CPU: a radix sort of codes with their
+ * positions, on all threads.
  *
- * An element's code is a number that is ordered as the element, all NaNs one and behind the rest, -0 as 0.  An item is a code with
- * the element's place: one word where both fit (code above, place below), else two.  A long row is first cut into buckets by its
- * topmost bits that differ, so that what follows happens in a core's cache; a bucket that is most of the row is cut once more.
- * Every step keeps the order of equal codes.
+ * An element's code is an unsigned number that sorts like the element; all NaNs have one code,
+ * after the rest, and -0 is 0.  An item is a code with the element's position: one word if both
+ * fit (code above, position below), else two.  A long row is first cut into buckets by the
+ * topmost bits that differ, so that the rest happens in one core's cache; a bucket that has most
+ * of the row is cut once more.  Every step keeps the order of equal codes.
  */
 #include "dev/lib/hostsort.h"
 
@@ -15,19 +17,19 @@
 #include <string.h>
 
 enum {
-    INSERTION = 32,   /* items up to which moving them one by one is quicker */
-    SHORT_BITS = 8,   /* of a digit of few items: its counters are cleared each time */
-    LONG_BITS = 11,   /* of many: counters and a line for each fit the caches */
-    LONG_FROM = 4096, /* items */
-    ALONE = 1 << 15,  /* items up to which one thread sorts a row */
-    TASKS = 8,        /* a thread, of buckets or rows */
-    PIECES_MAX = 256, /* of a range that is cut by all threads */
+    INSERTION = 32,   /* up to this many items insertion sort is faster */
+    SHORT_BITS = 8,   /* bits of a digit for few items: its counters are cleared each time */
+    LONG_BITS = 11,   /* for many items: counters and a line of each bucket fit the caches */
+    LONG_FROM = 4096, /* items from which on that digit is used */
+    ALONE = 1 << 15,  /* up to this many items one thread sorts a row */
+    TASKS = 8,        /* tasks per thread, of buckets or rows */
+    PIECES_MAX = 256, /* most pieces of a range that all threads cut */
 };
 
 /* ---- codes ---- */
 
 static uint64_t
-code_of(td_dtype dt, uint64_t bits, unsigned width)
+hostsort_code(td_dtype dt, uint64_t bits, unsigned width)
 {
     uint64_t top = (uint64_t)1 << (width - 1), all = top | (top - 1), inf;
 
@@ -44,7 +46,7 @@ code_of(td_dtype dt, uint64_t bits, unsigned width)
     return bits & top ? top - (bits & ~top) : bits | top;
 }
 
-/* One row being sorted. */
+/* row - one row being sorted. */
 typedef struct row {
     td_dtype dt;
     int64_t n;
@@ -55,7 +57,7 @@ typedef struct row {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* items[lo, hi) of the row, in one word or two. */
+/* Makes items [lo, hi) of the row, in one word or two. */
 INLINE void
 make_items(const row *r, int64_t lo, int64_t hi, td_dtype dt, unsigned width, int words)
 {
@@ -63,7 +65,7 @@ make_items(const row *r, int64_t lo, int64_t hi, td_dtype dt, unsigned width, in
         uint64_t bits = 0, code;
 
         memcpy(&bits, r->in + (size_t)i * (width / 8), width / 8); /* little-endian */
-        code = code_of(dt, bits, width);
+        code = hostsort_code(dt, bits, width);
         if (words == 1) {
             r->items[i] = code << 32 | (uint64_t)i;
         } else {
@@ -73,7 +75,7 @@ make_items(const row *r, int64_t lo, int64_t hi, td_dtype dt, unsigned width, in
     }
 }
 
-/* The bits in which the codes of items[0, n) differ from the first's. */
+/* The bits in which codes of items[0, n) differ. */
 INLINE uint64_t
 differing(const uint64_t *items, int64_t n, uint64_t first, int words)
 {
@@ -84,7 +86,7 @@ differing(const uint64_t *items, int64_t n, uint64_t first, int words)
     return words == 1 ? any >> 32 << 32 : any;
 }
 
-/* A loop for each dtype, so that its codes are vectors. */
+/* One loop per dtype, so that the compiler vectorises the codes. */
 INLINE void
 make_row(const row *r, int64_t lo, int64_t hi, int words)
 {
@@ -114,7 +116,7 @@ insertion(uint64_t *items, int64_t n, int words)
     }
 }
 
-/* By one digit; count: where each value's items begin. */
+/* Distributes items by one digit; count: where each value's items begin. */
 INLINE void
 scatter(const uint64_t *from, uint64_t *to, int64_t n, unsigned shift, uint64_t mask,
         int64_t *begin, int words)
@@ -126,7 +128,8 @@ scatter(const uint64_t *from, uint64_t *to, int64_t n, unsigned shift, uint64_t 
     }
 }
 
-/* Sorts items[0, n), from the lowest digit on, whose codes differ in the bits `any`; true: the result is in `other`. */
+/* Sorts items[0, n), whose codes differ in the bits `any`, from the lowest digit on.  True:
+ * the result is in `other`. */
 INLINE bool
 digits(uint64_t *items, uint64_t *other, int64_t n, uint64_t any, int words)
 {
@@ -161,7 +164,7 @@ digits(uint64_t *items, uint64_t *other, int64_t n, uint64_t any, int words)
     return swapped;
 }
 
-/* The order of the row's items [lo, hi), which lie in `from`, to index. */
+/* Sorts the row's items [lo, hi), which lie in `from`, and writes their order to index. */
 INLINE void
 finish(const row *r, uint64_t *from, uint64_t *other, int64_t lo, int64_t hi, int words)
 {
@@ -178,7 +181,7 @@ finish(const row *r, uint64_t *from, uint64_t *other, int64_t lo, int64_t hi, in
 
 /* ---- all threads ---- */
 
-/* Items [lo, hi) of a row, in `from`, being cut into buckets, in `to`. */
+/* cut - items [lo, hi) of a row, in `from`, being cut into buckets in `to`. */
 typedef struct cut {
     const row *row;
     uint64_t *from, *to;
@@ -186,9 +189,9 @@ typedef struct cut {
     int words, pieces, ntask;
     unsigned shift;
     int64_t buckets;
-    uint64_t any[PIECES_MAX]; /* of a piece's codes, beside the range's first */
-    int64_t *begin; /* [piece][bucket]: counts, then places in `to`, then where the piece's end */
-    int64_t *task;  /* [ntask + 1]: the first bucket of each */
+    uint64_t any[PIECES_MAX]; /* bits in which a piece's codes differ from the range's first */
+    int64_t *begin;           /* [piece][bucket]: counts, then positions in `to`, then the ends */
+    int64_t *task;            /* [ntask + 1]: the first bucket of each */
 } cut;
 
 static int
@@ -270,7 +273,7 @@ scatter_piece(void *ctx, int64_t p)
         scatter(items, c->to, n, c->shift, mask, begin, 2);
 }
 
-/* Counts become places: bucket by bucket, in each piece by piece. */
+/* Turns counts into positions: bucket by bucket, within a bucket piece by piece. */
 static void
 hostsort_place(cut *c)
 {
@@ -285,7 +288,7 @@ hostsort_place(cut *c)
         }
 }
 
-/* Where bucket b ends once all is scattered: the next one's begin. */
+/* The end of bucket b after the scatter: the next bucket's begin. */
 static int64_t
 end_of(const cut *c, int64_t b)
 {
@@ -300,9 +303,9 @@ is_large(const cut *c, int64_t b)
     return n > ALONE && n > (c->hi - c->lo) / (2 * (int64_t)td_parallel_width());
 }
 
-/* Rows of buckets that are about the same work; a large one counts as none. */
+/* Groups buckets into tasks of about equal work; a large bucket gets no task here. */
 static void
-share(cut *c)
+share_buckets(cut *c)
 {
     int64_t most = (c->hi - c->lo) / ((int64_t)td_parallel_width() * TASKS), n = 0;
 
@@ -334,7 +337,7 @@ finish_task(void *ctx, int64_t t)
     }
 }
 
-/* Nothing differs: the order is there. */
+/* No codes differ: the order stays as it is. */
 static void
 copy_piece(void *ctx, int64_t p)
 {
@@ -347,7 +350,7 @@ copy_piece(void *ctx, int64_t p)
             c->words == 1 ? (int64_t)(uint32_t)c->from[i] : (int64_t)c->from[2 * i + 1];
 }
 
-/* The topmost of the bits `any`: as many that a bucket fits a core's cache. */
+/* Chooses the topmost of the bits `any`: as many as make a bucket fit a core's cache. */
 static void
 choose_digit(cut *c, uint64_t any)
 {
@@ -385,7 +388,7 @@ sort_range(const row *r, uint64_t *from, uint64_t *to, int64_t lo, int64_t hi, i
     td_parallel(c.pieces, count_piece, &c);
     hostsort_place(&c);
     td_parallel(c.pieces, scatter_piece, &c);
-    share(&c);
+    share_buckets(&c);
     td_parallel(c.ntask, finish_task, &c);
     for (int64_t b = 0; b < c.buckets && !st; b++)
         if (is_large(&c, b))
@@ -396,15 +399,15 @@ sort_range(const row *r, uint64_t *from, uint64_t *to, int64_t lo, int64_t hi, i
 
 /* ---- rows ---- */
 
-/* rows - one after the other by all threads, or some by each. */
+/* rows - sorted one after another by all threads, or several by each thread. */
 typedef struct rows {
     const td_sort *job;
-    uint64_t *temp; /* of a task: items, with two words each also the others */
+    uint64_t *temp; /* a task's memory: items, and for two-word items the second array */
     int words, ntask;
 } rows;
 
 static row
-row_of(const rows *a, int64_t i, int64_t task)
+task_row(const rows *a, int64_t i, int64_t task)
 {
     const td_sort *j = a->job;
     row r = {.dt = j->dt,
@@ -425,7 +428,7 @@ sort_rows(void *ctx, int64_t task)
 
     td_parallel_piece(0, a->job->rows, a->ntask, task, &lo, &hi);
     for (; lo < hi; lo++) {
-        row r = row_of(a, lo, task);
+        row r = task_row(a, lo, task);
 
         if (a->words == 1) {
             make_row(&r, 0, r.n, 1);
@@ -443,7 +446,7 @@ one_by_one(const rows *a)
     td_status st = TD_OK;
 
     for (int64_t i = 0; i < a->job->rows && !st; i++) {
-        row r = row_of(a, i, 0);
+        row r = task_row(a, i, 0);
         cut c = {.row = &r, .hi = r.n, .words = a->words, .pieces = pieces_of(r.n)};
 
         td_parallel(c.pieces, make_piece, &c);

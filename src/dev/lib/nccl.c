@@ -1,12 +1,14 @@
 /* nccl.c - groups of devices: NCCL, its communicators, and how they end when a process has died.
  *
- * A communicator is used by one thread at a time, under its mutex; td_comm_run takes those of all its comms in the order of
- * their addresses.  Abort does not wait for the mutex for ever: who holds it may be what has to be ended.
+ * One thread at a time uses a communicator, under its mutex; td_comm_run locks those of all its
+ * comms in the order of their addresses.  An abort waits for the mutex only for a while: its
+ * holder may be the call that has to be ended.
  */
 #include "dev/core/played.h"
 #include "dev/lib/ncclparts.h"
 
 #include "dev/core/raw.h"
+#include "dev/core/site.h"
 #include "dev/foreign/library.h"
 
 #include <dlfcn.h>
@@ -15,7 +17,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { ABORT_PATIENCE = 500000000 }; /* ns that an abort waits for a thread to come out of NCCL */
+/* how long an abort waits for a thread to return from NCCL, ns */
+enum { ABORT_PATIENCE = 500000000 };
 
 /* ---- the library ---- */
 
@@ -29,7 +32,7 @@ static struct {
     td_lib_state state;
     td_nccllib call;
     const char *(*error_text)(int code);
-    const char *(*last_error)(void *comm); /* NULL: this NCCL has none */
+    const char *(*last_error)(void *comm); /* NULL: this version of NCCL has no such function */
     char path[512];
 } found = {.state = TD_LIB_STATE};
 
@@ -50,7 +53,7 @@ nccl_load(void)
 }
 
 static td_status
-library(const td_dev *d, const td_nccllib **out)
+nccl_library(const td_dev *d, const td_nccllib **out)
 {
     if (d->info.kind == TD_DEV_CPU)
         return td_fail(TD_ERR_VALUE, "NCCL: groups are of GPUs, not of %s", d->info.name);
@@ -58,7 +61,7 @@ library(const td_dev *d, const td_nccllib **out)
     return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, nccl_load);
 }
 
-/* The null device's words for NCCL's codes. */
+/* Texts of NCCL's codes, for the null device. */
 static const char *
 played_text(int code)
 {
@@ -89,19 +92,15 @@ td_comm_status(td_dev *d, void *comm, int code, const char *call)
 const char *
 td_comm_info(td_dev *d)
 {
-    static _Thread_local char text[640];
     const td_nccllib *nccl;
     int v = 0;
 
     if (d->info.kind != TD_DEV_CUDA)
         return d->info.kind == TD_DEV_NULL ? "played by the host" : "none: CPUs use MPI or sockets";
-    if (library(d, &nccl)) {
-        snprintf(text, sizeof text, "%s", td_error());
-        return text;
-    }
+    if (nccl_library(d, &nccl))
+        return td_name_format("%s", td_error());
     (void)nccl->version(&v);
-    snprintf(text, sizeof text, "NCCL %d.%d.%d, %s", v / 10000, v / 100 % 100, v % 100, found.path);
-    return text;
+    return td_name_format("NCCL %d.%d.%d, %s", v / 10000, v / 100 % 100, v % 100, found.path);
 }
 
 /* ---- joining and leaving ---- */
@@ -115,7 +114,7 @@ td_comm_id(td_dev *d, unsigned char out[TD_COMM_ID])
     td_status st;
 
     _Static_assert(sizeof id == TD_COMM_ID, "an id is an ncclUniqueId");
-    TD_TRY(library(d, &nccl));
+    TD_TRY(nccl_library(d, &nccl));
     TD_TRY(td_cuda_enter(td_cuda_of(d), &pushed));
     st = td_comm_status(d, NULL, nccl->new_id(&id), "ncclGetUniqueId");
     td_cuda_leave(td_cuda_of(d), pushed);
@@ -137,7 +136,7 @@ comm_make(td_dev *d, const td_nccllib *nccl, int rank, int size, td_comm **out)
     c->nccl = nccl;
     c->rank = rank;
     c->size = size;
-    st = td_stream_make(d, true, INT32_MIN, &c->stream); /* the most urgent there is */
+    st = td_stream_make(d, true, INT32_MIN, &c->stream); /* of the highest priority */
     if (st) {
         free(c);
         return st;
@@ -147,7 +146,7 @@ comm_make(td_dev *d, const td_nccllib *nccl, int rank, int size, td_comm **out)
     return TD_OK;
 }
 
-/* In the device's context, which NCCL takes for the comm's. */
+/* Needs the device's context, which NCCL uses for the comm. */
 static td_status
 comm_join(td_comm *c, td_nccl_id id)
 {
@@ -165,7 +164,7 @@ comm_join(td_comm *c, td_nccl_id id)
     return st;
 }
 
-/* NCCL's kernels read and write the memory of all devices of this process. */
+/* Lets every device of this process access the others' memory, as NCCL's kernels do. */
 static td_status
 let_in_all(td_dev *const *d, int n)
 {
@@ -184,7 +183,7 @@ td_comm_new(td_dev *const *d, const int *rank, int n, int size, const unsigned c
     td_nccl_id name;
     td_status st, end;
 
-    TD_TRY(library(d[0], &nccl));
+    TD_TRY(nccl_library(d[0], &nccl));
     for (int i = 1; i < n; i++)
         if (!td_dev_peers(d[0], d[i]))
             return td_fail(TD_ERR_VALUE, "a group of %s and %s: different devices of one kind",
@@ -237,7 +236,7 @@ td_comm_free(td_comm *c)
         return;
     if (c->handle && td_cuda_enter(td_cuda_of(c->dev), &pushed) == TD_OK) {
         broken = c->dev->ops->sync(c->dev) || td_comm_check(c);
-        pthread_mutex_lock(&c->mu); /* a graph's replay may be calling it */
+        pthread_mutex_lock(&c->mu); /* the replay of a graph may be calling it */
         handle = c->handle;
         c->handle = NULL;
         pthread_mutex_unlock(&c->mu);
@@ -260,7 +259,7 @@ td_comm_stream(const td_comm *c)
     return c->stream;
 }
 
-/* ---- the end of a broken one ---- */
+/* ---- ending a broken communicator ---- */
 
 td_commcount
 td_comm_count(const td_comm *c)
@@ -294,7 +293,7 @@ td_comm_check(td_comm *c)
     if (atomic_load(&c->aborted))
         return td_comm_ended(c);
     if (pthread_mutex_trylock(&c->mu))
-        return TD_OK; /* NCCL is being called: that call tells */
+        return TD_OK; /* another thread is calling NCCL: that call reports the failure */
     if (c->handle)
         st = td_comm_status(c->dev, c->handle, c->nccl->async_error(c->handle, &code),
                             "ncclCommGetAsyncError");
@@ -315,8 +314,8 @@ td_comm_abort(td_comm *c, const char *why)
         return;
     snprintf(c->why, sizeof c->why, "%s", why);
     atomic_store(&c->aborted, true);
-    td_dev_break(c->dev,
-                 why); /* before its work ends: who waits for that must not take it for done */
+    /* set before its work ends, so that no waiter takes the work for done */
+    td_dev_break(c->dev, why);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += ABORT_PATIENCE;
     until.tv_sec += until.tv_nsec / 1000000000;
@@ -325,7 +324,7 @@ td_comm_abort(td_comm *c, const char *why)
     handle = c->handle;
     c->handle = NULL;
     if (handle && td_cuda_enter(td_cuda_of(c->dev), &pushed) == TD_OK) {
-        (void)c->nccl->abort(handle); /* what it returns tells nothing more */
+        (void)c->nccl->abort(handle); /* the comm is gone whatever abort returns */
         td_cuda_leave(td_cuda_of(c->dev), pushed);
     }
     if (locked)

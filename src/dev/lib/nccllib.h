@@ -1,4 +1,4 @@
-/* nccllib.h - NCCL's functions as a table: the library's, or the host's that play them. */
+/* nccllib.h - NCCL's functions as a table: the library's, or those that the host plays. */
 #ifndef TD_DEV_NCCLLIB_H
 #define TD_DEV_NCCLLIB_H
 #include <stddef.h>
@@ -8,7 +8,7 @@ typedef struct td_nccl_id {
     char bytes[128];
 } td_nccl_id;
 
-/* ncclConfig_t of NCCL 2.14, which later ones read as far as it goes. */
+/* ncclConfig_t of NCCL 2.14; later versions read it as far as it goes. */
 typedef struct td_nccl_config {
     size_t   size;
     unsigned magic, version;

@@ -1,4 +1,4 @@
-/* ncclrun.c - collectives: what of NCCL's each is, and calls that are made together. */
+/* ncclrun.c - collectives in terms of NCCL's functions, and calls that are made together. */
 #include "dev/core/work.h"
 #include "dev/lib/ncclparts.h"
 
@@ -17,14 +17,14 @@ static const char *const op_names[TD_COMM_OPS] = {
 
 static const struct reduction {
     const char *name;
-    int nccl, boolean; /* boolean: what it is of bytes that are 0 or 1 */
+    int nccl, boolean; /* boolean: the operation that does the same to bytes of 0 or 1 */
 } reductions[] = {
     [TD_COMM_sum] = {"sum", NCCL_SUM, NCCL_MAX},   [TD_COMM_prod] = {"prod", NCCL_PROD, NCCL_MIN},
     [TD_COMM_max] = {"max", NCCL_MAX, NCCL_MAX},   [TD_COMM_min] = {"min", NCCL_MIN, NCCL_MIN},
     [TD_COMM_mean] = {"mean", NCCL_AVG, NCCL_AVG},
 };
 
-/* 1 + the type's number; 0: NCCL does not compute with it. */
+/* 1 + NCCL's number of the type; 0: NCCL does not compute with it. */
 static const unsigned char types[TD_DTYPE_COUNT] = {
     [TD_BOOL] = 1 + NCCL_UINT8,  [TD_I8] = 1 + NCCL_INT8,       [TD_U8] = 1 + NCCL_UINT8,
     [TD_I32] = 1 + NCCL_INT32,   [TD_U32] = 1 + NCCL_UINT32,    [TD_I64] = 1 + NCCL_INT64,
@@ -74,9 +74,9 @@ check_call(const td_comm_call *k)
     return atomic_load(&k->comm->aborted) ? td_comm_ended(k->comm) : TD_OK;
 }
 
-/* In the comm's context, its mutex held. */
+/* Needs the comm's context and mutex. */
 static int
-call(const td_comm_call *k)
+comm_call(const td_comm_call *k)
 {
     const td_nccllib *n = k->comm->nccl;
     const void *src = (const void *)k->src; // NOLINT(performance-no-int-to-ptr)
@@ -108,7 +108,7 @@ run_one(const td_comm_call *k)
 
     TD_TRY(td_cuda_enter(c, &pushed));
     (void)td_cuda_launched(c, k->stream, "NCCL", op_names[k->op]);
-    st = td_comm_status(k->comm->dev, k->comm->handle, call(k), op_names[k->op]);
+    st = td_comm_status(k->comm->dev, k->comm->handle, comm_call(k), op_names[k->op]);
     td_cuda_leave(c, pushed);
     return st;
 }
@@ -121,7 +121,7 @@ by_address(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* The comms of the calls, each once; returns how many. */
+/* Lists the comms of the calls, each once; returns how many. */
 static int
 comms_of(const td_comm_set *s, td_comm **out)
 {
@@ -158,7 +158,7 @@ run_all(const td_comm_set *s)
     return st;
 }
 
-/* The calls of c that all members make. */
+/* How many of c's calls are collectives of all members. */
 static uint64_t
 collectives_of(const td_comm *c, const td_comm_set *s)
 {
@@ -169,7 +169,7 @@ collectives_of(const td_comm *c, const td_comm_set *s)
     return k;
 }
 
-/* c's mutex is held, so it stays open. */
+/* c's mutex is held, so c stays open. */
 static td_status
 count_begun(td_comm *c, const td_comm_set *s)
 {
@@ -203,14 +203,14 @@ run_locked(td_comm *const *comm, int m, const td_comm_set *s)
         if (comm[i]->dev->sync)
             st = td_stream_sync(comm[i]->stream);
     for (int i = 0; i < m; i++)
-        if (atomic_load(&comm[i]->aborted)) /* while it was called: that is the reason */
+        if (atomic_load(&comm[i]->aborted)) /* aborted during the call: that is the reason */
             st = td_comm_ended(comm[i]);
     return st;
 }
 
-/* Do all calls stand on one stream of one comm? */
+/* Are all calls on one stream of one comm? */
 static bool
-is_one(const td_comm_set *s)
+on_one_stream(const td_comm_set *s)
 {
     for (int i = 1; i < s->n; i++)
         if (s->call[i].comm != s->call[0].comm || s->call[i].stream != s->call[0].stream)
@@ -224,7 +224,7 @@ td_comm_do(const td_comm_set *s)
     td_comm **comm;
     td_status st;
 
-    if (is_one(s))
+    if (on_one_stream(s))
         return run_locked(&s->call[0].comm, 1, s);
     comm = malloc((size_t)s->n * sizeof(td_comm *));
     if (!comm)
@@ -246,7 +246,7 @@ td_comm_run(const td_comm_call *calls, int n)
         TD_TRY(check_call(&calls[i]));
         nbytes += calls[i].count * td_dtype_size(calls[i].dt);
     }
-    if (is_one(&s))
+    if (on_one_stream(&s))
         return td_work_do(calls[0].stream,
                           &(td_work){.kind = TD_TRACE_collective, .comm = &s, .nbytes = nbytes});
     TD_TRY(td_tape_refuse("a collective of several devices"));

@@ -1,7 +1,9 @@
-/* solver.c - jobs for cuSOLVER and cuBLAS: the libraries, handles, workspaces, and a batch's matrices one by one.
+/* solver.c - jobs for cuSOLVER and cuBLAS: libraries, handles, workspaces, and loops over a
+ * batch's matrices.
  *
- * A device has one handle of cuSOLVER, used by one thread at a time.  Some of its functions work on the host too and
- * want memory there; the handle keeps that, since nobody says when such a function has let go of it.
+ * A device has one cuSOLVER handle, used by one thread at a time.  Some of its functions compute
+ * on the host too and need memory there.  The handle keeps that memory, since nothing tells when
+ * such a function has finished with it.
  */
 #include "dev/core/solver.h"
 #include "dev/core/played.h"
@@ -13,7 +15,6 @@
 #include "dev/lib/solvercall.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ static const struct symbol {
         {#d, offsetof(td_solverlib, slot[1]), library, need},                                      \
         {#c, offsetof(td_solverlib, slot[2]), library, need},                                      \
         {#z, offsetof(td_solverlib, slot[3]), library, need},
+#include "dev/core/site.h"
 #include "dev/lib/solverlib.def"
 };
 
@@ -78,13 +80,13 @@ solver_load(void)
 }
 
 static td_status
-library(const td_dev *d, const td_solverlib **out)
+cusolver_library(const td_dev *d, const td_solverlib **out)
 {
     *out = d->info.kind == TD_DEV_NULL ? td_player_found()->solver : &found.call;
     return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, solver_load);
 }
 
-/* cusolver_common.h and cublas_api.h give the numbers; of cuBLAS's only what differs. */
+/* numbers from cusolver_common.h and cublas_api.h; of cuBLAS only those that differ. */
 static const struct refusal {
     int code;
     const char *name;
@@ -105,7 +107,7 @@ static const struct refusal {
 };
 
 static td_status
-status_of(const td_cuda *c, int code, const char *call)
+cusolver_status(const td_cuda *c, int code, const char *call)
 {
     enum { ALLOC_FAILED = 2 };
     const char *why = "a status that is not known";
@@ -118,10 +120,11 @@ status_of(const td_cuda *c, int code, const char *call)
     return td_cuda_fail(c, code == ALLOC_FAILED ? TD_ERR_OOM : TD_ERR_DEVICE, 0, call, why);
 }
 
-/* td_solverstate - a device's handle and what goes with it.  As long as the device; under solver_mu. */
+/* td_solverstate - a device's handle and its memory.  Lives as long as the device; under
+ * solver_mu. */
 struct td_solverstate {
     void *handle, *params, *jacobi, *eigen;
-    void *host; /* memory for the functions that work on the host too */
+    void *host; /* host memory for functions that also compute on the host */
     size_t nhost;
 };
 
@@ -135,17 +138,17 @@ state_of(td_cuda *c, const td_solverlib *lib, struct td_solverstate **out)
         return td_fail(TD_ERR_NOMEM, "solver: no memory for a handle");
     c->solver = *out = p;
     if (!p->handle)
-        st = status_of(c, lib->create(&p->handle), "cusolverDnCreate");
+        st = cusolver_status(c, lib->create(&p->handle), "cusolverDnCreate");
     if (!st && !p->params)
-        st = status_of(c, lib->create_params(&p->params), "cusolverDnCreateParams");
+        st = cusolver_status(c, lib->create_params(&p->params), "cusolverDnCreateParams");
     if (!st && !p->jacobi)
-        st = status_of(c, lib->create_jacobi(&p->jacobi), "cusolverDnCreateGesvdjInfo");
+        st = cusolver_status(c, lib->create_jacobi(&p->jacobi), "cusolverDnCreateGesvdjInfo");
     if (!st && !p->eigen)
-        st = status_of(c, lib->create_eigen(&p->eigen), "cusolverDnCreateSyevjInfo");
+        st = cusolver_status(c, lib->create_eigen(&p->eigen), "cusolverDnCreateSyevjInfo");
     return st;
 }
 
-/* ---- what a row says ---- */
+/* ---- reading rows of solver.def ---- */
 
 int
 td_solver_find(const char *name)
@@ -175,7 +178,7 @@ size_of(const td_solver *j, char letter)
 }
 
 static td_dtype
-dtype_of(td_dtype dt, char letter)
+letter_dtype(td_dtype dt, char letter)
 {
     switch (letter) {
     case 'r': return td_dtype_real_of(dt);
@@ -194,7 +197,7 @@ td_solver_arrays(const td_solver *j, td_solver_array out[TD_SOLVER_ARRAYS])
     for (const char *p = rows[j->op].arrays; *p; n++) {
         td_solver_array *a = &out[n];
 
-        *a = (td_solver_array){dtype_of(j->dt, p[0]), 1, p[1] == '+', p[0] == 'X'};
+        *a = (td_solver_array){letter_dtype(j->dt, p[0]), 1, p[1] == '+', p[0] == 'X'};
         for (p += 2; *p && *p != ' '; p++)
             a->count *= size_of(j, *p);
         p += *p == ' ';
@@ -261,7 +264,7 @@ host_room(td_cuda *c, td_stream *s, struct td_solverstate *p, size_t nbytes)
 
     if (nbytes <= p->nhost)
         return TD_OK;
-    TD_TRY(td_cuda_sync(c, s)); /* a call before may still use it */
+    TD_TRY(td_cuda_sync(c, s)); /* an earlier call may still use it */
     host = realloc(p->host, nbytes);
     if (!host)
         return td_fail(TD_ERR_NOMEM, "solver: %zu bytes on the host", nbytes);
@@ -280,7 +283,7 @@ call_all(td_cuda *c, td_solvercall *k, const td_solver_array *a, int n)
     for (int64_t b = 0; !st && b < times; b++) {
         for (int i = 0; i < n; i++)
             k->at[i] = (char *)k->j->at[i] + (size_t)(b * a[i].count) * td_dtype_size(a[i].dt);
-        st = status_of(c, f->run(k), rows[k->j->op].name);
+        st = cusolver_status(c, f->run(k), rows[k->j->op].name);
         if (k->j->disturbed && k->perturbed > *k->j->disturbed)
             *k->j->disturbed = k->perturbed;
     }
@@ -288,7 +291,7 @@ call_all(td_cuda *c, td_solvercall *k, const td_solver_array *a, int n)
 }
 
 static td_status
-in_context(td_cuda *c, td_stream *s, const td_solverlib *lib, const td_solver *j, void *blas)
+solver_in_context(td_cuda *c, td_stream *s, const td_solverlib *lib, const td_solver *j, void *blas)
 {
     struct td_solverstate *p = NULL;
     td_solver_array a[TD_SOLVER_ARRAYS];
@@ -299,10 +302,10 @@ in_context(td_cuda *c, td_stream *s, const td_solverlib *lib, const td_solver *j
 
     TD_TRY(state_of(c, lib, &p));
     k = call_of(lib, p, j);
-    TD_TRY(status_of(c, lib->set_stream(p->handle, s->handle), "cusolverDnSetStream"));
+    TD_TRY(cusolver_status(c, lib->set_stream(p->handle, s->handle), "cusolverDnSetStream"));
     k.blas = blas;
     if (td_solver_functions[j->op].size)
-        TD_TRY(status_of(c, td_solver_functions[j->op].size(&k), rows[j->op].name));
+        TD_TRY(cusolver_status(c, td_solver_functions[j->op].size(&k), rows[j->op].name));
     TD_TRY(host_room(c, s, p, k.nhost));
     TD_TRY(td_buf_new(s->dev, s, k.nwork + 1, &room));
     k.host = p->host;
@@ -327,7 +330,7 @@ td_solver_can(td_dev *d, td_solver_op op)
         return td_hostsmall_can(op);
     if (!td_solver_functions[op].run)
         return TD_SKIP;
-    TD_TRY(library(d, &lib));
+    TD_TRY(cusolver_library(d, &lib));
     if ((op == TD_SOLVE_syev_batched && !lib->syev_batched) || (op == TD_SOLVE_geev && !lib->geev))
         return TD_SKIP;
     return TD_OK;
@@ -350,19 +353,19 @@ td_solver_do(td_stream *s, const td_solver *j)
 {
     bool pushed, with_blas = td_solver_functions[j->op].blas && s->dev->info.kind == TD_DEV_CUDA;
     const td_solverlib *lib;
-    void *blas = NULL; /* the null device's functions want none */
+    void *blas = NULL; /* the null device's functions need none */
     td_cuda *c;
     td_status st;
 
     if (s->dev->info.kind == TD_DEV_CPU)
         return td_hostsmall_run(j);
     c = td_cuda_of(s->dev);
-    TD_TRY(library(s->dev, &lib));
+    TD_TRY(cusolver_library(s->dev, &lib));
     TD_TRY(td_cuda_enter(c, &pushed));
     pthread_mutex_lock(&c->solver_mu);
     st = with_blas ? td_cuda_blas(c, s, &blas) : TD_OK;
     if (!st) {
-        st = in_context(c, s, lib, j, blas);
+        st = solver_in_context(c, s, lib, j, blas);
         if (with_blas)
             td_cuda_blas_done(c);
     }
@@ -380,20 +383,16 @@ td_solver_name(const td_solver *j)
 const char *
 td_solver_info(td_dev *d)
 {
-    static _Thread_local char text[640];
     const td_solverlib *lib;
     int v[3] = {0};
 
     if (d->info.kind == TD_DEV_CPU)
         return "NumPy";
-    if (library(d, &lib)) {
-        snprintf(text, sizeof text, "NumPy, by way of the host: %s", td_error());
-        return text;
-    }
+    if (cusolver_library(d, &lib))
+        return td_name_format("NumPy, by way of the host: %s", td_error());
     if (lib != &found.call)
         return "played by the host";
     for (int i = 0; i < 3; i++)
         (void)lib->property(i, &v[i]);
-    snprintf(text, sizeof text, "cuSOLVER %d.%d.%d, %s", v[0], v[1], v[2], found.path);
-    return text;
+    return td_name_format("cuSOLVER %d.%d.%d, %s", v[0], v[1], v[2], found.path);
 }

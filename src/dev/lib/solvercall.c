@@ -1,4 +1,4 @@
-/* solvercall.c - how each row of solver.def calls its function of cuSOLVER or cuBLAS. */
+/* solvercall.c - how each row of solver.def calls cuSOLVER or cuBLAS. */
 #include "dev/lib/solvercall.h"
 
 static int
@@ -13,7 +13,7 @@ of_trans(char c)
     return c == 'N' ? 0 : c == 'T' ? 1 : 2; /* CUBLAS_OP_N, T, C */
 }
 
-/* Legacy functions count their workspace in elements. */
+/* Older functions count their workspace in elements. */
 static int
 in_elements(td_solvercall *c, int code, int count)
 {
@@ -27,7 +27,8 @@ elements(const td_solvercall *c)
     return (int)(c->nwork / td_dtype_size(c->j->dt));
 }
 
-/* Each row has its call; those that want a workspace have another that says how much, in nwork and nhost. */
+/* Each row has a function that makes its call.  Rows with a workspace have a second one that
+ * tells its size, in nwork and nhost. */
 #define AT(i) c->at[i]
 
 static int

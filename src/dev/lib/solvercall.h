@@ -1,10 +1,10 @@
-/* solvercall.h - a row of solver.def as a call of a library's function. */
+/* solvercall.h - a row of solver.def as a library call. */
 #ifndef TD_DEV_SOLVERCALL_H
 #define TD_DEV_SOLVERCALL_H
 #include "dev/core/solver.h"
 #include "dev/lib/solverlib.h"
 
-/* One call.  at: the row's arrays, of all matrices or of one. */
+/* td_solvercall - one call.  at: the row's arrays, for all matrices or for one. */
 typedef struct td_solvercall {
     const td_solverlib *lib;
     const td_solver    *j;
@@ -14,13 +14,13 @@ typedef struct td_solvercall {
     void  *at[TD_SOLVER_ARRAYS], **addresses[TD_SOLVER_ARRAYS];
     void  *work, *host;
     size_t nwork, nhost;
-    double perturbed; /* gesvdp: by how much singular values may be wrong */
+    double perturbed; /* gesvdp: how far singular values may be off */
 } td_solvercall;
 
 typedef struct td_solverfn {
-    int (*size)(td_solvercall *c); /* nwork and nhost, the bytes that it wants; NULL: none */
+    int (*size)(td_solvercall *c); /* tells nwork and nhost, the bytes it needs; NULL: none */
     int (*run)(td_solvercall *c);
-    bool blas; /* on cuBLAS's handle */
+    bool blas; /* uses cuBLAS's handle */
 } td_solverfn;
 
 extern const td_solverfn td_solver_functions[TD_SOLVER_OPS];

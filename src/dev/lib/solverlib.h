@@ -1,4 +1,4 @@
-/* solverlib.h - the libraries' functions as a table: cuSOLVER's and cuBLAS's, or the host's that play them. */
+/* solverlib.h - the functions of cuSOLVER and cuBLAS as a table: the libraries', or those that the host plays. */
 #ifndef TD_DEV_SOLVERLIB_H
 #define TD_DEV_SOLVERLIB_H
 #include <stddef.h>

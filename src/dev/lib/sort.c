@@ -1,12 +1,14 @@
-/* sort.c - sorting on a CUDA device, which hostsort.c does on the CPU: the library, its temporary memory, what its refusals mean.
+/* sort.c - sorting on a CUDA device (hostsort.c does it on the CPU): the library, its temporary
+ * memory, its refusals.
  *
  * libtreadle_cub.so is compiled for some architectures and holds PTX for the others, with CUDA's
- * runtime inside.  A driver that is too old for either says so at the first launch; that device's
- * arrays are sorted on the host from then on.
+ * runtime inside.  If the driver is too old for either, the first launch says so; then that
+ * device's arrays are sorted on the host.
  */
 #include "dev/core/sort.h"
 
 #include "dev/core/played.h"
+#include "dev/core/site.h"
 #include "dev/core/work.h"
 #include "dev/cuda/cuda.h"
 #include "dev/foreign/library.h"
@@ -19,13 +21,12 @@
 
 static struct {
     pthread_once_t once;
-    const td_cub *found;         /* NULL: `why` says the reason */
+    const td_cub *found;         /* set by a test */
     _Atomic(const td_cub *) use; /* a test's */
     char why[512];
 } lib = {.once = PTHREAD_ONCE_INIT};
 
-/* What the runtime answers where neither code nor PTX fits driver and device; driver_types.h gives the
- * numbers. */
+/* The runtime's errors if neither code nor PTX fits driver and device; numbers from driver_types.h. */
 static const int misfits[] = {
     35,  /* cudaErrorInsufficientDriver */
     36,  /* cudaErrorCallRequiresNewerDriver */
@@ -58,7 +59,7 @@ sort_start(void)
 
 /* The device's library, or NULL. */
 static const td_cub *
-library(const td_dev *d)
+cub_library(const td_dev *d)
 {
     const td_cub *use = atomic_load(&lib.use);
 
@@ -90,7 +91,7 @@ fraction_of(td_dtype dt)
 }
 
 static td_status
-status_of(td_cuda *c, const td_cub *cub, int code)
+cub_status(td_cuda *c, const td_cub *cub, int code)
 {
     if (!code)
         return TD_OK;
@@ -104,17 +105,17 @@ status_of(td_cuda *c, const td_cub *cub, int code)
 }
 
 static td_status
-in_context(td_cuda *c, const td_cub *cub, td_stream *s, const td_cub_job *job)
+sort_in_context(td_cuda *c, const td_cub *cub, td_stream *s, const td_cub_job *job)
 {
     size_t nbytes = 0;
     td_buf *temp = NULL;
-    td_status st = status_of(c, cub, cub->sort(job, NULL, &nbytes, s->handle));
+    td_status st = cub_status(c, cub, cub->sort(job, NULL, &nbytes, s->handle));
 
     if (!st)
         st = td_buf_new(s->dev, s, nbytes, &temp);
     if (!st) {
         (void)td_cuda_launched(c, s, "CUB", "sort");
-        st = status_of(c, cub, cub->sort(job, (void *)temp->ptr, &nbytes, s->handle));
+        st = cub_status(c, cub, cub->sort(job, (void *)temp->ptr, &nbytes, s->handle));
     }
     if (!st && c->dev.sync)
         st = td_cuda_sync(c, s);
@@ -131,7 +132,7 @@ td_sort_can(td_dev *d, td_dtype dt, int64_t count, bool values)
         return values ? TD_SKIP : TD_OK;
     if (count > UINT32_MAX)
         return TD_SKIP;
-    return library(d) && !atomic_load(&td_cuda_of(d)->unsorted) ? TD_OK : TD_SKIP;
+    return cub_library(d) && !atomic_load(&td_cuda_of(d)->unsorted) ? TD_OK : TD_SKIP;
 }
 
 td_status
@@ -162,20 +163,20 @@ td_sort_do(td_stream *s, const td_sort *j)
         return td_hostsort_run(s, j);
     c = td_cuda_of(s->dev);
     TD_TRY(td_cuda_enter(c, &pushed));
-    st = in_context(c, library(s->dev), s,
-                    &(td_cub_job){.kind = td_dtype_kind(j->dt),
-                                  .size = (int)td_dtype_size(j->dt),
-                                  .fraction = fraction_of(j->dt),
-                                  .rows = j->rows,
-                                  .n = j->n,
-                                  .in = (const void *)j->in,
-                                  .out = (void *)j->out,
-                                  .index = (int64_t *)j->index});
+    st = sort_in_context(c, cub_library(s->dev), s,
+                         &(td_cub_job){.kind = td_dtype_kind(j->dt),
+                                       .size = (int)td_dtype_size(j->dt),
+                                       .fraction = fraction_of(j->dt),
+                                       .rows = j->rows,
+                                       .n = j->n,
+                                       .in = (const void *)j->in,
+                                       .out = (void *)j->out,
+                                       .index = (int64_t *)j->index});
     td_cuda_leave(c, pushed);
     return st;
 }
 
-/* ---- what there is ---- */
+/* ---- can the device sort? ---- */
 
 const char *
 td_sort_missing(td_dev *d)
@@ -185,7 +186,7 @@ td_sort_missing(td_dev *d)
 
     if (d->info.kind == TD_DEV_CPU)
         return "";
-    cub = library(d);
+    cub = cub_library(d);
     if (!cub)
         return lib.why;
     code = atomic_load(&td_cuda_of(d)->unsorted);
@@ -195,15 +196,11 @@ td_sort_missing(td_dev *d)
 const char *
 td_sort_info(td_dev *d)
 {
-    static _Thread_local char text[640];
     const char *why = td_sort_missing(d);
 
     if (d->info.kind == TD_DEV_CPU)
         return "NumPy; orders by this library";
     if (*why)
-        snprintf(text, sizeof text, "NumPy, by way of the host: %s", why);
-    else
-        snprintf(text, sizeof text, "%s",
-                 d->info.kind == TD_DEV_NULL ? "played by the host" : "CUB, in libtreadle_cub.so");
-    return text;
+        return td_name_format("NumPy, by way of the host: %s", why);
+    return d->info.kind == TD_DEV_NULL ? "played by the host" : "CUB, in libtreadle_cub.so";
 }

@@ -1,21 +1,21 @@
-/* away.c - buffers' bytes on the host, and the memory that is kept for them. */
+/* away.c - copies of buffers on the host, and the host memory that is kept for them. */
 #include "dev/pool/away.h"
 
 #include "dev/pool/pool.h"
 
 #include <stdlib.h>
 
-enum { KEEP_PART = 8 }; /* at most a part of what the device may hold is kept without use */
+/* the most unused memory that is kept, as a part of what the device may hold */
+enum { KEEP_PART = 8 };
 
 struct td_away {
     td_away *next; /* among those kept */
     td_dev *dev;
     td_hostmem m;
-    size_t nbytes; /* in use, of m.nbytes */
-    bool paged;    /* ordinary memory: there was none to pin, and copies wait */
-    td_buf *
-        still; /* what is being copied beside the default stream's work, a reference; NULL: nothing */
-    td_event *done; /* when that has been; NULL: nothing ever was */
+    size_t nbytes;  /* in use, of m.nbytes */
+    bool paged;     /* ordinary memory, since none could be pinned: copies wait */
+    td_buf *still;  /* the buffer, referenced while it is copied concurrently; NULL: none */
+    td_event *done; /* recorded after that copy; NULL: there never was one */
 };
 
 static struct {
@@ -46,8 +46,8 @@ td_away_free(td_away *a)
 {
     if (!a)
         return;
-    td_buf_unref(
-        a->still); /* who copies into its memory next comes behind this copy, on the same stream */
+    /* the next copy into its memory comes after this one, on the same stream */
+    td_buf_unref(a->still);
     a->still = NULL;
     pthread_mutex_lock(&kept.mu);
     a->next = kept.first;
@@ -55,7 +55,7 @@ td_away_free(td_away *a)
     pthread_mutex_unlock(&kept.mu);
 }
 
-/* The smallest kept one that holds nbytes and is not twice as large; NULL: none. */
+/* The smallest kept block that holds nbytes and is less than twice as large.  NULL: none. */
 static td_away *
 reuse(td_dev *d, size_t nbytes)
 {
@@ -115,7 +115,7 @@ td_away_trim(td_dev *d)
     return st;
 }
 
-/* New memory: pinned, else pinned in place of what is kept, else of the ordinary kind. */
+/* New memory: pinned; else pinned after kept memory was freed; else ordinary. */
 static td_status
 get_memory(td_dev *d, size_t nbytes, td_away **out)
 {
@@ -142,7 +142,7 @@ get_memory(td_dev *d, size_t nbytes, td_away **out)
     return td_fail(TD_ERR_NOMEM, "no host memory for %zu bytes", nbytes);
 }
 
-/* Memory for b's bytes. */
+/* Host memory for b's bytes. */
 static td_status
 away_take(const td_buf *b, td_away **out)
 {
@@ -165,7 +165,7 @@ td_away_put(const td_buf *b, td_away **out)
     td_status st;
 
     TD_TRY(away_take(b, out));
-    if ((*out)->done) /* it may have been copied to on another stream */
+    if ((*out)->done) /* another stream may have copied into it */
         TD_TRY(td_stream_wait(td_dev_stream(b->dev), (*out)->done));
     st = td_copy_later(td_dev_stream(b->dev), true, (*out)->m.host, b->ptr, b->nbytes, &later);
     if (st)
@@ -228,7 +228,7 @@ td_away_get(const td_away *a, const td_buf *b)
     return td_copy_later(td_dev_stream(a->dev), false, a->m.host, b->ptr, a->nbytes, &later);
 }
 
-/* ---- who holds buffers ---- */
+/* ---- buffers that hold a node's value ---- */
 
 static bool
 is_held(td_block *b, size_t least, uint64_t before)
@@ -237,7 +237,8 @@ is_held(td_block *b, size_t least, uint64_t before)
            b->buf.used < before && atomic_load(&b->buf.refs) > 0;
 }
 
-/* Under the pool's lock: those that match, into list where that is not NULL; returns how many. */
+/* Needs the pool's lock.  Puts the matching buffers into list, unless that is NULL; returns
+ * how many. */
 static size_t
 find_held(td_dev *d, size_t least, uint64_t before, td_held *list)
 {

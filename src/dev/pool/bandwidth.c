@@ -1,20 +1,12 @@
-/* bandwidth.c - what a device's memory could do, the measure of a profile's rates. */
+/* bandwidth.c - the rate at which a device's memory can be read and written, which profiles
+ * compare with.
+ */
+#include "base/clock.h"
 #include "dev/core/devops.h"
 
-#include <time.h>
-
-static int64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* The best of some copies, larger than what caches hold. */
+/* The best rate of a few copies, larger than the caches. */
 static double
-measure(td_dev *d)
+measure_copies(td_dev *d)
 {
     const size_t nbytes = (size_t)64 << 20;
     td_buf *a = NULL, *b = NULL;
@@ -24,10 +16,10 @@ measure(td_dev *d)
     if (!st)
         st = td_pool_new(d, NULL, nbytes, &b);
     for (int i = 0; i < 5 && !st; i++) {
-        int64_t begin = now_ns(), ns;
+        int64_t begin = td_now_ns(), ns;
 
         st = d->ops->copy(&d->def, a->ptr, b->ptr, nbytes);
-        ns = now_ns() - begin;
+        ns = td_now_ns() - begin;
         best = ns < best ? ns : best;
     }
     td_buf_unref(a);
@@ -46,7 +38,7 @@ td_dev_bandwidth(td_dev *d)
         return r;
     pthread_mutex_lock(&mu);
     if (!host)
-        host = measure(d);
+        host = measure_copies(d);
     r = host;
     pthread_mutex_unlock(&mu);
     return r;

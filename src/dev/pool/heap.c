@@ -4,14 +4,14 @@
 #include <stdlib.h>
 
 #define UNIT   ((size_t)512)
-#define STEP   ((size_t)4 << 10)   /* middle-sized blocks are multiples of it */
+#define STEP   ((size_t)4 << 10)   /* middle-sized blocks are multiples of this */
 #define PAGE   ((size_t)2 << 20)   /* the driver's granularity, and a huge page */
 #define SMALL  ((size_t)512 << 10) /* the largest small request */
 #define MIDDLE ((size_t)16 << 20)  /* the largest middle-sized one */
-#define FIRST  ((size_t)32 << 20)  /* of the regions for these; they grow to MOST */
+#define FIRST  ((size_t)32 << 20)  /* first region for these; later ones grow up to MOST */
 #define MOST   ((size_t)64 << 20)  /* larger ones cost room: measured by tests/null/t_pool.c */
 
-enum { LOOKED_AT = 24 }; /* blocks of a bin */
+enum { LOOKED_AT = 24 }; /* blocks of a bin that best_of looks at */
 
 /* ---- sizes ---- */
 
@@ -51,7 +51,7 @@ td_heap_growth(const td_stream *s, int kind, size_t size)
     }
 }
 
-/* The class of a free block: eight an octave, and one for each size up to eight units. */
+/* The bin of a free block: eight per octave, and one for each size up to eight units. */
 static int
 bin_of(size_t size)
 {
@@ -99,7 +99,7 @@ td_block_unshelve(td_block *b)
     b->next = b->prev = NULL;
 }
 
-/* The first bin from i on that is not empty; TD_BINS when there is none. */
+/* The first non-empty bin from i on; TD_BINS: there is none. */
 static int
 next_bin(const td_heap *h, int i)
 {
@@ -115,7 +115,7 @@ next_bin(const td_heap *h, int i)
     return TD_BINS;
 }
 
-/* The smallest block of a bin that holds `size`, of the first few. */
+/* The smallest of the bin's first few blocks that holds `size`. */
 static td_block *
 best_of(td_block *list, size_t size)
 {
@@ -176,13 +176,14 @@ td_block_merge(td_block *b)
     free(gone);
 }
 
-/* What a block may have more than a request; a large one is not split. */
+/* How much larger than the request a block may be.  A block for a large request is not split. */
 static size_t
 spare(const td_pool *p, int kind, size_t size)
 {
     switch (kind) {
-    case TD_HEAP_LARGE:  return size / 8;
-    case TD_HEAP_JOINED: return size < p->grain ? p->grain - 1 : p->grain / 16; /* else join anew */
+    case TD_HEAP_LARGE: return size / 8;
+    /* else join a new one */
+    case TD_HEAP_JOINED: return size < p->grain ? p->grain - 1 : p->grain / 16;
     default:             return SIZE_MAX;
     }
 }
@@ -301,7 +302,7 @@ td_heap_move(td_pool *p, td_stream *from, td_stream *to)
         for (td_block *b = r->first; b; b = b->right)
             if (b->free) {
                 td_block_unshelve(b);
-                b->free = true; /* still: shelved again below */
+                b->free = true; /* it stays free: put back into a bin below */
             }
         r->stream = to;
         for (td_block *b = r->first; b; b = b->right)

@@ -1,11 +1,14 @@
-/* heapcut.c - memory that is free in pieces, made whole where the driver maps it grain by grain.
+/* heapcut.c - turns scattered free memory into whole memory, where the driver maps it grain by
+ * grain.
  *
- * Where a region's piece has a grain, the whole grains of its free blocks can be given back and serve
- * elsewhere; what stays of such a block is gone: addresses without memory.  The free bytes before and
- * behind it are less than a grain each.  A request is then joined of the end of one grain, new memory
- * and the beginning of another grain, which are mapped once more, side by side.  The ends count as handed
- * out where they lie; the joined region gives them back when it goes.  What a request leaves of its last
- * grain is an end for others, and serves what is smaller than a grain.
+ * If a region's piece has a grain, the whole grains of its free blocks can be returned and used
+ * elsewhere.  What is left of such a block is `gone`: addresses without memory.  Before and after
+ * it stay free bytes, less than a grain each.
+ *
+ * A request is then joined: the end of one grain, new memory, and the beginning of another grain,
+ * mapped a second time, side by side.  The two ends count as handed out where they lie; the
+ * joined region returns them when it is freed.  What the request leaves of its last grain is an
+ * end for other requests, and serves requests smaller than a grain.
  */
 #include "dev/pool/heap.h"
 
@@ -17,8 +20,8 @@ offset_of(const td_block *b)
     return b->buf.ptr - b->region->mem.ptr;
 }
 
-/* Makes [lo, hi) of the region, which b covers, a block of its own.  b stands in no bin; what it has on
- * both sides becomes free.  NULL: no memory for the records, b is as it was. */
+/* Makes [lo, hi) of b's region a block of its own.  b is in no bin; the parts on both sides
+ * become free.  NULL: no memory for the records; b is unchanged. */
 static td_block *
 carve(td_block *b, size_t lo, size_t hi)
 {
@@ -42,33 +45,34 @@ carve(td_block *b, size_t lo, size_t hi)
     return part;
 }
 
-/* A region without live blocks counts as idle with what it holds. */
+/* A region without live blocks counts as idle with all its held bytes. */
 static void
-hold(td_region *r)
+region_acquire(td_region *r)
 {
     if (r->live++ == 0)
         r->stream->dev->pool.idle -= r->held;
 }
 
 static void
-let_go(td_region *r)
+region_release(td_region *r)
 {
     if (--r->live == 0)
         r->stream->dev->pool.idle += r->held;
 }
 
 static void
-count(td_region *r, size_t more, size_t less)
+adjust_held(td_region *r, size_t more, size_t less)
 {
     r->held += more - less;
     r->stream->heap[r->kind].held += more - less;
 }
 
-/* ---- giving back ---- */
+/* ---- returning grains ---- */
 
-/* The whole grains of b, a free block, as a block that is gone; NULL: it has none. */
+/* Marks the whole grains of b, a free block, as gone, in a block of their own.  NULL: there
+ * are none. */
 static td_block *
-cut(td_block *b)
+cut_grains(td_block *b)
 {
     td_region *r = b->region;
     size_t g = r->mem.grain, end = offset_of(b) + b->buf.capacity;
@@ -95,14 +99,14 @@ td_heap_cut(td_pool *p, size_t need)
 
     for (td_region *r = p->regions; r && n < need; r = r->next)
         for (td_block *b = r->mem.grain ? r->first : NULL, *part; b && n < need; b = b->right) {
-            part = b->free ? cut(b) : NULL;
+            part = b->free ? cut_grains(b) : NULL;
             if (!part)
                 continue;
             part->next = list;
             list = b = part;
             n += part->buf.capacity;
-            hold(r);
-            count(r, 0, part->buf.capacity);
+            region_acquire(r);
+            adjust_held(r, 0, part->buf.capacity);
         }
     return list;
 }
@@ -114,13 +118,13 @@ td_heap_cut_done(td_block *list)
         next = b->next;
         b->next = NULL;
         if (b->gone) {
-            let_go(b->region);
+            region_release(b->region);
             if (b->right && b->right->gone)
                 td_block_merge(b);
             if (b->left && b->left->gone)
                 td_block_merge(b->left);
         } else {
-            count(b->region, b->buf.capacity, 0);
+            adjust_held(b->region, b->buf.capacity, 0);
             td_heap_put(b);
         }
     }
@@ -128,7 +132,7 @@ td_heap_cut_done(td_block *list)
 
 /* ---- joining ---- */
 
-/* Bytes of b, free, up to the end of the grain that it begins within; 0: none. */
+/* Bytes of the free block b up to the end of the grain in which it begins; 0: none. */
 static size_t
 end_of_grain(const td_block *b)
 {
@@ -137,7 +141,7 @@ end_of_grain(const td_block *b)
     return at && b->buf.capacity >= g - at ? g - at : 0;
 }
 
-/* Bytes of b, free, from the beginning of the grain that it ends within. */
+/* Bytes of the free block b from the beginning of the grain in which it ends. */
 static size_t
 begin_of_grain(const td_block *b)
 {
@@ -146,12 +150,12 @@ begin_of_grain(const td_block *b)
     return b->buf.capacity >= at ? at : 0;
 }
 
-enum { ENDS_MAX = 256 }; /* that are looked at: every pair is tried */
+enum { ENDS_MAX = 256 }; /* most ends to consider: every pair is tried */
 
-/* ends - free bytes at grains' ends or at their beginnings.  On the stack of one join. */
+/* ends - free bytes at the ends, or at the beginnings, of grains.  On the stack of one join. */
 typedef struct ends {
     int n;
-    td_block *b[ENDS_MAX + 1]; /* the first is none, of 0 bytes */
+    td_block *b[ENDS_MAX + 1]; /* the first entry stands for none, 0 bytes */
     size_t nbytes[ENDS_MAX + 1];
 } ends;
 
@@ -172,7 +176,8 @@ find_ends(td_stream *s, size_t (*bytes_of)(const td_block *), ends *e)
         }
 }
 
-/* Hands out n bytes of b, free, from `at` of its region; NULL: no memory for the records. */
+/* Hands out n bytes of the free block b, from offset `at` of its region.  NULL: no memory for
+ * the records. */
 static td_block *
 take_part(td_block *b, size_t at, size_t n)
 {
@@ -181,14 +186,15 @@ take_part(td_block *b, size_t at, size_t n)
     td_block_unshelve(b);
     part = carve(b, at, at + n);
     if (part)
-        hold(part->region);
+        region_acquire(part->region);
     else
         td_block_shelve(b);
     return part;
 }
 
-/* The two ends that save most new memory, and of those that do, the two that leave least of themselves:
- * what is left of a beginning lies between live blocks; behind new memory it is an end again. */
+/* Chooses the two ends that need the least new memory; among those, the two that leave the
+ * least of themselves.  The rest of a beginning is stuck between live blocks, but the rest of
+ * new memory is an end again. */
 static void
 choose_ends(const ends *e, const ends *f, size_t size, size_t g, int *first, int *last)
 {
@@ -251,7 +257,8 @@ td_heap_unjoin(td_block *const end[2])
             td_heap_put(end[i]);
 }
 
-/* Where nothing follows the new memory the block has all of it: what the request leaves is free. */
+/* If nothing follows the new memory, the block gets all of it and what the request leaves is
+ * free. */
 td_region *
 td_region_joined(td_stream *s, const td_piece *mem, const td_join *j)
 {

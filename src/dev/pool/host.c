@@ -1,7 +1,7 @@
-/* host.c - host memory: pages from the system, and results that are kept for reuse.
+/* host.c - host memory: pages from the system, and memory for results, kept for reuse.
  *
- * A page of a fresh mapping costs a fault and a zeroing when it is first touched, which takes longer
- * than a copy into it; huge pages and reuse avoid most of that.
+ * The first touch of a fresh page costs a fault and a zeroing, which takes longer than a copy
+ * into it.  Huge pages and reuse avoid most of that.
  */
 #include "base/limits.h"
 #include "dev/core/devops.h"
@@ -43,7 +43,7 @@ map_pages(size_t n)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* n bytes that begin where a huge page can: more is mapped and the ends are given back. */
+/* n bytes at a huge page's boundary: maps more and unmaps the ends. */
 static void *
 map_huge(size_t n)
 {
@@ -57,7 +57,7 @@ map_huge(size_t n)
     if (before)
         munmap(p, before);
     munmap(at + n, HUGE - before);
-    madvise(at, n, MADV_HUGEPAGE); /* a kernel without huge pages gives small ones */
+    madvise(at, n, MADV_HUGEPAGE); /* without huge pages in the kernel, the pages are small */
     return at;
 }
 
@@ -79,18 +79,18 @@ td_host_unmap(void *p, size_t nbytes)
 void
 td_host_drop(void *p, size_t nbytes)
 {
-    madvise(p, nbytes, MADV_DONTNEED); /* fails for locked pages only, which then stay */
+    madvise(p, nbytes, MADV_DONTNEED); /* fails only for locked pages, which then stay */
 }
 
 /* ---- results ---- */
 
 static bool
-is_small(size_t nbytes)
+is_small_host(size_t nbytes)
 {
-    return nbytes < HUGE / 16; /* the C library keeps those for reuse itself */
+    return nbytes < HUGE / 16; /* the C library keeps small ones for reuse itself */
 }
 
-/* A kept mapping of just this size; NULL when there is none. */
+/* A kept mapping of exactly this size.  NULL: there is none. */
 static void *
 take_kept(size_t size)
 {
@@ -115,7 +115,7 @@ td_host_alloc(size_t nbytes)
 {
     void *p;
 
-    if (is_small(nbytes))
+    if (is_small_host(nbytes))
         return aligned_alloc(64, round_up(nbytes ? nbytes : 1, 64));
     if (nbytes > (size_t)PTRDIFF_MAX)
         return NULL;
@@ -142,7 +142,7 @@ td_host_free(void *p, size_t nbytes)
     size_t size, most = keep_most(), n = 0;
     struct kept drop[KEPT_MAX + 1];
 
-    if (is_small(nbytes)) {
+    if (is_small_host(nbytes)) {
         free(p);
         return;
     }
@@ -150,7 +150,7 @@ td_host_free(void *p, size_t nbytes)
         return;
     size = map_size(nbytes);
     pthread_mutex_lock(&host.mu);
-    while (host.n && (host.n == KEPT_MAX || host.nbytes + size > most)) { /* the oldest goes */
+    while (host.n && (host.n == KEPT_MAX || host.nbytes + size > most)) { /* frees the oldest */
         drop[n++] = host.kept[0];
         host.nbytes -= host.kept[0].nbytes;
         host.n--;

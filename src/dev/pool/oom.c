@@ -1,11 +1,11 @@
-/* oom.c - what the pool tells: counts, the limit, and why memory is out and who holds it. */
+/* oom.c - what the pool reports: counts, the limit, why memory is out, and who holds it. */
 #include "dev/pool/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOLDERS = 4 }; /* named in an error */
+enum { HOLDERS = 4 }; /* holders named in an error */
 
 static _Atomic(td_mem_pressure *) pressure, wait_hook;
 static _Atomic(td_mem_site *) site;
@@ -45,7 +45,7 @@ td_mem_on_large(td_mem_site *fn)
 }
 
 static bool
-ask(td_mem_pressure *fn, td_dev *d, size_t nbytes)
+call_pressure_hook(td_mem_pressure *fn, td_dev *d, size_t nbytes)
 {
     bool freed;
 
@@ -60,13 +60,13 @@ ask(td_mem_pressure *fn, td_dev *d, size_t nbytes)
 bool
 td_pool_pressed(td_dev *d, size_t nbytes)
 {
-    return ask(atomic_load(&pressure), d, nbytes);
+    return call_pressure_hook(atomic_load(&pressure), d, nbytes);
 }
 
 bool
 td_pool_waited(td_dev *d, size_t nbytes)
 {
-    return ask(atomic_load(&wait_hook), d, nbytes);
+    return call_pressure_hook(atomic_load(&wait_hook), d, nbytes);
 }
 
 char *
@@ -143,7 +143,7 @@ typedef struct holder {
     char site[TD_HEAP_SITE];
 } holder;
 
-/* The largest live blocks that are known by their place, largest first. */
+/* The largest live blocks whose line is known, largest first. */
 static void
 find_holders(td_pool *p, holder most[HOLDERS])
 {
@@ -188,7 +188,7 @@ td_pool_oom(td_dev *d, size_t nbytes)
     char who[HOLDERS * (TD_HEAP_SITE + 40)], more[400] = "";
     td_mem_note *fn = atomic_load(&note);
 
-    (void)d->ops->memory(d, &free_bytes, &total); /* then the text says 0 */
+    (void)d->ops->memory(d, &free_bytes, &total); /* on failure the text says 0 */
     human(nbytes, ask);
     human(m.used, used);
     human(m.cached, kept);

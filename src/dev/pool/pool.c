@@ -1,7 +1,8 @@
-/* pool.c - buffers: device memory for those who ask, recycled when they let go.
+/* pool.c - buffers: device memory, recycled when its holder drops it.
  *
- * td_buf_unref never calls the driver, unless kept memory is given back on a device whose pool may
- * keep only so much (the CPU): events are recorded by the next request for memory.
+ * td_buf_unref does not call the driver; the next request for memory records the events.  The one
+ * exception is a device whose pool is bounded (the CPU), where unref returns memory beyond the
+ * bound.
  */
 #include "dev/pool/pool.h"
 #include "dev/core/work.h"
@@ -31,7 +32,7 @@ td_pool_lock(td_dev *d, bool lock)
 
 /* ---- getting memory ---- */
 
-/* Notes who asked, for the text of errors. */
+/* Notes the program's line, for the text of errors. */
 static void
 set_site(td_block *b)
 {
@@ -48,11 +49,14 @@ buf_new(td_dev *d, td_stream *s, bool plain, size_t nbytes, td_buf **out)
 {
     td_block *b;
     td_status st = TD_ERR_OOM;
+    bool foreign;
 
     s = s ? s : &d->def;
     if (s->dev != d)
         return td_fail(TD_ERR_VALUE, "buffer: the stream belongs to %s, not to %s",
                        s->dev->info.name, d->info.name);
+    foreign = s->foreign;
+    s = foreign ? &d->def : s; /* the pool asks nothing of a stream that its owner may destroy */
     if (nbytes <= (size_t)PTRDIFF_MAX)
         st = td_pool_get(d, s, plain, nbytes, &b);
     while (st == TD_ERR_OOM && nbytes <= (size_t)PTRDIFF_MAX &&
@@ -60,6 +64,8 @@ buf_new(td_dev *d, td_stream *s, bool plain, size_t nbytes, td_buf **out)
         st = td_pool_get(d, s, plain, nbytes, &b);
     if (st)
         return st == TD_ERR_OOM ? td_pool_oom(d, nbytes) : st;
+    if (foreign)
+        atomic_fetch_or(&b->buf.flags, TD_BUF_SHARED);
     if (nbytes >= TD_MEM_LARGE)
         set_site(b);
     if (d->live)
@@ -96,7 +102,8 @@ td_pool_piece(const td_buf *b)
     return r ? &r->mem : NULL;
 }
 
-/* A block that waits for work is in no bin, but nobody holds it. */
+/* Is somebody holding the block?  A block that waits for work is in no bin either, but nobody
+ * holds it. */
 static bool
 is_live(td_block *b)
 {
@@ -161,6 +168,8 @@ td_buf_use(td_buf *b, td_stream *s)
 {
     td_pool *p = &b->dev->pool;
 
+    if (s->foreign) /* td_stream_leave has put its work before the default stream's */
+        s = &s->dev->def;
     if (!block_of(b)->region || !b->dev->ops->stream_new || s == b->stream || s->dev != b->dev)
         return;
     pthread_mutex_lock(&p->mu);
@@ -202,6 +211,5 @@ td_buf_unref(td_buf *b)
     if (p->idle && p->held - p->used > p->keep)
         idle = td_heap_idle(p);
     pthread_mutex_unlock(&p->mu);
-    (void)td_pool_give_back(d,
-                            idle); /* only where the pool has a bound: the system takes it back */
+    (void)td_pool_give_back(d, idle); /* only where the pool is bounded: returns it to the system */
 }

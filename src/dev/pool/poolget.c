@@ -1,15 +1,15 @@
-/* poolget.c - where a request's block comes from, and what goes back to the driver.
+/* poolget.c - finds a block for a request, and returns memory to the driver.
  *
- * What is kept comes first, then what waited and has passed, then the driver; when memory is short,
- * what is kept goes back, whole grains of free blocks too, and a request is joined of free ends
- * (heapcut.c).
+ * Free blocks come first, then blocks whose wait is over, then new memory from the driver.  When
+ * memory is short, unused regions and whole grains of free blocks go back, and a request is
+ * joined of free ends (heapcut.c).
  */
 #include "dev/pool/pool.h"
 #include "dev/pool/share.h"
 
 #include <stdlib.h>
 
-/* ---- giving back ---- */
+/* ---- returning memory ---- */
 
 td_status
 td_pool_give_back(td_dev *d, td_region *list)
@@ -42,7 +42,7 @@ td_mem_trim(td_dev *d)
     td_share_poll();
     st = td_pool_settle(d, true);
 
-    do { /* what goes may let go of parts of others */
+    do { /* freeing a region may free the ends that it joined */
         pthread_mutex_lock(&d->pool.mu);
         idle = td_heap_idle(&d->pool);
         pthread_mutex_unlock(&d->pool.mu);
@@ -54,10 +54,10 @@ td_mem_trim(td_dev *d)
     return st;
 }
 
-/* Gives back the parts of regions that no live block touches, so that what is free in pieces can
- * become a region elsewhere.  The driver may not wait for work on what is taken away: we do. */
+/* Returns the parts of regions that no live block touches, so that scattered free memory can
+ * become a region elsewhere. The driver may not wait for work on them, so this function does. */
 static td_status
-cut(td_dev *d, size_t need)
+cut_regions(td_dev *d, size_t need)
 {
     td_pool *p = &d->pool;
     td_block *list;
@@ -106,7 +106,7 @@ td_pool_shrink(td_dev *d)
         if (beyond_limit(p))
             TD_TRY(td_mem_trim(d));
         if ((n = beyond_limit(p)) && p->grain)
-            TD_TRY(cut(d, n));
+            TD_TRY(cut_regions(d, n));
         used = td_mem_stats(d).used;
         if (used <= p->limit ||
             !td_pool_pressed(d, used - p->limit < p->limit ? used - p->limit : p->limit))
@@ -116,7 +116,7 @@ td_pool_shrink(td_dev *d)
 
 /* ---- getting a block ---- */
 
-/* b is handed out on s for nbytes. */
+/* Marks b as handed out on s for nbytes. */
 static void
 hand_out(td_block *b, td_stream *s, size_t nbytes)
 {
@@ -135,7 +135,7 @@ hand_out(td_block *b, td_stream *s, size_t nbytes)
         p->peak = p->used;
 }
 
-/* May n bytes more be held?  Then they count as held.  Under the lock. */
+/* Needs the lock.  May n bytes more be held?  If so they count as held. */
 static bool
 may_hold(td_pool *p, size_t n)
 {
@@ -146,7 +146,7 @@ may_hold(td_pool *p, size_t n)
     return fits;
 }
 
-/* Memory from the driver.  TD_ERR_OOM has no text here. */
+/* Gets memory from the driver.  TD_ERR_OOM has no text here. */
 static td_status
 driver_get(td_dev *d, td_piece *m)
 {
@@ -167,8 +167,9 @@ driver_get(td_dev *d, td_piece *m)
     return st;
 }
 
-/* May a kept block of n bytes be handed out?  What is kept beyond a limit that was set later lies between blocks that are in
- * use, or goes as soon as it can: *idle are such regions.  Under the lock. */
+/* Needs the lock.  May a cached block of n bytes be handed out?  With a limit that was set
+ * later, cached memory beyond it is stuck between blocks in use, or is returned as soon as
+ * possible: *idle lists such regions. */
 static bool
 may_use(td_pool *p, size_t n, td_region **idle)
 {
@@ -178,7 +179,7 @@ may_use(td_pool *p, size_t n, td_region **idle)
     return p->used <= p->limit && n <= p->limit - p->used;
 }
 
-/* A kept block, handed out; NULL when there is none. */
+/* Hands out a cached block.  NULL: there is none. */
 static td_block *
 reuse(td_stream *s, int kind, size_t size, size_t nbytes)
 {
@@ -195,7 +196,7 @@ reuse(td_stream *s, int kind, size_t size, size_t nbytes)
     return b;
 }
 
-/* A block from a new region of `grow` bytes, or of fewer where that is too much. */
+/* A block from a new region of `grow` bytes, or of fewer if that is too much. */
 static td_status
 reuse_new(td_stream *s, int kind, size_t grow, size_t nbytes, td_block **out)
 {
@@ -224,9 +225,10 @@ reuse_new(td_stream *s, int kind, size_t grow, size_t nbytes, td_block **out)
     return td_fail(TD_ERR_NOMEM, "buffer: no host memory for its record");
 }
 
-/* The same, of the size that suits the pool, else, with `small`, of the least that serves. */
+/* The same, in a region of the pool's usual size, or with `small` of the least size that
+ * serves. */
 static td_status
-grow(td_stream *s, int kind, bool small, size_t nbytes, td_block **out)
+grow_pool(td_stream *s, int kind, bool small, size_t nbytes, td_block **out)
 {
     const size_t page = (size_t)2 << 20;
     int usual;
@@ -240,7 +242,7 @@ grow(td_stream *s, int kind, bool small, size_t nbytes, td_block **out)
     return st == TD_ERR_OOM && small && least < want ? reuse_new(s, kind, least, nbytes, out) : st;
 }
 
-/* A block joined of free ends and as little new memory as that takes. */
+/* A block joined of free ends and as little new memory as possible. */
 static td_status
 join_ends(td_stream *s, size_t nbytes, td_block **out)
 {
@@ -280,7 +282,7 @@ join_ends(td_stream *s, size_t nbytes, td_block **out)
     return st;
 }
 
-/* A block kept for another stream, once the whole device is done with it. */
+/* Takes a block cached for another stream, after the whole device is done with it. */
 static td_status
 steal(td_stream *s, int kind, size_t size, size_t nbytes, td_block **out)
 {
@@ -315,7 +317,7 @@ note_full(td_pool *p)
     pthread_mutex_unlock(&p->mu);
 }
 
-/* Is it better to use up what larger requests have left than to take whole new pages? */
+/* Is it better to use what larger requests have left than to take new pages? */
 static bool
 is_near_full(td_pool *p)
 {
@@ -355,15 +357,15 @@ td_pool_get(td_dev *d, td_stream *s, bool plain, size_t nbytes, td_block **out)
         ((*out = reuse(s, TD_HEAP_JOINED, size, nbytes)) ||
          (*out = reuse(s, TD_HEAP_MIDDLE, size, nbytes))))
         return TD_OK;
-    st = grow(s, kind, !joins, nbytes, out);
+    st = grow_pool(s, kind, !joins, nbytes, out);
     if (st != TD_ERR_OOM)
         return st;
     note_full(&d->pool);
     TD_TRY(td_mem_trim(d));
-    *out = reuse(s, kind, size, nbytes); /* what waited may be there now */
-    st = *out ? TD_OK : joins ? TD_ERR_OOM : grow(s, kind, true, nbytes, out);
-    if (st == TD_ERR_OOM && d->pool.grain && !(st = cut(d, size + d->pool.grain)))
-        st = joins ? join_ends(s, nbytes, out) : grow(s, kind, true, nbytes, out);
+    *out = reuse(s, kind, size, nbytes); /* a block whose wait is over may be there now */
+    st = *out ? TD_OK : joins ? TD_ERR_OOM : grow_pool(s, kind, true, nbytes, out);
+    if (st == TD_ERR_OOM && d->pool.grain && !(st = cut_regions(d, size + d->pool.grain)))
+        st = joins ? join_ends(s, nbytes, out) : grow_pool(s, kind, true, nbytes, out);
     for (int other = plain ? -1 : TD_HEAP_LARGE; st == TD_ERR_OOM && other >= 0; other--) {
         *out = reuse(s, other, size, nbytes);
         st = *out ? TD_OK : st;

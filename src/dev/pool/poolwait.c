@@ -1,9 +1,12 @@
-/* poolwait.c - freed blocks that work may still use, and the streams that they wait for.
+/* poolwait.c - freed blocks that work may still use, and the streams they wait for.
  *
- * A freed block is handed out again on its own stream, where it is reached after the work before.  One
- * that other streams used waits besides for events on those.  One that others could write or read
- * (TD_BUF_SHARED) may be in use on streams that we do not know: it waits in `shared` until the device
- * has been synchronised.
+ * A freed block is reused on its own stream, after that stream's earlier work.  If other streams
+ * used it, it also waits for events on those.  If others could write or read it (TD_BUF_SHARED),
+ * unknown streams may use it: it waits in `shared` until the device has been synchronised.
+ *
+ * Another library's stream may be destroyed at any time, without a word to us.  So no block names
+ * one: work on it lies between td_stream_enter and td_stream_leave, and the default stream, which
+ * comes after that work, stands for it here (td_buf_use).
  */
 #include "dev/pool/pool.h"
 
@@ -17,7 +20,7 @@ has_streams(const td_dev *d)
 
 /* ---- under the pool's lock ---- */
 
-/* Removes a dead stream that no buffer names any more. */
+/* Frees a dead stream that no buffer names any more. */
 static void
 drop_stream(td_pool *p, td_stream *s)
 {
@@ -32,13 +35,13 @@ drop_stream(td_pool *p, td_stream *s)
 }
 
 static void
-forget(td_pool *p, td_stream *s)
+forget_use(td_pool *p, td_stream *s)
 {
     s->live--;
     drop_stream(p, s);
 }
 
-/* b is nobody's any more, and nobody else's work uses it. */
+/* Returns b to its heap: nobody holds it, and no work uses it. */
 static void
 take_in(td_block *b)
 {
@@ -46,14 +49,14 @@ take_in(td_block *b)
     td_stream *s = b->buf.stream;
 
     for (int i = 0; i < b->nuse; i++)
-        forget(p, b->use[i]);
+        forget_use(p, b->use[i]);
     b->nuse = 0;
     td_heap_put(b);
-    forget(p, s);
+    forget_use(p, s);
 }
 
 static void
-push(td_block **list, td_block *b)
+push_block(td_block **list, td_block *b)
 {
     b->next = *list;
     *list = b;
@@ -84,12 +87,13 @@ td_pool_retire(td_block *b)
         take_in(b);
         return;
     }
-    if (home != s && !(s->dead && home == &home->dev->def)) /* that comes after all s did */
+    /* unless b's own stream comes after all that s did */
+    if (home != s && !(s->dead && home == &home->dev->def))
         td_pool_note_use(b, s);
     if (atomic_load_explicit(&b->buf.flags, memory_order_relaxed) & TD_BUF_SHARED) {
-        push(&p->shared, b);
+        push_block(&p->shared, b);
     } else if (b->nuse) {
-        push(&p->unmarked, b);
+        push_block(&p->unmarked, b);
         atomic_store_explicit(&p->mark, true, memory_order_relaxed);
     } else {
         take_in(b);
@@ -107,7 +111,8 @@ drop_events(td_block *b)
     }
 }
 
-/* Records an event on each stream that used b.  A dead one's work is before the default's. */
+/* Records an event on each stream that used b.  Work of a dead stream precedes the default
+ * stream's. */
 static td_status
 poolwait_mark(td_block *b)
 {
@@ -140,7 +145,7 @@ td_pool_mark(td_dev *d)
         if (!ok)
             drop_events(b);
         pthread_mutex_lock(&p->mu);
-        push(ok ? &p->waiting : &p->shared, b);
+        push_block(ok ? &p->waiting : &p->shared, b);
         pthread_mutex_unlock(&p->mu);
     }
     pthread_mutex_unlock(&p->marks);
@@ -152,7 +157,7 @@ has_passed(const td_block *b)
     bool done = true;
 
     for (int i = 0; i < b->nuse && done; i++)
-        if (td_event_done(b->done[i], &done)) /* says so where the device is used next */
+        if (td_event_done(b->done[i], &done)) /* a failure shows where the device is used next */
             done = false;
     return done;
 }
@@ -177,13 +182,13 @@ td_pool_poll(td_dev *d)
         if (passed)
             take_in(b);
         else
-            push(&p->waiting, b);
+            push_block(&p->waiting, b);
         pthread_mutex_unlock(&p->mu);
     }
 }
 
 static td_block *
-join(td_block *a, td_block *b)
+concat_blocks(td_block *a, td_block *b)
 {
     td_block **at = &a;
 
@@ -204,7 +209,7 @@ td_pool_settle(td_dev *d, bool all)
     list = p->shared;
     p->shared = NULL;
     if (all) {
-        list = join(join(list, p->waiting), p->unmarked);
+        list = concat_blocks(concat_blocks(list, p->waiting), p->unmarked);
         p->waiting = p->unmarked = NULL;
     }
     pthread_mutex_unlock(&p->mu);
@@ -216,7 +221,7 @@ td_pool_settle(td_dev *d, bool all)
         drop_events(b);
         pthread_mutex_lock(&p->mu);
         if (st)
-            push(&p->shared, b);
+            push_block(&p->shared, b);
         else
             take_in(b);
         pthread_mutex_unlock(&p->mu);

@@ -1,4 +1,6 @@
-/* share.c - handles of memory for other processes: the ledger, what was sent, what was received (share.h). */
+/* share.c - handles of memory for other processes: the ledger, sent handles, received handles
+ * (share.h).
+ */
 #include "dev/pool/share.h"
 
 #include "dev/pool/heap.h"
@@ -14,20 +16,20 @@
 
 typedef enum state { FREE, SENT, RECEIVED } state;
 
-/* record - a handle's, in the ledger. */
+/* record - a handle's entry in the ledger. */
 typedef struct record {
     uint32_t generation, state;
 } record;
 
-/* sent - a handle that may be in use.  In the list until it is not. */
+/* sent - a handle that may be in use; listed as long as it may be. */
 typedef struct sent {
     struct sent *next;
     td_buf *buf; /* a reference */
     uint32_t slot, generation;
-    bool own; /* received in this process too, which takes no lock */
+    bool own; /* this process received it too, which takes no lock */
 } sent;
 
-/* region - another process's memory, opened once.  Lives as long as leases on it. */
+/* region - another process's memory, opened once.  Lives as long as there are leases on it. */
 typedef struct region {
     struct region *next;
     td_dev *dev;
@@ -37,23 +39,23 @@ typedef struct region {
     int uses;
 } region;
 
-/* lease - a handle that was received.  Owned by its buffer, then by the list of returned ones. */
+/* lease - a received handle.  Owned by its buffer, then by the list of returned leases. */
 typedef struct lease {
     struct lease *next;
     region *region;
-    int fd;         /* of the sender's ledger: the lock is its */
-    td_event *done; /* recorded when it was returned */
+    int fd;         /* the sender's ledger; holds the lock */
+    td_event *done; /* recorded when the lease was returned */
 } lease;
 
 static struct {
     pthread_mutex_t mu;
-    pid_t pid; /* whose ledger it is: a forked child has none of its own yet */
+    pid_t pid; /* the process whose ledger it is: a forked child has none of its own yet */
     int fd;
     uint64_t inode;
     uint32_t slots, generation;
     sent *list;
     region *regions;
-    atomic_int busy; /* sent and returned ones */
+    atomic_int busy; /* how many sent handles and returned leases there are */
     _Atomic(lease *) returned;
 } share = {.mu = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
@@ -71,7 +73,7 @@ write_record(int fd, uint32_t slot, record r)
     return pwrite(fd, &r, sizeof r, (off_t)(slot * sizeof r)) == (ssize_t)sizeof r;
 }
 
-/* F_RDLCK, F_WRLCK or F_UNLCK on a record; false: others hold it. */
+/* Locks a record (F_RDLCK, F_WRLCK) or unlocks it (F_UNLCK).  False: others hold it. */
 static bool
 lock_record(int fd, uint32_t slot, short how)
 {
@@ -92,7 +94,7 @@ open_ledger(void)
 
     if (share.fd >= 0 && share.pid == getpid())
         return TD_OK;
-    share.list = NULL; /* a parent's: it holds them */
+    share.list = NULL; /* the list is the parent's, which holds the references */
     share.fd = memfd_create("treadle-shared", MFD_CLOEXEC);
     if (share.fd < 0 || fstat(share.fd, &s))
         return td_fail(TD_ERR_IO, "sharing memory: memfd_create: %s", strerror(errno));
@@ -103,7 +105,7 @@ open_ledger(void)
     return TD_OK;
 }
 
-/* May the memory of a handle go?  Then nobody can receive it any more. */
+/* May the handle's memory be freed?  If so, nobody can receive it any more. */
 static bool
 retract(const sent *s)
 {
@@ -120,9 +122,9 @@ retract(const sent *s)
     return gone;
 }
 
-/* What was received and given back leaves the list; a list of it. */
+/* Takes the handles that were received and given back off the list; returns them as a list. */
 static sent *
-collect(void)
+collect_sent(void)
 {
     sent *gone = NULL;
 
@@ -235,7 +237,7 @@ gone(const td_handle *h)
         (long long)h->pid);
 }
 
-/* A descriptor of the sender's ledger with the handle's record locked; -1: it is gone. */
+/* Opens the sender's ledger and locks the handle's record; -1: the handle is gone. */
 static int
 share_take(const td_handle *h)
 {
@@ -256,7 +258,8 @@ share_take(const td_handle *h)
     return -1;
 }
 
-/* Its own handle: the buffer itself.  NULL: it is not, or no more. */
+/* The buffer itself, if this process sent the handle.  NULL: it did not, or the buffer is
+ * gone. */
 static td_buf *
 find_own(const td_handle *h)
 {
@@ -274,9 +277,9 @@ find_own(const td_handle *h)
     return b;
 }
 
-/* The region of a handle, opened at its first use. */
+/* The handle's region, opened at its first use. */
 static td_status
-open_region(td_dev *d, const td_handle *h, region **out)
+open_shared_region(td_dev *d, const td_handle *h, region **out)
 {
     td_shared piece = {.nbytes = h->base_bytes};
     region *r = share.regions;
@@ -297,6 +300,10 @@ open_region(td_dev *d, const td_handle *h, region **out)
         r->nbytes = piece.nbytes;
         r->next = share.regions;
         share.regions = r;
+    } else if (h->base_bytes > r->nbytes) {
+        return td_fail(TD_ERR_VALUE,
+                       "shared array: the handle tells of %llu bytes of a piece of %zu",
+                       (unsigned long long)h->base_bytes, r->nbytes);
     }
     r->uses++;
     *out = r;
@@ -315,11 +322,11 @@ close_region(region *r)
             *at = r->next;
             break;
         }
-    (void)r->dev->ops->share_close(r->dev, &piece); /* whoever uses the device next is told */
+    (void)r->dev->ops->share_close(r->dev, &piece); /* the device's next user gets the failure */
     free(r);
 }
 
-/* The buffer is gone; the device may still work on it. */
+/* The buffer is freed; the device may still use its memory. */
 static void
 give_back(void *owner)
 {
@@ -357,7 +364,7 @@ td_share_receive(const td_handle *h, td_buf **out)
         return gone(h);
     }
     pthread_mutex_lock(&share.mu);
-    st = open_region(d, h, &l->region);
+    st = open_shared_region(d, h, &l->region);
     pthread_mutex_unlock(&share.mu);
     if (!st) {
         st = td_buf_wrap(d, (void *)(l->region->base + h->offset), h->nbytes, give_back, l, out);
@@ -372,9 +379,9 @@ td_share_receive(const td_handle *h, td_buf **out)
     return st;
 }
 
-/* ---- letting go ---- */
+/* ---- returning leases ---- */
 
-/* Has the device done all that could use l's memory?  An event says so, or waiting for it. */
+/* Has the device finished with l's memory?  Asks the event, or waits without one. */
 static bool
 is_idle(lease *l)
 {
@@ -411,12 +418,12 @@ td_share_poll(void)
         pthread_mutex_lock(&share.mu);
         close_region(l->region);
         pthread_mutex_unlock(&share.mu);
-        close(l->fd); /* and with it the lock */
+        close(l->fd); /* which also unlocks the record */
         free(l);
         atomic_fetch_sub(&share.busy, 1);
     }
     pthread_mutex_lock(&share.mu);
-    done = collect();
+    done = collect_sent();
     pthread_mutex_unlock(&share.mu);
     for (; done; done = more) {
         more = done->next;

@@ -20,7 +20,7 @@ box_here(walk *w, uint32_t node, const char *what)
 void
 box_note(walk *w)
 {
-    turns_left(w, NULL, "it uses a list, dict, set or string");
+    iterations_left(w, NULL, "it uses a list, dict, set or string");
     recursive_touch(w);
 }
 
@@ -87,7 +87,7 @@ box_elem(walk *w, const thing *b, int which)
     return box_site(w, b)->elem[which];
 }
 
-/* May numbers of type t be put where those of `to` are? */
+/* Can numbers of type t be stored as elements of type `to`? */
 static bool
 casts(const td_type *t, const td_type *to)
 {
@@ -95,7 +95,7 @@ casts(const td_type *t, const td_type *to)
            (td_can_cast(t->dt, to->dt, 'k') || (t->weak && td_dtype_is_int(t->dt)));
 }
 
-/* The elements of both in one type; false: they do not meet. */
+/* Joins the element types of both; false: they cannot be joined. */
 static bool
 unify_elements(walk *w, boxsite *to, const boxsite *from)
 {
@@ -215,15 +215,15 @@ box_words(const td_type *t)
     }
 }
 
-/* What the words are, from word *at on. */
+/* Describes words, from word *at on. */
 static uint64_t
-describe(const td_type *t, uint32_t *at)
+describe_words(const td_type *t, uint32_t *at)
 {
     uint64_t d = 0, what;
 
     if (t->kind == TD_T_TUPLE) {
         for (uint32_t i = 0; i < t->n; i++)
-            d |= describe(t->item[i], at);
+            d |= describe_words(t->item[i], at);
         return d;
     }
     if (t->kind != TD_T_NUM && !(t->kind == TD_T_BOX && t->ndim == TD_BOX_STR)) {
@@ -343,14 +343,14 @@ box_thing(walk *w, const td_type *t, td_val at)
     return (thing){.type = t, .num = {at, TD_NONE}};
 }
 
-/* x joins what stands in the site's boxes. */
+/* Joins x with the elements of the site's boxes. */
 static td_status
 note_element(walk *w, boxsite *s, int which, const thing *x)
 {
     const td_type *have = s->elem[which], *t = have ? join_types(w, have, x->type) : x->type;
-    s = root_of(s); /* joining may have made it one with another */
+    s = root_of(s); /* joining may have united it with another */
     if (s->elem[which] != have && s->elem[which])
-        return TD_OK; /* another walk comes */
+        return TD_OK; /* the next walk decides */
     if (s->fixed && t != have && casts(x->type, have))
         return TD_OK;
     if (!t || (s->fixed && t != have))
@@ -442,7 +442,7 @@ box_get(walk *w, const thing *b, int which, td_val ptr, uint32_t at, thing *out)
     return built(w, w->node);
 }
 
-/* ---- asking ---- */
+/* ---- calls of the runtime ---- */
 
 td_status
 box_ask(walk *w, int which, const td_val *in, uint32_t n, td_val *words)
@@ -514,7 +514,7 @@ box_element(walk *w, const thing *b, td_val i)
 /* ---- new boxes ---- */
 
 static td_status
-make(walk *w, const boxsite *s, td_val room, thing *out)
+make_box(walk *w, const boxsite *s, td_val room, thing *out)
 {
     uint32_t at = 0, words[2] = {0};
     uint64_t desc = 0;
@@ -523,7 +523,7 @@ make(walk *w, const boxsite *s, td_val room, thing *out)
     for (int i = 0; i < 2; i++)
         if (s->elem[i]) {
             words[i] = box_words(s->elem[i]);
-            desc |= describe(s->elem[i], &at);
+            desc |= describe_words(s->elem[i], &at);
         }
     in[0] = td_const_int(w->f, TD_I64, s->which);
     in[1] = td_const_int(w->f, TD_I64, words[0]);
@@ -540,13 +540,13 @@ box_new(walk *w, td_boxkind which, uint32_t node, uint32_t salt, td_val room, th
 {
     td_hash key = td_hash_u64(join_key(w, node, UINT32_MAX - 16 - salt), which);
 
-    return make(w, root_of(site_at(w, key, which)), room, out);
+    return make_box(w, root_of(site_at(w, key, which)), room, out);
 }
 
 td_status
 box_typed(walk *w, const td_type *t, thing *out)
 {
-    return make(w, site_of_type(w, box_inside(w, t)), td_const_int(w->f, TD_I64, 0), out);
+    return make_box(w, site_of_type(w, box_inside(w, t)), td_const_int(w->f, TD_I64, 0), out);
 }
 
 const td_type *

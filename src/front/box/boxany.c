@@ -1,10 +1,10 @@
-/* boxany.c - what a program does with any box, handed to what it is: a list, a dict or set, a string, an instance. */
+/* boxany.c - operations on any box, passed on by its kind: to a list, a dict or set, a string, an instance. */
 #include "front/infer/box.h"
 #include "front/infer/intrin.h"
 #include "front/infer/lazy.h"
 
 static td_val
-length(walk *w, const thing *x)
+sequence_count(walk *w, const thing *x)
 {
     return box_head(w, x, offsetof(td_box, n));
 }
@@ -15,7 +15,8 @@ box_truth(walk *w, const thing *x, thing *out)
     box_note(w);
     if (box_is(x, TD_BOX_OBJECT))
         return object_truth(w, x, out);
-    *out = num_val(TD_BOOL, TD_E2(w->f, not_equal, length(w, x), td_const_int(w->f, TD_I64, 0)));
+    *out = num_val(TD_BOOL,
+                   TD_E2(w->f, not_equal, sequence_count(w, x), td_const_int(w->f, TD_I64, 0)));
     return built(w, w->node);
 }
 
@@ -25,7 +26,7 @@ box_length(walk *w, const thing *x, thing *out)
     box_note(w);
     if (box_is(x, TD_BOX_OBJECT))
         return object_length(w, x, out);
-    *out = num_index(length(w, x), true);
+    *out = num_index(sequence_count(w, x), true);
     return built(w, w->node);
 }
 
@@ -36,7 +37,7 @@ box_item(walk *w, const thing *x, td_val k, uint32_t node, thing *out)
     w->node = node;
     if (box_is(x, TD_BOX_STR))
         return text_item(w, x, k, out);
-    td_break_if(w->f, TD_E2(w->f, greater_equal, k, length(w, x)));
+    td_break_if(w->f, TD_E2(w->f, greater_equal, k, sequence_count(w, x)));
     return box_get(w, x, BOX_ELEM, box_element(w, x, k), 0, out);
 }
 
@@ -74,9 +75,9 @@ box_delete(walk *w, const thing *x, const thing *key)
     }
 }
 
-/* Which of the two says what is done: a dict or set, a list, else a string. */
+/* The kind of the operand that decides the operation: an instance, a string, a dict, set or list. */
 static td_boxkind
-leading(walk *w, const thing *a, const thing *b)
+leading_operand(walk *w, const thing *a, const thing *b)
 {
     if (box_is(a, TD_BOX_OBJECT) || box_is(b, TD_BOX_OBJECT))
         return TD_BOX_OBJECT;
@@ -94,7 +95,7 @@ leading(walk *w, const thing *a, const thing *b)
 td_status
 box_binary(walk *w, td_syn op, const thing *a, const thing *b, bool in_place, thing *out)
 {
-    switch (leading(w, a, b)) {
+    switch (leading_operand(w, a, b)) {
     case TD_BOX_OBJECT: return object_binary(w, op, a, b, in_place, out);
     case TD_BOX_LIST:   return list_binary(w, op, a, b, in_place, out);
     case TD_BOX_STR:    return text_binary(w, op, a, b, out);
@@ -105,7 +106,7 @@ box_binary(walk *w, td_syn op, const thing *a, const thing *b, bool in_place, th
 td_status
 box_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
-    switch (leading(w, a, b)) {
+    switch (leading_operand(w, a, b)) {
     case TD_BOX_OBJECT: return object_compare(w, op, a, b, out);
     case TD_BOX_LIST:   return list_compare(w, op, a, b, out);
     case TD_BOX_STR:    return text_compare(w, op, a, b, out);
@@ -136,7 +137,7 @@ box_method(walk *w, const thing *self, const char *name, const call *c, thing *o
     }
 }
 
-/* ---- what becomes a box ---- */
+/* ---- converting values to boxes ---- */
 
 static td_status
 list_of_tuple(walk *w, thing *x)

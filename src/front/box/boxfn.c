@@ -30,7 +30,7 @@ fn_set(walk *w, const call *c, int number, thing *out)
     return box_from(w, TD_BOX_SET, c->n ? &c->arg[0] : NULL, c->node, out);
 }
 
-/* Pairs of a key and a value. */
+/* Adds an iterable's pairs of a key and a value to a dict. */
 static td_status
 add_pairs(walk *w, const thing *dict, const thing *from, uint32_t node)
 {
@@ -47,7 +47,7 @@ add_pairs(walk *w, const thing *dict, const thing *from, uint32_t node)
     }
     if (it.type->kind == TD_T_TUPLE)
         return TD_OK;
-    TD_TRY(iter_turns(w, &it, node, &n));
+    TD_TRY(iter_limit(w, &it, node, &n));
     k = td_for(w->f, td_const_int(w->f, TD_I64, 0), val_as(w, &n, TD_I64),
                td_const_int(w->f, TD_I64, 1));
     w->depth++;
@@ -102,7 +102,7 @@ fn_sorted(walk *w, const call *c, int number, thing *out)
     TD_TRY(want_args(w, c, "sorted", 1, 1));
     TD_TRY(box_from(w, TD_BOX_LIST, &c->arg[0], c->node, out));
     own.n = 0;
-    if (c->asked) /* sort looks at all */
+    if (c->asked) /* sort checks all keywords itself */
         *c->asked = UINT64_MAX;
     return list_method(w, out, "sort", &own, &none);
 }
@@ -131,7 +131,7 @@ fn_chr(walk *w, const call *c, int number, thing *out)
 
 /* ---- treadle.typed ---- */
 
-/* The types that an argument names: numba's spelling of elements. */
+/* The element type that an argument names, in Numba's notation. */
 static td_status
 named_type(walk *w, const thing *x, uint32_t node, const td_type **out)
 {
@@ -149,7 +149,7 @@ named_type(walk *w, const thing *x, uint32_t node, const td_type **out)
     return TD_OK;
 }
 
-/* float64[:, ::1]: the axes are slices, of which the first or last may have the step 1. */
+/* float64[:, ::1]: one slice per axis; the first or the last may have the step 1. */
 td_status
 box_array_type(walk *w, const thing *x, const thing *key, uint32_t node, thing *out)
 {
@@ -172,7 +172,7 @@ box_array_type(walk *w, const thing *x, const thing *key, uint32_t node, thing *
     return TD_OK;
 }
 
-/* List.empty_list(t), Dict.empty(k, v) and List(), Dict(), whose types are found; List(iterable). */
+/* List.empty_list(t), Dict.empty(k, v); List(), Dict(), whose element types are inferred; List(iterable). */
 td_status
 fn_typed_box(walk *w, const call *c, int number, thing *out)
 {

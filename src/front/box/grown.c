@@ -1,4 +1,4 @@
-/* grown.c - which names of a function hold lists that change, told from its text: those cannot stay tuples. */
+/* grown.c - finds the names whose lists change, by a function's text; such lists cannot stay tuples. */
 #include "front/infer/box.h"
 
 #include <string.h>
@@ -40,7 +40,8 @@ count_assigned(walk *w, uint32_t target)
         ++*g;
 }
 
-/* Does the call hand its arguments on to what may change them?  Methods of modules and Python's own do not. */
+/* Does the call pass its arguments to code that may change them?  Methods of modules and
+ * Python's own functions do not. */
 static bool
 hands_on(const walk *w, uint32_t func)
 {
@@ -59,7 +60,7 @@ hands_on(const walk *w, uint32_t func)
 }
 
 static void
-look(walk *w, uint32_t node)
+find_grown(walk *w, uint32_t node)
 {
     switch (kind_of(w, node)) {
     case TD_SYN_Assign:
@@ -102,7 +103,7 @@ look_below(walk *w, uint32_t node)
 {
     const char *p = td_syntab[kind_of(w, node)].fields;
 
-    look(w, node);
+    find_grown(w, node);
     for (uint32_t at = node + TD_SYN_HEAD; *p; at++) {
         const char *what = strchr(p, ':') + 1;
         uint32_t v = field_of(w, at, 0);

@@ -1,7 +1,7 @@
 /* list.c - lists of functions on the CPU: indexing, methods, operators.
  *
- * Length, room and elements are read and written by the function's own instructions; what moves many elements is the
- * runtime's (base/box.h).
+ * The function's own instructions read and write length, capacity and elements; the runtime (base/box.h) does what
+ * moves many elements.
  */
 #include "front/infer/box.h"
 #include "front/infer/lazy.h"
@@ -80,7 +80,7 @@ list_assign(walk *w, const thing *x, const thing *key, const thing *value)
     TD_TRY(box_new(w, TD_BOX_LIST, w->node, 1, box_whole(w, 0), &from));
     TD_TRY(list_extend(w, &from, value, w->node));
     if (!box_unify(w, x->type, from.type)) {
-        /* a typed list's elements are put into it one by one */
+        /* its elements would have to be converted one by one */
         return bad(w, w->node, TD_ERR_TYPE, "a slice of this list cannot become a list of others");
     }
     return box_slice(w, TD_ASK_PUT_SLICE, x, key, (td_val[]){from.num.re}, 1, &words);
@@ -119,10 +119,10 @@ list_append(walk *w, const thing *list, const thing *x)
     return built(w, w->node);
 }
 
-/* Each item of what can be iterated over goes through `add`, in a loop of its own. */
+/* Passes each item of an iterable to `add`, in a loop of its own. */
 static td_status
-each(walk *w, const thing *from, uint32_t node,
-     td_status (*add)(walk *, const thing *, const thing *), const thing *to)
+for_each_item(walk *w, const thing *from, uint32_t node,
+              td_status (*add)(walk *, const thing *, const thing *), const thing *to)
 {
     thing it, n, x;
     td_val k;
@@ -134,7 +134,7 @@ each(walk *w, const thing *from, uint32_t node,
             TD_TRY(add(w, to, &it.item[i]));
         return TD_OK;
     }
-    TD_TRY(iter_turns(w, &it, node, &n));
+    TD_TRY(iter_limit(w, &it, node, &n));
     k = td_for(w->f, box_whole(w, 0), val_as(w, &n, TD_I64), box_whole(w, 1));
     w->depth++;
     st = iter_item(w, &it, k, node, &x);
@@ -149,7 +149,8 @@ td_status
 box_from(walk *w, td_boxkind which, const thing *it, uint32_t node, thing *out)
 {
     TD_TRY(box_new(w, which, node, 2, box_whole(w, 0), out));
-    return it ? each(w, it, node, which == TD_BOX_SET ? map_add : list_append, out) : TD_OK;
+    return it ? for_each_item(w, it, node, which == TD_BOX_SET ? map_add : list_append, out)
+              : TD_OK;
 }
 
 td_status
@@ -165,13 +166,13 @@ list_extend(walk *w, const thing *list, const thing *from, uint32_t node)
                                       (!box_site(w, &own)->fixed && !box_site(w, list)->fixed &&
                                        box_unify(w, list->type, own.type))))
         return box_ask(w, TD_ASK_EXTEND, (td_val[]){list->num.re, own.num.re}, 2, &words);
-    return each(w, &own, node, list_append, list);
+    return for_each_item(w, &own, node, list_append, list);
 }
 
 /* ---- operators ---- */
 
 static td_status
-repeat(walk *w, const thing *list, const thing *times, bool in_place, thing *out)
+list_repeat(walk *w, const thing *list, const thing *times, bool in_place, thing *out)
 {
     td_val words;
 
@@ -193,9 +194,9 @@ list_binary(walk *w, td_syn op, const thing *a, const thing *b, bool in_place, t
     td_val words;
 
     if (op == TD_SYN_Mult && box_is(&x, TD_BOX_LIST) && is_num(&y))
-        return repeat(w, &x, &y, in_place, out);
+        return list_repeat(w, &x, &y, in_place, out);
     if (op == TD_SYN_Mult && box_is(&y, TD_BOX_LIST) && is_num(&x))
-        return repeat(w, &y, &x, in_place, out);
+        return list_repeat(w, &y, &x, in_place, out);
     if (op == TD_SYN_Add && in_place && box_is(&x, TD_BOX_LIST)) {
         *out = x;
         return list_extend(w, &x, &y, w->node);
@@ -212,15 +213,15 @@ list_binary(walk *w, td_syn op, const thing *a, const thing *b, bool in_place, t
 
 /* ---- comparing ---- */
 
-/* The elements at k of a and b: their things. */
+/* The elements at k of a and b, as things. */
 static td_status
-pair(walk *w, const thing *a, const thing *b, td_val k, thing *x, thing *y)
+elements_at(walk *w, const thing *a, const thing *b, td_val k, thing *x, thing *y)
 {
     TD_TRY(box_get(w, a, BOX_ELEM, box_element(w, a, k), 0, x));
     return box_get(w, b, BOX_ELEM, box_element(w, b, k), 0, y);
 }
 
-/* The first place where a and b differ, or the lesser length. */
+/* The first index where a and b differ, or the length of the shorter one. */
 static td_status
 first_other(walk *w, const thing *a, const thing *b, td_val *at)
 {
@@ -231,7 +232,7 @@ first_other(walk *w, const thing *a, const thing *b, td_val *at)
     td_set(w->f, found, TD_E2(w->f, minimum, n, m));
     k = td_for(w->f, box_whole(w, 0), TD_E2(w->f, minimum, n, m), box_whole(w, 1));
     w->depth++;
-    st = pair(w, a, b, k, &x, &y);
+    st = elements_at(w, a, b, k, &x, &y);
     if (!st)
         st = value_equal(w, &x, &y, &same);
     if (!st) {
@@ -277,7 +278,7 @@ list_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     TD_TRY(num_compare(w, op, &one, &two, out));
     td_set(w->f, r, val_as(w, out, TD_BOOL));
     td_if(w->f, both);
-    TD_TRY(pair(w, &x, &y, at, &one, &two));
+    TD_TRY(elements_at(w, &x, &y, at, &one, &two));
     if (!is_num(&one) && !is_text(w, &one))
         return bad(w, w->node, TD_ERR_TYPE, "lists of %s have no order here", one.type->name);
     TD_TRY(is_num(&one) ? num_compare(w, op, &one, &two, out)
@@ -288,9 +289,10 @@ list_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     return built(w, w->node);
 }
 
-/* The place of the first element that equals x, from `from` to below `to`, else -1; counts: how many do. */
+/* The index of the first element in [from, to) that equals x, else -1; counts: the number of such elements. */
 static td_status
-find(walk *w, const thing *list, const thing *x, td_val from, td_val to, bool counts, td_val *out)
+list_find(walk *w, const thing *list, const thing *x, td_val from, td_val to, bool counts,
+          td_val *out)
 {
     td_val found = td_slot(w->f, TD_I64, 1), k, same;
     thing e;
@@ -323,7 +325,7 @@ list_has(walk *w, const thing *b, const thing *x, thing *out)
     thing own = *x;
 
     TD_TRY(boxed(w, &own));
-    TD_TRY(find(w, b, &own, box_whole(w, 0), box_count(w, b), false, &at));
+    TD_TRY(list_find(w, b, &own, box_whole(w, 0), box_count(w, b), false, &at));
     *out = num_val(TD_BOOL, TD_E2(w->f, greater_equal, at, box_whole(w, 0)));
     return built(w, w->node);
 }
@@ -331,7 +333,7 @@ list_has(walk *w, const thing *b, const thing *x, thing *out)
 /* ---- methods ---- */
 
 static td_status
-append(walk *w, const thing *list, const call *c, int how, thing *out)
+emit_list_append(walk *w, const thing *list, const call *c, int how, thing *out)
 {
     (void)how;
     TD_TRY(list_append(w, list, &c->arg[0]));
@@ -390,7 +392,7 @@ remove_first(walk *w, const thing *list, const call *c, int how, thing *out)
 
     (void)how;
     TD_TRY(boxed(w, &c->arg[0]));
-    TD_TRY(find(w, list, &c->arg[0], box_whole(w, 0), box_count(w, list), false, &at));
+    TD_TRY(list_find(w, list, &c->arg[0], box_whole(w, 0), box_count(w, list), false, &at));
     TD_TRY(must(w, TD_E2(w->f, greater_equal, at, box_whole(w, 0)), TD_REPORT_VALUE,
                 "list.remove(x): x not in list", NULL, 0));
     TD_TRY(box_ask(w, TD_ASK_CLOSE, (td_val[]){list->num.re, at}, 2, &words));
@@ -399,7 +401,7 @@ remove_first(walk *w, const thing *list, const call *c, int how, thing *out)
 
 /* list.index(x, start, stop), and count. */
 static td_status
-index_of(walk *w, const thing *list, const call *c, int counts, thing *out)
+emit_list_index(walk *w, const thing *list, const call *c, int counts, thing *out)
 {
     td_val n = box_count(w, list), part[2] = {box_whole(w, 0), n}, at;
 
@@ -413,7 +415,7 @@ index_of(walk *w, const thing *list, const call *c, int counts, thing *out)
         v = TD_E3(w->f, select, TD_E2(w->f, less, v, box_whole(w, 0)), TD_E2(w->f, add, v, n), v);
         part[i - 1] = TD_E2(w->f, minimum, TD_E2(w->f, maximum, v, box_whole(w, 0)), n);
     }
-    TD_TRY(find(w, list, &c->arg[0], part[0], part[1], counts, &at));
+    TD_TRY(list_find(w, list, &c->arg[0], part[0], part[1], counts, &at));
     if (!counts)
         TD_TRY(must(w, TD_E2(w->f, greater_equal, at, box_whole(w, 0)), TD_REPORT_VALUE,
                     is_num(&c->arg[0]) ? "\1 is not in list" : "value not in list", &c->arg[0],
@@ -422,9 +424,9 @@ index_of(walk *w, const thing *list, const call *c, int counts, thing *out)
     return TD_OK;
 }
 
-/* What has one word of answer or none: 0 reverse, 1 clear, 2 copy. */
+/* Methods with at most one word of result: 0 reverse, 1 clear, 2 copy. */
 static td_status
-simple(walk *w, const thing *list, const call *c, int how, thing *out)
+list_simple(walk *w, const thing *list, const call *c, int how, thing *out)
 {
     static const int asks[] = {TD_ASK_REVERSE, TD_ASK_CLEAR, TD_ASK_COPY};
     td_val words;
@@ -449,7 +451,7 @@ is_ordered(const td_type *t)
            (t->kind == TD_T_BOX && t->ndim == TD_BOX_STR);
 }
 
-/* By keys of each element's: pairs of a key and the element's number are sorted, and tell the new order. */
+/* Sorts by a key function: sorts pairs of a key and the element's index, then reorders the elements. */
 static td_status
 sort_by(walk *w, const thing *list, const thing *f, const thing *down, const call *c)
 {
@@ -471,7 +473,7 @@ sort_by(walk *w, const thing *list, const thing *f, const thing *down, const cal
         st = boxed(w, &key);
     if (!st && !is_ordered(key.type))
         st = bad(w, node, TD_ERR_TYPE, "sort: keys of type %s have no order", key.type->name);
-    number = num_val(TD_I64, k); /* descending, equal elements keep their order too */
+    number = num_val(TD_I64, k); /* equal elements keep their order in descending sorts too */
     if (!st && down) {
         thing s, d = num_int(-2), p = num_int(1);
 
@@ -512,7 +514,7 @@ sort_by(walk *w, const thing *list, const thing *f, const thing *down, const cal
 }
 
 static td_status
-sort(walk *w, const thing *list, const call *c, int how, thing *out)
+list_sort(walk *w, const thing *list, const call *c, int how, thing *out)
 {
     const thing *down = NULL, *key = NULL;
     const td_type *t = box_elem(w, list, BOX_ELEM);
@@ -546,17 +548,19 @@ static const struct {
     td_status (*fn)(walk *w, const thing *list, const call *c, int how, thing *out);
     int how;
 } methods[] = {
-    {"append", 1, 1, append, 0},  {"extend", 1, 1, extend, 0},       {"insert", 2, 2, insert, 0},
-    {"pop", 0, 1, pop, 0},        {"remove", 1, 1, remove_first, 0}, {"index", 1, 3, index_of, 0},
-    {"count", 1, 1, index_of, 1}, {"reverse", 0, 0, simple, 0},      {"clear", 0, 0, simple, 1},
-    {"copy", 0, 0, simple, 2},    {"sort", 0, 0, sort, 0},
+    {"append", 1, 1, emit_list_append, 0}, {"extend", 1, 1, extend, 0},
+    {"insert", 2, 2, insert, 0},           {"pop", 0, 1, pop, 0},
+    {"remove", 1, 1, remove_first, 0},     {"index", 1, 3, emit_list_index, 0},
+    {"count", 1, 1, emit_list_index, 1},   {"reverse", 0, 0, list_simple, 0},
+    {"clear", 0, 0, list_simple, 1},       {"copy", 0, 0, list_simple, 2},
+    {"sort", 0, 0, list_sort, 0},
 };
 
 td_status
 list_method(walk *w, const thing *self, const char *name, const call *c, thing *out)
 {
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strcmp(methods[i].name, name) == 0 && (!c->nkw || methods[i].fn == sort)) {
+        if (strcmp(methods[i].name, name) == 0 && (!c->nkw || methods[i].fn == list_sort)) {
             TD_TRY(want_args(w, c, name, methods[i].least, methods[i].most));
             return methods[i].fn(w, self, c, methods[i].how, out);
         }

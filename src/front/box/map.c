@@ -1,17 +1,18 @@
-/* map.c - dicts and sets of functions on the CPU: the order of their elements is that in which they came.
+/* map.c - dicts and sets of functions on the CPU, with elements in order of insertion.
  *
- * The runtime finds keys, by their words; values are read and written at the places that it tells.
+ * The runtime finds keys by their words and returns an element's number; the function's own instructions read and
+ * write the value.
  */
 #include "front/infer/box.h"
 #include "front/infer/lazy.h"
 
 #include <string.h>
 
-enum { KEYS, VALUES, ITEMS }; /* what is iterated over */
+enum { KEYS, VALUES, ITEMS }; /* what an iteration gives */
 
 /* ---- keys ---- */
 
-/* Floats that are equal have the same words: -0.0 is 0.0. */
+/* Equal floats must have the same words: turns -0.0 into 0.0. */
 static void
 plain_key(walk *w, thing *x)
 {
@@ -42,7 +43,7 @@ is_key(const td_type *t)
            (t->kind == TD_T_BOX && t->ndim == TD_BOX_STR);
 }
 
-/* The words of a key in memory: *at is their address. */
+/* Stores the words of a key; *at: their address. */
 static td_status
 key_words(walk *w, const thing *map, const thing *key, thing *own, td_val *at)
 {
@@ -61,7 +62,7 @@ key_words(walk *w, const thing *map, const thing *key, thing *own, td_val *at)
 }
 
 static td_status
-find(walk *w, const thing *map, const thing *key, thing *own, td_val *at)
+emit_map_find(walk *w, const thing *map, const thing *key, thing *own, td_val *at)
 {
     td_val words;
 
@@ -71,7 +72,7 @@ find(walk *w, const thing *map, const thing *key, thing *own, td_val *at)
     return TD_OK;
 }
 
-/* Element at's number, which is made where the key is new: *fresh. */
+/* Finds the key's element, or adds one.  *at: its number; *fresh: was it added? */
 static td_status
 enter(walk *w, const thing *map, const thing *key, td_val *at, td_val *fresh)
 {
@@ -86,7 +87,7 @@ enter(walk *w, const thing *map, const thing *key, td_val *at, td_val *fresh)
     return TD_OK;
 }
 
-/* The key is what KeyError tells. */
+/* Raises KeyError with the key if it was not found. */
 static td_status
 must_have(walk *w, const thing *key, td_val at)
 {
@@ -127,7 +128,7 @@ map_index(walk *w, const thing *x, const thing *key, thing *out)
 
     if (box_is(x, TD_BOX_SET))
         return bad(w, w->node, TD_ERR_TYPE, "a set has no subscripts");
-    TD_TRY(find(w, x, key, &own, &at));
+    TD_TRY(emit_map_find(w, x, key, &own, &at));
     TD_TRY(must_have(w, &own, at));
     return value_at(w, x, at, out);
 }
@@ -140,7 +141,8 @@ map_assign(walk *w, const thing *x, const thing *key, const thing *value)
 
     if (box_is(x, TD_BOX_SET))
         return bad(w, w->node, TD_ERR_TYPE, "a set has no subscripts");
-    TD_TRY(box_fit(w, x, BOX_VALUE, value, &own)); /* may ask, so it comes before the place */
+    /* may call the runtime, so it comes before the lookup */
+    TD_TRY(box_fit(w, x, BOX_VALUE, value, &own));
     TD_TRY(enter(w, x, key, &at, NULL));
     return put_value(w, x, at, &own);
 }
@@ -159,7 +161,7 @@ map_delete(walk *w, const thing *x, const thing *key)
     thing own;
     td_val at;
 
-    TD_TRY(find(w, x, key, &own, &at));
+    TD_TRY(emit_map_find(w, x, key, &own, &at));
     TD_TRY(must_have(w, &own, at));
     return delete_at(w, x, at);
 }
@@ -170,7 +172,7 @@ map_has(walk *w, const thing *b, const thing *x, thing *out)
     thing own;
     td_val at;
 
-    TD_TRY(find(w, b, x, &own, &at));
+    TD_TRY(emit_map_find(w, b, x, &own, &at));
     *out = num_val(TD_BOOL, TD_E2(w->f, greater_equal, at, box_whole(w, 0)));
     return TD_OK;
 }
@@ -211,7 +213,7 @@ map_item(walk *w, const thing *x, int part, td_val k, thing *out)
 /* ---- whole dicts and sets ---- */
 
 static td_status
-copy(walk *w, const thing *x, thing *out)
+emit_map_copy(walk *w, const thing *x, thing *out)
 {
     td_val words;
 
@@ -220,9 +222,9 @@ copy(walk *w, const thing *x, thing *out)
     return TD_OK;
 }
 
-/* y as a box of x's type: their elements are laid out alike. */
+/* Converts y to a box of x's type, so that their elements have the same layout. */
 static td_status
-alike(walk *w, const thing *x, thing *y, uint32_t node)
+as_same_box(walk *w, const thing *x, thing *y, uint32_t node)
 {
     thing made;
     const td_type *t;
@@ -244,16 +246,16 @@ alike(walk *w, const thing *x, thing *y, uint32_t node)
 }
 
 static td_status
-combine(walk *w, int ask, const thing *a, const thing *b, bool in_place, thing *out)
+map_combine(walk *w, int ask, const thing *a, const thing *b, bool in_place, thing *out)
 {
     thing y = *b;
     td_val words;
 
-    TD_TRY(alike(w, a, &y, w->node));
+    TD_TRY(as_same_box(w, a, &y, w->node));
     if (in_place)
         *out = *a;
     else
-        TD_TRY(copy(w, a, out));
+        TD_TRY(emit_map_copy(w, a, out));
     return box_ask(w, ask, (td_val[]){out->num.re, y.num.re}, 2, &words);
 }
 
@@ -270,12 +272,12 @@ map_binary(walk *w, td_syn op, const thing *a, const thing *b, bool in_place, th
         (box_is(a, TD_BOX_DICT) && ask != TD_ASK_UNITE))
         return bad(w, w->node, TD_ERR_TYPE, "%s and %s: this operation is not defined for them",
                    a->type->name, b->type->name);
-    return combine(w, ask, a, b, in_place, out);
+    return map_combine(w, ask, a, b, in_place, out);
 }
 
 /* Is every element of a in b, and (dicts) with the same value? */
 static td_status
-within(walk *w, const thing *a, const thing *b, td_val *out)
+map_within(walk *w, const thing *a, const thing *b, td_val *out)
 {
     td_val words, ok = td_slot(w->f, TD_BOOL, 1), k, same;
     thing it = {0}, pair, other, own;
@@ -293,7 +295,7 @@ within(walk *w, const thing *a, const thing *b, td_val *out)
     w->depth++;
     st = map_item(w, &it, ITEMS, k, &pair);
     if (!st)
-        st = find(w, b, &pair.item[0], &own, &words);
+        st = emit_map_find(w, b, &pair.item[0], &own, &words);
     if (!st) {
         td_set(w->f, ok, td_const_int(w->f, TD_BOOL, 0));
         td_break_if(w->f, TD_E2(w->f, less, words, box_whole(w, 0)));
@@ -327,8 +329,8 @@ map_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     }
     if (!equal && box_is(a, TD_BOX_DICT))
         return bad(w, w->node, TD_ERR_TYPE, "dicts have no order");
-    TD_TRY(alike(w, &x, &y, w->node));
-    TD_TRY(within(w, &x, &y, &r));
+    TD_TRY(as_same_box(w, &x, &y, w->node));
+    TD_TRY(map_within(w, &x, &y, &r));
     n = box_count(w, &x);
     m = box_count(w, &y);
     less = equal                                ? TD_E2(w->f, equal, n, m)
@@ -344,7 +346,7 @@ map_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 typedef td_status method(walk *w, const thing *map, const call *c, int how, thing *out);
 
 static td_status
-shown(walk *w, const thing *map, const call *c, int how, thing *out)
+map_items_view(walk *w, const thing *map, const call *c, int how, thing *out)
 {
     const td_type *type[2] = {map->type, td_type_num(TD_I64)};
 
@@ -356,7 +358,7 @@ shown(walk *w, const thing *map, const call *c, int how, thing *out)
     return TD_OK;
 }
 
-/* The value at `at` where that is at least 0, else (in a block of its own) what `other` does. */
+/* The value of element `at`, or `other` if that is negative; take: also deletes the element. */
 static td_status
 value_or(walk *w, const thing *map, td_val at, const thing *other, bool take, thing *out)
 {
@@ -380,12 +382,12 @@ value_or(walk *w, const thing *map, td_val at, const thing *other, bool take, th
 }
 
 static td_status
-get(walk *w, const thing *map, const call *c, int take, thing *out)
+map_get(walk *w, const thing *map, const call *c, int take, thing *out)
 {
     thing own;
     td_val at;
 
-    TD_TRY(find(w, map, &c->arg[0], &own, &at));
+    TD_TRY(emit_map_find(w, map, &c->arg[0], &own, &at));
     if (c->n == 2 && !is_none(&c->arg[1]))
         return value_or(w, map, at, &c->arg[1], take, out);
     if (!take)
@@ -435,7 +437,7 @@ map_copy(walk *w, const thing *map, const call *c, int how, thing *out)
 {
     (void)c;
     (void)how;
-    return copy(w, map, out);
+    return emit_map_copy(w, map, out);
 }
 
 static td_status
@@ -450,21 +452,21 @@ map_clear(walk *w, const thing *map, const call *c, int how, thing *out)
 }
 
 static td_status
-add(walk *w, const thing *map, const call *c, int how, thing *out)
+emit_set_add(walk *w, const thing *map, const call *c, int how, thing *out)
 {
     (void)how;
     TD_TRY(map_add(w, map, &c->arg[0]));
     return box_none(out);
 }
 
-/* remove (how: it has to be there) and discard. */
+/* remove (how: the key must be there) and discard. */
 static td_status
-drop(walk *w, const thing *map, const call *c, int how, thing *out)
+map_remove(walk *w, const thing *map, const call *c, int how, thing *out)
 {
     thing own;
     td_val at;
 
-    TD_TRY(find(w, map, &c->arg[0], &own, &at));
+    TD_TRY(emit_map_find(w, map, &c->arg[0], &own, &at));
     if (how)
         TD_TRY(must_have(w, &own, at));
     td_if(w->f, TD_E2(w->f, greater_equal, at, box_whole(w, 0)));
@@ -477,28 +479,28 @@ static td_status
 united(walk *w, const thing *map, const call *c, int ask, thing *out)
 {
     *out = *map;
-    TD_TRY(copy(w, map, out));
+    TD_TRY(emit_map_copy(w, map, out));
     for (uint32_t i = 0; i < c->n; i++)
-        TD_TRY(combine(w, ask, out, &c->arg[i], true, out));
+        TD_TRY(map_combine(w, ask, out, &c->arg[i], true, out));
     return TD_OK;
 }
 
 static td_status
-changed(walk *w, const thing *map, const call *c, int ask, thing *out)
+map_update(walk *w, const thing *map, const call *c, int ask, thing *out)
 {
     thing self = *map;
 
     for (uint32_t i = 0; i < c->n; i++)
-        TD_TRY(combine(w, ask, &self, &c->arg[i], true, out));
+        TD_TRY(map_combine(w, ask, &self, &c->arg[i], true, out));
     return box_none(out);
 }
 
 static td_status
-compares(walk *w, const thing *map, const call *c, int op, thing *out)
+set_comparison(walk *w, const thing *map, const call *c, int op, thing *out)
 {
     thing y = c->arg[0];
 
-    TD_TRY(alike(w, map, &y, c->node));
+    TD_TRY(as_same_box(w, map, &y, c->node));
     return map_compare(w, (td_syn)op, map, &y, out);
 }
 
@@ -508,7 +510,7 @@ isdisjoint(walk *w, const thing *map, const call *c, int how, thing *out)
     thing both;
 
     (void)how;
-    TD_TRY(combine(w, TD_ASK_MEET, map, &c->arg[0], false, &both));
+    TD_TRY(map_combine(w, TD_ASK_MEET, map, &c->arg[0], false, &both));
     *out = num_val(TD_BOOL, TD_E2(w->f, equal, box_count(w, &both), box_whole(w, 0)));
     return TD_OK;
 }
@@ -521,29 +523,29 @@ static const struct {
     method *fn;
     int how;
 } methods[] = {
-    {"keys", DICT, 0, 0, shown, KEYS},
-    {"values", DICT, 0, 0, shown, VALUES},
-    {"items", DICT, 0, 0, shown, ITEMS},
-    {"get", DICT, 1, 2, get, 0},
-    {"pop", DICT, 1, 2, get, 1},
+    {"keys", DICT, 0, 0, map_items_view, KEYS},
+    {"values", DICT, 0, 0, map_items_view, VALUES},
+    {"items", DICT, 0, 0, map_items_view, ITEMS},
+    {"get", DICT, 1, 2, map_get, 0},
+    {"pop", DICT, 1, 2, map_get, 1},
     {"setdefault", DICT, 2, 2, setdefault, 0},
     {"popitem", DICT, 0, 0, popitem, 1},
-    {"update", DICT | SET, 1, 16, changed, TD_ASK_UNITE},
+    {"update", DICT | SET, 1, 16, map_update, TD_ASK_UNITE},
     {"copy", DICT | SET, 0, 0, map_copy, 0},
     {"clear", DICT | SET, 0, 0, map_clear, 0},
-    {"add", SET, 1, 1, add, 0},
-    {"discard", SET, 1, 1, drop, 0},
-    {"remove", SET, 1, 1, drop, 1},
+    {"add", SET, 1, 1, emit_set_add, 0},
+    {"discard", SET, 1, 1, map_remove, 0},
+    {"remove", SET, 1, 1, map_remove, 1},
     {"pop", SET, 0, 0, popitem, 0},
     {"union", SET, 0, 16, united, TD_ASK_UNITE},
     {"intersection", SET, 0, 16, united, TD_ASK_MEET},
     {"difference", SET, 0, 16, united, TD_ASK_SUBTRACT},
     {"symmetric_difference", SET, 1, 1, united, TD_ASK_DIFFER},
-    {"intersection_update", SET, 1, 16, changed, TD_ASK_MEET},
-    {"difference_update", SET, 1, 16, changed, TD_ASK_SUBTRACT},
-    {"symmetric_difference_update", SET, 1, 1, changed, TD_ASK_DIFFER},
-    {"issubset", SET, 1, 1, compares, TD_SYN_LtE},
-    {"issuperset", SET, 1, 1, compares, TD_SYN_GtE},
+    {"intersection_update", SET, 1, 16, map_update, TD_ASK_MEET},
+    {"difference_update", SET, 1, 16, map_update, TD_ASK_SUBTRACT},
+    {"symmetric_difference_update", SET, 1, 1, map_update, TD_ASK_DIFFER},
+    {"issubset", SET, 1, 1, set_comparison, TD_SYN_LtE},
+    {"issuperset", SET, 1, 1, set_comparison, TD_SYN_GtE},
     {"isdisjoint", SET, 1, 1, isdisjoint, 0},
 };
 

@@ -1,14 +1,14 @@
-/* object.c - instances of jitclass's classes: fields, methods, properties, and what operators call.
+/* object.c - instances of jitclass's classes: fields, methods, properties, and operators.
  *
- * The host tells a class's functions as attributes of its object: "_td_methods.NAME", and so on for _td_statics,
- * _td_getters and _td_setters.  A reference may be none, whose address is 0: looking into that one raises.
+ * The host gives a class's functions as attributes of its object: "_td_methods.NAME", and so on for _td_statics,
+ * _td_getters and _td_setters.  A reference may be None, which is the address 0: to read a field of that raises.
  */
 #include "front/infer/box.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A function of the class; *found: there is one. */
+/* Finds a function of the class; *found: is there one? */
 static td_status
 member(walk *w, const td_type *class, const char *where, const char *name, bool *found, thing *out)
 {
@@ -27,7 +27,7 @@ member(walk *w, const td_type *class, const char *where, const char *name, bool 
     return TD_OK;
 }
 
-/* The field's number, and the word of the instance where it begins; -1: there is none. */
+/* The field's number; *at: the word of the instance where it begins.  -1: there is no such field. */
 static int
 field_at(walk *w, const td_type *class, const char *name, uint32_t *at)
 {
@@ -254,7 +254,7 @@ static const struct {
     {TD_SYN_GtE, "ge", "le"},
 };
 
-/* __add__ of a, else __radd__ of b; prefix: "__i" for a += b. */
+/* Calls __add__ of a, else __radd__ of b; in_place: __iadd__ of a before these. */
 static td_status
 operate(walk *w, td_syn op, const thing *a, const thing *b, bool in_place, thing *out)
 {
@@ -340,7 +340,7 @@ object_unary(walk *w, td_syn op, const thing *x, thing *out)
     return want_special(w, x, name, NULL, 0, out);
 }
 
-/* abs(x) and its like: the method that bears the builtin's name. */
+/* abs(x) and its like call the method of that name. */
 td_status
 object_builtin(walk *w, const char *names, const call *c, thing *out)
 {

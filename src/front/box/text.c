@@ -1,7 +1,7 @@
 /* text.c - strings of functions on the CPU.
  *
- * A constant string stays what it is, known when compiling, until it meets a computed one; then it is a str of the
- * runtime's, of which there is one for equal constants.
+ * A constant string is a value known when compiling until it is combined with a computed one.  Then it becomes a str
+ * of the runtime; equal constants share one.
  */
 #include "front/infer/box.h"
 #include "front/infer/intrin.h"
@@ -17,7 +17,7 @@ text_type(void)
 }
 
 static thing
-answer(walk *w, td_val words)
+text_answer(walk *w, td_val words)
 {
     return box_thing(w, text_type(), box_word(w, words, 0, TD_U64));
 }
@@ -55,7 +55,7 @@ text_constant(walk *w, const char *utf8, thing *out)
     for (uint32_t i = 0; i < n; i++)
         td_store(w->f, ptr, box_whole(w, i), td_const_int(w->f, TD_U32, next_char(&s)), TD_NONE, 0);
     TD_TRY(box_ask(w, TD_ASK_TEXT, (td_val[]){td_address(w->f, ptr), box_whole(w, n)}, 2, &words));
-    *out = answer(w, words);
+    *out = text_answer(w, words);
     return built(w, w->node);
 }
 
@@ -73,7 +73,7 @@ text_index(walk *w, const thing *x, const thing *key, thing *out)
         TD_TRY(box_place(w, x, key, "string index out of range", &i));
         TD_TRY(box_ask(w, TD_ASK_PICK, (td_val[]){x->num.re, i}, 2, &words));
     }
-    *out = answer(w, words);
+    *out = text_answer(w, words);
     return built(w, w->node);
 }
 
@@ -84,7 +84,7 @@ text_item(walk *w, const thing *x, td_val k, thing *out)
 
     td_break_if(w->f, TD_E2(w->f, greater_equal, k, box_count(w, x)));
     TD_TRY(box_ask(w, TD_ASK_PICK, (td_val[]){x->num.re, k}, 2, &words));
-    *out = answer(w, words);
+    *out = text_answer(w, words);
     return built(w, w->node);
 }
 
@@ -115,7 +115,7 @@ text_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
                    "%s and %s: this operation is not defined for strings here", a->type->name,
                    b->type->name);
     }
-    *out = answer(w, words);
+    *out = text_answer(w, words);
     return built(w, w->node);
 }
 
@@ -159,7 +159,7 @@ text_has(walk *w, const thing *b, const thing *x, thing *out)
 /* ---- str(x), f"…" ---- */
 
 static td_status
-pieces(walk *w, const thing *x, thing *out)
+text_pieces(walk *w, const thing *x, thing *out)
 {
     thing one;
 
@@ -192,7 +192,7 @@ text_of(walk *w, const thing *x, thing *out)
     thing own = *x;
 
     if (own.type->kind == TD_T_ITER && own.type->object == ITER_TEXT)
-        return pieces(w, x, out);
+        return text_pieces(w, x, out);
     if (is_none(&own))
         return text_constant(w, "None", out);
     TD_TRY(boxed(w, &own));
@@ -210,7 +210,7 @@ text_of(walk *w, const thing *x, thing *out)
     TD_TRY(is_int(&own)
                ? box_ask(w, TD_ASK_INT_TEXT, (td_val[]){val_as(w, &own, TD_I64)}, 1, &words)
                : box_ask(w, TD_ASK_FLOAT_TEXT, (td_val[]){val_as(w, &own, TD_F64)}, 1, &words));
-    *out = answer(w, words);
+    *out = text_answer(w, words);
     return built(w, w->node);
 }
 
@@ -256,7 +256,7 @@ text_char(walk *w, const thing *x, thing *out)
         TD_REPORT_VALUE, "chr() arg not in range(0x110000)", NULL, 0));
     td_store(w->f, ptr, box_whole(w, 0), td_cast(w->f, code, TD_U32), TD_NONE, 0);
     TD_TRY(box_ask(w, TD_ASK_TEXT, (td_val[]){td_address(w->f, ptr), box_whole(w, 1)}, 2, &words));
-    *out = answer(w, words);
+    *out = text_answer(w, words);
     return built(w, w->node);
 }
 
@@ -267,9 +267,9 @@ enum { GIVES_TEXT, GIVES_LIST, GIVES_INT, GIVES_BOOL, GIVES_PLACE };
 static const struct {
     const char *name;
     uint8_t ask, gives, least, most; /* arguments */
-    const char
-        *takes; /* of each argument: t: a str, n: an integer, T: a str or None, c: a character */
-    int64_t more[3]; /* what is asked besides; of arguments that are not given too */
+    /* of each argument: t: a str, n: an integer, T: a str or None, c: a character */
+    const char *takes;
+    int64_t more[3]; /* further operands for the runtime; first the defaults of arguments */
 } methods[] = {
     {"find", TD_ASK_SEARCH, GIVES_INT, 1, 3, "tnn", {0, INT64_MAX, 0}},
     {"rfind", TD_ASK_SEARCH, GIVES_INT, 1, 3, "tnn", {0, INT64_MAX, 1}},
@@ -325,7 +325,7 @@ static td_status
 ask_method(walk *w, size_t row, const thing *self, const call *c, thing *out)
 {
     uint32_t takes = (uint32_t)strlen(methods[row].takes), most = methods[row].most, n = 1;
-    /* values of arguments that are left out begin where those that must be there end */
+    /* methods[row].more begins with the first optional argument */
     uint32_t first = methods[row].least == 0 && most > 0 ? 1 : methods[row].least, spare = 0;
     td_val in[6] = {self->num.re}, words, v;
     thing elem = {.type = text_type()};
@@ -346,7 +346,7 @@ ask_method(walk *w, size_t row, const thing *self, const call *c, thing *out)
     TD_TRY(box_ask(w, methods[row].ask, in, n, &words));
     v = box_word(w, words, 0, TD_I64);
     switch (methods[row].gives) {
-    case GIVES_TEXT: *out = answer(w, words); break;
+    case GIVES_TEXT: *out = text_answer(w, words); break;
     case GIVES_INT:  *out = num_index(v, false); break;
     case GIVES_BOOL: *out = num_val(TD_BOOL, TD_E2(w->f, not_equal, v, box_whole(w, 0))); break;
     case GIVES_PLACE:
@@ -381,7 +381,7 @@ join_method(walk *w, const thing *self, const call *c, thing *out)
     if (t->kind != TD_T_BOX || t->ndim != TD_BOX_STR)
         return bad(w, c->node, TD_ERR_TYPE, "join takes strings, not %s", t->name);
     TD_TRY(box_ask(w, TD_ASK_JOIN, (td_val[]){self->num.re, list.num.re}, 2, &words));
-    *out = answer(w, words);
+    *out = text_answer(w, words);
     return TD_OK;
 }
 

@@ -2,7 +2,7 @@
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
-enum { LOOP_CHECKS = UINT32_MAX - 7 }; /* in join keys: the loop's turns may set the flag */
+enum { LOOP_CHECKS = UINT32_MAX - 7 }; /* in join keys: the loop's iterations may set the flag */
 
 /* ---- the flag ---- */
 
@@ -29,7 +29,7 @@ exact_leave(walk *w)
 
 /* Values of an item that is Python's may keep a loop from ending. */
 uint32_t
-exact_turn(walk *w, uint32_t node)
+exact_iteration_begin(walk *w, uint32_t node)
 {
     if (!w->exact)
         return 0;
@@ -39,7 +39,7 @@ exact_turn(walk *w, uint32_t node)
 }
 
 void
-exact_turned(walk *w, uint32_t node, uint32_t before)
+exact_iteration_end(walk *w, uint32_t node, uint32_t before)
 {
     thing none = {.type = td_type_none()};
     td_hash key = join_key(w, node, LOOP_CHECKS);
@@ -203,7 +203,7 @@ check_result(walk *w, const thing *x)
 
 /* A mixed number becomes a tuple of its value and its tag. */
 static thing
-told(walk *w, const thing *x)
+tell_parts(walk *w, const thing *x)
 {
     thing part[2], *item;
 
@@ -220,7 +220,7 @@ told(walk *w, const thing *x)
         return *x;
     item = td_alloc(w->mem, (x->type->n + 1) * sizeof *item);
     for (uint32_t i = 0; i < x->type->n; i++)
-        item[i] = told(w, &x->item[i]);
+        item[i] = tell_parts(w, &x->item[i]);
     return tuple_of(w, item, x->type->n);
 }
 
@@ -271,7 +271,7 @@ fn_exact(walk *w, const call *c, int number, thing *out)
     if (join_get(w, key)) {
         part[0] = j ? place_get(w, &p) : stand_in(w, join_get(w, key)->type);
         w->exact = &g;
-        part[0] = told(w, &part[0]);
+        part[0] = tell_parts(w, &part[0]);
         w->exact = NULL;
     }
     part[1] = num_val(TD_BOOL, td_get(w->f, g.bad));

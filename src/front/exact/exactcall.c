@@ -19,7 +19,8 @@ as_it_is(walk *w, const call *c, int number, thing *out)
 
 /* ---- functions of floats ---- */
 
-/* The arguments become floats; what is no float of finite floats is Python's. */
+/* Converts the arguments to floats.  A result that is not finite although the arguments are is
+ * left to Python. */
 static td_status
 by_domain(walk *w, const call *c, int number, thing *out)
 {
@@ -117,7 +118,7 @@ round_digits(walk *w, const thing *x, int64_t n, thing *out)
 }
 
 static td_status
-rounded(walk *w, const call *c, int number, thing *out)
+exact_round(walk *w, const call *c, int number, thing *out)
 {
     const thing *digits = arg_or_kw(c, 1, "ndigits");
     int64_t n;
@@ -177,7 +178,7 @@ absolute(walk *w, const call *c, int number, thing *out)
 
 /* The first of equals, as it is. */
 static td_status
-least(walk *w, const call *c, int number, thing *out)
+exact_extreme(walk *w, const call *c, int number, thing *out)
 {
     bool is_min = td_intrinsics[number].row == OP_minimum;
     const thing *x = c->arg;
@@ -221,9 +222,9 @@ ints(walk *w, const call *c, int number, thing *out)
     return as_it_is(w, c, number, out);
 }
 
-/* Turns are counted in int64, whatever the step; a step of 0 raises. */
+/* Iterations are counted in int64, whatever the step; a step of 0 raises. */
 static td_status
-counted(walk *w, const call *c, int number, thing *out)
+exact_range(walk *w, const call *c, int number, thing *out)
 {
     td_val far = td_const_int(w->f, TD_I64, INT64_C(1) << 61);
 
@@ -244,7 +245,7 @@ counted(walk *w, const call *c, int number, thing *out)
 }
 
 static td_status
-root(walk *w, const call *c, int number, thing *out)
+exact_sqrt(walk *w, const call *c, int number, thing *out)
 {
     TD_TRY(ints(w, c, number, out));
     for (uint32_t i = 0; i < c->n; i++)
@@ -282,16 +283,16 @@ static const struct {
     {fn_log, by_log, false},         {fn_remainder, by_domain, false},
     {fn_ldexp, by_domain, false},    {fn_frexp, by_domain, false},
     {fn_modf, by_domain, false},     {fn_ulp, by_domain, false},
-    {fn_to_int, to_int, false},      {fn_round, rounded, true},
-    {fn_abs, absolute, false},       {fn_minmax, least, false},
+    {fn_to_int, to_int, false},      {fn_round, exact_round, true},
+    {fn_abs, absolute, false},       {fn_minmax, exact_extreme, false},
     {fn_pow, as_it_is, false},       {fn_divmod, as_it_is, false},
-    {fn_range, counted, false},      {fn_len, as_it_is, false},
+    {fn_range, exact_range, false},  {fn_len, as_it_is, false},
     {fn_enumerate, as_it_is, false}, {fn_zip, as_it_is, false},
     {fn_reversed, as_it_is, false},  {fn_isinstance, known_kind, false},
     {fn_binary, as_it_is, false},    {fn_ufunc, as_it_is, false},
     {fn_compare, as_it_is, false},   {fn_unary, as_it_is, false},
     {fn_truth, as_it_is, false},     {fn_index_of, ints, false},
-    {fn_isqrt, root, false},         {fn_is_integer, is_whole, false},
+    {fn_isqrt, exact_sqrt, false},   {fn_is_integer, is_whole, false},
     {fn_bit_length, ints, false},
 };
 

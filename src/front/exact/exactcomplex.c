@@ -8,7 +8,7 @@
 #include <math.h>
 
 static td_val
-real(walk *w, double v)
+complex_real(walk *w, double v)
 {
     return td_const(w->f, TD_F64, v);
 }
@@ -27,7 +27,7 @@ exactcomplex_product(walk *w, td_num a, td_num b)
 
 /* CPython's, by Smith: through the larger part of the divisor. */
 static td_num
-quotient(walk *w, td_num a, td_num b)
+complex_quotient(walk *w, td_num a, td_num b)
 {
     td_fn *f = w->f;
     td_val first = TD_E2(f, greater_equal, TD_E1(f, fabs, b.re), TD_E1(f, fabs, b.im));
@@ -45,7 +45,7 @@ quotient(walk *w, td_num a, td_num b)
 static td_num
 power(walk *w, td_num z, int64_t n)
 {
-    td_num r = {real(w, 1), real(w, 0)};
+    td_num r = {complex_real(w, 1), complex_real(w, 0)};
 
     for (int64_t bit = 1; n >= bit; bit <<= 1) {
         if (n & bit)
@@ -68,13 +68,13 @@ power_int(walk *w, td_val x, int64_t n, td_val ints)
 }
 
 static td_status
-compute(walk *w, td_syn op, td_num x, td_num y, int64_t n, td_num *r)
+complex_compute(walk *w, td_syn op, td_num x, td_num y, int64_t n, td_num *r)
 {
     switch (op) {
     case TD_SYN_Add:  *r = td_num_emit(w->f, OP_add, (td_num[]){x, y}); return TD_OK;
     case TD_SYN_Sub:  *r = td_num_emit(w->f, OP_subtract, (td_num[]){x, y}); return TD_OK;
     case TD_SYN_Mult: *r = exactcomplex_product(w, x, y); return TD_OK;
-    case TD_SYN_Div:  *r = quotient(w, x, y); return TD_OK;
+    case TD_SYN_Div:  *r = complex_quotient(w, x, y); return TD_OK;
     case TD_SYN_Pow:
         if (!n)
             break;
@@ -97,7 +97,7 @@ flag_odd(walk *w, td_syn op, td_num r, bool mixed, td_val no)
         odd = op == TD_SYN_Pow ? TD_E1(w->f, logical_not, TD_E1(w->f, isfinite, part[i]))
                                : TD_E1(w->f, isnan, part[i]);
         if ((mixed || op == TD_SYN_Div) && w->how->by_parts)
-            odd = TD_E2(w->f, logical_or, odd, TD_E2(w->f, equal, part[i], real(w, 0)));
+            odd = TD_E2(w->f, logical_or, odd, TD_E2(w->f, equal, part[i], complex_real(w, 0)));
         if (no.i != UINT32_MAX)
             odd = TD_E2(w->f, logical_and, odd, TD_E1(w->f, logical_not, no));
         exact_flag(w, odd);
@@ -137,9 +137,9 @@ of_reals(walk *w, td_syn op, const thing *a, td_num x, td_num y, int64_t n, td_v
 static thing
 mixed(walk *w, td_val no, td_val ints, td_val re, td_num r)
 {
-    thing out = num_of(
-        td_type_mixed(EXACT_INT | EXACT_FLOAT | EXACT_COMPLEX),
-        (td_num){TD_E3(w->f, select, no, re, r.re), TD_E3(w->f, select, no, real(w, 0), r.im)});
+    thing out = num_of(td_type_mixed(EXACT_INT | EXACT_FLOAT | EXACT_COMPLEX),
+                       (td_num){TD_E3(w->f, select, no, re, r.re),
+                                TD_E3(w->f, select, no, complex_real(w, 0), r.im)});
 
     out.tag = TD_E3(w->f, select, ints, tag(w, EXACT_INT), tag(w, EXACT_FLOAT));
     out.tag = TD_E3(w->f, select, no, out.tag, tag(w, EXACT_COMPLEX));
@@ -159,10 +159,10 @@ complex_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         n = 0;
     exact_none(w, a);
     exact_none(w, b);
-    TD_TRY(compute(w, op, x, y, n, &r));
+    TD_TRY(complex_compute(w, op, x, y, n, &r));
     if (division)
-        exact_flag(w, TD_E2(w->f, logical_and, TD_E2(w->f, equal, y.re, real(w, 0)),
-                            TD_E2(w->f, equal, y.im, real(w, 0))));
+        exact_flag(w, TD_E2(w->f, logical_and, TD_E2(w->f, equal, y.re, complex_real(w, 0)),
+                            TD_E2(w->f, equal, y.im, complex_real(w, 0))));
     if (sure) {
         flag_odd(w, op, r, !is_complex(a) || !is_complex(b) || is_mixed(a) || is_mixed(b), TD_NONE);
         *out = num_of(td_type_weak('c'), r);
@@ -222,7 +222,8 @@ complex_absolute(walk *w, const thing *a, thing *out)
     td_val part[2] = {z.re, z.im}, r = td_emit(w->f, OP_hypot, part);
 
     for (int i = 0; i < 2; i++)
-        exact_flag(w, TD_E2(w->f, greater, TD_E1(w->f, fabs, part[i]), real(w, pow(10, FAR))));
+        exact_flag(w,
+                   TD_E2(w->f, greater, TD_E1(w->f, fabs, part[i]), complex_real(w, pow(10, FAR))));
     exact_none(w, a);
     if (is_mixed(a))
         int_or_float(w, r, exact_is_int(w, a), out);
@@ -245,9 +246,9 @@ complex_size(walk *w, td_op op, const thing *a, const thing *b, thing *out)
         return false;
     size =
         TD_E2(w->f, add, TD_E2(w->f, multiply, z->re, z->re), TD_E2(w->f, multiply, z->im, z->im));
-    off = TD_E1(w->f, fabs, TD_E2(w->f, subtract, size, real(w, k * k)));
-    exact_flag(w, TD_E2(w->f, less_equal, off, real(w, k * k * 1e-14)));
-    *out = num_val(TD_BOOL, td_emit(w->f, op, (td_val[]){size, real(w, k * k)}));
+    off = TD_E1(w->f, fabs, TD_E2(w->f, subtract, size, complex_real(w, k * k)));
+    exact_flag(w, TD_E2(w->f, less_equal, off, complex_real(w, k * k * 1e-14)));
+    *out = num_val(TD_BOOL, td_emit(w->f, op, (td_val[]){size, complex_real(w, k * k)}));
     return true;
 }
 

@@ -29,7 +29,7 @@ is_list(const thing *x)
 }
 
 static td_val
-whole(walk *w, int64_t v)
+exactlist_whole(walk *w, int64_t v)
 {
     return td_const_int(w->f, TD_I64, v);
 }
@@ -37,11 +37,11 @@ whole(walk *w, int64_t v)
 static td_val
 plus(walk *w, td_val a, int64_t b)
 {
-    return b ? TD_E2(w->f, add, a, whole(w, b)) : a;
+    return b ? TD_E2(w->f, add, a, exactlist_whole(w, b)) : a;
 }
 
 static td_val
-word(walk *w, td_val at)
+exact_heap_word(walk *w, td_val at)
 {
     return td_load(w->f, w->exact->heap, at, TD_NONE, 1, 0);
 }
@@ -53,7 +53,7 @@ set_word(walk *w, td_val at, td_val v)
 }
 
 static td_val
-place_of(const thing *list)
+exact_list_place(const thing *list)
 {
     return list->item[0].num.re;
 }
@@ -66,7 +66,7 @@ elements_key(void)
 
 /* Words of an element. */
 static int64_t
-size(walk *w)
+exact_element_words(walk *w)
 {
     join *j = join_get(w, elements_key());
 
@@ -88,7 +88,7 @@ exact_heap(walk *w)
         return;
     w->exact->heap = td_local(w->f, TD_I64, exact_heap_words(w));
     w->exact->top = td_slot(w->f, TD_I64, 1);
-    td_set(w->f, w->exact->top, whole(w, 0));
+    td_set(w->f, w->exact->top, exactlist_whole(w, 0));
 }
 
 /* A GPU keeps room for the heaps of all threads that may run at once. */
@@ -99,18 +99,18 @@ exact_heap_words(const walk *w)
 }
 
 static td_val
-reserve(walk *w, td_val n)
+exact_list_reserve(walk *w, td_val n)
 {
     td_val at = td_get(w->f, w->exact->top), end = TD_E2(w->f, add, at, n);
 
-    flag_and_leave(w, TD_E2(w->f, greater, end, whole(w, exact_heap_words(w))));
+    flag_and_leave(w, TD_E2(w->f, greater, end, exactlist_whole(w, exact_heap_words(w))));
     td_set(w->f, w->exact->top, end);
     return at;
 }
 
 /* A function that calls itself has not the heap of its caller. */
 static td_status
-reach(walk *w)
+refuse_recursion(walk *w)
 {
     return w->outline ? bad(w, w->node, TD_ERR_TYPE, "a list in a function that calls itself")
                       : TD_OK;
@@ -124,13 +124,14 @@ list_of(walk *w, td_val n, thing *out)
     const td_type *type;
     td_val at, room;
 
-    TD_TRY(reach(w));
+    TD_TRY(refuse_recursion(w));
     if (w->exact->heap.i == UINT32_MAX) { /* the next walk has one from the beginning */
         w->lists = w->again = true;
         exact_heap(w);
     }
-    room = TD_E2(w->f, maximum, n, whole(w, 4));
-    at = reserve(w, plus(w, TD_E2(w->f, multiply, room, whole(w, size(w))), HEAD));
+    room = TD_E2(w->f, maximum, n, exactlist_whole(w, 4));
+    at = exact_list_reserve(
+        w, plus(w, TD_E2(w->f, multiply, room, exactlist_whole(w, exact_element_words(w))), HEAD));
     set_word(w, plus(w, at, LENGTH), n);
     set_word(w, plus(w, at, ROOM), room);
     set_word(w, plus(w, at, BEGIN), plus(w, at, HEAD));
@@ -146,14 +147,16 @@ list_of(walk *w, td_val n, thing *out)
 static td_val
 element_at(walk *w, const thing *list, td_val i)
 {
-    td_val begin = word(w, plus(w, place_of(list), BEGIN));
-    td_val at = TD_E2(w->f, add, begin, TD_E2(w->f, multiply, i, whole(w, size(w))));
+    td_val begin = exact_heap_word(w, plus(w, exact_list_place(list), BEGIN));
+    td_val at = TD_E2(w->f, add, begin,
+                      TD_E2(w->f, multiply, i, exactlist_whole(w, exact_element_words(w))));
 
-    return td_at_byte(w->f, w->exact->heap, TD_E2(w->f, multiply, at, whole(w, 8)), TD_U64);
+    return td_at_byte(w->f, w->exact->heap, TD_E2(w->f, multiply, at, exactlist_whole(w, 8)),
+                      TD_U64);
 }
 
 static td_status
-put(walk *w, const thing *list, td_val i, const thing *x)
+exact_list_put(walk *w, const thing *list, td_val i, const thing *x)
 {
     td_hash key = elements_key();
     uint32_t at = 0;
@@ -166,7 +169,7 @@ put(walk *w, const thing *list, td_val i, const thing *x)
 }
 
 static td_status
-get(walk *w, const thing *list, td_val i, thing *out)
+exactlist_get(walk *w, const thing *list, td_val i, thing *out)
 {
     join *j = join_get(w, elements_key());
     uint32_t at = 0;
@@ -182,23 +185,23 @@ get(walk *w, const thing *list, td_val i, thing *out)
 }
 
 static td_val
-length(walk *w, const thing *list)
+exactlist_length(walk *w, const thing *list)
 {
-    return word(w, plus(w, place_of(list), LENGTH));
+    return exact_heap_word(w, plus(w, exact_list_place(list), LENGTH));
 }
 
 static void
 set_length(walk *w, const thing *list, td_val n)
 {
-    set_word(w, plus(w, place_of(list), LENGTH), n);
+    set_word(w, plus(w, exact_list_place(list), LENGTH), n);
 }
 
 /* An index into the list, which may count from its end, as one that does not. */
 static td_status
-index_of(walk *w, const thing *list, const thing *key, td_val *out)
+exact_list_index(walk *w, const thing *list, const thing *key, td_val *out)
 {
     thing k = *key;
-    td_val i, n = length(w, list), zero = whole(w, 0);
+    td_val i, n = exactlist_length(w, list), zero = exactlist_whole(w, 0);
 
     if (is_num(&k))
         exact_pure(w, &k, EXACT_BOOL);
@@ -218,9 +221,9 @@ exact_list_get(walk *w, const thing *list, const thing *key, thing *out)
 {
     td_val i;
 
-    TD_TRY(reach(w));
-    TD_TRY(index_of(w, list, key, &i));
-    return get(w, list, i, out);
+    TD_TRY(refuse_recursion(w));
+    TD_TRY(exact_list_index(w, list, key, &i));
+    return exactlist_get(w, list, i, out);
 }
 
 td_status
@@ -228,16 +231,16 @@ exact_list_set(walk *w, const thing *list, const thing *key, const thing *x)
 {
     td_val i;
 
-    TD_TRY(reach(w));
-    TD_TRY(index_of(w, list, key, &i));
-    return put(w, list, i, x);
+    TD_TRY(refuse_recursion(w));
+    TD_TRY(exact_list_index(w, list, key, &i));
+    return exact_list_put(w, list, i, x);
 }
 
 td_status
 exact_list_length(walk *w, const thing *list, thing *out)
 {
-    TD_TRY(reach(w));
-    *out = num_index(length(w, list), true);
+    TD_TRY(refuse_recursion(w));
+    *out = num_index(exactlist_length(w, list), true);
     out->small = true;
     return built(w, w->node);
 }
@@ -245,18 +248,18 @@ exact_list_length(walk *w, const thing *list, thing *out)
 td_status
 exact_list_item(walk *w, const thing *list, td_val k, thing *out)
 {
-    TD_TRY(reach(w));
-    turns_left(w, w->turns, "it goes over a list");
-    td_break_if(w->f, TD_E2(w->f, greater_equal, k, length(w, list)));
-    return get(w, list, k, out);
+    TD_TRY(refuse_recursion(w));
+    iterations_left(w, w->iterations, "it goes over a list");
+    td_break_if(w->f, TD_E2(w->f, greater_equal, k, exactlist_length(w, list)));
+    return exactlist_get(w, list, k, out);
 }
 
 td_status
 exact_list(walk *w, const thing *item, uint32_t n, thing *out)
 {
-    TD_TRY(list_of(w, whole(w, n), out));
+    TD_TRY(list_of(w, exactlist_whole(w, n), out));
     for (uint32_t i = 0; i < n; i++)
-        TD_TRY(put(w, out, whole(w, i), &item[i]));
+        TD_TRY(exact_list_put(w, out, exactlist_whole(w, i), &item[i]));
     return TD_OK;
 }
 
@@ -266,61 +269,62 @@ exact_list(walk *w, const thing *item, uint32_t n, thing *out)
 static void
 copy_words(walk *w, td_val to, td_val from, td_val n, td_val period)
 {
-    td_val k = td_for(w->f, whole(w, 0), n, whole(w, 1));
+    td_val k = td_for(w->f, exactlist_whole(w, 0), n, exactlist_whole(w, 1));
     td_val at = TD_E2(w->f, add, from, TD_E2(w->f, remainder, k, period));
 
-    set_word(w, TD_E2(w->f, add, to, k), word(w, at));
+    set_word(w, TD_E2(w->f, add, to, k), exact_heap_word(w, at));
     td_end(w->f);
 }
 
 static td_val
-begin_of(walk *w, const thing *list)
+exact_list_begin(walk *w, const thing *list)
 {
-    return word(w, plus(w, place_of(list), BEGIN));
+    return exact_heap_word(w, plus(w, exact_list_place(list), BEGIN));
 }
 
 static td_val
 words(walk *w, td_val n)
 {
-    return TD_E2(w->f, multiply, n, whole(w, size(w)));
+    return TD_E2(w->f, multiply, n, exactlist_whole(w, exact_element_words(w)));
 }
 
 static td_status
-repeat(walk *w, const thing *list, const thing *times, thing *out)
+exact_list_repeat(walk *w, const thing *list, const thing *times, thing *out)
 {
-    td_val n = length(w, list), k;
+    td_val n = exactlist_length(w, list), k;
     thing by = *times;
 
     exact_pure(w, &by, EXACT_BOOL);
     if (!is_int(&by))
         return bad(w, w->node, TD_ERR_TYPE, "a list times %s", times->type->name);
-    k = TD_E2(w->f, maximum, val_as(w, &by, TD_I64), whole(w, 0));
-    flag_and_leave(w, TD_E2(w->f, greater, k, whole(w, exact_heap_words(w))));
+    k = TD_E2(w->f, maximum, val_as(w, &by, TD_I64), exactlist_whole(w, 0));
+    flag_and_leave(w, TD_E2(w->f, greater, k, exactlist_whole(w, exact_heap_words(w))));
     TD_TRY(list_of(w, TD_E2(w->f, multiply, n, k), out));
-    copy_words(w, begin_of(w, out), begin_of(w, list), words(w, length(w, out)), words(w, n));
+    copy_words(w, exact_list_begin(w, out), exact_list_begin(w, list),
+               words(w, exactlist_length(w, out)), words(w, n));
     return built(w, w->node);
 }
 
 static td_status
 joined(walk *w, const thing *a, const thing *b, thing *out)
 {
-    td_val n = length(w, a), m = length(w, b);
+    td_val n = exactlist_length(w, a), m = exactlist_length(w, b);
 
     TD_TRY(list_of(w, TD_E2(w->f, add, n, m), out));
-    copy_words(w, begin_of(w, out), begin_of(w, a), words(w, n), words(w, n));
-    copy_words(w, TD_E2(w->f, add, begin_of(w, out), words(w, n)), begin_of(w, b), words(w, m),
-               words(w, m));
+    copy_words(w, exact_list_begin(w, out), exact_list_begin(w, a), words(w, n), words(w, n));
+    copy_words(w, TD_E2(w->f, add, exact_list_begin(w, out), words(w, n)), exact_list_begin(w, b),
+               words(w, m), words(w, m));
     return built(w, w->node);
 }
 
 td_status
 exact_list_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
-    TD_TRY(reach(w));
+    TD_TRY(refuse_recursion(w));
     if (op == TD_SYN_Mult && is_list(a) && is_num(b))
-        return repeat(w, a, b, out);
+        return exact_list_repeat(w, a, b, out);
     if (op == TD_SYN_Mult && is_num(a) && is_list(b))
-        return repeat(w, b, a, out);
+        return exact_list_repeat(w, b, a, out);
     if (op == TD_SYN_Add && is_list(a) && is_list(b))
         return joined(w, a, b, out);
     return bad(w, w->node, TD_ERR_TYPE, "this operation of lists is Python's");
@@ -334,14 +338,14 @@ exact_list_has(walk *w, const thing *list, const thing *x, thing *out)
     thing e, same;
     td_status st;
 
-    TD_TRY(reach(w));
+    TD_TRY(refuse_recursion(w));
     if (!is_num(x))
         return bad(w, w->node, TD_ERR_TYPE, "only numbers are looked for in a list");
     if (x->type->dt == TD_F64)
         exact_flag(w, TD_E1(w->f, isnan, exact_raw(w, x, TD_F64, false)));
     td_set(w->f, found, td_const_int(w->f, TD_BOOL, 0));
-    k = td_for(w->f, whole(w, 0), length(w, list), whole(w, 1));
-    st = get(w, list, k, &e);
+    k = td_for(w->f, exactlist_whole(w, 0), exactlist_length(w, list), exactlist_whole(w, 1));
+    st = exactlist_get(w, list, k, &e);
     if (!st)
         st = num_compare(w, TD_SYN_Eq, &e, x, &same);
     if (!st)
@@ -364,15 +368,16 @@ exact_list_tells(walk *w)
 
 /* Of each element what stands `skip` words behind its beginning. */
 static thing
-array_of(walk *w, const thing *list, td_dtype dt, int64_t skip)
+exact_list_view(walk *w, const thing *list, td_dtype dt, int64_t skip)
 {
     const td_type *item = td_type_num(dt);
-    td_val begin = TD_E2(w->f, multiply, plus(w, begin_of(w, list), skip), whole(w, 8));
+    td_val begin =
+        TD_E2(w->f, multiply, plus(w, exact_list_begin(w, list), skip), exactlist_whole(w, 8));
     td_val base = td_at_byte(w->f, w->exact->heap, begin, dt);
-    dim n = dim_of(length(w, list));
+    dim n = dim_of(exactlist_length(w, list));
     thing x = array_thing(w, item, 1, &n, base, SPACE_LOCAL, "a list");
 
-    x.view->stride[0] = dim_known(size(w) * 8 / (int64_t)td_dtype_size(dt));
+    x.view->stride[0] = dim_known(exact_element_words(w) * 8 / (int64_t)td_dtype_size(dt));
     x.type = td_type_array(item, 1, 'A', true);
     return x;
 }
@@ -383,28 +388,29 @@ exact_list_array(walk *w, const thing *list)
     join *j = join_get(w, elements_key());
     thing part[2];
 
-    part[0] = array_of(w, list, j ? (td_dtype)j->type->dt : TD_I64, 0);
+    part[0] = exact_list_view(w, list, j ? (td_dtype)j->type->dt : TD_I64, 0);
     if (!j || !j->type->object)
         return part[0];
-    part[1] = array_of(w, list, TD_U8, 1);
+    part[1] = exact_list_view(w, list, TD_U8, 1);
     return tuple_of(w, part, 2);
 }
 
 /* ---- methods ---- */
 
 static td_status
-append(walk *w, const thing *list, const call *c, thing *out)
+exact_list_append(walk *w, const thing *list, const call *c, thing *out)
 {
-    td_val n = length(w, list), at = place_of(list), room = word(w, plus(w, at, ROOM)), more;
+    td_val n = exactlist_length(w, list), at = exact_list_place(list),
+           room = exact_heap_word(w, plus(w, at, ROOM)), more;
 
     td_if(w->f, TD_E2(w->f, greater_equal, n, room));
-    more = TD_E2(w->f, multiply, room, whole(w, 2));
-    more = reserve(w, words(w, more));
-    copy_words(w, more, begin_of(w, list), words(w, n), words(w, n));
+    more = TD_E2(w->f, multiply, room, exactlist_whole(w, 2));
+    more = exact_list_reserve(w, words(w, more));
+    copy_words(w, more, exact_list_begin(w, list), words(w, n), words(w, n));
     set_word(w, plus(w, at, BEGIN), more);
-    set_word(w, plus(w, at, ROOM), TD_E2(w->f, multiply, room, whole(w, 2)));
+    set_word(w, plus(w, at, ROOM), TD_E2(w->f, multiply, room, exactlist_whole(w, 2)));
     td_end(w->f);
-    TD_TRY(put(w, list, n, &c->arg[0]));
+    TD_TRY(exact_list_put(w, list, n, &c->arg[0]));
     set_length(w, list, plus(w, n, 1));
     *out = (thing){.type = td_type_none()};
     return TD_OK;
@@ -416,24 +422,24 @@ pop(walk *w, const thing *list, const call *c, thing *out)
     thing last = num_int(-1);
     td_val i, n, at, from;
 
-    TD_TRY(index_of(w, list, c->n ? &c->arg[0] : &last, &i));
-    TD_TRY(get(w, list, i, out));
-    n = plus(w, length(w, list), -1);
+    TD_TRY(exact_list_index(w, list, c->n ? &c->arg[0] : &last, &i));
+    TD_TRY(exactlist_get(w, list, i, out));
+    n = plus(w, exactlist_length(w, list), -1);
     set_length(w, list, n);
     if (!c->n)
         return built(w, w->node);
-    at = TD_E2(w->f, add, begin_of(w, list), words(w, i));
-    from = plus(w, at, size(w));
+    at = TD_E2(w->f, add, exact_list_begin(w, list), words(w, i));
+    from = plus(w, at, exact_element_words(w));
     n = words(w, TD_E2(w->f, subtract, n, i)); /* what stood behind it moves up */
-    copy_words(w, at, from, n, TD_E2(w->f, maximum, n, whole(w, 1)));
+    copy_words(w, at, from, n, TD_E2(w->f, maximum, n, exactlist_whole(w, 1)));
     return built(w, w->node);
 }
 
 static td_status
-clear(walk *w, const thing *list, const call *c, thing *out)
+exact_list_clear(walk *w, const thing *list, const call *c, thing *out)
 {
     (void)c;
-    set_length(w, list, whole(w, 0));
+    set_length(w, list, exactlist_whole(w, 0));
     *out = (thing){.type = td_type_none()};
     return built(w, w->node);
 }
@@ -444,7 +450,7 @@ exactlist_copy(walk *w, const thing *list, const call *c, thing *out)
     thing one = num_int(1);
 
     (void)c;
-    return repeat(w, list, &one, out);
+    return exact_list_repeat(w, list, &one, out);
 }
 
 static const struct {
@@ -452,16 +458,16 @@ static const struct {
     uint32_t least, most; /* arguments */
     td_status (*fn)(walk *w, const thing *list, const call *c, thing *out);
 } methods[] = {
-    {"append", 1, 1, append},
+    {"append", 1, 1, exact_list_append},
     {"pop", 0, 1, pop},
-    {"clear", 0, 0, clear},
+    {"clear", 0, 0, exact_list_clear},
     {"copy", 0, 0, exactlist_copy},
 };
 
 td_status
 exact_list_method(walk *w, const thing *list, const char *name, const call *c, thing *out)
 {
-    TD_TRY(reach(w));
+    TD_TRY(refuse_recursion(w));
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (strcmp(methods[i].name, name) == 0 && !c->nkw) {
             TD_TRY(want_args(w, c, name, methods[i].least, methods[i].most));

@@ -1,17 +1,17 @@
-/* exactnum.c - Python's operators on exact numbers: what CPython computes, and flags where int64 or the machine's
- * floats would not.
+/* exactnum.c - Python's operators on exact numbers: computes what CPython does, and flags where
+ * int64 or floats would differ.
  */
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
 static td_val
-whole(walk *w, int64_t v)
+exactnum_whole(walk *w, int64_t v)
 {
     return td_const_int(w->f, TD_I64, v);
 }
 
 static td_val
-real(walk *w, double v)
+exactnum_real(walk *w, double v)
 {
     return td_const(w->f, TD_F64, v);
 }
@@ -89,7 +89,7 @@ flag_sum(walk *w, td_syn op, const thing *a, const thing *b, thing *r)
     }
     both = TD_E2(w->f, bitwise_xor, x, op == TD_SYN_Add ? s : y);
     both = TD_E2(w->f, bitwise_and, both, TD_E2(w->f, bitwise_xor, op == TD_SYN_Add ? y : x, s));
-    exact_flag(w, TD_E2(w->f, less, both, whole(w, 0)));
+    exact_flag(w, TD_E2(w->f, less, both, exactnum_whole(w, 0)));
 }
 
 /* Products that may reach 2**63, told by their float64, which is off by 4e-16 of it at most. */
@@ -97,7 +97,8 @@ static void
 flag_large(walk *w, td_val about)
 {
     exact_flag(w, TD_E1(w->f, logical_not,
-                        TD_E2(w->f, less, TD_E1(w->f, fabs, about), real(w, 9.2233720368547e18))));
+                        TD_E2(w->f, less, TD_E1(w->f, fabs, about),
+                              exactnum_real(w, 9.2233720368547e18))));
 }
 
 static void
@@ -115,14 +116,15 @@ flag_product(walk *w, const thing *a, const thing *b)
         return;
     x = val_as(w, k == b ? a : b, TD_I64);
     most = INT64_MAX / (k->lit.i < 0 ? -k->lit.i : k->lit.i);
-    flag_either(w, TD_E2(w->f, greater, x, whole(w, most)), TD_E2(w->f, less, x, whole(w, -most)));
+    flag_either(w, TD_E2(w->f, greater, x, exactnum_whole(w, most)),
+                TD_E2(w->f, less, x, exactnum_whole(w, -most)));
 }
 
 static void
 flag_negative(walk *w, const thing *x)
 {
     if (x->known ? x->lit.i < 0 : !x->nonneg)
-        exact_flag(w, TD_E2(w->f, less, val_as(w, x, TD_I64), whole(w, 0)));
+        exact_flag(w, TD_E2(w->f, less, val_as(w, x, TD_I64), exactnum_whole(w, 0)));
 }
 
 static td_status
@@ -182,11 +184,11 @@ divide_ints(walk *w, const thing *a, const thing *b, thing *out)
 static void
 flag_least(walk *w, const thing *a, const thing *b)
 {
-    td_val x = TD_E2(w->f, equal, val_as(w, a, TD_I64), whole(w, INT64_MIN));
+    td_val x = TD_E2(w->f, equal, val_as(w, a, TD_I64), exactnum_whole(w, INT64_MIN));
 
     if (!a->small && !a->nonneg && !(b->known && b->lit.i != -1))
-        exact_flag(
-            w, TD_E2(w->f, logical_and, x, TD_E2(w->f, equal, val_as(w, b, TD_I64), whole(w, -1))));
+        exact_flag(w, TD_E2(w->f, logical_and, x,
+                            TD_E2(w->f, equal, val_as(w, b, TD_I64), exactnum_whole(w, -1))));
 }
 
 static td_status
@@ -291,10 +293,10 @@ exact_is_int(walk *w, const thing *x)
 td_val
 exact_settled(walk *w, td_val r, td_val ints)
 {
-    td_val far = TD_E2(w->f, greater, TD_E1(w->f, fabs, r), real(w, 0x1p53));
+    td_val far = TD_E2(w->f, greater, TD_E1(w->f, fabs, r), exactnum_real(w, 0x1p53));
 
     exact_flag(w, TD_E2(w->f, logical_and, ints, far));
-    return TD_E3(w->f, select, ints, TD_E2(w->f, add, r, real(w, 0)), r);
+    return TD_E3(w->f, select, ints, TD_E2(w->f, add, r, exactnum_real(w, 0)), r);
 }
 
 static thing
@@ -399,7 +401,7 @@ exact_unary(walk *w, td_syn op, const thing *a, thing *out)
         return is_int(&x) ? num_op(w, OP_invert, &x, 1, out)
                           : bad(w, w->node, TD_ERR_TYPE, "~ is not defined for %s", x.type->name);
     if (is_int(&x) && !x.small)
-        exact_flag(w, TD_E2(w->f, equal, val_as(w, &x, TD_I64), whole(w, INT64_MIN)));
+        exact_flag(w, TD_E2(w->f, equal, val_as(w, &x, TD_I64), exactnum_whole(w, INT64_MIN)));
     TD_TRY(num_op(w, OP_negative, &x, 1, out));
     out->small = x.small;
     return TD_OK;

@@ -32,7 +32,7 @@ numpy_scalar(walk *w, const thing *x)
 }
 
 static uint32_t
-folded(uint32_t kinds)
+plain_kinds(uint32_t kinds)
 {
     return (kinds & ~(uint32_t)EXACT_ALL_NUMPY) | (kinds & EXACT_ALL_NUMPY) >> EXACT_NUMPY;
 }
@@ -45,7 +45,7 @@ numpy_plain(walk *w, const thing *x)
 
     if (!is_mixed(x) || !(x->type->object & EXACT_ALL_NUMPY))
         return *x;
-    kinds = folded(x->type->object);
+    kinds = plain_kinds(x->type->object);
     up = TD_E2(w->f, right_shift, x->tag, byte(w, EXACT_NUMPY));
     own = TD_E2(w->f, bitwise_or, up, TD_E2(w->f, bitwise_and, x->tag, byte(w, 31)));
     return exact_of_kinds(x->num.re, kinds, own);
@@ -108,7 +108,7 @@ left_to_numpy(walk *w, const char *what, const thing *x)
 
 /* The dtype that NumPy computes in. */
 static td_status
-meet(walk *w, const thing *a, const thing *b, td_dtype *out)
+numpy_dtype_of(walk *w, const thing *a, const thing *b, td_dtype *out)
 {
     const thing *x[2] = {a, b};
     td_dtype dt[2];
@@ -193,7 +193,7 @@ binary_dtypes(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     td_dtype dt;
     thing x, y, r;
 
-    TD_TRY(meet(w, a, b, &dt));
+    TD_TRY(numpy_dtype_of(w, a, b, &dt));
     if (dt == TD_F32)
         return single_floats(w, op, a, b, out);
     x = as_kind(w, a, dt == TD_F64);
@@ -296,7 +296,7 @@ numpy_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     x = numpy_plain(w, a);
     y = numpy_plain(w, b);
     if (has_dtype(a) || has_dtype(b)) {
-        TD_TRY(meet(w, a, b, &dt));
+        TD_TRY(numpy_dtype_of(w, a, b, &dt));
         x = as_kind(w, a, dt == TD_F32 || dt == TD_F64);
         y = as_kind(w, b, dt == TD_F32 || dt == TD_F64);
         if (dt == TD_F32)

@@ -3,7 +3,7 @@
 #define TD_FRONT_CALC_H
 #include "front/infer/intrin.h"
 
-/* calc - the arguments of a function of floats.  dt: what is computed in, t's or float32 for half types. */
+/* calc - the arguments of a function of floats.  dt: the dtype to compute in, t's own or float32 for half types. */
 typedef struct calc {
     walk *w;
     td_fn *f;
@@ -12,10 +12,10 @@ typedef struct calc {
     td_val x[4];
 } calc;
 
-/* The first n arguments as floats of the type they meet in: integers as Python's float, or float64. */
+/* Converts the first n arguments to their common float type: integers count as Python's float, or float64. */
 td_status calc_begin(walk *w, const call *c, const char *what, uint32_t n, calc *k);
-thing     calc_end(calc *k, td_val v);                /* v as the arguments' type */
-td_status as_float(walk *w, thing *x);                /* integers and bools become float, float64 */
+thing     calc_end(calc *k, td_val v);                /* converts v to the arguments' type */
+td_status as_float(walk *w, thing *x);                /* integers and bools become Python's float, or float64 */
 
 static inline td_val calc1(calc *k, td_op op, td_val a) { return td_emit(k->f, op, &a); }
 static inline td_val calc2(calc *k, td_op op, td_val a, td_val b) { return td_emit(k->f, op, (td_val[]){a, b}); }

@@ -3,7 +3,8 @@
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
-/* May be computed though the program may not ask for it: no memory, no calls, no division. */
+/* May the value be computed even if the program does not ask for it: no memory access, no
+ * calls, no division? */
 static bool
 is_pure(const walk *w, uint32_t node)
 {
@@ -44,9 +45,9 @@ is_pure(const walk *w, uint32_t node)
     }
 }
 
-/* One branch of a choice: its value meets the others' in the join and in the place. */
+/* One branch of a choice: joins its value with the others' and stores it in the place. */
 static td_status
-branch(walk *w, td_hash key, const place *p, uint32_t node, const thing *have)
+choice_branch(walk *w, td_hash key, const place *p, uint32_t node, const thing *have)
 {
     thing x = {0};
 
@@ -55,13 +56,13 @@ branch(walk *w, td_hash key, const place *p, uint32_t node, const thing *have)
     else
         TD_TRY(expr(w, node, &x));
     TD_TRY(settle(w, &x));
-    if (x.listed) /* lists of two lengths meet */
+    if (x.listed) /* the branches may give lists of different lengths */
         TD_TRY(boxed(w, &x));
     TD_TRY(join_add(w, key, &x, node ? node : w->node, "the value"));
     return p ? place_set(w, p, &x) : TD_OK;
 }
 
-/* Values under a condition that only the running program knows.  other 0: `have` stands there. */
+/* One of two values, by a condition that only the running program knows.  other 0: the second value is `have`. */
 static td_status
 choose_between(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other,
                const thing *have, thing *out)
@@ -69,7 +70,7 @@ choose_between(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_
     td_hash key = join_key(w, node, 0);
     join *j = join_get(w, key);
     place p = {0};
-    meeting m = {0}; /* of what := assigns */
+    meeting m = {0}; /* of the names that := assigns */
     uint32_t *one, *two, none, ntwo;
     td_status st;
 
@@ -80,14 +81,14 @@ choose_between(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_
     m.name = names_of_two(w, one, none, two, ntwo, &m.n);
     meet_begin(w, node, &m);
     td_if(w->f, cond->num.re);
-    st = branch(w, key, j ? &p : NULL, then, NULL);
+    st = choice_branch(w, key, j ? &p : NULL, then, NULL);
     if (st != TD_SKIP ||
-        !w->again) /* one that waits for the next walk leaves the other one's type */
+        !w->again) /* a branch whose type only the next walk knows leaves the type to the other branch */
         TD_TRY(st);
     TD_TRY(meet_path(w, node, &m));
     td_else(w->f);
     meet_again(w, &m);
-    st = branch(w, key, j ? &p : NULL, other, have);
+    st = choice_branch(w, key, j ? &p : NULL, other, have);
     if (st != TD_SKIP || !w->again)
         TD_TRY(st);
     TD_TRY(meet_path(w, node, &m));
@@ -132,7 +133,7 @@ expr_ifexp(walk *w, uint32_t node, thing *out)
     return choose(w, node, &c, F(node, IfExp_body), F(node, IfExp_orelse), out);
 }
 
-/* `a and b`, `a or b`: the value of the operand that decided; b is computed only then, unless that is harmless. */
+/* `a and b`, `a or b`: the value of the operand that decides.  b is evaluated only if it is needed, or if it is pure. */
 td_status
 expr_boolop(walk *w, uint32_t node, thing *out)
 {

@@ -1,4 +1,4 @@
-/* expr.c - expressions: each node gives a thing. */
+/* expr.c - expressions: each node of the syntax tree gives a thing. */
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
@@ -19,7 +19,7 @@ tuple_of(walk *w, const thing *item, uint32_t n)
     return t;
 }
 
-/* Its name is what errors show: strings with their quotes. */
+/* The type of a Python object.  Errors show its name; strings have their quotes. */
 static const td_type *
 object_type(walk *w, uint32_t obj, const td_objinfo *info)
 {
@@ -93,7 +93,8 @@ expr_name(walk *w, uint32_t node, thing *out)
         return want_bound(w, out, id, node);
     }
     if (w->fr->local[id]) {
-        if (w->walks == 0 || w->again) { /* it may come round a loop: the next walk will know */
+        /* a later statement of a loop may assign it: the next walk will know */
+        if (w->walks == 0 || w->again) {
             w->again = true;
             return TD_SKIP;
         }
@@ -133,9 +134,9 @@ same_object(const thing *a, const thing *b, bool *same)
     return TD_OK;
 }
 
-static td_status compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+static td_status compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
 
-/* Strings by their text; numpy.dtype("float32") and numpy.float32 are one dtype. */
+/* Compares strings by their text; numpy.dtype("float32") and numpy.float32 are one dtype. */
 static bool
 equal_objects(walk *w, const thing *a, const thing *b)
 {
@@ -160,7 +161,7 @@ compare_tuples(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     if (w->exact || (op != TD_SYN_Eq && op != TD_SYN_NotEq))
         return bad(w, w->node, TD_ERR_TYPE, "tuples are compared by == and != only in kernels");
     for (uint32_t i = 0; a->type->n == b->type->n && i < a->type->n; i++) {
-        TD_TRY(compare(w, TD_SYN_Eq, &a->item[i], &b->item[i], &one));
+        TD_TRY(compare_things(w, TD_SYN_Eq, &a->item[i], &b->item[i], &one));
         TD_TRY(num_op(w, OP_logical_and, (thing[]){all, one}, 2, &all));
     }
     return op == TD_SYN_Eq ? (*out = all, TD_OK) : num_unary(w, TD_SYN_Not, &all, out);
@@ -186,10 +187,10 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
     if (b->type->kind != TD_T_TUPLE)
         return bad(w, w->node, TD_ERR_TYPE,
                    "`in` looks into tuples and arrays only in kernels, not into %s", b->type->name);
-    if (w->exact && is_num(a) && a->type->dt == TD_F64) /* NaN is in what holds that very object */
+    if (w->exact && is_num(a) && a->type->dt == TD_F64) /* by identity, `in` finds a NaN */
         exact_flag(w, TD_E1(w->f, isnan, exact_raw(w, a, TD_F64, false)));
     for (uint32_t i = 0; i < b->type->n; i++) {
-        TD_TRY(compare(w, TD_SYN_Eq, a, &b->item[i], &one));
+        TD_TRY(compare_things(w, TD_SYN_Eq, a, &b->item[i], &one));
         if (one.known && one.lit.i) {
             any = num_bool(true);
             break;
@@ -202,7 +203,7 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
 }
 
 static td_status
-compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     bool same;
 
@@ -252,7 +253,7 @@ compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     return num_compare(w, op, a, b, out);
 }
 
-/* a < b < c: every operand once. */
+/* a < b < c: evaluates each operand once. */
 static td_status
 expr_compare(walk *w, uint32_t node, thing *out)
 {
@@ -265,7 +266,7 @@ expr_compare(walk *w, uint32_t node, thing *out)
                     kind_of(w, item_of(w, ops, i)) == TD_SYN_NotIn;
         TD_TRY(expr(w, item_of(w, right, i), &b));
         w->node = node;
-        TD_TRY(compare(w, kind_of(w, item_of(w, ops, i)), &a, &b, &one));
+        TD_TRY(compare_things(w, kind_of(w, item_of(w, ops, i)), &a, &b, &one));
         if (i == 0)
             all = one;
         else if (all.known || one.known)
@@ -314,8 +315,8 @@ expr_binop(walk *w, uint32_t node, thing *out)
         uint32_t n = a.type->n + b.type->n;
         thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);
 
-        memcpy(item, a.item, a.type->n * sizeof *item);
-        memcpy(item + a.type->n, b.item, b.type->n * sizeof *item);
+        copy_things(item, a.item, a.type->n);
+        copy_things(item + a.type->n, b.item, b.type->n);
         *out = tuple_of(w, item, n);
         out->listed = a.listed && b.listed ? node : 0;
         return TD_OK;
@@ -347,14 +348,13 @@ expr_list(walk *w, uint32_t list, thing *out)
             item = more;
             cap = m + add + n;
         }
-        memcpy(item + m, star ? x.item : &x, add * sizeof x);
+        copy_things(item + m, star ? x.item : &x, add);
         m += add;
     }
     *out = tuple_of(w, item, m);
     return TD_OK;
 }
 
-/* A list is a tuple where compiled functions only go through it. */
 static td_status
 expr_new_list(walk *w, uint32_t list, thing *out)
 {
@@ -384,7 +384,7 @@ expr_slice(walk *w, uint32_t node, thing *out)
     return TD_OK;
 }
 
-/* A list that is written out has no other elements than those. */
+/* Checks an index into a list display, whose length is known. */
 static td_status
 listed_place(walk *w, const thing *t, const thing *key)
 {
@@ -447,8 +447,7 @@ expr_unary(walk *w, uint32_t node, thing *out)
     w->node = node;
     if (kind_of(w, F(node, UnaryOp_op)) == TD_SYN_USub && x.known &&
         kind_of(w, F(node, UnaryOp_operand)) == TD_SYN_Constant && x.type->dt == TD_U64 &&
-        x.lit.i ==
-            INT64_MIN) { /* -9223372036854775808 is an int64 though 9223372036854775808 is none */
+        x.lit.i == INT64_MIN) { /* -9223372036854775808 is an int64, 9223372036854775808 is not */
         *out = num_int(INT64_MIN);
         return TD_OK;
     }
@@ -457,7 +456,7 @@ expr_unary(walk *w, uint32_t node, thing *out)
     return num_unary(w, kind_of(w, F(node, UnaryOp_op)), &x, out);
 }
 
-/* f"…": its pieces, which print puts together. */
+/* f"…": a tuple of its pieces, which print joins. */
 static td_status
 expr_text(walk *w, uint32_t node, thing *out)
 {

@@ -1,11 +1,11 @@
-/* folded.c - calls over generator expressions, which the tree has as loops too (treadle._compile._folded). */
+/* folded.c - calls of generator expressions, for which the syntax tree also has loops (treadle._compile._folded). */
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
 #include <string.h>
 
-/* Is what stands there, a name or a module's, the function known under that name?  0 is. */
+/* Does the callee, a name or an attribute, mean the known function of that name?  func 0: yes. */
 static td_status
 is_named_so(walk *w, uint32_t func, bool *out)
 {
@@ -26,8 +26,8 @@ is_named_so(walk *w, uint32_t func, bool *out)
     return TD_OK;
 }
 
-/* sum(f(x) for x in xs): the statements that stand for it, in exact functions, where the name is Python's.  Their
- * variables are as they were afterwards: nothing else knows them. */
+/* sum(f(x) for x in xs), where the name means Python's function: walks the loop that replaces the call.  Restores the
+ * loop's variables afterwards, since they belong to the generator expression. */
 td_status
 expr_folded(walk *w, uint32_t node, thing *out)
 {

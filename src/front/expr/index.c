@@ -1,6 +1,7 @@
 /* index.c - positions, slices and views: a[key] of arrays; items of tuples; fields of records. */
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
+#include "front/infer/lazy.h"
 #include "front/infer/walk.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ zero(walk *w)
     return td_const_int(w->f, TD_I64, 0);
 }
 
-/* i as a position on an axis of extent n: from the end where it is negative. */
+/* i as a position on an axis of extent n; a negative i counts from the end. */
 static td_val
 position(walk *w, const thing *i, const dim *n)
 {
@@ -30,7 +31,8 @@ position(walk *w, const thing *i, const dim *n)
                  v);
 }
 
-/* Debug: is 0 <= v < shape[axis]?  Tells the host when not; name: "" for what has none. */
+/* Debug mode: *ok tells whether 0 <= v < shape[axis]; if not, the program reports it to the host.  name: "" for an
+ * unnamed array. */
 static td_status
 check_range(walk *w, const char *name, const dim *shape, uint32_t ndim, uint32_t axis, td_val v,
             const thing *given, uint32_t node, td_val *ok)
@@ -55,7 +57,7 @@ check_range(walk *w, const char *name, const dim *shape, uint32_t ndim, uint32_t
     return built(w, node);
 }
 
-/* The same of an array's axis; where the check fails, memory is left alone: the view's mask. */
+/* check_range for an axis of an array; the view's mask suppresses accesses whose check failed. */
 static td_status
 check_index(walk *w, const thing *a, view *r, uint32_t axis, td_val v, const thing *given,
             uint32_t node)
@@ -77,7 +79,7 @@ clamp(walk *w, td_val v, td_val lo, td_val hi)
     return TD_E2(w->f, minimum, TD_E2(w->f, maximum, v, lo), hi);
 }
 
-/* One end of a slice on an axis of extent n: Python's rules for a step of that sign. */
+/* One end of a slice on an axis of extent n, by Python's rules for a step of that sign. */
 static td_val
 slice_end(walk *w, const thing *x, const dim *n, bool up, bool is_start)
 {
@@ -89,6 +91,30 @@ slice_end(walk *w, const thing *x, const dim *n, bool up, bool is_start)
     return clamp(w, position(w, x, n), least, most);
 }
 
+/* A slice whose step only the running program knows: computes the ends for both signs, and selects. */
+static td_status
+slice_by_any(walk *w, const thing *s, const dim *n, td_val *start, dim *count, dim *step)
+{
+    td_val zeros = zero(w), one = td_const_int(w->f, TD_I64, 1), end[2], span, size;
+    td_val k = val_as(w, &s->item[2], TD_I64), up = TD_E2(w->f, greater, k, zeros);
+
+    if (w->how->mode != TD_MODE_KERNEL || w->how->debug)
+        TD_TRY(must(w, TD_E2(w->f, not_equal, k, zeros), TD_REPORT_VALUE,
+                    "slice step cannot be zero", NULL, 0));
+    for (int i = 0; i < 2; i++)
+        end[i] = TD_E3(w->f, select, up, slice_end(w, &s->item[i], n, true, i == 0),
+                       slice_end(w, &s->item[i], n, false, i == 0));
+    /* kernels do not check for a step of 0 */
+    size = TD_E2(w->f, maximum, TD_E1(w->f, absolute, k), one);
+    span = TD_E2(w->f, subtract, end[1], end[0]);
+    span = TD_E3(w->f, select, up, span, TD_E2(w->f, subtract, zeros, span));
+    span = TD_E2(w->f, add, span, TD_E2(w->f, subtract, size, one));
+    *start = end[0];
+    *count = dim_of(TD_E2(w->f, maximum, TD_E2(w->f, floor_divide, span, size), zeros));
+    *step = dim_of(k);
+    return TD_OK;
+}
+
 static td_status
 slice_axis(walk *w, const thing *s, const dim *n, uint32_t node, td_val *start, dim *count,
            dim *step)
@@ -97,8 +123,7 @@ slice_axis(walk *w, const thing *s, const dim *n, uint32_t node, td_val *start, 
     td_val lo, hi, span;
 
     if (!is_none(&s->item[2]) && !known_int(&s->item[2], &k))
-        return bad(w, node, TD_ERR_TYPE,
-                   "a slice's step is a number known when compiling in a kernel");
+        return slice_by_any(w, s, n, start, count, step);
     if (k == 0)
         return bad(w, node, TD_ERR_VALUE, "slice step cannot be zero");
     *step = dim_known(k);
@@ -129,17 +154,18 @@ add_to(walk *w, td_val sum, td_val v)
     return sum.i == UINT32_MAX ? v : TD_E2(w->f, add, sum, v);
 }
 
-typedef struct cut { /* a view that is being made */
+typedef struct cut { /* a view in progress */
     const thing *a;
     view *r;
-    uint32_t axis; /* of a: next */
-    uint32_t ndim; /* of r */
-    bool strided;  /* an axis was left out behind a kept one, or cut: not C-contiguous any more */
+    uint32_t axis; /* the next axis of a */
+    uint32_t ndim; /* axes of r so far */
+    /* an axis was dropped after one that was kept, or sliced: no longer C-contiguous */
+    bool strided;
     bool kept;
 } cut;
 
 static void
-move(walk *w, cut *c, td_val by)
+shift_view(walk *w, cut *c, td_val by)
 {
     dim s = stride_of(w, c->a, c->axis);
     dim step = dim_mul(w, dim_of(by), s);
@@ -160,7 +186,7 @@ cut_one(walk *w, cut *c, const thing *k, uint32_t node)
 
         if (w->how->debug)
             TD_TRY(check_index(w, c->a, c->r, c->axis, v, k, node));
-        move(w, c, v);
+        shift_view(w, c, v);
         if (c->a->view->axis[c->axis] >= 0)
             c->r->at[c->a->view->axis[c->axis]] = lin_index(w, k);
         c->strided = c->strided || c->kept;
@@ -172,7 +198,7 @@ cut_one(walk *w, cut *c, const thing *k, uint32_t node)
         TD_TRY(slice_axis(w, k, n, node, &start, &count, &step));
         whole = start.i == UINT32_MAX;
         if (!whole)
-            move(w, c, start);
+            shift_view(w, c, start);
         c->strided = c->strided || (c->kept && !whole) || step.known != 1;
         c->r->axis[c->ndim] = whole ? c->a->view->axis[c->axis] : -1;
         c->r->shape[c->ndim] = count;
@@ -387,7 +413,7 @@ find_field(const td_type *rec, const char *name)
     return NULL;
 }
 
-/* What the address of a field is a multiple of, in records that lie behind each other from an aligned address on. */
+/* The alignment of a field's address, in records that lie one after another from an aligned address on. */
 static uint32_t
 field_align(const view *v, const td_type *rec, const td_field *f)
 {
@@ -396,7 +422,7 @@ field_align(const view *v, const td_type *rec, const td_field *f)
     return all & (~all + 1);
 }
 
-/* The field of all records of an array: an array with the records' strides, in its own units. */
+/* The field of all records of an array: an array with the records' strides, in units of the field. */
 static td_status
 field_array(walk *w, const thing *a, const td_type *rec, const td_field *f, uint32_t node,
             thing *out)
@@ -451,7 +477,7 @@ record_part(walk *w, const thing *r, const thing *key, uint32_t node, thing *out
     return record_field(w, r, rec->field[i].name, node, out);
 }
 
-/* r is a record, or an array of them: the field of each. */
+/* The field of a record, or of each record of an array. */
 td_status
 record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out)
 {
@@ -483,8 +509,8 @@ record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *ou
     if (v->fixed)
         out->type = td_type_array(f->type, f->ndim, 'C', true);
     out->view->arg = r->view->arg;
-    out->view->root =
-        r->view->root; /* the record's place among its neighbours, not the field's own axes */
+    /* aliasing is decided by the record's indices, not by axes of the field */
+    out->view->root = r->view->root;
     out->view->nroot = r->view->nroot;
     out->view->form = r->view->form;
     memcpy(out->view->at, r->view->at, sizeof r->view->at);

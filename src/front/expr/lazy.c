@@ -1,4 +1,4 @@
-/* lazy.c - array expressions: shapes that broadcast, elements, and the loops that store them. */
+/* lazy.c - array expressions: broadcast shapes, elements, and the loops that store them. */
 #include "front/infer/lazy.h"
 #include "front/infer/exact.h"
 
@@ -13,7 +13,7 @@ is_known(const dim *d)
 }
 
 static bool
-is_one(const dim *d)
+dim_is_one(const dim *d)
 {
     return is_known(d) && d->known == 1;
 }
@@ -40,7 +40,8 @@ must(walk *w, td_val ok, td_report kind, const char *text, const thing *value, u
     return built(w, w->node);
 }
 
-/* Two extents that must be equal, or one of them 1 (b only, where `into`).  Kernels look only when debugging. */
+/* Checks that two extents are equal, or one of them is 1 (with `into` only b).  Kernels check
+ * only when debugging. */
 static td_status
 check_dims(walk *w, const dim *a, const dim *b, bool into)
 {
@@ -61,9 +62,9 @@ broadcast_dim(walk *w, dim *a, const dim *b)
 {
     td_val one = td_const_int(w->f, TD_I64, 1);
 
-    if (same_dim(w, a, b) || is_one(b))
+    if (same_dim(w, a, b) || dim_is_one(b))
         return TD_OK;
-    if (is_one(a)) {
+    if (dim_is_one(a)) {
         *a = *b;
         return TD_OK;
     }
@@ -82,7 +83,7 @@ broadcast_dim(walk *w, dim *a, const dim *b)
 }
 
 static td_status
-broadcast(walk *w, const call *c, dim *shape, uint32_t *ndim)
+broadcast_dims(walk *w, const call *c, dim *shape, uint32_t *ndim)
 {
     *ndim = 0;
     for (uint32_t k = 0; k < c->n; k++)
@@ -116,7 +117,7 @@ lazy_new(walk *w, element_fn *element, const call *c, const td_type *item, uint3
     return built(w, w->node);
 }
 
-/* Some element of x, of which only the type counts. */
+/* A stand-in for an element of x: only its type matters. */
 static thing
 dummy(walk *w, const thing *x)
 {
@@ -129,7 +130,7 @@ dummy(walk *w, const thing *x)
     return num_of(t, v);
 }
 
-/* One element of what a function computes of arrays: NumPy's rules hold, operators' too. */
+/* Computes one element of an array function by NumPy's rules, operators too. */
 static td_status
 one_element(walk *w, const call *one, int number, thing *out)
 {
@@ -142,7 +143,7 @@ one_element(walk *w, const call *one, int number, thing *out)
     return st;
 }
 
-/* The type of a function's elements: its instructions are taken back. */
+/* Finds the type of the function's result for one element; removes the instructions that this emitted. */
 static td_status
 try_elements(walk *w, int number, const call *c, const td_type **item)
 {
@@ -158,7 +159,7 @@ try_elements(walk *w, int number, const call *c, const td_type **item)
         return bad(w, c->node, TD_ERR_TYPE, "this function gives %s, which no array holds",
                    r.type->name);
     *item = td_type_num(r.type->dt);
-    if (w->f->nparam == nparam) { /* else this walk is repeated anyway */
+    if (w->f->nparam == nparam) { /* else the walk is repeated anyway */
         w->f->n = n;
         w->made->nsite = nsite;
     }
@@ -181,7 +182,7 @@ call_element(walk *w, const thing *self, const nest *at, thing *out)
     return built(w, one.node);
 }
 
-/* A Python int beside arrays of integers takes their dtype, whatever its value: NumPy's rule. */
+/* A Python int beside arrays of integers takes their dtype, whatever its value, as in NumPy. */
 static void
 weaken(walk *w, call *c)
 {
@@ -209,7 +210,7 @@ all_bools(const call *c)
     return c->n == 2;
 }
 
-/* NumPy's sum of bools is `or` and their product `and`: as which operator the function counts; 0: as itself. */
+/* For bools, NumPy's + is `or` and its * is `and`: the operator that stands for the function; 0: itself. */
 static td_syn
 of_bools(int number)
 {
@@ -258,7 +259,7 @@ lazy_call(walk *w, int number, const call *c, thing *out)
                        c->kw[i]);
     weaken(w, &own);
     TD_TRY(try_elements(w, number, &own, &item));
-    TD_TRY(broadcast(w, &own, shape, &ndim));
+    TD_TRY(broadcast_dims(w, &own, shape, &ndim));
     TD_TRY(lazy_new(w, call_element, &own, item, ndim, shape, out));
     out->lazy->number = number;
     return TD_OK;
@@ -275,7 +276,7 @@ array_operator(walk *w, intrinsic_fn *fn, td_syn op, const thing *x, uint32_t n,
 
 /* ---- elements ---- */
 
-/* The place in an array of n dims, whose extents may be 1 where the nest's are not. */
+/* Maps the nest's indices to those of x by broadcasting: an axis of x may have extent 1 where the nest's is longer. */
 static void
 align(walk *w, const thing *x, const nest *at, td_val *index)
 {
@@ -287,7 +288,7 @@ align(walk *w, const thing *x, const nest *at, td_val *index)
 
         if (same_dim(w, d, whole) || (is_known(d) && d->known > 1))
             index[i] = at->at[skip + i];
-        else if (is_one(d))
+        else if (dim_is_one(d))
             index[i] = zero;
         else
             index[i] =
@@ -309,7 +310,8 @@ view_element(walk *w, const thing *x, const nest *at, thing *out)
         align(w, x, at, index);
         for (uint32_t i = 0; i < x->type->ndim; i++) {
             dim s = stride_of(w, x, i);
-            td_val step = is_one(&s) ? index[i] : TD_E2(w->f, multiply, index[i], dim_val(w, &s));
+            td_val step =
+                dim_is_one(&s) ? index[i] : TD_E2(w->f, multiply, index[i], dim_val(w, &s));
 
             sum = sum.i == UINT32_MAX ? step : TD_E2(w->f, add, sum, step);
         }
@@ -347,7 +349,7 @@ element_at(walk *w, const thing *x, const nest *at, thing *out)
 
 /* ---- loops ---- */
 
-/* Provably of that shape, and in C order. */
+/* Is x provably of that shape and in C order, so that one flat index reaches its elements? */
 static bool
 can_be_flat(const thing *x, uint32_t n, const dim *shape)
 {
@@ -367,7 +369,8 @@ can_be_flat(const thing *x, uint32_t n, const dim *shape)
     return true;
 }
 
-/* Whether all arrays in x have the shape itself: TD_NONE: known to be; else a condition.  false: known not to be. */
+/* Do all arrays in x have that shape without broadcasting?  *cond: the condition for it when the program runs;
+ * TD_NONE: they do.  false: they do not. */
 static bool
 whole_shape(walk *w, const thing *x, uint32_t n, const dim *shape, td_val *cond)
 {
@@ -404,7 +407,7 @@ nest_open(walk *w, nest *s, uint32_t n, const dim *shape, bool flat)
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
 
     s->n = n;
-    flat = flat && n; /* an array of no axes is its one element */
+    flat = flat && n; /* a 0-d array has one element, and no loop */
     s->flat = flat;
     w->nests++;
     if (n)
@@ -542,7 +545,7 @@ same_place(walk *w, const thing *a, const thing *b)
     return true;
 }
 
-/* Does computing x read memory that storing to `to` may have changed by then? */
+/* Would computing x read memory that storing to `to` may have changed? */
 static bool
 reads_changed(walk *w, const thing *to, const thing *x)
 {
@@ -567,7 +570,7 @@ copied_first(walk *w, thing *x, uint32_t node)
 
     if (w->how->mode == TD_MODE_KERNEL || w->how->gpu) {
         if (!x->lazy)
-            return TD_OK; /* rows of one array: element by element, in order */
+            return TD_OK; /* a row of the same array is copied element by element, in order */
         return bad(w, node, TD_ERR_TYPE,
                    "the expression reads the array that it is stored to, at other places: a kernel "
                    "has no memory for the whole result; write a loop, or store into another array");
@@ -598,7 +601,7 @@ call_fill(walk *w, const thing *to, const thing *x, uint32_t node)
     for (uint32_t i = 0; is_array(&from) && i < from.type->ndim; i++) {
         const dim *have = &from.view->shape[i], *want = &to->view->shape[n - from.type->ndim + i];
 
-        if (same_dim(w, have, want) || is_one(have))
+        if (same_dim(w, have, want) || dim_is_one(have))
             continue;
         if (is_known(have) && is_known(want))
             return bad(w, node, TD_ERR_VALUE, "%lld elements cannot be assigned to an axis of %lld",

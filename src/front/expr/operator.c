@@ -1,4 +1,4 @@
-/* operator.c - Python's operators on numbers: what is known is computed here, the rest by rows. */
+/* operator.c - Python's operators on numbers: computes known operands at once, others by rows of ops.def. */
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
@@ -140,7 +140,7 @@ sign_of(td_syn syn)
     return NULL;
 }
 
-/* x ** n for a small whole n, by squaring. */
+/* x ** n for a small integer n, by squaring. */
 static td_status
 power_known(walk *w, const thing *x, int64_t n, thing *out)
 {
@@ -162,7 +162,7 @@ power_known(walk *w, const thing *x, int64_t n, thing *out)
     return TD_OK;
 }
 
-/* Raises where b is 0 (and, unless NULL, `power` is below 0), in functions that raise for such. */
+/* Raises if b is 0 (and, unless `power` is NULL, *power is negative), in functions that raise for that. */
 static td_status
 check_zero(walk *w, const thing *b, const thing *power, const char *sign)
 {
@@ -188,7 +188,7 @@ static td_status
 power(walk *w, const thing *a, const thing *b, thing *out)
 {
     bool whole = is_int(b) || (b->known && td_dtype_is_float(b->type->dt) && b->type->weak &&
-                               b->lit.f[0] == (int64_t)b->lit.f[0]);
+                               b->lit.f[0] == (double)td_f64_to_i64(b->lit.f[0]));
 
     if (is_int(a) && is_int(b) && b->known && b->lit.i < 0) {
         thing x = num_convert(w, a, a->type->weak ? td_type_weak('f') : td_type_num(TD_F64));
@@ -229,12 +229,32 @@ stays_up(td_syn op, const thing *a, const thing *b)
     }
 }
 
+/* The operands of an operator of scalars in the types that Numba computes it in.  A float's power by an integer and
+ * two bools' bits stay what they are, and a shift has the sign of what it moves. */
+static void
+numba_operands(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    bool bits = op == TD_SYN_BitAnd || op == TD_SYN_BitOr || op == TD_SYN_BitXor;
+    bool shift = op == TD_SYN_LShift || op == TD_SYN_RShift;
+    const td_type *t = num_operator_type(a, shift ? a : b);
+
+    out[0] = *a;
+    out[1] = *b;
+    if ((shift && !(is_int(a) && is_int(b))) || (op == TD_SYN_Div && is_int(a) && is_int(b)) ||
+        (op == TD_SYN_Pow && !is_int(a) && is_int(b)) ||
+        (bits && a->type->dt == TD_BOOL && b->type->dt == TD_BOOL))
+        return;
+    out[0] = num_convert(w, a, t);
+    out[1] = num_convert(w, b, t);
+}
+
 static td_status
 loaded_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     const struct sign *o = sign_of(op);
     const lin *at;
     const flatix *own, *bound;
+    thing wide[2];
     bool nonneg;
 
     if (op == TD_SYN_MatMult && (is_array(a) || is_array(b)))
@@ -251,6 +271,15 @@ loaded_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         return TD_OK;
     if (w->exact)
         return exact_binary(w, op, a, b, out);
+    if (w->numba && w->ufunc && op == TD_SYN_Pow && is_int(a) && is_int(b)) {
+        wide[0] = num_convert(w, a, num_common(w, a, b));
+        a = &wide[0];
+    }
+    if (w->numba && !w->ufunc && !(a->type->weak && b->type->weak)) {
+        numba_operands(w, op, a, b, wide);
+        a = &wide[0];
+        b = &wide[1];
+    }
     if (op == TD_SYN_Pow) {
         if (is_int(b) && td_dtab[b->type->dt].kind == 'i' && !(b->known && b->lit.i >= 0))
             TD_TRY(check_zero(w, a, b, o->sign));
@@ -259,8 +288,11 @@ loaded_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     if (op == TD_SYN_Div || op == TD_SYN_FloorDiv || op == TD_SYN_Mod)
         TD_TRY(check_zero(w, b, NULL, o->sign));
     if (op == TD_SYN_Div && is_int(a) && is_int(b)) {
-        const td_type *t = num_common(a, b);
-        thing x = num_convert(w, a, t->weak ? td_type_weak('f') : td_type_num(TD_F64));
+        const td_type *t = num_common(w, a, b);
+        bool narrow = w->numba && w->ufunc && td_dtype_size(a->type->dt) < 4 &&
+                      td_dtype_size(b->type->dt) < 4;
+        thing x =
+            num_convert(w, a, t->weak ? td_type_weak('f') : td_type_num(narrow ? TD_F32 : TD_F64));
         thing y = num_convert(w, b, x.type);
 
         return num_op(w, OP_divide, (thing[]){x, y}, 2, out);
@@ -338,12 +370,17 @@ num_unary(walk *w, td_syn op, const thing *a, thing *out)
     }
     if (op == TD_SYN_UAdd) {
         *out = x;
-        return TD_OK;
+    } else {
+        TD_TRY(num_op(w, op == TD_SYN_USub ? OP_negative : OP_invert, &x, 1, out));
     }
-    return num_op(w, op == TD_SYN_USub ? OP_negative : OP_invert, &x, 1, out);
+    if (w->numba && !w->ufunc && is_int(out) && !out->type->weak && out->type->dt != TD_BOOL)
+        *out =
+            num_convert(/* Numba computes it in the operand's own bits */
+                        w, out, td_type_num(td_dtype_kind(out->type->dt) == 'u' ? TD_U64 : TD_I64));
+    return TD_OK;
 }
 
-/* Do float64s not hold it? */
+/* Can float64 not represent the integer? */
 static bool
 is_wide(const thing *x)
 {
@@ -352,7 +389,7 @@ is_wide(const thing *x)
     return is_int(x) && (v > most || v < (x->type->dt == TD_U64 ? 0 : -most));
 }
 
-/* -1, 0, 1 of two integers known when compiling. */
+/* Compares two integers known when compiling: -1, 0 or 1. */
 static int
 order_known(const thing *a, const thing *b)
 {
@@ -391,7 +428,7 @@ fold_compare(td_syn op, const thing *a, const thing *b, bool *out)
     }
 }
 
-/* uint64 and an integer with a sign meet in no type: where that one is below 0, its sign tells. */
+/* Are a and b uint64 and a signed type?  These have no common integer type: a negative number is told by its sign. */
 static bool
 signs_differ(const thing *a, const thing *b)
 {
@@ -475,7 +512,7 @@ truth(walk *w, const thing *x, thing *out)
             *out = *x;
             return TD_OK;
         }
-        if (is_mixed(x)) { /* None is 0 */
+        if (is_mixed(x)) { /* None is false */
             thing raw = num_of(td_type_num((td_dtype)x->type->dt), x->num);
 
             return raw.type->dt == TD_BOOL ? (*out = raw, TD_OK)

@@ -1,4 +1,4 @@
-/* spellint.c - spellings of typed.def: integers and bits. */
+/* spellint.c - functions of typed.def: integers and bits. */
 #include "front/expr/typed.h"
 
 td_status
@@ -6,23 +6,23 @@ spell_bits(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
     (void)n;
     (void)to;
-    *out = num_val(dt_of(x), td_emit(w->f, (td_op)how, (td_val[]){val(x)}));
+    *out = num_val(typed_dt(x), td_emit(w->f, (td_op)how, (td_val[]){val(x)}));
     return built(w, w->node);
 }
 
-/* 1 + the number of the lowest bit that is set: what is left above x & -x. */
+/* 1 + the number of the lowest bit that is set, by the leading zeros of x & -x; 0 for 0. */
 td_status
 spell_ffs(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
-    td_dtype dt = dt_of(x);
+    td_dtype dt = typed_dt(x);
     td_val v = val(x), lowest;
 
     (void)n;
     (void)how;
     (void)to;
-    lowest = TD_E2(w->f, bitwise_and, v, TD_E2(w->f, subtract, whole(w, dt, 0), v));
-    *out = num_val(dt, TD_E2(w->f, subtract, whole(w, dt, (int64_t)(8 * td_dtype_size(dt))),
-                             TD_E1(w->f, leading_zeros, lowest))); /* of 0: all */
+    lowest = TD_E2(w->f, bitwise_and, v, TD_E2(w->f, subtract, typed_whole(w, dt, 0), v));
+    *out = num_val(dt, TD_E2(w->f, subtract, typed_whole(w, dt, (int64_t)(8 * td_dtype_size(dt))),
+                             TD_E1(w->f, leading_zeros, lowest))); /* for 0: all bits */
     return built(w, w->node);
 }
 
@@ -60,8 +60,8 @@ spell_average(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 
     (void)n;
     (void)to;
-    sum = TD_E2(w->f, add, sum, whole(w, TD_I64, how & 1));
-    *out = num_val(TD_I64, TD_E2(w->f, right_shift, sum, whole(w, TD_I64, 1)));
+    sum = TD_E2(w->f, add, sum, typed_whole(w, TD_I64, how & 1));
+    *out = num_val(TD_I64, TD_E2(w->f, right_shift, sum, typed_whole(w, TD_I64, 1)));
     return built(w, w->node);
 }
 
@@ -70,7 +70,7 @@ td_status
 spell_mul24(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
     td_dtype dt = how & UNSIGNED ? TD_U32 : TD_I32;
-    td_val v[2], by = whole(w, dt, 8);
+    td_val v[2], by = typed_whole(w, dt, 8);
 
     (void)n;
     (void)to;
@@ -89,15 +89,15 @@ spell_mulhi(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 
     (void)n;
     (void)to;
-    *out = num_val(dt, TD_E2(w->f, right_shift, product, whole(w, dt, 32)));
+    *out = num_val(dt, TD_E2(w->f, right_shift, product, typed_whole(w, dt, 32)));
     return built(w, w->node);
 }
 
-/* Of signed numbers: a negative one counts 2**64 less than its bits. */
+/* The upper half of a signed product: a negative factor is 2**64 less than its bits. */
 td_status
 spell_mul64hi(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
-    td_val v[2], zero = whole(w, TD_I64, 0), none = whole(w, TD_U64, 0), high;
+    td_val v[2], zero = typed_whole(w, TD_I64, 0), none = typed_whole(w, TD_U64, 0), high;
 
     (void)n;
     (void)how;
@@ -112,30 +112,34 @@ spell_mul64hi(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     return built(w, w->node);
 }
 
-/* Byte k of the result is one of the 8 bytes of (x, y): which one say the lower 3 bits of the
- * k-th half byte of z; its fourth bit asks for the byte's sign in all bits. */
+/* Byte k of the result is one of the 8 bytes of (x, y): bits 0 to 2 of the k-th half byte of z choose it, bit 3 asks
+ * for its sign in all bits. */
 td_status
 spell_byte_perm(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
-    td_val all = TD_E2(
-        w->f, bitwise_or, td_cast(w->f, as(w, &x[0], TD_U32), TD_U64),
-        TD_E2(w->f, left_shift, td_cast(w->f, as(w, &x[1], TD_U32), TD_U64), whole(w, TD_U64, 32)));
-    td_val which = td_cast(w->f, as(w, &x[2], TD_U32), TD_U64), sum = whole(w, TD_U64, 0);
+    td_val all = TD_E2(w->f, bitwise_or, td_cast(w->f, as(w, &x[0], TD_U32), TD_U64),
+                       TD_E2(w->f, left_shift, td_cast(w->f, as(w, &x[1], TD_U32), TD_U64),
+                             typed_whole(w, TD_U64, 32)));
+    td_val which = td_cast(w->f, as(w, &x[2], TD_U32), TD_U64), sum = typed_whole(w, TD_U64, 0);
 
     (void)n;
     (void)how;
     (void)to;
     for (int k = 0; k < 4; k++) {
-        td_val nibble = TD_E2(w->f, right_shift, which, whole(w, TD_U64, 4 * k)), byte, sign;
-        td_val bits = TD_E2(w->f, left_shift, TD_E2(w->f, bitwise_and, nibble, whole(w, TD_U64, 7)),
-                            whole(w, TD_U64, 3));
+        td_val nibble = TD_E2(w->f, right_shift, which, typed_whole(w, TD_U64, 4 * k)), byte, sign;
+        td_val bits =
+            TD_E2(w->f, left_shift, TD_E2(w->f, bitwise_and, nibble, typed_whole(w, TD_U64, 7)),
+                  typed_whole(w, TD_U64, 3));
 
-        byte = TD_E2(w->f, bitwise_and, TD_E2(w->f, right_shift, all, bits), whole(w, TD_U64, 255));
-        sign = TD_E3(w->f, select, TD_E2(w->f, greater, byte, whole(w, TD_U64, 127)),
-                     whole(w, TD_U64, 255), whole(w, TD_U64, 0));
-        nibble = TD_E2(w->f, bitwise_and, nibble, whole(w, TD_U64, 8));
-        byte = TD_E3(w->f, select, TD_E2(w->f, equal, nibble, whole(w, TD_U64, 0)), byte, sign);
-        sum = TD_E2(w->f, bitwise_or, sum, TD_E2(w->f, left_shift, byte, whole(w, TD_U64, 8 * k)));
+        byte = TD_E2(w->f, bitwise_and, TD_E2(w->f, right_shift, all, bits),
+                     typed_whole(w, TD_U64, 255));
+        sign = TD_E3(w->f, select, TD_E2(w->f, greater, byte, typed_whole(w, TD_U64, 127)),
+                     typed_whole(w, TD_U64, 255), typed_whole(w, TD_U64, 0));
+        nibble = TD_E2(w->f, bitwise_and, nibble, typed_whole(w, TD_U64, 8));
+        byte =
+            TD_E3(w->f, select, TD_E2(w->f, equal, nibble, typed_whole(w, TD_U64, 0)), byte, sign);
+        sum = TD_E2(w->f, bitwise_or, sum,
+                    TD_E2(w->f, left_shift, byte, typed_whole(w, TD_U64, 8 * k)));
     }
     *out = num_val(TD_U64, sum);
     return built(w, w->node);
@@ -164,7 +168,7 @@ spell_bits_as(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     return built(w, w->node);
 }
 
-/* how: the lowest bit of the half of a float64 that is wanted */
+/* how: the number of the lowest bit of the wanted half of a float64 */
 td_status
 spell_half_of(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
@@ -172,7 +176,7 @@ spell_half_of(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 
     (void)n;
     (void)to;
-    *out = num_val(TD_U64, TD_E2(w->f, right_shift, bits, whole(w, TD_U64, how)));
+    *out = num_val(TD_U64, TD_E2(w->f, right_shift, bits, typed_whole(w, TD_U64, how)));
     return built(w, w->node);
 }
 
@@ -184,7 +188,7 @@ spell_hilo(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 
     (void)n;
     (void)how;
-    high = TD_E2(w->f, left_shift, high, whole(w, TD_U64, 32));
+    high = TD_E2(w->f, left_shift, high, typed_whole(w, TD_U64, 32));
     *out = num_val(to, td_bitcast(w->f, TD_E2(w->f, bitwise_or, high, low), to));
     return built(w, w->node);
 }

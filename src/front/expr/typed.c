@@ -5,7 +5,7 @@
 #include <string.h>
 
 static td_dtype
-dtype_of(char letter)
+letter_to_dtype(char letter)
 {
     static const struct {
         char letter;
@@ -20,7 +20,7 @@ dtype_of(char letter)
     td_bug(__FILE__, __LINE__, "signature");
 }
 
-/* The name behind the last dot of the row's first. */
+/* The part of the row's first name after its last dot. */
 static const char *
 short_name(const char *names, char *buf, size_t n)
 {
@@ -35,7 +35,7 @@ short_name(const char *names, char *buf, size_t n)
 }
 
 static td_status
-arguments(walk *w, const call *c, const char *name, const char *letters, thing *x)
+typed_arguments(walk *w, const call *c, const char *name, const char *letters, thing *x)
 {
     uint32_t n = (uint32_t)strlen(letters);
 
@@ -45,7 +45,7 @@ arguments(walk *w, const call *c, const char *name, const char *letters, thing *
         TD_TRY(loaded(w, &x[i]));
         if (!is_num(&x[i]) || td_dtype_is_complex(x[i].type->dt))
             return bad(w, c->node, TD_ERR_TYPE, "%s takes numbers, not %s", name, x[i].type->name);
-        x[i] = num_val(dtype_of(letters[i]), val_as(w, &x[i], dtype_of(letters[i])));
+        x[i] = num_val(letter_to_dtype(letters[i]), val_as(w, &x[i], letter_to_dtype(letters[i])));
     }
     return TD_OK;
 }
@@ -59,16 +59,16 @@ fn_typed(walk *w, const call *c, int number, thing *out)
     thing x[TD_MAXARG], *got;
     char name[32];
 
-    TD_TRY(arguments(w, c, short_name(r->names, name, sizeof name), colon + 1, x));
+    TD_TRY(typed_arguments(w, c, short_name(r->names, name, sizeof name), colon + 1, x));
     w->node = c->node;
-    TD_TRY(r->spell(w, x, (int)strlen(colon + 1), r->row, dtype_of(*r->sig), out));
+    TD_TRY(r->spell(w, x, (int)strlen(colon + 1), r->row, letter_to_dtype(*r->sig), out));
     if (nresult == 1) {
-        *out = num_convert(w, out, td_type_num(dtype_of(*r->sig)));
+        *out = num_convert(w, out, td_type_num(letter_to_dtype(*r->sig)));
         return built(w, c->node);
     }
     got = td_alloc(w->mem, nresult * sizeof *got);
     for (uint32_t i = 0; i < nresult; i++)
-        got[i] = num_convert(w, &out->item[i], td_type_num(dtype_of(r->sig[i])));
+        got[i] = num_convert(w, &out->item[i], td_type_num(letter_to_dtype(r->sig[i])));
     *out = tuple_of(w, got, nresult);
     return built(w, c->node);
 }

@@ -1,9 +1,9 @@
-/* typed.h - how the functions of typed.def are spelled, and what their rows say of rounding. */
+/* typed.h - the functions behind typed.def's rows, and what the rows say about rounding. */
 #ifndef TD_FRONT_TYPED_H
 #define TD_FRONT_TYPED_H
 #include "front/infer/intrin.h"
 
-/* Beside an operation in a row's last column. */
+/* Flags beside an operation in a row's last column. */
 enum {
     HOW_OP = 0xffff,
     TO_NEAREST = 0, /* ties to even */
@@ -12,25 +12,25 @@ enum {
     UP = 3 << 16,
     TO_AWAY = 4 << 16, /* to nearest, ties away from 0 */
     HOW_ROUND = 7 << 16,
-    UNSIGNED = 1 << 20,     /* the integers are taken for unsigned ones */
-    SATURATED = 1 << 21,    /* cut to 0 … 1, NaN to 0 */
+    UNSIGNED = 1 << 20,     /* takes the integers for unsigned ones */
+    SATURATED = 1 << 21,    /* clamps to 0 … 1; NaN becomes 0 */
     NOT_NEGATIVE = 1 << 22, /* 0 where the result is negative */
 };
 
 /* Values of one lane. */
 static inline td_val
-real(walk *w, td_dtype dt, double v)
+typed_real(walk *w, td_dtype dt, double v)
 {
     return td_const(w->f, dt, v);
 }
 
 static inline td_val
-whole(walk *w, td_dtype dt, int64_t v)
+typed_whole(walk *w, td_dtype dt, int64_t v)
 {
     return td_const_int(w->f, dt, v);
 }
 
-/* The value of a number that arguments() has made. */
+/* The value of a number that arguments() has converted. */
 static inline td_val
 val(const thing *x)
 {
@@ -38,7 +38,7 @@ val(const thing *x)
 }
 
 static inline td_dtype
-dt_of(const thing *x)
+typed_dt(const thing *x)
 {
     return (td_dtype)x->type->dt;
 }
@@ -51,8 +51,8 @@ unsigned_of(td_dtype dt)
     return of[td_dtype_size(dt)];
 }
 
-/* r, a float of dtype dt, rounded to nearest: moved to its neighbour where the exact value is below or above and the
- * way of rounding asks for it. */
+/* Rounds r, a float of dtype dt rounded to nearest, in the direction of `how`: moves it to its neighbour if the exact
+ * value is below or above and the direction asks for it. */
 td_val step(walk *w, td_val r, td_dtype dt, td_val below, td_val above, int how);
 
 #endif

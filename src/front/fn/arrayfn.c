@@ -1,4 +1,4 @@
-/* arrayfn.c - attributes of arrays, and the functions that see an array's memory with another shape. */
+/* arrayfn.c - attributes of arrays, and the functions that return a view of an array with another shape. */
 #include "front/infer/exact.h"
 #include "front/infer/lazy.h"
 
@@ -6,7 +6,7 @@
 
 /* ---- dtypes as values ---- */
 
-/* NumPy's other spellings of dtypes: codes, and names that say no width. */
+/* NumPy's other names of dtypes: codes, and names without a width. */
 static const struct spelling {
     const char *text;
     td_dtype dt;
@@ -73,7 +73,7 @@ dtype_thing(walk *w, const td_type *t, uint32_t node, thing *out)
     return object(w, obj, node, out);
 }
 
-/* numpy.dtype(x) of what is known when compiling. */
+/* numpy.dtype(x), for an x that is known when compiling. */
 td_status
 fn_dtype(walk *w, const call *c, int number, thing *out)
 {
@@ -169,7 +169,8 @@ at_dtype(walk *w, const thing *a, uint32_t node, thing *out)
     return dtype_thing(w, a->type->item[0], node, out);
 }
 
-/* A view of a with other axes: axis[i] of a becomes axis i, TD_MAXDIM_KERNEL a new one of 1. */
+/* Returns a view of a with n other axes: axis i is a's axis[i], or a new axis of extent 1 where axis[i] is
+ * TD_MAXDIM_KERNEL. */
 static thing
 with_axes(walk *w, const thing *a, const uint32_t *axis, uint32_t n, char layout)
 {
@@ -205,7 +206,7 @@ at_transposed(walk *w, const thing *a, uint32_t node, thing *out)
 
 /* The real (0) or imaginary (1) parts of complex elements: every second float. */
 static td_status
-parts(walk *w, const thing *a, int which, uint32_t node, thing *out)
+real_or_imag(walk *w, const thing *a, int which, uint32_t node, thing *out)
 {
     const td_type *e = a->type->item[0];
     td_val two = td_const_int(w->f, TD_I64, 2), at;
@@ -237,16 +238,16 @@ parts(walk *w, const thing *a, int which, uint32_t node, thing *out)
 static td_status
 at_real(walk *w, const thing *a, uint32_t node, thing *out)
 {
-    return parts(w, a, 0, node, out);
+    return real_or_imag(w, a, 0, node, out);
 }
 
 static td_status
 at_imag(walk *w, const thing *a, uint32_t node, thing *out)
 {
-    return parts(w, a, 1, node, out);
+    return real_or_imag(w, a, 1, node, out);
 }
 
-/* `to` shows the memory of `from` with other axes, n of them. */
+/* Makes `to` a view of the memory of `from` with n other axes. */
 static void
 same_memory(walk *w, view *to, const view *from, uint32_t n)
 {
@@ -330,7 +331,7 @@ number_attribute(walk *w, const thing *x, const char *name, uint32_t node, thing
 /* ---- functions: the first argument is the array ---- */
 
 static td_status
-want_array(walk *w, const call *c, const char *what)
+require_array(walk *w, const call *c, const char *what)
 {
     if (c->n && c->arg[0].type->kind == TD_T_ARRAY)
         return TD_OK;
@@ -338,7 +339,7 @@ want_array(walk *w, const call *c, const char *what)
                c->n ? c->arg[0].type->name : "nothing");
 }
 
-/* numpy.shape, ndim, size: row is the place in `attributes`. */
+/* numpy.shape, ndim, size: row is the index into `attributes`. */
 td_status
 fn_attribute(walk *w, const call *c, int number, thing *out)
 {
@@ -347,11 +348,11 @@ fn_attribute(walk *w, const call *c, int number, thing *out)
     TD_TRY(want_args(w, c, attributes[row].name, 1, 1));
     if (is_num(c->arg))
         return number_attribute(w, c->arg, attributes[row].name, c->node, out);
-    TD_TRY(want_array(w, c, attributes[row].name));
+    TD_TRY(require_array(w, c, attributes[row].name));
     return attributes[row].fn(w, c->arg, c->node, out);
 }
 
-/* A shape: an integer, a tuple of them, or (many) the arguments from `first` on. */
+/* Reads a shape: an integer, a tuple of integers, or, if `many`, the arguments from `first` on. */
 td_status
 shape_from(walk *w, const call *c, uint32_t first, const thing *given, bool many, dim *shape,
            uint32_t *n)
@@ -393,7 +394,7 @@ times(td_fn *f, td_val a, td_val b)
     return a.i == UINT32_MAX ? b : TD_E2(f, multiply, a, b);
 }
 
-/* Notes which extents are negative, as far as the program's text tells, or when it runs. */
+/* Finds the negative extents: at once where they are known, else by instructions that the program runs. */
 static void
 find_open(walk *w, extents *e)
 {
@@ -420,7 +421,7 @@ find_open(walk *w, extents *e)
         e->rest = one;
 }
 
-/* One extent may be negative: what is left. */
+/* One extent may be negative: it is computed from the others. */
 td_status
 fn_reshape(walk *w, const call *c, int number, thing *out)
 {
@@ -430,7 +431,7 @@ fn_reshape(walk *w, const call *c, int number, thing *out)
     extents e;
 
     (void)number;
-    TD_TRY(want_array(w, c, "reshape"));
+    TD_TRY(require_array(w, c, "reshape"));
     TD_TRY(shape_from(w, c, 1, given, true, e.shape, &e.n));
     find_open(w, &e);
     size = dims_product(w, c->arg[0].view->shape, c->arg[0].type->ndim);
@@ -455,7 +456,7 @@ td_status
 fn_ravel(walk *w, const call *c, int number, thing *out)
 {
     (void)number;
-    TD_TRY(want_array(w, c, "ravel"));
+    TD_TRY(require_array(w, c, "ravel"));
     return at_flat(w, &c->arg[0], c->node, out);
 }
 
@@ -479,7 +480,7 @@ fn_transpose(walk *w, const call *c, int number, thing *out)
     thing x, none = {.type = td_type_tuple(NULL, 0)};
 
     (void)number;
-    TD_TRY(want_array(w, c, "transpose"));
+    TD_TRY(require_array(w, c, "transpose"));
     n = c->arg[0].type->ndim;
     if (!axes || is_none(axes))
         return at_transposed(w, &c->arg[0], c->node, out);
@@ -503,7 +504,7 @@ fn_swapaxes(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     TD_TRY(want_args(w, c, "swapaxes", 3, 3));
-    TD_TRY(want_array(w, c, "swapaxes"));
+    TD_TRY(require_array(w, c, "swapaxes"));
     n = c->arg[0].type->ndim;
     TD_TRY(axis_of(w, c, &c->arg[1], n, &a));
     TD_TRY(axis_of(w, c, &c->arg[2], n, &b));
@@ -515,7 +516,7 @@ fn_swapaxes(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
-/* row 0: squeeze, of axes of 1; 1: expand_dims */
+/* row 0: squeeze, which drops axes of extent 1; 1: expand_dims */
 td_status
 fn_one_axis(walk *w, const call *c, int number, thing *out)
 {
@@ -524,7 +525,7 @@ fn_one_axis(walk *w, const call *c, int number, thing *out)
     uint32_t n, axis[TD_MAXDIM_KERNEL + 1], m = 0, at = UINT32_MAX;
     thing x;
 
-    TD_TRY(want_array(w, c, more ? "expand_dims" : "squeeze"));
+    TD_TRY(require_array(w, c, more ? "expand_dims" : "squeeze"));
     x = c->arg[0];
     n = x.type->ndim;
     TD_TRY(settle(w, &x));
@@ -558,7 +559,7 @@ fn_view(walk *w, const call *c, int number, thing *out)
     thing x;
 
     (void)number;
-    TD_TRY(want_array(w, c, "view"));
+    TD_TRY(require_array(w, c, "view"));
     TD_TRY(as_dtype(w, arg_or_kw(c, 1, "dtype"), c->node, &t));
     x = c->arg[0];
     TD_TRY(settle(w, &x));
@@ -592,7 +593,7 @@ td_status
 fn_fill(walk *w, const call *c, int number, thing *out)
 {
     TD_TRY(want_args(w, c, td_intrinsics[number].row ? "copyto" : "fill", 2, 2));
-    TD_TRY(want_array(w, c, "this function"));
+    TD_TRY(require_array(w, c, "this function"));
     *out = (thing){.type = td_type_none()};
     return call_fill(w, &c->arg[0], &c->arg[1], c->node);
 }
@@ -602,7 +603,7 @@ fn_array_item(walk *w, const call *c, int number, thing *out)
 {
     thing key;
 
-    TD_TRY(want_array(w, c, "item"));
+    TD_TRY(require_array(w, c, "item"));
     key = tuple_of(w, c->arg + 1, c->n - 1);
     TD_TRY(array_index(w, &c->arg[0], &key, c->node, out));
     return fn_item(w, &(call){.node = c->node, .n = 1, .arg = out}, number, out);

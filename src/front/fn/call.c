@@ -1,11 +1,11 @@
-/* call.c - calls: arguments bound to parameters, and functions walked in place. */
+/* call.c - calls: binds arguments to parameters, and walks the called function's body at the place of the call. */
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 
 #include <string.h>
 
-enum { MAX_CALLS = 64 }; /* functions walked inside each other */
+enum { MAX_CALLS = 64 }; /* the deepest nesting of calls that are walked in place */
 
 /* ---- parameters ---- */
 
@@ -30,7 +30,7 @@ param_name(const walk *w, uint32_t args, uint32_t i)
     return F(arg, arg_arg);
 }
 
-/* x as the declared type t: numbers are cast, arrays must be of that type. */
+/* Converts x to the declared type t: numbers are cast, arrays must have that type. */
 static td_status
 as_declared(walk *w, const char *what, const td_type *t, thing *x)
 {
@@ -188,7 +188,7 @@ find_locals(walk *w, uint32_t body)
     }
 }
 
-/* Does the function return in one place only, its last statement? */
+/* Is the function's last statement its only `return`, or has it none? */
 static bool
 returns_at_end(walk *w, uint32_t body)
 {
@@ -241,13 +241,14 @@ td_status
 walk_body(walk *w, frame *fr, const call *c, thing *out)
 {
     bool lambda;
-    uint32_t root = fr->s->root, args, body;
+    uint32_t root = fr->s->root, called = w->node, args, body;
     td_status st = TD_OK;
 
     fr->up = w->fr;
     fr->var = td_alloc(w->mem, (fr->s->nnames + 1) * sizeof *fr->var);
     fr->local = td_alloc(w->mem, fr->s->nnames + 1);
     w->fr = fr;
+    w->node = root; /* a node belongs to its function's tree */
     enter_function(w, fr);
     lambda = kind_of(w, root) == TD_SYN_Lambda;
     args = lambda ? F(root, Lambda_args) : F(root, FunctionDef_args);
@@ -265,6 +266,7 @@ walk_body(walk *w, frame *fr, const call *c, thing *out)
     if (!st && fr->s->returns && fr->inlined && !(fr->skipped && is_none(out)))
         st = as_declared(w, "the result", fr->s->returns, out);
     w->fr = fr->up;
+    w->node = called;
     return st;
 }
 
@@ -279,8 +281,7 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
         if (++depth > MAX_CALLS)
             return bad(w, c->node, TD_ERR_TYPE, "%s: more than %d functions call each other",
                        s->name, MAX_CALLS);
-        if (up->s == s && up->up &&
-            !is_recursive(w, s)) /* the outermost frame only holds the call */
+        if (up->s == s && up->up && !is_recursive(w, s)) /* the outermost frame is not a call */
             recursive_found(w, s);
     }
     if (is_recursive(w, s))
@@ -292,10 +293,23 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
     return !st && fr.skipped && w->again && is_none(out) ? TD_SKIP : st;
 }
 
+/* What stands for a function of NumPy's computes as NumPy does. */
+static td_status
+call_librarys(walk *w, const td_source *s, const call *c, thing *out)
+{
+    bool before = w->numba;
+    td_status st;
+
+    w->numba = false;
+    st = call_source(w, s, c, out);
+    w->numba = before;
+    return st;
+}
+
 /* ---- calls ---- */
 
 static td_status
-collect(walk *w, uint32_t node, call *c)
+collect_arguments(walk *w, uint32_t node, call *c)
 {
     uint32_t list = F(node, Call_args), kws = F(node, Call_keywords), cap = count_of(w, list) + 1,
              n = 0;
@@ -316,7 +330,7 @@ collect(walk *w, uint32_t node, call *c)
         cap += x.type->n;
         more = td_alloc(w->mem, cap * sizeof *more);
         memcpy(more, c->arg, n * sizeof *more);
-        memcpy(more + n, x.item, x.type->n * sizeof *more);
+        copy_things(more + n, x.item, x.type->n);
         c->arg = more;
         n += x.type->n;
     }
@@ -336,9 +350,9 @@ collect(walk *w, uint32_t node, call *c)
     return TD_OK;
 }
 
-/* int(x), np.float32(x): a type that is called converts. */
+/* int(x), np.float32(x): calling a type converts x. */
 static td_status
-convert(walk *w, const td_type *t, const call *c, thing *out)
+convert_call(walk *w, const td_type *t, const call *c, thing *out)
 {
     thing x;
 
@@ -376,7 +390,7 @@ convert(walk *w, const td_type *t, const call *c, thing *out)
     return TD_OK;
 }
 
-/* numpy.add(x, y, r) is numpy.add(x, y, out=r): a ufunc tells how many arguments it computes from. */
+/* numpy.add(x, y, r) is numpy.add(x, y, out=r): the ufunc's nin says how many arguments are inputs. */
 static td_status
 call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
 {
@@ -384,7 +398,8 @@ call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
     call own = *c;
     uint32_t o;
 
-    if (c->n == 1 && box_is(c->arg, TD_BOX_OBJECT)) { /* abs(x), hash(x): the class's own */
+    /* abs(x), hash(x) of an instance call its class's method */
+    if (c->n == 1 && box_is(c->arg, TD_BOX_OBJECT)) {
         td_status st = object_builtin(w, td_intrinsics[number].names, c, out);
 
         if (st != TD_SKIP)
@@ -392,6 +407,15 @@ call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
     }
     if (c->n < 2 || w->exact || w->host->attr(w->host->ctx, f->type->object, "nin", &o))
         return call_intrinsic(w, number, c, out);
+    if (w->numba &&
+        !w->ufunc) { /* its numbers meet as arrays do, not as Python's operators let them */
+        td_status st;
+
+        w->ufunc = true;
+        st = call_ufunc(w, f, number, c, out);
+        w->ufunc = false;
+        return st;
+    }
     TD_TRY(w->host->describe(w->host->ctx, o, &nin));
     if (nin.kind != TD_OBJ_INT || c->n != (uint32_t)nin.num.i + 1)
         return call_intrinsic(w, number, c, out);
@@ -406,20 +430,41 @@ call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
     return call_intrinsic(w, number, &own, out);
 }
 
+/* A function that numba.extending.overload has implementations of, chosen by the types.  TD_SKIP: it is called itself. */
+static td_status
+call_overload(walk *w, const thing *f, const call *c, thing *out)
+{
+    const td_type **type = td_alloc(w->mem, (c->n + c->nkw + 1) * sizeof *type);
+    thing chosen;
+    uint32_t o;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        type[i] = c->arg[i].type;
+    for (uint32_t i = 0; i < c->nkw; i++)
+        type[c->n + i] = c->kwarg[i].type;
+    TD_TRY(
+        w->host->overload(w->host->ctx, f->type->object, type, c->n + c->nkw, c->kw, c->nkw, &o));
+    chosen = (thing){.type = td_type_object(o, f->type->name)};
+    return call_object(w, &chosen, c, out);
+}
+
 td_status
 call_object(walk *w, const thing *f, const call *c, thing *out)
 {
     td_objinfo info = {0};
     uint32_t ufunc, spelled;
+    td_status st;
 
     if (box_is(f, TD_BOX_OBJECT))
         return object_method(w, f, "__call__", c, out);
     if (f->type->kind != TD_T_OBJECT)
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot be called", f->type->name);
+    if (w->host->overload && (st = call_overload(w, f, c, out)) != TD_SKIP)
+        return st;
     TD_TRY(w->host->describe(w->host->ctx, f->type->object, &info));
     if (w->exact && !(info.kind == TD_OBJ_INTRINSIC && exact_has_rule(info.number, c)) &&
         !w->host->spelled(w->host->ctx, f->type->object, &spelled)) {
-        if (w->exact->numpy) /* Python adds NumPy scalars in another way than its own floats */
+        if (w->exact->numpy) /* Python adds NumPy scalars differently from its own floats */
             return bad(w, c->node, TD_ERR_TYPE, "%s of NumPy's numbers is Python's alone",
                        f->type->name);
         TD_TRY(w->host->describe(w->host->ctx, spelled, &info));
@@ -435,11 +480,12 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
     case TD_OBJ_FUNCTION:
         if (w->exact && info.stand_in)
             return bad(w, c->node, TD_ERR_TYPE, "%s gives NumPy's numbers", f->type->name);
-        return call_source(w, info.source, c, out);
+        return info.stand_in ? call_librarys(w, info.source, c, out)
+                             : call_source(w, info.source, c, out);
     case TD_OBJ_TYPE:
         if (info.type->kind == TD_T_BOX && info.type->ndim == TD_BOX_OBJECT)
             return object_new(w, info.type, c, out);
-        return w->exact ? exact_convert(w, info.type, c, out) : convert(w, info.type, c, out);
+        return w->exact ? exact_convert(w, info.type, c, out) : convert_call(w, info.type, c, out);
     case TD_OBJ_NAMED: return call_named(w, &info, f->type->object, c, out);
     default:
         return bad(w, c->node, TD_ERR_TYPE,
@@ -464,7 +510,7 @@ expr_call(walk *w, uint32_t node, thing *out)
     }
     if (!method)
         TD_TRY(expr(w, func, &f));
-    TD_TRY(collect(w, node, &c));
+    TD_TRY(collect_arguments(w, node, &c));
     w->node = node;
     return method ? call_method(w, &self, method, &c, out) : call_object(w, &f, &c, out);
 }

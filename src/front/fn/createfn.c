@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The dtype asked for, or the usual one. */
+/* The argument dtype, or `usual` if there is none. */
 static td_status
 dtype_or(walk *w, const call *c, uint32_t i, const td_type *usual, const td_type **out)
 {
@@ -22,7 +22,8 @@ first_operand(walk *w, const thing *self, const nest *at, thing *out)
 }
 
 static td_status
-filled(walk *w, const thing *value, const td_type *t, uint32_t n, const dim *shape, thing *out)
+filled_array(walk *w, const thing *value, const td_type *t, uint32_t n, const dim *shape,
+             thing *out)
 {
     call c = {.node = w->node, .n = value ? 1 : 0, .arg = td_alloc(w->mem, sizeof *c.arg)};
 
@@ -37,9 +38,9 @@ filled(walk *w, const thing *value, const td_type *t, uint32_t n, const dim *sha
     return TD_OK;
 }
 
-enum { NOTHING = 2 }; /* fn_zeros's row of empty */
+enum { NOTHING = 2 }; /* fn_zeros's row for numpy.empty */
 
-/* row: what is filled in: 0, 1, NOTHING */
+/* row: the fill value, 0 or 1, or NOTHING */
 td_status
 fn_zeros(walk *w, const call *c, int number, thing *out)
 {
@@ -51,7 +52,7 @@ fn_zeros(walk *w, const call *c, int number, thing *out)
 
     TD_TRY(shape_from(w, c, 0, arg_or_kw(c, 0, "shape"), false, shape, &n));
     TD_TRY(dtype_or(w, c, 1, td_type_num(TD_F64), &t));
-    return filled(w, row == NOTHING ? NULL : &value, t, n, shape, out);
+    return filled_array(w, row == NOTHING ? NULL : &value, t, n, shape, out);
 }
 
 td_status
@@ -67,7 +68,7 @@ fn_full(walk *w, const call *c, int number, thing *out)
         return bad(w, c->node, TD_ERR_TYPE, "full takes a shape and a number");
     TD_TRY(shape_from(w, c, 0, arg_or_kw(c, 0, "shape"), false, shape, &n));
     TD_TRY(dtype_or(w, c, 2, td_type_num(value->type->dt), &t));
-    return filled(w, value, t, n, shape, out);
+    return filled_array(w, value, t, n, shape, out);
 }
 
 /* zeros_like, ones_like, empty_like: row as fn_zeros; 3: full_like */
@@ -83,14 +84,14 @@ fn_like(walk *w, const call *c, int number, thing *out)
         return bad(w, c->node, TD_ERR_TYPE, "this function takes an array%s, not %s",
                    row == 3 ? " and a number" : "", c->n ? a->type->name : "nothing");
     TD_TRY(dtype_or(w, c, row == 3 ? 2 : 1, a->type->item[0], &t));
-    return filled(w,
-                  row == 3         ? given
-                  : row == NOTHING ? NULL
-                                   : &value,
-                  t, a->type->ndim, a->view->shape, out);
+    return filled_array(w,
+                        row == 3         ? given
+                        : row == NOTHING ? NULL
+                                         : &value,
+                        t, a->type->ndim, a->view->shape, out);
 }
 
-/* ---- numbers in steps ---- */
+/* ---- evenly spaced numbers ---- */
 
 static td_val
 place_in(walk *w, const nest *at)
@@ -111,7 +112,7 @@ arange_element(walk *w, const thing *self, const nest *at, thing *out)
     return built(w, w->node);
 }
 
-/* How many of start, start + step, … lie before stop. */
+/* Counts the numbers start, start + step, … before stop. */
 static td_status
 arange_count(walk *w, const thing *part, bool whole, dim *out)
 {
@@ -158,7 +159,7 @@ fn_arange(walk *w, const call *c, int number, thing *out)
             return bad(w, c->node, TD_ERR_TYPE, "arange takes numbers, not %s", part[i].type->name);
         whole = whole && is_int(&part[i]);
     }
-    usual = whole ? td_type_num(TD_I64) : num_common(&part[0], &part[1]);
+    usual = whole ? td_type_num(TD_I64) : num_common(w, &part[0], &part[1]);
     if (!whole && !td_dtype_is_float(usual->dt))
         usual = td_type_num(TD_F64);
     TD_TRY(dtype_or(w, c, 3, td_type_num(usual->dt), &t));
@@ -170,7 +171,7 @@ fn_arange(walk *w, const call *c, int number, thing *out)
     return TD_OK;
 }
 
-/* operands: start, stop, step, the last place */
+/* operands: start, stop, step, the last index */
 static td_status
 linspace_element(walk *w, const thing *self, const nest *at, thing *out)
 {
@@ -270,10 +271,11 @@ tuple_element(walk *w, const thing *self, const nest *at, thing *out)
     return built(w, w->node);
 }
 
-/* Appends the numbers of x, whose shape from axis `axis` on is `shape`; known 0: not seen yet. */
+/* Appends the numbers of x, a tuple at depth `axis`, to `to`.  shape[0 … *ndim) holds the lengths found so far: all
+ * tuples of one depth must have the same. */
 static td_status
-flatten(walk *w, const thing *x, uint32_t axis, dim *shape, uint32_t *ndim, thing *to, uint32_t *n,
-        uint32_t cap)
+flatten_numbers(walk *w, const thing *x, uint32_t axis, dim *shape, uint32_t *ndim, thing *to,
+                uint32_t *n, uint32_t cap)
 {
     if (x->type->kind != TD_T_TUPLE) {
         if (!is_num(x) || axis != *ndim || *n == cap)
@@ -288,7 +290,7 @@ flatten(walk *w, const thing *x, uint32_t axis, dim *shape, uint32_t *ndim, thin
         return bad(w, w->node, TD_ERR_VALUE,
                    "the tuples that an array is made of differ in length");
     for (uint32_t i = 0; i < x->type->n; i++)
-        TD_TRY(flatten(w, &x->item[i], axis + 1, shape, ndim, to, n, cap));
+        TD_TRY(flatten_numbers(w, &x->item[i], axis + 1, shape, ndim, to, n, cap));
     return TD_OK;
 }
 
@@ -301,21 +303,22 @@ tuple_array(walk *w, const thing *x, const td_type *dtype, uint32_t node, thing 
     call c = {.node = node, .arg = item};
     uint32_t ndim = 0;
 
-    TD_TRY(flatten(w, x, 0, shape, &ndim, item, &c.n, MOST));
+    TD_TRY(flatten_numbers(w, x, 0, shape, &ndim, item, &c.n, MOST));
     if (!c.n)
         return bad(w, node, TD_ERR_VALUE, "an array of an empty tuple: use numpy.empty(0)");
     so_far = item[0];
     for (uint32_t i = 1; i < c.n; i++)
-        so_far = (thing){.type = so_far.type->dt == TD_BOOL && item[i].type->dt == TD_BOOL
-                                     ? so_far.type
-                                     : num_common(&so_far, &item[i])};
+        so_far =
+            (thing){.type = so_far.type->dt == TD_BOOL && item[i].type->dt == TD_BOOL ? so_far.type
+                            : w->numba ? join_types(w, so_far.type, item[i].type)
+                                       : num_common(w, &so_far, &item[i])};
     TD_TRY(lazy_new(w, tuple_element, &c, dtype ? dtype : td_type_num(so_far.type->dt), ndim, shape,
                     out));
     out->lazy->own = true;
     return TD_OK;
 }
 
-/* numpy.array, asarray of a tuple or an array; row 1: always a new one */
+/* numpy.array, asarray of a tuple or an array; row 1: always copies */
 td_status
 fn_asarray(walk *w, const call *c, int number, thing *out)
 {

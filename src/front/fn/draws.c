@@ -1,13 +1,13 @@
 /* draws.c - random numbers of compiled functions: which generator a place in the program draws from.
  *
- * treadle._compile._draws says in Python what numpy.random's and random's functions are; treadle.draws(which) gives
- * them the words of the generator (base/draws.h).  The pieces of a parallel loop have generators of their own, seeded
- * when they begin, so what they draw depends on the seed and not on who runs them.
+ * treadle._compile._draws implements the functions of numpy.random and random in Python; treadle.draws(which) gives
+ * them the words of the generator (base/draws.h).  Each piece of a parallel loop has generators of its own, seeded
+ * when it begins, so its numbers depend on the seed and not on the thread that runs it.
  */
 #include "base/draws.h"
 #include "front/infer/intrin.h"
 
-/* The address of the generator that the piece at work draws from, or the thread outside of parallel loops. */
+/* The address of the current generator: that of the running piece of a parallel loop, else the thread's. */
 static td_val
 row_at(walk *w, int which)
 {
@@ -41,7 +41,7 @@ refuse_here(walk *w)
                      where);
 }
 
-/* draws(which): the words of numpy.random's generator (0), or random's (1), to read and write. */
+/* draws(which): the words of the generator of numpy.random (0) or random (1), to read and write. */
 td_status
 fn_draws(walk *w, const call *c, int number, thing *out)
 {
@@ -54,11 +54,11 @@ fn_draws(walk *w, const call *c, int number, thing *out)
         return bad(w, c->node, TD_ERR_TYPE, "draws takes 0 or 1");
     TD_TRY(refuse_here(w));
     note_draws(w);
-    w->f->libm =
-        true; /* logarithms to NumPy's last bit; what draws goes on by one number at a time anyway */
+    /* libm's logarithms equal NumPy's to the last bit; drawing is sequential anyway */
+    w->f->libm = true;
     *out = array_thing(w, td_type_num(TD_U32), 1, &words,
                        td_pointer(w->f, row_at(w, (int)which), TD_U32), SPACE_GLOBAL, "draws");
-    /* all places that draw write one memory, which was there before the loops */
+    /* all draws write the same memory, which exists before the loops */
     out->view->root = NO_ARG + 1 + hidden_address(w, TD_HIDDEN_DRAWS).i;
     return built(w, c->node);
 }

@@ -1,4 +1,4 @@
-/* elemfn.c - functions of numbers that are more than a row of ops.def: cmath, NumPy's, operator's. */
+/* elemfn.c - functions of numbers that take more than one row of ops.def: cmath's, NumPy's, operator's. */
 #include "front/expr/calc.h"
 #include "front/infer/box.h"
 
@@ -23,7 +23,8 @@ as_complex(walk *w, thing *x)
     return TD_OK;
 }
 
-/* Of -inf and an imaginary part that is not finite CPython's exponential is 0, NumPy's has the sign of that part. */
+/* exp(x) where x's real part is -inf and its imaginary part is not finite: in CPython the result's imaginary part is
+ * 0, in NumPy it has the sign of x's.  Replaces NumPy's by CPython's. */
 static void
 unsigned_zero(walk *w, const thing *x, thing *out)
 {
@@ -98,8 +99,7 @@ fn_rect(walk *w, const call *c, int number, thing *out)
     zero = calc_k(&k, 0);
     odd = calc1(&k, OP_logical_not, calc1(&k, OP_isfinite, k.x[1]));
     flat = calc2(&k, OP_equal, k.x[1], zero);
-    gone =
-        calc2(&k, OP_bitwise_and, calc2(&k, OP_equal, r, zero), odd); /* 0 in whatever direction */
+    gone = calc2(&k, OP_bitwise_and, calc2(&k, OP_equal, r, zero), odd); /* 0, whatever the angle */
     im = calc2(&k, OP_multiply, k.x[1], calc2(&k, OP_copysign, calc_k(&k, 1), r));
     im = calc_if(&k, calc1(&k, OP_isnan, r), zero, im); /* where the angle is 0 */
     im = calc_if(&k, flat, im, calc2(&k, OP_multiply, r, calc1(&k, OP_sin, k.x[1])));
@@ -110,7 +110,7 @@ fn_rect(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
-/* complex(re, im); t: the complex type asked for. */
+/* complex(re, im); t: the result's type. */
 td_status
 complex_parts(walk *w, const td_type *t, const call *c, thing *out)
 {
@@ -167,7 +167,7 @@ fn_where(walk *w, const call *c, int number, thing *out)
     thing x[3];
 
     (void)number;
-    if (c->n == 1 && is_array(c->arg) && box_may(w)) /* its positions */
+    if (c->n == 1 && is_array(c->arg) && box_may(w)) /* where(x) is nonzero(x) */
         return call_stand_in(w, "nonzero", c->arg, &(call){.node = c->node}, out);
     if (c->n != 3)
         return bad(
@@ -185,21 +185,25 @@ td_status
 fn_clip(walk *w, const call *c, int number, thing *out)
 {
     const thing *lo = arg_or_kw(c, 1, "a_min"), *hi = arg_or_kw(c, 2, "a_max");
+    bool numba = w->numba;
+    td_status st = TD_OK;
 
     (void)number;
     lo = lo ? lo : arg_or_kw(c, 1, "min");
     hi = hi ? hi : arg_or_kw(c, 2, "max");
     TD_TRY(want_args(w, c, "clip", 1, 3));
     *out = c->arg[0];
+    w->numba = false; /* bounds are cast to the array's dtype there, too */
     if (lo && !is_none(lo))
-        TD_TRY(num_op(w, OP_maximum, (thing[]){*out, *lo}, 2, out));
-    if (hi && !is_none(hi))
-        TD_TRY(num_op(w, OP_minimum, (thing[]){*out, *hi}, 2, out));
-    return TD_OK;
+        st = num_op(w, OP_maximum, (thing[]){*out, *lo}, 2, out);
+    if (!st && hi && !is_none(hi))
+        st = num_op(w, OP_minimum, (thing[]){*out, *hi}, 2, out);
+    w->numba = numba;
+    return st;
 }
 
 static double
-largest(td_dtype dt)
+largest_of_dtype(td_dtype dt)
 {
     return dt == TD_F16 ? 65504 : dt == TD_BF16 ? 0x1.fep127 : dt == TD_F32 ? FLT_MAX : DBL_MAX;
 }
@@ -219,7 +223,7 @@ fn_nan_to_num(walk *w, const call *c, int number, thing *out)
     if (!is_num(&x) || td_dtype_is_complex(x.type->dt))
         return bad(w, c->node, TD_ERR_TYPE, "nan_to_num takes real numbers here, not %s",
                    x.type->name);
-    most = largest(x.type->dt);
+    most = largest_of_dtype(x.type->dt);
     for (uint32_t i = 0; i < 3; i++) {
         const thing *given = arg_or_kw(c, UINT32_MAX, names[i]);
 
@@ -316,12 +320,12 @@ fn_item(walk *w, const call *c, int number, thing *out)
     if (!is_num(out))
         return bad(w, c->node, TD_ERR_TYPE, "item takes one number, not %s", out->type->name);
     k = td_dtype_kind(out->type->dt);
-    if (k != 'b' && out->type->dt != TD_U64) /* beyond int64 it stays what it is */
+    if (k != 'b' && out->type->dt != TD_U64) /* no int64 holds every uint64 */
         *out = num_convert(w, out, td_type_weak(k == 'u' ? 'i' : k));
     return built(w, c->node);
 }
 
-/* x.view(dtype): the bits of x as another dtype of its size. */
+/* x.view(dtype): the bits of x as a number of another dtype of the same size. */
 td_status
 fn_bits_as(walk *w, const call *c, int number, thing *out)
 {

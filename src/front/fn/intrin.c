@@ -26,9 +26,21 @@ td_intrinsic(int number)
     return number >= 0 && number < COUNT ? td_intrinsics[number].names : NULL;
 }
 
+const char *
+td_intrinsic_how(int number, const char **signature)
+{
+    static const char *const how[] = {[INTRIN_FN] = "function",
+                                      [INTRIN_VALUE] = "value",
+                                      [INTRIN_PURE] = "pure",
+                                      [INTRIN_ELEM] = "elementwise"};
+
+    *signature = td_intrinsics[number].sig;
+    return how[td_intrinsics[number].how];
+}
+
 /* ---- known results of known numbers ---- */
 
-enum { MAX_KNOWN = 8 }; /* numbers of a result */
+enum { MAX_KNOWN = 8 }; /* the most numbers in a known result */
 
 static bool
 all_known(const thing *x, uint32_t n)
@@ -49,7 +61,7 @@ holds_numbers(const thing *x)
     return is_num(x) || (x->type->kind == TD_T_TUPLE && x->type->n <= MAX_KNOWN);
 }
 
-/* Runs w->f, a function without parameters but the result's address, in the interpreter. */
+/* Runs w->f in the interpreter; its only parameter is the address of the result. */
 static td_status
 run_known(walk *w, td_val ptr, thing *part, uint32_t n)
 {
@@ -71,8 +83,8 @@ run_known(walk *w, td_val ptr, thing *part, uint32_t n)
     return TD_OK;
 }
 
-/* The function's result as known numbers: what compiles needs no float64 to hold math.pi / 180 or sqrt(2).
- * TD_SKIP: the result is nothing known. */
+/* Computes the call now, since all its arguments are known: the compiled code then needs no float64 for math.pi / 180
+ * or sqrt(2). TD_SKIP: the result cannot be known when compiling. */
 static td_status
 call_known(walk *w, const td_intrinsic_row *row, const call *c, int number, thing *out)
 {
@@ -94,7 +106,7 @@ call_known(walk *w, const td_intrinsic_row *row, const call *c, int number, thin
     return st;
 }
 
-/* A call whose keyword argument k is out=: the result is stored there, and the call gives that array. */
+/* Makes a call whose keyword argument k is out=: stores the result in that array, and returns the array. */
 static td_status
 call_into(walk *w, int number, const call *c, uint32_t k, thing *out)
 {
@@ -125,13 +137,14 @@ call_into(walk *w, int number, const call *c, uint32_t k, thing *out)
     return to.type->ndim ? call_fill(w, &to, &r, c->node) : array_store(w, &to, &r, c->node);
 }
 
-/* What takes arrays takes lists of numbers too, as their memory. */
+/* Functions that take arrays also take lists of numbers: the array is a view of the list's memory. */
 static td_status
 lists_as_arrays(walk *w, const td_intrinsic_row *row, const call *c)
 {
-    static intrinsic_fn *const know[] = {
-        fn_len,    fn_enumerate, fn_zip,   fn_reversed,   fn_print,     fn_list, fn_set,   fn_dict,
-        fn_sorted, fn_text,      fn_tuple, fn_isinstance, fn_typed_box, fn_ord,  fn_refuse};
+    static intrinsic_fn *const know[] = {fn_len,       fn_enumerate, fn_zip,    fn_reversed,
+                                         fn_print,     fn_list,      fn_set,    fn_dict,
+                                         fn_sorted,    fn_text,      fn_tuple,  fn_isinstance,
+                                         fn_typed_box, fn_ord,       fn_refuse, fn_type};
 
     for (size_t i = 0; i < sizeof know / sizeof *know; i++)
         if (row->fn == know[i])
@@ -145,7 +158,7 @@ lists_as_arrays(walk *w, const td_intrinsic_row *row, const call *c)
     return TD_OK;
 }
 
-/* A keyword that the function has not looked at would change nothing, and is refused. */
+/* Refuses keywords that the function has not looked at: they would have no effect. */
 static td_status
 refuse_unasked(walk *w, const td_intrinsic_row *row, const call *c)
 {
@@ -182,12 +195,15 @@ call_asked(walk *w, const td_intrinsic_row *row, int number, const call *c, thin
         TD_TRY(lists_as_arrays(w, row, c));
     for (uint32_t k = 0; row->how == INTRIN_ELEM && k < c->nkw; k++)
         if (strcmp(c->kw[k], "out") == 0) {
-            *c->asked |= UINT64_MAX; /* the call without it is asked in its turn */
+            *c->asked |= UINT64_MAX; /* the call without out= checks the other keywords */
             return call_into(w, number, c, k, out);
         }
     if (row->how == INTRIN_ELEM || row->how == INTRIN_PURE) {
         for (uint32_t i = 0; i < c->n; i++)
             TD_TRY(loaded(w, &c->arg[i]));
+        /* positions in the whole array, not one result per element */
+        if (row->fn == fn_where && c->n == 1)
+            return row->fn(w, c, number, out);
         for (uint32_t i = 0; row->how == INTRIN_ELEM && i < c->n; i++)
             if (is_array(&c->arg[i]))
                 return lazy_call(w, number, c, out);
@@ -288,7 +304,7 @@ attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *ou
     return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", self->type->name, name);
 }
 
-/* The row that one of its names says is PREFIX.NAME; -1: none. */
+/* Finds the row that has the name PREFIX.NAME; -1: there is none. */
 static int
 row_named(const char *prefix, const char *name)
 {
@@ -314,7 +330,6 @@ td_intrinsic_op(const char *ufunc)
     return row >= 0 && td_intrinsics[row].fn == fn_row ? td_intrinsics[row].row : -1;
 }
 
-/* A method is a row under its class's name, whose first argument is the value. */
 /* Is it a method of Python's lists that changes them? */
 static bool
 grows(const char *name)

@@ -1,10 +1,10 @@
-/* isinstance.c - isinstance: classes are Python's, NumPy's, named tuples' and jitclass's, all known when compiling. */
+/* isinstance.c - isinstance, answered when compiling: for classes of Python, NumPy and jitclass, and named tuples. */
 #include "front/infer/box.h"
 #include "front/infer/intrin.h"
 
 #include <string.h>
 
-/* Python's classes of what is a box or a tuple, by the function that makes one. */
+/* Is x of the Python class whose constructor is the row's function: a box, a tuple, a string or a range? */
 static bool
 is_made_by(walk *w, const thing *x, const td_intrinsic_row *row)
 {
@@ -37,7 +37,7 @@ has_class(const td_intrinsic_row *row)
     return false;
 }
 
-/* NumPy's classes that are no dtype, and None's, by their repr: 1, 0, -1: it is none of them. */
+/* Is x of the class with that repr: NumPy's classes that are not dtypes, and None's?  1, 0; -1: another class. */
 static int
 is_of_named(const thing *x, const char *repr)
 {

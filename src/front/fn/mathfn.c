@@ -1,7 +1,7 @@
-/* mathfn.c - Python's math: functions of floats, and of whole numbers.
+/* mathfn.c - Python's math: functions of floats and of integers.
  *
- * Where CPython raises a ValueError for an argument the result is NaN, as in compiled code everywhere; whole
- * numbers are int64 and wrap.  float32 and half types keep their type, everything else gives Python's float.
+ * Where CPython raises a ValueError for an argument, the result is NaN, as everywhere in compiled code; integers are
+ * int64 and wrap.  float32 and half types keep their type; everything else gives Python's float.
  */
 #include "front/expr/calc.h"
 
@@ -40,7 +40,7 @@ calc_begin(walk *w, const call *c, const char *what, uint32_t n, calc *k)
         if (td_dtype_is_complex(x[i].type->dt))
             return bad(w, c->node, TD_ERR_TYPE, "%s is not defined for %s: use cmath or numpy",
                        what, x[i].type->name);
-        k->t = i ? num_common(&so_far, &x[i]) : x[i].type;
+        k->t = i ? num_common(w, &so_far, &x[i]) : x[i].type;
         so_far = (thing){.type = k->t};
     }
     k->dt = td_dtype_is_half(k->t->dt) ? TD_F32 : k->t->dt;
@@ -131,7 +131,7 @@ fn_to_int(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
-/* Any count of coordinates, two at a time, so that nothing overflows on the way. */
+/* The length of a vector of n coordinates.  Applies hypot to two numbers at a time, so that no square overflows. */
 static td_status
 length_of(walk *w, const thing *x, uint32_t n, thing *out)
 {
@@ -192,7 +192,7 @@ fn_frexp(walk *w, const call *c, int number, thing *out)
 td_status
 fn_ldexp(walk *w, const call *c, int number, thing *out)
 {
-    enum { FAR = 5000 }; /* beyond all exponents */
+    enum { FAR = 5000 }; /* larger than any exponent */
     td_val by;
     calc k;
 
@@ -228,7 +228,7 @@ fn_modf(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
-/* IEEE 754's: x - y * n for the whole n that is nearest to x / y, the even one of two; by fmod, exactly. */
+/* IEEE 754's: x - y * n for the integer n that is nearest to x / y, the even one on a tie.  Computed exactly, by fmod. */
 td_status
 fn_remainder(walk *w, const call *c, int number, thing *out)
 {
@@ -288,7 +288,7 @@ magnitude(walk *w, const thing *x, thing *out)
 
 /* a == b, or both finite and |a - b| <= limit. */
 static td_status
-within(walk *w, const thing *a, const thing *b, const thing *limit, thing *out)
+is_within(walk *w, const thing *a, const thing *b, const thing *limit, thing *out)
 {
     thing same, d, near, fa, fb;
 
@@ -323,10 +323,10 @@ fn_isclose(walk *w, const call *c, int number, thing *out)
     TD_TRY(num_op(w, OP_maximum, (thing[]){a, b}, 2, &a));
     TD_TRY(num_binary(w, TD_SYN_Mult, &rel, &a, &a));
     TD_TRY(num_op(w, OP_maximum, (thing[]){a, abs}, 2, &a));
-    return within(w, &c->arg[0], &c->arg[1], &a, out);
+    return is_within(w, &c->arg[0], &c->arg[1], &a, out);
 }
 
-/* NumPy's, which leans on the second argument. */
+/* NumPy's, whose tolerance is relative to the second argument. */
 td_status
 fn_np_isclose(walk *w, const call *c, int number, thing *out)
 {
@@ -338,7 +338,7 @@ fn_np_isclose(walk *w, const call *c, int number, thing *out)
     TD_TRY(magnitude(w, &c->arg[1], &b));
     TD_TRY(num_binary(w, TD_SYN_Mult, &rel, &b, &b));
     TD_TRY(num_binary(w, TD_SYN_Add, &abs, &b, &b));
-    TD_TRY(within(w, &c->arg[0], &c->arg[1], &b, out));
+    TD_TRY(is_within(w, &c->arg[0], &c->arg[1], &b, out));
     if (!equal)
         return TD_OK;
     for (int i = 0; i < 2; i++)

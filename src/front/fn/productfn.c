@@ -1,9 +1,9 @@
-/* productfn.c - products of matrices and running sums: what functions on the CPU make of arrays. */
+/* productfn.c - matrix products, and running sums and products. */
 #include "front/infer/lazy.h"
 
 #include <string.h>
 
-/* Element [i, j] of a @ b, of which one may be a vector; operands a, b. */
+/* Element [i, j] of a @ b, one of which may be a vector; operands: a, b. */
 static td_status
 product_element(walk *w, const thing *self, const nest *at, thing *out)
 {
@@ -35,7 +35,7 @@ product_element(walk *w, const thing *self, const nest *at, thing *out)
     return built(w, w->node);
 }
 
-/* a @ b where one at least is a matrix. */
+/* a @ b where at least one is a matrix. */
 td_status
 matrix_product(walk *w, const thing *a, const thing *b, thing *out)
 {

@@ -1,4 +1,4 @@
-/* pyfn.c - Python's own functions, and what `for` goes over. */
+/* pyfn.c - Python's builtin functions, and iteration. */
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
@@ -32,7 +32,20 @@ fn_range(walk *w, const call *c, int number, thing *out)
     return TD_OK;
 }
 
-/* How many numbers range(lo, hi, step) has; step 0 at run time: none. */
+/* How many numbers range(from, to, step) has, step not 0; more than an int64 counts are as many as it does. */
+static int64_t
+range_count(int64_t from, int64_t to, int64_t step)
+{
+    uint64_t lo = (uint64_t)(step > 0 ? from : to), hi = (uint64_t)(step > 0 ? to : from),
+             by = step > 0 ? (uint64_t)step : 0 - (uint64_t)step, n;
+
+    if ((int64_t)lo >= (int64_t)hi)
+        return 0;
+    n = (hi - lo - 1) / by;
+    return n < INT64_MAX ? (int64_t)n + 1 : INT64_MAX;
+}
+
+/* The length of range(lo, hi, step); 0 if the step is 0 when the program runs. */
 static td_status
 range_length(walk *w, const thing *r, thing *n)
 {
@@ -43,9 +56,7 @@ range_length(walk *w, const thing *r, thing *n)
     td_val s, up, span, one;
 
     if (known_int(step, &k) && known_int(lo, &from) && known_int(hi, &to)) {
-        int64_t d = k > 0 ? to - from : from - to, m = k > 0 ? k : -k;
-
-        *n = num_int(d <= 0 ? 0 : (d + m - 1) / m);
+        *n = num_int(range_count(from, to, k));
         return TD_OK;
     }
     if (known_int(step, &k) && k == 1) {
@@ -71,7 +82,7 @@ static const lin *
 range_lin(walk *w, const thing *r)
 {
     thing at = num_index(td_const_int(w->f, TD_I64, 0), true), lo = r->item[0], by;
-    int64_t step = 1; /* one that is not known, but positive: what is counted are its multiples */
+    int64_t step = 1; /* an unknown positive step counts as 1: lin then counts multiples of it */
 
     if (!w->item || (!known_int(&r->item[2], &step) && !r->item[2].nonneg))
         return NULL;
@@ -147,7 +158,7 @@ range_for(walk *w, const thing *r)
 {
     td_val step = val_as(w, &r->item[2], TD_I64);
 
-    if (!r->item[2].known) /* a step of 0 is an error in Python, and endless here */
+    if (!r->item[2].known) /* a step of 0 raises in Python; here it would loop forever */
         step = TD_E2(w->f, maximum, step, td_const_int(w->f, TD_I64, 1));
     return td_for(w->f, val_as(w, &r->item[0], TD_I64), val_as(w, &r->item[1], TD_I64), step);
 }
@@ -160,7 +171,8 @@ is_map_view(const thing *x)
     return x->type->kind == TD_T_ITER && x->type->object >= ITER_KEYS;
 }
 
-/* A dict or set: its elements stand side by side from here on, and how many there are is kept. */
+/* Prepares to iterate over a dict or set: the runtime removes the gaps between its elements, and their number is kept
+ * to notice a change. */
 static td_status
 iter_of_map(walk *w, const thing *x, thing *out)
 {
@@ -211,7 +223,7 @@ iter_of(walk *w, const thing *x, uint32_t node, thing *out)
     }
     *out = *x;
     TD_TRY(settle(w, out));
-    if (x->type->kind == TD_T_ITER) { /* over tuples only it is known when compiling: a tuple too */
+    if (x->type->kind == TD_T_ITER) { /* an iterator over tuples alone becomes a tuple */
         const thing *it = x->item;
         uint32_t n = UINT32_MAX;
         thing *item;
@@ -246,6 +258,8 @@ iter_length(walk *w, const thing *it, uint32_t node, thing *n)
     case TD_T_ITER:  {
         uint32_t parts = it->type->object == ITER_ZIP ? it->type->n : 1;
 
+        if (it->type->object >= ITER_GRID) /* what len is asked of without iter_of */
+            return bad(w, node, TD_ERR_TYPE, "%s has no length in a kernel", it->type->name);
         TD_TRY(iter_length(w, &it->item[0], node, n));
         for (uint32_t i = 1; i < parts; i++) {
             TD_TRY(iter_length(w, &it->item[i], node, &m));
@@ -258,9 +272,9 @@ iter_length(walk *w, const thing *it, uint32_t node, thing *n)
     }
 }
 
-/* A list is asked in each turn how long it is. */
+/* The most iterations of a loop over `it`.  A list may change during the loop, so each iteration asks for its length. */
 td_status
-iter_turns(walk *w, const thing *it, uint32_t node, thing *n)
+iter_limit(walk *w, const thing *it, uint32_t node, thing *n)
 {
     uint32_t parts = it->type->object == ITER_ZIP ? it->type->n : 1;
     thing m;
@@ -273,15 +287,15 @@ iter_turns(walk *w, const thing *it, uint32_t node, thing *n)
         *n = num_int(INT64_MAX);
         return TD_OK;
     }
-    if (is_map_view(it)) { /* the turn behind the last one looks whether it has changed */
+    if (is_map_view(it)) { /* one more iteration, to check that the map has not changed */
         *n = num_int(1);
         return num_binary(w, TD_SYN_Add, &it->item[1], n, n);
     }
     if (it->type->kind != TD_T_ITER || it->type->object == ITER_REVERSED)
         return iter_length(w, it, node, n);
-    TD_TRY(iter_turns(w, &it->item[0], node, n));
+    TD_TRY(iter_limit(w, &it->item[0], node, n));
     for (uint32_t i = 1; i < parts; i++) {
-        TD_TRY(iter_turns(w, &it->item[i], node, &m));
+        TD_TRY(iter_limit(w, &it->item[i], node, &m));
         TD_TRY(num_op(w, OP_minimum, (thing[]){*n, m}, 2, n));
     }
     return TD_OK;
@@ -414,8 +428,8 @@ fn_len(walk *w, const call *c, int number, thing *out)
     if (x->type->kind == TD_T_ARRAY && x->type->ndim == 0)
         return bad(w, c->node, TD_ERR_TYPE, "len of a 0-d array");
     TD_TRY(iter_length(w, x, c->node, out));
-    if (x->type->kind == TD_T_RANGE &&
-        !out->known) { /* loops over it have no turn, too, where it is below 0 */
+    /* range_length may be negative, which loops take for 0 */
+    if (x->type->kind == TD_T_RANGE && !out->known) {
         *out = num_index(
             TD_E2(w->f, maximum, val_as(w, out, TD_I64), td_const_int(w->f, TD_I64, 0)), true);
         return built(w, c->node);
@@ -423,7 +437,29 @@ fn_len(walk *w, const call *c, int number, thing *out)
     return TD_OK;
 }
 
-/* min, max of arguments or of one tuple: Python's, the first of equals; NaN is no less than anything. */
+/* The numbers in the type that a variable has which may hold any of them: what Numba compares them in. */
+static td_status
+numba_alike(walk *w, const thing *x, uint32_t n, const thing **out)
+{
+    thing *own = td_alloc(w->mem, (n + 1) * sizeof *own);
+    const td_type *t = x[0].type;
+
+    *out = own;
+    for (uint32_t i = 0; i < n; i++) {
+        own[i] = x[i];
+        TD_TRY(loaded(w, &own[i]));
+        if (!is_num(&own[i]))
+            return *out = x, TD_OK;
+        t = i ? join_types(w, t, own[i].type) : own[i].type;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (own[i].type != t)
+            own[i] = num_convert(w, &own[i], t);
+    return TD_OK;
+}
+
+/* min, max of the arguments or of one tuple.  As in Python, the first of equal values wins, and no NaN is less than
+ * anything. */
 td_status
 fn_minmax(walk *w, const call *c, int number, thing *out)
 {
@@ -440,13 +476,15 @@ fn_minmax(walk *w, const call *c, int number, thing *out)
     }
     if (n == 0)
         return bad(w, c->node, TD_ERR_VALUE, "%s of nothing", is_min ? "min" : "max");
+    if (w->numba)
+        TD_TRY(numba_alike(w, x, n, &x));
     *out = x[0];
     for (uint32_t i = 1; i < n; i++) {
         bool nonneg = is_min ? out->nonneg && x[i].nonneg : out->nonneg || x[i].nonneg;
         thing less;
 
-        bool apart =
-            (out->type->dt == TD_U64) != (x[i].type->dt == TD_U64); /* compared by their signs */
+        /* num_compare looks at the signs */
+        bool apart = (out->type->dt == TD_U64) != (x[i].type->dt == TD_U64);
 
         if (is_int(out) && is_int(&x[i]) && !(out->known && x[i].known) && (is_min || !apart)) {
             TD_TRY(num_op(w, is_min ? OP_minimum : OP_maximum, (thing[]){*out, x[i]}, 2, out));
@@ -505,5 +543,3 @@ fn_print(walk *w, const call *c, int number, thing *out)
     *out = (thing){.type = td_type_none()};
     return emit_print(w, c);
 }
-
-/* isinstance, when compiling: Python's classes take the weak numbers and the dtypes of their kind. */

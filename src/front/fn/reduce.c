@@ -1,19 +1,19 @@
-/* reduce.c - numbers from all elements of an array, or of one axis.
+/* reduce.c - reductions of all elements of an array, or along one axis.
  *
- * Sums of floats are compensated: what is lost in each addition is kept and added at the end, so they are
- * at least as accurate as NumPy's sums by pairs.
+ * Sums of floats are compensated: the rounding error of each addition is kept and added at the end, so they are at
+ * least as accurate as NumPy's pairwise sums.
  */
 #include "front/infer/lazy.h"
 
 #include <math.h>
 #include <string.h>
 
-/* fold - one reduction under way: its state stands in slots. */
+/* fold - a reduction in progress; slots hold its state. */
 typedef struct fold {
     walk *w;
     int how;
-    const td_type *item;    /* of the elements, as they are taken in */
-    td_num acc, lost;       /* slots; lost: of sums of floats */
+    const td_type *item;    /* the type in which elements are accumulated */
+    td_num acc, lost;       /* slots; lost: the rounding error of sums of floats */
     td_val at, count, have; /* slots of argmin and argmax */
 } fold;
 
@@ -23,7 +23,7 @@ static const char *const names[] = {
 #undef RED
 };
 
-/* What elements become before they are taken in. */
+/* The type that elements are converted to before they are accumulated. */
 static const td_type *
 taken_as(int how, const td_type *item)
 {
@@ -74,9 +74,9 @@ reduction_is_sum(int how)
     return how == RED_sum || how == RED_mean;
 }
 
-/* The number that a minimum (or, up, a maximum) begins with. */
+/* The initial value: for a minimum the dtype's largest number, else its least. */
 static td_val
-extreme(td_fn *f, td_dtype dt, bool most)
+initial_extreme(td_fn *f, td_dtype dt, bool most)
 {
     uint32_t bits = 8 * (uint32_t)td_dtype_size(dt);
     char k = td_dtype_kind(dt);
@@ -93,7 +93,7 @@ extreme(td_fn *f, td_dtype dt, bool most)
 }
 
 static td_val
-slot_of(td_fn *f, td_val v)
+slot_with(td_fn *f, td_val v)
 {
     td_val s = td_slot(f, (td_dtype)td_at(f, v)->dt, 1);
 
@@ -115,19 +115,20 @@ fold_begin(fold *r)
     if (r->how == RED_count_nonzero)
         start.re = td_const_int(f, TD_I64, 0);
     if (r->how == RED_min || r->how == RED_max)
-        start.re = extreme(f, dt, r->how == RED_min);
+        start.re = initial_extreme(f, dt, r->how == RED_min);
     r->acc = r->how == RED_count_nonzero ? td_num_of(td_slot(f, TD_I64, 1)) : td_num_slot(f, dt, 1);
     td_num_set(f, r->acc, start);
     r->lost = td_num_slot(f, dt, 1);
     td_num_set(f, r->lost, td_num_zero(f, dt));
     if (r->how == RED_argmin || r->how == RED_argmax) {
-        r->at = slot_of(f, td_const_int(f, TD_I64, 0));
-        r->count = slot_of(f, td_const_int(f, TD_I64, 0));
-        r->have = slot_of(f, td_const_int(f, TD_BOOL, 0));
+        r->at = slot_with(f, td_const_int(f, TD_I64, 0));
+        r->count = slot_with(f, td_const_int(f, TD_I64, 0));
+        r->have = slot_with(f, td_const_int(f, TD_BOOL, 0));
     }
 }
 
-/* s + x, and what that loses added to c: Knuth's, exact for any two floats. */
+/* Adds x to the sum in `slot`, and the rounding error to the one in `lost`.  Knuth's two-sum: exact for any two
+ * floats. */
 static void
 add_compensated(td_fn *f, td_val slot, td_val lost, td_val x)
 {
@@ -216,7 +217,7 @@ compensated(td_fn *f, td_val slot, td_val lost)
     return TD_E3(f, select, TD_E1(f, isfinite, c), TD_E2(f, add, s, c), s);
 }
 
-/* count: int64, how many elements were taken. */
+/* count: the number of elements, an int64. */
 static td_status
 fold_end(fold *r, td_val count, const td_type *result, thing *out)
 {
@@ -288,7 +289,7 @@ reduce_all(walk *w, int how, const thing *x, thing *out)
     return fold_end(&r, count, result_of(how, item), out);
 }
 
-/* operand: the array; number: how */
+/* operand: the array; lazy->number: which reduction */
 static td_status
 axis_element(walk *w, const thing *self, const nest *at, thing *out)
 {

@@ -8,16 +8,16 @@
 
 /* x op y, of numbers or arrays. */
 static td_status
-both(walk *w, td_syn op, const thing *x, const thing *y, thing *out)
+binary_things(walk *w, td_syn op, const thing *x, const thing *y, thing *out)
 {
     if (is_array(x) || is_array(y))
         return array_operator(w, fn_binary, op, (thing[]){*x, *y}, 2, out);
     return num_binary(w, op, x, y, out);
 }
 
-/* An axis of a's mean beside a again: operands mean, indexed without that axis. */
+/* An element of the mean, broadcast along the axis that was reduced.  operand: the mean, which lacks that axis. */
 static td_status
-beside_element(walk *w, const thing *self, const nest *at, thing *out)
+broadcast_back_element(walk *w, const thing *self, const nest *at, thing *out)
 {
     nest s = {.n = at->n - 1};
 
@@ -30,7 +30,7 @@ beside_element(walk *w, const thing *self, const nest *at, thing *out)
 }
 
 static td_status
-beside(walk *w, const thing *mean, const thing *a, const thing *axis, thing *out)
+broadcast_back(walk *w, const thing *mean, const thing *a, const thing *axis, thing *out)
 {
     call c = {.node = w->node, .n = 1, .arg = td_alloc(w->mem, sizeof *c.arg)};
     int64_t k;
@@ -40,28 +40,28 @@ beside(walk *w, const thing *mean, const thing *a, const thing *axis, thing *out
     known_int(axis, &k);
     c.arg[0] = *mean;
     if (w->how->mode != TD_MODE_KERNEL)
-        TD_TRY(settle(w, &c.arg[0])); /* else it would be computed for each element */
-    TD_TRY(
-        lazy_new(w, beside_element, &c, mean->type->item[0], a->type->ndim, a->view->shape, out));
+        TD_TRY(settle(w, &c.arg[0])); /* else each element would compute it again */
+    TD_TRY(lazy_new(w, broadcast_back_element, &c, mean->type->item[0], a->type->ndim,
+                    a->view->shape, out));
     out->lazy->own = true;
     out->lazy->axis = (uint32_t)(k < 0 ? k + a->type->ndim : k);
     return TD_OK;
 }
 
-/* sum / n, of which 0 / 0 is NumPy's NaN and raises nothing. */
+/* sum / n by NumPy's rules: 0 / 0 is NaN and raises nothing. */
 static td_status
-shared_out(walk *w, const thing *sum, const thing *n, thing *out)
+mean_of_sum(walk *w, const thing *sum, const thing *n, thing *out)
 {
     bool ufunc = w->ufunc;
     td_status st;
 
     w->ufunc = true;
-    st = both(w, TD_SYN_Div, sum, n, out);
+    st = binary_things(w, TD_SYN_Div, sum, n, out);
     w->ufunc = ufunc;
     return st;
 }
 
-/* The mean of |x - mean|**2, ddof taken off the count. */
+/* The sum of |x - mean|**2, divided by the number of elements less ddof. */
 static td_status
 variance(walk *w, const thing *a, const thing *axis, const thing *ddof, uint32_t node, thing *out)
 {
@@ -72,11 +72,11 @@ variance(walk *w, const thing *a, const thing *axis, const thing *ddof, uint32_t
         !td_dtype_is_float(x.type->item[0]->dt)) {
         thing zero = num_float(0);
 
-        TD_TRY(both(w, TD_SYN_Add, &x, &zero, &x));
+        TD_TRY(binary_things(w, TD_SYN_Add, &x, &zero, &x));
     }
     TD_TRY(reduce(w, RED_mean, &x, axis, node, &mean));
-    TD_TRY(beside(w, &mean, &x, axis, &mean));
-    TD_TRY(both(w, TD_SYN_Sub, &x, &mean, &d));
+    TD_TRY(broadcast_back(w, &mean, &x, axis, &mean));
+    TD_TRY(binary_things(w, TD_SYN_Sub, &x, &mean, &d));
     TD_TRY(call_row(w, fn_abs, 0, &d, 1, &d));
     TD_TRY(call_row(w, fn_row, OP_square, &d, 1, &d));
     TD_TRY(reduce(w, RED_sum, &d, axis, node, &sum));
@@ -89,7 +89,7 @@ variance(walk *w, const thing *a, const thing *axis, const thing *ddof, uint32_t
     if (ddof)
         TD_TRY(num_binary(w, TD_SYN_Sub, &n, ddof, &n));
     n = num_convert(w, &n, td_type_weak('f'));
-    return shared_out(w, &sum, &n, out);
+    return mean_of_sum(w, &sum, &n, out);
 }
 
 static td_status
@@ -108,10 +108,10 @@ only_these(walk *w, const call *c, const char *what, const char *const *kw, uint
     return TD_OK;
 }
 
-/* The array that a reduction works on, NaN replaced by `instead` where that is asked for, as the dtype asked for. */
+/* The array to reduce: with NaN replaced by *instead unless that is NULL, and converted to `dtype` if that is given. */
 static td_status
-operand(walk *w, const call *c, const thing *dtype, const double *instead, const char *what,
-        thing *out)
+reduced_operand(walk *w, const call *c, const thing *dtype, const double *instead, const char *what,
+                thing *out)
 {
     TD_TRY(want_args(w, c, what, 1, 5));
     *out = c->arg[0];
@@ -142,7 +142,8 @@ fn_reduce(walk *w, const call *c, int number, thing *out)
     thing a;
 
     TD_TRY(only_these(w, c, reduction_name(how), kw, typed ? 2 : 1));
-    TD_TRY(operand(w, c, typed ? arg_or_kw(c, 2, "dtype") : NULL, NULL, reduction_name(how), &a));
+    TD_TRY(reduced_operand(w, c, typed ? arg_or_kw(c, 2, "dtype") : NULL, NULL, reduction_name(how),
+                           &a));
     return reduce(w, how, &a, arg_or_kw(c, 1, "axis"), c->node, out);
 }
 
@@ -160,11 +161,12 @@ fn_nan_reduce(walk *w, const call *c, int number, thing *out)
     thing a, plain, nan = num_float((double)NAN), none;
 
     TD_TRY(only_these(w, c, reduction_name(how), kw, 1));
-    TD_TRY(operand(w, c, NULL, &instead, reduction_name(how), &a));
+    TD_TRY(reduced_operand(w, c, NULL, &instead, reduction_name(how), &a));
     TD_TRY(reduce(w, how, &a, axis, c->node, out));
     if (how == RED_sum || how == RED_prod || !td_dtype_is_float(a.type->item[0]->dt))
         return TD_OK;
-    TD_TRY(operand(w, c, NULL, NULL, reduction_name(how), &plain)); /* of NaN alone: NaN */
+    /* NaN if all elements are */
+    TD_TRY(reduced_operand(w, c, NULL, NULL, reduction_name(how), &plain));
     TD_TRY(call_row(w, fn_row, OP_isnan, &plain, 1, &none));
     TD_TRY(reduce(w, RED_all, &none, axis, c->node, &none));
     return call_row(w, fn_where, 0, (thing[]){none, nan, *out}, 3, out);
@@ -180,14 +182,14 @@ fn_nanmean(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     TD_TRY(only_these(w, c, "nanmean", kw, 1));
-    TD_TRY(operand(w, c, NULL, &zero, "nanmean", &a));
+    TD_TRY(reduced_operand(w, c, NULL, &zero, "nanmean", &a));
     TD_TRY(call_row(w, fn_row, OP_isnan, &c->arg[0], 1, &kept));
     TD_TRY(call_row(w, fn_logical, OP_logical_not, &kept, 1, &kept));
     TD_TRY(reduce(w, RED_sum, &a, axis, c->node, out));
     TD_TRY(reduce(w, RED_sum, &kept, axis, c->node, &n));
     if (!is_array(out))
         n = num_convert(w, &n, td_type_weak('f'));
-    return shared_out(w, out, &n, out);
+    return mean_of_sum(w, out, &n, out);
 }
 
 /* row 0: var; 1: std */
@@ -199,7 +201,7 @@ fn_var(walk *w, const call *c, int number, thing *out)
     thing a;
 
     TD_TRY(only_these(w, c, root ? "std" : "var", kw, 3));
-    TD_TRY(operand(w, c, arg_or_kw(c, 2, "dtype"), NULL, root ? "std" : "var", &a));
+    TD_TRY(reduced_operand(w, c, arg_or_kw(c, 2, "dtype"), NULL, root ? "std" : "var", &a));
     TD_TRY(variance(w, &a, arg_or_kw(c, 1, "axis"), arg_or_kw(c, 4, "ddof"), c->node, out));
     return root ? call_row(w, fn_row, OP_sqrt, out, 1, out) : TD_OK;
 }
@@ -213,13 +215,13 @@ fn_ptp(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     TD_TRY(only_these(w, c, "ptp", kw, 1));
-    TD_TRY(operand(w, c, NULL, NULL, "ptp", &a));
+    TD_TRY(reduced_operand(w, c, NULL, NULL, "ptp", &a));
     TD_TRY(reduce(w, RED_max, &a, axis, c->node, out));
     TD_TRY(reduce(w, RED_min, &a, axis, c->node, &least));
-    return both(w, TD_SYN_Sub, out, &least, out);
+    return binary_things(w, TD_SYN_Sub, out, &least, out);
 }
 
-/* Of two vectors, or matrices by row 0; row 1: the first is conjugated. */
+/* row 0: dot, of vectors and matrices; 1: vdot, which conjugates the first vector; 2: inner. */
 td_status
 fn_dot(walk *w, const call *c, int number, thing *out)
 {
@@ -241,7 +243,7 @@ fn_dot(walk *w, const call *c, int number, thing *out)
         return matrix_product(w, &x[0], &x[1], out);
     if (row == 1)
         TD_TRY(call_row(w, fn_row, OP_conjugate, &x[0], 1, &x[0]));
-    TD_TRY(both(w, TD_SYN_Mult, &x[0], &x[1], &x[0]));
+    TD_TRY(binary_things(w, TD_SYN_Mult, &x[0], &x[1], &x[0]));
     if (x[0].type->item[0]->dt == TD_BOOL)
         return reduce(w, RED_any, &x[0], NULL, c->node, out);
     TD_TRY(reduce(w, RED_sum, &x[0], NULL, c->node, out));
@@ -257,9 +259,10 @@ array_product(walk *w, const thing *a, const thing *b, thing *out)
 
 /* ---- Python's sums: of a tuple or an array ---- */
 
-/* row 0: sum; for prod's row see fn_prod */
+/* Python's sum, and math.prod: combines the elements by op, beginning with `start`; how: the same reduction of arrays. */
 static td_status
-over(walk *w, const call *c, const char *what, td_syn op, int how, const thing *start, thing *out)
+combine_items(walk *w, const call *c, const char *what, td_syn op, int how, const thing *start,
+              thing *out)
 {
     const thing *x = c->arg;
 
@@ -291,7 +294,7 @@ fn_sum(walk *w, const call *c, int number, thing *out)
     thing zero = num_int(0);
 
     (void)number;
-    return over(w, c, "sum", TD_SYN_Add, RED_sum, start ? start : &zero, out);
+    return combine_items(w, c, "sum", TD_SYN_Add, RED_sum, start ? start : &zero, out);
 }
 
 td_status
@@ -301,7 +304,7 @@ fn_prod(walk *w, const call *c, int number, thing *out)
     thing one = num_int(1);
 
     (void)number;
-    return over(w, c, "prod", TD_SYN_Mult, RED_prod, start ? start : &one, out);
+    return combine_items(w, c, "prod", TD_SYN_Mult, RED_prod, start ? start : &one, out);
 }
 
 /* The compensated sum as a float. */
@@ -311,7 +314,7 @@ fn_fsum(walk *w, const call *c, int number, thing *out)
     thing a;
 
     (void)number;
-    TD_TRY(operand(w, c, NULL, NULL, "fsum", &a));
+    TD_TRY(reduced_operand(w, c, NULL, NULL, "fsum", &a));
     if (td_dtype_is_complex(a.type->item[0]->dt))
         return bad(w, c->node, TD_ERR_TYPE, "fsum takes real numbers, not %s", a.type->name);
     TD_TRY(call_row(w, fn_to_double, 0, &a, 1, &a));
@@ -348,7 +351,7 @@ fn_sumprod(walk *w, const call *c, int number, thing *out)
     return TD_OK;
 }
 
-/* any, all of a tuple or an array: row is the operation that joins. */
+/* any, all of a tuple or an array; row: the operation that combines the elements. */
 td_status
 fn_anyall(walk *w, const call *c, int number, thing *out)
 {

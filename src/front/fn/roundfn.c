@@ -1,9 +1,9 @@
-/* roundfn.c - round and numpy.round: to a power of ten, ties to the even one. */
+/* roundfn.c - round and numpy.round: to a multiple of a power of ten, ties to even. */
 #include "front/infer/intrin.h"
 
 #include <math.h>
 
-/* How many digits behind the point; below 0: before it. */
+/* The number of digits after the decimal point; negative: before it. */
 typedef struct digits {
     thing n;       /* an integer */
     thing size;    /* |n| */
@@ -29,7 +29,7 @@ digits_of(walk *w, const thing *n, digits *d)
 
 /* ---- integers ---- */
 
-/* 10**19 is the largest that 64 bits hold; of all integers more digits leave nothing. */
+/* 10**19 is the largest power of ten in 64 bits.  Rounding any integer to more digits before the point gives 0. */
 enum { MOST_DIGITS = 19 };
 
 static td_val
@@ -41,8 +41,8 @@ power_of_ten(walk *w, const digits *d)
     return TD_E2(w->f, power, td_const_int(w->f, TD_U64, 10), m);
 }
 
-/* x, an integer, is rounded by its size, so that the least of its dtype and uint64 need no care; what the dtype does not
- * hold wraps. */
+/* Rounds the integer x by its magnitude as uint64, which fits even for the dtype's least number.  A result that the
+ * dtype cannot hold wraps. */
 static td_status
 round_int(walk *w, const thing *x, const digits *d, thing *out)
 {
@@ -75,8 +75,8 @@ round_int(walk *w, const thing *x, const digits *d, thing *out)
 
 /* ---- floats ---- */
 
-/* Python's float goes to the nearest decimal of its exact value, where x times the scale is rounded: that can end on a
- * tie, and what was rounded off tells which side x is on. */
+/* Python rounds the exact value of a float.  Here x times the scale is rounded first, which can give a tie where the
+ * exact product is none: the sign of the rounding error says on which side of the tie it is. */
 static td_status
 off_the_tie(walk *w, const thing *x, const thing *scale, const digits *d, const thing *y, thing *z)
 {
@@ -94,16 +94,16 @@ off_the_tie(walk *w, const thing *x, const thing *scale, const digits *d, const 
     return built(w, w->node);
 }
 
-/* a where cond, a bool, holds, else b; both of out's type. */
+/* cond ? a : b, for a bool cond; both have out's type. */
 static td_status
-pick(walk *w, td_val cond, const thing *a, const thing *b, thing *out)
+pick_where(walk *w, td_val cond, const thing *a, const thing *b, thing *out)
 {
     thing c = num_val(TD_BOOL, cond);
 
     return num_op(w, OP_select, (thing[]){c, *a, *b}, 3, out);
 }
 
-/* x times or through 10**|n|, rounded, and back. */
+/* Multiplies x by 10**|n|, or divides by it if n is negative; rounds; and scales back. */
 static td_status
 round_float(walk *w, const thing *x, const digits *d, bool exact, thing *out)
 {
@@ -111,20 +111,20 @@ round_float(walk *w, const thing *x, const digits *d, bool exact, thing *out)
 
     TD_TRY(num_binary(w, TD_SYN_Pow, &ten, &d->size, &scale));
     TD_TRY(num_op(w, OP_multiply, (thing[]){*x, scale}, 2, &up));
-    TD_TRY(num_op(w, OP_divide, (thing[]){*x, scale}, 2,
-                  &down)); /* not Python's, which raises for 0 */
-    TD_TRY(pick(w, d->before, &down, &up, &y));
+    /* Python's division would raise for 0 */
+    TD_TRY(num_op(w, OP_divide, (thing[]){*x, scale}, 2, &down));
+    TD_TRY(pick_where(w, d->before, &down, &up, &y));
     TD_TRY(num_op(w, OP_rint, &y, 1, &z));
     if (exact)
         TD_TRY(off_the_tie(w, x, &scale, d, &y, &z));
     TD_TRY(num_op(w, OP_multiply, (thing[]){z, scale}, 2, &up));
     TD_TRY(num_op(w, OP_divide, (thing[]){z, scale}, 2, &down));
-    TD_TRY(pick(w, d->before, &up, &down, out));
+    TD_TRY(pick_where(w, d->before, &up, &down, out));
     return built(w, w->node);
 }
 
-/* The same for Python's round: where the product is too large there is nothing to round, and where 10**|n| is infinite
- * and divides, only a zero is left. */
+/* round_float for Python's round.  Gives x where the product is too large to have digits to round, and 0 where x was
+ * divided by an infinite 10**|n|. */
 static td_status
 round_to(walk *w, const thing *x, const digits *d, thing *out)
 {
@@ -137,7 +137,7 @@ round_to(walk *w, const thing *x, const digits *d, thing *out)
     dt = (td_dtype)out->type->dt;
     TD_TRY(num_binary(w, TD_SYN_Pow, &ten, &d->size, &scale));
     TD_TRY(num_op(w, OP_multiply, (thing[]){*x, scale}, 2, &y));
-    /* from 2**53 on x has no digits that far behind the point */
+    /* from 2**53 on, y is an integer: x has no digits to round */
     whole = num_float(exact ? 9007199254740992.0 : (double)INFINITY);
     TD_TRY(num_op(w, OP_absolute, &y, 1, &y));
     TD_TRY(num_op(w, OP_less, (thing[]){y, whole}, 2, &y));
@@ -156,7 +156,7 @@ round_to(walk *w, const thing *x, const digits *d, thing *out)
     return built(w, w->node);
 }
 
-/* round(x): to the even integer, an int; round(x, n). */
+/* round(x), an int, ties to even; round(x, n). */
 td_status
 fn_round(walk *w, const call *c, int number, thing *out)
 {
@@ -183,7 +183,7 @@ fn_round(walk *w, const call *c, int number, thing *out)
     return is_int(&x) ? round_int(w, &x, &d, out) : round_to(w, &x, &d, out);
 }
 
-/* numpy.round(x, decimals=0): to the even one, of x's dtype. */
+/* numpy.round(x, decimals=0): ties to even; the result has x's dtype. */
 td_status
 fn_np_round(walk *w, const call *c, int number, thing *out)
 {

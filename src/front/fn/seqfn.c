@@ -35,7 +35,7 @@ td_status
 fn_refuse(walk *w, const call *c, int number, thing *out)
 {
     static const char *const advice[] = {
-        "type: types are known when compiling; use isinstance(x, …) or x.dtype",
+        "type: of a number alone; use isinstance(x, …)",
         "hash and id speak of Python's objects, which kernels have not: compare numbers",
         "kernels make no strings: print(…) takes numbers and constant strings",
         "kernels have no lists, dicts, sets or files: use tuples and arrays",
@@ -44,6 +44,23 @@ fn_refuse(walk *w, const call *c, int number, thing *out)
 
     (void)out;
     return bad(w, c->node, TD_ERR_TYPE, "%s", advice[td_intrinsics[number].row]);
+}
+
+/* type(x) of a number of a dtype: the dtype, which converts when it is called. */
+td_status
+fn_type(walk *w, const call *c, int number, thing *out)
+{
+    uint32_t obj;
+    thing x;
+
+    TD_TRY(want_args(w, c, "type", 1, 1));
+    x = c->arg[0];
+    TD_TRY(loaded(w, &x));
+    if (!is_num(&x) || (x.type->weak && !w->numba) || !w->host->dtype ||
+        w->host->dtype(w->host->ctx, x.type->dt, &obj))
+        return fn_refuse(w, c, number, out);
+    *out = (thing){.type = td_type_object(obj, td_dtype_name(x.type->dt))};
+    return TD_OK;
 }
 
 /* tuple(), tuple(t) */

@@ -1,4 +1,4 @@
-/* wholefn.c - functions of whole numbers: divisors, roots, counts of choices, bits. */
+/* wholefn.c - functions of integers: divisors, roots, combinations, bits. */
 #include "front/expr/calc.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ want_ints(walk *w, const call *c, const char *what)
     return TD_OK;
 }
 
-/* gcd(), lcm() of any count. */
+/* gcd(), lcm() of any number of arguments. */
 td_status
 fn_gcd(walk *w, const call *c, int number, thing *out)
 {
@@ -30,7 +30,7 @@ fn_gcd(walk *w, const call *c, int number, thing *out)
     return TD_OK;
 }
 
-/* The float's root is at most one off; the products fit uint64. */
+/* The float64 root is at most one off; its square fits uint64. */
 td_status
 fn_isqrt(walk *w, const call *c, int number, thing *out)
 {
@@ -52,7 +52,7 @@ fn_isqrt(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
-/* The product of f(i) for i in [lo, hi), in a slot: f(i) = from + up * i, divided by i + 1 each time where asked. */
+/* The product of f(i) = from + up * i for i in [lo, hi).  divided: divides by i + 1 after each factor. */
 static thing
 wholefn_product(walk *w, td_val lo, td_val hi, td_val from, int up, bool divided)
 {
@@ -98,7 +98,8 @@ fn_comb(walk *w, const call *c, int number, thing *out)
     n = val_as(w, &c->arg[0], TD_I64);
     k = nums.n == 2 ? val_as(w, &c->arg[1], TD_I64) : n;
     none = TD_E2(w->f, greater, k, n);
-    many = perm ? k : TD_E2(w->f, minimum, k, TD_E2(w->f, subtract, n, k)); /* the shorter way */
+    /* comb(n, k) is comb(n, n - k) */
+    many = perm ? k : TD_E2(w->f, minimum, k, TD_E2(w->f, subtract, n, k));
     r = wholefn_product(w, zero, many, n, -1, !perm);
     *out = num_index(TD_E3(w->f, select, none, zero, r.num.re), true);
     return built(w, c->node);

@@ -1,9 +1,8 @@
-/* cudaatomic.c - atomic operations on elements of arrays and fields of records; loads and stores
- * with a word for the caches.
+/* cudaatomic.c - atomic operations on elements of arrays and fields of records; loads and stores with a cache
+ * operator.
  *
- * max and min are those of Python over a memory that starts anywhere: a NaN that is in memory
- * stays, one that comes is left out; nanmax and nanmin take it for a missing value in either
- * place, as the instructions do.
+ * max and min follow Python's: a NaN in memory stays, and a NaN argument is ignored.  nanmax and nanmin ignore a NaN
+ * in both places, as the GPU's instructions do.
  */
 #include "front/infer/intrin.h"
 
@@ -25,7 +24,7 @@ static const struct {
     [ATOMIC_NANMIN] = {OP_atomic_min, "nanmin", "fdilIL"},
 };
 
-/* What a row's letters stand for. */
+/* The dtypes that a row's letters mean. */
 static const struct {
     char letter;
     td_dtype dt;
@@ -82,17 +81,17 @@ target(walk *w, const call *c, const char *name, const thing *array, const thing
                    "with align=True",
                    name);
     note_alias(w, to->view);
-    return turns_store(w, c->node);
+    return iterations_store(w, c->node);
 }
 
 static td_val
-index_of(walk *w, const view *v)
+atomic_index(walk *w, const view *v)
 {
     return v->offset.i == UINT32_MAX ? td_const_int(w->f, TD_I64, 0) : v->offset;
 }
 
 static td_status
-operand(walk *w, const call *c, uint32_t i, td_dtype dt, td_val *out)
+atomic_operand(walk *w, const call *c, uint32_t i, td_dtype dt, td_val *out)
 {
     thing x = c->arg[i];
 
@@ -104,12 +103,12 @@ operand(walk *w, const call *c, uint32_t i, td_dtype dt, td_val *out)
     return TD_OK;
 }
 
-/* max and min of floats where memory may hold NaN: it stays. */
+/* max and min of floats: a NaN in memory stays. */
 static td_val
 unless_nan(walk *w, td_op op, const view *v, td_val x)
 {
-    td_val index = index_of(w, v), mask = v->mask, seen = td_load(w->f, v->base, index, mask, 1, 0),
-           is_number, old;
+    td_val index = atomic_index(w, v), mask = v->mask,
+           seen = td_load(w->f, v->base, index, mask, 1, 0), is_number, old;
 
     is_number = TD_E2(w->f, equal, seen, seen);
     mask = mask.i == UINT32_MAX ? is_number : TD_E2(w->f, logical_and, mask, is_number);
@@ -131,7 +130,7 @@ fn_atomic(walk *w, const call *c, int number, thing *out)
     TD_TRY(target(w, c, rows[row].name, &c->arg[0], &c->arg[1], &to));
     dt = to.type->item[0]->dt;
     TD_TRY(check_dtype(w, c, rows[row].name, rows[row].dtypes, dt));
-    TD_TRY(operand(w, c, 2, dt, &x));
+    TD_TRY(atomic_operand(w, c, 2, dt, &x));
     if (row == ATOMIC_SUB) {
         thing minus = num_val(dt, x);
 
@@ -141,7 +140,7 @@ fn_atomic(walk *w, const call *c, int number, thing *out)
     if ((row == ATOMIC_MAX || row == ATOMIC_MIN) && td_dtype_is_float(dt))
         old = unless_nan(w, op, to.view, x);
     else
-        old = td_atomic(w->f, op, to.view->base, index_of(w, to.view), x, to.view->mask);
+        old = td_atomic(w->f, op, to.view->base, atomic_index(w, to.view), x, to.view->mask);
     *out = num_val(dt, old);
     return built(w, c->node);
 }
@@ -161,14 +160,14 @@ fn_atomic_cas(walk *w, const call *c, int number, thing *out)
     TD_TRY(target(w, c, name, &c->arg[0], first ? &zero : &c->arg[1], &to));
     dt = to.type->item[0]->dt;
     TD_TRY(check_dtype(w, c, name, "fdilIL", dt));
-    TD_TRY(operand(w, c, at, dt, &expected));
-    TD_TRY(operand(w, c, at + 1, dt, &x));
-    *out = num_val(
-        dt, td_atomic_cas(w->f, to.view->base, index_of(w, to.view), expected, x, to.view->mask));
+    TD_TRY(atomic_operand(w, c, at, dt, &expected));
+    TD_TRY(atomic_operand(w, c, at + 1, dt, &x));
+    *out = num_val(dt, td_atomic_cas(w->f, to.view->base, atomic_index(w, to.view), expected, x,
+                                     to.view->mask));
     return built(w, c->node);
 }
 
-/* ldca and its like (array, key): array[key], by a load that a GPU makes with the row's cache operator. */
+/* ldca and its like (array, key): array[key], loaded with the row's cache operator on a GPU. */
 td_status
 fn_cached_load(walk *w, const call *c, int number, thing *out)
 {

@@ -1,4 +1,4 @@
-/* cudafn.c - the grid, and arrays of the block and of the thread. */
+/* cudafn.c - indices of the grid, and shared and local arrays. */
 #include "front/infer/intrin.h"
 
 #include <string.h>
@@ -75,7 +75,7 @@ array_shape(walk *w, const call *c, const thing *x, dim *shape, uint32_t *ndim, 
     return TD_OK;
 }
 
-/* base moved on to a multiple of `align` bytes; the caller left room for it. */
+/* The next multiple of `align` bytes from base on; the caller has reserved room for it. */
 static td_val
 aligned(walk *w, td_val base, uint32_t align, td_dtype dt)
 {
@@ -85,7 +85,7 @@ aligned(walk *w, td_val base, uint32_t align, td_dtype dt)
     return td_at_byte(w->f, base, td_cast(w->f, over, TD_I64), dt);
 }
 
-enum { ALIGNED = 16 }; /* what engines and targets give every array */
+enum { ALIGNED = 16 }; /* the alignment that engines and targets give every array */
 
 /* The keywords alignment and layout. */
 static td_status
@@ -110,7 +110,7 @@ array_options(walk *w, const call *c, uint32_t *align, char *layout)
     return TD_OK;
 }
 
-/* An array over base, in either order. */
+/* An array at base, in C or F order. */
 static td_status
 array_at(walk *w, const call *c, const td_type *e, uint32_t ndim, const dim *shape, char layout,
          td_val base, int space, thing *out)
@@ -171,7 +171,7 @@ fn_array(walk *w, const call *c, int number, thing *out)
 
 /* ---- dynamic shared memory in parts ---- */
 
-/* Does the region that v was computed in still run? */
+/* Is the region that computed v still open, so that v can be used? */
 static bool
 visible(const walk *w, td_val v)
 {
@@ -188,7 +188,7 @@ visible(const walk *w, td_val v)
     return true;
 }
 
-/* The shape's extents, which may be known at run time only; *count: their product, -1: known then only. */
+/* Reads a shape whose extents may be unknown until the program runs; *count: their product. */
 static td_status
 dynamic_shape(walk *w, const call *c, const thing *x, dim *shape, uint32_t *ndim, dim *count)
 {
@@ -215,7 +215,8 @@ dynamic_shape(walk *w, const call *c, const thing *x, dim *shape, uint32_t *ndim
     return TD_OK;
 }
 
-/* Do the launch's bytes hold what lies below `end`?  Asked once a thread, where no launch can be refused for it. */
+/* Checks that the launch has `end` bytes of dynamic shared memory.  Each thread checks, since the size is known too
+ * late to refuse the launch. */
 static td_status
 check_dynamic(walk *w, const call *c, const char *name, const dim *shape, uint32_t ndim, td_val end)
 {
@@ -233,7 +234,7 @@ check_dynamic(walk *w, const call *c, const char *name, const dim *shape, uint32
     return built(w, c->node);
 }
 
-/* The byte behind a part of `count` elements that follows `up`; -1: only a launch knows it. */
+/* The end, in bytes, of a part of `count` elements after the part `up`; -1: only a launch knows it. */
 static int64_t
 part_end(const dynpart *up, const dim *count, const td_type *e)
 {
@@ -244,9 +245,8 @@ part_end(const dynpart *up, const dim *count, const td_type *e)
     return (start + ALIGNED - 1) / ALIGNED * ALIGNED + count->known * (int64_t)td_type_size(e);
 }
 
-/* shared.dynamic(name, shape, dtype): a part of the launch's dynamic shared memory of its own,
- * behind the parts that the program asked for before; a name that was asked for already is that
- * part again. */
+/* shared.dynamic(name, shape, dtype): a separate part of the launch's dynamic shared memory, after the parts requested
+ * before.  The same name gives the same part again. */
 td_status
 fn_dynamic(walk *w, const call *c, int number, thing *out)
 {
@@ -299,7 +299,7 @@ fn_dynamic(walk *w, const call *c, int number, thing *out)
                     SPACE_SHARED, out);
 }
 
-/* const.array_like(a): an array of the program is an argument that no call has to name. */
+/* const.array_like(a): a, an array of the program, which launches pass as a hidden argument. */
 td_status
 fn_const_like(walk *w, const call *c, int number, thing *out)
 {

@@ -1,5 +1,5 @@
-/* cudawarp.c - what the threads of a block and of a warp do together: barriers, fences,
- * shuffles, votes; bits of integers. */
+/* cudawarp.c - operations of the threads of a block and of a warp: barriers, fences, shuffles, votes; bits of
+ * integers. */
 #include "front/infer/intrin.h"
 
 static td_val
@@ -20,7 +20,7 @@ is_zero(walk *w, td_val mask)
     return TD_E2(w->f, equal, mask, u32(w, 0));
 }
 
-/* The number among the arguments, an element of an array taken out. */
+/* Argument i as a number; an element of an array is loaded. */
 static td_status
 cudawarp_number(walk *w, const call *c, uint32_t i, const char *what, thing *out)
 {
@@ -32,7 +32,7 @@ cudawarp_number(walk *w, const call *c, uint32_t i, const char *what, thing *out
 }
 
 static td_status
-integer(walk *w, const call *c, uint32_t i, const char *what, thing *out)
+warp_integer(walk *w, const call *c, uint32_t i, const char *what, thing *out)
 {
     TD_TRY(cudawarp_number(w, c, i, what, out));
     return is_int(out) ? TD_OK
@@ -56,7 +56,7 @@ members(walk *w, const call *c, const char *what, td_val *out)
 {
     thing x;
 
-    TD_TRY(integer(w, c, 0, what, &x));
+    TD_TRY(warp_integer(w, c, 0, what, &x));
     *out = val_as(w, &x, TD_U32);
     w->made->warp = true;
     return TD_OK;
@@ -160,6 +160,20 @@ source_lane(walk *w, int row, td_val by)
     }
 }
 
+/* A shuffle up or down reads a lane outside of its members at one end, and nobody uses the value.  The thread reads
+ * its own lane then, so that no checker reports it.  Other shuffles name their lane on purpose. */
+static td_val
+within_members(walk *w, int row, td_val lane, td_val mask)
+{
+    td_val bit, none = td_const_int(w->f, TD_U32, 0);
+
+    if (row != SHUFFLE_UP && row != SHUFFLE_DOWN)
+        return lane;
+    bit = TD_E2(w->f, left_shift, td_const_int(w->f, TD_U32, 1), td_cast(w->f, lane, TD_U32));
+    return TD_E3(w->f, select, TD_E2(w->f, equal, TD_E2(w->f, bitwise_and, mask, bit), none),
+                 td_lane(w->f), lane);
+}
+
 /* row: SHUFFLE_* */
 td_status
 fn_shuffle(walk *w, const call *c, int number_, thing *out)
@@ -171,8 +185,10 @@ fn_shuffle(walk *w, const call *c, int number_, thing *out)
     TD_TRY(want_args(w, c, "a shuffle", 3, 3));
     TD_TRY(members(w, c, "a shuffle", &mask));
     TD_TRY(cudawarp_number(w, c, 1, "a shuffle", &x));
-    TD_TRY(integer(w, c, 2, "a shuffle", &by));
+    TD_TRY(warp_integer(w, c, 2, "a shuffle", &by));
     lane = source_lane(w, td_intrinsics[number_].row, val_as(w, &by, TD_I32));
+    if (w->how->watched)
+        lane = within_members(w, td_intrinsics[number_].row, lane, mask);
     v = num_as(w, &x, x.type->dt);
     got.re = td_shuffle(w->f, v.re, lane, mask);
     if (td_num_is_pair(v))
@@ -231,16 +247,6 @@ fn_match(walk *w, const call *c, int number_, thing *out)
 }
 
 td_status
-fn_activemask(walk *w, const call *c, int number_, thing *out)
-{
-    (void)number_;
-    TD_TRY(want_args(w, c, "activemask", 0, 0));
-    w->made->warp = true;
-    *out = num_val(TD_U32, td_activemask(w->f));
-    return built(w, c->node);
-}
-
-td_status
 fn_lanemask_lt(walk *w, const call *c, int number_, thing *out)
 {
     td_val bit;
@@ -254,12 +260,12 @@ fn_lanemask_lt(walk *w, const call *c, int number_, thing *out)
 
 /* ---- bits ---- */
 
-/* The argument, at least 4 bytes wide. */
+/* The argument, widened to at least 4 bytes. */
 static td_status
 word_of(walk *w, const call *c, const char *what, thing *out)
 {
     TD_TRY(want_args(w, c, what, 1, 1));
-    TD_TRY(integer(w, c, 0, what, out));
+    TD_TRY(warp_integer(w, c, 0, what, out));
     if (td_dtype_size(out->type->dt) < 4)
         *out =
             num_convert(w, out, td_type_num(td_dtype_kind(out->type->dt) == 'u' ? TD_U32 : TD_I32));
@@ -314,26 +320,43 @@ fn_selp(walk *w, const call *c, int number_, thing *out)
     return num_op(w, OP_select, x, 3, out);
 }
 
-/* ---- time ---- */
+/* ---- rows of core.def ---- */
 
-td_status
-fn_nanosleep(walk *w, const call *c, int number_, thing *out)
+/* Converts an argument as its letter in the row's args column says. */
+static td_status
+operand(walk *w, const call *c, uint32_t i, char letter, const char *what, td_val *out)
 {
     thing x;
 
-    (void)number_;
-    TD_TRY(want_args(w, c, "nanosleep", 1, 1));
-    TD_TRY(integer(w, c, 0, "nanosleep", &x));
-    td_nanosleep(w->f, val_as(w, &x, TD_I64));
-    *out = nothing();
-    return built(w, c->node);
+    switch (letter) {
+    case 'c': return condition(w, c, i, out);
+    case 'm':
+    case 'i':
+    case 'n':
+        TD_TRY(warp_integer(w, c, i, what, &x));
+        *out = val_as(w, &x, letter == 'm' ? TD_U32 : TD_I64);
+        return TD_OK;
+    default:
+        TD_TRY(cudawarp_number(w, c, i, what, &x));
+        *out = val_as(w, &x, x.type->dt);
+        return TD_OK;
+    }
 }
 
+/* row: an instruction that the call becomes */
 td_status
-fn_clock(walk *w, const call *c, int number_, thing *out)
+fn_instruction(walk *w, const call *c, int number_, thing *out)
 {
-    (void)number_;
-    TD_TRY(want_args(w, c, "clock", 0, 0));
-    *out = num_val(TD_I64, td_clock(w->f));
+    const td_op op = (td_op)td_intrinsics[number_].row;
+    const td_opinfo *o = &td_optab[op];
+    td_val x[TD_MAXARG], v;
+
+    TD_TRY(want_args(w, c, o->name, o->arity, o->arity));
+    for (uint32_t i = 0; i < o->arity; i++)
+        TD_TRY(operand(w, c, i, o->kinds[i], o->name, &x[i]));
+    if (o->threads == TD_THREADS_WARP || o->threads == TD_THREADS_HERE)
+        w->made->warp = true;
+    v = td_core(w->f, op, x);
+    *out = o->value ? num_val((td_dtype)o->type, v) : nothing();
     return built(w, c->node);
 }

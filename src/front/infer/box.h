@@ -81,7 +81,8 @@ td_status box_named(walk *w, uint32_t name, thing *x);
 void      box_grow_names(walk *w); /* of w->fr: which names' lists change */
 td_status box_truth(walk *w, const thing *x, thing *out);
 td_status box_length(walk *w, const thing *x, thing *out);
-td_status box_item(walk *w, const thing *x, td_val k, uint32_t node, thing *out); /* of a loop's turn, which ends the loop where there is none */
+/* Element k, for a loop's iteration; if there is none the loop ends. */
+td_status box_item(walk *w, const thing *x, td_val k, uint32_t node, thing *out);
 td_status box_index(walk *w, const thing *x, const thing *key, thing *out);
 td_status box_assign(walk *w, const thing *x, const thing *key, const thing *value);
 td_status box_delete(walk *w, const thing *x, const thing *key);

@@ -1,5 +1,5 @@
-/* debug.c - what only a debugger wants of a kernel: whose lines its instructions are, what its memory is called,
- * and breakpoints.
+/* debug.c - what a debugger needs of a kernel: the lines of its instructions, the names of its
+ * memory, and breakpoints.
  */
 #include "front/infer/intrin.h"
 
@@ -9,7 +9,7 @@ void
 at_line(walk *w, uint32_t node)
 {
     w->f->line = w->fr->s->tree[node + 1];
-    w->f->from = w->f->norigin ? w->fr->origin : 0; /* a function of its own, made beside: none */
+    w->f->from = w->f->norigin ? w->fr->origin : 0; /* a function made by itself has no origin */
 }
 
 void
@@ -55,7 +55,7 @@ typedef struct words { /* numbers that are told */
 } words;
 
 static void
-add(walk *w, words *v, const thing *x)
+debug_add(walk *w, words *v, const thing *x)
 {
     if (v->n == v->cap) {
         thing *more = td_alloc(w->mem, (v->cap = 2 * v->cap + 32) * sizeof *more);
@@ -69,7 +69,7 @@ add(walk *w, words *v, const thing *x)
 
 /* The words of an array as arguments have them.  What a failed check left out has no elements. */
 static void
-add_array(walk *w, words *v, const thing *x)
+debug_add_array(walk *w, words *v, const thing *x)
 {
     const view *a = x->view;
     td_val at = td_address(w->f, a->base), zero = td_const_int(w->f, TD_I64, 0);
@@ -84,38 +84,38 @@ add_array(walk *w, words *v, const thing *x)
                          td_const_int(w->f, TD_U64, unit)));
     }
     one = num_val(TD_U64, at);
-    add(w, v, &one);
+    debug_add(w, v, &one);
     for (uint32_t i = 0; i < x->type->ndim; i++) {
         td_val n = dim_val(w, &a->shape[i]);
 
         one = num_index(a->mask.i == UINT32_MAX ? n : TD_E3(w->f, select, a->mask, n, zero), true);
-        add(w, v, &one);
+        debug_add(w, v, &one);
     }
     for (uint32_t i = 0; strides && i < x->type->ndim; i++) {
         dim s = stride_of(w, x, i);
 
         one = dim_thing(&s);
-        add(w, v, &one);
+        debug_add(w, v, &one);
     }
 }
 
 /* False: a debugger cannot show it. */
 static bool
-add_words(walk *w, words *v, const thing *x)
+debug_add_words(walk *w, words *v, const thing *x)
 {
     switch ((td_tkind)x->type->kind) {
-    case TD_T_NUM:    add(w, v, x); return true;
+    case TD_T_NUM:    debug_add(w, v, x); return true;
     case TD_T_NONE:
     case TD_T_OBJECT: return true;
     case TD_T_TUPLE:
         for (uint32_t i = 0; i < x->type->n; i++)
-            if (!add_words(w, v, &x->item[i]))
+            if (!debug_add_words(w, v, &x->item[i]))
                 return false;
         return true;
     case TD_T_ARRAY:
         if (x->lazy || !x->type->ndim || x->type->item[0]->kind == TD_T_RECORD)
             return false;
-        add_array(w, v, x);
+        debug_add_array(w, v, x);
         return true;
     case TD_T_RECORD:
     case TD_T_SLICE:
@@ -126,7 +126,7 @@ add_words(walk *w, words *v, const thing *x)
     return false;
 }
 
-/* The function's variables that have a value here: their words, types and names. */
+/* Lists the function's variables that have a value here: words, types and names. */
 static uint32_t
 locals(walk *w, words *v, const td_type **type, td_text *names)
 {
@@ -138,7 +138,7 @@ locals(walk *w, words *v, const td_type **type, td_text *names)
 
         if (!x->type)
             continue;
-        if (!add_words(w, v, x)) {
+        if (!debug_add_words(w, v, x)) {
             v->n = before;
             continue;
         }
@@ -148,7 +148,7 @@ locals(walk *w, words *v, const td_type **type, td_text *names)
     return n;
 }
 
-/* breakpoint(): the address of the variables' words goes to the port. */
+/* breakpoint(): stores the address of the variables' words to the port. */
 td_status
 fn_breakpoint(walk *w, const call *c, int number, thing *out)
 {
@@ -171,7 +171,7 @@ fn_breakpoint(walk *w, const call *c, int number, thing *out)
     type = td_alloc(w->mem, (w->fr->s->nnames + 1) * sizeof *type);
     site = site_new(w, TD_REPORT_HALT, c->node, "");
     head = num_known((td_scalar){.dt = TD_I64, .i = site + 1}, td_type_num(TD_I64));
-    add(w, &v, &head);
+    debug_add(w, &v, &head);
     n = locals(w, &v, type, &names);
     kept = td_alloc(w->mem, names.n + 1);
     if (names.n)

@@ -40,6 +40,13 @@ add_caret(td_text *t, const char *line, int len, uint32_t col, uint32_t end)
     td_text_addf(t, "\n");
 }
 
+/* Is this text one that treadle wrote round the user's function? */
+static bool
+is_own(const td_source *s)
+{
+    return strncmp(s->file, "<treadle ", 9) == 0;
+}
+
 static void
 add_place(td_text *t, const td_source *s, uint32_t node, const char *how)
 {
@@ -47,6 +54,8 @@ add_place(td_text *t, const td_source *s, uint32_t node, const char *how)
     int len;
     const char *line = line_of(s, n[1], &len);
 
+    if (is_own(s))
+        return;
     td_text_addf(t, "  %s \"%s\", line %u, in %s\n", how, s->file, n[1], s->name);
     if (!len)
         return;

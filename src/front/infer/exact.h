@@ -1,18 +1,18 @@
-/* exact.h - functions of numbers that give CPython's own results, or say that they cannot.
+/* exact.h - functions of numbers that give CPython's own results, or report that they cannot.
  *
- * treadle.exact(f, *numbers) walks f in a block of its own (w->exact is its guard).  In there ints, floats, bools,
- * complex numbers and None are Python's: where int64 or the machine's arithmetic would part from Python's (a sum
- * that overflows, a division by zero, a function's domain, an exception, a variable without a value), a flag is set
- * and the caller runs that item in Python.  Flags are set in passing; control leaves at `raise` and at the head of a
- * loop's turns, so that loops end.  What cannot be kept exact is refused (bad), and nothing is said about the value of
- * an item whose flag is set.
+ * treadle.exact(f, *numbers) walks f in a block of its own (w->exact is its guard).  Inside it, ints, floats,
+ * bools, complex numbers and None are Python's.  Where int64 or the machine's arithmetic would differ from Python
+ * (a sum that overflows, a division by zero, a function's domain, an exception, a variable without a value), a flag
+ * is set, and the caller computes that item in Python.  Setting a flag does not change control flow; control leaves
+ * at `raise` and at the head of each iteration of a loop, so that loops end.  What cannot be exact is refused
+ * (bad).  The value of an item whose flag is set means nothing.
  *
- * treadle.exact_arrays(f, *arguments) does so for a function that works on arrays, too: their elements are NumPy
- * scalars, with NumPy's types.  What is written before a flag is set stays written.
+ * treadle.exact_arrays(f, *arguments) does the same for a function that works on arrays: their elements are NumPy
+ * scalars, with NumPy's types.  Writes made before a flag is set remain.
  *
- * Where paths meet with different kinds of numbers the value is mixed: a type whose `object` holds the kinds' bits,
- * and a tag that says which one it is.  It is an int64, a float64 or a complex128 then; ints that a float64 does not
- * hold are flagged when they go in.
+ * Where paths with different kinds of numbers meet, the value is mixed: a type whose `object` has the bits of the
+ * kinds, and a tag that tells the kind.  The value is then an int64, a float64 or a complex128; ints that a float64
+ * cannot hold are flagged when they become one.
  */
 #ifndef TD_FRONT_EXACT_H
 #define TD_FRONT_EXACT_H
@@ -24,7 +24,7 @@ enum {
     EXACT_FLOAT = 4,
     EXACT_NONE = 8,
     EXACT_COMPLEX = 16,
-    EXACT_NUMPY = 5, /* a NumPy scalar's kind is that of Python's, so many bits up */
+    EXACT_NUMPY = 5, /* the kind of a NumPy scalar is that of Python's number, shifted by this many bits */
     EXACT_NPBOOL = EXACT_BOOL << EXACT_NUMPY,
     EXACT_NPINT = EXACT_INT << EXACT_NUMPY,     /* int64 */
     EXACT_NPFLOAT = EXACT_FLOAT << EXACT_NUMPY, /* float64 */
@@ -33,7 +33,7 @@ enum {
 };
 
 struct guard {
-    td_val   bad;    /* slot: the item is Python's */
+    td_val   bad;    /* slot: the item must be computed in Python */
     uint32_t depth;  /* of the regions around the block */
     uint32_t checks; /* places so far that may set it */
     td_val   heap;   /* pointer to words for lists; TD_NONE: none */
@@ -45,11 +45,13 @@ struct guard {
 void     exact_flag(walk *w, td_val cond);   /* bool: where it holds the item is Python's */
 void     exact_leave_flagged(walk *w); /* control goes there if it is */
 void     exact_leave(walk *w);               /* it is, and control goes behind f */
-uint32_t exact_turn(walk *w, uint32_t node); /* a loop's turn begins; for exact_turned at its end */
-void     exact_turned(walk *w, uint32_t node, uint32_t before);
-uint32_t exact_kinds(const td_type *t);      /* 0: none of them; so are NumPy scalars of other dtypes than int64, float64 and bool */
+/* marks the begin of a loop's iteration; the result is for exact_iteration_end at its end */
+uint32_t exact_iteration_begin(walk *w, uint32_t node);
+void     exact_iteration_end(walk *w, uint32_t node, uint32_t before);
+/* 0: not one of these; NumPy scalars count if they are int64, float64 or bool */
+uint32_t exact_kinds(const td_type *t);
 thing    exact_of_kinds(td_val v, uint32_t kinds, td_val tag); /* tag: where there are several kinds */
-const td_type *exact_join(const td_type *a, const td_type *b); /* NULL: they do not meet */
+const td_type *exact_join(const td_type *a, const td_type *b); /* NULL: they cannot be joined */
 td_val   exact_tag(walk *w, const thing *x);
 /* x as dt, whatever kind it is; of a complex number the real part.  whole: ints that a float64 does not hold are
  * flagged. */
@@ -114,7 +116,8 @@ td_status exact_list(walk *w, const thing *item, uint32_t n, thing *out); /* [a,
 td_status exact_list_get(walk *w, const thing *list, const thing *key, thing *out);
 td_status exact_list_set(walk *w, const thing *list, const thing *key, const thing *x);
 td_status exact_list_length(walk *w, const thing *list, thing *out);
-td_status exact_list_item(walk *w, const thing *list, td_val k, thing *out); /* of a loop's turn, which ends the loop where there is none */
+/* Element k, for a loop's iteration; if there is none the loop ends. */
+td_status exact_list_item(walk *w, const thing *list, td_val k, thing *out);
 td_status exact_list_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
 td_status exact_list_has(walk *w, const thing *list, const thing *x, thing *out); /* x in list */
 bool      exact_list_tells(walk *w); /* can what stands in lists be given to Python?  Real numbers can */

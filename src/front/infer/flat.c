@@ -1,24 +1,26 @@
 /* flat.c - what is known of indices into flattened arrays: i * w + j with j in range(w).
  *
- * Such an index lies in [0, F) of a block of F elements that belongs to i alone.  A flat says so of a number:
- * it is v * F + r where v is the loop's variable (or 0, where `loop` is NULL), F the product of the factors f, and r
- * a multiple of the product G of the factors g, with 0 <= r <= F - G.  i is a flat without factors, j of
- * range(w) one with F = w and without g; a product by something that the loop does not change appends that to f and g,
- * and a sum takes away the g that the other operand fills.  Where no g is left, every factor is at least 1, or the
- * access would not be reached: loops over range(w) have run.  So blocks of different turns are apart.
+ * Such an index lies in [0, F) of a block of F elements that belongs to i alone.  A flat
+ * describes a number: it is v * F + r, where v is the loop's variable (or 0, if `loop` is NULL),
+ * F the product of the factors f, and r a multiple of the product G of the factors g, with 0 <= r
+ * <= F - G.  i is a flat without factors; j of range(w) is one with F = w and without g.
+ * Multiplying by something that the loop does not change appends it to f and g; a sum removes the
+ * g that the other operand fills.  If no g is left, every factor is at least 1, or the access
+ * would not be reached: loops over range(w) have run.  So blocks of different iterations do not
+ * overlap.
  */
 #include "front/infer/walk.h"
 
 enum { FACTORS = 4, DEPTH = 6 };
 
 struct flatix {
-    turns *loop;
+    iterations *loop;
     uint32_t nf, ng;
     bool spoilt; /* something else was added to it: kept for explain() alone */
     dim f[FACTORS], g[FACTORS];
 };
 
-/* Is v the same in all turns of a loop whose instructions begin at `first`? */
+/* Is v the same in all iterations of a loop whose instructions begin at `first`? */
 bool
 is_invariant(const walk *w, td_val v, uint32_t first, int depth)
 {
@@ -45,7 +47,7 @@ copy_of(walk *w, const flatix *x)
 }
 
 const flatix *
-flat_variable(walk *w, turns *t)
+flat_variable(walk *w, iterations *t)
 {
     return copy_of(w, &(flatix){.loop = t});
 }
@@ -68,7 +70,7 @@ scaled(walk *w, const flatix *x, const thing *r)
     if (!x || x->spoilt || x->nf == FACTORS || x->ng == FACTORS || !is_int(r) ||
         (known_int(r, &k) && k < 1))
         return NULL;
-    if (!r->known && x->loop && !is_invariant(w, r->num.re, turns_first(x->loop), DEPTH))
+    if (!r->known && x->loop && !is_invariant(w, r->num.re, iterations_first(x->loop), DEPTH))
         return NULL;
     y = *x;
     y.f[y.nf++] = y.g[y.ng++] = dim_of_thing(w, r);
@@ -95,7 +97,7 @@ same_product(const walk *w, const dim *a, uint32_t na, const dim *b, uint32_t nb
 
 /* x + y, of which y fills x's gaps */
 static const flatix *
-filled(walk *w, const flatix *x, const flatix *y)
+fill_flat(walk *w, const flatix *x, const flatix *y)
 {
     flatix z;
 
@@ -125,12 +127,12 @@ flat_binary(walk *w, td_syn op, const thing *a, const thing *b, const flatix **o
         *own = scaled(w, x->own, r);
         *bound = scaled(w, x->bound, r);
     } else if (op == TD_SYN_Add) {
-        *own = filled(w, a->own, b->bound);
-        *own = *own ? *own : filled(w, b->own, a->bound);
+        *own = fill_flat(w, a->own, b->bound);
+        *own = *own ? *own : fill_flat(w, b->own, a->bound);
         *own = *own ? *own : spoil(w, a->own);
         *own = *own ? *own : spoil(w, b->own);
-        *bound = filled(w, a->bound, b->bound);
-        *bound = *bound ? *bound : filled(w, b->bound, a->bound);
+        *bound = fill_flat(w, a->bound, b->bound);
+        *bound = *bound ? *bound : fill_flat(w, b->bound, a->bound);
     }
 }
 
@@ -141,13 +143,13 @@ flat_is_whole(const flatix *x)
 }
 
 bool
-flat_is_scaled(const flatix *x, const turns *t)
+flat_is_scaled(const flatix *x, const iterations *t)
 {
     return x && x->loop == t && x->nf;
 }
 
 bool
-flat_apart(const walk *w, const turns *t, const flatix *a, const flatix *b)
+flat_apart(const walk *w, const iterations *t, const flatix *a, const flatix *b)
 {
     return flat_is_whole(a) && flat_is_whole(b) && a->loop == t && b->loop == t &&
            same_product(w, a->f, a->nf, b->f, b->nf);

@@ -1,10 +1,10 @@
-/* front.h - a Python function's syntax tree to the IR of one thread.
+/* front.h - from a Python function's syntax tree to the IR of one thread.
  *
- * The caller flattens the tree (syntax.h) and answers questions about Python objects (td_host); the
- * front infers types by walking the tree with the arguments' types, until nothing changes, and the
- * last walk's instructions are kept.  Calls of other Python functions are walked in place.
- * Nothing here knows devices or LLVM: an error in a user's function is told in its own words, with
- * file, line and the line's text.  Not thread-safe: callers hold one lock (under Python: the GIL).
+ * The caller flattens the tree (syntax.h) and answers questions about Python objects (td_host).  The front infers
+ * types by walking the tree with the arguments' types until nothing changes; the last walk's instructions are kept.
+ * Calls of other Python functions are inlined.  Nothing here knows devices or LLVM: an error in a user's function
+ * is reported in its own words, with file, line and the line's text.  Not thread-safe: callers hold one lock (under
+ * Python: the GIL).
  */
 #ifndef TD_FRONT_FRONT_H
 #define TD_FRONT_FRONT_H
@@ -48,16 +48,21 @@ typedef struct td_objinfo {
     const struct td_source *source;
 } td_objinfo;
 
-/* Objects are handles, small numbers from 1 on that the host gives out; the same object has the same one. */
+/* td_host - questions to the host.  Objects are handles, small numbers from 1 on that the host gives out; one
+ * object has one handle. */
 typedef struct td_host {
     void *ctx;
     /* A free name of a function: its closure, globals, builtins.  TD_ERR_VALUE: not defined. */
     td_status (*name)(void *ctx, const struct td_source *s, uint32_t name, uint32_t *obj);
     td_status (*attr)(void *ctx, uint32_t obj, const char *name, uint32_t *out); /* TD_ERR_VALUE: none */
-    /* The Python function that exact functions call in obj's place.  TD_ERR_VALUE: there is none. */
+    /* The Python function that exact functions call in place of obj.  TD_ERR_VALUE: there is none. */
     td_status (*spelled)(void *ctx, uint32_t obj, uint32_t *out);
     /* The Python function that stands for an array's method or index, by name.  TD_ERR_VALUE: there is none. */
     td_status (*stand_in)(void *ctx, const char *name, uint32_t *out);
+    /* NULL: nothing does so.  The Python function that stands for obj called with arguments of these types, the last nkw by names.  TD_SKIP: there
+     * is none, obj is called itself. */
+    td_status (*overload)(void *ctx, uint32_t obj, const td_type *const *type, uint32_t n, const char *const *kw, uint32_t nkw,
+                          uint32_t *out);
     td_status (*describe)(void *ctx, uint32_t obj, td_objinfo *out);
     td_status (*dtype)(void *ctx, td_dtype dt, uint32_t *out); /* the object that a.dtype is */
 } td_host;
@@ -78,9 +83,9 @@ typedef struct td_source {
     const uint32_t *kwdefaults; /* of keyword-only parameters; 0: none */
     uint32_t        nkwdefault;
     bool            device; /* may only be called from kernels */
-    const td_type *const *takes; /* what its arguments become, where a signature was declared; NULL: what they are */
+    const td_type *const *takes; /* declared argument types, which arguments are converted to; NULL: inferred */
     uint32_t        ntakes;
-    const td_type  *returns; /* what its result becomes; NULL: what it is */
+    const td_type  *returns; /* declared result type; NULL: inferred */
     uint32_t        object; /* its own handle */
 } td_source;
 
@@ -92,8 +97,7 @@ typedef enum td_mode {
     TD_MODE_ELEMENT,  /* a scalar function over elements, for vectorize: result as FUNCTION's */
 } td_mode;
 
-/* Bytes of a GPU thread's stack that functions which call themselves take, at most; a launch has to have them
- * beside what it has otherwise. */
+/* Most bytes of a GPU thread's stack for recursive functions; a launch must provide them in addition. */
 enum { TD_GPU_STACK = 16 << 10 };
 
 typedef struct td_compile {
@@ -103,17 +107,18 @@ typedef struct td_compile {
     bool    fma;      /* products and sums contract */
     bool    fast;     /* fastmath */
     bool    checked;  /* division by zero raises (Numba's error_model="python"; kernels: debug=True) */
-    bool    parallel; /* FUNCTION: loops of independent turns run on all cores, or all over a GPU */
-    bool    prange;   /* loops over prange, too, whether or not they are known to be independent */
+    bool    parallel; /* FUNCTION: loops of independent iterations run on all cores, or over a whole GPU */
+    bool    prange;   /* loops over prange too, even if they are not known to be independent */
     bool    gpu;      /* the target */
     bool    lines;    /* of a GPU's code: it tells which lines it is of */
-    bool    by_parts; /* exact functions: a real number and a complex one meet by parts, as of Python 3.14 */
-    int64_t frames;   /* exact functions: what is deeper in calls is Python's */
-    bool    plain;    /* loops stay as they are written: nothing is unrolled or made vectors */
+    bool    by_parts; /* exact functions: a real and a complex number are combined by parts, as from Python 3.14 on */
+    int64_t frames;   /* exact functions: deeper calls are left to Python */
+    bool    plain;    /* loops stay as written: nothing is unrolled or vectorised */
+    bool    numba;    /* numbers meet in the types that Numba gives them: Python's are int64 and float64, integers at least 64 bits */
     uint32_t threads, registers; /* most threads of a block, bounds; 0: not said */
 } td_compile;
 
-/* What stands behind the arguments' words. */
+/* What follows the arguments' words. */
 typedef enum td_hiddenkind {
     TD_HIDDEN_MAILBOX, /* address: report.h */
     TD_HIDDEN_GRID,    /* address of 2 zero words, for grid.sync() */
@@ -150,18 +155,18 @@ typedef struct td_made {
     uint32_t       nsite;
     const td_type *result;  /* FUNCTION, ELEMENT */
     uint32_t       result_bytes;
-    uint64_t       written; /* bit i: argument i is an array (or holds one) that may be written */
+    uint64_t       written; /* bit i: argument i is, or contains, an array that may be written */
     uint64_t       read;
     bool           cooperative; /* grid.sync() */
     bool           barrier, warp;
     uint32_t       shared;  /* static shared memory, bytes */
     uint64_t       dynamic; /* dynamic shared memory, bytes that a launch must give at the least */
     bool           sized;   /* which is all that is used: other parts' sizes are known to a launch only */
-    uint32_t       spread;  /* FUNCTION on a GPU: axes of the grid that its loops are spread over, 0..2 */
-    td_parloops     loops;  /* the turns of those loops */
+    uint32_t       spread;  /* FUNCTION on a GPU: axes of the grid that its loops are parallelised over, 0..2 */
+    td_parloops     loops;  /* the iteration counts of those loops */
     uint32_t       partials; /* of TD_HIDDEN_PARTIALS, for each block */
-    bool           apart;   /* made for arrays of which those that are written overlap no other argument */
-    const char    *notes;   /* for explain: what became of the loops, a line each; NULL: none */
+    bool           apart;   /* valid only if no array that is written overlaps another argument */
+    const char    *notes;   /* for explain: what became of each loop, one line each; NULL: none */
 } td_made;
 
 /* Errors: TD_ERR_TYPE, TD_ERR_VALUE…; the text is a paragraph for the user. */
@@ -170,6 +175,8 @@ td_status td_front(const td_source *s, const td_host *host, const td_type *const
 
 /* The names of intrinsics ("math.sin", "cuda.grid"): number -> space-separated Python names; NULL beyond the last. */
 const char *td_intrinsic(int number);
+/* "function", "value", "pure" or "elementwise"; *signature: typed.def's, NULL for others. */
+const char *td_intrinsic_how(int number, const char **signature);
 int td_intrinsic_op(const char *ufunc); /* the row of ops.def that numpy.<ufunc> is, a td_op; -1: none */
 
 #endif

@@ -3,6 +3,7 @@
 #define TD_FRONT_INTRIN_H
 #include "front/infer/reduce.h"
 #include "front/infer/walk.h"
+#include "op_lists.h"
 
 enum {
     ITER_ENUMERATE = 1,
@@ -33,8 +34,8 @@ enum { /* rows of cudaatomic.c */
     ATOMIC_NANMIN,
 };
 
-/* A function of numbers whose types its signature fixes (typed.def): the n arguments have theirs; `to` is the (first)
- * result's, which out need not have yet. */
+/* A function of numbers whose types its signature fixes (typed.def).  The n arguments have these types; `to` is
+ * the type of the (first) result, to which the caller converts out. */
 typedef td_status spell_fn(walk *w, const thing *x, int n, int how, td_dtype to, thing *out);
 
 /* VALUE: no function.  PURE: numbers known when compiling give known results.  ELEM: pure, and of every element

@@ -5,12 +5,14 @@
 #include <string.h>
 
 static const td_type *
-join_numbers(const td_type *a, const td_type *b)
+join_numbers(const walk *w, const td_type *a, const td_type *b)
 {
     thing x = {.type = a}, y = {.type = b};
-    const td_type *t = num_common(&x, &y);
+    const td_type *t = w->numba && !(a->weak && b->weak) ? td_type_num(td_promote(a->dt, b->dt))
+                                                         : num_common(w, &x, &y);
 
-    /* A variable that starts as a Python int and takes narrow integers is a counter or a sum: it stays wide. */
+    /* a variable that starts as a Python int and takes narrow integers is a counter or a sum:
+     * it stays wide */
     if ((a->weak || b->weak) && td_dtype_is_int(t->dt) && !t->weak && t->dt != TD_U64)
         return td_type_num(TD_I64);
     return t;
@@ -48,7 +50,7 @@ join_types(const walk *w, const td_type *a, const td_type *b)
     if (a->kind != b->kind)
         return NULL;
     switch ((td_tkind)a->kind) {
-    case TD_T_NUM: return a->dt == TD_BOOL && b->dt == TD_BOOL ? a : join_numbers(a, b);
+    case TD_T_NUM: return a->dt == TD_BOOL && b->dt == TD_BOOL ? a : join_numbers(w, a, b);
     case TD_T_ARRAY:
         if (a->item[0] != b->item[0] || a->ndim != b->ndim)
             return NULL;
@@ -78,7 +80,7 @@ join_get(walk *w, td_hash key)
     return td_map_get(&w->joins, key);
 }
 
-/* A string or a list of the program's text meets others: it becomes what they are in the runtime. */
+/* A constant string or list that is joined with others becomes a runtime value like them. */
 static td_status
 like_joined(walk *w, join *j, thing *x)
 {
@@ -234,7 +236,7 @@ slots_for(walk *w, const td_type *t)
 }
 
 static void
-clear(walk *w, td_val s)
+clear_slot(walk *w, td_val s)
 {
     if (s.i != UINT32_MAX)
         td_set(w->f, s, td_const_int(w->f, (td_dtype)td_at(w->f, s)->dt, 0));
@@ -246,21 +248,21 @@ clear_slots(walk *w, const thing *p)
     bool many = p->type->kind != TD_T_ARRAY && p->type->kind != TD_T_RECORD && p->item;
 
     if (is_num(p)) {
-        clear(w, p->num.re);
+        clear_slot(w, p->num.re);
         if (td_num_is_pair(p->num))
-            clear(w, p->num.im);
+            clear_slot(w, p->num.im);
         if (is_mixed(p))
-            clear(w, p->tag);
+            clear_slot(w, p->tag);
     }
     if (is_box(p))
-        clear(w, p->num.re);
+        clear_slot(w, p->num.re);
     if (p->view) {
-        clear(w, p->view->base);
-        clear(w, p->view->offset);
-        clear(w, p->view->mask);
+        clear_slot(w, p->view->base);
+        clear_slot(w, p->view->offset);
+        clear_slot(w, p->view->mask);
         for (uint32_t i = 0; i < p->type->ndim; i++) {
-            clear(w, p->view->shape[i].v);
-            clear(w, p->view->stride[i].v);
+            clear_slot(w, p->view->shape[i].v);
+            clear_slot(w, p->view->stride[i].v);
         }
     }
     for (uint32_t i = 0; many && i < p->type->n; i++)
@@ -283,7 +285,7 @@ place_empty(walk *w, const join *j)
     place p = place_new(w, j);
 
     clear_slots(w, &p.slots);
-    clear(w, p.given);
+    clear_slot(w, p.given);
     return p;
 }
 
@@ -294,7 +296,7 @@ set_view(walk *w, const thing *p, const thing *x)
 
     td_set(w->f, s->base, td_address(w->f, v->base));
     td_set(w->f, s->offset, v->offset.i == UINT32_MAX ? td_const_int(w->f, TD_I64, 0) : v->offset);
-    if (s->mask.i != UINT32_MAX) /* what a failed check left out stays out */
+    if (s->mask.i != UINT32_MAX) /* what a failed check left out stays left out */
         td_set(w->f, s->mask, v->mask.i == UINT32_MAX ? td_const_int(w->f, TD_BOOL, 1) : v->mask);
     for (uint32_t i = 0; i < p->type->ndim; i++) {
         dim stride = stride_of(w, x, i);
@@ -347,7 +349,7 @@ place_set(walk *w, const place *p, const thing *x)
         x = &own;
     }
     if (join_types(w, p->slots.type, x->type) != p->slots.type || (x->maybe && !p->maybe)) {
-        w->again = true; /* the join has grown meanwhile: this walk's code is not kept */
+        w->again = true; /* the join has grown meanwhile, so this walk's code is not kept */
         return TD_OK;
     }
     set_slots(w, &p->slots, x);

@@ -1,9 +1,9 @@
-/* lint.c - looks over a kernel's instructions.
+/* lint.c - looks for slow patterns in a kernel's instructions.
  *
- * Every integer is followed as `coef * threadIdx.x + what the threads of a row share`:
- * constants, arguments and loop counters have coefficient 0.  A slot has the coefficient that
- * all its assignments agree on.  What depends on threadIdx.x in another way is unknown, and
- * nothing is said of it.
+ * Every integer is described as `coef * threadIdx.x + a value shared by a row of threads`:
+ * constants, arguments and loop counters have coefficient 0.  A slot has the coefficient that all
+ * its assignments agree on.  What depends on threadIdx.x in another way is unknown, and nothing
+ * is reported about it.
  */
 #include "front/infer/lint.h"
 
@@ -23,8 +23,9 @@ typedef enum form {
 
 typedef struct fact {
     form form;
-    int64_t coef;         /* of pointers in bytes */
-    bool is_const, turns; /* known when compiling; or but for a loop that turns few times */
+    int64_t coef; /* of pointers in bytes */
+    /* known when compiling; or known except for a loop with few iterations */
+    bool is_const, by_loop;
     int64_t value;
 } fact;
 
@@ -40,7 +41,7 @@ typedef struct lint {
     td_status st;
 } lint;
 
-enum { FEW = 64, PASSES = 8 }; /* turns that a compiler unrolls; rounds until slots settle */
+enum { FEW = 64, PASSES = 8 }; /* iterations that a compiler unrolls; passes until slots settle */
 
 /* ---- saying ---- */
 
@@ -89,7 +90,7 @@ sum(fact x, fact y, int64_t sign)
     if (x.form == STRIDED || y.form == STRIDED)
         r.coef = 1;
     r.is_const = x.is_const && y.is_const;
-    r.turns = (x.is_const || x.turns) && (y.is_const || y.turns);
+    r.by_loop = (x.is_const || x.by_loop) && (y.is_const || y.by_loop);
     r.value = (int64_t)((uint64_t)x.value + (uint64_t)(sign * y.value));
     return r;
 }
@@ -110,13 +111,13 @@ lint_product(fact x, fact y)
     if (y.is_const && y.value == 0)
         r = none;
     r.is_const = x.is_const && y.is_const;
-    r.turns = (x.is_const || x.turns) && (y.is_const || y.turns);
+    r.by_loop = (x.is_const || x.by_loop) && (y.is_const || y.by_loop);
     r.value = (int64_t)((uint64_t)x.value * (uint64_t)y.value);
     return r;
 }
 
 static fact
-meet(fact x, fact y)
+meet_facts(fact x, fact y)
 {
     if (x.form == UNSEEN)
         return y;
@@ -124,16 +125,16 @@ meet(fact x, fact y)
         return x;
     if (x.form != y.form || x.coef != y.coef)
         return (fact){.form = UNKNOWN};
-    x.turns = (x.turns || x.is_const) && (y.turns || y.is_const);
+    x.by_loop = (x.by_loop || x.is_const) && (y.by_loop || y.is_const);
     x.is_const = x.is_const && y.is_const && x.value == y.value;
     return x;
 }
 
 static bool
-same(fact x, fact y)
+same_facts(fact x, fact y)
 {
-    return x.form == y.form && x.coef == y.coef && x.is_const == y.is_const && x.turns == y.turns &&
-           x.value == y.value;
+    return x.form == y.form && x.coef == y.coef && x.is_const == y.is_const &&
+           x.by_loop == y.by_loop && x.value == y.value;
 }
 
 /* All operands shared by the row: the result too. */
@@ -143,12 +144,12 @@ other(const lint *l, const td_inst *s)
     int n = s->op < TD_OPS ? td_optab[s->op].arity : TD_MAXARG;
     fact r = none;
 
-    r.turns = s->op < TD_OPS; /* not what is loaded */
+    r.by_loop = s->op < TD_OPS; /* not what is loaded */
     for (int a = 0; a < n; a++)
         if (s->arg[a].i < l->f->n) {
             fact x = l->at[s->arg[a].i];
 
-            r.turns = r.turns && (x.turns || x.is_const);
+            r.by_loop = r.by_loop && (x.by_loop || x.is_const);
             if (!shared_by_row(x))
                 r.form = UNKNOWN;
         }
@@ -161,8 +162,8 @@ counter(const lint *l, const td_inst *s)
     fact lo = arg_fact(l, s, 0), hi = arg_fact(l, s, 1), step = arg_fact(l, s, 2), r = lo;
 
     r.is_const = false;
-    r.turns = lo.is_const && hi.is_const && step.is_const && step.value > 0 &&
-              (hi.value - lo.value) / step.value <= FEW;
+    r.by_loop = lo.is_const && hi.is_const && step.is_const && step.value > 0 &&
+                (hi.value - lo.value) / step.value <= FEW;
     return shared_by_row(step) ? r : (fact){.form = UNKNOWN};
 }
 
@@ -195,24 +196,21 @@ fact_of(lint *l, uint32_t i)
     case OP_select: /* a negative index counts from the end: both ways run along the same */
         x = arg_fact(l, s, 1);
         y = arg_fact(l, s, 2);
-        return meet(x, y);
+        return meet_facts(x, y);
     case OP_for:  return counter(l, s);
     case OP_get:  return arg_fact(l, s, 0);
     case OP_slot: return l->at[i]; /* its assignments fill it */
     case OP_set:
-        y = meet(l->at[s->arg[0].i], arg_fact(l, s, 1));
+        y = meet_facts(l->at[s->arg[0].i], arg_fact(l, s, 1));
         x = l->at[s->arg[0].i];
-        if (!same(x, y)) {
+        if (!same_facts(x, y)) {
             l->at[s->arg[0].i] = y;
             l->grew = true;
         }
         return none;
-    case OP_shuffle:
-    case OP_shuffle_xor:
-    case OP_match_any:
-    case OP_atomic_cas:
-    case OP_activemask:  return (fact){.form = UNKNOWN};
-    default:             return td_op_is_atomic(s->op) ? (fact){.form = UNKNOWN} : other(l, s);
+    default:
+        return td_op_is_atomic(s->op) || td_op_is_exchange(s->op) ? (fact){.form = UNKNOWN}
+                                                                  : other(l, s);
     }
 }
 
@@ -236,7 +234,7 @@ find_facts(lint *l)
 
 /* The instruction that made the memory which p points into. */
 static const td_inst *
-root(const lint *l, td_val p)
+memory_root(const lint *l, td_val p)
 {
     const td_inst *s = td_at(l->f, p);
 
@@ -291,7 +289,7 @@ check_shared(lint *l, const td_inst *s, fact bytes, int64_t size)
 static void
 check_access(lint *l, const td_inst *s)
 {
-    const td_inst *from = root(l, s->arg[0]);
+    const td_inst *from = memory_root(l, s->arg[0]);
     int64_t size = (int64_t)(td_dtype_size((td_dtype)s->dt) * s->lanes);
     fact index = arg_fact(l, s, 1), p = arg_fact(l, s, 0),
          bytes = sum(p,
@@ -306,7 +304,7 @@ check_access(lint *l, const td_inst *s)
     case OP_shared:
     case OP_dynamic: check_shared(l, s, bytes, size); break;
     case OP_local:
-        if (!index.is_const && !index.turns)
+        if (!index.is_const && !index.by_loop)
             say(l, s->line, SAY_LOCAL,
                 "a local array is indexed by a value that only the running kernel knows: it lies "
                 "in "
@@ -361,11 +359,11 @@ check_atomic(lint *l, const td_inst *s)
 /* ---- the whole ---- */
 
 static void
-arrays_of(const td_type *t, bool *narrow, bool *wide)
+array_widths(const td_type *t, bool *narrow, bool *wide)
 {
     if (t->kind == TD_T_TUPLE)
         for (uint32_t i = 0; i < t->n; i++)
-            arrays_of(t->item[i], narrow, wide);
+            array_widths(t->item[i], narrow, wide);
     if (t->kind == TD_T_RECORD)
         for (uint32_t i = 0; i < t->n; i++) {
             const td_type *e = t->field[i].type;
@@ -374,7 +372,7 @@ arrays_of(const td_type *t, bool *narrow, bool *wide)
                 *wide = true;
         }
     if (t->kind == TD_T_ARRAY && t->item[0]->kind == TD_T_RECORD)
-        arrays_of(t->item[0], narrow, wide);
+        array_widths(t->item[0], narrow, wide);
     if (t->kind == TD_T_ARRAY && t->item[0]->kind == TD_T_NUM) {
         td_dtype dt = td_dtype_real_of(t->item[0]->dt);
 
@@ -404,7 +402,7 @@ td_lint(const td_made *made, const td_source *s, const td_type *const *arg, uint
     if (!l.at)
         return td_fail(TD_ERR_NOMEM, "lint of %s: host memory is out", s->name);
     for (uint32_t i = 0; i < narg; i++)
-        arrays_of(arg[i], &l.narrow, &wide);
+        array_widths(arg[i], &l.narrow, &wide);
     l.narrow = l.narrow && !wide;
     find_facts(&l);
     for (uint32_t i = 0; i < l.f->n; i++) {

@@ -76,7 +76,7 @@ element_align(const view *v, const td_type *e)
 
 /* A GPU reads a complex number at once; a CPU's loops become vectors of parts. */
 static bool
-by_parts(const walk *w, const view *v, const td_type *e)
+accessed_by_parts(const walk *w, const view *v, const td_type *e)
 {
     return !w->how->gpu && td_dtype_is_complex(e->dt) && !v->align;
 }
@@ -98,9 +98,10 @@ array_load(walk *w, const thing *a, thing *out)
         out->view->fixed = fixed;
         return built(w, w->node);
     }
-    *out = num_of(e, by_parts(w, v, e) ? td_num_load_parts(w->f, v->base, e->dt, index, v->mask)
-                                       : td_num_load(w->f, v->base, e->dt, index, v->mask, 1,
-                                                     (int)element_align(v, e)));
+    *out = num_of(
+        e, accessed_by_parts(w, v, e)
+               ? td_num_load_parts(w->f, v->base, e->dt, index, v->mask)
+               : td_num_load(w->f, v->base, e->dt, index, v->mask, 1, (int)element_align(v, e)));
     if (w->exact)
         *out = numpy_scalar(w, out);
     return built(w, w->node);
@@ -160,7 +161,7 @@ array_store(walk *w, const thing *a, const thing *x, uint32_t node)
         return bad(w, node, TD_ERR_TYPE,
                    "%s is stored to element by element here: it has %u dims left",
                    v->name ? v->name : "the array", a->type->ndim);
-    TD_TRY(turns_store(w, node));
+    TD_TRY(iterations_store(w, node));
     note_alias(w, v);
     if (e->kind == TD_T_RECORD)
         return store_record(w, at_record(w, v), x, e, node);
@@ -171,7 +172,7 @@ array_store(walk *w, const thing *a, const thing *x, uint32_t node)
         return bad(w, node, TD_ERR_TYPE, "an element of %s cannot hold %s: take its .real or .imag",
                    a->type->name, x->type->name);
     at = v->offset.i == UINT32_MAX ? td_const_int(w->f, TD_I64, 0) : v->offset;
-    if (by_parts(w, v, e))
+    if (accessed_by_parts(w, v, e))
         td_num_store_parts(w->f, v->base, e->dt, at, num_as(w, x, e->dt), v->mask);
     else
         td_num_store(w->f, v->base, e->dt, at, num_as(w, x, e->dt), v->mask,

@@ -97,7 +97,7 @@ named_replace(walk *w, const thing *self, const call *c, thing *out)
     TD_TRY(w->host->describe(w->host->ctx, self->type->object, &class));
     if (c->n)
         return bad(w, c->node, TD_ERR_TYPE, "_replace takes fields by their names");
-    memcpy(item, self->item, self->type->n * sizeof *item);
+    copy_things(item, self->item, self->type->n);
     TD_TRY(named_fill(w, &class, c, item));
     tuple = tuple_of(w, item, self->type->n);
     *out = named_of(self->type, &tuple);

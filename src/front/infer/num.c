@@ -75,7 +75,7 @@ known_int(const thing *x, int64_t *out)
 }
 
 static td_val
-constant(walk *w, td_scalar s, td_dtype dt, int part)
+number_constant(walk *w, td_scalar s, td_dtype dt, int part)
 {
     td_dtype real = td_dtype_real_of(dt);
 
@@ -100,10 +100,10 @@ td_num
 num_as(walk *w, const thing *x, td_dtype dt)
 {
     if (x->known) {
-        td_num n = td_num_of(constant(w, x->lit, dt, 0));
+        td_num n = td_num_of(number_constant(w, x->lit, dt, 0));
 
         if (td_dtype_is_complex(dt))
-            n.im = constant(w, x->lit, dt, 1);
+            n.im = number_constant(w, x->lit, dt, 1);
         return n;
     }
     if (is_mixed(x)) {
@@ -180,11 +180,38 @@ meet_weak(const thing *weak, const thing *a)
     return td_type_num(TD_I64);
 }
 
+/* Numba's ufuncs look for a loop that all operands can be cast to: an integer goes into any float. */
+static const td_type *
+numba_common(const td_type *s, const td_type *t)
+{
+    bool whole = td_dtype_is_int(s->dt) || s->dt == TD_BOOL,
+         too = td_dtype_is_int(t->dt) || t->dt == TD_BOOL;
+
+    return td_type_num(whole == too ? td_promote(s->dt, t->dt) : whole ? t->dt : s->dt);
+}
+
+/* What NumPy would lose nothing in, and int32's and uint16's products with float32 are float64. */
 const td_type *
-num_common(const thing *a, const thing *b)
+num_operator_type(const thing *a, const thing *b)
+{
+    td_dtype x = a->type->dt, y = b->type->dt, narrow;
+
+    if (is_int(a) && is_int(b))
+        return td_type_num(td_dtype_kind(x) == 'u' && td_dtype_kind(y) == 'u' ? TD_U64 : TD_I64);
+    narrow = is_int(a) ? x : y;
+    if ((is_int(a) || is_int(b)) && narrow == TD_U16)
+        return td_type_num(td_promote(TD_I32, is_int(a) ? y : x));
+    return td_type_num(td_promote(x, y));
+}
+
+const td_type *
+num_common(const walk *w, const thing *a, const thing *b)
 {
     const td_type *s = a->type, *t = b->type;
     bool wa = s->weak || s->dt == TD_BOOL, wb = t->weak || t->dt == TD_BOOL;
+
+    if (w->numba && !(s->weak && t->weak) && !(s->dt == TD_BOOL && t->dt == TD_BOOL))
+        return numba_common(s, t);
 
     if (wa && wb) {
         char k = weak_kind(s), m = weak_kind(t);
@@ -202,7 +229,7 @@ num_common(const thing *a, const thing *b)
 
 /* The type that row `op` computes in for operands that meet in t; NULL: not defined. */
 static const td_type *
-row_type(td_op op, const td_type *t)
+row_type(const walk *w, td_op op, const td_type *t)
 {
     td_dtype dt = td_dtype_is_half(t->dt) ? TD_F32 : t->dt;
     const char *kinds = td_optab[op].kinds;
@@ -213,6 +240,8 @@ row_type(td_op op, const td_type *t)
         return td_type_weak('i');
     if (td_dtype_is_complex(t->dt) || !strchr(kinds, 'f'))
         return NULL;
+    if (w->numba && td_dtype_size(dt) == 1) /* Numba has no float16 */
+        return td_type_num(TD_F32);
     return t->weak || t->dt == TD_BOOL ? td_type_weak('f') : td_type_num(td_dtype_float_of(dt));
 }
 
@@ -254,9 +283,11 @@ num_op(walk *w, td_op op, const thing *x, int n, thing *out)
 
         so_far.type = t;
         next.type = value_type(&x[i]);
-        t = t->dt == TD_BOOL && next.type->dt == TD_BOOL ? t : num_common(&so_far, &next);
+        t = t->dt == TD_BOOL && next.type->dt == TD_BOOL ? t
+            : op == OP_select && w->numba                ? join_types(w, t, next.type)
+                                                         : num_common(w, &so_far, &next);
     }
-    in = row_type(op, t);
+    in = row_type(w, op, t);
     if (!in)
         return bad(w, w->node, TD_ERR_TYPE, "%s is not defined for %s", td_optab[op].name, t->name);
     v = emit_row(w, op, in, x, n);

@@ -1,11 +1,13 @@
-/* parallel.c - which loops may run their turns in any order, and how they then run.
+/* parallel.c - finds the loops whose iterations may run in any order, and decides how they run.
  *
- * While a loop is walked, all accesses to arrays in it are noted with what is known of their indices, and all reads of
- * variables that still hold an earlier turn's value.  The turns are independent when no variable is carried and when
- * each array that is written has an axis on which every access of a turn has the same index, a different one for every
- * turn (mul * i + add with mul not 0): then no turn touches what another one does.  Arrays of different arguments are
- * taken to be apart; td_made.apart tells the caller to see to it.  Verdicts outlive the walk: one that finds a loop
- * independent has the next one emit it so, which goes on looking.
+ * While a loop is walked, all accesses to arrays in it are recorded with what is known of their
+ * indices, and all reads of variables that still hold an earlier iteration's value.  The
+ * iterations are independent if no variable is carried from one to another, and if each array
+ * that is written has an axis on which all accesses of one iteration use the same index, a
+ * different one for every iteration (mul * i + add with mul not 0): then no iteration accesses
+ * what another one writes.  Arrays of different arguments are assumed not to overlap;
+ * td_made.apart tells the caller to check that.  Verdicts outlive the walk: after a walk finds a
+ * loop independent, the next one emits it so, and goes on checking.
  */
 #include "front/infer/exact.h"
 
@@ -16,18 +18,18 @@ typedef struct access {
     struct access *next;
     const view *v;
     uint32_t root, line;
-    bool write, inner; /* inner: in a loop of a turn */
+    bool write, inner; /* inner: in a loop of an iteration */
 } access;
 
 typedef struct verdict {
     bool independent, never, lanes;
-    bool draws;    /* turns draw random numbers, each after the other */
-    uint32_t line; /* of what stands in the way */
+    bool draws;    /* iterations draw random numbers, one after another */
+    uint32_t line; /* line of what prevents independence */
     char why[200];
 } verdict;
 
-struct turns {
-    turns *up;
+struct iterations {
+    iterations *up;
     verdict *v;
     access *all;
     uint32_t node, first; /* first: the instructions of the loop begin here */
@@ -35,17 +37,17 @@ struct turns {
     uint32_t stored;      /* a store in it that no parallel loop holds; 0: none */
     const frame *fr;
     bool asked, outermost, inner_lanes, few;
-    const char *reduced; /* names of what its turns are combined in, for explain */
+    const char *reduced; /* names of what its iterations are combined in, for explain */
     uint32_t read,
-        name; /* of prange: where a turn reads what another one left, in which variable; 0: nowhere */
+        name; /* prange: a variable in which an iteration reads what another one left; 0: none */
     how_run how;
 };
 
-static void never(turns *t, uint32_t line, const char *why);
+static void never(iterations *t, uint32_t line, const char *why);
 
 /* How a loop runs that is not asked about any more. */
 static how_run
-choose_run(const walk *w, const turns *t)
+choose_run(const walk *w, const iterations *t)
 {
     bool free = t->v->independent && !t->v->never;
 
@@ -54,16 +56,17 @@ choose_run(const walk *w, const turns *t)
     if (!w->parallel)
         return free || (t->asked && !t->v->never) ? RUN_PARALLEL : RUN_IN_ORDER;
     if (w->how->gpu)
-        return free && w->inner == t->node && w->turns && w->turns->fr == t->fr ? RUN_ACROSS
-                                                                                : RUN_IN_ORDER;
+        return free && w->inner == t->node && w->iterations && w->iterations->fr == t->fr
+                   ? RUN_ACROSS
+                   : RUN_IN_ORDER;
     return free && t->v->lanes ? RUN_LANES : RUN_IN_ORDER;
 }
 
-turns *
-turns_begin(walk *w, loop *l, uint32_t node, bool asked, bool few)
+iterations *
+iterations_begin(walk *w, loop *l, uint32_t node, bool asked, bool few)
 {
     td_hash key = join_key(w, node, UINT32_MAX);
-    turns *t = td_alloc(w->mem, sizeof *t);
+    iterations *t = td_alloc(w->mem, sizeof *t);
     verdict *v = td_map_get(&w->verdicts, key);
 
     if (!v) {
@@ -71,37 +74,37 @@ turns_begin(walk *w, loop *l, uint32_t node, bool asked, bool few)
         if (td_map_set(&w->verdicts, key, v))
             w->mem->failed = true;
     }
-    *t = (turns){.up = w->turns,
-                 .v = v,
-                 .node = node,
-                 .fr = w->fr,
-                 .first = w->f->n,
-                 .forms = w->forms,
-                 .asked = asked && w->how->prange && !w->parallel,
-                 .few = few,
-                 .line = w->fr->s->tree[node + 1]};
+    *t = (iterations){.up = w->iterations,
+                      .v = v,
+                      .node = node,
+                      .fr = w->fr,
+                      .first = w->f->n,
+                      .forms = w->forms,
+                      .asked = asked && w->how->prange && !w->parallel,
+                      .few = few,
+                      .line = w->fr->s->tree[node + 1]};
     t->outermost = !w->parallel;
     t->how = choose_run(w, t);
-    w->turns = t;
+    w->iterations = t;
     if (l)
-        l->turns = t;
+        l->iterations = t;
     return t;
 }
 
 how_run
-turns_how(const turns *t)
+iterations_how(const iterations *t)
 {
     return t->how;
 }
 
 bool
-turns_lanes(const turns *t)
+iterations_lanes(const iterations *t)
 {
     return t->v->lanes && !t->v->draws;
 }
 
 bool
-turns_draws(const turns *t)
+iterations_draws(const iterations *t)
 {
     return t->v->draws;
 }
@@ -109,14 +112,14 @@ turns_draws(const turns *t)
 void
 note_draws(walk *w)
 {
-    for (turns *t = w->turns; t; t = t->up) {
+    for (iterations *t = w->iterations; t; t = t->up) {
         w->again = w->again || !t->v->draws;
         t->v->draws = true;
     }
 }
 
 bool
-turns_free(walk *w, uint32_t node)
+iterations_free(walk *w, uint32_t node)
 {
     const verdict *v = td_map_get(&w->verdicts, join_key(w, node, UINT32_MAX));
 
@@ -124,7 +127,7 @@ turns_free(walk *w, uint32_t node)
 }
 
 static void
-never(turns *t, uint32_t line, const char *why)
+never(iterations *t, uint32_t line, const char *why)
 {
     if (t->v->never)
         return;
@@ -134,28 +137,28 @@ never(turns *t, uint32_t line, const char *why)
 }
 
 void
-turns_left(walk *w, turns *only, const char *why)
+iterations_left(walk *w, iterations *only, const char *why)
 {
     if (only)
         never(only, w->f->line, why);
-    for (turns *t = w->turns; t && !only; t = t->up)
+    for (iterations *t = w->iterations; t && !only; t = t->up)
         if (t->fr == w->fr)
             never(t, w->f->line, why);
 }
 
 void
-turns_recurse(walk *w)
+iterations_recurse(walk *w)
 {
-    for (turns *t = w->turns; t; t = t->up)
+    for (iterations *t = w->iterations; t; t = t->up)
         if (!t->asked)
             never(t, w->f->line,
                   "a function that calls itself uses arrays, and nobody knows where");
 }
 
 void
-turns_print(walk *w)
+iterations_print(walk *w)
 {
-    for (turns *t = w->turns; t; t = t->up)
+    for (iterations *t = w->iterations; t; t = t->up)
         if (!t->asked)
             never(t, w->f->line, "what the turns print comes in their order");
 }
@@ -171,9 +174,9 @@ refuse_store(walk *w, uint32_t node)
 }
 
 td_status
-turns_store(walk *w, uint32_t node)
+iterations_store(walk *w, uint32_t node)
 {
-    turns *t = w->turns;
+    iterations *t = w->iterations;
 
     if (!w->how->gpu || w->how->mode != TD_MODE_FUNCTION || !w->how->parallel || w->parallel)
         return TD_OK;
@@ -187,7 +190,8 @@ turns_store(walk *w, uint32_t node)
 
 /* ---- indices ---- */
 
-enum { MOST = 1 << 30 }; /* of mul and add: places of different turns then differ in 64 bits, too */
+/* bound on mul and add, so that indices of different iterations differ in 64 bits too */
+enum { MOST = 1 << 30 };
 
 static const lin *
 lin_new(walk *w, lin x)
@@ -199,19 +203,19 @@ lin_new(walk *w, lin x)
 }
 
 const lin *
-lin_of(walk *w, turns *t)
+lin_of(walk *w, iterations *t)
 {
     return lin_new(w, (lin){.loop = t, .mul = 1, .inv = TD_NONE, .nonneg = true});
 }
 
 uint32_t
-turns_first(const turns *t)
+iterations_first(const iterations *t)
 {
     return t->first;
 }
 
 static bool
-is_before(const walk *w, const turns *t, const thing *x)
+is_before(const walk *w, const iterations *t, const thing *x)
 {
     return !x->known && !td_num_is_pair(x->num) && is_invariant(w, x->num.re, t->first, 4);
 }
@@ -309,16 +313,19 @@ touch(walk *w, const view *v, bool write)
         w->again = true;
     }
     recursive_touch(w);
-    for (turns *t = w->turns; t; t = t->up) {
+    for (iterations *t = w->iterations; t; t = t->up) {
         access *a;
 
         if (v->root > NO_ARG && v->root - NO_ARG - 1 >= t->first)
-            continue; /* memory of one turn */
+            continue; /* memory of one iteration */
         a = td_alloc(w->mem, sizeof *a);
         *a = (access){
-            t->all,  v,
-            v->root, w->f->line,
-            write,   t != w->turns || w->nests || (w->fr->loop && w->fr->loop->turns != t)};
+            t->all,
+            v,
+            v->root,
+            w->f->line,
+            write,
+            t != w->iterations || w->nests || (w->fr->loop && w->fr->loop->iterations != t)};
         t->all = a;
     }
 }
@@ -330,10 +337,11 @@ same_index(const walk *w, const lin *a, const lin *b)
            same_val(w, a->inv, b->inv, 4);
 }
 
-/* Is there an axis of this root on which each turn has one index of its own?  Views with axes of their own must be one
- * and the same, made before the loop.  *wraps: only that an index may be negative stands in the way. */
+/* Is there an axis of this root on which each iteration has its own index?  Views with axes of
+ * their own must all be the same one, made before the loop.  *wraps: the only obstacle is that
+ * an index may be negative. */
 static bool
-apart(const walk *w, const turns *t, uint32_t root, bool *wraps)
+apart(const walk *w, const iterations *t, uint32_t root, bool *wraps)
 {
     *wraps = false;
     for (int axis = 0; axis < TD_MAXDIM_KERNEL; axis++) {
@@ -365,7 +373,7 @@ apart(const walk *w, const turns *t, uint32_t root, bool *wraps)
 /* ---- variables ---- */
 
 const carry *
-carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also)
+carry_new(walk *w, iterations *t, uint32_t name, bool behind, const carry *also)
 {
     carry *c = td_alloc(w->mem, sizeof *c);
 
@@ -400,18 +408,19 @@ carry_weak(walk *w, const carry *c)
 }
 
 bool
-turns_are_prange(const turns *t)
+iterations_are_prange(const iterations *t)
 {
     return t->asked && t->how == RUN_PARALLEL && !t->v->never;
 }
 
-/* A loop whose turns run in any order, or would, has left it. */
+/* A loop whose iterations run in any order, or would, has left it. */
 static bool
 is_gone(const carry *c)
 {
     const verdict *v = c->loop->v;
 
-    return c->behind && (c->loop->asked ? turns_are_prange(c->loop) : v->independent && !v->never);
+    return c->behind &&
+           (c->loop->asked ? iterations_are_prange(c->loop) : v->independent && !v->never);
 }
 
 const carry *
@@ -430,14 +439,14 @@ carry_gone(walk *w, const carry *c, const carry *had)
     return all;
 }
 
-turns *
-turns_outer(const turns *t)
+iterations *
+iterations_outer(const iterations *t)
 {
     return t->up;
 }
 
 bool
-turns_touch(const turns *t, uint32_t root)
+iterations_touch(const iterations *t, uint32_t root)
 {
     for (const access *a = t->all; a; a = a->next)
         if (root && a->root == root)
@@ -446,11 +455,11 @@ turns_touch(const turns *t, uint32_t root)
 }
 
 td_status
-turns_refuse(walk *w, const turns *t)
+iterations_refuse(walk *w, const iterations *t)
 {
     const char *name;
 
-    if (!t->read || !turns_are_prange(t) || w->again)
+    if (!t->read || !iterations_are_prange(t) || w->again)
         return TD_OK;
     name = name_of(w, t->name);
     return bad(w, t->read, TD_ERR_TYPE,
@@ -467,7 +476,7 @@ carry_read(walk *w, const thing *x, uint32_t node)
     for (const carry *c = x->carry; c; c = c->also) {
         verdict *v = c->loop->v;
 
-        if (turns_are_prange(c->loop) && !c->weak) {
+        if (iterations_are_prange(c->loop) && !c->weak) {
             if (c->behind && !w->again)
                 return bad(
                     w, node, TD_ERR_TYPE,
@@ -498,7 +507,7 @@ carry_read(walk *w, const thing *x, uint32_t node)
 
 /* Is some access to the root at i * w and more? */
 static bool
-is_flattened(const turns *t, uint32_t root)
+is_flattened(const iterations *t, uint32_t root)
 {
     for (const access *a = t->all; a; a = a->next)
         for (int axis = 0; axis < a->v->nroot && a->root == root; axis++)
@@ -507,9 +516,9 @@ is_flattened(const turns *t, uint32_t root)
     return false;
 }
 
-/* The first access that is not shown to be apart from other turns'; NULL: all are. */
+/* The first access that is not proved independent of other iterations'; NULL: all are. */
 static const access *
-in_the_way(walk *w, const turns *t, bool *wraps)
+in_the_way(walk *w, const iterations *t, bool *wraps)
 {
     bool writes = false;
 
@@ -523,7 +532,7 @@ in_the_way(walk *w, const turns *t, bool *wraps)
 }
 
 static void
-judge(walk *w, turns *t)
+judge(walk *w, iterations *t)
 {
     verdict *v = t->v;
     bool wraps;
@@ -546,9 +555,9 @@ judge(walk *w, turns *t)
     }
 }
 
-/* Do neighbouring turns touch, again and again, elements that lie far from each other? */
+/* Do neighbouring iterations repeatedly access elements that lie far apart? */
 static bool
-strides(const turns *t)
+strides(const iterations *t)
 {
     for (const access *a = t->all; a; a = a->next)
         for (int axis = 0; axis < a->v->nroot && a->inner; axis++) {
@@ -560,10 +569,10 @@ strides(const turns *t)
     return false;
 }
 
-/* Turns become lanes where that pays: in the innermost loops of independent turns; where these hold other loops, only if
- * they go through memory side by side. */
+/* Iterations become lanes where that pays: in innermost loops of independent iterations, or
+ * around other loops if memory is accessed side by side. */
 static void
-judge_lanes(walk *w, turns *t)
+judge_lanes(walk *w, iterations *t)
 {
     verdict *v = t->v;
     bool free = (v->independent || t->asked) && !v->never && !w->how->gpu && w->how->parallel;
@@ -572,13 +581,13 @@ judge_lanes(walk *w, turns *t)
     if (lanes != v->lanes)
         w->again = true;
     v->lanes = lanes;
-    for (turns *up = t->up; lanes && up; up = up->up)
+    for (iterations *up = t->up; lanes && up; up = up->up)
         up->inner_lanes = true;
 }
 
-/* A line for explain(): how this loop runs, or what stands in the way. */
+/* A line for explain(): how the loop runs, or what prevents more. */
 static void
-note(walk *w, const turns *t)
+note_loop(walk *w, const iterations *t)
 {
     td_text text = {0};
     bool wraps;
@@ -616,7 +625,7 @@ note(walk *w, const turns *t)
 }
 
 void
-turns_reduce(walk *w, turns *t, const char *name)
+iterations_reduce(walk *w, iterations *t, const char *name)
 {
     size_t n = t->reduced ? strlen(t->reduced) + 2 : 0;
     char *both = td_alloc(w->mem, n + strlen(name) + 1);
@@ -626,9 +635,9 @@ turns_reduce(walk *w, turns *t, const char *name)
 }
 
 td_status
-turns_end(walk *w, turns *t)
+iterations_end(walk *w, iterations *t)
 {
-    w->turns = t->up;
+    w->iterations = t->up;
     if (w->how->mode != TD_MODE_FUNCTION)
         return TD_OK;
     if (!w->again) {
@@ -641,7 +650,7 @@ turns_end(walk *w, turns *t)
     if (t->how != RUN_IN_ORDER)
         w->made->apart = true;
     if (t->outermost)
-        note(w, t);
+        note_loop(w, t);
     if (t->stored && !w->again && t->how != RUN_PARALLEL)
         return refuse_store(w, t->stored);
     return TD_OK;

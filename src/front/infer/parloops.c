@@ -1,4 +1,4 @@
-/* parloops.c - how often a GPU's parallel loops go round, as arithmetic of arguments. */
+/* parloops.c - the iteration counts of a GPU's parallel loops, as arithmetic on arguments. */
 #include "front/infer/parloops.h"
 #include "type/dtype.h"
 
@@ -28,7 +28,7 @@ is_known_op(unsigned op)
 }
 
 static uint32_t
-add(td_parloops *x, td_arena *mem, const td_fn *f, td_val v, int depth)
+add_term(td_parloops *x, td_arena *mem, const td_fn *f, td_val v, int depth)
 {
     const td_inst *s = &f->ins[v.i];
     td_term t = {.op = s->op, .dt = s->dt, .imm = (int64_t)s->imm};
@@ -39,7 +39,7 @@ add(td_parloops *x, td_arena *mem, const td_fn *f, td_val v, int depth)
         (!leaf && s->dt != TD_I64 && s->dt != TD_BOOL)) /* narrower ones wrap round */
         return 0;
     for (; t.narg < 3 && s->arg[t.narg].i != UINT32_MAX; t.narg++)
-        if (!(t.arg[t.narg] = add(x, mem, f, s->arg[t.narg], depth - 1)))
+        if (!(t.arg[t.narg] = add_term(x, mem, f, s->arg[t.narg], depth - 1)))
             return 0;
     if (x->nterm == x->cap) {
         td_term *more = td_alloc(mem, (x->cap = 2 * x->cap + 16) * sizeof *more);
@@ -55,7 +55,7 @@ add(td_parloops *x, td_arena *mem, const td_fn *f, td_val v, int depth)
 uint32_t
 td_parloop_add(td_parloops *x, td_arena *mem, const td_fn *f, td_val v)
 {
-    return f->st || mem->failed ? 0 : add(x, mem, f, v, DEPTH);
+    return f->st || mem->failed ? 0 : add_term(x, mem, f, v, DEPTH);
 }
 
 /* The bits of a word as an integer of dt. */
@@ -69,7 +69,7 @@ from_word(td_dtype dt, uint64_t word, int64_t *out)
 }
 
 static bool
-compute(const td_term *t, const int64_t *v, const uint64_t *word, uint32_t n, int64_t *out)
+compute_term(const td_term *t, const int64_t *v, const uint64_t *word, uint32_t n, int64_t *out)
 {
     switch (t->op) {
     case OP_const:    *out = t->imm; return true;
@@ -103,5 +103,5 @@ td_parloop_value(const td_parloops *x, uint32_t term, const uint64_t *word, uint
     for (int k = 0; k < t->narg; k++) /* as deep as add went */
         if (!td_parloop_value(x, t->arg[k], word, n, &v[k]))
             return false;
-    return compute(t, v, word, n, out);
+    return compute_term(t, v, word, n, out);
 }

@@ -1,4 +1,6 @@
-/* parloops.h - how many turns a GPU's loops have, told to who launches them: arithmetic of arguments, kept apart from the IR. */
+/* parloops.h - tells the launcher how many iterations a GPU's loops have, as arithmetic on arguments, independent
+ * of the IR.
+ */
 #ifndef TD_FRONT_PARLOOPS_H
 #define TD_FRONT_PARLOOPS_H
 #include "ir/core/ir.h"
@@ -14,9 +16,10 @@ typedef struct td_term {
     int64_t  imm;
 } td_term;
 
-/* td_parloop - a loop that is spread over threads: places in td_parloops.term + 1; 0: only the kernel knows. */
+/* td_parloop - a loop that is parallelised over threads: indices in td_parloops.term + 1; 0: only the kernel
+ * knows. */
 typedef struct td_parloop {
-    uint32_t turns, inner; /* inner: of the loop along x; 0 too where there is none */
+    uint32_t iterations, inner; /* inner: of the loop along x; 0 too where there is none */
     bool     nested;
 } td_parloop;
 

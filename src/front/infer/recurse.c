@@ -1,16 +1,17 @@
-/* recurse.c - functions that call themselves, directly or by way of others.
+/* recurse.c - recursive functions, direct or through others.
  *
- * Other functions are walked in place.  One that is found inside of itself is emitted once instead, as a `func` of the
- * IR, from the next walk on; calls hand over words in a local array of the caller's:
+ * Other functions are inlined.  A function found inside itself is emitted once instead, as a
+ * `func` of the IR, from the next walk on; calls pass words in a local array of the caller's:
  *
- *     word 0: 1 when the thread gave up inside;  1: how deep the calls are;  then arguments, then the result
+ *     word 0: 1 if the thread failed inside;  1: depth of the calls;  then arguments, then the result
  *
- * In an exact function word 0 says instead that the item is Python's, as soon as that is known: a value that has
- * wrapped may keep calls from ending.  Depths are those of Python's frames there, so that Python is asked before its
- * own limit is reached.
+ * In an exact function word 0 says instead that the item must be computed in Python, as soon as
+ * that is known: a wrapped value may keep calls from ending.  Depths count Python's frames there,
+ * so that Python takes over before its own limit.
  *
- * Its parameters have the types that all calls' arguments meet in.  What it returns is told by the returns that do not
- * wait for it: a call whose result no walk has met yet is left out of the walk.
+ * The parameters have the types that all calls' arguments join to.  The result's type comes from
+ * the returns that do not depend on it: a call whose result no walk has seen yet is left out of
+ * the walk.
  */
 #include "front/infer/exact.h"
 
@@ -339,14 +340,14 @@ emit_body(walk *w, outline *o, frame *fr, thing *value)
 }
 
 static td_status
-emit(walk *w, outline *o, uint32_t node)
+emit_outline(walk *w, outline *o, uint32_t node)
 {
     frame fr = {.s = o->s, .call = node, .inlined = true, .path = path_of(o)};
-    turns *t = w->turns;
+    iterations *t = w->iterations;
     outline *up = w->outline;
     trying *tries = w->tries;
     guard *outer = w->exact, own = {.bad = TD_NONE, .heap = TD_NONE};
-    bool parallel = w->parallel, block = w->turn_block;
+    bool parallel = w->parallel, block = w->iteration_block;
     uint32_t inner = w->inner, from = w->f->n;
     thing value = {.type = td_type_none()};
     td_status st;
@@ -357,9 +358,9 @@ emit(walk *w, outline *o, uint32_t node)
     o->emitted = true;
     w->outline = o;
     w->tries = NULL;
-    w->turns = NULL;
+    w->iterations = NULL;
     w->inner = 0;
-    w->turn_block = false;
+    w->iteration_block = false;
     w->exact = outer ? &own : NULL;
     st = emit_body(w, o, &fr, &value);
     td_end(w->f);
@@ -367,10 +368,10 @@ emit(walk *w, outline *o, uint32_t node)
     w->outline = up;
     w->tries = tries;
     w->exact = outer;
-    w->turns = t;
+    w->iterations = t;
     w->inner = inner;
     w->parallel = parallel;
-    w->turn_block = block;
+    w->iteration_block = block;
     w->dead = false;
     return st;
 }
@@ -379,19 +380,22 @@ emit(walk *w, outline *o, uint32_t node)
 
 /* The parameters' names, and what the call gives them, by name. */
 static td_status
-arguments(walk *w, outline *o, const call *c, thing **out)
+outline_arguments(walk *w, outline *o, const call *c, thing **out)
 {
     frame fr = {.s = o->s, .call = c->node, .inlined = true, .path = path_of(o), .up = w->fr};
+    uint32_t called = w->node;
     td_status st;
 
     fr.var = td_alloc(w->mem, (o->s->nnames + 1) * sizeof *fr.var);
     fr.local = td_alloc(w->mem, o->s->nnames + 1);
     w->fr = &fr;
+    w->node = o->s->root;
     st = bind_params(w,
                      kind_of(w, o->s->root) == TD_SYN_Lambda ? F(o->s->root, Lambda_args)
                                                              : F(o->s->root, FunctionDef_args),
                      c);
     w->fr = fr.up;
+    w->node = called;
     o->nparam = 0;
     for (uint32_t i = 0; i <= o->s->nnames; i++)
         if (fr.var[i].type)
@@ -443,7 +447,7 @@ call_recursive(walk *w, const td_source *s, const call *c, thing *out)
     td_val ptr;
     join *j;
 
-    TD_TRY(arguments(w, o, c, &arg));
+    TD_TRY(outline_arguments(w, o, c, &arg));
     for (uint32_t i = 0; i < o->nparam; i++) {
         const thing *x = &arg[o->param[i]];
 
@@ -451,7 +455,7 @@ call_recursive(walk *w, const td_source *s, const call *c, thing *out)
         words += words_of(join_get(w, param_key(o, i))->type);
     }
     if (!o->emitted)
-        TD_TRY(emit(w, o, c->node));
+        TD_TRY(emit_outline(w, o, c->node));
     j = join_get(w, value_key(w, o));
     if (!j && w->walks > 3)
         return bad(
@@ -465,7 +469,7 @@ call_recursive(walk *w, const td_source *s, const call *c, thing *out)
     TD_TRY(hand_over(w, o, arg, ptr, &at));
     td_call_func(w->f, td_address(w->f, ptr), o->number);
     if (o->touches)
-        turns_recurse(w);
+        iterations_recurse(w);
     if (w->exact) {
         exact_flag(w, get_word(w, ptr, STATUS, TD_BOOL));
         exact_leave_flagged(w);

@@ -80,7 +80,7 @@ mail(walk *w, td_dtype dt, size_t offset)
 }
 
 static void
-put(walk *w, td_val ptr, td_val index, td_val v)
+mailbox_put(walk *w, td_val ptr, td_val index, td_val v)
 {
     td_store(w->f, ptr, index, v, TD_NONE, 0);
 }
@@ -101,8 +101,8 @@ put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td
             td_val at = TD_E2(w->f, add, index, td_const_int(w->f, TD_I64, word));
             td_val byte = TD_E2(w->f, multiply, at, td_const_int(w->f, TD_I64, 8));
 
-            put(w, td_at_byte(w->f, ptr, byte, real), td_const_int(w->f, TD_I64, 0),
-                part ? v.im : v.re);
+            mailbox_put(w, td_at_byte(w->f, ptr, byte, real), td_const_int(w->f, TD_I64, 0),
+                        part ? v.im : v.re);
         }
         type[i] = value[i].type;
     }
@@ -110,7 +110,7 @@ put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td
     site->narg = n;
 }
 
-/* Is this a turn of a loop that runs on the cores of a CPU, or may it be called from one? */
+/* Is this an iteration of a loop that runs on the cores of a CPU, or may it be called from one? */
 static bool
 on_piece(const walk *w)
 {
@@ -134,13 +134,16 @@ report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
     for (int axis = 0; axis < 3 && !on_piece(w); axis++) {
         td_val i = td_const_int(w->f, TD_I64, axis);
 
-        put(w, mail(w, TD_I32, offsetof(td_mailbox, block)), i, td_index(w->f, OP_bid, axis));
-        put(w, mail(w, TD_I32, offsetof(td_mailbox, thread)), i, td_index(w->f, OP_tid, axis));
+        mailbox_put(w, mail(w, TD_I32, offsetof(td_mailbox, block)), i,
+                    td_index(w->f, OP_bid, axis));
+        mailbox_put(w, mail(w, TD_I32, offsetof(td_mailbox, thread)), i,
+                    td_index(w->f, OP_tid, axis));
     }
     put_values(w, mail(w, TD_U64, offsetof(td_mailbox, value)), at0, value, n,
                &w->made->site[site]);
     td_fence(w->f, 2);
-    put(w, mail(w, TD_U32, offsetof(td_mailbox, ready)), at0, td_const_int(w->f, TD_U32, 1));
+    mailbox_put(w, mail(w, TD_U32, offsetof(td_mailbox, ready)), at0,
+                td_const_int(w->f, TD_U32, 1));
     td_end(w->f);
     return built(w, w->node);
 }
@@ -150,8 +153,8 @@ report_clear(walk *w)
 {
     td_val at0 = td_const_int(w->f, TD_I64, 0), none = td_const_int(w->f, TD_U32, 0);
 
-    put(w, mail(w, TD_U32, offsetof(td_mailbox, ready)), at0, none);
-    put(w, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, none);
+    mailbox_put(w, mail(w, TD_U32, offsetof(td_mailbox, ready)), at0, none);
+    mailbox_put(w, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, none);
 }
 
 void
@@ -165,9 +168,9 @@ thread_end(walk *w)
         recursive_end(w);
     } else if (!w->parallel) {
         td_exit_if(w->f, td_const_int(w->f, TD_BOOL, 1));
-    } else if (w->turn_block) {
-        leave(w, w->turn_depth);
-    } else { /* the next walk gives turns a block that can be left */
+    } else if (w->iteration_block) {
+        leave(w, w->iteration_depth);
+    } else { /* the next walk gives iterations a block that can be left */
         w->fails = w->again = true;
     }
 }
@@ -455,7 +458,8 @@ emit_record(walk *w, const thing *value, uint32_t n, td_site *site, uint32_t num
     put_values(w, mail(w, TD_U64, offsetof(td_mailbox, word)),
                TD_E2(w->f, add, first, td_const_int(w->f, TD_I64, 1)), value, n, site);
     td_fence(w->f, 2);
-    put(w, mail(w, TD_U64, offsetof(td_mailbox, word)), first, td_const_int(w->f, TD_U64, number));
+    mailbox_put(w, mail(w, TD_U64, offsetof(td_mailbox, word)), first,
+                td_const_int(w->f, TD_U64, number));
     td_end(w->f);
 }
 
@@ -482,7 +486,7 @@ emit_print(walk *w, const call *c)
     td_text_free(&text);
     if (st)
         return st;
-    turns_print(w);
+    iterations_print(w);
     site = site_new(w, TD_REPORT_PRINT, c->node, kept);
     emit_record(w, value, n, &w->made->site[site], site + 1);
     return built(w, c->node);

@@ -1,8 +1,8 @@
-/* report.h - how a kernel tells the host of failures and of what it prints: the mailbox.
+/* report.h - how a kernel reports failures and prints to the host: the mailbox.
  *
- * A kernel that can report has a hidden argument, the address of a mailbox that the host reads after the
- * kernel: on a GPU pinned host memory, on a CPU any memory.  All of it is zero before the first launch but
- * `capacity`.  The first failure of a launch wins: who changes `site` from 0 fills the rest.
+ * A kernel that can report has a hidden argument, the address of a mailbox that the host reads after the kernel:
+ * pinned host memory for a GPU, any memory for a CPU.  It is all zero before the first launch, except `capacity`.
+ * The first failure of a launch wins: the thread that changes `site` from 0 fills in the rest.
  */
 #ifndef TD_FRONT_REPORT_H
 #define TD_FRONT_REPORT_H

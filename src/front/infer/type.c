@@ -10,7 +10,7 @@
 static td_map made; /* hash of a type's parts -> td_type */
 
 static td_hash
-key_of(const td_type *t)
+type_key(const td_type *t)
 {
     td_hash h = td_hash_u64(
         TD_HASH_INIT, t->kind | t->dt << 8 | (uint64_t)t->weak << 16 | (uint64_t)t->readonly << 17 |
@@ -45,7 +45,7 @@ copy_of(const void *p, size_t nbytes)
 static const td_type *
 intern(td_type t, const char *name)
 {
-    td_hash key = key_of(&t);
+    td_hash key = type_key(&t);
     td_type *p = td_map_get(&made, key);
 
     if (p)
@@ -213,7 +213,7 @@ static const char *const box_name[] = {"list", "dict", "set", "str", "object"};
 
 /* Numbers of treadle.typed have dtypes; arrays any strides. */
 static const td_type *
-plain(const td_type *t)
+plain_type(const td_type *t)
 {
     const td_type *item[64];
 
@@ -224,7 +224,7 @@ plain(const td_type *t)
     if (t->kind != TD_T_TUPLE || t->n > 64)
         return t;
     for (uint32_t i = 0; i < t->n; i++)
-        item[i] = plain(t->item[i]);
+        item[i] = plain_type(t->item[i]);
     return t->object ? td_type_named(t->object, t->name, item, t->n) : td_type_tuple(item, t->n);
 }
 
@@ -235,7 +235,7 @@ td_type_box(uint32_t which, const td_type *const *item, uint32_t n, bool typed)
     const td_type *t, *own[2];
 
     for (uint32_t i = 0; typed && i < n; i++)
-        own[i] = plain(item[i]);
+        own[i] = plain_type(item[i]);
     item = typed ? own : item;
     td_text_addf(&name, "%s%s", typed ? "typed." : "", box_name[which]);
     for (uint32_t i = 0; i < n; i++)
@@ -269,13 +269,13 @@ void
 td_type_set_fields(const td_type *class, const char *const *name, const td_type *const *type,
                    uint32_t n)
 {
-    td_type *own = td_map_get(&made, key_of(class));
+    td_type *own = td_map_get(&made, type_key(class));
     td_field *f = calloc(n + 1, sizeof *f);
 
     TD_ASSERT(own == class && !own->field && f);
     for (uint32_t i = 0; i < n; i++)
         f[i] = (td_field){.name = strcpy(copy_of(name[i], strlen(name[i])), name[i]),
-                          .type = plain(type[i])};
+                          .type = plain_type(type[i])};
     own->field = f;
     own->size = n;
 }

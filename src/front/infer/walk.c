@@ -1,4 +1,5 @@
-/* walk.c - td_front: walks until types settle, then the last walk's IR is the kernel. */
+/* walk.c - td_front: walks the function until its types settle; the last walk's IR is the kernel.
+ */
 #include "front/infer/box.h"
 
 #include <stddef.h>
@@ -133,7 +134,7 @@ begin_walk(walk *w, const td_source *s)
     w->dead = false;
     w->tries = NULL;
     w->again = false;
-    w->turns = NULL;
+    w->iterations = NULL;
     w->parallel = false;
     w->piece = TD_NONE;
     w->arrays = 0;
@@ -194,7 +195,7 @@ loops(const td_fn *f)
 }
 
 static td_status
-finish(walk *w)
+finish_walk(walk *w)
 {
     w->f->optimise = loops(w->f) && !w->how->plain ? 3 : 0;
     w->f->lines = w->how->lines;
@@ -211,7 +212,7 @@ td_status
 td_front(const td_source *s, const td_host *host, const td_type *const *arg, uint32_t narg,
          const td_compile *how, td_arena *mem, td_made *out)
 {
-    walk w = {.mem = mem, .host = host, .how = how, .made = out};
+    walk w = {.mem = mem, .host = host, .how = how, .made = out, .numba = how->numba};
     td_status st = TD_OK;
 
     *out = (td_made){0};
@@ -226,7 +227,7 @@ td_front(const td_source *s, const td_host *host, const td_type *const *arg, uin
         w.walks++;
     } while (!st && w.again);
     if (!st)
-        st = finish(&w);
+        st = finish_walk(&w);
     td_map_free(&w.joins);
     td_map_free(&w.verdicts);
     td_map_free(&w.asked);

@@ -1,9 +1,9 @@
 /* walk.h - the state of one walk over a function's tree; internal to front/.
  *
- * A walk computes, for each expression, a thing: a value with a type, known when compiling or held by
- * instructions.  Variables that do not change under control flow are just things; where paths meet, the
- * variables assigned on them go through slots (a place), whose types stand in a table of joins that outlives
- * the walk.  When a join's type grows, the walk is repeated with the new table; the last walk's IR is kept.
+ * A walk computes a thing for each expression: a value with a type, known at compile time or held by instructions.
+ * Variables that do not change under control flow are just things.  Where paths join, the variables assigned on
+ * them go through slots (a place), whose types are in a table of joins that outlives the walk.  When a join's type
+ * grows, the walk is repeated with the new table; the last walk's IR is kept.
  */
 #ifndef TD_FRONT_WALK_H
 #define TD_FRONT_WALK_H
@@ -26,23 +26,23 @@ enum { NO_ARG = 64 };
 
 /* lin - an integer that is mul * i + add + inv for a loop's variable i: what the dependence test knows of an index. */
 typedef struct lin {
-    struct turns *loop;
+    struct iterations *loop;
     int64_t mul, add;
-    td_val  inv; /* computed before the loop, or the same in all its turns; TD_NONE: none */
+    td_val  inv; /* computed before the loop, or the same in all its iterations; TD_NONE: none */
     bool    nonneg; /* inv is never below 0 */
     bool    wraps;  /* as an index: it may be negative, which counts from the end */
     const flatix *own; /* as an index: see thing */
 } lin;
 
-/* turns - what one walk sees of a loop's turns (parallel.c). */
-typedef struct turns turns;
+/* iterations - what one walk sees of a loop's iterations (parallel.c). */
+typedef struct iterations iterations;
 
-/* carry - a variable's value that comes from an earlier turn of a loop. */
+/* carry - a variable's value that comes from an earlier iteration of a loop. */
 typedef struct carry {
-    turns      *loop;
+    iterations *loop;
     uint32_t    name;
-    bool        behind; /* the value that the loop left behind */
-    bool        weak;   /* an inner loop sets it, if that has a turn */
+    bool        behind; /* the value left when the loop ended */
+    bool        weak;   /* an inner loop sets it, if that runs at all */
     const struct carry *also;
 } carry;
 
@@ -51,14 +51,14 @@ typedef struct view {
     td_val   base;   /* pointer to elements of the dtype (complex: its parts); records: to bytes */
     td_val   offset; /* int64, in units of stride; TD_NONE: 0 */
     dim      shape[TD_MAXDIM_KERNEL], stride[TD_MAXDIM_KERNEL]; /* stride in elements; records: bytes */
-    td_val   mask;   /* TD_NONE, or whether the element is there: a failed check leaves memory alone */
+    td_val   mask;   /* TD_NONE, or whether the element exists: after a failed check memory is left alone */
     int      space;
     uint32_t align;     /* of every element's address, where it is less than its size; else 0 */
     bool     fixed;     /* records: of a constant of the program, which nobody writes to */
-    bool     fresh;     /* memory that the function took: no argument's */
+    bool     fresh;     /* memory that the function allocated: it belongs to no argument */
     uint32_t arg;       /* the argument that it is part of; NO_ARG: none */
     const char *name;   /* for errors: the argument's or variable's */
-    uint32_t root;      /* which memory: arrays of different roots are apart; 0: not known */
+    uint32_t root;      /* identifies the memory: arrays of different roots do not overlap; 0: not known */
     uint32_t form;      /* which view with other axes the axes are of: reshape's; 0: the root's own */
     uint8_t  nroot;     /* dims of the root, for lin; 0: they are not followed */
     int8_t   axis[TD_MAXDIM_KERNEL];    /* the root's axis that each of this view's is; -1: none */
@@ -68,10 +68,10 @@ typedef struct view {
 typedef struct thing {
     const td_type *type;
     bool      known;  /* NUM: lit is its value */
-    bool      prange; /* RANGE: its turns may run in any order */
+    bool      prange; /* RANGE: its iterations may run in any order */
     bool      nonneg; /* NUM of integers: never below 0, so that an index needs no look at its sign */
     bool      small;  /* the same, in an exact function: its size grows by little steps, so that it never comes near 2**63 */
-    bool      maybe;  /* a variable without a value on some path; where it has one, `given` says so */
+    bool      maybe;  /* a variable that has no value on some path; `given` tells whether it has one */
     td_val    given;  /* bool; TD_NONE: nobody has asked for it in an earlier walk */
     td_val    tag;    /* a mixed NUM's kind, uint8: exact.h */
     const td_num *pair; /* in an exact function: the number is this one's absolute value; NULL: not known as one */
@@ -82,9 +82,17 @@ typedef struct thing {
     view     *view;   /* ARRAY, RECORD */
     struct lazy *lazy; /* ARRAY without memory: lazy.h */
     const lin   *lin;   /* NUM of integers: NULL: not known as one */
-    const flatix *own, *bound; /* the same: within a block that belongs to a turn; from 0 up to something */
-    const carry *carry; /* NULL: a value of this turn, or from before the loops */
+    const flatix *own, *bound; /* the same: within a block that belongs to one iteration; from 0 up to a bound */
+    const carry *carry; /* NULL: a value of this iteration, or from before the loops */
 } thing;
+
+/* from may be NULL where n is 0, as an empty tuple's items are; memcpy takes no NULL. */
+static inline void
+copy_things(thing *to, const thing *from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = from[i];
+}
 
 typedef struct join {
     const td_type *type;
@@ -108,16 +116,16 @@ typedef struct loop { /* the innermost loop that break and continue leave */
     place    *where;      /* their places; valid where `has` says */
     bool     *has;
     bool     *unset;      /* without a value on a path that comes to the loop's head, */
-    bool     *unset_next; /* at the end of some turn, */
+    bool     *unset_next; /* at the end of some iteration, */
     bool     *unset_left; /* on some path that leaves the loop from within */
-    bool      runs;       /* it has a turn, whatever the arguments */
+    bool      runs;       /* it has at least one iteration, whatever the arguments */
     bool      endless;    /* only break leaves it */
     uint32_t  node;
     uint64_t  path; /* the joins' */
     td_val    mark;  /* valid where `sweeps`: how many arrays had been made before the loop */
     bool      sweeps;
     uint32_t  arrays; /* walk.arrays when the loop began */
-    turns    *turns;
+    iterations    *iterations;
     const carry **before; /* what the variables carried when the loop began */
 } loop;
 
@@ -133,7 +141,7 @@ typedef struct frame { /* a function that is being walked */
     bool            *local; /* by name: assigned somewhere in the function */
     loop            *loop;
     uint32_t         call;  /* the node in up that called */
-    uint32_t         folds; /* generator expressions that are gone through: frames of Python's */
+    uint32_t         folds; /* generator expressions being iterated: frames of Python's */
     uint32_t         origin; /* td_inst.from of its instructions */
     uint64_t         path;  /* hash of the calls down to here */
     bool             inlined, blocked; /* blocked: returns leave a block region */
@@ -161,21 +169,21 @@ typedef struct walk {
     td_made          *made;
     frame            *fr;
     td_map            joins; /* hash of path, node and name -> join */
-    bool     again;  /* a join grew, or something was not known yet */
+    bool     again;  /* a join grew, or something was not known yet: walk again */
     uint32_t walks;  /* done before */
     uint32_t depth;  /* open regions of loop, for, block */
     uint32_t node;   /* being walked, for errors */
-    bool     dead;   /* control does not get here */
-    const lin *item; /* of the number of the turn whose item is being made */
-    turns   *turns;  /* the innermost loop that is being walked, over all frames */
+    bool     dead;   /* control does not reach this point */
+    const lin *item; /* of the number of the iteration whose item is being made */
+    iterations   *iterations;  /* the innermost loop that is being walked, over all frames */
     bool     parallel; /* inside of a parallel region */
     uint32_t arrays;   /* places so far that make arrays */
-    bool     fails;    /* there a turn may fail: each stands in a block, known from the walk before */
-    bool     turn_block; /* it does, */
-    uint32_t turn_depth; /* and this is the depth around it */
-    td_val   piece;      /* int64: which part of a CPU's parallel loop takes the turns; TD_NONE: none */
+    bool     fails;    /* an iteration may fail there, so each is in a block; known from the walk before */
+    bool     iteration_block; /* it does, */
+    uint32_t iteration_depth; /* and this is the depth around it */
+    td_val   piece;      /* int64: which part of a CPU's parallel loop takes the iterations; TD_NONE: none */
     uint32_t forms;    /* views with other axes that have been made */
-    uint32_t inner;    /* the loop whose turns a GPU's threads share out along x; 0: none */
+    uint32_t inner;    /* the loop whose iterations a GPU's threads share along x; 0: none */
     uint32_t nests;    /* open loops over the elements of whole arrays */
     uint32_t loops;    /* parallel loops that a GPU's function has begun */
     uint32_t sync;     /* of these the first so many are over for all threads before anything else, kept from walk to walk */
@@ -188,13 +196,14 @@ typedef struct walk {
     outline  *outline;  /* the innermost that is being emitted */
     td_origin *origin; /* of f, where it is watched */
     uint32_t caporigin;
-    bool     walked; /* the expression that comes is only gone through: a list may stand for a tuple */
+    bool     walked; /* the next expression is only iterated over: a list may stand for a tuple */
     bool     lists;  /* exact functions make lists: known from the walk before */
-    bool     ufunc;  /* what is computed is NumPy's: dividing by zero raises nothing */
+    bool     ufunc;  /* NumPy computes it: dividing by zero raises nothing */
+    bool     numba;  /* td_compile's, outside of what stands for NumPy's functions */
     td_map   sites;  /* hash of path and node -> site (box.h); kept from walk to walk, as the next three */
     struct boxsite **site; /* by number */
     uint32_t nsites, capsites;
-    bool     holds;  /* boxes hold arrays: turns free none */
+    bool     holds;  /* boxes hold arrays: iterations free none */
     trying  *tries;  /* the innermost try around, of this function or one that called it; NULL: none */
     guard   *exact;  /* inside of a function that must be exact; NULL: outside */
 } walk;
@@ -241,17 +250,19 @@ td_status refuse(walk *w, uint32_t node);
 td_status built(walk *w, uint32_t node);
 
 /* ---- join.c ---- */
-const td_type *join_types(const walk *w, const td_type *a, const td_type *b); /* NULL: they do not meet */
+const td_type *join_types(const walk *w, const td_type *a, const td_type *b); /* NULL: they cannot be joined */
 td_hash   join_key(const walk *w, uint32_t node, uint32_t name);
 join     *join_get(walk *w, td_hash key); /* NULL: no path has come there yet */
-/* A path arrives with x: the join grows; TD_ERR_TYPE when it cannot, in the name of `name`. */
+/* A path arrives with x: the join grows.  TD_ERR_TYPE, naming `name`: it cannot. */
 td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name);
 void      join_unbound(walk *w, td_hash key); /* a path arrives without a value; no join: nothing */
 join     *join_variable(walk *w, td_hash key, uint32_t name); /* join_get, and whether the program asks for its value's being there */
 bool      tells_unbound(const walk *w); /* does reading a variable without a value tell so?  Kernels do when they are debugged */
-td_status want_bound(walk *w, thing *x, uint32_t name, uint32_t node); /* x, the variable's value, is read: fails where there is none */
+/* x, the variable's value, is read: fails if it has none */
+td_status want_bound(walk *w, thing *x, uint32_t name, uint32_t node);
 place     place_new(walk *w, const join *j);
-place     place_empty(walk *w, const join *j); /* set to 0: else a turn would get what another one left there */
+/* set to 0; otherwise an iteration would see what another one left there */
+place     place_empty(walk *w, const join *j);
 td_status place_set(walk *w, const place *p, const thing *x);
 thing     place_get(walk *w, const place *p);
 thing     stand_in(walk *w, const td_type *t); /* some value of type t, where only its type matters */
@@ -267,7 +278,8 @@ thing  num_index(td_val v, bool nonneg);   /* a Python int held by an int64 */
 td_num num_as(walk *w, const thing *x, td_dtype dt); /* emits: the value as dt */
 td_val val_as(walk *w, const thing *x, td_dtype dt); /* the same for real dtypes */
 thing  num_convert(walk *w, const thing *x, const td_type *to); /* explicit or at a join */
-const td_type *num_common(const thing *a, const thing *b); /* the type that two operands meet in */
+const td_type *num_common(const walk *w, const thing *a, const thing *b); /* the type that two operands meet in */
+const td_type *num_operator_type(const thing *a, const thing *b); /* w->numba: what Numba computes an operator of scalars in */
 td_status num_op(walk *w, td_op op, const thing *x, int n, thing *out); /* an elementwise row over operands of any types */
 
 /* ---- operator.c ---- */
@@ -357,7 +369,7 @@ td_status leave_loop(walk *w, uint32_t node, bool next);
 uint32_t *assigned(walk *w, uint32_t list, uint32_t also, uint32_t *n);
 uint32_t *assigned_by(walk *w, uint32_t node, uint32_t *n); /* the same for one statement */
 bool      has_loops(const walk *w, uint32_t list);
-td_status turn(walk *w, loop *l, uint32_t body); /* one turn's statements, its variables kept */
+td_status emit_iteration(walk *w, loop *l, uint32_t body); /* emits one iteration and keeps its variables */
 td_hash   loop_key(const loop *l, uint32_t name);
 bool      contains(const walk *w, uint32_t list, td_syn kind); /* outside of inner loops, for Continue and Break */
 void      open_block(walk *w);
@@ -368,60 +380,62 @@ void      leave(walk *w, uint32_t depth); /* control leaves all regions opened s
 typedef enum how_run {
     RUN_IN_ORDER,
     RUN_PARALLEL,
-    RUN_LANES,   /* inside of a parallel loop: its turns are lanes of vectors */
+    RUN_LANES,   /* inside of a parallel loop: its iterations are lanes of vectors */
     RUN_ACROSS,  /* inside of a GPU's parallel loop, whose only statement it is: along x */
 } how_run;
-turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked, bool few); /* asked: by prange; few: too few turns for lanes */
-how_run   turns_how(const turns *t);
-bool      turns_draws(const turns *t); /* do its turns draw random numbers?  Known from the walk before */
-void      note_draws(walk *w);         /* the turns of all open loops do */
-bool      turns_lanes(const turns *t); /* are a parallel loop's turns lanes, too? */
-bool      turns_free(walk *w, uint32_t node); /* was the loop found independent by an earlier walk? */
-/* A store: on a GPU only turns of loops that run in parallel may. */
-td_status turns_store(walk *w, uint32_t node);
-void      turns_recurse(walk *w); /* a function is called that calls itself, and reads or writes arrays */
-void      turns_print(walk *w); /* what is printed comes in the turns' order */
-td_status turns_end(walk *w, turns *t);
-/* Control leaves this loop, or (NULL) all loops of the function: their turns cannot run in any order. */
-void      turns_left(walk *w, turns *only, const char *why);
-const lin *lin_of(walk *w, turns *t);                              /* the loop's variable */
+/* asked: by prange; few: too few iterations for lanes */
+iterations *iterations_begin(walk *w, loop *l, uint32_t node, bool asked, bool few);
+how_run   iterations_how(const iterations *t);
+bool      iterations_draws(const iterations *t); /* do its iterations draw random numbers?  Known from the walk before */
+void      note_draws(walk *w);         /* the iterations of all open loops do */
+bool      iterations_lanes(const iterations *t); /* are a parallel loop's iterations lanes, too? */
+bool      iterations_free(walk *w, uint32_t node); /* was the loop found independent by an earlier walk? */
+/* A store: on a GPU only iterations of loops that run in parallel may. */
+td_status iterations_store(walk *w, uint32_t node);
+void      iterations_recurse(walk *w); /* a function is called that calls itself, and reads or writes arrays */
+void      iterations_print(walk *w); /* what is printed comes in the iterations' order */
+td_status iterations_end(walk *w, iterations *t);
+/* Control leaves this loop, or (NULL) all loops of the function: their iterations cannot run in any order. */
+void      iterations_left(walk *w, iterations *only, const char *why);
+const lin *lin_of(walk *w, iterations *t);                              /* the loop's variable */
 const lin *lin_binary(walk *w, td_syn op, const thing *a, const thing *b);
 const lin *lin_reversed(walk *w, const lin *x, td_val last);       /* last - x, of x the loop's variable */
 const lin *lin_index(walk *w, const thing *k);                     /* of an index: does it count from the end? */
-/* A variable is read.  Fails where turns that prange spreads have left it. */
+/* A variable is read.  Fails where iterations that prange spreads have left it. */
 td_status carry_read(walk *w, const thing *x, uint32_t node);
-turns    *turns_outer(const turns *t);
-bool      turns_touch(const turns *t, uint32_t root); /* a turn reads or writes such memory (view.root) */
-bool      turns_are_prange(const turns *t); /* do its turns run at once because prange asks so? */
-/* Turns of a prange read what other turns have left: fails, behind their body. */
-td_status turns_refuse(walk *w, const turns *t);
+iterations *iterations_outer(const iterations *t);
+bool      iterations_touch(const iterations *t, uint32_t root); /* an iteration reads or writes such memory (view.root) */
+bool      iterations_are_prange(const iterations *t); /* do its iterations run at once because prange asks so? */
+/* Iterations of a prange read what other iterations have left: fails, behind their body. */
+td_status iterations_refuse(walk *w, const iterations *t);
 const carry *carry_weak(walk *w, const carry *c); /* of the loops that prange spreads */
-const carry *carry_gone(walk *w, const carry *c, const carry *had); /* had, and what of c turns in any order have left */
-const carry *carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also);
+const carry *carry_gone(walk *w, const carry *c, const carry *had); /* had, and what of c iterations in any order have left */
+const carry *carry_new(walk *w, iterations *t, uint32_t name, bool behind, const carry *also);
 const carry *carry_join(walk *w, const carry *a, const carry *b);
 void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
 void      view_root(view *v, uint32_t ndim);  /* v is memory of its own */
 void      view_of(walk *w, view *v, const view *from, uint32_t ndim); /* v is from's memory with axes of its own */
-void      turns_reduce(walk *w, turns *t, const char *name); /* its turns' values of the variable are combined */
-uint32_t  turns_first(const turns *t); /* the instructions of the loop begin there */
+void      iterations_reduce(walk *w, iterations *t, const char *name); /* its iterations' values of the variable are combined */
+uint32_t  iterations_first(const iterations *t); /* the instructions of the loop begin there */
 
 /* ---- flat.c ---- */
 bool is_invariant(const walk *w, td_val v, uint32_t first, int depth); /* made of what stands before instruction `first` by arithmetic alone */
-const flatix *flat_variable(walk *w, turns *t);
+const flatix *flat_variable(walk *w, iterations *t);
 const flatix *flat_below(walk *w, const dim *end); /* of what runs over range(end) */
 void flat_binary(walk *w, td_syn op, const thing *a, const thing *b, const flatix **own, const flatix **bound);
 bool flat_is_whole(const flatix *x); /* NULL is none: x counts through its block, so it is not negative */
-bool flat_is_scaled(const flatix *x, const turns *t); /* t's variable times something */
-bool flat_apart(const walk *w, const turns *t, const flatix *a, const flatix *b); /* they meet in no two different turns of t */
+bool flat_is_scaled(const flatix *x, const iterations *t); /* t's variable times something */
+bool flat_apart(const walk *w, const iterations *t, const flatix *a, const flatix *b); /* they meet in no two different iterations of t */
 
 /* ---- reduced.c ---- */
-typedef struct reducing { /* how turns change a variable */
+typedef struct reducing { /* how iterations change a variable */
     td_syn   op;      /* Add, Mult, BitAnd, BitOr, BitXor; Lt: min, Gt: max; And, Or: of bools; Eq: it is set to `same` */
     uint32_t same;    /* node of a constant */
     bool     renames; /* it is assigned, not only changed in its place */
 } reducing;
-bool find_reducing(walk *w, uint32_t node, uint32_t name, reducing *out); /* by turns of the loop node; false: it is no reduction */
-/* Arrays that turns of the loop do not assign, of which each changes the same elements: how many; *at: the statements. */
+/* How the iterations of loop `node` change the variable; false: it is not a reduction. */
+bool find_reducing(walk *w, uint32_t node, uint32_t name, reducing *out);
+/* Arrays that iterations of the loop do not assign, of which each changes the same elements: how many; *at: the statements. */
 uint32_t find_shared(walk *w, uint32_t node, uint32_t **name, uint32_t **at);
 
 /* ---- prange.c ---- */
@@ -438,7 +452,7 @@ td_status draws_seed(walk *w, td_val base, td_val piece); /* piece's generators 
 /* ---- gridsum.c: what a GPU's threads have found, combined, in an order that only depends on the grid ---- */
 td_status grid_part(walk *w, const combining *how, const thing *own, uint32_t *entry); /* all threads come here, and then to a grid barrier */
 td_status grid_total(walk *w, const combining *how, const thing *neutral, uint32_t entry, thing *out); /* of all blocks, in every thread */
-td_status for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n); /* n turns */
+td_status for_parallel(walk *w, uint32_t node, const thing *it, iterations *t, const thing *n); /* n iterations */
 
 /* ---- call.c ---- */
 typedef struct call {
@@ -495,8 +509,8 @@ td_status array_product(walk *w, const thing *a, const thing *b, thing *out);   
 td_status as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out); /* what an object means as a dtype */
 td_status shape_from(walk *w, const call *c, uint32_t first, const thing *given, bool many, dim *shape, uint32_t *n);
 td_status complex_parts(walk *w, const td_type *t, const call *c, thing *out); /* complex(re, im) */
-td_status loop_mark(walk *w, loop *l);  /* a loop begins: turns free the arrays that they leave behind */
-td_status loop_sweep(walk *w, loop *l); /* a turn ends */
+td_status loop_mark(walk *w, loop *l);  /* a loop begins: iterations free the arrays that they leave behind */
+td_status loop_sweep(walk *w, loop *l); /* an iteration ends */
 td_status settle(walk *w, thing *x); /* an array expression gets memory: before it is named, passed or returned */
 static inline bool
 is_array(const thing *x)
@@ -520,8 +534,8 @@ td_status emit_print(walk *w, const call *c);
 td_val    hidden_address(walk *w, td_hiddenkind kind);
 thing     hidden_array(walk *w, uint32_t object, const td_type *t);
 thing     param_thing(walk *w, const td_type *t, uint32_t arg); /* declares the words of an argument */
-void      thread_end(walk *w); /* the thread, the function, or the turn of a parallel loop gives up here */
-void      end_if_failed(walk *w); /* behind a parallel loop: the function gives up if a turn has */
+void      thread_end(walk *w); /* the thread, the function, or the iteration of a parallel loop gives up here */
+void      end_if_failed(walk *w); /* behind a parallel loop: the function gives up if an iteration has */
 
 /* The values, a word each (complex: two), from ptr[index] on; ptr points to words.  The site gets their types. */
 void      put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td_site *site);
@@ -533,13 +547,13 @@ void      note_name(walk *w, const thing *x);      /* x's memory has its view's 
 
 /* ---- pyfn.c: what iterates ---- */
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
-void      range_facts(walk *w, const thing *r, thing *x); /* what is known of x, the range's value in the turn w->item */
-bool      range_is_short(const thing *x);            /* known to have too few turns for lanes */
-bool      iter_runs(const thing *it); /* known to have a turn */
+void      range_facts(walk *w, const thing *r, thing *x); /* what is known of x, the range's value in the iteration w->item */
+bool      range_is_short(const thing *x);            /* known to have too few iterations for lanes */
+bool      iter_runs(const thing *it); /* known to have an iteration */
 bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
 td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */
 td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */
-td_status iter_turns(walk *w, const thing *it, uint32_t node, thing *n);            /* the most that a loop over it has */
+td_status iter_limit(walk *w, const thing *it, uint32_t node, thing *n);            /* the most that a loop over it has */
 td_status iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out); /* the k-th; k: int64, below the length */
 td_status call_fill(walk *w, const thing *to, const thing *x, uint32_t node);       /* to[...] = x, a number or an array that broadcasts */
 

@@ -1,9 +1,10 @@
 /* gridsum.c - reductions over a GPU's threads.
  *
- * Each thread has its own value.  The block's are combined in shared memory, pair by pair at halving distances; its
- * result is an entry of the hidden partial results.  Behind a barrier of the grid every block combines all entries in
- * the same way, so every thread has the total without a second barrier.  Which values meet depends on the
- * grid alone: the same launch gives the same bits.
+ * Each thread has its own value.  A block's values are combined in shared memory, pair by pair at
+ * halving distances; the block's result is stored in the hidden partial results.  After a barrier
+ * of the grid every block combines all partial results in the same way, so every thread has the
+ * total without a second barrier.  The order depends on the grid alone: the same launch gives the
+ * same bits.
  */
 #include "front/infer/walk.h"
 
@@ -30,12 +31,12 @@ linear(walk *w, td_op at, td_op extent)
 }
 
 static td_val
-count(walk *w, td_op extent)
+grid_count(walk *w, td_op extent)
 {
     return TD_E2(w->f, multiply, axis(w, extent, 0), axis(w, extent, 1));
 }
 
-/* x of all threads of the block, combined; every thread gets it. */
+/* Combines x over all threads of the block; every thread gets the result. */
 static td_status
 block_total(walk *w, const combining *how, const thing *x, thing *out)
 {
@@ -48,7 +49,7 @@ block_total(walk *w, const combining *how, const thing *x, thing *out)
     w->f->threads = THREADS;
     td_num_store(w->f, room, t->dt, me, num_as(w, x, t->dt), TD_NONE, 0);
     td_barrier(w->f);
-    td_set(w->f, n, count(w, OP_bdim));
+    td_set(w->f, n, grid_count(w, OP_bdim));
     td_loop(w->f);
     v = td_get(w->f, n);
     td_break_if(w->f, TD_E2(w->f, less_equal, v, int64_of(w, 1)));
@@ -71,7 +72,7 @@ block_total(walk *w, const combining *how, const thing *x, thing *out)
 static td_val
 entry_at(walk *w, uint32_t entry, td_val block, td_dtype dt)
 {
-    td_val at = TD_E2(w->f, multiply, int64_of(w, entry), count(w, OP_gdim));
+    td_val at = TD_E2(w->f, multiply, int64_of(w, entry), grid_count(w, OP_gdim));
     td_val byte = TD_E2(w->f, multiply, TD_E2(w->f, add, at, block), int64_of(w, ENTRY));
     td_val base = td_pointer(w->f, hidden_address(w, TD_HIDDEN_PARTIALS), TD_U8);
 
@@ -103,7 +104,7 @@ grid_total(walk *w, const combining *how, const thing *neutral, uint32_t entry, 
     thing a, b;
 
     TD_TRY(place_set(w, &sum, neutral));
-    k = td_for(w->f, linear(w, OP_tid, OP_bdim), count(w, OP_gdim), count(w, OP_bdim));
+    k = td_for(w->f, linear(w, OP_tid, OP_bdim), grid_count(w, OP_gdim), grid_count(w, OP_bdim));
     a = place_get(w, &sum);
     b = num_of(
         t, td_num_load(w->f, entry_at(w, entry, k, t->dt), t->dt, int64_of(w, 0), TD_NONE, 1, 0));

@@ -189,7 +189,8 @@ else_of(const walk *w, uint32_t node)
     return kind_of(w, node) == TD_SYN_For ? F(node, For_orelse) : F(node, While_orelse);
 }
 
-/* What the loop assigns gets places, and what its else does, which break goes past; what holds before it goes in. */
+/* Gives places to what the loop assigns, and to what its else assigns, which break skips;
+ * stores their present values. */
 static td_status
 loop_enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
 {
@@ -235,7 +236,7 @@ loop_enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
     return loop_mark(w, l);
 }
 
-/* Under this the verdicts keep which loops within the loop, of turns in any order, have left the variable, for the
+/* Under this the verdicts keep which loops within the loop, of iterations in any order, have left the variable, for the
  * next walk. */
 static td_hash
 gone_key(const loop *l, uint32_t name)
@@ -243,7 +244,7 @@ gone_key(const loop *l, uint32_t name)
     return td_hash_u64(loop_key(l, name), TD_SYN_COUNT);
 }
 
-/* The variables as they stand go to the next turn, or (left) out of the loop. */
+/* Passes the variables' present values to the next iteration, or (left) out of the loop. */
 static td_status
 loop_keep(walk *w, const loop *l, bool left)
 {
@@ -273,7 +274,7 @@ loop_keep(walk *w, const loop *l, bool left)
     return TD_OK;
 }
 
-/* Does a turn of the loop set the variable, whatever its conditions? */
+/* Does an iteration of the loop always set the variable? */
 static bool
 sets_always(walk *w, const loop *l, uint32_t name)
 {
@@ -296,12 +297,12 @@ sets_always(walk *w, const loop *l, uint32_t name)
 }
 
 enum recalled {
-    AT_HEAD, /* of a turn */
-    AT_ELSE, /* where the loop's turns are over */
+    AT_HEAD, /* of an iteration */
+    AT_ELSE, /* where the loop's iterations are over */
     BEHIND,  /* where all paths out of it meet */
 };
 
-/* Has the loop's variable i a value there, on all paths? */
+/* Does the loop's variable i have a value there on all paths? */
 static bool
 is_set(const loop *l, uint32_t i, enum recalled at, bool has_else)
 {
@@ -334,8 +335,8 @@ recall(walk *w, const loop *l, enum recalled at)
         x->carry = carry_join(w, td_map_get(&w->verdicts, gone_key(l, l->var[i])), l->before[i]);
         if (at != AT_HEAD && sets_always(w, l, l->var[i]))
             x->carry = carry_weak(w, x->carry);
-        if (l->turns)
-            x->carry = carry_new(w, l->turns, l->var[i], at != AT_HEAD, x->carry);
+        if (l->iterations)
+            x->carry = carry_new(w, l->iterations, l->var[i], at != AT_HEAD, x->carry);
     }
 }
 
@@ -346,8 +347,8 @@ leave_loop(walk *w, uint32_t node, bool next)
 
     if (!l)
         return bad(w, node, TD_ERR_VALUE, "%s outside of a loop", next ? "continue" : "break");
-    if (!next && l->turns)
-        turns_left(w, l->turns, "the loop is left by break");
+    if (!next && l->iterations)
+        iterations_left(w, l->iterations, "the loop is left by break");
     TD_TRY(loop_keep(w, l, !next));
     leave(w, next ? l->depth_next : l->depth_break);
     w->dead = true;
@@ -378,9 +379,9 @@ end_else(walk *w, loop *l, uint32_t orelse)
     return TD_OK;
 }
 
-/* One turn: the body, in a block where continue needs one, and its variables kept. */
+/* One iteration: the body, in a block if continue needs one; then its variables are kept. */
 td_status
-turn(walk *w, loop *l, uint32_t body)
+emit_iteration(walk *w, loop *l, uint32_t body)
 {
     bool block = contains(w, body, TD_SYN_Continue);
 
@@ -408,7 +409,7 @@ stmt_while(walk *w, uint32_t node)
     begin_else(w, F(node, While_orelse));
     open_loop(w);
     recall(w, &l, AT_HEAD);
-    checks = exact_turn(w, node);
+    checks = exact_iteration_begin(w, node);
     TD_TRY(expr(w, F(node, While_test), &c));
     TD_TRY(truth(w, &c, &c));
     (void)assigned_by(w, F(node, While_test), &named);
@@ -420,8 +421,8 @@ stmt_while(walk *w, uint32_t node)
         l.endless = true;
     else
         td_break_if(w->f, td_const_int(w->f, TD_BOOL, 1));
-    TD_TRY(turn(w, &l, body));
-    exact_turned(w, node, checks);
+    TD_TRY(emit_iteration(w, &l, body));
+    exact_iteration_end(w, node, checks);
     close_region(w);
     TD_TRY(end_else(w, &l, F(node, While_orelse)));
     recall(w, &l, BEHIND);
@@ -432,11 +433,11 @@ stmt_while(walk *w, uint32_t node)
 
 /* ---- for ---- */
 
-/* for over `n` turns, the k-th of which gives element k of what is iterated. */
+/* for over `n` iterations; iteration k gets element k. */
 static td_status
 for_count(walk *w, uint32_t node, const thing *it)
 {
-    turns *t;
+    iterations *t;
     loop l = {0};
     /* LLVM takes loops apart that count by ones, which a GPU's memory likes; a CPU's lanes are found by the step. */
     bool up = range_goes_up(it) && (it->item[2].known || !w->how->gpu);
@@ -444,10 +445,10 @@ for_count(walk *w, uint32_t node, const thing *it)
     td_val k, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
     uint32_t checks;
 
-    t = turns_begin(w, &l, node, it->prange, range_is_short(it));
-    if (!up || turns_how(t) != RUN_IN_ORDER)
-        TD_TRY(iter_turns(w, it, node, &n));
-    if (turns_how(t) != RUN_IN_ORDER)
+    t = iterations_begin(w, &l, node, it->prange, range_is_short(it));
+    if (!up || iterations_how(t) != RUN_IN_ORDER)
+        TD_TRY(iter_limit(w, it, node, &n));
+    if (iterations_how(t) != RUN_IN_ORDER)
         return for_parallel(w, node, it, t, &n);
     TD_TRY(loop_enter(w, &l, F(node, For_body), F(node, For_target), node));
     l.runs = iter_runs(it);
@@ -456,7 +457,7 @@ for_count(walk *w, uint32_t node, const thing *it)
     k = up ? range_for(w, it) : td_for(w->f, zero, val_as(w, &n, TD_I64), one);
     w->depth++;
     recall(w, &l, AT_HEAD);
-    checks = exact_turn(w, node);
+    checks = exact_iteration_begin(w, node);
     w->item = lin_of(w, t);
     if (up) {
         x = num_index(k, it->item[0].nonneg);
@@ -467,9 +468,9 @@ for_count(walk *w, uint32_t node, const thing *it)
     }
     w->item = NULL;
     TD_TRY(assign(w, F(node, For_target), &x));
-    TD_TRY(turn(w, &l, F(node, For_body)));
-    exact_turned(w, node, checks);
-    TD_TRY(turns_end(w, t));
+    TD_TRY(emit_iteration(w, &l, F(node, For_body)));
+    exact_iteration_end(w, node, checks);
+    TD_TRY(iterations_end(w, t));
     close_region(w);
     TD_TRY(end_else(w, &l, F(node, For_orelse)));
     recall(w, &l, BEHIND);
@@ -491,7 +492,7 @@ for_tuple(walk *w, uint32_t node, const thing *t)
     return w->dead ? TD_OK : stmts(w, F(node, For_orelse));
 }
 
-/* The same where turns are left early: what the body assigns goes through places. */
+/* The same where iterations are left early: what the body assigns goes through places. */
 static td_status
 for_tuple_left(walk *w, uint32_t node, const thing *t)
 {

@@ -1,7 +1,9 @@
-/* loopmem.c - arrays that a loop's turns make and leave behind are freed at the end of the turn.
+/* loopmem.c - frees arrays that a loop's iterations allocate and drop, at the end of each
+ * iteration.
  *
- * What a loop makes can be reached afterwards only through the variables that it assigns, whose values stand in places
- * at the end of a turn: blocks that are younger than the loop and hold none of the addresses there are nobody's.
+ * What a loop allocates can be reached afterwards only through the variables that it assigns,
+ * whose values are in places at the end of an iteration.  Blocks that are younger than the loop
+ * and contain none of these addresses are garbage.
  */
 #include "base/callmem.h"
 #include "front/infer/lazy.h"
@@ -9,7 +11,7 @@
 #include <stddef.h>
 
 static td_hash
-key_of(const loop *l)
+loopmem_key(const loop *l)
 {
     return loop_key(l, UINT32_MAX - 1);
 }
@@ -27,7 +29,7 @@ loop_mark(walk *w, loop *l)
     td_val taken;
 
     l->arrays = w->arrays;
-    l->sweeps = !w->parallel && w->how->mode != TD_MODE_KERNEL && join_get(w, key_of(l));
+    l->sweeps = !w->parallel && w->how->mode != TD_MODE_KERNEL && join_get(w, loopmem_key(l));
     if (!l->sweeps)
         return TD_OK;
     taken = td_at_byte(w->f, td_pointer(w->f, heap_of(w), TD_U64),
@@ -68,7 +70,7 @@ loop_sweep(walk *w, loop *l)
     if (w->arrays == l->arrays || w->holds)
         return TD_OK;
     if (!l->sweeps)
-        return w->parallel ? TD_OK : join_add(w, key_of(l), &none, l->node, "the loop");
+        return w->parallel ? TD_OK : join_add(w, loopmem_key(l), &none, l->node, "the loop");
     for (uint32_t i = 0; i < l->nvar; i++)
         n += l->has[i] ? count_arrays(l->where[i].slots.type) : 0;
     words = td_local(w->f, TD_U64, n);

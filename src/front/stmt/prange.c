@@ -1,21 +1,22 @@
-/* prange.c - loops whose turns run in any order: on the cores of a CPU and as lanes of its vectors, or one a thread on
- * a GPU.
+/* prange.c - loops whose iterations run in any order: on a CPU's cores and as lanes of its
+ * vectors, or one per thread on a GPU.
  *
- * Variables that such a loop assigns belong to each turn.  Under prange a variable that the body only changes as
- * reduced.c says is reduced: each piece of the loop starts with the operation's neutral value, and the pieces' results
- * are combined in their order, so a result does not depend on who ran what.  Of an array each piece has a copy.  What a
- * turn reads of another turn's besides is refused (parallel.c).
+ * Variables that such a loop assigns belong to each iteration.  Under prange, a variable that the
+ * body changes only in the ways of reduced.c is reduced: each piece of the loop starts with the
+ * operation's neutral value, and the pieces' results are combined in their order, so the result
+ * does not depend on scheduling.  For an array each piece has a copy. Any other read of another
+ * iteration's value is refused (parallel.c).
  */
 #include "front/infer/lazy.h"
 
 #include <string.h>
 
 enum {
-    PIECES = 256, /* more than threads, so that long turns spread; a piece costs 0.1 us */
+    PIECES = 256, /* more than threads, so that long iterations spread; a piece costs 0.1 us */
     SUMMED =
-        64, /* the same where the turns reduce something: the partial results wait in an array */
-    LANES = 16,   /* turns that fill a CPU's vectors, partial results of a piece */
-    GRAIN = 4096, /* turns of a body without loops that are worth a piece */
+        64, /* the same where the iterations reduce something: the partial results wait in an array */
+    LANES = 16,   /* iterations that fill a CPU's vectors; also the partial results of a piece */
+    GRAIN = 4096, /* iterations of a body without loops that are worth a piece */
 };
 
 /* ---- reductions ---- */
@@ -42,7 +43,8 @@ neutral(const reduction *r)
     }
 }
 
-/* What turns set to one constant is that in either, or as it was. */
+/* Combines a flag that iterations set to one constant: the constant if either side has it,
+ * else the value before. */
 static td_status
 combine_same(walk *w, const thing *same, const thing *a, const thing *b, thing *out)
 {
@@ -78,9 +80,10 @@ reduce_combine(walk *w, const combining *how, const thing *a, const thing *b, th
 
 /* ---- a CPU's cores ---- */
 
-/* Room for the pieces' results, filled with the neutral value: not all pieces need to run. */
+/* Allocates the pieces' results and fills them with the neutral value, since not all pieces
+ * need to run. */
 static td_status
-prepare(walk *w, reduction *r, const td_type *t)
+prepare_partials(walk *w, reduction *r, const td_type *t)
 {
     thing n = neutral(r);
     td_val p, zero = td_const_int(w->f, TD_I64, 0);
@@ -131,16 +134,17 @@ gather_array(walk *w, const reduction *r, uint32_t node)
 
 typedef struct region { /* a parallel loop that is being emitted */
     uint32_t node, body, n, *name;
-    const thing *count; /* of turns */
+    const thing *count; /* of iterations */
     thing *before;
     reduction *red, *arr; /* numbers, arrays */
     uint32_t nred, narr;
     uint32_t clash,
-        clashing; /* a statement that turns must not do at once, to which array; 0: none */
+        clashing; /* a statement that iterations must not do at once, to which array; 0: none */
     loop l;       /* its variables: the reduced ones */
 } region;
 
-/* Room for a copy of the array for each piece, which begins as what changes nothing.  No piece is without a turn. */
+/* Allocates a copy of the array for each piece, filled with the neutral value.  Every piece
+ * has an iteration. */
 static td_status
 prepare_array(walk *w, region *g, reduction *r)
 {
@@ -149,7 +153,7 @@ prepare_array(walk *w, region *g, reduction *r)
     dim shape[TD_MAXDIM_KERNEL];
     thing start = neutral(r);
     uint32_t ndim = x->type->ndim;
-    turns *own = w->turns;
+    iterations *own = w->iterations;
 
     if (w->how->gpu || ndim == TD_MAXDIM_KERNEL)
         return bad(
@@ -162,9 +166,9 @@ prepare_array(walk *w, region *g, reduction *r)
     shape[0] = dim_of(TD_E2(w->f, maximum, most, zero));
     memcpy(shape + 1, x->view->shape, ndim * sizeof *shape);
     TD_TRY(new_array(w, x->type->item[0], ndim + 1, shape, &r->parts));
-    w->turns = turns_outer(own); /* no turn does this */
+    w->iterations = iterations_outer(own); /* no iteration does this */
     TD_TRY(call_fill(w, &r->parts, &start, g->node));
-    w->turns = own;
+    w->iterations = own;
     return TD_OK;
 }
 
@@ -195,13 +199,13 @@ find_reduction(walk *w, region *g, uint32_t name)
     j = join_get(w, loop_key(&g->l, name));
     g->l.where[g->nred].slots.type = j->type; /* what this walk knows; it may grow */
     if (!w->how->gpu)
-        TD_TRY(prepare(w, r, j->type));
+        TD_TRY(prepare_partials(w, r, j->type));
     g->l.var[g->nred++] = name;
     g->l.nvar = g->nred;
     return TD_OK;
 }
 
-/* h[0] += x: the turns of a piece change its copy of h. */
+/* Finds reduced array elements, h[0] += x: the iterations of a piece change its copy of h. */
 static td_status
 find_elements(walk *w, region *g)
 {
@@ -226,12 +230,13 @@ find_elements(walk *w, region *g)
     return TD_OK;
 }
 
-/* An array of which pieces have copies is reached by another name: the turns would not see what they change. */
+/* Refuses an array with copies that is also reached by another name: iterations would not see
+ * what they change. */
 static td_status
-refuse_alias(walk *w, const region *g, const turns *t)
+refuse_alias(walk *w, const region *g, const iterations *t)
 {
-    for (uint32_t i = 0; i < g->narr && turns_are_prange(t) && !w->again; i++)
-        if (turns_touch(t, g->arr[i].before.view->root))
+    for (uint32_t i = 0; i < g->narr && iterations_are_prange(t) && !w->again; i++)
+        if (iterations_touch(t, g->arr[i].before.view->root))
             return bad(
                 w, g->node, TD_ERR_TYPE,
                 "%s is combined over the turns of the prange on line %u, which use its memory by "
@@ -241,13 +246,14 @@ refuse_alias(walk *w, const region *g, const turns *t)
     return TD_OK;
 }
 
-/* Turns change one element, and not in a way that can be combined: only in their order. */
+/* Refuses iterations that change one element in a way that cannot be combined: their order
+ * matters. */
 static td_status
-refuse_clash(walk *w, const region *g, const turns *t)
+refuse_clash(walk *w, const region *g, const iterations *t)
 {
     const char *name;
 
-    if (!g->clash || !turns_are_prange(t) || w->again)
+    if (!g->clash || !iterations_are_prange(t) || w->again)
         return TD_OK;
     name = name_of(w, g->clashing);
     return bad(
@@ -284,9 +290,9 @@ is_reduced(const region *g, uint32_t name)
     return false;
 }
 
-/* The k-th turn, whose variables are its own. */
+/* Emits iteration k, whose variables are its own. */
 static td_status
-one_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
+one_iteration(walk *w, region *g, const thing *it, iterations *t, td_val k)
 {
     thing x;
 
@@ -305,25 +311,25 @@ one_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
     TD_TRY(iter_item(w, it, k, g->node, &x));
     w->item = NULL;
     TD_TRY(assign(w, F(g->node, For_target), &x));
-    return turn(w, &g->l, g->body);
+    return emit_iteration(w, &g->l, g->body);
 }
 
-/* The k-th turn alone, in a block of its own where it may fail: the turn ends there, and no other. */
+/* Emits iteration k in a block of its own if it may fail: then only that iteration ends. */
 static td_status
-guarded_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
+guarded_iteration(walk *w, region *g, const thing *it, iterations *t, td_val k)
 {
-    uint32_t depth = w->turn_depth;
-    bool block = w->turn_block;
+    uint32_t depth = w->iteration_depth;
+    bool block = w->iteration_block;
 
     w->depth++;
-    w->turn_depth = w->depth;
-    if ((w->turn_block = w->fails))
+    w->iteration_depth = w->depth;
+    if ((w->iteration_block = w->fails))
         open_block(w);
-    TD_TRY(one_turn(w, g, it, t, k));
-    if (w->turn_block)
+    TD_TRY(one_iteration(w, g, it, t, k));
+    if (w->iteration_block)
         close_region(w);
-    w->turn_depth = depth;
-    w->turn_block = block;
+    w->iteration_depth = depth;
+    w->iteration_block = block;
     close_region(w);
     return built(w, g->node);
 }
@@ -341,7 +347,7 @@ start_arrays(walk *w, region *g, td_val piece)
     return TD_OK;
 }
 
-/* What is reduced gets places for one who takes turns, which hold the neutral value. */
+/* Gives what is reduced places for one piece or thread, holding the neutral value. */
 static td_status
 start_reductions(walk *w, region *g)
 {
@@ -355,24 +361,24 @@ start_reductions(walk *w, region *g)
     return TD_OK;
 }
 
-/* Turns [lo, hi) that reduce something: lane l of LANES takes every turn l + LANES * n, and leaves its result in
- * the array at LANES * piece + l.  Arrays there is one of for a piece, and one generator of random numbers, so one lane
- * takes all its turns. */
+/* Runs iterations [lo, hi) that reduce something.  Lane l of LANES takes iterations l + LANES
+ * * n and leaves its result in the array at LANES * piece + l.  A piece has only one copy of
+ * an array and one random generator; with these, one lane takes all its iterations. */
 static td_status
-sum_on_lanes(walk *w, region *g, const thing *it, turns *t, td_val piece, td_val lo, td_val hi)
+sum_on_lanes(walk *w, region *g, const thing *it, iterations *t, td_val piece, td_val lo, td_val hi)
 {
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
     td_val lanes = td_const_int(w->f, TD_I64, LANES), at, k, l;
     bool one_lane;
     thing x;
 
-    one_lane = g->narr || turns_draws(t);
+    one_lane = g->narr || iterations_draws(t);
     l = one_lane ? td_for(w->f, zero, one, one) : td_each(w->f, zero, lanes);
     w->depth++;
     TD_TRY(start_arrays(w, g, piece));
     TD_TRY(start_reductions(w, g));
     k = td_for(w->f, TD_E2(w->f, add, lo, l), hi, one_lane ? one : lanes);
-    TD_TRY(guarded_turn(w, g, it, t, k));
+    TD_TRY(guarded_iteration(w, g, it, t, k));
     at = TD_E2(w->f, add, TD_E2(w->f, multiply, piece, lanes), l);
     for (uint32_t i = 0; i < g->nred; i++) {
         const td_type *type = g->l.where[i].slots.type;
@@ -384,11 +390,12 @@ sum_on_lanes(walk *w, region *g, const thing *it, turns *t, td_val piece, td_val
     return TD_OK;
 }
 
-/* Chunks of `grain` turns are spread over the pieces; a loop too short for two runs at once in its caller. */
+/* Distributes chunks of `grain` iterations over the pieces; a loop too short for two chunks
+ * runs in its caller. */
 static td_status
-on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
+on_cores(walk *w, region *g, const thing *it, iterations *t, const thing *n)
 {
-    bool reduces = g->nred || g->narr, lanes = turns_lanes(t) && !reduces;
+    bool reduces = g->nred || g->narr, lanes = iterations_lanes(t) && !reduces;
     bool loops =
         g->narr || has_loops(w, g->body); /* an array is changed by a loop over its elements */
     int chunk = !loops ? GRAIN : lanes ? LANES : 1;
@@ -399,18 +406,18 @@ on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
     count = TD_E2(w->f, maximum, count, zero);
     chunks = TD_E2(w->f, truncate_divide,
                    TD_E2(w->f, add, count, TD_E2(w->f, subtract, grain, one)), grain);
-    if (turns_draws(t))
+    if (iterations_draws(t))
         base = draws_base(w);
     first = td_pieces(w->f, zero, chunks, reduces ? SUMMED : PIECES);
     lo = TD_E2(w->f, multiply, first, grain);
     hi = TD_E2(w->f, minimum, TD_E2(w->f, multiply, td_piece_end(w->f, first), grain), count);
-    if (turns_draws(t)) {
+    if (iterations_draws(t)) {
         w->piece = td_piece(w->f, first);
         TD_TRY(draws_seed(w, base, w->piece));
     }
     TD_TRY(reduces ? sum_on_lanes(w, g, it, t, td_piece(w->f, first), lo, hi)
-                   : guarded_turn(w, g, it, t,
-                                  lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
+                   : guarded_iteration(w, g, it, t,
+                                       lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
     w->piece = TD_NONE;
     td_end(w->f);
     end_if_failed(w);
@@ -437,19 +444,19 @@ place_on(walk *w, int axis, bool size)
                  of_axis(w, OP_tid, axis));
 }
 
-/* The loop of independent turns that is all of the list; 0: none. */
+/* The loop of independent iterations that makes up the whole list; 0: none. */
 static uint32_t
 only_loop(walk *w, uint32_t list)
 {
     uint32_t node = count_of(w, list) == 1 ? item_of(w, list, 0) : 0;
 
     return kind_of(w, node) == TD_SYN_For && !count_of(w, F(node, For_orelse)) &&
-                   turns_free(w, node)
+                   iterations_free(w, node)
                ? node
                : 0;
 }
 
-/* Who launches the function is told how many turns the loop has, or the one that stands across it. */
+/* Tells the launcher the loop's number of iterations, or that of the loop across it. */
 static void
 tell_turns(walk *w, td_val many, bool outer)
 {
@@ -457,21 +464,21 @@ tell_turns(walk *w, td_val many, bool outer)
     uint32_t term = td_parloop_add(x, w->mem, w->f, many), at = x->nloop - !outer;
 
     if (at < TD_PARLOOPS && outer)
-        x->loop[at] = (td_parloop){.turns = term, .nested = w->inner != 0};
+        x->loop[at] = (td_parloop){.iterations = term, .nested = w->inner != 0};
     else if (at < TD_PARLOOPS)
         x->loop[at].inner = term;
     x->nloop += outer;
 }
 
 static td_status
-across(walk *w, region *g, const thing *it, turns *t, const thing *n)
+across(walk *w, region *g, const thing *it, iterations *t, const thing *n)
 {
     td_val many = val_as(w, n, TD_I64);
 
     w->inner = 0;
     tell_turns(w, many, false);
-    return guarded_turn(w, g, it, t,
-                        td_for(w->f, place_on(w, 0, false), many, place_on(w, 0, true)));
+    return guarded_iteration(w, g, it, t,
+                             td_for(w->f, place_on(w, 0, false), many, place_on(w, 0, true)));
 }
 
 static bool
@@ -483,10 +490,11 @@ in_loop(const walk *w)
     return false;
 }
 
-/* Turns are dealt out to all threads of the grid; of two loops, one all that the other does, the inner one's along x,
- * where neighbouring threads touch neighbouring elements.  What follows waits for all turns. */
+/* Distributes the iterations over all threads of the grid.  Of two loops, where the outer one
+ * consists of the inner one, the inner one's go along x, where neighbouring threads access
+ * neighbouring elements.  The code after it waits for all iterations. */
 static td_status
-on_grid(walk *w, region *g, const thing *it, turns *t, const thing *n, bool again)
+on_grid(walk *w, region *g, const thing *it, iterations *t, const thing *n, bool again)
 {
     td_val id, size, many;
 
@@ -506,7 +514,7 @@ on_grid(walk *w, region *g, const thing *it, turns *t, const thing *n, bool agai
     TD_TRY(start_reductions(w, g));
     many = val_as(w, n, TD_I64);
     tell_turns(w, many, true);
-    TD_TRY(guarded_turn(w, g, it, t, td_for(w->f, id, many, size)));
+    TD_TRY(guarded_iteration(w, g, it, t, td_for(w->f, id, many, size)));
     w->inner = 0;
     for (uint32_t i = 0; i < g->nred; i++) {
         thing own = place_get(w, &g->l.where[i]);
@@ -538,40 +546,41 @@ gather_grid(walk *w, const reduction *r, const td_type *t)
 /* ---- both ---- */
 
 td_status
-for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
+for_parallel(walk *w, uint32_t node, const thing *it, iterations *t, const thing *n)
 {
     region g = {.node = node, .body = F(node, For_body), .count = n};
     td_status st;
     bool again;
 
-    g.l = (loop){.up = w->fr->loop, .node = node, .path = w->fr->path, .turns = t};
+    g.l = (loop){.up = w->fr->loop, .node = node, .path = w->fr->path, .iterations = t};
     g.name = assigned(w, g.body, F(node, For_target), &g.n);
     g.before = td_alloc(w->mem, (g.n + 1) * sizeof *g.before);
     for (uint32_t i = 0; i < g.n; i++)
         g.before[i] = w->fr->var[g.name[i]];
-    TD_TRY(find_reductions(w, &g, it->prange && turns_how(t) == RUN_PARALLEL && w->how->prange));
+    TD_TRY(
+        find_reductions(w, &g, it->prange && iterations_how(t) == RUN_PARALLEL && w->how->prange));
     again = in_loop(w);
     w->fr->loop = &g.l;
     w->parallel = true;
-    st = turns_how(t) == RUN_LANES
-             ? guarded_turn(w, &g, it, t,
-                            td_each(w->f, td_const_int(w->f, TD_I64, 0), val_as(w, n, TD_I64)))
-         : turns_how(t) == RUN_ACROSS ? across(w, &g, it, t, n)
-         : w->how->gpu                ? on_grid(w, &g, it, t, n, again)
-                                      : on_cores(w, &g, it, t, n);
+    st = iterations_how(t) == RUN_LANES
+             ? guarded_iteration(w, &g, it, t,
+                                 td_each(w->f, td_const_int(w->f, TD_I64, 0), val_as(w, n, TD_I64)))
+         : iterations_how(t) == RUN_ACROSS ? across(w, &g, it, t, n)
+         : w->how->gpu                     ? on_grid(w, &g, it, t, n, again)
+                                           : on_cores(w, &g, it, t, n);
     TD_TRY(st);
-    TD_TRY(turns_refuse(w, t));
+    TD_TRY(iterations_refuse(w, t));
     TD_TRY(refuse_clash(w, &g, t));
     TD_TRY(refuse_alias(w, &g, t));
     for (uint32_t i = 0; i < g.nred; i++)
-        turns_reduce(w, t, name_of(w, g.red[i].name));
+        iterations_reduce(w, t, name_of(w, g.red[i].name));
     for (uint32_t i = 0; i < g.narr; i++)
-        turns_reduce(w, t, name_of(w, g.arr[i].name));
-    w->parallel = turns_how(t) != RUN_PARALLEL;
+        iterations_reduce(w, t, name_of(w, g.arr[i].name));
+    w->parallel = iterations_how(t) != RUN_PARALLEL;
     w->fr->loop = g.l.up;
     w->dead = false;
-    TD_TRY(turns_end(w, t));
-    for (uint32_t i = 0; i < g.n; i++) { /* the turns' variables are gone with them */
+    TD_TRY(iterations_end(w, t));
+    for (uint32_t i = 0; i < g.n; i++) { /* the iterations' variables are gone with them */
         thing *x = &w->fr->var[g.name[i]];
 
         if (x->type)

@@ -1,8 +1,9 @@
-/* reduced.c - which variables the turns of a prange combine, told from the text.
+/* reduced.c - finds in the text the variables that the iterations of a prange combine.
  *
- * A variable is reduced when every place of the loop's body that names it is part of a change by one operation, one that
- * gives the same in any order: s += x, s = x + s, m = min(m, x), if x < m: m = x, f = True.  Where it is named besides,
- * a turn would see what other turns have left in it, which depends on their order.
+ * A variable is reduced if every place in the loop's body that names it is part of a change by
+ * one operation that gives the same in any order: s += x, s = x + s, m = min(m, x), if x < m: m =
+ * x, f = True.  Any other use would see what other iterations have left in it, which depends on
+ * their order.
  */
 #include "front/infer/walk.h"
 
@@ -10,8 +11,9 @@
 
 typedef struct found {
     uint32_t loop, name;
-    uint32_t at;         /* places that name it and are part of a change */
-    uint32_t nown, *own; /* names that differ from turn to turn; NULL: not looked for yet */
+    uint32_t at; /* places that name it and are part of a change */
+    uint32_t nown,
+        *own; /* names that differ from iteration to iteration; NULL: not looked for yet */
     reducing how;
 } found;
 
@@ -21,9 +23,9 @@ is_name(const walk *w, uint32_t node, uint32_t name)
     return kind_of(w, node) == TD_SYN_Name && F(node, Name_id) == name;
 }
 
-/* How often node and what is below name it. */
+/* How often the subtree at node names it. */
 static uint32_t
-named(const walk *w, uint32_t node, uint32_t name)
+count_uses(const walk *w, uint32_t node, uint32_t name)
 {
     uint32_t at = node + TD_SYN_HEAD, n = is_name(w, node, name);
 
@@ -32,9 +34,9 @@ named(const walk *w, uint32_t node, uint32_t name)
         uint32_t v = field_of(w, at, 0);
 
         if (*what == 'n' && v)
-            n += named(w, v, name);
+            n += count_uses(w, v, name);
         for (uint32_t i = 0; *what == 'l' && i < count_of(w, v); i++)
-            n += named(w, item_of(w, v, i), name);
+            n += count_uses(w, item_of(w, v, i), name);
         p = what[1] ? what + 2 : what + 1;
     }
     return n;
@@ -46,7 +48,7 @@ named_in(const walk *w, uint32_t list, uint32_t name)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < count_of(w, list); i++)
-        n += named(w, item_of(w, list, i), name);
+        n += count_uses(w, item_of(w, list, i), name);
     return n;
 }
 
@@ -68,7 +70,7 @@ group(td_syn op)
 
 /* A number, with a sign or without. */
 static uint32_t
-constant(const walk *w, uint32_t node)
+is_number_node(const walk *w, uint32_t node)
 {
     if (kind_of(w, node) == TD_SYN_UnaryOp && kind_of(w, F(node, UnaryOp_op)) == TD_SYN_USub)
         return kind_of(w, F(node, UnaryOp_operand)) == TD_SYN_Constant ? node : 0;
@@ -93,7 +95,7 @@ same_constant(walk *w, uint32_t a, uint32_t b)
     return is_int(&x) ? x.lit.i == y.lit.i : as_double(&x) == as_double(&y);
 }
 
-/* Calls that give the same for the same: functions of numbers. */
+/* Does the call give the same result for the same arguments: is it a function of numbers? */
 static bool
 is_pure_call(const walk *w, uint32_t node)
 {
@@ -140,7 +142,7 @@ same_tree(walk *w, uint32_t a, uint32_t b)
     return true;
 }
 
-/* An index that is the same in all turns, which assign the names `own`. */
+/* Is the index the same in all iterations, which assign the names `own`? */
 static bool
 is_fixed(const walk *w, uint32_t node, const uint32_t *own, uint32_t n)
 {
@@ -171,14 +173,14 @@ is_fixed(const walk *w, uint32_t node, const uint32_t *own, uint32_t n)
     }
 }
 
-/* for name in range(…) of what is the same in all turns, or another name's loop. */
+/* for name in range(…) of what is the same in all iterations, or another name's loop. */
 static bool
 counts_alike(const walk *w, uint32_t node, uint32_t name, const found *x)
 {
     uint32_t iter = F(node, For_iter);
     uint32_t args = kind_of(w, iter) == TD_SYN_Call ? F(iter, Call_args) : 0;
 
-    if (!named(w, F(node, For_target), name))
+    if (!count_uses(w, F(node, For_target), name))
         return true;
     for (uint32_t i = 0; i < count_of(w, args); i++)
         if (!is_fixed(w, item_of(w, args, i), x->own, x->nown))
@@ -212,8 +214,8 @@ is_counter(walk *w, uint32_t list, uint32_t name, const found *x)
     return true;
 }
 
-/* The names that differ from turn to turn: those that the loop assigns, but for inner loops' counters that take the
- * same values in all turns. */
+/* Finds the names that differ between iterations: those that the loop assigns, except counters
+ * of inner loops that take the same values in every iteration. */
 static void
 find_own(walk *w, found *x)
 {
@@ -221,7 +223,7 @@ find_own(walk *w, found *x)
 
     x->own = assigned(w, body, target, &x->nown);
     for (uint32_t i = 0; i < x->nown; i++)
-        if (named(w, target, x->own[i]) || !is_counter(w, body, x->own[i], x))
+        if (count_uses(w, target, x->own[i]) || !is_counter(w, body, x->own[i], x))
             x->own[keep++] = x->own[i];
     x->nown = keep;
 }
@@ -230,7 +232,7 @@ find_own(walk *w, found *x)
 
 /* min(…) or max(…), the builtin ones or NumPy's, with the variable among the arguments. */
 static td_syn
-extreme(walk *w, uint32_t value, uint32_t name)
+reduced_extreme(walk *w, uint32_t value, uint32_t name)
 {
     uint32_t args = F(value, Call_args), func = F(value, Call_func), mine = 0;
     bool member = kind_of(w, func) == TD_SYN_Attribute;
@@ -254,7 +256,7 @@ extreme(walk *w, uint32_t value, uint32_t name)
 
 /* A comparison of the variable with *other: Lt when it holds where *other is less. */
 static td_syn
-compares(const walk *w, uint32_t test, uint32_t name, uint32_t *other)
+reduced_comparison(const walk *w, uint32_t test, uint32_t name, uint32_t *other)
 {
     uint32_t left, right;
     td_syn op;
@@ -271,7 +273,7 @@ compares(const walk *w, uint32_t test, uint32_t name, uint32_t *other)
     return is_name(w, right, name) ? op : op == TD_SYN_Lt ? TD_SYN_Gt : TD_SYN_Lt;
 }
 
-static td_syn value_of(walk *w, uint32_t value, uint32_t name);
+static td_syn reduced_value(walk *w, uint32_t value, uint32_t name);
 
 /* x if x < m else m, m if m < x else x, and s + x if c else s. */
 static td_syn
@@ -279,25 +281,26 @@ chosen(walk *w, uint32_t value, uint32_t name)
 {
     uint32_t body = F(value, IfExp_body), orelse = F(value, IfExp_orelse), other;
     bool first = is_name(w, body, name);
-    td_syn op = compares(w, F(value, IfExp_test), name, &other);
+    td_syn op = reduced_comparison(w, F(value, IfExp_test), name, &other);
 
     if (first == is_name(w, orelse, name))
         return TD_SYN_NONE;
     if (op && same_tree(w, other, first ? orelse : body))
         return !first ? op : op == TD_SYN_Lt ? TD_SYN_Gt : TD_SYN_Lt;
-    return named(w, F(value, IfExp_test), name) ? TD_SYN_NONE
-                                                : value_of(w, first ? orelse : body, name);
+    return count_uses(w, F(value, IfExp_test), name)
+               ? TD_SYN_NONE
+               : reduced_value(w, first ? orelse : body, name);
 }
 
 /* Sums, products and the like of the variable and others: by which operation; NONE: it is no such. */
 static td_syn
-value_of(walk *w, uint32_t value, uint32_t name)
+reduced_value(walk *w, uint32_t value, uint32_t name)
 {
     uint32_t side;
     td_syn op, in;
 
     switch (kind_of(w, value)) {
-    case TD_SYN_Call:  return extreme(w, value, name);
+    case TD_SYN_Call:  return reduced_extreme(w, value, name);
     case TD_SYN_IfExp: return chosen(w, value, name);
     case TD_SYN_BoolOp: /* f or c, c or f */
         for (uint32_t i = 0; i < count_of(w, F(value, BoolOp_values)); i++)
@@ -309,11 +312,11 @@ value_of(walk *w, uint32_t value, uint32_t name)
     }
     op = kind_of(w, F(value, BinOp_op));
     side = F(value, BinOp_left);
-    if (!named(w, side, name) && op != TD_SYN_Sub && op != TD_SYN_Div)
+    if (!count_uses(w, side, name) && op != TD_SYN_Sub && op != TD_SYN_Div)
         side = F(value, BinOp_right);
     if (is_name(w, side, name))
         return group(op);
-    in = kind_of(w, side) == TD_SYN_BinOp ? value_of(w, side, name) : TD_SYN_NONE;
+    in = kind_of(w, side) == TD_SYN_BinOp ? reduced_value(w, side, name) : TD_SYN_NONE;
     return in == group(op) ? in : TD_SYN_NONE;
 }
 
@@ -343,16 +346,17 @@ take_if(walk *w, found *x, uint32_t node)
     if (count_of(w, body) != 1 || count_of(w, F(node, If_orelse)) ||
         kind_of(w, set) != TD_SYN_Assign || count_of(w, F(set, Assign_targets)) != 1 ||
         !is_name(w, item_of(w, F(set, Assign_targets), 0), x->name) ||
-        named(w, test, x->name) != 1 || (values && kind_of(w, F(test, BoolOp_op)) != TD_SYN_And))
+        count_uses(w, test, x->name) != 1 ||
+        (values && kind_of(w, F(test, BoolOp_op)) != TD_SYN_And))
         return false;
     if (!values)
-        op = compares(w, test, x->name, &other);
+        op = reduced_comparison(w, test, x->name, &other);
     for (uint32_t i = 0; i < count_of(w, values) && !op; i++)
-        op = compares(w, item_of(w, values, i), x->name, &other);
+        op = reduced_comparison(w, item_of(w, values, i), x->name, &other);
     return op && same_tree(w, other, F(set, Assign_value)) && reduced_take(w, x, op, 0, 2);
 }
 
-/* a, or a[k] with a k that is the same in all turns. */
+/* a, or a[k] with a k that is the same in all iterations. */
 static bool
 is_target(walk *w, found *x, uint32_t target)
 {
@@ -362,7 +366,7 @@ is_target(walk *w, found *x, uint32_t target)
         return false;
     if (!x->own)
         find_own(w, x);
-    return !named(w, F(target, Subscript_slice), x->name) &&
+    return !count_uses(w, F(target, Subscript_slice), x->name) &&
            is_fixed(w, F(target, Subscript_slice), x->own, x->nown);
 }
 
@@ -372,7 +376,7 @@ take_change(walk *w, found *x, uint32_t node)
     uint32_t value;
 
     if (kind_of(w, node) == TD_SYN_AugAssign && is_target(w, x, F(node, AugAssign_target))) {
-        if (!named(w, F(node, AugAssign_value), x->name))
+        if (!count_uses(w, F(node, AugAssign_value), x->name))
             reduced_take(w, x, group(kind_of(w, F(node, AugAssign_op))), 0, 1);
         return;
     }
@@ -381,10 +385,10 @@ take_change(walk *w, found *x, uint32_t node)
         return;
     x->how.renames = true;
     value = F(node, Assign_value);
-    if (constant(w, value))
+    if (is_number_node(w, value))
         reduced_take(w, x, TD_SYN_Eq, value, 1);
-    else if (named(w, value, x->name) == (kind_of(w, value) == TD_SYN_IfExp ? 2 : 1))
-        reduced_take(w, x, value_of(w, value, x->name), 0, 1 + named(w, value, x->name));
+    else if (count_uses(w, value, x->name) == (kind_of(w, value) == TD_SYN_IfExp ? 2 : 1))
+        reduced_take(w, x, reduced_value(w, value, x->name), 0, 1 + count_uses(w, value, x->name));
 }
 
 static void
@@ -423,10 +427,10 @@ find_reducing(walk *w, uint32_t node, uint32_t name, reducing *out)
 
     take_all(w, &x, body);
     *out = x.how;
-    return x.how.op && x.at == named_in(w, body, name) && !named(w, F(node, For_target), name);
+    return x.how.op && x.at == named_in(w, body, name) && !count_uses(w, F(node, For_target), name);
 }
 
-/* Names of arrays that are not the turns' own, of which every turn changes the same elements. */
+/* Names of arrays that are not the iterations' own, of which every iteration changes the same elements. */
 static void
 shared_in(walk *w, uint32_t list, const found *x, uint32_t *name, uint32_t *at, uint32_t *n)
 {

@@ -34,7 +34,7 @@ elements(walk *w, const thing *x, uint32_t n, uint32_t node, thing *out)
 }
 
 static td_status
-unpack(walk *w, uint32_t list, const thing *x, uint32_t node)
+unpack_targets(walk *w, uint32_t list, const thing *x, uint32_t node)
 {
     uint32_t n = count_of(w, list), star = n, have;
     thing all;
@@ -96,6 +96,7 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
     TD_TRY(expr(w, F(target, Subscript_value), &a));
     TD_TRY(expr(w, F(target, Subscript_slice), &key));
     w->node = target;
+    TD_TRY(settle(w, &a)); /* (-a)[0] = x changes an array that nobody sees, as in NumPy */
     if (is_list(&a))
         return exact_list_set(w, &a, &key, x);
     if (is_box(&a))
@@ -151,8 +152,8 @@ assign(walk *w, uint32_t target, const thing *x)
         TD_TRY(box_named(w, F(target, Name_id), &own));
         bind(w, F(target, Name_id), &own);
         return TD_OK;
-    case TD_SYN_Tuple:     return unpack(w, F(target, Tuple_elts), x, target);
-    case TD_SYN_List:      return unpack(w, F(target, List_elts), x, target);
+    case TD_SYN_Tuple:     return unpack_targets(w, F(target, Tuple_elts), x, target);
+    case TD_SYN_List:      return unpack_targets(w, F(target, List_elts), x, target);
     case TD_SYN_Subscript: return assign_subscript(w, target, x);
     case TD_SYN_Attribute: return assign_attribute(w, target, x);
     default:
@@ -220,6 +221,9 @@ stmt_augassign(walk *w, uint32_t node)
     }
     if (is_array(&a)) { /* in its place, under all its names */
         TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &a, &b, &r));
+        if (!is_array(&r)) /* a @= b of vectors */
+            return bad(w, node, TD_ERR_TYPE, "%s cannot be changed to %s in its place",
+                       a.type->name, r.type->name);
         if (!td_can_cast(r.type->item[0]->dt, a.type->item[0]->dt, 'k'))
             return bad(w, node, TD_ERR_TYPE, "%s cannot be changed to %s in its place",
                        a.type->name, r.type->item[0]->name);
@@ -233,8 +237,8 @@ stmt_augassign(walk *w, uint32_t node)
         uint32_t n = a.type->n + b.type->n;
         thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);
 
-        memcpy(item, a.item, a.type->n * sizeof *item);
-        memcpy(item + a.type->n, b.item, b.type->n * sizeof *item);
+        copy_things(item, a.item, a.type->n);
+        copy_things(item + a.type->n, b.item, b.type->n);
         r = tuple_of(w, item, n);
     } else {
         TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &a, &b, &r));
@@ -384,7 +388,7 @@ stmt_return(walk *w, uint32_t node)
     TD_TRY(settle(w, &x));
     if (box_may(w) && x.type->kind != TD_T_OBJECT)
         TD_TRY(boxed(w, &x));
-    turns_left(w, NULL, "the function returns inside the loop");
+    iterations_left(w, NULL, "the function returns inside the loop");
     w->dead = true;
     if (!w->fr->blocked) {
         w->fr->result = x;
@@ -469,10 +473,21 @@ td_status
 stmts(walk *w, uint32_t list)
 {
     for (uint32_t i = 0; i < count_of(w, list) && !w->dead; i++) {
+        frame *fr = w->fr;
+        loop *around = fr->loop;
+        iterations *t = w->iterations;
+        uint64_t path = fr->path;
+        bool parallel = w->parallel;
         td_status st = stmt(w, item_of(w, list, i));
 
         if (st && !(st == TD_SKIP && w->again)) /* skipped: it waits for the next walk */
             return st;
+        if (st) { /* the loops that it had begun are gone with the C functions that walked them */
+            fr->loop = around;
+            fr->path = path;
+            w->iterations = t;
+            w->parallel = parallel;
+        }
         if (st && kind_of(w, item_of(w, list, i)) == TD_SYN_Return)
             w->dead = w->fr->skipped = true;
     }

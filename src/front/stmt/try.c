@@ -1,8 +1,9 @@
-/* try.c - try, except, else and finally of functions.
+/* try.c - try, except, else and finally.
  *
- * What fails within a try's body leaves the block that the body stands in, instead of the function (thread_end).  The
- * variables that the body assigns go through places at each such point, as at a break.  The report that stands in the
- * mailbox by then is taken out where an except clause begins; behind a finally without one the function goes on failing.
+ * A failure in a try's body leaves the block that contains the body, instead of the function
+ * (thread_end).  The variables that the body assigns go through places at each such point, as at
+ * a break.  An except clause takes the report out of the mailbox; after a finally without one the
+ * function goes on failing.
  */
 #include "front/infer/box.h"
 
@@ -30,11 +31,13 @@ try_leave(walk *w)
 {
     trying *t = w->tries;
     frame *fr = w->fr;
+    uint32_t node = w->node;
     td_status st = TD_OK;
 
     if (!t || t->parallel != w->parallel)
         return false;
     w->fr = t->fr;
+    w->node = t->node; /* of that function's tree */
     for (uint32_t i = 0; !st && i < t->n; i++) {
         const thing *x = &w->fr->var[t->name[i]];
 
@@ -47,6 +50,7 @@ try_leave(walk *w)
             st = place_set(w, &t->where[i], x);
     }
     w->fr = fr;
+    w->node = node;
     t->st = t->st ? t->st : st;
     leave(w, t->depth);
     return true;
@@ -227,7 +231,7 @@ stmt_try(walk *w, uint32_t node)
 {
     if (!box_may(w))
         return refuse(w, node);
-    turns_left(w, NULL, "it has a try");
+    iterations_left(w, NULL, "it has a try");
     recursive_touch(w);
     return count_of(w, F(node, Try_finalbody)) ? try_finally(w, node) : try_except(w, node);
 }

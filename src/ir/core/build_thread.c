@@ -1,7 +1,7 @@
-/* build_thread.c - the builder's instructions of threads, warps, blocks and grids. */
+/* build_thread.c - builds instructions about threads, warps, blocks and grids. */
 #include "ir/core/ir.h"
 
-/* An instruction of one lane over up to three operands. */
+/* Emits a one-lane instruction with up to three operands. */
 static td_val
 emit(td_fn *f, td_op op, td_dtype dt, uint64_t imm, td_val a, td_val b, td_val c)
 {
@@ -29,7 +29,7 @@ dt_of(const td_fn *f, td_val v)
 td_val
 td_index(td_fn *f, td_op which, int axis)
 {
-    TD_ASSERT(which >= OP_tid && which <= OP_gdim);
+    TD_ASSERT(td_optab[which].imm == TD_IMM_AXIS);
     return none(f, which, TD_I32, (uint64_t)axis);
 }
 
@@ -105,22 +105,10 @@ td_match_any(td_fn *f, td_val v, td_val members)
     return emit(f, OP_match_any, TD_U32, 0, v, members, TD_NONE);
 }
 
-td_val
-td_activemask(td_fn *f)
-{
-    return none(f, OP_activemask, TD_U32, 0);
-}
-
 void
 td_syncwarp(td_fn *f, td_val members)
 {
     emit(f, OP_syncwarp, TD_BOOL, 0, members, TD_NONE, TD_NONE);
-}
-
-td_val
-td_clock(td_fn *f)
-{
-    return none(f, OP_clock, TD_I64, 0);
 }
 
 td_val
@@ -141,8 +129,14 @@ td_release(td_fn *f, td_val heap, td_val words, td_val n)
     emit(f, OP_release, TD_BOOL, 0, heap, words, n);
 }
 
-void
-td_nanosleep(td_fn *f, td_val ns)
+td_val
+td_core(td_fn *f, td_op op, const td_val *x)
 {
-    emit(f, OP_nanosleep, TD_BOOL, 0, ns, TD_NONE, TD_NONE);
+    const td_opinfo *o = &td_optab[op];
+    td_val arg[3] = {TD_NONE, TD_NONE, TD_NONE};
+
+    TD_ASSERT(o->arity <= 3 && (o->type != TD_TYPE_ANY || !o->value));
+    for (int i = 0; i < o->arity; i++)
+        arg[i] = x[i];
+    return emit(f, op, o->value ? (td_dtype)o->type : TD_BOOL, 0, arg[0], arg[1], arg[2]);
 }

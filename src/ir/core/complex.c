@@ -1,4 +1,4 @@
-/* complex.c - numbers in kernels: what the builder does, done to both parts. */
+/* complex.c - numbers in kernels: applies the builder's functions to both parts. */
 #include "ir/core/complex.h"
 
 static int
@@ -95,7 +95,7 @@ td_num_shared(td_fn *f, td_dtype dt, uint64_t count)
 
 /* ---- memory ---- */
 
-/* Place of an element's real part; the imaginary one stands behind it. */
+/* The index of an element's real part; the imaginary part follows it. */
 static td_val
 complex_place(td_fn *f, td_val index)
 {

@@ -1,40 +1,40 @@
 /* complex.h - complex numbers in kernels: pairs of float values.
  *
- * The IR computes with real numbers only.  A td_num is what a program calls a number: one value, or
- * for complex64 and complex128 a pair of float32 or float64 values.  The functions here do to numbers
- * what the builder does to values; for real ones they are the builder's.  In memory a complex number
- * is two floats side by side, so a pointer to complex elements is one to floats.
+ * The IR computes with real numbers only.  A td_num is a number of the program: one value, or for complex64 and
+ * complex128 a pair of float32 or float64 values.  The functions here apply the builder's functions to numbers; for
+ * real ones they are the builder's.  In memory a complex number is two adjacent floats, so a pointer to complex
+ * elements is a pointer to floats.
  */
 #ifndef TD_IR_COMPLEX_H
 #define TD_IR_COMPLEX_H
 #include "ir/core/ir.h"
 
 typedef struct td_num {
-    td_val re, im; /* im is TD_NONE: a real number, of any dtype */
+    td_val re, im; /* im is TD_NONE for a real number, of any dtype */
 } td_num;
 
 static inline bool   td_num_is_pair(td_num x) { return x.im.i != UINT32_MAX; }
 static inline td_num td_num_of(td_val v) { return (td_num){v, TD_NONE}; }
 td_num td_num_zero(td_fn *f, td_dtype dt); /* one lane */
 
-/* Has the row a spelling on pairs?  Those whose kinds hold 'c'. */
+/* Is the row defined for pairs, that is, do its kinds contain 'c'? */
 bool   td_num_admits(td_op op);
-/* An elementwise row over operands of one dtype (select's first is bool); rows without a spelling on
- * pairs fail with TD_ERR_TYPE.  Special values are NumPy's. */
+/* Applies an elementwise row to operands of one dtype (select's first is bool); a row that is not defined for pairs
+ * fails with TD_ERR_TYPE.  Special values are NumPy's. */
 td_num td_num_emit(td_fn *f, td_op op, const td_num *x);
-td_num td_num_cast(td_fn *f, td_num x, td_dtype dt); /* NumPy's: the imaginary part is dropped; true unless both are 0 */
+td_num td_num_cast(td_fn *f, td_num x, td_dtype dt); /* drops the imaginary part; bool: false if both are 0 */
 
 /* Kernel parameters for numbers and elements of dt: two words for a complex number, real part first. */
 td_num td_num_param(td_fn *f, td_dtype dt);
 td_val td_num_param_ptr(td_fn *f, td_dtype dt);
 td_val td_num_shared(td_fn *f, td_dtype dt, uint64_t count);
 
-/* td_load and td_store; index and mask count elements of dt.  align: of the first element, 0: of a
- * component; a GPU makes one access of a complex element when it is told the element's size. */
+/* td_load and td_store; index and mask count elements of dt.  align: the alignment of the first element; 0: a
+ * component's. With the element's size as alignment, a GPU makes one access of a complex element. */
 td_num td_num_load(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_val mask, int lanes, int align);
 void   td_num_store(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_num x, td_val mask, int align);
 
-/* The same of one element by two accesses, of which loops whose turns become lanes make vectors. */
+/* The same for one element, in two accesses, which become vectors if the loop's iterations become lanes. */
 td_num td_num_load_parts(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_val mask);
 void   td_num_store_parts(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_num x, td_val mask);
 

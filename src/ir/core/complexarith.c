@@ -31,7 +31,7 @@ td_cx_multiply(td_fn *f, const td_num *x)
                    E2(add, E2(multiply, x[0].re, x[1].im), E2(multiply, x[0].im, x[1].re)));
 }
 
-/* Smith's: divides by the larger part first.  A zero divisor divides both parts by it. */
+/* Smith's method: divides by the larger part first.  If the divisor is zero, divides both parts by it. */
 td_num
 td_cx_divide(td_fn *f, const td_num *x)
 {
@@ -116,7 +116,7 @@ td_cx_square(td_fn *f, const td_num *x)
                    E2(add, cross, cross));
 }
 
-/* x / |x|; an infinite part points, two of them do not. */
+/* x / |x|.  One infinite part gives a direction; two give NaN. */
 td_num
 td_cx_sign(td_fn *f, const td_num *x)
 {
@@ -145,7 +145,7 @@ td_cx_rint(td_fn *f, const td_num *x)
 
 /* ---- comparison: by real part, then by imaginary part ---- */
 
-/* NumPy's order; a NaN beside a decisive real part makes it false. */
+/* NumPy's order: by the real part, then the imaginary one; false if the deciding real part has a NaN beside it. */
 static td_val
 ordered(td_fn *f, td_op real, td_op imag, td_num a, td_num b)
 {
@@ -212,7 +212,7 @@ td_cx_isfinite(td_fn *f, const td_num *x)
     return td_num_of(E2(logical_and, E1(isfinite, x[0].re), E1(isfinite, x[0].im)));
 }
 
-/* The first unless the second is beyond it; nan: the operand that wins when it holds a NaN. */
+/* x[0], unless x[1] is beyond it; nan: the operand that wins if it contains a NaN. */
 static td_num
 extreme(td_fn *f, const td_num *x, td_op real, td_op imag, int nan)
 {

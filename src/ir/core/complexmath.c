@@ -1,9 +1,9 @@
-/* complexmath.c - roots, exponentials, logarithms, powers, hyperbolic and circular functions of complex
- * numbers, and their inverses.
+/* complexmath.c - roots, exponentials, logarithms, powers, hyperbolic and circular functions of complex numbers, and
+ * their inverses.
  *
- * Special values follow C99's annex G, which NumPy takes from libc, and the array API standard where
- * that says more.  Nothing overflows on the way to a result that does not.  The inverse functions are
- * Kahan's (Branch cuts for complex elementary functions, 1987).
+ * Special values follow C99's annex G, which NumPy takes from libc, and the array API standard where it says more.  No
+ * intermediate result overflows if the result does not.  The inverse functions are Kahan's (Branch cuts for complex
+ * elementary functions, 1987).
  */
 #include "ir/core/complexrows.h"
 
@@ -13,7 +13,7 @@
 /* Beyond EDGE, exp overflows or is close to it; EDGE_EXP is exp(EDGE). */
 #define EDGE     BY_PART(88, 709)
 #define EDGE_EXP BY_PART(1.6516362549940018555e38, 8.2184074615549721892e307)
-/* A square or a sum of squares of less does not overflow. */
+/* Squares of smaller numbers, and sums of two, do not overflow. */
 #define LARGE BY_PART(0x1p60, 0x1p500)
 
 static td_val
@@ -22,7 +22,7 @@ not_finite(td_fn *f, td_val v)
     return E1(logical_not, E1(isfinite, v));
 }
 
-/* -i z and i z: functions of the circle from those of the hyperbola. */
+/* -i z and i z: they give circular functions from hyperbolic ones. */
 static td_num
 turned(td_fn *f, td_num z)
 {
@@ -37,7 +37,7 @@ turned_back(td_fn *f, td_num z)
 
 /* ---- roots, exponentials, logarithms ---- */
 
-/* Parts are scaled by a power of 4 where their squares would leave the range. */
+/* Scales the parts by a power of 4 where their squares would overflow or underflow. */
 td_num
 td_cx_sqrt(td_fn *f, const td_num *x)
 {
@@ -100,7 +100,7 @@ td_cx_expm1(td_fn *f, const td_num *x)
     return td_pair(E3(select, far, E2(subtract, e.re, K(1)), r), e.im);
 }
 
-/* log |z|, where |z|^2 - 1 is known too for |z| between 1/2 and 2. */
+/* log |z|; above: |z|^2 - 1, used for |z| between 1/2 and 2. */
 static td_val
 log_size(td_fn *f, const td_num *x, td_val above)
 {
@@ -159,9 +159,9 @@ td_cx_log1p(td_fn *f, const td_num *x)
 
 /* ---- powers ---- */
 
-enum { POWER_BITS = 7 }; /* whole exponents below 100 are multiplied out, as NumPy does */
+enum { POWER_BITS = 7 }; /* integer exponents below 100 are multiplied out, as in NumPy */
 
-/* z to the power n, a whole number from 0 to 99 as int32, by squaring; n 0 gives z. */
+/* z to the power n, an int32 from 0 to 99, by squaring; n 0 gives z. */
 static td_num
 whole_power(td_fn *f, td_num z, td_val n, td_dtype dt, int lanes)
 {
@@ -186,7 +186,7 @@ whole_power(td_fn *f, td_num z, td_val n, td_dtype dt, int lanes)
     return td_num_get(f, acc);
 }
 
-/* 0 to a power: 0 where its real part is positive, else NaN; anything to the power 0 is 1. */
+/* 0 to a power is 0 if the power's real part is positive, else NaN.  Anything to the power 0 is 1. */
 td_num
 td_cx_power(td_fn *f, const td_num *x)
 {
@@ -216,11 +216,11 @@ td_cx_power(td_fn *f, const td_num *x)
 /* ---- hyperbolic and circular functions ---- */
 
 typedef struct parts {
-    td_val s, c, sh, ch; /* sin and cos of im; sinh and cosh of re, beyond EDGE to be scaled: */
-    td_val scale, big;   /* of s and c beyond EDGE */
+    td_val s, c, sh, ch; /* sin and cos of im; sinh and cosh of re, to be scaled beyond EDGE: */
+    td_val scale, big;   /* scale: the factor of s and c beyond EDGE; big: is re beyond EDGE? */
 } parts;
 
-/* sinh and cosh of re grow beyond the range before their products with sin and cos do. */
+/* sinh and cosh of re overflow earlier than their products with sin and cos. */
 static parts
 parts_of(td_fn *f, const td_num *x)
 {
@@ -261,7 +261,7 @@ td_cx_cosh(td_fn *f, const td_num *x)
     return td_pair(re, im);
 }
 
-/* Far out: 1 and 4 sin cos exp(-2 |re|). */
+/* For large |re| the parts are 1 and 4 sin cos exp(-2 |re|). */
 td_num
 td_cx_tanh(td_fn *f, const td_num *x)
 {
@@ -299,7 +299,7 @@ td_cx_cos(td_fn *f, const td_num *x)
     return td_cx_cosh(f, &z);
 }
 
-/* ---- their inverses ---- */
+/* ---- inverse functions ---- */
 
 /* log(2 |z|) for parts beyond LARGE. */
 static td_val
@@ -367,7 +367,7 @@ td_cx_arccos(td_fn *f, const td_num *x)
     return td_pair(r, i);
 }
 
-/* For re >= 0; the function is odd. */
+/* Computes for re >= 0; the function is odd. */
 td_num
 td_cx_arctanh(td_fn *f, const td_num *x)
 {

@@ -1,7 +1,7 @@
-/* expr.c - operations that are spelled with other operations.
+/* expr.c - operations that are composed of other operations.
  *
- * A composite costs what its spelling costs, on every target, and is differentiated through its
- * spelling.  Floating-point spellings follow NumPy's own loops, special values included.
+ * A composite costs what its parts cost, on every target, and is differentiated through them.  Floating-point
+ * composites follow NumPy's own loops, special values included.
  */
 #include "ir/core/expr.h"
 
@@ -17,7 +17,7 @@ lanes(const td_fn *f, td_val x)
     return td_at(f, x)->lanes;
 }
 
-/* The remainder r is not 0 and has not the divisor's sign. */
+/* Is the remainder r not 0 and of the other sign than the divisor? */
 static td_val
 flips(td_fn *f, const td_val *x, td_val r)
 {
@@ -25,7 +25,7 @@ flips(td_fn *f, const td_val *x, td_val r)
               E2(not_equal, E2(less, x[1], K(0)), E2(less, r, K(0))));
 }
 
-/* Floats as npy_divmod: the quotient is rounded from (x - remainder) / y. */
+/* Floats as in NumPy's npy_divmod: the quotient is (x - remainder) / y, rounded. */
 static td_val
 float_remainder(td_fn *f, const td_val *x)
 {
@@ -49,7 +49,7 @@ float_floor_divide(td_fn *f, const td_val *x)
     return E3(select, E2(equal, x[1], zero), plain, near);
 }
 
-static td_val
+td_val
 expr_floor_divide(td_fn *f, const td_val *x)
 {
     td_val q, r, off;
@@ -64,7 +64,7 @@ expr_floor_divide(td_fn *f, const td_val *x)
     return E3(select, off, E2(subtract, q, K(1)), q);
 }
 
-static td_val
+td_val
 expr_remainder(td_fn *f, const td_val *x)
 {
     td_val r, off;
@@ -78,8 +78,8 @@ expr_remainder(td_fn *f, const td_val *x)
     return E3(select, E2(logical_and, off, E2(not_equal, x[1], K(0))), E2(add, r, x[1]), r);
 }
 
-/* Integers by squaring over the exponent's bits; negative exponents are refused before. */
-static td_val
+/* Integers, by squaring over the exponent's bits; negative exponents were refused before. */
+td_val
 expr_power(td_fn *f, const td_val *x)
 {
     td_dtype dt = (td_dtype)td_at(f, x[0])->dt;
@@ -106,7 +106,7 @@ expr_power(td_fn *f, const td_val *x)
     return td_get(f, acc);
 }
 
-static td_val
+td_val
 expr_negative(td_fn *f, const td_val *x)
 {
     if (kind(f, x) == 'f')
@@ -114,14 +114,14 @@ expr_negative(td_fn *f, const td_val *x)
     return E2(subtract, K(0), x[0]);
 }
 
-static td_val
+td_val
 expr_positive(td_fn *f, const td_val *x)
 {
     (void)f;
     return x[0];
 }
 
-static td_val
+td_val
 expr_absolute(td_fn *f, const td_val *x)
 {
     switch (kind(f, x)) {
@@ -131,7 +131,7 @@ expr_absolute(td_fn *f, const td_val *x)
     return x[0];
 }
 
-static td_val
+td_val
 expr_sign(td_fn *f, const td_val *x)
 {
     td_val up = E3(select, E2(greater, x[0], K(0)), K(1), K(0)), s;
@@ -142,44 +142,44 @@ expr_sign(td_fn *f, const td_val *x)
     return kind(f, x) == 'i' ? s : E3(select, E2(not_equal, x[0], x[0]), x[0], s);
 }
 
-static td_val
+td_val
 expr_imag(td_fn *f, const td_val *x)
 {
     return td_const_int(f, (td_dtype)td_at(f, x[0])->dt, 0);
 }
 
-static td_val
+td_val
 expr_angle(td_fn *f, const td_val *x)
 {
     return E2(arctan2, K(0), x[0]);
 }
 
-static td_val
+td_val
 expr_square(td_fn *f, const td_val *x)
 {
     return E2(multiply, x[0], x[0]);
 }
 
-static td_val
+td_val
 expr_reciprocal(td_fn *f, const td_val *x)
 {
     return kind(f, x) == 'f' ? E2(divide, K(1), x[0]) : E2(truncate_divide, K(1), x[0]);
 }
 
-static td_val
+td_val
 expr_degrees(td_fn *f, const td_val *x)
 {
     return E2(multiply, x[0], K(180.0 / 3.14159265358979323846));
 }
 
-static td_val
+td_val
 expr_radians(td_fn *f, const td_val *x)
 {
     return E2(multiply, x[0], K(3.14159265358979323846 / 180.0));
 }
 
 /* max + log1p(exp(-|x - y|)); equal operands (infinities too) give x + log 2. */
-static td_val
+td_val
 expr_logaddexp(td_fn *f, const td_val *x)
 {
     td_val d = E2(subtract, x[0], x[1]);
@@ -189,7 +189,7 @@ expr_logaddexp(td_fn *f, const td_val *x)
     return E3(select, E2(equal, x[0], x[1]), E2(add, x[0], K(0.693147180559945309417232)), sum);
 }
 
-static td_val
+td_val
 expr_logaddexp2(td_fn *f, const td_val *x)
 {
     td_val d = E2(subtract, x[0], x[1]);
@@ -200,26 +200,26 @@ expr_logaddexp2(td_fn *f, const td_val *x)
     return E3(select, E2(equal, x[0], x[1]), E2(add, x[0], K(1)), sum);
 }
 
-/* Integers and bools are whole already. */
-static td_val
+/* Integers and bools are returned unchanged. */
+td_val
 expr_floor(td_fn *f, const td_val *x)
 {
     return kind(f, x) == 'f' ? E1(round_down, x[0]) : x[0];
 }
 
-static td_val
+td_val
 expr_ceil(td_fn *f, const td_val *x)
 {
     return kind(f, x) == 'f' ? E1(round_up, x[0]) : x[0];
 }
 
-static td_val
+td_val
 expr_trunc(td_fn *f, const td_val *x)
 {
     return kind(f, x) == 'f' ? E1(round_zero, x[0]) : x[0];
 }
 
-/* x[0] where it is first, or where x[nan] is a NaN; else x[1]. */
+/* x[0] if `first` is true or x[nan] is NaN; else x[1]. */
 static td_val
 first_of(td_fn *f, const td_val *x, td_val first, int nan)
 {
@@ -228,33 +228,33 @@ first_of(td_fn *f, const td_val *x, td_val first, int nan)
     return E3(select, first, x[0], x[1]);
 }
 
-/* NaN in either operand is the result. */
-static td_val
+/* A NaN in either operand is the result. */
+td_val
 expr_maximum(td_fn *f, const td_val *x)
 {
     return first_of(f, x, E2(greater_equal, x[0], x[1]), 0);
 }
 
-static td_val
+td_val
 expr_minimum(td_fn *f, const td_val *x)
 {
     return first_of(f, x, E2(less_equal, x[0], x[1]), 0);
 }
 
-/* NaN only where both operands are. */
-static td_val
+/* NaN only if both operands are. */
+td_val
 expr_fmax(td_fn *f, const td_val *x)
 {
     return first_of(f, x, E2(greater_equal, x[0], x[1]), 1);
 }
 
-static td_val
+td_val
 expr_fmin(td_fn *f, const td_val *x)
 {
     return first_of(f, x, E2(less_equal, x[0], x[1]), 1);
 }
 
-static td_val
+td_val
 expr_heaviside(td_fn *f, const td_val *x)
 {
     td_val step = E3(select, E2(less, x[0], K(0)), K(0), K(1));
@@ -263,25 +263,25 @@ expr_heaviside(td_fn *f, const td_val *x)
     return E3(select, E2(not_equal, x[0], x[0]), x[0], step);
 }
 
-static td_val
+td_val
 expr_isnan(td_fn *f, const td_val *x)
 {
     return E2(not_equal, x[0], x[0]);
 }
 
-static td_val
+td_val
 expr_isinf(td_fn *f, const td_val *x)
 {
     return E2(equal, E1(fabs, x[0]), K(__builtin_inf()));
 }
 
-static td_val
+td_val
 expr_isfinite(td_fn *f, const td_val *x)
 {
     return E2(less, E1(fabs, x[0]), K(__builtin_inf()));
 }
 
-static td_val
+td_val
 expr_invert(td_fn *f, const td_val *x)
 {
     return E2(bitwise_xor, x[0], td_const_int(f, (td_dtype)td_at(f, x[0])->dt, -1));
@@ -295,6 +295,6 @@ expr_invert(td_fn *f, const td_val *x)
 #define EXPR(name)    expr_##name
 
 td_expr *const td_exprtab[OP_COUNT] = {
-#define OP(n, ar, k, r, fl, mean, low, sl, de) [OP_##n] = low,
+#define OP(n, ar, k, r, fl, mean, low, ...) [OP_##n] = low,
 #include "ir/core/ops.def"
 };

@@ -1,8 +1,8 @@
-/* expr_special.c - spelled operations that NumPy's arithmetic does not have: activation functions,
- * the parts of a float, divisors.
+/* expr_special.c - composite operations that NumPy's arithmetic lacks: activation functions, the parts of a float,
+ * divisors.
  *
- * Where a spelling has a choice at 0, it is made so that the derivative of the spelling is right
- * there too, and so that no branch that is not taken gives a NaN.
+ * Where a composition has a choice at 0, it is made so that its derivative is right there too, and so that no branch
+ * that is not taken gives a NaN.
  */
 #include "ir/core/expr.h"
 
@@ -40,13 +40,23 @@ expr_softplus(td_fn *f, const td_val *x)
     return E2(add, E3(select, E2(less, x[0], K(0)), K(0), x[0]), E1(log1p, decay(f, x)));
 }
 
+/* log(1 - exp(-|x|)).  Near 0 the difference keeps its digits in expm1, elsewhere the exponential keeps them in log1p. */
+td_val
+expr_log1mexp(td_fn *f, const td_val *x)
+{
+    td_val a = E1(negative, E1(fabs, x[0]));
+
+    return E3(select, E2(greater, a, K(-0.693147180559945309417232)),
+              E1(log, E1(negative, E1(expm1, a))), E1(log1p, E1(negative, E1(exp, a))));
+}
+
 td_val
 expr_silu(td_fn *f, const td_val *x)
 {
     return E2(multiply, x[0], E1(sigmoid, x[0]));
 }
 
-/* By erfc, which keeps its digits where 1 + erf would cancel. */
+/* Uses erfc, which keeps its digits where 1 + erf would cancel. */
 td_val
 expr_gelu(td_fn *f, const td_val *x)
 {
@@ -101,8 +111,8 @@ power_of_two(td_fn *f, layout l, td_val e)
     return td_bitcast(f, E2(left_shift, n, td_const_int(f, l.bits, l.fraction)), dt);
 }
 
-/* In steps of which only the last one rounds: a step down is taken where at least fraction + 2
- * places of the way remain, so what it rounds becomes 0. */
+/* Scales in steps of which only the last one rounds: a step down is taken only if at least fraction + 2 places remain,
+ * so whatever it rounds becomes 0 anyway. */
 td_val
 expr_scale(td_fn *f, const td_val *x)
 {
@@ -121,14 +131,14 @@ expr_scale(td_fn *f, const td_val *x)
     return E2(multiply, v, power_of_two(f, l, e));
 }
 
-/* Is x a number whose exponent says something? */
+/* Is x finite and not 0, so that it has an exponent? */
 static td_val
 is_scaled(td_fn *f, const td_val *x)
 {
     return E2(logical_and, E1(isfinite, x[0]), E2(not_equal, x[0], K(0)));
 }
 
-/* x's bits, of a subnormal number those of x times 2 to the power `fraction`; *tiny: where. */
+/* x's bits; for a subnormal x, those of x times 2 to the power `fraction`.  *tiny: is x subnormal? */
 static td_val
 normal_bits(td_fn *f, const td_val *x, layout l, td_val *tiny)
 {
@@ -165,7 +175,7 @@ expr_mantissa(td_fn *f, const td_val *x)
 
 /* ---- divisors ---- */
 
-/* Is it true in a lane? */
+/* Is v true in any lane? */
 static td_val
 any_lane(td_fn *f, td_val v)
 {
@@ -188,7 +198,7 @@ unsigned_of(td_dtype dt)
     }
 }
 
-/* Euclid's algorithm on the absolute values as unsigned numbers, until all lanes have ended. */
+/* Euclid's algorithm on the absolute values as unsigned integers, until all lanes are done. */
 td_val
 expr_gcd(td_fn *f, const td_val *x)
 {

@@ -1,5 +1,5 @@
-/* ir.c - the builder.  Operands are checked here, where the caller is, so that a wrong emission
- * fails with its own name; scopes and regions are checked by verify.c when all is in. */
+/* ir.c - the builder.  It checks operands at once, so that a wrong emission fails with its own name and its caller on
+ * the stack; verify.c checks scopes and regions of the complete kernel. */
 #include "ir/core/ir.h"
 
 #include "ir/core/expr.h"
@@ -9,7 +9,7 @@
 td_fn
 td_fn_new(td_arena *mem, const char *name)
 {
-    return (td_fn){.mem = mem, .name = name};
+    return (td_fn){.mem = mem, .name = name, .warp = TD_WARP};
 }
 
 td_val
@@ -153,7 +153,7 @@ td_emit_raw(td_fn *f, td_op op, const td_val *arg)
     return td_push(f, s);
 }
 
-/* A choice between halves, which are not computed with: between their bits. */
+/* Selects between half types by their bits, since the IR has no arithmetic on halves. */
 static td_val
 select_bits(td_fn *f, const td_val *arg)
 {
@@ -561,7 +561,7 @@ td_fn_hash(const td_fn *f)
     td_hash h = td_hash_u64(TD_HASH_INIT, f->n);
 
     h = td_hash_u64(h, (uint64_t)f->threads << 32 | f->resident);
-    h = td_hash_u64(h, f->registers);
+    h = td_hash_u64(h, (uint64_t)f->warp << 32 | f->registers);
     h = td_hash_u64(h,
                     (uint64_t)f->optimise << 3 | (uint64_t)f->libm << 2 | f->simt << 1 | f->fast);
     for (uint32_t i = 0; i < f->n; i++) {
@@ -574,6 +574,23 @@ td_fn_hash(const td_fn *f)
     for (uint32_t i = 0; f->lines && i < f->norigin; i++)
         h = td_hash_add(h, f->origin[i].file, strlen(f->origin[i].file));
     return h;
+}
+
+enum {
+    LONG_MOST = 12000, /* instructions; LLVM's usual passes take 1 to 3 s for so many */
+    /* a loop costs as much time as so many instructions, since LLVM has passes for loops alone */
+    LONG_LOOP = 64,
+};
+
+bool
+td_fn_is_long(const td_fn *f)
+{
+    uint64_t cost = f->n;
+
+    for (uint32_t i = 0; f->optimise && i < f->n; i++)
+        if (f->ins[i].op == OP_for || f->ins[i].op == OP_loop)
+            cost += LONG_LOOP;
+    return cost > LONG_MOST;
 }
 
 bool

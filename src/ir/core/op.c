@@ -3,32 +3,65 @@
 
 #include <string.h>
 
-#define F_0    0
-#define F_COMM TD_OPF_COMM
-#define F_WIDE TD_OPF_WIDE
-#define F_KEEP TD_OPF_KEEP
+#define F_0          0
+#define F_COMM       TD_OPF_COMM
+#define F_WIDE       TD_OPF_WIDE
+#define F_KEEP       TD_OPF_KEEP
+#define F_LOGIC      TD_OPF_LOGIC
+#define F_COMM_LOGIC (TD_OPF_COMM | TD_OPF_LOGIC)
+
+#define BIN(s, u, f)  TD_LOW_BIN
+#define CMP(s, u, f)  TD_LOW_CMP
+#define INTRIN(name)  TD_LOW_INTRIN
+#define MATH(name)    TD_LOW_MATH
+#define SPECIAL(name) TD_LOW_SPECIAL
+#define EXPR(name)    TD_LOW_EXPR
 
 const td_opinfo td_optab[OP_COUNT] = {
-#define OP(n, ar, k, r, fl, mean, low, sl, de)                                                     \
+#define OP(n, ar, k, r, fl, mean, low, sl, de, ex, dom, err, id, nms)                              \
     [OP_##n] = {.name = #n,                                                                        \
                 .meaning = mean,                                                                   \
                 .derivative = de,                                                                  \
                 .kinds = k,                                                                        \
                 .slot = #sl,                                                                       \
+                .exactness = ex,                                                                   \
+                .domain = dom,                                                                     \
+                .errors = err,                                                                     \
+                .identity = id,                                                                    \
+                .names = nms,                                                                      \
                 .arity = ar,                                                                       \
                 .result = TD_RES_##r,                                                              \
+                .spelled = low,                                                                    \
                 .flags = F_##fl,                                                                   \
                 .value = 1},
 #include "ir/core/ops.def"
-#define CORE(n, args, val, im)                                                                     \
+#define TD_TYPE_U32  TD_U32
+#define TD_TYPE_I32  TD_I32
+#define TD_TYPE_U64  TD_U64
+#define TD_TYPE_I64  TD_I64
+#define TD_TYPE_BOOL TD_BOOL
+#define CORE(n, args, val, im, ty, la, th, wi, lower, py)                                          \
     [OP_##n] = {.name = #n,                                                                        \
                 .kinds = args,                                                                     \
                 .slot = "NONE",                                                                    \
                 .arity = sizeof(args) - 1,                                                         \
                 .value = val,                                                                      \
-                .imm = TD_IMM_##im},
+                .imm = TD_IMM_##im,                                                                \
+                .type = TD_TYPE_##ty,                                                              \
+                .lanes = TD_LANES_##la,                                                            \
+                .threads = TD_THREADS_##th,                                                        \
+                .wide = TD_WIDE_##wi,                                                              \
+                .python = py},
 #include "ir/core/core.def"
 };
+
+int
+td_op_members(unsigned op)
+{
+    const char *m = op >= TD_OPS && op < OP_COUNT ? strchr(td_optab[op].kinds, 'm') : NULL;
+
+    return m ? (int)(m - td_optab[op].kinds) : -1;
+}
 
 bool
 td_op_admits(td_op op, td_dtype dt)

@@ -1,5 +1,5 @@
-/* parse.c - reads the text that td_fn_print writes, and what people write by hand: values may have
- * any names (%sum as well as %7), `;` opens a comment, indentation and empty lines are free.
+/* parse.c - reads the text that td_fn_print writes, and text written by hand: values may have any names (%sum as well
+ * as %7), `;` begins a comment, indentation and empty lines are free.
  */
 #include "base/map.h"
 #include "ir/core/ir.h"
@@ -18,10 +18,10 @@ typedef struct token {
 
 typedef struct parser {
     const char *p;
-    token tok; /* the next one, not yet taken */
+    token tok; /* the next token, not yet taken */
     uint32_t line, depth;
     td_fn *f;
-    td_map names; /* of a value: 1 + its instruction */
+    td_map names; /* a value's name to 1 + its instruction */
     bool closed;
 } parser;
 
@@ -97,7 +97,7 @@ expect(parser *ps, char kind, const char *what)
     return parse_take(ps, kind) ? TD_OK : wanted(ps, what);
 }
 
-/* The word as a string of its own; too long a word is no name of anything. */
+/* Copies the word; one that is too long names nothing. */
 static td_status
 word(parser *ps, const char *what, char out[64])
 {
@@ -108,7 +108,7 @@ word(parser *ps, const char *what, char out[64])
     return TD_OK;
 }
 
-/* Decimal, with a sign: all of int64 and uint64. */
+/* Reads a decimal number with an optional sign, in the range of int64 or uint64. */
 static td_status
 parse_number(parser *ps, const char *what, uint64_t *out)
 {
@@ -180,7 +180,7 @@ cache(parser *ps, td_inst *s)
     return wanted(ps, "ca, cg, cs, lu, cv, wb or wt");
 }
 
-/* The text of a constant is kept until its dtype has been read. */
+/* Reads the immediate operand.  The text of a constant is kept until its dtype has been read. */
 static td_status
 immediate(parser *ps, td_inst *s, token *literal)
 {
@@ -190,6 +190,7 @@ immediate(parser *ps, td_inst *s, token *literal)
         TD_TRY(cache(ps, s));
     switch (td_optab[s->op].imm) {
     case TD_IMM_NUMBER:
+    case TD_IMM_LANE:
         if (td_optab[s->op].arity)
             TD_TRY(expect(ps, ',', "','"));
         return parse_number(ps, "a number", &s->imm);
@@ -213,7 +214,8 @@ type(parser *ps, td_inst *s)
     td_dtype dt;
 
     s->lanes = 1;
-    s->flags &= ~(uint32_t)TD_INST_PTR; /* said by the text, and checked by the verifier */
+    /* the text says whether it is one, and the verifier checks it */
+    s->flags &= ~(uint32_t)TD_INST_PTR;
     if (!parse_take(ps, ':'))
         return td_optab[s->op].value ? wanted(ps, "':' and a dtype") : TD_OK;
     if (take_word(ps, "ptr"))
@@ -237,7 +239,7 @@ type(parser *ps, td_inst *s)
 static td_status
 constant(parser *ps, td_inst *s, token literal)
 {
-    parser at = *ps; /* reads the literal once more */
+    parser at = *ps; /* reads the literal again */
     char text[64], *end;
     double v;
 
@@ -275,7 +277,7 @@ define(parser *ps, const token *name)
     return td_map_set(&ps->names, h, (void *)((uintptr_t)ps->f->n + 1));
 }
 
-/* The source line, then the brace that opens a region. */
+/* Reads the source line, then the brace that opens a region. */
 static td_status
 finish_line(parser *ps, td_inst *s)
 {
@@ -303,7 +305,7 @@ closer(parser *ps)
     return finish_line(ps, &s);
 }
 
-/* Parameters are numbered in their order. */
+/* Checks that parameters are numbered in their order. */
 static td_status
 check_param(parser *ps, const td_inst *s)
 {
@@ -365,7 +367,7 @@ body(parser *ps)
     return ps->tok.kind ? wanted(ps, "nothing more") : TD_OK;
 }
 
-/* "threads 256 resident 2 registers 32 simt fast libm optimise 3", all optional. */
+/* Reads "threads 256 resident 2 registers 32 warp 64 simt fast libm optimise 3", all optional. */
 static td_status
 bounds(parser *ps)
 {
@@ -382,6 +384,10 @@ bounds(parser *ps)
     if (take_word(ps, "registers")) {
         TD_TRY(parse_number(ps, "a number of registers", &n));
         ps->f->registers = n <= UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    }
+    if (take_word(ps, "warp")) {
+        TD_TRY(parse_number(ps, "the threads of a warp", &n));
+        ps->f->warp = n <= UINT32_MAX ? (uint32_t)n : UINT32_MAX;
     }
     ps->f->simt = take_word(ps, "simt");
     ps->f->fast = take_word(ps, "fast");
@@ -418,8 +424,8 @@ header(parser *ps, td_arena *mem)
 td_status
 td_fn_parse(const char *text, td_arena *mem, td_fn *out)
 {
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0),
-             old = c ? uselocale(c) : c; /* no decimal comma */
+    /* no decimal comma */
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), old = c ? uselocale(c) : c;
     parser ps = {.p = text, .line = 1, .f = out};
     td_status st;
 

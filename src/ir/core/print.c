@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fewest digits that read back as v. */
+/* Appends the fewest digits that read back as v. */
 static void
 add_float(td_text *out, double v)
 {
@@ -48,7 +48,7 @@ add_bits(td_text *out, const td_inst *s)
         td_text_addf(out, "%" PRIu64, s->imm);
 }
 
-/* Operands as `%1, %2`; memory as `%1[%2], %3 mask %4`. */
+/* Appends operands as `%1, %2`; memory as `%1[%2], %3 mask %4`. */
 static void
 add_operands(td_text *out, const td_inst *s)
 {
@@ -72,6 +72,7 @@ add_imm(td_text *out, const td_inst *s)
 {
     switch (td_optab[s->op].imm) {
     case TD_IMM_NUMBER:
+    case TD_IMM_LANE:
         td_text_addf(out, td_optab[s->op].arity ? ", %" PRId64 : " %" PRId64, (int64_t)s->imm);
         break;
     case TD_IMM_BITS:
@@ -142,8 +143,8 @@ add_inst(td_text *out, const td_fn *f, uint32_t i)
 void
 td_fn_print(const td_fn *f, td_text *out)
 {
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0),
-             old = c ? uselocale(c) : c; /* no decimal comma */
+    /* no decimal comma */
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), old = c ? uselocale(c) : c;
     int depth = 1;
 
     td_text_addf(out, "kernel %s", f->name);
@@ -153,6 +154,8 @@ td_fn_print(const td_fn *f, td_text *out)
         td_text_addf(out, " resident %u", f->resident);
     if (f->registers)
         td_text_addf(out, " registers %u", f->registers);
+    if (f->warp != TD_WARP)
+        td_text_addf(out, " warp %u", f->warp);
     if (f->simt)
         td_text_addf(out, " simt");
     if (f->fast)

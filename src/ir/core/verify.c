@@ -1,7 +1,7 @@
-/* verify.c - what must hold of a finished kernel before any engine sees it.
+/* verify.c - checks a finished kernel before any engine sees it.
  *
- * One walk over the instructions with the stack of open regions.  A value may be used from its
- * instruction to the end of the region that holds it: visible[i] is the depth-stamp of that region.
+ * One walk over the instructions with the stack of open regions.  A value may be used from its instruction to the end
+ * of the region that contains it.  region[i] is the id of that region.
  */
 #include "ir/core/ir.h"
 
@@ -68,7 +68,7 @@ check_elementwise(const check *c, uint32_t i)
     return TD_OK;
 }
 
-/* What an engine takes for granted of every instruction: which are pointers, which have one lane. */
+/* Checks what engines assume of every instruction: which values are pointers, which have one lane. */
 static td_status
 check_form(const check *c, uint32_t i)
 {
@@ -82,28 +82,14 @@ check_form(const check *c, uint32_t i)
         return bad(c, i, "wishes something of caches that it cannot");
     if (s->op == OP_param && s->imm >= c->f->nparam)
         return bad(c, i, "no such parameter");
-    if (s->lanes == 1 || s->op < TD_OPS || td_op_is_atomic(s->op))
+    if (s->op >= TD_OPS && td_optab[s->op].type < TD_TYPE_ANY && s->dt != td_optab[s->op].type)
+        return bad(c, i, "has not the dtype of its values");
+    if (s->lanes == 1 || s->op < TD_OPS || td_optab[s->op].lanes == TD_LANES_MANY)
         return TD_OK;
-    switch (s->op) { /* the others have one lane */
-    case OP_cast:
-    case OP_bitcast:
-    case OP_splat:
-    case OP_iota:
-    case OP_rotate:
-    case OP_zip:
-    case OP_unzip:
-    case OP_permute:
-    case OP_unbits:
-    case OP_load:
-    case OP_store:
-    case OP_slot:
-    case OP_get:
-    case OP_set:     return TD_OK;
-    }
     return bad(c, i, "has one lane");
 }
 
-/* What the pieces of a parallel region, each on a thread of the CPU, cannot do. */
+/* Checks for what the pieces of a parallel region, each on its own CPU thread, cannot do. */
 static td_status
 check_parallel(const check *c, uint32_t i)
 {
@@ -112,19 +98,18 @@ check_parallel(const check *c, uint32_t i)
     switch (s->op) {
     case OP_param:
     case OP_exit_if:
-    case OP_parallel:
-    case OP_dynamic:  return bad(c, i, "must not stand in a parallel region");
+    case OP_parallel: return bad(c, i, "must not stand in a parallel region");
     case OP_set:
         return s->arg[0].i > c->parallel
                    ? TD_OK
                    : bad(c, i, "sets a slot from outside the parallel region");
     }
-    return s->op >= OP_tid && s->op <= OP_syncwarp
-               ? bad(c, i, "must not stand in a parallel region")
-               : TD_OK;
+    return td_optab[s->op].threads == TD_THREADS_ALONE || td_op_is_atomic(s->op)
+               ? TD_OK
+               : bad(c, i, "must not stand in a parallel region");
 }
 
-/* Of functions: who calls them, and what they cannot do. */
+/* Checks calls of functions, and for what functions cannot do. */
 static td_status
 check_func(const check *c, uint32_t i)
 {
@@ -139,7 +124,7 @@ check_func(const check *c, uint32_t i)
                                                 : bad(c, i, "is no uint64, or numbered too high");
 }
 
-/* One letter of core.def's args column. */
+/* Checks an operand by its letter in core.def's args column. */
 static td_status
 check_letter(const check *c, uint32_t i, char letter, td_val v)
 {
@@ -155,8 +140,12 @@ check_letter(const check *c, uint32_t i, char letter, td_val v)
         return bad(c, i, "a pointer stands where none may, or the reverse");
     if ((letter == 's') != (a->op == OP_slot))
         return bad(c, i, "a slot stands where none may, or the reverse");
+    if (letter == 'o' && a->lanes != 1)
+        return bad(c, i, "operand has not one lane");
     if (letter == 'i' && a->dt != TD_I64 && a->dt != TD_I32)
         return bad(c, i, "index is not int32 or int64");
+    if (letter == 'n' && ((a->dt != TD_I64 && a->dt != TD_I32) || a->lanes != 1))
+        return bad(c, i, "operand is not one int32 or int64");
     if (letter == 'c' && (a->dt != TD_BOOL || a->lanes != 1))
         return bad(c, i, "condition is not one bool");
     if (letter == 'a' && (a->dt != TD_U64 || a->lanes != 1))
@@ -246,14 +235,6 @@ check_move(const check *c, uint32_t i)
         return a->op == OP_parallel && s->dt == (s->op == OP_piece ? TD_I64 : a->dt)
                    ? TD_OK
                    : bad(c, i, "operand is no parallel region's value, or the dtype differs");
-    case OP_shuffle_xor:
-        return same && s->lanes == 1 && s->imm < 32 ? TD_OK : bad(c, i, "one lane, mask below 32");
-    case OP_shuffle:
-        return same && td_at(c->f, s->arg[1])->lanes == 1
-                   ? TD_OK
-                   : bad(c, i, "dtype differs, or not one lane");
-    case OP_match_any:
-        return a->lanes == 1 && s->dt == TD_U32 ? TD_OK : bad(c, i, "uint32 of one lane");
     case OP_permute:
         return same && td_at(c->f, s->arg[1])->lanes == s->lanes && !(s->lanes & (s->lanes - 1))
                    ? TD_OK
@@ -273,6 +254,13 @@ check_move(const check *c, uint32_t i)
     return TD_OK;
 }
 
+/* Does it identify threads of a warp by the bits of a uint32? */
+static bool
+has_mask(const td_inst *s)
+{
+    return strchr(td_optab[s->op].kinds, 'm') || td_optab[s->op].threads == TD_THREADS_HERE;
+}
+
 static td_status
 check_core(const check *c, uint32_t i)
 {
@@ -283,6 +271,14 @@ check_core(const check *c, uint32_t i)
         TD_TRY(check_letter(c, i, letters[a], s->arg[a]));
     if (td_op_is_atomic(s->op))
         return check_memory(c, i);
+    if (td_optab[s->op].type == TD_TYPE_FIRST && s->dt != td_at(c->f, s->arg[0])->dt)
+        return bad(c, i, "has not the dtype of its operand");
+    if (td_optab[s->op].imm == TD_IMM_AXIS && s->imm > 2)
+        return bad(c, i, "no such axis");
+    if (td_optab[s->op].imm == TD_IMM_LANE && s->imm >= c->f->warp)
+        return bad(c, i, "a warp has no such lane");
+    if (c->f->warp > TD_WARP && has_mask(s))
+        return bad(c, i, "a mask has 32 bits, and the kernel's warps have more threads");
     switch (s->op) {
     case OP_load:
     case OP_store: return check_memory(c, i);
@@ -302,25 +298,9 @@ check_core(const check *c, uint32_t i)
             if (td_at(c->f, s->arg[a])->dt != s->dt || td_at(c->f, s->arg[a])->lanes != 1)
                 return bad(c, i, "bounds are not one integer type");
         return s->imm && s->imm <= 1 << 20 ? TD_OK : bad(c, i, "pieces are 1 to 2^20");
-    case OP_tid:
-    case OP_bid:
-    case OP_bdim:
-    case OP_gdim: return s->imm < 3 && s->dt == TD_I32 ? TD_OK : bad(c, i, "no such axis");
-    case OP_at:
-        return td_at(c->f, s->arg[1])->lanes == 1 ? TD_OK : bad(c, i, "offset is not one lane");
-    case OP_address:       return s->dt == TD_U64 ? TD_OK : bad(c, i, "an address is uint64");
-    case OP_lane:          return s->dt == TD_I32 ? TD_OK : bad(c, i, "a lane is int32");
-    case OP_ballot:
-    case OP_activemask:    return s->dt == TD_U32 ? TD_OK : bad(c, i, "threads of a warp are uint32");
-    case OP_barrier_count: return s->dt == TD_I32 ? TD_OK : bad(c, i, "a count is int32");
-    case OP_ask:           return s->dt == TD_U64 ? TD_OK : bad(c, i, "an answer is uint64");
-    case OP_take:          return s->dt == TD_U64 ? TD_OK : bad(c, i, "an address is uint64");
-    case OP_clock:         return s->dt == TD_I64 ? TD_OK : bad(c, i, "a time is int64");
     case OP_grid_barrier:
         return td_at(c->f, s->arg[0])->dt == TD_U32 ? TD_OK
                                                     : bad(c, i, "the counter is not uint32");
-    case OP_nanosleep:
-        return td_at(c->f, s->arg[0])->lanes == 1 ? TD_OK : bad(c, i, "time is not one lane");
     case OP_fence: return s->imm < 3 ? TD_OK : bad(c, i, "no such scope");
     }
     return letters[0] == 'v' || letters[0] == 's' ? check_move(c, i) : TD_OK;
@@ -340,7 +320,6 @@ check_break(const check *c, uint32_t i)
     return bad(c, i, c->f->ins[i].imm ? "stands in fewer loops and blocks" : "stands in no loop");
 }
 
-/* Opens and closes regions; called before the operands for a closer, after them for an opener. */
 static void
 verify_enter(check *c, uint32_t i)
 {
@@ -350,7 +329,7 @@ verify_enter(check *c, uint32_t i)
     c->opener[c->depth] = i;
 }
 
-/* The innermost function that is open. */
+/* The innermost open function. */
 static uint32_t
 open_func(const check *c)
 {
@@ -408,6 +387,9 @@ td_fn_verify(const td_fn *f)
 
     if (f->st)
         return f->st;
+    if (!f->warp || f->warp > TD_WARP_MOST || (f->warp & (f->warp - 1)))
+        return td_fail(TD_ERR_JIT, "kernel %s: warps of %u threads: a power of two up to %d",
+                       f->name, f->warp, TD_WARP_MOST);
     c.region = td_alloc_big(f->mem, (f->n + 1) * sizeof *c.region);
     if (!c.region)
         return td_fail(TD_ERR_NOMEM, "kernel %s: verifier", f->name);

@@ -1,28 +1,31 @@
-/* interp.c - runs a decoded kernel, thread after thread.
+/* interp.c - runs a decoded kernel, one thread after another.
  *
- * Without barriers and exchanges one array of values serves every thread in turn.  With them each
- * thread of a block has its own; a thread that comes to one stops there, and goes on when all that
- * it waits for stand at the same one.  Threads in a loop that waits for others go on in turns.  Blocks run one after another, unless they meet at barriers.
+ * Without barriers and exchanges all threads use one array of values in turn.  With them each
+ * thread of a block has its own.  A thread that reaches a barrier or an exchange stops there, and
+ * continues when all threads that it waits for have reached the same one.  Threads in a loop that
+ * waits for other threads take turns.  Blocks run one after another, unless the kernel has
+ * barriers of the grid.
  */
 #include "ir/interp/interp.h"
 
+#include "ir/interp/exchange.h"
 #include "ir/interp/interp_check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WARP = 32, POISON = 0xa5, ALIGN = 128 };
+enum { POISON = 0xa5, ALIGN = 128 };
 
 typedef struct engine {
     td_engine e;
-    td_team *team; /* of one block, or of all when they meet */
+    td_team *team; /* of one block; of all blocks if they meet at barriers of the grid */
     uint64_t nth;
-    td_runner *th; /* nth of them; of each team e.nthread, or one when nothing waits */
+    td_runner *th; /* nth of them: e.nthread for each team, or a single one if no thread waits */
     uint64_t nteam;
 } engine;
 
-/* The instruction that t waits at; OP_COUNT: it is done. */
+/* The instruction at which t waits; OP_COUNT: t is done. */
 static td_op
 waits_at(const td_engine *e, const td_runner *t)
 {
@@ -35,7 +38,7 @@ goes_on(const td_runner *t)
     return t->at->kind != CODE_WAIT && t->at->kind != CODE_DONE;
 }
 
-/* w waits where o, of the same block or warp, is not. */
+/* Fails: w waits where o, of the same block or warp, does not. */
 static td_status
 divergent(const td_engine *e, const td_runner *w, const td_runner *o)
 {
@@ -54,130 +57,124 @@ divergent(const td_engine *e, const td_runner *w, const td_runner *o)
 
 /* ---- warps ---- */
 
-/* What threads of a warp do together, but activemask, which waits for nobody. */
+/* Does t wait for other threads of its warp?  Not at an activemask, which waits for nobody. */
 static bool
 exchanges(const td_engine *e, const td_runner *t)
 {
-    switch ((int)waits_at(e, t)) {
-    case OP_shuffle_xor:
-    case OP_shuffle:
-    case OP_ballot:
-    case OP_match_any:
-    case OP_syncwarp:    return true;
-    }
-    return false;
+    return t->at->kind == CODE_WAIT &&
+           td_optab[e->p->fn->ins[t->at->at].op].threads == TD_THREADS_WARP;
 }
 
-/* The threads of a warp that t's exchange names; by exit_if ended ones too. */
-static uint32_t
-named(const td_runner *t)
+/* The threads of the warp that t's exchange names.  Threads that ended by exit_if count too. */
+static uint64_t
+named_threads(const td_runner *t)
 {
-    return t->at->d == UINT32_MAX ? UINT32_MAX : (uint32_t)t->val[t->at->d].u;
+    return t->at->d == UINT32_MAX ? UINT64_MAX : (uint32_t)t->val[t->at->d].u;
 }
 
-static uint32_t
+static uint64_t
 members(const td_runner *th, uint32_t n, uint32_t l)
 {
-    uint32_t m = 0;
+    uint64_t m = 0;
 
     for (uint32_t k = 0; k < n; k++)
-        m |= th[k].ended ? 0 : (uint32_t)1 << k;
-    return m & named(&th[l]);
+        m |= th[k].ended ? 0 : (uint64_t)1 << k;
+    return m & named_threads(&th[l]);
 }
 
-/* The first member that does not stand where th[l] does, with the same members; n: all do. */
+/* The first member that does not wait where th[l] does with the same members; n: all do. */
 static uint32_t
 missing(const td_runner *th, uint32_t n, uint32_t l)
 {
-    uint32_t m = members(th, n, l);
+    uint64_t m = members(th, n, l);
 
     for (uint32_t k = 0; k < n; k++)
-        if ((m >> k & 1) && (th[k].at != th[l].at || named(&th[k]) != named(&th[l])))
+        if ((m >> k & 1) &&
+            (th[k].at != th[l].at || named_threads(&th[k]) != named_threads(&th[l])))
             return k;
     return n;
 }
 
-static bool
-same_bits(const td_code *c, td_word a, td_word b)
+/* Where checks are made, fails if th[k] asks a lane that its shuffle does not name. */
+static td_status
+must_be_named(const td_engine *e, const td_runner *th, uint32_t k)
 {
-    return memcmp(&a, &b, (size_t)c->imm) == 0;
+    const td_code *c = th[k].at;
+    uint32_t from, named = (uint32_t)named_threads(&th[k]);
+
+    if (!e->shadow || waits_at(e, &th[k]) != OP_shuffle)
+        return TD_OK;
+    from = (uint32_t)th[k].val[c->b].u % TD_WARP;
+    return named >> from & 1
+               ? TD_OK
+               : td_engine_fail(e, &th[k], c->at, TD_ERR_THREADS,
+                                "the shuffle reads lane %u, which is not among its members 0x%x: "
+                                "what it gets is not defined",
+                                from, named);
 }
 
-/* What thread k gets from an exchange between the threads m, whose values are v. */
-static td_word
-received(const td_engine *e, const td_runner *t, uint32_t k, uint32_t m, const td_word *v)
+/* Completes an exchange: all members have reached the instruction. */
+static td_status
+complete_exchange(const td_engine *e, td_runner *th, uint32_t n, uint64_t m, const td_code *c)
 {
-    td_op op = waits_at(e, t);
-    uint32_t from =
-        op == OP_shuffle ? (uint32_t)t->val[t->at->b].u % WARP : k ^ (uint32_t)t->at->imm;
-    td_word out = {0};
+    td_exchange x = {
+        .op = (td_op)e->p->fn->ins[c->at].op, .warp = e->p->fn->warp, .members = m, .nbytes = c->e};
 
-    if (op == OP_shuffle || op == OP_shuffle_xor)
-        return v[m >> from & 1 ? from : k];
-    for (uint32_t l = 0; l < WARP; l++)
-        if ((m >> l & 1) && (op == OP_match_any ? same_bits(t->at, v[l], v[k]) : v[l].u != 0))
-            out.u |= (uint32_t)1 << l;
-    return out;
-}
-
-/* All members stand at one instruction.  Who asks for a thread that is no member has its own value. */
-static void
-exchange(const td_engine *e, td_runner *th, uint32_t n, uint32_t l)
-{
-    const td_code *c = th[l].at;
-    uint32_t m = members(th, n, l);
-    td_word v[WARP];
-
-    for (uint32_t k = 0; k < n; k++)
-        v[k] = th[k].val[c->a];
+    for (uint32_t k = 0; k < n; k++) {
+        x.value[k] = c->a == UINT32_MAX ? 0 : th[k].val[c->a].u;
+        x.which[k] = td_optab[x.op].imm == TD_IMM_LANE ? (uint64_t)c->imm
+                     : c->b == UINT32_MAX              ? 0
+                                                       : th[k].val[c->b].u;
+    }
     for (uint32_t k = 0; k < n; k++) {
         if (!(m >> k & 1))
             continue;
-        if (waits_at(e, &th[k]) != OP_syncwarp)
-            th[k].val[c->out] = received(e, &th[k], k, m, v);
+        TD_TRY(must_be_named(e, th, k));
+        if (td_optab[x.op].value)
+            th[k].val[c->out].u = td_exchanged(&x, k);
         else if (e->shadow)
-            td_shadow_met(&th[k], OP_syncwarp);
+            td_shadow_synced(&th[k], x.op);
         th[k].at++;
     }
+    return TD_OK;
 }
 
-/* Nobody can go on otherwise: the threads that stand at one activemask have come there together. */
+/* Nobody can continue otherwise: lets the threads at one activemask pass together. */
 static bool
 pass_activemask(const td_engine *e, td_runner *th, uint32_t n)
 {
     const td_code *c = NULL;
-    uint32_t m = 0;
+    uint64_t m = 0;
 
     for (uint32_t k = 0; k < n; k++) {
-        if (!c && waits_at(e, &th[k]) == OP_activemask)
+        if (!c && th[k].at->kind == CODE_WAIT &&
+            td_optab[waits_at(e, &th[k])].threads == TD_THREADS_HERE)
             c = th[k].at;
-        m |= c && th[k].at == c ? (uint32_t)1 << k : 0;
+        m |= c && th[k].at == c ? (uint64_t)1 << k : 0;
     }
-    for (uint32_t k = 0; k < n; k++)
-        if (m >> k & 1) {
-            th[k].val[c->out].u = m;
-            th[k].at++;
-        }
+    if (m)
+        complete_exchange(e, th, n, m, c);
     return m != 0;
 }
 
-/* No thread of the warp can go on: none may be left in an exchange. */
+/* No thread of the warp can continue: fails if any is still in an exchange. */
 static td_status
 stuck(const td_engine *e, const td_runner *th, uint32_t n)
 {
     for (uint32_t l = 0; l < n; l++) {
         if (!exchanges(e, &th[l]))
             continue;
-        if (!(named(&th[l]) >> l & 1))
+        if (!(named_threads(&th[l]) >> l & 1))
             return td_engine_fail(e, &th[l], th[l].at->at, TD_ERR_THREADS,
                                   "thread %u of the warp is not among the members 0x%x", l,
-                                  named(&th[l]));
+                                  (unsigned)named_threads(&th[l]));
         return divergent(e, &th[l], &th[missing(th, n, l)]);
     }
     return TD_OK;
 }
 
-/* Runs a warp until none of its threads can go on by itself, but for those that *go on in turns. */
+/* Runs a warp until no thread can continue by itself.  *on: some threads are in loops in which
+ * they take turns. */
 static td_status
 run_warp(const td_engine *e, td_runner *th, uint32_t n, bool *on)
 {
@@ -191,8 +188,9 @@ run_warp(const td_engine *e, td_runner *th, uint32_t n, bool *on)
         }
         more = false;
         for (uint32_t l = 0; l < n; l++)
-            if (exchanges(e, &th[l]) && (named(&th[l]) >> l & 1) && missing(th, n, l) == n) {
-                exchange(e, th, n, l);
+            if (exchanges(e, &th[l]) && (named_threads(&th[l]) >> l & 1) &&
+                missing(th, n, l) == n) {
+                TD_TRY(complete_exchange(e, th, n, members(th, n, l), th[l].at));
                 more = true;
             }
         more = more || pass_activemask(e, th, n);
@@ -203,7 +201,7 @@ run_warp(const td_engine *e, td_runner *th, uint32_t n, bool *on)
 
 /* ---- blocks ---- */
 
-/* Lets n threads that stand at one barrier go on; how many have its condition. */
+/* Lets the n threads at a barrier continue; its result is how many of them have the condition. */
 static void
 pass(const td_engine *e, td_runner *th, uint64_t n, td_op op)
 {
@@ -218,12 +216,12 @@ pass(const td_engine *e, td_runner *th, uint64_t n, td_op op)
             th[t].val[th[t].at->out].i = count;
         th[t].at++;
         if (e->shadow)
-            td_shadow_met(&th[t], op);
+            td_shadow_synced(&th[t], op);
     }
 }
 
-/* No thread can go on by itself: those that have not ended must stand at one barrier, or be done.
- * first: one of them, NULL when all have ended. */
+/* No thread can continue by itself: those that have not ended must all wait at the same
+ * barrier.  *first: one of them; NULL: all have ended. */
 static td_status
 gathered(const td_engine *e, td_runner *th, uint64_t n, td_runner **first)
 {
@@ -240,7 +238,8 @@ gathered(const td_engine *e, td_runner *th, uint64_t n, td_runner **first)
     return TD_OK;
 }
 
-/* All threads of a block from barrier to barrier, until they are done or wait for the grid. */
+/* Runs all threads of a block, barrier after barrier, until they are done or wait for the
+ * grid. */
 static td_status
 run_together(const td_engine *e, td_runner *th)
 {
@@ -249,8 +248,8 @@ run_together(const td_engine *e, td_runner *th)
 
     for (;;) {
         on = false;
-        for (uint64_t t = 0; t < e->nthread; t += WARP)
-            TD_TRY(run_warp(e, &th[t], (uint32_t)(e->nthread - t < WARP ? e->nthread - t : WARP),
+        for (uint64_t t = 0, warp = e->p->fn->warp; t < e->nthread; t += warp)
+            TD_TRY(run_warp(e, &th[t], (uint32_t)(e->nthread - t < warp ? e->nthread - t : warp),
                             &on));
         if (on)
             continue;
@@ -275,7 +274,7 @@ start_block(const engine *g, uint64_t k, const uint32_t bid[3])
 }
 
 static td_status
-run_block(const engine *g, const uint32_t bid[3])
+interp_run_block(const engine *g, const uint32_t bid[3])
 {
     const td_engine *e = &g->e;
 
@@ -289,7 +288,7 @@ run_block(const engine *g, const uint32_t bid[3])
     return TD_OK;
 }
 
-/* All blocks of a grid from one of its barriers to the next. */
+/* Runs all blocks of a grid from one of its barriers to the next. */
 static td_status
 run_meeting(const engine *g)
 {
@@ -303,16 +302,16 @@ run_meeting(const engine *g)
         if (!first || first->at->kind == CODE_DONE)
             return TD_OK;
         for (uint64_t t = 0; t < n;
-             t += g->e.nthread) /* a GPU counts blocks by their first threads */
+             t += g->e.nthread) /* a GPU counts only the first thread of each block */
             if (g->th[t].ended)
                 return divergent(&g->e, first, &g->th[t]);
         pass(&g->e, g->th, n, OP_grid_barrier);
     }
 }
 
-/* n pieces of at least nbytes, ALIGNed. */
+/* n pieces of at least nbytes, aligned to ALIGN. */
 static char *
-pieces(td_arena *mem, uint64_t n, size_t nbytes, size_t *step)
+aligned_pieces(td_arena *mem, uint64_t n, size_t nbytes, size_t *step)
 {
     size_t all;
     char *p;
@@ -342,9 +341,9 @@ new_threads(engine *g, td_arena *mem)
     if (__builtin_mul_overflow(g->nteam, p->waits ? g->e.nthread : 1, &n) || n > SIZE_MAX / 256)
         return td_fail(TD_ERR_NOMEM, "kernel %s: %" PRIu64 " blocks at once", p->fn->name,
                        g->nteam);
-    val = pieces(mem, n, p->nwords * sizeof(td_word), &nval);
-    local = val ? pieces(mem, n, p->nlocal, &nlocal) : NULL;
-    shared = local ? pieces(mem, g->nteam, p->nshared, &nshared) : NULL;
+    val = aligned_pieces(mem, n, p->nwords * sizeof(td_word), &nval);
+    local = val ? aligned_pieces(mem, n, p->nlocal, &nlocal) : NULL;
+    shared = local ? aligned_pieces(mem, g->nteam, p->nshared, &nshared) : NULL;
     g->th = td_alloc_big(mem, n * sizeof *g->th);
     g->team = td_alloc_big(mem, g->nteam * sizeof *g->team);
     g->nth = n;
@@ -373,7 +372,7 @@ run_grid(engine *g, td_arena *mem)
                 if (g->e.p->meets)
                     start_block(g, k, at);
                 else
-                    TD_TRY(run_block(g, at));
+                    TD_TRY(interp_run_block(g, at));
             }
     return g->e.p->meets ? run_meeting(g) : TD_OK;
 }
@@ -395,8 +394,12 @@ td_interp_checked(const td_fn *f, const uint32_t grid[3], const uint32_t block[3
             p.ptr[k].nbytes = extent(p.ptr[k].base);
     if (!st && check)
         td_shadow_prepare(&p, &mem);
+    if (!st && check && check->floats)
+        td_shadow_float_prepare(&p);
     if (!st && grid[0] && grid[1] && grid[2] && block[0] && block[1] && block[2])
         st = run_grid(&g, &mem);
+    if (!st && check && check->hint && g.e.shadow)
+        td_shadow_hint(&g.e);
     for (uint64_t t = 0; g.th && t < g.nth; t++)
         td_engine_drop(&g.th[t]);
     td_shadow_free(g.e.shadow);

@@ -31,8 +31,8 @@ TO(U64, uint64_t, u, td_f64_to_u64(x))
 TO(F32, float, f, x)
 TO(F64, double, d, x)
 
-/* Integers that double cannot hold are beyond float16; for bfloat16 their rounding to double is
- * made sticky, so that what follows is the only rounding. */
+/* Integers that double cannot hold exceed float16.  For bfloat16, their rounding to double is
+ * made sticky, so that rounding once more gives the same as rounding once. */
 static double
 sticky(uint64_t magnitude, bool negative)
 {
@@ -87,7 +87,7 @@ SOURCE(bf16, (double)td_bfloat_to_float((uint16_t)a[l].u), f)
 SOURCE(f32, (double)a[l].f, f)
 SOURCE(f64, a[l].d, f)
 
-/* Integers stand extended in their words: all but uint64 read as int64. */
+/* Integers are extended to their words, so all but uint64 are read as int64. */
 static td_elt *const *const sources[TD_DTYPE_COUNT] = {
     [TD_BOOL] = from_int, [TD_I8] = from_int,  [TD_I16] = from_int,   [TD_I32] = from_int,
     [TD_I64] = from_int,  [TD_U8] = from_int,  [TD_U16] = from_int,   [TD_U32] = from_int,

@@ -1,10 +1,11 @@
-/* interp_check.c - a kernel's memory with a shadow: who read and wrote each byte last.
+/* interp_check.c - a shadow of a kernel's memory: which thread read and wrote each byte last.
  *
- * What a thread does between two places where it meets others is a segment.  Two accesses of one byte are in
- * order when a barrier, or for threads of one warp a syncwarp, lies between their segments, or when one block
- * has released (a fence, then an atomic operation) after the first what the other's block has acquired (an
- * atomic operation) before the second.  The last rule takes every atomic operation for one of the same lock,
- * so that it may miss a race but tells of none that is not there.
+ * A segment is what a thread does between two places where it synchronises.  Two accesses to one
+ * byte are ordered if a barrier lies between their segments, or for threads of one warp a
+ * syncwarp; or if after the first access its block released (a fence, then an atomic operation)
+ * what the other's block acquired (an atomic operation) before the second.  The last rule treats
+ * all atomic operations as if they were on one lock: it may miss a race, but never reports one
+ * that is not there.
  */
 #include "ir/interp/interp_check.h"
 
@@ -15,23 +16,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARP = 32, PAGE = 1024, WORD = 4 };
+enum { PAGE = 1024, WORD = 4 };
 
 typedef struct segment {
-    uint32_t thread;                 /* linear in the grid */
-    uint32_t barriers, warps, grids; /* passed: of the block, of the warp, of the grid */
+    uint32_t thread; /* linear number in the grid */
+    /* barriers passed so far: of the block, of the warp, of the grid */
+    uint32_t barriers, warps, grids;
     uint32_t born;
 } segment;
 
 typedef struct stamp {
-    uint32_t segment, at; /* 0: none; the instruction */
+    uint32_t segment, at; /* segment 0: no access; at: the instruction */
 } stamp;
 
-/* cell - of a byte, or of a word while no access was smaller.  Two readers, of different threads: one of them is
- * not the writer to come. */
+/* cell - the accesses of a byte, or of a word while every access has been a whole word.  It
+ * keeps two readers of different threads: at least one of them is not the next writer. */
 typedef struct cell {
     stamp writer, reader, other;
 } cell;
+
+/* tally - how the grid's threads wrote a vector. */
+typedef struct tally {
+    uint64_t own, other; /* elements with the thread's own number; others */
+} tally;
 
 typedef struct page {
     uint32_t unit; /* bytes of a cell: WORD, or 1 */
@@ -40,8 +47,8 @@ typedef struct page {
 
 struct td_own {
     uint32_t thread, barriers, warps, grids; /* as a segment's */
-    uint32_t segment;                        /* 0: the next access begins one */
-    bool fenced;                             /* an atomic operation releases what came before */
+    uint32_t segment;                        /* 0: its next access begins a segment */
+    bool fenced;                             /* after a fence: an atomic operation will release */
     uint8_t *written;                        /* of each byte of local memory */
 };
 
@@ -53,17 +60,19 @@ struct td_blockown {
 struct td_shadow {
     const td_check *check;
     td_arena *mem;
-    bool alone;   /* the grid has one thread */
+    bool alone;   /* the grid has only one thread */
     td_map pages; /* global memory: address / PAGE -> page */
     page *last;
     uint64_t last_number;
     segment *segment;
     uint32_t nsegment, csegment;
     uint32_t clock;
-    uint32_t *released, *acquired; /* of each block: when; 0: never */
+    /* for each block: the time of its last release, of its last acquire; 0: never */
+    uint32_t *released, *acquired;
+    tally *tally; /* of each named array */
 };
 
-/* ---- life ---- */
+/* ---- making and freeing a shadow ---- */
 
 static td_status
 out_of_memory(const td_engine *e)
@@ -108,12 +117,14 @@ td_shadow_new(td_engine *e, td_runner *th, uint64_t n, td_team *team, uint64_t n
     s->check = check;
     s->mem = mem;
     s->alone = nblock * e->nthread == 1;
-    s->nsegment = 1; /* 0 is none */
+    s->nsegment = 1; /* number 0 means no segment */
     if (nblock < SIZE_MAX / 8)
         s->released = td_alloc_big(mem, nblock * sizeof *s->released);
     if (s->released)
         s->acquired = td_alloc_big(mem, nblock * sizeof *s->acquired);
-    return s->acquired && new_owns(e, th, n, team, nteam, mem) ? TD_OK : out_of_memory(e);
+    s->tally = td_alloc_big(mem, (check->nnamed + 1) * sizeof *s->tally);
+    return s->acquired && s->tally && new_owns(e, th, n, team, nteam, mem) ? TD_OK
+                                                                           : out_of_memory(e);
 }
 
 void
@@ -158,15 +169,15 @@ td_shadow_thread(const td_engine *e, td_runner *t, uint64_t linear)
     memset(t->over, 0, e->p->nwords * sizeof *t->over);
 }
 
-/* ---- where threads meet ---- */
+/* ---- synchronisation ---- */
 
 void
-td_shadow_met(td_runner *t, td_op where)
+td_shadow_synced(td_runner *t, td_op where)
 {
     td_own *o = t->own;
 
-    o->warps += where == OP_syncwarp;
-    o->barriers += where != OP_syncwarp;
+    o->warps += !td_op_is_barrier(where);
+    o->barriers += td_op_is_barrier(where);
     o->grids += where == OP_grid_barrier;
     o->segment = 0;
 }
@@ -179,7 +190,7 @@ td_shadow_fence(td_runner *t)
 
 /* ---- segments ---- */
 
-/* The segment that t is in; 0: memory is out. */
+/* The segment that t is in; 0: out of memory. */
 static uint32_t
 segment_of(td_shadow *s, const td_runner *t)
 {
@@ -201,7 +212,7 @@ segment_of(td_shadow *s, const td_runner *t)
 }
 
 static bool
-in_order(const td_engine *e, uint32_t before, uint32_t now)
+segments_in_order(const td_engine *e, uint32_t before, uint32_t now)
 {
     const td_shadow *s = e->shadow;
     const segment *a = &s->segment[before], *b = &s->segment[now];
@@ -211,20 +222,22 @@ in_order(const td_engine *e, uint32_t before, uint32_t now)
         return true;
     if (p == q && a->barriers != b->barriers)
         return true;
-    if (p == q && a->thread % n / WARP == b->thread % n / WARP && a->warps != b->warps)
+    if (p == q && a->thread % n / e->p->fn->warp == b->thread % n / e->p->fn->warp &&
+        a->warps != b->warps)
         return true;
     if (p != q && a->grids != b->grids)
         return true;
     return s->released[p] > a->born && s->acquired[q] > s->released[p];
 }
 
-/* ---- what stands at an address ---- */
+/* ---- names of memory ---- */
 
-typedef struct spot { /* memory of one kind: where it begins, its shadow */
+typedef struct spot { /* spot - an address's memory: where it begins, and its shadow. */
     const char *base;
-    uint8_t *written; /* NULL: global memory, which others may have written */
-    page *page;       /* NULL: found by address; local memory has none */
-    bool own;         /* the thread's */
+    /* bytes known to be written; NULL: global memory, which others may have written */
+    uint8_t *written;
+    page *page; /* global and shared memory's cells; NULL: local memory has none */
+    bool own;   /* it is the thread's own (local) memory */
 } spot;
 
 static spot
@@ -237,7 +250,7 @@ spot_of(const td_engine *e, const td_runner *t, const char *p)
     return (spot){0};
 }
 
-/* "element 3 of 'a'": what the program calls the memory at p. */
+/* The program's name for the memory at p: "element 3 of 'a'". */
 static td_where
 name_global(const td_check *check, uintptr_t p)
 {
@@ -249,7 +262,7 @@ name_global(const td_check *check, uintptr_t p)
         int n = 0;
         bool used[TD_NAMED_DIMS] = {false};
 
-        for (int i = 0; i < a->ndim; i++) { /* the widest steps first */
+        for (int i = 0; i < a->ndim; i++) { /* axes from the largest stride to the smallest */
             int widest = -1;
 
             for (int k2 = 0; k2 < a->ndim; k2++)
@@ -281,7 +294,7 @@ name_global(const td_check *check, uintptr_t p)
     return w;
 }
 
-/* Shared and local arrays have names where the program gave them one; the nearest below p is meant. */
+/* Shared and local arrays that the program has named; takes the nearest one below p. */
 static td_where
 name_own(const td_engine *e, const td_runner *t, const spot *s, const char *p)
 {
@@ -310,7 +323,7 @@ name_own(const td_engine *e, const td_runner *t, const spot *s, const char *p)
 }
 
 static td_where
-name_of(const td_engine *e, const td_runner *t, const char *p)
+memory_name(const td_engine *e, const td_runner *t, const char *p)
 {
     spot s = spot_of(e, t, p);
 
@@ -345,7 +358,7 @@ page_of(td_shadow *s, const spot *at, const char *p, size_t *offset)
     return g;
 }
 
-/* The page gets cells, a byte each where an access needs that. */
+/* Makes the page's cells, one per byte if an access is that small. */
 static bool
 refine(td_shadow *s, page *g, uint32_t unit)
 {
@@ -379,7 +392,7 @@ race(const td_engine *e, const td_runner *t, const td_code *c, const char *p, st
     return td_engine_fail(
         e, t, c->at, TD_ERR_THREADS,
         "data race on %s: it is %s here, and %s by %sthread (%u, %u, %u) at %s, with no %s between",
-        name_of(e, t, p).text, now, then, block, (uint32_t)(in % x), (uint32_t)(in / x % y),
+        memory_name(e, t, p).text, now, then, block, (uint32_t)(in % x), (uint32_t)(in / x % y),
         (uint32_t)(in / x / y), td_engine_line(e, past.at, c->at).text,
         same ? "barrier" : "barrier of the grid");
 }
@@ -392,7 +405,7 @@ touch_cell(const td_engine *e, const td_runner *t, const td_code *c, const char 
     uint32_t me = t->own->thread;
     const segment *all = e->shadow->segment;
 
-    if (k->writer.segment && !silent && !in_order(e, k->writer.segment, now.segment))
+    if (k->writer.segment && !silent && !segments_in_order(e, k->writer.segment, now.segment))
         return race(e, t, c, p, k->writer, write ? "written" : "read", "written");
     if (!write) {
         if (k->reader.segment && all[k->reader.segment].thread != me)
@@ -400,9 +413,9 @@ touch_cell(const td_engine *e, const td_runner *t, const td_code *c, const char 
         k->reader = now;
         return TD_OK;
     }
-    if (k->reader.segment && !in_order(e, k->reader.segment, now.segment))
+    if (k->reader.segment && !segments_in_order(e, k->reader.segment, now.segment))
         return race(e, t, c, p, k->reader, "written", "read");
-    if (k->other.segment && !in_order(e, k->other.segment, now.segment))
+    if (k->other.segment && !segments_in_order(e, k->other.segment, now.segment))
         return race(e, t, c, p, k->other, "written", "read");
     *k = (cell){.writer = now};
     return TD_OK;
@@ -443,11 +456,28 @@ must_be_written(const td_engine *e, const td_runner *t, const td_code *c, const 
         if (!w[k])
             return td_engine_fail(e, t, c->at, TD_ERR_THREADS,
                                   "%s is read, and nobody has written it: %s",
-                                  name_of(e, t, p).text,
+                                  memory_name(e, t, p).text,
                                   at->own ? "local memory is not initialised"
                                           : "shared memory is not initialised, or a barrier is "
                                             "missing behind the write");
     return TD_OK;
+}
+
+/* Fails if the element at p, in global memory, is as new memory is. */
+static td_status
+must_not_be_fresh(const td_engine *e, const td_runner *t, const td_code *c, const char *p)
+{
+    size_t size = td_dtype_size(c->dt);
+
+    if (size < WORD) /* as numbers these are frequent */
+        return TD_OK;
+    for (size_t k = 0; k < size; k++)
+        if ((uint8_t)p[k] != TD_FRESH_BYTE)
+            return TD_OK;
+    return td_engine_fail(e, t, c->at, TD_ERR_THREADS,
+                          "%s is read, and nobody has written it: an array that was made empty has "
+                          "no values yet",
+                          memory_name(e, t, p).text);
 }
 
 td_status
@@ -457,7 +487,50 @@ td_shadow_read(const td_engine *e, td_runner *t, const td_code *c, const char *p
 
     if (at.written)
         TD_TRY(must_be_written(e, t, c, p, &at));
+    else
+        TD_TRY(must_not_be_fresh(e, t, c, p));
     return at.own ? TD_OK : touch(e, t, c, p, &at, false, false);
+}
+
+/* Counts a write to a vector, for td_shadow_hint. */
+static void
+count_write(const td_engine *e, const td_runner *t, uintptr_t p)
+{
+    const td_check *check = e->shadow->check;
+
+    for (uint32_t k = 0; k < check->nnamed; k++) {
+        const td_named *a = &check->named[k];
+
+        if (a->ndim != 1 || a->stride[0] <= 0 || p < a->at ||
+            p - a->at >= (uint64_t)(a->dim[0] * a->stride[0]))
+            continue;
+        if ((p - a->at) / (uint64_t)a->stride[0] == t->own->thread)
+            e->shadow->tally[k].own++;
+        else
+            e->shadow->tally[k].other++;
+        return;
+    }
+}
+
+void
+td_shadow_hint(const td_engine *e)
+{
+    const td_check *check = e->shadow->check;
+    uint64_t n = (uint64_t)e->grid[0] * e->block[0];
+    bool flat = e->grid[1] == 1 && e->grid[2] == 1 && e->block[1] == 1 && e->block[2] == 1;
+    char text[320];
+
+    for (uint32_t k = 0; flat && n > 1 && k < check->nnamed; k++) {
+        const tally *w = &e->shadow->tally[k];
+
+        if (w->own != n || w->other || check->named[k].dim[0] <= (int64_t)n)
+            continue;
+        snprintf(text, sizeof text,
+                 "kernel %.80s: its %" PRIu64 " threads wrote the first elements of '%.60s', which "
+                 "has %" PRId64 ": the grid may be too small",
+                 e->p->fn->name, n, check->named[k].name, check->named[k].dim[0]);
+        check->hint(check->ctx, text);
+    }
 }
 
 td_status
@@ -474,6 +547,8 @@ td_shadow_write(const td_engine *e, td_runner *t, const td_code *c, const char *
     at = spot_of(e, t, p);
     if (at.written)
         memset(at.written + (p - at.base), 1, size);
+    else
+        count_write(e, t, (uintptr_t)p);
     return at.own ? TD_OK : touch(e, t, c, p, &at, true, memcmp(p, v, size) == 0);
 }
 
@@ -484,8 +559,8 @@ td_shadow_atomic(const td_engine *e, td_runner *t, const td_code *c, const char 
     uint64_t b = t->own->thread / e->nthread;
     spot at = spot_of(e, t, p);
 
-    if (at.written && e->p->fn->ins[c->at].op != OP_atomic_exch)
-        TD_TRY(must_be_written(e, t, c, p, &at));
+    if (e->p->fn->ins[c->at].op != OP_atomic_exch)
+        TD_TRY(at.written ? must_be_written(e, t, c, p, &at) : must_not_be_fresh(e, t, c, p));
     if (at.written)
         memset(at.written + (p - at.base), 1, td_dtype_size(c->dt));
     s->acquired[b] = ++s->clock;

@@ -10,7 +10,7 @@ typedef struct decoder {
     const uint64_t *args;
     td_arena *mem;
     td_prog *p;
-    uint32_t *root;           /* of each pointer: index of the td_code_ptr that it was made from */
+    uint32_t *root;           /* for each pointer: index of the td_code_ptr that it was made from */
     size_t ndynamic, dynamic; /* bytes, and where they begin */
     bool has_dynamic;
     uint32_t *pc;                   /* of each instruction: the first code at or after it */
@@ -27,7 +27,7 @@ bad(const decoder *d, uint32_t i, td_status st, const char *why)
 }
 
 static td_code *
-emit(decoder *d, uint32_t i, td_code_kind kind)
+emit_code(decoder *d, uint32_t i, td_code_kind kind)
 {
     const td_inst *s = &d->f->ins[i];
     td_code *c = &d->p->code[d->p->ncode++];
@@ -51,7 +51,7 @@ interp_code_fill(decoder *d, uint32_t i, td_word w)
         d->p->init[d->p->word[i] + (uint32_t)l] = w;
 }
 
-/* A constant's word: floats are kept as double's bits, integers as the element's. */
+/* A constant as a word: floats as the bits of a double, integers as the element's. */
 td_word
 td_interp_constant(const td_inst *s)
 {
@@ -88,7 +88,7 @@ new_pointer(decoder *d, uint32_t i)
     if (s->op == OP_param || s->op == OP_pointer)
         return TD_OK;
     p->nbytes = d->ndynamic;
-    if (s->op == OP_dynamic && d->has_dynamic) { /* one memory, however often it is named */
+    if (s->op == OP_dynamic && d->has_dynamic) { /* all dynamic instructions name the same memory */
         p->offset = d->dynamic;
         return TD_OK;
     }
@@ -105,7 +105,7 @@ new_pointer(decoder *d, uint32_t i)
     return TD_OK;
 }
 
-/* What is known before a thread runs goes to init; true when i needs no code. */
+/* Puts what is known before a thread runs into init.  True: i then needs no code. */
 static bool
 preset(decoder *d, uint32_t i)
 {
@@ -120,7 +120,7 @@ preset(decoder *d, uint32_t i)
     case OP_const:   interp_code_fill(d, i, td_interp_constant(s)); return true;
     case OP_shared:
     case OP_local:
-    case OP_dynamic: /* filled when a thread starts */
+    case OP_dynamic: /* set when a thread starts */
     case OP_slot:    return true;
     case OP_iota:
         for (int l = 0; l < s->lanes; l++)
@@ -130,18 +130,18 @@ preset(decoder *d, uint32_t i)
     return false;
 }
 
-/* d: the member mask of an exchange, its last operand. */
+/* d: the member mask, an exchange's last operand; e: how many bytes an operand has. */
 static void
 wait_at(decoder *d, uint32_t i)
 {
     const td_inst *s = &d->f->ins[i];
-    const char *mask = strchr(td_optab[s->op].kinds, 'm');
-    td_code *c = emit(d, i, CODE_WAIT);
+    int members = td_op_members(s->op);
+    td_code *c = emit_code(d, i, CODE_WAIT);
 
     c->imm = (int64_t)s->imm;
-    if (s->op == OP_match_any) /* how many bytes are compared */
-        c->imm = (int64_t)td_dtype_size((td_dtype)td_at(d->f, s->arg[0])->dt);
-    c->d = mask ? d->p->word[s->arg[mask - td_optab[s->op].kinds].i] : UINT32_MAX;
+    c->d = members < 0 ? UINT32_MAX : d->p->word[s->arg[members].i];
+    if (td_optab[s->op].arity)
+        c->e = (uint32_t)td_dtype_size((td_dtype)td_at(d->f, s->arg[0])->dt);
     d->p->waits = true;
     d->p->meets = d->p->meets || s->op == OP_grid_barrier;
 }
@@ -151,12 +151,23 @@ static td_code *
 memory_code(decoder *d, uint32_t i, td_code_kind kind)
 {
     const td_inst *s = &d->f->ins[i];
-    td_code *c = emit(d, i, kind);
+    td_code *c = emit_code(d, i, kind);
 
     c->ptr = d->root[s->arg[0].i];
     c->step = td_at(d->f, s->arg[1])->lanes > 1;
     c->imm = (int64_t)s->imm;
     return c;
+}
+
+/* CODE_INDEX's number of axis 0. */
+static const uint8_t place_of[OP_COUNT] = {
+    [OP_tid] = 0, [OP_bid] = 3, [OP_bdim] = 6, [OP_gdim] = 9};
+
+/* Do threads come together in it? */
+static bool
+meets(unsigned op)
+{
+    return td_op_is_barrier(op) || td_op_is_exchange(op);
 }
 
 static td_status
@@ -166,13 +177,23 @@ decode_value(decoder *d, uint32_t i)
     uint32_t mask;
     td_code *c;
 
+    if (meets(s->op)) {
+        wait_at(d, i);
+        return TD_OK;
+    }
+    if (td_interp_core((td_op)s->op)) {
+        c = emit_code(d, i, CODE_RUN);
+        c->a = c->a == UINT32_MAX ? c->out : c->a; /* as below */
+        c->b = c->b == UINT32_MAX ? c->out : c->b;
+        c->c = c->c == UINT32_MAX ? c->out : c->c;
+        c->run = td_interp_core((td_op)s->op);
+        return TD_OK;
+    }
     if (s->op < TD_OPS || s->op == OP_cast) {
         td_dtype dt = (td_dtype)td_at(d->f, s->arg[td_optab[s->op].arity - 1])->dt;
 
-        c = emit(d, i, CODE_RUN);
-        c->b = c->b == UINT32_MAX
-                   ? c->a
-                   : c->b; /* operands that are not there may be read, and are not used */
+        c = emit_code(d, i, CODE_RUN);
+        c->b = c->b == UINT32_MAX ? c->a : c->b; /* missing operands are read but not used */
         c->c = c->c == UINT32_MAX ? c->a : c->c;
         c->run = s->op == OP_cast ? td_interp_cast(dt, (td_dtype)s->dt)
                                   : td_interp_elt((td_op)s->op, dt);
@@ -181,42 +202,31 @@ decode_value(decoder *d, uint32_t i)
                             "is spelled with other operations, and was not expanded");
     }
     switch (s->op) {
-    case OP_bitcast: emit(d, i, CODE_BITCAST); break;
-    case OP_splat:   emit(d, i, CODE_SPLAT); break;
+    case OP_bitcast: emit_code(d, i, CODE_BITCAST); break;
+    case OP_splat:   emit_code(d, i, CODE_SPLAT); break;
     case OP_rotate:
-        c = emit(d, i, CODE_ROTATE);
+        c = emit_code(d, i, CODE_ROTATE);
         c->imm = ((int64_t)s->imm % s->lanes + s->lanes) % s->lanes;
         break;
-    case OP_zip:     emit(d, i, CODE_ZIP); break;
-    case OP_unzip:   emit(d, i, CODE_UNZIP)->imm = (int64_t)s->imm; break;
-    case OP_extract: emit(d, i, CODE_SPLAT)->a += (uint32_t)s->imm; break;
-    case OP_get:     emit(d, i, CODE_COPY); break;
+    case OP_zip:       emit_code(d, i, CODE_ZIP); break;
+    case OP_unzip:     emit_code(d, i, CODE_UNZIP)->imm = (int64_t)s->imm; break;
+    case OP_extract:   emit_code(d, i, CODE_SPLAT)->a += (uint32_t)s->imm; break;
+    case OP_get:       emit_code(d, i, CODE_COPY); break;
     case OP_tid:
     case OP_bid:
     case OP_bdim:
-    case OP_gdim:
-        emit(d, i, CODE_INDEX)->imm = 3 * (int64_t)(s->op - OP_tid) + (int64_t)s->imm;
-        break;
-    case OP_permute:       emit(d, i, CODE_PERMUTE); break;
-    case OP_any:           emit(d, i, CODE_ANY)->imm = td_at(d->f, s->arg[0])->lanes; break;
-    case OP_all:           emit(d, i, CODE_ALL)->imm = td_at(d->f, s->arg[0])->lanes; break;
-    case OP_bits:          emit(d, i, CODE_BITS)->imm = td_at(d->f, s->arg[0])->lanes; break;
-    case OP_unbits:        emit(d, i, CODE_UNBITS); break;
-    case OP_clock:         emit(d, i, CODE_CLOCK); break;
-    case OP_take:          emit(d, i, CODE_TAKE); break;
-    case OP_ask:           emit(d, i, CODE_ASK); break;
-    case OP_barrier_count:
-    case OP_shuffle_xor:
-    case OP_shuffle:
-    case OP_ballot:
-    case OP_match_any:
-    case OP_activemask:    wait_at(d, i); break;
-    case OP_at:            emit(d, i, CODE_AT); break;
+    case OP_gdim:      emit_code(d, i, CODE_INDEX)->imm = place_of[s->op] + (int64_t)s->imm; break;
+    case OP_permute:   emit_code(d, i, CODE_PERMUTE); break;
+    case OP_any:       emit_code(d, i, CODE_ANY)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_all:       emit_code(d, i, CODE_ALL)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_bits:      emit_code(d, i, CODE_BITS)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_unbits:    emit_code(d, i, CODE_UNBITS); break;
+    case OP_at:        emit_code(d, i, CODE_AT); break;
     case OP_address:
-    case OP_pointer:       emit(d, i, CODE_COPY); break;
-    case OP_piece_end:     emit(d, i, CODE_COPY)->a += 1; break;
-    case OP_piece:         emit(d, i, CODE_COPY)->a += 2; break;
-    case OP_lane:          emit(d, i, CODE_INDEX)->imm = INDEX_LANE; break;
+    case OP_pointer:   emit_code(d, i, CODE_COPY); break;
+    case OP_piece_end: emit_code(d, i, CODE_COPY)->a += 1; break;
+    case OP_piece:     emit_code(d, i, CODE_COPY)->a += 2; break;
+    case OP_lane:      emit_code(d, i, CODE_INDEX)->imm = INDEX_LANE; break;
     case OP_load:
         c = memory_code(d, i, CODE_LOAD);
         c->d = c->c;
@@ -236,9 +246,9 @@ decode_value(decoder *d, uint32_t i)
 }
 
 static td_code *
-pieces(decoder *d, uint32_t i, td_code_kind kind)
+decode_pieces(decoder *d, uint32_t i, td_code_kind kind)
 {
-    td_code *c = emit(d, i, kind);
+    td_code *c = emit_code(d, i, kind);
 
     c->imm = (int64_t)d->f->ins[i].imm;
     c->d = d->p->word[i];
@@ -253,16 +263,16 @@ decode_end(decoder *d, uint32_t i)
     td_code *c;
 
     if (opener->op == OP_func) {
-        emit(d, i, CODE_RETURN);
+        emit_code(d, i, CODE_RETURN);
     } else if (opener->op == OP_parallel) {
-        c = pieces(d, (uint32_t)(opener - d->f->ins), CODE_PIECE);
+        c = decode_pieces(d, (uint32_t)(opener - d->f->ins), CODE_PIECE);
         c->jump = c->at + 1;
     } else if (opener->op == OP_for) {
-        c = emit(d, (uint32_t)(opener - d->f->ins), CODE_NEXT);
+        c = emit_code(d, (uint32_t)(opener - d->f->ins), CODE_NEXT);
         c->jump = c->at + 1;
         d->depth--;
     } else if (opener->op == OP_loop) {
-        emit(d, i, d->p->spins ? CODE_AGAIN : CODE_JUMP)->jump = d->f->ins[i].jump + 1;
+        emit_code(d, i, d->p->spins ? CODE_AGAIN : CODE_JUMP)->jump = d->f->ins[i].jump + 1;
         d->depth--;
     } else if (opener->op == OP_block) {
         d->depth--;
@@ -272,55 +282,56 @@ decode_end(decoder *d, uint32_t i)
 static void
 decode_call(decoder *d, uint32_t i)
 {
-    td_code *c = emit(d, i, CODE_CALL);
+    td_code *c = emit_code(d, i, CODE_CALL);
     uint32_t k = 0;
 
     while (d->f->ins[k].op != OP_func || d->f->ins[k].imm != d->f->ins[i].imm)
-        k++; /* the verifier has seen it */
+        k++; /* the verifier has checked it */
     c->out = c->d = d->p->word[k];
     c->e = d->p->word[d->f->ins[k].jump];
     c->jump = k + 1;
 }
 
-/* Jumps name instructions here; td_prog_new turns them into places in the code. */
+/* Jumps still name instructions; td_prog_new turns them into code indices. */
 static void
 decode_control(decoder *d, uint32_t i)
 {
     const td_inst *s = &d->f->ins[i];
     td_code *c;
 
+    if (meets(s->op)) {
+        wait_at(d, i);
+        return;
+    }
     switch (s->op) {
     case OP_store: memory_code(d, i, CODE_STORE); break;
     case OP_set:
-        c = emit(d, i, CODE_COPY);
+        c = emit_code(d, i, CODE_COPY);
         c->out = c->a;
         c->a = c->b;
         break;
-    case OP_fence: emit(d, i, CODE_FENCE); break;
-    case OP_if:    emit(d, i, CODE_UNLESS)->jump = s->jump + 1; break;
-    case OP_else:  emit(d, i, CODE_JUMP)->jump = s->jump + 1; break;
+    case OP_fence: emit_code(d, i, CODE_FENCE); break;
+    case OP_if:    emit_code(d, i, CODE_UNLESS)->jump = s->jump + 1; break;
+    case OP_else:  emit_code(d, i, CODE_JUMP)->jump = s->jump + 1; break;
     case OP_break_if:
-        emit(d, i, CODE_BREAK)->jump = d->f->ins[d->loop[d->depth - 1 - s->imm]].jump + 1;
+        emit_code(d, i, CODE_BREAK)->jump = d->f->ins[d->loop[d->depth - 1 - s->imm]].jump + 1;
         break;
     case OP_for:
-        emit(d, i, CODE_FOR)->jump = s->jump + 1;
+        emit_code(d, i, CODE_FOR)->jump = s->jump + 1;
         d->loop[d->depth++] = i;
         break;
     case OP_loop:
-    case OP_block:        d->loop[d->depth++] = i; break;
-    case OP_exit_if:      emit(d, i, CODE_EXIT); break;
-    case OP_release:      emit(d, i, CODE_RELEASE); break;
-    case OP_parallel:     pieces(d, i, CODE_PIECES)->jump = s->jump + 1; break;
-    case OP_func:         emit(d, i, CODE_JUMP)->jump = s->jump + 1; break;
-    case OP_call:         decode_call(d, i); break;
-    case OP_end:          decode_end(d, i); break;
-    case OP_barrier:
-    case OP_grid_barrier:
-    case OP_syncwarp:     wait_at(d, i); break;
+    case OP_block:    d->loop[d->depth++] = i; break;
+    case OP_exit_if:  emit_code(d, i, CODE_EXIT); break;
+    case OP_release:  emit_code(d, i, CODE_RELEASE); break;
+    case OP_parallel: decode_pieces(d, i, CODE_PIECES)->jump = s->jump + 1; break;
+    case OP_func:     emit_code(d, i, CODE_JUMP)->jump = s->jump + 1; break;
+    case OP_call:     decode_call(d, i); break;
+    case OP_end:      decode_end(d, i); break;
     }
 }
 
-/* Gives every value its words and every pointer its place. */
+/* Assigns words to every value and an entry to every pointer. */
 static td_status
 interp_code_place(decoder *d)
 {

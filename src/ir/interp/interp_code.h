@@ -1,8 +1,7 @@
 /* interp_code.h - what the interpreter runs: a kernel decoded once, for any number of threads.
  *
- * A thread's values stand in one array of words, `init` copied when the thread starts: constants,
- * arguments and zero slots are in it, so they cost no instruction.  Operands are offsets into it.
- * A pointer's word is an address.
+ * A thread's values are one array of words, initialised from `init`, which holds constants, arguments and zeroed
+ * slots: these cost no instruction.  Operands are offsets into the array.  A pointer's word is an address.
  */
 #ifndef TD_IR_INTERP_CODE_H
 #define TD_IR_INTERP_CODE_H
@@ -13,20 +12,18 @@ typedef enum td_code_kind {
     CODE_RUN,     /* run(out, a, b, c) */
     CODE_COPY,    /* out = a */
     CODE_TRACE,   /* one of RUN, COPY, AT whose value becomes part of an address: interp_check.c */
+    CODE_FLOAT,   /* RUN or COPY of floats that are watched: interp_float.c */
     CODE_SPLAT,   /* lanes of out = a[0] */
     CODE_ROTATE,  /* imm: k in [0, lanes) */
-    CODE_ZIP,     /* lanes of a and b in turn */
-    CODE_UNZIP,   /* imm: 0 or 1, the first of every second lane */
+    CODE_ZIP,     /* alternate lanes of a and b */
+    CODE_UNZIP,   /* every second lane of a; imm: 0 or 1, the first of them */
     CODE_BITCAST,
-    CODE_PERMUTE, /* a: lanes; b: which */
+    CODE_PERMUTE, /* a: lanes; b: their indices */
     CODE_ANY,     /* of imm lanes of a, as the next two */
     CODE_ALL,
     CODE_BITS,
     CODE_UNBITS,
-    CODE_CLOCK,
     CODE_RELEASE, /* of the heap at a, the c words at b */
-    CODE_ASK,     /* out = td_box_ask of the heap at a, the words at b, number c */
-    CODE_TAKE,    /* out = address of b bytes of the heap at a */
     CODE_LOAD,    /* a: pointer; b: index; d: mask */
     CODE_STORE,   /* as load; c: value */
     CODE_ATOMIC,  /* as store; run gives what memory becomes */
@@ -34,14 +31,14 @@ typedef enum td_code_kind {
     CODE_AT,      /* out = a + b bytes */
     CODE_INDEX,   /* imm: 3 * (tid, bid, bdim, gdim as 0..3) + axis; INDEX_LANE */
     CODE_JUMP,
-    CODE_AGAIN,   /* jumps back; now and then the thread stops there, so that others go on */
+    CODE_AGAIN,   /* jumps back; from time to time the thread stops here so that others can run */
     CODE_UNLESS,  /* jumps when a is false */
     CODE_BREAK,   /* jumps when a is true */
     CODE_FOR,     /* a, b, c: lo, hi, step; jumps when there is no iteration */
     CODE_NEXT,    /* as for; jumps back when there is another iteration */
     CODE_PIECES,  /* a, b: lo, hi; imm: most; d, e: the region's words; jumps when there is no piece.  out: first,
                      end, number */
-    CODE_PIECE,   /* as pieces; jumps back when there is another one */
+    CODE_PIECE,   /* like pieces; jumps back if there is another piece */
     CODE_CALL,    /* a: the frame's address; out: where it goes; [d, e): the function's words; jumps */
     CODE_RETURN,
     CODE_FENCE,
@@ -55,20 +52,20 @@ enum { INDEX_LANE = 12 };
 typedef struct td_code {
     td_elt      *run;
     td_code_kind kind;
-    uint32_t     out, a, b, c, d, e; /* UINT32_MAX: none, but not for `run` */
-    uint32_t     ptr;             /* index in td_prog.ptr of what a pointer was made from */
+    uint32_t     out, a, b, c, d, e; /* UINT32_MAX: none, except for `run`, which gets a valid offset */
+    uint32_t     ptr;             /* index in td_prog.ptr of the entry that the pointer was made from */
     uint32_t     jump;            /* index of the code to go on with */
-    uint32_t     at;              /* the instruction */
+    uint32_t     at;              /* index of the instruction */
     uint32_t     lanes, step;     /* step: 1, or 0 for an index of one lane */
     int64_t      imm;
     td_dtype     dt;
 } td_code;
 
-/* Where pointers come from: an instruction param, shared, dynamic, local or pointer. */
+/* td_code_ptr - where a pointer comes from: an instruction param, shared, dynamic, local or pointer. */
 typedef struct td_code_ptr {
-    uintptr_t base;   /* param: the address */
-    size_t    nbytes; /* from base to the end, 0: not known; shared and others: of the array */
-    size_t    offset; /* shared, dynamic, local: from the beginning of the block's or thread's memory */
+    uintptr_t base;   /* param: its address */
+    size_t    nbytes; /* param: bytes from base to the end, 0: not known; else bytes of the array */
+    size_t    offset; /* shared, dynamic, local: offset in the block's or thread's memory */
     td_op     op;
     uint32_t  at, word; /* the instruction; its value */
 } td_code_ptr;
@@ -82,12 +79,12 @@ typedef struct td_prog {
     uint32_t    *word; /* of each instruction: offset of its value */
     size_t       nwords;
     size_t       nshared, nlocal; /* bytes of a block and of a thread */
-    bool         waits; /* holds a barrier or an exchange in a warp */
-    bool         meets; /* holds a barrier of the grid */
-    bool         spins; /* a loop waits for what another thread writes */
+    bool         waits; /* it has a barrier or an exchange in a warp */
+    bool         meets; /* it has a barrier of the grid */
+    bool         spins; /* it has a loop that waits for another thread's write */
 } td_prog;
 
-td_word td_interp_constant(const td_inst *s); /* an OP_const's */
+td_word td_interp_constant(const td_inst *s); /* the word of an OP_const */
 
 /* Decodes f into mem; ndynamic: bytes of dynamic shared memory; params have nbytes 0.
  * TD_ERR_TYPE: complex values; TD_ERR_JIT: a composite operation that was not expanded. */

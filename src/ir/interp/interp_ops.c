@@ -76,10 +76,10 @@ reversed(uint64_t x)
 #define SPECIAL(name) other, 0
 #define EXPR(name)    other, 0
 #define MAKE_other(ar, name)
-#define MAKE_math(ar, name)                    LIBM(ar, name)
-#define MAKE_(ar, what, name)                  MAKE_##what(ar, name)
-#define MAKE(ar, ...)                          MAKE_(ar, __VA_ARGS__)
-#define OP(n, ar, k, r, fl, mean, low, sl, de) MAKE(ar, low)
+#define MAKE_math(ar, name)                 LIBM(ar, name)
+#define MAKE_(ar, what, name)               MAKE_##what(ar, name)
+#define MAKE(ar, ...)                       MAKE_(ar, __VA_ARGS__)
+#define OP(n, ar, k, r, fl, mean, low, ...) MAKE(ar, low)
 #include "ir/core/ops.def"
 #undef BIN
 #undef CMP
@@ -124,7 +124,7 @@ typedef struct row {
 #define EXPR(name)    {NULL, NULL, NULL, NULL}
 
 static const row rows[TD_OPS] = {
-#define OP(n, ar, k, r, fl, mean, low, sl, de) [OP_##n] = low,
+#define OP(n, ar, k, r, fl, mean, low, ...) [OP_##n] = low,
 #include "ir/core/ops.def"
 };
 

@@ -1,9 +1,8 @@
-/* interp_ops.h - the interpreter's elementwise functions, one for each (operation, dtype).
+/* interp_ops.h - the interpreter's elementwise functions, one per (operation, dtype).
  *
- * A value is one td_word a lane, whatever its dtype: integers stand sign- or zero-extended, bool is
- * 0 or 1, half types are their 16 bits, float32 fills the low four bytes (the rest is unspecified).
- * Every function computes one IEEE operation a lane and writes it to memory, so no compiler flag
- * can contract two of them.
+ * A value has one td_word per lane, whatever its dtype: integers are sign- or zero-extended, bool is 0 or 1, half
+ * types are their 16 bits, float32 is in the low four bytes (the rest is unspecified).  Every function computes one
+ * IEEE operation per lane and stores the result, so no compiler flag can contract two of them.
  */
 #ifndef TD_IR_INTERP_OPS_H
 #define TD_IR_INTERP_OPS_H
@@ -18,13 +17,14 @@ typedef union td_word {
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "an element's bytes are its word's first");
 
-/* Computes n lanes; operands that the operation lacks are ignored. */
+/* Computes n lanes; ignores operands that the operation does not have. */
 typedef void td_elt(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n);
 
-td_elt *td_interp_elt(td_op op, td_dtype dt);         /* NULL: not admitted, or spelled with others */
+td_elt *td_interp_elt(td_op op, td_dtype dt);         /* NULL: not admitted, or a composite */
+td_elt *td_interp_core(td_op op);                     /* of instructions whose value is their operands'; NULL: others */
 td_elt *td_interp_atomic(td_op op, td_dtype dt);      /* of memory and a value; NULL: not admitted */
 td_elt *td_interp_cast(td_dtype from, td_dtype to);   /* NULL: complex */
-td_word td_interp_word(td_dtype dt, const void *element); /* as it stands in memory; not for complex */
+td_word td_interp_word(td_dtype dt, const void *element); /* of an element in memory; not for complex */
 
 #define BIN(s, u, f)
 #define CMP(s, u, f)
@@ -32,7 +32,7 @@ td_word td_interp_word(td_dtype dt, const void *element); /* as it stands in mem
 #define MATH(name)
 #define SPECIAL(name) extern td_elt *const td_special_##name[TD_DTYPE_COUNT];
 #define EXPR(name)
-#define OP(n, ar, k, r, fl, mean, low, sl, de) low
+#define OP(n, ar, k, r, fl, mean, low, ...) low
 #include "ir/core/ops.def"
 #undef BIN
 #undef CMP
@@ -54,8 +54,8 @@ td_word td_interp_word(td_dtype dt, const void *element); /* as it stands in mem
 #define TD_EACH_BU(X, ...)  TD_EACH_B(X, __VA_ARGS__) TD_EACH_U(X, __VA_ARGS__)
 #define TD_EACH_BIU(X, ...) TD_EACH_B(X, __VA_ARGS__) TD_EACH_IU(X, __VA_ARGS__)
 
-/* One function over lanes: `expr` reads x and y, its value, cut to an R, widens into
- * member rm (promoted by + first, so that a signed char is not taken for a character). */
+/* A function over lanes.  `expr` reads x and y.  Its value is converted to R and widened into member rm; +
+ * promotes it first, so that a signed char is not taken for a character. */
 #define TD_LANES(fname, T, m, R, rm, expr)                                                         \
     static void fname(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n)   \
     {                                                                                              \

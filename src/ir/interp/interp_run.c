@@ -1,4 +1,4 @@
-/* interp_run.c - runs one thread of a decoded kernel, from one place to the next where it waits. */
+/* interp_run.c - runs one thread of a decoded kernel until it has to wait. */
 #include "base/box.h"
 #include "base/parallel.h"
 #include "ir/interp/interp_check.h"
@@ -11,10 +11,9 @@
 #include <time.h>
 
 enum {
-    WARP = 32,
     POISON = 0xa5,
     ALIGN = 128,
-    PATIENCE = 16 /* turns of a loop until others go on */
+    PATIENCE = 16 /* iterations of a loop before others run */
 };
 
 static const char *
@@ -50,6 +49,20 @@ td_thread_fail(td_status st, const char *kernel, const uint32_t bid[3], const ui
                    td_optab[at.op].name, text);
 }
 
+void
+td_engine_place(const td_engine *e, const td_runner *t, uint32_t at, const char *what, char *out,
+                size_t n)
+{
+    const td_inst *s = &e->p->fn->ins[at];
+    const uint32_t *b = t->team->bid, *i = t->tid;
+    char line[300] = "";
+
+    if (s->from)
+        snprintf(line, sizeof line, ", %.250s:%u", file_of(e->p->fn, at), s->line);
+    snprintf(out, n, "%s [kernel %s, block (%u, %u, %u), thread (%u, %u, %u)%s]", what,
+             e->p->fn->name, b[0], b[1], b[2], i[0], i[1], i[2], line);
+}
+
 td_status
 td_engine_fail(const td_engine *e, const td_runner *t, uint32_t at, td_status st, const char *what,
                ...)
@@ -62,15 +75,17 @@ td_engine_fail(const td_engine *e, const td_runner *t, uint32_t at, td_status st
     va_start(ap, what);
     vsnprintf(text, sizeof text, what, ap);
     va_end(ap);
-    if (s->from)
-        return td_fail(st, "%s [kernel %s, block (%u, %u, %u), thread (%u, %u, %u), %s:%u]", text,
-                       e->p->fn->name, b[0], b[1], b[2], i[0], i[1], i[2], file_of(e->p->fn, at),
-                       s->line);
+    if (s->from) {
+        char all[1024];
+
+        td_engine_place(e, t, at, text, all, sizeof all);
+        return td_fail(st, "%s", all);
+    }
     return td_thread_fail(st, e->p->fn->name, b, i,
                           (td_place){.op = (td_op)s->op, .at = at, .line = s->line}, text);
 }
 
-/* What the pointer was made from, in words. */
+/* Fails, and says what the pointer points into. */
 static td_status
 outside(const td_engine *e, const td_runner *t, const td_code *c, int64_t index)
 {
@@ -98,7 +113,7 @@ outside(const td_engine *e, const td_runner *t, const td_code *c, int64_t index)
 }
 
 static bool
-inside(uintptr_t at, size_t size, const char *base, size_t nbytes)
+lies_inside(uintptr_t at, size_t size, const char *base, size_t nbytes)
 {
     uintptr_t off = at - (uintptr_t)base;
 
@@ -109,23 +124,25 @@ static bool
 in_frames(const td_engine *e, const td_runner *t, uintptr_t at, size_t size)
 {
     for (const td_frame *f = t->frame; f; f = f->up)
-        if (inside(at, size, f->local, e->p->nlocal))
+        if (lies_inside(at, size, f->local, e->p->nlocal))
             return true;
     return false;
 }
 
-/* Of a param: an address before it may be right, as a view can start at its last element.  It must
- * then lie in the allocation that the pointer points into.  Of an address: in any memory. */
+/* Does the access lie within bounds?  A pointer of a param may legally lie before the param's
+ * address, since a view can start at its last element: the access must then lie in the
+ * allocation that the pointer points into.  An address may lie in any known memory. */
 static bool
-within(const td_engine *e, const td_runner *t, const td_code_ptr *p, uintptr_t at, size_t size)
+access_in_bounds(const td_engine *e, const td_runner *t, const td_code_ptr *p, uintptr_t at,
+                 size_t size)
 {
     size_t left;
 
     if (p->op == OP_pointer &&
-        (inside(at, size, t->team->shared, e->p->nshared) ||
-         inside(at, size, t->local, e->p->nlocal) || in_frames(e, t, at, size)))
+        (lies_inside(at, size, t->team->shared, e->p->nshared) ||
+         lies_inside(at, size, t->local, e->p->nlocal) || in_frames(e, t, at, size)))
         return true;
-    if (p->op != OP_pointer && inside(at, size, (const char *)t->val[p->word].u, p->nbytes))
+    if (p->op != OP_pointer && lies_inside(at, size, (const char *)t->val[p->word].u, p->nbytes))
         return true;
     if (p->op != OP_param && p->op != OP_pointer)
         return false;
@@ -135,10 +152,11 @@ within(const td_engine *e, const td_runner *t, const td_code_ptr *p, uintptr_t a
     return left >= size && (!p->nbytes || at + left == p->base + p->nbytes);
 }
 
-/* The address of lane l of a load or store, NULL when its mask is off.  The instruction's alignment
- * is that of its first lane; the others have their own, unless the first has less. */
+/* The address of lane l of a load or store; NULL: its mask is off.  The instruction's
+ * alignment holds for the first lane; other lanes are aligned to their size, unless the first
+ * is aligned to less. */
 static td_status
-address(const td_engine *e, const td_runner *t, const td_code *c, uint32_t l, char **out)
+lane_address(const td_engine *e, const td_runner *t, const td_code *c, uint32_t l, char **out)
 {
     const td_code_ptr *p = &e->p->ptr[c->ptr];
     size_t size = td_dtype_size(c->dt), align = c->imm && !c->step && l == 0      ? (size_t)c->imm
@@ -160,7 +178,7 @@ address(const td_engine *e, const td_runner *t, const td_code *c, uint32_t l, ch
     if (e->check && e->check->port == at)
         return TD_OK;
     *out = NULL;
-    if (index > INT64_MAX / 16 || index < INT64_MIN / 16 || !within(e, t, p, at, size))
+    if (index > INT64_MAX / 16 || index < INT64_MIN / 16 || !access_in_bounds(e, t, p, at, size))
         return outside(e, t, c, index);
     if ((e->extent || !global) && at % align)
         return td_engine_fail(e, t, c->at, TD_ERR_INDEX,
@@ -175,31 +193,35 @@ interp_run_load(const td_engine *e, td_runner *t, const td_code *c)
     char *p;
 
     for (uint32_t l = 0; l < c->lanes; l++) {
-        TD_TRY(address(e, t, c, l, &p));
+        TD_TRY(lane_address(e, t, c, l, &p));
         if (e->shadow && p)
             TD_TRY(td_shadow_read(e, t, c, p));
         t->val[c->out + l] = p ? td_interp_word(c->dt, p) : (td_word){0};
+        if (e->shadow)
+            t->over[c->out + l] = 0;
     }
     return TD_OK;
 }
 
 static td_status
-store(const td_engine *e, td_runner *t, const td_code *c)
+run_store(const td_engine *e, td_runner *t, const td_code *c)
 {
     bool done = false;
     char *p;
 
     for (uint32_t l = 0; l < c->lanes; l++) {
-        TD_TRY(address(e, t, c, l, &p));
+        TD_TRY(lane_address(e, t, c, l, &p));
         if (e->shadow && p)
             TD_TRY(td_shadow_write(e, t, c, p, &t->val[c->c + l], &done));
+        if (e->check && e->check->floats && p)
+            TD_TRY(td_shadow_float_stored(e, t, c, l));
         if (p && !done)
             memcpy(p, &t->val[c->c + l], td_dtype_size(c->dt));
     }
     return TD_OK;
 }
 
-/* What the old value at p becomes. */
+/* The new value for an atomic operation on the old value at p. */
 static td_word
 replaced(const td_runner *t, const td_code *c, uint32_t l, td_word old)
 {
@@ -211,7 +233,7 @@ replaced(const td_runner *t, const td_code *c, uint32_t l, td_word old)
     return out;
 }
 
-/* Threads run one after another: nobody comes between. */
+/* Threads run one at a time, so plain accesses are atomic. */
 static td_status
 atomic(const td_engine *e, td_runner *t, const td_code *c)
 {
@@ -219,7 +241,7 @@ atomic(const td_engine *e, td_runner *t, const td_code *c)
     char *p;
 
     for (uint32_t l = 0; l < c->lanes; l++) {
-        TD_TRY(address(e, t, c, l, &p));
+        TD_TRY(lane_address(e, t, c, l, &p));
         if (e->shadow && p)
             TD_TRY(td_shadow_atomic(e, t, c, p));
         old = p ? td_interp_word(c->dt, p) : (td_word){0};
@@ -242,7 +264,7 @@ for_start(const td_engine *e, const td_runner *t, const td_code *c, bool *more)
     return TD_OK;
 }
 
-/* The next counter; a counter that would leave its dtype is past every bound. */
+/* Steps the counter.  A counter that would overflow is past every bound. */
 static bool
 for_next(const td_runner *t, const td_code *c)
 {
@@ -254,7 +276,7 @@ for_next(const td_runner *t, const td_code *c)
     return true;
 }
 
-/* The words of pointers to a thread's and its block's own memory. */
+/* Sets the pointers to the thread's and its block's own memory. */
 static void
 point(const td_engine *e, const td_runner *t)
 {
@@ -268,7 +290,7 @@ point(const td_engine *e, const td_runner *t)
     }
 }
 
-/* Enters a function: its words are new, and its local arrays. */
+/* Enters a function, with new words and new local arrays. */
 static td_status
 interp_run_enter(const td_engine *e, td_runner *t, const td_code *c)
 {
@@ -300,9 +322,9 @@ interp_run_enter(const td_engine *e, td_runner *t, const td_code *c)
     return TD_OK;
 }
 
-/* Leaves the innermost function: where it was called. */
+/* Leaves the innermost function; returns where it was called. */
 static const td_code *
-leave(td_runner *t)
+leave_function(td_runner *t)
 {
     td_frame *f = t->frame;
     const td_code *c = f->call;
@@ -324,7 +346,7 @@ td_engine_drop(td_runner *t)
     }
 }
 
-/* Begins piece k of a parallel region; false: there is none. */
+/* Begins piece k of a parallel region; false: there is no such piece. */
 static bool
 begin_piece(const td_engine *e, const td_runner *t, const td_code *c, int64_t k)
 {
@@ -353,15 +375,6 @@ thread_index(const td_engine *e, const td_runner *t, int64_t which)
     return (int32_t)from[which / 3][which % 3];
 }
 
-static int64_t
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Instructions between many lanes and one. */
 static void
 interp_run_gather(const td_runner *t, const td_code *c)
@@ -383,9 +396,9 @@ interp_run_gather(const td_runner *t, const td_code *c)
     }
 }
 
-/* Instructions that move lanes without computing. */
+/* Instructions that only move lanes. */
 static void
-move(const td_engine *e, const td_runner *t, const td_code *c)
+run_lane_move(const td_engine *e, const td_runner *t, const td_code *c)
 {
     td_word *out = t->val + c->out, *a = t->val + c->a;
 
@@ -411,10 +424,7 @@ move(const td_engine *e, const td_runner *t, const td_code *c)
         for (uint32_t l = 0; l < c->lanes; l++)
             out[l] = a[(uint64_t)t->val[c->b + l].i % c->lanes];
         break;
-    case CODE_CLOCK: out->i = now(); break;
-    case CODE_ASK:   out->u = td_box_ask(a->u, t->val[c->b].u, t->val[c->c].i); break;
-    case CODE_TAKE:  out->u = td_callmem_take(a->u, t->val[c->b].i); break;
-    case CODE_AT:    out->u = a->u + t->val[c->b].u; break;
+    case CODE_AT: out->u = a->u + t->val[c->b].u; break;
     case CODE_BITCAST:
         for (uint32_t l = 0; l < c->lanes; l++)
             out[l] = td_interp_word(c->dt, &a[l]);
@@ -430,7 +440,7 @@ td_engine_run(const td_engine *e, td_runner *t)
 {
     const td_code *c = t->at, *code = e->p->code;
     td_word *v = t->val;
-    int turns = 0;
+    int iterations = 0;
     bool more = true;
 
     for (;; c++) {
@@ -444,32 +454,30 @@ td_engine_run(const td_engine *e, td_runner *t)
         case CODE_BITCAST:
         case CODE_AT:
         case CODE_PERMUTE:
-        case CODE_CLOCK:
-        case CODE_TAKE:
-        case CODE_ASK:
-        case CODE_INDEX:   move(e, t, c); continue;
+        case CODE_INDEX:   run_lane_move(e, t, c); continue;
         case CODE_ANY:
         case CODE_ALL:
         case CODE_BITS:
         case CODE_UNBITS:  interp_run_gather(t, c); continue;
         case CODE_RELEASE: td_callmem_release(v[c->a].u, v[c->b].u, v[c->c].i); continue;
         case CODE_LOAD:    TD_TRY(interp_run_load(e, t, c)); continue;
-        case CODE_STORE:   TD_TRY(store(e, t, c)); continue;
+        case CODE_STORE:   TD_TRY(run_store(e, t, c)); continue;
         case CODE_CAS:
         case CODE_ATOMIC:  TD_TRY(atomic(e, t, c)); continue;
         case CODE_TRACE:   td_shadow_trace(e, t, c); continue;
+        case CODE_FLOAT:   td_shadow_float(e, t, c); continue;
         case CODE_FENCE:
             if (e->shadow)
                 td_shadow_fence(t);
             continue;
         case CODE_AGAIN:
-            if (++turns == PATIENCE) {
+            if (++iterations == PATIENCE) {
                 t->at = code + c->jump;
                 return TD_OK;
             }
             more = false;
             break;
-        case CODE_RETURN: c = leave(t); continue;
+        case CODE_RETURN: c = leave_function(t); continue;
         case CODE_CALL:
             TD_TRY(interp_run_enter(e, t, c));
             more = false;
@@ -502,7 +510,7 @@ td_engine_start(const td_engine *e, td_runner *t, uint64_t linear)
     t->tid[1] = (uint32_t)(linear / e->block[0] % e->block[1]);
     t->tid[2] = (uint32_t)(linear / e->block[0] / e->block[1]);
     t->at = e->p->code;
-    t->lane = (uint32_t)(linear % WARP);
+    t->lane = (uint32_t)(linear % e->p->fn->warp);
     t->ended = false;
     td_engine_drop(t);
     memcpy(t->val, e->p->init, e->p->nwords * sizeof *t->val);

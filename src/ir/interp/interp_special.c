@@ -1,8 +1,11 @@
-/* interp_special.c - one table of functions for each SPECIAL row of ops.def.
+/* interp_special.c - one table of functions for each SPECIAL row of ops.def, and functions of rows of core.def.
  *
  * What C leaves undefined has a value here: division by zero gives 0, MIN / -1 is MIN, and a shift
  * by a negative count or by the width or more shifts every bit out.
  */
+#include "base/box.h"
+#include "base/callmem.h"
+#include "base/clock.h"
 #include "ir/interp/interp_ops.h"
 
 #include <math.h>
@@ -25,7 +28,7 @@ TD_EACH_U(TD_DEFINE, truncate_divide, y == 0 ? 0 : x / y)
 td_elt *const td_special_truncate_divide[TD_DTYPE_COUNT] = {
     TD_EACH_IU(TD_ENTRY, truncate_divide, 0)};
 
-/* As unsigned, a negative count is beyond every width. */
+/* As unsigned numbers, negative counts exceed every width. */
 TD_EACH_IU(TD_DEFINE, left_shift, (uint64_t)y >= WIDTH ? 0 : (uint64_t)x << y)
 td_elt *const td_special_left_shift[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, left_shift, 0)};
 
@@ -33,7 +36,7 @@ TD_EACH_I(TD_DEFINE, right_shift, x >> ((uint64_t)y >= WIDTH ? WIDTH - 1 : (uint
 TD_EACH_U(TD_DEFINE, right_shift, y >= WIDTH ? 0 : x >> y)
 td_elt *const td_special_right_shift[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, right_shift, 0)};
 
-/* A bit behind the last one ends the count. */
+/* A bit set after the last one ends the count. */
 TD_EACH_IU(TD_DEFINE, leading_zeros,
            WIDTH == 64 && x == 0 ? 64
                                  : __builtin_clzll((uint64_t)x << (64 - WIDTH) |
@@ -46,7 +49,7 @@ td_elt *const td_special_mulhi[TD_DTYPE_COUNT] = {TD_EACH_U(TD_ENTRY, mulhi, 0)}
 TD_EACH_F(TD_DEFINE_BOOL, signbit, signbit(x) != 0)
 td_elt *const td_special_signbit[TD_DTYPE_COUNT] = {TD_EACH_F(TD_ENTRY, signbit, 0)};
 
-/* What an atomic instruction does to memory x and a value y. */
+/* The new value of memory x for an atomic instruction with y. */
 TD_EACH_IU(TD_DEFINE, atomic_max, x > y ? x : y)
 TD_EACH_IU(TD_DEFINE, atomic_min, x < y ? x : y)
 TD_LANES(atomic_max_F32, float, f, float, f, fmaxf(x, y))
@@ -105,3 +108,38 @@ interp_special_choose(td_word *out, const td_word *a, const td_word *b, const td
 #define CHOOSE(e, T, m, stem, unused) [TD_##e] = interp_special_choose,
 td_elt *const td_special_select[TD_DTYPE_COUNT] = {TD_EACH_BIU(CHOOSE, 0, 0)
                                                        TD_EACH_F(CHOOSE, 0, 0)};
+
+/* ---- instructions of core.def ---- */
+
+static void
+interp_clock(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n)
+{
+    (void)a, (void)b, (void)c, (void)n;
+    out->i = td_now_ns();
+}
+
+static void
+interp_ask(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n)
+{
+    (void)n;
+    out->u = td_box_ask(a->u, b->u, c->i);
+}
+
+static void
+interp_take(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n)
+{
+    (void)c, (void)n;
+    out->u = td_callmem_take(a->u, b->i);
+}
+
+td_elt *
+td_interp_core(td_op op)
+{
+    static td_elt *const table[OP_COUNT] = {
+        [OP_clock] = interp_clock,
+        [OP_ask] = interp_ask,
+        [OP_take] = interp_take,
+    };
+
+    return table[op];
+}

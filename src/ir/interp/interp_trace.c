@@ -1,13 +1,14 @@
-/* interp_trace.c - index arithmetic that goes over the range of its dtype.
+/* interp_trace.c - finds index arithmetic that exceeds the range of its dtype.
  *
- * From the addresses of loads and stores back: what is added up to them is computed by CODE_TRACE, which
- * remembers in the thread's `over` what overflowed on the way to a value.  Only a value that an address is
- * computed from is told of, so that wrapping arithmetic (a hash, a generator) is free as long as a remainder,
- * a mask or a shift comes before the index.
+ * Starting from the addresses of loads and stores, it goes back to what they are computed from.
+ * Those additions become CODE_TRACE, which records in the thread's `over` what overflowed on the
+ * way to a value.  Only values that addresses are computed from count, so wrapping arithmetic (a
+ * hash, a generator) is fine if a mask, a shift or a remainder of a power of two comes before the
+ * index: that is what it would be without wrapping.
  */
 #include "ir/interp/interp_check.h"
 
-/* Does what overflowed in an operand reach the value? */
+/* Does an overflow in an operand affect the value? */
 static bool
 carries(unsigned op)
 {
@@ -16,6 +17,8 @@ carries(unsigned op)
     case OP_subtract:
     case OP_multiply:
     case OP_floor_divide:
+    case OP_remainder:
+    case OP_fmod:
     case OP_minimum:
     case OP_maximum:
     case OP_select:
@@ -41,16 +44,15 @@ wanted_one(const td_fn *f, bool *wanted, td_val v)
     return wanted[v.i] = true;
 }
 
-/* One turn from the last instruction to the first; false: nothing new. */
+/* One pass from the last instruction to the first; false: nothing new was found. */
 static bool
-spread(const td_fn *f, bool *wanted)
+mark_operands(const td_fn *f, bool *wanted)
 {
     bool more = false;
 
     for (uint32_t i = f->n; i-- > 0;) {
         const td_inst *s = &f->ins[i];
-        bool memory = s->op == OP_load || s->op == OP_store ||
-                      (s->op >= OP_atomic_add && s->op <= OP_atomic_cas);
+        bool memory = s->op == OP_load || s->op == OP_store || td_op_is_atomic(s->op);
 
         if (memory || s->op == OP_at)
             more = wanted_one(f, wanted, s->arg[1]) || more;
@@ -72,8 +74,8 @@ td_shadow_prepare(td_prog *p, td_arena *mem)
     bool *wanted = td_alloc_big(mem, f->n + 1);
 
     if (!wanted)
-        return; /* the arena keeps that in mind */
-    while (spread(f, wanted))
+        return; /* out of memory: the arena records it */
+    while (mark_operands(f, wanted))
         ;
     for (uint32_t k = 0; k + 1 < p->ncode; k++) {
         td_code *c = &p->code[k];
@@ -86,7 +88,7 @@ td_shadow_prepare(td_prog *p, td_arena *mem)
     }
 }
 
-/* Does the instruction itself leave its dtype's range? */
+/* Does the instruction itself exceed its dtype's range? */
 static bool
 overflows(const td_inst *s, td_dtype dt, int64_t x, int64_t y)
 {
@@ -123,6 +125,8 @@ td_shadow_trace(const td_engine *e, td_runner *t, const td_code *c)
         over = t->over[c->a];
     else if (overflows(s, (td_dtype)s->dt, x.i, y.i))
         over = c->at + 1;
+    else if ((s->op == OP_remainder || s->op == OP_fmod) && y.i > 0 && (y.i & (y.i - 1)) == 0)
+        over = t->over[c->b];
     else
         over = t->over[c->a] ? t->over[c->a] : t->over[c->b];
     t->over[c->out] = over;

@@ -1,4 +1,6 @@
-/* kfiber.c - blocks whose threads take turns: memory, threads, what is said of those that wait for ever. */
+/* kfiber.c - blocks whose threads are fibers: their memory, their threads, and messages about
+ * threads that wait for ever.
+ */
 #include "ir/interp/kfiber.h"
 
 #include "base/fiber.h"
@@ -11,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARP = 32, ALIGN = 64 };
+enum { ALIGN = 64 };
 
 /* ---- a launch ---- */
 
@@ -37,9 +39,9 @@ kfiber_number(const td_kfiber_block *b)
                ((uint64_t)b->bid[1] + (uint64_t)b->gdim[1] * (uint64_t)b->bid[2]);
 }
 
-/* The thread's error becomes the launch's, unless an earlier block has one. */
+/* Makes the thread's error the launch's, unless an earlier block has one. */
 static void
-record(td_kfiber_launch *t, td_status st, uint64_t block)
+record_failure(td_kfiber_launch *t, td_status st, uint64_t block)
 {
     pthread_mutex_lock(&t->mu);
     if (!t->st || block < t->block) {
@@ -66,11 +68,11 @@ td_kfiber_fail(td_kfiber *self, const td_kfiber_site *site, const char *what, ..
     va_start(ap, what);
     vsnprintf(text, sizeof text, what, ap);
     va_end(ap);
-    record(r->launch,
-           td_thread_fail(TD_ERR_THREADS, r->launch->kernel, (const uint32_t *)b->bid,
-                          (const uint32_t *)self->tid,
-                          (td_place){(td_op)site->op, site->at, site->line}, text),
-           kfiber_number(b));
+    record_failure(r->launch,
+                   td_thread_fail(TD_ERR_THREADS, r->launch->kernel, (const uint32_t *)b->bid,
+                                  (const uint32_t *)self->tid,
+                                  (td_place){(td_op)site->op, site->at, site->line}, text),
+                   kfiber_number(b));
     for (uint64_t i = 0; i < r->nblock * (uint64_t)r->n; i++)
         r->th[i].stop = 1;
     return 0;
@@ -96,18 +98,10 @@ td_kfiber_divergent(td_kfiber *self, const td_kfiber *other)
 static bool
 exchanges(const td_kfiber *t)
 {
-    if (!t->site)
-        return false;
-    switch ((int)t->site->op) {
-    case OP_barrier:
-    case OP_barrier_count:
-    case OP_grid_barrier:
-    case OP_activemask:    return false;
-    }
-    return true;
+    return t->site && td_optab[t->site->op].threads == TD_THREADS_WARP;
 }
 
-/* A member of the warp for which thread l waits for ever. */
+/* Explains why thread l waits for ever: names the member of its warp that does not come. */
 static void
 stuck_in_warp(td_kfiber *w, int n)
 {
@@ -120,7 +114,7 @@ stuck_in_warp(td_kfiber *w, int n)
             }
 }
 
-/* Two threads of n that stand at different barriers, or of which one has returned. */
+/* Names two of n threads that wait at different barriers, or one that has returned. */
 static void
 stuck_at_barriers(td_kfiber *th, uint64_t n)
 {
@@ -139,15 +133,15 @@ stuck_at_barriers(td_kfiber *th, uint64_t n)
     }
 }
 
-/* Nobody can go on: looks in the order in which the interpreter comes to it. */
+/* Nobody can continue: looks for the reason in the same order as the interpreter. */
 static void
 explain(td_kfiber_run *r)
 {
     for (uint64_t b = 0; b < r->nblock && !r->failed; b++) {
         td_kfiber *th = r->th + b * (uint64_t)r->n;
 
-        for (int w = 0; w < r->n && !r->failed; w += WARP)
-            stuck_in_warp(th + w, r->n - w < WARP ? r->n - w : WARP);
+        for (int w = 0; w < r->n && !r->failed; w += TD_WARP)
+            stuck_in_warp(th + w, r->n - w < TD_WARP ? r->n - w : TD_WARP);
         if (!r->failed)
             stuck_at_barriers(th, (uint64_t)r->n);
     }
@@ -158,7 +152,7 @@ explain(td_kfiber_run *r)
 /* ---- blocks ---- */
 
 static size_t
-rounded(size_t n)
+align_up(size_t n)
 {
     return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
@@ -172,7 +166,7 @@ start_block(td_kfiber_run *r, uint64_t k, const int32_t bid[3], char *shared, ch
 
     b->run = r;
     b->shared = shared;
-    b->dynamic = r->info->meets ? shared + rounded(r->info->shared) : td_scratch();
+    b->dynamic = r->info->meets ? shared + align_up(r->info->shared) : td_scratch();
     for (int d = 0; d < 3; d++) {
         b->bid[d] = bid[d];
         b->bdim[d] = (int32_t)words[d];
@@ -182,9 +176,9 @@ start_block(td_kfiber_run *r, uint64_t k, const int32_t bid[3], char *shared, ch
         th[i].tid[0] = i % b->bdim[0];
         th[i].tid[1] = i / b->bdim[0] % b->bdim[1];
         th[i].tid[2] = i / b->bdim[0] / b->bdim[1];
-        th[i].lane = i % WARP;
+        th[i].lane = i % TD_WARP;
         th[i].block = b;
-        th[i].local = local + ((size_t)k * (size_t)r->n + (size_t)i) * rounded(r->info->local);
+        th[i].local = local + ((size_t)k * (size_t)r->n + (size_t)i) * align_up(r->info->local);
     }
 }
 
@@ -199,22 +193,22 @@ thread(void *ctx, int i)
     t[-t->lane].moves++;
 }
 
-/* Memory of all blocks: one piece; NULL: there is none. */
+/* Allocates the memory of all blocks in one piece; NULL: there is none. */
 static char *
 lay(td_kfiber_run *r, char **shared, char **local, size_t *step)
 {
     size_t all = r->nblock * (size_t)r->n,
-           records = rounded(r->nblock * sizeof *r->block) + rounded(all * sizeof *r->th);
+           records = align_up(r->nblock * sizeof *r->block) + align_up(all * sizeof *r->th);
     char *p;
 
-    *step = rounded(r->info->shared) + (r->info->meets ? rounded(r->launch->shared) : 0);
-    p = malloc(records + r->nblock * *step + all * rounded(r->info->local) + ALIGN);
+    *step = align_up(r->info->shared) + (r->info->meets ? align_up(r->launch->shared) : 0);
+    p = malloc(records + r->nblock * *step + all * align_up(r->info->local) + ALIGN);
     if (!p)
         return NULL;
     *shared = p + (ALIGN - (uintptr_t)p % ALIGN) % ALIGN;
     *local = *shared + r->nblock * *step;
-    r->block = (td_kfiber_block *)(void *)(*local + all * rounded(r->info->local));
-    r->th = (td_kfiber *)(void *)((char *)r->block + rounded(r->nblock * sizeof *r->block));
+    r->block = (td_kfiber_block *)(void *)(*local + all * align_up(r->info->local));
+    r->th = (td_kfiber *)(void *)((char *)r->block + align_up(r->nblock * sizeof *r->block));
     memset(r->block, 0, records);
     return p;
 }
@@ -230,10 +224,11 @@ kfiber_run(td_kfiber_run *r, const int32_t from[3], const int32_t to[3])
 
     memory = lay(r, &shared, &local, &step);
     if (!memory) {
-        record(r->launch,
-               td_fail(TD_ERR_NOMEM, "kernel %s: no memory for %" PRIu64 " blocks of %d threads",
-                       r->launch->kernel, r->nblock, r->n),
-               0);
+        record_failure(r->launch,
+                       td_fail(TD_ERR_NOMEM,
+                               "kernel %s: no memory for %" PRIu64 " blocks of %d threads",
+                               r->launch->kernel, r->nblock, r->n),
+                       0);
         return;
     }
     for (at[2] = from[2]; at[2] < to[2]; at[2]++)
@@ -244,7 +239,7 @@ kfiber_run(td_kfiber_run *r, const int32_t from[3], const int32_t to[3])
     if (st == TD_ERR_THREADS && !r->failed)
         explain(r);
     if (st && !r->failed)
-        record(r->launch, st, kfiber_number(r->block));
+        record_failure(r->launch, st, kfiber_number(r->block));
     free(memory);
 }
 
@@ -270,10 +265,10 @@ td_kfiber_do_block(td_kfiber_fn *fn, const td_kfiber_info *info, const uint64_t 
         r.nblock = words[3] * words[4] * words[5];
     }
     if (r.nblock > (uint64_t)(INT32_MAX / r.n)) {
-        record(r.launch,
-               td_fail(TD_ERR_VALUE, "kernel %s: %" PRIu64 " blocks of %d threads at once",
-                       r.launch->kernel, r.nblock, r.n),
-               0);
+        record_failure(r.launch,
+                       td_fail(TD_ERR_VALUE, "kernel %s: %" PRIu64 " blocks of %d threads at once",
+                               r.launch->kernel, r.nblock, r.n),
+                       0);
         return;
     }
     kfiber_run(&r, from, to);

@@ -1,23 +1,25 @@
-/* meet.c - where threads that take turns wait for each other, and what they exchange there.
+/* meet.c - where fibers wait for each other, and what they exchange there.
  *
- * Who goes on first, the others standing still, does the work of all: counts a barrier, gives all
- * members of an exchange their values.
+ * The thread that continues first does the work for all, while the others wait: it counts a
+ * barrier, or computes the results of an exchange for all members.
  */
 #include "base/fiber.h"
+#include "ir/interp/exchange.h"
 #include "ir/interp/kfiber.h"
 
 #include <sched.h>
 #include <string.h>
 
 enum {
-    WARP = 32,
     PATIENCE = 4,
-    POLITE = 4096 /* turns of a loop until others go on; until other threads of the CPU do */
+    /* iterations of a loop before other fibers run; before other threads of the CPU do */
+    POLITE = 4096
 };
 
 /* ---- barriers ---- */
 
-/* All n threads from th on have come, or have returned.  A GPU counts a grid's blocks by their first threads. */
+/* All n threads from th on have arrived or returned.  A GPU counts only the first thread of
+ * each block of a grid. */
 static void
 open_gate(td_kfiber *self, td_kfiber_gate *g, td_kfiber *th, uint64_t n)
 {
@@ -37,13 +39,13 @@ open_gate(td_kfiber *self, td_kfiber_gate *g, td_kfiber *th, uint64_t n)
 }
 
 static uint64_t
-barrier(td_kfiber *self, const td_kfiber_site *site, td_kfiber_gate *g, td_kfiber *th, uint64_t n,
-        uint64_t cond)
+fiber_wait_barrier(td_kfiber *self, const td_kfiber_site *site, td_kfiber_gate *g, td_kfiber *th,
+                   uint64_t n, uint64_t cond)
 {
     int first = (int)td_kfiber_place(th);
 
     self->site = site;
-    if (g->site && g->site != site) { /* not where the others wait: nobody goes on */
+    if (g->site && g->site != site) { /* the others wait elsewhere: nobody can continue */
         td_fiber_barrier(&self->state, first, (int)n);
         return td_kfiber_divergent(self, th == self ? th + 1 : th);
     }
@@ -57,47 +59,30 @@ barrier(td_kfiber *self, const td_kfiber_site *site, td_kfiber_gate *g, td_kfibe
 
 /* ---- exchanges ---- */
 
-/* What thread k gets from the threads m of its warp. */
-static uint64_t
-received(const td_kfiber *w, int k, uint32_t m)
-{
-    const td_kfiber_site *s = w[k].site;
-    uint32_t from = s->op == OP_shuffle ? (uint32_t)w[k].which % WARP
-                                        : (uint32_t)k ^ (uint32_t)w[k].which % WARP;
-    uint64_t out = 0;
-
-    if (s->op == OP_shuffle || s->op == OP_shuffle_xor)
-        return w[m >> from & 1 ? from : (uint32_t)k].value;
-    if (s->op == OP_activemask)
-        return m;
-    for (uint32_t left = m; left; left &= left - 1) {
-        int l = __builtin_ctz(left);
-
-        if (s->op == OP_match_any ? memcmp(&w[l].value, &w[k].value, s->nbytes) == 0
-                                  : w[l].value != 0)
-            out |= (uint64_t)1 << l;
-    }
-    return out;
-}
-
-/* The threads m of a warp stand at one place. */
+/* Computes the results for the threads m of a warp, which wait at one place. */
 static void
 serve(td_kfiber *w, uint32_t m)
 {
-    uint64_t got[WARP] = {0};
+    const td_kfiber_site *site = w[__builtin_ctz(m)].site;
+    td_exchange x = {.op = (td_op)site->op, .warp = TD_WARP, .members = m, .nbytes = site->nbytes};
 
-    for (uint32_t left = m; left; left &= left - 1)
-        got[__builtin_ctz(left)] = received(w, __builtin_ctz(left), m);
     for (uint32_t left = m; left; left &= left - 1) {
         int k = __builtin_ctz(left);
 
-        w[k].value = got[k];
+        x.value[k] = w[k].value;
+        x.which[k] = w[k].which;
+    }
+    for (uint32_t left = m; left; left &= left - 1) {
+        int k = __builtin_ctz(left);
+
+        w[k].value = td_exchanged(&x, (uint32_t)k);
         w[k].site = NULL;
     }
     w->moves++;
 }
 
-/* Waits with the first of the members who has come to the same place. */
+/* Waits until the members are at the same place; uses the state word of the first member that
+ * came. */
 static void
 wait_for_members(td_kfiber *w, td_kfiber *self)
 {
@@ -115,7 +100,7 @@ wait_for_members(td_kfiber *w, td_kfiber *self)
 }
 
 static uint64_t
-exchange(td_kfiber *w, td_kfiber *self, uint32_t here)
+fiber_exchange(td_kfiber *w, td_kfiber *self, uint32_t here)
 {
     uint32_t m = 0;
 
@@ -141,10 +126,10 @@ exchange(td_kfiber *w, td_kfiber *self, uint32_t here)
 static const td_kfiber *
 stands_active(const td_kfiber *t)
 {
-    return t->site && t->site->op == OP_activemask ? t : NULL;
+    return t->site && td_optab[t->site->op].threads == TD_THREADS_HERE ? t : NULL;
 }
 
-/* Those who stand here when none of the warp's threads does anything more without them. */
+/* The threads that wait at this activemask once no thread of the warp can do anything else. */
 static uint64_t
 active(td_kfiber *w, td_kfiber *self, uint32_t here)
 {
@@ -156,7 +141,7 @@ active(td_kfiber *w, td_kfiber *self, uint32_t here)
         td_fiber_yield();
         if (!self->site || w->moves != seen)
             continue;
-        first = NULL; /* goes on first, with those who stand where it does */
+        first = NULL; /* the first thread to continue lets those at its place go with it */
         for (uint32_t left = here; left && !first; left &= left - 1)
             first = stands_active(&w[__builtin_ctz(left)]);
         if (!first || first->site != self->site)
@@ -177,25 +162,26 @@ td_kfiber_meet(td_kfiber *self, const td_kfiber_site *site, uint64_t value, uint
     td_kfiber_run *r = b->run;
     td_kfiber *w = self - self->lane, *th = r->th + (uint64_t)(b - r->block) * (uint64_t)r->n;
     int left = r->n - (int)(w - th);
-    uint32_t here = left < WARP ? ((uint32_t)1 << left) - 1 : UINT32_MAX;
+    uint32_t here = left < TD_WARP ? ((uint32_t)1 << left) - 1 : UINT32_MAX;
 
-    if (site->op == OP_barrier || site->op == OP_barrier_count)
-        return barrier(self, site, &b->gate, th, (uint64_t)r->n, value);
+    if (td_optab[site->op].threads == TD_THREADS_BLOCK)
+        return fiber_wait_barrier(self, site, &b->gate, th, (uint64_t)r->n, value);
     if (site->op == OP_grid_barrier)
-        return barrier(self, site, &r->grid, r->th, r->nblock * (uint64_t)r->n, 0);
+        return fiber_wait_barrier(self, site, &r->grid, r->th, r->nblock * (uint64_t)r->n, 0);
     self->site = site;
     self->value = value;
     self->which = which;
     self->members = (uint32_t)members;
-    return site->op == OP_activemask ? active(w, self, here) : exchange(w, self, here);
+    return td_optab[site->op].threads == TD_THREADS_HERE ? active(w, self, here)
+                                                         : fiber_exchange(w, self, here);
 }
 
 void
 td_kfiber_pass(td_kfiber *self)
 {
-    if (++self->turns % PATIENCE)
+    if (++self->passes % PATIENCE)
         return;
-    if (self->turns % POLITE == 0)
+    if (self->passes % POLITE == 0)
         sched_yield();
     td_fiber_yield();
 }

@@ -1,12 +1,12 @@
-/* contract.c - products that only a sum or a difference wants become fused multiply-add.
+/* contract.c - turns a product into a fused multiply-add if only a sum or a difference uses it.
  *
- * The fused row has one rounding where two rows have two, on every engine alike.  Of two products
- * the left one is taken in.
+ * The fused operation rounds once where the two round twice, in the same way on every engine.  Of
+ * two products the left one is fused.
  */
 #include "ir/core/ir.h"
 
-enum { KEPT, TAKEN_IN };     /* of a product */
-enum { PLAIN, LEFT, RIGHT }; /* of a sum: which operand is taken in */
+enum { KEPT, TAKEN_IN };     /* states of a product */
+enum { PLAIN, LEFT, RIGHT }; /* states of a sum: which operand is fused */
 
 typedef struct plan {
     const td_fn *f;

@@ -1,12 +1,13 @@
-/* early.c - loads come before the arithmetic of their neighbourhood.
+/* early.c - moves loads before the arithmetic around them.
  *
- * A program computes sqrt(a[i]) before it asks for b[i].  On a GPU what lies between may hold a branch, which the
- * driver's compiler moves no load across, so the memory waits for the arithmetic.  Here the loads of a run of
- * instructions without effects, and what their addresses need, go first; the rest follows in its order.
+ * A program computes sqrt(a[i]) before it asks for b[i].  On a GPU the code between may contain a
+ * branch, across which the driver's compiler moves no load, so memory waits for arithmetic.  In
+ * each run of instructions without effects this pass puts the loads first, with what their
+ * addresses need; the rest follows in its order.
  */
 #include "ir/core/ir.h"
 
-enum { MOST = 16 }; /* loads that go first in a run: they hold registers */
+enum { MOST = 16 }; /* most loads moved in a run, since they hold registers */
 
 static bool
 has_no_effect(const td_inst *s)
@@ -36,7 +37,8 @@ has_no_effect(const td_inst *s)
     }
 }
 
-/* Marks instruction i and what it needs of [lo, i].  Operands stand before their users, so one pass down does. */
+/* Marks instruction i and what it needs within [lo, i].  Operands precede their users, so one
+ * pass down is enough. */
 static void
 early_mark(const td_fn *f, uint8_t *early, uint32_t lo, uint32_t hi)
 {

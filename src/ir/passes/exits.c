@@ -1,9 +1,9 @@
-/* exits.c - early returns as threads that end.
+/* exits.c - turns early returns into threads that end.
  *
- * The front spells `return` as a break out of a block round the kernel, behind an `if`.  A break that is
- * all that its `if` does becomes one with the condition; a break out of a block that ends with the kernel
- * becomes exit_if, and the block goes.  What is not wanted becomes a constant that nobody reads, so that
- * values keep their numbers.
+ * The front spells `return` as a break, inside an `if`, out of a block around the whole kernel.
+ * If an `if` contains only a break, the break takes over its condition.  A break out of a block
+ * that ends with the kernel becomes exit_if, and the block is removed.  Removed instructions
+ * become constants that nobody reads, so that value numbers stay.
  */
 #include "ir/core/ir.h"
 
@@ -16,7 +16,7 @@ quiet(unsigned op)
 }
 
 static void
-drop(td_fn *f, uint32_t i)
+drop_inst(td_fn *f, uint32_t i)
 {
     uint32_t line = f->ins[i].line;
 
@@ -30,7 +30,7 @@ is_true(const td_fn *f, td_val v)
     return f->ins[v.i].op == OP_const && f->ins[v.i].imm;
 }
 
-/* if c { … break_if true } */
+/* if c { … break_if true } becomes break_if c. */
 static void
 lift_break(td_fn *f, uint32_t i)
 {
@@ -44,13 +44,13 @@ lift_break(td_fn *f, uint32_t i)
     if (last + 1 != mid || f->ins[last].op != OP_break_if || !is_true(f, f->ins[last].arg[0]))
         return;
     f->ins[last].arg[0] = c;
-    drop(f, i);
-    drop(f, mid);
+    drop_inst(f, i);
+    drop_inst(f, mid);
     if (mid != end)
-        drop(f, end);
+        drop_inst(f, end);
 }
 
-/* The block from i on, which the kernel ends with. */
+/* Removes the block at i, which the kernel ends with. */
 static void
 drop_block(td_fn *f, uint32_t i)
 {
@@ -75,8 +75,8 @@ drop_block(td_fn *f, uint32_t i)
             s->imm = 0;
         }
     }
-    drop(f, i);
-    drop(f, end);
+    drop_inst(f, i);
+    drop_inst(f, end);
 }
 
 td_status
@@ -86,17 +86,19 @@ td_fn_exits(const td_fn *in, td_arena *mem, td_fn *out)
     out->ins = td_alloc_big(mem, (in->n + 1) * sizeof *in->ins);
     if (!out->ins)
         return td_fail(TD_ERR_NOMEM, "kernel %s: a copy of %u instructions", in->name, in->n);
-    memcpy(out->ins, in->ins, in->n * sizeof *in->ins);
+    if (in->n)
+        memcpy(out->ins, in->ins, in->n * sizeof *in->ins);
     for (uint32_t i = 0; i < out->n; i++)
         if (out->ins[i].op == OP_if)
             lift_break(out, i);
-    for (uint32_t i = 0; i < out->n; i++) { /* blocks that stand in no region */
+    for (uint32_t i = 0; i < out->n; i++) { /* blocks that are in no region */
         uint32_t mid = out->ins[i].jump;
         bool opens = td_op_opens(out->ins[i].op);
 
         if (out->ins[i].op == OP_block)
             drop_block(out, i);
-        if (opens && out->ins[i].op != OP_const) /* else its regions stand in none now */
+        /* otherwise its inner regions are in no region now */
+        if (opens && out->ins[i].op != OP_const)
             i = out->ins[mid].op == OP_else ? out->ins[mid].jump : mid;
     }
     return TD_OK;

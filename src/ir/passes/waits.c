@@ -1,9 +1,10 @@
-/* waits.c - loops that end when another thread writes: lanes, which go in step, would wait for ever.
+/* waits.c - finds loops that end only when another thread writes.  As lanes, which run in step,
+ * their threads would wait for ever.
  *
- * A turn of such a loop does to memory what the turn before did, and what it is told there decides about the next one:
- * `while atomic_cas(lock, 0, 1) != 0`, `while flag == 0`.  Where the place or what is written changes from turn to
- * turn (probing, a sum by compare-and-swap), or a counter runs up to a bound, a loop ends by itself.  In doubt it
- * waits.
+ * Each iteration of such a loop does the same to memory, and what it reads there decides whether
+ * to continue: `while atomic_cas(lock, 0, 1) != 0`, `while flag == 0`.  A loop ends by itself if
+ * the address or the written value changes between iterations (probing, a sum by
+ * compare-and-swap), or if a counter runs up to a bound.  In doubt the loop counts as waiting.
  */
 
 #include "ir/core/ir.h"
@@ -13,8 +14,8 @@
 typedef struct look {
     const td_fn *f;
     uint32_t first, end; /* the loop */
-    uint8_t *varies;     /* of each instruction: its value may differ from turn to turn */
-    uint8_t *wanted;     /* decides about the next turn */
+    uint8_t *varies;     /* for each instruction: its value may differ between iterations */
+    uint8_t *wanted;     /* it decides whether the loop continues */
     uint8_t *seen;
     bool changed;
 } look;
@@ -27,7 +28,7 @@ waits_mark(look *k, uint32_t i)
 }
 
 static bool
-inside(const look *k, uint32_t i)
+inside_loop(const look *k, uint32_t i)
 {
     return i > k->first && i < k->end;
 }
@@ -38,16 +39,17 @@ reads(unsigned op)
     return op == OP_load || td_op_is_atomic(op);
 }
 
-/* ---- what differs from turn to turn ---- */
+/* ---- what differs between iterations ---- */
 
-/* Variables that a turn sets to what it has computed. */
+/* Marks slots that an iteration sets to what it has computed. */
 static void
 vary_slots(look *k)
 {
     for (uint32_t i = k->first + 1; i < k->end; i++) {
         const td_inst *s = &k->f->ins[i];
 
-        if (s->op == OP_set && inside(k, s->arg[1].i) && td_at(k->f, s->arg[1])->op != OP_const)
+        if (s->op == OP_set && inside_loop(k, s->arg[1].i) &&
+            td_at(k->f, s->arg[1])->op != OP_const)
             k->varies[s->arg[0].i] = 1;
     }
 }
@@ -66,7 +68,7 @@ vary(look *k)
     }
 }
 
-/* ---- what decides ---- */
+/* ---- what decides whether the loop continues ---- */
 
 static void
 want_args(look *k, const td_inst *s)
@@ -76,7 +78,7 @@ want_args(look *k, const td_inst *s)
             waits_mark(k, s->arg[a].i);
 }
 
-/* The conditions under which i runs within the loop. */
+/* Marks the conditions under which i runs within the loop. */
 static void
 want_conditions(look *k, uint32_t i)
 {
@@ -119,10 +121,10 @@ want(look *k)
     }
 }
 
-/* ---- the verdict ---- */
+/* ---- does the loop wait? ---- */
 
 static uint32_t
-root(const td_fn *f, td_val p)
+pointer_root(const td_fn *f, td_val p)
 {
     while (f->ins[p.i].op == OP_at)
         p = f->ins[p.i].arg[0];
@@ -138,13 +140,14 @@ writers(const look *k, td_val p)
     for (uint32_t i = k->first + 1; i < k->end; i++) {
         const td_inst *s = &k->f->ins[i];
 
-        n +=
-            (s->op == OP_store || td_op_is_atomic(s->op)) && root(k->f, s->arg[0]) == root(k->f, p);
+        n += (s->op == OP_store || td_op_is_atomic(s->op)) &&
+             pointer_root(k->f, s->arg[0]) == pointer_root(k->f, p);
     }
     return n;
 }
 
-/* A number from which others are told by less and greater alone. */
+/* Is s a counter: an atomic_add of a constant whose results the loop compares by less and greater
+ * only?  Then it passes its bound some time, and the loop ends by itself. */
 static bool
 counts_up(const look *k, const td_inst *s)
 {
@@ -171,13 +174,13 @@ same_again(const look *k, const td_inst *s)
     return true;
 }
 
-/* Is value i, of one turn, made of what variable `slot` held in the turn before? */
+/* Is value i of one iteration computed from what `slot` held in the one before? */
 static bool
 made_of(look *k, uint32_t i, uint32_t slot)
 {
     const td_inst *s = &k->f->ins[i];
 
-    if (!inside(k, i) || k->seen[i])
+    if (!inside_loop(k, i) || k->seen[i])
         return false;
     k->seen[i] = 1;
     if (s->op == OP_get && s->arg[0].i == slot)
@@ -192,7 +195,7 @@ made_of(look *k, uint32_t i, uint32_t slot)
     return false;
 }
 
-/* Nothing but what stands at certain places, where the loop does not write, decides. */
+/* Do only values at fixed addresses that the loop does not write decide? */
 static bool
 only_reads(look *k)
 {

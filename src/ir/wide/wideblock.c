@@ -1,4 +1,6 @@
-/* wideblock.c - the block: control at block level, and between its edges loops over groups of lanes. */
+/* wideblock.c - emits the block: control flow at block level, and loops over groups of lanes
+ * between its barriers.
+ */
 #include "ir/wide/wide.h"
 
 #include <string.h>
@@ -64,10 +66,8 @@ w_storage(wide *w, uint32_t i, uint32_t end)
     }
 }
 
-/* ---- arrays over the block's threads ---- */
-
 static td_val
-fetch(wide *w, const wat *v, td_val array)
+fetch_slot(wide *w, const wat *v, td_val array)
 {
     bool lanes = v->shape == W_LANES;
 
@@ -84,7 +84,7 @@ touches(const wide *w, uint32_t slot, uint32_t i, uint32_t end, bool sets)
     return false;
 }
 
-/* The group's slots get what its threads held, or zero where they begin. */
+/* Loads into the group's slots what its threads held, or zero where the threads begin. */
 static void
 take_slots(wide *w, uint32_t i, uint32_t end)
 {
@@ -94,7 +94,7 @@ take_slots(wide *w, uint32_t i, uint32_t end)
         if (w->in->ins[s].op != OP_slot || !is_wanted(w, s) || v->keep == W_ONCE)
             continue;
         if (v->keep == W_ARRAY && touches(w, s, i, end, false))
-            td_set(w->f, v->one, fetch(w, v, v->array));
+            td_set(w->f, v->one, fetch_slot(w, v, v->array));
         else if (v->keep == W_LOCAL && v->zero)
             td_set(w->f, v->one, w_int(w, (td_dtype)w->in->ins[s].dt, 0));
     }
@@ -115,14 +115,15 @@ give_slots(wide *w, uint32_t i, uint32_t end)
 
 /* ---- loops over the groups ---- */
 
-/* Groups cut from the linear index, whose threads may lie in several rows: opens one loop. */
+/* Opens one loop over groups cut from the linear index; a group's threads may be in several
+ * rows. */
 static td_val
 open_linear(wide *w)
 {
     td_fn *f = w->f;
     td_val zero = w_int(w, TD_I32, 0), step = w_int(w, TD_I32, w->lanes), n, v;
 
-    td_for(f, zero, w_int(w, TD_I32, 1), w_int(w, TD_I32, 1)); /* as open_rows: two regions */
+    td_for(f, zero, w_int(w, TD_I32, 1), w_int(w, TD_I32, 1)); /* two regions, as open_rows opens */
     n = TD_E2(f, multiply, TD_E2(f, multiply, w->bdim[0], w->bdim[1]), w->bdim[2]);
     w->place = td_for(f, zero, n, step);
     v = TD_E2(f, add, td_iota(f, TD_I32, w->lanes), w->place);
@@ -133,8 +134,8 @@ open_linear(wide *w)
     return TD_E2(f, subtract, n, w->place);
 }
 
-/* Opens the loops over rows and over groups in a row; gives how many threads are left in the row.  y and z are
- * counted: a division would cost as much as a short row. */
+/* Opens the loops over rows and over the groups of a row; returns the number of threads left
+ * in the row.  Counts y and z, since dividing would cost as much as a short row. */
 static td_val
 open_rows(wide *w)
 {
@@ -176,7 +177,7 @@ close_groups(wide *w)
     td_end(w->f);
 }
 
-/* Arrays of slots that are read before they are set begin as zeros; all threads are there. */
+/* Zeroes the arrays of slots that may be read before they are set.  All threads are alive. */
 static void
 start_threads(wide *w)
 {
@@ -203,8 +204,8 @@ start_threads(wide *w)
 
 /* ---- a phase ---- */
 
-/* What is the same for the whole block is done once, before the groups: it depends on nothing that they
- * do in this phase.  A read within a region is done where the region stands. */
+/* Emits once, before the groups, what is the same for the whole block: it does not depend on
+ * what the groups do in this phase.  A read inside a region is emitted at the region. */
 void
 w_do_once(wide *w, uint32_t i, uint32_t end)
 {
@@ -245,11 +246,11 @@ holds_exit(const wide *w, uint32_t i, uint32_t end)
     return w->exits && i < end;
 }
 
-/* Threads that ended in an earlier phase take no part. */
+/* Runs the phase without the threads that ended in an earlier one. */
 static void
 run_alive(wide *w, uint32_t i, uint32_t end)
 {
-    td_val m = fetch(w, &(wat){.shape = W_LANES}, w->alive);
+    td_val m = fetch_slot(w, &(wat){.shape = W_LANES}, w->alive);
     wframe *f = &w->open[0];
     uint32_t mark = w->nundo;
 
@@ -323,7 +324,7 @@ phase(wide *w, uint32_t i, uint32_t end)
         td_exit_if(w->f, td_get(w->f, w->ended));
 }
 
-/* How many threads that have not ended have the condition. */
+/* Counts the threads that have not ended and for which the condition is true. */
 static void
 count_threads(wide *w, uint32_t i)
 {
@@ -336,7 +337,7 @@ count_threads(wide *w, uint32_t i)
     open_groups(w);
     mask = w->tail;
     if (w->alive.i != UINT32_MAX)
-        mask = fetch(w, &(wat){.shape = W_LANES}, w->alive);
+        mask = fetch_slot(w, &(wat){.shape = W_LANES}, w->alive);
     mask = w_and(w, mask, w_vec(w, w->in->ins[i].arg[0]));
     mask = td_cast(f, TD_E1(f, popcount, td_bits(f, mask)), TD_I32);
     td_set(f, n, TD_E2(f, add, td_get(f, n), mask));

@@ -1,24 +1,25 @@
-/* widecanon.c - variables set before a barrier rather than behind it, and read behind it rather than before.
+/* widecanon.c - moves sets of variables from after a barrier to before it, and reads from before
+ * it to after it.
  *
- * Their values then cross it in one array, not in two.
+ * A value then crosses the barrier in one array instead of two.
  */
 #include "ir/wide/wide.h"
 
 #include <string.h>
 
-enum { MOVES = 256 }; /* each costs a walk over the kernel */
+enum { MOVES = 256 }; /* most moves: each costs a walk over the kernel */
 
 static uint32_t
-moved(uint32_t x, uint32_t from, uint32_t to)
+moved_index(uint32_t x, uint32_t from, uint32_t to)
 {
     if (x == from)
         return to;
     return x > from && x <= to ? x - 1 : x >= to && x < from ? x + 1 : x;
 }
 
-/* Takes the instruction at `from` to `to`; regions between are whole. */
+/* Moves the instruction at `from` to `to`; the regions between are complete. */
 static void
-move(td_fn *f, uint32_t from, uint32_t to)
+move_inst(td_fn *f, uint32_t from, uint32_t to)
 {
     td_inst s = f->ins[from];
 
@@ -32,13 +33,14 @@ move(td_fn *f, uint32_t from, uint32_t to)
 
         for (int a = 0; a < TD_MAXARG; a++)
             if (k->arg[a].i != UINT32_MAX)
-                k->arg[a].i = moved(k->arg[a].i, from, to);
+                k->arg[a].i = moved_index(k->arg[a].i, from, to);
         if (td_op_opens(k->op) || k->op == OP_else || k->op == OP_end)
-            k->jump = moved(k->jump, from, to);
+            k->jump = moved_index(k->jump, from, to);
     }
 }
 
-/* The sets right behind the barrier at b go before it: values that they keep need not outlive their phase. */
+/* Moves sets right after the barrier at b to before it: the values that they store then need
+ * not outlive their phase. */
 static void
 set_before(td_fn *f, uint32_t b)
 {
@@ -46,7 +48,7 @@ set_before(td_fn *f, uint32_t b)
         if (f->ins[i].op == OP_set) {
             if (f->ins[i].arg[0].i > b || f->ins[i].arg[1].i > b)
                 return;
-            move(f, i, b++);
+            move_inst(f, i, b++);
         }
 }
 
@@ -59,7 +61,8 @@ takes(const td_inst *s, uint32_t v)
     return false;
 }
 
-/* The barrier behind the read at g, up to which nobody uses what was read or sets the variable; 0: none. */
+/* The barrier after the read at g, if until then nobody uses the value or sets the variable;
+ * 0: none. */
 static uint32_t
 barrier_behind(const td_fn *f, uint32_t g)
 {
@@ -81,7 +84,7 @@ barrier_behind(const td_fn *f, uint32_t g)
     return 0;
 }
 
-/* Reads that only later phases use are done there. */
+/* Moves reads that only later phases use to those phases. */
 static void
 get_behind(td_fn *f)
 {
@@ -92,7 +95,7 @@ get_behind(td_fn *f)
 
         for (uint32_t at = g; f->ins[at].op == OP_get && left && (b = barrier_behind(f, at));
              at = b) {
-            move(f, at, b);
+            move_inst(f, at, b);
             left--;
         }
     }

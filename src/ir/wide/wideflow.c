@@ -1,5 +1,5 @@
-/* wideflow.c - what is known of a kernel before shapes: which region holds what, where breaks lead,
- * which reads of slots give a value that is known already, which regions the whole block runs through.
+/* wideflow.c - analyses a kernel before its shapes: which region contains what, where breaks
+ * lead, which reads of slots return a known value, which regions the whole block runs through.
  */
 #include "ir/wide/wide.h"
 
@@ -26,9 +26,9 @@ w_at_block(const wide *w, uint32_t i)
 }
 
 static bool
-barrier(unsigned op)
+is_barrier_op(unsigned op)
 {
-    return op == OP_barrier || op == OP_barrier_count;
+    return td_optab[op].threads == TD_THREADS_BLOCK;
 }
 
 /* ---- regions ---- */
@@ -64,7 +64,7 @@ find_regions(wide *w)
     }
 }
 
-/* i's regions out to `until` are at block level; an else with its if. */
+/* Marks i's enclosing regions up to `until` as at block level; an else together with its if. */
 static bool
 raise(wide *w, uint32_t i, uint32_t until)
 {
@@ -89,7 +89,7 @@ find_block_level(wide *w)
     bool news = true;
 
     for (uint32_t i = 0; i < w->in->n; i++)
-        if (barrier(w->in->ins[i].op)) {
+        if (is_barrier_op(w->in->ins[i].op)) {
             w->barriers = true;
             raise(w, i, W_ROOT);
         }
@@ -103,7 +103,7 @@ find_block_level(wide *w)
 
 enum { GLOBAL = 1, SHARED = 2 };
 
-/* The memory that a pointer may lead to. */
+/* The memory spaces that a pointer may point into. */
 static unsigned
 space_of(const wide *w, td_val p)
 {
@@ -120,8 +120,9 @@ space_of(const wide *w, td_val p)
     return GLOBAL | SHARED;
 }
 
-/* A load may be done before the phase's other work when nothing was written to such memory, and no thread
- * ended, before it.  Only an edge ends a phase: what an if or a loop inside of one writes is done after such a load. */
+/* Marks loads that may be done before the phase's other work: nothing was written to such
+ * memory, and no thread ended, before them.  Only an edge ends a phase: writes inside an if or
+ * a loop of the phase come after such a load. */
 static void
 find_clean(wide *w)
 {
@@ -144,7 +145,7 @@ find_clean(wide *w)
 
 /* ---- slots ---- */
 
-/* known[slot]: the value that it holds here, W_ROOT: not known.  Arrays of in->n words. */
+/* known[slot]: the value that the slot holds here; W_ROOT: not known.  Arrays of in->n words. */
 typedef struct known {
     uint32_t *of;
 } known;
@@ -157,7 +158,7 @@ copy_known(const wide *w, const known *k, known *out)
     if (!of)
         return td_fail(TD_ERR_NOMEM, "kernel %s: widening", w->in->name);
     memcpy(of, k->of, w->in->n * sizeof *of);
-    out->of = of; /* k may be out */
+    out->of = of; /* k may be the same as out */
     return TD_OK;
 }
 
@@ -180,7 +181,7 @@ walk_if(wide *w, uint32_t i, known *k)
     if (mid != end)
         TD_TRY(copy_known(w, k, &other));
     else
-        TD_TRY(copy_known(w, k, k)); /* `other` keeps what was */
+        TD_TRY(copy_known(w, k, k)); /* `other` keeps the state before */
     TD_TRY(walk(w, i + 1, mid, k));
     if (mid != end)
         TD_TRY(walk(w, mid + 1, end, &other));
@@ -224,7 +225,7 @@ walk(wide *w, uint32_t from, uint32_t to, known *k)
     return TD_OK;
 }
 
-/* A read whose value nobody uses, or only sets of slots that are not read, is none. */
+/* Marks reads as dead if nobody uses their value, or only sets of slots that are never read. */
 static void
 find_dead_reads(wide *w, uint32_t *uses)
 {
@@ -233,7 +234,7 @@ find_dead_reads(wide *w, uint32_t *uses)
 
     while (news) {
         news = false;
-        memset(uses, 0, w->in->n * sizeof *uses); /* of a slot: its reads */
+        memset(uses, 0, w->in->n * sizeof *uses); /* from here on: per slot, its reads */
         for (uint32_t i = 0; i < w->in->n; i++)
             if (in[i].op == OP_get && !w->at[i].dead)
                 uses[in[i].arg[0].i]++;
@@ -247,7 +248,7 @@ find_dead_reads(wide *w, uint32_t *uses)
     }
 }
 
-/* Reads of what is known read the value; the other accesses are the slot's list, in order. */
+/* Replaces reads of known values by the value.  Lists each slot's other accesses in order. */
 static td_status
 find_accesses(wide *w)
 {
@@ -278,7 +279,7 @@ find_accesses(wide *w)
     return TD_OK;
 }
 
-/* The first access of a slot at from or behind, before end: W_ROOT when there is none. */
+/* The first access of the slot in [from, end); W_ROOT: none. */
 static uint32_t
 first_in(const wide *w, uint32_t slot, uint32_t from, uint32_t end)
 {
@@ -298,7 +299,7 @@ holds_all(const wide *w, uint32_t slot, uint32_t region)
     return true;
 }
 
-/* Both branches of the if begin with a set of the slot. */
+/* Does each branch of the if begin by setting the slot? */
 static bool
 both_set(const wide *w, uint32_t slot, uint32_t i)
 {
@@ -311,8 +312,8 @@ both_set(const wide *w, uint32_t slot, uint32_t i)
     return other != W_ROOT && w->in->ins[other].op == OP_set && w->at[other].parent == mid;
 }
 
-/* The region whose every run sets the slot first: that of the first access, or round an if whose branches both set it,
- * when it holds the others. */
+/* Finds the region that always sets the slot first: the region of its first access, or that
+ * around an if whose branches both set it, provided it contains all other accesses. */
 static void
 find_home(wide *w, uint32_t slot)
 {
@@ -336,21 +337,12 @@ find_home(wide *w, uint32_t slot)
 bool
 w_is_warp(unsigned op)
 {
-    switch (op) {
-    case OP_lane:
-    case OP_shuffle_xor:
-    case OP_shuffle:
-    case OP_ballot:
-    case OP_match_any:
-    case OP_activemask:
-    case OP_syncwarp:    return true;
-    }
-    return false;
+    return td_optab[op].threads == TD_THREADS_LANE || td_op_is_exchange(op);
 }
 
-/* Does every turn of loop i begin with a slot of its own? */
+/* Does every iteration of loop i begin with a slot of its own? */
 static bool
-is_own(const wide *w, uint32_t i, uint32_t slot)
+begins_own(const wide *w, uint32_t i, uint32_t slot)
 {
     uint32_t home = w->at[slot].home;
 
@@ -358,9 +350,10 @@ is_own(const wide *w, uint32_t i, uint32_t slot)
            (slot > i && slot < w_end(w, i));
 }
 
-/* Is every turn of loop i its own: nothing but its end leaves it, its variables begin in it? */
+/* Are the iterations of loop i independent: nothing leaves it early, and its variables begin
+ * inside it? */
 static bool
-fits(const wide *w, uint32_t i)
+is_independent(const wide *w, uint32_t i)
 {
     for (uint32_t k = i + 1; k < w_end(w, i); k++) {
         const td_inst *s = &w->in->ins[k];
@@ -371,7 +364,7 @@ fits(const wide *w, uint32_t i)
                 return false;
             break;
         case OP_set:
-            if (!is_own(w, i, s->arg[0].i))
+            if (!begins_own(w, i, s->arg[0].i))
                 return false;
             break;
         case OP_exit_if:
@@ -380,10 +373,11 @@ fits(const wide *w, uint32_t i)
         case OP_grid_barrier:
         case OP_parallel:
         case OP_ask:
-        case OP_take:          return false; /* memory of one turn */
+        case OP_take:          return false; /* memory of a single iteration */
         default:
             if (w_is_warp(s->op) || (s->flags & TD_INST_EACH))
-                return false; /* of nested loops the inner one is taken: its elements are neighbours */
+                /* of nested loops the inner one is chosen: its elements are neighbours */
+                return false;
         }
     }
     return true;
@@ -398,7 +392,7 @@ w_host(wide *w)
         const td_inst *s = &w->in->ins[i];
         uint32_t p = w->at[i].parent;
 
-        w->at[i].each = s->op == OP_for && (s->flags & TD_INST_EACH) && fits(w, i);
+        w->at[i].each = s->op == OP_for && (s->flags & TD_INST_EACH) && is_independent(w, i);
         w->at[i].block = !w->at[i].each && (p == W_ROOT || w->at[p].block);
         found |= w->at[i].each;
     }
@@ -467,7 +461,7 @@ w_once(const wide *w, uint32_t i)
     if (w_is_local(w, s->arg[0]))
         return false;
     for (int a = 0; a < last; a++)
-        if (s->arg[a].i != UINT32_MAX && !w_is_alike(w_shape(w, s->arg[a])))
+        if (s->arg[a].i != UINT32_MAX && !w_is_uniform(w_shape(w, s->arg[a])))
             return false;
     return true;
 }

@@ -1,13 +1,13 @@
-/* widehost.c - loops of independent turns in a function that is not a kernel of threads: what is outside
- * of them stays as it is, what is inside is a group's.
+/* widehost.c - widens loops of independent iterations in a function that is not a kernel of
+ * threads.  Code outside them stays as it is.
  */
 #include "ir/wide/wide.h"
 
 #include <string.h>
 
-/* The turns from `first` on, as many as m says. */
+/* Emits the iterations from `first` on for the lanes of m. */
 static void
-run_turns(wide *w, uint32_t i, td_val first, wmask m)
+run_iterations(wide *w, uint32_t i, td_val first, wmask m)
 {
     uint32_t mark = w->nundo;
 
@@ -19,7 +19,7 @@ run_turns(wide *w, uint32_t i, td_val first, wmask m)
     w->epoch = 0;
 }
 
-/* The loop over whole groups, and what is left. */
+/* Emits the loop over whole groups, then the remaining iterations. */
 static void
 run_each(wide *w, uint32_t i)
 {
@@ -35,17 +35,17 @@ run_each(wide *w, uint32_t i)
     n = TD_E3(f, select, TD_E2(f, less, lo, hi), TD_E2(f, subtract, hi, lo), zero);
     left = TD_E2(f, bitwise_and, n, w_int(w, dt, w->lanes - 1));
     whole = TD_E2(f, subtract, TD_E2(f, add, lo, n), left);
-    run_turns(w, i, td_for(f, lo, whole, lanes), (wmask){.kind = W_FULL, .any = true});
+    run_iterations(w, i, td_for(f, lo, whole, lanes), (wmask){.kind = W_FULL, .any = true});
     td_end(f);
     td_if(f, TD_E2(f, less, zero, left));
-    run_turns(w, i, whole,
-              (wmask){.kind = W_COUNT, .any = true, .count = td_cast(f, left, TD_I32)});
+    run_iterations(w, i, whole,
+                   (wmask){.kind = W_COUNT, .any = true, .count = td_cast(f, left, TD_I32)});
     td_end(f);
 }
 
-/* i as it stands. */
+/* Copies i unchanged. */
 static void
-same(wide *w, uint32_t i)
+copy_inst(wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
     td_inst own = *s;
@@ -73,7 +73,7 @@ w_function(wide *w)
         case OP_set:  w_inst(w, i); continue;
         }
         if (!w->at[i].each) {
-            same(w, i);
+            copy_inst(w, i);
             continue;
         }
         w->f->line = w->in->ins[i].line;

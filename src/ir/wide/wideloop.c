@@ -1,8 +1,9 @@
 /* wideloop.c - loops and blocks of a group of lanes.
  *
- * A loop that lanes leave one by one has a slot of those that are still in it, and runs until the last has left.
- * Two kinds of counted loops do better: lanes that count up to one bound stay the first lanes, and the
- * turns that all lanes take, when they only differ in how many they take, have no masks.
+ * A loop that lanes leave one by one has a slot with the lanes still in it, and runs until the
+ * last has left.  Two kinds of counted loops do better.  Lanes that count up to one bound always
+ * are the first lanes.  And if lanes differ only in their number of iterations, the iterations
+ * that all lanes do need no mask.
  */
 #include "ir/wide/wide.h"
 
@@ -15,9 +16,9 @@ live_lanes(wide *w)
     return live;
 }
 
-/* The opener in the output; the counter is defined. */
+/* Emits the opener; the counter is defined. */
 static void
-open_region(wide *w, uint32_t i)
+open_wide_region(wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
 
@@ -30,7 +31,7 @@ open_region(wide *w, uint32_t i)
                   TD_NONE);
 }
 
-/* Lanes go on while `more`; the loop ends with the last. */
+/* Keeps the lanes in the loop for which `more` holds; the loop ends with the last lane. */
 static void
 keep_going(wide *w, td_val live, td_val more)
 {
@@ -50,7 +51,8 @@ body(wide *w, uint32_t i, td_val live)
     w_range(w, i + 1, w_end(w, i));
 }
 
-/* Do lanes leave the loop i by its count alone, whose bounds but the upper one are alike, by ones? */
+/* Do lanes leave loop i by its count alone, with step 1 and bounds that differ only in the
+ * upper one? */
 static bool
 counts_only(const wide *w, uint32_t i)
 {
@@ -61,7 +63,7 @@ counts_only(const wide *w, uint32_t i)
             (w->in->ins[k].op == OP_break_if &&
              (w->at[k].target == i || !w_inside(w, w->at[k].target, i))))
             return false;
-    return w_is_alike(w_shape(w, s->arg[0])) && step->op == OP_const && step->imm == 1 &&
+    return w_is_uniform(w_shape(w, s->arg[0])) && step->op == OP_const && step->imm == 1 &&
            w_end(w, i) - i <= W_SPLIT_MOST;
 }
 
@@ -76,7 +78,7 @@ least_lane(wide *w, td_val v)
     return td_extract(w->f, v, 0);
 }
 
-/* The turns that all lanes take, without masks.  Gives the counter behind them. */
+/* Emits, without masks, the iterations that all lanes do.  Returns the counter after them. */
 static td_val
 for_together(wide *w, uint32_t i)
 {
@@ -96,8 +98,8 @@ for_together(wide *w, uint32_t i)
     return hi;
 }
 
-/* A `for` whose bounds differ between lanes: the counter is a slot, alike in all lanes or counting up
- * with them if it can be. */
+/* A `for` whose bounds differ between lanes.  The counter is a slot; it is uniform or affine
+ * if possible. */
 static void
 for_apart(wide *w, uint32_t i, td_val live)
 {
@@ -113,7 +115,7 @@ for_apart(wide *w, uint32_t i, td_val live)
     td_val least = w_int(w, dt, bits == 64 ? INT64_MIN : -(INT64_C(1) << (bits - 1)));
 
     step = lanes ? w_vec(w, s->arg[2]) : w_one(w, s->arg[2]);
-    limit = TD_E2(f, add, step, least); /* hi - step, or what that would be if it did not wrap */
+    limit = TD_E2(f, add, step, least); /* hi - step, computed so that it does not wrap */
     limit = TD_E2(f, subtract, TD_E3(f, select, TD_E2(f, less, limit, hi), hi, limit), step);
     start = all ? td_splat(f, first, w->lanes) : w_vec(w, s->arg[0]);
     td_set(f, n, all ? first : lanes ? start : w_one(w, s->arg[0]));
@@ -129,7 +131,7 @@ for_apart(wide *w, uint32_t i, td_val live)
     td_end(f);
 }
 
-/* Hi - first, at most the lanes: int32; first < hi. */
+/* hi - first, at most the number of lanes: int32; first < hi. */
 static td_val
 left_of(wide *w, td_val first, td_val hi)
 {
@@ -140,7 +142,7 @@ left_of(wide *w, td_val first, td_val hi)
     return td_cast(f, TD_E3(f, select, TD_E2(f, less, left, most), left, most), TD_I32);
 }
 
-/* The first lanes, which count up together to one bound, stay the first lanes. */
+/* Lanes that count up together to one bound: the active ones are always the first. */
 static void
 for_strip(wide *w, uint32_t i)
 {
@@ -167,8 +169,8 @@ w_loop(wide *w, uint32_t i)
     td_val live = TD_NONE;
     bool strip = w->at[i].strip && !w->at[i].leak && w->m.kind != W_SOME;
     bool apart = s->op == OP_for && !strip &&
-                 (!w_is_alike(w_shape(w, s->arg[0])) || !w_is_alike(w_shape(w, s->arg[1])) ||
-                  !w_is_alike(w_shape(w, s->arg[2])));
+                 (!w_is_uniform(w_shape(w, s->arg[0])) || !w_is_uniform(w_shape(w, s->arg[1])) ||
+                  !w_is_uniform(w_shape(w, s->arg[2])));
 
     w->f->line = s->line;
     if (w->at[i].leak || apart)
@@ -181,7 +183,7 @@ w_loop(wide *w, uint32_t i)
     } else if (apart) {
         for_apart(w, i, live);
     } else {
-        open_region(w, i);
+        open_wide_region(w, i);
         if (w->at[i].leak)
             body(w, i, live);
         else

@@ -1,13 +1,13 @@
-/* widemask.c - control flow of a group of lanes: masks.
+/* widemask.c - control flow of a group of lanes, by masks.
  *
- * The mask of the lanes at work is a value as long as it can be.  Regions that lanes leave one by one
- * have a slot besides, from which a break or an exit takes lanes away; what follows a region in which
- * that happened takes its mask from there.  No code with an effect of its own (a store of one lane, a
- * loop) runs when no lane is at work.
+ * The mask of active lanes is a value as long as possible.  A region that lanes leave one by one
+ * also has a slot, from which a break or an exit removes lanes; code after such a region takes
+ * its mask from there.  Code with an effect of its own (a store of one lane, a loop) never runs
+ * without an active lane.
  *
- * A group of the first n lanes (the block's last, or those below a bound) keeps just n as long as it
- * can; where a mask is wanted first, the rest of the region is made twice, for all lanes without any
- * mask and for fewer.
+ * A group of the first n lanes (the block's last group, or lanes below a bound) keeps only n as
+ * long as possible.  Where a mask is first needed, the rest of the region is emitted twice: for
+ * all lanes without a mask, and for fewer.
  */
 #include "ir/wide/wide.h"
 
@@ -66,8 +66,8 @@ w_push(wide *w, uint32_t i, td_val live)
     w->open[++w->depth] = (wframe){.opener = i, .m = w->m, .live = live};
 }
 
-/* The mask after lanes left from within: what the innermost region began with, less those that are
- * gone. */
+/* Recomputes the mask after lanes left from inside: the innermost region's initial mask
+ * without the lanes that are gone. */
 void
 w_refresh(wide *w)
 {
@@ -82,22 +82,22 @@ w_refresh(wide *w)
     w->m = w_some(w_and(w, own, td_get(w->f, w->open[d].live)), false);
 }
 
-/* ---- making a rest twice ---- */
+/* ---- emitting the rest of a region twice ---- */
 
 static bool
 pure(unsigned op)
 {
     return op < TD_OPS || op == OP_cast || op == OP_bitcast || op == OP_const || op == OP_get ||
-           (op >= OP_tid && op <= OP_gdim);
+           td_optab[op].threads == TD_THREADS_PLACE;
 }
 
-/* i is the first for which it matters which lanes are at work. */
+/* Is i the first instruction for which the active lanes matter? */
 static bool
 wants_mask(const wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
 
-    if (pure(s->op) || s->op == OP_exit_if)
+    if (pure(s->op) || s->op == OP_exit_if || td_optab[s->op].wide == TD_WIDE_ONCE)
         return false;
     switch (s->op) {
     case OP_for:     return !w->at[i].strip || w->at[i].leak;
@@ -112,15 +112,13 @@ wants_mask(const wide *w, uint32_t i)
     case OP_pointer:
     case OP_address:
     case OP_lane:
-    case OP_fence:
-    case OP_clock:
     case OP_param:   return false;
     }
     return true;
 }
 
 static void
-split(wide *w, uint32_t i, uint32_t end)
+split_group(wide *w, uint32_t i, uint32_t end)
 {
     wframe *f = &w->open[w->depth];
     wmask was = w->m, entry = f->m;
@@ -139,12 +137,12 @@ split(wide *w, uint32_t i, uint32_t end)
     td_end(w->f);
     f->m = entry;
     w->m = was;
-    w->m.any = false; /* lanes may have left */
+    w->m.any = false; /* all lanes may have left */
 }
 
 /* ---- if ---- */
 
-/* Short bodies without control cost less than the question whether a lane wants them. */
+/* Is the body so short and simple that testing for active lanes would cost more? */
 static bool
 is_short(const wide *w, uint32_t i, uint32_t end)
 {
@@ -154,7 +152,7 @@ is_short(const wide *w, uint32_t i, uint32_t end)
         const td_inst *s = &w->in->ins[k];
 
         if (s->op == OP_store || s->op == OP_load) {
-            if (w_once(w, k) || !w_is_alike(w_shape(w, s->arg[0])))
+            if (w_once(w, k) || !w_is_uniform(w_shape(w, s->arg[0])))
                 return false;
         } else if (!pure(s->op) && s->op != OP_set) {
             return false;
@@ -163,9 +161,9 @@ is_short(const wide *w, uint32_t i, uint32_t end)
     return true;
 }
 
-/* One branch of an `if`: from opener to end, for the lanes of m. */
+/* Emits one branch of an `if`, from its opener to end, for the lanes of m. */
 static void
-branch(wide *w, uint32_t opener, uint32_t end, wmask m)
+emit_branch(wide *w, uint32_t opener, uint32_t end, wmask m)
 {
     wmask was = w->m;
 
@@ -182,17 +180,17 @@ branch_where(wide *w, uint32_t opener, uint32_t end, td_val mask)
     uint32_t mark = w->nundo;
 
     if (is_short(w, opener, end)) {
-        branch(w, opener, end, w_some(mask, false));
+        emit_branch(w, opener, end, w_some(mask, false));
         w_close(w, mark);
         return;
     }
     td_if(w->f, w_any(w, mask));
-    branch(w, opener, end, w_some(mask, true));
+    emit_branch(w, opener, end, w_some(mask, true));
     w_close(w, mark);
     td_end(w->f);
 }
 
-/* Below a bound: the first lanes stay the first lanes. */
+/* A condition that holds below a bound: the active lanes stay the first ones. */
 static void
 if_prefix(wide *w, uint32_t i)
 {
@@ -202,29 +200,29 @@ if_prefix(wide *w, uint32_t i)
     if (w->m.kind == W_COUNT)
         n = TD_E3(w->f, select, TD_E2(w->f, less, n, w->m.count), n, w->m.count);
     td_if(w->f, TD_E2(w->f, less, w_int(w, TD_I32, 0), n));
-    branch(w, i, w->in->ins[i].jump, (wmask){.kind = W_COUNT, .any = true, .count = n});
+    emit_branch(w, i, w->in->ins[i].jump, (wmask){.kind = W_COUNT, .any = true, .count = n});
     w_close(w, mark);
     td_end(w->f);
 }
 
 static void
-if_alike(wide *w, uint32_t i)
+if_uniform(wide *w, uint32_t i)
 {
     uint32_t mid = w->in->ins[i].jump, end = w_end(w, i), mark = w->nundo;
 
     td_if(w->f, w_one(w, w->in->ins[i].arg[0]));
-    branch(w, i, mid, w->m);
+    emit_branch(w, i, mid, w->m);
     w_close(w, mark);
     if (w_has_else(w, i)) {
         td_else(w->f);
-        branch(w, mid, end, w->m);
+        emit_branch(w, mid, end, w->m);
         w_close(w, mark);
     }
     td_end(w->f);
 }
 
-/* What a condition is for nearly all groups: the same in all lanes (EITHER), true, false, or unknown, where lanes go
- * their own ways.  Tests of an index that counts up part in few groups. */
+/* The expected value of a condition in nearly all groups: uniform (EITHER), true, false; or
+ * UNKNOWN: lanes diverge. Tests of an index that counts up diverge in few groups. */
 typedef enum likely { UNKNOWN, EITHER, YES, NO } likely;
 
 static likely
@@ -234,7 +232,7 @@ likely_of(const wide *w, td_val v, int depth)
     wshape own = w_shape(w, v);
     likely a, b, strong;
 
-    if (w_is_alike(own))
+    if (w_is_uniform(own))
         return EITHER;
     if (own == W_PREFIX || own == W_SUFFIX)
         return YES;
@@ -261,7 +259,7 @@ likely_of(const wide *w, td_val v, int depth)
     return UNKNOWN;
 }
 
-/* Both branches for the lanes of their own. */
+/* Emits both branches, each for its own lanes. */
 static void
 if_apart(wide *w, uint32_t i, td_val mask, td_val yes)
 {
@@ -276,7 +274,8 @@ if_apart(wide *w, uint32_t i, td_val mask, td_val yes)
         branch_where(w, mid, end, no);
 }
 
-/* All lanes are at work and nearly always go the same way: that way without masks, else apart. */
+/* All lanes are active and nearly always take the same branch: emits that branch without
+ * masks, else both apart. */
 static void
 if_likely(wide *w, uint32_t i, td_val yes, bool way)
 {
@@ -285,9 +284,9 @@ if_likely(wide *w, uint32_t i, td_val yes, bool way)
 
     td_if(w->f, way ? td_all(w->f, yes) : TD_E1(w->f, logical_not, w_any(w, yes)));
     if (way)
-        branch(w, i, mid, full);
+        emit_branch(w, i, mid, full);
     else if (w_has_else(w, i))
-        branch(w, mid, end, full);
+        emit_branch(w, mid, end, full);
     w_close(w, mark);
     td_else(w->f);
     if_apart(w, i, TD_NONE, yes);
@@ -303,8 +302,8 @@ do_if(wide *w, uint32_t i)
     bool other = w_has_else(w, i);
 
     w->f->line = w->in->ins[i].line;
-    if (w_is_alike(w_shape(w, c))) {
-        if_alike(w, i);
+    if (w_is_uniform(w_shape(w, c))) {
+        if_uniform(w, i);
     } else if (w_shape(w, c) == W_PREFIX && !other && w->m.kind != W_SOME) {
         if_prefix(w, i);
     } else {
@@ -323,9 +322,9 @@ do_if(wide *w, uint32_t i)
 
 /* ---- breaks and exits ---- */
 
-/* Takes the lanes of `gone` out of the regions round the current place, out to `target`. */
+/* Removes the lanes `gone` from the regions around this place, out to `target`. */
 static void
-leave(wide *w, td_val gone, uint32_t target)
+remove_lanes(wide *w, td_val gone, uint32_t target)
 {
     for (uint32_t d = w->depth;; d--) {
         td_val live = w->open[d].live;
@@ -337,15 +336,6 @@ leave(wide *w, td_val gone, uint32_t target)
     }
 }
 
-static bool
-parts(const wide *w, uint32_t i, uint32_t until)
-{
-    for (uint32_t p = w->at[i].parent; p != until; p = w->at[p].parent)
-        if (w->at[p].vary)
-            return true;
-    return false;
-}
-
 static void
 do_break(wide *w, uint32_t i)
 {
@@ -354,13 +344,13 @@ do_break(wide *w, uint32_t i)
     td_val c, mask;
 
     w->f->line = s->line;
-    if (w_is_alike(w_shape(w, s->arg[0])) && !parts(w, i, target)) {
+    if (w_is_uniform(w_shape(w, s->arg[0])) && !w_diverges(w, i, target)) {
         td_break_out(w->f, w_one(w, s->arg[0]), (int)s->imm);
         return;
     }
     mask = w_mask(w);
     c = w_vec(w, s->arg[0]);
-    leave(w, w_and(w, mask, c), target);
+    remove_lanes(w, w_and(w, mask, c), target);
     w->m = w_some(and_not(w, mask, c), false);
     if (w->open[w->depth].opener == target) {
         td_break_if(w->f, TD_E1(w->f, logical_not, w_any(w, w->m.cur)));
@@ -375,11 +365,11 @@ do_exit(wide *w, uint32_t i)
     td_val mask = w_mask(w), c = w_vec(w, s->arg[0]);
 
     w->f->line = s->line;
-    leave(w, w_and(w, mask, c), W_ROOT);
+    remove_lanes(w, w_and(w, mask, c), W_ROOT);
     w->m = w_some(and_not(w, mask, c), false);
 }
 
-/* The group leaves as a whole: breaks out of the block round it. */
+/* The group leaves as a whole: breaks out of the block around it. */
 static void
 do_leave(wide *w, uint32_t i)
 {
@@ -391,7 +381,7 @@ do_leave(wide *w, uint32_t i)
     td_break_out(w->f, w_one(w, w->in->ins[i].arg[0]), level);
 }
 
-/* Threads end in no region: the rest is for the others. */
+/* Threads end outside all regions: the rest runs for the others. */
 static void
 exit_before(wide *w, uint32_t i, uint32_t end)
 {
@@ -400,7 +390,7 @@ exit_before(wide *w, uint32_t i, uint32_t end)
     wmask m;
 
     w->f->line = w->in->ins[i].line;
-    if (w_is_alike(w_shape(w, c))) {
+    if (w_is_uniform(w_shape(w, c))) {
         td_if(w->f, TD_E1(w->f, logical_not, w_one(w, c)));
         m = w->m;
     } else if (w_shape(w, c) == W_SUFFIX && w->m.kind != W_SOME) {
@@ -424,7 +414,7 @@ exit_before(wide *w, uint32_t i, uint32_t end)
 
 /* ---- a row of instructions ---- */
 
-/* i does something once for all lanes, so one must be at work. */
+/* Does i act once for all lanes, so that at least one must be active? */
 static bool
 wants_any(const wide *w, uint32_t i)
 {
@@ -432,8 +422,8 @@ wants_any(const wide *w, uint32_t i)
 
     if (s->op == OP_load || s->op == OP_store)
         return w_once(w, i);
-    return td_op_is_breakable(s->op) || s->op == OP_nanosleep ||
-           (s->op == OP_if && w_is_alike(w_shape(w, s->arg[0])));
+    return td_op_is_breakable(s->op) || td_optab[s->op].wide == TD_WIDE_WHERE ||
+           (s->op == OP_if && w_is_uniform(w_shape(w, s->arg[0])));
 }
 
 static void
@@ -457,7 +447,7 @@ w_range(wide *w, uint32_t i, uint32_t end)
         unsigned op = w->in->ins[i].op;
 
         if (w->m.kind == W_COUNT && wants_mask(w, i) && end - i <= W_SPLIT_MOST) {
-            split(w, i, end);
+            split_group(w, i, end);
             return;
         }
         if (!w->m.any && wants_any(w, i)) {
@@ -475,8 +465,8 @@ w_range(wide *w, uint32_t i, uint32_t end)
         } else if (op == OP_break_if) {
             do_break(w, i++);
         } else if (op == OP_exit_if) {
-            if (!w->barriers && w_is_alike(w_shape(w, w->in->ins[i].arg[0])) &&
-                !parts(w, i, W_ROOT))
+            if (!w->barriers && w_is_uniform(w_shape(w, w->in->ins[i].arg[0])) &&
+                !w_diverges(w, i, W_ROOT))
                 do_leave(w, i++);
             else
                 do_exit(w, i++);

@@ -1,23 +1,23 @@
 /* widememory.c - loads, stores and atomic operations of a group.
  *
- * Neighbouring elements for neighbouring lanes are one access, scattered ones a gather or scatter.  A
- * pointer that differs between lanes is a vector of addresses, and its accesses are done lane by lane.
- * Local arrays lie element by element, an element of all lanes side by side; with barriers, of all threads
- * of the block.
+ * Neighbouring elements for neighbouring lanes are one access, scattered ones a gather or
+ * scatter.  A pointer that differs between lanes is a vector of addresses, accessed lane by lane.
+ * Local arrays are interleaved: an element of all lanes side by side; with barriers, of all
+ * threads of the block.
  */
 #include "ir/wide/wide.h"
 
 #include <string.h>
 
-enum { SUM_MOST = 4 }; /* depth of the sums that an index is */
+enum { SUM_MOST = 4 }; /* most levels of the sums that form an index */
 
 static bool
-alike(const wide *w, td_val v)
+is_uniform(const wide *w, td_val v)
 {
     return v.i == UINT32_MAX || w_shape(w, v) == W_BLOCK || w_shape(w, v) == W_GROUP;
 }
 
-/* Neighbouring elements for neighbouring lanes. */
+/* Do neighbouring lanes access neighbouring elements? */
 static bool
 in_row(const wide *w, td_val index)
 {
@@ -27,17 +27,17 @@ in_row(const wide *w, td_val index)
 }
 
 static td_val
-index_of(wide *w, td_val index)
+access_index(wide *w, td_val index)
 {
     return in_row(w, index) ? w_one(w, index) : w_vec(w, index);
 }
 
-/* The place of element `index` of each lane's own array. */
+/* The position of element `index` in each lane's own array. */
 static td_val
 local_index(wide *w, td_val index)
 {
     td_fn *f = w->f;
-    td_val at = alike(w, index) ? w_one(w, index) : w_vec(w, index);
+    td_val at = is_uniform(w, index) ? w_one(w, index) : w_vec(w, index);
 
     at = TD_E2(f, multiply, td_cast(f, at, TD_I64),
                w_int(w, TD_I64, w->barriers ? TD_WIDE_THREADS : w->lanes));
@@ -46,7 +46,8 @@ local_index(wide *w, td_val index)
     return f->st || td_at(f, at)->lanes == 1 ? at : TD_E2(f, add, at, td_iota(f, TD_I64, w->lanes));
 }
 
-/* What one lane promised holds for the first of several only when it is no more than an element. */
+/* An alignment promised for one lane's access holds for the vector's first lane only if it is
+ * at most an element. */
 static int
 alignment(const td_inst *s)
 {
@@ -55,7 +56,8 @@ alignment(const td_inst *s)
 
 /* ---- lane by lane ---- */
 
-/* One load, store or atomic of one lane: operands from the vectors arg (index, then values). */
+/* Emits a load, store or atomic for one lane; arg: vectors of the operands (index, then
+ * values). */
 static td_val
 one_lane(wide *w, const td_inst *s, td_val address, const td_val *arg, int n, int lane)
 {
@@ -99,9 +101,9 @@ lane_by_lane(wide *w, uint32_t i, td_val mask)
 
 /* ---- atomic operations on the block's own memory ---- */
 
-/* What is stored where `old` was, by operations that the builder can spell; false: another one. */
+/* The new value of an atomic operation, if the builder can express it; false: it cannot. */
 static bool
-changed(wide *w, const td_inst *s, td_val old, td_val v, td_val *out)
+changed_value(wide *w, const td_inst *s, td_val old, td_val v, td_val *out)
 {
     static const struct {
         td_op atomic, plain;
@@ -120,9 +122,9 @@ changed(wide *w, const td_inst *s, td_val old, td_val v, td_val *out)
     return false;
 }
 
-/* Nobody but the block's threads, which one core runs, reaches the memory behind p. */
+/* Do only this block's threads, which run on one core, access the memory at p? */
 static bool
-is_own(const wide *w, td_val p)
+is_block_own(const wide *w, td_val p)
 {
     uint32_t i = w_src(w, p);
 
@@ -149,7 +151,7 @@ change_own(wide *w, uint32_t i, td_val mask)
             td_if(f, td_extract(f, mask, lane));
         at = td_extract(f, index, lane);
         old = td_load(f, p, at, TD_NONE, 1, 0);
-        changed(w, s, old, td_extract(f, v, lane), &new);
+        changed_value(w, s, old, td_extract(f, v, lane), &new);
         td_store(f, p, at, new, TD_NONE, 0);
         if (w->at[i].used)
             td_store(f, got, w_int(w, TD_I32, lane), old, TD_NONE, 0);
@@ -160,7 +162,7 @@ change_own(wide *w, uint32_t i, td_val mask)
         w_defined(w, i, TD_NONE, td_load(f, got, zero, TD_NONE, w->lanes, 0));
 }
 
-/* ---- whole groups ---- */
+/* ---- accesses of whole groups ---- */
 
 static td_val
 access(wide *w, uint32_t i, td_val p, td_val index, td_val mask)
@@ -179,9 +181,9 @@ access(wide *w, uint32_t i, td_val p, td_val index, td_val mask)
     return td_push(w->f, own);
 }
 
-/* x < 0 ? x + n : x, as Python's indices are, of an x that counts up: x.  TD_NONE: another. */
+/* Is the index Python's x < 0 ? x + n : x, of an x that counts up?  Returns x; TD_NONE: no. */
 static td_val
-wrapped(const wide *w, td_val index)
+wrapped_index(const wide *w, td_val index)
 {
     const td_inst *s = &w->in->ins[w_src(w, index)], *c, *zero;
 
@@ -194,15 +196,16 @@ wrapped(const wide *w, td_val index)
     return zero->op == OP_const && !zero->imm ? s->arg[2] : TD_NONE;
 }
 
-/* By how much an index counts up where nothing in its sum wraps; INT64_MIN: it does not. */
+/* How much the index grows per lane, provided nothing in its sum wraps; INT64_MIN: it is not
+ * of that form. */
 static int64_t
 stride_if(const wide *w, td_val index, int depth)
 {
     const td_inst *s = &w->in->ins[w_src(w, index)];
-    td_val x = wrapped(w, index);
+    td_val x = wrapped_index(w, index);
     int64_t a, b;
 
-    if (alike(w, index))
+    if (is_uniform(w, index))
         return 0;
     if (x.i != UINT32_MAX || w_shape(w, index) == W_AFFINE)
         return w->at[w_src(w, x.i != UINT32_MAX ? x : index)].stride;
@@ -218,9 +221,9 @@ static td_val
 straight(wide *w, td_val index, td_val *ok)
 {
     const td_inst *s = &w->in->ins[w_src(w, index)];
-    td_val x = wrapped(w, index), a, b;
+    td_val x = wrapped_index(w, index), a, b;
 
-    if (alike(w, index) || (x.i == UINT32_MAX && w_shape(w, index) == W_AFFINE))
+    if (is_uniform(w, index) || (x.i == UINT32_MAX && w_shape(w, index) == W_AFFINE))
         return w_one(w, index);
     if (x.i != UINT32_MAX) {
         a = w_one(w, x);
@@ -233,7 +236,7 @@ straight(wide *w, td_val index, td_val *ok)
     return TD_E2(w->f, add, a, b);
 }
 
-/* Such an index is seldom negative: then lanes' elements are neighbours. */
+/* Such an index is seldom negative, and then the lanes' elements are neighbours. */
 static td_val
 access_wrapped(wide *w, uint32_t i, td_val p, td_val mask)
 {
@@ -246,7 +249,7 @@ access_wrapped(wide *w, uint32_t i, td_val p, td_val mask)
     if (load)
         slot = td_slot(f, (td_dtype)s->dt, w->lanes);
     else
-        w_vec(w, s->arg[2]); /* for both branches */
+        w_vec(w, s->arg[2]); /* made here, for use in both branches */
     td_if(f, ok);
     v = access(w, i, p, first, mask);
     if (load)
@@ -260,7 +263,7 @@ access_wrapped(wide *w, uint32_t i, td_val p, td_val mask)
 }
 
 static void
-once(wide *w, uint32_t i)
+access_once(wide *w, uint32_t i)
 {
     td_inst own = w->in->ins[i];
     td_val v;
@@ -273,15 +276,15 @@ once(wide *w, uint32_t i)
         w_defined(w, i, v, TD_NONE);
 }
 
-/* A compare-and-swap that all lanes do alike: the mailbox of those who raise. */
+/* Is it the same compare-and-swap in all lanes?  Threads that raise use one on the mailbox. */
 static bool
-swaps_alike(const wide *w, const td_inst *s)
+swaps_uniformly(const wide *w, const td_inst *s)
 {
-    return s->op == OP_atomic_cas && td_dtype_is_int((td_dtype)s->dt) && alike(w, s->arg[0]) &&
-           alike(w, s->arg[1]) && alike(w, s->arg[2]) && alike(w, s->arg[3]);
+    return s->op == OP_atomic_cas && td_dtype_is_int((td_dtype)s->dt) && is_uniform(w, s->arg[0]) &&
+           is_uniform(w, s->arg[1]) && is_uniform(w, s->arg[2]) && is_uniform(w, s->arg[3]);
 }
 
-/* The first lane swaps; the others find what it has left. */
+/* The first lane swaps; the other lanes find what it left. */
 static void
 swap_once(wide *w, uint32_t i, td_val mask)
 {
@@ -310,21 +313,22 @@ w_access(wide *w, uint32_t i)
     bool apart;
 
     if (w_once(w, i) && !td_op_is_atomic(s->op)) {
-        once(w, i);
+        access_once(w, i);
         return;
     }
     mask = w_mask(w);
     if (own.i != UINT32_MAX)
         mask = w_and(w, mask, w_vec(w, own));
-    if (!w_is_local(w, s->arg[0]) && !alike(w, s->arg[0])) {
+    if (!w_is_local(w, s->arg[0]) && !is_uniform(w, s->arg[0])) {
         lane_by_lane(w, i, mask);
         return;
     }
-    if (td_op_is_atomic(s->op) && is_own(w, s->arg[0]) && changed(w, s, mask, mask, NULL)) {
+    if (td_op_is_atomic(s->op) && is_block_own(w, s->arg[0]) &&
+        changed_value(w, s, mask, mask, NULL)) {
         change_own(w, i, mask);
         return;
     }
-    if (swaps_alike(w, s)) {
+    if (swaps_uniformly(w, s)) {
         swap_once(w, i, mask);
         return;
     }
@@ -334,14 +338,15 @@ w_access(wide *w, uint32_t i)
     else if (apart && stride_if(w, s->arg[1], SUM_MOST) == 1)
         v = access_wrapped(w, i, w_one(w, s->arg[0]), mask);
     else
-        v = access(w, i, w_one(w, s->arg[0]), index_of(w, s->arg[1]), mask);
+        v = access(w, i, w_one(w, s->arg[0]), access_index(w, s->arg[1]), mask);
     if (td_optab[s->op].value)
         w_defined(w, i, TD_NONE, v);
 }
 
 /* ---- pointers ---- */
 
-/* `at`, `address`, `pointer`: a pointer that differs between lanes is its addresses. */
+/* `at`, `address`, `pointer`: a pointer that differs between lanes becomes a vector of
+ * addresses. */
 void
 w_pointer(wide *w, uint32_t i)
 {
@@ -362,7 +367,7 @@ w_pointer(wide *w, uint32_t i)
         w_defined(w, i, TD_NONE, w_vec(w, s->arg[0]));
         return;
     }
-    p = alike(w, s->arg[0]) ? td_address(f, w_one(w, s->arg[0])) : w_vec(w, s->arg[0]);
+    p = is_uniform(w, s->arg[0]) ? td_address(f, w_one(w, s->arg[0])) : w_vec(w, s->arg[0]);
     k = td_cast(f, w_vec(w, s->arg[1]), TD_I64);
     w_defined(w, i, TD_NONE, TD_E2(f, add, td_bitcast(f, k, TD_U64), p));
 }

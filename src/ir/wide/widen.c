@@ -1,16 +1,19 @@
-/* widen.c - the pass: what is known, then the code. */
+/* widen.c - the widening pass: first the analyses, then the code. */
 #include "ir/wide/widen.h"
 
 #include "ir/wide/wide.h"
 
 #include <string.h>
 
-enum { LOCAL_MOST = 1 << 20 }; /* bytes of a local array for all threads: it lies on the stack */
+/* most bytes of a local array for all threads, which lies on the stack */
+enum { LOCAL_MOST = 1 << 20 };
 
-/* What no group of lanes does. */
+/* Why lanes cannot do s; NULL: they can. */
 static const char *
 refused(const wide *w, const td_inst *s)
 {
+    int members = td_op_members(s->op);
+
     if (s->lanes != 1)
         return "it has lanes of its own";
     switch (s->op) {
@@ -27,17 +30,13 @@ refused(const wide *w, const td_inst *s)
         return w->barriers && s->imm * td_dtype_size((td_dtype)s->dt) * TD_WIDE_THREADS > LOCAL_MOST
                    ? "its local arrays are too large"
                    : NULL;
-    case OP_shuffle:
-    case OP_ballot:
-    case OP_match_any:
-        return w->at[w_src(w, s->arg[s->op == OP_shuffle ? 2 : 1])].shape > W_GROUP
-                   ? "the members of an exchange differ between threads"
-                   : NULL;
     }
+    if (td_optab[s->op].value && members >= 0 && w->at[w_src(w, s->arg[members])].shape > W_GROUP)
+        return "the members of an exchange differ between threads";
     return NULL;
 }
 
-/* One way of cutting a block's threads into groups. */
+/* Analyses one way of cutting a block's threads into groups. */
 static td_status
 know(wide *w, bool linear)
 {
@@ -52,7 +51,7 @@ know(wide *w, bool linear)
     return TD_OK;
 }
 
-/* Warps are cut from the linear index, which is the same as from rows when these are whole warps. */
+/* Warps are cut from the linear index.  Cutting rows gives the same if rows are whole warps. */
 static td_status
 both_ways(wide *w)
 {

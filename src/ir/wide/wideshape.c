@@ -1,5 +1,6 @@
-/* wideshape.c - which values are alike in all lanes, and what follows: a fixed point from below over
- * shapes of values and slots and over the regions in which lanes part.
+/* wideshape.c - finds which values are uniform across lanes, and what follows from it: a fixed
+ * point from below over the shapes of values and slots and over the regions in which lanes
+ * diverge.
  */
 #include "ir/wide/wide.h"
 
@@ -28,7 +29,7 @@ counts(td_dtype dt)
     return dt == TD_I32 || dt == TD_I64 || dt == TD_U64;
 }
 
-/* The result's stride, when operands are affine or alike; false: it has none. */
+/* The stride of the result if the operands are affine or uniform; false: it has none. */
 static bool
 stride_of(const wide *w, const td_inst *s, int64_t *out)
 {
@@ -55,7 +56,7 @@ stride_of(const wide *w, const td_inst *s, int64_t *out)
     return false;
 }
 
-/* Comparisons of an affine value of stride 1 with one that is alike. */
+/* The shape of a comparison between an affine value of stride 1 and a uniform one. */
 static wshape
 comparison(const wide *w, const td_inst *s)
 {
@@ -64,7 +65,7 @@ comparison(const wide *w, const td_inst *s)
     bool up = a == W_AFFINE, less = s->op == OP_less || s->op == OP_less_equal;
     const wat *v = &w->at[w_src(w, s->arg[up ? 0 : 1])];
 
-    if ((dt != TD_I32 && dt != TD_I64) || !w_is_alike(up ? b : a) || v->shape != W_AFFINE ||
+    if ((dt != TD_I32 && dt != TD_I64) || !w_is_uniform(up ? b : a) || v->shape != W_AFFINE ||
         v->stride != 1)
         return W_LANES;
     return up == less ? W_PREFIX : W_SUFFIX;
@@ -82,10 +83,10 @@ logical(const wide *w, const td_inst *s)
             return W_LANES;
         return a == W_PREFIX ? W_SUFFIX : W_PREFIX;
     }
-    return (a == want || w_is_alike(a)) && (b == want || w_is_alike(b)) ? want : W_LANES;
+    return (a == want || w_is_uniform(a)) && (b == want || w_is_uniform(b)) ? want : W_LANES;
 }
 
-/* Of an elementwise operation, cast or bitcast. */
+/* The shape of an elementwise operation, cast or bitcast. */
 static wshape
 elementwise(wide *w, uint32_t i)
 {
@@ -99,7 +100,7 @@ elementwise(wide *w, uint32_t i)
             return W_NONE;
         all = most(all, one);
     }
-    if (w_is_alike(all))
+    if (w_is_uniform(all))
         return all;
     if (all == W_AFFINE && counts((td_dtype)s->dt) && stride_of(w, s, &w->at[i].stride))
         return w->at[i].stride ? W_AFFINE : W_GROUP;
@@ -125,7 +126,7 @@ of_pointer(const wide *w, const td_inst *s)
 
     if (p == W_NONE || i == W_NONE)
         return W_NONE;
-    return w_is_alike(p) && w_is_alike(i) ? most(p, i) : W_LANES;
+    return w_is_uniform(p) && w_is_uniform(i) ? most(p, i) : W_LANES;
 }
 
 static wshape
@@ -143,7 +144,7 @@ of_load(const wide *w, uint32_t i)
         mask = w_shape(w, s->arg[2]);
     if (mask == W_NONE)
         return W_NONE;
-    if (!w_is_alike(idx) || !w_is_alike(mask))
+    if (!w_is_uniform(idx) || !w_is_uniform(mask))
         return W_LANES;
     return idx == W_BLOCK && mask == W_BLOCK && w->at[i].clean ? W_BLOCK : W_GROUP;
 }
@@ -157,14 +158,15 @@ of_counter(wide *w, uint32_t i)
     if (lo == W_NONE || hi == W_NONE || step == W_NONE)
         return W_NONE;
     w->at[i].stride = w->at[w_src(w, s->arg[0])].stride;
-    w->at[i].strip = lo == W_AFFINE && w->at[i].stride == 1 && w_is_alike(hi) && w_is_alike(step);
-    if (!w_is_alike(lo) || !w_is_alike(hi) || !w_is_alike(step)) {
+    w->at[i].strip =
+        lo == W_AFFINE && w->at[i].stride == 1 && w_is_uniform(hi) && w_is_uniform(step);
+    if (!w_is_uniform(lo) || !w_is_uniform(hi) || !w_is_uniform(step)) {
         w->at[i].vary = w->at[i].one_by_one = true;
         w->at[i].leak |= !w->at[i].strip;
     }
-    if (!w_is_alike(step) || (!w_is_alike(lo) && lo != W_AFFINE))
+    if (!w_is_uniform(step) || (!w_is_uniform(lo) && lo != W_AFFINE))
         return W_LANES;
-    return lo == W_AFFINE ? W_AFFINE : most(lo, most(w_is_alike(hi) ? hi : W_GROUP, step));
+    return lo == W_AFFINE ? W_AFFINE : most(lo, most(w_is_uniform(hi) ? hi : W_GROUP, step));
 }
 
 static wshape
@@ -176,22 +178,18 @@ of_value(wide *w, uint32_t i)
         return elementwise(w, i);
     if (td_op_is_atomic(s->op))
         return W_LANES;
+    if (td_optab[s->op].wide != TD_WIDE_OWN)
+        return td_optab[s->op].wide == TD_WIDE_EACH ? W_LANES : W_GROUP;
     switch (s->op) {
     case OP_tid:
         w->at[i].stride = s->imm == 0;
         return w->linear ? W_LANES : s->imm == 0 ? W_AFFINE : W_GROUP;
-    case OP_lane:        w->at[i].stride = 1; return W_AFFINE;
-    case OP_shuffle_xor:
-    case OP_shuffle:
-    case OP_match_any:   return W_LANES;
-    case OP_ballot:
-    case OP_activemask:
-    case OP_clock:       return W_GROUP;
+    case OP_lane:    w->at[i].stride = 1; return W_AFFINE;
     case OP_at:
     case OP_pointer:
-    case OP_address:     return of_pointer(w, s);
-    case OP_load:        return of_load(w, i);
-    case OP_for:         return of_counter(w, i);
+    case OP_address: return of_pointer(w, s);
+    case OP_load:    return of_load(w, i);
+    case OP_for:     return of_counter(w, i);
     case OP_get:
         w->at[i].stride = w->at[s->arg[0].i].stride;
         return (wshape)w->at[s->arg[0].i].shape;
@@ -202,7 +200,7 @@ of_value(wide *w, uint32_t i)
 
 /* ---- slots ---- */
 
-/* Does a lane that is not at work in set a still need what the slot holds? */
+/* Does a lane that is off at set a still need the slot's old value? */
 static bool
 partial(const wide *w, uint32_t slot, uint32_t a)
 {
@@ -212,7 +210,7 @@ partial(const wide *w, uint32_t slot, uint32_t a)
         if (!td_op_is_breakable(w->in->ins[p].op))
             return true;
         if (!w->at[p].one_by_one)
-            continue; /* they go on behind a region further out */
+            continue; /* they continue after a region further out */
         for (uint32_t g = w->at[slot].next; g != W_ROOT; g = w->at[g].next)
             if (w->in->ins[g].op == OP_get && !w_inside(w, g, p))
                 return true;
@@ -251,18 +249,9 @@ of_slot(wide *w, uint32_t slot)
 
 /* ---- regions ---- */
 
+/* Lanes leave all regions around i, out to `target`, one by one. */
 static bool
-parts(const wide *w, uint32_t i, uint32_t until)
-{
-    for (uint32_t p = w->at[i].parent; p != until; p = w->at[p].parent)
-        if (w->at[p].vary)
-            return true;
-    return false;
-}
-
-/* Lanes leave all regions round i, out to `target`, one by one. */
-static bool
-leave(wide *w, uint32_t i, uint32_t target, bool return_)
+lanes_leave(wide *w, uint32_t i, uint32_t target, bool return_)
 {
     bool news = false;
 
@@ -289,12 +278,12 @@ of_exit(wide *w, uint32_t i)
     if (c == W_NONE || (!w->barriers && w->at[i].parent == W_ROOT) ||
         (c == W_BLOCK && w_at_block(w, i)))
         return false;
-    if (!w->barriers && w_is_alike(c) && !parts(w, i, W_ROOT)) {
+    if (!w->barriers && w_is_uniform(c) && !w_diverges(w, i, W_ROOT)) {
         w->leaves = true;
         return false;
     }
     w->exits = true;
-    return leave(w, i, W_ROOT, true);
+    return lanes_leave(w, i, W_ROOT, true);
 }
 
 static bool
@@ -310,8 +299,8 @@ of_region(wide *w, uint32_t i)
     else if (s->op == OP_exit_if)
         return of_exit(w, i);
     else if (s->op == OP_break_if && w_shape(w, s->arg[0]) != W_NONE &&
-             (w_shape(w, s->arg[0]) > W_GROUP || parts(w, i, w->at[i].target)))
-        return leave(w, i, w->at[i].target, false);
+             (w_shape(w, s->arg[0]) > W_GROUP || w_diverges(w, i, w->at[i].target)))
+        return lanes_leave(w, i, w->at[i].target, false);
     return was != w->at[i].vary;
 }
 
@@ -343,7 +332,7 @@ round_once(wide *w)
     return news;
 }
 
-/* ---- what follows ---- */
+/* ---- conclusions from the shapes ---- */
 
 static td_status
 check_block_level(wide *w)
@@ -426,9 +415,9 @@ cheap(unsigned op)
     return false;
 }
 
-/* What a later phase pays to compute value i again. */
+/* The cost of computing value i again in a later phase. */
 static int
-cost(const wide *w, const uint8_t *known, uint32_t i)
+recompute_cost(const wide *w, const uint8_t *known, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
     int sum = 1;
@@ -444,7 +433,7 @@ cost(const wide *w, const uint8_t *known, uint32_t i)
     return sum > CHEAP ? COSTLY : sum;
 }
 
-/* v is wanted in a phase after its own. */
+/* v is needed in a later phase than its own. */
 static void
 outlive(wide *w, const uint8_t *known, uint32_t v)
 {
@@ -457,7 +446,7 @@ outlive(wide *w, const uint8_t *known, uint32_t v)
             outlive(w, known, w_src(w, s->arg[a]));
 }
 
-/* Values that outlive their phase are computed again or kept in arrays. */
+/* Decides for values that outlive their phase: compute them again, or keep them in arrays. */
 static td_status
 keep_values(wide *w)
 {
@@ -466,7 +455,7 @@ keep_values(wide *w)
     if (!known)
         return td_fail(TD_ERR_NOMEM, "kernel %s: widening", w->in->name);
     for (uint32_t i = 0; i < w->in->n; i++)
-        known[i] = (uint8_t)cost(w, known, i);
+        known[i] = (uint8_t)recompute_cost(w, known, i);
     for (uint32_t i = 0; i < w->in->n; i++)
         for (int a = 0; a < TD_MAXARG && w->in->ins[i].arg[a].i < i; a++) {
             uint32_t v = w_src(w, w->in->ins[i].arg[a]);
@@ -477,9 +466,9 @@ keep_values(wide *w)
     return TD_OK;
 }
 
-/* Marks the operands of i that meet vectors. */
+/* Marks the operands of i that are combined with vectors. */
 static void
-meet(wide *w, uint32_t i)
+mark_meets(wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
     bool lanes = w->at[i].shape == W_LANES;
@@ -503,11 +492,11 @@ w_shapes(wide *w)
     number_phases(w);
     keep_slots(w);
     for (uint32_t i = 0; i < w->in->n; i++)
-        meet(w, i);
+        mark_meets(w, i);
     return w->barriers ? keep_values(w) : TD_OK;
 }
 
-/* The bytes of what i does to lanes, 0: nothing. */
+/* The size of the elements that i works on in lanes; 0: none. */
 static size_t
 works_on(const wide *w, uint32_t i)
 {
@@ -520,8 +509,8 @@ works_on(const wide *w, uint32_t i)
     return 0;
 }
 
-/* As many lanes as a register has of the elements that most of the work is done on; 8-byte elements
- * may take two registers where there is as much other work. */
+/* As many lanes as a register holds of the elements that most work is done on.  8-byte
+ * elements may take two registers if there is as much other work. */
 int
 w_lanes(const wide *w, int vector_bytes)
 {

@@ -1,5 +1,5 @@
-/* widevalue.c - values of a group: one lane where lanes are alike or count up, vectors elsewhere;
- * slots.
+/* widevalue.c - values of a group: one lane where lanes are uniform or count up, vectors
+ * elsewhere; slots.
  */
 #include "ir/wide/wide.h"
 
@@ -24,7 +24,7 @@ w_select(wide *w, td_val mask, td_val a, td_val b)
     return td_bitcast(f, TD_E3(f, select, mask, a, b), dt);
 }
 
-/* ---- what holds where ---- */
+/* ---- where values are valid ---- */
 
 static void
 remember(wide *w, uint32_t i, bool both)
@@ -77,7 +77,7 @@ vector_of(wide *w, uint32_t i)
 
 /* ---- arrays over the block's threads ---- */
 
-/* A group's lanes that exist, or its first alone. */
+/* Stores value i in its array for later phases: the existing lanes of a vector, else one lane. */
 static void
 put_by(wide *w, uint32_t i)
 {
@@ -88,7 +88,7 @@ put_by(wide *w, uint32_t i)
 }
 
 static td_val
-fetch(wide *w, uint32_t i)
+fetch_spilled(wide *w, uint32_t i)
 {
     bool lanes = w->at[i].shape == W_LANES;
 
@@ -122,9 +122,9 @@ ready(const wide *w, uint32_t i)
     return (v->one.i & v->vec.i) != UINT32_MAX && (!v->when || v->when == w->epoch);
 }
 
-static void compute(wide *w, uint32_t i);
+static void compute_value(wide *w, uint32_t i);
 
-/* A value of an earlier phase. */
+/* Brings in a value of an earlier phase. */
 static void
 bring(wide *w, uint32_t i)
 {
@@ -133,10 +133,10 @@ bring(wide *w, uint32_t i)
 
     v->vec = v->one = TD_NONE;
     if (spill) {
-        *(v->shape == W_LANES ? &v->vec : &v->one) = fetch(w, i);
+        *(v->shape == W_LANES ? &v->vec : &v->one) = fetch_spilled(w, i);
         v->when = w->epoch;
     } else {
-        compute(w, i);
+        compute_value(w, i);
     }
     remember(w, i, true);
 }
@@ -170,9 +170,9 @@ w_vec(wide *w, td_val v)
     return w->at[i].vec;
 }
 
-/* i with its operands as one lane or as lanes. */
+/* Emits i with its operands as one lane or as vectors. */
 static td_val
-copy(wide *w, uint32_t i, int lanes)
+copy_widened(wide *w, uint32_t i, int lanes)
 {
     td_inst s = w->in->ins[i];
 
@@ -184,12 +184,12 @@ copy(wide *w, uint32_t i, int lanes)
 }
 
 static td_val
-least(wide *w, td_val a, td_val b)
+emit_least(wide *w, td_val a, td_val b)
 {
     return TD_E3(w->f, select, TD_E2(w->f, less, a, b), a, b);
 }
 
-/* How many lanes from the first one on have a < u, or a <= u: a counts up by one. */
+/* How many lanes from the first on have a < u (strict) or a <= u, where a counts up by one. */
 static td_val
 count_below(wide *w, td_val a, td_val u, bool strict)
 {
@@ -198,7 +198,7 @@ count_below(wide *w, td_val a, td_val u, bool strict)
     td_dtype un = wide64 ? TD_U64 : TD_U32;
     td_val room = td_bitcast(f, TD_E2(f, subtract, u, a), un), n;
 
-    n = least(w, room, w_int(w, un, w->lanes - !strict));
+    n = emit_least(w, room, w_int(w, un, w->lanes - !strict));
     n = td_cast(f, n, TD_I32);
     if (!strict)
         n = TD_E2(f, add, n, w_int(w, TD_I32, 1));
@@ -206,7 +206,7 @@ count_below(wide *w, td_val a, td_val u, bool strict)
                  w_int(w, TD_I32, 0));
 }
 
-/* The count of a PREFIX or SUFFIX. */
+/* The number of lanes of a PREFIX or SUFFIX. */
 static td_val
 count_of(wide *w, uint32_t i)
 {
@@ -224,14 +224,14 @@ count_of(wide *w, uint32_t i)
     case OP_logical_xor:
     case OP_bitwise_xor:   return a;
     }
-    if (!w_is_alike(w_shape(w, s->arg[first])))
-        return least(w, a, b);
+    if (!w_is_uniform(w_shape(w, s->arg[first])))
+        return emit_least(w, a, b);
     return w->at[i].shape == W_PREFIX ? TD_E3(w->f, select, b, a, w_int(w, TD_I32, 0))
                                       : TD_E3(w->f, select, b, w_int(w, TD_I32, 0), a);
 }
 
 static void
-compute(wide *w, uint32_t i)
+compute_value(wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
 
@@ -251,17 +251,17 @@ compute(wide *w, uint32_t i)
         return;
     }
     switch (w->at[i].shape) {
-    case W_LANES:  w_defined(w, i, TD_NONE, copy(w, i, w->lanes)); return;
+    case W_LANES:  w_defined(w, i, TD_NONE, copy_widened(w, i, w->lanes)); return;
     case W_PREFIX:
     case W_SUFFIX: w_defined(w, i, count_of(w, i), TD_NONE); return;
-    default:       w_defined(w, i, copy(w, i, 1), TD_NONE); return;
+    default:       w_defined(w, i, copy_widened(w, i, 1), TD_NONE); return;
     }
 }
 
 /* ---- slots ---- */
 
 static void
-get(wide *w, uint32_t i)
+get_value(wide *w, uint32_t i)
 {
     uint32_t slot = w->in->ins[i].arg[0].i;
     td_val v;
@@ -294,22 +294,22 @@ set(wide *w, uint32_t i)
     td_set(w->f, slot->one, v);
 }
 
-/* What the group does as one thread would. */
+/* Emits i once, as a single thread would do it. */
 static void
-once(wide *w, uint32_t i)
+do_once(wide *w, uint32_t i)
 {
     td_inst s = w->in->ins[i];
     td_val v;
 
-    if (s.op == OP_nanosleep)
-        s.arg[0] = w_is_alike(w_shape(w, s.arg[0])) ? w_one(w, s.arg[0])
-                                                    : td_extract(w->f, w_vec(w, s.arg[0]), 0);
+    for (int a = 0; a < td_optab[s.op].arity; a++)
+        s.arg[a] = w_is_uniform(w_shape(w, s.arg[a])) ? w_one(w, s.arg[a])
+                                                      : td_extract(w->f, w_vec(w, s.arg[a]), 0);
     v = td_push(w->f, s);
-    if (s.op == OP_clock)
+    if (td_optab[s.op].value)
         w_defined(w, i, v, TD_NONE);
 }
 
-/* The block has done it, before its groups came. */
+/* Has the block done it once, before its groups? */
 static bool
 done_once(const wide *w, uint32_t i)
 {
@@ -332,19 +332,20 @@ w_inst(wide *w, uint32_t i)
         w_access(w, i);
         return;
     }
+    if (td_optab[s->op].wide == TD_WIDE_ONCE || td_optab[s->op].wide == TD_WIDE_WHERE) {
+        do_once(w, i);
+        return;
+    }
     switch (s->op) {
     case OP_slot:
     case OP_shared:
     case OP_dynamic:
     case OP_local:
-    case OP_param:     return; /* made at the kernel's entry */
+    case OP_param:   return; /* made at the kernel's entry */
     case OP_load:
-    case OP_store:     w_access(w, i); return;
-    case OP_get:       get(w, i); return;
-    case OP_set:       set(w, i); return;
-    case OP_fence:
-    case OP_clock:
-    case OP_nanosleep: once(w, i); return;
+    case OP_store:   w_access(w, i); return;
+    case OP_get:     get_value(w, i); return;
+    case OP_set:     set(w, i); return;
     }
-    compute(w, i);
+    compute_value(w, i);
 }

@@ -1,4 +1,6 @@
-/* call.c - arguments of calls, calls of Python's functions, and the state that the extension's files share. */
+/* call.c - arguments of calls, calls of Python functions, and the state that the extension's
+ * files share.
+ */
 #include "python/common/py.h"
 
 py_state py;
@@ -66,6 +68,16 @@ py_package(const char *module, const char *name)
 
     Py_XDECREF(m);
     return f;
+}
+
+PyObject *
+py_await(PyObject *o, const char *kind)
+{
+    PyObject *f = py_package("treadle._exchange._awaiting", kind),
+             *r = f ? PyObject_CallFunctionObjArgs(f, o, NULL) : NULL;
+
+    Py_XDECREF(f);
+    return r;
 }
 
 PyObject *

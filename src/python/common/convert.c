@@ -1,7 +1,8 @@
-/* convert.c - data of others to arrays and operands: numbers, buffers, lists, memory on devices.
+/* convert.c - converts foreign data to arrays and operands: numbers, buffers, lists, memory on
+ * devices.
  *
- * NumPy arrays and scalars come through the buffer protocol, so that NumPy's C interface is not
- * needed; what only NumPy understands (byte order, ragged lists, __array__) goes through NumPy.
+ * NumPy arrays and scalars come through the buffer protocol, so NumPy's C interface is not
+ * needed.  What only NumPy understands (byte order, ragged lists, __array__) goes through NumPy.
  */
 #include "python/common/py.h"
 
@@ -88,7 +89,7 @@ py_number(PyObject *o, td_scalar *out, char *weak)
 
 /* ---- arrays ---- */
 
-/* n: what NumPy makes of o, or NULL. */
+/* Fails: o cannot be converted.  n: what NumPy makes of o, or NULL. */
 static bool
 unsupported(PyObject *o, PyObject *n)
 {
@@ -132,7 +133,7 @@ cast_into(td_status st, td_array *raw, int dt, td_array *out)
     return ok && py_ok(st);
 }
 
-/* Copies what the buffer protocol shows: 1; elements that are not ours: 0; exception: -1. */
+/* Copies a buffer's elements.  1: done; 0: elements that we do not have; -1: exception. */
 static int
 copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
 {
@@ -150,8 +151,8 @@ copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
         PyErr_Clear();
         return 0;
     }
-    if (!py_buffer_shape(&b, &own, &s) ||
-        (s.ndim && !PySequence_Check(o))) { /* NumPy shows a date as its bytes */
+    /* in a buffer, NumPy shows a date as its bytes */
+    if (!py_buffer_shape(&b, &own, &s) || (s.ndim && !PySequence_Check(o))) {
         PyBuffer_Release(&b);
         return 0;
     }
@@ -201,8 +202,8 @@ numpy_of(PyObject *o, int dt)
     return r;
 }
 
-/* The bits of an array of ml_dtypes.bfloat16, which the buffer protocol cannot tell: 1; no such array: 0;
- * exception: -1. */
+/* Copies the bits of an ml_dtypes.bfloat16 array, whose dtype a buffer cannot tell.  1: done;
+ * 0: another array; -1: exception. */
 static int
 copy_bfloat16(PyObject *n, int dt, td_dev *dev, td_array *out)
 {
@@ -227,7 +228,7 @@ copy_bfloat16(PyObject *n, int dt, td_dev *dev, td_array *out)
     return cast_into(st, &seen, dt, out) ? 1 : -1;
 }
 
-/* What is not numeric in NumPy's eyes either is refused. */
+/* Converts o through NumPy; refuses what is not numeric for NumPy either. */
 static bool
 through_numpy(PyObject *o, int dt, td_dev *dev, td_array *out)
 {
@@ -290,7 +291,7 @@ one_number(td_scalar s, char weak, int dt, td_dev *dev, td_array *out)
            py_ok(td_array_full(dev, want, &(td_shape){0}, s, out));
 }
 
-/* copy=False is refused, and why. */
+/* Raises: copy=False cannot be obeyed; says why. */
 static bool
 no_copy(const char *what, const char *have, const char *want)
 {
@@ -321,9 +322,9 @@ py_settle(const td_array *a, int dt, td_dev *dev, py_copy copy, td_array *out)
     }
     if (!py_ok(casts ? td_array_cast(a, (td_dtype)dt, out) : td_array_copy(a, out)))
         return false;
-    if (td_dev_info(home)->kind == TD_DEV_CPU)
+    if (!td_dev_info(home)->queued)
         return true;
-    gil = PyEval_SaveThread(); /* the memory has been read when we return */
+    gil = PyEval_SaveThread(); /* the memory must have been read when we return */
     st = td_stream_sync(td_dev_stream(home));
     PyEval_RestoreThread(gil);
     if (st)
@@ -331,7 +332,8 @@ py_settle(const td_array *a, int dt, td_dev *dev, py_copy copy, td_array *out)
     return py_ok(st);
 }
 
-/* As py_asarray, of what lends its memory by DLPack or the CUDA array interface: 1; nothing of the kind: 0; -1. */
+/* As py_asarray, for objects that lend memory by DLPack or the CUDA array interface.  1: done;
+ * 0: o is none; -1: exception. */
 static int
 copy_foreign(PyObject *o, int dt, td_dev *dev, td_array *out)
 {
@@ -340,7 +342,7 @@ copy_foreign(PyObject *o, int dt, td_dev *dev, td_array *out)
 
     if (r <= 0)
         return r;
-    if (!dev && td_dev_info(td_array_dev(&raw))->kind == TD_DEV_CPU && !py_device(NULL, &dev))
+    if (!dev && td_dev_info(td_array_dev(&raw))->host && !py_device(NULL, &dev))
         r = -1;
     else
         r = py_settle(&raw, dt, dev, PY_COPY_ALWAYS, out) ? 1 : -1;
@@ -351,7 +353,7 @@ copy_foreign(PyObject *o, int dt, td_dev *dev, td_array *out)
 bool
 py_asarray(PyObject *o, int dt, td_dev *dev, td_array *out)
 {
-    td_dev *host = dev; /* where host data goes */
+    td_dev *host = dev; /* the device that host data goes to */
     td_scalar s;
     char weak;
     int r;
@@ -384,7 +386,8 @@ py_array_object(PyObject *obj)
     return py_asarray(obj, -1, NULL, &a) ? py_wrap(&a) : NULL;
 }
 
-/* What only NumPy's array interface shows: 1; nothing of the kind: 0; -1. */
+/* Shares memory that only NumPy's array interface shows.  1: done; 0: o has none; -1:
+ * exception. */
 static int
 share_interface(PyObject *o, td_array *out)
 {
@@ -413,7 +416,7 @@ py_share(PyObject *o, int dt, td_dev *dev, td_array *out)
                      (PyObject *)Py_TYPE(o));
     if (r <= 0)
         return false;
-    ok = dev || td_dev_info(td_array_dev(&raw))->kind != TD_DEV_CPU || py_device(NULL, &dev);
+    ok = dev || !td_dev_info(td_array_dev(&raw))->host || py_device(NULL, &dev);
     ok = ok && py_settle(&raw, dt, dev, PY_COPY_NEVER, out);
     td_array_unref(&raw);
     return ok;

@@ -1,13 +1,15 @@
-/* current.c - the calling thread's current stream, and the stream that it captures; Stream.null and Stream.ptds.
+/* current.c - the calling thread's current stream, and the stream that it captures; Stream.null
+ * and Stream.ptds.
  *
- * A thread has one current stream at most; it counts on its own device.  The dict of the thread's Python state keeps
- * it, so the pointer here is good as long as that state is the thread's: a thread of another library gets a new one each
- * time it calls Python.
+ * A thread has at most one current stream, which counts for its own device.  The dict of the
+ * thread's Python state holds the stream's object, so the pointers here are valid only while the
+ * thread has that state: a thread of another library gets a new state each time it calls Python.
  */
 #include "python/common/py.h"
 
-static _Thread_local td_stream *current, *captured; /* borrowed: the dict has their objects */
-static _Thread_local uint64_t owner;                /* the Python state that they were set in */
+static _Thread_local td_stream *current, *captured; /* borrowed: the dict holds their objects */
+/* id of the Python state in which they were set */
+static _Thread_local uint64_t owner;
 
 static td_stream *
 held(td_stream *s)
@@ -29,7 +31,7 @@ py_captured_stream(td_stream *s)
     return captured && s == held(captured) ? td_dev_stream(td_stream_dev(s)) : s;
 }
 
-/* o, a Stream or None, is kept for the thread under `key`; *out: its stream, or NULL. */
+/* Stores o, a Stream or None, for the thread under `key`; *out: its stream, or NULL. */
 static PyObject *
 current_keep(PyObject *o, const char *key, td_stream **out)
 {
@@ -72,13 +74,13 @@ capture_stream(PyObject *module, PyObject *o)
     PyObject *r;
 
     (void)module;
-    captured = NULL; /* else py_stream would give the default one for it */
+    captured = NULL; /* otherwise py_stream would replace it by the default one */
     r = current_keep(o, "treadle.captured", &s);
     captured = s;
     return r;
 }
 
-/* The object that use_stream got; None: none, or that of another device. */
+/* The object given to use_stream; None: there is none, or it is on another device. */
 static PyObject *
 current_stream(PyObject *module, PyObject *where)
 {

@@ -5,10 +5,11 @@
 
 #include <string.h>
 
-/* Device - a handle on a device; as a context manager it is the calling thread's default. */
+/* Device - a handle on a device.  As a context manager it is the calling thread's default
+ * device. */
 typedef struct device {
     PyObject_HEAD td_dev *dev; /* borrowed: devices live as long as the process */
-    td_dev *outer[8]; /* what the thread had used before, of nested `with`; NULL: nothing */
+    td_dev *outer[8];          /* the defaults that nested `with` blocks replaced; NULL: none */
     int depth;
 } device;
 
@@ -117,7 +118,7 @@ device_sync(PyObject *self, PyObject *unused)
     gil = PyEval_SaveThread();
     st = td_dev_sync(((device *)self)->dev);
     PyEval_RestoreThread(gil);
-    py_drain();
+    py_owners_release();
     return py_ok(st) && py_warn() ? Py_NewRef(Py_None) : NULL;
 }
 
@@ -139,7 +140,7 @@ device_hash(PyObject *self)
     return (Py_hash_t)((uintptr_t)((device *)self)->dev >> 4);
 }
 
-/* Equal to another handle on the same device and to its name. */
+/* A handle equals other handles on the same device, and the device's name. */
 static PyObject *
 device_compare(PyObject *x, PyObject *y, int how)
 {
@@ -172,6 +173,8 @@ get_info(PyObject *self, void *field)
     case 'u': return PyLong_FromLong(i->units);
     case 'd': return PyLong_FromLong(i->driver);
     case 'M': return PyLong_FromSize_t(i->memory);
+    case 'h': return PyBool_FromLong(i->host);
+    case 's': return PyBool_FromLong(i->simt);
     default:  break;
     }
     return Py_NewRef(Py_None);
@@ -183,7 +186,7 @@ limit_object(size_t limit)
     return limit == SIZE_MAX ? Py_NewRef(Py_None) : PyLong_FromSize_t(limit);
 }
 
-/* The pool's counts, and the device's bytes in all and free. */
+/* The pool's counts, and the device's total and free bytes. */
 static PyObject *
 device_stats(PyObject *self, PyObject *unused)
 {
@@ -232,6 +235,8 @@ py_device_init(PyObject *m)
         {"units", get_info, NULL, "Multiprocessors; cores.", "u"},
         {"driver", get_info, NULL, "The CUDA driver's version, 13000 for 13.0.", "d"},
         {"memory", get_info, NULL, "Bytes, in all.", "M"},
+        {"host", get_info, NULL, "Is its memory the host's?", "h"},
+        {"simt", get_info, NULL, "Do blocks consist of threads that run in warps?", "s"},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyMethodDef methods[] = {
@@ -239,21 +244,60 @@ py_device_init(PyObject *m)
         {"__exit__", device_exit, METH_VARARGS, NULL},
         {"synchronize", device_sync, METH_NOARGS,
          "synchronize($self, /)\n--\n\n"
-         "Launches recorded work and waits for all of it."},
+         "Launch recorded work of the device and wait for all of it.\n\n"
+         "Raises\n"
+         "------\n"
+         "DeviceError\n"
+         "    Work that was given to the device failed.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.device(\"cpu\").synchronize()"},
         {"memory_stats", device_stats, METH_NOARGS,
          "memory_stats($self, /)\n--\n\n"
-         "Bytes used, cached, peak, limit, largest, free, total; allocations."},
+         "Counts of the device's bytes and allocations.\n\n"
+         "Returns\n"
+         "-------\n"
+         "dict\n"
+         "    As treadle.memory.stats gives.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.device(\"cpu\").memory_stats()[\"used\"] >= 0\n"
+         "True"},
         {"memory_limit", device_limit, METH_O,
          "memory_limit($self, nbytes, /)\n--\n\n"
-         "The most that arrays and cache may hold together; None: no limit."},
+         "Set the most bytes that arrays and cached memory may take together.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "nbytes : int or None\n"
+         "    The limit in bytes; None means no limit.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.device(\"cpu\").memory_limit(None)"},
         {"memory_trim", device_trim, METH_NOARGS,
          "memory_trim($self, /)\n--\n\n"
-         "Gives cached memory back."},
+         "Give cached memory back to the system.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.device(\"cpu\").memory_trim()"},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_doc, "device(name=None)\n--\n\nA device by name; `with device(name):` makes it the "
-                    "thread's default."},
+        {Py_tp_doc, "device(name=None)\n--\n\n"
+                    "A device by name; ``with device(name):`` makes it the thread's default.\n\n"
+                    "Attributes are name, kind, model, arch, index, units (multiprocessors or\n"
+                    "cores), driver (13000 for CUDA 13.0) and memory (bytes in all).\n\n"
+                    "Parameters\n"
+                    "----------\n"
+                    "name : str or device, optional\n"
+                    "    \"cpu\", \"cuda:0\" or \"cuda\"; None means the thread's default.\n\n"
+                    "Raises\n"
+                    "------\n"
+                    "DeviceError\n"
+                    "    There is no such device.\n\n"
+                    "Examples\n"
+                    "--------\n"
+                    ">>> np.device(\"cpu\").kind\n"
+                    "'cpu'"},
         PY_SLOT(Py_tp_new, device_new),
         PY_SLOT(Py_tp_dealloc, device_dealloc),
         PY_SLOT(Py_tp_str, device_str),
@@ -348,13 +392,13 @@ options(PyObject *module, PyObject *unused)
     const td_opts *o = td_options();
 
     (void)module, (void)unused;
-    return Py_BuildValue("{s:z,s:z,s:z,s:z,s:z,s:n,s:i,s:i,s:O}", "device", o->device, "cpu",
+    return Py_BuildValue("{s:z,s:z,s:z,s:z,s:z,s:n,s:i,s:i,s:i,s:O}", "device", o->device, "cpu",
                          o->cpu, "dump", o->dump, "cache_dir", o->cache_dir, "profile", o->profile,
                          "cache_size", (Py_ssize_t)o->cache_size, "threads", o->threads, "eager",
-                         o->eager, "sync", o->sync ? Py_True : Py_False);
+                         o->eager, "kernels_kept", o->kept, "sync", o->sync ? Py_True : Py_False);
 }
 
-/* device, number -> what the driver tells; None: nothing */
+/* device, number -> the driver's attribute; None: there is none */
 static PyObject *
 attribute(PyObject *module, PyObject *args)
 {
@@ -424,13 +468,44 @@ PyMethodDef py_device_functions[] = {
      "_profiler(device, on): a profiler outside of the process collects, or not."},
     {"use", use, METH_O,
      "use($module, device, /)\n--\n\n"
-     "The calling thread's default device from now on; None: back to the process's."},
+     "Set the calling thread's default device.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "device : device, str or None\n"
+     "    The device from now on; None goes back to the process's.\n\n"
+     "Raises\n"
+     "------\n"
+     "DeviceError\n"
+     "    There is no such device.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.use(\"cpu\")\n"
+     ">>> np.use(None)"},
     {"devices", devices, METH_NOARGS,
      "devices($module, /)\n--\n\n"
-     "All that can be used, GPUs first."},
+     "All devices that can be used, GPUs first.\n\n"
+     "Returns\n"
+     "-------\n"
+     "list of devices\n"
+     "    The CPU is the last one.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> str(np.devices()[-1])\n"
+     "'cpu'"},
     {"synchronize", PY_FAST(synchronize), METH_FASTCALL,
      "synchronize($module, device=None, /)\n--\n\n"
-     "Launches recorded work and waits for all of it."},
+     "Launch recorded work and wait for all of it.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "device : device or str, optional\n"
+     "    The device; None means all that have been used.\n\n"
+     "Raises\n"
+     "------\n"
+     "DeviceError\n"
+     "    Work that was given to the device failed.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.synchronize()"},
     {"cuda_missing", cuda_missing, METH_NOARGS,
      "cuda_missing($module, /)\n--\n\n"
      "Why there is no CUDA device; '' when there is one."},

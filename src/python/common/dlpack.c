@@ -1,7 +1,7 @@
 /* dlpack.c - DLPack both ways: __dlpack__, __dlpack_device__, from_dlpack.
  *
- * An exported structure holds a td_buf and no Python object: its deleter may be called on any thread,
- * without the GIL, after the interpreter has gone.  Streams are ordered by events, nobody waits.
+ * An exported structure holds a td_buf and no Python object: any thread may call its deleter,
+ * without the GIL, even after the interpreter has ended.  Events order the streams; nobody waits.
  */
 #include "python/common/dlpack.h"
 
@@ -15,7 +15,7 @@
 /* ---- devices and dtypes ---- */
 
 static dl_device
-device_of(const td_dev *d)
+dlpack_device_of(const td_dev *d)
 {
     static const dl_kind kinds[] = {
         [TD_DEV_CPU] = DL_CPU, [TD_DEV_CUDA] = DL_CUDA, [TD_DEV_NULL] = DL_EXTENSION};
@@ -23,7 +23,7 @@ device_of(const td_dev *d)
     return (dl_device){kinds[td_dev_info(d)->kind], td_dev_info(d)->index};
 }
 
-/* 1; a device that we have no access to: 0; exception: -1. */
+/* The device.  1: found; 0: one that we cannot access; -1: exception. */
 static int
 find_device(dl_device at, td_dev **out)
 {
@@ -50,8 +50,11 @@ device_tuple(PyObject *o, dl_device *out)
     bool ok = pair && PyTuple_Size(pair) == 2;
 
     if (ok) {
-        out->kind = (int32_t)PyLong_AsLong(PyTuple_GetItem(pair, 0));
-        out->index = (int32_t)PyLong_AsLong(PyTuple_GetItem(pair, 1));
+        long kind = PyLong_AsLong(PyTuple_GetItem(pair, 0)),
+             index = PyErr_Occurred() ? 0 : PyLong_AsLong(PyTuple_GetItem(pair, 1));
+
+        *out = (dl_device){(int32_t)kind, (int32_t)index};
+        ok = kind == out->kind && index == out->index;
     }
     Py_XDECREF(pair);
     if (!ok && !PyErr_Occurred())
@@ -60,7 +63,7 @@ device_tuple(PyObject *o, dl_device *out)
 }
 
 static uint8_t
-code_of(td_dtype dt)
+dlpack_code(td_dtype dt)
 {
     switch (td_dtype_kind(dt)) {
     case 'b': return DL_BOOL;
@@ -75,7 +78,7 @@ static bool
 find_dtype(const dl_tensor *t, td_dtype *out)
 {
     for (int i = 0; i < TD_DTYPE_COUNT; i++)
-        if (t->dtype.lanes == 1 && t->dtype.code == code_of((td_dtype)i) &&
+        if (t->dtype.lanes == 1 && t->dtype.code == dlpack_code((td_dtype)i) &&
             t->dtype.bits == 8 * td_dtype_size((td_dtype)i)) {
             *out = (td_dtype)i;
             return true;
@@ -87,7 +90,7 @@ find_dtype(const dl_tensor *t, td_dtype *out)
 
 /* ---- export ---- */
 
-/* export - what a capsule leads to.  Owned by the capsule, then by who consumes it. */
+/* export - the structure in a capsule.  Owned by the capsule, then by its consumer. */
 typedef struct export
 {
     union {
@@ -118,7 +121,7 @@ end_managed(dl_managed *m)
     end_export(m->ctx);
 }
 
-/* Of a capsule that nobody has consumed: consumers rename it. */
+/* Frees a capsule that nobody has consumed; consumers rename it. */
 static void
 drop_capsule(PyObject *capsule)
 {
@@ -136,9 +139,9 @@ fill_tensor(dl_tensor *t, export *e, const td_array *a, const td_view *v)
 
     *t = (dl_tensor){
         .data = td_array_size(a) ? (void *)at : NULL, // NOLINT(performance-no-int-to-ptr)
-        .device = device_of(td_array_dev(a)),
+        .device = dlpack_device_of(td_array_dev(a)),
         .ndim = v->shape.ndim,
-        .dtype = {code_of(dt), (uint8_t)(8 * td_dtype_size(dt)), 1},
+        .dtype = {dlpack_code(dt), (uint8_t)(8 * td_dtype_size(dt)), 1},
         .shape = e->shape,
         .strides = e->strides,
     };
@@ -180,7 +183,7 @@ capsule_of(const td_array *a, bool versioned, uint64_t flags)
     return r;
 }
 
-/* The consumer's stream waits for what has been given to ours. */
+/* Makes the consumer's stream wait for the work given to ours. */
 static bool
 order_after_us(PyObject *stream, td_dev *d)
 {
@@ -188,7 +191,7 @@ order_after_us(PyObject *stream, td_dev *d)
 
     if (n == -1)
         return !PyErr_Occurred();
-    if (td_dev_info(d)->kind == TD_DEV_CPU) {
+    if (!td_dev_info(d)->queued) {
         if (!py_is_none(stream))
             PyErr_SetString(PyExc_ValueError, "__dlpack__: on the CPU stream is None");
         return py_is_none(stream);
@@ -204,7 +207,7 @@ order_after_us(PyObject *stream, td_dev *d)
                                  (void *)(uintptr_t)n)); // NOLINT(performance-no-int-to-ptr)
 }
 
-/* The array to export: self, or a copy where that is asked for or another device wants one. */
+/* The array to export: self, or a copy if one is asked for or it is for another device. */
 static bool
 export_source(PyObject *self, PyObject *dl_device_arg, PyObject *copy, td_array *out, bool *copied)
 {
@@ -269,7 +272,7 @@ dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
 static PyObject *
 dlpack_device(PyObject *self, PyObject *unused)
 {
-    dl_device d = device_of(td_array_dev(py_array_of(self)));
+    dl_device d = dlpack_device_of(td_array_dev(py_array_of(self)));
 
     (void)unused;
     return Py_BuildValue("ii", d.kind, d.index);
@@ -291,7 +294,7 @@ PyMethodDef py_dlpack_methods[] = {
 
 typedef struct tenant {
     py_owner head;
-    dl_legacy *legacy; /* one of them */
+    dl_legacy *legacy; /* exactly one of them is set */
     dl_managed *managed;
 } tenant;
 
@@ -307,31 +310,10 @@ end_tenant(py_owner *o)
     free(t);
 }
 
-/* Do the elements' offsets, in bytes, fit what an address can be?  -1 of a stride is allowed. */
-static bool
-reaches(const td_view *v, int64_t size)
-{
-    const int64_t most = INT64_MAX / 4;
-    int64_t sum = 0, step;
-
-    for (int i = 0; i < v->shape.ndim; i++) {
-        if (__builtin_mul_overflow(v->stride[i], v->shape.dim[i] - 1, &step) ||
-            __builtin_mul_overflow(step, size, &step) || step > most || step < -most ||
-            __builtin_add_overflow(sum, step < 0 ? -step : step, &sum) || sum > most) {
-            PyErr_Format(PyExc_BufferError,
-                         "a DLPack tensor whose axis %d has %lld elements with a stride of %lld "
-                         "leaves the memory that there can be",
-                         i, (long long)v->shape.dim[i], (long long)v->stride[i]);
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool
 tensor_view(const dl_tensor *t, td_view *v)
 {
-    int64_t size = (t->dtype.bits + 7) / 8, n;
+    int64_t n;
     td_shape s;
 
     if (t->ndim < 0 || (t->ndim && !t->shape)) {
@@ -350,10 +332,10 @@ tensor_view(const dl_tensor *t, td_view *v)
                      (long long)n);
         return false;
     }
-    return !n || reaches(v, size);
+    return true;
 }
 
-/* A capsule of ours that came back: the very buffer. */
+/* A capsule of our own came back: takes its buffer. */
 static bool
 own_export(const export *e, const dl_tensor *t, td_dtype dt, td_view *v, bool readonly,
            td_array *out)
@@ -387,7 +369,7 @@ share_tensor(tenant *o, const dl_tensor *t, bool readonly, td_array *out)
     return ok;
 }
 
-/* Takes what the capsule leads to. */
+/* Takes over the capsule's structure. */
 static bool
 consume(PyObject *capsule, td_array *out)
 {
@@ -406,7 +388,7 @@ consume(PyObject *capsule, td_array *out)
                      (int)o->managed->version.major, (int)o->managed->version.minor);
     if (PyErr_Occurred() ||
         PyCapsule_SetName(capsule, versioned ? "used_" VERSIONED : "used_" LEGACY)) {
-        free(o); /* the capsule still owns what it leads to */
+        free(o); /* failed: the capsule still owns the structure */
         return false;
     }
     if (versioned)
@@ -414,16 +396,16 @@ consume(PyObject *capsule, td_array *out)
     return share_tensor(o, &o->legacy->tensor, false, out);
 }
 
-/* obj.__dlpack__(…): producers from before version 1 know of no max_version. */
+/* Calls obj.__dlpack__(…).  Producers before version 1 do not know max_version. */
 static PyObject *
-ask(PyObject *obj, bool streams, const char *dl_device_name, dl_device want)
+ask_producer(PyObject *obj, bool streams, const char *dl_device_name, dl_device want)
 {
     PyObject *method = PyObject_GetAttrString(obj, "__dlpack__"), *none = PyTuple_New(0),
              *kw = PyDict_New(), *v, *r = NULL;
     bool ok = method && none && kw;
 
     if (ok && streams) {
-        v = PyLong_FromLong(1); /* our arrays run on the legacy default stream */
+        v = PyLong_FromLong(1); /* our arrays work on the legacy default stream */
         ok = v && PyDict_SetItemString(kw, "stream", v) == 0;
         Py_XDECREF(v);
     }
@@ -448,7 +430,7 @@ ask(PyObject *obj, bool streams, const char *dl_device_name, dl_device want)
     return r;
 }
 
-/* Where obj says that its memory lies, into *at; may the producer be asked for what lies there? */
+/* Asks obj where its memory is.  True: the producer can be asked for it. */
 static bool
 locate(PyObject *obj, dl_device *at)
 {
@@ -462,7 +444,7 @@ locate(PyObject *obj, dl_device *at)
 int
 py_share_dlpack(PyObject *obj, const td_dev *to, td_array *out)
 {
-    bool host = to && td_dev_info(to)->kind == TD_DEV_CPU;
+    bool host = to && td_dev_info(to)->host;
     const char *move = NULL;
     PyObject *capsule;
     dl_device at;
@@ -477,9 +459,9 @@ py_share_dlpack(PyObject *obj, const td_dev *to, td_array *out)
         return -1;
     if (!known && !host)
         return 0;
-    if (!known) /* the producer may be able to bring it */
+    if (!known) /* not a device of ours: the producer may be able to copy it */
         move = "dl_device";
-    capsule = ask(obj, known && td_dev_info(dev)->kind != TD_DEV_CPU, move, (dl_device){DL_CPU, 0});
+    capsule = ask_producer(obj, known && !td_dev_info(dev)->host, move, (dl_device){DL_CPU, 0});
     ok = capsule && consume(capsule, out);
     Py_XDECREF(capsule);
     return ok ? 1 : -1;
@@ -497,7 +479,7 @@ from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject 
     int got;
 
     (void)module;
-    py_drain();
+    py_owners_release();
     if (!py_parse("from_dlpack", names, 1, 1, args, nargs, kwnames, arg) ||
         (!py_is_none(arg[1]) && !py_device(arg[1], &to)))
         return NULL;
@@ -523,10 +505,31 @@ from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject 
 PyMethodDef py_dlpack_functions[] = {
     {"from_dlpack", PY_FAST(from_dlpack), METH_FASTCALL | METH_KEYWORDS,
      "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
-     "The memory of x, shared, from any library with __dlpack__, on the CPU or a CUDA device. x "
-     "stays alive as long as the array. Read-only memory gives a read-only array. copy=True "
-     "copies; device: copies where x lies elsewhere, which with copy=False is a ValueError. Raises "
-     "AttributeError where x has no __dlpack__, BufferError for dtypes and devices that treadle "
-     "does not have."},
+     "Another library's memory as an array, without a copy.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "x : object with __dlpack__\n"
+     "    An array on the CPU or a CUDA device; it stays alive as long as the\n"
+     "    result.\n"
+     "device : device or str, optional\n"
+     "    Where the array has to lie; x is copied where it lies elsewhere.\n"
+     "copy : bool, optional\n"
+     "    True: always copy; False: never.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Read-only where x's memory is.\n\n"
+     "Raises\n"
+     "------\n"
+     "AttributeError\n"
+     "    x has no __dlpack__.\n"
+     "BufferError\n"
+     "    treadle does not have x's dtype or device.\n"
+     "ValueError\n"
+     "    copy=False and x lies on another device than the one that is named.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.from_dlpack(numpy.arange(3))\n"
+     "array([0, 1, 2])"},
     {NULL, NULL, 0, NULL},
 };

@@ -9,7 +9,7 @@ typedef enum dl_kind { /* of devices */
     DL_CPU = 1,
     DL_CUDA = 2,
     DL_CUDA_HOST = 3, /* pinned host memory */
-    DL_EXTENSION = 12, /* nobody else's: the null device */
+    DL_EXTENSION = 12, /* a device that others do not have: the null device */
     DL_CUDA_MANAGED = 13,
 } dl_kind;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Python's and C's names for what NumPy calls by width. */
+/* Names of Python and C for dtypes that NumPy names by width. */
 static const struct alias {
     const char *name;
     td_dtype dt;
@@ -69,8 +69,9 @@ is_singleton(PyObject *d)
     return false;
 }
 
-/* Whatever numpy.dtype() understands; what it refuses, it words.  In unchanged programs only what it has one object for: its
- * second type of a size, fields and metadata would be lost. */
+/* Asks numpy.dtype(), whose refusal is the error.  Unchanged programs only get dtypes for
+ * which NumPy has one object: a second type of the same size, fields and metadata would be
+ * lost. */
 static bool
 dtype_through_numpy(PyObject *o, td_dtype *out)
 {
@@ -210,7 +211,7 @@ py_dtype_format(td_dtype dt)
     return NULL;
 }
 
-/* Letters of one kind differ in width from machine to machine: the item's size decides. */
+/* The letters of one kind differ in width between machines, so the item's size decides. */
 static bool
 by_width(char kind, Py_ssize_t size, td_dtype *out)
 {

@@ -1,9 +1,12 @@
-/* errstate.c - what treadle._numpy._errstate is built on: watching for floating-point errors, and being told of them. */
+/* errstate.c - the C part of treadle._numpy._errstate: watches for floating-point errors and
+ * reports them.
+ */
 #include "python/common/py.h"
 
 #include "array/run/fperror.h"
 
-/* treadle._numpy._errstate.found(kind, operation, raises) says what is done; what it raises the operation raises. */
+/* Calls treadle._numpy._errstate.found(kind, operation, raises), which reacts as the program
+ * asked.  What it raises becomes the operation's failure. */
 static td_status
 found(td_fperr kind, const char *op, bool raises)
 {

@@ -1,9 +1,13 @@
-/* fail.c - failures of the core as exceptions, and exceptions of the program kept while a failure goes through the core. */
+/* fail.c - raises the core's failures as exceptions, and keeps the program's exceptions while a
+ * failure passes through the core.
+ */
 #include "python/common/py.h"
 
 #include "jit/jit.h"
 
-/* The class for a failure of the driver's, as PyCUDA sorts them; a failure without a number is no one's fault. */
+#include <string.h>
+
+/* The exception class for a CUresult, grouped as PyCUDA does; code 0 gets the general class. */
 static PyObject *
 device_class(int code)
 {
@@ -28,6 +32,17 @@ device_class(int code)
     default:  break;
     }
     return py.logic_error;
+}
+
+/* Texts quote names and sources, whose bytes may be no UTF-8. */
+static void
+set_text(PyObject *type, const char *text)
+{
+    PyObject *s = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+
+    if (s)
+        PyErr_SetObject(type, s);
+    Py_XDECREF(s);
 }
 
 PyObject *
@@ -56,7 +71,7 @@ py_raise(td_status st)
     case TD_ERR_KERNEL:   return py_report_raise();
     case TD_ERR_CALLER:   return py_kept_raise();
     }
-    PyErr_SetString(type, td_error());
+    set_text(type, td_error());
     return NULL;
 }
 
@@ -76,11 +91,11 @@ py_warn(void)
     return !w || PyErr_WarnEx(PyExc_RuntimeWarning, w, 1) == 0;
 }
 
-/* ---- exceptions that wait for the core to come back ---- */
+/* ---- exceptions kept while the core returns ---- */
 
 enum { KEPT = 16 };
 
-/* Under the GIL; a failure's number says its place. */
+/* Guarded by the GIL.  The failure's number selects the entry. */
 static struct {
     PyObject *type, *value, *trace;
     int code;
@@ -92,7 +107,7 @@ py_keep(void)
 {
     int code = ++kept_last, k = code % KEPT;
 
-    Py_XDECREF(kept[k].type); /* of a failure that nobody has asked for */
+    Py_XDECREF(kept[k].type); /* of an older failure that nobody asked for */
     Py_XDECREF(kept[k].value);
     Py_XDECREF(kept[k].trace);
     PyErr_Fetch(&kept[k].type, &kept[k].value, &kept[k].trace);

@@ -1,7 +1,8 @@
-/* foreign.c - memory of other libraries: how it becomes an array, when its owner is let go.
+/* foreign.c - memory of other libraries: makes arrays of it, and releases its owners.
  *
- * An owner's last buffer may go on any thread, without the GIL: the owner is queued then and released
- * at a later call from Python.  On a GPU it stays besides until our work on its memory has passed.
+ * An owner's last buffer may be freed on any thread, without the GIL.  So the owner is queued,
+ * and released at a later call from Python.  On a GPU it also waits until our work on its memory
+ * has passed.
  */
 #include "python/common/py.h"
 
@@ -11,15 +12,16 @@
 
 /* ---- owners ---- */
 
-static _Atomic(py_owner *) dead; /* their last buffer has gone */
-static py_owner *waiting; /* under the GIL: an event stands behind our work on their memory */
+static _Atomic(py_owner *) dead; /* owners whose last buffer is gone */
+/* guarded by the GIL: owners with an event recorded after our work on their memory */
+static py_owner *waiting;
 
 void
 py_owner_end(py_owner *o)
 {
     PyObject *type, *value, *trace;
 
-    PyErr_Fetch(&type, &value, &trace); /* code of others must not meet our exceptions */
+    PyErr_Fetch(&type, &value, &trace); /* foreign code must not see our pending exception */
     o->end(o);
     PyErr_Restore(type, value, trace);
 }
@@ -34,13 +36,13 @@ py_owner_retire(void *owner)
         ;
 }
 
-/* Could the device still be at work on o's memory?  Puts an event behind that work. */
+/* May the device still use o's memory?  If so, records an event after that work. */
 static bool
 foreign_mark(py_owner *o)
 {
     bool done;
 
-    if (td_dev_info(o->dev)->kind == TD_DEV_CPU || td_event_new(o->dev, false, &o->done))
+    if (!td_dev_info(o->dev)->queued || td_event_new(o->dev, false, &o->done))
         return false;
     if (td_event_record(o->done, td_dev_stream(o->dev)) || td_event_done(o->done, &done) || done) {
         td_event_free(o->done);
@@ -50,13 +52,13 @@ foreign_mark(py_owner *o)
 }
 
 static void
-push(py_owner **list, py_owner *o)
+push_owner(py_owner **list, py_owner *o)
 {
     o->next = *list;
     *list = o;
 }
 
-/* Moves those that wait no longer to `gone`. */
+/* Moves owners whose event has passed to `gone`. */
 static void
 poll_waiting(py_owner **gone)
 {
@@ -67,16 +69,16 @@ poll_waiting(py_owner **gone)
         bool done = true;
 
         list = o->next;
-        if (td_event_done(o->done, &done)) /* a broken device does nothing more */
+        if (td_event_done(o->done, &done)) /* after a failure the device does no more work */
             done = true;
         if (done)
             td_event_free(o->done);
-        push(done ? gone : &waiting, o);
+        push_owner(done ? gone : &waiting, o);
     }
 }
 
 void
-py_drain(void)
+py_owners_release(void)
 {
     py_owner *list, *gone = NULL;
 
@@ -87,12 +89,33 @@ py_drain(void)
     list = atomic_exchange(&dead, NULL);
     for (py_owner *o; (o = list);) {
         list = o->next;
-        push(foreign_mark(o) ? &waiting : &gone, o);
+        push_owner(foreign_mark(o) ? &waiting : &gone, o);
     }
-    for (py_owner *o; (o = gone);) { /* runs code of others, which may come back here */
+    for (py_owner *o; (o = gone);) { /* runs foreign code, which may call back into this function */
         gone = o->next;
         py_owner_end(o);
     }
+}
+
+/* Do the elements' byte offsets fit into an address?  A stride of -1 is allowed. */
+static bool
+reaches(const td_view *v, int64_t size)
+{
+    const int64_t most = INT64_MAX / 4;
+    int64_t sum = 0, step;
+
+    for (int i = 0; i < v->shape.ndim && td_shape_size(&v->shape); i++) {
+        if (__builtin_mul_overflow(v->stride[i], v->shape.dim[i] - 1, &step) ||
+            __builtin_mul_overflow(step, size, &step) || step > most || step < -most ||
+            __builtin_add_overflow(sum, step < 0 ? -step : step, &sum) || sum > most) {
+            PyErr_Format(PyExc_BufferError,
+                         "memory whose axis %d has %lld elements with a stride of %lld leaves the "
+                         "memory that there can be",
+                         i, (long long)v->shape.dim[i], (long long)v->stride[i]);
+            return false;
+        }
+    }
+    return true;
 }
 
 bool
@@ -108,9 +131,13 @@ py_adopt(td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly
 
     own.offset = 0;
     td_view_extent(&own, &first, &last);
+    o->dev = d;
+    if (!reaches(v, (int64_t)size)) {
+        py_owner_end(o);
+        return false;
+    }
     own.offset = -first;
     lo = (uintptr_t)at + (uintptr_t)(first * (int64_t)size);
-    o->dev = d;
     ok = lo % align == 0;
     if (!ok)
         PyErr_Format(PyExc_ValueError,
@@ -152,7 +179,8 @@ py_buffer_shape(const Py_buffer *b, td_dtype *dt, td_shape *s)
     return true;
 }
 
-/* Strides in bytes to strides in elements; false: not whole elements. */
+/* Converts strides in bytes to strides in elements; false: they are not multiples of the
+ * element size. */
 static bool
 element_strides(td_view *v, const int64_t *bytes, size_t size)
 {
@@ -177,7 +205,7 @@ py_share_buffer(PyObject *obj, td_array *out)
 
     if (!o)
         return PyErr_NoMemory(), -1;
-    if (PyObject_GetBuffer(obj, &o->view, PyBUF_FULL_RO) < 0) {
+    if (PyObject_GetBuffer(obj, &o->view, PyBUF_RECORDS_RO) < 0) {
         free(o);
         return -1;
     }
@@ -205,7 +233,7 @@ py_lend(Py_buffer *b, td_stream *s)
         o->head.end = end_buffer;
         o->head.dev = d;
         o->view = *b;
-        push(&waiting, &o->head);
+        push_owner(&waiting, &o->head);
         return true;
     }
     if (o)
@@ -308,7 +336,7 @@ interface_memory(PyObject *d, const td_view *v, td_dev **dev, void **at, bool *r
     return py_ok(td_shape_size(&v->shape) ? td_dev_of((uintptr_t)*at, dev) : td_dev_default(dev));
 }
 
-/* Our stream waits for the producer's. */
+/* Makes our stream wait for the producer's. */
 static bool
 interface_stream(PyObject *d, td_dev *dev)
 {
@@ -340,7 +368,7 @@ share_interface(PyObject *obj, PyObject *d, td_array *out)
     return py_adopt_of(obj, dev, at, dt, &v, readonly, out);
 }
 
-/* ---- any of them ---- */
+/* ---- any protocol ---- */
 
 PyObject *
 py_attr(PyObject *o, const char *name)

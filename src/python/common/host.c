@@ -1,7 +1,7 @@
-/* host.c - array memory as the host sees it: results for NumPy, the buffer protocol, interfaces.
+/* host.c - array memory for the host: results for NumPy, the buffer protocol, interfaces.
  *
- * treadle._core.memory holds a device buffer or host memory and shows it through the buffer
- * protocol; a numpy.ndarray made from it keeps it alive.
+ * treadle._core.memory holds a device buffer or host memory and exposes it by the buffer
+ * protocol.  A numpy.ndarray made from it keeps it alive.
  */
 #include "python/common/py.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOST_POOLED = 1 << 20 }; /* bytes; results from here on take huge pages that are reused */
+enum { HOST_POOLED = 1 << 20 }; /* bytes from which on results use huge pages that are reused */
 
 typedef struct memory {
     PyObject_HEAD td_buf *buf; /* owned; or */
@@ -20,7 +20,7 @@ typedef struct memory {
     char *at; /* the first element */
     td_dtype dt;
     int ndim;
-    bool readonly, lent; /* lent: td_array_return ends it */
+    bool readonly, lent; /* lent: td_array_return must be called */
     Py_ssize_t shape[TD_MAXDIM], strides[TD_MAXDIM];
 } memory;
 
@@ -41,10 +41,10 @@ memory_dealloc(PyObject *self)
         free(m->host);
     PyObject_Free(self);
     Py_DECREF(type);
-    py_drain();
+    py_owners_release();
 }
 
-/* Do the elements lie without gaps, the last axis fastest, or with `fortran` the first? */
+/* Are the elements contiguous in C order (or with `fortran` in Fortran order)? */
 static bool
 is_packed(const memory *m, bool fortran)
 {
@@ -129,7 +129,7 @@ memory_new(td_dtype dt, const td_shape *s)
     return m;
 }
 
-/* Memory that `a` has on the host already, to be read. */
+/* A memory object over a's value in host memory, read-only. */
 static memory *
 memory_at(td_source *s, const td_view *v)
 {
@@ -150,7 +150,7 @@ memory_at(td_source *s, const td_view *v)
 
 /* The memory under `a`, evaluated; CPU only. */
 static memory *
-memory_of(const td_array *a, bool share)
+device_memory(const td_array *a, bool share)
 {
     memory *m;
     td_buf *buf;
@@ -178,7 +178,7 @@ memory_of(const td_array *a, bool share)
     return m;
 }
 
-/* The buffer protocol has no letter for bfloat16: its bits travel. */
+/* The buffer protocol has no letter for bfloat16, so its bits are exported. */
 static PyObject *
 numpy_over(memory *m)
 {
@@ -202,12 +202,13 @@ numpy_over(memory *m)
 PyObject *
 py_host_view(const td_array *a, bool share)
 {
-    return numpy_over(memory_of(a, share));
+    return numpy_over(device_memory(a, share));
 }
 
-/* Is the value worth computing into memory that becomes the result?  Where only this call holds the
- * array and the value waits, it need not be kept.  The count can mislead (a bound method, an argument
- * of functools.partial; from 3.14 on a local variable), so the array keeps its expression. */
+/* Should a pending value be computed straight into the result's memory?  If only this call
+ * holds the array, its value need not be kept.  The reference count can mislead (a bound
+ * method, functools.partial; from 3.14 on a local variable), so the array keeps its
+ * expression. */
 static bool
 is_passing(PyObject *self)
 {
@@ -215,8 +216,8 @@ is_passing(PyObject *self)
     const td_node *n = a->store->node;
 
     return Py_Version < 0x030e0000 && Py_REFCNT(self) == 1 && a->whole && a->store->refs == 1 &&
-           !a->store->readonly && td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU &&
-           td_node_pending(n) && n->kind != TD_N_REDUCE && n->kind != TD_N_GATHER;
+           !a->store->readonly && td_dev_info(td_array_dev(a))->host && td_node_pending(n) &&
+           n->kind != TD_N_REDUCE && n->kind != TD_N_GATHER;
 }
 
 static memory *
@@ -227,12 +228,12 @@ compute_out(const td_array *a)
 
     if (!py_ok(td_array_copy(a, &own)))
         return NULL;
-    m = memory_of(&own, false);
+    m = device_memory(&own, false);
     td_array_unref(&own);
     return m;
 }
 
-/* Host memory for a result, kept for reuse when large. */
+/* Host memory for a result; large blocks are reused. */
 static memory *
 memory_own(td_dtype dt, const td_shape *shape, size_t nbytes)
 {
@@ -256,7 +257,8 @@ copy_out(const td_array *a)
     memory *m;
 
     if (!td_array_hosted(a) &&
-        !py_ok(td_array_eval(&a, 1))) /* before host memory is asked for: the device's is scarcer */
+        /* launch before asking for host memory: the device's memory is scarcer */
+        !py_ok(td_array_eval(&a, 1)))
         return NULL;
     m = memory_own(td_array_dtype(a), &a->view.shape, nbytes);
     if (m && (!py_ok(td_array_get(a, m->host)) || !py_warn()))
@@ -280,7 +282,7 @@ py_host_bytes(PyObject *module, PyObject *n)
     return numpy_over(memory_own(TD_U8, &shape, (size_t)nbytes));
 }
 
-/* The values of an array in Fortran's order, in that order. */
+/* The values of an array in Fortran order, laid out in Fortran order. */
 static PyObject *
 get_fortran(const td_array *a)
 {
@@ -353,14 +355,14 @@ py_getbuffer(PyObject *self, Py_buffer *b, int flags)
     int r;
 
     b->obj = NULL;
-    if (td_dev_info(td_array_dev(py_array_of(self)))->kind != TD_DEV_CPU) {
+    if (!td_dev_info(td_array_dev(py_array_of(self)))->host) {
         PyErr_Format(PyExc_BufferError, "the array lives on %s; use .get()",
                      td_dev_info(td_array_dev(py_array_of(self)))->name);
         return -1;
     }
     if (!py_ok(td_array_memory(py_array_of(self), true, &buf, &v)))
-        return -1; /* shared for good: numpy.frombuffer gives the buffer back and keeps the memory */
-    m = memory_of(py_array_of(self), false);
+        return -1; /* shared for good: numpy.frombuffer releases the buffer but keeps the memory */
+    m = device_memory(py_array_of(self), false);
     if (!m)
         return -1;
     m->readonly |= ((py_ndarray *)self)->readonly;
@@ -369,8 +371,8 @@ py_getbuffer(PyObject *self, Py_buffer *b, int flags)
     return r;
 }
 
-/* The memory object that a view holds does what there is to do.  numpy.frombuffer, which else lets its view go and
- * keeps the pointer, keeps a memoryview of objects that have this. */
+/* Does nothing: the memory object in the view handles it.  This slot makes numpy.frombuffer,
+ * which would drop its view and keep the pointer, keep a memoryview. */
 void
 py_releasebuffer(PyObject *self, Py_buffer *b)
 {
@@ -388,7 +390,7 @@ strides_tuple(const td_view *v, size_t size)
     return py_shape_tuple(&bytes);
 }
 
-/* The stream that whoever reads the memory has to wait for: 1 is the default one. */
+/* The stream that a reader must wait for; 1 is the default one. */
 static bool
 add_stream(PyObject *d, td_dev *dev)
 {
@@ -411,7 +413,7 @@ py_array_interface(PyObject *self, bool cuda)
     td_buf *buf;
     td_view v;
 
-    if (dt == TD_BF16 && !cuda) { /* NumPy would take it for bytes */
+    if (dt == TD_BF16 && !cuda) { /* NumPy would read it as raw bytes */
         PyErr_SetString(PyExc_AttributeError, "bfloat16 is not one of the interface's types");
         return NULL;
     }
@@ -425,7 +427,7 @@ py_array_interface(PyObject *self, bool cuda)
         return NULL;
     }
     if (!py_ok(td_array_memory(a, true, &buf, &v))) {
-        if (!cuda && PyErr_ExceptionMatches(PyExc_MemoryError)) /* NumPy asks for a copy then */
+        if (!cuda && PyErr_ExceptionMatches(PyExc_MemoryError)) /* then NumPy asks for a copy */
             PyErr_SetString(PyExc_AttributeError,
                             "the array's values lie in host memory that the limit keeps it from");
         return NULL;

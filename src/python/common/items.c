@@ -1,7 +1,8 @@
-/* items.c - lists of Python's numbers to words and back, for functions mapped over them (treadle.executor).
+/* items.c - converts lists of Python numbers to words and back, for functions mapped over them
+ * (treadle.executor).
  *
- * A word is 8 bytes: an int64, a float64, or a bool as an int64.  Kinds are bits, those of front/infer/exact.h and two more;
- * an int beyond int64 is none that a word holds.
+ * A word is 8 bytes: an int64, a float64, or a bool as an int64.  Kinds are bits: those of
+ * front/infer/exact.h and two more.  An int beyond int64 fits no word.
  */
 #include "python/common/py.h"
 
@@ -33,14 +34,15 @@ read_item(PyObject *o, uint64_t *word)
     return Py_IS_TYPE(o, &PyComplex_Type) ? COMPLEX : OTHER;
 }
 
-/* _items_in(items, first, words, kinds): fills the buffers from items[first:]; returns all kinds that were met. */
+/* _items_in(items, first, words, kinds): fills the buffers from items[first:]; returns all
+ * kinds that occurred. */
 static PyObject *
 items_in(PyObject *self, PyObject *args)
 {
     PyObject *items, *item;
     Py_ssize_t first, n;
     Py_buffer words = {0}, kinds = {0};
-    uint8_t met = 0;
+    uint8_t seen = 0;
 
     (void)self;
     if (!PyArg_ParseTuple(args, "Onw*w*:_items_in", &items, &first, &words, &kinds))
@@ -51,14 +53,14 @@ items_in(PyObject *self, PyObject *args)
                                         : PyTuple_GetItem(items, first + i);
         if (!item)
             break;
-        met |= ((uint8_t *)kinds.buf)[i] = read_item(item, (uint64_t *)words.buf + i);
+        seen |= ((uint8_t *)kinds.buf)[i] = read_item(item, (uint64_t *)words.buf + i);
     }
     if (!PyErr_Occurred() && (words.len != 8 * n || first < 0))
         PyErr_Format(PyExc_ValueError, "_items_in: %zd bytes of words for %zd items from %zd on",
                      words.len, n, first);
     PyBuffer_Release(&words);
     PyBuffer_Release(&kinds);
-    return PyErr_Occurred() ? NULL : PyLong_FromLong(met);
+    return PyErr_Occurred() ? NULL : PyLong_FromLong(seen);
 }
 
 static PyObject *
@@ -77,8 +79,8 @@ make_item(uint64_t word, uint8_t have, uint8_t kind)
     }
 }
 
-/* _items_out(words, kind, kinds=None): a list; kind: what the words hold; kinds: a byte for each, what they stand
- * for; of kind 1 (bools) a word is one byte. */
+/* _items_out(words, kind, kinds=None): a list.  kind: the words' kind; kinds: one byte per word, the kind that it
+ * represents. With kind 1 (bools) a word is one byte. */
 static PyObject *
 items_out(PyObject *self, PyObject *args)
 {

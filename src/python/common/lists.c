@@ -1,17 +1,19 @@
-/* lists.c - nested lists and tuples of Python numbers to arrays, without NumPy.
+/* lists.c - converts nested lists and tuples of Python numbers to arrays, without NumPy.
  *
- * Anything else in a list (arrays, ragged rows, numbers that need NumPy's judgement) is declined.
+ * It declines lists with anything else in them: arrays, ragged rows, numbers that NumPy has to
+ * judge.
  */
 #include "python/common/py.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* nest - what one walk over the list finds out; then where the second walk writes. */
+/* nest - what a first walk over the list finds out, and the position at which the second walk
+ * writes. */
 typedef struct nest {
     td_shape shape;
-    char kind; /* b, i, f, c: the highest met; 0: no number met */
-    bool leaf; /* numbers have been met at depth shape.ndim */
+    char kind; /* b, i, f, c: the highest kind so far; 0: no number yet */
+    bool leaf; /* numbers were found at depth shape.ndim */
     void *at;
 } nest;
 
@@ -34,7 +36,7 @@ item_of(PyObject *o, Py_ssize_t i) /* borrowed */
 }
 
 static char
-kind_of(PyObject *o)
+number_kind(PyObject *o)
 {
     return Py_IS_TYPE(o, &PyFloat_Type)     ? 'f'
            : Py_IS_TYPE(o, &PyLong_Type)    ? 'i'
@@ -43,7 +45,7 @@ kind_of(PyObject *o)
                                             : 0;
 }
 
-/* b < i < f < c, which is not the letters' order. */
+/* Ranks b < i < f < c, which is not the order of the letters. */
 static int
 rank_of(char kind)
 {
@@ -51,12 +53,12 @@ rank_of(char kind)
 }
 
 static bool
-measure(PyObject *o, int depth, nest *n)
+measure_list(PyObject *o, int depth, nest *n)
 {
     Py_ssize_t size;
 
     if (!is_list(o)) {
-        char kind = kind_of(o);
+        char kind = number_kind(o);
 
         if (!kind || n->shape.ndim != depth)
             return false;
@@ -66,14 +68,14 @@ measure(PyObject *o, int depth, nest *n)
         return true;
     }
     size = size_of(o);
-    if (depth == n->shape.ndim) { /* the first of its depth decides */
+    if (depth == n->shape.ndim) { /* the first list of each depth sets its extent */
         if (n->leaf || depth == TD_MAXDIM)
             return false;
         n->shape.dim[n->shape.ndim++] = size;
     } else if (n->shape.dim[depth] != size)
         return false;
     for (Py_ssize_t i = 0; i < size; i++)
-        if (!measure(item_of(o, i), depth + 1, n))
+        if (!measure_list(item_of(o, i), depth + 1, n))
             return false;
     return true;
 }
@@ -112,7 +114,7 @@ fill_one(PyObject *o, nest *n)
 }
 
 static bool
-fill(PyObject *o, nest *n)
+fill_list(PyObject *o, nest *n)
 {
     Py_ssize_t size;
 
@@ -120,14 +122,14 @@ fill(PyObject *o, nest *n)
         return fill_one(o, n);
     size = size_of(o);
     for (Py_ssize_t i = 0; i < size; i++)
-        if (!fill(item_of(o, i), n))
+        if (!fill_list(item_of(o, i), n))
             return false;
     return true;
 }
 
-/* Would an element not fit into the integer dtype?  NumPy words the refusal then. */
+/* Do all elements fit the integer dtype?  If not, NumPy words the error. */
 static bool
-fits(const nest *n, int dt, const int64_t *v, int64_t count)
+list_fits(const nest *n, int dt, const int64_t *v, int64_t count)
 {
     int64_t lo, hi;
     int bits;
@@ -143,10 +145,11 @@ fits(const nest *n, int dt, const int64_t *v, int64_t count)
     return true;
 }
 
-/* The numbers in another dtype: here, so that a device is sent what it keeps. */
+/* Converts the numbers to another dtype on the host, so that a device receives only what it
+ * keeps. */
 static td_status
-converted(const td_shape *s, td_dtype from, const char *data, td_dtype to, td_dev *dev,
-          td_array *out)
+convert_list(const td_shape *s, td_dtype from, const char *data, td_dtype to, td_dev *dev,
+             td_array *out)
 {
     size_t step = td_dtype_size(from), size = td_dtype_size(to);
     int64_t count = td_shape_size(s);
@@ -177,26 +180,26 @@ py_list(PyObject *obj, int dt, td_dev *dev, td_array *out)
     td_dtype from;
     int r = 0;
 
-    if (!is_list(obj) || !measure(obj, 0, &n))
+    if (!is_list(obj) || !measure_list(obj, 0, &n))
         return 0;
     if (n.kind == 'c' && dt > TD_BOOL && !td_dtype_is_complex((td_dtype)dt))
-        return 0; /* NumPy refuses */
+        return 0; /* NumPy raises the error */
     if (n.kind == 'f' && dt >= 0 && td_dtype_is_int((td_dtype)dt))
-        return 0; /* NumPy takes each by itself: integers exactly, floats that fit */
+        return 0; /* NumPy judges each number: exact integers, floats that fit */
     from = own[rank_of(n.kind)];
     if (n.kind == 'c' && dt >= 0 && !td_dtype_is_complex((td_dtype)dt))
-        return 0; /* NumPy words the refusal */
+        return 0; /* NumPy words the error */
     count = td_shape_size(&n.shape);
     data = n.at = malloc((size_t)count * td_dtype_size(from) + 1);
     if (!data) {
         PyErr_NoMemory();
         return -1;
     }
-    if (fill(obj, &n) && !PyErr_Occurred() && fits(&n, dt, data, count)) {
+    if (fill_list(obj, &n) && !PyErr_Occurred() && list_fits(&n, dt, data, count)) {
         if (dt < 0 || (td_dtype)dt == from)
             st = td_array_from_host(dev, from, &n.shape, data, out);
         else
-            st = converted(&n.shape, from, data, (td_dtype)dt, dev, out);
+            st = convert_list(&n.shape, from, data, (td_dtype)dt, dev, out);
         r = py_ok(st) ? 1 : -1;
     }
     free(data);

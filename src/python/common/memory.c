@@ -1,7 +1,7 @@
-/* memory.c - what Python can do for the core's memory and libraries: a collection when memory is out, and
- * the folders of NVIDIA's wheels.
+/* memory.c - Python's hooks for the core: garbage collection when memory is out, and the folders
+ * of NVIDIA's wheels.
  *
- * The core calls these from any thread, with or without the GIL; they may cost some microseconds.
+ * The core calls them from any thread, with or without the GIL; they may take some microseconds.
  */
 #include "python/common/py.h"
 
@@ -12,32 +12,32 @@
 
 /* ---- memory is out ---- */
 
-/* What only cycles of objects or queued owners still hold goes.  Recorded work is not run here: this
- * may be called from the middle of an evaluation. */
+/* Frees what only reference cycles or queued owners keep.  Does not run recorded work: it may
+ * be called in the middle of an evaluation. */
 static bool
-collect(td_dev *d)
+collect_garbage(td_dev *d)
 {
     size_t before = td_mem_stats(d).used;
     PyObject *type, *value, *trace, *gc, *n;
 
     PyErr_Fetch(&type, &value, &trace);
-    gc = py_package("gc", "collect"); /* which works where automatic collection is off too */
+    gc = py_package("gc", "collect"); /* works even where automatic collection is disabled */
     n = gc ? PyObject_CallFunction(gc, NULL) : NULL;
     if (!n)
         PyErr_WriteUnraisable(gc);
     Py_XDECREF(n);
     Py_XDECREF(gc);
-    py_drain();
+    py_owners_release();
     PyErr_Restore(type, value, trace);
     return td_mem_stats(d).used < before;
 }
 
-/* A copy of what is not in use takes less time than a collection, and happens more often. */
+/* Moving unused values to the host takes less time than a collection, and happens more often. */
 static bool
 relieve(td_dev *d, size_t nbytes)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    bool freed = td_spill(d, nbytes) || collect(d);
+    bool freed = td_spill(d, nbytes) || collect_garbage(d);
 
     PyGILState_Release(gil);
     return freed;
@@ -53,7 +53,7 @@ wait_for_others(td_dev *d, size_t nbytes)
     return more;
 }
 
-/* device, on or None -> whether arrays are moved to the host from now on */
+/* device, on or None -> are arrays moved to the host from now on? */
 static PyObject *
 spill(PyObject *module, PyObject *args)
 {
@@ -123,7 +123,7 @@ find_folders(void)
     PyGILState_Release(gil);
 }
 
-/* name, package -> the path it was loaded from */
+/* name, package -> the path of the loaded library */
 static PyObject *
 open_library(PyObject *module, PyObject *args)
 {

@@ -1,9 +1,9 @@
-/* operand.c - what stands beside an array in an operation. */
+/* operand.c - converts the operands of an operation with arrays. */
 #include "python/common/py.h"
 
 #include <math.h>
 
-/* The dtype that Python's integers must fit beside the others; TD_DTYPE_COUNT: none but weak ones. */
+/* The dtype that Python integers must fit; TD_DTYPE_COUNT: all other operands are weak too. */
 static td_dtype
 strong_dtype(td_op op, const td_operand *x, int n)
 {
@@ -52,7 +52,7 @@ py_int_fits(td_scalar s, td_dtype dt)
     return false;
 }
 
-/* Python cuts a float to an integer, which then has to fit. */
+/* Python truncates a float to an integer, which then must fit. */
 static bool
 float_fits(double v, td_dtype dt)
 {
@@ -62,7 +62,7 @@ float_fits(double v, td_dtype dt)
 
     if (cut < limit && cut >= (td_dtype_kind(dt) == 'i' ? -limit : 0))
         return true;
-    n = PyLong_FromDouble(v); /* of nan and inf it raises what NumPy does */
+    n = PyLong_FromDouble(v); /* for nan and inf it raises the same exception as NumPy */
     if (n)
         PyErr_Format(PyExc_OverflowError, "Python integer %S out of bounds for %s", n,
                      td_dtype_name(dt));
@@ -82,7 +82,7 @@ py_real_fits(td_scalar s, char weak, td_dtype dt)
     return false;
 }
 
-/* Such an integer is fine beside floats, and for comparing. */
+/* An integer beyond 64 bits is fine with floats and in comparisons. */
 bool
 py_args_settle(py_args *g, td_op op)
 {
@@ -110,7 +110,8 @@ py_args_settle(py_args *g, td_op op)
     return true;
 }
 
-/* Memory of another library, shared: 1; not that: 0; exception: -1.  A GPU's stays where it is. */
+/* Shares another library's memory.  1: done; 0: it has none; -1: exception.  Memory on a GPU
+ * stays there. */
 static int
 foreign(PyObject *o, td_dev *dev, td_array *out)
 {
@@ -119,7 +120,7 @@ foreign(PyObject *o, td_dev *dev, td_array *out)
 
     if (r <= 0)
         return r;
-    if (td_dev_info(td_array_dev(&raw))->kind != TD_DEV_CPU) {
+    if (!td_dev_info(td_array_dev(&raw))->host) {
         *out = raw;
         return 1;
     }
@@ -128,7 +129,7 @@ foreign(PyObject *o, td_dev *dev, td_array *out)
     return r;
 }
 
-/* 1: converted; 0: not ours; -1: exception. */
+/* 1: converted; 0: we cannot convert it; -1: exception. */
 static int
 array_like(PyObject *o, td_dev *dev, td_array *out)
 {
@@ -150,14 +151,14 @@ array_like(PyObject *o, td_dev *dev, td_array *out)
 }
 
 int
-py_stranger(PyObject *o)
+py_foreign_operand(PyObject *o)
 {
     PyObject *attr;
 
     if (py_is_array(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) ||
         PyList_Check(o) || PyTuple_Check(o))
         return 0;
-    if (PyObject_CheckBuffer(o)) { /* NumPy's arrays; a masked one says what it is made over */
+    if (PyObject_CheckBuffer(o)) { /* NumPy arrays; a masked one has an attribute that tells so */
         attr = py_attr(o, "_baseclass");
         Py_XDECREF(attr);
         return PyErr_Occurred() ? -1 : attr != NULL;
@@ -166,17 +167,17 @@ py_stranger(PyObject *o)
     if (!attr)
         return PyErr_Occurred() ? -1 : 0;
     Py_DECREF(attr);
-    attr = py_attr(o, "__dlpack__"); /* a fellow array, which is converted */
+    attr = py_attr(o, "__dlpack__"); /* an array of another library, which is converted */
     Py_XDECREF(attr);
     return PyErr_Occurred() ? -1 : !attr;
 }
 
 static td_dev *
-device_of(PyObject *const *o, int n)
+operands_device(PyObject *const *o, int n)
 {
     for (int i = 0; i < n; i++)
-        if (py_is_array(px_bare(o[i])))
-            return td_array_dev(py_array_of(px_bare(o[i])));
+        if (py_is_array(o[i]))
+            return td_array_dev(py_array_of(o[i]));
     return NULL;
 }
 
@@ -188,7 +189,7 @@ py_args_read(py_args *g, PyObject *const *o, int n)
     g->n = 0;
     for (int i = 0; i < n && r > 0; i++) {
         td_operand *x = &g->x[i];
-        PyObject *item = px_bare(o[i]);
+        PyObject *item = o[i];
 
         g->own[i].store = NULL;
         g->n = i + 1;
@@ -200,7 +201,7 @@ py_args_read(py_args *g, PyObject *const *o, int n)
         }
         r = py_number(item, &x->scalar, &x->weak);
         if (r == 0) {
-            r = array_like(item, device_of(o, n), &g->own[i]);
+            r = array_like(item, operands_device(o, n), &g->own[i]);
             x->array = &g->own[i];
             x->weak = 0;
         }
@@ -235,7 +236,6 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
 {
     int r;
 
-    o = px_bare(o);
     own->store = NULL;
     x->array = NULL;
     x->weak = 0;
@@ -270,18 +270,18 @@ PyObject *
 py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     const char *what = nargs ? PyUnicode_AsUTF8AndSize(args[0], NULL) : "";
-    td_dev *dev = what ? device_of(args + 1, (int)nargs - 1) : NULL;
+    td_dev *dev = what ? operands_device(args + 1, (int)nargs - 1) : NULL;
     PyObject *r = what ? PyTuple_New(nargs - 1) : NULL;
     bool ok = r != NULL;
 
     (void)module;
     for (Py_ssize_t i = 1; i < nargs && ok; i++) {
-        PyObject *o = px_bare(args[i]), *one = py_is_array(o) ? Py_NewRef(o) : (PyObject *)py_new();
+        PyObject *o = args[i], *one = py_is_array(o) ? Py_NewRef(o) : (PyObject *)py_new();
 
         ok = one != NULL;
         if (ok && py_is_array(o))
             ok = py_ok(td_one_device(what, dev, td_array_dev(py_array_of(one))));
-        else if (ok && !py_asarray(args[i], -1, dev, py_array_of(one))) {
+        else if (ok && !py_asarray(o, -1, dev, py_array_of(one))) {
             py_array_of(one)->store = NULL;
             ok = false;
         }

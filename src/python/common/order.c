@@ -50,8 +50,9 @@ step_of(const td_view *v, int axis)
     return v->shape.dim[axis] == 1 ? 0 : llabs(v->stride[axis]);
 }
 
-/* The axes from the longest steps to the shortest.  An axis without a step stays where it is, as with NumPy: it is
- * compared with no other.  Hence the insertion from the last axis on, which looks past such axes. */
+/* Orders axes from the longest steps to the shortest.  As in NumPy, an axis with step 0 is
+ * compared with no other and stays where it is; hence an insertion sort from the last axis on
+ * that skips such axes. */
 void
 py_by_steps(const td_view *v, int axes[])
 {
@@ -94,7 +95,7 @@ py_as_it_was(const td_array *r, const int axes[], int ndim, uint32_t gone, td_ar
 {
     int back[TD_MAXDIM], at[TD_MAXDIM], n = 0;
 
-    for (int i = 0; i < ndim; i++) /* axes[i] of the source is axis n of r */
+    for (int i = 0; i < ndim; i++) /* axis axes[i] of the source is axis n of r */
         if (!(gone >> axes[i] & 1))
             at[axes[i]] = n++;
     n = 0;
@@ -104,7 +105,7 @@ py_as_it_was(const td_array *r, const int axes[], int ndim, uint32_t gone, td_ar
     return td_array_transpose(r, back, out);
 }
 
-/* As py_by_steps for what is made anew, where NumPy lets an axis without a step come last. */
+/* As py_by_steps, for new memory, where NumPy puts axes with step 0 last. */
 static void
 by_lengths(const td_view *v, int axes[])
 {

@@ -1,4 +1,4 @@
-/* profile.c - the core's records of a profile, for treadle/_observe/_profile.py. */
+/* profile.c - hands the core's profile records to treadle/_observe/_profile.py. */
 #include "python/common/py.h"
 
 #include "dev/core/trace.h"
@@ -14,7 +14,7 @@ profile_start(PyObject *module, PyObject *unused)
 }
 
 static PyObject *
-stop(PyObject *module, PyObject *unused)
+profile_stop(PyObject *module, PyObject *unused)
 {
     PyThreadState *gil = PyEval_SaveThread();
     size_t n = td_trace_stop();
@@ -26,7 +26,7 @@ stop(PyObject *module, PyObject *unused)
 
 /* (kind, name, site, asked, device, lane, thread, failed, bytes, begin, end, on, off) */
 static PyObject *
-record(const td_tracerec *r)
+profile_record(const td_tracerec *r)
 {
     return Py_BuildValue("(sssszHInnLLLL)", td_trace_kind_name((td_trace_kind)r->kind),
                          td_name_text(r->name), td_name_text(r->site), td_name_text(r->asked),
@@ -45,7 +45,7 @@ records(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
     (void)module;
     for (size_t i = from; list && i < to && td_trace_get(i, &r); i++) {
-        PyObject *o = record(&r);
+        PyObject *o = profile_record(&r);
 
         if (!o || PyList_Append(list, o) < 0)
             Py_CLEAR(list);
@@ -72,7 +72,7 @@ bandwidth(PyObject *module, PyObject *name)
 
 PyMethodDef py_profile_functions[] = {
     {"_trace_start", profile_start, METH_NOARGS, "_trace_start(): the number of the first record."},
-    {"_trace_stop", stop, METH_NOARGS, "_trace_stop(): the number of records."},
+    {"_trace_stop", profile_stop, METH_NOARGS, "_trace_stop(): the number of records."},
     {"_trace_records", PY_FAST(records), METH_FASTCALL, "_trace_records(from, to): tuples."},
     {"_trace_dropped", dropped, METH_NOARGS, "_trace_dropped(): records that found no room."},
     {"_bandwidth", bandwidth, METH_O,

@@ -1,10 +1,11 @@
 /* py.h - what the files of the extension share.
  *
- * The only folder that includes Python.h, in its limited API of 3.11.  A function here parses, calls
- * one td_ function and wraps what came back.  All run with the GIL held: it is the lock of the lazy
- * graph, and the core gives it up (td_graph_hooks) while it compiles, runs or waits.
- * Functions that return an object return a new reference, or NULL with an exception set; functions
- * that return bool return false with an exception set.
+ * This folder alone includes Python.h, with the limited API of 3.11.  A function here parses, calls one td_
+ * function and wraps its result.  All run with the GIL held: it is the lock of the lazy graph, and the core
+ * releases it (td_graph_hooks) while it compiles, runs or waits.
+ *
+ * Functions that return an object return a new reference, or NULL with an exception set.  Functions that return
+ * bool return false with an exception set.
  */
 #ifndef TD_PYTHON_PY_H
 #define TD_PYTHON_PY_H
@@ -21,14 +22,14 @@ typedef struct py_ndarray {
     PyObject_HEAD
     td_array  a;
     bool      readonly; /* broadcast views */
-    bool      scalars;  /* what integers pick are NumPy's scalars: a device array of treadle.cuda, and its views */
-    bool      view;     /* of another array's memory */
-    bool      made;     /* by asarray, zeros and the like: NumPy's has no axes either, where a computed one is a number */
+    bool      scalars;  /* integer subscripts give NumPy scalars: device arrays of treadle.cuda, and their views */
+    bool      view;     /* a view of another array's memory */
+    /* made by asarray, zeros and the like: if 0-d, NumPy has an array here, where a computed 0-d array is a number */
+    bool      made;
     PyObject *weak;     /* head of the weak references */
 } py_ndarray;
 
-/* Number slots cannot reach module state in 3.11: what the extension made stands in one static, and
- * another interpreter gets ImportError. */
+/* In 3.11 number slots cannot reach module state, so it is one static; a second interpreter gets ImportError. */
 typedef struct py_state {
     PyInterpreterState *interp;
     PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher, *allocation;
@@ -46,15 +47,16 @@ extern py_state py;
 /* ---- fail.c ---- */
 PyObject *py_raise(td_status st); /* the exception for st with the core's text; always NULL */
 bool      py_ok(td_status st);    /* false: raised */
-bool      py_warn(void);          /* gives the warning that jit/ left, if any */
-/* The exception that is set, kept while a failure goes through the core, whose status is returned; and raised again,
- * by the number that td_error_code gives.  In any thread, with the GIL. */
+bool      py_warn(void);          /* issues the warning that jit/ left, if any */
+/* py_keep keeps the pending exception while a failure passes through the core, and returns that failure's
+ * status. py_raise raises it again by the number of td_error_code.  From any thread, with the GIL. */
 td_status py_keep(void);
 PyObject *py_kept_raise(void);
-/* kernel/report.c, program/program.c: the failure that a kernel has told, as an exception (always NULL); what kernels have printed. */
+/* kernel/report.c, program/program.c: raises the failure that a kernel has reported (always NULL); prints what
+ * kernels have printed. */
 PyObject *py_report_raise(void);
 bool      py_program_flush(void);
-td_status py_handle_signals(void); /* py_poll, by a thread that may have given the GIL up */
+td_status py_handle_signals(void); /* py_poll for a thread that may have released the GIL */
 td_status py_poll(void); /* runs signal handlers; TD_ERR_CALLER: one of them has raised */
 
 /* ---- call.c ---- */
@@ -63,67 +65,79 @@ td_status py_poll(void); /* runs signal handlers; TD_ERR_CALLER: one of them has
 bool py_parse(const char *fn, const char *const *names, int nmin, int npos, PyObject *const *args, Py_ssize_t nargs,
               PyObject *kwnames, PyObject **out);
 PyObject *py_package(const char *module, const char *name); /* an attribute of a module of the package */
+PyObject *py_await(PyObject *o, const char *kind); /* __await__ of an "array", an "event" or a "stream" */
 bool      py_is_none(PyObject *o);                          /* NULL or None */
 bool      py_flag(PyObject *o, bool dflt, bool *out);       /* truth; NULL: dflt */
-/* fn(head, *args, **kw) */
+/* calls fn(head, *args, **kw) */
 PyObject *py_call_with(PyObject *fn, PyObject *head, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
 /* ---- wrap.c ---- */
 py_ndarray *py_new(void);    /* empty: a.store is NULL */
-PyObject   *py_done(py_ndarray *r, td_status st);     /* r, or on failure its end and the exception */
-PyObject   *py_wrap(td_array *a);                     /* takes over a, also on failure */
-PyObject   *py_view_done(PyObject *self, py_ndarray *r, td_status st); /* as py_done, of a view of self: r's base is self's, and it is as writable */
+PyObject   *py_done(py_ndarray *r, td_status st);     /* r, or on failure frees it and raises */
+PyObject   *py_wrap(td_array *a);                     /* takes a, also on failure */
+/* as py_done, for a view of self: r gets self's base and is as writable */
+PyObject   *py_view_done(PyObject *self, py_ndarray *r, td_status st);
 bool        py_writable(const py_ndarray *self);      /* ValueError when read-only */
-/* out= may be NumPy's array, in the host's memory: is it?  And out, which has taken value where the mask is true (NULL:
- * everywhere) by NumPy's casting rule; a trip that is counted. */
+/* Is out a NumPy array in host memory?  And: writes value to out where the mask is true (NULL: everywhere), by
+ * NumPy's casting rule, and counts the trip to the host. */
 bool        py_is_host_out(PyObject *out);
 PyObject   *py_store_host(const char *fn, PyObject *out, PyObject *value, PyObject *where, const char *casting);
+/* td_array_empty_as; while the thread debugs, filled with a pattern by which reads of unwritten elements are found.
+ * kerneldebug.c */
+td_status   py_empty_as(td_dev *d, td_dtype dt, const td_view *layout, td_array *out);
 bool        py_shape(PyObject *o, td_shape *out);     /* an int or a sequence of ints; may hold -1 */
 PyObject   *py_shape_tuple(const td_shape *s);
 
 /* ---- dtype.c ---- */
-bool      py_dtype(PyObject *o, td_dtype *out);           /* a name, type, numpy.dtype … */
+bool      py_dtype(PyObject *o, td_dtype *out);           /* a name, a type, a numpy.dtype, … */
 bool      py_dtype_or(PyObject *o, int dflt, int *out);   /* NULL, None: dflt */
 PyObject *py_dtype_object(td_dtype dt);                   /* numpy.dtype */
 PyObject *py_numpy(void);                                 /* borrowed: the module */
-bool      py_ml_dtypes(void);                             /* is it there? then bfloat16 has a NumPy dtype that prints */
-bool      py_cast_warning(td_dtype from, td_dtype to);    /* NumPy's ComplexWarning where an imaginary part is dropped; false: raised */
+/* is ml_dtypes installed?  Then bfloat16 has a NumPy dtype that prints */
+bool      py_ml_dtypes(void);
+/* issues NumPy's ComplexWarning if the cast drops imaginary parts; false: it was raised */
+bool      py_cast_warning(td_dtype from, td_dtype to);
 PyObject *py_scalar_object(td_scalar s);                  /* a Python number */
-const char *py_dtype_format(td_dtype dt);                 /* the buffer protocol's; NULL: none */
+const char *py_dtype_format(td_dtype dt);                 /* the buffer protocol's format; NULL: it has none */
 bool        py_format_dtype(const char *format, Py_ssize_t itemsize, td_dtype *out); /* false, no exception: not ours */
 
 /* ---- order.c ---- */
-char    py_order(PyObject *o, char dflt);        /* order= as a capital; NULL, None: dflt; 0: raised */
-bool    py_is_fortran(const td_view *v);         /* Fortran's order, without gaps */
-bool    py_lies_in_fortran(const td_view *v);    /* and not C's as well */
-bool    py_is_laid(const td_view *v, char order); /* need nothing be copied for that order? */
+char    py_order(PyObject *o, char dflt);        /* order= as a capital letter; NULL, None: dflt; 0: raised */
+bool    py_is_fortran(const td_view *v);         /* is it in Fortran order, without gaps? */
+bool    py_lies_in_fortran(const td_view *v);    /* the same, but not in C order as well */
+bool    py_is_laid(const td_view *v, char order); /* is it in that order already, so that nothing need be copied? */
 void    py_by_steps(const td_view *v, int axes[]); /* the axes from the longest steps to the shortest */
-/* For operations along axes, whose results lie as their operand does: a with its axes from the longest steps to the shortest,
- * which are its axes[0], axes[1], ...; false: they lie so already, or nothing has been made. */
+/* For operations along axes whose results should lie like their operand: a with its axes from the longest step
+ * to the shortest, which are its axes[0], axes[1], …; false: they lie so already, and nothing was made. */
 bool      py_as_it_lies(const td_array *a, int axes[], td_array *out);
-/* r, computed of what py_as_it_lies gave, with its axes where they belong; bits of gone: the source's axes that r has not. */
+/* Puts the axes of r, computed from py_as_it_lies's result, back into place; bits of gone: the source's axes
+ * that r lacks. */
 td_status py_as_it_was(const td_array *r, const int axes[], int ndim, uint32_t gone, td_array *out);
-td_view py_layout(const td_view *like, const td_shape *s, char order); /* of a new array of shape s, made like one that lies so (NULL: like none) */
+/* the layout of a new array of shape s, made like an array with that view (NULL: like none) */
+td_view py_layout(const td_view *like, const td_shape *s, char order);
 
 /* ---- convert.c ---- */
-/* Anything array-like to an array on dev (NULL: the default) of dtype dt (-1: its own); reads all of
- * obj before it returns.  A treadle array comes back as it is where nothing has to change. */
+/* Converts anything array-like to an array on dev (NULL: the default) of dtype dt (-1: its own).  Has read all
+ * of obj on return.  Returns a treadle array as it is if nothing has to change. */
 bool py_asarray(PyObject *obj, int dt, td_dev *dev, td_array *out);
-bool py_share(PyObject *obj, int dt, td_dev *dev, td_array *out); /* memory of others, no copy; ValueError when it cannot */
-bool py_is_word(PyObject *o); /* a text or None, which is a number where a dtype is given */
-PyObject *py_array_object(PyObject *obj); /* obj itself, or its numbers as an array on the default device */
-bool py_to_device(const td_array *a, int dt, td_dev *dev, td_array *out); /* a itself where nothing changes; NULL: where it is */
-/* a, which shares memory of others, in dtype dt (-1: its own) on dev (NULL: where it is); what is copied has been read on return. */
+/* shares memory of others without a copy; ValueError: it cannot */
+bool py_share(PyObject *obj, int dt, td_dev *dev, td_array *out);
+bool py_is_word(PyObject *o); /* is it a text or None, which become numbers only with a dtype? */
+PyObject *py_array_object(PyObject *obj); /* obj itself, or an array of its numbers on the default device */
+/* a itself if nothing changes; dev NULL: where it is */
+bool py_to_device(const td_array *a, int dt, td_dev *dev, td_array *out);
+/* a, which shares memory of others, in dtype dt (-1: its own) on dev (NULL: where it is).  If it is copied, the
+ * memory has been read on return. */
 typedef enum py_copy { PY_COPY_NEVER, PY_COPY_IF_NEEDED, PY_COPY_ALWAYS } py_copy;
 bool py_settle(const td_array *a, int dt, td_dev *dev, py_copy copy, td_array *out);
-/* A number to a scalar: 1; not a number: 0; exception: -1.  *weak as in td_operand. */
+/* A number as a scalar.  1: done; 0: obj is not a number; -1: exception.  *weak as in td_operand. */
 int  py_number(PyObject *obj, td_scalar *out, char *weak);
-/* obj's numbers, if it is a list or tuple of Python numbers: 1; else 0; exception: -1 (lists.c). */
+/* The numbers of a list or tuple of Python numbers.  1: done; 0: obj is another object; -1: exception (lists.c). */
 int  py_list(PyObject *obj, int dt, td_dev *dev, td_array *out);
 
 /* ---- foreign.c, dlpack.c ---- */
-/* py_owner - who lends us memory; the head of a record that `end` frees, with the GIL, once no buffer
- * needs it and the device has done our work on it. */
+/* py_owner - somebody who lends us memory; the head of a record.  `end` frees the record, with the GIL, when no
+ * buffer needs it and the device has finished our work on the memory. */
 typedef struct py_owner {
     struct py_owner *next;
     void (*end)(struct py_owner *o);
@@ -131,44 +145,52 @@ typedef struct py_owner {
     td_event *done;
 } py_owner;
 
-void py_owner_end(py_owner *o); /* the exception that is set stays as it is */
-void py_owner_retire(void *owner); /* its `end` is called later, after the work that its device has been given; from any thread */
-/* b is released once what s has been given has passed.  False: it is not, and it is the caller's still. */
+void py_owner_end(py_owner *o); /* leaves a pending exception as it is */
+void py_owner_retire(void *owner); /* calls `end` later, after the work that its device was given; from any thread */
+/* Releases b after the work that s was given.  False: failed, and the caller keeps b. */
 bool py_lend(Py_buffer *b, td_stream *s);
-/* Memory on d as an array; v counts elements from `at` on.  Takes over o, also on failure. */
+/* Memory on d as an array; v counts elements from `at`.  Takes o, also on failure. */
 bool py_adopt(td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly, py_owner *o, td_array *out);
-/* The same of memory that obj keeps. */
+/* The same for memory that obj keeps. */
 bool py_adopt_of(PyObject *obj, td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly, td_array *out);
 bool py_buffer_shape(const Py_buffer *b, td_dtype *dt, td_shape *s); /* false, no exception: not ours */
-/* The memory itself, by one protocol or by any but buffers: 1; obj has none that we could use: 0; exception: -1. */
+/* Shares memory through the buffer protocol, or through the other protocols.  1: done; 0: obj has no usable
+ * memory; -1: exception. */
 int       py_share_buffer(PyObject *obj, td_array *out);
-int       py_share_dlpack(PyObject *obj, const td_dev *to, td_array *out); /* to (or NULL): where it is wanted in the end */
+/* to (or NULL): the device where it is finally needed */
+int       py_share_dlpack(PyObject *obj, const td_dev *to, td_array *out);
 int       py_share_foreign(PyObject *obj, td_array *out);
-PyObject *py_attr(PyObject *o, const char *name); /* NULL without an exception: there is none */
-void      py_drain(void); /* lets go of owners whose last buffer is gone */
+PyObject *py_attr(PyObject *o, const char *name); /* NULL without an exception: it has no such attribute */
+void      py_owners_release(void); /* releases owners whose last buffer is gone */
 
-/* Operands of one call; own[i].store is NULL where x[i] needs no array of its own. */
+/* py_args - the operands of one call; own[i].store is NULL if x[i] needs no array of its own. */
 typedef struct py_args {
     td_operand x[3];
     td_array   own[3];
     int        n;
 } py_args;
 
-/* 1; 0: an operand is not ours to convert; -1.  py_args_read leaves Python integers beyond 64 bits as doubles that are
- * weak as integers; py_args_settle says what they are beside the others, or raises OverflowError; py_args_fill does both. */
+/* 1: done; 0: an operand that we cannot convert; -1: exception.  py_args_read leaves Python integers beyond 64
+ * bits as doubles marked as weak integers.  py_args_settle decides what they are among the other operands, or
+ * raises OverflowError. py_args_fill does both. */
 int  py_args_read(py_args *g, PyObject *const *o, int n);
 bool py_args_settle(py_args *g, td_op op);
 int  py_args_fill(py_args *g, td_op op, PyObject *const *o, int n);
 void py_args_free(py_args *g);
-int  py_stranger(PyObject *o); /* 1: an object with NumPy's protocol and no memory of plain numbers (a Series, a Dask array, a masked one): its operator is to be asked; 0; -1 */
-/* _beside(what, *operands): a tuple of arrays on the device of the arrays among them; ValueError: they have several. */
+/* Does the object implement NumPy's protocol without having plain memory of numbers (a Series, a Dask array, a
+ * masked array)?  Then its own operator must be asked.  1; 0; -1: exception */
+int  py_foreign_operand(PyObject *o);
+/* _beside(what, *operands): the operands as a tuple of arrays on the device of the arrays among them;
+ * ValueError: they are on several devices. */
 PyObject *py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError for a Python int out of range */
-bool py_real_fits(td_scalar s, char weak, td_dtype dt);        /* an exception for a Python float that is no such integer; TypeError or a warning for a complex number that becomes real */
-bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own); /* what is assigned to an array of dst: Python's numbers, in lists too, have to fit, arrays are cast */
+/* raises if a Python float is not such an integer; TypeError or a warning if a complex number becomes real */
+bool py_real_fits(td_scalar s, char weak, td_dtype dt);
+/* the value to assign to an array of dst: Python numbers, also in lists, must fit; arrays are cast */
+bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own);
 
 /* ---- ndarray.c ---- */
-/* The one table of each kind that a type wants, zeroed; slots end with a row for the methods. */
+/* py_table - a type's tables, one of each kind, zeroed; slots end with a row for the methods. */
 typedef struct py_table {
     PyMethodDef *methods;
     size_t       nmethods;
@@ -178,7 +200,7 @@ typedef struct py_table {
     size_t       nslots;
 } py_table;
 
-/* Fills t with the files' tables, each of which ends with a row without a name. */
+/* Collects the files' tables in t; each ends with a row without a name. */
 void py_gather(const py_table *t, PyMethodDef *const *parts, size_t nparts, const PyGetSetDef *const *fields,
                size_t nfields, const PyType_Slot *const *rows, size_t nrows);
 bool        py_ndarray_init(PyObject *module);
@@ -205,18 +227,19 @@ bool      py_axis(const char *fn, int64_t axis, int ndim, int *out); /* AxisErro
 bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
 
 /* ---- index.c ---- */
-/* The window of `from` that a subscript of integers, slices, Ellipsis and None names: 1; arrays are among them: 0;
- * exception: -1.  *single: nothing but integers, and a single element. */
+/* The view that a subscript of integers, slices, Ellipsis and None selects.  1: done; 0: it has arrays; -1:
+ * exception. *single: only integers, and a single element. */
 int       py_view_of(PyObject *key, const td_view *from, td_view *out, bool *single);
 PyObject *py_subscript(PyObject *self, PyObject *key);
 int       py_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
 PyObject *py_item(PyObject *self, Py_ssize_t i);
-bool      py_read_scalar(const td_array *a, td_scalar *out); /* the only element */
+bool      py_read_scalar(const td_array *a, td_scalar *out); /* reads the only element */
 
 /* ---- host.c ---- */
 PyObject *py_get(PyObject *self);                         /* a numpy.ndarray of its own */
-PyObject *py_get_as(PyObject *self, td_dtype instead);    /* the same; bfloat16 as uint16 (its bits) or cast to instead */
-PyObject *py_get_later(PyObject *self);                   /* a Future of that */
+/* the same; bfloat16 as uint16 (its bits), or cast to instead */
+PyObject *py_get_as(PyObject *self, td_dtype instead);
+PyObject *py_get_later(PyObject *self);                   /* a Future of the same */
 PyObject *py_host_view(const td_array *a, bool share);    /* CPU: a numpy.ndarray over the same memory */
 int       py_getbuffer(PyObject *self, Py_buffer *b, int flags);
 void      py_releasebuffer(PyObject *self, Py_buffer *b);
@@ -227,35 +250,39 @@ bool      py_memory_init(PyObject *module);
 /* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c, foreign.c: functions and types of the module ---- */
 /* arange.c: a METH_FASTCALL | METH_KEYWORDS function */
 PyObject *py_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
-PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of the graph; None: td_matmul_fuses is false */
+/* x @ y as a reduction of the graph; None: td_matmul_fuses says no */
+PyObject *py_fused_product(PyObject *x, PyObject *y);
 extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[], py_items_functions[], py_stop_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
-/* ufunccall.c: NumPy's parameters; NULL without an error: an operand is neither array nor number */
+/* ufunccall.c: takes NumPy's parameters; NULL without an exception: an operand is neither array nor number */
 PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw);
 PyObject *py_ufuncs(PyObject *module, PyObject *unused);
-bool      py_takes_truth(td_op op); /* logical_and and its kin: operands of any dtype, read as bool */
+bool      py_takes_truth(td_op op); /* is it logical_and or another row that reads operands of any dtype as bool? */
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
-/* What a stream= argument means on d: a Stream; NULL and None the thread's current one; 0 (or 1) d's default one; 2 the
- * calling thread's; the number of a CUstream; an object with __cuda_stream__.  Borrowed.  ValueError: a stream of another device; TypeError. */
+/* What stream= means on d: a Stream; NULL or None: the thread's current one; 0 (or 1): d's default one; 2: the
+ * calling thread's; the number of a CUstream; an object with __cuda_stream__.  Borrowed.  ValueError: a stream
+ * of another device; TypeError. */
 bool      py_stream(PyObject *o, td_dev *d, td_stream **out);
 bool      py_shared_bytes(PyObject *o, uint32_t *out); /* of a launch; ValueError: no such number (kerneldims.c) */
 PyObject *py_stream_wrap(td_stream *s);         /* a Stream that does not own s */
-PyObject *py_event_wrap(td_event *e, td_dev *d); /* takes over e, also on failure */
+PyObject *py_event_wrap(td_event *e, td_dev *d); /* takes e, also on failure */
 td_stream *py_current_stream(td_dev *d);        /* current.c: borrowed */
 td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s is being captured */
-bool      py_current_init(PyObject *module);    /* behind py_stream_init */
+bool      py_current_init(PyObject *module);    /* call after py_stream_init */
 bool      py_rawcall_init(PyObject *module);    /* rawcall.c */
 bool      px_init(PyObject *module);            /* setup.c: unchanged programs */
-/* What stands behind an object of an unchanged program: NumPy's function or module for
- * a face; other objects as they are.  Borrowed. */
+/* The function or module of NumPy that a face of an unchanged program replaces; other objects are returned unchanged.
+ * Borrowed. */
 PyObject *px_bare(PyObject *o);
-bool      px_works(void); /* does treadle work for an unchanged program in this thread? */
-PyObject *px_shown(PyObject *r); /* takes over a result for the program: NumPy's array for ours where programs run unchanged */
+bool      px_works(void); /* is treadle at work for an unchanged program in this thread? */
+/* a result for the program (takes r): a NumPy array in place of ours if programs run unchanged */
+PyObject *px_shown(PyObject *r);
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
-bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
+/* site.c: gives the core the program's lines, for errors and profiles */
+bool      py_site_init(void);
 extern PyMethodDef py_errstate_functions[];     /* errstate.c */
 void py_errstate_hooks(void);
 extern PyMethodDef py_source_functions[];       /* source.c */
@@ -263,11 +290,11 @@ extern PyMethodDef py_solver_functions[];       /* solver.c */
 extern PyMethodDef py_nccl_functions[];         /* nccl.c */
 extern PyMethodDef py_memory_functions[];       /* memory.c */
 extern PyMethodDef py_share_functions[];        /* share.c */
-void      py_memory_hooks(void);                /* what the core asks Python for */
+void      py_memory_hooks(void);                /* installs the hooks that the core asks Python through */
 bool      py_random_init(PyObject *module);
 bool      py_tensor_init(PyObject *module);     /* tensor.c */
 bool      py_graph_init(PyObject *module);
-bool      py_capture_keep(PyObject *o);         /* graph.c: o lives as long as the open capture, if there is one */
+bool      py_capture_keep(PyObject *o);         /* graph.c: keeps o as long as the open capture, if there is one */
 extern PyMethodDef py_raw_functions[];          /* driver.c: treadle.pycuda.driver */
 bool      py_raw_init(PyObject *module);
 extern PyMethodDef py_profile_functions[];

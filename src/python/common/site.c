@@ -1,8 +1,8 @@
-/* site.c - the Python line that asks for something, for errors and profiles.
+/* site.c - finds the program's line that asks for something, for errors and profiles.
  *
- * A GPU's kernels fail late and a profile wants every launch's line, so each launch asks: which code
- * belongs to the package, and what the place that a frame has reached is called, is remembered by code
- * object.  What is left is to find frame, code and place: 0.1 µs.
+ * A GPU's kernels fail late and a profile wants every launch's line, so each launch asks.  Two
+ * things are cached by code object: whether the code belongs to the package, and the text of the
+ * line that a frame has reached.  What is left is to find frame, code and position: 0.1 µs.
  */
 #include "python/common/py.h"
 
@@ -12,8 +12,8 @@
 
 enum { CODES = 1024, LINES = 4096 }; /* powers of two */
 
-/* What is known of code objects and lines; a place is taken over by the next that falls on it.  Each
- * holds its code object, so that no other has its address.  Under the GIL. */
+/* Caches of code objects and lines; a new entry replaces the one in its place.  Each entry
+ * holds its code object, so that no other gets the same address.  Guarded by the GIL. */
 static struct {
     PyObject *code;
     bool ours;
@@ -21,7 +21,7 @@ static struct {
 
 static struct {
     PyObject *code;
-    int at; /* f_lasti: the place in the code */
+    int at; /* f_lasti: the position in the code */
     uint32_t id;
 } lines[LINES];
 
@@ -48,7 +48,7 @@ write_line(PyFrameObject *frame, char *text, size_t n)
     const char *path = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL;
     size_t len = path ? strlen(path) : 0;
 
-    if (path) /* the end of a long path says more */
+    if (path) /* the end of a long path tells more */
         PyOS_snprintf(text, n, "%s:%d", len + 16 > n ? path + (len + 16 - n) : path,
                       PyFrame_GetLineNumber(frame));
     Py_XDECREF(file);
@@ -56,7 +56,7 @@ write_line(PyFrameObject *frame, char *text, size_t n)
 }
 
 static size_t
-place_of(const PyObject *code, int at, size_t size)
+code_place(const PyObject *code, int at, size_t size)
 {
     return (((uintptr_t)code >> 4) + (size_t)at * 31) & (size - 1);
 }
@@ -65,7 +65,7 @@ static bool
 is_ours_cached(PyObject *frame)
 {
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame), *old;
-    size_t at = place_of(code, 0, CODES);
+    size_t at = code_place(code, 0, CODES);
 
     if (codes[at].code != code) {
         old = codes[at].code;
@@ -77,7 +77,7 @@ is_ours_cached(PyObject *frame)
     return codes[at].ours;
 }
 
-/* The innermost frame that is not the package's; NULL: there is none. */
+/* The innermost frame outside the package; NULL: there is none. */
 static PyObject *
 users_frame(void)
 {
@@ -108,7 +108,7 @@ line_id(PyObject *frame)
 {
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame), *old;
     int lasti = lasti_of(frame);
-    size_t at = place_of(code, lasti, LINES);
+    size_t at = code_place(code, lasti, LINES);
     char text[256] = "";
 
     if (lines[at].code != code || lines[at].at != lasti) {

@@ -1,4 +1,6 @@
-/* stop.c - what ends compiled code before its time (base/stop.h): the program's signals, and who takes its wish back. */
+/* stop.c - ends compiled code early (base/stop.h): on the program's signals, or on a flag that says that nobody wants
+ * the result.
+ */
 #include "base/stop.h"
 
 #include "python/common/py.h"

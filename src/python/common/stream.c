@@ -6,7 +6,7 @@
 typedef struct stream {
     PyObject_HEAD td_stream *s;
     bool owned; /* false: the device's default stream */
-    bool apart; /* as it was made: it does not wait for the default stream */
+    bool apart; /* made as a stream that does not wait for the default one */
     int priority;
 } stream;
 
@@ -15,7 +15,7 @@ typedef struct event {
     td_dev *dev;
 } event;
 
-/* An object of type or of what is derived from it, which brings no garbage collection. */
+/* Allocates an object of a type or a subtype, without garbage collection. */
 static void *
 allocate(PyTypeObject *type)
 {
@@ -23,7 +23,7 @@ allocate(PyTypeObject *type)
 }
 
 static void
-release(PyObject *self)
+free_object(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
 
@@ -52,7 +52,7 @@ py_stream_wrap(td_stream *s)
     return stream_wrap(py.stream, s, false);
 }
 
-/* The number of a CUstream that o stands for: 1; 0: none. */
+/* Finds the CUstream that o represents.  1: found; 0: o represents none; -1: exception. */
 static int
 stream_number(PyObject *o, void **out)
 {
@@ -95,7 +95,7 @@ py_stream(PyObject *o, td_dev *d, td_stream **out)
 }
 
 static PyObject *
-stream_of(PyObject *module, PyObject *args)
+make_stream(PyObject *module, PyObject *args)
 {
     PyObject *where, *number;
     td_stream *s;
@@ -110,7 +110,7 @@ stream_of(PyObject *module, PyObject *args)
 
 /* CuPy's first parameter is `null`, a bool, ours is the device. */
 static PyObject *
-stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+pystream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"device", "null", "non_blocking", "priority", "ptds", NULL};
     PyObject *where = NULL, *urgent = NULL;
@@ -152,7 +152,7 @@ stream_dealloc(PyObject *self)
 
     if (s->owned)
         td_stream_free(s->s);
-    release(self);
+    free_object(self);
 }
 
 static PyObject *
@@ -204,7 +204,7 @@ stream_device(PyObject *self, void *unused)
     return py_device_object(td_stream_dev(((stream *)self)->s));
 }
 
-/* Another library's, or a default one: not made by this object. */
+/* Is the stream another library's, or a default one?  Then this object did not make it. */
 static PyObject *
 stream_external(PyObject *self, void *unused)
 {
@@ -247,7 +247,19 @@ stream_protocol(PyObject *self, PyObject *unused)
     return n ? Py_BuildValue("(iN)", 0, n) : NULL;
 }
 
-/* Methods that a function of treadle.cuda carries out. */
+static PyObject *
+stream_await(PyObject *self)
+{
+    return py_await(self, "stream");
+}
+
+static PyObject *
+event_await(PyObject *self)
+{
+    return py_await(self, "event");
+}
+
+/* A method that a function of treadle.cuda implements. */
 static PyObject *
 stream_forward(PyObject *self, const char *name, PyObject *const *args, Py_ssize_t nargs,
                PyObject *kwnames)
@@ -315,7 +327,7 @@ event_wrap(PyTypeObject *type, td_event *e, td_dev *d)
 
 /* CuPy's first parameter is `block`, a bool, which is our `blocking`; disable_timing its `timing`. */
 static PyObject *
-event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+pyevent_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"device", "timing",         "blocking", "interprocess",
                             "handle", "disable_timing", "block",    NULL};
@@ -358,10 +370,10 @@ static void
 event_dealloc(PyObject *self)
 {
     td_event_free(((event *)self)->e);
-    release(self);
+    free_object(self);
 }
 
-/* The stream that a method of an event's is given as `stream`. */
+/* The stream that an event's method receives as `stream`. */
 static bool
 event_stream(const char *method, const event *e, PyObject *const *args, Py_ssize_t nargs,
              PyObject *kwnames, td_stream **out)
@@ -373,7 +385,7 @@ event_stream(const char *method, const event *e, PyObject *const *args, Py_ssize
            py_stream(arg[0], e->dev, out);
 }
 
-/* What has been recorded so far is launched first, so that the event stands behind it. */
+/* Launches what was recorded first, so that the event comes after it. */
 static PyObject *
 event_record(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -422,7 +434,7 @@ event_done(PyObject *self, void *unused)
     return py_ok(td_event_done(((event *)self)->e, &done)) ? PyBool_FromLong(done) : NULL;
 }
 
-/* Bytes by which another process finds the event. */
+/* The bytes by which another process opens the event. */
 static PyObject *
 event_handle(PyObject *self, PyObject *unused)
 {
@@ -454,7 +466,7 @@ event_elapsed(PyObject *self, PyObject *end)
                : NULL;
 }
 
-/* What lies beside an array in a copy on a stream: an array, or host memory by the buffer protocol. */
+/* Host memory through the buffer protocol, for a copy between an array and the host. */
 static bool
 host_memory(PyObject *o, bool write, Py_buffer *b)
 {
@@ -486,7 +498,7 @@ copy_on(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     st = in ? td_array_load(a, s, host.buf, (size_t)host.len, &later)
             : td_array_store(a, s, host.buf, (size_t)host.len, &later);
     if (!later || !py_lend(&host, s)) {
-        if (later) /* nobody else would keep the memory */
+        if (later) /* the copy still runs: nobody else keeps the memory */
             st = td_stream_sync(s);
         PyBuffer_Release(&host);
     }
@@ -496,13 +508,13 @@ copy_on(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 PyMethodDef py_stream_functions[] = {
     {"_copy_on", PY_FAST(copy_on), METH_FASTCALL,
      "_copy_on(dst, src, stream): for copyto; same shape, same dtype."},
-    {"_stream_of", stream_of, METH_VARARGS,
+    {"_stream_of", make_stream, METH_VARARGS,
      "_stream_of(device, stream): the Stream that a stream= argument means there."},
     {NULL, NULL, 0, NULL},
 };
 
 static bool
-add_type(PyObject *m, const char *name, PyType_Spec *spec, PyTypeObject **out)
+stream_add_type(PyObject *m, const char *name, PyType_Spec *spec, PyTypeObject **out)
 {
     *out = (PyTypeObject *)PyType_FromSpec(spec);
     return *out && PyModule_AddObjectRef(m, name, (PyObject *)*out) == 0;
@@ -514,25 +526,101 @@ init_event(PyObject *m)
     static PyMethodDef methods[] = {
         {"record", PY_FAST(event_record), METH_FASTCALL | METH_KEYWORDS,
          "record($self, /, stream=None)\n--\n\n"
-         "Marks the stream's work so far."},
+         "Mark a stream's work so far.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "stream : Stream, optional\n"
+         "    The stream; None means the device's current one.\n\n"
+         "Returns\n"
+         "-------\n"
+         "Event\n"
+         "    The event itself.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.Event(\"cpu\").record().done\n"
+         "True"},
         {"wait", PY_FAST(event_wait), METH_FASTCALL | METH_KEYWORDS,
          "wait($self, /, stream=None)\n--\n\n"
-         "Work given to the stream later waits for the event."},
+         "Let work that is given to a stream later wait for the event.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "stream : Stream, optional\n"
+         "    The stream; None means the device's current one.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.Event(\"cpu\").wait()"},
         {"query", event_query, METH_NOARGS,
          "query($self, /)\n--\n\n"
-         "Has the event passed?"},
+         "Whether the event has passed.\n\n"
+         "Returns\n"
+         "-------\n"
+         "bool\n"
+         "    Never waits.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.Event(\"cpu\").query()\n"
+         "True"},
         {"synchronize", event_sync, METH_NOARGS,
          "synchronize($self, /)\n--\n\n"
-         "Waits for the event."},
+         "Wait for the event.\n\n"
+         "Raises\n"
+         "------\n"
+         "DeviceError\n"
+         "    Work before the event failed.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.Event(\"cpu\").synchronize()"},
         {"ipc_handle", event_handle, METH_NOARGS,
          "ipc_handle($self, /)\n--\n\n"
-         "64 bytes by which another process finds an event made with interprocess."},
+         "What another process opens the event by.\n\n"
+         "Returns\n"
+         "-------\n"
+         "bytes\n"
+         "    64 bytes, of an event that was made with interprocess=True.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> callable(np.Event.ipc_handle)\n"
+         "True"},
         {"elapsed", event_elapsed, METH_O,
          "elapsed($self, end, /)\n--\n\n"
-         "Milliseconds from this event to end."},
+         "The time from this event to another.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "end : Event\n"
+         "    The later event.\n\n"
+         "Returns\n"
+         "-------\n"
+         "float\n"
+         "    Milliseconds.\n\n"
+         "Raises\n"
+         "------\n"
+         "ValueError\n"
+         "    An event was not recorded, or made without timing.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> begin, end = np.Event(\"cpu\").record(), np.Event(\"cpu\").record()\n"
+         ">>> begin.elapsed(end) >= 0\n"
+         "True"},
         {"elapsed_time", event_elapsed, METH_O,
          "elapsed_time($self, end, /)\n--\n\n"
-         "Milliseconds from this event to end."},
+         "The time from this event to another: PyTorch's name of elapsed.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "end : Event\n"
+         "    The later event.\n\n"
+         "Returns\n"
+         "-------\n"
+         "float\n"
+         "    Milliseconds.\n\n"
+         "Raises\n"
+         "------\n"
+         "ValueError\n"
+         "    An event was not recorded, or made without timing.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> begin, end = np.Event(\"cpu\").record(), np.Event(\"cpu\").record()\n"
+         ">>> begin.elapsed_time(end) >= 0\n"
+         "True"},
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef getset[] = {
@@ -540,11 +628,32 @@ init_event(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_doc,
-         "Event(device=None, timing=True, blocking=False, interprocess=False, "
-         "handle=None, disable_timing=False, block=False)\n--\n\nA mark in a stream; handle: "
-         "another process's."},
-        PY_SLOT(Py_tp_new, event_new),
+        PY_SLOT(Py_am_await, event_await),
+        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, "
+                    "handle=None, disable_timing=False, block=False)\n--\n\n"
+                    "A mark in a stream's work, to wait for and to measure time with.\n\n"
+                    "Parameters\n"
+                    "----------\n"
+                    "device : device or str, optional\n"
+                    "    The device; None means the thread's default.\n"
+                    "timing : bool, default True\n"
+                    "    The event can measure time.\n"
+                    "blocking, block : bool, default False\n"
+                    "    Waiting sleeps, in place of asking again and again.\n"
+                    "interprocess : bool, default False\n"
+                    "    Another process can open it by its ipc_handle.\n"
+                    "handle : bytes, optional\n"
+                    "    Open an event of another process.\n"
+                    "disable_timing : bool, default False\n"
+                    "    PyTorch's and CuPy's name of not timing.\n\n"
+                    "Examples\n"
+                    "--------\n"
+                    ">>> event = np.Event(\"cpu\")\n"
+                    ">>> mark = event.record()\n"
+                    ">>> event.synchronize()\n"
+                    ">>> event.done\n"
+                    "True"},
+        PY_SLOT(Py_tp_new, pyevent_new),
         PY_SLOT(Py_tp_dealloc, event_dealloc),
         {Py_tp_methods, methods},
         {Py_tp_getset, getset},
@@ -557,7 +666,7 @@ init_event(PyObject *m)
         .slots = slots,
     };
 
-    return add_type(m, "Event", &spec, &py.event);
+    return stream_add_type(m, "Event", &spec, &py.event);
 }
 
 bool
@@ -566,41 +675,143 @@ py_stream_init(PyObject *m)
     static PyMethodDef methods[] = {
         {"synchronize", stream_sync, METH_NOARGS,
          "synchronize($self, /)\n--\n\n"
-         "Waits for the stream's work."},
+         "Wait for the stream's work.\n\n"
+         "Raises\n"
+         "------\n"
+         "DeviceError\n"
+         "    Work of the stream failed.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.Stream(\"cpu\").synchronize()"},
         {"wait_event", stream_wait, METH_O,
          "wait_event($self, event, /)\n--\n\n"
-         "Work given to the stream later waits for it."},
+         "Let work that is given to the stream later wait for an event.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "event : Event\n"
+         "    The event.\n\n"
+         "Raises\n"
+         "------\n"
+         "TypeError\n"
+         "    It is no Event.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.Stream(\"cpu\").wait_event(np.Event(\"cpu\"))"},
         {"add_callback", PY_FAST(stream_add_callback), METH_FASTCALL | METH_KEYWORDS,
          "add_callback($self, /, callback, arg=None)\n--\n\n"
-         "callback(stream, status, arg) is called on a thread of its own once the stream's "
-         "work so far is done; status 0: all went well. Calls of one stream come in order; "
-         "later work does not wait for them."},
+         "Call a function on a thread of its own once the stream's work so far is done.\n\n"
+         "Calls of one stream come in order; later work does not wait for them.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "callback : callable\n"
+         "    callback(stream, status, arg); status 0 means that all went well.\n"
+         "arg : object, optional\n"
+         "    Passed on.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> stream = np.Stream(\"cpu\")\n"
+         ">>> stream.add_callback(lambda stream, status, arg: None)"},
         {"async_done", PY_FAST(stream_async_done), METH_FASTCALL | METH_KEYWORDS,
          "async_done($self, /)\n--\n\n"
-         "An awaitable that is done when the stream's work so far is."},
+         "An awaitable that is done when the stream's work so far is.\n\n"
+         "Returns\n"
+         "-------\n"
+         "asyncio.Future\n"
+         "    Of the running event loop.\n\n"
+         "Raises\n"
+         "------\n"
+         "RuntimeError\n"
+         "    No event loop is running.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> callable(np.Stream.async_done)\n"
+         "True"},
         {"auto_synchronize", PY_FAST(stream_auto_synchronize), METH_FASTCALL | METH_KEYWORDS,
          "auto_synchronize($self, /)\n--\n\n"
-         "A context manager; at its end the stream is waited for."},
+         "A context manager at whose end the stream is waited for.\n\n"
+         "Returns\n"
+         "-------\n"
+         "context manager\n"
+         "    Its value is the stream.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> with np.Stream(\"cpu\").auto_synchronize():\n"
+         "...     x = np.ones(3) + 1"},
         {"use", PY_FAST(stream_use), METH_FASTCALL | METH_KEYWORDS,
          "use($self, /)\n--\n\n"
-         "The thread's current stream from now on; `with stream:` for a block."},
+         "Make the stream the thread's current one from now on; ``with stream:`` does it for a "
+         "block.\n\n"
+         "Returns\n"
+         "-------\n"
+         "Stream\n"
+         "    The stream itself.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> callable(np.Stream.use)\n"
+         "True"},
         {"__enter__", PY_FAST(stream_enter), METH_FASTCALL | METH_KEYWORDS, NULL},
         {"__exit__", PY_FAST(stream_leave), METH_FASTCALL | METH_KEYWORDS, NULL},
         {"record", PY_FAST(stream_record), METH_FASTCALL | METH_KEYWORDS,
          "record($self, /, event=None)\n--\n\n"
-         "Marks the stream's work so far; returns the event, or a new one."},
+         "Mark the stream's work so far.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "event : Event, optional\n"
+         "    The event; None makes a new one.\n\n"
+         "Returns\n"
+         "-------\n"
+         "Event\n"
+         "    The event.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.Stream(\"cpu\").record().done\n"
+         "True"},
         {"launch_host_func", PY_FAST(stream_launch_host_func), METH_FASTCALL | METH_KEYWORDS,
          "launch_host_func($self, /, callback, arg=None)\n--\n\n"
-         "As add_callback, of callback(arg)."},
+         "Call a function of one argument once the stream's work so far is done, as add_callback "
+         "does.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "callback : callable\n"
+         "    callback(arg).\n"
+         "arg : object, optional\n"
+         "    Passed on.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.Stream(\"cpu\").launch_host_func(lambda arg: None)"},
         {"begin_capture", PY_FAST(stream_begin_capture), METH_FASTCALL | METH_KEYWORDS,
          "begin_capture($self, /, mode=None)\n--\n\n"
-         "The thread's work is recorded from now on, and not done."},
+         "Record the thread's work from now on, in place of doing it.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "mode : int, optional\n"
+         "    Accepted for CuPy's signature.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> callable(np.Stream.begin_capture)\n"
+         "True"},
         {"end_capture", PY_FAST(stream_end_capture), METH_FASTCALL | METH_KEYWORDS,
          "end_capture($self, /)\n--\n\n"
-         "What was recorded, a treadle.cuda.Graph."},
+         "End begin_capture.\n\n"
+         "Returns\n"
+         "-------\n"
+         "treadle.cuda.Graph\n"
+         "    What was recorded.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> callable(np.Stream.end_capture)\n"
+         "True"},
         {"is_capturing", PY_FAST(stream_is_capturing), METH_FASTCALL | METH_KEYWORDS,
          "is_capturing($self, /)\n--\n\n"
-         "Does the thread record the stream's work?"},
+         "Whether the thread records the stream's work.\n\n"
+         "Returns\n"
+         "-------\n"
+         "bool\n"
+         "    True between begin_capture and end_capture.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.Stream(\"cpu\").is_capturing()\n"
+         "False"},
         {"__cuda_stream__", stream_protocol, METH_NOARGS,
          "__cuda_stream__(): (0, handle), the protocol of CUDA's Python libraries."},
         {NULL, NULL, 0, NULL},
@@ -618,12 +829,29 @@ py_stream_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
+        PY_SLOT(Py_am_await, stream_await),
         {Py_tp_doc, "Stream(device=None, null=False, non_blocking=False, priority=None, "
-                    "ptds=False)\n--\n\nA queue of "
-                    "work; null: the device's default stream; non_blocking: does not wait for that "
-                    "one; a lower "
-                    "priority number comes first; ptds: the calling thread's default stream."},
-        PY_SLOT(Py_tp_new, stream_new),
+                    "ptds=False)\n--\n\n"
+                    "A queue of work on a device: what is given to it runs in order.\n\n"
+                    "``with stream:`` makes it the thread's current stream. A stream lives until\n"
+                    "its last reference has gone and the work given to it is done.\n\n"
+                    "Parameters\n"
+                    "----------\n"
+                    "device : device or str, optional\n"
+                    "    The device; None means the thread's default.\n"
+                    "null : bool, default False\n"
+                    "    The device's default stream.\n"
+                    "non_blocking : bool, default False\n"
+                    "    Do not wait for the default stream.\n"
+                    "priority : int, optional\n"
+                    "    A lower number comes first.\n"
+                    "ptds : bool, default False\n"
+                    "    The calling thread's default stream.\n\n"
+                    "Examples\n"
+                    "--------\n"
+                    ">>> np.Stream(\"cpu\").done\n"
+                    "True"},
+        PY_SLOT(Py_tp_new, pystream_new),
         PY_SLOT(Py_tp_dealloc, stream_dealloc),
         PY_SLOT(Py_nb_int, stream_int),
         PY_SLOT(Py_nb_bool, stream_true),
@@ -640,5 +868,5 @@ py_stream_init(PyObject *m)
         .slots = slots,
     };
 
-    return add_type(m, "Stream", &spec, &py.stream) && init_event(m);
+    return stream_add_type(m, "Stream", &spec, &py.stream) && init_event(m);
 }

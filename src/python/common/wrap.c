@@ -1,4 +1,4 @@
-/* wrap.c - arrays of the core as objects of Python, and shapes as tuples. */
+/* wrap.c - wraps arrays of the core in Python objects, and converts shapes to tuples. */
 #include "python/common/py.h"
 
 py_ndarray *
@@ -112,7 +112,7 @@ py_shape(PyObject *o, td_shape *out)
     if (PyLong_Check(o) || (!PySequence_Check(o) && PyIndex_Check(o)))
         return shape_item(o, &out->dim[0]);
     n = PySequence_Size(o);
-    if (n < 0 && PyIndex_Check(o)) { /* an array of no axes */
+    if (n < 0 && PyIndex_Check(o)) { /* a 0-d array */
         PyErr_Clear();
         return shape_item(o, &out->dim[0]);
     }

@@ -1,7 +1,8 @@
-/* driver.c - treadle._core.Allocation and what treadle.pycuda.driver does to addresses.
+/* driver.c - treadle._core.Allocation, and treadle.pycuda.driver's operations on addresses.
  *
- * The calling thread's device is td_dev_current's: after a program has left its last context all of this fails.
- * An address is an Allocation, an int, or an object that tells one; what it names is looked up before it is used.
+ * The calling thread's device is td_dev_current's; after a program has popped its last context
+ * all of this fails.  An address is an Allocation, an int, or an object that has one.  The memory
+ * is looked up before it is used.
  */
 #include "python/driver/driver.h"
 
@@ -13,7 +14,7 @@ typedef struct allocation {
     PyObject_HEAD td_buf *buf; /* NULL: freed */
 } allocation;
 
-/* ---- what functions have in common ---- */
+/* ---- arguments ---- */
 
 bool
 py_raw_dev(td_dev **out)
@@ -55,15 +56,14 @@ of_allocation(PyObject *o, const char *call, py_address *out)
     return true;
 }
 
-/* An object that stands for an address: its number, or what it has under another name. */
+/* The address of an object that has one, as an int, under one of several names. */
 static PyObject *
-number_of(PyObject *o)
+address_number(PyObject *o)
 {
     static const char *const names[] = {"gpudata", "get_pointer", "_address", NULL};
     PyObject *x = NULL, *r;
 
-    if (PyIndex_Check(o) &&
-        !py_is_array(o)) /* of an array its memory is meant, not what it holds */
+    if (PyIndex_Check(o) && !py_is_array(o)) /* for an array, its memory is meant, not its value */
         return PyNumber_Index(o);
     for (int i = 0; names[i] && !x && !PyErr_Occurred(); i++)
         x = py_attr(o, names[i]);
@@ -91,7 +91,7 @@ py_raw_address(PyObject *o, const char *call, py_address *out)
     *out = (py_address){0};
     if (!py_raw_dev(&out->dev))
         return false;
-    n = number_of(o);
+    n = address_number(o);
     if (!n)
         return false;
     if (PyLong_Check(n)) {
@@ -104,14 +104,14 @@ py_raw_address(PyObject *o, const char *call, py_address *out)
     return ok;
 }
 
-/* LogicError: it is not all there. */
+/* LogicError: the range is not all there. */
 static bool
 in_range(const py_address *a, size_t nbytes, const char *call)
 {
     return nbytes <= a->known || py_ok(td_raw_check(a->dev, a->at, nbytes, call));
 }
 
-/* A count that is not negative. */
+/* Checks that a count is not negative. */
 bool
 py_raw_size(Py_ssize_t n, const char *call)
 {
@@ -144,7 +144,7 @@ allocation_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     if (!PyArg_ParseTupleAndKeywords(args, kw, "n:mem_alloc", names, &nbytes) ||
         !py_raw_size(nbytes, "cuMemAlloc") || !py_raw_dev(&d))
         return NULL;
-    py_drain();
+    py_owners_release();
     return py_ok(td_raw_new(d, (size_t)nbytes, &b)) ? py_raw_wrap(type, b) : NULL;
 }
 
@@ -181,9 +181,10 @@ allocation_int(PyObject *self)
                                                                     : NULL;
 }
 
-/* Memory that the host reaches, as bytes: the CPU's and, played by the host, the null device's. */
+/* Memory that the host can access, as bytes: the CPU's, and the null device's, which the host
+ * plays. */
 static PyObject *
-view_of(const py_address *a, Py_ssize_t size, Py_ssize_t offset)
+allocation_view(const py_address *a, Py_ssize_t size, Py_ssize_t offset)
 {
     char call[64];
 
@@ -199,7 +200,7 @@ view_of(const py_address *a, Py_ssize_t size, Py_ssize_t offset)
 }
 
 static PyObject *
-view(PyObject *module, PyObject *args)
+driver_view(PyObject *module, PyObject *args)
 {
     PyObject *address;
     Py_ssize_t size;
@@ -208,7 +209,7 @@ view(PyObject *module, PyObject *args)
     (void)module;
     return PyArg_ParseTuple(args, "On:_raw_view", &address, &size) &&
                    py_raw_address(address, "as_buffer", &a)
-               ? view_of(&a, size, 0)
+               ? allocation_view(&a, size, 0)
                : NULL;
 }
 
@@ -222,10 +223,10 @@ allocation_buffer(PyObject *self, PyObject *args, PyObject *kw)
     if (!PyArg_ParseTupleAndKeywords(args, kw, "n|n:as_buffer", names, &size, &offset) ||
         !of_allocation(self, "as_buffer", &a))
         return NULL;
-    return view_of(&a, size, offset);
+    return allocation_view(&a, size, offset);
 }
 
-/* Bytes by which another process opens the memory. */
+/* The bytes by which another process opens the memory. */
 static PyObject *
 allocation_send(PyObject *self, PyObject *unused)
 {
@@ -257,7 +258,8 @@ allocation_get(PyObject *self, void *field)
 
 /* ---- copies ---- */
 
-/* A buffer of the caller's; not contiguous, or read-only where it is written: its own exception. */
+/* A buffer of the caller's.  It must be contiguous, and writable if it is written; the
+ * exceptions say which. */
 static bool
 host_buffer(PyObject *o, bool write, Py_buffer *b)
 {
@@ -266,7 +268,7 @@ host_buffer(PyObject *o, bool write, Py_buffer *b)
 
 /* out, address, host, stream, wait */
 static PyObject *
-copy_host(PyObject *module, PyObject *args)
+driver_copy_host(PyObject *module, PyObject *args)
 {
     PyObject *address, *host, *where;
     bool later = false;
@@ -298,7 +300,7 @@ copy_host(PyObject *module, PyObject *args)
     st = td_raw_said(st, "%s", call);
     PyEval_RestoreThread(gil);
     if (!later || !py_lend(&b, s)) {
-        if (later) /* nobody else would keep the memory */
+        if (later) /* the copy still runs: nobody else keeps the memory */
             st = td_stream_sync(s);
         PyBuffer_Release(&b);
     }
@@ -383,7 +385,7 @@ current(PyObject *module, PyObject *unused)
 }
 
 static PyObject *
-leave(PyObject *module, PyObject *unused)
+driver_leave(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
     td_dev_leave();
@@ -403,18 +405,18 @@ driver_choose(PyObject *module, PyObject *where)
 }
 
 PyMethodDef py_raw_functions[] = {
-    {"_raw_copy_host", copy_host, METH_VARARGS,
+    {"_raw_copy_host", driver_copy_host, METH_VARARGS,
      "_raw_copy_host(out, address, host, stream, wait): between the host and the device."},
     {"_raw_copy", copy_device, METH_VARARGS,
      "_raw_copy(dst, src, nbytes, stream, wait): within the device, or between two."},
     {"_raw_fill", driver_fill, METH_VARARGS,
      "_raw_fill(dst, pitch, size, value, width, height, stream, wait): height rows of width "
      "elements of 1, 2 or 4 bytes."},
-    {"_raw_view", view, METH_VARARGS,
+    {"_raw_view", driver_view, METH_VARARGS,
      "_raw_view(address, nbytes): a memoryview of memory that the host reaches."},
     {"_raw_current", current, METH_NOARGS,
      "_raw_current(): the thread's device; LogicError: it has left its last context."},
-    {"_raw_leave", leave, METH_NOARGS,
+    {"_raw_leave", driver_leave, METH_NOARGS,
      "_raw_leave(): the thread has no context until it uses a device again."},
     {"_raw_choose", driver_choose, METH_O,
      "_raw_choose(device): the default of threads that have chosen none; None: TREADLE_DEVICE's."},

@@ -14,11 +14,11 @@ typedef struct texarray {
 
 static PyTypeObject *texarray_type, *texture_type;
 
-/* What the device may still be reading; let go after its work. */
+/* shown - what a texture shows, which the device may still read; released after its work. */
 typedef struct shown {
     py_owner head;
     td_texarray *array; /* or NULL */
-    PyObject *memory;   /* or NULL: who has it */
+    PyObject *memory;   /* the object that has the memory; or NULL */
     uint64_t handle;    /* 0: none */
     bool surface;
 } shown;
@@ -28,7 +28,7 @@ end_shown(py_owner *head)
 {
     shown *o = (shown *)head;
 
-    (void)td_texture_free(head->dev, o->handle, o->surface); /* a broken device has let go of it */
+    (void)td_texture_free(head->dev, o->handle, o->surface); /* a broken device has released it */
     td_texarray_unref(o->array);
     Py_XDECREF(o->memory);
     free(o);
@@ -47,14 +47,14 @@ new_shown(td_dev *d)
 }
 
 static void
-let_go(PyObject *self)
+release_shown(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free);
 
     release(self);
     Py_DECREF(type);
-    py_drain();
+    py_owners_release();
 }
 
 static PyObject *
@@ -98,11 +98,11 @@ texarray_dealloc(PyObject *self)
     } else {
         td_texarray_unref(a->a); /* waits for the device */
     }
-    let_go(self);
+    release_shown(self);
 }
 
 static td_texarray *
-array_of(PyObject *o, const char *call)
+texarray_of(PyObject *o, const char *call)
 {
     td_texarray *a = NULL;
 
@@ -117,7 +117,7 @@ array_of(PyObject *o, const char *call)
 static PyObject *
 texarray_free(PyObject *self, PyObject *unused)
 {
-    td_texarray *a = array_of(self, "cuArrayDestroy");
+    td_texarray *a = texarray_of(self, "cuArrayDestroy");
     PyThreadState *gil;
 
     (void)unused;
@@ -133,7 +133,7 @@ texarray_free(PyObject *self, PyObject *unused)
 static PyObject *
 texarray_handle(PyObject *self, void *unused)
 {
-    td_texarray *a = array_of(self, "handle of an Array");
+    td_texarray *a = texarray_of(self, "handle of an Array");
 
     (void)unused;
     return a ? PyLong_FromVoidPtr(a->handle) : NULL;
@@ -142,7 +142,7 @@ texarray_handle(PyObject *self, void *unused)
 static PyObject *
 texarray_desc(PyObject *self, void *unused)
 {
-    td_texarray *a = array_of(self, "cuArrayGetDescriptor");
+    td_texarray *a = texarray_of(self, "cuArrayGetDescriptor");
 
     (void)unused;
     return a ? Py_BuildValue("(nnniiI)", (Py_ssize_t)a->desc.width, (Py_ssize_t)a->desc.height,
@@ -157,7 +157,7 @@ typedef struct texture {
     PyObject_HEAD shown *o;
 } texture;
 
-/* What an address names is kept as long as the texture is, and the device's work on it. */
+/* Makes the texture keep an address's memory, until the device's work on it is done. */
 static bool
 view_memory(PyObject *memory, td_texview *v, shown *o)
 {
@@ -171,7 +171,7 @@ view_memory(PyObject *memory, td_texview *v, shown *o)
 }
 
 static PyObject *
-texture_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+pytexture_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"shown",    "surface", "width",  "height", "pitch", "format",
                             "channels", "address", "filter", "flags",  NULL};
@@ -195,7 +195,7 @@ texture_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     v.pitch = (size_t)pitch;
     o->surface = surface;
     if (PyObject_TypeCheck(what, texarray_type)) {
-        v.array = array_of(what, "cuTexObjectCreate");
+        v.array = texarray_of(what, "cuTexObjectCreate");
         o->array = v.array ? td_texarray_ref(v.array) : NULL;
     } else {
         (void)view_memory(what, &v, o);
@@ -213,7 +213,7 @@ static void
 texture_dealloc(PyObject *self)
 {
     py_owner_retire(&((texture *)self)->o->head);
-    let_go(self);
+    release_shown(self);
 }
 
 static PyObject *
@@ -225,11 +225,11 @@ texture_handle(PyObject *self, void *unused)
 
 /* ---- copies of blocks ---- */
 
-/* From the first byte that a view of memory has to behind its last. */
+/* The bytes that a view spans, from its first to its last. */
 static bool
 span_of(const Py_buffer *b, size_t *out)
 {
-    Py_ssize_t n = b->strides ? b->itemsize : b->len; /* ctypes' arrays tell no strides: C order */
+    Py_ssize_t n = b->strides ? b->itemsize : b->len; /* ctypes arrays tell no strides: C order */
 
     for (int i = 0; b->strides && i < b->ndim; i++) {
         if (b->strides[i] < 0) {
@@ -279,11 +279,11 @@ side_of(PyObject *tuple, bool write, td_side *p, Py_buffer *b)
         return true;
     case 3:
         p->place = TD_PLACE_ARRAY;
-        p->array = array_of(what, "cuMemcpy3D");
+        p->array = texarray_of(what, "cuMemcpy3D");
         return p->array != NULL;
     default: break;
     }
-    return true; /* the core says that it was not set */
+    return true; /* the core reports that it was not set */
 }
 
 /* dst, src: sides; width, height, depth, stream, wait */
@@ -349,7 +349,7 @@ copy_peer(PyObject *module, PyObject *args)
 /* ---- settings and facts ---- */
 
 static PyObject *
-limit(PyObject *module, PyObject *args)
+driver_limit(PyObject *module, PyObject *args)
 {
     Py_ssize_t given = -1;
     size_t value;
@@ -364,7 +364,7 @@ limit(PyObject *module, PyObject *args)
 }
 
 static PyObject *
-config(PyObject *module, PyObject *args)
+driver_config(PyObject *module, PyObject *args)
 {
     int which, value = -1;
     td_dev *d;
@@ -458,8 +458,9 @@ PyMethodDef py_rawset_functions[] = {
      "y, z, pitch, height)."},
     {"_raw_peer", copy_peer, METH_VARARGS,
      "_raw_peer(dst, src, nbytes, dst_device, src_device, stream, wait)."},
-    {"_raw_limit", limit, METH_VARARGS, "_raw_limit(number[, value]): of the current device."},
-    {"_raw_config", config, METH_VARARGS,
+    {"_raw_limit", driver_limit, METH_VARARGS,
+     "_raw_limit(number[, value]): of the current device."},
+    {"_raw_config", driver_config, METH_VARARGS,
      "_raw_config(which[, value]): 0 the cache's, 1 that of shared memory."},
     {"_raw_peer_access", peer_access, METH_VARARGS,
      "_raw_peer_access(device, peer, what): 0 is it possible, 1 enable, 2 disable."},
@@ -473,7 +474,7 @@ PyMethodDef py_rawset_functions[] = {
 };
 
 static bool
-add_type(PyObject *m, const char *name, PyType_Spec *spec, PyTypeObject **out)
+driver_add_type(PyObject *m, const char *name, PyType_Spec *spec, PyTypeObject **out)
 {
     *out = (PyTypeObject *)PyType_FromSpec(spec);
     return *out && PyModule_AddObjectRef(m, name, (PyObject *)*out) == 0;
@@ -518,7 +519,7 @@ py_rawset_init(PyObject *m)
          "Texture(shown, surface=False, width, height, pitch, format, channels, address, "
          "filter, flags): a texture object over an array or device memory, which it "
          "keeps."},
-        PY_SLOT(Py_tp_new, texture_new),
+        PY_SLOT(Py_tp_new, pytexture_new),
         PY_SLOT(Py_tp_dealloc, texture_dealloc),
         {Py_tp_getset, texture_getset},
         {0, NULL},
@@ -530,7 +531,7 @@ py_rawset_init(PyObject *m)
         .slots = texture_slots,
     };
 
-    return add_type(m, "TexArray", &array_spec, &texarray_type) &&
-           add_type(m, "Texture", &texture_spec, &texture_type) &&
+    return driver_add_type(m, "TexArray", &array_spec, &texarray_type) &&
+           driver_add_type(m, "Texture", &texture_spec, &texture_type) &&
            PyModule_AddFunctions(m, py_rawset_functions) == 0;
 }

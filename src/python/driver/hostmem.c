@@ -1,6 +1,7 @@
-/* hostmem.c - treadle._core.HostMemory: host memory that a device reaches, shown as bytes.
+/* hostmem.c - treadle._core.HostMemory: host memory that a device can access, shown as bytes.
  *
- * The memory outlives the object until the device's work has passed, as that of other libraries does.
+ * The memory outlives the object until the device's work has passed, like that of other
+ * libraries.
  */
 #include "python/common/py.h"
 
@@ -9,14 +10,14 @@
 typedef struct lent {
     py_owner head;
     td_hostmem m;
-    Py_buffer view; /* of registered memory: who lends it */
+    Py_buffer view; /* registered memory: the buffer that lends it */
 } lent;
 
 typedef struct hostmem {
-    PyObject_HEAD lent *o; /* NULL: given back */
+    PyObject_HEAD lent *o; /* NULL: it was freed */
     td_hostmem m;
     td_dev *dev;
-    Py_ssize_t nbytes; /* as asked */
+    Py_ssize_t nbytes; /* as requested */
 } hostmem;
 
 static const char *const kinds[] = {[TD_HOST_PINNED] = "pinned",
@@ -29,14 +30,14 @@ end_lent(py_owner *head)
 {
     lent *o = (lent *)head;
 
-    (void)td_hostmem_put(head->dev, &o->m); /* a broken device has let go of it */
+    (void)td_hostmem_put(head->dev, &o->m); /* a broken device has released it */
     if (o->view.obj)
         PyBuffer_Release(&o->view);
     free(o);
 }
 
 static bool
-kind_of(const char *name, td_hostkind *out)
+hostmem_kind(const char *name, td_hostkind *out)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (PyOS_stricmp(kinds[i], name) == 0) {
@@ -47,7 +48,7 @@ kind_of(const char *name, td_hostkind *out)
     return false;
 }
 
-/* The size, or memory to register. */
+/* Reads the argument: a size, or memory to register. */
 static bool
 ask_for(lent *o, PyObject *what, Py_ssize_t *nbytes)
 {
@@ -81,7 +82,8 @@ hostmem_make(PyTypeObject *type, PyObject *args, PyObject *kw)
         return PyErr_NoMemory();
     if (!PyArg_ParseTupleAndKeywords(args, kw, "OsO|p:HostMemory", names, &where, &kind, &what,
                                      &combined) ||
-        !py_device(where, &o->head.dev) || !kind_of(kind, &o->m.kind) || !ask_for(o, what, &nbytes))
+        !py_device(where, &o->head.dev) || !hostmem_kind(kind, &o->m.kind) ||
+        !ask_for(o, what, &nbytes))
         goto fail;
     o->m.combined = combined;
     o->head.end = end_lent;
@@ -105,7 +107,7 @@ fail:
 }
 
 static PyObject *
-release(PyObject *self, PyObject *unused)
+hostmem_release(PyObject *self, PyObject *unused)
 {
     hostmem *h = (hostmem *)self;
     PyThreadState *gil;
@@ -126,7 +128,7 @@ release(PyObject *self, PyObject *unused)
 }
 
 static void
-dealloc(PyObject *self)
+hostmem_dealloc(PyObject *self)
 {
     hostmem *h = (hostmem *)self;
     PyTypeObject *type = Py_TYPE(self);
@@ -135,7 +137,7 @@ dealloc(PyObject *self)
         py_owner_retire(&h->o->head);
     PyObject_Free(self);
     Py_DECREF(type);
-    py_drain();
+    py_owners_release();
 }
 
 static bool
@@ -156,7 +158,7 @@ getbuffer(PyObject *self, Py_buffer *b, int flags)
 }
 
 static PyObject *
-array(PyObject *self, PyObject *unused)
+hostmem_array(PyObject *self, PyObject *unused)
 {
     hostmem *h = (hostmem *)self;
     td_shape s = {.ndim = 1, .dim = {h->nbytes}};
@@ -176,14 +178,14 @@ array(PyObject *self, PyObject *unused)
 }
 
 static PyObject *
-size(PyObject *self, PyObject *unused)
+hostmem_size(PyObject *self, PyObject *unused)
 {
     (void)unused;
     return PyLong_FromSsize_t(((hostmem *)self)->nbytes);
 }
 
 static PyObject *
-get(PyObject *self, void *field)
+hostmem_get(PyObject *self, void *field)
 {
     hostmem *h = (hostmem *)self;
 
@@ -201,26 +203,26 @@ bool
 py_hostmem_init(PyObject *m)
 {
     static PyMethodDef methods[] = {
-        {"array", array, METH_NOARGS,
+        {"array", hostmem_array, METH_NOARGS,
          "array(): an array of uint8 over the memory as the device sees it."},
-        {"size", size, METH_NOARGS, "size(): bytes, as asked; CuPy's name of nbytes."},
-        {"release", release, METH_NOARGS,
+        {"size", hostmem_size, METH_NOARGS, "size(): bytes, as asked; CuPy's name of nbytes."},
+        {"release", hostmem_release, METH_NOARGS,
          "release(): waits for the device and gives the memory back; arrays over it must be gone."},
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef getset[] = {
-        {"kind", get, NULL, "'pinned', 'mapped', 'managed' or 'registered'.", "k"},
-        {"nbytes", get, NULL, "Bytes, as asked.", "n"},
-        {"ptr", get, NULL, "The address on the host.", "h"},
-        {"device_ptr", get, NULL, "The address on the device; 0: it has none.", "d"},
-        {"device", get, NULL, "The device that reaches it.", "D"},
+        {"kind", hostmem_get, NULL, "'pinned', 'mapped', 'managed' or 'registered'.", "k"},
+        {"nbytes", hostmem_get, NULL, "Bytes, as asked.", "n"},
+        {"ptr", hostmem_get, NULL, "The address on the host.", "h"},
+        {"device_ptr", hostmem_get, NULL, "The address on the device; 0: it has none.", "d"},
+        {"device", hostmem_get, NULL, "The device that reaches it.", "D"},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
         {Py_tp_doc, "HostMemory(device, kind, memory, combined=False): memory is a count of bytes "
                     "or, where kind is 'registered', who has it."},
         PY_SLOT(Py_tp_new, hostmem_make),
-        PY_SLOT(Py_tp_dealloc, dealloc),
+        PY_SLOT(Py_tp_dealloc, hostmem_dealloc),
         PY_SLOT(Py_bf_getbuffer, getbuffer),
         {Py_tp_methods, methods},
         {Py_tp_getset, getset},

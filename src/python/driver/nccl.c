@@ -1,7 +1,7 @@
 /* nccl.c - groups of GPUs for python/treadle/distributed: joining, collectives on arrays, ending.
  *
- * A place in a group is a capsule that owns a td_comm until _nccl_close.  Arrays that are given are evaluated first; those
- * that receive are fresh ones, which nobody else has seen.
+ * A place in a group is a capsule that owns a td_comm until _nccl_close.  Arrays that are sent
+ * are evaluated first; arrays that receive are new ones, which nobody else has seen.
  */
 #include "dev/core/nccl.h"
 #include "array/run/spill.h"
@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1024 }; /* calls at once */
+enum { MOST = 1024 }; /* most calls made together */
 
 static const char capsule_name[] = "treadle.nccl";
 
-/* place - what a capsule holds. */
+/* place - the contents of a capsule. */
 typedef struct place {
     td_comm *comm; /* NULL: it has been closed */
 } place;
 
 static place *
-place_of(PyObject *o)
+comm_place(PyObject *o)
 {
     place *p = PyCapsule_GetPointer(o, capsule_name);
 
@@ -55,7 +55,7 @@ end_capsule(PyObject *o)
     free(p);
 }
 
-/* Takes over c. */
+/* Takes c. */
 static PyObject *
 capsule_of(td_comm *c)
 {
@@ -111,7 +111,7 @@ members_of(PyObject *devices, PyObject *ranks, td_dev **d, int *rank, int *n)
 
 /* devices, ranks, how many there are in all, id -> a capsule for each */
 static PyObject *
-join(PyObject *module, PyObject *args)
+nccl_join(PyObject *module, PyObject *args)
 {
     PyObject *devices, *ranks, *r;
     td_dev *d[MOST];
@@ -150,15 +150,15 @@ join(PyObject *module, PyObject *args)
 
 /* ---- collectives ---- */
 
-/* row - one of the calls; holds the buffers while NCCL is called. */
+/* row - one call; holds the buffers while NCCL is called. */
 typedef struct row {
     td_comm_call call;
     td_buf *src, *dst;
 } row;
 
-/* The memory of an array, evaluated; None: none. */
+/* The memory of an evaluated array; None: no memory. */
 static bool
-memory_of(PyObject *o, const td_comm *c, td_buf **buf, uintptr_t *at, size_t *count, td_dtype *dt)
+comm_memory(PyObject *o, const td_comm *c, td_buf **buf, uintptr_t *at, size_t *count, td_dtype *dt)
 {
     const td_array *a;
 
@@ -183,7 +183,8 @@ memory_of(PyObject *o, const td_comm *c, td_buf **buf, uintptr_t *at, size_t *co
     return true;
 }
 
-/* What a recorded collective runs beside is not known: it stands in the recording's order. */
+/* The stream for a call.  A recorded collective goes into the recording's order, since what it
+ * could run concurrently with is not known. */
 static td_stream *
 stream_for(td_comm *c, bool apart)
 {
@@ -202,7 +203,7 @@ parse_row(PyObject *tuple, bool apart, row *r)
     int i, j;
 
     if (!PyArg_ParseTuple(tuple, "OsOOsi:_nccl_run", &capsule, &op, &src, &dst, &red, &k->peer) ||
-        !(p = place_of(capsule)))
+        !(p = comm_place(capsule)))
         return false;
     i = td_comm_find(op);
     j = td_comm_find_red(red);
@@ -214,14 +215,14 @@ parse_row(PyObject *tuple, bool apart, row *r)
     k->op = (td_comm_op)i;
     k->red = (td_comm_red)j;
     k->stream = stream_for(p->comm, apart);
-    if (!memory_of(src, p->comm, &r->src, &k->src, &from, &k->dt) ||
-        !memory_of(dst, p->comm, &r->dst, &k->dst, &to, &k->dt))
+    if (!comm_memory(src, p->comm, &r->src, &k->src, &from, &k->dt) ||
+        !comm_memory(dst, p->comm, &r->dst, &k->dst, &to, &k->dt))
         return false;
     k->count = r->src && r->dst ? from < to ? from : to : r->src ? from : to;
     return true;
 }
 
-/* Is the comm's first call of the list? */
+/* Is this the first call of its comm in the list? */
 static bool
 is_first(const row *rows, int i)
 {
@@ -231,7 +232,7 @@ is_first(const row *rows, int i)
     return true;
 }
 
-/* The calls on streams of their own: those come behind the default streams' work. */
+/* Runs the calls; those on streams of their own wait for the default streams' work first. */
 static td_status
 run_rows(const row *rows, int n, bool apart)
 {
@@ -254,7 +255,7 @@ run_rows(const row *rows, int n, bool apart)
     return st;
 }
 
-/* An event behind what the stream, one of c's device, has been given. */
+/* An event after the work of the stream, which is on c's device. */
 static PyObject *
 nccl_mark(const td_comm *c, td_stream *s)
 {
@@ -270,7 +271,7 @@ nccl_mark(const td_comm *c, td_stream *s)
     return o;
 }
 
-/* list gets an event of the stream. */
+/* Appends an event of the stream to the list. */
 static bool
 add_mark(PyObject *list, const td_comm *c, td_stream *s)
 {
@@ -281,7 +282,7 @@ add_mark(PyObject *list, const td_comm *c, td_stream *s)
     return ok;
 }
 
-/* An event behind the calls, of each comm. */
+/* A list of events, one after the calls of each comm. */
 static PyObject *
 mark_rows(const row *rows, int n)
 {
@@ -293,8 +294,8 @@ mark_rows(const row *rows, int n)
     return list;
 }
 
-/* calls, whether on streams of their own -> then events behind them, one for each comm; else, and while the thread records,
- * none: they stand in order */
+/* calls, on streams of their own? -> then one event per comm, recorded after them; otherwise,
+ * and while the thread records, no events, since the calls are in the default stream's order */
 static PyObject *
 nccl_run(PyObject *module, PyObject *args)
 {
@@ -336,7 +337,7 @@ nccl_run(PyObject *module, PyObject *args)
 
 /* ---- reductions in place ---- */
 
-/* Does NCCL reduce it where it lies? */
+/* Can NCCL reduce the array in place? */
 static bool
 is_reducible(PyObject *o, const td_comm *c, td_comm_red red)
 {
@@ -347,7 +348,8 @@ is_reducible(PyObject *o, const td_comm *c, td_comm_red red)
            (red != TD_COMM_mean || td_dtype_is_float(td_array_dtype(a)));
 }
 
-/* The call for an array's memory, which is its own from then on.  1: done; 0: it is not reducible; -1: raised. */
+/* Makes the call that reduces an array in place; its memory becomes its own.  1: done; 0: it
+ * cannot be reduced in place; -1: exception. */
 static int
 place_call(PyObject *o, const td_comm *c, row *r)
 {
@@ -366,7 +368,7 @@ place_call(PyObject *o, const td_comm *c, row *r)
     return 1;
 }
 
-/* As place_call, of n arrays, n >= 1. */
+/* As place_call, for n arrays, n >= 1. */
 static int
 reduce_rows(PyObject *arrays, row *rows, int n, const td_comm_call *like, bool apart)
 {
@@ -386,9 +388,10 @@ reduce_rows(PyObject *arrays, row *rows, int n, const td_comm_call *like, bool a
     return py_ok(st) ? 1 : -1;
 }
 
-/* capsule, a list of arrays, reduction, whether on a stream of its own -> an event behind it, or None: it stands in order;
- * NotImplemented: more than TD_TAPE_CALLS, no such reduction, or one of the arrays is empty, not on the device, not dense in
- * C order, or of a dtype that NCCL does not compute with so */
+/* capsule, list of arrays, reduction, on a stream of its own? -> an event after it, or None if
+ * it is in the default stream's order.  NotImplemented: more than TD_TAPE_CALLS arrays, an
+ * unknown reduction, or an array that is empty, not on the device, not dense in C order, or of
+ * a dtype that NCCL does not reduce that way */
 static PyObject *
 reduce_in_place(PyObject *module, PyObject *args)
 {
@@ -403,7 +406,7 @@ reduce_in_place(PyObject *module, PyObject *args)
     (void)module;
     if (!PyArg_ParseTuple(args, "OO!sp:_nccl_reduce", &capsule, &PyList_Type, &arrays, &red,
                           &apart) ||
-        !(p = place_of(capsule)))
+        !(p = comm_place(capsule)))
         return NULL;
     n = (int)PyList_Size(arrays);
     kind = td_comm_find_red(red);
@@ -429,11 +432,11 @@ reduce_in_place(PyObject *module, PyObject *args)
 
 /* ---- watching and ending ---- */
 
-/* capsule -> (collectives that have begun, whose call has come back) */
+/* capsule -> (collectives begun, collectives whose call has returned) */
 static PyObject *
-count(PyObject *module, PyObject *capsule)
+nccl_count(PyObject *module, PyObject *capsule)
 {
-    place *p = place_of(capsule);
+    place *p = comm_place(capsule);
     td_commcount k;
 
     (void)module;
@@ -443,11 +446,11 @@ count(PyObject *module, PyObject *capsule)
     return Py_BuildValue("(KK)", (unsigned long long)k.begun, (unsigned long long)k.back);
 }
 
-/* capsule -> events behind all that the device was given in the group */
+/* capsule -> events recorded after all work that the device was given in the group */
 static PyObject *
 marks(PyObject *module, PyObject *capsule)
 {
-    place *p = place_of(capsule);
+    place *p = comm_place(capsule);
     PyObject *list = p ? PyList_New(0) : NULL;
 
     (void)module;
@@ -467,17 +470,18 @@ left(PyObject *module, PyObject *args)
     int rank;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OiK:_nccl_left", &capsule, &rank, &n) || !(p = place_of(capsule)))
+    if (!PyArg_ParseTuple(args, "OiK:_nccl_left", &capsule, &rank, &n) ||
+        !(p = comm_place(capsule)))
         return NULL;
     td_comm_left(p->comm, rank, n);
     return Py_NewRef(Py_None);
 }
 
-/* capsule: PeerError where the group is broken */
+/* capsule: raises PeerError if the group is broken */
 static PyObject *
-check(PyObject *module, PyObject *capsule)
+nccl_check(PyObject *module, PyObject *capsule)
 {
-    place *p = place_of(capsule);
+    place *p = comm_place(capsule);
 
     (void)module;
     return p && py_ok(td_comm_check(p->comm)) ? Py_NewRef(Py_None) : NULL;
@@ -485,7 +489,7 @@ check(PyObject *module, PyObject *capsule)
 
 /* capsule, why */
 static PyObject *
-stop(PyObject *module, PyObject *args)
+nccl_stop(PyObject *module, PyObject *args)
 {
     PyObject *capsule;
     PyThreadState *gil;
@@ -493,7 +497,7 @@ stop(PyObject *module, PyObject *args)
     place *p;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "Os:_nccl_abort", &capsule, &why) || !(p = place_of(capsule)))
+    if (!PyArg_ParseTuple(args, "Os:_nccl_abort", &capsule, &why) || !(p = comm_place(capsule)))
         return NULL;
     gil = PyEval_SaveThread();
     td_comm_abort(p->comm, why);
@@ -501,7 +505,7 @@ stop(PyObject *module, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
-/* capsule: waits for its work, then lets go of it */
+/* capsule: waits for its work, then closes it */
 static PyObject *
 shut(PyObject *module, PyObject *capsule)
 {
@@ -514,7 +518,7 @@ shut(PyObject *module, PyObject *capsule)
     return Py_NewRef(Py_None);
 }
 
-/* device: what carries its collectives */
+/* device: the library that runs its collectives */
 static PyObject *
 info(PyObject *module, PyObject *device)
 {
@@ -524,7 +528,7 @@ info(PyObject *module, PyObject *device)
     return py_device(device, &d) ? PyUnicode_FromString(td_comm_info(d)) : NULL;
 }
 
-/* How many there are, none of which is opened: a process that uses one has no business on the others. */
+/* Counts the GPUs without opening any: a process that uses one should not touch the others. */
 static PyObject *
 gpus(PyObject *module, PyObject *unused)
 {
@@ -545,19 +549,20 @@ reduces(PyObject *module, PyObject *dtype)
 PyMethodDef py_nccl_functions[] = {
     {"_nccl_id", new_id, METH_O,
      "_nccl_id(device): bytes by which a group's members find each other."},
-    {"_nccl_join", join, METH_VARARGS,
+    {"_nccl_join", nccl_join, METH_VARARGS,
      "_nccl_join(devices, ranks, size, id): a capsule for each device."},
     {"_nccl_run", nccl_run, METH_VARARGS,
      "_nccl_run(calls, apart): (capsule, op, src, dst, reduction, peer) each; events behind them."},
     {"_nccl_reduce", reduce_in_place, METH_VARARGS,
      "_nccl_reduce(capsule, arrays, reduction, apart): in place; an event, None, NotImplemented."},
-    {"_nccl_count", count, METH_O,
+    {"_nccl_count", nccl_count, METH_O,
      "_nccl_count(capsule): collectives that have begun, and that have come back."},
     {"_nccl_marks", marks, METH_O, "_nccl_marks(capsule): events behind what was given."},
     {"_nccl_left", left, METH_VARARGS,
      "_nccl_left(capsule, rank, count): a member has left after so many collectives."},
-    {"_nccl_check", check, METH_O, "_nccl_check(capsule): PeerError where the group is broken."},
-    {"_nccl_abort", stop, METH_VARARGS, "_nccl_abort(capsule, why): what is under way ends."},
+    {"_nccl_check", nccl_check, METH_O,
+     "_nccl_check(capsule): PeerError where the group is broken."},
+    {"_nccl_abort", nccl_stop, METH_VARARGS, "_nccl_abort(capsule, why): what is under way ends."},
     {"_nccl_close", shut, METH_O, "_nccl_close(capsule): waits for its work and lets go of it."},
     {"_nccl_info", info, METH_O,
      "_nccl_info(device): path and version of NCCL, or what is missing."},

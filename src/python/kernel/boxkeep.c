@@ -1,12 +1,13 @@
-/* boxkeep.c - who keeps the memory of arrays in boxes, and what of a call's lives on.
+/* boxkeep.c - keeps alive the memory of arrays in boxes, and the boxes of a call that are still
+ * reachable.
  *
- * A box's dict has an owner for each address at which an array begins that stands in the box.
+ * A box's dict maps the address of each array in the box to the array's owner.
  */
 #include "python/kernel/boxvalue.h"
 
-/* ---- who keeps the memory of arrays ---- */
+/* ---- owners of arrays' memory ---- */
 
-/* Does o, a block of a call or an array, have the address in its memory? */
+/* Is the address in the memory of o, which is a block of a call or an array? */
 static bool
 has_address(PyObject *o, uint64_t address)
 {
@@ -15,7 +16,7 @@ has_address(PyObject *o, uint64_t address)
 
     if (PyCapsule_CheckExact(o))
         return td_callblock_has(PyCapsule_GetPointer(o, NULL), address);
-    if (PyObject_GetBuffer(o, &b, PyBUF_FULL_RO) < 0)
+    if (PyObject_GetBuffer(o, &b, PyBUF_RECORDS_RO) < 0)
         return PyErr_Clear(), false;
     here = address - (uint64_t)(uintptr_t)b.buf <= (uint64_t)b.len;
     for (int i = 0; here && i < b.ndim; i++)
@@ -58,9 +59,9 @@ py_box_held(td_box *b)
     return b->held;
 }
 
-/* ---- what a box holds ---- */
+/* ---- walking a box's elements ---- */
 
-/* fn for every word of b's elements where a box or an array begins. */
+/* Calls fn for every word of b's elements that begins a box or an array. */
 static void
 each_word(const td_type *t, td_box *b, const uint64_t *w, py_word_fn *fn, void *ctx)
 {
@@ -90,11 +91,11 @@ py_box_each_part(const td_type *t, td_box *b, py_word_fn *fn, void *ctx)
         }
 }
 
-/* keeping - a call is over, and what can be reached from its arguments and its result lives on. */
+/* keeping - after a call: what its arguments and its result can reach must live on. */
 typedef struct keeping {
     py_call *c;
     td_callmem *heap;
-    uint64_t address; /* of find_below */
+    uint64_t address; /* the address that find_below looks for */
     PyObject *found;
     int64_t arrays;
     PyObject *fresh;
@@ -115,9 +116,9 @@ find_below(const td_type *t, td_box *b, const uint64_t *w, void *ctx)
     in->shared &= ~(uint32_t)SEEN;
 }
 
-static void keep(const td_type *t, td_box *b, const uint64_t *w, void *ctx);
+static void keep_box(const td_type *t, td_box *b, const uint64_t *w, void *ctx);
 
-/* The arrays of a box that are the call's, or another box's, are this one's too. */
+/* An array of b that belongs to the call, or to another box, belongs to b too. */
 static void
 keep_array(td_box *b, uint64_t address, keeping *k)
 {
@@ -157,7 +158,8 @@ count_arrays(const td_type *t, td_box *b, const uint64_t *w, void *ctx)
     ((keeping *)ctx)->arrays += t->kind == TD_T_ARRAY;
 }
 
-/* Arrays that are no longer in b are let go, once they are as many as those that are. */
+/* Drops the owners of arrays that have left b, once there are as many of them as of arrays in
+ * b. */
 static void
 prune(const td_type *t, td_box *b, keeping *k)
 {
@@ -173,9 +175,9 @@ prune(const td_type *t, td_box *b, keeping *k)
     b->held = k->fresh;
 }
 
-/* A box that is the call's moves to those that live on, and so does what can be reached from it. */
+/* Moves a box of the call, and all that it can reach, to the boxes that live on. */
 static void
-keep(const td_type *t, td_box *b, const uint64_t *w, void *ctx)
+keep_box(const td_type *t, td_box *b, const uint64_t *w, void *ctx)
 {
     keeping *k = ctx;
     td_box *in;
@@ -192,13 +194,14 @@ keep(const td_type *t, td_box *b, const uint64_t *w, void *ctx)
         py_box_to_kept(in);
     in->shared |= 1u << 31 | SEEN;
     k->arrays = 0;
-    py_box_each_part(t, in, keep, k);
+    py_box_each_part(t, in, keep_box, k);
     prune(t, in, k);
     k->arrays = arrays;
     in->shared &= ~(uint32_t)SEEN;
 }
 
-/* Arrays that were set from Python and are no longer in o's box are let go now and then. */
+/* From time to time drops owners of arrays that were stored from Python and have left the
+ * object's box. */
 void
 py_box_let_go(const td_type *t, td_box *b)
 {
@@ -227,7 +230,7 @@ py_box_keep(const td_type *t, td_box *b, py_call *c, td_callmem *heap)
     keeping k = {.c = c, .heap = heap};
     uint64_t w = (uint64_t)(uintptr_t)b;
 
-    keep(t, NULL, &w, &k);
+    keep_box(t, NULL, &w, &k);
 }
 
 void

@@ -1,7 +1,7 @@
 /* boxobject.c - Python objects that hold boxes: treadle.typed's lists and dicts.
  *
- * Such an object pins its box, and boxes that can be reached from pinned ones live on.  What else there is of them is
- * freed once there are twice as many as lived after the last time.  All of it is under the GIL.
+ * Such an object pins its box.  Boxes that pinned ones can reach live on.  The others are freed
+ * once there are twice as many boxes as survived the last sweep.  All of this is under the GIL.
  */
 #include "python/kernel/boxvalue.h"
 
@@ -11,16 +11,16 @@
 typedef struct py_boxobject {
     PyObject_HEAD const td_type *type;
     td_box *b;
-    struct py_boxobject *next, **place; /* of all */
+    struct py_boxobject *next, **place; /* links in the list of all such objects */
 } py_boxobject;
 
 static struct {
     PyTypeObject *type;
-    PyObject *classes[TD_BOX_STR]; /* by kind: treadle.typed's */
+    PyObject *classes[TD_BOX_STR]; /* the classes of treadle.typed, by kind */
     py_boxobject *first;
-    td_callmem kept; /* boxes of all of them */
-    int64_t n, live; /* boxes made in it, about; after the last look */
-    int running;     /* calls that may hold boxes in their variables alone */
+    td_callmem kept; /* owns the boxes of all objects */
+    int64_t n, live; /* boxes made in it, roughly; boxes after the last sweep */
+    int running;     /* running calls that may hold boxes only in their variables */
 } all;
 
 /* ---- Python objects with boxes ---- */
@@ -71,7 +71,7 @@ py_boxobject_owner(PyObject *self, uint64_t address)
 }
 
 static void
-reach(const td_type *t, td_box *b, const uint64_t *w, void *ctx)
+reach_box(const td_type *t, td_box *b, const uint64_t *w, void *ctx)
 {
     td_box *in = t->kind == TD_T_BOX ? td_box_of(w[0]) : NULL;
 
@@ -79,10 +79,10 @@ reach(const td_type *t, td_box *b, const uint64_t *w, void *ctx)
     if (!in || in->shared & REACHED)
         return;
     in->shared |= REACHED;
-    py_box_each_part(t, in, reach, ctx);
+    py_box_each_part(t, in, reach_box, ctx);
 }
 
-/* Boxes that nobody can reach are freed, where enough have been made since the last time. */
+/* Frees unreachable boxes, if enough were made since the last sweep. */
 static void
 sweep(void)
 {
@@ -92,7 +92,7 @@ sweep(void)
     for (py_boxobject *o = all.first; o; o = o->next) {
         uint64_t w = (uint64_t)(uintptr_t)o->b;
 
-        reach(o->type, NULL, &w, NULL);
+        reach_box(o->type, NULL, &w, NULL);
     }
     for (td_box *b = all.kept.boxes, *next; b; b = next) {
         next = b->next;
@@ -107,7 +107,7 @@ sweep(void)
 }
 
 static void
-hold(py_boxobject *o, const td_type *t, td_box *b)
+hold_box(py_boxobject *o, const td_type *t, td_box *b)
 {
     o->type = t;
     o->b = b;
@@ -130,7 +130,8 @@ py_boxobject_new(const td_type *t, td_box *b)
     py_boxobject *o;
 
     if (!class) {
-        PyObject *m = PyImport_ImportModule("treadle.typed"); /* it tells its classes */
+        /* importing it registers its classes */
+        PyObject *m = PyImport_ImportModule("treadle.typed");
 
         Py_XDECREF(m);
         class = (PyTypeObject *)all.classes[t->ndim];
@@ -139,7 +140,7 @@ py_boxobject_new(const td_type *t, td_box *b)
         return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_TypeError, t->name), NULL);
     o = (py_boxobject *)PyType_GenericAlloc(class, 0);
     if (o)
-        hold(o, t, b);
+        hold_box(o, t, b);
     return (PyObject *)o;
 }
 
@@ -149,7 +150,7 @@ py_boxobject_keep(PyObject *self, py_call *c, td_callmem *heap)
     const py_boxobject *o = (const py_boxobject *)self;
     PyObject *type, *value, *trace;
 
-    PyErr_Fetch(&type, &value, &trace); /* a function that raised has stored, too */
+    PyErr_Fetch(&type, &value, &trace); /* a function that raised has changed boxes too */
     py_box_keep(o->type, o->b, c, heap);
     PyErr_Restore(type, value, trace);
 }
@@ -165,7 +166,7 @@ boxobject_free(PyObject *self)
         if (o->next)
             o->next->place = o->place;
         o->b->shared--;
-        if (!(o->b->shared & (PINS | 1u << 31))) { /* nobody else can have it */
+        if (!(o->b->shared & (PINS | 1u << 31))) { /* nobody else can reach it */
             td_box_drop(o->b);
             all.n--;
         } else {
@@ -191,7 +192,7 @@ py_boxobject_begin(PyObject *self, const td_type *t)
         return PyErr_NoMemory();
     all.n++;
     b->shared = KEPT;
-    hold(o, t, b);
+    hold_box(o, t, b);
     return Py_NewRef(Py_None);
 }
 
@@ -213,7 +214,7 @@ py_boxobject_put(PyObject *self, const td_type *t, uint64_t *to, PyObject *value
     return true;
 }
 
-/* _make(kind, types): its elements' types are treadle.types'. */
+/* _make(kind, types): a box; the types are treadle.types'. */
 static PyObject *
 box_make(PyObject *self, PyObject *args)
 {
@@ -235,7 +236,7 @@ box_make(PyObject *self, PyObject *args)
         self, td_type_box((uint32_t)kind, item, (uint32_t)PyTuple_Size(items), true));
 }
 
-/* _like(kind, values): its elements' types are those of the values. */
+/* _like(kind, values): a box whose element types are those of the values. */
 static PyObject *
 box_like(PyObject *self, PyObject *args)
 {
@@ -269,7 +270,7 @@ box_len(PyObject *self)
 }
 
 static bool
-place_of(py_boxobject *o, PyObject *key, int64_t *at)
+element_place(py_boxobject *o, PyObject *key, int64_t *at)
 {
     int64_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
 
@@ -285,7 +286,7 @@ place_of(py_boxobject *o, PyObject *key, int64_t *at)
 
 /* The element's number of a key; -1: it is not there; -2: exception. */
 static int64_t
-find(py_boxobject *o, PyObject *key)
+find_key(py_boxobject *o, PyObject *key)
 {
     uint64_t w[64];
 
@@ -308,10 +309,10 @@ box_get(PyObject *self, PyObject *key)
     if (!is_known(o))
         return NULL;
     if (o->b->kind == TD_BOX_LIST)
-        return place_of(o, key, &at)
+        return element_place(o, key, &at)
                    ? py_value_get(o->type->item[0], td_box_at(o->b, at), o->b->held)
                    : NULL;
-    at = find(o, key);
+    at = find_key(o, key);
     if (at == -1)
         PyErr_SetObject(PyExc_KeyError, key);
     return at < 0 ? NULL
@@ -330,7 +331,7 @@ box_set(PyObject *self, PyObject *key, PyObject *value)
     if (!is_known(o) || py_value_words(o->type->item[0]) > 64 ||
         py_value_words(o->type->item[!list]) > 64)
         return -1;
-    if (list && !place_of(o, key, &at))
+    if (list && !element_place(o, key, &at))
         return -1;
     if (!value) {
         if (list) {
@@ -338,7 +339,7 @@ box_set(PyObject *self, PyObject *key, PyObject *value)
             (void)td_box_ask(0, (uint64_t)(uintptr_t)words, TD_ASK_CLOSE);
             return 0;
         }
-        at = find(o, key);
+        at = find_key(o, key);
         if (at == -1)
             PyErr_SetObject(PyExc_KeyError, key);
         if (at >= 0)
@@ -365,15 +366,15 @@ box_set(PyObject *self, PyObject *key, PyObject *value)
 static int
 box_has(PyObject *self, PyObject *key)
 {
-    int64_t at = ((py_boxobject *)self)->b ? find((py_boxobject *)self, key) : -1;
+    int64_t at = ((py_boxobject *)self)->b ? find_key((py_boxobject *)self, key) : -1;
 
     if (at != -2)
         return at >= 0;
-    PyErr_Clear(); /* what cannot be a key is none */
+    PyErr_Clear(); /* an object that cannot be a key is not in it */
     return 0;
 }
 
-/* list: inserts before a place, which is in range. */
+/* list: inserts before a position that is in range. */
 static PyObject *
 box_insert(PyObject *self, PyObject *args)
 {

@@ -1,7 +1,7 @@
-/* boxvalue.c - lists, dicts, sets and strings between Python and compiled functions.
+/* boxvalue.c - converts lists, dicts, sets and strings between Python and compiled functions.
  *
- * A list or set of Python's that is an argument is copied to a box of the call's, and what the function left in it is
- * copied back.
+ * A Python list or set that is an argument is copied to a box of the call; afterwards the box's
+ * contents are copied back.
  */
 #include "python/kernel/boxvalue.h"
 
@@ -118,7 +118,7 @@ py_value_type(PyObject *o)
     return t;
 }
 
-/* ---- words ---- */
+/* ---- Python values to words ---- */
 
 uint32_t
 py_value_words(const td_type *t)
@@ -138,14 +138,14 @@ py_value_words(const td_type *t)
 }
 
 static uint64_t
-describe(const td_type *t, uint32_t *at)
+describe_element(const td_type *t, uint32_t *at)
 {
     uint64_t d = 0, what = TD_WORD_OTHER;
     td_dtype dt = (td_dtype)t->dt;
 
     if (t->kind == TD_T_TUPLE) {
         for (uint32_t i = 0; i < t->n; i++)
-            d |= describe(t->item[i], at);
+            d |= describe_element(t->item[i], at);
         return d;
     }
     if (t->kind == TD_T_NUM)
@@ -171,7 +171,7 @@ py_value_box(const td_type *t, td_callmem *h)
     if (t->ndim == TD_BOX_OBJECT)
         return td_box_new(h, TD_BOX_OBJECT, words, 0, 0);
     for (uint32_t i = 0; i < t->n; i++)
-        desc |= describe(t->item[i], &at);
+        desc |= describe_element(t->item[i], &at);
     return td_box_new(h, (td_boxkind)t->ndim, t->n ? py_value_words(t->item[0]) : 0,
                       t->n > 1 ? py_value_words(t->item[1]) : 0, desc);
 }
@@ -257,7 +257,7 @@ put_array(const td_type *t, PyObject *o, uint64_t *w, PyObject *held)
 }
 
 static bool
-fill(const td_type *t, td_box *b, PyObject *o, td_callmem *h, PyObject *held)
+fill_box(const td_type *t, td_box *b, PyObject *o, td_callmem *h, PyObject *held)
 {
     PyObject *it = PyObject_GetIter(o), *x;
     uint64_t key[64];
@@ -304,7 +304,7 @@ py_value_put(const td_type *t, PyObject *o, uint64_t *w, td_callmem *h, PyObject
             return false;
         }
         b = py_boxobject_box(o);
-        b->shared |= 1u << 31; /* it may be reached from another one from here on */
+        b->shared |= 1u << 31; /* from here on another box may reach it */
     } else if (t->ndim == TD_BOX_OBJECT) {
         *w = 0;
         return o == Py_None || (PyErr_Format(PyExc_TypeError, "%R is no %s", o, t->name), false);
@@ -314,14 +314,14 @@ py_value_put(const td_type *t, PyObject *o, uint64_t *w, td_callmem *h, PyObject
         b = py_value_box(t, h);
         if (!b)
             PyErr_NoMemory();
-        else if (!fill(t, b, o, h, py_boxes_live(h) ? py_box_held(b) : held))
+        else if (!fill_box(t, b, o, h, py_boxes_live(h) ? py_box_held(b) : held))
             b = NULL;
     }
     *w = (uint64_t)(uintptr_t)b;
     return b != NULL;
 }
 
-/* ---- and back ---- */
+/* ---- words to Python values ---- */
 
 static PyObject *
 get_number(const td_type *t, const uint64_t *w)
@@ -341,7 +341,8 @@ get_number(const td_type *t, const uint64_t *w)
     return PyComplex_FromDoubles(x, y);
 }
 
-/* NumPy's array over the memory that the words tell; a copy where nobody keeps that, and of an array without memory. */
+/* A NumPy array over the memory that the words describe.  A copy if nobody keeps the memory,
+ * or the array has none. */
 static PyObject *
 get_array(const td_type *t, const uint64_t *w, PyObject *held)
 {
@@ -434,7 +435,7 @@ py_value_get(const td_type *t, const uint64_t *w, PyObject *held)
     default:       return Py_NewRef(Py_None);
     }
     b = td_box_of(w[0]);
-    if (!b) /* no instance, or a field that was never set */
+    if (!b) /* None, or a field that was never set */
         return Py_NewRef(Py_None);
     if (t->ndim == TD_BOX_STR)
         return get_text(b);
@@ -472,7 +473,7 @@ py_boxes_add(py_boxes **all_of, PyObject *o, const td_type *t)
     b = py_value_box(t, &list->mem);
     if (!b)
         return PyErr_NoMemory(), NULL;
-    if (!fill(t, b, o, &list->mem, list->held))
+    if (!fill_box(t, b, o, &list->mem, list->held))
         return NULL;
     a = &list->arg[list->n++];
     *a = (py_boxarg){.o = Py_NewRef(o), .b = b, .type = t, .before = sum_of(t, b), .had = b->n};
@@ -513,7 +514,7 @@ py_boxes_reflect(py_boxes *list)
 
     if (!list)
         return true;
-    PyErr_Fetch(&type, &value, &trace); /* a function that raised has changed them, too */
+    PyErr_Fetch(&type, &value, &trace); /* a function that raised has changed them too */
     for (uint32_t i = 0; ok && i < list->n; i++)
         ok = reflect(&list->arg[i]);
     if (type)

@@ -1,7 +1,9 @@
-/* classtype.c - the types of jitclass's instances: a type for each class, whose fields the class tells. */
+/* classtype.c - the front's types for jitclass: one per class, with the fields that the class
+ * declares.
+ */
 #include "python/kernel/kernel.h"
 
-static PyTypeObject *instance; /* what such classes are made of */
+static PyTypeObject *instance; /* the base class of such classes' instances */
 
 void
 py_class_base(PyTypeObject *base)
@@ -33,7 +35,7 @@ set_fields(const td_type *t, PyObject *fields)
                                          t->name, name[i], pair),
                             false);
     }
-    if (!t->field) /* a class may be among its own fields' types */
+    if (!t->field) /* a class may occur among its own fields' types */
         td_type_set_fields(t, name, type, (uint32_t)n);
     return true;
 }
@@ -42,7 +44,8 @@ int
 py_class_type(PyObject *class, const td_type **out)
 {
     static PyObject *keep,
-        *asked; /* types live as long as the process; classes whose fields are being looked at */
+        /* types live as long as the process; this lists classes whose fields are being read */
+        *asked;
     PyObject *fields, *name;
     const char *text;
     uint32_t h;

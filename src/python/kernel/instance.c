@@ -1,4 +1,5 @@
-/* instance.c - instances of jitclass's classes: Python objects whose fields stand in a box. */
+/* instance.c - instances of jitclass's classes: Python objects whose fields are words of a box.
+ */
 #include "python/kernel/boxvalue.h"
 
 static PyObject *

@@ -1,8 +1,8 @@
-/* intrinsics.c - which Python objects the front knows: rows of td_intrinsic() by identity.
+/* intrinsics.c - finds out, by identity, which Python objects are rows of td_intrinsic().
  *
- * A row lists dotted names; what stands under them in modules that the program has imported is looked up
- * once a module.  treadle's own objects say in an attribute _td_name which name is theirs: looking them up
- * would import modules of hundreds of names at the first call.
+ * A row lists dotted names.  For each module that the program has imported, the objects under
+ * these names are looked up once.  treadle's own objects have their name in an attribute
+ * _td_name: looking them up would import modules with hundreds of names at the first call.
  */
 #include "python/kernel/kernel.h"
 
@@ -11,19 +11,19 @@
 static struct {
     PyObject *numbers; /* dict: address -> number */
     PyObject *names;   /* dict: dotted name -> number */
-    PyObject *roots;   /* dict: first part of names -> has it been looked up? */
-    PyObject *kept;    /* list: the objects, so that nothing else gets their addresses */
+    PyObject *roots;   /* dict: first part of a name -> was it looked up? */
+    PyObject *kept;    /* list: the objects, kept so that no others get their addresses */
 } known;
 
-/* Are objects under names with this first part known by _td_name alone? */
+/* Are objects whose names begin with this part known by _td_name only? */
 static bool
-is_own(const char *root)
+is_own_root(const char *root)
 {
     return strncmp(root, "cuda.", 5) == 0 || strncmp(root, "treadle.", 8) == 0;
 }
 
 static bool
-note(PyObject *o, PyObject *number)
+note_intrinsic(PyObject *o, PyObject *number)
 {
     PyObject *at = PyLong_FromVoidPtr(o);
     bool ok =
@@ -33,7 +33,7 @@ note(PyObject *o, PyObject *number)
     return ok;
 }
 
-/* Every name of the table and every first part, by splitting it once. */
+/* Splits the table's names once, into every name and every first part. */
 static bool
 read_table(void)
 {
@@ -50,7 +50,7 @@ read_table(void)
         while (ok && *names) {
             size_t n = strcspn(names, " "), head = strcspn(names, ".");
             PyObject *name = PyUnicode_FromStringAndSize(names, (Py_ssize_t)n),
-                     *root = head < n && !is_own(names)
+                     *root = head < n && !is_own_root(names)
                                  ? PyUnicode_FromStringAndSize(names, (Py_ssize_t)head)
                                  : NULL,
                      *number = PyLong_FromLong(i);
@@ -65,7 +65,7 @@ read_table(void)
     return ok;
 }
 
-/* What a dotted name means from its module on; NULL without an exception: nothing. */
+/* The object of a dotted name within a module; NULL without an exception: there is none. */
 static PyObject *
 resolve(PyObject *module, const char *path)
 {
@@ -89,7 +89,7 @@ resolve(PyObject *module, const char *path)
     return o;
 }
 
-/* Notes what the names that begin with root mean. */
+/* Looks up the names that begin with root. */
 static bool
 look_up(PyObject *root, PyObject *module)
 {
@@ -106,13 +106,13 @@ look_up(PyObject *root, PyObject *module)
         if (!text || strncmp(text, first, n) != 0 || text[n] != '.')
             continue;
         o = resolve(module, text + n + 1);
-        ok = !o || note(o, number);
+        ok = !o || note_intrinsic(o, number);
         Py_XDECREF(o);
     }
     return ok;
 }
 
-/* Looks modules up that have been imported since; did it find any?  -1: exception. */
+/* Looks into modules imported since the last time.  1: found some; 0: none; -1: exception. */
 static int
 find_modules(void)
 {
@@ -171,7 +171,7 @@ py_intrinsic(PyObject *o)
     r = r < 0 ? -2 : r ? by_address(o) : -1;
     if (r != -1)
         return r;
-    if (PyModule_Check(o)) /* must not be asked: some load others then */
+    if (PyModule_Check(o)) /* do not ask modules: some import others then */
         return -1;
     name = py_attr(o, "_td_name");
     if (!name)

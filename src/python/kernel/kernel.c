@@ -1,15 +1,14 @@
-/* kernel.c - treadle._core.Dispatcher: a Python function that is compiled for what it is called with.
+/* kernel.c - treadle._core.Dispatcher: a Python function that is compiled for the types it is
+ * called with.
  *
- * k[grid, block, stream, shared] gives a built-in function bound to a launcher; the last few are kept, so
- * that a launch in a loop makes no objects.
+ * k[grid, block, stream, shared] returns a built-in function bound to a launcher.  The last few
+ * are kept, so that launches in a loop make no objects.
  */
 #include "python/kernel/boxvalue.h"
 
 #include <string.h>
 
-enum {
-    FRAMES_AROUND = 64
-}; /* Python's frames that may stand around a function which an executor maps */
+enum { FRAMES_AROUND = 64 }; /* Python frames that may surround a function that an executor maps */
 
 /* launcher - a dispatcher with a launch's configuration. */
 typedef struct launcher {
@@ -27,7 +26,7 @@ launcher_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject 
 {
     launcher *l = (launcher *)self;
 
-    return py_kernel_call(l->d, &l->dims, args, nargs, kwnames);
+    return py_kernel_call(l->d, &l->dims, args, nargs, kwnames, NULL);
 }
 
 static PyMethodDef launch_method = {"launch", PY_FAST(launcher_call), METH_FASTCALL | METH_KEYWORDS,
@@ -110,14 +109,35 @@ dispatcher_subscript(PyObject *self, PyObject *key)
     f = new_launcher(d, &dims, key);
     if (!f)
         return NULL;
-    old = d->config[d->turn];
-    d->config[d->turn] = Py_NewRef(f);
-    d->turn = (d->turn + 1) % PY_CONFIGS;
+    old = d->config[d->next_config];
+    d->config[d->next_config] = Py_NewRef(f);
+    d->next_config = (d->next_config + 1) % PY_CONFIGS;
     Py_XDECREF(old);
     return f;
 }
 
 /* ---- calls ---- */
+
+/* A function that cannot be compiled for these arguments: _refused(error, args, kw) of its class, if there is one, has the answer. */
+static PyObject *
+call_refused(py_dispatcher *d, PyObject *args, PyObject *kw)
+{
+    PyObject *type, *value, *trace, *f, *r;
+
+    PyErr_Fetch(&type, &value, &trace);
+    f = PyObject_GetAttrString((PyObject *)d, "_refused");
+    if (!f) {
+        PyErr_Restore(type, value, trace);
+        return NULL;
+    }
+    PyErr_NormalizeException(&type, &value, &trace);
+    r = PyObject_CallFunctionObjArgs(f, value, args, kw ? kw : Py_None, NULL);
+    Py_DECREF(f);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return r;
+}
 
 static PyObject *
 dispatcher_call(PyObject *self, PyObject *args, PyObject *kw)
@@ -125,8 +145,12 @@ dispatcher_call(PyObject *self, PyObject *args, PyObject *kw)
     static const py_dims one = {.dims = {.grid = {1, 1, 1}, .block = {1, 1, 1}}};
     py_dispatcher *d = (py_dispatcher *)self;
     Py_ssize_t n = PyTuple_Size(args), nkw = kw ? PyDict_Size(kw) : 0, at = 0, i = n;
-    PyObject *all[2 * PY_LEAVES], *names = nkw ? PyTuple_New(nkw) : NULL, *k, *v, *r;
+    PyObject *all[2 * PY_LEAVES], *names, *k, *v, *r;
+    bool refused = false;
 
+    if (d->elsewhere)
+        return PyObject_Call(d->elsewhere, args, kw);
+    names = nkw ? PyTuple_New(nkw) : NULL;
     if (d->how.mode == TD_MODE_KERNEL) {
         PyErr_Format(PyExc_TypeError,
                      d->device ? "%U is a device function: kernels call it"
@@ -146,12 +170,12 @@ dispatcher_call(PyObject *self, PyObject *args, PyObject *kw)
         PyTuple_SetItem(names, i - n, Py_NewRef(k));
         all[i++] = v;
     }
-    r = nkw && !names ? NULL : py_kernel_call(d, &one, all, n, names);
+    r = nkw && !names ? NULL : py_kernel_call(d, &one, all, n, names, &refused);
     Py_XDECREF(names);
-    return r;
+    return refused ? call_refused(d, args, kw) : r;
 }
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static bool
 read_signature(py_dispatcher *d)
@@ -180,20 +204,20 @@ read_signature(py_dispatcher *d)
 static PyObject *
 dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"fn",      "mode",      "device",   "debug",  "fma",
-                            "fast",    "checked",   "parallel", "prange", "nogil",
-                            "threads", "registers", "lines",    "plain",  NULL};
+    static char *names[] = {"fn",      "mode",     "device", "debug", "fma",     "fast",
+                            "checked", "parallel", "prange", "nogil", "threads", "registers",
+                            "lines",   "plain",    "numba",  NULL};
     allocfunc alloc = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
     int device = 0, debug = 0, fma = 1, fast = 0, checked = 0, parallel = 0, prange = 0, nogil = 0;
-    int lines = 0, plain = 0;
+    int lines = 0, plain = 0, numba = 0;
     unsigned threads = 0, registers = 0;
     PyObject *fn, *code;
     py_dispatcher *d;
     int mode = TD_MODE_KERNEL;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|ippppppppIIpp:Dispatcher", names, &fn, &mode,
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|ippppppppIIppp:Dispatcher", names, &fn, &mode,
                                      &device, &debug, &fma, &fast, &checked, &parallel, &prange,
-                                     &nogil, &threads, &registers, &lines, &plain))
+                                     &nogil, &threads, &registers, &lines, &plain, &numba))
         return NULL;
     code = py_attr(fn, "__code__");
     Py_XDECREF(code);
@@ -220,7 +244,8 @@ dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
                           .lines = lines,
                           .frames = Py_GetRecursionLimit() - FRAMES_AROUND,
                           .by_parts = Py_Version >= 0x030e0000,
-                          .plain = plain};
+                          .plain = plain,
+                          .numba = numba};
     d->keep = PyDict_New();
     d->trees = PyList_New(0);
     if (!d->keep || !d->trees || !read_signature(d))
@@ -238,6 +263,7 @@ dispatcher_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(d->defaults);
     Py_VISIT(d->keep);
     Py_VISIT(d->trees);
+    Py_VISIT(d->elsewhere);
     for (int i = 0; i < PY_CONFIGS; i++)
         Py_VISIT(d->config[i]);
     return py_specs_visit(d, visit, arg);
@@ -258,6 +284,7 @@ dispatcher_clear(PyObject *self)
     Py_CLEAR(d->fn);
     Py_CLEAR(d->defaults);
     Py_CLEAR(d->trees);
+    Py_CLEAR(d->elsewhere);
     for (int i = 0; i < PY_CONFIGS; i++)
         Py_CLEAR(d->config[i]);
     return 0;
@@ -285,7 +312,28 @@ get_fn(PyObject *self, void *unused)
 }
 
 static PyObject *
-get_device(PyObject *self, void *unused)
+get_elsewhere(PyObject *self, void *unused)
+{
+    PyObject *f = ((py_dispatcher *)self)->elsewhere;
+
+    (void)unused;
+    return Py_NewRef(f ? f : Py_None);
+}
+
+static int
+set_elsewhere(PyObject *self, PyObject *f, void *unused)
+{
+    py_dispatcher *d = (py_dispatcher *)self;
+    PyObject *old = d->elsewhere;
+
+    (void)unused;
+    d->elsewhere = f && f != Py_None ? Py_NewRef(f) : NULL;
+    Py_XDECREF(old);
+    return 0;
+}
+
+static PyObject *
+dispatcher_device(PyObject *self, void *unused)
 {
     (void)unused;
     return PyBool_FromLong(((py_dispatcher *)self)->device);
@@ -316,7 +364,9 @@ py_kernel_init(PyObject *m)
 {
     static PyGetSetDef getset[] = {
         {"py_func", get_fn, NULL, "The Python function.", NULL},
-        {"is_device", get_device, NULL, "May only kernels call it?", NULL},
+        {"is_device", dispatcher_device, NULL, "May only kernels call it?", NULL},
+        {"_elsewhere", get_elsewhere, set_elsewhere, "What calls go to instead; None: nothing.",
+         NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {

@@ -1,15 +1,15 @@
 /* kernelargs.c - a call's arguments: their types, and where their values are.
  *
- * Treadle's arrays and Python's numbers come first, since every launch has them; what is rarer (NumPy's
- * arrays and scalars, tuples, wrappers, other libraries' arrays) follows.  An object that is no value
- * (a function, a dtype, a string) is a constant: its type is the object itself.
+ * Treadle's arrays and Python's numbers come first, since every launch has them; rarer ones
+ * (NumPy arrays and scalars, tuples, wrappers, other libraries' arrays) follow.  An object that
+ * is not a value (a function, a dtype, a string) is a constant: the object itself is its type.
  */
 #include "python/kernel/boxvalue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool add(py_call *c, PyObject *o, const td_type **type);
+static bool add_argument(py_call *c, PyObject *o, const td_type **type);
 
 /* The name of the parameter that argument i goes to, for errors. */
 static PyObject *
@@ -106,7 +106,7 @@ add_number(py_call *c, td_scalar s, char weak, const td_type **type)
 /* ---- arrays ---- */
 
 static bool
-add_array(py_call *c, PyObject *o, const td_type **type)
+add_array_argument(py_call *c, PyObject *o, const td_type **type)
 {
     const py_ndarray *nd = (const py_ndarray *)o;
     py_leaf *l = next_leaf(c, PY_LEAF_ARRAY);
@@ -151,7 +151,7 @@ numpy_type(const char *name)
     return (PyTypeObject *)type; /* for the process's life */
 }
 
-/* Kept once NumPy has been imported. */
+/* Remembers the type once NumPy has been imported. */
 static bool
 is_of(PyObject *o, PyTypeObject **type, const char *name)
 {
@@ -160,7 +160,7 @@ is_of(PyObject *o, PyTypeObject **type, const char *name)
     return *type && PyObject_TypeCheck(o, *type);
 }
 
-static PyTypeObject *numpy_array; /* NULL: NumPy has not been imported */
+static PyTypeObject *numpy_array; /* NULL: NumPy was not imported yet */
 
 static bool
 is_numpy_array(PyObject *o)
@@ -176,7 +176,7 @@ is_numpy_scalar(PyObject *o)
     return is_of(o, &type, "generic");
 }
 
-/* The type of what a buffer's elements are; records are told by the object's dtype. */
+/* The type of a buffer's elements; for records the object's dtype tells it. */
 static const td_type *
 element_type(py_call *c, PyObject *o, const Py_buffer *b)
 {
@@ -214,9 +214,9 @@ py_host_view_of(const py_leaf *l, td_view *v)
     }
 }
 
-/* b as td_view sees it; with `packed` as its copy in C order. */
+/* The buffer as a td_view; with `packed` as its copy in C order. */
 static bool
-view_of(py_call *c, const Py_buffer *b, bool packed, td_view *v)
+buffer_view(py_call *c, const Py_buffer *b, bool packed, td_view *v)
 {
     int64_t step = 1;
 
@@ -241,7 +241,7 @@ view_of(py_call *c, const Py_buffer *b, bool packed, td_view *v)
 static bool
 host_type(py_call *c, PyObject *o, py_leaf *l, const td_type **type)
 {
-    bool gpu = td_dev_info(c->dev)->kind != TD_DEV_CPU;
+    bool gpu = !td_dev_info(c->dev)->host;
     const td_type *item = element_type(c, o, &l->host);
     td_view v;
 
@@ -255,20 +255,20 @@ host_type(py_call *c, PyObject *o, py_leaf *l, const td_type **type)
         *type = l->type = td_type_array(item, (uint32_t)l->host.ndim, 'A', l->readonly);
         return *type != NULL;
     }
-    if (!view_of(c, &l->host, gpu, &v))
+    if (!buffer_view(c, &l->host, gpu, &v))
         return false;
     *type = l->type = py_array_type(item, &v, l->readonly);
     return *type != NULL;
 }
 
-/* Memory that a kernel may write to, where o lets it. */
+/* Memory that a kernel may write to, if o allows it. */
 static int
 get_memory(PyObject *o, Py_buffer *b)
 {
     if (PyObject_GetBuffer(o, b, PyBUF_RECORDS) == 0)
         return 0;
     PyErr_Clear();
-    return PyObject_GetBuffer(o, b, PyBUF_FULL_RO);
+    return PyObject_GetBuffer(o, b, PyBUF_RECORDS_RO);
 }
 
 static bool
@@ -289,7 +289,7 @@ add_host(py_call *c, PyObject *o, const td_type **type)
     return host_type(c, o, l, type);
 }
 
-/* Truth of an attribute: 1, 0; -1: there is none or an exception. */
+/* Truth of an attribute: 1, 0; -1: missing, or an exception. */
 static int
 flag_of(PyObject *o, const char *name)
 {
@@ -300,7 +300,8 @@ flag_of(PyObject *o, const char *name)
     return r;
 }
 
-/* May a record be written to?  NumPy's own are in arrays whose flags tell; as buffers all are read-only. */
+/* Is the record read-only?  NumPy's records belong to arrays whose flags tell; as buffers all
+ * are read-only. */
 static bool
 is_fixed(PyObject *record)
 {
@@ -354,7 +355,7 @@ add_scalar(py_call *c, PyObject *o, const td_type **type)
     return refuse(c, PyExc_TypeError, "values of its dtype have no type in kernels");
 }
 
-/* ---- what else there is ---- */
+/* ---- other arguments ---- */
 
 static bool
 add_tuple(py_call *c, PyObject *o, const td_type **type)
@@ -365,13 +366,13 @@ add_tuple(py_call *c, PyObject *o, const td_type **type)
     if (n > PY_LEAVES)
         return refuse(c, PyExc_TypeError, "a tuple of too many items");
     for (Py_ssize_t i = 0; i < n; i++)
-        if (!add(c, PyTuple_GetItem(o, i), &item[i]))
+        if (!add_argument(c, PyTuple_GetItem(o, i), &item[i]))
             return false;
     *type = td_type_tuple(item, (uint32_t)n);
     return Py_TYPE(o) == &PyTuple_Type || py_named_type(c->d->keep, (PyObject *)Py_TYPE(o), type);
 }
 
-/* cuda.In, Out and InOut: an array, and what of it is copied. */
+/* cuda.In, Out and InOut: an array, and which copies of it to make. */
 static int
 add_wrapper(py_call *c, PyObject *o, const td_type **type)
 {
@@ -382,16 +383,16 @@ add_wrapper(py_call *c, PyObject *o, const td_type **type)
 
     if (!value)
         return PyErr_Occurred() ? -1 : 0;
-    ok = add(c, value, type);
+    ok = add_argument(c, value, type);
     for (uint32_t i = first; ok && i < c->nleaf; i++) {
         c->leaf[i].said = true;
         c->leaf[i].way = in && out ? PY_INOUT : out ? PY_OUT : PY_IN;
     }
-    Py_DECREF(value); /* the wrapper, an argument, has it */
+    Py_DECREF(value); /* the wrapper, which is an argument, holds it */
     return ok ? 1 : -1;
 }
 
-/* Memory of another library's. */
+/* Adds memory of another library. */
 static int
 add_foreign(py_call *c, PyObject *o, const td_type **type)
 {
@@ -404,7 +405,7 @@ add_foreign(py_call *c, PyObject *o, const td_type **type)
     nd = py_wrap(&a);
     if (!nd)
         return -1;
-    if (add_array(c, nd, type)) {
+    if (add_array_argument(c, nd, type)) {
         c->leaf[c->nleaf - 1].held = nd;
         c->plain = false;
         return 1;
@@ -413,14 +414,15 @@ add_foreign(py_call *c, PyObject *o, const td_type **type)
     return -1;
 }
 
-/* The array nd, a new reference, that stands for the argument; of records it is their bytes, with one axis more. */
+/* Adds the array nd (a new reference) in place of the argument; records are given as their
+ * bytes, with one more axis. */
 static bool
 add_held(py_call *c, PyObject *nd, PyObject *record, const td_type **type)
 {
     const td_type *item = record ? py_dtype_type(record) : NULL;
     py_leaf *l;
 
-    if (!py_is_array(nd) || (record && !item) || !add_array(c, nd, type)) {
+    if (!py_is_array(nd) || (record && !item) || !add_array_argument(c, nd, type)) {
         Py_DECREF(nd);
         return false;
     }
@@ -433,8 +435,8 @@ add_held(py_call *c, PyObject *nd, PyObject *record, const td_type **type)
     return *type != NULL;
 }
 
-/* Objects of treadle.cuda over an array: mapped memory tells it in _td_array, records tell theirs and their dtype in
- * _td_records: 1, 0, -1. */
+/* Objects of treadle.cuda over an array: mapped memory has it in _td_array; records have
+ * theirs and the dtype in _td_records.  1: done; 0: neither; -1: exception. */
 static int
 add_shown(py_call *c, PyObject *o, const td_type **type)
 {
@@ -453,7 +455,7 @@ add_shown(py_call *c, PyObject *o, const td_type **type)
     return r;
 }
 
-/* What is known when compiling: 1, 0, -1. */
+/* Adds a value known at compile time.  1: done; 0: it is not; -1: exception. */
 static int
 add_constant(py_call *c, PyObject *o, const td_type **type)
 {
@@ -471,7 +473,8 @@ add_constant(py_call *c, PyObject *o, const td_type **type)
     return 1;
 }
 
-/* Lists, sets, and treadle.typed's, for functions on the CPU: 1, 0, -1. */
+/* Adds lists, sets, and treadle.typed's, for functions on the CPU.  1: done; 0: another
+ * object; -1: exception. */
 static int
 add_box(py_call *c, PyObject *o, const td_type **type)
 {
@@ -481,7 +484,7 @@ add_box(py_call *c, PyObject *o, const td_type **type)
 
     if (!typed && !PyList_Check(o) && !PySet_Check(o))
         return 0;
-    if (c->d->how.mode != TD_MODE_FUNCTION || td_dev_info(c->dev)->kind != TD_DEV_CPU) {
+    if (c->d->how.mode != TD_MODE_FUNCTION || !td_dev_info(c->dev)->host) {
         refuse(c, PyExc_TypeError,
                "lists, dicts and sets are arguments of treadle.jit's functions on the CPU only");
         return -1;
@@ -506,7 +509,8 @@ add_box(py_call *c, PyObject *o, const td_type **type)
     return 1;
 }
 
-/* A function's first few strings are constants of compilations; one that gets many takes them as values. */
+/* The first few strings that a function gets are compile-time constants; after many it takes
+ * them as values. */
 static int
 add_text(py_call *c, PyObject *o, const td_type **type)
 {
@@ -515,8 +519,7 @@ add_text(py_call *c, PyObject *o, const td_type **type)
     py_leaf *l;
     int known;
 
-    if (!PyUnicode_Check(o) || d->how.mode != TD_MODE_FUNCTION ||
-        td_dev_info(c->dev)->kind != TD_DEV_CPU)
+    if (!PyUnicode_Check(o) || d->how.mode != TD_MODE_FUNCTION || !td_dev_info(c->dev)->host)
         return 0;
     if (!d->texts && !(d->texts = PySet_New(NULL)))
         return -1;
@@ -569,7 +572,7 @@ add_rare(py_call *c, PyObject *o, const td_type **type)
     }
     if (PyErr_Occurred())
         return false;
-    value = py_attr(o, "value"); /* an enum's member */
+    value = py_attr(o, "value"); /* a member of an enum */
     r = value ? py_number(value, &s, &weak) : py_number(o, &s, &weak);
     Py_XDECREF(value);
     PyErr_Clear();
@@ -581,27 +584,25 @@ add_rare(py_call *c, PyObject *o, const td_type **type)
     return false;
 }
 
-/* Subclasses may be memory that the device sees. */
+/* NumPy's arrays and scalars.  Subclasses may be memory that the device can access. */
 static bool
 add_numpy(py_call *c, PyObject *o, const td_type **type)
 {
-    bool gpu = td_dev_info(c->dev)->kind != TD_DEV_CPU;
+    bool gpu = !td_dev_info(c->dev)->host;
     int r = gpu && Py_TYPE(o) != numpy_array ? add_shown(c, o, type) : 0;
 
     return r ? r > 0 : add_host(c, o, type);
 }
 
 static bool
-add(py_call *c, PyObject *o, const td_type **type)
+add_argument(py_call *c, PyObject *o, const td_type **type)
 {
     PyTypeObject *t = Py_TYPE(o);
     td_scalar s;
     char weak;
 
     if (py_is_array(o))
-        return add_array(c, o, type);
-    if (px_bare(o) != o)
-        return add(c, px_bare(o), type);
+        return add_array_argument(c, o, type);
     if (t == &PyLong_Type || t == &PyFloat_Type || t == &PyBool_Type || t == &PyComplex_Type)
         return py_number(o, &s, &weak) > 0 && add_number(c, s, weak, type);
     if (is_numpy_array(o))
@@ -616,13 +617,15 @@ add(py_call *c, PyObject *o, const td_type **type)
         return add_scalar(c, o, type);
     if (PyTuple_Check(o))
         return add_tuple(c, o, type);
+    if (px_bare(o) != o)
+        return add_argument(c, px_bare(o), type);
     return add_rare(c, o, type);
 }
 
 bool
 py_call_add(py_call *c, PyObject *o)
 {
-    if (!add(c, o, &c->type[c->narg]))
+    if (!add_argument(c, o, &c->type[c->narg]))
         return false;
     c->narg++;
     return true;
@@ -650,8 +653,8 @@ array_device(PyObject *const *args, Py_ssize_t n)
     td_dev *d = NULL;
 
     for (Py_ssize_t i = 0; i < n && !d; i++)
-        if (py_is_array(px_bare(args[i])))
-            d = td_array_dev(py_array_of(px_bare(args[i])));
+        if (py_is_array(args[i]))
+            d = td_array_dev(py_array_of(args[i]));
         else if (PyTuple_Check(args[i])) {
             for (Py_ssize_t k = 0; k < PyTuple_Size(args[i]) && !d; k++) {
                 PyObject *item = PyTuple_GetItem(args[i], k);

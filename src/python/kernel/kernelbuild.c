@@ -1,4 +1,4 @@
-/* kernelbuild.c - code for files: objects, PTX, cubins, and what a caller has to know of them. */
+/* kernelbuild.c - code for files: objects, PTX, cubins, and what their callers must know. */
 #include "python/kernel/kernel.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ assemble(const td_fn *f, const char *arch, void **code, size_t *n)
 
     if (!py_device(NULL, &dev))
         return TD_ERR_VALUE;
-    if (td_dev_info(dev)->kind == TD_DEV_CPU)
+    if (!td_dev_info(dev)->simt)
         return td_fail(TD_ERR_DEVICE,
                        "a cubin is made by a GPU's driver, and the current device is %s",
                        td_dev_info(dev)->name);
@@ -84,7 +84,7 @@ assemble(const td_fn *f, const char *arch, void **code, size_t *n)
     return st;
 }
 
-/* Files run without treadle, whose runtime has what lists, dicts, sets and computed strings ask for. */
+/* Files run without treadle, whose runtime lists, dicts, sets and computed strings need. */
 static bool
 stands_alone(const td_fn *f)
 {

@@ -1,6 +1,8 @@
-/* kerneldebug.c - launches under treadle.debug(): the interpreter runs kernels of the CPU and of the null device,
- * whose memory the host reaches, and stops in the debugger where they ask for it.
+/* kerneldebug.c - launches under treadle.debug(): the interpreter runs kernels of the CPU and of
+ * the null device, whose memory the host can access, and stops in the debugger at breakpoints.
  */
+#include "array/graph/values.h"
+#include "array/run/fperror.h"
 #include "base/opts.h"
 #include "dev/core/dev.h"
 #include "dev/core/tape.h"
@@ -10,13 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What treadle.debug() said in this thread; nobody said anything: TREADLE_DEBUG. */
+enum { FLOAT_KINDS = TD_FP_DIVIDE | TD_FP_OVER | TD_FP_INVALID };
+
+/* What treadle.debug() set in this thread; if nothing, TREADLE_DEBUG decides. */
 static _Thread_local struct {
     bool said, on;
-    uint32_t block[3], thread[3]; /* that breakpoints stop */
+    uint32_t block[3], thread[3]; /* the block and thread whose breakpoints stop */
 } debug;
 
-static int sessions; /* how many threads have said anything; under the GIL */
+static int sessions; /* threads that have set something; guarded by the GIL */
 
 py_mode
 py_mode_of(const td_dev *d)
@@ -32,13 +36,14 @@ py_mode_of(const td_dev *d)
 
 /* ---- breakpoints ---- */
 
-/* watch - one launch.  On the caller's stack. */
+/* watch - one launch under the debugger.  On the caller's stack. */
 typedef struct watch {
     py_spec *s;
-    PyObject *error; /* what the debugger was left by */
+    PyObject *error; /* the exception that ended the debugger */
+    char hint[320];  /* a warning; "": none */
 } watch;
 
-/* The function of the program that the site stands in: borrowed. */
+/* The program's function that contains the site; borrowed. */
 static PyObject *
 function_of(const py_spec *s, const td_site *site)
 {
@@ -52,9 +57,9 @@ function_of(const py_spec *s, const td_site *site)
     return s->home->fn;
 }
 
-/* The variables that the site tells of: a dict. */
+/* The variables at the site, as a dict. */
 static PyObject *
-variables(const td_site *site, const uint64_t *word)
+site_variables(const td_site *site, const uint64_t *word)
 {
     PyObject *d = PyDict_New();
     const char *name = site->text;
@@ -75,11 +80,11 @@ variables(const td_site *site, const uint64_t *word)
 }
 
 static bool
-ask(const py_spec *s, const uint64_t *word, const uint32_t b[3], const uint32_t t[3])
+ask_debugger(const py_spec *s, const uint64_t *word, const uint32_t b[3], const uint32_t t[3])
 {
     const td_site *site = &s->made.site[word[0] - 1];
     PyObject *stop = py_package("treadle._observe._debug", "stop"),
-             *locals = stop ? variables(site, word + 1) : NULL, *r = NULL;
+             *locals = stop ? site_variables(site, word + 1) : NULL, *r = NULL;
 
     if (locals)
         r = PyObject_CallFunction(stop, "OssIO(III)(III)", function_of(s, site), site->function,
@@ -89,6 +94,20 @@ ask(const py_spec *s, const uint64_t *word, const uint32_t b[3], const uint32_t 
     Py_XDECREF(locals);
     Py_XDECREF(r);
     return r != NULL;
+}
+
+/* Keeps the pending exception, and ends the kernel. */
+static td_status
+watch_failed(watch *w)
+{
+    PyObject *type, *value, *trace;
+
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    w->error = value;
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    return td_fail(TD_ERR_KERNEL, "the debugger was left");
 }
 
 static td_status
@@ -101,17 +120,54 @@ halt(void *ctx, uint64_t word, const uint32_t b[3], const uint32_t t[3])
         memcmp(t, debug.thread, sizeof debug.thread) != 0)
         return TD_OK;
     gil = PyGILState_Ensure();
-    if (!ask(w->s, (const uint64_t *)(uintptr_t)word, b, t)) {
-        PyObject *type, *value, *trace;
-
-        PyErr_Fetch(&type, &value, &trace);
-        PyErr_NormalizeException(&type, &value, &trace);
-        w->error = value;
-        Py_XDECREF(type);
-        Py_XDECREF(trace);
-    }
+    if (!ask_debugger(w->s, (const uint64_t *)(uintptr_t)word, b, t))
+        (void)watch_failed(w);
     PyGILState_Release(gil);
-    return w->error ? td_fail(TD_ERR_KERNEL, "the debugger was left") : TD_OK;
+    return w->error ? TD_ERR_KERNEL : TD_OK;
+}
+
+/* Tells treadle.errstate of a value that arose in the kernel. */
+static td_status
+found(void *ctx, int kind, const char *text)
+{
+    bool raises = td_fp_watching >> TD_FP_RAISE & kind;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *f = py_package("treadle._numpy._errstate", "found"),
+             *r = f ? PyObject_CallFunction(f, "isO", kind, text, raises ? Py_True : Py_False)
+                    : NULL;
+    td_status st = r ? TD_OK : watch_failed(ctx);
+
+    Py_XDECREF(f);
+    Py_XDECREF(r);
+    PyGILState_Release(gil);
+    return st;
+}
+
+static void
+take_hint(void *ctx, const char *text)
+{
+    watch *w = ctx;
+
+    memcpy(w->hint, text, strnlen(text, sizeof w->hint - 1));
+}
+
+/* ---- fresh memory ---- */
+
+td_status
+py_empty_as(td_dev *d, td_dtype dt, const td_view *layout, td_array *out)
+{
+    td_status st = td_array_empty_as(d, dt, layout, out);
+    td_buf *b;
+    td_hold h;
+
+    if (st || py_mode_of(d) != PY_WATCHED)
+        return st;
+    td_hold_begin(&h);
+    st = td_array_use(out, true, &b);
+    if (!st)
+        st = td_fill(td_dev_stream(d), b->ptr, TD_FRESH_BYTE, b->nbytes);
+    td_hold_end(&h);
+    return st;
 }
 
 /* ---- the names of memory ---- */
@@ -161,7 +217,8 @@ named_leaf(const py_call *c, const py_leaf *l)
     return named_view(name, at, item, &v, item->kind == TD_T_RECORD ? 1 : td_type_size(item));
 }
 
-/* Arrays of the program's globals are not among them: kernels only read those. */
+/* Names the arguments' arrays.  Arrays of the program's globals are left out, since kernels
+ * only read them. */
 static td_named *
 names(const py_call *c, uint32_t *count)
 {
@@ -177,9 +234,9 @@ names(const py_call *c, uint32_t *count)
 
 /* ---- the launch ---- */
 
-/* What the kernel itself told comes first, but for an index that is wrong because it overflowed. */
+/* The kernel's own report comes first, unless it is a wrong index caused by an overflow. */
 static bool
-finish(watch *w, td_status st, const char *text)
+finish_watch(watch *w, td_status st, const char *text)
 {
     if (w->error) {
         PyErr_SetObject((PyObject *)Py_TYPE(w->error), w->error);
@@ -198,9 +255,14 @@ finish(watch *w, td_status st, const char *text)
 bool
 py_debug_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port)
 {
-    bool here = td_dev_info(s->dev)->kind == TD_DEV_CPU;
+    bool here = td_dev_info(s->dev)->host;
     watch w = {.s = s};
-    td_check check = {.port = (uint64_t)(uintptr_t)port, .halt = halt, .ctx = &w};
+    td_check check = {.port = (uint64_t)(uintptr_t)port,
+                      .halt = halt,
+                      .ctx = &w,
+                      .floats = td_fp_asked() ? td_fp_watching & FLOAT_KINDS : 0,
+                      .found = found,
+                      .hint = take_hint};
     td_named *named = names(c, &check.nnamed);
     char text[1024] = "";
     td_status st;
@@ -211,7 +273,7 @@ py_debug_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *wor
     check.named = named;
     st = td_tape_refuse("a kernel under treadle.debug()");
     if (!st && !here)
-        st = td_dev_sync(s->dev); /* what was launched before */
+        st = td_dev_sync(s->dev); /* work that was launched before */
     if (st) {
         free(named);
         return py_ok(st);
@@ -225,12 +287,14 @@ py_debug_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *wor
     td_graph_lock(token);
     py_call_keep(c, false);
     free(named);
-    return finish(&w, st, text);
+    return finish_watch(&w, st, text) &&
+           (st || !*w.hint || PyErr_WarnEx(PyExc_RuntimeWarning, w.hint, 1) == 0);
 }
 
 /* ---- treadle.debug() ---- */
 
-/* _debug(on, block, thread): on: None: as TREADLE_DEBUG says.  What was said before. */
+/* _debug(on, block, thread): sets the mode and returns the earlier one; on None: as
+ * TREADLE_DEBUG says. */
 static PyObject *
 say(PyObject *module, PyObject *args)
 {

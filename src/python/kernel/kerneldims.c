@@ -1,7 +1,9 @@
-/* kerneldims.c - the launch configuration k[grid, block, stream, shared], and the device's limits. */
+/* kerneldims.c - reads the launch configuration k[grid, block, stream, shared] and checks the
+ * device's limits.
+ */
 #include "python/kernel/kernel.h"
 
-/* Limits of grids and blocks that CUDA gives every device; a CPU plays one. */
+/* Limits of grids and blocks that every CUDA device has; a CPU uses the same. */
 static const int64_t grid_max[3] = {INT32_MAX, 65535, 65535}, block_max[3] = {1024, 1024, 64};
 
 enum {
@@ -57,7 +59,7 @@ read_extents(PyObject *o, const char *what, uint32_t out[3])
     return true;
 }
 
-/* A Stream tells its device; a number is one of the default device's. */
+/* A Stream knows its device; a number is a stream of the default device. */
 static bool
 read_stream(PyObject *o, td_stream **out)
 {
@@ -128,7 +130,7 @@ most_shared(const py_spec *s)
 {
     int most;
 
-    if (td_dev_info(s->dev)->kind == TD_DEV_CPU)
+    if (!td_dev_info(s->dev)->simt)
         return CPU_SHARED;
     return td_dev_attribute(s->dev, ATTR_SHARED_OPTIN, &most) == TD_OK && most > 0
                ? most
@@ -144,10 +146,10 @@ py_blocks_most(const py_spec *s, const td_dims *dims, int64_t *out)
     td_status st = f ? td_func_resident(f, (int)threads, dims->shared, &each) : TD_SKIP;
 
     *out = st ? INT32_MAX : (int64_t)each * td_dev_info(s->dev)->units;
-    return st == TD_SKIP ? TD_OK : st; /* a CPU runs any number of blocks together */
+    return st == TD_SKIP ? TD_OK : st; /* a CPU runs any number of blocks at once */
 }
 
-/* All blocks of a kernel with grid.sync() have to be on the device. */
+/* All blocks of a kernel with grid.sync() must fit the device at once. */
 static bool
 fits_device(py_dispatcher *d, const py_spec *s, const td_dims *dims)
 {
@@ -158,7 +160,7 @@ fits_device(py_dispatcher *d, const py_spec *s, const td_dims *dims)
                   (int64_t)dims->grid[0] * dims->grid[1] * dims->grid[2], most);
 }
 
-/* Is there the dynamic shared memory that is known to be used? */
+/* Does the launch give at least the dynamic shared memory that is known to be used? */
 static bool
 gives_shared(py_dispatcher *d, const py_spec *s, const td_dims *dims)
 {
@@ -180,7 +182,7 @@ py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims)
     static const char *const grids[] = {"the grid's x", "the grid's y", "the grid's z"},
                              *const blocks[] = {"the block's x", "the block's y", "the block's z"};
     const td_devinfo *info = td_dev_info(s->dev);
-    bool cpu = info->kind == TD_DEV_CPU;
+    bool cpu = !info->simt;
     int64_t threads = (int64_t)dims->block[0] * dims->block[1];
 
     for (int i = 0; i < 3; i++)

@@ -1,4 +1,6 @@
-/* kernelinfo.c - signatures given and made: what a dispatcher compiles ahead of calls, and what it tells. */
+/* kernelinfo.c - a dispatcher's signatures: compiling ahead of calls, and information about what
+ * was compiled.
+ */
 #include "python/kernel/kernel.h"
 
 #include "front/infer/lint.h"
@@ -7,49 +9,6 @@
 #include <string.h>
 
 /* ---- types as treadle.types reads them ---- */
-
-static void
-spell(td_text *out, const td_type *t)
-{
-    switch ((td_tkind)t->kind) {
-    case TD_T_NUM:  td_text_addf(out, "%s", td_dtype_name((td_dtype)t->dt)); return;
-    case TD_T_NONE: td_text_addf(out, "none"); return;
-    case TD_T_TUPLE:
-        td_text_addf(out, "Tuple(");
-        for (uint32_t i = 0; i < t->n; i++) {
-            td_text_addf(out, "%s", i ? ", " : "");
-            spell(out, t->item[i]);
-        }
-        td_text_addf(out, ")");
-        return;
-    case TD_T_ARRAY:
-        td_text_addf(out, "Array(");
-        spell(out, t->item[0]);
-        td_text_addf(out, ", %d, '%c'%s)", t->ndim, t->layout,
-                     t->readonly ? ", readonly=True" : "");
-        return;
-    default: break;
-    }
-    td_text_addf(out, "%s", t->name);
-}
-
-PyObject *
-py_types_spell(const td_type *const *type, uint32_t n)
-{
-    PyObject *r = PyTuple_New((Py_ssize_t)n);
-
-    for (uint32_t i = 0; r && i < n; i++) {
-        td_text text = {0};
-        PyObject *s;
-
-        spell(&text, type[i]);
-        s = PyUnicode_FromString(text.s ? text.s : "");
-        td_text_free(&text);
-        if (!s || PyTuple_SetItem(r, (Py_ssize_t)i, s) < 0)
-            Py_CLEAR(r);
-    }
-    return r;
-}
 
 /* A tuple of treadle.types; -1: exception. */
 Py_ssize_t
@@ -103,9 +62,10 @@ py_signatures_free(py_dispatcher *d)
     d->nsignature = 0;
 }
 
-/* What it costs to give `have` for `want`: 0 the same, more for what changes; -1: it does not go. */
+/* The cost of passing `have` for `want`: 0 the same type, more for what changes; -1:
+ * impossible. */
 static int
-cost(const td_type *have, const td_type *want)
+conversion_cost(const td_type *have, const td_type *want)
 {
     int sum = 0;
 
@@ -132,7 +92,7 @@ cost(const td_type *have, const td_type *want)
         (want->object && have->object != want->object))
         return -1;
     for (uint32_t i = 0; i < have->n; i++) {
-        int c = cost(have->item[i], want->item[i]);
+        int c = conversion_cost(have->item[i], want->item[i]);
 
         if (c < 0)
             return -1;
@@ -141,15 +101,15 @@ cost(const td_type *have, const td_type *want)
     return sum;
 }
 
-/* The leaves of an argument of type `have` become those of `want`. */
+/* Converts the leaves of an argument of type `have` to those of `want`. */
 static void
-convert(py_leaf **leaf, const td_type *have, const td_type *want)
+convert_leaves(py_leaf **leaf, const td_type *have, const td_type *want)
 {
     py_leaf *l = *leaf;
 
     if (have->kind == TD_T_TUPLE) {
         for (uint32_t i = 0; i < have->n; i++)
-            convert(leaf, have->item[i], want->item[i]);
+            convert_leaves(leaf, have->item[i], want->item[i]);
         return;
     }
     if (have->kind == TD_T_NONE || have->kind == TD_T_OBJECT)
@@ -183,7 +143,7 @@ py_signature_fit(py_call *c)
         int sum = d->signature[i].narg == c->narg ? 0 : -1;
 
         for (uint32_t k = 0; sum >= 0 && k < c->narg; k++) {
-            int one = cost(c->type[k], d->signature[i].type[k]);
+            int one = conversion_cost(c->type[k], d->signature[i].type[k]);
 
             sum = one < 0 ? -1 : sum + one;
         }
@@ -197,7 +157,7 @@ py_signature_fit(py_call *c)
         return false;
     }
     for (uint32_t k = 0; best && k < c->narg; k++) {
-        convert(&leaf, c->type[k], d->signature[at].type[k]);
+        convert_leaves(&leaf, c->type[k], d->signature[at].type[k]);
         c->type[k] = d->signature[at].type[k];
     }
     return true;
@@ -206,7 +166,7 @@ py_signature_fit(py_call *c)
 /* ---- methods ---- */
 
 static td_dev *
-device_of(py_dispatcher *d, PyObject *where)
+info_device(py_dispatcher *d, PyObject *where)
 {
     td_dev *dev = NULL;
 
@@ -229,14 +189,15 @@ info_compile(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "O|Op:_compile", &types, &where, &keep))
         return NULL;
     n = py_types_read(types, type);
-    dev = n < 0 ? NULL : device_of(d, where);
+    dev = n < 0 ? NULL : info_device(d, where);
     if (!dev || !py_spec_for(d, dev, false, type, (uint32_t)n) ||
         (keep && !add_signature(d, type, (uint32_t)n)))
         return NULL;
     return Py_NewRef(Py_None);
 }
 
-/* _declare(types, result): a device function's arguments and its result become these; result None: what it is. */
+/* _declare(types, result): sets a device function's argument and result types; result None:
+ * inferred. */
 static PyObject *
 info_declare(PyObject *self, PyObject *args)
 {
@@ -259,7 +220,7 @@ info_declare(PyObject *self, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
-/* _returns(types): compiles for the CPU where nothing compiled holds; what it returns now, as text; None: nothing. */
+/* _returns(types): the result type as text; compiles for the CPU if needed.  None: no result. */
 static PyObject *
 info_returns(PyObject *self, PyObject *types)
 {
@@ -277,7 +238,7 @@ info_returns(PyObject *self, PyObject *types)
     return r;
 }
 
-/* _types(*args): how the arguments' types are spelled. */
+/* _types(*args): the types of the arguments, as texts. */
 static PyObject *
 info_types(PyObject *self, PyObject *args)
 {
@@ -361,7 +322,7 @@ info_text(PyObject *self, PyObject *args)
     s = nth_spec((py_dispatcher *)self, n);
     if (!s)
         return PyErr_Format(PyExc_IndexError, "there is no compilation %zd", n);
-    if (!arch && td_dev_info(s->dev)->kind != TD_DEV_CPU)
+    if (!arch && td_dev_info(s->dev)->simt)
         arch = td_dev_info(s->dev)->arch;
     if (!py_ok(td_jit_text(&s->made.fn, stage, arch, &text)))
         return NULL;

@@ -1,7 +1,9 @@
-/* kernelmake.c - from argument types to a kernel, and whether one made before still holds.
+/* kernelmake.c - makes kernels for argument types, and checks whether an earlier one is still
+ * valid.
  *
- * A compilation (py_spec) notes what it took for constants; when one of them is another object now, the
- * function is compiled anew and the old one kept for a while, since programs go back and forth.
+ * A compilation (py_spec) records the values it treated as constants.  When one of them is
+ * another object now, the function is compiled again.  The old one is kept for a while, since
+ * programs switch back and forth.
  */
 #include "python/kernel/kernel.h"
 
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- does a compilation still hold? ---- */
+/* ---- is a compilation still valid? ---- */
 
 static PyObject *
 value_now(const py_dep *d) /* a new reference; NULL without an exception: there is none */
@@ -29,7 +31,8 @@ value_now(const py_dep *d) /* a new reference; NULL without an exception: there 
     return v;
 }
 
-/* Equal numbers and strings are one constant; floats by their bits, for 0.0 equals -0.0, and a NaN no NaN. */
+/* Equal numbers and strings are one constant.  Floats are compared by their bits: 0.0 equals
+ * -0.0, and a NaN equals nothing. */
 static bool
 same_constant(PyObject *x, PyObject *y)
 {
@@ -53,7 +56,7 @@ dep_holds(py_dep *d)
     PyObject *v;
     bool ok;
 
-    if (d->name && !d->attr) { /* a global: no references counted */
+    if (d->name && !d->attr) { /* a global: compare without touching reference counts */
         v = PyDict_GetItemWithError(d->space, d->name);
         if (v == d->value)
             return true;
@@ -73,7 +76,7 @@ dep_holds(py_dep *d)
 }
 
 static bool
-holds(py_spec *s)
+constants_hold(py_spec *s)
 {
     for (uint32_t i = 0; i < s->ndep; i++)
         if (!dep_holds(&s->dep[i]))
@@ -102,16 +105,17 @@ is_for(const py_spec *s, const td_dev *dev, py_mode mode, bool serial, const td_
 }
 
 static py_spec *
-find(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg)
+find_compilation(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type,
+                 uint32_t narg)
 {
     py_mode mode = py_mode_of(dev);
     uint64_t h;
 
-    if (d->last && is_for(d->last, dev, mode, serial, type, narg) && holds(d->last))
+    if (d->last && is_for(d->last, dev, mode, serial, type, narg) && constants_hold(d->last))
         return d->last;
     h = hash_of(dev, mode, type, narg);
     for (py_spec *s = d->table[h % PY_TABLE]; s; s = s->next)
-        if (s->hash == h && is_for(s, dev, mode, serial, type, narg) && holds(s))
+        if (s->hash == h && is_for(s, dev, mode, serial, type, narg) && constants_hold(s))
             return d->last = s;
     return NULL;
 }
@@ -126,6 +130,7 @@ free_spec(py_spec *s)
     }
     for (uint32_t i = 0; s->hidden && i < s->made.nhidden; i++)
         Py_XDECREF((PyObject *)s->hidden[i]);
+    td_jit_release(s->kernel);
     py_box_free(s->box);
     td_buf_unref(s->grid);
     td_buf_unref(s->partials);
@@ -159,8 +164,8 @@ py_specs_visit(py_dispatcher *d, visitproc visit, void *arg)
     return 0;
 }
 
-/* Takes s in, before those of its types whose constants have changed; of these the oldest goes when they
- * are too many, unless a launch is under way. */
+/* Adds s before compilations of the same types whose constants have changed.  If these are too
+ * many, the oldest is freed, unless a launch uses it. */
 static void
 enter(py_dispatcher *d, py_spec *s)
 {
@@ -183,7 +188,7 @@ enter(py_dispatcher *d, py_spec *s)
     d->last = s;
 }
 
-/* ---- making one ---- */
+/* ---- compiling ---- */
 
 /* NULL: no memory */
 static const td_origin *
@@ -204,7 +209,7 @@ copy_origins(const td_fn *f, td_arena *mem)
     return copy;
 }
 
-/* The kernel outlives the dispatcher, so it has its own copy of the instructions. */
+/* The kernel outlives the dispatcher, so it gets its own copy of the instructions. */
 static td_status
 copy_ir(void *ctx, td_fn *f)
 {
@@ -224,14 +229,14 @@ copy_ir(void *ctx, td_fn *f)
     return TD_OK;
 }
 
-/* Functions that call themselves need more stack than a GPU's threads have by default. */
+/* A recursive function needs more stack than a GPU's threads have by default. */
 static td_status
 make_stack(const py_spec *s)
 {
     enum { LIMIT_STACK_SIZE = 0 }; /* CU_LIMIT_STACK_SIZE */
     size_t have, want = TD_GPU_STACK + 4096;
 
-    if (td_dev_info(s->dev)->kind == TD_DEV_CPU || !td_fn_has_functions(&s->made.fn))
+    if (!td_dev_info(s->dev)->simt || !td_fn_has_functions(&s->made.fn))
         return TD_OK;
     TD_TRY(td_dev_limit(s->dev, LIMIT_STACK_SIZE, false, &have));
     return have < want ? td_dev_limit(s->dev, LIMIT_STACK_SIZE, true, &want) : TD_OK;
@@ -241,7 +246,7 @@ static td_status
 make_kernel(py_spec *s)
 {
     bool threads = s->home->how.mode == TD_MODE_KERNEL;
-    bool interprets = threads && td_dev_info(s->dev)->kind == TD_DEV_CPU && td_jit_interprets();
+    bool interprets = threads && !td_dev_info(s->dev)->simt && td_jit_interprets();
     td_status st;
     void *token;
     td_hash key;
@@ -260,7 +265,7 @@ make_kernel(py_spec *s)
     return st;
 }
 
-/* The function's name as machine code can have it. */
+/* The function's name with the characters that machine code allows. */
 static const char *
 plain_name(py_spec *s, const char *name)
 {
@@ -300,7 +305,8 @@ run_front(py_spec *s, bool gpu)
     return py_ok(st);
 }
 
-/* An array that the function takes from its globals or closure: of records their bytes, with one axis more. */
+/* An array that the function takes from its globals or closure; records as their bytes, with
+ * one more axis. */
 static bool
 fetch_array(const py_spec *s, const td_hidden *h, td_array *out)
 {
@@ -317,7 +323,7 @@ fetch_array(const py_spec *s, const td_hidden *h, td_array *out)
     return ok;
 }
 
-/* All of them, on the kernel's device. */
+/* Fetches all of them, onto the kernel's device. */
 static bool
 fetch_arrays(py_spec *s)
 {
@@ -340,7 +346,7 @@ fetch_arrays(py_spec *s)
     return true;
 }
 
-/* What the kernel's hidden parameters need besides arrays. */
+/* Fetches what the kernel's other hidden parameters need. */
 static bool
 fetch_memory(py_spec *s)
 {
@@ -385,19 +391,20 @@ new_spec(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type,
 py_spec *
 py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg)
 {
-    py_spec *s = find(d, dev, serial, type, narg), *other;
+    py_spec *s = find_compilation(d, dev, serial, type, narg), *other;
 
     if (s || PyErr_Occurred())
         return s;
     s = new_spec(d, dev, serial, type, narg);
     if (!s)
         return NULL;
-    if (!run_front(s, td_dev_info(dev)->kind != TD_DEV_CPU) || !fetch_arrays(s) ||
-        !fetch_memory(s) || !py_ok(make_kernel(s)) || !py_warn()) {
+    if (!run_front(s, td_dev_info(dev)->simt) || !fetch_arrays(s) || !fetch_memory(s) ||
+        !py_ok(make_kernel(s)) || !py_warn()) {
         free_spec(s);
         return NULL;
     }
-    other = find(d, dev, serial, type, narg); /* by now: that of another thread */
+    /* another thread may have made it by now */
+    other = find_compilation(d, dev, serial, type, narg);
     if (other || PyErr_Occurred()) {
         free_spec(s);
         return other;
@@ -414,7 +421,7 @@ py_spec_once(py_dispatcher *d, bool gpu, bool serial, const td_type *const *type
     bool ok;
 
     if (s)
-        s->mode = PY_PLAIN; /* nothing is launched */
+        s->mode = PY_PLAIN; /* nothing will be launched */
     ok = s && run_front(s, gpu) && use(s, ctx);
     if (s)
         free_spec(s);

@@ -1,17 +1,22 @@
-/* kernelparallel.c - functions whose loops are spread over cores or a GPU's threads: when, and over how many.
+/* kernelparallel.c - functions whose loops run on several cores or a GPU's threads: when, and on
+ * how many.
  *
- * The front proves that the turns of a loop do not touch what others do, taking arguments to be apart
- * (td_made.apart).  Here it is seen whether they are.
+ * The front has proved that the iterations of a loop are independent, provided that the arguments
+ * do not overlap (td_made.apart).  Here that is checked.
  */
 #include "python/kernel/kernel.h"
 
 enum {
     BLOCK = 256, /* threads of a block */
     BLOCKS =
-        8, /* blocks for each multiprocessor that fill it: more of them cannot wait for each other */
+        /* blocks per multiprocessor that keep it busy; more of them could not wait for each
+         * other */
+    8,
     MANY =
-        64, /* the most for each: turns of different length spread better over more blocks than run at once */
-    COLUMNS = 8,    /* blocks along x where nobody knows how many turns are there */
+        /* most blocks per multiprocessor: iterations of uneven length balance better over more
+         * blocks than run at once */
+    64,
+    COLUMNS = 8,    /* blocks along x if the number of iterations is not known */
     GRID_Y = 65535, /* what a grid's y can be */
 };
 
@@ -19,7 +24,7 @@ typedef struct range {
     uintptr_t lo, hi;
 } range;
 
-/* The bytes that a leaf's array touches; empty for what is no array. */
+/* The bytes that a leaf's array covers; empty if it is not an array. */
 static range
 range_of(const py_leaf *l)
 {
@@ -46,7 +51,8 @@ range_of(const py_leaf *l)
     return (range){at + (uintptr_t)(lo * size), at + (uintptr_t)(hi * size)};
 }
 
-/* May two indices of a view lead to one element?  Its axes by strides: each must step over all of the shorter ones. */
+/* May two indices of a view name the same element?  Sorted by stride, each axis must step over
+ * all shorter ones. */
 static bool
 folds(const td_view *v, int64_t unit)
 {
@@ -108,7 +114,7 @@ py_call_overlaps(const py_call *c, uint64_t written)
     return false;
 }
 
-/* The most blocks that one launch has. */
+/* The most blocks that a launch can have. */
 static int64_t
 most_blocks(const py_spec *s)
 {
@@ -121,26 +127,26 @@ py_partials_bytes(const py_spec *s)
     return 16 * (size_t)s->made.partials * (size_t)(most_blocks(s) + COLUMNS);
 }
 
-/* Turns of a loop by what the launch knows; else enough to keep the device busy. */
+/* Iterations of a loop as far as the launch knows them; else enough to keep the device busy. */
 static int64_t
-turns_of(const py_spec *s, uint32_t term, const uint64_t *word, uint32_t n, int64_t else_)
+iterations_of(const py_spec *s, uint32_t term, const uint64_t *word, uint32_t n, int64_t else_)
 {
-    int64_t turns;
+    int64_t iterations;
 
-    if (!td_parloop_value(&s->made.loops, term, word, n, &turns))
+    if (!td_parloop_value(&s->made.loops, term, word, n, &iterations))
         return else_;
-    return turns < 1 ? 1 : turns;
+    return iterations < 1 ? 1 : iterations;
 }
 
 static int64_t
-blocks_for(int64_t turns, int64_t threads, int64_t most)
+blocks_for(int64_t iterations, int64_t threads, int64_t most)
 {
-    int64_t n = turns / threads + (turns % threads != 0);
+    int64_t n = iterations / threads + (iterations % threads != 0);
 
     return n < most ? n : most;
 }
 
-/* Blocks for all loops of a function, the largest: out[0] along x and out[1] along y. */
+/* The largest number of blocks that any loop needs: out[0] along x, out[1] along y. */
 static void
 grid_for(const py_spec *s, const uint64_t *word, uint32_t n, const uint32_t block[3],
          int64_t out[2])
@@ -152,19 +158,21 @@ grid_for(const py_spec *s, const uint64_t *word, uint32_t n, const uint32_t bloc
 
     out[0] = out[1] = 1;
     for (uint32_t i = 0; all && i < x->nloop;
-         i++) { /* loops across rows first: they say how wide the grid is */
+         i++) { /* loops across rows come first: they determine the width of the grid */
         const td_parloop *l = &x->loop[i];
         int64_t wide, high;
 
         if (!l->nested)
             continue;
-        wide = blocks_for(turns_of(s, l->inner, word, n, block[0] * COLUMNS), block[0], most);
-        high = blocks_for(turns_of(s, l->turns, word, n, busy), block[1], (most + wide - 1) / wide);
+        wide = blocks_for(iterations_of(s, l->inner, word, n, block[0] * COLUMNS), block[0], most);
+        high = blocks_for(iterations_of(s, l->iterations, word, n, busy), block[1],
+                          (most + wide - 1) / wide);
         out[0] = wide > out[0] ? wide : out[0];
         out[1] = high > out[1] ? high : out[1];
     }
     for (uint32_t i = 0; i < x->nloop && i < TD_PARLOOPS; i++) {
-        int64_t want = blocks_for(turns_of(s, x->loop[i].turns, word, n, busy), threads, most);
+        int64_t want =
+            blocks_for(iterations_of(s, x->loop[i].iterations, word, n, busy), threads, most);
 
         if (x->loop[i].nested || want <= out[0] * out[1])
             continue;
@@ -184,12 +192,13 @@ grid_for(const py_spec *s, const uint64_t *word, uint32_t n, const uint32_t bloc
 void
 py_parallel_dims(const py_spec *s, const uint64_t *word, uint32_t n, td_dims *dims)
 {
+    uint32_t warp = (uint32_t)td_dev_info(s->dev)->warp;
     int64_t most, grid[2];
 
-    if (td_dev_info(s->dev)->kind == TD_DEV_CPU || !s->made.spread)
+    if (!td_dev_info(s->dev)->simt || !s->made.spread)
         return;
-    dims->block[0] = s->made.spread == 2 ? 32 : BLOCK; /* a warp along x */
-    dims->block[1] = s->made.spread == 2 ? BLOCK / 32 : 1;
+    dims->block[0] = s->made.spread == 2 ? warp : BLOCK; /* a warp along x */
+    dims->block[1] = s->made.spread == 2 ? BLOCK / warp : 1;
     grid_for(s, word, n, dims->block, grid);
     dims->grid[0] = (uint32_t)grid[0];
     dims->grid[1] = (uint32_t)(grid[1] > 0 ? grid[1] : 1);

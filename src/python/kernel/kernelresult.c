@@ -1,16 +1,16 @@
-/* kernelresult.c - what a compiled function returned, from memory to Python objects. */
+/* kernelresult.c - converts a compiled function's result from memory to Python objects. */
 #include "python/kernel/boxvalue.h"
 
 #include <string.h>
 
 static PyObject *
-number_of(const td_type *t, const unsigned char *at)
+result_number(const td_type *t, const unsigned char *at)
 {
     size_t half = td_dtype_size((td_dtype)t->dt) / 2;
     unsigned char bits[16];
 
     memcpy(bits, at, 8);
-    if (td_dtype_is_complex((td_dtype)t->dt)) /* a word each for the two parts */
+    if (td_dtype_is_complex((td_dtype)t->dt)) /* one word for each part */
         memcpy(bits + half, at + 8, half);
     return py_scalar_object(td_scalar_load((td_dtype)t->dt, bits));
 }
@@ -32,7 +32,8 @@ py_block_owner(td_callblock *b)
     return b->owner = PyCapsule_New(b, NULL, drop_block);
 }
 
-/* Who keeps the memory at an address: a capsule for the heap's block, or the argument.  A new reference; NULL: nobody. */
+/* The owner of the memory at an address: a capsule for a block of the heap, or the argument.
+ * A new reference; NULL: none. */
 PyObject *
 py_owner_of(uint64_t address, py_call *c, td_callmem *heap)
 {
@@ -83,7 +84,7 @@ numbers_tuple(const int64_t *v, int n)
     return t;
 }
 
-/* An object with __array_interface__ that holds the keeper. */
+/* An object with __array_interface__ that keeps `keeper` alive. */
 static PyObject *
 exporter(const td_type *t, const uint64_t *word, PyObject *keeper)
 {
@@ -125,7 +126,7 @@ py_array_over(const td_type *t, const uint64_t *word, PyObject *keeper)
 }
 
 static PyObject *
-array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap)
+result_array(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap)
 {
     uint64_t word[1 + 2 * TD_MAXDIM_KERNEL];
     PyObject *keeper, *o = NULL, *np = py_numpy(), *array = NULL;
@@ -141,7 +142,8 @@ array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap
     memcpy(word, at, 8 * td_type_words(t));
     for (uint32_t i = 0; i < t->ndim; i++)
         empty = empty || !word[1 + i];
-    keeper = empty ? Py_NewRef(Py_None) : keeper_of(word[0], c, heap); /* no element: no memory */
+    /* an array without elements needs no memory */
+    keeper = empty ? Py_NewRef(Py_None) : keeper_of(word[0], c, heap);
     if (keeper)
         o = exporter(t, word, keeper);
     if (o && np)
@@ -151,7 +153,7 @@ array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap
     return px_shown(array);
 }
 
-/* The tuple, whose reference is taken, as what the type's class makes of it. */
+/* Makes an object of the type's class from the tuple, whose reference is taken. */
 PyObject *
 py_of_class(const td_type *t, PyObject *tuple)
 {
@@ -170,7 +172,7 @@ py_shown(const td_type *t, const uint64_t *word)
     PyObject *o = NULL, *np, *tuple;
 
     switch ((td_tkind)t->kind) {
-    case TD_T_NUM:    return number_of(t, (const unsigned char *)word);
+    case TD_T_NUM:    return result_number(t, (const unsigned char *)word);
     case TD_T_OBJECT: return Py_NewRef(py_handle_object(t->object));
     case TD_T_ARRAY:
         np = py_numpy();
@@ -192,7 +194,7 @@ py_shown(const td_type *t, const uint64_t *word)
     return py_of_class(t, tuple);
 }
 
-/* The argument whose box a function returns is returned itself: a new reference; NULL: it is another one. */
+/* The argument whose box the function returns: a new reference; NULL: it is none of them. */
 static PyObject *
 argument_of(uint64_t box, const py_call *c)
 {
@@ -213,8 +215,8 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
     switch ((td_tkind)t->kind) {
     case TD_T_NONE:   return Py_NewRef(Py_None);
     case TD_T_OBJECT: return Py_NewRef(py_handle_object(t->object));
-    case TD_T_NUM:    return number_of(t, at);
-    case TD_T_ARRAY:  return array_of(t, at, c, heap);
+    case TD_T_NUM:    return result_number(t, at);
+    case TD_T_ARRAY:  return result_array(t, at, c, heap);
     case TD_T_BOX:    {
         uint64_t word;
 

@@ -1,8 +1,9 @@
-/* kernelrun.c - the launch: arguments to words, words to the device.
+/* kernelrun.c - launches compiled functions: arguments to words, words to the device.
  *
- * Two steps, since writing moves memory: first every array is evaluated and those that are written become
- * nobody else's, then addresses are taken, and nothing gives the GIL up from there to the launch.  Host
- * memory is used where it lies on the CPU; a GPU gets copies, and what it wrote is copied back.
+ * There are two steps, since giving an array memory of its own moves it.  First every array is
+ * evaluated, and those that are written get memory of their own.  Then addresses are taken, and
+ * from there to the launch nothing releases the GIL. On the CPU host memory is used in place; a
+ * GPU gets copies, and what it wrote is copied back.
  */
 #include "array/run/spill.h"
 #include "base/draws.h"
@@ -23,9 +24,9 @@ typedef struct run {
     uint32_t n; /* words */
     uint64_t word[PY_WORDS];
     unsigned char *result;
-    uint64_t port;   /* what a watched kernel stores breakpoints to */
-    td_buf *there;   /* the result on a GPU */
-    td_callmem heap; /* what the function took for arrays */
+    uint64_t port;   /* where a watched kernel stores at breakpoints */
+    td_buf *there;   /* memory of the result on a GPU */
+    td_callmem heap; /* memory that the function allocated for arrays */
 } run;
 
 static bool
@@ -58,7 +59,7 @@ read_only(const run *r, const py_leaf *l)
 
 /* ---- arrays ---- */
 
-/* Everything pending is launched; what is written becomes its array's alone. */
+/* Launches everything pending; arrays that are written get memory of their own. */
 static bool
 settle_arrays(run *r)
 {
@@ -161,7 +162,7 @@ copy_back(run *r, py_leaf *l)
     return ok;
 }
 
-/* ---- words ---- */
+/* ---- arguments as words ---- */
 
 static bool
 host_words(run *r, py_leaf *l)
@@ -169,7 +170,7 @@ host_words(run *r, py_leaf *l)
     td_view v;
     uintptr_t at;
 
-    if (td_dev_info(r->s->dev)->kind != TD_DEV_CPU && !copy_there(r, l))
+    if (!td_dev_info(r->s->dev)->host && !copy_there(r, l))
         return false;
     at = l->buf ? l->buf->ptr : (uintptr_t)l->host.buf;
     if (l->kind == PY_LEAF_RECORD) {
@@ -182,7 +183,7 @@ host_words(run *r, py_leaf *l)
 }
 
 static bool
-add_words(run *r)
+add_argument_words(run *r)
 {
     py_call *c = r->c;
 
@@ -263,7 +264,8 @@ py_call_keep(py_call *c, bool on)
     }
 }
 
-/* The function's name, for profiles and failures.  The kernel cannot keep it: functions with the same text share one. */
+/* The function's name, for profiles and failures.  The kernel cannot have it: functions with
+ * the same text share one. */
 static const char *
 label(const run *r)
 {
@@ -273,15 +275,15 @@ label(const run *r)
         const char *text = PyUnicode_AsUTF8AndSize(d->name, NULL);
 
         if (!text)
-            PyErr_Clear(); /* a name that is no text */
+            PyErr_Clear(); /* the name is not a text */
         d->label = td_name_text(td_name_id(text));
     }
     return d->label;
 }
 
-/* What a profile says of the launch: the name, and the bytes of the arrays that it is given. */
+/* Describes the launch for a profile: its name, and the bytes of its arrays. */
 static void
-describe(run *r)
+describe_run(run *r)
 {
     r->dims.what = label(r);
     for (uint32_t i = 0; td_watched() && i < r->c->nleaf; i++) {
@@ -303,8 +305,8 @@ launch_here(run *r)
     td_status st;
 
     if (tell) {
-        describe(r);
-        td_site_hold(); /* the line is known while Python's lock is held */
+        describe_run(r);
+        td_site_hold(); /* look the line up while Python's lock is held */
     }
     if (!r->c->d->gil)
         py_call_keep(r->c, true);
@@ -319,14 +321,14 @@ launch_here(run *r)
     return st;
 }
 
-/* On a GPU the driver's call returns at once, and giving the GIL up would cost as much. */
+/* On a GPU the driver's call returns at once, and releasing the GIL would take as long. */
 static td_status
 launch_there(run *r)
 {
     td_status st = td_stream_enter(r->stream);
 
-    describe(r);
-    td_site_hold(); /* a failure that comes late names the line */
+    describe_run(r);
+    td_site_hold(); /* a failure that comes late names this line */
     if (!st)
         st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
     for (uint32_t i = 0; !st && i < r->c->nleaf; i++)
@@ -339,13 +341,13 @@ launch_there(run *r)
 static bool
 kernelrun_launch(run *r)
 {
-    bool here = td_dev_info(r->s->dev)->kind == TD_DEV_CPU;
+    bool here = td_dev_info(r->s->dev)->host;
 
     if (r->s->mode == PY_WATCHED)
         return py_debug_launch(r->s, r->c, &r->dims, r->word, &r->port);
     if (!py_ok(here ? launch_here(r) : launch_there(r))) {
         if (here && r->s->box)
-            py_box_drop(r->s->box); /* what it has met meanwhile is no other launch's */
+            py_box_drop(r->s->box); /* a report of this launch must not be taken for another's */
         return false;
     }
     if (!r->s->box)
@@ -355,7 +357,7 @@ kernelrun_launch(run *r)
 }
 
 static bool
-finish(run *r)
+launch_finish(run *r)
 {
     py_call *c = r->c;
 
@@ -366,7 +368,7 @@ finish(run *r)
     return true;
 }
 
-/* How a function is launched depends on its arguments. */
+/* A function's launch configuration depends on its arguments. */
 static bool
 choose_dims(run *r)
 {
@@ -379,10 +381,12 @@ choose_dims(run *r)
 static bool
 run_all(run *r)
 {
-    return add_words(r) && choose_dims(r) && add_hidden(r) && kernelrun_launch(r) && finish(r);
+    return add_argument_words(r) && choose_dims(r) && add_hidden(r) && kernelrun_launch(r) &&
+           launch_finish(r);
 }
 
-/* The compilation for the call, its arrays ready: another one where a loop's turns would meet in them. */
+/* Finds the compilation for the call with its arrays ready.  If loop iterations could conflict
+ * in overlapping arrays, it is the serial one. */
 static bool
 find_spec(run *r)
 {
@@ -397,7 +401,7 @@ find_spec(run *r)
     return r->s && settle_arrays(r);
 }
 
-/* Room for what a function returns: on a GPU there, too. */
+/* Allocates memory for the result, on a GPU there as well. */
 static bool
 make_room(run *r, uint64_t *small, size_t nsmall)
 {
@@ -406,12 +410,12 @@ make_room(run *r, uint64_t *small, size_t nsmall)
     r->result = n > nsmall ? calloc(1, n) : (unsigned char *)small;
     if (!r->result)
         return PyErr_NoMemory(), false;
-    return !n || td_dev_info(r->s->dev)->kind == TD_DEV_CPU ||
+    return !n || td_dev_info(r->s->dev)->host ||
            (py_ok(td_buf_new(r->s->dev, r->stream, n, &r->there)) &&
             py_ok(td_fill(r->stream, r->there->ptr, 0, n)));
 }
 
-/* After the launch: what was returned, from the device. */
+/* After the launch: copies the result from the device. */
 static PyObject *
 take_result(run *r)
 {
@@ -428,13 +432,14 @@ take_result(run *r)
     return py_ok(st) ? py_result(r->s->made.result, r->result, r->c, &r->heap) : NULL;
 }
 
-/* Lists among the arguments become what the function left in them; what treadle.typed's hold lives on. */
+/* Copies boxes back into lists that are arguments; boxes that treadle.typed's objects hold
+ * live on. */
 static bool
 give_boxes(run *r)
 {
     py_call *c = r->c;
     bool ok = !c->boxes || py_boxes_reflect(c->boxes);
-    /* without new boxes, with one such argument and no array there is nothing that it has not held before */
+    /* with no new box, one such argument and no array, it can only hold what it held before */
     bool some = c->typed > 1 || r->heap.boxes || r->heap.first || c->boxes;
 
     for (uint32_t i = 0; c->typed && !some && i < c->nleaf; i++)
@@ -446,11 +451,11 @@ give_boxes(run *r)
 }
 
 static PyObject *
-run_call(py_call *c, const py_dims *dims)
+run_call(py_call *c, const py_dims *dims, bool *refused)
 {
     uint64_t small[16] = {0};
     PyObject *answer = NULL;
-    run r; /* its words are written before they are read */
+    run r; /* uninitialised: its words are written before they are read */
 
     r.c = c;
     r.n = 0;
@@ -463,6 +468,8 @@ run_call(py_call *c, const py_dims *dims)
     r.dims.cooperative = r.s->made.cooperative;
     if (c->d->how.mode == TD_MODE_KERNEL && !py_dims_check(c->d, r.s, &r.dims))
         return NULL;
+    if (refused)
+        *refused = false;
     r.s->busy++;
     if (c->typed)
         py_boxes_run(1);
@@ -496,7 +503,7 @@ wrong_count(py_dispatcher *d, Py_ssize_t nargs)
     return NULL;
 }
 
-/* Which parameter a keyword names; -1: exception. */
+/* The parameter that a keyword names; -1: exception. */
 static Py_ssize_t
 param_of(py_dispatcher *d, PyObject *name)
 {
@@ -507,7 +514,7 @@ param_of(py_dispatcher *d, PyObject *name)
     return -1;
 }
 
-/* Keywords and defaults to their places in full: borrowed; -1: exception. */
+/* Puts arguments, keywords and defaults into `full`: borrowed; -1: exception. */
 static Py_ssize_t
 bind(py_dispatcher *d, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **full)
 {
@@ -541,7 +548,7 @@ bind(py_dispatcher *d, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
 
 PyObject *
 py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_ssize_t nargs,
-               PyObject *kwnames)
+               PyObject *kwnames, bool *refused)
 {
     PyObject *full[PY_LEAVES], *answer = NULL;
     td_hold h;
@@ -553,6 +560,8 @@ py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_
             return NULL;
         args = full;
     }
+    if (refused)
+        *refused = true;
     if (!py_call_begin(&c, d, dims->stream, args, nargs))
         return NULL;
     for (Py_ssize_t i = 0; i < nargs; i++)
@@ -560,7 +569,7 @@ py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_
             goto out;
     td_hold_begin(&h);
     if (!d->nsignature || py_signature_fit(&c))
-        answer = run_call(&c, dims);
+        answer = run_call(&c, dims, refused);
     td_hold_end(&h);
 out:
     py_call_end(&c);

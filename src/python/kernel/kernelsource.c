@@ -1,10 +1,12 @@
-/* kernelsource.c - functions as the front takes them: tree, names, defaults; and whether they still are what they were. */
+/* kernelsource.c - a Python function as the front needs it: tree, names, defaults; and whether it
+ * is unchanged.
+ */
 #include "python/kernel/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The handles of a sequence's items, of a dict's values in the order of `names`, or nothing for None. */
+/* Handles of a sequence's items, or of a dict's values in the order of `names`; None: nothing. */
 static bool
 default_handles(py_dispatcher *d, PyObject *values, PyObject *names, uint32_t **out, uint32_t *n)
 {
@@ -28,7 +30,7 @@ default_handles(py_dispatcher *d, PyObject *values, PyObject *names, uint32_t **
     return true;
 }
 
-/* Names of the keyword-only parameters: they follow the positional ones. */
+/* Names of the keyword-only parameters, which follow the positional ones. */
 static PyObject *
 keyword_only(PyObject *code)
 {
@@ -75,7 +77,7 @@ function_in(PyObject *o)
 
 static descrgetfunc part_getter;
 
-/* Has the descriptor the type that those of functions have? */
+/* Is the descriptor of the type that functions' descriptors have? */
 static bool
 is_part(PyObject *descr)
 {
@@ -95,7 +97,7 @@ py_part_of(PyObject *descr, PyObject *fn)
     return part_getter(descr, fn, (PyObject *)Py_TYPE(fn));
 }
 
-/* An attribute of a function, which *value becomes; false: exception. */
+/* Records a function's attribute, and returns it in *value; false: exception. */
 static bool
 depend_on(py_spec *s, PyObject *fn, const char *name, PyObject **value)
 {
@@ -108,12 +110,12 @@ depend_on(py_spec *s, PyObject *fn, const char *name, PyObject **value)
     ok = *value && (py_is_none(*value) || py_depend(s, fn, key, *value, true));
     if (ok && s->ndep > at)
         s->dep[at].descr = is_part(descr) ? descr : NULL;
-    Py_XDECREF(descr); /* its type, which is Python's, keeps it */
+    Py_XDECREF(descr); /* the function's type, which is Python's own, keeps it */
     Py_XDECREF(key);
     return ok;
 }
 
-/* Where there are no defaults all arguments were given, so nothing depends on them. */
+/* Without recorded defaults all arguments were given, so nothing depends on the defaults. */
 bool
 py_depend_function(py_spec *s, PyObject *o)
 {
@@ -130,7 +132,8 @@ py_depend_function(py_spec *s, PyObject *o)
     return ok;
 }
 
-/* Which of several signatures is meant would be the arguments' to tell: they stay what they are. */
+/* With several signatures the arguments would have to decide, so their types are left as they
+ * are. */
 static void
 fill_declared(PyObject *o, td_source *s)
 {
@@ -190,7 +193,7 @@ py_sources_free(py_dispatcher *d)
     d->nsource = 0;
 }
 
-/* Has the function the code and defaults that k has?  -1: exception. */
+/* Does the function still have the code and defaults of k?  -1: exception. */
 static int
 is_current(py_dispatcher *d, const py_known *k, PyObject *fn)
 {
@@ -208,7 +211,7 @@ is_current(py_dispatcher *d, const py_known *k, PyObject *fn)
     return r;
 }
 
-/* *out: NULL: there is none; false: exception. */
+/* *out NULL: there is none.  False: exception. */
 static bool
 find_known(py_dispatcher *d, PyObject *o, const td_source **out)
 {
@@ -228,7 +231,7 @@ find_known(py_dispatcher *d, PyObject *o, const td_source **out)
     return true;
 }
 
-/* Takes k over.  NULL: exception. */
+/* Takes k.  NULL: exception. */
 static const td_source *
 add_known(py_dispatcher *d, py_known *k)
 {
@@ -256,7 +259,7 @@ py_source(py_dispatcher *d, PyObject *o)
     if (!k)
         return PyErr_NoMemory(), NULL;
     k->code = PyObject_GetAttrString(fn, "__code__");
-    /* Other threads may run while Python reads the source. */
+    /* other threads may run while Python reads the source */
     if (!k->code || !fill_source(d, o, fn, &k->s) || !find_known(d, o, &s) || s) {
         free_source(k);
         return s;

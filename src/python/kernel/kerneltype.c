@@ -1,7 +1,7 @@
-/* kerneltype.c - the front's types of what Python calls types: dtypes, classes of numbers, treadle.types.
+/* kerneltype.c - the front's types for Python's types: dtypes, classes of numbers, treadle.types.
  *
- * The types of numbers and of arrays of them are kept in tables here, since every argument of every call
- * asks for one.
+ * The types of numbers and of arrays of them are kept in tables, since every argument of every
+ * call needs one.
  */
 #include "base/box.h"
 #include "python/kernel/kernel.h"
@@ -10,7 +10,8 @@
 
 static const td_type *nums[TD_DTYPE_COUNT];
 static const td_type
-    *arrays[TD_DTYPE_COUNT][TD_MAXDIM_KERNEL + 1][3][2]; /* by layout C, F, A; read-only */
+    /* [dtype][axes][layout C, F, A][read-only] */
+    *arrays[TD_DTYPE_COUNT][TD_MAXDIM_KERNEL + 1][3][2];
 static PyObject *dtypes; /* dict: numpy.dtype -> address of its type */
 
 const td_type *
@@ -69,7 +70,7 @@ get_size(PyObject *o, const char *attr, uint32_t *out)
     return !PyErr_Occurred();
 }
 
-/* A field of a numpy.dtype: (dtype, offset, …); a sub-array's shape goes into the field. */
+/* A field of a numpy.dtype: (dtype, offset, …); a sub-array's shape becomes part of the field. */
 static bool
 read_field(PyObject *entry, td_field *out)
 {
@@ -163,7 +164,7 @@ py_dtype_type(PyObject *dtype)
 
 /* ---- treadle.types ---- */
 
-/* An attribute that is a string of at least one letter; 0: none. */
+/* The first letter of an attribute that is a non-empty string; 0: it is not. */
 static char
 letter(PyObject *o, const char *attr)
 {
@@ -229,7 +230,7 @@ named_of_types(PyObject *o, const td_type **type)
     return ok;
 }
 
-/* Lists, sets and dicts by their kind: 1, 0, -1. */
+/* Lists, sets and dicts, by their kind: 1, 0, -1. */
 static int
 box_of_types(PyObject *kind, const td_type **t, uint32_t n, const td_type **out)
 {
@@ -260,7 +261,7 @@ is_box_kind(PyObject *kind)
            is_kind(kind, "typeddict");
 }
 
-/* What a type is made of, by its kind: 1, 0, -1. */
+/* Types composed of others, by their kind: 1, 0, -1. */
 static int
 compound(PyObject *o, PyObject *kind, PyObject *items, const td_type **out)
 {
@@ -346,7 +347,8 @@ type_of_types(PyObject *o, PyObject *kind, const td_type **out)
     return *out ? 1 : -1;
 }
 
-/* Is o an instance of a class that a module of the program holds?  The module is not imported for this. */
+/* Is o an instance of a class in a module that the program has imported?  Does not import the
+ * module. */
 static bool
 is_instance_of(PyObject *o, const char *module, const char *class)
 {
@@ -359,7 +361,7 @@ is_instance_of(PyObject *o, const char *module, const char *class)
     return r;
 }
 
-/* A class: Python's of numbers, NumPy's scalars'. */
+/* Classes: Python's numbers, NumPy's scalars. */
 static int
 type_of_class(PyObject *o, const td_type **out)
 {
@@ -387,7 +389,7 @@ type_of_class(PyObject *o, const td_type **out)
     Py_XDECREF(generic);
     if (r <= 0)
         return r;
-    if (!py_dtype(o, &dt)) { /* an abstract class, or dates: nothing for kernels */
+    if (!py_dtype(o, &dt)) { /* an abstract class, or a date: kernels have no such type */
         PyErr_Clear();
         return 0;
     }

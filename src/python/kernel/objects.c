@@ -1,7 +1,7 @@
-/* objects.c - Python objects as the front sees them: handles, names, attributes, descriptions.
+/* objects.c - Python objects for the front: handles, names, attributes, descriptions.
  *
- * What a compilation takes for a constant is noted with it (py_dep): a name of the globals, a cell, an
- * attribute of an object, a called function's code and defaults.
+ * What a compilation treats as a constant is recorded in it (py_dep): a global name, a cell, an
+ * object's attribute, a called function's code and defaults.
  */
 #include "python/kernel/kernel.h"
 
@@ -11,14 +11,14 @@
 /* ---- handles ---- */
 
 static struct {
-    PyObject **obj; /* by handle, borrowed from whoever keeps it; NULL: nobody does any more */
+    PyObject **obj; /* by handle; borrowed from a keeper; NULL: nobody keeps it any more */
     uint32_t *keepers;
     uint32_t n, cap;
-    PyObject *index; /* dict: address -> handle, of those that are kept */
+    PyObject *index; /* dict: address -> handle, for kept objects */
 } table;
 
 static bool
-grow(void)
+grow_handles(void)
 {
     uint32_t cap = table.cap ? table.cap * 2 : 256;
     PyObject **obj = realloc(table.obj, cap * sizeof *obj);
@@ -36,13 +36,13 @@ grow(void)
 }
 
 static uint32_t
-new_handle(PyObject *at, PyObject *o)
+handle_new(PyObject *at, PyObject *o)
 {
     uint32_t h = table.n ? table.n : 1;
     PyObject *number;
     bool ok;
 
-    if ((h >= table.cap && !grow()) || !(number = PyLong_FromUnsignedLong(h)))
+    if ((h >= table.cap && !grow_handles()) || !(number = PyLong_FromUnsignedLong(h)))
         return 0;
     ok = PyDict_SetItem(table.index, at, number) == 0;
     Py_DECREF(number);
@@ -64,7 +64,7 @@ py_handle(PyObject *keep, PyObject *o)
         number = PyDict_GetItemWithError(table.index, at);
         h = number             ? (uint32_t)PyLong_AsUnsignedLong(number)
             : PyErr_Occurred() ? 0
-                               : new_handle(at, o);
+                               : handle_new(at, o);
     }
     Py_XDECREF(at);
     number = h ? PyLong_FromUnsignedLong(h) : NULL;
@@ -134,7 +134,7 @@ py_depend(py_spec *s, PyObject *space, PyObject *name, PyObject *value, bool att
 
 /* ---- names ---- */
 
-/* The cell of a free name; NULL without an exception: it is none.  A new reference. */
+/* The cell of a free name, a new reference; NULL without an exception: it has no cell. */
 static PyObject *
 find_cell(PyObject *fn, PyObject *name)
 {
@@ -165,7 +165,7 @@ find_builtin(PyObject *globals, PyObject *name)
     return Py_XNewRef(v);
 }
 
-/* The value of a name in fn; NULL without an exception: not defined.  A new reference. */
+/* The value of a name in fn, a new reference; NULL without an exception: not defined. */
 static PyObject *
 find_name(py_spec *spec, PyObject *fn, PyObject *name)
 {
@@ -174,7 +174,7 @@ find_name(py_spec *spec, PyObject *fn, PyObject *name)
     if (cell) {
         v = PyObject_GetAttrString(cell, "cell_contents");
         if (!v)
-            PyErr_Clear(); /* empty: assigned later */
+            PyErr_Clear(); /* an empty cell is assigned later */
         if (v && !py_depend(spec, cell, NULL, v, false))
             Py_CLEAR(v);
         Py_DECREF(cell);
@@ -193,7 +193,7 @@ find_name(py_spec *spec, PyObject *fn, PyObject *name)
 }
 
 static td_status
-give(py_asking *a, PyObject *v, uint32_t *out, const char *what)
+give_handle(py_asking *a, PyObject *v, uint32_t *out, const char *what)
 {
     if (v) {
         *out = py_handle(a->d->keep, v);
@@ -218,12 +218,12 @@ ask_name(void *ctx, const td_source *s, uint32_t name, uint32_t *out)
     PyUnicode_InternInPlace(&key);
     v = key ? find_name(a->spec, fn, key) : NULL;
     Py_XDECREF(key);
-    return give(a, v, out, s->names[name]);
+    return give_handle(a, v, out, s->names[name]);
 }
 
-/* Is it an intrinsic of treadle's own?  Nobody replaces those, and kernels read many. */
+/* Is it one of treadle's own intrinsics?  Nobody replaces those, and kernels use many. */
 static bool
-is_own(PyObject *v)
+is_own_intrinsic(PyObject *v)
 {
     PyObject *name = py_intrinsic(v) >= 0 ? py_attr(v, "_td_name") : NULL;
 
@@ -231,13 +231,13 @@ is_own(PyObject *v)
     return name != NULL;
 }
 
-/* A module's attribute is noted as an entry of its dict, which a call looks up sooner. */
+/* Records a module's attribute as an entry of its dict, which a call checks faster. */
 static bool
 depend_on_attribute(py_spec *s, PyObject *o, PyObject *key, PyObject *v)
 {
     PyObject *dict = PyModule_Check(o) ? PyModule_GetDict(o) : NULL;
 
-    if (dict ? is_own(v) : py_intrinsic(v) >= 0)
+    if (dict ? is_own_intrinsic(v) : py_intrinsic(v) >= 0)
         return true;
     PyErr_Clear();
     if (dict && PyDict_GetItemWithError(dict, key) == v)
@@ -256,10 +256,10 @@ ask_attr(void *ctx, uint32_t obj, const char *name, uint32_t *out)
     if (v && !depend_on_attribute(a->spec, o, key, v))
         Py_CLEAR(v);
     Py_XDECREF(key);
-    return give(a, v, out, name);
+    return give_handle(a, v, out, name);
 }
 
-/* What the executor has in Python for a function that CPython computes in a way of its own. */
+/* The executor's Python version of a function that CPython computes in its own way. */
 static td_status
 ask_spelled(void *ctx, uint32_t obj, uint32_t *out)
 {
@@ -270,10 +270,11 @@ ask_spelled(void *ctx, uint32_t obj, uint32_t *out)
     Py_XINCREF(v);
     Py_XDECREF(all);
     Py_XDECREF(module);
-    return give(ctx, v, out, "a spelling");
+    return give_handle(ctx, v, out, "a spelling");
 }
 
-/* What stands in Python for a function of NumPy's or random's, or under a name: borrowed; NULL: nothing does. */
+/* The Python function that replaces a function of NumPy or random, or that is registered under a name: borrowed; NULL:
+ * none. */
 static PyObject *
 stand_in_of(PyObject *key)
 {
@@ -293,10 +294,79 @@ ask_stand_in(void *ctx, const char *name, uint32_t *out)
     PyObject *key = PyUnicode_FromString(name), *v = key ? stand_in_of(key) : NULL;
 
     Py_XDECREF(key);
-    return give(ctx, Py_XNewRef(v), out, name);
+    return give_handle(ctx, Py_XNewRef(v), out, name);
 }
 
-/* ---- what an object is ---- */
+static PyObject *
+spelled_type(const td_type *t)
+{
+    PyObject *all = py_types_spell(&t, 1), *r = all ? Py_NewRef(PyTuple_GetItem(all, 0)) : NULL;
+
+    Py_XDECREF(all);
+    return r;
+}
+
+/* Types as _overloads.implementation takes them. */
+static PyObject *
+overload_types(const td_type *const *type, uint32_t n)
+{
+    PyObject *all = PyTuple_New((Py_ssize_t)n);
+
+    for (uint32_t i = 0; all && i < n; i++) {
+        PyObject *one = type[i]->kind == TD_T_OBJECT
+                            ? Py_BuildValue("(O)", py_handle_object(type[i]->object))
+                            : spelled_type(type[i]);
+
+        if (!one)
+            Py_CLEAR(all);
+        else
+            PyTuple_SetItem(all, (Py_ssize_t)i, one);
+    }
+    return all;
+}
+
+static PyObject *
+overload_names(const char *const *kw, uint32_t nkw)
+{
+    PyObject *all = PyTuple_New((Py_ssize_t)nkw);
+
+    for (uint32_t i = 0; all && i < nkw; i++) {
+        PyObject *one = PyUnicode_FromString(kw[i]);
+
+        if (!one)
+            Py_CLEAR(all);
+        else
+            PyTuple_SetItem(all, (Py_ssize_t)i, one);
+    }
+    return all;
+}
+
+/* The module is imported by the first program that registers an overload. */
+static td_status
+ask_overload(void *ctx, uint32_t obj, const td_type *const *type, uint32_t n, const char *const *kw,
+             uint32_t nkw, uint32_t *out)
+{
+    PyObject *module =
+                 PyDict_GetItemString(PyImport_GetModuleDict(), "treadle._compile._overloads"),
+             *f = module ? PyObject_GetAttrString(module, "implementation") : NULL,
+             *types = f ? overload_types(type, n) : NULL,
+             *names = types ? overload_names(kw, nkw) : NULL, *made = NULL;
+    td_status st = TD_SKIP;
+
+    if (names)
+        made = PyObject_CallFunctionObjArgs(f, py_handle_object(obj), types, names, NULL);
+    if (f && !made)
+        st = py_keep();
+    else if (made && made != Py_None)
+        st = give_handle(ctx, Py_NewRef(made), out, "an overload");
+    Py_XDECREF(made);
+    Py_XDECREF(names);
+    Py_XDECREF(types);
+    Py_XDECREF(f);
+    return st;
+}
+
+/* ---- describing objects ---- */
 
 static const struct {
     char weak;
@@ -308,15 +378,15 @@ static const struct {
                {0, TD_OBJ_NUMBER}};
 
 static td_status
-failed(const char *what)
+fail_unusable(const char *what)
 {
     PyErr_Clear();
     return td_fail(TD_ERR_TYPE, "%s cannot be used in a kernel", what);
 }
 
-/* An enum's member stands for its value; a new reference to that, or to o itself. */
+/* An enum's member is replaced by its value; a new reference to that, or to o itself. */
 static PyObject *
-plain(PyObject *o)
+enum_value(PyObject *o)
 {
     PyObject *m = PyDict_GetItemString(PyImport_GetModuleDict(), "enum"),
              *class = m ? PyObject_GetAttrString(m, "Enum") : NULL;
@@ -328,7 +398,7 @@ plain(PyObject *o)
     return PyObject_GetAttrString(o, "value");
 }
 
-/* 1: a number; 0: none */
+/* 1: a number; 0: it is not */
 static int
 describe_number(PyObject *o, td_objinfo *out)
 {
@@ -355,11 +425,26 @@ describe_tuple(py_asking *a, PyObject *o, td_objinfo *out)
         return td_fail(TD_ERR_NOMEM, "a tuple of %zd items", n);
     for (Py_ssize_t i = 0; i < n; i++)
         if (!(item[i] = py_handle(a->d->keep, PyTuple_GetItem(o, i))))
-            return failed("a tuple");
+            return fail_unusable("a tuple");
     out->kind = TD_OBJ_TUPLE;
     out->item = item;
     out->n = (uint32_t)n;
     return TD_OK;
+}
+
+/* A class's name in the compilation's memory: a class of C's makes a new string for each who asks.  NULL: an exception. */
+static const char *
+class_name(py_asking *a, PyObject *class)
+{
+    PyObject *name = PyType_GetName((PyTypeObject *)class);
+    const char *s = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    size_t n = s ? strlen(s) + 1 : 0;
+    char *copy = s ? td_alloc_big(&a->spec->mem, n) : NULL;
+
+    if (copy)
+        memcpy(copy, s, n);
+    Py_XDECREF(name);
+    return copy;
 }
 
 bool
@@ -370,11 +455,11 @@ py_is_named(PyObject *class)
            PyObject_HasAttrString(class, "_fields");
 }
 
-/* A class of named tuples: its fields.  TD_SKIP: it is none. */
+/* Describes a class of named tuples by its fields.  TD_SKIP: it is not one. */
 static td_status
 describe_named(py_asking *a, PyObject *o, td_objinfo *out)
 {
-    PyObject *fields = py_is_named(o) ? PyObject_GetAttrString(o, "_fields") : NULL, *name;
+    PyObject *fields = py_is_named(o) ? PyObject_GetAttrString(o, "_fields") : NULL;
     td_status st = TD_SKIP;
 
     PyErr_Clear();
@@ -383,11 +468,9 @@ describe_named(py_asking *a, PyObject *o, td_objinfo *out)
     Py_XDECREF(fields);
     if (st)
         return st;
-    name = PyType_GetName((PyTypeObject *)o);
-    out->text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    Py_XDECREF(name); /* the class has it too */
+    out->text = class_name(a, o);
     out->kind = TD_OBJ_NAMED;
-    return out->text ? TD_OK : failed("a class of named tuples");
+    return out->text ? TD_OK : fail_unusable("a class of named tuples");
 }
 
 static td_status
@@ -397,10 +480,11 @@ describe_array(PyObject *o, td_objinfo *out)
 
     out->kind = TD_OBJ_ARRAY;
     out->type = py_array_type(py_num_type(td_array_dtype(a)), &a->view, true);
-    return out->type ? TD_OK : failed("an array of so many dimensions");
+    return out->type ? TD_OK : fail_unusable("an array of so many dimensions");
 }
 
-/* A NumPy array, or a record, is a constant: it is copied to the device, in C order, once the kernel is made. */
+/* A NumPy array or record is a constant: it is copied to the device, in C order, when the
+ * kernel is made. */
 static td_status
 describe_numpy(PyObject *o, td_objinfo *out)
 {
@@ -411,7 +495,7 @@ describe_numpy(PyObject *o, td_objinfo *out)
     Py_XDECREF(dtype);
     Py_XDECREF(ndim);
     if (!item || n > TD_MAXDIM_KERNEL)
-        return failed("this NumPy array");
+        return fail_unusable("this NumPy array");
     out->kind = TD_OBJ_ARRAY;
     out->type = td_type_array(item, (uint32_t)n, 'C', true);
     return TD_OK;
@@ -483,9 +567,9 @@ describe_other(py_asking *a, PyObject *o, td_objinfo *out)
     return TD_OK;
 }
 
-/* The kinds that one look at the object tells.  TD_SKIP: none of them. */
+/* The kinds that a look at the object's type tells.  TD_SKIP: none of them. */
 static td_status
-describe_simple(PyObject *o, td_objinfo *out)
+describe_simple(py_asking *a, PyObject *o, td_objinfo *out)
 {
     if (o == Py_None || o == Py_Ellipsis) {
         out->kind = o == Py_None ? TD_OBJ_NONE : TD_OBJ_ELLIPSIS;
@@ -494,23 +578,20 @@ describe_simple(PyObject *o, td_objinfo *out)
     if (PyUnicode_Check(o)) {
         out->kind = TD_OBJ_STR;
         out->text = PyUnicode_AsUTF8AndSize(o, NULL);
-        return out->text ? TD_OK : failed("a string of broken surrogates");
+        return out->text ? TD_OK : fail_unusable("a string of broken surrogates");
     }
     if (PyExceptionClass_Check(o)) {
-        PyObject *name = PyType_GetName((PyTypeObject *)o);
-
         out->kind = TD_OBJ_EXCEPTION;
-        out->text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-        Py_XDECREF(name); /* the class has it too */
-        return out->text ? TD_OK : failed("an exception class");
+        out->text = class_name(a, o);
+        return out->text ? TD_OK : fail_unusable("an exception class");
     }
     return TD_SKIP;
 }
 
 static td_status
-describe(py_asking *a, PyObject *o, td_objinfo *out)
+describe_object(py_asking *a, PyObject *o, td_objinfo *out)
 {
-    td_status st = describe_simple(o, out);
+    td_status st = describe_simple(a, o, out);
     PyObject *spelled;
     int r;
 
@@ -520,7 +601,7 @@ describe(py_asking *a, PyObject *o, td_objinfo *out)
         return describe_array(o, out);
     r = py_type_of(o, &out->type);
     if (r < 0)
-        return failed("this type");
+        return fail_unusable("this type");
     if (r) {
         out->kind = TD_OBJ_TYPE;
         return TD_OK;
@@ -550,13 +631,13 @@ describe(py_asking *a, PyObject *o, td_objinfo *out)
         st = describe_named(a, type, &class);
         out->text = class.text;
         out->object = st ? 0 : py_handle(a->d->keep, type);
-        return st == TD_SKIP || out->object ? TD_OK : failed("a named tuple");
+        return st == TD_SKIP || out->object ? TD_OK : fail_unusable("a named tuple");
     }
     if ((st = describe_named(a, o, out)) != TD_SKIP)
         return st;
     if (!py_is_dispatcher(o) && PyCallable_Check(o) && (spelled = stand_in_of(o))) {
         out->stand_in = true;
-        return describe_function(a, spelled, out); /* which says what a kernel does instead */
+        return describe_function(a, spelled, out); /* which describes what a kernel does instead */
     }
     if (py_is_dispatcher(o) || is_function(o))
         return describe_function(a, o, out);
@@ -566,21 +647,21 @@ describe(py_asking *a, PyObject *o, td_objinfo *out)
 static td_status
 ask_describe(void *ctx, uint32_t obj, td_objinfo *out)
 {
-    PyObject *o = plain(py_handle_object(obj));
+    PyObject *o = enum_value(py_handle_object(obj));
     td_status st;
 
     memset(out, 0, sizeof *out);
     if (!o)
-        return failed("an enum's member without a value");
-    st = describe(ctx, o, out);
-    Py_DECREF(o); /* what out borrows of it is the member's, too */
+        return fail_unusable("an enum's member without a value");
+    st = describe_object(ctx, o, out);
+    Py_DECREF(o); /* the member also keeps what out borrows */
     return st;
 }
 
 static td_status
 ask_dtype(void *ctx, td_dtype dt, uint32_t *out)
 {
-    return give(ctx, py_dtype_object(dt), out, td_dtype_name(dt));
+    return give_handle(ctx, py_dtype_object(dt), out, td_dtype_name(dt));
 }
 
 void
@@ -590,6 +671,7 @@ py_asking_begin(py_asking *a, py_dispatcher *d, py_spec *spec)
                               .attr = ask_attr,
                               .spelled = ask_spelled,
                               .stand_in = ask_stand_in,
+                              .overload = ask_overload,
                               .describe = ask_describe,
                               .dtype = ask_dtype},
                      .d = d,

@@ -1,8 +1,8 @@
-/* report.c - what kernels tell: prints, and failures that become exceptions.
+/* report.c - what kernels report: prints, and failures that become exceptions.
  *
- * A kernel that can report has a mailbox (front/infer/report.h).  After every wait for its device the host looks
- * into those of kernels that have been launched: prints go to Python's print, a failure becomes the
- * exception that the wait raises.  On the CPU the launch itself has waited.
+ * A kernel that can report has a mailbox (front/infer/report.h).  After every wait for a device,
+ * the host looks into the mailboxes of launched kernels.  Prints go to Python's print; a failure
+ * becomes the exception that the wait raises.  On the CPU the launch itself has waited.
  */
 #include "dev/cpu/cpucode.h"
 #include "python/kernel/boxvalue.h"
@@ -15,9 +15,9 @@
 enum { PRINT_WORDS = 1 << 17 };
 
 static struct {
-    py_box *first;       /* of kernels that have been launched; under the GIL */
+    py_box *first;       /* mailboxes of launched kernels; guarded by the GIL */
     atomic_int watched;  /* how many */
-    PyObject *exception; /* what a wait has met and nobody has raised yet */
+    PyObject *exception; /* found by a wait, not raised yet */
 } all;
 
 /* ---- values ---- */
@@ -63,9 +63,9 @@ value_text(const td_type *t, const uint64_t *word)
     return text;
 }
 
-/* The site's text with its values in the places of '\1'. */
+/* The site's text, with its values in place of '\1'. */
 static PyObject *
-filled(const td_site *site, const uint64_t *word)
+fill_site_text(const td_site *site, const uint64_t *word)
 {
     PyObject *pieces = PyList_New(0), *empty = PyUnicode_FromString(""), *r = NULL;
     const char *p = site->text ? site->text : "";
@@ -127,7 +127,7 @@ record_words(const td_site *site)
     return n;
 }
 
-/* Is the last launch over, so that the buffer of prints can begin anew? */
+/* Has the last launch ended, so that the print buffer can be reused? */
 static bool
 is_idle(const py_box *b)
 {
@@ -136,13 +136,14 @@ is_idle(const py_box *b)
     return !b->last || (td_event_done(b->last, &done) == TD_OK && done);
 }
 
-/* Printing runs Python code, which may launch and wait: everything is read anew after each. */
+/* Printing runs Python code, which may launch and wait.  So everything is read again after
+ * each print. */
 static void
 print_all(py_box *b)
 {
     const td_made *m = &b->spec->made;
 
-    b->spec->busy++; /* it stays */
+    b->spec->busy++; /* keeps the mailbox meanwhile */
     for (;;) {
         uint64_t end = report_load(&b->mail->used), number;
         const td_site *site;
@@ -155,7 +156,7 @@ print_all(py_box *b)
         site = &m->site[number - 1];
         record = &b->mail->word[b->read];
         b->read += record_words(site);
-        print_text(filled(site, record + 1));
+        print_text(fill_site_text(site, record + 1));
     }
     if (b->mail->used && b->read && is_idle(b)) {
         memset(b->mail->word, 0, b->read * sizeof *b->mail->word);
@@ -207,7 +208,7 @@ failure_text(const td_site *site, const uint64_t *value)
             (long long)value[0]);
     case TD_REPORT_MEMORY:
         return PyUnicode_FromFormat("no memory for an array of %lld bytes", (long long)value[0]);
-    case TD_REPORT_VALUE: return filled(site, value);
+    case TD_REPORT_VALUE: return fill_site_text(site, value);
     default:              return PyUnicode_FromString(site->text ? site->text : "");
     }
 }
@@ -236,7 +237,7 @@ failure_class(const td_site *site)
     return site->object ? py_handle_object(site->object) : PyExc_RuntimeError;
 }
 
-/* Where it happened, in a kernel with the thread. */
+/* The place of a failure; in a kernel with the thread. */
 static PyObject *
 place_text(const py_box *b, const td_site *site)
 {
@@ -258,15 +259,15 @@ py_box_drop(py_box *b)
     b->mail->site = 0;
 }
 
-/* A number or str that a failure has told. */
+/* A number or str that a failure carries. */
 static PyObject *
-told(const td_type *t, const uint64_t *word)
+told_value(const td_type *t, const uint64_t *word)
 {
     return t->kind == TD_T_BOX ? py_value_get(t, word, NULL)
                                : py_scalar_object(td_scalar_load((td_dtype)t->dt, word));
 }
 
-/* The exception of several arguments, or KeyError of the key itself. */
+/* An exception of several arguments, or KeyError with the key itself. */
 static PyObject *
 error_with(const td_site *site, const uint64_t *value)
 {
@@ -278,7 +279,7 @@ error_with(const td_site *site, const uint64_t *value)
     while (ok && *p) {
         size_t n = strcspn(++p, "\2");
         bool is_value = n == 1 && *p == '\1';
-        PyObject *x = is_value ? told(site->arg[k], value)
+        PyObject *x = is_value ? told_value(site->arg[k], value)
                                : PyUnicode_DecodeUTF8(p, (Py_ssize_t)n, "replace");
 
         ok = x && PyList_Append(args, x) == 0;
@@ -294,7 +295,7 @@ error_with(const td_site *site, const uint64_t *value)
     return e;
 }
 
-/* The exception of the failure in b, which is taken out; NULL: another exception was raised instead. */
+/* Takes the failure out of b as an exception; NULL: another exception was raised instead. */
 static PyObject *
 failure(py_box *b)
 {
@@ -335,7 +336,7 @@ has_failed(const py_box *b)
            b->mail->site <= b->spec->made.nsite;
 }
 
-/* ---- looking ---- */
+/* ---- reading mailboxes ---- */
 
 bool
 py_box_read(py_box *b)
@@ -352,16 +353,16 @@ py_box_read(py_box *b)
     return false;
 }
 
-/* Looks into the boxes of d's kernels. */
+/* Looks into the mailboxes of d's kernels. */
 static td_status
-look(const td_dev *d)
+look_into_boxes(const td_dev *d)
 {
     td_status st = TD_OK;
 
     for (py_box *b = all.first; b; b = b->next)
         if (b->spec->dev == d && b->mail->used > b->read) {
             print_all(b);
-            b = all.first; /* what was printed may have changed the list */
+            b = all.first; /* printing may have changed the list */
         }
     for (py_box *b = all.first; b && !st; b = b->next) {
         PyObject *e;
@@ -394,7 +395,7 @@ after_wait(td_dev *d)
     PyErr_Fetch(&type, &value, &trace);
     if (!py_program_flush())
         PyErr_WriteUnraisable(NULL);
-    st = look(d);
+    st = look_into_boxes(d);
     PyErr_Restore(type, value, trace);
     PyGILState_Release(gil);
     return st;
@@ -425,7 +426,8 @@ prints(const td_made *m)
     return false;
 }
 
-/* Boxes whose kernels have gone; the device may still have to run them, and then writes there. */
+/* Mailboxes whose kernels are freed.  The device may still have to run the kernels, which then
+ * write there. */
 static py_box *dead;
 
 static void
@@ -449,7 +451,7 @@ bury(void)
         }
 }
 
-/* The box's own end frees the memory. */
+/* Frees the memory when the mailbox itself ends. */
 static void
 keep_memory(void *box)
 {
@@ -485,8 +487,8 @@ py_box_new(py_spec *s)
     return true;
 }
 
-/* Nothing is waited for: this runs in finalisers.  The default stream's event stands behind the work of
- * all streams. */
+/* Does not wait, since it runs in finalisers.  An event of the default stream comes after the
+ * work of all streams. */
 void
 py_box_free(py_box *b)
 {
@@ -500,23 +502,23 @@ py_box_free(py_box *b)
             b->next->place = b->place;
         atomic_fetch_sub(&all.watched, 1);
     }
-    if (!launched || td_dev_info(b->dev)->kind == TD_DEV_CPU) {
+    if (!launched || !td_dev_info(b->dev)->queued) {
         end_box(b);
         return;
     }
     if (!b->last && td_event_new(b->dev, false, &b->last))
-        return; /* without an event it is never known to be free */
+        return; /* without an event nobody knows when it is free: leak it */
     if (td_event_record(b->last, td_dev_stream(b->dev)))
         return;
     b->next = dead;
     dead = b;
 }
 
-/* A printing kernel's launches do not overlap, and an event tells when the last has ended. */
+/* Launches of a kernel that prints do not overlap; an event tells when the last one has ended. */
 static void
 report_mark(py_box *b, td_stream *s)
 {
-    if (!b->mail->capacity || td_dev_info(b->spec->dev)->kind == TD_DEV_CPU)
+    if (!b->mail->capacity || !td_dev_info(b->spec->dev)->queued)
         return;
     if (!b->last && td_event_new(b->spec->dev, false, &b->last))
         return;

@@ -1,7 +1,8 @@
-/* syntax.c - a function's ast to the flat tree of front/infer/syntax.h.
+/* syntax.c - converts a function's ast to the flat tree of front/infer/syntax.h.
  *
- * Python finds and parses the source (treadle._compile._source), once a code object; the nodes' classes and fields
- * are those of syntax.def, Folded's treadle's own.  A tree holds handles of the constants in it and keeps them.
+ * Python finds and parses the source (treadle._compile._source) once per code object.  The nodes'
+ * classes and fields are listed in syntax.def; Folded is treadle's own.  A tree keeps the objects
+ * whose handles it contains.
  */
 #include "python/kernel/kernel.h"
 
@@ -12,7 +13,7 @@
 
 enum { FIELDS_MAX = 8 };
 
-/* The table of classes as Python objects; made at the first tree. */
+/* The table of ast classes as Python objects; made for the first tree. */
 static struct syn {
     PyObject *kinds; /* dict: class -> number */
     PyObject *lineno, *col, *end_col;
@@ -27,10 +28,11 @@ static struct syn {
 typedef struct flat {
     py_tree *t;
     uint32_t cap;
-    PyObject *seen;   /* dict: identifier -> its number + 1 */
-    long shift;       /* added to the nodes' lines */
-    const char *text; /* UTF-8, where it is not ASCII alone: columns are bytes there; else NULL */
-    size_t *starts;   /* of text's lines */
+    PyObject *seen; /* dict: identifier -> its number + 1 */
+    long shift;     /* added to the nodes' lines */
+    /* the source as UTF-8 if it is not pure ASCII, since columns count bytes there; else NULL */
+    const char *text;
+    size_t *starts; /* where text's lines begin */
     uint32_t nlines;
 } flat;
 
@@ -53,7 +55,8 @@ read_row(struct row *r, const char *fields)
     return true;
 }
 
-/* Imports run Python, and other threads meanwhile, which may come here too: the first to end leaves its table. */
+/* Importing runs Python code, and other threads may come here meanwhile: the first to finish
+ * stores its table. */
 static bool
 read_table(void)
 {
@@ -87,9 +90,9 @@ read_table(void)
 
 /* ---- the buffer ---- */
 
-/* n words; 0: memory is out. */
+/* Room for n words; 0: out of memory. */
 static uint32_t
-reserve(flat *f, uint32_t n)
+flat_reserve(flat *f, uint32_t n)
 {
     py_tree *t = f->t;
     uint32_t at = t->ntree;
@@ -140,7 +143,7 @@ int_attr(PyObject *o, PyObject *name, long *out)
 
     *out = 0;
     if (!v) {
-        PyErr_Clear(); /* operators, arguments: they stand nowhere */
+        PyErr_Clear(); /* operators and arguments have no line */
         return false;
     }
     *out = v == Py_None ? 0 : PyLong_AsLong(v);
@@ -148,7 +151,7 @@ int_attr(PyObject *o, PyObject *name, long *out)
     return true;
 }
 
-/* A column in characters: the ast counts bytes. */
+/* A column in characters; the ast counts bytes. */
 static uint32_t
 column(const flat *f, long line, long col)
 {
@@ -187,7 +190,7 @@ static bool
 put_list(flat *f, PyObject *list, char what, uint32_t *out)
 {
     Py_ssize_t n = PyList_Check(list) ? PyList_Size(list) : 0;
-    uint32_t at = n ? reserve(f, (uint32_t)n + 1) : 0, item;
+    uint32_t at = n ? flat_reserve(f, (uint32_t)n + 1) : 0, item;
 
     *out = at;
     if (!n)
@@ -217,7 +220,7 @@ put_field(flat *f, PyObject *value, char what, uint32_t *out)
     return put_list(f, value, what, out);
 }
 
-/* A node of a class that the table lacks is one of kind TD_SYN_NONE. */
+/* A node whose class is not in the table gets kind TD_SYN_NONE. */
 static bool
 put_node(flat *f, PyObject *node, uint32_t *out)
 {
@@ -231,7 +234,7 @@ put_node(flat *f, PyObject *node, uint32_t *out)
     number = PyDict_GetItemWithError(syn.kinds, (PyObject *)Py_TYPE(node));
     kind = number ? (uint32_t)PyLong_AsUnsignedLong(number) : TD_SYN_NONE;
     r = &syn.row[kind];
-    at = reserve(f, TD_SYN_HEAD + r->n);
+    at = flat_reserve(f, TD_SYN_HEAD + r->n);
     if (!at)
         return false;
     f->t->tree[at] = kind;
@@ -251,7 +254,7 @@ put_node(flat *f, PyObject *node, uint32_t *out)
 
 /* ---- a tree ---- */
 
-/* Where the text has characters of several bytes: where its lines begin. */
+/* Finds where the text's lines begin, if it has multi-byte characters. */
 static bool
 find_lines(flat *f)
 {
@@ -311,7 +314,7 @@ fill_tree(py_tree *t, PyObject *found)
         f.shift = PyLong_AsLong(shift);
         t->line = (uint32_t)PyLong_AsUnsignedLong(line);
     }
-    ok = ok && !PyErr_Occurred() && find_lines(&f) && (reserve(&f, 1), t->tree) &&
+    ok = ok && !PyErr_Occurred() && find_lines(&f) && (flat_reserve(&f, 1), t->tree) &&
          put_node(&f, node, &t->root) && take_names(t);
     free(f.starts);
     Py_XDECREF(node);

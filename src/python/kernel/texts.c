@@ -1,8 +1,8 @@
-/* texts.c - what Python compiles while the process runs, told to a function of ours.
+/* texts.c - passes each text that Python compiles while the process runs to a function of ours.
  *
- * Kernels are compiled from their source, and texts that exec() gets stand in no file.  Python tells its audit hooks
- * of each text that it compiles; a hook in C costs the other audited calls least, id() among them.  Hooks stay until
- * the process ends.
+ * Kernels are compiled from source, and texts given to exec() are in no file.  Python reports
+ * each text that it compiles to audit hooks.  A hook in C costs the other audited calls the
+ * least, id() among them.  Hooks stay until the process ends.
  */
 #include "python/kernel/kernel.h"
 
@@ -13,13 +13,13 @@
 
 typedef int audit_hook(const char *event, PyObject *args, void *data);
 typedef int add_hook(audit_hook *hook,
-                     void *data); /* Python's, which the limited API does not declare */
+                     void *data); /* Python's function, which the limited API does not declare */
 
 static PyObject *keeper;
 
-/* An audit hook: what `keeper` raises is nothing to the program. */
+/* An audit hook.  The program never sees what `keeper` raises. */
 static int
-told(const char *event, PyObject *args, void *data)
+on_audit_event(const char *event, PyObject *args, void *data)
 {
     PyObject *type, *value, *trace, *r;
 
@@ -45,14 +45,14 @@ keep_texts(PyObject *self, PyObject *keep)
     if (keeper || !add)
         return PyBool_FromLong(0);
     keeper = Py_NewRef(keep);
-    if (add(told, NULL) < 0) {
+    if (add(on_audit_event, NULL) < 0) {
         Py_CLEAR(keeper);
         return NULL;
     }
     return PyBool_FromLong(1);
 }
 
-/* What C's stdin has in its buffer, read or not: of a program that came by a pipe the last part. */
+/* The contents of C's stdin buffer, read or not: for a program from a pipe, its last part. */
 static PyObject *
 stdin_buffer(PyObject *self, PyObject *none)
 {

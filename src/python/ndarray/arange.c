@@ -1,4 +1,4 @@
-/* arange.c - numbers at equal steps, counted and rounded as NumPy does. */
+/* arange.c - evenly spaced numbers, counted and rounded as in NumPy. */
 #include "python/common/py.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ in_dtype(td_scalar s, td_dtype dt)
     return td_scalar_load(dt, bits);
 }
 
-/* A number of arange's, integers as int64 or uint64; *dt is promoted to hold it. */
+/* Reads a number of arange, integers as int64 or uint64; *dt is promoted to hold it. */
 static bool
 bound(PyObject *o, td_scalar *s, int *dt)
 {
@@ -47,7 +47,7 @@ as_double(td_scalar s)
                                         : (double)s.i;
 }
 
-/* Exact for all integers of 64 bits, where long double has as many. */
+/* Exact for all 64-bit integers if long double has 64 bits of fraction. */
 static long double
 as_long(td_scalar s)
 {
@@ -71,8 +71,8 @@ count_steps(const td_scalar s[3], int64_t *n)
     }
     way = as_double(s[1]) - as_double(s[0]);
     ratio = way / as_double(s[2]);
-    if (floats && ratio == 0 &&
-        way != 0) { /* too small to tell from none: the first step there is */
+    /* the quotient underflows: one number in the step's direction */
+    if (floats && ratio == 0 && way != 0) {
         *n = !signbit(ratio);
         return true;
     }
@@ -87,7 +87,7 @@ count_steps(const td_scalar s[3], int64_t *n)
     return true;
 }
 
-/* The second number, as Python adds: false where int64 does not hold it. */
+/* The second number, by Python's addition; false: int64 cannot hold it. */
 static bool
 second_of(const td_scalar s[3], td_scalar *next)
 {
@@ -111,7 +111,7 @@ fits_range(td_scalar s, td_dtype dt)
     return td_dtype_is_float(s.dt) ? py_real_fits(s, 'f', dt) : py_int_fits(s, dt);
 }
 
-/* NumPy writes the first two numbers as elements and goes on by the difference that they have then. */
+/* Rounds as NumPy does: it writes the first two numbers as elements, and continues by the difference of these. */
 static bool
 align(td_scalar s[3], int64_t n, td_dtype dt)
 {
@@ -134,7 +134,7 @@ align(td_scalar s[3], int64_t n, td_dtype dt)
             s[2].i = (int64_t)((uint64_t)s[2].i - (uint64_t)s[0].i);
         return true;
     }
-    s[2] = n < 2   ? (td_scalar){.dt = TD_F64} /* an infinite step is not taken */
+    s[2] = n < 2   ? (td_scalar){.dt = TD_F64} /* no step is made, so it may be infinite */
            : exact ? in_dtype(in_dtype(next, real), TD_F64)
                    : in_dtype(s[2], TD_F64);
     s[0] = in_dtype(in_dtype(s[0], real), TD_F64);
@@ -152,7 +152,7 @@ py_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *k
     py_ndarray *r;
     td_dev *dev;
     int64_t n;
-    int own = TD_I64, dt; /* as with NumPy never less */
+    int own = TD_I64, dt; /* as in NumPy, at least int64 */
 
     (void)module;
     if (!py_parse("arange", names, 0, 4, args, nargs, kwnames, arg))

@@ -15,16 +15,17 @@ py_is_chosen(PyObject *o)
 }
 
 static py_chosen *
-of(PyObject *c)
+chosen_of(PyObject *c)
 {
     return (py_chosen *)c;
 }
 
 /* ---- making ---- */
 
-/* a's present value as an array that later writes to a leave alone; None: others may write its memory at any time. */
+/* a's current value as an array that later writes to a do not change; None: other code may write to its memory at any
+ * time. */
 static PyObject *
-present(PyObject *a)
+frozen_copy(PyObject *a)
 {
     td_node *n;
     py_ndarray *r;
@@ -43,7 +44,7 @@ present(PyObject *a)
     return py_done(r, td_array_of_node(n, &r->a));
 }
 
-/* Takes over both. */
+/* Takes both references. */
 static PyObject *
 chosen_make(PyObject *value, PyObject *mask)
 {
@@ -60,12 +61,12 @@ chosen_make(PyObject *value, PyObject *mask)
 }
 
 static void
-dealloc(PyObject *self)
+chosen_dealloc(PyObject *self)
 {
     PyTypeObject *t = Py_TYPE(self);
 
-    Py_XDECREF(of(self)->value);
-    Py_XDECREF(of(self)->mask);
+    Py_XDECREF(chosen_of(self)->value);
+    Py_XDECREF(chosen_of(self)->mask);
     PyObject_Free(self);
     Py_DECREF(t);
 }
@@ -80,10 +81,10 @@ py_choose(PyObject *a, PyObject *mask)
         !td_shape_eq(&x->view.shape, &m->view.shape) || td_array_dev(x) != td_array_dev(m) ||
         td_capture_now())
         return Py_NewRef(Py_None);
-    value = present(a);
+    value = frozen_copy(a);
     if (!value || value == Py_None)
         return value;
-    where = present(mask);
+    where = frozen_copy(mask);
     if (!where || where == Py_None) {
         Py_DECREF(value);
         return where;
@@ -96,8 +97,8 @@ py_chosen_taken(PyObject *c)
 {
     py_ndarray *r = py_new();
 
-    return r ? py_done(r,
-                       td_array_select(py_array_of(of(c)->value), py_array_of(of(c)->mask), &r->a))
+    return r ? py_done(r, td_array_select(py_array_of(chosen_of(c)->value),
+                                          py_array_of(chosen_of(c)->mask), &r->a))
              : NULL;
 }
 
@@ -132,14 +133,14 @@ py_chosen_whole(PyObject *const *o, int n, PyObject **whole, PyObject **like)
     *like = NULL;
     for (int i = 0; i < n; i++) {
         if (py_is_chosen(o[i])) {
-            if (*like && !same_mask(of(*like)->mask, of(o[i])->mask))
+            if (*like && !same_mask(chosen_of(*like)->mask, chosen_of(o[i])->mask))
                 return 0;
             *like = o[i];
         } else if (!is_number(o[i]))
             return 0;
     }
     for (int i = 0; i < n; i++)
-        whole[i] = Py_NewRef(py_is_chosen(o[i]) ? of(o[i])->value : o[i]);
+        whole[i] = Py_NewRef(py_is_chosen(o[i]) ? chosen_of(o[i])->value : o[i]);
     return 1;
 }
 
@@ -147,15 +148,16 @@ PyObject *
 py_chosen_like(PyObject *like, PyObject *value)
 {
     if (!value || !py_is_array(value) ||
-        !td_shape_eq(&py_array_of(value)->view.shape, &py_array_of(of(like)->mask)->view.shape))
+        !td_shape_eq(&py_array_of(value)->view.shape,
+                     &py_array_of(chosen_of(like)->mask)->view.shape))
         return value;
-    return chosen_make(value, Py_NewRef(of(like)->mask));
+    return chosen_make(value, Py_NewRef(chosen_of(like)->mask));
 }
 
 int
 py_chosen_put(PyObject *a, PyObject *mask, PyObject *c)
 {
-    td_operand value = {.array = py_array_of(of(c)->value)};
+    td_operand value = {.array = py_array_of(chosen_of(c)->value)};
     PyObject *now;
     bool same;
 
@@ -166,19 +168,19 @@ py_chosen_put(PyObject *a, PyObject *mask, PyObject *c)
         !td_shape_eq(&py_array_of(mask)->view.shape, &value.array->view.shape) ||
         td_array_dev(py_array_of(a)) != td_array_dev(value.array))
         return 0;
-    now = present(mask);
-    same = now && now != Py_None && same_mask(now, of(c)->mask);
+    now = frozen_copy(mask);
+    same = now && now != Py_None && same_mask(now, chosen_of(c)->mask);
     Py_XDECREF(now);
     if (!now || !same)
         return now ? 0 : -1;
     if (!py_cast_warning(td_array_dtype(value.array), td_array_dtype(py_array_of(a))))
         return -1;
-    return py_ok(td_array_assign_where(py_array_of(a), py_array_of(of(c)->mask), &value)) ? 1 : -1;
+    return py_ok(td_array_assign_where(py_array_of(a), py_array_of(chosen_of(c)->mask), &value))
+               ? 1
+               : -1;
 }
 
-/* ---- reductions ---- */
-
-/* What an element that is left out counts as: a number of the array's dtype, in C's sense of cast. */
+/* The number that stands for an element outside the mask, cast to the array's dtype. */
 static const struct reduction {
     const char *name;
     td_red red;
@@ -195,7 +197,7 @@ all_axes(const py_chosen *c)
 }
 
 static td_status
-count(const py_chosen *c, td_array *out)
+chosen_count(const py_chosen *c, td_array *out)
 {
     td_redargs all = {.axes = all_axes(c), .dtype = -1};
 
@@ -203,7 +205,7 @@ count(const py_chosen *c, td_array *out)
 }
 
 static td_status
-reduce(const py_chosen *c, const struct reduction *r, td_array *out)
+chosen_reduce(const py_chosen *c, const struct reduction *r, td_array *out)
 {
     const td_array *value = py_array_of(c->value);
     td_dtype dt = td_array_dtype(value);
@@ -225,7 +227,7 @@ reduce(const py_chosen *c, const struct reduction *r, td_array *out)
     td_array_unref(&left);
     if (st || !mean)
         return st;
-    st = count(c, &n);
+    st = chosen_count(c, &n);
     if (!st) {
         td_array number;
 
@@ -250,16 +252,16 @@ py_chosen_reduce(PyObject *c, const char *name)
     for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
         if (strcmp(reductions[i].name, name) == 0)
             row = &reductions[i];
-    if (!row || td_dtype_is_half(td_array_dtype(py_array_of(of(c)->value))))
+    if (!row || td_dtype_is_half(td_array_dtype(py_array_of(chosen_of(c)->value))))
         return Py_NewRef(Py_None);
     r = py_new();
-    return r ? py_done(r, reduce(of(c), row, &r->a)) : NULL;
+    return r ? py_done(r, chosen_reduce(chosen_of(c), row, &r->a)) : NULL;
 }
 
 bool
 py_chosen_init(PyObject *module)
 {
-    PyType_Slot slots[] = {PY_SLOT(Py_tp_dealloc, dealloc), {0, NULL}};
+    PyType_Slot slots[] = {PY_SLOT(Py_tp_dealloc, chosen_dealloc), {0, NULL}};
     PyType_Spec spec = {
         .name = "treadle._core.chosen",
         .basicsize = sizeof(py_chosen),

@@ -6,7 +6,7 @@
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 
 static bool
-want_array(const char *fn, PyObject *o)
+create_want_array(const char *fn, PyObject *o)
 {
     if (!py_is_array(o))
         PyErr_Format(PyExc_TypeError, "%s: expected treadle.ndarray, not %R", fn,
@@ -14,9 +14,9 @@ want_array(const char *fn, PyObject *o)
     return py_is_array(o);
 }
 
-/* obj as it is where nothing has to change, else converted. */
+/* obj itself if nothing has to change, else converted. */
 static PyObject *
-convert(PyObject *obj, PyObject *dtype, PyObject *device)
+create_convert(PyObject *obj, PyObject *dtype, PyObject *device)
 {
     td_dev *dev = NULL;
     py_ndarray *r;
@@ -38,14 +38,14 @@ convert(PyObject *obj, PyObject *dtype, PyObject *device)
 }
 
 static PyObject *
-share(PyObject *obj, PyObject *dtype, PyObject *device)
+create_share(PyObject *obj, PyObject *dtype, PyObject *device)
 {
     td_dev *dev = NULL;
     py_ndarray *r;
     bool ok;
     int dt;
 
-    py_drain();
+    py_owners_release();
     if (!py_dtype_or(dtype, -1, &dt) || (!py_is_none(device) && !py_device(device, &dev)))
         return NULL;
     if (py_is_array(obj) && (dt < 0 || (td_dtype)dt == td_array_dtype(py_array_of(obj))) &&
@@ -63,7 +63,7 @@ share(PyObject *obj, PyObject *dtype, PyObject *device)
     return (PyObject *)r;
 }
 
-/* copy=: a text is a mistake, and would be true. */
+/* Refuses a str for copy=: it is a mistake, and would count as true. */
 static bool
 check_copy(PyObject *copy)
 {
@@ -73,7 +73,7 @@ check_copy(PyObject *copy)
     return !PyErr_Occurred();
 }
 
-/* r, which is consumed: shared memory in an order that it has; ValueError: it has not. */
+/* Returns r (consumed), which shares memory, if it is in that order; ValueError: it is not. */
 static PyObject *
 shared_in_order(PyObject *r, char order)
 {
@@ -86,10 +86,10 @@ shared_in_order(PyObject *r, char order)
     return NULL;
 }
 
-/* r, which is consumed, in the order asked for, copied where need be; given: what it was made of.  copied: it is to be an
- * array of its own. */
+/* Returns r (consumed) in the requested order, copied if needed.  given: what it was made from; copied: it must have
+ * its own memory. */
 static PyObject *
-in_order(PyObject *r, PyObject *given, char order, bool copied)
+create_in_order(PyObject *r, PyObject *given, char order, bool copied)
 {
     const td_array *a = r ? py_array_of(r) : NULL;
     td_view layout;
@@ -124,8 +124,9 @@ asarray(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
     if (!order)
         return NULL;
     if (arg[3] == Py_False)
-        return shared_in_order(share(arg[0], arg[1], arg[4]), order);
-    return in_order(convert(arg[0], arg[1], arg[4]), arg[0], order, arg[3] == Py_True);
+        return shared_in_order(create_share(arg[0], arg[1], arg[4]), order);
+    return create_in_order(create_convert(arg[0], arg[1], arg[4]), arg[0], order,
+                           arg[3] == Py_True);
 }
 
 static PyObject *
@@ -144,7 +145,7 @@ pad_axes(PyObject *a, long ndmin)
 }
 
 static PyObject *
-array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+create_array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"object", "dtype",  "copy", "order", "subok",
                                         "ndmin",  "device", "like", NULL};
@@ -159,9 +160,10 @@ array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     if (!order)
         return NULL;
     if (arg[2] == Py_False)
-        r = shared_in_order(share(arg[0], arg[1], arg[6]), order);
+        r = shared_in_order(create_share(arg[0], arg[1], arg[6]), order);
     else
-        r = in_order(convert(arg[0], arg[1], arg[6]), arg[0], order, arg[2] != Py_None);
+        r = create_in_order(create_convert(arg[0], arg[1], arg[6]), arg[0], order,
+                            arg[2] != Py_None);
     ndmin = arg[5] ? PyLong_AsLong(arg[5]) : 0;
     if (r && (PyErr_Occurred() || ndmin > TD_MAXDIM)) {
         if (!PyErr_Occurred())
@@ -171,7 +173,7 @@ array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     return r && ndmin > py_array_of(r)->view.shape.ndim ? pad_axes(r, ndmin) : r;
 }
 
-/* order= of a function that makes an array of nothing; 0: raised. */
+/* order= of a function whose array is made from no other; 0: raised. */
 static char
 plain_order(PyObject *o)
 {
@@ -184,7 +186,7 @@ plain_order(PyObject *o)
     return order;
 }
 
-/* A new array that lies so; value NULL: empty. */
+/* A new array with that layout; value NULL: empty. */
 static PyObject *
 laid(td_dev *dev, td_dtype dt, const td_view *layout, const td_scalar *value)
 {
@@ -194,13 +196,13 @@ laid(td_dev *dev, td_dtype dt, const td_view *layout, const td_scalar *value)
         return NULL;
     r->made = true;
     return py_done(r, value ? td_array_full_as(dev, dt, layout, *value, &r->a)
-                            : td_array_empty_as(dev, dt, layout, &r->a));
+                            : py_empty_as(dev, dt, layout, &r->a));
 }
 
-/* shape, dtype, order and device of zeros, ones, empty and full; value NULL: empty. */
+/* Arguments of zeros, ones, empty and full; value NULL: empty. */
 static PyObject *
-filled(PyObject *shape, PyObject *dtype, int dflt, PyObject *order, PyObject *device,
-       const td_scalar *value)
+create_filled(PyObject *shape, PyObject *dtype, int dflt, PyObject *order, PyObject *device,
+              const td_scalar *value)
 {
     char letter = plain_order(order);
     td_shape s, checked;
@@ -228,7 +230,7 @@ filled_like(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     int dt;
 
     (void)module;
-    if (nargs != 6 || !want_array("_like", args[0]))
+    if (nargs != 6 || !create_want_array("_like", args[0]))
         return NULL;
     a = py_array_of(args[0]);
     dev = td_array_dev(a);
@@ -251,7 +253,7 @@ filled_function(const char *fn, PyObject *const *args, Py_ssize_t nargs, PyObjec
     PyObject *arg[5];
 
     return py_parse(fn, names, 1, 3, args, nargs, kwnames, arg)
-               ? filled(arg[0], arg[1], TD_F64, arg[2], arg[3], value)
+               ? create_filled(arg[0], arg[1], TD_F64, arg[2], arg[3], value)
                : NULL;
 }
 
@@ -276,7 +278,7 @@ ones(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     return filled_function("ones", args, nargs, kwnames, &(td_scalar){.dt = TD_I64, .i = 1});
 }
 
-/* Fills `to` as copyto does: a Python integer has to fit, all else is cast. */
+/* Fills `to` as copyto does: a Python integer must fit, everything else is cast. */
 static bool
 fill_cast(const td_array *to, PyObject *value, bool is_number, const td_operand *number)
 {
@@ -313,7 +315,7 @@ fill_like(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_operand x = {0};
 
     (void)module;
-    if (nargs != 2 || !want_array("_fill_cast", args[0]))
+    if (nargs != 2 || !create_want_array("_fill_cast", args[0]))
         return NULL;
     is_number = py_is_array(args[1]) ? 0 : py_number(args[1], &x.scalar, &x.weak);
     return is_number >= 0 && fill_cast(py_array_of(args[0]), args[1], is_number > 0, &x)
@@ -338,14 +340,14 @@ full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     if (is_number < 0)
         return NULL;
     if (is_number && dt < 0)
-        return filled(arg[0], NULL, x.scalar.dt, arg[3], arg[4], &x.scalar);
+        return create_filled(arg[0], NULL, x.scalar.dt, arg[3], arg[4], &x.scalar);
     if (dt < 0) { /* the values' own dtype */
         if (!py_asarray(arg[1], -1, NULL, &own))
             return NULL;
         dt = (int)td_array_dtype(&own);
         td_array_unref(&own);
     }
-    r = filled(arg[0], NULL, dt, arg[3], arg[4], NULL);
+    r = create_filled(arg[0], NULL, dt, arg[3], arg[4], NULL);
     if (r && !fill_cast(py_array_of(r), arg[1], is_number > 0, &x))
         Py_CLEAR(r);
     return r;
@@ -361,7 +363,7 @@ broadcast_to(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_shape s, checked;
 
     (void)module;
-    if (nargs != 2 || !want_array("broadcast_to", args[0]) || !py_shape(args[1], &s) ||
+    if (nargs != 2 || !create_want_array("broadcast_to", args[0]) || !py_shape(args[1], &s) ||
         !py_ok(td_shape_make(s.ndim, s.dim, &checked)))
         return NULL;
     r = py_new();
@@ -373,7 +375,7 @@ broadcast_to(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 }
 
 static PyObject *
-take(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+create_take(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     td_array index;
     py_ndarray *r;
@@ -381,7 +383,7 @@ take(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     int axis;
 
     (void)module;
-    if (nargs != 3 || !want_array("take", args[0]))
+    if (nargs != 3 || !create_want_array("take", args[0]))
         return NULL;
     axis = (int)PyLong_AsLong(args[2]);
     if (PyErr_Occurred())
@@ -403,7 +405,8 @@ product(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     py_ndarray *r;
 
     (void)module;
-    if (nargs != 2 || !want_array("matmul", args[0]) || !want_array("matmul", args[1]))
+    if (nargs != 2 || !create_want_array("matmul", args[0]) ||
+        !create_want_array("matmul", args[1]))
         return NULL;
     r = py_new();
     return r ? py_done(r, td_array_matmul(py_array_of(args[0]), py_array_of(args[1]), &r->a))
@@ -423,7 +426,7 @@ py_fused_product(PyObject *x, PyObject *y)
     return r ? py_done(r, td_array_matmul(py_array_of(x), py_array_of(y), &r->a)) : NULL;
 }
 
-/* a @ b where the graph computes it; None: a library had better, or the operands are no arrays */
+/* a @ b if the graph computes it; None: a library is better at it, or the operands are not arrays */
 static PyObject *
 fused_product(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -434,19 +437,20 @@ fused_product(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return NULL;
 }
 
-/* _on_host(a): are a's elements on the host still, or does a wait for such? */
+/* _on_host(a): are a's elements still on the host, or does a depend on such elements? */
 static PyObject *
 on_host(PyObject *module, PyObject *o)
 {
     (void)module;
-    return want_array("on_host", o) ? PyBool_FromLong(td_array_hosted(py_array_of(o))) : NULL;
+    return create_want_array("on_host", o) ? PyBool_FromLong(td_array_hosted(py_array_of(o)))
+                                           : NULL;
 }
 
 static PyObject *
 host_view(PyObject *module, PyObject *o)
 {
     (void)module;
-    return want_array("host_view", o) ? py_host_view(py_array_of(o), false) : NULL;
+    return create_want_array("host_view", o) ? py_host_view(py_array_of(o), false) : NULL;
 }
 
 /* Are both views of one storage?  Nothing is computed. */
@@ -456,13 +460,13 @@ same_storage(PyObject *module, PyObject *args)
     PyObject *a, *b;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO:_same_storage", &a, &b) || !want_array("same_storage", a) ||
-        !want_array("same_storage", b))
+    if (!PyArg_ParseTuple(args, "OO:_same_storage", &a, &b) ||
+        !create_want_array("same_storage", a) || !create_want_array("same_storage", b))
         return NULL;
     return PyBool_FromLong(py_array_of(a)->store == py_array_of(b)->store);
 }
 
-/* May o's memory be written from outside?  Not when recorded operations still read it. */
+/* May code outside write to o's memory?  Not while recorded operations still read it. */
 static PyObject *
 is_exclusive(PyObject *module, PyObject *o)
 {
@@ -471,7 +475,8 @@ is_exclusive(PyObject *module, PyObject *o)
     td_node *n;
 
     (void)module;
-    if (!want_array("is_exclusive", o) || !py_ok(td_array_memory(py_array_of(o), false, &buf, &v)))
+    if (!create_want_array("is_exclusive", o) ||
+        !py_ok(td_array_memory(py_array_of(o), false, &buf, &v)))
         return NULL;
     n = py_array_of(o)->store->node;
     return PyBool_FromLong((atomic_load(&buf->flags) & TD_BUF_SHARED) ||
@@ -486,7 +491,8 @@ assign_where(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_status st;
 
     (void)module;
-    if (nargs != 3 || !want_array("assign_where", args[0]) || !want_array("assign_where", args[1]))
+    if (nargs != 3 || !create_want_array("assign_where", args[0]) ||
+        !create_want_array("assign_where", args[1]))
         return NULL;
     a = py_array_of(args[0]);
     if (!py_writable((py_ndarray *)args[0]) ||
@@ -511,7 +517,7 @@ evaluate(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         int n = 0;
 
         for (; n < BATCH && i + n < nargs; n++) {
-            if (!want_array("evaluate", args[i + n]))
+            if (!create_want_array("evaluate", args[i + n]))
                 return NULL;
             a[n] = py_array_of(args[i + n]);
         }
@@ -554,39 +560,264 @@ bfloat16(PyObject *module, PyObject *unused)
 
 PyMethodDef py_create_functions[] = {
     {"_bfloat16", bfloat16, METH_NOARGS, NULL},
-    {"array", PY_FAST(array), FAST_KW,
+    {"array", PY_FAST(create_array), FAST_KW,
      "array($module, /, object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, "
-     "device=None, like=None)\n--\n\nA new array of object's numbers."},
+     "device=None, like=None)\n--\n\n"
+     "A new array of an object's numbers.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "object : array_like\n"
+     "    Numbers, nested sequences of them, or an array of any library.\n"
+     "dtype : dtype, optional\n"
+     "    Dtype of the result; None means what the numbers have.\n"
+     "copy : bool, default True\n"
+     "    False: no copy where none is needed.\n"
+     "order : {'C', 'F', 'A', 'K'}, default 'K'\n"
+     "    Order of the elements in memory.\n"
+     "subok : bool, default False\n"
+     "    Accepted for NumPy's signature; treadle has no subclasses of its array.\n"
+     "ndmin : int, default 0\n"
+     "    Axes at least; new ones of extent 1 come first.\n"
+     "device : device or str, optional\n"
+     "    Where the array lies, as ``\"cpu\"`` or ``\"cuda:0\"``; None means the current\n"
+     "    device.\n"
+     "like : object, optional\n"
+     "    Accepted for NumPy's signature; it changes nothing.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Evaluated in memory of its own.\n\n"
+     "Raises\n"
+     "------\n"
+     "TypeError\n"
+     "    The object holds text or other objects than numbers.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.array([[1, 2], [3, 4]], dtype=np.float32)\n"
+     "array([[1., 2.],\n"
+     "       [3., 4.]], dtype=float32)"},
     {"asarray", PY_FAST(asarray), FAST_KW,
      "asarray($module, /, a, dtype=None, order=None, *, copy=None, device=None, like=None)\n--\n\n"
-     "a itself if it is a treadle array of that dtype and device, else a copy; copy=False shares "
-     "NumPy's memory on the CPU or raises ValueError."},
+     "An object's numbers as an array: a treadle array of that dtype and device itself, else a "
+     "copy.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "a : array_like\n"
+     "    Numbers, nested sequences of them, or an array of any library.\n"
+     "dtype : dtype, optional\n"
+     "    Dtype of the result; None means what the numbers have.\n"
+     "order : {'C', 'F', 'A', 'K'}, optional\n"
+     "    Order of the elements in memory.\n"
+     "copy : bool, optional\n"
+     "    True: always copy; False: share NumPy's memory on the CPU, or raise; None:\n"
+     "    where it is needed.\n"
+     "device : device or str, optional\n"
+     "    Where the array lies, as ``\"cpu\"`` or ``\"cuda:0\"``; None means the current\n"
+     "    device.\n"
+     "like : object, optional\n"
+     "    Accepted for NumPy's signature; it changes nothing.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of a's shape.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    copy=False and a copy is needed.\n"
+     "TypeError\n"
+     "    The object holds text or other objects than numbers.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.asarray([1, 2.5])\n"
+     "array([1. , 2.5])"},
     {"empty", PY_FAST(empty), FAST_KW,
      "empty($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
-     "An uninitialised array; float64 where no dtype is given."},
+     "An array whose values are not set.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "shape : int or tuple of ints\n"
+     "    Extents.\n"
+     "dtype : dtype, optional\n"
+     "    Dtype; None means float64.\n"
+     "order : {'C', 'F', 'A', 'K'}, default 'C'\n"
+     "    Order of the elements in memory.\n"
+     "device : device or str, optional\n"
+     "    Where the array lies, as ``\"cpu\"`` or ``\"cuda:0\"``; None means the current\n"
+     "    device.\n"
+     "like : object, optional\n"
+     "    Accepted for NumPy's signature; it changes nothing.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray, shape shape\n"
+     "    The values are what the memory held.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    An extent is negative.\n"
+     "OutOfMemoryError\n"
+     "    The device has no such memory.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.empty((2, 3)).shape\n"
+     "(2, 3)"},
     {"zeros", PY_FAST(zeros), FAST_KW,
      "zeros($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
-     "An array of zeros; float64 where no dtype is given."},
+     "An array of zeros.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "shape : int or tuple of ints\n"
+     "    Extents.\n"
+     "dtype : dtype, optional\n"
+     "    Dtype; None means float64.\n"
+     "order : {'C', 'F', 'A', 'K'}, default 'C'\n"
+     "    Order of the elements in memory.\n"
+     "device : device or str, optional\n"
+     "    Where the array lies, as ``\"cpu\"`` or ``\"cuda:0\"``; None means the current\n"
+     "    device.\n"
+     "like : object, optional\n"
+     "    Accepted for NumPy's signature; it changes nothing.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray, shape shape\n"
+     "    Takes no memory before it is needed.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    An extent is negative.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.zeros(3)\n"
+     "array([0., 0., 0.])"},
     {"ones", PY_FAST(ones), FAST_KW,
      "ones($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
-     "An array of ones; float64 where no dtype is given."},
+     "An array of ones.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "shape : int or tuple of ints\n"
+     "    Extents.\n"
+     "dtype : dtype, optional\n"
+     "    Dtype; None means float64.\n"
+     "order : {'C', 'F', 'A', 'K'}, default 'C'\n"
+     "    Order of the elements in memory.\n"
+     "device : device or str, optional\n"
+     "    Where the array lies, as ``\"cpu\"`` or ``\"cuda:0\"``; None means the current\n"
+     "    device.\n"
+     "like : object, optional\n"
+     "    Accepted for NumPy's signature; it changes nothing.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray, shape shape\n"
+     "    Takes no memory before it is needed.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    An extent is negative.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.ones(3, dtype=int)\n"
+     "array([1, 1, 1])"},
     {"full", PY_FAST(full), FAST_KW,
      "full($module, /, shape, fill_value, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
-     "An array of one value, in its own dtype where none is given."},
+     "An array of one value.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "shape : int or tuple of ints\n"
+     "    Extents.\n"
+     "fill_value : array_like\n"
+     "    The value; an array broadcasts to the shape.\n"
+     "dtype : dtype, optional\n"
+     "    Dtype; None means the value's own.\n"
+     "order : {'C', 'F', 'A', 'K'}, default 'C'\n"
+     "    Order of the elements in memory.\n"
+     "device : device or str, optional\n"
+     "    Where the array lies, as ``\"cpu\"`` or ``\"cuda:0\"``; None means the current\n"
+     "    device.\n"
+     "like : object, optional\n"
+     "    Accepted for NumPy's signature; it changes nothing.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray, shape shape\n"
+     "    Takes no memory before it is needed.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    An extent is negative, or fill_value does not broadcast.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.full(3, 7)\n"
+     "array([7, 7, 7])"},
     {"arange", PY_FAST(py_arange), FAST_KW,
      "arange($module, /, start=None, stop=None, step=1, dtype=None, *, device=None, "
      "like=None)\n--\n\n"
-     "Numbers at equal steps from start, before stop; with one argument from 0 to that."},
+     "Numbers at equal steps.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "start : number, optional\n"
+     "    The first number; with one argument the bound, and 0 is the first.\n"
+     "stop : number, optional\n"
+     "    The bound, which is left out.\n"
+     "step : number, default 1\n"
+     "    Distance of neighbours.\n"
+     "dtype : dtype, optional\n"
+     "    Dtype; None means what the numbers give.\n"
+     "device : device or str, optional\n"
+     "    Where the array lies, as ``\"cpu\"`` or ``\"cuda:0\"``; None means the current\n"
+     "    device.\n"
+     "like : object, optional\n"
+     "    Accepted for NumPy's signature; it changes nothing.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray, shape (ceil((stop - start) / step),)\n"
+     "    Takes no memory before it is needed.\n\n"
+     "Raises\n"
+     "------\n"
+     "ZeroDivisionError\n"
+     "    step is 0.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.arange(2, 8, 2)\n"
+     "array([2, 4, 6])"},
     {"asnumpy", PY_FAST(asnumpy), FAST_KW,
      "asnumpy($module, /, a, stream=None, order='C', out=None)\n--\n\n"
-     "The values as a numpy.ndarray."},
+     "The values on the host.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "a : array_like\n"
+     "    The array.\n"
+     "stream : Stream, optional\n"
+     "    The stream that copies; None means the default one.\n"
+     "order : {\"C\", \"F\", \"A\", \"K\"}, default 'C'\n"
+     "    Order of the elements in the result.\n"
+     "out : ndarray, optional\n"
+     "    Takes the result and is returned: an array of treadle's or NumPy's with\n"
+     "    the result's shape.\n\n"
+     "Returns\n"
+     "-------\n"
+     "numpy.ndarray\n"
+     "    Of a's shape and dtype, with memory of its own.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> type(np.asnumpy(np.ones(2))).__module__\n"
+     "'numpy'"},
     {"evaluate", PY_FAST(evaluate), METH_FASTCALL,
      "evaluate($module, /, *arrays)\n--\n\n"
-     "Launches their recorded work; without arguments, everybody's."},
+     "Launch recorded work, and do not wait for it.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "*arrays : ndarray\n"
+     "    The arrays whose values are wanted; none means all pending ones.\n\n"
+     "Raises\n"
+     "------\n"
+     "TypeError\n"
+     "    An argument is no treadle array.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> x = np.ones(3) + 1\n"
+     ">>> np.evaluate(x)"},
     {"_fill_cast", PY_FAST(fill_like), METH_FASTCALL, NULL},
     {"_like", PY_FAST(filled_like), METH_FASTCALL, NULL},
     {"_broadcast_to", PY_FAST(broadcast_to), METH_FASTCALL, NULL},
-    {"_take", PY_FAST(take), METH_FASTCALL, NULL},
+    {"_take", PY_FAST(create_take), METH_FASTCALL, NULL},
     {"_beside", PY_FAST(py_beside), METH_FASTCALL, NULL},
     {"_matmul", PY_FAST(product), METH_FASTCALL, NULL},
     {"_fused_product", PY_FAST(fused_product), METH_FASTCALL, NULL},

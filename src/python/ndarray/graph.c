@@ -1,4 +1,4 @@
-/* graph.c - treadle._core.Capture, on which treadle/_compile/_graph.py stands: a function's work, recorded. */
+/* graph.c - treadle._core.Capture for treadle/_compile/_graph.py: records a function's work. */
 #include "python/common/py.h"
 
 #include "array/graph/capture.h"
@@ -19,9 +19,9 @@ py_capture_keep(PyObject *o)
     return !td_capture_now() || !keeping || PyList_Append(keeping, o) == 0;
 }
 
-/* The arrays of a tuple or list; borrowed, *out to be freed. */
+/* The arrays of a tuple or list, borrowed; the caller frees *out. */
 static bool
-arrays_of(PyObject *seq, const td_array ***out, int *n)
+capture_arrays(PyObject *seq, const td_array ***out, int *n)
 {
     Py_ssize_t size = PyTuple_Check(seq) ? PyTuple_Size(seq) : -1;
 
@@ -48,7 +48,7 @@ arrays_of(PyObject *seq, const td_array ***out, int *n)
     return true;
 }
 
-/* Takes over the arrays, also on failure. */
+/* Takes the arrays, also on failure. */
 static PyObject *
 tuple_of(td_array *a, int n)
 {
@@ -69,7 +69,7 @@ tuple_of(td_array *a, int n)
 
 /* Capture(device, inputs) -> (capture, placeholders) */
 static PyObject *
-begin(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+capture_begin(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     const td_array **in = NULL;
     td_array *place = NULL;
@@ -79,7 +79,7 @@ begin(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     int n;
 
     (void)module;
-    if (nargs != 2 || !py_device(args[0], &d) || !arrays_of(args[1], &in, &n))
+    if (nargs != 2 || !py_device(args[0], &d) || !capture_arrays(args[1], &in, &n))
         goto out;
     place = calloc((size_t)n + 1, sizeof *place);
     self = PyObject_New(capture, capture_type);
@@ -104,7 +104,7 @@ out:
 }
 
 static PyObject *
-end(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+capture_end(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
 {
     capture *self = (capture *)o;
     const td_array **out = NULL;
@@ -112,7 +112,7 @@ end(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
     int n;
     td_status st;
 
-    if (nargs != 2 || !arrays_of(args[0], &out, &n) || !py_flag(args[1], false, &fixed)) {
+    if (nargs != 2 || !capture_arrays(args[0], &out, &n) || !py_flag(args[1], false, &fixed)) {
         free(out);
         return NULL;
     }
@@ -123,7 +123,7 @@ end(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
 }
 
 static PyObject *
-drop(PyObject *o, PyObject *unused)
+capture_drop(PyObject *o, PyObject *unused)
 {
     capture *self = (capture *)o;
 
@@ -134,7 +134,7 @@ drop(PyObject *o, PyObject *unused)
     return Py_NewRef(Py_None);
 }
 
-/* The results, or None where the capture does not fit the inputs. */
+/* Replays the capture.  The results, or None if the capture does not fit the inputs. */
 static PyObject *
 play(PyObject *o, PyObject *inputs)
 {
@@ -154,7 +154,7 @@ play(PyObject *o, PyObject *inputs)
         out = calloc((size_t)nout, sizeof *out);
     if (!out)
         return PyErr_NoMemory();
-    if (arrays_of(inputs, &in, &n)) {
+    if (capture_arrays(inputs, &in, &n)) {
         st = td_capture_play(self->c, in, n, out);
         if (st == TD_SKIP)
             r = Py_NewRef(Py_None);
@@ -220,7 +220,7 @@ capturing(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef functions[] = {
-    {"_capture", PY_FAST(begin), METH_FASTCALL,
+    {"_capture", PY_FAST(capture_begin), METH_FASTCALL,
      "_capture(device, inputs): (capture, placeholders); the thread records from now on."},
     {"_capturing", capturing, METH_NOARGS, "_capturing(): does the thread record?"},
     {NULL, NULL, 0, NULL},
@@ -230,9 +230,9 @@ bool
 py_graph_init(PyObject *m)
 {
     static PyMethodDef methods[] = {
-        {"end", PY_FAST(end), METH_FASTCALL,
+        {"end", PY_FAST(capture_end), METH_FASTCALL,
          "end(results, static): recording has ended with these arrays."},
-        {"drop", drop, METH_NOARGS, "drop(): the capture is undone."},
+        {"drop", capture_drop, METH_NOARGS, "drop(): the capture is undone."},
         {"play", play, METH_O,
          "play(inputs): the results; None: other inputs than these were recorded."},
         {NULL, NULL, 0, NULL},

@@ -1,4 +1,4 @@
-/* index.c - subscripts: integers, slices, Ellipsis and None make views; arrays go on to
+/* index.c - subscripts: integers, slices, Ellipsis and None make views; index arrays go to
  * td_array_take or to treadle/_select/_indexing.py.
  */
 #include "python/common/py.h"
@@ -11,7 +11,7 @@ typedef struct cursor {
     const td_view *from;
     td_view to;
     int axis;    /* the next of from's axes */
-    int skipped; /* axes that Ellipsis stands for */
+    int skipped; /* number of axes that Ellipsis replaces */
     bool ints;   /* nothing but integers so far */
 } cursor;
 
@@ -63,7 +63,7 @@ take_slice(cursor *c, PyObject *item)
     return true;
 }
 
-/* What an item of a subscript is; INT fills *i. */
+/* The kind of a subscript's item; INT fills *i. */
 typedef enum item_kind { BAD, INT, SLICE, NEW, DOTS, ARRAY } item_kind;
 
 static item_kind
@@ -97,7 +97,7 @@ classify(PyObject *o, Py_ssize_t *i)
         bad_index();
         return BAD;
     }
-    if (PyObject_CheckBuffer(o) || PySequence_Check(o) || py_stranger(o) > 0)
+    if (PyObject_CheckBuffer(o) || PySequence_Check(o) || py_foreign_operand(o) > 0)
         return ARRAY;
     if (!PyErr_Occurred())
         bad_index();
@@ -113,7 +113,7 @@ too_many(const td_view *v, int used)
     return false;
 }
 
-/* The kinds of all items; 1: a view; 0: arrays are among them; -1: exception. */
+/* Finds the kinds of all items.  1: a view; 0: some are arrays; -1: exception. */
 static int
 survey(PyObject *const *item, Py_ssize_t n, const td_view *v, item_kind *kind, Py_ssize_t *at,
        int *skipped)
@@ -207,7 +207,7 @@ py_read_scalar(const td_array *a, td_scalar *out)
 }
 
 static PyObject *
-through_package(const char *name, PyObject *self, PyObject *key, PyObject *value)
+index_through_package(const char *name, PyObject *self, PyObject *key, PyObject *value)
 {
     PyObject *f = py_package("treadle._select._indexing", name);
     PyObject *r = f ? PyObject_CallFunctionObjArgs(f, self, key, value, NULL) : NULL;
@@ -216,7 +216,7 @@ through_package(const char *name, PyObject *self, PyObject *key, PyObject *value
     return r;
 }
 
-/* One element as NumPy's scalar: read now. */
+/* Reads one element now, as a NumPy scalar. */
 static PyObject *
 scalar(td_array *one)
 {
@@ -229,7 +229,7 @@ scalar(td_array *one)
     return r;
 }
 
-/* NumPy gives a scalar there, which later writes do not reach: a copy, not a view. */
+/* NumPy gives a scalar here, which later writes do not change: so this is a copy, not a view. */
 static PyObject *
 element(PyObject *self, const td_view *v)
 {
@@ -242,7 +242,7 @@ element(PyObject *self, const td_view *v)
     if (((py_ndarray *)self)->scalars && !td_capture_now())
         return scalar(&one);
     r = py_new();
-    if (r && td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU && !td_capture_now()) {
+    if (r && td_dev_info(td_array_dev(a))->host && !td_capture_now()) {
         if (py_read_scalar(&one, &s))
             st = td_array_number(td_array_dev(a), s, &r->a);
         else
@@ -264,8 +264,8 @@ view_object(PyObject *self, const td_view *v)
     return py_view_done(self, r, TD_OK);
 }
 
-/* Is an integer of the key an array of no axes, for NumPy too?  What it computes is a number there: an element, a sum,
- * argmax.  Its numbers have a buffer too, but are no sequences. */
+/* Is an integer of the key a 0-d array, for NumPy too?  A computed one (an element, a sum, argmax) is a number for
+ * NumPy. NumPy's scalars have a buffer as well, but are not sequences. */
 static bool
 has_array_integer(PyObject *key)
 {
@@ -284,7 +284,7 @@ has_array_integer(PyObject *key)
     return false;
 }
 
-/* What an array names is a copy, in NumPy too, even where the array holds one integer. */
+/* An index array gives a copy, as in NumPy, even if it holds one integer. */
 static PyObject *
 copy_object(PyObject *self, const td_view *v)
 {
@@ -314,8 +314,8 @@ take_rows(PyObject *self, const td_array *index)
     return py_done(r, st);
 }
 
-/* Where the element lies that a key of as many Python integers as a has axes names; false: it is no such key, or out of
- * range. */
+/* The offset of the element selected by a key of as many Python ints as a has axes; false: the key is of another kind,
+ * or out of range. */
 static bool
 element_at(const td_array *a, PyObject *key, int64_t *offset)
 {
@@ -341,7 +341,7 @@ element_at(const td_array *a, PyObject *key, int64_t *offset)
     return true;
 }
 
-/* An element that can be read now, as a number. */
+/* Reads an element that is available now, as a number. */
 static PyObject *
 number_at(const td_array *a, int64_t at)
 {
@@ -376,7 +376,7 @@ py_subscript(PyObject *self, PyObject *key)
     if (r < 0)
         return NULL;
     if (r == 0)
-        return through_package("getitem", self, key, NULL);
+        return index_through_package("getitem", self, key, NULL);
     if (single)
         return element(self, &v);
     return has_array_integer(key) ? copy_object(self, &v) : view_object(self, &v);
@@ -432,7 +432,7 @@ assign_view(PyObject *self, const td_view *v, bool single, PyObject *value)
     return py_ok(st) && !PyErr_Occurred() ? 0 : -1;
 }
 
-/* An element becomes a number, at once.  1: done; 0: not that simple; -1: exception. */
+/* Assigns a number to an element now.  1: done; 0: the general path must do it; -1: exception. */
 static int
 assign_element(td_array *a, int64_t at, PyObject *value)
 {
@@ -450,7 +450,7 @@ assign_element(td_array *a, int64_t at, PyObject *value)
     return st == TD_SKIP ? 0 : py_ok(st) ? 1 : -1;
 }
 
-/* 1: done; 0: not that simple; -1: exception. */
+/* 1: done; 0: the general path must do it; -1: exception. */
 static int
 assign_mask(PyObject *self, const td_array *mask, PyObject *value)
 {
@@ -501,7 +501,7 @@ py_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     r = py_view_of(key, &py_array_of(self)->view, &v, &single);
     if (r)
         return r < 0 ? -1 : assign_view(self, &v, single, value);
-    done = through_package("setitem", self, key, value);
+    done = index_through_package("setitem", self, key, value);
     Py_XDECREF(done);
     return done ? 0 : -1;
 }

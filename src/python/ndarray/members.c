@@ -1,10 +1,13 @@
-/* members.c - members of ndarray that NumPy's have beside numbers and shapes: what they are views of, whether they
- * can be written, their bytes, their pickles.  Most are functions of treadle._numpy._members. */
+/* members.c - members of ndarray that NumPy's arrays have besides numbers and shapes: base,
+ * flags, bytes, pickles.
+ *
+ * Most are functions of treadle._numpy._members.
+ */
 #include "python/common/py.h"
 
 static PyObject *
-forward(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-        PyObject *kwnames)
+member_forward(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+               PyObject *kwnames)
 {
     PyObject *f = py_package("treadle._numpy._members", name),
              *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
@@ -17,7 +20,7 @@ forward(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t narg
     static PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,                 \
                           PyObject *kwnames)                                                       \
     {                                                                                              \
-        return forward(#name, self, args, nargs, kwnames);                                         \
+        return member_forward(#name, self, args, nargs, kwnames);                                  \
     }
 FORWARD(byteswap)
 FORWARD(dump)
@@ -31,7 +34,8 @@ FORWARD(setstate)
 FORWARD(toDlpack)
 FORWARD(tofile)
 
-/* Elements that several subscripts name, or memory that is not ours to write. */
+/* Must the array stay read-only: do several subscripts name one element, or is the memory not
+ * ours to write? */
 static bool
 stays_readonly(const td_array *a)
 {
@@ -63,7 +67,7 @@ setflags(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     return Py_NewRef(Py_None);
 }
 
-/* self becomes another view on what `other`, an array, is a view of. */
+/* Makes self another view of the storage that `other`, an array, views. */
 static PyObject *
 become(PyObject *self, PyObject *other)
 {
@@ -82,7 +86,7 @@ become(PyObject *self, PyObject *other)
     return Py_NewRef(Py_None);
 }
 
-/* The view of those extents and strides, from self's first element on; ValueError: it leaves the memory. */
+/* The view with those extents and strides, from self's first element on; ValueError: it reaches beyond the memory. */
 static bool
 strided_view(const td_array *a, const td_shape *strides, td_view *v)
 {
@@ -140,35 +144,175 @@ strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 PyMethodDef py_member_methods[] = {
     {"byteswap", PY_FAST(byteswap), METH_FASTCALL | METH_KEYWORDS,
      "byteswap($self, /, inplace=False)\n--\n\n"
-     "The elements with their bytes in reverse order."},
+     "The elements with their bytes in reverse order.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "inplace : bool, default False\n"
+     "    Write into the array itself.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of the array's shape and dtype.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.asarray([1], dtype=np.int16).byteswap()\n"
+     "array([256], dtype=int16)"},
     {"dump", PY_FAST(dump), METH_FASTCALL | METH_KEYWORDS,
      "dump($self, /, file)\n--\n\n"
-     "A pickle into a file."},
+     "Write a pickle into a file.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "file : str, path or file\n"
+     "    The file, or its name.\n\n"
+     "Raises\n"
+     "------\n"
+     "FileNotFoundError\n"
+     "    There is no such folder.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> import io\n"
+     ">>> np.ones(2).dump(io.BytesIO())"},
     {"dumps", PY_FAST(dumps), METH_FASTCALL | METH_KEYWORDS,
      "dumps($self, /)\n--\n\n"
-     "A pickle as bytes."},
+     "A pickle as bytes.\n\n"
+     "Returns\n"
+     "-------\n"
+     "bytes\n"
+     "    For pickle.loads.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> import pickle\n"
+     ">>> pickle.loads(np.ones(2).dumps())\n"
+     "array([1., 1.])"},
     {"getfield", PY_FAST(getfield), METH_FASTCALL | METH_KEYWORDS,
      "getfield($self, /, dtype, offset=0)\n--\n\n"
-     "A view of the bytes from offset on of every element."},
+     "A view of the bytes from a place on in every element.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "dtype : dtype\n"
+     "    Dtype of the view.\n"
+     "offset : int, default 0\n"
+     "    Where in the element it begins, in bytes.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of the array's shape.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    The dtype does not fit there.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.asarray([1 + 2j]).getfield(np.float64, 8)\n"
+     "array([2.])"},
     {"resize", PY_FAST(resize), METH_FASTCALL | METH_KEYWORDS,
      "resize($self, /, new_shape, refcheck=True)\n--\n\n"
-     "The array itself gets another shape, cut or filled up with zeros. ValueError for a "
-     "view."},
+     "Give the array itself another shape; it is cut, or filled up with zeros.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "new_shape : int or tuple of ints\n"
+     "    The new extents.\n"
+     "refcheck : bool, default True\n"
+     "    Accepted for NumPy's signature.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    The array is a view.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> a = np.ones(2)\n"
+     ">>> a.resize(3)\n"
+     ">>> a\n"
+     "array([1., 1., 0.])"},
     {"set", PY_FAST(set), METH_FASTCALL | METH_KEYWORDS,
      "set($self, /, arr, stream=None)\n--\n\n"
-     "Takes the values of arr, a numpy.ndarray of this shape and dtype."},
+     "Take the values of an array of NumPy's.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "arr : numpy.ndarray\n"
+     "    Of this shape and dtype.\n"
+     "stream : Stream, optional\n"
+     "    The stream that copies; None means the default one.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    arr has another shape.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> a = np.zeros(2)\n"
+     ">>> a.set(numpy.ones(2))\n"
+     ">>> a\n"
+     "array([1., 1.])"},
     {"setfield", PY_FAST(setfield), METH_FASTCALL | METH_KEYWORDS,
      "setfield($self, /, val, dtype, offset=0)\n--\n\n"
-     "Writes what getfield reads."},
+     "Write the bytes that getfield reads.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "val : array_like\n"
+     "    Broadcasts to the array's shape.\n"
+     "dtype : dtype\n"
+     "    Dtype of what is written.\n"
+     "offset : int, default 0\n"
+     "    Where in the element it begins, in bytes.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    The dtype does not fit there.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> a = np.asarray([1 + 2j])\n"
+     ">>> a.setfield(5.0, np.float64, 8)\n"
+     ">>> a\n"
+     "array([1.+5.j])"},
     {"setflags", PY_FAST(setflags), METH_FASTCALL | METH_KEYWORDS,
      "setflags($self, /, write=None, align=None, uic=None)\n--\n\n"
-     "Whether the array can be written through this view."},
+     "Say whether the array can be written through this view.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "write : bool, optional\n"
+     "    False makes it read-only.\n"
+     "align, uic : bool, optional\n"
+     "    Accepted for NumPy's signature.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    The memory under the array is read-only.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> a = np.ones(2)\n"
+     ">>> a.setflags(write=False)\n"
+     ">>> a.flags.writeable\n"
+     "False"},
     {"toDlpack", PY_FAST(toDlpack), METH_FASTCALL | METH_KEYWORDS,
      "toDlpack($self, /)\n--\n\n"
-     "A DLPack capsule of the memory, for another library to take once."},
+     "A DLPack capsule of the memory, for another library to take once.\n\n"
+     "Returns\n"
+     "-------\n"
+     "capsule\n"
+     "    It shares the array's memory.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.from_dlpack(np.ones(2)).shape\n"
+     "(2,)"},
     {"tofile", PY_FAST(tofile), METH_FASTCALL | METH_KEYWORDS,
      "tofile($self, /, fid, sep='', format='%s')\n--\n\n"
-     "The elements in C order into a file, as bytes or as text."},
+     "Write the elements in C order into a file.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "fid : str, path or file\n"
+     "    The file, or its name.\n"
+     "sep : str, default ''\n"
+     "    Text between elements; \"\" writes bytes.\n"
+     "format : str, default '%s'\n"
+     "    How an element becomes text.\n\n"
+     "Raises\n"
+     "------\n"
+     "FileNotFoundError\n"
+     "    There is no such folder.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> import os\n"
+     ">>> np.ones(2).tofile(os.devnull)"},
     {"_repr_html_", PY_FAST(repr_html), METH_FASTCALL | METH_KEYWORDS,
      "_repr_html_($self, /)\n--\n\n"
      "A table for notebooks: shape, dtype, device and the values as repr cuts them."},
@@ -182,9 +326,9 @@ PyMethodDef py_member_methods[] = {
 /* ---- attributes ---- */
 
 static PyObject *
-get(PyObject *self, void *name)
+member_get(PyObject *self, void *name)
 {
-    return forward(name, self, NULL, 0, NULL);
+    return member_forward(name, self, NULL, 0, NULL);
 }
 
 static int
@@ -196,13 +340,14 @@ set_flat(PyObject *self, PyObject *value, void *unused)
     if (!value)
         PyErr_SetString(PyExc_AttributeError, "Cannot delete flat iterator");
     else
-        r = forward("set_flat", self, &value, 1, NULL);
+        r = member_forward("set_flat", self, &value, 1, NULL);
     Py_XDECREF(r);
     return r ? 0 : -1;
 }
 
-/* The array whose memory a view is of, while the program has it; then an array of the whole memory.  No view keeps the
- * array that it was made from: that would keep its value from being given up. */
+/* The array whose memory a view shows, as long as the program has it; then an array over the
+ * whole memory.  A view does not keep the array it was made from, which would keep that
+ * array's value alive. */
 static PyObject *
 get_base(PyObject *self, void *unused)
 {
@@ -227,12 +372,12 @@ get_base(PyObject *self, void *unused)
 
 PyGetSetDef py_member_attributes[] = {
     {"base", get_base, NULL, "None, or, of a view, the array whose memory it is of.", NULL},
-    {"ctypes", get, NULL, "What ctypes needs of an array on the CPU: data, shape, strides, …",
-     "ctypes"},
-    {"flat", get, set_flat, "The elements in C order, to be read, written and gone through.",
+    {"ctypes", member_get, NULL,
+     "What ctypes needs of an array on the CPU: data, shape, strides, …", "ctypes"},
+    {"flat", member_get, set_flat, "The elements in C order, to be read, written and gone through.",
      "flat"},
-    {"mT", get, NULL, "The view with its last two axes exchanged.", "matrix_transposed"},
-    {"__array_struct__", get, NULL, "NumPy's array interface in C (CPU arrays only).",
+    {"mT", member_get, NULL, "The view with its last two axes exchanged.", "matrix_transposed"},
+    {"__array_struct__", member_get, NULL, "NumPy's array interface in C (CPU arrays only).",
      "array_struct"},
     {NULL, NULL, NULL, NULL, NULL},
 };

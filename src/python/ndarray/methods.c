@@ -40,7 +40,7 @@ astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
 }
 
 static PyObject *
-view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+ndarray_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"dtype", NULL};
     PyObject *arg[1];
@@ -56,7 +56,7 @@ view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 }
 
 static PyObject *
-copy(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+ndarray_copy(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"order", NULL};
     const td_array *a = py_array_of(self);
@@ -81,10 +81,10 @@ static PyObject *
 deepcopy(PyObject *self, PyObject *memo)
 {
     (void)memo;
-    return copy(self, NULL, 0, NULL);
+    return ndarray_copy(self, NULL, 0, NULL);
 }
 
-/* With CuPy's parameters: treadle._exchange._transfer. */
+/* get() with CuPy's parameters: calls treadle._exchange._transfer. */
 static PyObject *
 get_into(PyObject *self, PyObject *const *arg, bool blocking)
 {
@@ -100,7 +100,7 @@ get_into(PyObject *self, PyObject *const *arg, bool blocking)
 }
 
 static PyObject *
-get(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+ndarray_get(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"stream", "order", "out", "blocking", NULL};
     PyObject *arg[4];
@@ -149,7 +149,7 @@ not_one_number(PyObject *error, PyObject *value)
 }
 
 static PyObject *
-fill(PyObject *self, PyObject *value)
+ndarray_fill(PyObject *self, PyObject *value)
 {
     td_array *a = py_array_of(self), own;
     td_operand x;
@@ -198,7 +198,7 @@ as_complex(PyObject *self, PyObject *unused)
 }
 
 static PyObject *
-item(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+ndarray_item(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
     PyObject *key, *flat = NULL, *one, *r = NULL;
 
@@ -207,7 +207,7 @@ item(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     key = nargs == 1 ? Py_NewRef(args[0]) : PyTuple_New(nargs);
     for (Py_ssize_t i = 0; nargs > 1 && key && i < nargs; i++)
         PyTuple_SetItem(key, i, Py_NewRef(args[i]));
-    if (key && !PyTuple_Check(key)) /* one number counts in C order */
+    if (key && !PyTuple_Check(key)) /* a single index counts elements in C order */
         flat = PyObject_CallMethod(self, "reshape", "i", -1);
     else
         flat = Py_NewRef(self);
@@ -223,7 +223,7 @@ item(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 static PyObject *
 tolist(PyObject *self, PyObject *unused)
 {
-    PyObject *host = py_get_as(self, TD_F32), /* bfloat16 is no dtype of NumPy's own */
+    PyObject *host = py_get_as(self, TD_F32), /* NumPy itself has no bfloat16 */
         *r = host ? PyObject_CallMethod(host, "tolist", NULL) : NULL;
 
     (void)unused;
@@ -285,9 +285,9 @@ format(PyObject *self, PyObject *spec)
     return r;
 }
 
-/* pickle: what the package's function of that name makes of it. */
+/* Pickles by the package's function of that name. */
 static PyObject *
-reduce(PyObject *self, PyObject *protocol)
+ndarray_reduce(PyObject *self, PyObject *protocol)
 {
     PyObject *f = py_package("treadle._exchange._pickle", "reduce"),
              *r = f ? PyObject_CallFunctionObjArgs(f, self, protocol, NULL) : NULL;
@@ -299,48 +299,193 @@ reduce(PyObject *self, PyObject *protocol)
 PyMethodDef py_value_methods[] = {
     {"astype", PY_FAST(astype), METH_FASTCALL | METH_KEYWORDS,
      "astype($self, /, dtype, order='K', casting='unsafe', subok=True, copy=True)\n--\n\n"
-     "A copy in another dtype."},
-    {"view", PY_FAST(view), METH_FASTCALL | METH_KEYWORDS,
+     "A copy in another dtype.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "dtype : dtype\n"
+     "    The dtype.\n"
+     "order : {'C', 'F', 'A', 'K'}, default 'K'\n"
+     "    Order of the elements in memory.\n"
+     "casting : str, default 'unsafe'\n"
+     "    Which casts are allowed, by numpy.can_cast's names.\n"
+     "subok : bool, default True\n"
+     "    Accepted for NumPy's signature; treadle has no subclasses of its array.\n"
+     "copy : bool, default True\n"
+     "    False returns the array itself where nothing changes.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of the array's shape.\n\n"
+     "Raises\n"
+     "------\n"
+     "TypeError\n"
+     "    The rule does not allow the cast.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.asarray([1.7]).astype(int)\n"
+     "array([1])"},
+    {"view", PY_FAST(ndarray_view), METH_FASTCALL | METH_KEYWORDS,
      "view($self, /, dtype=None)\n--\n\n"
-     "The same memory as elements of another dtype; one of another size needs a last axis "
-     "whose elements lie side by side, else ValueError."},
-    {"copy", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS,
+     "The same memory as elements of another dtype.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "dtype : dtype, optional\n"
+     "    Dtype of the view; None keeps it.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Its last axis changes where the size of an element does.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    The size changes and the last axis' elements do not lie side by side, or\n"
+     "    do not fill whole ones.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.ones(2, np.int32).view(np.int16).shape\n"
+     "(4,)"},
+    {"copy", PY_FAST(ndarray_copy), METH_FASTCALL | METH_KEYWORDS,
      "copy($self, /, order='C')\n--\n\n"
-     "An array of its own with the same values."},
-    {"__copy__", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS, NULL},
+     "A copy with memory of its own.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "order : {'C', 'F', 'A', 'K'}, default 'C'\n"
+     "    Order of the elements in memory.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of the array's shape and dtype.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.ones(2).copy()\n"
+     "array([1., 1.])"},
+    {"__copy__", PY_FAST(ndarray_copy), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__deepcopy__", deepcopy, METH_O, NULL},
-    {"get", PY_FAST(get), METH_FASTCALL | METH_KEYWORDS,
+    {"get", PY_FAST(ndarray_get), METH_FASTCALL | METH_KEYWORDS,
      "get($self, /, stream=None, order='C', out=None, blocking=True)\n--\n\n"
-     "The values as a numpy.ndarray of its own, or in out, a C- or Fortran-contiguous one "
-     "of this shape and dtype. With blocking=False a concurrent.futures.Future at once: "
-     "result() is the array of the values as they are now."},
+     "The values on the host.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "stream : Stream, optional\n"
+     "    The stream that copies; None means the default one.\n"
+     "order : {\"C\", \"F\", \"A\"}, default 'C'\n"
+     "    Order of the elements in a new array.\n"
+     "out : numpy.ndarray, optional\n"
+     "    Takes the values and is returned: C- or Fortran-contiguous, of this shape\n"
+     "    and dtype.\n"
+     "blocking : bool, default True\n"
+     "    False returns a concurrent.futures.Future at once, whose result() is the\n"
+     "    array of the values as they are now.\n\n"
+     "Returns\n"
+     "-------\n"
+     "numpy.ndarray or Future\n"
+     "    Memory of its own, or out.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    out has another shape or dtype.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> type(np.ones(2).get()).__module__\n"
+     "'numpy'"},
     {"to_device", PY_FAST(to_device), METH_FASTCALL | METH_KEYWORDS,
      "to_device($self, device, /, *, stream=None)\n--\n\n"
-     "The array itself if it lives there, else a copy there."},
-    {"fill", fill, METH_O,
+     "The array itself if it lies on the device, else a copy there.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "device : device or str\n"
+     "    The device.\n"
+     "stream : None, optional\n"
+     "    Copies are made on the default stream.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of the array's shape and dtype.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    A stream is given.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.ones(2).to_device(\"cpu\").shape\n"
+     "(2,)"},
+    {"fill", ndarray_fill, METH_O,
      "fill($self, value, /)\n--\n\n"
-     "Every element becomes value."},
-    {"item", PY_FAST(item), METH_FASTCALL,
+     "Set every element to a value.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "value : number or array of size 1\n"
+     "    The value, cast to the array's dtype.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    The value is a sequence of several.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> a = np.zeros(2)\n"
+     ">>> a.fill(3)\n"
+     ">>> a\n"
+     "array([3., 3.])"},
+    {"item", PY_FAST(ndarray_item), METH_FASTCALL,
      "item($self, /, *index)\n--\n\n"
-     "One element as a Python number."},
+     "One element as a Python number.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "*index : int or tuple of ints\n"
+     "    Its place, in the flattened array where there is one int; none where the\n"
+     "    array has one element.\n\n"
+     "Returns\n"
+     "-------\n"
+     "bool, int, float or complex\n"
+     "    On the host.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    There is no index, and not one element.\n"
+     "IndexError\n"
+     "    An index lies outside.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.asarray([1, 2]).item(1)\n"
+     "2"},
     {"tolist", tolist, METH_NOARGS,
      "tolist($self, /)\n--\n\n"
-     "Nested lists of Python numbers."},
+     "Nested lists of Python numbers.\n\n"
+     "Returns\n"
+     "-------\n"
+     "list or number\n"
+     "    As deeply nested as the array has axes.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.asarray([[1, 2], [3, 4]]).tolist()\n"
+     "[[1, 2], [3, 4]]"},
     {"tobytes", PY_FAST(tobytes), METH_FASTCALL | METH_KEYWORDS,
      "tobytes($self, /, order='C')\n--\n\n"
-     "The elements in C order, or in Fortran's."},
+     "The elements as bytes.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "order : {\"C\", \"F\", \"A\"}, default 'C'\n"
+     "    The order in which elements are read; None means C.\n\n"
+     "Returns\n"
+     "-------\n"
+     "bytes\n"
+     "    On the host.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.asarray([1], dtype=np.uint8).tobytes()\n"
+     "b'\\x01'"},
     {"__array_namespace__", PY_FAST(array_namespace), METH_FASTCALL | METH_KEYWORDS,
      "__array_namespace__($self, /, *, api_version=None)\n--\n\n"
      "The module treadle, for programs of the array API standard."},
     {"__complex__", as_complex, METH_NOARGS, NULL},
     {"__format__", format, METH_O, NULL},
-    {"__reduce_ex__", reduce, METH_O, NULL},
+    {"__reduce_ex__", ndarray_reduce, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 
-/* ---- what NumPy calls ---- */
+/* ---- methods that NumPy calls ---- */
 
-/* td.config.implicit_host: counts, warns, refuses. */
+/* Obeys td.config.implicit_host: counts, warns or refuses. */
 static bool
 note_implicit(PyObject *self)
 {
@@ -357,7 +502,7 @@ array_protocol(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
 {
     static const char *const names[] = {"dtype", "copy", NULL};
     PyObject *arg[2], *host, *view, *r;
-    bool cpu = td_dev_info(td_array_dev(py_array_of(self)))->kind == TD_DEV_CPU;
+    bool cpu = td_dev_info(td_array_dev(py_array_of(self)))->host;
 
     if (!py_parse("__array__", names, 0, 2, args, nargs, kwnames, arg))
         return NULL;
@@ -390,8 +535,8 @@ array_protocol(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
 }
 
 static PyObject *
-forward(const char *module, const char *name, PyObject *self, PyObject *const *args,
-        Py_ssize_t nargs, PyObject *kwnames)
+method_forward(const char *module, const char *name, PyObject *self, PyObject *const *args,
+               Py_ssize_t nargs, PyObject *kwnames)
 {
     PyObject *f = py_package(module, name),
              *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
@@ -400,12 +545,12 @@ forward(const char *module, const char *name, PyObject *self, PyObject *const *a
     return r;
 }
 
-/* Methods that a function of the package of the same name carries out. */
+/* Methods that a function of the same name in the package implements. */
 #define FORWARD(module, name)                                                                      \
     static PyObject *forward_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,       \
                                     PyObject *kwnames)                                             \
     {                                                                                              \
-        return forward(module, #name, self, args, nargs, kwnames);                                 \
+        return method_forward(module, #name, self, args, nargs, kwnames);                          \
     }
 FORWARD("treadle._exchange._interop", array_ufunc)
 FORWARD("treadle._exchange._interop", array_function)
@@ -494,10 +639,53 @@ PyMethodDef py_interop_methods[] = {
      "As treadle.argpartition."},
     {"partition", PY_FAST(forward_partition_in_place), FAST_KW,
      "partition($self, /, kth, axis=-1, kind='introselect', order=None)\n--\n\n"
-     "Partitions the array itself."},
+     "Put the array's own elements where partition would.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "kth : int or sequence of ints\n"
+     "    The places that hold what sorting would put there.\n"
+     "axis : int, default -1\n"
+     "    Axis to work along.\n"
+     "kind : {\"introselect\"}, default 'introselect'\n"
+     "    Accepted for NumPy's signature.\n"
+     "order : None, optional\n"
+     "    Accepted for NumPy's signature; treadle's arrays have no fields.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    kth lies outside of the axis, or the array cannot be written.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> a = np.asarray([3, 1, 2])\n"
+     ">>> a.partition(1)\n"
+     ">>> int(a[1])\n"
+     "2"},
     {"sort", PY_FAST(forward_sort_in_place), FAST_KW,
      "sort($self, /, axis=-1, kind=None, order=None, *, stable=None)\n--\n\n"
-     "Sorts the array itself."},
+     "Sort the array itself along an axis.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "axis : int, default -1\n"
+     "    Axis to work along.\n"
+     "kind : str, optional\n"
+     "    NumPy's name of an algorithm; \"stable\" keeps equal elements in their\n"
+     "    order.\n"
+     "order : None, optional\n"
+     "    Accepted for NumPy's signature; treadle's arrays have no fields.\n"
+     "stable : bool, optional\n"
+     "    Accepted; equal elements cannot be told apart.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    kind is an unknown word, or the array cannot be written.\n"
+     "AxisError\n"
+     "    There is no such axis.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> a = np.asarray([3, 1, 2])\n"
+     ">>> a.sort()\n"
+     ">>> a\n"
+     "array([1, 2, 3])"},
     {"conjugate", PY_FAST(forward_conj), FAST_KW,
      "conjugate($self, /)\n--\n\n"
      "As treadle.conj."},

@@ -1,4 +1,4 @@
-/* ndarray.c - treadle.ndarray: its life and its attributes. */
+/* ndarray.c - treadle.ndarray: creation, destruction, attributes. */
 #include "python/common/py.h"
 
 #include <stddef.h>
@@ -20,7 +20,7 @@ ndarray_dealloc(PyObject *self)
     }
     PyObject_Free(self);
     Py_DECREF(type);
-    py_drain();
+    py_owners_release();
 }
 
 /* ---- attributes ---- */
@@ -122,7 +122,7 @@ get_flags(PyObject *self, void *unused)
 }
 
 static PyObject *
-get_device(PyObject *self, void *unused)
+ndarray_get_device(PyObject *self, void *unused)
 {
     (void)unused;
     return py_device_object(td_array_dev(py_array_of(self)));
@@ -135,7 +135,7 @@ get_transposed(PyObject *self, void *unused)
     return py_transposed(self);
 }
 
-/* imag NULL: the real part.  Of a real array the array itself, and zeros that cannot be written. */
+/* imag NULL: the real part.  The real part of a real array is the array itself, its imaginary part read-only zeros. */
 static PyObject *
 get_part(PyObject *self, void *imag)
 {
@@ -156,7 +156,7 @@ get_part(PyObject *self, void *imag)
                                     (td_scalar){.dt = TD_I64}, &r->a));
 }
 
-/* A part is cast from an array, as with NumPy, not stored number by number. */
+/* Converts a value that is assigned to a part: cast as an array, as in NumPy, not number by number. */
 static PyObject *
 array_beside(PyObject *self, PyObject *value)
 {
@@ -202,7 +202,7 @@ get_interface(PyObject *self, void *cuda)
     return py_array_interface(self, cuda != NULL);
 }
 
-/* What numba.cuda's programs ask for, of treadle.cuda. */
+/* An attribute for programs of numba.cuda, from treadle.cuda. */
 static PyObject *
 get_numba(PyObject *self, void *name)
 {
@@ -228,7 +228,7 @@ static const PyGetSetDef own_attributes[] = {
     {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
     {"strides", get_strides, NULL, "Bytes from one element to the next along each axis.", NULL},
     {"flags", get_flags, NULL, "c_contiguous, f_contiguous, owndata, writeable.", NULL},
-    {"device", get_device, NULL, "Where the elements live, a treadle.Device.", NULL},
+    {"device", ndarray_get_device, NULL, "Where the elements live, a treadle.Device.", NULL},
     {"T", get_transposed, NULL, "The view with its axes reversed.", NULL},
     {"real", get_part, set_part, "The real parts, a view; of a real array the array itself.", NULL},
     {"imag", get_part, set_part,
@@ -244,7 +244,7 @@ static const PyGetSetDef own_attributes[] = {
 /* ---- the container protocol ---- */
 
 static Py_ssize_t
-length(PyObject *self)
+ndarray_length(PyObject *self)
 {
     const td_shape *s = &py_array_of(self)->view.shape;
 
@@ -279,9 +279,9 @@ contains(PyObject *self, PyObject *value)
     return r;
 }
 
-/* NumPy's text of the same elements. */
+/* NumPy's text for the same elements. */
 static PyObject *
-text(PyObject *self, const char *function)
+ndarray_text(PyObject *self, const char *function)
 {
     PyObject *np = py_numpy(), *host = np ? py_get_as(self, TD_F32) : NULL;
     PyObject *r = host ? PyObject_CallMethod(np, function, "(O)", host) : NULL;
@@ -298,15 +298,15 @@ text(PyObject *self, const char *function)
 }
 
 static PyObject *
-repr(PyObject *self)
+ndarray_repr(PyObject *self)
 {
-    return text(self, "array_repr");
+    return ndarray_text(self, "array_repr");
 }
 
 static PyObject *
 str(PyObject *self)
 {
-    return text(self, "array_str");
+    return ndarray_text(self, "array_str");
 }
 
 static PyObject *
@@ -349,7 +349,7 @@ ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
         return NULL;
     layout = py_layout(NULL, &checked, letter);
     r = py_new();
-    return r ? py_done(r, td_array_empty_as(dev, (td_dtype)dt, &layout, &r->a)) : NULL;
+    return r ? py_done(r, py_empty_as(dev, (td_dtype)dt, &layout, &r->a)) : NULL;
 }
 
 static PyMemberDef members[] = {
@@ -359,32 +359,63 @@ static PyMemberDef members[] = {
 
 static PyGetSetDef attributes[48]; /* gathered below */
 
+static PyObject *
+ndarray_await(PyObject *self)
+{
+    return py_await(self, "array");
+}
+
 static const char ndarray_doc[] =
     "ndarray(shape, dtype=None, buffer=None, offset=0, strides=None, order=None)\n--\n\n"
     "An array of numbers of one dtype on one device, with NumPy's attributes, methods and "
     "operators.\n\n"
-    "Operations are recorded and run, fused into few kernels, when a value is looked at.  Arrays "
-    "are made by\ntreadle.asarray, zeros, arange and their like; called itself the class gives an "
-    "array that is not initialised,\nof `shape` (an int or ints) in order 'C' or 'F', or, with "
-    "buffer, one over that memory of the host (on the CPU).\nx.get() gives the values as a "
-    "numpy.ndarray.  dtypes: bool, int8 to int64, uint8 to uint64, float16, bfloat16,\nfloat32, "
-    "float64, complex64, complex128.  Raises ValueError: a negative extent, or too many axes; "
-    "TypeError:\nno such dtype; OutOfMemoryError.";
+    "Operations are recorded and run, fused into few kernels, when a value is\n"
+    "looked at. Arrays are made by treadle.asarray, zeros, arange and their like,\n"
+    "and x.get() gives the values as a numpy.ndarray. The dtypes are bool, int8 to\n"
+    "int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 and\n"
+    "complex128.\n\n"
+    "Parameters\n"
+    "----------\n"
+    "shape : int or tuple of ints\n"
+    "    Extents; the values are not set.\n"
+    "dtype : dtype, optional\n"
+    "    Dtype; None means float64.\n"
+    "buffer : object with the buffer protocol, optional\n"
+    "    Memory of the host that the array lies over, on the CPU.\n"
+    "offset : int, default 0\n"
+    "    Where in the buffer it begins, in bytes.\n"
+    "strides : tuple of ints, optional\n"
+    "    Bytes from one element to the next along each axis.\n"
+    "order : {\"C\", \"F\"}, optional\n"
+    "    Order of the elements.\n\n"
+    "Raises\n"
+    "------\n"
+    "ValueError\n"
+    "    An extent is negative, or there are too many axes.\n"
+    "TypeError\n"
+    "    There is no such dtype.\n"
+    "OutOfMemoryError\n"
+    "    The device has no such memory.\n\n"
+    "Examples\n"
+    "--------\n"
+    ">>> np.ndarray((2, 3), dtype=np.float32).shape\n"
+    "(2, 3)";
 
 static const PyType_Slot own_slots[] = {
     PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
     PY_SLOT(Py_tp_new, ndarray_make),
     {Py_tp_doc, (void *)(uintptr_t)ndarray_doc},
-    PY_SLOT(Py_tp_repr, repr),
+    PY_SLOT(Py_tp_repr, ndarray_repr),
     PY_SLOT(Py_tp_str, str),
     PY_SLOT(Py_tp_iter, iterate),
+    PY_SLOT(Py_am_await, ndarray_await),
     PY_SLOT(Py_tp_hash, PyObject_HashNotImplemented),
     {Py_tp_getset, attributes},
     {Py_tp_members, members},
-    PY_SLOT(Py_mp_length, length),
+    PY_SLOT(Py_mp_length, ndarray_length),
     PY_SLOT(Py_mp_subscript, py_subscript),
     PY_SLOT(Py_mp_ass_subscript, py_ass_subscript),
-    PY_SLOT(Py_sq_length, length),
+    PY_SLOT(Py_sq_length, ndarray_length),
     PY_SLOT(Py_sq_item, py_item),
     PY_SLOT(Py_sq_contains, contains),
     PY_SLOT(Py_bf_getbuffer, py_getbuffer),
@@ -392,7 +423,7 @@ static const PyType_Slot own_slots[] = {
     {0, NULL},
 };
 
-/* ---- putting the parts together ---- */
+/* ---- collecting the type's parts ---- */
 
 static PyMethodDef methods[160];
 static PyType_Slot slots[96];

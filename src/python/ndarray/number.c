@@ -1,10 +1,10 @@
 /* number.c - the number protocol of ndarray: operators, comparisons, conversion to Python numbers.
  *
- * The slots are a reading of ops.def's last column.
+ * The slots are generated from ops.def's `slot` column.
  */
 #include "python/common/py.h"
 
-/* NumPy's operator squares where the exponent is the Python number 2, and squares of bools are int8. */
+/* NumPy's ** squares if the exponent is the Python number 2, and the squares of bools are int8. */
 static bool
 squares_bools(td_op op, PyObject *x, PyObject *y)
 {
@@ -12,18 +12,18 @@ squares_bools(td_op op, PyObject *x, PyObject *y)
            td_array_dtype(py_array_of(x)) == TD_BOOL && PyLong_AsDouble(y) == 2;
 }
 
-/* Two operands of which one is an ndarray; NotImplemented where the other is not an array or a number. */
+/* Two operands, one of them an ndarray; NotImplemented if the other is neither array nor number. */
 static PyObject *
-binary(td_op op, PyObject *x, PyObject *y)
+number_binary(td_op op, PyObject *x, PyObject *y)
 {
     PyObject *const o[2] = {x, y};
     py_ndarray *r;
     td_status st;
     py_args g;
-    int other = py_stranger(x), ours;
+    int other = py_foreign_operand(x), ours;
 
     if (!other)
-        other = py_stranger(y);
+        other = py_foreign_operand(y);
     if (other)
         return other < 0 ? NULL : Py_NewRef(Py_NotImplemented);
     ours = py_args_fill(&g, op, o, 2);
@@ -43,7 +43,7 @@ binary(td_op op, PyObject *x, PyObject *y)
 }
 
 static PyObject *
-inplace(td_op op, PyObject *self, PyObject *y)
+number_inplace(td_op op, PyObject *self, PyObject *y)
 {
     PyObject *const o[2] = {self, y};
     td_status st;
@@ -61,7 +61,7 @@ inplace(td_op op, PyObject *self, PyObject *y)
 }
 
 static PyObject *
-unary(td_op op, PyObject *x)
+number_unary(td_op op, PyObject *x)
 {
     td_operand o = {.array = py_array_of(x)};
     py_ndarray *r = py_new();
@@ -69,10 +69,10 @@ unary(td_op op, PyObject *x)
     return r ? py_done(r, td_array_apply(op, &o, 1, &r->a)) : NULL;
 }
 
-#include "python/ndarray/numberslots.h" /* behind what it calls */
+#include "python/ndarray/numberslots.h" /* after the functions that it calls */
 
-/* x == y where y holds no numbers (None, a text, a list with None in it): NumPy's answer, element by element, from
- * treadle._numpy._members.  An exception that is set stays where there is no such answer. */
+/* x == y for a y without numbers (None, a str, a list that contains None): NumPy's answer, element by element, from
+ * treadle._numpy._members.  If there is no such answer, a pending exception stays. */
 static PyObject *
 compare_objects(PyObject *x, PyObject *y, int how)
 {
@@ -96,8 +96,8 @@ compare_objects(PyObject *x, PyObject *y, int how)
 static PyObject *
 compare_any(PyObject *x, PyObject *y, int how)
 {
-    PyObject *r = compare(x, y, how);
-    bool open = r ? r == Py_NotImplemented && py_stranger(y) == 0
+    PyObject *r = slot_compare(x, y, how);
+    bool open = r ? r == Py_NotImplemented && py_foreign_operand(y) == 0
                   : !py_is_array(y) && PyErr_ExceptionMatches(PyExc_TypeError);
 
     if ((how != Py_EQ && how != Py_NE) || !open)
@@ -109,11 +109,11 @@ compare_any(PyObject *x, PyObject *y, int how)
 static PyObject *
 nb_divmod(PyObject *x, PyObject *y)
 {
-    PyObject *q = binary(OP_floor_divide, x, y), *m, *pair;
+    PyObject *q = number_binary(OP_floor_divide, x, y), *m, *pair;
 
     if (!q || q == Py_NotImplemented)
         return q;
-    m = binary(OP_remainder, x, y);
+    m = number_binary(OP_remainder, x, y);
     pair = m ? PyTuple_Pack(2, q, m) : NULL;
     Py_DECREF(q);
     Py_XDECREF(m);
@@ -149,6 +149,7 @@ static PyObject *
 nb_inplace_matmul(PyObject *x, PyObject *y)
 {
     PyObject *r = nb_matmul(x, y);
+    td_dtype from, to;
     td_operand value;
     td_status st;
 
@@ -163,6 +164,14 @@ nb_inplace_matmul(PyObject *x, PyObject *y)
         PyErr_Format(PyExc_ValueError, "x @= y: the product has shape %s, x has %s",
                      td_shape_text(&py_array_of(r)->view.shape, want, sizeof want),
                      td_shape_text(&py_array_of(x)->view.shape, have, sizeof have));
+        Py_DECREF(r);
+        return NULL;
+    }
+    from = td_array_dtype(py_array_of(r));
+    to = td_array_dtype(py_array_of(x));
+    if (!td_can_cast(from, to, 'k')) {
+        PyErr_Format(PyExc_TypeError, "x @= y: the product is %s, x %s: write x = x @ y",
+                     td_dtype_name(from), td_dtype_name(to));
         Py_DECREF(r);
         return NULL;
     }
@@ -196,7 +205,7 @@ nb_bool(PyObject *self)
 }
 
 static PyObject *
-number(PyObject *self)
+ndarray_number(PyObject *self)
 {
     td_scalar s;
 
@@ -208,9 +217,9 @@ number(PyObject *self)
 }
 
 static PyObject *
-converted(PyObject *self, PyObject *(*how)(PyObject *))
+number_converted(PyObject *self, PyObject *(*how)(PyObject *))
 {
-    PyObject *n = number(self), *r = n ? how(n) : NULL;
+    PyObject *n = ndarray_number(self), *r = n ? how(n) : NULL;
 
     Py_XDECREF(n);
     return r;
@@ -219,7 +228,7 @@ converted(PyObject *self, PyObject *(*how)(PyObject *))
 static PyObject *
 nb_int(PyObject *self)
 {
-    return converted(self, PyNumber_Long);
+    return number_converted(self, PyNumber_Long);
 }
 
 static PyObject *
@@ -228,9 +237,9 @@ nb_float(PyObject *self)
     td_scalar s;
 
     if (!td_dtype_is_complex(td_array_dtype(py_array_of(self))))
-        return converted(self, PyNumber_Float);
+        return number_converted(self, PyNumber_Float);
     if (td_array_size(py_array_of(self)) != 1)
-        return number(self);
+        return ndarray_number(self);
     return py_cast_warning(TD_C128, TD_F64) && py_read_scalar(py_array_of(self), &s)
                ? PyFloat_FromDouble(s.f[0])
                : NULL;
@@ -242,7 +251,7 @@ nb_index(PyObject *self)
     const td_array *a = py_array_of(self);
 
     if (a->view.shape.ndim == 0 && td_dtype_is_int(td_array_dtype(a)))
-        return number(self);
+        return ndarray_number(self);
     PyErr_SetString(PyExc_TypeError,
                     "only integer scalar arrays can be converted to a scalar index");
     return NULL;
@@ -253,7 +262,7 @@ const PyType_Slot py_number_slots[] = {
 #define UNARY(op, nb)  PY_SLOT(Py_nb_##nb, nb_##nb),
 #define POWER(op)      PY_SLOT(Py_nb_power, nb_power), PY_SLOT(Py_nb_inplace_power, nb_inplace_power),
 #define COMPARE(op, py)
-#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative) NB_##slot(name)
+#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, ...) NB_##slot(name)
 #include "ir/core/ops.def"
     PY_SLOT(Py_tp_richcompare, compare_any),
     PY_SLOT(Py_nb_divmod, nb_divmod),

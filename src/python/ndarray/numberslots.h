@@ -1,11 +1,12 @@
-/* numberslots.h - the functions of number slots, one for each row of ops.def that fills one.
+/* numberslots.h - the functions of number slots, one for each row of ops.def that fills a slot.
  *
- * For a file that has defined before, all static and returning a new reference or NULL with an exception:
- *   binary(op, x, y)    x op y, NotImplemented where an operand is not the type's
- *   inplace(op, x, y)   x, changed
- *   unary(op, x)
- * It gets nb_<slot>, nb_inplace_<slot> and compare(x, y, how), and NB_<slot>(row), the reading of a row's slot that
- * its own table of slots needs as well: BINARY, UNARY, POWER or COMPARE, which it defines for that.
+ * The including file must have defined these static functions, which return a new reference, or NULL with an
+ * exception:
+ *   number_binary(op, x, y)    x op y; NotImplemented if the type does not handle an operand
+ *   number_inplace(op, x, y)   x, changed in place
+ *   number_unary(op, x)
+ * It gets nb_<slot>, nb_inplace_<slot> and slot_compare(x, y, how).  It also gets NB_<slot>(row), by which its own table
+ * of slots reads a row: BINARY, UNARY, POWER or COMPARE, which it must define for that.
  */
 #ifndef TD_PYTHON_NUMBERSLOTS_H
 #define TD_PYTHON_NUMBERSLOTS_H
@@ -38,28 +39,28 @@
 #define BINARY(op, nb)                                                                             \
     static PyObject *nb_##nb(PyObject *x, PyObject *y)                                             \
     {                                                                                              \
-        return binary(OP_##op, x, y);                                                              \
+        return number_binary(OP_##op, x, y);                                                              \
     }                                                                                              \
     static PyObject *nb_inplace_##nb(PyObject *x, PyObject *y)                                     \
     {                                                                                              \
-        return inplace(OP_##op, x, y);                                                             \
+        return number_inplace(OP_##op, x, y);                                                             \
     }
 #define UNARY(op, nb)                                                                              \
     static PyObject *nb_##nb(PyObject *x)                                                          \
     {                                                                                              \
-        return unary(OP_##op, x);                                                                  \
+        return number_unary(OP_##op, x);                                                                  \
     }
 #define POWER(op)                                                                                  \
     static PyObject *nb_power(PyObject *x, PyObject *y, PyObject *mod)                             \
     {                                                                                              \
-        return mod == Py_None ? binary(OP_##op, x, y) : Py_NewRef(Py_NotImplemented);              \
+        return mod == Py_None ? number_binary(OP_##op, x, y) : Py_NewRef(Py_NotImplemented);              \
     }                                                                                              \
     static PyObject *nb_inplace_power(PyObject *x, PyObject *y, PyObject *mod)                     \
     {                                                                                              \
-        return mod == Py_None ? inplace(OP_##op, x, y) : Py_NewRef(Py_NotImplemented);             \
+        return mod == Py_None ? number_inplace(OP_##op, x, y) : Py_NewRef(Py_NotImplemented);             \
     }
 #define COMPARE(op, py)
-#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative) NB_##slot(name)
+#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, ...) NB_##slot(name)
 #include "ir/core/ops.def"
 #undef BINARY
 #undef UNARY
@@ -67,14 +68,14 @@
 #undef COMPARE
 
 static PyObject *
-compare(PyObject *x, PyObject *y, int how)
+slot_compare(PyObject *x, PyObject *y, int how)
 {
     static const td_op ops[] = {
 #define BINARY(op, nb)
 #define UNARY(op, nb)
 #define POWER(op)
 #define COMPARE(op, py)                                                            [Py_##py] = OP_##op,
-#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative) NB_##slot(name)
+#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, ...) NB_##slot(name)
 #include "ir/core/ops.def"
 #undef BINARY
 #undef UNARY
@@ -82,7 +83,7 @@ compare(PyObject *x, PyObject *y, int how)
 #undef COMPARE
     };
 
-    return binary(ops[how], x, y);
+    return number_binary(ops[how], x, y);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* pick.c - the extension's side of subscripts with index arrays; treadle/_select/_indexing.py takes keys apart. */
+/* pick.c - the C part of subscripts with index arrays; treadle/_select/_indexing.py analyses keys. */
 #include "python/common/py.h"
 
 #include "ir/core/op.h"
@@ -17,7 +17,7 @@ done_with(pick *k)
 
 enum { ARGS = 6, DISTINCT = 1, TRUSTED = 2 };
 
-/* args: axes, a tuple of ints; how errors call them; index arrays, one for each; place; flags. */
+/* Reads args: a tuple of axes; the axes' numbers for errors; a tuple with an index array for each; place; flags. */
 static bool
 pick_fill(const td_array *a, PyObject *const args[ARGS - 1], pick *k)
 {
@@ -70,9 +70,9 @@ want(const char *fn, PyObject *const *args, Py_ssize_t nargs, Py_ssize_t n)
     return false;
 }
 
-/* a, then as `fill` */
+/* a, then as pick_fill */
 static PyObject *
-check(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+pick_check(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     pick k;
     td_status st;
@@ -85,7 +85,7 @@ check(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return py_ok(st) ? Py_NewRef(Py_None) : NULL;
 }
 
-/* a, then as `fill` */
+/* a, then as pick_fill */
 static PyObject *
 pick_from(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -102,9 +102,9 @@ pick_from(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return r ? py_done(r, st) : NULL;
 }
 
-/* a, as `fill`, value */
+/* a, as pick_fill, value */
 static PyObject *
-put(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+pick_put(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     td_array *a, own;
     td_operand x;
@@ -136,7 +136,7 @@ find_op(PyObject *name, td_op *op)
     return text && py_ok(td_op_find(text, op));
 }
 
-/* a, as `fill`, operation's name, value: False when it has to be done by runs */
+/* a, as pick_fill, operation's name, value.  False: it must be done by put_runs. */
 static PyObject *
 put_op(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -168,7 +168,7 @@ put_op(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return st == TD_SKIP ? Py_NewRef(Py_False) : py_ok(st) ? Py_NewRef(Py_True) : NULL;
 }
 
-/* a, operation's name, offsets, order, offsets in a row, values: sorted; see td_array_put_runs */
+/* a, operation's name, sorted offsets, their order, offsets in a row, values: see td_array_put_runs */
 static PyObject *
 put_runs(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -191,9 +191,9 @@ put_runs(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 }
 
 PyMethodDef py_pick_functions[] = {
-    {"_check", PY_FAST(check), METH_FASTCALL, NULL},
+    {"_check", PY_FAST(pick_check), METH_FASTCALL, NULL},
     {"_pick", PY_FAST(pick_from), METH_FASTCALL, NULL},
-    {"_put", PY_FAST(put), METH_FASTCALL, NULL},
+    {"_put", PY_FAST(pick_put), METH_FASTCALL, NULL},
     {"_put_op", PY_FAST(put_op), METH_FASTCALL, NULL},
     {"_put_runs", PY_FAST(put_runs), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},

@@ -1,6 +1,6 @@
-/* random.c - what treadle.random.Generator is built on: draws that are recorded like any operation.
+/* random.c - the base of treadle.random.Generator: draws that are recorded like any operation.
  *
- * The counter's offset is taken when a draw is recorded, so evaluation order never changes numbers.
+ * A draw takes its counter's offset when it is recorded, so the order of evaluation never changes the numbers.
  */
 #include "python/common/py.h"
 
@@ -11,8 +11,8 @@
 
 typedef struct generator {
     PyObject_HEAD td_rng own;
-    struct generator
-        *of;     /* a reference: the one whose counter this one draws with; NULL: its own */
+    /* a reference to the generator whose counter this one uses; NULL: it has its own */
+    struct generator *of;
     td_dev *dev; /* NULL: the default device at each draw */
 } generator;
 
@@ -46,7 +46,7 @@ generator_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     g = (generator *)PyType_GenericAlloc(type, 0);
     if (!g)
         return NULL;
-    /* neighbouring seeds give distant keys */
+    /* consecutive seeds give distant keys */
     g->own = (td_rng){.key = td_mix64(key + 0x9e3779b97f4a7c15u), .born = td_capture_serial()};
     g->of = (generator *)Py_XNewRef((PyObject *)of);
     g->dev = dev;
@@ -67,7 +67,7 @@ generator_dealloc(PyObject *self)
 }
 
 static PyObject *
-draw(PyObject *self, td_dist dist, PyObject *size, int dt, const td_scalar par[2])
+rng_draw(PyObject *self, td_dist dist, PyObject *size, int dt, const td_scalar par[2])
 {
     generator *g = (generator *)self;
     td_dev *dev = g->dev;
@@ -98,7 +98,7 @@ float_dtype(const char *fn, PyObject *o, int *dt)
 
 static const td_scalar unit[2] = {{.dt = TD_F64, .f = {0}}, {.dt = TD_F64, .f = {1}}};
 
-/* out filled with the draw. */
+/* Copies the draw into out. */
 static PyObject *
 into(const char *fn, PyObject *drawn, PyObject *out)
 {
@@ -115,7 +115,7 @@ into(const char *fn, PyObject *drawn, PyObject *out)
     return r;
 }
 
-/* The shape and dtype of out, an array that can be written: treadle's or NumPy's. */
+/* Reads the shape and dtype of out, a writable array of treadle or NumPy. */
 static bool
 read_out(const char *fn, PyObject *out, PyObject **shape, td_dtype *dt)
 {
@@ -136,7 +136,7 @@ read_out(const char *fn, PyObject *out, PyObject **shape, td_dtype *dt)
     return *shape != NULL;
 }
 
-/* Is out, of that shape and dtype, what size and dtype= say? */
+/* Does out, of that shape and dtype, agree with size= and dtype=? */
 static bool
 random_fits(PyObject *shape, td_dtype have, PyObject *size, int dt)
 {
@@ -158,8 +158,8 @@ random_fits(PyObject *shape, td_dtype have, PyObject *size, int dt)
 }
 
 static PyObject *
-simple(const char *fn, td_dist dist, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-       PyObject *kwnames)
+simple_draw(const char *fn, td_dist dist, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+            PyObject *kwnames)
 {
     static const char *const names[] = {"size", "dtype", "out", NULL};
     PyObject *arg[3], *shape, *r;
@@ -169,9 +169,9 @@ simple(const char *fn, td_dist dist, PyObject *self, PyObject *const *args, Py_s
     if (!py_parse(fn, names, 0, 3, args, nargs, kwnames, arg) || !float_dtype(fn, arg[1], &dt))
         return NULL;
     if (py_is_none(arg[2]))
-        return draw(self, dist, arg[0], dt, unit);
+        return rng_draw(self, dist, arg[0], dt, unit);
     r = read_out(fn, arg[2], &shape, &have) && random_fits(shape, have, arg[0], dt)
-            ? into(fn, draw(self, dist, shape, dt, unit), arg[2])
+            ? into(fn, rng_draw(self, dist, shape, dt, unit), arg[2])
             : NULL;
     Py_XDECREF(shape);
     return r;
@@ -180,18 +180,18 @@ simple(const char *fn, td_dist dist, PyObject *self, PyObject *const *args, Py_s
 static PyObject *
 uniform01(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    return simple("random", TD_DIST_UNIFORM, self, args, nargs, kwnames);
+    return simple_draw("random", TD_DIST_UNIFORM, self, args, nargs, kwnames);
 }
 
 static PyObject *
 standard_normal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    return simple("standard_normal", TD_DIST_NORMAL, self, args, nargs, kwnames);
+    return simple_draw("standard_normal", TD_DIST_NORMAL, self, args, nargs, kwnames);
 }
 
 /* 1: a plain number; 0: an array; -1: exception. */
 static int
-plain(PyObject *o, double dflt, double *out)
+plain_parameter(PyObject *o, double dflt, double *out)
 {
     *out = dflt;
     if (!o)
@@ -207,10 +207,10 @@ plain(PyObject *o, double dflt, double *out)
     return 0;
 }
 
-/* Draws spelled with others, in treadle/random/_draws.py. */
+/* Draws composed of others, in treadle/random/_draws.py. */
 static PyObject *
-through_package(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                PyObject *kwnames)
+random_through_package(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *kwnames)
 {
     PyObject *f = py_package("treadle.random._draws", name);
     PyObject *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
@@ -220,7 +220,7 @@ through_package(const char *name, PyObject *self, PyObject *const *args, Py_ssiz
 }
 
 static PyObject *
-normal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+rng_normal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"loc", "scale", "size", "dtype", NULL};
     td_scalar par[2] = {{.dt = TD_F64}, {.dt = TD_F64}};
@@ -230,13 +230,13 @@ normal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     if (!py_parse("normal", names, 0, 3, args, nargs, kwnames, arg) ||
         !float_dtype("normal", arg[3], &dt))
         return NULL;
-    if (!plain(arg[0], 0, &par[0].f[0]) || !plain(arg[1], 1, &par[1].f[0]))
-        return through_package("normal", self, args, nargs, kwnames);
+    if (!plain_parameter(arg[0], 0, &par[0].f[0]) || !plain_parameter(arg[1], 1, &par[1].f[0]))
+        return random_through_package("normal", self, args, nargs, kwnames);
     if (par[1].f[0] < 0) {
         PyErr_SetString(PyExc_ValueError, "scale < 0");
         return NULL;
     }
-    return draw(self, TD_DIST_NORMAL, arg[2], dt, par);
+    return rng_draw(self, TD_DIST_NORMAL, arg[2], dt, par);
 }
 
 static PyObject *
@@ -250,12 +250,13 @@ uniform(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     if (!py_parse("uniform", names, 0, 3, args, nargs, kwnames, arg) ||
         !float_dtype("uniform", arg[3], &dt))
         return NULL;
-    if (plain(arg[0], 0, &lo) && plain(arg[1], 1, &hi) && lo == 0 && hi == 1)
-        return draw(self, TD_DIST_UNIFORM, arg[2], dt, unit);
-    return through_package("uniform", self, args, nargs, kwnames);
+    if (plain_parameter(arg[0], 0, &lo) && plain_parameter(arg[1], 1, &hi) && lo == 0 && hi == 1)
+        return rng_draw(self, TD_DIST_UNIFORM, arg[2], dt, unit);
+    return random_through_package("uniform", self, args, nargs, kwnames);
 }
 
-/* The bounds where they are ints that make an easy range: par, true. false: the package's part, or an exception. */
+/* Reads the bounds into par, if they are ints whose range int64 can hold.  false: the package handles them, or an
+ * exception is set. */
 static bool
 int_bounds(PyObject *const arg[5], int dt, td_scalar par[2])
 {
@@ -294,11 +295,11 @@ integers(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         return NULL;
     if ((td_dtype_is_int((td_dtype)dt) || dt == TD_BOOL) && PyLong_Check(arg[0]) &&
         (py_is_none(arg[1]) || PyLong_Check(arg[1])) && int_bounds(arg, dt, par))
-        return draw(self, TD_DIST_INTEGERS, arg[2], dt, par);
-    return PyErr_Occurred() ? NULL : through_package("integers", self, args, nargs, kwnames);
+        return rng_draw(self, TD_DIST_INTEGERS, arg[2], dt, par);
+    return PyErr_Occurred() ? NULL : random_through_package("integers", self, args, nargs, kwnames);
 }
 
-/* _words(low, range, size, dtype): low plus what is below range, both modulo 2^64; range 0: all of 2^64. */
+/* _words(low, range, size, dtype): low plus a number below range, modulo 2^64; range 0: a number of all 64 bits. */
 static PyObject *
 words(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -312,10 +313,10 @@ words(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
         return NULL;
     for (int i = 0; i < 2; i++)
         par[i].u = PyLong_AsUnsignedLongLongMask(arg[i]);
-    return PyErr_Occurred() ? NULL : draw(self, TD_DIST_INTEGERS, arg[2], dt, par);
+    return PyErr_Occurred() ? NULL : rng_draw(self, TD_DIST_INTEGERS, arg[2], dt, par);
 }
 
-/* (key, next counter): what the next draw depends on. */
+/* (key, next counter): the state that determines the next draw. */
 static PyObject *
 get_state(PyObject *self, void *unused)
 {
@@ -345,17 +346,132 @@ py_random_init(PyObject *m)
 {
     static PyMethodDef methods[] = {
         {"random", PY_FAST(uniform01), FAST_KW,
-         "random(size=None, dtype=float, out=None): uniform in [0, 1)."},
+         "random(size=None, dtype=float, out=None)\n\n"
+         "Uniform in [0, 1).\n\n"
+         "Parameters\n"
+         "----------\n"
+         "size : int or tuple of ints, optional\n"
+         "    Shape of the result; None means one number, or the parameters' shape.\n"
+         "dtype : dtype, default float\n"
+         "    float32 or float64.\n"
+         "out : ndarray, optional\n"
+         "    Takes the draws and is returned; of size's shape and of dtype.\n\n"
+         "Returns\n"
+         "-------\n"
+         "ndarray\n"
+         "    Of size's shape.\n\n"
+         "Raises\n"
+         "------\n"
+         "TypeError\n"
+         "    dtype is none of both, or out has another one.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.random.default_rng(7).random(3).shape\n"
+         "(3,)"},
         {"standard_normal", PY_FAST(standard_normal), FAST_KW,
-         "standard_normal(size=None, dtype=float, out=None)"},
-        {"normal", PY_FAST(normal), FAST_KW,
-         "normal(loc=0.0, scale=1.0, size=None, *, dtype=float)"},
+         "standard_normal(size=None, dtype=float, out=None)\n\n"
+         "Normal with mean 0 and deviation 1.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "size : int or tuple of ints, optional\n"
+         "    Shape of the result; None means one number, or the parameters' shape.\n"
+         "dtype : dtype, default float\n"
+         "    float32 or float64.\n"
+         "out : ndarray, optional\n"
+         "    Takes the draws and is returned; of size's shape and of dtype.\n\n"
+         "Returns\n"
+         "-------\n"
+         "ndarray\n"
+         "    Of size's shape.\n\n"
+         "Raises\n"
+         "------\n"
+         "TypeError\n"
+         "    dtype is none of both, or out has another one.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.random.default_rng(7).standard_normal(3).shape\n"
+         "(3,)"},
+        {"normal", PY_FAST(rng_normal), FAST_KW,
+         "normal(loc=0.0, scale=1.0, size=None, *, dtype=float)\n\n"
+         "Normal of a mean and a deviation.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "loc : float or array_like, default 0.0\n"
+         "    Mean.\n"
+         "scale : float or array_like, default 1.0\n"
+         "    Deviation, 0 or more.\n"
+         "size : int or tuple of ints, optional\n"
+         "    Shape of the result; None means one number, or the parameters' shape.\n"
+         "dtype : dtype, default float\n"
+         "    float32 or float64.\n\n"
+         "Returns\n"
+         "-------\n"
+         "ndarray\n"
+         "    Of size's shape, or the parameters'.\n\n"
+         "Raises\n"
+         "------\n"
+         "ValueError\n"
+         "    scale is negative.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.random.default_rng(7).normal(size=3).shape\n"
+         "(3,)"},
         {"uniform", PY_FAST(uniform), FAST_KW,
-         "uniform(low=0.0, high=1.0, size=None, *, dtype=float)"},
+         "uniform(low=0.0, high=1.0, size=None, *, dtype=float)\n\n"
+         "Uniform in [low, high).\n\n"
+         "Parameters\n"
+         "----------\n"
+         "low : float or array_like, default 0.0\n"
+         "    Least number.\n"
+         "high : float or array_like, default 1.0\n"
+         "    Upper bound.\n"
+         "size : int or tuple of ints, optional\n"
+         "    Shape of the result; None means one number, or the parameters' shape.\n"
+         "dtype : dtype, default float\n"
+         "    float32 or float64.\n\n"
+         "Returns\n"
+         "-------\n"
+         "ndarray\n"
+         "    Of size's shape, or the parameters'.\n\n"
+         "Raises\n"
+         "------\n"
+         "ValueError\n"
+         "    high is below low.\n"
+         "OverflowError\n"
+         "    high - low is not finite.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.random.default_rng(7).uniform(size=3).shape\n"
+         "(3,)"},
         {"integers", PY_FAST(integers), FAST_KW,
-         "integers(low, high=None, size=None, dtype=int, endpoint=False): uniform in [low, high), "
-         "with "
-         "endpoint in [low, high]; in [0, low) without high."},
+         "integers(low, high=None, size=None, dtype=int, endpoint=False)\n\n"
+         "Integers of an interval, all equally likely.\n\n"
+         "Parameters\n"
+         "----------\n"
+         "low : int or array_like of int\n"
+         "    Least number; without high the upper bound, and 0 is the least.\n"
+         "high : int or array_like of int, optional\n"
+         "    Upper bound, which is left out.\n"
+         "size : int or tuple of ints, optional\n"
+         "    Shape of the result; None means one number, or the parameters' shape.\n"
+         "dtype : dtype, default int\n"
+         "    An integer dtype or bool.\n"
+         "endpoint : bool, default False\n"
+         "    The upper bound may be drawn.\n\n"
+         "Returns\n"
+         "-------\n"
+         "ndarray\n"
+         "    Of size's shape, or the parameters'.\n\n"
+         "Raises\n"
+         "------\n"
+         "ValueError\n"
+         "    low is not below high, or dtype does not hold them.\n"
+         "TypeError\n"
+         "    dtype is neither integers nor bool.\n\n"
+         "Examples\n"
+         "--------\n"
+         ">>> np.random.default_rng(7).integers(0, 6, size=3).shape\n"
+         "(3,)"},
         {"_words", PY_FAST(words), FAST_KW,
          "_words(low, range, size, dtype): integers modulo 2**64."},
         {NULL, NULL, 0, NULL},

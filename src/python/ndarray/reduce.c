@@ -1,4 +1,4 @@
-/* reduce.c - the reductions as methods and as functions: a reading of reduce.def. */
+/* reduce.c - reductions as methods and as functions, generated from reduce.def. */
 #include "python/common/py.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out)
         Py_XDECREF(o);
         Py_XDECREF(number);
         if (ndim == 0 && !PyErr_Occurred() && (value == 0 || value == -1))
-            continue; /* NumPy lets 0-d arrays have it */
+            continue; /* NumPy allows these axes for 0-d arrays */
         if (PyErr_Occurred() || !py_axis(fn, value, ndim, &k))
             return false;
         if (*out >> k & 1) {
@@ -60,7 +60,7 @@ static const char *const red_names[] = {
 #include "array/graph/reduce.def"
 };
 
-/* Over no axes: every element is reduced alone, along an axis of extent 1 that is added for it. */
+/* Over no axes: reduces every element alone, along an added axis of extent 1. */
 static td_status
 each_alone(td_red red, const td_array *a, td_redargs g, td_array *out)
 {
@@ -80,7 +80,7 @@ each_alone(td_red red, const td_array *a, td_redargs g, td_array *out)
     return st;
 }
 
-/* As td_array_reduce; what is left lies as in a. */
+/* As td_array_reduce; the result is laid out like a. */
 static td_status
 reduce_laid(td_red red, const td_array *a, const td_redargs *g, td_array *out)
 {
@@ -103,7 +103,7 @@ reduce_laid(td_red red, const td_array *a, const td_redargs *g, td_array *out)
     return st;
 }
 
-/* Can out, treadle's array or NumPy's, take a result of shape s? */
+/* Can out, treadle's array or NumPy's, hold a result of shape s? */
 static bool
 fits_out(td_red red, PyObject *out, const td_shape *s)
 {
@@ -161,10 +161,10 @@ reduce_into(td_red red, PyObject *self, const td_redargs *g, PyObject *out)
     return st ? py_raise(st) : Py_NewRef(out);
 }
 
-/* The places of parameters, whatever the order in which a method takes them. */
+/* Indices of the parameters, whatever their order in a method. */
 enum { AXIS, DTYPE, OUT, KEEPDIMS, DDOF, INITIAL, WHERE, MEAN, CORRECTION, NPARAM };
 
-/* where=, initial= and mean= are spelled with other reductions, in Python; correction is ddof by another name. */
+/* where=, initial= and mean= are composed of other reductions, in Python; correction is another name of ddof. */
 static PyObject *
 reduce_spelled(td_red red, PyObject *self, PyObject *const arg[NPARAM])
 {
@@ -180,7 +180,7 @@ reduce_spelled(td_red red, PyObject *self, PyObject *const arg[NPARAM])
     return r;
 }
 
-/* Does a variance keep its sums in a dtype that its distances from the mean do not have? */
+/* Does a variance use different dtypes for its sums and for the deviations from the mean? */
 static bool
 sums_apart(td_red red, const td_array *a, int dtype)
 {
@@ -222,7 +222,7 @@ reduce_with(td_red red, PyObject *self, PyObject *arg[NPARAM])
     }
     if (takes_means(red) && !s->ndim && arg[AXIS] && PyLong_Check(arg[AXIS]) &&
         !py_axis(red_names[red], PyLong_AsLongLong(arg[AXIS]), 0, &axis))
-        return NULL; /* NumPy counts along the axis */
+        return NULL; /* as NumPy, which counts along the axis */
     if (!py_axes(red_names[red], arg[AXIS], s->ndim, &g.axes) ||
         !py_flag(arg[KEEPDIMS], false, &g.keepdims) ||
         (g.dtype >= 0 && !py_cast_warning(td_array_dtype(py_array_of(self)), (td_dtype)g.dtype)))
@@ -243,19 +243,60 @@ py_reduce(td_red red, PyObject *self, PyObject *const arg[6])
     return reduce_with(red, self, all);
 }
 
-/* NumPy's parameters: a letter names each in its order (behind | by keyword only), then the same as text. */
-#define SUM(pick)                                                                                  \
-    pick("atokiw", "axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True")
-#define EXTREME(pick) pick("aokiw", "axis=None, out=None, keepdims=False, initial=None, where=True")
-#define TRUTH(pick)   pick("aok|w", "axis=None, out=None, keepdims=False, *, where=True")
-#define AVERAGE(pick)                                                                              \
-    pick("atok|w", "axis=None, dtype=None, out=None, keepdims=False, *, where=True")
-#define SPREAD(pick)                                                                               \
-    pick("atodk|wmc", "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "   \
-                      "mean=None, correction=None")
-#define PLACE(pick) pick("ao|k", "axis=None, out=None, *, keepdims=False")
-#define COUNT(pick) pick("a|k", "axis=None, *, keepdims=False")
+/* A parameter's entry in the docstring of the reductions that take it. */
+#define DOC_AXES                                                                                   \
+    "axis : int or tuple of ints, optional\n"                                                      \
+    "    Axes to reduce; negative ones count from the last, None means all of them.\n"
+#define DOC_AXIS                                                                                   \
+    "axis : int, optional\n"                                                                       \
+    "    Axis to reduce; None works on the flattened array.\n"
+#define DOC_DTYPE                                                                                  \
+    "dtype : dtype, optional\n"                                                                    \
+    "    Dtype of the result and of sums on the way; None means NumPy's choice.\n"
+#define DOC_OUT                                                                                    \
+    "out : ndarray, optional\n"                                                                    \
+    "    Takes the result and is returned: treadle's or NumPy's, of the result's shape.\n"
+#define DOC_KEEP                                                                                   \
+    "keepdims : bool, default False\n"                                                             \
+    "    Keep the reduced axes, with extent 1.\n"
+#define DOC_INITIAL                                                                                \
+    "initial : number, optional\n"                                                                 \
+    "    Joined to each result; an empty array then has one.\n"
+#define DOC_WHERE                                                                                  \
+    "where : array_like of bool, default True\n"                                                   \
+    "    The elements to take; broadcasts to the array's shape.\n"
+#define DOC_DDOF                                                                                   \
+    "ddof : float, default 0\n"                                                                    \
+    "    The sum of squares is divided by the number of elements less ddof.\n"
+#define DOC_MEAN                                                                                   \
+    "mean : array_like, optional\n"                                                                \
+    "    The mean, if it is known already, with the reduced axes kept.\n"                          \
+    "correction : float, optional\n"                                                               \
+    "    The array API's name of ddof.\n"
 
+/* NumPy's parameters: one letter for each, in order (after | by keyword only); the signature as text; their docstring. */
+#define SUM(pick)                                                                                  \
+    pick("atokiw", "axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True",    \
+         DOC_AXES DOC_DTYPE DOC_OUT DOC_KEEP DOC_INITIAL DOC_WHERE)
+#define EXTREME(pick)                                                                              \
+    pick("aokiw", "axis=None, out=None, keepdims=False, initial=None, where=True",                 \
+         DOC_AXES DOC_OUT DOC_KEEP DOC_INITIAL DOC_WHERE)
+#define TRUTH(pick)                                                                                \
+    pick("aok|w", "axis=None, out=None, keepdims=False, *, where=True",                            \
+         DOC_AXES DOC_OUT DOC_KEEP DOC_WHERE)
+#define AVERAGE(pick)                                                                              \
+    pick("atok|w", "axis=None, dtype=None, out=None, keepdims=False, *, where=True",               \
+         DOC_AXES DOC_DTYPE DOC_OUT DOC_KEEP DOC_WHERE)
+#define SPREAD(pick)                                                                               \
+    pick("atodk|wmc",                                                                              \
+         "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "                \
+         "mean=None, correction=None",                                                             \
+         DOC_AXES DOC_DTYPE DOC_OUT DOC_DDOF DOC_KEEP DOC_WHERE DOC_MEAN)
+#define PLACE(pick)                                                                                \
+    pick("ao|k", "axis=None, out=None, *, keepdims=False", DOC_AXIS DOC_OUT DOC_KEEP)
+#define COUNT(pick) pick("a|k", "axis=None, *, keepdims=False", DOC_AXES DOC_KEEP)
+
+/* The parameters of each reduction, and the result of its docstring's example. */
 #define PARAMS_sum(pick)           SUM(pick)
 #define PARAMS_prod(pick)          SUM(pick)
 #define PARAMS_min(pick)           EXTREME(pick)
@@ -268,15 +309,28 @@ py_reduce(td_red red, PyObject *self, PyObject *const arg[6])
 #define PARAMS_argmin(pick)        PLACE(pick)
 #define PARAMS_argmax(pick)        PLACE(pick)
 #define PARAMS_count_nonzero(pick) COUNT(pick)
-#define ORDER(order, text)         order
-#define TEXT(order, text)          text
+#define SHOWN_sum                  "array([4, 6])"
+#define SHOWN_prod                 "array([3, 8])"
+#define SHOWN_min                  "array([1, 2])"
+#define SHOWN_max                  "array([3, 4])"
+#define SHOWN_any                  "array([ True,  True])"
+#define SHOWN_all                  "array([ True,  True])"
+#define SHOWN_mean                 "array([2., 3.])"
+#define SHOWN_var                  "array([1., 1.])"
+#define SHOWN_std                  "array([1., 1.])"
+#define SHOWN_argmin               "array([0, 0])"
+#define SHOWN_argmax               "array([1, 1])"
+#define SHOWN_count_nonzero        "array([2, 2])"
+#define ORDER(order, text, doc)    order
+#define TEXT(order, text, doc)     text
+#define DOC(order, text, doc)      doc
 
 static const char *const orders[] = {
 #define RED(name, ...) PARAMS_##name(ORDER),
 #include "array/graph/reduce.def"
 };
 
-/* head "a": a function, whose first parameter that is; NULL: a method of self. */
+/* head "a": a function, whose first parameter is a; NULL: a method of self. */
 static PyObject *
 reduce_call(td_red red, const char *head, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
             PyObject *kwnames)
@@ -321,31 +375,35 @@ reduce_call(td_red red, const char *head, PyObject *self, PyObject *const *args,
     }
 #include "array/graph/reduce.def"
 
+/* A docstring in numpydoc form; head: the array's own entry; shown: an example's expression and its result. */
+#define REDUCES(meaning, head, parameters, shown)                                                  \
+    meaning ", along axes.\n\nParameters\n----------\n" head parameters                            \
+            "\nReturns\n-------\nndarray\n"                                                        \
+            "    Of the array's shape without the reduced axes.\n"                                 \
+            "\nRaises\n------\nAxisError\n"                                                        \
+            "    The array has no such axis; an IndexError and a ValueError.\n"                    \
+            "ValueError\n"                                                                         \
+            "    out has another shape, or the array is empty and nothing stands for that.\n"      \
+            "TypeError\n"                                                                          \
+            "    The array's dtype has no such operation, or out's cannot take the result.\n"      \
+            "\nExamples\n--------\n>>> " shown
+
 PyMethodDef py_reduce_methods[] = {
 #define RED(name, nacc, npair, identity, meaning, derivative)                                      \
     {#name, PY_FAST(red_##name), METH_FASTCALL | METH_KEYWORDS,                                    \
-     #name "($self, /, " PARAMS_##name(TEXT) ")\n--\n\n" meaning},
+     #name "($self, /, " PARAMS_##name(TEXT) ")\n--\n\n" REDUCES(                                  \
+         meaning, "", PARAMS_##name(DOC),                                                          \
+         "np.asarray([[1, 2], [3, 4]])." #name "(axis=0)\n" SHOWN_##name)},
 #include "array/graph/reduce.def"
     {NULL, NULL, 0, NULL},
 };
 
-#define REDUCES                                                                                    \
-    ", element by element along axis: an int, a tuple of ints, or None for all axes.\n\n"          \
-    "The result is an array of a's shape without those axes; keepdims=True leaves them with "      \
-    "extent 1.\ndtype is the result's and that of sums on the way, NumPy's choice where it is "    \
-    "not "                                                                                         \
-    "given.  out, an array\nof treadle's or NumPy's, takes the result and is returned; where, "    \
-    "bools "                                                                                       \
-    "that broadcast to a, leaves elements\nout; initial is joined to each result.\n\n"             \
-    "Raises AxisError (an IndexError and a ValueError): a has no such axis; ValueError: out has "  \
-    "another shape, or\nthere is nothing to reduce and no number that stands for that; "           \
-    "TypeError: "                                                                                  \
-    "a's dtype has no such operation."
-
 PyMethodDef py_reduce_functions[] = {
 #define RED(name, nacc, npair, identity, meaning, derivative)                                      \
     {#name, PY_FAST(fn_##name), METH_FASTCALL | METH_KEYWORDS,                                     \
-     #name "($module, /, a, " PARAMS_##name(TEXT) ")\n--\n\n" meaning REDUCES},
+     #name "($module, /, a, " PARAMS_##name(TEXT) ")\n--\n\n" REDUCES(                             \
+         meaning, "a : array_like\n    The elements.\n", PARAMS_##name(DOC),                       \
+         "np." #name "([[1, 2], [3, 4]], axis=0)\n" SHOWN_##name)},
 #include "array/graph/reduce.def"
     {NULL, NULL, 0, NULL},
 };

@@ -4,7 +4,7 @@
 #include "dev/core/sort.h"
 
 static bool
-want_array(const char *fn, PyObject *o)
+scan_want_array(const char *fn, PyObject *o)
 {
     if (!py_is_array(o))
         PyErr_Format(PyExc_TypeError, "%s: expected treadle.ndarray, not %R", fn,
@@ -12,7 +12,7 @@ want_array(const char *fn, PyObject *o)
     return py_is_array(o);
 }
 
-/* As td_array_cumulate; the result lies as a does. */
+/* As td_array_cumulate; the result is laid out like a. */
 static td_status
 cumulate_laid(td_red red, const td_array *a, int axis, int dtype, td_array *out)
 {
@@ -40,7 +40,7 @@ cumulate(td_red red, const char *fn, PyObject *const *args, Py_ssize_t nargs)
     int64_t axis;
     int dtype, k;
 
-    if (nargs != 3 || !want_array(fn, args[0]) || !py_dtype_or(args[2], -1, &dtype))
+    if (nargs != 3 || !scan_want_array(fn, args[0]) || !py_dtype_or(args[2], -1, &dtype))
         return NULL;
     axis = PyLong_AsLongLong(args[1]);
     if (PyErr_Occurred() ||
@@ -79,7 +79,7 @@ cummin(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return cumulate(TD_RED_min, "minimum.accumulate", args, nargs);
 }
 
-/* a: its least and its greatest element, as one complex number */
+/* a -> its least and its greatest element, as one complex number */
 static PyObject *
 ends(PyObject *module, PyObject *a)
 {
@@ -87,7 +87,7 @@ ends(PyObject *module, PyObject *a)
     py_ndarray *r;
 
     (void)module;
-    if (!want_array("ends", a))
+    if (!scan_want_array("ends", a))
         return NULL;
     all.axes = (1u << py_array_of(a)->view.shape.ndim) - 1;
     r = py_new();
@@ -102,7 +102,7 @@ scan_choose(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     py_ndarray *r;
 
     (void)module;
-    if (nargs != 2 || !want_array("select", args[1]))
+    if (nargs != 2 || !scan_want_array("select", args[1]))
         return NULL;
     if (td_array_dtype(py_array_of(args[1])) != TD_BOOL ||
         (a && (!td_shape_eq(&a->view.shape, &py_array_of(args[1])->view.shape) ||
@@ -115,9 +115,9 @@ scan_choose(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return r ? py_done(r, td_array_select(a, py_array_of(args[1]), &r->a)) : NULL;
 }
 
-/* a, values wanted, index wanted: sorted along the last axis, a pair; None: sort it on the host */
+/* a, values wanted, index wanted -> (values, index) sorted along the last axis; None: sort on the host */
 static PyObject *
-sort(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+scan_sort(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     bool values, index;
     py_ndarray *v = NULL, *i = NULL;
@@ -125,7 +125,7 @@ sort(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_status st;
 
     (void)module;
-    if (nargs != 3 || !want_array("sort", args[0]) || !py_flag(args[1], false, &values) ||
+    if (nargs != 3 || !scan_want_array("sort", args[0]) || !py_flag(args[1], false, &values) ||
         !py_flag(args[2], false, &index))
         return NULL;
     if ((values && !(v = py_new())) || (index && !(i = py_new()))) {
@@ -142,7 +142,7 @@ sort(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return pair;
 }
 
-/* device: what sorts its arrays, and why it is the host ("" where nothing speaks against the device) */
+/* device -> what sorts its arrays, and why the host does it ("" if the device can) */
 static PyObject *
 sort_info(PyObject *module, PyObject *device)
 {
@@ -154,15 +154,15 @@ sort_info(PyObject *module, PyObject *device)
     return Py_BuildValue("(ss)", td_sort_info(d), td_sort_missing(d));
 }
 
-/* a of integers, bins */
+/* a (integers), number of bins */
 static PyObject *
-count(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+scan_count(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     py_ndarray *r;
     int64_t bins;
 
     (void)module;
-    if (nargs != 2 || !want_array("count", args[0]))
+    if (nargs != 2 || !scan_want_array("count", args[0]))
         return NULL;
     bins = PyLong_AsLongLong(args[1]);
     if (PyErr_Occurred())
@@ -175,7 +175,7 @@ count(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return r ? py_done(r, td_array_count(py_array_of(args[0]), bins, &r->a)) : NULL;
 }
 
-/* a, edges, the first, the last */
+/* a, edges, first edge, last edge */
 static PyObject *
 histogram(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -183,7 +183,8 @@ histogram(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     py_ndarray *r;
 
     (void)module;
-    if (nargs != 4 || !want_array("histogram", args[0]) || !want_array("histogram", args[1]))
+    if (nargs != 4 || !scan_want_array("histogram", args[0]) ||
+        !scan_want_array("histogram", args[1]))
         return NULL;
     first = PyFloat_AsDouble(args[2]);
     last = PyErr_Occurred() ? 0 : PyFloat_AsDouble(args[3]);
@@ -200,7 +201,7 @@ histogram(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
              : NULL;
 }
 
-/* a, sorted; values of its dtype; right */
+/* a (sorted), values of its dtype, right */
 static PyObject *
 search(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -208,7 +209,7 @@ search(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     bool right;
 
     (void)module;
-    if (nargs != 3 || !want_array("search", args[0]) || !want_array("search", args[1]) ||
+    if (nargs != 3 || !scan_want_array("search", args[0]) || !scan_want_array("search", args[1]) ||
         !py_flag(args[2], false, &right))
         return NULL;
     if (py_array_of(args[0])->view.shape.ndim != 1 ||
@@ -256,9 +257,9 @@ PyMethodDef py_scan_functions[] = {
     {"_cummin", PY_FAST(cummin), METH_FASTCALL, NULL},
     {"_ends", ends, METH_O, NULL},
     {"_select", PY_FAST(scan_choose), METH_FASTCALL, NULL},
-    {"_sort", PY_FAST(sort), METH_FASTCALL, NULL},
+    {"_sort", PY_FAST(scan_sort), METH_FASTCALL, NULL},
     {"_sort_info", sort_info, METH_O, NULL},
-    {"_count", PY_FAST(count), METH_FASTCALL, NULL},
+    {"_count", PY_FAST(scan_count), METH_FASTCALL, NULL},
     {"_histogram", PY_FAST(histogram), METH_FASTCALL, NULL},
     {"_search", PY_FAST(search), METH_FASTCALL, NULL},
     {"_check_bounds", check_bounds, METH_O, NULL},

@@ -1,4 +1,4 @@
-/* shape.c - methods of ndarray that give the same elements under another shape. */
+/* shape.c - methods of ndarray that return the same elements with another shape. */
 #include "python/common/py.h"
 
 static bool
@@ -50,7 +50,7 @@ py_transposed(PyObject *self)
     return py_view_done(self, r, r ? transpose_all(py_array_of(self), &r->a) : TD_OK);
 }
 
-/* Elements are counted with the first axis fastest: reshape between two reversals of the axes. */
+/* Fortran order: a reshape between two reversals of the axes. */
 static td_status
 reshape_fortran(const td_array *a, td_shape s, td_array *out)
 {
@@ -67,7 +67,7 @@ reshape_fortran(const td_array *a, td_shape s, td_array *out)
     return st;
 }
 
-/* Elements are counted as memory has them. */
+/* Takes the elements in the order in which they lie in memory. */
 static td_status
 reshape_kept(const td_array *a, const td_shape *s, td_array *out)
 {
@@ -99,7 +99,7 @@ reshape_to(PyObject *self, const td_shape *s, char order)
 }
 
 static PyObject *
-reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+ndarray_reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"order", "copy", "shape", NULL};
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
@@ -140,7 +140,8 @@ reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
 static PyObject *
 ravel(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"order", "stream", NULL}; /* a stream orders nothing here */
+    /* `stream` is accepted, and has no effect */
+    static const char *const names[] = {"order", "stream", NULL};
     static const td_shape flat = {.ndim = 1, .dim = {-1}};
     td_shape s = flat;
     PyObject *arg[2], *r, *packed;
@@ -151,14 +152,14 @@ ravel(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
     r = reshape_to(self, &s, py_order(arg[0], 'C'));
     if (!r || td_view_is_contiguous(&py_array_of(r)->view))
         return r;
-    packed =
-        PyObject_CallMethod(r, "copy", NULL); /* of elements that lie apart NumPy's is no view */
+    /* like NumPy's, a copy if the elements are not contiguous */
+    packed = PyObject_CallMethod(r, "copy", NULL);
     Py_DECREF(r);
     return packed;
 }
 
 static PyObject *
-flatten(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+ndarray_flatten(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     PyObject *flat = ravel(self, args, nargs, kwnames), *r;
 
@@ -170,7 +171,7 @@ flatten(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
 }
 
 static PyObject *
-transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+ndarray_transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
     td_array *a = py_array_of(self);
     int axes[TD_MAXDIM], ndim = a->view.shape.ndim;
@@ -252,23 +253,121 @@ squeeze(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
 }
 
 PyMethodDef py_shape_methods[] = {
-    {"reshape", PY_FAST(reshape), METH_FASTCALL | METH_KEYWORDS,
+    {"reshape", PY_FAST(ndarray_reshape), METH_FASTCALL | METH_KEYWORDS,
      "reshape($self, /, *shape, order='C', copy=None)\n--\n\n"
-     "A view where the layout allows it, else a copy.  One extent may be -1."},
+     "The same elements in another shape: a view where the layout allows it, else a copy.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "*shape : int or tuple of ints\n"
+     "    The new extents; one of them may be -1 and is computed.\n"
+     "order : {\"C\", \"F\", \"A\"}, default 'C'\n"
+     "    The order in which elements are read and placed.\n"
+     "copy : bool, optional\n"
+     "    True: always copy; False: never.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of the array's dtype.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    The shape has another number of elements, or copy=False and a view is\n"
+     "    impossible.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.arange(4).reshape(2, -1)\n"
+     "array([[0, 1],\n"
+     "       [2, 3]])"},
     {"ravel", PY_FAST(ravel), METH_FASTCALL | METH_KEYWORDS,
      "ravel($self, /, order='C', stream=0)\n--\n\n"
-     "One axis; a view where possible."},
-    {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS,
+     "The elements along one axis, a view where possible.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "order : {\"C\", \"F\", \"A\", \"K\"}, default 'C'\n"
+     "    The order in which elements are read.\n"
+     "stream : Stream, default 0\n"
+     "    Accepted for Numba's signature.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray, shape (size,)\n"
+     "    Of the array's dtype.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.ones((2, 2)).ravel()\n"
+     "array([1., 1., 1., 1.])"},
+    {"flatten", PY_FAST(ndarray_flatten), METH_FASTCALL | METH_KEYWORDS,
      "flatten($self, /, order='C')\n--\n\n"
-     "A copy with one axis."},
-    {"transpose", PY_FAST(transpose), METH_FASTCALL,
+     "A copy with one axis.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "order : {\"C\", \"F\", \"A\", \"K\"}, default 'C'\n"
+     "    The order in which elements are read.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray, shape (size,)\n"
+     "    Of the array's dtype.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.ones((2, 2)).flatten()\n"
+     "array([1., 1., 1., 1.])"},
+    {"transpose", PY_FAST(ndarray_transpose), METH_FASTCALL,
      "transpose($self, /, *axes)\n--\n\n"
-     "A view with its axes permuted."},
+     "A view with the axes permuted.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "*axes : int or tuple of ints\n"
+     "    For each axis of the result an axis of the array; none reverses them.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of the array's dtype.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    An axis is named twice, or left out.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.ones((2, 3)).transpose().shape\n"
+     "(3, 2)"},
     {"swapaxes", PY_FAST(swapaxes), METH_FASTCALL,
      "swapaxes($self, axis1, axis2, /)\n--\n\n"
-     "A view with two axes exchanged."},
+     "A view with two axes exchanged.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "axis1, axis2 : int\n"
+     "    The axes.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of the array's dtype.\n\n"
+     "Raises\n"
+     "------\n"
+     "AxisError\n"
+     "    There is no such axis.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.ones((2, 3)).swapaxes(0, 1).shape\n"
+     "(3, 2)"},
     {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS,
      "squeeze($self, /, axis=None, stream=0)\n--\n\n"
-     "A view without axes of extent 1."},
+     "A view without axes of extent 1.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "axis : int or tuple of ints, optional\n"
+     "    The axes to remove; None removes all of extent 1.\n"
+     "stream : Stream, default 0\n"
+     "    Accepted for Numba's signature.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of the array's dtype.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    An axis that is named has another extent.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.ones((1, 2)).squeeze().shape\n"
+     "(2,)"},
     {NULL, NULL, 0, NULL},
 };

@@ -51,7 +51,7 @@ get_dims(PyObject *tuple, int64_t *out, int32_t *n)
     return !PyErr_Occurred();
 }
 
-/* What lies outside the buffer is refused: handles come from elsewhere. */
+/* Refuses a view that reaches outside the buffer: handles come from other programs. */
 static bool
 share_fits(const td_view *v, td_dtype dt, const td_buf *b)
 {
@@ -86,6 +86,8 @@ receive_array(PyObject *module, PyObject *args)
         return NULL;
     }
     memcpy(&h, bytes, sizeof h);
+    if (!py_ok(td_shape_make(v.shape.ndim, v.shape.dim, &v.shape)))
+        return NULL;
     v.offset = offset;
     if (!py_ok(td_share_receive(&h, &b)))
         return NULL;

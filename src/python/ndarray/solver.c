@@ -5,7 +5,7 @@
 #include <string.h>
 
 static bool
-arrays_of(PyObject *tuple, const td_array *a[TD_SOLVER_ARRAYS], int *n)
+solver_arrays(PyObject *tuple, const td_array *a[TD_SOLVER_ARRAYS], int *n)
 {
     Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : 0;
 
@@ -26,9 +26,9 @@ arrays_of(PyObject *tuple, const td_array *a[TD_SOLVER_ARRAYS], int *n)
     return true;
 }
 
-/* True: done; False: the device has no library for it, so that the host has to. */
+/* True: done; False: the device has no library for it, so the host must do it. */
 static PyObject *
-answer(td_status st)
+solver_answer(td_status st)
 {
     if (st == TD_SKIP)
         Py_RETURN_FALSE;
@@ -37,8 +37,8 @@ answer(td_status st)
     Py_RETURN_TRUE;
 }
 
-/* name of the row, flags, m, n, k, batch, the row's arrays: by how much the singular values may be wrong, as td_solver
- * says; None: the device has no library for it, so that the host has to. */
+/* row name, flags, m, n, k, batch, the row's arrays -> the possible error of the singular values
+ * (td_solver.disturbed); None: the device has no library for it, so the host must do it */
 static PyObject *
 solver(PyObject *module, PyObject *args)
 {
@@ -53,7 +53,7 @@ solver(PyObject *module, PyObject *args)
 
     (void)module;
     if (!PyArg_ParseTuple(args, "ssLLLLO", &name, &flags, &m, &n, &k, &batch, &tuple) ||
-        !arrays_of(tuple, a, &count))
+        !solver_arrays(tuple, a, &count))
         return NULL;
     op = td_solver_find(name);
     if (op < 0 || strlen(flags) >= sizeof j.flag)
@@ -71,7 +71,7 @@ solver(PyObject *module, PyObject *args)
     return st ? py_raise(st) : PyFloat_FromDouble(disturbed);
 }
 
-/* device, name of a row: whether the device's library has it; MissingLibraryError names what to install. */
+/* device, row name -> does the device's library have it?  MissingLibraryError names what to install. */
 static PyObject *
 solver_can(PyObject *module, PyObject *args)
 {
@@ -86,10 +86,11 @@ solver_can(PyObject *module, PyObject *args)
     op = td_solver_find(name);
     if (op < 0)
         return PyErr_Format(PyExc_ValueError, "solver: no row %s", name);
-    return answer(td_solver_can(d, (td_solver_op)op));
+    return solver_answer(td_solver_can(d, (td_solver_op)op));
 }
 
-/* in, out, kind (0: complex to complex, 1: real to complex, 2: complex to real), inverse, how many axes, the last ones */
+/* in, out, kind (0: complex to complex, 1: real to complex, 2: complex to real), inverse, number of axes, counted from
+ * the last */
 static PyObject *
 fourier(PyObject *module, PyObject *args)
 {
@@ -104,21 +105,21 @@ fourier(PyObject *module, PyObject *args)
         py_array_of(in)->view.shape.ndim != py_array_of(out)->view.shape.ndim)
         return PyErr_Format(PyExc_ValueError, "fourier: two arrays of as many axes, %d or more",
                             rank);
-    return answer(td_array_fourier(py_array_of(in), py_array_of(out), (td_fourier_kind)kind,
-                                   inverse != 0, rank));
+    return solver_answer(td_array_fourier(py_array_of(in), py_array_of(out), (td_fourier_kind)kind,
+                                          inverse != 0, rank));
 }
 
-/* device: True where a library transforms its arrays; MissingLibraryError names what to install. */
+/* device -> does a library transform its arrays?  MissingLibraryError names what to install. */
 static PyObject *
 fourier_can(PyObject *module, PyObject *device)
 {
     td_dev *d;
 
     (void)module;
-    return py_device(device, &d) ? answer(td_fourier_can(d)) : NULL;
+    return py_device(device, &d) ? solver_answer(td_fourier_can(d)) : NULL;
 }
 
-/* device: what factorises its arrays, and what transforms them */
+/* device -> what factorises its arrays, what transforms them */
 static PyObject *
 solver_info(PyObject *module, PyObject *device)
 {
@@ -130,7 +131,7 @@ solver_info(PyObject *module, PyObject *device)
     return Py_BuildValue("(ss)", td_solver_info(d), td_fourier_info(d));
 }
 
-/* device: how many plans of transforms it keeps, and how many at most */
+/* device -> number of plans that it keeps, and the most */
 static PyObject *
 fourier_plans(PyObject *module, PyObject *device)
 {

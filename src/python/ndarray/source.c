@@ -1,7 +1,7 @@
-/* source.c - arrays whose elements stay with NumPy's memory or with a reader until they are needed.
+/* source.c - arrays whose elements stay in NumPy's memory or with a reader until they are needed.
  *
- * A reader is called by threads of the core, which take the GIL for it.  What it raises is kept (py_keep) until the
- * failure has come back to a call from Python.
+ * Threads of the core call a reader, with the GIL.  Its exception is kept (py_keep) until the
+ * failure reaches a call from Python.
  */
 #include "python/common/py.h"
 
@@ -21,7 +21,7 @@ end_lender(py_owner *o)
     free(o);
 }
 
-/* Of boxes; or, borrowed and for the time of one call, a writer. */
+/* A reader of boxes; also a writer, borrowed for the time of one call. */
 typedef struct reader {
     py_owner head;
     PyObject *read;
@@ -74,7 +74,7 @@ read_box(void *owner, const td_box *box, void *out)
     return st;
 }
 
-/* An array over a source made as `like`, whose owner is o: it is taken over, also on failure. */
+/* An array over a source made like `like`, owned by o; takes o, also on failure. */
 static PyObject *
 array_over(const td_source *like, td_dev *d, py_owner *o)
 {
@@ -84,7 +84,7 @@ array_over(const td_source *like, td_dev *d, py_owner *o)
     td_dev *cpu;
     td_status st = td_dev_get("cpu", &cpu);
 
-    o->dev = cpu; /* the core has done its reading when it lets go */
+    o->dev = cpu; /* the core has finished reading when it releases the owner */
     if (!st)
         st = td_source_new(like, &s);
     if (st) {
@@ -101,7 +101,7 @@ array_over(const td_source *like, td_dev *d, py_owner *o)
     return r ? py_done(r, td_array_of_node(n, &r->a)) : NULL;
 }
 
-/* _from_host(obj, device): an array over what obj's buffer shows; None: obj has none that the core reads. */
+/* _from_host(obj, device): an array over the memory of obj's buffer; None: obj has no buffer that the core can read. */
 static PyObject *
 from_host(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -112,13 +112,13 @@ from_host(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     bool ours;
 
     (void)module;
-    py_drain();
+    py_owners_release();
     if (nargs != 2 || !py_device(args[1], &d) || !PyObject_CheckBuffer(args[0]))
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     o = calloc(1, sizeof *o);
     if (!o)
         return PyErr_NoMemory();
-    if (PyObject_GetBuffer(args[0], &o->view, PyBUF_FULL_RO) < 0) {
+    if (PyObject_GetBuffer(args[0], &o->view, PyBUF_RECORDS_RO) < 0) {
         PyErr_Clear();
         free(o);
         return Py_NewRef(Py_None);
@@ -149,7 +149,7 @@ from_reader(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_dev *d;
 
     (void)module;
-    py_drain();
+    py_owners_release();
     if (nargs != 4 || !py_shape(args[1], &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
         !py_dtype(args[2], &like.dt) || !py_device(args[3], &d))
         return NULL;
@@ -204,7 +204,7 @@ stream_args(PyObject *const *args, Py_ssize_t nargs, Py_ssize_t want, int64_t *r
     return !PyErr_Occurred();
 }
 
-/* _stream(a, rows): a is evaluated, in chunks of so many rows if it is made of what is on the host; 0: as do well. */
+/* _stream(a, rows): evaluates a, in chunks of that many rows if it depends on host data; 0: the core chooses. */
 static PyObject *
 stream(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -217,7 +217,7 @@ stream(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return Py_NewRef(args[0]);
 }
 
-/* _stream_into(a, rows, out): into a writable buffer of numbers; None: it is none of ours. */
+/* _stream_into(a, rows, out): evaluates into a writable buffer of numbers; None: the buffer is of another kind. */
 static PyObject *
 stream_into(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -230,7 +230,7 @@ stream_into(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     (void)module;
     if (!stream_args(args, nargs, 3, &rows))
         return NULL;
-    if (PyObject_GetBuffer(args[2], &b, PyBUF_FULL) < 0)
+    if (PyObject_GetBuffer(args[2], &b, PyBUF_RECORDS) < 0)
         return NULL;
     ours = py_buffer_shape(&b, &to.dt, &to.view.shape);
     size = ours ? (int64_t)td_dtype_size(to.dt) : 1;
@@ -247,7 +247,8 @@ stream_into(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return py_ok(st) && py_warn() ? Py_NewRef(Py_True) : NULL;
 }
 
-/* _stream_through(a, rows, write, shape, dtype): write(start, count, memory) takes boxes in C order. */
+/* _stream_through(a, rows, write, shape, dtype): passes the value to write(start, count, memory), box by box in C
+ * order. */
 static PyObject *
 stream_through(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {

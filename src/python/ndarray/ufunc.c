@@ -2,29 +2,48 @@
 #include "python/common/py.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct ufunc {
     PyObject_HEAD td_op op;
 } ufunc;
 
 static const td_opinfo *
-row_of(PyObject *self)
+ufunc_op(PyObject *self)
 {
     return &td_optab[((ufunc *)self)->op];
 }
 
 /* Is the array that the result is to go into, or the mask, an object with NumPy's protocol? */
 static bool
-strange_keywords(PyObject *kw)
+foreign_keywords(PyObject *kw)
 {
     PyObject *out = kw ? PyDict_GetItemString(kw, "out") : NULL;
     PyObject *where = kw ? PyDict_GetItemString(kw, "where") : NULL;
 
-    return (out && py_stranger(out) > 0) || (where && py_stranger(where) > 0);
+    return (out && py_foreign_operand(out) > 0) || (where && py_foreign_operand(where) > 0);
 }
 
-/* What an operand that is neither array nor number makes of the function (a sparse matrix): its __array_ufunc__, which
- * NumPy's functions ask too. */
+/* o's __array_ufunc__, unless it is that of NumPy's arrays, which calls the ufunc again.  NULL
+ * without an exception: there is none. */
+static PyObject *
+override_of(PyObject *o)
+{
+    PyObject *type = (PyObject *)Py_TYPE(o), *numpys = py_package("numpy", "ndarray"),
+             *mine = PyObject_GetAttrString(type, "__array_ufunc__"),
+             *plain = numpys ? PyObject_GetAttrString(numpys, "__array_ufunc__") : NULL,
+             *f = mine && mine != plain ? PyObject_GetAttrString(o, "__array_ufunc__") : NULL;
+
+    Py_XDECREF(numpys);
+    Py_XDECREF(mine);
+    Py_XDECREF(plain);
+    if (!f)
+        PyErr_Clear();
+    return f;
+}
+
+/* The result of __array_ufunc__ of an operand that is neither array nor number (a sparse
+ * matrix); NumPy's functions ask it too. */
 static PyObject *
 overridden(PyObject *self, PyObject *args, PyObject *kw)
 {
@@ -39,9 +58,7 @@ overridden(PyObject *self, PyObject *args, PyObject *kw)
 
         if (!o || py_is_array(o))
             continue;
-        f = PyObject_GetAttrString(o, "__array_ufunc__");
-        if (!f)
-            PyErr_Clear();
+        f = override_of(o);
     }
     head = f ? Py_BuildValue("(Os)", self, "__call__") : NULL;
     all = head ? PySequence_Concat(head, args) : NULL;
@@ -53,7 +70,7 @@ overridden(PyObject *self, PyObject *args, PyObject *kw)
     if ((r && r != Py_NotImplemented) || PyErr_Occurred())
         return r;
     Py_XDECREF(r);
-    PyErr_Format(PyExc_TypeError, "%s: operands must be arrays or numbers", row_of(self)->name);
+    PyErr_Format(PyExc_TypeError, "%s: operands must be arrays or numbers", ufunc_op(self)->name);
     return NULL;
 }
 
@@ -68,7 +85,7 @@ ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
         PyObject *type, *value, *trace;
 
         PyErr_Fetch(&type, &value, &trace);
-        if (!strange_keywords(kw)) {
+        if (!foreign_keywords(kw)) {
             PyErr_Restore(type, value, trace);
             return NULL;
         }
@@ -79,7 +96,7 @@ ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
     return overridden(self, args, kw);
 }
 
-/* The reductions that repeat an operation. */
+/* The reductions that apply an operation repeatedly. */
 static const struct repeated {
     td_op op;
     td_red red;
@@ -93,7 +110,7 @@ static PyObject *
 through_folds(PyObject *self, const char *method, PyObject *args, PyObject *kw)
 {
     PyObject *f = py_package("treadle._numpy._folds", method);
-    PyObject *head = f ? Py_BuildValue("(s)", row_of(self)->name) : NULL;
+    PyObject *head = f ? Py_BuildValue("(s)", ufunc_op(self)->name) : NULL;
     PyObject *all = head ? PySequence_Concat(head, args) : NULL;
     PyObject *r = all ? PyObject_Call(f, all, kw) : NULL;
 
@@ -121,7 +138,7 @@ ufunc_outer(PyObject *self, PyObject *args, PyObject *kw)
     return through_folds(self, "outer", args, kw);
 }
 
-/* The same for arguments of a fast call. */
+/* The same for METH_FASTCALL arguments. */
 static PyObject *
 fast_through_folds(PyObject *self, const char *method, PyObject *const *args, Py_ssize_t nargs,
                    PyObject *kwnames)
@@ -141,7 +158,7 @@ fast_through_folds(PyObject *self, const char *method, PyObject *const *args, Py
     return r;
 }
 
-/* Other reductions of the core's compute in the dtype of what they are given. */
+/* Can the reduction compute in another dtype?  The others use their operand's. */
 static bool
 takes_dtype(td_red red)
 {
@@ -185,29 +202,50 @@ static PyObject *
 get_name(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyUnicode_FromString(row_of(self)->name);
+    return PyUnicode_FromString(ufunc_op(self)->name);
 }
 
+/* The docstring in numpydoc form, made from the row by Python code, which is imported only when somebody asks for
+ * help. */
 static PyObject *
 get_doc(PyObject *self, void *unused)
 {
-    static const char *const heads[] = {"", "x", "x, y", "x, y, z"};
-    const td_opinfo *row = row_of(self);
+    static const char *const results[] = {
+        [TD_RES_SAME] = "SAME", [TD_RES_BOOL] = "BOOL", [TD_RES_REAL] = "REAL"};
+    const td_opinfo *row = ufunc_op(self);
+    PyObject *f = py_package("treadle._describe", "row"), *r = NULL;
 
     (void)unused;
-    return PyUnicode_FromFormat(
-        "%s(%s, /, out=None, *, where=True, casting='same_kind', order='K', dtype=None, "
-        "subok=True, signature=None)\n\n%s, element by element.\n\n"
-        "Operands are arrays, numbers or lists that broadcast together; the dtype follows "
-        "NumPy's\npromotion.  Shapes that do not broadcast raise ValueError.",
-        row->name, heads[row->arity], row->meaning);
+    if (f)
+        r = PyObject_CallFunction(f, "sissss", row->name, row->arity, row->kinds,
+                                  results[row->result],
+                                  row->flags & TD_OPF_WIDE   ? "WIDE"
+                                  : row->flags & TD_OPF_KEEP ? "KEEP"
+                                                             : "",
+                                  row->meaning);
+    Py_XDECREF(f);
+    return r;
+}
+
+/* The name by which kernels know the row: the first of NumPy's or treadle's. */
+static PyObject *
+get_td_name(PyObject *self, void *unused)
+{
+    const char *names = ufunc_op(self)->names;
+    size_t n = strcspn(names, " ");
+
+    (void)unused;
+    if (strncmp(names, "numpy.", 6) == 0 || strncmp(names, "treadle.", 8) == 0)
+        return PyUnicode_FromStringAndSize(names, (Py_ssize_t)n);
+    PyErr_SetString(PyExc_AttributeError, "_td_name");
+    return NULL;
 }
 
 static PyObject *
 get_nin(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromLong(row_of(self)->arity);
+    return PyLong_FromLong(ufunc_op(self)->arity);
 }
 
 static PyObject *
@@ -221,10 +259,10 @@ static PyObject *
 get_nargs(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromLong(row_of(self)->arity + 1);
+    return PyLong_FromLong(ufunc_op(self)->arity + 1);
 }
 
-/* Elementwise: no loop runs over axes of its own. */
+/* None: an elementwise ufunc has no core dimensions. */
 static PyObject *
 get_signature(PyObject *self, void *unused)
 {
@@ -232,19 +270,19 @@ get_signature(PyObject *self, void *unused)
     return Py_NewRef(Py_None);
 }
 
-/* What inspect.signature gives. */
+/* The value of inspect.signature. */
 static PyObject *
 get_parameters(PyObject *self, void *unused)
 {
     PyObject *f = py_package("treadle._numpy._spelled", "parameters");
-    PyObject *r = f ? PyObject_CallFunction(f, "ii", row_of(self)->arity, 1) : NULL;
+    PyObject *r = f ? PyObject_CallFunction(f, "ii", ufunc_op(self)->arity, 1) : NULL;
 
     (void)unused;
     Py_XDECREF(f);
     return r;
 }
 
-/* NumPy's characters of dtypes, and 0 for bfloat16, which has none; in the order of its lists of loops. */
+/* NumPy's characters of dtypes, in the order of its lists of loops; 0 for bfloat16, which has none. */
 static const char dtype_char[] = {
     [TD_BOOL] = '?', [TD_I8] = 'b',  [TD_I16] = 'h', [TD_I32] = 'i', [TD_I64] = 'l',
     [TD_U8] = 'B',   [TD_U16] = 'H', [TD_U32] = 'I', [TD_U64] = 'L', [TD_F16] = 'e',
@@ -298,39 +336,32 @@ get_ntypes(PyObject *self, void *unused)
     return n;
 }
 
-/* What an operation leaves as it is; None: there is no such number. */
+/* The operation's identity; None: it has none. */
 static PyObject *
 get_identity(PyObject *self, void *unused)
 {
+    const char *text = ufunc_op(self)->identity;
+
     (void)unused;
-    switch (((ufunc *)self)->op) {
-    case OP_add:
-    case OP_bitwise_or:
-    case OP_bitwise_xor:
-    case OP_gcd:
-    case OP_hypot:       return PyLong_FromLong(0);
-    case OP_multiply:    return PyLong_FromLong(1);
-    case OP_bitwise_and: return PyLong_FromLong(-1);
-    case OP_logaddexp:
-    case OP_logaddexp2:  return PyFloat_FromDouble(-INFINITY);
-    case OP_logical_and: return Py_NewRef(Py_True);
-    case OP_logical_or:
-    case OP_logical_xor: return Py_NewRef(Py_False);
-    default:             return Py_NewRef(Py_None);
-    }
+    if (!*text)
+        return Py_NewRef(Py_None);
+    if (*text == 'T' || *text == 'F')
+        return PyBool_FromLong(*text == 'T');
+    return strcmp(text, "-inf") == 0 ? PyFloat_FromDouble(-INFINITY)
+                                     : PyLong_FromString(text, NULL, 10);
 }
 
 static PyObject *
 get_meaning(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyUnicode_FromString(row_of(self)->meaning);
+    return PyUnicode_FromString(ufunc_op(self)->meaning);
 }
 
 static PyObject *
 ufunc_repr(PyObject *self)
 {
-    return PyUnicode_FromFormat("<ufunc '%s'>", row_of(self)->name);
+    return PyUnicode_FromFormat("<ufunc '%s'>", ufunc_op(self)->name);
 }
 
 /* indices[, values] */
@@ -339,9 +370,13 @@ ufunc_at(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
     PyObject *f, *name, *r = NULL;
 
-    if (nargs != row_of(self)->arity + 1 || nargs > 3) {
-        PyErr_Format(PyExc_TypeError, "%s.at: expected an array, indices%s", row_of(self)->name,
-                     row_of(self)->arity == 2 ? " and values" : " alone");
+    if (nargs != ufunc_op(self)->arity + 1 || nargs > 3) {
+        PyErr_Format(PyExc_TypeError, "%s.at: expected an array, indices%s", ufunc_op(self)->name,
+                     ufunc_op(self)->arity == 2 ? " and values" : " alone");
+        return NULL;
+    }
+    if (nargs > 2 && args[2] == Py_None) {
+        PyErr_Format(PyExc_TypeError, "%s.at: values may not be None", ufunc_op(self)->name);
         return NULL;
     }
     name = get_name(self, NULL);
@@ -379,6 +414,7 @@ py_ufunc_init(PyObject *m)
         {"__qualname__", get_name, NULL, NULL, NULL},
         {"__doc__", get_doc, NULL, NULL, NULL},
         {"name", get_name, NULL, "Its name, as __name__.", NULL},
+        {"_td_name", get_td_name, NULL, NULL, NULL},
         {"nin", get_nin, NULL, "Number of operands.", NULL},
         {"nout", get_nout, NULL, "Number of results.", NULL},
         {"nargs", get_nargs, NULL, "Number of operands and results.", NULL},

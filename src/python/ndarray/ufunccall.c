@@ -1,9 +1,11 @@
-/* ufunccall.c - a call of a ufunc: NumPy's keyword arguments, the loop that they ask for, where results go. */
+/* ufunccall.c - a ufunc's call: NumPy's keyword arguments, the loop that they select, where the
+ * result goes.
+ */
 #include "python/common/py.h"
 
 #include <string.h>
 
-/* Borrowed; NULL: not given. */
+/* options - borrowed; NULL: not given. */
 typedef struct options {
     PyObject *out, *where, *dtype, *signature;
     bool host;    /* out is NumPy's array */
@@ -141,9 +143,9 @@ no_loop(td_op op)
     return false;
 }
 
-/* One entry of a signature joins the others of its side; -1: none yet. */
+/* Joins an entry of a signature with the others of its side; -1: none yet. */
 static bool
-join(td_op op, PyObject *entry, int *side)
+join_signature(td_op op, PyObject *entry, int *side)
 {
     td_dtype dt;
 
@@ -157,7 +159,7 @@ join(td_op op, PyObject *entry, int *side)
     return true;
 }
 
-/* "dd->d" as the tuple of its characters; a tuple as it is. */
+/* Converts "dd->d" to the tuple of its characters; returns a tuple unchanged. */
 static PyObject *
 signature_tuple(td_op op, PyObject *given)
 {
@@ -188,7 +190,7 @@ signature_tuple(td_op op, PyObject *given)
     return r;
 }
 
-/* What is said of operands and of the result: dtypes, -1 where nothing is. */
+/* The dtypes that a signature gives for operands and result; -1: not given. */
 static bool
 read_signature(td_op op, PyObject *given, int *in, int *out)
 {
@@ -196,8 +198,8 @@ read_signature(td_op op, PyObject *given, int *in, int *out)
     bool ok = entries != NULL;
 
     for (int i = op == OP_select; ok && i < td_optab[op].arity; i++)
-        ok = join(op, PyTuple_GetItem(entries, i), in);
-    ok = ok && join(op, PyTuple_GetItem(entries, td_optab[op].arity), out);
+        ok = join_signature(op, PyTuple_GetItem(entries, i), in);
+    ok = ok && join_signature(op, PyTuple_GetItem(entries, td_optab[op].arity), out);
     Py_XDECREF(entries);
     return ok;
 }
@@ -231,7 +233,8 @@ wanted_loop(td_op op, const options *o, const td_operand *x, int n, int *loop)
     int out = -1;
 
     *loop = -1;
-    if (o->dtype ? !join(op, o->dtype, &out) : !read_signature(op, o->signature, loop, &out))
+    if (o->dtype ? !join_signature(op, o->dtype, &out)
+                 : !read_signature(op, o->signature, loop, &out))
         return false;
     if (*loop < 0 && out >= 0)
         *loop = loop_for_result(op, (td_dtype)out, x, n);
@@ -270,7 +273,8 @@ cannot_cast(td_op op, int operand, td_dtype from, td_dtype to, char casting)
     return false;
 }
 
-/* A Python number takes any dtype of its kind or a later one; True and False are of dtype bool. */
+/* Can a Python number become dt?  It takes any dtype of its kind or a later one; True and
+ * False are of dtype bool. */
 static bool
 number_fits(const td_operand *x, td_dtype dt, char casting)
 {
@@ -299,7 +303,7 @@ cast_array(py_args *g, int i, td_dtype dt)
     return true;
 }
 
-/* Beside another operand a Python number has no dtype of its own. */
+/* A Python number among other operands has no dtype of its own. */
 static bool
 is_weak(const py_args *g, int i)
 {
@@ -316,7 +320,7 @@ integers_fit(const py_args *g, td_dtype dt)
     return true;
 }
 
-/* A number as the loop takes it. */
+/* Casts a number to the loop's dtype. */
 static void
 cast_number(td_operand *x, td_dtype dt, char casting)
 {
@@ -330,7 +334,7 @@ cast_number(td_operand *x, td_dtype dt, char casting)
     }
 }
 
-/* Operands as the loop takes them; dt -1: their own loop's, in which they are left. */
+/* Casts operands to the loop's dtype; loop -1: their own loop, for which they stay. */
 static bool
 cast_operands(py_args *g, td_op op, int loop, char casting)
 {
@@ -362,7 +366,7 @@ cast_operands(py_args *g, td_op op, int loop, char casting)
     return true;
 }
 
-/* Numbers alone: the first becomes an array, as the core wants one, of the loop's dtype (-1: its own). */
+/* If all operands are numbers, makes the first an array of the loop's dtype (-1: its own), since the core needs one. */
 static bool
 anchor(py_args *g, int loop)
 {
@@ -381,7 +385,7 @@ anchor(py_args *g, int loop)
     return true;
 }
 
-/* ---- the result ---- */
+/* ---- delivering the result ---- */
 
 /* where=: the result where the mask is true; elsewhere what out held, or zero. */
 static PyObject *
@@ -420,7 +424,7 @@ masked(PyObject *value, const options *o)
 }
 
 static PyObject *
-store(td_op op, PyObject *value, const options *o)
+ufunc_store(td_op op, PyObject *value, const options *o)
 {
     td_operand x = {.array = py_array_of(value)};
     td_dtype from = td_array_dtype(x.array), to = td_array_dtype(py_array_of(o->out));
@@ -442,7 +446,7 @@ store_host(td_op op, PyObject *value, const options *o)
     return py_store_host(td_optab[op].name, o->out, value, o->where, castings[i].word);
 }
 
-/* Consumes value. */
+/* Delivers the result to out, or returns it; consumes value. */
 static PyObject *
 deliver(td_op op, PyObject *value, const options *o)
 {
@@ -457,7 +461,7 @@ deliver(td_op op, PyObject *value, const options *o)
     Py_DECREF(value);
     if (!shown || !o->out)
         return shown;
-    r = store(op, shown, o);
+    r = ufunc_store(op, shown, o);
     Py_DECREF(shown);
     return r;
 }
@@ -470,15 +474,15 @@ is_repeated(td_op op, const py_args *g, const td_array *out)
 
     for (int i = 0; i < g->n; i++)
         if (g->x[i].array && td_broadcast(td_optab[op].name, &s, &g->x[i].array->view.shape, &s))
-            return false; /* said when the operation is recorded */
+            return false; /* the error is raised when the operation is recorded */
     return !td_shape_eq(&s, &out->view.shape) &&
            !td_broadcast(td_optab[op].name, &s, &out->view.shape, &both) &&
            td_shape_eq(&both, &out->view.shape);
 }
 
-/* A result, which is consumed, that lies in the order asked for; the copy is recorded, and fuses with it. */
+/* The result (consumed) in the requested order; the copy is recorded, so it fuses. */
 static PyObject *
-in_order(PyObject *value, const td_array *operand, char order)
+ufunc_in_order(PyObject *value, const td_array *operand, char order)
 {
     const td_array *a = py_array_of(value);
     td_view layout = py_layout(operand ? &operand->view : NULL, &a->view.shape, order);
@@ -493,9 +497,9 @@ in_order(PyObject *value, const td_array *operand, char order)
     return laid;
 }
 
-/* The operand that order 'A' goes by: one that does not lie in Fortran's order, if there is one. */
+/* The operand that decides order 'A': one that is not in Fortran order, if there is one. */
 static const td_array *
-leading(const py_args *g)
+order_operand(const py_args *g)
 {
     const td_array *found = NULL;
 
@@ -506,7 +510,7 @@ leading(const py_args *g)
 }
 
 static PyObject *
-apply(td_op op, PyObject *const *args, const options *o)
+ufunc_apply(td_op op, PyObject *const *args, const options *o)
 {
     bool straight = o->out && !o->host && !o->where && o->casting == 'k';
     PyObject *r = NULL;
@@ -528,7 +532,7 @@ apply(td_op op, PyObject *const *args, const options *o)
     else if ((r = (PyObject *)py_new()))
         r = py_done((py_ndarray *)r, td_array_apply(op, g.x, g.n, py_array_of(r)));
     if (r && !o->out && o->order && o->order != 'K')
-        r = in_order(r, leading(&g), o->order);
+        r = ufunc_in_order(r, order_operand(&g), o->order);
 out:
     py_args_free(&g);
     return r && !straight && (o->where || o->out) ? deliver(op, r, o) : r;
@@ -550,5 +554,6 @@ py_ufunc_call(td_op op, PyObject *args, PyObject *kw)
     }
     for (int i = 0; i < arity; i++)
         x[i] = PyTuple_GetItem(args, i);
-    return (kw || out) && !read_options(td_optab[op].name, out, kw, &o) ? NULL : apply(op, x, &o);
+    return (kw || out) && !read_options(td_optab[op].name, out, kw, &o) ? NULL
+                                                                        : ufunc_apply(op, x, &o);
 }

@@ -1,4 +1,4 @@
-/* program.c - treadle._core.Program: CUDA C++ that has been compiled for a device and loaded. */
+/* program.c - treadle._core.Program: CUDA C++ compiled for a device and loaded. */
 #include "python/program/program.h"
 
 #include "dev/cpu/cpucode.h"
@@ -29,9 +29,9 @@ py_program_flush(void)
     return !PyErr_Occurred();
 }
 
-/* ---- making one ---- */
+/* ---- making a Program ---- */
 
-/* texts - a sequence of str as C strings.  On the caller's stack between read and free. */
+/* texts - a sequence of str as C strings.  On the caller's stack. */
 typedef struct texts {
     PyObject *tuple;
     const char **v;
@@ -99,7 +99,7 @@ wrap(td_program *p)
     return (PyObject *)o;
 }
 
-/* device=False: compiled only, for arch. */
+/* device=False: only compiles, for arch. */
 static bool
 read_device(PyObject *o, td_dev **out)
 {
@@ -168,10 +168,10 @@ load_program(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject
     return py_ok(st) ? wrap(p) : NULL;
 }
 
-/* ---- what it has ---- */
+/* ---- members ---- */
 
 static td_program *
-of(PyObject *self)
+program_of_object(PyObject *self)
 {
     return ((py_program *)self)->p;
 }
@@ -197,7 +197,7 @@ get_variable(PyObject *self, PyObject *name)
 
     if (!read_text(name, "a variable's name", &text) || !text)
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "a name is a str, not None");
-    if (!py_ok(td_program_global(of(self), text, &at, &n)))
+    if (!py_ok(td_program_global(program_of_object(self), text, &at, &n)))
         return NULL;
     return Py_BuildValue("(NN)", PyLong_FromSize_t(at), PyLong_FromSize_t(n));
 }
@@ -205,7 +205,7 @@ get_variable(PyObject *self, PyObject *name)
 static PyObject *
 get_kernels(PyObject *self, void *unused)
 {
-    const td_cxx *c = td_program_text(of(self));
+    const td_cxx *c = td_program_text(program_of_object(self));
     PyObject *t = PyTuple_New(c ? (Py_ssize_t)c->nkernel : 0);
 
     (void)unused;
@@ -224,7 +224,7 @@ get_kernels(PyObject *self, void *unused)
 static PyObject *
 get_textures(PyObject *self, void *unused)
 {
-    const td_cxx *c = td_program_text(of(self));
+    const td_cxx *c = td_program_text(program_of_object(self));
     PyObject *t = PyTuple_New(c ? (Py_ssize_t)c->ntexref : 0);
 
     (void)unused;
@@ -246,7 +246,7 @@ static PyObject *
 get_image(PyObject *self, void *unused)
 {
     size_t n;
-    const void *image = td_program_image(of(self), &n);
+    const void *image = td_program_image(program_of_object(self), &n);
 
     (void)unused;
     return PyBytes_FromStringAndSize(image, (Py_ssize_t)n);
@@ -255,27 +255,27 @@ get_image(PyObject *self, void *unused)
 static PyObject *
 get_log(PyObject *self, void *unused)
 {
-    const char *log = td_program_log(of(self));
+    const char *log = td_program_log(program_of_object(self));
 
     (void)unused;
     return PyUnicode_DecodeUTF8(log, (Py_ssize_t)strlen(log), "replace");
 }
 
 static PyObject *
-get_device(PyObject *self, void *unused)
+program_get_device(PyObject *self, void *unused)
 {
-    td_dev *d = td_program_dev(of(self));
+    td_dev *d = td_program_dev(program_of_object(self));
 
     (void)unused;
     return d ? py_device_object(d) : Py_NewRef(Py_None);
 }
 
 static void
-dealloc(PyObject *self)
+program_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
 
-    td_program_free(of(self));
+    td_program_free(program_of_object(self));
     PyObject_Free(self);
     Py_DECREF(type);
 }
@@ -306,11 +306,11 @@ py_program_init(PyObject *m)
          NULL},
         {"image", get_image, NULL, "The code: a cubin, PTX or a shared object.", NULL},
         {"log", get_log, NULL, "What the compiler said.", NULL},
-        {"device", get_device, NULL, "The device, or None: only compiled.", NULL},
+        {"device", program_get_device, NULL, "The device, or None: only compiled.", NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
-        PY_SLOT(Py_tp_dealloc, dealloc),
+        PY_SLOT(Py_tp_dealloc, program_dealloc),
         {Py_tp_methods, methods},
         {Py_tp_getset, getset},
         {0, NULL},

@@ -11,9 +11,9 @@
 #include "jit/program.h"
 #include "python/common/py.h"
 
-enum { PY_CU_ARGS = 512, PY_CU_BYTES = 4096 }; /* what every driver's launch takes */
+enum { PY_CU_ARGS = 512, PY_CU_BYTES = 4096 }; /* what every driver accepts for a launch */
 
-/* What 3.12's headers of the limited API have. */
+/* Declared in the limited API's headers from 3.12 on. */
 typedef PyObject *(*py_vectorcall)(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
 
 typedef struct py_program {
@@ -21,26 +21,27 @@ typedef struct py_program {
     td_program *p;
 } py_program;
 
-/* py_cukernel - a function of a program.  Prepared ones have a signature by format, and take their arguments one by one. */
+/* py_cukernel - a kernel of a program.  A prepared one has a signature given by a format, and takes its
+ * arguments one by one. */
 typedef struct py_cukernel {
     PyObject_HEAD
     py_vectorcall  call;
     PyObject      *program, *name, *weak;
     td_func       *func;
     td_dev        *dev;
-    const td_cxx_param *param; /* NULL: nothing is known of its parameters */
-    td_cxx_param  *own;        /* those of a format; owned, or NULL */
+    const td_cxx_param *param; /* NULL: its parameters are not known */
+    td_cxx_param  *own;        /* parameters given by a format; owned, or NULL */
     uint32_t       nparam, nbytes;
-    uint32_t      *offset;     /* of each parameter; owned */
+    uint32_t      *offset;     /* offset of each parameter; owned */
     const char    *label;      /* for the process's life */
-    uint32_t       most[7];    /* threads of a block along x, y, z; blocks of a grid; threads in all */
+    uint32_t       most[7];    /* limits: threads of a block along x, y, z; blocks of a grid; threads in all */
 } py_cukernel;
 
-/* py_cuargs - the arguments of one launch.  On the caller's stack; py_cuargs_begin sets what must be set. */
+/* py_cuargs - the arguments of one launch.  On the caller's stack; py_cuargs_begin initialises what must be. */
 typedef struct py_cuargs {
     const py_cukernel *k;
     uint32_t n, nbytes, narray;
-    bool     own;                 /* offsets are here, not the kernel's */
+    bool     own;                 /* the offsets are here, not in the kernel */
     uint32_t offset[PY_CU_ARGS];
     struct py_cuarray {
         const td_array *a; /* NULL: an allocation's buffer */
@@ -56,7 +57,7 @@ typedef struct py_cuarg {
     py_cuargs *g;
     uint32_t   i;
     const td_cxx_param *p; /* NULL: nothing is known */
-    unsigned char *to;     /* where it goes; NULL: behind those before it */
+    unsigned char *to;     /* its destination; NULL: after the arguments before it */
 } py_cuarg;
 
 /* ---- programnumber.c ---- */
@@ -64,20 +65,21 @@ bool py_cuarg_number(py_cuarg *w, PyObject *o); /* a number, a structure's bytes
 
 /* ---- programargs.c ---- */
 bool py_cuarg_refuse(const py_cuarg *w, PyObject *error, const char *text);
-bool py_cuarg_refuse_object(const py_cuarg *w, PyObject *o, const char *advice); /* TypeError: o's class is not for it */
-PyObject *py_cuarg_place(const py_cuarg *w); /* "add: argument 2 ('n', int)": what an error's text begins with */
+/* raises TypeError: o's class does not fit the parameter */
+bool py_cuarg_refuse_object(const py_cuarg *w, PyObject *o, const char *advice);
+PyObject *py_cuarg_place(const py_cuarg *w); /* "add: argument 2 ('n', int)", the beginning of errors */
 bool py_cuarg_put(py_cuarg *w, const void *bytes, uint32_t n);
-bool py_cuarg_object(py_cuarg *w, PyObject *o); /* one that has an address */
-/* All arguments, converted; arrays wait for py_cuargs_settle.  False: exception. */
+bool py_cuarg_object(py_cuarg *w, PyObject *o); /* an object that has an address */
+/* Converts all arguments, except that arrays wait for py_cuargs_settle.  False: exception. */
 bool py_cuargs_read(py_cuargs *g, const py_cukernel *k, PyObject *const *args, Py_ssize_t nargs);
-/* Arrays are evaluated, those that are written become nobody else's, their addresses are put in.  To be followed by the launch
- * without giving the GIL up. */
+/* Evaluates the arrays, gives those that are written memory of their own, and inserts the addresses.  The launch
+ * must follow without releasing the GIL. */
 bool py_cuargs_settle(py_cuargs *g);
 PyObject *py_cukernel_signature(const py_cukernel *k); /* "add(const float *a, int n)" */
 
 /* ---- programrun.c ---- */
 void      py_cukernel_limits(py_cukernel *k); /* fills most in */
-/* kernel(grid, block, arguments, *, shared, stream, cooperative), and (grid, block, *arguments, ...) */
+/* kernel(grid, block, arguments, *, shared, stream, cooperative), and prepared(grid, block, *arguments, …) */
 PyObject *py_cukernel_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
 PyObject *py_cukernel_prepared(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
 PyObject *py_cukernel_packed(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
@@ -87,7 +89,7 @@ PyObject *py_cukernel_new(py_program *p, const char *name);
 bool      py_cukernel_init(PyObject *module);
 
 /* ---- program.c ---- */
-/* What kernels on the CPU have printed goes to sys.stdout.  False: exception. */
+/* Writes what kernels on the CPU have printed to sys.stdout.  False: exception. */
 bool py_program_init(PyObject *module);
 
 #endif

@@ -1,7 +1,9 @@
-/* programargs.c - arguments of CUDA C++ kernels: converted by the signature, refused where it says something else.
+/* programargs.c - arguments of CUDA C++ kernels: converted by the signature, refused if the
+ * signature says something else.
  *
- * A pointer parameter takes arrays, addresses, and objects that have one; a number what its type can hold.  What
- * Python cannot tell (a number without a size where the signature is not known) is refused: nothing is guessed.
+ * A pointer parameter takes arrays, addresses, and objects that have an address.  A number
+ * parameter takes what its type can hold.  Nothing is guessed: a number without a size is refused
+ * if the signature is not known.
  */
 #include "python/program/program.h"
 
@@ -39,7 +41,7 @@ py_cukernel_signature(const py_cukernel *k)
     return s;
 }
 
-/* "add: argument 2 ('n', int)": what the text of an error begins with. */
+/* "add: argument 2 ('n', int)", the beginning of an error's text. */
 PyObject *
 py_cuarg_place(const py_cuarg *w)
 {
@@ -62,7 +64,7 @@ py_cuarg_refuse(const py_cuarg *w, PyObject *error, const char *text)
     return false;
 }
 
-/* %R: what came. */
+/* Raises TypeError for o, with %R in `advice`. */
 bool
 py_cuarg_refuse_object(const py_cuarg *w, PyObject *o, const char *advice)
 {
@@ -75,9 +77,9 @@ py_cuarg_refuse_object(const py_cuarg *w, PyObject *o, const char *advice)
     return false;
 }
 
-/* ---- where an argument goes ---- */
+/* ---- an argument's destination ---- */
 
-/* The place for n bytes; with a signature it is there and n is the parameter's size.  NULL: exception. */
+/* The destination for n bytes; with a signature, n is the parameter's size.  NULL: exception. */
 static unsigned char *
 room(py_cuarg *w, uint32_t n)
 {
@@ -108,7 +110,7 @@ py_cuarg_put(py_cuarg *w, const void *bytes, uint32_t n)
 
 /* ---- pointers ---- */
 
-/* Do elements of that kind and size fit what the parameter points to? */
+/* Does the parameter point to elements of that kind and size? */
 static bool
 item_fits(const td_cxx_param *p, char kind, size_t size)
 {
@@ -118,7 +120,7 @@ item_fits(const td_cxx_param *p, char kind, size_t size)
     case 'u': return p->item_size == 1 || ((kind == 'i' || kind == 'u') && size == p->item_size);
     case 'f':
         return (kind == 'f' && size == p->item_size) || (kind == 'c' && size == 2 * p->item_size);
-    default: return true; /* void, a class, a pointer, or nobody knows */
+    default: return true; /* void, a class, a pointer, or not known */
     }
 }
 
@@ -154,7 +156,8 @@ elsewhere(const py_cuarg *w, const td_dev *d)
     return false;
 }
 
-/* Room for an address that is known once all arrays have been evaluated, or that a buffer has. */
+/* Reserves a word for an address that is known once all arrays are evaluated, or for a
+ * buffer's. */
 static bool
 put_memory(py_cuarg *w, const td_array *a, td_buf *b, bool written)
 {
@@ -172,7 +175,7 @@ put_memory(py_cuarg *w, const td_array *a, td_buf *b, bool written)
 }
 
 static bool
-add_array(py_cuarg *w, const py_ndarray *nd)
+cuarg_add_array(py_cuarg *w, const py_ndarray *nd)
 {
     td_dtype dt = td_array_dtype(&nd->a);
     bool written = !w->p || !w->p->readonly;
@@ -190,7 +193,7 @@ add_array(py_cuarg *w, const py_ndarray *nd)
     return put_memory(w, &nd->a, NULL, written);
 }
 
-/* driver.mem_alloc's. */
+/* An allocation of driver.mem_alloc. */
 static bool
 add_allocation(py_cuarg *w, PyObject *o)
 {
@@ -203,7 +206,8 @@ add_allocation(py_cuarg *w, PyObject *o)
     return put_memory(w, NULL, b, true);
 }
 
-/* A number is looked up where the kernel would end the process; a GPU tells of a wrong one itself, and later. */
+/* On the CPU, a wrong address would end the process, so it is looked up first.  A GPU reports
+ * it later by itself. */
 static bool
 put_address(py_cuarg *w, PyObject *number)
 {
@@ -241,7 +245,7 @@ add_interface(py_cuarg *w, PyObject *d)
     return put_address(w, PyTuple_GetItem(data, 0));
 }
 
-/* Is o memory of the host?  Scalars of NumPy are too, but may be addresses. */
+/* Is o host memory?  NumPy scalars are too, but they may be addresses. */
 static bool
 host_memory(PyObject *o)
 {
@@ -259,7 +263,8 @@ host_memory(PyObject *o)
     return yes;
 }
 
-/* Who has the memory of a NumPy array that the device shares (driver.managed_empty); NULL without exception: nobody. */
+/* The manager of a NumPy array in memory that the device shares (driver.managed_empty).  NULL
+ * without exception: none. */
 static PyObject *
 manager_of(PyObject *o)
 {
@@ -277,7 +282,8 @@ manager_of(PyObject *o)
     return base;
 }
 
-/* Such an array: its elements have to be the pointer's, and writable where it may write. */
+/* Adds such an array: its elements must fit the pointer, and be writable if the kernel may
+ * write. */
 static bool
 add_managed(py_cuarg *w, PyObject *o, PyObject *manager)
 {
@@ -311,13 +317,14 @@ add_managed(py_cuarg *w, PyObject *o, PyObject *manager)
     return ok;
 }
 
-/* Attributes by which objects tell their memory, the best first: an array of ours, a description, an address. */
+/* Attributes by which objects tell their memory, in order of preference: an array of ours, a
+ * description, an address. */
 static const char *const ways[] = {"_held",   "_array", "__cuda_array_interface__",
                                    "gpudata", "ptr",    "handle"};
 enum { WAYS = sizeof ways / sizeof *ways, KNOWN = 32 };
 
-/* Which of them objects of a class have, so that nobody looks for what is not there at every launch: WAYS none.  Classes are
- * kept, so that none takes the place of another. */
+/* Which of these a class has, so that launches do not search each time; WAYS: none.  The
+ * classes are kept, so that no other class gets the same address. */
 static int
 way_of(PyObject *o)
 {
@@ -345,7 +352,7 @@ way_of(PyObject *o)
     return way;
 }
 
-/* Anything else that has an address: GPUArrays, other libraries' arrays, pointers. */
+/* Any other object with an address: a GPUArray, another library's array, a pointer. */
 static bool
 add_pointer_object(py_cuarg *w, PyObject *o, int depth)
 {
@@ -372,7 +379,7 @@ add_pointer_object(py_cuarg *w, PyObject *o, int depth)
     if (!v)
         return false;
     if (py_is_array(v))
-        ok = add_array(w, (const py_ndarray *)v);
+        ok = cuarg_add_array(w, (const py_ndarray *)v);
     else if (PyDict_Check(v))
         ok = add_interface(w, v);
     else if (v == Py_None)
@@ -391,7 +398,7 @@ static bool
 add_pointer(py_cuarg *w, PyObject *o, int depth)
 {
     if (py_is_array(o))
-        return add_array(w, (const py_ndarray *)o);
+        return cuarg_add_array(w, (const py_ndarray *)o);
     if (o == Py_None)
         return py_cuarg_put(w, &(uint64_t){0}, 8);
     if (PyLong_CheckExact(o))
@@ -407,13 +414,13 @@ py_cuarg_object(py_cuarg *w, PyObject *o)
     return add_pointer_object(w, o, 0);
 }
 
-/* ---- all of them ---- */
+/* ---- all arguments ---- */
 
 static bool
-add(py_cuarg *w, PyObject *o)
+cuarg_add(py_cuarg *w, PyObject *o)
 {
     if (py_is_array(o))
-        return add_array(w, (const py_ndarray *)o);
+        return cuarg_add_array(w, (const py_ndarray *)o);
     if (w->p && w->p->kind == 'p')
         return add_pointer(w, o, 0);
     if (takes_pointer(w) && !PyLong_Check(o) && !PyFloat_Check(o) && !PyComplex_Check(o) &&
@@ -451,7 +458,7 @@ py_cuargs_read(py_cuargs *g, const py_cukernel *k, PyObject *const *args, Py_ssi
             w.p = &k->param[i];
             w.to = g->bytes + k->offset[i];
         }
-        if (!add(&w, args[i]))
+        if (!cuarg_add(&w, args[i]))
             return false;
     }
     return true;

@@ -1,7 +1,8 @@
-/* programkernel.c - treadle._core.Kernel: a function of a program, launched.
+/* programkernel.c - treadle._core.Kernel: a function of a program that can be launched.
  *
- * A kernel is called through the interpreter's vector calls, so that a launch makes no objects: the flag stands in no
- * header of the limited API before 3.12, but its bit and the offset's name have been the same since 3.8.
+ * A kernel is called by the interpreter's vectorcall, so a launch makes no objects.  The flag for
+ * it is in no header of the limited API before 3.12, but its bit and the offset's name have been
+ * the same since 3.8.
  */
 #include "python/program/program.h"
 
@@ -19,7 +20,7 @@ static PyTypeObject *kernel_type, *prepared_type;
 
 /* ---- formats ---- */
 
-/* A character of module struct: kind and size. */
+/* Kind and size of a format character of module struct. */
 static bool
 read_format(char c, td_cxx_param *out)
 {
@@ -60,7 +61,7 @@ read_format(char c, td_cxx_param *out)
     return false;
 }
 
-/* The parameters that a format spells; NULL: exception.  Owned. */
+/* The parameters of a format, owned.  NULL: exception. */
 static td_cxx_param *
 read_formats(const char *format, uint32_t *n)
 {
@@ -74,7 +75,7 @@ read_formats(const char *format, uint32_t *n)
 
         if (*format == ' ')
             continue;
-        if (digits && format[digits] == 's' && digits < 5) { /* so many bytes: a structure */
+        if (digits && format[digits] == 's' && digits < 5) { /* a number of bytes: a structure */
             p[*n] = (td_cxx_param){.type = "struct",
                                    .name = "",
                                    .kind = 's',
@@ -90,9 +91,9 @@ read_formats(const char *format, uint32_t *n)
     return p;
 }
 
-/* ---- making one ---- */
+/* ---- making a Kernel ---- */
 
-/* As C lays them out; of those whose size is not known nothing can be said: false, without an exception. */
+/* Offsets by C's layout.  False without an exception: some size is not known. */
 static bool
 natural_offsets(py_cukernel *k)
 {
@@ -115,7 +116,7 @@ natural_offsets(py_cukernel *k)
     return true;
 }
 
-/* Where the compiler or the driver puts them. */
+/* Offsets from the compiler or the driver. */
 static td_status
 told_offsets(py_cukernel *k)
 {
@@ -131,7 +132,7 @@ told_offsets(py_cukernel *k)
 }
 
 static bool
-lay_out(py_cukernel *k)
+lay_out_params(py_cukernel *k)
 {
     td_status st;
 
@@ -192,21 +193,22 @@ py_cukernel_new(py_program *p, const char *name)
         k->nparam = sig->nparam;
     }
     py_cukernel_limits(k);
-    if (!lay_out(k)) {
+    if (!lay_out_params(k)) {
         Py_DECREF((PyObject *)k);
         return NULL;
     }
     return (PyObject *)k;
 }
 
-/* Letters do not tell a structure's class, a bool's, nor the sign; an address may be a number (a texture's). */
+/* Does the letter allow the kind?  A letter does not tell a structure's class, a bool or the
+ * sign; an address may be a number (a texture's). */
 static bool
 same_class(char format, char kind)
 {
     return kind == '?' || kind == 's' || format == 's' || (format == 'f') == (kind == 'f');
 }
 
-/* What the kernel is known to take wins over the format, which has to agree with it. */
+/* The kernel's known parameters win over the format, which must agree with them. */
 static bool
 agree(const py_cukernel *k, const td_cxx_param *p, uint32_t n)
 {
@@ -255,7 +257,7 @@ kernel_prepare(PyObject *self, PyObject *arg)
         if (k->param[i].kind != '?')
             p[i] = k->param[i];
     r->param = p;
-    if (!lay_out(r)) {
+    if (!lay_out_params(r)) {
         Py_DECREF((PyObject *)r);
         return NULL;
     }
@@ -363,7 +365,7 @@ kernel_repr(PyObject *self)
 }
 
 static void
-dealloc(PyObject *self)
+cukernel_dealloc(PyObject *self)
 {
     py_cukernel *k = (py_cukernel *)self;
     PyTypeObject *type = Py_TYPE(self);
@@ -378,7 +380,7 @@ dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* What those call that do not know of vector calls. */
+/* For callers that do not use vectorcall. */
 static PyObject *
 tp_call(PyObject *self, PyObject *args, PyObject *kw)
 {
@@ -437,7 +439,7 @@ py_cukernel_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
-        PY_SLOT(Py_tp_dealloc, dealloc),
+        PY_SLOT(Py_tp_dealloc, cukernel_dealloc),
         PY_SLOT(Py_tp_call, tp_call),
         PY_SLOT(Py_tp_repr, kernel_repr),
         {Py_tp_members, members},

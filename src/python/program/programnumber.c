@@ -1,13 +1,14 @@
 /* programnumber.c - numbers and structures as arguments of CUDA C++ kernels.
  *
- * A number of Python's has no size and becomes the parameter's type where it fits; NumPy's must be of that type.
+ * A Python number has no size: it becomes the parameter's type if it fits.  A NumPy scalar must
+ * have that type.
  */
 #include "python/program/program.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The NumPy scalar class for the parameter, as advice: "numpy.int32"; "" where there is none. */
+/* The NumPy scalar class for the parameter, for advice: "numpy.int32"; "": there is none. */
 static const char *
 scalar_class(const td_cxx_param *p)
 {
@@ -42,7 +43,7 @@ out_of_range(const py_cuarg *w, PyObject *o)
     return false;
 }
 
-/* A Python int, or NumPy's of the right size, to the parameter's integer. */
+/* Converts a Python int, or a NumPy integer of the right size, to the parameter's integer. */
 static bool
 put_int(py_cuarg *w, PyObject *o, bool is_signed)
 {
@@ -89,7 +90,7 @@ is_bfloat(const td_cxx_param *p)
     return strstr(p->type, "bfloat") != NULL;
 }
 
-/* A number of Python, which has no size of its own. */
+/* Adds a Python number, which has no size of its own. */
 static bool
 add_python_number(py_cuarg *w, PyObject *o)
 {
@@ -98,7 +99,7 @@ add_python_number(py_cuarg *w, PyObject *o)
     switch (w->p->kind) {
     case 'i':
     case 'u':
-        if (number || PyIndex_Check(o)) /* handles of textures, too */
+        if (number || PyIndex_Check(o)) /* texture handles are integers too */
             return put_int(w, o, w->p->kind == 'i');
         return py_cuarg_refuse_object(w, o, "an integer is wanted: int(x), if that is meant");
     case 'b': {
@@ -115,14 +116,15 @@ add_python_number(py_cuarg *w, PyObject *o)
         return py_cuarg_refuse_object(w, o, "a real number is wanted");
     }
     default:
-        if (number && !*w->p->type && (w->p->size == 4 || w->p->size == 8)) /* no text says more */
+        /* the format tells no more than the size */
+        if (number && !*w->p->type && (w->p->size == 4 || w->p->size == 8))
             return put_int(w, o, PyLong_AsDouble(o) < 0);
         return py_cuarg_refuse_object(
             w, o, "the parameter's type is not known: give a NumPy scalar of it");
     }
 }
 
-/* A NumPy scalar must be what the parameter is. */
+/* Raises: a NumPy scalar must have the parameter's type. */
 static bool
 wrong_scalar(const py_cuarg *w, const char *dtype)
 {
@@ -139,7 +141,7 @@ wrong_scalar(const py_cuarg *w, const char *dtype)
     return false;
 }
 
-/* The bytes of a scalar, of a structure, of bytes: whatever lies in memory in one piece. */
+/* Adds the bytes of a scalar, a structure or a bytes object: anything contiguous. */
 static bool
 add_bytes(py_cuarg *w, const Py_buffer *b)
 {
@@ -171,7 +173,7 @@ add_bytes(py_cuarg *w, const Py_buffer *b)
     return py_cuarg_refuse(w, PyExc_TypeError, text);
 }
 
-/* 1: done, 0: o is no such thing, -1. */
+/* 1: done; 0: o has no such buffer; -1: exception. */
 static int
 add_buffer(py_cuarg *w, PyObject *o)
 {
@@ -183,8 +185,8 @@ add_buffer(py_cuarg *w, PyObject *o)
         return 0;
     if (PyObject_GetBuffer(o, &b, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0)
         return -1;
-    one = b.len ==
-          b.itemsize; /* an array of one structure, for a type that only its size is known of */
+    /* an array of one structure, for a type of which only the size is known */
+    one = b.len == b.itemsize;
     if (b.ndim == 0 || PyBytes_Check(o) ||
         (w->p && (w->p->kind == 's' || (w->p->kind == '?' && one))))
         r = add_bytes(w, &b) ? 1 : -1;
@@ -226,7 +228,7 @@ py_cuarg_number(py_cuarg *w, PyObject *o)
     if (PyComplex_Check(o))
         return add_complex(w, o);
     if (w->p && (w->p->kind == 'u' || w->p->kind == 'i') && w->p->size == 8 && !PyIndex_Check(o))
-        return py_cuarg_object(w, o); /* a texture's or a surface's number */
+        return py_cuarg_object(w, o); /* a texture or surface object, which has a number */
     if (w->p && (PyIndex_Check(o) || PyFloat_Check(o)) && w->p->kind != 's')
         return add_python_number(w, o);
     return py_cuarg_refuse_object(w, o, "a number is wanted");

@@ -1,4 +1,6 @@
-/* programrun.c - launches of CUDA C++ kernels: grid, block and keywords, limits, and what comes after. */
+/* programrun.c - launches CUDA C++ kernels: grid, block and keywords, limits, and what follows a
+ * launch.
+ */
 #include "python/program/program.h"
 
 #include "array/graph/capture.h"
@@ -11,7 +13,7 @@
 #include <string.h>
 
 #define ARGUMENTS_OFFSET                                                                           \
-    ((size_t)1 << (8 * sizeof(size_t) - 1)) /* a flag among a vector call's count */
+    ((size_t)1 << (8 * sizeof(size_t) - 1)) /* flag in the argument count of a vectorcall */
 
 /* ---- grid and block ---- */
 
@@ -122,7 +124,7 @@ keep_arrays(const py_cuargs *g, bool on)
     }
 }
 
-/* On the CPU the kernel runs now, and others may use the GIL meanwhile. */
+/* On the CPU the kernel runs now; other threads may use the GIL meanwhile. */
 static td_status
 launch_here(py_cuargs *g, td_stream *s, const td_dims *d)
 {
@@ -142,7 +144,7 @@ launch_there(py_cuargs *g, td_stream *s, const td_dims *d)
 {
     td_status st = td_stream_enter(s);
 
-    td_site_hold(); /* a failure that comes late names the line */
+    td_site_hold(); /* a failure that comes late names this line */
     if (!st)
         st = td_launch(g->k->func, s, d, (const uint64_t *)(const void *)g->bytes, (int)g->n);
     for (uint32_t i = 0; !st && i < g->narray; i++)
@@ -152,7 +154,8 @@ launch_there(py_cuargs *g, td_stream *s, const td_dims *d)
     return st ? st : td_stream_leave(s);
 }
 
-/* A graph that is being captured launches it again: it keeps what the launch needs. */
+/* While a graph is captured: it will launch the kernel again, so it keeps what the launch
+ * needs. */
 static bool
 keep_for_graph(const py_cukernel *k, PyObject *const *args, Py_ssize_t n)
 {
@@ -180,15 +183,15 @@ launch_held(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ss
     d->packed = g->nbytes;
     d->what = k->label;
     for (Py_ssize_t i = 0; td_watched() && i < n; i++)
-        if (py_is_array(args[i])) /* for profiles; what pointers lead to is not known */
+        if (py_is_array(args[i])) /* for profiles; memory of plain pointers is not counted */
             d->nbytes += nbytes_of(&((py_ndarray *)args[i])->a);
     if (!py_ok(td_dev_current(&now)) || (td_capture_now() && !keep_for_graph(k, args, n)) ||
         !py_cuargs_settle(g))
         return NULL;
-    st = td_dev_info(k->dev)->kind == TD_DEV_CPU ? launch_here(g, s, d) : launch_there(g, s, d);
+    st = td_dev_info(k->dev)->host ? launch_here(g, s, d) : launch_there(g, s, d);
     if (!py_program_flush())
         return NULL;
-    if (st == TD_ERR_VALUE) /* shared memory, on the CPU */
+    if (st == TD_ERR_VALUE) /* on the CPU, shared memory beyond the limit */
         PyErr_SetString(py.limit_error, td_error());
     return st == TD_ERR_VALUE || !py_ok(st) ? NULL : Py_NewRef(Py_None);
 }
@@ -225,7 +228,7 @@ read_keywords(const py_cukernel *k, PyObject *const *values, PyObject *names, ke
         if (PyUnicode_CompareWithASCIIString(name, "stream") == 0) {
             ok = py_stream(values[i], k->dev, &out->stream);
         } else if (PyUnicode_CompareWithASCIIString(name, "shared") == 0 ||
-                   PyUnicode_CompareWithASCIIString(name, "shared_size") == 0) { /* PyCUDA's word */
+                   PyUnicode_CompareWithASCIIString(name, "shared_size") == 0) { /* PyCUDA's name */
             ok = py_shared_bytes(values[i], &out->shared);
         } else if (PyUnicode_CompareWithASCIIString(name, "cooperative") == 0) {
             ok = py_flag(values[i], false, &out->cooperative);
@@ -240,7 +243,7 @@ read_keywords(const py_cukernel *k, PyObject *const *values, PyObject *names, ke
     return true;
 }
 
-/* A launch's configuration from the first two arguments. */
+/* The launch's configuration from the first two arguments. */
 static bool
 read_dims(const py_cukernel *k, PyObject *const *args, const keywords *kw, td_dims *d)
 {

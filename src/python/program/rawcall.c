@@ -1,16 +1,16 @@
-/* rawcall.c - _core.RawCall: a callable that hands its call on to the kernel of the current device.
+/* rawcall.c - _core.RawCall: a callable that passes its call to the kernel of the current device.
  *
- * What treadle.RawKernel and RawModule's functions are called through: no Python code runs once a device's kernel is there.
- * Besides, what treadle.cuda's memory and runtime ask about addresses.
+ * treadle.RawKernel and the functions of RawModule are called through it: once a device's kernel
+ * exists, no Python code runs.  Also, what treadle.cuda's memory and runtime ask about addresses.
  */
 #include "python/common/py.h"
 
 #include "dev/core/raw.h"
 
-enum { PLACES = 8 }; /* devices whose kernels are kept; more: the first one's place is taken */
+enum { PLACES = 8 }; /* most devices whose kernels are kept; a further one replaces the first */
 
 typedef struct rawcall {
-    PyObject_HEAD PyObject *make; /* make(device) -> what is called there */
+    PyObject_HEAD PyObject *make; /* make(device) -> the callable for it */
     bool cooperative;
     int n;
     struct {
@@ -40,7 +40,7 @@ rawcall_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 }
 
 static int
-clear(PyObject *self)
+rawcall_clear(PyObject *self)
 {
     rawcall *r = (rawcall *)self;
     int n = r->n;
@@ -53,7 +53,7 @@ clear(PyObject *self)
 }
 
 static int
-traverse(PyObject *self, visitproc visit, void *arg)
+rawcall_traverse(PyObject *self, visitproc visit, void *arg)
 {
     rawcall *r = (rawcall *)self;
 
@@ -65,12 +65,12 @@ traverse(PyObject *self, visitproc visit, void *arg)
 }
 
 static void
-dealloc(PyObject *self)
+rawcall_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
 
     PyObject_GC_UnTrack(self);
-    clear(self);
+    rawcall_clear(self);
     PyObject_GC_Del(self);
     Py_DECREF(type);
 }
@@ -93,7 +93,7 @@ kernel_on(rawcall *r, td_dev *d)
     if (!k)
         return NULL;
     if (r->n < PLACES)
-        i = r->n++; /* another thread may have made the same one meanwhile: the first is found */
+        i = r->n++; /* another thread may have added one meanwhile, which is then found first */
     else
         old = r->at[0].kernel;
     r->at[i].dev = d;
@@ -102,7 +102,7 @@ kernel_on(rawcall *r, td_dev *d)
     return k;
 }
 
-/* shared_mem= is what the core calls shared=. */
+/* Renames shared_mem= to the core's shared=. */
 static PyObject *
 renamed(const rawcall *r, PyObject *kw)
 {
@@ -116,7 +116,7 @@ renamed(const rawcall *r, PyObject *kw)
     return copy;
 }
 
-/* args with those of grid=, block=, args= that continue them, which leave kw. */
+/* Appends grid=, block= and args= to args in their places, and removes them from kw. */
 static PyObject *
 placed(PyObject *args, PyObject *kw)
 {
@@ -137,7 +137,7 @@ placed(PyObject *args, PyObject *kw)
 }
 
 static PyObject *
-call(PyObject *self, PyObject *args, PyObject *kw)
+rawcall_call(PyObject *self, PyObject *args, PyObject *kw)
 {
     rawcall *r = (rawcall *)self;
     PyObject *k, *own, *all, *result;
@@ -148,7 +148,7 @@ call(PyObject *self, PyObject *args, PyObject *kw)
     own = kw || r->cooperative ? renamed(r, kw) : NULL;
     if (!own && PyErr_Occurred())
         return NULL;
-    Py_INCREF(k); /* another device's may take its place meanwhile */
+    Py_INCREF(k); /* another device may replace it meanwhile */
     all = own ? placed(args, own) : Py_NewRef(args);
     result = all ? PyObject_Call(k, all, own) : NULL;
     Py_DECREF(k);
@@ -169,7 +169,7 @@ kernel(PyObject *self, PyObject *unused)
 /* ---- addresses ---- */
 
 static PyObject *
-device_of(PyObject *module, PyObject *address)
+pointer_device(PyObject *module, PyObject *address)
 {
     void *at = PyLong_AsVoidPtr(address);
     td_dev *d;
@@ -192,7 +192,7 @@ priorities(PyObject *module, PyObject *unused)
                : NULL;
 }
 
-/* device, address, nbytes, owner -> an array of uint8 over memory that owner keeps */
+/* device, address, nbytes, owner -> an array of uint8 over memory that the owner keeps */
 static PyObject *
 bytes_at(PyObject *module, PyObject *args)
 {
@@ -218,7 +218,7 @@ bytes_at(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
-    {"_device_of", device_of, METH_O,
+    {"_device_of", pointer_device, METH_O,
      "_device_of(address): the GPU whose memory it is; None: none's."},
     {"_stream_priorities", priorities, METH_NOARGS,
      "_stream_priorities(): (least, greatest) of the current device."},
@@ -238,10 +238,10 @@ py_rawcall_init(PyObject *m)
         {Py_tp_doc, "RawCall(make, cooperative=False): calls make(device), once for each device, "
                     "and hands calls on to what it gave for the current one."},
         PY_SLOT(Py_tp_new, rawcall_make),
-        PY_SLOT(Py_tp_dealloc, dealloc),
-        PY_SLOT(Py_tp_traverse, traverse),
-        PY_SLOT(Py_tp_clear, clear),
-        PY_SLOT(Py_tp_call, call),
+        PY_SLOT(Py_tp_dealloc, rawcall_dealloc),
+        PY_SLOT(Py_tp_traverse, rawcall_traverse),
+        PY_SLOT(Py_tp_clear, rawcall_clear),
+        PY_SLOT(Py_tp_call, rawcall_call),
         {Py_tp_methods, methods},
         {0, NULL},
     };

@@ -1,11 +1,11 @@
-/* tensor.c - _core.Tensor: its life and its attributes. */
+/* tensor.c - _core.Tensor: creation, destruction, attributes. */
 #include "python/tensor/tensor.h"
 
 #include <stddef.h>
 #include <string.h>
 #include <structmember.h>
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static int
 visit_object(void *o, void *ctx)
@@ -18,7 +18,7 @@ visit_object(void *o, void *ctx)
 }
 
 static int
-traverse(PyObject *self, visitproc visit, void *arg)
+tensor_traverse(PyObject *self, visitproc visit, void *arg)
 {
     py_tensor *t = (py_tensor *)self;
     void *both[2] = {&visit, arg};
@@ -32,7 +32,7 @@ traverse(PyObject *self, visitproc visit, void *arg)
 }
 
 static int
-clear(PyObject *self)
+tensor_clear(PyObject *self)
 {
     py_tensor *t = (py_tensor *)self;
     td_var *v = t->v;
@@ -44,7 +44,7 @@ clear(PyObject *self)
 }
 
 static void
-dealloc(PyObject *self)
+tensor_dealloc(PyObject *self)
 {
     py_tensor *t = (py_tensor *)self;
     PyTypeObject *type = Py_TYPE(self);
@@ -60,10 +60,10 @@ dealloc(PyObject *self)
     }
     release(self);
     Py_DECREF(type);
-    py_drain();
+    py_owners_release();
 }
 
-/* An attribute that is an object of the program's may refer to the tensor: from now on collectors look. */
+/* An attribute may refer back to the tensor, so from now on the garbage collector visits it. */
 static int
 set_attribute(PyObject *self, PyObject *name, PyObject *value)
 {
@@ -93,7 +93,7 @@ tensor_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     return NULL;
 }
 
-/* Attributes are set while an instance is made (Parameter's), before anything else can be. */
+/* Ignores its arguments: an instance is complete once it is made, attributes of a Parameter included. */
 static int
 init(PyObject *self, PyObject *args, PyObject *kw)
 {
@@ -137,8 +137,8 @@ make_subclass(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
 /* ---- how dtypes, shapes and devices are shown ---- */
 
-/* _tensor_classes(size=None, dtype=None, device=None, make=None): size(shape tuple), a dict from names to dtype objects,
- * device(treadle.Device), make(cls, ...) for Tensor(...) */
+/* _tensor_classes(size=None, dtype=None, device=None, make=None): registers size(shape tuple), a dict from names to
+ * dtype objects, device(treadle.Device), and make(cls, ...) for Tensor(...) */
 static PyObject *
 tensor_classes(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -180,7 +180,7 @@ shown_shape(const td_shape *s)
 /* ---- attributes ---- */
 
 static const td_view *
-view_of(PyObject *self)
+tensor_view_of(PyObject *self)
 {
     return &pt_var(self)->value.view;
 }
@@ -189,7 +189,7 @@ static PyObject *
 get_shape(PyObject *self, void *unused)
 {
     (void)unused;
-    return shown_shape(&view_of(self)->shape);
+    return shown_shape(&tensor_view_of(self)->shape);
 }
 
 static PyObject *
@@ -200,7 +200,7 @@ get_dtype(PyObject *self, void *unused)
 }
 
 static PyObject *
-get_device(PyObject *self, void *unused)
+tensor_get_device(PyObject *self, void *unused)
 {
     PyObject *d = py_device_object(td_array_dev(&pt_var(self)->value)), *r;
 
@@ -216,7 +216,7 @@ static PyObject *
 get_ndim(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromLong(view_of(self)->shape.ndim);
+    return PyLong_FromLong(tensor_view_of(self)->shape.ndim);
 }
 
 static PyObject *
@@ -249,7 +249,7 @@ static PyGetSetDef own_attributes[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {"shape", get_shape, NULL, "Extents.", NULL},
     {"dtype", get_dtype, NULL, "The elements' dtype.", NULL},
-    {"device", get_device, NULL, "Where the elements live.", NULL},
+    {"device", tensor_get_device, NULL, "Where the elements live.", NULL},
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},
     {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},
     {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
@@ -260,9 +260,9 @@ static PyGetSetDef own_attributes[] = {
 /* ---- the container protocol ---- */
 
 static Py_ssize_t
-length(PyObject *self)
+tensor_length(PyObject *self)
 {
-    const td_shape *s = &view_of(self)->shape;
+    const td_shape *s = &tensor_view_of(self)->shape;
 
     if (s->ndim == 0)
         PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
@@ -281,21 +281,21 @@ item_at(PyObject *self, Py_ssize_t i)
 static PyObject *
 iterate(PyObject *self)
 {
-    if (view_of(self)->shape.ndim)
+    if (tensor_view_of(self)->shape.ndim)
         return PySeqIter_New(self);
     PyErr_SetString(PyExc_TypeError, "iteration over a 0-d tensor");
     return NULL;
 }
 
 static Py_hash_t
-hash(PyObject *self)
+tensor_hash(PyObject *self)
 {
     return (Py_hash_t)((uintptr_t)self >> 4);
 }
 
-/* The array's text; treadle.torch puts PyTorch's in its place. */
+/* The array's text; treadle.torch replaces it by PyTorch's. */
 static PyObject *
-repr(PyObject *self)
+tensor_repr(PyObject *self)
 {
     PyObject *a = get_array(self, NULL), *text = a ? PyObject_Repr(a) : NULL, *r;
 
@@ -314,21 +314,21 @@ static PyMemberDef members[] = {
 static PyGetSetDef attributes[32];
 
 static const PyType_Slot own_slots[] = {
-    PY_SLOT(Py_tp_dealloc, dealloc),
-    PY_SLOT(Py_tp_traverse, traverse),
-    PY_SLOT(Py_tp_clear, clear),
+    PY_SLOT(Py_tp_dealloc, tensor_dealloc),
+    PY_SLOT(Py_tp_traverse, tensor_traverse),
+    PY_SLOT(Py_tp_clear, tensor_clear),
     PY_SLOT(Py_tp_new, tensor_make),
     PY_SLOT(Py_tp_init, init),
-    PY_SLOT(Py_tp_repr, repr),
+    PY_SLOT(Py_tp_repr, tensor_repr),
     PY_SLOT(Py_tp_iter, iterate),
-    PY_SLOT(Py_tp_hash, hash),
+    PY_SLOT(Py_tp_hash, tensor_hash),
     PY_SLOT(Py_tp_setattro, set_attribute),
     {Py_tp_getset, attributes},
     {Py_tp_members, members},
-    PY_SLOT(Py_mp_length, length),
+    PY_SLOT(Py_mp_length, tensor_length),
     PY_SLOT(Py_mp_subscript, pt_subscript),
     PY_SLOT(Py_mp_ass_subscript, pt_ass_subscript),
-    PY_SLOT(Py_sq_length, length),
+    PY_SLOT(Py_sq_length, tensor_length),
     PY_SLOT(Py_sq_item, item_at),
     {0, NULL},
 };
@@ -370,7 +370,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* ---- putting the parts together ---- */
+/* ---- collecting the type's parts ---- */
 
 static PyMethodDef methods[240];
 static PyType_Slot slots[96];

@@ -29,6 +29,7 @@
  *   _grad_scatter(t, dim, index, value, accumulate)  the same along an axis, as _grad_gather reads: scatter, scatter_add
  *   _grad_flip(t, dims)                 a view
  *   _grad_strided(t, shape, strides, offset)         as_strided, in elements of the storage
+ *   _grad_become(t, view)               t becomes a view that was made of it
  *   _grad_view(t, ndarray)              the same for an ndarray that is a view on t's storage
  *   _grad_to_device(t, device)          a treadle.Device or its name
  *   _grad_custom(object, backward, inputs, outputs)  outputs (Tensors made unrecorded) as new Tensors of which
@@ -88,13 +89,13 @@ pt_var(PyObject *o)
 /* ---- tensorarg.c, tensor.c ---- */
 PyObject *pt_raise(td_status st);                  /* always NULL */
 bool      pt_ok(td_status st);
-PyObject *pt_object(td_var *v);                    /* v's object; takes over v, also on failure */
+PyObject *pt_object(td_var *v);                    /* v's object; takes v, also on failure */
 PyObject *pt_done(td_status st, td_var *v);        /* the same, or the exception */
 PyObject *pt_dtype_object(td_dtype dt);
 bool      pt_dtype(PyObject *o, td_dtype *out);    /* a registered one, or what py_dtype takes */
 bool      pt_dtype_or(PyObject *o, int dflt, int *out);
 bool      pt_tensor_arg(const char *fn, PyObject *o, td_var **out); /* borrowed; TypeError */
-/* A Tensor or number as an operand: 1; neither: 0; exception: -1.  Borrows from o. */
+/* A Tensor or a number as an operand, borrowed from o.  1: done; 0: neither; -1: exception. */
 int       pt_operand(PyObject *o, td_varop *out);
 bool      pt_shape_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out); /* f(2, 3) and f((2, 3)) */
 bool      pt_axis(PyObject *o, int ndim, int *out);    /* IndexError as PyTorch's */
@@ -112,7 +113,7 @@ bool      pt_grad_init(PyObject *module);
 bool      pt_hook_init(PyObject *module);
 bool      pt_bucket_init(PyObject *module);
 PyObject *pt_gradfn_object(td_gradfn *f);
-/* A sequence of Tensors (None: NULL where `holes`) as variables, borrowed from the tuple that *keep owns; the
- * caller frees both, also on failure. */
+/* The variables of a sequence of Tensors (None: NULL, where `holes`), borrowed from the tuple *keep.  The caller
+ * frees both, also on failure. */
 bool      pt_variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var ***out, int *n);
 #endif

@@ -1,4 +1,4 @@
-/* tensorarg.c - Tensors made from the core's variables, and the arguments of their methods. */
+/* tensorarg.c - makes Tensors of the core's variables, and reads arguments of their methods. */
 #include "python/tensor/tensor.h"
 
 py_tensors pt;
@@ -6,7 +6,7 @@ py_tensors pt;
 PyObject *
 pt_raise(td_status st)
 {
-    if (PyErr_Occurred()) /* a program's own function has failed */
+    if (PyErr_Occurred()) /* a function of the program has failed */
         return NULL;
     if (st == TD_ERR_VALUE || st == TD_ERR_TYPE || st == TD_ERR_OVERFLOW) {
         PyErr_SetString(PyExc_RuntimeError, td_error());
@@ -42,7 +42,7 @@ pt_object(td_var *v)
     t->v = v;
     t->dict = t->weak = NULL;
     v->self = t;
-    return (PyObject *)t; /* untracked: it holds no object yet */
+    return (PyObject *)t; /* not visited by the collector: it holds no object yet */
 }
 
 PyObject *
@@ -74,7 +74,7 @@ pt_operand(PyObject *o, td_varop *out)
     }
     out->v = NULL;
     r = py_number(o, &out->scalar, &out->weak);
-    if (r > 0 && !out->weak) { /* NumPy's numbers are Python's here */
+    if (r > 0 && !out->weak) { /* NumPy's numbers count as Python numbers here */
         char kind = td_dtype_kind(out->scalar.dt);
 
         out->weak = kind == 'u' ? 'i' : kind;

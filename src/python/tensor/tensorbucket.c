@@ -1,6 +1,8 @@
-/* tensorbucket.c - parameters whose gradients are reduced together: they are counted as they come.
+/* tensorbucket.c - buckets of parameters whose gradients are reduced together; counts gradients
+ * as they come.
  *
- * A backward pass calls nothing of Python's for a parameter, but once for each bucket that has become full.
+ * A backward pass calls Python only once for each bucket that is complete, not for each
+ * parameter.
  */
 #include "python/tensor/tensor.h"
 
@@ -8,7 +10,7 @@
 
 typedef struct bucket bucket;
 
-/* mark - what hangs on a parameter; it owns a reference on the bucket (its object). */
+/* mark - a hook on a parameter; it owns a reference on the bucket, which is its object. */
 typedef struct mark {
     td_hook h;
     int number;
@@ -23,13 +25,13 @@ struct bucket {
 static PyTypeObject *bucket_type;
 
 static td_status
-failed(void)
+bucket_failed(void)
 {
     return td_fail(TD_ERR_CALLER, "a function of the program's failed in a backward pass");
 }
 
 static bool
-count(bucket *b, int i)
+bucket_count(bucket *b, int i)
 {
     PyObject *r;
 
@@ -53,11 +55,11 @@ static td_status
 after(td_hook *h, td_var *v)
 {
     PyObject *b = Py_NewRef((PyObject *)h->object);
-    bool ok = count((bucket *)b, ((mark *)h)->number);
+    bool ok = bucket_count((bucket *)b, ((mark *)h)->number);
 
     (void)v;
     Py_DECREF(b);
-    return ok ? TD_OK : failed();
+    return ok ? TD_OK : bucket_failed();
 }
 
 static void
@@ -120,7 +122,7 @@ bucket_make(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return (PyObject *)b;
 }
 
-/* v's gradient as values of its own, dense in C order; zeros where there is none. */
+/* Gives v's gradient memory of its own, dense in C order; zeros if there is no gradient. */
 static td_status
 settle_gradient(td_var *v)
 {
@@ -195,7 +197,7 @@ bucket_skip(PyObject *self, PyObject *number)
         return NULL;
     if (i < 0 || i >= b->n)
         return PyErr_Format(PyExc_IndexError, "skip: there is no parameter %ld of %d", i, b->n);
-    return count(b, (int)i) ? Py_NewRef(Py_None) : NULL;
+    return bucket_count(b, (int)i) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *

@@ -1,10 +1,12 @@
-/* tensorcompose.c - the differentiable operations that Python composes functions of: _core._grad_*. */
+/* tensorcompose.c - the differentiable operations from which Python composes functions:
+ * _core._grad_*.
+ */
 #include "python/tensor/tensor.h"
 
 #include <stdlib.h>
 
 static bool
-counted(const char *fn, Py_ssize_t nargs, Py_ssize_t n)
+check_count(const char *fn, Py_ssize_t nargs, Py_ssize_t n)
 {
     if (nargs != n)
         PyErr_Format(PyExc_TypeError, "%s: expected %zd arguments, not %zd", fn, n, nargs);
@@ -13,7 +15,7 @@ counted(const char *fn, Py_ssize_t nargs, Py_ssize_t n)
 
 /* _grad_apply(row, *operands) */
 static PyObject *
-apply(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+compose_apply(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     const char *name = nargs ? PyUnicode_AsUTF8AndSize(args[0], NULL) : "";
     td_varop x[3];
@@ -67,7 +69,7 @@ reduction(PyObject *o, td_red *out)
 
 /* _grad_reduce(row, t, axes, keepdim, dtype, ddof); axes None: all, (): none is an error */
 static PyObject *
-reduce(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+compose_reduce(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     td_redargs g = {.dtype = -1};
     td_var *v, *r = NULL;
@@ -75,7 +77,7 @@ reduce(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_red red;
 
     (void)module;
-    if (!counted("_grad_reduce", nargs, 6) || !reduction(args[0], &red) ||
+    if (!check_count("_grad_reduce", nargs, 6) || !reduction(args[0], &red) ||
         !pt_tensor_arg("_grad_reduce", args[1], &v) ||
         !pt_axes(args[2], v->value.view.shape.ndim, &g.axes) ||
         !py_flag(args[3], false, &g.keepdims) || !pt_dtype_or(args[4], -1, &g.dtype))
@@ -97,7 +99,7 @@ cumulate(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     int axis;
 
     (void)module;
-    if (!counted("_grad_cumulate", nargs, 3) || !reduction(args[0], &red) ||
+    if (!check_count("_grad_cumulate", nargs, 3) || !reduction(args[0], &red) ||
         !pt_tensor_arg("_grad_cumulate", args[1], &v) ||
         !pt_axis(args[2], v->value.view.shape.ndim, &axis))
         return NULL;
@@ -112,7 +114,7 @@ matmul(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_status st;
 
     (void)module;
-    if (!counted("_grad_matmul", nargs, 2) || !pt_tensor_arg("matmul", args[0], &x) ||
+    if (!check_count("_grad_matmul", nargs, 2) || !pt_tensor_arg("matmul", args[0], &x) ||
         !pt_tensor_arg("matmul", args[1], &y))
         return NULL;
     st = td_var_matmul(x, y, &r);
@@ -129,7 +131,7 @@ cat(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     bool ok;
 
     (void)module;
-    if (!counted("_grad_cat", nargs, 2))
+    if (!check_count("_grad_cat", nargs, 2))
         return NULL;
     ok = pt_variables("cat", args[0], false, &keep, &v, &n);
     if (ok && !n)
@@ -158,7 +160,7 @@ tensorcompose_gather(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     int axis;
 
     (void)module;
-    if (!counted("_grad_gather", nargs - (nargs == 4), 3) ||
+    if (!check_count("_grad_gather", nargs - (nargs == 4), 3) ||
         !pt_tensor_arg("gather", args[0], &v) ||
         !pt_axis(args[1], v->value.view.shape.ndim, &axis) ||
         !pt_tensor_arg("gather", args[2], &index))
@@ -169,7 +171,7 @@ tensorcompose_gather(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
 /* A Tensor, or a number as one of v's dtype; a new reference. */
 static bool
-value_of(PyObject *o, td_var *v, td_var **out)
+compose_value(PyObject *o, td_var *v, td_var **out)
 {
     td_varop x;
     td_array a;
@@ -190,7 +192,7 @@ value_of(PyObject *o, td_var *v, td_var **out)
            pt_ok(td_var_new(&a, out));
 }
 
-/* value in index's shape, where it is a number's */
+/* Expands value to index's shape, if it came from a number. */
 static td_status
 as_many(td_var **value, const td_shape *s)
 {
@@ -206,16 +208,16 @@ as_many(td_var **value, const td_shape *s)
 
 /* _grad_scatter(t, dim, index, value, accumulate) */
 static PyObject *
-scatter(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+compose_scatter(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     td_var *v, *index, *value, *r = NULL;
     td_status st;
     int axis;
 
     (void)module;
-    if (!counted("_grad_scatter", nargs, 5) || !pt_tensor_arg("scatter", args[0], &v) ||
+    if (!check_count("_grad_scatter", nargs, 5) || !pt_tensor_arg("scatter", args[0], &v) ||
         !pt_axis(args[1], v->value.view.shape.ndim, &axis) ||
-        !pt_tensor_arg("scatter", args[2], &index) || !value_of(args[3], v, &value))
+        !pt_tensor_arg("scatter", args[2], &index) || !compose_value(args[3], v, &value))
         return NULL;
     st = as_many(&value, &index->value.view.shape);
     if (!st)
@@ -233,7 +235,7 @@ flip(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_status st;
 
     (void)module;
-    if (!counted("_grad_flip", nargs, 2) || !pt_tensor_arg("flip", args[0], &v) ||
+    if (!check_count("_grad_flip", nargs, 2) || !pt_tensor_arg("flip", args[0], &v) ||
         (!(PyTuple_Check(args[1]) && PyTuple_Size(args[1]) == 0) &&
          !pt_axes(args[1], v->value.view.shape.ndim, &axes)))
         return NULL;
@@ -290,14 +292,14 @@ picked_from(PyObject *const *args, picked *k)
 }
 
 static PyObject *
-pick(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+compose_pick(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     PyObject *r = NULL;
     td_var *v = NULL;
     picked k;
 
     (void)module;
-    if (!counted("_grad_pick", nargs, 5))
+    if (!check_count("_grad_pick", nargs, 5))
         return NULL;
     if (picked_from(args, &k)) {
         td_status st = td_var_pick(k.v, &k.p, k.index, &v);
@@ -308,7 +310,7 @@ pick(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return r;
 }
 
-/* What a put gave, as a new Tensor, or written to t. */
+/* A put's result: as a new Tensor, or written to t. */
 static PyObject *
 put_result(PyObject *t, td_status st, td_var *r, bool into)
 {
@@ -326,9 +328,9 @@ put_with(PyObject *const *args, Py_ssize_t nargs, bool into)
     td_var *v = NULL, *value = NULL;
     picked k;
 
-    if (!counted("_grad_put", nargs, 7))
+    if (!check_count("_grad_put", nargs, 7))
         return NULL;
-    if (picked_from(args, &k) && value_of(args[5], k.v, &value)) {
+    if (picked_from(args, &k) && compose_value(args[5], k.v, &value)) {
         bool add = PyObject_IsTrue(args[6]) > 0;
         td_status st = into ? td_var_put_into(k.v, &k.p, k.index, value, add) : TD_SKIP;
 
@@ -344,7 +346,7 @@ put_with(PyObject *const *args, Py_ssize_t nargs, bool into)
 }
 
 static PyObject *
-put(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+compose_put(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     (void)module;
     return put_with(args, nargs, false);
@@ -378,8 +380,9 @@ strided(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_view w;
 
     (void)module;
-    if (!counted("_grad_strided", nargs, 4) || !pt_tensor_arg("as_strided", args[0], &v) ||
-        !py_shape(args[1], &w.shape) || !py_shape(args[2], &steps))
+    if (!check_count("_grad_strided", nargs, 4) || !pt_tensor_arg("as_strided", args[0], &v) ||
+        !py_shape(args[1], &w.shape) ||
+        !py_ok(td_shape_make(w.shape.ndim, w.shape.dim, &w.shape)) || !py_shape(args[2], &steps))
         return NULL;
     w.offset = PyLong_AsLongLong(args[3]);
     if (PyErr_Occurred())
@@ -399,14 +402,28 @@ strided(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return window(v, &w);
 }
 
+/* _grad_become(t, view) */
+static PyObject *
+compose_become(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_var *v, *view;
+
+    (void)self;
+    if (!check_count("_grad_become", nargs, 2) || !pt_tensor_arg("_grad_become", args[0], &v) ||
+        !pt_tensor_arg("_grad_become", args[1], &view))
+        return NULL;
+    td_var_become(v, view);
+    return Py_NewRef(args[0]);
+}
+
 /* _grad_view(t, ndarray): ndarray is a view on t's storage */
 static PyObject *
-view(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+compose_view(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     td_var *v;
 
     (void)module;
-    if (!counted("_grad_view", nargs, 2) || !pt_tensor_arg("_grad_view", args[0], &v))
+    if (!check_count("_grad_view", nargs, 2) || !pt_tensor_arg("_grad_view", args[0], &v))
         return NULL;
     if (py_is_array(args[1]) && py_array_of(args[1])->store == v->value.store &&
         td_array_dtype(py_array_of(args[1])) == td_array_dtype(&v->value))
@@ -424,7 +441,7 @@ to_device(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_dev *d;
 
     (void)module;
-    if (!counted("_grad_to_device", nargs, 2) || !pt_tensor_arg("to", args[0], &v) ||
+    if (!check_count("_grad_to_device", nargs, 2) || !pt_tensor_arg("to", args[0], &v) ||
         !py_device(args[1], &d))
         return NULL;
     st = td_var_to_device(v, d, &r);
@@ -432,19 +449,20 @@ to_device(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 }
 
 PyMethodDef pt_compose_functions[] = {
-    {"_grad_apply", PY_FAST(apply), METH_FASTCALL, NULL},
-    {"_grad_reduce", PY_FAST(reduce), METH_FASTCALL, NULL},
+    {"_grad_apply", PY_FAST(compose_apply), METH_FASTCALL, NULL},
+    {"_grad_reduce", PY_FAST(compose_reduce), METH_FASTCALL, NULL},
     {"_grad_cumulate", PY_FAST(cumulate), METH_FASTCALL, NULL},
     {"_grad_matmul", PY_FAST(matmul), METH_FASTCALL, NULL},
     {"_grad_cat", PY_FAST(cat), METH_FASTCALL, NULL},
     {"_grad_gather", PY_FAST(tensorcompose_gather), METH_FASTCALL, NULL},
-    {"_grad_scatter", PY_FAST(scatter), METH_FASTCALL, NULL},
+    {"_grad_scatter", PY_FAST(compose_scatter), METH_FASTCALL, NULL},
     {"_grad_flip", PY_FAST(flip), METH_FASTCALL, NULL},
-    {"_grad_pick", PY_FAST(pick), METH_FASTCALL, NULL},
-    {"_grad_put", PY_FAST(put), METH_FASTCALL, NULL},
+    {"_grad_pick", PY_FAST(compose_pick), METH_FASTCALL, NULL},
+    {"_grad_put", PY_FAST(compose_put), METH_FASTCALL, NULL},
     {"_grad_put_", PY_FAST(put_), METH_FASTCALL, NULL},
     {"_grad_strided", PY_FAST(strided), METH_FASTCALL, NULL},
-    {"_grad_view", PY_FAST(view), METH_FASTCALL, NULL},
+    {"_grad_become", PY_FAST(compose_become), METH_FASTCALL, NULL},
+    {"_grad_view", PY_FAST(compose_view), METH_FASTCALL, NULL},
     {"_grad_to_device", PY_FAST(to_device), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { LENGTH = 8 }; /* elements of a placeholder: any number that is not 1 */
+enum { LENGTH = 8 }; /* elements of a placeholder: any number other than 1 */
 
 static const char capsule_name[] = "treadle.each";
 
@@ -37,9 +37,9 @@ placeholder(td_dev *d, td_dtype dt, bool number, int ndim, int k, td_array *out)
     return td_array_of_node(n, out);
 }
 
-/* The function's arguments: tensors on the placeholders; NULL on failure. */
+/* The function's arguments: tensors over the placeholders.  NULL: exception. */
 static PyObject *
-arguments(making *m, td_dev *d, const td_dtype *dt)
+each_arguments(making *m, td_dev *d, const td_dtype *dt)
 {
     PyObject *t = PyTuple_New(m->nin + m->nnum);
 
@@ -64,7 +64,7 @@ arguments(making *m, td_dev *d, const td_dtype *dt)
     return t;
 }
 
-/* What the function gave: as many tensors as places to write to. */
+/* Checks the function's results: as many tensors as places to write. */
 static bool
 results(making *m, PyObject *got)
 {
@@ -85,7 +85,7 @@ results(making *m, PyObject *got)
 }
 
 static bool
-places(PyObject *o, making *m)
+each_placeholders(PyObject *o, making *m)
 {
     m->nout = PyTuple_Check(o) ? (int)PyTuple_Size(o) : 0;
     if (m->nout < 1 || m->nout > m->nin) {
@@ -117,8 +117,8 @@ making_end(making *m)
         td_array_unref(&m->num[i]);
 }
 
-/* _grad_each(function, row, numbers, places, shared): a capsule.  row: Tensors as a row will have them, the last `shared` of
- * no axes. */
+/* _grad_each(function, row, numbers, places, shared): a capsule.  row: Tensors like those of a row, the last `shared`
+ * of them 0-d. */
 static PyObject *
 each(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -142,7 +142,7 @@ each(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     m->nshared = PyErr_Occurred() ? 0 : (int)PyLong_AsLong(args[4]);
     if (PyErr_Occurred() || m->nin < 1 || m->nin > TD_EACH_ARRAYS || m->nnum < 0 ||
         m->nnum > TD_EACH_NUMBERS || m->nshared < 0 || m->nshared >= m->nin ||
-        !places(args[3], m)) {
+        !each_placeholders(args[3], m)) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_ValueError, "_grad_each: too many arrays or numbers");
         goto out;
@@ -151,7 +151,7 @@ each(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         dt[i] = td_array_dtype(&v[i]->value);
     mode = td_grad_set_mode(false);
     td_now_hold(true);
-    given = arguments(m, td_array_dev(&v[0]->value), dt);
+    given = each_arguments(m, td_array_dev(&v[0]->value), dt);
     got = given ? PyObject_Call(args[0], given, NULL) : NULL;
     td_now_hold(false);
     td_grad_set_mode(mode);
@@ -170,11 +170,11 @@ out:
     return r;
 }
 
-/* ---- running ---- */
+/* ---- running it over rows ---- */
 
-/* The row's arrays, borrowed from it; false: an exception. */
+/* The row's arrays, borrowed from it; false: exception. */
 static bool
-row_of(PyObject *row, int n, const td_array **out)
+each_item_arrays(PyObject *row, int n, const td_array **out)
 {
     if (!PyTuple_Check(row) || PyTuple_Size(row) != n) {
         PyErr_Format(PyExc_TypeError, "_grad_each_run: a tuple of %d tensors is expected", n);
@@ -202,7 +202,7 @@ numbers_of(PyObject *o, int n, double *out)
     return !PyErr_Occurred();
 }
 
-/* The rows that fit are written; the others go to `left`, a list. */
+/* Writes the rows that fit; the others go to the list `left`. */
 static bool
 run_rows(const td_eachfn *e, PyObject *rows, const double *num, PyObject *left)
 {
@@ -218,14 +218,14 @@ run_rows(const td_eachfn *e, PyObject *rows, const double *num, PyObject *left)
     for (Py_ssize_t i = 0; i < count && ok; i++) {
         PyObject *o = PyTuple_GetItem(rows, i);
 
-        ok = row_of(o, n, row + fit * n);
+        ok = each_item_arrays(o, n, row + fit * n);
         if (ok && td_each_fits(e, row + fit * n))
             fit++;
         else if (ok)
             ok = PyList_Append(left, o) == 0;
     }
     for (Py_ssize_t i = 0; i < fit * n && ok;
-         i++) { /* a thread may exchange a tensor's meanwhile */
+         i++) { /* another thread may replace a tensor's value meanwhile */
         own[i] = td_array_ref(row[i]);
         row[i] = &own[i];
     }

@@ -1,4 +1,4 @@
-/* tensorgrad.c - what Tensor shows of derivatives: requires_grad, grad, backward, grad_fn, hooks, modes. */
+/* tensorgrad.c - Tensor's derivatives: requires_grad, grad, backward, grad_fn, hooks, modes. */
 #include "python/tensor/tensor.h"
 
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static PyObject *
 get_version(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromUnsignedLong(pt_var(self)->value.store->version);
+    return PyLong_FromUnsignedLong(td_var_version(pt_var(self)));
 }
 
 static PyObject *
@@ -112,6 +112,8 @@ get_data(PyObject *self, void *unused)
     td_status st = td_var_detach(pt_var(self), &r);
 
     (void)unused;
+    if (!st)
+        r->apart = true;
     return pt_done(st, r);
 }
 
@@ -172,7 +174,7 @@ node_type_new(PyObject *name)
     return type;
 }
 
-/* The subclass of Node that functions of that name have, so that type(grad_fn) says what they are. */
+/* The subclass of Node for functions of that name, so that type(grad_fn) tells what they are. */
 static PyObject *
 node_type(const char *name)
 {
@@ -301,7 +303,7 @@ pt_variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var 
     return ok;
 }
 
-static bool anomalies; /* are gradients looked through for NaN? */
+static bool anomalies; /* do backward passes check gradients for NaN? */
 
 static void
 raise_nan(td_gradfn *f, int k)
@@ -341,7 +343,7 @@ check_nan(td_gradfn *f, int k, td_var *g)
     return ok ? TD_OK : td_fail(TD_ERR_CALLER, "a gradient could not be checked");
 }
 
-/* _grad_anomaly(on): whether backward passes look for NaN from now on; what it was */
+/* _grad_anomaly(on): should backward passes check for NaN?  Returns the earlier setting */
 static PyObject *
 set_anomaly(PyObject *module, PyObject *on)
 {
@@ -353,50 +355,59 @@ set_anomaly(PyObject *module, PyObject *on)
     return t < 0 ? NULL : PyBool_FromLong(was);
 }
 
-/* _run(tensors, gradients, inputs, retain, graph, collect): a tuple of gradients (None: not reached) where
- * `collect`; else None, and they are in the leaves' (or inputs') grad.  gradients: None or one each; inputs: None, all leaves */
-static PyObject *
-tensorgrad_run(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
-{
-    PyObject *keep[3] = {NULL}, *r = NULL;
-    td_var **set[3] = {NULL}, **found = NULL;
-    int n[3] = {0};
-    bool ok = nargs == 6, collect = ok && PyObject_IsTrue(args[5]) > 0;
-    td_pass p;
+/* passing - a backward pass: its tensors, gradients and inputs, each None, a tensor or a sequence (borrowed), and how it runs. */
+typedef struct passing {
+    /* gradients: None or one for each tensor; inputs: None: all leaves */
+    PyObject *tensors, *gradients, *inputs;
+    bool retain, graph;
+    bool collect; /* gradients are returned instead of being added to grad */
+} passing;
 
-    (void)module;
-    if (!ok)
-        PyErr_SetString(PyExc_TypeError, "_grad_run: expected 6 arguments");
-    for (int i = 0; i < 3 && ok; i++)
-        if (args[i] != Py_None)
-            ok = pt_variables("backward", args[i], i == 1, &keep[i], &set[i], &n[i]);
-    if (ok && set[1] && n[1] != n[0]) {
-        PyErr_Format(PyExc_RuntimeError, "got %d tensors and %d gradients", n[0], n[1]);
-        ok = false;
-    }
-    if (ok && collect)
-        ok = (found = calloc((size_t)n[2] + 1, sizeof *found)) != NULL;
-    if (!ok)
-        goto out;
-    p = (td_pass){.root = set[0],
-                  .grad = set[1],
-                  .nroot = n[0],
-                  .input = set[2],
-                  .ninput = n[2],
-                  .found = found,
-                  .retain = PyObject_IsTrue(args[3]) > 0,
-                  .graph = PyObject_IsTrue(args[4]) > 0,
-                  .check = anomalies ? check_nan : NULL};
-    if (!pt_ok(td_grad_run(&p)))
-        goto out;
-    r = collect ? PyTuple_New(n[2]) : Py_NewRef(Py_None);
-    for (int i = 0; r && collect && i < n[2]; i++) {
+/* A tuple of the found gradients; None for inputs that the pass did not reach. */
+static PyObject *
+collected(td_var **found, int n)
+{
+    PyObject *r = PyTuple_New(n);
+
+    for (int i = 0; r && i < n; i++) {
         PyObject *one = found[i] ? pt_object(found[i]) : Py_NewRef(Py_None);
 
         found[i] = NULL;
         PyTuple_SetItem(r, i, one);
     }
-out:
+    return r;
+}
+
+/* Runs the pass.  Returns a tuple of gradients if it collects, else None. */
+static PyObject *
+pass_backward(const passing *x)
+{
+    PyObject *arg[] = {x->tensors, x->gradients, x->inputs}, *keep[3] = {NULL}, *r = NULL;
+    td_var **set[3] = {NULL}, **found = NULL;
+    int n[3] = {0};
+    bool ok = true;
+
+    for (int i = 0; i < 3 && ok; i++)
+        if (arg[i] != Py_None)
+            ok = pt_variables("backward", arg[i], i == 1, &keep[i], &set[i], &n[i]);
+    if (ok && set[1] && n[1] != n[0]) {
+        PyErr_Format(PyExc_RuntimeError, "got %d tensors and %d gradients", n[0], n[1]);
+        ok = false;
+    }
+    if (ok && x->collect && !(found = calloc((size_t)n[2] + 1, sizeof *found))) {
+        PyErr_NoMemory();
+        ok = false;
+    }
+    if (ok && pt_ok(td_grad_run(&(td_pass){.root = set[0],
+                                           .grad = set[1],
+                                           .nroot = n[0],
+                                           .input = set[2],
+                                           .ninput = n[2],
+                                           .found = found,
+                                           .retain = x->retain,
+                                           .graph = x->graph,
+                                           .check = anomalies ? check_nan : NULL})))
+        r = x->collect ? collected(found, n[2]) : Py_NewRef(Py_None);
     for (int i = 0; found && i < n[2]; i++)
         td_var_unref(found[i]);
     free(found);
@@ -407,31 +418,47 @@ out:
     return r;
 }
 
+/* _grad_run(tensors, gradients, inputs, retain, graph, collect), the last three truth values: see passing */
+static PyObject *
+grad_run(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    (void)module;
+    if (nargs != 6)
+        return PyErr_Format(PyExc_TypeError, "_grad_run: expected 6 arguments, not %zd", nargs);
+    return pass_backward(&(passing){.tensors = args[0],
+                                    .gradients = args[1],
+                                    .inputs = args[2],
+                                    .retain = PyObject_IsTrue(args[3]) > 0,
+                                    .graph = PyObject_IsTrue(args[4]) > 0,
+                                    .collect = PyObject_IsTrue(args[5]) > 0});
+}
+
 static PyObject *
 backward(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"gradient", "retain_graph", "create_graph", "inputs", NULL};
-    PyObject *arg[4], *all[6];
+    PyObject *arg[4];
     bool graph, retain;
 
     if (!py_parse("backward", names, 0, 4, args, nargs, kwnames, arg) ||
         !py_flag(arg[2], false, &graph) ||
         !py_flag(py_is_none(arg[1]) ? NULL : arg[1], graph, &retain))
         return NULL;
-    all[0] = self;
-    all[1] = py_is_none(arg[0]) ? Py_None : arg[0];
-    all[2] = py_is_none(arg[3]) ? Py_None : arg[3];
-    all[3] = retain ? Py_True : Py_False;
-    all[4] = graph ? Py_True : Py_False;
-    all[5] = Py_False;
-    return tensorgrad_run(NULL, all, 6);
+    return pass_backward(&(passing){.tensors = self,
+                                    .gradients = py_is_none(arg[0]) ? Py_None : arg[0],
+                                    .inputs = py_is_none(arg[3]) ? Py_None : arg[3],
+                                    .retain = retain,
+                                    .graph = graph});
 }
 
 static PyObject *
 detach(PyObject *self, PyObject *unused)
 {
+    td_var *r = NULL;
+    td_status st = td_var_detach(pt_var(self), &r);
+
     (void)unused;
-    return get_data(self, NULL);
+    return pt_done(st, r);
 }
 
 static PyObject *
@@ -510,10 +537,10 @@ serial(PyObject *module, PyObject *unused)
     return PyLong_FromUnsignedLongLong(td_grad_serial());
 }
 
-/* _grad_reach(tensors, since): the leaves that they were made of by functions younger than that; None: older ones had a
- * part too. */
+/* _grad_reach(tensors, since): the leaves from which functions younger than `since` computed the tensors; None: older
+ * functions took part too. */
 static PyObject *
-reach(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+grad_reach(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     unsigned long long since = nargs == 2 ? PyLong_AsUnsignedLongLong(args[1]) : 0;
     PyObject *keep = NULL, *r = NULL;
@@ -545,8 +572,8 @@ reach(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
 PyMethodDef pt_grad_functions[] = {
     {"_grad_serial", serial, METH_NOARGS, NULL},
-    {"_grad_reach", PY_FAST(reach), METH_FASTCALL, NULL},
-    {"_grad_run", PY_FAST(tensorgrad_run), METH_FASTCALL, NULL},
+    {"_grad_reach", PY_FAST(grad_reach), METH_FASTCALL, NULL},
+    {"_grad_run", PY_FAST(grad_run), METH_FASTCALL, NULL},
     {"_grad_mode", mode, METH_NOARGS, NULL},
     {"_grad_set_mode", set_mode, METH_O, NULL},
     {"_grad_anomaly", set_anomaly, METH_O, NULL},

@@ -1,4 +1,4 @@
-/* tensorhook.c - what programs hang on Tensors: hooks, and functions with a backward of their own. */
+/* tensorhook.c - a program's functions on Tensors: hooks, and functions with their own backward. */
 #include "python/tensor/tensor.h"
 
 #include <stdlib.h>
@@ -7,15 +7,15 @@
 
 typedef struct handle handle;
 
-/* hook - a td_hook that calls a function of Python's.  The list that it stands in owns it. */
+/* hook - a td_hook that calls a Python function.  Its list owns it. */
 typedef struct hook {
     td_hook h;
     td_hook **list;
-    handle *handle; /* what can remove it, borrowed */
+    handle *handle; /* the object that can remove it; borrowed */
 } hook;
 
 struct handle {
-    PyObject_HEAD hook *hook; /* NULL: it is gone */
+    PyObject_HEAD hook *hook; /* NULL: it was removed */
 };
 
 static void
@@ -31,13 +31,13 @@ hook_free(td_hook *h)
 }
 
 static td_status
-failed(void)
+hook_failed(void)
 {
     return td_fail(TD_ERR_CALLER, "a function of the program's failed in a backward pass");
 }
 
 static td_status
-before(td_hook *h, td_var **g)
+hook_before(td_hook *h, td_var **g)
 {
     PyObject *arg = pt_object(td_var_ref(*g)), *f = Py_NewRef((PyObject *)h->object);
     PyObject *r = arg ? PyObject_CallFunctionObjArgs(f, arg, NULL) : NULL;
@@ -45,13 +45,13 @@ before(td_hook *h, td_var **g)
     Py_XDECREF(arg);
     Py_DECREF(f);
     if (!r)
-        return failed();
+        return hook_failed();
     if (r != Py_None) {
         td_var *changed;
 
         if (!pt_tensor_arg("hook", r, &changed)) {
             Py_DECREF(r);
-            return failed();
+            return hook_failed();
         }
         td_var_ref(changed);
         td_var_unref(*g);
@@ -70,7 +70,7 @@ after(td_hook *h, td_var *v)
     Py_XDECREF(arg);
     Py_DECREF(f);
     if (!r)
-        return failed();
+        return hook_failed();
     Py_DECREF(r);
     return TD_OK;
 }
@@ -111,7 +111,7 @@ handle_exit(PyObject *self, PyObject *args)
     return handle_remove(self, NULL);
 }
 
-/* f in list; from now on collectors look at self. */
+/* Adds f to list; from now on the garbage collector visits self. */
 static PyObject *
 hang(PyObject *self, td_hook **list, PyObject *f, uint32_t out, bool last)
 {
@@ -124,7 +124,7 @@ hang(PyObject *self, td_hook **list, PyObject *f, uint32_t out, bool last)
         PyObject_Free(r);
         return NULL;
     }
-    k->h = (td_hook){.before = last ? NULL : before,
+    k->h = (td_hook){.before = last ? NULL : hook_before,
                      .after = last ? after : NULL,
                      .free = hook_free,
                      .object = Py_NewRef(f),
@@ -187,9 +187,9 @@ custom_end(void *object)
     Py_DECREF((PyObject *)object);
 }
 
-/* The gradients (None: none came) behind the object. */
+/* The gradients (None: none came) as arguments after the object. */
 static PyObject *
-arguments(PyObject *object, const td_back *b)
+hook_arguments(PyObject *object, const td_back *b)
 {
     PyObject *args = PyTuple_New(b->fn->nout + 1);
 
@@ -208,7 +208,7 @@ arguments(PyObject *object, const td_back *b)
     return args;
 }
 
-/* What the function gave, as gradients of the inputs. */
+/* Reads the function's results as gradients of the inputs. */
 static bool
 results(PyObject *r, const td_back *b)
 {
@@ -242,13 +242,13 @@ results(PyObject *r, const td_back *b)
 static td_status
 custom_run(void *object, const td_back *b)
 {
-    PyObject *pair = object, *args = arguments(PyTuple_GetItem(pair, 0), b);
+    PyObject *pair = object, *args = hook_arguments(PyTuple_GetItem(pair, 0), b);
     PyObject *r = args ? PyObject_Call(PyTuple_GetItem(pair, 1), args, NULL) : NULL;
     bool ok = r && results(r, b);
 
     Py_XDECREF(args);
     Py_XDECREF(r);
-    return ok ? TD_OK : failed();
+    return ok ? TD_OK : hook_failed();
 }
 
 /* _grad_custom(object, backward, inputs, outputs, name="Custom"): inputs hold Tensors and None */

@@ -24,7 +24,8 @@ has_arrays(PyObject *key)
     return false;
 }
 
-/* The window that key names, and the same were v contiguous: 1; arrays: 0; -1. */
+/* The view that key selects, and the same if v were contiguous.  1: done; 0: key has arrays;
+ * -1: exception. */
 static int
 windows(td_var *v, PyObject *key, td_view *w, td_view *dense)
 {
@@ -36,7 +37,7 @@ windows(td_var *v, PyObject *key, td_view *w, td_view *dense)
 }
 
 static PyObject *
-through_package(const char *name, PyObject *self, PyObject *key, PyObject *value)
+tensor_through_package(const char *name, PyObject *self, PyObject *key, PyObject *value)
 {
     PyObject *f = py_package("treadle._select._tensor_index", name);
     PyObject *r = f ? PyObject_CallFunctionObjArgs(f, self, key, value, NULL) : NULL;
@@ -45,7 +46,7 @@ through_package(const char *name, PyObject *self, PyObject *key, PyObject *value
     return r;
 }
 
-/* Rows by one index array: what embeddings and batches do. */
+/* A single index array that selects rows, as embeddings and batches do. */
 static bool
 names_rows(td_var *v, PyObject *key)
 {
@@ -77,7 +78,7 @@ pt_subscript(PyObject *self, PyObject *key)
     plain = windows(pt_var(self), key, &w, &dense);
 
     if (plain <= 0)
-        return plain ? NULL : through_package("getitem", self, key, NULL);
+        return plain ? NULL : tensor_through_package("getitem", self, key, NULL);
     st = td_var_slice(pt_var(self), &w, &dense, &r);
     return pt_done(st, r);
 }
@@ -99,7 +100,7 @@ pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     if (r > 0)
         r = pt_operand(value, &x);
     if (r <= 0) {
-        PyObject *done = r ? NULL : through_package("setitem", self, key, value);
+        PyObject *done = r ? NULL : tensor_through_package("setitem", self, key, value);
 
         Py_XDECREF(done);
         return done ? 0 : -1;

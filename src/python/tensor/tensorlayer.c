@@ -44,7 +44,7 @@ values(PyObject *const *args, const td_array ***to, int n)
     return true;
 }
 
-/* a as a new Tensor, which takes it over; None where it has no store. */
+/* Makes a Tensor of a, and takes a; None: a has no store. */
 static PyObject *
 tensor_or_none(td_array *a)
 {
@@ -57,7 +57,7 @@ tensor_or_none(td_array *a)
     return pt_done(st, v);
 }
 
-/* All of them; NotImplemented for TD_SKIP. */
+/* A tuple of n Tensors; NotImplemented for TD_SKIP. */
 static PyObject *
 tensors(td_status st, td_array *const *a, int n)
 {
@@ -80,7 +80,7 @@ tensors(td_status st, td_array *const *a, int n)
     return r;
 }
 
-/* _grad_recur(cell, reverse, gates, weight, bias, h, c): (h, c, gates) as td_recur_kept has them */
+/* _grad_recur(cell, reverse, gates, weight, bias, h, c): (h, c, gates) as in td_recur_kept */
 static PyObject *
 recur(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -97,8 +97,8 @@ recur(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return tensors(td_recur_run(&r, &kept), made, 3);
 }
 
-/* _grad_recur_back(cell, reverse, weight, h, c, gates, out, dh, dc): gradients of the gates, of what the product with the
- * state adds (GRU), of the first states */
+/* _grad_recur_back(cell, reverse, weight, h, c, gates, out, dh, dc): gradients of the gates, of the product with the
+ * state (GRU), and of the first states */
 static PyObject *
 recur_back(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -141,8 +141,8 @@ three(PyObject *o, int64_t out[TD_CONV_RANK])
     return true;
 }
 
-/* _grad_conv(kind, first, second, shape, (batch, channels of a group, outputs of a group), groups, in, out, kernel, stride,
- * before, dilation): what td_array_conv gives, as a new Tensor; NotImplemented for TD_SKIP */
+/* _grad_conv(kind, first, second, shape, (batch, channels of a group, outputs of a group), groups, in, out, kernel,
+ * stride, before, dilation): td_array_conv's result as a new Tensor; NotImplemented for TD_SKIP */
 static PyObject *
 conv(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {

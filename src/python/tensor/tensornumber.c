@@ -1,8 +1,10 @@
-/* tensornumber.c - operators of Tensor and its elementwise methods: readings of ops.def. */
+/* tensornumber.c - operators of Tensor and its elementwise methods, generated from ops.def. */
 #include "python/tensor/tensor.h"
 
+#include "op_lists.h"
+
 static PyObject *
-apply(td_op op, const td_varop *x, int n)
+tensor_apply(td_op op, const td_varop *x, int n)
 {
     td_var *r = NULL;
     td_status st = td_var_apply(op, x, n, &r);
@@ -11,7 +13,7 @@ apply(td_op op, const td_varop *x, int n)
 }
 
 static PyObject *
-binary(td_op op, PyObject *x, PyObject *y)
+number_binary(td_op op, PyObject *x, PyObject *y)
 {
     td_varop o[2];
     int ours = pt_operand(x, &o[0]);
@@ -20,11 +22,11 @@ binary(td_op op, PyObject *x, PyObject *y)
         ours = pt_operand(y, &o[1]);
     if (ours <= 0 || (!o[0].v && !o[1].v))
         return ours < 0 ? NULL : Py_NewRef(Py_NotImplemented);
-    return apply(op, o, 2);
+    return tensor_apply(op, o, 2);
 }
 
 static PyObject *
-inplace(td_op op, PyObject *self, PyObject *y)
+number_inplace(td_op op, PyObject *self, PyObject *y)
 {
     td_varop o[2] = {{.v = pt_var(self)}};
     int ours = pt_operand(y, &o[1]);
@@ -35,12 +37,12 @@ inplace(td_op op, PyObject *self, PyObject *y)
 }
 
 static PyObject *
-unary(td_op op, PyObject *x)
+number_unary(td_op op, PyObject *x)
 {
-    return apply(op, &(td_varop){.v = pt_var(x)}, 1);
+    return tensor_apply(op, &(td_varop){.v = pt_var(x)}, 1);
 }
 
-#include "python/ndarray/numberslots.h" /* behind what it calls */
+#include "python/ndarray/numberslots.h" /* after the functions that it calls */
 
 static PyObject *
 nb_matmul(PyObject *x, PyObject *y)
@@ -87,7 +89,7 @@ nb_bool(PyObject *self)
 }
 
 static PyObject *
-item(PyObject *self, PyObject *unused)
+tensor_item(PyObject *self, PyObject *unused)
 {
     td_scalar s;
 
@@ -96,7 +98,7 @@ item(PyObject *self, PyObject *unused)
 }
 
 static PyObject *
-converted(PyObject *self, PyObject *(*how)(PyObject *))
+tensor_converted(PyObject *self, PyObject *(*how)(PyObject *))
 {
     PyObject *n, *r;
 
@@ -105,7 +107,7 @@ converted(PyObject *self, PyObject *(*how)(PyObject *))
                         "only one element tensors can be converted to Python scalars");
         return NULL;
     }
-    n = item(self, NULL);
+    n = tensor_item(self, NULL);
     r = n ? how(n) : NULL;
     Py_XDECREF(n);
     return r;
@@ -114,13 +116,13 @@ converted(PyObject *self, PyObject *(*how)(PyObject *))
 static PyObject *
 nb_int(PyObject *self)
 {
-    return converted(self, PyNumber_Long);
+    return tensor_converted(self, PyNumber_Long);
 }
 
 static PyObject *
 nb_float(PyObject *self)
 {
-    return converted(self, PyNumber_Float);
+    return tensor_converted(self, PyNumber_Float);
 }
 
 static PyObject *
@@ -141,9 +143,9 @@ const PyType_Slot pt_number_slots[] = {
 #define UNARY(op, nb)  PY_SLOT(Py_nb_##nb, nb_##nb),
 #define POWER(op)      PY_SLOT(Py_nb_power, nb_power), PY_SLOT(Py_nb_inplace_power, nb_inplace_power),
 #define COMPARE(op, py)
-#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative) NB_##slot(name)
+#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, ...) NB_##slot(name)
 #include "ir/core/ops.def"
-    PY_SLOT(Py_tp_richcompare, compare),
+    PY_SLOT(Py_tp_richcompare, slot_compare),
     PY_SLOT(Py_nb_matrix_multiply, nb_matmul),
     PY_SLOT(Py_nb_bool, nb_bool),
     PY_SLOT(Py_nb_int, nb_int),
@@ -152,32 +154,11 @@ const PyType_Slot pt_number_slots[] = {
     {0, NULL},
 };
 
-/* ---- methods by name: the hot ones ---- */
+/* ---- methods by name: PyTorch's names of rows ---- */
 
-#define METHOD1(name, op)                                                                          \
-    static PyObject *m_##name(PyObject *self, PyObject *unused)                                    \
-    {                                                                                              \
-        (void)unused;                                                                              \
-        return unary(OP_##op, self);                                                               \
-    }                                                                                              \
-    static PyObject *i_##name(PyObject *self, PyObject *unused)                                    \
-    {                                                                                              \
-        (void)unused;                                                                              \
-        return pt_inplace(OP_##op, self, &(td_varop){.v = pt_var(self)}, 1);                       \
-    }
-#define METHOD2(name, op)                                                                          \
-    static PyObject *m_##name(PyObject *self, PyObject *other)                                     \
-    {                                                                                              \
-        return told(#name, binary(OP_##op, self, other), other);                                   \
-    }                                                                                              \
-    static PyObject *i_##name(PyObject *self, PyObject *other)                                     \
-    {                                                                                              \
-        return told(#name "_", inplace(OP_##op, self, other), other);                              \
-    }
-
-/* A method has nobody to leave an operand to. */
+/* A method cannot leave the operand to the other object, so NotImplemented becomes TypeError. */
 static PyObject *
-told(const char *name, PyObject *r, PyObject *other)
+require_result(const char *name, PyObject *r, PyObject *other)
 {
     if (r != Py_NotImplemented)
         return r;
@@ -187,89 +168,55 @@ told(const char *name, PyObject *r, PyObject *other)
     return NULL;
 }
 
-/* PyTorch's names of rows, with one operand and with two. */
-#define ONE(M)                                                                                     \
-    M(neg, negative)                                                                               \
-    M(abs, absolute)                                                                               \
-    M(exp, exp)                                                                                    \
-    M(exp2, exp2)                                                                                  \
-    M(expm1, expm1)                                                                                \
-    M(log, log)                                                                                    \
-    M(log2, log2)                                                                                  \
-    M(log10, log10)                                                                                \
-    M(log1p, log1p)                                                                                \
-    M(sqrt, sqrt)                                                                                  \
-    M(rsqrt, rsqrt)                                                                                \
-    M(square, square)                                                                              \
-    M(reciprocal, reciprocal)                                                                      \
-    M(sin, sin)                                                                                    \
-    M(cos, cos)                                                                                    \
-    M(tan, tan)                                                                                    \
-    M(asin, arcsin)                                                                                \
-    M(acos, arccos)                                                                                \
-    M(atan, arctan)                                                                                \
-    M(sinh, sinh)                                                                                  \
-    M(cosh, cosh)                                                                                  \
-    M(tanh, tanh)                                                                                  \
-    M(asinh, arcsinh)                                                                              \
-    M(acosh, arccosh)                                                                              \
-    M(atanh, arctanh)                                                                              \
-    M(erf, erf)                                                                                    \
-    M(erfc, erfc)                                                                                  \
-    M(lgamma, lgamma)                                                                              \
-    M(relu, relu)                                                                                  \
-    M(sigmoid, sigmoid)                                                                            \
-    M(floor, floor)                                                                                \
-    M(ceil, ceil)                                                                                  \
-    M(trunc, trunc)                                                                                \
-    M(sign, sign)
-#define TWO(M)                                                                                     \
-    M(mul, multiply)                                                                               \
-    M(atan2, arctan2)                                                                              \
-    M(pow, power)                                                                                  \
-    M(remainder, remainder)                                                                        \
-    M(fmod, fmod)                                                                                  \
-    M(floor_divide, floor_divide)                                                                  \
-    M(eq, equal)                                                                                   \
-    M(ne, not_equal)                                                                               \
-    M(lt, less)                                                                                    \
-    M(le, less_equal)                                                                              \
-    M(gt, greater)                                                                                 \
-    M(ge, greater_equal)
-/* Those without a form that writes in place. */
-#define PURE1(M)                                                                                   \
-    M(isnan, isnan)                                                                                \
-    M(isinf, isinf)                                                                                \
-    M(isfinite, isfinite)                                                                          \
-    M(angle, angle)
-#define PURE2(M)                                                                                   \
-    M(maximum, maximum)                                                                            \
-    M(minimum, minimum)                                                                            \
-    M(fmax, fmax)                                                                                  \
-    M(fmin, fmin)                                                                                  \
-    M(logaddexp, logaddexp)                                                                        \
-    M(hypot, hypot)                                                                                \
-    M(copysign, copysign)
-ONE(METHOD1)
-TWO(METHOD2)
+/* The operand of a method that has one, as the program names it; NULL with an exception. */
+static PyObject *
+other_of(const char *name, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"other", NULL};
+    PyObject *other;
 
-#define PURE_METHOD1(name, op)                                                                     \
+    if (nargs == 1 && !kwnames)
+        return args[0];
+    return py_parse(name, names, 1, 1, args, nargs, kwnames, &other) ? other : NULL;
+}
+
+#define METHOD1(name, op)                                                                          \
     static PyObject *m_##name(PyObject *self, PyObject *unused)                                    \
     {                                                                                              \
         (void)unused;                                                                              \
-        return unary(OP_##op, self);                                                               \
+        return number_unary(OP_##op, self);                                                        \
     }
-#define PURE_METHOD2(name, op)                                                                     \
-    static PyObject *m_##name(PyObject *self, PyObject *other)                                     \
+#define METHOD2(name, op)                                                                          \
+    static PyObject *m_##name(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)   \
     {                                                                                              \
-        return told(#name, binary(OP_##op, self, other), other);                                   \
+        PyObject *other = other_of(#name, args, n, kw);                                            \
+                                                                                                   \
+        return other ? require_result(#name, number_binary(OP_##op, self, other), other) : NULL;   \
     }
-PURE1(PURE_METHOD1)
-PURE2(PURE_METHOD2)
+#define WRITING1(name, op)                                                                         \
+    METHOD1(name, op)                                                                              \
+    static PyObject *i_##name(PyObject *self, PyObject *unused)                                    \
+    {                                                                                              \
+        (void)unused;                                                                              \
+        return pt_inplace(OP_##op, self, &(td_varop){.v = pt_var(self)}, 1);                       \
+    }
+#define WRITING2(name, op)                                                                         \
+    METHOD2(name, op)                                                                              \
+    static PyObject *i_##name(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)   \
+    {                                                                                              \
+        PyObject *other = other_of(#name "_", args, n, kw);                                        \
+                                                                                                   \
+        return other ? require_result(#name "_", number_inplace(OP_##op, self, other), other)      \
+                     : NULL;                                                                       \
+    }
+TD_TENSOR_ONE(WRITING1)
+TD_TENSOR_TWO(WRITING2)
+TD_TENSOR_PURE_ONE(METHOD1)
+TD_TENSOR_PURE_TWO(METHOD2)
 
 /* ---- add, sub, div: with a parameter ---- */
 
-/* self + alpha * other; in place where `into` */
+/* self + alpha * other; into: in place */
 static PyObject *
 scaled(td_op op, bool into, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
        PyObject *kwnames)
@@ -277,18 +224,25 @@ scaled(td_op op, bool into, PyObject *self, PyObject *const *args, Py_ssize_t na
     static const char *const names[] = {"other", "alpha", NULL};
     PyObject *arg[2], *r, *times;
 
-    if (!py_parse(op == OP_add ? "add" : "sub", names, 1, 1, args, nargs, kwnames, arg))
+    if (nargs == 2 && !kwnames) { /* PyTorch 0.4's order: alpha, other */
+        arg[0] = args[1];
+        arg[1] = args[0];
+    } else if (!py_parse(op == OP_add ? "add" : "sub", names, 1, 1, args, nargs, kwnames, arg)) {
         return NULL;
+    }
     if (!arg[1])
-        return told("add", into ? inplace(op, self, arg[0]) : binary(op, self, arg[0]), arg[0]);
-    times = binary(OP_multiply, arg[0], arg[1]);
+        return require_result(
+            "add", into ? number_inplace(op, self, arg[0]) : number_binary(op, self, arg[0]),
+            arg[0]);
+    times = number_binary(OP_multiply, arg[0], arg[1]);
     if (times == Py_NotImplemented) { /* both are numbers */
         Py_DECREF(times);
         times = PyNumber_Multiply(arg[0], arg[1]);
     }
     if (!times)
         return NULL;
-    r = told("add", into ? inplace(op, self, times) : binary(op, self, times), times);
+    r = require_result(
+        "add", into ? number_inplace(op, self, times) : number_binary(op, self, times), times);
     Py_DECREF(times);
     return r;
 }
@@ -327,11 +281,12 @@ divided(bool into, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyOb
         op = trunc ? OP_divide : OP_floor_divide;
     }
     if (trunc && !td_dtype_is_float(td_array_dtype(&pt_var(self)->value)))
-        return told("div",
-                    into ? inplace(OP_truncate_divide, self, arg[0])
-                         : binary(OP_truncate_divide, self, arg[0]),
-                    arg[0]);
-    r = told("div", into ? inplace(op, self, arg[0]) : binary(op, self, arg[0]), arg[0]);
+        return require_result("div",
+                              into ? number_inplace(OP_truncate_divide, self, arg[0])
+                                   : number_binary(OP_truncate_divide, self, arg[0]),
+                              arg[0]);
+    r = require_result(
+        "div", into ? number_inplace(op, self, arg[0]) : number_binary(op, self, arg[0]), arg[0]);
     if (!r || !trunc)
         return r;
     rounded = into ? i_trunc(r, NULL) : m_trunc(r, NULL);
@@ -354,34 +309,35 @@ i_div(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)
 static PyObject *
 m_matmul(PyObject *self, PyObject *other)
 {
-    return told("matmul", nb_matmul(self, other), other);
+    return require_result("matmul", nb_matmul(self, other), other);
 }
 
 #define EACH(name, op) name "($self, /)\n--\n\n" op " of the elements"
 #define BOTH(name, op)                                                                             \
-    name "($self, other, /)\n--\n\n" op " of the elements of two tensors, or of one and a number"
+    name "($self, /, other)\n--\n\n" op " of the elements of two tensors, or of one and a number"
 #define MORE(name, more, meaning) name "($self, /, other, *, " more ")\n--\n\n" meaning
 #define WRITTEN                   "; written into the tensor"
+#define PURE_ROW1(name, op)       {#name, m_##name, METH_NOARGS, EACH(#name, #op)},
+#define PURE_ROW2(name, op)                                                                        \
+    {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS, BOTH(#name, #op)},
 #define ROW1(name, op)                                                                             \
-    {#name, m_##name, METH_NOARGS, EACH(#name, #op)},                                              \
-        {#name "_", i_##name, METH_NOARGS, EACH(#name "_", #op) WRITTEN},
+    PURE_ROW1(name, op){#name "_", i_##name, METH_NOARGS, EACH(#name "_", #op) WRITTEN},
 #define ROW2(name, op)                                                                             \
-    {#name, m_##name, METH_O, BOTH(#name, #op)},                                                   \
-        {#name "_", i_##name, METH_O, BOTH(#name "_", #op) WRITTEN},
-#define PURE_ROW1(name, op) {#name, m_##name, METH_NOARGS, EACH(#name, #op)},
-#define PURE_ROW2(name, op) {#name, m_##name, METH_O, BOTH(#name, #op)},
+    PURE_ROW2(name, op){#name "_", PY_FAST(i_##name), METH_FASTCALL | METH_KEYWORDS,               \
+                        BOTH(#name "_", #op) WRITTEN},
 #define KEYWORDS(name, more, meaning)                                                              \
     {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS, MORE(#name, more, meaning)},         \
         {#name "_", PY_FAST(i_##name), METH_FASTCALL | METH_KEYWORDS,                              \
          MORE(#name "_", more, meaning) WRITTEN},
 
 PyMethodDef pt_apply_methods[] = {
-    ONE(ROW1) TWO(ROW2) PURE1(PURE_ROW1) PURE2(PURE_ROW2) KEYWORDS(
-        add, "alpha=1", "self + alpha * other") KEYWORDS(sub, "alpha=1", "self - alpha * other")
-        KEYWORDS(div, "rounding_mode=None", "self / other; rounded: None, 'trunc' or 'floor'"){
-            "item", item, METH_NOARGS,
-            "item($self, /)\n--\n\n"
-            "The only element, a Python number."},
+    TD_TENSOR_ONE(ROW1) TD_TENSOR_TWO(ROW2) TD_TENSOR_PURE_ONE(PURE_ROW1)
+        TD_TENSOR_PURE_TWO(PURE_ROW2) KEYWORDS(add, "alpha=1", "self + alpha * other")
+            KEYWORDS(sub, "alpha=1", "self - alpha * other") KEYWORDS(
+                div, "rounding_mode=None", "self / other; rounded: None, 'trunc' or 'floor'"){
+                "item", tensor_item, METH_NOARGS,
+                "item($self, /)\n--\n\n"
+                "The only element, a Python number."},
     {"matmul", m_matmul, METH_O, "matmul($self, other, /)\n--\n\nThe matrix product."},
     {NULL, NULL, 0, NULL},
 };

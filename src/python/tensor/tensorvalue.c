@@ -1,10 +1,10 @@
-/* tensorvalue.c - Tensor's methods about values: copies, casts, filling, lists. */
+/* tensorvalue.c - Tensor's methods for values: copies, casts, filling, lists. */
 #include "python/tensor/tensor.h"
 
 /* ---- memory formats ---- */
 
-/* The axes of a tensor in the order of the memory format that is asked for: 1 where that is channels last, which is for
- * tensors of one rank alone; 0: the axes' own order; -1: an exception. */
+/* The order of axes for the requested memory format.  1: channels last, which only tensors of
+ * one rank have; 0: the axes' own order; -1: exception. */
 static int
 format(const char *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
        int axes[TD_MAXDIM])
@@ -72,7 +72,7 @@ clone(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
     return pt_done(st, r);
 }
 
-/* Do self's elements lie in that order? */
+/* Are self's elements laid out in that order? */
 static bool
 lies_so(PyObject *self, int last, const int *axes)
 {
@@ -99,7 +99,7 @@ is_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject 
 {
     int axes[TD_MAXDIM], last = format("is_contiguous", self, args, nargs, kwnames, axes);
 
-    if (last < 0) { /* another rank: it does not */
+    if (last < 0) { /* another rank: the format does not apply */
         if (!PyErr_ExceptionMatches(PyExc_RuntimeError))
             return NULL;
         PyErr_Clear();
@@ -112,7 +112,7 @@ is_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject 
 
 /* _cast(dtype): itself where nothing changes */
 static PyObject *
-cast(PyObject *self, PyObject *dtype)
+tensor_cast(PyObject *self, PyObject *dtype)
 {
     td_var *r = NULL;
     td_dtype dt;
@@ -175,7 +175,7 @@ tolist(PyObject *self, PyObject *unused)
     return r;
 }
 
-/* `from`, on whatever device, broadcast and cast into self's storage. */
+/* Writes `from`, from any device, broadcast and cast, into self's storage. */
 static PyObject *
 written(const char *fn, PyObject *self, PyObject *from)
 {
@@ -234,7 +234,7 @@ zero_(PyObject *self, PyObject *unused)
      #name "($self, /, memory_format=None)\n--\n\nThe tensor as " #name "; itself if it is."},
 
 PyMethodDef pt_value_methods[] = {
-    CASTS(CAST_ROW){"_cast", cast, METH_O, NULL},
+    CASTS(CAST_ROW){"_cast", tensor_cast, METH_O, NULL},
     {"clone", PY_FAST(clone), METH_FASTCALL | METH_KEYWORDS,
      "clone($self, /, *, memory_format=None)\n--\n\nA copy that derivatives go through."},
     {"contiguous", PY_FAST(contiguous), METH_FASTCALL | METH_KEYWORDS,

@@ -1,4 +1,4 @@
-/* tensorview.c - Tensor's methods about shapes, and its reductions. */
+/* tensorview.c - Tensor's methods for shapes, and its reductions. */
 #include "python/tensor/tensor.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ reshape_to(PyObject *self, const td_shape *s)
 }
 
 static PyObject *
-reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+tensor_reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
     td_shape s;
 
@@ -28,7 +28,7 @@ reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 
 /* view(*shape): reshape, but RuntimeError where that would copy; view(dtype) */
 static PyObject *
-view(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+tensor_view_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
     td_view unused;
     td_shape s;
@@ -95,7 +95,7 @@ permute(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 }
 
 static PyObject *
-transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+tensor_transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"dim0", "dim1", NULL};
     int axes[TD_MAXDIM], n = shape_of(self)->ndim, i, j;
@@ -217,7 +217,7 @@ squeeze(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
 }
 
 static PyObject *
-flatten(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+tensor_flatten(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"start_dim", "end_dim", NULL};
     const td_shape *have = shape_of(self);
@@ -244,7 +244,7 @@ flatten(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     return reshape_to(self, &s);
 }
 
-/* The dim whose extent or step is asked for; an exception where there are no dims. */
+/* The dim whose extent or stride is asked for; an exception if there are no dims. */
 static bool
 one_dim(PyObject *o, int ndim, int *k)
 {
@@ -256,7 +256,7 @@ one_dim(PyObject *o, int ndim, int *k)
 }
 
 static PyObject *
-size(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+tensor_size(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"dim", NULL};
     PyObject *arg[1];
@@ -364,7 +364,8 @@ REDUCTIONS(REDUCTION)
 
 /* var(dim=None, unbiased=None, keepdim=False, *, correction=1) and std */
 static PyObject *
-spread(td_red red, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+tensor_variance(td_red red, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                PyObject *kwnames)
 {
     static const char *const names[] = {"dim", "unbiased", "keepdim", "correction", NULL};
     td_redargs g = {.dtype = -1, .ddof = 1};
@@ -393,13 +394,13 @@ spread(td_red red, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyOb
 static PyObject *
 m_var(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)
 {
-    return spread(TD_RED_var, self, args, n, kw);
+    return tensor_variance(TD_RED_var, self, args, n, kw);
 }
 
 static PyObject *
 m_std(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)
 {
-    return spread(TD_RED_std, self, args, n, kw);
+    return tensor_variance(TD_RED_std, self, args, n, kw);
 }
 
 #define KEYWORDS(name, red)                                                                        \
@@ -413,17 +414,17 @@ m_std(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)
 
 PyMethodDef pt_view_methods[] = {
     REDUCTIONS(KEYWORDS) SPREAD(var, "The variance")
-        SPREAD(std, "The standard deviation"){"reshape", PY_FAST(reshape), METH_FASTCALL,
+        SPREAD(std, "The standard deviation"){"reshape", PY_FAST(tensor_reshape), METH_FASTCALL,
                                               "reshape($self, /, *shape)\n--\n\nThe same elements "
                                               "in another shape; one extent may be -1."},
-    {"view", PY_FAST(view), METH_FASTCALL,
+    {"view", PY_FAST(tensor_view_method), METH_FASTCALL,
      "view($self, /, *shape)\n--\n\nThe same memory in another shape, or as elements of another "
      "dtype."},
     {"permute", PY_FAST(permute), METH_FASTCALL,
      "permute($self, /, *dims)\n--\n\nA view with its axes in that order."},
-    {"transpose", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS,
+    {"transpose", PY_FAST(tensor_transpose), METH_FASTCALL | METH_KEYWORDS,
      "transpose($self, /, dim0, dim1)\n--\n\nA view with two axes exchanged."},
-    {"swapaxes", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS,
+    {"swapaxes", PY_FAST(tensor_transpose), METH_FASTCALL | METH_KEYWORDS,
      "swapaxes($self, /, dim0, dim1)\n--\n\nA view with two axes exchanged."},
     {"t", t, METH_NOARGS, "t($self, /)\n--\n\nA view of a matrix with its axes exchanged."},
     {"expand", PY_FAST(expand), METH_FASTCALL,
@@ -433,10 +434,10 @@ PyMethodDef pt_view_methods[] = {
     {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS,
      "squeeze($self, /, dim=None)\n--\n\nA view without axes of extent 1, or without those of "
      "dim."},
-    {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS,
+    {"flatten", PY_FAST(tensor_flatten), METH_FASTCALL | METH_KEYWORDS,
      "flatten($self, /, start_dim=0, end_dim=-1)\n--\n\nThe axes from start_dim to end_dim as "
      "one."},
-    {"size", PY_FAST(size), METH_FASTCALL | METH_KEYWORDS,
+    {"size", PY_FAST(tensor_size), METH_FASTCALL | METH_KEYWORDS,
      "size($self, /, dim=None)\n--\n\nThe shape, or the extent of one axis."},
     {"dim", dim, METH_NOARGS, "dim($self, /)\n--\n\nHow many axes there are."},
     {"ndimension", dim, METH_NOARGS, "ndimension($self, /)\n--\n\nHow many axes there are."},

@@ -1,4 +1,6 @@
-/* arena.c - addresses and pages of the program's arrays: reserved once, cut into blocks, kept for reuse. */
+/* arena.c - addresses and pages for the program's arrays: reserved once, cut into blocks, kept
+ * for reuse.
+ */
 #include "python/unchanged/arena.h"
 
 #include "base/limits.h"
@@ -13,13 +15,13 @@
 
 enum {
     CLASSES = 256,
-    LIVE_MAX = 16000, /* blocks: each may be a mapping or two of the system's 65,530 */
+    LIVE_MAX = 16000, /* most blocks: each may take one or two of the system's 65,530 mappings */
 };
 
 char *px_arena;
 size_t px_arena_size;
 
-/* A range of a class's size that nobody uses. */
+/* range - unused addresses of one size class. */
 typedef struct range {
     char *at;
     struct range *next;
@@ -27,8 +29,8 @@ typedef struct range {
 
 static struct {
     pthread_mutex_t mu;
-    size_t used;          /* bytes of the arena that were ever cut off */
-    px_block **owner;     /* of each page */
+    size_t used;          /* bytes of the arena cut off so far */
+    px_block **owner;     /* the block of each page */
     range *bare[CLASSES]; /* without pages */
     range *warm[CLASSES]; /* with pages, readable and writable */
     size_t nwarm;         /* bytes of these */
@@ -65,7 +67,7 @@ class_room(size_t nbytes, int *class)
 /* ---- ranges ---- */
 
 static char *
-take(range **list)
+take_range(range **list)
 {
     range *r = *list;
     char *at = r ? r->at : NULL;
@@ -83,14 +85,14 @@ keep(range **list, char *at) // NOLINT(readability-non-const-parameter): the ran
     range *r = malloc(sizeof *r);
 
     if (!r)
-        return false; /* the addresses are lost */
+        return false; /* these addresses are never used again */
     *r = (range){at, *list};
     *list = r;
     return true;
 }
 
 static char *
-cut(size_t room)
+cut_arena(size_t room)
 {
     size_t at = arena.used;
 
@@ -102,7 +104,7 @@ cut(size_t room)
     return px_arena + at;
 }
 
-/* Addresses of a class; *warm: with pages. */
+/* Addresses of a size class; *warm: they have pages. */
 static char *
 range_new(size_t room, int class, bool want_warm, bool *warm)
 {
@@ -111,13 +113,13 @@ range_new(size_t room, int class, bool want_warm, bool *warm)
     pthread_mutex_lock(&arena.mu);
     *warm = want_warm && arena.warm[class];
     if (*warm) {
-        at = take(&arena.warm[class]);
+        at = take_range(&arena.warm[class]);
         arena.nwarm -= room;
     }
     if (!at)
-        at = take(&arena.bare[class]);
+        at = take_range(&arena.bare[class]);
     if (!at)
-        at = cut(room);
+        at = cut_arena(room);
     pthread_mutex_unlock(&arena.mu);
     return at;
 }
@@ -182,7 +184,8 @@ pages(size_t nbytes, size_t *room, bool zeroed)
         return NULL;
     }
     if (*room >= HUGE)
-        madvise(at, *room, MADV_HUGEPAGE); /* a kernel without huge pages gives small ones */
+        /* without huge pages in the kernel, the pages are small */
+        madvise(at, *room, MADV_HUGEPAGE);
     return at;
 }
 
@@ -228,7 +231,7 @@ px_pages_move(char *from, char *to, size_t room, px_access state)
         MAP_FAILED)
         return true;
     (void)px_protect(from, room, PX_OPEN);
-    return move_copy(from, to, room, state); /* a kernel before 5.7 */
+    return move_copy(from, to, room, state); /* kernels before 5.7 cannot do it */
 }
 
 /* ---- blocks ---- */
@@ -245,7 +248,8 @@ own(const px_block *b, px_block *owner)
 px_block *
 px_block_new(size_t nbytes, px_access state, bool zeroed)
 {
-    /* The range promises no memory: what cannot be there is refused as the system would. */
+    /* Reserved addresses promise no memory, so a request that is too large is refused here, as
+     * the system would. */
     px_block *b =
         px_arena && arena.live < LIVE_MAX && nbytes <= arena.limit ? calloc(1, sizeof *b) : NULL;
     int class;
@@ -330,7 +334,8 @@ px_arena_init(void)
         arena.owner = map;
         arena.limit = td_limit_memory();
         px_arena_size = size - HUGE;
-        px_arena = (char *)p + (HUGE - (uintptr_t)p % HUGE) % HUGE; /* huge pages begin here */
+        /* the first boundary of a huge page */
+        px_arena = (char *)p + (HUGE - (uintptr_t)p % HUGE) % HUGE;
     }
     return px_arena != NULL;
 }

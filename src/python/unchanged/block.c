@@ -1,8 +1,8 @@
-/* block.c - a block's value goes from the program's memory to treadle and back.  With the GIL.
+/* block.c - moves a block's value between the program's memory and treadle, with the GIL held.
  *
- * On the CPU a closed block lends its memory: the leaf of `whole` is the memory itself.  When the program is about to
- * write there while recorded work still reads the old value, that work gets a copy; when treadle is about to write, the
- * pages move to another address, and the block is ahead.
+ * On the CPU a closed block lends its memory: the leaf of `whole` is that memory.  If the program
+ * is about to write there while recorded work still reads the old value, that work gets a copy.
+ * If treadle is about to write, the pages move to another address, and the block is ahead.
  */
 #include "python/unchanged/unchanged.h"
 
@@ -15,16 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* px_lent - pages that a buffer of treadle's uses: a block's, or since then its own. */
+/* px_lent - pages that a buffer of treadle uses: a block's, or after they have parted its own. */
 typedef struct px_lent {
-    td_buf *buf; /* borrowed: it ends this record */
-    px_block *b; /* NULL: the pages are the buffer's */
+    td_buf *buf; /* borrowed: freeing the buffer frees this record */
+    px_block *b; /* NULL: the pages belong to the buffer */
     char *at;
     size_t room;
 } px_lent;
 
-static _Thread_local uint16_t own_writes; /* calls of px_write_begin that are open in this thread */
-static pthread_mutex_t lending = PTHREAD_MUTEX_INITIALIZER; /* a buffer may end in any thread */
+static _Thread_local uint16_t own_writes; /* open calls of px_write_begin in this thread */
+static pthread_mutex_t lending = PTHREAD_MUTEX_INITIALIZER; /* buffers may be freed in any thread */
 
 static void
 lent_end(void *owner)
@@ -42,7 +42,7 @@ lent_end(void *owner)
     free(l);
 }
 
-/* Other threads go on, and do not wait for this one. */
+/* Lets other threads run; they do not wait for this one. */
 static void
 step_aside(void)
 {
@@ -51,7 +51,8 @@ step_aside(void)
     td_memwait_idle(false);
 }
 
-/* Another thread may be in a kernel that reads the memory by its address: then it goes on, and the caller looks again. */
+/* Another thread may be running a kernel that reads the memory by address: lets it finish, and
+ * the caller checks again. */
 static bool
 lets_go_on(const px_block *b)
 {
@@ -61,7 +62,7 @@ lets_go_on(const px_block *b)
     return true;
 }
 
-/* The buffer of l is at `at` from now on, which is its own. */
+/* The buffer of l has memory of its own from now on, at `at`. */
 static void
 lent_part(px_lent *l, char *at)
 {
@@ -107,11 +108,11 @@ px_block_close(px_block *b, td_dev *d, td_dtype dt, const td_shape *shape)
 
     if (!px_protect(b->at, b->room, PX_CLEAN))
         return td_fail(TD_ERR_NOMEM, "array: the system does not protect %zu bytes", b->room);
-    if (td_dev_info(d)->kind == TD_DEV_CPU)
+    if (td_dev_info(d)->host)
         st = lend(b, d, dt, &layout, &leaf) ? TD_ERR_NOMEM : td_array_of_node(leaf, &whole);
     else
         st = td_array_from_host(d, dt, shape, b->at, &whole);
-    if (!st && b->state != PX_OPEN) { /* another thread was quicker */
+    if (!st && b->state != PX_OPEN) { /* another thread has done it */
         td_array_unref(&whole);
         return TD_OK;
     }
@@ -138,7 +139,8 @@ flat(const px_block *b)
     return td_array_view(&whole, &v);
 }
 
-/* A value that waits, and for which nothing else waits, is computed where it is wanted.  TD_SKIP: it is not so. */
+/* Computes a pending value straight into its destination.  TD_SKIP: it is not pending, or
+ * other pending work needs it. */
 static td_status
 compute_into(const px_block *b, char *to)
 {
@@ -147,8 +149,8 @@ compute_into(const px_block *b, char *to)
     td_buf *buf;
     td_status st;
 
-    if (td_dev_info(d)->kind != TD_DEV_CPU || !td_node_pending(n) || td_node_away(n) || n->hosted ||
-        n->watch || n->refs != 1 || td_capture_now())
+    if (!td_dev_info(d)->host || !td_node_pending(n) || td_node_away(n) || n->hosted || n->watch ||
+        n->refs != 1 || td_capture_now())
         return TD_SKIP;
     TD_TRY(td_buf_wrap(d, to, b->nbytes, NULL, NULL, &buf));
     (void)td_node_ref(n);
@@ -172,14 +174,14 @@ value_into(const px_block *b, char *to)
     return st;
 }
 
-/* On the CPU the block's memory is the value from now on: one copy is enough. */
+/* On the CPU the block's memory becomes the value, so that there is only one copy. */
 static void
 take_over(px_block *b)
 {
     td_storage *s = b->whole.store;
     td_node *leaf;
 
-    if (td_dev_info(s->dev)->kind == TD_DEV_CPU && !b->lent && s->node->refs == 1 &&
+    if (td_dev_info(s->dev)->host && !b->lent && s->node->refs == 1 &&
         !lend(b, s->dev, (td_dtype)s->dt, &s->node->view, &leaf))
         td_storage_set(s, leaf);
 }
@@ -203,7 +205,7 @@ px_block_fetch(px_block *b)
             return td_fail(TD_ERR_NOMEM, "array: no memory for %zu bytes of values", b->nbytes);
         st = value_into(b, to);
         if (st || b->state != PX_AHEAD || b->whole.store->version != version) {
-            px_pages_free(to, b->room, true); /* another thread was quicker, or has written */
+            px_pages_free(to, b->room, true); /* another thread has fetched it, or has written */
             TD_TRY(st);
             continue;
         }
@@ -292,17 +294,17 @@ px_write_end(px_block *b)
     own_writes--;
 }
 
-/* ---- birth and end ---- */
+/* ---- the end of a block ---- */
 
-/* The program times its work: a result that it drops, and for which nothing waits, is computed as by NumPy.  What fails is
- * told to nobody, as nobody asked. */
+/* The program measures time: a result that it drops unseen, and that nothing waits for, is
+ * computed as NumPy would.  Its failures are ignored, since nobody asked for it. */
 static void
 compute_unseen(px_block *b)
 {
     PyObject *type, *value, *trace;
 
     if (!px.timed || px_busy || b->state != PX_AHEAD || b->of || td_capture_now() ||
-        !b->whole.store || /* a choice of elements that nobody has counted */
+        !b->whole.store || /* a choice whose elements nobody has counted */
         !td_node_pending(b->whole.store->node) || b->whole.store->node->refs != 1)
         return;
     PyErr_Fetch(&type, &value, &trace);
@@ -322,7 +324,7 @@ px_block_end(px_block *b)
     pthread_mutex_lock(&lending);
     l = b->lent;
     if (l)
-        lent_part(l, b->at); /* the pages stay with those who read them */
+        lent_part(l, b->at); /* the pages stay with their readers */
     pthread_mutex_unlock(&lending);
     if (l)
         px_block_leave(b);

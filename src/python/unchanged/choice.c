@@ -1,8 +1,8 @@
 /* choice.c - x[mask] as an array whose size nobody has asked for yet.
  *
- * What chosen.h keeps is shown to the program as an array of one axis.  How many elements it has is known when somebody
- * looks: until then the array's extents stand in a page that faults, as its values do.  The array's memory is as long as all
- * of x.
+ * The program sees a choice of chosen.h as an array of one axis.  Its number of elements is
+ * computed when somebody looks: until then the array's extents are in a page that faults, like
+ * its values.  Its memory is as long as all of x.
  */
 #include "python/unchanged/unchanged.h"
 
@@ -13,7 +13,7 @@
 static destructor near_dealloc;
 
 static np_array *
-array_of(PyObject *o)
+choice_array(PyObject *o)
 {
     return (np_array *)o;
 }
@@ -51,19 +51,19 @@ px_choice_new(PyObject *chosen)
     b->chosen = chosen;
     b->array = r;
     b->page = page;
-    b->dim = array_of(r)->dim;
+    b->dim = choice_array(r)->dim;
     page->of = b;
-    array_of(r)->dim = (Py_ssize_t *)(void *)page->at;
-    array_of(r)->stride = array_of(r)->dim + 1;
+    choice_array(r)->dim = (Py_ssize_t *)(void *)page->at;
+    choice_array(r)->stride = choice_array(r)->dim + 1;
     return r;
 }
 
-/* The array's extents are where NumPy has put them. */
+/* Puts the array's extents back where NumPy allocated them. */
 static void
 restore(px_block *b)
 {
-    array_of(b->array)->dim = b->dim;
-    array_of(b->array)->stride = b->dim + 1;
+    choice_array(b->array)->dim = b->dim;
+    choice_array(b->array)->stride = b->dim + 1;
 }
 
 td_status
@@ -124,9 +124,9 @@ px_choice_end(px_block *b)
     Py_XDECREF(chosen);
 }
 
-/* NumPy reads an array's extents when it ends. */
+/* NumPy reads an array's extents when it frees it. */
 static void
-dealloc(PyObject *o)
+choice_dealloc(PyObject *o)
 {
     px_block *b = px_choice_of(o);
 
@@ -260,9 +260,9 @@ px_choice_init(void)
 {
     void **at = px_slot_at(px.ndarray, Py_tp_dealloc);
 
-    if (at && *at != (void *)(uintptr_t)dealloc) {
+    if (at && *at != (void *)(uintptr_t)choice_dealloc) {
         near_dealloc = (destructor)(uintptr_t)*at;
-        *at = (void *)(uintptr_t)dealloc;
+        *at = (void *)(uintptr_t)choice_dealloc;
     }
     return at;
 }

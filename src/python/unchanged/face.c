@@ -1,7 +1,8 @@
 /* face.c - faces: NumPy's functions and ufuncs as unchanged programs call them.
  *
- * A face looks at its arguments and calls NumPy's function; where an argument is treadle's or the result would be big,
- * treadle.unchanged._far decides.  Anything that a face is asked for besides, NumPy's function answers.
+ * A face looks at its arguments and calls NumPy's function.  If an argument is treadle's, or the
+ * result would be big, treadle.unchanged._far decides.  For everything else (attributes, text)
+ * NumPy's function answers.
  */
 #include "python/unchanged/unchanged.h"
 
@@ -25,7 +26,7 @@ typedef struct face {
     PyObject *target; /* NumPy's function */
     PyObject *name;   /* "numpy.linalg.norm" */
     int nin;          /* operands of a ufunc; else 0 */
-    bool sized;       /* makes an array of a size that its numbers say */
+    bool sized;       /* it makes an array whose size is given by its numbers */
     PyObject *weak;
 } face;
 
@@ -50,7 +51,7 @@ px_bare(PyObject *o)
 
 /* ---- arguments ---- */
 
-/* Does o hold arrays that are treadle's? */
+/* Does o contain arrays that are treadle's? */
 static bool
 is_far(PyObject *o, int depth)
 {
@@ -80,7 +81,7 @@ call_far(face *f, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
     return r;
 }
 
-/* Is there a number among the arguments, or a shape, of as many elements as make an array big? */
+/* Do the arguments contain a number or a shape that makes a big array? */
 static bool
 says_big(PyObject *const *args, Py_ssize_t n)
 {
@@ -104,15 +105,14 @@ says_big(PyObject *const *args, Py_ssize_t n)
     return false;
 }
 
-/* The largest array of a call, its result among them; the result where there is none. */
+/* The array of arguments and result that is reported for the call (px_telling); the result if there is none. */
 static PyObject *
-largest(PyObject *const *args, Py_ssize_t n, PyObject *r)
+telling_array(PyObject *const *args, Py_ssize_t n, PyObject *r)
 {
     PyObject *most = r;
 
     for (Py_ssize_t i = 0; i < n; i++)
-        if (px_is_np(args[i]) && (!px_is_np(most) || px_size(args[i]) > px_size(most)))
-            most = args[i];
+        most = px_telling(most, args[i]);
     return most;
 }
 
@@ -128,7 +128,8 @@ call_whole(const void *how, PyObject *const *whole)
     return r;
 }
 
-/* A ufunc of choices, or a reduction of one; NULL without an exception: their elements are to be taken out. */
+/* Applies a ufunc or a reduction to choices.  NULL without an exception: their elements must
+ * be taken out. */
 static PyObject *
 on_choices(face *f, PyObject *const *args, Py_ssize_t n)
 {
@@ -146,7 +147,7 @@ on_choices(face *f, PyObject *const *args, Py_ssize_t n)
 }
 
 static PyObject *
-call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+face_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     face *f = (face *)self;
     Py_ssize_t nargs = (Py_ssize_t)(nargsf & ~((size_t)1 << (8 * sizeof(size_t) - 1))),
@@ -163,9 +164,9 @@ call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
         return call_far(f, args, nargs, kwnames);
     since = px_clock();
     r = PyObject_Vectorcall(f->target, args, (size_t)nargs, kwnames);
-    return since && r
-               ? px_seen(r, PyUnicode_AsUTF8AndSize(f->name, NULL), largest(args, n, r), since)
-               : r;
+    return since && r ? px_seen(r, PyUnicode_AsUTF8AndSize(f->name, NULL),
+                                telling_array(args, n, r), since)
+                      : r;
 }
 
 /* ---- the types ---- */
@@ -183,7 +184,7 @@ face_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     f = PyObject_GC_New(face, type);
     if (!f)
         return NULL;
-    f->call = call;
+    f->call = face_call;
     f->target = Py_NewRef(target);
     f->name = Py_NewRef(name);
     f->nin = nin;
@@ -194,14 +195,14 @@ face_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 }
 
 static int
-clear(PyObject *self)
+face_clear(PyObject *self)
 {
     Py_CLEAR(((face *)self)->target);
     return 0;
 }
 
 static int
-traverse(PyObject *self, visitproc visit, void *arg)
+face_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((face *)self)->target);
@@ -209,26 +210,26 @@ traverse(PyObject *self, visitproc visit, void *arg)
 }
 
 static void
-dealloc(PyObject *self)
+face_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
 
     PyObject_GC_UnTrack(self);
     if (((face *)self)->weak)
         PyObject_ClearWeakRefs(self);
-    clear(self);
+    face_clear(self);
     Py_XDECREF(((face *)self)->name);
     PyObject_GC_Del(self);
     Py_DECREF(type);
 }
 
 static PyObject *
-repr(PyObject *self)
+face_repr(PyObject *self)
 {
     return PyObject_Repr(((face *)self)->target);
 }
 
-/* A method of a ufunc is a face too; all else is NumPy's answer. */
+/* A ufunc's methods are faces too; all other attributes are NumPy's. */
 static PyObject *
 getattro(PyObject *self, PyObject *name)
 {
@@ -245,7 +246,7 @@ getattro(PyObject *self, PyObject *name)
     r = PyObject_GetAttr(f->target, name);
     if (!r && PyUnicode_CompareWithASCIIString(name, "__wrapped__") == 0) {
         PyErr_Clear();
-        return Py_NewRef(f->target); /* inspect reads the signature there */
+        return Py_NewRef(f->target); /* inspect finds the signature there */
     }
     for (size_t i = 0; r && Py_IS_TYPE(self, px.uface) && i < sizeof methods / sizeof *methods; i++)
         if (PyUnicode_CompareWithASCIIString(name, methods[i]) == 0) {
@@ -266,21 +267,21 @@ setattro(PyObject *self, PyObject *name, PyObject *value)
 
 /* Pickles as NumPy's function does. */
 static PyObject *
-reduce(PyObject *self, PyObject *unused)
+face_reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
     return PyObject_CallMethod(px.far, "pickled", "(O)", self);
 }
 
 static Py_hash_t
-hash(PyObject *self)
+face_hash(PyObject *self)
 {
     return PyObject_Hash(((face *)self)->target);
 }
 
 /* A face equals NumPy's function. */
 static PyObject *
-compare(PyObject *x, PyObject *y, int how)
+face_compare(PyObject *x, PyObject *y, int how)
 {
     PyObject *other = Py_IS_TYPE(y, Py_TYPE(x)) ? ((face *)y)->target : y;
 
@@ -296,7 +297,7 @@ static PyMemberDef members[] = {
 };
 
 static PyMethodDef methods[] = {
-    {"__reduce__", reduce, METH_NOARGS, NULL},
+    {"__reduce__", face_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -305,15 +306,15 @@ make_type(PyObject *m, const char *name, const char *attribute)
 {
     PyType_Slot slots[] = {
         PY_SLOT(Py_tp_new, face_make),
-        PY_SLOT(Py_tp_dealloc, dealloc),
-        PY_SLOT(Py_tp_clear, clear),
-        PY_SLOT(Py_tp_traverse, traverse),
+        PY_SLOT(Py_tp_dealloc, face_dealloc),
+        PY_SLOT(Py_tp_clear, face_clear),
+        PY_SLOT(Py_tp_traverse, face_traverse),
         PY_SLOT(Py_tp_call, PyVectorcall_Call),
-        PY_SLOT(Py_tp_repr, repr),
+        PY_SLOT(Py_tp_repr, face_repr),
         PY_SLOT(Py_tp_getattro, getattro),
         PY_SLOT(Py_tp_setattro, setattro),
-        PY_SLOT(Py_tp_hash, hash),
-        PY_SLOT(Py_tp_richcompare, compare),
+        PY_SLOT(Py_tp_hash, face_hash),
+        PY_SLOT(Py_tp_richcompare, face_compare),
         {Py_tp_members, members},
         {Py_tp_methods, methods},
         {0, NULL},

@@ -1,11 +1,15 @@
-/* fault.c - the first touch of memory whose values are not there, from anywhere in the process.
+/* fault.c - the first access to memory whose values are not there, from anywhere in the process.
  *
- * The page fault of a read or write comes as SIGSEGV to the thread that touched.  A thread that has the GIL has the values
- * fetched or the block opened in the handler, and the access is repeated: between two instructions of C code that reads
- * numbers nothing is locked that this needs.  The handler runs on the thread's own stack: compiling wants more than an
- * alternate one has.  A thread without the GIL asks a thread of ours and waits until the memory is as it wants it: the
- * thread that holds the GIL may wait for this very thread, as in a library's parallel loop, and soon touches the same
- * array itself.  Faults elsewhere go to whoever had the signal before.
+ * The page fault arrives as SIGSEGV in the thread that made the access.  If that thread has the
+ * GIL, the handler fetches the values or opens the block, and the access is repeated: C code that
+ * reads numbers holds no lock that this needs.  The handler runs on the thread's own stack, since
+ * compiling needs more than an alternate stack has.
+ *
+ * A thread without the GIL asks a thread of ours, and waits until the memory is ready: the thread
+ * with the GIL may be waiting for this very thread, as in a library's parallel loop, and soon
+ * accesses the same array itself.
+ *
+ * Faults elsewhere go to the earlier handler of the signal.
  */
 #include "python/unchanged/unchanged.h"
 
@@ -34,13 +38,14 @@ give_up(const char *what)
     abort();
 }
 
-/* Who has written finds a readable page; the processor tells a write from a read that another thread was quicker with. */
+/* Was the access a write?  The fault's error code tells it even if another thread made the
+ * page readable meanwhile. */
 static bool
 is_write(const void *context)
 {
 #ifdef __x86_64__
-    const unsigned long *regs =
-        (const unsigned long *)((const char *)context + 40); /* uc_mcontext.gregs */
+    /* uc_mcontext.gregs */
+    const unsigned long *regs = (const unsigned long *)((const char *)context + 40);
 
     return regs[19] & 2; /* REG_ERR: the page fault's error code */
 #else
@@ -54,7 +59,7 @@ chain(int sig, siginfo_t *info, void *context)
 {
     static volatile sig_atomic_t chaining;
 
-    if (chaining++) { /* who was asked asks us in turn */
+    if (chaining++) { /* the earlier handler calls us in turn */
         (void)signal(sig, SIG_DFL);
         (void)raise(sig);
         return;
@@ -68,11 +73,11 @@ chain(int sig, siginfo_t *info, void *context)
     }
 }
 
-/* What a thread with the GIL does about a touched address. */
+/* Handles a fault at an address, in a thread with the GIL. */
 static void
 serve(const void *at, bool write)
 {
-    px_block *b = px_block_of(at); /* NULL: it has gone meanwhile */
+    px_block *b = px_block_of(at); /* NULL: it was freed meanwhile */
     PyObject *type, *value, *trace;
     td_status st = TD_OK;
 
@@ -95,13 +100,14 @@ serve(const void *at, bool write)
 enum { ASKING = 256, NAP_NS = 20000 };
 
 static struct {
-    _Atomic(void *) at[ASKING]; /* what was touched; bit 0: a write.  NULL: a free place */
+    /* the addresses of faults to serve; bit 0: a write.  NULL: unused */
+    _Atomic(void *) at[ASKING];
     sem_t bell;
     atomic_bool running;
 } asking;
 
 static void *
-answer(void *unused)
+serve_requests(void *unused)
 {
     for (;;) {
         while (sem_wait(&asking.bell))
@@ -134,12 +140,13 @@ start_answering(void)
 {
     pthread_t thread;
 
-    if (!atomic_exchange(&asking.running, true) && pthread_create(&thread, NULL, answer, NULL))
+    if (!atomic_exchange(&asking.running, true) &&
+        pthread_create(&thread, NULL, serve_requests, NULL))
         give_up("no thread can be started for it");
 }
 
 static void
-ask(const void *at, bool write)
+request_fetch(const void *at, bool write)
 {
     void *place = (void *)((uintptr_t)at & ~(uintptr_t)1),
          *none = NULL; // NOLINT(performance-no-int-to-ptr)
@@ -159,7 +166,7 @@ ask(const void *at, bool write)
 }
 
 static void
-in_child(void) /* of a fork, which has not the other threads */
+in_child(void) /* a forked child has none of the other threads */
 {
     for (int i = 0; i < ASKING; i++)
         atomic_store(&asking.at[i], NULL);
@@ -180,12 +187,13 @@ on_fault(int sig, siginfo_t *info, void *context)
     if (PyGILState_Check())
         serve(info->si_addr, is_write(context));
     else
-        ask(info->si_addr, is_write(context));
+        request_fetch(info->si_addr, is_write(context));
     inside = false;
     errno = saved;
 }
 
-/* Another handler of the signal may have come after ours: ours goes first again, and it gets what is not ours. */
+/* If another handler was installed after ours, installs ours again; it passes other faults on
+ * to that one. */
 bool
 px_fault_watch(void)
 {

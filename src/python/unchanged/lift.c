@@ -1,7 +1,8 @@
-/* lift.c - NumPy's arrays as treadle's, and treadle's results as NumPy's. */
+/* lift.c - converts NumPy's arrays to treadle's for reading and writing, and treadle's results to
+ * NumPy's.
+ */
+#include "base/clock.h"
 #include "python/unchanged/unchanged.h"
-
-#include <time.h>
 
 px_state px;
 _Thread_local int px_busy;
@@ -54,7 +55,7 @@ px_may_lift(PyObject *o)
 }
 
 static int64_t
-broadcast(const np_array *const *a, int n)
+broadcast_extents(const np_array *const *a, int n)
 {
     int64_t size = 1;
     int ndim = 0;
@@ -94,7 +95,7 @@ px_reach(PyObject *const *o, int n)
                 a[count++] = px_np(o[i]);
         } else if (!px_may_lift(o[i]))
             return -1;
-    return count ? broadcast(a, count) : 1;
+    return count ? broadcast_extents(a, count) : 1;
 }
 
 bool
@@ -116,7 +117,8 @@ px_grows(PyObject *const *o, int n)
 
 /* ---- NumPy's as treadle's ---- */
 
-/* The array as a view of its block's storage, in elements of dt; false: it has bytes between its elements. */
+/* The array as a view of its block's storage, in elements of dt; false: it has gaps that are
+ * not whole elements. */
 static bool
 layout_in(const np_array *a, td_dtype dt, const char *from, td_view *v)
 {
@@ -135,8 +137,8 @@ layout_in(const np_array *a, td_dtype dt, const char *from, td_view *v)
     return true;
 }
 
-/* The shape that a block's memory gets when `a` closes it: a's own where it covers the block, so that what is written
- * to all of a is a whole value. */
+/* The shape that a block's value gets when `a` closes it: a's own if it covers the block, so
+ * that a write to all of a is a whole value. */
 static td_shape
 closing_shape(const np_array *a, td_dtype dt, const px_block *b, int64_t size)
 {
@@ -153,7 +155,8 @@ closing_shape(const np_array *a, td_dtype dt, const px_block *b, int64_t size)
     return s;
 }
 
-/* Strides of axes of one element are nobody's: those of C order, by which whole values are known. */
+/* Axes of one element may have any stride: sets C order's, by which whole values are
+ * recognised. */
 static void
 settle_ones(td_view *v, const td_view *whole)
 {
@@ -164,9 +167,10 @@ settle_ones(td_view *v, const td_view *whole)
             v->stride[i] = same ? whole->stride[i] : 0;
 }
 
-/* The array as a view of its block's storage, which is closed: 1; it has no block, or lies in it in another way: 0; -1. */
+/* The array as a view of its block's storage, which is closed.  1: done; 0: no block, or
+ * another layout; -1: exception. */
 static int
-view_of(PyObject *o, td_dtype dt, td_array *out)
+block_view(PyObject *o, td_dtype dt, td_array *out)
 {
     const np_array *a = px_np(o);
     px_block *b = px_block_of(a->data);
@@ -183,7 +187,7 @@ view_of(PyObject *o, td_dtype dt, td_array *out)
         if (!py_ok(td_dev_default(&d)))
             return -1;
         if (px_block_close(b, d, dt, &s))
-            return 0; /* no memory, or too many mappings: a copy may do */
+            return 0; /* out of memory, or too many mappings: a copy may work */
     }
     settle_ones(&v, &b->whole.store->node->view);
     *out = td_array_view(&b->whole, &v);
@@ -211,7 +215,7 @@ px_lift(PyObject *o)
         Py_XDECREF(none);
         return r;
     }
-    found = px_size(o) ? view_of(o, (td_dtype)dt, &a) : 0;
+    found = px_size(o) ? block_view(o, (td_dtype)dt, &a) : 0;
     if (found < 0 || (!found && !py_asarray(o, -1, NULL, &a)))
         return NULL;
     return py_wrap(&a);
@@ -229,7 +233,7 @@ px_target(PyObject *o)
     b = px_block_of(px_np(o)->data);
     if (!b)
         return Py_NewRef(Py_None);
-    found = view_of(o, (td_dtype)dt, &a);
+    found = block_view(o, (td_dtype)dt, &a);
     if (found <= 0)
         return found ? NULL : Py_NewRef(Py_None);
     if (!py_ok(px_write_begin(b))) {
@@ -259,23 +263,23 @@ is_sequence(PyObject *o)
 }
 
 static Py_ssize_t
-length(PyObject *o)
+sequence_length(PyObject *o)
 {
     return PyList_CheckExact(o) ? PyList_Size(o) : PyTuple_Size(o);
 }
 
 static PyObject *
-item(PyObject *o, Py_ssize_t i)
+sequence_item(PyObject *o, Py_ssize_t i)
 {
     return PyList_CheckExact(o) ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i);
 }
 
 static bool
-holds(PyObject *o, bool (*what)(PyObject *), int depth)
+any_item_is(PyObject *o, bool (*what)(PyObject *), int depth)
 {
-    for (Py_ssize_t i = 0; i < length(o); i++)
-        if (what(item(o, i)) ||
-            (depth && is_sequence(item(o, i)) && holds(item(o, i), what, depth - 1)))
+    for (Py_ssize_t i = 0; i < sequence_length(o); i++)
+        if (what(sequence_item(o, i)) || (depth && is_sequence(sequence_item(o, i)) &&
+                                          any_item_is(sequence_item(o, i), what, depth - 1)))
             return true;
     return false;
 }
@@ -284,11 +288,11 @@ static PyObject *
 map_items(PyObject *o, PyObject *(*how)(PyObject *))
 {
     bool list = PyList_CheckExact(o);
-    Py_ssize_t n = length(o);
+    Py_ssize_t n = sequence_length(o);
     PyObject *r = list ? PyList_New(n) : PyTuple_New(n);
 
     for (Py_ssize_t i = 0; r && i < n; i++) {
-        PyObject *made = how(item(o, i));
+        PyObject *made = how(sequence_item(o, i));
 
         if (!made)
             Py_CLEAR(r);
@@ -305,7 +309,8 @@ px_lifted(PyObject *o)
 {
     if (px_is_np(o))
         return px_lift(o);
-    return is_sequence(o) && holds(o, px_is_np, DEPTH) ? map_items(o, px_lifted) : Py_NewRef(o);
+    return is_sequence(o) && any_item_is(o, px_is_np, DEPTH) ? map_items(o, px_lifted)
+                                                             : Py_NewRef(o);
 }
 
 bool
@@ -317,9 +322,9 @@ px_present(PyObject *o)
         b = px_block_of(px_np(o)->data);
         return !b || b->state != PX_AHEAD || py_ok(px_block_fetch(b));
     }
-    if (is_sequence(o) && holds(o, px_is_np, DEPTH))
-        for (Py_ssize_t i = 0; i < length(o); i++)
-            if (!px_present(item(o, i)))
+    if (is_sequence(o) && any_item_is(o, px_is_np, DEPTH))
+        for (Py_ssize_t i = 0; i < sequence_length(o); i++)
+            if (!px_present(sequence_item(o, i)))
                 return false;
     return true;
 }
@@ -353,7 +358,7 @@ scalar_of(const td_array *a)
     return r;
 }
 
-/* An array over a block that gets its value from a, which it takes over. */
+/* An array over a block whose value comes from a (takes it). */
 static PyObject *
 array_over(td_array *a)
 {
@@ -362,7 +367,7 @@ array_over(td_array *a)
     px_block *b = px_block_new((size_t)td_array_size(a) * td_dtype_size(dt), PX_AHEAD, false);
     PyObject *r = b ? px_numpy_new(b, dt, &v) : NULL, *own;
 
-    if (!b) { /* a value at once, in memory of its own */
+    if (!b) { /* no block: the value is computed now, into ordinary memory */
         own = py_wrap(a);
         r = own ? py_get(own) : NULL;
         Py_XDECREF(own);
@@ -378,6 +383,16 @@ array_over(td_array *a)
     return r;
 }
 
+/* An array without elements, which owns its memory as NumPy's do. */
+static PyObject *
+empty_shown(PyObject *r)
+{
+    PyObject *n = py_get(r), *own = n ? PyObject_CallMethod(n, "copy", "s", "K") : NULL;
+
+    Py_XDECREF(n);
+    return own;
+}
+
 static PyObject *
 array_shown(PyObject *r)
 {
@@ -388,13 +403,15 @@ array_shown(PyObject *r)
 
     if (a->view.shape.ndim == 0)
         n = scalar_of(a);
-    else if (!td_array_size(a) || !px.dtype[td_array_dtype(a)] || !px_arena || !px_fault_watch())
+    else if (!td_array_size(a))
+        n = empty_shown(r);
+    else if (!px.dtype[td_array_dtype(a)] || !px_arena || !px_fault_watch())
         n = py_get(r);
     else if (Py_REFCNT(r) == 1 && a->whole && a->store->refs == 1 && !a->store->readonly &&
              a->dt == a->store->dt) {
         own = td_array_ref(a);
         n = array_over(&own);
-    } else { /* a view of what others have: a value of its own, which lies as it does */
+    } else { /* a view of memory that others use: copies it, in the same layout */
         layout = py_layout(&a->view, &a->view.shape, 'K');
         n = py_ok(td_array_cast_as(a, td_array_dtype(a), &layout, &own)) ? array_over(&own) : NULL;
     }
@@ -402,7 +419,7 @@ array_shown(PyObject *r)
     return n;
 }
 
-/* A tuple or list with its items shown; named tuples keep their type. */
+/* Converts the items of a tuple or list; named tuples keep their type. */
 static PyObject *
 items_shown(PyObject *r)
 {
@@ -456,7 +473,7 @@ px_shown(PyObject *r)
     return r;
 }
 
-/* ---- who is told ---- */
+/* ---- fallbacks and measurements ---- */
 
 bool
 px_declined(void)
@@ -491,12 +508,33 @@ px_note(const char *name, PyObject *o)
 int64_t
 px_clock(void)
 {
-    struct timespec t;
+    return px.watch ? td_now_ns() : 0;
+}
 
-    if (!px.watch)
-        return 0;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+/* Bytes from an element to its nearest neighbour; 0: there is none. */
+static Py_ssize_t
+apart(const np_array *a)
+{
+    Py_ssize_t least = 0;
+
+    for (int i = 0; i < a->ndim; i++) {
+        Py_ssize_t step = a->stride[i] < 0 ? -a->stride[i] : a->stride[i];
+
+        if (a->dim[i] > 1 && step && (!least || step < least))
+            least = step;
+    }
+    return least;
+}
+
+PyObject *
+px_telling(PyObject *a, PyObject *b)
+{
+    int64_t more;
+
+    if (!px_is_np(a) || !px_is_np(b))
+        return px_is_np(b) ? b : a;
+    more = px_size(b) - px_size(a);
+    return more > 0 || (!more && apart(px_np(b)) > apart(px_np(a))) ? b : a;
 }
 
 PyObject *

@@ -1,8 +1,9 @@
-/* loops.c - the pieces in which the program's loops run, timed, until compiled code takes them over
+/* loops.c - runs the program's loops in timed pieces, until compiled code takes over
  * (treadle/unchanged/_loops.py).
  *
- * Most loops are small: a loop that was seen to end soon is given as a whole, at the cost of a call.
+ * Most loops are short.  A loop that is known to end soon runs as a whole, at the cost of a call.
  */
+#include "base/clock.h"
 #include "base/ufunc.h"
 #include "front/infer/front.h"
 #include "python/unchanged/unchanged.h"
@@ -10,52 +11,44 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <structmember.h>
-#include <time.h>
 
 enum {
-    LOOK = 16,   /* iterations of the first piece, of a loop without another in it */
-    ROUNDS = 64, /* of a while loop */
-    AGAIN = 64,  /* a loop that ends soon is timed once in so many times */
-    FEW = 8,     /* a range of at most so many is not worth a look */
-    SHORT = 3,   /* times that a while loop ends in its first piece: it does as a rule */
+    LOOK = 16,   /* iterations of the first piece of a loop that contains no other */
+    ROUNDS = 64, /* iterations of the first piece of a while loop */
+    AGAIN = 64,  /* a loop that ends soon is timed once in so many runs */
+    FEW = 8,     /* a range of at most this many is not timed */
+    SHORT = 3,   /* after ending in its first piece this often, a while loop is expected to */
 };
 
 typedef struct site {                        /* LoopSite: a loop of the program's text */
     PyObject_HEAD PyObject *loop, *programs; /* of Python's: _rewrite.Loop, {types: Program} */
-    PyObject *dead;                          /* why it is left to Python; None: it is not */
-    char inner;                              /* it has other loops in it */
-    double each, spent;                      /* s an iteration, as measured last; s in all */
-    uint32_t entries, ended; /* ended: times that a while loop has not come to its second piece */
+    PyObject *dead;                          /* why it stays with Python; None: it does not */
+    char inner;                              /* other loops are inside it */
+    /* seconds per iteration, last measured; seconds in all */
+    double each, spent;
+    uint32_t entries, ended; /* ended: times that a while loop ended in its first piece */
 } site;
 
-typedef struct turns { /* LoopTurns: a loop that runs */
+typedef struct loop_run { /* loop_run - a loop being run. */
     PyObject_HEAD site *at;
     PyObject *items; /* NULL: of a while loop */
     Py_ssize_t n, done, given, size;
-    int64_t begun;   /* ns */
-    double expected; /* s that Python would take for the rest, when compiled code is asked */
+    int64_t begun; /* when the piece began, ns */
+    /* estimated seconds for the rest in Python, when compiled code is considered */
+    double expected;
     bool tried, over;
-} turns;
+} loop_run;
 
 static struct {
-    PyObject *sites, *run, *plain; /* {key: LoopSite}; run(turns); (False, None) */
-    PyTypeObject *site, *turns;
-    double compiling, entering; /* s: what compiling a loop takes, and handing one over */
+    PyObject *sites, *run, *plain; /* {key: LoopSite}; run(loop); (False, None) */
+    PyTypeObject *site, *loop_run;
+    double compiling, entering; /* estimated seconds to compile a loop, and to hand it over */
 } lo;
-
-static int64_t
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 /* ---- pieces ---- */
 
 static PyObject *
-pair(PyObject *how, PyObject *piece)
+make_pair(PyObject *how, PyObject *piece)
 {
     PyObject *p = piece ? PyTuple_Pack(2, how, piece) : NULL;
 
@@ -65,7 +58,7 @@ pair(PyObject *how, PyObject *piece)
 
 /* ((how, items),) */
 static PyObject *
-whole(PyObject *how, PyObject *items)
+whole_pair(PyObject *how, PyObject *items)
 {
     PyObject *p = PyTuple_Pack(2, how, items), *all = p ? PyTuple_Pack(1, p) : NULL;
 
@@ -92,11 +85,12 @@ part(PyObject *items, Py_ssize_t from, Py_ssize_t to)
     return r;
 }
 
-/* The piece before is over: what has an iteration of it cost?  The next is twice as long, up to 2 ms. */
+/* A piece has ended: measures the time per iteration.  The next piece is twice as long, up to
+ * 2 ms. */
 static void
-measure(turns *t)
+measure_piece(loop_run *t)
 {
-    double took = 1e-9 * (double)(now() - t->begun), each;
+    double took = 1e-9 * (double)(td_now_ns() - t->begun), each;
 
     if (!t->given)
         return;
@@ -110,7 +104,7 @@ measure(turns *t)
         t->size = (Py_ssize_t)(2e-3 / each) + 1;
 }
 
-/* Is it worth compiling a loop whose rest would take Python so many s? */
+/* Is compiling worth it if Python takes that many seconds for the rest? */
 static bool
 pays(const site *s, double rest)
 {
@@ -120,7 +114,7 @@ pays(const site *s, double rest)
 }
 
 static PyObject *
-next_of_items(turns *t)
+next_of_items(loop_run *t)
 {
     site *s = t->at;
     Py_ssize_t left = t->n - t->done, size;
@@ -135,12 +129,12 @@ next_of_items(turns *t)
     }
     size = is_python || t->size > left ? left : t->size;
     t->given = size;
-    t->begun = now();
-    return pair(looks ? Py_True : Py_False, part(t->items, t->done, t->done + size));
+    t->begun = td_now_ns();
+    return make_pair(looks ? Py_True : Py_False, part(t->items, t->done, t->done + size));
 }
 
 static PyObject *
-next_of_rounds(turns *t)
+next_of_rounds(loop_run *t)
 {
     site *s = t->at;
 
@@ -157,39 +151,39 @@ next_of_rounds(turns *t)
         return PyTuple_Pack(2, Py_None, Py_None);
     }
     t->given = t->size;
-    t->begun = now();
-    return pair(Py_True, range_of(t->size));
+    t->begun = td_now_ns();
+    return make_pair(Py_True, range_of(t->size));
 }
 
 static PyObject *
-turns_next(PyObject *self)
+loop_run_next(PyObject *self)
 {
-    turns *t = (turns *)self;
+    loop_run *t = (loop_run *)self;
 
-    measure(t);
+    measure_piece(t);
     return t->items ? next_of_items(t) : next_of_rounds(t);
 }
 
 static PyObject *
-turns_run(PyObject *self, PyObject *none)
+loop_run_run(PyObject *self, PyObject *none)
 {
     (void)none;
     return PyObject_CallFunctionObjArgs(lo.run, self, NULL);
 }
 
 static PyObject *
-turns_rest(PyObject *self, PyObject *none)
+loop_run_rest(PyObject *self, PyObject *none)
 {
-    turns *t = (turns *)self;
+    loop_run *t = (loop_run *)self;
 
     (void)none;
     return t->items ? part(t->items, t->done, t->n) : Py_NewRef(Py_None);
 }
 
 static PyObject *
-turns_end(PyObject *self, PyObject *none)
+loop_run_end(PyObject *self, PyObject *none)
 {
-    turns *t = (turns *)self;
+    loop_run *t = (loop_run *)self;
 
     (void)none;
     t->done = t->n;
@@ -198,9 +192,9 @@ turns_end(PyObject *self, PyObject *none)
 }
 
 static void
-turns_dealloc(PyObject *self)
+loop_run_dealloc(PyObject *self)
 {
-    turns *t = (turns *)self;
+    loop_run *t = (loop_run *)self;
     PyTypeObject *type = Py_TYPE(self);
 
     Py_XDECREF((PyObject *)t->at);
@@ -209,31 +203,31 @@ turns_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-static PyMethodDef turns_methods[] = {
-    {"run", turns_run, METH_NOARGS,
+static PyMethodDef loop_run_methods[] = {
+    {"run", loop_run_run, METH_NOARGS,
      "run(): the rest runs compiled; how it was left, and what the loop's variables have become. "
      "None: it goes on in Python."},
-    {"rest", turns_rest, METH_NOARGS, "rest(): the items that are left; None: a while loop's."},
-    {"end", turns_end, METH_NOARGS, "end(): nothing is left."},
+    {"rest", loop_run_rest, METH_NOARGS, "rest(): the items that are left; None: a while loop's."},
+    {"end", loop_run_end, METH_NOARGS, "end(): nothing is left."},
     {NULL, NULL, 0, NULL},
 };
 
-static PyMemberDef turns_members[] = {
-    {"site", T_OBJECT, offsetof(turns, at), READONLY, "the LoopSite"},
-    {"expected", T_DOUBLE, offsetof(turns, expected), READONLY,
+static PyMemberDef loop_run_members[] = {
+    {"site", T_OBJECT, offsetof(loop_run, at), READONLY, "the LoopSite"},
+    {"expected", T_DOUBLE, offsetof(loop_run, expected), READONLY,
      "s that Python would take for the rest"},
     {NULL, 0, 0, 0, NULL},
 };
 
-static PyType_Slot turns_slots[] = {
-    PY_SLOT(Py_tp_dealloc, turns_dealloc), PY_SLOT(Py_tp_iter, PyObject_SelfIter),
-    PY_SLOT(Py_tp_iternext, turns_next),   {Py_tp_methods, turns_methods},
-    {Py_tp_members, turns_members},        {0, NULL},
+static PyType_Slot loop_run_slots[] = {
+    PY_SLOT(Py_tp_dealloc, loop_run_dealloc), PY_SLOT(Py_tp_iter, PyObject_SelfIter),
+    PY_SLOT(Py_tp_iternext, loop_run_next),   {Py_tp_methods, loop_run_methods},
+    {Py_tp_members, loop_run_members},        {0, NULL},
 };
 
-static PyType_Spec turns_spec = {"treadle._core.LoopTurns", sizeof(turns), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                 turns_slots};
+static PyType_Spec loop_run_spec = {"treadle._core.LoopTurns", sizeof(loop_run), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                    loop_run_slots};
 
 /* ---- sites ---- */
 
@@ -295,9 +289,9 @@ static PyType_Spec site_spec = {"treadle._core.LoopSite", sizeof(site), 0, Py_TP
 /* ---- a loop begins ---- */
 
 static PyObject *
-begin(site *s, PyObject *items, Py_ssize_t n)
+loop_begin(site *s, PyObject *items, Py_ssize_t n)
 {
-    turns *t = PyObject_New(turns, lo.turns);
+    loop_run *t = PyObject_New(loop_run, lo.loop_run);
 
     if (!t)
         return NULL;
@@ -312,7 +306,7 @@ begin(site *s, PyObject *items, Py_ssize_t n)
     return (PyObject *)t;
 }
 
-/* Was the loop seen to end so soon that nothing can be won? */
+/* Has the loop ended so soon before that compiling gains nothing? */
 static bool
 ends_soon(const site *s, Py_ssize_t n)
 {
@@ -332,30 +326,30 @@ loop(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     if (PyErr_Occurred())
         return NULL;
     if (!s)
-        return whole(Py_False, items);
+        return whole_pair(Py_False, items);
     if (s->dead != Py_None)
-        return whole(s->inner && items != Py_None ? Py_True : Py_False, items);
+        return whole_pair(s->inner && items != Py_None ? Py_True : Py_False, items);
     s->entries++;
     if (items == Py_None) {
         if (ends_soon(s, n))
-            return whole(Py_False, items);
+            return whole_pair(Py_False, items);
         s->ended++;
-        return begin(s, NULL, 0);
+        return loop_begin(s, NULL, 0);
     }
     if (Py_TYPE(items) != &PyRange_Type && Py_TYPE(items) != px.ndarray)
-        return whole(s->inner ? Py_True : Py_False, items);
+        return whole_pair(s->inner ? Py_True : Py_False, items);
     n = PyObject_Size(items);
     if (n < 0) { /* an array of no axes, or a range that is longer than any array */
         PyErr_Clear();
-        return whole(Py_False, items);
+        return whole_pair(Py_False, items);
     }
     if (ends_soon(s, n) || (n <= FEW && !s->inner))
-        return whole(Py_False, items);
-    return begin(s, items, n);
+        return whole_pair(Py_False, items);
+    return loop_begin(s, items, n);
 }
 
 static void
-keep(PyObject **place, PyObject *o)
+replace_object(PyObject **place, PyObject *o)
 {
     PyObject *old = *place;
 
@@ -372,8 +366,8 @@ loops_setup(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!Odd:_loops_setup", &PyDict_Type, &sites, &run, &lo.compiling,
                           &lo.entering))
         return NULL;
-    keep(&lo.sites, sites);
-    keep(&lo.run, run);
+    replace_object(&lo.sites, sites);
+    replace_object(&lo.run, run);
     if (!px.ndarray) {
         PyObject *np = py_numpy();
 
@@ -445,7 +439,7 @@ px_loops_init(PyObject *m)
 {
     lo.plain = PyTuple_Pack(2, Py_False, Py_None);
     lo.site = (PyTypeObject *)PyType_FromSpec(&site_spec);
-    lo.turns = (PyTypeObject *)PyType_FromSpec(&turns_spec);
-    return lo.plain && lo.site && lo.turns && PyModule_AddFunctions(m, functions) == 0 &&
+    lo.loop_run = (PyTypeObject *)PyType_FromSpec(&loop_run_spec);
+    return lo.plain && lo.site && lo.loop_run && PyModule_AddFunctions(m, functions) == 0 &&
            PyModule_AddObjectRef(m, "LoopSite", (PyObject *)lo.site) == 0;
 }

@@ -1,10 +1,12 @@
-/* method.c - methods of numpy.ndarray: treadle's for arrays that are its, NumPy's own for the rest. */
+/* method.c - methods of numpy.ndarray: treadle's for arrays that are treadle's, NumPy's for
+ * others.
+ */
 #include "python/unchanged/unchanged.h"
 
 #include <string.h>
 
 enum how { FAR, TIES, LIBRARY, WRITES, READS, LENDS };
-enum { ARGS = 16, DICT = 33 }; /* DICT: the word of a type that holds its dict */
+enum { ARGS = 16, DICT = 33 }; /* DICT: index of the word of a type that holds its dict */
 
 typedef enum px_method {
 #define METHOD(name, how, out) M_##name,
@@ -40,7 +42,7 @@ call_near(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize
     return px_vectorcall(row->near, buf, nargs + 1, kwnames);
 }
 
-/* Treadle's method; NULL without an exception: it has declined. */
+/* Calls treadle's method; NULL without an exception: it declined. */
 static PyObject *
 call_far(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
          PyObject *kwnames)
@@ -84,7 +86,7 @@ has_out(const struct row *row, Py_ssize_t nargs, PyObject *kwnames)
     return false;
 }
 
-/* The function of the method's name: it knows which arrays a result may be written to. */
+/* Calls the function of the method's name, which knows which arrays out= may be. */
 static PyObject *
 call_with_out(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
               PyObject *kwnames)
@@ -96,7 +98,7 @@ call_with_out(const struct row *row, PyObject *self, PyObject *const *args, Py_s
     return r;
 }
 
-/* Is NumPy's method the one to call, whatever the size? */
+/* Must NumPy's own method be called, whatever the size? */
 static bool
 is_near(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -106,7 +108,7 @@ is_near(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_t
         return true;
     if (row->how != TIES && row->how != LIBRARY)
         return false;
-    if (td_dev_default(&d) || td_dev_info(d)->kind != TD_DEV_CPU)
+    if (td_dev_default(&d) || !td_dev_info(d)->host)
         return false;
     for (Py_ssize_t i = -1; row->how == LIBRARY && i < nargs; i++) {
         PyObject *o = i < 0 ? self : args[i];

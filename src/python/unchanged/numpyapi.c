@@ -1,13 +1,14 @@
-/* numpyapi.c - the two things of NumPy's C interface that we need: arrays over our memory, and its allocator.
+/* numpyapi.c - what we need of NumPy's C interface: arrays over our memory, and its allocator.
  *
- * NumPy's default allocator is a record of function pointers.  Ours stand in their place: they give big arrays blocks of the
- * arena, and know by the address whose memory they get back.  So one wheel serves all versions of NumPy.
+ * NumPy's default allocator is a record of function pointers.  We replace these by ours: they
+ * give big arrays blocks of the arena, and recognise by its address the memory to be freed.  So
+ * one wheel works with all versions of NumPy.
  */
 #include "python/unchanged/unchanged.h"
 
 #include <string.h>
 
-enum { NEW_FROM_DESCR = 94, DEFAULT_HANDLER = 306 }; /* of the table that NumPy exports */
+enum { NEW_FROM_DESCR = 94, DEFAULT_HANDLER = 306 }; /* indices in the table that NumPy exports */
 
 /* PyDataMem_Handler, version 1. */
 typedef struct handler {
@@ -24,12 +25,12 @@ typedef struct handler {
 
 static struct allocator numpys;
 static void **table;
-static _Thread_local px_block *coming; /* the next array is made over it */
+static _Thread_local px_block *coming; /* the block for the next array */
 
 enum { TINY = 4096 }; /* elements: a crossover below is for tests */
 
-/* An array of numbers of 4 bytes and more that is big has so much; smaller ones of bytes stay where they are, and are copied
- * where treadle wants them. */
+/* Is an array of numbers of 4 bytes and more with so many bytes big?  Arrays of bytes that
+ * have fewer stay where they are, and are copied when treadle needs them. */
 static bool
 is_big(size_t nbytes)
 {

@@ -1,4 +1,6 @@
-/* setup.c - the functions of _core by which treadle.unchanged sets up what unchanged programs need, and looks behind it. */
+/* setup.c - functions of _core with which treadle.unchanged prepares unchanged programs and
+ * inspects them.
+ */
 #include "python/unchanged/unchanged.h"
 
 /* Does NumPy lay its arrays out as np_array says? */
@@ -43,9 +45,9 @@ numpy_types(PyObject *np)
     return px.generic && px.ndarray;
 }
 
-/* None: NULL. */
+/* Replaces a reference; None becomes NULL. */
 static void
-exchange(PyObject **place, PyObject *o)
+set_reference(PyObject **place, PyObject *o)
 {
     PyObject *old = *place;
 
@@ -65,7 +67,7 @@ setup(PyObject *module, PyObject *far)
         PyErr_SetString(PyExc_MemoryError, "unchanged programs: the system reserves no addresses");
         return NULL;
     }
-    exchange(&px.far, far);
+    set_reference(&px.far, far);
     if (!px_numpy_init(np) || !px_slots_init() || !px_subscript_init() || !px_method_init() ||
         !px_choice_init())
         return NULL;
@@ -82,13 +84,13 @@ set(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "LOO", &crossover, &note, &watch))
         return NULL;
     px.crossover = crossover;
-    exchange(&px.note, note);
-    exchange(&px.watch, watch);
+    set_reference(&px.note, note);
+    set_reference(&px.watch, watch);
     return Py_NewRef(Py_None);
 }
 
 static PyObject *
-shown(PyObject *module, PyObject *o)
+setup_shown(PyObject *module, PyObject *o)
 {
     (void)module;
     return px_shown(Py_NewRef(o));
@@ -121,7 +123,7 @@ written(PyObject *module, PyObject *args)
 }
 
 static PyObject *
-present(PyObject *module, PyObject *o)
+setup_present(PyObject *module, PyObject *o)
 {
     (void)module;
     return px_present(o) ? Py_NewRef(o) : NULL;
@@ -163,7 +165,7 @@ busy(PyObject *module, PyObject *on)
 }
 
 static PyObject *
-watch(PyObject *module, PyObject *none)
+setup_watch(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
     (void)px_fault_watch();
@@ -171,13 +173,13 @@ watch(PyObject *module, PyObject *none)
 }
 
 static bool
-fetch(px_block *b)
+setup_fetch(px_block *b)
 {
     if (b->of || b->state != PX_AHEAD)
         return true;
     if (!py_ok(px_choice_settle(b)))
         return false;
-    return b->state != PX_AHEAD || td_dev_info(td_array_dev(&b->whole))->kind == TD_DEV_CPU ||
+    return b->state != PX_AHEAD || td_dev_info(td_array_dev(&b->whole))->host ||
            py_ok(px_block_fetch(b));
 }
 
@@ -185,11 +187,11 @@ static PyObject *
 fetch_all(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
-    return px_blocks_each(fetch) ? Py_NewRef(Py_None) : NULL;
+    return px_blocks_each(setup_fetch) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *
-settle(PyObject *module, PyObject *none)
+setup_settle(PyObject *module, PyObject *none)
 {
     td_dev *d;
 
@@ -199,7 +201,7 @@ settle(PyObject *module, PyObject *none)
         return NULL;
     if (!py_ok(td_dev_default(&d)))
         return NULL;
-    if (td_dev_info(d)->kind != TD_DEV_CPU) {
+    if (td_dev_info(d)->queued) {
         PyThreadState *gil = PyEval_SaveThread();
         td_status st = td_dev_sync(d);
 
@@ -219,13 +221,13 @@ untimed(PyObject *module, PyObject *none)
 }
 
 static PyMethodDef functions[] = {
-    {"_unchanged_settle", settle, METH_NOARGS,
+    {"_unchanged_settle", setup_settle, METH_NOARGS,
      "_unchanged_settle(): the program reads a clock: what is recorded is computed and waited for, "
      "and from now on "
      "results that are dropped unseen are computed."},
     {"_unchanged_untimed", untimed, METH_NOARGS,
      "_unchanged_untimed(): results that are dropped unseen are not computed any more."},
-    {"_unchanged_watch", watch, METH_NOARGS,
+    {"_unchanged_watch", setup_watch, METH_NOARGS,
      "_unchanged_watch(): page faults come to us first again."},
     {"_unchanged_fetch", fetch_all, METH_NOARGS,
      "_unchanged_fetch(): the values of all arrays come from a GPU, which a forked process does "
@@ -237,7 +239,7 @@ static PyMethodDef functions[] = {
      "_unchanged_setup(far): NumPy's types and allocator are found and changed; once."},
     {"_unchanged_set", set, METH_VARARGS,
      "_unchanged_set(crossover, note, watch): what decides, and who is told."},
-    {"_unchanged_shown", shown, METH_O,
+    {"_unchanged_shown", setup_shown, METH_O,
      "_unchanged_shown(r): a result with NumPy's arrays for treadle's."},
     {"_unchanged_lifted", lifted, METH_O,
      "_unchanged_lifted(o): o with treadle's arrays for NumPy's of its dtypes, in lists and tuples "
@@ -246,7 +248,7 @@ static PyMethodDef functions[] = {
      "_unchanged_target(a): a's memory as treadle's array, to write; None: it cannot be."},
     {"_unchanged_written", written, METH_VARARGS,
      "_unchanged_written(a, target): what _unchanged_target(a) gave has been written."},
-    {"_unchanged_present", present, METH_O,
+    {"_unchanged_present", setup_present, METH_O,
      "_unchanged_present(o): o, whose arrays have their values in memory."},
     {"_unchanged_where", where, METH_O,
      "_unchanged_where(a): open, clean or ahead; None: a's memory is not of ours."},

@@ -1,4 +1,4 @@
-/* slots.c - the operators of numpy.ndarray: treadle's for big operands, NumPy's own for the rest. */
+/* slots.c - operators of numpy.ndarray: treadle's for big operands, NumPy's own for others. */
 #include "python/unchanged/unchanged.h"
 
 typedef enum px_op {
@@ -9,7 +9,8 @@ typedef enum px_op {
     PX_OPS
 } px_op;
 
-/* near: NumPy's function; far: that of treadle's arrays; ours: what stands in NumPy's type. */
+/* near: NumPy's function; far: that of treadle's arrays; ours: our replacement in NumPy's
+ * type. */
 typedef struct row {
     const char *name;
     int slot;
@@ -19,12 +20,12 @@ typedef struct row {
 static row rows[PX_OPS];
 static richcmpfunc near_compare, far_compare;
 
-/* ---- where slots stand ---- */
+/* ---- addresses of slots ---- */
 
-/* A type as CPython lays it out: words from ob_refcnt on, and in the tables of its protocols. */
+/* A type in CPython's layout: indices of words from ob_refcnt on, and in its tables. */
 enum { DEALLOC = 6, AS_NUMBER = 12, AS_SEQUENCE, AS_MAPPING, AS_BUFFER = 20, RICHCOMPARE = 25 };
 
-/* Word of a slot in its table; the tables are in the order of CPython's headers. */
+/* Index of a slot's word in its table; the tables are in the order of CPython's headers. */
 static const struct place {
     uint8_t slot, table, word;
 } places[] = {
@@ -87,7 +88,7 @@ px_slot_at(PyTypeObject *t, int slot)
 
 /* ---- NumPy's own ---- */
 
-/* Objects about which NumPy asks whether they want to answer themselves. */
+/* Is o an object that NumPy asks whether it wants to handle the operation itself? */
 static bool
 is_odd(PyObject *o)
 {
@@ -102,7 +103,8 @@ call_near(const row *r, PyObject *x, PyObject *y)
     return ((binaryfunc)(uintptr_t)r->near)(x, y);
 }
 
-/* NumPy looks into the type whether the slot is its own before it gives way to another class: it is, for the call. */
+/* Before NumPy leaves the operation to another class, it checks that the type's slot is
+ * NumPy's own: so it is during the call. */
 static PyObject *
 call_odd(const row *r, PyObject *x, PyObject *y)
 {
@@ -137,7 +139,7 @@ near_binary(const row *r, PyObject *x, PyObject *y)
     if (is_odd(x) || is_odd(y))
         return call_odd(r, x, y);
     out = call_near(r, x, y);
-    return since && (px_is_np(x) || px_is_np(y)) ? px_seen(out, r->name, px_is_np(x) ? x : y, since)
+    return since && (px_is_np(x) || px_is_np(y)) ? px_seen(out, r->name, px_telling(x, y), since)
                                                  : out;
 }
 
@@ -151,7 +153,7 @@ is_far_pair(PyObject *x, PyObject *y)
     return px_is_far(x) || px_is_far(y) || (px_is_np(x) && px_is_np(y) && px_grows(both, 2));
 }
 
-/* On the CPU products of what is there are NumPy's library's, on the same memory. */
+/* On the CPU, NumPy's library multiplies values that are there, on the same memory. */
 static bool
 is_there(PyObject *o)
 {
@@ -164,10 +166,10 @@ is_library(px_op op, PyObject *x, PyObject *y)
     td_dev *d;
 
     return op == PX_matrix_multiply && is_there(x) && is_there(y) && !td_dev_default(&d) &&
-           td_dev_info(d)->kind == TD_DEV_CPU;
+           td_dev_info(d)->host;
 }
 
-/* Treadle's operator; NULL without an exception: it has declined. */
+/* Calls treadle's operator; NULL without an exception: it declined. */
 static PyObject *
 far_binary(const row *r, int how, PyObject *x, PyObject *y)
 {
@@ -194,7 +196,7 @@ far_binary(const row *r, int how, PyObject *x, PyObject *y)
     return px_shown(out);
 }
 
-/* The same on choices. */
+/* whole_op - the same for choices. */
 typedef struct whole_op {
     const row *row; /* NULL: a comparison */
     int how;
@@ -212,7 +214,7 @@ on_whole(const void *how, PyObject *const *o)
     return ((binaryfunc)(uintptr_t)w->row->far)(o[0], o[1]);
 }
 
-/* What chosen.h keeps, or NULL. */
+/* The result as chosen.h keeps it, or NULL. */
 static PyObject *
 on_choices(const row *r, int how, PyObject *x, PyObject *y)
 {
@@ -225,7 +227,7 @@ on_choices(const row *r, int how, PyObject *x, PyObject *y)
 }
 
 static PyObject *
-binary(px_op op, PyObject *x, PyObject *y)
+px_slot_binary(px_op op, PyObject *x, PyObject *y)
 {
     PyObject *r =
         op == PX_matrix_multiply || op == PX_divmod ? NULL : on_choices(&rows[op], 0, x, y);
@@ -247,7 +249,7 @@ binary(px_op op, PyObject *x, PyObject *y)
 }
 
 static PyObject *
-compare(PyObject *x, PyObject *y, int how)
+px_slot_compare(PyObject *x, PyObject *y, int how)
 {
     PyObject *r = on_choices(NULL, how, x, y);
     int64_t since;
@@ -261,12 +263,12 @@ compare(PyObject *x, PyObject *y, int how)
     }
     since = px_clock();
     r = near_compare(x, y, how);
-    return since && px_is_np(x) ? px_seen(r, "comparison", x, since) : r;
+    return since && px_is_np(x) ? px_seen(r, "comparison", px_telling(x, y), since) : r;
 }
 
 /* ---- in place ---- */
 
-/* The operator that an operator in place is of. */
+/* The plain operator of each in-place operator. */
 static const uint8_t plain_op[PX_OPS] = {
 #define OP(id)
 #define INPLACE(id) [PX_inplace_##id] = PX_##id,
@@ -275,7 +277,7 @@ static const uint8_t plain_op[PX_OPS] = {
 };
 
 static PyObject *
-inplace(px_op op, PyObject *self, PyObject *y)
+px_slot_inplace(px_op op, PyObject *self, PyObject *y)
 {
     /* an operator comes before its form in place, which has no whole array to change */
     PyObject *a, *b,
@@ -290,7 +292,7 @@ inplace(px_op op, PyObject *self, PyObject *y)
     r = NULL;
     if (!px_is_far(self) || !px_may_lift(y))
         return near_binary(&rows[op], self, y);
-    b = px_lift(y); /* before self's memory is treadle's: y may be a view of it */
+    b = px_lift(y); /* before self's memory becomes treadle's, since y may be a view of it */
     a = b ? px_target(self) : NULL;
     px_busy++;
     if (a && a != Py_None)
@@ -321,7 +323,7 @@ one_whole(const void *how, PyObject *const *o)
 }
 
 static PyObject *
-unary(px_op op, PyObject *x)
+px_slot_unary(px_op op, PyObject *x)
 {
     PyObject *a,
         *r = px_choice_of(x) && !px_busy ? px_choice_apply(one_whole, &rows[op], &x, 1) : NULL;
@@ -345,17 +347,17 @@ unary(px_op op, PyObject *x)
 #define OP(id)                                                                                     \
     static PyObject *nb_##id(PyObject *x, PyObject *y)                                             \
     {                                                                                              \
-        return binary(PX_##id, x, y);                                                              \
+        return px_slot_binary(PX_##id, x, y);                                                      \
     }
 #define INPLACE(id)                                                                                \
     static PyObject *nb_inplace_##id(PyObject *x, PyObject *y)                                     \
     {                                                                                              \
-        return inplace(PX_inplace_##id, x, y);                                                     \
+        return px_slot_inplace(PX_inplace_##id, x, y);                                             \
     }
 #define UNARY(id)                                                                                  \
     static PyObject *nb_##id(PyObject *x)                                                          \
     {                                                                                              \
-        return unary(PX_##id, x);                                                                  \
+        return px_slot_unary(PX_##id, x);                                                          \
     }
 #define NO_POWER
 #include "python/unchanged/slots.def"
@@ -363,20 +365,20 @@ unary(px_op op, PyObject *x)
 static PyObject *
 nb_power(PyObject *x, PyObject *y, PyObject *mod)
 {
-    return mod == Py_None ? binary(PX_power, x, y)
+    return mod == Py_None ? px_slot_binary(PX_power, x, y)
                           : ((ternaryfunc)(uintptr_t)rows[PX_power].near)(x, y, mod);
 }
 
 static PyObject *
 nb_divmod(PyObject *x, PyObject *y)
 {
-    return binary(PX_divmod, x, y);
+    return px_slot_binary(PX_divmod, x, y);
 }
 
 static PyObject *
 nb_inplace_power(PyObject *x, PyObject *y, PyObject *mod)
 {
-    return mod == Py_None ? inplace(PX_inplace_power, x, y)
+    return mod == Py_None ? px_slot_inplace(PX_inplace_power, x, y)
                           : ((ternaryfunc)(uintptr_t)rows[PX_inplace_power].near)(x, y, mod);
 }
 
@@ -399,7 +401,7 @@ px_slots_init(void)
         if (!at)
             return false;
         if (*at == rows[i].ours)
-            continue; /* set up before */
+            continue; /* done before */
         rows[i].far = PyType_GetSlot(py.ndarray, rows[i].slot);
         rows[i].near = *at;
         if (rows[i].far && rows[i].near)
@@ -408,10 +410,10 @@ px_slots_init(void)
     at = px_slot_at(px.ndarray, Py_tp_richcompare);
     if (!at)
         return false;
-    if (*at != (void *)(uintptr_t)compare) {
+    if (*at != (void *)(uintptr_t)px_slot_compare) {
         near_compare = (richcmpfunc)(uintptr_t)*at;
         far_compare = (richcmpfunc)(uintptr_t)PyType_GetSlot(py.ndarray, Py_tp_richcompare);
-        *at = (void *)(uintptr_t)compare;
+        *at = (void *)(uintptr_t)px_slot_compare;
     }
     PyType_Modified(px.ndarray);
     return true;

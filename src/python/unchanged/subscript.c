@@ -1,7 +1,7 @@
 /* subscript.c - subscripts of numpy.ndarray, and its buffers.
  *
- * Views are NumPy's own: they touch no memory.  What copies or writes many elements, and what writes into values that
- * are not there yet, is treadle's.
+ * Views are NumPy's own, since they access no memory.  Subscripts that copy or write many
+ * elements, or that write into values not computed yet, go to treadle.
  */
 #include "python/unchanged/unchanged.h"
 
@@ -30,7 +30,7 @@ item_kind(PyObject *o)
 }
 
 static key_kind
-kind_of(PyObject *key, int ndim)
+subscript_kind(PyObject *key, int ndim)
 {
     Py_ssize_t n;
     key_kind worst = ELEMENT;
@@ -70,8 +70,8 @@ key_size(PyObject *key)
 
 /* ---- elements one by one ---- */
 
-/* Bringing an array down and up again costs as much as this many bytes' share of single elements, each of which
- * waits for the device: 10 us against 2 copies at 20 GB/s. */
+/* Reading single elements from a GPU takes 10 us each; bringing the array to the host and back
+ * costs two copies at 20 GB/s. This many bytes cost as much as one element. */
 enum { WEAR_BYTES = 100000, WEAR_LEAST = 3 };
 
 static bool
@@ -80,13 +80,13 @@ wears_out(px_block *b)
     return ++b->worn >= WEAR_LEAST && (int64_t)b->worn * WEAR_BYTES >= (int64_t)b->nbytes;
 }
 
-/* Is an element to be read or written where it is, on a GPU?  After enough of them the array comes down. */
+/* Should a single element be accessed on the GPU?  After enough of them the array is fetched. */
 static bool
-stays_away(PyObject *self)
+stays_on_gpu(PyObject *self)
 {
     px_block *b = px_block_of(px_np(self)->data);
 
-    if (!b || b->state != PX_AHEAD || td_dev_info(td_array_dev(&b->whole))->kind == TD_DEV_CPU)
+    if (!b || b->state != PX_AHEAD || td_dev_info(td_array_dev(&b->whole))->host)
         return false;
     return !wears_out(b);
 }
@@ -135,7 +135,7 @@ is_odd_tuple(PyObject *key)
     return PyTuple_Check(key) && !PyTuple_CheckExact(key);
 }
 
-/* One element of an array was read or written. */
+/* Reports that one element of an array was read or written. */
 static PyObject *
 told_element(PyObject *r, const char *what, PyObject *self, int64_t since)
 {
@@ -152,13 +152,13 @@ subscript(PyObject *self, PyObject *key)
     if (px_busy || !px_is_np(self) || PySlice_Check(key) || is_odd_tuple(key) ||
         (!px.watch && !px_block_of(px_np(self)->data)))
         return near_get(self, key);
-    kind = kind_of(key, px_np(self)->ndim);
+    kind = subscript_kind(key, px_np(self)->ndim);
     if (kind == BASIC || px_dtype(self) < 0 || (kind != ELEMENT && !px_block_of(px_np(self)->data)))
         return near_get(self, key);
-    (void)px_size(self); /* a choice is settled */
+    (void)px_size(self); /* settles a choice */
     since = px_clock();
     if (kind == ELEMENT) {
-        r = stays_away(self) ? far_get(self, key) : NULL;
+        r = stays_on_gpu(self) ? far_get(self, key) : NULL;
         if (!r && !PyErr_Occurred())
             r = near_get(self, key);
         return told_element(r, "element", self, since);
@@ -179,7 +179,7 @@ subscript(PyObject *self, PyObject *key)
 
 /* ---- writing ---- */
 
-/* treadle's self[key] = value: 1; it has declined: 0; -1. */
+/* treadle's self[key] = value.  1: done; 0: it declined; -1: exception. */
 static int
 far_set(PyObject *self, PyObject *key, PyObject *value)
 {
@@ -188,7 +188,8 @@ far_set(PyObject *self, PyObject *key, PyObject *value)
 
     if (!px_may_lift(value))
         return 0;
-    v = px_lift(value); /* before self's memory is treadle's: it may be a view of it */
+    /* before self's memory becomes treadle's, since value may be a view of it */
+    v = px_lift(value);
     k = v ? px_lifted(key) : NULL;
     a = k ? px_target(self) : NULL;
     px_busy++;
@@ -203,15 +204,14 @@ far_set(PyObject *self, PyObject *key, PyObject *value)
     return r < 0 && px_declined() ? 0 : r;
 }
 
-/* Has the value of the block's memory to come to the program's side before NumPy can write there? */
+/* Must the block's value come to the program's memory before NumPy can write there? */
 static bool
-is_away(PyObject *self)
+must_fetch(PyObject *self)
 {
     const px_block *b = px_block_of(px_np(self)->data);
 
-    return b &&
-           (b->state == PX_AHEAD ||
-            (b->state == PX_CLEAN && td_dev_info(td_array_dev(&b->whole))->kind != TD_DEV_CPU));
+    return b && (b->state == PX_AHEAD ||
+                 (b->state == PX_CLEAN && !td_dev_info(td_array_dev(&b->whole))->host));
 }
 
 static bool
@@ -230,13 +230,13 @@ set_part(PyObject *self, PyObject *key, PyObject *value)
 
     if (!part) {
         PyErr_Clear();
-        return 0; /* NumPy says what is wrong */
+        return 0; /* NumPy reports what is wrong */
     }
     big = px_is_np(part) && (px_size(part) >= px.crossover || px_is_far(value));
     if (big)
         b->worn = 0;
-    /* small parts, one after the other, without a big one between: in the end in the program's memory */
-    if (big || (px_is_np(part) && px_size(part) && is_away(self) && !wears_out(b)))
+    /* many small parts in a row, without a big one between: fetch the array */
+    if (big || (px_is_np(part) && px_size(part) && must_fetch(self) && !wears_out(b)))
         r = far_set(part, Py_Ellipsis, value);
     Py_DECREF(part);
     return r;
@@ -249,8 +249,8 @@ set_element(PyObject *self, PyObject *key, PyObject *value)
     PyObject *told;
     int r;
 
-    (void)px_size(self); /* a choice is settled */
-    r = is_number(value) && stays_away(self) ? far_set(self, key, value) : 0;
+    (void)px_size(self); /* settles a choice */
+    r = is_number(value) && stays_on_gpu(self) ? far_set(self, key, value) : 0;
     if (r < 0 || (!r && near_set(self, key, value) < 0))
         return -1;
     told = told_element(Py_NewRef(Py_None), "element written", self, since);
@@ -267,12 +267,12 @@ assign(PyObject *self, PyObject *key, PyObject *value)
     if (!value || px_busy || !px_is_np(self) || is_odd_tuple(key) || px_dtype(self) < 0 ||
         (!px.watch && !px_block_of(px_np(self)->data)))
         return near_set(self, key, value);
-    kind = kind_of(key, px_np(self)->ndim);
+    kind = subscript_kind(key, px_np(self)->ndim);
     if (kind == ELEMENT)
         return set_element(self, key, value);
     if (!px_block_of(px_np(self)->data))
         return near_set(self, key, value);
-    (void)px_size(self); /* a choice is settled */
+    (void)px_size(self); /* settles a choice */
     if (kind == BASIC)
         r = set_part(self, key, value);
     else if ((r = px_choice_put(self, key, value)) != 0)
@@ -282,12 +282,12 @@ assign(PyObject *self, PyObject *key, PyObject *value)
     return r > 0 ? 0 : r < 0 ? -1 : near_set(self, key, value);
 }
 
-/* ---- memory that is handed out ---- */
+/* ---- the buffer protocol ---- */
 
 #define INDIRECT 0x100 /* PyBUF_INDIRECT, without the bits of strides: asked for by memoryview() */
 
-/* System calls do not fault, so what gets the memory gets it with its values, and to write.  What a memoryview may write to
- * stays so: later operations take copies. */
+/* System calls do not fault, so a buffer gets its values first, and is writable.  Memory that
+ * a memoryview may write stays open: later operations take copies. */
 static int
 buffer(PyObject *self, Py_buffer *out, int flags)
 {

@@ -4,6 +4,7 @@
  */
 #ifndef TD_ARRAY_ACC_H
 #define TD_ARRAY_ACC_H
+#include "array/form/nest.h"
 #include "array/graph/reduce.h"
 
 /* New slots that hold the reduction's value over nothing. */
@@ -16,10 +17,12 @@ void td_acc_add(td_fn *f, td_red red, bool pair, const td_val slot[], const td_v
 void td_acc_lanes(td_fn *f, td_red red, bool pair, int lanes, td_val acc[]);
 /* acc of `width` neighbouring threads of a warp, a power of two; all of them get the result. */
 void td_acc_warp(td_fn *f, td_red red, bool pair, int width, td_val acc[]);
-/* acc of the warps of a block goes to shared memory and, after the caller's barrier, comes back merged to all
- * threads.  tid: int64; acc: what td_acc_warp(32) gave. */
-void td_acc_put(td_fn *f, td_red red, bool pair, const td_dtype dt[], const td_val acc[], td_val tid, int warps, td_val mem[]);
-void td_acc_take(td_fn *f, td_red red, bool pair, const td_dtype dt[], const td_val mem[], td_val tid, int warps, td_val acc[]);
+/* For teams of several warps: acc of each warp (td_acc_warp over all of it) goes to shared memory and, after the caller's
+ * barrier, comes back merged to all threads of the team, which is the block.  tid: int64. */
+void td_acc_put(td_fn *f, td_red red, bool pair, const td_dtype dt[], const td_val acc[], const td_nest *n, td_val tid,
+                td_val mem[]);
+void td_acc_take(td_fn *f, td_red red, bool pair, const td_dtype dt[], const td_val mem[], const td_nest *n, td_val tid,
+                 td_val acc[]);
 
 /* What reductions that td_red_shifts subtract from their elements: x, wide enough; an element without it
  * (TD_NONE: as it is). */

@@ -1,5 +1,5 @@
 /* acc.c - accumulators inside a kernel. */
-#include "array/plan/acc.h"
+#include "array/form/acc.h"
 
 void
 td_acc_start(td_fn *f, td_red red, bool pair, const td_dtype dt[], int lanes, td_val slot[])
@@ -61,38 +61,40 @@ td_acc_warp(td_fn *f, td_red red, bool pair, int width, td_val acc[])
 }
 
 static td_val
-in_warp(td_fn *f, td_val tid)
+in_warp(td_fn *f, const td_nest *n, td_val tid)
 {
-    return TD_E2(f, bitwise_and, tid, td_const_int(f, TD_I64, 31));
+    return TD_E2(f, bitwise_and, tid, td_const_int(f, TD_I64, n->warp - 1));
 }
 
 void
-td_acc_put(td_fn *f, td_red red, bool pair, const td_dtype dt[], const td_val acc[], td_val tid,
-           int warps, td_val mem[])
+td_acc_put(td_fn *f, td_red red, bool pair, const td_dtype dt[], const td_val acc[],
+           const td_nest *n, td_val tid, td_val mem[])
 {
-    td_val warp = TD_E2(f, right_shift, tid, td_const_int(f, TD_I64, 5));
+    int shift = __builtin_ctz((unsigned)n->warp);
+    td_val warp = TD_E2(f, right_shift, tid, td_const_int(f, TD_I64, shift));
 
     for (int i = 0; i < td_red_nacc(red, pair); i++)
-        mem[i] = td_shared(f, dt[i], (uint64_t)warps);
-    td_if(f, TD_E2(f, equal, in_warp(f, tid), td_const_int(f, TD_I64, 0)));
+        mem[i] = td_shared(f, dt[i], (uint64_t)(n->team / n->warp));
+    td_if(f, TD_E2(f, equal, in_warp(f, n, tid), td_const_int(f, TD_I64, 0)));
     for (int i = 0; i < td_red_nacc(red, pair); i++)
         td_store(f, mem[i], warp, acc[i], TD_NONE, 0);
     td_end(f);
 }
 
 void
-td_acc_take(td_fn *f, td_red red, bool pair, const td_dtype dt[], const td_val mem[], td_val tid,
-            int warps, td_val acc[])
+td_acc_take(td_fn *f, td_red red, bool pair, const td_dtype dt[], const td_val mem[],
+            const td_nest *n, td_val tid, td_val acc[])
 {
-    td_val slot[TD_MAXACC], lane = in_warp(f, tid);
+    td_val slot[TD_MAXACC], lane = in_warp(f, n, tid);
 
+    TD_ASSERT(n->team / n->warp <= n->warp);
     td_acc_start(f, red, pair, dt, 1, slot);
-    td_if(f, TD_E2(f, less, lane, td_const_int(f, TD_I64, warps)));
+    td_if(f, TD_E2(f, less, lane, td_const_int(f, TD_I64, n->team / n->warp)));
     for (int i = 0; i < td_red_nacc(red, pair); i++)
         td_set(f, slot[i], td_load(f, mem[i], lane, TD_NONE, 1, 0));
     td_end(f);
     td_acc_get(f, red, pair, slot, acc);
-    td_acc_warp(f, red, pair, 32, acc);
+    td_acc_warp(f, red, pair, n->warp, acc);
 }
 
 td_num
