@@ -1,8 +1,12 @@
 """Stores, meshes, checkpoints, SyncBatchNorm and data parallelism by fsdp's names, in processes of a group."""
 
+import collections
 import contextlib
+import os
+import pickle
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -10,6 +14,7 @@ import torch_group_side as side
 
 import treadle as td
 import treadle.torch as torch
+from treadle.torch.distributed import _objects
 
 dist = torch.distributed
 
@@ -54,15 +59,50 @@ def test_prefixes_keep_apart():
     assert store.get("a/k") == b"1" and not dist.PrefixStore("b", store).check(["k"])
 
 
+class Theirs:
+    pass
+
+
+def test_objects_of_peers_that_have_proven_nothing(monkeypatch):
+    """Plain values, tensors and arrays are taken; what could run code is refused, with what to set."""
+    plain = [
+        {"a": [1, 2.5, None, "x", b"y", 1j, {3}, range(2)]},
+        collections.OrderedDict(b=(True, slice(1, 2))),
+        np.arange(3.0),
+        np.float32(2),
+        torch.arange(3),
+        torch.float16,
+        ValueError,
+        torch.nn.Linear(2, 1).state_dict(),
+    ]
+    monkeypatch.setattr(_objects._process, "proven", lambda: False)
+    for thing in plain:
+        assert repr(_objects.loaded(_objects.dumped(thing))) == repr(thing)
+    for data in [_objects.dumped(Theirs()), pickle.dumps(os.system), b"cos\nsystem\n(S'true'\ntR."]:
+        with pytest.raises(pickle.UnpicklingError, match="set TREADLE_JOB_TOKEN"):
+            _objects.loaded(data)
+    monkeypatch.setattr(_objects._process, "proven", lambda: True)
+    assert type(_objects.loaded(_objects.dumped(Theirs()))) is Theirs
+
+
+def test_a_job_without_a_token_has_proven_nothing(monkeypatch):
+    monkeypatch.setitem(_objects._process._state, "world", types.SimpleNamespace(size=2))
+    monkeypatch.delenv("TREADLE_JOB_TOKEN", raising=False)
+    assert not _objects._process.proven()
+    monkeypatch.setenv("TREADLE_JOB_TOKEN", "a secret")
+    assert _objects._process.proven()
+
+
 def test_tcp_store_takes_no_other_guests():
     import socket
 
     store = dist.TCPStore("127.0.0.1", 0, 1, True)
     with socket.create_connection(("127.0.0.1", store.port)) as guest:
-        guest.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        guest.sendall(b"GET / HTTP/1.1\r\n" + b"x" * 64)
         guest.settimeout(5)
         with contextlib.suppress(ConnectionResetError):  # it is closed, with what it sent unread or not
-            assert guest.recv(10) == b""
+            while guest.recv(64):  # the challenge, and a refusal
+                pass
     store.set("k", "still served")
     assert store.get("k") == b"still served"
 

@@ -103,7 +103,7 @@ def ours(d):
     """The object for a device of the array layer's; one object for each."""
     found = _known.get(d)
     if found is None:
-        found = _known[d] = _CPU if d.kind == "cpu" else device(d.kind, d.index)
+        found = _known[d] = _CPU if d.host else device(d.kind, d.index)
     return found
 
 
@@ -124,7 +124,7 @@ def current():
 def of_recordings():
     """The array layer's device whose work a graph records."""
     default = _core.device()
-    if gpu_count() and (chosen() is not None or default.kind == "cpu"):
+    if gpu_count() and (chosen() is not None or default.host):
         return _core.device(f"cuda:{current()}")
     return default
 

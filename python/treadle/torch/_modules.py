@@ -31,6 +31,9 @@ def refusing(module):
 
     def __getattr__(name):
         full = f"{ours}.{name}"
+        private = _private(module, name)
+        if private is not None:
+            return private
         folder = None if name.startswith("__") else getattr(sys.modules[ours], "__path__", None)
         below = folder and PathFinder.find_spec(full, folder)
         if below or _home(full) or "*" in REFUSED.get(f"{module}.{name}", ()):
@@ -38,6 +41,10 @@ def refusing(module):
         raise refusal(module, name)
 
     return __getattr__, dir_of(ours)
+
+
+def _private(module, name):
+    return import_module(f"{_ROOT}._private").found(module, name)
 
 
 def refused_methods():
@@ -77,7 +84,8 @@ class Refused:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return Refused(f"{self._name}.{name}", self._why)  # what stands below it is refused when it is used
+        full = f"{self._name}.{name}"
+        return _HARMLESS.get(full) or Refused(full, self._why)  # what stands below it is refused when it is used
 
     def __instancecheck__(self, instance):
         return False  # nothing is an instance of a class that is not there
@@ -108,7 +116,11 @@ class _Keys:
 
 _HARMLESS = {  # of refused modules: what libraries call while they are imported
     "torch.fx.wrap": _itself,
+    "torch.distributed.rpc.api._require_initialized": _itself,
     "torch.onnx.symbolic_helper.parse_args": lambda *kinds: _itself,
+    "torch._C._get_tracing_state": lambda: None,
+    "torch._jit_internal._copy_to_script_wrapper": _itself,
+    "torch.onnx.is_in_onnx_export": lambda: False,
     "torch.onnx.register_custom_op_symbolic": lambda name, function, opset_version: None,
     "torch.backends.cpu.get_cpu_capability": lambda: "DEFAULT",  # asked by those who choose among PyTorch's kernels
     "torch._C.DisableTorchFunctionSubclass": _Off,
@@ -135,7 +147,7 @@ class _Refused(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         torch = _theirs(self.__spec__.name)
-        value = _HARMLESS.get(f"{torch}.{name}") or Refused(f"{torch}.{name}", _whole(torch))
+        value = _HARMLESS.get(f"{torch}.{name}") or _private(torch, name) or Refused(f"{torch}.{name}", _whole(torch))
         setattr(self, name, value)
         return value
 
@@ -182,7 +194,7 @@ class _Finder:
 
     @staticmethod
     def exec_module(module):
-        """Nothing: names are looked up when they are asked for."""
+        """Does nothing: names are looked up when they are asked for."""
 
 
 sys.meta_path.append(_Finder)

@@ -58,6 +58,19 @@ REFUSED = {
     "torch._prims": {"*": _INSIDE},
     "torch._refs": {"*": _INSIDE},
     "torch._decomp": {"*": _INSIDE},
+    "torch._higher_order_ops": {"*": _COMPILED},
+    "torch._jit_internal": {"*": _INSIDE},
+    "torch._prims_common": {"*": _INSIDE},
+    "torch._subclasses": {"*": "tensors always have values: torch.empty_like makes one of a shape"},
+    "torch._tensor_str": {"*": "torch.set_printoptions says how tensors are printed"},
+    "torch.distributed._composable": {"*": "torch.distributed.fsdp has what is there of it"},
+    "torch.distributed._functional_collectives": {"*": "torch.distributed has the collectives"},
+    "torch.distributed.launcher": {"*": _LAUNCHED},
+    "torch.distributed.run": {"*": _LAUNCHED},
+    "torch.distributed.launch": {"*": _LAUNCHED},
+    "torch.numa": {"*": _INSIDE},
+    "torch.utils._python_dispatch": {"*": "classes define __torch_function__: operations are not broken down further"},
+    "torch.utils._sympy": {"*": _INSIDE},
     "torch._ops": {"*": "torch.library defines operations of a program's own"},
     "torch.mps": {"*": _OTHER_DEVICES},
     "torch.xpu": {"*": _OTHER_DEVICES},
@@ -79,7 +92,6 @@ REFUSED = {
         "eig lstsq solve symeig": f"{_GONE}: torch.linalg has eig, lstsq, solve and eigh",
         "geqrf ormqr": "LAPACK's factored form: torch.linalg.qr gives the matrices",
         "gru lstm rnn_relu rnn_tanh": "nn.GRU, nn.LSTM and nn.RNN are there, and the cells as functions",
-        "jagged": _NESTED,
         "lobpcg": "torch.linalg.eigh gives all eigenvalues",
         "resize_as_sparse_": _SPARSE,
     },
@@ -162,7 +174,6 @@ REFUSED = {
         "factory_kwargs": _INSIDE,
     },
     "torch.nn.attention": {"*": "attention has one way to be computed, which fuses"},
-    "torch.nn.attention.flex_attention": {"*": "flex_attention returns the sums with return_lse=True"},
     "torch.nn.functional": {
         "BroadcastingList* GRID_SAMPLE_* Tensor assert_int_or_pair boolean_dispatch handle_torch_function "
         "has_torch_function* reproducibility_notes tf32_notes": _INSIDE,
@@ -190,7 +201,6 @@ REFUSED = {
         "*": "subclasses of Tensor define __torch_function__; there is no list of what may be replaced"
     },
     "torch.profiler": {"*": "torch.profiler.profile records all there is, and export_chrome_trace writes it"},
-    "torch.quasirandom": {"SobolEngine": "scipy.stats.qmc.Sobol draws such numbers: torch.from_numpy takes them"},
     "torch.random": {"thread_safe_generator": "generators may be used by several threads"},
     "torch.serialization": {
         "default_restore_location location_tag register_package": "map_location places tensors: a device or a function",
@@ -211,7 +221,7 @@ REFUSED = {
     "torch.utils.benchmark": {"*": "Timer, Measurement and Compare are there"},
     "torch.utils.checkpoint": {"*": "checkpoint computes again all that its function records"},
     "torch.utils.data": {
-        "*DataPipe DataChunk functional_datapipe guaranteed_datapipes_determinism non_deterministic "
+        "DFIterDataPipe DataChunk guaranteed_datapipes_determinism non_deterministic "
         "argument_validation runtime_validation*": _PIPES,
     },
     "torch.utils.dlpack": {"DLDeviceType ReadOnlyTensorWrapper": _INSIDE},
@@ -250,6 +260,8 @@ HOMES = {
         "adadelta adagrad adam adamax adamw asgd nadam radam rmsprop rprop sparse_adam".split(), "optim"
     ),
     "cuda": dict.fromkeys("memory random".split(), "cuda"),
+    "amp": dict.fromkeys("autocast_mode grad_scaler".split(), "amp"),
+    "multiprocessing": {"spawn": "multiprocessing"},
 }
 
 

@@ -443,7 +443,7 @@ def is_anomaly_check_nan_enabled():
 
 
 def init_num_threads():
-    """Nothing: threads are there."""
+    """Does nothing: threads are there."""
 
 
 has_lapack = True

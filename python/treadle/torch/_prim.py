@@ -14,6 +14,7 @@ join = _core._grad_cat  # (tensors, dim): joined along it; one dtype
 cumulate = _core._grad_cumulate  # (row, x, dim): the sum (prod, max, min) of the elements up to each
 gathered = _core._grad_gather  # (x, dim, index, trusted=False): take_along_dim; trusted: the index is in range
 ROWS = _core.ufuncs()  # the rows, as functions of arrays
+op_names = _core.op_names  # (face): {name: row}
 reshaped = Tensor.reshape
 expanded = Tensor.expand
 

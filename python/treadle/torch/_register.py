@@ -8,6 +8,7 @@
 A function of the namespace takes `out=` and `input=` besides what it says, and a method does not.
 """
 
+import functools
 import inspect
 
 from .._core import Tensor
@@ -15,6 +16,7 @@ from ._override import _ACTIVE, asked
 
 FUNCTIONS, METHODS = {}, {}
 _PLAIN = set()
+_OF_NUMBERS = set("add sub subtract mul multiply div divide true_divide floor_divide".split())  # two numbers will do
 
 
 def _names(f, others):
@@ -42,6 +44,27 @@ def function(*others, out=True):
             if not out:
                 _PLAIN.add(name)
         return f
+
+    return enter
+
+
+def factors_first(*keywords):
+    """A function of tensors also takes its factors as PyTorch 0.4 did: as numbers among the tensors, add(x, 2, y)."""
+
+    def enter(f):
+        most = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in inspect.signature(f).parameters.values())
+
+        @functools.wraps(f)
+        def taken(*args, **kwargs):
+            if len(args) <= most:
+                return f(*args, **kwargs)
+            numbers = [a for a in args if not isinstance(a, Tensor)]
+            tensors = [a for a in args if isinstance(a, Tensor)]
+            if len(tensors) != most or len(numbers) > len(keywords):
+                return f(*args, **kwargs)  # which says what is wrong
+            return f(*tensors, **dict(zip(keywords, numbers, strict=False)), **kwargs)
+
+        return taken
 
     return enter
 
@@ -78,9 +101,19 @@ def _written(name):
 
 def with_out(f, name):
     """f as torch's function: `out=` is written to and returned, `input=` is the first operand."""
-    if name in _PLAIN:
-        return f
+    return f if name in _PLAIN else _called_with_out(f, name)
 
+
+def all_with_out(names, scope):
+    """The functions of a namespace by those names take `out=` and `input=`."""
+    for name in names:
+        f = scope[name]
+        if callable(f) and not isinstance(f, type):
+            scope[name] = _called_with_out(f, name)
+            scope[name]._watched = f  # what modules of the package call
+
+
+def _called_with_out(f, name):
     def call(*args, **kwargs):
         if _ACTIVE and (r := asked(call, args, kwargs, Tensor)) is not NotImplemented:
             return r
@@ -93,6 +126,8 @@ def with_out(f, name):
             r = f(*args, **kwargs)
             return r if out is None else fill(out, r)
         except (TypeError, AttributeError):
+            if name in _OF_NUMBERS and len(args) == 2 and all(type(a) in (bool, int, float, complex) for a in args):
+                return call(FUNCTIONS["tensor"](args[0]), args[1], **kwargs)
             r = NotImplemented if _ACTIVE else asked(call, args, kwargs, Tensor)  # is there one that is no tensor?
             if r is NotImplemented:
                 raise

@@ -8,8 +8,20 @@ import functools
 from functools import partial
 
 from .. import _core
-from .._vmap import _vmap
-from .._vmap._array import ITEMS, Batched, Call, Unbatched, find, ruled, running
+from .._vmap import _array
+from .._vmap._array import (
+    ARITHMETIC,
+    COMPARISONS,
+    ITEMS,
+    UNARY,
+    Batched,
+    Call,
+    Unbatched,
+    entering,
+    find,
+    ruled,
+    running,
+)
 from . import _prim
 from ._prim import Tensor
 from ._register import METHODS
@@ -18,6 +30,7 @@ from ._tensor._parts import stack
 from ._tensor._size import Size
 
 RULES = {}  # primitive: (rule, does it give values?)
+rule = entering(RULES)
 
 
 class Item:
@@ -146,25 +159,17 @@ _REFUSED = {
 for _name, _text in _REFUSED.items():
     _refuse(_name, _text)
 
-_OPERATORS = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
-    "mod": "remainder", "pow": "power", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    "lshift": "left_shift", "rshift": "right_shift",
-}  # fmt: skip
-_COMPARED = {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
-_UNARY = {"neg": "negative", "pos": "positive", "invert": "invert", "abs": "absolute"}
-
 
 def _operator(name, row):
     setattr(Item, f"__{name}__", lambda self, other: _prim.apply(row, self, other))
-    if name in _OPERATORS:
+    if name in ARITHMETIC:
         setattr(Item, f"__r{name}__", lambda self, other: _prim.apply(row, other, self))
         setattr(Item, f"__i{name}__", lambda self, other: self._written(partial(_prim.apply, row), other))
 
 
-for _name, _row in (_OPERATORS | _COMPARED).items():
+for _name, _row in (ARITHMETIC | COMPARISONS).items():
     _operator(_name, _row)
-for _name, _row in _UNARY.items():
+for _name, _row in UNARY.items():
     setattr(Item, f"__{_name}__", lambda self, row=_row: _prim.apply(row, self))
 
 ITEMS.add(Item)
@@ -188,10 +193,17 @@ def copy(x, src):
     return x.copy_(src)
 
 
+def _joined(results, box):
+    if not isinstance(results[0], Tensor):
+        raise Unbatched(f"results of type {type(results[0]).__name__} are not stacked")
+    return box(stack(results))
+
+
 class TensorCall(Call):
     """A primitive that is called for one trace."""
 
     __slots__ = ()
+    joined = staticmethod(_joined)
 
     def box(self, value):
         if isinstance(value, Tensor):
@@ -203,15 +215,6 @@ class TensorCall(Call):
 
     def front(self, x):
         return x._value if self.own(x) else spread(x, self.n)
-
-    def each(self, args, kwargs, why):
-        if not self.trace.loop or not self.n:
-            return super().each(args, kwargs, why)
-        _vmap._told(self, why, 0)
-        results = [self.fn(*self.item(args, i), **self.item(kwargs, i)) for i in range(self.n)]
-        return stacked(results, self.box)
-
-    __name__ = property(lambda self: self.name)
 
 
 def spread(x, n):
@@ -226,18 +229,7 @@ def own(x):
     return Item(spread(x, trace.size), trace)
 
 
-def stacked(results, box):
-    first = results[0]
-    if isinstance(first, Tensor):
-        return box(stack(results))
-    if isinstance(first, (tuple, list)):
-        parts = [stacked(list(part), box) for part in zip(*results, strict=True)]
-        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
-    if isinstance(first, dict):
-        return type(first)((k, stacked([r[k] for r in results], box)) for k in first)
-    if all(r is None for r in results):
-        return None
-    raise Unbatched(f"results of type {type(first).__name__} are not stacked")
+stacked = partial(_array.stacked, joined=_joined)
 
 
 def called(name, fn, args, kwargs):
@@ -258,14 +250,3 @@ def asking(name, f):
         return f(*args, **kwargs)
 
     return ask
-
-
-def rule(*names, boxed=True):
-    """Enters a rule for primitives: f(c, *args) gives values, or with boxed=False items."""
-
-    def enter(f):
-        for name in names:
-            RULES[name] = f, boxed
-        return f
-
-    return enter

@@ -4,11 +4,15 @@ through them, to tensors outside and to those of every item (torch.func.grad).""
 import treadle as td
 
 from .._vmap._array import Batched, Call, Unbatched, over, running
+from .._vmap._rules import matmul
 from .._vmap._shapes import _Subscript
+from .._vmap._table import TENSORS, enter
 from . import _prim
 from ._prim import Tensor, wrap
 from ._tensor import _dtypes
 from ._vmap_item import Item, rule
+
+enter(TENSORS, rule)
 
 
 @rule("apply")
@@ -22,55 +26,15 @@ def _apply(c, row, *operands):
     return c.fn(row, *(c.aligned(x, n) for x in operands))
 
 
-@rule("join")
-def _join(c, tensors, dim):
-    return c.fn([c.front(x) for x in tensors], dim + 1 if dim >= 0 else dim)
-
-
 @rule("cumulate")
 def _cumulate(c, row, x, dim):
     return c.fn(row, c.front(x), dim + 1) if x.ndim else c.front(x)
-
-
-@rule("gathered")
-def _gathered(c, x, dim, index, trusted=False):
-    return c.fn(c.front(x), dim + 1 if dim >= 0 else dim, c.front(index))
-
-
-@rule("reshaped")
-def _reshaped(c, x, *shape):
-    shape = _settled(tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape, x)
-    return c.fn(x._value, (c.n, *shape))
-
-
-@rule("view")
-def _viewed(c, x, *shape):
-    shape = _settled(tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape, x)
-    return x._value.view((c.n, *shape))
-
-
-def _settled(shape, x):
-    """The shape with its -1 counted, which an item's elements say."""
-    if -1 not in shape:
-        return shape
-    known = 1
-    for n in shape:
-        known *= n if n != -1 else 1
-    if not known or x.numel() % known or shape.count(-1) > 1:
-        raise RuntimeError(f"shape {list(shape)} is invalid for input of size {x.numel()}")
-    return tuple(x.numel() // known if n == -1 else n for n in shape)
 
 
 @rule("expanded")
 def _expanded(c, x, *shape):
     shape = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     return c.fn(c.aligned(x, len(shape)), (c.n, *shape))
-
-
-@rule("permuted", "permute")
-def _permuted(c, x, *order):
-    order = tuple(order[0]) if len(order) == 1 and not isinstance(order[0], int) else order
-    return x._value.permute((0, *(k % x.ndim + 1 for k in order)))
 
 
 @rule("reduce")
@@ -98,16 +62,6 @@ def _scalar(c, value, like, dtype=None):
     return c.fn(value, like._value, dtype)
 
 
-@rule("cast")
-def _cast(c, x, dtype):
-    return c.fn(x._value, dtype)
-
-
-@rule("to_device")
-def _to_device(c, x, where):
-    return c.fn(x._value, where)
-
-
 @rule("strided")
 def _strided(c, x, shape, steps, offset):
     if offset is not None:
@@ -116,26 +70,12 @@ def _strided(c, x, shape, steps, offset):
     return c.fn(v, (c.n, *shape), (v.stride(0), *steps), None)
 
 
-@rule("matmul")
-def _matmul(c, a, b):
-    if not a.ndim or not b.ndim or a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
-        raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
-    if c.own(a) and not c.own(b) and b.ndim <= 2 and (a.ndim <= 2 or b.ndim == 1):  # one product of all rows
-        v = a._value
-        return (v.reshape((-1, v.shape[-1])) @ b).reshape((*v.shape[:-1], *b.shape[1:]))
-    if c.own(b) and not c.own(a) and b.ndim == 1 and a.ndim == 2:
-        return b._value @ a.transpose(0, 1)
-    row, column = a.ndim == 1, b.ndim == 1
-    a = a.unsqueeze(0) if row else a
-    b = b.unsqueeze(1) if column else b
-    n = max(a.ndim, b.ndim)
-    r = c.aligned(a, n) @ c.aligned(b, n)
-    r = r.squeeze(-1) if column else r
-    return r.squeeze(-1 if column else -2) if row else r
+rule("matmul")(matmul)
 
 
 def _subscript(c, x, key):
     """The subscript of values, by the rules of arrays'."""
+
     def plain(k):
         return _prim.array(k) if isinstance(k, Tensor) else k
 

@@ -9,6 +9,7 @@ from ._autocast import state
 from ._prim import Tensor
 from ._scaler import GradScaler
 
+__path__ = []  # PyTorch has modules below it
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
 

@@ -5,7 +5,7 @@ Transforms over several dimensions are made of those over one, and real ones of 
 
 from . import _device, _modules
 from ._prim import array, derived, td, wrap
-from ._register import both
+from ._register import all_with_out, both
 from ._tensor import _axes, _dtypes
 from ._tensor._convert import view_as_real
 from ._tensor._parts import cat, narrow, roll
@@ -313,4 +313,5 @@ def istft(
     )
 
 
+all_with_out(__all__, globals())
 __getattr__, __dir__ = _modules.refusing("torch.fft")

@@ -7,9 +7,9 @@ import math
 from operator import index as _index
 
 from ..linalg import _best_order
-from . import _modules, _override
+from . import _modules
 from ._prim import Tensor, apply, array, cast, derived, reduce, scalar, td, wrap
-from ._register import both, function
+from ._register import all_with_out, both, function
 from ._tensor import _axes
 from ._tensor._dtypes import DTYPES, finfo
 from ._tensor._factors import (
@@ -359,5 +359,5 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     return named("triangular_solve", "solution cloned_coefficient")(x, A.clone())
 
 
-_override.watch(__all__, globals(), Tensor)
+all_with_out(__all__, globals())
 __getattr__, __dir__ = _modules.refusing("torch.linalg")

@@ -10,6 +10,7 @@ from ..distributed._spawn import start
 from ._tensor import _shared
 
 _shared._register()
+__path__ = []  # PyTorch has modules below it
 
 
 def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
@@ -23,6 +24,11 @@ def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
         return context
     context.join()
     return None
+
+
+def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
+    """spawn(): processes are started in one way."""
+    return spawn(fn, args, nprocs, join, daemon)
 
 
 def get_all_sharing_strategies():

@@ -12,11 +12,13 @@ import os
 import pickle
 import pickletools
 import zipfile
+import zlib
 from typing import NamedTuple
 
 import numpy
 
 from .. import torch
+from .._exchange import _unpickle
 from . import _modules
 from .nn.parameter import Parameter
 from .sparse import SparseTensor
@@ -123,10 +125,14 @@ def tensor_bytes(tensor):
     return numpy.ascontiguousarray(flat.numpy()).view(numpy.uint8)
 
 
-def tensor_of(data, dtype, shape):
-    """A tensor of its bytes."""
-    kind = numpy.dtype("int16" if dtype == "bfloat16" else dtype)
-    array = numpy.frombuffer(data, kind).copy()
+def _kind(dtype):
+    """NumPy's dtype for elements in a file."""
+    return numpy.dtype("int16" if dtype == "bfloat16" else dtype)
+
+
+def tensor_of(data, dtype, shape, order="<"):
+    """A tensor of its bytes; order: theirs, as NumPy spells it."""
+    array = numpy.frombuffer(data, _kind(dtype).newbyteorder(order)).astype(_kind(dtype))
     flat = torch.from_numpy(array)
     return (flat.view(torch.bfloat16) if dtype == "bfloat16" else flat).reshape(shape)
 
@@ -171,13 +177,27 @@ def save(
 class _Storage:
     """A storage of the archive, read when a tensor wants it."""
 
-    def __init__(self, archive, name, dtype):
-        self.archive, self.name, self.dtype, self.flat = archive, name, dtype, None
+    def __init__(self, archive, name, dtype, count, order):
+        self.archive, self.name, self.dtype, self.count, self.order = archive, name, dtype, count, order
+        self.flat = None
 
     def tensor(self):
+        """Its elements. RuntimeError: the archive has not as many."""
         if self.flat is None:
-            self.flat = tensor_of(self.archive.read(self.name), self.dtype, (-1,))
+            want = self.count * _kind(self.dtype).itemsize
+            have = _record_size(self.archive, self.name)
+            if have != want:  # before anything is unpacked: few bytes can be unpacked to any number
+                raise RuntimeError(f"torch.load: the record {self.name} has {have} bytes, and {want} were expected")
+            self.flat = tensor_of(self.archive.read(self.name), self.dtype, (-1,), self.order)
         return self.flat
+
+
+def _record_size(archive, name):
+    """Bytes of a record of an archive. RuntimeError: there is no such record."""
+    try:
+        return archive.getinfo(name).file_size
+    except KeyError:
+        raise RuntimeError(f"torch.load: the archive has no record {name}") from None
 
 
 class _Awaited:
@@ -195,17 +215,33 @@ class _Awaited:
             self.flat.copy_(tensor_of(data, self.dtype, (-1,)))
 
 
+def _check_place(count, offset, size, stride):
+    """RuntimeError: elements of that size and these strides, from offset on, are not all among `count`."""
+    numbers = (offset, *size, *stride)
+    whole = len(size) == len(stride) and all(type(n) is int and 0 <= n < 1 << 63 for n in numbers)
+    last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if whole else 0
+    if not whole or (math.prod(size) and last >= count):
+        raise RuntimeError(
+            f"torch.load: a tensor of size {size} and strides {stride} from element {offset} on does not lie in its "
+            f"storage of {count} elements"
+        )
+
+
 def _rebuild_tensor(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None):
-    flat, size = storage.tensor(), tuple(size)
+    flat, size, stride = storage.tensor(), tuple(size), tuple(stride)
+    _check_place(flat.numel(), offset, size, stride)
     count, dense = 1, True
-    for n, s in zip(reversed(size), reversed(stride)):
+    for n, s in zip(reversed(size), reversed(stride), strict=True):
         dense &= n <= 1 or s == count
         count *= n
-    if dense:
+    if count == 0:
+        tensor = flat[:0].reshape(size)
+    elif dense:
         tensor = flat[offset : offset + count].reshape(size)
     else:
-        tensor = flat.as_strided(size, tuple(stride), offset)
-        tensor = tensor if isinstance(storage, _Awaited) else tensor.clone()
+        tensor = flat.as_strided(size, stride, offset)
+        # A tensor that repeats elements stays a view: few bytes of a file could ask for any memory.
+        tensor = tensor if isinstance(storage, _Awaited) or count > flat.numel() else tensor.clone()
     return tensor.requires_grad_() if requires_grad else tensor
 
 
@@ -244,7 +280,7 @@ _SAFE = {
     ("collections", "Counter"): collections.Counter,
     ("builtins", "set"): set,
     ("builtins", "complex"): complex,
-    ("builtins", "bytearray"): bytearray,
+    ("builtins", "bytearray"): _unpickle.some_bytes,
     ("__builtin__", "set"): set,
     ("torch.serialization", "_get_layout"): _layout,
     ("_codecs", "encode"): lambda text, how: text.encode(how),
@@ -271,7 +307,7 @@ def get_safe_globals():
 
 
 def clear_safe_globals():
-    """Nothing but tensors and plain values is taken again."""
+    """Go back to taking tensors and plain values only."""
     _allowed.clear()
 
 
@@ -313,16 +349,18 @@ def _safe(module, name):
         return _TypedName(STORAGES[name])
     if module == "torch.nn.parameter" and name == "Parameter":
         return Parameter
-    if module == "torch" and (name in _SAFE_TORCH or isinstance(getattr(torch, name, None), torch.dtype)):
-        return getattr(torch, name)
+    if module == "torch" and name.isidentifier():
+        if name in _SAFE_TORCH or isinstance(getattr(torch, name, None), torch.dtype):
+            return getattr(torch, name)
     ours = "treadle." + module if module.split(".")[0] == "torch" else module
     return _SAFE.get((module, name)) or _allowed.get((module, name)) or _allowed.get((ours, name))
 
 
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, file, archive, folder, weights_only, **options):
-        super().__init__(file, **options)
-        self.archive, self.folder, self.weights_only, self.storages = archive, folder, weights_only, {}
+class _Names:
+    """What names and references of a pickle of an archive mean."""
+
+    archive = folder = None
+    weights_only = True
 
     def find_class(self, module, name):
         found = _safe(module, name)
@@ -336,27 +374,60 @@ class _Unpickler(pickle.Unpickler):
         return found or super().find_class("treadle." + module if theirs else module, name)
 
     def persistent_load(self, found):
-        kind, typed, key, *_ = found
-        if kind != "storage":
+        kind, typed, key, _, count = found[:5]
+        if kind != "storage" or not isinstance(typed, _TypedName) or type(count) is not int:
             raise pickle.UnpicklingError(f"torch.load: a reference of kind {kind!r}")
         if key not in self.storages:
-            self.storages[key] = _Storage(self.archive, f"{self.folder}/data/{key}", typed.dtype)
+            name = f"{self.folder}/data/{key}"
+            self.storages[key] = _Storage(self.archive, name, typed.dtype, count, self.order)
         return self.storages[key]
 
 
-class _Older(_Unpickler):
-    """Of files before 1.6."""
+class _Older:
+    """What references of a pickle of a file before 1.6 mean; size: bytes of the file."""
 
     def persistent_load(self, found):
         kind, typed, *rest = found
         if kind == "module":
             return typed
         key, _, count, view = rest
-        if kind != "storage" or view is not None:
+        if kind != "storage" or view is not None or not isinstance(typed, _TypedName):
             raise pickle.UnpicklingError(f"torch.load: a reference of kind {kind!r}, to a part of a storage")
+        if type(count) is not int or not 0 <= count * _kind(typed.dtype).itemsize <= self.size:
+            raise RuntimeError(f"torch.load: a storage of {count} elements in a file of {self.size} bytes")
         if key not in self.storages:
             self.storages[key] = _Awaited(count, typed.dtype)
         return self.storages[key]
+
+
+class _Careful(_Names, _unpickle.Unpickler):
+    """Of a file that may be anyone's."""
+
+    def stateful(self, thing, state):
+        return super().stateful(thing, state) or type(thing) in _allowed.values()
+
+    def makes(self, kind):
+        return super().makes(kind) or kind in _allowed.values()
+
+
+class _Trusting(_Names, pickle.Unpickler):
+    """Of a file whose source the program trusts."""
+
+    weights_only = False
+
+
+class _CarefulOlder(_Older, _Careful):
+    pass
+
+
+class _TrustingOlder(_Older, _Trusting):
+    pass
+
+
+def _reader(careful, trusting, weights_only, file, options, **about):
+    reader = (careful if weights_only else trusting)(file, **options)
+    vars(reader).update(about, storages={})
+    return reader
 
 
 _MAGIC, _PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
@@ -366,22 +437,36 @@ def _load_older(file, weights_only, options):
     """What a file before 1.6 holds: numbers that say what it is, the object, and its storages one behind another.
 
     RuntimeError: it is no such file, or of another byte order."""
+    at = file.tell()
+    size = file.seek(0, os.SEEK_END) - at
+    file.seek(at)
+
+    def one(weights_only=True, **options):
+        return _reader(_CarefulOlder, _TrustingOlder, weights_only, file, options, size=size)
+
     try:
-        first = _Older(file, None, None, True).load()
+        first = one().load()
     except Exception:  # whatever bytes that are no pickle raise
         first = None
-    if first != _MAGIC or _Older(file, None, None, True).load() != _PROTOCOL:
+    if first != _MAGIC or one().load() != _PROTOCOL:
         raise RuntimeError("torch.load: neither a zip archive nor a file of PyTorch before 1.6")
-    if not _Older(file, None, None, True).load().get("little_endian", True):
+    about = one().load()
+    if not isinstance(about, dict) or not about.get("little_endian", True):
         raise RuntimeError("torch.load: the file was written on a machine of another byte order")
-    reader = _Older(file, None, None, weights_only, **options)
+    reader = one(weights_only, **options)
     obj = reader.load()
-    for key in _Older(file, None, None, True).load():
+    keys = one().load()
+    if not isinstance(keys, list) or any(k not in reader.storages for k in keys) or len(keys) < len(reader.storages):
+        raise RuntimeError("torch.load: the file's list of storages is not that of its tensors")
+    for key in keys:
         storage = reader.storages[key]
         count, expected = int.from_bytes(file.read(8), "little"), storage.flat.numel()
         if count != expected:
             raise RuntimeError(f"torch.load: a storage of {count} elements where {expected} were expected")
-        storage.fill(file.read(count * storage.flat.dtype.itemsize))
+        data = file.read(count * storage.flat.dtype.itemsize)
+        if len(data) != count * storage.flat.dtype.itemsize:
+            raise RuntimeError(f"torch.load: the file ends in a storage of {count} elements")
+        storage.fill(data)
     return obj
 
 
@@ -423,6 +508,27 @@ def _placing(map_location):
     return None if device.type == "cpu" else lambda t: t.to(device)
 
 
+_UNPACKERS = (OSError, zipfile.lzma.LZMAError) if zipfile.lzma else (OSError,)  # what bz2 and lzma raise
+_PICKLE_MOST = 1 << 30  # bytes of a pickle that is packed: beside tensors' elements there is little in it
+
+
+def _load_archive(archive, weights_only, options):
+    name = next((n for n in archive.namelist() if n.endswith("/data.pkl")), None)
+    if name is None:
+        raise RuntimeError("torch.load: the archive holds no data.pkl: it is not a file of torch.save")
+    folder = name.rsplit("/", 1)[0]
+    info = archive.getinfo(name)
+    if info.compress_type != zipfile.ZIP_STORED and info.file_size > _PICKLE_MOST:
+        raise RuntimeError(f"torch.load: the archive's {name} would be unpacked to {info.file_size} bytes")
+    order = {b"little": "<", b"big": ">"}
+    said = archive.read(f"{folder}/byteorder") if f"{folder}/byteorder" in archive.namelist() else b"little"
+    if said not in order:
+        raise RuntimeError(f"torch.load: the archive's byte order is {said[:20]!r}")
+    text = io.BytesIO(archive.read(name))
+    about = {"archive": archive, "folder": folder, "order": order[said]}
+    return _reader(_Careful, _Trusting, weights_only, text, options, **about).load()
+
+
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
     """What save() or PyTorch's save() wrote, before 1.6 too, from a path or file. Tensors come back on the CPU, or at
     map_location.
@@ -440,13 +546,13 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         f.seek(0)
         obj = _load_older(f, weights_only, pickle_load_args)
         return _moved(obj, place) if place else obj
-    with zipfile.ZipFile(f) as archive:
-        name = next((n for n in archive.namelist() if n.endswith("/data.pkl")), None)
-        if name is None:
-            raise RuntimeError("torch.load: the archive holds no data.pkl: it is not a file of torch.save")
-        folder = name.rsplit("/", 1)[0]
-        text = io.BytesIO(archive.read(name))
-        obj = _Unpickler(text, archive, folder, weights_only, **pickle_load_args).load()
+    try:
+        with zipfile.ZipFile(f) as archive:
+            obj = _load_archive(archive, weights_only, pickle_load_args)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, *_UNPACKERS) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the file cannot be read
+            raise
+        raise RuntimeError(f"torch.load: the archive is damaged: {error}") from error
     return _moved(obj, place) if place else obj
 
 
@@ -579,20 +685,35 @@ def load_safetensors(path):
         data = file.read()
     length = int.from_bytes(data[:8], "little")
     try:
-        header = json.loads(data[8 : 8 + length]) if len(data) >= 8 + length else None
-    except ValueError:
+        header = json.loads(data[8 : 8 + length].decode()) if data[8:9] == b"{" and len(data) >= 8 + length else None
+    except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict):
         raise RuntimeError(f"torch.load: {os.fspath(path)} is not a file of safetensors")
-    header.pop("__metadata__", None)
+    about = header.pop("__metadata__", {})
+    if not isinstance(about, dict) or not all(isinstance(v, str) for v in about.values()):
+        raise ValueError(f"torch.load: {os.fspath(path)}: its __metadata__ is {about!r:.200}, not texts under names")
     body = memoryview(data)[8 + length :]
-    found = {}
+    found, places = {}, []
     for name, entry in header.items():
         try:
             found[name] = _entry(entry, body)
         except ValueError as error:
             raise ValueError(f"torch.load: {os.fspath(path)}, entry {name!r}: {error}") from None
+        places.append((*entry["data_offsets"], name))
+    _check_whole(os.fspath(path), sorted(places), len(body))
     return found
+
+
+def _check_whole(path, places, nbytes):
+    """ValueError: the tensors' bytes overlap, or do not fill the file, as the format wants it."""
+    at = 0
+    for a, b, name in places:
+        if a != at:
+            raise ValueError(f"torch.load: {path}, entry {name!r}: its bytes begin at {a}, and {at} was expected")
+        at = b
+    if at != nbytes:
+        raise ValueError(f"torch.load: {path}: its tensors have {at} bytes, and {nbytes} follow the header")
 
 
 def _counts(values, what, n=None):
@@ -617,7 +738,9 @@ def _entry(entry, body):
     shape, (a, b) = _counts(entry["shape"], "shape"), _counts(entry["data_offsets"], "data_offsets", 2)
     if not a <= b <= len(body):
         raise ValueError(f"its bytes {a} to {b} are not in the {len(body)} bytes that follow the header")
-    want = math.prod(shape) * numpy.dtype("int16" if dtype == "bfloat16" else dtype).itemsize
+    if math.prod(n or 1 for n in shape) * _kind(dtype).itemsize >= 1 << 63:
+        raise ValueError(f"its shape {shape} of {entry['dtype']} is too big")
+    want = math.prod(shape) * _kind(dtype).itemsize
     if want != b - a:
         raise ValueError(f"its shape {shape} of {entry['dtype']} takes {want} bytes, its data_offsets hold {b - a}")
     return tensor_of(body[a:b], dtype, tuple(shape))

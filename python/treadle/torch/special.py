@@ -4,8 +4,8 @@ derivatives where these are known in closed form."""
 import math
 
 from .._public import dir_of as _dir_of
-from ._prim import ROWS, Tensor, apply, derived, scalar, td
-from ._register import FUNCTIONS, METHODS, both, inplace
+from ._prim import ROWS, Tensor, apply, derived, op_names, scalar, td
+from ._register import FUNCTIONS, METHODS, all_with_out, both, inplace
 from ._tensor import _elementwise, _reduce
 from ._tensor._dtypes import DTYPES, get_default_dtype, result_of
 
@@ -272,8 +272,11 @@ legendre_polynomial_p = _polynomial(
 
 # ---- the same as in torch itself, and what is composed ----
 
-expit = FUNCTIONS["sigmoid"]
-erf, erfc, exp2, expm1, log1p, xlogy = (FUNCTIONS[k] for k in ("erf", "erfc", "exp2", "expm1", "log1p", "xlogy"))
+_rows = {row: name for name, (row, _) in _elementwise.NAMES.items()}
+for _name, _row in op_names("torch.special").items():
+    globals()[_name] = FUNCTIONS[_rows[_row].removesuffix("_")]
+    if _name not in __all__:
+        __all__.append(_name)
 logit, round, sinc = _elementwise.logit, _elementwise.round_, _elementwise.sinc
 logsumexp = _reduce.logsumexp
 
@@ -290,16 +293,25 @@ def log_softmax(input, dim, *, dtype=None):
 
 def entr(input):
     """-x log(x); 0 for 0, and minus infinity below."""
-    x = _float(input)
-    safe = apply("select", x > 0, x, scalar(1, x))
-    return apply("select", x > 0, -x * apply("log", safe), apply("select", x == 0, scalar(0, x), -math.inf))
+    return _entr(_float(input))
+
+
+@derived("SpecialEntr")
+def _entr(a):
+    return td.where(a > 0, -td.xlogy(a, a), td.where(a == 0, 0, td.where(a < 0, -math.inf, a))).astype(a.dtype)
+
+
+@_entr.backward
+def _(inputs, r, g):
+    return g * (-1 - apply("log", inputs[0]))
 
 
 def xlog1py(input, other):
     """x * log1p(y), and 0 where x is 0."""
     x, y = _beside(input, other)
-    nothing = (x == 0) & (y == y)
+    nothing = (x == 0) & ((y <= -1) | (y == math.inf))
     return apply("select", nothing, scalar(0, x), x * apply("log1p", apply("select", nothing, scalar(0, y), y)))
 
 
+all_with_out(__all__, globals())
 __dir__ = _dir_of(__name__)

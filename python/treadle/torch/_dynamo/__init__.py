@@ -12,6 +12,32 @@ class OptimizedModule:
     """What PyTorch's compile makes of a module. Here it gives the module itself, so nothing is one."""
 
 
+def assume_constant_result(fn):
+    """fn: nothing is traced."""
+    return fn
+
+
+allow_in_graph = disallow_in_graph = forbid_in_graph = assume_constant_result
+
+
+def graph_break(msg=""):
+    """Does nothing."""
+
+
+def mark_dynamic(t, index, *, hint_override=None, min=None, max=None, specialize_on=None):
+    """Does nothing: kernels are not compiled for a size."""
+
+
+def mark_static(t, index=None):
+    """Does nothing: kernels are not compiled for a size."""
+
+
+def mark_static_address(t, guard=True):
+    """Does nothing: tensors keep their addresses."""
+
+
+maybe_mark_dynamic = mark_unbacked = mark_dynamic
+
 config = types.SimpleNamespace()
 
 __getattr__, __dir__ = _modules.refusing("torch._dynamo")

@@ -1,6 +1,7 @@
 """Tensors as other dtypes, on other devices, and as NumPy's, Python's and other libraries' values."""
 
 import copy as _copy
+import typing
 
 import numpy
 
@@ -65,6 +66,11 @@ class TensorType:
 
     def __instancecheck__(self, t):
         return isinstance(t, Tensor) and t.dtype is self.dtype and t.is_cuda == self._cuda
+
+    def __or__(self, other):  # in annotations
+        return typing.Union[self, other]  # noqa: UP007
+
+    __ror__ = __or__
 
 
 def types(cuda):
@@ -174,7 +180,7 @@ def is_pinned(self, device=None):
 
 @method()
 def record_stream(self, stream):
-    """Nothing: memory in flight is held by what uses it."""
+    """Does nothing: memory in flight is held by what uses it."""
 
 
 # ---- values ----
@@ -186,7 +192,7 @@ def _numpy(self, *, force=False):
     if self.requires_grad and not force:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     a = array(self.detach())
-    if a.device.kind != "cpu":
+    if not a.device.host:
         if not force:
             raise TypeError(
                 f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
@@ -430,7 +436,7 @@ def data_ptr(self):
 def _address(a):
     if a.dtype == td.bfloat16:  # which the interfaces have no letter for
         a = a.view("u2")
-    interface = a.__array_interface__ if a.device.kind == "cpu" else a.__cuda_array_interface__
+    interface = a.__array_interface__ if a.device.host else a.__cuda_array_interface__
     return interface["data"][0]
 
 
@@ -500,13 +506,12 @@ def _moved(name):
     """A view of itself in the tensor's place: squeeze_ and its like."""
 
     def f(self, *args, **kwargs):
-        if not self.is_leaf:
-            raise RuntimeError(f"{name}_(): a tensor that was computed keeps its shape; use {name}()")
-        self.data = getattr(self.detach(), name)(*args, **kwargs)
-        return self
+        if self.is_leaf and self.requires_grad and _core._grad_mode():
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        return _core._grad_become(self, getattr(self, name)(*args, **kwargs))
 
     f.__name__ = f.__qualname__ = name + "_"
-    f.__doc__ = f"{name} of itself, which must have no history."
+    f.__doc__ = f"{name} of itself, in place: the same memory."
     method()(f)
 
 

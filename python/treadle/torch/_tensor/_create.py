@@ -389,9 +389,8 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
 @function(out=False)
 def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Ones on the diagonal of n rows and m columns (None: n), zeros elsewhere."""
-    return _made(
-        td.eye(n, n if m is None else m, dtype=_type(dtype)._numpy, device=_device.theirs(device)), requires_grad, out
-    )
+    n, m = _index(n), _index(n if m is None else m)
+    return _made(td.eye(n, m, dtype=_type(dtype)._numpy, device=_device.theirs(device)), requires_grad, out)
 
 
 # ---- windows ----

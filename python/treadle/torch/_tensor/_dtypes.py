@@ -26,6 +26,22 @@ _FACTS = (
     ("complex128", "complex128", 128, "c", "cdouble"),
 )
 _RANK = "buifc"
+_UNKNOWN = (
+    # names of PyTorch's types that no tensor here has, bits, kind; a float's largest, smallest normal number and eps
+    ("float8_e4m3fn", 8, "f", (448.0, 2.0**-6, 0.125)),
+    ("float8_e4m3fnuz", 8, "f", (240.0, 2.0**-7, 0.125)),
+    ("float8_e5m2", 8, "f", (57344.0, 2.0**-14, 0.25)),
+    ("float8_e5m2fnuz", 8, "f", (57344.0, 2.0**-15, 0.25)),
+    ("float8_e8m0fnu", 8, "f", (2.0**127, 2.0**-127, 1.0)),
+    ("float4_e2m1fn_x2", 8, "f", None),
+    ("complex32", 32, "c", None),
+    ("quint8", 8, "u", None),
+    ("qint8", 8, "i", None),
+    ("qint32", 32, "i", None),
+    ("quint4x2 quint2x4", 8, "u", None),
+    *((f"bits{n}", max(n, 8), "u", None) for n in (8, 16)),
+    *((f"{kind}int{n}", 8, kind or "i", None) for kind in ("", "u") for n in range(1, 8)),
+)
 
 
 class dtype:
@@ -56,16 +72,32 @@ class dtype:
         return next((part for part, whole in _PARTS_OF.items() if whole is self), self)
 
 
+class _Unknown(dtype):
+    """A type that programs compare with and name in tables. A tensor of it is a TypeError."""
+
+    __slots__ = ("limits",)
+
+    def __init__(self, name, bits, kind, limits):
+        self._name, self._kind, self.itemsize, self.limits = name, kind, bits // 8, limits
+
+    def _numpy(self):
+        raise TypeError(f"{self}: there are no tensors of this type, but of {', '.join(DTYPES)}")
+
+    _numpy = property(_numpy)
+
+
 def _no(dt, what):
     raise TypeError(f"{dt} has no {what} type")
 
 
 def _by_name(name):
-    return DTYPES[name]
+    return NAMES[name]
 
 
 DTYPES = {name: dtype(name, theirs, bits, kind) for name, theirs, bits, kind, _ in _FACTS}
 NAMES = {**DTYPES, **{other: DTYPES[name] for name, *_, also in _FACTS for other in also.split()}}
+NAMES |= {name: _Unknown(name, *facts) for names, *facts in _UNKNOWN for name in names.split()}
+NAMES["chalf"] = NAMES["complex32"]
 _OF = {dt._numpy: dt for dt in DTYPES.values()}
 _PARTS_OF = {DTYPES["float32"]: DTYPES["complex64"], DTYPES["float64"]: DTYPES["complex128"]}
 _BOOL, _LONG, _FLOAT, _DOUBLE = (DTYPES[k] for k in ("bool", "int64", "float32", "float64"))
@@ -234,7 +266,12 @@ class finfo(_Info):
         type = type.to_real()
         self._shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
         self.dtype, self.bits = type._name, 8 * type.itemsize
-        if type._name == "bfloat16":
+        if isinstance(type, _Unknown):
+            if type.limits is None:
+                raise TypeError(f"torch.finfo: nothing is known of {type}")
+            self.max, self.tiny, self.eps = type.limits
+            self.min, self.resolution = -self.max if type._name != "float8_e8m0fnu" else self.tiny, 1.0
+        elif type._name == "bfloat16":
             self.resolution, self.eps, self.tiny = 0.01, 2.0**-7, 2.0**-126
             self.max = (2 - 2.0**-7) * 2.0**127
             self.min = -self.max

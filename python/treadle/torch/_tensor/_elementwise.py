@@ -6,34 +6,16 @@ Rows bring their derivatives along; what is composed is differentiated through i
 import math
 
 from .._prim import ROWS as CORE
-from .._prim import Tensor, apply, derived, scalar, td
-from .._register import both, function, inplace, method
+from .._prim import Tensor, apply, derived, op_names, scalar, td
+from .._register import both, factors_first, function, inplace, method
 from . import _dtypes
 from ._create import full
 from ._results import named
 
-# torch's name: the row.
-ROWS = {
-    "abs": "absolute", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan":
-    "arctan", "atanh": "arctanh", "bitwise_not": "invert", "deg2rad": "radians",
-    "fix": "trunc", "neg": "negative", "rad2deg": "degrees",
-    **{k: k for k in (
-        "absolute angle arccos arccosh arcsin arcsinh arctan arctanh ceil cos cosh erf erfc exp exp2 expm1 "
-        "floor log log10 log1p log2 negative reciprocal relu rsqrt sigmoid signbit sin sinh sqrt square "
-        "tan tanh trunc"
-    ).split()},
-}  # fmt: skip
-
-ROWS_OF_TWO = {
-    "atan2": "arctan2", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift", "eq": "equal",
-    "ge": "greater_equal", "gt": "greater", "le": "less_equal", "lt": "less", "mul": "multiply", "ne":
-    "not_equal", "pow": "power", "true_divide": "divide",
-    **{k: k for k in (
-        "arctan2 bitwise_and bitwise_or bitwise_xor copysign floor_divide fmax fmin fmod gcd greater "
-        "greater_equal hypot lcm less less_equal logaddexp2 maximum minimum multiply nextafter "
-        "not_equal remainder xlogy"
-    ).split()},
-}  # fmt: skip
+# torch's names of rows of the core's table: the row, and its operands; a name with an underscore: that there is a
+# method, too, which writes in place.
+NAMES = {name: (row, CORE[row].nin) for name, row in op_names("torch").items() if "." not in name}
+ROWS, ROWS_OF_TWO = ({k.removesuffix("_"): row for k, (row, n) in NAMES.items() if n == count} for count in (1, 2))
 
 
 def _row(name, row, operands):
@@ -52,10 +34,8 @@ def _row(name, row, operands):
     return both()(f)
 
 
-for _name, _r in ROWS.items():
-    _row(_name, _r, 1)
-for _name, _r in ROWS_OF_TWO.items():
-    _row(_name, _r, 2)
+for _name, (_r, _n) in NAMES.items():
+    _row(_name.removesuffix("_"), _r, _n)
 
 
 # ---- arithmetic with factors ----
@@ -69,12 +49,14 @@ def scaled(x, factor):
 
 
 @both()
+@factors_first("alpha")
 def add(x, other, *, alpha=1):
     """x + alpha * other."""
     return apply("add", x, scaled(other, alpha))
 
 
 @both("subtract")
+@factors_first("alpha")
 def sub(x, other, *, alpha=1):
     """x - alpha * other."""
     for t in (x, other):
@@ -123,12 +105,14 @@ def float_power(x, exponent):
 
 
 @both()
+@factors_first("value")
 def addcmul(x, tensor1, tensor2, *, value=1):
     """x + value * tensor1 * tensor2."""
     return x + scaled(tensor1 * tensor2, value)
 
 
 @both()
+@factors_first("value")
 def addcdiv(x, tensor1, tensor2, *, value=1):
     """x + value * tensor1 / tensor2."""
     return x + scaled(tensor1 / tensor2, value)
@@ -142,12 +126,15 @@ def lerp(x, end, weight):
 
 @both("clip")
 def clamp(x, min=None, max=None):
-    """x, at least min and at most max (None: no bound); numbers or tensors. On a bound the gradient goes to x."""
+    """x, at least min and at most max (None: no bound); numbers or tensors. On a number x has no gradient, on a tensor
+    each of both has half of it."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if min is not None:
-        x = apply("select", x < min, min, x)
-    return x if max is None else apply("select", x > max, max, x)
+        x = apply("maximum", x, min) if isinstance(min, Tensor) else apply("select", x <= min, min, x)
+    if max is None:
+        return x
+    return apply("minimum", x, max) if isinstance(max, Tensor) else apply("select", x >= max, max, x)
 
 
 @both()
@@ -253,6 +240,15 @@ def heaviside(x, values):
 
 
 @both()
+def angle(x):
+    """The angle of complex numbers; of real ones 0, and pi below 0."""
+    if x.dtype.is_complex:
+        return apply("angle", x)
+    x = x if x.dtype._kind == "f" else x.to(_dtypes.get_default_dtype())
+    return apply("select", x != x, x, apply("select", x < 0, scalar(math.pi, x), scalar(0, x)))
+
+
+@both()
 def sinc(x):
     """sin(pi x) / (pi x), and 1 for 0."""
     return _sinc(x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype()))
@@ -331,18 +327,6 @@ def _always(x, value):
     return full(x.shape, value, dtype=_dtypes.DTYPES["bool"], device=x.device)
 
 
-def _of_floats(name, row, otherwise):
-    def f(x):
-        return apply(row, x) if x.dtype._kind in "fc" else _always(x, otherwise)
-
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"{row} of the elements."
-    return both()(f)
-
-
-isfinite, isinf, isnan = (_of_floats(k, k, k == "isfinite") for k in ("isfinite", "isinf", "isnan"))
-
-
 @both()
 def isposinf(x):
     """Is it infinity?"""
@@ -393,7 +377,7 @@ def allclose(x, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 def equal(x, other):
     """Have both the same shape and elements? A Python bool."""
     if x is other:
-        return not bool(isnan(x).any())
+        return not bool(apply("isnan", x).any())
     return x.shape == other.shape and bool((x == other).all())
 
 
@@ -504,8 +488,7 @@ def _where(self, condition, other):
 inplace(
     "sign",
     "conj_physical",
-    *(k for k in ROWS if k not in ("angle", "signbit")),
-    *(k for k in ROWS_OF_TWO if k not in "fmax fmin logaddexp logaddexp2 maximum minimum".split()),
+    *(k.removesuffix("_") for k in NAMES if k.endswith("_")),
     *"add sub subtract rsub div divide float_power addcmul addcdiv lerp clamp clip clamp_min clamp_max round frac "
     "ldexp sgn heaviside sinc logit nan_to_num logical_and logical_or logical_xor logical_not".split(),
 )  # fmt: skip

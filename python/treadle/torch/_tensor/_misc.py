@@ -58,7 +58,7 @@ def set_flush_denormal(mode):
 
 @function(out=False)
 def set_warn_always(b):
-    """Nothing."""
+    """Does nothing."""
 
 
 @function(out=False)

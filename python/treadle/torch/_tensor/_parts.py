@@ -289,6 +289,7 @@ def unfold(x, dimension, size, step):
 @both()
 def as_strided(x, size, stride, storage_offset=None):
     """A view of x's memory: extents, steps in elements, and the first element."""
+    size, stride = ([_index(n) for n in numbers] for numbers in (size, stride))
     if recording() and x.requires_grad and array(x).flags.c_contiguous and not storage_offset:
         at = td.asarray(0, device=array(x).device)
         for n, s in zip(size, stride, strict=True):

@@ -64,7 +64,7 @@ class _Format:
 
 
 class _Pair:
-    """The same for complex numbers."""
+    """The text of complex numbers: a _Format for each of their parts."""
 
     def __init__(self, values):
         self.parts = _Format(values.real), _Format(values.imag)

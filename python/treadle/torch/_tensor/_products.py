@@ -4,7 +4,7 @@ import math
 from functools import cache
 
 from .._prim import apply, cast, nothing_of, permuted, recording, reduce, reshaped, scalar, td, wrap
-from .._register import both, function, inplace
+from .._register import both, factors_first, function, inplace
 from . import _axes, _dtypes
 from ._elementwise import scaled
 from ._shape import expand, permute, transpose
@@ -104,30 +104,35 @@ def _sum(x, product, beta, alpha):
 
 
 @both()
+@factors_first("beta", "alpha")
 def addmm(x, mat1, mat2, *, beta=1, alpha=1):
     """beta * x + alpha * mat1 @ mat2."""
     return _sum(x, mm(mat1, mat2), beta, alpha)
 
 
 @both()
+@factors_first("beta", "alpha")
 def addmv(x, mat, vec, *, beta=1, alpha=1):
     """beta * x + alpha * mat @ vec."""
     return _sum(x, mv(mat, vec), beta, alpha)
 
 
 @both()
+@factors_first("beta", "alpha")
 def addr(x, vec1, vec2, *, beta=1, alpha=1):
     """beta * x + alpha * outer(vec1, vec2)."""
     return _sum(x, outer(vec1, vec2), beta, alpha)
 
 
 @both()
+@factors_first("beta", "alpha")
 def baddbmm(x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha * batch1 @ batch2, for each matrix."""
     return _sum(x, bmm(batch1, batch2), beta, alpha)
 
 
 @both()
+@factors_first("beta", "alpha")
 def addbmm(x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha times the sum of all products of two stacks of matrices."""
     return _sum(x, reduce("sum", bmm(batch1, batch2), 0, False), beta, alpha)
@@ -297,7 +302,7 @@ def norm_of(x, p, dims, keepdim):
     """The p-norm of elements over dims (vectors): its gradient at 0 is 0. Half types are added up as float32."""
     if x.dtype._name in ("float16", "bfloat16"):
         return cast(norm_of(cast(x, _dtypes.DTYPES["float32"]), p, dims, keepdim), x.dtype)
-    size = apply("absolute", x)
+    size = apply("absolute", x) if p != 2 or x.dtype.is_complex else x  # at 0 a square is smooth, and |x| is not
     if p == math.inf or p == -math.inf:
         return reduce("max" if p > 0 else "min", size, dims, keepdim)
     if p == 0:

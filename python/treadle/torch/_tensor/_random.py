@@ -6,6 +6,7 @@ The same seed gives the same numbers on every device; they are not PyTorch's.
 import contextlib
 import os
 import threading
+from operator import index as _index
 
 from ... import random as _random
 from .. import _device
@@ -41,7 +42,7 @@ class Generator:
         return self._seed
 
     def get_state(self):
-        """Where it stands, as a tensor of bytes."""
+        """The generator's state as a tensor of bytes."""
         key, counter = self._bits._stream.state
         words = b"".join(int(v).to_bytes(8, "little") for v in (self._seed, key, counter))
         return tensor(list(words), dtype=_dtypes.DTYPES["uint8"])
@@ -98,7 +99,7 @@ def set_rng_state(new_state):
 
 @contextlib.contextmanager
 def fork_rng(devices=None, enabled=True):
-    """Behind it the default generator stands where it stood before."""
+    """A context manager that restores the default generator's state at its end."""
     state = get_rng_state() if enabled else None
     try:
         yield
@@ -212,6 +213,7 @@ def randperm(
     n, *, generator=None, out=None, dtype=_LONG, layout=None, device=None, requires_grad=False, pin_memory=False
 ):
     """0 to n - 1 in random order."""
+    n = _index(n)
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n}")
     a = _source(generator, _device.theirs(device)).permutation(td.arange(n, device=_device.theirs(device)))

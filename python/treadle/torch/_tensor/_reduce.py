@@ -306,10 +306,24 @@ def kthvalue(x, k, dim=-1, keepdim=False):
     return _sorted_at(x, k - 1, dim, keepdim, kind)
 
 
+@derived("Median")
+def _one_of(a, *, value):
+    """value, which one or more elements of a have: each of them gets an equal share of its gradient."""
+    return value
+
+
+@_one_of.backward
+def _(inputs, r, g, *, value):
+    (x,) = inputs
+    shares = ((x == r) | ((r != r) & (x != x))).detach().to(x.dtype)
+    return g * shares / shares.sum()
+
+
 def _median(name):
     def f(x, dim=None, keepdim=False):
         if dim is None:
-            return f(x.reshape(-1), 0)[0]
+            r = f(x.detach().reshape(-1), 0)[0]
+            return _one_of(x, value=array(r)) if x.requires_grad else r
         kind, dim = named(name, "values indices"), _axes.one(dim, x.ndim)
         if x.ndim == 0:
             return _of_one(kind, f, x)

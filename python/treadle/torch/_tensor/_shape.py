@@ -77,7 +77,7 @@ def view(x, *shape, size=None, dtype=None):
 
 @method()
 def view_as(x, other):
-    """The same memory in other's shape."""
+    """A view in other's shape."""
     return view(x, tuple(other.shape))
 
 

@@ -59,7 +59,7 @@ def share_memory_(self):
     no leaf.
     """
     _register()
-    if _device.theirs(self.device).kind != "cpu" or not self.numel() or _of(self):
+    if not _device.theirs(self.device).host or not self.numel() or _of(self):
         return self
     if not self.is_leaf:
         raise RuntimeError("share_memory_: the tensor has a history; share what it was made of, or detach() it first")
@@ -76,7 +76,7 @@ def share_memory_(self):
 @method()
 def is_shared(self):
     """Does it lie in memory that other processes see? On a GPU: yes."""
-    return _device.theirs(self.device).kind != "cpu" or bool(_of(self))
+    return not _device.theirs(self.device).host or bool(_of(self))
 
 
 # ---- on the way to another process ----

@@ -104,11 +104,11 @@ def max_memory_reserved(device_index=None, /):
 
 
 def reset_accumulated_memory_stats(device_index=None, /):
-    """Nothing: the counters are those of the process."""
+    """Does nothing: the counters are those of the process."""
 
 
 def reset_peak_memory_stats(device_index=None, /):
-    """Nothing: the peak is that of the process."""
+    """Does nothing: the peak is that of the process."""
 
 
 def get_memory_info(device_index=None, /):

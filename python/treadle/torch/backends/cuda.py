@@ -21,7 +21,7 @@ def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, e
 
 
 def enable_flash_sdp(enabled):
-    """Nothing."""
+    """Does nothing."""
 
 
 enable_math_sdp = enable_mem_efficient_sdp = enable_flash_sdp

@@ -24,7 +24,7 @@ def is_exporting():
 
 
 def reset():
-    """Nothing: kernels that were compiled stay valid."""
+    """Does nothing: kernels that were compiled stay valid."""
 
 
 def list_backends(exclude_tags=("debug", "experimental")):
@@ -38,7 +38,7 @@ def get_default_backend():
 
 
 def set_default_backend(backend):
-    """Nothing, for "treadle". ValueError: another one."""
+    """Does nothing, for "treadle". ValueError: another one."""
     if backend != "treadle":
         raise ValueError(f"set_default_backend: {backend!r}: torch.compile has the backend 'treadle'")
 
@@ -57,7 +57,7 @@ def substitute_in_graph(original_fn, **kwargs):
 
 
 class set_stance(contextlib.ContextDecorator):
-    """Nothing, as a call, in a with statement and as a decorator."""
+    """Does nothing, as a call, in a with statement and as a decorator."""
 
     def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
         self.stance = stance
@@ -70,11 +70,11 @@ class set_stance(contextlib.ContextDecorator):
 
 
 def cudagraph_mark_step_begin():
-    """Nothing."""
+    """Does nothing."""
 
 
 def set_enable_guard_collectives(enabled):
-    """Nothing: there are no guards. False, what it was."""
+    """Does nothing: there are no guards. False, what it was."""
     return False
 
 

@@ -13,13 +13,13 @@ class Stream:
         self.priority = priority
 
     def wait_stream(self, stream):
-        """Nothing."""
+        """Does nothing."""
 
     def record_event(self):
-        """Nothing."""
+        """Does nothing."""
 
     def wait_event(self, event):
-        """Nothing."""
+        """Does nothing."""
 
 
 class Event:
@@ -30,13 +30,13 @@ class Event:
         return True
 
     def record(self, stream=None):
-        """Nothing."""
+        """Does nothing."""
 
     def synchronize(self):
-        """Nothing."""
+        """Does nothing."""
 
     def wait(self, stream=None):
-        """Nothing."""
+        """Does nothing."""
 
 
 _stream = Stream()
@@ -77,11 +77,11 @@ def current_device():
 
 
 def set_device(device):
-    """Nothing."""
+    """Does nothing."""
 
 
 def synchronize(device=None):
-    """Nothing: a value that is looked at is there."""
+    """Does nothing: a value that is looked at is there."""
 
 
 __getattr__, __dir__ = _modules.refusing("torch.cpu")

@@ -31,7 +31,7 @@ def is_initialized():
 
 
 def init():
-    """Nothing: what is needed is opened when it is first used."""
+    """Does nothing: what is needed is opened when it is first used."""
 
 
 def _number(device=None):
@@ -186,7 +186,7 @@ def empty_cache():
 
 
 def reset_peak_memory_stats(device=None):
-    """Nothing: the peak is that of the process."""
+    """Does nothing: the peak is that of the process."""
 
 
 reset_max_memory_allocated = reset_accumulated_memory_stats = reset_peak_memory_stats
@@ -198,7 +198,7 @@ def set_per_process_memory_fraction(fraction, device=None):
 
 
 def ipc_collect():
-    """Nothing: memory is not shared between processes."""
+    """Does nothing: memory is not shared between processes."""
 
 
 # ---- streams and events ----
@@ -301,7 +301,22 @@ default_stream = current_stream
 
 def stream(stream):
     """with torch.cuda.stream(s): work is given to s."""
-    return contextlib.nullcontext() if stream is None else stream
+    return StreamContext(stream)
+
+
+class StreamContext:
+    """What stream() gives; None: no other stream."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __enter__(self):
+        if self.stream is not None:
+            self.stream.__enter__()
+
+    def __exit__(self, *exc):
+        if self.stream is not None:
+            self.stream.__exit__(*exc)
 
 
 def set_stream(stream):

@@ -21,11 +21,11 @@ def range_start(msg):
 
 
 def range_end(range_id):
-    """Nothing."""
+    """Does nothing."""
 
 
 def mark(msg):
-    """Nothing."""
+    """Does nothing."""
 
 
 def range(msg, *args, **kwargs):

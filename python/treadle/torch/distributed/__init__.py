@@ -5,7 +5,6 @@ on its device; a process has one.
 """
 
 import os
-import pickle
 import socket
 from datetime import timedelta
 from types import SimpleNamespace
@@ -18,6 +17,7 @@ from ...distributed import DistributedError as DistError
 from ...distributed import _launch, _process
 from .. import _modules
 from ..autograd.grad_mode import no_grad
+from . import _objects
 from ._stores import FileStore as FileStore
 from ._stores import HashStore as HashStore
 from ._stores import PrefixStore as PrefixStore
@@ -436,7 +436,7 @@ def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
 
 
 def _packed(g, thing):
-    data = pickle.dumps(thing)
+    data = _objects.dumped(thing)
     return treadle.array(list(data), "uint8", device=g.device), len(data)
 
 
@@ -446,7 +446,7 @@ def _gathered(g, thing):
     sizes = g.all_gather(treadle.array([n], "int64", device=g.device)).get()[:, 0]
     room = treadle.zeros(int(sizes.max()), "uint8", device=g.device)
     room[:n] = data
-    return [pickle.loads(row[:k].tobytes()) for row, k in zip(g.all_gather(room).get(), sizes)]
+    return [_objects.loaded(row[:k].tobytes()) for row, k in zip(g.all_gather(room).get(), sizes)]
 
 
 def all_gather_object(object_list, obj, group=None):
@@ -456,7 +456,7 @@ def all_gather_object(object_list, obj, group=None):
 
 
 def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None):
-    """The same, for process dst alone."""
+    """all_gather_object for process dst alone."""
     if _member(group):
         g = _group(group)
         root = _within(group, 0 if dst is None and group_dst is None else dst, group_dst)

@@ -10,9 +10,12 @@ import time
 from datetime import timedelta
 
 from ...distributed import DistributedError as DistStoreError
+from ...distributed import _proof
+from ...distributed._proof import read
 
 _HEAD = struct.Struct("!I")
 _MOST = 1 << 28  # bytes of a request: what a peer may announce
+_STRANGERS = 10  # seconds in which a new connection proves that it belongs to the job
 
 
 class Store:
@@ -184,21 +187,11 @@ def _sent(sock, parts):
     sock.sendall(_framed(data))
 
 
-def _read(sock, n):
-    data = bytearray()
-    while len(data) < n:
-        piece = sock.recv(min(n - len(data), 1 << 20))
-        if not piece:
-            raise EOFError
-        data += piece
-    return bytes(data)
-
-
 def _received(sock):
-    (n,) = _HEAD.unpack(_read(sock, 4))
+    (n,) = _HEAD.unpack(read(sock, 4))
     if n > _MOST:
         raise DistStoreError(f"the store was sent {n} bytes, where it takes {_MOST}")
-    data, at, parts = _read(sock, n), 0, []
+    data, at, parts = read(sock, n), 0, []
     while at < n:
         kind, (size,) = data[at : at + 1], _HEAD.unpack_from(data, at + 1)
         part = data[at + 5 : at + 5 + size]
@@ -219,7 +212,7 @@ class TCPStore(Store):
         super().__init__()
         self.set_timeout(timeout)
         self.host, self.port, self._listener = host_name, port, None
-        self._lock = threading.Lock()
+        self._lock, self._token = threading.Lock(), _proof.token()
         if is_master:
             self._listener = socket.create_server((host_name, port), backlog=512)
             self.port = self._listener.getsockname()[1]
@@ -236,8 +229,9 @@ class TCPStore(Store):
             try:
                 sock = socket.create_connection((self.host, self.port), timeout=self._seconds)
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                _proof.prove(sock, read(sock, _proof.SIZE), b"tcp store", b"", self._token)
                 return sock
-            except OSError as error:
+            except (OSError, EOFError) as error:
                 if time.monotonic() > until:
                     raise DistStoreError(
                         f"TCPStore: no answer from {self.host}, port {self.port}, in {self._seconds} seconds ({error})"
@@ -260,6 +254,9 @@ class TCPStore(Store):
 
     def _serve(self, sock):
         with sock, contextlib.suppress(OSError, EOFError, ValueError, KeyError, struct.error, DistStoreError):
+            sock.settimeout(_STRANGERS)
+            _proof.check(sock, _proof.challenge(sock), b"tcp store", b"", self._token)
+            sock.settimeout(None)
             while True:
                 operation, key, *given = _received(sock)
                 if operation not in _OPERATIONS:

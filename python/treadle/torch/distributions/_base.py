@@ -1,7 +1,9 @@
 """What distributions have in common: shapes of draws, and distances between pairs of them."""
 
 import functools
+import inspect
 import math
+import types
 
 from ... import _core
 from .._prim import Tensor, td
@@ -35,20 +37,29 @@ def _holds(constraint, value):
     return not issubclass(type(found), Tensor) or bool(found)
 
 
-class _Checked(type):
-    """Makes a distribution, then looks at its parameters unless validate_args=False."""
+def _looking(init):
+    """__init__ that looks at the parameters in the end, unless validate_args=False: the outermost one of an object."""
+    code = init.__code__ if isinstance(init, types.FunctionType) else None
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
+    takes = "validate_args" in names or (code is not None and code.co_flags & inspect.CO_VARKEYWORDS)
 
-    def __call__(cls, *args, validate_args=None, **kwargs):
-        made = super().__call__(*args, **kwargs)
-        made._validate = Distribution._validate_default if validate_args is None else bool(validate_args)
-        if made._validate and not _core._capturing():
-            made._check_parameters()
-        return made
+    @functools.wraps(init)
+    def looking(self, *args, **kwargs):
+        state = self.__dict__
+        asked = kwargs.get("validate_args") if takes else kwargs.pop("validate_args", None)
+        if "_making" in state:
+            return init(self, *args, **kwargs)
+        state["_making"] = True
+        try:
+            init(self, *args, **kwargs)
+        finally:
+            del state["_making"]
+        if asked is not None:
+            self._validate_args = bool(asked)
+        if self._validate_args and not _core._capturing():
+            self._check_parameters()
 
-    def __init__(cls, name, bases, space):
-        super().__init__(name, bases, space)
-        if "log_prob" in space:
-            cls.log_prob = _checking(space["log_prob"])
+    return looking
 
 
 def _checking(log_prob):
@@ -56,14 +67,14 @@ def _checking(log_prob):
 
     @functools.wraps(log_prob)
     def checked(self, value):
-        if self.__dict__.get("_validate") and isinstance(value, Tensor) and not _core._capturing():
+        if self._validate_args and isinstance(value, Tensor) and not _core._capturing():
             self._validate_sample(value)
         return log_prob(self, value)
 
     return checked
 
 
-class Distribution(metaclass=_Checked):
+class Distribution:
     """A distribution of tensors: batch_shape of them, each with event_shape.
 
     arg_constraints: {parameter: the constraint of its values}; support: that of its draws. validate_args (True unless
@@ -72,13 +83,21 @@ class Distribution(metaclass=_Checked):
     has_rsample = has_enumerate_support = False
     arg_constraints = {}
     support = None
-    _validate_default = True
+    _validate_args = True
+
+    def __init_subclass__(cls, **keywords):
+        super().__init_subclass__(**keywords)
+        for name, wrap in (("__init__", _looking), ("log_prob", _checking)):
+            if name in vars(cls):
+                setattr(cls, name, wrap(vars(cls)[name]))
 
     def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
-        self._batch, self._event = Size(batch_shape), Size(event_shape)
+        self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
 
-    batch_shape = property(lambda self: self._batch, doc="The shape of the parameters.")
-    event_shape = property(lambda self: self._event, doc="The shape of one draw.")
+    batch_shape = property(lambda self: self._batch_shape, doc="The shape of the parameters.")
+    event_shape = property(lambda self: self._event_shape, doc="The shape of one draw.")
     stddev = property(lambda self: self.variance.sqrt(), doc="The standard deviation.")
 
     @property
@@ -91,7 +110,7 @@ class Distribution(metaclass=_Checked):
         """Are parameters and values looked at where validate_args is not given?"""
         if value not in (True, False):
             raise ValueError
-        Distribution._validate_default = value
+        Distribution._validate_args = value
 
     def _check_parameters(self):
         from .constraints import is_dependent
@@ -106,16 +125,17 @@ class Distribution(metaclass=_Checked):
 
     def _validate_sample(self, value):
         """ValueError: the value's shape does not fit, or it is not in the support."""
-        cut = value.dim() - len(self._event)
-        if cut < 0 or tuple(value.shape[cut:]) != tuple(self._event):
+        cut = value.dim() - len(self._event_shape)
+        if cut < 0 or tuple(value.shape[cut:]) != tuple(self._event_shape):
             raise ValueError(
-                f"The right-most size of value must match event_shape: {tuple(value.shape)} vs {tuple(self._event)}."
+                f"The right-most size of value must match event_shape: {tuple(value.shape)} vs "
+                f"{tuple(self._event_shape)}."
             )
-        for i, j in zip(reversed(value.shape[:cut]), reversed(self._batch), strict=False):
+        for i, j in zip(reversed(value.shape[:cut]), reversed(self._batch_shape), strict=False):
             if i != 1 and j != 1 and i != j:
                 raise ValueError(
                     f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs "
-                    f"{self._extended(())}."
+                    f"{self._extended_shape(())}."
                 )
         support = self.support
         if support is not None and not _holds(support, value):
@@ -126,17 +146,17 @@ class Distribution(metaclass=_Checked):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution, batch_shape of them."""
-        batch, own = tuple(batch_shape), len(self._batch)
+        batch, own = tuple(batch_shape), len(self._batch_shape)
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         for name, value in self.__dict__.items():
             if name == "temperature":  # of the whole distribution
                 continue
-            if isinstance(value, Tensor) and tuple(value.shape[:own]) == tuple(self._batch):
+            if isinstance(value, Tensor) and tuple(value.shape[:own]) == tuple(self._batch_shape):
                 made.__dict__[name] = value.expand((*batch, *value.shape[own:]))
-            elif isinstance(value, Distribution) and value.batch_shape[:own] == self._batch:
+            elif isinstance(value, Distribution) and value.batch_shape[:own] == self._batch_shape:
                 made.__dict__[name] = value.expand((*batch, *value.batch_shape[own:]))
-        made._batch = Size(batch)
+        made._batch_shape = Size(batch)
         return made
 
     def cdf(self, value):
@@ -157,13 +177,13 @@ class Distribution(metaclass=_Checked):
 
     def _enumerated(self, values, expand):
         """values (n,) as (n, *batch_shape), or with ones."""
-        values = values.reshape((-1, *[1] * len(self._batch)))
-        return values.expand((values.shape[0], *self._batch)) if expand else values
+        values = values.reshape((-1, *[1] * len(self._batch_shape)))
+        return values.expand((values.shape[0], *self._batch_shape)) if expand else values
 
-    def _extended(self, sample_shape=()):
-        return (*sample_shape, *self._batch, *self._event)
+    def _extended_shape(self, sample_shape=()):
+        return (*sample_shape, *self._batch_shape, *self._event_shape)
 
-    _extended_shape = _extended
+    _extended_shape = _extended_shape
 
     def sample(self, sample_shape=()):
         """Draws, sample_shape of them for each distribution, without a gradient."""
@@ -226,7 +246,7 @@ class Independent(Distribution):
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution, batch_shape of them."""
-        parts = tuple(self._event[: self._n])
+        parts = tuple(self._event_shape[: self._n])
         return Independent(self.base_dist.expand((*batch_shape, *parts)), self._n, validate_args=False)
 
     def rsample(self, sample_shape=()):

@@ -45,7 +45,7 @@ class Normal(_Located):
 
     def rsample(self, sample_shape=()):
         """loc + scale times normal draws."""
-        return self.loc + drawn(_normal, self._extended(sample_shape), self.loc) * self.scale
+        return self.loc + drawn(_normal, self._extended_shape(sample_shape), self.loc) * self.scale
 
     def log_prob(self, value):
         """The logarithm of the density at value."""
@@ -80,7 +80,7 @@ class HalfNormal(Distribution):
 
     def rsample(self, sample_shape=()):
         """Sizes of normal draws."""
-        return (drawn(_normal, self._extended(sample_shape), self.scale) * self.scale).abs()
+        return (drawn(_normal, self._extended_shape(sample_shape), self.scale) * self.scale).abs()
 
     def log_prob(self, value):
         """The logarithm of the density at value."""
@@ -107,7 +107,7 @@ class Laplace(_Located):
 
     def rsample(self, sample_shape=()):
         """By inversion."""
-        u = drawn(_uniform, self._extended(sample_shape), self.loc) - 0.5
+        u = drawn(_uniform, self._extended_shape(sample_shape), self.loc) - 0.5
         return self.loc - self.scale * u.sign() * apply("log1p", -2 * u.abs())
 
     def log_prob(self, value):
@@ -145,7 +145,7 @@ class Uniform(Distribution):
 
     def rsample(self, sample_shape=()):
         """low + (high - low) times uniform draws."""
-        return self.low + drawn(_uniform, self._extended(sample_shape), self.low) * (self.high - self.low)
+        return self.low + drawn(_uniform, self._extended_shape(sample_shape), self.low) * (self.high - self.low)
 
     def log_prob(self, value):
         """The logarithm of the density at value."""
@@ -181,7 +181,7 @@ class Exponential(Distribution):
 
     def rsample(self, sample_shape=()):
         """By inversion."""
-        return -_between(self._extended(sample_shape), self.rate).log() / self.rate
+        return -_between(self._extended_shape(sample_shape), self.rate).log() / self.rate
 
     def log_prob(self, value):
         """The logarithm of the density at value."""
@@ -217,7 +217,7 @@ class Gamma(Distribution):
 
     def rsample(self, sample_shape=()):
         """Draws by rejection; their derivative by the shape is implicit."""
-        return _gamma(self.concentration, self._extended(sample_shape)) / self.rate
+        return _gamma(self.concentration, self._extended_shape(sample_shape)) / self.rate
 
     def cdf(self, value):
         """The probability up to value."""
@@ -288,7 +288,7 @@ class Beta(Distribution):
 
     def rsample(self, sample_shape=()):
         """Shares of two gamma draws."""
-        a, b = (_gamma(c, self._extended(sample_shape)) for c in (self.concentration1, self.concentration0))
+        a, b = (_gamma(c, self._extended_shape(sample_shape)) for c in (self.concentration1, self.concentration0))
         return a / (a + b)
 
     def log_prob(self, value):
@@ -332,7 +332,7 @@ class Dirichlet(Distribution):
 
     def rsample(self, sample_shape=()):
         """Shares of gamma draws."""
-        g = _gamma(self.concentration, self._extended(sample_shape))
+        g = _gamma(self.concentration, self._extended_shape(sample_shape))
         return g / g.sum(-1, True)
 
     def log_prob(self, value):
@@ -355,12 +355,21 @@ class MultivariateNormal(Distribution):
     arg_names = ("loc", "scale_tril")
 
     def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None):
+        if sum(m is not None for m in (covariance_matrix, precision_matrix, scale_tril)) != 1:
+            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
         if scale_tril is None:
             whole = linalg.inv(precision_matrix) if covariance_matrix is None else covariance_matrix
             scale_tril = linalg.cholesky(whole)
         n, lead = loc.shape[-1], broadcast(loc[..., 0], scale_tril[..., 0, 0])[0].shape
-        self.loc, self.scale_tril = loc.expand((*lead, n)), scale_tril.expand((*lead, n, n))
+        self.loc, self._unbroadcasted_scale_tril = loc.expand((*lead, n)), scale_tril
+        self.__dict__["scale_tril"] = scale_tril  # for the look at the parameters
         super().__init__(lead, (n,))
+
+    @property
+    def scale_tril(self):
+        """The covariance's Cholesky factor."""
+        # Classes of other libraries make it when it is asked for, by PyTorch's name of it.
+        return self._unbroadcasted_scale_tril.expand((*self._batch_shape, *self._event_shape, *self._event_shape))
 
     mean = property(lambda self: self.loc, doc="The mean.")
     precision_matrix = property(lambda self: linalg.inv(self.covariance_matrix), doc="The covariance's inverse.")
@@ -372,7 +381,7 @@ class MultivariateNormal(Distribution):
 
     def rsample(self, sample_shape=()):
         """loc + scale_tril times normal draws."""
-        z = drawn(_normal, self._extended(sample_shape), self.loc)
+        z = drawn(_normal, self._extended_shape(sample_shape), self.loc)
         return self.loc + (self.scale_tril @ z[..., None])[..., 0]
 
     def _log_size(self):

@@ -54,12 +54,12 @@ class TransformedDistribution(Distribution):
         if not self.transforms:
             return self.base_dist.support
         found = self.transforms[-1].codomain
-        more = len(self._event) - found.event_dim
+        more = len(self._event_shape) - found.event_dim
         return constraints.independent(found, more) if more > 0 else found
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution, batch_shape of them."""
-        whole, shape = ComposeTransform(self.transforms), (*batch_shape, *self._event)
+        whole, shape = ComposeTransform(self.transforms), (*batch_shape, *self._event_shape)
         shape = whole.inverse_shape(shape)
         cut = len(shape) - len(self.base_dist.event_shape)
         made = object.__new__(type(self))
@@ -68,7 +68,7 @@ class TransformedDistribution(Distribution):
         for name in self.arg_constraints:
             value = self.__dict__.get(name)
             if isinstance(value, torch.Tensor):
-                made.__dict__[name] = value.expand((*batch_shape, *value.shape[len(self._batch) :]))
+                made.__dict__[name] = value.expand((*batch_shape, *value.shape[len(self._batch_shape) :]))
         return made
 
     def sample(self, sample_shape=()):
@@ -82,7 +82,7 @@ class TransformedDistribution(Distribution):
 
     def log_prob(self, value):
         """The base's, less the logarithm of how the transforms widen."""
-        dim, total, y = len(self._event), 0.0, value
+        dim, total, y = len(self._event_shape), 0.0, value
         for t in reversed(self.transforms):
             x = t.inv(y)
             dim += t.domain.event_dim - t.codomain.event_dim
@@ -182,7 +182,7 @@ class HalfCauchy(Distribution):
 
     def rsample(self, sample_shape=()):
         """Sizes of Cauchy draws."""
-        return self.scale * _cauchy(self.scale, self._extended(sample_shape)).abs()
+        return self.scale * _cauchy(self.scale, self._extended_shape(sample_shape)).abs()
 
     def log_prob(self, value):
         """The logarithm of the density at value."""
@@ -221,7 +221,7 @@ class Cauchy(Distribution):
 
     def rsample(self, sample_shape=()):
         """By inversion."""
-        return self.loc + self.scale * _cauchy(self.loc, self._extended(sample_shape))
+        return self.loc + self.scale * _cauchy(self.loc, self._extended_shape(sample_shape))
 
     def log_prob(self, value):
         """The logarithm of the density at value."""
@@ -400,8 +400,8 @@ class LogitRelaxedBernoulli(Distribution):
     def rsample(self, sample_shape=()):
         """Log odds of draws."""
         like = self.probs
-        u = clamp_probs(torch.rand(self._extended(sample_shape), dtype=like.dtype, device=like.device))
-        p = clamp_probs(like.expand(self._extended(sample_shape)))
+        u = clamp_probs(torch.rand(self._extended_shape(sample_shape), dtype=like.dtype, device=like.device))
+        p = clamp_probs(like.expand(self._extended_shape(sample_shape)))
         return (u.log() - (-u).log1p() + p.log() - (-p).log1p()) / self.temperature
 
     def log_prob(self, value):
@@ -437,7 +437,7 @@ class ExpRelaxedCategorical(Distribution):
     def rsample(self, sample_shape=()):
         """Logarithms of draws."""
         like = self.logits
-        u = clamp_probs(torch.rand(self._extended(sample_shape), dtype=like.dtype, device=like.device))
+        u = clamp_probs(torch.rand(self._extended_shape(sample_shape), dtype=like.dtype, device=like.device))
         scores = (like - (-u.log()).log()) / self.temperature
         return scores - scores.logsumexp(-1, keepdim=True)
 
@@ -502,7 +502,7 @@ class StudentT(Distribution):
 
     def rsample(self, sample_shape=()):
         """Normal draws over roots of chi2 draws."""
-        shape = self._extended(sample_shape)
+        shape = self._extended_shape(sample_shape)
         x = torch.randn(shape, dtype=self.df.dtype, device=self.df.device)
         return self.loc + self.scale * x * torch.rsqrt(self._chi2.rsample(sample_shape) / self.df)
 
@@ -622,21 +622,22 @@ class MixtureSameFamily(Distribution):
 
     def _weights(self):
         probs = self.mixture_distribution.probs
-        return probs.reshape((*probs.shape, *[1] * len(self._event)))
+        return probs.reshape((*probs.shape, *[1] * len(self._event_shape)))
 
     mean = property(
-        lambda self: (self._weights() * self.component_distribution.mean).sum(-1 - len(self._event)), doc="The mean."
+        lambda self: (self._weights() * self.component_distribution.mean).sum(-1 - len(self._event_shape)),
+        doc="The mean.",
     )
 
     @property
     def variance(self):
         """The variance."""
-        dim, w, parts = -1 - len(self._event), self._weights(), self.component_distribution
+        dim, w, parts = -1 - len(self._event_shape), self._weights(), self.component_distribution
         mean = self.mean.unsqueeze(dim)
         return (w * parts.variance).sum(dim) + (w * (parts.mean - mean) ** 2).sum(dim)
 
     def _padded(self, value):
-        return value.unsqueeze(-1 - len(self._event))
+        return value.unsqueeze(-1 - len(self._event_shape))
 
     def cdf(self, value):
         """The probability up to value."""
@@ -651,9 +652,9 @@ class MixtureSameFamily(Distribution):
         """Draws, without a gradient."""
         with torch.no_grad():
             chosen = self.mixture_distribution.sample(sample_shape)
-            parts, dim = self.component_distribution.sample(sample_shape), -1 - len(self._event)
-            index = chosen.reshape((*chosen.shape, 1, *[1] * len(self._event)))
-            index = index.expand((*chosen.shape, 1, *self._event))
+            parts, dim = self.component_distribution.sample(sample_shape), -1 - len(self._event_shape)
+            index = chosen.reshape((*chosen.shape, 1, *[1] * len(self._event_shape)))
+            index = index.expand((*chosen.shape, 1, *self._event_shape))
             return parts.gather(parts.dim() + dim, index).squeeze(dim)
 
     def __repr__(self):

@@ -49,7 +49,7 @@ class Bernoulli(_Binary):
     def sample(self, sample_shape=()):
         """Draws, without a gradient."""
         p = self.probs.detach()
-        return (drawn(_uniform, self._extended(sample_shape), p) < p).to(p.dtype)
+        return (drawn(_uniform, self._extended_shape(sample_shape), p) < p).to(p.dtype)
 
     def log_prob(self, value):
         """The logarithm of value's probability."""
@@ -57,7 +57,7 @@ class Bernoulli(_Binary):
 
     has_enumerate_support = True
     mode = property(lambda self: (self.probs >= 0.5).to(self.probs.dtype), doc="The likelier value.")
-    param_shape = property(lambda self: self._batch, doc="The shape of the parameters.")
+    param_shape = property(lambda self: self._batch_shape, doc="The shape of the parameters.")
 
     def enumerate_support(self, expand=True):
         """0 and 1."""
@@ -78,7 +78,7 @@ class Geometric(_Binary):
     def sample(self, sample_shape=()):
         """By inversion, without a gradient."""
         p = self.probs.detach()
-        return (_between(self._extended(sample_shape), p).log() / apply("log1p", -p)).floor()
+        return (_between(self._extended_shape(sample_shape), p).log() / apply("log1p", -p)).floor()
 
     def log_prob(self, value):
         """The logarithm of value's probability."""
@@ -107,7 +107,7 @@ class Binomial(Distribution):
     def sample(self, sample_shape=()):
         """Draws, without a gradient."""
         n, p = array(self.total_count.detach()).astype("int64"), array(self.probs.detach()).astype("float64")
-        return wrap(_source(None, n.device).binomial(n, p, self._extended(sample_shape))).to(self.probs.dtype)
+        return wrap(_source(None, n.device).binomial(n, p, self._extended_shape(sample_shape))).to(self.probs.dtype)
 
     def log_prob(self, value):
         """The logarithm of value's probability."""
@@ -131,7 +131,7 @@ class Poisson(Distribution):
 
     def sample(self, sample_shape=()):
         """Draws, without a gradient."""
-        return FUNCTIONS["poisson"](self.rate.detach().expand(self._extended(sample_shape)))
+        return FUNCTIONS["poisson"](self.rate.detach().expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
         """The logarithm of value's probability."""
@@ -167,7 +167,7 @@ class Categorical(Distribution):
 
     def sample(self, sample_shape=()):
         """Draws: int64, without a gradient."""
-        shape = (*sample_shape, *self._batch)
+        shape = (*sample_shape, *self._batch_shape)
         edges = self.probs.detach().cumsum(-1)
         u = drawn(_uniform, shape, edges)[..., None] * edges[..., -1:]
         return (edges <= u).sum(-1)
@@ -175,7 +175,7 @@ class Categorical(Distribution):
     def log_prob(self, value):
         """The logarithm of the class's probability."""
         value = value.long()
-        shape = td.broadcast_shapes(tuple(value.shape), tuple(self._batch))
+        shape = td.broadcast_shapes(tuple(value.shape), tuple(self._batch_shape))
         logits = self.logits.expand((*shape, self.logits.shape[-1]))
         return logits.gather(-1, value.expand(shape)[..., None])[..., 0]
 

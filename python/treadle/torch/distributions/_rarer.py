@@ -28,7 +28,7 @@ class ContinuousBernoulli(Distribution):
         self._lims = lims
         super().__init__(self.probs.shape)
 
-    param_shape = property(lambda self: self._batch, doc="The shape of the parameters.")
+    param_shape = property(lambda self: self._batch_shape, doc="The shape of the parameters.")
 
     def _outside(self):
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
@@ -62,7 +62,8 @@ class ContinuousBernoulli(Distribution):
 
     def rsample(self, sample_shape=()):
         """By inversion."""
-        return self.icdf(torch.rand(self._extended(sample_shape), dtype=self.probs.dtype, device=self.probs.device))
+        shape = self._extended_shape(sample_shape)
+        return self.icdf(torch.rand(shape, dtype=self.probs.dtype, device=self.probs.device))
 
     def log_prob(self, value):
         """The logarithm of the density at value."""
@@ -118,7 +119,7 @@ class GeneralizedPareto(Distribution):
 
     def rsample(self, sample_shape=()):
         """By inversion."""
-        return self.icdf(torch.rand(self._extended(sample_shape), dtype=self.loc.dtype, device=self.loc.device))
+        return self.icdf(torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device))
 
     def log_prob(self, value):
         """The logarithm of the density at value."""
@@ -174,7 +175,7 @@ class VonMises(Distribution):
     @torch.no_grad()
     def sample(self, sample_shape=()):
         """Draws by Best and Fisher's rejection, without a gradient."""
-        shape, k = self._extended(sample_shape), self.concentration.double()
+        shape, k = self._extended_shape(sample_shape), self.concentration.double()
         tau = 1 + (1 + 4 * k**2).sqrt()
         rho = (tau - (2 * tau).sqrt()) / (2 * k)
         r = torch.where(k < 1e-5, 1 / k + k, (1 + rho**2) / (2 * rho)).expand(shape)
@@ -221,7 +222,7 @@ class LowRankMultivariateNormal(Distribution):
 
     def rsample(self, sample_shape=()):
         """loc plus both parts' normal draws."""
-        shape = self._extended(sample_shape)
+        shape = self._extended_shape(sample_shape)
         one = torch.randn((*shape[:-1], self.cov_factor.shape[-1]), dtype=self.loc.dtype, device=self.loc.device)
         two = torch.randn(shape, dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + (self.cov_factor @ one.unsqueeze(-1)).squeeze(-1) + self.cov_diag.sqrt() * two
@@ -235,11 +236,11 @@ class LowRankMultivariateNormal(Distribution):
         weighted = self.cov_factor.mT @ (gap / self.cov_diag).unsqueeze(-1)
         z = torch.linalg.solve_triangular(self._capacitance, weighted, upper=False).squeeze(-1)
         square = (gap**2 / self.cov_diag).sum(-1) - (z**2).sum(-1)
-        return -0.5 * (self._event[0] * LOG_2PI + self._log_det() + square)
+        return -0.5 * (self._event_shape[0] * LOG_2PI + self._log_det() + square)
 
     def entropy(self):
         """The entropy."""
-        return 0.5 * (self._event[0] * (1.0 + LOG_2PI) + self._log_det())
+        return 0.5 * (self._event_shape[0] * (1.0 + LOG_2PI) + self._log_det())
 
 
 class LKJCholesky(Distribution):
@@ -262,7 +263,7 @@ class LKJCholesky(Distribution):
         """Draws by the onion method, without a gradient."""
         with torch.no_grad():
             y = self._beta.sample(sample_shape).unsqueeze(-1)
-            u = torch.randn(self._extended(sample_shape), dtype=y.dtype, device=y.device).tril(-1)
+            u = torch.randn(self._extended_shape(sample_shape), dtype=y.dtype, device=y.device).tril(-1)
             sphere = u / u.norm(dim=-1, keepdim=True)
             first = torch.arange(self.dim, device=y.device).reshape(-1, 1) == 0
             w = y.sqrt() * torch.where(first, 0.0, sphere)
@@ -313,7 +314,7 @@ class Wishart(Distribution):
     @property
     def mode(self):
         """The likeliest matrix; NaN where there is none."""
-        factor = self.df - self._event[0] - 1
+        factor = self.df - self._event_shape[0] - 1
         return torch.where(factor <= 0, math.nan, factor)[..., None, None] * self.covariance_matrix
 
     @property
@@ -326,7 +327,7 @@ class Wishart(Distribution):
     def rsample(self, sample_shape=()):
         """By Bartlett's decomposition."""
         diagonal = self._chi2.rsample(sample_shape).sqrt().diag_embed()
-        shape = self._extended(sample_shape)
+        shape = self._extended_shape(sample_shape)
         low = diagonal + torch.randn(shape, dtype=self.df.dtype, device=self.df.device).tril(-1)
         chol = self.scale_tril @ low
         return chol @ chol.mT
@@ -336,14 +337,14 @@ class Wishart(Distribution):
 
     def log_prob(self, value):
         """The logarithm of the density at value."""
-        n, df = self._event[0], self.df
+        n, df = self._event_shape[0], self.df
         trace = torch.cholesky_solve(value, self.scale_tril).diagonal(0, -2, -1).sum(-1)
         size = df * self._half_log_det() + df * n / 2 * math.log(2) + torch.mvlgamma(df / 2, n)
         return (df - n - 1) / 2 * torch.linalg.slogdet(value).logabsdet - trace / 2 - size
 
     def entropy(self):
         """The entropy."""
-        n, df = self._event[0], self.df
+        n, df = self._event_shape[0], self.df
         halves = df.unsqueeze(-1) / 2 - 0.5 * torch.arange(n, dtype=df.dtype, device=df.device)
         expected = torch.digamma(halves).sum(-1)
         return (n + 1) * (self._half_log_det() + n * math.log(2) / 2) + torch.mvlgamma(df / 2, n) - (

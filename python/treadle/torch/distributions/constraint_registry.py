@@ -21,15 +21,13 @@ class ConstraintRegistry:
         return factory
 
     def __call__(self, constraint):
-        for key in (_key(constraint), type(constraint)):
-            if key in self._factories:
-                return self._factories[key](constraint)
+        if type(constraint) in self._factories:
+            return self._factories[type(constraint)](constraint)
         raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
 
 
 def _key(constraint):
-    return id(constraint) if isinstance(constraint, constraints._Test) else constraint if isinstance(
-        constraint, type) else type(constraint)  # fmt: skip
+    return constraint if isinstance(constraint, type) else type(constraint)
 
 
 biject_to, transform_to = ConstraintRegistry(), ConstraintRegistry()

@@ -65,29 +65,21 @@ class dependent_property(property, _Dependent):
         return dependent_property(fn, is_discrete=self._discrete, event_dim=self._dim)
 
 
-class _Test(Constraint):
-    """A set by a function of the value."""
-
-    def __init__(self, name, test, event_dim=0, is_discrete=False):
-        self._name, self._test, self.event_dim, self.is_discrete = name, test, event_dim, is_discrete
-
-    def check(self, value):
-        return self._test(value)
-
-    def __repr__(self):
-        return self._name
-
-    def __eq__(self, other):
-        return self is other
-
-    __hash__ = object.__hash__
+def _tested(name, test, event_dim=0, is_discrete=False):
+    """A set by a function of the value: the one object of a class, which others derive theirs from."""
+    facts = {"event_dim": event_dim, "is_discrete": is_discrete, "check": lambda self, value: test(value)}
+    cls = globals()["_" + name] = type("_" + name, (Constraint,), facts)
+    return cls()
 
 
 class _Bounded(Constraint):
     """Numbers between bounds."""
 
-    def __init__(self, *bounds):
-        for name, bound in zip(self._names, bounds, strict=True):
+    def __init__(self, *bounds, **named):
+        given = [*zip(self._names, bounds, strict=False), *named.items()]
+        if sorted(name for name, _ in given) != sorted(self._names) or len(given) < len(bounds) + len(named):
+            raise TypeError(f"{type(self).__name__}({', '.join(self._names)}): not {bounds} and {named}")
+        for name, bound in given:
             setattr(self, name, bound)
 
     def __repr__(self):
@@ -259,19 +251,19 @@ def _eigen(least):
 
 
 dependent = _Dependent()
-boolean = _Test("Boolean()", lambda x: (x == 0) | (x == 1), 0, True)
-one_hot = _Test("OneHot()", lambda x: ((x == 0) | (x == 1)).all(-1) & x.sum(-1).eq(1), 1, True)
+boolean = _tested("Boolean", lambda x: (x == 0) | (x == 1), 0, True)
+one_hot = _tested("OneHot", lambda x: ((x == 0) | (x == 1)).all(-1) & x.sum(-1).eq(1), 1, True)
 nonnegative_integer, positive_integer = _IntegersFrom(0), _IntegersFrom(1)
-real = _Test("Real()", lambda x: x == x)
+real = _tested("Real", lambda x: x == x)
 real_vector = independent(real, 1)
 positive, nonnegative, unit_interval = greater_than(0.0), greater_than_eq(0.0), interval(0.0, 1.0)
-simplex = _Test("Simplex()", lambda x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6), 1)
-lower_triangular = _Test("LowerTriangular()", _lower, 2)
-lower_cholesky = _Test("LowerCholesky()", lambda x: _lower(x) & (x.diagonal(0, -2, -1) > 0).all(-1), 2)
-corr_cholesky = _Test("CorrCholesky()", lambda x: lower_cholesky.check(x) & _unit_rows(x), 2)
-square = _Test("Square()", _square, 2)
-symmetric = _Test("Symmetric()", _symmetric, 2)
-positive_semidefinite = _Test("PositiveSemidefinite()", _eigen(-1e-6), 2)
-positive_definite = _Test("PositiveDefinite()", lambda x: _symmetric(x) & torch.linalg.cholesky_ex(x).info.eq(0), 2)
+simplex = _tested("Simplex", lambda x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6), 1)
+lower_triangular = _tested("LowerTriangular", _lower, 2)
+lower_cholesky = _tested("LowerCholesky", lambda x: _lower(x) & (x.diagonal(0, -2, -1) > 0).all(-1), 2)
+corr_cholesky = _tested("CorrCholesky", lambda x: lower_cholesky.check(x) & _unit_rows(x), 2)
+square = _tested("Square", _square, 2)
+symmetric = _tested("Symmetric", _symmetric, 2)
+positive_semidefinite = _tested("PositiveSemidefinite", _eigen(-1e-6), 2)
+positive_definite = _tested("PositiveDefinite", lambda x: _symmetric(x) & torch.linalg.cholesky_ex(x).info.eq(0), 2)
 
 __dir__ = _dir_of(__name__)

@@ -44,7 +44,7 @@ class Transform:
     @property
     def inv(self):
         """The transform back."""
-        return _Inverse(self)
+        return _InverseTransform(self)
 
     @property
     def sign(self):
@@ -52,7 +52,7 @@ class Transform:
         raise NotImplementedError(f"{type(self).__name__} has no sign")
 
     def with_cache(self, cache_size=1):
-        """The same with another cache."""
+        """This transform with another cache size."""
         if self._cache_size == cache_size:
             return self
         made = object.__new__(type(self))
@@ -103,7 +103,7 @@ class Transform:
         return type(self).__name__ + "()"
 
 
-class _Inverse(Transform):
+class _InverseTransform(Transform):
     """A transform backwards."""
 
     def __init__(self, transform):
@@ -135,7 +135,7 @@ class _Inverse(Transform):
         return self._inv.forward_shape(shape)
 
     def __eq__(self, other):
-        return isinstance(other, _Inverse) and self._inv == other._inv
+        return isinstance(other, _InverseTransform) and self._inv == other._inv
 
     __hash__ = Transform.__hash__
 

@@ -4,7 +4,7 @@ import math
 from functools import update_wrapper
 
 from ... import torch
-from ..._public import dir_of as _dir_of
+from .. import _modules
 from ._base import broadcast
 
 __all__ = [
@@ -76,4 +76,4 @@ def vec_to_tril_matrix(vec, diag=0):
     return flat.scatter(-1, index, vec).reshape(*vec.shape[:-1], n, n)
 
 
-__dir__ = _dir_of(__name__)
+__getattr__, __dir__ = _modules.refusing("torch.distributions.utils")

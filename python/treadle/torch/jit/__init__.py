@@ -238,7 +238,7 @@ def is_tracing():
 
 
 def enable_onednn_fusion(enabled):
-    """Nothing: kernels are fused by treadle."""
+    """Does nothing: kernels are fused by treadle."""
 
 
 def onednn_fusion_enabled():
@@ -247,7 +247,7 @@ def onednn_fusion_enabled():
 
 
 def set_fusion_strategy(strategy):
-    """Nothing: kernels are fused by treadle. Returns the strategy."""
+    """Does nothing: kernels are fused by treadle. Returns the strategy."""
     return strategy
 
 

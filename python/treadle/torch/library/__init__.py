@@ -31,8 +31,70 @@ class _Namespace(types.SimpleNamespace):
         return found
 
 
+class _Overload:
+    """torch.ops.aten.name.overload: the function of torch's or method of that name, called as it is."""
+
+    def __init__(self, packet, name):
+        self._packet, self._name = packet, name
+        self.__name__ = f"{packet.__name__}.{name}"
+
+    overloadpacket = property(lambda self: self._packet)
+
+    def name(self):
+        """aten::name.overload."""
+        return f"aten::{self._packet.__name__}" + ("" if self._name == "default" else f".{self._name}")
+
+    def __call__(self, *args, **kwargs):
+        return self._packet(*args, **kwargs)
+
+    def __repr__(self):
+        return f"<OpOverload(op='aten.{self._packet.__name__}', overload='{self._name}')>"
+
+
+class _Packet:
+    """torch.ops.aten.name."""
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = self.__dict__[name] = _Overload(self, name)
+        return found
+
+    def overloads(self):
+        """The overloads that were asked for."""
+        return [name for name, value in vars(self).items() if isinstance(value, _Overload)]
+
+    def __call__(self, *args, **kwargs):
+        name = self.__name__
+        if name.startswith("sym_"):  # sizes and strides are numbers
+            return getattr(args[0], name.removeprefix("sym_"))(*args[1:], **kwargs)
+        for home in (torch, torch.nn.functional, torch.special, torch.linalg, torch.Tensor):
+            f = None if home is torch.Tensor and not args else getattr(home, name, None)
+            if callable(f):
+                return f(*args, **kwargs)
+        raise NotImplementedError(f"torch.ops.aten.{name}: there is no function or method of that name")
+
+    def __repr__(self):
+        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+
+
+class _Aten:
+    """torch.ops.aten: PyTorch's operations by their own names, one object each."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = self.__dict__[name] = _Packet(name)
+        return found
+
+
 class _Ops:
-    """torch.ops: namespaces of what torch.library defines."""
+    """torch.ops: PyTorch's own operations (aten), and namespaces of what torch.library defines."""
+
+    aten = _Aten()
 
     loaded_libraries = frozenset()
 

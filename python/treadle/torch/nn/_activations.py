@@ -4,6 +4,7 @@ import math
 import warnings
 
 from ... import torch
+from .._prim import apply
 
 
 def _in_place(function):
@@ -61,7 +62,7 @@ def leaky_relu(input, negative_slope=0.01):
 @_in_place
 def elu(input, alpha=1.0):
     """x where positive, else alpha * (exp(x) - 1)."""
-    return torch.where(input > 0, input, alpha * torch.expm1(input.clamp(max=0)))
+    return torch.where(input > 0, input, alpha * torch.expm1(torch.where(input > 0, 0, input)))
 
 
 @_in_place
@@ -73,7 +74,7 @@ def selu(input):
 @_in_place
 def celu(input, alpha=1.0):
     """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
-    return torch.where(input > 0, input, alpha * torch.expm1(input.clamp(max=0) / alpha))
+    return torch.where(input > 0, input, alpha * torch.expm1(torch.where(input > 0, 0, input) / alpha))
 
 
 @_in_place
@@ -116,13 +117,13 @@ def gelu(input, approximate="none"):
 def softplus(input, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta, and x itself where beta * x is above threshold."""
     scaled = input * beta if beta != 1 else input
-    soft = torch.log1p(torch.exp(-scaled.abs())) + scaled.clamp(min=0)
+    soft = apply("softplus", scaled)
     return torch.where(scaled > threshold, input, soft / beta if beta != 1 else soft)
 
 
 def logsigmoid(input):
     """log(sigmoid(x))."""
-    return input.clamp(max=0) - torch.log1p(torch.exp(-input.abs()))
+    return -apply("softplus", -input)
 
 
 def softsign(input):

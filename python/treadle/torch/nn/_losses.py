@@ -58,8 +58,8 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     if beta == 0:
         return l1_loss(input, target, size_average, reduce, reduction)
     _pair("smooth_l1_loss", input, target)
-    d = (input - target).abs()
-    loss = torch.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta)
+    d = input - target
+    loss = torch.where(d.abs() < beta, d * d * (0.5 / beta), d.abs() - 0.5 * beta)
     return reduced(loss, _old(size_average, reduce, reduction))
 
 
@@ -68,8 +68,8 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _pair("huber_loss", input, target)
-    d = (input - target).abs()
-    loss = torch.where(d <= delta, 0.5 * d * d, delta * (d - 0.5 * delta))
+    d = input - target
+    loss = torch.where(d.abs() < delta, 0.5 * d * d, delta * (d.abs() - 0.5 * delta))
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
@@ -80,8 +80,19 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
             "deprecated. Please ensure they have the same size."
         )
-    loss = (target - 1) * torch.log1p(-input).clamp(min=-100) - target * torch.log(input).clamp(min=-100)
+    loss = _crossed(input, target)
     return reduced(loss if weight is None else loss * weight, _old(size_average, reduce, reduction))
+
+
+@derived("BinaryCrossEntropy")
+def _crossed(x, t):
+    return (t - 1) * td.maximum(td.log1p(-x), -100) - t * td.maximum(td.log(x), -100)
+
+
+@_crossed.backward
+def _(inputs, r, g):
+    x, t = inputs
+    return g * (x - t) / ((1 - x) * x).clamp(min=1e-12), -g * torch.logit(x)
 
 
 def binary_cross_entropy_with_logits(

@@ -1,6 +1,7 @@
 """Pools: the largest or the mean of windows; resampling."""
 
 import math
+import operator
 
 from ... import torch
 from ._windows import Fold, Pad, shifted, spread
@@ -379,7 +380,7 @@ def interpolate(
         size = [int(math.floor(n * s)) for n, s in zip(input.shape[2:], scales)]
         if recompute_scale_factor:
             scales = [None] * rank
-    size = spread(size, rank, "size")
+    size = spread(operator.index(size) if isinstance(size, torch.Tensor) else size, rank, "size")
     if mode == "area":
         return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[rank - 1](input, size)
     r = input.float() if mode not in _FREE and input.dtype in (torch.float16, torch.bfloat16) else input

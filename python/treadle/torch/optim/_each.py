@@ -4,7 +4,7 @@ from ... import _core, torch
 
 
 def _places(numbers):
-    """Which of the numbers are tensors of no axes, whose values the device has."""
+    """The places of numbers that are tensors without axes, whose values lie on the device."""
     return tuple(i for i, x in enumerate(numbers) if isinstance(x, torch.Tensor))
 
 

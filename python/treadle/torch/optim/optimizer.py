@@ -162,7 +162,7 @@ class Optimizer:
             touched.extend(v for v in state.values() if isinstance(v, torch.Tensor) and v.dim())
 
     def _apply(self, group, touched):
-        """The same by the group's formula, for all parameters of one dtype, device and step at once."""
+        """Step by the group's formula, all parameters of one dtype, device and step number at once."""
         rows, fresh = {}, []
         for p in group["params"]:
             grad = p.grad

@@ -285,7 +285,7 @@ class profile:
             file.writelines(f"{line} {round(us)}\n" for line, us in lines.items())
 
     def toggle_collection_dynamic(self, enable, activities):
-        """Nothing: all is recorded."""
+        """Does nothing: all is recorded."""
 
 
 def _filled(event, records):

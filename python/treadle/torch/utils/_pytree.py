@@ -2,9 +2,65 @@
 
 import dataclasses
 from collections import OrderedDict, defaultdict, deque, namedtuple
+from typing import Any
 
 _KINDS = {}  # class: _Kind
-_Kind = namedtuple("_Kind", "flatten unflatten name")
+_Kind = namedtuple("_Kind", "flatten unflatten name keyed")
+SUPPORTED_NODES = _KINDS
+Context = PyTree = Any  # in annotations
+
+
+# ---- the places of leaves ----
+
+
+@dataclasses.dataclass(frozen=True)
+class SequenceKey:
+    """The place of a list's or a tuple's item."""
+
+    idx: int
+
+    def __str__(self):
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence):
+        """What stands there."""
+        return sequence[self.idx]
+
+
+@dataclasses.dataclass(frozen=True)
+class MappingKey:
+    """The place of a dict's value."""
+
+    key: object
+
+    def __str__(self):
+        return f"[{self.key!r}]"
+
+    def get(self, mapping):
+        """What stands there."""
+        return mapping[self.key]
+
+
+@dataclasses.dataclass(frozen=True)
+class GetAttrKey:
+    """The place of an attribute."""
+
+    name: str
+
+    def __str__(self):
+        return f".{self.name}"
+
+    def get(self, obj):
+        """What stands there."""
+        return getattr(obj, self.name)
+
+
+def keystr(kp):
+    """A path of places as Python would write it."""
+    return "".join(map(str, kp))
+
+
+# ---- shapes ----
 
 
 @dataclasses.dataclass
@@ -55,12 +111,14 @@ class LeafSpec(TreeSpec):
         return "*"
 
 
-def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=None, **unused):
-    """Instances of cls are branches: flatten_fn(x) -> (children, context), unflatten_fn(children, context) -> x.
-    ValueError: cls is registered already."""
+def register_pytree_node(
+    cls, flatten_fn, unflatten_fn, *, serialized_type_name=None, flatten_with_keys_fn=None, **unused
+):
+    """Instances of cls are branches: flatten_fn(x) -> (children, context), unflatten_fn(children, context) -> x,
+    flatten_with_keys_fn(x) -> ([(place, child), ...], context). ValueError: cls is registered already."""
     if cls in _KINDS:
         raise ValueError(f"{cls} is already registered as pytree node.")
-    _KINDS[cls] = _Kind(flatten_fn, unflatten_fn, serialized_type_name)
+    _KINDS[cls] = _Kind(flatten_fn, unflatten_fn, serialized_type_name, flatten_with_keys_fn)
 
 
 _register_pytree_node = register_pytree_node
@@ -70,8 +128,12 @@ def register_dataclass(cls, *, field_names=None, drop_field_names=None, serializ
     """Instances of the dataclass cls are branches, with its fields as children."""
     names = [f.name for f in dataclasses.fields(cls)] if field_names is None else list(field_names)
     names = [n for n in names if n not in (drop_field_names or ())]
-    register_pytree_node(cls, lambda x: ([getattr(x, n) for n in names], names),
-                         lambda values, context: cls(**dict(zip(context, values, strict=True))))  # fmt: skip
+    register_pytree_node(
+        cls,
+        lambda x: ([getattr(x, n) for n in names], names),
+        lambda values, context: cls(**dict(zip(context, values, strict=True))),
+        flatten_with_keys_fn=lambda x: ([(GetAttrKey(n), getattr(x, n)) for n in names], names),
+    )
 
 
 def register_constant(cls):
@@ -79,16 +141,33 @@ def register_constant(cls):
     register_pytree_node(cls, lambda x: ([], x), lambda values, x: x)
 
 
+def _dict_flatten(d):
+    return list(d.values()), list(d)
+
+
+def _dict_unflatten(values, keys):
+    return dict(zip(keys, values, strict=True))
+
+
+def _dict_flatten_with_keys(d):
+    values, context = _dict_flatten(d)
+    return [(MappingKey(k), v) for k, v in zip(context, values, strict=True)], context
+
+
 register_pytree_node(list, lambda x: (list(x), None), lambda v, _: list(v))
 register_pytree_node(tuple, lambda x: (list(x), None), lambda v, _: tuple(v))
-register_pytree_node(dict, lambda x: (list(x.values()), list(x)), lambda v, keys: dict(zip(keys, v, strict=True)))
+register_pytree_node(dict, _dict_flatten, _dict_unflatten, flatten_with_keys_fn=_dict_flatten_with_keys)
 register_pytree_node(
-    OrderedDict, lambda x: (list(x.values()), list(x)), lambda v, keys: OrderedDict(zip(keys, v, strict=True))
+    OrderedDict,
+    _dict_flatten,
+    lambda v, keys: OrderedDict(zip(keys, v, strict=True)),
+    flatten_with_keys_fn=_dict_flatten_with_keys,
 )
 register_pytree_node(
     defaultdict,
     lambda x: (list(x.values()), [x.default_factory, list(x)]),
     lambda v, c: defaultdict(c[0], zip(c[1], v, strict=True)),
+    flatten_with_keys_fn=lambda x: ([(MappingKey(k), v) for k, v in x.items()], [x.default_factory, list(x)]),
 )
 register_pytree_node(deque, lambda x: (list(x), x.maxlen), lambda v, most: deque(v, most))
 
@@ -96,7 +175,10 @@ register_pytree_node(deque, lambda x: (list(x), x.maxlen), lambda v, most: deque
 def _kind(tree):
     cls = type(tree)
     if issubclass(cls, tuple) and hasattr(cls, "_fields") and cls not in _KINDS:  # of collections.namedtuple
-        return _Kind(lambda x: (list(x), cls), lambda v, c: c(*v), None)
+        fields = [GetAttrKey(name) for name in cls._fields]
+        return _Kind(
+            lambda x: (list(x), cls), lambda v, c: c(*v), None, lambda x: (list(zip(fields, x, strict=True)), cls)
+        )
     return _KINDS.get(cls)
 
 
@@ -112,6 +194,39 @@ def tree_flatten(tree, is_leaf=None):
         leaves += found
         specs.append(spec)
     return leaves, TreeSpec(type(tree), context, specs)
+
+
+def _placed(tree, is_leaf):
+    """(path, leaf) for each leaf."""
+    kind = None if is_leaf is not None and is_leaf(tree) else _kind(tree)
+    if kind is None:
+        return [((), tree)]
+    children = kind.keyed(tree)[0] if kind.keyed else [(SequenceKey(i), c) for i, c in enumerate(kind.flatten(tree)[0])]
+    return [((key, *path), leaf) for key, child in children for path, leaf in _placed(child, is_leaf)]
+
+
+def tree_flatten_with_path(tree, is_leaf=None):
+    """([(path, leaf), ...], the TreeSpec); a path is a tuple of places."""
+    return _placed(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_leaves_with_path(tree, is_leaf=None):
+    """[(path, leaf), ...]."""
+    return _placed(tree, is_leaf)
+
+
+def tree_map_with_path(func, tree, *rests, is_leaf=None):
+    """tree_map with the leaf's path before it."""
+    found, spec = tree_flatten_with_path(tree, is_leaf)
+    others = [_up_to(spec, rest) for rest in rests]
+    return tree_unflatten([func(*place, *values) for place, *values in zip(found, *others, strict=True)], spec)
+
+
+def key_get(obj, kp):
+    """What stands at a path."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj
 
 
 def tree_unflatten(leaves, treespec):

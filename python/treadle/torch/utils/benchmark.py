@@ -204,10 +204,10 @@ class Compare:
         self._trim = True
 
     def colorize(self, rowwise=False):
-        """Nothing: tables have no colours."""
+        """Does nothing: tables have no colours."""
 
     def highlight_warnings(self):
-        """Nothing: tables have no colours."""
+        """Does nothing: tables have no colours."""
 
     def _table(self, label, group):
         columns = list(dict.fromkeys(m.description or "" for m in group))

@@ -2,7 +2,7 @@
 from typing import Any
 
 class StateDictOptions:
-    def __init__(self, full_state_dict: bool = False, cpu_offload: bool = False, ignore_frozen_params: bool = False, keep_submodule_prefixes: bool = True, strict: bool = True, broadcast_from_rank0: bool = False, flatten_optimizer_state_dict: bool = False, dsd_fqn_modifiers: Any = '_fqn_modifiers') -> None: ...
+    def __init__(self, full_state_dict: bool = False, cpu_offload: bool = False, ignore_frozen_params: bool = False, keep_submodule_prefixes: bool = True, strict: bool = True, broadcast_from_rank0: bool = False, flatten_optimizer_state_dict: bool = False, dsd_fqn_modifiers: str = '_fqn_modifiers') -> None: ...
     full_state_dict: Any
     cpu_offload: Any
     ignore_frozen_params: Any

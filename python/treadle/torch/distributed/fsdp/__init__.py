@@ -167,10 +167,10 @@ class FSDPModule:
     """What fully_shard() makes of a module: the module's class, and switches that have nothing to switch."""
 
     def unshard(self, async_op=False):
-        """Nothing: parameters are whole."""
+        """Does nothing: parameters are whole."""
 
     def reshard(self):
-        """Nothing: parameters stay whole."""
+        """Does nothing: parameters stay whole."""
 
     def set_requires_gradient_sync(self, requires_gradient_sync, *, recurse=True):
         """Are gradients averaged in the next backward passes?"""
@@ -179,7 +179,7 @@ class FSDPModule:
                 m._synced[0] = requires_gradient_sync
 
     def _nothing(self, *args, **kwargs):
-        """Nothing."""
+        """Does nothing."""
 
     set_is_last_backward = set_modules_to_forward_prefetch = set_modules_to_backward_prefetch = _nothing
     set_reshard_after_backward = set_reshard_after_forward = set_unshard_in_backward = _nothing
@@ -214,7 +214,7 @@ def fully_shard(module, *, mesh=None, reshard_after_forward=None, shard_placemen
 
 
 def register_fsdp_forward_method(module, method_name):
-    """Nothing: parameters are whole in all methods."""
+    """Does nothing: parameters are whole in all methods."""
 
 
 __getattr__, __dir__ = _modules.refusing("torch.distributed.fsdp")

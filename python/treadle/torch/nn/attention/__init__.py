@@ -43,7 +43,7 @@ def current_flash_attention_impl():
 
 
 def restore_flash_attention_impl(*args, **kwargs):
-    """Nothing."""
+    """Does nothing."""
 
 
 __getattr__, __dir__ = _modules.refusing("torch.nn.attention")

@@ -4,6 +4,7 @@ The functions get tensors of indices that broadcast, so they are called once; wh
 softmax."""
 
 import math
+from typing import NamedTuple
 
 from .... import torch
 from ... import _modules
@@ -82,14 +83,28 @@ def create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN, device=None, BLOCK_SIZE=128
     return BlockMask(mask_mod, (B or 1, H or 1, Q_LEN, KV_LEN), BLOCK_SIZE)
 
 
+class AuxRequest(NamedTuple):
+    """What flex_attention gives besides: the logarithms of the rows' sums, the rows' largest scores."""
+
+    lse: bool = False
+    max_scores: bool = False
+
+
+class AuxOutput(NamedTuple):
+    """What was asked for by an AuxRequest, else None."""
+
+    lse: object = None
+    max_scores: object = None
+
+
 def flex_attention(
     query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False,
-    kernel_options=None, **unused,
+    kernel_options=None, *, return_aux=None,
 ):  # fmt: skip
     """softmax(score_mod(query @ key.T * scale, batch, head, query's place, key's place)) @ value.
 
     block_mask: what may be seen; enable_gqa: fewer heads of keys than of queries; return_lse: also the logarithms of
-    the rows' sums. ValueError: heads that do not divide."""
+    the rows' sums; return_aux: (the result, AuxOutput). ValueError: heads that do not divide."""
     if key.size(1) != query.size(1):
         if not enable_gqa or query.size(1) % key.size(1):
             raise ValueError(
@@ -107,6 +122,9 @@ def flex_attention(
     if block_mask is not None:  # rows that see nothing
         weights = torch.where(torch.isnan(weights), 0.0, weights)
     out = weights.to(value.dtype) @ value
+    if return_aux is not None:
+        lse = torch.logsumexp(scores, -1) if return_aux.lse else None
+        return out, AuxOutput(lse, scores.amax(-1) if return_aux.max_scores else None)
     return (out, torch.logsumexp(scores, -1)) if return_lse else out
 
 

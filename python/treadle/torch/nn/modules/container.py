@@ -53,7 +53,7 @@ class _List:
         self.add_module(name, value)
 
     def _emptied(self):
-        """All that _held() had is deleted."""
+        """Delete all that _held() has."""
 
     def append(self, value):
         self._put(str(len(self)), value)

@@ -109,7 +109,7 @@ class Module:
         object.__setattr__(self, name, value)
 
     def _forget(self, name, but):
-        """Nothing but a value of the kind ``but`` has this name; that one keeps its place among its kind."""
+        """Remove the name from every kind but ``but``, where a value keeps its place."""
         self.__dict__.pop(name, None)
         for kind in _KINDS:
             if kind != but:
@@ -404,7 +404,7 @@ class Module:
         return self
 
     def compile(self, *args, **kwargs):
-        """Nothing: everything is compiled already."""
+        """Does nothing: everything is compiled already."""
 
     # ---- state ----
 

@@ -156,7 +156,7 @@ class RNNBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def flatten_parameters(self):
-        """Nothing: the weights need not lie side by side."""
+        """Does nothing: the weights need not lie side by side."""
 
     def _run(self, x, sizes, first, layer, end):
         """One direction of one layer over the steps of x, which has (length, batch, features), or all steps' rows one

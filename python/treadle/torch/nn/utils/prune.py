@@ -110,7 +110,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method):
-        """One more. TypeError: no method; ValueError: of another parameter."""
+        """Append a method. TypeError: it is no method; ValueError: it prunes another parameter."""
         if not isinstance(method, BasePruningMethod) and method is not None:
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if method is not None and self._tensor_name != method._tensor_name:

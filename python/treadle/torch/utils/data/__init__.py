@@ -9,9 +9,12 @@ from .dataset import (
     ConcatDataset,
     Dataset,
     IterableDataset,
+    IterDataPipe,
+    MapDataPipe,
     StackDataset,
     Subset,
     TensorDataset,
+    functional_datapipe,
     random_split,
 )
 from .distributed import DistributedSampler

@@ -2,7 +2,7 @@
 
 import weakref
 
-from ...._public import dir_of as _dir_of
+from ... import _modules
 from ._utils.collate import default_collate as default_collate
 from ._utils.collate import default_convert as default_convert
 from ._utils.worker import Failed, Pool, unpacked
@@ -141,6 +141,9 @@ class DataLoader:
         return fetch
 
     def __iter__(self):
+        return self._get_iterator()
+
+    def _get_iterator(self):  # which subclasses of libraries replace
         return self._here() if self.num_workers == 0 else self._elsewhere()
 
     def _here(self):
@@ -186,7 +189,7 @@ class DataLoader:
         busy, ready, ended, want = list(range(self.num_workers)), {}, set(), first
 
         def ask():
-            """One more task, for the next worker in turn that has not come to its set's end."""
+            """Give a task to the next worker in turn whose data set has not ended."""
             alive = [w for w in busy if w not in ended]
             items = next(numbers, None) if alive else None
             if items is None:
@@ -218,4 +221,4 @@ class DataLoader:
             yield unpacked(answer)
 
 
-__dir__ = _dir_of(__name__)
+__getattr__, __dir__ = _modules.refusing("torch.utils.data.dataloader")

@@ -35,6 +35,30 @@ class IterableDataset(Dataset):
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
 
 
+class IterDataPipe(IterableDataset):
+    """An iterable that others are made of: functional_datapipe(name) makes a class a method of all of them."""
+
+
+class MapDataPipe(Dataset):
+    """A mapping that others are made of."""
+
+
+def functional_datapipe(name, enable_df_api_tracing=False):
+    """A decorator of a class of IterDataPipe's or MapDataPipe's: source.name(...) is class(source, ...)."""
+
+    def enter(cls):
+        base = IterDataPipe if issubclass(cls, IterDataPipe) else MapDataPipe
+
+        def method(self, *args, **kwargs):
+            return cls(self, *args, **kwargs)
+
+        method.__name__, method.__doc__ = name, cls.__doc__
+        setattr(base, name, method)
+        return cls
+
+    return enter
+
+
 class TensorDataset(Dataset):
     """Item i is the tuple of every tensor's [i]."""
 

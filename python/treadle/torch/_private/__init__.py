@@ -1,0 +1,261 @@
+"""Names that PyTorch has for itself and libraries import all the same: {PyTorch's module: the names here}.
+
+A function that stands for a step of PyTorch's optimizers' machinery does what is needed here: mostly nothing."""
+
+import dataclasses
+import operator
+
+from ... import torch
+from .._tensor._layout import layout
+
+OF = {
+    "torch.backends.cuda": "SDPAParams can_use_cudnn_attention can_use_efficient_attention can_use_flash_attention",
+    "torch.distributed.tensor": "Partial Placement Replicate Shard",
+    "torch.distributed.tensor.placement_types": "Partial Placement Replicate Shard",
+    "torch.distributions.utils": "_standard_normal _sum_rightmost",
+    "torch.nn.modules": "_get_activation_fn",
+    "torch.nn.attention.flex_attention": "_DEFAULT_SPARSE_BLOCK_SIZE",
+    "torch.optim.optimizer": "_default_to_fused_or_foreach _disable_dynamo_if_unsupported _dispatch_sqrt "
+    "_get_capturable_supported_devices _get_value _use_grad_for_differentiable _view_as_real ParamsT",
+    "torch.serialization": "FILE_LIKE MAP_LOCATION",
+    "torch.utils.data.dataloader": "_BaseDataLoaderIter _MultiProcessingDataLoaderIter _SingleProcessDataLoaderIter",
+    "torch.utils.checkpoint": "_infer_device_type get_device_states set_device_states",
+    "torch.nn.modules.module": "_EXTRA_STATE_KEY_SUFFIX",
+    "torch.jit": "TracerWarning",
+    "torch.cuda": "_initialized",
+    "torch": "SymBool SymFloat SymInt _assert_async _check_is_size _check_tensor_all _check_with _shape_as_tensor "
+    "_softmax_backward_data jagged sparse_bsc sparse_bsr sparse_csc sparse_csr sym_float sym_int sym_ite sym_max "
+    "sym_min sym_not sym_sum torch",
+}
+
+FILE_LIKE = MAP_LOCATION = ParamsT = object  # in annotations
+_DEFAULT_SPARSE_BLOCK_SIZE = 128  # of flex_attention's masks
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"  # in state_dict's keys
+_initialized = True  # CUDA begins by itself
+jagged, sparse_bsc, sparse_bsr, sparse_csc, sparse_csr = map(  # layouts that no tensor here has
+    layout, "jagged sparse_bsc sparse_bsr sparse_csc sparse_csr".split()
+)
+
+
+class TracerWarning(Warning):
+    """Nothing is traced, so nothing warns."""
+
+
+# ---- sizes: numbers here, never symbols ----
+
+
+class SymInt:
+    """Nothing is one."""
+
+
+class SymFloat:
+    """Nothing is one."""
+
+
+class SymBool:
+    """Nothing is one."""
+
+
+sym_float, sym_int, sym_not, sym_max, sym_min = float, int, operator.not_, max, min
+
+
+def sym_sum(args):
+    """sum(args)."""
+    return sum(args)
+
+
+def sym_ite(b, t, f):
+    """t if b else f."""
+    return t if b else f
+
+
+def _shape_as_tensor(input):
+    """The shape as an int64 tensor."""
+    return torch.tensor(input.shape, dtype=torch.int64)
+
+
+# ---- checks ----
+
+
+def _check_with(error_type, cond, message=None):
+    """error_type with what message() says: cond, a bool, does not hold."""
+    if not cond:
+        raise error_type("Expected cond to be True, but got False" if message is None else str(message()))
+
+
+def _check_tensor_all(cond, message=None):
+    """RuntimeError: an element of cond is false."""
+    _check_with(RuntimeError, bool(cond.all()), message)
+
+
+def _check_is_size(i, message=None, *, max=None):
+    """RuntimeError: i is no size."""
+    _check_with(RuntimeError, i >= 0 and (max is None or i <= max), message)
+
+
+def _assert_async(input, assert_msg="Expected Tensor with single nonzero value, but got zero"):
+    """RuntimeError: the one element is zero. The value is looked at at once."""
+    _check_with(RuntimeError, bool(input), lambda: assert_msg)
+
+
+def found(module, name):
+    """The value of a name of PyTorch's module; None: it has none here."""
+    return globals()[name] if name in OF.get(module, "").split() else None
+
+
+# ---- distributions ----
+
+
+def _standard_normal(shape, dtype, device):
+    """Draws from the normal distribution of mean 0 and deviation 1."""
+    return torch.randn(shape, dtype=dtype, device=device)
+
+
+def _sum_rightmost(value, dim):
+    """The sum over the last dim dimensions."""
+    return value if dim == 0 else value.reshape(value.shape[: value.dim() - dim] + (-1,)).sum(-1)
+
+
+# ---- how a tensor lies on several devices: said in tables of models that never use them ----
+
+
+class Placement:
+    """How a tensor lies on a dimension of a mesh."""
+
+    def is_shard(self, dim=None):
+        """Does each process have a part (along dim)?"""
+        return isinstance(self, Shard) and dim in (None, self.dim)
+
+    def is_replicate(self):
+        """Does each process have all of it?"""
+        return isinstance(self, Replicate)
+
+    def is_partial(self, reduce_op=None):
+        """Is it the sum of all processes' values?"""
+        return isinstance(self, Partial) and reduce_op in (None, self.reduce_op)
+
+
+@dataclasses.dataclass(frozen=True)
+class Replicate(Placement):
+    """Each process has all of it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Shard(Placement):
+    """Each process has a part along dim."""
+
+    dim: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Partial(Placement):
+    """It is the sum of all processes' values."""
+
+    reduce_op: str = "sum"
+
+
+# ---- attention ----
+
+
+class SDPAParams:
+    """What an attention is asked for: PyTorch chooses a kernel by it."""
+
+    def __init__(self, query, key, value, attn_mask=None, dropout=0.0, is_causal=False, enable_gqa=False):
+        self.query, self.key, self.value, self.attn_mask = query, key, value, attn_mask
+        self.dropout, self.is_causal, self.enable_gqa = dropout, is_causal, enable_gqa
+
+
+def can_use_flash_attention(params, debug=False):
+    """False: attention has one kernel here, and no library's."""
+    return False
+
+
+can_use_cudnn_attention = can_use_efficient_attention = can_use_flash_attention
+
+
+def _get_activation_fn(activation):
+    """The function of a Transformer layer's activation. RuntimeError: another name than relu and gelu."""
+    if activation not in ("relu", "gelu"):
+        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+    return getattr(torch.nn.functional, activation)
+
+
+def _softmax_backward_data(grad_output, output, dim, input_dtype):
+    """The gradient of softmax along dim, given its result."""
+    scaled = grad_output * output
+    return (scaled - output * scaled.sum(dim, keepdim=True)).to(input_dtype)
+
+
+# ---- optimizers ----
+
+
+def _use_grad_for_differentiable(step):
+    """An optimizer's step as it is: whether it is differentiable is decided in the optimizer."""
+    return step
+
+
+def _disable_dynamo_if_unsupported(single_tensor_fn=None):
+    """A decorator that gives the function back."""
+    return lambda step: step
+
+
+def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
+    """(False, False): a loop over the parameters is one kernel here."""
+    return False, False
+
+
+def _get_capturable_supported_devices(supports_xla=True):
+    return ["cuda"]
+
+
+def _get_value(x):
+    """The number of a tensor of one element, or x."""
+    return x.item() if isinstance(x, torch.Tensor) else x
+
+
+def _dispatch_sqrt(x):
+    """The square root of a tensor or a number."""
+    return x.sqrt() if isinstance(x, torch.Tensor) else x**0.5
+
+
+def _view_as_real(params, *states):
+    """In lists of tensors and states, complex ones become pairs of real numbers."""
+    for values in (params, *states):
+        for i, value in enumerate(values):
+            if torch.is_complex(value):
+                values[i] = torch.view_as_real(value)
+
+
+# ---- batches ----
+
+
+class _BaseDataLoaderIter:
+    """In annotations: a DataLoader's iterator is a generator."""
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """Nothing is one."""
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """Nothing is one."""
+
+
+# ---- checkpoints ----
+
+
+def _infer_device_type(*args):
+    """The kind of GPU among the arguments, or of the default."""
+    return next((a.device.type for a in args if isinstance(a, torch.Tensor) and a.device.type != "cpu"), "cuda")
+
+
+def get_device_states(*args):
+    """(numbers of the GPUs on which tensors among the arguments lie, the states of their random generators)."""
+    numbers = sorted({a.get_device() for a in args if isinstance(a, torch.Tensor) and a.device.type == "cuda"})
+    return numbers, [torch.cuda.get_rng_state(n) for n in numbers]
+
+
+def set_device_states(devices, states, *, device_type=None):
+    """Sets the states that get_device_states has told."""
+    for number, state in zip(devices, states, strict=True):
+        torch.cuda.set_rng_state(state, number)
