@@ -36,37 +36,6 @@ from ._core import (
     zeros,
 )
 
-# The only place where a second name exists: NumPy's synonyms of rows of ops.def and reduce.def.
-ALIASES = {
-    "abs": "absolute",
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "amax": "max",
-    "amin": "min",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "atanh": "arctanh",
-    "bitwise_invert": "invert",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_not": "invert",
-    "bitwise_right_shift": "right_shift",
-    "conj": "conjugate",
-    "deg2rad": "radians",
-    "mod": "remainder",
-    "pow": "power",
-    "rad2deg": "degrees",
-    "true_divide": "divide",
-}
-
-# Rows that serve the compiler and that NumPy calls otherwise, or not at all.
-_INTERNAL = set(
-    "pow select truncate_divide round_down round_up round_zero mulhi popcount leading_zeros bit_reverse scale mantissa "
-    "exponent nextafter".split()
-)
-_INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parameters and views
-
 # Modules and the names that they hold; each is imported when one of its names is first asked for. What NumPy computes
 # for treadle, and NumPy's own objects, stand in _names.
 _HOME = {
@@ -119,10 +88,11 @@ _HOME = {
     "_raw._reduce": "ReductionKernel",
     "linalg._products": "cross diag diagonal diagflat dot inner kron matmul matvec outer tensordot trace vdot vecdot "
     "vecmat",
-    "_numpy._shape": "append array_split atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_shapes "
-    "broadcast_to column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
-    "matrix_transpose moveaxis permute_dims ravel repeat reshape resize roll rollaxis rot90 row_stack split squeeze "
-    "stack swapaxes tile transpose unstack vsplit vstack",
+    "_numpy._join": "append atleast_1d atleast_2d atleast_3d block column_stack concat concatenate copyto dstack "
+    "hstack repeat resize roll row_stack stack tile unstack vstack",
+    "_numpy._shape": "array_split broadcast_arrays broadcast_shapes broadcast_to dsplit expand_dims flip fliplr "
+    "flipud hsplit matrix_transpose moveaxis permute_dims ravel reshape rollaxis rot90 split squeeze swapaxes "
+    "transpose vsplit",
     "_select._counting": "bincount histogram histogram2d histogram_bin_edges histogramdd",
     "_select._searching": "digitize searchsorted",
     "_select._choosing": "choose delete diag_indices insert ix_ mask_indices piecewise ravel_multi_index select "
@@ -150,8 +120,19 @@ inf = float("inf")
 nan = float("nan")
 
 
+# Names here of rows of the table of operations: the row. Where _HOME has a name, that is more than the row.
+_ROWS = {
+    name: row
+    for face in ("numpy", "treadle")
+    for name, row in _core.op_names(face).items()
+    if "." not in name and name not in _FROM
+}
+# NumPy's synonyms: the name that is meant.
+ALIASES = {name: row for name, row in _ROWS.items() if name != row} | {"amax": "max", "amin": "min"}
+
 _watch.watch()
-globals().update((k, v) for k, v in _core.ufuncs().items() if k not in _INTERNAL)
+_ufuncs = _core.ufuncs()
+globals().update((name, _ufuncs[row]) for name, row in _ROWS.items())
 globals().update((row[0], getattr(_core, row[0])) for row in _core.reductions())
 globals().update((k, globals()[v]) for k, v in ALIASES.items())
 

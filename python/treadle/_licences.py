@@ -28,5 +28,5 @@ def licences(brief):
     try:
         print("\n".join(_lines() if brief else map(_file, names)))
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

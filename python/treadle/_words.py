@@ -11,7 +11,7 @@ def near(name, names):
 
 
 def near_in(module, name):
-    """The same among the names of an imported module; nothing for dunder names, which Python tries."""
+    """near() among the names of an imported module; "" for dunder names, which Python tries."""
     there = sys.modules.get(module)
     return near(name, dir(there)) if there is not None and not name.startswith("__") else ""
 

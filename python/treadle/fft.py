@@ -16,8 +16,9 @@ from . import _core, _old_numpy
 from ._core import arange, asarray, empty, zeros
 from ._cupy import _names
 from ._exchange import _host
+from ._numpy._join import concatenate, roll
 from ._numpy._math import where
-from ._numpy._shape import concatenate, moveaxis, roll
+from ._numpy._shape import moveaxis
 from ._public import dir_of as _dir_of
 
 _conj = _core.ufuncs()["conjugate"]
@@ -34,7 +35,7 @@ _PARAMETERS = {}  # of each function behind its array
 
 def _missing(device):
     """Why the device's library does not serve; "" where it does, None on the CPU."""
-    if device.kind == "cpu":
+    if device.host:
         return None
     try:
         _core._fourier_can(device)
@@ -83,7 +84,7 @@ def _result_of(name, a, given):
     shape, order = list(a.shape), list(zip(axes, sizes, strict=True))
     if name in ("rfft", "ihfft", "rfftn"):
         order[-1] = axes[-1], sizes[-1] // 2 + 1
-    for k, n in order if name == "irfftn" else reversed(order):  # as NumPy goes, of an axis that is named twice
+    for k, n in order if name == "irfftn" else reversed(order):  # NumPy's order, for an axis that is named twice
         shape[k] = n
     single = a.dtype.itemsize == (8 if a.dtype.kind == "c" else 4)
     real = "float32" if single else "float64"
@@ -100,7 +101,7 @@ def _numpys(name, a, given):
     count = min(len(os.sched_getaffinity(0)), max((shape[k] for k in free), default=1))
 
     def run(cut):
-        if name in ("fft", "ifft", "rfft", "irfft"):  # the others make arrays of their own in between
+        if name in ("fft", "ifft", "rfft", "irfft"):  # the other functions make intermediate arrays
             theirs(source[cut], **given, out=target[cut])
         else:
             target[cut] = theirs(source[cut], **given)
@@ -168,7 +169,7 @@ def _execute(a, shape, dtype, kind, inverse, axes):
     source = moveaxis(a, axes, last)
     if _core._fourier(source, moveaxis(r, axes, last), kind, inverse, len(axes)):
         return r
-    order = [k for k in range(a.ndim) if k not in axes] + list(axes)  # axes between others' lie behind them
+    order = [k for k in range(a.ndim) if k not in axes] + list(axes)  # axes that lie between them go last
     r = empty([shape[k] for k in order], dtype, device=a.device)
     _core._fourier(source, r, kind, inverse, len(axes))
     return moveaxis(r, last, axes)
@@ -278,9 +279,35 @@ def _axes(a, s, axes, halved=False):
 
 @_library
 def fft(a, n=None, axis=-1, norm=None, out=None):
-    """The transform along an axis, of n elements of it: cut, or filled up with zeros.
+    """The Fourier transform along an axis.
 
-    norm: "backward" (the inverse is divided by n), "ortho" (both by its root), "forward".
+    Parameters
+    ----------
+    a : array_like, shape (..., N, ...)
+        Real or complex numbers.
+    n : int, optional
+        How many elements to take: they are cut, or filled up with zeros. None means N.
+    axis : int, default -1
+        Axis to work along; negative numbers count from the last.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray, shape (..., n, ...)
+        complex64 for float16 and float32, else complex128.
+
+    Raises
+    ------
+    ValueError
+        n is less than 1.
+
+    Examples
+    --------
+    >>> np.fft.fft([1.0, 0.0, 0.0, 0.0])
+    array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
     axis = _axis(a, axis)
     n = _count(a.shape[axis] if n is None else n)
@@ -290,7 +317,36 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
 
 @_library
 def ifft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of fft."""
+    """The inverse of fft.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., N, ...)
+        Real or complex numbers.
+    n : int, optional
+        How many elements to take: they are cut, or filled up with zeros. None means N.
+    axis : int, default -1
+        Axis to work along; negative numbers count from the last.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray, shape (..., n, ...)
+        Complex.
+
+    Raises
+    ------
+    ValueError
+        n is less than 1.
+
+    Examples
+    --------
+    >>> np.fft.ifft([4.0, 0.0, 0.0, 0.0])
+    array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+    """
     axis = _axis(a, axis)
     n = _count(a.shape[axis] if n is None else n)
     factor = _scale(n, norm, True)
@@ -299,7 +355,36 @@ def ifft(a, n=None, axis=-1, norm=None, out=None):
 
 @_library
 def rfft(a, n=None, axis=-1, norm=None, out=None):
-    """The transform of real numbers: the first n // 2 + 1 of its n, the others are their conjugates."""
+    """The Fourier transform of real numbers: the first n // 2 + 1 results, whose conjugates are the others.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., N, ...)
+        Real numbers.
+    n : int, optional
+        How many elements to take: they are cut, or filled up with zeros. None means N.
+    axis : int, default -1
+        Axis to work along; negative numbers count from the last.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray, shape (..., n // 2 + 1, ...)
+        Complex.
+
+    Raises
+    ------
+    TypeError
+        a is complex.
+
+    Examples
+    --------
+    >>> np.fft.rfft([1.0, 0.0, 0.0, 0.0])
+    array([1.+0.j, 1.+0.j, 1.+0.j])
+    """
     a, axis = _real(a), _axis(a, axis)
     n = _count(a.shape[axis] if n is None else n)
     factor = _scale(n, norm, False)
@@ -308,7 +393,36 @@ def rfft(a, n=None, axis=-1, norm=None, out=None):
 
 @_library
 def irfft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of rfft: n real numbers, 2 (m - 1) for m complex ones unless it is given."""
+    """The inverse of rfft.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., M, ...)
+        The first half of a transform.
+    n : int, optional
+        How many real numbers; None means 2 (M - 1).
+    axis : int, default -1
+        Axis to work along; negative numbers count from the last.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray, shape (..., n, ...)
+        Real.
+
+    Raises
+    ------
+    ValueError
+        n is less than 1.
+
+    Examples
+    --------
+    >>> np.fft.irfft([4.0, 0.0, 0.0])
+    array([1., 1., 1., 1.])
+    """
     z, axis = _complex(a), _axis(a, axis)
     n = _count(2 * (a.shape[axis] - 1) if n is None else n)
     factor = _scale(n, norm, True)
@@ -325,7 +439,36 @@ def _other_way(norm):
 
 @_library
 def hfft(a, n=None, axis=-1, norm=None, out=None):
-    """The transform, real, of numbers of which the second half are the first one's conjugates."""
+    """The transform, which is real, of numbers whose second half are the first one's conjugates.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., M, ...)
+        The first half.
+    n : int, optional
+        How many results; None means 2 (M - 1).
+    axis : int, default -1
+        Axis to work along; negative numbers count from the last.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray, shape (..., n, ...)
+        Real.
+
+    Raises
+    ------
+    ValueError
+        n is less than 1.
+
+    Examples
+    --------
+    >>> np.fft.hfft([1.0, 0.0, 0.0])
+    array([1., 1., 1., 1.])
+    """
     axis = _axis(a, axis)
     n = _count(2 * (a.shape[axis] - 1) if n is None else n)
     return irfft(_conj(a), n, axis, _other_way(norm), out)
@@ -333,7 +476,36 @@ def hfft(a, n=None, axis=-1, norm=None, out=None):
 
 @_library
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of hfft."""
+    """The inverse of hfft.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., N, ...)
+        Real numbers.
+    n : int, optional
+        How many elements to take: they are cut, or filled up with zeros. None means N.
+    axis : int, default -1
+        Axis to work along; negative numbers count from the last.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray, shape (..., n // 2 + 1, ...)
+        Complex.
+
+    Raises
+    ------
+    TypeError
+        a is complex.
+
+    Examples
+    --------
+    >>> np.fft.ihfft([4.0, 0.0, 0.0, 0.0])
+    array([1.-0.j, 1.-0.j, 1.-0.j])
+    """
     return _into(out, _conj(rfft(a, n, axis, _other_way(norm))))
 
 
@@ -353,7 +525,37 @@ def _twice(axes):
 
 @_library
 def fftn(a, s=None, axes=None, norm=None, out=None):
-    """The transform along axes (None: all, or with s the last ones), of s[i] elements along each; -1: all there are."""
+    """The Fourier transform along several axes.
+
+    Parameters
+    ----------
+    a : array_like
+        Real or complex numbers.
+    s : tuple of ints, optional
+        How many elements to take along each axis; -1 means all there are.
+    axes : tuple of ints, optional
+        The axes; None means all, or with s the last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Complex.
+
+    Raises
+    ------
+    ValueError
+        s and axes differ in length.
+
+    Examples
+    --------
+    >>> np.fft.fftn([[1.0, 0.0], [0.0, 0.0]])
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]])
+    """
     axes, s = _axes(a, s, axes)
     if _twice(axes):
         return _into(out, _in_turn(fft, a, axes, s, norm))
@@ -363,7 +565,37 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
 
 @_library
 def ifftn(a, s=None, axes=None, norm=None, out=None):
-    """The inverse of fftn."""
+    """The inverse of fftn.
+
+    Parameters
+    ----------
+    a : array_like
+        Real or complex numbers.
+    s : tuple of ints, optional
+        How many elements to take along each axis; -1 means all there are.
+    axes : tuple of ints, optional
+        The axes; None means all, or with s the last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Complex.
+
+    Raises
+    ------
+    ValueError
+        s and axes differ in length.
+
+    Examples
+    --------
+    >>> np.fft.ifftn([[4.0, 0.0], [0.0, 0.0]])
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]])
+    """
     axes, s = _axes(a, s, axes)
     if _twice(axes):
         return _into(out, _in_turn(ifft, a, axes, s, norm))
@@ -373,7 +605,37 @@ def ifftn(a, s=None, axes=None, norm=None, out=None):
 
 @_library
 def rfftn(a, s=None, axes=None, norm=None, out=None):
-    """The transform of real numbers along axes, of which the last is halved as in rfft."""
+    """The Fourier transform of real numbers along axes, of which the last is halved as in rfft.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    s : tuple of ints, optional
+        How many elements to take along each axis; -1 means all there are.
+    axes : tuple of ints, optional
+        The axes; None means all, or with s the last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Complex.
+
+    Raises
+    ------
+    TypeError
+        a is complex.
+
+    Examples
+    --------
+    >>> np.fft.rfftn([[1.0, 0.0], [0.0, 0.0]])
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]])
+    """
     a = _real(a)
     axes, s = _axes(a, s, axes)
     if _twice(axes):
@@ -384,7 +646,32 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
 
 @_library
 def irfftn(a, s=None, axes=None, norm=None, out=None):
-    """The inverse of rfftn."""
+    """The inverse of rfftn.
+
+    Parameters
+    ----------
+    a : array_like
+        A transform whose last axis is halved.
+    s : tuple of ints, optional
+        How many results along each axis; None means 2 (M - 1) along the last.
+    axes : tuple of ints, optional
+        The axes; None means all, or with s the last ones.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Real.
+
+    Examples
+    --------
+    >>> np.fft.irfftn([[4.0, 0.0], [0.0, 0.0]])
+    array([[1., 1.],
+           [1., 1.]])
+    """
     axes, s = _axes(a, s, axes, halved=True)
     if _twice(axes):
         for n, k in zip(s[:-1], axes[:-1], strict=True):
@@ -398,22 +685,122 @@ def irfftn(a, s=None, axes=None, norm=None, out=None):
 
 
 def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """fftn along two axes."""
+    """The Fourier transform along two axes.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., M, N)
+        Real or complex numbers.
+    s : pair of ints, optional
+        How many elements to take along each axis; -1 means all there are.
+    axes : pair of ints, default (-2, -1)
+        The axes.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Complex.
+
+    Examples
+    --------
+    >>> np.fft.fft2([[1.0, 0.0], [0.0, 0.0]])
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]])
+    """
     return fftn(a, s, axes, norm, out)
 
 
 def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """ifftn along two axes."""
+    """The inverse of fft2.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., M, N)
+        Real or complex numbers.
+    s : pair of ints, optional
+        How many elements to take along each axis; -1 means all there are.
+    axes : pair of ints, default (-2, -1)
+        The axes.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Complex.
+
+    Examples
+    --------
+    >>> np.fft.ifft2([[4.0, 0.0], [0.0, 0.0]])
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]])
+    """
     return ifftn(a, s, axes, norm, out)
 
 
 def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """rfftn along two axes."""
+    """The Fourier transform of real numbers along two axes, of which the last is halved as in rfft.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., M, N)
+        Real numbers.
+    s : pair of ints, optional
+        How many elements to take along each axis; -1 means all there are.
+    axes : pair of ints, default (-2, -1)
+        The axes.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Complex.
+
+    Examples
+    --------
+    >>> np.fft.rfft2([[1.0, 0.0], [0.0, 0.0]])
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]])
+    """
     return rfftn(a, s, axes, norm, out)
 
 
 def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """irfftn along two axes."""
+    """The inverse of rfft2.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., M, N)
+        A transform whose last axis is halved.
+    s : pair of ints, optional
+        How many results along each axis; None means 2 (N - 1) along the last.
+    axes : pair of ints, default (-2, -1)
+        The axes.
+    norm : {"backward", "ortho", "forward"}, optional
+        Which direction is divided by the number of elements: the inverse, both by its root, or the forward one.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Real.
+
+    Examples
+    --------
+    >>> np.fft.irfft2([[4.0, 0.0], [0.0, 0.0]])
+    array([[1., 1.],
+           [1., 1.]])
+    """
     return irfftn(a, s, axes, norm, out)
 
 
@@ -427,14 +814,58 @@ def _whole(n):
 
 
 def fftfreq(n, d=1.0, dtype=None, device=None):
-    """The frequencies of fft's n results for samples d apart: from 0 up, then the negative ones."""
+    """The frequencies of fft's results: from 0 up, then the negative ones.
+
+    Parameters
+    ----------
+    n : int
+        How many results.
+    d : float, default 1.0
+        The distance of samples.
+    dtype : dtype, optional
+        Dtype of the result; None means float64.
+    device : device or str, optional
+        Where the array lies, as ``"cpu"`` or ``"cuda:0"``; None means the current device.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        In cycles per unit of d.
+
+    Examples
+    --------
+    >>> np.fft.fftfreq(4)
+    array([ 0.  ,  0.25, -0.5 , -0.25])
+    """
     n = _whole(n)
     k = concatenate([arange((n - 1) // 2 + 1, device=device), arange(-(n // 2), 0, device=device)])
     return (k * (1.0 / (n * d))).astype(dtype or "float64", copy=False)
 
 
 def rfftfreq(n, d=1.0, dtype=None, device=None):
-    """The frequencies of rfft's results for n samples d apart."""
+    """The frequencies of rfft's results.
+
+    Parameters
+    ----------
+    n : int
+        How many samples.
+    d : float, default 1.0
+        The distance of samples.
+    dtype : dtype, optional
+        Dtype of the result; None means float64.
+    device : device or str, optional
+        Where the array lies, as ``"cpu"`` or ``"cuda:0"``; None means the current device.
+
+    Returns
+    -------
+    ndarray, shape (n // 2 + 1,)
+        In cycles per unit of d.
+
+    Examples
+    --------
+    >>> np.fft.rfftfreq(4)
+    array([0.  , 0.25, 0.5 ])
+    """
     n = _whole(n)
     return (arange(n // 2 + 1, device=device) * (1.0 / (n * d))).astype(dtype or "float64", copy=False)
 
@@ -449,12 +880,48 @@ def _shift(x, axes, places):
 
 
 def fftshift(x, axes=None):
-    """The frequency 0 in the middle of each axis."""
+    """Move the frequency 0 into the middle of each axis.
+
+    Parameters
+    ----------
+    x : array_like
+        A transform.
+    axes : int or tuple of ints, optional
+        The axes; None means all.
+
+    Returns
+    -------
+    ndarray
+        Of x's shape and dtype.
+
+    Examples
+    --------
+    >>> np.fft.fftshift([0, 1, -2, -1])
+    array([-2, -1,  0,  1])
+    """
     return _shift(x, axes, lambda n: n // 2)
 
 
 def ifftshift(x, axes=None):
-    """The inverse of fftshift."""
+    """The inverse of fftshift.
+
+    Parameters
+    ----------
+    x : array_like
+        What fftshift gave.
+    axes : int or tuple of ints, optional
+        The axes; None means all.
+
+    Returns
+    -------
+    ndarray
+        Of x's shape and dtype.
+
+    Examples
+    --------
+    >>> np.fft.ifftshift([-2, -1, 0, 1])
+    array([ 0,  1, -2, -1])
+    """
     return _shift(x, axes, lambda n: -(n // 2))
 
 

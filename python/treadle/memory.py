@@ -9,21 +9,58 @@ _KEEP = object()
 
 
 def stats(device=None):
-    """A dict of byte counts: used, cached, peak, limit (None: none), largest (free block), free, total; allocs and
-    driver_allocs so far; and of arrays moved to the host: how many went (spilled) and came back (returned) so far,
-    their bytes there now (away), and the host memory that is kept for the next ones (pinned)."""
+    """Counts of bytes and allocations.
+
+    Parameters
+    ----------
+    device : device or str, optional
+        The device; None means the current one.
+
+    Returns
+    -------
+    dict
+        Bytes: used, cached, peak, limit (None: no limit), largest (free block), free, total. So far: allocs,
+        driver_allocs, spilled and returned (arrays that went to the host and came back). Bytes on the host: away
+        (arrays there now), pinned (memory kept for them).
+
+    Examples
+    --------
+    >>> np.memory.stats("cpu")["used"] >= 0
+    True
+    """
     where = _device(device)
     return {**where.memory_stats(), **_core._spill_stats(where)}
 
 
 def limit(nbytes=_KEEP, device=None):
-    """Sets the most bytes that arrays and cached memory may take together; None: no limit. Without an argument
-    nothing is set. Returns the limit that holds now.
+    """Set or ask for the most bytes that arrays and cached memory may take together.
 
-    What is cached beyond it goes at once, and arrays go to the host where :func:`spill` allows it. Arrays that stay
-    keep their memory, and pieces between them cannot go before they do; but nothing is given beside them until all
-    of it fits the limit. A request that does not fit while other threads compute waits for them, at most 10 seconds,
-    and not for threads that wait themselves: of several that hold a part of what they need one gets the error."""
+    What is cached beyond the limit goes at once, and arrays go to the host where spill() allows it. Arrays that stay
+    keep their memory until all fits. A request that does not fit while other threads compute waits for them, at most 10
+    seconds; of threads that all wait for one another one gets the error.
+
+    Parameters
+    ----------
+    nbytes : int or None, optional
+        The limit in bytes; None means no limit. Without the argument nothing is set.
+    device : device or str, optional
+        The device; None means the current one.
+
+    Returns
+    -------
+    int or None
+        The limit that holds now.
+
+    Raises
+    ------
+    ValueError
+        nbytes is negative.
+
+    Examples
+    --------
+    >>> np.memory.limit(device="cpu") is None
+    True
+    """
     where = _device(device)
     if nbytes is not _KEEP:
         where.memory_limit(nbytes)
@@ -31,15 +68,44 @@ def limit(nbytes=_KEEP, device=None):
 
 
 def spill(on=None, device=None):
-    """Says whether the arrays used longest ago are moved to pinned host memory when the device's memory is out,
-    and back when they are used: at first so on GPUs, not on the CPU. Arrays that other libraries can reach, that a
-    recorded graph uses or that are smaller than 32 KiB stay. With False those on the host come back as they are
-    used, and none goes. Without an argument nothing is set. Returns what holds now."""
+    """Say or ask whether arrays go to the host when the device's memory is out.
+
+    Those that were used longest ago go to pinned memory, and come back when they are used. At first it is on for GPUs
+    and off for the CPU. Arrays that other libraries can reach, that a recorded graph uses, or that are smaller than 32
+    KiB stay.
+
+    Parameters
+    ----------
+    on : bool, optional
+        False: none goes, and those on the host come back as they are used. None sets nothing.
+    device : device or str, optional
+        The device; None means the current one.
+
+    Returns
+    -------
+    bool
+        What holds now.
+
+    Examples
+    --------
+    >>> np.memory.spill(device="cpu")
+    False
+    """
     return _core._spill(_device(device), on)
 
 
 def trim(device=None):
-    """Gives the memory that the pool keeps, on the device and on the host, back to the system."""
+    """Give the memory that the pool keeps, on the device and on the host, back to the system.
+
+    Parameters
+    ----------
+    device : device or str, optional
+        The device; None means the current one.
+
+    Examples
+    --------
+    >>> np.memory.trim("cpu")
+    """
     where = _device(device)
     _core._spill_trim(where)
     where.memory_trim()

@@ -30,6 +30,7 @@ from ._compile._typeclasses import (
     Dummy,
     EnumMember,
     Float,
+    FunctionType,
     Integer,
     IntegerLiteral,
     IntEnumMember,

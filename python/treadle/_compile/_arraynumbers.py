@@ -183,4 +183,4 @@ _NUMPYS = {
     _nancumsum, "trapezoid": _trapezoid, "logspace": _logspace,
 }  # fmt: skip
 
-ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items() if hasattr(np, name)}  # trapezoid is NumPy 2's
+ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items() if hasattr(np, name)}  # NumPy 1 has no trapezoid

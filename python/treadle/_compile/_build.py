@@ -13,14 +13,14 @@ from ._function import Function, signatures_of
 
 _C = {"b": "int8_t", "h": "int16_t", "i": "int32_t", "l": "int64_t", "q": "int64_t", "B": "uint8_t", "H": "uint16_t",
       "I": "uint32_t", "L": "uint64_t", "Q": "uint64_t", "f": "float", "d": "double", "?": "uint8_t"}  # fmt: skip
-# by the numbers of td_report
+# indexed by td_report's kinds
 _KINDS = ("raise", "raise", "assert", "index out of range", "division by zero", "index overflow", "shapes do not fit",
           "reduction of nothing", "variable without a value", "not there", "calls too deep", "no memory",
           "index out of range", "no such key", "value", "changed while it is gone through", "no memory", "halt",
           "print")  # fmt: skip
 _MAILBOX = 112  # bytes
 
-# What code for the CPU calls: memory for arrays, threads for loops whose turns are independent, whether to stop.
+# What code for the CPU calls: memory for arrays, threads for independent iterations, a check whether to stop.
 _RUNTIME = r"""
 #include <pthread.h>
 #include <stdlib.h>
@@ -261,7 +261,7 @@ def _gpu_code(kernel, rows, path, name, arch):
     stage = "ptx" if path.endswith(".ptx") else "cubin"
     if len(rows) > 1:
         raise ValueError(f"build: {path}: one signature a file of a GPU's code, not {len(rows)}")
-    ptxas = stage == "cubin" and _core.device().kind == "cpu"
+    ptxas = stage == "cubin" and _core.device().host
     code, about = kernel._build(rows[0], "ptx" if ptxas else stage, name, arch)
     if ptxas:
         code = _assemble(code, arch)
@@ -294,16 +294,46 @@ def _assemble(ptx, arch):
 
 
 def build(kernel, signatures, path, arch=None, name=None, parallel=True):
-    """Writes a compiled function to a file, and beside it a C header that tells how it is called; returns its path.
+    """Write a compiled function to a file, and beside it a C header that declares it.
 
-    kernel: what jit or cuda.jit made. signatures: one, or a list of them (functions name_1, name_2 … of one file).
-    path: its ending says what is written:
-      .so            of a jit function: a shared object for this machine's kind of CPU; a C compiler links it here, none
-                     is needed where it runs. parallel: independent loops run on all cores
-      .ptx, .cubin   a kernel, or a jit function, for a GPU of `arch` ("sm_90"; None: the current device's, else sm_80)
-    name: of the C function; None: the function's own.
-    TypeError: what has no form in C; ValueError: an ending that is none of these; DeviceError, MissingLibraryError:
-    what is needed to write the file is not here."""
+    Parameters
+    ----------
+    kernel : compiled function
+        What jit or cuda.jit made.
+    signatures : str, signature or list of them
+        Types of the parameters; several make functions name_1, name_2 and so on.
+    path : str or path
+        ".so": a jit function's shared object for this machine's kind of CPU, which a C compiler links here; ".ptx" and
+        ".cubin": a kernel or a jit function for a GPU.
+    arch : str, optional
+        The GPU, as "sm_90"; None means the current device's, else sm_80.
+    name : str, optional
+        Name of the C function; None means the function's own.
+    parallel : bool, default True
+        Independent loops of a ".so" run on all cores.
+
+    Returns
+    -------
+    str or path
+        The path.
+
+    Raises
+    ------
+    TypeError
+        A signature has no form in C.
+    ValueError
+        The path ends otherwise.
+    DeviceError, MissingLibraryError
+        What is needed to write the file is not here.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "square.ptx")
+    >>> double = np.jit(lambda x: x * x)
+    >>> open(np.build(double, "float64(float64)", path, name="square")).read().count("square") > 0
+    True
+    """
     if not isinstance(kernel, Function):
         raise TypeError(f"build: a function that jit or cuda.jit made, not {type(kernel).__name__}")
     rows, path, name = signatures_of(signatures), os.fspath(path), name or kernel.__name__

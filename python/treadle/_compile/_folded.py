@@ -88,7 +88,7 @@ _FOLDS = {
     "min": ((False, 0), None, _least, _second),
     "max": ((False, 0), None, _most, _second),
 }
-_DECIDED = {"any": True, "all": False}  # by the first item that is so
+_DECIDED = {"any": True, "all": False}  # decided by the first such item
 
 
 # ---- nodes ----

@@ -17,18 +17,35 @@ class Fusion:
         return self if obj is None else functools.partial(self, obj)
 
     def clear_cache(self):
-        """Nothing: kernels are kept by what they compute."""
+        """Does nothing: kernels are kept by what they compute."""
 
     def __repr__(self):
         return f"<Fusion {self.kernel_name}>"
 
 
 def fuse(*args, **kwargs):
-    """fuse(fn), @fuse, @fuse(kernel_name=...): fn itself, with CuPy's results.
+    """CuPy's decorator of functions whose operations fuse; here it is the function itself.
 
-    Operations on treadle's arrays fuse without it, whatever function they stand in; what CuPy refuses in a fused
-    function (conditions on values, indexing, several reductions) works too. kernel_name is kept and not shown:
-    profiles name the operations."""
+    Operations on treadle's arrays fuse in whatever function they stand. What CuPy refuses in a fused function works
+    too: conditions on values, indexing, several reductions.
+
+    Parameters
+    ----------
+    *args : callable
+        The function; none where ``@fuse(kernel_name=...)`` is written.
+    **kwargs : any
+        kernel_name, which is kept and not shown: profiles name the operations.
+
+    Returns
+    -------
+    callable
+        The function, or a decorator.
+
+    Examples
+    --------
+    >>> np.fuse(lambda x: x * 2 + 1)(np.ones(2))
+    array([3., 3.])
+    """
     kernel_name = kwargs.pop("kernel_name", None)
     if kwargs or len(args) > 1:
         raise TypeError("fuse takes a function, or kernel_name=")

@@ -105,4 +105,4 @@ def device_of(target):
     if target != "cuda":
         return None
     current = _core.device()
-    return None if current.kind == "cpu" else current
+    return None if current.host else current

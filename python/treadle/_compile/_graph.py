@@ -31,7 +31,7 @@ def _flatten(x, arrays):
 
 
 def _unflatten(form, arrays):
-    """What _flatten took apart; arrays is an iterator."""
+    """The inverse of _flatten; arrays is an iterator."""
     if form is _ARRAY:
         return next(arrays)
     kind, x = form
@@ -58,23 +58,36 @@ class _Recorded:
 
 
 class graph:
-    """graph(f, *, static_outputs=False): f, a function of arrays, as the kernels that it launches.
+    """Record what a function of arrays does, and launch it without the function's Python code.
 
-    For each kind of arguments (shapes, dtypes, strides and device of the arrays; the values of everything else)
-    the first call runs f once to record its work, and every call launches what was recorded: without f's Python
-    code, and without planning. On a GPU what the inputs do not touch is a CUDA graph.
+    For each kind of arguments the first call runs f once and records its work; every call launches the record. The kind
+    is the arrays' shapes, dtypes, strides and device, and the values of all other arguments. On a GPU what the inputs
+    do not touch is a CUDA graph.
 
-    Arguments and results are arrays, or tuples, lists and dicts of them; other arguments are constants. NumPy
-    arrays among the arguments are copied to the default device at each call. Results are new arrays at each call;
-    with static_outputs each call fills the same ones again. Arrays that f uses without being given them stay
-    alive; each call reads what they hold then, and in-place changes of them happen at each call. Random draws
-    continue their generator's sequence. Inputs are read-only in f.
+    NumPy arrays among the arguments are copied to the default device at each call. Inputs are read-only in f. Arrays
+    that f uses without being given them stay alive; each call reads what they hold then. Random draws go on in their
+    generator's sequence.
 
-    ValueError names what cannot be recorded, with its line: values on the host (print, float, if x > 0, a[mask]),
-    copies from and to the host, waiting, other streams, another graph. An index array out of range takes
-    the nearest index in range.
+    Parameters
+    ----------
+    f : callable
+        Takes and returns arrays, or tuples, lists and dicts of them; other arguments are constants. ``@graph`` works
+        too.
+    static_outputs : bool, default False
+        Each call fills the same results again, in place of new ones.
 
-    Can be used as a decorator."""
+    Raises
+    ------
+    ValueError
+        f does what cannot be recorded: reads values on the host (print, float, ``if x > 0``, a[mask]), copies, waits,
+        or uses other streams or graphs. The text names the line.
+
+    Examples
+    --------
+    >>> step = np.graph(lambda x: x * 2 + 1)
+    >>> step(np.ones(2))
+    array([3., 3.])
+    """
 
     def __init__(self, f, *, static_outputs=False):
         if not callable(f):
@@ -86,7 +99,7 @@ class graph:
         self._last = None
 
     def __get__(self, obj, kind=None):
-        """A method's graph is its object's own."""
+        """Each object has a graph of its own for a method."""
         if obj is None:
             return self
         bound = graph(self._f.__get__(obj, kind), static_outputs=self._static)
@@ -140,7 +153,7 @@ class graph:
             )
         known = self._recorded.setdefault(key, [])
         known.insert(0, recorded)
-        del known[_KINDS:]  # what comes once must not pile up memory
+        del known[_KINDS:]  # inputs that never come again must not keep memory
         if len(self._recorded) > _STRUCTURES:
             del self._recorded[next(iter(self._recorded))]
         self._last = recorded
@@ -174,6 +187,11 @@ class graph:
         return sum(map(len, self._recorded.values()))
 
     def clear(self):
-        """Forgets all recordings and gives their memory back."""
+        """Forget all recordings and give their memory back.
+
+        Examples
+        --------
+        >>> np.graph(lambda x: x + 1).clear()
+        """
         self._recorded.clear()
         self._last = None

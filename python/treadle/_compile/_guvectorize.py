@@ -11,16 +11,17 @@ from ._generate import Home, define, device_of, index, nest
 from ._jit import check_options, jit
 
 _SIDE = r"\((?:\s*\w+\s*(?:,\s*\w+\s*)*)?\)"
-_LAYOUT = re.compile(rf"\s*{_SIDE}(?:\s*,\s*{_SIDE})*\s*->\s*{_SIDE}(?:\s*,\s*{_SIDE})*\s*")
+_SIDES = rf"\s*{_SIDE}(?:\s*,\s*{_SIDE})*\s*"
+_LAYOUT = re.compile(rf"{_SIDES}(?:->{_SIDES})?")
 
 
 def _sides(layout):
-    """[('n', 'm'), ...] of the inputs and of the outputs of '(n,m),(m)->(n)'."""
+    """[('n', 'm'), ...] of the inputs and of the outputs of '(n,m),(m)->(n)'; '(n),(k)' has no outputs."""
     if not isinstance(layout, str) or not _LAYOUT.fullmatch(layout):
         raise ValueError(f"guvectorize: {layout!r} is not a layout, as '(m,n),(n)->(m)' is")
     return [
         [tuple(x.strip() for x in part.split(",") if x.strip()) for part in re.findall(r"\(([^)]*)\)", side)]
-        for side in layout.split("->")
+        for side in (layout if "->" in layout else f"{layout}->").split("->")
     ]
 
 
@@ -103,9 +104,11 @@ class GUFunc:
         outs = list(args[self.nin :] or (out if isinstance(out, tuple) else (out,) * (self.nout if out is None else 1)))
         values = [a if hasattr(a, "shape") else numpy.asarray(a) for a in args[: self.nin]]
         row, boxed = self._resolve(values, outs)
+        if not self.nout:
+            return self._in_place(values, row)
         home = Home([*values, *outs], device_of(self._target))
         loops, sizes = self._shapes(values)
-        within = loops or (1,)  # a loop of one turn
+        within = loops or (1,)  # a loop of one iteration
         operands = []
         for v, d, core, box in zip(values, row, self._inputs, boxed, strict=False):
             shape = tuple(sizes[n] for n in core)
@@ -119,12 +122,28 @@ class GUFunc:
             results.append(mine)
             operands.append(mine.reshape(within + (shape or (1,))))
         _loop(self, len(within))(*operands)
-        if home.device is not None:  # reshape gave arrays of their own
+        if home.device is not None:  # reshape made copies, which hold the results
             results = [a.reshape(r.shape) for a, r in zip(operands[self.nin :], results, strict=True)]
         if stream:
             stream.synchronize()
         given = tuple(_numpy_scalar(home.give(r, o)) for r, o in zip(results, outs, strict=True))
         return given[0] if self.nout == 1 else given
+
+    def _in_place(self, values, row):
+        """Runs a function that has no results but what it writes into its operands."""
+        home = Home(values, device_of(self._target))
+        loops, sizes = self._shapes(values)
+        operands = []
+        for v, d, core in zip(values, row, self._inputs, strict=True):
+            mine = home.bring(v, d)
+            if v.shape[: len(v.shape) - len(core)] != loops:
+                mine = home.bring(mine, d, loops + tuple(sizes[n] for n in core))
+            operands.append(mine if loops else mine.reshape((1, *mine.shape)))
+        _loop(self, len(loops or (1,)))(*operands)
+        for v, mine in zip(values, operands, strict=True):
+            if home.device is not None or numpy.dtype(v.dtype) != mine.dtype:
+                v[...] = home.give(mine.reshape(v.shape))
+        return ()
 
     def _shapes(self, values):
         """The shape of the loops, and how long each named axis is."""
@@ -155,11 +174,41 @@ def _loop(g, ndim):
 
 
 def guvectorize(ftylist, signature=None, target="cpu", **options):
-    """A GUFunc: ``@guvectorize(["void(float64[:], float64, float64[:])"], "(n),()->(n)")``.
+    """Make a function of parts of arrays a generalised ufunc.
 
-    ftylist: a signature, or a list of them; None or the layout itself: it is compiled for what it meets. signature: the
-    layout, the axes that the function itself works on. target, options: as of vectorize.
-    ValueError: no layout; TypeError: signatures that do not fit it."""
+    Parameters
+    ----------
+    ftylist : str, signature, list of them or None
+        Types of the parameters; None, or the layout itself, compiles for what it meets.
+    signature : str, optional
+        The layout: the axes that the function itself works on, as "(n),()->(n)".
+    target : {"cpu", "parallel", "cuda"}, default 'cpu'
+        As vectorize's.
+    **options : any
+        As jit's.
+
+    Returns
+    -------
+    callable
+        A decorator that gives a GUFunc.
+
+    Raises
+    ------
+    ValueError
+        There is no layout.
+    TypeError
+        The signatures do not fit the layout.
+
+    Examples
+    --------
+    >>> @np.guvectorize(["void(float64[:], float64[:])"], "(n)->()")
+    ... def total(x, r):
+    ...     r[0] = 0.0
+    ...     for i in range(x.shape[0]):
+    ...         r[0] += x[i]
+    >>> total(numpy.ones((2, 3)))
+    array([3., 3.])
+    """
     options.pop("cache", None)
     if signature is None:
         ftylist, signature = (), ftylist

@@ -11,15 +11,34 @@ class CPUFunction(Function):
 
 
 def prange(*args):
-    """range(*args) whose turns, in a compiled function, run in any order and on all cores. What the turns only add to,
-    multiply, and, or, xor, or take the least or greatest of, is reduced over them."""
+    """range(*args) whose iterations run in any order and on all cores, in a compiled function.
+
+    What the iterations only add to, multiply, and, or, xor, or take the least or greatest of, is reduced over them. In
+    plain Python it is range.
+
+    Parameters
+    ----------
+    *args : int
+        As range's.
+
+    Returns
+    -------
+    range
+        The numbers.
+
+    Examples
+    --------
+    >>> list(np.prange(3))
+    [0, 1, 2]
+    """
     return range(*args)
 
 
 prange._td_name = "treadle.prange"
 
 _IGNORED = {"nopython", "cache", "inline", "looplift", "no_cpython_wrapper", "no_cfunc_wrapper", "debug", "_nrt"}
-_KNOWN = {"parallel", "fastmath", "nogil", "error_model", "boundscheck"}
+# _numba: numbers meet in the types that Numba gives them, not in NumPy's
+_KNOWN = {"parallel", "fastmath", "nogil", "error_model", "boundscheck", "_numba"}
 
 
 def check_options(what, options, target="cpu"):
@@ -35,18 +54,48 @@ def check_options(what, options, target="cpu"):
 
 
 def jit(signature_or_function=None, **options):
-    """Compiles a function of numbers and arrays at its first call with types that it has not met.
+    """Compile a function of numbers and arrays, when it is called with types that it has not met.
 
-    signature_or_function: the function (``@jit``), or one signature or a list of them, text or treadle.types: then
-    it is compiled at once, and calls are fitted to them. options:
-      parallel     None: loops whose turns are found to be independent run on all cores (explain() tells which), or
-                   all over the GPU that the arrays are on; True: loops over prange, too; False: none
-      fastmath     sums may be reordered, NaN and infinity need not be minded
-      nogil        other Python threads run during a call
-      error_model  "python": dividing by zero raises; "numpy": it gives infinity or NaN
-      boundscheck  IndexError for an index out of range
-    Compiled code is always kept on disk (cache=) and never falls back to Python (nopython=); forceobj raises.
-    TypeError: the function uses what cannot be compiled; the text shows the line and says what to write instead."""
+    Options are ``parallel``: None runs loops whose iterations are found to be independent on all cores, or all over the
+    GPU that the arrays are on (explain() names them), True loops over prange too, False none. ``fastmath``: sums may be
+    reordered, and NaN and infinity need not be minded. ``nogil``: other Python threads run during a call.
+    ``error_model``: "python" raises at a division by zero, "numpy" gives infinity or NaN. ``boundscheck``: an index out
+    of range raises IndexError. Compiled code is always kept on disk (``cache``) and never falls back to Python
+    (``nopython``); ``forceobj`` raises.
+
+    Parameters
+    ----------
+    signature_or_function : callable, str, signature or list of them, optional
+        The function (``@jit``), or signatures: then it is compiled at once, and calls are fitted to them.
+    **options : any
+        See above.
+
+    Returns
+    -------
+    Dispatcher
+        Called as the function; or a decorator.
+
+    Raises
+    ------
+    TypeError
+        The function uses what cannot be compiled; the text shows the line and says what to write instead.
+
+    Examples
+    --------
+    >>> @np.jit
+    ... def total(n):
+    ...     s = 0
+    ...     for i in range(n):
+    ...         s += i
+    ...     return s
+    >>> total(5)
+    10
+    """
+    return decorator(CPUFunction, signature_or_function, options)
+
+
+def decorator(cls, signature_or_function, options):
+    """What jit returns, of a class of functions."""
     check_options("jit", options)
     model = options.get("error_model", "python")
     if model not in ("python", "numpy"):
@@ -54,7 +103,7 @@ def jit(signature_or_function=None, **options):
 
     def decorate(fn):
         fast = bool(options.get("fastmath"))
-        f = CPUFunction(
+        f = cls(
             fn,
             options,
             mode=FUNCTION,
@@ -65,6 +114,7 @@ def jit(signature_or_function=None, **options):
             prange=bool(options.get("parallel")),
             nogil=bool(options.get("nogil")),
             debug=bool(options.get("boundscheck") or options.get("debug")),
+            numba=bool(options.get("_numba")),
         )
         for args in signatures_of(signature_or_function) if signature_or_function is not fn else ():
             f.declare(args)

@@ -299,7 +299,7 @@ def _compiled(node, code, imported, change=None):
             change(tree)
         made = _inner(_inner(_parsed(tree, code.co_flags & _FUTURE)))
         made = made if within is None else _inner(made)
-        while made.co_name != name:  # the scope of its type parameters
+        while made.co_name != name:  # the scope of the function's type parameters
             made = _inner(made)
         return made
     except (SyntaxError, ValueError, TypeError, IndexError):

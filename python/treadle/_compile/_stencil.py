@@ -63,7 +63,7 @@ class StencilFunc:
     In the function a[0, 1] is the neighbour one further on axis 1. Where a neighbour would lie outside, the result is
     cval. Results are NumPy arrays where all operands are NumPy's, else treadle's on the operands' device."""
 
-    def __init__(self, fn, mode="constant", cval=0, neighborhood=None, standard_indexing=()):
+    def __init__(self, fn, mode="constant", cval=0, neighborhood=None, standard_indexing=(), _numba=False):
         if mode != "constant":
             raise ValueError(f"stencil: mode is 'constant', not {mode!r}")
         if isinstance(fn, Function):
@@ -71,7 +71,7 @@ class StencilFunc:
         functools.update_wrapper(self, fn)
         self.py_func, self._cval, self._given, self._standard = fn, cval, neighborhood, standard_indexing
         self._params = fn.__code__.co_varnames[: fn.__code__.co_argcount]
-        self._made = {}
+        self._made, self._rules = {}, {"_numba": _numba}
         if not self._params or self._params[0] in standard_indexing:
             raise ValueError("stencil: the first argument is an array with relative indices")
         if set(standard_indexing) - set(self._params):
@@ -105,7 +105,7 @@ class StencilFunc:
         names = [f"x{k}" for k in range(len(self._params))]
         body = nest(ranges, [f"out[{index(ndim)}] = place({index(ndim)}, {', '.join(names)})"])
         every = define("\n".join([f"def stencil(out, {', '.join(names)}):", *body, ""]), "stencil", place=place)
-        return jit(place), jit(every), pairs
+        return jit(place, **self._rules), jit(every, **self._rules), pairs
 
     def __call__(self, *args, out=None):
         """Of arrays and numbers; out: an array that takes the result, whose borders stay as they are.
@@ -148,10 +148,32 @@ class StencilFunc:
 
 
 def stencil(func_or_mode="constant", **options):
-    """A StencilFunc: ``@stencil``, ``@stencil(cval=1.0)``.
+    """Make a function of an element's neighbourhood a function of arrays, as Numba's stencil.
 
-    options: cval (0), neighborhood (pairs of offsets, one an axis, where the function computes them),
-    standard_indexing (names of arguments that are indexed as usual)."""
+    Parameters
+    ----------
+    func_or_mode : callable or str, default 'constant'
+        The function (``@stencil``), whose array parameters are indexed relative to the element; or "constant".
+    **options : any
+        cval: what stands at the borders, 0; neighborhood: pairs of offsets, one an axis, where the function computes
+        them; standard_indexing: names of arguments that are indexed as usual.
+
+    Returns
+    -------
+    StencilFunc
+        Called with arrays; or a decorator.
+
+    Raises
+    ------
+    TypeError
+        The function indexes by numbers that are not constants, and no neighborhood is given.
+
+    Examples
+    --------
+    >>> smooth = np.stencil(lambda a: a[-1] + a[0] + a[1])
+    >>> smooth(numpy.asarray([1.0, 2.0, 3.0, 4.0]))
+    array([0., 6., 9., 0.])
+    """
     if isinstance(func_or_mode, str):
         return lambda fn: StencilFunc(fn, func_or_mode, **options)
     return StencilFunc(func_or_mode, **options)

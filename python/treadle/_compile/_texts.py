@@ -13,6 +13,7 @@ from .. import _core
 
 OWN = "<treadle>"  # the file of what is compiled to compare
 _MOST = 4 << 20  # characters kept
+_LAST_LINES = 200
 
 _kept = collections.OrderedDict()  # (file, text): None; the last one compiled last
 _size = 0
@@ -90,9 +91,19 @@ def _of_stdin():
             return
     except OSError:
         return
-    text = _core._stdin_buffer().split(b"\0")[0].decode("utf-8", "replace")
+    yield from _beginnings(_core._stdin_buffer())
+
+
+def _beginnings(buffer):
+    """The texts that a buffer may begin with, the longest first: behind a program that does not fill it, it holds what
+    the memory held before. One ends at each of its last lines."""
+    text = buffer.split(b"\0")[0].decode("utf-8", "replace")
     yield text
-    yield text.rpartition("\n")[0] + "\n"  # behind the program stands what was there before
+    for _ in range(_LAST_LINES):
+        text, newline, _ = text.rpartition("\n")
+        if not newline:
+            return
+        yield text + newline
 
 
 def _typed(code):

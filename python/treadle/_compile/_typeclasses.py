@@ -191,7 +191,7 @@ class Array(Type):
     is_contig = property(lambda self: self.layout != "A")
 
     def copy(self, dtype=None, ndim=None, layout=None, readonly=None):
-        """The same type, but for what is given."""
+        """This type with other values for the parameters that are given."""
         return Array(dtype or self.element, self.ndim if ndim is None else ndim, layout or self.layout,
                      self.readonly if readonly is None else readonly, aligned=self.aligned)  # fmt: skip
 
@@ -419,6 +419,19 @@ class Opaque(Type):
 
     def __reduce__(self):
         return type(self), (self.name, self.kind)
+
+
+class FunctionType(Type):
+    """A function that is passed as a value, of a Signature. treadle compiles functions that it knows alone."""
+
+    __slots__ = ()
+
+    def __init__(self, signature):
+        super().__init__("function", f"FunctionType[{signature!r}]", items=(signature.return_type, *signature.args))
+
+    @property
+    def signature(self):
+        return Signature(self.items[0], self.items[1:])
 
 
 class Dummy(Opaque):

@@ -104,13 +104,10 @@ class UFunc:
     def resolve(self, values):
         """The dtypes that operands are cast to, and the result's."""
         row = _natural(values)
-        for k, (known, out) in enumerate(self._rows):
-            if known == row:
+        given = _with_numbers(values) if self._fixed else row
+        for k, (known, out) in enumerate(self._rows):  # as a ufunc, the first that all operands go into safely
+            if known == row if not self._fixed else all(map(_goes, given, known)):
                 return self._now(k, known, out)
-        for exact in (True, False) if self._fixed else ():
-            for k, (known, out) in enumerate(self._rows):
-                if all(_goes(v, d, want, exact) for v, d, want in zip(values, row, known, strict=True)):
-                    return self._now(k, known, out)
         if self._fixed:
             raise TypeError(
                 f"ufunc '{self.__name__}' not supported for the input types {', '.join(map(str, row))}: it has "
@@ -205,7 +202,7 @@ class UFunc:
         start = self.identity if initial is None else initial
         if not rows.shape[1] and start is None:
             raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
-        if home.device is not None and home.device.kind != "cpu" and not shape and rows.size:
+        if home.device is not None and not home.device.host and not shape and rows.size:
             from ..cuda._reduce import Reduce
 
             result = home.empty((1,), returned)
@@ -239,9 +236,25 @@ class UFunc:
             a[places[0][k]] = self(a[places[0][k]], *([] if b is None else [places[1][k]]))
 
 
-def _goes(value, have, want, exact):
-    kinds = _WEAK.get(type(value))
-    return want.kind in kinds if kinds else have == want if exact else numpy.can_cast(have, want, "safe")
+def _with_numbers(values):
+    """The operands' dtypes; of a Python number that has arrays beside it the kinds of dtypes that it goes into, or the
+    dtype that NumPy gives it there."""
+    own = [getattr(v, "dtype", None) for v in values]
+    arrays = [numpy.dtype(d) for d in own if d is not None]
+    meeting = numpy.result_type(*arrays) if arrays else None
+    found = []
+    for v, d in zip(values, own, strict=True):
+        if d is not None:
+            found.append(numpy.dtype(d))
+        elif meeting is None or meeting.kind not in _WEAK.get(type(v), ""):
+            found.append(numpy.asarray(v).dtype if meeting is None else numpy.result_type(meeting, v))
+        else:  # what holds the arrays holds it
+            found.append(numpy.result_type(meeting, v) if meeting.kind in "iu" else _WEAK[type(v)])
+    return found
+
+
+def _goes(have, want):
+    return want.kind in have if isinstance(have, str) else numpy.can_cast(have, want, "safe")
 
 
 def _number(v, dtype):

@@ -32,7 +32,7 @@ class Mapped:
     def _compile(pyfunc):
         try:
             return UFunc(pyfunc)
-        except (AttributeError, *REFUSALS):  # no Python function
+        except (AttributeError, *REFUSALS):  # not a Python function: nothing to compile
             return None
 
     def __call__(self, *args, **kwargs):
@@ -57,13 +57,39 @@ def mapped(given, options):
 
 
 def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):
-    """A UFunc of a function of numbers: ``@vectorize``, ``@vectorize([float64(float64, float64)])``.
+    """Make a function of numbers a ufunc: ``@vectorize`` or ``@vectorize([float64(float64, float64)])``.
 
-    ftylist_or_function: the function, or a signature or a list of them (the first that the operands go into safely is
-    taken; without any it is compiled for what it meets). target: 'cpu' and 'parallel' use all cores; 'cuda' takes NumPy
-    arrays to the current device and back. identity: of reduce. options: as of jit. With otypes, excluded, signature or
-    doc it is numpy.vectorize. What cannot be compiled is called on the host (a fallback) for treadle's arrays.
-    TypeError: the function cannot be compiled, or no signature takes the operands."""
+    With otypes, excluded, signature or doc it is numpy.vectorize. What cannot be compiled is called on the host for
+    treadle's arrays; fallbacks() tells.
+
+    Parameters
+    ----------
+    ftylist_or_function : callable, str, signature or list of them, default ()
+        The function, or signatures: the first one that the operands go into safely is taken. Without any it is compiled
+        for what it meets.
+    target : {"cpu", "parallel", "cuda"}, default 'cpu'
+        The first two use all cores; "cuda" takes NumPy arrays to the current device and back.
+    identity : number, optional
+        What reduce begins with.
+    **options : any
+        As jit's.
+
+    Returns
+    -------
+    UFunc
+        Called with arrays and numbers; or a decorator.
+
+    Raises
+    ------
+    TypeError
+        The function cannot be compiled, or no signature takes the operands.
+
+    Examples
+    --------
+    >>> larger = np.vectorize(lambda x, y: x if x > y else y)
+    >>> larger(np.asarray([1.0, 5.0]), 3.0)
+    array([3., 5.])
+    """
     if any(k in options for k in PARAMETERS):
         return mapped(ftylist_or_function, options)
     options.pop("cache", None)

@@ -21,7 +21,7 @@ _DTYPES = "?bBhHiIlLqQefdFD"  # NumPy's characters of the dtypes that arrays her
 mode = "warn"
 _sites = {}  # (name, file, line): [calls, bytes, nanoseconds]
 _warned = set()
-_lock = threading.Lock()  # for both: calls of several threads are counted one by one
+_lock = threading.Lock()  # guards both tables: several threads count
 
 
 def note(name, nbytes, why=None, how="is computed by NumPy on the host"):
@@ -53,8 +53,23 @@ def timed():
 
 
 def fallbacks(clear=False):
-    """A list of (name, "file:line", calls, bytes) of what NumPy computed on the host, most bytes first; with clear
-    counting and warning start anew."""
+    """What NumPy computed on the host for treadle's arrays.
+
+    Parameters
+    ----------
+    clear : bool, default False
+        Start counting and warning anew.
+
+    Returns
+    -------
+    list of tuples: name, "file:line", calls, bytes
+        Most bytes first.
+
+    Examples
+    --------
+    >>> np.fallbacks(clear=True) is not None
+    True
+    """
     with _lock:
         rows = [(name, f"{file}:{line}", *entry[:2]) for (name, file, line), entry in _sites.items()]
         if clear:
@@ -122,7 +137,7 @@ class _Trip:
         if isinstance(x, _core.ndarray):
             self._meet(x)
             x = x.astype("float32") if x.dtype.kind == "V" else x
-            return _core._host_view(x) if x.device.kind == "cpu" else x.get()
+            return _core._host_view(x) if x.device.host else x.get()
         if type(x) in (tuple, list):
             return type(x)(map(self.down, x))
         return {k: self.down(v) for k, v in x.items()} if type(x) is dict else x
@@ -139,7 +154,7 @@ class _Trip:
         return tuple(map(self.out, x)) if type(x) is tuple else x
 
     def back(self):
-        """The function has run: what it wrote goes into the arrays."""
+        """Write what the function has written back into the arrays."""
         for host, x in self.outs:
             x[...] = host
 
@@ -151,7 +166,7 @@ class _Trip:
         given = next((a for host, a in self.outs if host is x), None)
         if given is not None:
             return given
-        if type(x) is numpy.ndarray or isinstance(x, numpy.generic):  # subclasses know more than their values
+        if type(x) is numpy.ndarray or isinstance(x, numpy.generic):  # a subclass holds more than its values
             return _core.asarray(x, device=self.device) if x.dtype.char in _DTYPES else x
         if isinstance(x, tuple) and hasattr(x, "_fields"):
             return _named(x, self.up)
@@ -190,7 +205,7 @@ def _run(name, f, args, kwargs, why, serves_cpu):
     kwargs = {k: trip.down(v) for k, v in kwargs.items() if k != "out"}
     if out is not None:
         kwargs["out"] = trip.out(out)
-    counts = not serves_cpu or (trip.device is not None and trip.device.kind != "cpu")
+    counts = not serves_cpu or (trip.device is not None and not trip.device.host)
     entry = note(name, trip.nbytes, why) if counts else None
     begin = time.perf_counter_ns()
     r = f(*args, **kwargs)

@@ -103,7 +103,7 @@ def _masked(values):
 def _down(x):
     """x for a call of NumPy's whose result is not treadle's: the values on the host."""
     if isinstance(x, _core.ndarray):
-        if x.device.kind != "cpu":
+        if not x.device.host:
             _implicit.note(x)
         return x.get()
     return type(x)(map(_down, x)) if type(x) in (tuple, list) else x
@@ -194,7 +194,7 @@ def _resolved(ufunc, inputs, outs, dtype=None, signature=None, sig=None, casting
 
 def _cast(x, dtype):
     if dtype.char not in _host._DTYPES:
-        return numpy.empty(0, dtype)  # which no array here holds: the caller sees it
+        return numpy.empty(0, dtype)  # treadle has no such dtype; the caller reports it
     if hasattr(x, "astype"):
         return x.astype(dtype, copy=False)
     return dtype.type(x) if numpy.isscalar(x) else numpy.asarray(x, dtype)
@@ -371,11 +371,11 @@ def array_function(self, func, types, args, kwargs):
     name = func.__name__
     if _masked(args):
         return func(*map(_down, args), **_downs(kwargs))
-    if name in ("result_type", "can_cast"):  # of dtypes alone
+    if name in ("result_type", "can_cast"):  # promotion needs no values
         return func(*(a.dtype if isinstance(a, _core.ndarray) else a for a in args), **kwargs)
     if name == "min_scalar_type" and args[0].ndim:
         return args[0].dtype
-    if name == "copyto" and args and isinstance(args[0], numpy.ndarray):  # a copy to the host, spelled out
+    if name == "copyto" and args and isinstance(args[0], numpy.ndarray):  # the program asks for the copy by name
         return func(*(a.get() if isinstance(a, _core.ndarray) else a for a in args), **_downs(kwargs))
     if name in _WRITING and args and isinstance(args[0], numpy.ndarray):
         return func(*map(_down, args), **_downs(kwargs))

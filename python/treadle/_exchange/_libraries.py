@@ -12,7 +12,7 @@ def folders():
         root = os.path.join(entry or os.curdir, "nvidia")
         try:
             names = sorted(os.listdir(root))
-        except OSError:  # most entries have no such folder; one that cannot be read has none for us
+        except OSError:  # most entries have no such folder; an unreadable one is skipped
             continue
         found += (os.path.abspath(os.path.join(root, name, "lib")) for name in names)
     return ":".join(dict.fromkeys(f for f in found if os.path.isdir(f) and ":" not in f))

@@ -25,7 +25,7 @@ def _finish():
 def _at_end(_=None):
     from multiprocessing.util import Finalize
 
-    Finalize(None, _finish, exitpriority=-100)  # behind the threads that empty queues
+    Finalize(None, _finish, exitpriority=-100)  # runs after the threads that empty queues
 
 
 def register(reduction):

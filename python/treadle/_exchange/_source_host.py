@@ -8,11 +8,31 @@ from .. import _core
 
 
 def from_host(source, device=None):
-    """An array of ``source``'s elements that are read when they are needed, chunk by chunk where they do not fit.
+    """An array of elements on the host, which are read when they are needed and chunk by chunk where they do not fit.
 
-    ``source`` is a ``numpy.ndarray`` or ``numpy.memmap`` of numbers, or an object with ``shape``, ``dtype`` and slices
-    (a Zarr array, an HDF5 data set). It is neither copied nor written to; who changes it meanwhile changes what is
-    read. Slices of the array read only what they hold. TypeError: elements that are not numbers."""
+    Parameters
+    ----------
+    source : numpy.ndarray, numpy.memmap, or object with shape, dtype and slices
+        Numbers, as a Zarr array or an HDF5 data set. It is neither copied nor written to; changes that are made
+        meanwhile are read.
+    device : device or str, optional
+        Where it is computed with; None means the current device.
+
+    Returns
+    -------
+    ndarray
+        Of source's shape and dtype; slices read only what they hold.
+
+    Raises
+    ------
+    TypeError
+        The elements are not numbers.
+
+    Examples
+    --------
+    >>> np.from_host(numpy.arange(4)).sum()
+    array(6)
+    """
     if isinstance(source, _core.ndarray):
         return source
     if isinstance(source, np.ndarray):
@@ -28,13 +48,35 @@ def from_host(source, device=None):
 
 
 def stream(f, source, out=None, chunk=None):
-    """``f`` of arrays on the host, computed in chunks of their rows that are copied while kernels run.
+    """Compute a function of arrays on the host in chunks of their rows, which are copied while kernels run.
 
-    ``source`` is what :func:`from_host` takes, or a tuple of such, one for each parameter of ``f``; ``f`` gets arrays
-    and returns one, or a tuple or dict of them. ``chunk`` is how many rows go at once (by default as many as do well).
-    A result stays on the device if it fits, else in the host's memory, or goes to ``out``, of its shape: a
-    ``numpy.ndarray``, a ``numpy.memmap``, or an object that takes slices (Zarr, HDF5), which is then what is returned.
-    OSError: there is no room for ``out`` on its disk."""
+    Parameters
+    ----------
+    f : callable
+        Takes arrays and returns one, or a tuple or dict of them.
+    source : as from_host's, or a tuple of such
+        One for each parameter of f.
+    out : numpy.ndarray, numpy.memmap or object that takes slices, optional
+        Takes the result and is returned. Without it the result stays on the device if it fits, else in the host's
+        memory.
+    chunk : int, optional
+        Rows that go at once; None means as many as do well.
+
+    Returns
+    -------
+    ndarray, out, or a tuple or dict of them
+        What f returns, of all rows.
+
+    Raises
+    ------
+    OSError
+        There is no room for out on its disk.
+
+    Examples
+    --------
+    >>> np.stream(lambda x: x * 2, numpy.arange(4), chunk=2)
+    array([0, 2, 4, 6])
+    """
     rows = 0 if chunk is None else operator.index(chunk)
     if rows < 0:
         raise ValueError(f"stream: chunk={chunk} rows")

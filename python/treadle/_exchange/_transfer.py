@@ -16,7 +16,7 @@ def start(snapshot):
     def run(array):
         try:
             value = array.get()
-        except BaseException as error:  # whoever asks for the result is told
+        except BaseException as error:  # the error is raised by result()
             later.set_exception(error)
         else:
             later.set_result(value)

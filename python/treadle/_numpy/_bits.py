@@ -2,7 +2,8 @@
 
 from .. import _core
 from .._core import arange, asarray, ndarray, zeros
-from ._shape import _axis, concatenate
+from ._join import concatenate
+from ._shape import _axis
 from ._spelled import spelled
 
 _UFUNC = _core.ufuncs()
@@ -10,7 +11,7 @@ _UFUNC = _core.ufuncs()
 
 @spelled(1, dtypes=("uint8",), typed=0)
 def bitwise_count(x, /):
-    """How many bits of the magnitude of x are 1, as uint8. TypeError: x holds no integers."""
+    """How many bits of the magnitude of x are 1, as uint8."""
     x = x if isinstance(x, ndarray) else asarray(x)
     if x.dtype.kind not in "biu":
         raise TypeError(f"ufunc 'bitwise_count' not supported for the input types: {x.dtype}")
@@ -27,7 +28,34 @@ def _order(bitorder):
 
 
 def packbits(a, /, axis=None, bitorder="big"):
-    """Bytes whose bits are the truth of eight elements along axis (None: of the flat array), zeros at the end."""
+    """Bytes whose bits are the truth of eight elements each.
+
+    Parameters
+    ----------
+    a : array_like of int or bool
+        The elements; an axis is filled up with zeros to whole bytes.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+    bitorder : {"big", "little"}, default 'big'
+        Whether the first element is a byte's highest or lowest bit.
+
+    Returns
+    -------
+    ndarray of uint8
+        The axis' extent is divided by 8, rounded up.
+
+    Raises
+    ------
+    TypeError
+        a holds other numbers.
+    ValueError
+        bitorder is neither of both.
+
+    Examples
+    --------
+    >>> np.packbits([1, 0, 1])
+    array([160], dtype=uint8)
+    """
     a = asarray(a)
     if a.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
@@ -46,8 +74,36 @@ def packbits(a, /, axis=None, bitorder="big"):
 
 
 def unpackbits(a, /, axis=None, count=None, bitorder="big"):
-    """The bits of bytes along axis (None: of the flat array) as elements 0 and 1: count of them, zeros behind the last;
-    a negative count leaves that many out at the end. TypeError: a is not uint8."""
+    """The bits of bytes as elements 0 and 1.
+
+    Parameters
+    ----------
+    a : array_like of uint8
+        The bytes.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+    count : int, optional
+        How many bits: zeros follow the last; a negative count leaves that many out at the end. None means all.
+    bitorder : {"big", "little"}, default 'big'
+        Whether the first element is a byte's highest or lowest bit.
+
+    Returns
+    -------
+    ndarray of uint8
+        The axis' extent is 8 times as long, or count.
+
+    Raises
+    ------
+    TypeError
+        a is not uint8.
+    ValueError
+        bitorder is neither of both.
+
+    Examples
+    --------
+    >>> np.unpackbits(np.asarray([5], np.uint8))
+    array([0, 0, 0, 0, 0, 1, 0, 1], dtype=uint8)
+    """
     a = asarray(a)
     if a.dtype != "uint8":
         raise TypeError("Expected an input array of unsigned byte data type")

@@ -11,8 +11,9 @@ from .._select._pick import gather
 from .._select._searching import searchsorted
 from .._select._sorting import argsort
 from ..linalg._products import _conjugate, matmul
+from ._join import concatenate
 from ._math import average, clip
-from ._shape import _axes, _axis, _cut, concatenate, expand_dims
+from ._shape import _axes, _axis, _cut, expand_dims
 
 _UFUNC = _core.ufuncs()
 _select, _isnan = _UFUNC["select"], _UFUNC["isnan"]
@@ -37,7 +38,34 @@ def _beside(x, a, axis):
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
-    """Differences of neighbours along axis, n times; of bools, whether they differ."""
+    """Differences of neighbours along an axis, taken n times; of bools, whether neighbours differ.
+
+    Parameters
+    ----------
+    a : array_like, shape (..., N, ...)
+        The elements.
+    n : int, default 1
+        How often differences are taken; 0 returns a.
+    axis : int, default -1
+        Axis to work along; negative numbers count from the last.
+    prepend, append : array_like, optional
+        Values that stand before and after a along axis.
+
+    Returns
+    -------
+    ndarray, shape (..., N - n, ...)
+        Of a's dtype.
+
+    Raises
+    ------
+    ValueError
+        n is negative, or a has no axes.
+
+    Examples
+    --------
+    >>> np.diff([1, 4, 9, 16])
+    array([3, 5, 7])
+    """
     if n == 0:
         return a
     if n < 0:
@@ -56,7 +84,29 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * numpy.pi):
-    """p with multiples of the period added where neighbours differ by more than discont (None: half of it)."""
+    """Add multiples of the period where neighbours differ by more than discont.
+
+    Parameters
+    ----------
+    p : array_like, shape (..., N, ...)
+        Phases.
+    discont : float, optional
+        Greatest step that stays; None means half the period.
+    axis : int, default -1
+        Axis to work along; negative numbers count from the last.
+    period : float, default 2 pi
+        The period, in p's unit.
+
+    Returns
+    -------
+    ndarray
+        Of p's shape; floats, integers where p and the period are integers.
+
+    Examples
+    --------
+    >>> np.unwrap([0.0, 3.0, -3.0])
+    array([0.        , 3.        , 3.28318531])
+    """
     p = asarray(p)
     d = diff(p, axis=axis)
     axis %= p.ndim
@@ -71,7 +121,30 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * numpy.pi):
 
 
 def ediff1d(ary, to_end=None, to_begin=None):
-    """Differences of neighbours of the flat array, with values before and after them."""
+    """Differences of neighbours of the flattened array.
+
+    Parameters
+    ----------
+    ary : array_like
+        The elements.
+    to_end, to_begin : array_like, optional
+        Values after and before the differences, in ary's dtype.
+
+    Returns
+    -------
+    ndarray, shape (N - 1 + ends,)
+        Of ary's dtype.
+
+    Raises
+    ------
+    TypeError
+        The ends cannot be cast to ary's dtype by "same_kind".
+
+    Examples
+    --------
+    >>> np.ediff1d([1, 4, 9], to_begin=0)
+    array([0, 3, 5])
+    """
     a = _own(ary).ravel()
     d = _piece(a, 0, 1, None) - _piece(a, 0, None, -1)
     ends = []
@@ -134,7 +207,7 @@ def _end(f, axis, d, order, last):
     sign = 1.0 if last else -1.0
     if isinstance(d, float):
         one = two = d
-    else:  # the first distances from this end
+    else:  # the distances next to this end
         one, two = (d[-1], d[-order]) if last else (d[0], d[order - 1])
     if order == 1:
         return sign * (x - y) / one
@@ -143,8 +216,35 @@ def _end(f, axis, d, order, last):
 
 
 def gradient(f, *varargs, axis=None, edge_order=1):
-    """The slope of f along every axis, or those given: by second-order differences inside, of first or second order
-    at the ends. Distances: a number, one for each axis, or coordinates for each axis. An array, or a tuple of them.
+    """The slope along every axis: by differences of second order inside, of first or second order at the ends.
+
+    Parameters
+    ----------
+    f : array_like, shape (N1, N2, ...)
+        Values at the points of a grid.
+    *varargs : float or array_like
+        Distances between points: one number for all axes, one for each axis, or coordinates of shape (Nk,) for each.
+    axis : int or tuple of ints, optional
+        Axes to take slopes along; None means all of them.
+    edge_order : {1, 2}, default 1
+        Order of the differences at the ends.
+
+    Returns
+    -------
+    ndarray or tuple of ndarrays
+        One array of f's shape for each axis; a single one stands alone.
+
+    Raises
+    ------
+    TypeError
+        f holds bools, or there are neither 0, 1 nor as many distances as axes.
+    ValueError
+        An axis has fewer than edge_order + 1 points.
+
+    Examples
+    --------
+    >>> np.gradient([1.0, 4.0, 9.0, 16.0])
+    array([3., 4., 6., 7.])
     """
     f = _own(f)
     if f.dtype.kind == "b":
@@ -167,7 +267,29 @@ def gradient(f, *varargs, axis=None, edge_order=1):
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
-    """The area under y by the trapezoidal rule, at coordinates x or at equal distances dx."""
+    """The area under y by the trapezoidal rule.
+
+    Parameters
+    ----------
+    y : array_like, shape (..., N, ...)
+        Heights.
+    x : array_like, shape (N,) or y's, optional
+        Places of the heights; None means equal distances dx.
+    dx : float, default 1.0
+        Distance of neighbours where x is not given.
+    axis : int, default -1
+        Axis to work along; negative numbers count from the last.
+
+    Returns
+    -------
+    ndarray, shape (..., ...)
+        Without the axis.
+
+    Examples
+    --------
+    >>> np.trapezoid([1.0, 2.0, 3.0])
+    array(4.)
+    """
     y = _own(y)
     axis = _axis(axis, y.ndim, "trapezoid")
     d = dx
@@ -195,8 +317,37 @@ def _between(x, x0, x1, y0, y1):
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
-    """The piecewise linear function through the points (xp, fp), xp rising, at x; left and right of them the end
-    values, or those given. With a period, xp is taken modulo it and sorted.
+    """The piecewise linear function through the points (xp, fp), at x.
+
+    Parameters
+    ----------
+    x : array_like
+        Where to evaluate; real.
+    xp : array_like, shape (N,)
+        Places of the points, rising; with a period in any order.
+    fp : array_like, shape (N,)
+        Values at the points; real or complex.
+    left, right : number, optional
+        Values below xp[0] and above xp[-1]; None means fp[0] and fp[-1].
+    period : float, optional
+        Take x and xp modulo the period; left and right are then without effect.
+
+    Returns
+    -------
+    ndarray
+        Of x's shape, float64 or complex128.
+
+    Raises
+    ------
+    ValueError
+        xp and fp differ in length, are empty or have other than one axis, or the period is 0.
+    TypeError
+        x or xp is complex.
+
+    Examples
+    --------
+    >>> np.interp([0.5, 1.5], [0.0, 1.0, 2.0], [0.0, 10.0, 40.0])
+    array([ 5., 25.])
     """
     where = next((a.device for a in (x, fp, xp) if isinstance(a, ndarray)), None)
     x, xp = (on(where, a) for a in (x, xp))
@@ -293,7 +444,7 @@ def _products(name, a, v, mode):
     r = _by_transforms(a, v, mode)
     if r is not None:
         return r
-    if a.device.kind == "cpu" and a.dtype.kind != "V":
+    if a.device.host and a.dtype.kind != "V":
         backwards = v if name == "convolve" else v[::-1]
         if name == "correlate":
             return library("numpy.correlate", numpy.correlate, (a, _conjugate(backwards), mode), {})
@@ -302,8 +453,34 @@ def _products(name, a, v, mode):
 
 
 def convolve(a, v, mode="full"):
-    """The discrete convolution of two vectors: NumPy's on the CPU's memory, elsewhere one fused sum; of long vectors
-    of floats by Fourier transforms. mode: "full", "same" (as long as the longer one) or "valid" (whole overlaps).
+    """The discrete convolution of two vectors.
+
+    On the CPU's memory NumPy computes it; on a GPU one fused sum does, and Fourier transforms for long vectors of
+    floats.
+
+    Parameters
+    ----------
+    a : array_like, shape (N,)
+        One vector.
+    v : array_like, shape (M,)
+        The other one.
+    mode : {"full", "same", "valid"}, default 'full'
+        "full": every overlap, "same": as many results as the longer vector has elements, "valid": whole overlaps.
+
+    Returns
+    -------
+    ndarray, shape (N + M - 1,), (max(N, M),) or (max(N, M) - min(N, M) + 1,)
+        By the mode; of the dtype that a and v promote to.
+
+    Raises
+    ------
+    ValueError
+        A vector is empty, or has more than one axis.
+
+    Examples
+    --------
+    >>> np.convolve([1, 2, 3], [1, 1])
+    array([1, 3, 5, 3])
     """
     a, v, mode = _sliding("convolve", a, v, mode)
     if v.shape[0] > a.shape[0]:
@@ -313,7 +490,32 @@ def convolve(a, v, mode="full"):
 
 
 def correlate(a, v, mode="valid"):
-    """The cross-correlation of two vectors, v conjugated: computed as convolve is."""
+    """The cross-correlation of two vectors, of which the second is conjugated.
+
+    Parameters
+    ----------
+    a : array_like, shape (N,)
+        One vector.
+    v : array_like, shape (M,)
+        The other one.
+    mode : {"full", "same", "valid"}, default 'valid'
+        As for convolve.
+
+    Returns
+    -------
+    ndarray, shape (N + M - 1,), (max(N, M),) or (max(N, M) - min(N, M) + 1,)
+        By the mode.
+
+    Raises
+    ------
+    ValueError
+        A vector is empty, or has more than one axis.
+
+    Examples
+    --------
+    >>> np.correlate([1, 2, 3], [0, 1, 1], "full")
+    array([1, 3, 5, 3, 0])
+    """
     a, v, mode = _sliding("correlate", a, v, mode)
     dt = numpy.result_type(a.dtype, v.dtype)
     a, v = a.astype(dt, copy=False), _conjugate(v.astype(dt, copy=False))
@@ -361,7 +563,43 @@ def _observations(m, y, rowvar, dtype):
 
 
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
-    """The covariance matrix of variables in rows (rowvar=False: in columns), observations weighted as asked."""
+    """The covariance matrix of variables.
+
+    Parameters
+    ----------
+    m : array_like, shape (V, N) or (N,)
+        Observations: a variable a row.
+    y : array_like, shape (W, N) or (N,), optional
+        More variables with the same observations.
+    rowvar : bool, default True
+        False: a variable a column.
+    bias : bool, default False
+        Divide by N in place of N - 1, unless ddof says more.
+    ddof : int, optional
+        Divide by N - ddof.
+    fweights : array_like of int, shape (N,), optional
+        How often each observation occurs.
+    aweights : array_like, shape (N,), optional
+        How much each observation weighs.
+    dtype : dtype, optional
+        Dtype of the result; None means at least float64.
+
+    Returns
+    -------
+    ndarray, shape (V + W, V + W), or () for one variable
+        Covariances.
+
+    Raises
+    ------
+    ValueError
+        ddof is no integer, or m has more than two axes.
+
+    Examples
+    --------
+    >>> np.cov([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     x = _observations(m, y, rowvar, dtype)
@@ -386,7 +624,30 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
 
 
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
-    """The matrix of correlation coefficients of variables in rows (rowvar=False: in columns)."""
+    """The matrix of correlation coefficients of variables.
+
+    Parameters
+    ----------
+    x : array_like, shape (V, N) or (N,)
+        Observations: a variable a row.
+    y : array_like, shape (W, N) or (N,), optional
+        More variables with the same observations.
+    rowvar : bool, default True
+        False: a variable a column.
+    dtype : dtype, optional
+        Dtype of the result; None means at least float64.
+
+    Returns
+    -------
+    ndarray, shape (V + W, V + W), or () for one variable
+        Coefficients from -1 to 1.
+
+    Examples
+    --------
+    >>> np.corrcoef([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
@@ -401,7 +662,33 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
 
 
 def vander(x, N=None, increasing=False):
-    """The matrix of the powers of x, a power a column, the highest first."""
+    """The matrix of the powers of x: one power a column, the highest first.
+
+    Parameters
+    ----------
+    x : array_like, shape (M,)
+        The numbers.
+    N : int, optional
+        How many powers; None means M.
+    increasing : bool, default False
+        The power 0 first.
+
+    Returns
+    -------
+    ndarray, shape (M, N)
+        Of x's dtype, int64 at least.
+
+    Raises
+    ------
+    ValueError
+        x has other than one axis.
+
+    Examples
+    --------
+    >>> np.vander([2, 3], 3)
+    array([[4, 2, 1],
+           [9, 3, 1]])
+    """
     x = _own(x)
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")

@@ -4,36 +4,149 @@ import numpy
 
 from .. import _core
 from .._core import arange, asarray, ndarray
+from ._join import stack
 from ._math import where
-from ._shape import moveaxis, stack
+from ._shape import moveaxis
 
 
 def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
-    """As asarray: treadle has no subclasses of its array."""
+    """As asarray: treadle has no subclasses of its array.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    dtype : dtype, optional
+        Dtype of the result; None keeps a's.
+    order : {'C', 'F', 'A', 'K'}, optional
+        Order of the elements in memory.
+    device : device or str, optional
+        Where the array lies, as ``"cpu"`` or ``"cuda:0"``; None means the current device.
+    copy : bool, optional
+        True: always copy; False: never; None: where it is needed.
+    like : object, optional
+        Accepted for NumPy's signature; it changes nothing.
+
+    Returns
+    -------
+    ndarray
+        a itself where nothing changes.
+
+    Raises
+    ------
+    ValueError
+        copy=False and a copy is needed.
+
+    Examples
+    --------
+    >>> np.asanyarray([1, 2])
+    array([1, 2])
+    """
     return asarray(a, dtype, order, device=device, copy=copy)
 
 
 def ascontiguousarray(a, dtype=None, *, like=None):
-    """a itself where its elements lie in C order, else a copy; at least one axis."""
+    """The array itself where its elements lie in C order, else a copy.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    dtype : dtype, optional
+        Dtype of the result; None keeps a's.
+    like : object, optional
+        Accepted for NumPy's signature; it changes nothing.
+
+    Returns
+    -------
+    ndarray
+        Of one axis at least.
+
+    Examples
+    --------
+    >>> np.ascontiguousarray(np.ones((2, 3)).T).flags.c_contiguous
+    True
+    """
     a = asarray(a, dtype)
     a = a.reshape(1) if a.ndim == 0 else a
     return a if a.flags.c_contiguous else a.copy()
 
 
 def asfortranarray(a, dtype=None, *, like=None):
-    """a itself where its elements lie in Fortran's order, else a copy; at least one axis."""
+    """The array itself where its elements lie in Fortran's order, else a copy.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    dtype : dtype, optional
+        Dtype of the result; None keeps a's.
+    like : object, optional
+        Accepted for NumPy's signature; it changes nothing.
+
+    Returns
+    -------
+    ndarray
+        Of one axis at least.
+
+    Examples
+    --------
+    >>> np.asfortranarray([[1, 2], [3, 4]]).flags.f_contiguous
+    True
+    """
     a = asarray(a, dtype)
     return asarray(a.reshape(1) if a.ndim == 0 else a, order="F")
 
 
 def isfortran(a):
-    """Do its elements lie in Fortran's order, and not in C's as well?"""
+    """Whether the elements lie in Fortran's order, and not in C's as well.
+
+    Parameters
+    ----------
+    a : ndarray
+        The array.
+
+    Returns
+    -------
+    bool
+        False for vectors, which lie in both orders.
+
+    Examples
+    --------
+    >>> np.isfortran(np.ones((2, 3)).T)
+    True
+    """
     flags = asarray(a).flags
     return flags.f_contiguous and not flags.c_contiguous
 
 
 def asarray_chkfinite(a, dtype=None, order=None):
-    """As asarray. ValueError: an element is not finite."""
+    """As asarray, after a check that all elements are finite; they are evaluated for it.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    dtype : dtype, optional
+        Dtype of the result; None keeps a's.
+    order : {'C', 'F', 'A', 'K'}, optional
+        Order of the elements in memory.
+
+    Returns
+    -------
+    ndarray
+        a itself where nothing changes.
+
+    Raises
+    ------
+    ValueError
+        An element is NaN or infinite.
+
+    Examples
+    --------
+    >>> np.asarray_chkfinite([1.0, 2.0])
+    array([1., 2.])
+    """
     a = asarray(a, dtype, order)
     if a.dtype.kind in "fcV" and not bool(_core.ufuncs()["isfinite"](a).all()):
         raise ValueError("array must not contain infs or NaNs")
@@ -41,7 +154,34 @@ def asarray_chkfinite(a, dtype=None, order=None):
 
 
 def require(a, dtype=None, requirements=None, *, like=None):
-    """An array with the dtype and the flags asked for: a itself if it has them, else a copy."""
+    """An array with the dtype and flags that are asked for.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    dtype : dtype, optional
+        Dtype of the result; None keeps a's.
+    requirements : str or list of str, optional
+        "C", "F", "A", "W", "O" or "E", by numpy.require's names.
+    like : object, optional
+        Accepted for NumPy's signature; it changes nothing.
+
+    Returns
+    -------
+    ndarray
+        a itself if it has them, else a copy.
+
+    Raises
+    ------
+    ValueError
+        "C" and "F" are both asked for.
+
+    Examples
+    --------
+    >>> np.require([1, 2], dtype=float, requirements=["C"])
+    array([1., 2.])
+    """
     names = {"A": "aligned", "C": "c", "F": "f", "O": "owndata", "W": "writeable", "E": "e"}
     names |= {"C_CONTIGUOUS": "c", "F_CONTIGUOUS": "f", "CONTIGUOUS": "c", "FORTRAN": "f", "ENSUREARRAY": "e"}
     names |= {full: full.lower() for full in ("ALIGNED", "OWNDATA", "WRITEABLE")}
@@ -55,7 +195,27 @@ def require(a, dtype=None, requirements=None, *, like=None):
 
 
 def copy(a, order="K", subok=False):
-    """An array of its own with a's values, in C's order or in Fortran's."""
+    """A copy with memory of its own.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    order : {'C', 'F', 'A', 'K'}, default 'K'
+        Order of the elements in memory.
+    subok : bool, default False
+        Accepted for NumPy's signature; treadle has no subclasses of its array.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape and dtype.
+
+    Examples
+    --------
+    >>> np.copy([1, 2])
+    array([1, 2])
+    """
     return _core.array(a, order=order)
 
 
@@ -65,22 +225,128 @@ def _like(a, dtype, order, shape, device, value=None):
 
 
 def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    """Uninitialised, with the shape and dtype of another array, on its device unless another is named."""
+    """An array of another one's shape and dtype, whose values are not set.
+
+    Parameters
+    ----------
+    prototype : array_like
+        Gives shape, dtype and device.
+    dtype : dtype, optional
+        Another dtype.
+    order : {'C', 'F', 'A', 'K'}, default 'K'
+        Order of the elements in memory.
+    subok : bool, default True
+        Accepted for NumPy's signature; treadle has no subclasses of its array.
+    shape : int or tuple of ints, optional
+        Another shape.
+    device : device or str, optional
+        Where the array lies; None means prototype's device.
+
+    Returns
+    -------
+    ndarray
+        The values are what the memory held.
+
+    Examples
+    --------
+    >>> np.empty_like([1, 2]).shape
+    (2,)
+    """
     return _like(prototype, dtype, order, shape, device)
 
 
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    """Zeros with the shape and dtype of another array, on its device unless another is named."""
+    """Zeros in another array's shape and dtype.
+
+    Parameters
+    ----------
+    a : array_like
+        Gives shape, dtype and device.
+    dtype : dtype, optional
+        Another dtype.
+    order : {'C', 'F', 'A', 'K'}, default 'K'
+        Order of the elements in memory.
+    subok : bool, default True
+        Accepted for NumPy's signature; treadle has no subclasses of its array.
+    shape : int or tuple of ints, optional
+        Another shape.
+    device : device or str, optional
+        Where the array lies; None means a's device.
+
+    Returns
+    -------
+    ndarray
+        All elements are 0.
+
+    Examples
+    --------
+    >>> np.zeros_like([1, 2])
+    array([0, 0])
+    """
     return _like(a, dtype, order, shape, device, 0)
 
 
 def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    """Ones with the shape and dtype of another array, on its device unless another is named."""
+    """Ones in another array's shape and dtype.
+
+    Parameters
+    ----------
+    a : array_like
+        Gives shape, dtype and device.
+    dtype : dtype, optional
+        Another dtype.
+    order : {'C', 'F', 'A', 'K'}, default 'K'
+        Order of the elements in memory.
+    subok : bool, default True
+        Accepted for NumPy's signature; treadle has no subclasses of its array.
+    shape : int or tuple of ints, optional
+        Another shape.
+    device : device or str, optional
+        Where the array lies; None means a's device.
+
+    Returns
+    -------
+    ndarray
+        All elements are 1.
+
+    Examples
+    --------
+    >>> np.ones_like([1, 2])
+    array([1, 1])
+    """
     return _like(a, dtype, order, shape, device, 1)
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    """One value with the shape and dtype of another array, on its device unless another is named."""
+    """One value in another array's shape and dtype.
+
+    Parameters
+    ----------
+    a : array_like
+        Gives shape, dtype and device.
+    fill_value : array_like
+        The value; an array broadcasts to the shape.
+    dtype : dtype, optional
+        Another dtype.
+    order : {'C', 'F', 'A', 'K'}, default 'K'
+        Order of the elements in memory.
+    subok : bool, default True
+        Accepted for NumPy's signature; treadle has no subclasses of its array.
+    shape : int or tuple of ints, optional
+        Another shape.
+    device : device or str, optional
+        Where the array lies; None means a's device.
+
+    Returns
+    -------
+    ndarray
+        fill_value, cast to the dtype.
+
+    Examples
+    --------
+    >>> np.full_like([1, 2], 7)
+    array([7, 7])
+    """
     r = _like(a, dtype, order, shape, device)
     _core._fill_cast(r, fill_value)
     return r
@@ -90,7 +356,42 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, d
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
-    """num values at equal steps from start to stop; with endpoint=False stop is left out."""
+    """Numbers at equal steps.
+
+    Parameters
+    ----------
+    start : array_like
+        The first number.
+    stop : array_like
+        The last one; broadcasts with start.
+    num : int, default 50
+        How many.
+    endpoint : bool, default True
+        False leaves stop out; the step is smaller then.
+    retstep : bool, default False
+        Return the step too.
+    dtype : dtype, optional
+        Dtype of the result; None means what start and stop give, float64 at least.
+    axis : int, default 0
+        Where the axis of the numbers stands.
+    device : device or str, optional
+        Where the array lies, as ``"cpu"`` or ``"cuda:0"``; None means the current device.
+
+    Returns
+    -------
+    ndarray, shape (num, ...)
+        The numbers; with retstep a pair of them and the step.
+
+    Raises
+    ------
+    ValueError
+        num is negative.
+
+    Examples
+    --------
+    >>> np.linspace(0, 1, 5)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
     num = int(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
@@ -104,7 +405,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     step = delta / gaps if gaps > 0 else float("nan")
     if gaps <= 0:
         y = i * delta + start
-    elif isinstance(step, ndarray):  # a step may be too small for a float
+    elif isinstance(step, ndarray):  # the step may underflow to 0
         y = where(step == 0, i / gaps * delta, i * step) + start
     else:
         y = (i * step if step else i / gaps * delta) + start
@@ -119,13 +420,81 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, device=None):
-    """base to the powers of linspace(start, stop, num)."""
+    """The base to the powers of linspace(start, stop, num).
+
+    Parameters
+    ----------
+    start : array_like
+        The first exponent.
+    stop : array_like
+        The last one; broadcasts with start.
+    num : int, default 50
+        How many.
+    endpoint : bool, default True
+        False leaves stop out.
+    base : array_like, default 10.0
+        What is raised.
+    dtype : dtype, optional
+        Dtype of the result; None means what the numbers give, float64 at least.
+    axis : int, default 0
+        Where the axis of the numbers stands.
+    device : device or str, optional
+        Where the array lies, as ``"cpu"`` or ``"cuda:0"``; None means the current device.
+
+    Returns
+    -------
+    ndarray, shape (num, ...)
+        The powers.
+
+    Raises
+    ------
+    ValueError
+        num is negative.
+
+    Examples
+    --------
+    >>> np.logspace(0, 2, 3)
+    array([  1.,  10., 100.])
+    """
     y = _core.ufuncs()["power"](base, linspace(start, stop, num, endpoint, axis=axis, device=device))
     return y if dtype is None else y.astype(dtype)
 
 
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None):
-    """num values at equal ratios from start to stop."""
+    """Numbers at equal ratios.
+
+    Parameters
+    ----------
+    start : array_like
+        The first number.
+    stop : array_like
+        The last one; broadcasts with start.
+    num : int, default 50
+        How many.
+    endpoint : bool, default True
+        False leaves stop out; the ratio is smaller then.
+    dtype : dtype, optional
+        Dtype of the result; None means what start and stop give, float64 at least.
+    axis : int, default 0
+        Where the axis of the numbers stands.
+    device : device or str, optional
+        Where the array lies, as ``"cpu"`` or ``"cuda:0"``; None means the current device.
+
+    Returns
+    -------
+    ndarray, shape (num, ...)
+        start, start r, start r**2 and so on.
+
+    Raises
+    ------
+    ValueError
+        num is negative, or start or stop is 0.
+
+    Examples
+    --------
+    >>> np.geomspace(1, 8, 4)
+    array([1., 2., 4., 8.])
+    """
     ufunc = _core.ufuncs()
     start, stop = _core._beside("geomspace", start, stop)
     if device is not None:
@@ -138,7 +507,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=
     first, last = start / sign, stop / sign
     y = logspace(ufunc["log10"](first), ufunc["log10"](last), num, endpoint, dtype=dt)
     i = arange(y.shape[0], device=y.device).reshape((-1,) + (1,) * (y.ndim - 1))
-    y = where(i == 0, first, y)  # the ends as they were given
+    y = where(i == 0, first, y)  # rounding must not change the ends
     if endpoint and num > 1:
         y = where(i == num - 1, last, y)
     y = y * sign
@@ -151,18 +520,97 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=
 
 
 def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
-    """Ones on the k-th diagonal of an N by M matrix, zeros beside."""
+    """A matrix with ones on a diagonal and zeros beside it.
+
+    Parameters
+    ----------
+    N : int
+        Rows.
+    M : int, optional
+        Columns; None means N.
+    k : int, default 0
+        The diagonal: above the main one where positive.
+    dtype : dtype, default float
+        Dtype of the result.
+    order : {'C', 'F', 'A', 'K'}, default 'C'
+        Order of the elements in memory.
+    device : device or str, optional
+        Where the array lies, as ``"cpu"`` or ``"cuda:0"``; None means the current device.
+    like : object, optional
+        Accepted for NumPy's signature; it changes nothing.
+
+    Returns
+    -------
+    ndarray, shape (N, M)
+        A new array.
+
+    Examples
+    --------
+    >>> np.eye(2, dtype=int)
+    array([[1, 0],
+           [0, 1]])
+    """
     i, j = arange(N, device=device), arange(N if M is None else M, device=device)
     return (j[None, :] - i[:, None] == k).astype(dtype, order)
 
 
 def identity(n, dtype=float, *, device=None, like=None):
-    """The unit matrix."""
+    """The unit matrix.
+
+    Parameters
+    ----------
+    n : int
+        Rows and columns.
+    dtype : dtype, default float
+        Dtype of the result.
+    device : device or str, optional
+        Where the array lies, as ``"cpu"`` or ``"cuda:0"``; None means the current device.
+    like : object, optional
+        Accepted for NumPy's signature; it changes nothing.
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+        A new array.
+
+    Examples
+    --------
+    >>> np.identity(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
     return eye(n, dtype=dtype, device=device)
 
 
 def tri(N, M=None, k=0, dtype=float, *, device=None, like=None):
-    """Ones on and below the k-th diagonal."""
+    """Ones on and below a diagonal, zeros above it.
+
+    Parameters
+    ----------
+    N : int
+        Rows.
+    M : int, optional
+        Columns; None means N.
+    k : int, default 0
+        The diagonal: above the main one where positive.
+    dtype : dtype, default float
+        Dtype of the result.
+    device : device or str, optional
+        Where the array lies, as ``"cpu"`` or ``"cuda:0"``; None means the current device.
+    like : object, optional
+        Accepted for NumPy's signature; it changes nothing.
+
+    Returns
+    -------
+    ndarray, shape (N, M)
+        A new array.
+
+    Examples
+    --------
+    >>> np.tri(2, 3, dtype=int)
+    array([[1, 0, 0],
+           [1, 1, 0]])
+    """
     i, j = arange(N, device=device), arange(N if M is None else M, device=device)
     return (j[None, :] - i[:, None] <= k).astype(dtype)
 
@@ -176,17 +624,84 @@ def _triangle(m, k, keep):
 
 
 def tril(m, k=0):
-    """m with zeros above the k-th diagonal."""
+    """Zeros above a diagonal.
+
+    Parameters
+    ----------
+    m : array_like, shape (..., M, N)
+        One matrix or several.
+    k : int, default 0
+        The last diagonal that is kept.
+
+    Returns
+    -------
+    ndarray
+        Of m's shape and dtype.
+
+    Examples
+    --------
+    >>> np.tril([[1, 2], [3, 4]])
+    array([[1, 0],
+           [3, 4]])
+    """
     return _triangle(m, k, lambda d, k: d <= k)
 
 
 def triu(m, k=0):
-    """m with zeros below the k-th diagonal."""
+    """Zeros below a diagonal.
+
+    Parameters
+    ----------
+    m : array_like, shape (..., M, N)
+        One matrix or several.
+    k : int, default 0
+        The first diagonal that is kept.
+
+    Returns
+    -------
+    ndarray
+        Of m's shape and dtype.
+
+    Examples
+    --------
+    >>> np.triu([[1, 2], [3, 4]])
+    array([[1, 2],
+           [0, 4]])
+    """
     return _triangle(m, k, lambda d, k: d >= k)
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
-    """Coordinate arrays of a grid over the given axes."""
+    """Coordinate arrays of a grid over axes.
+
+    Parameters
+    ----------
+    *xi : array_like, shape (Nk,)
+        Coordinates along each axis.
+    copy : bool, default True
+        False: read-only views in place of copies.
+    sparse : bool, default False
+        Leave extents of 1, which broadcast.
+    indexing : {"xy", "ij"}, default 'xy'
+        "xy" exchanges the first two axes.
+
+    Returns
+    -------
+    tuple of ndarrays
+        One for each of xi.
+
+    Raises
+    ------
+    ValueError
+        indexing is neither of both.
+
+    Examples
+    --------
+    >>> np.meshgrid([1, 2], [3, 4])
+    (array([[1, 2],
+           [1, 2]]), array([[3, 3],
+           [4, 4]]))
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     n = len(xi)
@@ -200,7 +715,33 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
 
 def indices(dimensions, dtype=int, sparse=False, *, device=None):
-    """The index of every element along each axis, stacked, or as a tuple of broadcastable arrays."""
+    """The index of every element along each axis.
+
+    Parameters
+    ----------
+    dimensions : sequence of ints
+        Extents of a grid.
+    dtype : dtype, default int
+        Dtype of the result.
+    sparse : bool, default False
+        Return one array for each axis, with extent 1 along the others.
+    device : device or str, optional
+        Where the array lies, as ``"cpu"`` or ``"cuda:0"``; None means the current device.
+
+    Returns
+    -------
+    ndarray, shape (len(dimensions), *dimensions), or tuple of ndarrays
+        The indices.
+
+    Examples
+    --------
+    >>> np.indices((2, 2))
+    array([[[0, 0],
+            [1, 1]],
+    <BLANKLINE>
+           [[0, 1],
+            [0, 1]]])
+    """
     n = len(dimensions)
     parts = tuple(
         arange(d, dtype=dtype, device=device).reshape([-1 if j == k else 1 for j in range(n)])
@@ -212,5 +753,30 @@ def indices(dimensions, dtype=int, sparse=False, *, device=None):
 
 
 def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
-    """function of the index arrays of every axis."""
+    """What a function gives for the index arrays of all axes.
+
+    Parameters
+    ----------
+    function : callable
+        Called once, with one array of shape shape for each axis.
+    shape : tuple of ints
+        Shape of the index arrays.
+    dtype : dtype, default float
+        Dtype of the index arrays.
+    like : object, optional
+        Accepted for NumPy's signature; it changes nothing.
+    **kwargs : any
+        Passed on to the function.
+
+    Returns
+    -------
+    any
+        What the function returns.
+
+    Examples
+    --------
+    >>> np.fromfunction(lambda i, j: i + j, (2, 2), dtype=int)
+    array([[0, 1],
+           [1, 2]])
+    """
     return function(*indices(shape, dtype), **kwargs)

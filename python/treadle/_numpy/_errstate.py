@@ -19,7 +19,7 @@ _KINDS = {
     "invalid": (8, "invalid value"),
 }
 _MODES = ("ignore", "warn", "raise", "call", "print", "log")
-_RAISE = 4  # bits to shift a kind by: it is raised, whoever looks
+_RAISE = 4  # shift of the bits that stand for "raise"
 _KEEP = object()
 
 
@@ -53,21 +53,75 @@ def _set(modes):
 
 
 def seterr(all=None, divide=None, over=None, under=None, invalid=None):
-    """Sets what the calling thread does about floating-point errors; returns what it did before, as a dict. Each is one
-    of 'ignore', 'warn' (RuntimeWarning), 'raise' (FloatingPointError), 'call' (seterrcall's function), 'print' (to
-    standard error) and 'log' (seterrcall's object); None: as it was. At first, otherwise than in NumPy, all are
-    ignored. See errstate."""
+    """Say what the calling thread does about floating-point errors.
+
+    Each mode is one of "ignore", "warn" (RuntimeWarning), "raise" (FloatingPointError), "call" (seterrcall's function),
+    "print" (to standard error) and "log" (seterrcall's object). At first all are "ignore", otherwise than in NumPy. See
+    errstate.
+
+    Parameters
+    ----------
+    all : str, optional
+        The mode of all kinds that are not given.
+    divide, over, under, invalid : str, optional
+        The mode of one kind; None leaves it.
+
+    Returns
+    -------
+    dict
+        The modes before.
+
+    Raises
+    ------
+    ValueError
+        There is no such mode.
+
+    Examples
+    --------
+    >>> np.seterr(divide="ignore")
+    {'divide': 'ignore', 'over': 'ignore', 'under': 'ignore', 'invalid': 'ignore'}
+    """
     return dict(_set(_checked(all, {"divide": divide, "over": over, "under": under, "invalid": invalid})))
 
 
 def geterr():
-    """What the calling thread does about floating-point errors: a dict of divide, over, under, invalid."""
+    """What the calling thread does about floating-point errors.
+
+    Returns
+    -------
+    dict
+        The modes of divide, over, under and invalid.
+
+    Examples
+    --------
+    >>> np.geterr()["invalid"]
+    'ignore'
+    """
     return dict(_state.modes)
 
 
 def seterrcall(func):
-    """Sets the function(what, flag) that 'call' calls, or the object whose write(text) 'log' calls; None: neither.
-    Returns the one before."""
+    """Set what the modes "call" and "log" call.
+
+    Parameters
+    ----------
+    func : callable, object with a method write, or None
+        func(kind, flag) for "call", func.write(text) for "log".
+
+    Returns
+    -------
+    callable, object or None
+        The one before.
+
+    Raises
+    ------
+    ValueError
+        func is none of these.
+
+    Examples
+    --------
+    >>> np.seterrcall(None)
+    """
     if func is not None and not callable(func) and not callable(getattr(func, "write", None)):
         raise ValueError("Only callable can be used as callback")
     old, _state.call = _state.call, func
@@ -75,20 +129,51 @@ def seterrcall(func):
 
 
 def geterrcall():
-    """What seterrcall has set."""
+    """What seterrcall has set.
+
+    Returns
+    -------
+    callable, object or None
+        At first None.
+
+    Examples
+    --------
+    >>> np.geterrcall() is None
+    True
+    """
     return _state.call
 
 
 class errstate:
-    """with errstate(invalid="raise"): ... : seterr for a while, in the calling thread; call= as by seterrcall. Also a
-    decorator of functions.
+    """What the calling thread does about floating-point errors, for a while: a context manager and a decorator.
 
-    Inside, operations on arrays of every device are evaluated where they are recorded, and their results compared with
-    their operands: NaN of numbers is invalid, infinity of finite numbers divide at a pole (x / 0, log(0)) and over
-    elsewhere, what is less than the least normal number under. Looked at are elementwise operations, casts, sums,
-    products, means, variances, cumulative sums and products and matrix products; of the last two only what no operand
-    holds anywhere. Compiled functions and recorded graphs are not looked into. Operations over sources outside of the
-    device (from_host) are checked part by part when they are evaluated."""
+    Inside, operations are evaluated where they are recorded, on every device, and results are compared with operands. A
+    NaN of numbers is "invalid". Infinity of finite numbers is "divide" at a pole (x / 0, log(0)) and "over" elsewhere.
+    What is less than the least normal number is "under". Elementwise operations, casts, sums, products, means,
+    variances, cumulative sums and products and matrix products are looked at; of the last two only what no operand
+    holds anywhere. Compiled functions and recorded graphs are not. Operations over from_host's arrays are checked part
+    by part when they are evaluated.
+
+    Parameters
+    ----------
+    call : callable or object with a method write, optional
+        As seterrcall's.
+    all : str, optional
+        The mode of all kinds that are not given, as seterr's.
+    divide, over, under, invalid : str, optional
+        The mode of one kind; None leaves it.
+
+    Raises
+    ------
+    ValueError
+        There is no such mode.
+
+    Examples
+    --------
+    >>> with np.errstate(invalid="ignore"):
+    ...     np.sqrt(np.asarray([-1.0]))
+    array([nan])
+    """
 
     def __init__(self, *, call=_KEEP, all=None, divide=None, over=None, under=None, invalid=None):
         self._modes = _checked(all, {"divide": divide, "over": over, "under": under, "invalid": invalid})
@@ -126,7 +211,7 @@ def found(kind, operation, raises):
     name, what = next((k, text) for k, (bit, text) in _KINDS.items() if bit == kind)
     mode, call = _state.modes[name], _state.call
     text = f"{what} encountered in {operation}"
-    if mode == "ignore":  # it was recorded under another mode, and is computed now
+    if mode == "ignore":  # it was recorded under another mode and is evaluated only now
         mode = "raise" if raises else "warn"
     if mode == "raise":
         raise FloatingPointError(text)
@@ -161,7 +246,7 @@ def of_numpy():
             self._td_ours = errstate(**self._td_given)
             self._td_ours.__enter__()
             # On the CPU NumPy does the work of a block that asks, and tells; values on a GPU are looked at there.
-            self._td_listens = _core.device().kind == "cpu" and any(
+            self._td_listens = _core.device().host and any(
                 self._td_given.get(k) not in (None, "ignore") for k in (*_KINDS, "all")
             )
             if self._td_listens:

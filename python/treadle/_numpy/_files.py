@@ -1,5 +1,6 @@
 """Arrays from and to files, buffers and iterators: NumPy's functions, whose results become arrays of the device."""
 
+import contextlib
 import functools
 
 import numpy
@@ -47,6 +48,17 @@ fromstring.__wrapped__ = lambda string, dtype=float, count=-1, *, sep, like=None
 save, savez, savez_compressed, savetxt = map(_writer, (numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
 
 
+@contextlib.contextmanager
+def _headers():
+    """For NumPy's readers: Python 3.12's parser has SystemError for some headers that are none."""
+    try:
+        yield
+    except EOFError as error:
+        raise EOFError(str(error) or "load: the file ends before its array does") from error
+    except SystemError as error:
+        raise ValueError(f"load: the file's header is none of NumPy's: {error}") from error
+
+
 class _Archive:
     """An .npz file whose members are arrays of the device: a mapping, to be closed or used in a with statement."""
 
@@ -54,7 +66,9 @@ class _Archive:
         self._theirs = theirs
 
     def __getitem__(self, key):
-        return _up(self._theirs[key])
+        with _headers():
+            theirs = self._theirs[key]
+        return _up(theirs)
 
     def get(self, key, default=None, /):
         return self[key] if key in self else default
@@ -92,5 +106,6 @@ class _Archive:
 
 @functools.wraps(numpy.load)
 def load(*args, **kwargs):
-    theirs = numpy.load(*args, **kwargs)
+    with _headers():
+        theirs = numpy.load(*args, **kwargs)
     return _Archive(theirs) if isinstance(theirs, numpy.lib.npyio.NpzFile) else _up(theirs)

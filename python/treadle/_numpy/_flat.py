@@ -3,7 +3,7 @@
 import numpy
 
 from .._exchange._place import elements
-from ._shape import resize
+from ._join import resize
 
 
 class flatiter:

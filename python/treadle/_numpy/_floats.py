@@ -39,7 +39,7 @@ def frexp(x, /):
 
 @spelled(2, typed=1)
 def ldexp(x1, x2, /):
-    """x1 * 2**x2 for integers x2, rounded once. TypeError if x2 holds other numbers."""
+    """x1 * 2**x2 for integers x2, rounded once. Other numbers in x2 raise TypeError."""
     x1 = _floating(x1)
     x2 = asarray(x2, device=x1.device)
     if x2.dtype.kind not in "iub" or x2.dtype == "uint64":
@@ -72,6 +72,7 @@ def _halves(bits):
 @spelled(2)
 def nextafter(x1, x2, /):
     """The neighbour of x1 towards x2."""
+    x1, x2 = (asarray(x) if isinstance(x, (list, tuple)) else x for x in (x1, x2))
     if numpy.result_type(_float_of(x1), _float_of(x2)) != numpy.float16 or _is_default(x1, x2) or _is_default(x2, x1):
         return _UFUNC["nextafter"](x1, x2)
     a, b = _core._beside("nextafter", x1, x2)
@@ -93,7 +94,7 @@ def spacing(x, /):
         return nextafter(x, _UFUNC["copysign"](float("inf"), x)) - x
     bits, select = _bits(x), _UFUNC["select"]
     exponent = (bits & 0x7C00) >> 10
-    exponent = exponent - ((bits & 0x83FF) == 0x8000)  # below a negative power of two they are half as far
+    exponent = exponent - ((bits & 0x83FF) == 0x8000)  # the neighbour below a negative power of two is half as far
     step = select(exponent > 10, (exponent - 10) << 10, 1 << (_UFUNC["maximum"](exponent, 1) - 1))
     step = select(bits == 0x7BFF, 0x7C00, step)
     return select(_UFUNC["isfinite"](x), _halves(step), float("nan"))

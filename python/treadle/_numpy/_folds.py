@@ -15,12 +15,13 @@ from .._exchange._host import check_out, library, store
 from .._exchange._place import on
 from .._exchange._place import own as _own
 from . import _masked
-from ._shape import _axes, _axis, concatenate, moveaxis
+from ._join import concatenate
+from ._shape import _axes, _axis, moveaxis
 
 _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
 
-# How elements are grouped does not matter to these, nor does their order.
+# Associative and commutative operations.
 _GROUPED = set(
     "add multiply maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor gcd "
     "lcm hypot logaddexp logaddexp2".split()
@@ -211,7 +212,7 @@ def _folded(name, x, initial, mask, identity):
         x = concatenate((start, x), -1)
     if x.size == 0:
         return _empty_last(x)
-    if x.shape[-1] == 1 and name in ("gcd", "hypot"):  # what they make of the identity and one element
+    if x.shape[-1] == 1 and name in ("gcd", "hypot"):  # the result for one element and the identity
         x = _UFUNC["absolute"](x)
     _refuse_negative(name, x[..., 1:])
     return _halves(name, x) if name in _GROUPED or x.shape[-1] == 1 else _loops(name)["fold"](x, out=_empty_last(x))
@@ -294,7 +295,7 @@ def accumulate(name, array, axis=0, dtype=None, out=None):
 # ---- reduceat ----
 
 
-FEW, LONG = 64, 1 << 16  # so few segments of so many elements are reduced one by one
+FEW, LONG = 64, 1 << 16  # up to so many segments of at least so many elements are reduced one by one
 
 
 def reduceat(name, array, indices, axis=0, dtype=None, out=None):
@@ -316,7 +317,7 @@ def reduceat(name, array, indices, axis=0, dtype=None, out=None):
         bad = int(start.min()) if int(start.min()) < 0 else int(start.max())
         raise IndexError(f"index {bad} out-of-bounds in {name}.reduceat [0, {n})")
     s = start.shape[0]
-    if name == "power" and x.dtype.kind == "i" and bool((x < 0).any()):  # which are exponents depends on the indices
+    if name == "power" and x.dtype.kind == "i" and bool((x < 0).any()):  # indices decide which are exponents
         r = library("numpy.power.reduceat", numpy.power.reduceat, (x, start, -1), {})
     elif not s or not x.size:
         r = empty((*x.shape[:-1], s), x.dtype, device=a.device)

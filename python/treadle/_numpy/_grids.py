@@ -7,7 +7,7 @@ import numpy
 from .. import _core
 from .._core import arange, asarray, ndarray
 from ._create import indices, linspace
-from ._shape import concatenate, stack
+from ._join import concatenate, stack
 
 index_exp, s_ = numpy.index_exp, numpy.s_
 

@@ -9,12 +9,32 @@ from .. import _core
 from .._core import asarray, ndarray
 from .._exchange import _host
 from ._flat import flatiter
+from ._join import stack
 from ._names import HOST
-from ._shape import _axis, expand_dims, moveaxis, stack
+from ._shape import _axis, expand_dims, moveaxis
 
 
 class broadcast:
-    """How arrays broadcast together, and their elements side by side, as numpy.broadcast."""
+    """How arrays broadcast together, and their elements side by side.
+
+    Attributes are shape, size, ndim, numiter, index and iters, as numpy.broadcast's; iteration brings the elements to
+    the host.
+
+    Parameters
+    ----------
+    *args : array_like
+        The arrays.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not broadcast.
+
+    Examples
+    --------
+    >>> np.broadcast([1, 2], [[3], [4]]).shape
+    (2, 2)
+    """
 
     def __init__(self, *args):
         self._arrays = [a if isinstance(a, ndarray) else asarray(a) for a in args]
@@ -54,7 +74,18 @@ def _broadcast_flat(a, shape):
 
 
 class ndenumerate:
-    """Pairs of index and element in C order."""
+    """Pairs of index and element in C order, on the host.
+
+    Parameters
+    ----------
+    arr : array_like
+        The array.
+
+    Examples
+    --------
+    >>> [(place, int(x)) for place, x in np.ndenumerate([[1, 2]])]
+    [((0, 0), 1), ((0, 1), 2)]
+    """
 
     def __init__(self, arr):
         made = _host.library(
@@ -70,8 +101,29 @@ class ndenumerate:
 
 
 class nditer:
-    """numpy.nditer over arrays on the host: on the CPU over their own memory; what it writes into an array of a GPU is
-    copied back by close(), at the end of the with statement and at the end of the iteration."""
+    """numpy.nditer over arrays on the host.
+
+    On the CPU it goes over their own memory. What it writes into an array of a GPU is copied back by close(), at the
+    end of the with statement and at the end of the iteration.
+
+    Parameters
+    ----------
+    op : array_like or sequence of them
+        The operands.
+    flags : sequence of str, optional
+        As numpy.nditer's.
+    op_flags : sequence of sequences of str, optional
+        As numpy.nditer's.
+    *args : any
+        Further arguments of numpy.nditer.
+    **kwargs : any
+        Further arguments of numpy.nditer.
+
+    Examples
+    --------
+    >>> [int(x) for x in np.nditer(np.asarray([1, 2]))]
+    [1, 2]
+    """
 
     def __init__(self, op, flags=None, op_flags=None, *args, **kwargs):
         self._given = op if isinstance(op, (tuple, list)) else [op]
@@ -97,7 +149,7 @@ class nditer:
 
     def _back(self):
         for a, host in zip(self._given, self._held):
-            if isinstance(a, ndarray) and a.device.kind != "cpu" and host.flags.writeable and a.flags.writeable:
+            if isinstance(a, ndarray) and not a.device.host and host.flags.writeable and a.flags.writeable:
                 a[...] = host
 
     def close(self):
@@ -138,8 +190,36 @@ class nditer:
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    """func1d(slice, *args, **kwargs) of every slice along axis, put where the slice was. func1d is a Python function of
-    arrays; each call records its own operations."""
+    """A function of every slice along an axis, put where the slice was.
+
+    Parameters
+    ----------
+    func1d : callable
+        func1d(slice, *args, **kwargs), a Python function of arrays of one axis; each call records its own operations.
+    axis : int
+        Axis of the slices.
+    arr : array_like
+        The array.
+    *args : any
+        Passed on to func1d.
+    **kwargs : any
+        Passed on to func1d.
+
+    Returns
+    -------
+    ndarray
+        What func1d returns stands in the axis' place.
+
+    Raises
+    ------
+    ValueError
+        Another axis has extent 0.
+
+    Examples
+    --------
+    >>> np.apply_along_axis(np.sum, 1, [[1, 2], [3, 4]])
+    array([3, 7])
+    """
     arr = asarray(arr)
     axis = _axis(axis, arr.ndim, "apply_along_axis")
     slices = moveaxis(arr, axis, -1)
@@ -154,7 +234,32 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 
 def apply_over_axes(func, a, axes):
-    """func(a, axis) for one axis after another; an axis that func removes stays with extent 1."""
+    """A function for one axis after another.
+
+    Parameters
+    ----------
+    func : callable
+        func(a, axis); an axis that it removes stays with extent 1.
+    a : array_like
+        The array.
+    axes : int or sequence of ints
+        The axes.
+
+    Returns
+    -------
+    ndarray
+        What the last call gives.
+
+    Raises
+    ------
+    ValueError
+        func gives an array of another number of axes.
+
+    Examples
+    --------
+    >>> np.apply_over_axes(np.sum, np.ones((2, 2)), 0)
+    array([[2., 2.]])
+    """
     val = asarray(a)
     n = val.ndim
     for axis in numpy.atleast_1d(_core.asnumpy(axes)):
@@ -172,8 +277,24 @@ def apply_over_axes(func, a, axes):
 
 
 class frompyfunc:
-    """A Python function of objects over arrays, as numpy.frompyfunc: it runs on the host and gives NumPy arrays of
-    objects. vectorize compiles functions of numbers."""
+    """A Python function of objects over arrays; it runs on the host and gives NumPy arrays of objects.
+
+    treadle.vectorize compiles functions of numbers.
+
+    Parameters
+    ----------
+    func : callable
+        The function of nin objects.
+    nin, nout : int
+        How many it takes and returns.
+    **identity : object
+        identity=, as numpy.frompyfunc takes it.
+
+    Examples
+    --------
+    >>> np.frompyfunc(lambda x: x + 1, 1, 1)([1, 2])
+    array([2, 3], dtype=object)
+    """
 
     def __init__(self, func, /, nin, nout, **identity):
         self._theirs = numpy.frompyfunc(func, nin, nout, **identity)

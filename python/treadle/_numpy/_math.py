@@ -29,7 +29,30 @@ def _into(name, out, value):
 
 
 def where(condition, x=None, y=None, /):
-    """x where condition is true, else y; with the condition alone, as nonzero."""
+    """Choose from x where the condition is true, else from y.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        Broadcasts with x and y.
+    x, y : array_like, optional
+        Both or neither; without them the result is nonzero(condition).
+
+    Returns
+    -------
+    ndarray
+        Of the broadcast shape and the dtype that x and y promote to.
+
+    Raises
+    ------
+    ValueError
+        One of x and y is given alone, or the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> np.where([True, False], [1, 2], 0)
+    array([1, 0])
+    """
     if x is None and y is None:
         return nonzero(condition)
     if x is None or y is None:
@@ -41,10 +64,35 @@ _ABSENT = getattr(numpy, "_NoValue", None)
 
 
 def clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT, **kwargs):
-    """a with values below a_min and above a_max replaced by them; None: no bound. min and max are their other names.
+    """Bring values into an interval.
 
-    kwargs: where, casting, dtype, as ufuncs take them. TypeError: one bound alone without its name min or max;
-    ValueError: both pairs of names.
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    a_min, a_max : array_like, optional
+        The least and the greatest value; None means no bound.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    min, max : array_like, optional
+        Other names of a_min and a_max.
+    **kwargs : any
+        where, casting and dtype, as ufuncs take them.
+
+    Returns
+    -------
+    ndarray
+        Of the broadcast shape.
+
+    Raises
+    ------
+    TypeError
+        One bound alone is given without its name min or max.
+
+    Examples
+    --------
+    >>> np.clip([1, 5, 9], 2, 6)
+    array([2, 5, 6])
     """
     if a_min is _ABSENT and a_max is _ABSENT:
         a_min, a_max = (None if x is _ABSENT else x for x in (min, max))
@@ -61,7 +109,7 @@ def clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT,
 def clipped(a, low, high, out=None, where=True, casting="same_kind", dtype=None, order="K", subok=True):
     """a between the bounds low and high, of which None is none."""
     a, loop = asarray(a), {} if dtype is None else {"dtype": dtype, "casting": casting}
-    if a.dtype.kind in "iu" and not loop:  # a Python number beyond the dtype bounds nothing
+    if a.dtype.kind in "iu" and not loop:  # a bound outside of the dtype's range has no effect
         held = numpy.iinfo(a.dtype)
         low = None if type(low) is int and low <= held.min else low
         high = None if type(high) is int and high >= held.max else high
@@ -76,7 +124,27 @@ def clipped(a, low, high, out=None, where=True, casting="same_kind", dtype=None,
 
 
 def round(a, decimals=0, out=None):
-    """a rounded to decimals, halves to even."""
+    """Round to decimals, halves to even.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    decimals : int, default 0
+        Places behind the point; negative ones stand before it.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape and dtype.
+
+    Examples
+    --------
+    >>> np.round([0.5, 1.5, 2.5])
+    array([0., 2., 2.])
+    """
     a = asarray(a)
     if _kind(a) == "b":
         if decimals:
@@ -97,12 +165,57 @@ around = round
 
 
 def fix(x, out=None):
-    """x rounded toward zero."""
+    """Round toward zero.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Of x's shape.
+
+    Examples
+    --------
+    >>> np.fix([-1.7, 1.7])
+    array([-1.,  1.])
+    """
     return _UFUNC["trunc"](x, out=out)
 
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """|a - b| <= atol + rtol |b|, element by element; infinities equal themselves."""
+    """Whether abs(a - b) <= atol + rtol * abs(b), element by element; infinities equal themselves.
+
+    Parameters
+    ----------
+    a, b : array_like
+        They broadcast.
+    rtol : float, default 1e-05
+        Tolerance in units of abs(b).
+    atol : float, default 1e-08
+        Tolerance that is added.
+    equal_nan : bool, default False
+        NaN equals NaN.
+
+    Returns
+    -------
+    ndarray of bool
+        Of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not broadcast.
+
+    Examples
+    --------
+    >>> np.isclose([1.0, 2.0], [1.0, 2.1])
+    array([ True, False])
+    """
     a, b = _core._beside("isclose", a, b)
     b = b if _kind(b) in "fc" else b.astype("float64")
     near = (_abs(a - b) <= atol + rtol * _abs(b)) & _isfinite(b) | (a == b)
@@ -110,12 +223,57 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Are all elements close, as isclose has it?"""
+    """Whether all elements are close, as isclose says.
+
+    Parameters
+    ----------
+    a, b : array_like
+        They broadcast.
+    rtol : float, default 1e-05
+        Tolerance in units of abs(b).
+    atol : float, default 1e-08
+        Tolerance that is added.
+    equal_nan : bool, default False
+        NaN equals NaN.
+
+    Returns
+    -------
+    bool
+        The value is computed at once.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not broadcast.
+
+    Examples
+    --------
+    >>> np.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9])
+    True
+    """
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
 def array_equal(a1, a2, equal_nan=False):
-    """Same shape and elements?"""
+    """Whether two arrays have the same shape and elements.
+
+    Parameters
+    ----------
+    a1, a2 : array_like
+        The arrays.
+    equal_nan : bool, default False
+        NaN equals NaN.
+
+    Returns
+    -------
+    bool
+        The value is computed at once.
+
+    Examples
+    --------
+    >>> np.array_equal([1, 2], [1, 2])
+    True
+    """
     a, b = _core._beside("array_equal", a1, a2)
     if a.shape != b.shape:
         return False
@@ -126,7 +284,23 @@ def array_equal(a1, a2, equal_nan=False):
 
 
 def array_equiv(a1, a2):
-    """Same elements after broadcasting?"""
+    """Whether two arrays have the same elements after broadcasting.
+
+    Parameters
+    ----------
+    a1, a2 : array_like
+        The arrays.
+
+    Returns
+    -------
+    bool
+        False where they do not broadcast.
+
+    Examples
+    --------
+    >>> np.array_equiv([1, 1], 1)
+    True
+    """
     a, b = _core._beside("array_equiv", a1, a2)
     try:
         return bool((a == b).all())
@@ -135,7 +309,34 @@ def array_equiv(a1, a2):
 
 
 def ptp(a, axis=None, out=None, keepdims=False):
-    """The range, largest minus smallest."""
+    """The range: the largest element minus the smallest.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape without the axes, and of its dtype.
+
+    Raises
+    ------
+    ValueError
+        a is empty.
+
+    Examples
+    --------
+    >>> np.ptp([3, 9, 4])
+    array(6)
+    """
     a = asarray(a)
     return _into("ptp", out, a.max(axis, keepdims=keepdims) - a.min(axis, keepdims=keepdims))
 
@@ -154,9 +355,37 @@ def _fitted(w, a, axis):
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
-    """The mean along axis (None: of all; or several), weighted if weights are given, with returned and their sum.
+    """The mean along axes, weighted if weights are given.
 
-    weights: of a's shape, or of the extents along axis. ZeroDivisionError: they sum to 0, for which they are evaluated.
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    weights : array_like, of a's shape or of the extents along axis, optional
+        How much each element counts.
+    returned : bool, default False
+        Return the sums of the weights too.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+
+    Returns
+    -------
+    ndarray
+        The means; with returned a pair of them and the sums of the weights.
+
+    Raises
+    ------
+    ZeroDivisionError
+        The weights sum to 0; they are evaluated for it.
+    TypeError
+        weights have another shape than a and no axis is given.
+
+    Examples
+    --------
+    >>> np.average([1.0, 4.0], weights=[3, 1])
+    array(1.75)
     """
     a = asarray(a)
     if weights is None:
@@ -192,17 +421,85 @@ def _ordered(x, name):
 
 
 def isposinf(x, out=None):
-    """Is it +inf?"""
+    """Whether an element is +inf.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray of bool
+        Of x's shape.
+
+    Raises
+    ------
+    TypeError
+        x is complex.
+
+    Examples
+    --------
+    >>> np.isposinf([np.inf, 1.0])
+    array([ True, False])
+    """
     return _into("isposinf", out, _ordered(x, "isposinf") == float("inf"))
 
 
 def isneginf(x, out=None):
-    """Is it -inf?"""
+    """Whether an element is -inf.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray of bool
+        Of x's shape.
+
+    Raises
+    ------
+    TypeError
+        x is complex.
+
+    Examples
+    --------
+    >>> np.isneginf([-np.inf, 1.0])
+    array([ True, False])
+    """
     return _into("isneginf", out, _ordered(x, "isneginf") == float("-inf"))
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    """x with NaN and infinities replaced by numbers."""
+    """Replace NaN and infinities by numbers.
+
+    Parameters
+    ----------
+    x : array_like
+        The numbers.
+    copy : bool, default True
+        False writes into x.
+    nan : number, default 0.0
+        In place of NaN.
+    posinf, neginf : number, optional
+        In place of the infinities; None means the dtype's greatest and least number.
+
+    Returns
+    -------
+    ndarray
+        Of x's shape and dtype.
+
+    Examples
+    --------
+    >>> np.nan_to_num([1.0, np.nan])
+    array([1., 0.])
+    """
     if isinstance(copy, str):
         raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
     x = asarray(x)
@@ -221,7 +518,25 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 
 def real_if_close(a, tol=100):
-    """The real part where all imaginary parts are smaller than tol times the dtype's epsilon (tol <= 1: than tol)."""
+    """The real part where all imaginary parts are small.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    tol : float, default 100
+        In units of the dtype's epsilon; 1 and less are a bound of their own.
+
+    Returns
+    -------
+    ndarray
+        Real, or a itself; the value decides and is computed at once.
+
+    Examples
+    --------
+    >>> np.real_if_close([1 + 1e-15j])
+    array([1.])
+    """
     a = asarray(a)
     if _kind(a) != "c":
         return a
@@ -230,71 +545,293 @@ def real_if_close(a, tol=100):
 
 
 def sinc(x):
-    """sin(pi x) / (pi x), 1 at 0."""
+    """sin(pi x) / (pi x), and 1 at 0.
+
+    Parameters
+    ----------
+    x : array_like
+        The numbers.
+
+    Returns
+    -------
+    ndarray
+        Of x's shape; floats or complex numbers.
+
+    Examples
+    --------
+    >>> np.sinc([0.0, 0.5])
+    array([1.        , 0.63661977])
+    """
     y = numpy.pi * asarray(x)
     y = _select(y == 0, 1.0e-20, y)
     return _UFUNC["sin"](y) / y
 
 
 def real(val):
-    """The real part: of a complex array a view, of a real one the array itself."""
+    """The real part: a view of a complex array, a real one itself.
+
+    Parameters
+    ----------
+    val : array_like
+        The numbers.
+
+    Returns
+    -------
+    ndarray
+        Of val's shape; real.
+
+    Examples
+    --------
+    >>> np.real([1 + 2j])
+    array([1.])
+    """
     return asarray(val).real
 
 
 def imag(val):
-    """The imaginary part: of a complex array a view, of a real one zeros."""
+    """The imaginary part: a view of a complex array, zeros for a real one.
+
+    Parameters
+    ----------
+    val : array_like
+        The numbers.
+
+    Returns
+    -------
+    ndarray
+        Of val's shape; real.
+
+    Examples
+    --------
+    >>> np.imag([1 + 2j])
+    array([2.])
+    """
     return asarray(val).imag
 
 
 def angle(z, deg=False):
-    """The argument, from -pi to pi, or in degrees."""
+    """The argument of complex numbers.
+
+    Parameters
+    ----------
+    z : array_like
+        Real or complex numbers.
+    deg : bool, default False
+        In degrees, in place of radians.
+
+    Returns
+    -------
+    ndarray
+        Of z's shape, from -pi to pi; real floats.
+
+    Examples
+    --------
+    >>> np.angle([1.0, 1j])
+    array([0.        , 1.57079633])
+    """
     z = asarray(z)
     r = _UFUNC["angle"](z.astype("int64") if _kind(z) == "b" else z)
     return _UFUNC["degrees"](r) if deg else r
 
 
 def isreal(x):
-    """Is the imaginary part zero?"""
+    """Whether the imaginary part is zero, element by element.
+
+    Parameters
+    ----------
+    x : array_like
+        The numbers.
+
+    Returns
+    -------
+    ndarray of bool
+        Of x's shape.
+
+    Examples
+    --------
+    >>> np.isreal([1 + 1j, 1])
+    array([False,  True])
+    """
     return imag(x) == 0
 
 
 def iscomplex(x):
-    """Is the imaginary part other than zero?"""
+    """Whether the imaginary part is other than zero, element by element.
+
+    Parameters
+    ----------
+    x : array_like
+        The numbers.
+
+    Returns
+    -------
+    ndarray of bool
+        Of x's shape.
+
+    Examples
+    --------
+    >>> np.iscomplex([1 + 1j, 1])
+    array([ True, False])
+    """
     return imag(x) != 0
 
 
 def common_type(*arrays):
-    """The float type, a class of NumPy's, that holds what the arrays hold. TypeError: bools."""
+    """The float type that holds what the arrays hold.
+
+    Parameters
+    ----------
+    *arrays : ndarray
+        The arrays.
+
+    Returns
+    -------
+    type
+        A class of NumPy's: numpy.float64, numpy.complex64 and so on.
+
+    Raises
+    ------
+    TypeError
+        An array holds bools.
+
+    Examples
+    --------
+    >>> np.common_type(np.ones(1, np.float32)).__name__
+    'float32'
+    """
     return numpy.common_type(*(numpy.empty(0, a.dtype) for a in arrays))
 
 
 def isscalar(element):
-    """Is it a number, and not an array?"""
+    """Whether an object is a number, and not an array.
+
+    Parameters
+    ----------
+    element : object
+        Any object.
+
+    Returns
+    -------
+    bool
+        As numpy.isscalar; False for an array without axes.
+
+    Examples
+    --------
+    >>> np.isscalar(3.0)
+    True
+    """
     return not isinstance(element, ndarray) and numpy.isscalar(element)
 
 
 def iscomplexobj(x):
-    """Is its dtype complex?"""
+    """Whether the dtype is complex.
+
+    Parameters
+    ----------
+    x : array_like
+        The array.
+
+    Returns
+    -------
+    bool
+        No value is computed.
+
+    Examples
+    --------
+    >>> np.iscomplexobj([1j])
+    True
+    """
     return _kind(asarray(x)) == "c"
 
 
 def isrealobj(x):
-    """Is its dtype not complex?"""
+    """Whether the dtype is not complex.
+
+    Parameters
+    ----------
+    x : array_like
+        The array.
+
+    Returns
+    -------
+    bool
+        No value is computed.
+
+    Examples
+    --------
+    >>> np.isrealobj([1.0])
+    True
+    """
     return not iscomplexobj(x)
 
 
 def ndim(a):
-    """The number of axes."""
+    """The number of axes.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+
+    Returns
+    -------
+    int
+        No value is computed.
+
+    Examples
+    --------
+    >>> np.ndim([[1, 2]])
+    2
+    """
     return asarray(a).ndim
 
 
 def shape(a):
-    """The extents."""
+    """The extents.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+
+    Returns
+    -------
+    tuple of ints
+        No value is computed.
+
+    Examples
+    --------
+    >>> np.shape([[1, 2]])
+    (1, 2)
+    """
     return asarray(a).shape
 
 
 def size(a, axis=None):
-    """The number of elements, or the extent of an axis, or of several together."""
+    """The number of elements, or the extent along axes.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+
+    Returns
+    -------
+    int
+        No value is computed.
+
+    Raises
+    ------
+    AxisError
+        a has no such axis.
+
+    Examples
+    --------
+    >>> np.size([[1, 2]], 1)
+    2
+    """
     a = asarray(a)
     if axis is None:
         return a.size

@@ -23,13 +23,13 @@ def matrix_transposed(a):
 
 def _memory(a, what):
     """NumPy's view of a CPU array's memory."""
-    if a.device.kind != "cpu":
+    if not a.device.host:
         raise AttributeError(f"'{what}' is for arrays on the CPU, and this one is on {a.device}")
     if a.dtype.kind == "V":
         raise AttributeError(f"'{what}': NumPy has no bfloat16")
     try:
         return numpy.asarray(memoryview(a))  # asarray(a) itself would ask for these members again where this fails
-    except MemoryError as error:  # values in the host's memory beyond what the limit allows: get() shows them
+    except MemoryError as error:  # values stay on the host because of the limit: get() reads them there
         raise AttributeError(f"'{what}': {error}") from error
 
 
@@ -143,7 +143,7 @@ def over_buffer(shape, dtype, buffer, offset, strides, order):
     """ndarray(shape, dtype, buffer, offset, strides, order): NumPy's array over the buffer's memory, shared on the CPU.
     ValueError: the default device is another, where the buffer is not."""
     host = numpy.ndarray(shape, dtype or float, buffer, offset, strides, order)
-    if _core.device().kind != "cpu":
+    if not _core.device().host:
         raise ValueError(
             f"ndarray: buffer= and strides= are about memory of the host, and the default device is {_core.device()}; "
             "treadle.asarray copies from the host, treadle.from_dlpack shares memory of a device"

@@ -7,7 +7,7 @@ from .. import _core
 from .._core import ndarray
 from .._exchange._host import store
 from .._exchange._place import own as _own
-from ._shape import concatenate
+from ._join import concatenate
 
 _KINDS = {
     "bool": ("bool",),
@@ -50,12 +50,45 @@ class Info:
 
 
 def __array_namespace_info__():
-    """What there is, for the array API's standard: capabilities, devices, dtypes."""
+    """What there is, for programs of the array API standard.
+
+    Returns
+    -------
+    Info
+        Its methods are capabilities, default_device, default_dtypes, devices and dtypes.
+
+    Examples
+    --------
+    >>> np.__array_namespace_info__().capabilities()["boolean indexing"]
+    True
+    """
     return Info()
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """x in another dtype: a copy; with copy=False x itself where nothing changes."""
+    """The elements in another dtype.
+
+    Parameters
+    ----------
+    x : ndarray
+        The array.
+    dtype : dtype
+        The dtype.
+    copy : bool, default True
+        False returns x itself where nothing changes.
+    device : device or str, optional
+        Another device; None means x's.
+
+    Returns
+    -------
+    ndarray
+        Of x's shape.
+
+    Examples
+    --------
+    >>> np.astype(np.asarray([1, 2]), float)
+    array([1., 2.])
+    """
     x = x if device is None else x.to_device(device)
     return x.astype(dtype, copy=copy)
 
@@ -94,7 +127,25 @@ _BFLOAT16 = {
 
 
 class finfo:
-    """The limits of a floating or complex dtype, or of an array's: NumPy's attributes; values are Python floats."""
+    """The limits of a floating or complex dtype.
+
+    The attributes are numpy.finfo's; values are Python floats, which change no array's dtype.
+
+    Parameters
+    ----------
+    dtype : dtype or ndarray
+        The dtype, or an array of it.
+
+    Raises
+    ------
+    ValueError
+        The dtype is no floating one.
+
+    Examples
+    --------
+    >>> np.finfo(np.float32).bits
+    32
+    """
 
     def __init__(self, dtype):
         dtype = dtype.dtype if isinstance(dtype, (ndarray, numpy.ndarray)) else dtype
@@ -144,10 +195,68 @@ def _cumulative(cumulate, first, x, axis, dtype, out, include_initial):
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-    """Sums of the elements up to each along axis (arrays of one axis need none); with include_initial a 0 first."""
+    """Sums of the elements up to each.
+
+    Parameters
+    ----------
+    x : array_like
+        The numbers.
+    axis : int, optional
+        Axis to work along; arrays of one axis need none.
+    dtype : dtype, optional
+        Dtype of the result; None widens small integers to int64.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    include_initial : bool, default False
+        A 0 comes first.
+
+    Returns
+    -------
+    ndarray
+        Of x's shape, or one longer along the axis.
+
+    Raises
+    ------
+    ValueError
+        x has other than one axis and none is given.
+
+    Examples
+    --------
+    >>> np.cumulative_sum([1, 2, 3])
+    array([1, 3, 6])
+    """
     return _cumulative(_core._cumsum, 0, x, axis, dtype, out, include_initial)
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-    """Products of the elements up to each along axis (arrays of one axis need none); with include_initial a 1 first."""
+    """Products of the elements up to each.
+
+    Parameters
+    ----------
+    x : array_like
+        The numbers.
+    axis : int, optional
+        Axis to work along; arrays of one axis need none.
+    dtype : dtype, optional
+        Dtype of the result; None widens small integers to int64.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    include_initial : bool, default False
+        A 1 comes first.
+
+    Returns
+    -------
+    ndarray
+        Of x's shape, or one longer along the axis.
+
+    Raises
+    ------
+    ValueError
+        x has other than one axis and none is given.
+
+    Examples
+    --------
+    >>> np.cumulative_prod([1, 2, 3])
+    array([1, 2, 6])
+    """
     return _cumulative(_core._cumprod, 1, x, axis, dtype, out, include_initial)

@@ -42,22 +42,122 @@ def _more(initial, where):
 
 
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
-    """The sum of what is not NaN; 0 where all is."""
+    """The sum of the elements that are not NaN; 0 where there is none.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    dtype : dtype, optional
+        Dtype of the result.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+    initial : number, optional
+        Joined to each result; an empty array then has one.
+    where : array_like of bool, default True
+        Elements to take; it broadcasts to a's shape.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape without the axes.
+
+    Examples
+    --------
+    >>> np.nansum([1.0, np.nan, 3.0])
+    array(4.)
+    """
     return _filled(a, 0).sum(axis, dtype, out, keepdims, **_more(initial, where))
 
 
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
-    """The product of what is not NaN; 1 where all is."""
+    """The product of the elements that are not NaN; 1 where there is none.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    dtype : dtype, optional
+        Dtype of the result.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+    initial : number, optional
+        Joined to each result; an empty array then has one.
+    where : array_like of bool, default True
+        Elements to take; it broadcasts to a's shape.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape without the axes.
+
+    Examples
+    --------
+    >>> np.nanprod([2.0, np.nan, 3.0])
+    array(6.)
+    """
     return _filled(a, 1).prod(axis, dtype, out, keepdims, **_more(initial, where))
 
 
 def nancumsum(a, axis=None, dtype=None, out=None):
-    """Sums of the elements up to each, NaN counting as 0."""
+    """Sums of the elements up to each; NaN counts as 0.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+    dtype : dtype, optional
+        Dtype of the result.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape.
+
+    Examples
+    --------
+    >>> np.nancumsum([2.0, np.nan, 3.0])
+    array([2., 2., 5.])
+    """
     return cumsum(_filled(a, 0), axis, dtype, out)
 
 
 def nancumprod(a, axis=None, dtype=None, out=None):
-    """Products of the elements up to each, NaN counting as 1."""
+    """Products of the elements up to each; NaN counts as 1.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+    dtype : dtype, optional
+        Dtype of the result.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape.
+
+    Examples
+    --------
+    >>> np.nancumprod([2.0, np.nan, 3.0])
+    array([2., 2., 6.])
+    """
     return cumprod(_filled(a, 1), axis, dtype, out)
 
 
@@ -93,12 +193,74 @@ def _extreme(a, method, instead, axis, out, keepdims, initial, where):
 
 
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    """The largest of what is not NaN; NaN where all is. ValueError for an empty array."""
+    """The largest element that is not NaN; NaN where there is none.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+    initial : number, optional
+        Joined to each result; an empty array then has one.
+    where : array_like of bool, default True
+        Elements to take; it broadcasts to a's shape.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape without the axes.
+
+    Raises
+    ------
+    ValueError
+        a is empty and initial is not given.
+
+    Examples
+    --------
+    >>> np.nanmax([1.0, np.nan, 3.0])
+    array(3.)
+    """
     return _extreme(a, "max", float("-inf"), axis, out, keepdims, initial, where)
 
 
 def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
-    """The smallest of what is not NaN; NaN where all is. ValueError for an empty array."""
+    """The smallest element that is not NaN; NaN where there is none.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+    initial : number, optional
+        Joined to each result; an empty array then has one.
+    where : array_like of bool, default True
+        Elements to take; it broadcasts to a's shape.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape without the axes.
+
+    Raises
+    ------
+    ValueError
+        a is empty and initial is not given.
+
+    Examples
+    --------
+    >>> np.nanmin([1.0, np.nan, 3.0])
+    array(1.)
+    """
     return _extreme(a, "min", float("inf"), axis, out, keepdims, initial, where)
 
 
@@ -111,12 +273,66 @@ def _place(a, method, instead, axis, out, keepdims):
 
 
 def nanargmax(a, axis=None, out=None, *, keepdims=False):
-    """Where the largest of what is not NaN stands first. ValueError where all is NaN, for which it is evaluated."""
+    """Where the largest element that is not NaN stands first.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+
+    Returns
+    -------
+    ndarray of int64
+        Places along the axis.
+
+    Raises
+    ------
+    ValueError
+        A slice holds nothing but NaN; the values are computed for it.
+
+    Examples
+    --------
+    >>> np.nanargmax([1.0, np.nan, 3.0])
+    array(2)
+    """
     return _place(a, "argmax", float("-inf"), axis, out, keepdims)
 
 
 def nanargmin(a, axis=None, out=None, *, keepdims=False):
-    """Where the smallest of what is not NaN stands first. ValueError where all is NaN, for which it is evaluated."""
+    """Where the smallest element that is not NaN stands first.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+
+    Returns
+    -------
+    ndarray of int64
+        Places along the axis.
+
+    Raises
+    ------
+    ValueError
+        A slice holds nothing but NaN; the values are computed for it.
+
+    Examples
+    --------
+    >>> np.nanargmin([1.0, np.nan, 3.0])
+    array(0)
+    """
     return _place(a, "argmin", float("inf"), axis, out, keepdims)
 
 
@@ -141,7 +357,33 @@ def _need_inexact(a, dtype, out):
 
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
-    """The mean of what is not NaN; NaN where all is."""
+    """The mean of the elements that are not NaN; NaN where there is none.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    dtype : dtype, optional
+        Dtype of the result.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+    where : array_like of bool, default True
+        Elements to take; it broadcasts to a's shape.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape without the axes.
+
+    Examples
+    --------
+    >>> np.nanmean([1.0, np.nan, 3.0])
+    array(2.)
+    """
     a = _own(a)
     _need_inexact(a, dtype, out)
     if not _has_nan(a):
@@ -179,11 +421,74 @@ def _spread(name, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
-    """The variance of what is not NaN; NaN where that is no more than ddof (or correction) numbers. mean: known
-    already, with the axes kept."""
+    """The variance of the elements that are not NaN; NaN where there are no more than ddof.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    dtype : dtype, optional
+        Dtype of the result.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    ddof : float, default 0
+        The sum is divided by the number of elements less ddof.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+    where : array_like of bool, default True
+        Elements to take; it broadcasts to a's shape.
+    mean : array_like, optional
+        The mean, if it is known already, with the reduced axes kept.
+    correction : float, optional
+        The array API's name of ddof.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape without the axes.
+
+    Examples
+    --------
+    >>> np.nanvar([1.0, np.nan, 3.0])
+    array(1.)
+    """
     return _spread("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
-    """The standard deviation of what is not NaN; NaN where that is no more than ddof (or correction) numbers."""
+    """The standard deviation of the elements that are not NaN; NaN where there are no more than ddof.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    dtype : dtype, optional
+        Dtype of the result.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    ddof : float, default 0
+        The sum is divided by the number of elements less ddof.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+    where : array_like of bool, default True
+        Elements to take; it broadcasts to a's shape.
+    mean : array_like, optional
+        The mean, if it is known already, with the reduced axes kept.
+    correction : float, optional
+        The array API's name of ddof.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape without the axes.
+
+    Examples
+    --------
+    >>> np.nanstd([1.0, np.nan, 3.0])
+    array(1.)
+    """
     return _spread("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction)

@@ -27,11 +27,47 @@ def _asked(ask, a, b, max_work):
 
 
 def shares_memory(a, b, max_work=None):
-    """Is there a byte that both arrays have? Views have their array's memory; what is recorded is computed first.
-    NumPy arrays are allowed; max_work as in numpy.shares_memory."""
+    """Whether there is a byte that both arrays have.
+
+    Parameters
+    ----------
+    a, b : ndarray
+        Arrays of treadle's or NumPy's; what is recorded is computed first.
+    max_work : int, optional
+        As numpy.shares_memory's.
+
+    Returns
+    -------
+    bool
+        Views have their array's memory.
+
+    Examples
+    --------
+    >>> a = np.arange(4)
+    >>> np.shares_memory(a, a[1:])
+    True
+    """
     return _asked(numpy.shares_memory, a, b, max_work)
 
 
 def may_share_memory(a, b, max_work=None):
-    """Do the bounds of the arrays' memory overlap?"""
+    """Whether the bounds of two arrays' memory overlap.
+
+    Parameters
+    ----------
+    a, b : ndarray
+        Arrays of treadle's or NumPy's.
+    max_work : int, optional
+        Accepted for NumPy's signature.
+
+    Returns
+    -------
+    bool
+        True may be wrong, False is not.
+
+    Examples
+    --------
+    >>> np.may_share_memory(np.ones(2), np.ones(2))
+    False
+    """
     return _asked(numpy.may_share_memory, a, b, max_work)

@@ -9,7 +9,8 @@ import numpy
 from .. import _core
 from .._core import asarray, asnumpy, empty, full, ndarray
 from .._exchange import _host
-from ._shape import _cut, concatenate
+from ._join import concatenate
+from ._shape import _cut
 
 # The keywords of each mode, and their defaults.
 _KEYWORDS = {
@@ -99,7 +100,7 @@ def _ramp(edge, axis, n, end, rising):
     """n values from end up to, but not with, the edge; rising: towards the array."""
     steps = asarray(numpy.arange(n) / n, device=edge.device)
     steps = (steps if rising else steps[::-1]).reshape([-1 if k == axis else 1 for k in range(edge.ndim)])
-    start = edge.astype("float64") if edge.dtype.kind in "iu" else edge  # unsigned integers have no way down
+    start = edge.astype("float64") if edge.dtype.kind in "iu" else edge  # unsigned differences would wrap
     values = end + (start - end) * steps
     if edge.dtype.kind in "iu":
         values = _core.ufuncs()["floor"](values)
@@ -150,12 +151,36 @@ def _by_function(a, widths, f, kwargs):
 
 
 def pad(array, pad_width, mode="constant", **kwargs):
-    """array with borders, pad_width elements wide: a number, a pair (before, after), a pair for each axis, or a dict
-    from axes to pairs.
+    """The array with borders.
 
-    Modes: "constant" (constant_values), "edge", "empty", "linear_ramp" (end_values), "maximum", "mean", "median" and
-    "minimum" (stat_length), "reflect" and "symmetric" (reflect_type "even" or "odd"), "wrap", or a function as
-    numpy.pad calls it, which runs on the host. ValueError for other modes and keywords of other modes.
+    Parameters
+    ----------
+    array : array_like
+        The array.
+    pad_width : int, pair, sequence of pairs or dict
+        Elements before and after: one number, (before, after), a pair for each axis, or a dict from axes to pairs.
+    mode : str or callable, default 'constant'
+        "constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect", "symmetric",
+        "wrap", or NumPy's function(vector, width, axis, kwargs), which runs on the host.
+    **kwargs : any
+        constant_values, end_values, stat_length or reflect_type, as the mode takes them.
+
+    Returns
+    -------
+    ndarray
+        Of array's dtype.
+
+    Raises
+    ------
+    ValueError
+        There is no such mode, or a keyword is not the mode's.
+    TypeError
+        pad_width holds no integers.
+
+    Examples
+    --------
+    >>> np.pad([1, 2], (1, 2))
+    array([0, 1, 2, 0, 0])
     """
     a = array if isinstance(array, ndarray) else asarray(array)
     widths = _widths(pad_width, a.ndim)

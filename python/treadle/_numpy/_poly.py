@@ -11,8 +11,8 @@ from .._select._indexing import flatnonzero
 from ..linalg._products import diag
 from ._calculus import convolve, vander
 from ._calculus import polyval as _values
+from ._join import concatenate
 from ._names import HOST
-from ._shape import concatenate
 
 _UFUNC = _core.ufuncs()
 
@@ -39,22 +39,86 @@ def _sum(a1, a2, op):
 
 
 def polyadd(a1, a2):
-    """The sum of two polynomials."""
+    """The sum of two polynomials.
+
+    Parameters
+    ----------
+    a1, a2 : array_like or poly1d
+        Coefficients, the highest power first.
+
+    Returns
+    -------
+    ndarray or poly1d
+        Coefficients.
+
+    Examples
+    --------
+    >>> np.polyadd([1, 2], [1, 0, 0])
+    array([1, 1, 2])
+    """
     return _sum(a1, a2, "add")
 
 
 def polysub(a1, a2):
-    """The difference of two polynomials."""
+    """The difference of two polynomials.
+
+    Parameters
+    ----------
+    a1, a2 : array_like or poly1d
+        Coefficients, the highest power first.
+
+    Returns
+    -------
+    ndarray or poly1d
+        Coefficients.
+
+    Examples
+    --------
+    >>> np.polysub([1, 2], [1, 1])
+    array([0, 1])
+    """
     return _sum(a1, a2, "subtract")
 
 
 def polymul(a1, a2):
-    """The product of two polynomials."""
+    """The product of two polynomials.
+
+    Parameters
+    ----------
+    a1, a2 : array_like or poly1d
+        Coefficients, the highest power first.
+
+    Returns
+    -------
+    ndarray or poly1d
+        Coefficients.
+
+    Examples
+    --------
+    >>> np.polymul([1, 2], [1, -2])
+    array([ 1,  0, -4])
+    """
     return _as_given(convolve(*_core._beside("polymul", _vector(a1), _vector(a2))), a1, a2)
 
 
 def polydiv(u, v):
-    """Quotient and remainder of two polynomials, computed on the host."""
+    """Quotient and remainder of two polynomials, computed on the host.
+
+    Parameters
+    ----------
+    u, v : array_like or poly1d
+        Coefficients, the highest power first.
+
+    Returns
+    -------
+    tuple of ndarrays or poly1ds
+        Quotient and remainder.
+
+    Examples
+    --------
+    >>> np.polydiv([1.0, 0.0, -1.0], [1.0, 1.0])
+    (array([ 1., -1.]), array([0.]))
+    """
     given, (u, v) = (u, v), (_host_vector(p) for p in (u, v))
     q, r = _host.fallback("numpy.polydiv", numpy.polydiv, (u, v), {}, HOST["polydiv"])
     return _as_given(q, *given), _as_given(r, *given)
@@ -65,7 +129,30 @@ def _host_vector(p):
 
 
 def polyder(p, m=1):
-    """The m-th derivative."""
+    """A derivative.
+
+    Parameters
+    ----------
+    p : array_like or poly1d
+        Coefficients, the highest power first.
+    m : int, default 1
+        Which one.
+
+    Returns
+    -------
+    ndarray or poly1d
+        Coefficients.
+
+    Raises
+    ------
+    ValueError
+        m is negative.
+
+    Examples
+    --------
+    >>> np.polyder([1, 1, 1])
+    array([2, 1])
+    """
     m = int(m)
     if m < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
@@ -77,7 +164,32 @@ def polyder(p, m=1):
 
 
 def polyint(p, m=1, k=None):
-    """The m-th integral; k holds the m constants, or one for all."""
+    """An integral.
+
+    Parameters
+    ----------
+    p : array_like or poly1d
+        Coefficients, the highest power first.
+    m : int, default 1
+        Which one.
+    k : array_like, shape (m,) or (), optional
+        The constants.
+
+    Returns
+    -------
+    ndarray or poly1d
+        Coefficients.
+
+    Raises
+    ------
+    ValueError
+        m is negative, or there are not m constants.
+
+    Examples
+    --------
+    >>> np.polyint([2.0, 0.0])
+    array([1., 0., 0.])
+    """
     m = int(m)
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
@@ -94,7 +206,28 @@ def polyint(p, m=1, k=None):
 
 
 def poly(seq_of_zeros):
-    """The coefficients of the polynomial that has those roots, or those eigenvalues of a square matrix."""
+    """The coefficients of the polynomial that has some roots.
+
+    Parameters
+    ----------
+    seq_of_zeros : array_like, shape (N,) or (N, N)
+        The roots, or a matrix whose eigenvalues they are.
+
+    Returns
+    -------
+    ndarray, shape (N + 1,)
+        The highest power first, with coefficient 1.
+
+    Raises
+    ------
+    ValueError
+        The argument has two axes and is not square.
+
+    Examples
+    --------
+    >>> np.poly([1.0, 2.0])
+    array([ 1., -3.,  2.])
+    """
     if isinstance(seq_of_zeros, ndarray) and seq_of_zeros.ndim == 2:
         from ..linalg import eigvals
 
@@ -104,11 +237,33 @@ def poly(seq_of_zeros):
 
 
 def roots(p):
-    """The roots: the eigenvalues of the companion matrix."""
+    """The roots of a polynomial: the eigenvalues of its companion matrix.
+
+    Parameters
+    ----------
+    p : array_like, shape (N + 1,)
+        Coefficients, the highest power first.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Complex where one of them is.
+
+    Raises
+    ------
+    ValueError
+        p has more than one axis.
+
+    Examples
+    --------
+    >>> np.roots([1.0, -2.0])
+    array([2.])
+    """
     p = _vector(p)
     if p.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
     from ..linalg import eigvals
+    from ..linalg._factors import real_if_real
 
     used = flatnonzero(p)
     if len(used) == 0:
@@ -123,6 +278,8 @@ def roots(p):
     companion = diag(_core.ones(n - 2, p.dtype, device=p.device), -1)
     companion[0] = -p[1:] / p[0]
     r = eigvals(companion)
+    if r.dtype.kind == "c" and not real_if_real() and not r.imag.any():
+        r = r.real  # which NumPy's roots are where its eigenvalues are complex always
     return concatenate([r, _core.zeros(zeros, r.dtype, device=r.device)]) if zeros else r
 
 
@@ -139,7 +296,42 @@ def check_points(x, y):
 
 
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
-    """The coefficients of the polynomial of degree deg that is nearest to the points in the least squares' sense."""
+    """The polynomial that is nearest to points in the least squares' sense.
+
+    Parameters
+    ----------
+    x : array_like, shape (M,)
+        Places.
+    y : array_like, shape (M,) or (M, K)
+        Values; a column is a data set of its own.
+    deg : int
+        The degree.
+    rcond : float, optional
+        Singular values below rcond times the greatest count as zero; None means M times the dtype's epsilon.
+    full : bool, default False
+        Return residuals, rank, singular values and rcond too.
+    w : array_like, shape (M,), optional
+        Weights of the points.
+    cov : bool or "unscaled", default False
+        Return the covariance matrix too.
+
+    Returns
+    -------
+    ndarray, shape (deg + 1,) or (deg + 1, K), or tuple
+        Coefficients, the highest power first.
+
+    Raises
+    ------
+    ValueError
+        deg is negative.
+    TypeError
+        x and y differ in length, or x has other than one axis.
+
+    Examples
+    --------
+    >>> np.round(np.polyfit([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], 1), 6)
+    array([2., 1.])
+    """
     from ..linalg import inv, lstsq
 
     deg = int(deg)
@@ -180,7 +372,25 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
 
 
 def polyval(p, x):
-    """The polynomial with the coefficients p, the highest first, at x: an array, a number or another polynomial."""
+    """A polynomial at x.
+
+    Parameters
+    ----------
+    p : array_like or poly1d, shape (N,)
+        Coefficients, the highest power first.
+    x : array_like or poly1d
+        Where to evaluate.
+
+    Returns
+    -------
+    ndarray or poly1d
+        Of x's shape.
+
+    Examples
+    --------
+    >>> np.polyval([1, 0, -1], [2, 3])
+    array([3, 8])
+    """
     if isinstance(x, (poly1d, numpy.poly1d)):
         y = poly1d([0])
         for c in poly1d(p)._p.coeffs:
@@ -190,8 +400,24 @@ def polyval(p, x):
 
 
 class poly1d:
-    """A polynomial of one variable, as numpy.poly1d: p(x), p.r, p * q, p[power]. Its few coefficients live on the host;
-    p(x) is computed where x is, and attributes that are arrays are treadle's."""
+    """A polynomial of one variable: p(x), p.r, p * q, p[power].
+
+    Its few coefficients live on the host. p(x) is computed where x is, and attributes that are arrays are treadle's.
+
+    Parameters
+    ----------
+    c_or_r : array_like or poly1d
+        Coefficients, the highest power first.
+    r : bool, default False
+        They are the roots.
+    variable : str, optional
+        Its letter in text; None means "x".
+
+    Examples
+    --------
+    >>> np.poly1d([1, 0, -1])(3)
+    array(8)
+    """
 
     __hash__ = None
     __array_priority__ = 200
@@ -203,7 +429,7 @@ class poly1d:
         if r and isinstance(c_or_r, ndarray):
             c_or_r, r = poly(c_or_r), False
 
-        def make(c):  # which keeps what it is given
+        def make(c):  # numpy.poly1d keeps a reference to its argument
             return numpy.poly1d(c if isinstance(c, numpy.poly1d) else numpy.array(c), r, variable)
 
         why = "a poly1d's coefficients are kept there"

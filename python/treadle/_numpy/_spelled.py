@@ -5,7 +5,7 @@ import functools
 
 import numpy
 
-from .. import _core
+from .. import _core, _describe
 from .._core import asarray, empty, ndarray
 from .._exchange import _host
 from .._exchange._place import castable
@@ -87,11 +87,14 @@ def _cast(name, args, loop, rule):
 
 
 class Spelled:
-    """A function of nin arrays that NumPy has as a ufunc. dtypes: what dtype= may say (None: anything that operands can
-    be cast to; they are)."""
+    # A function of nin arrays that NumPy has as a ufunc. dtypes: what dtype= may say; None means anything that the
+    # operands can be cast to, and they are. Its own docstring is made when it is read, of the sentences of f's.
+
+    __doc__ = property(lambda self: _describe.spelled(self.__name__, self.nin, self.nout, self._sentence, self))
 
     def __init__(self, f, nin, nout=1, dtypes=None, typed=None):
-        functools.update_wrapper(self, f)
+        functools.update_wrapper(self, f, [a for a in functools.WRAPPER_ASSIGNMENTS if a != "__doc__"])
+        self._sentence = " ".join(f.__doc__.split())
         self._f, self._dtypes, self._typed = f, dtypes, nin if typed is None else typed
         self.nin, self.nout, self.nargs, self.signature, self.identity = nin, nout, nin + nout, None, None
 
@@ -190,7 +193,7 @@ def generalised(layout):
         def fn(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,
                keepdims=False, signature=None, sig=None):  # fmt: skip
             given = _core._beside(name, x1, x2)
-            castable(given[0].dtype, given[0].dtype, casting)  # ValueError: there is no such rule
+            castable(given[0].dtype, given[0].dtype, casting)  # raises ValueError for an unknown rule
             given = _cast(name, given, _loop(name, 2, dtype, signature, sig), casting)
             if keepdims and (counts[-1] or len(set(counts[:-1])) > 1):
                 raise TypeError(f"{name} does not support keepdims: its signature does not allow it")
@@ -212,7 +215,7 @@ def generalised(layout):
             core = counts[-1] if at is None and not keepdims else r.ndim
             return r if out is None else _whole(name, out, r, casting, core)
 
-        del fn.__wrapped__  # its parameters are those above
+        del fn.__wrapped__  # inspect.signature shows fn's own parameters
         fn.signature, fn.nin, fn.nout, fn.nargs = layout, 2, 1, 3
         return fn
 

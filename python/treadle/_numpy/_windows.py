@@ -43,7 +43,28 @@ def _series(x, coefficients):
 
 
 def i0(x):
-    """The modified Bessel function of the first kind, order 0, of float64. TypeError for complex numbers."""
+    """The modified Bessel function of the first kind and order 0.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    ndarray of float64
+        Of x's shape.
+
+    Raises
+    ------
+    TypeError
+        x is complex.
+
+    Examples
+    --------
+    >>> np.i0([0.0])
+    array([1.])
+    """
     x = x if isinstance(x, ndarray) else asarray(x)
     if x.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
@@ -63,27 +84,109 @@ def _window(M, shape):
 
 
 def bartlett(M):
-    """M points of a triangle from 0 up to 1 and down to 0."""
+    """A window that rises from 0 to 1 and falls to 0 along straight lines.
+
+    Parameters
+    ----------
+    M : int
+        How many points.
+
+    Returns
+    -------
+    ndarray of float64, shape (M,)
+        Empty where M is less than 1.
+
+    Examples
+    --------
+    >>> np.bartlett(5)
+    array([0. , 0.5, 1. , 0.5, 0. ])
+    """
     return _window(M, lambda n, last: where(n <= 0, 1 + n / last, 1 - n / last))
 
 
 def hanning(M):
-    """M points of a raised cosine."""
+    """A raised cosine that ends at 0.
+
+    Parameters
+    ----------
+    M : int
+        How many points.
+
+    Returns
+    -------
+    ndarray of float64, shape (M,)
+        Empty where M is less than 1.
+
+    Examples
+    --------
+    >>> np.hanning(3)
+    array([0., 1., 0.])
+    """
     return _window(M, lambda n, last: 0.5 + 0.5 * _cos(pi * n / last))
 
 
 def hamming(M):
-    """M points of a raised cosine that ends at 0.08."""
+    """A raised cosine that ends at 0.08.
+
+    Parameters
+    ----------
+    M : int
+        How many points.
+
+    Returns
+    -------
+    ndarray of float64, shape (M,)
+        Empty where M is less than 1.
+
+    Examples
+    --------
+    >>> np.hamming(3)
+    array([0.08, 1.  , 0.08])
+    """
     return _window(M, lambda n, last: 0.54 + 0.46 * _cos(pi * n / last))
 
 
 def blackman(M):
-    """M points of the window with two cosines."""
+    """A window of two cosines.
+
+    Parameters
+    ----------
+    M : int
+        How many points.
+
+    Returns
+    -------
+    ndarray of float64, shape (M,)
+        Empty where M is less than 1.
+
+    Examples
+    --------
+    >>> np.round(np.blackman(5), 6)
+    array([-0.  ,  0.34,  1.  ,  0.34, -0.  ])
+    """
     return _window(M, lambda n, last: 0.42 + 0.5 * _cos(pi * n / last) + 0.08 * _cos(2.0 * pi * n / last))
 
 
 def kaiser(M, beta):
-    """M points of Kaiser's window; beta says how narrow it is."""
+    """Kaiser's window.
+
+    Parameters
+    ----------
+    M : int
+        How many points.
+    beta : float
+        How narrow it is; 0 gives ones.
+
+    Returns
+    -------
+    ndarray of float64, shape (M,)
+        Empty where M is less than 1.
+
+    Examples
+    --------
+    >>> np.round(np.kaiser(3, 5.0), 6)
+    array([0.036711, 1.      , 0.036711])
+    """
     if M == 1:
         return ones(1, "float64")
     n = arange(max(0, M), dtype="float64")

@@ -12,22 +12,31 @@ _FIRST = (0, 0, 0)
 
 
 class debug:
-    """debug(thread=None, on=True): a context manager; kernels that this thread launches in it are debugged.
+    """A context manager: kernels that this thread launches in it are compiled with checks.
 
-    with treadle.debug():
-        kernel[grid, block](x)
+    On every device an index out of bounds raises IndexError with the array's name and shape, the block, the thread and
+    the line; the device stays usable. On the CPU and the null device kernels run in the interpreter, slowly. There
+    ``breakpoint()`` in a kernel stops in pdb with the variables of one thread, and two more mistakes raise.
+    RuntimeError: two threads use one byte, one of them writes, and nothing orders them; memory is read that nobody has
+    written; a barrier is not reached by all threads of the block; a shuffle reads a lane that its mask does not name.
+    OverflowError: an index left its dtype's range. What treadle.errstate asks for is looked for in kernels, too. A grid
+    that seems too small for a vector is a RuntimeWarning.
 
-    On every device they are compiled with checks: an index out of bounds raises IndexError with the array's name and
-    shape, the block, the thread and the line, and the device stays usable. On the CPU and the null device they run in
-    the interpreter, slowly, which also raises
-      RuntimeError   two threads use one byte, one of them writes, and nothing orders them; shared or local memory is
-                     read that nobody has written; a barrier that not all threads of the block reach
-      OverflowError  an index was computed by arithmetic that left its dtype's range
-    and breakpoint() in a kernel stops in pdb with the variables of one thread.
+    Contexts nest and can be entered again. TREADLE_DEBUG=1 debugs all launches of a program that are in no such
+    context.
 
-    thread: whose breakpoints stop, (block, thread), each an int or a tuple of up to 3; None: the first of the grid.
-    on=False: launches in it are not debugged, whatever TREADLE_DEBUG says. Contexts nest; they can be entered again.
-    TREADLE_DEBUG=1 debugs all launches of a program that are in no such context."""
+    Parameters
+    ----------
+    thread : int or pair (block, thread), optional
+        Whose breakpoints stop; each part is an int or a tuple of up to 3. None means the first thread of the grid.
+    on : bool, default True
+        False: launches in it are not debugged, whatever TREADLE_DEBUG says.
+
+    Examples
+    --------
+    >>> with np.debug(on=False):
+    ...     x = np.ones(3) + 1
+    """
 
     def __init__(self, thread=None, on=True):
         block, one = (_FIRST, _FIRST) if thread is None else thread

@@ -9,24 +9,30 @@ from ._seen import Seen
 
 
 class doctor:
-    """doctor(): a context manager that watches a program's work and says what costs, where, and what to change.
+    """A context manager that watches a program and says what costs time, where, and what to change.
 
-        import treadle as td
+    ``print(d)`` shows the findings, and ``d.save("page.html")`` or ``d.save("found.json")`` writes them. ``d.findings``
+    has those first that save most: id, line ("file.py:12"), code, calls, seconds, what, change, suggestion, saved
+    (seconds; None: not known), measured, how. A saving is measured by trying both ways on arrays made for it, or
+    estimated; each finding says which. Trials run when the with-statement ends and take some ten milliseconds each.
 
-        with td.doctor() as d:
-            x = td.ones(20000)
-            for step in range(100):
-                x = x * 0.5 + 1.0
-                total = float(x.sum())   # needs a value in each round
-        print(d)                         # or d.findings, d.save("page.html"), d.save("found.json")
+    Parameters
+    ----------
+    function : callable, optional
+        Returned, watched at each call; what was found goes to standard error when the call returns.
 
-    doctor(f) is f, watched at each call; what was found goes to standard error when the call returns.
+    Raises
+    ------
+    RuntimeError
+        It is open already.
 
-    findings: the Findings, those first that save most: id, line ("file.py:12"), code, calls, seconds, what, change,
-    suggestion, saved (seconds; None: not known), measured, how. Whether a saving was measured, by trying both ways on
-    arrays made for it, or estimated is said with it. Trials run when the with-statement ends and take some ten
-    milliseconds each.
-    RuntimeError: it is open already."""
+    Examples
+    --------
+    >>> with np.doctor() as d:
+    ...     total = float(np.ones(3).sum())
+    >>> type(d.findings).__name__
+    'list'
+    """
 
     def __init__(self, function=None):
         self.seen, self.findings = Seen(), []
@@ -56,12 +62,38 @@ class doctor:
         return r
 
     def facts(self):
-        """What was found as plain data, for JSON."""
+        """What was found as plain data, for JSON.
+
+        Returns
+        -------
+        dict
+            Lists, dicts, texts and numbers.
+
+        Examples
+        --------
+        >>> with np.doctor() as d:
+        ...     total = float(np.ones(3).sum())
+        >>> type(d.facts()).__name__
+        'dict'
+        """
         return {"seconds": self.seen.seconds, "device": self.seen.device,
                 "findings": [f.facts() for f in self.findings]}  # fmt: skip
 
     def text(self):
-        """What was found as text."""
+        """What was found as text.
+
+        Returns
+        -------
+        str
+            What print shows.
+
+        Examples
+        --------
+        >>> with np.doctor() as d:
+        ...     total = float(np.ones(3).sum())
+        >>> type(d.text()).__name__
+        'str'
+        """
         n = len(self.findings)
         head = f"{n} thing{'s' * (n != 1)} to change" if n else "nothing to change was found"
         out = [f"treadle doctor: {head}, in {self.seen.seconds:.2f} s on {self.seen.device}"]
@@ -81,7 +113,25 @@ class doctor:
     __str__ = text
 
     def save(self, path):
-        """Writes a page (.html, .htm) or JSON. OSError: the file cannot be written."""
+        """Write what was found into a file.
+
+        Parameters
+        ----------
+        path : str or path
+            A page where it ends in .html or .htm, else JSON.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import os
+        >>> with np.doctor() as d:
+        ...     total = float(np.ones(3).sum())
+        >>> d.save(os.devnull)
+        """
         if str(path).endswith((".html", ".htm")):
             text = self.page()
         else:
@@ -90,7 +140,20 @@ class doctor:
             f.write(text)
 
     def page(self):
-        """What was found as a page of HTML that needs no other file, with the timeline."""
+        """What was found as a page of HTML that needs no other file, with the timeline.
+
+        Returns
+        -------
+        str
+            The page.
+
+        Examples
+        --------
+        >>> with np.doctor() as d:
+        ...     total = float(np.ones(3).sum())
+        >>> "<html" in d.page()
+        True
+        """
         sections = [_page.finding(f, saving(f), millis(f.seconds)) for f in self.findings]
         sections.append(_page.section("Timeline", _page.timeline(self.seen.profile)))
         sections.append(_page.section("What took the time", _page.profile_table(self.seen.profile)))
@@ -121,7 +184,7 @@ def whole_program(value):
     d.__enter__()
 
     def finish():
-        if os.getpid() != pid:  # a forked child: the program is the parent
+        if os.getpid() != pid:  # a forked child does not report: the parent does
             return
         d.__exit__(None, None, None)
         sys.stdout.flush()

@@ -46,7 +46,7 @@ def _element(seen, write):
         if name != ("element written" if write else "element") or work.calls < 300:
             continue
         if not place or not (place.stores if write else place.indexes):
-            continue  # compiled code of a library, called here
+            continue  # the value was asked for by compiled code of a library
         step, whole = _trials.elements(work.shape, str(work.dtype), write, None)
         yield finding(
             row,
@@ -115,7 +115,7 @@ def _evaluations(group):
 
 @functools.cache
 def _words():
-    """What names of recorded operations' kernels begin with."""
+    """Prefixes of the names of recorded operations' kernels."""
     ops = {row[0] for row in _core.ops()} | {row[0] for row in _core.reductions()}
     return ops | set("cast arange random take search copy values scan".split())
 
@@ -129,7 +129,7 @@ def demanded(seen):
     """{line: (Place, how often it asked, seconds of compiling for it)} of lines that need values again and again."""
     asked = by_line(seen, lambda r: r.kind == "copy_out" or _is_expression(r), "asked")
     compiled = by_line(seen, lambda r: r.kind == "compile", "asked")
-    down = {line for _, line in trips(seen)}  # a round trip is a finding of its own
+    down = {line for _, line in trips(seen)}  # round trips are found by another finder
     found = {}
     for line, group in asked.items():
         place = _source.at(line)
@@ -141,7 +141,7 @@ def demanded(seen):
             continue
         times = len(out) or _evaluations(kernels)
         if times >= 10 and kernels:
-            again = len(compiled.get(line, ())) > max(3, 0.3 * len(kernels))  # and not once for all rounds
+            again = len(compiled.get(line, ())) > max(3, 0.3 * len(kernels))  # it happens in every iteration
             found[line] = place, times, [r.end - r.begin for r in compiled.get(line, ()) if again]
     return found
 
@@ -202,7 +202,7 @@ def find_wait(seen):
 
 
 def _ways(seen):
-    """Copies to and from the host, in time; those of elements apart."""
+    """Copies to and from the host in order of time, without those of single elements."""
     copies = [r for r in seen.records if r.kind in ("copy_in", "copy_out") and r.nbytes > 64]
     return sorted(copies, key=lambda r: r.begin)
 

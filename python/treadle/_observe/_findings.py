@@ -34,7 +34,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-NOISE = 1e-3  # of the program's time: what saves less is not worth a word
+NOISE = 1e-3  # share of the program's time: smaller savings are not reported
 
 
 def find(seen):

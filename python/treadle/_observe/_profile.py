@@ -20,11 +20,11 @@ written, or allocated; of a kernel of the program's own, of the arrays that it w
 widen, stride and read are notes that take no time: an operation of float32 gives float64 because of another operand; an
 operand's elements do not lie side by side; one element of an array is read in the host's memory."""
 
-_NOTES = ("free", "widen", "stride", "read")  # that take no time
+_NOTES = ("free", "widen", "stride", "read")  # records without a duration
 _DEVICE = ("kernel", "copy_in", "copy_out", "copy", "fill", "gemm", "graph")
 
 
-_measuring = []  # when those began that are under way
+_measuring = []  # start times of the blocks that are open
 _aside = []  # (begin, end) in the clock's nanoseconds: treadle measured something for itself
 
 
@@ -49,16 +49,20 @@ def _is_aside(ns):
 
 
 class profile:
-    """profile(): a context manager that records all device work, memory and compilation of the process.
+    """A context manager that records the process's device work, memory and compilation.
 
-    with treadle.profile() as p:
-        ...
-    print(p)                     # a table: what took the time, by line
-    p.save("trace.json")         # for https://ui.perfetto.dev or chrome://tracing
-    p.save("profile.html")       # a page with the timeline
+    ``print(p)`` shows a table of what took the time, by line. ``p.save("trace.json")`` writes a file for
+    https://ui.perfetto.dev or chrome://tracing, and ``p.save("profile.html")`` a page with the timeline. ``p.records``
+    holds all Records, ``p.zero`` the clock's nanoseconds when the first began. Nothing waits for the device while the
+    program runs.
 
-    records: all Records; zero: the clock's nanoseconds when the first began. The device's times are read afterwards:
-    nothing waits for it while the program runs."""
+    Examples
+    --------
+    >>> with np.profile() as p:
+    ...     x = (np.ones(3) + 1).get()
+    >>> len(p.records) > 0
+    True
+    """
 
     def __init__(self):
         self.records = []
@@ -88,8 +92,20 @@ class profile:
         self.records = [_record(r, self.zero) for r in rows]
 
     def named(self):
-        """The records; expressions, which are compiled under a hash, by the name of the kernel that their thread
-        launched next."""
+        """The records. Expressions compiled under a hash are named after the kernel that their thread launched next.
+
+        Returns
+        -------
+        list of Records
+            In the order in which they began.
+
+        Examples
+        --------
+        >>> with np.profile() as p:
+        ...     x = (np.ones(3) + 1).get()
+        >>> len(p.named()) == len(p.records)
+        True
+        """
         after, named = {}, []
         for r in reversed(self.records):
             if r.kind == "kernel":
@@ -100,9 +116,26 @@ class profile:
         return named[::-1]
 
     def rows(self, named=False):
-        """Groups by line and name, the longest first: dicts of kind, name, line, device, calls, seconds, nbytes,
-        rate (bytes a second) and share (of the device's bandwidth); the last two None where not known. named: what is
-        compiled goes by its kernel's name, as in the table."""
+        """Groups of records by line and name, the longest first.
+
+        Parameters
+        ----------
+        named : bool, default False
+            What is compiled goes by its kernel's name, as in the table.
+
+        Returns
+        -------
+        list of dicts
+            kind, name, line, device, calls, seconds, nbytes, rate (bytes a second) and share (of the device's
+            bandwidth); the last two are None where not known.
+
+        Examples
+        --------
+        >>> with np.profile() as p:
+        ...     x = (np.ones(3) + 1).get()
+        >>> sorted(p.rows()[0])[:2]
+        ['calls', 'device']
+        """
         groups = {}
         for r in self.named() if named else self.records:
             if r.kind not in _NOTES:
@@ -115,11 +148,47 @@ class profile:
     HEAD = ("kind", "name", "calls", "total ms", "mean ms", "MB", "GB/s", "% peak", "line")
 
     def cells(self, limit=None):
-        """The groups' rows of the table, as texts under HEAD."""
+        """The rows of the table, as texts under HEAD.
+
+        Parameters
+        ----------
+        limit : int, optional
+            At most so many groups; None means all.
+
+        Returns
+        -------
+        list of lists of str
+            The longest first.
+
+        Examples
+        --------
+        >>> with np.profile() as p:
+        ...     x = (np.ones(3) + 1).get()
+        >>> len(p.cells()) > 0
+        True
+        """
         return [_cells(r) for r in self.rows(named=True)[:limit]]
 
     def table(self, limit=40):
-        """The groups as text, at most `limit` of them."""
+        """The groups as text.
+
+        Parameters
+        ----------
+        limit : int, default 40
+            At most so many groups.
+
+        Returns
+        -------
+        str
+            What print shows.
+
+        Examples
+        --------
+        >>> with np.profile() as p:
+        ...     x = (np.ones(3) + 1).get()
+        >>> "kernel" in p.table()
+        True
+        """
         cells = [self.HEAD] + self.cells(limit)
         width = [max(len(c[i]) for c in cells) for i in range(len(self.HEAD))]
         text = ["  ".join(map(_pad, range(len(self.HEAD)), line, width)).rstrip() for line in cells]
@@ -143,9 +212,26 @@ class profile:
         return _html.table(self.HEAD, self.cells(limit), notes=self._missing(limit)) + _page.timeline(self)
 
     def save(self, path):
-        """Writes a Chrome trace (JSON), which Perfetto opens: a lane for each host thread and device stream; to a file
-        named *.html a page with the timeline and the table, which needs no other file. OSError: it cannot be
-        written."""
+        """Write what ran into a file.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in .html or .htm: a page with the timeline and the table, which needs no other file. Else a Chrome
+            trace (JSON), which Perfetto opens: a lane for each host thread and device stream.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import os
+        >>> with np.profile() as p:
+        ...     x = (np.ones(3) + 1).get()
+        >>> p.save(os.devnull)
+        """
         if str(path).endswith((".html", ".htm")):
             from . import _page
 
@@ -166,7 +252,7 @@ class profile:
         spans = [_event(r, 1, r.thread, r.begin, r.end) for r in self.records]
         for _, lane in sorted(self._by_stream().items()):
             end = 0.0
-            for r in lane:  # one after the other, also where the events' times are a little off
+            for r in lane:  # spans must not overlap, though events' times are inexact
                 begin, end = max(r.on, end), max(r.on, r.off, end)
                 spans.append(_event(r, pid[r.device], r.stream, begin, end))
         return events + sorted(spans, key=lambda e: (e["pid"], e["tid"], e["ts"], -e["dur"]))
@@ -195,7 +281,7 @@ def _row(key, group, peak):
     kind, name, line, device = key
     seconds, nbytes = sum(map(_seconds, group)), sum(r.nbytes for r in group)
     rate = nbytes / seconds if kind in _DEVICE and nbytes and seconds else None
-    within = kind not in ("copy_in", "copy_out")  # those are bound by the bus
+    within = kind not in ("copy_in", "copy_out")  # copies are bound by the bus
     share = rate / peak[device] if rate and within and peak[device] else None
     return {"kind": kind, "name": name, "line": line, "device": device, "calls": len(group), "seconds": seconds,
             "nbytes": nbytes, "rate": rate, "share": share}  # fmt: skip
@@ -238,7 +324,7 @@ def whole_program(path):
     p.__enter__()
 
     def finish():
-        if os.getpid() != pid:  # a forked child: the program is the parent
+        if os.getpid() != pid:  # a forked child does not report: the parent does
             return
         p._collect()
         sys.stderr.write(p.table() + "\n")

@@ -17,7 +17,7 @@ class Progress:
             self._bar = tqdm(total=total, desc=title, unit="items", unit_scale=True)
 
     def add(self, items, nbytes=0):
-        """So many items are done, which were read from and written to so many bytes."""
+        """Count items as done, with the bytes that were read and written for them."""
         if self._bar is None:
             return
         self._bytes += nbytes

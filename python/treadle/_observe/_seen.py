@@ -10,7 +10,7 @@ from .._exchange import _host
 from . import _profile
 
 _tell_host = None  # function(_Everyone or None), set where programs run unchanged: who is told of NumPy's work
-_open = []  # those that watch now
+_open = []  # the Seen objects that watch now
 
 
 class Work:
@@ -58,7 +58,7 @@ class Seen:
     def watch(self, name, elements, ns, array):
         """Called for NumPy's work on arrays that stay on the host; array: the largest one."""
         at = site()
-        if at[0].startswith("<frozen"):  # a library that is being imported
+        if at[0].startswith("<frozen"):  # the work belongs to a library that is being imported
             return
         work = self.host.setdefault((name.removeprefix("numpy."), *at), Work())
         work.calls += 1
@@ -75,7 +75,7 @@ class Seen:
 
 
 def _apart(shape, strides, size):
-    """Bytes from one element to its neighbour in memory where others lie between; 0: none do."""
+    """Bytes from one element to the next where others lie between them in memory; else 0."""
     steps = [abs(s) for n, s in zip(shape, strides, strict=True) if n > 1 and s]
     return min(steps) if steps and min(steps) > size else 0
 
@@ -92,7 +92,7 @@ def _since(now, before):
 
 
 class _Everyone:
-    """All that watch, but not while treadle measures for itself."""
+    """Passes on to all Seen objects that watch, except while treadle measures for itself."""
 
     def watch(self, *work):
         if not _profile.is_measuring():
@@ -110,7 +110,7 @@ def _tell():
 
 
 def hook(function):
-    """function is told from now on who watches; it is told at once."""
+    """Call function(who watches) now and whenever that changes."""
     global _tell_host
 
     _tell_host = function

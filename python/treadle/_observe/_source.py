@@ -25,7 +25,7 @@ class Place:
         lines = texts[file].splitlines() if file in texts else linecache.getlines(file)
         self.text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         self.statement = self.loop = self.function = None
-        self.guarded = False  # by a condition with %: it comes in some rounds alone
+        self.guarded = False  # under a condition with %: it runs in some iterations only
         for node in _nodes(file, "".join(f"{x.rstrip()}\n" for x in lines)):
             if not node.lineno <= line <= node.end_lineno:
                 continue
@@ -48,16 +48,16 @@ class Place:
 
     @property
     def in_loop(self):
-        """Does a loop or a comprehension of this function repeat the line?"""
+        """Whether a loop or a comprehension of this function repeats the line."""
         return self.loop is not None or any(isinstance(n, ast.comprehension) for n in self.nodes)
 
     def calls(self, names):
-        """Does the line call one of these functions or methods?"""
+        """Whether the line calls one of these functions or methods."""
         return any(_called(n) in names for n in self.nodes if isinstance(n, ast.Call))
 
     @property
     def demands(self):
-        """Does the line take a value: float(), print(), .item(), a condition, a reduction to a number?"""
+        """Whether the line needs a value: float(), print(), .item(), a condition, a reduction to a number."""
         if isinstance(self.statement, ast.If | ast.While | ast.Assert):
             return True
         if any(isinstance(n, ast.JoinedStr | ast.IfExp) for n in self.nodes) or self.calls(_TAKES | _METHODS):
@@ -70,7 +70,7 @@ class Place:
 
     @property
     def indexes(self):
-        """Is an element of an array read at the line: a subscript that is no slice?"""
+        """Whether the line reads an element of an array, by a subscript that is not a slice."""
         return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and _is_element(n) for n in self.nodes)
 
     @property
@@ -94,7 +94,7 @@ def _operands(call):
 
 
 def _changed(loop):
-    """Names that a loop may give another value."""
+    """Names whose values a loop may change."""
     found = set()
     for n in ast.walk(loop):
         if isinstance(n, ast.Name | ast.Subscript | ast.Attribute) and isinstance(n.ctx, ast.Store | ast.Del):
@@ -154,7 +154,7 @@ def at(line):
 
 @functools.lru_cache(1024)
 def is_own(file):
-    """Is this a file of the program's own, not of Python's library, of an installed package or of treadle?"""
+    """Whether a file is the program's own: not of Python's library, an installed package or treadle."""
     if file.startswith("<"):
         return True
     path = os.path.realpath(file)

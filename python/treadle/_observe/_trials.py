@@ -94,7 +94,7 @@ def orders(nbytes, device):
 
 @functools.lru_cache(16)
 def demands(device):
-    """Seconds that looking at a number costs, beyond recording what it is made of."""
+    """Seconds that reading a number costs, beyond recording its computation."""
     a = _core.asarray(numpy.ones(4096), device=device)
 
     def looked():

@@ -10,7 +10,7 @@ from .. import _core
 from . import _text as _rawtext
 from ._params import SUPPORT, check_names, decide, parse, raw_parameter, scalar, shape_bytes, take, typedefs
 
-_LONG = 800  # characters of an operation that is not repeated for a vector's elements
+_LONG = 800  # longer operations are not repeated for each element of a vector
 
 _VECTOR = """\
 template <int _td_B> struct td_chunk;
@@ -35,21 +35,50 @@ class _Layout:
 
 
 class ElementwiseKernel:
-    """ElementwiseKernel(in_params, out_params, operation, name="kernel", reduce_dims=True, preamble="",
-    no_return=False, return_tuple=False, options=(), loop_prep="", after_loop="")
+    """A CUDA C++ text that is run for each element.
 
-    operation is CUDA C++ that is run for each element. Parameters are "float32 x, T y, raw T z": a letter stands for
-    any dtype, the same one wherever it occurs; arguments are broadcast against each other. A raw parameter is the whole
-    array: x[j] by number in C order, x[{j, k}] by indices, x.size(), x.shape()[k], x.strides()[k] in bytes. i is the
-    element's number, n the count, _ind.get()[k] its index along axis k (of merged axes, unless reduce_dims is False).
-    preamble stands before the kernel, loop_prep and after_loop before and after the loop of each thread.
+    Parameters are "float32 x, T y, raw T z". A letter stands for any dtype, the same one wherever it occurs; arguments
+    broadcast. A raw parameter is the whole array: x[j] by number in C order, x[{j, k}] by indices, x.size(),
+    x.shape()[k], x.strides()[k] in bytes. i is the element's number, n the count, _ind.get()[k] its index along axis k
+    (of merged axes, unless reduce_dims is False).
 
-    Called with arrays and numbers, and arrays for the results if they are there already; size= gives the count where
-    all parameters are raw; stream= (None: the current one). Returns the results: an array, or a tuple where there are
-    several or return_tuple is set. It runs on the arrays' device, a GPU or the CPU.
+    Called with arrays and numbers, and with arrays for the results if they are there already; size= gives the count
+    where all parameters are raw, stream= the stream. It runs on the arrays' device, a GPU or the CPU, and returns an
+    array, or a tuple where there are several or return_tuple is set.
 
-    TypeError: dtypes that do not fit, NumPy arrays. ValueError: shapes that do not fit. CompileError: says the text's
-    errors."""
+    Parameters
+    ----------
+    in_params, out_params : str
+        Declarations of what is read and what is written.
+    operation : str
+        The statements of one element.
+    name : str, default 'kernel'
+        Name of the kernel.
+    reduce_dims : bool, default True
+        Axes may be merged.
+    preamble : str, default ''
+        Stands before the kernel.
+    no_return, return_tuple : bool, default False
+        Return None, or a tuple always.
+    options : tuple of str, default ()
+        As RawKernel's.
+    loop_prep, after_loop : str, default ''
+        Stand before and after the loop of each thread.
+
+    Raises
+    ------
+    TypeError
+        The dtypes do not fit, or an argument is an array of NumPy's.
+    ValueError
+        The shapes do not fit.
+    CompileError
+        The text has errors.
+
+    Examples
+    --------
+    >>> np.ElementwiseKernel("T x", "T y", "y = x * x", "square").name
+    'square'
+    """
 
     def __init__(self, in_params, out_params, operation, name="kernel", reduce_dims=True, preamble="",
                  no_return=False, return_tuple=False, *, options=(), loop_prep="", after_loop=""):  # fmt: skip

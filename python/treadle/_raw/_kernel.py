@@ -34,21 +34,37 @@ class _Keyed:
 
 
 class RawKernel(_Keyed):
-    """RawKernel(code, name, options=(), backend="nvrtc", *, translate_cucomplex=False,
-    enable_cooperative_groups=False, jitify=False)
+    """A kernel of a CUDA C++ text, compiled for the current device when it is first called there.
 
-    The kernel `name` ("add", "ns::add", "f<float, 4>") of a CUDA C++ text, compiled for the current device, a GPU or
-    the CPU, when it is first called there. options: as nvcc takes them ("-DN=4", "-I/dir", "--std=c++17",
-    "-use_fast_math"). A C++ file's own name mangling is no matter: names need no extern "C".
+    Called as k(grid, block, args, *, shared_mem=0, stream=None): grid and block are ints or tuples of up to three, args
+    a tuple of arrays (their memory is passed), numbers (converted to the parameter's type) and structures (numpy.void,
+    bytes). It returns when the kernel has been given to the stream. num_regs, local_size_bytes, shared_size_bytes and
+    max_threads_per_block are what the driver says of it; max_dynamic_shared_size_bytes can be set.
 
-    k(grid, block, args, *, shared_mem=0, stream=None): grid and block are ints or tuples of up to three, args a tuple
-    of arrays (their memory is passed), numbers (converted to the parameter's type) and structures (numpy.void, bytes).
-    It returns when the kernel has been given to the stream; None: the current one. TypeError: arguments that do not fit
-    the kernel's signature; CompileError has the compiler's text; backend is accepted: what compiles is chosen by what
-    is there.
+    Parameters
+    ----------
+    code : str
+        The text; it runs on a GPU and on the CPU.
+    name : str
+        Name of the kernel, as "add", "ns::add" or "f<float, 4>"; it needs no extern "C".
+    options : tuple of str, default ()
+        As nvcc takes them: "-DN=4", "-I/dir", "--std=c++17", "-use_fast_math".
+    backend, translate_cucomplex, enable_cooperative_groups, jitify : any, default 'nvrtc'
+        Accepted for CuPy's signature.
 
-    num_regs, local_size_bytes, shared_size_bytes, max_threads_per_block … are what the driver tells of it;
-    max_dynamic_shared_size_bytes can be set."""
+    Raises
+    ------
+    TypeError
+        Arguments of a call do not fit the kernel's signature.
+    CompileError
+        The text has errors; the compiler's text says which.
+
+    Examples
+    --------
+    >>> k = np.RawKernel("__global__ void f(int *x) { x[threadIdx.x] = 1; }", "f")
+    >>> k.name
+    'f'
+    """
 
     # The slot __call__ holds what is called, of C: a call runs no Python code.
     __slots__ = ("__call__", "__dict__", "__weakref__")
@@ -163,13 +179,35 @@ def compiled(code, translate_cucomplex, options, names, device):
 
 
 class RawModule(_Keyed):
-    """RawModule(*, code=None, path=None, options=(), backend="nvrtc", translate_cucomplex=False,
-    enable_cooperative_groups=False, name_expressions=None, jitify=False)
+    """Many kernels and variables of one CUDA C++ text or one compiled file.
 
-    Many kernels and variables of one CUDA C++ text, or of a compiled file (cubin, PTX, fatbin) at path, which needs a
-    GPU. name_expressions: the template instances to be compiled ("f<float>"); instances of a text without variables
-    of its own are also compiled when they are asked for. Compiled for a device when something is first asked for
-    there."""
+    It is compiled for a device when something is first asked for there. Instances of a template that the text has no
+    variables for are also compiled when they are asked for.
+
+    Parameters
+    ----------
+    code : str, optional
+        The text.
+    path : str or path, optional
+        A compiled file (cubin, PTX, fatbin), which needs a GPU.
+    options : tuple of str, default ()
+        As RawKernel's.
+    backend, translate_cucomplex, enable_cooperative_groups, jitify : any, default 'nvrtc'
+        Accepted for CuPy's signature.
+    name_expressions : sequence of str, optional
+        Template instances to compile, as "f<float>".
+
+    Raises
+    ------
+    CompileError
+        The text has errors; the compiler's text says which.
+
+    Examples
+    --------
+    >>> m = np.RawModule(code="__global__ void f(int *x) { x[threadIdx.x] = 1; }")
+    >>> type(m).__name__
+    'RawModule'
+    """
 
     def __init__(self, code=None, *, path=None, options=(), backend="nvrtc", translate_cucomplex=False,
                  enable_cooperative_groups=False, name_expressions=None, jitify=False):  # fmt: skip

@@ -12,18 +12,48 @@ _ROOM = 64  # bytes that a reduce_type may have which is not NumPy's
 
 
 class ReductionKernel:
-    """ReductionKernel(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name="reduce_kernel",
-    reduce_type=None, reduce_dims=True, preamble="", options=())
+    """A reduction that C++ expressions describe.
 
-    map_expr is a C++ expression of the in_params; reduce_expr joins two values a and b, in any order; post_map_expr,
-    statements, takes the result a to the out_params ("y = sqrt(a)"). identity: an expression, a number, or None where
-    there is none. reduce_type: C++ type of a and b; None: that of the first result. Parameters are as in
-    ElementwiseKernel.
+    Called with arrays and numbers that broadcast, axis= (None: all), keepdims=, out= and stream=. Sums are taken in
+    parts whose number depends on sizes and the device only.
 
-    Called with arrays and numbers, axis= (None: all; an int; a tuple), keepdims=, out= (or the results' arrays behind
-    the arguments), stream=. The arrays are broadcast against each other. Sums are taken in parts whose number depends
-    on sizes and device only. TypeError, ValueError, CompileError as ElementwiseKernel; ValueError: nothing to reduce
-    and no identity."""
+    Parameters
+    ----------
+    in_params, out_params : str
+        Declarations, as ElementwiseKernel's.
+    map_expr : str
+        An expression of the in_params.
+    reduce_expr : str
+        Joins two values a and b, in any order.
+    post_map_expr : str
+        Statements that take the result a to the out_params, as "y = sqrt(a)".
+    identity : str, number or None
+        What an empty reduction gives; None: there is none.
+    name : str, default 'reduce_kernel'
+        Name of the kernel.
+    reduce_type : str, optional
+        C++ type of a and b; None means that of the first result.
+    reduce_dims : bool, default True
+        Axes may be merged.
+    preamble : str, default ''
+        Stands before the kernel.
+    options : tuple of str, default ()
+        As RawKernel's.
+
+    Raises
+    ------
+    TypeError
+        The dtypes do not fit, or an argument is an array of NumPy's.
+    ValueError
+        The shapes do not fit, or there is nothing to reduce and no identity.
+    CompileError
+        The text has errors.
+
+    Examples
+    --------
+    >>> np.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total").name
+    'total'
+    """
 
     def __init__(self, in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name="reduce_kernel",
                  reduce_type=None, reduce_dims=True, preamble="", options=()):  # fmt: skip

@@ -14,8 +14,8 @@ import numpy
 from .. import _core
 
 HEADERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_cuda_headers")
-THREADS = 256  # of a GPU's block
-_PIECE = 16384  # elements that are worth a thread of a CPU
+THREADS = 256  # threads of a GPU's block
+_PIECE = 16384  # elements from which another CPU thread pays
 
 _CTYPES = {
     "bool": "bool", "int8": "signed char", "int16": "short", "int32": "int", "int64": "long long",
@@ -72,7 +72,7 @@ for (ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x; i < {n}; i 
 }}
 """
 
-# Lanes of the same loop do not depend on each other: the order of a kernel's threads is nobody's.
+# Lanes of one loop are independent: a kernel may not rely on the order of its threads.
 _PIECE_LOOP = """\
 ptrdiff_t _td_part = ({n} + gridDim.x - 1) / gridDim.x, _td_first = _td_part * blockIdx.x;
 ptrdiff_t _td_last = _td_first + _td_part < {n} ? _td_first + _td_part : {n};
@@ -236,7 +236,7 @@ def _listed(parameters, more):
 
 
 def reduce_kernel(name, parameters, load, store, *, host, acc, identity, across=False):
-    """One kernel that reduces: `name`(parameters, void *, ptrdiff_t _nout, ptrdiff_t _nred, int _w), extern "C".
+    """The text of a reducing kernel: `name`(parameters, void *, ptrdiff_t _nout, ptrdiff_t _nred, int _w), extern "C".
 
     For each result _o < _nout the values of all _r < _nred are joined by the macro REDUCE(a, b), which the text before
     has to define. load: statements that, given _o and _r, declare `const acc _a`; store: statements that, given _o,

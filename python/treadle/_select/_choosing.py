@@ -6,7 +6,8 @@ from .. import _core
 from .._core import arange, asarray, empty, ndarray, ones
 from .._exchange._host import store
 from .._exchange._place import elements, on
-from .._numpy._shape import _axes, _axis, _cut, concatenate
+from .._numpy._join import concatenate
+from .._numpy._shape import _axes, _axis, _cut
 from ._indexing import flatnonzero, index_mode, nonzero
 from ._pick import gather, scatter
 from ._sorting import argsort
@@ -31,7 +32,32 @@ def _is_c(order):
 
 
 def unravel_index(indices, shape, order="C"):
-    """The indices along each axis of places that are numbered through an array of that shape."""
+    """The indices along each axis of numbered places.
+
+    Parameters
+    ----------
+    indices : array_like of int
+        The numbers.
+    shape : tuple of ints
+        Shape of the array.
+    order : {"C", "F"}, default 'C'
+        Which axis is counted fastest: the last or the first.
+
+    Returns
+    -------
+    tuple of ndarrays of int64
+        One for each axis, of indices' shape.
+
+    Raises
+    ------
+    ValueError
+        A number lies outside.
+
+    Examples
+    --------
+    >>> np.unravel_index([1, 3], (2, 2))
+    (array([0, 1]), array([1, 1]))
+    """
     c = _is_c(order)
     at = asarray(indices)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -49,7 +75,34 @@ def unravel_index(indices, shape, order="C"):
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
-    """The number of each place, counted through an array of shape dims."""
+    """The number of each place, counted through an array.
+
+    Parameters
+    ----------
+    multi_index : tuple of array_like of int
+        Indices, one array for each axis.
+    dims : tuple of ints
+        Shape of the array.
+    mode : {"raise", "wrap", "clip"} or tuple of them, default 'raise'
+        What an index outside of its axis does.
+    order : {"C", "F"}, default 'C'
+        Which axis is counted fastest: the last or the first.
+
+    Returns
+    -------
+    ndarray of int64
+        Of the indices' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        An index lies outside and the mode is "raise".
+
+    Examples
+    --------
+    >>> np.ravel_multi_index(([0, 1], [1, 1]), (2, 2))
+    array([1, 3])
+    """
     c = _is_c(order)
     arrays = [asarray(i) for i in multi_index]
     if len(arrays) != len(dims):
@@ -75,7 +128,25 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
 
 
 def diag_indices(n, ndim=2):
-    """The indices of the main diagonal of an array of ndim axes of extent n."""
+    """The indices of the main diagonal.
+
+    Parameters
+    ----------
+    n : int
+        Extent of every axis.
+    ndim : int, default 2
+        Number of axes.
+
+    Returns
+    -------
+    tuple of ndarrays of int64, shape (n,)
+        One for each axis.
+
+    Examples
+    --------
+    >>> np.diag_indices(2)
+    (array([0, 1]), array([0, 1]))
+    """
     return (arange(n),) * ndim
 
 
@@ -85,12 +156,52 @@ def _triangle(keep, n, k, m):
 
 
 def tril_indices(n, k=0, m=None):
-    """The indices of the elements on and below the k-th diagonal."""
+    """The indices on and below a diagonal.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    k : int, default 0
+        The diagonal: above the main one where positive.
+    m : int, optional
+        Columns; None means n.
+
+    Returns
+    -------
+    tuple of two ndarrays of int64
+        Rows and columns.
+
+    Examples
+    --------
+    >>> np.tril_indices(2)
+    (array([0, 1, 1]), array([0, 0, 1]))
+    """
     return _triangle(lambda d, k: d <= k, n, k, m)
 
 
 def triu_indices(n, k=0, m=None):
-    """The indices of the elements on and above the k-th diagonal."""
+    """The indices on and above a diagonal.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    k : int, default 0
+        The diagonal: above the main one where positive.
+    m : int, optional
+        Columns; None means n.
+
+    Returns
+    -------
+    tuple of two ndarrays of int64
+        Rows and columns.
+
+    Examples
+    --------
+    >>> np.triu_indices(2)
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
     return _triangle(lambda d, k: d >= k, n, k, m)
 
 
@@ -102,19 +213,86 @@ def _square(a, name):
 
 
 def tril_indices_from(arr, k=0):
-    """tril_indices of a matrix's extents."""
+    """The indices on and below a diagonal of a matrix.
+
+    Parameters
+    ----------
+    arr : array_like, shape (M, N)
+        The matrix.
+    k : int, default 0
+        The diagonal: above the main one where positive.
+
+    Returns
+    -------
+    tuple of two ndarrays of int64
+        Rows and columns.
+
+    Raises
+    ------
+    ValueError
+        arr has other than two axes.
+
+    Examples
+    --------
+    >>> np.tril_indices_from(np.ones((2, 2)))
+    (array([0, 1, 1]), array([0, 0, 1]))
+    """
     rows, columns = _square(arr, "tril_indices_from").shape
     return tril_indices(rows, k, columns)
 
 
 def triu_indices_from(arr, k=0):
-    """triu_indices of a matrix's extents."""
+    """The indices on and above a diagonal of a matrix.
+
+    Parameters
+    ----------
+    arr : array_like, shape (M, N)
+        The matrix.
+    k : int, default 0
+        The diagonal: above the main one where positive.
+
+    Returns
+    -------
+    tuple of two ndarrays of int64
+        Rows and columns.
+
+    Raises
+    ------
+    ValueError
+        arr has other than two axes.
+
+    Examples
+    --------
+    >>> np.triu_indices_from(np.ones((2, 2)))
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
     rows, columns = _square(arr, "triu_indices_from").shape
     return triu_indices(rows, k, columns)
 
 
 def diag_indices_from(arr):
-    """diag_indices of an array whose axes have one extent."""
+    """The indices of the main diagonal of an array.
+
+    Parameters
+    ----------
+    arr : array_like
+        Two axes at least, all of one extent.
+
+    Returns
+    -------
+    tuple of ndarrays of int64, shape (N,)
+        One for each axis.
+
+    Raises
+    ------
+    ValueError
+        The extents differ, or there is one axis only.
+
+    Examples
+    --------
+    >>> np.diag_indices_from(np.ones((2, 2)))
+    (array([0, 1]), array([0, 1]))
+    """
     arr = asarray(arr)
     if arr.ndim < 2:
         raise ValueError("input array must be at least 2-d")
@@ -124,7 +302,29 @@ def diag_indices_from(arr):
 
 
 def ix_(*args):
-    """Index arrays that pick every combination of the given ones."""
+    """Index arrays that pick every combination of the given indices.
+
+    Parameters
+    ----------
+    *args : array_like, shape (Nk,)
+        Integers, or bools that stand for the places that are true.
+
+    Returns
+    -------
+    tuple of ndarrays
+        They broadcast to shape (N0, N1, ...).
+
+    Raises
+    ------
+    ValueError
+        An argument has other than one axis.
+
+    Examples
+    --------
+    >>> np.arange(9).reshape(3, 3)[np.ix_([0, 2], [1, 2])]
+    array([[1, 2],
+           [7, 8]])
+    """
     out = []
     for k, seq in enumerate(args):
         a = asarray(seq)
@@ -142,7 +342,34 @@ def ix_(*args):
 
 
 def choose(a, choices, out=None, mode="raise"):
-    """Element by element one of the choices, the one that a numbers."""
+    """Choose element by element from several arrays, by number.
+
+    Parameters
+    ----------
+    a : array_like of int
+        The number of the choice at each place.
+    choices : sequence of array_like
+        The choices; they broadcast with a.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    mode : {"raise", "wrap", "clip"}, default 'raise'
+        What a number outside does.
+
+    Returns
+    -------
+    ndarray
+        Of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        A number lies outside and the mode is "raise".
+
+    Examples
+    --------
+    >>> np.choose([0, 1, 0], [[1, 2, 3], [10, 20, 30]])
+    array([ 1, 20,  3])
+    """
     a = asarray(a)
     if a.dtype.kind not in "biu" or a.dtype == "uint64":
         raise TypeError(f"Cannot cast array data from {a.dtype} to int64 according to the rule 'safe'")
@@ -164,7 +391,34 @@ def choose(a, choices, out=None, mode="raise"):
 
 
 def select(condlist, choicelist, default=0):
-    """Element by element the choice of the first condition that is true, else default."""
+    """The choice of the first condition that is true, element by element.
+
+    Parameters
+    ----------
+    condlist : sequence of array_like of bool
+        The conditions.
+    choicelist : sequence of array_like
+        As many choices; all broadcast together.
+    default : array_like, default 0
+        Where no condition is true.
+
+    Returns
+    -------
+    ndarray
+        Of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        The lists differ in length, or are empty.
+    TypeError
+        A condition holds other than bools.
+
+    Examples
+    --------
+    >>> np.select([[True, False], [True, True]], [1, 2])
+    array([1, 2])
+    """
     condlist, choicelist = list(condlist), list(choicelist)
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
@@ -183,7 +437,36 @@ def select(condlist, choicelist, default=0):
 
 
 def piecewise(x, condlist, funclist, *args, **kw):
-    """The functions (or numbers) of funclist where their conditions hold; one more is for the rest."""
+    """Functions, or numbers, where their conditions hold.
+
+    Parameters
+    ----------
+    x : array_like
+        What the functions are of.
+    condlist : sequence of array_like of bool
+        Conditions of x's shape.
+    funclist : sequence of callables or numbers
+        One for each condition; one more is for the rest.
+    *args : any
+        Passed on to the functions.
+    **kw : any
+        Passed on to the functions.
+
+    Returns
+    -------
+    ndarray
+        Of x's shape and dtype; 0 where no condition holds.
+
+    Raises
+    ------
+    ValueError
+        funclist has neither as many entries as condlist nor one more.
+
+    Examples
+    --------
+    >>> np.piecewise([-1.0, 2.0], [np.asarray([True, False])], [0, lambda x: x * x])
+    array([0., 4.])
+    """
     x = asarray(x)
     one = not isinstance(condlist, (list, tuple))
     if one or (x.ndim and not isinstance(condlist[0], (list, tuple, ndarray, numpy.ndarray))):
@@ -235,9 +518,33 @@ def _index_array(obj, device):
 
 
 def delete(arr, obj, axis=None):
-    """arr without the elements that obj (a number, slice or array) names along axis (None: of the flat array).
+    """The array without some elements.
 
-    IndexError: obj names a place outside; ValueError: a mask is not as long as the axis.
+    Parameters
+    ----------
+    arr : array_like
+        The array.
+    obj : int, slice or array_like of int or bool
+        The places along the axis.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+
+    Returns
+    -------
+    ndarray
+        A new array of arr's dtype.
+
+    Raises
+    ------
+    IndexError
+        obj names a place outside.
+    ValueError
+        A mask is not as long as the axis.
+
+    Examples
+    --------
+    >>> np.delete([1, 2, 3], 1)
+    array([1, 3])
     """
     a, axis = _along(arr, axis, "delete")
     n, one = a.shape[axis], _single(obj)
@@ -260,9 +567,33 @@ def delete(arr, obj, axis=None):
 
 
 def insert(arr, obj, values, axis=None):
-    """arr with values before the places that obj names along axis (None: of the flat array).
+    """The array with values before some places.
 
-    IndexError: obj names a place outside, or holds no integers.
+    Parameters
+    ----------
+    arr : array_like
+        The array.
+    obj : int, slice or array_like of int
+        The places along the axis.
+    values : array_like
+        The values; they broadcast to what is inserted.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+
+    Returns
+    -------
+    ndarray
+        A new array of arr's dtype.
+
+    Raises
+    ------
+    IndexError
+        obj names a place outside, or holds no integers.
+
+    Examples
+    --------
+    >>> np.insert([1, 2, 3], 1, 9)
+    array([1, 9, 2, 3])
     """
     a, axis = _along(arr, axis, "insert")
     n, one = a.shape[axis], _single(obj)
@@ -306,8 +637,32 @@ def _spliced(a, at, values, axis):
 
 
 def trim_zeros(filt, trim="fb", axis=None):
-    """filt without the zeros before its first ("f") and behind its last ("b") element that is none, along every axis
-    or those given. A list or tuple stays one."""
+    """The array without the zeros at its ends.
+
+    Parameters
+    ----------
+    filt : array_like
+        The array; a list or tuple stays one.
+    trim : {"f", "b", "fb"}, default 'fb'
+        At the front, at the back or at both.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+
+    Returns
+    -------
+    ndarray, list or tuple
+        A view, evaluated at once.
+
+    Raises
+    ------
+    ValueError
+        trim has other letters.
+
+    Examples
+    --------
+    >>> np.trim_zeros([0, 1, 0, 2, 0])
+    [1, 0, 2]
+    """
     a = asarray(filt)
     trim = trim.lower()
     if trim not in ("fb", "bf", "f", "b"):
@@ -329,5 +684,25 @@ def trim_zeros(filt, trim="fb", axis=None):
 
 
 def mask_indices(n, mask_func, k=0):
-    """The indices of what mask_func(a, k), as triu or tril, leaves of an n by n array."""
+    """The indices of what a function of matrices leaves.
+
+    Parameters
+    ----------
+    n : int
+        Extent of the matrix.
+    mask_func : callable
+        Called with a matrix of ones and k, as np.triu.
+    k : int, default 0
+        Passed on to mask_func.
+
+    Returns
+    -------
+    tuple of two ndarrays of int64
+        The places that are not zero.
+
+    Examples
+    --------
+    >>> np.mask_indices(2, np.triu)
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
     return nonzero(asarray(mask_func(ones((n, n), dtype="int64"), k)) != 0)

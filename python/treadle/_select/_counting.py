@@ -22,8 +22,35 @@ _select = _UFUNC["select"]
 
 
 def bincount(x, /, weights=None, minlength=0):
-    """How often each of the numbers 0, 1, … occurs in x, which holds integers from 0 on; with weights, their sums in
-    float64, added up in the order of x, and on a GPU piece by piece where bins hold many.
+    """How often each of the numbers 0, 1, 2, … occurs.
+
+    Weights are added up in float64 in the order of x; on a GPU piece by piece where bins hold many.
+
+    Parameters
+    ----------
+    x : array_like of int, shape (M,)
+        Numbers from 0 on.
+    weights : array_like, shape (M,), optional
+        Added up in place of counts.
+    minlength : int, default 0
+        Least length of the result.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        int64, or float64 with weights; N is evaluated at once.
+
+    Raises
+    ------
+    ValueError
+        x has other than one axis, a number is negative, or weights are not as many.
+    TypeError
+        x holds no integers.
+
+    Examples
+    --------
+    >>> np.bincount([0, 1, 1, 3])
+    array([1, 2, 0, 1])
     """
     listed = not isinstance(x, (ndarray, numpy.ndarray))
     x = _own(x)
@@ -35,11 +62,11 @@ def bincount(x, /, weights=None, minlength=0):
         raise ValueError("'minlength' must not be negative")
     if x.dtype.kind not in "iu":
         x = x.astype("int64")
-    top = int(x.astype("uint64").max()) if x.size else -1  # a negative number is a great one here
+    top = int(x.astype("uint64").max()) if x.size else -1  # as unsigned, a negative number is large
     if top >= 1 << 63:
         raise ValueError("'list' argument must have no negative elements")
     n = max(top + 1, operator.index(minlength))
-    if weights is None or not x.size:  # NumPy does not look at the weights of nothing
+    if weights is None or not x.size:  # NumPy does not check the weights of an empty array
         return _core._count(x, n)
     weights = on(x.device, weights)
     if weights.dtype.kind == "c":
@@ -54,13 +81,13 @@ LONG, PIECES = 1 << 10, 1 << 12  # elements a bin from which a GPU adds them up 
 
 def _weighed(bins, weights, n):
     """The sums of weights in each bin; bin -1 is none."""
-    if bins.device.kind != "cpu" and n and bins.size > max(LONG * n, PIECES):
+    if not bins.device.host and n and bins.size > max(LONG * n, PIECES):
         r = _weighed_long(bins, weights, n)
         if r is not None:
             return r
     r = zeros(n, weights.dtype, device=bins.device)
     if bins.size and n:
-        evaluate(bins)  # side by side; the sums are one after the other
+        evaluate(bins)  # find the bins in parallel first: the sums go one after another
         inside = bins >= 0
         add_at(r, _select(inside, bins, 0), _select(inside, weights, weights.dtype.type(0)))
     return r
@@ -174,7 +201,7 @@ def _edges(a, bins, span, weights):
 
 
 def _data(a, weights):
-    """Both flat; bools as uint8, as NumPy has it."""
+    """Flatten both; bools become uint8, as in NumPy."""
     a = _own(a)
     if a.dtype.kind == "b":
         warnings.warn(
@@ -190,7 +217,34 @@ def _data(a, weights):
 
 
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
-    """The edges of the bins that histogram would use."""
+    """The edges of the bins that histogram would use.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    bins : int, array_like or str, default 10
+        How many equal bins, rising edges, or "auto", "doane", "fd", "rice", "scott", "sqrt", "stone" or "sturges".
+    range : pair of floats, optional
+        Ends of equal bins; None means the least and the greatest element.
+    weights : array_like of a's shape, optional
+        Accepted with a number of bins and with edges.
+
+    Returns
+    -------
+    ndarray, shape (N + 1,)
+        Rising edges.
+
+    Raises
+    ------
+    ValueError
+        As histogram's.
+
+    Examples
+    --------
+    >>> np.histogram_bin_edges([0, 1, 4], 2)
+    array([0., 2., 4.])
+    """
     a, weights = _data(a, weights)
     return _edges(a, bins, range, weights)[0]
 
@@ -245,11 +299,35 @@ def _counted(x, shown, ends, weights):
 
 
 def histogram(a, bins=10, range=None, density=None, weights=None):
-    """How many elements of a fall into each bin, and the edges of the bins: NumPy's counts, on a's device.
+    """How many elements fall into each bin.
 
-    bins: a number of equal bins over range (None: from the least to the greatest element), rising edges, or the name of
-    an estimator (see histogram_bin_edges). weights are added up in float64; density divides by the total and the
-    bins' widths.
+    Parameters
+    ----------
+    a : array_like
+        Real numbers; they are flattened.
+    bins : int, array_like or str, default 10
+        How many equal bins, rising edges, or an estimator of histogram_bin_edges.
+    range : pair of floats, optional
+        Ends of equal bins; None means the least and the greatest element.
+    density : bool, optional
+        Divide by the sum and by the bins' widths.
+    weights : array_like of a's shape, optional
+        Added up in place of counts.
+
+    Returns
+    -------
+    tuple of ndarrays: counts (N,), edges (N + 1,)
+        Counts are int64, or of the weights' dtype.
+
+    Raises
+    ------
+    ValueError
+        The edges fall, range is not finite, or there are no bins.
+
+    Examples
+    --------
+    >>> np.histogram([1, 2, 2, 9], 2)
+    (array([3, 1]), array([1., 5., 9.]))
     """
     if isinstance(a, ndarray) and a.dtype.kind == "c":
         return _host.fallback("numpy.histogram", numpy.histogram, (a, bins, range, density, weights), {})
@@ -322,11 +400,39 @@ def _edges_along(k, column, bins, span):
 
 
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):
-    """How many points of sample (N, D), or of D vectors of coordinates, fall into each box: counts in float64, and a
-    list of the edges along each axis.
+    """How many points of a space of D axes fall into each box.
 
-    bins: a number of equal bins for all axes, or for each axis a number or rising edges; range: for each axis None or
-    its ends. weights are added up in float64; density divides by the total and the boxes' volumes.
+    Parameters
+    ----------
+    sample : array_like, shape (M, D), or sequence of D vectors
+        Coordinates.
+    bins : int, sequence of int or sequence of array_like, default 10
+        A number of equal bins for all axes, or for each axis a number or rising edges.
+    range : sequence of pairs of floats, optional
+        Ends of equal bins for each axis; None means the least and the greatest coordinate.
+    density : bool, optional
+        Divide by the sum and by the boxes' volumes.
+    weights : array_like, shape (M,), optional
+        Added up in place of counts.
+
+    Returns
+    -------
+    ndarray, shape (N0, N1, ...), and list of ndarrays
+        Counts in float64, and the edges along each axis.
+
+    Raises
+    ------
+    ValueError
+        bins or range have not D entries.
+
+    Examples
+    --------
+    >>> np.histogramdd([[0, 0], [1, 1], [1, 1]], 2)[0]
+    array([[[0., 0.],
+            [0., 0.]],
+    <BLANKLINE>
+           [[0., 0.],
+            [0., 2.]]])
     """
     columns = _columns(sample)
     d = len(columns)
@@ -366,12 +472,41 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
 
 
 def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
-    """How many points (x, y) fall into each box: counts in float64, the edges along x, and those along y.
+    """How many points of a plane fall into each box.
 
-    bins: a number or edges for both axes, or a pair of them; otherwise as histogramdd.
+    Parameters
+    ----------
+    x, y : array_like, shape (M,)
+        Coordinates.
+    bins : int, array_like or pair of them, default 10
+        A number of equal bins or rising edges for both axes, or a pair for each.
+    range : pair of pairs of floats, optional
+        Ends of equal bins; None means the least and the greatest coordinate.
+    density : bool, optional
+        Divide by the sum and by the boxes' areas.
+    weights : array_like, shape (M,), optional
+        Added up in place of counts.
+
+    Returns
+    -------
+    tuple of ndarrays: counts (Nx, Ny), edges along x, edges along y
+        Counts are float64.
+
+    Raises
+    ------
+    ValueError
+        x and y differ in length, or have several axes.
+
+    Examples
+    --------
+    >>> np.histogram2d([0, 1, 1], [0, 1, 1], 2)[0]
+    array([[1., 0.],
+           [0., 2.]])
     """
     if len(x) != len(y):
         raise ValueError("x and y must have the same length.")
+    if numpy.ndim(x) != 1 or numpy.ndim(y) != 1:
+        raise ValueError(f"histogram2d: x and y must have one axis, not {numpy.ndim(x)} and {numpy.ndim(y)}")
     if isinstance(bins, (ndarray, numpy.ndarray, list, tuple)) and len(bins) not in (1, 2):
         bins = [bins, bins]
     counts, edges = histogramdd([x, y], bins, range, density, weights)

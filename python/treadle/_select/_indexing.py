@@ -5,6 +5,8 @@ NumPy's: index arrays broadcast together, and their axes stand where the first o
 front when a slice stands between them.
 """
 
+import warnings
+from functools import cache
 from math import prod
 
 import numpy
@@ -12,8 +14,8 @@ import numpy
 from .. import _core, _old_numpy
 from .._core import asarray, empty, ndarray
 from .._exchange._host import check_out, library, store
-from .._exchange._place import allow
-from .._numpy._shape import stack
+from .._exchange._place import allow, castable
+from .._numpy._join import stack
 from ._pick import Pick
 from ._sorting import argsort
 
@@ -25,17 +27,54 @@ def _is_true(a):
 
 
 def flatnonzero(a):
-    """Positions of the elements of a, in C order, that are not zero."""
+    """The places, in C order, of the elements that are not zero.
+
+    Parameters
+    ----------
+    a : array_like
+        The elements.
+
+    Returns
+    -------
+    ndarray of int64, shape (N,)
+        Evaluated at once, since N must be known.
+
+    Examples
+    --------
+    >>> np.flatnonzero([0, 3, 0, 4])
+    array([1, 3])
+    """
     a = asarray(a)
     return _core._select(None, _is_true(a).ravel())
 
 
 def nonzero(a):
-    """A tuple of arrays, one an axis: the indices of the elements that are not zero."""
+    """The indices of the elements that are not zero.
+
+    Parameters
+    ----------
+    a : array_like
+        The elements; one axis at least.
+
+    Returns
+    -------
+    tuple of ndarrays of int64, shape (N,)
+        One for each axis; evaluated at once, since N must be known.
+
+    Raises
+    ------
+    ValueError
+        a has no axes.
+
+    Examples
+    --------
+    >>> np.nonzero([0, 3, 0, 4])
+    (array([1, 3]),)
+    """
     a = asarray(a)
     if a.ndim == 0:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
-    if a.device.kind == "cpu" and a.dtype.kind != "V":
+    if a.device.host and a.dtype.kind != "V":
         return library("numpy.nonzero", numpy.nonzero, (a,), {})
     at, axes = flatnonzero(a), []
     for n in reversed(a.shape[1:]):
@@ -45,7 +84,24 @@ def nonzero(a):
 
 
 def argwhere(a):
-    """The indices of the elements that are not zero, an element a row."""
+    """The indices of the elements that are not zero, one element a row.
+
+    Parameters
+    ----------
+    a : array_like
+        The elements.
+
+    Returns
+    -------
+    ndarray of int64, shape (N, a.ndim)
+        Evaluated at once, since N must be known.
+
+    Examples
+    --------
+    >>> np.argwhere([[0, 1], [2, 0]])
+    array([[0, 1],
+           [1, 0]])
+    """
     a = asarray(a)
     if a.ndim == 0:
         return empty((int(bool(a)), 0), dtype="int64", device=a.device)
@@ -53,7 +109,34 @@ def argwhere(a):
 
 
 def compress(condition, a, axis=None, out=None):
-    """The slices of a along axis where condition is true."""
+    """The slices along an axis where a condition is true.
+
+    Parameters
+    ----------
+    condition : array_like of bool, shape (K,)
+        K may be less than the axis' extent.
+    a : array_like
+        The elements.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Of a's dtype.
+
+    Raises
+    ------
+    ValueError
+        condition has other than one axis.
+
+    Examples
+    --------
+    >>> np.compress([True, False, True], [1, 2, 3])
+    array([1, 3])
+    """
     a, condition = _core._beside("compress", a, condition)
     if condition.ndim != 1:
         raise ValueError("condition must be a 1-d array")
@@ -67,13 +150,62 @@ def compress_of(a, condition, axis=None, out=None):
 
 
 def extract(condition, arr):
-    """The elements of arr where condition is true."""
+    """The elements where a condition is true.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        As many elements as arr has.
+    arr : array_like
+        The elements.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Of arr's dtype.
+
+    Examples
+    --------
+    >>> np.extract([True, False], [1, 2])
+    array([1])
+    """
     condition, arr = _core._beside("extract", condition, arr)
     return compress(condition.ravel(), arr.ravel())
 
 
 def take(a, indices, axis=None, out=None, mode="raise"):
-    """Elements of a along axis (None: of the flat array) at integer indices; IndexError out of range."""
+    """The elements at integer indices along an axis.
+
+    Parameters
+    ----------
+    a : array_like
+        The elements.
+    indices : array_like of int
+        The places; negative ones count from the end.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    mode : {"raise", "wrap", "clip"}, default 'raise'
+        What an index outside of the axis does.
+
+    Returns
+    -------
+    ndarray
+        a's shape with that of indices in the axis' place.
+
+    Raises
+    ------
+    IndexError
+        An index lies outside and the mode is "raise".
+    TypeError
+        indices is an array of floats; numbers of a list are cut to integers.
+
+    Examples
+    --------
+    >>> np.take([10, 20, 30], [2, 0])
+    array([30, 10])
+    """
     given, mode = isinstance(indices, (ndarray, numpy.ndarray, numpy.generic)), index_mode(mode)
     a, indices = _core._beside("take", a, indices)
     if indices.dtype.kind not in "iub":
@@ -103,10 +235,23 @@ def index_mode(mode):
     return mode
 
 
+@cache
+def _any_out():
+    """Does NumPy write results into an out= of any dtype? Up to 2.4 out had to fit into the result's dtype."""
+    try:
+        numpy.take(numpy.ones(1, "float32"), [0], out=numpy.zeros(1))
+    except TypeError:
+        return False
+    return True
+
+
 def _store_safely(name, out, value):
-    """NumPy works in a copy of out that is as value is: out has to fit there."""
     check_out(name, out)
-    allow(name, out.dtype, value.dtype, "safe")
+    if not _any_out():
+        allow(name, out.dtype, value.dtype, "safe")
+    elif not castable(value.dtype, out.dtype, "same_kind"):
+        text = "Implicit casting of output to a different kind is deprecated"
+        warnings.warn(f"{name}: {text}: {value.dtype} to {out.dtype}", DeprecationWarning, stacklevel=3)
     return store(name, out, value)
 
 
@@ -119,7 +264,7 @@ def _index_array(x, item):
         a = _core._beside("indices", x, item)[1]
     except (TypeError, OverflowError) as error:  # of text or of objects
         raise IndexError("arrays used as indices must be of integer (or boolean) type") from error
-    if a.size == 0 and a.dtype.kind == "f" and not hasattr(item, "dtype"):  # a sequence of nothing
+    if a.size == 0 and a.dtype.kind == "f" and not hasattr(item, "dtype"):  # an empty sequence
         a = a.astype("int64")
     if a.dtype.kind not in "biu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
@@ -173,7 +318,7 @@ def parse(a, key):
     """
     p, basic, spots, dots, masks, arrays, axis, kept = Pick(place=None), [], [], 0, 0, 0, 0, 0
     for item in _items(a, key):
-        if item is Ellipsis:  # it parts the arrays even where it stands for no axis
+        if item is Ellipsis:  # an Ellipsis separates index arrays even where it stands for no axis
             dots = len(basic)
             continue
         array = isinstance(item, ndarray)
@@ -188,7 +333,7 @@ def parse(a, key):
             continue
         if item.dtype.kind != "b":
             found, cut = (item,), FULL
-        elif item.ndim == 0:  # an axis of extent 1, taken or not
+        elif item.ndim == 0:  # a bool is an axis of extent 1 that is kept or dropped
             found, cut = (numpy.zeros(int(bool(item)), dtype=numpy.int64),), None
         else:
             _mask_axes(a, item, axis)
@@ -297,7 +442,7 @@ MAP_MIN, MAP_PER_INDEX = 1 << 24, 64
 def write(p, value):
     """What p names becomes value; of several values for one place the last stays."""
     n = prod(p.shape())
-    if p.view.device.kind != "cpu" and not p.flags & Pick.DISTINCT and p.places() > max(MAP_MIN, MAP_PER_INDEX * n):
+    if not p.view.device.host and not p.flags & Pick.DISTINCT and p.places() > max(MAP_MIN, MAP_PER_INDEX * n):
         p, value = _only_last(p, value)
     _core._put(p.view, *p.rest, value)
 

@@ -12,7 +12,8 @@ from .. import _core
 from .._core import asarray, asnumpy, ndarray
 from .._exchange._host import check_out, store
 from .._exchange._place import on
-from .._numpy._shape import _axes, concatenate
+from .._numpy._join import concatenate
+from .._numpy._shape import _axes
 from . import _selection
 from ._pick import Pick
 from ._sorting import _along_last, _library, _narrow, _on_device, _own, _wide
@@ -129,7 +130,7 @@ def _middle(name, a, axis, out, keepdims):
     a = _own(a)
     kw = {"keepdims": keepdims}
     skips = name == "nanmedian" and a.dtype.kind in "fcV"
-    if a.device.kind == "cpu" or a.size == 0:
+    if a.device.host or a.size == 0:
         return _by_numpy(name, a, (axis,), kw, out)
     rows = Rows(a, axis, keepdims, "median")
     if not rows.kept and _selection.serves(flat := rows.of(a)):
@@ -152,13 +153,60 @@ def _middle(name, a, axis, out, keepdims):
 
 
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The middle element along axis (None: of all; or several), or the mean of the two middle ones; NaN where there is
-    one."""
+    """The middle element, or the mean of the two middle ones.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    overwrite_input : bool, default False
+        Accepted; the input is never overwritten.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+
+    Returns
+    -------
+    ndarray
+        a's shape without the axes; NaN where a slice holds one.
+
+    Examples
+    --------
+    >>> np.median([1, 9, 3])
+    array(3.)
+    """
     return _middle("median", a, axis, out, keepdims)
 
 
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The median of what is not NaN; NaN where all is."""
+    """The median of the elements that are not NaN; NaN where there is none.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    overwrite_input : bool, default False
+        Accepted; the input is never overwritten.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+
+    Returns
+    -------
+    ndarray
+        a's shape without the axes.
+
+    Examples
+    --------
+    >>> np.nanmedian([1.0, np.nan, 3.0])
+    array(2.)
+    """
     return _middle("nanmedian", a, axis, out, keepdims)
 
 
@@ -264,7 +312,7 @@ def _at(name, a, q, axis, out, method, keepdims, weights):
         _bad_method(method)
     rows = Rows(a, axis, keepdims, name)
     kw = {"method": method, "keepdims": keepdims}
-    if a.device.kind == "cpu" or a.size == 0:
+    if a.device.host or a.size == 0:
         return _plainly(name, a, q, plain, axis, kw, weights, out)
     skips = name.startswith("nan") and a.dtype.kind in "fV"
     if not rows.kept and weights is None and 0 < q.size <= FEW and _selection.serves(flat := rows.of(a)):
@@ -301,22 +349,160 @@ def _plainly(name, a, q, plain, axis, kw, weights, out):
 
 
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """The q-th quantiles (0 to 1) along axis (None: of all; or several), q's axes before the others; by any of NumPy's
-    methods, with weights by "inverted_cdf". NaN where there is one. ValueError: q, method or weights do not fit.
+    """The q-th quantiles.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    q : array_like
+        From 0 to 1.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    overwrite_input : bool, default False
+        Accepted; the input is never overwritten.
+    method : str, default 'linear'
+        How it is read between two elements: NumPy's thirteen methods.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+    weights : array_like, of a's shape or of the extents along axis, optional
+        How much each element counts; method "inverted_cdf" alone takes them.
+
+    Returns
+    -------
+    ndarray, shape (*q.shape, ...)
+        q's axes, then a's without the axes; NaN where a slice holds one.
+
+    Raises
+    ------
+    ValueError
+        q lies outside of 0 to 1, or the method or the weights do not fit.
+
+    Examples
+    --------
+    >>> np.quantile([1.0, 2.0, 4.0], [0.25, 0.5])
+    array([1.5, 2. ])
     """
     return _at("quantile", a, q, axis, out, method, keepdims, weights)
 
 
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """The q-th percentiles (0 to 100), as quantile."""
+    """The q-th percentiles: quantiles of q / 100.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    q : array_like
+        From 0 to 100.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    overwrite_input : bool, default False
+        Accepted; the input is never overwritten.
+    method : str, default 'linear'
+        As quantile's.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+    weights : array_like, of a's shape or of the extents along axis, optional
+        As quantile's.
+
+    Returns
+    -------
+    ndarray, shape (*q.shape, ...)
+        q's axes, then a's without the axes.
+
+    Raises
+    ------
+    ValueError
+        q lies outside of 0 to 100, or the method or the weights do not fit.
+
+    Examples
+    --------
+    >>> np.percentile([1.0, 2.0, 4.0], 50)
+    array(2.)
+    """
     return _at("percentile", a, q, axis, out, method, keepdims, weights)
 
 
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """The q-th quantiles of what is not NaN; NaN where all is."""
+    """The q-th quantiles of the elements that are not NaN; NaN where there is none.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    q : array_like
+        From 0 to 1.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    overwrite_input : bool, default False
+        Accepted; the input is never overwritten.
+    method : str, default 'linear'
+        As quantile's.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+    weights : array_like, of a's shape or of the extents along axis, optional
+        As quantile's.
+
+    Returns
+    -------
+    ndarray, shape (*q.shape, ...)
+        q's axes, then a's without the axes.
+
+    Raises
+    ------
+    ValueError
+        q lies outside of 0 to 1, or the method or the weights do not fit.
+
+    Examples
+    --------
+    >>> np.nanquantile([1.0, np.nan, 3.0], 0.5)
+    array(2.)
+    """
     return _at("nanquantile", a, q, axis, out, method, keepdims, weights)
 
 
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """The q-th percentiles of what is not NaN; NaN where all is."""
+    """The q-th percentiles of the elements that are not NaN; NaN where there is none.
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers.
+    q : array_like
+        From 0 to 100.
+    axis : int or tuple of ints, optional
+        Axes to work along; None means all of them.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    overwrite_input : bool, default False
+        Accepted; the input is never overwritten.
+    method : str, default 'linear'
+        As quantile's.
+    keepdims : bool, default False
+        Keep the reduced axes, with extent 1.
+    weights : array_like, of a's shape or of the extents along axis, optional
+        As quantile's.
+
+    Returns
+    -------
+    ndarray, shape (*q.shape, ...)
+        q's axes, then a's without the axes.
+
+    Raises
+    ------
+    ValueError
+        q lies outside of 0 to 100, or the method or the weights do not fit.
+
+    Examples
+    --------
+    >>> np.nanpercentile([1.0, np.nan, 3.0], 50)
+    array(2.)
+    """
     return _at("nanpercentile", a, q, axis, out, method, keepdims, weights)

@@ -4,16 +4,42 @@ import numpy
 
 from .. import _core
 from .._core import empty
-from .._numpy._shape import concatenate
+from .._numpy._join import concatenate
 from ._pick import scatter
 from ._sorting import argsort
 
 
 def searchsorted(a, v, side="left", sorter=None):
-    """Where elements of v would be inserted into the sorted a: before equal ones (left) or behind them (right).
+    """Where elements would be inserted into a sorted array.
 
-    sorter: the indices that sort a (ValueError: an index outside of a). One lookup takes a step for each bit of
-    a's size, in the kernel of what uses it; complex numbers are ranked by sorting both.
+    One lookup takes a step for each bit of a's size, in the kernel of what uses it. Comparisons are NumPy's: NaN counts
+    as larger than every number.
+
+    Parameters
+    ----------
+    a : array_like, shape (N,)
+        Rising numbers, or any with a sorter.
+    v : array_like
+        The elements.
+    side : {"left", "right"}, default 'left'
+        Before equal elements or after them.
+    sorter : array_like of int, shape (N,), optional
+        The indices that sort a.
+
+    Returns
+    -------
+    ndarray of int64
+        Of v's shape, from 0 to N.
+
+    Raises
+    ------
+    ValueError
+        The side is neither, a has other than one axis, or sorter has an index outside of a.
+
+    Examples
+    --------
+    >>> np.searchsorted([1, 3, 5], [0, 3, 9])
+    array([0, 1, 3])
     """
     a, v = _core._beside("searchsorted", a, v)
     if side not in ("left", "right"):
@@ -35,7 +61,7 @@ def searchsorted(a, v, side="left", sorter=None):
 
 
 def _ranks(a, v, side):
-    """Both sorted together, stably: how many of a's elements come before each of v's."""
+    """How many of a's elements come before each of v's, by a stable sort of both together."""
     n = v.size
     first, second = (v.ravel(), a) if side == "left" else (a, v.ravel())
     order = argsort(concatenate((first, second)), kind="stable")
@@ -59,7 +85,34 @@ def _rises(bins):
 
 
 def digitize(x, bins, right=False):
-    """The bin that each element of x falls into; bins rise or fall, and right says which end of them they hold."""
+    """The bin that each element falls into.
+
+    Parameters
+    ----------
+    x : array_like
+        Real numbers.
+    bins : array_like, shape (N,)
+        Edges that rise or fall.
+    right : bool, default False
+        The bins hold their right ends, in place of their left ones.
+
+    Returns
+    -------
+    ndarray of int64
+        Of x's shape, from 0 (before the first edge) to N.
+
+    Raises
+    ------
+    ValueError
+        The edges neither rise nor fall.
+    TypeError
+        x is complex.
+
+    Examples
+    --------
+    >>> np.digitize([0.5, 1.5, 9.0], [1, 2, 3])
+    array([0, 1, 3])
+    """
     x, bins = _core._beside("digitize", x, bins)
     if x.dtype.kind == "c":
         raise TypeError("x may not be complex")

@@ -8,21 +8,21 @@ import numpy
 from .. import _core
 from .._core import asnumpy
 from .._exchange._place import on
-from .._numpy._shape import concatenate
+from .._numpy._join import concatenate
 from ._sorting import sort
 
 _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
 
-LONG = 1 << 22  # elements from which it is worth while
-BINS = 4096  # are counted in shared memory
-LEVELS = 4  # histograms one inside of the other, before the sort is the quicker way
+LONG = 1 << 22  # elements from which selecting beats sorting
+BINS = 4096  # bins that shared memory holds
+LEVELS = 4  # nested histograms before sorting is quicker
 SHARE, SMALL = 256, 1 << 16  # what is sorted: no more than that part of the data, or so many elements
 
 
 def serves(x):
     """Is x a long vector of floats on a GPU?"""
-    return x.device.kind != "cpu" and x.ndim == 1 and x.size >= LONG and x.dtype in ("float32", "float64")
+    return not x.device.host and x.ndim == 1 and x.size >= LONG and x.dtype in ("float32", "float64")
 
 
 def _number(a):

@@ -7,7 +7,8 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, ndarray, zeros
-from .._numpy._shape import _axis, concatenate, moveaxis
+from .._numpy._join import concatenate
+from .._numpy._shape import _axis, moveaxis
 from ._pick import gather, scatter
 from ._searching import searchsorted
 from ._sorting import (
@@ -41,11 +42,41 @@ def unique(
     equal_nan=True,
     sorted=True,
 ):
-    """The sorted distinct elements of ar (with axis: slices along it), and as asked, in this order:
+    """The sorted distinct elements.
 
-    their first places in the flat array (along axis), ar's elements as places in the result (of ar's shape; with axis a
-    vector), how often each occurs; int64. equal_nan=False: every NaN is distinct, as it always is in slices.
-    sorted=False promises no order. AxisError: an axis that ar does not have.
+    What is asked for comes in the order of the parameters. N must be known, so the array is evaluated at once.
+
+    Parameters
+    ----------
+    ar : array_like
+        The elements; with an axis its slices.
+    return_index : bool, default False
+        Return their first places in the flattened array, or along the axis.
+    return_inverse : bool, default False
+        Return ar's elements as places in the result, of ar's shape, or with an axis as a vector.
+    return_counts : bool, default False
+        Return how often each occurs.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+    equal_nan : bool, default True
+        Every NaN counts as one element.
+    sorted : bool, default True
+        Accepted; the result is sorted always.
+
+    Returns
+    -------
+    ndarray, shape (N,), or tuple
+        The elements, and as asked ndarrays of int64.
+
+    Raises
+    ------
+    AxisError
+        ar has no such axis.
+
+    Examples
+    --------
+    >>> np.unique([3, 1, 3], return_counts=True)
+    (array([1, 3]), array([1, 2]))
     """
     a = _own(ar)
     asked = (return_index, return_inverse, return_counts)
@@ -54,7 +85,7 @@ def unique(
     if axis is None or a.ndim == 1:
         done = _flat(a, asked, equal_nan) if a.size else None
     else:
-        done = _slices(a, asked, axis) if a.size and a.device.kind != "cpu" else None
+        done = _slices(a, asked, axis) if a.size and not a.device.host else None
     if done is None:
         r = _library("unique", _wide(a), *asked, axis, equal_nan=equal_nan)
         return (_narrow(r[0], a), *r[1:]) if type(r) is tuple else _narrow(r, a)
@@ -65,7 +96,7 @@ def _flat(a, asked, equal_nan):
     """Sorted, then the first elements of the runs of equal ones; None: NumPy's turn."""
     shape, a, ordered = a.shape, a.ravel(), asked[0] or asked[1]
     done = _on_device(a, 0, True, ordered)
-    if done is None and a.device.kind == "cpu" and (a.dtype.kind in "biuf" or _is_half(a)):
+    if done is None and a.device.host and (a.dtype.kind in "biuf" or _is_half(a)):
         # NumPy's sort and kernels of ours are several times quicker than its unique.
         at = argsort(a, stable=asked[0]) if ordered else None
         done = (_host_sorted(a, 0, None) if at is None else gather(a, at)), at
@@ -143,23 +174,86 @@ class UniqueInverseResult(NamedTuple):
 
 
 def unique_all(x):
-    """The distinct elements of x, their first places, x as places among them, and how often each occurs; every NaN is
-    distinct."""
+    """The distinct elements, their first places, the elements as places, and counts.
+
+    Parameters
+    ----------
+    x : array_like
+        The elements; every NaN is distinct.
+
+    Returns
+    -------
+    namedtuple of ndarrays: values, indices, inverse_indices, counts
+        values are sorted; the others are int64.
+
+    Examples
+    --------
+    >>> np.unique_all([3, 1, 3]).inverse_indices
+    array([1, 0, 1])
+    """
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
 
 
 def unique_counts(x):
-    """The distinct elements of x and how often each occurs; every NaN is distinct."""
+    """The distinct elements and how often each occurs.
+
+    Parameters
+    ----------
+    x : array_like
+        The elements; every NaN is distinct.
+
+    Returns
+    -------
+    namedtuple of ndarrays: values, counts
+        values are sorted; counts are int64.
+
+    Examples
+    --------
+    >>> np.unique_counts([3, 1, 3]).counts
+    array([1, 2])
+    """
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
 def unique_inverse(x):
-    """The distinct elements of x, and x as places among them; every NaN is distinct."""
+    """The distinct elements, and the elements as places among them.
+
+    Parameters
+    ----------
+    x : array_like
+        The elements; every NaN is distinct.
+
+    Returns
+    -------
+    namedtuple of ndarrays: values, inverse_indices
+        values are sorted; the places have x's shape.
+
+    Examples
+    --------
+    >>> np.unique_inverse([3, 1, 3]).inverse_indices
+    array([1, 0, 1])
+    """
     return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
 
 
 def unique_values(x):
-    """The distinct elements of x; every NaN is distinct."""
+    """The distinct elements.
+
+    Parameters
+    ----------
+    x : array_like
+        The elements; every NaN is distinct.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Sorted.
+
+    Examples
+    --------
+    >>> np.unique_values([3, 1, 3])
+    array([1, 3])
+    """
     return unique(x, equal_nan=False)
 
 
@@ -171,7 +265,27 @@ def _two(name, ar1, ar2):
 
 
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
-    """The sorted distinct elements that are in both, and if asked their first places in each."""
+    """The sorted distinct elements that are in both arrays.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+        They are flattened.
+    assume_unique : bool, default False
+        Neither array holds an element twice, which is quicker.
+    return_indices : bool, default False
+        Return their first places in each array too.
+
+    Returns
+    -------
+    ndarray, shape (N,), or tuple of three
+        The elements, and as asked the places in ar1 and ar2.
+
+    Examples
+    --------
+    >>> np.intersect1d([1, 2, 3], [3, 1, 4])
+    array([1, 3])
+    """
     a, b = _two("intersect1d", ar1, ar2)
     at = [None, None]
     if not assume_unique and return_indices:
@@ -190,19 +304,71 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
 
 
 def union1d(ar1, ar2):
-    """The sorted distinct elements of both."""
+    """The sorted distinct elements of two arrays.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+        They are flattened.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Of the dtype that they promote to.
+
+    Examples
+    --------
+    >>> np.union1d([1, 2], [2, 3])
+    array([1, 2, 3])
+    """
     return unique(concatenate(list(_two("union1d", ar1, ar2))))
 
 
 def setdiff1d(ar1, ar2, assume_unique=False):
-    """The elements of ar1 that are not in ar2: sorted and distinct, or with assume_unique as they stand."""
+    """The elements of one array that are not in another.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+        They are flattened.
+    assume_unique : bool, default False
+        Leave ar1's elements as they stand, neither sorted nor distinct.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Sorted and distinct.
+
+    Examples
+    --------
+    >>> np.setdiff1d([1, 2, 3], [2])
+    array([1, 3])
+    """
     a, b = _two("setdiff1d", ar1, ar2)
     a = a if assume_unique else unique(a)
     return _core._select(a, isin(a, b, invert=True))
 
 
 def setxor1d(ar1, ar2, assume_unique=False):
-    """The sorted elements that are in one of both only."""
+    """The sorted distinct elements that are in one of two arrays only.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+        They are flattened.
+    assume_unique : bool, default False
+        Neither array holds an element twice, which is quicker.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Of the dtype that they promote to.
+
+    Examples
+    --------
+    >>> np.setxor1d([1, 2], [2, 3])
+    array([1, 3])
+    """
     a, b = _two("setxor1d", ar1, ar2)
     both = concatenate((a, b) if assume_unique else (unique(a), unique(b)))
     if both.size == 0:
@@ -219,8 +385,36 @@ FEW = 16  # elements that are compared one by one rather than sorted
 
 
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
-    """Is the element among test_elements? kind="sort" searches among them, sorted; "table", for integers, marks them in
-    a table over their range, which is quicker where the range is small; None chooses the first.
+    """Whether each element is among others.
+
+    Parameters
+    ----------
+    element : array_like
+        The elements.
+    test_elements : array_like
+        The others.
+    assume_unique : bool, default False
+        Accepted for NumPy's signature; the result is the same.
+    invert : bool, default False
+        Whether it is not among them.
+    kind : {None, "sort", "table"}, optional
+        "sort" and None search in the sorted others; "table", for integers, marks them in a table over their range,
+        which is quicker where the range is small.
+
+    Returns
+    -------
+    ndarray of bool
+        Of element's shape.
+
+    Raises
+    ------
+    ValueError
+        kind is another word, or "table" and an array holds no integers.
+
+    Examples
+    --------
+    >>> np.isin([1, 2, 3], [3, 1])
+    array([ True, False,  True])
     """
     a, tests = _core._beside("isin", element, test_elements)
     if kind not in (None, "sort", "table"):
@@ -245,7 +439,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     return ~found if invert else found
 
 
-TABLE = 6  # marks for each element, up to which a table is taken unasked
+TABLE = 6  # table entries for each element up to which kind=None takes a table
 
 
 def _in_table(a, tests, asked):

@@ -28,12 +28,66 @@ def _along(call, a, axis, dtype, out):
 
 
 def cumsum(a, axis=None, dtype=None, out=None):
-    """Sums of the elements up to each, along axis (None: of the flat array); floats are added in float64."""
+    """Sums of the elements up to each; floats are added in float64.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+    dtype : dtype, optional
+        Dtype of the result; None widens small integers to int64.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape.
+
+    Raises
+    ------
+    AxisError
+        a has no such axis.
+
+    Examples
+    --------
+    >>> np.cumsum([1, 2, 3])
+    array([1, 3, 6])
+    """
     return _along(_core._cumsum, a, axis, dtype, out)
 
 
 def cumprod(a, axis=None, dtype=None, out=None):
-    """Products of the elements up to each, along axis (None: of the flat array)."""
+    """Products of the elements up to each.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+    dtype : dtype, optional
+        Dtype of the result; None widens small integers to int64.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape.
+
+    Raises
+    ------
+    AxisError
+        a has no such axis.
+
+    Examples
+    --------
+    >>> np.cumprod([1, 2, 3])
+    array([1, 2, 6])
+    """
     return _along(_core._cumprod, a, axis, dtype, out)
 
 
@@ -88,7 +142,7 @@ LIMIT = (1 << 32) - 1  # elements of one sort: places are counted with 32 bits
 
 def _on_device(a, axis, values, index):
     """a sorted along axis, and where its elements were, as asked for; None: NumPy's turn."""
-    if a.device.kind == "cpu":
+    if a.device.host:
         return None
     return _sorted(a, axis, values, index)
 
@@ -100,10 +154,10 @@ def _sorted(a, axis, values, index):
 
 def _rows(a, values, index):
     """Along the last axis."""
-    here = a.device.kind == "cpu"
+    here = a.device.host
     if a.dtype.kind == "c":
         return None if here else _complex(a, values, index)
-    if here or a.size <= LIMIT or _core._on_host(a):  # what is on the host is sorted in runs
+    if here or a.size <= LIMIT or _core._on_host(a):  # elements on the host are sorted in runs and merged
         return _core._sort(a, values, index)
     return _large(a, values, index)
 
@@ -111,10 +165,10 @@ def _rows(a, values, index):
 def _library(name, a, *args, by=None, **kw):
     """NumPy's function of that name (by: another one); on a device a fallback, with the reason why nothing sorts there,
     unless there are no elements."""
-    if a.size == 0 and a.device.kind != "cpu":
+    if a.size == 0 and not a.device.host:
         r = (by or getattr(numpy, name))(numpy.empty(a.shape, a.dtype), *args, **kw)
         return type(r)(on(a.device, x) for x in r) if type(r) is tuple else on(a.device, r)
-    why = None if a.device.kind == "cpu" else _core._sort_info(a.device)[1] or None
+    why = None if a.device.host else _core._sort_info(a.device)[1] or None
     return _host.library("numpy." + name, by or getattr(numpy, name), (a, *args), kw, why)
 
 
@@ -206,9 +260,9 @@ def _host_ordered(name, a, *args):
     """A copy that NumPy's method of that name has put in order, on a CPU in the memory of the result."""
     if _is_half(a):
         return _narrow(_host_ordered(name, _wide(a), *args), a)
-    if a.device.kind != "cpu":
+    if not a.device.host:
         return _library(name, a, *(args if name == "sort" else args[::-1]))
-    if _core._on_host(a):  # so is the result
+    if _core._on_host(a):  # the result stays on the host too
         host = _core._host_view(a).copy()
         r = _core._from_host(host, a.device)
     else:
@@ -220,10 +274,41 @@ def _host_ordered(name, a, *args):
 
 
 def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
-    """A sorted copy along axis (None: of the flat array); NaN at the end, complex numbers by their real parts first.
+    """A copy sorted along an axis.
 
-    Equal elements cannot be told apart, so kind and stable change nothing on a GPU. ValueError: an unknown
-    kind; AxisError: an axis that a does not have.
+    NaN stands at the end, and complex numbers are sorted by their real parts first.
+
+    Parameters
+    ----------
+    a : array_like
+        The elements.
+    axis : int, default -1
+        Axis to work along; None works on the flattened array.
+    kind : {None, "quicksort", "mergesort", "heapsort", "stable"}, optional
+        Which algorithm NumPy takes on a CPU; equal elements cannot be told apart.
+    order : None, optional
+        Accepted for NumPy's signature; treadle's arrays have no fields.
+    stable : bool, optional
+        Accepted; equal elements cannot be told apart.
+    descending : bool, default False
+        The largest first.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        kind is another word.
+    AxisError
+        a has no such axis.
+
+    Examples
+    --------
+    >>> np.sort([3, 1, 2])
+    array([1, 2, 3])
     """
     if descending:
         return _reversed(sort(a, axis, kind, order, stable=stable), axis)
@@ -234,10 +319,42 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
 
 
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
-    """The indices, int64, that would sort a along axis (None: of the flat array).
+    """The indices that sort an array along an axis.
 
-    Equal elements keep their order, unless another kind than "stable" or stable=False allows a CPU otherwise; -0.0
-    equals 0.0 and every NaN all others.
+    -0.0 equals 0.0, every NaN equals all others and stands at the end, and complex numbers are sorted by their real
+    parts first.
+
+    Parameters
+    ----------
+    a : array_like
+        The elements.
+    axis : int, default -1
+        Axis to work along; None works on the flattened array.
+    kind : {None, "quicksort", "mergesort", "heapsort", "stable"}, optional
+        None and "stable" keep equal elements in their order; the others allow a CPU not to.
+    order : None, optional
+        Accepted for NumPy's signature; treadle's arrays have no fields.
+    stable : bool, optional
+        False allows a CPU not to keep equal elements in their order.
+    descending : bool, default False
+        The largest first.
+
+    Returns
+    -------
+    ndarray of int64
+        Of a's shape.
+
+    Raises
+    ------
+    ValueError
+        kind is another word.
+    AxisError
+        a has no such axis.
+
+    Examples
+    --------
+    >>> np.argsort([3, 1, 2])
+    array([1, 2, 0])
     """
     if descending:
         return _argsort_descending(a, axis, kind, order, stable)
@@ -266,14 +383,30 @@ def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
     kind = _kind("sort", kind, order, stable)
     if not a.flags.writeable:
         raise ValueError("sort: the array is read-only")
-    if a.device.kind == "cpu" and not _is_half(a) and _core._is_exclusive(a):
+    if a.device.host and not _is_half(a) and _core._is_exclusive(a):
         _core._host_view(a).sort(_axis("sort", a, axis)[1], kind)
     else:
         a[...] = sort(a, axis, kind)
 
 
 def sort_complex(a):
-    """A flat sort of a's values, real parts first, as complex numbers."""
+    """The flattened elements as complex numbers, sorted by their real parts first.
+
+    Parameters
+    ----------
+    a : array_like
+        The numbers.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        complex64 or complex128.
+
+    Examples
+    --------
+    >>> np.sort_complex([2, 1 + 1j, 1])
+    array([1.+0.j, 1.+1.j, 2.+0.j])
+    """
     a = _own(a)
     small = a.dtype.kind in "iu" and a.dtype.itemsize <= 2
     return sort(a if a.dtype.kind == "c" else a.astype("complex64" if small else "complex128"))
@@ -305,16 +438,71 @@ def _partitioned(name, a, kth, axis, kind, order):
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
-    """A copy along axis with element kth (or several) where sorting would put it, smaller ones before it.
+    """A copy with element kth where sorting would put it, and smaller ones before it.
 
-    A GPU sorts. ValueError: kth lies outside of the axis.
+    Parameters
+    ----------
+    a : array_like
+        The elements.
+    kth : int or sequence of ints
+        The places.
+    axis : int, default -1
+        Axis to work along; None works on the flattened array.
+    kind : {"introselect"}, default 'introselect'
+        Accepted for NumPy's signature; a GPU sorts.
+    order : None, optional
+        Accepted for NumPy's signature; treadle's arrays have no fields.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        kth lies outside of the axis.
+
+    Examples
+    --------
+    >>> int(np.partition([3, 1, 2], 1)[1])
+    2
     """
     a, axis, places, done = _partitioned("partition", a, kth, axis, kind, order)
     return _host_ordered("partition", a, axis, places) if done is None else done[0]
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
-    """The indices, int64, of partition."""
+    """The indices that partition an array.
+
+    Parameters
+    ----------
+    a : array_like
+        The elements.
+    kth : int or sequence of ints
+        The places that hold what sorting would put there.
+    axis : int, default -1
+        Axis to work along; None works on the flattened array.
+    kind : {"introselect"}, default 'introselect'
+        Accepted for NumPy's signature.
+    order : None, optional
+        Accepted for NumPy's signature; treadle's arrays have no fields.
+
+    Returns
+    -------
+    ndarray of int64
+        Of a's shape.
+
+    Raises
+    ------
+    ValueError
+        kth lies outside of the axis.
+
+    Examples
+    --------
+    >>> int(np.argpartition([3, 1, 2], 0)[0])
+    1
+    """
     a, axis, places, done = _partitioned("argpartition", a, kth, axis, kind, order)
     return _library("argpartition", _wide(a), places, axis) if done is None else done[1]
 
@@ -328,9 +516,29 @@ def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
 
 
 def lexsort(keys, axis=-1):
-    """The indices, int64, that sort by several keys along axis, the last one first; equal elements keep their order.
+    """The indices that sort by several keys, of which the last counts first.
 
-    keys: a sequence of arrays that broadcast together, or an array whose rows are the keys.
+    Parameters
+    ----------
+    keys : sequence of array_like, or array_like whose rows are the keys
+        The keys; they broadcast together.
+    axis : int, default -1
+        Axis to work along; negative numbers count from the last.
+
+    Returns
+    -------
+    ndarray of int64
+        Of a key's shape; equal elements keep their order.
+
+    Raises
+    ------
+    TypeError
+        There are no keys.
+
+    Examples
+    --------
+    >>> np.lexsort([[2, 1, 3], [0, 0, -1]])
+    array([2, 1, 0])
     """
     if not isinstance(keys, (tuple, list)):
         keys = _own(keys)
@@ -346,12 +554,12 @@ def lexsort(keys, axis=-1):
     if not -len(shape) <= axis < len(shape):
         raise _old_numpy.exceptions.AxisError(axis, len(shape))
     axis %= len(shape)
-    if keys[0].device.kind != "cpu":
+    if not keys[0].device.host:
         split = [
             _to_last(part, axis) for key in keys for part in (_complex_keys(key) if key.dtype.kind == "c" else [key])
         ]
         at = _by_keys(split)
         if at is not None:
             return _to_last(at, axis)
-    why = None if keys[0].device.kind == "cpu" else _core._sort_info(keys[0].device)[1] or None
+    why = None if keys[0].device.host else _core._sort_info(keys[0].device)[1] or None
     return on(keys[0].device, _host.library("numpy.lexsort", numpy.lexsort, ([_wide(k) for k in keys], axis), {}, why))

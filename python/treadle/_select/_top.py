@@ -85,10 +85,35 @@ def _by_turns(rows, k, largest):
 
 
 def topk(a, k, axis=-1, largest=True, sorted=True):
-    """The k largest elements (largest=False: the smallest) along axis and their int64 places: (values, indices).
+    """The largest elements along an axis and their places.
 
-    The best comes first; sorted=False leaves the order open. NaN counts as larger than every number, as in sort.
-    Which of equal elements are taken is open. ValueError: k is negative or larger than the axis.
+    Parameters
+    ----------
+    a : array_like, shape (..., N, ...)
+        Real numbers; NaN counts as larger than every number.
+    k : int
+        How many, from 0 to N.
+    axis : int, default -1
+        Axis to work along; negative numbers count from the last.
+    largest : bool, default True
+        False: the smallest.
+    sorted : bool, default True
+        The best comes first; False leaves the order open.
+
+    Returns
+    -------
+    tuple of ndarrays: values and int64 places, shape (..., k, ...)
+        Which of equal elements are taken is open.
+
+    Raises
+    ------
+    ValueError
+        k lies outside of 0 to N.
+
+    Examples
+    --------
+    >>> np.topk(np.asarray([3.0, 1.0, 2.0]), 2)
+    TopK(values=array([3., 2.]), indices=array([0, 2]))
     """
     a = _own(a)
     flat = a.ndim == 0
@@ -97,7 +122,7 @@ def topk(a, k, axis=-1, largest=True, sorted=True):
     if not 0 <= k <= n:
         raise ValueError(f"topk: k is {k}, the axis has {n} elements")
     rows = _to_last(a, axis)
-    if rows.device.kind != "cpu" and 0 < k <= n // FEW:
+    if not rows.device.host and 0 < k <= n // FEW:
         few = _few(rows, k, largest) if rows.ndim == 1 else _by_turns(rows, k, largest) if k <= TURNS else None
         if few is not None:
             return TopK(*(_to_last(x, axis) for x in few))

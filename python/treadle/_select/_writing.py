@@ -7,7 +7,7 @@ from .._core import arange, asarray, empty, ndarray
 from .._exchange._host import library
 from .._exchange._place import elements, on
 from .._numpy._folds import fold_runs
-from .._numpy._shape import concatenate
+from .._numpy._join import concatenate
 from ._choosing import unravel_index
 from ._indexing import _items, flatnonzero, index_mode, parse, write
 from ._pick import Pick, gather, scatter
@@ -56,7 +56,7 @@ def at(name, a, indices, values=None):
         _complex_at(name, a, indices, values)
         return
     p = parse(a, indices)
-    if name in _LOW_BITS and a.dtype.kind in "iu" and a.device.kind != "cpu" and type(values) is not float:
+    if name in _LOW_BITS and a.dtype.kind in "iu" and not a.device.host and type(values) is not float:
         values = on(a.device, values, a.dtype if type(values) is int else None)
         if numpy.result_type(a.dtype, values.dtype).kind in "iu":
             values = values.astype(a.dtype, copy=False)
@@ -180,7 +180,31 @@ def _repeated(values, n, device):
 
 
 def put(a, ind, v, mode="raise"):
-    """Writes v, repeated as needed, at places of the flat a; of a place named twice the last value stays."""
+    """Write values at places of the flattened array, in place.
+
+    Parameters
+    ----------
+    a : ndarray
+        Takes the values.
+    ind : array_like of int
+        The places.
+    v : array_like
+        The values, repeated as needed; of a place that is named twice the last one stays.
+    mode : {"raise", "wrap", "clip"}, default 'raise'
+        What an index outside does.
+
+    Raises
+    ------
+    IndexError
+        An index lies outside and the mode is "raise".
+
+    Examples
+    --------
+    >>> a = np.zeros(3)
+    >>> np.put(a, [0, 2], [1, 2])
+    >>> a
+    array([1., 0., 2.])
+    """
     _writable(a, "put")
     ind = _index(ind, a.size, mode, a.device)
     v = elements("put", v, a.dtype, a.device)
@@ -189,7 +213,29 @@ def put(a, ind, v, mode="raise"):
 
 
 def putmask(a, /, mask, values):
-    """Where mask is true, a becomes the element of values, flat and repeated, at the same place."""
+    """Write where a mask is true, in place: the element of values at the same place.
+
+    Parameters
+    ----------
+    a : ndarray
+        Takes the values.
+    mask : array_like of bool
+        As many elements as a has.
+    values : array_like
+        The values, flattened and repeated to a's size.
+
+    Raises
+    ------
+    ValueError
+        The mask has another number of elements.
+
+    Examples
+    --------
+    >>> a = np.zeros(3)
+    >>> np.putmask(a, [False, True, True], [1, 2, 3])
+    >>> a
+    array([0., 2., 3.])
+    """
     _writable(a, "putmask")
     mask = on(a.device, mask).astype("bool")
     if mask.shape != a.shape:
@@ -204,7 +250,29 @@ def putmask(a, /, mask, values):
 
 
 def place(arr, mask, vals):
-    """Where mask is true, arr takes the next element of vals, which are repeated as needed."""
+    """Write values one after another where a mask is true, in place.
+
+    Parameters
+    ----------
+    arr : ndarray
+        Takes the values.
+    mask : array_like of bool
+        As many elements as arr has.
+    vals : array_like
+        The values, repeated as needed.
+
+    Raises
+    ------
+    ValueError
+        vals is empty and a place is true.
+
+    Examples
+    --------
+    >>> a = np.arange(4)
+    >>> np.place(a, [True, False, True, True], [7, 8])
+    >>> a
+    array([7, 1, 8, 7])
+    """
     _writable(arr, "place")
     mask, vals = on(arr.device, mask).astype("bool"), elements("place", vals, arr.dtype, arr.device, "safe").ravel()
     if mask.size != arr.size:
@@ -246,14 +314,68 @@ def _along(arr, indices, axis):
 
 
 def take_along_axis(arr, indices, axis=-1):
-    """Elements of arr at indices along axis, slice by slice: what argsort and argmax give, applied."""
+    """The elements at indices along an axis, slice by slice: what argsort and argmax give, applied.
+
+    Parameters
+    ----------
+    arr : array_like
+        The elements.
+    indices : array_like of int
+        Of as many axes as arr, or with axis=None of one; the other extents broadcast.
+    axis : int or None, default -1
+        Axis to work along; None works on the flattened array.
+
+    Returns
+    -------
+    ndarray
+        Of arr's dtype.
+
+    Raises
+    ------
+    ValueError
+        indices and arr have different numbers of axes.
+    IndexError
+        The indices are no integers, or lie outside.
+
+    Examples
+    --------
+    >>> a = np.asarray([[3, 1], [2, 4]])
+    >>> np.take_along_axis(a, np.argsort(a), -1)
+    array([[1, 3],
+           [2, 4]])
+    """
     p = _along(asarray(arr), indices, axis)
     p.shape()
     return _core._pick(p.view, *p.rest)
 
 
 def put_along_axis(arr, indices, values, axis):
-    """Writes values at indices along axis, slice by slice."""
+    """Write values at indices along an axis, slice by slice and in place.
+
+    Parameters
+    ----------
+    arr : ndarray
+        Takes the values.
+    indices : array_like of int
+        Of as many axes as arr, or with axis=None of one.
+    values : array_like
+        They broadcast to the indices' shape.
+    axis : int or None
+        Axis to work along; None works on the flattened array.
+
+    Raises
+    ------
+    ValueError
+        indices and arr have different numbers of axes.
+
+    Examples
+    --------
+    >>> a = np.zeros((2, 2))
+    >>> np.put_along_axis(a, np.asarray([[0], [1]]), 5, 1)
+    >>> a
+    array([[5., 0.],
+           [0., 5.]])
+    """
     _writable(arr, "put_along_axis")
     if axis is None and not arr.flags.c_contiguous:
         p = _flat_pick(arr, on(arr.device, indices).astype("int64"))
@@ -263,7 +385,30 @@ def put_along_axis(arr, indices, values, axis):
 
 
 def fill_diagonal(a, val, wrap=False):
-    """Writes val, flat and repeated, on the main diagonal of a."""
+    """Write values on the main diagonal, in place.
+
+    Parameters
+    ----------
+    a : ndarray
+        Two axes at least; more than two of one extent.
+    val : array_like
+        The values, flattened and repeated.
+    wrap : bool, default False
+        Go on below the square of a tall matrix.
+
+    Raises
+    ------
+    ValueError
+        a has one axis, or more than two of different extents.
+
+    Examples
+    --------
+    >>> a = np.zeros((2, 2))
+    >>> np.fill_diagonal(a, [1, 2])
+    >>> a
+    array([[1., 0.],
+           [0., 2.]])
+    """
     _writable(a, "fill_diagonal")
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")

@@ -17,7 +17,7 @@ from .._exchange import _host
 
 
 class Unbatched(TypeError):
-    """The function cannot run once for all items: why."""
+    """Raised, with the reason, where the function cannot run once for all items."""
 
 
 class Trace:
@@ -48,7 +48,7 @@ class Trace:
             self.outer.keep(x)
 
     def restore(self):
-        """The arguments as they were."""
+        """Restore the arguments' values from before the call."""
         for value, before in self.kept.values():
             value[...] = before
         self.kept.clear()
@@ -71,7 +71,7 @@ running = _Running()
 
 
 class Batched:
-    """An item of all items."""
+    """Stands for one item in the mapped function, and holds the values of all items."""
 
     __slots__ = ("_value", "_trace", "__weakref__")
     __array_priority__ = 1000.0
@@ -138,7 +138,7 @@ class Batched:
         apply("setitem", self, key, value)
 
     def _subscript(self, name, a, *args):
-        """What a[key] means whose key holds this one (_indexing.py asks)."""
+        """The meaning of a[key] where the key holds this Batched; _indexing.py calls it."""
         return apply(name, a, *args)
 
     # ---- methods whose parameters are not those of the function of the same name ----
@@ -201,18 +201,6 @@ class Batched:
     def __rmatmul__(self, other):
         return apply("matmul", other, self)
 
-    def __pos__(self):
-        return apply("positive", self)
-
-    def __neg__(self):
-        return apply("negative", self)
-
-    def __invert__(self):
-        return apply("invert", self)
-
-    def __abs__(self):
-        return apply("absolute", self)
-
 
 def _method(name):
     def method(self, *args, **kwargs):
@@ -242,12 +230,12 @@ def _operators(name, row):
         return self
 
     setattr(Batched, f"__{name}__", forward)
-    if name not in _COMPARISONS:
+    if name not in COMPARISONS:
         setattr(Batched, f"__r{name}__", reflected)
         setattr(Batched, f"__i{name}__", in_place)
 
 
-_COMPARISONS = {
+COMPARISONS = {
     "eq": "equal",
     "ne": "not_equal",
     "lt": "less",
@@ -255,11 +243,12 @@ _COMPARISONS = {
     "gt": "greater",
     "ge": "greater_equal",
 }
-_ARITHMETIC = {
+ARITHMETIC = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
     "mod": "remainder", "pow": "power", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "lshift": "left_shift", "rshift": "right_shift",
 }  # fmt: skip
+UNARY = {"neg": "negative", "pos": "positive", "invert": "invert", "abs": "absolute"}
 _METHODS = (
     "all any argmax argmin argpartition argsort compress choose count_nonzero cumprod cumsum diagonal dot max mean min "
     "nonzero prod ptp ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
@@ -269,10 +258,10 @@ _REFUSED = {
     "__contains__": "`in`", "get": ".get()", "item": ".item()",
     "tolist": ".tolist()", "tobytes": ".tobytes()", "__reduce__": "pickling", "__imatmul__": "@= in place",
 }  # fmt: skip
-for _name, _row in (_COMPARISONS | _ARITHMETIC).items():
+for _name, _row in (COMPARISONS | ARITHMETIC).items():
     _operators(_name, _row)
-for _name in _METHODS.split():
-    setattr(Batched, _name, _method(_name))
+for _name, _row in ({name: name for name in _METHODS.split()} | {f"__{k}__": row for k, row in UNARY.items()}).items():
+    setattr(Batched, _name, _method(_row))
 for _name, _text in _REFUSED.items():
     setattr(Batched, _name, _refusal(_name, _text))
 
@@ -345,7 +334,7 @@ def find(x, best=None):
 
 
 def over(f, x):
-    """x with f of what is no tuple, list, dict or slice in it."""
+    """x with f applied to its leaves: whatever is not a tuple, list, dict or slice."""
     if type(x) in (tuple, list):
         return type(x)(over(f, item) for item in x)
     if isinstance(x, tuple) and hasattr(x, "_fields"):
@@ -357,24 +346,31 @@ def over(f, x):
     return f(x)
 
 
+def _joined(results, box):
+    asarray, stack = function("asarray"), function("stack")
+    device = next((r.device for r in results if isinstance(r, ndarray)), None)
+    return box(stack([r if isinstance(r, ndarray) else asarray(r, device=device) for r in results]))
+
+
 class Call:
-    """A function that is being called for one trace: what rules ask about their arguments."""
+    """One call of a function under one trace: what rules can ask about its arguments."""
 
     __slots__ = ("trace", "name", "fn", "n")
+    joined = staticmethod(_joined)
 
     def __init__(self, trace, name, fn):
         self.trace, self.name, self.fn, self.n = trace, name, fn, trace.size
 
     def has(self, x):
-        """Is x, or something in it, different for every item?"""
+        """Whether x, or something in it, differs from item to item."""
         return find(x) is self.trace
 
     def own(self, x):
-        """Is x itself an item of this trace's?"""
+        """Whether x itself is a Batched of this trace."""
         return type(x) in ITEMS and x._trace is self.trace
 
     def box(self, value):
-        """A value as what stands for its items; no array: itself."""
+        """A value as a Batched; anything but an array is returned as it is."""
         return Batched(value, self.trace) if isinstance(value, (ndarray, numpy.ndarray, numpy.generic)) else value
 
     def plain(self, x):
@@ -382,7 +378,7 @@ class Call:
         return x if isinstance(x, ndarray) else function("asarray")(x, device=self.trace.device)
 
     def front(self, x):
-        """x's value, all items alike where it is no Batched of this trace."""
+        """x's value with the items' axis first; what is not a Batched of this trace is repeated for all items."""
         if self.own(x):
             return x._value
         x = self.plain(x)
@@ -410,10 +406,10 @@ class Call:
         nbytes = sum(x.nbytes for x in _leaves((args, kwargs)))
         _host.note(f"vmap of {self.name}", nbytes * self.n, why, "runs item by item")
         results = [self.fn(*self.item(args, i), **self.item(kwargs, i)) for i in range(self.n)]
-        return stacked(results, self.box)
+        return stacked(results, self.box, self.joined)
 
     def outside(self, f, *args, **kwargs):
-        """f(...) as outside of this trace: rules work on values."""
+        """Call f outside of this trace, on values, as rules do."""
         before = running.traces
         running.traces = before[: self.trace.level]
         try:
@@ -428,19 +424,17 @@ def _leaves(x):
     return found
 
 
-def stacked(results, box):
-    """box of the results' leaves, stacked along a first axis; ValueError where their shapes differ."""
+def stacked(results, box, joined=_joined):
+    """box of the results' leaves, stacked along a first axis by joined; ValueError where their shapes differ."""
     first = results[0]
-    if first is None:
+    if all(r is None for r in results):
         return None
     if isinstance(first, (tuple, list)):
-        parts = [stacked(list(part), box) for part in zip(*results, strict=True)]
+        parts = [stacked(list(part), box, joined) for part in zip(*results, strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
-    if type(first) is dict:
-        return {k: stacked([r[k] for r in results], box) for k in first}
-    asarray, stack = function("asarray"), function("stack")
-    device = next((r.device for r in results if isinstance(r, ndarray)), None)
-    return box(stack([r if isinstance(r, ndarray) else asarray(r, device=device) for r in results]))
+    if isinstance(first, dict):
+        return type(first)((k, stacked([r[k] for r in results], box, joined)) for k in first)
+    return joined(results, box)
 
 
 RULES = {}  # name: (rule, does it give values, which become Batched?)
@@ -469,7 +463,7 @@ def ruled(c, rule, args, kwargs):
         r = f(c, *args, **kwargs)
     except Unbatched:
         raise
-    except Exception as error:  # in words of values: an item says it in the function's own
+    except Exception as error:  # the error would name shapes of all items: run one item for its own words
         if not c.n:
             raise
         c.fn(*c.item(args, 0), **c.item(kwargs, 0))
@@ -489,13 +483,18 @@ def _into(out, result, where=True):
     return out
 
 
-def rule(names, boxed=True):
-    """Puts a rule into the table under the names: f(c, *args, **kwargs) gives values, which become Batched; without
-    boxed it works on items and gives Batched itself. NotImplemented: item by item."""
+def entering(rules):
+    """What enters rules: rule(names)(f), where f(c, *args, **kwargs) gives values, which become items; boxed=False: it
+    works on items and gives items. NotImplemented: item by item."""
 
-    def put(f):
-        for name in names.split():
-            RULES[name] = f, boxed
-        return f
+    def rule(names, boxed=True):
+        def put(f):
+            rules.update(dict.fromkeys(names.split(), (f, boxed)))
+            return f
 
-    return put
+        return put
+
+    return rule
+
+
+rule = entering(RULES)

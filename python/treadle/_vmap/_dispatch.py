@@ -118,7 +118,7 @@ def adopt(f):
     for cell in f.__closure__ or ():
         try:
             known = _asked.get(id(cell.cell_contents))
-        except ValueError:  # nothing in it yet
+        except ValueError:  # the cell is still empty
             continue
         if known is not None and known[0] is cell.cell_contents:
             cell.cell_contents = known[1]
@@ -127,7 +127,7 @@ def adopt(f):
 def _replace(module, name, known, made):
     """made: what stands for each function in this module, by address: its names go on naming one function."""
     value = getattr(module, name)
-    if value is getattr(numpy, name, None):  # NumPy's own: it asks by itself
+    if value is getattr(numpy, name, None):  # NumPy's own functions look for __array_function__
         return
     if inspect.isroutine(value) and not isinstance(value, _core.ufunc):
         if id(value) not in made:

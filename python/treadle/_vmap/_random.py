@@ -29,7 +29,7 @@ class Randomness(RuntimeError):
 
 
 def _outside(f, trace, *args, **kwargs):
-    """f(...) as outside of the trace, and of those inside of it."""
+    """Call f outside of the trace and of the traces inside it."""
     before = running.traces
     running.traces = before[: trace.level]
     try:

@@ -3,34 +3,15 @@
 A rule gets the call (`c`, see Call) and the function's own arguments, and calls the function once, on values.
 """
 
+import math
+
 import numpy
 
-from .. import _core
 from .._numpy._shape import _axes, _axis
 from ._array import apply, function, rule
+from ._table import elements, places, row
 
 # ---- elements ----
-
-# What lets its operands broadcast, beside the rows of ops.def.
-ELEMENTS = (
-    "clip where isclose float_power fix sinc nan_to_num real imag angle around round real_if_close isneginf isposinf "
-    "divmod frexp ldexp modf nextafter spacing bitwise_count iscomplex isreal i0 heaviside"
-)
-
-
-def _ndim(x):
-    return x.ndim if hasattr(x, "ndim") else numpy.ndim(x) if isinstance(x, (list, tuple)) else 0
-
-
-@rule("ufunc " + ELEMENTS)
-def elements(c, *args, **kwargs):
-    n = max(map(_ndim, [*args, *kwargs.values()]))
-    return c.fn(*(c.aligned(a, n) for a in args), **{k: c.aligned(a, n) for k, a in kwargs.items()})
-
-
-# The rows of ops.def: their operands broadcast.
-for _name in _core.ufuncs():
-    rule(_name)(elements)
 
 
 @rule("where")
@@ -41,18 +22,6 @@ def _where(c, condition, *rest, **kwargs):
 @rule("allclose array_equal array_equiv", boxed=False)
 def _alike(c, a, b, **kwargs):
     raise TypeError(f"{c.name} gives a Python truth value, which every item has for itself")
-
-
-@rule("ufunc.reduce")
-def _ufunc_reduce(c, a, axis=0, *args, **kwargs):
-    if c.has(args) or c.has(kwargs):
-        return NotImplemented
-    return c.fn(c.front(a), _places(axis, a.ndim), *args, **kwargs)
-
-
-@rule("ufunc.accumulate")
-def _ufunc_accumulate(c, a, axis=0, *args, **kwargs):
-    return c.fn(c.front(a), _axis(axis, a.ndim, "accumulate") + 1, *args, **kwargs)
 
 
 @rule("ufunc.outer")
@@ -71,34 +40,13 @@ def _ufunc_outer(c, a, b, **kwargs):
 # ---- reductions and what runs along one axis ----
 
 
-def _places(axis, ndim):
-    """The values' axes for the items' axis, axes or, None, all of them."""
-    if axis is None:
-        return tuple(range(1, ndim + 1))
-    places = tuple(k + 1 for k in _axes(axis, ndim, "axis"))
-    return places if isinstance(axis, (tuple, list)) else places[0]
-
-
-REDUCTIONS = (
-    "sum prod mean std var min max amin amax all any count_nonzero ptp nansum nanprod nanmean nanstd nanvar nanmax "
-    "nanmin median nanmedian"
-)
-
-
-@rule(REDUCTIONS)
-def _reduction(c, a, axis=None, *args, **kwargs):
-    a = c.plain(a)
-    kwargs = {k: c.aligned(v, a.ndim) for k, v in kwargs.items()}
-    return NotImplemented if c.has((args, kwargs)) else c.fn(c.front(a), _places(axis, a.ndim), *args, **kwargs)
-
-
 @rule("percentile quantile nanpercentile nanquantile")
 def _quantile(c, a, q, axis=None, **kwargs):
     if c.has((q, kwargs)):
         return NotImplemented
     a = c.plain(a)
-    r = c.fn(c.front(a), q, _places(axis, a.ndim), **kwargs)
-    return function("moveaxis")(r, _ndim(q), 0)
+    r = c.fn(c.front(a), q, places(axis, a.ndim), **kwargs)
+    return function("moveaxis")(r, numpy.ndim(q), 0)
 
 
 @rule("average")
@@ -112,61 +60,16 @@ def _average(c, a, axis=None, weights=None, **kwargs):
             rest = (1,) * (a.ndim - 1 - _axis(axis, a.ndim, "average"))
             weights = apply("broadcast_to", apply("reshape", weights, (weights.shape[0], *rest)), a.shape)
         weights = c.front(weights)
-    return c.fn(c.front(a), _places(axis, a.ndim), weights, **kwargs)
+    return c.fn(c.front(a), places(axis, a.ndim), weights, **kwargs)
 
 
-# name: (where axis stands among the parameters behind the array, its default); None: of all elements in order.
-ALONG = {
-    "argmax argmin nanargmax nanargmin cumsum cumprod nancumsum nancumprod": (0, None),
-    "sort argsort": (0, -1),
-    "partition argpartition diff": (1, -1),
-    "trapezoid": (2, -1),
-    "unwrap": (1, -1),
-    "flip": (0, ()),
-    "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft": (1, -1),
-    "take": (1, None),
-    "repeat": (1, None),
-    "topk": (1, -1),
-    "roll": (1, None),
-    "delete": (1, None),
-    "append": (1, None),
-}
+_line = row("a:x _ axis:flat=None")
 
 
-def _along(place, default):
-    def along(c, a, *args, **kwargs):
-        if c.has((args, kwargs)) or "out" in kwargs:
-            return NotImplemented
-        a = c.plain(a)
-        v = c.front(a)
-        given = len(args) > place
-        axis = args[place] if given else kwargs.get("axis", default)
-        keep = kwargs.pop("keepdims", False) if axis is None else False
-        if axis is None:
-            v, at = v.reshape((c.n, a.size)), 1
-        elif isinstance(axis, (tuple, list)):
-            at = _places(axis or None, a.ndim)
-        else:
-            at = _axis(axis, a.ndim, "axis") + 1
-        if given:
-            args = (*args[:place], at, *args[place + 1 :])
-        else:
-            kwargs["axis"] = at
-        r = c.fn(v, *args, **kwargs)
-        if c.name == "roll" and axis is None:
-            return r.reshape((c.n, *a.shape))
-        return r.reshape((c.n, *(1,) * a.ndim)) if keep else r
-
-    return along
-
-
-for _names, (_place, _default) in ALONG.items():
-    rule(_names)(_along(_place, _default))
-
-
-@rule("flip", boxed=True)
-def _flip(c, m, axis=None):
-    return c.fn(c.front(m), _places(axis, m.ndim))
+@rule("roll")
+def _roll(c, a, shift, axis=None):
+    r = _line(c, a, shift, axis)
+    return r if r is NotImplemented or axis is not None else r.reshape((c.n, *c.plain(a).shape))
 
 
 @rule("sort_complex", boxed=False)
@@ -186,10 +89,10 @@ def _cumulative(c, x, /, *, axis=None, **kwargs):
 def _gradient(c, f, *spacing, axis=None, **kwargs):
     if c.has(spacing):
         return NotImplemented
-    places = _places(axis, f.ndim)
+    at = places(axis, f.ndim)
     if axis is None and f.ndim == 1:  # one array, not a list of one
-        places = 1
-    return c.fn(c.front(f), *spacing, axis=places, **kwargs)
+        at = 1
+    return c.fn(c.front(f), *spacing, axis=at, **kwargs)
 
 
 FOURIER = "fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn"
@@ -201,19 +104,7 @@ def _fourier(c, a, s=None, axes=None, norm=None):
     if axes is None:
         count = 2 if c.name.endswith("2") else len(s) if s is not None else a.ndim
         axes = tuple(range(-count, 0))
-    return c.fn(c.front(a), s, _places(tuple(axes), a.ndim), norm)
-
-
-@rule("fft.fftshift fft.ifftshift")
-def _fftshift(c, x, axes=None):
-    return c.fn(c.front(x), _places(axes, x.ndim))
-
-
-@rule("searchsorted")
-def _searchsorted(c, a, v, side="left", sorter=None):
-    if c.has((a, sorter)) or side not in ("left", "right"):
-        return NotImplemented
-    return c.fn(a, c.front(v), side, sorter)
+    return c.fn(c.front(a), s, places(tuple(axes), a.ndim), norm)
 
 
 @rule("convolve", boxed=False)
@@ -260,16 +151,6 @@ def _ediff1d(c, ary, to_end=None, to_begin=None):
     return apply("concatenate", parts)
 
 
-@rule("vander", boxed=False)
-def _vander(c, x, N=None, increasing=False):
-    if x.ndim != 1:
-        raise ValueError("x must be a one-dimensional array or sequence.")
-    n = x.shape[0] if N is None else N
-    wide = x.astype(numpy.promote_types(x.dtype, int))
-    powers = numpy.arange(n) if increasing else numpy.arange(n)[::-1].copy()
-    return wide[:, None] ** function("asarray")(powers)
-
-
 @rule("polyval", boxed=False)
 def _polyval(c, p, x):
     if not hasattr(p, "ndim") and not isinstance(p, (list, tuple)) or hasattr(x, "coeffs"):
@@ -278,21 +159,6 @@ def _polyval(c, p, x):
     for k in range(len(p)):
         r = apply("add", apply("multiply", r, x), p[k])
     return r
-
-
-@rule("digitize")
-def _digitize(c, x, bins, right=False):
-    return NotImplemented if c.has(bins) else c.fn(c.front(x), bins, right)
-
-
-@rule("interp")
-def _interp(c, x, xp, fp, left=None, right=None, period=None):
-    return NotImplemented if c.has((xp, fp, left, right)) else c.fn(c.front(x), xp, fp, left, right, period)
-
-
-@rule("isin")
-def _isin(c, element, test_elements, *args, **kwargs):
-    return NotImplemented if c.has(test_elements) else c.fn(c.front(element), test_elements, *args, **kwargs)
 
 
 @rule("histogram bincount")
@@ -314,23 +180,23 @@ def _cores(c, cores, *args):
 
 
 @rule("matmul")
-def _matmul(c, a, b, **kwargs):
+def matmul(c, a, b, **kwargs):
+    """The product, of arrays and of tensors."""
     a, b = c.plain(a), c.plain(b)
     if kwargs or not a.ndim or not b.ndim or a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
-        return NotImplemented  # an item says what is wrong
+        return NotImplemented  # run one item, whose error names its own shapes
     first, second = c.has(a), c.has(b)
     if first and not second and (a.ndim <= 2 or b.ndim == 1) and b.ndim <= 2:  # one product of all rows
-        v = c.front(a)
-        rows = v.reshape((-1, v.shape[-1])) if v.size else v
-        return c.fn(rows, b).reshape((*v.shape[:-1], *b.shape[1:])) if v.size else c.fn(v, b)
+        *rows, inner = c.front(a).shape
+        return c.fn(c.front(a).reshape((math.prod(rows), inner)), b).reshape((*rows, *b.shape[1:]))
     if second and not first and b.ndim == 1 and a.ndim == 2:
-        return c.fn(c.front(b), function("swapaxes")(a, 0, 1))
+        return c.fn(c.front(b), a.T)
     row, column = a.ndim == 1, b.ndim == 1
-    a = apply("expand_dims", a, 0) if row else a
-    b = apply("expand_dims", b, 1) if column else b
+    a = a.reshape((1, *a.shape)) if row else a
+    b = b.reshape((*b.shape, 1)) if column else b
     r = c.fn(*_cores(c, (2, 2), a, b))
-    gone = tuple(k for k, out in ((-2, row), (-1, column)) if out)
-    return function("squeeze")(r, gone) if gone else r
+    *loop, rows, columns = r.shape
+    return r.reshape((*loop, *[rows] * (not row), *[columns] * (not column))) if row or column else r
 
 
 @rule("matvec vecmat vecdot linalg.vecdot")
@@ -366,11 +232,6 @@ def _outer(c, a, b):
         return NotImplemented
     a, b = (apply("ravel", c.plain(x)) for x in (a, b))
     return apply("multiply", apply("expand_dims", a, 1), b)
-
-
-@rule("vdot", boxed=False)
-def _vdot(c, a, b):
-    return apply("matmul", apply("conjugate", apply("ravel", c.plain(a))), apply("ravel", c.plain(b)))
 
 
 @rule("kron", boxed=False)
@@ -427,37 +288,7 @@ def _cross(c, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     return c.fn(*_cores(c, (1, 1), a, b))
 
 
-@rule("trace", boxed=True)
-def _trace(c, a, offset=0, axis1=0, axis2=1, dtype=None):
-    one, two = (_axis(k, a.ndim, "trace") + 1 for k in (axis1, axis2))
-    return c.fn(c.front(a), offset, one, two, dtype)
-
-
-@rule("diagonal")
-def _diagonal(c, a, offset=0, axis1=0, axis2=1):
-    one, two = (_axis(k, a.ndim, "diagonal") + 1 for k in (axis1, axis2))
-    return c.fn(c.front(a), offset, one, two)
-
-
 # ---- linear algebra ----
-
-STACKED = (
-    "cholesky det eig eigh eigvals eigvalsh inv pinv qr slogdet svd svdvals matrix_power diagonal trace matrix_norm "
-    "matrix_transpose cond"
-)
-
-
-@rule(" ".join(f"linalg.{name}" for name in STACKED.split()))
-def _stacked(c, a, *args, **kwargs):
-    a = c.plain(a)
-    if a.ndim < 2:
-        raise ValueError(f"{c.name}: an array of {a.ndim} axes where 2 are needed")
-    return NotImplemented if c.has((args, kwargs)) else c.fn(c.front(a), *args, **kwargs)
-
-
-@rule("linalg.matrix_rank")
-def _rank(c, A, *args, **kwargs):
-    return NotImplemented if A.ndim < 2 or c.has((args, kwargs)) else c.fn(c.front(A), *args, **kwargs)
 
 
 @rule("linalg.solve")
@@ -479,12 +310,7 @@ def _norm(c, x, ord=None, axis=None, keepdims=False):
         axis = tuple(range(x.ndim))
         if x.ndim != 2:
             return NotImplemented
-    return c.fn(c.front(x), ord, _places(axis, x.ndim), keepdims)
-
-
-@rule("linalg.vector_norm")
-def _vector_norm(c, x, /, *, axis=None, keepdims=False, ord=2):
-    return c.fn(c.front(x), axis=_places(axis, x.ndim), keepdims=keepdims, ord=ord)
+    return c.fn(c.front(x), ord, places(axis, x.ndim), keepdims)
 
 
 @rule("linalg.multi_dot", boxed=False)
@@ -495,10 +321,3 @@ def _multi_dot(c, arrays):
     for a in rest:
         r = apply("matmul", r, a)
     return r
-
-
-def _same(name):
-    rule(f"linalg.{name}", boxed=False)(lambda c, *args, **kwargs: apply(name, *args, **kwargs))
-
-
-_same("matmul")

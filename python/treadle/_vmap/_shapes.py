@@ -4,54 +4,22 @@ import numpy
 
 from .._numpy._shape import _axes, _axis
 from ._array import Unbatched, apply, find, function, rule
-from ._rules import _places
+from ._table import places, row
 
 # ---- one array ----
 
 
+_reshaped = row("a:x shape:shape")
+
+
 @rule("reshape")
-def _reshape(c, a, shape, order="C", *, copy=None):
-    if order != "C":
-        return NotImplemented
-    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    if -1 in shape:
-        known = 1
-        for extent in shape:
-            known *= extent if extent != -1 else 1
-        if not known or a.size % known or shape.count(-1) > 1:
-            raise ValueError(f"reshape: {a.size} elements into {shape}")
-        shape = tuple(a.size // known if extent == -1 else extent for extent in shape)
-    return c.front(a).reshape((c.n, *shape), copy=copy) if copy is not None else c.front(a).reshape((c.n, *shape))
+def _reshape(c, a, shape, order="C", **kwargs):
+    return _reshaped(c, a, shape, **kwargs) if order == "C" else NotImplemented
 
 
 @rule("ravel")
 def _ravel(c, a, order="C"):
     return c.front(a).reshape((c.n, a.size)) if order == "C" else NotImplemented
-
-
-@rule("transpose permute_dims")
-def _transpose(c, a, axes=None):
-    axes = range(a.ndim)[::-1] if axes is None else _axes(axes, a.ndim, "transpose")
-    if len(axes) != a.ndim:
-        raise ValueError("axes don't match array")
-    return c.front(a).transpose((0, *(k + 1 for k in axes)))
-
-
-@rule("matrix_transpose")
-def _matrix_transpose(c, x):
-    if x.ndim < 2:
-        raise ValueError("a matrix has two axes")
-    return c.front(x).swapaxes(-1, -2)
-
-
-@rule("swapaxes")
-def _swapaxes(c, a, axis1, axis2):
-    return c.front(a).swapaxes(*(_axis(k, a.ndim, "swapaxes") + 1 for k in (axis1, axis2)))
-
-
-@rule("moveaxis")
-def _moveaxis(c, a, source, destination):
-    return c.fn(c.front(a), _places(source, a.ndim), _places(destination, a.ndim))
 
 
 @rule("rollaxis")
@@ -63,13 +31,7 @@ def _rollaxis(c, a, axis, start=0):
 @rule("squeeze")
 def _squeeze(c, a, axis=None):
     gone = tuple(k for k, extent in enumerate(a.shape) if extent == 1) if axis is None else axis
-    return function("squeeze")(c.front(a), _places(gone, a.ndim))
-
-
-@rule("expand_dims")
-def _expand_dims(c, a, axis):
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    return c.fn(c.front(a), tuple(k + 1 for k in _axes(axes, a.ndim + len(axes), "expand_dims")))
+    return function("squeeze")(c.front(a), places(gone, a.ndim))
 
 
 @rule("broadcast_to")
@@ -82,21 +44,6 @@ def _broadcast_to(c, array, shape, subok=False):
 def _broadcast_arrays(c, *args, **kwargs):
     shape = numpy.broadcast_shapes(*(c.plain(a).shape for a in args))
     return tuple(apply("broadcast_to", a, shape) for a in args)
-
-
-@rule("flipud", boxed=False)
-def _flipud(c, m):
-    return apply("flip", m, 0)
-
-
-@rule("fliplr", boxed=False)
-def _fliplr(c, m):
-    return apply("flip", m, 1)
-
-
-@rule("rot90")
-def _rot90(c, m, k=1, axes=(0, 1)):
-    return c.fn(c.front(m), k, _places(tuple(axes), m.ndim))
 
 
 def _atleast(name, places):
@@ -128,11 +75,6 @@ def _pad(c, array, pad_width, mode="constant", **kwargs):
     return c.fn(c.front(array), [(0, 0), *map(tuple, widths)], mode, **kwargs)
 
 
-@rule("tril triu")
-def _triangle(c, m, k=0):
-    return c.fn(c.front(m), k) if m.ndim >= 2 else NotImplemented
-
-
 @rule("diag", boxed=False)
 def _diag(c, v, k=0):
     if v.ndim == 2:
@@ -142,11 +84,6 @@ def _diag(c, v, k=0):
     at = numpy.arange(v.shape[0])
     r[at + max(-k, 0), at + max(k, 0)] = v
     return r
-
-
-@rule("diagflat", boxed=False)
-def _diagflat(c, v, k=0):
-    return apply("diag", apply("ravel", v), k)
 
 
 # ---- several arrays ----
@@ -160,23 +97,16 @@ def _concatenate(c, arrays, axis=0, **kwargs):
     return c.fn([c.front(a) for a in arrays], _axis(axis, arrays[0].ndim, "concatenate") + 1, **kwargs)
 
 
-@rule("stack")
-def _stack(c, arrays, axis=0, **kwargs):
-    arrays = [c.plain(a) for a in arrays]
-    return c.fn([c.front(a) for a in arrays], _axis(axis, arrays[0].ndim + 1, "stack") + 1, **kwargs)
-
-
 def _joined(name, atleast, axis):
     @rule(name, boxed=False)
     def join(c, tup, **kwargs):
         arrays = [apply(atleast, a) for a in tup]
-        along = 0 if axis is None and arrays[0].ndim == 1 else 1 if axis is None else axis
+        along = axis if arrays[0].ndim > 1 else 0
         return apply("concatenate", arrays, along, **kwargs)
 
 
-_joined("vstack", "atleast_2d", 0)
 _joined("row_stack", "atleast_2d", 0)
-_joined("hstack", "atleast_1d", None)
+_joined("hstack", "atleast_1d", 1)
 _joined("dstack", "atleast_3d", 2)
 
 
@@ -186,27 +116,12 @@ def _column_stack(c, tup):
     return apply("concatenate", arrays, 1)
 
 
-@rule("append", boxed=False)
-def _append(c, arr, values, axis=None):
-    return apply("concatenate", [arr, values], axis)
-
-
-@rule("split array_split")
-def _split(c, ary, indices_or_sections, axis=0):
-    return c.fn(c.front(ary), indices_or_sections, _axis(axis, ary.ndim, "split") + 1)
-
-
 @rule("hsplit vsplit dsplit", boxed=False)
 def _splits(c, ary, indices_or_sections):
     axis = {"hsplit": 0 if ary.ndim == 1 else 1, "vsplit": 0, "dsplit": 2}[c.name]
     if ary.ndim <= {"hsplit": 0, "vsplit": 1, "dsplit": 2}[c.name]:
         raise ValueError(f"{c.name} of an array of {ary.ndim} axes")
     return apply("split", ary, indices_or_sections, axis)
-
-
-@rule("unstack")
-def _unstack(c, x, *, axis=0):
-    return c.fn(c.front(x), axis=_axis(axis, x.ndim, "unstack") + 1)
 
 
 @rule("meshgrid", boxed=False)
@@ -256,7 +171,7 @@ def _consumed(item):
 
 
 def _items(key, ndim):
-    """The key with slices for Ellipsis and for what it leaves out."""
+    """The key with slices in place of Ellipsis and of axes that it leaves out."""
     items = list(key) if isinstance(key, tuple) else [key]
     dots = [k for k, x in enumerate(items) if x is Ellipsis]
     if len(dots) > 1:
@@ -309,7 +224,7 @@ class _Subscript:
 
     @property
     def moves(self):
-        """Do the index arrays' axes come before slices that they stand behind in an item?"""
+        """Whether the index arrays' axes come before slices that they follow in an item."""
         return self.move is not None and not self.first and self.move[1] > 0
 
     def of(self, value):
@@ -321,7 +236,7 @@ class _Subscript:
         return function("moveaxis")(r, tuple(range(1, n + 1)), tuple(range(1 + before, 1 + before + n)))
 
     def arranged(self, value):
-        """What `of` gives, in the order of axes that the subscript of values has."""
+        """The result of `of` with its axes in the order of the values' subscript."""
         if not self.moves:
             return value
         n, before = self.move
@@ -331,10 +246,10 @@ class _Subscript:
 @rule("getitem")
 def _getitem(c, a, key):
     s = _Subscript(c, a, key)
-    r = s.of(c.front(a) if c.has(a) or s.move is None else c.front(a))
+    r = s.of(c.front(a))
     only = key if isinstance(key, tuple) else (key,)
     if r.ndim == 1 and all(type(k) is int for k in only):
-        return r.copy()  # an element is no view
+        return r.copy()  # an item's element is a copy
     return r
 
 
@@ -374,14 +289,6 @@ def _take(c, a, indices, axis=None, mode="raise", **kwargs):
     axis = _axis(axis, a.ndim, "take")
     indices = indices if isinstance(indices, int) or hasattr(indices, "ndim") else c.plain(indices)
     return apply("getitem", a, (*(slice(None),) * axis, indices))
-
-
-@rule("take_along_axis")
-def _take_along_axis(c, arr, indices, axis=-1):
-    if axis is None:
-        return NotImplemented
-    arr, indices = c.plain(arr), c.plain(indices)
-    return c.fn(c.front(arr), c.front(indices), _axis(axis, arr.ndim, "take_along_axis") + 1)
 
 
 @rule("put_along_axis", boxed=False)
@@ -447,7 +354,7 @@ def _piecewise(c, x, condlist, funclist, *args, **kw):
     if len(values) != len(condlist) + 1:
         return NotImplemented
     r = c.plain(values[-1]).astype(x.dtype)
-    for condition, value in zip(condlist, values, strict=False):  # the last that holds
+    for condition, value in zip(condlist, values, strict=False):  # the last true condition wins
         r = apply("where", condition, c.plain(value).astype(x.dtype), r)
     return apply("broadcast_to", r, x.shape)
 
@@ -488,16 +395,6 @@ rule("array copy", boxed=False)(_copied(True))
 rule("asarray asanyarray ascontiguousarray asfortranarray", boxed=False)(_copied(False))
 
 
-@rule("astype", boxed=False)
-def _astype(c, x, dtype, /, *, copy=True, device=None):
-    return x.astype(dtype, copy=copy)
-
-
-@rule("evaluate", boxed=False)
-def _evaluate(c, *args):
-    return args[0] if len(args) == 1 else args
-
-
 @rule("zeros_like ones_like empty_like full_like")
 def _like(c, a, *args, shape=None, **kwargs):
     if c.name == "full_like" and (c.has(args) or c.has(kwargs)):
@@ -516,3 +413,19 @@ def _full(c, shape, fill_value, dtype=None, **kwargs):
     value = c.plain(fill_value)
     r = apply("broadcast_to", value, shape)
     return r.copy() if dtype is None else r.astype(dtype)
+
+
+# What a call of others is.
+COMPOSED = {
+    "flipud": lambda c, m: apply("flip", m, 0),
+    "fliplr": lambda c, m: apply("flip", m, 1),
+    "diagflat": lambda c, v, k=0: apply("diag", apply("ravel", v), k),
+    "append": lambda c, arr, values, axis=None: apply("concatenate", [arr, values], axis),
+    "vdot": lambda c, a, b: apply("matmul", apply("conjugate", apply("ravel", c.plain(a))), apply("ravel", c.plain(b))),
+    "linalg.matmul": lambda c, *args, **kwargs: apply("matmul", *args, **kwargs),
+    "vander vstack": lambda c, *args, **kwargs: function(c.name).__wrapped__(*args, **kwargs),
+    "astype": lambda c, x, dtype, /, *, copy=True, device=None: x.astype(dtype, copy=copy),
+    "evaluate": lambda c, *args: args[0] if len(args) == 1 else args,
+}
+for _names, _rule in COMPOSED.items():
+    rule(_names, boxed=False)(_rule)

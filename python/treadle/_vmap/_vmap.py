@@ -64,7 +64,7 @@ def _array(leaf):
 
 
 class Arrays:
-    """What is mapped over, and how: treadle's arrays. torch's vmap has another one."""
+    """How treadle's arrays are mapped over. torch's vmap has a class of its own for tensors."""
 
     item, array, stacked = Batched, staticmethod(_array), staticmethod(stacked)
 
@@ -119,7 +119,7 @@ class _Mapped:
 
 
 def _given(taken, of):
-    """The arguments with of(value) for what is mapped."""
+    """The arguments with of(value) in place of the mapped ones."""
     return _each(lambda leaf, _: of(leaf.value) if isinstance(leaf, _Mapped) else leaf, taken, None, "")
 
 
@@ -228,16 +228,16 @@ def batched(f, in_axes=0, out_axes=0, *, loop=True, randomness="error", face=Arr
 
 
 def _again(f, taken, n, out_axes, error, face):
-    """f item by item, because of the error; the first item says whether the error is the function's own."""
+    """Run f item by item after the error. If the first item raises too, the error is the function's own."""
     nbytes, why = _bytes(taken), _reason(error)
-    error.__traceback__ = None  # its frames hold the values of the first attempt
+    error.__traceback__ = None  # the traceback's frames would keep the first attempt's arrays alive
     results = _looped(f, taken, n, out_axes, face)
     _told(f, why, nbytes)
     return results
 
 
 def _values(taken):
-    """What is mapped."""
+    """The mapped arguments' values."""
     found = []
     _each(lambda leaf, _: found.append(leaf.value) if isinstance(leaf, _Mapped) else None, taken, None, "")
     return found
@@ -248,17 +248,38 @@ def _bytes(taken):
 
 
 def vmap(fun, in_axes=0, out_axes=0, *, randomness="error"):
-    """A function that maps fun over an axis of its arguments, as JAX's vmap: fun is written for one item and runs once.
+    """Make a function of one item a function of many, as JAX's vmap: it runs once for all of them.
 
-    in_axes: the axis of every argument that items stand along (an int), None for what all items share; a tuple has one
-    for each argument, and where an argument is a tuple, list or dict, a tuple, list or dict for its parts. Keyword
-    arguments are mapped over axis 0. out_axes: where the items' axis stands in the results, in the same way; None: the
-    result is the same for all items. randomness, of draws in fun: "error" (RuntimeError), "different" (every item draws
-    its own numbers) or "same". Arrays are treadle's, NumPy's or what becomes one; results are treadle's.
+    Results and exceptions are those of a loop over the items. Operations without a rule, and functions that look at an
+    item's value (``if x > 0:``), run item by item with one PerformanceWarning; fallbacks() lists them. Keyword
+    arguments are mapped over axis 0.
 
-    The results, and exceptions, are those of a loop over the items whose results are stacked. Operations without a
-    rule, and functions that look at an item's value (`if x > 0:`, `float(x)`), run item by item, with one
-    PerformanceWarning; treadle.fallbacks() lists them. ValueError: sizes differ, or in_axes does not fit.
+    Parameters
+    ----------
+    fun : callable
+        Written for one item; its arrays are treadle's, NumPy's or what becomes one.
+    in_axes : int, None or tuple, default 0
+        The axis of each argument that items stand along; None means that all items share it. A tuple has an entry for
+        each argument, and tuples, lists and dicts entries for their parts.
+    out_axes : int, None or tuple, default 0
+        Where the items' axis stands in the results; None means that the result is one for all.
+    randomness : {"error", "different", "same"}, default 'error'
+        What draws in fun do: raise RuntimeError, differ from item to item, or not.
+
+    Returns
+    -------
+    callable
+        The function of many items.
+
+    Raises
+    ------
+    ValueError
+        The sizes differ, or in_axes does not fit.
+
+    Examples
+    --------
+    >>> np.vmap(np.dot)(np.ones((2, 3)), np.ones((2, 3)))
+    array([3., 3.])
     """
     return batched(fun, in_axes, out_axes, randomness=randomness)
 
@@ -286,7 +307,7 @@ def _kernel(f):
         if key not in _kernels:
             if len(_kernels) >= KERNELS:
                 _kernels.clear()
-            _kernels[key] = UFunc(f), f  # f is kept: an id in the key stays its own
+            _kernels[key] = UFunc(f), f  # f is kept alive, so that its id in the key stays unique
         return _kernels[key][0]
     except (AttributeError, ValueError, *REFUSALS):
         return None
@@ -307,12 +328,33 @@ def _elements(f, arrays):
 
 
 def map(f, *arrays):
-    """f of the items that stand along the first axes of arrays, stacked: one array, or a tuple of what f returns.
+    """A function of the items along the first axes of arrays; results are stacked.
 
-    Where items are numbers f is compiled and runs as one kernel over all of them; where they are arrays it runs once
-    for all (vmap). What can be neither runs item by item, with one PerformanceWarning. A function of numbers that is
-    given arrays of several axes is called for every element. ValueError: the arrays' first axes differ; errors of f
-    itself are raised as it raises them.
+    A function of numbers is compiled, and runs as one kernel over all items. A function of arrays runs once for all of
+    them, as by vmap. What can be neither runs item by item, with one PerformanceWarning. A function of numbers that is
+    given arrays of several axes is called for every element.
+
+    Parameters
+    ----------
+    f : callable
+        A function of one item of each array.
+    *arrays : array_like, shape (N, ...)
+        The items.
+
+    Returns
+    -------
+    ndarray, shape (N, ...), or tuple of ndarrays
+        What f returns, stacked.
+
+    Raises
+    ------
+    ValueError
+        The arrays' first axes differ.
+
+    Examples
+    --------
+    >>> np.map(lambda x: x * x, np.asarray([1.0, 2.0, 3.0]))
+    array([1., 4., 9.])
     """
     if not arrays:
         raise TypeError("map needs a function and one array at least")

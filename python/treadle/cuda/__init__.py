@@ -4,7 +4,7 @@ Arrays of devices are treadle's own (``treadle.ndarray``), streams and events ``
 Kernels run on the current device: a GPU, or the CPU. docs/numba.md and docs/cupy.md tell which names there are.
 """
 
-from .. import _public, types
+from .. import _core, _public, types
 from .._core import Event, OutOfMemoryError, Stream
 from .._cupy import _cuda, _names
 from .._words import near_in as _near_in
@@ -109,7 +109,7 @@ profile = profiling  # CuPy's name of it
 stream.Stream, stream.Event, stream.ExternalStream = Stream, Event, ExternalStream
 stream.get_current_stream, stream.get_elapsed_time = get_current_stream, get_elapsed_time
 
-globals().update(_stubs.build(_stubs.CORE, "cuda"))
+globals().update(_stubs.build(_stubs.CORE + "\n".join(_core.instructions()), "cuda"))
 globals().update(VECTORS)
 
 # Names of modules that are imported when they are asked for.

@@ -26,7 +26,7 @@ def _layout(a):
 
 
 def _together(x, y):
-    """Both in C order, or both transposed so that they are; None: neither."""
+    """The arrays in C order, both transposed where that makes them so; None where it does not."""
     (xc, xf), (yc, yf) = _layout(x), _layout(y)
     return (x, y) if xc and yc else (x.T, y.T) if xf and yf else None
 

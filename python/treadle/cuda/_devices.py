@@ -94,6 +94,7 @@ class Device:
     id = property(lambda self: self._device.index)
     name = property(lambda self: self._device.model)
     kind = property(lambda self: self._device.kind)
+    host = property(lambda self: self._device.host)
 
     @property
     def compute_capability(self):
@@ -154,7 +155,7 @@ class Device:
     supports_bfloat16 = property(lambda self: self.compute_capability >= (8, 0))
 
     def _attribute(self, name):
-        if self.kind == "cpu":
+        if self.host:
             return self._device.units if CPU[name] == "units" else CPU[name]
         return _core._device_attribute(self._device, NUMBER[name])
 
@@ -168,7 +169,7 @@ class Device:
         return Context(self)
 
     def release_primary_context(self):
-        """Nothing: the driver's context lives as long as the process, for other libraries have it too."""
+        """Does nothing: the driver's context lives as long as the process, for other libraries have it too."""
 
     def reset(self):
         self.get_primary_context().reset()
@@ -187,7 +188,7 @@ class Device:
         return hash(self._device)
 
     def __repr__(self):
-        return f"<CUDA device {self.id} '{self.name}'>" if self.kind != "cpu" else f"<CPU '{self.name}'>"
+        return f"<CPU '{self.name}'>" if self.host else f"<CUDA device {self.id} '{self.name}'>"
 
 
 class Context:

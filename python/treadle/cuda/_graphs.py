@@ -28,7 +28,7 @@ class Graph:
         self._capture.play(())
 
     def upload(self, stream=None):
-        """Nothing: the device has had what it needs since the end of the capture."""
+        """Does nothing: the device has had what it needs since the end of the capture."""
 
     def __repr__(self):
         return f"<Graph of {self.kernels} kernels>"

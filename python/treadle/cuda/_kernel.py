@@ -108,7 +108,7 @@ def _sass(ptx, arch):
 
 
 _IGNORED = {"cache", "inline", "forceinline", "nopython", "lto", "shared_memory_carveout", "ensure"}
-_KNOWN = {"opt", "lineinfo", "debug", "fastmath", "fma", "max_registers", "launch_bounds", "boundscheck"}
+_KNOWN = {"opt", "lineinfo", "debug", "fastmath", "fma", "max_registers", "launch_bounds", "boundscheck", "_numba"}
 _REFUSED = {
     "link": "linking compiled CUDA code into a kernel is not supported: write the function in Python, or a whole "
     "kernel in CUDA C",
@@ -173,6 +173,7 @@ def jit(func_or_sig=None, device=False, **options):
             registers=options.get("max_registers") or 0,
             lines=bool(options.get("lineinfo")),
             plain=options.get("opt") in (False, 0),
+            numba=bool(options.get("_numba")),
         )
         declared = signatures_of(func_or_sig) if func_or_sig is not fn else []
         if device and declared:

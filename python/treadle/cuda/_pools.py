@@ -49,10 +49,10 @@ class ManagedMemory(BaseMemory):
         self._array = _core.HostMemory(_core.device(), "managed", self.size).array()
 
     def prefetch(self, stream, *, device_id=None):
-        """Nothing: pages move when they are used."""
+        """Does nothing: pages move when they are used."""
 
     def advise(self, advise, device):
-        """Nothing: the driver decides."""
+        """Does nothing: the driver decides."""
 
 
 class UnownedMemory(BaseMemory):

@@ -50,7 +50,6 @@ ballot_sync(mask, predicate) -> uint32 | The lanes for which predicate is true, 
 match_any_sync(mask, value) -> uint32 | The lanes that have the same value. value: 4 or 8 bytes. MASK.
 match_all_sync(mask, value) -> (uint32, bool) | mask and True where all lanes have the same value, else 0 and False.
     MASK.
-activemask() -> uint32 | The warp's lanes that are here now, a bit for each.
 lanemask_lt() -> uint32 | A bit for each lane below this one, whether it is active or not.
 popc(x) -> int32 | How many bits of x are set. x: an integer of 4 or 8 bytes.
 brev(x) -> x's dtype | x's bits in reverse order. x: an integer of 4 or 8 bytes.
@@ -59,8 +58,6 @@ ffs(x) -> int32 | The place of the lowest set bit, counted from 1; 0 where x is 
 fma(a, b, c) -> the arguments' dtype | a * b + c, rounded once. float32, float64.
 cbrt(x) -> x's dtype | The cube root. float32, float64.
 selp(a, b, c) -> b's and c's dtype | b where a is true, else c; both have been computed.
-nanosleep(ns) -> None | Sleeps for about ns nanoseconds (uint32).
-clock() -> int64 | A count that goes up: of a GPU's clocks, of a CPU's nanoseconds.
 ldca(array, i) -> the element | array[i], by a load that is kept at all levels of the caches.
 ldcg(array, i) -> the element | array[i], by a load that is kept in the second-level cache only.
 ldcs(array, i) -> the element | array[i], by a load of what is read once.

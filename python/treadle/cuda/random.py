@@ -74,7 +74,7 @@ def uint64_to_unit_float64(x):
 
 
 def uint64_to_unit_float32(x):
-    """The same, rounded to float32: 1.0 can occur."""
+    """uint64_to_unit_float64 rounded to float32: 1.0 can occur."""
     return float32(uint64_to_unit_float64(x))
 
 
@@ -190,7 +190,7 @@ def init_xoroshiro128p_states(states, seed, subsequence_start=0, stream=0):
 
 
 def init_xoroshiro128p_states_cpu(states, seed, subsequence_start):
-    """The same for a NumPy array, which is returned."""
+    """init_xoroshiro128p_states for a NumPy array, which is returned."""
     made = _states(len(states), int(seed) & _MASK, int(subsequence_start) & _MASK)
     states["s0"], states["s1"] = made[:, 0], made[:, 1]
     return states

@@ -52,7 +52,7 @@ _NAME = {NUMBER[name]: name for name in NUMBER}
 
 
 def check_status(status):
-    """Nothing for 0, else CUDARuntimeError: functions here raise by themselves."""
+    """Raise CUDARuntimeError unless status is 0. Functions here raise by themselves."""
     if status:
         raise CUDARuntimeError(f"status {status}")
 
@@ -100,7 +100,7 @@ def deviceGetAttribute(attrib, device):
     where = number(device)
     name = _NAME.get(attrib)
     value = Device(where)._attribute(name) if name else None
-    if value is None and where.kind != "cpu":
+    if value is None and not where.host:
         value = _core._device_attribute(where, attrib)
     if value is None:
         raise CUDARuntimeError(f"cudaDeviceGetAttribute({attrib}): {where.name} does not tell it")
@@ -251,7 +251,7 @@ def hostUnregister(ptr):
 def pointerGetAttributes(ptr):
     """PointerAttributes of an address: device (-1: the host's alone), devicePointer, hostPointer, type."""
     found = _core._device_of(ptr)
-    if _core.device().kind == "cpu":
+    if _core.device().host:
         return PointerAttributes(0, ptr, ptr, cudaMemoryTypeManaged)
     if found is not None:
         return PointerAttributes(found.index, ptr, 0, cudaMemoryTypeDevice)
@@ -282,7 +282,7 @@ def _copy(dst, src, size, kind, stream, wait):
     if size == 0:
         return
     if kind == memcpyDefault:
-        host = _core.device().kind == "cpu"
+        host = _core.device().host
         kind = (2 if host or _core._device_of(src) is not None else 0) + (
             1 if host or _core._device_of(dst) is not None else 0
         )
@@ -303,7 +303,7 @@ def memcpy(dst, src, size, kind):
 
 
 def memcpyAsync(dst, src, size, kind, stream):
-    """The same on a stream; pinned host memory must stay until its work has passed."""
+    """memcpy on a stream; pinned host memory must stay alive until the copy is done."""
     _copy(dst, src, size, kind, _stream(stream), False)
 
 
@@ -356,11 +356,11 @@ def memcpy2DAsync(dst, dpitch, src, spitch, width, height, kind, stream):
 
 
 def memPrefetchAsync(devPtr, count, dstDevice, stream):
-    """Nothing: managed pages move when they are used."""
+    """Does nothing: managed pages move when they are used."""
 
 
 def memAdvise(devPtr, count, advice, device):
-    """Nothing: the driver decides."""
+    """Does nothing: the driver decides."""
 
 
 # ---- streams ----

@@ -1,8 +1,9 @@
 # Written by tools/stubs/write.py from the package itself.
+from treadle import _Int
 from typing import Any
 
 class CUDAarray:
-    def __init__(self, desc: Any, width: Any, height: Any = 0, depth: Any = 0, flags: Any = 0) -> None: ...
+    def __init__(self, desc: Any, width: _Int, height: _Int = 0, depth: Any = 0, flags: Any = 0) -> None: ...
     @property
     def ptr(self) -> Any: ...
     def copy_from(self, in_arr: Any, stream: Any = None) -> None: ...
@@ -21,7 +22,7 @@ class ChannelFormatDescriptor:
     channels: Any
     format: Any
 class ResourceDescriptor:
-    def __init__(self, restype: Any, cuArr: Any = None, arr: Any = None, chDesc: Any = None, sizeInBytes: Any = 0, width: Any = 0, height: Any = 0, pitchInBytes: Any = 0) -> None: ...
+    def __init__(self, restype: Any, cuArr: Any = None, arr: Any = None, chDesc: Any = None, sizeInBytes: _Int = 0, width: _Int = 0, height: _Int = 0, pitchInBytes: _Int = 0) -> None: ...
     restype: Any
     cuArr: Any
     arr: Any

@@ -1,6 +1,5 @@
 # Written by tools/stubs/write.py from the package itself.
 from builtins import range as range
-from treadle import _DeviceLike
 from treadle.cuda import grid as grid
 from treadle.cuda import gridsize as gridsize
 from treadle.cuda import shfl_down_sync as shfl_down_sync
@@ -27,7 +26,7 @@ blockIdx: Any
 cg: Any
 gridDim: Any
 laneid: Any
-def rawkernel(*, mode: Any = 'cuda', device: _DeviceLike | None = False) -> Any: ...
+def rawkernel(*, mode: Any = 'cuda', device: Any = False) -> Any: ...
 shared_memory: Any
 threadIdx: Any
 warpsize: Any

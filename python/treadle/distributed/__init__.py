@@ -30,12 +30,44 @@ from ._process import BACKENDS, _group, _state, abort, finalize, init, is_initia
 
 
 def spawn(f, n, *args, backend=None, devices=None, timeout=None):
-    """Runs f(*args) in n new processes of this machine, which have called init(): the list of what they return.
+    """Run a function in new processes of this machine, which have called init().
 
-    f and args are pickled, so f stands in a module (and a program's own start in ``if __name__ == "__main__":``).
-    ``devices`` is a device for all, or a list of n. Where one raises, its exception is raised here, with its traceback
-    as the cause, and the others are ended; PeerError: one died. ``timeout``: seconds after which they are ended with
-    TimeoutError.
+    Parameters
+    ----------
+    f : callable
+        It is pickled, so it stands in a module, and a program's own start in ``if __name__ == "__main__":``.
+    n : int
+        How many processes.
+    *args : any
+        Passed on to f; they are pickled.
+    backend : {"nccl", "mpi", "local"}, optional
+        As init's.
+    devices : device, str or list of n of them, optional
+        A device for all, or one for each.
+    timeout : float, optional
+        Seconds after which the processes are ended.
+
+    Returns
+    -------
+    list
+        What the processes return.
+
+    Raises
+    ------
+    ValueError
+        n is less than 1, or devices are not n.
+    PeerError
+        A process died.
+    TimeoutError
+        They did not end in time.
+    Exception
+        What f raises in a process is raised here too.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> distributed.spawn(abs, 2, -3, devices="cpu")
+    [3, 3]
     """
     from ._spawn import start
 
@@ -51,13 +83,55 @@ def spawn(f, n, *args, backend=None, devices=None, timeout=None):
 
 
 def world():
-    """The Group that init() made. DistributedError: it was not called."""
+    """The Group of all processes.
+
+    Returns
+    -------
+    Group
+        What init() returned.
+
+    Raises
+    ------
+    DistributedError
+        init() was not called.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> distributed.init("local", "cpu") is distributed.world()
+    True
+    >>> distributed.finalize()
+    """
     return _group(None)
 
 
 def group(ranks, parent=None):
-    """A Group of those processes, numbered in this order; None in the others. All processes of parent (default: all)
-    call it.
+    """A Group of some processes, numbered in the given order; all processes of parent call it.
+
+    Parameters
+    ----------
+    ranks : sequence of ints
+        Their numbers in parent.
+    parent : Group, optional
+        The processes that are chosen from; None means all.
+
+    Returns
+    -------
+    Group or None
+        None in the processes that are left out.
+
+    Raises
+    ------
+    ValueError
+        A number is named twice, or is nobody's.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.group([0]).ranks
+    (0,)
+    >>> distributed.finalize()
     """
     parent, ranks = _group(parent), list(ranks)
     if not ranks or len(set(ranks)) != len(ranks) or not all(0 <= r < parent.size for r in ranks):
@@ -69,19 +143,89 @@ def group(ranks, parent=None):
 
 
 def local_group(devices):
-    """Several devices of this process as a group, without init(): see LocalDevices."""
+    """Several devices of this process as a group, without init().
+
+    Parameters
+    ----------
+    devices : sequence of devices or str
+        The devices.
+
+    Returns
+    -------
+    LocalDevices
+        Its collectives take and return a list with one array for each device.
+
+    Raises
+    ------
+    ValueError
+        There is no device, or one is named twice.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> distributed.local_group(["cpu"]).all_reduce([np.ones(2)])
+    [array([1., 1.])]
+    """
     from ._nccl import LocalDevices
 
     return LocalDevices(devices)
 
 
 def rank(group=None):
-    """This process's number."""
+    """This process's number.
+
+    Parameters
+    ----------
+    group : Group, optional
+        The processes that take part; None means all.
+
+    Returns
+    -------
+    int
+        From 0 on.
+
+    Raises
+    ------
+    DistributedError
+        init() was not called.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.rank()
+    0
+    >>> distributed.finalize()
+    """
     return _group(group).rank
 
 
 def size(group=None):
-    """How many processes there are."""
+    """How many processes there are.
+
+    Parameters
+    ----------
+    group : Group, optional
+        The processes that take part; None means all.
+
+    Returns
+    -------
+    int
+        1 in a program that was started by itself.
+
+    Raises
+    ------
+    DistributedError
+        init() was not called.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.size()
+    1
+    >>> distributed.finalize()
+    """
     return _group(group).size
 
 
@@ -89,68 +233,461 @@ def size(group=None):
 
 
 def broadcast(a, root=0, *, out=None, group=None, wait=True):
-    """The array of process `root`, on all of them; a gives shape and dtype, elsewhere its values do not matter."""
+    """One process's array, on all of them.
+
+    Parameters
+    ----------
+    a : ndarray
+        The array; elsewhere it gives shape and dtype, and its values do not matter.
+    root : int, default 0
+        The process whose values are taken.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    ndarray or Work
+        Of a's shape and dtype.
+
+    Raises
+    ------
+    PeerError
+        A process has gone.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.broadcast(np.ones(2))
+    array([1., 1.])
+    >>> distributed.finalize()
+    """
     return _group(group).broadcast(a, root, out=out, wait=wait)
 
 
 def all_reduce(a, op="sum", *, out=None, group=None, wait=True):
-    """The sum of all processes' arrays, the same bits everywhere. op: "sum", "prod", "min", "max", "mean"."""
+    """The sum of all processes' arrays, or another reduction: the same bits everywhere.
+
+    Parameters
+    ----------
+    a : ndarray
+        Of one shape and dtype everywhere.
+    op : {"sum", "prod", "min", "max", "mean"}, default 'sum'
+        The reduction.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    ndarray or Work
+        Of a's shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        op is another word.
+    PeerError
+        A process has gone.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.all_reduce(np.ones(2), "mean")
+    array([1., 1.])
+    >>> distributed.finalize()
+    """
     return _group(group).all_reduce(a, op, out=out, wait=wait)
 
 
 def all_reduce_(arrays, op="sum", *, group=None, wait=True):
-    """The same for a list of arrays at once, each of which gets its result in place: the list. Between GPUs one launch,
-    elsewhere one message for each dtype. With wait=False nothing may use the arrays before the Work's wait()."""
+    """all_reduce of several arrays at once, in place: between GPUs one launch, elsewhere one message for each dtype.
+
+    Parameters
+    ----------
+    arrays : list of ndarrays
+        Each gets its result.
+    op : {"sum", "prod", "min", "max", "mean"}, default 'sum'
+        The reduction.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    list of ndarrays or Work
+        The same list; with wait=False nothing may use the arrays before the Work's wait().
+
+    Raises
+    ------
+    ValueError
+        op is another word.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.all_reduce_([np.ones(2)])
+    [array([1., 1.])]
+    >>> distributed.finalize()
+    """
     return _group(group).all_reduce_(arrays, op, wait=wait)
 
 
 def reduce(a, op="sum", root=0, *, out=None, group=None, wait=True):
-    """As all_reduce, but only process `root` has the values; elsewhere they are undefined."""
+    """all_reduce, of which one process alone has the values.
+
+    Parameters
+    ----------
+    a : ndarray
+        Of one shape and dtype everywhere.
+    op : {"sum", "prod", "min", "max", "mean"}, default 'sum'
+        The reduction.
+    root : int, default 0
+        The process that has the result; elsewhere the values are undefined.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    ndarray or Work
+        Of a's shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        op is another word.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.reduce(np.ones(2))
+    array([1., 1.])
+    >>> distributed.finalize()
+    """
     return _group(group).reduce(a, op, root, out=out, wait=wait)
 
 
 def all_gather(a, *, out=None, group=None, wait=True):
-    """All processes' arrays, stacked: shape (size, *a.shape)."""
+    """All processes' arrays, stacked.
+
+    Parameters
+    ----------
+    a : ndarray
+        Of one shape and dtype everywhere.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    ndarray or Work, shape (size, *a.shape)
+        Row r is process r's array.
+
+    Raises
+    ------
+    PeerError
+        A process has gone.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.all_gather(np.ones(2)).shape
+    (1, 2)
+    >>> distributed.finalize()
+    """
     return _group(group).all_gather(a, out=out, wait=wait)
 
 
 def reduce_scatter(a, op="sum", *, out=None, group=None, wait=True):
-    """Of a of shape (size, …): row r of all processes' arrays reduced, on process r."""
+    """Row r of all processes' arrays reduced, on process r.
+
+    Parameters
+    ----------
+    a : ndarray, shape (size, ...)
+        A row for each process.
+    op : {"sum", "prod", "min", "max", "mean"}, default 'sum'
+        The reduction.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    ndarray or Work, shape a.shape[1:]
+        This process's row.
+
+    Raises
+    ------
+    ValueError
+        a's first axis is not the number of processes.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.reduce_scatter(np.ones((1, 2)))
+    array([1., 1.])
+    >>> distributed.finalize()
+    """
     return _group(group).reduce_scatter(a, op, out=out, wait=wait)
 
 
 def all_to_all(a, *, out=None, group=None, wait=True):
-    """Of a of shape (size, …): row r goes to process r; row r of the result came from there."""
+    """Rows exchanged: row r goes to process r, and row r of the result came from there.
+
+    Parameters
+    ----------
+    a : ndarray, shape (size, ...)
+        A row for each process.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    ndarray or Work
+        Of a's shape.
+
+    Raises
+    ------
+    ValueError
+        a's first axis is not the number of processes.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.all_to_all(np.ones((1, 2)))
+    array([[1., 1.]])
+    >>> distributed.finalize()
+    """
     return _group(group).all_to_all(a, out=out, wait=wait)
 
 
 def gather(a, root=0, *, out=None, group=None, wait=True):
-    """As all_gather, but only process `root` gets the arrays; None elsewhere."""
+    """all_gather, of which one process alone gets the arrays.
+
+    Parameters
+    ----------
+    a : ndarray
+        Of one shape and dtype everywhere.
+    root : int, default 0
+        The process that gets them.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    ndarray, Work or None, shape (size, *a.shape)
+        None elsewhere.
+
+    Raises
+    ------
+    PeerError
+        A process has gone.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.gather(np.ones(2)).shape
+    (1, 2)
+    >>> distributed.finalize()
+    """
     return _group(group).gather(a, root, out=out, wait=wait)
 
 
 def scatter(a, root=0, *, like=None, out=None, group=None, wait=True):
-    """Row r of process `root`'s array, on process r; elsewhere `like` gives shape and dtype of a row."""
+    """Row r of one process's array, on process r.
+
+    Parameters
+    ----------
+    a : ndarray, shape (size, ...), or None
+        The rows; None elsewhere.
+    root : int, default 0
+        The process that has them.
+    like : ndarray, optional
+        Gives shape and dtype of a row, elsewhere.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    ndarray or Work
+        This process's row.
+
+    Raises
+    ------
+    ValueError
+        a's first axis is not the number of processes.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.scatter(np.ones((1, 2)))
+    array([1., 1.])
+    >>> distributed.finalize()
+    """
     return _group(group).scatter(a, root, like=like, out=out, wait=wait)
 
 
 def send(a, peer, *, group=None, wait=True):
-    """Sends a to the process `peer`, which receives it with recv."""
+    """Send an array to one process, which receives it with recv.
+
+    Parameters
+    ----------
+    a : ndarray
+        The array.
+    peer : int
+        The process.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    None or Work
+        A Work with wait=False.
+
+    Raises
+    ------
+    ValueError
+        peer is this process or nobody.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> callable(distributed.send)
+    True
+    """
     return _group(group).send(a, peer, wait=wait)
 
 
 def recv(like, peer, *, out=None, group=None, wait=True):
-    """What the process `peer` sends; like gives shape and dtype."""
+    """What one process sends.
+
+    Parameters
+    ----------
+    like : ndarray
+        Gives shape and dtype.
+    peer : int
+        The process.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    ndarray or Work
+        Of like's shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        peer is this process or nobody.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> callable(distributed.recv)
+    True
+    """
     return _group(group).recv(like, peer, out=out, wait=wait)
 
 
 def exchange(sends, likes, *, group=None, wait=True):
-    """Several sends and receives at once: lists of (array, peer); likes give shapes and dtypes. Returns what came."""
+    """Several sends and receives at once.
+
+    Parameters
+    ----------
+    sends : list of pairs (ndarray, peer)
+        What goes where.
+    likes : list of pairs (ndarray, peer)
+        Shape and dtype of what comes, and from where.
+    group : Group, optional
+        The processes that take part; None means all.
+    wait : bool, default True
+        False returns a Work at once; its array may be used after its wait().
+
+    Returns
+    -------
+    list of ndarrays or Work
+        What came, in the order of likes.
+
+    Raises
+    ------
+    ValueError
+        A peer is this process or nobody.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.exchange([], [])
+    []
+    >>> distributed.finalize()
+    """
     return _group(group).exchange(sends, likes, wait=wait)
 
 
 def barrier(group=None):
-    """Returns when all processes have called it."""
+    """Return when all processes have called it.
+
+    Parameters
+    ----------
+    group : Group, optional
+        The processes that take part; None means all.
+
+    Raises
+    ------
+    PeerError
+        A process has gone.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.barrier()
+    >>> distributed.finalize()
+    """
     _group(group).barrier()
 
 

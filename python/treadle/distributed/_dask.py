@@ -15,15 +15,39 @@ def _dask():
 
 
 def from_numpy(a, chunks="auto", *, devices=None, client=None, name=None):
-    """A dask.array of a's values whose chunks are treadle's arrays, made on the workers' devices.
+    """A dask.array whose chunks are treadle's arrays, made on the workers' devices.
 
-    a: an array, NumPy's or treadle's, or what dask.array.from_array takes (a memmap, a Zarr array: its blocks are read
-    by the workers). chunks: as of dask.array.from_array. client: the distributed.Client whose workers get their devices
-    (see use_devices; default: the current one, if there is one). devices: their names, in turn. name: of the array in
-    Dask's graphs.
+    All of dask.array works on it; compute() gives treadle's array. Chunks are a part of the graph until they are
+    computed, so a worker that dies loses nothing.
 
-    All of dask.array works on the result; compute() gives treadle's array. Chunks are a part of the graph until they
-    are computed, so that a worker that dies loses nothing. ModuleNotFoundError: Dask is not installed.
+    Parameters
+    ----------
+    a : array_like, memmap or Zarr array
+        The values; what dask.array.from_array takes is read by the workers.
+    chunks : int, tuple or str, default 'auto'
+        As dask.array.from_array's.
+    devices : sequence of devices or str, optional
+        The workers' devices, in turn.
+    client : distributed.Client, optional
+        The client whose workers get their devices; None means the current one, if there is one.
+    name : str, optional
+        Name of the array in Dask's graphs.
+
+    Returns
+    -------
+    dask.array.Array
+        Of a's shape and dtype.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Dask is not installed.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> callable(distributed.from_numpy)
+    True
     """
     da = _dask()
     use_devices(devices, client)
@@ -48,9 +72,28 @@ def _client(client):
 
 
 def use_devices(devices=None, client=None):
-    """Gives every worker process of a distributed.Client a device, the default one of its threads from now on: devices
-    in turn, by default all GPUs of the worker's machine (a worker without GPUs keeps the CPU). Workers that start later
-    get theirs too. from_numpy calls it; programs that begin with dask.array.random call it themselves.
+    """Give every worker process of a distributed.Client a device.
+
+    It is the default one of its threads from now on, and workers that start later get theirs too. from_numpy calls it;
+    programs that begin with dask.array.random call it themselves.
+
+    Parameters
+    ----------
+    devices : sequence of devices or str, optional
+        In turn; None means all GPUs of the worker's machine, and the CPU where there is none.
+    client : distributed.Client, optional
+        None means the current one.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        Dask is not installed.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> callable(distributed.use_devices)
+    True
     """
     client = _client(client)
     if client is not None:

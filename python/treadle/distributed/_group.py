@@ -8,20 +8,78 @@ REDUCTIONS = ("sum", "prod", "min", "max", "mean")
 
 
 class Work:
-    """A collective that was started with wait=False. Its array may be read after wait()."""
+    """A collective that was started with wait=False; its array may be read after wait().
+
+    Parameters
+    ----------
+    job : object
+        The backend's job.
+    result : callable
+        Gives the array when the job has ended.
+    out : ndarray, optional
+        The array that is filled.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> distributed.all_reduce(np.ones(2), wait=False).wait()
+    array([1., 1.])
+    >>> distributed.finalize()
+    """
 
     def __init__(self, job, result, out=None):
         self._job, self._result, self._out = job, result, out
 
     def done(self):
-        """Has it ended? Never waits."""
+        """Whether it has ended.
+
+        Returns
+        -------
+        bool
+            Never waits.
+
+        Examples
+        --------
+        >>> from treadle import distributed
+        >>> group = distributed.init("local", "cpu")
+        >>> work = distributed.all_reduce(np.ones(2), wait=False)
+        >>> x = work.wait()
+        >>> work.done()
+        True
+        >>> distributed.finalize()
+        """
         return self._job is None or self._job.done()
 
     def wait(self, timeout=None):
-        """The result, the same object every time. On a GPU this orders later work behind the collective and does not
-        stop the host; elsewhere it waits.
+        """The result, the same object every time.
 
-        Raises what went wrong: PeerError, DistributedError; TimeoutError after timeout seconds.
+        On a GPU this orders later work after the collective and does not stop the host; elsewhere it waits.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds.
+
+        Returns
+        -------
+        ndarray, or list of them
+            What the collective gives.
+
+        Raises
+        ------
+        TimeoutError
+            The time is over.
+        PeerError, DistributedError
+            What went wrong.
+
+        Examples
+        --------
+        >>> from treadle import distributed
+        >>> group = distributed.init("local", "cpu")
+        >>> distributed.all_reduce(np.ones(2), wait=False).wait()
+        array([1., 1.])
+        >>> distributed.finalize()
         """
         if self._job is not None:
             self._job.wait(timeout)
@@ -51,15 +109,31 @@ class _Parts:
 class Group:
     """Processes that call collectives together: made by init() and group().
 
-    ``rank`` is this process's number in the group, ``size`` how many there are, ``ranks`` their numbers in the whole
-    program, ``device`` where the arrays lie, ``backend`` who carries them ("nccl", "mpi", "local").
+    Parameters
+    ----------
+    rank : int
+        This process's number in the group.
+    ranks : list of ints
+        The processes' numbers in the whole program.
+    device : device
+        Where the arrays lie.
+    name : str
+        Name of the group in messages.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> group = distributed.init("local", "cpu")
+    >>> group.size, group.backend
+    (1, 'local')
+    >>> distributed.finalize()
     """
 
     backend = None
 
     def __init__(self, rank, ranks, device, name):
         self.rank, self.ranks, self.size, self.device = rank, tuple(ranks), len(ranks), device
-        self.name = name  # alike in all processes of the group, as the counts are
+        self.name = name  # the same in all processes, since they count alike
         self._count = self._splits = 0
 
     def __repr__(self):
@@ -73,18 +147,15 @@ class Group:
     # ---- collectives ----
 
     def broadcast(self, a, root=0, *, out=None, wait=True):
-        """The array of rank `root`; a gives shape and dtype, elsewhere its values do not matter."""
+        """As treadle.distributed.broadcast."""
         return self._run("broadcast", a, a.shape, out, wait, root=self._peer(root))
 
     def all_reduce(self, a, op="sum", *, out=None, wait=True):
-        """The sum (prod, min, max, mean) of all processes' arrays, the same bits everywhere."""
+        """As treadle.distributed.all_reduce."""
         return self._run("all_reduce", a, a.shape, out, wait, op=op)
 
     def all_reduce_(self, arrays, op="sum", *, wait=True):
-        """The same for a list of arrays at once, each of which gets its result: the list. Between GPUs by one launch,
-        in their memory where that is in C order; elsewhere by one message for each dtype.
-
-        With wait=False nothing may read or write the arrays before the Work's wait()."""
+        """As treadle.distributed.all_reduce_."""
         arrays = list(arrays)
         for a in arrays:
             self._own("all_reduce", a)
@@ -93,24 +164,24 @@ class Group:
         return work.wait() if wait else work
 
     def reduce(self, a, op="sum", root=0, *, out=None, wait=True):
-        """As all_reduce, but only rank `root` has the values; elsewhere they are undefined."""
+        """As treadle.distributed.reduce."""
         return self._run("reduce", a, a.shape, out, wait, op=op, root=self._peer(root))
 
     def all_gather(self, a, *, out=None, wait=True):
-        """All processes' arrays, stacked: shape (size, *a.shape)."""
+        """As treadle.distributed.all_gather."""
         return self._run("all_gather", a, (self.size, *a.shape), out, wait)
 
     def reduce_scatter(self, a, op="sum", *, out=None, wait=True):
-        """Of a of shape (size, …): row r of all processes' arrays reduced, on rank r."""
+        """As treadle.distributed.reduce_scatter."""
         return self._run("reduce_scatter", a, self._rows("reduce_scatter", a), out, wait, op=op)
 
     def all_to_all(self, a, *, out=None, wait=True):
-        """Of a of shape (size, …): row r goes to rank r; row r of the result came from there."""
+        """As treadle.distributed.all_to_all."""
         self._rows("all_to_all", a)
         return self._run("all_to_all", a, a.shape, out, wait)
 
     def gather(self, a, root=0, *, out=None, wait=True):
-        """As all_gather, but only rank `root` gets the arrays; None elsewhere."""
+        """As treadle.distributed.gather."""
         root = self._peer(root)
         sends, recvs = [(a, root)], []
         if self.rank == root:
@@ -120,7 +191,7 @@ class Group:
         return self._end(work, result if self.rank == root else None, out, wait)
 
     def scatter(self, a, root=0, *, like=None, out=None, wait=True):
-        """Row r of rank `root`'s array of shape (size, …), on rank r; elsewhere like gives its shape and dtype."""
+        """As treadle.distributed.scatter."""
         root = self._peer(root)
         if self.rank == root:
             self._rows("scatter", a)
@@ -133,25 +204,24 @@ class Group:
         return self._end(work, result, out, wait)
 
     def send(self, a, peer, *, wait=True):
-        """Sends a to the process `peer`, which receives. Orders of sends between two processes are kept."""
+        """As treadle.distributed.send."""
         job = self._exchange("send", [(self._own("send", a), self._peer(peer))], [], wait)
         return self._end(job, None, None, wait)
 
     def recv(self, like, peer, *, out=None, wait=True):
-        """What the process `peer` sends; like gives shape and dtype."""
+        """As treadle.distributed.recv."""
         result = self._empty("recv", like.shape, like)
         return self._end(self._exchange("recv", [], [(result, self._peer(peer))], wait), result, out, wait)
 
     def exchange(self, sends, likes, *, wait=True):
-        """Several sends and receives at once: sends is a list of (array, peer), likes of (array that gives shape and
-        dtype, peer). Returns the list of what came."""
+        """As treadle.distributed.exchange."""
         results = [self._empty("exchange", like.shape, like) for like, _ in likes]
         recvs = [(r, self._peer(peer)) for r, (_, peer) in zip(results, likes)]
         sends = [(self._own("exchange", a), self._peer(peer)) for a, peer in sends]
         return self._end(self._exchange("exchange", sends, recvs, wait), results, None, wait)
 
     def barrier(self):
-        """Returns when all processes of the group have called it."""
+        """As treadle.distributed.barrier."""
         self.all_reduce(treadle.zeros(1, "int32", device=self.device)).get()
 
     # ---- what backends do ----
@@ -163,7 +233,7 @@ class Group:
         raise NotImplementedError
 
     def _reduce_in_place(self, arrays, op, wait):
-        """The same for several arrays, none of them empty: joined to one for each dtype."""
+        """All-reduce several arrays, none of them empty: those of one dtype are joined."""
         alike = {}
         for a in arrays:
             alike.setdefault(a.dtype, []).append(a)
@@ -180,11 +250,29 @@ class Group:
         return _Parts(works, put)
 
     def _exchange(self, kind, sends, recvs, wait):
-        """The same for pairs (array, peer); arrays to receive into are views of results or results."""
+        """Send and receive pairs (array, peer); the arrays to receive into are the results or views of them."""
         raise NotImplementedError
 
     def split(self, ranks):
-        """Collective over this group: a group of those of its ranks; None on the others."""
+        """A group of some processes of this one; all of them call it.
+
+        Parameters
+        ----------
+        ranks : sequence of ints
+            Their numbers in this group.
+
+        Returns
+        -------
+        Group or None
+            None in the processes that are left out.
+
+        Examples
+        --------
+        >>> from treadle import distributed
+        >>> distributed.init("local", "cpu").split([0]).size
+        1
+        >>> distributed.finalize()
+        """
         self._splits += 1
         return self._split(list(ranks), f"{self.name}.{self._splits}")
 
@@ -192,10 +280,29 @@ class Group:
         raise NotImplementedError
 
     def drain(self):
-        """Returns when what was started has ended."""
+        """Return when what was started has ended.
+
+        Raises
+        ------
+        PeerError
+            A process has gone.
+
+        Examples
+        --------
+        >>> from treadle import distributed
+        >>> distributed.init("local", "cpu").drain()
+        >>> distributed.finalize()
+        """
 
     def close(self):
-        """Ends the group: what was started is finished, the connections go."""
+        """End the group: what was started is finished, and the connections close.
+
+        Examples
+        --------
+        >>> from treadle import distributed
+        >>> distributed.init("local", "cpu").close()
+        >>> distributed.finalize()
+        """
 
     # ---- checks ----
 

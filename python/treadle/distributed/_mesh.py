@@ -13,12 +13,13 @@ import threading
 import time
 from collections import deque
 
+from . import _proof
 from ._errors import DistributedError, PeerError
 
 _HEAD = struct.Struct("!Q32s24s")  # bytes, tag, what
 _PIECE = 1 << 20
-_MOST = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes of a message that nobody has asked for yet
-_STRANGERS = 10  # seconds for which a connection that says nothing is waited for
+_MOST = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes up to which an unexpected message is buffered
+_STRANGERS = 10  # seconds to wait for a new connection's first bytes
 
 
 class Pending:
@@ -81,7 +82,9 @@ class Mesh:
             for r in range(self.rank):
                 host, port = store.get(f"mesh/{r}").decode().split()
                 s = socket.create_connection((host, int(port)), timeout=self.timeout)
-                s.sendall(struct.pack("!I", self.rank))
+                challenged, name = _proof.read(s, _proof.SIZE), struct.pack("!I", self.rank)
+                s.sendall(name)
+                _proof.prove(s, challenged, b"mesh", name, store.token)
                 socks[r] = s
             while len(socks) < self.size - 1:
                 listener.settimeout(max(0.01, until - time.monotonic()))
@@ -90,7 +93,7 @@ class Mesh:
                 except TimeoutError:
                     missing = sorted(set(range(self.size)) - {self.rank, *socks})
                     raise TimeoutError(f"rank {self.rank}: no connection from ranks {missing}") from None
-                r = self._rank_of(s)
+                r = self._rank_of(s, store.token)
                 if r is not None and self.rank < r < self.size and r not in socks:
                     socks[r] = s
                 else:  # a stranger
@@ -99,15 +102,17 @@ class Mesh:
             s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return socks
 
-    def _rank_of(self, sock):
-        """What a new connection says it is; None: nothing that can be read."""
+    def _rank_of(self, sock, token):
+        """What a new connection proves that it is; None: it proves nothing."""
         sock.settimeout(min(self.timeout, _STRANGERS))
         try:
-            said = sock.recv(4, socket.MSG_WAITALL)
-        except OSError:
+            mine = _proof.challenge(sock)
+            name = _proof.read(sock, 4)
+            _proof.check(sock, mine, b"mesh", name, token)
+        except (OSError, EOFError, DistributedError):
             return None
         sock.settimeout(self.timeout)
-        return int.from_bytes(said, "big") if len(said) == 4 else None
+        return int.from_bytes(name, "big")
 
     # ---- what callers do ----
 
@@ -149,7 +154,7 @@ class Mesh:
             raise PeerError(f"rank {peer} has left")
 
     def fail(self, why):
-        """Nothing works from now on; whoever waits is told, and the peers see the connections go."""
+        """Break the mesh: waiting threads raise, and the peers see the connections close."""
         with self._lock:
             if self._broken is None and not self._closing:
                 self._broken = why
@@ -168,7 +173,7 @@ class Mesh:
     def _wake(self):
         try:
             self._wake_out.send(b"x")
-        except OSError:  # it is full, so the thread will wake anyway; or the thread has ended
+        except OSError:  # the pipe is full, so the thread will wake anyway; or the thread has ended
             pass
 
     # ---- the thread ----
@@ -246,13 +251,13 @@ class Mesh:
             most = f"more than the {_MOST} of this machine's memory"
             raise DistributedError(f"rank {peer} announces {nbytes} bytes, {most}")
         m.into = memoryview(bytearray(nbytes))
-        if m.pending is not None:  # read, and thrown away
+        if m.pending is not None:  # read and dropped
             m.key = None
 
     def _arrived(self, peer, m):
         if m.key is not None and m.pending is None:
             with self._lock:
-                posted = self._posted.get(m.key)  # asked for while it came
+                posted = self._posted.get(m.key)  # a receiver asked for it while it came
                 if not posted:
                     self._kept.setdefault(m.key, deque()).append((m.what, m.into))
                     return
@@ -270,7 +275,7 @@ class Mesh:
     def _mismatch(peer, ours, nbytes, theirs, came):
         if ours != theirs:
             return DistributedError(
-                f"this process calls {ours.decode()} where rank {peer} calls {theirs.decode()}: "
+                f"this process calls {ours.decode()} where rank {peer} calls {theirs.decode(errors='replace')}: "
                 "all processes of a group make the same calls in the same order"
             )
         if nbytes != came:

@@ -11,7 +11,7 @@ from .. import _core
 from ._errors import DistributedError, PeerError
 from ._group import Group, Work, _Parts
 
-_LOOK = 0.25  # seconds between looks at what is under way
+_LOOK = 0.25  # seconds between checks of collectives under way
 _TOGETHER = 2.0  # seconds that a process which ends waits for the others to do so
 _AT_ONCE = 256  # reductions in one launch: what a recording takes
 
@@ -126,7 +126,7 @@ class _Places:
         try:
             return _core._nccl_run(calls, not wait)
         except DistributedError:
-            self.check()  # which knows the reason
+            self.check()  # the watcher knows the reason
             raise
 
     def _counts(self):
@@ -177,7 +177,7 @@ class _Places:
         """Returns when what is under way has ended; that may be by an abort."""
         while self._failed is None and self._places is not None:
             with self._ending:
-                if self._ended() and self._ended():  # what came behind an older mark too
+                if self._ended() and self._ended():  # collectives after an older mark have ended too
                     return
             time.sleep(0.0005)
 
@@ -232,7 +232,7 @@ class NcclGroup(_Places, Group):
     def all_reduce_(self, arrays, op="sum", *, wait=True):
         arrays = list(arrays)
         event = self._at_once(arrays, op, wait)
-        if event is NotImplemented:  # some are odd, or many: looked at one by one
+        if event is NotImplemented:  # some dtypes need another path, or there are too many: one by one
             return super().all_reduce_(arrays, op, wait=wait)
         return arrays if wait else Work(event and _Job(self, [event]), arrays)
 
@@ -241,7 +241,7 @@ class NcclGroup(_Places, Group):
         try:
             return _core._nccl_reduce(self._places[0], arrays, op, not wait)
         except DistributedError:
-            self.check()  # which knows the reason
+            self.check()  # the watcher knows the reason
             raise
 
     def _reduce_in_place(self, arrays, op, wait):
@@ -313,7 +313,7 @@ def _join(device, rank, size, name, timeout):
     def run():
         try:
             answer.append(_core._nccl_join((device,), (rank,), size, name)[0])
-        except BaseException as error:  # told to whoever waits
+        except BaseException as error:  # the thread that waits raises it
             answer.append(error)
 
     thread = threading.Thread(target=run, name="treadle-join", daemon=True)

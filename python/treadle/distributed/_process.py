@@ -5,7 +5,7 @@ import json
 import time
 
 from .. import _core
-from . import _launch
+from . import _launch, _proof
 from ._errors import DistributedError
 
 BACKENDS = ("local", "mpi", "nccl")
@@ -15,16 +15,43 @@ _state = {"world": None, "store": None, "server": None, "mesh": None, "groups": 
 
 
 def init(backend=None, device=None, *, rank=None, size=None, address=None, timeout=600.0):
-    """Finds the other processes; returns the Group of all of them. All processes call it.
+    """Find the other processes; all of them call it.
 
-    ``device`` is where this process's arrays will lie, and becomes the thread's default device: by default, where there
-    are GPUs, the one that the process's number on its machine says, else the CPU. ``backend`` is "nccl", "mpi" or
-    "local" (sockets); by default NCCL for a GPU, and for the CPU MPI under mpirun, else sockets. ``rank``, ``size`` and
-    ``address`` ("host:port", where rank 0 will listen) say what else the launcher's variables say. ``timeout``
-    (seconds) holds for starting and for every collective that the host waits for.
+    Parameters
+    ----------
+    backend : {"nccl", "mpi", "local"}, optional
+        Who carries arrays; "local" means sockets. None means NCCL for a GPU, and for the CPU MPI under mpirun, else
+        sockets.
+    device : device or str, optional
+        Where this process's arrays will lie; it becomes the thread's default. None means the GPU that the process's
+        number on its machine says, else the CPU.
+    rank, size : int, optional
+        This process's number and how many there are, where no launcher's variables say so.
+    address : str, optional
+        "host:port", where rank 0 will listen.
+    timeout : float, default 600.0
+        Seconds for starting, and for every collective that the host waits for.
 
-    Raises: TimeoutError: not all processes came; ValueError: the launcher's variables contradict each other;
-    MissingLibraryError, ModuleNotFoundError: the backend's library, and what to install.
+    Returns
+    -------
+    Group
+        All processes.
+
+    Raises
+    ------
+    TimeoutError
+        Not all processes came.
+    ValueError
+        The launcher's variables, or the arguments, contradict each other.
+    MissingLibraryError, ModuleNotFoundError
+        The backend's library is missing; the text says what to install.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> distributed.init("local", "cpu").size
+    1
+    >>> distributed.finalize()
     """
     if rank is None and size is None and address is None:
         place = _launch.place()
@@ -48,24 +75,73 @@ def _begin(backend, device, place, timeout):
 
 
 def launched():
-    """Was this process started by mpirun, torchrun, spawn() or another launcher whose variables init() reads?"""
+    """Whether this process was started by mpirun, torchrun, spawn() or another launcher whose variables init() reads.
+
+    Returns
+    -------
+    bool
+        False in a program that was started by itself.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> distributed.launched()
+    False
+    """
     place = _launch.place()
     return place.mpi or place.host is not None
 
 
 def is_initialized():
-    """Has init() been called, and finalize() not since?"""
+    """Whether init() has been called, and finalize() not since.
+
+    Returns
+    -------
+    bool
+        At first False.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> distributed.is_initialized()
+    False
+    """
     return _state["world"] is not None
 
 
+def proven():
+    """Have the processes of the group proven to each other that they belong to one job?
+
+    A job of one process has, one that MPI started, and one that has a token."""
+    world = _state["world"]
+    return world is None or world.size == 1 or _launch.place().mpi or bool(_proof.token())
+
+
 def finalize():
-    """Ends the groups after what is under way; the next init() starts anew. Without init() it does nothing."""
+    """End the groups after what is under way; the next init() starts anew.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> distributed.finalize()
+    """
     if _state["world"] is not None:
         _close()
 
 
 def abort(why="aborted"):
-    """Breaks the groups: whoever waits in one, here and in the other processes, gets PeerError."""
+    """Break the groups: who waits in one, here and in the other processes, gets PeerError.
+
+    Parameters
+    ----------
+    why : str, default 'aborted'
+        Told to the others.
+
+    Examples
+    --------
+    >>> from treadle import distributed
+    >>> distributed.abort("no more data")
+    """
     for g in [*_state["groups"], _state["world"]]:
         if g is not None:
             g.abort(why)
@@ -76,17 +152,17 @@ def _device(device, place):
     if device is not None:
         return _core.device(device)
     count = _core._gpu_count() if _core.options()["device"] in (None, "", "cuda") else 0
-    if count and (place.mpi or place.host is not None):  # the others are not even opened: each costs memory
+    if count and (place.mpi or place.host is not None):  # the other GPUs are not opened: each costs memory
         return _core.device(f"cuda:{place.local % count}")
     return _core.device()
 
 
 def _backend(backend, device, place):
     if backend is None:
-        backend = "nccl" if device.kind != "cpu" else "mpi" if place.mpi else "local"
+        backend = ("mpi" if place.mpi else "local") if device.host else "nccl"
     if backend not in BACKENDS:
         raise ValueError(f"init: backend {backend!r} is none of {', '.join(BACKENDS)}")
-    if (backend == "nccl") != (device.kind != "cpu"):
+    if (backend == "nccl") == device.host:
         raise ValueError(f"init: the backend {backend!r} does not carry arrays on {device}")
     if backend == "local" and place.mpi:
         raise ValueError("init: under mpirun arrays on the CPU are carried by the backend 'mpi'")
@@ -141,7 +217,7 @@ def _close(well=True):
     ending = [g for g in [*groups, world] if g is not None and well]
     for g in ending:
         g.drain()
-    if store is not None and well:  # first: who waits for this process is to know
+    if store is not None and well:  # first, so that processes that wait for this one know
         store.farewell(json.dumps(last).encode())
     for g in ending:
         g.close()

@@ -5,7 +5,7 @@ import pickle
 import time
 import traceback
 
-from . import _process
+from . import _process, _proof
 from ._errors import DistributedError, PeerError
 
 _GRACE = 5.0  # seconds that the others get to notice that one has failed
@@ -30,7 +30,7 @@ def _child(pipe, env, options, f, args):
     except SystemExit as error:
         gone = DistributedError(f"spawn: the process of rank {env['RANK']} called sys.exit({error.code!r})")
         answer = (False, gone, traceback.format_exc())
-    except BaseException as error:  # told to the parent, whatever it is
+    except BaseException as error:  # any exception is sent to the parent
         answer = (False, error, traceback.format_exc())
     try:
         data = pickle.dumps(answer, protocol=5)
@@ -50,7 +50,9 @@ class Processes:
     def __init__(self, f, n, args, options, ranks, daemon):
         from ._store import Server
 
-        self._server, self.processes, self._pipes, self._results = Server("127.0.0.1", 0), [], [], {}
+        self._token = _proof.new()  # of these processes alone
+        self._server = Server("127.0.0.1", 0, token=self._token.encode())
+        self.processes, self._pipes, self._results = [], [], {}
         try:
             for r in range(n):
                 self._start(f, n, r, (r, *args) if ranks else args, options, daemon)
@@ -63,7 +65,7 @@ class Processes:
 
         context, port = get_context("spawn"), self._server.port
         env = {"RANK": r, "LOCAL_RANK": r, "WORLD_SIZE": n, "LOCAL_WORLD_SIZE": n, "MASTER_ADDR": "127.0.0.1"}
-        env |= {"MASTER_PORT": port, "TREADLE_STORE": f"parent {port}"}
+        env |= {"MASTER_PORT": port, "TREADLE_STORE": f"parent {port}", _proof.TOKEN: self._token}
         env = {k: str(v) for k, v in env.items()}
         ours, theirs = context.Pipe(False)
         mine = options and {k: v[r] if isinstance(v, list) else v for k, v in options.items()}
@@ -117,7 +119,7 @@ class Processes:
             ready = wait(list(others), max(0, until - time.monotonic()))
             told = [t for pipe in ready if (t := self._read(others.pop(pipe))) is not None]
             raised = [t for t in told if not isinstance(t, PeerError)]
-            ended = [t for t in told if t.__cause__ is None] if failure.__cause__ else []  # without a word
+            ended = [t for t in told if t.__cause__ is None] if failure.__cause__ else []  # died without a message
             failure = (*raised, *ended, failure)[0]
             if not ready:
                 break

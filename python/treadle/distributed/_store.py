@@ -1,8 +1,9 @@
 """Names and values that the processes of a program share while they find each other, and who of them has gone.
 
 One process serves; each other one has a connection to it. A connection that ends without a farewell is a process that
-died: whoever watches is told. With a farewell a process says what it has done until then, which they are told too. The
-protocol is bytes with lengths in front, nothing in it is executed.
+died: whoever watches is told. With a farewell a process says what it has done until then, which they are told too. A
+guest proves that it knows the job's token before anything else is read. The protocol is bytes with lengths in front,
+nothing in it is executed.
 """
 
 import contextlib
@@ -11,23 +12,16 @@ import struct
 import threading
 import time
 
+from . import _proof
 from ._errors import DistributedError, PeerError
+from ._proof import read
 
-_HELLO = b"treadle1"
+_HELLO = b"treadle2"
 _SET, _GET, _WATCH, _BYE, _LEFT = _OPS = b"SGWBL"
 _HEAD = struct.Struct("!BII")
 _NAME, _MOST = 1 << 10, 1 << 24  # bytes of a name, of a value: what a peer may announce; theirs are far below
 _LONG = 128  # digits of a process's name
-
-
-def _read(sock, n):
-    data = bytearray()
-    while len(data) < n:
-        piece = sock.recv(min(n - len(data), 1 << 20))
-        if not piece:
-            raise EOFError
-        data += piece
-    return bytes(data)
+_STRANGERS = 10  # seconds in which a new connection says who it is
 
 
 def _write(sock, op, key=b"", value=b""):
@@ -35,21 +29,21 @@ def _write(sock, op, key=b"", value=b""):
 
 
 def _receive(sock):
-    op, nkey, nvalue = _HEAD.unpack(_read(sock, _HEAD.size))
+    op, nkey, nvalue = _HEAD.unpack(read(sock, _HEAD.size))
     if op not in _OPS or nkey > _NAME or nvalue > _MOST:
         raise DistributedError(
             f"the store was sent operation {op}, a name of {nkey} and a value of {nvalue} bytes, where it takes "
             f"{_NAME} and {_MOST}: who speaks there is no process of this program"
         )
-    return op, _read(sock, nkey), _read(sock, nvalue)
+    return op, read(sock, nkey), read(sock, nvalue)
 
 
 def _name(sock, size):
-    """Who a guest says it is: a rank below size; None: no number of processes is known."""
-    n = struct.unpack("!I", _read(sock, 4))[0]
+    """The rank that a guest names, checked against size where that is not None."""
+    n = struct.unpack("!I", read(sock, 4))[0]
     if n > _LONG:
         raise DistributedError(f"the store was sent a name of {n} bytes, where it takes {_LONG}")
-    who = _read(sock, n).decode()
+    who = read(sock, n).decode()
     if size is not None and not (who.isascii() and who.isdigit() and int(who) < size):
         raise DistributedError(f"the store was sent the name {who!r}, which is no rank below {size}")
     return who
@@ -58,11 +52,11 @@ def _name(sock, size):
 class Server:
     """Serves the store at address and port (0: any) until close().
 
-    size: how many processes there are; None: guests need not be ranks. A guest that says what no process of the
-    program would say loses its connection."""
+    size: how many processes there are; None: guests need not be ranks. token: the job's; None: that of the environment.
+    A guest that does not know it, or says what no process of the program would say, loses its connection."""
 
-    def __init__(self, host, port, size=None):
-        self._size = size
+    def __init__(self, host, port, size=None, token=None):
+        self._size, self._token = size, _proof.token() if token is None else token
         self._listener = socket.create_server((host, port), backlog=512)
         self.port = self._listener.getsockname()[1]
         self._changed = threading.Condition()
@@ -85,11 +79,16 @@ class Server:
         try:
             with sock:
                 sock.sendall(_HELLO)
-                who = _name(sock, self._size)
+                mine = _proof.challenge(sock)
+                sock.settimeout(_STRANGERS)
+                name = _name(sock, self._size)
+                _proof.check(sock, mine, b"store", name.encode(), self._token)
+                sock.settimeout(None)
+                who = name
                 while not well:
                     well = self._answer(who, sock, *_receive(sock))
         except (OSError, EOFError, struct.error, UnicodeDecodeError, DistributedError):
-            pass  # it has gone; told below
+            pass  # the process has gone; the others are told below
         with self._changed:
             self._guests -= 1
         if who and not well:
@@ -130,7 +129,7 @@ class Server:
             for sock in self._watchers:
                 try:
                     _write(sock, *news)
-                except OSError:  # that one has gone as well
+                except OSError:  # that process has gone too
                     pass
 
     def close(self):
@@ -146,8 +145,10 @@ class Server:
         self._listener.close()
 
 
-def connect(host, ports, who, until):
-    """A socket to the store that listens at one of the ports. TimeoutError: none answered until then."""
+def connect(host, ports, who, until, token):
+    """A socket to the store that listens at one of the ports.
+
+    TimeoutError: none answered until then. DistributedError: it has another token."""
     while True:
         for port in ports:
             try:
@@ -155,12 +156,17 @@ def connect(host, ports, who, until):
             except OSError:
                 continue
             try:
-                if _read(sock, len(_HELLO)) == _HELLO:
+                if read(sock, len(_HELLO)) == _HELLO:
+                    challenged = read(sock, _proof.SIZE)
                     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                     sock.sendall(struct.pack("!I", len(who)) + who.encode())
+                    _proof.prove(sock, challenged, b"store", who.encode(), token)
                     return sock
             except (OSError, EOFError):
                 pass
+            except DistributedError:
+                sock.close()
+                raise
             sock.close()
         if time.monotonic() > until:
             where = ", ".join(map(str, ports))
@@ -171,11 +177,11 @@ def connect(host, ports, who, until):
 class Client:
     """A process's view of the store."""
 
-    def __init__(self, host, ports, who, timeout):
-        self._timeout = timeout
+    def __init__(self, host, ports, who, timeout, token=None):
+        self._timeout, self.token = timeout, _proof.token() if token is None else token
         until = time.monotonic() + timeout
         self._lock = threading.Lock()
-        self._sock = connect(host, ports, who, until)
+        self._sock = connect(host, ports, who, until, self.token)
         self.address = self._sock.getsockname()[0]
         self._watch = None
         self._where = host, ports, who
@@ -184,7 +190,7 @@ class Client:
         """From now on a thread calls on_lost(name) for each process that dies, on_left(name, what it said) for those
         that end well."""
         host, ports, who = self._where
-        self._watch = connect(host, ports, who, time.monotonic() + self._timeout)
+        self._watch = connect(host, ports, who, time.monotonic() + self._timeout, self.token)
         self._watch.settimeout(None)
         _write(self._watch, _WATCH)
         threading.Thread(
@@ -197,7 +203,7 @@ class Client:
                 op, who, said = _receive(sock)
             except (OSError, EOFError, DistributedError):
                 if self._watch is sock:
-                    on_lost("")  # the one that serves
+                    on_lost("")  # the process that runs the store
                 return
             if op == _BYE:
                 return

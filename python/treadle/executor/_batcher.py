@@ -59,7 +59,7 @@ def _is_plain(f, seen):
             try:
                 if not _computes(cells[step.argval].cell_contents, seen):
                     return False
-            except ValueError:  # nothing in it yet
+            except ValueError:  # the cell is still empty
                 return False
     return not any(isinstance(c, types.CodeType) for c in f.__code__.co_consts)
 
@@ -87,7 +87,7 @@ class Batcher:
 
     def __init__(self, fn, columns, n, device, as_array):
         self._fn, self._columns, self.device, self._as_array = fn, columns, device, as_array
-        self.n, self.again, self.words = n, 0, 1  # words: of an item's results, as Mapper has them
+        self.n, self.again, self.words = n, 0, 1  # words: kinds of an item's results, as in Mapper
         firsts = [c.first() for c in columns]
         arrays = [x for x in firsts if isinstance(x, (numpy.ndarray, _core.ndarray))]
         if not arrays or type(fn) is not types.FunctionType or not _is_plain(fn, set()):

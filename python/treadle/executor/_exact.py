@@ -63,7 +63,7 @@ def _key(f):
 
 _programs = {}  # key, kinds, device, most calls inside of each other: list of programs; the oldest first
 _MADE = {BOOL: bool, INT: int, FLOAT: float}
-_MOST, _LAYOUTS = 256, 4  # keys; programs of a key, of functions that return now this, now that
+_MOST, _LAYOUTS = 256, 4  # most keys; most programs of one key, for functions whose return types vary
 _lock = threading.Lock()
 
 
@@ -220,7 +220,7 @@ class Program:
         return [numpy.zeros((n, *s), d) for _, d, _, s in self._outs], numpy.ones(n, bool)
 
     def _called(self, values, n):
-        if self._device.kind == "cpu":
+        if self._device.host:
             values = [v.get() if isinstance(v, _core.ndarray) else numpy.ascontiguousarray(v) for v in values]
             bad, outs = numpy.empty(n, bool), [numpy.empty((n, *s), d) for _, d, _, s in self._outs]
             self._run(*values, bad, *outs)

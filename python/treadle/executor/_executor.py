@@ -4,24 +4,37 @@ import concurrent.futures
 import functools
 import itertools
 import multiprocessing
-import os
-import pickle
-import re
-import sys
 import threading
 import time
 import warnings
 from concurrent.futures.process import BrokenProcessPool
 
 from .. import _core
+from .._exchange._awaiting import Future
 from .._observe._progress import NO_BAR, Progress
 from . import _remote
 from ._choice import chosen
 from ._columns import columns, columns_of, rows
 from ._mapper import Refused, joined
 from ._results import Job, Results, buffered, slices
+from ._workers import Mixed, acts_on_process, reaches_workers
 
 _PARTS = 64  # slices of a map that an engine is given
+
+
+def _several(devices, device, engine):
+    """The devices that share a map."""
+    if devices is None:
+        return [] if device is None else [_core.device(device)]
+    if device is not None or engine is not None:
+        raise TypeError(f"DeviceExecutor: give devices or {'device' if engine is None else 'engine'}, not both")
+    if devices == "all":
+        found = _core.devices()
+    else:
+        found = [_core.device(d) for d in ([devices] if isinstance(devices, str) else devices)]
+    if not found or len(set(map(str, found))) < len(found):
+        raise ValueError(f"DeviceExecutor: devices are different ones, at least one, not {devices!r}")
+    return found
 
 
 def _on(device, fn, /, *args, **kwargs):
@@ -29,77 +42,137 @@ def _on(device, fn, /, *args, **kwargs):
         return fn(*args, **kwargs)
 
 
-@functools.lru_cache
-def _is_guarded(file):
-    """Does the program tell whether it is run or imported? Packages' __main__ are not imported by processes."""
-    if os.path.basename(file) == "__main__.py":
-        return True
-    try:
-        with open(file, "rb") as f:
-            return re.search(rb"\b__name__\s*(?:==|!=|in\b)|(?:==|!=)\s*__name__\b", f.read()) is not None
-    except OSError:
-        return True
-
-
-def _reaches_workers(fn, row):
-    """None, or why fn(*row) cannot be sent to another process."""
-    main = sys.modules.get("__main__")
-    file = getattr(main, "__file__", None)
-    inner = fn.func if isinstance(fn, functools.partial) else fn
-    if file is None or not os.path.exists(file):
-        if getattr(inner, "__module__", None) == "__main__":
-            return "it was typed in, and other processes cannot import it"
-    elif not _is_guarded(file):
-        return f"{file} has no `if __name__ == \"__main__\"`, so that each process that imports it would run it all"
-    try:
-        pickle.dumps((fn, row))
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return None
-
-
 class DeviceExecutor(concurrent.futures.Executor):
     """An executor of concurrent.futures whose map compiles functions of numbers and runs them on a device.
 
-    device: a device or its name; None: the current one. max_workers: of threads and of processes. engine: an object
-    with submit(fn, *args) -> future (an executor, dask.distributed.Client, mpi4py.futures.MPIPoolExecutor) whose
-    workers run the work instead, each on its own device; it is not shut down with this one. thread_name_prefix,
-    initializer, initargs: as of ThreadPoolExecutor; the initializer is run in worker processes too. mp_context,
-    max_tasks_per_child: as of ProcessPoolExecutor; None: worker processes are spawned."""
+    Parameters
+    ----------
+    device : device or str, optional
+        The device; None means the current one.
+    max_workers : int, optional
+        Threads, and processes.
+    thread_name_prefix : str, default ''
+        As ThreadPoolExecutor's.
+    initializer : callable, optional
+        Run in each worker thread and worker process first.
+    initargs : tuple, default ()
+        Arguments of the initializer.
+    devices : sequence of device or str, or 'all', optional
+        Several devices, which share each map: whichever is free computes the next items. 'all': the GPUs and the CPU.
+        Functions of math may differ between devices in the last bit. submit takes them in turn.
+    engine : object with submit(fn, *args), optional
+        An executor, dask.distributed.Client or MPIPoolExecutor whose workers run the work, each on its own device; it
+        is not shut down with this one.
+    mp_context, max_tasks_per_child : any, optional
+        As ProcessPoolExecutor's; None: worker processes are spawned.
+
+    Raises
+    ------
+    ValueError
+        max_workers is not positive; devices is empty, or names a device twice.
+    TypeError
+        Both device and devices, or devices and engine, are given.
+
+    Examples
+    --------
+    >>> from treadle.executor import DeviceExecutor
+    >>> with DeviceExecutor("cpu") as executor:
+    ...     list(executor.map(lambda x: x * x, [1, 2, 3]))
+    [1, 4, 9]
+    """
 
     def __init__(self, device=None, max_workers=None, thread_name_prefix="", initializer=None, initargs=(), *,
-                 engine=None, mp_context=None, max_tasks_per_child=None):  # fmt: skip
+                 devices=None, engine=None, mp_context=None, max_tasks_per_child=None):  # fmt: skip
         if isinstance(device, int) and not isinstance(device, bool) and max_workers is None:
             device, max_workers = None, device  # ThreadPoolExecutor(4), ProcessPoolExecutor(4)
-        self._device = None if device is None else _core.device(device)
+        self._devices = _several(devices, device, engine)  # () where the current device is meant
+        self._device = self._devices[0] if self._devices else None
+        self._turn = itertools.cycle(self._devices or [None])
         self._threads = concurrent.futures.ThreadPoolExecutor(max_workers, thread_name_prefix, initializer, initargs)
         self._setup = {"max_workers": max_workers, "initializer": initializer, "initargs": initargs,
                        "mp_context": mp_context or multiprocessing.get_context("spawn")}  # fmt: skip
         if max_tasks_per_child is not None:
             self._setup["max_tasks_per_child"] = max_tasks_per_child
-        self._engine, self._processes, self._jobs = engine, None, set()
+        # Has nobody asked how worker processes begin? Then a map's first items may run in this one.
+        self._is_free = initializer is None and mp_context is None and max_tasks_per_child is None
+        self._engine, self._processes, self._jobs, self._missed = engine, None, set(), {}
         self._lock, self._closed, self._warned = threading.Lock(), False, set()
 
     # ---- submit ----
 
     def submit(self, fn, /, *args, **kwargs):
-        """A Future of fn(*args, **kwargs), which a thread runs, or the engine."""
+        """Run a function on a thread, or by the engine.
+
+        Parameters
+        ----------
+        fn : callable
+            The function.
+        *args : any
+            Passed on to fn.
+        **kwargs : any
+            Passed on to fn.
+
+        Returns
+        -------
+        Future
+            Of fn's result; a coroutine can also await it.
+
+        Raises
+        ------
+        RuntimeError
+            The executor was shut down.
+
+        Examples
+        --------
+        >>> from treadle.executor import DeviceExecutor
+        >>> with DeviceExecutor("cpu") as executor:
+        ...     executor.submit(abs, -3).result()
+        3
+        """
         if self._engine is not None:
             self._check_open()
             return self._engine.submit(fn, *args, **kwargs)
-        if self._device is not None:
-            return self._threads.submit(_on, self._device, fn, *args, **kwargs)
-        return self._threads.submit(fn, *args, **kwargs)
+        device = next(self._turn)
+        call = (fn,) if device is None else (_on, device, fn)
+        future = self._threads.submit(*call, *args, **kwargs)
+        future.__class__ = Future  # which a coroutine can await
+        return future
 
     def submit_to_processes(self, fn, /, *args, **kwargs):
-        """As submit; a worker process runs it, or a thread where it cannot be sent to one."""
-        alone = _reaches_workers(fn, (args, kwargs))
+        """Run a function in a worker process, or on a thread where it cannot be sent to one.
+
+        Parameters
+        ----------
+        fn : callable
+            The function.
+        *args : any
+            Passed on to fn.
+        **kwargs : any
+            Passed on to fn.
+
+        Returns
+        -------
+        Future
+            Of fn's result.
+
+        Raises
+        ------
+        RuntimeError
+            The executor was shut down.
+
+        Examples
+        --------
+        >>> from treadle.executor import DeviceExecutor
+        >>> callable(DeviceExecutor.submit_to_processes)
+        True
+        """
+        alone = reaches_workers(fn, (args, kwargs))
         if alone is not None:
             self._warn(fn, f"runs in threads ({alone})")
             return DeviceExecutor.submit(self, fn, *args, **kwargs)
         try:
             return self._pool().submit(fn, *args, **kwargs)
-        except BrokenProcessPool:  # a worker has died since
+        except BrokenProcessPool:  # a worker died after the pool was made
             self._processes = None
             return self._pool().submit(fn, *args, **kwargs)
 
@@ -110,18 +183,52 @@ class DeviceExecutor(concurrent.futures.Executor):
     # ---- map ----
 
     def map(self, fn, *iterables, timeout=None, chunksize=1, buffersize=None, as_array=False, progress=False):
-        """An iterator of fn's results over zip(*iterables), in order: Python's values, and Python's exceptions.
+        """The results of a function over zip(*iterables), in order: Python's values and Python's exceptions.
 
-        A function of numbers is compiled and runs over all items on the device; an item that int64 does not hold, that
-        divides by zero or raises is run again by Python. What cannot be compiled is run by worker processes, as
-        ProcessPoolExecutor does, or by threads where it cannot be sent to another process; one PerformanceWarning
-        says why.
+        A function of numbers is compiled and runs over all items on the device. An item that int64 does not hold, that
+        divides by zero or that raises is run again by Python. What cannot be compiled is run by worker processes, as
+        ProcessPoolExecutor does, or by threads where it cannot be sent to another process; one PerformanceWarning says
+        why.
 
-        iterables: lists, ranges, arrays (their items are the numbers that tolist() gives), or any others, which are
-        read to their end at once. timeout: seconds from now after which the iterator raises TimeoutError. chunksize:
-        items that a worker process is given at once; 1: chosen. buffersize: iterables are read only so far ahead of the
-        results that were taken, as of Python 3.14, so that they may be endless. as_array: returns all results as one
-        array on the device. progress: shows a bar (tqdm). RuntimeError: the executor was shut down."""
+        Parameters
+        ----------
+        fn : callable
+            The function.
+        *iterables : iterable
+            Lists, ranges, arrays (their items are the numbers that tolist() gives), or any others, which are read to
+            their end at once.
+        timeout : float, optional
+            Seconds from now after which the iterator raises TimeoutError.
+        chunksize : int, default 1
+            Items that a worker process is given at once; 1 means that it is chosen.
+        buffersize : int, optional
+            How far iterables are read ahead of the results that were taken, so that they may be endless.
+        as_array : bool, default False
+            Return all results as one array on the device.
+        progress : bool, default False
+            Show a bar (tqdm).
+
+        Returns
+        -------
+        iterator or ndarray
+            The results.
+
+        Raises
+        ------
+        RuntimeError
+            The executor was shut down.
+        ValueError
+            chunksize or buffersize is less than 1.
+        TimeoutError
+            The time is over; the iterator raises it.
+
+        Examples
+        --------
+        >>> from treadle.executor import DeviceExecutor
+        >>> with DeviceExecutor("cpu") as executor:
+        ...     executor.map(lambda x: x + 0.5, range(3), as_array=True)
+        array([0.5, 1.5, 2.5])
+        """
         if chunksize < 1:
             raise ValueError("chunksize must be >= 1.")
         if buffersize is not None and not isinstance(buffersize, int):
@@ -151,18 +258,17 @@ class DeviceExecutor(concurrent.futures.Executor):
         if not n:
             return Results(told(iter(()), bar))
         try:
-            job = self._job(chosen(fn, found, n, self._device or _core.device(), as_array))
+            job = self._job(chosen(fn, found, n, self._devices or [_core.device()], as_array))
         except Refused as why:
-            timeout = None if until is None else until - time.monotonic()
-            return told(self._by_python(fn, found, n, timeout, chunksize, why), bar)
+            return told(self._by_python(fn, found, n, until, chunksize, why), bar)
         return Results(slices(job, until, bar, 8 * (len(found) + 1)), job)
 
     def _joined(self, parts):
         return joined(parts, self._device or _core.device())
 
-    def _job(self, mapper):
-        """The thread that runs the mapper."""
-        job = Job(mapper, self._jobs.discard)
+    def _job(self, mappers):
+        """The threads that run the mappers."""
+        job = Job(mappers, self._jobs.discard)
         with self._lock:
             self._check_open()
             self._jobs.add(job)
@@ -175,18 +281,24 @@ class DeviceExecutor(concurrent.futures.Executor):
 
     # ---- what is not compiled ----
 
-    def _by_python(self, fn, found, n, timeout, chunksize, why):
+    def _by_python(self, fn, found, n, until, chunksize, why):
         items = [c.items for c in found]
         changed = "what it is or reads has changed since it was imported" if why.here else None
-        alone = changed or _reaches_workers(fn, tuple(c.first() for c in found))
+        key = getattr(fn, "__code__", None)
+        alone = changed or self._missed.get(key) or reaches_workers(fn, tuple(c.first() for c in found))
         where = "worker processes" if alone is None else f"threads ({alone})"
         self._warn(fn, f"runs in {where}: {why}")
         if alone is not None:
+            timeout = None if until is None else until - time.monotonic()
             return self._threads.map(self._here(fn), *items, timeout=timeout)
-        pool = self._pool()
-        if chunksize == 1:
-            chunksize = max(1, n // (32 * pool._max_workers))
-        return self._watched(pool, pool.map(fn, *items, timeout=timeout, chunksize=chunksize))
+
+        def missed(reason):
+            if key is not None:
+                self._missed[key] = f"other processes do not find it: {reason}"
+
+        at_once = not self._is_free or acts_on_process(fn)
+        mixed = Mixed(fn, self._here(fn), items, n, self._pool, self._threads, chunksize, until, missed, at_once)
+        return self._watched(mixed)
 
     def _here(self, fn):
         return fn if self._device is None else functools.partial(_on, self._device, fn)
@@ -209,15 +321,15 @@ class DeviceExecutor(concurrent.futures.Executor):
                 self._processes = concurrent.futures.ProcessPoolExecutor(**self._setup)
             return self._processes
 
-    def _watched(self, pool, results):
+    def _watched(self, results):
         """results; a pool whose worker died is given up, so that the next call gets a new one."""
         try:
             yield from results
         except BrokenProcessPool:
             with self._lock:
-                if self._processes is pool:
-                    self._processes = None
-            pool.shutdown(wait=False)
+                pool, self._processes = self._processes, None
+            if pool is not None:
+                pool.shutdown(wait=False)
             raise
         finally:
             results.close()
@@ -236,7 +348,20 @@ class DeviceExecutor(concurrent.futures.Executor):
     # ---- the end ----
 
     def shutdown(self, wait=True, *, cancel_futures=False):
-        """No more work is taken; what is under way is waited for, unless wait is False. The engine stays."""
+        """Take no more work.
+
+        Parameters
+        ----------
+        wait : bool, default True
+            Wait for what is under way; the engine goes on.
+        cancel_futures : bool, default False
+            Cancel what has not begun.
+
+        Examples
+        --------
+        >>> from treadle.executor import DeviceExecutor
+        >>> DeviceExecutor("cpu").shutdown()
+        """
         with self._lock:
             self._closed = True
             jobs, pool = list(self._jobs), self._processes

@@ -106,7 +106,7 @@ class Mapper:
             try:
                 results[i] = self._fn(*[b.item(i) for b in blocks])
             except BaseException as error:
-                error.__traceback__ = error.__traceback__.tb_next  # from the function on
+                error.__traceback__ = error.__traceback__.tb_next  # without the frames above the function
                 return results[:i], error
         return results, None
 
@@ -120,7 +120,7 @@ def joined(parts, device):
     if all(isinstance(p, _core.ndarray) for p in parts) and parts:
         from .. import concatenate
 
-        return concatenate(parts)
+        return concatenate([_core.asarray(p, device=device) for p in parts])
     values = [v for p in parts for v in (p if isinstance(p, list) else _host(p).tolist())]
     array = numpy.asarray(values)
     if array.dtype.kind not in "biufc":

@@ -160,7 +160,7 @@ def _rounded(partials):
             high, low = _two_sum(high, p)
         elif p != 0.0:
             further = high + 2.0 * low
-            if (low < 0.0) == (p < 0.0) and 2.0 * low == further - high:  # behind the middle between two floats
+            if (low < 0.0) == (p < 0.0) and 2.0 * low == further - high:  # past the midpoint of two floats
                 high = further
             return high
     return high
@@ -205,7 +205,7 @@ def sorted_(items, /):
     made = list_(items)
     for i in range(len(made)):
         x = made[i]
-        if x != x:  # what is in order beside a NaN is the algorithm's to say
+        if x != x:  # CPython's algorithm decides the order around a NaN
             raise ArithmeticError("left to Python")
         j = i - 1
         while j >= 0 and x < made[j]:
@@ -358,7 +358,7 @@ def gamma(x, /):
             product *= k
         return product
     y = size + (_G - 0.5)
-    off = (y - size) - (_G - 0.5) if size > _G - 0.5 else (y - (_G - 0.5)) - size  # what y is too large
+    off = (y - size) - (_G - 0.5) if size > _G - 0.5 else (y - (_G - 0.5)) - size  # what rounding added to y
     off = off * _G / y
     if x < 0.0:
         r = -math.pi / _sine_of_pi(size) / size * math.exp(y) / _lanczos(size)

@@ -21,7 +21,7 @@ class RemoteTraceback(Exception):
 
 def _compiled(fn, parts):
     found, n = columns(parts)
-    return chosen(fn, found, n, _core.device(), False).run(0, n)
+    return chosen(fn, found, n, [_core.device()], False)[0].run(0, n)
 
 
 def _plain(fn, parts):

@@ -12,49 +12,87 @@ from ._columns import columns_of
 from ._exact import LONGEST
 
 
-class Job(threading.Thread):
-    """Runs slices of a mapper, small ones first, until it has them all, one fails, or nobody wants them any more."""
+class Job:
+    """Runs slices of a map until it has them all, one fails, or nobody wants them any more.
+
+    Each mapper has a device and a thread of its own, and takes the next slice when it has ended its last. Slices are
+    small at first."""
 
     FIRST, MOST, LONG = 1 << 6, 1 << 18, 0.02  # items of a slice; seconds after which slices do not grow
 
-    def __init__(self, mapper, done):
-        super().__init__(name="treadle-map")
-        self._mapper, self._done = mapper, done
-        self._scale = 1 if mapper.device.kind == "cpu" or mapper.words > LONGEST else 16
-        self._ready, self._parts = threading.Condition(), collections.deque()
-        self._over, self._unwanted = False, bytearray(1)
+    def __init__(self, mappers, done):
+        self._mappers, self._done, self._busy, self._threads = mappers, done, len(mappers), []
+        self._ready, self._parts = threading.Condition(), {}  # by their first row
+        self._taken, self._given, self._end = 0, 0, mappers[0].n  # rows
+        self._unwanted = bytearray(1)
         self.note = None  # what to tell the caller at the end
 
-    def run(self):
+    def start(self):
+        for mapper in self._mappers:
+            thread = threading.Thread(target=self._run, args=(mapper,), name="treadle-map")
+            try:
+                thread.start()
+            except RuntimeError:  # the system has no more threads
+                self._leave()
+                if self._busy <= 0:
+                    raise
+            else:
+                self._threads.append(thread)
+
+    def join(self):
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self, mapper):
         _obey(self._unwanted)
         try:
-            self._slices()
-        except BaseException as error:
-            self._give(([], error))
+            self._slices(mapper)
         finally:
             _obey(None)
-            self._done(self)
-            with self._ready:
-                self._over = True
-                self.note, self._mapper = self._mapper.note(), None
-                self._ready.notify_all()
+            self._leave()
 
-    def _slices(self):
-        lo, size = 0, self.FIRST * self._scale
-        while lo < self._mapper.n and not self._unwanted[0]:
-            hi = min(lo + size, self._mapper.n)
-            began = time.perf_counter()
-            part = self._mapper.run(lo, hi)
-            self._give(part)
-            if part[1] is not None:
-                return
-            if time.perf_counter() - began < self.LONG:
-                size = min(8 * size, self.MOST * self._scale)
-            lo = hi
-
-    def _give(self, part):
+    def _leave(self):
         with self._ready:
-            self._parts.append(part)
+            self._busy -= 1
+            if not self._busy:
+                self._finish()
+            self._ready.notify_all()
+
+    def _finish(self):
+        first = self._mappers[0]
+        first.again = sum(m.again for m in self._mappers)
+        self.note, self._mappers = first.note(), ()
+        self._done(self)
+
+    def _slices(self, mapper):
+        scale = 1 if mapper.device.host or mapper.words > LONGEST else 16
+        size = self.FIRST * scale
+        while (rows := self._take(size)) is not None:
+            began = time.perf_counter()
+            try:
+                part = mapper.run(*rows)
+            except BaseException as error:
+                part = [], error
+            self._give(*rows, part)
+            if time.perf_counter() - began < self.LONG:
+                size = min(8 * size, self.MOST * scale)
+
+    def _take(self, size):
+        """The first and the last row of a slice that nobody has taken; None: there is none, or nobody wants it."""
+        with self._ready:
+            lo, left = self._taken, self._end - self._taken
+            if left <= 0 or self._unwanted[0]:
+                return None
+            if self._busy > 1:  # so that all mappers end at about the same time
+                size = min(size, max(self.FIRST, left // (2 * self._busy)))
+            self._taken = lo + min(size, left)
+            return lo, self._taken
+
+    def _give(self, lo, hi, part):
+        with self._ready:
+            self._parts[lo] = hi, part
+            if part[1] is not None:
+                self._end = min(self._end, lo)  # no row behind the one that failed is wanted
             self._ready.notify_all()
 
     def cancel(self):
@@ -64,12 +102,15 @@ class Job(threading.Thread):
     def next(self, until):
         """The next slice's results and exception; None: there is none. TimeoutError: it is later than `until`."""
         with self._ready:
-            while not self._parts and not self._over:
+            while self._given not in self._parts and self._busy:
                 left = None if until is None else until - time.monotonic()
                 if left is not None and left <= 0:
                     raise TimeoutError()
                 self._ready.wait(left)
-            return self._parts.popleft() if self._parts else None
+            if self._given not in self._parts:
+                return None
+            self._given, part = self._parts.pop(self._given)
+            return part
 
 
 def slices(job, until, progress, nbytes):
@@ -83,7 +124,7 @@ def slices(job, until, progress, nbytes):
                 try:
                     raise error
                 finally:
-                    del part, error  # no circle through the traceback
+                    del part, error  # no reference cycle through the traceback
         if job.note:
             warnings.warn(job.note, PerformanceWarning, stacklevel=2)
     finally:

@@ -150,7 +150,7 @@ def _product(a, ta, b, tb, keep):
 
 
 def _path(terms, result, extents, optimize):
-    """Which operands meet, step by step."""
+    """The pairs of operands that are multiplied, one step after another."""
     n = len(terms)
     if optimize is False or optimize is None or n < 3:
         return [(0, -1 if k else 1) for k in range(n - 1)]
@@ -168,12 +168,41 @@ def _pairs(step):
 
 
 def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
-    """Sums of products as the subscripts say: ``einsum("ij,jk->ik", a, b)``, or ``einsum(a, [0, 1], b, [1, 2])``.
+    """Sums of products as subscripts say.
 
-    Labels that are not in the output are summed over; a label that occurs twice in an operand takes its diagonal;
-    ``...`` stands for axes that broadcast. With three operands and more, optimize=False takes them from left to right;
-    True, "greedy", "optimal" or a path as numpy.einsum_path gives it choose the order. ValueError for subscripts that
-    do not fit the operands.
+    Labels that are not in the output are summed over. A label that occurs twice in an operand takes its diagonal.
+    ``...`` stands for axes that broadcast.
+
+    Parameters
+    ----------
+    *operands : str and array_like
+        ``"ij,jk->ik", a, b``, or ``a, [0, 1], b, [1, 2]``.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    optimize : bool, str or list, default False
+        The order for three operands and more. False: from left to right; True, "greedy", "optimal" or a path of
+        einsum_path choose it.
+    dtype : dtype, optional
+        Dtype of the result.
+    order : {'C', 'F', 'A', 'K'}, default 'K'
+        Order of the elements in memory.
+    casting : str, default 'safe'
+        Which casts are allowed, by numpy.can_cast's names.
+
+    Returns
+    -------
+    ndarray
+        Its axes are the labels of the output.
+
+    Raises
+    ------
+    ValueError
+        The subscripts do not fit the operands.
+
+    Examples
+    --------
+    >>> np.einsum("ij,j->i", [[1, 2], [3, 4]], [5, 6])
+    array([17, 39])
     """
     text, given = _given(operands)
     where = next((a.device for a in given if isinstance(a, ndarray)), None)
@@ -208,7 +237,27 @@ def _contract(arrays, terms, result, extents, optimize):
 
 
 def einsum_path(*operands, optimize="greedy", einsum_call=False):
-    """The order in which einsum takes its operands, and a text about its cost: numpy.einsum_path."""
+    """The order in which einsum would take its operands, and a text about its cost.
+
+    Parameters
+    ----------
+    *operands : str and array_like
+        As einsum's.
+    optimize : bool, str or tuple, default 'greedy'
+        How the order is chosen, as in numpy.einsum_path.
+    einsum_call : bool, default False
+        Accepted for NumPy's signature; it changes nothing.
+
+    Returns
+    -------
+    list, str
+        The path and the text.
+
+    Examples
+    --------
+    >>> np.einsum_path("ij,j->i", np.ones((2, 2)), np.ones(2))[0]
+    ['einsum_path', (0, 1)]
+    """
     text, given = _given(operands)
     shapes = [numpy.broadcast_to(numpy.int8(0), asarray(a).shape) for a in given]
     return numpy.einsum_path(text, *shapes, optimize=optimize)

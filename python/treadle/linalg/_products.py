@@ -1,5 +1,7 @@
 """Products of vectors and matrices: the core's, but on a CPU NumPy's of integers and of what lies on the host."""
 
+import warnings
+from functools import cache
 from math import prod
 
 import numpy
@@ -7,14 +9,15 @@ import numpy
 from .. import _core
 from .._core import asarray, empty, ndarray, zeros
 from .._exchange._host import check_out, store
-from .._numpy._shape import _axis, moveaxis, stack
+from .._numpy._join import stack
+from .._numpy._shape import _axis, moveaxis
 from .._numpy._spelled import generalised
 
 _UFUNC = _core.ufuncs()
 
 
 def _pair(a, b):
-    """Both as arrays on one device."""
+    """The operands as arrays on one device."""
     return _core._beside("product", a, b)
 
 
@@ -37,14 +40,14 @@ def _matmul(a, b):
     shape = _matmul_shape(a.shape, b.shape)
     where = a.device
     halves = any(x.dtype.kind == "V" for x in (a, b)) or a.dtype == b.dtype == "float16"  # NumPy calls no BLAS for them
-    if where.kind != "cpu" or halves or _core._capturing():
+    if not where.host or halves or _core._capturing():
         return _core._matmul(a, b)
     hosted = _core._on_host(a) or _core._on_host(b)
     if not hosted and a.dtype.kind in "fc" and b.dtype.kind in "fc":
         return _core._matmul(a, b)
     na, nb = _core._host_view(a), _core._host_view(b)
     dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
-    if hosted:  # so is the result, which may be as large
+    if hosted:  # the result stays on the host too: it may be as large
         return _core._from_host(numpy.matmul(na, nb), where)
     r = empty(shape, dt, device=where)
     if not _core._looks():
@@ -58,7 +61,48 @@ def _matmul(a, b):
 
 def matmul(a, b, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,
            keepdims=False, signature=None, sig=None):  # fmt: skip
-    """The matrix product: the last axis of a with the last but one of b, broadcast over the others."""
+    """The matrix product, broadcast over the leading axes.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., M, K) and (..., K, N)
+        The factors; a vector (K,) stands for a row in a and for a column in b.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    casting : str, default 'same_kind'
+        Which casts are allowed, by numpy.can_cast's names.
+    order : {'C', 'F', 'A', 'K'}, default 'K'
+        Order of the elements in memory.
+    dtype : dtype, optional
+        Dtype to cast the operands to.
+    subok : bool, default True
+        Accepted for NumPy's signature; treadle has no subclasses of its array.
+    axes : list of tuples of ints, optional
+        The axes of each operand and of the result that the product is about.
+    axis : int, optional
+        The one axis of both operands, where each has one.
+    keepdims : bool, default False
+        Keep the axis with extent 1.
+    signature : str or tuple of dtypes, optional
+        Dtypes to cast the operands to, as ``"dd->d"``.
+    sig : str or tuple of dtypes, optional
+        Another name of signature.
+
+    Returns
+    -------
+    ndarray, shape (..., M, N)
+        Without the axis of a factor that is a vector; of the dtype that they promote to.
+
+    Raises
+    ------
+    ValueError
+        The inner extents differ, or a factor has no axes.
+
+    Examples
+    --------
+    >>> np.matmul([[1, 2], [3, 4]], [5, 6])
+    array([17, 39])
+    """
     plain = axes is None and axis is None and not keepdims and signature is None and sig is None
     if out is None and dtype is None and plain and casting == "same_kind":
         return r if (r := _core._fused_product(a, b)) is not None else _matmul(*_pair(a, b))
@@ -85,7 +129,30 @@ _MATMULS = {
 
 
 def dot(a, b, out=None):
-    """Sum of products over the last axis of a and the last but one of b; of scalars the product."""
+    """The sum of products over the last axis of a and the last but one of b.
+
+    Parameters
+    ----------
+    a, b : array_like
+        The factors; the only axis of a vector is taken, and a number multiplies.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray, shape (*a.shape[:-1], *b.shape[:-2], b.shape[-1])
+        Of the dtype that they promote to.
+
+    Raises
+    ------
+    ValueError
+        The extents differ, or out is not as the result.
+
+    Examples
+    --------
+    >>> np.dot([1, 2], [3, 4])
+    array(11)
+    """
     if out is None and (r := _core._fused_product(a, b)) is not None:
         return r
     a, b = _pair(a, b)
@@ -110,7 +177,30 @@ def into_dot(name, r, out):
 
 
 def tensordot(a, b, axes=2):
-    """Sum of products over pairs of axes: the last n of a with the first n of b, or as given."""
+    """The sum of products over pairs of axes.
+
+    Parameters
+    ----------
+    a, b : array_like
+        The factors.
+    axes : int or pair of sequences of ints, default 2
+        How many of a's last and b's first axes, or those of a and of b.
+
+    Returns
+    -------
+    ndarray
+        a's other axes, then b's.
+
+    Raises
+    ------
+    ValueError
+        Extents of a pair differ.
+
+    Examples
+    --------
+    >>> np.tensordot([[1, 2], [3, 4]], [[1, 2], [3, 4]])
+    array(30)
+    """
     a, b = _pair(a, b)
     if isinstance(axes, int):
         axes = (tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes)))
@@ -136,14 +226,76 @@ def _conjugate(a):
 
 
 def vdot(a, b, /):
-    """The scalar product of the flattened arrays, the first one conjugated."""
+    """The scalar product of two flattened arrays, the first one conjugated.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Arrays of as many elements.
+
+    Returns
+    -------
+    ndarray, shape ()
+        Of the dtype that they promote to.
+
+    Raises
+    ------
+    ValueError
+        The numbers of elements differ.
+
+    Examples
+    --------
+    >>> np.vdot([1j, 2], [1j, 1])
+    array(3.+0.j)
+    """
     a, b = _pair(a, b)
     return matmul(_conjugate(a.ravel()), b.ravel())
 
 
 @generalised("(n),(n)->()")
 def vecdot(a, b):
-    """The scalar products of the vectors along an axis of both, the first one conjugated, broadcast over the others."""
+    """The scalar products of the vectors along an axis of both, the first one conjugated.
+
+    Parameters
+    ----------
+    x1, x2 : array_like, shape (..., N)
+        The vectors; the other axes broadcast.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    casting : str, default 'same_kind'
+        Which casts are allowed, by numpy.can_cast's names.
+    order : {'C', 'F', 'A', 'K'}, default 'K'
+        Order of the elements in memory.
+    dtype : dtype, optional
+        Dtype to cast the operands to.
+    subok : bool, default True
+        Accepted for NumPy's signature; treadle has no subclasses of its array.
+    axes : list of tuples of ints, optional
+        The axes of each operand and of the result that the product is about.
+    axis : int, optional
+        The one axis of both operands, where each has one.
+    keepdims : bool, default False
+        Keep the axis with extent 1.
+    signature : str or tuple of dtypes, optional
+        Dtypes to cast the operands to, as ``"dd->d"``.
+    sig : str or tuple of dtypes, optional
+        Another name of signature.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Of the dtype that they promote to.
+
+    Raises
+    ------
+    ValueError
+        The vectors differ in length.
+
+    Examples
+    --------
+    >>> np.vecdot([[1, 2], [3, 4]], [5, 6])
+    array([17, 39])
+    """
     if a.shape[-1] != b.shape[-1]:
         raise ValueError(f"vecdot: the axes have {a.shape[-1]} and {b.shape[-1]} elements")
     product = _conjugate(a) * b
@@ -154,18 +306,116 @@ def vecdot(a, b):
 
 @generalised("(m,n),(n)->(m)")
 def matvec(a, b):
-    """Matrices in the last two axes of a times vectors in the last axis of b."""
+    """Matrices times vectors.
+
+    Parameters
+    ----------
+    x1, x2 : array_like, shape (..., M, N) and (..., N)
+        The factors; leading axes broadcast.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    casting : str, default 'same_kind'
+        Which casts are allowed, by numpy.can_cast's names.
+    order : {'C', 'F', 'A', 'K'}, default 'K'
+        Order of the elements in memory.
+    dtype : dtype, optional
+        Dtype to cast the operands to.
+    subok : bool, default True
+        Accepted for NumPy's signature; treadle has no subclasses of its array.
+    axes : list of tuples of ints, optional
+        The axes of each operand and of the result that the product is about.
+    axis : int, optional
+        The one axis of both operands, where each has one.
+    keepdims : bool, default False
+        Keep the axis with extent 1.
+    signature : str or tuple of dtypes, optional
+        Dtypes to cast the operands to, as ``"dd->d"``.
+    sig : str or tuple of dtypes, optional
+        Another name of signature.
+
+    Returns
+    -------
+    ndarray, shape (..., M)
+        Of the dtype that they promote to.
+
+    Raises
+    ------
+    ValueError
+        The inner extents differ.
+
+    Examples
+    --------
+    >>> np.matvec([[1, 2], [3, 4]], [5, 6])
+    array([17, 39])
+    """
     return matmul(a, b[..., None])[..., 0]
 
 
 @generalised("(n),(n,m)->(m)")
 def vecmat(a, b):
-    """Vectors in the last axis of a, conjugated, times matrices in the last two axes of b."""
+    """Vectors, conjugated, times matrices.
+
+    Parameters
+    ----------
+    x1, x2 : array_like, shape (..., M) and (..., M, N)
+        The factors; leading axes broadcast.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    casting : str, default 'same_kind'
+        Which casts are allowed, by numpy.can_cast's names.
+    order : {'C', 'F', 'A', 'K'}, default 'K'
+        Order of the elements in memory.
+    dtype : dtype, optional
+        Dtype to cast the operands to.
+    subok : bool, default True
+        Accepted for NumPy's signature; treadle has no subclasses of its array.
+    axes : list of tuples of ints, optional
+        The axes of each operand and of the result that the product is about.
+    axis : int, optional
+        The one axis of both operands, where each has one.
+    keepdims : bool, default False
+        Keep the axis with extent 1.
+    signature : str or tuple of dtypes, optional
+        Dtypes to cast the operands to, as ``"dd->d"``.
+    sig : str or tuple of dtypes, optional
+        Another name of signature.
+
+    Returns
+    -------
+    ndarray, shape (..., N)
+        Of the dtype that they promote to.
+
+    Raises
+    ------
+    ValueError
+        The inner extents differ.
+
+    Examples
+    --------
+    >>> np.vecmat([5, 6], [[1, 2], [3, 4]])
+    array([23, 34])
+    """
     return matmul(_conjugate(a)[..., None, :], b)[..., 0, :]
 
 
 def kron(a, b):
-    """The Kronecker product: a with every element replaced by itself times b."""
+    """The Kronecker product: a with every element replaced by itself times b.
+
+    Parameters
+    ----------
+    a, b : array_like
+        The factors.
+
+    Returns
+    -------
+    ndarray
+        The extents are multiplied.
+
+    Examples
+    --------
+    >>> np.kron([1, 2], [1, 10])
+    array([ 1, 10,  2, 20])
+    """
     a, b = _pair(a, b)
     n = max(a.ndim, b.ndim)
     sa, sb = (1,) * (n - a.ndim) + a.shape, (1,) * (n - b.ndim) + b.shape
@@ -174,8 +424,45 @@ def kron(a, b):
     return (left * right).reshape([p * q for p, q in zip(sa, sb, strict=True)])
 
 
+@cache
+def _crosses_pairs():
+    """Does NumPy cross vectors of 2 elements? It did up to 2.4."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            numpy.cross([1, 0], [0, 1])
+        except ValueError:
+            return False
+    return True
+
+
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """The vector product along axes of 3 elements; where one has 2, its third is 0."""
+    """The vector product along axes of 2 or 3 elements; a missing third one is 0.
+
+    Parameters
+    ----------
+    a, b : array_like
+        The vectors; the other axes broadcast.
+    axisa, axisb, axisc : int, default -1
+        The axes of the vectors in a, b and the result.
+    axis : int, optional
+        All three of them at once.
+
+    Returns
+    -------
+    ndarray
+        Without the axis where both have 2 elements.
+
+    Raises
+    ------
+    ValueError
+        An axis has neither 2 nor 3 elements; or 2, where the installed NumPy refuses them (from 2.5 on).
+
+    Examples
+    --------
+    >>> np.cross([1, 0, 0], [0, 1, 0])
+    array([0, 0, 1])
+    """
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = _pair(a, b)
@@ -183,6 +470,8 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     m, n = a.shape[-1], b.shape[-1]
     if not (2 <= m <= 3 and 2 <= n <= 3):
         raise ValueError(f"cross: both arrays must be (arrays of) 2- or 3-dimensional vectors, but have {m} and {n}")
+    if 2 in (m, n) and not _crosses_pairs():
+        raise ValueError(f"cross: both arrays must be (arrays of) 3-dimensional vectors, but have {m} and {n}")
     x, y = ([v[..., k] for k in range(v.shape[-1])] for v in (a, b))
     third = x[0] * y[1] - x[1] * y[0]
     if m == n == 2:
@@ -197,19 +486,84 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 
 def inner(a, b, /):
-    """Sum of products over the last axes."""
+    """The sum of products over the last axes.
+
+    Parameters
+    ----------
+    a, b : array_like
+        The factors.
+
+    Returns
+    -------
+    ndarray, shape (*a.shape[:-1], *b.shape[:-1])
+        Of the dtype that they promote to.
+
+    Raises
+    ------
+    ValueError
+        The last extents differ.
+
+    Examples
+    --------
+    >>> np.inner([1, 2], [3, 4])
+    array(11)
+    """
     a, b = _pair(a, b)
     return a * b if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, ((a.ndim - 1,), (b.ndim - 1,)))
 
 
 def outer(a, b, out=None):
-    """Every element of a times every element of b."""
+    """Every element of a times every element of b.
+
+    Parameters
+    ----------
+    a, b : array_like, M and N elements
+        The factors; they are flattened.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray, shape (M, N)
+        Of the dtype that they promote to.
+
+    Examples
+    --------
+    >>> np.outer([1, 2], [3, 4])
+    array([[3, 4],
+           [6, 8]])
+    """
     a, b = _pair(a, b)
     return _UFUNC["multiply"](a.ravel()[:, None], b.ravel()[None, :], out=out)
 
 
 def diagonal(a, offset=0, axis1=0, axis2=1):
-    """The diagonal of two axes, as the last axis."""
+    """The diagonal of two axes, as the last axis: a view.
+
+    Parameters
+    ----------
+    a : array_like
+        The array; two axes at least.
+    offset : int, default 0
+        Above the main diagonal where positive.
+    axis1, axis2 : int, default 0
+        The axes.
+
+    Returns
+    -------
+    ndarray
+        Without the two axes, and with one more.
+
+    Raises
+    ------
+    ValueError
+        a has one axis, or both axes are the same.
+
+    Examples
+    --------
+    >>> np.diagonal([[1, 2], [3, 4]])
+    array([1, 4])
+    """
     a = asarray(a)
     if a.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
@@ -226,7 +580,31 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
 
 
 def diag(v, k=0):
-    """The k-th diagonal of a matrix, or the matrix that has v there."""
+    """The diagonal of a matrix, or the matrix that has a vector there.
+
+    Parameters
+    ----------
+    v : array_like, shape (M, N) or (N,)
+        The matrix or the vector.
+    k : int, default 0
+        Above the main diagonal where positive.
+
+    Returns
+    -------
+    ndarray, shape (min(M, N),) or (N, N) for k = 0
+        Of v's dtype.
+
+    Raises
+    ------
+    ValueError
+        v has neither one axis nor two.
+
+    Examples
+    --------
+    >>> np.diag([1, 2])
+    array([[1, 0],
+           [0, 2]])
+    """
     v = asarray(v)
     if v.ndim == 2:
         return diagonal(v, k)
@@ -240,10 +618,59 @@ def diag(v, k=0):
 
 
 def diagflat(v, k=0):
-    """The matrix that has the flattened v as its k-th diagonal."""
+    """The matrix that has the flattened elements as a diagonal.
+
+    Parameters
+    ----------
+    v : array_like, N elements
+        The elements.
+    k : int, default 0
+        Above the main diagonal where positive.
+
+    Returns
+    -------
+    ndarray, shape (N + abs(k), N + abs(k))
+        Of v's dtype.
+
+    Examples
+    --------
+    >>> np.diagflat([[1, 2]], 1)
+    array([[0, 1, 0],
+           [0, 0, 2],
+           [0, 0, 0]])
+    """
     return diag(asarray(v).ravel(), k)
 
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
-    """The sum along a diagonal."""
+    """The sum along a diagonal.
+
+    Parameters
+    ----------
+    a : array_like
+        The array; two axes at least.
+    offset : int, default 0
+        Above the main diagonal where positive.
+    axis1, axis2 : int, default 0
+        The axes.
+    dtype : dtype, optional
+        Dtype of the result.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        Without the two axes.
+
+    Raises
+    ------
+    ValueError
+        a has one axis.
+
+    Examples
+    --------
+    >>> np.trace([[1, 2], [3, 4]])
+    array(5)
+    """
     return diagonal(a, offset, axis1, axis2).sum(-1, dtype=dtype, out=out)

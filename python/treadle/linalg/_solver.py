@@ -14,8 +14,9 @@ from numpy.linalg import LinAlgError
 from .. import _core
 from .._core import arange, empty
 from .._numpy._create import eye, tril, triu
+from .._numpy._join import roll
 from .._numpy._math import where
-from .._numpy._shape import broadcast_to, matrix_transpose, roll
+from .._numpy._shape import broadcast_to, matrix_transpose
 from . import _products
 
 _UFUNC = _core.ufuncs()
@@ -37,7 +38,7 @@ EIGH = "syev_batched"
 
 def missing(device, *rows):
     """Why the device's library does not serve these rows of solver.def; "" where it does, None on the CPU."""
-    if device.kind == "cpu":
+    if device.host:
         return None
     try:
         lacks = [row for row in rows if not _core._solver_can(device, row)]
@@ -56,7 +57,7 @@ def _run(row, flags, sizes, batch, *arrays):
     if disturbed is None:
         raise NotImplementedError(f"{arrays[0].device.name} has no {row}")
     if arrays[0].size == 0 and arrays[-1].dtype == "int32":
-        arrays[-1][...] = 0  # nothing was run that could have failed
+        arrays[-1][...] = 0  # nothing ran that could have failed
     return disturbed
 
 

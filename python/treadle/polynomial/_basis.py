@@ -14,7 +14,7 @@ from treadle import _core, _old_numpy
 from treadle._core import asarray, ndarray
 from treadle._exchange import _host
 from treadle._exchange._place import on
-from treadle._numpy._shape import stack
+from treadle._numpy._join import stack
 
 _UFUNC = _core.ufuncs()
 _exp, _sqrt = _UFUNC["exp"], _UFUNC["sqrt"]

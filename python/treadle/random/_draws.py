@@ -160,7 +160,36 @@ def _number(p):
 
 
 def uniform(g, low=0.0, high=1.0, size=None, dtype="float64"):
-    """Uniform in [low, high)."""
+    """Uniform in [low, high).
+
+    Parameters
+    ----------
+    low : float or array_like, default 0.0
+        Least number.
+    high : float or array_like, default 1.0
+        Upper bound.
+    size : int or tuple of ints, optional
+        Shape of the result; None means one number, or the parameters' broadcast shape.
+    dtype : dtype, default 'float64'
+        float32, float64, or integers to round to.
+
+    Returns
+    -------
+    ndarray
+        Of size's shape, or the parameters'.
+
+    Raises
+    ------
+    ValueError
+        high is below low.
+    OverflowError
+        high - low is not finite.
+
+    Examples
+    --------
+    >>> np.random.default_rng(7).uniform(1.0, 2.0, size=3).shape
+    (3,)
+    """
     low, high = _parameter("low", low, dtype=dtype), _parameter("high", high, dtype=dtype)
     width = high - low
     if isinstance(width, ndarray):
@@ -174,7 +203,34 @@ def uniform(g, low=0.0, high=1.0, size=None, dtype="float64"):
 
 
 def normal(g, loc=0.0, scale=1.0, size=None, dtype="float64"):
-    """Normal with mean loc and deviation scale."""
+    """Normal of a mean and a deviation.
+
+    Parameters
+    ----------
+    loc : float or array_like, default 0.0
+        Mean.
+    scale : float or array_like, default 1.0
+        Deviation, 0 or more.
+    size : int or tuple of ints, optional
+        Shape of the result; None means one number, or the parameters' broadcast shape.
+    dtype : dtype, default 'float64'
+        float32, float64, or integers to round to.
+
+    Returns
+    -------
+    ndarray
+        Of size's shape, or the parameters'.
+
+    Raises
+    ------
+    ValueError
+        scale is negative.
+
+    Examples
+    --------
+    >>> np.random.default_rng(7).normal(size=3).shape
+    (3,)
+    """
     loc, scale = _parameter("loc", loc, dtype=dtype), _parameter("scale", scale, "not negative", dtype)
     return g.standard_normal(_sized(size, loc, scale), dtype) * scale + loc
 
@@ -364,7 +420,7 @@ def logseries(g, p, size=None):
 def negative_binomial(g, n, p, size=None):
     """The number of failures before the n-th success, of probability p; n need not be whole."""
     n, p = _parameter("n", n, "positive number"), _parameter("p", p, "above 0 to 1")
-    most = _POISSON_MAX  # of the Poisson mean, ten deviations up
+    most = _POISSON_MAX  # largest Poisson mean whose draws, ten deviations up, fit int64
     over = (1 - p) / p * (n + 10 * (n**0.5)) > most
     _refuse(over, "n too large or p too small, see Generator.negative_binomial Notes")
     return _sampled(g, "negative_binomial", size, n, p, dtype="int64")
@@ -417,7 +473,38 @@ def _modulo(v, device):
 
 
 def integers(g, low, high=None, size=None, dtype="int64", endpoint=False):
-    """Integers in [low, high), with endpoint in [low, high]; in [0, low) without high."""
+    """Integers of an interval, all equally likely.
+
+    Parameters
+    ----------
+    low : int or array_like of int
+        Least number; without high the upper bound, and 0 is the least.
+    high : int or array_like of int, optional
+        Upper bound, which is left out.
+    size : int or tuple of ints, optional
+        Shape of the result; None means one number, or the parameters' broadcast shape.
+    dtype : dtype, default 'int64'
+        An integer dtype or bool.
+    endpoint : bool, default False
+        The upper bound may be drawn.
+
+    Returns
+    -------
+    ndarray
+        Of size's shape, or the parameters'.
+
+    Raises
+    ------
+    ValueError
+        low is not below high, or dtype does not hold them.
+    TypeError
+        dtype is neither integers nor bool.
+
+    Examples
+    --------
+    >>> np.random.default_rng(7).integers(0, 6, size=3).shape
+    (3,)
+    """
     dtype = numpy.dtype(dtype)
     if dtype.kind not in "biu":
         raise TypeError(f"Unsupported dtype {dtype!r} for integers")
@@ -436,13 +523,29 @@ def integers(g, low, high=None, size=None, dtype="int64", endpoint=False):
         return g._words(low % 2**64, (high - low + bool(endpoint)) % 2**64, shape, dtype)
     bits = _bits(g, shape)
     low, high = _modulo(low, bits.device), _modulo(high, bits.device)
-    width = high - low + numpy.uint64(bool(endpoint))  # 0: all of 2**64
+    width = high - low + numpy.uint64(bool(endpoint))  # width 0 stands for all of 2**64
     drawn = _select(width == 0, bits, _mulhi(bits, width)) + low
     return drawn.astype("uint64" if dtype.kind == "u" else "int64").astype(dtype)
 
 
 def bytes(g, length):
-    """That many random bytes."""
+    """Random bytes.
+
+    Parameters
+    ----------
+    length : int
+        How many.
+
+    Returns
+    -------
+    bytes
+        On the host.
+
+    Examples
+    --------
+    >>> len(np.random.default_rng(7).bytes(5))
+    5
+    """
     return g._words(0, 256, (int(length),), "uint8").get().tobytes()
 
 

@@ -38,7 +38,30 @@ def _taken(x, at, axis):
 
 
 def permutation(g, x, axis=0):
-    """x with its slices along axis in random order; range(x) for a number."""
+    """The slices along an axis in random order.
+
+    Parameters
+    ----------
+    x : array_like or int
+        The elements; an int stands for range(x).
+    axis : int, default 0
+        Axis to work along.
+
+    Returns
+    -------
+    ndarray
+        A copy of x's shape and dtype.
+
+    Raises
+    ------
+    AxisError
+        x has no such axis.
+
+    Examples
+    --------
+    >>> sorted(np.random.default_rng(7).permutation(4).tolist())
+    [0, 1, 2, 3]
+    """
     if isinstance(x, (int, numpy.integer)):
         return _order(g, int(x))
     x = _elements(x)
@@ -48,7 +71,27 @@ def permutation(g, x, axis=0):
 
 
 def shuffle(g, x, axis=0):
-    """Puts the slices of x along axis in random order; lists too."""
+    """Put the slices along an axis in random order, in place.
+
+    Parameters
+    ----------
+    x : ndarray or list
+        What is shuffled.
+    axis : int, default 0
+        Axis to work along; 0 for lists.
+
+    Raises
+    ------
+    ValueError
+        x cannot be written.
+
+    Examples
+    --------
+    >>> x = np.arange(4)
+    >>> np.random.default_rng(7).shuffle(x)
+    >>> sorted(x.tolist())
+    [0, 1, 2, 3]
+    """
     if isinstance(x, ndarray):
         if not x.flags.writeable:
             raise ValueError("array is read-only")
@@ -62,7 +105,32 @@ def shuffle(g, x, axis=0):
 
 
 def permuted(g, x, axis=None, out=None):
-    """x with every slice along axis in an order of its own (None: all elements in one random order)."""
+    """Every slice along an axis in a random order of its own.
+
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    axis : int, optional
+        Axis to work along; None puts all elements in one random order.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+
+    Returns
+    -------
+    ndarray
+        A copy of x's shape and dtype.
+
+    Raises
+    ------
+    AxisError
+        x has no such axis.
+
+    Examples
+    --------
+    >>> np.random.default_rng(7).permuted([[1, 2], [3, 4]], axis=1).sum(axis=1)
+    array([3, 7])
+    """
     from .._select._sorting import argsort
     from .._select._writing import take_along_axis
 
@@ -110,9 +178,37 @@ def _weighted(g, p, size, count, replace, n):
 
 
 def choice(g, a, size=None, replace=True, p=None, axis=0, shuffle=True):
-    """Elements of a along axis (of range(a), if a is a number): with or without replacement, with probabilities p.
+    """Elements of an array, chosen at random.
 
-    Without replacement the order is always random; shuffle is taken and ignored.
+    Parameters
+    ----------
+    a : array_like or int
+        The elements; an int stands for range(a).
+    size : int or tuple of ints, optional
+        Shape of the draw; None means one element.
+    replace : bool, default True
+        An element may come several times.
+    p : array_like, shape (N,), optional
+        Probabilities that sum to 1; None means equal ones.
+    axis : int, default 0
+        Axis of the elements.
+    shuffle : bool, default True
+        False leaves the order of a draw without replacement open.
+
+    Returns
+    -------
+    ndarray
+        size in the place of a's axis.
+
+    Raises
+    ------
+    ValueError
+        p does not fit, a is empty, or more elements are wanted than there are without replacement.
+
+    Examples
+    --------
+    >>> sorted(np.random.default_rng(7).choice(3, 3, replace=False).tolist())
+    [0, 1, 2]
     """
     number = isinstance(a, (int, numpy.integer))
     if not number:

@@ -116,7 +116,7 @@ def chisquare(key, stage, df):
 def beta(key, stage, a, b):
     x = log_gamma(key, stage, a)
     y = log_gamma(key, stage + 1, b)
-    if x == y:  # both shapes so small that float64 has no such logarithms: a coin
+    if x == y:  # both shapes are so small that the logarithms underflow: 0 or 1 by a coin
         u, _ = uniform2(key, 0, stage + 2)
         return np.float64(1.0) if u * (a + b) < a else np.float64(0.0)
     return 1.0 / (1.0 + math.exp(y - x))

@@ -19,7 +19,32 @@ def _draw_rows(g, name, shape, k, parameters, arrays):
 
 
 def multinomial(g, n, pvals, size=None):
-    """How often each of several things occurs in n trials; the last axis of pvals has their probabilities."""
+    """How often each of K things occurs in n trials.
+
+    Parameters
+    ----------
+    n : int or array_like of int
+        How many trials, 0 or more.
+    pvals : array_like, shape (..., K)
+        Probabilities of the things.
+    size : int or tuple of ints, optional
+        Shape of the result; None means one number, or the parameters' broadcast shape.
+
+    Returns
+    -------
+    ndarray of int64, shape (*size, K)
+        Counts that sum to n.
+
+    Raises
+    ------
+    ValueError
+        pvals has no axis, or all but the last sum to more than 1.
+
+    Examples
+    --------
+    >>> int(np.random.default_rng(7).multinomial(10, [0.5, 0.5]).sum())
+    10
+    """
     n, pvals = _parameter("n", n, "not negative", "int64"), _parameter("pvals", pvals, "0 to 1")
     if not pvals.ndim:
         raise ValueError("pvals must have at least 1 dimension")
@@ -45,8 +70,34 @@ def multinomial(g, n, pvals, size=None):
 
 
 def multivariate_hypergeometric(g, colors, nsample, size=None, method="marginals"):
-    """How many of each colour are among nsample things, of which there are colors[k] of colour k; both methods are
-    the same here, colour by colour."""
+    """How many of each colour are among things that are taken from an urn.
+
+    Parameters
+    ----------
+    colors : array_like of int, shape (K,)
+        How many things have each colour.
+    nsample : int
+        How many are taken.
+    size : int or tuple of ints, optional
+        Shape of the result; None means one number, or the parameters' broadcast shape.
+    method : {"marginals", "count"}, default 'marginals'
+        Both draw colour by colour here.
+
+    Returns
+    -------
+    ndarray of int64, shape (*size, K)
+        Counts that sum to nsample.
+
+    Raises
+    ------
+    ValueError
+        nsample is negative or more than there are, or colors sum to 10**9 or more.
+
+    Examples
+    --------
+    >>> int(np.random.default_rng(7).multivariate_hypergeometric([3, 4], 5).sum())
+    5
+    """
     if method not in ("count", "marginals"):
         raise ValueError('method must be "count" or "marginals".')
     colors = asnumpy(colors) if isinstance(colors, ndarray) else numpy.asarray(colors)
@@ -70,7 +121,30 @@ def multivariate_hypergeometric(g, colors, nsample, size=None, method="marginals
 
 
 def dirichlet(g, alpha, size=None):
-    """Shares of a whole, of parameters alpha."""
+    """Shares of a whole.
+
+    Parameters
+    ----------
+    alpha : array_like, shape (K,)
+        Parameters, 0 or more.
+    size : int or tuple of ints, optional
+        Shape of the result; None means one number, or the parameters' broadcast shape.
+
+    Returns
+    -------
+    ndarray of float64, shape (*size, K)
+        Numbers that sum to 1.
+
+    Raises
+    ------
+    ValueError
+        alpha has other than one axis, or one of its numbers is negative.
+
+    Examples
+    --------
+    >>> round(float(np.random.default_rng(7).dirichlet([1.0, 2.0]).sum()), 6)
+    1.0
+    """
     alpha = _parameter("alpha", alpha)
     if alpha.ndim != 1:
         raise ValueError(f"alpha must be 1-dimensional, not {alpha.ndim}-dimensional")
@@ -112,7 +186,38 @@ def _close(x, y, tol):
 
 
 def multivariate_normal(g, mean, cov, size=None, check_valid="warn", tol=1e-8, *, method="svd"):
-    """Normal vectors of that mean and covariance, by a factor of cov (svd, eigh or cholesky)."""
+    """Normal vectors of a mean and a covariance.
+
+    Parameters
+    ----------
+    mean : array_like, shape (K,)
+        The mean.
+    cov : array_like, shape (K, K)
+        The covariance: symmetric and positive semidefinite.
+    size : int or tuple of ints, optional
+        Shape of the result; None means one number, or the parameters' broadcast shape.
+    check_valid : {"warn", "raise", "ignore"}, default 'warn'
+        What a covariance that is neither does.
+    tol : float, default 1e-08
+        Tolerance of that check.
+    method : {"svd", "eigh", "cholesky"}, default 'svd'
+        How cov is factored.
+
+    Returns
+    -------
+    ndarray of float64, shape (*size, K)
+        The vectors.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit, or a word is unknown.
+
+    Examples
+    --------
+    >>> np.random.default_rng(7).multivariate_normal([0.0, 0.0], [[1.0, 0.0], [0.0, 1.0]], 3).shape
+    (3, 2)
+    """
     from ..linalg._products import matmul
 
     if method not in ("eigh", "svd", "cholesky"):

@@ -14,8 +14,9 @@ from .. import _core
 from .. import fft as _fft
 from .._core import arange, asarray
 from .._exchange import _host
+from .._numpy._join import concatenate
 from .._numpy._math import where
-from .._numpy._shape import concatenate, moveaxis
+from .._numpy._shape import moveaxis
 from .._select._indexing import take
 from ._transforms import _axes, _float
 
@@ -128,7 +129,7 @@ def transform(name, x, type, sizes, axes, norm, orthogonalize=None):
             name, x.imag, type, sizes, axes, norm, orthogonalize
         )
     x = x.astype("float32" if x.dtype.kind in "fV" and x.dtype.itemsize <= 4 else "float64", copy=False)
-    if x.device.kind == "cpu" and _has_scipy():
+    if x.device.host and _has_scipy():
         theirs = getattr(importlib.import_module("scipy.fft"), name + "n")
         kwargs = {"s": sizes, "axes": axes, "norm": norm, "orthogonalize": orthogonalize}
         return _host.library(f"scipy.fft.{name}n", theirs, (x, type), kwargs)

@@ -2,7 +2,8 @@
 
 from .. import fft as _fft
 from .._core import arange, asarray, empty
-from .._numpy._shape import concatenate, moveaxis
+from .._numpy._join import concatenate
+from .._numpy._shape import moveaxis
 from . import _cosine, _transforms
 from ._transforms import _axes, _float
 

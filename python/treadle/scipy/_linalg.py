@@ -19,7 +19,8 @@ from .._exchange import _host
 from .._numpy._create import eye, tril, triu
 from .._numpy._math import where
 from .._numpy._shape import broadcast_to, matrix_transpose
-from ..linalg import _adjoint, _common, _products, _solver
+from ..linalg import _products, _solver
+from ..linalg._factors import _adjoint, _common
 from ..linalg._products import matmul
 from . import _table
 

@@ -1,4 +1,5 @@
 # Written by tools/stubs/write.py from the package itself.
+from treadle import _ArrayLike
 from typing import Any
 
 Avogadro: float
@@ -38,7 +39,7 @@ calorie_IT: float
 calorie_th: float
 carat: float
 centi: float
-def convert_temperature(val: Any, old_scale: Any, new_scale: Any) -> Any: ...
+def convert_temperature(val: _ArrayLike, old_scale: str, new_scale: str) -> Any: ...
 day: float
 deci: float
 degree: float
@@ -57,7 +58,7 @@ exa: float
 exbi: int
 femto: float
 fermi: float
-def find(sub: Any = None, disp: Any = False) -> Any: ...
+def find(sub: str | None = None, disp: bool = False) -> Any: ...
 fine_structure: float
 fluid_ounce: float
 fluid_ounce_US: float
@@ -90,7 +91,7 @@ kilo: float
 kilogram_force: float
 kmh: float
 knot: float
-def lambda2nu(lambda_: Any) -> Any: ...
+def lambda2nu(lambda_: _ArrayLike) -> Any: ...
 lb: float
 lbf: float
 light_year: float
@@ -117,7 +118,7 @@ mu_0: float
 nano: float
 nautical_mile: float
 neutron_mass: float
-def nu2lambda(nu: Any) -> Any: ...
+def nu2lambda(nu: _ArrayLike) -> Any: ...
 ounce: float
 oz: float
 parsec: float

@@ -1,5 +1,6 @@
 """Special functions, under scipy.special's names."""
 
+from .. import _core
 from ._table import Table
 
 NATIVE = {
@@ -12,7 +13,7 @@ NATIVE = {
     "chdtri fdtr fdtrc fdtri gammainc gammaincc gammaincinv gammainccinv gdtr gdtrc nbdtr nbdtrc nbdtri pdtr pdtrc "
     "pdtri stdtr stdtrit",
     "_special._legendre": "lpmv sph_harm_y",
-    "_special._simple": "cbrt erf erfc exp2 expit expm1 gammaln lgamma log1p logit round softplus xlogy",
+    "_special._simple": " ".join(_core.op_names("scipy.special")),
 }
 COMPOSED = {
     "_special._gamma": "comb multigammaln perm polygamma",

@@ -4,10 +4,16 @@ _installed = False
 
 
 def install():
-    """From now on numpy, cupy, numba and pycuda mean treadle in the program's own files, for imports that come later,
-    in the caller's own file too. Libraries keep NumPy. May be called again: nothing more happens.
+    """Let numpy, cupy, numba and pycuda mean treadle in the program's own files.
 
-    In an interactive session or a notebook, cells that were run before keep what they imported: import again."""
+    It holds for imports that come later, in the caller's own file too; libraries keep NumPy. Cells of a notebook that
+    were run before keep what they imported. Another call changes nothing.
+
+    Examples
+    --------
+    >>> callable(np.install)
+    True
+    """
     global _installed
 
     if not _installed:
@@ -18,8 +24,18 @@ def install():
 
 
 def load_ipython_extension(ipython):
-    """``%load_ext treadle``: the cells that follow are the program's own code; names that hold NumPy's module get
-    treadle's."""
+    """``%load_ext treadle``: the cells that follow are the program's own code.
+
+    Parameters
+    ----------
+    ipython : IPython's shell
+        Names in it that hold NumPy's module get treadle's.
+
+    Examples
+    --------
+    >>> callable(np.load_ipython_extension)
+    True
+    """
     import sys
 
     from . import _faces

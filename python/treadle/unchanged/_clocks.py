@@ -43,7 +43,7 @@ class Module(types.ModuleType):
         return getattr(self.__dict__["_td_real"], name)
 
     def __setattr__(self, name, value):
-        """What a program puts into the module all have, as under Python; a clock that it puts back is Python's."""
+        """Set it in the real module, for all importers. A clock's face that is put back becomes Python's clock."""
         setattr(self.__dict__["_td_real"], name, _PLAIN[name] if value is self.__dict__.get(name) else value)
 
     def __delattr__(self, name):
@@ -63,7 +63,7 @@ class Timer(timeit.Timer):
     __doc__ = timeit.Timer.__doc__
 
     def __init__(self, stmt="pass", setup="pass", timer=_time.perf_counter, globals=None):
-        if globals is None:  # of the program's own, for imports in setup
+        if globals is None:  # counts as the program's own file, so that imports in setup mean treadle
             globals = {"__name__": "__main__", "itertools": itertools}
         super().__init__(stmt, setup, timer, globals)
 

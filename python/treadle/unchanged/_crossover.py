@@ -14,11 +14,11 @@ import numpy
 from treadle import _core, config
 from treadle._observe._profile import aside
 
-LEAST, MOST = 1 << 12, 1 << 18  # whatever a busy machine says
+LEAST, MOST = 1 << 12, 1 << 18  # bounds, in case a busy machine distorts the measurement
 
 
 def elements():
-    """What TREADLE_CROSSOVER says, else what was measured here before, else what is measured now."""
+    """The crossover: from TREADLE_CROSSOVER, else from an earlier measurement on this machine, else measured now."""
     said = os.environ.get("TREADLE_CROSSOVER")
     if said:
         return int(float(said))
@@ -48,7 +48,7 @@ def _read(place):
 
 
 def _write(place, kept):
-    """Another process may write at the same time: what is there is always one's whole text."""
+    """Replace the file in one step: another process may write it at the same time."""
     if place is None:
         return
     part = place.with_name(f".crossover.{os.getpid()}")
@@ -60,7 +60,7 @@ def _write(place, kept):
 
 
 def _best(f):
-    """Seconds of a call of f, the least of many: what others do on the machine must not decide."""
+    """Seconds of a call of f. The least of many, since other programs disturb the clock."""
     least = 1.0
     for _ in range(40):
         begin = time.perf_counter()
@@ -78,7 +78,7 @@ def _line(f):
 
 
 def _measure(device):
-    """Where the two lines cross."""
+    """The number of elements where the two lines cross."""
     if device.kind == "null":
         return 1 << 15
     numpys = {n: numpy.ones(n) for n in (1 << 8, 1 << 18)}

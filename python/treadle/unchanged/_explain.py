@@ -24,7 +24,7 @@ class Explanation:
         self.findings = _findings.find(seen)
 
     def tables(self):
-        """(title, head, rows) of what there is to say, all rows of it."""
+        """(title, head, rows) of each table, with all rows."""
         seen = self.seen
         title = f"what ran where, in {seen.seconds:.2f} s on {seen.device}"
         yield title, ("where", "operation", "calls", "elements", "ms", "line"), self._ran()
@@ -117,7 +117,7 @@ def start(value=""):
     seen.__enter__()
 
     def finish():
-        if os.getpid() != pid:  # a forked child: the program is the parent
+        if os.getpid() != pid:  # a forked child does not report: the parent does
             return
         seen.__exit__(None, None, None)
         told = Explanation(seen)

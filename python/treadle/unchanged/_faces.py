@@ -69,7 +69,7 @@ def _face_of(value, full):
 
 
 class Module(types.ModuleType):
-    """A module whose attributes are faces of another's, made when they are asked for."""
+    """A module whose attributes are faces of another module's, made at the first access."""
 
     def __init__(self, real):
         super().__init__(real.__name__, real.__doc__)
@@ -92,7 +92,7 @@ class Module(types.ModuleType):
         return face
 
     def __setattr__(self, name, value):
-        """What a program puts into NumPy's module all have, as under Python; a face that it puts back is NumPy's."""
+        """Set it in NumPy's real module, for all importers. A face that is put back becomes NumPy's function."""
         face, plain = self.__dict__["_td_plain"].get(name, (None, None))
         back = face is not None and value is face
         setattr(self.__dict__["_td_real"], name, plain if back else value)
@@ -107,6 +107,11 @@ class Module(types.ModuleType):
 
     def __repr__(self):
         return repr(self.__dict__["_td_real"])
+
+
+def made():
+    """The modules whose faces programs have seen so far."""
+    return [m for m in _modules.values() if isinstance(m, Module)]
 
 
 def _is_submodule(real, name):

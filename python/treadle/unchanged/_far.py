@@ -14,6 +14,7 @@ import numpy
 import treadle
 from treadle import _core, _old_numpy
 from treadle._exchange import _host
+from treadle._numpy._spelled import Spelled
 
 _lifted, _shown, _target, _present = (
     _core._unchanged_lifted, _core._unchanged_shown, _core._unchanged_target, _core._unchanged_present,
@@ -25,21 +26,22 @@ DECLINES = (
     _core.CompileError,
 )  # fmt: skip
 
-# Functions that hand arrays to functions of the program's, whose meaning here is another, or whose results are views,
-# which NumPy makes without a look at the values.
+# Functions that hand arrays to functions of the program's, whose meaning here is another, or whose results are views or
+# the argument itself, which the program may write through.
 _NUMPYS = set(
     "fromfunction apply_along_axis apply_over_axes piecewise vectorize frompyfunc fromiter save savez "
     "savez_compressed load fuse result_type can_cast set_printoptions errstate require broadcast_arrays "
     "asarray asanyarray ascontiguousarray asfortranarray reshape ravel squeeze transpose permute_dims "
     "matrix_transpose broadcast_to expand_dims moveaxis swapaxes rollaxis atleast_1d atleast_2d atleast_3d "
     "diagonal real imag flip fliplr flipud rot90 split array_split hsplit vsplit dsplit unstack diag "
+    "trim_zeros real_if_close asarray_chkfinite ix_ "
     "shares_memory may_share_memory ndim shape size iscomplexobj isrealobj isscalar "
     "from_dlpack astype frombuffer fromfile fromstring fromregex loadtxt genfromtxt savetxt "
     "printoptions get_printoptions array_repr array_str array2string nditer ndenumerate".split()
 )
 
 # Without axes the result of these is an array, of all others a scalar.
-_ARRAYS = set("array copy zeros ones empty full zeros_like ones_like empty_like full_like".split())
+_ARRAYS = set("array copy zeros ones empty full zeros_like ones_like empty_like full_like cov tensordot".split())
 _BOOLS = set("allclose array_equal array_equiv".split())
 
 # What writes into its first argument.
@@ -69,7 +71,7 @@ _LIBRARY = set(
 
 def _is_library(full):
     home, _, name = full.rpartition(".")
-    return home in ("numpy.linalg", "numpy.fft") and name in _LIBRARY and _core.device().kind == "cpu"
+    return home in ("numpy.linalg", "numpy.fft") and name in _LIBRARY and _core.device().host
 
 
 def _find(full):
@@ -96,7 +98,7 @@ _TIES = {"numpy.argsort", "numpy.argpartition"}
 
 def native(full):
     """Treadle's function for NumPy's of that full name, or None."""
-    if full in _TIES and _core.device().kind == "cpu":
+    if full in _TIES and _core.device().host:
         return None
     try:
         return _known[full]
@@ -116,9 +118,55 @@ def pickled(face):
     return pkgutil.resolve_name, (face._name.replace(".", ":", 1),)
 
 
-def _finish(full, r):
+# ---- how results lie in memory ----
+
+
+def _kept(*arrays):
+    """Axes of arrays, which follow each other in a result, outermost in memory first."""
+    order = []
+    for a in arrays:
+        steps, before = numpy.asarray(a).strides, len(order)
+        order += [before + k for k in sorted(range(len(steps)), key=lambda k: -abs(steps[k]))]
+    return order
+
+
+def _fortran(x):
+    """C order, except of an array in Fortran's."""
+    x = numpy.asarray(x)
+    return range(x.ndim)[::-1] if x.flags.f_contiguous and not x.flags.c_contiguous else None
+
+
+# Where treadle's function leaves its result in another order than NumPy's: the axes, outermost first; None: C order.
+_ORDERS = {
+    **dict.fromkeys("accumulate sort partition nan_to_num gradient unwrap".split(), lambda x, *_, **__: _kept(x)),
+    **dict.fromkeys("isreal packbits unpackbits".split(), lambda x, *_, **__: _fortran(x)),
+    **dict.fromkeys("choose select cross reduceat".split(), lambda *_, **__: None),
+    "roll": lambda a, shift=0, axis=None: None if axis is None else _kept(a),
+    "polyval": lambda p, x: _kept(x),
+    "outer": lambda x, y, **_: _kept(x, y) if numpy.ndim(x) and numpy.ndim(y) else None,
+    "argwhere": lambda a: (1, 0),
+}
+
+
+def _ordered(r, order):
+    """r with its axes in that order in memory; None: C order."""
+    if isinstance(r, (list, tuple)):
+        return type(r)(_ordered(x, order) for x in r)
+    if not isinstance(r, _ours) or r.ndim < 2 or (order is not None and len(order) != r.ndim):
+        return r
+    order = range(r.ndim) if order is None else order
+    steps = [r.strides[k] for k in order if r.shape[k] > 1]
+    if all(a >= b for a, b in zip(steps, steps[1:], strict=False)):
+        return r
+    back = sorted(range(r.ndim), key=order.__getitem__)
+    return r.transpose(tuple(order)).copy().transpose(tuple(back))
+
+
+def _finish(full, r, args, kwargs):
     """Treadle's result as the program sees it."""
     name = full.rpartition(".")[2]
+    if name in _ORDERS:
+        r = _ordered(r, _ORDERS[name](*args, **kwargs))
     if isinstance(r, _ours) and r.ndim == 0 and name in _ARRAYS:
         return r.get()
     if name in _BOOLS:
@@ -136,7 +184,7 @@ _METHODS_OUT = {"reduce": ("out", "keepdims", "initial", "where"), "accumulate":
 
 
 def _find_out(full, target):
-    """(where out= stands among the arguments, the names from there on); None: it is only ever named."""
+    """(place of out= among the arguments, the parameters' names from there on); None: out= can only be named."""
     last = full.rpartition(".")[2]
     if isinstance(target, numpy.ufunc):
         return target.nin, ("out",)
@@ -150,9 +198,30 @@ def _find_out(full, target):
     return (names.index("out"), names[names.index("out") :]) if "out" in names else None
 
 
+_names = {}  # full name: what _find_names says
+
+
+def _find_names(target):
+    """What arguments of NumPy's function may be called; None: that is not known."""
+    if isinstance(target, numpy.ufunc):
+        return None
+    try:
+        known = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_KEYWORD for p in known):
+        return None
+    return {p.name for p in known if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+
+
 def named_out(full, target, args, kwargs):
     """A call's arguments with out= among the named ones: a position says nothing of what is to be written. None: NumPy
     refuses the call."""
+    if kwargs:
+        if full not in _names:
+            _names[full] = _find_names(target)
+        if _names[full] is not None and not kwargs.keys() <= _names[full]:
+            return None
     if full not in _outs:
         _outs[full] = _find_out(full, target)
     if _outs[full] is None or len(args) <= _outs[full][0]:
@@ -190,7 +259,7 @@ def _store(full, out, value):
     """value into the program's array out, as NumPy's functions do."""
     if isinstance(value, _ours):
         if out.shape != value.shape or not numpy.can_cast(value.dtype, out.dtype, "same_kind"):
-            raise ValueError("out")  # NumPy says it
+            raise ValueError("out")  # NumPy raises its own error
         if full == "numpy.dot" and (out.dtype != value.dtype or not out.flags.c_contiguous):
             raise ValueError("out")
         if full in _COPY_OUT and not numpy.can_cast(out.dtype, value.dtype, "safe"):
@@ -207,6 +276,19 @@ def _store(full, out, value):
     return out
 
 
+_TYPING = {"casting", "dtype", "signature", "sig"}
+
+
+def _native_order(x):
+    if type(x) in (list, tuple):
+        return all(map(_native_order, x))
+    return type(x) is not numpy.ndarray or x.dtype.isnative
+
+
+def _overlaps(x, y):
+    return type(y) is numpy.ndarray and numpy.may_share_memory(x, y)
+
+
 def _try(f, full, args, kwargs):
     out = kwargs.get("out")
     if type(out) is tuple and len(out) == 1:
@@ -214,12 +296,22 @@ def _try(f, full, args, kwargs):
     is_ufunc = isinstance(getattr(numpy, full.rpartition(".")[2], None), numpy.ufunc)
     if out is None and is_ufunc and kwargs.get("where", True) is not True:
         raise NotImplementedError("where= without out=")  # NumPy warns of what nobody has written
+    if kwargs.get("where", True) is None:
+        raise NotImplementedError("where=None")  # a mask that is false, to NumPy
     if "axes" in kwargs:
         raise NotImplementedError("axes=")
     if out is not None and (type(out) is not numpy.ndarray or kwargs.get("where", True) is not True):
-        raise NotImplementedError("where= beside out=")  # what is not chosen stays as it is
+        raise NotImplementedError("where= beside out=")  # elements outside of the mask keep their values
     if kwargs.get("order") not in (None, "C", "K", "A"):
-        raise NotImplementedError("order=")  # NumPy lays the elements out
+        raise NotImplementedError("order=")  # NumPy decides the memory order
+    if out is not None and kwargs.get("casting") not in (None, "same_kind"):
+        raise NotImplementedError("casting= beside out=")  # the rule is for out, too
+    if isinstance(f, Spelled) and not _TYPING.isdisjoint(kwargs):
+        raise NotImplementedError("casting=, dtype=, signature=")  # NumPy knows the loops and what may be cast for them
+    if full.endswith(".reduceat") and _kept(args[0]) != list(range(numpy.ndim(args[0]))):
+        raise NotImplementedError("order")  # NumPy puts the axis that is reduced in a place of its own
+    if not all(map(_native_order, args)):
+        raise NotImplementedError("swapped bytes")  # NumPy's results keep them or not, function by function
     rest = {k: _lifted(v) for k, v in kwargs.items() if k != "out"}
     plain = [_lifted(a) for a in args]
     target = None
@@ -227,11 +319,13 @@ def _try(f, full, args, kwargs):
         target = _target(args[0])
         if target is None:
             raise NotImplementedError("writes")  # into memory that is not treadle's
+        if full != "numpy.copyto" and any(_overlaps(args[0], a) for a in (*args[1:], *kwargs.values())):
+            raise NotImplementedError("overlap")  # NumPy writes element by element, and reads what it has written
         plain[0] = target
     _core._unchanged_busy(True)
     try:
         r = f(*plain, **rest)
-        return _finish(full, r) if out is None else _store(full, out, r)
+        return _finish(full, r, args, kwargs) if out is None else _store(full, out, r)
     finally:
         _core._unchanged_busy(False)
         if target is not None:
@@ -239,13 +333,19 @@ def _try(f, full, args, kwargs):
 
 
 def _product(face, a, b, *args, **kwargs):
-    """On the CPU products of what is there are NumPy's library's, on the same memory."""
-    if args or kwargs or _core.device().kind != "cpu" or _core._unchanged_pending(a) or _core._unchanged_pending(b):
+    """On the CPU, products of arrays in memory are computed by NumPy's library on that memory."""
+    if args or kwargs or not _core.device().host or _core._unchanged_pending(a) or _core._unchanged_pending(b):
         return NotImplemented
     return host(face._target, face._name, (a, b), kwargs, note=False)
 
 
+def _power(face, a, n, *args, **kwargs):
+    """The first power is the argument itself."""
+    return host(face._target, face._name, (a, n, *args), kwargs) if n == 1 else NotImplemented
+
+
 _RULES = {f"numpy.{name}": _product for name in ("dot", "matmul", "vdot", "inner", "tensordot")}
+_RULES["numpy.linalg.matrix_power"] = _power
 
 
 def _answers(x):
@@ -270,7 +370,7 @@ def call(face, *args, **kwargs):
             return r
     f = None if any(map(_answers, args)) or any(map(_answers, kwargs.values())) else native(full)
     if kwargs.get("copy", True) is not True or (full == "numpy.nan_to_num" and len(args) > 1):
-        f = None  # the result may be the argument, and be written there
+        f = None  # the function may write into its argument and return it
     if f is not None and not (kwargs.get("retstep") or kwargs.get("like")):
         try:
             return _try(f, full, args, kwargs)
@@ -287,7 +387,7 @@ def _nbytes(x):
 
 
 def host(target, full, args, kwargs, note=True):
-    """NumPy's function on its arrays, whose values are brought before."""
+    """Call NumPy's function on its arrays after their values have been computed."""
     _present(args)
     _present(tuple(kwargs.values()))
     begin = time.perf_counter_ns()
@@ -297,10 +397,11 @@ def host(target, full, args, kwargs, note=True):
     if nbytes:
         _host.note(full, nbytes)[2] += ns
     if explanation:
-        most = max([a for a in (*args, r) if type(a) is numpy.ndarray], key=_size_of, default=None)
+        most = max([a for a in (*args, r) if type(a) is numpy.ndarray], key=_telling, default=None)
         explanation.watch(full, 1 if most is None else most.size, ns, most)
     return r
 
 
-def _size_of(a):
-    return a.size
+def _telling(a):
+    """What of a call's arrays tells most: the largest; of those the one whose elements lie farthest apart."""
+    return a.size, min((abs(s) for n, s in zip(a.shape, a.strides, strict=True) if n > 1 and s), default=0)

@@ -19,6 +19,7 @@ class ProcessPoolExecutor(DeviceExecutor):
             None, max_workers, initializer=initializer, initargs=initargs, mp_context=mp_context,
             max_tasks_per_child=max_tasks_per_child,
         )  # fmt: skip
+        self._is_free = False  # the program asked for processes: no item runs in this one
 
     def submit(self, fn, /, *args, **kwargs):
         """A Future of fn(*args, **kwargs), which a worker process runs."""

@@ -5,6 +5,7 @@ torch means treadle's tensors in libraries too: theirs are the program's own, th
 """
 
 import builtins
+import contextlib
 import importlib
 import importlib.machinery
 import os
@@ -21,7 +22,8 @@ _ALIASES = {  # what is asked for: the module of treadle's that answers
     "cupyx.scipy": "treadle.scipy",
     "pycuda": "treadle.pycuda",
     "numba": "treadle.unchanged._numba",
-    "numba.cuda": "treadle.cuda",
+    "numba.cuda": "treadle.unchanged._numbacuda",
+    "numba.extending": "treadle.unchanged._extending",
     "numba.types": "treadle.types",
     "numba.core": "treadle.unchanged._numba",
     "numba.typed": "treadle.typed",
@@ -80,7 +82,7 @@ def _installed(root):
 
 
 def is_own(namespace):
-    """Do these globals belong to the program's own code?"""
+    """Whether these globals belong to the program's own code."""
     if namespace is None:
         return False
     file = namespace.get("__file__")
@@ -92,17 +94,29 @@ def is_own(namespace):
     return known
 
 
+_own = types.ModuleType.__dict__["__dict__"].__get__  # an alias's own attributes
+
+
 class _Alias(types.ModuleType):
     """A module by another name."""
 
+    @property
+    def __dict__(self):
+        """All names with their values, for programs that go through them (vars(torch.distributions))."""
+        found = dict(_own(self))
+        for name in dir(self):
+            with contextlib.suppress(AttributeError, ImportError):
+                found[name] = getattr(self, name)
+        return found
+
     def __init__(self, name, real):
         super().__init__(name, real.__doc__)
-        self.__dict__.update(_td_real=real, __path__=[], __file__=getattr(real, "__file__", None))
+        _own(self).update(_td_real=real, __path__=[], __file__=getattr(real, "__file__", None))
         if name in _VERSIONS:
-            self.__dict__["__version__"] = _VERSIONS[name]
+            _own(self)["__version__"] = _VERSIONS[name]
 
     def __getattr__(self, name):
-        real = self.__dict__["_td_real"]
+        real = _own(self)["_td_real"]
         full = f"{self.__name__}.{name}"
         if full in _ALIASES:
             return _alias(full)
@@ -114,11 +128,18 @@ class _Alias(types.ModuleType):
             try:
                 return _alias(full)
             except ImportError:
+                there = _installed_numba(self.__name__)
+                if hasattr(there, name):
+                    return getattr(there, name)
                 raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'") from None
-        return _alias(full) if isinstance(value, types.ModuleType) else value
+        if value is real:  # torch.torch
+            return self
+        if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == "numba":
+            return value
+        return _alias(full)
 
     def __dir__(self):
-        return dir(self.__dict__["_td_real"])
+        return dir(_own(self)["_td_real"])
 
 
 def _alias(name):
@@ -129,22 +150,36 @@ def _alias(name):
             home, _, last = name.rpartition(".")
             if not home:
                 raise ModuleNotFoundError(f"No module named '{name}'", name=name)
-            real = f"{_alias(home).__dict__['_td_real'].__name__}.{last}"
+            above = _alias(home)
+            if not isinstance(above, _Alias):  # the real Numba's, which treadle has not
+                return _import_module(name)
+            there = _own(above)["_td_real"]
+            real = f"{vars(there).get('_td_home', there.__name__)}.{last}"
         try:
             module = _import_module(real)
         except ModuleNotFoundError as e:
-            if e.name != real:
+            if not (e.name or "").startswith(real.rpartition(".")[0] or real):
                 raise
-            raise ModuleNotFoundError(f"No module named '{name}'", name=name) from None
+            module = _installed_numba(name)
+            if module is None:
+                raise ModuleNotFoundError(f"No module named '{name}'", name=name) from None
+            return module
         made = _aliases[name] = _Alias(name, module)
         if name.partition(".")[0] in _EVERYWHERE:
-            made.__dict__["__spec__"] = importlib.machinery.ModuleSpec(name, _Everywhere, is_package=True)
+            _own(made)["__spec__"] = importlib.machinery.ModuleSpec(name, _Everywhere, is_package=True)
             sys.modules.setdefault(name, made)
     return made
 
 
+def _installed_numba(name):
+    """A module of the real Numba's that treadle has not; None: not installed."""
+    if name.partition(".")[0] != "numba":
+        return None
+    return _import_module("treadle.unchanged._realnumba").numba(name)
+
+
 class _Everywhere:
-    """Finds torch and its modules for libraries, which import them by no hook."""
+    """Finds torch and its modules for libraries, whose imports do not go through the hook."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -158,7 +193,7 @@ class _Everywhere:
     @staticmethod
     def find_distributions(context):
         """What importlib.metadata tells libraries that ask for PyTorch's version."""
-        from importlib.metadata import Distribution  # here: it takes long to import, and few ask
+        from importlib.metadata import Distribution  # imported here: it takes long, and few programs need it
 
         class Told(Distribution):
             def read_text(self, filename):
@@ -213,7 +248,7 @@ def reload(module):
 
 
 def wait_at_clocks():
-    """Modules of clocks that the program's own files import from now on wait for what is recorded."""
+    """From now on clocks that the program's own files import wait for recorded work."""
     global TOPS
     from . import _clocks as faces
 
@@ -222,7 +257,7 @@ def wait_at_clocks():
 
 
 def hook():
-    """Puts the hook in; imports that the program makes from now on are looked at."""
+    """Install the hook: from now on it sees the program's imports."""
     builtins.__import__ = _hooked
     importlib.import_module = import_module
     importlib.reload = reload

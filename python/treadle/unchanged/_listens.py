@@ -32,7 +32,7 @@ _blocks = _Blocks()
 
 
 def _asked():
-    """Is it the program that calls, itself or by way of contextlib, pytest.warns and the like?"""
+    """Whether the program is the caller, directly or through contextlib, pytest.warns and the like."""
     frame = sys._getframe(2)
     for _ in range(_NEAR):
         if frame is None:
@@ -89,7 +89,7 @@ def _told(f):
 
 
 def start():
-    """Looks at what the program does with warnings from now on."""
+    """From now on, notice when the program records warnings or turns them into errors."""
     if warnings.catch_warnings.__enter__ is _entered:
         return
     warnings.catch_warnings.__enter__, warnings.catch_warnings.__exit__ = _entered, _left

@@ -26,8 +26,8 @@ from treadle._compile._ufunc import REFUSALS
 
 from . import _imports, _rewrite
 
-COMPILING = 0.03  # s, about what a loop's compilation takes
-ENTERING = 40e-6  # s, what it takes to hand a loop over
+COMPILING = 0.03  # seconds that compiling a loop takes, about
+ENTERING = 40e-6  # seconds that handing a loop over takes
 _TRIALS = 2  # times in a row that compiled code may give up before the loop is left to Python
 _SLOW = 3  # times in a row that it may take longer than Python would have
 _COPY = 4e9  # bytes a second, of arrays that are kept in case compiled code gives up
@@ -47,7 +47,7 @@ ran = {}  # key: [times that compiled code has run the loop, s, times in a row t
 
 
 def exact_arrays(f, *arguments):
-    """f(*arguments), and whether only Python can compute it; in compiled functions."""
+    """In compiled functions: f(*arguments), and whether only Python can compute it."""
     raise TypeError("exact_arrays has a meaning in compiled functions only")
 
 
@@ -89,7 +89,7 @@ class _Plan:
         self.params = [*self.numbers, *self.arrays]
 
     def _member(self, name, o, attribute):
-        """An attribute that the loop does not set: its value, where that stands in the object."""
+        """The value of an attribute that the loop does not set, where the object itself holds it."""
         known, of_class = getattr(o, "__dict__", {}), getattr(type(o), attribute, None)
         if attribute not in known or hasattr(type(of_class), "__set__"):
             raise Refused(f"{name}.{attribute} is no plain attribute of a {type(o).__name__}")
@@ -115,7 +115,7 @@ class _Plan:
 
 
 def _is_plain_object(o):
-    """Is it an instance of a class of the program's, whose attributes are what they seem?"""
+    """Whether it is an object of a class of the program's that looks attributes up as Python does."""
     kind = type(o)
     return kind.__module__ not in ("builtins", "numpy") and kind.__getattribute__ is object.__getattribute__ and not (
         callable(o) or isinstance(o, (types.ModuleType, numpy.ndarray, numpy.generic))
@@ -123,7 +123,7 @@ def _is_plain_object(o):
 
 
 class _Same:
-    """An object that equals itself alone, and lives as long as this does."""
+    """A key for an object: compares by identity, and keeps the object alive."""
 
     __slots__ = ("object",)
 
@@ -144,7 +144,7 @@ class _Cell(str):
 
 
 def _constants(o, attributes, known):
-    """What compiled code takes for constant of an object that it uses: a part of the program's key."""
+    """What compiled code treats as constant in an object that it uses. It is a part of the program's key."""
     if type(o) in (int, float, bool, complex, str, type(None)):
         yield type(o), repr(o)
         return
@@ -193,7 +193,7 @@ _PLAIN = {"int64": int, "float64": float, "bool": bool}
 
 
 def _maker(t):
-    """A function that makes a compiled result of type t the program's object."""
+    """A function that turns a compiled result of type t into the program's object."""
     if t is None or getattr(t, "kind", None) == "none":
         return lambda value: None
     if t.kind == "tuple":
@@ -241,7 +241,7 @@ class _Program:
 
 
 def _run(turns):
-    """What LoopTurns.run() gives: runs the rest of a loop, whose function called run()."""
+    """Run the rest of a loop for LoopTurns.run(), which the loop's own frame calls."""
     site, begun = turns.site, time.perf_counter()
     try:
         left = _compiled(site, _Space(sys._getframe(1)), turns.rest(), turns.expected)
@@ -273,7 +273,7 @@ class _Space:
 
 
 def _arguments(rest):
-    """(what the compiled loop goes through, its first arguments) for the items that are left."""
+    """(the key of ITEMS, the first arguments) of the compiled loop for the items that are left."""
     if rest is None:
         return None, []
     if type(rest) is not range:
@@ -284,7 +284,7 @@ def _arguments(rest):
 
 
 def _warnings_matter():
-    """Must warnings of NumPy's arithmetic be raised, or be called, as they come?"""
+    """Whether warnings of NumPy's arithmetic must be raised or handled at the operation that causes them."""
     raised = any(f[0] == "error" and issubclass(RuntimeWarning, f[2]) for f in warnings.filters)
     return raised or numpy.geterr() != _ERRORS
 
@@ -292,7 +292,7 @@ def _warnings_matter():
 def _compiled(site, space, rest, expected):
     """(how the loop was left, values of its variables); None: Python goes on. Refused: it does so for good."""
     loop, (items, lead) = site.loop, _arguments(rest)
-    if _warnings_matter() or (items is None and threading.active_count() > 1):  # a thread may change what it waits for
+    if _warnings_matter() or (items is None and threading.active_count() > 1):  # another thread may end the loop
         return None
     plan = _Plan(loop, space)
     values = [plan.values[n] for n in plan.params]
@@ -357,7 +357,7 @@ def compiled(text, file, plainly=None):
 
 
 def _pairs(code, plain):
-    """(a rewritten code object, what it was made of) for all in a file's."""
+    """Pairs (rewritten code object, original) for all functions of a file."""
     own = {(c.co_qualname, c.co_firstlineno): c for c in _codes(plain)}
     for c in _codes(code):
         was = own.get((c.co_qualname, c.co_firstlineno))

@@ -1,25 +1,65 @@
 """Numba's names, for programs that import it: treadle's compilers and types.
 
 Numba's functions work on the host. On a GPU treadle's run there, where their loops allow it; those whose loops run in
-order get their arrays on the host instead.
+order get their arrays on the host instead. Numbers have the types that Numba gives them. What treadle cannot compile
+the real Numba gets, where it is installed.
 """
 
 import functools
+import warnings
 
 import numpy
 
-from treadle import _core, cuda, experimental, guvectorize, prange, stencil, typed, types, vectorize
-from treadle._compile import _jit
-from treadle._compile._jit import CPUFunction
+from treadle import _core, experimental, prange, typed, types
+from treadle._compile import _guvectorize, _jit, _stencil, _vectorize
 from treadle.types import *  # noqa: F403
 
-__all__ = ["cuda", "experimental", "guvectorize", "jit", "njit", "prange", "stencil", "typed", "types", "vectorize"]
+from . import _numbacuda as cuda
+from . import _realnumba
+
+__all__ = [
+    "cuda", "experimental", "guvectorize", "jit", "literal_unroll", "njit", "pndindex", "prange", "stencil", "typed",
+    "types", "vectorize",
+]  # fmt: skip
+
+_RULES = {"_numba": True}
 
 
-class HostFunction(CPUFunction):
-    """A compiled function of a program whose arrays are on a GPU."""
+def __getattr__(name):
+    """What treadle has not: the real Numba's."""
+    there = None if name.startswith("__") else _realnumba.numba()
+    if there is None or not hasattr(there, name):
+        raise AttributeError(f"module 'numba' has no attribute {name!r}")
+    return getattr(there, name)
 
-    _down = False  # has it turned out to be one for the host?
+
+class HostFunction(_jit.CPUFunction):
+    """A compiled function of a program. What treadle cannot compile the real Numba compiles, where there is one."""
+
+    def declare(self, args):
+        try:
+            super().declare(args)
+        except Exception as why:
+            self._leave(why)
+            _realnumba.compile(self._elsewhere, [args])
+
+    def _refused(self, why, args, kw):
+        self._leave(why)
+        return self._elsewhere(*args, **kw or {})
+
+    def _leave(self, why):
+        """From now on Numba's dispatcher gets the calls; without Numba raises why, and what is no refusal always."""
+        if not isinstance(why, Exception) or isinstance(why, MemoryError) or not _realnumba.is_there():
+            raise why
+        where = f"{self.__name__}: Numba compiles it, treadle cannot: {why}"
+        warnings.warn(where, RuntimeWarning, stacklevel=4)
+        self._elsewhere = _realnumba.dispatcher(self.py_func, self.targetoptions)
+
+
+class FarFunction(HostFunction):
+    """One of a program whose arrays are on a GPU."""
+
+    _down = False  # set when its arguments showed that it runs on the host
 
     def __call__(self, *args):
         if not self._down:
@@ -34,21 +74,64 @@ class HostFunction(CPUFunction):
                     _core._unchanged_written(args[i], target)
         return super().__call__(*args)
 
+    def _refused(self, why, args, kw):
+        if any(isinstance(a, _core.ndarray) for a in args):  # they come again as NumPy's
+            raise why
+        return super()._refused(why, args, kw)
+
 
 def _is_far(a):
     return type(a) is numpy.ndarray and _core._unchanged_far(a)
 
 
-def _made(f):
-    if type(f) is CPUFunction and _core.device().kind != "cpu":
-        f.__class__ = HostFunction
-    return f
-
-
 @functools.wraps(_jit.jit)
 def jit(signature_or_function=None, **options):
-    made = _jit.jit(signature_or_function, **options)
-    return _made(made) if isinstance(made, CPUFunction) else lambda fn: _made(made(fn))
+    cls = HostFunction if _core.device().host else FarFunction
+    if not options.get("locals"):
+        options.pop("locals", None)
+    if options.get("forceobj") or ("locals" in options and _realnumba.is_there()):
+        return _elsewhere(signature_or_function, options)
+    return _jit.decorator(cls, signature_or_function, options | _RULES)
 
 
 njit = jit
+
+
+@functools.wraps(_vectorize.vectorize)
+def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):
+    return _vectorize.vectorize(ftylist_or_function, target, identity, **options, **_RULES)
+
+
+@functools.wraps(_guvectorize.guvectorize)
+def guvectorize(ftylist, signature=None, target="cpu", **options):
+    return _guvectorize.guvectorize(ftylist, signature, target, **options, **_RULES)
+
+
+@functools.wraps(_stencil.stencil)
+def stencil(func_or_mode="constant", **options):
+    return _stencil.stencil(func_or_mode, **options, **_RULES)
+
+
+def _elsewhere(given, options):
+    """Functions of objects, and with variables of declared types: the real Numba's. Without it objects are Python's."""
+
+    def decorate(fn):
+        if not _realnumba.is_there():
+            return fn
+        signatures = _jit.signatures_of(given) if given is not fn else ()
+        return _realnumba.dispatcher(fn, options, signatures)
+
+    return decorate if _jit.is_signature(given) else decorate(given)
+
+
+def literal_unroll(items):
+    """The items, for a loop whose body is compiled for each: so are all loops over tuples."""
+    return items
+
+
+def pndindex(*shape):
+    """numpy.ndindex, whose places may be gone through in any order."""
+    return numpy.ndindex(*shape)
+
+
+_realnumba.register({name: globals()[name] for name in __all__})

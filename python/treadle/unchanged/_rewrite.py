@@ -1,6 +1,7 @@
-"""The program's loops, rewritten so that they can be left to compiled code while they run.
+"""Rewriting a program's loops, so that compiled code can take them over while they run.
 
-A loop over numbers and elements, ``for i in items: body``, becomes (names that begin with ``_.`` are no program's):
+A loop over numbers and elements, ``for i in items: body``, becomes the following. No program has names that begin with
+``_.``, so they cannot clash.
 
     _.items = items
     try: _.turns = _.loop(key, _.items)            # Turns (_loops.py): pieces of the items, one after another
@@ -16,15 +17,15 @@ A loop over numbers and elements, ``for i in items: body``, becomes (names that 
         [leave, if the piece's loop was left by break]
     else: the loop's own else
 
-so that a loop costs what it did but for its first iterations, and goes on in Python wherever compiled code gives up.
-A ``while`` loop's pieces are numbers of iterations; the last piece is the loop itself.
+Only its first iterations cost more than before, and where compiled code gives up the loop goes on in Python.
+A ``while`` loop's pieces are numbers of iterations; its last piece is the loop itself.
 """
 
 import ast
 import copy
 
 PREFIX = "_."
-LOOP = PREFIX + "loop"  # in builtins: Turns of a key and the items
+LOOP = PREFIX + "loop"  # a function in builtins: (key, items) -> Turns
 
 _STATEMENTS = (ast.Assign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Pass, ast.Break, ast.Continue, ast.Return,
                ast.Raise, ast.Assert)  # fmt: skip
@@ -37,51 +38,101 @@ _EFFECTS = {"print", "input", "open", "exec", "eval", "locals", "globals", "vars
 _READERS = {"len", "range", "abs", "min", "max", "int", "float", "bool", "round"}  # that write to no argument
 _LOOKS = {"locals", "globals", "vars", "exec", "eval", "dir"}  # functions that see a function's variables
 _CONSTANTS = (int, float, bool, type(None))
-FEW = 8  # a loop over range(n) of at most so many is not worth looking at
+FEW = 8  # a loop over range(n) with n up to this is not worth looking at
 
 
 class Loop:
     """A loop of the program's text that may be compiled.
 
-    key; node: its tree; loads, stores: names, in order; attributes: names of attributes; members: {name: attributes
-    that are read of it}; bare: names that are read otherwise, too; exits: the returns and raises
-    in it; leaves: does break leave it? inner: are there loops in it? private: names that it stores and nothing outside
-    of it reads; outer: those that it stores and functions may read."""
+    Attributes
+    ----------
+    key : str
+        "file:line:column" of the loop.
+    node : ast.For or ast.While
+        Its tree.
+    loads, stores : list of str
+        Names that it reads and names that it stores, in the order in which they first occur.
+    attributes : set of str
+        Names of attributes that it asks for, of whatever.
+    members : dict
+        {name: {attribute: None}}: the attributes that are read of each name.
+    bare : set of str
+        Names that also occur otherwise than before an attribute's dot.
+    exits : list of ast.Return and ast.Raise
+        The statements in it that leave the function.
+    leaves : bool
+        A break leaves the loop itself.
+    inner : bool
+        There are loops in it.
+    private : set of str
+        Names that it stores and that nothing outside of it reads.
+    outer : set of str
+        Names that it stores and that other functions may read.
+    """
 
     def __init__(self, node, key, private, outer):
         self.node, self.key, self.private = node, key, private
-        names = [n for n in _inside(node) if isinstance(n, ast.Name)]
+        nodes = list(_inside(node))
+        self._take_names([n for n in nodes if isinstance(n, ast.Name)])
+        self._take_members([n for n in nodes if isinstance(n, ast.Attribute)])
+        self._take_writes(nodes)
+        self.outer = outer.intersection(self.stores) if outer is not None else set(self.stores)
+        self.exits = [n for n in nodes if isinstance(n, (ast.Return, ast.Raise))]
+        self.leaves = any(True for _ in _breaks(node.body))
+        self.inner = any(isinstance(n, (ast.For, ast.While)) for s in node.body for n in ast.walk(s))
+
+    def _take_names(self, names):
+        self._count = {}
+        for n in names:
+            self._count[n.id] = self._count.get(n.id, 0) + 1
         self.stores = list(dict.fromkeys(n.id for n in names if isinstance(n.ctx, ast.Store)))
         self.loads = list(dict.fromkeys(n.id for n in names if isinstance(n.ctx, ast.Load)))
-        self.attributes = {n.attr for n in _inside(node) if isinstance(n, ast.Attribute)}
-        owners = [n for n in _inside(node) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)]
-        self.members = {n.value.id: {} for n in owners}
-        for n in owners:
-            self.members[n.value.id][n.attr] = None
-        self.bare = {n.id for n in names} - {
-            name for name in self.members if sum(n.id == name for n in names) == sum(n.value.id == name for n in owners)
-        }
-        self.outer = outer.intersection(self.stores) if outer is not None else set(self.stores)
-        self.exits = [n for n in _inside(node) if isinstance(n, (ast.Return, ast.Raise))]
-        nodes = list(_inside(node))
+
+    def _take_members(self, attributes):
+        self.attributes = {n.attr for n in attributes}
+        self.members, dotted = {}, {}
+        for n in attributes:
+            if isinstance(n.value, ast.Name):
+                self.members.setdefault(n.value.id, {})[n.attr] = None
+                dotted[n.value.id] = dotted.get(n.value.id, 0) + 1
+        self.bare = {name for name, count in self._count.items() if count != dotted.get(name, 0)}
+
+    def _take_writes(self, nodes):
+        """What the loop writes to by subscripts, and what it hands to functions, which may write to it."""
         stored = [n.value for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
         self._targets = {getattr(v, "id", None) for v in stored}
         calls = [n for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "id", None) not in _READERS]
         self._passed = {getattr(a, "id", None) for n in calls for a in n.args}
-        self.leaves = any(True for _ in _breaks(node.body))
-        self.inner = any(isinstance(n, (ast.For, ast.While)) for s in node.body for n in ast.walk(s))
 
     def written(self, arrays):
-        """Those of the names of arrays that the loop may write to."""
+        """Those of the names of arrays that the loop may write to.
+
+        All of them, where it writes to something else than these names or hands one to a function: then views and
+        functions may reach any array.
+        """
         if not self._targets <= set(arrays) or self._targets & set(self.stores) or self._passed & set(arrays):
-            return arrays if self._targets or self._passed else []  # through views, or by functions
+            return arrays if self._targets or self._passed else []
         return [n for n in arrays if n in self._targets]
 
     def text(self, params, fresh, bools, results, items, members):
-        """The source of a function that runs the loop from where it is. params: its arguments; members: {(name,
-        attribute): the argument that is its value}; fresh: variables
-        without a value so far; bools: arguments that are bools of Python's; results: variables that it returns behind
-        how the loop was left (0: it ended, 1: break, 2…: by an exit); items: of ITEMS; None: a while loop's."""
+        """The source of a function that runs the loop from where it stands.
+
+        Parameters
+        ----------
+        params : list of str
+            The function's parameters.
+        fresh : list of str
+            Variables that have no value so far.
+        bools : list of str
+            Parameters that are Python's bools, which compiled code gets as numbers.
+        results : list of str
+            Variables whose values the function returns. Before them it returns how the loop was left: 0 by its end,
+            1 by break, 2 and more by that one of exits.
+        items : str or None
+            The key of ITEMS for what a for loop goes through; None for a while loop.
+        members : dict
+            {(name, attribute): the parameter that has its value}.
+        """
         node = copy.deepcopy(self.node)
         codes = {
             id(n): i for i, n in enumerate((n for n in _inside(node) if isinstance(n, (ast.Return, ast.Raise))), 2)
@@ -126,7 +177,10 @@ class _Members(ast.NodeTransformer):
 
 
 def _leave(body, codes, results, own):
-    """Makes the statements that leave the loop returns of how it was left. own: break leaves the loop itself."""
+    """Replace each statement that leaves the loop by a return that says which one it was.
+
+    own: a break here leaves the loop itself, not a loop in it.
+    """
     for i, s in enumerate(body):
         code = codes.get(id(s), 1 if own and isinstance(s, ast.Break) else None)
         if code is not None:
@@ -138,7 +192,7 @@ def _leave(body, codes, results, own):
 
 
 def _inside(loop):
-    """The nodes of a loop's target, condition and body; not what it goes through, and not its else."""
+    """The nodes of a loop's target or condition and of its body, without its items and its else."""
     for part in ([loop.target] if isinstance(loop, ast.For) else [loop.test]) + loop.body:
         yield from ast.walk(part)
 
@@ -159,7 +213,7 @@ def _breaks(body):
 
 
 def _is_plain(node):
-    """Can this part of a loop be of numbers and elements alone?"""
+    """Whether this part of a loop may have to do with numbers and elements alone."""
     if isinstance(node, ast.Constant):
         return type(node.value) in _CONSTANTS
     if isinstance(node, ast.Call):
@@ -175,7 +229,7 @@ def _is_plain(node):
 
 
 def _pruned(body):
-    """The nodes of statements. Python evaluates what is returned or raised, and an assertion's message."""
+    """The nodes of statements, without what Python evaluates: values returned or raised, messages of assertions."""
     todo = list(body)
     while todo:
         node = todo.pop()
@@ -207,15 +261,17 @@ def _is_short(loop):
 
 
 class _Scope:
-    """A function's or module's own statements; names that are declared global or that inner functions read are
-    everybody's."""
+    """The statements of one function or module.
+
+    shared: names that other functions may read: those that are declared global or nonlocal.
+    """
 
     def __init__(self, node):
         self.node, self.is_module = node, isinstance(node, ast.Module)
         self.shared, self._counts, self._open = set(), None, False
 
     def is_open(self):
-        """Does it look at its own variables? Then it must find no others."""
+        """Whether it looks at its own variables, as by locals(): then it must not find those of a rewritten loop."""
         if self._counts is None:
             self._look()
         return self._open
@@ -228,7 +284,7 @@ class _Scope:
         return frozenset(n for n in alone if _is_set_first(loop.body, n, own.get(n, 0)))
 
     def _look(self):
-        """Counts what is read, before the first loop is rewritten."""
+        """Count the names that are read. This runs before the first loop is rewritten, which changes the counts."""
         self._counts = _reads(self.node)
         for n in ast.walk(self.node):
             if isinstance(n, (ast.Global, ast.Nonlocal)):
@@ -238,7 +294,7 @@ class _Scope:
 
 
 def _is_set_first(body, name, reads):
-    """Is there a block that sets the name in a statement of its own, and has all `reads` of it behind that?"""
+    """Whether some block assigns the name in a statement of its own and has all `reads` of it after that."""
     for i, s in enumerate(body):
         if isinstance(s, ast.Assign) and any(getattr(t, "id", None) == name for t in s.targets):
             return sum(_reads(x).get(name, 0) for x in body[i + 1 :]) == reads
@@ -249,6 +305,7 @@ def _is_set_first(body, name, reads):
 
 
 def _reads(node):
+    """{name: how often it is read or deleted below node}"""
     counts = {}
     for n in ast.walk(node):
         if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
@@ -259,7 +316,7 @@ def _reads(node):
 
 
 class Rewriter:
-    """Rewrites the loops of a file's tree in place; loops: those that were rewritten, by key."""
+    """Rewrites the loops of one file's tree in place. loops: the Loops that were rewritten, by key."""
 
     def __init__(self, file):
         self.file, self.loops, self._number, self._whole, self._set_elsewhere = file, {}, 0, None, None
@@ -276,7 +333,7 @@ class Rewriter:
                 body[i : i + 1] = new
 
     def _statement(self, s, scope):
-        """What the statement becomes; None: it stays."""
+        """The statements that replace this one; None leaves it, after its parts have been rewritten."""
         if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)):
             self._block(s.body, _Scope(s))
         elif isinstance(s, ast.ClassDef):
@@ -290,8 +347,8 @@ class Rewriter:
         return None
 
     def _watched(self, s):
-        """Does the loop read a global that some function of the file sets? A signal's handler may do so meanwhile."""
-        if self._set_elsewhere is None:  # no loop has been rewritten so far: the names are counted as they stand
+        """Whether the loop reads a global that a function of the file sets: a signal's handler may set it meanwhile."""
+        if self._set_elsewhere is None:  # before the first loop is rewritten, so that names are counted as they stand
             self._whole.is_open()
             globals_ = (n for n in ast.walk(self._whole.node) if isinstance(n, ast.Global))
             self._set_elsewhere = {name for n in globals_ for name in n.names}
@@ -349,7 +406,7 @@ class _Maker:
         return ast.Subscript(self._load("left"), ast.Constant(i), ast.Load())
 
     def _left(self):
-        """What compiled code has left: the variables' values, then the statement that left the loop."""
+        """Statements that take over from compiled code: its variables' values, then what left the loop."""
         body = []
         for i, name in enumerate(self.loop.stores, 1):
             has = ast.Compare(self._value(i), [ast.IsNot()], [ast.Constant(...)])
@@ -365,7 +422,7 @@ class _Maker:
         return [ast.Assign([self._store("left")], run), ast.If(none, body or [ast.Pass()], []), ast.Continue()]
 
     def _piece(self, body):
-        """One piece of the items, or so many iterations; then on to the next piece, but after break."""
+        """Statements that run one piece of the items. The loop's else goes on to the next piece; a break skips it."""
         if isinstance(self.node, ast.For):
             loop = ast.For(copy.deepcopy(self.node.target), self._load("piece"), body, [ast.Continue()])
         else:
@@ -374,7 +431,7 @@ class _Maker:
         return [loop, ast.Break()]
 
     def _rest(self):
-        """All the rest, as it is written."""
+        """Statements that run all further iterations as the program wrote them."""
         if isinstance(self.node, ast.For):
             return self._piece(self.node.body)
         return [ast.While(self.node.test, self.node.body, []), ast.Break()]
@@ -390,14 +447,14 @@ class _Maker:
         out = [self._turns(), loop]
         if isinstance(self.node, ast.For):
             out.insert(0, ast.Assign([self._store("items")], self.node.iter))
-        if in_module:  # its variables are seen by others
+        if in_module:  # the module's variables can be seen by others: ours are removed at the end
             out.insert(0, ast.Assign([self._store(k) for k in self.names], ast.Constant(None)))
             out.append(ast.Delete([ast.Name(n, ast.Del()) for n in self.names.values()]))
         return out
 
 
 def rewritten(text, file):
-    """(tree, Loops by key) of a file's text; None: it has no loop that may be compiled."""
+    """The rewritten tree of a file's text and its Loops by key; None where no loop may be compiled."""
     if "for " not in text and "while " not in text:
         return None
     tree = ast.parse(text, file)

@@ -47,7 +47,7 @@ def _main_module(file):
 
 
 def _processes(path):
-    """Processes that multiprocessing spawns run the script as this one does."""
+    """Make processes that multiprocessing spawns run the script as this one does."""
     prepared = multiprocessing.spawn.get_preparation_data
 
     def get_preparation_data(name):
@@ -105,7 +105,7 @@ def run(kind, what, arguments, device=None, profile=None, explain=None, doctor=N
 
         _profile.whole_program(profile)
     install()
-    if doctor is None and "loops" not in _imports.KEPT:  # the doctor looks at loops as they are written
+    if doctor is None and "loops" not in _imports.KEPT:  # the doctor needs loops as the program wrote them
         _loops.watch()
     if lazy_clocks is None:
         _imports.wait_at_clocks()

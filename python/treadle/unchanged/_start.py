@@ -20,25 +20,25 @@ _state = {"watch": None}
 
 
 def set_watch(seen):
-    """Who watches (_observe/_seen.py) is told of NumPy's work and of what treadle declines; None: nobody is."""
+    """Set who is told of NumPy's work and of what treadle declines (_observe/_seen.py); None: nobody."""
     _far.explanation = seen
     _state["watch"] = seen.watch if seen else None
     apply()
 
 
 def apply():
-    """Gives the core what decides: config.crossover, and who is told."""
+    """Tell the core the crossover and the function that watches."""
     _core._unchanged_set(config.crossover, _host.note, _state["watch"])
 
 
 def _in_child():
-    """A forked process has no GPU: what it does is NumPy's."""
-    if _core.device().kind != "cpu":
+    """In a forked process the GPU cannot be used: leave all work to NumPy."""
+    if not _core.device().host:
         config.crossover = NEVER
 
 
 def _watched(f):
-    """f, which may put another handler before ours."""
+    """Wrap f, which may install a signal handler in front of ours: ours is put first again afterwards."""
 
     @functools.wraps(f)
     def call(*args, **kwargs):
@@ -67,7 +67,7 @@ def _one_thread_in_numexpr():
 
 
 def _help():
-    """help() of a face is that of NumPy's function."""
+    """Make help() of a face show NumPy's function."""
     plain = getattr(builtins, "help", None)
     if plain is None:  # python -S
         return

@@ -80,7 +80,7 @@ class Device:
         return self._device.memory
 
     def _attribute(self, number):
-        if self._device.kind == "cpu":
+        if self._device.host:
             value = _CPU.get(number)
             return self._device.units if value == "units" else value
         return _core._device_attribute(self._device, number)
@@ -253,7 +253,7 @@ class Context:
     @property
     def handle(self):
         """A number that tells contexts apart: one for each device."""
-        return id(self._device) if self._device.kind == "cpu" else 1 + self._device.index
+        return id(self._device) if self._device.host else 1 + self._device.index
 
     def __eq__(self, other):
         return isinstance(other, Context) and self is other

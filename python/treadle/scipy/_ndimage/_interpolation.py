@@ -59,7 +59,7 @@ def _first_mirrored(y, i, j, n, z, m):
 
 
 def _first_reflected(y, i, j, n, z, m):
-    """The same with y mirrored beside its first element."""
+    """The first value for y mirrored at its first element."""
     s = y[i, 0, j]
     p = z
     if m < n:
@@ -78,7 +78,7 @@ def _first_reflected(y, i, j, n, z, m):
 
 
 def _first_wrapped(y, i, j, n, z, m):
-    """The same with y repeated."""
+    """The first value for y repeated periodically."""
     s = y[i, 0, j]
     p = z
     for t in range(1, min(m, n)):

@@ -14,21 +14,7 @@ _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
 
 # A name here: the row of ops.def that it is.
-ROWS = {
-    "cbrt": "cbrt",
-    "erf": "erf",
-    "erfc": "erfc",
-    "exp2": "exp2",
-    "expit": "sigmoid",
-    "expm1": "expm1",
-    "gammaln": "lgamma",
-    "lgamma": "lgamma",
-    "log1p": "log1p",
-    "logit": "logit",
-    "round": "rint",
-    "softplus": "softplus",
-    "xlogy": "xlogy",
-}
+ROWS = _core.op_names("scipy.special")
 globals().update({name: getattr(treadle, row) for name, row in ROWS.items()})
 
 __all__ = [*ROWS, "ndtr", "log_ndtr"]

@@ -117,7 +117,7 @@ class BSpline:
         return sign * (whole(b, extrapolate=True) - whole(a, extrapolate=True))
 
     def insert_knot(self, x, m=1):
-        """The same spline with a knot more, m times: by SciPy on the host."""
+        """This spline with one more knot, m times; SciPy computes it on the host."""
         return host("BSpline", "insert_knot", self, (x, m), {})
 
     @classmethod

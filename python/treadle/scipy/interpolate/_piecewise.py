@@ -62,7 +62,7 @@ class Piecewise:
         return cls.construct_fast(asarray(theirs.c), asarray(theirs.x), theirs.extrapolate, theirs.axis)
 
     def _like(self, c):
-        """The same pieces with other coefficients."""
+        """These pieces with other coefficients."""
         base = PPoly if isinstance(self, PPoly) else BPoly
         return base.construct_fast(c, self.x, self.extrapolate, self.axis)
 

@@ -88,7 +88,7 @@ def _in_pieces(b, a, x, z):
 
 def _filtered(b, a, x, z):
     """x of lines in columns, filtered; z becomes the states at the end."""
-    if x.device.kind != "cpu" and x.shape[1] < _FEW and x.shape[0] >= _LONG:
+    if not x.device.host and x.shape[1] < _FEW and x.shape[0] >= _LONG:
         return _in_pieces(b, a, x, z)
     return _whole(b, a, x, z)
 

@@ -30,7 +30,7 @@ def _merged(a, b, dtype):
     lines, beyond = a._lines
     idx = _parts.index_dtype(a.data.size + b.data.size, *a._lines)
     ap, ai, bp, bi = (x.astype(idx, copy=False) for x in (a._indptr, a._indices, b._indptr, b._indices))
-    on_cpu = a.device.kind == "cpu"
+    on_cpu = a.device.host
     pieces = max(min((a.data.size + b.data.size) // _parts.PIECE, lines, 1024), 1) if on_cpu else lines
     start, beyond = zeros((pieces, 1), dtype=idx, device=a.device), idx.type(beyond)
     counts = empty(lines, dtype=idx, device=a.device)
@@ -117,7 +117,7 @@ def product(a, b):
     left, right = a._swap((a, b))
     dtype = numpy.result_type(a.dtype, b.dtype)
     shape = a._shape2[0], b._shape2[1]
-    if a.device.kind == "cpu" and right._lines[1] <= TABLE:
+    if a.device.host and right._lines[1] <= TABLE:
         arrays = _by_rows(left, right, dtype)
         r = type(a)._from(arrays[0], arrays[1], arrays[2], shape)
     else:

@@ -347,7 +347,7 @@ class Compressed(Reductions, Indexing, Sparse):
             return y
         data, x = self.data.astype(dtype, copy=False), td.ascontiguousarray(x.astype(dtype, copy=False))
         args = self._indptr, self._indices, data, x, y
-        if self.device.kind == "cpu":
+        if self.device.host:
             _kernels.row_products_cpu(*args, _parts.pieces(data, y.size))
             return y
         mean = self._indices.size / y.size

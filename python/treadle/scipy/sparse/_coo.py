@@ -206,7 +206,7 @@ class _coo(Reductions, Sparse):
 
     def _times_vector(self, x):
         dtype = numpy.result_type(self.dtype, x.dtype)
-        on_gpu = self.device.kind != "cpu"
+        on_gpu = not self.device.host
         if on_gpu and dtype.kind == "c" or on_gpu and dtype.itemsize < 4:
             return self.tocsr()._times_vector(x)  # numbers that have no atomic addition
         y = zeros(self._shape2[0], dtype=dtype, device=self.device)

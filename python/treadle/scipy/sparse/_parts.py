@@ -49,7 +49,7 @@ def zero_of(dtype):
 
 def order_of(keys, n):
     """The stable order of integers from 0 to n - 1."""
-    if keys.device.kind != "cpu" or n > 4 * keys.size + (1 << 16):
+    if not keys.device.host or n > 4 * keys.size + (1 << 16):
         return td.argsort(keys, kind="stable")
     dtype = index_dtype(keys.size)
     order = empty(keys.shape, dtype=dtype, device=keys.device)
@@ -60,7 +60,7 @@ def order_of(keys, n):
 def order_of_pairs(major, minor, shape):
     """The stable order by major and, where that is equal, by minor."""
     rows, columns = shape
-    if major.device.kind != "cpu" and rows * columns < 1 << 63:
+    if not major.device.host and rows * columns < 1 << 63:
         key = major.astype("int64") * columns + minor
         return td.argsort(key.astype("int32") if rows * columns <= INT32_MAX else key, kind="stable")
     first = order_of(minor, columns)
@@ -108,7 +108,7 @@ def pieces(data, rows):
 def segment_sums(starts, data, n):
     """The sums of n segments of data, in data's dtype; bools are or-ed."""
     out = empty(n, dtype=data.dtype, device=data.device)
-    if n and data.device.kind == "cpu":
+    if n and data.device.host:
         _kernels.segment_sums_cpu(starts, data, out, pieces(data, n))
     elif n:
         _kernels.segment_sums(starts, data, out, zero_of(data.dtype))

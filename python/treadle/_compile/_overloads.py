@@ -1,0 +1,54 @@
+"""Functions whose implementation is chosen by the types of their arguments: ``numba.extending.overload``."""
+
+from collections.abc import Hashable
+
+from .. import types
+
+_factories = {}  # a function of the program's: what chooses implementations of it, the last one first
+_chosen = {}  # (a function, types of arguments): its implementation
+
+
+def register(function, factory):
+    """factory(*types, **types) gives the Python function that is compiled for arguments of these types, or None."""
+    _factories.setdefault(function, []).insert(0, factory)
+    _chosen.clear()
+
+
+def implementation(function, args, names):
+    """The Python function to compile for a call; None: nothing is registered for it.
+
+    args: for each argument the text of its type, or (the object,) of a constant. names: those of the last arguments,
+    which are passed by keyword.
+
+    Raises
+    ------
+    TypeError
+        No factory takes these types.
+    """
+    factories = _factories.get(function) if isinstance(function, Hashable) else None
+    if not factories:
+        return None
+    key = function, tuple(args), tuple(names)
+    if key not in _chosen:
+        types_of = [_type(a) for a in args]
+        at = len(types_of) - len(names)
+        _chosen[key] = _choose(function, factories, types_of[:at], dict(zip(names, types_of[at:], strict=True)))
+    return _chosen[key]
+
+
+def _type(a):
+    if isinstance(a, str):
+        return types.parse(a)
+    try:
+        return types.typeof(a[0])
+    except (TypeError, ValueError):
+        return types.Opaque(type(a[0]).__name__)
+
+
+def _choose(function, factories, args, kwargs):
+    for factory in factories:
+        made = factory(*args, **kwargs)
+        if made is not None:
+            return getattr(made, "py_func", made)
+    given = ", ".join(map(str, [*args, *kwargs.values()]))
+    raise TypeError(f"{function.__name__}: no overload takes ({given})")

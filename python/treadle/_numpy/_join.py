@@ -1,0 +1,679 @@
+"""Elements in another order or several times, and arrays put together."""
+
+from math import prod
+
+import numpy
+
+from .. import _core
+from .._core import asarray, empty, full, ndarray
+from .._exchange._host import check_out, store
+from .._exchange._place import castable
+from ._shape import _axes, _axis, _cut, broadcast_to, expand_dims, moveaxis
+
+
+def roll(a, shift, axis=None):
+    """The elements moved along axes; what leaves at the end comes in at the start.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    shift : int or tuple of ints
+        By how many places; broadcasts with axis.
+    axis : int or tuple of ints, optional
+        Axes to move along; None works on the flattened array.
+
+    Returns
+    -------
+    ndarray
+        Of a's shape and dtype.
+
+    Raises
+    ------
+    AxisError
+        a has no such axis.
+
+    Examples
+    --------
+    >>> np.roll([1, 2, 3, 4], 1)
+    array([4, 1, 2, 3])
+    """
+    a = asarray(a)
+    if axis is None:
+        return roll(a.ravel(), shift, 0).reshape(a.shape)
+    if isinstance(axis, (tuple, list)):
+        _axes(axis, a.ndim, "roll", True)
+    try:
+        pairs = numpy.broadcast(*(x.get() if isinstance(x, ndarray) else x for x in (shift, axis)))
+    except ValueError as error:
+        raise ValueError(f"roll: shift {shift} and axis {axis} do not broadcast") from error
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    shifts = {}
+    for by, k in pairs:
+        k = _axis(int(k), a.ndim, "roll")
+        shifts[k] = shifts.get(k, 0) + int(by)
+    for k, by in shifts.items():
+        n = a.shape[k]
+        by = by % n if n else 0
+        a = concatenate((a[_cut(a.ndim, k, slice(n - by, None))], a[_cut(a.ndim, k, slice(n - by))]), k)
+    return a if shifts else a.copy()
+
+
+def tile(A, reps):
+    """The array repeated as a whole along axes.
+
+    Parameters
+    ----------
+    A : array_like
+        The array.
+    reps : int or tuple of ints
+        How often along each axis; the shorter of reps and A's shape gets ones before it.
+
+    Returns
+    -------
+    ndarray
+        Of A's dtype.
+
+    Examples
+    --------
+    >>> np.tile([1, 2], (2, 2))
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]])
+    """
+    a = asarray(A)
+    reps = tuple(reps) if isinstance(reps, (tuple, list)) else (reps,)
+    ndim = max(a.ndim, len(reps))
+    shape, reps = (1,) * (ndim - a.ndim) + a.shape, (1,) * (ndim - len(reps)) + reps
+    spread = broadcast_to(
+        a.reshape([x for n in shape for x in (1, n)]), [x for r, n in zip(reps, shape, strict=True) for x in (r, n)]
+    )
+    return spread.reshape([r * n for r, n in zip(reps, shape, strict=True)]).copy()
+
+
+def repeat(a, repeats, axis=None):
+    """Each element repeated along an axis.
+
+    Parameters
+    ----------
+    a : array_like
+        The elements.
+    repeats : int or array_like of int, shape (N,)
+        How often: all of them, or each place along the axis.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+
+    Returns
+    -------
+    ndarray
+        Of a's dtype.
+
+    Raises
+    ------
+    ValueError
+        A number is negative, or there are not as many as places.
+
+    Examples
+    --------
+    >>> np.repeat([1, 2], [2, 1])
+    array([1, 1, 2])
+    """
+    a = asarray(a)
+    if axis is None:
+        a, axis = a.ravel(), 0
+    a = a.reshape(1) if a.ndim == 0 else a
+    axis = _axis(axis, a.ndim, "repeat")
+    n = a.shape[axis]
+    if isinstance(repeats, ndarray):
+        index = _repeated(_core._beside("repeat", a, repeats)[1], n)
+    else:
+        index = asarray(numpy.repeat(numpy.arange(n), repeats), device=a.device)
+    return _core._take(a, index, axis)
+
+
+def _repeated(repeats, n):
+    """0, 1, ... n - 1 as often as repeats says."""
+    if not castable(repeats.dtype, numpy.dtype("int64"), "safe"):
+        raise TypeError(f"Cannot cast array data from {repeats.dtype} to int64 according to the rule 'safe'")
+    if repeats.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    if repeats.size != 1 and repeats.size != n:
+        raise ValueError(f"operands could not be broadcast together with shape ({n},) ({repeats.size},)")
+    if repeats.size and bool((repeats < 0).any()):
+        raise ValueError("repeats may not contain negative values.")
+    device = repeats.device
+    if repeats.size == 1:
+        each = int(repeats.reshape(-1)[0])
+        return broadcast_to(_core.arange(n, device=device)[:, None], (n, each)).reshape(n * each)
+    ends = _core._cumsum(repeats.astype("int64"), 0, None) if n else repeats.astype("int64")
+    return _core._search(ends, _core.arange(int(ends[-1]) if n else 0, device=device), True)
+
+
+def resize(a, new_shape):
+    """The elements in C order, repeated or cut to fill a new shape.
+
+    Parameters
+    ----------
+    a : array_like
+        The elements.
+    new_shape : int or tuple of ints
+        Shape of the result.
+
+    Returns
+    -------
+    ndarray, shape new_shape
+        Of a's dtype.
+
+    Raises
+    ------
+    ValueError
+        An extent is negative.
+
+    Examples
+    --------
+    >>> np.resize([1, 2, 3], (2, 2))
+    array([[1, 2],
+           [3, 1]])
+    """
+    a = asarray(a).ravel()
+    shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    n = prod(shape)
+    if n == 0 or a.size == 0:
+        return full(shape, 0, a.dtype, device=a.device)
+    return tile(a, -(-n // a.size))[:n].reshape(shape)
+
+
+_WEAK = {int: "iufcV", float: "fcV", complex: "c"}  # kinds of dtypes that a Python number goes into
+
+
+def copyto(dst, src, casting="same_kind", where=True, stream=None):
+    """Copy src into dst, from another device too, where `where` is true.
+
+    On a stream the copy is handed to that stream as it is, for contiguous arrays of one shape and dtype. Between arrays
+    of the device, and with pinned host memory, the call returns at once and the memory is kept until the stream is done
+    with it. With other host memory it returns when that memory may be used again.
+
+    Parameters
+    ----------
+    dst : ndarray
+        Takes the values.
+    src : array_like
+        The values; broadcasts to dst's shape.
+    casting : str, default 'same_kind'
+        Which casts are allowed, by numpy.can_cast's names.
+    where : array_like of bool, default True
+        The places to write; broadcasts to dst's shape.
+    stream : Stream, optional
+        The stream that copies; None means the default one.
+
+    Raises
+    ------
+    ValueError
+        src does not broadcast to dst, or dst cannot be written.
+    TypeError
+        The rule does not allow the cast, or `where` is not of bools.
+
+    Examples
+    --------
+    >>> a = np.zeros(3)
+    >>> np.copyto(a, [1, 2, 3], where=[True, False, True])
+    >>> a
+    array([1., 0., 3.])
+    """
+    if stream is not None:
+        if where is not True:
+            raise ValueError("copyto: on a stream there is no where=")
+        from .._exchange._transfer import copy_on
+
+        return copy_on(dst, src, stream)
+    if not isinstance(dst, ndarray):
+        return numpy.copyto(dst, _core.asnumpy(src), casting=casting, where=_core.asnumpy(where))
+    if not dst.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    kinds = _WEAK.get(type(src))
+    if kinds is None and not hasattr(src, "dtype"):
+        src = asarray(src, device=dst.device)
+    allowed = kinds is not None or castable(src.dtype, dst.dtype, casting)
+    if not (allowed if kinds is None else dst.dtype.kind in kinds or casting == "unsafe"):
+        raise TypeError(f"Cannot cast to {dst.dtype} according to the rule '{casting}'")
+    if isinstance(src, ndarray):
+        src = src.to_device(dst.device)
+    if type(src) in (float, complex):
+        src = numpy.asarray(src)  # as an array it is cast, whether it fits or not
+    if where is True:
+        dst[...] = src
+    else:
+        mask = _core._beside("copyto", dst, where)[1]
+        if mask.dtype.kind != "b":
+            raise TypeError(f"copyto: where must be bool, not {mask.dtype}")
+        _core._assign_where(dst, broadcast_to(mask, dst.shape), src)
+
+
+# ---- several arrays ----
+
+
+def _arrays(arrays):
+    return list(arrays if isinstance(arrays, ndarray) else _core._beside("concatenate", *arrays))
+
+
+def _steps_order(arrays):
+    """The axes from the longest steps to the shortest as far as all arrays agree, else in their order, as by NumPy."""
+    known = [[abs(s) if n > 1 else None for s, n in zip(a.strides, a.shape, strict=True)] for a in arrays]
+    order = []
+    for i in range(arrays[0].ndim):
+        at = i
+        for k in range(i - 1, -1, -1):
+            told = [(s[i], s[order[k]]) for s in known if None not in (s[i], s[order[k]])]
+            if told and all(mine > other for mine, other in told):
+                at = k
+            elif told:
+                break
+        order.insert(at, i)
+    return order
+
+
+def _joined(arrays, shape, dtype):
+    """Room for what is made of the arrays, which lies as they do."""
+    device = arrays[0].device
+    if any(a.flags.c_contiguous for a in arrays):
+        return empty(shape, dtype, device=device)
+    order = _steps_order(arrays)
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return empty([shape[i] for i in order], dtype, device=device).transpose(back)
+
+
+def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    """The arrays one after another along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Arrays whose extents are equal, but for the axis.
+    axis : int, default 0
+        The axis; None flattens the arrays first.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    dtype : dtype, optional
+        Dtype of the result; None means what the arrays promote to.
+    casting : str, default 'same_kind'
+        Which casts are allowed, by numpy.can_cast's names.
+
+    Returns
+    -------
+    ndarray
+        The extents along the axis are added.
+
+    Raises
+    ------
+    ValueError
+        There is no array, or other extents differ.
+
+    Examples
+    --------
+    >>> np.concatenate([[1, 2], [3]])
+    array([1, 2, 3])
+    """
+    arrays = _arrays(arrays)
+    if not arrays:
+        raise ValueError("need at least one array to concatenate")
+    if axis is None:
+        arrays, axis = [a.ravel() for a in arrays], 0
+    first = arrays[0]
+    if first.ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = _axis(axis, first.ndim, "concatenate")
+    for k, a in enumerate(arrays):
+        if a.ndim != first.ndim or any(a.shape[j] != first.shape[j] for j in range(first.ndim) if j != axis):
+            raise ValueError(
+                f"concatenate: arrays 0 and {k} of shapes {first.shape} and {a.shape} differ beside axis {axis}"
+            )
+    shape = [*first.shape[:axis], sum(a.shape[axis] for a in arrays), *first.shape[axis + 1 :]]
+    if out is None:
+        out = _joined(arrays, shape, dtype or numpy.result_type(*(a.dtype for a in arrays)))
+    elif dtype is not None:
+        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+    check_out("concatenate", out)
+    for a in arrays:
+        if not castable(a.dtype, out.dtype, casting):
+            raise TypeError(f"Cannot cast array data from {a.dtype} to {out.dtype} according to the rule '{casting}'")
+    if list(out.shape) != shape:
+        raise ValueError(f"concatenate: out has shape {out.shape}, the result {tuple(shape)}")
+    if not isinstance(out, ndarray):
+        return store("concatenate", out, concatenate(arrays, axis), casting=casting)
+    at = 0
+    for a in arrays:
+        n = a.shape[axis]
+        if n:
+            out[_cut(first.ndim, axis, slice(at, at + n))] = a
+        at += n
+    return out
+
+
+concat = concatenate
+
+
+def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    """Arrays of one shape along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Arrays of one shape.
+    axis : int, default 0
+        Where the new axis stands in the result.
+    out : ndarray, optional
+        Takes the result and is returned: an array of treadle's or NumPy's with the result's shape.
+    dtype : dtype, optional
+        Dtype of the result; None means what the arrays promote to.
+    casting : str, default 'same_kind'
+        Which casts are allowed, by numpy.can_cast's names.
+
+    Returns
+    -------
+    ndarray
+        Of one axis more than the arrays.
+
+    Raises
+    ------
+    ValueError
+        There is no array, or the shapes differ.
+
+    Examples
+    --------
+    >>> np.stack([[1, 2], [3, 4]], axis=1)
+    array([[1, 3],
+           [2, 4]])
+    """
+    arrays = _arrays(arrays)
+    if not arrays:
+        raise ValueError("need at least one array to stack")
+    if any(a.shape != arrays[0].shape for a in arrays):
+        raise ValueError(f"stack: all input arrays must have the same shape: {[a.shape for a in arrays]}")
+    axis = _axis(axis, arrays[0].ndim + 1, "stack")
+    return concatenate([expand_dims(a, axis) for a in arrays], axis, out, dtype=dtype, casting=casting)
+
+
+def unstack(x, /, *, axis=0):
+    """The array cut along an axis into arrays without that axis.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., N, ...)
+        The array.
+    axis : int, default 0
+        The axis.
+
+    Returns
+    -------
+    tuple of N ndarrays
+        Views.
+
+    Raises
+    ------
+    ValueError
+        x has no axes.
+
+    Examples
+    --------
+    >>> np.unstack(np.asarray([[1, 2], [3, 4]]))
+    (array([1, 2]), array([3, 4]))
+    """
+    return tuple(moveaxis(x, axis, 0))
+
+
+def append(arr, values, axis=None):
+    """An array with values after its own.
+
+    Parameters
+    ----------
+    arr : array_like
+        The array.
+    values : array_like
+        The values; with an axis of arr's shape but for the axis.
+    axis : int, optional
+        Axis to work along; None works on the flattened array.
+
+    Returns
+    -------
+    ndarray
+        A new array.
+
+    Examples
+    --------
+    >>> np.append([1, 2], [3, 4])
+    array([1, 2, 3, 4])
+    """
+    return concatenate((arr, values), axis)
+
+
+def atleast_1d(*arys):
+    """The arrays with one axis at least.
+
+    Parameters
+    ----------
+    *arys : array_like
+        The arrays.
+
+    Returns
+    -------
+    ndarray or tuple of ndarrays
+        A single one stands alone.
+
+    Examples
+    --------
+    >>> np.atleast_1d(3)
+    array([3])
+    """
+    r = tuple(a.reshape(1) if a.ndim == 0 else a for a in map(asarray, arys))
+    return r[0] if len(r) == 1 else r
+
+
+def atleast_2d(*arys):
+    """The arrays with two axes at least; a vector becomes a row.
+
+    Parameters
+    ----------
+    *arys : array_like
+        The arrays.
+
+    Returns
+    -------
+    ndarray or tuple of ndarrays
+        A single one stands alone.
+
+    Examples
+    --------
+    >>> np.atleast_2d([1, 2])
+    array([[1, 2]])
+    """
+    r = tuple(a.reshape((1,) * (2 - a.ndim) + a.shape) if a.ndim < 2 else a for a in map(asarray, arys))
+    return r[0] if len(r) == 1 else r
+
+
+def atleast_3d(*arys):
+    """The arrays with three axes at least; (N,) becomes (1, N, 1) and (M, N) becomes (M, N, 1).
+
+    Parameters
+    ----------
+    *arys : array_like
+        The arrays.
+
+    Returns
+    -------
+    ndarray or tuple of ndarrays
+        A single one stands alone.
+
+    Examples
+    --------
+    >>> np.atleast_3d([1, 2]).shape
+    (1, 2, 1)
+    """
+    shapes = {0: lambda s: (1, 1, 1), 1: lambda s: (1, *s, 1), 2: lambda s: (*s, 1)}
+    r = tuple(a.reshape(shapes[a.ndim](a.shape)) if a.ndim < 3 else a for a in map(asarray, arys))
+    return r[0] if len(r) == 1 else r
+
+
+def _list_of(f, arrays):
+    return [f(a) for a in _arrays(arrays)]
+
+
+def vstack(tup, *, dtype=None, casting="same_kind"):
+    """The arrays one below the other; vectors are rows.
+
+    Parameters
+    ----------
+    tup : sequence of array_like
+        The arrays.
+    dtype : dtype, optional
+        Dtype of the result; None means what the arrays promote to.
+    casting : str, default 'same_kind'
+        Which casts are allowed, by numpy.can_cast's names.
+
+    Returns
+    -------
+    ndarray
+        Of two axes at least.
+
+    Raises
+    ------
+    ValueError
+        Other extents differ.
+
+    Examples
+    --------
+    >>> np.vstack([[1, 2], [3, 4]])
+    array([[1, 2],
+           [3, 4]])
+    """
+    return concatenate(_list_of(atleast_2d, tup), 0, dtype=dtype, casting=casting)
+
+
+row_stack = vstack
+
+
+def hstack(tup, *, dtype=None, casting="same_kind"):
+    """The arrays side by side: along the second axis, vectors along their only one.
+
+    Parameters
+    ----------
+    tup : sequence of array_like
+        The arrays.
+    dtype : dtype, optional
+        Dtype of the result; None means what the arrays promote to.
+    casting : str, default 'same_kind'
+        Which casts are allowed, by numpy.can_cast's names.
+
+    Returns
+    -------
+    ndarray
+        The extents along the axis are added.
+
+    Raises
+    ------
+    ValueError
+        Other extents differ.
+
+    Examples
+    --------
+    >>> np.hstack([[1, 2], [3]])
+    array([1, 2, 3])
+    """
+    arrays = _list_of(atleast_1d, tup)
+    return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+
+
+def dstack(tup):
+    """The arrays one behind the other, along the third axis.
+
+    Parameters
+    ----------
+    tup : sequence of array_like
+        The arrays.
+
+    Returns
+    -------
+    ndarray
+        Of three axes at least.
+
+    Examples
+    --------
+    >>> np.dstack([[1, 2], [3, 4]])
+    array([[[1, 3],
+            [2, 4]]])
+    """
+    return concatenate(_list_of(atleast_3d, tup), 2)
+
+
+def column_stack(tup):
+    """Vectors as the columns of a matrix.
+
+    Parameters
+    ----------
+    tup : sequence of array_like, shape (M,) or (M, K)
+        Vectors, and matrices whose columns are taken.
+
+    Returns
+    -------
+    ndarray, shape (M, N)
+        Of the dtype that they promote to.
+
+    Examples
+    --------
+    >>> np.column_stack([[1, 2], [3, 4]])
+    array([[1, 3],
+           [2, 4]])
+    """
+    return concatenate([a if a.ndim >= 2 else a.reshape((a.size, 1)) for a in _arrays(tup)], 1)
+
+
+def _block_depth(arrays, path=()):
+    """How deep the lists are nested, alike everywhere, and the most axes of an array in them."""
+    where = "arrays" + "".join(f"[{k}]" for k in path)
+    if isinstance(arrays, tuple):
+        raise TypeError(f"{where} is a tuple. Only lists can be used to arrange blocks.")
+    if not isinstance(arrays, list):
+        return len(path), numpy.ndim(arrays) if not isinstance(arrays, ndarray) else arrays.ndim
+    if not arrays:
+        raise ValueError(f"List at {where} cannot be empty")
+    found = [_block_depth(a, (*path, k)) for k, a in enumerate(arrays)]
+    if len({depth for depth, _ in found}) > 1:
+        raise ValueError(f"List depths are mismatched below {where}: {[depth for depth, _ in found]}")
+    return found[0][0], max(ndim for _, ndim in found)
+
+
+def block(arrays):
+    """An array put together from nested lists of blocks: the innermost lists lie along the last axis.
+
+    Parameters
+    ----------
+    arrays : nested list of array_like
+        The blocks, as deeply nested everywhere.
+
+    Returns
+    -------
+    ndarray
+        Of the dtype that the blocks promote to.
+
+    Raises
+    ------
+    ValueError
+        The lists are not equally deep, or extents differ.
+
+    Examples
+    --------
+    >>> np.block([[1, 2], [3, 4]])
+    array([[1, 2],
+           [3, 4]])
+    """
+    depth, ndim = _block_depth(arrays)
+    ndim = max(depth, ndim)
+
+    def join(x, level):
+        if level < depth:
+            return concatenate([join(each, level + 1) for each in x], ndim - depth + level)
+        a = asarray(x)
+        return a.reshape((1,) * (ndim - a.ndim) + a.shape)
+
+    return join(arrays, 0) if depth else join(arrays, 0).copy()

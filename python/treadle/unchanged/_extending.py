@@ -1,0 +1,66 @@
+"""numba.extending: implementations of functions by the types of their arguments, for treadle and the real Numba."""
+
+import functools
+
+from treadle._compile import _overloads
+
+from . import _realnumba
+
+__all__ = ["intrinsic", "overload", "register_jitable"]
+
+
+def __getattr__(name):
+    """The rest is about Numba's own compiler."""
+    there = None if name.startswith("__") else _realnumba.numba("numba.extending")
+    if there is None or not hasattr(there, name):
+        raise AttributeError(f"module 'numba.extending' has no attribute {name!r}: it needs Numba's compiler")
+    return getattr(there, name)
+
+
+def overload(func, jit_options=None, strict=True, inline="never", prefer_literal=False, **kwargs):
+    """Compile what the decorated function gives for the types of a call's arguments where compiled code calls func."""
+
+    def decorate(factory):
+        _overloads.register(func, factory)
+        options = {"jit_options": jit_options or {}, "strict": strict, "inline": inline}
+        _realnumba.extend(
+            lambda: _realnumba.numba("numba.extending").overload(
+                _realnumba.real(func), prefer_literal=prefer_literal, **options, **kwargs
+            )(_realnumba.whole_copy(factory))
+        )
+        return factory
+
+    return decorate
+
+
+def register_jitable(*args, **kwargs):
+    """The function itself: treadle compiles all functions that compiled code calls."""
+
+    def decorate(fn):
+        _realnumba.extend(
+            lambda: _realnumba.numba("numba.extending").register_jitable(_realnumba.whole_copy(fn), **kwargs)
+        )
+        return fn
+
+    return decorate if kwargs else decorate(*args)
+
+
+class Intrinsic:
+    """A function of Numba's own instructions, which its compiler alone makes code of."""
+
+    def __init__(self, fn, options):
+        functools.update_wrapper(self, fn)
+        self._fn, self._options = fn, options
+
+    @functools.cached_property
+    def _td_real(self):
+        """Numba's."""
+        return _realnumba.numba("numba.extending").intrinsic(_realnumba.whole_copy(self._fn), **self._options)
+
+    def __call__(self, *args, **kwargs):
+        return self._fn(*args, **kwargs)
+
+
+def intrinsic(*args, **kwargs):
+    """Keep a function for the real Numba."""
+    return (lambda fn: Intrinsic(fn, kwargs)) if kwargs else Intrinsic(args[0], {})
