@@ -10,9 +10,9 @@
 
 typedef void turns_entry(const uint64_t *args, int64_t bx, int64_t byz);
 
-/* f has been finished. */
+/* f has been finished.  The caller unlinks the code. */
 static inline td_status
-turns_compile(const td_fn *f, td_arena *mem, turns_entry **out)
+turns_compile(const td_fn *f, td_arena *mem, turns_entry **out, void **code)
 {
     const td_lower *lw = td_lower_open();
     void *object = NULL, *entry = NULL;
@@ -23,7 +23,7 @@ turns_compile(const td_fn *f, td_arena *mem, turns_entry **out)
     TD_TRY(td_fn_exits(f, mem, &own));
     own.simt = true;
     TD_TRY(lw->object(&own, &object, &nbytes));
-    st = lw->link(object, nbytes, f->name, &entry);
+    st = lw->link(object, nbytes, f->name, &entry, code);
     free(object);
     *out = (turns_entry *)(uintptr_t)entry;
     return st;
@@ -34,9 +34,10 @@ turns_run(const td_fn *f, const uint32_t grid[3], const uint32_t block[3], const
 {
     uint64_t words[64] = {0};
     turns_entry *entry = NULL;
+    void *code = NULL;
     td_arena mem = {0};
     td_status st = f->nparam + 7 <= sizeof words / sizeof *words && td_scratch_grow(shared)
-                       ? turns_compile(f, &mem, &entry)
+                       ? turns_compile(f, &mem, &entry, &code)
                        : TD_ERR_NOMEM;
     td_kfiber_launch t;
 
@@ -53,6 +54,7 @@ turns_run(const td_fn *f, const uint32_t grid[3], const uint32_t block[3], const
                 for (uint32_t x = 0; x < grid[0]; x++)
                     entry(words, x, (int64_t)(z << 16 | y));
         st = td_kfiber_launch_status(&t);
+        td_lower_open()->unlink(code);
     }
     td_arena_free(&mem);
     return st;

@@ -2,6 +2,7 @@
 #include "base/scratch.h"
 #include "dev/core/blas.h"
 #include "dev/core/dev.h"
+#include "dev/core/site.h"
 #include "dev/foreign/library.h"
 
 #include "check.h"
@@ -419,6 +420,18 @@ test_libraries(void)
     CHECK(td_blas_info(cpu)[0]);
 }
 
+/* A text about a library stays when another one is asked for. */
+static void
+test_formatted_names(void)
+{
+    const char *first = td_name_format("%s %d", "cuX", 1),
+               *second = td_name_format("%s %d", "cuX", 2);
+
+    CHECK(strcmp(first, "cuX 1") == 0);
+    CHECK(strcmp(second, "cuX 2") == 0);
+    CHECK(td_name_format("cuX %d", 1) == first);
+}
+
 /* c = a b' for two products, b stored transposed, against sums; without a BLAS it says so. */
 static void
 test_blas(void)
@@ -475,6 +488,7 @@ main(void)
     test_shared();
     test_threads();
     test_libraries();
+    test_formatted_names();
     test_blas();
     show_speed();
     return check_failures != 0;

@@ -1,7 +1,7 @@
 /* t_source.c - compilers of CUDA C++ text: running programs, options, images, what a text includes; shared objects as modules. */
 #include "check.h"
 #include "dev/compile/compiler.h"
-#include "dev/cpu/cpucode.h"
+#include "dev/foreign/elf.h"
 #include "jit/include.h"
 #include "jit/programkey.h"
 #include "null/null.h"
@@ -309,8 +309,8 @@ test_host(void)
         return;
     }
     CHECK_OK(td_source_compile(&job, &image));
-    CHECK(td_culib_is(image.data) && td_culib_bytes(image.data) <= image.nbytes &&
-          td_culib_bytes(image.data) > 0);
+    CHECK(td_elf_is_ours(image.data) && td_elf_extent(image.data, image.nbytes) > 0 &&
+          td_elf_extent(image.data, image.nbytes) <= image.nbytes);
     run_module(cpu, image.data, false);
     run_module(null, image.data, true);
     test_faults(null, image.data);

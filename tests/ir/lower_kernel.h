@@ -187,7 +187,7 @@ kernel_warps(test_case *c, bool gpu)
     td_store(f, told[2], t, td_ballot(f, odd, full), TD_NONE, 0);
     td_if(f, high);
     td_store(f, told[2], TD_E2(f, add, t, kernel_int(c, 64)), td_ballot(f, odd, halves), TD_NONE, 0);
-    td_store(f, told[3], t, td_activemask(f), TD_NONE, 0);
+    td_store(f, told[3], t, td_core(f, OP_activemask, NULL), TD_NONE, 0);
     td_else(f);
     td_syncwarp(f, halves);
     td_end(f);
@@ -263,11 +263,11 @@ static void
 kernel_times(test_case *c, bool gpu)
 {
     td_fn *f = &c->f;
-    td_val out = test_out(c, TD_I32, 2, "times", 0), before = td_clock(f), passed;
+    td_val out = test_out(c, TD_I32, 2, "times", 0), before = td_core(f, OP_clock, NULL), passed;
 
     (void)gpu;
-    td_nanosleep(f, kernel_int(c, 1000));
-    passed = TD_E2(f, greater_equal, td_clock(f), before);
+    td_core(f, OP_nanosleep, (td_val[]){kernel_int(c, 1000)});
+    passed = TD_E2(f, greater_equal, td_core(f, OP_clock, NULL), before);
     td_store(f, out, kernel_int(c, 0), td_cast(f, passed, TD_I32), TD_NONE, 0);
     td_store(f, out, kernel_int(c, 1), td_barrier_count(f, passed), TD_NONE, 0);
 }

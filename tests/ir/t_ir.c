@@ -272,11 +272,12 @@ compare_all(const kase *k, const td_fn *f)
             compare(k, (unsigned)f->ins[i].imm, (td_dtype)f->ins[i].dt);
 }
 
-/* What is compiled has no bounds to its memory and does not poison it, and runs no function's regions. */
+/* What is compiled has no bounds to its memory and does not poison it, runs no function's regions, and has CUDA's
+ * warps. */
 static bool
 takes_turns(const kase *k, const td_fn *f)
 {
-    bool can = !k->check && strcmp(f->name, "poison") != 0 &&
+    bool can = !k->check && strcmp(f->name, "poison") != 0 && f->warp == TD_WARP &&
                (!k->must_fail || strstr(k->fails, "divergent"));
 
     for (uint32_t i = 0; i < f->n; i++)

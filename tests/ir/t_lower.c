@@ -9,18 +9,19 @@
 static td_status
 run_x86(const test_case *c, const td_lower *lw, const uint64_t *args)
 {
-    void *object = NULL, *entry = NULL;
+    void *object = NULL, *entry = NULL, *code;
     size_t nbytes;
     td_status st;
 
     TD_TRY(lw->object(&c->f, &object, &nbytes));
-    st = lw->link(object, nbytes, c->name, &entry);
+    st = lw->link(object, nbytes, c->name, &entry, &code);
     free(object);
     if (st)
         return st;
     CHECK(td_scratch_grow(c->shared));
     for (uint32_t b = 0; b < c->grid; b++)
         ((void (*)(const uint64_t *, int64_t, int64_t))(uintptr_t)entry)(args, b, c->grid);
+    lw->unlink(code); /* the next object takes its dylib */
     return TD_OK;
 }
 
@@ -222,7 +223,7 @@ static void
 refusals(const td_lower *lw)
 {
     char *text = NULL;
-    void *entry;
+    void *entry, *code;
     test_case c;
 
     test_begin(&c, "refused");
@@ -244,7 +245,7 @@ refusals(const td_lower *lw)
     flow_block_sum(&c, true);
     CHECK_OK(td_fn_finish(&c.f));
     CHECK_FAILS(lw->text(&c.f, "cubin", NULL, &text), TD_ERR_VALUE, "cubin");
-    CHECK_FAILS(lw->link("no object", 9, "k", &entry), TD_ERR_JIT, "");
+    CHECK_FAILS(lw->link("no object", 9, "k", &entry, &code), TD_ERR_JIT, "");
     if (CHECK_OK(lw->ptx(&c.f, "sm_120", &text)))
         CHECK(strstr(text, ".target sm_90"));
     free(text);

@@ -13,7 +13,7 @@ typedef void entry_fn(const uint64_t *args, int64_t bx, int64_t byz);
 static double pass_us, code_us;
 
 static td_status
-compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
+compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out, void **code)
 {
     td_fn f = td_fn_new(mem, c->name);
     void *object = NULL, *entry = NULL;
@@ -41,7 +41,7 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
         return st;
     t = now_us();
     TD_TRY(lw->object(&f, &object, &nbytes));
-    st = lw->link(object, nbytes, c->name, &entry);
+    st = lw->link(object, nbytes, c->name, &entry, code);
     free(object);
     code_us += now_us() - t;
     *out = (entry_fn *)(uintptr_t)entry;
@@ -86,6 +86,7 @@ compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t
     int before = check_failures;
     td_arena mem = {0};
     entry_fn *entry = NULL;
+    void *code = NULL;
     td_status st = TD_OK;
     bool ok;
 
@@ -93,7 +94,7 @@ compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t
     test_outputs(c, have);
     ok = CHECK_OK(td_fn_finish(&c->f)) &&
          CHECK_OK(td_interp(&c->f, grid, block, want, shared, NULL)) &&
-         ((st = compile(c, lw, &mem, &entry)) == TD_SKIP || CHECK_OK(st));
+         ((st = compile(c, lw, &mem, &entry, &code)) == TD_SKIP || CHECK_OK(st));
     if (ok && CHECK(td_scratch_grow(shared))) {
         if (!st) {
             launch(c, entry, have, grid, block);
@@ -109,6 +110,8 @@ compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t
                block[0], block[1], block[2]);
     test_outputs_free(c, want);
     test_outputs_free(c, have);
+    if (code)
+        lw->unlink(code);
     td_arena_free(&mem);
 }
 

@@ -357,7 +357,7 @@ wide_votes(test_case *c)
     td_if(f, LESS(v, I32(100)));
     b = td_ballot(f, LESS(v, I32(50)), low);
     td_syncwarp(f, low);
-    STORE(r, i, TD_E2(f, bitwise_xor, b, td_activemask(f)));
+    STORE(r, i, TD_E2(f, bitwise_xor, b, td_core(f, OP_activemask, NULL)));
     td_else(f);
     STORE(r, i, td_cast(f, td_lane(f), TD_U32));
     td_end(f);

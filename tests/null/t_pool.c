@@ -3,6 +3,7 @@
  */
 #include "dev/core/dev.h"
 #include "null/null.h"
+#include "null/nulldrv.h"
 
 #include "check.h"
 
@@ -222,6 +223,44 @@ test_pressure(void)
 }
 
 /* Memory that another stream used waits for that stream's event. */
+/* Another library's stream used a buffer and is destroyed by its owner: the pool asks nothing of it any more. */
+static void
+test_foreign_gone(void)
+{
+    enum { SIZE = 32 << 20 };
+    cu_stream theirs = NULL;
+    cu_ctx ctx, old;
+    td_stream *s, *own;
+    td_buf *a;
+    uintptr_t p;
+
+    CHECK(td_null_cuDevicePrimaryCtxRetain(&ctx, 0) == 0 && td_null_cuCtxPushCurrent(ctx) == 0);
+    CHECK_OK(td_stream_new(null, &own));
+    for (int way = 0; way < 3;
+         way++) { /* of the default stream, of one of ours, asked for on theirs */
+        CHECK(td_null_cuStreamCreate(&theirs, CU_STREAM_NON_BLOCKING) == 0);
+        CHECK_OK(td_stream_of(null, theirs, &s));
+        CHECK_OK(td_buf_new(null, way == 0 ? NULL : way == 1 ? own : s, SIZE, &a));
+        p = a->ptr;
+        CHECK_OK(td_stream_enter(s));
+        CHECK_OK(td_fill(s, a->ptr, 1, 64));
+        td_buf_use(a, s);
+        CHECK_OK(td_stream_leave(s));
+        CHECK(td_null_cuStreamDestroy(theirs) == 0);
+        if (way < 2) /* a record on a dead stream fails, and then the pool waits for the device */
+            td_null_fail("cuCtxSynchronize", 1, OTHER);
+        td_buf_unref(a);
+        CHECK_OK(td_buf_new(null, way == 1 ? own : NULL, SIZE, &a));
+        CHECK(a->ptr == p);
+        CHECK(way == 2 || td_dev_sync(null) == TD_ERR_DEVICE); /* the failure was still to come */
+        td_buf_unref(a);
+        CHECK_OK(td_mem_trim(null));
+    }
+    td_stream_free(own);
+    CHECK_OK(td_mem_trim(null));
+    CHECK(td_null_cuCtxPopCurrent(&old) == 0);
+}
+
 static void
 test_use(void)
 {
@@ -425,6 +464,7 @@ main(void)
     test_limit();
     test_pressure();
     test_use();
+    test_foreign_gone();
     test_steal();
     test_parts(3);
     show_speed();

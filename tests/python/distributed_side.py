@@ -361,10 +361,10 @@ def dies(rank, how):
     x = kept = td.arange(1000.0) + 1
     kept = kept * 2
     float(kept.sum())
-    dist.barrier()
-    if dist.rank() == rank:
-        os.kill(os.getpid(), signal.SIGKILL) if how == "kill" else os._exit(3) if how == "_exit" else sys.exit(0)
     try:
+        dist.barrier()  # whoever leaves it first may be gone before the others have left it
+        if dist.rank() == rank:
+            os.kill(os.getpid(), signal.SIGKILL) if how == "kill" else os._exit(3) if how == "_exit" else sys.exit(0)
         while True:
             x = dist.all_reduce(x, "max")
             float(x.sum())

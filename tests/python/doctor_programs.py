@@ -1,6 +1,10 @@
-"""Programs for the adviser: twenty-four with one fault each, on a line that ends with "# FAULT id", and clean ones.
+"""Programs for the adviser: those with one fault each, on a line that ends with "# FAULT id", and CLEAN ones.
 
 Each is (name, device, text). Texts that import numpy are run as programs that run unchanged."""
+
+from doctor_clean import CLEAN
+
+__all__ = ["CLEAN", "FAULTS"]
 
 FAULTS = [
     (
@@ -236,6 +240,28 @@ for j in range(1500):
 """,
     ),
     (
+        "columns-ufunc",
+        "cpu",
+        """
+import numpy as np
+table = np.random.rand(1500, 1500)
+totals = {}
+for c in range(table.shape[1]):
+    column = table[:, c]
+    totals[c] = np.sqrt(column)  # FAULT stride
+""",
+    ),
+    (
+        "columns-right",
+        "cpu",
+        """
+import numpy as np
+table, shift = np.random.rand(1500, 1500), np.ones(1500)
+for c in range(1500):
+    moved = shift - table[:, c]  # FAULT stride
+""",
+    ),
+    (
         "transposed",
         "cpu",
         """
@@ -290,203 +316,69 @@ for step in range(50):
     td.synchronize()  # FAULT wait
 """,
     ),
-]
+    (
+        "nearest-by-hand",
+        "cpu",
+        """
+import numpy as np
 
-CLEAN = [
+def nearest(points):
+    best = np.zeros(len(points), dtype=int)
+    for i in range(len(points)):
+        smallest = 1e30
+        for j in range(len(points)):
+            if i == j:
+                continue
+            dx = points[i, 0] - points[j, 0]  # FAULT element-read
+            d = dx * dx
+            if d < smallest:
+                smallest, best[i] = d, j
+    return best
+
+print(nearest(np.random.default_rng(3).random((80, 2)))[:3].shape)
+""",
+    ),
     (
-        "jacobi",
+        "windows",
         "cpu",
         """
 import numpy as np
-def kernel(steps, A, B):
-    for t in range(1, steps):
-        B[1:-1, 1:-1] = 0.2 * (A[1:-1, 1:-1] + A[1:-1, :-2] + A[1:-1, 2:] + A[2:, 1:-1] + A[:-2, 1:-1])
-        A[1:-1, 1:-1] = 0.2 * (B[1:-1, 1:-1] + B[1:-1, :-2] + B[1:-1, 2:] + B[2:, 1:-1] + B[:-2, 1:-1])
-A, B = np.random.rand(250, 250), np.random.rand(250, 250)
-kernel(12, A, B)
-print(A.sum() > 0)
+
+class Window:
+    def __init__(self, size):
+        self.size = size
+
+    def smooth(self, signal):
+        out = []
+        for k in range(len(signal) - self.size):
+            out.append(np.mean(signal[k : k + self.size]))  # FAULT small-calls
+        return np.array(out)
+
+print(Window(16).smooth(np.sin(np.linspace(0, 60, 3000))).shape)
 """,
     ),
     (
-        "kmeans",
-        "cpu",
-        """
-import numpy as np
-rng = np.random.default_rng(0)
-x = rng.random((20000, 8))
-c = x[:10].copy()
-for step in range(8):
-    d = ((x * x).sum(1)[:, None] - 2 * (x @ c.T) + (c * c).sum(1))
-    label = d.argmin(1)
-    hot = (label[:, None] == np.arange(10)).astype(x.dtype)
-    c = (hot.T @ x) / np.maximum(hot.sum(0), 1)[:, None]
-print(c.shape)
-""",
-    ),
-    (
-        "image-filter",
-        "cpu",
-        """
-import numpy as np
-image = np.random.default_rng(1).random((400, 500)).astype(np.float32)
-padded = np.pad(image, 1)
-blur = sum(padded[i : i + 400, j : j + 500] for i in range(3) for j in range(3)) / np.float32(9)
-sharp = np.clip(image + np.float32(0.5) * (image - blur), 0, 1)
-print(sharp.dtype, float(sharp.mean()) > 0)
-""",
-    ),
-    (
-        "black-scholes",
-        "cpu",
-        """
-import treadle as np
-price = np.random.rand(100000, dtype=np.float32) * 30 + 10
-strike = np.random.rand(100000, dtype=np.float32) * 40 + 5
-years = np.random.rand(100000, dtype=np.float32) * 2 + 0.1
-d1 = (np.log(price / strike) + 0.15 * years) / (0.3 * np.sqrt(years))
-call = price / (1 + np.exp(-1.6 * d1)) - strike * np.exp(-0.1 * years)
-print(float(call.mean()) > 0)
-""",
-    ),
-    (
-        "njit",
-        "cpu",
-        """
-import numpy as np
-from numba import njit
-@njit
-def walk(x):
-    s = 0.0
-    for i in range(x.size):
-        s += x[i] * 0.5
-    return s
-x = np.random.rand(100000)
-print(all(walk(x) > 0 for _ in range(20)))
-""",
-    ),
-    (
-        "torch-training",
-        "cpu",
-        """
-import torch
-from torch import nn
-torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(8, 32), nn.Tanh(), nn.Linear(32, 1))
-optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-x = torch.rand(128, 8)
-y = x.sum(1, keepdim=True)
-for step in range(15):
-    loss = nn.functional.mse_loss(net(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-print(loss.item() < 100)
-""",
-    ),
-    (
-        "torch-losses",
-        "cpu",
-        """
-import torch
-from torch import nn
-torch.manual_seed(0)
-net = nn.Linear(8, 1)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-x = torch.rand(64, 8)
-y = x.sum(1, keepdim=True)
-for step in range(40):
-    loss = nn.functional.mse_loss(net(x), y)
-    optimizer.zero_grad(); loss.backward(); optimizer.step()
-print(loss.item() < 100)
-""",
-    ),
-    (
-        "three-dtypes",
+        "vignette",
         "cpu",
         """
 import numpy
-from treadle import cuda
-@cuda.jit
-def scale(x, by):
-    i = cuda.grid(1)
-    if i < x.size:
-        x[i] *= by
-arrays = [cuda.to_device(numpy.ones(256, kind)) for kind in "ifd"]
-for step in range(40):
-    for x in arrays:
-        scale[1, 256](x, x.dtype.type(2))
-print(arrays[0].copy_to_host()[0])
-""",
-    ),
-    (
-        "executor",
-        "cpu",
-        """
-from treadle.executor import DeviceExecutor
-def escape(c):
-    z, n = 0j, 0
-    while abs(z) <= 2 and n < 50:
-        z, n = z * z + c, n + 1
-    return n
-with DeviceExecutor() as pool:
-    counts = list(pool.map(escape, [complex(i / 100, 0.3) for i in range(200)]))
-print(len(counts))
-""",
-    ),
-    (
-        "cuda-kernel",
-        "null",
-        """
-import numpy
-from treadle import cuda
-@cuda.jit
-def axpy(a, x, y):
-    i = cuda.grid(1)
-    if i < x.size:
-        y[i] += a * x[i]
-x = cuda.to_device(numpy.ones(2000, numpy.float32))
-y = cuda.to_device(numpy.zeros(2000, numpy.float32))
-for step in range(5):
-    axpy[8, 256](numpy.float32(0.5), x, y)
-print(y.copy_to_host().sum())
-""",
-    ),
-    (
-        "monte-carlo",
-        "cpu",
-        """
 import treadle as td
-rng = td.random.default_rng(3)
-inside = 0
-for block in range(4):
-    x, y = rng.random(200000), rng.random(200000)
-    inside = inside + (x * x + y * y < 1).sum()
-print(4 * float(inside) / 800000 > 3)
+image = td.asarray(numpy.random.default_rng(1).random((1500, 2000), dtype=numpy.float32))
+vignette = td.asarray(numpy.linspace(0.5, 1.0, 2000))
+lit = image * vignette  # FAULT float64
+print(float(lit.sum()) > 0)
 """,
     ),
     (
-        "spectrum",
+        "histogram",
         "cpu",
         """
 import numpy as np
-t = np.arange(65536) / 1000.0
-wave = np.sin(50 * t) + 0.5 * np.cos(120 * t)
-power = np.abs(np.fft.rfft(wave)) ** 2
-print(int(power.argmax()) > 0, power.dtype)
-""",
-    ),
-    (
-        "small-scalars",
-        "cpu",
-        """
-import numpy as np
-settings = np.array([0.1, 0.5, 0.9])
-total = 0.0
-for value in settings:
-    total += value
-for i in range(3):
-    settings[i] = i
-print(total > 0, np.linalg.norm(settings))
+counts = np.zeros(50)
+for v in np.random.default_rng(1).normal(size=8000).tolist():
+    k = min(max(int((v + 4) / 8 * 50), 0), 49)
+    counts[k] += 1  # FAULT element-write
+print(counts.sum())
 """,
     ),
 ]

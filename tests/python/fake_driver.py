@@ -50,14 +50,14 @@ int cuGetErrorName(int r, const char **s)
 
 
 def library(path, text):
-    """A shared library of C's text; the test is skipped without a compiler."""
+    """A shared library of C's text, which has its file's name; the test is skipped without a compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("no C compiler to make a driver with")
     source = path.with_suffix(".c")
     path.parent.mkdir(parents=True, exist_ok=True)
     source.write_text(text)
-    subprocess.run([compiler, "-w", "-shared", "-fPIC", "-o", path, source], check=True)
+    subprocess.run([compiler, "-w", "-shared", "-fPIC", f"-Wl,-soname,{path.name}", "-o", path, source], check=True)
     return path
 
 

@@ -1,7 +1,6 @@
 """The names that kernels know, from the compiler's own tables; and kernels made of text."""
 
 import linecache
-import pathlib
 import re
 import shutil
 import subprocess
@@ -10,29 +9,21 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import cuda
-
-FRONT = pathlib.Path(__file__).resolve().parents[2] / "src" / "front" / "infer"
+from treadle import _core, cuda
 
 LETTERS = {"b": "bool", "c": "int8", "C": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32", "l": "int64",
            "L": "uint64", "e": "float16", "g": "bfloat16", "f": "float32", "d": "float64"}  # fmt: skip
 
 
-def rows(table, macro):
-    """The arguments of each row of a table, as texts."""
-    text = (FRONT / table).read_text()
-    return [re.findall(r'"[^"]*"|[^,]+', m) for m in re.findall(rf"^{macro}\((.*)\)$", text, re.M)]
-
-
 def cuda_names():
     """treadle.cuda's names that kernels know, without those whose types are fixed."""
-    found = [r[-1].strip(' "') for macro in ("FN", "VALUE") for r in rows("intrinsic.def", macro)]
+    found = [names for names, _, signature in _core.intrinsics() if signature is None]
     return sorted({n for names in found for n in names.split() if n.startswith("cuda.")})
 
 
 def typed_names():
     """Name → signature."""
-    return {n: r[1].strip(' "') for r in rows("typed.def", "TYPED") for n in r[0].strip(' "').split()}
+    return {n: signature for names, _, signature in _core.intrinsics() if signature for n in names.split()}
 
 
 _made = 0

@@ -114,7 +114,7 @@ ROWS = {
     "piecewise": "x, [b, ~b], [1, 2] | s, [s < 1, s >= 1], [lambda a: a * 2, 0] | x, [b], [1, 2, 3]",
     "insert": "x, 1, 5 | x, 1, v, 0 | v, [0, 2], 9 | x, 7, 1, 0",
     "delete": "x, 1 | x, 1, 0 | v, [0, 2] | v, slice(1, 3) | x, 9, 0",
-    "copyto": "(np.copyto(x, 1, where=b), x)[1] | np.copyto(x, 1.5) | np.copyto(np.zeros(2, 'uint8'), -1) | np.copyto(np.broadcast_to(v, (2, 4)), 1) | (np.copyto(x, y), x)[1] | (np.copyto(x, 1, where=b), x)[1] | np.copyto(x, v[:3]) | (np.copyto(x, 2.5, casting='unsafe'), x)[1]",
+    "copyto": "(np.copyto(x, 1, where=b), x)[1] | np.copyto(x, 1.5) | np.copyto(np.zeros(2, 'uint8'), -1) | np.copyto(np.broadcast_to(v, (2, 4)), 1) | (np.copyto(x, y), x)[1] | (np.copyto(x, 1, where=b), x)[1] | np.copyto(x, v[:3]) | (np.copyto(x, 2.5, casting='unsafe'), x)[1] | np.copyto(x, 1, where=b.astype(int)) | np.copyto(x, 1, where=np.ones(4))",
     "pad": "x, 1 | x, ((1, 0), (0, 2)), 'edge' | v, 2, 'reflect' | v, 3, 'wrap' | v, 1, constant_values=7 | x, 1, 'linear_ramp' | v, 2, padder",
     # ---- picking and writing ----
     "take": "x, [0, 2] | x, [1, 0], 1 | x, -1 | x, [9], 0 | x, [5, -5], 0, mode='wrap' | x, [[0, 1], [2, 0]], axis=0 | x, [0], 5 | x, [0], axis=-3",
@@ -148,7 +148,7 @@ ROWS = {
     "digitize": "x, s | x, s[::-1] | x, s, True | x, [1, 3, 2]",
     "bincount": "np.abs(x) | i | i, v[:3] | i, minlength=6 | [-1, 2] | x.ravel() | np.zeros(0, int), np.zeros(0) | np.zeros(0, int), np.zeros(0), 2 | [], [] | [], [1.0]",
     "histogram": "x | x, 4 | x, 3, (0, 2) | x, s | x, 4, density=True | v, 3, weights=np.ones(4) | x, 0",
-    "histogram2d": "x.ravel().real, y.ravel().real | s, s, 3 | s, s, [2, 3], [[0, 4], [0, 4]]",
+    "histogram2d": "x.ravel().real, y.ravel().real | x, y | s, s, 3 | s, s, [2, 3], [[0, 4], [0, 4]]",
     "histogramdd": "m.real, 2 | d, (2, 3, 2), density=True",
     "histogram_bin_edges": "x | x, 4 | x, 'sturges' | x, s",
     "unique": "x | v, True | x, return_inverse=True, return_counts=True | x, axis=0",

@@ -166,10 +166,11 @@ def test_within_bounds():
     p = _core.program(FRAME.replace("BARRIER", "").replace("BODY", """
         float *end = &x[64], *last = end - 1; const float *const p = x + 32; d[i % 16] = s[i % 32] = c[n];
         if (i < 64) { *(x + i) = i; atomicAdd(&x[i], 1.0f); }
+        __syncthreads();
         if (i == 0) { last[-1] += p[-32] * 0; while (last != x) *last-- += 1; }"""), device="cpu", debug=True)
     x = td.zeros(64, "f4", device="cpu")
-    p.kernel("f")(2, 48, (x, 3), shared=64)
-    assert x.get()[0] == 1 and x.get()[63] == 64
+    p.kernel("f")(1, 96, (x, 3), shared=64)
+    assert x.get()[0] == 1 and x.get()[63] == 65
 
 
 if __name__ == "__main__":

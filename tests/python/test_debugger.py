@@ -48,6 +48,31 @@ WRONG = {
         "index 8 is out of bounds for axis 0 of 'a' with shape (8,) "
         "[kernel k, block (1, 0, 0), thread (3, 0, 0), wrong.py:3]",
     ),
+    "an index that overflows before a remainder": (
+        """
+        def k(a):
+            i = cuda.threadIdx.x
+            w = np.int32(70000) * np.int32(i + 40000)
+            a[w % 7] = i
+        """,
+        (1, 1),
+        [floats(8)],
+        OverflowError,
+        "the index overflows: its product at line 3 does not fit int32 [kernel k, block (0, 0, 0), thread (0, 0, 0), wrong.py:4]",
+    ),
+    "a shuffle from a lane that it does not name": (
+        """
+        def k(a):
+            i = cuda.threadIdx.x
+            if i < 16:
+                a[i] = cuda.shfl_sync(0xFFFF, a[i], i + 4)
+        """,
+        (1, 32),
+        [floats(32)],
+        RuntimeError,
+        "the shuffle reads lane 16, which is not among its members 0xffff: what it gets is not defined "
+        "[kernel k, block (0, 0, 0), thread (12, 0, 0), wrong.py:4]",
+    ),
     "negative index": (
         """
         def k(a):
@@ -395,6 +420,23 @@ RIGHT = {
         def k(a):
             a[3] = 1
         """,
+    "a sum of half a warp": """
+        def k(a):
+            i = cuda.threadIdx.x
+            x = a[i]
+            if i < 16:
+                for d in (8, 4, 2, 1):
+                    x += cuda.shfl_down_sync(0xFFFF, x, d)
+                    x += cuda.shfl_up_sync(0xFFFF, x, d)
+            if i == 0:
+                a[0] = x
+        """,
+    "a remainder of a power of two": """
+        def k(a):
+            w = np.int32(70000) * np.int32(a[cuda.threadIdx.x] + 40000)
+            if a[w % 32] < 0:
+                a[0] = 1
+        """,
     "a hash that wraps": """
         def k(a):
             h = np.int32(cuda.threadIdx.x)
@@ -416,6 +458,87 @@ def test_what_is_right(where, name):
             k[1, 32](x)
         k[1, 32](y)
         assert np.array_equal(x.get(), y.get())
+
+
+FRESH = {
+    "a load": "a[i] * 2",
+    "an atomic operation": "cuda.atomic.add(a, i, 1)",
+    "an element of a row": "a[i:][0]",
+}
+
+
+@interpreted
+@pytest.mark.parametrize("dtype", ["int32", "uint64", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("how", FRESH)
+def test_new_arrays_have_no_values(where, how, dtype):
+    """Those of device_array, empty and their like; once something is written there they have."""
+    if "atomic" in how and dtype == "complex128":
+        return
+    k = cuda.jit(function(f"def k(a, out):\n    i = cuda.grid(1)\n    out[i] = {FRESH[how]}\n"))
+    with td.device(where), td.debug():
+        out = td.zeros(4, dtype)
+        for make in (cuda.device_array, td.empty, lambda n, dt: td.empty_like(td.zeros(n, dtype=dt))):
+            a = make(4, dtype)
+            with pytest.raises(RuntimeError, match="^element 0 of 'a' is read, and nobody has written it: .* wrong.py:3]$"):
+                k[1, 4](a, out)
+            a[:] = 1
+            k[1, 4](a, out)
+            assert a.tolist() == ([2] * 4 if "atomic" in how else [1] * 4)
+
+
+@interpreted
+def test_nan_made_in_a_kernel(where):
+    """What errstate asks for is looked for in kernels, too, where it is stored; a NaN that was read is not told."""
+    text = """
+        def k(a, out, way):
+            i = cuda.grid(1)
+            x = np.sqrt(a[i])
+            if way == 1:
+                x = x if a[i] >= 0 else np.float32(0)
+            elif way == 2:
+                x = np.log(np.float32(0) * a[i])
+            elif way == 3:
+                x = np.exp(a[i] * a[i] * np.float32(1000))
+            out[i] = x
+        """
+    k = cuda.jit(function(text))
+    said = {
+        (0, "invalid"): "invalid value encountered in sqrt [kernel k, block (0, 0, 0), thread (1, 0, 0), wrong.py:3]",
+        (2, "divide"): "divide by zero encountered in log [kernel k, block (0, 0, 0), thread (0, 0, 0), wrong.py:7]",
+        (3, "over"): "overflow encountered in exp [kernel k, block (0, 0, 0), thread (0, 0, 0), wrong.py:9]",
+    }
+    with td.device(where), td.debug():
+        a, out = td.asarray(np.array([4, -4, np.nan], np.float32)), td.zeros(3, np.float32)
+        for way in range(4):
+            for kind in ("invalid", "divide", "over"):
+                with td.errstate(**{kind: "raise"}):
+                    if (way, kind) in said:
+                        with pytest.raises(FloatingPointError) as e:
+                            k[1, 3](a, out, way)
+                        assert str(e.value) == said[way, kind]
+                    elif (way, kind) != (2, "invalid"):
+                        k[1, 3](a, out, way)
+        with td.errstate(invalid="warn"), pytest.warns(RuntimeWarning, match="invalid value encountered in sqrt"):
+            k[1, 3](a, out, 0)
+        assert np.array_equal(out.get(), np.array([2, np.nan, np.nan], np.float32), equal_nan=True)
+
+
+@interpreted
+def test_a_grid_that_is_too_small(where, recwarn):
+    text = """
+        def k(a, out, step):
+            i = cuda.grid(1)
+            if i < a.size:
+                out[i * step] = a[i]
+        """
+    k = cuda.jit(function(text))
+    with td.device(where), td.debug():
+        a, out = td.zeros(100), td.zeros(100)
+        for grid, step in ((4, 1), (1, 2)):
+            k[grid, 32](a, out, step)
+        assert not [w for w in recwarn if w.category is RuntimeWarning]
+        with pytest.warns(RuntimeWarning, match="kernel k: its 64 threads wrote the first elements of 'out', which has 100"):
+            k[2, 32](a, out, 1)
 
 
 LOCK = """

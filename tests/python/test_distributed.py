@@ -9,6 +9,8 @@ import struct
 import subprocess
 import sys
 import threading
+import time
+import types
 from pathlib import Path
 
 import distributed_side as side
@@ -17,7 +19,7 @@ import pytest
 
 import treadle as td
 import treadle.distributed as dist
-from treadle.distributed import _mesh
+from treadle.distributed import _mesh, _proof
 from treadle.distributed._launch import explicit, place
 from treadle.distributed._store import Client, Server
 
@@ -170,19 +172,30 @@ def test_addresses_of_other_machines_are_not_listened_at():
     assert not dist.is_initialized()
 
 
-@pytest.mark.parametrize("said", [
-    struct.pack("!I", 0xFFFFFFFF), struct.pack("!I", 1 << 20), struct.pack("!I", 1) + b"9", struct.pack("!I", 2) + b"-1",
-    struct.pack("!I", 1) + b"1" + struct.pack("!BII", ord("S"), 0xFFFFFFFF, 0),
-    struct.pack("!I", 1) + b"1" + struct.pack("!BII", ord("S"), 1, 0xFFFFFFFF),
-    struct.pack("!I", 1) + b"1" + struct.pack("!BII", ord("x"), 1, 1),
+def greeted(port):
+    """A connection to a store, and the challenge that it sent."""
+    s = socket.create_connection(("127.0.0.1", port), timeout=20)
+    assert _proof.read(s, 8) == b"treadle2"
+    return s, _proof.read(s, _proof.SIZE)
+
+
+@pytest.mark.parametrize("name, said", [
+    (struct.pack("!I", 0xFFFFFFFF), None), (struct.pack("!I", 1 << 20), None), (struct.pack("!I", 1) + b"9", None),
+    (struct.pack("!I", 2) + b"-1", None),
+    (struct.pack("!I", 1) + b"1", struct.pack("!BII", ord("S"), 0xFFFFFFFF, 0)),
+    (struct.pack("!I", 1) + b"1", struct.pack("!BII", ord("S"), 1, 0xFFFFFFFF)),
+    (struct.pack("!I", 1) + b"1", struct.pack("!BII", ord("x"), 1, 1)),
 ], ids=repr)  # fmt: skip
-def test_the_store_does_not_believe_what_it_is_told(said):
+def test_the_store_does_not_believe_what_it_is_told(name, said):
     """The connection ends at once, instead of waiting for bytes and taking memory for them; others are served."""
     server = Server("127.0.0.1", 0, 2)
     try:
-        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as s:
-            assert s.recv(8, socket.MSG_WAITALL) == b"treadle1"
-            s.sendall(said)
+        s, challenged = greeted(server.port)
+        with s:
+            s.sendall(name)
+            if said is not None:
+                _proof.prove(s, challenged, b"store", name[4:], b"")
+                s.sendall(said)
             assert s.recv(1) == b""
         client = Client("127.0.0.1", (server.port,), "1", 20)
         client.set("a", b"b")
@@ -190,6 +203,60 @@ def test_the_store_does_not_believe_what_it_is_told(said):
         client.close()
     finally:
         server.close()
+
+
+@pytest.mark.parametrize("ours, theirs", [(b"a secret", b""), (b"a secret", b"another"), (b"", b"a secret")], ids=repr)
+def test_other_tokens_are_refused(ours, theirs):
+    """At once, with what to set; a guest that knows the token is served."""
+    server = Server("127.0.0.1", 0, 2, ours)
+    try:
+        start = time.monotonic()
+        with pytest.raises(dist.DistributedError, match="does not have this job's token .*set TREADLE_JOB_TOKEN"):
+            Client("127.0.0.1", (server.port,), "1", 20, theirs)
+        assert time.monotonic() - start < 10
+        client = Client("127.0.0.1", (server.port,), "1", 20, ours)
+        client.set("a", b"b")
+        assert client.get("a") == b"b"
+        client.close()
+    finally:
+        server.close()
+
+
+def test_a_proof_is_of_one_connection():
+    """What a guest has sent in one connection proves nothing in another, nor for another name or purpose."""
+    key, mine, other = b"a secret", bytes(32), b"\1" * 32
+    for change in [(other, b"store", b"1"), (mine, b"mesh", b"1"), (mine, b"store", b"0")]:
+        guest, host = socket.socketpair()
+        with guest, host:
+            shown = _proof._proof(key, b"guest", b"store", mine, mine, b"1")
+            guest.sendall(mine + shown)
+            with pytest.raises(dist.DistributedError, match="does not know the job's token"):
+                _proof.check(host, change[0], change[1], change[2], key)
+    guest, host = socket.socketpair()
+    with guest, host:  # a host that gives the guest's own proof back does not know the token
+        host.sendall(mine)
+        ends = threading.Thread(target=lambda: host.sendall(_proof.read(host, 64)[32:]))
+        ends.start()
+        with pytest.raises(dist.DistributedError, match="this process has one"):
+            connected_prove(guest, key)
+        ends.join()
+
+
+def connected_prove(sock, key):
+    """prove() on a socket whose other end has no address."""
+    named = types.SimpleNamespace(sendall=sock.sendall, recv=sock.recv, getpeername=lambda: ("127.0.0.1", 1))
+    _proof.prove(named, _proof.read(sock, 32), b"store", b"1", key)
+
+
+def test_token_files_are_their_owners(tmp_path):
+    path = tmp_path / "token"
+    path.write_bytes(b"a secret\n")
+    path.chmod(0o644)
+    with pytest.raises(dist.DistributedError, match="chmod 600"):
+        _proof.token({"TREADLE_JOB_TOKEN_FILE": str(path)})
+    path.chmod(0o600)
+    assert _proof.token({"TREADLE_JOB_TOKEN_FILE": str(path)}) == b"a secret"
+    assert _proof.token({"TREADLE_JOB_TOKEN": "t"}) == b"t" and _proof.token({}) == b""
 
 
 def test_the_mesh_does_not_believe_what_it_is_told(monkeypatch):
@@ -205,10 +272,13 @@ def test_the_mesh_does_not_believe_what_it_is_told(monkeypatch):
         for s, said in zip(strangers, [b"", b"\xff" * 4, struct.pack("!I", 0), b"\0"], strict=True):
             s.sendall(said)
         for s in strangers:
-            assert s.recv(1) == b""
+            while s.recv(64):  # the challenge, and no proof
+                pass
             s.close()
         with socket.create_connection((host, int(port)), timeout=20) as peer:
+            challenged = _proof.read(peer, _proof.SIZE)
             peer.sendall(struct.pack("!I", 1))
+            _proof.prove(peer, challenged, b"mesh", struct.pack("!I", 1), b"")
             first.join(20)
             peer.sendall(_mesh._HEAD.pack(1 << 62, b"t", b"w"))
             with pytest.raises(dist.PeerError, match="rank 1 announces 4611686018427387904 bytes"):

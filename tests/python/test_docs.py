@@ -238,12 +238,20 @@ def test_speed_table(speed_table, tmp_path):
     assert text in speed_table.filled(page, text)
 
 
-def test_speed_summary(speed_table, tmp_path):
+def test_speed_of_families(speed_table, tmp_path):
     (tmp_path / "cpu.json").write_text(json.dumps(result("cpu", ROWS)), encoding="utf-8")
     (tmp_path / "cuda.json").write_text(json.dumps(result("cuda", [row("net", "training", 0.96)])), encoding="utf-8")
-    lines = speed_table.summary(tmp_path).splitlines()
+    lines = speed_table.section(tmp_path).splitlines()
     assert "| arrays | 1.50 | 1 of 2 |  |  |" in lines
     assert "| kernels beside Numba's simulator | 90,000 | 1 of 1 |  |  |" in lines
     assert "| training |  |  | 0.96 | 1 of 1 |" in lines
+
+
+def test_speed_at_a_glance(speed_table, tmp_path):
+    rows = [*ROWS, row("solve", "linear algebra", 0.5), row("qr", "linear algebra", 0.98)]
+    (tmp_path / "cpu.json").write_text(json.dumps(result("cpu", rows)), encoding="utf-8")
+    (tmp_path / "cuda.json").write_text(json.dumps(result("cuda", [row("net", "training", 0.96)])), encoding="utf-8")
+    lines = speed_table.glance(tmp_path).splitlines()
     assert lines[0] == "- CPU, 2030-01-02: P, Cores 2." and lines[1].startswith("- GPU, ")
-    assert len([line for line in lines if line.startswith("| ")]) == 2 + 3
+    assert "| CPU | 1.02 | 2 of 4 | linear algebra 0.70 |" in lines  # neither the mean's row nor the simulator's counts
+    assert "| GPU | 0.96 | 1 of 1 | – |" in lines

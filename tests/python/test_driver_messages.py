@@ -175,3 +175,89 @@ def test_packages_for_a_newer_driver_are_told_of(said, tmp_path):
     text = said(["-c", HOST], version=12080, wheels=folder)
     assert "libcublas.so.13 needs a driver for CUDA 13" in text and "libcufft.so.12 needs a driver for CUDA 13" in text
     assert "pip install nvidia-cuda-nvrtc-cu12" in said(["-m", "treadle", "info"], version=12080, wheels=folder)
+
+
+NVRTC = r"""
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+int nvrtcCompileProgram(void *p, int n, const char *const *o) { return dlopen("libnvrtc-builtins.so.13.0", RTLD_NOW) ? 0 : 6; }
+int nvrtcGetProgramLogSize(void *p, size_t *n) { *n = 12; return 0; }
+int nvrtcGetProgramLog(void *p, char *s) { strcpy(s, "no builtins"); return 0; }
+int nvrtcGetPTXSize(void *p, size_t *n) { *n = 4; return 0; }
+int nvrtcGetPTX(void *p, char *s) { strcpy(s, "ptx"); return 0; }
+int nvrtcGetCUBINSize(void *p, size_t *n) { *n = 4; return 0; }
+int nvrtcGetCUBIN(void *p, char *s) { strcpy(s, "cub"); return 0; }
+int nvrtcGetNumSupportedArchs(int *n) { *n = 1; return 0; }
+int nvrtcGetSupportedArchs(int *a) { *a = 90; return 0; }
+int nvrtcCreateProgram(void **p) { *p = &nvrtcCreateProgram; return 0; }
+int nvrtcDestroyProgram(void **p) { return 0; }
+int nvrtcAddNameExpression(void *p, const char *name) { return 0; }
+int nvrtcGetLoweredName(void *p, const char *name, const char **s) { *s = name; return 0; }
+const char *nvrtcGetErrorString(int r) { return "as asked"; }
+"""
+
+
+@pytest.mark.parametrize("place", ["wheels/nvidia/cu13/lib", "lib64"])
+def test_nvrtc_finds_its_builtins(said, tmp_path, place):
+    """NVRTC 13 of a wheel opens them by their name alone, and the loader does not look beside NVRTC."""
+    fake_driver.library(tmp_path / place / "libnvrtc.so.13", NVRTC)
+    wheels = tmp_path / "wheels" if place.startswith("wheels") else None
+    with pytest.raises(AssertionError, match="no builtins"):
+        said(["-c", RAW], wheels=wheels)
+    fake_driver.library(tmp_path / place / "libnvrtc-builtins.so.13.0", "int nothing;")
+    assert said(["-c", RAW], wheels=wheels) == ""
+
+
+# ---- tools/gpu_messages.py ----
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    monkeypatch.syspath_prepend(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+    import gpu_messages
+
+    return gpu_messages
+
+
+THIRTEEN = "libnvrtc.so.13 libnvrtc-builtins.so.13.0 libcublas.so.13 libcublasLt.so.13 libcusolver.so.12 libcufft.so.12"
+
+
+@pytest.fixture
+def nvidias(tmp_path):
+    """Folders with the names of CUDA 13's libraries, and of CUDA 12's NVRTC."""
+    for folder, names in (("a/nvidia/cu13/lib", THIRTEEN), ("b/nvidia/cuda_nvrtc/lib", "libnvrtc.so.12")):
+        (tmp_path / folder).mkdir(parents=True)
+        for name in names.split():
+            (tmp_path / folder / name).touch()
+    return [tmp_path / "a", tmp_path / "b"]
+
+
+def test_the_cases_of_a_machine_without_a_network(asked, nvidias, tmp_path):
+    cases = asked.cases_of(nvidias)
+    assert {name: (case.cuda, len(case.lacks)) for name, case in cases.items()} == {
+        "no packages": (None, 0), "CUDA 13's": (13, 0), "CUDA 13's as a toolkit": (13, 0), "CUDA 13's without NVRTC": (13, 1),
+        "CUDA 12's": (12, 3), "CUDA 12's as a toolkit": (12, 3), "all folders": (12, 0),
+    }  # fmt: skip
+    laid = {}
+    for k, (name, case) in enumerate(cases.items()):
+        place = asked.assembled(tmp_path / f"place{k}", PACKAGE, case)
+        assert (place / "treadle/__init__.py").exists() and (place / "numpy").exists()
+        laid[name] = {str(path.relative_to(place)) for path in place.rglob("*.so.*") if "treadle" not in path.parts}
+        laid[name] = {path for path in laid[name] if path.startswith(("nvidia", "lib64"))}
+    assert laid["no packages"] == set() and len(laid["all folders"]) == 7
+    assert laid["CUDA 13's without NVRTC"] == {f"nvidia/cu13/lib/{name}" for name in THIRTEEN.split()[2:]}
+    assert laid["CUDA 12's as a toolkit"] == {"lib64/libnvrtc.so.12"}
+
+
+def test_what_a_driver_says_is_judged(asked):
+    text = "driver 13\ntext: pip install nvidia-cuda-nvrtc (the driver\nresults True\n"
+    told = "told: pip install nvidia-cublas (the driver\ntold: pip install nvidia-cufft (the driver\n"
+    bare, whole = asked.Case(None), asked.Case(13)
+    assert asked.complaints(text + told, bare) == []
+    assert "cufft" in asked.complaints(text + told.splitlines()[0], bare)[0]
+    assert asked.complaints(text + told, whole) == ["something was computed on the host"]
+    assert asked.complaints("driver 13\ntext True\nresults True", whole) == []
+    assert asked.complaints("driver 13\ntext True\nresults False", whole) == ["nothing says: results True"]
+    assert asked.complaints("driver 12\nresults True", whole)[-1] == "nothing says: needs a driver for CUDA 13"
+    assert asked.complaints("Segmentation fault", whole) == ["the program did not start"]

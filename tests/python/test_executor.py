@@ -451,10 +451,82 @@ def test_worker_processes(ex):
     assert len(told) == 1
     with pytest.warns(td.PerformanceWarning), pytest.raises(ValueError, match="no 2") as failed:
         list(ex.map(fail, range(4)))
+    assert "in fail" in "".join(traceback.format_exception(failed.value))
+    with pytest.raises(ValueError, match="no 2") as failed:
+        list(DeviceExecutor("cpu", initializer=abs, initargs=(1,)).map(fail, range(4)))
     assert "in fail" in str(failed.value.__cause__)  # the worker's own traceback
     with pytest.warns(td.PerformanceWarning), pytest.raises(cf.process.BrokenProcessPool):
         list(ex.map(die, range(6)))
     assert list(ex.map(spell, range(3))) == ["0000", "0001", "0002"]
+
+
+def long_spell(x):
+    time.sleep(0.002)
+    return f"{x}", threading.current_thread() is threading.main_thread()
+
+
+def test_first_items_run_here_and_the_rest_in_workers(ex):
+    with pytest.warns(td.PerformanceWarning):
+        got = list(ex.map(long_spell, range(100)))
+    assert [g[0] for g in got] == [str(x) for x in range(100)]
+    assert not got[0][1] and got[-1][1]  # a worker process runs items on its main thread
+    with pytest.warns(td.PerformanceWarning), pytest.raises(ValueError):
+        list(ex.map(lambda x: f"{x}" if x else "".index("a"), [1] * 50 + [0]))
+
+
+def test_long_items_run_side_by_side(ex):
+    def wait(x):
+        time.sleep(0.3)
+        return [str(x)]
+
+    with pytest.warns(td.PerformanceWarning):
+        began = time.monotonic()
+        assert list(DeviceExecutor("cpu", 4).map(wait, range(4))) == [["0"], ["1"], ["2"], ["3"]]
+        assert time.monotonic() - began < 0.3 * 4
+
+
+def test_all_threads_busy():
+    with DeviceExecutor("cpu", 1) as ex, pytest.warns(td.PerformanceWarning):
+        assert ex.submit(lambda: list(ex.map(spell, range(5)))).result(60) == [spell(x) for x in range(5)]
+
+
+def test_small_maps_cost_as_little_as_threads(ex):
+    """200 items that are not compiled, from the second map on; a thread pool hands each of them over."""
+    pool, best = cf.ThreadPoolExecutor(), {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, by in (("executor", ex), ("threads", pool)) * 15:
+            began = time.perf_counter()
+            assert list(by.map(spell, range(200))) == [spell(x) for x in range(200)]
+            best[name] = min(time.perf_counter() - began, best.get(name, 9))
+    assert best["executor"] < 1.2 * best["threads"]
+
+
+def test_functions_that_workers_do_not_find():
+    assert program("""
+        import warnings
+        from treadle.executor import DeviceExecutor
+
+        if __name__ == "__main__":
+            def exclaim(x):
+                return f"{x}!"
+
+            class Point:
+                def __init__(self, x):
+                    self.x = x
+
+            warnings.simplefilter("ignore")
+            with DeviceExecutor(initializer=abs, initargs=(1,)) as ex:
+                print(list(ex.map(exclaim, range(3))), list(ex.map(exclaim, range(3))))
+                print([p.x for p in ex.map(Point, range(3))], list(map(exclaim, [1])))
+    """) == ["['0!', '1!', '2!'] ['0!', '1!', '2!']", "[0, 1, 2] ['1!']"]
+
+
+def test_messages_have_the_programs_places_alone(ex):
+    for f in (spell, lambda x: f"{x}!", lambda x: {x: 1}):
+        with pytest.warns(td.PerformanceWarning) as told:
+            list(DeviceExecutor("cpu").map(f, [1, 2]))
+        assert "probe" not in str(told[0].message) and "<treadle" not in str(told[0].message)
 
 
 def test_threads_where_processes_cannot(ex):
@@ -651,3 +723,20 @@ def test_modules_that_are_kept():
     text = "import concurrent.futures as cf; print(cf.ProcessPoolExecutor.__module__)"
     for options, environment in ((["--keep", "concurrent"], {}), ([], {"TREADLE_KEEP": "torch,concurrent"})):
         assert program(text, "-m", "treadle", *options, **environment) == ["concurrent.futures.process"]
+
+
+def emptied(items):
+    """Changes what it is given."""
+    total = sum(len(str(x)) for x in items)
+    items.clear()
+    return total
+
+
+def test_arguments_are_the_callers():
+    """Whether this process or a worker runs an item, fn changes a copy of it."""
+    lists = [["a", "bc", k] for k in range(40)]
+    with warnings.catch_warnings(), DeviceExecutor("cpu") as ex:
+        warnings.simplefilter("ignore")
+        totals = list(ex.map(emptied, lists))
+    assert totals == [3 + len(str(k)) for k in range(40)]
+    assert lists == [["a", "bc", k] for k in range(40)]

@@ -142,3 +142,24 @@ def test_bools_beside_bools(expression):
     got, wanted = njit(f)(a, b), f(a, b)
     np.testing.assert_array_equal(got, wanted)
     assert got.dtype == wanted.dtype
+
+
+def test_a_product_that_is_no_array_is_not_written_in_place():
+    """a @= b of vectors: NumPy refuses, too."""
+
+    def f(a, b):
+        a @= b
+        return a
+
+    with pytest.raises((TypeError, ValueError)):
+        f(np.ones(3), np.ones(3))
+    with pytest.raises(TypeError, match=r"array\(float64, 1d, C\) cannot be changed to float64 in its place"):
+        njit(f)(np.ones(3), np.ones(3))
+
+
+@pytest.mark.parametrize("statement", ["(-a)[0] = 7", "(-a)[:] = 7", "(a + a)[1:][0] = 7", "(-a).T[0] = 7", "(-a)[0] += 7", "(-a)[a > 1] = 7",
+                                       "(-a)[:1] = a[:1]", "np.sin(a)[-1] = 7", "(-a).real[0] = 7"])  # fmt: skip
+def test_elements_of_expressions_are_written_to_nobody(statement):
+    f = made(f"def f(a):\n    {statement}\n    return a * 1", np=np)
+    for a in (np.arange(3.0), np.arange(6.0).reshape(3, 2)):
+        np.testing.assert_array_equal(njit(f)(a), f(a))

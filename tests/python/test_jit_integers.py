@@ -174,3 +174,14 @@ def test_random_expressions_of_new_seeds():
     print("seed", seed)
     for i in range(40):
         check_expression(seed + i)
+
+
+M = 2**63 - 1
+
+
+@pytest.mark.parametrize("bounds", [(M,), (0, M, 2), (M, 0, -3), (-M, M, M), (3, 3, -1), (0, 7, 3), (M - 2, M), (-M - 1, -M, M)])
+def test_lengths_of_ranges_that_are_known(bounds):
+    """Counted when compiling, beyond the half of what an int64 holds too."""
+    given = ", ".join(map(str, bounds))
+    f = made(f"def f():\n    return len(range({given}))")
+    assert njit(f)() == len(range(*bounds))

@@ -9,9 +9,10 @@ import resource
 import kernel_names
 import numpy as np
 import pytest
+from numpy_side import EachOf
 
 import treadle
-from treadle import cuda
+from treadle import _core, cuda
 
 MODULES = {"builtins": builtins, "math": math, "cmath": cmath, "numpy": np, "operator": operator}
 
@@ -228,6 +229,21 @@ case("numpy.array numpy.copy", "y = F(x)\ny[0] = 0\nreturn y, x", [(A2,)])
 case("numpy.asarray numpy.ascontiguousarray", "F(x)", [(A2,)])
 case("numpy.ndarray.copy", "y = x.copy()\ny += 1\nreturn y, x", [(A2,)])
 
+
+def domain_of(row):
+    """Operands for which a row of the table is what its meaning says."""
+    low, high = map(float, (_core.op_columns()[row][1].partition("|")[0] or "-4 5").split())
+    return [low + (high - low) * t for t in (0.05, 0.35, 0.6, 0.95)]
+
+
+ARITY = {row: arity for row, arity, *_ in _core.ops()}
+for _face in ("numpy", "math", "cmath"):  # rows whose names nothing above has
+    for _name, _row in _core.op_names(_face).items():
+        if f"{_face}.{_name}" not in CASES:
+            _values, _n = domain_of(_row), ARITY[_row]
+            _rows = list(zip(*(_values[i:] for i in range(_n)), strict=False))
+            case(f"{_face}.{_name}", f"F({', '.join('xyz'[:_n])})", _rows)
+
 REFUSED = "type hash id repr format input open".split()
 REFUSED = [f"builtins.{n}" for n in REFUSED] + [
     f"numpy.{n}" for n in "median percentile quantile sort argsort unique ndarray.sort".split()
@@ -240,11 +256,12 @@ ELSEWHERE = {  # tested with what they do
 
 def names():
     """Every name of the tables that this Python and NumPy have; cuda's and treadle's have their own tests."""
-    found = []
-    for table, macros in (("intrinsic.def", ("FN", "PURE", "ELEM")), ("numbers.def", ("FN", "PURE", "ELEM"))):
-        for macro in macros:
-            for row in kernel_names.rows(table, macro):
-                found += row[-1].strip(' "').split()
+    found = [
+        name
+        for names, how, signature in _core.intrinsics()
+        for name in names.split()
+        if how != "value" and signature is None
+    ]
     kept = []
     for name in found:
         o = MODULES.get(name.split(".")[0])
@@ -302,6 +319,24 @@ def test_functions(name, expression, rows):
         with np.errstate(all="ignore"):
             want = plain(*copied(args))
         same(compiled(*copied(args)), want, eps_of(args))
+
+
+OWN = sorted(_core.op_names("treadle").values())
+
+
+@pytest.mark.parametrize("row", OWN)
+def test_rows_that_numpy_has_not(row):
+    """By treadle's own name, of numbers and of arrays: what the row's meaning says."""
+    arity, meaning = next((r[1], r[3]) for r in _core.ops() if r[0] == row)
+    letters = ", ".join("xyz"[:arity])
+    compiled = treadle.jit(kernel_names.function(f"def f({letters}):\n    return td.{row}({letters})", td=treadle))
+    values = np.array(domain_of(row))
+    args = [np.roll(values, i) for i in range(arity)]
+    elementwise = {"np": np, "abs": np.abs, "math": EachOf()}
+    want = eval(meaning, elementwise, dict(zip("xyz", args, strict=False)))
+    same(compiled(*args), want)
+    for i in range(len(values)):
+        same(compiled(*(float(a[i]) for a in args)), want[i])
 
 
 def leaves(value):

@@ -67,6 +67,11 @@ def test_full_folder(tmp_path, capsys):
     assert wrong and out == f"{tmp_path}/made/room/: {layers.MOST + 1} modules; at most {layers.MOST}\n"
 
 
+@pytest.mark.parametrize("line, wrong", [('if d.kind == "cpu": pass', True), ("if d.host: pass", False)])
+def test_question(tmp_path, capsys, line, wrong):
+    assert checked(capsys, package(tmp_path, low=f"def f(d):\n    {line}\n"))[0] == wrong
+
+
 TABLE = """
 recursive = []
 [rank]
@@ -91,3 +96,11 @@ def test_includes(tmp_path, capsys, file, header, why):
     table = written(tmp_path, {"table.toml": TABLE}) / "table.toml"
     assert layers.main(root, None, table) == bool(why)
     assert capsys.readouterr().out == (f"{root}/{file}:2: {why}\n" if why else "")
+
+
+@pytest.mark.parametrize("folder, wrong", [("array/run", True), ("dev", False)])
+def test_questions_about_devices(tmp_path, capsys, folder, wrong):
+    root = written(tmp_path / "src", {f"{folder}/a.c": "if (info->kind == TD_DEV_CPU)\n    return;\n"})
+    table = written(tmp_path, {"table.toml": TABLE}) / "table.toml"
+    assert layers.main(root, None, table) == wrong
+    assert ("simt" in capsys.readouterr().out) == wrong

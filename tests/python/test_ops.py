@@ -5,31 +5,29 @@ import pytest
 from numpy_side import COMPLEX, FLOATS, INTS, REAL, ULP, EachOf, check, layouts, values
 
 import treadle as td
-from treadle import _core
+from treadle import _core, _describe
 
 ROWS = {name: (arity, kinds, meaning) for name, arity, kinds, meaning in _core.ops()}
 FUNCTIONS = _core.ufuncs()
-# Functions whose last places differ from one library to the next; all other rows are exact.
-INEXACT = set(
-    "power pow exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 hypot sinh cosh tanh "
-    "arcsinh arccosh arctanh cbrt logaddexp logaddexp2 degrees radians rsqrt erf erfc gamma lgamma sigmoid softplus silu "
-    "gelu logit xlogy".split()
-)
-# Rows that are exact for complex numbers too; NumPy's products and quotients of those differ by machine.
-EXACT_PARTS = set(
-    "add subtract negative positive conjugate real imag rint maximum minimum fmax fmin less less_equal greater "
-    "greater_equal equal not_equal isnan isinf isfinite select logical_and logical_or logical_xor logical_not".split()
-)
-# Where NumPy's formula is not what the row does, or NumPy itself depends on the build.
-DOMAIN = {
-    "arccosh": (1, 5), "arcsin": (-1, 1), "arccos": (-1, 1), "arctanh": (-0.9, 0.9), "log": (0.01, 5),
-    "log2": (0.01, 5), "log10": (0.01, 5), "log1p": (-0.9, 5), "sqrt": (0, 5), "left_shift": (0, 5),
-    "right_shift": (0, 5), "power": (0, 4), "pow": (0.1, 4), "reciprocal": (1, 5), "fma": (0.1, 5),
-    "rsqrt": (0.1, 5), "gamma": (0.1, 5), "lgamma": (3, 9), "logit": (0.6, 0.9), "xlogy": (0.5, 5), "gelu": (-0.5, 5),
-}  # fmt: skip
+COLUMNS = _core.op_columns()
+
+
+def halves(text):
+    """A column's numbers before and behind its |."""
+    here, _, behind = text.partition("|")
+    return [float(n) for n in here.split()], [float(n) for n in behind.split()]
+
+
+# Units in the last place that results may be off: of real numbers, of complex numbers' parts.
+EXACTNESS = {name: halves(exactness) for name, (exactness, _) in COLUMNS.items()}
+INEXACT = {name for name, (real, _) in EXACTNESS.items() if real != [0]}
+# Where the meaning is what the row does, and NumPy's does not depend on the build.
+DOMAIN = {name: tuple(halves(domain)[0]) for name, (_, domain) in COLUMNS.items() if halves(domain)[0]}
 SHAPE = (3, 5)
+# Rows that serve the compiler: no face has them.
+INNER = set(ROWS) - {row for face in ("numpy", "treadle") for row in _core.op_names(face).values()}
 # Rows over floats alone that NumPy has no function for: integers become floats, halves are rounded once.
-SPELLED = set("rsqrt erf erfc gamma lgamma sigmoid softplus silu gelu logit xlogy scale mantissa exponent".split())
+SPELLED = {name for name, row in ROWS.items() if row[1] == "f" and not hasattr(np, name)} - {"fma"}
 
 
 def meaning_of(name, args):
@@ -56,19 +54,18 @@ def expected(name, args):
 
 def dtypes_of(name):
     kinds = ROWS[name][1]
-    if name in ("mulhi", "popcount", "leading_zeros", "bit_reverse", "truncate_divide", "select", "fma", "pow", "round_down", "round_up", "round_zero", "nextafter"):
+    if name in INNER - {"scale", "mantissa", "exponent"} | {"fma", "nextafter"}:
         return [d for d in REAL + COMPLEX if np.dtype(d).kind in kinds and d != "float16"]
     return [d for d in REAL + COMPLEX if (name, d) != ("angle", "bool")]  # NumPy's angle makes int64 of bool first
 
 
 def ulp_of(name, dtype, args=()):
     if any(np.asarray(a).dtype.kind == "c" for a in args):
-        return 0 if name in EXACT_PARTS else 64 if name == "power" else 8  # exp(y log x): |y log x| times exp's error
-    if name == "fma":
-        return 1  # one rounding where the formula has two
-    if name == "lgamma":
-        return 16  # Python's own formula is the less exact one
-    return ULP.get(str(dtype), 0) if name in INEXACT else 1 if str(dtype) == "float16" else 0
+        return (EXACTNESS[name][1] or [0])[0]
+    (units,) = EXACTNESS[name][0]
+    if str(dtype) == "float16":
+        return units / 2 if units else 1
+    return units if str(dtype) in ULP else 0
 
 
 def operands(name, dtype, shape, rng):
@@ -220,6 +217,23 @@ def test_inplace_operators(op, dtype, other, rng):
         check(t, theirs["x"], 2, f"{op} {dtype} {other}")
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("other", ["bool", "int8", "uint64", "float32", "float64", "complex128"])
+def test_inplace_product(dtype, other, rng):
+    """x @= y keeps x's dtype, and refuses a product that it cannot hold, as NumPy."""
+    x, y = values((3, 3), dtype, rng, 0, 5), values((3, 3), other, rng, 0, 5)
+    t = td.asarray(x)
+    if not np.can_cast(np.result_type(x, y), x.dtype, "same_kind"):
+        with pytest.raises(TypeError):
+            x @= y
+        with pytest.raises(TypeError):
+            t @= td.asarray(y)
+    else:
+        x @= y
+        t @= td.asarray(y)
+    check(t, x, 4, f"{dtype} @= {other}")
+
+
 @pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, 0.5, -1, -2, 2.5, -0.5])
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_powers(exponent, dtype, rng):
@@ -288,7 +302,7 @@ def test_aliases(alias):
 
 def test_documented():
     for name, f in FUNCTIONS.items():
-        assert f.__name__ == name and ROWS[name][2] in f.__doc__ and f.nin == ROWS[name][0]
+        assert f.__name__ == name and _describe._renamed(ROWS[name][2], f.nin) in f.__doc__ and f.nin == ROWS[name][0]
 
 
 def test_ufunc_reduce(rng):

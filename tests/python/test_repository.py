@@ -51,6 +51,16 @@ def test_the_map_of_the_house_names_every_folder():
     assert rooms == {word.removeprefix("src/") for word in named("CONTRIBUTING.md") if re.fullmatch(r"src/\w+", word)}
 
 
+def test_what_the_map_sends_a_reader_for_stands_there():
+    """Functions and tables that a row of "Where is …" names are in one of the row's files."""
+    rows = re.findall(r"^\| (an? [^|]+|what [^|]+|the [^|]+) \| ([^|]*`[^|]*) \| ([^|]+) \|$", text("CONTRIBUTING.md"), re.M)
+    assert len(rows) >= 14
+    for _, files, look in rows:
+        there = "".join(text(f) for f in re.findall(r"`([\w./]+)`", files) if (ROOT / f).is_file())
+        for word in re.findall(r"`(td_\w+)`", look):
+            assert word in there, (word, files)
+
+
 @each_page
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", text(page)):

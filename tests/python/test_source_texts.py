@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import cuda, guvectorize, jit, vectorize
+from treadle import _core, cuda, guvectorize, jit, vectorize
 from treadle._compile import _texts
 from treadle.executor import DeviceExecutor
 
@@ -65,6 +65,20 @@ def test_program_from_stdin(tmp_path):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's buffer")
 def test_program_from_a_pipe():
     assert python("-", input=PROGRAM) == PRINTED
+
+
+@pytest.mark.parametrize(
+    "older", [b"", b"\0", b"\xff\xfe of \xc3", b"d of it\n  (a b\n)\n\x07", b"\n" * 50 + b"def\n(" * 20]
+)
+def test_program_from_a_buffer_that_held_another_text(monkeypatch, nothing_kept, older):
+    text = b"g = lambda x: x * 3  # \xc3\xa9\ndef f(x):\n    return x - 7\n"
+    monkeypatch.setattr(_core, "_stdin_buffer", lambda: text + older)
+    monkeypatch.setattr(_texts.stat, "S_ISREG", lambda mode: False)
+    space = {}
+    exec(compile(text, "<stdin>", "exec"), space)
+    _texts._kept.clear()
+    assert jit(space["g"])(2) == 6
+    assert jit(space["f"])(2) == -5
 
 
 def test_text_that_was_given_to_exec_before_treadle_was_imported(tmp_path):

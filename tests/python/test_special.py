@@ -53,6 +53,7 @@ ENDS = {
     "lgamma": ([0.0, -4, INF, -INF, NAN, 1, 2], [INF, INF, INF, INF, NAN, 0, 0]),
     "relu": ([0.0, -1, INF, -INF, NAN, 3], [0, 0, INF, 0, NAN, 3]),
     "sigmoid": ([0.0, 1e4, -1e4, INF, -INF, NAN], [0.5, 1, 0, 1, 0, NAN]),
+    "log1mexp": ([0.0, -0.0, INF, -INF, NAN, 2.0**-14], [-INF, -INF, -0.0, -0.0, NAN, math.log(-math.expm1(-(2.0**-14)))]),
     "softplus": ([0.0, 1e4, -1e4, INF, -INF, NAN], [math.log(2), 1e4, 0, INF, 0, NAN]),
     "silu": ([0.0, 1e4, -1e4, INF, NAN], [0, 1e4, 0, INF, NAN]),
     "gelu": ([0.0, 1e4, -1e4, INF, NAN], [0, 1e4, 0, INF, NAN]),

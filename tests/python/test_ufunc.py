@@ -244,6 +244,21 @@ def test_integers_have_no_negative_powers(text):
         assert results[0] == results[1], (text, x)
 
 
+@pytest.mark.parametrize("name", ["add", "divide", "maximum", "arctan2", "greater", "logical_and"])
+@pytest.mark.parametrize("other", [None, "a", {}, object(), slice(2)], ids=lambda o: type(o).__name__)
+def test_what_is_no_operand(name, other, dev):
+    """TypeError, whatever stands beside it; and in ufunc.at nothing is left out in silence."""
+    f = getattr(td, name)
+    for x in (np.arange(3), td.arange(3), np.arange(3.0), 2, np.float32(2)):
+        for args in ((x, other), (other, x)):
+            with pytest.raises(TypeError):
+                f(*args)
+    x = td.arange(3)
+    with pytest.raises((TypeError, ValueError)):
+        f.at(x, [0, 1], other)
+    assert x.tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("pair", itertools.combinations_with_replacement("?bBhHiefd", 2), ids="".join)
 def test_neighbours_of_integers_are_those_of_their_floats(pair, dev):
     x, y = np.array([1, 0, 1, 1]).astype(pair[0]), np.array([0, 1, 1, 2]).astype(pair[1])

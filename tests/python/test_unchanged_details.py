@@ -26,6 +26,28 @@ def test_layouts(tmp_path, crossover):
     same(tmp_path, LAYOUTS, crossover=crossover)
 
 
+ORDERS = """
+import numpy as np
+b = np.arange(1, 61).reshape(3, 4, 5)
+arrays = [b, np.asfortranarray(b), b.transpose(1, 0, 2), b.transpose(2, 0, 1)[::2], b[::-1, :, ::-1], b[0].T, np.asfortranarray(b[0] / 3), b[:, ::2, 1].T]
+for x in arrays:
+    made = [np.add.accumulate(x, 0), np.maximum.accumulate(x, 1), np.subtract.accumulate(x, -1), np.add.reduceat(x, [0, 1], 0)]
+    made += [np.multiply.reduceat(x, [0, 1], 1), np.add.reduceat(x, [0, 1], -1), np.add.outer(x, x[0]), np.add.outer(x[0], x)]
+    made += [np.sort(x, axis=0), np.sort(x, axis=1), np.partition(x, 1, axis=0), np.nan_to_num(x), np.isreal(x), *np.gradient(x)]
+    made += [np.unwrap(x), np.unwrap(x, axis=0), np.roll(x, 1), np.roll(x, 1, 0), np.roll(x, 1, axis=1), np.polyval([1, 2, 3], x)]
+    made += [np.choose((x % 2).astype(int), [x, x]), np.select([x > 2, x > 3], [x, x * 2]), np.argwhere(x), np.packbits(x > 3, axis=0)]
+    made += [np.unpackbits(x.astype("u1"), axis=0), np.cross(x[..., :3], x[..., :3]) if x.shape[-1] > 2 else x]
+    for k, r in enumerate(made):
+        print(k, r.shape, [s for s, n in zip(r.strides, r.shape) if n > 1], r.ravel("K").tolist())
+"""
+
+
+@pytest.mark.parametrize("crossover", CROSSOVERS)
+def test_orders(tmp_path, crossover):
+    """What NumPy computes along an axis, or by Python code, lies in memory as NumPy leaves it."""
+    same(tmp_path, ORDERS, crossover=crossover)
+
+
 DETAILS = """
 import warnings
 import numpy as np

@@ -210,7 +210,51 @@ def step_function(r, state):
     return f[kind]
 
 
+def step_along(r, state):
+    """A ufunc's methods, and what is computed along an axis."""
+    i, j = r.randrange(len(state)), r.randrange(len(state))
+    axis = r.choice([0, -1, 1])
+    name = r.choice(["add", "maximum", "subtract", "multiply", "logical_or"])
+    at = [r.randrange(3) for _ in range(3)]
+    f = [
+        lambda m, a: getattr(m, name).accumulate(a[i], axis),
+        lambda m, a: getattr(m, name).reduceat(a[i], at, axis),
+        lambda m, a: getattr(m, name).outer(a[i], a[j]) if a[i].size * a[j].size < 200 else None,
+        lambda m, a: m.sort(a[i], axis=axis),
+        lambda m, a: m.partition(a[i], 0, axis=axis),
+        lambda m, a: m.nan_to_num(a[i]),
+    ]
+    return r.choice(f)
+
+
+def step_passed(r, state):
+    """What NumPy's functions hand on: views of their arguments, or these themselves."""
+    i = r.randrange(len(state))
+    name = r.choice(["trim_zeros", "real_if_close", "asarray_chkfinite", "asarray", "squeeze", "require"])
+    return lambda m, a: getattr(m, name)(a[i])
+
+
+def step_refused(r, state):
+    """Masks that are none, rules of casting, keywords that are unknown, writes of an array into itself."""
+    i, j, k = (r.randrange(len(state)) for _ in range(3))
+    rule = r.choice(["no", "equiv", "safe", "same_kind", "unsafe"])
+    dtype = r.choice(DTYPES)
+    f = [
+        lambda m, a: m.copyto(a[i], 2, where=a[j]),
+        lambda m, a: m.add(a[i], a[j], out=a[k], casting=rule),
+        lambda m, a: m.greater(a[i], 1, out=a[k], casting=rule),
+        lambda m, a: m.nextafter(a[i], 1.0, dtype=dtype, casting=rule),
+        lambda m, a: m.sort(a[i], out=a[j]),
+        lambda m, a: m.place(a[i], a[j] > 0, a[k]) if a[i] is not a[k] else m.place(a[i], a[i], a[i]),
+        lambda m, a: m.add.at(a[i], [0], None),
+        lambda m, a: operator.imatmul(a[i], a[j]),
+        lambda m, a: m.divide(a[i], None, out=a[k]),
+    ]
+    return r.choice(f)
+
+
 STEPS = [
+    step_along, step_passed, step_refused,
     step_create, step_made, step_view, step_view, step_binary, step_binary, step_ufunc, step_unary, step_inplace,
     step_write, step_write, step_mask, step_fancy, step_method, step_mutate, step_function,
 ]  # fmt: skip

@@ -1,0 +1,131 @@
+"""Slices whose step only the running program knows, positions where a condition holds, and which loop a ufunc takes."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+from conftest import DEVICES
+
+import treadle as td
+from treadle import cuda, njit, vectorize
+
+
+@njit
+def taken(a, i, j, k):
+    return a[i:j:k].copy()
+
+
+@njit
+def stored(a, i, j, k):
+    a[i:j:k] = 7.0
+
+
+@njit
+def open_ends(a, k):
+    return a[::k].copy(), a[::-k].sum(), a[1::k].size, a[:3:k].copy()
+
+
+@njit
+def twice(m, i, k, n):
+    return m[i:, ::k][::n].copy(), m[::n, i].sum()
+
+
+@njit
+def primes(n):
+    p = np.ones(n + 1, np.bool_)
+    p[:2] = False
+    for i in range(2, int(n**0.5) + 1):
+        if p[i]:
+            p[i * i :: i] = False
+    return np.nonzero(p)[0]
+
+
+def test_steps():
+    seed = random.randrange(1 << 30)
+    print("seed", seed)
+    draw = random.Random(seed)
+    for _ in range(400):
+        a = np.arange(float(draw.randrange(9)))
+        i, j, k = draw.randrange(-12, 12), draw.randrange(-12, 12), draw.choice([-5, -3, -2, -1, 1, 2, 3, 9])
+        assert taken(a, i, j, k).tolist() == a[i:j:k].tolist(), (a, i, j, k)
+        ours, theirs = a.copy(), a.copy()
+        stored(ours, i, j, k)
+        theirs[i:j:k] = 7
+        assert ours.tolist() == theirs.tolist(), (a, i, j, k)
+        got = open_ends(a, k)
+        assert [got[0].tolist(), got[1], got[2], got[3].tolist()] == [
+            a[::k].tolist(), a[::-k].sum(), a[1::k].size, a[:3:k].tolist(),
+        ]  # fmt: skip
+        m, n = np.arange(30.0).reshape(5, 6), draw.choice([-3, -1, 1, 2])
+        part, total = twice(m, i % 5, k, n)
+        assert part.tolist() == m[i % 5 :, ::k][::n].tolist() and total == m[::n, i % 5].sum()
+
+
+def test_a_sieve():
+    p = primes(1000)
+    assert p.tolist() == [n for n in range(2, 1001) if all(n % d for d in range(2, int(n**0.5) + 1))]
+
+
+def test_a_step_of_0():
+    for f in (taken, stored):
+        with pytest.raises(ValueError, match="slice step cannot be zero"):
+            f(np.arange(3.0), 0, 3, 0)
+
+
+def test_a_step_that_is_no_integer():
+    with pytest.raises(TypeError, match="slices take integers"):
+        njit(lambda a, k: a[::k].sum())(np.arange(3.0), 1.5)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_kernels_step(device):
+    @cuda.jit
+    def spread(a, k, out):
+        part = a[::k]
+        i = cuda.grid(1)
+        if i < part.size:
+            out[i] = part[i]
+
+    with td.device(device):
+        for k in (1, 2, 3, -2):
+            out = td.zeros(10, device=device)
+            spread[1, 32](td.arange(10.0, device=device), k, out)
+            want = np.arange(10.0)[::k]
+            assert out.get()[: len(want)].tolist() == want.tolist()
+
+
+def test_positions():
+    @njit
+    def where(a):
+        return np.where(a > 0.5), np.where(a > 0.5)[0][:2].copy(), np.where(a)[0].size
+
+    a = np.random.default_rng().random(20)
+    both, first, count = where(a)
+    assert both[0].tolist() == np.where(a > 0.5)[0].tolist() and count == np.count_nonzero(a)
+    assert first.tolist() == np.where(a > 0.5)[0][:2].tolist()
+
+
+# dtypes of the results that NumPy's rule gives for loops in this order: the first that both operands go into safely
+OPERANDS = {"i4": np.int32(2), "i8": np.arange(2), "f4": np.ones(2, "f4"), "i1": np.ones(2, "i1"), "b": np.ones(2, bool),
+            "int": 3, "float": 2.5}  # fmt: skip
+ORDERS = {
+    "f8 i8": "ddddddd ddddddd ddddddd ddddddd ddddddd ddddddd ddddddd",
+    "f8 f4": "ddddddd ddddddd ddddddd ddddddd ddddddd ddddddd ddddddd",
+    "f4 f8": "ddddddd ddddddd ddfffff ddffffd ddfffdd ddffddd ddfdddd",
+    "i4 i8": "il-iii- ll-lll- ------- il-iii- il-iil- il-ill- -------",
+    "f4": "------- ------- --fffff --ffff- --fff-- --ff--- --f----",
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_loops_in_order(order):
+    names = {"f8": "float64", "f4": "float32", "i8": "int64", "i4": "int32"}
+    f = vectorize([f"{names[t]}({names[t]}, {names[t]})" for t in order.split()])(lambda x, y: x + y)
+    found = ""
+    for a, b in itertools.product(OPERANDS, OPERANDS):
+        try:
+            found += f(OPERANDS[a], OPERANDS[b]).dtype.char
+        except TypeError:
+            found += "-"
+    assert found == ORDERS[order].replace(" ", "")

@@ -1,0 +1,140 @@
+"""What treadle cannot compile goes to the real Numba, where one is installed, with the program's globals unwrapped.
+
+A stand-in of Numba's lies on the path: its jit tells what it gets, and calls the function in Python.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+NUMBA = """
+from . import types
+
+__version__ = "0.0"
+seen = []
+
+class Dispatcher:
+    def __init__(self, fn, options):
+        self.py_func, self.options, self.compiled = fn, options, []
+        seen.append(self)
+    def compile(self, args):
+        self.compiled.append(args)
+    def __call__(self, *args, **kwargs):
+        return self.py_func(*args, **kwargs)
+
+def jit(fn, **options):
+    return Dispatcher(fn, options)
+
+def prange(*args):
+    return range(*args)
+
+def objmode(**kwargs):
+    return kwargs
+"""
+
+TYPES = """
+class WrapperAddressProtocol: pass
+class Type:
+    def __init__(self, *args): self.args = args
+    def __repr__(self): return f"numba's {self.args}"
+class float64(Type): pass
+float64 = Type("float64")
+int64 = Type("int64")
+def Array(*args, aligned=True): return Type(*args)
+"""
+
+TYPEINFER = """
+import contextlib
+@contextlib.contextmanager
+def register_dispatcher(made): yield
+"""
+
+PROGRAM = """
+import numpy as np
+from numpy import sin
+import numba
+from numba import njit, prange, int64
+from numba.extending import overload, register_jitable
+import helper
+
+@njit
+def inner(x):
+    return sin(x)
+
+@njit(cache=True)
+def outer(a, k=2):
+    import math  # not compiled
+    s = 0.0
+    for i in prange(a.size):
+        s += inner(a[i]) * k * helper.twice(1)
+    return s, type(np).__name__, prange.__module__, int64
+
+print(outer(np.array([0.5, 1.0]))[0] == 4 * np.sin([0.5, 1.0]).sum())
+r = outer(np.array([0.5]), k=1)
+print(r[1:], [d.py_func.__name__ for d in numba.seen], numba.objmode(x=1))
+print(outer.py_func is not numba.seen[0].py_func, later(3) if "later" in globals() else "")
+
+@njit("float64(float64)")
+def declared(x):
+    import math
+    return math.sqrt(x)
+
+print(declared(4.0), numba.seen[-1].compiled)
+
+@njit
+def raises(x):
+    if x > 1:
+        raise ValueError(x)
+    return x
+
+try:
+    raises(3)
+except ValueError as e:
+    print("its own", e)
+try:
+    raises()
+except TypeError as e:
+    print("its own", len(numba.seen))
+"""
+
+
+def run(tmp_path, program, there=True):
+    if there:
+        package = tmp_path / "site" / "numba"
+        (package / "core").mkdir(parents=True)
+        for name, text in {
+            "__init__.py": NUMBA, "types.py": TYPES, "core/__init__.py": "", "core/typeinfer.py": TYPEINFER,
+            "typed.py": "List = Dict = None", "extending.py": "",
+        }.items():  # fmt: skip
+            (package / name).write_text(text)
+        (tmp_path / "site" / "numba-0.0.dist-info").mkdir()
+    (tmp_path / "program").mkdir()
+    (tmp_path / "program" / "helper.py").write_text("def twice(x):\n    return 2 * x\n")
+    main = tmp_path / "program" / "main.py"
+    main.write_text(program)
+    paths = [str(tmp_path / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    return subprocess.run([sys.executable, "-m", "treadle", main], env=env, capture_output=True, text=True, timeout=120)
+
+
+def test_unwrapped(tmp_path):
+    done = run(tmp_path, PROGRAM)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "True",
+        "('module', 'numba', numba's ('int64',)) ['outer', 'inner'] {'x': 1}",
+        "True ",
+        "2.0 [(numba's ('float64',),)]",
+        "its own 3",
+        "its own 3",
+    ]
+    assert "outer: Numba compiles it, treadle cannot" in done.stderr
+
+
+def test_without_numba(tmp_path):
+    if subprocess.run([sys.executable, "-c", "import numba"], capture_output=True).returncode == 0:
+        pytest.skip("the real Numba is installed here")
+    done = run(tmp_path, "from numba import njit\n@njit\ndef f():\n    import math\nf()\n", there=False)
+    assert "TypeError" in done.stderr and done.returncode == 1
