@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo docs test conformance conformance-numpy conformance-torch conformance-kernels bench lint format wheel sdist release matrix install sanitize clean
+.PHONY: build setup demo docs test conformance conformance-numpy conformance-torch conformance-kernels bench lint format wheel sdist release matrix install sanitize sanitize-python fuzz clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -87,5 +87,13 @@ sanitize: ## C tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/build.sh build-sanitize -Dbuildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dpython=false
 	@tools/ctest.sh build-sanitize
 
+sanitize-python: ## the extension with the same sanitizers, and Python tests run with it; ARGS="exchange torch_save" names some
+	@tools/setup.sh build test
+	@tools/sanitize_python.sh build-sanitize-python $(ARGS)
+
+fuzz: ## readers of bytes and texts under libFuzzer, each for SECONDS=30; ARGS="ir cxx" names some
+	@tools/setup.sh build fuzz
+	@tools/fuzz.sh build-fuzz $(or $(SECONDS),30) $(ARGS)
+
 clean:
-	rm -rf build build-sanitize dist
+	rm -rf build build-sanitize build-sanitize-python build-fuzz dist

@@ -2,8 +2,9 @@
 
 Usage: api_tables.py OUT dtypes.def ops.def reduce.def"""
 import pathlib
-import re
 import sys
+
+import def_tables
 
 HEAD = """/* treadle_tables.h - dtypes, elementwise operations and reductions; part of treadle.h.
  *
@@ -12,13 +13,6 @@ HEAD = """/* treadle_tables.h - dtypes, elementwise operations and reductions; p
 #ifndef TREADLE_TABLES_H
 #define TREADLE_TABLES_H
 """
-
-
-def rows(path, macro):
-    """The arguments of each row, strings without their quotes."""
-    text = re.sub(r"/\*.*?\*/", "", pathlib.Path(path).read_text(), flags=re.S)
-    for line in re.findall(rf"^{macro}\((.*)\)\s*$", text, flags=re.M):
-        yield [a.strip().strip('"') for a in re.findall(r'\s*("[^"]*"|[^,]+)', line)]
 
 
 def counted(n, what):
@@ -34,10 +28,10 @@ def enum(name, entries):
 def main(out, dtypes, ops, reductions):
     text = HEAD
     text += enum("treadle_dtype", [("TREADLE_DTYPE_DEFAULT", "NumPy's choice, where one is left to the library")] + [
-        (f"TREADLE_{name.upper()}", counted(size, "byte")) for _, name, size, *_ in rows(dtypes, "DT")])
+        (f"TREADLE_{name.upper()}", counted(size, "byte")) for _, name, size, *_ in def_tables.rows(dtypes, "DT")])
     text += enum("treadle_op", [
-        (f"TREADLE_OP_{row[0]}", f"{counted(row[1], 'operand')}: {row[5]}") for row in rows(ops, "OP")])
-    text += enum("treadle_red", [(f"TREADLE_RED_{row[0]}", row[4]) for row in rows(reductions, "RED")])
+        (f"TREADLE_OP_{o.name}", f"{counted(str(o.arity), 'operand')}: {o.meaning}") for o in def_tables.ops(ops)])
+    text += enum("treadle_red", [(f"TREADLE_RED_{row[0]}", row[4]) for row in def_tables.rows(reductions, "RED")])
     pathlib.Path(out).write_text(text + "\n#endif\n")
 
 

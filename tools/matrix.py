@@ -45,6 +45,8 @@ SYSTEMS = [
 ]
 OLDEST = SYSTEMS[0]
 HOME = {system.python: system for system in SYSTEMS if system.python}
+# (system, release): whose sources are taken in place of the home's.  A mirror drops testing's when newer ones arrive.
+SOURCES = {"3.14": ("noble", "resolute")}
 # The first releases with wheels for a Python, none older than pyproject.toml's; the newest is asked for by no number.
 OLDEST_NUMPY = {"3.11": "1.24.0", "3.12": "1.26.0", "3.13": "2.1.0", "3.14": "2.3.2"}
 KEYRING = "pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb"
@@ -118,15 +120,16 @@ def bootstrap(system):
 
 
 def python_source(version):
-    """The archive of a Python's sources, by way of the system that packages it: apt has checked its signature."""
-    system = HOME[version]
-    bootstrap(system)
-    root = FOLDER / system.name
+    """The archive of a Python's sources, by way of a system: apt has checked its signature."""
+    name, release = SOURCES.get(version, (HOME[version].name, HOME[version].name))
+    bootstrap(next(system for system in SYSTEMS if system.name == name))
+    root = FOLDER / name
     lines = (root / "etc/apt/sources.list").read_text(encoding="utf-8")
-    (root / "etc/apt/sources.list.d/source.list").write_text(re.sub("^deb ", "deb-src ", lines, flags=re.M), "utf-8")
+    lines = re.sub("^deb ", "deb-src ", lines, flags=re.M).replace(f" {name} ", f" {release} ")
+    (root / "etc/apt/sources.list.d/source.list").write_text(lines, encoding="utf-8")
     (root / "source").mkdir(exist_ok=True)
     inside(root, "apt-get", "update", "-qq")
-    inside(root, "sh", "-c", f"cd /source && apt-get source -qq --download-only python{version}")
+    inside(root, "sh", "-c", f"cd /source && apt-get source -qq --download-only --tar-only python{version}")
     return next((root / "source").glob(f"python{version}_*.orig.tar.*[z2]"))
 
 

@@ -1,4 +1,5 @@
-"""Check that the modules of the Python package import each other in one direction. Usage: python_layers.py PACKAGE
+"""Check that the modules of the Python package import each other in one direction, and that none asks whether a device
+is the CPU. Usage: python_layers.py PACKAGE
 
 An import counts wherever it stands, at the top of a module or in a function. What stands under `if TYPE_CHECKING` does
 not count, nor does what importlib loads by a table of names. A folder holds no more modules than a room of C holds
@@ -8,6 +9,7 @@ sources.
 import ast
 import collections
 import pathlib
+import re
 import sys
 
 from layers import MOST, circles
@@ -59,6 +61,17 @@ def graph(found, top):
     return edges, lost
 
 
+ASKS_KIND = re.compile(r"""\.kind (==|!=) ["']cpu["']""")
+
+
+def questions(found):
+    """Lines that ask whether a device is the CPU instead of what it can do."""
+    for path in found.values():
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if ASKS_KIND.search(line):
+                yield f"{path}:{number}: ask what the device can do (host, simt), not which kind it is"
+
+
 def way_round(edges, circle):
     """A shortest way through modules of a circle from its first one back to it."""
     first = min(circle)
@@ -86,6 +99,7 @@ def main(package):
     edges, wrong = graph(found, root.name)
     for circle in circles(edges, list(found)):
         wrong += told(found, edges, circle)
+    wrong += questions(found)
     folders = collections.Counter(path.parent for path in found.values())
     wrong += [f"{folder}/: {count} modules; at most {MOST}" for folder, count in folders.items() if count > MOST]
     print(*wrong or [f"python: {len(found)} modules in {len(folders)} folders; no import cycle"], sep="\n")

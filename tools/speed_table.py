@@ -1,4 +1,4 @@
-"""Write the benchmark's results between two comments of docs/speed-table.md, and a summary by families into README.md.
+"""Write the benchmark's results between two comments of docs/speed-table.md, and a glance at them into README.md.
 
     python tools/speed_table.py [--check]
 
@@ -14,6 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BEGIN, END = "<!-- speed -->", "<!-- /speed -->"
 DEVICES = {"cpu": "CPU", "cuda": "GPU"}
+SIMULATED = "kernels beside Numba's simulator"
 EVEN = 0.95  # a ratio from which on treadle counts as fast as the best peer: within what runs differ by
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -33,7 +34,7 @@ def measured(result):
 
 def family(row):
     """What a row counts with. Numba's simulator is no peer in speed: what it alone runs has a family of its own."""
-    return "kernels beside Numba's simulator" if row["best"] == "numba.simulator" else row["group"]
+    return SIMULATED if row["best"] == "numba.simulator" else row["group"]
 
 
 def families(result):
@@ -78,9 +79,9 @@ NOTHING = "No measurements are kept here yet; `make bench` writes them to `bench
 
 
 def section(folder):
-    """All rows: the text between the comments of docs/speed-table.md."""
+    """The families' means and all rows: the text between the comments of docs/speed-table.md."""
     parts = ["\n".join(table(result)) for result in results(folder).values()]
-    return "\n\n".join(parts) if parts else NOTHING
+    return "\n\n".join([by_families(folder), *parts]) if parts else NOTHING
 
 
 def mean(rows):
@@ -97,19 +98,37 @@ def mean_and_even(rows):
     return [f"{found:,.0f}" if found >= 100 else f"{found:.2f}", f"{sum(r >= EVEN for r in ratios)} of {len(ratios)}"]
 
 
-def summary(folder):
-    """The families' means: the text between README's comments."""
+def by_families(folder):
+    """The families' means, a row for each family and two columns for each device."""
     found = results(folder)
-    if not found:
-        return NOTHING
     by_device = {d: families(result) for d, result in found.items()}
     head = ["family", *(cell for d in found for cell in (f"{DEVICES[d]}: best peer / treadle", "as fast or faster"))]
-    lines = [f"- {DEVICES[d]}, {machine(result)}" for d, result in found.items()]
-    lines += ["", "| " + " | ".join(head) + " |", "| --- |" + " ---: |" * (len(head) - 1)]
+    lines = ["## Families: geometric means", "", "| " + " | ".join(head) + " |"]
+    lines.append("| --- |" + " ---: |" * (len(head) - 1))
     for name in dict.fromkeys(n for rows in by_device.values() for n in rows):
         cells = [c for d in found for c in mean_and_even(by_device[d].get(name, []))]
         if any(cells):
             lines.append("| " + " | ".join([name, *cells]) + " |")
+    return "\n".join(lines)
+
+
+def behind(by_family):
+    """The families in which treadle is slower than the best peer on the average, each with its mean."""
+    means = {name: mean(rows) for name, rows in by_family.items()}
+    return ", ".join(f"{name} {found:.2f}" for name, found in means.items() if found and found < EVEN) or "–"
+
+
+def glance(folder):
+    """One row for each device: the text between README's comments."""
+    found = results(folder)
+    if not found:
+        return NOTHING
+    lines = [f"- {DEVICES[d]}, {machine(result)}" for d, result in found.items()]
+    lines += ["", "| machine | geometric mean | as fast or faster | families behind |", "| --- | ---: | ---: | --- |"]
+    for d, result in found.items():
+        by_family = families(result)
+        rows = [row for name, rows in by_family.items() if name != SIMULATED for row in rows]
+        lines.append("| " + " | ".join([DEVICES[d], *mean_and_even(rows), behind(by_family)]) + " |")
     return "\n".join(lines)
 
 
@@ -120,7 +139,7 @@ def filled(page, text):
     return f"{before}{BEGIN}\n{text}\n{END}{after}"
 
 
-PAGES = {ROOT / "docs" / "speed-table.md": section, ROOT / "README.md": summary}
+PAGES = {ROOT / "docs" / "speed-table.md": section, ROOT / "README.md": glance}
 
 
 def main(arguments):

@@ -1,38 +1,5 @@
-"""What the stubs say that neither a signature nor a table of the package's tells: types by the names of parameters,
-and what functions give. treadle.pyi beside this file has the definitions that are written whole."""
-
-# ---- parameters ----
-
-# Of every function: what a parameter of that name takes.
-PARAMETERS = {
-    "device": "_DeviceLike | None",
-    "keepdims": "bool",
-    "keepdim": "bool",
-    "requires_grad": "bool",
-}
-# Of the functions of NumPy's namespaces besides.
-ARRAY_PARAMETERS = {
-    **dict.fromkeys("a x x1 x2 arr ary m y b v ar1 ar2 a1 a2 element test_elements".split(), "_ArrayLike"),
-    "dtype": "_DTypeLike | None",
-    "out": "ndarray | None",
-    "axis": "_Axis",
-    "axes": "_Axis",
-}
-# (function, parameter): the name means something else.
-OTHERWISE = {
-    "treadle.vectorize": {"a": "Any"},
-    "treadle.stream": {"out": "Any"},
-    "treadle.apply_along_axis": {"axis": "int"},
-    "treadle.frombuffer": {"dtype": "_DTypeLike"},
-}
-# Of treadle.torch's functions and methods.
-TENSOR_PARAMETERS = {
-    "dtype": "dtype | None",
-    "device": "_DeviceLike | None",
-    "out": "Any",
-    "memory_format": "memory_format | None",
-    "generator": "Generator | None",
-}
+"""What the stubs say of results that neither a signature nor a table of the package's tells. parameters.py beside this
+file has the parameters, whole.pyi the definitions that are written whole."""
 
 # ---- results ----
 
@@ -53,6 +20,7 @@ DEFAULT_RESULT = {
 
 # type: {module: functions}
 RESULTS = {
+    "bytes": {"treadle.random": "Generator.bytes RandomState.bytes"},
     "bool": {
         "treadle": "ndarray.is_c_contiguous ndarray.is_f_contiguous Event.query allclose array_equal array_equiv "
         "can_cast iscomplexobj isfortran isrealobj isscalar may_share_memory shares_memory is_available issctype "
@@ -64,12 +32,19 @@ RESULTS = {
         "is_floating_point is_complex is_nonzero is_grad_enabled is_inference_mode_enabled is_same_size is_conj "
         "is_neg is_inference is_signed is_distributed can_cast are_deterministic_algorithms_enabled "
         "is_warn_always_enabled",
+        "treadle.scipy.linalg": "ishermitian issymmetric",
+        "treadle.scipy.sparse": "issparse isspmatrix isspmatrix_bsr isspmatrix_coo isspmatrix_csc isspmatrix_csr "
+        "isspmatrix_dia isspmatrix_dok isspmatrix_lil",
+        "treadle.scipy.spatial.distance": "is_valid_dm is_valid_y",
     },
     "int": {
         "treadle": "ndim",
         "treadle.torch": "get_deterministic_debug_mode Tensor.dense_dim Tensor.dim Tensor.ndimension Tensor.numel "
         "Tensor.nelement Tensor.storage_offset Tensor.data_ptr Tensor.element_size Tensor.get_device numel "
         "get_num_threads get_num_interop_threads initial_seed seed get_device",
+        "treadle.scipy.fft": "next_fast_len prev_fast_len",
+        "treadle.scipy.fftpack": "next_fast_len",
+        "treadle.scipy.spatial.distance": "num_obs_dm num_obs_y",
     },
     "tuple[int, ...]": {
         "treadle": "broadcast_shapes shape",
@@ -98,6 +73,61 @@ RESULTS = {
     "tuple[ndarray, ndarray]": {
         "treadle": "histogram divmod frexp modf polydiv",
         "treadle.linalg": "eig eigh qr slogdet",
+        "treadle.scipy.linalg": "eig lu_factor orthogonal_procrustes polar",
+        "treadle.scipy.signal": "argrelmin bilinear coherence deconvolve dfreqresp dlsim freqresp freqs freqs_zpk "
+        "freqz freqz_sos freqz_zpk gammatone group_delay iircomb iirnotch iirpeak impulse invres invresz istft "
+        "lp2bp lp2bs lp2hp lp2lp max_len_seq normalize sos2tf sosfreqz ss2tf step unique_roots vectorstrength "
+        "zpk2tf",
+        "treadle.scipy.sparse": "safely_cast_index_arrays",
+        "treadle.scipy.sparse.linalg": "lobpcg",
+    },
+    "ndarray": {
+        "treadle.scipy.fft": "dct dctn dst dstn fft fft2 fftfreq fftn fftshift fht hfft hfft2 hfftn idct idctn "
+        "idst idstn ifft ifft2 ifftn ifftshift ifht ihfft ihfft2 ihfftn irfft irfft2 irfftn rfft rfft2 rfftfreq "
+        "rfftn",
+        "treadle.scipy.fftpack": "dct dctn dst dstn fft fft2 fftfreq fftn fftshift idct idctn idst idstn ifft "
+        "ifft2 ifftn ifftshift irfft rfft rfftfreq",
+        "treadle.scipy.interpolate": "barycentric_interpolate griddata interpn krogh_interpolate splev",
+        "treadle.scipy.linalg": "block_diag cho_solve cholesky circulant companion convolution_matrix coshm cosm "
+        "det dft diagsvd eigvals eigvalsh expm fiedler fiedler_companion hadamard hankel helmert hilbert inv "
+        "khatri_rao leslie lu_solve norm null_space orth sinhm sinm solve solve_triangular svdvals tanhm tanm "
+        "toeplitz",
+        "treadle.scipy.ndimage": "affine_transform binary_closing binary_dilation binary_erosion binary_fill_holes "
+        "binary_hit_or_miss binary_opening binary_propagation black_tophat convolve convolve1d correlate "
+        "correlate1d distance_transform_edt fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform "
+        "gaussian_filter gaussian_filter1d gaussian_gradient_magnitude gaussian_laplace generate_binary_structure "
+        "generic_filter generic_filter1d generic_gradient_magnitude generic_laplace grey_closing grey_dilation "
+        "grey_erosion grey_opening histogram iterate_structure labeled_comprehension laplace map_coordinates "
+        "maximum maximum_filter maximum_filter1d mean median median_filter minimum minimum_filter minimum_filter1d "
+        "morphological_gradient morphological_laplace percentile_filter prewitt rank_filter rotate shift sobel "
+        "spline_filter spline_filter1d standard_deviation sum sum_labels uniform_filter uniform_filter1d variance "
+        "white_tophat zoom",
+        "treadle.scipy.signal": "band_stop_obj check_COLA check_NOLA chirp convolve convolve2d correlate "
+        "correlate2d correlation_lags cspline1d cspline1d_eval cspline2d cwt czt czt_points decimate detrend "
+        "fftconvolve filtfilt findfreqs firls firwin firwin2 gauss_spline get_window hilbert hilbert2 lfilter_zi "
+        "lfiltic lombscargle medfilt medfilt2d minimum_phase morlet morlet2 oaconvolve order_filter qmf qspline1d "
+        "qspline1d_eval qspline2d resample_poly ricker savgol_coeffs savgol_filter sawtooth sepfir2d sosfilt_zi "
+        "sosfiltfilt spline_filter square sweep_poly symiirorder1 symiirorder2 tf2sos unit_impulse upfirdn wiener "
+        "zoom_fft zpk2sos",
+        "treadle.scipy.signal.windows": "barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine "
+        "exponential flattop gaussian general_cosine general_gaussian general_hamming get_window hamming hann "
+        "kaiser kaiser_bessel_derived lanczos nuttall parzen taylor triang tukey",
+        "treadle.scipy.sparse.linalg": "norm spsolve spsolve_triangular",
+        "treadle.scipy.spatial": "distance_matrix minkowski_distance minkowski_distance_p",
+        "treadle.scipy.spatial.distance": "braycurtis canberra cdist chebyshev cityblock correlation cosine dice "
+        "distance_matrix euclidean hamming hellinger jaccard jensenshannon kl_divergence mahalanobis minkowski "
+        "pdist rogerstanimoto russellrao seuclidean sokalsneath sqeuclidean squareform yule",
+        "treadle.scipy.special": "boxcox boxcox1p cosdg cosm1 cotdg diric entr exp10 gamma huber inv_boxcox "
+        "inv_boxcox1p kl_div lambertw log_expit log_softmax lpmv multigammaln polygamma pseudo_huber radian "
+        "rel_entr sinc sindg softmax sph_harm_y spherical_yn tandg wright_bessel xlog1py zeta",
+        "treadle.scipy.stats": "boxcox_llf circmean circstd circvar entropy gmean gstd gzscore hmean iqr kurtosis "
+        "median_abs_deviation moment pmean rankdata sem skew tiecorrect tmax tmean tmin trim_mean tsem tstd tvar "
+        "variation yeojohnson_llf zmap zscore",
+    },
+    "tuple[ndarray, ndarray, ndarray]": {
+        "treadle.scipy.signal": "bilinear_zpk bode cheb1ap cheb2ap dbode lp2bs_zpk lp2hp_zpk lsim peak_prominences "
+        "residue residuez sos2zpk ss2zpk tf2zpk",
+        "treadle.scipy.sparse": "find",
     },
     "list[ndarray]": {
         "treadle": "split array_split hsplit vsplit dsplit",
@@ -121,6 +151,7 @@ RESULTS = {
         "treadle.linalg": "lstsq multi_dot tensorsolve tensorinv norm matrix_rank",
     },
     "Any": {
+        "treadle.random": "Generator.spawn RandomState.get_state RandomState.set_state RandomState.seed",
         "treadle": "einsum_path broadcast poly1d topk frompyfunc common_type histogram2d histogramdd fuse graph jit "
         "njit prange stencil map vmap debug build guvectorize vectorize install ndenumerate nditer "
         "get_default_memory_pool get_default_pinned_memory_pool obj2sctype sctype2char get_array_module unique_all "
@@ -142,13 +173,12 @@ RESULTS = {
     },
 }
 
-# Namespaces of NumPy's functions, whose operands are array-likes.
-ARRAYS = {"treadle", "treadle.fft", "treadle.linalg", "treadle.emath"}
-
-# Of the methods of a class: what they give where RESULTS says nothing else, and whose parameters they have.
+# What the methods of a class give where RESULTS says nothing else.
 METHODS = {
-    "treadle.ndarray": {"default": "ndarray", "face": "arrays"},
-    "treadle.torch.Tensor": {"default": "Tensor", "face": "tensors"},
+    "treadle.ndarray": "ndarray",
+    "treadle.torch.Tensor": "Tensor",
+    "treadle.random.Generator": "ndarray",
+    "treadle.random.RandomState": "ndarray",
 }
 
 # {class: {type: attributes}} of the core's types.

@@ -5,7 +5,9 @@ import collections.abc as _abc
 from builtins import bool as _bool
 from typing import Any
 from typing import Generic as _Generic
+from typing import Literal as _Literal
 from typing import Self as _Self
+from typing import SupportsFloat as _SupportsFloat
 from typing import SupportsIndex as _SupportsIndex
 from typing import overload as _overload
 
@@ -23,8 +25,10 @@ _ArrayLike = ndarray[Any, Any] | _npt.ArrayLike
 _Axis = _SupportsIndex | _abc.Sequence[_SupportsIndex] | None
 _Shape = _SupportsIndex | _abc.Sequence[_SupportsIndex]
 _DTypeLike = _npt.DTypeLike
-_DeviceLike = str | device | Any
-_Order = str | None
+_DeviceLike = str | device
+_Order = _Literal["C", "F", "A", "K"] | None
+_Int = _SupportsIndex
+_Real = _SupportsFloat | _SupportsIndex
 _ToDType = type[_S] | _np.dtype[_S]
 _Bools = ndarray[Any, _np.dtype[_np.bool_]]
 _Ints = ndarray[Any, _np.dtype[_np.int64]]
@@ -366,6 +370,8 @@ def jit(func_or_sig: Any = None, device: bool = False, **options: Any) -> _abc.C
 # module treadle.torch
 import collections.abc as _abc
 from builtins import bool as _bool
+from builtins import complex as _complex
+from builtins import float as _float
 from builtins import int as _int
 from typing import Any
 
@@ -373,6 +379,8 @@ _dtype = dtype
 _Generator = Generator
 _memory_format = memory_format
 _Tensor = Tensor
+_Operand = Tensor | _bool | _int | _float | _complex
+_TensorDevice = str | _int | device
 
 class Tensor:
     @property

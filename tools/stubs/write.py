@@ -1,4 +1,4 @@
-"""Writes the package's stubs, python/treadle/**/*.pyi, from the live package, by_hand.py and treadle.pyi.
+"""Writes the package's stubs, python/treadle/**/*.pyi, from the live package, parameters.py, by_hand.py and whole.pyi.
 
     PYTHONPATH=build/tree python tools/stubs/write.py [--check]
 
@@ -22,11 +22,23 @@ from collections.abc import Mapping
 
 import by_hand
 import facts
+import parameters
 import whole
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TREE = ROOT / "python"
-FROM_TREADLE = "_ArrayLike _Axis _DTypeLike _DeviceLike".split()
+# Names that the stubs of several modules import: where whole.pyi has them.
+SHARED = {
+    **dict.fromkeys("_ArrayLike _Axis _DTypeLike _DeviceLike _Shape _Order _Int _Real".split(), "treadle"),
+    **dict.fromkeys("_Operand _TensorDevice".split(), "treadle.torch"),
+}
+BUILTINS = set("bool bytes int float str complex tuple list type".split())
+# Names of the standard library, which a stub has with an underscore before them.
+LIBRARY = {
+    **dict.fromkeys("Iterator Callable Sequence".split(), "collections.abc"),
+    "AbstractContextManager": "contextlib",
+    **dict.fromkeys("Literal Self".split(), "typing"),
+}
 TYPED = {"numpy", *sys.stdlib_module_names}  # libraries that have types wherever treadle is
 WRITER = (3, 11)
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType)
@@ -131,30 +143,27 @@ class Stub:
 
     # ---- functions ----
 
-    def parameter_types(self, f, name, face):
-        table = dict(by_hand.PARAMETERS)
-        if face == "arrays":
-            table |= by_hand.ARRAY_PARAMETERS
-        elif face == "tensors" or self.module.startswith("treadle.torch"):
-            table |= by_hand.TENSOR_PARAMETERS
-        return table | by_hand.OTHERWISE.get(f"{self.module}.{name}", {})
+    def parameter_types(self, f, name):
+        """{parameter: type} of a function: what is written of it alone, then its docstring, then what its name says."""
+        told = parameters.documented(f, self.module) if callable(f) else {}
+        return parameters.table(self.module) | told | parameters.OTHERWISE.get(f"{self.module}.{name}", {})
 
     def annotation(self, p, table):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             return "Any"
-        if p.name in table:
-            text = table[p.name]
-            return self.known(text + " | None" if p.default is None and not re.search("None|Any|_Axis", text) else text)
-        if isinstance(p.default, bool) and not self.module.startswith("treadle.scipy"):
-            return self.known("bool")
-        return "Any"
+        text = table.get(p.name) or parameters.by_default(p.default, self.module)
+        if text is None or not parameters.takes(text, p.default):
+            return "Any"
+        if p.default is None and not parameters.takes_none(text):
+            text += " | None"
+        return self.known(text)
 
     def known(self, text):
         """Imports what the text of a type names."""
-        for word in set(re.findall(r"[A-Za-z_]\w*", text)):
-            if word in FROM_TREADLE:
-                if self.module != "treadle":
-                    self.need("treadle", word)
+        for word in set(re.findall(r"[A-Za-z_]\w*", re.sub(r"'[^']*'|\"[^\"]*\"", "", text))):
+            if word in SHARED:
+                if self.module != SHARED[word]:
+                    self.need(SHARED[word], word)
             elif word == "ndarray" and self.module != "treadle":
                 self.need("treadle", "ndarray", "_ndarray")
                 text = re.sub(r"\bndarray\b", "_ndarray", text)
@@ -162,16 +171,12 @@ class Stub:
                 if self.module != "treadle.torch":
                     self.need("treadle.torch", word, f"_{word}")
                 text = re.sub(rf"\b{word}\b", f"_{word}", text)
-            elif word in ("bool", "int", "float", "str", "complex", "tuple", "list", "type") and word in self.shadows:
+            elif word in BUILTINS and word in self.shadows:
                 self.use("builtins")
                 text = re.sub(rf"(?<!\.)\b{word}\b", f"builtins.{word}", text)
-            elif word in ("Iterator", "AbstractContextManager", "Callable"):
-                self.use("typing")
-                self.need("contextlib" if word[0] == "A" else "collections.abc", word, f"_{word}")
-                text = re.sub(rf"\b{word}\b", f"_{word}", text)
-            elif word == "Self":
-                self.need("typing", "Self", "_Self")
-                text = re.sub(r"\bSelf\b", "_Self", text)
+            elif word.lstrip("_") in LIBRARY:
+                self.need(LIBRARY[word.lstrip("_")], word.lstrip("_"), f"_{word.lstrip('_')}")
+                text = re.sub(rf"\b{word}\b", f"_{word.lstrip('_')}", text)
         return text
 
     @staticmethod
@@ -214,12 +219,12 @@ class Stub:
         told = facts.result(f) if callable(f) else None
         return self.known(told or default)
 
-    def function(self, name, f, indent="", bound=False, default="Any", face=None, decorate=(), owner=""):
+    def function(self, name, f, indent="", bound=False, default="Any", decorate=(), owner=""):
         try:
             signature = inspect.signature(f)
         except (ValueError, TypeError):
             signature = None
-        table = self.parameter_types(f, owner + name, face)
+        table = self.parameter_types(f, owner + name)
         head = "self, " if bound else ""
         text = f"{head}*args: Any, **kwargs: Any" if signature is None else self.parameters(signature, table, bound)
         given = signature.return_annotation if signature else EMPTY
@@ -341,7 +346,7 @@ class Stub:
             signature = inspect.signature(new if python else cls)
         except (ValueError, TypeError):
             return self.add(f"    def __new__(cls, *args: Any, **kwargs: Any) -> {self.known('Self')}: ...")
-        text = self.parameters(signature, self.parameter_types(cls, cls.__name__, None), bound=python)
+        text = self.parameters(signature, self.parameter_types(cls, cls.__name__), bound=python)
         text = text if python else ", ".join(filter(None, ["cls", text]))
         self.add(f"    def __new__({text}) -> {self.known('Self')}: ...")
 
@@ -350,7 +355,7 @@ class Stub:
             self.lines += ["    " + line for line in hand[member]]
             return
         counts = not member.startswith("__") or member in OPERATORS
-        how = by_hand.METHODS.get(f"{self.module}.{name}", {}) if counts else {}
+        gives = by_hand.METHODS.get(f"{self.module}.{name}", "Any") if counts else "Any"
         if isinstance(value, staticmethod):
             self.function(member, value.__func__, "    ", False, decorate=["@staticmethod"], owner=name + ".")
         elif isinstance(value, classmethod):
@@ -366,7 +371,7 @@ class Stub:
             if getattr(value, "_refused", False):
                 self.need("typing", "NoReturn", "_NoReturn")
                 return self.add(f"    def {member}(self, *args: Any, **kwargs: Any) -> _NoReturn: ...")
-            self.function(member, value, "    ", True, owner=name + ".", **how)
+            self.function(member, value, "    ", True, gives, owner=name + ".")
         elif isinstance(value, type):
             self.add(f"    {member}: {self.known('type')}[Any]")
         elif value is None and member.startswith("__"):
@@ -383,11 +388,6 @@ class Stub:
             self.add(f"    def {member}(self, value: Any) -> None: ...")
 
     # ---- the module ----
-
-    def face(self):
-        if self.module.startswith("treadle.torch"):
-            return "tensors"
-        return "arrays" if self.module in by_hand.ARRAYS else None
 
     def name(self, name, value):
         if name in self.taken.names:
@@ -408,7 +408,7 @@ class Stub:
             return self.ufunc(name, value)
         if isinstance(value, FUNCTIONS):
             default = by_hand.DEFAULT_RESULT.get(self.module, "Any")
-            return self.function(name, value, default=default, face=self.face())
+            return self.function(name, value, default=default)
         self.value(name, value)
 
     def ufunc(self, name, value):

@@ -9,6 +9,7 @@ import types
 
 import numpy
 
+SECTION = re.compile(r"(Parameters|Returns|Yields|Raises|Examples)\n-+(?:\n|$)")
 QUOTED = re.compile(r"(``.+?``|`[^`\n]*`)")
 ROLE = re.compile(r":\w+:(`[^`]*`)")
 MARKS = re.compile(r"([*_>\[\]\\|#])")
@@ -58,12 +59,29 @@ def is_code(block):
     return block.startswith(">>>") or ("\n" in block and parses(block))
 
 
+def terms(title, text):
+    """A list of a numpydoc section's terms: a parameter with its type, or a type, and what is said of it."""
+    yield f"**{title}**"
+    lines = []
+    for head, body in re.findall(r"^(\S.*)\n((?:[ \t]+.*(?:\n|$))*)", text + "\n", re.MULTILINE):
+        name, colon, kind = head.partition(" : ")
+        said = plain(" ".join(body.split()))
+        shown = f"`{name}` : {plain(kind)}" if colon else f"`{name}`" if title == "Raises" else plain(name)
+        lines.append(f"- {shown}" + (f"<br>{said}" if said else ""))
+    yield "\n".join(lines)
+
+
 def blocks(doc):
-    """Paragraphs, lists and code of a docstring, as Markdown."""
+    """Paragraphs, lists, code and sections of a docstring, as Markdown."""
     for block in re.split(r"\n[ \t]*\n", inspect.cleandoc(doc)):
         if not block.strip():
             continue
-        if is_code(block):
+        titled = SECTION.match(block)
+        if titled and titled[1] != "Examples":
+            yield from terms(titled[1], block[titled.end() :])
+        elif titled:
+            yield f"```pycon\n{block[titled.end() :].replace('<BLANKLINE>', '').rstrip()}\n```"
+        elif is_code(block):
             yield f"```python\n{textwrap.dedent(block).rstrip()}\n```"
         elif re.match(r"[-*] ", block):
             yield "\n".join("- " + plain(line[2:]) if re.match(r"[-*] ", line) else "  " + plain(line.strip())
@@ -99,7 +117,7 @@ def row(name):
     own = name.rstrip("_")
     place = " The tensor itself takes the result." if name.endswith("_") else ""
     rows = td.torch._elementwise.ROWS
-    if own in rows or own in td._core.ufuncs() or own in td.ALIASES:
+    if own in rows or own in td._core.ufuncs() or own in td._ROWS:
         return f"`{rows.get(own, own)}`, element by element, with derivatives.{place}"
     base = getattr(td.torch, own, None)
     doc = doc_of(base) if callable(base) else ""
@@ -119,8 +137,13 @@ def foreign(value):
 def ufunc(name, value):
     """A universal function of treadle's: how it is called, and its own sentence; the page says what holds for all."""
     operands = ", ".join("xyz"[: value.nin])
-    sentence = value.__doc__.split("\n\n")[1]
-    return ["```text", f"{name}({operands}, /, out=None, *, where=True, dtype=None, …)", "```", "", plain(sentence), ""]
+    parts = value.__doc__.split("\n\n")
+    call = f"{name}({operands}, /, out=None, *, where=True, dtype=None, …)"
+    lines = ["```text", call, "```", "", plain(parts[1]), ""]
+    for part in parts:  # its own refusals, not the shapes that all refuse
+        if part.startswith("Examples") or (part.startswith("Raises") and "TypeError" in part):
+            lines += [line for block in blocks(part) for line in (block, "")]
+    return lines
 
 
 def entry(prefix, name, value):

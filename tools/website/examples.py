@@ -1,6 +1,8 @@
-"""Examples of the NumPy face, run: the first cases of the tests' tables that give a short result."""
+"""Examples of names of the NumPy face whose docstrings have none: cases of the tests' tables, run.
+"""
 
 import functools
+import inspect
 import warnings
 
 import numpy
@@ -93,7 +95,11 @@ def shown(prefix, name):
 
 def of(prefix, name):
     """Lines of Markdown."""
-    found = shown(prefix, name) if prefix in TABLES else []
+    import treadle as td
+
+    place = td if prefix == "treadle" else functools.reduce(getattr, prefix.split(".")[1:], td)
+    own = inspect.getdoc(getattr(place, name, None)) or ""
+    found = shown(prefix, name) if prefix in TABLES and "\nExamples\n---" not in own else []
     if not found:
         return []
     return ["```pycon", *(line for text, told in found for line in (f">>> {text}", told)), "```", ""]

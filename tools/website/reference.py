@@ -53,8 +53,7 @@ def of_treadle(spec):
         homes = [h for pattern in rest.split() for h in matching(pattern, td._HOME)]
         names = [n for h in homes for n in td._HOME[h].split()]
     elif kind == "elementwise":
-        rows = {k for k in td._core.ufuncs() if k not in td._INTERNAL}
-        names = sorted(rows | {a for a, n in td.ALIASES.items() if n in rows})
+        names = sorted(td._ROWS)
     elif kind == "reductions":
         rows = {r[0] for r in td._core.reductions()}
         names = sorted(rows | {a for a, n in td.ALIASES.items() if n in rows})
