@@ -1,8 +1,59 @@
 """Numbers from arrays, in compiled functions: NumPy's functions said in Python, as in _arrays.py."""
 
+from collections import namedtuple
+
 import numpy as np
 
 from ._arrays import _place, _without_nan
+
+# ---- what a dtype holds ----
+
+_IntLimits = namedtuple("iinfo", "bits min max")
+_FloatLimits = namedtuple(
+    "finfo", "bits eps epsneg max min tiny smallest_normal smallest_subnormal resolution precision nmant iexp"
+)
+
+
+def _of_int(dtype):
+    return _IntLimits(*(getattr(np.iinfo(dtype), name) for name in _IntLimits._fields))
+
+
+def _of_float(dtype):
+    return _FloatLimits(*(getattr(np.finfo(dtype), name) for name in _FloatLimits._fields))
+
+
+_I8, _I16, _I32, _I64 = map(_of_int, ("i1", "i2", "i4", "i8"))
+_U8, _U16, _U32, _U64 = map(_of_int, ("u1", "u2", "u4", "u8"))
+_F16, _F32, _F64 = map(_of_float, ("f2", "f4", "f8"))
+
+
+def _iinfo(int_type):
+    if int_type == np.int8:
+        return _I8
+    if int_type == np.int16:
+        return _I16
+    if int_type == np.int32:
+        return _I32
+    if int_type == np.int64 or int_type == int:
+        return _I64
+    if int_type == np.uint8:
+        return _U8
+    if int_type == np.uint16:
+        return _U16
+    if int_type == np.uint32:
+        return _U32
+    return _U64
+
+
+def _finfo(dtype):
+    if dtype == np.float16:
+        return _F16
+    if dtype == np.float32 or dtype == np.complex64:
+        return _F32
+    return _F64
+
+
+# ---- counting ----
 
 
 def _bincount(x, weights=None, minlength=0):
@@ -180,7 +231,7 @@ _NUMPYS = {
     "bincount": _bincount, "histogram": _histogram, "diff": _diff, "ediff1d": _ediff1d, "interp": _interp,
     "allclose": _allclose, "array_equal": _array_equal, "convolve": _convolve, "correlate": _correlate,
     "average": _average, "cov": _cov, "corrcoef": _corrcoef, "nanvar": _nanvar, "nanstd": _nanstd, "nancumsum":
-    _nancumsum, "trapezoid": _trapezoid, "logspace": _logspace,
+    _nancumsum, "trapezoid": _trapezoid, "logspace": _logspace, "iinfo": _iinfo, "finfo": _finfo,
 }  # fmt: skip
 
 ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items() if hasattr(np, name)}  # NumPy 1 has no trapezoid

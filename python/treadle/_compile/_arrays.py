@@ -448,11 +448,115 @@ def _at_places(a, at):
         raise IndexError("an array of integers chooses rows of up to three axes here")
     out = np.empty((at.size, *a.shape[1:]), a.dtype)
     for k in range(at.size):
-        i = int(at[k])
-        if not -a.shape[0] <= i < a.shape[0]:
-            raise IndexError("index is out of bounds for axis 0")
-        out[k] = a[i]
+        out[k] = a[_in_range(at[k], a.shape[0], 0)]
     return out
+
+
+def _at_columns(a, at):
+    """a[:, at] of a matrix."""
+    where = _as_places(at, a.shape[1])
+    out = np.empty((a.shape[0], where.size), a.dtype)
+    for k in range(where.size):
+        out[:, k] = a[:, _in_range(where[k], a.shape[1], 1)]
+    return out
+
+
+def _at_points(a, rows, columns):
+    """a[rows, columns] of a matrix: an element for each pair."""
+    i, j = _pairs(a, rows, columns)
+    out = np.empty(i.size, a.dtype)
+    for k in range(i.size):
+        out[k] = a[_in_range(i[k], a.shape[0], 0), _in_range(j[k], a.shape[1], 1)]
+    return out
+
+
+def _in_range(i, n, axis):
+    at = int(i)
+    if not -n <= at < n:
+        raise IndexError("index is out of bounds for axis", axis)
+    return at
+
+
+def _as_places(at, n):
+    """Places along an axis of n: where a mask of bools is True, or the integers given."""
+    if at.ndim != 1:
+        raise IndexError("an array of indices has one axis here")
+    if at.dtype == np.bool_:
+        if at.size != n:
+            raise IndexError("boolean index did not match indexed array")
+        return _flatnonzero(at)
+    return at
+
+
+def _pairs(a, rows, columns):
+    i, j = _as_places(rows, a.shape[0]), _as_places(columns, a.shape[1])
+    if i.size != j.size:
+        raise IndexError("shape mismatch: indexing arrays could not be broadcast together")
+    return i, j
+
+
+def _set_places(a, at, x):
+    """a[at] = x, at an array of integers: elements, or the parts along the first axis."""
+    where = at.flatten()
+    n = a.shape[0]
+    if isinstance(x, np.ndarray):
+        if a.ndim == 1 and at.ndim > 1:
+            _set_places(a, where, np.broadcast_to(x, at.shape).flatten())
+        elif a.ndim > 1 and at.ndim > 1:
+            raise IndexError("an array of indices has one axis here")
+        elif x.ndim < a.ndim or (x.shape[0] == 1 and where.size != 1):
+            part = x[0] if x.ndim == a.ndim else x
+            for k in range(where.size):
+                a[_in_range(where[k], n, 0)] = part
+        else:
+            if x.shape[0] != where.size:
+                raise ValueError("shape mismatch: value array could not be broadcast to indexing result")
+            for k in range(where.size):
+                a[_in_range(where[k], n, 0)] = x[k]
+    else:
+        for k in range(where.size):
+            a[_in_range(where[k], n, 0)] = x
+
+
+def _set_mask(a, mask, x):
+    """a[mask] = x, where x has as many elements as the mask has places."""
+    if mask.ndim == 1:
+        _set_places(a, _as_places(mask, a.shape[0]), x)
+    else:
+        if mask.shape != a.shape:
+            raise IndexError("boolean index did not match indexed array")
+        values = np.asarray(x).flatten()
+        if values.size != 1 and values.size != mask.sum():
+            raise ValueError("cannot assign values to the places that the mask chooses: their numbers differ")
+        n = 0
+        for at in np.ndindex(mask.shape):
+            if mask[at]:
+                a[at] = values[n]
+                n += values.size != 1
+
+
+def _set_columns(a, at, x):
+    """a[:, at] = x of a matrix."""
+    where = _as_places(at, a.shape[1])
+    if isinstance(x, np.ndarray):
+        values = np.broadcast_to(x, (a.shape[0], where.size))
+        for k in range(where.size):
+            a[:, _in_range(where[k], a.shape[1], 1)] = values[:, k]
+    else:
+        for k in range(where.size):
+            a[:, _in_range(where[k], a.shape[1], 1)] = x
+
+
+def _set_points(a, rows, columns, x):
+    """a[rows, columns] = x of a matrix."""
+    i, j = _pairs(a, rows, columns)
+    if isinstance(x, np.ndarray):
+        values = np.broadcast_to(x, i.shape)
+        for k in range(i.size):
+            a[_in_range(i[k], a.shape[0], 0), _in_range(j[k], a.shape[1], 1)] = values[k]
+    else:
+        for k in range(i.size):
+            a[_in_range(i[k], a.shape[0], 0), _in_range(j[k], a.shape[1], 1)] = x
 
 
 def _tile(A, reps):
@@ -488,4 +592,6 @@ ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items()}
 METHODS = {
     "sort": _sort_in_place, "argsort": _argsort, "nonzero": _nonzero, "repeat": _repeat, "take": _take,
     "searchsorted": _searchsorted, "partition": _sort_in_place, "a[mask]": _at_mask, "a[places]": _at_places,
+    "a[:, places]": _at_columns, "a[rows, columns]": _at_points, "a[mask] = x": _set_mask, "a[places] = x": _set_places,
+    "a[:, places] = x": _set_columns, "a[rows, columns] = x": _set_points,
 }  # fmt: skip

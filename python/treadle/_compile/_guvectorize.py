@@ -6,6 +6,7 @@ import re
 import numpy
 
 from .. import types
+from ._called import Called, generalised, operands
 from ._function import Function
 from ._generate import Home, define, device_of, index, nest
 from ._jit import check_options, jit
@@ -25,7 +26,7 @@ def _sides(layout):
     ]
 
 
-class GUFunc:
+class GUFunc(Called):
     """A function that writes its results into its last arguments, called with arrays of which it takes the last axes.
 
     nin, nout, signature and types are a numpy.ufunc's. Results are NumPy arrays where all operands are NumPy's, else
@@ -128,6 +129,13 @@ class GUFunc:
             stream.synchronize()
         given = tuple(_numpy_scalar(home.give(r, o)) for r, o in zip(results, outs, strict=True))
         return given[0] if self.nout == 1 else given
+
+    def _called(self, given):
+        if len(given) not in (self.nin, self.nargs):
+            raise TypeError(f"{self.__name__} takes {self.nin} or {self.nargs} arguments, not {len(given)}")
+        values = operands(given)
+        row, boxed = self._resolve(values[: self.nin], values[self.nin :] or [None] * self.nout)
+        return generalised(self.__name__, self.py_func, self._inputs, self._outputs, given, row, boxed)
 
     def _in_place(self, values, row):
         """Runs a function that has no results but what it writes into its operands."""

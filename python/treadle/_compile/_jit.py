@@ -2,6 +2,7 @@
 
 import warnings
 
+from .. import types
 from ._function import FUNCTION, Function, is_signature, signatures_of
 
 
@@ -38,7 +39,7 @@ prange._td_name = "treadle.prange"
 
 _IGNORED = {"nopython", "cache", "inline", "looplift", "no_cpython_wrapper", "no_cfunc_wrapper", "debug", "_nrt"}
 # _numba: numbers meet in the types that Numba gives them, not in NumPy's
-_KNOWN = {"parallel", "fastmath", "nogil", "error_model", "boundscheck", "_numba"}
+_KNOWN = {"parallel", "fastmath", "nogil", "error_model", "boundscheck", "locals", "_numba"}
 
 
 def check_options(what, options, target="cpu"):
@@ -61,7 +62,7 @@ def jit(signature_or_function=None, **options):
     reordered, and NaN and infinity need not be minded. ``nogil``: other Python threads run during a call.
     ``error_model``: "python" raises at a division by zero, "numpy" gives infinity or NaN. ``boundscheck``: an index out
     of range raises IndexError. Compiled code is always kept on disk (``cache``) and never falls back to Python
-    (``nopython``); ``forceobj`` raises.
+    (``nopython``); ``forceobj`` raises. ``locals``: {name: type} of variables, to which what they are assigned is cast.
 
     Parameters
     ----------
@@ -116,11 +117,20 @@ def decorator(cls, signature_or_function, options):
             debug=bool(options.get("boundscheck") or options.get("debug")),
             numba=bool(options.get("_numba")),
         )
+        if options.get("locals"):
+            f._locals = {name: _variable_type(name, t) for name, t in options["locals"].items()}
         for args in signatures_of(signature_or_function) if signature_or_function is not fn else ():
             f.declare(args)
         return f
 
     return decorate if is_signature(signature_or_function) else decorate(signature_or_function)
+
+
+def _variable_type(name, t):
+    found = types.parse(t)
+    if found.dtype is None and found.kind != "array":
+        raise TypeError(f"jit: locals={{{name!r}: {t}}}: a variable's type here is that of numbers or of arrays")
+    return found
 
 
 njit = jit

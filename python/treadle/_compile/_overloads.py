@@ -1,21 +1,19 @@
 """Functions whose implementation is chosen by the types of their arguments: ``numba.extending.overload``."""
 
-from collections.abc import Hashable
-
 from .. import types
 
-_factories = {}  # a function of the program's: what chooses implementations of it, the last one first
+FACTORIES = {}  # a function of the program's: what chooses implementations of it, the last one first
 _chosen = {}  # (a function, types of arguments): its implementation
 
 
 def register(function, factory):
     """factory(*types, **types) gives the Python function that is compiled for arguments of these types, or None."""
-    _factories.setdefault(function, []).insert(0, factory)
+    FACTORIES.setdefault(function, []).insert(0, factory)
     _chosen.clear()
 
 
 def implementation(function, args, names):
-    """The Python function to compile for a call; None: nothing is registered for it.
+    """The Python function to compile for a call of a function in FACTORIES.
 
     args: for each argument the text of its type, or (the object,) of a constant. names: those of the last arguments,
     which are passed by keyword.
@@ -25,9 +23,7 @@ def implementation(function, args, names):
     TypeError
         No factory takes these types.
     """
-    factories = _factories.get(function) if isinstance(function, Hashable) else None
-    if not factories:
-        return None
+    factories = FACTORIES[function]
     key = function, tuple(args), tuple(names)
     if key not in _chosen:
         types_of = [_type(a) for a in args]

@@ -7,6 +7,7 @@ from types import FunctionType
 import numpy
 
 from .. import types
+from ._called import Called, operands, over_places
 from ._function import Function
 from ._generate import Home, define, index, is_array, nest
 from ._jit import jit
@@ -57,7 +58,7 @@ def _placed(fn, params, lines):
     return FunctionType(place, fn.__globals__, "place", None, tuple(cells[name] for name in place.co_freevars))
 
 
-class StencilFunc:
+class StencilFunc(Called):
     """Called with arrays of one shape (and numbers): an array of what the function gives at each place.
 
     In the function a[0, 1] is the neighbour one further on axis 1. Where a neighbour would lie outside, the result is
@@ -124,16 +125,26 @@ class StencilFunc:
                 len(a.shape) != len(shape) or any(m < n for m, n in zip(a.shape, shape, strict=True))
             ):  # fmt: skip
                 raise ValueError(f"{self.__name__}: {p} has the shape {a.shape}, the first array {shape}")
-        arrays = tuple(map(is_array, args))
-        key = (arrays, len(shape))
-        if key not in self._made:
-            self._made[key] = self._make(*key)
-        place, every, _ = self._made[key]
+        place, every, _ = self._made_for(tuple(map(is_array, args)), len(shape))
         operands = [home.bring(a, a.dtype) if is_array(a) else a for a in args]
         dtype = self._dtype(place, operands, len(shape))
         result = out if home.takes(out, shape, dtype, args) else self._border(home, shape, dtype, out)
         every(result, *operands)
         return home.give(result, out)
+
+    def _called(self, given):
+        has_out = len(given) == len(self._params) + 1
+        values = operands(given)[: len(self._params)]
+        if len(values) != len(self._params) or not given[0].ndim:
+            raise TypeError(f"{self.__name__} takes {len(self._params)} arguments, of which the first is an array")
+        place, every, _ = self._made_for(tuple(map(is_array, values)), given[0].ndim)
+        returned = self._dtype(place, values, given[0].ndim)
+        return over_places(self.__name__, every, given, self._cval, returned, has_out)
+
+    def _made_for(self, arrays, ndim):
+        if (arrays, ndim) not in self._made:
+            self._made[arrays, ndim] = self._make(arrays, ndim)
+        return self._made[arrays, ndim]
 
     def _border(self, home, shape, dtype, out):
         if out is not None:

@@ -7,6 +7,7 @@ import numpy
 from .. import _core, types
 from .._core import ndarray
 from .._exchange import _host
+from ._called import Called, elementwise, operands
 from ._function import Function
 from ._generate import Home, define, device_of, index, is_array, nest, scalar
 from ._jit import check_options, jit
@@ -40,7 +41,7 @@ def _natural(values):
     return tuple(numpy.dtype(d) for d in found)
 
 
-class UFunc:
+class UFunc(Called):
     """A function of numbers, called with arrays that broadcast, as a numpy.ufunc is; it has one result.
 
     nin, nout, nargs, types, ntypes and identity are a ufunc's. Without signatures it is compiled for the dtypes that it
@@ -165,6 +166,13 @@ class UFunc:
             operands = [a.reshape(-1) if is_array(a) else a for a in operands]
             result = result.reshape(-1)
         _loop(self, tuple(is_array(a) for a in operands), ndim)(*operands, result)
+
+    def _called(self, given):
+        has_out = len(given) == self.nargs
+        if len(given) != self.nin and not has_out:
+            raise TypeError(f"{self.__name__} takes {self.nin} numbers or arrays, not {len(given)}")
+        row, returned = self.resolve(operands(given[: self.nin]))
+        return elementwise(self.__name__, self.py_func, given, row, returned, has_out)
 
     def outer(self, a, b, **kw):
         """The function of all pairs of elements."""

@@ -82,6 +82,21 @@ object(walk *w, uint32_t obj, uint32_t node, thing *out)
     return TD_OK;
 }
 
+static td_status expr_name(walk *w, uint32_t node, thing *out);
+
+/* A free name of a function that another one defines: that one's variable, of the same tree. */
+static td_status
+expr_outer(walk *w, uint32_t node, thing *out)
+{
+    frame *own = w->fr;
+    td_status st;
+
+    w->fr = nested_home(own->nested);
+    st = expr_name(w, node, out);
+    w->fr = own;
+    return st;
+}
+
 static td_status
 expr_name(walk *w, uint32_t node, thing *out)
 {
@@ -92,6 +107,14 @@ expr_name(walk *w, uint32_t node, thing *out)
         TD_TRY(carry_read(w, out, node));
         return want_bound(w, out, id, node);
     }
+    if (w->fr->var[id].clash)
+        return bad(w, node, TD_ERR_TYPE,
+                   "%s is %s on one path and %s on another; a variable has one type where paths "
+                   "meet: use two names",
+                   name_of(w, id), w->fr->var[id].clash->type->name,
+                   w->fr->var[id].clash->clash->name);
+    if (w->fr->nested && !w->fr->local[id])
+        return expr_outer(w, node, out);
     if (w->fr->local[id]) {
         /* a later statement of a loop may assign it: the next walk will know */
         if (w->walks == 0 || w->again) {
@@ -486,15 +509,6 @@ expr_named(walk *w, uint32_t node, thing *out)
 {
     TD_TRY(expr(w, F(node, NamedExpr_value), out));
     return assign(w, F(node, NamedExpr_target), out);
-}
-
-static td_status
-expr_lambda(walk *w, uint32_t node, thing *out)
-{
-    (void)out;
-    return bad(
-        w, node, TD_ERR_TYPE,
-        "a lambda inside a kernel cannot be kept in a variable: define the function outside");
 }
 
 td_status

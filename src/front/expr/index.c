@@ -222,17 +222,26 @@ is_ellipsis(walk *w, const thing *k)
            !w->host->describe(w->host->ctx, k->type->object, &info) && info.kind == TD_OBJ_ELLIPSIS;
 }
 
-static td_status
-cut_rest(walk *w, cut *c, uint32_t until)
+thing
+slice_of(walk *w, const thing *start, const thing *stop, const thing *step)
 {
-    thing whole = {.item = td_alloc(w->mem, 3 * sizeof whole)};
+    const thing *given[3] = {start, stop, step};
+    thing r = {.item = td_alloc(w->mem, 3 * sizeof r)};
     const td_type *type[3];
 
     for (int i = 0; i < 3; i++) {
-        whole.item[i] = (thing){.type = td_type_none()};
-        type[i] = td_type_none();
+        r.item[i] = *given[i];
+        type[i] = given[i]->type;
     }
-    whole.type = td_type_slice(type);
+    r.type = td_type_slice(type);
+    return r;
+}
+
+static td_status
+cut_rest(walk *w, cut *c, uint32_t until)
+{
+    thing none = {.type = td_type_none()}, whole = slice_of(w, &none, &none, &none);
+
     while (c->axis < until)
         TD_TRY(cut_one(w, c, &whole, w->node));
     return TD_OK;
@@ -286,6 +295,87 @@ element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *ou
     return cut_view(w, a, key, node, out);
 }
 
+/* ---- a[places], a[mask]: elements that arrays choose ---- */
+
+static bool
+is_places(const thing *k)
+{
+    return is_array(k) && k->type->item[0]->kind == TD_T_NUM;
+}
+
+bool
+chooses(const thing *key)
+{
+    for (uint32_t i = 0; key->type->kind == TD_T_TUPLE && i < key->type->n; i++)
+        if (is_places(&key->item[i]))
+            return true;
+    return is_places(key);
+}
+
+/* The key without its one array: the view in which that array chooses along *axis. */
+static td_status
+view_for_places(walk *w, const thing *a, const thing *key, uint32_t node, uint32_t *axis,
+                thing *out)
+{
+    thing own = *key, whole, none = {.type = td_type_none()};
+    uint32_t ints = 0, at = 0;
+
+    own.item = td_alloc(w->mem, key->type->n * sizeof *own.item);
+    *axis = 0;
+    whole = slice_of(w, &none, &none, &none);
+    for (uint32_t i = 0; i < key->type->n; i++) {
+        own.item[i] = is_places(&key->item[i]) ? whole : key->item[i];
+        if (is_places(&key->item[i]))
+            at = *axis;
+        else if (is_int(&key->item[i]))
+            ints++;
+        if (is_ellipsis(w, &key->item[i]))
+            return bad(w, node, TD_ERR_TYPE, "an array of indices does not go with ... here: write the slices");
+        *axis += !is_int(&own.item[i]);
+    }
+    *axis = at;
+    own = tuple_of(w, own.item, key->type->n);
+    if (ints && a->type->ndim > 2)
+        return bad(w, node, TD_ERR_TYPE,
+                   "an array of indices goes with slices here, not with a number, for %s: take the "
+                   "part that the number names before",
+                   a->type->name);
+    return cut_view(w, a, &own, node, out);
+}
+
+td_status
+array_chosen(walk *w, const thing *a, const thing *key, const thing *x, uint32_t node, thing *out)
+{
+    static const char *const names[][2] = {{"a[places]", "a[places] = x"},
+                                           {"a[mask]", "a[mask] = x"},
+                                           {"a[:, places]", "a[:, places] = x"},
+                                           {"a[rows, columns]", "a[rows, columns] = x"}};
+    bool many = key->type->kind == TD_T_TUPLE;
+    thing from = *a, arg[TD_MAXDIM_KERNEL + 1];
+    call c = {.node = node, .arg = arg};
+    uint32_t axis = 0;
+    int name;
+
+    TD_TRY(settle(w, &from));
+    for (uint32_t i = 0; i < (many ? key->type->n : 1) && c.n < TD_MAXDIM_KERNEL; i++)
+        if (!many || is_places(&key->item[i]))
+            arg[c.n++] = many ? key->item[i] : *key;
+    if (c.n > 1 && (c.n != 2 || key->type->n != 2 || from.type->ndim != 2))
+        return bad(w, node, TD_ERR_TYPE,
+                   "several arrays of indices choose among the elements of a matrix, one for the "
+                   "rows and one for the columns, not in %s",
+                   a->type->name);
+    if (many && c.n == 1)
+        TD_TRY(view_for_places(w, &from, key, node, &axis, &from));
+    if (axis > 1 || (axis && from.type->ndim != 2))
+        return bad(w, node, TD_ERR_TYPE, "an array of indices chooses along the first axis, or among columns of a matrix, not in %s",
+                   a->type->name);
+    name = c.n == 2 ? 3 : axis ? 2 : arg[0].type->item[0]->dt == TD_BOOL ? 1 : 0;
+    if (x)
+        arg[c.n++] = *x;
+    return call_stand_in(w, names[name][x != NULL], &from, &c, out);
+}
+
 td_status
 array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
 {
@@ -295,13 +385,8 @@ array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out
         TD_TRY(w->host->describe(w->host->ctx, key->type->object, &info));
     if (info.kind == TD_OBJ_STR)
         return record_field(w, a, info.text, node, out);
-    if (is_array(key) && key->type->item[0]->kind == TD_T_NUM && a->type->ndim && box_may(w)) {
-        thing at = *key;
-        call c = {.node = node, .n = 1, .arg = &at};
-
-        return call_stand_in(w, key->type->item[0]->dt == TD_BOOL ? "a[mask]" : "a[places]", a, &c,
-                             out);
-    }
+    if (box_may(w) && a->type->ndim && chooses(key))
+        return array_chosen(w, a, key, NULL, node, out);
     if (a->lazy) {
         thing own = *a;
 
@@ -315,19 +400,51 @@ array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out
 
 /* ---- tuples and records ---- */
 
+/* t[at] of arrays and the like: they meet in one type, and the chosen one goes through a place. */
+static td_status
+tuple_choose_any(walk *w, const thing *t, const thing *at, uint32_t node, thing *out)
+{
+    join j = {.type = t->item[0].type};
+    place p;
+
+    for (uint32_t i = 1; i < t->type->n; i++) {
+        const td_type *both = join_types(w, j.type, t->item[i].type);
+
+        if (!both)
+            return bad(w, node, TD_ERR_TYPE,
+                       "an index that is known only at run time chooses among values of one type; "
+                       "%s holds %s and %s",
+                       t->type->name, j.type->name, t->item[i].type->name);
+        j.type = both;
+    }
+    p = place_new(w, &j);
+    TD_TRY(place_set(w, &p, &t->item[t->type->n - 1]));
+    for (uint32_t i = 0; i + 1 < t->type->n; i++) {
+        thing k = num_int(i), is;
+
+        TD_TRY(num_compare(w, TD_SYN_Eq, at, &k, &is));
+        td_if(w->f, val_as(w, &is, TD_BOOL));
+        TD_TRY(place_set(w, &p, &t->item[i]));
+        td_end(w->f);
+    }
+    *out = place_get(w, &p);
+    return built(w, node);
+}
+
 static td_status
 tuple_choose(walk *w, const thing *t, const thing *key, uint32_t node, thing *out)
 {
     thing at = *key, got = t->item[t->type->n - 1];
     dim all = {TD_NONE, t->type->n};
+    bool numbers = true;
     td_val ok;
 
     for (uint32_t i = 0; i < t->type->n; i++)
-        if (!is_num(&t->item[i]))
-            return bad(
-                w, node, TD_ERR_TYPE,
-                "an index that is known only at run time chooses among numbers; %s holds others",
-                t->type->name);
+        numbers = numbers && is_num(&t->item[i]);
+    if (w->exact && !numbers)
+        return bad(w, node, TD_ERR_TYPE,
+                   "an index that is known only at run time chooses among numbers; %s holds others",
+                   t->type->name);
     if (w->exact) {
         td_val k;
 
@@ -340,6 +457,8 @@ tuple_choose(walk *w, const thing *t, const thing *key, uint32_t node, thing *ou
         at = num_index(position(w, key, &all), true);
     if (w->how->debug)
         TD_TRY(check_range(w, "", &all, 1, 0, val_as(w, &at, TD_I64), key, node, &ok));
+    if (!numbers)
+        return tuple_choose_any(w, t, &at, node, out);
     for (uint32_t i = t->type->n - 1; i-- > 0;) {
         thing k = num_int(i), is;
 

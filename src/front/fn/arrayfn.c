@@ -516,6 +516,48 @@ fn_swapaxes(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
+/* The array's axes and those in front of them, as the shape has them: an axis of extent 1 is repeated in place. */
+td_status
+fn_broadcast_to(walk *w, const call *c, int number, thing *out)
+{
+    const thing *given = arg_or_kw(c, 1, "shape");
+    td_val one = td_const_int(w->f, TD_I64, 1), zero = td_const_int(w->f, TD_I64, 0);
+    dim shape[TD_MAXDIM_KERNEL], stride;
+    uint32_t n, had, more;
+    thing x;
+    view *v;
+
+    (void)number;
+    TD_TRY(require_array(w, c, "broadcast_to"));
+    TD_TRY(shape_from(w, c, 1, given, false, shape, &n));
+    x = c->arg[0];
+    TD_TRY(settle(w, &x));
+    had = x.type->ndim;
+    if (n < had)
+        return bad(w, c->node, TD_ERR_VALUE, "%s has more axes than the shape of %u extents that it is broadcast to",
+                   x.type->name, n);
+    more = n - had;
+    v = td_alloc(w->mem, sizeof *v);
+    *v = *x.view;
+    for (uint32_t i = 0; i < n; i++) {
+        const dim *d = i < more ? NULL : &x.view->shape[i - more];
+        td_val is_one;
+
+        v->shape[i] = shape[i];
+        v->axis[i] = -1;
+        v->stride[i] = dim_known(0);
+        if (!d || d->known == 1)
+            continue;
+        stride = stride_of(w, &x, i - more);
+        is_one = TD_E2(w->f, equal, dim_val(w, d), one);
+        v->stride[i] = dim_of(TD_E3(w->f, select, is_one, zero, dim_val(w, &stride)));
+        TD_TRY(must(w, TD_E2(w->f, logical_or, is_one, TD_E2(w->f, equal, dim_val(w, d), dim_val(w, &shape[i]))),
+                    TD_REPORT_SHAPE, "broadcast", (thing[]){dim_thing(d), dim_thing(&shape[i])}, 2));
+    }
+    *out = (thing){.type = td_type_array(x.type->item[0], n, 'A', true), .view = v};
+    return built(w, c->node);
+}
+
 /* row 0: squeeze, which drops axes of extent 1; 1: expand_dims */
 td_status
 fn_one_axis(walk *w, const call *c, int number, thing *out)

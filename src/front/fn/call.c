@@ -31,7 +31,7 @@ param_name(const walk *w, uint32_t args, uint32_t i)
 }
 
 /* Converts x to the declared type t: numbers are cast, arrays must have that type. */
-static td_status
+td_status
 as_declared(walk *w, const char *what, const td_type *t, thing *x)
 {
     bool fits = x->type->kind == t->kind;
@@ -94,6 +94,8 @@ bind_positional(walk *w, uint32_t args, const call *c, bool *used)
         else if (i < first_default)
             return bad(w, w->fr->s->root, TD_ERR_TYPE, "%s: argument %s is missing", w->fr->s->name,
                        name_of(w, name));
+        else if (w->fr->nested)
+            x = *nested_default(w->fr->nested, i - first_default, false);
         else
             TD_TRY(object(w, w->fr->s->defaults[i - first_default], w->fr->s->root, &x));
         if (i < w->fr->s->ntakes)
@@ -125,6 +127,8 @@ bind_params(walk *w, uint32_t args, const call *c)
 
         if (k)
             x = *k;
+        else if (w->fr->nested && nested_default(w->fr->nested, i, true))
+            x = *nested_default(w->fr->nested, i, true);
         else if (w->fr->s->kwdefaults && w->fr->s->kwdefaults[i])
             TD_TRY(object(w, w->fr->s->kwdefaults[i], w->fr->s->root, &x));
         else
@@ -270,12 +274,23 @@ walk_body(walk *w, frame *fr, const call *c, thing *out)
     return st;
 }
 
+td_status
+call_defined(walk *w, const td_source *s, const nested *n, const call *c, thing *out)
+{
+    frame fr = {.s = s, .nested = n, .call = c->node, .inlined = true};
+    td_status st;
+
+    fr.path = td_mix64(w->fr->path ^ ((uint64_t)c->node << 20) ^ (uintptr_t)s->tree ^ s->root);
+    st = walk_body(w, &fr, c, out);
+    w->node = c->node;
+    at_line(w, c->node);
+    return !st && fr.skipped && w->again && is_none(out) ? TD_SKIP : st;
+}
+
 static td_status
 call_source(walk *w, const td_source *s, const call *c, thing *out)
 {
-    frame fr = {.s = s, .call = c->node, .inlined = true};
     uint32_t depth = 0;
-    td_status st;
 
     for (frame *up = w->fr; up; up = up->up) {
         if (++depth > MAX_CALLS)
@@ -286,11 +301,7 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
     }
     if (is_recursive(w, s))
         return call_recursive(w, s, c, out);
-    fr.path = td_mix64(w->fr->path ^ ((uint64_t)c->node << 20) ^ (uintptr_t)s->tree);
-    st = walk_body(w, &fr, c, out);
-    w->node = c->node;
-    at_line(w, c->node);
-    return !st && fr.skipped && w->again && is_none(out) ? TD_SKIP : st;
+    return call_defined(w, s, NULL, c, out);
 }
 
 /* What stands for a function of NumPy's computes as NumPy does. */
@@ -457,6 +468,8 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
 
     if (box_is(f, TD_BOX_OBJECT))
         return object_method(w, f, "__call__", c, out);
+    if (is_nested(f))
+        return call_nested(w, f, c, out);
     if (f->type->kind != TD_T_OBJECT)
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot be called", f->type->name);
     if (w->host->overload && (st = call_overload(w, f, c, out)) != TD_SKIP)

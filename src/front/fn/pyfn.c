@@ -242,6 +242,36 @@ iter_of(walk *w, const thing *x, uint32_t node, thing *out)
     return TD_OK;
 }
 
+/* ---- numpy.ndindex, numpy.ndenumerate ---- */
+
+static td_status
+count_indices(walk *w, const thing *it, thing *n)
+{
+    *n = it->item[0];
+    for (uint32_t i = 1; i < it->type->n; i++)
+        TD_TRY(num_binary(w, TD_SYN_Mult, n, &it->item[i], n));
+    n->nonneg = true;
+    return TD_OK;
+}
+
+/* The index number k, in C order, of an array of the extents it->item. */
+static td_status
+index_number(walk *w, const thing *it, td_val k, thing *out)
+{
+    uint32_t n = it->type->n;
+    thing *part = td_alloc(w->mem, n * sizeof *part);
+
+    for (uint32_t i = n; i-- > 1;) {
+        td_val extent = val_as(w, &it->item[i], TD_I64);
+
+        part[i] = num_index(TD_E2(w->f, remainder, k, extent), true);
+        k = TD_E2(w->f, truncate_divide, k, extent);
+    }
+    part[0] = num_index(k, true);
+    *out = tuple_of(w, part, n);
+    return TD_OK;
+}
+
 td_status
 iter_length(walk *w, const thing *it, uint32_t node, thing *n)
 {
@@ -258,6 +288,8 @@ iter_length(walk *w, const thing *it, uint32_t node, thing *n)
     case TD_T_ITER:  {
         uint32_t parts = it->type->object == ITER_ZIP ? it->type->n : 1;
 
+        if (it->type->object == ITER_INDICES)
+            return count_indices(w, it, n);
         if (it->type->object >= ITER_GRID) /* what len is asked of without iter_of */
             return bad(w, node, TD_ERR_TYPE, "%s has no length in a kernel", it->type->name);
         TD_TRY(iter_length(w, &it->item[0], node, n));
@@ -291,7 +323,8 @@ iter_limit(walk *w, const thing *it, uint32_t node, thing *n)
         *n = num_int(1);
         return num_binary(w, TD_SYN_Add, &it->item[1], n, n);
     }
-    if (it->type->kind != TD_T_ITER || it->type->object == ITER_REVERSED)
+    if (it->type->kind != TD_T_ITER || it->type->object == ITER_REVERSED ||
+        it->type->object == ITER_INDICES)
         return iter_length(w, it, node, n);
     TD_TRY(iter_limit(w, &it->item[0], node, n));
     for (uint32_t i = 1; i < parts; i++) {
@@ -328,6 +361,12 @@ iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out)
     }
     pair = td_alloc(w->mem, (it->type->n + 2) * sizeof *pair);
     switch (it->type->object) {
+    case ITER_INDICES: return index_number(w, it, k, out);
+    case ITER_PLACES:
+        TD_TRY(iter_item(w, &it->item[0], k, node, &pair[0]));
+        TD_TRY(array_index(w, &it->item[1], &pair[0], node, &pair[1]));
+        *out = tuple_of(w, pair, 2);
+        return TD_OK;
     case ITER_ENUMERATE:
         TD_TRY(num_binary(w, TD_SYN_Add, &it->item[1], &key, &pair[0]));
         TD_TRY(iter_item(w, &it->item[0], k, node, &pair[1]));
@@ -404,7 +443,68 @@ fn_reversed(walk *w, const call *c, int number, thing *out)
     return make_iter(w, ITER_REVERSED, &item, 1, out);
 }
 
+static td_status
+indices_of(walk *w, const dim *shape, uint32_t n, thing *out)
+{
+    thing extent[TD_MAXDIM_KERNEL], nothing = tuple_of(w, NULL, 0);
+
+    if (!n) { /* one index, of no numbers */
+        *out = tuple_of(w, &nothing, 1);
+        return TD_OK;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        extent[i] = dim_thing(&shape[i]);
+    return make_iter(w, ITER_INDICES, extent, n, out);
+}
+
+td_status
+fn_ndindex(walk *w, const call *c, int number, thing *out)
+{
+    dim shape[TD_MAXDIM_KERNEL];
+    uint32_t n = 0;
+
+    (void)number;
+    if (c->n)
+        TD_TRY(shape_from(w, c, 0, &c->arg[0], true, shape, &n));
+    return indices_of(w, shape, n, out);
+}
+
+/* Indices and elements. */
+td_status
+fn_ndenumerate(walk *w, const call *c, int number, thing *out)
+{
+    thing item[2];
+
+    (void)number;
+    TD_TRY(want_args(w, c, "ndenumerate", 1, 1));
+    if (!is_array(c->arg))
+        return bad(w, c->node, TD_ERR_TYPE, "ndenumerate takes an array with axes, not %s",
+                   c->arg->type->name);
+    item[1] = c->arg[0];
+    TD_TRY(settle(w, &item[1]));
+    TD_TRY(indices_of(w, item[1].view->shape, item[1].type->ndim, &item[0]));
+    return make_iter(w, ITER_PLACES, item, 2, out);
+}
+
 /* ---- functions of values ---- */
+
+/* slice(stop), slice(start, stop), slice(start, stop, step) */
+td_status
+fn_slice(walk *w, const call *c, int number, thing *out)
+{
+    thing none = {.type = td_type_none()};
+
+    (void)number;
+    TD_TRY(want_args(w, c, "slice", 1, 3));
+    for (uint32_t i = 0; i < c->n; i++) {
+        TD_TRY(loaded(w, &c->arg[i]));
+        if (!is_none(&c->arg[i]) && !is_int(&c->arg[i]))
+            return bad(w, c->node, TD_ERR_TYPE, "a slice is of integers and None, not %s",
+                       c->arg[i].type->name);
+    }
+    *out = slice_of(w, c->n > 1 ? &c->arg[0] : &none, &c->arg[c->n > 1], c->n > 2 ? &c->arg[2] : &none);
+    return TD_OK;
+}
 
 td_status
 fn_len(walk *w, const call *c, int number, thing *out)

@@ -86,6 +86,9 @@ typedef struct td_source {
     const td_type *const *takes; /* declared argument types, which arguments are converted to; NULL: inferred */
     uint32_t        ntakes;
     const td_type  *returns; /* declared result type; NULL: inferred */
+    const char *const *declared; /* ndeclared names of variables that have a type from the first assignment on */
+    const td_type *const *declared_type;
+    uint32_t        ndeclared;
     uint32_t        object; /* its own handle */
 } td_source;
 

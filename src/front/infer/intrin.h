@@ -9,6 +9,8 @@ enum {
     ITER_ENUMERATE = 1,
     ITER_ZIP,
     ITER_REVERSED,
+    ITER_INDICES, /* the indices of an array: item[n], its extents */
+    ITER_PLACES,  /* the same with the elements: item[0] the indices, item[1] the array */
     ITER_GRID, /* cg.this_grid(): nothing but methods */
     ITER_TEXT, /* f"…": its strings and values, for print */
     ITER_LIST, /* of an exact function: exactlist.c */
@@ -16,6 +18,7 @@ enum {
     ITER_KEYS, /* of a dict or set: item[0]; item[1] is how many there were.  The next two of a dict */
     ITER_VALUES,
     ITER_ITEMS,
+    ITER_NESTED, /* nothing to go through, and all numbers from here on: functions defined inside of the compiled one */
 };
 enum { VOTE_COUNT, VOTE_ALL, VOTE_ANY, VOTE_SAME, VOTE_BALLOT };
 enum { SHUFFLE_LANE, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR };

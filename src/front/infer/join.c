@@ -131,6 +131,35 @@ join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name)
     return TD_OK;
 }
 
+td_status
+join_meet(walk *w, td_hash key, const thing *x, uint32_t node, const char *name)
+{
+    join *j = join_get(w, key);
+    thing own = *x;
+
+    if (j && j->clash)
+        return TD_OK;
+    if (j && x->type)
+        TD_TRY(like_joined(w, j, &own));
+    if (x->type && (!j || join_types(w, j->type, own.type)))
+        return join_add(w, key, &own, node, name);
+    if (!j) {
+        j = td_alloc(w->mem, sizeof *j);
+        *j = (join){.type = x->clash->type, .clash = x->clash->clash};
+        w->again = true;
+        return td_map_set(&w->joins, key, j);
+    }
+    j->clash = x->type ? x->type : x->clash->clash;
+    w->again = true;
+    return TD_OK;
+}
+
+thing
+join_stand_in(walk *w, const join *j)
+{
+    return !j ? (thing){0} : j->clash ? (thing){.clash = j} : stand_in(w, j->type);
+}
+
 void
 join_unbound(walk *w, td_hash key)
 {
@@ -163,7 +192,7 @@ join_variable(walk *w, td_hash key, uint32_t name)
 
     if (j)
         j->asked = w->exact || td_map_get(&w->asked, asked_key(w, name));
-    return j;
+    return j && !j->clash ? j : NULL;
 }
 
 td_status

@@ -157,6 +157,23 @@ begin_walk(walk *w, const td_source *s)
     w->made->sized = true;
 }
 
+/* The caller gives keyword-only arguments behind the positional ones. */
+static void
+name_the_last(walk *w, call *c)
+{
+    uint32_t root = w->fr->s->root, only;
+
+    if (kind_of(w, root) != TD_SYN_FunctionDef)
+        return;
+    only = F(F(root, FunctionDef_args), arguments_kwonlyargs);
+    c->nkw = count_of(w, only) < c->n ? count_of(w, only) : c->n;
+    c->n -= c->nkw;
+    c->kwarg = c->arg + c->n;
+    c->kw = td_alloc(w->mem, (c->nkw + 1) * sizeof *c->kw);
+    for (uint32_t i = 0; i < c->nkw; i++)
+        c->kw[i] = name_of(w, F(item_of(w, only, i), arg_arg));
+}
+
 static td_status
 one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
 {
@@ -172,6 +189,7 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     for (uint32_t i = 0; i < w->made->nhidden; i++)
         w->hidden[i] = param_thing(
             w, w->made->hidden[i].type ? w->made->hidden[i].type : td_type_num(TD_U64), NO_ARG);
+    name_the_last(w, &c);
     st = walk_body(w, &fr, &c, &result);
     if (!st) {
         fr.up = NULL;
@@ -232,5 +250,7 @@ td_front(const td_source *s, const td_host *host, const td_type *const *arg, uin
     td_map_free(&w.verdicts);
     td_map_free(&w.asked);
     td_map_free(&w.sites);
+    td_map_free(&w.nested);
+    td_map_free(&w.nested_by_id);
     return st;
 }

@@ -84,6 +84,7 @@ typedef struct thing {
     const lin   *lin;   /* NUM of integers: NULL: not known as one */
     const flatix *own, *bound; /* the same: within a block that belongs to one iteration; from 0 up to a bound */
     const carry *carry; /* NULL: a value of this iteration, or from before the loops */
+    const struct join *clash; /* type is NULL: a variable whose values on several paths have no common type; it must not be read */
 } thing;
 
 /* from may be NULL where n is 0, as an empty tuple's items are; memcpy takes no NULL. */
@@ -97,6 +98,7 @@ copy_things(thing *to, const thing *from, uint32_t n)
 typedef struct join {
     const td_type *type;
     bool nonneg, small;
+    const td_type *clash; /* of a path's value that does not join `type`; NULL: all do */
     bool unbound; /* on some path there is no value, */
     bool asked;   /* and the program reads it where that matters */
 } join;
@@ -131,11 +133,14 @@ typedef struct loop { /* the innermost loop that break and continue leave */
 
 typedef struct outline outline; /* a function that calls itself: recurse.c */
 
+typedef struct nested nested; /* a function defined inside of one that is compiled: nested.c */
+
 typedef struct frame { /* a function that is being walked */
     struct frame    *up;
     const thing     *bound;  /* its parameters' values by name; NULL: a call gives them */
     bool             skipped; /* a return waits for the next walk */
     const td_source *s;
+    const nested    *nested; /* it is such a function, and its free names are variables of another frame; NULL: they are not */
     thing           *var;   /* by name; type NULL: not bound */
     uint8_t         *grown; /* by name: 2: a list under it changes; NULL: nobody has asked */
     bool            *local; /* by name: assigned somewhere in the function */
@@ -204,6 +209,8 @@ typedef struct walk {
     struct boxsite **site; /* by number */
     uint32_t nsites, capsites;
     bool     holds;  /* boxes hold arrays: iterations free none */
+    td_map   nested, nested_by_id; /* the functions defined inside, by tree and node, and by their types' numbers; kept from walk to walk */
+    uint32_t nnested;
     trying  *tries;  /* the innermost try around, of this function or one that called it; NULL: none */
     guard   *exact;  /* inside of a function that must be exact; NULL: outside */
 } walk;
@@ -255,8 +262,11 @@ td_hash   join_key(const walk *w, uint32_t node, uint32_t name);
 join     *join_get(walk *w, td_hash key); /* NULL: no path has come there yet */
 /* A path arrives with x: the join grows.  TD_ERR_TYPE, naming `name`: it cannot. */
 td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name);
+/* The same for a variable: values that cannot be joined are an error only where the variable is read afterwards. */
+td_status join_meet(walk *w, td_hash key, const thing *x, uint32_t node, const char *name);
+thing     join_stand_in(walk *w, const join *j); /* some value of its type, where no place holds one; of NULL nothing */
 void      join_unbound(walk *w, td_hash key); /* a path arrives without a value; no join: nothing */
-join     *join_variable(walk *w, td_hash key, uint32_t name); /* join_get, and whether the program asks for its value's being there */
+join     *join_variable(walk *w, td_hash key, uint32_t name); /* join_get, and whether the program asks for its value's being there; NULL also where values clash */
 bool      tells_unbound(const walk *w); /* does reading a variable without a value tell so?  Kernels do when they are debugged */
 /* x, the variable's value, is read: fails if it has none */
 td_status want_bound(walk *w, thing *x, uint32_t name, uint32_t node);
@@ -341,6 +351,10 @@ is_records(const td_type *array)
 /* ---- index.c ---- */
 td_status array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key]: element or view */
 td_status element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key] as a view, 0-d for an element */
+bool      chooses(const thing *key); /* has the key an array of numbers or bools? */
+/* a[key] = x, or (x NULL) a[key], for such a key, in functions on a CPU */
+td_status array_chosen(walk *w, const thing *a, const thing *key, const thing *x, uint32_t node, thing *out);
+thing     slice_of(walk *w, const thing *start, const thing *stop, const thing *step); /* each None or a number */
 td_status tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out);
 bool      is_record(const thing *x); /* or an array of no axes that holds one */
 td_status record_part(walk *w, const thing *r, const thing *key, uint32_t node, thing *out); /* record_field by name or number */
@@ -463,6 +477,18 @@ typedef struct call {
     thing   *kwarg;
     uint64_t *asked; /* of a known function's call: bit i: it has looked at keyword i (arg_or_kw); NULL: nobody asks */
 } call;
+
+/* ---- nested.c ---- */
+bool      is_nested(const thing *x);
+td_status stmt_define(walk *w, uint32_t node); /* def inside of a function */
+td_status expr_lambda(walk *w, uint32_t node, thing *out);
+td_status call_nested(walk *w, const thing *f, const call *c, thing *out);
+const thing *nested_default(const nested *n, uint32_t i, bool keyword); /* of the i-th parameter that may have one; NULL: it has none */
+frame    *nested_home(const nested *n); /* the function that defines it */
+
+/* ---- call.c ---- */
+td_status call_defined(walk *w, const td_source *s, const nested *n, const call *c, thing *out); /* walks s in place; n: s is that one's */
+td_status as_declared(walk *w, const char *what, const td_type *t, thing *x); /* x as the declared type t: numbers are cast, arrays must have it */
 td_status expr_call(walk *w, uint32_t node, thing *out);
 td_status call_object(walk *w, const thing *f, const call *c, thing *out); /* a function value over things */
 /* Enters the function: parameters bound to c's arguments; then its body. */

@@ -49,7 +49,7 @@ names_below(walk *w, names *s, uint32_t node)
     uint32_t at = node + TD_SYN_HEAD;
 
     switch (k) {
-    case TD_SYN_FunctionDef:
+    case TD_SYN_FunctionDef: add_name(w, s, F(node, FunctionDef_name)); return;
     case TD_SYN_Lambda:      return;
     case TD_SYN_Assign:
         for (uint32_t i = 0; i < count_of(w, F(node, Assign_targets)); i++)
@@ -220,8 +220,8 @@ loop_enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
 
         l->before[i] = x->carry;
         l->unset[i] = !x->type || x->maybe;
-        if (x->type)
-            TD_TRY(join_add(w, key, x, node, name_of(w, l->var[i])));
+        if (x->type || x->clash)
+            TD_TRY(join_meet(w, key, x, node, name_of(w, l->var[i])));
         else
             join_unbound(w, key);
         if ((j = join_variable(w, key, l->var[i]))) {
@@ -256,9 +256,10 @@ loop_keep(walk *w, const loop *l, bool left)
 
         if (unset && (!x->type || x->maybe))
             unset[i] = true;
+        if (x->type || x->clash)
+            TD_TRY(join_meet(w, loop_key(l, l->var[i]), x, l->node, name_of(w, l->var[i])));
         if (!x->type)
             continue;
-        TD_TRY(join_add(w, loop_key(l, l->var[i]), x, l->node, name_of(w, l->var[i])));
         if (l->unset && l->unset[i])
             join_unbound(w, loop_key(l, l->var[i]));
         if (l->has[i])
@@ -324,10 +325,8 @@ recall(walk *w, const loop *l, enum recalled at)
 
         if (l->has[i])
             *x = place_get(w, &l->where[i]);
-        else if (j)
-            *x = stand_in(w, j->type);
-        else
-            *x = (thing){0}; /* no path comes here with a value */
+        else /* without a join no path comes here with a value */
+            *x = join_stand_in(w, j);
         if (x->type && x->view)
             x->view->name = name;
         if (is_set(l, i, at, has_else))

@@ -2,6 +2,7 @@
 #include "front/infer/box.h"
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
+#include "front/infer/lazy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,18 +17,29 @@ bind(walk *w, uint32_t name, const thing *x)
     }
 }
 
-/* The first n elements of x; in an exact function, where x has another number of them, Python raises. */
+/* The elements of x, of which there must be n. */
 static td_status
 elements(walk *w, const thing *x, uint32_t n, uint32_t node, thing *out)
 {
-    thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);
+    thing *item = td_alloc(w->mem, (n + 1) * sizeof *item), own = *x, len;
+    char *text = td_alloc(w->mem, 64);
+    td_val same;
 
-    exact_flag(
-        w, TD_E2(w->f, not_equal, dim_val(w, &x->view->shape[0]), td_const_int(w->f, TD_I64, n)));
+    TD_TRY(settle(w, &own));
+    TD_TRY(iter_length(w, &own, node, &len));
+    same = TD_E2(w->f, equal, val_as(w, &len, TD_I64), td_const_int(w->f, TD_I64, n));
+    snprintf(text, 64, "not %u values to unpack into %u names", n, n);
+    if (w->exact)
+        exact_flag(w, TD_E1(w->f, logical_not, same));
+    else if (w->how->mode != TD_MODE_KERNEL || w->how->debug)
+        TD_TRY(must(w, same, TD_REPORT_VALUE, text, NULL, 0));
     for (uint32_t i = 0; i < n; i++) {
         thing at = num_int(i);
 
-        TD_TRY(array_index(w, x, &at, node, &item[i]));
+        if (is_box(&own))
+            TD_TRY(box_index(w, &own, &at, &item[i]));
+        else
+            TD_TRY(array_index(w, &own, &at, node, &item[i]));
     }
     *out = tuple_of(w, item, n);
     return built(w, node);
@@ -39,17 +51,17 @@ unpack_targets(walk *w, uint32_t list, const thing *x, uint32_t node)
     uint32_t n = count_of(w, list), star = n, have;
     thing all;
 
-    if (w->exact && is_array(x)) {
+    for (uint32_t i = 0; i < n; i++)
+        if (kind_of(w, item_of(w, list, i)) == TD_SYN_Starred)
+            star = i;
+    if (star == n && (is_array(x) || (box_is(x, TD_BOX_LIST) && !w->exact))) {
         TD_TRY(elements(w, x, n, node, &all));
         x = &all;
     }
     if (x->type->kind != TD_T_TUPLE)
-        return bad(w, node, TD_ERR_TYPE, "%s cannot be unpacked into %u names: only tuples can",
+        return bad(w, node, TD_ERR_TYPE, "%s cannot be unpacked into %u names: tuples, arrays and lists can",
                    x->type->name, n);
     have = x->type->n;
-    for (uint32_t i = 0; i < n; i++)
-        if (kind_of(w, item_of(w, list, i)) == TD_SYN_Starred)
-            star = i;
     if (star == n ? have != n : have + 1 < n)
         return bad(w, node, TD_ERR_VALUE, "%u values to unpack into %u names", have, n);
     for (uint32_t i = 0, at = 0; i < n; i++) {
@@ -88,6 +100,14 @@ store_to(walk *w, const thing *to, const thing *x, uint32_t node)
     return own.type->ndim ? store_view(w, &own, x, node) : array_store(w, &own, x, node);
 }
 
+/* Is key an array of bools of a's shape, which chooses what becomes the number x? */
+static bool
+is_mask_of(const thing *a, const thing *key, const thing *x)
+{
+    return is_array(key) && key->type->item[0]->dt == TD_BOOL && key->type->ndim == a->type->ndim &&
+           is_num(x);
+}
+
 static td_status
 assign_subscript(walk *w, uint32_t target, const thing *x)
 {
@@ -104,8 +124,10 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
     if (a.type->kind == TD_T_RECORD ||
         (is_record(&a) && (key.type->kind == TD_T_OBJECT || is_num(&key)))) {
         TD_TRY(record_part(w, &a, &key, target, &to));
+    } else if (is_array(&a) && box_may(w) && chooses(&key) && !is_mask_of(&a, &key, x)) {
+        return array_chosen(w, &a, &key, x, target, &to);
     } else if (is_array(&a) && is_array(&key)) { /* a[mask] = x */
-        if (key.type->item[0]->dt != TD_BOOL || key.type->ndim != a.type->ndim || !is_num(x))
+        if (!is_mask_of(&a, &key, x))
             return bad(
                 w, target, TD_ERR_TYPE,
                 "an array of bools of the array's shape chooses what becomes one number; here "
@@ -137,6 +159,15 @@ assign_attribute(walk *w, uint32_t target, const thing *x)
     return store_to(w, &to, x, target);
 }
 
+static td_status
+fit_declared(walk *w, const char *name, thing *x)
+{
+    for (uint32_t i = 0; i < w->fr->s->ndeclared; i++)
+        if (strcmp(w->fr->s->declared[i], name) == 0)
+            return as_declared(w, name, w->fr->s->declared_type[i], x);
+    return TD_OK;
+}
+
 td_status
 assign(walk *w, uint32_t target, const thing *x)
 {
@@ -149,6 +180,7 @@ assign(walk *w, uint32_t target, const thing *x)
                        name_of(w, F(target, Name_id)));
         own = *x;
         TD_TRY(settle(w, &own));
+        TD_TRY(fit_declared(w, name_of(w, F(target, Name_id)), &own));
         TD_TRY(box_named(w, F(target, Name_id), &own));
         bind(w, F(target, Name_id), &own);
         return TD_OK;
@@ -174,12 +206,14 @@ stmt_assign(walk *w, uint32_t node)
     return TD_OK;
 }
 
-/* a[key] op= v of an element that is a number: its place is computed once.  *done: false for another target. */
+/* a[key] op= v of an element that is a number, or of elements that an array chooses: their places are computed once.
+ * *done: false for another target. */
 static td_status
 change_element(walk *w, uint32_t node, bool *done)
 {
     uint32_t target = F(node, AugAssign_target);
     thing a, key, to, x, v;
+    bool places;
 
     *done = false;
     if (kind_of(w, target) != TD_SYN_Subscript)
@@ -190,15 +224,23 @@ change_element(walk *w, uint32_t node, bool *done)
         return TD_OK;
     TD_TRY(expr(w, F(target, Subscript_slice), &key));
     w->node = target;
-    TD_TRY(element_view(w, &a, &key, target, &to));
-    if (to.type->ndim)
-        return TD_OK;
+    places = box_may(w) && chooses(&key);
+    if (places) { /* what an array chooses is copied, changed and put back */
+        TD_TRY(array_chosen(w, &a, &key, NULL, target, &x));
+    } else {
+        TD_TRY(element_view(w, &a, &key, target, &to));
+        if (to.type->ndim)
+            return TD_OK;
+        TD_TRY(array_load(w, &to, &x));
+    }
     *done = true;
-    TD_TRY(array_load(w, &to, &x));
     TD_TRY(expr(w, F(node, AugAssign_value), &v));
     w->node = node;
     TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &x, &v, &v));
-    return store_to(w, &to, &v, target);
+    if (!places)
+        return store_to(w, &to, &v, target);
+    TD_TRY(settle(w, &v));
+    return array_chosen(w, &a, &key, &v, target, &to);
 }
 
 /* x op= v.  What is read and written again is computed twice: expressions have no effects that would tell. */
@@ -256,12 +298,12 @@ arrive(walk *w, uint32_t node, const uint32_t *name, uint32_t n, const place *p,
     for (uint32_t i = 0; i < n; i++) {
         const thing *x = &w->fr->var[name[i]];
 
-        if (!x->type) {
+        if (!x->type && !x->clash) {
             missing[i] = true;
             continue;
         }
-        TD_TRY(join_add(w, join_key(w, node, name[i]), x, node, name_of(w, name[i])));
-        if (has[i])
+        TD_TRY(join_meet(w, join_key(w, node, name[i]), x, node, name_of(w, name[i])));
+        if (has[i] && x->type)
             TD_TRY(place_set(w, &p[i], x));
     }
     return TD_OK;
@@ -296,7 +338,7 @@ meet_end(walk *w, uint32_t node, meeting *m)
         if (m->has[i])
             w->fr->var[m->name[i]] = place_get(w, &m->place[i]);
         else /* without a join it came here on no path */
-            w->fr->var[m->name[i]] = j ? stand_in(w, j->type) : m->before[i];
+            w->fr->var[m->name[i]] = j ? join_stand_in(w, j) : m->before[i];
         if (w->fr->var[m->name[i]].view && m->before[i].view)
             w->fr->var[m->name[i]].view->name = m->before[i].view->name;
         w->fr->var[m->name[i]].carry = m->carried[i];
@@ -464,6 +506,7 @@ stmt(walk *w, uint32_t node)
     case TD_SYN_Assert:    return stmt_assert(w, node);
     case TD_SYN_Try:       return stmt_try(w, node);
     case TD_SYN_Delete:    return stmt_delete(w, node);
+    case TD_SYN_FunctionDef: return stmt_define(w, node);
     case TD_SYN_Pass:      return TD_OK;
     default:               return refuse(w, node);
     }

@@ -41,12 +41,12 @@ try_leave(walk *w)
     for (uint32_t i = 0; !st && i < t->n; i++) {
         const thing *x = &w->fr->var[t->name[i]];
 
-        if (!x->type) {
+        if (!x->type && !x->clash) {
             join_unbound(w, raised_key(w, t, i));
             continue;
         }
-        st = join_add(w, raised_key(w, t, i), x, w->fr->s->root, name_of(w, t->name[i]));
-        if (!st && t->has[i])
+        st = join_meet(w, raised_key(w, t, i), x, w->fr->s->root, name_of(w, t->name[i]));
+        if (!st && t->has[i] && x->type)
             st = place_set(w, &t->where[i], x);
     }
     w->fr = fr;
@@ -92,7 +92,7 @@ recall(walk *w, const trying *t)
         if (t->has[i])
             *x = place_get(w, &t->where[i]);
         else if (j)
-            *x = stand_in(w, j->type);
+            *x = join_stand_in(w, j);
     }
 }
 

@@ -183,10 +183,12 @@ read_signature(py_dispatcher *d)
     PyObject *code = PyObject_GetAttrString(d->fn, "__code__"),
              *names = code ? PyObject_GetAttrString(code, "co_varnames") : NULL,
              *count = names ? PyObject_GetAttrString(code, "co_argcount") : NULL,
-             *flags = count ? PyObject_GetAttrString(code, "co_flags") : NULL;
+             *only = count ? PyObject_GetAttrString(code, "co_kwonlyargcount") : NULL,
+             *flags = only ? PyObject_GetAttrString(code, "co_flags") : NULL;
 
     if (flags) {
-        d->nparam = (uint32_t)PyLong_AsUnsignedLong(count);
+        d->nonly = (uint32_t)PyLong_AsUnsignedLong(only);
+        d->nparam = (uint32_t)PyLong_AsUnsignedLong(count) + d->nonly;
         d->star = PyLong_AsLong(flags) & 4; /* inspect.CO_VARARGS */
         d->params = PyTuple_GetSlice(names, 0, (Py_ssize_t)d->nparam);
         d->defaults = PyObject_GetAttrString(d->fn, "__defaults__");
@@ -197,6 +199,7 @@ read_signature(py_dispatcher *d)
     Py_XDECREF(code);
     Py_XDECREF(names);
     Py_XDECREF(count);
+    Py_XDECREF(only);
     Py_XDECREF(flags);
     return d->params && d->name && !PyErr_Occurred();
 }

@@ -141,8 +141,8 @@ typedef struct py_dispatcher {
     PyObject_HEAD
     PyObject  *fn, *name;
     PyObject  *defaults;  /* tuple or NULL */
-    PyObject  *params;    /* tuple of the positional parameters' names */
-    uint32_t   nparam;
+    PyObject  *params;    /* tuple of the parameters' names */
+    uint32_t   nparam, nonly; /* nonly: the last ones, which are keyword-only */
     bool       star, device, gil; /* it takes *args; it is a device function; calls keep the GIL */
     struct py_signature *signature; /* declared signatures, to which calls are fitted */
     uint32_t   nsignature;

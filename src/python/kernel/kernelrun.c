@@ -514,14 +514,34 @@ param_of(py_dispatcher *d, PyObject *name)
     return -1;
 }
 
+/* The default of parameter i, borrowed; NULL: it has none. */
+static PyObject *
+default_of(py_dispatcher *d, Py_ssize_t i)
+{
+    Py_ssize_t positional = (Py_ssize_t)(d->nparam - d->nonly),
+               at = i - positional + (d->defaults ? PyTuple_Size(d->defaults) : 0);
+    PyObject *all, *v;
+
+    if (i < positional)
+        return d->defaults && at >= 0 ? PyTuple_GetItem(d->defaults, at) : NULL;
+    all = PyObject_GetAttrString(d->fn, "__kwdefaults__");
+    v = all && all != Py_None ? PyDict_GetItemWithError(all, PyTuple_GetItem(d->params, i)) : NULL;
+    Py_XDECREF(all); /* the function has it */
+    return v;
+}
+
 /* Puts arguments, keywords and defaults into `full`: borrowed; -1: exception. */
 static Py_ssize_t
 bind(py_dispatcher *d, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **full)
 {
-    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0,
-               ndef = d->defaults ? PyTuple_Size(d->defaults) : 0, have = (Py_ssize_t)d->nparam;
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0, have = (Py_ssize_t)d->nparam;
 
-    if (nargs > PY_LEAVES || have > PY_LEAVES || (nargs > have && !d->star))
+    if (d->star && d->nonly)
+        return PyErr_Format(PyExc_TypeError,
+                            "%U: a compiled function has *arguments or keyword-only parameters, not both",
+                            d->name),
+               -1;
+    if (nargs > PY_LEAVES || have > PY_LEAVES || (nargs > have - (Py_ssize_t)d->nonly && !d->star))
         return wrong_count(d, nargs), -1;
     memset(full, 0, PY_LEAVES * sizeof *full);
     memcpy(full, args, (size_t)nargs * sizeof *full);
@@ -538,8 +558,10 @@ bind(py_dispatcher *d, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
         full[at] = args[nargs + i];
     }
     for (Py_ssize_t i = 0; i < have; i++) {
-        if (!full[i] && i >= have - ndef)
-            full[i] = PyTuple_GetItem(d->defaults, i - (have - ndef));
+        if (!full[i])
+            full[i] = default_of(d, i);
+        if (!full[i] && PyErr_Occurred())
+            return -1;
         if (!full[i])
             return wrong_count(d, nargs + nkw), -1;
     }
@@ -554,7 +576,7 @@ py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_
     td_hold h;
     py_call c;
 
-    if (kwnames || nargs != (Py_ssize_t)d->nparam) {
+    if (kwnames || d->nonly || nargs != (Py_ssize_t)d->nparam) {
         nargs = bind(d, args, nargs, kwnames, full);
         if (nargs < 0)
             return NULL;

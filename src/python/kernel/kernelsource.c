@@ -146,6 +146,29 @@ fill_declared(PyObject *o, td_source *s)
     s->returns = declared->result;
 }
 
+/* The types of variables that jit's locals= names: the dispatcher keeps them as _locals. */
+static bool
+fill_locals(PyObject *o, td_source *s)
+{
+    PyObject *all = py_is_dispatcher(o) ? PyObject_GetAttrString(o, "_locals") : NULL, *name, *type;
+    Py_ssize_t at = 0, n = all ? PyDict_Size(all) : 0;
+    const char **names = malloc(((size_t)n + 1) * sizeof *names);
+    const td_type **types = malloc(((size_t)n + 1) * sizeof *types);
+    bool ok = names && types;
+
+    if (!all)
+        PyErr_Clear();
+    s->declared = names;
+    s->declared_type = types;
+    while (ok && all && PyDict_Next(all, &at, &name, &type)) {
+        names[s->ndeclared] = PyUnicode_AsUTF8AndSize(name, NULL);
+        ok = names[s->ndeclared] && py_type_of(type, &types[s->ndeclared]) == 1;
+        s->ndeclared++;
+    }
+    Py_XDECREF(all); /* the dispatcher has it */
+    return ok;
+}
+
 static bool
 fill_source(py_dispatcher *d, PyObject *o, PyObject *fn, td_source *s)
 {
@@ -166,7 +189,8 @@ fill_source(py_dispatcher *d, PyObject *o, PyObject *fn, td_source *s)
                          .nnames = t->nnames,
                          .device = py_is_dispatcher(o) && ((py_dispatcher *)o)->device,
                          .object = py_handle(d->keep, o)};
-        ok = s->name && s->file && s->text && s->object && fill_defaults(d, fn, s);
+        ok = s->name && s->file && s->text && s->object && fill_defaults(d, fn, s) &&
+             fill_locals(o, s);
         fill_declared(o, s);
     }
     Py_XDECREF(name);
@@ -179,6 +203,8 @@ free_source(py_known *k)
 {
     free((void *)(uintptr_t)k->s.defaults);
     free((void *)(uintptr_t)k->s.kwdefaults);
+    free((void *)(uintptr_t)k->s.declared);
+    free((void *)(uintptr_t)k->s.declared_type);
     Py_XDECREF(k->code);
     free(k);
 }

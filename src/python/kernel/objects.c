@@ -341,20 +341,40 @@ overload_names(const char *const *kw, uint32_t nkw)
     return all;
 }
 
-/* The module is imported by the first program that registers an overload. */
+/* What chooses implementations of a function by its arguments' types, a new reference: its own method, or the registry
+ * of overloads, a module that is imported by the first program that registers one.  NULL: there is none; *itself: does it
+ * take the function, too? */
+static PyObject *
+overload_chooser(PyObject *function, bool *itself)
+{
+    PyObject *module, *known, *f = PyObject_GetAttrString(function, "_td_implementation");
+    int has;
+
+    PyErr_Clear();
+    *itself = !f;
+    if (f)
+        return f;
+    module = PyDict_GetItemString(PyImport_GetModuleDict(), "treadle._compile._overloads");
+    known = module ? PyObject_GetAttrString(module, "FACTORIES") : NULL;
+    has = known ? PyDict_Contains(known, function) : 0;
+    Py_XDECREF(known);
+    PyErr_Clear();
+    return has == 1 ? PyObject_GetAttrString(module, "implementation") : NULL;
+}
+
 static td_status
 ask_overload(void *ctx, uint32_t obj, const td_type *const *type, uint32_t n, const char *const *kw,
              uint32_t nkw, uint32_t *out)
 {
-    PyObject *module =
-                 PyDict_GetItemString(PyImport_GetModuleDict(), "treadle._compile._overloads"),
-             *f = module ? PyObject_GetAttrString(module, "implementation") : NULL,
+    bool itself;
+    PyObject *function = py_handle_object(obj), *f = overload_chooser(function, &itself),
              *types = f ? overload_types(type, n) : NULL,
              *names = types ? overload_names(kw, nkw) : NULL, *made = NULL;
     td_status st = TD_SKIP;
 
     if (names)
-        made = PyObject_CallFunctionObjArgs(f, py_handle_object(obj), types, names, NULL);
+        made = itself ? PyObject_CallFunctionObjArgs(f, function, types, names, NULL)
+                      : PyObject_CallFunctionObjArgs(f, types, names, NULL);
     if (f && !made)
         st = py_keep();
     else if (made && made != Py_None)

@@ -1,0 +1,124 @@
+"""What is compiled where a compiled function calls a ufunc, a gufunc or a stencil of this package: Python functions.
+
+The core asks the object: ``_td_implementation(args, names)`` gives the function for arguments of these types.
+"""
+
+import numpy
+
+from .. import types
+from ._generate import define, index, nest
+
+
+class Called:
+    """A callable of which compiled functions can call an implementation, chosen by the arguments' types."""
+
+    def _td_implementation(self, args, names):
+        """A Python function for arguments of these types (their texts, or (object,) of a constant).
+
+        names: those of the last arguments, which are passed by keyword."""
+        known = self.__dict__.setdefault("_implementations", {})
+        key = tuple(args), tuple(names)
+        if key not in known:
+            if names or not all(isinstance(a, str) for a in args):
+                raise TypeError(f"{self.__name__}: compiled functions call it with numbers and arrays, by position")
+            known[key] = self._called([types.parse(a) for a in args])
+        return known[key]
+
+
+def _shape(t):
+    return (0,) * t.ndim
+
+
+def operands(given):
+    """Empty arrays and zeros of these types: what tells dtypes as the operands would."""
+    for t in given:
+        if t.kind != "array" and t.dtype is None:
+            raise TypeError(f"{t} is neither a number nor an array")
+    return [numpy.empty(_shape(t), t.dtype) if t.ndim else numpy.dtype(t.dtype).type(0) for t in given]
+
+
+def _extents(given, ndim):
+    """Lines that compute n0, n1, …, the extents that arrays of these types broadcast to."""
+    lines = []
+    for k in range(ndim):
+        parts = [f"x{i}.shape[{k - ndim + t.ndim}]" for i, t in enumerate(given) if t.ndim >= ndim - k]
+        lines.append(f"n{k} = {parts[0]}")
+        lines += [f"n{k} = {p} if n{k} == 1 else n{k}" for p in parts[1:]]
+    return lines
+
+
+def elementwise(name, f, given, row, returned, has_out):
+    """f of each element of arguments that broadcast; row: the dtypes that they are cast to; the last one is the result's
+    array if has_out."""
+    count = len(given) - has_out
+    ndim = max(t.ndim for t in given[:count])
+    params = ", ".join(f"x{k}" for k in range(len(given)))
+    if not ndim and not has_out:
+        one = ", ".join(f"_d{k}(x{k})" for k in range(count))
+        lines = [f"return _result(_f({one}))"]
+    else:
+        lines = _extents(given[:count], ndim)
+        shape = "".join(f"n{k}, " for k in range(ndim))
+        several = sum(t.ndim > 0 for t in given[:count]) > 1
+        at = index(ndim)
+        for k, t in enumerate(given[:count]):
+            if t.ndim:
+                lines.append(f"b{k} = np.broadcast_to(x{k}, ({shape}))" if several else f"b{k} = x{k}")
+        lines.append(f"out = x{count}" if has_out else f"out = np.empty(({shape}), _dtype)")
+        one = ", ".join(f"_d{k}(b{k}[{at}])" if t.ndim else f"_d{k}(x{k})" for k, t in enumerate(given[:count]))
+        lines += [line[4:] for line in nest([f"n{k}" for k in range(ndim)], [f"out[{at}] = _result(_f({one}))"])]
+        lines.append("return out")
+    space = {f"_d{k}": numpy.dtype(d).type for k, d in enumerate(row)}
+    return _defined(name, params, lines, np=numpy, _f=f, _dtype=returned, _result=returned.type, **space)
+
+
+def generalised(name, f, inputs, outputs, given, row, boxed):
+    """f of parts of arrays: a loop over the axes in front of those that the layout names, the same for all operands."""
+    nin = len(inputs)
+    loops = [t.ndim - len(core) for t, core in zip(given, [*inputs, *outputs], strict=False)]
+    ndim = max(loops)
+    if any(n not in (0, ndim) for n in loops[:nin]) or any(n != ndim for n in loops[nin:]):
+        raise TypeError(f"{name}: in a compiled function all operands have the same axes to loop over, or none")
+    params = ", ".join(f"x{k}" for k in range(len(given)))
+    lines, results = [], [f"x{k}" for k in range(nin, len(given))]
+    first = loops.index(ndim)
+    where = {axis: f"x{k}.shape[{loops[k] + j}]" for k, core in enumerate(inputs) for j, axis in enumerate(core)}
+    if len(given) == nin:
+        for k, core in enumerate(outputs):
+            shape = [f"x{first}.shape[{i}]" for i in range(ndim)] + [where[axis] for axis in core]
+            results.append(f"r{k}")
+            lines.append(f"r{k} = np.empty(({''.join(s + ', ' for s in shape or ['1'])}), _t{k})")
+    at = index(ndim)
+    parts = []
+    for k in range(nin):
+        part = f"x{k}[{at}]" if loops[k] and ndim else f"x{k}"
+        parts.append(f"np.full(1, {part})" if boxed[k] else part)
+    for r, core in zip(results, outputs, strict=True):
+        if core or not ndim:
+            parts.append(f"{r}[{at}]" if ndim else r)
+        else:  # a number: its place, as an array of one
+            parts.append(f"{r}.reshape(({''.join(f'{r}.shape[{i}], ' for i in range(ndim))}1))[{at}]")
+    call = f"_f({', '.join(parts)})"
+    lines += [s[4:] for s in nest([f"x{first}.shape[{i}]" for i in range(ndim)], [call])] if ndim else [call]
+    if len(given) == nin and outputs:
+        one = [f"{r}[0]" if not core and not ndim else r for r, core in zip(results, outputs, strict=True)]
+        lines.append(f"return {', '.join(one)}")
+    space = {f"_t{k}": d for k, d in enumerate(row[nin:])}
+    return _defined(name, params, lines, np=numpy, _f=f, **space)
+
+
+def over_places(name, every, given, cval, returned, has_out):
+    """A stencil over an array: every(out, *operands) computes all places but the borders."""
+    count = len(given) - has_out
+    params = ", ".join(f"x{k}" for k in range(len(given)))
+    lines = [
+        f"out = x{count}" if has_out else "out = np.full(x0.shape, _cval, _dtype)",
+        f"_every({', '.join(['out', *(f'x{k}' for k in range(count))])})",
+        "return out",
+    ]
+    return _defined(name, params, lines, np=numpy, _every=every, _cval=returned.type(cval), _dtype=returned)
+
+
+def _defined(name, params, lines, **space):
+    name = name if name.isidentifier() else "function"
+    return define("\n".join([f"def {name}({params}):", *(f"    {s}" for s in lines), ""]), name, **space)
