@@ -177,7 +177,7 @@ box_outside(walk *w, const td_type *t, const td_type **out)
     if (t->kind == TD_T_BOX && t->object && t->ndim != TD_BOX_OBJECT) {
         s = site_of_type(w, t);
         n = s->which == TD_BOX_DICT ? 2 : 1;
-    } else if (t->kind != TD_T_TUPLE || t->n > 64) {
+    } else if ((t->kind != TD_T_TUPLE && !td_type_optional_of(t)) || t->n > 64) {
         return TD_OK;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -190,6 +190,7 @@ box_outside(walk *w, const td_type *t, const td_type **out)
         TD_TRY(box_outside(w, e, &item[i]));
     }
     *out = s           ? td_type_box(s->which, item, n, s->typed)
+           : td_type_optional_of(t) ? td_type_optional(item[1])
            : t->object ? td_type_named(t->object, t->name, item, n)
                        : td_type_tuple(item, n);
     return TD_OK;
@@ -348,6 +349,9 @@ static td_status
 note_element(walk *w, boxsite *s, int which, const thing *x)
 {
     const td_type *have = s->elem[which], *t = have ? join_types(w, have, x->type) : x->type;
+
+    if (t && have && td_type_optional_of(t) && !td_type_optional_of(have))
+        t = NULL; /* no box holds None among other values */
     s = root_of(s); /* joining may have united it with another */
     if (s->elem[which] != have && s->elem[which])
         return TD_OK; /* the next walk decides */

@@ -6,8 +6,9 @@
 static bool
 changes(const char *name)
 {
-    static const char *const methods[] = {"append", "extend", "insert",  "remove", "pop",
-                                          "clear",  "sort",   "reverse", "copy"};
+    static const char *const methods[] = {
+        "append", "extend", "insert",  "remove",   "pop",     "clear",       "sort",
+        "reverse", "copy",  "heapify", "heappush", "heappop", "heapreplace", "heappushpop"};
 
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (strcmp(name, methods[i]) == 0)
@@ -40,17 +41,34 @@ count_assigned(walk *w, uint32_t target)
         ++*g;
 }
 
-/* Does the call pass its arguments to code that may change them?  Methods of modules and
- * Python's own functions do not. */
+/* Is it module.f, or module.part.f, of a function of the program's own? */
 static bool
-hands_on(const walk *w, uint32_t func)
+is_programs(walk *w, uint32_t node, uint32_t *obj)
 {
+    td_objinfo info = {0};
+
+    if (kind_of(w, node) == TD_SYN_Name)
+        return !w->fr->local[F(node, Name_id)] && !w->fr->var[F(node, Name_id)].type &&
+               !w->host->name(w->host->ctx, w->fr->s, F(node, Name_id) - 1, obj);
+    return kind_of(w, node) == TD_SYN_Attribute && is_programs(w, F(node, Attribute_value), obj) &&
+           !w->host->attr(w->host->ctx, *obj, name_of(w, F(node, Attribute_attr)), obj) &&
+           !w->host->describe(w->host->ctx, *obj, &info) &&
+           (info.kind == TD_OBJ_OTHER || (info.kind == TD_OBJ_FUNCTION && !info.stand_in));
+}
+
+/* Does the call pass its arguments to code that may change them?  The functions of heapq and of the program may; NumPy's
+ * and most of Python's own do not. */
+static bool
+hands_on(walk *w, uint32_t func)
+{
+    uint32_t obj;
+
     static const char *const reads[] = {
         "len",       "sum",      "min",    "max", "range", "print", "any", "all", "zip",
         "enumerate", "reversed", "sorted", "abs", "list",  "tuple", "set", "str", "isinstance"};
 
     if (kind_of(w, func) == TD_SYN_Attribute)
-        return changes(name_of(w, F(func, Attribute_attr)));
+        return changes(name_of(w, F(func, Attribute_attr))) || is_programs(w, func, &obj);
     if (kind_of(w, func) != TD_SYN_Name)
         return false;
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++)

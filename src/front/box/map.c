@@ -382,6 +382,25 @@ value_or(walk *w, const thing *map, td_val at, const thing *other, bool take, th
 }
 
 static td_status
+value_or_none(walk *w, const thing *map, td_val at, thing *out)
+{
+    td_val has = TD_E2(w->f, greater_equal, at, box_whole(w, 0));
+    join j = {.type = box_elem(w, map, BOX_VALUE)};
+    thing found;
+    place p;
+
+    if (!j.type)
+        return box_wait(w, map);
+    p = place_empty(w, &j);
+    td_if(w->f, has);
+    TD_TRY(value_at(w, map, at, &found));
+    TD_TRY(place_set(w, &p, &found));
+    td_end(w->f);
+    found = place_get(w, &p);
+    return optional_new(w, has, &found, out);
+}
+
+static td_status
 map_get(walk *w, const thing *map, const call *c, int take, thing *out)
 {
     thing own;
@@ -391,8 +410,7 @@ map_get(walk *w, const thing *map, const call *c, int take, thing *out)
     if (c->n == 2 && !is_none(&c->arg[1]))
         return value_or(w, map, at, &c->arg[1], take, out);
     if (!take)
-        return bad(w, c->node, TD_ERR_TYPE,
-                   "get without a default may give None: give a default, or ask with `in`");
+        return value_or_none(w, map, at, out);
     TD_TRY(must_have(w, &own, at));
     TD_TRY(value_at(w, map, at, out));
     return delete_at(w, map, at);

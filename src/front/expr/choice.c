@@ -12,7 +12,7 @@ is_pure(const walk *w, uint32_t node)
     case TD_SYN_Name: {
         const thing *x = &w->fr->var[F(node, Name_id)];
 
-        return x->type ? !x->maybe : !w->fr->local[F(node, Name_id)];
+        return x->type ? !x->maybe && !is_optional(x) : !w->fr->local[F(node, Name_id)];
     }
     case TD_SYN_Constant:  return true;
     case TD_SYN_Attribute: return is_pure(w, F(node, Attribute_value));
@@ -54,7 +54,7 @@ choice_branch(walk *w, td_hash key, const place *p, uint32_t node, const thing *
     if (have)
         x = *have;
     else
-        TD_TRY(expr(w, node, &x));
+        TD_TRY(expr_optional(w, node, &x));
     TD_TRY(settle(w, &x));
     if (x.listed) /* the branches may give lists of different lengths */
         TD_TRY(boxed(w, &x));
@@ -104,7 +104,7 @@ td_status
 choose(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other, thing *out)
 {
     if (cond->known)
-        return expr(w, cond->lit.i ? then : other, out);
+        return expr_optional(w, cond->lit.i ? then : other, out);
     if (is_pure(w, then) && is_pure(w, other)) {
         thing x[3] = {*cond};
 
@@ -128,7 +128,7 @@ expr_ifexp(walk *w, uint32_t node, thing *out)
 {
     thing c;
 
-    TD_TRY(expr(w, F(node, IfExp_test), &c));
+    TD_TRY(expr_optional(w, F(node, IfExp_test), &c));
     TD_TRY(truth(w, &c, &c));
     return choose(w, node, &c, F(node, IfExp_body), F(node, IfExp_orelse), out);
 }
@@ -141,7 +141,7 @@ expr_boolop(walk *w, uint32_t node, thing *out)
     uint32_t list = F(node, BoolOp_values);
     thing x, c;
 
-    TD_TRY(expr(w, item_of(w, list, 0), &x));
+    TD_TRY(expr_optional(w, item_of(w, list, 0), &x));
     for (uint32_t i = 1; i < count_of(w, list); i++) {
         uint32_t right = item_of(w, list, i);
 
@@ -149,7 +149,7 @@ expr_boolop(walk *w, uint32_t node, thing *out)
         if (c.known) {
             if ((bool)c.lit.i != is_and)
                 break;
-            TD_TRY(expr(w, right, &x));
+            TD_TRY(expr_optional(w, right, &x));
             continue;
         }
         if (is_pure(w, right)) {

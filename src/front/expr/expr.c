@@ -157,8 +157,6 @@ same_object(const thing *a, const thing *b, bool *same)
     return TD_OK;
 }
 
-static td_status compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
-
 /* Compares strings by their text; numpy.dtype("float32") and numpy.float32 are one dtype. */
 static bool
 equal_objects(walk *w, const thing *a, const thing *b)
@@ -176,13 +174,36 @@ equal_objects(walk *w, const thing *a, const thing *b)
            y.type->kind == TD_T_NUM && x.type->dt == y.type->dt;
 }
 
+/* a < b and its like: the first items that are not equal decide; without such, the lengths. */
+static td_status
+order_tuples(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    uint32_t na = a->type->n, nb = b->type->n;
+    bool less = op == TD_SYN_Lt || op == TD_SYN_LtE;
+
+    *out = num_bool(na == nb ? op == TD_SYN_LtE || op == TD_SYN_GtE : less == (na < nb));
+    for (uint32_t i = na < nb ? na : nb; i-- > 0;) {
+        thing same, one;
+
+        TD_TRY(compare_things(w, TD_SYN_Eq, &a->item[i], &b->item[i], &same));
+        TD_TRY(compare_things(w, op, &a->item[i], &b->item[i], &one));
+        if (same.known)
+            *out = same.lit.i ? *out : one;
+        else
+            TD_TRY(num_op(w, OP_select, (thing[]){same, *out, one}, 3, out));
+    }
+    return TD_OK;
+}
+
 static td_status
 compare_tuples(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     thing all = num_bool(a->type->n == b->type->n), one;
 
-    if (w->exact || (op != TD_SYN_Eq && op != TD_SYN_NotEq))
+    if (w->exact && op != TD_SYN_Eq && op != TD_SYN_NotEq)
         return bad(w, w->node, TD_ERR_TYPE, "tuples are compared by == and != only in kernels");
+    if (op != TD_SYN_Eq && op != TD_SYN_NotEq)
+        return order_tuples(w, op, a, b, out);
     for (uint32_t i = 0; a->type->n == b->type->n && i < a->type->n; i++) {
         TD_TRY(compare_things(w, TD_SYN_Eq, &a->item[i], &b->item[i], &one));
         TD_TRY(num_op(w, OP_logical_and, (thing[]){all, one}, 2, &all));
@@ -225,11 +246,13 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
     return TD_OK;
 }
 
-static td_status
+td_status
 compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     bool same;
 
+    if (is_optional(a) || is_optional(b))
+        return optional_compare(w, op, a, b, out);
     if (w->exact && (is_none(a) || is_none(b)) && (is_mixed(a) || is_mixed(b)) &&
         (op == TD_SYN_Is || op == TD_SYN_IsNot || op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
         thing none = num_known((td_scalar){.dt = TD_U8, .u = EXACT_NONE}, td_type_num(TD_U8)),
@@ -283,11 +306,11 @@ expr_compare(walk *w, uint32_t node, thing *out)
     uint32_t ops = F(node, Compare_ops), right = F(node, Compare_comparators);
     thing a, b, all = {0}, one;
 
-    TD_TRY(expr(w, F(node, Compare_left), &a));
+    TD_TRY(expr_optional(w, F(node, Compare_left), &a));
     for (uint32_t i = 0; i < count_of(w, ops); i++, a = b) {
         w->walked = kind_of(w, item_of(w, ops, i)) == TD_SYN_In ||
                     kind_of(w, item_of(w, ops, i)) == TD_SYN_NotIn;
-        TD_TRY(expr(w, item_of(w, right, i), &b));
+        TD_TRY(expr_optional(w, item_of(w, right, i), &b));
         w->node = node;
         TD_TRY(compare_things(w, kind_of(w, item_of(w, ops, i)), &a, &b, &one));
         if (i == 0)
@@ -348,7 +371,7 @@ expr_binop(walk *w, uint32_t node, thing *out)
 }
 
 static td_status
-expr_list(walk *w, uint32_t list, thing *out)
+expr_list(walk *w, uint32_t list, bool tuple, thing *out)
 {
     uint32_t n = count_of(w, list), m = 0, cap = n;
     thing *item = td_alloc(w->mem, (cap + 1) * sizeof *item), x;
@@ -358,6 +381,7 @@ expr_list(walk *w, uint32_t list, thing *out)
         bool star = kind_of(w, node) == TD_SYN_Starred;
         uint32_t add = 1;
 
+        w->keeps = tuple && !star;
         TD_TRY(expr(w, star ? F(node, Starred_value) : node, &x));
         if (star && x.type->kind != TD_T_TUPLE)
             return bad(w, node, TD_ERR_TYPE, "only a tuple can be unpacked by *, not %s",
@@ -383,7 +407,7 @@ expr_new_list(walk *w, uint32_t list, thing *out)
 {
     thing item;
 
-    TD_TRY(expr_list(w, list, &item));
+    TD_TRY(expr_list(w, list, false, &item));
     return exact_list(w, item.item, item.type->n, out);
 }
 
@@ -466,6 +490,7 @@ expr_unary(walk *w, uint32_t node, thing *out)
 {
     thing x;
 
+    w->keeps = kind_of(w, F(node, UnaryOp_op)) == TD_SYN_Not;
     TD_TRY(expr(w, F(node, UnaryOp_operand), &x));
     w->node = node;
     if (kind_of(w, F(node, UnaryOp_op)) == TD_SYN_USub && x.known &&
@@ -507,17 +532,17 @@ expr_text(walk *w, uint32_t node, thing *out)
 static td_status
 expr_named(walk *w, uint32_t node, thing *out)
 {
-    TD_TRY(expr(w, F(node, NamedExpr_value), out));
+    TD_TRY(expr_optional(w, F(node, NamedExpr_value), out));
     return assign(w, F(node, NamedExpr_target), out);
 }
 
 td_status
 expr(walk *w, uint32_t node, thing *out)
 {
-    bool walked = w->walked;
+    bool walked = w->walked, keeps = w->keeps;
     td_status st;
 
-    w->walked = false;
+    w->walked = w->keeps = false;
     w->node = node;
     at_line(w, node);
     switch (kind_of(w, node)) {
@@ -530,10 +555,10 @@ expr(walk *w, uint32_t node, thing *out)
     case TD_SYN_Compare:   st = expr_compare(w, node, out); break;
     case TD_SYN_IfExp:     st = expr_ifexp(w, node, out); break;
     case TD_SYN_Call:      st = expr_call(w, node, out); break;
-    case TD_SYN_Tuple:     st = expr_list(w, F(node, Tuple_elts), out); break;
+    case TD_SYN_Tuple:     st = expr_list(w, F(node, Tuple_elts), true, out); break;
     case TD_SYN_List:
         st = w->exact && !walked ? expr_new_list(w, F(node, List_elts), out)
-                                 : expr_list(w, F(node, List_elts), out);
+                                 : expr_list(w, F(node, List_elts), false, out);
         if (!st && box_may(w))
             out->listed = node;
         break;
@@ -548,5 +573,12 @@ expr(walk *w, uint32_t node, thing *out)
     default:               return refuse(w, node);
     }
     w->node = node;
-    return st;
+    return st || keeps ? st : optional_value(w, out);
+}
+
+td_status
+expr_optional(walk *w, uint32_t node, thing *out)
+{
+    w->keeps = true;
+    return expr(w, node, out);
 }

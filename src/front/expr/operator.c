@@ -489,6 +489,8 @@ truth(walk *w, const thing *x, thing *out)
 {
     if (is_box(x))
         return box_truth(w, x, out);
+    if (is_optional(x))
+        return optional_truth(w, x, out);
     if (is_list(x)) {
         thing n, zero = num_int(0);
 

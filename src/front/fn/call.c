@@ -332,7 +332,7 @@ collect_arguments(walk *w, uint32_t node, call *c)
         thing x, *more;
 
         if (kind_of(w, a) != TD_SYN_Starred) {
-            TD_TRY(expr(w, a, &c->arg[n++]));
+            TD_TRY(expr_optional(w, a, &c->arg[n++]));
             continue;
         }
         TD_TRY(expr(w, F(a, Starred_value), &x));
@@ -355,7 +355,7 @@ collect_arguments(walk *w, uint32_t node, call *c)
         if (!F(k, keyword_arg))
             return bad(w, k, TD_ERR_TYPE, "** arguments are not supported in kernels");
         c->kw[i] = name_of(w, F(k, keyword_arg));
-        TD_TRY(expr(w, F(k, keyword_value), &c->kwarg[i]));
+        TD_TRY(expr_optional(w, F(k, keyword_value), &c->kwarg[i]));
     }
     w->node = node;
     return TD_OK;
@@ -441,6 +441,17 @@ call_ufunc(walk *w, const thing *f, int number, const call *c, thing *out)
     return call_intrinsic(w, number, &own, out);
 }
 
+/* Functions that are not the program's take values, not None. */
+static td_status
+take_values(walk *w, const call *c)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        TD_TRY(optional_value(w, &c->arg[i]));
+    for (uint32_t i = 0; i < c->nkw; i++)
+        TD_TRY(optional_value(w, &c->kwarg[i]));
+    return TD_OK;
+}
+
 /* A function that numba.extending.overload has implementations of, chosen by the types.  TD_SKIP: it is called itself. */
 static td_status
 call_overload(walk *w, const thing *f, const call *c, thing *out)
@@ -482,6 +493,8 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
                        f->type->name);
         TD_TRY(w->host->describe(w->host->ctx, spelled, &info));
     }
+    if (info.kind != TD_OBJ_FUNCTION)
+        TD_TRY(take_values(w, c));
     switch (info.kind) {
     case TD_OBJ_INTRINSIC:
         if (w->exact && w->exact->numpy &&
@@ -525,5 +538,8 @@ expr_call(walk *w, uint32_t node, thing *out)
         TD_TRY(expr(w, func, &f));
     TD_TRY(collect_arguments(w, node, &c));
     w->node = node;
-    return method ? call_method(w, &self, method, &c, out) : call_object(w, &f, &c, out);
+    if (!method)
+        return call_object(w, &f, &c, out);
+    TD_TRY(take_values(w, &c));
+    return call_method(w, &self, method, &c, out);
 }

@@ -18,7 +18,7 @@ struct nested {
 bool
 is_nested(const thing *x)
 {
-    return x->type->kind == TD_T_ITER && x->type->object >= ITER_NESTED;
+    return x->type->kind == TD_T_ITER && x->type->object >= ITER_NESTED && !is_optional(x);
 }
 
 static td_hash

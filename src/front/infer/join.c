@@ -45,8 +45,11 @@ join_types(const walk *w, const td_type *a, const td_type *b)
     if (a->kind == TD_T_NONE || b->kind == TD_T_NONE) { /* an instance, or none */
         const td_type *t = a->kind == TD_T_NONE ? b : a;
 
-        return t->kind == TD_T_BOX && t->ndim == TD_BOX_OBJECT ? t : NULL;
+        if (t->kind == TD_T_BOX && t->ndim == TD_BOX_OBJECT)
+            return t;
     }
+    if (a->kind == TD_T_NONE || b->kind == TD_T_NONE || td_type_optional_of(a) || td_type_optional_of(b))
+        return join_optional(w, a, b);
     if (a->kind != b->kind)
         return NULL;
     switch ((td_tkind)a->kind) {
@@ -375,6 +378,12 @@ place_set(walk *w, const place *p, const thing *x)
         if (is_none(x) && p->slots.type->ndim == TD_BOX_OBJECT)
             own = box_thing(w, p->slots.type, td_const_int(w->f, TD_U64, 0));
         TD_TRY(boxed(w, &own));
+        x = &own;
+    }
+    if (td_type_optional_of(p->slots.type) && x->type != p->slots.type) {
+        if (td_type_optional_of(p->slots.type)->kind == TD_T_BOX)
+            TD_TRY(boxed(w, &own));
+        own = optional_as(w, &own, p->slots.type);
         x = &own;
     }
     if (join_types(w, p->slots.type, x->type) != p->slots.type || (x->maybe && !p->maybe)) {

@@ -28,6 +28,7 @@ typedef enum td_report {
     TD_REPORT_VALUE,  /* ValueError */
     TD_REPORT_CHANGED, /* RuntimeError */
     TD_REPORT_ROOM,   /* MemoryError */
+    TD_REPORT_NONE,   /* TypeError; text: the type of the value that there is not */
     TD_REPORT_HALT,     /* breakpoint(): a word stored to the port is the address of words: the site's number, then the
                            values of arg[]; text: their names, each behind '\1' */
     TD_REPORT_PRINT,    /* text: pieces around the values, separated by '\1' */

@@ -118,6 +118,8 @@ td_type_none(void)
     return intern((td_type){.kind = TD_T_NONE}, "None");
 }
 
+static const uint32_t OPTIONAL = UINT32_MAX; /* `object` of values that may be None */
+
 static const td_type *
 list(td_tkind kind, uint32_t which, const char *open, const td_type *const *item, uint32_t n,
      const char *close)
@@ -126,8 +128,8 @@ list(td_tkind kind, uint32_t which, const char *open, const td_type *const *item
     const td_type *t;
 
     td_text_addf(&name, "%s", open);
-    for (uint32_t i = 0; i < n; i++)
-        td_text_addf(&name, "%s%s", i ? ", " : "", item[i]->name);
+    for (uint32_t i = which == OPTIONAL; i < n; i++)
+        td_text_addf(&name, "%s%s", i && which != OPTIONAL ? ", " : "", item[i]->name);
     td_text_addf(&name, "%s", close);
     t = intern((td_type){.kind = (uint8_t)kind, .n = n, .item = item, .object = which},
                name.s ? name.s : "");
@@ -167,6 +169,20 @@ const td_type *
 td_type_iter(uint32_t which, const td_type *const *item, uint32_t n)
 {
     return list(TD_T_ITER, which, "iterator(", item, n, ")");
+}
+
+const td_type *
+td_type_optional(const td_type *item)
+{
+    const td_type *both[2] = {td_type_num(TD_BOOL), item};
+
+    return list(TD_T_ITER, OPTIONAL, "optional(", both, 2, ")");
+}
+
+const td_type *
+td_type_optional_of(const td_type *t)
+{
+    return t->kind == TD_T_ITER && t->object == OPTIONAL ? t->item[1] : NULL;
 }
 
 const td_type *

@@ -59,6 +59,8 @@ const td_type *td_type_named(uint32_t object, const char *name, const td_type *c
 const td_type *td_type_slice(const td_type *const item[3]);
 const td_type *td_type_range(const td_type *const item[3]);
 const td_type *td_type_iter(uint32_t which, const td_type *const *item, uint32_t n);
+const td_type *td_type_optional(const td_type *item);    /* an ITER of a bool and the value: a value, or None */
+const td_type *td_type_optional_of(const td_type *t);    /* the value's type; NULL: t is another type */
 const td_type *td_type_array(const td_type *item, uint32_t ndim, char layout, bool readonly);
 const td_type *td_type_record(const td_field *field, uint32_t n, uint32_t size, uint32_t align); /* copies */
 const td_type *td_type_box(uint32_t which, const td_type *const *item, uint32_t n, bool typed);

@@ -66,7 +66,7 @@ store_result(walk *w, const thing *x, td_val ptr, uint32_t *at)
 {
     if (is_none(x) || x->type->kind == TD_T_OBJECT) /* the type says all */
         return TD_OK;
-    if (x->type->kind == TD_T_TUPLE) {
+    if (x->type->kind == TD_T_TUPLE || is_optional(x)) {
         for (uint32_t i = 0; i < x->type->n; i++)
             TD_TRY(store_result(w, &x->item[i], ptr, at));
         return TD_OK;
@@ -133,6 +133,7 @@ begin_walk(walk *w, const td_source *s)
     w->depth = 0;
     w->dead = false;
     w->tries = NULL;
+    w->finals = NULL;
     w->again = false;
     w->iterations = NULL;
     w->parallel = false;

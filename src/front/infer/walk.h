@@ -164,6 +164,8 @@ typedef struct dynpart { /* a part of dynamic shared memory, from byte start to 
 
 typedef struct guard guard; /* of an exact function: exact.h */
 
+typedef struct finally finally; /* a try with a finally: try.c */
+
 typedef struct trying trying; /* a try that is being walked: try.c */
 
 typedef struct walk {
@@ -201,6 +203,7 @@ typedef struct walk {
     outline  *outline;  /* the innermost that is being emitted */
     td_origin *origin; /* of f, where it is watched */
     uint32_t caporigin;
+    bool     keeps;  /* the next expression may give an optional value */
     bool     walked; /* the next expression is only iterated over: a list may stand for a tuple */
     bool     lists;  /* exact functions make lists: known from the walk before */
     bool     ufunc;  /* NumPy computes it: dividing by zero raises nothing */
@@ -212,6 +215,7 @@ typedef struct walk {
     td_map   nested, nested_by_id; /* the functions defined inside, by tree and node, and by their types' numbers; kept from walk to walk */
     uint32_t nnested;
     trying  *tries;  /* the innermost try around, of this function or one that called it; NULL: none */
+    finally *finals; /* the innermost one around; NULL: none */
     guard   *exact;  /* inside of a function that must be exact; NULL: outside */
 } walk;
 
@@ -324,6 +328,8 @@ thing dim_thing(const dim *d); /* a Python int, not negative */
 
 /* ---- expr.c ---- */
 td_status expr(walk *w, uint32_t node, thing *out);
+td_status expr_optional(walk *w, uint32_t node, thing *out); /* the same where the value may be None: expr takes the value */
+td_status compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
 td_status expr_folded(walk *w, uint32_t node, thing *out); /* folded.c */
 td_status object(walk *w, uint32_t obj, uint32_t node, thing *out); /* what an object is worth in a kernel */
 thing     tuple_of(walk *w, const thing *item, uint32_t n);
@@ -378,6 +384,9 @@ td_status assign(walk *w, uint32_t target, const thing *x);
 void      bind(walk *w, uint32_t name, const thing *x); /* name: as in the tree */
 td_status stmt_for(walk *w, uint32_t node);
 td_status stmt_while(walk *w, uint32_t node);
+td_status leave_finally(walk *w, const loop *l); /* runs the finally of each try that control leaves now: with this loop, or (NULL) the function */
+thing    *finally_begin(walk *w); /* the variables, which statements of a finally change on a path that ends there: */
+void      finally_end(walk *w, const thing *before); /* they are back */
 td_status leave_loop(walk *w, uint32_t node, bool next);
 /* Names assigned in a list of statements, each once; in *n. */
 uint32_t *assigned(walk *w, uint32_t list, uint32_t also, uint32_t *n);
@@ -477,6 +486,15 @@ typedef struct call {
     thing   *kwarg;
     uint64_t *asked; /* of a known function's call: bit i: it has looked at keyword i (arg_or_kw); NULL: nobody asks */
 } call;
+
+/* ---- optional.c: values that may be None ---- */
+bool      is_optional(const thing *x);
+const td_type *join_optional(const walk *w, const td_type *a, const td_type *b); /* one is None or optional; NULL: they do not meet */
+thing     optional_as(walk *w, const thing *x, const td_type *t); /* None, or a value, as the optional type t */
+td_status optional_new(walk *w, td_val has, const thing *value, thing *out);
+td_status optional_value(walk *w, thing *x); /* x becomes the value, if it is optional: the program fails where there is none */
+td_status optional_truth(walk *w, const thing *x, thing *out);
+td_status optional_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out); /* at least one is optional */
 
 /* ---- nested.c ---- */
 bool      is_nested(const thing *x);

@@ -343,12 +343,19 @@ td_status
 leave_loop(walk *w, uint32_t node, bool next)
 {
     loop *l = w->fr->loop;
+    thing *before;
 
     if (!l)
         return bad(w, node, TD_ERR_VALUE, "%s outside of a loop", next ? "continue" : "break");
     if (!next && l->iterations)
         iterations_left(w, l->iterations, "the loop is left by break");
-    TD_TRY(loop_keep(w, l, !next));
+    before = finally_begin(w);
+    TD_TRY(leave_finally(w, l));
+    if (!w->dead)
+        TD_TRY(loop_keep(w, l, !next));
+    finally_end(w, before);
+    if (w->dead)
+        return TD_OK;
     leave(w, next ? l->depth_next : l->depth_break);
     w->dead = true;
     return built(w, node);
@@ -409,7 +416,7 @@ stmt_while(walk *w, uint32_t node)
     open_loop(w);
     recall(w, &l, AT_HEAD);
     checks = exact_iteration_begin(w, node);
-    TD_TRY(expr(w, F(node, While_test), &c));
+    TD_TRY(expr_optional(w, F(node, While_test), &c));
     TD_TRY(truth(w, &c, &c));
     (void)assigned_by(w, F(node, While_test), &named);
     if (named) /* := in the test: what it leaves goes behind the loop, too */

@@ -200,7 +200,7 @@ stmt_assign(walk *w, uint32_t node)
     uint32_t targets = F(node, Assign_targets);
     thing x;
 
-    TD_TRY(expr(w, F(node, Assign_value), &x));
+    TD_TRY(expr_optional(w, F(node, Assign_value), &x));
     for (uint32_t i = 0; i < count_of(w, targets); i++)
         TD_TRY(assign(w, item_of(w, targets, i), &x));
     return TD_OK;
@@ -398,7 +398,7 @@ stmt_if(walk *w, uint32_t node)
     bool dead_then, dead_else;
     thing c;
 
-    TD_TRY(expr(w, F(node, If_test), &c));
+    TD_TRY(expr_optional(w, F(node, If_test), &c));
     TD_TRY(truth(w, &c, &c));
     if (c.known)
         return stmts(w, c.lit.i ? body : orelse);
@@ -424,13 +424,19 @@ stmt_return(walk *w, uint32_t node)
 {
     thing x = {.type = td_type_none()};
     td_hash key = join_key(w, w->fr->s->root, 0);
+    thing *before;
 
     if (F(node, Return_value))
-        TD_TRY(expr(w, F(node, Return_value), &x));
+        TD_TRY(expr_optional(w, F(node, Return_value), &x));
     TD_TRY(settle(w, &x));
     if (box_may(w) && x.type->kind != TD_T_OBJECT)
         TD_TRY(boxed(w, &x));
     iterations_left(w, NULL, "the function returns inside the loop");
+    before = finally_begin(w);
+    TD_TRY(leave_finally(w, NULL));
+    finally_end(w, before);
+    if (w->dead) /* the finally has left by itself */
+        return TD_OK;
     w->dead = true;
     if (!w->fr->blocked) {
         w->fr->result = x;
@@ -460,7 +466,7 @@ stmt_annassign(walk *w, uint32_t node)
 
     if (!F(node, AnnAssign_value))
         return TD_OK;
-    TD_TRY(expr(w, F(node, AnnAssign_value), &x));
+    TD_TRY(expr_optional(w, F(node, AnnAssign_value), &x));
     return assign(w, F(node, AnnAssign_target), &x);
 }
 

@@ -165,47 +165,66 @@ try_except(walk *w, uint32_t node)
     return built(w, node);
 }
 
-/* Does control leave the statements by other ways than their end or a failure? */
-static bool
-leaves(walk *w, uint32_t node)
+/* ---- finally ---- */
+
+struct finally { /* a try whose finally has not run yet */
+    finally *up;
+    frame   *fr;
+    loop    *loop; /* the innermost one around it in that function */
+    uint32_t body;
+    trying  *tries; /* what protects the finally's own statements */
+};
+
+thing *
+finally_begin(walk *w)
 {
-    const char *p = td_syntab[kind_of(w, node)].fields;
-    td_syn k = kind_of(w, node);
+    uint32_t n = w->fr->s->nnames + 1;
+    thing *before = w->finals ? td_alloc(w->mem, n * sizeof *before) : NULL;
 
-    if (k == TD_SYN_Return || k == TD_SYN_Break || k == TD_SYN_Continue)
-        return true;
-    if (k == TD_SYN_Lambda || k == TD_SYN_FunctionDef)
-        return false;
-    for (uint32_t at = node + TD_SYN_HEAD; *p; at++) {
-        const char *what = strchr(p, ':') + 1;
-        uint32_t v = field_of(w, at, 0);
+    if (before)
+        copy_things(before, w->fr->var, n);
+    return before;
+}
 
-        if (*what == 'n' && v && leaves(w, v))
-            return true;
-        for (uint32_t i = 0; *what == 'l' && i < count_of(w, v); i++)
-            if (item_of(w, v, i) && leaves(w, item_of(w, v, i)))
-                return true;
-        p = what[1] ? what + 2 : what + 1;
+void
+finally_end(walk *w, const thing *before)
+{
+    if (before)
+        copy_things(w->fr->var, before, w->fr->s->nnames + 1);
+}
+
+td_status
+leave_finally(walk *w, const loop *l)
+{
+    finally *had = w->finals;
+    trying *tries = w->tries;
+    td_status st = TD_OK;
+
+    for (finally *f = had; !st && !w->dead && f && f->fr == w->fr && (!l || f->loop == l); f = f->up) {
+        w->finals = f->up;
+        w->tries = f->tries;
+        st = stmts(w, f->body);
     }
-    return false;
+    w->finals = had;
+    w->tries = tries;
+    return st;
 }
 
 static td_status
 try_finally(walk *w, uint32_t node)
 {
     uint32_t final = F(node, Try_finalbody), out = w->depth;
+    finally own = {.up = w->finals, .fr = w->fr, .loop = w->fr->loop, .body = final, .tries = w->tries};
     meeting m = {0};
     trying t;
     bool dead;
 
-    if (leaves(w, node))
-        return bad(w, node, TD_ERR_TYPE,
-                   "return, break and continue do not leave a try with finally here: set a "
-                   "variable, and leave behind it");
     m.name = assigned_by(w, node, &m.n);
     meet_begin(w, final, &m);
     open_block(w);
+    w->finals = &own;
     TD_TRY(protected(w, node, F(node, Try_finalbody), &t, try_except));
+    w->finals = own.up;
     dead = w->dead;
     if (!dead) {
         TD_TRY(meet_path(w, final, &m));

@@ -229,6 +229,14 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
         return tuple;
     }
     case TD_T_TUPLE: break;
+    case TD_T_ITER:
+        if (td_type_optional_of(t)) {
+            uint64_t has;
+
+            memcpy(&has, at, sizeof has);
+            return has & 1 ? py_result(t->item[1], at + 8, c, heap) : Py_NewRef(Py_None);
+        }
+        /* fallthrough */
     default:
         PyErr_Format(PyExc_TypeError, "%U returned %s, which has no form in Python", c->d->name,
                      t->name);

@@ -209,6 +209,7 @@ failure_text(const td_site *site, const uint64_t *value)
     case TD_REPORT_MEMORY:
         return PyUnicode_FromFormat("no memory for an array of %lld bytes", (long long)value[0]);
     case TD_REPORT_VALUE: return fill_site_text(site, value);
+    case TD_REPORT_NONE:  return PyUnicode_FromFormat("expected %s, got None", site->text);
     default:              return PyUnicode_FromString(site->text ? site->text : "");
     }
 }
@@ -232,6 +233,7 @@ failure_class(const td_site *site)
     case TD_REPORT_KEY:      return PyExc_KeyError;
     case TD_REPORT_VALUE:    return PyExc_ValueError;
     case TD_REPORT_CHANGED:  return PyExc_RuntimeError;
+    case TD_REPORT_NONE:     return PyExc_TypeError;
     default:                 break;
     }
     return site->object ? py_handle_object(site->object) : PyExc_RuntimeError;

@@ -1,0 +1,85 @@
+"""The functions of heapq in compiled functions, said in Python: a heap is a list of numbers, or of tuples of them.
+
+Elements are only compared by <, and in the order in which heapq compares them: a heap is the same list afterwards.
+"""
+
+import heapq
+
+
+def _rise(heap, start, at):
+    """The element at a place moves towards the root until its parent is not greater."""
+    x = heap[at]
+    while at > start:
+        parent = (at - 1) >> 1
+        if not x < heap[parent]:
+            break
+        heap[at] = heap[parent]
+        at = parent
+    heap[at] = x
+
+
+def _sink(heap, at):
+    """The element at a place moves down to a leaf, past the smaller children, and rises from there."""
+    end, start = len(heap), at
+    x = heap[at]
+    child = 2 * at + 1
+    while child < end:
+        right = child + 1
+        if right < end and not heap[child] < heap[right]:
+            child = right
+        heap[at] = heap[child]
+        at = child
+        child = 2 * at + 1
+    heap[at] = x
+    _rise(heap, start, at)
+
+
+def _heapify(x):
+    for at in range(len(x) // 2 - 1, -1, -1):
+        _sink(x, at)
+
+
+def _heappush(heap, item):
+    heap.append(item)
+    _rise(heap, 0, len(heap) - 1)
+
+
+def _heappop(heap):
+    if len(heap) == 0:
+        raise IndexError("index out of range")
+    last = heap.pop()
+    if len(heap) == 0:
+        return last
+    least = heap[0]
+    heap[0] = last
+    _sink(heap, 0)
+    return least
+
+
+def _heapreplace(heap, item):
+    if len(heap) == 0:
+        raise IndexError("index out of range")
+    least = heap[0]
+    heap[0] = item
+    _sink(heap, 0)
+    return least
+
+
+def _heappushpop(heap, item):
+    if len(heap) > 0 and heap[0] < item:
+        return _heapreplace(heap, item)
+    return item
+
+
+def _nsmallest(n, iterable):
+    return sorted(iterable)[: max(n, 0)]
+
+
+def _nlargest(n, iterable):
+    return sorted(iterable, reverse=True)[: max(n, 0)]
+
+
+HEAPS = {
+    heapq.heapify: _heapify, heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapreplace: _heapreplace,
+    heapq.heappushpop: _heappushpop, heapq.nsmallest: _nsmallest, heapq.nlargest: _nlargest,
+}  # fmt: skip
