@@ -87,6 +87,7 @@ enum td_boxask {
     TD_ASK_FILL,     /* str, width, character, 0: ljust, 1: rjust, 2: center, 3: zfill */
     TD_ASK_SAME,     /* list, list of numbers or str -> are all words of their elements equal? */
     TD_ASK_UFUNC,    /* float64, float64 (or 0), function number -> float64 (ufunc.h); needs no heap */
+    TD_ASK_LINEAR,   /* as td_linear_call says; what it returns is the answer.  Needs no heap */
     TD_ASKS
 };
 enum { TD_IS_DIGIT, TD_IS_ALPHA, TD_IS_ALNUM, TD_IS_SPACE, TD_IS_UPPER, TD_IS_LOWER };

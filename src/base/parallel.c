@@ -202,6 +202,12 @@ set_width(void)
     pthread_atfork(NULL, NULL, parallel_in_child);
 }
 
+bool
+td_parallel_inside(void)
+{
+    return inside;
+}
+
 int
 td_parallel_width(void)
 {
@@ -250,6 +256,14 @@ close_gate(crew *c)
     }
 }
 
+static void (*after)(void);
+
+void
+td_parallel_after(void (*ended)(void))
+{
+    after = ended;
+}
+
 static void
 run_here(int64_t n, td_task *task, void *ctx)
 {
@@ -283,6 +297,8 @@ parallel_run(crew *c, int64_t n, td_task *task, void *ctx)
     close_gate(c);
     inside = false;
     pthread_mutex_unlock(&c->busy);
+    if (after)
+        after();
     errno = saved; /* keep futex errors from the caller */
 }
 

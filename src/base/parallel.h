@@ -5,6 +5,7 @@
  */
 #ifndef TD_BASE_PARALLEL_H
 #define TD_BASE_PARALLEL_H
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef void td_task(void *ctx, int64_t i);
@@ -12,7 +13,9 @@ typedef void td_task(void *ctx, int64_t i);
 /* Piece k of the n pieces of [lo, hi), 0 <= k < n <= hi - lo: [*first, *end).  Sizes differ by at most one. */
 void td_parallel_piece(int64_t lo, int64_t hi, int64_t n, int64_t k, int64_t *first, int64_t *end);
 
+bool td_parallel_inside(void); /* does a task run on this thread? */
 int  td_parallel_width(void);                               /* threads that td_parallel uses, >= 1 */
+void td_parallel_after(void (*ended)(void));                /* calls this at the end of each td_parallel that the pool ran; NULL: nothing */
 /* runs task(ctx, i) for i in [0, n); returns when all have run */
 void td_parallel(int64_t n, td_task *task, void *ctx);
 /* The same on the second pool: copies off a device while the first pool fills copies onto it. */

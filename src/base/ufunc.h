@@ -1,5 +1,6 @@
-/* ufunc.h - NumPy's own loops over float64.  Compiled code calls them for single numbers where it must have NumPy's
- * exact bits: NumPy's exp and sin are vector code that differs from the C library's in the last place.
+/* ufunc.h - NumPy's own loops, which compiled code calls: over single float64s where it must have NumPy's exact bits
+ * (NumPy's exp and sin are vector code that differs from the C library's in the last place), and those of numpy.linalg,
+ * which call LAPACK, over matrices.
  *
  * A loop is set once, before code that calls it is compiled.
  */
@@ -16,5 +17,21 @@ enum { TD_UFUNCS = 512 }; /* function numbers are those of td_op */
 void td_ufunc_set(int number, int nin, td_ufunc_loop *loop, void *data);
 bool td_ufunc_is_set(int number, int nin);
 double td_ufunc_call(int number, const double *x);
+
+/* ---- numpy.linalg's ---- */
+
+enum { TD_LINEARS = 128, TD_LINEAR_ARGS = 8 }; /* numbers are those of treadle/_compile/_linear.py */
+
+void td_linear_set(int number, td_ufunc_loop *loop, void *data);
+
+/* From the first call inside of a task of the pool to the end of what the pool runs, the library had better use one
+ * thread: begin says so, and end takes it back.  begin: false: the library cannot be told so, and end is not called. */
+void td_linear_around(bool (*begin)(void), void (*end)(void));
+
+/* Calls a loop for one matrix, or one of each operand.  w: the loop's number, how many arrays (TD_LINEAR_ARGS at the
+ * most) and how many sizes; the arrays' addresses; the sizes of the signature's axes, in the order of their first
+ * appearance; the strides in bytes of the arrays' axes, one array after another.  1: LAPACK found no result (a singular
+ * matrix, no convergence), or the loop was never set. */
+uint64_t td_linear_call(const uint64_t *w);
 
 #endif

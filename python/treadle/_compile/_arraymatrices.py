@@ -125,7 +125,7 @@ def _solved(a, b):
 def _det(a):
     _square(a)
     x = a * 1.0
-    d = _eliminated(x, np.zeros((x.shape[0], 0))) * x.dtype.type(1)
+    d = _eliminated(x, np.zeros((x.shape[0], 0), x.dtype)) * x.dtype.type(1)
     for i in range(x.shape[0]):
         d *= x[i, i]
     return d
@@ -148,42 +148,10 @@ def _solve(a, b):
     return _solved(x, y)
 
 
-def _cholesky(a):
-    _square(a)
-    n = a.shape[0]
-    out = np.zeros_like(a * 1.0)
-    for j in range(n):
-        for i in range(j, n):
-            s = a[i, j] * 1.0
-            for k in range(j):
-                s -= out[i, k] * out[j, k]
-            if i == j:
-                if not s > 0:
-                    raise np.linalg.LinAlgError("Matrix is not positive definite")
-                out[i, i] = np.sqrt(s)
-            else:
-                out[i, j] = s / out[j, j]
-    return out
-
-
-def _norm(x, ord=None):
-    if ord is None:
-        flat = np.abs(x).flatten() * 1.0
-        return np.sqrt((flat * flat).sum())
-    if x.ndim != 1:
-        raise ValueError("norm: of matrices there is the Frobenius norm here")
-    if ord == np.inf:
-        return np.abs(x).max() * 1.0
-    if ord == -np.inf:
-        return np.abs(x).min() * 1.0
-    if ord == 1:
-        return np.abs(x).sum() * 1.0
-    return ((np.abs(x) * 1.0) ** ord).sum() ** (1.0 / ord)
-
-
 def _matrix_power(a, n):
     _square(a)
-    x, out = (_inv(a) if n < 0 else a * 1.0), np.eye(a.shape[0])
+    x = _inv(a) if n < 0 else a * 1.0
+    out = np.eye(a.shape[0], dtype=x.dtype)
     k = abs(n)
     while k > 0:
         if k & 1:
@@ -197,13 +165,8 @@ _NUMPYS = {
     "tri": _tri, "tril": _tril, "triu": _triu, "diag": _diag, "trace": _trace, "fill_diagonal": _fill_diagonal,
     "outer": _outer, "kron": _kron, "cross": _cross,
 }  # fmt: skip
-_LINALGS = {
-    "det": _det, "inv": _inv, "solve": _solve, "cholesky": _cholesky, "norm": _norm, "matrix_power":
-    _matrix_power,
-}  # fmt: skip
-
 ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items()}
-ARRAYS.update((getattr(np.linalg, name), f) for name, f in _LINALGS.items())
+ARRAYS[np.linalg.matrix_power] = _matrix_power
 
 METHODS = {
     "trace": _trace,

@@ -53,6 +53,14 @@ def _finfo(dtype):
     return _F64
 
 
+def _iscomplexobj(x):
+    return x.dtype == np.complex128 or x.dtype == np.complex64
+
+
+def _isrealobj(x):
+    return x.dtype != np.complex128 and x.dtype != np.complex64
+
+
 # ---- counting ----
 
 
@@ -232,6 +240,7 @@ _NUMPYS = {
     "allclose": _allclose, "array_equal": _array_equal, "convolve": _convolve, "correlate": _correlate,
     "average": _average, "cov": _cov, "corrcoef": _corrcoef, "nanvar": _nanvar, "nanstd": _nanstd, "nancumsum":
     _nancumsum, "trapezoid": _trapezoid, "logspace": _logspace, "iinfo": _iinfo, "finfo": _finfo,
+    "iscomplexobj": _iscomplexobj, "isrealobj": _isrealobj,
 }  # fmt: skip
 
 ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items() if hasattr(np, name)}  # NumPy 1 has no trapezoid

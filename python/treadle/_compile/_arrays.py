@@ -497,25 +497,25 @@ def _pairs(a, rows, columns):
 
 def _set_places(a, at, x):
     """a[at] = x, at an array of integers: elements, or the parts along the first axis."""
-    where = at.flatten()
-    n = a.shape[0]
-    if isinstance(x, np.ndarray):
-        if a.ndim == 1 and at.ndim > 1:
-            _set_places(a, where, np.broadcast_to(x, at.shape).flatten())
-        elif a.ndim > 1 and at.ndim > 1:
-            raise IndexError("an array of indices has one axis here")
-        elif x.ndim < a.ndim or (x.shape[0] == 1 and where.size != 1):
-            part = x[0] if x.ndim == a.ndim else x
-            for k in range(where.size):
-                a[_in_range(where[k], n, 0)] = part
-        else:
-            if x.shape[0] != where.size:
-                raise ValueError("shape mismatch: value array could not be broadcast to indexing result")
-            for k in range(where.size):
-                a[_in_range(where[k], n, 0)] = x[k]
-    else:
+    where, n = at.flatten(), a.shape[0]
+    if a.ndim > 1 and at.ndim > 1:
+        raise IndexError("an array of indices has one axis here")
+    if not isinstance(x, np.ndarray):
         for k in range(where.size):
             a[_in_range(where[k], n, 0)] = x
+    elif a.ndim == 1:
+        values = np.broadcast_to(x, at.shape).flatten()
+        for k in range(where.size):
+            a[_in_range(where[k], n, 0)] = values[k]
+    elif x.ndim < a.ndim or (x.shape[0] == 1 and where.size != 1):
+        part = x[0] if x.ndim == a.ndim else x
+        for k in range(where.size):
+            a[_in_range(where[k], n, 0)] = part
+    else:
+        if x.shape[0] != where.size:
+            raise ValueError("shape mismatch: value array could not be broadcast to indexing result")
+        for k in range(where.size):
+            a[_in_range(where[k], n, 0)] = x[k]
 
 
 def _set_mask(a, mask, x):

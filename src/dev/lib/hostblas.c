@@ -90,30 +90,6 @@ find_threads(void *lib, const struct spelling *p)
     pthread_atfork(quiet_before_fork, quiet_in_parent, quiet_in_child);
 }
 
-bool
-td_hostblas_begin(void)
-{
-    if (!blas.threads)
-        return false;
-    pthread_mutex_lock(&quiet.mu);
-    if (!quiet.users++) {
-        quiet.before = blas.threads();
-        if (quiet.before > 1)
-            blas.set_threads(1);
-    }
-    pthread_mutex_unlock(&quiet.mu);
-    return true;
-}
-
-void
-td_hostblas_end(void)
-{
-    pthread_mutex_lock(&quiet.mu);
-    if (!--quiet.users && quiet.before > 1)
-        blas.set_threads(quiet.before);
-    pthread_mutex_unlock(&quiet.mu);
-}
-
 /* ---- finding the library ---- */
 
 /* Finds the functions of lib by the first spelling that fits. */
@@ -182,6 +158,32 @@ hostblas_load(void)
     return hostblas_take(lib)
                ? TD_OK
                : td_fail(TD_ERR_LIBRARY, "matmul: the BLAS that was found has no CBLAS");
+}
+
+/* ---- one thread at a time ---- */
+
+bool
+td_hostblas_begin(void)
+{
+    if (td_lib_once(&blas.state, hostblas_load) || !blas.threads)
+        return false;
+    pthread_mutex_lock(&quiet.mu);
+    if (!quiet.users++) {
+        quiet.before = blas.threads();
+        if (quiet.before > 1)
+            blas.set_threads(1);
+    }
+    pthread_mutex_unlock(&quiet.mu);
+    return true;
+}
+
+void
+td_hostblas_end(void)
+{
+    pthread_mutex_lock(&quiet.mu);
+    if (!--quiet.users && quiet.before > 1)
+        blas.set_threads(quiet.before);
+    pthread_mutex_unlock(&quiet.mu);
 }
 
 /* ---- calls ---- */

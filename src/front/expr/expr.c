@@ -246,6 +246,15 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
     return TD_OK;
 }
 
+static bool
+is_constant_text(walk *w, const thing *x)
+{
+    td_objinfo info = {0};
+
+    return x->type->kind == TD_T_OBJECT &&
+           !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_STR;
+}
+
 td_status
 compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
@@ -292,6 +301,11 @@ compare_things(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         return text_compare(w, op, a, b, out);
     if ((is_none(a) || is_none(b)) && (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
         *out = num_bool((is_none(a) && is_none(b)) == (op == TD_SYN_Eq));
+        return TD_OK;
+    }
+    if ((op == TD_SYN_Eq || op == TD_SYN_NotEq) &&
+        ((is_num(a) && is_constant_text(w, b)) || (is_num(b) && is_constant_text(w, a)))) {
+        *out = num_bool(op == TD_SYN_NotEq);
         return TD_OK;
     }
     if (a->type->kind == TD_T_TUPLE && b->type->kind == TD_T_TUPLE)

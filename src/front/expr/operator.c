@@ -484,6 +484,15 @@ num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     return num_op(w, o->row, (thing[]){*a, *b}, 2, out);
 }
 
+static bool
+is_empty_text(walk *w, const thing *x)
+{
+    td_objinfo info = {0};
+
+    return !w->host->describe(w->host->ctx, x->type->object, &info) && info.kind == TD_OBJ_STR &&
+           !*info.text;
+}
+
 td_status
 truth(walk *w, const thing *x, thing *out)
 {
@@ -506,7 +515,7 @@ truth(walk *w, const thing *x, thing *out)
     switch ((td_tkind)x->type->kind) {
     case TD_T_NONE:   *out = num_bool(false); return TD_OK;
     case TD_T_TUPLE:  *out = num_bool(x->type->n > 0); return TD_OK;
-    case TD_T_OBJECT: *out = num_bool(true); return TD_OK;
+    case TD_T_OBJECT: *out = num_bool(!is_empty_text(w, x)); return TD_OK;
     case TD_T_NUM:    {
         thing zero = num_int(0);
 

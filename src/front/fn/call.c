@@ -390,10 +390,10 @@ convert_call(walk *w, const td_type *t, const call *c, thing *out)
         return object_number(w, &x, t, out);
     if (box_may(w) && is_text(w, &x) && t->weak && t->dt != TD_C128)
         return text_number(w, &x, t->dt == TD_I64, out);
-    if (!is_num(&x))
-        return bad(w, c->node, TD_ERR_TYPE, "%s cannot convert %s", t->name, x.type->name);
     if (t->dt == TD_BOOL)
         return truth(w, &x, out);
+    if (!is_num(&x))
+        return bad(w, c->node, TD_ERR_TYPE, "%s cannot convert %s", t->name, x.type->name);
     if (td_dtype_is_complex(x.type->dt) && !td_dtype_is_complex(t->dt))
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot convert %s: take its .real or .imag",
                    t->name, x.type->name);
@@ -470,6 +470,13 @@ call_overload(walk *w, const thing *f, const call *c, thing *out)
     return call_object(w, &chosen, c, out);
 }
 
+/* bool(None) is False */
+static bool
+is_bool_class(const td_objinfo *info)
+{
+    return info->kind == TD_OBJ_TYPE && info->type->kind == TD_T_NUM && info->type->dt == TD_BOOL;
+}
+
 td_status
 call_object(walk *w, const thing *f, const call *c, thing *out)
 {
@@ -493,7 +500,7 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
                        f->type->name);
         TD_TRY(w->host->describe(w->host->ctx, spelled, &info));
     }
-    if (info.kind != TD_OBJ_FUNCTION)
+    if (info.kind != TD_OBJ_FUNCTION && !is_bool_class(&info))
         TD_TRY(take_values(w, c));
     switch (info.kind) {
     case TD_OBJ_INTRINSIC:

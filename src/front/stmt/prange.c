@@ -361,6 +361,43 @@ start_reductions(walk *w, region *g)
     return TD_OK;
 }
 
+/* What an iteration does may be long: it has a loop, of the program's own or of a function that it calls, or a call of
+ * the runtime.  Known from the walk before. */
+static td_hash
+long_key(const region *g)
+{
+    return td_hash_u64(loop_key(&g->l, 0), OP_ask);
+}
+
+/* Finds that among the instructions of the iteration, from number `first` on. */
+static void
+note_long(walk *w, const region *g, uint32_t first)
+{
+    for (uint32_t i = first; i < w->f->n; i++) {
+        int op = w->f->ins[i].op;
+
+        if (op != OP_for && op != OP_loop && op != OP_call && op != OP_ask)
+            continue;
+        if (!td_map_get(&w->asked, long_key(g))) {
+            w->again = true;
+            if (td_map_set(&w->asked, long_key(g), w))
+                w->mem->failed = true;
+        }
+        return;
+    }
+}
+
+/* guarded_iteration, on a CPU's core. */
+static td_status
+noted_iteration(walk *w, region *g, const thing *it, iterations *t, td_val k)
+{
+    uint32_t first = w->f->n;
+
+    TD_TRY(guarded_iteration(w, g, it, t, k));
+    note_long(w, g, first);
+    return TD_OK;
+}
+
 /* Runs iterations [lo, hi) that reduce something.  Lane l of LANES takes iterations l + LANES
  * * n and leaves its result in the array at LANES * piece + l.  A piece has only one copy of
  * an array and one random generator; with these, one lane takes all its iterations. */
@@ -378,7 +415,7 @@ sum_on_lanes(walk *w, region *g, const thing *it, iterations *t, td_val piece, t
     TD_TRY(start_arrays(w, g, piece));
     TD_TRY(start_reductions(w, g));
     k = td_for(w->f, TD_E2(w->f, add, lo, l), hi, one_lane ? one : lanes);
-    TD_TRY(guarded_iteration(w, g, it, t, k));
+    TD_TRY(noted_iteration(w, g, it, t, k));
     at = TD_E2(w->f, add, TD_E2(w->f, multiply, piece, lanes), l);
     for (uint32_t i = 0; i < g->nred; i++) {
         const td_type *type = g->l.where[i].slots.type;
@@ -396,8 +433,8 @@ static td_status
 on_cores(walk *w, region *g, const thing *it, iterations *t, const thing *n)
 {
     bool reduces = g->nred || g->narr, lanes = iterations_lanes(t) && !reduces;
-    bool loops =
-        g->narr || has_loops(w, g->body); /* an array is changed by a loop over its elements */
+    /* an array is changed by a loop over its elements */
+    bool loops = g->narr || has_loops(w, g->body) || td_map_get(&w->asked, long_key(g));
     int chunk = !loops ? GRAIN : lanes ? LANES : 1;
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
     td_val grain = td_const_int(w->f, TD_I64, chunk), count = val_as(w, n, TD_I64), chunks, first,
@@ -416,8 +453,8 @@ on_cores(walk *w, region *g, const thing *it, iterations *t, const thing *n)
         TD_TRY(draws_seed(w, base, w->piece));
     }
     TD_TRY(reduces ? sum_on_lanes(w, g, it, t, td_piece(w->f, first), lo, hi)
-                   : guarded_iteration(w, g, it, t,
-                                       lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
+                   : noted_iteration(w, g, it, t,
+                                     lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
     w->piece = TD_NONE;
     td_end(w->f);
     end_if_failed(w);

@@ -109,6 +109,16 @@ is_mask_of(const thing *a, const thing *key, const thing *x)
 }
 
 static td_status
+same_shape(walk *w, const thing *a, const thing *mask)
+{
+    for (uint32_t i = 0; i < a->type->ndim && box_may(w); i++)
+        if (!same_dim(w, &a->view->shape[i], &mask->view->shape[i]))
+            TD_TRY(must(w, TD_E2(w->f, equal, dim_val(w, &a->view->shape[i]), dim_val(w, &mask->view->shape[i])),
+                        TD_REPORT_LOOKUP, "boolean index did not match indexed array", NULL, 0));
+    return TD_OK;
+}
+
+static td_status
 assign_subscript(walk *w, uint32_t target, const thing *x)
 {
     thing a, key = {0}, to;
@@ -133,6 +143,7 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
                 "an array of bools of the array's shape chooses what becomes one number; here "
                 "%s chooses in %s what becomes %s: use numpy.where, or a loop",
                 key.type->name, a.type->name, x->type->name);
+        TD_TRY(same_shape(w, &a, &key));
         TD_TRY(array_operator(w, fn_where, 0, (thing[]){key, *x, a}, 3, &to));
         return call_fill(w, &a, &to, target);
     } else if (a.type->kind == TD_T_ARRAY) {

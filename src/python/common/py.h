@@ -204,6 +204,7 @@ typedef struct py_table {
 void py_gather(const py_table *t, PyMethodDef *const *parts, size_t nparts, const PyGetSetDef *const *fields,
                size_t nfields, const PyType_Slot *const *rows, size_t nrows);
 bool        py_ndarray_init(PyObject *module);
+bool        py_numpyloops_init(PyObject *module);
 static inline bool
 py_is_array(PyObject *o)
 {

@@ -378,49 +378,7 @@ loops_setup(PyObject *module, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
-/* ---- NumPy's loops ---- */
-
-typedef struct ufunc { /* NumPy's PyUFuncObject, as far as it is looked at: so since NumPy 1.0 */
-    PyObject_HEAD int nin, nout, nargs, identity;
-    td_ufunc_loop *const *loops;
-    void *const *data;
-    int ntypes, reserved;
-    const char *name, *types;
-} ufunc;
-
-enum { NPY_DOUBLE = 12 };
-
-static PyObject *
-take_ufunc(PyObject *module, PyObject *o)
-{
-    const ufunc *u = (const ufunc *)o;
-    PyObject *nin = PyObject_GetAttrString(o, "nin"), *ntypes = PyObject_GetAttrString(o, "ntypes");
-    bool known =
-        nin && ntypes && PyLong_AsLong(nin) == u->nin && PyLong_AsLong(ntypes) == u->ntypes;
-    int op = known ? td_intrinsic_op(u->name) : -1, args = known ? u->nargs : 0;
-
-    (void)module;
-    Py_XDECREF(nin);
-    Py_XDECREF(ntypes);
-    PyErr_Clear();
-    if (op < 0 || u->nout != 1 || u->nin > 2)
-        return PyBool_FromLong(0);
-    for (int i = 0; i < u->ntypes; i++) {
-        int k = 0;
-
-        while (k < args && u->types[i * args + k] == NPY_DOUBLE)
-            k++;
-        if (k == args) {
-            td_ufunc_set(op, u->nin, u->loops[i], u->data ? u->data[i] : NULL);
-            return PyBool_FromLong(1);
-        }
-    }
-    return PyBool_FromLong(0);
-}
-
 static PyMethodDef functions[] = {
-    {"_take_ufunc", take_ufunc, METH_O,
-     "_take_ufunc(f): loops call NumPy's ufunc f for single float64s. False: they cannot."},
     {"_loop", (PyCFunction)(void (*)(void))loop, METH_FASTCALL,
      "_loop(key, items): the pieces of a loop that begins, pairs of how and items: (False, some) "
      "run "

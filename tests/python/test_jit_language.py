@@ -1,0 +1,556 @@
+"""Compiled functions beside CPython: functions inside functions, None, indices by arrays, finally, heaps, iteration."""
+
+import heapq
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import treadle as td
+from treadle import njit
+
+
+def alike(f, *args, **kwargs):
+    """Compiled and interpreted: the same results, the same changes of arguments, or the same exception."""
+    mine, theirs = _copied(args), _copied(args)
+    try:
+        want = f(*theirs, **kwargs)
+    except Exception as e:
+        with pytest.raises(type(e)):
+            njit(f)(*mine, **kwargs)
+    else:
+        _same(njit(f)(*mine, **kwargs), want)
+    _same(mine, theirs)
+
+
+def _copied(args):
+    return tuple(_copied(a) if isinstance(a, tuple) else a.copy() if isinstance(a, (np.ndarray, list)) else a for a in args)
+
+
+def _same(got, want):
+    if isinstance(want, (tuple, list)):
+        assert len(got) == len(want)
+        for g, w in zip(got, want, strict=True):
+            _same(g, w)
+    elif isinstance(want, np.ndarray):
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got, want)
+    else:
+        assert (got is None) == (want is None) and (got == want or (got != got and want != want))
+
+
+# ---- functions inside functions ----
+
+
+def captures(x):
+    k = x * 2
+
+    def g(y, z=3):
+        return y + k + z
+
+    first = g(1)
+    k = k + 100
+    return first, g(1), g(1, z=k), (lambda a, b=k: a * b + k)(2)
+
+
+def handed_on(x, n):
+    def twice(f, y):
+        return f(f(y))
+
+    total = 0
+    for i in range(n):
+
+        def step(y):
+            return y * 3 + i + x  # noqa: B023
+
+        total += twice(step, i)
+    return total
+
+
+def in_branches(x):
+    f = lambda y: y + 1  # noqa: E731
+    s = 0
+    for i in range(x):
+        if i % 2:
+            s += f(i)
+        else:
+            g = lambda y: y * 10  # noqa: E731
+            s += g(i)
+    return s
+
+
+def maybe_unset(x, n):
+    for i in range(n):
+        last = i + x
+
+    def g():
+        return last
+
+    return g()
+
+
+def changes_a_list(n):
+    out = [0]
+
+    def add(x):
+        out.append(x)
+        return len(out)
+
+    s = 0
+    for i in range(n):
+        s += add(i)
+    return out, s
+
+
+@pytest.mark.parametrize("f, args", [
+    (captures, (4,)), (captures, (2.5,)), (handed_on, (2, 4)), (in_branches, (7,)), (maybe_unset, (1, 3)), (maybe_unset, (1, 0)),
+    (changes_a_list, (4,)),
+])  # fmt: skip
+def test_functions_inside(f, args):
+    alike(f, *args)
+
+
+def calls_itself(n):
+    def g(k):
+        return 1 if k < 2 else k * g(k - 1)
+
+    return g(n)
+
+
+def chosen_at_run_time(x):
+    f = (lambda y: y) if x > 0 else (lambda y: -y)
+    return f(x)
+
+
+@pytest.mark.parametrize("f, says", [(calls_itself, "calls itself"), (chosen_at_run_time, "on one path")])
+def test_functions_inside_that_are_refused(f, says):
+    with pytest.raises(TypeError, match=says):
+        njit(f)(3)
+
+
+# ---- None on a path ----
+
+
+def first_above(a, least):
+    found = None
+    for x in a:
+        if x > least:
+            found = x
+            break
+    return found
+
+
+def used(a, least):
+    x = None
+    for v in a:
+        if v > least and (x is None or v < x):
+            x = v
+    if x is None:
+        return -1.0
+    return x * 2 + (x if x else 7) + (0 if not x else 1)
+
+
+def asked(a, least):
+    x, y = (a[0] if least < 1 else None), (a[1] if least < 2 else None)
+    return x is None, x is not None, x == y, x != y, x == 3, (x or 5), (y and x), bool(x), x is None and y is None
+
+
+def array_or_none(a, least):
+    b = None
+    if least > 0:
+        b = a * 2
+    s = 0.0
+    for _ in range(2):
+        if b is not None:
+            s += b.sum()
+            b = b[1:] if b.size > 3 else None
+    return s, b
+
+
+def through_a_call(a, least):
+    def find(k):
+        if k > least:
+            return a[k], k
+        return None
+
+    n = 0
+    for k in range(a.size):
+        r = find(k)
+        if r is not None:
+            n += r[1]
+    return n, find(0), find(a.size - 1)
+
+
+def text_or_none(a, least):
+    s = None
+    if least > 1:
+        s = "x" * int(least)
+    return s, 0 if s is None else len(s), bool(s)
+
+
+def from_a_dict(a, least):
+    d = {1: 10.0, 2: 20.0}
+    x = d.get(int(least))
+    return x, d.get(2), (d.get(7) is None), x is not None and x > 5
+
+
+def in_place_of_a_number(a, least):
+    x = None
+    if least > 1:
+        x = 1
+    return a[x] + x
+
+
+OPTIONALS = [first_above, used, asked, array_or_none, through_a_call, text_or_none, from_a_dict, in_place_of_a_number]
+
+
+@pytest.mark.parametrize("least", [-1.0, 0.0, 1.0, 2.0, 9.0])
+@pytest.mark.parametrize("f", OPTIONALS)
+def test_none_on_a_path(f, least):
+    if f is in_place_of_a_number and least <= 1:
+        with pytest.raises(TypeError, match="expected int64, got None|expected int, got None"):
+            njit(f)(np.arange(5.0), least)
+    else:
+        alike(f, np.arange(5.0), least)
+
+
+# ---- variables of several types ----
+
+
+def reused(a):
+    x = (1, 2)
+    s = x[0]
+    for x in a:
+        s += x
+    for i in range(3):
+        t = a if i > 5 else a * i
+        s += t.sum()
+    for t in range(2):
+        s += t
+    return s
+
+
+def read_where_they_meet(a):
+    x = (1, 2)
+    for x in a:  # noqa: B007
+        pass
+    return x
+
+
+def test_variables_of_several_types():
+    alike(reused, np.arange(4.0))
+    with pytest.raises(TypeError, match="one type where paths meet"):
+        njit(read_where_they_meet)(np.arange(4.0))
+
+
+# ---- indices ----
+
+
+@njit
+def take(a, i):
+    return a[i]
+
+
+@njit
+def put(a, i, x):
+    a[i] = x
+    return a
+
+
+@njit
+def add(a, i, x):
+    a[i] += x
+    return a
+
+
+KEYS = [
+    np.array([0, 2, -1]), np.array([], int), np.array([1, 1]), np.array([True, False, True, False]), np.array([3], np.uint8),
+    (np.array([0, 3]), np.array([1, 2])), (np.array([1, 2]), 1),
+    (2, np.array([0, 2])), (np.array([True, False, True, False]), np.array([0, 2])), np.array([9]), np.array([-5]),
+    (np.array([0]), np.array([3])), np.array([[0, 1], [2, 3]]), np.array([True, False]),
+]  # fmt: skip
+
+
+def outcome(f, *args):
+    try:
+        return f(*args)
+    except (IndexError, ValueError) as e:
+        return type(e)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+@pytest.mark.parametrize("shape", [(4,), (4, 3)])
+def test_indices_by_arrays(shape, key):
+    a = np.arange(float(math.prod(shape))).reshape(shape)
+    if isinstance(key, tuple) and len(shape) == 1:
+        pytest.skip("too many indices")
+    whole = isinstance(key, np.ndarray) and key.ndim > 1 and len(shape) > 1
+    want = outcome(lambda: a[key])
+    if whole:  # a result of three axes
+        with pytest.raises(IndexError):
+            take(a, key)
+        return
+    _check(take(a, key) if not isinstance(want, type) else outcome(take, a, key), want)
+    values = [5.0] + ([np.asarray(want) * 10 + 1, 2 * np.ones(np.shape(want)[-1:])] if not isinstance(want, type) else [])
+    for x, (mine, theirs) in itertools.product(values, [(put, put.py_func), (add, add.py_func)]):
+        _check(outcome(mine, a.copy(), key, x), outcome(theirs, a.copy(), key, x))
+
+
+BESIDE_SLICES = [
+    lambda a, i, m, x: a[i, :], lambda a, i, m, x: a[:, i], lambda a, i, m, x: a[1:3, m], lambda a, i, m, x: a[i, 0:2],
+    lambda a, i, m, x: a[::-1, i],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", BESIDE_SLICES)
+def test_indices_by_arrays_beside_slices(f):
+    alike(f, np.arange(12.0).reshape(4, 3), np.array([2, 0]), np.array([True, False, True]), 5.0)
+
+
+def stored_beside_slices(a, i, m, x):
+    a[i, :] = x
+    a[:, m] += 1
+    a[1:3, i] = a[1:3, i] * 10
+    a[i, 1:] = a[0][1:]
+    return a.sum()
+
+
+def test_stores_beside_slices():
+    alike(stored_beside_slices, np.arange(12.0).reshape(4, 3), np.array([2, 0]), np.array([True, False, True]), 5.0)
+
+
+def _check(got, want):
+    if isinstance(want, type):
+        assert got is want
+    else:
+        np.testing.assert_array_equal(got, want)
+
+
+def indices(a):
+    s = 0.0
+    n = 0
+    for at in np.ndindex(a.shape):
+        s += a[at] * n
+        n += 1
+    for at, v in np.ndenumerate(a):
+        s += v * at[0] - at[-1]
+    return s, n
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 0, 3), (2, 3, 2), (1, 1)])
+def test_ndindex(shape):
+    alike(indices, np.random.default_rng(1).standard_normal(shape))
+
+
+def unpacked(p, rows):
+    x, y, z = p
+    s = 0.0
+    for u, v in rows:
+        s += u * v + x - y * z
+    return s
+
+
+def test_unpacking_arrays():
+    rows = np.arange(6.0).reshape(3, 2)
+    alike(unpacked, np.arange(3.0), rows)
+    alike(unpacked, np.arange(4.0), rows)
+    alike(unpacked, np.arange(3.0), rows.T.copy())
+
+
+def of_several(arrays, i):
+    s = 0.0
+    for k in range(len(arrays)):
+        s += arrays[k][0] * k
+    b = arrays[i]
+    b[0] = 7
+    return s + arrays[i].sum()
+
+
+def test_tuples_indexed_at_run_time():
+    a, b = np.arange(3.0) + 1, np.arange(8.0)[::2] + 2
+    for i in (0, 1, -1):
+        alike(of_several, (a.copy(), b.copy()), i)
+    with pytest.raises(TypeError, match="values of one type"):
+        njit(of_several)((a, np.arange(3)), 1)
+
+
+# ---- try, finally ----
+
+
+def leaving(x, log):
+    for i in range(4):
+        try:
+            try:
+                if x == i:
+                    break
+                if x == i + 10:
+                    continue
+                if x == i + 20:
+                    return i
+                if x == i + 30:
+                    raise ValueError("inner")
+                log[0] += 1
+            finally:
+                log[1] += i
+                for k in range(i):
+                    log[2] += k
+        except Exception:
+            log[3] += 1
+        finally:
+            log[4] += 1
+        log[5] += 1
+    return -1
+
+
+def answered_by_finally(x, log):
+    try:
+        return 1
+    finally:
+        if x % 2:
+            return 2  # noqa: B012
+        log[0] = x
+
+
+@pytest.mark.parametrize("f", [leaving, answered_by_finally])
+def test_leaving_a_try(f):
+    for x in [*range(4), *range(10, 14), *range(20, 24), *range(30, 34)]:
+        alike(f, x, np.zeros(6, int))
+
+
+# ---- order ----
+
+
+def heaps(xs):
+    h = [xs[0]]
+    for x in xs[1:]:
+        heapq.heappush(h, x)
+    order = []
+    while len(h) > 0:
+        order.append(heapq.heappop(h))
+    g = xs.copy()
+    heapq.heapify(g)
+    return order, heapq.heapreplace(g, xs[1]), heapq.heappushpop(g, xs[2]), g, heapq.nsmallest(3, xs), heapq.nlargest(2, xs)
+
+
+def test_heaps():
+    seed = np.random.SeedSequence().entropy
+    print("seed", seed)
+    r = np.random.default_rng(seed)
+    for _ in range(5):
+        pairs = [(float(x), int(y)) for x, y in zip(r.integers(0, 4, 20), r.integers(0, 9, 20), strict=True)]
+        alike(heaps, pairs)
+        alike(heaps, [p[1] for p in pairs])
+
+
+def ordered(a, b):
+    return a < b, a <= b, a > b, a >= b, a == b, a != b
+
+
+def test_tuples_in_order():
+    def values():  # a NaN is equal to itself in Python's tuples
+        return [(1, 2.5), (1,), (1, 3.0), (2, 1.0), (1, float("nan")), ()]
+
+    for a, b in itertools.product(values(), values()):
+        alike(ordered, a, b)
+
+
+# ---- parameters ----
+
+
+def keyword_only(a, *, b, c=3):
+    return a * 100 + b * 10 + c
+
+
+def test_keyword_only_parameters():
+    f = njit(keyword_only)
+    assert f(1, b=2) == 123 and f(1, c=5, b=4) == 145 and f(a=2, b=2.5) == 228.0
+    for args, kwargs in (((1,), {}), ((1, 2), {}), ((1,), {"b": 2, "d": 3})):
+        with pytest.raises(TypeError):
+            f(*args, **kwargs)
+
+
+def test_declared_variables():
+    @njit(locals={"s": td.types.float32, "n": td.types.uint8})
+    def f(a):
+        s = 0
+        n = 250
+        for x in a:
+            s += x
+            n += 1
+        return s, n
+
+    s, n = f(np.full(10, 0.1))
+    want = np.float32(0)
+    for x in np.full(10, 0.1):
+        want = np.float32(want + x)
+    assert (s, n) == (float(want), 4)
+    with pytest.raises(TypeError, match="locals"):
+        njit(locals={"s": td.types.unicode_type})(lambda a: a)
+
+
+# ---- calls of what this package makes of functions ----
+
+
+@td.vectorize
+def weighted(x, y):
+    return x + 2 * y
+
+
+@td.vectorize(["float32(float32, float32)", "float64(float64, float64)"])
+def declared_types(x, y):
+    return x / y
+
+
+@td.stencil
+def cross(a, k):
+    return k * (a[0, 1] + a[1, 0] + a[0, -1] + a[-1, 0])
+
+
+@td.guvectorize(["void(float64[:], float64[:], float64[:], float64[:])"], "(n),()->(n),()")
+def moved(x, y, r, total):
+    total[0] = 0
+    for i in range(x.shape[0]):
+        r[i] = x[i] + y[0]
+        total[0] += r[i]
+
+
+@pytest.mark.parametrize("f, shapes", [
+    (weighted, [(3,), (3,)]), (weighted, [(2, 3), (3,)]), (weighted, [(2, 1), (3,)]), (weighted, [(2, 3), ()]), (weighted, [(), ()]),
+    (declared_types, [(4,), ()]), (declared_types, [(2, 2), (2,)]), (cross, [(4, 5), ()]), (moved, [(4,), ()]), (moved, [(2, 4), (2,)]),
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_ufuncs_stencils_and_gufuncs_are_called(f, shapes, dtype):
+    r = np.random.default_rng(2)
+    args = [dtype(r.random()) if not s else r.random(s).astype(dtype) for s in shapes]
+    got, want = njit(lambda x, y: f(x, y))(*args), f(*args)
+    for g, w in zip(got if isinstance(want, tuple) else [got], want if isinstance(want, tuple) else [want], strict=True):
+        np.testing.assert_allclose(g, w, rtol=1e-6)
+        assert np.ndim(g) == 0 or g.dtype == w.dtype
+
+
+def test_ufuncs_take_their_results():
+    def into(x, y, out):
+        weighted(x, y, out)
+        return out
+
+    a = np.arange(3.0)
+    np.testing.assert_array_equal(njit(into)(a, a, np.zeros(3)), 3 * a)
+    with pytest.raises(ValueError, match="fit"):
+        njit(lambda x, y: weighted(x, y))(a, np.arange(4.0))
+
+
+# ---- what dtypes hold ----
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+def test_iinfo(dtype):
+    a = np.zeros(1, dtype)
+    assert njit(lambda a: (np.iinfo(a.dtype).min, np.iinfo(a.dtype).max, np.iinfo(a.dtype).bits))(a) == (
+        np.iinfo(dtype).min, np.iinfo(dtype).max, np.iinfo(dtype).bits)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_finfo(dtype):
+    got = njit(lambda a: (np.finfo(a.dtype).eps, np.finfo(a.dtype).max, np.finfo(a.dtype).tiny))(np.zeros(1, dtype))
+    assert got == (np.finfo(dtype).eps, np.finfo(dtype).max, np.finfo(dtype).tiny)
