@@ -139,12 +139,13 @@ def _fortran(x):
 # Where treadle's function leaves its result in another order than NumPy's: the axes, outermost first; None: C order.
 _ORDERS = {
     **dict.fromkeys("accumulate sort partition nan_to_num gradient unwrap".split(), lambda x, *_, **__: _kept(x)),
-    **dict.fromkeys("isreal packbits unpackbits".split(), lambda x, *_, **__: _fortran(x)),
+    **dict.fromkeys("isreal packbits unpackbits pad insert".split(), lambda x, *_, **__: _fortran(x)),
     **dict.fromkeys("choose select cross reduceat".split(), lambda *_, **__: None),
     "roll": lambda a, shift=0, axis=None: None if axis is None else _kept(a),
     "polyval": lambda p, x: _kept(x),
     "outer": lambda x, y, **_: _kept(x, y) if numpy.ndim(x) and numpy.ndim(y) else None,
     "argwhere": lambda a: (1, 0),
+    "delete": lambda x, obj, axis=None: _fortran(x) if isinstance(obj, (int, slice)) else _kept(x),
 }
 
 
@@ -344,8 +345,15 @@ def _power(face, a, n, *args, **kwargs):
     return host(face._target, face._name, (a, n, *args), kwargs) if n == 1 else NotImplemented
 
 
+def _reciprocal(face, x, *args, **kwargs):
+    """Of an integer 0 NumPy gives what the machine makes of infinity, and warns."""
+    whole = numpy.asarray(x).dtype.kind in "bui"
+    return host(face._target, face._name, (x, *args), kwargs, note=False) if whole else NotImplemented
+
+
 _RULES = {f"numpy.{name}": _product for name in ("dot", "matmul", "vdot", "inner", "tensordot")}
 _RULES["numpy.linalg.matrix_power"] = _power
+_RULES["numpy.reciprocal"] = _reciprocal
 
 
 def _answers(x):
