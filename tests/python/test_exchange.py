@@ -451,8 +451,9 @@ def buffer_told(a, flags):
         ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(a), ctypes.byref(b), flags)
     except (BufferError, ValueError):
         return None
-    extents = [v[: b.ndim] if v else None for v in (b.shape, b.strides)]
-    told = b.len, b.itemsize, b.readonly, b.ndim, b.format, *extents, ctypes.string_at(b.buf, b.len) if not extents[1] else None
+    shape, strides = (v[: b.ndim] if v else None for v in (b.shape, b.strides))
+    told = b.len, b.itemsize, b.readonly, b.ndim, b.format, shape, strides if b.len else None
+    told += (ctypes.string_at(b.buf, b.len) if strides is None else None,)
     ctypes.pythonapi.PyBuffer_Release(ctypes.byref(b))
     return told
 
