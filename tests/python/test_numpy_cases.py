@@ -173,7 +173,7 @@ def of_ufunc(name):
     operands = ", ".join("xy"[: f.nin])
     out = f"np.{name}({operands})"
     if f.nout == 1:
-        masked = f"np.{name}({operands}, where=b, out={out}[::-1].copy()) | (z := {out} * 0 + 1, np.{name}({operands}, out=z), z)[2] | np.{name}({operands}, where=None, out={out})"
+        masked = f"np.{name}({operands}, where=b, out={out}[::-1].copy()) | (z := {out} * 0 + 1, np.{name}({operands}, out=z), z)[2]"
     else:
         masked = f"np.{name}({operands})[1]"
     return f"{operands} | {operands}, dtype='float64' | {masked}" + (" | x, 2 | x, v | 2.5, x" if f.nin == 2 else "")
