@@ -91,6 +91,15 @@ for f in (x.mean, x.var, np.std):
         f(*[x] * (f is np.std), where=None)
     except TypeError as e:
         print(e)
+c, o = np.arange(6) + 1j, np.zeros(6, complex)
+for f in (lambda: c.conj(o), lambda: c.conj(out=o), lambda: c.conjugate(o), lambda: np.conj(c, o), lambda: c.conj(np.zeros(6)),
+          lambda: c.conj(None), lambda: c.conj(np.zeros(3, complex)), lambda: c.conj(c)):
+    try:
+        r = f()
+        print(r, r is o, r is c)
+    except (TypeError, ValueError) as e:
+        print(type(e).__name__, e)
+    o[:] = 0
 y = np.arange(200, 260).reshape(3, 20)
 for to in "?bBhIq":
     print([f(dtype=to).dtype.char + str(f(dtype=to)) for f in (y.mean, (y / 3).mean, (y + 1j).mean)], y.mean(0, dtype=to), np.nanmean(y, 1, dtype=to))

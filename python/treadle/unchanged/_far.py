@@ -242,14 +242,20 @@ def named_out(full, target, args, kwargs):
 def method(name, near):
     """NumPy's function for a method, near, that is called with out=."""
 
+    by_place = name in ("conj", "conjugate")  # their out has no name
+
     def target(a, *args, **kwargs):
+        if by_place:
+            return near(a, *args, *kwargs.values())
         return near(args[0], a, *args[1:], **kwargs) if name == "compress" else near(a, *args, **kwargs)
 
-    like = (lambda x, out=None: x) if name in ("conj", "conjugate") else getattr(numpy, name)
+    like = (lambda x, out=None: x) if by_place else getattr(numpy, name)
     target.__signature__ = inspect.signature(like)
     face = SimpleNamespace(_name=f"numpy.{name}", _target=target)
     if name == "compress":
         return lambda a, condition, *args, **kwargs: call(face, condition, a, *args, **kwargs)
+    if by_place:
+        return lambda a, *args, **kwargs: near(a, *args, **kwargs) if kwargs else call(face, a, *args)
     return lambda *args, **kwargs: call(face, *args, **kwargs)
 
 
