@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import sys
 import threading
 import weakref
 
@@ -431,6 +432,41 @@ def test_buffers(dtype):
     assert np.asarray(m).dtype == n.dtype
     back = td.asarray(mine, copy=False)
     assert back.dtype == n.dtype and np.asarray(back).tolist() == n.tolist()
+
+
+class Buffer(ctypes.Structure):
+    """Python's Py_buffer."""
+
+    _fields_ = [
+        ("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int), ("ndim", ctypes.c_int), ("format", ctypes.c_char_p), ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("strides", ctypes.POINTER(ctypes.c_ssize_t)), ("suboffsets", ctypes.c_void_p), ("internal", ctypes.c_void_p),
+    ]  # fmt: skip
+
+
+def buffer_told(a, flags):
+    """What the buffer protocol says of an array; None: it refuses."""
+    b = Buffer()
+    try:
+        ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(a), ctypes.byref(b), flags)
+    except (BufferError, ValueError):
+        return None
+    shape, strides = (v[: b.ndim] if v else None for v in (b.shape, b.strides))
+    told = b.len, b.itemsize, b.readonly, b.ndim, b.format, shape, strides if b.len else None
+    told += (ctypes.string_at(b.buf, b.len) if strides is None else None,)
+    ctypes.pythonapi.PyBuffer_Release(ctypes.byref(b))
+    return told
+
+
+@pytest.mark.parametrize("flags", [0, 1, 4, 8, 0x10, 0x18, 0x38, 0x58, 0x98, 0x1C, 0x1D, 0x11C, 0x11D])
+def test_buffer_for_every_request(flags):
+    """A reader that asks for no extents is told of none: it would follow a null pointer."""
+    for view in (lambda a: a, lambda a: a[0], lambda a: a[0, 0, ...], lambda a: a.T, lambda a: a[:, ::2], lambda a: a[::-1], lambda a: a[:0]):
+        x = np.arange(24.0, dtype="f4").reshape(4, 6)
+        n, t = view(x), view(td.asarray(x))
+        assert buffer_told(t, flags) == buffer_told(n, flags), (flags, n.shape, n.strides)
+        if sys.version_info >= (3, 12) and buffer_told(n, flags):
+            assert bytes(t.__buffer__(flags)) == bytes(n.__buffer__(flags))
 
 
 def test_buffers_keep_what_was_asked():

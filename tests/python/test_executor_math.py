@@ -82,6 +82,24 @@ def one_below(n):
     return 0 if n <= 0 else sum(one_below(n - k) + 1 for k in (1,))
 
 
+NONE = type(None)
+
+
+def told_kinds(n):
+    """isinstance where paths have left numbers of several kinds."""
+    x = n if n % 3 else n / 2 if n % 2 else n > 3
+    y = n if n % 2 else None
+    z = 1.5 if n % 2 else 2j
+    return (
+        isinstance(x, int), isinstance(x, float), isinstance(x, bool), isinstance(x, (bool, float)), isinstance(x, complex),
+        isinstance(y, int), isinstance(y, NONE), isinstance(z, complex), isinstance(z, (float, complex)), isinstance(z, int),
+    )  # fmt: skip
+
+
+def sum_of_kinds(n):
+    return sum([n * 0.5, 1, 0.1, 1e16] if n % 2 else [n, 3, 0.1]), sum((n if k % 2 else 0.1 * k) for k in range(n)), sum([n, True])
+
+
 EXPRESSIONS = {
     "sum, len": (products, range(12)),
     "all": (is_prime, range(60)),
@@ -91,6 +109,8 @@ EXPRESSIONS = {
     "start": (starts, [1, 2]),
     "of floats": (lambda n: sum(1 / k for k in range(1, n + 1)), range(9)),
     "of huge floats": (lambda x: sum(x * k for k in (1e16, 1, -1e16, 1)), X[3:]),
+    "of kinds": (sum_of_kinds, range(9)),
+    "told kinds": (told_kinds, range(12)),
     "in a branch": (lambda n: sum(k for k in range(n)) if n > 3 else 0.5, range(7)),
     "in a loop": (in_a_loop, range(9)),
     "in a condition": (while_some, range(1, 30)),

@@ -42,6 +42,7 @@ def test_left_out_names_tell_why(name):
     assert name in dir(np) and name not in dir(td)
 
 
+@pytest.mark.skipif(not np.__version__.startswith("2.4."), reason="the page lists the names of NumPy 2.4")
 def test_page_is_what_the_tool_writes():
     done = subprocess.run([sys.executable, ROOT / "tools" / "numpy_page.py", "--check"])
     assert done.returncode == 0, "docs/numpy.md is out of date: PYTHONPATH=build/tree python tools/numpy_page.py"

@@ -123,16 +123,29 @@ def test_what_reductions_refuse():
 # ---- sorting, distinct elements, cumulative sums ----
 
 
-@pytest.mark.parametrize("dtype", ["int8", "float32", "float64"])
-def test_descending_order_is_stable(dtype, rng, dev):
-    x = rng.integers(0, 4, (3, 40)).astype(dtype)
-    for axis in (-1, 0):
-        up, down = (td.sort(td.asarray(x), axis=axis, descending=d).get() for d in (False, True))
-        assert (up == np.sort(x, axis)).all() and (down == np.flip(up, axis)).all()
-        at = td.argsort(td.asarray(x), axis=axis, descending=True, stable=True).get()
-        flipped = np.flip(x, axis)
-        wanted = x.shape[axis] - 1 - np.flip(np.argsort(flipped, axis, kind="stable"), axis)
-        assert (at == wanted).all()
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "float16", "float32", "float64", "complex64"])
+def test_descending_order_is_stable_and_ends_with_nan(dtype, rng, dev):
+    x = rng.integers(0, 2 if dtype == "bool" else 4, (3, 40)).astype(dtype)
+    if x.dtype.kind in "fc":
+        x[rng.random(x.shape) < 0.2] *= -1
+        x[rng.random(x.shape) < 0.2] = math.nan
+    for axis in (-1, 0, 1):
+        rows = np.moveaxis(x, axis, -1).reshape(-1, x.shape[axis])
+        # The numbers from the largest on, then NaN; sorted() keeps the order of equal ones.
+        wanted = [sorted(range(len(r)), key=lambda i: (1, 0, 0) if r[i] != r[i] else (0, -r[i].real, -r[i].imag)) for r in rows.tolist()]
+        shape = np.moveaxis(x, axis, -1).shape
+        at = np.moveaxis(np.reshape(wanted, shape), -1, axis)
+        for r in (td.argsort(td.asarray(x), axis, descending=True), td.asarray(x).argsort(axis, stable=True, descending=True)):
+            assert (r.get() == at).all()
+        down, own = np.take_along_axis(x, at, axis), td.asarray(x)
+        own.sort(axis, descending=True)
+        for r in (td.sort(td.asarray(x), axis=axis, descending=True), own):
+            np.testing.assert_array_equal(r.get(), down)
+        np.testing.assert_array_equal(td.sort(td.asarray(x), axis=axis, descending=False).get(), np.sort(x, axis))
+        if "descending" in inspect.signature(np.sort).parameters:
+            assert (np.argsort(x, axis, descending=True, stable=True) == at).all()
+    with pytest.raises(ValueError, match="kind and descending cannot both be given"):
+        td.sort(td.asarray(x), kind="stable", descending=True)
 
 
 def test_unique_functions(dev):

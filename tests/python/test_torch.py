@@ -78,3 +78,12 @@ def test_keywords_of_fill_and_copy():
     assert torch.zeros(2).copy_(src=torch.ones(2), non_blocking=True).tolist() == [1.0, 1.0]
     with pytest.raises(TypeError):
         torch.zeros(2).fill_(src=3)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_nan_is_the_largest_when_sorted(descending, dev):
+    """In PyTorch it comes first in descending order, where NumPy 2.5 has it last; equal elements keep their order."""
+    x = torch.tensor([[1.0, float("nan"), 3.0, 3.0, float("-inf"), float("nan")]])
+    values, places = torch.sort(x, dim=1, descending=descending, stable=True)
+    assert places.tolist() == [[1, 5, 2, 3, 0, 4] if descending else [4, 0, 2, 3, 1, 5]]
+    assert repr(values.tolist()) == repr(x.gather(1, places).tolist())

@@ -302,3 +302,20 @@ def test_squares_of_bools_are_int8():
             continue
         check(td.asarray(x) ** power, want, 0, repr(power))
     check(td.power(td.asarray(x), 2), np.power(x, 2))
+
+
+@pytest.mark.parametrize("name", [n for n in dir(np) if isinstance(getattr(np, n), np.ufunc)])
+def test_a_mask_of_none_is_false(name, dev):
+    """As NumPy takes where=None: nothing is written."""
+    f = getattr(td, name, None)
+    if f is None or not hasattr(f, "nin") or f.signature:
+        pytest.skip("not a function of elements here")
+    x = np.arange(1, 5)
+    for dtype in ("int32", "float32"):
+        xs = [td.asarray(x.astype(dtype))] * f.nin
+        try:
+            outs = [td.full(r.shape, 7, dtype=r.dtype) for r in (f(*xs) if f.nout > 1 else (f(*xs),))]
+        except TypeError:
+            continue
+        f(*xs, where=None, out=tuple(outs))
+        assert all((r.get() == np.asarray(7).astype(r.dtype)).all() for r in outs)

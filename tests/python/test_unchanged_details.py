@@ -37,6 +37,8 @@ for x in arrays:
     made += [np.unwrap(x), np.unwrap(x, axis=0), np.roll(x, 1), np.roll(x, 1, 0), np.roll(x, 1, axis=1), np.polyval([1, 2, 3], x)]
     made += [np.choose((x % 2).astype(int), [x, x]), np.select([x > 2, x > 3], [x, x * 2]), np.argwhere(x), np.packbits(x > 3, axis=0)]
     made += [np.unpackbits(x.astype("u1"), axis=0), np.cross(x[..., :3], x[..., :3]) if x.shape[-1] > 2 else x]
+    made += [np.pad(x, 1), np.pad(x, 1, mode="edge"), np.insert(x, 1, 7, axis=0), np.insert(x, [0, 1], 7, axis=1), np.delete(x, 1, axis=0)]
+    made += [np.delete(x, slice(0, 2), axis=-1), np.insert(x, 2, 7), np.delete(x, 2)]
     for k, r in enumerate(made):
         print(k, r.shape, [s for s, n in zip(r.strides, r.shape) if n > 1], r.ravel("K").tolist())
 """
@@ -48,9 +50,59 @@ def test_orders(tmp_path, crossover):
     same(tmp_path, ORDERS, crossover=crossover)
 
 
+CLASSES = """
+import inspect
+import os
+import sys
+import types
+import numpy as np
+made = [np.sin, np.array, np.mean, np.zeros, np.linalg.norm, np.add.reduce, np.vectorize, np.einsum, np.where, np.fft.fft, np.random.rand]
+for f in made:
+    print(f.__name__, [isinstance(f, c) for c in (np.ufunc, types.BuiltinFunctionType, types.FunctionType, types.MethodType, type)])
+    print(f.__class__.__name__, [ask(f) for ask in (inspect.isbuiltin, inspect.isfunction, inspect.isroutine, inspect.isclass, callable)])
+class Own(np.ndarray):
+    average, root, made, fold = np.mean, np.sqrt, np.zeros, np.add.reduce
+x = np.arange(4.0).view(Own)
+print(x.average(), x.average.__self__ is x, Own.average == np.mean, x.root(4.0), x.made(3), x.fold([1, 2]), inspect.signature(x.average))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "libs"))
+from told import told
+print(told(np.add, np.mean))
+"""
+
+
+@pytest.mark.parametrize("crossover", CROSSOVERS)
+def test_classes_of_functions(tmp_path, crossover):
+    """Functions are what NumPy's are to isinstance, to inspect and as attributes of classes, also in a library."""
+    (tmp_path / "libs" / "told.dist-info").mkdir(parents=True)
+    (tmp_path / "libs" / "told.py").write_text("import numpy\n\ndef told(*fs):\n    return [isinstance(f, numpy.ufunc) for f in fs]\n")
+    same(tmp_path, CLASSES, crossover=crossover)
+
+
 DETAILS = """
 import warnings
 import numpy as np
+for dtype in "?bBhHiIlLqQ":
+    print(np.reciprocal(np.arange(-2, 3).astype(dtype)), np.reciprocal(np.arange(3).astype(dtype), out=np.ones(3, "f8")))
+x = np.arange(6.0).reshape(2, 3)
+print(x.sum(where=None), x.prod(0, where=None), x.any(where=None), x.all(1, where=None), x.max(initial=-1, where=None), np.nansum(x, where=None))
+print(np.add(x, x, where=None, out=x.copy()), np.add.reduce(x, where=None), np.hypot.reduce(x, where=None))
+for f in (x.mean, x.var, np.std):
+    try:
+        f(*[x] * (f is np.std), where=None)
+    except TypeError as e:
+        print(e)
+c, o = np.arange(6) + 1j, np.zeros(6, complex)
+for f in (lambda: c.conj(o), lambda: c.conj(out=o), lambda: c.conjugate(o), lambda: np.conj(c, o), lambda: c.conj(np.zeros(6)),
+          lambda: c.conj(None), lambda: c.conj(np.zeros(3, complex)), lambda: c.conj(c)):
+    try:
+        r = f()
+        print(r, r is o, r is c)
+    except (TypeError, ValueError) as e:
+        print(type(e).__name__, e)
+    o[:] = 0
+y = np.arange(200, 260).reshape(3, 20)
+for to in "?bBhIq":
+    print([f(dtype=to).dtype.char + str(f(dtype=to)) for f in (y.mean, (y / 3).mean, (y + 1j).mean)], y.mean(0, dtype=to), np.nanmean(y, 1, dtype=to))
 for n in (4, 200, 5000):
     x = (np.arange(n) % 3 * 85).astype("u1").view(bool)
     print(x.sum(), np.count_nonzero(x), x.mean(), (x + 0).sum(), x.astype(int).sum(), (~x).sum(), np.where(x, 1, 0).sum(), (x * 2).sum())

@@ -238,6 +238,7 @@ def reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, initial=No
     x = _looped(name, a, dtype, "reduce")
     if len(axes) > 1 and name not in _GROUPED - {"lcm"}:
         raise ValueError(f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
+    where = False if where is None else where
     mask = None if where is True else _core._broadcast_to(on(a.device, where).astype("bool", copy=False), a.shape)
     r = _folded(name, _rows(x, axes), initial, mask if mask is None else _rows(mask, axes), _identity(f, x.dtype))
     kept = [1 if k in axes else n for k, n in enumerate(a.shape) if keepdims or k not in axes]

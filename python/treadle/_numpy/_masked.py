@@ -22,9 +22,11 @@ _JOIN = {
 
 
 def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
-    """The reduction called name of a; None: the parameter was not given."""
-    if where is not None and where is not True:
-        where = asarray(where, device=a.device)
+    """The reduction called name of a; None: the parameter was not given. A where of None is NumPy's False."""
+    if where is None and name in ("mean", "var", "std"):
+        raise TypeError(f"{name}: where is None; give booleans, or leave it out")
+    if where is not True:
+        where = asarray(False if where is None else where, device=a.device)
         if where.dtype.kind != "b":
             held = repr(where.dtype)
             raise TypeError(f"Cannot cast array data from {held} to dtype('bool') according to the rule 'safe'")

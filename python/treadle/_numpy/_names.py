@@ -191,7 +191,8 @@ def numpys(module=""):
     import numpy
 
     if module == "ndarray":
-        return [n for n in vars(numpy.ndarray) if n not in ("__doc__", "__new__")]
+        special = [n for n in vars(numpy.ndarray) if n.startswith("__") or not n.startswith("_")]
+        return [n for n in special if n not in ("__doc__", "__new__", "__buffer__")]  # the last is Python 3.12's
 
     holder = numpy
     for part in module.split(".") if module else ():

@@ -38,7 +38,7 @@ def _filled(a, instead):
 def _more(initial, where):
     """The keywords that are given."""
     more = {} if initial is None else {"initial": initial}
-    return more if where is True or where is None else {**more, "where": where}
+    return more if where is True else {**more, "where": where}
 
 
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
@@ -167,8 +167,9 @@ def nancumprod(a, axis=None, dtype=None, out=None):
 def _counted(a, where):
     """What is no NaN and not left out."""
     there = ~_isnan(a)
-    if where is True or where is None:
+    if where is True:
         return there
+    where = False if where is None else where
     return there & _core._broadcast_to(on(a.device, where).astype("bool", copy=False), a.shape)
 
 

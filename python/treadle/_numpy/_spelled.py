@@ -116,6 +116,7 @@ class Spelled:
         if dtype is not None or signature is not None or sig is not None:
             args = self._typed_operands(args, _loop(self.__name__, self.nin, dtype, signature, sig), casting)
         made = self._f(*args)
+        where = False if where is None else where  # as NumPy takes None
         if out is None and not more and where is True:
             return made
         made = made if self.nout > 1 else (made,)

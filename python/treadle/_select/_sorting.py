@@ -97,14 +97,15 @@ def cumprod(a, axis=None, dtype=None, out=None):
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
 
-def _kind(name, kind, order, stable):
+def _kind(name, kind, order, stable, descending=False):
     """NumPy's kind, from arguments as NumPy takes them."""
     if order is not None:
         raise ValueError(f"{name}: order names fields, and there are none")
     if kind not in _KINDS:
         raise ValueError(f"{name}: kind is {kind!r}; it can be quicksort, mergesort, heapsort or stable")
-    if kind is not None and stable is not None:
-        raise ValueError(f"{name}: kind and stable cannot both be given")
+    for word, given in (("stable", stable is not None), ("descending", descending)):
+        if kind is not None and given:
+            raise ValueError(f"{name}: kind and {word} cannot both be given")
     return "stable" if stable else kind
 
 
@@ -276,7 +277,7 @@ def _host_ordered(name, a, *args):
 def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """A copy sorted along an axis.
 
-    NaN stands at the end, and complex numbers are sorted by their real parts first.
+    NaN stands at the end in both orders, and complex numbers are sorted by their real parts first.
 
     Parameters
     ----------
@@ -291,7 +292,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     stable : bool, optional
         Accepted; equal elements cannot be told apart.
     descending : bool, default False
-        The largest first.
+        The largest first, and NaN last, as in NumPy 2.5.
 
     Returns
     -------
@@ -310,10 +311,10 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     >>> np.sort([3, 1, 2])
     array([1, 2, 3])
     """
-    if descending:
-        return _reversed(sort(a, axis, kind, order, stable=stable), axis)
-    kind = _kind("sort", kind, order, stable)
+    kind = _kind("sort", kind, order, stable, descending)
     a, axis = _axis("sort", _own(a), axis)
+    if descending:
+        return _turned(sort(_turned(a), axis))
     done = _on_device(a, axis, True, False)
     return _host_sorted(a, axis, kind) if done is None else done[0]
 
@@ -337,7 +338,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
     stable : bool, optional
         False allows a CPU not to keep equal elements in their order.
     descending : bool, default False
-        The largest first.
+        The largest first, and NaN last, as in NumPy 2.5.
 
     Returns
     -------
@@ -356,10 +357,8 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
     >>> np.argsort([3, 1, 2])
     array([1, 2, 0])
     """
-    if descending:
-        return _argsort_descending(a, axis, kind, order, stable)
-    kind = _kind("argsort", kind, order, stable) or ("stable" if stable is None else None)
-    a = _own(a)
+    kind = _kind("argsort", kind, order, stable, descending) or ("stable" if stable is None else None)
+    a = _turned(_own(a)) if descending else _own(a)
     if a.ndim == 0:
         a = a.reshape(1)
     a, axis = _axis("argsort", a, axis)
@@ -367,26 +366,21 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
     return _library("argsort", _wide(a), axis, kind) if done is None else done[1]
 
 
-def _reversed(a, axis):
-    """A view from the end of axis on (None: of a flat array)."""
-    return a[(slice(None),) * ((axis or 0) % a.ndim) + (slice(None, None, -1),)]
+def _turned(a):
+    """Numbers in the opposite order. Equal ones stay equal and NaN stays NaN, so the order of equal elements and NaN's
+    place at the end are those of an ascending sort."""
+    return ~a if a.dtype.kind in "biu" else -a
 
 
-def _argsort_descending(a, axis, kind, order, stable):
-    """Sorted from the end on and read from the end on, so that equal elements keep their order where asked."""
-    a, axis = _axis("argsort", _own(a), axis)
-    return a.shape[axis] - 1 - _reversed(argsort(_reversed(a, axis), axis, kind, order, stable=stable), axis)
-
-
-def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
+def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """The array itself, sorted along axis."""
-    kind = _kind("sort", kind, order, stable)
+    kind = _kind("sort", kind, order, stable, descending)
     if not a.flags.writeable:
         raise ValueError("sort: the array is read-only")
-    if a.device.host and not _is_half(a) and _core._is_exclusive(a):
+    if a.device.host and not _is_half(a) and not descending and _core._is_exclusive(a):
         _core._host_view(a).sort(_axis("sort", a, axis)[1], kind)
     else:
-        a[...] = sort(a, axis, kind)
+        a[...] = sort(a, axis, kind, descending=descending)
 
 
 def sort_complex(a):

@@ -8,9 +8,10 @@ from .._public import dir_of as _dir_of
 __all__ = ["as_strided", "sliding_window_view"]
 
 
-def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
+def as_strided(x, shape=None, strides=None, subok=False, writeable=True, *, check_bounds=None):
     """A view of x's memory with another shape and other strides, in bytes. It can be written where x can and no two
-    subscripts name one element. ValueError: it leaves the memory, or strides are no multiples of the elements' size."""
+    subscripts name one element. ValueError: it leaves the memory, whatever check_bounds says, or strides are no
+    multiples of the elements' size."""
     x = asarray(x)
     r = x._strided(x.shape if shape is None else shape, x.strides if strides is None else strides)
     if not writeable:

@@ -702,7 +702,7 @@ def eig(a):
 
     Examples
     --------
-    >>> np.linalg.eig([[2.0, 0.0], [0.0, 3.0]]).eigenvectors
+    >>> np.linalg.eig([[2.0, 0.0], [0.0, 3.0]]).eigenvectors.real
     array([[1., 0.],
            [0., 1.]])
     """
@@ -730,7 +730,7 @@ def eigvals(a):
 
     Examples
     --------
-    >>> np.linalg.eigvals([[2.0, 0.0], [0.0, 2.0]])
-    array([2., 2.])
+    >>> np.linalg.eigvals([[0.0, -1.0], [1.0, 0.0]])
+    array([0.+1.j, 0.-1.j])
     """
     return _eig(a, False)[0]

@@ -66,19 +66,49 @@ def _value(rule, x, c, tensor=True):
     return one + x * 0 if c.shape[0] == 1 else one
 
 
-def _valued(rule, each, grid):
+def _valued(rule, grid):
     """Values of a series in several variables, at points or on the grid of all of them."""
 
     def value(*args):
         *points, c = args
         points = [x if isinstance(x, ndarray) else asarray(x) for x in points]
         if not grid and any(x.shape != points[0].shape for x in points):
-            raise ValueError(f"{', '.join('xyz'[:each])} are incompatible")
+            names = ", ".join("xyz"[: len(points)]) if len(points) <= 3 else "ordinates"
+            raise ValueError(f"{names} are incompatible")
         for i, x in enumerate(points):
             c = _value(rule, x, c, grid or i == 0)
         return c
 
     return value
+
+
+def _valued_at(rule, module, name):
+    """A series' values in any number of variables, which NumPy has from 2.5 on."""
+
+    def fn(pts, c):
+        """Evaluate a series in several variables at points.
+
+        Parameters
+        ----------
+        pts : sequence of array_like
+            One array for each variable, all of one shape.
+        c : array_like
+            The coefficients; an axis for each variable, and further axes for further series.
+
+        Returns
+        -------
+        ndarray, shape c.shape[len(pts):] + pts[0].shape
+            The values.
+
+        Raises
+        ------
+        ValueError
+            The arrays in pts differ in shape.
+        """
+        return _valued(rule, False)(*pts, c)
+
+    fn.__module__, fn.__name__, fn.__qualname__ = f"treadle.polynomial.{module}", name, name
+    return fn
 
 
 def _from_roots(x, r, tensor=True):
@@ -260,11 +290,13 @@ def names(module):
         "weight": weight and (lambda x: weight(x if isinstance(x, ndarray) else asarray(x))),
     }
     for n in (2, 3):
-        ours[f"val{n}d"], ours[f"grid{n}d"] = _valued(rule, n, False), _valued(rule, n, True)
+        ours[f"val{n}d"], ours[f"grid{n}d"] = _valued(rule, False), _valued(rule, True)
         ours[f"vander{n}d"] = _matrices(rule, n)
-    made = {}
+    made = {prefix + "valnd": _valued_at(rule, module, prefix + "valnd")}
     for name in theirs.__all__:
         value = getattr(theirs, name)
+        if name in made:
+            continue
         if name == cls:
             made[name] = _series(value, rule)
         elif not callable(value):

@@ -139,12 +139,13 @@ def _fortran(x):
 # Where treadle's function leaves its result in another order than NumPy's: the axes, outermost first; None: C order.
 _ORDERS = {
     **dict.fromkeys("accumulate sort partition nan_to_num gradient unwrap".split(), lambda x, *_, **__: _kept(x)),
-    **dict.fromkeys("isreal packbits unpackbits".split(), lambda x, *_, **__: _fortran(x)),
+    **dict.fromkeys("isreal packbits unpackbits pad insert".split(), lambda x, *_, **__: _fortran(x)),
     **dict.fromkeys("choose select cross reduceat".split(), lambda *_, **__: None),
     "roll": lambda a, shift=0, axis=None: None if axis is None else _kept(a),
     "polyval": lambda p, x: _kept(x),
     "outer": lambda x, y, **_: _kept(x, y) if numpy.ndim(x) and numpy.ndim(y) else None,
     "argwhere": lambda a: (1, 0),
+    "delete": lambda x, obj, axis=None: _fortran(x) if isinstance(obj, (int, slice)) else _kept(x),
 }
 
 
@@ -241,14 +242,20 @@ def named_out(full, target, args, kwargs):
 def method(name, near):
     """NumPy's function for a method, near, that is called with out=."""
 
+    by_place = name in ("conj", "conjugate")  # their out has no name
+
     def target(a, *args, **kwargs):
+        if by_place:
+            return near(a, *args, *kwargs.values())
         return near(args[0], a, *args[1:], **kwargs) if name == "compress" else near(a, *args, **kwargs)
 
-    like = (lambda x, out=None: x) if name in ("conj", "conjugate") else getattr(numpy, name)
+    like = (lambda x, out=None: x) if by_place else getattr(numpy, name)
     target.__signature__ = inspect.signature(like)
     face = SimpleNamespace(_name=f"numpy.{name}", _target=target)
     if name == "compress":
         return lambda a, condition, *args, **kwargs: call(face, condition, a, *args, **kwargs)
+    if by_place:
+        return lambda a, *args, **kwargs: near(a, *args, **kwargs) if kwargs else call(face, a, *args)
     return lambda *args, **kwargs: call(face, *args, **kwargs)
 
 
@@ -344,8 +351,15 @@ def _power(face, a, n, *args, **kwargs):
     return host(face._target, face._name, (a, n, *args), kwargs) if n == 1 else NotImplemented
 
 
+def _reciprocal(face, x, *args, **kwargs):
+    """Of an integer 0 NumPy gives what the machine makes of infinity, and warns."""
+    whole = numpy.asarray(x).dtype.kind in "bui"
+    return host(face._target, face._name, (x, *args), kwargs, note=False) if whole else NotImplemented
+
+
 _RULES = {f"numpy.{name}": _product for name in ("dot", "matmul", "vdot", "inner", "tensordot")}
 _RULES["numpy.linalg.matrix_power"] = _power
+_RULES["numpy.reciprocal"] = _reciprocal
 
 
 def _answers(x):

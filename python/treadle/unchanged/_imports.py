@@ -124,14 +124,16 @@ class _Alias(types.ModuleType):
             return getattr(real, "__all__", [n for n in dir(real) if not n.startswith("_")])
         try:
             value = getattr(real, name)
-        except AttributeError:
+        except AttributeError as e:
+            why = str(e).partition(": ")[2]
             try:
                 return _alias(full)
             except ImportError:
                 there = _installed_numba(self.__name__)
                 if hasattr(there, name):
                     return getattr(there, name)
-                raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'") from None
+                text = f"module '{self.__name__}' has no attribute '{name}'" + (f": {why}" if why else "")
+                raise AttributeError(text, name=name) from None
         if value is real:  # torch.torch
             return self
         if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == "numba":

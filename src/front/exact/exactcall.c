@@ -254,14 +254,35 @@ exact_sqrt(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
-/* What a thing is must be known when compiling. */
+/* isinstance(x, classes): of Python's numbers of several kinds the tag tells when running. */
 static td_status
-known_kind(walk *w, const call *c, int number, thing *out)
+exact_isinstance(walk *w, const call *c, int number, thing *out)
 {
-    if (c->n && is_mixed(&c->arg[0]))
-        return bad(w, c->node, TD_ERR_TYPE, "isinstance of what is %s as it comes",
-                   c->arg[0].type->name);
-    return as_it_is(w, c, number, out);
+    const thing *x = c->arg;
+    thing *arg = td_alloc(w->mem, (c->n + 1) * sizeof *arg);
+    uint32_t yes = 0, kinds;
+    call one = *c;
+
+    if (!c->n || !is_mixed(x))
+        return as_it_is(w, c, number, out);
+    kinds = x->type->object;
+    if (kinds & EXACT_ALL_NUMPY)
+        return bad(w, c->node, TD_ERR_TYPE, "isinstance of what is %s as it comes", x->type->name);
+    one.arg = arg;
+    for (uint32_t k = 1; k < c->n; k++)
+        arg[k] = c->arg[k];
+    for (uint32_t kind = 1; kind <= kinds; kind <<= 1) {
+        if (!(kinds & kind))
+            continue;
+        arg[0] = (thing){.type = td_type_mixed(kind)};
+        TD_TRY(as_it_is(w, &one, number, out));
+        yes |= out->lit.i ? kind : 0;
+    }
+    *out = num_of(td_type_num(TD_BOOL),
+                  td_num_of(TD_E2(w->f, not_equal,
+                                  TD_E2(w->f, bitwise_and, x->tag, td_const_int(w->f, TD_U8, yes)),
+                                  td_const_int(w->f, TD_U8, 0))));
+    return built(w, c->node);
 }
 
 static td_status
@@ -288,7 +309,7 @@ static const struct {
     {fn_pow, as_it_is, false},       {fn_divmod, as_it_is, false},
     {fn_range, exact_range, false},  {fn_len, as_it_is, false},
     {fn_enumerate, as_it_is, false}, {fn_zip, as_it_is, false},
-    {fn_reversed, as_it_is, false},  {fn_isinstance, known_kind, false},
+    {fn_reversed, as_it_is, false},  {fn_isinstance, exact_isinstance, false},
     {fn_binary, as_it_is, false},    {fn_ufunc, as_it_is, false},
     {fn_compare, as_it_is, false},   {fn_unary, as_it_is, false},
     {fn_truth, as_it_is, false},     {fn_index_of, ints, false},

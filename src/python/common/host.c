@@ -97,10 +97,10 @@ memory_getbuffer(PyObject *self, Py_buffer *b, int flags)
         .len = count * (Py_ssize_t)td_dtype_size(m->dt),
         .itemsize = (Py_ssize_t)td_dtype_size(m->dt),
         .readonly = m->readonly,
-        .ndim = m->ndim,
+        .ndim = flags & PyBUF_ND ? m->ndim : 0, /* as in NumPy: who reads extents asks for them */
         .format = flags & PyBUF_FORMAT ? (char *)(uintptr_t)py_dtype_format(m->dt) : NULL,
-        .shape = flags & PyBUF_ND ? m->shape : NULL,
-        .strides = strided ? m->strides : NULL,
+        .shape = flags & PyBUF_ND && m->ndim ? m->shape : NULL,
+        .strides = strided && m->ndim ? m->strides : NULL,
     };
     return 0;
 }

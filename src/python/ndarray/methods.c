@@ -661,7 +661,7 @@ PyMethodDef py_interop_methods[] = {
      ">>> int(a[1])\n"
      "2"},
     {"sort", PY_FAST(forward_sort_in_place), FAST_KW,
-     "sort($self, /, axis=-1, kind=None, order=None, *, stable=None)\n--\n\n"
+     "sort($self, /, axis=-1, kind=None, order=None, *, stable=None, descending=False)\n--\n\n"
      "Sort the array itself along an axis.\n\n"
      "Parameters\n"
      "----------\n"
@@ -673,7 +673,9 @@ PyMethodDef py_interop_methods[] = {
      "order : None, optional\n"
      "    Accepted for NumPy's signature; treadle's arrays have no fields.\n"
      "stable : bool, optional\n"
-     "    Accepted; equal elements cannot be told apart.\n\n"
+     "    Accepted; equal elements cannot be told apart.\n"
+     "descending : bool, default False\n"
+     "    The largest first, and NaN last.\n\n"
      "Raises\n"
      "------\n"
      "ValueError\n"

@@ -170,7 +170,7 @@ array_beside(PyObject *self, PyObject *value)
 static int
 set_part(PyObject *self, PyObject *value, void *imag)
 {
-    PyObject *part;
+    PyObject *part, *items;
     int r;
 
     if (!value) {
@@ -181,7 +181,9 @@ set_part(PyObject *self, PyObject *value, void *imag)
         PyErr_SetString(PyExc_TypeError, "array does not have imaginary part to set");
         return -1;
     }
-    value = array_beside(self, value);
+    items = py_package("treadle._old_numpy", "parts_are_items");
+    value = items == Py_True ? Py_NewRef(value) : items ? array_beside(self, value) : NULL;
+    Py_XDECREF(items);
     part = value ? get_part(self, imag) : NULL;
     r = part ? PyObject_SetItem(part, Py_Ellipsis, value) : -1;
     Py_XDECREF(value);

@@ -172,7 +172,7 @@ reduce_spelled(td_red red, PyObject *self, PyObject *const arg[NPARAM])
     PyObject *given[CORRECTION];
 
     for (int i = 0; i < CORRECTION; i++)
-        given[i] = arg[i] ? arg[i] : Py_None;
+        given[i] = arg[i] ? arg[i] : i == WHERE ? Py_True : Py_None;
     if (f)
         r = PyObject_CallFunction(f, "sOOOOOOOOO", red_names[red], self, given[0], given[1],
                                   given[2], given[3], given[4], given[5], given[6], given[7]);
@@ -180,12 +180,17 @@ reduce_spelled(td_red red, PyObject *self, PyObject *const arg[NPARAM])
     return r;
 }
 
-/* Does a variance use different dtypes for its sums and for the deviations from the mean? */
+/* Are there roundings on the way to the result: is a sum or a mean of integers, or are a variance's sums and the deviations
+ * from the mean of different dtypes? */
 static bool
 sums_apart(td_red red, const td_array *a, int dtype)
 {
+    bool is_float = dtype < 0 || td_dtype_is_float((td_dtype)dtype);
+
+    if (red == TD_RED_mean)
+        return !is_float && !td_dtype_is_complex((td_dtype)dtype);
     return (red == TD_RED_var || red == TD_RED_std) && dtype >= 0 &&
-           (!td_dtype_is_float((td_dtype)dtype) || td_dtype_is_complex(td_array_dtype(a)));
+           (!is_float || td_dtype_is_complex(td_array_dtype(a)));
 }
 
 static bool

@@ -114,7 +114,9 @@ read_options(const char *fn, PyObject *out, PyObject *kw, options *o)
         return false;
     }
     o->out = given[OUT];
-    o->where = given[WHERE] == Py_True || py_is_none(given[WHERE]) ? NULL : given[WHERE];
+    o->where = given[WHERE] == Py_True   ? NULL
+               : given[WHERE] == Py_None ? Py_False /* as NumPy takes None */
+                                         : given[WHERE];
     o->dtype = py_is_none(given[DTYPE]) ? NULL : given[DTYPE];
     o->signature = given[SIG] ? given[SIG] : given[SIGNATURE];
     if (py_is_none(o->signature))

@@ -229,7 +229,7 @@ face_repr(PyObject *self)
     return PyObject_Repr(((face *)self)->target);
 }
 
-/* A ufunc's methods are faces too; all other attributes are NumPy's. */
+/* A ufunc's methods are faces too; all other attributes are NumPy's, the class among them: isinstance asks for it. */
 static PyObject *
 getattro(PyObject *self, PyObject *name)
 {
@@ -237,8 +237,7 @@ getattro(PyObject *self, PyObject *name)
     face *f = (face *)self;
     PyObject *r, *full, *bound;
 
-    if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0 ||
-        PyUnicode_CompareWithASCIIString(name, "_target") == 0 ||
+    if (PyUnicode_CompareWithASCIIString(name, "_target") == 0 ||
         PyUnicode_CompareWithASCIIString(name, "_name") == 0 ||
         PyUnicode_CompareWithASCIIString(name, "__reduce__") == 0 ||
         PyUnicode_CompareWithASCIIString(name, "__reduce_ex__") == 0)
@@ -288,6 +287,21 @@ face_compare(PyObject *x, PyObject *y, int how)
     return PyObject_RichCompare(((face *)x)->target, other, how);
 }
 
+/* As an attribute of a class NumPy's function is a method, or is not, as its own type says. */
+static PyObject *
+face_descr_get(PyObject *self, PyObject *o, PyObject *type)
+{
+    PyObject *types = NULL, *r;
+
+    (void)type;
+    if (!o || o == Py_None || !PyType_GetSlot(Py_TYPE(((face *)self)->target), Py_tp_descr_get))
+        return Py_NewRef(self);
+    types = PyImport_ImportModule("types");
+    r = types ? PyObject_CallMethod(types, "MethodType", "OO", self, o) : NULL;
+    Py_XDECREF(types);
+    return r;
+}
+
 static PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(face, call), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(face, weak), READONLY, NULL},
@@ -302,7 +316,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyTypeObject *
-make_type(PyObject *m, const char *name, const char *attribute)
+make_type(PyObject *m, const char *name, const char *attribute, bool binds)
 {
     PyType_Slot slots[] = {
         PY_SLOT(Py_tp_new, face_make),
@@ -317,6 +331,7 @@ make_type(PyObject *m, const char *name, const char *attribute)
         PY_SLOT(Py_tp_richcompare, face_compare),
         {Py_tp_members, members},
         {Py_tp_methods, methods},
+        {binds ? Py_tp_descr_get : 0, (void *)(uintptr_t)face_descr_get},
         {0, NULL},
     };
     PyType_Spec spec = {
@@ -333,7 +348,7 @@ make_type(PyObject *m, const char *name, const char *attribute)
 bool
 px_face_init(PyObject *m)
 {
-    px.face = make_type(m, "builtins.function", "face");
-    px.uface = px.face ? make_type(m, "numpy.ufunc", "uface") : NULL;
+    px.face = make_type(m, "builtins.function", "face", true);
+    px.uface = px.face ? make_type(m, "numpy.ufunc", "uface", false) : NULL;
     return px.uface;
 }

@@ -13,8 +13,11 @@ def argsort(x, dim=-1, descending=False, stable=False):
     """Where the elements of the sorted order stand along dim."""
     if x.ndim == 0:
         return x.new_zeros((), dtype=_LONG)
-    order = td.argsort(array(x.detach()), axis=_axes.one(dim, x.ndim), stable=True, descending=descending)
-    return wrap(order)
+    dim, a = _axes.one(dim, x.ndim), array(x.detach())
+    if not descending:
+        return wrap(td.argsort(a, axis=dim, stable=True))
+    # From the end on and read from the end on: NaN comes first then, and equal elements keep their order.
+    return wrap(a.shape[dim] - 1 - td.flip(td.argsort(td.flip(a, dim), axis=dim, stable=True), dim))
 
 
 @both()
