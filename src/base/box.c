@@ -468,11 +468,11 @@ td_box_ask(uint64_t heap, uint64_t words, int64_t which)
     case TD_ASK_NEW: return ask_new(h, w);
     case TD_ASK_ROOM:
         return td_box_room(td_box_of(w[0]), (int64_t)w[1]) ? TD_ASK_OK : TD_ASK_NO_MEMORY;
-    case TD_ASK_COPY:  return ask_copy(h, w);
-    case TD_ASK_CLEAR: return td_box_clear(td_box_of(w[0]));
-    case TD_ASK_UFUNC: return ask_ufunc(w);
+    case TD_ASK_COPY:   return ask_copy(h, w);
+    case TD_ASK_CLEAR:  return td_box_clear(td_box_of(w[0]));
+    case TD_ASK_UFUNC:  return ask_ufunc(w);
     case TD_ASK_LINEAR: return td_linear_call(w);
-    default:           break;
+    default:            break;
     }
     if (which < TD_ASK_FIND || which == TD_ASK_SAME)
         return ask_list(h, td_box_of(w[0]), w, which);

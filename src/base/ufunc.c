@@ -98,8 +98,8 @@ td_linear_call(const uint64_t *w)
     const uint64_t *rest = w + 4;
     bool failed;
 
-    if (number >= TD_LINEARS || !linears[number].loop || nargs > TD_LINEAR_ARGS ||
-        nsizes > SIZES || nstrides > STRIDES)
+    if (number >= TD_LINEARS || !linears[number].loop || nargs > TD_LINEAR_ARGS || nsizes > SIZES ||
+        nstrides > STRIDES)
         return 1;
     for (uint64_t i = 0; i < nargs; i++)
         args[i] = (char *)(uintptr_t)*rest++;

@@ -94,10 +94,9 @@ core_exec(PyObject *m)
     }
     if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) ||
         !py_device_init(m) || !py_stream_init(m) || !py_current_init(m) || !py_rawcall_init(m) ||
-        !py_numpyloops_init(m) ||
-        !py_hostmem_init(m) || !px_init(m) || !py_random_init(m) || !py_graph_init(m) ||
-        !py_site_init() || !py_tensor_init(m) || !py_raw_init(m) || !py_chosen_init(m) ||
-        PyModule_AddFunctions(m, py_raw_functions) < 0 ||
+        !py_numpyloops_init(m) || !py_hostmem_init(m) || !px_init(m) || !py_random_init(m) ||
+        !py_graph_init(m) || !py_site_init() || !py_tensor_init(m) || !py_raw_init(m) ||
+        !py_chosen_init(m) || PyModule_AddFunctions(m, py_raw_functions) < 0 ||
         PyModule_AddFunctions(m, py_profile_functions) < 0 ||
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||

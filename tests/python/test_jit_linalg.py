@@ -34,7 +34,7 @@ CASES = {
     "cond": lambda a, b: (L.cond(a), L.cond(a, 1), L.cond(a, -2)),
     "norm": lambda a, b: (L.norm(a), L.norm(a, 1), L.norm(a, np.inf), L.norm(a, 2), L.norm(a, -1), L.norm(a, "fro")),
     "norm of a vector": lambda a, b: (L.norm(a[0]), L.norm(a[0], 1), L.norm(a[0], 0), L.norm(a[0], 3), L.norm(a[0], -np.inf)),
-    "matrix_power": lambda a, b: (L.matrix_power(a, 3), L.matrix_power(a, -1)),
+    "matrix_power": lambda a, b: (L.matrix_power(a * 1.0, 3), L.matrix_power(a, -1)),
 }
 COMPILED = {name: njit(f) for name, f in CASES.items()}
 
@@ -96,7 +96,7 @@ def test_complex_eigenvalues_of_a_real_matrix_are_refused():
     f = njit(lambda a: L.eigvals(a))
     with pytest.raises(ValueError, match="complex"):
         f(turn)
-    np.testing.assert_allclose(np.sort_complex(f(turn + 0j)), [-1j, 1j], atol=1e-12)
+    np.testing.assert_allclose(np.sort(f(turn + 0j).imag), [-1, 1], atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [3, 30])

@@ -34,7 +34,7 @@ def _iinfo(int_type):
         return _I16
     if int_type == np.int32:
         return _I32
-    if int_type == np.int64 or int_type == int:
+    if int_type == np.int64:
         return _I64
     if int_type == np.uint8:
         return _U8

@@ -48,8 +48,8 @@ def _extents(given, ndim):
 
 
 def elementwise(name, f, given, row, returned, has_out):
-    """f of each element of arguments that broadcast; row: the dtypes that they are cast to; the last one is the result's
-    array if has_out."""
+    """f of each element of arguments that broadcast. row: the dtypes that they are cast to; has_out: the last argument
+    is the array of the results."""
     count = len(given) - has_out
     ndim = max(t.ndim for t in given[:count])
     params = ", ".join(f"x{k}" for k in range(len(given)))

@@ -4,6 +4,8 @@
 take longer than the work.
 """
 
+from collections import namedtuple
+
 import numpy as np
 
 from .. import _core
@@ -20,10 +22,11 @@ _LOOPS = (
     "inv", "solve", "solve1", "det", "slogdet", "cholesky_lo", "eigh_lo", "eigvalsh_lo", "eig", "eigvals",
     "svd_f", "svd_s", "svd", "qr_r_raw", "qr_reduced", "lstsq",
 )  # fmt: skip
-_TALL, _WIDE = ("svd_n_f", "svd_n_s", "svd_n", "qr_r_raw_n", "lstsq_n"), ("svd_m_f", "svd_m_s", "svd_m", "qr_r_raw_m", "lstsq_m")
+_WIDE = "svd_m_f", "svd_m_s", "svd_m", "qr_r_raw_m", "lstsq_m"
+_TALL = "svd_n_f", "svd_n_s", "svd_n", "qr_r_raw_n", "lstsq_n"
 (
-    _INV, _SOLVE, _SOLVE1, _DET, _SLOGDET, _CHOLESKY, _EIGH, _EIGVALSH, _EIG, _EIGVALS, _SVD_FULL, _SVD, _SVDVALS, _QR_RAW,
-    _QR, _LSTSQ,
+    _INV, _SOLVE, _SOLVE1, _DET, _SLOGDET, _CHOLESKY, _EIGH, _EIGVALSH, _EIG, _EIGVALS,
+    _SVD_FULL, _SVD, _SVDVALS, _QR_RAW, _QR, _LSTSQ,
 ) = range(len(_LOOPS))  # fmt: skip
 
 
@@ -38,7 +41,8 @@ linear._td_name = "treadle.linear"
 
 
 def _register():
-    """Hands NumPy's loops to the core. NumPy 1 has two of some, for wide and for tall matrices: numbers of their own."""
+    """Hands NumPy's loops to the core. NumPy 1 has two of some, for wide and for tall matrices, which have numbers of
+    their own. True: it is so here."""
     from numpy.linalg import _umath_linalg as loops
 
     for k, name in enumerate(_LOOPS):
@@ -51,7 +55,7 @@ def _register():
     return not hasattr(loops, "svd_f")
 
 
-_SPLIT = _register()  # has NumPy two loops, for wide and for tall matrices?
+_SPLIT = _register()
 _SVD_FULL_WIDE = len(_LOOPS)
 _SVD_WIDE, _SVDVALS_WIDE, _QR_RAW_WIDE, _LSTSQ_WIDE = range(_SVD_FULL_WIDE + 2, _SVD_FULL_WIDE + 10, 2)
 
@@ -59,13 +63,16 @@ _SVD_WIDE, _SVDVALS_WIDE, _QR_RAW_WIDE, _LSTSQ_WIDE = range(_SVD_FULL_WIDE + 2, 
 # ---- what they give ----
 
 
-def _classes():
-    one = np.eye(1)
-    return type(np.linalg.eigh(one)), type(np.linalg.svd(one)), type(np.linalg.qr(one)), type(np.linalg.slogdet(one))
+def _class(result, name, fields):
+    """The named tuple that NumPy's results are from 1.25 on."""
+    return type(result) if hasattr(result, "_fields") else namedtuple(name, fields)
 
 
-_Eigh, _Svd, _Qr, _Slogdet = _classes()
-_Eig = type(np.linalg.eig(np.eye(1)))
+_Eig = _class(np.linalg.eig(np.eye(1)), "EigResult", "eigenvalues eigenvectors")
+_Eigh = _class(np.linalg.eigh(np.eye(1)), "EighResult", "eigenvalues eigenvectors")
+_Svd = _class(np.linalg.svd(np.eye(1)), "SVDResult", "U S Vh")
+_Qr = _class(np.linalg.qr(np.eye(1)), "QRResult", "Q R")
+_Slogdet = _class(np.linalg.slogdet(np.eye(1)), "SlogdetResult", "sign logabsdet")
 
 
 def _floats(a):
@@ -203,21 +210,22 @@ def _svd(a, full_matrices=True, compute_uv=True):
     x = _floats(a)
     values = np.empty(k, np.abs(x).dtype)
     if not compute_uv:
-        if _svd_loop(_SVDVALS, _SVDVALS_WIDE, (m, n, k), (2, 1), x, values):
+        if _loop(_SVDVALS, _SVDVALS_WIDE, (m, n, k), (2, 1), x, values):
             raise np.linalg.LinAlgError("SVD did not converge")
         return values
     rows, columns = (m, n) if full_matrices else (k, k)
     u, v = np.empty((m, rows), x.dtype), np.empty((columns, n), x.dtype)
     if full_matrices:
-        failed = _svd_loop(_SVD_FULL, _SVD_FULL_WIDE, (m, n, k), (2, 2, 1, 2), x, u, values, v)
+        failed = _loop(_SVD_FULL, _SVD_FULL_WIDE, (m, n, k), (2, 2, 1, 2), x, u, values, v)
     else:
-        failed = _svd_loop(_SVD, _SVD_WIDE, (m, n, k), (2, 2, 1, 2), x, u, values, v)
+        failed = _loop(_SVD, _SVD_WIDE, (m, n, k), (2, 2, 1, 2), x, u, values, v)
     if failed:
         raise np.linalg.LinAlgError("SVD did not converge")
     return _Svd(u, values, v)
 
 
-def _svd_loop(k, wide, sizes, ranks, *arrays):
+def _loop(k, wide, sizes, ranks, *arrays):
+    """linear(k, …); wide: the number of NumPy 1's loop for wide matrices, before that for tall ones."""
     if not _SPLIT:
         return linear(k, sizes, ranks, *arrays)
     if sizes[0] <= sizes[1]:
@@ -230,7 +238,7 @@ def _qr(a):
     k = min(m, n)
     x = _doubles(a)
     tau, q = np.empty(k, x.dtype), np.empty((m, k), x.dtype)
-    _svd_loop(_QR_RAW, _QR_RAW_WIDE, (m, n, k), (2, 1), x, tau)
+    _loop(_QR_RAW, _QR_RAW_WIDE, (m, n, k), (2, 1), x, tau)
     linear(_QR, (m, n, k), (2, 1, 2), x, tau, q)
     of = _floats(a).dtype.type
     return _Qr(q.astype(of), np.triu(x[:k]).astype(of))
@@ -248,7 +256,7 @@ def _lstsq(a, b, rcond=None):
     least[0] = np.finfo(np.abs(x).dtype).eps * max(m, n) if rcond is None else rcond
     out, left = np.empty((n, nrhs), x.dtype), np.empty(nrhs, least.dtype)
     rank, values = np.empty(1, np.int32), np.empty(k, least.dtype)
-    if _svd_loop(_LSTSQ, _LSTSQ_WIDE, (m, n, nrhs, k), (2, 2, 0, 2, 1, 0, 1), x, y, least, out, left, rank, values):
+    if _loop(_LSTSQ, _LSTSQ_WIDE, (m, n, nrhs, k), (2, 2, 0, 2, 1, 0, 1), x, y, least, out, left, rank, values):
         raise np.linalg.LinAlgError("SVD did not converge in Linear Least Squares")
     if rank[0] != n or m <= n:
         left = np.empty(0, least.dtype)

@@ -189,10 +189,10 @@ box_outside(walk *w, const td_type *t, const td_type **out)
                        w->fr->s->name, t->name);
         TD_TRY(box_outside(w, e, &item[i]));
     }
-    *out = s           ? td_type_box(s->which, item, n, s->typed)
+    *out = s                        ? td_type_box(s->which, item, n, s->typed)
            : td_type_optional_of(t) ? td_type_optional(item[1])
-           : t->object ? td_type_named(t->object, t->name, item, n)
-                       : td_type_tuple(item, n);
+           : t->object              ? td_type_named(t->object, t->name, item, n)
+                                    : td_type_tuple(item, n);
     return TD_OK;
 }
 
@@ -351,7 +351,7 @@ note_element(walk *w, boxsite *s, int which, const thing *x)
     const td_type *have = s->elem[which], *t = have ? join_types(w, have, x->type) : x->type;
 
     if (t && have && td_type_optional_of(t) && !td_type_optional_of(have))
-        t = NULL; /* no box holds None among other values */
+        t = NULL;   /* no box holds None among other values */
     s = root_of(s); /* joining may have united it with another */
     if (s->elem[which] != have && s->elem[which])
         return TD_OK; /* the next walk decides */

@@ -7,8 +7,8 @@ static bool
 changes(const char *name)
 {
     static const char *const methods[] = {
-        "append", "extend", "insert",  "remove",   "pop",     "clear",       "sort",
-        "reverse", "copy",  "heapify", "heappush", "heappop", "heapreplace", "heappushpop"};
+        "append",  "extend", "insert",  "remove",   "pop",     "clear",       "sort",
+        "reverse", "copy",   "heapify", "heappush", "heappop", "heapreplace", "heappushpop"};
 
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (strcmp(name, methods[i]) == 0)

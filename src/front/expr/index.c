@@ -330,7 +330,8 @@ view_for_places(walk *w, const thing *a, const thing *key, uint32_t node, uint32
         else if (is_int(&key->item[i]))
             ints++;
         if (is_ellipsis(w, &key->item[i]))
-            return bad(w, node, TD_ERR_TYPE, "an array of indices does not go with ... here: write the slices");
+            return bad(w, node, TD_ERR_TYPE,
+                       "an array of indices does not go with ... here: write the slices");
         *axis += !is_int(&own.item[i]);
     }
     *axis = at;
@@ -368,7 +369,9 @@ array_chosen(walk *w, const thing *a, const thing *key, const thing *x, uint32_t
     if (many && c.n == 1)
         TD_TRY(view_for_places(w, &from, key, node, &axis, &from));
     if (axis > 1 || (axis && from.type->ndim != 2))
-        return bad(w, node, TD_ERR_TYPE, "an array of indices chooses along the first axis, or among columns of a matrix, not in %s",
+        return bad(w, node, TD_ERR_TYPE,
+                   "an array of indices chooses along the first axis, or among columns of a "
+                   "matrix, not in %s",
                    a->type->name);
     name = c.n == 2 ? 3 : axis ? 2 : arg[0].type->item[0]->dt == TD_BOOL ? 1 : 0;
     if (x)

@@ -66,15 +66,16 @@ optional_value(walk *w, thing *x)
 {
     if (!is_optional(x))
         return TD_OK;
-    TD_TRY(must(w, val_as(w, &x->item[HAS_VALUE], TD_BOOL), TD_REPORT_NONE, x->item[VALUE].type->name,
-                NULL, 0));
+    TD_TRY(must(w, val_as(w, &x->item[HAS_VALUE], TD_BOOL), TD_REPORT_NONE,
+                x->item[VALUE].type->name, NULL, 0));
     *x = x->item[VALUE];
     return TD_OK;
 }
 
 /* False where there is no value, else what `of` tells of the value. */
 static td_status
-if_value(walk *w, const thing *x, td_status of(walk *w, const thing *value, const thing *other, thing *out),
+if_value(walk *w, const thing *x,
+         td_status of(walk *w, const thing *value, const thing *other, thing *out),
          const thing *other, thing *out)
 {
     join j = {.type = td_type_num(TD_BOOL)};

@@ -534,7 +534,8 @@ fn_broadcast_to(walk *w, const call *c, int number, thing *out)
     TD_TRY(settle(w, &x));
     had = x.type->ndim;
     if (n < had)
-        return bad(w, c->node, TD_ERR_VALUE, "%s has more axes than the shape of %u extents that it is broadcast to",
+        return bad(w, c->node, TD_ERR_VALUE,
+                   "%s has more axes than the shape of %u extents that it is broadcast to",
                    x.type->name, n);
     more = n - had;
     v = td_alloc(w->mem, sizeof *v);
@@ -551,8 +552,11 @@ fn_broadcast_to(walk *w, const call *c, int number, thing *out)
         stride = stride_of(w, &x, i - more);
         is_one = TD_E2(w->f, equal, dim_val(w, d), one);
         v->stride[i] = dim_of(TD_E3(w->f, select, is_one, zero, dim_val(w, &stride)));
-        TD_TRY(must(w, TD_E2(w->f, logical_or, is_one, TD_E2(w->f, equal, dim_val(w, d), dim_val(w, &shape[i]))),
-                    TD_REPORT_SHAPE, "broadcast", (thing[]){dim_thing(d), dim_thing(&shape[i])}, 2));
+        TD_TRY(must(w,
+                    TD_E2(w->f, logical_or, is_one,
+                          TD_E2(w->f, equal, dim_val(w, d), dim_val(w, &shape[i]))),
+                    TD_REPORT_SHAPE, "broadcast", (thing[]){dim_thing(d), dim_thing(&shape[i])},
+                    2));
     }
     *out = (thing){.type = td_type_array(x.type->item[0], n, 'A', true), .view = v};
     return built(w, c->node);

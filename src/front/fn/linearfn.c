@@ -11,7 +11,7 @@ enum { HEAD = 4, MOST_WORDS = HEAD + TD_LINEAR_ARGS + 8 + 3 * TD_LINEAR_ARGS };
 
 /* row - words in the making. */
 typedef struct row {
-    td_val   word[MOST_WORDS];
+    td_val word[MOST_WORDS];
     uint32_t n;
 } row;
 
@@ -66,7 +66,8 @@ check(walk *w, const call *c)
         ok = is_array(&c->arg[i]) && !c->arg[i].lazy && known_int(&c->arg[2].item[i - 3], &k);
     ok = ok && known_int(&c->arg[0], &k) && type_number(c->arg[3].type->item[0]->dt) >= 0;
     return ok ? TD_OK
-              : bad(w, c->node, TD_ERR_TYPE, "linear takes a number, sizes, ranks and arrays of floats");
+              : bad(w, c->node, TD_ERR_TYPE,
+                    "linear takes a number, sizes, ranks and arrays of floats");
 }
 
 /* linear(k, sizes, ranks, *arrays): calls the loop of that number for the first array's dtype; sizes: of the signature's
@@ -105,9 +106,10 @@ fn_linear(walk *w, const call *c, int number, thing *out)
     for (uint32_t i = 0; i < r.n; i++)
         td_store(w->f, words, td_const_int(w->f, TD_I64, i), td_cast(w->f, r.word[i], TD_U64),
                  TD_NONE, 0);
-    *out = num_val(TD_BOOL, TD_E2(w->f, not_equal,
-                                  td_ask(w->f, td_const_int(w->f, TD_U64, 0),
-                                         td_address(w->f, words), td_const_int(w->f, TD_I64, TD_ASK_LINEAR)),
-                                  td_const_int(w->f, TD_U64, 0)));
+    *out =
+        num_val(TD_BOOL, TD_E2(w->f, not_equal,
+                               td_ask(w->f, td_const_int(w->f, TD_U64, 0), td_address(w->f, words),
+                                      td_const_int(w->f, TD_I64, TD_ASK_LINEAR)),
+                               td_const_int(w->f, TD_U64, 0)));
     return built(w, c->node);
 }

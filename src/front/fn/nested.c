@@ -9,10 +9,10 @@
 
 struct nested {
     td_source s;       /* of the definition: a part of the outer function's tree */
-    uint32_t  id;      /* its type's, which no other definition has */
-    frame    *home;    /* the outer function's, in this walk */
-    thing    *defaults; /* the last positional parameters', */
-    thing    *kwdefaults; /* and the keyword-only ones'; type NULL: none */
+    uint32_t id;       /* its type's, which no other definition has */
+    frame *home;       /* the outer function's, in this walk */
+    thing *defaults;   /* the last positional parameters', */
+    thing *kwdefaults; /* and the keyword-only ones'; type NULL: none */
 };
 
 bool
@@ -84,7 +84,8 @@ stmt_define(walk *w, uint32_t node)
         return refuse(w, node);
     if (count_of(w, F(node, FunctionDef_decorator_list)))
         return bad(w, node, TD_ERR_TYPE,
-                   "a function inside of another has no decorators here: it is compiled with the outer one");
+                   "a function inside of another has no decorators here: it is compiled with the "
+                   "outer one");
     TD_TRY(define(w, node, F(node, FunctionDef_args), name_of(w, F(node, FunctionDef_name)), &f));
     bind(w, F(node, FunctionDef_name), &f);
     return TD_OK;

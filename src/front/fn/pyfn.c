@@ -502,7 +502,8 @@ fn_slice(walk *w, const call *c, int number, thing *out)
             return bad(w, c->node, TD_ERR_TYPE, "a slice is of integers and None, not %s",
                        c->arg[i].type->name);
     }
-    *out = slice_of(w, c->n > 1 ? &c->arg[0] : &none, &c->arg[c->n > 1], c->n > 2 ? &c->arg[2] : &none);
+    *out = slice_of(w, c->n > 1 ? &c->arg[0] : &none, &c->arg[c->n > 1],
+                    c->n > 2 ? &c->arg[2] : &none);
     return TD_OK;
 }
 

@@ -48,7 +48,8 @@ join_types(const walk *w, const td_type *a, const td_type *b)
         if (t->kind == TD_T_BOX && t->ndim == TD_BOX_OBJECT)
             return t;
     }
-    if (a->kind == TD_T_NONE || b->kind == TD_T_NONE || td_type_optional_of(a) || td_type_optional_of(b))
+    if (a->kind == TD_T_NONE || b->kind == TD_T_NONE || td_type_optional_of(a) ||
+        td_type_optional_of(b))
         return join_optional(w, a, b);
     if (a->kind != b->kind)
         return NULL;

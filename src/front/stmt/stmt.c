@@ -59,7 +59,8 @@ unpack_targets(walk *w, uint32_t list, const thing *x, uint32_t node)
         x = &all;
     }
     if (x->type->kind != TD_T_TUPLE)
-        return bad(w, node, TD_ERR_TYPE, "%s cannot be unpacked into %u names: tuples, arrays and lists can",
+        return bad(w, node, TD_ERR_TYPE,
+                   "%s cannot be unpacked into %u names: tuples, arrays and lists can",
                    x->type->name, n);
     have = x->type->n;
     if (star == n ? have != n : have + 1 < n)
@@ -113,7 +114,9 @@ same_shape(walk *w, const thing *a, const thing *mask)
 {
     for (uint32_t i = 0; i < a->type->ndim && box_may(w); i++)
         if (!same_dim(w, &a->view->shape[i], &mask->view->shape[i]))
-            TD_TRY(must(w, TD_E2(w->f, equal, dim_val(w, &a->view->shape[i]), dim_val(w, &mask->view->shape[i])),
+            TD_TRY(must(w,
+                        TD_E2(w->f, equal, dim_val(w, &a->view->shape[i]),
+                              dim_val(w, &mask->view->shape[i])),
                         TD_REPORT_LOOKUP, "boolean index did not match indexed array", NULL, 0));
     return TD_OK;
 }
@@ -509,23 +512,23 @@ stmt(walk *w, uint32_t node)
     w->node = node;
     at_line(w, node);
     switch (kind_of(w, node)) {
-    case TD_SYN_Assign:    return stmt_assign(w, node);
-    case TD_SYN_AugAssign: return stmt_augassign(w, node);
-    case TD_SYN_AnnAssign: return stmt_annassign(w, node);
-    case TD_SYN_Expr:      return stmt_expr(w, node);
-    case TD_SYN_If:        return stmt_if(w, node);
-    case TD_SYN_For:       return stmt_for(w, node);
-    case TD_SYN_While:     return stmt_while(w, node);
-    case TD_SYN_Return:    return stmt_return(w, node);
-    case TD_SYN_Break:     return leave_loop(w, node, false);
-    case TD_SYN_Continue:  return leave_loop(w, node, true);
-    case TD_SYN_Raise:     return stmt_raise(w, node);
-    case TD_SYN_Assert:    return stmt_assert(w, node);
-    case TD_SYN_Try:       return stmt_try(w, node);
-    case TD_SYN_Delete:    return stmt_delete(w, node);
+    case TD_SYN_Assign:      return stmt_assign(w, node);
+    case TD_SYN_AugAssign:   return stmt_augassign(w, node);
+    case TD_SYN_AnnAssign:   return stmt_annassign(w, node);
+    case TD_SYN_Expr:        return stmt_expr(w, node);
+    case TD_SYN_If:          return stmt_if(w, node);
+    case TD_SYN_For:         return stmt_for(w, node);
+    case TD_SYN_While:       return stmt_while(w, node);
+    case TD_SYN_Return:      return stmt_return(w, node);
+    case TD_SYN_Break:       return leave_loop(w, node, false);
+    case TD_SYN_Continue:    return leave_loop(w, node, true);
+    case TD_SYN_Raise:       return stmt_raise(w, node);
+    case TD_SYN_Assert:      return stmt_assert(w, node);
+    case TD_SYN_Try:         return stmt_try(w, node);
+    case TD_SYN_Delete:      return stmt_delete(w, node);
     case TD_SYN_FunctionDef: return stmt_define(w, node);
-    case TD_SYN_Pass:      return TD_OK;
-    default:               return refuse(w, node);
+    case TD_SYN_Pass:        return TD_OK;
+    default:                 return refuse(w, node);
     }
 }
 

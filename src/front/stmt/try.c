@@ -169,10 +169,10 @@ try_except(walk *w, uint32_t node)
 
 struct finally { /* a try whose finally has not run yet */
     finally *up;
-    frame   *fr;
-    loop    *loop; /* the innermost one around it in that function */
+    frame *fr;
+    loop *loop; /* the innermost one around it in that function */
     uint32_t body;
-    trying  *tries; /* what protects the finally's own statements */
+    trying *tries; /* what protects the finally's own statements */
 };
 
 thing *
@@ -200,7 +200,8 @@ leave_finally(walk *w, const loop *l)
     trying *tries = w->tries;
     td_status st = TD_OK;
 
-    for (finally *f = had; !st && !w->dead && f && f->fr == w->fr && (!l || f->loop == l); f = f->up) {
+    for (finally *f = had; !st && !w->dead && f && f->fr == w->fr && (!l || f->loop == l);
+         f = f->up) {
         w->finals = f->up;
         w->tries = f->tries;
         st = stmts(w, f->body);
@@ -214,7 +215,8 @@ static td_status
 try_finally(walk *w, uint32_t node)
 {
     uint32_t final = F(node, Try_finalbody), out = w->depth;
-    finally own = {.up = w->finals, .fr = w->fr, .loop = w->fr->loop, .body = final, .tries = w->tries};
+    finally own = {
+        .up = w->finals, .fr = w->fr, .loop = w->fr->loop, .body = final, .tries = w->tries};
     meeting m = {0};
     trying t;
     bool dead;

@@ -537,9 +537,10 @@ bind(py_dispatcher *d, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0, have = (Py_ssize_t)d->nparam;
 
     if (d->star && d->nonly)
-        return PyErr_Format(PyExc_TypeError,
-                            "%U: a compiled function has *arguments or keyword-only parameters, not both",
-                            d->name),
+        return PyErr_Format(
+                   PyExc_TypeError,
+                   "%U: a compiled function has *arguments or keyword-only parameters, not both",
+                   d->name),
                -1;
     if (nargs > PY_LEAVES || have > PY_LEAVES || (nargs > have - (Py_ssize_t)d->nonly && !d->star))
         return wrong_count(d, nargs), -1;
