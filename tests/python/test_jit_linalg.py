@@ -94,8 +94,9 @@ def test_what_has_no_result(name, n):
 def test_complex_eigenvalues_of_a_real_matrix_are_refused():
     turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
     f = njit(lambda a: L.eigvals(a))
-    with pytest.raises(ValueError, match="complex"):
-        f(turn)
+    if L.eigvals(np.eye(1)).dtype.kind == "f":  # before NumPy 2.5
+        with pytest.raises(ValueError, match="complex"):
+            f(turn)
     np.testing.assert_allclose(np.sort(f(turn + 0j).imag), [-1, 1], atol=1e-12)
 
 

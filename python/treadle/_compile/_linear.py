@@ -186,22 +186,29 @@ def _eigen(a):
     return values, vectors
 
 
+_ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"  # from NumPy 2.5 on
+
+
+def _complex_type(a):
+    return (_floats(a)[:0] * np.ones(1, np.complex64)).dtype.type
+
+
 def _eig(a):
     _square(a)
     values, vectors = _eigen(a)
-    of = _floats(a).dtype.type
-    if np.iscomplexobj(a):
+    of = _complex_type(a)
+    if np.iscomplexobj(a) or _ALWAYS_COMPLEX:
         return _Eig(values.astype(of), vectors.astype(of))
-    return _Eig(_as_real(values).astype(of), _as_real(vectors).astype(of))
+    real = _floats(a).dtype.type
+    return _Eig(_as_real(values).astype(real), _as_real(vectors).astype(real))
 
 
 def _eigvals(a):
     _square(a)
     values, _ = _eigen(a)
-    of = _floats(a).dtype.type
-    if np.iscomplexobj(a):
-        return values.astype(of)
-    return _as_real(values).astype(of)
+    if np.iscomplexobj(a) or _ALWAYS_COMPLEX:
+        return values.astype(_complex_type(a))
+    return _as_real(values).astype(_floats(a).dtype.type)
 
 
 def _svd(a, full_matrices=True, compute_uv=True):

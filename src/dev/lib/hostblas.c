@@ -162,10 +162,16 @@ hostblas_load(void)
 
 /* ---- one thread at a time ---- */
 
+void
+td_hostblas_find(void)
+{
+    (void)td_lib_once(&blas.state, hostblas_load);
+}
+
 bool
 td_hostblas_begin(void)
 {
-    if (td_lib_once(&blas.state, hostblas_load) || !blas.threads)
+    if (!blas.threads)
         return false;
     pthread_mutex_lock(&quiet.mu);
     if (!quiet.users++) {
