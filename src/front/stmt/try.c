@@ -211,12 +211,19 @@ leave_finally(walk *w, const loop *l)
     return st;
 }
 
+static void
+enter_finally(walk *w, finally *f, uint32_t body)
+{
+    *f = (finally){
+        .up = w->finals, .fr = w->fr, .loop = w->fr->loop, .body = body, .tries = w->tries};
+    w->finals = f;
+}
+
 static td_status
 try_finally(walk *w, uint32_t node)
 {
     uint32_t final = F(node, Try_finalbody), out = w->depth;
-    finally own = {
-        .up = w->finals, .fr = w->fr, .loop = w->fr->loop, .body = final, .tries = w->tries};
+    finally own;
     meeting m = {0};
     trying t;
     bool dead;
@@ -224,7 +231,7 @@ try_finally(walk *w, uint32_t node)
     m.name = assigned_by(w, node, &m.n);
     meet_begin(w, final, &m);
     open_block(w);
-    w->finals = &own;
+    enter_finally(w, &own, final);
     TD_TRY(protected(w, node, F(node, Try_finalbody), &t, try_except));
     w->finals = own.up;
     dead = w->dead;
