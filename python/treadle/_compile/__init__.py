@@ -1,1 +1,2 @@
-"""Python functions that are compiled: their source, their types, what makes kernels of them."""
+"""Compiled Python functions: finding their source, the types of their arguments, and the decorators that compile them.
+"""

@@ -1,4 +1,4 @@
-"""Matrices in compiled functions: NumPy's functions said in Python, as in _arrays.py. Plain loops, no LAPACK."""
+"""Functions of matrices for compiled code, written in Python like those of _arrays.py: plain loops, no LAPACK."""
 
 import numpy as np
 
@@ -84,7 +84,9 @@ def _square(a):
 
 
 def _eliminated(a, rest):
-    """a becomes triangular, and the same is done to rest; gives the sign of the permutation, 0: it is singular."""
+    """Gaussian elimination in place: a becomes triangular, and rest gets the same row operations.
+
+    Returns the sign of the row permutation, 0 where a is singular."""
     n, sign = a.shape[0], 1.0
     for k in range(n):
         best = k
@@ -109,7 +111,7 @@ def _eliminated(a, rest):
 
 
 def _solved(a, b):
-    """The solution of a x = b; both are changed."""
+    """The solution of a x = b. Overwrites both."""
     n = a.shape[0]
     if _eliminated(a, b) == 0:
         raise np.linalg.LinAlgError("Singular matrix")

@@ -1,4 +1,4 @@
-"""Numbers from arrays, in compiled functions: NumPy's functions said in Python, as in _arrays.py."""
+"""Functions that reduce arrays to numbers, for compiled code, written in Python like those of _arrays.py."""
 
 from collections import namedtuple
 
@@ -243,4 +243,5 @@ _NUMPYS = {
     "iscomplexobj": _iscomplexobj, "isrealobj": _isrealobj,
 }  # fmt: skip
 
-ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items() if hasattr(np, name)}  # NumPy 1 has no trapezoid
+# only names that this NumPy has; NumPy 1 lacks trapezoid
+ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items() if hasattr(np, name)}

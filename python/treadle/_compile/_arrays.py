@@ -1,7 +1,7 @@
-"""NumPy's functions of whole arrays as compiled functions on a CPU have them, said in Python: order, joining, choosing.
+"""NumPy's functions of whole arrays for compiled code on a CPU, written in Python: sorting, joining, choosing.
 
-``ARRAYS`` has, for a function, what is compiled in its place; ``METHODS`` has what stands for a method of arrays, and
-for an index that is an array. Arrays are vectors here unless a function says otherwise.
+``ARRAYS`` maps a function to the one that is compiled in its place. ``METHODS`` does so for methods of arrays, and for
+subscripts that are arrays. Unless a function says otherwise, its arrays have one axis.
 """
 
 import numpy as np
@@ -266,7 +266,7 @@ def _met(x, y):
 
 
 def _dtype_of(arrays):
-    """The dtype that all meet in; of many arrays the first four's."""
+    """The promoted dtype of the arrays; of many arrays only the first four count."""
     if len(arrays) == 1:
         return arrays[0].dtype
     if len(arrays) == 2:
@@ -441,7 +441,7 @@ def _at_mask(a, mask):
 
 
 def _at_places(a, at):
-    """a[at], at an array of integers: elements, or the parts along the first axis."""
+    """a[at] for an array of integers: elements of a vector, or parts along the first axis."""
     if a.ndim == 1:
         return _take(a, at)
     if at.ndim > 1 or a.ndim > 3:
@@ -462,7 +462,7 @@ def _at_columns(a, at):
 
 
 def _at_points(a, rows, columns):
-    """a[rows, columns] of a matrix: an element for each pair."""
+    """a[rows, columns] of a matrix: one element for each pair."""
     i, j = _pairs(a, rows, columns)
     out = np.empty(i.size, a.dtype)
     for k in range(i.size):
@@ -478,7 +478,7 @@ def _in_range(i, n, axis):
 
 
 def _as_places(at, n):
-    """Places along an axis of n: where a mask of bools is True, or the integers given."""
+    """Indices along an axis of length n: those of the True values of a mask, or the given integers."""
     if at.ndim != 1:
         raise IndexError("an array of indices has one axis here")
     if at.dtype == np.bool_:
@@ -496,7 +496,7 @@ def _pairs(a, rows, columns):
 
 
 def _set_places(a, at, x):
-    """a[at] = x, at an array of integers: elements, or the parts along the first axis."""
+    """a[at] = x for an array of integers: elements of a vector, or parts along the first axis."""
     where, n = at.flatten(), a.shape[0]
     if a.ndim > 1 and at.ndim > 1:
         raise IndexError("an array of indices has one axis here")
@@ -519,7 +519,7 @@ def _set_places(a, at, x):
 
 
 def _set_mask(a, mask, x):
-    """a[mask] = x, where x has as many elements as the mask has places."""
+    """a[mask] = x, where x has as many elements as the mask has True values."""
     if mask.ndim == 1:
         _set_places(a, _as_places(mask, a.shape[0]), x)
     else:
@@ -548,7 +548,7 @@ def _set_columns(a, at, x):
 
 
 def _set_points(a, rows, columns, x):
-    """a[rows, columns] = x of a matrix."""
+    """a[rows, columns] = x of a matrix: one element for each pair."""
     i, j = _pairs(a, rows, columns)
     if isinstance(x, np.ndarray):
         values = np.broadcast_to(x, i.shape)

@@ -1,4 +1,6 @@
-"""``build``: a compiled function as a file that runs where no compiler is: a shared object for C, PTX or a cubin."""
+"""``build`` writes a compiled function to a file for machines without a compiler: a shared object for C, PTX or a
+cubin.
+"""
 
 import os
 import re
@@ -13,14 +15,15 @@ from ._function import Function, signatures_of
 
 _C = {"b": "int8_t", "h": "int16_t", "i": "int32_t", "l": "int64_t", "q": "int64_t", "B": "uint8_t", "H": "uint16_t",
       "I": "uint32_t", "L": "uint64_t", "Q": "uint64_t", "f": "float", "d": "double", "?": "uint8_t"}  # fmt: skip
-# indexed by td_report's kinds
+# What went wrong, by the kind number of td_report.
 _KINDS = ("raise", "raise", "assert", "index out of range", "division by zero", "index overflow", "shapes do not fit",
           "reduction of nothing", "variable without a value", "not there", "calls too deep", "no memory",
           "index out of range", "no such key", "value", "changed while it is gone through", "no memory", "halt",
           "print")  # fmt: skip
-_MAILBOX = 112  # bytes
+_MAILBOX = 112  # bytes of the report that compiled code leaves when it fails
 
-# What code for the CPU calls: memory for arrays, threads for independent iterations, a check whether to stop.
+# The C functions that code for the CPU calls: memory for arrays, threads for independent iterations, a check whether
+# to stop.
 _RUNTIME = r"""
 #include <pthread.h>
 #include <stdlib.h>
@@ -115,7 +118,7 @@ free_blocks(block *b)
 
 
 class _Call:
-    """A function's parameters in C, and how they become the words that the code takes."""
+    """A function's parameters in C, and the C code that packs them into the words that compiled code takes."""
 
     def __init__(self, fn, args, about, name):
         self.name, self.params, self.pack, self.told, self.results = name, [], [], [], []
@@ -207,7 +210,7 @@ def _c_type(t):
     d = numpy.dtype(t.dtype)
     if t.kind == "complex":
         return "float" if d.itemsize == 8 else "double"
-    return _C.get(d.char, "uint16_t")  # 16-bit floats: their bits
+    return _C.get(d.char, "uint16_t")  # 16-bit floats travel as their bits
 
 
 def _header(path, text):

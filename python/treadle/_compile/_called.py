@@ -1,6 +1,6 @@
-"""What is compiled where a compiled function calls a ufunc, a gufunc or a stencil of this package: Python functions.
+"""How compiled functions call a ufunc, a gufunc or a stencil of this package: through a Python function made for them.
 
-The core asks the object: ``_td_implementation(args, names)`` gives the function for arguments of these types.
+The core asks the object: ``_td_implementation(args, names)`` returns the function for arguments of these types.
 """
 
 import numpy
@@ -10,12 +10,13 @@ from ._generate import define, index, nest
 
 
 class Called:
-    """A callable of which compiled functions can call an implementation, chosen by the arguments' types."""
+    """A callable that compiled functions can call. The types of a call's arguments choose the implementation."""
 
     def _td_implementation(self, args, names):
-        """A Python function for arguments of these types (their texts, or (object,) of a constant).
+        """The Python function to compile for a call.
 
-        names: those of the last arguments, which are passed by keyword."""
+        args has the text of each argument's type, or (object,) for a constant. names are the keywords of the last
+        arguments."""
         known = self.__dict__.setdefault("_implementations", {})
         key = tuple(args), tuple(names)
         if key not in known:
@@ -30,7 +31,7 @@ def _shape(t):
 
 
 def operands(given):
-    """Empty arrays and zeros of these types: what tells dtypes as the operands would."""
+    """Empty arrays and zeros of these types: stand-ins for operands, from which NumPy's rules tell dtypes."""
     for t in given:
         if t.kind != "array" and t.dtype is None:
             raise TypeError(f"{t} is neither a number nor an array")
@@ -38,7 +39,7 @@ def operands(given):
 
 
 def _extents(given, ndim):
-    """Lines that compute n0, n1, …, the extents that arrays of these types broadcast to."""
+    """Lines of code that compute n0, n1, …: the shape that arrays of these types broadcast to."""
     lines = []
     for k in range(ndim):
         parts = [f"x{i}.shape[{k - ndim + t.ndim}]" for i, t in enumerate(given) if t.ndim >= ndim - k]
@@ -48,8 +49,9 @@ def _extents(given, ndim):
 
 
 def elementwise(name, f, given, row, returned, has_out):
-    """f of each element of arguments that broadcast. row: the dtypes that they are cast to; has_out: the last argument
-    is the array of the results."""
+    """A function that applies f to each element of broadcast arguments.
+
+    row has the dtypes that the arguments are cast to. With has_out the last argument is the array for the results."""
     count = len(given) - has_out
     ndim = max(t.ndim for t in given[:count])
     params = ", ".join(f"x{k}" for k in range(len(given)))
@@ -73,7 +75,9 @@ def elementwise(name, f, given, row, returned, has_out):
 
 
 def generalised(name, f, inputs, outputs, given, row, boxed):
-    """f of parts of arrays: a loop over the axes in front of those that the layout names, the same for all operands."""
+    """A function that applies f along the leading axes, those before the axes that the layout names.
+
+    All operands have the same leading axes or none."""
     nin = len(inputs)
     loops = [t.ndim - len(core) for t, core in zip(given, [*inputs, *outputs], strict=False)]
     ndim = max(loops)
@@ -96,7 +100,7 @@ def generalised(name, f, inputs, outputs, given, row, boxed):
     for r, core in zip(results, outputs, strict=True):
         if core or not ndim:
             parts.append(f"{r}[{at}]" if ndim else r)
-        else:  # a number: its place, as an array of one
+        else:  # a single number: f gets it as an array of one element, a view into the result
             parts.append(f"{r}.reshape(({''.join(f'{r}.shape[{i}], ' for i in range(ndim))}1))[{at}]")
     call = f"_f({', '.join(parts)})"
     lines += [s[4:] for s in nest([f"x{first}.shape[{i}]" for i in range(ndim)], [call])] if ndim else [call]
@@ -108,7 +112,7 @@ def generalised(name, f, inputs, outputs, given, row, boxed):
 
 
 def over_places(name, every, given, cval, returned, has_out):
-    """A stencil over an array: every(out, *operands) computes all places but the borders."""
+    """A function that applies a stencil to an array: every(out, *operands) computes all elements but the borders."""
     count = len(given) - has_out
     params = ", ".join(f"x{k}" for k in range(len(given)))
     lines = [

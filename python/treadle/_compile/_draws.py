@@ -1,8 +1,8 @@
-"""numpy.random's and random's functions as compiled functions have them, said in Python.
+"""numpy.random's and random's functions for compiled code, written in Python.
 
-``DRAWS`` has, for a function, what is compiled in its place: the Mersenne twister and the methods of NumPy's legacy
-RandomState and of CPython's random.Random, so that a seed gives the numbers that it gives there. Each thread of the
-program has generators of its own, which compiled functions alone seed and draw from.
+``DRAWS`` maps a function to the one that is compiled in its place. They use the Mersenne twister and the methods of
+NumPy's legacy RandomState and of CPython's random.Random, so a seed gives the same numbers as there. Each thread of
+the program has generators of its own, and only compiled functions seed them and draw from them.
 """
 
 import math
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def draws(which):
-    """In compiled functions: the words of numpy.random's generator (0), or of random's (1)."""
+    """In compiled code: the state of numpy.random's generator (which = 0) or of random's (1), as an array of words."""
     raise TypeError("draws stands in compiled functions only")
 
 
@@ -42,7 +42,7 @@ def _word(s):
 
 
 def _double(s):
-    """A float of [0, 1) from 53 bits."""
+    """A float in [0, 1) made of 53 random bits."""
     a = int(_word(s) >> 5)
     b = int(_word(s) >> 6)
     return (a * 67108864.0 + b) / 9007199254740992.0
@@ -58,7 +58,7 @@ def _begin(s, n):
 
 
 def _upto(s, most):
-    """An int of [0, most], by the lowest bits that can hold it."""
+    """An int in [0, most], by drawing as many bits as most has until they fit."""
     mask = most | (most >> 1)
     mask |= mask >> 2
     mask |= mask >> 4
@@ -94,7 +94,7 @@ def _kept(s):
 
 
 def _gauss(s):
-    """By Marsaglia's polar method, which gives two."""
+    """A normal number by Marsaglia's polar method, which makes two. The second is kept in the state."""
     if s[625] != 0:
         return _kept(s)
     while True:

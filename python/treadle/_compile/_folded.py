@@ -1,8 +1,8 @@
-"""Calls over generator expressions, ``sum(f(x) for x in xs if g(x))``, as loops.
+"""Rewrites calls over generator expressions and comprehensions, such as ``sum(f(x) for x in xs if g(x))``, as loops.
 
-``folded`` gives a function's tree in which such a call is a node of its own: what is called, the expression as it
-stands, statements that go through it, and the expression of the value. Compiled code takes the statements where the
-name means what the name says, Python's builtin or math's; their variables are seen by nothing else.
+``folded`` replaces such a call in a function's tree by a node that holds the function called, the expression as
+written, statements that loop over it, and the expression of the result. The compiler uses these statements if the name
+means Python's builtin or math's function. Their variables have names of their own, so no other code sees them.
 """
 
 import _ast
@@ -53,7 +53,8 @@ _INFINITY = float("inf")
 
 
 def _compensated(state, x):
-    """sum() as of Python 3.12: (the sum of the ints that come first, that of all, what it loses, has a float come?)"""
+    """One step of sum() since Python 3.12. The state: (sum of the leading ints, sum of all, its rounding error,
+    whether a float has come)."""
     whole, total, lost, floats = state
     if not isinstance(x, float):
         return (whole, total + x, lost, True) if floats else (whole + x, total, lost, False)
@@ -80,7 +81,8 @@ def _itself(x):
     return x
 
 
-# name: (the state before, of a number or what `start` says; a step; the value of the last state)
+# name: (initial value, function that makes the state of a start value, step, function that makes the result of the
+# state)
 _FOLDS = {
     "sum": (0, _itself, _add, _itself),
     "prod": (1, _itself, _multiply, _itself),
@@ -88,7 +90,7 @@ _FOLDS = {
     "min": ((False, 0), None, _least, _second),
     "max": ((False, 0), None, _most, _second),
 }
-_DECIDED = {"any": True, "all": False}  # decided by the first such item
+_DECIDED = {"any": True, "all": False}  # the value of an item that decides the result
 
 
 # ---- nodes ----
@@ -107,7 +109,7 @@ def _assign(name, value):
 
 
 def walk(node):
-    """A syntax tree's nodes, each before those below it."""
+    """Yield the nodes of a syntax tree, each before those below it."""
     stack = [node]
     while stack:
         node = stack.pop()
@@ -118,7 +120,7 @@ def walk(node):
 
 
 def _targets(node):
-    """The names of a target. None: it has others than names."""
+    """The names that a target assigns. None where it assigns to anything but names."""
     if isinstance(node, _ast.Name):
         return [node.id]
     if not isinstance(node, (_ast.Tuple, _ast.List)):
@@ -128,14 +130,14 @@ def _targets(node):
 
 
 def _is_plain(source):
-    """Can its variables be told from the function's by their names?"""
+    """Whether the expression's variables can be renamed apart from the function's."""
     if any(isinstance(n, (_ast.Lambda, _ast.NamedExpr, _ast.Await, _ast.Yield)) for n in walk(source)):
         return False
     return all(not g.is_async and _targets(g.target) is not None for g in source.generators)
 
 
 def _renamed(source, suffix):
-    """The expression, whose own variables have other names than all else; the first iterable is not its own."""
+    """Rename the expression's own variables by a suffix. The first iterable is outside of their scope."""
     names = {name for g in source.generators for name in _targets(g.target)}
     first = set(walk(source.generators[0].iter))
     for n in walk(source):
@@ -145,7 +147,7 @@ def _renamed(source, suffix):
 
 
 def _loops(source, inner, behind):
-    """The statements round `inner`, which is done for each item; behind(): what follows each but the first."""
+    """Statements that run `inner` for each item. behind() gives the statements after each loop but the outermost."""
     for k, g in reversed(list(enumerate(source.generators))):
         for test in reversed(g.ifs):
             inner = [_ast.If(test=test, body=inner, orelse=[])]
@@ -154,7 +156,8 @@ def _loops(source, inner, behind):
 
 
 def _decided(name, source, state):
-    """any and all. A list is made to its end first."""
+    """The statements and the result of any() or all(). A list comprehension is evaluated to its end, a generator is
+    not."""
     found = _DECIDED[name]
     wanted = source.elt if found else _ast.UnaryOp(op=_ast.Not(), operand=source.elt)
     ends = [_ast.Break()] if isinstance(source, _ast.GeneratorExp) else []
@@ -180,7 +183,7 @@ def _stepped(name, source, state, start):
 
 
 def _start(name, call):
-    """(has the call no other arguments than the iterable and a start?, that start's node)."""
+    """(whether the call has only arguments that are understood, the node of its start value or None)."""
     others = [*call.args[1:], *(k.value for k in call.keywords)]
     if name not in ("sum", "prod") or not others:
         return not others, None
@@ -194,7 +197,7 @@ def _listed(source, state):
 
 
 def _collected(source, state):
-    """A set's or a dict's comprehension: what is empty first, and what each item does."""
+    """The statements and the result of a set or dict comprehension."""
     if isinstance(source, _ast.SetComp):
         empty = _call(set)
         add = _ast.Call(func=_ast.Attribute(value=_name(state), attr="add", ctx=_LOAD), args=[source.elt], keywords=[])
@@ -214,7 +217,7 @@ class _Folder:
         self.made = 0
 
     def visit(self, node):
-        """The node with what is below it folded: first a call, since its expression needs no list."""
+        """Replace the foldable parts of a tree. A call comes before its argument, which then needs no list."""
         if isinstance(node, _ast.Call):
             node = self.call(node)
         if type(node) in _COLLECTED and _is_plain(node):
@@ -242,7 +245,7 @@ class _Folder:
         return self.fold(call, call.func, lambda own, state: _stepped(name, own, state, start), source)
 
     def fold(self, node, func, how, source):
-        """A Folded in the node's place: `how` makes statements and value of the expression and its variable's name."""
+        """A Folded node in place of the node. how(expression, variable) makes its statements and its result."""
         self.made += 1
         shown = copy.deepcopy(source)
         body, value = how(_renamed(source, f".{self.made}"), f"state.{self.made}")
@@ -256,7 +259,7 @@ class _Folder:
 
 
 def folded(node):
-    """The node of a function, or one like it in which calls over generator expressions are Folded."""
+    """The function's node, or a copy of it in which foldable calls and comprehensions are Folded."""
     if not any(isinstance(n, (_ast.GeneratorExp, *_COLLECTED)) for n in walk(node)):
         return node
     return _Folder().visit(copy.deepcopy(node))

@@ -1,4 +1,4 @@
-"""What compiled functions of both kinds have in common: their signatures, what was compiled, its text."""
+"""The base of compiled functions of both kinds, for hosts and for kernels: signatures, compilations, their text."""
 
 import functools
 import math
@@ -55,12 +55,12 @@ def _type_of(text):
 
     try:
         return types.parse(text)
-    except TypeError:  # a constant, or a record: they have no spelling
+    except TypeError:  # constants and records have no type that text could spell
         return text
 
 
 def is_signature(x):
-    """Is x what a decorator takes as a signature, not the function?"""
+    """Whether x is what a decorator takes as a signature, and not the function to decorate."""
     if x is None or isinstance(x, (str, tuple, list)):
         return True
     types = sys.modules.get("treadle.types")

@@ -1,7 +1,7 @@
-"""Functions made from text round a user's function, and where their operands are.
+"""Helpers that make functions from text around a user's function, and decide where the operands must lie.
 
-What ``vectorize``, ``guvectorize``, ``stencil`` and ``cuda.reduce`` compile is a loop in Python that calls the
-function: the compiler finds that its turns are independent, and runs them on all cores or all over a GPU.
+``vectorize``, ``guvectorize``, ``stencil`` and ``cuda.reduce`` compile a Python loop that calls the function. The
+compiler finds that its iterations are independent, and runs them on all cores or over a whole GPU.
 """
 
 import linecache
@@ -14,7 +14,9 @@ _INDICES = "ijklmnop"
 
 
 def define(source, name, **space):
-    """The function `name` of the text; space: its globals. The text is known to linecache, for the compiler."""
+    """Execute the text and return its function `name`; space is its globals.
+
+    The text goes into linecache, where the compiler looks for the source."""
     file = f"<treadle {name} {hash(source) & 0xFFFFFFFFFFFF:x}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(source, file, "exec"), space)
@@ -22,26 +24,27 @@ def define(source, name, **space):
 
 
 def nest(ranges, body):
-    """Lines of loops over i, j, …, one for each of the texts, round the lines of body."""
+    """Lines of nested loops over i, j, … with the given ranges, and body inside."""
     pairs = zip(_INDICES, ranges, strict=False)
     lines = [f"{'    ' * (k + 1)}for {i} in range({r}):" for k, (i, r) in enumerate(pairs)]
     return lines + ["    " * (len(ranges) + 1) + line for line in body]
 
 
 def index(n):
-    """'i, j' for two axes."""
+    """The subscript for n axes: 'i, j' for two."""
     return ", ".join(_INDICES[:n])
 
 
 def is_array(x):
-    """Does x have axes? Numbers and arrays of no dims do not."""
+    """Whether x is an array of at least one axis."""
     return getattr(x, "ndim", 0) > 0
 
 
 class Home:
-    """Where a call's arrays live: NumPy's memory, or a device. Operands are brought there, results come from there.
+    """Where a call computes: in NumPy's memory or on a device. It brings operands there and results back.
 
-    given: all operands; device: None, or that of the target, for calls of NumPy's arrays alone."""
+    given are all operands. device is the target's, for calls with NumPy's arrays alone; None: they are used where they
+    are."""
 
     def __init__(self, given, device=None):
         own = [a for a in given if isinstance(a, _core.ndarray)]
@@ -49,7 +52,7 @@ class Home:
         self.answers_numpy = not own
 
     def bring(self, x, dtype, shape=None):
-        """x as an array of dtype there, broadcast to shape."""
+        """x as an array of dtype in the place where the call computes, broadcast to shape."""
         if self.device is None:
             a = numpy.asarray(x, dtype)
             return a if shape is None or a.shape == shape else numpy.broadcast_to(a, shape)
@@ -70,7 +73,8 @@ class Home:
         return _core.full(shape, value, dtype, device=self.device)
 
     def takes(self, out, shape, dtype, operands):
-        """Can `out` be written to at once: is it there, as it should be, and apart from the operands?"""
+        """Whether results can be written to `out` directly: it lies in the right place, has the shape and dtype, and
+        overlaps no operand."""
         if not isinstance(out, numpy.ndarray if self.device is None else _core.ndarray):
             return False
         if out.shape != shape or out.dtype != dtype or (self.device is not None and out.device != self.device):
@@ -80,7 +84,7 @@ class Home:
         )
 
     def give(self, result, out=None):
-        """The result as the caller wants it; out: where it shall go, NumPy's array or treadle's."""
+        """The result for the caller: NumPy's if all operands are. With out, write it there."""
         if out is not None:
             if out is not result:
                 if not numpy.can_cast(result.dtype, out.dtype, "same_kind"):
@@ -99,7 +103,7 @@ def scalar(x):
 
 
 def device_of(target):
-    """The device of a target's name for calls of NumPy's arrays: None for those that use them where they are."""
+    """The device that a target means for NumPy's arrays. None means that they are used where they are."""
     if target not in ("cpu", "parallel", "cuda"):
         raise ValueError(f"target is 'cpu', 'parallel' or 'cuda', not {target!r}")
     if target != "cuda":

@@ -5,13 +5,13 @@ from functools import update_wrapper
 from .. import _core
 from .._core import asarray, ndarray
 
-_KINDS, _STRUCTURES = 8, 32  # recordings kept: of one structure with its constants; structures
+_KINDS, _STRUCTURES = 8, 32  # recordings kept for each structure of arguments; structures kept
 
-_ARRAY = object()  # stands for an array in a structure
+_ARRAY = object()  # stands for an array in a structure of arguments
 
 
 def _flatten(x, arrays):
-    """x with _ARRAY in place of its arrays, which are appended: hashable."""
+    """x with _ARRAY in place of each array; the arrays are appended to the list. The result is hashable."""
     kind = type(x)
     if kind is ndarray:
         arrays.append(x)
@@ -31,7 +31,7 @@ def _flatten(x, arrays):
 
 
 def _unflatten(form, arrays):
-    """The inverse of _flatten; arrays is an iterator."""
+    """Undo _flatten. arrays is an iterator."""
     if form is _ARRAY:
         return next(arrays)
     kind, x = form
@@ -43,7 +43,7 @@ def _unflatten(form, arrays):
 
 
 class _Recorded:
-    """One recording: the core's capture and the structure of the results."""
+    """A recording: the core's capture and the structure of the results."""
 
     def __init__(self, capture, form):
         self.capture, self.form = capture, form
@@ -153,7 +153,7 @@ class graph:
             )
         known = self._recorded.setdefault(key, [])
         known.insert(0, recorded)
-        del known[_KINDS:]  # inputs that never come again must not keep memory
+        del known[_KINDS:]  # drop the least recently used: inputs that never come again must not keep memory
         if len(self._recorded) > _STRUCTURES:
             del self._recorded[next(iter(self._recorded))]
         self._last = recorded

@@ -17,7 +17,8 @@ _LAYOUT = re.compile(rf"{_SIDES}(?:->{_SIDES})?")
 
 
 def _sides(layout):
-    """[('n', 'm'), ...] of the inputs and of the outputs of '(n,m),(m)->(n)'; '(n),(k)' has no outputs."""
+    """The axes of inputs and outputs in a layout: '(n,m),(m)->(n)' gives ([('n', 'm'), ('m',)], [('n',)]). '(n),(k)'
+    has no outputs."""
     if not isinstance(layout, str) or not _LAYOUT.fullmatch(layout):
         raise ValueError(f"guvectorize: {layout!r} is not a layout, as '(m,n),(n)->(m)' is")
     return [
@@ -58,7 +59,7 @@ class GUFunc(Called):
         return f"<gufunc '{self.__name__}'>"
 
     def add(self, sig):
-        """Takes in a signature, whose result is void."""
+        """Add a signature. Its function must return nothing."""
         args, returns = types.normalize(sig)
         if returns is not None and getattr(returns, "kind", None) != "none":
             raise TypeError(f"{self.__name__}: the signature {sig} returns {returns}: results go to the last arguments")
@@ -71,19 +72,20 @@ class GUFunc(Called):
         return self
 
     def build_ufunc(self):
-        """Itself: what numba's GUFunc has for the same."""
+        """Return self. Numba's GUFunc has this method."""
         return self
 
     @property
     def types(self):
-        """'dd->d' for each signature."""
+        """The dtypes of each signature as text, 'dd->d'."""
         return ["".join(d.char for d in row[: self.nin]) + "->" + "".join(d.char for d in row[self.nin :])
                 for row, _ in self._rows]  # fmt: skip
 
     def _resolve(self, values, outs):
         have = [numpy.dtype(v.dtype) for v in values]
         if not self._rows:
-            known = all(hasattr(o, "dtype") for o in outs)  # bfloat16 has no common dtype with others
+            # bfloat16 has no common dtype with others, so outputs of known dtype skip the promotion
+            known = all(hasattr(o, "dtype") for o in outs)
             result = None if known else functools.reduce(numpy.promote_types, have)
             return (*have, *(numpy.dtype(getattr(o, "dtype", result)) for o in outs)), (False,) * self.nin
         for exact in (True, False):
@@ -109,7 +111,7 @@ class GUFunc(Called):
             return self._in_place(values, row)
         home = Home([*values, *outs], device_of(self._target))
         loops, sizes = self._shapes(values)
-        within = loops or (1,)  # a loop of one iteration
+        within = loops or (1,)  # without leading axes: a loop of one iteration
         operands = []
         for v, d, core, box in zip(values, row, self._inputs, boxed, strict=False):
             shape = tuple(sizes[n] for n in core)
@@ -123,7 +125,7 @@ class GUFunc(Called):
             results.append(mine)
             operands.append(mine.reshape(within + (shape or (1,))))
         _loop(self, len(within))(*operands)
-        if home.device is not None:  # reshape made copies, which hold the results
+        if home.device is not None:  # on a device reshape copies, so the operands hold the results
             results = [a.reshape(r.shape) for a, r in zip(operands[self.nin :], results, strict=True)]
         if stream:
             stream.synchronize()
@@ -138,7 +140,7 @@ class GUFunc(Called):
         return generalised(self.__name__, self.py_func, self._inputs, self._outputs, given, row, boxed)
 
     def _in_place(self, values, row):
-        """Runs a function that has no results but what it writes into its operands."""
+        """Run a function without outputs: it writes into its operands."""
         home = Home(values, device_of(self._target))
         loops, sizes = self._shapes(values)
         operands = []
@@ -154,7 +156,7 @@ class GUFunc(Called):
         return ()
 
     def _shapes(self, values):
-        """The shape of the loops, and how long each named axis is."""
+        """The shape of the loops, and the length of each named axis."""
         sizes, loops = {}, []
         for k, (v, core) in enumerate(zip(values, self._inputs, strict=True)):
             n = len(v.shape) - len(core)

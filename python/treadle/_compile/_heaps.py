@@ -1,13 +1,13 @@
-"""The functions of heapq in compiled functions, said in Python: a heap is a list of numbers, or of tuples of them.
+"""heapq's functions for compiled code, written in Python. A heap is a list of numbers, or of tuples of numbers.
 
-Elements are only compared by <, and in the order in which heapq compares them: a heap is the same list afterwards.
+They compare elements only by < and in the same order as heapq, so they leave the same list.
 """
 
 import heapq
 
 
 def _rise(heap, start, at):
-    """The element at a place moves towards the root until its parent is not greater."""
+    """Move the element at a place towards the root until its parent is not greater."""
     x = heap[at]
     while at > start:
         parent = (at - 1) >> 1
@@ -19,7 +19,7 @@ def _rise(heap, start, at):
 
 
 def _sink(heap, at):
-    """The element at a place moves down to a leaf, past the smaller children, and rises from there."""
+    """Move the element at a place down to a leaf along the smaller children, then up to its place."""
     end, start = len(heap), at
     x = heap[at]
     child = 2 * at + 1

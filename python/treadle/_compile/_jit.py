@@ -38,12 +38,12 @@ def prange(*args):
 prange._td_name = "treadle.prange"
 
 _IGNORED = {"nopython", "cache", "inline", "looplift", "no_cpython_wrapper", "no_cfunc_wrapper", "debug", "_nrt"}
-# _numba: numbers meet in the types that Numba gives them, not in NumPy's
+# _numba: numbers promote as in Numba, not as in NumPy
 _KNOWN = {"parallel", "fastmath", "nogil", "error_model", "boundscheck", "locals", "_numba"}
 
 
 def check_options(what, options, target="cpu"):
-    """TypeError: an option that there is not, or that the target has not."""
+    """Raise TypeError where an option does not exist or does not apply to the target."""
     unknown = set(options) - _IGNORED - _KNOWN
     if options.get("forceobj") or unknown:
         refused = ", ".join(sorted(unknown)) or "forceobj"
@@ -96,7 +96,7 @@ def jit(signature_or_function=None, **options):
 
 
 def decorator(cls, signature_or_function, options):
-    """What jit returns, of a class of functions."""
+    """Build what jit returns: a function of class cls, or a decorator that makes one."""
     check_options("jit", options)
     model = options.get("error_model", "python")
     if model not in ("python", "numpy"):

@@ -1,7 +1,8 @@
-"""numpy.linalg's functions in compiled functions on a CPU, said in Python over NumPy's own loops, which call LAPACK.
+"""numpy.linalg's functions for compiled code on a CPU. They are written in Python around NumPy's own loops, which call
+LAPACK.
 
-``LINALGS`` has, for a function, what is compiled in its place. Small matrices are solved by plain loops: LAPACK's calls
-take longer than the work.
+``LINALGS`` maps a function to the one that is compiled in its place. Plain loops solve small systems, for which a call
+of LAPACK takes longer than the work.
 """
 
 from collections import namedtuple
@@ -31,9 +32,9 @@ _TALL = "svd_n_f", "svd_n_s", "svd_n", "qr_r_raw_n", "lstsq_n"
 
 
 def linear(k, sizes, ranks, *arrays):
-    """In compiled functions: loop k over arrays, sizes of the axes of its signature; ranks: each array's axes in it.
+    """In compiled code: run NumPy's loop number k on arrays. Return True where LAPACK found no result.
 
-    True: LAPACK found no result."""
+    sizes has the extents of the axes in the loop's signature; ranks has the number of axes of each array."""
     raise TypeError("linear stands in compiled functions only")
 
 
@@ -41,8 +42,10 @@ linear._td_name = "treadle.linear"
 
 
 def _register():
-    """Hands NumPy's loops to the core. NumPy 1 has two of some, for wide and for tall matrices, which have numbers of
-    their own. True: it is so here."""
+    """Give NumPy's loops to the core.
+
+    NumPy 1 has two loops for some functions, for wide and for tall matrices, under numbers of their own. Return
+    whether that is the case here."""
     from numpy.linalg import _umath_linalg as loops
 
     for k, name in enumerate(_LOOPS):
@@ -64,7 +67,7 @@ _SVD_WIDE, _SVDVALS_WIDE, _QR_RAW_WIDE, _LSTSQ_WIDE = range(_SVD_FULL_WIDE + 2, 
 
 
 def _class(result, name, fields):
-    """The named tuple that NumPy's results are from 1.25 on."""
+    """The named tuple of NumPy's result, which exists since NumPy 1.25."""
     return type(result) if hasattr(result, "_fields") else namedtuple(name, fields)
 
 
@@ -76,14 +79,14 @@ _Slogdet = _class(np.linalg.slogdet(np.eye(1)), "SlogdetResult", "sign logabsdet
 
 
 def _floats(a):
-    """A copy of a matrix in C order, of floats."""
+    """A copy of a matrix in C order, as floats."""
     if a.ndim != 2:
         raise np.linalg.LinAlgError("linear algebra is of arrays with two axes here")
     return np.copy(a * 1.0)
 
 
 def _doubles(a):
-    """The same in double precision: what NumPy computes in where LAPACK's results have other dtypes."""
+    """A copy in double precision, in which NumPy computes where LAPACK's results have other dtypes."""
     return np.copy(_floats(a) * np.ones(1, np.float64)[0])
 
 
@@ -167,7 +170,8 @@ def _eigvalsh(a):
 
 
 def _as_real(x):
-    """Results of a real matrix, which are real: their dtype cannot depend on values."""
+    """The real part of results. A compiled function cannot choose its dtype by the values, so complex ones raise an
+    error."""
     for z in x.flatten():
         if z.imag != 0:
             raise ValueError("eigenvalues of a real matrix that are complex: give the matrix as complex numbers")
@@ -232,7 +236,7 @@ def _svd(a, full_matrices=True, compute_uv=True):
 
 
 def _loop(k, wide, sizes, ranks, *arrays):
-    """linear(k, …); wide: the number of NumPy 1's loop for wide matrices, before that for tall ones."""
+    """Call linear for a matrix. wide is the number of NumPy 1's loop for wide matrices; the next is for tall ones."""
     if not _SPLIT:
         return linear(k, sizes, ranks, *arrays)
     if sizes[0] <= sizes[1]:

@@ -2,12 +2,13 @@
 
 from .. import types
 
-FACTORIES = {}  # a function of the program's: what chooses implementations of it, the last one first
-_chosen = {}  # (a function, types of arguments): its implementation
+FACTORIES = {}  # function: its factories, the latest first
+_chosen = {}  # (function, types of arguments): the implementation
 
 
 def register(function, factory):
-    """factory(*types, **types) gives the Python function that is compiled for arguments of these types, or None."""
+    """Add a factory: factory(*types, **types) returns the Python function to compile for arguments of these types, or
+    None."""
     FACTORIES.setdefault(function, []).insert(0, factory)
     _chosen.clear()
 

@@ -1,10 +1,9 @@
-"""The syntax tree of a Python function, from source that the file, an import hook or linecache has, or from a text
-that Python was given otherwise.
+"""Finds the syntax tree of a Python function: in its file, an import hook, linecache, or a text that Python compiled.
 
-``find`` parses as little as it can: the function's own lines, where they can be told; else the whole file.
-Which of several functions on a line is meant is told by where the code object's instructions stand.
-
-What runs decides, not the file: a text counts as the function's when it compiles to the function's own instructions.
+``find`` parses as little as it can: the function's own lines if they can be identified, else the whole file. Where
+several functions share a line, the positions of the code object's instructions tell which one is meant. A text counts
+as the function's source only when it compiles to the function's own instructions, so a file that was changed meanwhile
+is noticed.
 """
 
 import _ast
@@ -20,20 +19,20 @@ from ._folded import folded, walk
 _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST; importing ast takes longer than parsing a kernel
 _ANONYMOUS = "<lambda>"
 _ATTEMPTS = 50
-_DEEPER = 4  # times
+_DEEPER = 4  # times the recursion limit
 
-_FUTURE = 0x1FE0000  # of co_flags: what the text imports from __future__
+_FUTURE = 0x1FE0000  # the flags of co_flags for the text's imports from __future__
 _NESTED = 0x10
-_REWRITERS = ("slipcover", "typeguard", "beartype")  # modules that add to the instructions of functions as they load
+_REWRITERS = ("slipcover", "typeguard", "beartype")  # modules that add instructions to functions when they are loaded
 
-_found = {}  # id of a code object: its tree
+_found = {}  # id of a code object: its Found
 _files = {}  # name: (text, tree), the file parsed last
-rewritten = {}  # a code object that treadle made of the program's: the program's
-stale = set()  # files that turned out to hold other functions than run
+rewritten = {}  # code object of a rewritten function: that of the function as the program wrote it
+stale = set()  # files that no longer hold the functions that run
 
 
 class Found:
-    """A function's node, what to add to its lines to get the file's, and the tree that the core makes of it."""
+    """A function's node, the line offset of its text in the file, and the tree that the core makes of it."""
 
     __slots__ = ("file", "line", "node", "shift", "text", "tree")
 
@@ -45,7 +44,7 @@ class Found:
 
 
 def find(fn):
-    """The ``Found`` of a function; OSError: its source is not known, and why."""
+    """The Found of a function. Raises OSError, with the reason, where its source is not known."""
     code = fn.__code__
     known = _found.get(id(code))
     if known is None:
@@ -56,7 +55,7 @@ def find(fn):
 
 
 def remember(fn):
-    """Looks for the source of a function that no file holds while the functions that made it may still run."""
+    """Look for the source early, for a function that no file holds: the frames that have its text may end soon."""
     with contextlib.suppress(OSError):
         find(fn)
 
@@ -80,7 +79,7 @@ def _search(fn, code):
 
 
 def _in_lines(code, lines):
-    """The Found of a code object in the lines of a text; None: it is not of that text."""
+    """The Found of a code object in the lines of a text. None where the text is not its source."""
     if code.co_firstlineno > len(lines):
         return None
     node, shift = _own_lines(code, lines) if code.co_name != _ANONYMOUS else (None, 0)
@@ -98,7 +97,7 @@ def _stale(fn, code):
 
 
 def is_stale(why):
-    """Does an error's text name a file that holds other functions than run?"""
+    """Whether an error's text names a file that no longer holds the functions that run."""
     return any(file in why for file in stale)
 
 
@@ -119,7 +118,7 @@ def _lines(file, names):
 
 
 def _last_line(code):
-    """The last line that an instruction of the function comes from."""
+    """The last line that an instruction of the function, or of one inside of it, comes from."""
     last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
     return max([last, *(_last_line(c) for c in code.co_consts if type(c) is type(code))])
 
@@ -129,11 +128,11 @@ def _indent(line):
 
 
 def _parsed(text, flags=_ONLY_AST):
-    """compile() to a syntax tree, or of one.
+    """Compile a text to a syntax tree, or a tree to code.
 
-    CPython before 3.11.5 counts the depth of all threads' trees as one: a thread that another one interrupted fails
-    (SystemError, RecursionError), and tries again. From a tree it takes conditions less deep than
-    from a text, which has been compiled: the last attempt has a higher limit."""
+    Before 3.11.5 CPython counts the tree depth of all threads together: a thread that is interrupted there may fail
+    with SystemError or RecursionError, so this tries again. CPython accepts less deeply nested conditions in a tree
+    than in a text that it has already compiled; the last attempt therefore raises the recursion limit."""
     for _ in range(_ATTEMPTS):
         try:
             return compile(text, _texts.OWN, "exec", flags, dont_inherit=True)
@@ -148,7 +147,9 @@ def _parsed(text, flags=_ONLY_AST):
 
 
 def _own_lines(code, lines):
-    """The def parsed by itself: its lines are those down to the last that has code and all deeper ones behind it."""
+    """Parse the def alone.
+
+    Its lines reach to the last one with instructions, and on to the end of deeper indentation."""
     begin = code.co_firstlineno - 1
     depth = _indent(lines[begin])
     end = max(_last_line(code), begin + 1)
@@ -216,7 +217,7 @@ def _end(node):
 
 
 def _compiles_to(node, code):
-    """Does the node compile to the code object, but for where it stands?"""
+    """Whether the node compiles to the code object, apart from positions."""
     names = _names(code)
     made = _compiled(node, code, names)
     if _same(made, code):
@@ -230,14 +231,18 @@ def _compiles_to(node, code):
 
 
 def _names(code):
-    """All names in the code, but for super: CPython 3.12 compiles super().f in another way where the file has it."""
+    """All names in the code except super.
+
+    CPython 3.12 compiles super().f differently where the file imports super."""
     own = (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
     return {n for n in own if n.isidentifier() and n != "super"}.union(*map(_names, _inside(code)))
 
 
 def _with_methods(code):
-    """Names of which methods are called. CPython compiles such a call in another way where the file imports the name,
-    whatever it is in the function."""
+    """Names of objects whose methods are called.
+
+    CPython compiles such a call differently where the file imports the name, even if the function's name is a local
+    one."""
     import dis
 
     found, last = set(), None
@@ -254,14 +259,14 @@ def _inside(code):
 
 
 def _class_of(code):
-    """The class whose name its private names get; None: it stands in none."""
+    """The class that mangles the function's private names. None where there is none."""
     parts = code.co_qualname.split(".")
     classes = [p for p, then in zip(parts, parts[1:], strict=False) if "<locals>" not in (p, then)]
     return classes[-1] if classes and classes[-1].isidentifier() else None
 
 
 def _bare(node):
-    """The function without what is computed before it is made: decorators, defaults, annotations."""
+    """The function's node without decorators, defaults and annotations, which are evaluated before it is made."""
     node, a = copy.copy(node), copy.copy(node.args)
     nothing = _ast.Constant(None, lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
     for group in ("posonlyargs", "args", "kwonlyargs"):
@@ -282,8 +287,9 @@ def _place(node):
 
 
 def _compiled(node, code, imported, change=None):
-    """The code object of the node, whose free names are those of the code; None: it has none. imported: global names
-    that the file imports."""
+    """Compile the node with the code's free variables, and return its code object. None where that fails.
+
+    imported: global names that are treated as imported by the file."""
     name, within = getattr(node, "name", _ANONYMOUS), _class_of(code)
     lines = [*(f"import {n}" for n in imported if not keyword.iskeyword(n)), "def outer():", " pass"]
     lines += [f" {n} = None" for n in code.co_freevars if n.isidentifier() and not n.startswith("__class")]
@@ -299,7 +305,7 @@ def _compiled(node, code, imported, change=None):
             change(tree)
         made = _inner(_inner(_parsed(tree, code.co_flags & _FUTURE)))
         made = made if within is None else _inner(made)
-        while made.co_name != name:  # the scope of the function's type parameters
+        while made.co_name != name:  # the scope of type parameters comes around the function
             made = _inner(made)
         return made
     except (SyntaxError, ValueError, TypeError, IndexError):
@@ -311,7 +317,7 @@ def _inner(code):
 
 
 def _asserting(tree):
-    """What pytest makes of assert statements."""
+    """Rewrite assert statements as pytest does."""
     rewrite = sys.modules.get("_pytest.assertion.rewrite")
     if rewrite is not None:
         rewrite.rewrite_asserts(tree, b"")
@@ -322,7 +328,7 @@ _PARTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_code", "
 
 
 def _same(x, y):
-    """Are two constants one: code objects but for where they stand, numbers with their types and signs?"""
+    """Whether two constants are equal: code objects apart from positions, numbers including type and sign."""
     if type(x) is not type(y):
         return False
     if hasattr(x, "co_code"):
@@ -330,14 +336,15 @@ def _same(x, y):
         return not apart and all(getattr(x, p) == getattr(y, p) for p in _PARTS) and _same(x.co_consts, y.co_consts)
     if type(x) is tuple:
         return len(x) == len(y) and all(map(_same, x, y))
-    if type(x) is str and "<locals>." in x:  # the whole name of a class in it
+    if type(x) is str and "<locals>." in x:  # the qualified name of a class inside of a function
         return x.rpartition("<locals>.")[2] == y.rpartition("<locals>.")[2]
     return x == y if type(x) in (str, bytes, frozenset) else repr(x) == repr(y)
 
 
 def _is_within(made, code):
-    """Are all instructions that the text compiles to among those of the code, in their order? A tool may have added
-    some, and so moved what is jumped to."""
+    """Whether the code has all instructions that the text compiles to, in the same order.
+
+    A tool may have added others between them, which moves the targets of jumps."""
     if made is None or made.co_argcount != code.co_argcount:
         return False
     have = iter(_steps(code))

@@ -1,6 +1,7 @@
-"""What is compiled in place of functions of NumPy's and Python's: ``STAND_INS``, by the function.
+"""``STAND_INS``: the functions that are compiled in place of functions of NumPy's and Python's. The core looks them up
+here.
 
-By name it has what stands for methods of arrays. The core asks for them.
+Methods of arrays are found by name.
 """
 
 from . import _arraymatrices, _arraynumbers, _arrays, _draws, _heaps, _linear

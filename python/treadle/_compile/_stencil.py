@@ -1,4 +1,4 @@
-"""``stencil``: a function of an array's elements round one place, at each place of the array."""
+"""``stencil``: a function of one element and its neighbours, applied to every element of an array."""
 
 import ast
 import functools
@@ -13,11 +13,11 @@ from ._generate import Home, define, index, is_array, nest
 from ._jit import jit
 from ._source import find
 
-_PLACE = [f"_at{k}" for k in range(8)]  # a place's indices: names that no function has
+_PLACE = [f"_at{k}" for k in range(8)]  # names of an element's indices, which no function of the program has
 
 
 def _constants(node):
-    """The offsets of a relative index; None: they are computed."""
+    """The offsets of a relative index. None where they are computed at run time."""
     items = node.elts if isinstance(node, ast.Tuple) else [node]
     try:
         return [ast.literal_eval(i) for i in items]
@@ -26,7 +26,7 @@ def _constants(node):
 
 
 class _Relative(ast.NodeTransformer):
-    """a[1, 0] becomes a[i + 1, j + 0]; offsets collects the least and the most of each axis."""
+    """Rewrites a[1, 0] as a[i + 1, j + 0]. offsets collects the smallest and the largest offset on each axis."""
 
     def __init__(self, names, fn):
         self.names, self.fn, self.offsets, self.computed = names, fn, {}, False
@@ -50,7 +50,7 @@ class _Relative(ast.NodeTransformer):
 
 
 def _placed(fn, params, lines):
-    """A function of these lines that reads the globals and the cells of fn itself, which may change."""
+    """A function made of these lines. It shares fn's globals and closure cells, so it sees when they change."""
     cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
     free = [f"    {name} = None" for name in cells]
     head = ["def outer():", *free, f"    def place({', '.join(params)}):"]
@@ -83,15 +83,15 @@ class StencilFunc(Called):
 
     @property
     def neighborhood(self):
-        """Pairs of the least and the greatest offset on each axis, as given; None: found in the function."""
+        """The (smallest, largest) offset on each axis, as given. None: found in the function's text."""
         return self._given
 
     def _make(self, arrays, ndim):
-        """(the function at one place, the function over all places, the pairs of offsets)."""
+        """(the function for one element, the function for all elements, the offset pairs)."""
         relative = [p for p, a in zip(self._params, arrays, strict=True) if a and p not in self._standard]
         moved = _Relative(relative, self.py_func)
         node = moved.visit(ast.parse(ast.unparse(find(self.py_func).node)).body[0])
-        if isinstance(node, ast.Expr):  # a lambda
+        if isinstance(node, ast.Expr):  # find() returns a lambda as an expression
             lines = [f"return {ast.unparse(node.value.body)}"]
         else:
             lines = ast.unparse(ast.Module(node.body, [])).splitlines()

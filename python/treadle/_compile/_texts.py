@@ -1,6 +1,6 @@
-"""Texts of code that no file holds: ``python -c``, ``python -``, ``exec(text)``, doctests, an interactive session.
+"""Source texts that no file holds: ``python -c``, ``python -``, ``exec(text)``, doctests, an interactive session.
 
-A text found here is a guess. Whoever asks compares what it compiles to with the code that runs.
+A text found here is only a guess. The caller checks that it compiles to the code that runs.
 """
 
 import collections
@@ -11,16 +11,17 @@ import textwrap
 
 from .. import _core
 
-OWN = "<treadle>"  # the file of what is compiled to compare
+OWN = "<treadle>"  # the file name under which texts are compiled for that check
 _MOST = 4 << 20  # characters kept
 _LAST_LINES = 200
 
-_kept = collections.OrderedDict()  # (file, text): None; the last one compiled last
+_kept = collections.OrderedDict()  # (file, text): None, in the order in which Python compiled them
 _size = 0
 
 
 def keep(text, file):
-    """Keeps a text that Python compiles, unless a file holds it; of all texts the last 4 Mi characters."""
+    """Keep a text that Python compiles, unless a file holds it. Of all texts together the latest 4 Mi characters are
+    kept."""
     global _size
     if file == OWN:
         return
@@ -41,17 +42,17 @@ def keep(text, file):
 
 
 def watch():
-    """From now on keeps what Python compiles."""
+    """Make the core pass every text that Python compiles to keep()."""
     _core._keep_texts(keep)
 
 
 def candidates(code):
-    """Texts that may be the one a code object was compiled from, the likeliest first."""
+    """Yield texts that the code object may come from, the likeliest first."""
     file, name = code.co_filename, code.co_name.strip("<>")
     for text in _all(file, code):
         if name in text:
             yield text
-            if text[:1] in " \t\n":  # exec(textwrap.dedent(text).strip())
+            if text[:1] in " \t\n":  # as in exec(textwrap.dedent(text).strip())
                 yield textwrap.dedent(text)
                 yield textwrap.dedent(text).lstrip()
 
@@ -83,7 +84,9 @@ def _of_command():
 
 
 def _of_stdin():
-    """The program that Python read from a file or a pipe: of a pipe, which nobody reads twice, what there is."""
+    """The program that Python reads from standard input.
+
+    A file is read again; of a pipe only Python's buffer is left."""
     try:
         about = os.fstat(0)
         if stat.S_ISREG(about.st_mode):
@@ -95,8 +98,10 @@ def _of_stdin():
 
 
 def _beginnings(buffer):
-    """The texts that a buffer may begin with, the longest first: behind a program that does not fill it, it holds what
-    the memory held before. One ends at each of its last lines."""
+    """Yield texts that a buffer may begin with, the longest first.
+
+    The program may end before the buffer does, and what follows is old memory. So each of the last lines may be the
+    end."""
     text = buffer.split(b"\0")[0].decode("utf-8", "replace")
     yield text
     for _ in range(_LAST_LINES):
@@ -107,7 +112,8 @@ def _beginnings(buffer):
 
 
 def _typed(code):
-    """What was typed in an interactive session: its statements are told by their first lines, and begin at line 1."""
+    """Yield texts typed in an interactive session. A statement there begins at line 1, so its first line identifies
+    it."""
     history = sys.modules.get("readline")
     if history is None:
         return
@@ -120,7 +126,8 @@ def _typed(code):
 
 
 def _in_frames():
-    """Strings in the variables and constants of the functions that run: who calls exec() often has the text there."""
+    """Yield strings in the variables and constants of running functions: the caller of exec() often holds the text
+    there."""
     frame, seen = sys._getframe(), set()
     while frame is not None:
         for names in (frame.f_locals, frame.f_globals):

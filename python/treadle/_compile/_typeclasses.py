@@ -11,7 +11,7 @@ from .. import _core
 
 
 def _is_type(x):
-    """Is x a type where another value could stand?"""
+    """Whether x is a type, where another value would be allowed too."""
     scalar = isinstance(x, type) and (x in (builtins.bool, int, float, complex) or issubclass(x, numpy.generic))
     return scalar or isinstance(x, (Type, Signature))
 
@@ -127,7 +127,7 @@ class Float(Number):
 
 
 class _BFloat16(Float):
-    """NumPy has no such dtype of its own: treadle's, once it is asked for."""
+    """bfloat16. NumPy lacks the dtype; treadle's is made at the first use."""
 
     __slots__ = ()
 
@@ -140,7 +140,7 @@ class _BFloat16(Float):
     bitwidth = property(lambda self: 16)
 
     def _of(self, value):
-        """The nearest bfloat16, as a number that NumPy has: a float32."""
+        """The nearest bfloat16 to a value, as a float32."""
         bits = int(numpy.float32(value).view(numpy.uint32))
         if bits & 0x7FFFFFFF <= 0x7F800000:  # not NaN
             bits += 0x7FFF + (bits >> 16 & 1)
@@ -283,7 +283,7 @@ class BaseTuple(Type):
 
 
 class _Together(type):
-    """Tuple(types) of equal types is a UniTuple, as two spellings of one type have to be equal."""
+    """Makes Tuple(types) of equal types a UniTuple, because both spell the same type and must be equal."""
 
     def __call__(cls, types, *rest):
         types = tuple(parse(t) for t in types)
@@ -385,7 +385,7 @@ class DictType(Type):
 
 
 def _container(name, kind, text, doc):
-    """A class of types that are made of one other."""
+    """A class of types with one other type as parameter."""
 
     def __init__(self, dtype, *rest, **options):
         one = parse(dtype)
@@ -461,7 +461,7 @@ class Omitted(Type):
 
 
 def _constant(value):
-    """A key by which 1, 1.0 and True differ."""
+    """A key under which 1, 1.0 and True differ."""
     return type(value).__name__, repr(value)
 
 

@@ -1,4 +1,6 @@
-"""Types written as text: ``void(float32[:, ::1], UniTuple(int32, 2))``. Read as an expression, never evaluated."""
+"""Parses types written as text: ``void(float32[:, ::1], UniTuple(int32, 2))``. The text is read as an expression but
+never evaluated.
+"""
 
 import ast
 
@@ -18,7 +20,7 @@ class Reader:
             node = ast.parse(self._text, mode="eval").body
         except SyntaxError as e:
             raise TypeError(f"this is not a type: {e.msg}\n    {self._text}") from None
-        if isinstance(node, ast.Tuple):  # a signature without a result
+        if isinstance(node, ast.Tuple):  # a signature without a return type
             return self._signature(None, node.elts)
         return self._type(node)
 
@@ -40,7 +42,7 @@ class Reader:
         raise self._wrong(node, "a name, slices or a call was expected")
 
     def _named(self, node):
-        name = _name_of(node)  # of types.int32 and cuda.types.int32 the last word
+        name = _name_of(node)  # only the last word counts: types.int32 and cuda.types.int32 are int32
         if name not in self._types:
             raise self._wrong(node, f"there is no type {name}")
         return self._types[name]

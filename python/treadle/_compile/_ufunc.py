@@ -1,4 +1,4 @@
-"""What ``vectorize`` makes of a function of numbers: a ufunc."""
+"""The ufunc that ``vectorize`` makes of a function of numbers."""
 
 import functools
 
@@ -12,9 +12,9 @@ from ._function import Function
 from ._generate import Home, define, device_of, index, is_array, nest, scalar
 from ._jit import check_options, jit
 
-_WEAK = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # kinds of dtypes that a Python number goes into
+_WEAK = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # kinds of dtypes that a Python number adapts to
 
-# What the compiler says of functions that it does not take.
+# The exceptions with which the compiler refuses a function.
 REFUSALS = (TypeError, ValueError, NameError, NotImplementedError, OSError, _core.CompileError)
 WHY = "it calls a Python function that is not compiled"
 
@@ -27,7 +27,7 @@ def _dtype(t):
 
 
 def _natural(values):
-    """The dtypes of operands: an array's own; a Python float takes the arrays' precision, as in NumPy."""
+    """The dtypes of operands: an array's own. A Python float or complex takes the arrays' precision, as in NumPy."""
     found = [getattr(v, "dtype", None) for v in values]
     inexact = [d for d in found if d is not None and d.kind in "fc"]
     wide = functools.reduce(numpy.promote_types, inexact) if inexact else numpy.dtype(float)
@@ -59,9 +59,9 @@ class UFunc(Called):
         self.nin = fn.__code__.co_argcount
         self.nargs, self.signature = self.nin + 1, None
         self._one = jit(fn, **options)
-        self._rows, self._returned = [], {}  # (dtypes of operands, that of the result); a type's text -> its dtype
+        self._rows, self._returned = [], {}  # (dtypes of operands, dtype of the result); text of a type: its dtype
         self._fixed = bool(signatures)
-        self._open = set()  # rows whose signature leaves the result's dtype to the function
+        self._open = set()  # rows whose signature leaves the result's type open
         device_of(target)
         for s in signatures:
             self.add(s)
@@ -96,7 +96,7 @@ class UFunc(Called):
     # ---- dtypes ----
 
     def _result(self, row):
-        """The dtype of what the function returns by now: it may read a global whose type has changed."""
+        """The dtype that the function returns now. It may read a global whose type has changed."""
         returned = self._one._returns(tuple(map(types.from_dtype, row)))
         if returned not in self._returned:
             self._returned[returned] = _dtype(returned or "none")
@@ -106,7 +106,8 @@ class UFunc(Called):
         """The dtypes that operands are cast to, and the result's."""
         row = _natural(values)
         given = _with_numbers(values) if self._fixed else row
-        for k, (known, out) in enumerate(self._rows):  # as a ufunc, the first that all operands go into safely
+        # like a ufunc, take the first row to which all operands cast safely
+        for k, (known, out) in enumerate(self._rows):
             if known == row if not self._fixed else all(map(_goes, given, known)):
                 return self._now(k, known, out)
         if self._fixed:
@@ -118,7 +119,7 @@ class UFunc(Called):
         return self._rows[-1]
 
     def _now(self, k, row, out):
-        """The k-th row, with the dtype that its results have by now."""
+        """Row k with the dtype that its results have now."""
         if self._fixed and row not in self._open:
             return row, out
         now = self._result(row)
@@ -185,7 +186,8 @@ class UFunc(Called):
             raise ValueError(f"{what} is for functions of two numbers; {self.__name__} has {self.nin}")
 
     def _along(self, a, axis, dtype):
-        """a's elements with the axis last and one before it; its home, the other axes' shape."""
+        """The elements of a as rows along the axis. Also the place where the call computes, the shape of the other
+        axes and the result's dtype."""
         a = a if hasattr(a, "shape") else numpy.asarray(a)
         home = Home([a], device_of(self._target))
         d = numpy.dtype(dtype or a.dtype)
@@ -245,8 +247,10 @@ class UFunc(Called):
 
 
 def _with_numbers(values):
-    """The operands' dtypes; of a Python number that has arrays beside it the kinds of dtypes that it goes into, or the
-    dtype that NumPy gives it there."""
+    """The dtypes of operands, for choosing a signature.
+
+    A Python number beside arrays gives the kinds of dtypes that it adapts to, or the dtype that NumPy promotes it to.
+    """
     own = [getattr(v, "dtype", None) for v in values]
     arrays = [numpy.dtype(d) for d in own if d is not None]
     meeting = numpy.result_type(*arrays) if arrays else None
@@ -256,7 +260,7 @@ def _with_numbers(values):
             found.append(numpy.dtype(d))
         elif meeting is None or meeting.kind not in _WEAK.get(type(v), ""):
             found.append(numpy.asarray(v).dtype if meeting is None else numpy.result_type(meeting, v))
-        else:  # what holds the arrays holds it
+        else:  # the number adapts to the arrays' dtype
             found.append(numpy.result_type(meeting, v) if meeting.kind in "iu" else _WEAK[type(v)])
     return found
 
@@ -266,7 +270,7 @@ def _goes(have, want):
 
 
 def _number(v, dtype):
-    """A NumPy scalar: what a scalar operand is passed as."""
+    """A scalar operand as a NumPy scalar of dtype."""
     return numpy.asarray(v.get() if hasattr(v, "get") else v).astype(dtype)[()]
 
 
@@ -294,7 +298,7 @@ def _last(a, axis, back=False):
 
 @functools.lru_cache(maxsize=1024)
 def _loop(u, arrays, ndim):
-    """The function of operands, arrays or numbers, and a result of ndim dims."""
+    """A compiled loop that applies u to operands, arrays or numbers, and writes a result of ndim axes."""
     names = [f"x{k}" for k in range(len(arrays))]
     at = index(ndim)
     args = [f"{n}[{at}]" if a else n for n, a in zip(names, arrays, strict=True)]
@@ -305,7 +309,7 @@ def _loop(u, arrays, ndim):
 
 @functools.lru_cache(maxsize=1024)
 def _along_loop(u, keep):
-    """rows[i] combined into out[i], or (keep) into out[i, :]."""
+    """A compiled loop that combines each row into one result, or with keep into all partial results."""
     start = ["x = rows[i, 0]", "out[i, 0] = x"] if keep else ["x = out[i]"]
     step = ["    x = _f(x, rows[i, k])", *(["    out[i, k] = x"] if keep else [])]
     body = [*start, f"for k in range({int(keep)}, rows.shape[1]):", *step, *([] if keep else ["out[i] = x"])]
@@ -318,5 +322,5 @@ def _plain(u):
 
 
 def on_host(fn, args):
-    """fn of each element of arrays, called on the host."""
+    """Apply fn to each element of arrays on the host."""
     return _host.fallback("numpy.vectorize", numpy.vectorize(fn), args, {}, WHY)

@@ -32,7 +32,7 @@ class Mapped:
     def _compile(pyfunc):
         try:
             return UFunc(pyfunc)
-        except (AttributeError, *REFUSALS):  # not a Python function: nothing to compile
+        except (AttributeError, *REFUSALS):  # not a Python function, or one that cannot be compiled
             return None
 
     def __call__(self, *args, **kwargs):

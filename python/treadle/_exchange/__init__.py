@@ -1,1 +1,1 @@
-"""Other libraries and other processes: protocols, copies, trips to the host."""
+"""Exchange with other libraries and processes: protocols, copies, computation on the host."""

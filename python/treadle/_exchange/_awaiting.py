@@ -1,6 +1,8 @@
-"""`await` on what a device does: the event loop goes on while a thread of its own waits.
+"""``await`` for arrays, events, streams and futures.
 
-Whoever stops waiting (a cancelled task, a time limit) does not stop the device's work."""
+A thread waits for the device while the event loop goes on. Cancelling the await, or its time limit, does not stop the
+device's work.
+"""
 
 import asyncio
 import concurrent.futures
@@ -9,7 +11,7 @@ from .. import _core
 
 
 def _iterator(wait, result):
-    """What __await__ returns. wait() blocks a thread; what it raises, the awaiting coroutine raises."""
+    """The iterator that __await__ returns. A thread calls wait(); its exception is raised in the coroutine."""
 
     async def waiting():
         await asyncio.get_running_loop().run_in_executor(None, wait)
@@ -19,7 +21,7 @@ def _iterator(wait, result):
 
 
 def array(a):
-    """Of an array: its value is computed, and it is the result."""
+    """Await an array: evaluate it, and return it."""
 
     def wait():
         _core.evaluate(a)
@@ -30,12 +32,12 @@ def array(a):
 
 
 def event(e):
-    """Of an event: it has passed, and it is the result."""
+    """Await an event: wait until it has happened, and return it."""
     return _iterator(e.synchronize, e)
 
 
 def stream(s):
-    """Of a stream: what it was given so far is done, and it is the result."""
+    """Await a stream: wait for the work that it has been given so far, and return it."""
     return _iterator(_core.Event(s.device, timing=False).record(s).synchronize, s)
 
 

@@ -1,4 +1,4 @@
-"""What Dask looks up by the class of a chunk, and by the name of an array library."""
+"""Registers treadle's arrays with Dask: as chunks, by class, and as an array library, by name."""
 
 import numpy
 
@@ -6,7 +6,7 @@ from .._core import empty, ndarray
 
 
 def register(backends):
-    """Told of dask.array.backends when it has been imported."""
+    """Register the class of arrays. Called once dask.array.backends has been imported."""
     from dask.array.chunk_types import register_chunk_type
 
     register_chunk_type(ndarray)
@@ -25,14 +25,14 @@ def _empty(shape, dtype=float, order="C", **kwargs):
 
 
 def _chunk(block, **kwargs):
-    """A block as treadle's array, on the default device of the process that computes it."""
+    """A chunk as treadle's array, on the default device of the process that computes it."""
     import treadle
 
     return block if isinstance(block, ndarray) else treadle.array(block)
 
 
 def _backend(entrypoint):
-    """What `dask.config.set({"array.backend": "treadle"})` makes arrays with."""
+    """The array library for `dask.config.set({"array.backend": "treadle"})`."""
 
     def made(name):
         def make(*args, meta=None, like=None, **kwargs):

@@ -1,8 +1,8 @@
-"""Arrays on their way between Dask's processes: the values go as they lie in memory, without a pickle.
+"""Sends arrays between Dask's processes: their memory is sent as it is, without pickle.
 
-An array arrives on the receiver's own default device where that is of the sender's kind (`cuda:0` of one worker is
-`cuda:1` of another), and on the default device where the receiver has none of that kind; an array on the CPU stays on
-the CPU.
+The receiver puts an array on its own default device if that is of the sender's kind: `cuda:0` of one worker becomes
+`cuda:1` of another. If it has no device of that kind, its default device is used. An array on the CPU stays on the
+CPU.
 """
 
 import numpy
@@ -12,7 +12,7 @@ from .._core import ndarray
 
 
 def register(serialize):
-    """Told of distributed.protocol.serialize when it has been imported."""
+    """Register the functions that send arrays. Called once distributed.protocol.serialize has been imported."""
     serialize.dask_serialize.register(ndarray)(_pack)
     serialize.dask_deserialize.register(ndarray)(_unpack)
 
@@ -26,7 +26,7 @@ def _pack(x, context=None):
 
 def _unpack(header, frames):
     bits = "uint16" if header["dtype"] == "bfloat16" else header["dtype"]
-    # What came over a wire in pieces is in several frames.
+    # Dask may have cut the memory into several frames.
     frame = frames[0] if len(frames) == 1 else b"".join(bytes(f) for f in frames)
     host = numpy.frombuffer(frame, bits).reshape(header["shape"])
     x = _core.array(host, device="cpu" if header["kind"] == "cpu" else _core.device())

@@ -1,9 +1,10 @@
-"""What is computed by NumPy or SciPy on the host: where, how often and with how many bytes, and never in silence.
+"""Work that NumPy or SciPy does on the host for treadle's arrays. All of it is counted: where, how often, how many
+bytes.
 
-Two cases. A *fallback* is a function that no device computes. A *library* call is one for which NumPy is the CPU's own
-library (factorisations, transforms, sorting): on the CPU it works on the array's memory and is no fallback; from a GPU
-it is one. ``treadle.config.fallback`` says what a fallback does: "warn" (PerformanceWarning, once for each line of the
-program), "allow", or "error" (NotImplementedError). ``treadle.fallbacks()`` lists them.
+A *fallback* is a function that no device computes. A *library* call is one for which NumPy is the CPU's own library
+(factorisations, transforms, sorting). On the CPU such a call works on the array's memory and is no fallback; for
+arrays on a GPU it is one. ``treadle.config.fallback`` says what happens at a fallback: "warn" (PerformanceWarning,
+once for each line of the program), "allow", or "error" (NotImplementedError). ``treadle.fallbacks()`` lists them.
 """
 
 import collections
@@ -16,17 +17,18 @@ from .. import _core
 from .._callers import site
 
 MODES = ("warn", "allow", "error")
-_DTYPES = "?bBhHiIlLqQefdFD"  # NumPy's characters of the dtypes that arrays here have
+_DTYPES = "?bBhHiIlLqQefdFD"  # NumPy's characters of the dtypes that treadle has
 
 mode = "warn"
 _sites = {}  # (name, file, line): [calls, bytes, nanoseconds]
 _warned = set()
-_lock = threading.Lock()  # guards both tables: several threads count
+_lock = threading.Lock()  # guards _sites and _warned against counting from several threads
 
 
 def note(name, nbytes, why=None, how="is computed by NumPy on the host"):
-    """Counts a fallback of the function called name that moves nbytes, and tells of it as config.fallback says; its
-    entry, to which who times the function adds the nanoseconds."""
+    """Count a fallback of the function called name for nbytes, and warn or raise as config.fallback says.
+
+    Returns the entry; a caller that times the function adds nanoseconds to it."""
     at = site()
     reason = f": {why}" if why else ""
     if mode == "error":
@@ -79,7 +81,7 @@ def fallbacks(clear=False):
 
 
 def check_out(name, out):
-    """TypeError unless out is treadle's array or NumPy's."""
+    """Raise TypeError unless out is an array of treadle's or NumPy's."""
     import numpy
 
     if not isinstance(out, (_core.ndarray, numpy.ndarray)):
@@ -87,9 +89,10 @@ def check_out(name, out):
 
 
 def store(name, out, value, where=True, casting="unsafe"):
-    """out, which has taken value where the mask is true. NumPy's array is written in the host's memory: the way there
-    is counted as a fallback of name. TypeError: the casting rule forbids it; ValueError: the shapes do not fit, or out
-    is read-only."""
+    """Write value into out where the mask is true, and return out.
+
+    If out is NumPy's array, the copy to the host is counted as a fallback of name. Raises TypeError where the casting
+    rule forbids the cast, ValueError where shapes do not fit or out is read-only."""
     import numpy
 
     if isinstance(out, _core.ndarray):
@@ -113,27 +116,30 @@ def store(name, out, value, where=True, casting="unsafe"):
 
 
 class _Trip:
-    """The way of a call's arrays to the host and back: the bytes moved, the device that results go to, the arrays that
-    are out=. What an array of the CPU has in memory is read there; out= is written by way of a copy, since several
-    arrays may share a value until one of them is written."""
+    """Moves one call's arrays to the host and its results back.
+
+    It counts the bytes and remembers the device for the results. Arrays on the CPU are read in their own memory. out=
+    arrays get a copy that is written back afterwards, because several arrays may share a value until one of them is
+    written."""
 
     def __init__(self, name="call"):
         self.name, self.nbytes, self.first, self.outs = name, 0, None, []
 
     @property
     def device(self):
-        """The arrays' device, None where there are none."""
+        """The arrays' device. None where there are no arrays."""
         return None if self.first is None else self.first.device
 
     def _meet(self, x):
         if self.first is None:
             self.first = x
         elif x.device != self.first.device:
-            _core._beside(self.name, self.first, x)  # ValueError with both
+            _core._beside(self.name, self.first, x)  # raises ValueError that names both devices
         self.nbytes += x.nbytes
 
     def down(self, x):
-        """x with treadle's arrays as NumPy's, in tuples, lists and dicts too; bfloat16 as float32."""
+        """x with treadle's arrays converted to NumPy's, also inside of tuples, lists and dicts. bfloat16 becomes
+        float32."""
         if isinstance(x, _core.ndarray):
             self._meet(x)
             x = x.astype("float32") if x.dtype.kind == "V" else x
@@ -143,7 +149,7 @@ class _Trip:
         return {k: self.down(v) for k, v in x.items()} if type(x) is dict else x
 
     def out(self, x):
-        """The host's copy of an array that the function is to write, or of a tuple of them."""
+        """A copy on the host for an array, or a tuple of arrays, that the function writes."""
         if isinstance(x, _core.ndarray):
             self._meet(x)
             if not x.flags.writeable:
@@ -154,32 +160,36 @@ class _Trip:
         return tuple(map(self.out, x)) if type(x) is tuple else x
 
     def back(self):
-        """Write what the function has written back into the arrays."""
+        """Copy what the function has written back into the out= arrays."""
         for host, x in self.outs:
             x[...] = host
 
     def up(self, x):
-        """x with NumPy's arrays of dtypes that treadle has as its own, on the arguments' device; NumPy scalars become
-        arrays of no axes, other objects stay."""
+        """x with NumPy's arrays converted to treadle's on the arguments' device, if treadle has the dtype.
+
+        NumPy scalars become arrays of no axes. Other objects stay."""
         import numpy
 
         given = next((a for host, a in self.outs if host is x), None)
         if given is not None:
             return given
-        if type(x) is numpy.ndarray or isinstance(x, numpy.generic):  # a subclass holds more than its values
+        # not subclasses, which hold more than their values
+        if type(x) is numpy.ndarray or isinstance(x, numpy.generic):
             return _core.asarray(x, device=self.device) if x.dtype.char in _DTYPES else x
         if isinstance(x, tuple) and hasattr(x, "_fields"):
             return _named(x, self.up)
         if isinstance(x, dict):
-            r = copy.copy(x)  # SciPy's results are dicts of a class of its own
+            r = copy.copy(x)  # SciPy's results are instances of a subclass of dict
             r.update((k, self.up(v)) for k, v in x.items())
             return r
         return type(x)(map(self.up, x)) if type(x) in (tuple, list) else x
 
 
 def _named(x, of):
-    """The named tuple x with of(each): of its class, or, where that asks for more than its fields (SciPy's results), a
-    plain one that has the other attributes too.
+    """The named tuple x with of() applied to each field.
+
+    It keeps its class. Where the class takes more than the fields (SciPy's results), it becomes a plain named tuple
+    with the other attributes attached.
     """
     if type(x).__mro__[1] is tuple:
         return type(x)(*map(of, x))
@@ -190,12 +200,12 @@ def _named(x, of):
 
 
 def fallback(name, f, args, kwargs, why=None):
-    """f(*args, **kwargs) with NumPy arrays in the place of treadle's, noted as a fallback of name."""
+    """Call f with NumPy arrays in place of treadle's, and count it as a fallback of name."""
     return _run(name, f, args, kwargs, why, False)
 
 
 def library(name, f, args, kwargs, why=None):
-    """f(*args, **kwargs) with NumPy arrays in the place of treadle's: no fallback where all of them are on the CPU."""
+    """Call f with NumPy arrays in place of treadle's. It counts as a fallback only if some array is on a GPU."""
     return _run(name, f, args, kwargs, why, True)
 
 

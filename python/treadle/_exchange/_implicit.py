@@ -1,4 +1,4 @@
-"""Conversions to NumPy that a program does not spell out: ``numpy.asarray(a)`` of an array on a GPU.
+"""Implicit conversions to NumPy, such as ``numpy.asarray(a)`` of an array on a GPU.
 
 Each copies over the bus and waits for the device. ``treadle.config.implicit_host`` says what happens.
 """
@@ -15,7 +15,7 @@ _warned = set()
 
 
 def note(a):
-    """Called before an array on a GPU becomes a NumPy array without .get()."""
+    """Called before an array on a GPU is converted to NumPy without .get()."""
     at = site()
     if mode == "error":
         raise TypeError(

@@ -1,4 +1,6 @@
-"""What NumPy calls: ``np.exp(a)``, ``np.float64(2) * a``, ``np.concatenate([a, n])``."""
+"""NumPy's protocols: ``np.exp(a)``, ``np.float64(2) * a`` and ``np.concatenate([a, n])`` call the functions of this
+file.
+"""
 
 import functools
 import importlib
@@ -14,7 +16,7 @@ from treadle._exchange import _host, _implicit
 
 
 class Flags:
-    """Layout of an array, as attributes and as NumPy's keys."""
+    """An array's flags, as attributes and under NumPy's keys."""
 
     __slots__ = ("_array", "c_contiguous", "f_contiguous", "owndata", "_writeable")
     _KEYS = {"C": "c_contiguous", "F": "f_contiguous", "CONTIGUOUS": "c_contiguous", "FORTRAN": "f_contiguous"}
@@ -75,7 +77,8 @@ class Flags:
 
 
 def _strangers(values):
-    """Is there an object whose class has a protocol of its own (pandas, Dask, sparse arrays …)? It is asked then."""
+    """Whether an operand's class overrides ufuncs itself (pandas, Dask, sparse arrays …). Such a class must be asked.
+    """
     for v in values:
         kind = type(v)
         if kind is _core.ndarray or isinstance(v, (numpy.ndarray, numpy.generic, int, float, complex)):
@@ -86,14 +89,15 @@ def _strangers(values):
 
 
 def _held(x):
-    """Can x be an operand here? NumPy's arrays of other dtypes (objects, dates, long doubles) are for NumPy."""
+    """Whether x can be an operand of treadle's. NumPy's arrays of other dtypes (objects, dates, long doubles) are left
+    to NumPy."""
     if not isinstance(x, (numpy.ndarray, numpy.generic)):
         return True
     return x.dtype.char in _host._DTYPES
 
 
 def _masked(values):
-    """Is there a masked array of NumPy's, whose mask an array here could not keep?"""
+    """Whether there is a masked array, whose mask treadle would lose."""
     masked = sys.modules.get("numpy.ma")
     return masked is not None and any(
         _masked(v) if isinstance(v, (tuple, list)) else isinstance(v, masked.MaskedArray) for v in values
@@ -101,7 +105,7 @@ def _masked(values):
 
 
 def _down(x):
-    """x for a call of NumPy's whose result is not treadle's: the values on the host."""
+    """x with values on the host, for a call of NumPy's that returns no array of treadle's."""
     if isinstance(x, _core.ndarray):
         if not x.device.host:
             _implicit.note(x)
@@ -117,12 +121,12 @@ def _downs(kwargs):
 
 
 def _give(out, value, where=True, casting="same_kind"):
-    """value in out, treadle's array or NumPy's, where the mask says so; what the call answers."""
+    """Write value into out, treadle's array or NumPy's, where the mask is true. Return the call's result."""
     if out is None:
         return value if where is True else treadle.where(where, value, value.dtype.type(0))
     if isinstance(out, _core.ndarray):
         if isinstance(value, _core.ndarray):
-            _core._beside("out", out, value)  # ValueError: they are on two devices
+            _core._beside("out", out, value)  # raises ValueError where they are on two devices
         else:
             value = _core.asarray(value, device=out.device)
         treadle.copyto(out, value, casting=casting, where=where)
@@ -132,14 +136,15 @@ def _give(out, value, where=True, casting="same_kind"):
 
 
 def _each(outs, values, **how):
-    """_give for a call of one result or several."""
+    """_give for one result or a tuple of them."""
     if not isinstance(values, tuple):
         return _give(outs[0] if outs else None, values, **how)
     return tuple(_give(o, v, **how) for o, v in zip(outs or (None,) * len(values), values, strict=True))
 
 
 def _on_host(name, call, args, kwargs, outs=()):
-    """NumPy's call, noted as a fallback; outs: treadle's and NumPy's arrays, or None, that take the results."""
+    """Call NumPy on the host and count it as a fallback. outs are arrays of treadle's and NumPy's, or None, for the
+    results."""
     if not any(o is not None for o in outs):
         return _host.fallback(name, call, args, kwargs)
     hosts = tuple(o.get() if isinstance(o, _core.ndarray) else o for o in outs)
@@ -158,7 +163,8 @@ def _on_host(name, call, args, kwargs, outs=()):
 
 @functools.lru_cache(maxsize=1024)
 def _ours_for(ufunc):
-    """What stands for a ufunc of NumPy's or of scipy.special's here, or None: others' ufuncs of the same names too."""
+    """Treadle's counterpart of a ufunc of NumPy's or scipy.special's. None also for other libraries' ufuncs of the
+    same name."""
     name = ufunc.__name__
     if getattr(numpy, name, None) is ufunc or (name == "clip" and ufunc.nin == 3):
         value = getattr(treadle, name, None) if name in treadle._FROM or name in vars(treadle) else None
@@ -170,15 +176,16 @@ def _ours_for(ufunc):
 
 
 def _weak(x):
-    """What NumPy's resolution of dtypes takes for an operand."""
+    """What NumPy's promotion needs to know of an operand: a Python number's type, or a dtype."""
     if type(x) in (int, float, complex):
         return type(x)
     return x.dtype if hasattr(x, "dtype") else numpy.asarray(x).dtype
 
 
 def _resolved(ufunc, inputs, outs, dtype=None, signature=None, sig=None, casting="same_kind"):
-    """The operands in the dtypes of the loop that NumPy would take, and the dtypes of its results; NumPy's TypeError
-    where there is none, or where a cast is not allowed."""
+    """The operands cast to the dtypes of the loop that NumPy would choose, and the dtypes of its results.
+
+    Raises NumPy's TypeError where there is no loop or a cast is not allowed."""
     signature = signature or sig
     if isinstance(signature, str):
         sides = signature.split("->")
@@ -194,14 +201,15 @@ def _resolved(ufunc, inputs, outs, dtype=None, signature=None, sig=None, casting
 
 def _cast(x, dtype):
     if dtype.char not in _host._DTYPES:
-        return numpy.empty(0, dtype)  # treadle has no such dtype; the caller reports it
+        return numpy.empty(0, dtype)  # an array of a dtype that treadle lacks; the caller notices and declines
     if hasattr(x, "astype"):
         return x.astype(dtype, copy=False)
     return dtype.type(x) if numpy.isscalar(x) else numpy.asarray(x, dtype)
 
 
 def _call(ufunc, f, inputs, outs, kwargs):
-    """The operation as our f computes it, with NumPy's keywords; NotImplemented where NumPy's loop has other dtypes."""
+    """Compute a ufunc with treadle's function f and NumPy's keywords. NotImplemented where NumPy's loop uses dtypes
+    that treadle lacks."""
     where = kwargs.pop("where", True)
     casting = kwargs.get("casting", "same_kind")
     kwargs.pop("subok", None), kwargs.pop("order", None)
@@ -223,10 +231,11 @@ def _call(ufunc, f, inputs, outs, kwargs):
 
 
 def _checked(ufunc, method, inputs, kwargs):
-    """The operands of a method; NumPy's TypeError where it has no loop for their dtypes."""
+    """The operands of a ufunc's method. Raises NumPy's TypeError where NumPy has no loop for their dtypes."""
     dtype = kwargs.get("dtype")
     if method == "outer":
-        inputs = [x if hasattr(x, "dtype") else numpy.asarray(x) for x in inputs]  # numbers are not weak here
+        # outer treats numbers as arrays, so they do not adapt to the other operand
+        inputs = [x if hasattr(x, "dtype") else numpy.asarray(x) for x in inputs]
         return _resolved(ufunc, inputs, None, **{k: kwargs.pop(k) for k in ("dtype", "casting") if k in kwargs})[0]
     x = inputs[0]
     if hasattr(x, "dtype") and x.dtype.kind in "biufc":
@@ -251,7 +260,7 @@ def _at(ufunc, f, a, *rest):
 
 @functools.lru_cache(maxsize=64)
 def _core_dims(signature):
-    """How many axes each operand of a generalized ufunc has at least."""
+    """The least number of axes of each operand of a generalized ufunc."""
     sides = re.findall(r"\(([^)]*)\)", signature.split("->")[0])
     return [sum(bool(n) and not n.endswith("?") for n in side.split(",")) for side in sides]
 
@@ -269,7 +278,7 @@ def _called(ufunc, method):
 def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """The protocol of NumPy's ufuncs: all of them and all their methods, scipy.special's too. Results are treadle
     arrays, but for out= of NumPy's; what treadle lacks is a fallback."""
-    if isinstance(ufunc, _core.ufunc):  # ours of that name, as a program writes that imports treadle in NumPy's place
+    if isinstance(ufunc, _core.ufunc):  # treadle's own ufunc, in a program that imports treadle in NumPy's place
         ufunc = getattr(numpy, ufunc.__name__)
     if _strangers(inputs) or (out and _strangers(out)) or _strangers((kwargs.get("where", True),)):
         return NotImplemented
@@ -291,7 +300,7 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
             inputs = _checked(ufunc, method, inputs, kwargs)
             return _each(out, getattr(f, method)(*inputs, **kwargs))
     if f is None and method == "__call__" and all(map(_held, inputs)) and ufunc.signature is None:
-        _resolved(ufunc, inputs, out)  # TypeError where NumPy has no loop either: no fallback
+        _resolved(ufunc, inputs, out)  # raise NumPy's TypeError, instead of a fallback, where NumPy has no loop either
     return _on_host(_called(ufunc, method), getattr(ufunc, method), inputs, kwargs, out or ())
 
 
@@ -312,7 +321,7 @@ _WRITING = {"put", "place", "putmask", "put_along_axis", "fill_diagonal"}
 
 @functools.lru_cache(maxsize=1024)
 def _function_for(func):
-    """What stands for a function of NumPy's here, or None."""
+    """Treadle's counterpart of a function of NumPy's, or None."""
     name, home = func.__name__, _MODULES.get(func.__module__)
     if home is None or (home == "treadle" and getattr(numpy, name, None) is not func):
         return None
@@ -333,7 +342,8 @@ def _signature(f):
 
 @functools.lru_cache(maxsize=4096)
 def _takes(f, count, names):
-    """Does f take so many arguments and keywords of these names? Of compiled functions that is not known."""
+    """Whether f takes so many positional arguments and keywords of these names. True for functions without a
+    signature."""
     signature = _signature(f)
     if signature is not None:
         try:
@@ -348,7 +358,8 @@ def _binds(f, args, kwargs):
 
 
 def _arranged(func, f, args, kwargs):
-    """The arguments as our f takes them: as they are, or in the order of NumPy's parameters; None if neither fits."""
+    """The arguments as treadle's f takes them: unchanged, or reordered by NumPy's parameters. None where neither fits.
+    """
     if _binds(f, args, kwargs):
         return args, kwargs
     theirs = _signature(func)
@@ -371,11 +382,12 @@ def array_function(self, func, types, args, kwargs):
     name = func.__name__
     if _masked(args):
         return func(*map(_down, args), **_downs(kwargs))
-    if name in ("result_type", "can_cast"):  # promotion needs no values
+    if name in ("result_type", "can_cast"):  # promotion needs only dtypes
         return func(*(a.dtype if isinstance(a, _core.ndarray) else a for a in args), **kwargs)
     if name == "min_scalar_type" and args[0].ndim:
         return args[0].dtype
-    if name == "copyto" and args and isinstance(args[0], numpy.ndarray):  # the program asks for the copy by name
+    # the program itself asks for the copy to the host
+    if name == "copyto" and args and isinstance(args[0], numpy.ndarray):
         return func(*(a.get() if isinstance(a, _core.ndarray) else a for a in args), **_downs(kwargs))
     if name in _WRITING and args and isinstance(args[0], numpy.ndarray):
         return func(*map(_down, args), **_downs(kwargs))
@@ -392,17 +404,17 @@ def array_function(self, func, types, args, kwargs):
         return _give(out, f(*args, **kwargs))
     if out is not None:
         kwargs = {**kwargs, "out": out}
-    if not _has_ours(args) and not _has_ours(tuple(kwargs.values())):  # like=
+    if not _has_ours(args) and not _has_ours(tuple(kwargs.values())):  # called because of like= alone
         with self.device:
             return f(*args, **kwargs)
     try:
         return f(*args, **kwargs)
-    except TypeError as error:  # objects, dates, text, None beside arrays of ours: NumPy can hold them
+    except TypeError as error:  # NumPy can hold what treadle cannot: objects, dates, text, None
         if not str(error).startswith("treadle arrays hold numbers"):
             raise
     return _host.fallback(f"{func.__module__}.{name}", func, args, kwargs)
 
 
 def array_wrap(self, array, context=None, return_scalar=False):
-    """What NumPy makes of results for an array of ours: one on its device."""
+    """NumPy's result as an array on this array's device."""
     return _core.asarray(array, device=self.device)

@@ -1,4 +1,4 @@
-"""Where pip puts NVIDIA's libraries; asked for before the first foreign library is opened."""
+"""Finds NVIDIA's libraries that pip installed. The core asks before it opens the first of them."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ def folders():
         root = os.path.join(entry or os.curdir, "nvidia")
         try:
             names = sorted(os.listdir(root))
-        except OSError:  # most entries have no such folder; an unreadable one is skipped
+        except OSError:  # most entries have no such folder, and some cannot be read
             continue
         found += (os.path.abspath(os.path.join(root, name, "lib")) for name in names)
     return ":".join(dict.fromkeys(f for f in found if os.path.isdir(f) and ":" not in f))

@@ -1,7 +1,7 @@
-"""Arrays as bytes, and as handles for other processes of this machine.
+"""Pickles arrays by value, and as handles for other processes of this machine.
 
-``pickle`` copies the values and notes the device. What ``multiprocessing`` pickles for its queues, pipes, pools
-and processes is a handle: the receiver opens the same memory.
+``pickle`` copies the values and notes the device. For its queues, pipes, pools and processes ``multiprocessing``
+pickles a handle instead, and the receiver opens the same memory.
 """
 
 import warnings
@@ -11,16 +11,17 @@ from treadle import _core
 
 
 def reduce(array, protocol):
-    """What __reduce_ex__ returns: the values, which NumPy pickles (out of band from protocol 5 on), and where."""
+    """The value of __reduce_ex__: NumPy's pickle of the values (out of band from protocol 5 on), the device and the
+    dtype."""
     device = array.device.name
-    if array.dtype.kind == "V":  # NumPy has no bfloat16
+    if array.dtype.kind == "V":  # NumPy lacks bfloat16, so its bits are pickled
         return restore, (array.view("uint16").get(), device, "bfloat16")
     host = _core._host_view(array) if device == "cpu" else array.get()
     return restore, (host, device)
 
 
 def _device(name):
-    """The device of that name, or, where it is not there, the default one."""
+    """The device of that name. The default device where this machine lacks it."""
     try:
         return _core.device(name)
     except treadle.DeviceError as error:
@@ -37,7 +38,7 @@ def restore(host, device, dtype=None):
 
 
 def share(array):
-    """What multiprocessing pickles instead: a handle of the array's memory."""
+    """The value of __reduce__ for multiprocessing: a handle of the array's memory."""
     if array.size == 0:
         return reduce(array, 5)
     return _core._receive, _core._send(array)

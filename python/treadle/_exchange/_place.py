@@ -1,4 +1,4 @@
-"""Where the package's functions of several arrays compute: on one device, that of their first array."""
+"""Functions of several arrays compute on one device, that of their first array. These helpers bring operands there."""
 
 import numpy
 
@@ -7,14 +7,14 @@ from .._core import asarray, empty, ndarray
 
 
 def on(device, x, dtype=None):
-    """x, an array or what becomes one, on device, as dtype if that is given. ValueError: it lies on another device."""
+    """x as an array on the device, and of dtype if given. Raises ValueError where x lies on another device."""
     if isinstance(x, ndarray) and x.device != device:
         _core._beside("operands", empty(0, device=device), x)
     return asarray(x, dtype, device=device)
 
 
 def own(a):
-    """a, or the array that it becomes."""
+    """a as an array of treadle's."""
     return a if isinstance(a, ndarray) else asarray(a)
 
 
@@ -22,7 +22,8 @@ RULES = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 def castable(source, target, rule):
-    """Does the rule allow the cast? numpy.can_cast, and what holds of bfloat16. ValueError: there is no such rule."""
+    """Whether the casting rule allows the cast: numpy.can_cast, extended to bfloat16. Raises ValueError for an unknown
+    rule."""
     if rule not in RULES:
         raise ValueError(f"casting must be one of {', '.join(map(repr, RULES))} (got {rule!r})")
     if "V" in source.kind + target.kind:
@@ -31,14 +32,16 @@ def castable(source, target, rule):
 
 
 def allow(what, source, target, rule):
-    """TypeError that names the function `what`, unless the rule allows the cast."""
+    """Raise TypeError that names the function `what` unless the rule allows the cast."""
     if not castable(source, target, rule):
         raise TypeError(f"{what}: Cannot cast array data from {source!r} to {target!r} according to the rule {rule!r}")
 
 
 def elements(what, x, dtype, device, rule="unsafe"):
-    """What is to be written to an array of dtype: arrays by the rule; numbers and lists each as a number of dtype,
-    which for a complex number and a real dtype is a TypeError.
+    """x converted for being written to an array of dtype.
+
+    Arrays are cast by the rule. Numbers and lists become numbers of dtype; a complex number for a real dtype raises
+    TypeError.
     """
     if isinstance(x, (ndarray, numpy.ndarray)):
         allow(what, x.dtype, dtype, rule)

@@ -1,8 +1,8 @@
-"""How multiprocessing sends arrays."""
+"""Registers arrays with multiprocessing, which sends them as handles."""
 
 import sys
 
-_WAIT = 5.0  # seconds that a process waits at its end for what it sent to be received
+_WAIT = 5.0  # seconds that a process waits at its end for other processes to open the memory that it sent
 
 
 def _share(array):
@@ -12,7 +12,7 @@ def _share(array):
 
 
 def _finish():
-    """A process takes its memory along when it ends: what was sent gets a while to be received."""
+    """Wait at the end of a process for what it sent to be received, because its memory ends with it."""
     import time
 
     from .. import _core
@@ -25,15 +25,15 @@ def _finish():
 def _at_end(_=None):
     from multiprocessing.util import Finalize
 
-    Finalize(None, _finish, exitpriority=-100)  # runs after the threads that empty queues
+    Finalize(None, _finish, exitpriority=-100)  # after multiprocessing has ended the threads that empty its queues
 
 
 def register(reduction):
-    """Told of multiprocessing.reduction when it has been imported."""
+    """Register arrays. Called once multiprocessing.reduction has been imported."""
     from multiprocessing.util import register_after_fork
 
     from .._core import ndarray
 
     reduction.ForkingPickler.register(ndarray, _share)
     _at_end()
-    register_after_fork(sys.modules[__name__], _at_end)  # every new process forgets what its parent had
+    register_after_fork(sys.modules[__name__], _at_end)  # a forked process does not inherit finalizers

@@ -1,4 +1,6 @@
-"""Arrays whose elements stay on the host until they are needed: memory, mapped files, readers such as Zarr's."""
+"""Arrays whose elements stay on the host until they are needed: in memory, in mapped files, or behind readers such as
+Zarr's.
+"""
 
 import operator
 

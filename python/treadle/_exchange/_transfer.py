@@ -1,4 +1,4 @@
-"""Copies that run while the program goes on."""
+"""Copies from the device that run while the program continues."""
 
 from concurrent.futures import Future
 from threading import Thread
@@ -9,14 +9,14 @@ from .. import _core
 
 
 def start(snapshot):
-    """A Future of snapshot.get(); a thread of its own waits for the copy."""
+    """A Future of snapshot.get(). A thread waits for the copy."""
     later = Future()
     later.set_running_or_notify_cancel()
 
     def run(array):
         try:
             value = array.get()
-        except BaseException as error:  # the error is raised by result()
+        except BaseException as error:  # result() raises it
             later.set_exception(error)
         else:
             later.set_result(value)
@@ -26,8 +26,10 @@ def start(snapshot):
 
 
 def get_into(a, stream, order, out, blocking):
-    """a.get with CuPy's parameters. The stream is waited for by the copy's own order: values are there when it returns,
-    or in the Future of blocking=False. TypeError: out has another dtype; ValueError: another shape or layout."""
+    """get() of an array with CuPy's parameters.
+
+    The copy follows the stream's work by itself. The values are there on return, or with blocking=False in the Future.
+    Raises TypeError where out has another dtype, ValueError where it has another shape or layout."""
     if isinstance(stream, bool):
         raise TypeError("get: the first parameter is stream; say blocking=False")
     order = "C" if order is None else order
@@ -52,7 +54,9 @@ def get_into(a, stream, order, out, blocking):
 
 
 def copy_on(dst, src, stream):
-    """dst[...] = src on a stream: C-contiguous, of one shape and dtype, on the stream's device or the host."""
+    """Copy src to dst on a stream.
+
+    Both are C-contiguous, of one shape and dtype, and lie on the stream's device or the host."""
     if not isinstance(src, _core.ndarray):
         src = numpy.asarray(src)
     if dst.shape != src.shape or dst.dtype != src.dtype:

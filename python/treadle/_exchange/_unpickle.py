@@ -1,14 +1,15 @@
-"""Pickles of strangers.
+"""Unpickles files of untrusted origin.
 
-A pickle is a program: it calls what it names, and sets attributes. find_class says which names there are. Here the rest
-is bounded too: what a pickle makes without a call, what takes state, and how much memory its numbers ask for. Whatever
-damaged bytes come to is an UnpicklingError."""
+A pickle is a program: it calls what it names, and sets attributes. A subclass limits the names by find_class. This
+class limits the rest: which objects are made without a call, which take state, and how much memory its numbers may ask
+for. Damaged bytes always end in an UnpicklingError.
+"""
 
 import collections
 import pickle
 import struct
 
-# What damaged bytes lead to in an unpickler and in the functions that a pickle may call.
+# The exceptions that damaged bytes cause in an unpickler and in the functions that a pickle may call.
 _DAMAGED = (
     ArithmeticError,
     AssertionError,
@@ -25,18 +26,19 @@ _DAMAGED = (
 
 
 class Unpickler(pickle._Unpickler):
-    """Python's own, in Python: its memo is a dictionary, where the one in C makes an array as long as a pickle asks.
+    """Python's unpickler in pure Python. The memo of the one in C is an array as long as a pickle asks for; here it is
+    a dict.
 
-    A subclass has find_class(); stateful() and makes() where it takes more than ordered dictionaries."""
+    A subclass defines find_class(), and stateful() and makes() where it allows more than ordered dictionaries."""
 
     dispatch = dict(pickle._Unpickler.dispatch)
 
     def stateful(self, thing, state):
-        """May a pickle set the state of what it has made?"""
+        """Whether a pickle may set the state of this object."""
         return type(thing) is collections.OrderedDict and isinstance(state, dict)
 
     def makes(self, kind):
-        """May a pickle make an instance by the class's __new__ alone?"""
+        """Whether a pickle may make an instance by the class's __new__ alone."""
         return kind in (collections.OrderedDict, collections.Counter, set, frozenset, complex)
 
     def load_build(self):
@@ -54,7 +56,7 @@ class Unpickler(pickle._Unpickler):
         super().load_newobj_ex()
 
     def load_bytearray8(self):
-        """As many bytes as there are, where Python's own makes as many zeros as the pickle says."""
+        """Read as many bytes as there are. Python's own method first makes as many zeros as the pickle says."""
         want = int.from_bytes(self.read(8), "little")
         data = self.read(want)
         if len(data) != want:
@@ -71,7 +73,8 @@ class Unpickler(pickle._Unpickler):
     dispatch[pickle.BYTEARRAY8[0]] = load_bytearray8
 
     def load(self):
-        """What the pickle holds. UnpicklingError: it is damaged, or does what is not allowed."""
+        """Return what the pickle holds. Raises UnpicklingError where it is damaged or does something that is not
+        allowed."""
         try:
             return super().load()
         except _DAMAGED as error:
@@ -79,7 +82,7 @@ class Unpickler(pickle._Unpickler):
 
 
 def some_bytes(*args):
-    """bytearray(), without the form that makes as many zeros as a number says. TypeError: that form."""
+    """bytearray(), without the form that makes n zeros for a number n; that form raises TypeError."""
     if args and isinstance(args[0], int):
         raise TypeError("a bytearray of a number of zeros")
     return bytearray(*args)

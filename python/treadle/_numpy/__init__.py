@@ -1,1 +1,1 @@
-"""NumPy's functions that are composed of others, and what NumPy's names are here."""
+"""NumPy's functions that are composed of others, and the tables of NumPy's names."""

@@ -17,7 +17,7 @@ def bitwise_count(x, /):
         raise TypeError(f"ufunc 'bitwise_count' not supported for the input types: {x.dtype}")
     if x.dtype.kind == "b":
         return x.astype("uint8")
-    # The least integer is its own magnitude; as unsigned its one bit counts.
+    # The most negative integer is its own magnitude; read as unsigned it has one bit set.
     return _UFUNC["popcount"](_UFUNC["absolute"](x)).astype("uint8")
 
 

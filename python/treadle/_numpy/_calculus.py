@@ -32,7 +32,7 @@ def _piece(a, axis, start, stop, step=None):
 
 
 def _beside(x, a, axis):
-    """What diff is to put beside a: an array, or one value along the axis."""
+    """The argument prepend or append of diff as an array. A number becomes one slice along the axis."""
     x = on(a.device, x)
     return _core._broadcast_to(x, (*a.shape[:axis], 1, *a.shape[axis + 1 :])) if x.ndim == 0 else x
 
@@ -113,7 +113,7 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * numpy.pi):
     dtype = numpy.result_type(d.dtype, period)
     high, odd = divmod(period, 2) if dtype.kind in "iu" else (period / 2, 0)
     near = (d + high) % period - high
-    if odd == 0:  # a difference of half a period keeps its sign
+    if odd == 0:  # a difference of exactly half a period keeps its sign
         near = _select((near == -high) & (d > 0), high, near)
     add = _select(_UFUNC["absolute"](d) < (period / 2 if discont is None else discont), 0, near - d)
     later = p[_cut(p.ndim, axis, slice(1, None))] + add.cumsum(axis)
@@ -158,12 +158,12 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 def _number(x):
-    """Is it a number, or an array of no axes?"""
+    """Whether x is a number or an array of no axes."""
     return x.ndim == 0 if isinstance(x, ndarray) else numpy.ndim(x) == 0
 
 
 def _spacings(varargs, axes, f):
-    """For each axis a number, or the distances of neighbouring coordinates."""
+    """For each axis the spacing: a number, or the distances between neighbouring coordinates."""
     if len(varargs) == 0:
         return [1.0] * len(axes)
     if len(varargs) == 1 and _number(varargs[0]):
@@ -188,7 +188,7 @@ def _spacings(varargs, axes, f):
 
 
 def _inner(f, axis, d):
-    """Slopes at the inner points: by neighbours on both sides, weighted where these are unequally far."""
+    """The slopes at inner points, from the neighbours on both sides, weighted for unequal distances."""
     before, at, after = _piece(f, axis, None, -2), _piece(f, axis, 1, -1), _piece(f, axis, 2, None)
     if isinstance(d, float):
         return (after - before) / (2.0 * d)
@@ -200,14 +200,14 @@ def _inner(f, axis, d):
 
 
 def _end(f, axis, d, order, last):
-    """The slope at an end, of one or two neighbours there."""
+    """The slope at one end, from one or two neighbours."""
     n = f.shape[axis]
     places = (n - 1, n - 2, n - 3) if last else (0, 1, 2)
     x, y, *z = (_piece(f, axis, k, k + 1) for k in places[: order + 1])
     sign = 1.0 if last else -1.0
     if isinstance(d, float):
         one = two = d
-    else:  # the distances next to this end
+    else:  # the one or two distances next to this end
         one, two = (d[-1], d[-order]) if last else (d[0], d[order - 1])
     if order == 1:
         return sign * (x - y) / one
@@ -302,8 +302,10 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 
 def _between(x, x0, x1, y0, y1):
-    """The line through two points at x.  From the other end where the first gives no number, as beside infinities; a
-    point itself needs no line. The parts of complex numbers have lines of their own.
+    """The line through (x0, y0) and (x1, y1), at x.
+
+    If it gives NaN, as beside infinities, it is computed from the other end. At a point itself y0 is exact. Real and
+    imaginary parts are computed separately.
     """
     if y0.dtype.kind == "c":
         r = empty(x.shape, y0.dtype, device=x.device)
@@ -387,12 +389,12 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 
 
 def _part(mode, n, m):
-    """Where a mode's part of the full product of n and m <= n elements begins, and how long it is."""
+    """Where a mode's part of the full product of n and m <= n elements begins, and its length."""
     return {"full": (0, n + m - 1), "same": ((m - 1) // 2, n), "valid": (m - 1, n - m + 1)}[mode]
 
 
 def _slid(a, v, mode):
-    """sum over k of a[n + k] v[k] for every n at which they overlap, as the mode says; v is no longer than a."""
+    """The sums over k of a[n + k] v[k], for the n that the mode includes. v is not longer than a."""
     n, m = a.shape[0], v.shape[0]
     first, count = _part(mode, n, m)
     at = arange(count, device=a.device)[:, None] + (arange(m, device=a.device) + (first - m + 1))[None, :]
@@ -417,13 +419,13 @@ def _sliding(name, a, v, mode):
     return a, v, mode
 
 
-SHORT = {"cpu": 1024, "cuda": 256, "null": 256}  # elements of the shorter vector from which transforms are quicker
-LONG = 1 << 22  # products from which they are
+SHORT = {"cpu": 1024, "cuda": 256, "null": 256}  # elements of the shorter vector from which transforms are faster
+LONG = 1 << 22  # number of products from which transforms are faster
 
 
 def _by_transforms(a, v, mode):
-    """The convolution of floats by Fourier transforms, in double precision, where they are long enough and finite; else
-    None."""
+    """The convolution of floats by Fourier transforms in double precision. None where the vectors are short or not
+    finite."""
     from .. import fft as transforms
 
     n, m = a.shape[0], v.shape[0]
@@ -440,7 +442,7 @@ def _by_transforms(a, v, mode):
 
 
 def _products(name, a, v, mode):
-    """The sliding sums of a with v backwards (convolve), v being no longer; of one dtype."""
+    """The sums for convolve, or correlate with a conjugated v, of one dtype. v is not longer than a."""
     r = _by_transforms(a, v, mode)
     if r is not None:
         return r
@@ -532,7 +534,7 @@ def _real(a):
 
 
 def _weights(w, x, name, whole):
-    """Checked, on x's device, in float64."""
+    """The weights of cov, checked, on x's device and in float64."""
     w = on(x.device, w).astype("float64", copy=False)
     if whole and bool((w != _UFUNC["rint"](w)).any()):
         raise TypeError(f"{name} must be integer")
@@ -546,7 +548,7 @@ def _weights(w, x, name, whole):
 
 
 def _observations(m, y, rowvar, dtype):
-    """A matrix with a variable a row."""
+    """A matrix with one variable in each row."""
     m = asarray(m)
     given = [m] if y is None else [m, on(m.device, y)]
     for a, name in zip(given, "my", strict=False):

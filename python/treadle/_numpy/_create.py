@@ -405,7 +405,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     step = delta / gaps if gaps > 0 else float("nan")
     if gaps <= 0:
         y = i * delta + start
-    elif isinstance(step, ndarray):  # the step may underflow to 0
+    elif isinstance(step, ndarray):  # a step that underflowed to 0 needs another formula
         y = where(step == 0, i / gaps * delta, i * step) + start
     else:
         y = (i * step if step else i / gaps * delta) + start
@@ -507,7 +507,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=
     first, last = start / sign, stop / sign
     y = logspace(ufunc["log10"](first), ufunc["log10"](last), num, endpoint, dtype=dt)
     i = arange(y.shape[0], device=y.device).reshape((-1,) + (1,) * (y.ndim - 1))
-    y = where(i == 0, first, y)  # rounding must not change the ends
+    y = where(i == 0, first, y)  # the ends are exact
     if endpoint and num > 1:
         y = where(i == num - 1, last, y)
     y = y * sign

@@ -1,7 +1,7 @@
-"""Floating-point errors: errstate, seterr, geterr, seterrcall, geterrcall, as NumPy's, for values on every device.
+"""Floating-point errors: NumPy's errstate, seterr, geterr, seterrcall and geterrcall, for values on every device.
 
-Nothing is looked for until it is asked for. Then each operation that a thread records runs at once and its result is
-compared with its operands, one more kernel an operation: for finding where a NaN comes from, not for every day.
+By default nothing is checked. While a thread asks for checks, each operation that it records runs at once, and one
+more kernel compares its result with its operands. That helps to find where a NaN comes from, but is slow.
 """
 
 import functools
@@ -19,7 +19,7 @@ _KINDS = {
     "invalid": (8, "invalid value"),
 }
 _MODES = ("ignore", "warn", "raise", "call", "print", "log")
-_RAISE = 4  # shift of the bits that stand for "raise"
+_RAISE = 4  # position of the bits that say which errors raise
 _KEEP = object()
 
 
@@ -33,7 +33,7 @@ _state = _State()
 
 
 def _checked(all, given):
-    """The modes named: of each kind its own, or that of all."""
+    """The modes by kind: that of the argument for the kind, else that of `all`."""
     modes = {k: all if v is None else v for k, v in given.items()}
     for k, mode in modes.items():
         if mode is not None and mode not in _MODES:
@@ -207,11 +207,11 @@ class errstate:
 
 
 def found(kind, operation, raises):
-    """Called by the core: an operation, watched by this thread, has an error of that kind."""
+    """The core calls this when a checked operation of this thread had an error of that kind."""
     name, what = next((k, text) for k, (bit, text) in _KINDS.items() if bit == kind)
     mode, call = _state.modes[name], _state.call
     text = f"{what} encountered in {operation}"
-    if mode == "ignore":  # it was recorded under another mode and is evaluated only now
+    if mode == "ignore":  # recorded under another mode and evaluated only now
         mode = "raise" if raises else "warn"
     if mode == "raise":
         raise FloatingPointError(text)
@@ -228,7 +228,7 @@ def found(kind, operation, raises):
 
 
 def of_numpy():
-    """numpy.errstate and seterr that speak for treadle's values too, for unchanged programs."""
+    """numpy.errstate and seterr for unchanged programs: they set treadle's modes as well."""
     import numpy
 
     class NumpyErrstate(numpy.errstate):
@@ -245,7 +245,8 @@ def of_numpy():
             super().__enter__()
             self._td_ours = errstate(**self._td_given)
             self._td_ours.__enter__()
-            # On the CPU NumPy does the work of a block that asks, and tells; values on a GPU are looked at there.
+            # On the CPU NumPy computes inside of a block that asks for errors, and reports them itself. On a GPU
+            # treadle checks.
             self._td_listens = _core.device().host and any(
                 self._td_given.get(k) not in (None, "ignore") for k in (*_KINDS, "all")
             )

@@ -1,4 +1,4 @@
-"""Arrays from and to files, buffers and iterators: NumPy's functions, whose results become arrays of the device."""
+"""NumPy's functions that read and write files, buffers and iterators, with treadle's arrays as results."""
 
 import contextlib
 import functools
@@ -11,14 +11,14 @@ _READING = "frombuffer fromfile fromiter fromstring fromregex genfromtxt loadtxt
 
 
 def _down(x):
-    """x with NumPy's arrays in the place of treadle's."""
+    """x with NumPy's arrays in place of treadle's."""
     if isinstance(x, ndarray):
         return asnumpy(x)
     return type(x)(map(_down, x)) if type(x) in (list, tuple) else x
 
 
 def _up(x):
-    """Arrays of dtypes that treadle has as its own; others (text, structures) as they are."""
+    """NumPy's arrays as treadle's where treadle has the dtype. Others (text, structures) stay."""
     if type(x) in (list, tuple):
         return type(x)(map(_up, x))
     return asarray(x) if isinstance(x, numpy.ndarray) and x.dtype.kind in "biufc" and x.dtype.itemsize <= 16 else x
@@ -43,14 +43,16 @@ def _writer(theirs):
 
 
 globals().update((name, _reader(getattr(numpy, name))) for name in _READING.split())
-# NumPy's is the one of them that tells no parameters.
+# fromstring is the only one of them whose signature inspect cannot find.
 fromstring.__wrapped__ = lambda string, dtype=float, count=-1, *, sep, like=None: None  # noqa: F821
 save, savez, savez_compressed, savetxt = map(_writer, (numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
 
 
 @contextlib.contextmanager
 def _headers():
-    """For NumPy's readers: Python 3.12's parser has SystemError for some headers that are none."""
+    """Turn the errors of NumPy's readers for damaged headers into EOFError and ValueError.
+
+    Python 3.12's parser raises SystemError for some of them."""
     try:
         yield
     except EOFError as error:
@@ -60,7 +62,7 @@ def _headers():
 
 
 class _Archive:
-    """An .npz file whose members are arrays of the device: a mapping, to be closed or used in a with statement."""
+    """An .npz file whose members are treadle's arrays: a mapping, to be closed or used in a with statement."""
 
     def __init__(self, theirs):
         self._theirs = theirs

@@ -1,4 +1,4 @@
-"""a.flat: the elements of an array in C order, to be read, written and gone through."""
+"""a.flat: the elements of an array in C order, to read, write and iterate over."""
 
 import numpy
 
@@ -63,7 +63,7 @@ class flatiter:
 
     @staticmethod
     def _repeated(value, place):
-        """The values, again and again until the place is full."""
+        """The values, repeated until they fill place."""
         try:
             value = elements("flat", value, place.dtype, place.device).reshape(-1)
         except (OverflowError, TypeError) as e:
@@ -96,7 +96,7 @@ for _name in "eq ne lt le gt ge".split():
 
 
 def flat(a):
-    """What ndarray.flat gives."""
+    """The value of ndarray.flat."""
     return flatiter(a)
 
 

@@ -10,7 +10,7 @@ _UFUNC = _core.ufuncs()
 
 
 def _floating(x):
-    """As the functions of ops.def take it: integers in NumPy's float for them."""
+    """x as an array that the core's functions of floats accept: integers in the float dtype that NumPy gives them."""
     x = x if isinstance(x, ndarray) else asarray(x)
     return x if x.dtype.kind == "f" else x.astype(numpy.sqrt(numpy.empty(0, x.dtype)).dtype)
 
@@ -44,24 +44,24 @@ def ldexp(x1, x2, /):
     x2 = asarray(x2, device=x1.device)
     if x2.dtype.kind not in "iub" or x2.dtype == "uint64":
         raise TypeError(f"ldexp: the exponents are {x2.dtype}, not integers")
-    # Beyond these bounds every result is 0 or infinite; halves hold them too.
+    # Beyond these bounds every result is 0 or infinite. float16 holds them too.
     bounded = _UFUNC["minimum"](_UFUNC["maximum"](x2.astype("int64"), -8192), 8192)
     return _UFUNC["scale"](x1, bounded.astype(x1.dtype))
 
 
 def _float_of(x):
-    """The dtype in which NumPy computes with x: halves for the smallest integers. Python's numbers as they are."""
+    """The dtype in which NumPy computes with x: float16 for the smallest integers. A Python number stays as it is."""
     dtype = getattr(x, "dtype", None)
     return x if dtype is None else dtype if dtype.kind not in "biu" else numpy.sqrt(numpy.empty(0, dtype)).dtype
 
 
 def _is_default(x, y):
-    """A bool beside a Python number: NumPy computes in the number's own dtype."""
+    """Whether x is a bool array beside a Python number. NumPy then computes in the number's default dtype."""
     return isinstance(dt := getattr(x, "dtype", None), numpy.dtype) and dt.kind == "b" and type(y) in (int, float)
 
 
 def _bits(x):
-    """The bits of halves as int32; kernels compute halves in float32, where they have other neighbours."""
+    """The bits of float16 as int32. Kernels compute float16 in float32, where the neighbours differ."""
     return x.copy().view("uint16").astype("int32")
 
 
@@ -94,7 +94,8 @@ def spacing(x, /):
         return nextafter(x, _UFUNC["copysign"](float("inf"), x)) - x
     bits, select = _bits(x), _UFUNC["select"]
     exponent = (bits & 0x7C00) >> 10
-    exponent = exponent - ((bits & 0x83FF) == 0x8000)  # the neighbour below a negative power of two is half as far
+    # toward 0 from a negative power of two, the neighbour is half as far
+    exponent = exponent - ((bits & 0x83FF) == 0x8000)
     step = select(exponent > 10, (exponent - 10) << 10, 1 << (_UFUNC["maximum"](exponent, 1) - 1))
     step = select(bits == 0x7BFF, 0x7C00, step)
     return select(_UFUNC["isfinite"](x), _halves(step), float("nan"))

@@ -1,7 +1,7 @@
-"""What a ufunc of two operands makes of an axis: reduce, accumulate, reduceat and outer.
+"""reduce, accumulate, reduceat and outer of binary ufuncs.
 
-Sums, products and extremes are kernels of the core. Other operations that may be grouped as one likes are folded half
-by half; what has an order is a loop of our own compiler's, a thread for each result.
+Sums, products and extremes are kernels of the core. Operations that are associative and commutative fold one half of
+the axis onto the other. For the rest a compiled loop computes each result in one thread, in order.
 """
 
 import functools
@@ -26,7 +26,7 @@ _GROUPED = set(
     "add multiply maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor gcd "
     "lcm hypot logaddexp logaddexp2".split()
 )
-# Operations with a reduction of the core's, and those with an accumulation: (name of the function, dtype or None).
+# Operations for which the core has a reduction or a cumulative operation: (name of the function, dtype or None).
 _REDUCTIONS = {
     "add": "sum",
     "multiply": "prod",
@@ -53,8 +53,8 @@ def _binary(name, method):
 
 
 def _need_loop(name, dtype):
-    """TypeError: the operation does not stay in the dtype."""
-    if dtype.kind == "V":  # NumPy does not know bfloat16
+    """Raise TypeError unless the operation of two numbers of this dtype gives this dtype."""
+    if dtype.kind == "V":  # NumPy lacks bfloat16
         return
     try:
         found = getattr(numpy, name).resolve_dtypes((dtype, dtype, None))
@@ -65,7 +65,7 @@ def _need_loop(name, dtype):
 
 
 def _looped(name, a, dtype, method):
-    """a in the dtype in which the operation is repeated: its result's, which has to be its operands' too."""
+    """a in the dtype of the repeated operation. Its result must have the dtype of its operands."""
     if dtype is not None:
         _need_loop(name, numpy.dtype(dtype))
         return a.astype(dtype, copy=False)
@@ -100,7 +100,7 @@ def _into(out, r, name, method):
 
 @functools.cache
 def _loops(name):
-    """Along the last axis, one element after the other; compiled for what they meet."""
+    """Compiled loops along the last axis, one element after the other."""
     from .._compile._guvectorize import guvectorize
 
     op = getattr(numpy, name)
@@ -146,7 +146,7 @@ def _loops(name):
 
 
 def _refuse_negative(name, exponents):
-    """As the operation itself does, which no loop of integers could."""
+    """Raise the error of the operation itself for negative exponents. A loop over integers could not."""
     if name == "power" and exponents.dtype.kind == "i" and bool((exponents < 0).any()):
         raise ValueError("Integers to negative integer powers are not allowed.")
 
@@ -159,7 +159,7 @@ def _empty_last(a):
 
 
 def _halves(name, a):
-    """The last axis folded: the second half onto the first, until one element is left."""
+    """Fold the last axis: combine its first half with its second until one element is left."""
     while a.shape[-1] > 1:
         n = a.shape[-1]
         half = n // 2
@@ -169,12 +169,12 @@ def _halves(name, a):
 
 
 def _matrix(x):
-    """The axes before the last as one: a GPU's threads share two loops out among them, no more."""
+    """Merge the axes before the last one, because a GPU spreads only two nested loops over its threads."""
     return x if x.ndim <= 2 else x.reshape((prod(x.shape[:-1]), x.shape[-1]))
 
 
 def _rows(x, axes):
-    """The axes that are folded put last, as one; those that are kept before it."""
+    """The folded axes moved to the end and merged; the kept axes merged before them."""
     keep = [k for k in range(x.ndim) if k not in axes]
     if not axes:
         return x.reshape((x.size, 1))
@@ -183,14 +183,14 @@ def _rows(x, axes):
 
 
 def _identity(f, dtype):
-    """What changes nothing, or None; all bits where that is -1."""
+    """The operation's identity, or None. For bit operations that is all bits set."""
     if f.identity == -1 and dtype.kind in "bu":
         return ~dtype.type(0)
     return f.identity
 
 
 def _folded(name, x, initial, mask, identity):
-    """The last axis of x folded; mask: of x's shape, or None."""
+    """Fold the last axis of x. mask has x's shape, or is None."""
     if mask is not None:
         if initial is None and identity is None:
             raise ValueError(
@@ -212,14 +212,15 @@ def _folded(name, x, initial, mask, identity):
         x = concatenate((start, x), -1)
     if x.size == 0:
         return _empty_last(x)
-    if x.shape[-1] == 1 and name in ("gcd", "hypot"):  # the result for one element and the identity
+    # combine a single element with the identity, since the result may differ from the element
+    if x.shape[-1] == 1 and name in ("gcd", "hypot"):
         x = _UFUNC["absolute"](x)
     _refuse_negative(name, x[..., 1:])
     return _halves(name, x) if name in _GROUPED or x.shape[-1] == 1 else _loops(name)["fold"](x, out=_empty_last(x))
 
 
 def reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
-    """ufunc.reduce of an operation that has no reduction of the core's."""
+    """ufunc.reduce of an operation for which the core has no reduction."""
     f = _binary(name, "reduce")
     a = _own(array)
     if name in _REDUCTIONS:
@@ -248,11 +249,11 @@ def reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, initial=No
 # ---- accumulate ----
 
 
-CHUNK = 1 << 12  # elements from which an axis is cut into pieces that are accumulated side by side
+CHUNK = 1 << 12  # elements from which an axis is cut into pieces that are accumulated in parallel
 
 
 def _accumulated(name, x):
-    """Along the last axis."""
+    """Accumulate along the last axis."""
     n = x.shape[-1]
     if name in _SCANS:
         f, dtype = _SCANS[name]
@@ -273,7 +274,7 @@ def _accumulated(name, x):
 
 
 def _accumulated_pieces(name, x):
-    """Pieces by themselves, then each with the total of those before."""
+    """Accumulate each piece, then combine each with the total of those before it."""
     r = _loops(name)["scan"](x, out=empty(x.shape, x.dtype, device=x.device))
     before = _loops(name)["scan"](r[..., -1], out=empty(r.shape[:-1], r.dtype, device=r.device))
     r[..., 1:, :] = _UFUNC[name](before[..., :-1, None], r[..., 1:, :])
@@ -296,7 +297,7 @@ def accumulate(name, array, axis=0, dtype=None, out=None):
 # ---- reduceat ----
 
 
-FEW, LONG = 64, 1 << 16  # up to so many segments of at least so many elements are reduced one by one
+FEW, LONG = 64, 1 << 16  # up to FEW segments, of at least LONG elements each, are reduced one by one
 
 
 def reduceat(name, array, indices, axis=0, dtype=None, out=None):
@@ -318,7 +319,8 @@ def reduceat(name, array, indices, axis=0, dtype=None, out=None):
         bad = int(start.min()) if int(start.min()) < 0 else int(start.max())
         raise IndexError(f"index {bad} out-of-bounds in {name}.reduceat [0, {n})")
     s = start.shape[0]
-    if name == "power" and x.dtype.kind == "i" and bool((x < 0).any()):  # indices decide which are exponents
+    # which elements are exponents depends on the indices
+    if name == "power" and x.dtype.kind == "i" and bool((x < 0).any()):
         r = library("numpy.power.reduceat", numpy.power.reduceat, (x, start, -1), {})
     elif not s or not x.size:
         r = empty((*x.shape[:-1], s), x.dtype, device=a.device)
@@ -338,7 +340,7 @@ def reduceat(name, array, indices, axis=0, dtype=None, out=None):
 
 
 def fold_runs(name, x, start, stop, first):
-    """For each pair of start and stop what comes of first and the elements of the vector x from one to the other."""
+    """For each pair of start and stop: the fold of `first` with x[start:stop]."""
     rows = _core._broadcast_to(x, (start.shape[0], x.shape[0]))
     return _loops(name)["runs"](rows, start, stop, first, out=empty(start.shape, x.dtype, device=x.device))
 

@@ -1,4 +1,4 @@
-"""Objects that are subscripted: r_, c_, mgrid, ogrid, s_, index_exp."""
+"""Objects that are used by subscripting them: r_, c_, mgrid, ogrid, s_, index_exp."""
 
 from math import ceil
 
@@ -17,14 +17,14 @@ def _bounds(s):
 
 
 def _axes_to(ndmin, missing, at):
-    """The order of axes that puts the `missing` new leading ones behind place `at`."""
+    """The order of axes that moves the `missing` new leading axes behind position `at`."""
     at += missing + 1 if at < 0 else 0
     every = list(range(ndmin))
     return every[:at] + every[missing:] + every[at:missing]
 
 
 class _Joined:
-    """Arrays, numbers and ranges put together along an axis by a subscript."""
+    """Joins arrays, numbers and ranges along an axis. The class of r_ and c_."""
 
     def __init__(self, axis=0, ndmin=1, trans1d=-1):
         self.axis, self.ndmin, self.trans1d = axis, ndmin, trans1d
@@ -61,7 +61,7 @@ class _Joined:
 
     @staticmethod
     def _part(item, ndmin, trans1d):
-        """An array of at least ndmin axes, or the number itself."""
+        """An item as an array of at least ndmin axes, or as the number that it is."""
         if isinstance(item, slice):
             start, stop, step = _bounds(item)
             if isinstance(step, (complex, numpy.complexfloating)):
@@ -85,7 +85,7 @@ r_, c_ = _Joined(0), _Joined(-1, 2, 0)
 
 
 def _steps(s, complex_step):
-    """Of a slice: how many points, the first and the distance."""
+    """(number of points, first point, distance) that a slice stands for."""
     start, stop, step = _bounds(s)
     if not complex_step:
         return ceil((stop - start) / step), start, step
@@ -94,7 +94,8 @@ def _steps(s, complex_step):
 
 
 class _Grid:
-    """Coordinates of a grid by a subscript of slices; an imaginary step counts points, the last one included."""
+    """Coordinates of a grid, by a subscript of slices. An imaginary step is a number of points, which include the
+    last."""
 
     def __init__(self, sparse):
         self.sparse = sparse

@@ -1,6 +1,6 @@
-"""Elements one after another: iterators, functions of slices, functions of Python objects.
+"""Iterating over elements: iterators, functions of slices, functions of Python objects.
 
-What a Python program does with one element at a time happens on the host: the elements are brought there once.
+Python code that takes one element at a time runs on the host. The elements are brought there once.
 """
 
 import numpy
@@ -38,7 +38,7 @@ class broadcast:
 
     def __init__(self, *args):
         self._arrays = [a if isinstance(a, ndarray) else asarray(a) for a in args]
-        # Only shapes count here: nothing is brought to the host before the first element is asked for.
+        # Only shapes matter here. Nothing comes to the host before the first element is asked for.
         self._theirs = numpy.broadcast(*(numpy.broadcast_to(numpy.False_, a.shape) for a in self._arrays))
         self._values = None
 

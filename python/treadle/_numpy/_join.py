@@ -1,4 +1,4 @@
-"""Elements in another order or several times, and arrays put together."""
+"""Rearranging, repeating and joining elements."""
 
 from math import prod
 
@@ -132,7 +132,7 @@ def repeat(a, repeats, axis=None):
 
 
 def _repeated(repeats, n):
-    """0, 1, ... n - 1 as often as repeats says."""
+    """0, 1, … n - 1, each as often as repeats says."""
     if not castable(repeats.dtype, numpy.dtype("int64"), "safe"):
         raise TypeError(f"Cannot cast array data from {repeats.dtype} to int64 according to the rule 'safe'")
     if repeats.ndim > 1:
@@ -185,7 +185,7 @@ def resize(a, new_shape):
     return tile(a, -(-n // a.size))[:n].reshape(shape)
 
 
-_WEAK = {int: "iufcV", float: "fcV", complex: "c"}  # kinds of dtypes that a Python number goes into
+_WEAK = {int: "iufcV", float: "fcV", complex: "c"}  # kinds of dtypes that a Python number adapts to
 
 
 def copyto(dst, src, casting="same_kind", where=True, stream=None):
@@ -241,7 +241,7 @@ def copyto(dst, src, casting="same_kind", where=True, stream=None):
     if isinstance(src, ndarray):
         src = src.to_device(dst.device)
     if type(src) in (float, complex):
-        src = numpy.asarray(src)  # as an array it is cast, whether it fits or not
+        src = numpy.asarray(src)  # an array is cast, whether or not its values fit
     if where is True:
         dst[...] = src
     else:
@@ -259,7 +259,7 @@ def _arrays(arrays):
 
 
 def _steps_order(arrays):
-    """The axes from the longest steps to the shortest as far as all arrays agree, else in their order, as by NumPy."""
+    """The axes by decreasing stride, as far as all arrays agree, else in their own order. NumPy lays results out so."""
     known = [[abs(s) if n > 1 else None for s, n in zip(a.strides, a.shape, strict=True)] for a in arrays]
     order = []
     for i in range(arrays[0].ndim):
@@ -275,7 +275,7 @@ def _steps_order(arrays):
 
 
 def _joined(arrays, shape, dtype):
-    """Room for what is made of the arrays, which lies as they do."""
+    """An uninitialised array for joining the arrays, laid out as they are."""
     device = arrays[0].device
     if any(a.flags.c_contiguous for a in arrays):
         return empty(shape, dtype, device=device)
@@ -629,7 +629,7 @@ def column_stack(tup):
 
 
 def _block_depth(arrays, path=()):
-    """How deep the lists are nested, alike everywhere, and the most axes of an array in them."""
+    """(depth of the nested lists, which must be the same everywhere; the most axes of an array in them)."""
     where = "arrays" + "".join(f"[{k}]" for k in path)
     if isinstance(arrays, tuple):
         raise TypeError(f"{where} is a tuple. Only lists can be used to arrange blocks.")

@@ -1,4 +1,4 @@
-"""Reductions with where=, initial= and mean=, spelled with the reductions that have none of them."""
+"""Reductions with where=, initial= and mean=, composed of reductions without them."""
 
 import math
 
@@ -9,7 +9,7 @@ from .._exchange._host import check_out, store
 _UFUNC = _core.ufuncs()
 _select, _subtract, _multiply, _divide = (_UFUNC[k] for k in ("select", "subtract", "multiply", "divide"))
 
-# What an element left out counts as, and the operation that joins a first value to the result.
+# The value in place of a masked element, and the operation that joins an initial value to the result.
 _IDENTITY = {"sum": 0, "prod": 1, "any": False, "all": True}
 _JOIN = {
     "sum": "add",
@@ -22,7 +22,8 @@ _JOIN = {
 
 
 def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
-    """The reduction called name of a; None: the parameter was not given. A where of None is NumPy's False."""
+    """Compute the reduction `name` of a. None stands for a parameter that was not given; a where of None is False, as
+    in NumPy."""
     if where is None and name in ("mean", "var", "std"):
         raise TypeError(f"{name}: where is None; give booleans, or leave it out")
     if where is not True:
@@ -52,7 +53,8 @@ def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
 
 
 def _root(r):
-    """In r's dtype. Of one integer NumPy cuts the root, in an array of integers it does not fit."""
+    """The square root in r's dtype. NumPy truncates the root of a single integer, and refuses to cast an array of
+    integers."""
     root = _UFUNC["sqrt"](r)
     if r.ndim and r.dtype.kind not in "fcV":
         have = f"{root.dtype!r} to {r.dtype!r}"
@@ -80,7 +82,7 @@ def _fold(name, a, axis, dtype, keepdims, initial, where):
 
 
 def _counts(a, axis, keepdims, where):
-    """How many elements each result is made of: a number, or an array where a mask says."""
+    """How many elements each result is made of: a number, or an array if a mask decides."""
     if where is not None:
         return where.sum(axis, keepdims=keepdims)
     axes = range(a.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -94,7 +96,8 @@ def _mean(a, axis, dtype, keepdims, where):
 
 
 def _variance(a, axis, dtype, keepdims, ddof, where, mean):
-    """NumPy's: the sum of squared distances from the mean, over the number of elements less ddof."""
+    """The variance as NumPy computes it: the sum of squared distances from the mean, over the number of elements minus
+    ddof."""
     if dtype is None and a.dtype.kind in "biu":
         a = a.astype("float64")
     mean = _mean(a, axis, dtype, True, where) if mean is None else mean

@@ -1,4 +1,4 @@
-"""Functions spelled with the operations of the table."""
+"""NumPy's functions that are composed of operations of the core's table."""
 
 import builtins
 import math
@@ -16,7 +16,7 @@ _abs, _isnan, _isinf, _isfinite, _signbit = (_UFUNC[k] for k in ("absolute", "is
 
 
 def _kind(a):
-    """b, i, u, f or c; NumPy calls bfloat16 V."""
+    """The kind of a's dtype: b, i, u, f or c. NumPy gives bfloat16 the kind V, which counts as f here."""
     return "f" if a.dtype.kind == "V" else a.dtype.kind
 
 
@@ -107,7 +107,7 @@ def clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT,
 
 
 def clipped(a, low, high, out=None, where=True, casting="same_kind", dtype=None, order="K", subok=True):
-    """a between the bounds low and high, of which None is none."""
+    """a limited to low and high, either of which may be None."""
     a, loop = asarray(a), {} if dtype is None else {"dtype": dtype, "casting": casting}
     if a.dtype.kind in "iu" and not loop:  # a bound outside of the dtype's range has no effect
         held = numpy.iinfo(a.dtype)
@@ -342,7 +342,7 @@ def ptp(a, axis=None, out=None, keepdims=False):
 
 
 def _fitted(w, a, axis):
-    """Weights that broadcast against a, of which they have the shape, or that along axis."""
+    """The weights broadcast against a. They have a's shape, or that of one axis."""
     if w.shape == a.shape:
         return w
     if axis is None:

@@ -1,4 +1,5 @@
-"""Members of ndarray that need no C of their own; src/python/ndarray/members.c calls these functions with the array."""
+"""Methods and attributes of ndarray that need no C. src/python/ndarray/members.c calls these functions with the array.
+"""
 
 import builtins
 import operator
@@ -22,14 +23,14 @@ def matrix_transposed(a):
 
 
 def _memory(a, what):
-    """NumPy's view of a CPU array's memory."""
+    """NumPy's view of the memory of an array on a CPU."""
     if not a.device.host:
         raise AttributeError(f"'{what}' is for arrays on the CPU, and this one is on {a.device}")
     if a.dtype.kind == "V":
         raise AttributeError(f"'{what}': NumPy has no bfloat16")
     try:
-        return numpy.asarray(memoryview(a))  # asarray(a) itself would ask for these members again where this fails
-    except MemoryError as error:  # values stay on the host because of the limit: get() reads them there
+        return numpy.asarray(memoryview(a))  # not asarray(a), which would ask for these members again if it failed
+    except MemoryError as error:  # the memory limit keeps the values on the host, where get() reads them
         raise AttributeError(f"'{what}': {error}") from error
 
 
@@ -79,7 +80,7 @@ def byteswap(a, inplace=False):
         bits[...] = bits[:, ::-1].copy()
     if not inplace:
         return swapped
-    # As integers, so that the bits of a NaN arrive as they are.
+    # As integers, which keep the bits of a NaN.
     word = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64"}[size]
     if a.dtype.kind == "c":
         a.real, a.imag = swapped.real, swapped.imag
@@ -170,7 +171,7 @@ def same_objects(a, other, equal):
     return NotImplemented
 
 
-# Classes with an __eq__ of their own; set is an array's method here.
+# Classes with an __eq__ of their own. `set` is a method of arrays in this file.
 _UNEQUAL = (type(None), str, bytes, dict, builtins.set, frozenset, slice, range, numpy.dtype)
 
 

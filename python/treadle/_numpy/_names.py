@@ -17,7 +17,7 @@ import importlib
 from .._cupy import _names as _cupys
 from .._words import near
 
-# NumPy's own: types, constants, questions about dtypes, its settings and modules.
+# NumPy's own: types, constants, questions about dtypes, settings and modules.
 NUMPY = set(
     "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp int_ uint intc uintc longlong ulonglong "
     "long ulong byte ubyte short ushort float16 float32 float64 half single double longdouble float128 complex64 "
@@ -30,7 +30,7 @@ NUMPY = set(
     "dtypes exceptions typing".split()
 )
 
-# name: why no device computes it. What no module of treadle holds is made of NumPy's function by _host.fallback.
+# name: why no device computes it. If no module of treadle has the name, _host.fallback calls NumPy's function.
 _ELEMENTS = "a Python program looks at one element after another"
 HOST = {
     "poly": "each root changes all coefficients",
@@ -51,12 +51,12 @@ LEFT_OUT = {
     "a tool for building, testing or wrapping NumPy itself": "test f2py core ctypeslib",
 }
 
-# Parameters of NumPy's that are refused: {function: {parameter: why}}.
+# Parameters of NumPy's functions that are refused: {function: {parameter: why}}.
 PARAMETERS = {
     "array": {"ndmax": "it makes arrays of objects"},
 }
 
-# What is otherwise than in NumPy, beside what every page says (results of no axes are arrays, not scalars).
+# Differences from NumPy, except for what every page says (results of no axes are arrays, not scalars).
 DIFFERENT = {
     "float int complex": "an array of one element and any number of axes is a number, as in NumPy before 2.4",
     "getfield setfield": "the offset is a multiple of the field's size",
@@ -67,7 +67,7 @@ DIFFERENT = {
     "vectorize": "a compiled function gives the dtype that its types have, not that of the first value",
 }
 
-# A sentence on modules whose functions the page does not name one by one.
+# A note on modules whose functions the docs do not list one by one.
 NOTES = {
     "polynomial": "In the six modules values (`…val`), matrices (`…vander`), fits (`…fit`) and weights are composed. "
     "Functions of coefficients alone (`…add`, `…roots`, `…der`, …) and a series' coefficients are NumPy's: there are "
@@ -76,7 +76,8 @@ NOTES = {
     "`numpy.lib` is NumPy's own.",
 }
 
-# Modules whose functions are kernels of the core's; names of others are composed, beside those named here.
+# Modules whose functions are kernels of the core's. Functions of other modules are composed, except for those named
+# here.
 NATIVE_HOMES = set(
     "_core _select._sorting _select._counting _select._searching _select._indexing _select._writing _select._sets "
     "_select._quantile random fft lib".split()
@@ -85,7 +86,7 @@ NATIVE = {
     "": "where clip matmul dot float_power divmod",
     "linalg": "cholesky det eig eigh eigvals eigvalsh inv matmul norm qr slogdet solve svd svdvals",
 }
-HOST_OF = {  # of submodules, as HOST
+HOST_OF = {  # like HOST, for submodules
     "linalg": {},
 }
 NUMPY_OF = {
@@ -106,7 +107,9 @@ LEFT_OUT_OF = {
 
 
 def find(name):
-    """What treadle.name is, of the names that no module of treadle holds; AttributeError with advice for others."""
+    """The value of treadle.name, for names that no module of treadle holds.
+
+    Raises AttributeError, with advice, for unknown names."""
     if name in HOST:
         return function(name)
     if name not in NUMPY:
@@ -137,7 +140,7 @@ def reasons(table):
 
 
 def function(name):
-    """The function of HOST called name."""
+    """The function `name` of HOST, which calls NumPy."""
     import functools
 
     import numpy
@@ -192,7 +195,7 @@ def numpys(module=""):
 
     if module == "ndarray":
         special = [n for n in vars(numpy.ndarray) if n.startswith("__") or not n.startswith("_")]
-        return [n for n in special if n not in ("__doc__", "__new__", "__buffer__")]  # the last is Python 3.12's
+        return [n for n in special if n not in ("__doc__", "__new__", "__buffer__")]  # Python 3.12 adds __buffer__
 
     holder = numpy
     for part in module.split(".") if module else ():

@@ -1,5 +1,6 @@
-"""What programs for the array API standard ask: what the library has, on which devices, with which dtypes and limits;
-and the standard's functions that NumPy spells with others."""
+"""The array API standard: what programs ask of a library (devices, dtypes, limits), and functions of the standard that
+NumPy lacks.
+"""
 
 import numpy
 
@@ -97,7 +98,9 @@ def astype(x, dtype, /, *, copy=True, device=None):
 
 
 class _Limit(float):
-    """A limit of a narrow dtype: a Python float, so that it changes no array's dtype, that prints as NumPy's scalar."""
+    """A limit of a narrow dtype.
+
+    It is a Python float, so it changes no array's dtype, but prints like NumPy's scalar."""
 
     __slots__ = ("_scalar",)
 
@@ -118,7 +121,7 @@ class _Limit(float):
         return _Limit, (self._scalar,)
 
 
-# bfloat16, which NumPy has not: 8 bits of exponent as float32, 7 of fraction.
+# bfloat16, which NumPy lacks: 8 bits of exponent as in float32, 7 of fraction.
 _BFLOAT16 = {
     "bits": 16, "eps": 2.0**-7, "epsneg": 2.0**-8, "max": 3.3895313892515355e38, "min": -3.3895313892515355e38,
     "smallest_normal": 2.0**-126, "tiny": 2.0**-126, "smallest_subnormal": 2.0**-133, "resolution": 0.01,

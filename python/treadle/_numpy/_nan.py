@@ -1,7 +1,7 @@
-"""Reductions and running sums that leave NaN out.
+"""Reductions and cumulative operations that ignore NaN.
 
-They are spelled with the plain ones and fuse with what feeds them, so they give NumPy's values without its
-RuntimeWarning: to warn, a value would have to be computed at once.
+They are composed of the plain ones and fuse with their operands. They give NumPy's values without its RuntimeWarning,
+since a warning would require computing at once.
 """
 
 import numpy
@@ -36,7 +36,7 @@ def _filled(a, instead):
 
 
 def _more(initial, where):
-    """The keywords that are given."""
+    """The keywords among these that were given."""
     more = {} if initial is None else {"initial": initial}
     return more if where is True else {**more, "where": where}
 
@@ -165,7 +165,7 @@ def nancumprod(a, axis=None, dtype=None, out=None):
 
 
 def _counted(a, where):
-    """What is no NaN and not left out."""
+    """A mask of the elements that count: not NaN, and where is true."""
     there = ~_isnan(a)
     if where is True:
         return there
@@ -183,7 +183,7 @@ def _extreme(a, method, instead, axis, out, keepdims, initial, where):
         return getattr(a, method)(axis, out, keepdims, **_more(initial, where))
     more = _more(initial, where)
     if where is not True and initial is None:
-        return getattr(a, method)(axis, out, keepdims, **more)  # is refused
+        return getattr(a, method)(axis, out, keepdims, **more)  # raises the error of the plain reduction
     there = _counted(a, where)
     more.pop("where", None)
     worst = asarray(_worst(a, instead), a.dtype, device=a.device)
@@ -393,7 +393,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
 
 
 def _variance(a, axis, ddof, keepdims, where, mean):
-    """In the wide dtype; NaN where there are no more numbers than ddof."""
+    """The variance in the wide dtype. NaN where no more than ddof elements count."""
     there = _counted(a, where)
     mean = _mean(a, there, axis, True) if mean is None else on(a.device, mean)
     away = _select(there, a - mean, 0.0)

@@ -6,7 +6,7 @@ from .. import _core
 
 
 class _Place:
-    """An array's memory as NumPy sees it, by address alone: nothing is read."""
+    """An array's memory for NumPy, by its address alone. Nothing is read."""
 
     def __init__(self, a):
         self.__array_interface__ = {

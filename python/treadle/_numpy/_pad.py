@@ -1,7 +1,7 @@
-"""pad: arrays with borders in all of NumPy's modes.
+"""pad: arrays with borders, in all of NumPy's modes.
 
-An axis at a time, as NumPy: borders of the second axis continue those of the first. Modes that repeat elements take
-them by an index, the others join border, array and border.
+Axes are padded one after the other, as in NumPy, so borders of the second axis include those of the first. Modes that
+repeat elements use an index; the others join border, array and border.
 """
 
 import numpy
@@ -12,7 +12,7 @@ from .._exchange import _host
 from ._join import concatenate
 from ._shape import _cut
 
-# The keywords of each mode, and their defaults.
+# The keywords of each mode, with their defaults.
 _KEYWORDS = {
     "constant": {"constant_values": 0},
     "edge": {},
@@ -57,7 +57,7 @@ def _piece(a, axis, start, stop):
 
 
 def _wide(edge, axis, n):
-    """A border of one element, n times along axis."""
+    """A border that repeats one element n times along axis."""
     shape = list(edge.shape)
     shape[axis] = n
     return _core._broadcast_to(edge, tuple(shape))
@@ -75,7 +75,9 @@ def _repeated(a, axis, lo, hi, mode, options):
 
 
 def _odd(a, axis, lo, hi, mode):
-    """Reflections turned about the edge's value, as often as the border is longer than the array."""
+    """Borders of the mode's odd reflections: values mirrored about the edge's value.
+
+    A border that is longer than the array takes several rounds."""
     n = a.shape[axis]
     if n == 1 and mode == "reflect":
         return _repeated(a, axis, lo, hi, "edge", {})
@@ -97,10 +99,11 @@ def _flip(a, axis):
 
 
 def _ramp(edge, axis, n, end, rising):
-    """n values from end up to, but not with, the edge; rising: towards the array."""
+    """n values from end towards, but without, the edge. rising: the ramp comes before the array."""
     steps = asarray(numpy.arange(n) / n, device=edge.device)
     steps = (steps if rising else steps[::-1]).reshape([-1 if k == axis else 1 for k in range(edge.ndim)])
-    start = edge.astype("float64") if edge.dtype.kind in "iu" else edge  # unsigned differences would wrap
+    # in floats, because unsigned differences would wrap
+    start = edge.astype("float64") if edge.dtype.kind in "iu" else edge
     values = end + (start - end) * steps
     if edge.dtype.kind in "iu":
         values = _core.ufuncs()["floor"](values)
@@ -126,7 +129,7 @@ def _statistic(a, axis, mode, length, end):
 
 
 def _borders(a, axis, lo, hi, mode, option):
-    """The border before and after a; None where it is 0 wide."""
+    """(border before a, border after a). None for a border of width 0."""
     n, widths = a.shape[axis], (lo, hi)
     r = [None, None]
     for end in (0, 1):
@@ -146,7 +149,8 @@ def _borders(a, axis, lo, hi, mode, option):
 
 
 def _by_function(a, widths, f, kwargs):
-    """A caller's own mode: f(vector, (before, after), axis, kwargs) changes vectors of a host array in place."""
+    """A mode that the caller defines: f(vector, (before, after), axis, kwargs) changes each vector of a host array in
+    place."""
     return _host.fallback("numpy.pad", numpy.pad, (a, widths, f), kwargs, "its mode is a Python function")
 
 

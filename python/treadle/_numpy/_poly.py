@@ -1,5 +1,7 @@
-"""Polynomials by their coefficients, the highest first. The few coefficients of a poly1d live on the host; values,
-matrices and fits are computed where their arrays are."""
+"""Polynomials by their coefficients, the highest power first.
+
+The few coefficients of a poly1d are on the host. Values, matrices and fits are computed where their arrays are.
+"""
 
 import numpy
 
@@ -18,14 +20,14 @@ _UFUNC = _core.ufuncs()
 
 
 def _vector(p):
-    """Coefficients as an array of one axis or, of a poly1d, its own."""
+    """Coefficients as an array of one axis; of a poly1d its own."""
     p = p.coeffs if isinstance(p, (poly1d, numpy.poly1d)) else p
     p = p if isinstance(p, ndarray) else asarray(p)
     return p.reshape(1) if p.ndim == 0 else p
 
 
 def _as_given(result, *given):
-    """A poly1d where one was given."""
+    """The result as a poly1d if an argument was one."""
     return poly1d(result) if any(isinstance(p, (poly1d, numpy.poly1d)) for p in given) else result
 
 
@@ -279,12 +281,12 @@ def roots(p):
     companion[0] = -p[1:] / p[0]
     r = eigvals(companion)
     if r.dtype.kind == "c" and not real_if_real() and not r.imag.any():
-        r = r.real  # which NumPy's roots are where its eigenvalues are complex always
+        r = r.real  # a NumPy whose eigenvalues are always complex still gives real roots
     return concatenate([r, _core.zeros(zeros, r.dtype, device=r.device)]) if zeros else r
 
 
 def check_points(x, y):
-    """NumPy's refusals of what a polynomial cannot be fitted to."""
+    """Raise NumPy's errors for points to which a polynomial cannot be fitted."""
     if x.ndim != 1:
         raise TypeError("expected 1D vector for x")
     if x.size == 0:
@@ -495,7 +497,7 @@ class poly1d:
 
 
 def _plain(x):
-    """An operand as numpy.poly1d's operators take it."""
+    """An operand in the form in which numpy.poly1d's operators take it."""
     if isinstance(x, ndarray):
         return poly1d(x)._p if x.ndim else x.item()
     return getattr(x, "_p", x)

@@ -1,4 +1,4 @@
-"""The same elements under another shape: views, and where their axes lie."""
+"""Views of the same elements in another shape or order of axes."""
 
 import numpy
 

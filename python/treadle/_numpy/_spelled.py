@@ -1,5 +1,7 @@
-"""Ufuncs that are spelled with others: functions of arrays that take what NumPy's ufuncs take: out, where, casting,
-dtype and, if their signature names axes, axis, axes and keepdims."""
+"""Spelled: functions composed of other operations, with the parameters of NumPy's ufuncs.
+
+These are out, where, casting and dtype, and if the signature names axes also axis, axes and keepdims.
+"""
 
 import functools
 
@@ -13,8 +15,9 @@ from ._shape import broadcast_to, moveaxis
 
 
 def into(name, out, value, where=True, rule="same_kind"):
-    """Writes value into out, where the mask is true, and gives out. TypeError: the rule does not allow the cast;
-    ValueError: the shapes do not fit."""
+    """Write value into out where the mask is true, and return out.
+
+    Raises TypeError where the rule does not allow the cast, ValueError where the shapes do not fit."""
     _host.check_out(name, out)
     if not castable(value.dtype, out.dtype, rule):
         raise TypeError(f"Cannot cast ufunc '{name}' output from {value.dtype} to {out.dtype} with rule '{rule}'")
@@ -33,14 +36,14 @@ def into(name, out, value, where=True, rule="same_kind"):
 
 
 def placed(name, value, out, where=True, rule="same_kind"):
-    """What a call with out= and where= gives for value; where the mask is false and there is no out, zero."""
+    """The result of a call with out= and where=. Without out it is zero where the mask is false."""
     if out is not None:
         return into(name, out, value, where, rule)
     return value if where is True else _core.ufuncs()["select"](where, value, False)
 
 
 def parameters(nin, nout):
-    """The inspect.Signature of a ufunc's call, as NumPy's."""
+    """The inspect.Signature of a ufunc's call, with NumPy's parameters."""
     from inspect import Parameter, Signature
 
     names = ["x"] if nin == 1 else [f"x{k + 1}" for k in range(nin)]
@@ -54,7 +57,7 @@ def parameters(nin, nout):
 
 
 def _loop(name, nin, dtype, signature, sig):
-    """The dtypes that dtype= or signature= asks operands to be cast to; None: their own."""
+    """The dtypes to which dtype= or signature= casts the operands. None: the operand keeps its own."""
     if signature is not None and sig is not None:
         raise TypeError("cannot specify both 'sig' and 'signature'")
     signature = sig if signature is None else signature
@@ -73,7 +76,7 @@ def _loop(name, nin, dtype, signature, sig):
 
 
 def _cast(name, args, loop, rule):
-    """Operands in the loop's dtypes. TypeError: the rule does not allow it."""
+    """The operands cast to the loop's dtypes. Raises TypeError where the rule does not allow it."""
     made = []
     for a, dtype in zip(args, loop, strict=True):
         if dtype is not None:
@@ -87,8 +90,8 @@ def _cast(name, args, loop, rule):
 
 
 class Spelled:
-    # A function of nin arrays that NumPy has as a ufunc. dtypes: what dtype= may say; None means anything that the
-    # operands can be cast to, and they are. Its own docstring is made when it is read, of the sentences of f's.
+    # A function of nin arrays that is a ufunc in NumPy. dtypes: the dtypes that dtype= may name; None allows every
+    # dtype to which the operands can be cast. The docstring is made when it is read, from f's.
 
     __doc__ = property(lambda self: _describe.spelled(self.__name__, self.nin, self.nout, self._sentence, self))
 
@@ -116,7 +119,7 @@ class Spelled:
         if dtype is not None or signature is not None or sig is not None:
             args = self._typed_operands(args, _loop(self.__name__, self.nin, dtype, signature, sig), casting)
         made = self._f(*args)
-        where = False if where is None else where  # as NumPy takes None
+        where = False if where is None else where  # NumPy treats None as False
         if out is None and not more and where is True:
             return made
         made = made if self.nout > 1 else (made,)
@@ -139,7 +142,7 @@ class Spelled:
         return self(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
 
     def _numpys(self, method):
-        """A method of NumPy's ufunc, on the host."""
+        """A method of NumPy's ufunc that runs on the host."""
         name = f"numpy.{self.__name__}.{method}"
         theirs = getattr(getattr(numpy, self.__name__), method)
         return lambda *args, **kwargs: _host.fallback(name, theirs, args, kwargs, "its elements go one after another")
@@ -156,7 +159,7 @@ class Spelled:
 
 
 def spelled(nin, nout=1, dtypes=None, typed=None):
-    """Makes a Spelled of a function."""
+    """A decorator that makes a Spelled of a function."""
     return lambda f: Spelled(f, nin, nout, dtypes, typed)
 
 
@@ -164,7 +167,7 @@ def spelled(nin, nout=1, dtypes=None, typed=None):
 
 
 def _core_axes(name, counts, axes, axis, keepdims):
-    """For each operand and the result, the axes that the signature is about."""
+    """For each operand and the result, the axes that the signature names."""
     if axes is not None and axis is not None:
         raise TypeError("cannot specify both 'axis' and 'axes'")
     if axis is not None:
@@ -183,8 +186,9 @@ def _core_axes(name, counts, axes, axis, keepdims):
 
 
 def generalised(layout):
-    """Makes a function of two arrays, whose last axes the layout names, as "(n),(n)->()", take the parameters of such
-    ufuncs of NumPy's."""
+    """A decorator that gives a function of two arrays the parameters of NumPy's generalised ufuncs.
+
+    layout names the last axes of operands and result, as "(n),(n)->()"."""
     counts = [len([n for n in part.strip(" ()").split(",") if n]) for part in layout.replace("->", "),").split("),")]
 
     def decorate(f):
@@ -216,7 +220,7 @@ def generalised(layout):
             core = counts[-1] if at is None and not keepdims else r.ndim
             return r if out is None else _whole(name, out, r, casting, core)
 
-        del fn.__wrapped__  # inspect.signature shows fn's own parameters
+        del fn.__wrapped__  # so that inspect.signature shows fn's own parameters
         fn.signature, fn.nin, fn.nout, fn.nargs = layout, 2, 1, 3
         return fn
 
@@ -224,7 +228,7 @@ def generalised(layout):
 
 
 def _whole(name, out, r, rule, core):
-    """r in out, whose last `core` axes are r's; r is repeated along the others."""
+    """Write r into out. Their last `core` axes must be equal; r is repeated along the others."""
     if out.ndim < r.ndim or out.shape[out.ndim - core :] != r.shape[r.ndim - core :]:
         raise ValueError(f"{name}: out has shape {out.shape}, the result {r.shape}")
     return into(name, out, r, True, rule)

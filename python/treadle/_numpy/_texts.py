@@ -1,4 +1,4 @@
-"""Arrays as text: NumPy's, of values brought to the host as print does it."""
+"""Arrays as text. NumPy formats the values after they have been copied to the host."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Windows for spectra, and the Bessel function that one of them is made of."""
+"""Window functions for spectra, and the Bessel function that Kaiser's window needs."""
 
 from math import pi
 
@@ -35,7 +35,7 @@ _FAR = (
 
 
 def _series(x, coefficients):
-    """Half of the Chebyshev series' value, by Clenshaw's recurrence."""
+    """Half of the value of a Chebyshev series, by Clenshaw's recurrence."""
     b0, b1, b2 = coefficients[0], 0.0, 0.0
     for c in coefficients[1:]:
         b0, b1, b2 = x * b0 - b1 + c, b0, b1
@@ -75,7 +75,7 @@ def i0(x):
 
 
 def _window(M, shape):
-    """shape(n, M) of the distances n = 1 - M, 3 - M, ... M - 1 from the middle; 0 or 1 points are ones."""
+    """shape(n, M) for the distances n = 1 - M, 3 - M, … M - 1 from the middle. Windows of 0 or 1 points are ones."""
     if M < 1:
         return ones(0, "float64")
     if M == 1:

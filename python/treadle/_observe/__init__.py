@@ -1,1 +1,1 @@
-"""Watching a program: profiles, the debugger, progress."""
+"""Observing a program: profiles, the debugger, advice, progress bars."""

@@ -1,4 +1,4 @@
-"""treadle.debug: kernels with all checks, and a place for breakpoint() to stop."""
+"""treadle.debug: kernels with all checks, in which breakpoint() stops."""
 
 import ast
 import os
@@ -60,7 +60,7 @@ def _three(what, x):
 
 
 class _Pdb(pdb.Pdb):
-    """pdb at a kernel's line. There is no next line to step to: what goes on goes on to the next breakpoint()."""
+    """pdb at a line of a kernel. It cannot step, so every stepping command continues to the next breakpoint()."""
 
     def _go_on(self, arg):
         return self.do_continue(arg)
@@ -69,7 +69,7 @@ class _Pdb(pdb.Pdb):
 
 
 def _line_of(file, line, function):
-    """Code that calls what stands in its globals as _treadle_stop, from that line of the file."""
+    """Code that calls _treadle_stop of its globals, and claims to come from that line of the file."""
     tree = ast.parse("_treadle_stop()", mode="eval")
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
@@ -78,7 +78,7 @@ def _line_of(file, line, function):
 
 
 def stop(fn, function, file, line, variables, block, thread):
-    """Called from the launch, where a kernel's thread has come to breakpoint()."""
+    """The launch calls this when a thread of a kernel reaches breakpoint()."""
     if os.environ.get("PYTHONBREAKPOINT") == "0":
         return
     fn = getattr(fn, "py_func", fn)
@@ -98,7 +98,7 @@ def stop(fn, function, file, line, variables, block, thread):
 
 
 def _closure(fn):
-    """The variables of functions around fn that have a value."""
+    """The variables of the functions around fn, as far as they have values."""
     found = {}
     for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or ()):
         try:

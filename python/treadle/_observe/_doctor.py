@@ -161,12 +161,12 @@ class doctor:
 
 
 def millis(seconds):
-    """A time in words."""
+    """Seconds as text in a suitable unit."""
     return f"{1e3 * seconds:.3g} ms" if seconds < 10 else f"{seconds:.1f} s"
 
 
 def saving(f):
-    """What a Finding's change saves, in words."""
+    """The text that says what a Finding's change saves."""
     if f.saved is None:
         return f"an unknown time: {f.how}"
     kind = "measured" if f.measured else "not measured"
@@ -184,7 +184,7 @@ def whole_program(value):
     d.__enter__()
 
     def finish():
-        if os.getpid() != pid:  # a forked child does not report: the parent does
+        if os.getpid() != pid:  # this is a forked child: only the parent reports
             return
         d.__exit__(None, None, None)
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Finders of values that are looked at: elements one by one, numbers in the middle of a computation, waits, copies."""
+"""Finders of values that the program reads: single elements, numbers in the middle of a computation, waits, copies."""
 
 import ast
 import functools
@@ -11,7 +11,7 @@ from ._finding import by_line, bytes_text, finding, is_kernel, times_text
 
 
 def _sum_of(place):
-    """Code for a loop's line that adds up x[i] over range(n): "s += x[:n].sum()"; "": the line does something else."""
+    """For a line that adds up x[i] over range(n): the code "s += x[:n].sum()". "" for other lines."""
     node, loop = place.statement, place.loop
     if not (isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(loop, ast.For)):
         return ""
@@ -25,7 +25,7 @@ def _sum_of(place):
 
 
 def _whole(place, decorator):
-    """Code that does the loop's work at once: a sum, else the loop in a compiled function; "": it is not known."""
+    """Code that replaces the loop: a sum, else the loop in a compiled function. "" where none is known."""
     if text := _sum_of(place):
         return text
     if place.function:
@@ -37,7 +37,8 @@ def _whole(place, decorator):
 
 
 def _element(seen, write):
-    """Elements of NumPy's arrays by the watch; of treadle's by records of single elements."""
+    """Lines that read or write single elements: of NumPy's arrays as recorded on the host, of treadle's by the
+    profile's records."""
     row = "element-write" if write else "element-read"
     does = "writes" if write else "reads"
     for (name, file, number), work in seen.host.items():
@@ -46,7 +47,7 @@ def _element(seen, write):
         if name != ("element written" if write else "element") or work.calls < 300:
             continue
         if not place or not (place.stores if write else place.indexes):
-            continue  # the value was asked for by compiled code of a library
+            continue  # compiled code of a library asked for the value, not this line
         step, whole = _trials.elements(work.shape, str(work.dtype), write, None)
         yield finding(
             row,
@@ -89,7 +90,8 @@ def _is_read(r):
 
 
 def _takes_elements(place, kernels, reads):
-    """Does the line read elements that are there? What is computed for each reading is a demand: another finding."""
+    """Whether the line reads elements that exist already. Values computed for each reading are another finding
+    (demand)."""
     return place.indexes and 2 * sum(k.nbytes > 32 for k in kernels) < reads
 
 
@@ -109,27 +111,29 @@ def find_element_write(seen):
 
 
 def _evaluations(group):
-    """How often a line asked: kernels of one evaluation begin within a short time of each other, in one thread."""
+    """How often a line asked for values. Kernels of one evaluation begin within a tenth of a millisecond, in one
+    thread."""
     return len({(r.thread, round(r.begin, 4)) for r in group})
 
 
 @functools.cache
 def _words():
-    """Prefixes of the names of recorded operations' kernels."""
+    """Prefixes of the names of kernels that recorded operations make."""
     ops = {row[0] for row in _core.ops()} | {row[0] for row in _core.reductions()}
     return ops | set("cast arange random take search copy values scan".split())
 
 
 def _is_expression(r):
-    """Is this a kernel of recorded operations? The program's own kernels run where they are launched."""
+    """Whether the record is a kernel of recorded operations, and not one that the program launched."""
     return r.kind == "kernel" and r.name.partition(" ")[0] in _words()
 
 
 def demanded(seen):
-    """{line: (Place, how often it asked, seconds of compiling for it)} of lines that need values again and again."""
+    """{line: (Place, how often it asked, seconds of its compilations)} for lines that ask for values again and again.
+    """
     asked = by_line(seen, lambda r: r.kind == "copy_out" or _is_expression(r), "asked")
     compiled = by_line(seen, lambda r: r.kind == "compile", "asked")
-    down = {line for _, line in trips(seen)}  # round trips are found by another finder
+    down = {line for _, line in trips(seen)}  # another finder reports round trips
     found = {}
     for line, group in asked.items():
         place = _source.at(line)
@@ -141,7 +145,8 @@ def demanded(seen):
             continue
         times = len(out) or _evaluations(kernels)
         if times >= 10 and kernels:
-            again = len(compiled.get(line, ())) > max(3, 0.3 * len(kernels))  # it happens in every iteration
+            # compiling in every iteration, and not just at first
+            again = len(compiled.get(line, ())) > max(3, 0.3 * len(kernels))
             found[line] = place, times, [r.end - r.begin for r in compiled.get(line, ()) if again]
     return found
 
@@ -202,13 +207,14 @@ def find_wait(seen):
 
 
 def _ways(seen):
-    """Copies to and from the host in order of time, without those of single elements."""
+    """Copies between host and device in order of time, without those of single elements."""
     copies = [r for r in seen.records if r.kind in ("copy_in", "copy_out") and r.nbytes > 64]
     return sorted(copies, key=lambda r: r.begin)
 
 
 def trips(seen):
-    """{(line up, line down): [(down, up)]}: an array comes down, and the next copy takes as many bytes up."""
+    """{(line of the copy in, line of the copy out): [(copy out, copy in)]} for copies out that are followed by a copy
+    in of as many bytes."""
     found = {}
     copies = _ways(seen)
     for a, b in zip(copies, copies[1:], strict=False):

@@ -1,4 +1,4 @@
-"""Finders of work that costs too much: kernels, small calls, dtypes, strides, memory, fallbacks."""
+"""Finders of work that is more expensive than it need be: kernels, small calls, dtypes, strides, memory, fallbacks."""
 
 import gc
 import re
@@ -15,14 +15,15 @@ def _functions():
     """{name: [compiled functions of that name]} of the process."""
     found = {}
     for o in gc.get_objects():
-        if issubclass(type(o), _core.Dispatcher):  # isinstance() would ask foreign proxies for their class
+        if issubclass(type(o), _core.Dispatcher):  # not isinstance(), which asks foreign proxies for their class
             name = getattr(o, "__name__", "")
             found.setdefault(re.sub(r"\W", "_", name, flags=re.ASCII), []).append(o)
     return found
 
 
 def _varies(functions):
-    """The arguments of a function of the program's own whose types vary, in words; "" where not known."""
+    """A text that says which arguments of the program's function came with different types. "" where that is not
+    known."""
     types = max((list(f.signatures) for f in functions), key=len, default=[])
     columns = [list(dict.fromkeys(map(str, c))) for c in zip(*types, strict=False)]
     return "; ".join(
@@ -124,7 +125,7 @@ def find_small_calls(seen):
 
 
 def _small_cost(name, work):
-    """(seconds of all calls, seconds that one call on all saves, was that measured?)"""
+    """(seconds of all calls, seconds that one call on all elements would save, whether that was measured)."""
     trial = _trials.calls(name, work.elements // work.calls, str(work.dtype or "float64"))
     if trial is None:
         seconds = work.ns / 1e9
@@ -212,7 +213,7 @@ def find_stride(seen):
 
 
 def find_memory(seen):
-    """An array that is much larger than all that its kernel reads."""
+    """Find an array that is much larger than everything that its kernel reads."""
     records, live, peak, told = seen.records, 0, 0, {}
     for i, r in enumerate(records):
         live += r.nbytes if r.kind == "alloc" else -r.nbytes if r.kind == "free" else 0

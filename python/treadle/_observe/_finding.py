@@ -1,4 +1,4 @@
-"""A Finding of the adviser's, and what its finders share."""
+"""The class Finding, and helpers that the finders share."""
 
 from dataclasses import asdict, dataclass
 

@@ -1,12 +1,13 @@
-"""The adviser's questions: one row each, with the function that looks for it in what was seen.
+"""The table of the adviser's questions, with the function that answers each from what was recorded.
 
-A finder gives Findings (_finding.py); it claims what the records and the program's text show, and nothing else."""
+A finder returns Findings (_finding.py). It claims only what the records and the program's text show.
+"""
 
 from . import _find_looks as looks
 from . import _find_work as work
 from ._profile import aside
 
-# id, the question, how it is found, the finder. The page of docs is checked against this table.
+# id, question, how it is answered, finder. A test compares the page of the docs with this table.
 ROWS = [
     ("element-read", "Are elements read one by one?",
      "NumPy's subscripts and treadle's reads of one element, by line", looks.find_element_read),
@@ -34,12 +35,14 @@ ROWS = [
 ]  # fmt: skip
 
 
-NOISE = 1e-3  # share of the program's time: smaller savings are not reported
+NOISE = 1e-3  # share of the program's time; smaller savings are not reported
 
 
 def find(seen):
-    """All Findings, those first that save most. Waits for a device that is not the CPU are told whatever they took:
-    what the host could have done meanwhile is not in it."""
+    """All Findings, the largest savings first.
+
+    Findings about memory, and waits for a GPU, are always reported: the time of a wait does not show what the host
+    could have done meanwhile."""
     with aside():
         found = [f for *_, finder in ROWS for f in finder(seen)]
     always = {"memory"} if seen.device == "cpu" else {"memory", "wait"}

@@ -4,19 +4,19 @@ from html import escape
 
 
 def facts(pairs, text):
-    """A table of (name, value) pairs, and text below it as it stands: an array's."""
+    """An HTML table of (name, value) pairs, with preformatted text below it."""
     head = "".join(f"<th>{escape(str(name))}</th>" for name, _ in pairs)
     body = "".join(f"<td>{escape(str(value))}</td>" for _, value in pairs)
     return f"<table><thead><tr>{head}</tr></thead><tbody><tr>{body}</tr></tbody></table><pre>{escape(text)}</pre>"
 
 
 def array(a):
-    """An array: shape, dtype, device and the values as repr(a) shows them; nothing else is computed."""
+    """HTML of an array: shape, dtype, device, and its values as repr(a) shows them. Nothing else is computed."""
     return facts([("shape", a.shape), ("dtype", a.dtype), ("device", a.device)], repr(a))
 
 
 def tensor(t):
-    """A tensor, like an array; and whether it has a gradient."""
+    """HTML of a tensor, like an array's, with whether it has a gradient."""
     pairs = [("shape", tuple(t.shape)), ("dtype", t.dtype), ("device", t.device)]
     if t.requires_grad:
         pairs.append(("requires_grad", True))

@@ -1,6 +1,7 @@
-"""Pages of what was seen: one HTML file each, without scripts of others, for a browser and for a notebook.
+"""HTML pages of what was recorded: one self-contained file each, for a browser or a notebook.
 
-`timeline` and `profile_table` give fragments, which a notebook can show by themselves."""
+`timeline` and `profile_table` return fragments, which a notebook can show by themselves.
+"""
 
 import html
 
@@ -28,8 +29,8 @@ _COLOURS = {
     "sort": "#0f9960", "solve": "#0f9960", "fourier": "#0f9960", "collective": "#634dbf",
     "compile": "#8f398f", "load": "#b58ab5", "wait": "#7a8594", "alloc": "#9fb3a8", "free": "#9fb3a8",
 }  # fmt: skip
-TOP, LANE = 22, 26  # pixels: above the lanes, for each
-MOST = 3000  # spans of a timeline: of more the longest
+TOP, LANE = 22, 26  # pixels above the lanes, and for each lane
+MOST = 3000  # spans of a timeline; beyond that the longest are shown
 
 
 def escape(text):
@@ -37,7 +38,7 @@ def escape(text):
 
 
 def page(title, sections):
-    """A whole page."""
+    """A whole HTML page."""
     return (
         '<!DOCTYPE html>\n<html lang="en" xmlns="http://www.w3.org/1999/xhtml"><head><meta charset="utf-8" />'
         '<meta name="viewport" content="width=device-width, initial-scale=1" />'
@@ -51,7 +52,7 @@ def section(title, body):
 
 
 def table(head, rows):
-    """A table; columns whose cells are numbers stand to the right."""
+    """An HTML table. Columns of numbers are right-aligned."""
     rows = [[str(c) for c in row] for row in rows]
     right = [
         bool(rows) and all(r[i].strip("…-").replace(".", "").isdigit() or not r[i] for r in rows)
@@ -66,7 +67,7 @@ def table(head, rows):
 
 
 def finding(f, saving, cost):
-    """The section of one of the adviser's findings."""
+    """The section for one of the adviser's findings."""
     code = f"<pre>{escape(f.code)}</pre>" if f.code else ""
     change = f"<pre>{escape(f.suggestion)}</pre>" if f.suggestion else ""
     body = (
@@ -77,7 +78,7 @@ def finding(f, saving, cost):
 
 
 def profile_table(profile, limit=60):
-    """A profile's groups as a table of HTML."""
+    """A profile's groups as an HTML table."""
     rows = [[*r[:-1], short(r[-1])] for r in profile.cells(limit)]
     return table(profile.HEAD, rows)
 
@@ -92,13 +93,14 @@ def profile_page(profile):
 
 
 def timeline(profile):
-    """A profile's records as a fragment of HTML: a lane for each host thread and device stream, time to the right. The
-    pointer on a span tells what it is; a slider makes the lanes wider."""
+    """A profile's records as an HTML fragment: a lane for each host thread and device stream, time to the right.
+
+    A tooltip describes each span, and a slider widens the lanes."""
     lanes = _lanes(profile)
     total = max((end for spans in lanes.values() for _, end, _ in spans), default=0.0)
     if not total:
         return f'<div class="td-page"><style>{STYLE}</style><p class="dim">nothing ran</p></div>'
-    # Places along the time are shares of the drawing's width: the slider stretches them and no text.
+    # Positions in time are percentages of the drawing's width, so that the slider stretches the spans but no text.
     drawn = [f'<text x="{100 * t / total:.3f}%" y="14">{_duration(t)}</text>' for t in _ticks(total)]
     for i, spans in enumerate(lanes.values()):
         drawn += [_span(begin / total, (end - begin) / total, TOP + i * LANE, r) for begin, end, r in spans]

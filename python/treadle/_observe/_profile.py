@@ -24,13 +24,13 @@ _NOTES = ("free", "widen", "stride", "read")  # records without a duration
 _DEVICE = ("kernel", "copy_in", "copy_out", "copy", "fill", "gemm", "graph")
 
 
-_measuring = []  # start times of the blocks that are open
-_aside = []  # (begin, end) in the clock's nanoseconds: treadle measured something for itself
+_measuring = []  # start times of treadle's own measurements that are running
+_aside = []  # (begin, end) in nanoseconds of treadle's own measurements
 
 
 @contextlib.contextmanager
 def aside():
-    """What is done within is treadle's own measuring: no profile lists it."""
+    """A block in which treadle measures something for itself. Profiles leave it out."""
     begin = time.monotonic_ns()
     _measuring.append(begin)
     try:
@@ -79,7 +79,7 @@ class profile:
         try:
             self._collect()
         except Exception:
-            if exc[0] is None:  # the program's own error says more
+            if exc[0] is None:  # the program's own exception matters more
                 raise
         return False
 
@@ -197,7 +197,7 @@ class profile:
     __str__ = table
 
     def _missing(self, shown):
-        """What a table of so many groups says below its rows."""
+        """Lines below a table of so many groups: what it does not show."""
         more = len(self.rows()) - shown
         notes = [f"… and {more} more"] if more > 0 else []
         if self.dropped:
@@ -252,7 +252,7 @@ class profile:
         spans = [_event(r, 1, r.thread, r.begin, r.end) for r in self.records]
         for _, lane in sorted(self._by_stream().items()):
             end = 0.0
-            for r in lane:  # spans must not overlap, though events' times are inexact
+            for r in lane:  # spans must not overlap, but the events' times are inexact
                 begin, end = max(r.on, end), max(r.on, r.off, end)
                 spans.append(_event(r, pid[r.device], r.stream, begin, end))
         return events + sorted(spans, key=lambda e: (e["pid"], e["tid"], e["ts"], -e["dur"]))
@@ -281,7 +281,7 @@ def _row(key, group, peak):
     kind, name, line, device = key
     seconds, nbytes = sum(map(_seconds, group)), sum(r.nbytes for r in group)
     rate = nbytes / seconds if kind in _DEVICE and nbytes and seconds else None
-    within = kind not in ("copy_in", "copy_out")  # copies are bound by the bus
+    within = kind not in ("copy_in", "copy_out")  # the bus limits copies, not the device's memory
     share = rate / peak[device] if rate and within and peak[device] else None
     return {"kind": kind, "name": name, "line": line, "device": device, "calls": len(group), "seconds": seconds,
             "nbytes": nbytes, "rate": rate, "share": share}  # fmt: skip
@@ -324,7 +324,7 @@ def whole_program(path):
     p.__enter__()
 
     def finish():
-        if os.getpid() != pid:  # a forked child does not report: the parent does
+        if os.getpid() != pid:  # this is a forked child: only the parent reports
             return
         p._collect()
         sys.stderr.write(p.table() + "\n")

@@ -1,4 +1,4 @@
-"""Progress bars of work that takes a while (tqdm)."""
+"""Progress bars of long work (tqdm)."""
 
 
 class Progress:

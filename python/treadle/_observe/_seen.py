@@ -1,6 +1,7 @@
-"""What a program did, as far as treadle sees it: the profile's records, NumPy's work on the host, fallbacks.
+"""Seen: a recording of what a program did: the profile's records, NumPy's work on the host, and fallbacks.
 
-`--explain`, `--doctor` and `treadle.doctor()` read one Seen; nothing else watches a program."""
+`--explain`, `--doctor` and `treadle.doctor()` all read one Seen.
+"""
 
 import time
 
@@ -9,13 +10,14 @@ from .._callers import site
 from .._exchange import _host
 from . import _profile
 
-_tell_host = None  # function(_Everyone or None), set where programs run unchanged: who is told of NumPy's work
-_open = []  # the Seen objects that watch now
+_tell_host = None  # set where programs run unchanged: function(recorder or None), told who records NumPy's work
+_open = []  # the Seen objects that are recording
 
 
 class Work:
-    """NumPy's work of one name at one line: calls, elements of all calls, nanoseconds, the bytes between neighbours
-    where the array lay across memory (0: it did not), and dtype, shape and strides of the last array."""
+    """NumPy's work under one name at one line: counts, times and the last array.
+
+    across: bytes between neighbouring elements if the array was not contiguous, else 0."""
 
     __slots__ = ("across", "calls", "dtype", "elements", "ns", "shape", "strides")
 
@@ -56,9 +58,9 @@ class Seen:
         return False
 
     def watch(self, name, elements, ns, array):
-        """Called for NumPy's work on arrays that stay on the host; array: the largest one."""
+        """Record NumPy's work on arrays that stay on the host. array is the largest one."""
         at = site()
-        if at[0].startswith("<frozen"):  # the work belongs to a library that is being imported
+        if at[0].startswith("<frozen"):  # a library is being imported
             return
         work = self.host.setdefault((name.removeprefix("numpy."), *at), Work())
         work.calls += 1
@@ -70,18 +72,18 @@ class Seen:
             work.across = max(work.across, _apart(array.shape, strides, array.itemsize))
 
     def declined(self, name, why):
-        """Called where treadle's function of the name refused a call."""
+        """Record why treadle's function of that name declined a call."""
         self.why.setdefault((name.removeprefix("numpy."), *site()), why)
 
 
 def _apart(shape, strides, size):
-    """Bytes from one element to the next where others lie between them in memory; else 0."""
+    """Bytes from one element to the next where they are not adjacent in memory, else 0."""
     steps = [abs(s) for n, s in zip(shape, strides, strict=True) if n > 1 and s]
     return min(steps) if steps and min(steps) > size else 0
 
 
 def _since(now, before):
-    """Fallbacks that are new: (name, file, line, calls, bytes, ns), the largest first."""
+    """Fallbacks since `before`: (name, file, line, calls, bytes, ns), the largest first."""
     rows = []
     for key, entry in now.items():
         old = before.get(key, (0, 0, 0))
@@ -92,7 +94,7 @@ def _since(now, before):
 
 
 class _Everyone:
-    """Passes on to all Seen objects that watch, except while treadle measures for itself."""
+    """Passes records on to all recording Seen objects, except during treadle's own measurements."""
 
     def watch(self, *work):
         if not _profile.is_measuring():
@@ -110,7 +112,7 @@ def _tell():
 
 
 def hook(function):
-    """Call function(who watches) now and whenever that changes."""
+    """Call function(recorder or None) now and whenever recording starts or ends."""
     global _tell_host
 
     _tell_host = function

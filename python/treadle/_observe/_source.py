@@ -1,4 +1,4 @@
-"""The program's text round a line: its statement, the loop and the function that it stands in, what it demands."""
+"""Finds what surrounds a line of the program: its statement, loop and function, and which values it demands."""
 
 import ast
 import functools
@@ -8,7 +8,7 @@ import sysconfig
 
 texts = {}  # file: the text of code that no file holds
 
-# What needs a value where it stands: functions, methods, and reductions, which give an unchanged program a number.
+# Functions, methods and reductions that need a value immediately. Reductions give an unchanged program a number.
 _TAKES = set("float int bool complex str repr print format len round asnumpy".split())
 _METHODS = set("item get tolist format copy_to_host asnumpy numpy cpu".split())
 _REDUCES = set("sum max min mean std var any all prod dot norm argmax argmin median ptp trace".split())
@@ -25,7 +25,7 @@ class Place:
         lines = texts[file].splitlines() if file in texts else linecache.getlines(file)
         self.text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         self.statement = self.loop = self.function = None
-        self.guarded = False  # under a condition with %: it runs in some iterations only
+        self.guarded = False  # inside of a condition with %, so it runs only in some iterations
         for node in _nodes(file, "".join(f"{x.rstrip()}\n" for x in lines)):
             if not node.lineno <= line <= node.end_lineno:
                 continue
@@ -39,7 +39,7 @@ class Place:
 
     @functools.cached_property
     def nodes(self):
-        """The nodes of the statement's own line: of a loop or a condition its head alone."""
+        """The nodes of the statement's own line. Of a loop or a condition that is only its head."""
         if self.statement is None:
             return []
         heads = [getattr(self.statement, name, None) for name in ("test", "iter", "items")]
@@ -78,8 +78,10 @@ class Place:
         return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and _is_element(n) for n in self.nodes)
 
     def is_fixed(self):
-        """Are the arrays that the line copies the same in each round, as far as the loop's text shows? A name that is
-        assigned, written to, given to another call or has another method called may change. Unknown: False."""
+        """Whether the arrays that the line copies stay the same in every iteration, as far as the loop's text shows.
+
+        A name may change if it is assigned, written to, passed to another call, or if another of its methods is
+        called. False where nothing is known."""
         moved = [n for n in self.nodes if isinstance(n, ast.Call) and _called(n) in _MOVES]
         if self.loop is None or not moved:
             return False
@@ -88,7 +90,7 @@ class Place:
 
 
 def _operands(call):
-    """The names of what a call like asarray(x) or x.get() copies."""
+    """The names of the objects that a call like asarray(x) or x.get() copies."""
     roots = {_root(a) for a in [*call.args, *(k.value for k in call.keywords)]}
     return (roots if call.args else {_root(call.func)}) - {None}
 
@@ -119,7 +121,7 @@ def _root(node):
 
 
 def _is_number(call):
-    """x.sum() and np.sum(x), without an axis."""
+    """Whether the call is a reduction to a number: x.sum() or np.sum(x), without an axis."""
     if _called(call) not in _REDUCES or call.keywords:
         return False
     of = call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -135,7 +137,7 @@ def _is_element(node):
 
 @functools.lru_cache(64)
 def _nodes(file, text):
-    """The statements, outer ones first; none where the text is no program."""
+    """The statements of a file, outer ones first. Empty where the text is not Python."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):

@@ -1,7 +1,8 @@
-"""What a change would save, measured: both ways of doing a piece of work, on arrays made for it.
+"""Measures what a change would save: both ways of doing a piece of work, on arrays made for it.
 
-A trial runs after the program, on arrays of at most MOST bytes, and takes some ten milliseconds. Nothing of the
-program's is called or changed."""
+A trial runs after the program, on arrays of at most MOST bytes, and takes some ten milliseconds. It neither calls nor
+changes anything of the program's.
+"""
 
 import functools
 import time
@@ -10,12 +11,13 @@ import numpy
 
 from .. import _core
 
-MOST = 32 << 20  # bytes of a trial's array
+MOST = 32 << 20  # bytes of a trial's array, at most
 
 
 def _both(f, g, rounds=12):
-    """Seconds of a call of f and of one of g: the least of a few, after one that compiles. They take turns, so that
-    what else the machine does at a time falls on both."""
+    """Seconds of a call of f and of a call of g: the least of a few, after a first call that compiles.
+
+    The calls alternate, so that other load on the machine affects both."""
     f(), g()
     least = [9.0, 9.0]
     for _ in range(rounds):
@@ -33,8 +35,10 @@ def _run(*arrays):
 
 @functools.lru_cache(64)
 def elements(shape, dtype, write, device):
-    """(seconds of a Python loop's step that reads or writes one element, seconds of one operation on all) of arrays of
-    NumPy's (device None) or of treadle's."""
+    """Seconds of one iteration that reads or writes an element in a Python loop, and of one operation on the whole
+    array.
+
+    With device None these are NumPy's arrays, else treadle's."""
     shape = shape if shape and numpy.prod(shape) * 16 <= MOST else (4096,)
     a = numpy.zeros(shape, dtype)
     if device is not None:
@@ -72,11 +76,11 @@ def precisions(nbytes, device):
 
 @functools.lru_cache(64)
 def columns(shape, strides, dtype):
-    """Seconds of NumPy's sum of an array that lies across memory so, and of one whose elements are neighbours."""
+    """Seconds of NumPy's sum of an array with these strides, and of a contiguous one."""
     span = sum(abs(s) * (n - 1) for n, s in zip(shape, strides, strict=True)) + numpy.dtype(dtype).itemsize
     if span > 4 * MOST or not shape:
         return None
-    # Enough columns beside each other that caches hold no more of them than they did for the program.
+    # As large as the program's array, so that caches hold no more of it than they did for the program.
     room = numpy.ones(span // numpy.dtype(dtype).itemsize + 64, dtype)
     apart = numpy.lib.stride_tricks.as_strided(room, shape, [abs(s) for s in strides])
     near = numpy.ones(shape, dtype)
@@ -94,7 +98,7 @@ def orders(nbytes, device):
 
 @functools.lru_cache(16)
 def demands(device):
-    """Seconds that reading a number costs, beyond recording its computation."""
+    """Seconds that reading one number costs, beyond recording its computation."""
     a = _core.asarray(numpy.ones(4096), device=device)
 
     def looked():
@@ -111,7 +115,7 @@ def demands(device):
 
 @functools.lru_cache(16)
 def launches(nbytes, device):
-    """Seconds of 50 launches on nbytes each, one by one, and of one launch on as much."""
+    """Seconds of 50 launches on nbytes each, and of one launch on all of it."""
     n = max(min(nbytes // 8, MOST // 800), 1)
     one = _core.asarray(numpy.ones(n), device=device)
     all_of = _core.asarray(numpy.ones(50 * n), device=device)
@@ -126,7 +130,8 @@ def launches(nbytes, device):
 
 @functools.lru_cache(64)
 def calls(name, elements, dtype):
-    """Seconds of a small call of NumPy's function, and of one on a thousand times the elements; None: not known."""
+    """Seconds of a small call of NumPy's function, and of one on a thousand times as many elements. None where not
+    known."""
     f = getattr(numpy, name.rpartition(".")[2], None)
     one, many = numpy.ones(max(elements, 1), dtype), numpy.ones((1000, max(elements, 1)), dtype)
     if isinstance(f, numpy.ufunc):

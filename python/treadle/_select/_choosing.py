@@ -1,4 +1,4 @@
-"""Indices of places, choosing between arrays, and arrays with elements less and more."""
+"""Index arithmetic, choosing between arrays, and inserting or deleting elements."""
 
 import numpy
 
@@ -19,7 +19,7 @@ _UFUNC = _core.ufuncs()
 
 
 def _is_c(order):
-    """Does the last axis run fastest?  ValueError, TypeError: the order is neither C's nor Fortran's."""
+    """Whether the order is C's; False means Fortran's. Raises ValueError or TypeError for anything else."""
     if order is None:
         return True
     if not isinstance(order, str):
@@ -496,13 +496,13 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 
 def _along(arr, axis, what):
-    """arr as an array, and the axis (None: of the flat array)."""
+    """(arr as an array, the axis). With axis None it is the flat array and axis 0."""
     a = asarray(arr)
     return (a.ravel(), 0) if axis is None else (a, _axis(axis, a.ndim, what))
 
 
 def _single(obj):
-    """obj as one index, or None: an integer, or an array of one."""
+    """The single index that obj means, an integer or an array of one. None where it is something else."""
     if isinstance(obj, (int, numpy.integer)) and not isinstance(obj, bool):
         return int(obj)
     if isinstance(obj, slice):
@@ -512,7 +512,7 @@ def _single(obj):
 
 
 def _index_array(obj, device):
-    """obj as an array; an empty list names no places."""
+    """obj as an index array. An empty list selects nothing."""
     at = on(device, obj)
     return at.astype("int64") if at.size == 0 and not isinstance(obj, (ndarray, numpy.ndarray)) else at
 
@@ -623,7 +623,7 @@ def insert(arr, obj, values, axis=None):
 
 
 def _spliced(a, at, values, axis):
-    """Several places: each moves on by as many as are inserted before it."""
+    """Insert values at several indices. Each index shifts by the number of values that are inserted before it."""
     many, n, device = at.shape[0], a.shape[axis], a.device
     order = argsort(at, kind="stable")
     places = empty(many, dtype="int64", device=device)

@@ -76,25 +76,27 @@ def bincount(x, /, weights=None, minlength=0):
     return _weighed(x, weights.astype("float64"), n)
 
 
-LONG, PIECES = 1 << 10, 1 << 12  # elements a bin from which a GPU adds them up in so many pieces
+LONG, PIECES = 1 << 10, 1 << 12  # elements per bin above which a GPU adds up each bin in pieces; pieces of a bin
 
 
 def _weighed(bins, weights, n):
-    """The sums of weights in each bin; bin -1 is none."""
+    """The sums of weights in each bin. Bin -1 is left out."""
     if not bins.device.host and n and bins.size > max(LONG * n, PIECES):
         r = _weighed_long(bins, weights, n)
         if r is not None:
             return r
     r = zeros(n, weights.dtype, device=bins.device)
     if bins.size and n:
-        evaluate(bins)  # find the bins in parallel first: the sums go one after another
+        evaluate(bins)  # compute the bins in parallel before the sums, which run in order
         inside = bins >= 0
         add_at(r, _select(inside, bins, 0), _select(inside, weights, weights.dtype.type(0)))
     return r
 
 
 def _weighed_long(bins, weights, n):
-    """Sorted by bin, each bin's weights are cut into pieces, which a thread adds up each; None: nothing sorts here."""
+    """Sort by bin and cut each bin's weights into pieces; one thread adds up each piece.
+
+    None where the device cannot sort."""
     bins = bins.astype("int16" if n < 1 << 15 else "int64")
     done = _on_device(bins, 0, False, True)
     if done is None:
@@ -118,8 +120,10 @@ def _steps(device):
 
 
 def _ends(a):
-    """The least and the greatest element, as NumPy's scalars: what the host has to know of the data. In one pass, but
-    for integers that a float does not hold."""
+    """The least and the greatest element, as NumPy's scalars.
+
+    They are the only values that the host needs. One pass finds both, except for 64-bit integers, which a float does
+    not hold."""
     if a.dtype.kind not in "iuf" or a.dtype in ("int64", "uint64"):
         return asnumpy(a.min())[()], asnumpy(a.max())[()]
     both = asnumpy(_core._ends(a))
@@ -127,7 +131,7 @@ def _ends(a):
 
 
 def _outer(a, span):
-    """NumPy's first and last edge of bins that are to hold a."""
+    """The outer edges of bins for a, by NumPy's rules."""
     if span is not None:
         first, last = (asnumpy(v)[()] if isinstance(v, ndarray) else v for v in span)
         if first > last:
@@ -142,7 +146,7 @@ def _outer(a, span):
 
 
 def _number(a, name, span, weights):
-    """How many bins the estimator of that name takes, and their ends."""
+    """The number of bins that the named estimator chooses, and their outer edges."""
     if name not in _WIDTHS:
         raise ValueError(f"{name!r} is not a valid estimator for `bins`")
     if weights is not None:
@@ -159,7 +163,7 @@ def _number(a, name, span, weights):
 
 
 def _given(shown, bins, a):
-    """Edges that are given: they may be those of equal bins."""
+    """Edges that the caller gave, as _edges returns them. They may turn out to be equally spaced."""
     host = asnumpy(bins)
     if (host[:-1] > host[1:]).any():
         raise ValueError("`bins` must increase monotonically, when an array")
@@ -175,8 +179,9 @@ def _given(shown, bins, a):
 
 
 def _edges(a, bins, span, weights):
-    """NumPy's edges, on a's device; where the bins are equal ones their ends as numbers and the dtype that counts, else
-    None."""
+    """(NumPy's edges on a's device, the spacing).
+
+    The spacing is (first edge, last edge, dtype in which NumPy compares) for equally spaced bins, else None."""
     if isinstance(bins, str):
         ends, n = _number(a, bins, span, weights)
     elif isinstance(bins, ndarray) and bins.ndim or numpy.ndim(bins):
@@ -201,7 +206,7 @@ def _edges(a, bins, span, weights):
 
 
 def _data(a, weights):
-    """Flatten both; bools become uint8, as in NumPy."""
+    """Both flattened. Bools become uint8, as in NumPy."""
     a = _own(a)
     if a.dtype.kind == "b":
         warnings.warn(
@@ -253,7 +258,8 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
 
 
 def _bins(x, edges, ends=None):
-    """The bin of each element, -1 where it is in none; the last one holds its right edge. ends: as of _edges."""
+    """The bin of each element, -1 outside of all. The last bin includes its right edge. ends: the spacing that _edges
+    returns."""
     n = edges.shape[0] - 1
     if ends and ends[2] in ("float32", "float64") and _doubt(n, *ends) < 0.25:
         return _even_bins(x.astype(ends[2], copy=False), edges.astype(ends[2], copy=False), *ends[:2])
@@ -263,7 +269,8 @@ def _bins(x, edges, ends=None):
 
 
 def _doubt(n, first, last, dt):
-    """How many bins a number's place among n equal ones may be off: its own rounding and that of the edges."""
+    """A bound on the error, in bins, of a number's computed position among n equal bins: its rounding and that of the
+    edges."""
     scale = n / (last - first)
     if not scale < float(numpy.finfo(dt).max):
         return numpy.inf
@@ -271,7 +278,9 @@ def _doubt(n, first, last, dt):
 
 
 def _even_bins(x, edges, first, last):
-    """By a product, which may be one bin off: the edges on both sides tell."""
+    """The bin of each element among equal bins.
+
+    A multiplication gives the bin, perhaps off by one; comparing with both of its edges corrects that."""
     n = edges.shape[0] - 1
     inside = (x >= edges[0]) & (x <= edges[-1])
     place = _select(inside, (x - edges[0]) * (n / (last - first)), x.dtype.type(0))
@@ -340,7 +349,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
 
 
 def _stone(x, ends):
-    """The width whose histogram has the least expected error, of all with up to so many bins."""
+    """The width of the bins whose histogram has the least expected error, among those of up to so many bins."""
     n, whole = x.size, extent(x)
     if n <= 1 or whole == 0:
         return 0
@@ -360,7 +369,7 @@ _WIDTHS = {**ESTIMATORS, "stone": _stone}
 
 
 def _columns(sample):
-    """The coordinates of the points: columns of a matrix, or a sequence of vectors."""
+    """The coordinates of the points: the columns of a matrix, or a sequence of vectors."""
     if isinstance(sample, (ndarray, numpy.ndarray)) and sample.ndim == 2:
         sample = _own(sample)
         return [sample[:, k] for k in _range(sample.shape[1])]

@@ -1,7 +1,8 @@
-"""How wide the bins of a histogram should be: NumPy's estimators, of what reductions on the device tell of the data
-(and "stone", which compares histograms, in _counting.py).
+"""NumPy's estimators for the width of a histogram's bins, computed from reductions on the device. "stone", which
+compares histograms, is in _counting.py.
 
-Each takes the flat data (with elements) and the ends of its range, and gives a width; 0: it has none to say.
+Each estimator takes the flat data, which is not empty, and the ends of its range. It returns a width, or 0 where it
+cannot tell.
 """
 
 import numpy

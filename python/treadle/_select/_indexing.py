@@ -1,8 +1,8 @@
-"""Subscripts that hold arrays, taken apart.
+"""Subscripts that hold arrays.
 
-Views (integers, slices, Ellipsis, None) never come here; they are the extension's. The rules are
-NumPy's: index arrays broadcast together, and their axes stand where the first of them stood, or in
-front when a slice stands between them.
+Subscripts that give views (integers, slices, Ellipsis, None) never come here; the extension handles them. The rules
+are NumPy's. Index arrays broadcast together, and their axes replace the first of them; if a slice separates them,
+their axes come first.
 """
 
 import warnings
@@ -145,7 +145,7 @@ def compress(condition, a, axis=None, out=None):
 
 
 def compress_of(a, condition, axis=None, out=None):
-    """The method: as compress."""
+    """The method compress of arrays."""
     return compress(condition, a, axis, out)
 
 
@@ -211,7 +211,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     if indices.dtype.kind not in "iub":
         if given:
             raise TypeError(f"Cannot cast array data from {indices.dtype} to int64 according to the rule 'same_kind'")
-        indices = indices.astype("int64")  # each number of a list as int() has it
+        indices = indices.astype("int64")  # list elements convert by int(), one by one
     if axis is None:
         a, axis = a.ravel(), 0
     a = a.reshape(1) if a.ndim == 0 else a
@@ -227,7 +227,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 
 
 def index_mode(mode):
-    """What becomes of indices out of range: "raise" (None too), "wrap" or "clip". ValueError: nothing of the kind."""
+    """"raise" (also for None), "wrap" or "clip". Raises ValueError for any other mode."""
     if mode is None:
         return "raise"
     if mode not in ("clip", "raise", "wrap"):
@@ -237,7 +237,8 @@ def index_mode(mode):
 
 @cache
 def _any_out():
-    """Does NumPy write results into an out= of any dtype? Up to 2.4 out had to fit into the result's dtype."""
+    """Whether NumPy writes results into an out= of any dtype. Up to 2.4 out's dtype had to be safely castable to the
+    result's."""
     try:
         numpy.take(numpy.ones(1, "float32"), [0], out=numpy.zeros(1))
     except TypeError:
@@ -259,10 +260,10 @@ def _store_safely(name, out, value):
 
 
 def _index_array(x, item):
-    """An item of a subscript of x as an array on x's device."""
+    """One item of a subscript of x as an array on x's device."""
     try:
         a = _core._beside("indices", x, item)[1]
-    except (TypeError, OverflowError) as error:  # of text or of objects
+    except (TypeError, OverflowError) as error:  # text or objects
         raise IndexError("arrays used as indices must be of integer (or boolean) type") from error
     if a.size == 0 and a.dtype.kind == "f" and not hasattr(item, "dtype"):  # an empty sequence
         a = a.astype("int64")
@@ -278,7 +279,7 @@ def _index_item(x, item):
 
 def _mask_axes(a, mask, axis):
     for k, n in enumerate(mask.shape):
-        if n not in (0, a.shape[axis + k]):  # NumPy lets a mask of no elements select none of any number
+        if n not in (0, a.shape[axis + k]):  # NumPy accepts an empty mask for an axis of any length
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + k}; size of axis is "
                 f"{a.shape[axis + k]} but size of corresponding boolean axis is {n}"
@@ -290,8 +291,9 @@ def _is_plain(item):
 
 
 def _items(a, key):
-    """The subscript with the axes that its Ellipsis stands for spelled out behind it: one item an axis of a, None and
-    Ellipsis; arrays converted.
+    """The items of a subscript: one for each axis of a, None and Ellipsis.
+
+    Full slices for the axes that the subscript omits follow the Ellipsis. Arrays are converted.
     """
     items = [i if _is_plain(i) else _index_item(a, i) for i in (key if type(key) is tuple else (key,))]
     used = sum(_width(i) for i in items)
@@ -306,19 +308,20 @@ def _items(a, key):
 
 
 def _width(item):
-    """How many axes an item stands for."""
+    """How many axes of the array an item consumes."""
     if item is None or item is Ellipsis:
         return 0
     return item.ndim if isinstance(item, ndarray) and item.dtype.kind == "b" else 1
 
 
 def parse(a, key):
-    """key's Pick. Index arrays next to one another put their axes where they stand, others in front; integers
-    count among them.
+    """The Pick for a subscript.
+
+    Adjacent index arrays put their axes in their own place, separated ones in front. Integers count as index arrays.
     """
     p, basic, spots, dots, masks, arrays, axis, kept = Pick(place=None), [], [], 0, 0, 0, 0, 0
     for item in _items(a, key):
-        if item is Ellipsis:  # an Ellipsis separates index arrays even where it stands for no axis
+        if item is Ellipsis:  # an Ellipsis separates index arrays even if it stands for no axis
             dots = len(basic)
             continue
         array = isinstance(item, ndarray)
@@ -333,7 +336,7 @@ def parse(a, key):
             continue
         if item.dtype.kind != "b":
             found, cut = (item,), FULL
-        elif item.ndim == 0:  # a bool is an axis of extent 1 that is kept or dropped
+        elif item.ndim == 0:  # a bool is a new axis that is kept or dropped
             found, cut = (numpy.zeros(int(bool(item)), dtype=numpy.int64),), None
         else:
             _mask_axes(a, item, axis)
@@ -358,7 +361,7 @@ def parse(a, key):
 
 
 def owner_of(key):
-    """The part of a key whose class knows better what a subscript with it means (an item of vmap's), or None."""
+    """The part of a key whose class defines what such a subscript means (a Batched of vmap), or None."""
     for x in key if type(key) is tuple else (key,):
         if hasattr(type(x), "_subscript"):
             return x
@@ -378,7 +381,7 @@ def getitem(a, key):
 
 
 def _whole_mask(a, key):
-    """key as a boolean array of a's shape, if it is one."""
+    """key as a boolean array of a's shape, or None where it is not one."""
     if isinstance(key, (tuple, int)) or key is None or key is Ellipsis:
         return None
     mask = _index_array(a, key)
@@ -388,7 +391,7 @@ def _whole_mask(a, key):
 
 
 def _assign_mask(a, mask, value):
-    """a[mask] = value where value does not run along the masked axes; False: it does."""
+    """a[mask] = value. Returns False, and does nothing, if value has a different number for each selected element."""
     tail = a.ndim - mask.ndim
     if not numpy.isscalar(value):
         value = _core._beside("assignment", a, value)[1]
@@ -402,7 +405,8 @@ def _assign_mask(a, mask, value):
 
 
 def _assign_chosen(a, mask, value):
-    """a[mask] = value for a mask of a's shape and a value for each place; False: it is not that."""
+    """a[mask] = value for a mask of a's shape and a value for each selected element. Returns False where it is not
+    that."""
     if mask.shape != a.shape or not a.flags.c_contiguous:
         return False
     flat = a.reshape(-1)
@@ -416,7 +420,7 @@ def setitem(a, key, value):
     if owner is not None:
         return owner._subscript("setitem", a, key, value)
     if isinstance(value, (list, tuple)):
-        value = asarray(value, a.dtype, device=a.device)  # each number has to fit
+        value = asarray(value, a.dtype, device=a.device)  # raises where a number does not fit the dtype
     if not isinstance(key, (tuple, int)) and key is not None and key is not Ellipsis:
         mask = _index_array(a, key)
         if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:
@@ -440,7 +444,7 @@ MAP_MIN, MAP_PER_INDEX = 1 << 24, 64
 
 
 def write(p, value):
-    """What p names becomes value; of several values for one place the last stays."""
+    """Write value to the places of a Pick. If a place occurs several times, the last value stays."""
     n = prod(p.shape())
     if not p.view.device.host and not p.flags & Pick.DISTINCT and p.places() > max(MAP_MIN, MAP_PER_INDEX * n):
         p, value = _only_last(p, value)
@@ -448,7 +452,7 @@ def write(p, value):
 
 
 def _steps(p):
-    """Numbers the places in C order."""
+    """Strides that number the places in C order."""
     steps, n = [], 1
     for k in reversed(p.axes):
         steps.insert(0, n)
@@ -457,7 +461,8 @@ def _steps(p):
 
 
 def _only_last(p, value):
-    """p and value without what a later index overwrites, found by sorting: for few indices into many places."""
+    """p and value without entries that a later index overwrites. Sorting finds them; used for few indices into many
+    places."""
     _core._check(p.view, *p.rest)
     shape, dev = p.shape(), p.view.device
     numbers = p.numbers(_steps(p))

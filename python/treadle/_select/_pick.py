@@ -1,4 +1,4 @@
-"""Places of an array that index arrays name: what a subscript comes to, and reading and writing there."""
+"""Pick: the elements that a subscript with index arrays selects, with reading and writing them."""
 
 from math import prod
 
@@ -9,7 +9,7 @@ from .._core import asarray
 
 
 class Pick:
-    """A subscript taken apart: a view of the array, and the index arrays that stand for some of its axes."""
+    """A parsed subscript: a view of the array, and index arrays for some of its axes."""
 
     __slots__ = ("view", "axes", "shown", "arrays", "place", "flags")
     DISTINCT, TRUSTED = 1, 2
@@ -25,15 +25,15 @@ class Pick:
 
     @property
     def rest(self):
-        """The arguments of _core._pick and its like after the view."""
+        """The arguments after the view of _core._pick and similar functions."""
         return tuple(self.axes), tuple(self.shown), tuple(self.arrays), self.place, self.flags
 
     def places(self):
-        """How many places the index arrays can name."""
+        """How many different places the index arrays can select."""
         return prod(self.view.shape[k] for k in self.axes)
 
     def shape(self):
-        """What the index arrays broadcast to."""
+        """The shape that the index arrays broadcast to."""
         try:
             return numpy.broadcast_shapes(*(i.shape for i in self.arrays))
         except ValueError:
@@ -43,7 +43,7 @@ class Pick:
             ) from None
 
     def numbers(self, steps):
-        """The sum of the index arrays, from the end where negative, each times its step."""
+        """A number for each selected place: the sum of each index (from the end where negative) times its step."""
         select, total = _core.ufuncs()["select"], 0
         for axis, index, step in zip(self.axes, self.arrays, steps, strict=True):
             index = asarray(index, dtype="int64", device=self.view.device)
@@ -52,13 +52,15 @@ class Pick:
 
 
 def gather(a, at, axis=0):
-    """a's elements along axis at places that are known to be right, which a reading for a check would cost."""
+    """Elements of a along axis at indices that are known to be in range.
+
+    Checking them would cost a read by the host."""
     p = Pick(a, [axis], [at], axis, Pick.TRUSTED)
     return _core._pick(p.view, *p.rest)
 
 
 def scatter(a, at, value, axis=0):
-    """Writes value along axis at places that are known to be right and distinct."""
+    """Write value along axis at indices that are known to be in range and distinct."""
     p = Pick(a, [axis], [at], axis, Pick.DISTINCT | Pick.TRUSTED)
     _core._put(p.view, *p.rest, value)
 

@@ -1,7 +1,7 @@
-"""Medians and quantiles: NumPy's on the CPU's memory; on a GPU from sorted rows, which stay there.
+"""Medians and quantiles: NumPy's on a CPU; on a GPU by sorting rows on the device.
 
-A quantile's place between the elements of a sorted row is NumPy's formula for each method. Rows that leave NaN out have
-places of their own, so the formulas take the number of elements as a number or as an array.
+NumPy's formula for each method gives a quantile's position between the elements of a sorted row. Rows from which NaN
+is left out differ in length, so the formulas take the number of elements as a number or as an array.
 """
 
 from math import prod
@@ -26,12 +26,13 @@ _select, _isnan, _floor, _minimum, _maximum = (_UFUNC[k] for k in ("select", "is
 
 
 def _between(alpha, beta):
-    """Hyndman and Fan's continuous methods."""
+    """The position formula of Hyndman and Fan's continuous methods."""
     return lambda n, q: n * q + (alpha + q * (1 - alpha - beta)) - 1
 
 
 def _discrete(shift, stays):
-    """The element below, unless stays(fraction, place below) fails: the next one."""
+    """The position formula of discrete methods: the element below if stays(fraction, its index) holds, else the next
+    one."""
 
     def index(n, q):
         v = n * q - 1 - shift
@@ -46,8 +47,8 @@ def _nearest(v):
     return _UFUNC["rint"](v)
 
 
-# method: (place, as a float, of a quantile among n sorted elements; what becomes of its fraction, given the place;
-# None: there is none, and the result is an element)
+# method: (position of a quantile among n sorted elements, as a float; function of its fraction and position that gives
+# the weight of the next element). None in place of the function: the result is an element.
 _METHODS = {
     "inverted_cdf": (_discrete(0, lambda g, i: g == 0), None),
     "averaged_inverted_cdf": (lambda n, q: n * q - 1, lambda g, v: _select(g == 0, 0.5, 1.0)),
@@ -72,7 +73,7 @@ _METHODS = {
 
 
 class Rows:
-    """An array's axes that are reduced, put last and merged; how results take their place."""
+    """The rows along an array's reduced axes, which are moved to the end and merged, and the shape of the result."""
 
     def __init__(self, a, axis, keepdims, name):
         axes = range(a.ndim) if axis is None else _axes(axis, a.ndim, name)
@@ -87,7 +88,7 @@ class Rows:
         return a.transpose([*self.keep, *self.axes]).reshape((*self.kept, self.n))
 
     def back(self, r, more=()):
-        """r, of the kept axes with others before them, as the result."""
+        """Give r the shape of the result. more: extents of axes before the kept ones."""
         return r.reshape((*more, *self.shape))
 
 
@@ -101,7 +102,7 @@ def _into(name, out, r, casting="unsafe"):
 
 
 def _element(rows, at):
-    """Elements of sorted rows at places of shape (..., *kept)."""
+    """Elements of sorted rows at indices of shape (..., *kept)."""
     kept = rows.shape[:-1]
     index = [
         _core._broadcast_to(asarray(numpy.arange(n).reshape([n] + [1] * (len(kept) - 1 - k)), device=rows.device), kept)
@@ -112,7 +113,7 @@ def _element(rows, at):
 
 
 def _numbers(rows):
-    """How many elements of each row are no NaN."""
+    """The number of elements of each row that are not NaN."""
     return (~_isnan(rows)).sum(-1)
 
 
@@ -218,7 +219,7 @@ def _bad_method(method):
 
 
 def _quantile_numbers(q, name, device):
-    """q as an array on device, divided by 100 for percentiles; is it a plain number?"""
+    """(q as an array on the device, divided by 100 for percentiles; whether it was a plain number)."""
     percent = name.endswith("percentile")
     plain, given = type(q) in (int, float), q
     q = _own(q) if isinstance(q, ndarray) else numpy.asanyarray(q)
@@ -235,7 +236,7 @@ def _quantile_numbers(q, name, device):
 
 
 def _check_weights(w, a, axis):
-    """Weights that broadcast against a."""
+    """The weights, checked and broadcast against a."""
     w = on(a.device, w)
     if w.shape != a.shape:
         if axis is None:
@@ -251,8 +252,10 @@ def _check_weights(w, a, axis):
 
 
 def _interpolated(x, q, n, method, plain, skipped=0):
-    """Along the last axis of the sorted x, of which n elements count; q: (quantiles, 1 for each kept axis). skipped:
-    elements that come before those of x."""
+    """Quantiles along the last axis of sorted x by interpolation.
+
+    n is the number of elements that count, a number or an array. q has shape (quantiles, 1 for each kept axis).
+    skipped is the number of elements that come before those of x."""
     place, fraction = _METHODS[method]
     v = place(n.astype(q.dtype) if isinstance(n, ndarray) and q.dtype.kind == "f" else n, q)
     top = _maximum(n - 1, 0) if isinstance(n, ndarray) else n - 1
@@ -272,11 +275,11 @@ def _interpolated(x, q, n, method, plain, skipped=0):
     return _select(g >= 0.5, two - step * far, one + step * near).astype(dt, copy=False)
 
 
-FEW = 3  # quantiles of a long vector that are selected one by one
+FEW = 3  # quantiles of a long vector up to which each is selected by itself
 
 
 def _selected(x, q, method, plain):
-    """Quantiles of a long vector, of which only what lies around them is sorted; None: all of it is."""
+    """Quantiles of a long vector: only the elements around each are sorted. None where that does not work."""
     parts, flat = [], q.reshape(q.size)
     for k, number in enumerate(asnumpy(flat)):
         first = int(numpy.clip(numpy.floor((x.size - 1.0) * number) - 2, 0, x.size - 1))
@@ -288,7 +291,7 @@ def _selected(x, q, method, plain):
 
 
 def _weighed(x, w, q, n):
-    """The first element of sorted rows up to which the weights make q of their sum."""
+    """The first element of sorted rows at which the running sum of weights reaches the share q of their total."""
     cdf = _core._cumsum(w, w.ndim - 1, "float64")
     cdf = cdf / cdf[..., -1:]
     if bool(_isnan(cdf[..., -1]).any()):
@@ -339,7 +342,7 @@ def _at(name, a, q, axis, out, method, keepdims, weights):
 
 
 def _plainly(name, a, q, plain, axis, kw, weights, out):
-    """By NumPy, with the checked arguments."""
+    """Call NumPy with the checked arguments."""
     host = q.get()
     f = name.replace("percentile", "quantile")
     host = host[()].item() if plain else host

@@ -61,7 +61,7 @@ def searchsorted(a, v, side="left", sorter=None):
 
 
 def _ranks(a, v, side):
-    """How many of a's elements come before each of v's, by a stable sort of both together."""
+    """How many elements of a come before each of v, by stably sorting both together."""
     n = v.size
     first, second = (v.ravel(), a) if side == "left" else (a, v.ravel())
     order = argsort(concatenate((first, second)), kind="stable")
@@ -73,7 +73,7 @@ def _ranks(a, v, side):
 
 
 def _rises(bins):
-    """Do bins rise? The first two that differ say so; a NaN, which is neither less nor more, stands anywhere."""
+    """Whether bins increase. The first two that differ decide; NaN is neither less nor more, so it may be anywhere."""
     if bins.shape[0] < 2:
         return True
     before, after = bins[:-1], bins[1:]

@@ -1,6 +1,7 @@
-"""Order statistics of long vectors on a GPU, without sorting them: a histogram tells in which bin they lie, and only
-what is in that bin is sorted. That reads the data five times, where a sort reads and writes them four to eight times,
-and numbers besides where places are asked for.
+"""Order statistics of long vectors on a GPU without sorting them.
+
+Histograms find the bin that holds the wanted elements, and only that bin is sorted. This reads the data five times. A
+sort reads and writes them four to eight times, and also the indices if those are wanted.
 """
 
 import numpy
@@ -14,14 +15,14 @@ from ._sorting import sort
 _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
 
-LONG = 1 << 22  # elements from which selecting beats sorting
-BINS = 4096  # bins that shared memory holds
-LEVELS = 4  # nested histograms before sorting is quicker
-SHARE, SMALL = 256, 1 << 16  # what is sorted: no more than that part of the data, or so many elements
+LONG = 1 << 22  # elements from which this beats sorting
+BINS = 4096  # bins that fit shared memory
+LEVELS = 4  # nested histograms after which sorting would have been faster
+SHARE, SMALL = 256, 1 << 16  # the bin is sorted when it holds at most this fraction of the data, or this many elements
 
 
 def serves(x):
-    """Is x a long vector of floats on a GPU?"""
+    """Whether x is a long vector of floats on a GPU."""
     return not x.device.host and x.ndim == 1 and x.size >= LONG and x.dtype in ("float32", "float64")
 
 
@@ -37,13 +38,14 @@ def _tightened(x, start, stop, closed):
 
 
 def around(x, first, last):
-    """(values, places): a sorted array that holds the elements from place first to place last of the sorted x, and how
-    many come before it; None: x holds NaN or infinities, or too many elements are nearly the same."""
+    """Elements first to last of the sorted x: (a sorted array that holds them, how many elements of x come before it).
+
+    None where x holds NaN or infinities, or where too many elements are nearly the same."""
     both = _number(_core._ends(x))
     start, stop = x.dtype.type(both.real), x.dtype.type(both.imag)
     if not numpy.isfinite(stop - start):
         return None
-    below, closed = 0, True  # elements before start; does the range hold stop?
+    below, closed = 0, True  # elements below start; whether the range includes stop
     for level in range(LEVELS):
         if level:
             start, stop = _tightened(x, start, stop, closed)
@@ -64,7 +66,7 @@ def around(x, first, last):
 
 
 def largest(x, k):
-    """The places of the k largest elements of x in no order; None as above."""
+    """The indices of the k largest elements of x, in no order. None as for around()."""
     found = around(x, x.size - k, x.size - k)
     if found is None:
         return None

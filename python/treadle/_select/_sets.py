@@ -1,4 +1,4 @@
-"""Distinct elements and operations on sets: sorting, comparing neighbours and searching, on the arrays' device."""
+"""Distinct elements and operations on sets, by sorting, comparing neighbours and searching on the arrays' device."""
 
 import operator
 from typing import NamedTuple
@@ -93,11 +93,12 @@ def unique(
 
 
 def _flat(a, asked, equal_nan):
-    """Sorted, then the first elements of the runs of equal ones; None: NumPy's turn."""
+    """unique() of the flat array: sort, and keep the first element of each run of equal ones. None where NumPy must do
+    it."""
     shape, a, ordered = a.shape, a.ravel(), asked[0] or asked[1]
     done = _on_device(a, 0, True, ordered)
     if done is None and a.device.host and (a.dtype.kind in "biuf" or _is_half(a)):
-        # NumPy's sort and kernels of ours are several times quicker than its unique.
+        # NumPy's sort with kernels of ours is several times faster than its unique.
         at = argsort(a, stable=asked[0]) if ordered else None
         done = (_host_sorted(a, 0, None) if at is None else gather(a, at)), at
     if done is None:
@@ -119,7 +120,8 @@ def _first(new, a):
 
 
 def _slices(a, asked, axis):
-    """Rows sorted by their last elements, then stably by those before."""
+    """unique() of slices along an axis: sort the rows by their columns, the last column first, stably. None as above.
+    """
     rows = moveaxis(a, axis, 0)
     shape = rows.shape
     flat = rows.reshape((shape[0], -1))
@@ -134,7 +136,8 @@ def _slices(a, asked, axis):
 
 
 def _more(shape, at, first, asked):
-    """at: where the sorted elements were; first: marks the first of each run."""
+    """The further results of unique. at has the original indices of the sorted elements, first marks the start of each
+    run."""
     want_index, want_inverse, want_counts = asked
     starts = _core._select(None, first) if want_index or want_counts else None
     if want_index:
@@ -151,7 +154,7 @@ def _more(shape, at, first, asked):
 
 
 class UniqueAllResult(NamedTuple):
-    """What unique_all gives."""
+    """The result of unique_all."""
 
     values: ndarray
     indices: ndarray
@@ -160,14 +163,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What unique_counts gives."""
+    """The result of unique_counts."""
 
     values: ndarray
     counts: ndarray
 
 
 class UniqueInverseResult(NamedTuple):
-    """What unique_inverse gives."""
+    """The result of unique_inverse."""
 
     values: ndarray
     inverse_indices: ndarray
@@ -381,7 +384,7 @@ def setxor1d(ar1, ar2, assume_unique=False):
     return _core._select(both, _first(new, both) & last)
 
 
-FEW = 16  # elements that are compared one by one rather than sorted
+FEW = 16  # elements up to which comparing each is faster than sorting
 
 
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
@@ -439,11 +442,12 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     return ~found if invert else found
 
 
-TABLE = 6  # table entries for each element up to which kind=None takes a table
+TABLE = 6  # table entries per element up to which kind=None uses a table
 
 
 def _in_table(a, tests, asked):
-    """By marks for all numbers between the least and the greatest of tests; None: they are too many."""
+    """isin() by a table of marks for all numbers from the least to the greatest of tests. None where it would be too
+    large."""
     if tests.size == 0:
         return asarray(False, device=a.device) & (a == a)
     a, tests = (x.astype("uint8") if x.dtype.kind == "b" else x for x in (a, tests))
@@ -462,5 +466,5 @@ def _in_table(a, tests, asked):
 
 
 def _above(a, low):
-    """a - low as int64, right for what is not below it, and not far above."""
+    """a - low as int64, correct for elements that are not below low and at most 2**63 above."""
     return a.astype("int64") - (low if low < 2**63 else low - 2**64)

@@ -1,8 +1,8 @@
 """Cumulative operations and sorting.
 
-Cumulative operations are the machine's own kernels on every device. Sorting is CUB's on a GPU, and what
-is found from a sorted array stays there; on the CPU it is NumPy's, on the memory itself. A device for which the build
-has no code sorts by way of the host, which counts as a fallback.
+Cumulative operations run as kernels of treadle's on every device. On a GPU CUB sorts, and what follows from the sorted
+array stays there. On a CPU NumPy sorts the memory itself. If a build has no code for sorting on a device, the arrays
+go by way of the host, which counts as a fallback.
 """
 
 import numpy
@@ -98,7 +98,7 @@ _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
 
 def _kind(name, kind, order, stable, descending=False):
-    """NumPy's kind, from arguments as NumPy takes them."""
+    """NumPy's kind, from the arguments kind, order, stable and descending."""
     if order is not None:
         raise ValueError(f"{name}: order names fields, and there are none")
     if kind not in _KINDS:
@@ -110,7 +110,7 @@ def _kind(name, kind, order, stable, descending=False):
 
 
 def _axis(name, a, axis):
-    """a and the axis to sort along, from 0 on; None: the flat array."""
+    """(a, non-negative axis to sort along). With axis None it is the flat array and axis 0."""
     if axis is None:
         return a.ravel(), 0
     if not -a.ndim <= axis < a.ndim:
@@ -127,22 +127,24 @@ def _is_half(a):
 
 
 def _wide(a):
-    """For NumPy's sorts, half types in float32: it has no bfloat16, and 2.4 misplaces float16 beside inf and NaN."""
+    """a in a dtype that NumPy sorts correctly: half types become float32.
+
+    NumPy lacks bfloat16, and NumPy 2.4 misplaces float16 beside inf and NaN."""
     return a.astype("float32") if _is_half(a) else a
 
 
 def _narrow(r, a):
-    """A result of _wide(a) in a's dtype."""
+    """A result for _wide(a), in a's dtype again."""
     return r.astype("bfloat16" if a.dtype.kind == "V" else a.dtype) if _is_half(r) or _is_half(a) else r
 
 
 # ---- the device's sort ----
 
-LIMIT = (1 << 32) - 1  # elements of one sort: places are counted with 32 bits
+LIMIT = (1 << 32) - 1  # elements of one sort, whose indices have 32 bits
 
 
 def _on_device(a, axis, values, index):
-    """a sorted along axis, and where its elements were, as asked for; None: NumPy's turn."""
+    """(a sorted along axis, the original indices), each if asked for. None where NumPy must sort."""
     if a.device.host:
         return None
     return _sorted(a, axis, values, index)
@@ -154,18 +156,21 @@ def _sorted(a, axis, values, index):
 
 
 def _rows(a, values, index):
-    """Along the last axis."""
+    """_on_device along the last axis."""
     here = a.device.host
     if a.dtype.kind == "c":
         return None if here else _complex(a, values, index)
-    if here or a.size <= LIMIT or _core._on_host(a):  # elements on the host are sorted in runs and merged
+    # the core sorts elements that are on the host in runs and merges these
+    if here or a.size <= LIMIT or _core._on_host(a):
         return _core._sort(a, values, index)
     return _large(a, values, index)
 
 
 def _library(name, a, *args, by=None, **kw):
-    """NumPy's function of that name (by: another one); on a device a fallback, with the reason why nothing sorts there,
-    unless there are no elements."""
+    """Call NumPy's function of that name, or `by`.
+
+    For arrays on a GPU it counts as a fallback, with the reason why the device cannot sort, unless there are no
+    elements."""
     if a.size == 0 and not a.device.host:
         r = (by or getattr(numpy, name))(numpy.empty(a.shape, a.dtype), *args, **kw)
         return type(r)(on(a.device, x) for x in r) if type(r) is tuple else on(a.device, r)
@@ -174,14 +179,15 @@ def _library(name, a, *args, by=None, **kw):
 
 
 def _along_last(a, at):
-    """a's elements at the indices at, which are known to be right, along the last axis."""
+    """a's elements along the last axis at indices that are known to be in range."""
     rows = [arange(n, device=a.device).reshape([n] + [1] * (a.ndim - 1 - k)) for k, n in enumerate(a.shape[:-1])]
     p = Pick(a, range(a.ndim), [*rows, at], 0, Pick.TRUSTED)
     return _core._pick(p.view, *p.rest)
 
 
 def _by_keys(keys):
-    """The order of several keys along the last axis, the last one first: a stable sort a key."""
+    """The indices that sort by several keys along the last axis, the most significant key last: a stable sort for
+    each."""
     at = None
     for key in keys:
         done = _rows(key if at is None else _along_last(key, at), False, True)
@@ -192,14 +198,16 @@ def _by_keys(keys):
 
 
 def _code(x):
-    """float32 without NaN as integers of the same order, -0 as 0."""
+    """float32 without NaN as integers of the same order. -0 becomes 0."""
     bits = _select(x == 0, numpy.float32(0), x).view("int32")
     return (bits ^ ((bits >> 31) & 0x7FFFFFFF)).astype("int64")
 
 
 def _complex_keys(a):
-    """What complex numbers are sorted by, the last first: real parts, then imaginary ones; NumPy puts a NaN in the
-    imaginary part behind all numbers, and one in the real part behind those."""
+    """The sort keys of complex numbers, the most significant last: imaginary part, real part, and whether there are
+    NaNs.
+
+    NumPy puts a NaN in the imaginary part after all numbers, and a NaN in the real part after those."""
     re, im = _UFUNC["real"](a), _UFUNC["imag"](a)
     if not bool(_UFUNC["isnan"](a).any()):
         return [(_code(re) << 32) + _code(im)] if a.dtype == numpy.complex64 else [im, re]
@@ -215,7 +223,8 @@ def _complex(a, values, index):
 
 
 def _large(a, values, index):
-    """More elements than one sort takes: rows by themselves, and halves of a row merged."""
+    """Sort more elements than one sort takes: rows in groups, and a row that is too long by merging its sorted halves.
+    """
     n = a.shape[-1]
     flat = a.reshape((-1, n))
     out = [empty(flat.shape, d, device=a.device) if w else None for d, w in ((a.dtype, values), ("int64", index))]
@@ -232,8 +241,9 @@ def _large(a, values, index):
 
 
 def _merged(a, index):
-    """A vector's halves, sorted, each element put where it stands among all: as many places on as elements of the
-    other half come before it."""
+    """Merge the sorted halves of a vector.
+
+    Each element's final index is its own index plus the number of elements of the other half that come before it."""
     cut = a.shape[0] // 2
     halves = [_rows(x, True, index) for x in (a[:cut], a[cut:])]
     if None in halves:
@@ -253,12 +263,12 @@ def _merged(a, index):
 
 
 def _host_sorted(a, axis, kind):
-    """A sorted copy by NumPy."""
+    """A copy sorted by NumPy."""
     return _host_ordered("sort", a, axis, kind)
 
 
 def _host_ordered(name, a, *args):
-    """A copy that NumPy's method of that name has put in order, on a CPU in the memory of the result."""
+    """A copy that NumPy's method of that name has ordered in place, in the memory of the result."""
     if _is_half(a):
         return _narrow(_host_ordered(name, _wide(a), *args), a)
     if not a.device.host:
@@ -367,8 +377,10 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
 
 
 def _turned(a):
-    """Numbers in the opposite order. Equal ones stay equal and NaN stays NaN, so the order of equal elements and NaN's
-    place at the end are those of an ascending sort."""
+    """Numbers in reversed order.
+
+    Equal numbers stay equal and NaN stays NaN. So an ascending sort of the result keeps the order of equal elements,
+    and puts NaN at the end."""
     return ~a if a.dtype.kind in "biu" else -a
 
 
@@ -410,7 +422,7 @@ def sort_complex(a):
 
 
 def _places(name, kth, n):
-    """kth as NumPy's partition takes it, checked."""
+    """NumPy's kth argument of partition, checked."""
     places = numpy.atleast_1d(numpy.asarray(asnumpy(kth)))
     if places.dtype.kind not in "iu":
         raise TypeError(f"{name}: kth must be an integer, not {places.dtype}")
@@ -420,7 +432,7 @@ def _places(name, kth, n):
 
 
 def _partitioned(name, a, kth, axis, kind, order):
-    """a, its axis, places, and what the device's sort gives: values (partition) or places."""
+    """What partition and argpartition share: (a, its axis, the kth indices, the device's sort: values or indices)."""
     if order is not None:
         raise ValueError(f"{name}: order names fields, and there are none")
     if kind != "introselect":

@@ -1,4 +1,6 @@
-"""Subscripts of tensors that hold arrays: taken apart as arrays' are, read and written by differentiable picks."""
+"""Subscripts of tensors that hold arrays. They are parsed like those of arrays, and read and written by differentiable
+picks.
+"""
 
 from .. import _core
 from .._core import Tensor, tensor_wrap
@@ -6,7 +8,7 @@ from ._indexing import owner_of, parse
 
 
 def _plain(item):
-    """An item of a subscript for arrays' parser: tensors as arrays, lists of tensors as lists of numbers."""
+    """An item of a subscript for the parser of arrays: tensors become arrays, lists of tensors lists of numbers."""
     if isinstance(item, Tensor):
         return item._array
     if isinstance(item, list):
@@ -15,7 +17,7 @@ def _plain(item):
 
 
 def _parse(t, key):
-    """A subscript of t, taken apart."""
+    """The Pick for a subscript of t."""
     return parse(t._array, tuple(_plain(i) for i in key) if isinstance(key, tuple) else _plain(key))
 
 
@@ -36,7 +38,7 @@ def getitem(t, key):
     owner = owner_of(key)
     if owner is not None:
         return owner._subscript("getitem", t, key)
-    if t.requires_grad and _overlaps(t):  # a window's gradient wants memory of its own for each element
+    if t.requires_grad and _overlaps(t):  # elements share memory, but the gradient needs memory of its own for each
         t = t.clone()
     p = _parse(t, key)
     window = _window(t, p)
@@ -46,7 +48,7 @@ def getitem(t, key):
 
 
 def _mask_of(t, key):
-    """key as a boolean tensor of t's shape, if it is one on t's device."""
+    """key as a boolean tensor of t's shape on t's device, or None where it is not one."""
     if isinstance(key, Tensor) and key._array.dtype.kind == "b" and key._array.shape == t._array.shape and t.ndim:
         return key if key._array.device == t._array.device else None
     return None
@@ -74,7 +76,7 @@ def setitem(t, key, value):
 
 
 def add_item(t, key, value):
-    """t[key] += value, once for each time that an index occurs."""
+    """t[key] += value, adding once for each time that an index occurs."""
     p = _parse(t, key)
     window = _window(t, p)
     if not p.arrays:

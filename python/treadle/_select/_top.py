@@ -1,4 +1,4 @@
-"""The largest or smallest elements: selected or found one after the other where that is quicker than to sort."""
+"""topk: the largest or smallest elements, by selection or repeated argmax where that beats sorting."""
 
 from typing import NamedTuple
 
@@ -16,14 +16,14 @@ _select = _UFUNC["select"]
 
 
 class TopK(NamedTuple):
-    """What topk gives: the elements and where they stood."""
+    """The result of topk: the elements and their indices."""
 
     values: ndarray
     indices: ndarray
 
 
 def _topk(a, k, largest, ordered):
-    """The places of topk along the last axis, by NumPy."""
+    """The indices of topk along the last axis, by NumPy."""
     n = a.shape[-1]
     if 0 < k < n:
         at = numpy.argpartition(a, n - k if largest else k - 1)[..., slice(n - k, None) if largest else slice(k)]
@@ -35,11 +35,11 @@ def _topk(a, k, largest, ordered):
     return numpy.take_along_axis(at, by[..., ::-1] if largest else by, -1)
 
 
-FEW = 64  # the part of a long vector up to which its top elements are selected, not sorted
+FEW = 64  # topk selects, and does not sort, if a long vector has at least this many elements for each of k
 
 
 def _few(x, k, largest):
-    """The top elements of a long vector of floats on a GPU, and their places; None: it is sorted."""
+    """(elements, indices) of topk for a long vector of floats on a GPU, by selection. None where sorting must do it."""
     if not _selection.serves(x):
         return None
     at = _selection.largest(x if largest else -x, k)
@@ -51,12 +51,13 @@ def _few(x, k, largest):
     return _along_last(values, by), _along_last(at, by)
 
 
-TURNS = 8  # elements of rows that are found one after the other, a reading for each, rather than by sorting
+TURNS = 8  # k up to which repeated argmax, a pass over the data for each element, beats sorting rows
 
 
 def _by_turns(rows, k, largest):
-    """The top elements of rows and their places; None: sorting tells better, for what is left is no better than what is
-    out."""
+    """(elements, indices) of topk for rows, by repeated argmax with the found elements masked out.
+
+    None where the remaining elements are no better than the mask's value, so that sorting must do it."""
     if rows.dtype.kind not in "iuf" or rows.size == 0:
         return None
     limits = numpy.finfo(rows.dtype) if rows.dtype.kind == "f" else numpy.iinfo(rows.dtype)
@@ -80,7 +81,8 @@ def _by_turns(rows, k, largest):
     for j, p in enumerate(places):
         at[..., j] = p
     values = _along_last(rows, at)
-    mixed = rows.dtype.kind == "f" and not largest and bool((~(values < out)).any())  # infinities come before NaN
+    # rows with infinities may have NaN among the results, where the order would be wrong
+    mixed = rows.dtype.kind == "f" and not largest and bool((~(values < out)).any())
     return None if mixed else (values, at)
 
 

@@ -1,4 +1,4 @@
-"""Writing at places that arrays name: ufunc.at, put and its like."""
+"""Writing at indices that arrays give: ufunc.at, put and similar functions."""
 
 import numpy
 
@@ -28,19 +28,20 @@ def _writable(a, what):
 
 
 def _plain_part(a, key):
-    """The view of a that key names, an array even where it names one element; None: arrays are in the key."""
+    """The view of a that key selects, an array even for a single element. None where the key has arrays."""
     items = _items(a, key)
     if any(isinstance(i, ndarray) for i in items):
         return None
     return a[(*items,) if Ellipsis in items else (*items, ...)]
 
 
-# The low bits of the result follow from the operands' low bits: what is wider may be cut before an atomic operation.
+# For these the low bits of the result depend only on the operands' low bits. So values may be truncated to the array's
+# width before an atomic operation.
 _LOW_BITS = {"add", "subtract", "bitwise_and", "bitwise_or", "bitwise_xor"}
 
 
 def at(name, a, indices, values=None):
-    """a[indices] = name(a[indices], values), once for each time that an index occurs; in the order of the indices."""
+    """ufunc.at: a[indices] = name(a[indices], values), applied once for each occurrence of an index, in order."""
     _writable(a, name + ".at")
     unary = values is None
     part = _plain_part(a, indices)
@@ -48,7 +49,7 @@ def at(name, a, indices, values=None):
         part[...] = (_UFUNC[name](part) if unary else _UFUNC[name](part, values)).astype(a.dtype)
         return
     if unary:
-        values = 0  # not read
+        values = 0  # a placeholder that is not read
     elif not numpy.isscalar(values):
         values = on(a.device, values)
     given = values.dtype if isinstance(values, ndarray) else numpy.result_type(values)
@@ -66,7 +67,8 @@ def at(name, a, indices, values=None):
 
 
 def _by_runs(name, p, values):
-    """Sorts the indices, so that equal places stand together in their order, and gives every place to one thread."""
+    """ufunc.at without atomic operations: sort the indices stably, and let one thread handle all occurrences of a
+    place."""
     _core._check(p.view, *p.rest)
     dev, shape = p.view.device, p.shape()
     item = p.view.dtype.itemsize
@@ -90,7 +92,7 @@ def _by_runs(name, p, values):
 
 
 def add_at(a, index, values):
-    """a[index] += values, once for each time that an index occurs; the indices are known to be right."""
+    """a[index] += values, added once for each occurrence of an index. The indices are known to be in range."""
     if a.dtype.kind == "c":
         for part in ("real", "imag"):
             add_at(getattr(a, part), index, _UFUNC[part](values))
@@ -104,9 +106,11 @@ _COMPLEX_FOLDS = {"add", "subtract", "multiply", "maximum", "minimum", "fmax", "
 
 
 def _complex_at(name, a, indices, values):
-    """Complex numbers are added up part by part; products and extremes fold the values of each place by a loop. All
-    else is NumPy's: into a real array, or of a comparison, each step of one place is cast, and a kernel's quotient by 0
-    raises.
+    """ufunc.at for complex numbers.
+
+    Sums add the real and imaginary parts separately. Products and extremes fold the values of each place in a loop.
+    NumPy does the rest: writing into a real array casts after each step, comparisons change the dtype, and a division
+    by 0 in a kernel would raise.
     """
     given, values = values, on(a.device, values)
     dt = _UFUNC[name](empty(0, a.dtype, device=a.device), values.ravel()[:0]).dtype
@@ -140,7 +144,7 @@ def _numpy_at(name, indices, values, out):
 
 
 def _scalar(value, beside):
-    """A Python number takes the dtype that it has beside an array."""
+    """A Python number in the dtype that it has beside an array."""
     dt = numpy.result_type(beside.dtype, value if type(value) in (bool, int, float) else numpy.asarray(value).dtype)
     return on(beside.device, value, dt)
 
@@ -149,7 +153,7 @@ def _scalar(value, beside):
 
 
 def _flat_pick(a, index, flags=0):
-    """A Pick of the flat a; of all its axes where it cannot be seen flat."""
+    """A Pick of a's elements in C order: of the flat view where a is contiguous, else of all axes."""
     if a.flags.c_contiguous:
         return Pick(a.reshape(-1), [0], [index], 0, flags)
     _core._check(_core._broadcast_to(asarray(0, device=a.device), (a.size,)), (0,), (0,), (index,), 0, flags)
@@ -160,7 +164,7 @@ def _flat_pick(a, index, flags=0):
 def _index(ind, n, mode, device):
     listed = not isinstance(ind, (ndarray, numpy.ndarray, numpy.generic))
     ind, mode = on(device, ind), index_mode(mode)
-    ind = ind.astype("int64") if listed else ind  # each number of a list as int() has it
+    ind = ind.astype("int64") if listed else ind  # list elements convert by int(), one by one
     if ind.dtype.kind not in "iub":
         raise TypeError(f"indices: expected integers, not {ind.dtype}")
     ind = ind.ravel().astype("int64")
@@ -172,7 +176,7 @@ def _index(ind, n, mode, device):
 
 
 def _repeated(values, n, device):
-    """values, flat, over and over to n elements."""
+    """values, flattened and repeated to n elements."""
     values = on(device, values).ravel()
     if values.size in (1, n):
         return values
@@ -291,7 +295,7 @@ def place(arr, mask, vals):
 
 
 def _along(arr, indices, axis):
-    """A Pick of arr's elements at indices along axis, the other axes keeping their places."""
+    """A Pick of arr's elements at indices along axis. The other axes keep their index."""
     indices = on(arr.device, indices)
     if axis is None:
         if indices.ndim != 1:

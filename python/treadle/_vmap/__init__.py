@@ -1,1 +1,1 @@
-"""Functions of one item, run once for all items."""
+"""vmap and map: functions of one item, run once for all items."""

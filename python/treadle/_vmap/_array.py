@@ -21,8 +21,7 @@ class Unbatched(TypeError):
 
 
 class Trace:
-    """One vmap that is running: how many items, the values that are mapped, how deep it stands in others, what it may
-    do."""
+    """A vmap that is running: the number of items, the mapped values, its nesting level, and its options."""
 
     __slots__ = ("size", "given", "level", "outer", "loop", "randomness", "drawn", "kept")
 
@@ -34,12 +33,12 @@ class Trace:
 
     @property
     def device(self):
-        """Where the first argument lies."""
+        """The device of the first argument."""
         return memory(self.given[0]).device
 
     def keep(self, x):
-        """Called before x is written: an argument that has the same memory is kept as it is, since the function may
-        have to begin anew, item by item."""
+        """Save the arguments that share x's memory. Called before x is written, since the function may have to start
+        again."""
         x = memory(x)
         for k, value in enumerate(map(memory, self.given)):
             if k not in self.kept and _core._same_storage(value, x):
@@ -55,7 +54,7 @@ class Trace:
 
 
 def memory(x):
-    """The array that holds the elements of x, a tensor or an item of items."""
+    """The array that holds the elements of x, which is a tensor or a Batched, possibly a nested one."""
     while hasattr(x, "_value"):
         x = x._value
     return x if isinstance(x, ndarray) else x._array
@@ -65,8 +64,8 @@ class _Running(threading.local):
     traces, depth = (), 0
 
 
-# This thread's vmaps that are running. traces: those that the code stands in, the outermost first, without those whose
-# rule is at work; depth: how many there are.
+# This thread's running vmaps. traces: those around the current code, the outermost first, without those whose rule is
+# being computed. depth: how many are running.
 running = _Running()
 
 
@@ -80,7 +79,7 @@ class Batched:
     def __init__(self, value, trace):
         self._value, self._trace = value, trace
 
-    __class__ = property(lambda self: ndarray)  # isinstance(x, ndarray) asks how an object behaves
+    __class__ = property(lambda self: ndarray)  # so that isinstance(x, ndarray) is true
 
     # ---- what is known of every item ----
 
@@ -128,7 +127,7 @@ class Batched:
     def __array_function__(self, func, types, args, kwargs):
         return call(numpy_name(func), func, args, kwargs)
 
-    # NumPy would take an array without axes for an object; this property is what it asks before.
+    # Without this property NumPy would make an object array of a Batched without axes. NumPy asks for it first.
     __array_struct__ = property(lambda self: self._refuse("conversion to NumPy"))
 
     def __getitem__(self, key):
@@ -138,7 +137,7 @@ class Batched:
         apply("setitem", self, key, value)
 
     def _subscript(self, name, a, *args):
-        """The meaning of a[key] where the key holds this Batched; _indexing.py calls it."""
+        """Compute a[key] where the key holds this Batched. _indexing.py calls it."""
         return apply(name, a, *args)
 
     # ---- methods whose parameters are not those of the function of the same name ----
@@ -276,7 +275,7 @@ def numpy_name(func):
 
 
 def function(name):
-    """treadle's function of that name in the table."""
+    """treadle's function of that name."""
     import treadle
 
     found = treadle
@@ -286,7 +285,7 @@ def function(name):
 
 
 def apply(name, *args, **kwargs):
-    """treadle's function of that name, or the subscript called getitem or setitem."""
+    """Call treadle's function of that name, or the subscript under the names getitem and setitem."""
     return call(name, SUBSCRIPTS.get(name) or function(name), args, kwargs)
 
 
@@ -303,23 +302,24 @@ SUBSCRIPTS = {"getitem": _get, "setitem": _set}
 
 def ufunc_call(ufunc, method, inputs, kwargs):
     if method == "__call__":
-        name = "where" if ufunc.__name__ == "select" else ufunc.__name__  # the core's row; NumPy's select is another
+        # the core names where's row select; NumPy's select is another function
+        name = "where" if ufunc.__name__ == "select" else ufunc.__name__
         return call(name, ufunc, inputs, kwargs)
     return call(f"ufunc.{method}", getattr(ufunc, method), inputs, kwargs)
 
 
 def boxed(value):
-    """A value whose first axes stand for the vmaps that are running, the outermost first."""
+    """Wrap a value whose first axes belong to the running vmaps, the outermost first."""
     for trace in running.traces:
         value = Batched(value, trace)
     return value
 
 
-ITEMS = {Batched}  # the classes that stand for an item
+ITEMS = {Batched}  # the classes that stand for one item
 
 
 def find(x, best=None):
-    """The innermost of the vmaps whose Batched stand in x, in tuples, lists and dicts too."""
+    """The innermost vmap among the Batched in x, also inside of tuples, lists, dicts and slices."""
     if type(x) in ITEMS:
         return x._trace if best is None or x._trace.level > best.level else best
     if type(x) in (tuple, list):
@@ -334,7 +334,7 @@ def find(x, best=None):
 
 
 def over(f, x):
-    """x with f applied to its leaves: whatever is not a tuple, list, dict or slice."""
+    """Apply f to the leaves of x: everything but tuples, lists, dicts and slices."""
     if type(x) in (tuple, list):
         return type(x)(over(f, item) for item in x)
     if isinstance(x, tuple) and hasattr(x, "_fields"):
@@ -353,7 +353,7 @@ def _joined(results, box):
 
 
 class Call:
-    """One call of a function under one trace: what rules can ask about its arguments."""
+    """One call of a function under one vmap. Rules ask it about the arguments."""
 
     __slots__ = ("trace", "name", "fn", "n")
     joined = staticmethod(_joined)
@@ -362,11 +362,11 @@ class Call:
         self.trace, self.name, self.fn, self.n = trace, name, fn, trace.size
 
     def has(self, x):
-        """Whether x, or something in it, differs from item to item."""
+        """Whether x, or something inside of it, differs between items."""
         return find(x) is self.trace
 
     def own(self, x):
-        """Whether x itself is a Batched of this trace."""
+        """Whether x itself is a Batched of this vmap."""
         return type(x) in ITEMS and x._trace is self.trace
 
     def box(self, value):
@@ -374,18 +374,20 @@ class Call:
         return Batched(value, self.trace) if isinstance(value, (ndarray, numpy.ndarray, numpy.generic)) else value
 
     def plain(self, x):
-        """x as an array of treadle's, or a Batched."""
+        """x as an array of treadle's, unless it is a Batched."""
         return x if isinstance(x, ndarray) else function("asarray")(x, device=self.trace.device)
 
     def front(self, x):
-        """x's value with the items' axis first; what is not a Batched of this trace is repeated for all items."""
+        """x's value with the items' axis first. Anything but a Batched of this vmap is repeated for all items."""
         if self.own(x):
             return x._value
         x = self.plain(x)
         return function("broadcast_to")(x, (self.n, *x.shape))
 
     def aligned(self, x, ndim):
-        """x's value with axes of extent 1 behind the first, so that items broadcast to ndim axes; others stay."""
+        """x's value with axes of extent 1 after the items' axis, so that items broadcast as if they had ndim axes.
+
+        Anything but a Batched of this vmap is returned unchanged."""
         if not self.own(x):
             return x
         v, more = x._value, ndim - x.ndim
@@ -398,7 +400,7 @@ class Call:
         return over(lambda x: x._value[i] if self.own(x) else x, args)
 
     def each(self, args, kwargs, why):
-        """The call item by item, and its results stacked."""
+        """Call the function for each item and stack the results."""
         if not self.trace.loop:
             raise Unbatched(f"{self.name} runs item by item: {why}")
         if not self.n:
@@ -409,7 +411,7 @@ class Call:
         return stacked(results, self.box, self.joined)
 
     def outside(self, f, *args, **kwargs):
-        """Call f outside of this trace, on values, as rules do."""
+        """Call f on values, outside of this vmap."""
         before = running.traces
         running.traces = before[: self.trace.level]
         try:
@@ -425,7 +427,8 @@ def _leaves(x):
 
 
 def stacked(results, box, joined=_joined):
-    """box of the results' leaves, stacked along a first axis by joined; ValueError where their shapes differ."""
+    """Stack the results' leaves along a new first axis and wrap them by box. Raises ValueError where their shapes
+    differ."""
     first = results[0]
     if all(r is None for r in results):
         return None
@@ -437,17 +440,17 @@ def stacked(results, box, joined=_joined):
     return joined(results, box)
 
 
-RULES = {}  # name: (rule, does it give values, which become Batched?)
+RULES = {}  # name: (rule, whether it returns values that become Batched)
 
 
 def call(name, fn, args, kwargs):
-    """fn(*args, **kwargs) with Batched among the arguments: by the rule of that name."""
+    """Call fn with Batched among the arguments, by the rule of that name."""
     trace = find((args, kwargs))
     if trace is None:
         return fn(*args, **kwargs)
     out = kwargs.get("out")
     if out is not None:
-        own = ("out", "where") if hasattr(fn, "nin") else ("out",)  # a ufunc's mask says what is written
+        own = ("out", "where") if hasattr(fn, "nin") else ("out",)  # a ufunc's mask only says where out is written
         rest = {k: v for k, v in kwargs.items() if k not in own}
         return _into(out, call(name, fn, args, rest), kwargs.get("where", True) if len(own) > 1 else True)
     c = Call(trace, name, fn)
@@ -455,7 +458,7 @@ def call(name, fn, args, kwargs):
 
 
 def ruled(c, rule, args, kwargs):
-    """The call by a rule (a function, does it give values?), or item by item."""
+    """Call by a rule (function, whether it returns values), or item by item where there is none or it declines."""
     f, boxed = rule
     if f is None:
         return c.each(args, kwargs, "there is no rule for it")
@@ -463,7 +466,8 @@ def ruled(c, rule, args, kwargs):
         r = f(c, *args, **kwargs)
     except Unbatched:
         raise
-    except Exception as error:  # the error would name shapes of all items: run one item for its own words
+    # its message would show shapes of all items: let the first item raise the function's own error
+    except Exception as error:
         if not c.n:
             raise
         c.fn(*c.item(args, 0), **c.item(kwargs, 0))
@@ -474,7 +478,7 @@ def ruled(c, rule, args, kwargs):
 
 
 def _into(out, result, where=True):
-    """Writes results into the arrays out where the mask says so; out, with results where it has None."""
+    """Write results into the arrays out where the mask is true. Return out, with the result in place of each None."""
     if isinstance(out, tuple):
         results = result if isinstance(result, tuple) else (result,)
         given = tuple(r if o is None else _into(o, r, where) for o, r in zip(out, results, strict=True))
@@ -484,8 +488,10 @@ def _into(out, result, where=True):
 
 
 def entering(rules):
-    """What enters rules: rule(names)(f), where f(c, *args, **kwargs) gives values, which become items; boxed=False: it
-    works on items and gives items. NotImplemented: item by item."""
+    """A decorator factory for a table of rules: rule(names)(f).
+
+    f(c, *args, **kwargs) returns values, which become Batched. With boxed=False it works on Batched and returns them.
+    NotImplemented means item by item."""
 
     def rule(names, boxed=True):
         def put(f):

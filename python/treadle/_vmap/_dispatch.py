@@ -1,8 +1,8 @@
-"""The package's functions ask, from the first vmap on, whether a Batched is among their arguments.
+"""Makes the package's functions look for Batched arguments, from the first vmap on.
 
-NumPy's functions have a protocol for that (`__array_function__`), and so have ufuncs. Ours are plain functions: a call
-costs nothing more until a program maps. Then each public function is replaced by one that looks at its arguments first:
-in the package, and in all modules of the program that have imported it by name before.
+NumPy's functions and ufuncs have a protocol for that (`__array_function__`). Treadle's are plain functions, and should
+cost nothing more until a program maps. So the first vmap replaces each public function by one that checks its
+arguments first, both in the package and in all modules of the program that have imported it by name.
 """
 
 import functools
@@ -24,7 +24,7 @@ _SKIPPED = set(
 )
 _lock = threading.Lock()
 _done = False
-_asked = {}  # address of a function that was replaced: (it, what stands for it)
+_asked = {}  # id of a replaced function: (the function, its replacement)
 
 
 def _asking(name, f):
@@ -48,8 +48,8 @@ def _asking_ufunc(f):
 
 
 def _made(f, args, kwargs):
-    """zeros, empty, ones or full, called while a function runs for all items: every item has an array of its own, which
-    it can write."""
+    """Make zeros, empty, ones or full inside of a mapped function. Every item gets an array of its own, which it can
+    write."""
     shape, *rest = args if args else (kwargs.pop("shape"),)
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     return boxed(f((*(t.size for t in running.traces), *shape), *rest, **kwargs))
@@ -68,7 +68,7 @@ def _making(name, f):
 
 
 def install():
-    """Replaces the functions of treadle, treadle.linalg and treadle.fft, once."""
+    """Replace the functions of treadle, treadle.linalg and treadle.fft, once."""
     global _done
     with _lock:
         if _done:
@@ -106,8 +106,8 @@ def _exchange(names):
 
 
 def adopt(f):
-    """The package's functions that f holds in its closure, or in globals that are no module's, ask from now on."""
-    f = getattr(f, "func", f)  # partial
+    """Replace the package's functions in f's closure, and in its globals if they are not a module's."""
+    f = getattr(f, "func", f)  # the function of a functools.partial
     f = getattr(f, "__func__", f)
     f = f if isinstance(f, types.FunctionType) else vars(type(f)).get("__call__")
     if not isinstance(f, types.FunctionType):
@@ -118,16 +118,17 @@ def adopt(f):
     for cell in f.__closure__ or ():
         try:
             known = _asked.get(id(cell.cell_contents))
-        except ValueError:  # the cell is still empty
+        except ValueError:  # the cell has no value yet
             continue
         if known is not None and known[0] is cell.cell_contents:
             cell.cell_contents = known[1]
 
 
 def _replace(module, name, known, made):
-    """made: what stands for each function in this module, by address: its names go on naming one function."""
+    """Replace one function. made maps the ids of this module's functions to replacements, so that two names of one
+    function stay one function."""
     value = getattr(module, name)
-    if value is getattr(numpy, name, None):  # NumPy's own functions look for __array_function__
+    if value is getattr(numpy, name, None):  # NumPy's own functions use __array_function__
         return
     if inspect.isroutine(value) and not isinstance(value, _core.ufunc):
         if id(value) not in made:

@@ -1,7 +1,7 @@
-"""Draws in a function that vmap runs once for all items: refused, one for each item, or one for all.
+"""Random draws inside of a mapped function: refused, one for each item, or the same for all items.
 
-All draws are methods of treadle.random.Generator; they are replaced when the first vmap is made, as the package's
-functions are (_vmap/_dispatch.py).
+All draws are methods of treadle.random.Generator. The first vmap replaces these methods, as _dispatch.py replaces the
+package's functions.
 """
 
 import functools
@@ -11,7 +11,7 @@ import numpy
 
 from ._array import Batched, Unbatched, find, running
 
-# The parameters of the core's methods.
+# The parameters of the core's methods, which have no signature.
 CORE = {
     "random": "size dtype out",
     "standard_normal": "size dtype out",
@@ -19,17 +19,17 @@ CORE = {
     "uniform": "low high size",
     "integers": "low high size dtype endpoint",
 }
-# These draw vectors, or elements of an array: `size` says how many of them.
+# For these `size` counts vectors, or elements of an array.
 VECTORS = ("choice", "dirichlet", "multinomial", "multivariate_normal", "multivariate_hypergeometric")
 RANDOMNESS = ("error", "different", "same")
 
 
 class Randomness(RuntimeError):
-    """A random function was called in a function that is mapped, and `randomness` does not say what is meant."""
+    """A mapped function called a random function, and `randomness` does not say what that means."""
 
 
 def _outside(f, trace, *args, **kwargs):
-    """Call f outside of the trace and of the traces inside it."""
+    """Call f outside of this vmap and of those inside of it."""
     before = running.traces
     running.traces = before[: trace.level]
     try:
@@ -52,7 +52,7 @@ def _aligned(x, trace, ndim):
 
 
 def _drawing(name, f, parameters):
-    """The method f of that name; parameters: the names of its parameters."""
+    """A replacement for the generator's method f. parameters are the names of its parameters."""
     place = parameters.index("size") if "size" in parameters else None
 
     @functools.wraps(f)

@@ -1,6 +1,7 @@
-"""Rules of vmap: arithmetic, reductions, products, linear algebra. A row names functions and what they are of items.
+"""Rules of vmap for arithmetic, reductions, products and linear algebra.
 
-A rule gets the call (`c`, see Call) and the function's own arguments, and calls the function once, on values.
+A rule gets the call (`c`, see Call) and the function's arguments. It calls the function once, on values. A row of a
+table makes a rule of the parameters' roles (_table.py).
 """
 
 import math
@@ -54,7 +55,7 @@ def _average(c, a, axis=None, weights=None, **kwargs):
     a = c.plain(a)
     if weights is not None:
         weights = c.plain(weights)
-        if weights.shape != a.shape:  # those of one axis
+        if weights.shape != a.shape:  # weights of one axis
             if weights.ndim != 1 or not isinstance(axis, int) or weights.shape[0] != a.shape[axis]:
                 return NotImplemented
             rest = (1,) * (a.ndim - 1 - _axis(axis, a.ndim, "average"))
@@ -90,7 +91,7 @@ def _gradient(c, f, *spacing, axis=None, **kwargs):
     if c.has(spacing):
         return NotImplemented
     at = places(axis, f.ndim)
-    if axis is None and f.ndim == 1:  # one array, not a list of one
+    if axis is None and f.ndim == 1:  # of one axis: a single array, not a list
         at = 1
     return c.fn(c.front(f), *spacing, axis=at, **kwargs)
 
@@ -170,7 +171,7 @@ def _ragged(c, *args, **kwargs):
 
 
 def _cores(c, cores, *args):
-    """Values whose last `cores` axes are the function's own, with those before them broadcasting."""
+    """The arguments' values. Their last `cores` axes belong to the function, those before them broadcast."""
     args = [c.plain(a) for a in args]
     for a, n in zip(args, cores, strict=True):
         if a.ndim < n:
@@ -181,10 +182,10 @@ def _cores(c, cores, *args):
 
 @rule("matmul")
 def matmul(c, a, b, **kwargs):
-    """The product, of arrays and of tensors."""
+    """matmul of arrays and of tensors."""
     a, b = c.plain(a), c.plain(b)
     if kwargs or not a.ndim or not b.ndim or a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
-        return NotImplemented  # run one item, whose error names its own shapes
+        return NotImplemented  # run one item: its error names the item's shapes
     first, second = c.has(a), c.has(b)
     if first and not second and (a.ndim <= 2 or b.ndim == 1) and b.ndim <= 2:  # one product of all rows
         *rows, inner = c.front(a).shape

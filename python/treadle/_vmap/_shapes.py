@@ -1,4 +1,4 @@
-"""Rules of vmap: shapes, subscripts, arrays put together and taken apart, arrays like others. See _rules.py."""
+"""Rules of vmap for shapes, subscripts, joining, splitting, and making arrays like others. See _rules.py."""
 
 import numpy
 
@@ -160,7 +160,7 @@ def _is_array(x):
 
 
 def _consumed(item):
-    """How many of the array's axes an item of a subscript stands for."""
+    """How many axes of the array one item of a subscript consumes."""
     if item is None:
         return 0
     d = getattr(item, "dtype", None)
@@ -171,7 +171,7 @@ def _consumed(item):
 
 
 def _items(key, ndim):
-    """The key with slices in place of Ellipsis and of axes that it leaves out."""
+    """The items of a subscript, with slices in place of Ellipsis and of omitted axes."""
     items = list(key) if isinstance(key, tuple) else [key]
     dots = [k for k, x in enumerate(items) if x is Ellipsis]
     if len(dots) > 1:
@@ -184,13 +184,13 @@ def _items(key, ndim):
 
 
 def _parts(key, items, advanced):
-    """Does an Ellipsis of no axes stand between index arrays?  It parts them all the same."""
+    """Whether an Ellipsis that stands for no axes separates index arrays. It counts as a separator even then."""
     at = next((k for k, x in enumerate(key if isinstance(key, tuple) else ()) if x is Ellipsis), None)
     return at is not None and len(items) == len(key) - 1 and advanced[0] < at <= advanced[-1]
 
 
 class _Subscript:
-    """A subscript of items as one of values: `key`, and where the axes of the index arrays stand in the result."""
+    """The subscript of an item, translated to one of the values: `key`, and where the axes of the index arrays go."""
 
     def __init__(self, c, a, key):
         items = _items(key, a.ndim)
@@ -204,7 +204,7 @@ class _Subscript:
         if not advanced:
             self.key = (slice(None), *items)
             return
-        # Integers beside arrays are index arrays of one element.
+        # beside index arrays, integers count as index arrays of one element
         advanced = [k for k, x in enumerate(items) if _is_array(x) or (x is not None and not isinstance(x, slice))]
         together = advanced[-1] - advanced[0] + 1 == len(advanced) and not _parts(key, items, advanced)
         before = sum(isinstance(x, slice) or x is None for x in items[: advanced[0]]) if together else 0
@@ -216,7 +216,7 @@ class _Subscript:
             n = max(map(len, shapes))
             first = function("arange")(c.n, device=a.device).reshape((c.n, *(1,) * n))
             self.key = (first, *(c.aligned(x, n) for x in items))
-            # The index arrays' axes come first, the items' among them: [n axes of indices] then the slices.
+            # NumPy puts the index arrays' axes first: the items' axis, n axes of indices, then the slices.
             self.move = (n, before)
             self.first = advanced[0] == 0 and together
         else:
@@ -224,11 +224,11 @@ class _Subscript:
 
     @property
     def moves(self):
-        """Whether the index arrays' axes come before slices that they follow in an item."""
+        """Whether the index arrays' axes must be moved behind slices, where an item's subscript has them."""
         return self.move is not None and not self.first and self.move[1] > 0
 
     def of(self, value):
-        """The value's elements under the subscript."""
+        """value under the subscript, with its axes in the order of an item's."""
         r = value[self.key]
         if not self.moves:
             return r
@@ -236,7 +236,7 @@ class _Subscript:
         return function("moveaxis")(r, tuple(range(1, n + 1)), tuple(range(1 + before, 1 + before + n)))
 
     def arranged(self, value):
-        """The result of `of` with its axes in the order of the values' subscript."""
+        """Undo the order of `of`, for a value to assign: its axes go where the values' subscript has them."""
         if not self.moves:
             return value
         n, before = self.move
@@ -249,7 +249,7 @@ def _getitem(c, a, key):
     r = s.of(c.front(a))
     only = key if isinstance(key, tuple) else (key,)
     if r.ndim == 1 and all(type(k) is int for k in only):
-        return r.copy()  # an item's element is a copy
+        return r.copy()  # one element: NumPy gives a scalar there, not a view
     return r
 
 
@@ -271,7 +271,7 @@ def _setitem(c, a, key, value):
         target = s.of(v).ndim - 1
         extra = max(value.ndim - target, 0)
         value = c.aligned(value, target)
-        if extra:  # leading extents of 1, which NumPy's assignment drops
+        if extra:  # drop leading extents of 1, as NumPy's assignment does
             value = value.reshape((c.n, *value.shape[1 + extra :]))
         if s.move is not None:
             value = s.arranged(function("broadcast_to")(value, s.of(v).shape))
@@ -334,7 +334,8 @@ def _plain_blocks(c, x):
     return [_plain_blocks(c, part) for part in x] if isinstance(x, list) else c.plain(x)
 
 
-# Arrays of other lengths for every item, several writes in order, files: the whole function runs item by item.
+# These run the whole function item by item: their results differ in length, they write several times in order, or they
+# use files.
 APART = (
     "fill_diagonal put place putmask nonzero flatnonzero argwhere extract unique unique_values unique_all "
     "unique_counts unique_inverse save savez savez_compressed savetxt from_dlpack require"
@@ -354,7 +355,8 @@ def _piecewise(c, x, condlist, funclist, *args, **kw):
     if len(values) != len(condlist) + 1:
         return NotImplemented
     r = c.plain(values[-1]).astype(x.dtype)
-    for condition, value in zip(condlist, values, strict=False):  # the last true condition wins
+    # where several conditions are true, the last one decides
+    for condition, value in zip(condlist, values, strict=False):
         r = apply("where", condition, c.plain(value).astype(x.dtype), r)
     return apply("broadcast_to", r, x.shape)
 
@@ -379,7 +381,7 @@ def _types(c, *args, **kwargs):
 
 def _copied(copy):
     def convert(c, a, dtype=None, *args, **kwargs):
-        if c.name == "copy":  # whose second parameter is the order
+        if c.name == "copy":  # copy's second parameter is the order
             return a.copy()
         if isinstance(a, (list, tuple)):
             a = apply("stack", [convert(c, x) if isinstance(x, (list, tuple)) else x for x in a])
@@ -415,7 +417,7 @@ def _full(c, shape, fill_value, dtype=None, **kwargs):
     return r.copy() if dtype is None else r.astype(dtype)
 
 
-# What a call of others is.
+# Functions that are composed of others.
 COMPOSED = {
     "flipud": lambda c, m: apply("flip", m, 0),
     "fliplr": lambda c, m: apply("flip", m, 1),

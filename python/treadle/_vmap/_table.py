@@ -27,7 +27,7 @@ from .. import _core
 from .._numpy._shape import _axes, _axis
 from ._array import rule
 
-# What works on elements, beside the rows of ops.def.
+# Functions of elements beside the rows of ops.def.
 ELEMENTS = (
     "clip where isclose float_power fix sinc nan_to_num real imag angle around round real_if_close isneginf isposinf "
     "divmod frexp ldexp modf nextafter spacing bitwise_count iscomplex isreal i0 heaviside"
@@ -72,7 +72,7 @@ ARRAYS = {
     "take_along_axis": "arr:x indices:x axis=-1",
 }
 
-# The primitives of tensors.
+# The primitive operations of tensors.
 TENSORS = {
     "join": "tensors:xs dim:axis",
     "gathered": "x:x dim:axis index:x",
@@ -85,7 +85,7 @@ TENSORS = {
 
 
 def places(axis, ndim):
-    """The values' axis or axes for the items'; None: all of them."""
+    """The axes of the values for axes of an item. None means all of an item's axes."""
     if axis is None:
         return tuple(range(1, ndim + 1))
     return _after(axis, ndim) if isinstance(axis, (tuple, list)) else _axis(axis, ndim, "axis") + 1
@@ -115,7 +115,7 @@ def _order(c, axes, x):
 
 
 def _settled(c, shape, x):
-    """The shape with its -1 counted, which an item's elements say."""
+    """The values' shape for an item's shape, with a -1 resolved by the item's size."""
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     if -1 in shape:
         size, known = _size(x), math.prod(n for n in shape if n != -1)
@@ -148,7 +148,8 @@ OPERANDS = ("x", "m", "xs")
 
 
 def _parameters(signature):
-    """The parameters' names in order, their roles, their defaults, and the role of those that `*` collects."""
+    """Parse a signature: names of the parameters in order, their roles, their defaults, and the role of what `*`
+    collects."""
     names, roles, defaults, rest = [], {}, {}, ""
     before, star, behind = signature.partition("*")
     if star and behind[:1] != " ":
@@ -163,7 +164,7 @@ def _parameters(signature):
 
 
 def row(signature):
-    """The rule that a row says."""
+    """The rule that a table's row describes."""
     names, roles, defaults, rest = _parameters(signature)
     n = len(names)
 
@@ -191,7 +192,7 @@ def row(signature):
 
 
 def enter(table, rule):
-    """Puts the table's rows among the rules."""
+    """Add the rows of a table to the rules."""
     for names, signature in table.items():
         rule(names)(row(signature))
 
@@ -201,7 +202,7 @@ def _ndim(x):
 
 
 def elements(c, *args, **kwargs):
-    """The rule of what works on elements: operands broadcast."""
+    """The rule of functions of elements: their operands broadcast."""
     n = max(map(_ndim, [*args, *kwargs.values()]))
     return c.fn(*(c.aligned(a, n) for a in args), **{k: c.aligned(a, n) for k, a in kwargs.items()})
 

@@ -1,9 +1,9 @@
-"""``vmap``: a function of one item, run once for all of them; ``map``: the same over the first axes of arrays.
+"""``vmap`` runs a function of one item once for all items; ``map`` does so over the first axes of arrays.
 
-The function is called once with Batched in the place of items (_vmap/_array.py). Whatever cannot be done so, a branch
-on an item's value, a conversion to Python, results of different shapes, runs the function item by item and stacks: the
-results, and the exceptions, are those of a loop always. That is told once (PerformanceWarning) and counted
-(treadle.fallbacks).
+The function is called once, with Batched in place of items (_vmap/_array.py). Some functions cannot run so: they
+branch on an item's value, convert it to a Python number, or return results of different shapes. Then the function runs
+item by item and its results are stacked. Results and exceptions are always those of a loop. That fallback is reported
+once (PerformanceWarning) and counted (treadle.fallbacks).
 """
 
 import functools
@@ -19,7 +19,7 @@ from ._random import RANDOMNESS, Randomness
 
 
 def _children(x):
-    """What stands in a tuple, list or dict and how to make it anew; None: x is a leaf."""
+    """The parts of a tuple, list or dict, and a function that rebuilds it. None where x is a leaf."""
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return list(x), lambda parts: type(x)(*parts)
     if type(x) in (tuple, list):
@@ -30,7 +30,9 @@ def _children(x):
 
 
 def _each(f, tree, axes, what):
-    """The tree with f(leaf, axis) of its leaves; axes is a prefix of the tree: an axis for all that stands below it."""
+    """The tree with f(leaf, axis) in place of each leaf.
+
+    axes is a prefix of the tree: an axis in it holds for all leaves below."""
     if tree is None:
         return None
     inner = _children(tree)
@@ -48,7 +50,7 @@ def _each(f, tree, axes, what):
 
 
 def zipped(f, trees, axes):
-    """The trees, of one shape, as one with f(leaves, axis) of their leaves; axes as in _each."""
+    """Merge trees of one shape into one with f(leaves, axis) in place of their leaves. axes as in _each."""
     leaves = [[] for _ in trees]
     for found, tree in zip(leaves, trees, strict=True):
         _each(lambda leaf, _: found.append(leaf), tree, None, "")  # noqa: B023
@@ -64,13 +66,13 @@ def _array(leaf):
 
 
 class Arrays:
-    """How treadle's arrays are mapped over. torch's vmap has a class of its own for tensors."""
+    """What vmap needs to know of treadle's arrays. torch's vmap has a class of its own for tensors."""
 
     item, array, stacked = Batched, staticmethod(_array), staticmethod(stacked)
 
     @staticmethod
     def result(leaf):
-        """A result of the function as an array. TypeError: it is none."""
+        """A result of the function as an array. Raises TypeError where it cannot be one."""
         if not hasattr(leaf, "dtype") and not isinstance(leaf, (bool, int, float, complex)):
             raise TypeError(f"vmap: the function must return arrays and numbers, not {type(leaf).__name__}")
         return _array(leaf)
@@ -81,12 +83,12 @@ class Arrays:
 
     @staticmethod
     def spread(a, n):
-        """a for each of n items."""
+        """a repeated for each of n items."""
         return function("broadcast_to")(a, (n, *a.shape))
 
 
 def _mapped_sizes(args, in_axes, face):
-    """The mapped arguments, as arrays with their items along the first axis, and how many items there are."""
+    """The arguments with a _Mapped for each mapped one, and the number of items."""
     found = {}
 
     def take(leaf, axis):
@@ -110,12 +112,12 @@ def _mapped_sizes(args, in_axes, face):
 
 
 class _Mapped:
-    """An argument that has another value for every item."""
+    """An argument with a value of its own for every item."""
 
     __slots__ = ("value", "axis")
 
     def __init__(self, value, axis=0):
-        self.value, self.axis = value, axis  # items along the first axis; where they stood
+        self.value, self.axis = value, axis  # the values with the items' axis first; the axis where it was
 
 
 def _given(taken, of):
@@ -152,7 +154,7 @@ def _traced(f, taken, trace, face):
 
 
 def _looped(f, taken, n, out_axes, face=Arrays):
-    """The results of f item by item, stacked."""
+    """Run f item by item and stack the results."""
     results = []
     for i in range(n):
         args, kwargs = _given(taken, lambda value: value[i])  # noqa: B023
@@ -172,7 +174,7 @@ def _told(f, why, nbytes):
 
 
 def _reason(error):
-    """What the function did that it cannot do for all items, and on which of its lines."""
+    """A text that says what the function did that cannot be done for all items at once, and on which of its lines."""
     trace, line = error.__traceback__, ""
     while trace is not None:
         name = trace.tb_frame.f_globals.get("__name__", "")
@@ -184,8 +186,9 @@ def _reason(error):
 
 
 def batched(f, in_axes=0, out_axes=0, *, loop=True, randomness="error", face=Arrays):
-    """What vmap gives. loop=False: raises Unbatched, which says why, where f or an operation in it would run item by
-    item."""
+    """What vmap returns.
+
+    With loop=False it raises Unbatched, with the reason, where f or an operation in it would run item by item."""
     if randomness not in RANDOMNESS:
         raise ValueError(f"vmap: randomness is one of {', '.join(repr(r) for r in RANDOMNESS)}, not {randomness!r}")
     if not callable(f):
@@ -228,7 +231,7 @@ def batched(f, in_axes=0, out_axes=0, *, loop=True, randomness="error", face=Arr
 
 
 def _again(f, taken, n, out_axes, error, face):
-    """Run f item by item after the error. If the first item raises too, the error is the function's own."""
+    """Run f item by item after an error. If the first item raises too, the error is the function's own."""
     nbytes, why = _bytes(taken), _reason(error)
     error.__traceback__ = None  # the traceback's frames would keep the first attempt's arrays alive
     results = _looped(f, taken, n, out_axes, face)
@@ -288,14 +291,14 @@ def vmap(fun, in_axes=0, out_axes=0, *, randomness="error"):
 
 
 def _fixed(f):
-    """What a compiled function has taken from outside: its globals and closure are constants of the kernel."""
+    """A key of f and of the globals and closure variables that its kernel takes as constants."""
     code = f.__code__
     cells = [c.cell_contents for c in f.__closure__ or ()]
     names = [f.__globals__.get(n) for n in code.co_names]
     return (code, *((type(v), v) if isinstance(v, (bool, int, float, complex)) else id(v) for v in cells + names))
 
 
-_kernels = {}  # what f is, with its constants: its UFunc, or None where it is none
+_kernels = {}  # key of a function with its constants: (its UFunc, the function)
 KERNELS = 256  # functions kept
 
 
@@ -314,7 +317,7 @@ def _kernel(f):
 
 
 def _elements(f, arrays):
-    """f of every element, compiled; None where it cannot be."""
+    """Apply f to every element, compiled. None where f cannot be compiled."""
     from .._compile._ufunc import REFUSALS
 
     u = _kernel(f)

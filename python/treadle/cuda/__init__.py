@@ -103,16 +103,16 @@ from .args import In, InOut, Out
 
 get_device_id, get_cuda_path, get_nvcc_path = _cuda.get_device_id, _cuda.get_cuda_path, _cuda.get_nvcc_path
 get_rocm_path, get_hipcc_path = _cuda.get_rocm_path, _cuda.get_hipcc_path
-profile = profiling  # CuPy's name of it
+profile = profiling  # CuPy's name for it
 
-# Numba's function stream() is a module in CuPy, whose names it has besides.
+# Numba's function stream() is a module in CuPy, so it also gets that module's names.
 stream.Stream, stream.Event, stream.ExternalStream = Stream, Event, ExternalStream
 stream.get_current_stream, stream.get_elapsed_time = get_current_stream, get_elapsed_time
 
 globals().update(_stubs.build(_stubs.CORE + "\n".join(_core.instructions()), "cuda"))
 globals().update(VECTORS)
 
-# Names of modules that are imported when they are asked for.
+# Modules that are imported at the first access.
 _LATER = {
     "reduce": "_reduce",
     "Reduce": "_reduce",

@@ -19,14 +19,15 @@ def _check(dst, src, what):
 
 
 def _layout(a):
-    """Is a contiguous: in C order, in Fortran's?"""
+    """(whether a is contiguous in C order, whether in Fortran's)."""
     if isinstance(a, _core.ndarray):
         return a.is_c_contiguous(), a.is_f_contiguous()
     return a.flags.c_contiguous, a.flags.f_contiguous
 
 
 def _together(x, y):
-    """The arrays in C order, both transposed where that makes them so; None where it does not."""
+    """Both arrays as C-contiguous ones, transposed if they are in Fortran order. None where they differ in order or
+    have gaps."""
     (xc, xf), (yc, yf) = _layout(x), _layout(y)
     return (x, y) if xc and yc else (x.T, y.T) if xf and yf else None
 
@@ -46,7 +47,7 @@ def copy_to_host(self, ary=None, stream=0):
         return ary
     queue = _core._stream_of(self.device, stream)
     _core._copy_on(pair[0].view(numpy.ndarray), pair[1], queue)
-    if not queue.ptr:  # pinned memory, too, is filled on return
+    if not queue.ptr:  # without a stream even pinned memory is filled on return
         queue.synchronize()
     return ary
 

@@ -1,10 +1,10 @@
-"""A device's attributes: CUDA's number and name of each, and what holds for kernels on the CPU.
+"""A device's attributes: CUDA's number and name of each, and the value for the CPU.
 
-On the CPU a kernel's block is a piece of code that runs its threads as vector lanes: limits are those that programs for
-GPUs count on. None: the CPU has no such thing.
+On the CPU the threads of a kernel's block run as vector lanes of one piece of code. Its limits are those that programs
+for GPUs expect. None means that a CPU has no such attribute.
 """
 
-# number, name, the CPU's value; "units": as many as the device has cores
+# number, name, the CPU's value ("units": the number of cores)
 _ROWS = (
     (1, "MAX_THREADS_PER_BLOCK", 1024), (2, "MAX_BLOCK_DIM_X", 1024), (3, "MAX_BLOCK_DIM_Y", 1024),
     (4, "MAX_BLOCK_DIM_Z", 64), (5, "MAX_GRID_DIM_X", 2**31 - 1), (6, "MAX_GRID_DIM_Y", 65535),
@@ -32,7 +32,7 @@ _ROWS = (
 NUMBER = {name: number for number, name, _ in _ROWS}
 CPU = {name: value for _, name, value in _ROWS}
 
-# CuPy's name of each, cudaDevAttr's.
+# CuPy's name of each, that of cudaDevAttr.
 _OTHERWISE = {
     "MULTIPROCESSOR_COUNT": "MultiProcessorCount", "MULTI_GPU_BOARD": "IsMultiGpuBoard",
     "MULTI_GPU_BOARD_GROUP_ID": "MultiGpuBoardGroupID", "L2_CACHE_SIZE": "L2CacheSize",

@@ -1,7 +1,7 @@
-"""Devices and their contexts, as numba.cuda's programs know them, over treadle's.
+"""Devices and contexts by numba.cuda's names.
 
-A context stands for its device: there is one for each, made when it is first used. What is current is treadle's default
-device of the thread (``treadle.use``, ``with treadle.device(…)``, TREADLE_DEVICE), so both ways of choosing agree.
+A context stands for its device. There is one for each device, made at the first use. The current one is the thread's
+default device of treadle (``treadle.use``, ``with treadle.device(…)``, TREADLE_DEVICE), so all ways of choosing agree.
 """
 
 import contextlib

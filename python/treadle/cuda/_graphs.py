@@ -1,6 +1,7 @@
-"""Capturing the work of a stream, CuPy's way, over treadle's recordings (treadle.graph).
+"""CuPy's capture of streams, by treadle's recordings (treadle.graph).
 
-What the thread does between begin_capture() and end_capture() is recorded whatever its stream, on GPUs and on the CPU.
+Everything that the thread does between begin_capture() and end_capture() is recorded, on any stream, on GPUs and on
+the CPU.
 """
 
 import threading

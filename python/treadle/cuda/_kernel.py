@@ -133,7 +133,7 @@ def _threads(bounds):
 
 
 def _declare(function, signatures):
-    """Tells a device function what its arguments and its result become."""
+    """Declare the types of a device function's arguments and result."""
     from ..types import normalize
 
     for sig in signatures:

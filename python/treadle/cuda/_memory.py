@@ -1,4 +1,4 @@
-"""Making arrays on devices and in host memory that devices reach, by numba.cuda's names."""
+"""numba.cuda's functions that make arrays on devices, and in host memory that devices reach."""
 
 import contextlib
 import ctypes
@@ -50,7 +50,7 @@ class MemoryPointer:
         return MemoryPointer(self.mem, self._offset - nbytes) if isinstance(nbytes, int) else NotImplemented
 
     def _bytes(self, count=None):
-        """The bytes from here on, count of them, as an array. ValueError: there are fewer."""
+        """The next count bytes as an array. Raises ValueError where there are fewer."""
         flat = self._array.reshape(-1, copy=False)
         flat = flat if flat.dtype == numpy.uint8 else flat.view("uint8")
         if count is not None and not 0 <= count <= flat.size - self._offset:
@@ -106,7 +106,7 @@ class MemoryPointer:
 
 
 def _host(mem, size):
-    """Host memory by its address, as bytes."""
+    """Host memory at an address, as an array of bytes."""
     at = mem.value if isinstance(mem, ctypes.c_void_p) else int(getattr(mem, "ptr", mem))
     return (ctypes.c_ubyte * size).from_address(at or 0)
 
@@ -122,7 +122,7 @@ def _shape(shape):
 
 
 def _order(shape, dtype, strides, order):
-    """ "C" or "F" of what was asked for; ValueError: other strides."""
+    """The order "C" or "F" that the arguments ask for. Raises ValueError for other strides."""
     if order not in ("C", "F"):
         raise ValueError(f"order is 'C' or 'F', not {order!r}")
     if strides is None:
@@ -135,7 +135,7 @@ def _order(shape, dtype, strides, order):
 
 
 def _order_of(array):
-    """The order of a new array that is like this one."""
+    """The order for a new array like this one."""
     if isinstance(array, _core.ndarray):
         return "F" if array.is_f_contiguous() and not array.is_c_contiguous() else "C"
     flags = array.flags
@@ -143,7 +143,7 @@ def _order_of(array):
 
 
 def _is_packed(array):
-    """Is it in C's order, in Fortran's, or of one axis?"""
+    """Whether the array is contiguous in C or Fortran order, or has one axis."""
     if is_device_array(array):
         return array.ndim < 2 or array.is_c_contiguous() or array.is_f_contiguous()
     return array.ndim < 2 or array.flags.c_contiguous or array.flags.f_contiguous
@@ -252,7 +252,7 @@ class HostArray(numpy.ndarray):
         self._memory = getattr(base, "_memory", None)
 
     def __array_wrap__(self, arr, context=None, return_scalar=False):
-        """Results are NumPy's own arrays, but where they were written into this one."""
+        """Results are plain NumPy arrays, unless they were written into this array."""
         if arr is self:
             return arr
         plain = numpy.asarray(arr)
@@ -260,8 +260,8 @@ class HostArray(numpy.ndarray):
 
     @property
     def _td_array(self):
-        """The array over the same memory. AttributeError where there is none: in copies, and memory that is only
-        pinned."""
+        """treadle's array over the same memory. Raises AttributeError where there is none: for copies, and for memory
+        that is only pinned."""
         memory, at = self._memory, self.__array_interface__["data"][0]
         seen = memory is not None and memory.device_ptr
         inside = seen and memory.ptr <= at <= memory.ptr + memory.nbytes - self.nbytes
@@ -419,7 +419,7 @@ def open_ipc_array(handle, shape, dtype, strides=None, offset=0):
 
 
 def _part(array, shape, dtype, strides, offset):
-    """The memory of a contiguous array, from byte offset on, as one of that shape and dtype."""
+    """The memory of a contiguous array from a byte offset on, as an array of that shape and dtype."""
     shape, dtype = _shape(shape), _dtype(dtype)
     flat = array.reshape(-1, copy=False).view("uint8")[offset:]
     flat = flat[: math.prod(shape) * dtype.itemsize].view(dtype)

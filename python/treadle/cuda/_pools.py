@@ -1,7 +1,7 @@
-"""Memory by CuPy's names: pools, allocators, pinned and managed memory.
+"""CuPy's names for memory: pools, allocators, pinned and managed memory.
 
-Arrays have their memory from treadle's own pool of the device (treadle.memory), which `get_default_memory_pool()`
-shows. An allocator of the program's serves `alloc`; arrays it does not serve.
+Arrays get their memory from treadle's own pool of the device (treadle.memory), which `get_default_memory_pool()`
+shows. An allocator that the program sets serves `alloc` only, not arrays.
 """
 
 import contextlib
@@ -188,7 +188,7 @@ def get_allocator():
 
 
 def _told(allocator):
-    """Says that arrays do not follow an allocator that is not treadle's pool."""
+    """Warn that arrays do not use an allocator other than treadle's pool."""
     own = getattr(allocator, "__self__", None)
     if allocator is None or (isinstance(own, MemoryPool) and own._allocator is None):
         return

@@ -1,4 +1,4 @@
-"""Arrays of structured elements on a device: their bytes are an ndarray of uint8 with one axis more."""
+"""Arrays of structured elements on a device. Each is an ndarray of uint8 with one more axis for the element's bytes."""
 
 import numpy
 
@@ -6,7 +6,7 @@ from .. import _core
 
 
 def bytes_of(records):
-    """The bytes of NumPy's records, an array or one, in C order: uint8 with one axis more."""
+    """The bytes of NumPy's record or array of records, in C order: uint8 with one more axis."""
     host = numpy.ascontiguousarray(records).tobytes()
     return numpy.frombuffer(host, numpy.uint8).reshape(*numpy.shape(records), records.dtype.itemsize)
 
@@ -44,7 +44,7 @@ class DeviceRecords:
 
     @property
     def _td_records(self):
-        """What kernels take: the bytes, their axis last, and the elements' dtype."""
+        """What the core asks for to pass it to a kernel: the bytes, in the last axis, and the elements' dtype."""
         n = self.ndim
         axes = (*range(n)[::-1], n) if self._order == "F" else range(n + 1)
         return self._data.transpose(*axes), self.dtype
@@ -69,7 +69,7 @@ class DeviceRecords:
         return {**self._data.__cuda_array_interface__, **own}
 
     def _host(self, ary):
-        """ary's bytes in the shape of ours."""
+        """The bytes of ary, in the shape of self's bytes."""
         plain = numpy.asarray(ary)
         if plain.shape != self.shape:
             raise ValueError(f"shapes differ: {self.shape} takes no {plain.shape}")
@@ -83,7 +83,7 @@ class DeviceRecords:
         host = host.T if self._order == "F" else host
         if ary is None:
             return host
-        self._host(ary)  # checks
+        self._host(ary)  # raises where ary does not fit
         ary[...] = host
         return ary
 

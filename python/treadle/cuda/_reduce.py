@@ -1,4 +1,4 @@
-"""``cuda.reduce``: a function of two numbers, over all elements of an array."""
+"""``cuda.reduce``: combines all elements of an array by a function of two numbers."""
 
 import functools
 
@@ -10,7 +10,7 @@ from .._compile._generate import define
 from ._kernel import jit
 
 _BLOCK = 256
-_MOST = 512  # blocks of the first launch
+_MOST = 512  # blocks of the first launch, at most
 
 _SOURCE = f"""
 def part(a, n, out, init, has):

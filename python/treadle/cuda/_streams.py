@@ -1,7 +1,7 @@
-"""Streams and events by numba.cuda's and CuPy's names; they are treadle.Stream and treadle.Event.
+"""Streams and events by numba.cuda's and CuPy's names. They are treadle.Stream and treadle.Event.
 
-A thread has a current stream (``with stream:``, ``stream.use()``): kernels of CUDA C++ and copies that name no stream
-go there. What arrays compute runs on the device's default stream all the same; both wait for each other.
+A thread has a current stream (``with stream:``, ``stream.use()``). Kernels of CUDA C++ and copies go there unless they
+name a stream. Operations of arrays run on the device's default stream in any case. The two wait for each other.
 """
 
 import contextlib
@@ -15,15 +15,15 @@ from .. import _core
 from . import _graphs
 from ._devices import number
 
-# Streams with callbacks, by device and number: a thread of each takes what is queued, in order.
+# The threads that run callbacks, by (device, stream). Each runs the callbacks of its stream in order.
 _callers = {}
 _lock = threading.Lock()
 _local = threading.local()
-_IDLE = 5.0  # seconds that such a thread waits for more
+_IDLE = 5.0  # seconds without callbacks after which such a thread ends
 
 
 def _forked():
-    """A child of fork() has not the threads."""
+    """A child of fork() does not inherit the threads."""
     global _lock
     _lock = threading.Lock()
     _callers.clear()
@@ -67,7 +67,7 @@ def event_elapsed_time(evtstart, evtend):
 
 
 def given(stream, device):
-    """The Stream that a stream= argument means on device; None: the default one, where arrays are computed."""
+    """The Stream that an argument stream= means. None means the default stream, where arrays are computed."""
     found = _core._stream_of(device, stream)
     return found if found.ptr else None
 
@@ -159,7 +159,7 @@ def auto_synchronize(self):
 
 
 class _Caller:
-    """Calls back for one stream."""
+    """A thread that runs the callbacks of one stream."""
 
     def __init__(self, key):
         self.key, self.waiting = key, queue.SimpleQueue()
@@ -226,7 +226,7 @@ def async_done(self):
             f.set_result(None)
 
     def passed(stream, status, future):
-        with contextlib.suppress(RuntimeError):  # the loop is closed
+        with contextlib.suppress(RuntimeError):  # the event loop was closed meanwhile
             loop.call_soon_threadsafe(settle, status)
 
     add_callback(self, passed, done)

@@ -1,8 +1,8 @@
-"""The names that mean something inside kernels only: one table, from which their stand-ins are made.
+"""Names that have a meaning inside kernels only: a table, and the stand-ins that are made of it.
 
-A row is ``name(parameters) -> result | meaning``, its further lines indented; without parentheses it is a value. A
-stand-in carries its dotted name in ``_td_name`` ("cuda.atomic.add"): that is what the compiler goes by. Called on the
-host it raises TypeError.
+A row is ``name(parameters) -> result | meaning``; its further lines are indented. A row without parentheses is a
+value. A stand-in has its dotted name in ``_td_name`` ("cuda.atomic.add"), by which the compiler recognises it. Calling
+it on the host raises TypeError.
 """
 
 import types as _python
@@ -11,7 +11,7 @@ _ANY = "int32, uint32, int64, uint64, float32, float64"
 _OLD = "Returns the old value. idx: an integer, or a tuple of them for an array of several axes."
 _MASK = "mask: the warp's lanes that take part, a uint32 with a bit for each; all of them must reach the call"
 
-# Words of the rows' texts and what they stand for.
+# Abbreviations in the rows' texts.
 _WORDS = {"ANY": _ANY, "INTS": "int32, uint32, int64, uint64", "OLD": _OLD, "MASK": _MASK}
 
 CORE = """
@@ -103,7 +103,7 @@ this_grid() -> GridGroup | All threads of the grid; its sync() waits for them al
 
 
 def _half(t, more=""):
-    """The rows that float16 and bfloat16 have in common."""
+    """The rows that float16 and bfloat16 share."""
     binary = {"hadd": "a + b", "hsub": "a - b", "hmul": "a * b", "hdiv": "a / b",
               "hmax": "the larger; of NaN and a number the number",
               "hmin": "the smaller; of NaN and a number the number"}  # fmt: skip
@@ -143,7 +143,7 @@ def _bfloat16():
 
 
 class KernelValue:
-    """A value that a thread has: nothing on the host."""
+    """A value that each thread of a kernel has, and the host does not."""
 
     def __init__(self, name, doc, fields=""):
         self._td_name, self.__doc__ = name, doc
@@ -163,7 +163,7 @@ class KernelValue:
 
 
 def _find(name):
-    """The stand-in of that dotted name."""
+    """The stand-in for that dotted name."""
     import treadle
 
     found = treadle
@@ -173,10 +173,10 @@ def _find(name):
 
 
 def kernel_function(name, parameters, result, meaning):
-    """A stand-in: the function of that dotted name, which raises TypeError."""
+    """Make a stand-in: a function of that dotted name that raises TypeError."""
     own, scope = name.rpartition(".")[2], {}
     text = f"{name}({parameters}) can be called inside kernels only, functions under @cuda.jit"
-    exec(f"def {own}({parameters}): raise TypeError({text!r})", scope)  # of this module's own tables
+    exec(f"def {own}({parameters}): raise TypeError({text!r})", scope)  # the text comes from this module's tables only
     stand_in = scope[own]
     stand_in.__qualname__, stand_in.__module__ = name.partition(".")[2], "treadle.cuda"
     stand_in.__doc__ = f"{own}({parameters}) -> {result}\n\n{meaning}\n\nInside kernels only."
@@ -185,7 +185,7 @@ def kernel_function(name, parameters, result, meaning):
 
 
 def _row(line, prefix):
-    """(dotted name, stand-in) of a row."""
+    """(dotted name, stand-in) for a row."""
     head, _, meaning = line.partition(" | ")
     for word, text in _WORDS.items():
         meaning = meaning.replace(word, text)
@@ -198,7 +198,7 @@ def _row(line, prefix):
 
 
 def build(rows, prefix):
-    """Name → stand-in; of dotted names the first part is a namespace that holds the others."""
+    """Stand-ins by name. The first part of a dotted name becomes a namespace."""
     made = {}
     for line in filter(None, rows.replace("\n    ", " ").split("\n")):
         own, stub = _row(line, prefix)

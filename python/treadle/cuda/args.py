@@ -1,4 +1,4 @@
-"""Which way a NumPy array goes that is a kernel's argument: ``kernel[grid, block](cuda.In(a), cuda.Out(b))``."""
+"""How a launch copies a NumPy array that is a kernel's argument: ``kernel[grid, block](cuda.In(a), cuda.Out(b))``."""
 
 
 from .._public import dir_of as _dir_of

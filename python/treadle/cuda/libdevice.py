@@ -10,7 +10,7 @@ from . import _stubs
 
 _LETTERS = {"h": types.int16, "i": types.int32, "l": types.int64, "f": types.float32, "d": types.float64, "v": None}
 
-# result arguments: names.  Results through pointers stand behind a star; h i l f d are int16 … float64, v nothing.
+# The table: results: names. Results through pointers follow a star. h i l f d are int16 … float64, v is nothing.
 _TABLE = """
 i i: abs brev clz ffs popc
 l l: brevll llabs

@@ -82,7 +82,7 @@ def _text(nbytes):
         nbytes /= 1024
 
 
-# CuPy's modules of a class each.
+# CuPy has a module for each class.
 debug_print = types.SimpleNamespace(DebugPrintHook=DebugPrintHook)
 line_profile = types.SimpleNamespace(LineProfileHook=LineProfileHook)
 

@@ -10,7 +10,7 @@ _NAMES = re.compile(r"\(([^()]*)\)")
 
 
 def _cores(text):
-    """[names of an operand's last axes, …]"""
+    """The names of the last axes of each operand in one side of a signature."""
     return [tuple(filter(None, part.split(","))) for part in _NAMES.findall(text)]
 
 
@@ -61,7 +61,7 @@ class GeneralizedUFunc:
         return self._stored(ordered, out)
 
     def _axes(self, axes, axis, keepdims):
-        """For each operand and result the places of its named axes."""
+        """For each operand and result, the positions of its named axes."""
         every = [*self._in, *self._out]
         if axis is not None:
             if axes is not None or any(len(core) > 1 for core in every):
@@ -76,7 +76,7 @@ class GeneralizedUFunc:
         return given
 
     def _broadcast(self, arrays):
-        """The operands with all their other axes alike, and the shape of these."""
+        """(the operands with their other axes broadcast, the shape of these)."""
         known = {}
         for a, core in zip(arrays, self._in, strict=True):
             if a.ndim < len(core):
@@ -91,7 +91,7 @@ class GeneralizedUFunc:
         ], loop
 
     def _results(self, arrays, loop, out):
-        """What func gives, with the loop's axes first."""
+        """The function's results, with the loop's axes first."""
         if self._batched or not loop:
             given = {"out": out} if self._writes and out is not None else {}
             return self._listed(self._func(*arrays, **given))

@@ -8,7 +8,7 @@ _LINALG = {"mode": "raise"}
 
 
 def _linalg(mode):
-    """Takes a mode, gives the one before. NotImplementedError: it is none."""
+    """Set a mode and return the one before. Raises NotImplementedError for an unknown one."""
     if mode not in (None, "raise", "ignore"):
         raise NotImplementedError(f"seterr: linalg={mode!r} is neither 'ignore' nor 'raise'")
     before = _LINALG["mode"]

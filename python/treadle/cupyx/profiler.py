@@ -86,7 +86,7 @@ def _run(func, args, kwargs):
 
 
 def _recorded(devices):
-    """An event of each device, recorded and passed."""
+    """An event of each device, recorded and completed."""
     events = []
     for number in devices:
         with cuda.Device(number):
@@ -96,7 +96,7 @@ def _recorded(devices):
 
 
 def _timed(func, args, kwargs, devices):
-    """Seconds of one call: the host's, then the devices'."""
+    """The seconds of one call: the host's, then each device's."""
     first = _recorded(devices)
     begin = time.perf_counter()
     _run(func, args, kwargs)

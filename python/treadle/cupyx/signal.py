@@ -19,7 +19,7 @@ __all__ = [
 
 
 def _values(window, n, device):
-    """A window of n places from a callable (of frequencies), an array, or get_window's names."""
+    """A window of n points, from a callable of frequencies, an array, or a name for get_window."""
     if callable(window):
         with treadle.device(device):
             return _core.asarray(window(fft.fftfreq(n)))
@@ -84,7 +84,7 @@ def ca_cfar(array, guard_cells, reference_cells, pfa=1e-3):
 
 
 def _boxes(array, reach, border):
-    """Sums of the cells at most `reach` away from each cell that is `border` away from the edges."""
+    """Sums over the cells at most `reach` away from each cell that is at least `border` away from the edges."""
     sums = array.astype("float64")
     for axis, (r, b) in enumerate(zip(reach, border, strict=True)):
         n = array.shape[axis]
@@ -145,7 +145,7 @@ def channelize_poly(x, h, n_chans):
 
 
 def _volterra(name, in1, in2, mode, method):
-    """Sums over products of as many elements of in1 as in2 has axes, weighted by in2."""
+    """Sums over products of elements of in1, as many as in2 has axes, weighted by in2."""
     if mode != "valid" or method != "direct":
         raise ValueError(f"{name}: mode {mode!r} and method {method!r}; there are 'valid' and 'direct'")
     in1, in2 = _core.asarray(in1), _core.asarray(in2)

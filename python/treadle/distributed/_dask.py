@@ -1,4 +1,5 @@
-"""Dask's arrays with treadle's chunks: dask.array cuts, schedules and moves; workers compute on their own devices."""
+"""Dask's arrays with treadle's arrays as chunks. Dask cuts, schedules and moves them; each worker uses its own device.
+"""
 
 import os
 
@@ -67,7 +68,7 @@ def _client(client):
         return None
     try:
         return get_client()
-    except ValueError:  # there is none: Dask computes in this process
+    except ValueError:  # no distributed.Client: Dask computes in this process
         return None
 
 
@@ -105,7 +106,7 @@ def _plugin():
     from distributed.diagnostics.plugin import WorkerPlugin
 
     class Devices(WorkerPlugin):
-        """Chooses a worker's device, once."""
+        """A plugin that chooses the device of a worker process when it starts."""
 
         name = "treadle-devices"
 
@@ -116,7 +117,7 @@ def _plugin():
             return _restored, (self.devices, self.client)
 
         def setup(self, worker):
-            if os.getpid() != self.client:  # workers as threads share the program's default device
+            if os.getpid() != self.client:  # workers that are threads of this process keep its default device
                 place(worker.name, self.devices)
 
     return Devices
@@ -129,7 +130,9 @@ def _restored(devices, client):
 
 
 def place(name, devices=None):
-    """Makes a device the default of this process: that of the worker's number, which its name says, among devices."""
+    """Make one of the devices this process's default.
+
+    The number at the end of the worker's name chooses it; without such a number the process id does."""
     if devices is None:
         if _core.device().kind != "cuda":
             return

@@ -1,4 +1,4 @@
-"""What goes wrong between processes."""
+"""The exceptions of collectives and of lost processes."""
 
 from .._core import DistributedError, PeerError
 

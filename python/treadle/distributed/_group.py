@@ -1,4 +1,5 @@
-"""What collectives take and give, whoever carries them: shapes, dtypes, handles of work that is under way."""
+"""Groups and their collectives for every backend: checks of shapes and dtypes, and handles of collectives in progress.
+"""
 
 import treadle
 
@@ -32,7 +33,8 @@ class Work:
         self._job, self._result, self._out = job, result, out
 
     def done(self):
-        """Whether it has ended.
+        """Whether the collective has ended.
+
 
         Returns
         -------
@@ -91,7 +93,7 @@ class Work:
 
 
 class _Parts:
-    """Collectives whose results are put into arrays when they have been waited for."""
+    """Several collectives at once. After waiting, put(results) copies their results to where they belong."""
 
     def __init__(self, works, put):
         self._works, self._put = works, put
@@ -133,7 +135,7 @@ class Group:
 
     def __init__(self, rank, ranks, device, name):
         self.rank, self.ranks, self.size, self.device = rank, tuple(ranks), len(ranks), device
-        self.name = name  # the same in all processes, since they count alike
+        self.name = name  # every process numbers its groups alike, so the names agree
         self._count = self._splits = 0
 
     def __repr__(self):
@@ -141,7 +143,7 @@ class Group:
 
     @property
     def count(self):
-        """How many collectives have been called."""
+        """How many collectives this group has started."""
         return self._count
 
     # ---- collectives ----
@@ -227,13 +229,13 @@ class Group:
     # ---- what backends do ----
 
     def _start(self, kind, src, dst, op, root, wait):
-        """Starts a collective from src into dst, both on the device: an object with wait(timeout) and done().
+        """Start a collective from src into dst, both on the device. Return an object with wait(timeout) and done().
 
-        wait: the caller will call wait() at once."""
+        wait: the caller calls wait() immediately."""
         raise NotImplementedError
 
     def _reduce_in_place(self, arrays, op, wait):
-        """All-reduce several arrays, none of them empty: those of one dtype are joined."""
+        """All-reduce several arrays in place, none of them empty. Arrays of one dtype are joined into one message."""
         alike = {}
         for a in arrays:
             alike.setdefault(a.dtype, []).append(a)
@@ -250,7 +252,7 @@ class Group:
         return _Parts(works, put)
 
     def _exchange(self, kind, sends, recvs, wait):
-        """Send and receive pairs (array, peer); the arrays to receive into are the results or views of them."""
+        """Start sends and receives, given as pairs (array, peer). Received values are written into the given arrays."""
         raise NotImplementedError
 
     def split(self, ranks):
@@ -280,7 +282,8 @@ class Group:
         raise NotImplementedError
 
     def drain(self):
-        """Return when what was started has ended.
+        """Return when all collectives that were started have ended.
+
 
         Raises
         ------

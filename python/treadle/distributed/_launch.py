@@ -1,9 +1,11 @@
-"""Who this process is among those that were started together, as its launcher says in the environment."""
+"""Finds this process's rank, the number of processes and the address of rank 0 in the launcher's environment
+variables.
+"""
 
 import os
 from dataclasses import dataclass
 
-# What launchers of MPI programs set: rank, size, rank among those of this machine.
+# The variables that MPI launchers set: rank, size, and rank among the processes of this machine.
 _MPI = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
     ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
@@ -14,14 +16,14 @@ _MPI = (
 
 @dataclass
 class Place:
-    """This process among all; host is None where it was started alone or by MPI."""
+    """This process's place among all. host is None for a single process and under MPI."""
 
     rank: int = 0
     size: int = 1
-    local: int = 0  # its number among those on this machine
+    local: int = 0  # rank among the processes of this machine
     host: str | None = None
     ports: tuple = ()
-    serves: bool = True  # the process of rank 0 runs the store; else the one that started it does
+    serves: bool = True  # whether rank 0 runs the store; if not, the process that started it does
     mpi: bool = False
 
 
@@ -39,13 +41,15 @@ def _torchrun(env):
     rank, size, port = (_number(n, env[n]) for n in ("RANK", "WORLD_SIZE", "MASTER_PORT"))
     local = _number("LOCAL_RANK", env.get("LOCAL_RANK", str(rank)))
     ports = (port,)
-    if env.get("TORCHELASTIC_USE_AGENT_STORE") == "True":  # torchrun listens at that port itself
+    if env.get("TORCHELASTIC_USE_AGENT_STORE") == "True":  # torchrun itself listens at that port
         ports = tuple(range(port + 1, min(port + 17, 65536)))
     return Place(rank, size, local, env["MASTER_ADDR"], ports, env.get("TREADLE_STORE") != f"parent {port}")
 
 
 def place(env=None):
-    """From torchrun's variables, else mpirun's, else a program of one process. ValueError: half of them are there."""
+    """The place that torchrun's variables describe, else mpirun's; without either a program of one process.
+
+    Raises ValueError where only some of a launcher's variables are set."""
     env = os.environ if env is None else env
     if "RANK" in env or "WORLD_SIZE" in env:
         return _torchrun(env)
@@ -57,7 +61,7 @@ def place(env=None):
 
 
 def explicit(rank, size, address):
-    """As the arguments of init() say: address is "host:port"."""
+    """The place that the arguments of init() describe. address is "host:port"."""
     host, _, port = (address or "").rpartition(":")
     if rank is None or size is None or not host or not port.isdigit():
         raise ValueError("init: rank, size and address='host:port' are given together")

@@ -1,6 +1,6 @@
-"""Collectives on host memory: the algorithms, and the backend "local" whose messages go through sockets.
+"""Collectives on host memory: the algorithms, and the backend "local", which sends messages through sockets.
 
-Sums are formed in the order of ranks, whoever forms them, so that all processes have the same bits.
+Every process adds in the order of the ranks, so that all get the same bits.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -13,13 +13,14 @@ from .. import _core
 from ._errors import DistributedError
 from ._group import Group
 
-_SMALL = 1 << 14  # bytes up to which everybody sends all to everybody, one message instead of two
+_SMALL = 1 << 14  # bytes; up to this size each process sends its whole array to all, which saves a second step
 
 _COMBINE = {"sum": numpy.add, "mean": numpy.add, "prod": numpy.multiply, "min": numpy.minimum, "max": numpy.maximum}
 
 
 def host(a):
-    """a's memory as a C-contiguous NumPy array, and whether it is that memory itself; bfloat16 as its bits."""
+    """a's memory as a C-contiguous NumPy array: the memory itself where it is contiguous, else a copy. bfloat16 is
+    given as its bits."""
     if a.dtype.kind == "V":
         a = a.view("uint16")
     view = _core._host_view(a)
@@ -27,8 +28,8 @@ def host(a):
 
 
 def combine(op, pieces, dtype, out):
-    """Reduces flat arrays, in order, into out, which may be the first of them."""
-    if dtype.kind == "V":  # NumPy has no bfloat16; its sums are float32's, rounded once
+    """Reduce flat arrays, in order, into out. out may be the first of them."""
+    if dtype.kind == "V":  # bfloat16, which NumPy lacks: sum in float32, round once
         wide = [treadle.array(p, device="cpu").view(dtype).astype("float32").get() for p in pieces]
         combine(op, wide, wide[0].dtype, wide[0])
         out[...] = treadle.array(wide[0], device="cpu").astype(dtype).view("uint16").get()
@@ -43,7 +44,7 @@ def combine(op, pieces, dtype, out):
 
 
 class Job:
-    """Transfers and what is done behind them; holds the memory that they use."""
+    """Transfers, and what is done after them. It keeps the memory that they use alive."""
 
     def __init__(self, pendings, timeout, keep=None):
         self._pendings, self._timeout, self._keep = pendings, timeout, keep
@@ -58,7 +59,7 @@ class Job:
 
 
 class Later:
-    """A collective that a thread runs."""
+    """A collective that runs on a thread."""
 
     def __init__(self, future, timeout):
         self._future, self._timeout = future, timeout
@@ -71,7 +72,8 @@ class Later:
 
 
 class HostGroup(Group):
-    """Collectives made of messages: _post gives the Pendings of some sends and receives of one step."""
+    """A group whose collectives consist of messages. _post starts the sends and receives of one step and returns their
+    Pendings."""
 
     def __init__(self, rank, ranks, device, name, timeout):
         super().__init__(rank, ranks, device, name)
@@ -84,14 +86,14 @@ class HostGroup(Group):
         Job(pendings, self.timeout).wait()
 
     def _collective(self, kind, number, src, dst, dtype, op, root):
-        """Runs it on flat host memory."""
+        """Run one collective on flat host memory."""
         getattr(self, "_" + kind)(number, src, dst, dtype, op, root)
 
     def _step(self, kind, number, step, sends, recvs):
         self._finish(self._post(kind, (number, step), sends, recvs))
 
     def _broadcast(self, number, src, dst, dtype, op, root):
-        """Down a binary tree."""
+        """Along a binary tree: receive from the parent, then send to both children."""
         me, n = (self.rank - root) % self.size, self.size
         if me:
             self._step("broadcast", number, 0, [], [(dst, ((me - 1) // 2 + root) % n)])
@@ -146,7 +148,7 @@ class HostGroup(Group):
 
 
 class LocalGroup(HostGroup):
-    """Messages by a Mesh."""
+    """A group whose messages go through a Mesh of sockets."""
 
     backend = "local"
 
@@ -171,7 +173,8 @@ class LocalGroup(HostGroup):
         return Later(self._threads.submit(self._collective, *args), self.timeout)
 
     def _exchange(self, kind, sends, recvs, wait):
-        """Sends and receives of a pair are counted, each in its direction, so that the n-th meets the n-th."""
+        """Each direction between two ranks is counted, and the count is in the tag: the n-th send meets the n-th
+        receive."""
         pendings, copies = [], []
         here = [a for a, r in sends if r == self.rank]
         for a, r in recvs:

@@ -1,8 +1,8 @@
-"""Messages between processes: a socket for each pair, one thread that moves bytes, tags that say what belongs together.
+"""Messages between processes: a socket for each pair of them, and one thread that reads and writes them all.
 
-A message carries a tag and the name of what it is part of. A receiver that has asked already gets it straight into its
-memory; else it is kept until somebody asks. So any number of sends and receives may be under way in any order, and
-nothing waits for a turn.
+A message carries a tag and the name of its collective. If the receiver has already asked for that tag, the bytes go
+straight into its memory; otherwise they are kept until it asks. So any number of sends and receives may be in
+progress, in any order, and none blocks another.
 """
 
 import os
@@ -16,14 +16,14 @@ from collections import deque
 from . import _proof
 from ._errors import DistributedError, PeerError
 
-_HEAD = struct.Struct("!Q32s24s")  # bytes, tag, what
+_HEAD = struct.Struct("!Q32s24s")  # bytes, tag, name of the collective
 _PIECE = 1 << 20
 _MOST = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")  # bytes up to which an unexpected message is buffered
-_STRANGERS = 10  # seconds to wait for a new connection's first bytes
+_STRANGERS = 10  # seconds to wait for the first bytes of a new connection
 
 
 class Pending:
-    """A transfer under way."""
+    """A send or a receive in progress."""
 
     def __init__(self):
         self._done = threading.Event()
@@ -37,7 +37,7 @@ class Pending:
         return self._done.is_set()
 
     def wait(self, timeout=None):
-        """Raises what went wrong; TimeoutError after timeout seconds."""
+        """Wait for the transfer and raise its error, or TimeoutError after timeout seconds."""
         if not self._done.wait(timeout):
             raise TimeoutError(f"waited {timeout} s")
         if self.error is not None:
@@ -50,7 +50,7 @@ class _Incoming:
 
 
 class Mesh:
-    """The connections of one process; rank and size are the whole program's."""
+    """One process's connections to all others. rank and size are those of the whole program."""
 
     def __init__(self, rank, size, store, timeout):
         self.rank, self.size, self.timeout = rank, size, timeout
@@ -74,7 +74,7 @@ class Mesh:
     # ---- making ----
 
     def _connect(self, store):
-        """The higher rank of a pair connects to the lower one."""
+        """Connect to all processes of lower rank, and accept connections from those of higher rank."""
         until, socks = time.monotonic() + self.timeout, {}
         listener = socket.create_server((store.address, 0), backlog=self.size)
         with listener:
@@ -96,14 +96,14 @@ class Mesh:
                 r = self._rank_of(s, store.token)
                 if r is not None and self.rank < r < self.size and r not in socks:
                     socks[r] = s
-                else:  # a stranger
+                else:  # not a process of this program
                     s.close()
         for s in socks.values():
             s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return socks
 
     def _rank_of(self, sock, token):
-        """What a new connection proves that it is; None: it proves nothing."""
+        """The rank that a new connection proves to be. None where the proof fails."""
         sock.settimeout(min(self.timeout, _STRANGERS))
         try:
             mine = _proof.challenge(sock)
@@ -117,7 +117,7 @@ class Mesh:
     # ---- what callers do ----
 
     def send(self, peer, tag, what, data):
-        """data: a C-contiguous buffer, which must stay as it is until the Pending is done."""
+        """Start to send data, a C-contiguous buffer that must not change until the Pending is done."""
         view = memoryview(data).cast("B") if memoryview(data).nbytes else memoryview(b"")
         pending, head = Pending(), _HEAD.pack(view.nbytes, tag, what)
         with self._lock:
@@ -128,7 +128,7 @@ class Mesh:
         return pending
 
     def receive(self, peer, tag, what, into):
-        """into: a writable C-contiguous buffer of just as many bytes as will be sent."""
+        """Start to receive into a writable C-contiguous buffer. The sender must send exactly as many bytes."""
         view = memoryview(into).cast("B") if memoryview(into).nbytes else memoryview(bytearray())
         pending, key = Pending(), (peer, tag.ljust(32, b"\0"))
         with self._lock:
@@ -161,7 +161,7 @@ class Mesh:
         self._wake()
 
     def close(self):
-        """After the sends that are under way; peers are told nothing."""
+        """Finish the sends in progress, for 5 s at most, and close the connections without a word to the peers."""
         until = time.monotonic() + 5
         while time.monotonic() < until and self._broken is None and any(self._out.values()):
             time.sleep(0.001)
@@ -251,13 +251,13 @@ class Mesh:
             most = f"more than the {_MOST} of this machine's memory"
             raise DistributedError(f"rank {peer} announces {nbytes} bytes, {most}")
         m.into = memoryview(bytearray(nbytes))
-        if m.pending is not None:  # read and dropped
+        if m.pending is not None:  # the sender's call differs: read the bytes and drop them
             m.key = None
 
     def _arrived(self, peer, m):
         if m.key is not None and m.pending is None:
             with self._lock:
-                posted = self._posted.get(m.key)  # a receiver asked for it while it came
+                posted = self._posted.get(m.key)  # the receiver may have asked while the bytes came
                 if not posted:
                     self._kept.setdefault(m.key, deque()).append((m.what, m.into))
                     return
@@ -286,7 +286,8 @@ class Mesh:
         return None
 
     def _lose(self, peer, sock, error):
-        """A peer has closed its end: nothing to say unless something of it is wanted, now or later."""
+        """A peer has closed its connection. That is an error only when a transfer with it is, or later becomes,
+        pending."""
         self._select.unregister(sock)
         with self._lock:
             self._gone.add(peer)

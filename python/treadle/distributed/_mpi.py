@@ -14,7 +14,7 @@ def _module():
 
 
 class _Requests:
-    """MPI's transfers; holds the memory that they use."""
+    """Transfers of MPI. They keep the memory that they use alive."""
 
     def __init__(self, requests, keep, then=None):
         self._requests, self._keep, self._then = requests, keep, then
@@ -23,7 +23,7 @@ class _Requests:
         return all(r.Test() for r in self._requests)
 
     def wait(self, timeout=None):
-        """MPI knows no timeout: where a process dies, its launcher ends them all."""
+        """Wait for all transfers. MPI has no timeout: if a process dies, its launcher ends the others."""
         for r in self._requests:
             r.Wait()
         if self._then is not None:
@@ -32,7 +32,7 @@ class _Requests:
 
 
 class MpiGroup(HostGroup):
-    """A communicator of MPI's."""
+    """A group over a communicator of MPI."""
 
     backend = "mpi"
 
@@ -46,7 +46,7 @@ class MpiGroup(HostGroup):
 
     @staticmethod
     def _native(dtype):
-        """What MPI reduces itself; halves it does not know, and bool means something else there."""
+        """Whether MPI reduces this dtype itself. It lacks half precision, and its operations on bool differ."""
         return dtype.kind in "iu" or (dtype.kind in "fc" and dtype.itemsize > 2)
 
     def _start(self, kind, src, dst, op, root, wait):
@@ -77,7 +77,7 @@ class MpiGroup(HostGroup):
         return a.view(numpy.uint8)
 
     def _by_rows(self, kind, dtype, a, b, op):
-        """Halves and bool: everybody gets all, and reduces what is his."""
+        """Reduce half precision and bool: gather the arrays of all processes, and reduce them here."""
         rows = numpy.empty((self.size, a.size), a.dtype)
         request = self._comm.Iallgather(self._bytes(a), self._bytes(rows.reshape(-1)))
 
@@ -108,6 +108,6 @@ class MpiGroup(HostGroup):
 
 
 def world(device, timeout):
-    """All processes that mpirun started."""
+    """The group of all processes that mpirun started."""
     comm = _module().COMM_WORLD.Dup()
     return MpiGroup(comm, range(comm.Get_size()), device, "0", timeout)

@@ -1,4 +1,4 @@
-"""Collectives between GPUs by NCCL: one process a GPU, or several GPUs of one process."""
+"""Collectives between GPUs by NCCL: one process for each GPU, or several GPUs of one process."""
 
 import json
 import threading
@@ -11,16 +11,16 @@ from .. import _core
 from ._errors import DistributedError, PeerError
 from ._group import Group, Work, _Parts
 
-_LOOK = 0.25  # seconds between checks of collectives under way
-_TOGETHER = 2.0  # seconds that a process which ends waits for the others to do so
-_AT_ONCE = 256  # reductions in one launch: what a recording takes
+_LOOK = 0.25  # seconds between two checks of the collectives in progress
+_TOGETHER = 2.0  # seconds that a process which leaves waits for the others to leave too
+_AT_ONCE = 256  # reductions in one launch: as many as a recorded graph takes
 
-# Integers that NCCL does not compute with travel as wider ones: sums and products are the same in their last bits.
+# NCCL lacks 16-bit integers. Wider ones carry them: the low bits of sums and products are the same.
 _WIDER = {"int16": "int32", "uint16": "uint32"}
 
 
 class _Job:
-    """Collectives under way: events behind them, one for each device."""
+    """Collectives in progress, and an event after them on each device."""
 
     def __init__(self, group, events, then=None):
         self._group, self._events, self._then = group, events, then
@@ -29,7 +29,8 @@ class _Job:
         return all(e.done for e in self._events)
 
     def wait(self, timeout=None):
-        """Later work of the device comes behind it; with a timeout the host waits."""
+        """Order the device's later work after the collectives. With a timeout, also block the host until they have
+        ended."""
         self._group.check()
         if timeout is not None:
             until = time.monotonic() + timeout
@@ -46,10 +47,8 @@ class _Job:
 
 
 class _Watch:
-    """Looks after a process's groups: who died, which collective does not end.
-
-    on_lost(rank of the program, why) is called in the thread of the watch.
-    """
+    """A thread that watches this process's groups. It aborts those that lost a process or whose collective does not
+    end."""
 
     def __init__(self):
         self._groups = weakref.WeakSet()
@@ -66,7 +65,7 @@ class _Watch:
                 self._thread.start()
 
     def lose(self, who):
-        """A process has died."""
+        """A process has died: abort the groups that it belongs to."""
         with self._lock:
             groups = list(self._groups)
         for g in groups:
@@ -74,7 +73,7 @@ class _Watch:
                 g.abort(f"the process of rank {who or 0} has gone")
 
     def leave(self, who, said):
-        """A process has ended well; it says how many collectives it has done in each group."""
+        """A process has left properly. It reports how many collectives it called in each group."""
         counts = json.loads(said)
         with self._lock:
             groups = list(self._groups)
@@ -91,7 +90,7 @@ class _Watch:
             del groups
 
     def forget(self, group):
-        """With the last group the thread ends."""
+        """Stop watching the group. The thread ends with the last group."""
         with self._lock:
             self._groups.discard(group)
             if self._groups or self._thread is None:
@@ -103,16 +102,16 @@ class _Watch:
 
 
 class _Places:
-    """What groups of one process or of several have in common: capsules of _core, and how they end."""
+    """What the groups of one process and of several have in common: the capsules of _core, and how they are closed."""
 
     def _open(self, places, timeout):
         self._places, self._timeout, self._failed = places, timeout, None
-        self._ending = threading.RLock()  # ending a group frees what an abort uses
-        self._mark = None  # (when it has to have ended, collectives begun, events behind them)
-        self._seen = 0  # collectives begun up to the last mark
+        self._ending = threading.RLock()  # held while the capsules are closed, since abort() uses them
+        self._mark = None  # (deadline, collectives begun, events after them)
+        self._seen = 0  # collectives begun at the last mark that was reached
 
     def check(self):
-        """PeerError: the group is broken."""
+        """Raise PeerError where the group is broken, DistributedError where it was closed."""
         if self._failed is not None:
             for p in self._places or ():
                 _core._nccl_check(p)
@@ -121,23 +120,24 @@ class _Places:
             raise DistributedError("the group was closed")
 
     def _calls(self, calls, wait):
-        """(place, op, src, dst, reduction, peer) each, all at once."""
+        """Start calls (place, op, src, dst, reduction, peer) as one group of NCCL calls."""
         self.check()
         try:
             return _core._nccl_run(calls, not wait)
         except DistributedError:
-            self.check()  # the watcher knows the reason
+            self.check()  # prefer the watcher's reason
             raise
 
     def _counts(self):
-        """Collectives that have begun, and whose calls have come back."""
+        """How many collectives have begun, and how many of their calls have returned."""
         counts = [_core._nccl_count(p) for p in self._places]
         return sum(c[0] for c in counts), sum(c[1] for c in counts)
 
     def _ended(self):
-        """Has what stands before the mark ended? Without one there is none, until something new has begun.
+        """Whether all collectives before the current mark have ended. Set a mark where there is none and a collective
+        has begun since.
 
-        Marks are made here, not where collectives are called, which costs those nothing."""
+        Marks are set here and not in the calls of collectives, to keep those fast."""
         if self._mark is None:
             begun, _ = self._counts()
             if begun == self._seen:
@@ -151,7 +151,7 @@ class _Places:
         return True
 
     def look(self):
-        """Aborts a group that NCCL found broken, or one of whose collectives does not end."""
+        """Abort the group where NCCL reports an error or a collective has passed its deadline."""
         places = self._places
         if places is None or self._failed is not None:
             return
@@ -174,15 +174,15 @@ class _Places:
                     _core._nccl_abort(p, why)
 
     def drain(self):
-        """Returns when what is under way has ended; that may be by an abort."""
+        """Return when the collectives in progress have ended or the group was aborted."""
         while self._failed is None and self._places is not None:
             with self._ending:
-                if self._ended() and self._ended():  # collectives after an older mark have ended too
+                if self._ended() and self._ended():  # twice: the first mark may be older than the latest collective
                     return
             time.sleep(0.0005)
 
     def close(self):
-        """Ends the group, behind what is under way."""
+        """Wait for the collectives in progress, then close the group."""
         self.drain()
         with self._ending:
             places, self._places = self._places, None
@@ -192,12 +192,12 @@ class _Places:
 
 
 def _flat(a):
-    """a in C order: its memory can be given to NCCL. 0-d and strided arrays too."""
+    """a in C order, so that its memory can be given to NCCL."""
     return treadle.ascontiguousarray(a) if a.ndim else a
 
 
 def _numbers(a):
-    """What NCCL computes with instead of a, and how to come back from that: arrays of a's shape up to a last axis."""
+    """The array that NCCL gets instead of a: complex numbers as pairs of floats, 16-bit integers as wider ones."""
     if a.dtype.kind == "c":
         return a.view(f"float{a.dtype.itemsize * 4}") if a.ndim else a.reshape(1).view(f"float{a.dtype.itemsize * 4}")
     wider = _WIDER.get(a.dtype.name)
@@ -217,11 +217,11 @@ class NcclGroup(_Places, Group):
 
     @property
     def count(self):
-        """The core counts: replayed recordings call collectives too."""
+        """Counted by the core, since replayed recordings call collectives too."""
         return _core._nccl_count(self._places[0])[0] if self._places else 0
 
     def leave(self, rank, count):
-        """A process has ended well after so many collectives."""
+        """The process of this rank has left properly after `count` collectives."""
         if rank == self.ranks[self.rank] or not self._places:
             return
         self._ends.add(rank)
@@ -232,7 +232,7 @@ class NcclGroup(_Places, Group):
     def all_reduce_(self, arrays, op="sum", *, wait=True):
         arrays = list(arrays)
         event = self._at_once(arrays, op, wait)
-        if event is NotImplemented:  # some dtypes need another path, or there are too many: one by one
+        if event is NotImplemented:  # mixed dtypes, or too many arrays for one launch
             return super().all_reduce_(arrays, op, wait=wait)
         return arrays if wait else Work(event and _Job(self, [event]), arrays)
 
@@ -241,7 +241,7 @@ class NcclGroup(_Places, Group):
         try:
             return _core._nccl_reduce(self._places[0], arrays, op, not wait)
         except DistributedError:
-            self.check()  # the watcher knows the reason
+            self.check()  # prefer the watcher's reason
             raise
 
     def _reduce_in_place(self, arrays, op, wait):
@@ -283,7 +283,9 @@ class NcclGroup(_Places, Group):
         return _Job(self, self._calls(calls, wait)) if calls else None
 
     def close(self):
-        """Behind what is under way. NCCL ends a group together: where others stay, it is aborted on this side."""
+        """Wait for the collectives in progress and leave.
+
+        NCCL closes a group on all sides together. If other processes stay in it, abort it on this side."""
         self.drain()
         until = time.monotonic() + _TOGETHER
         while self._failed is None and len(self._ends) < self.size - 1:
@@ -294,7 +296,7 @@ class NcclGroup(_Places, Group):
         self._watch.forget(self)
 
     def _split(self, ranks, name):
-        """The first of them makes the name of the new group; all get it, and its members join."""
+        """Make a group of these ranks. The first of them makes NCCL's id, and a broadcast hands it to all."""
         bits = treadle.zeros(128, "uint8", device=self.device)
         if self.rank == ranks[0]:
             bits = treadle.array(list(_core._nccl_id(self.device)), "uint8", device=self.device)
@@ -307,13 +309,15 @@ class NcclGroup(_Places, Group):
 
 
 def _join(device, rank, size, name, timeout):
-    """NCCL's own joining knows no timeout: a thread calls it, which is left behind if it does not come back."""
+    """Join an NCCL group.
+
+    NCCL has no timeout for that, so a thread joins. If it does not return in time, it is abandoned."""
     answer = []
 
     def run():
         try:
             answer.append(_core._nccl_join((device,), (rank,), size, name)[0])
-        except BaseException as error:  # the thread that waits raises it
+        except BaseException as error:  # raised again by the waiting thread
             answer.append(error)
 
     thread = threading.Thread(target=run, name="treadle-join", daemon=True)
@@ -327,7 +331,7 @@ def _join(device, rank, size, name, timeout):
 
 
 def world(device, place, store, timeout):
-    """All processes. The name of the group goes through the store, under mpirun through MPI."""
+    """The group of all processes. NCCL's id goes through the store, or under mpirun through MPI."""
     watch = _Watch()
     name = _core._nccl_id(device) if place.rank == 0 else None
     if store is not None:

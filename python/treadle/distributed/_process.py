@@ -1,4 +1,4 @@
-"""What a process has of the others: the group of all, from init() to finalize()."""
+"""The state of this process: the group of all processes, and what init() makes and finalize() ends."""
 
 import atexit
 import json
@@ -10,7 +10,7 @@ from ._errors import DistributedError
 
 BACKENDS = ("local", "mpi", "nccl")
 
-# The process's: what init() made.
+# What init() made.
 _state = {"world": None, "store": None, "server": None, "mesh": None, "groups": []}
 
 
@@ -110,9 +110,9 @@ def is_initialized():
 
 
 def proven():
-    """Have the processes of the group proven to each other that they belong to one job?
+    """Whether the processes of the group have proven to each other that they belong to one job.
 
-    A job of one process has, one that MPI started, and one that has a token."""
+    True for a single process, under MPI, and where the job has a token."""
     world = _state["world"]
     return world is None or world.size == 1 or _launch.place().mpi or bool(_proof.token())
 
@@ -152,7 +152,7 @@ def _device(device, place):
     if device is not None:
         return _core.device(device)
     count = _core._gpu_count() if _core.options()["device"] in (None, "", "cuda") else 0
-    if count and (place.mpi or place.host is not None):  # the other GPUs are not opened: each costs memory
+    if count and (place.mpi or place.host is not None):  # only this GPU: opening the others would take memory on each
         return _core.device(f"cuda:{place.local % count}")
     return _core.device()
 
@@ -188,7 +188,7 @@ def _make(backend, device, place, timeout):
 
 
 def _join(place, timeout):
-    """The store; rank 0 serves it."""
+    """Connect to the store. Rank 0 serves it, unless the process that started it does."""
     from ._store import Client, Server
 
     if place.serves and place.rank == 0:
@@ -217,7 +217,7 @@ def _close(well=True):
     ending = [g for g in [*groups, world] if g is not None and well]
     for g in ending:
         g.drain()
-    if store is not None and well:  # first, so that processes that wait for this one know
+    if store is not None and well:  # first, so that processes that wait for this one learn that it leaves
         store.farewell(json.dumps(last).encode())
     for g in ending:
         g.close()
@@ -230,7 +230,7 @@ def _close(well=True):
 
 
 def _let_go(server, seconds=2.0):
-    """The others may still want to say that they go."""
+    """Close the server, after waiting a while for the other processes to say that they leave."""
     until = time.monotonic() + seconds
     while server.guests() and time.monotonic() < until:
         time.sleep(0.005)

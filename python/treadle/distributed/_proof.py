@@ -18,7 +18,7 @@ _REFUSED = bytes(SIZE)
 
 
 def read(sock, n):
-    """n bytes from the socket. EOFError: it ended before."""
+    """Read n bytes from the socket. Raises EOFError where it ends before."""
     data = bytearray()
     while len(data) < n:
         piece = sock.recv(min(n - len(data), 1 << 20))
@@ -29,7 +29,9 @@ def read(sock, n):
 
 
 def _from_file(path):
-    """The file's bytes without white space around them. DistributedError: others could read or write it."""
+    """The token in a file, without surrounding white space.
+
+    Raises DistributedError where other users could read or write the file."""
     with open(path, "rb") as file:
         found = os.fstat(file.fileno())
         if found.st_uid not in (os.getuid(), 0) or stat.S_IMODE(found.st_mode) & 0o077:
@@ -40,7 +42,7 @@ def _from_file(path):
 
 
 def token(env=None):
-    """The job's token; b"": it has none."""
+    """The job's token, or b"" where it has none."""
     env = os.environ if env is None else env
     if env.get(TOKEN):
         return env[TOKEN].encode()
@@ -57,16 +59,17 @@ def _proof(key, side, purpose, first, second, who):
 
 
 def challenge(sock):
-    """The side that was connected to sends its challenge, and returns it."""
+    """On the accepting side: send a random challenge and return it."""
     mine = secrets.token_bytes(SIZE)
     sock.sendall(mine)
     return mine
 
 
 def check(sock, mine, purpose, who, key):
-    """The side that was connected to, behind `who`: reads the other's challenge and proof, and answers with its own.
+    """On the accepting side, after reading `who`: read the other side's challenge and proof, and answer with the own
+    proof.
 
-    mine: what challenge() returned. DistributedError: the other does not know the token."""
+    mine is what challenge() returned. Raises DistributedError where the other side does not know the token."""
     theirs, shown = read(sock, SIZE), read(sock, SIZE)
     if not hmac.compare_digest(shown, _proof(key, b"guest", purpose, mine, theirs, who)):
         sock.sendall(_REFUSED)
@@ -75,9 +78,10 @@ def check(sock, mine, purpose, who, key):
 
 
 def prove(sock, challenged, purpose, who, key):
-    """The side that connects, behind `who`: answers the challenge that it read, and checks the other's proof.
+    """On the connecting side, after sending `who`: answer the challenge that was read, and check the other side's
+    proof.
 
-    DistributedError: they do not have the same token."""
+    Raises DistributedError where the two sides do not have the same token."""
     mine = secrets.token_bytes(SIZE)
     sock.sendall(mine + _proof(key, b"guest", purpose, challenged, mine, who))
     shown = read(sock, SIZE)

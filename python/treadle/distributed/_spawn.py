@@ -1,4 +1,4 @@
-"""Processes of this machine that start together, and what they return."""
+"""Starts processes on this machine together, and collects what they return or raise."""
 
 import os
 import pickle
@@ -8,11 +8,11 @@ import traceback
 from . import _process, _proof
 from ._errors import DistributedError, PeerError
 
-_GRACE = 5.0  # seconds that the others get to notice that one has failed
+_GRACE = 5.0  # seconds that the other processes get to notice that one has failed
 
 
 class _Trace(Exception):
-    """The traceback of another process, as the cause of its exception here."""
+    """The cause of an exception from another process. It holds that process's traceback as text."""
 
     def __init__(self, text):
         self.text = text
@@ -30,11 +30,11 @@ def _child(pipe, env, options, f, args):
     except SystemExit as error:
         gone = DistributedError(f"spawn: the process of rank {env['RANK']} called sys.exit({error.code!r})")
         answer = (False, gone, traceback.format_exc())
-    except BaseException as error:  # any exception is sent to the parent
+    except BaseException as error:  # every exception is sent to the parent
         answer = (False, error, traceback.format_exc())
     try:
         data = pickle.dumps(answer, protocol=5)
-    except Exception as error:  # what cannot be pickled is named instead
+    except Exception as error:  # it cannot be pickled: send its text
         data = pickle.dumps((False, TypeError(f"cannot be sent to the parent: {error}"), traceback.format_exc()))
     if answer[0]:
         _process.finalize()
@@ -45,12 +45,12 @@ def _child(pipe, env, options, f, args):
 
 
 class Processes:
-    """Processes that run one function: join() gives what they return."""
+    """Processes that run one function. join() returns their results."""
 
     def __init__(self, f, n, args, options, ranks, daemon):
         from ._store import Server
 
-        self._token = _proof.new()  # of these processes alone
+        self._token = _proof.new()  # a token for these processes alone
         self._server = Server("127.0.0.1", 0, token=self._token.encode())
         self.processes, self._pipes, self._results = [], [], {}
         try:
@@ -76,13 +76,14 @@ class Processes:
         self._pipes.append(ours)
 
     def pids(self):
-        """Their numbers."""
+        """The processes' ids."""
         return [p.pid for p in self.processes]
 
     def join(self, timeout=None):
-        """The list of what they return.
+        """Wait for all processes and return the list of their results.
 
-        Raises: what one of them raised; PeerError: one died; TimeoutError: they are not done, and are ended.
+        Raises what one of them raised, PeerError where one died, and TimeoutError where they do not finish in time;
+        they are ended then.
         """
         try:
             failure = self._listen(None if timeout is None else time.monotonic() + timeout)
@@ -94,7 +95,7 @@ class Processes:
         return [self._results[r] for r in range(len(self.processes))]
 
     def _listen(self, until):
-        """Reads results until all are there; the failure of the first that failed, else None."""
+        """Read results until all processes have sent one. Return the first failure, or None."""
         from multiprocessing.connection import wait
 
         while len(self._results) < len(self.processes):
@@ -110,7 +111,9 @@ class Processes:
         return None
 
     def _cause(self, failure, r):
-        """The failure of rank r; where it only says that a peer has gone, what became of that peer."""
+        """The failure that rank r's exception goes back to.
+
+        Where it only says that a peer has gone, return what became of that peer, if that arrives within a second."""
         from multiprocessing.connection import wait
 
         others = {p: k for k, p in enumerate(self._pipes) if k != r and k not in self._results}
@@ -119,7 +122,8 @@ class Processes:
             ready = wait(list(others), max(0, until - time.monotonic()))
             told = [t for pipe in ready if (t := self._read(others.pop(pipe))) is not None]
             raised = [t for t in told if not isinstance(t, PeerError)]
-            ended = [t for t in told if t.__cause__ is None] if failure.__cause__ else []  # died without a message
+            # processes that died without sending an exception
+            ended = [t for t in told if t.__cause__ is None] if failure.__cause__ else []
             failure = (*raised, *ended, failure)[0]
             if not ready:
                 break
@@ -138,7 +142,7 @@ class Processes:
         return value
 
     def end(self, grace):
-        """Waits so many seconds, then stops those that still run."""
+        """Wait up to `grace` seconds, then terminate and at last kill the processes that still run."""
         until = time.monotonic() + grace
         for stop in (None, "terminate", "kill"):
             for p in self.processes:
@@ -151,8 +155,9 @@ class Processes:
 
 
 def start(f, n, args, options, ranks=False, daemon=False):
-    """Starts f(*args), or with ranks f(rank, *args), in each of n processes.
+    """Start f(*args), or with ranks f(rank, *args), in each of n processes.
 
-    options: those of init(), which is called first, lists have one for each process; None: f calls it.
+    options are the arguments of init(), which is called first; an argument that is a list has one item for each
+    process. With None f must call init() itself.
     """
     return Processes(f, n, args, options, ranks, daemon)

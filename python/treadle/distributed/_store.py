@@ -1,9 +1,10 @@
-"""Names and values that the processes of a program share while they find each other, and who of them has gone.
+"""A table of keys and values that the processes of a program share while they find each other, and news of who has
+left.
 
-One process serves; each other one has a connection to it. A connection that ends without a farewell is a process that
-died: whoever watches is told. With a farewell a process says what it has done until then, which they are told too. A
-guest proves that it knows the job's token before anything else is read. The protocol is bytes with lengths in front,
-nothing in it is executed.
+One process serves the table; each of the others connects to it. A connection that ends without a farewell means that
+its process died, and the server tells every process that watches. A farewell carries how many collectives the process
+has called; the watchers get that too. A client proves that it knows the job's token before anything else of it is
+read. The protocol is bytes with their length in front, and nothing in it is executed.
 """
 
 import contextlib
@@ -19,9 +20,9 @@ from ._proof import read
 _HELLO = b"treadle2"
 _SET, _GET, _WATCH, _BYE, _LEFT = _OPS = b"SGWBL"
 _HEAD = struct.Struct("!BII")
-_NAME, _MOST = 1 << 10, 1 << 24  # bytes of a name, of a value: what a peer may announce; theirs are far below
-_LONG = 128  # digits of a process's name
-_STRANGERS = 10  # seconds in which a new connection says who it is
+_NAME, _MOST = 1 << 10, 1 << 24  # bytes of a key and of a value; larger ones are refused, and real ones are far smaller
+_LONG = 128  # characters of a process's name
+_STRANGERS = 10  # seconds in which a new connection must say who it is
 
 
 def _write(sock, op, key=b"", value=b""):
@@ -39,7 +40,7 @@ def _receive(sock):
 
 
 def _name(sock, size):
-    """The rank that a guest names, checked against size where that is not None."""
+    """The rank that a client names. It must be below size, where that is not None."""
     n = struct.unpack("!I", read(sock, 4))[0]
     if n > _LONG:
         raise DistributedError(f"the store was sent a name of {n} bytes, where it takes {_LONG}")
@@ -50,10 +51,10 @@ def _name(sock, size):
 
 
 class Server:
-    """Serves the store at address and port (0: any) until close().
+    """Serves the store at an address and a port (0: any free one) until close().
 
-    size: how many processes there are; None: guests need not be ranks. token: the job's; None: that of the environment.
-    A guest that does not know it, or says what no process of the program would say, loses its connection."""
+    size is the number of processes; with None clients need not be ranks. token is the job's; None takes the one of the
+    environment. A client that does not know the token, or breaks the protocol, loses its connection."""
 
     def __init__(self, host, port, size=None, token=None):
         self._size, self._token = size, _proof.token() if token is None else token
@@ -68,7 +69,7 @@ class Server:
         while True:
             try:
                 sock, _ = self._listener.accept()
-            except OSError:  # closed
+            except OSError:  # close() was called
                 return
             threading.Thread(target=self._serve, args=(sock,), name="treadle-store", daemon=True).start()
 
@@ -88,7 +89,7 @@ class Server:
                 while not well:
                     well = self._answer(who, sock, *_receive(sock))
         except (OSError, EOFError, struct.error, UnicodeDecodeError, DistributedError):
-            pass  # the process has gone; the others are told below
+            pass  # the process has gone; the watchers learn of it below
         with self._changed:
             self._guests -= 1
         if who and not well:
@@ -118,7 +119,7 @@ class Server:
         return self._guests
 
     def lose(self, who):
-        """Tells all who watch that `who` has died."""
+        """Tell all watchers that `who` has died."""
         self._tell(_WATCH, who.encode(), b"")
 
     def _tell(self, *news):
@@ -133,7 +134,7 @@ class Server:
                     pass
 
     def close(self):
-        """No more connections; those who watch are told that this is no accident."""
+        """Accept no more connections, and tell the watchers that this is no failure."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -146,9 +147,9 @@ class Server:
 
 
 def connect(host, ports, who, until, token):
-    """A socket to the store that listens at one of the ports.
+    """Connect to the store that listens at one of the ports.
 
-    TimeoutError: none answered until then. DistributedError: it has another token."""
+    Raises TimeoutError where none answers in time, DistributedError where the store has another token."""
     while True:
         for port in ports:
             try:
@@ -175,7 +176,7 @@ def connect(host, ports, who, until, token):
 
 
 class Client:
-    """A process's view of the store."""
+    """One process's connection to the store."""
 
     def __init__(self, host, ports, who, timeout, token=None):
         self._timeout, self.token = timeout, _proof.token() if token is None else token
@@ -187,8 +188,8 @@ class Client:
         self._where = host, ports, who
 
     def watch(self, on_lost, on_left):
-        """From now on a thread calls on_lost(name) for each process that dies, on_left(name, what it said) for those
-        that end well."""
+        """Start a thread that calls on_lost(name) when a process dies, and on_left(name, message) when one leaves
+        properly."""
         host, ports, who = self._where
         self._watch = connect(host, ports, who, time.monotonic() + self._timeout, self.token)
         self._watch.settimeout(None)
@@ -203,7 +204,7 @@ class Client:
                 op, who, said = _receive(sock)
             except (OSError, EOFError, DistributedError):
                 if self._watch is sock:
-                    on_lost("")  # the process that runs the store
+                    on_lost("")  # the process that serves the store has gone
                 return
             if op == _BYE:
                 return
@@ -217,7 +218,7 @@ class Client:
             _write(self._sock, _SET, key.encode(), value)
 
     def get(self, key, timeout=None):
-        """The value, once somebody has set it. TimeoutError: nobody did."""
+        """Wait until the key is set, and return its value. Raises TimeoutError where nobody sets it."""
         with self._lock:
             self._sock.settimeout(self._timeout if timeout is None else timeout)
             try:
@@ -232,12 +233,16 @@ class Client:
         return value
 
     def farewell(self, last=b""):
-        """Tells those who watch that this process ends well, and `last`. Left to do: to watch, and to close."""
-        with contextlib.suppress(OSError):  # the server went first
+        """Tell the watchers that this process leaves properly, with `last` as its message.
+
+        After that only watch() and close() may be called."""
+        with contextlib.suppress(OSError):  # the server may have gone first
             _write(self._sock, _BYE, value=last)
 
     def close(self, well=True):
-        """well: farewell() has been said; else the others are told that this process has gone."""
+        """Close the connections.
+
+        well: farewell() was called. If not, the others learn that this process has gone."""
         sock, self._watch = self._watch, None
         for s in (sock, self._sock):
             if s is None:
@@ -246,6 +251,6 @@ class Client:
                 if well and s is sock:
                     _write(s, _BYE)
                 s.shutdown(socket.SHUT_RDWR)
-            except OSError:  # the server went first
+            except OSError:  # the server may have gone first
                 pass
             s.close()

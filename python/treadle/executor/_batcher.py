@@ -1,7 +1,7 @@
-"""A function whose items are arrays, run for many of them at once by treadle.vmap's means.
+"""Maps a function over items that are arrays: treadle.vmap runs it for many items in one call.
 
-The function is called with stand-ins first, so only functions are tried that look as if they did nothing but compute:
-another one must not run twice.
+Building the batched function calls the user's function once more than plain Python would. Therefore only functions are
+tried whose bytecode shows no side effects.
 """
 
 import builtins
@@ -26,7 +26,7 @@ _WORK = set("save savez savez_compressed savetxt load loadtxt memmap tofile from
 
 
 def _computes(x, seen):
-    """Does x only compute, as far as its code tells?"""
+    """Whether x only computes, as far as its type, its module or its bytecode shows."""
     if isinstance(x, types.ModuleType):
         return x.__name__.partition(".")[0] in _MODULES
     if isinstance(x, types.FunctionType) and x.__module__.partition(".")[0] not in _MODULES:
@@ -65,7 +65,8 @@ def _is_plain(f, seen):
 
 
 def _stacked(column, lo, hi, device):
-    """The items of a column as one array, or None: they are no arrays of one shape and dtype."""
+    """The items lo..hi of a column as one array on the device. None where they are not arrays of one shape and dtype.
+    """
     if isinstance(column, (Rows, Array, Numbers)):
         part = column.array(lo, hi)
         return _core.asarray(part, device=device)
@@ -83,11 +84,13 @@ def _stacked(column, lo, hi, device):
 
 
 class Batcher:
-    """fn mapped over columns of arrays on a device, many items at once. Unbatched: it cannot be; why."""
+    """Maps fn over columns of arrays on a device, many items at once.
+
+    The constructor raises Unbatched, with the reason, where that is impossible."""
 
     def __init__(self, fn, columns, n, device, as_array):
         self._fn, self._columns, self.device, self._as_array = fn, columns, device, as_array
-        self.n, self.again, self.words = n, 0, 1  # words: kinds of an item's results, as in Mapper
+        self.n, self.again, self.words = n, 0, 1  # words: numbers that one item's result takes, as in Mapper
         firsts = [c.first() for c in columns]
         arrays = [x for x in firsts if isinstance(x, (numpy.ndarray, _core.ndarray))]
         if not arrays or type(fn) is not types.FunctionType or not _is_plain(fn, set()):
@@ -103,7 +106,9 @@ class Batcher:
         return self._many(*stacks)
 
     def run(self, lo, hi):
-        """(the results of rows lo..hi, or of those before the one that failed; None or that one's exception)."""
+        """Compute rows lo..hi and return (results, exception).
+
+        The exception is None, or the one that a row raised; the results are those of the rows before it."""
         try:
             result = self._batch(lo, hi)
         except Unbatched:
@@ -113,7 +118,7 @@ class Batcher:
         return self._rows(result, hi - lo), None
 
     def _rows(self, result, n):
-        """The items of a tree of arrays."""
+        """The result of a batched call, a tree of arrays, as a list of n trees, one for each item."""
         if isinstance(result, (tuple, list)):
             parts = [self._rows(part, n) for part in result]
             if hasattr(result, "_fields"):

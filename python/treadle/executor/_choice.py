@@ -1,10 +1,12 @@
-"""Which way a function is mapped: compiled for numbers, batched for arrays, or neither."""
+"""Chooses how a function is mapped: compiled for numbers, batched for arrays, or run by Python."""
 
 from ._mapper import Mapper, Refused
 
 
 def chosen(fn, columns, n, devices, as_array):
-    """A Mapper or Batcher of a function over columns for each device that can run it. Refused: none can; why."""
+    """A Mapper or a Batcher for each device that can run the function over these columns.
+
+    Raises Refused, with the reason of the first device, where no device can."""
     found, refused = [], None
     for device in devices:
         try:
@@ -12,7 +14,7 @@ def chosen(fn, columns, n, devices, as_array):
         except Refused as why:
             refused = refused or why
         else:
-            if not isinstance(found[-1], Mapper):  # its results are arrays, which should lie on one device
+            if not isinstance(found[-1], Mapper):  # a Batcher returns arrays, which should lie on one device
                 break
     if not found:
         raise refused

@@ -1,8 +1,8 @@
-"""What is mapped over: one column for each iterable, read in slices of numbers.
+"""The inputs of a map: a column for each iterable, read in slices.
 
-A column has a length; ``block(lo, hi)`` is a slice: ``met``, the kinds of its items as bits, ``kinds``, one for each
-item where they differ, ``take(kind, index)``, the items of a kind as an array, and ``item(i)``, one of them as Python
-has it.
+A column has a length. ``block(lo, hi)`` gives a slice of it with these members: ``met``, a bit mask of the kinds of
+its items; ``kinds``, the kind of each item where they differ, else None; ``take(kind, index)``, the items at index as
+an array of that kind; ``item(i)``, item i as the Python object.
 """
 
 import numpy
@@ -15,7 +15,7 @@ DTYPES = {BOOL: numpy.dtype(bool), INT: numpy.dtype("int64"), FLOAT: numpy.dtype
 
 
 class _Listed:
-    """Items of a list or a tuple."""
+    """A slice of a list or a tuple."""
 
     def __init__(self, items, lo, hi):
         self._items, self._lo = items, lo
@@ -34,7 +34,7 @@ class _Listed:
 
 
 class _Whole:
-    """Items of one kind that lie in an array, NumPy's or treadle's."""
+    """A slice of items of one kind that lie in an array of NumPy's or treadle's."""
 
     kinds = None
 
@@ -54,7 +54,7 @@ class _Whole:
 
 
 class Items:
-    """A list or a tuple, which nobody else changes."""
+    """The items of a list or a tuple. Nobody else may change it meanwhile."""
 
     def __init__(self, items):
         self.items = items
@@ -66,7 +66,7 @@ class Items:
         return _Listed(self.items, lo, hi)
 
     def part(self, lo, hi):
-        """The items, as what another process is sent."""
+        """Items lo..hi in the form that is sent to another process."""
         return self.items[lo:hi]
 
     def first(self):
@@ -74,7 +74,7 @@ class Items:
 
 
 class Rows:
-    """The first axis of an array of several axes: its items are arrays."""
+    """The rows of an array of two or more axes. Each item is an array."""
 
     def __init__(self, array):
         self._array = array
@@ -100,7 +100,7 @@ class Rows:
 
 
 class Numbers:
-    """A range."""
+    """The items of a range of ints."""
 
     def __init__(self, numbers):
         self.items = numbers
@@ -123,7 +123,7 @@ class Numbers:
 
 
 class Array:
-    """An array of one axis. Its items are the Python numbers that tolist() gives."""
+    """The items of an array of one axis: the Python numbers that tolist() gives."""
 
     def __init__(self, array, kind):
         self._array, self._kind = array, kind
@@ -161,7 +161,7 @@ def _array(a):
 
 
 def _column(x):
-    """The column of a sequence whose length is known; None: x is another iterable."""
+    """The column for a sequence of known length. None where x is another iterable, which must be read first."""
     if type(x) is list:
         return Items(x[:])
     if type(x) is tuple:
@@ -175,9 +175,9 @@ def _column(x):
 
 
 def columns(iterables):
-    """The columns that zip(*iterables) goes over, cut to the shortest, and how many rows there are.
+    """The columns of zip(*iterables), and the number of rows, which is the length of the shortest.
 
-    Iterators are read to their end, and no further than zip does."""
+    An iterator is read until it ends or until zip would stop."""
     found = [_column(x) for x in iterables]
     if None in found:
         if len(found) == 1:
@@ -189,7 +189,7 @@ def columns(iterables):
 
 
 def columns_of(listed):
-    """The columns of a list of rows, and how many rows there are."""
+    """The columns for a list of rows, and the number of rows."""
     return [Items(c) for c in zip(*listed, strict=True)], len(listed)
 
 
@@ -200,6 +200,7 @@ def _in_parts(column, size=1024):
 
 
 def rows(iterables):
-    """An iterator over zip(*iterables) that reads no further than it is asked; of arrays it gives columns' items."""
+    """An iterator over zip(*iterables) that reads only as far as the caller asks. Items of arrays become Python
+    numbers."""
     arrays = [isinstance(x, (numpy.ndarray, _core.ndarray)) for x in iterables]
     return zip(*(_in_parts(_column(x)) if a else x for x, a in zip(iterables, arrays, strict=True)), strict=False)

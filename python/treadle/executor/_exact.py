@@ -1,7 +1,7 @@
-"""A function of numbers compiled so that it gives CPython's own results, or tells which items must be run by CPython.
+"""Compiles a function of numbers so that it gives CPython's own results, or reports which items CPython must compute.
 
-``treadle.exact`` has a meaning in compiled code only: ``exact(f, *numbers)`` is ``(f's value, is it Python's to
-compute?)``. Where f's value is of different kinds the value is a pair too, of a number and its kind.
+In compiled code ``exact(f, *numbers)`` returns a pair: the value of f, and whether only Python can compute it. Where f
+returns different kinds of numbers, the value is itself a pair of a number and its kind.
 """
 
 import functools
@@ -23,7 +23,7 @@ _KINDS = {d.char: k for k, d in DTYPES.items()}
 
 
 def exact(f, *numbers):
-    """The value of f(*numbers), and whether only Python can compute it; in compiled functions."""
+    """In compiled code: the value of f(*numbers), and whether only Python can compute it."""
     raise TypeError("exact has a meaning in compiled functions only")
 
 
@@ -34,7 +34,7 @@ exact._td_name = "treadle.exact"
 
 
 def _value(x):
-    """What a constant is compiled as: equal numbers are one."""
+    """The part of a key that stands for a constant. Equal numbers of one type compile to the same code."""
     return (type(x), repr(x)) if type(x) in (bool, int, float, complex, str, type(None)) else id(x)
 
 
@@ -43,7 +43,7 @@ def _cells(f):
     for c in f.__closure__ or ():
         try:
             cells.append(_value(c.cell_contents))
-        except ValueError:  # nothing yet
+        except ValueError:  # the cell has no value yet
             cells.append(None)
     return tuple(cells)
 
@@ -53,7 +53,10 @@ def _named(values):
 
 
 def _key(f):
-    """Functions with one key are one function; what they read from elsewhere is looked at in each call."""
+    """A key that is equal for functions that compile to the same code.
+
+    Values that the function reads from globals and modules are not part of it; Program.holds() checks them at each
+    call."""
     if type(f) is functools.partial:
         return _key(f.func), tuple(map(_value, f.args)), _named(f.keywords)
     if type(f) is not _types.FunctionType:
@@ -61,25 +64,27 @@ def _key(f):
     return f.__code__, id(f.__globals__), _cells(f), tuple(map(_value, f.__defaults__ or ())), _named(f.__kwdefaults__)
 
 
-_programs = {}  # key, kinds, device, most calls inside of each other: list of programs; the oldest first
+# Lists of programs, the latest first, by (key, kinds, device, recursion limit). The least recently used key is first.
+_programs = {}
 _MADE = {BOOL: bool, INT: int, FLOAT: float}
-_MOST, _LAYOUTS = 256, 4  # most keys; most programs of one key, for functions whose return types vary
+_MOST, _LAYOUTS = 256, 4  # keys that are kept; programs of one key, for functions whose return types vary
 _lock = threading.Lock()
 
 
 class Changed(TypeError):
-    """A function that was compiled, reads what it cannot be compiled with by now."""
+    """A function was compiled before, but now reads a value that cannot be compiled."""
 
 
 def _was_compiled(f):
-    """Has the function been compiled, with whatever defaults and cells it had?"""
+    """Whether this function's code was compiled before, with whatever defaults and cells."""
     code = getattr(f.func if isinstance(f, functools.partial) else f, "__code__", None)
     return any(getattr(p[0].function, "__code__", p) is code for p in list(_programs.values()))
 
 
 def program(f, kinds, device):
-    """The Program of a function for kinds of numbers, and for what it reads now from globals, cells and modules.
-    REFUSALS: it cannot be compiled; why."""
+    """The Program of a function for these kinds of numbers and for the globals, cells and modules that it reads now.
+
+    Raises one of REFUSALS, with the reason, where the function cannot be compiled."""
     key = (_key(f), kinds, device.name, sys.getrecursionlimit())
     known = [p for p in _programs.get(key, ()) if _key(p.function) == key[0]]
     try:
@@ -95,7 +100,9 @@ def program(f, kinds, device):
 
 
 def _plain(f):
-    """A function of positional arguments alone: partial's are constants."""
+    """A factory that takes a number of arguments and returns a function of just these, all positional.
+
+    The arguments that a functools.partial holds become constants."""
     if isinstance(f, functools.partial):
         given = {f"_k{i}": v for i, v in enumerate([*f.args, *f.keywords.values()])}
         names = list(given)
@@ -114,12 +121,14 @@ def _plain(f):
 # ---- the layout of results ----
 
 
-LONGEST = 64  # a list that is returned; a longer one is made by Python
+LONGEST = 64  # items of a list that compiled code may return; Python makes longer ones
 
 
 def _layout(t):
-    """What a compiled value's type stands for: ("number", kind), ("mixed", kind), ("none",), ("list", kind of its
-    items), ("mixed list", kind), ("tuple", layouts)."""
+    """The layout that a compiled value's type stands for: ("number", kind), ("mixed", kind), ("none",), ("list", kind
+    of its items), ("mixed list", kind) or ("tuple", layouts).
+
+    In the mixed ones a second array has the kind of each number."""
     if t is None or getattr(t, "kind", None) == "none":
         return ("none",)
     if t.kind == "tuple":
@@ -147,7 +156,8 @@ _MANY = """
 
 
 def _places(layout, text, found):
-    """Appends (name, dtype, statements that write it or "", shape of an item's part) for each array of results."""
+    """Append a row for each array of results: (name, dtype, statements that fill it or "", shape of one item's part).
+    """
 
     def leaf(text, kind):
         out = f"r{len(found)}"
@@ -175,7 +185,7 @@ def _places(layout, text, found):
 
 
 class Program:
-    """A function compiled for kinds of numbers on a device."""
+    """A function compiled for arguments of given kinds on a device."""
 
     def __init__(self, f, kinds, device):
         self.function, self._device = f, device
@@ -185,7 +195,7 @@ class Program:
         with _core.device("cpu"):
             self.layout = self._probed(names)
         self._outs = _places(self.layout, "v", [])
-        self.words = sum(math.prod(shape) for *_, shape in self._outs)  # of an item's results
+        self.words = sum(math.prod(shape) for *_, shape in self._outs)  # numbers that one item's result takes
         outs = [out for out, *_ in self._outs]
         lines = [
             f"def mapped({', '.join([*names, 'bad', *outs])}):",
@@ -203,14 +213,18 @@ class Program:
         return _layout(types.parse(self._returns).items[0])
 
     def holds(self):
-        """Has the function results of this layout still? What it reads may be of another type by now.
-        REFUSALS: it cannot be compiled any more."""
+        """Whether the function still returns results of this layout. A global that it reads may have changed its type
+        since.
+
+        Raises one of REFUSALS where the function can no longer be compiled."""
         with _core.device("cpu"):
             return self._probe._returns(self._types) == self._returns
 
     def __call__(self, values, n):
-        """Arrays of the results, and a NumPy array: which items are Python's. These are all where another thread has
-        changed the type of the results meanwhile."""
+        """Compute n items. Return the arrays of results, and a NumPy array that is True for each item that Python must
+        compute.
+
+        If another thread changes what the function reads while it runs, Python must compute all of them."""
         try:
             outs, bad = self._called(values, n)
             if self.holds():
@@ -232,12 +246,12 @@ class Program:
         return outs, bad.get()
 
     def as_list(self, outs, n):
-        """The results as Python's numbers, in tuples where the function makes tuples."""
+        """The results as a list of Python objects: numbers, None, lists, or tuples of these."""
         host = iter([a.get() if isinstance(a, _core.ndarray) else a for a in outs])
         return _listed(self.layout, host, n)
 
     def as_array(self, outs, n):
-        """The results as one array; None: they are no numbers of one kind."""
+        """The results as one array. None where they are not numbers of one kind."""
         if self.layout[0] == "number":
             return outs[0]
         if self.layout[0] == "tuple" and self.layout[1] and all(part[0] == "number" for part in self.layout[1]):

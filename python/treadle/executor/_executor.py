@@ -1,4 +1,4 @@
-"""DeviceExecutor: which way a function goes, and the pools of threads and processes behind it."""
+"""DeviceExecutor: decides how a function runs, and owns the pools of threads and processes."""
 
 import concurrent.futures
 import functools
@@ -19,11 +19,11 @@ from ._mapper import Refused, joined
 from ._results import Job, Results, buffered, slices
 from ._workers import Mixed, acts_on_process, reaches_workers
 
-_PARTS = 64  # slices of a map that an engine is given
+_PARTS = 64  # slices that a map is cut into for an engine
 
 
 def _several(devices, device, engine):
-    """The devices that share a map."""
+    """The devices that share each map. An empty list means the device that is current at the time of the call."""
     if devices is None:
         return [] if device is None else [_core.device(device)]
     if device is not None or engine is not None:
@@ -84,8 +84,9 @@ class DeviceExecutor(concurrent.futures.Executor):
     def __init__(self, device=None, max_workers=None, thread_name_prefix="", initializer=None, initargs=(), *,
                  devices=None, engine=None, mp_context=None, max_tasks_per_child=None):  # fmt: skip
         if isinstance(device, int) and not isinstance(device, bool) and max_workers is None:
-            device, max_workers = None, device  # ThreadPoolExecutor(4), ProcessPoolExecutor(4)
-        self._devices = _several(devices, device, engine)  # () where the current device is meant
+            # like ThreadPoolExecutor(4) and ProcessPoolExecutor(4): a lone int is max_workers
+            device, max_workers = None, device
+        self._devices = _several(devices, device, engine)  # empty: the device that is current when work is submitted
         self._device = self._devices[0] if self._devices else None
         self._turn = itertools.cycle(self._devices or [None])
         self._threads = concurrent.futures.ThreadPoolExecutor(max_workers, thread_name_prefix, initializer, initargs)
@@ -93,7 +94,8 @@ class DeviceExecutor(concurrent.futures.Executor):
                        "mp_context": mp_context or multiprocessing.get_context("spawn")}  # fmt: skip
         if max_tasks_per_child is not None:
             self._setup["max_tasks_per_child"] = max_tasks_per_child
-        # Has nobody asked how worker processes begin? Then a map's first items may run in this one.
+        # The first items of a map may run in this process, unless the program has said how its worker processes are
+        # set up.
         self._is_free = initializer is None and mp_context is None and max_tasks_per_child is None
         self._engine, self._processes, self._jobs, self._missed = engine, None, set(), {}
         self._lock, self._closed, self._warned = threading.Lock(), False, set()
@@ -135,7 +137,7 @@ class DeviceExecutor(concurrent.futures.Executor):
         device = next(self._turn)
         call = (fn,) if device is None else (_on, device, fn)
         future = self._threads.submit(*call, *args, **kwargs)
-        future.__class__ = Future  # which a coroutine can await
+        future.__class__ = Future  # a Future that a coroutine can await as well
         return future
 
     def submit_to_processes(self, fn, /, *args, **kwargs):
@@ -252,7 +254,7 @@ class DeviceExecutor(concurrent.futures.Executor):
         return self._joined(list(getattr(results, "parts", None) or [list(results)]))
 
     def _mapped(self, fn, found, n, until, chunksize, as_array=False, bar=NO_BAR):
-        """An iterator of fn's results over columns of n items."""
+        """An iterator over fn's results for the n rows of these columns."""
         if self._engine is not None:
             return Results(self._by_engine(fn, found, n, chunksize, until, bar))
         if not n:
@@ -267,14 +269,14 @@ class DeviceExecutor(concurrent.futures.Executor):
         return joined(parts, self._device or _core.device())
 
     def _job(self, mappers):
-        """The threads that run the mappers."""
+        """Start the threads that run the mappers, and return their Job."""
         job = Job(mappers, self._jobs.discard)
         with self._lock:
             self._check_open()
             self._jobs.add(job)
         try:
             job.start()
-        except BaseException:  # Ctrl-C while the thread begins: nobody gets its results
+        except BaseException:  # Ctrl-C while a thread starts: nobody will take the results
             job.cancel()
             raise
         return job
@@ -322,7 +324,7 @@ class DeviceExecutor(concurrent.futures.Executor):
             return self._processes
 
     def _watched(self, results):
-        """results; a pool whose worker died is given up, so that the next call gets a new one."""
+        """Yield the results. If a worker died, drop the process pool, so that the next call makes a new one."""
         try:
             yield from results
         except BrokenProcessPool:
@@ -375,7 +377,7 @@ class DeviceExecutor(concurrent.futures.Executor):
 
 
 def told(results, bar):
-    """A generator of the results, which it does not hold on to."""
+    """Yield the results and count them on the progress bar. No reference to a result that was taken stays here."""
     try:
         while True:
             try:
@@ -390,7 +392,7 @@ def told(results, bar):
 
 
 def engine_slices(futures, until, bar):
-    """A generator of the futures' slices, in order; whoever leaves it early cancels the rest."""
+    """Yield the results of the futures in order, a slice at a time. Closing the generator early cancels the rest."""
     try:
         while futures:
             future = futures[0]

@@ -1,4 +1,6 @@
-"""A function over columns: slices of them through the compiled function, and what is Python's through Python."""
+"""Maps a function of numbers over columns: compiled code computes slices, and Python computes the items that it
+rejects.
+"""
 
 import numpy
 
@@ -11,9 +13,10 @@ _NAMES = {BOOL: "bool", INT: "int", FLOAT: "float", COMPLEX: "complex", OTHER: "
 
 
 class Refused(Exception):
-    """Why the function is not compiled for these items.
+    """The function is not compiled for these items; the message is the reason.
 
-    arrays: they are arrays. here: other processes might import another function than this process has."""
+    arrays: the reason is that the items are arrays. here: the function has changed since it was imported, so another
+    process might import a different one."""
 
     def __init__(self, why, arrays=False, here=False):
         super().__init__(why)
@@ -21,13 +24,13 @@ class Refused(Exception):
 
 
 class Mapper:
-    """fn mapped over columns on a device.
+    """Maps fn over columns of numbers on a device.
 
-    Refused: the function cannot be compiled, or the first items are no numbers."""
+    The constructor raises Refused where the function cannot be compiled or the first items are not numbers."""
 
     def __init__(self, fn, columns, n, device, as_array):
         self._fn, self._columns, self.device, self._as_array = fn, columns, device, as_array
-        self.n, self.again = n, 0  # again: items that Python ran
+        self.n, self.again = n, 0  # again: items that Python has computed
         first = [c.block(0, 1) for c in columns]
         kinds = tuple(b.met for b in first)
         for column, kind in zip(columns, kinds, strict=True):
@@ -41,7 +44,8 @@ class Mapper:
             raise Refused(str(error), here=isinstance(error, Changed) or is_stale(str(error))) from None
 
     def _groups(self, blocks, n):
-        """(kinds of the items, their places; None: all) for each row of kinds that there is."""
+        """Group the rows by the kinds of their items: pairs (kinds, indices of the rows). Indices of None mean all
+        rows."""
         kinds = tuple(b.met for b in blocks)
         if all(b.kinds is None or k & (k - 1) == 0 for b, k in zip(blocks, kinds, strict=True)):
             return [(kinds, None)]
@@ -55,13 +59,14 @@ class Mapper:
             return None
         try:
             return program(self._fn, kinds, self.device)
-        except REFUSALS:  # Python's own error for these, or its result
+        except REFUSALS:  # Python runs the function: it gives its result or its own error
             return None
 
     def run(self, lo, hi):
-        """(the results of rows lo..hi, or of those before the one that failed; None or that one's exception).
+        """Compute rows lo..hi and return (results, exception).
 
-        The results are a list, or with as_array an array where one holds them."""
+        The exception is None, or the one that a row raised; the results are those of the rows before it. The results
+        are a list. With as_array they are an array where one can hold them."""
         n = hi - lo
         blocks = [c.block(lo, hi) for c in self._columns]
         groups = self._groups(blocks, n)
@@ -91,7 +96,7 @@ class Mapper:
         return self._python(blocks, left, made.as_list(outs, n))
 
     def note(self):
-        """What the caller should know of the map; None: nothing."""
+        """A warning for the caller when Python computed more than half of the items, else None."""
         if 2 * self.again <= max(self.n, 1000):
             return None
         name = getattr(self._fn, "__qualname__", None) or repr(self._fn)
@@ -106,13 +111,15 @@ class Mapper:
             try:
                 results[i] = self._fn(*[b.item(i) for b in blocks])
             except BaseException as error:
-                error.__traceback__ = error.__traceback__.tb_next  # without the frames above the function
+                error.__traceback__ = error.__traceback__.tb_next  # drop this frame from the traceback
                 return results[:i], error
         return results, None
 
 
 def joined(parts, device):
-    """The results of slices as one array. TypeError, OverflowError: no array of numbers holds them."""
+    """The results of all slices as one array.
+
+    Raises TypeError or OverflowError where no array of numbers holds them."""
     if len(parts) == 1 and not isinstance(parts[0], list):
         return _core.asarray(parts[0], device=device)
     if all(isinstance(p, numpy.ndarray) for p in parts) and parts:

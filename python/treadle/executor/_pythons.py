@@ -1,8 +1,8 @@
-"""Python's functions of numbers that CPython computes in a way of its own, said in Python.
+"""Python's functions of numbers whose results depend on how CPython computes them, written out in Python.
 
-``SPELLED`` has, for a function, what is compiled in its place in exact functions: the same operations on the same
-numbers, so the same bits; ints that leave int64 and what raises are Python's, as in every exact function. What
-differs between versions of Python is chosen here.
+``SPELLED`` maps such a function to the one that is compiled in its place in exact functions. The replacement does the
+same operations on the same numbers, so it gives the same bits. As in every exact function, Python itself computes ints
+beyond 64 bits and whatever raises. Differences between versions of Python are decided here.
 """
 
 import functools
@@ -10,18 +10,18 @@ import math
 import sys
 
 _INF = math.inf
-_SPLIT = 134217729.0  # 2**27 + 1: cuts a float into halves whose products are floats
+_SPLIT = 134217729.0  # 2**27 + 1: splits a float into two halves whose products are exact
 
 
 def _two_sum(a, b):
-    """a + b, and what that sum leaves out."""
+    """The rounded sum a + b, and its rounding error."""
     s = a + b
     c = s - a
     return s, (a - (s - c)) + (b - c)
 
 
 def _two_product(x, y):
-    """x * y, and what that product leaves out, for numbers that are neither huge nor tiny."""
+    """The rounded product x * y, and its rounding error. The numbers must be neither huge nor tiny."""
     t = x * _SPLIT
     xh = t - (t - x)
     xl = x - xh
@@ -36,8 +36,10 @@ def _two_product(x, y):
 
 
 def _length(xs, most, nan):
-    """The square root of the sum of squares of floats of which `most` is the largest's size: summed with what each
-    step loses, and corrected by the error that the root leaves."""
+    """The square root of the sum of the squares of xs, as CPython's vector_norm computes it.
+
+    most is the largest absolute value, nan whether some value is a NaN. The sum keeps the rounding error of each step,
+    and the root is corrected by its own."""
     if most == _INF:
         return most
     if nan:
@@ -94,7 +96,8 @@ def _plain_sum(numbers, /, start=0):
 
 
 def _compensated_sum(numbers, /, start=0):
-    """As of Python 3.12: once a float has come, floats are added with what each sum loses."""
+    """sum() since Python 3.12: from the first float on, the rounding error of each addition is kept and added at the
+    end."""
     total, lost, floats = start, 0.0, isinstance(start, float)
     for x in numbers:
         if floats and isinstance(x, float):
@@ -122,7 +125,7 @@ def prod(numbers, /, *, start=1):
 
 
 def sumprod(p, q, /):
-    """As of Python 3.12: products and sums of floats with what they lose, in three lengths."""
+    """sumprod() since Python 3.12: floats are multiplied and added in triple-length arithmetic."""
     if len(p) != len(q):
         raise ValueError("Inputs are not the same length")
     whole, high, low, tiny, floats = 0, 0.0, 0.0, 0.0, False
@@ -153,21 +156,22 @@ def sumprod(p, q, /):
 
 
 def _rounded(partials):
-    """The float nearest to the sum of floats that do not overlap, the largest last."""
+    """The float nearest to the sum of floats that do not overlap, the largest of them last."""
     high, low = 0.0, 0.0
     for p in reversed(partials):
         if low == 0.0:
             high, low = _two_sum(high, p)
         elif p != 0.0:
             further = high + 2.0 * low
-            if (low < 0.0) == (p < 0.0) and 2.0 * low == further - high:  # past the midpoint of two floats
+            # the remainder is beyond the midpoint: round up
+            if (low < 0.0) == (p < 0.0) and 2.0 * low == further - high:
                 high = further
             return high
     return high
 
 
 def fsum(numbers, /):
-    """Shewchuk's: nothing is lost until the end."""
+    """Shewchuk's algorithm: the partial sums hold the exact sum until they are rounded at the end."""
     partials = ()
     for x in numbers:
         high, rest = float(x), ()
@@ -205,7 +209,7 @@ def sorted_(items, /):
     made = list_(items)
     for i in range(len(made)):
         x = made[i]
-        if x != x:  # CPython's algorithm decides the order around a NaN
+        if x != x:  # with a NaN the order depends on CPython's algorithm
             raise ArithmeticError("left to Python")
         j = i - 1
         while j >= 0 and x < made[j]:
@@ -246,7 +250,7 @@ def _gcd_of_two(a, b):
 
 
 def _whole(x):
-    """Refused when compiling where x is no int."""
+    """x as an int. Compilation is refused where x is not one."""
     return x & -1
 
 
@@ -325,7 +329,7 @@ def _lanczos(x):
         for a, b in _BELOW_ABOVE:
             above = above * x + a
             below = below * x + b
-    else:  # in 1 / x, which cannot overflow
+    else:  # as polynomials in 1 / x, which cannot overflow
         for a, b in _ABOVE_BELOW:
             above = above / x + a
             below = below / x + b
@@ -333,7 +337,7 @@ def _lanczos(x):
 
 
 def _sine_of_pi(x):
-    """sin(pi * x), x not negative, by the eighth of the circle."""
+    """sin(pi * x) for x >= 0. Reducing x to an eighth of the circle first keeps the result accurate."""
     y = math.fmod(x, 2.0)
     part = math.floor(2.0 * y + 0.5)
     if part == 0:
@@ -350,7 +354,8 @@ def _sine_of_pi(x):
 def gamma(x, /):
     x = float(x)
     size = math.fabs(x)
-    if size > 170.0 or size < 1e-20 or (x < 0.0 and x == math.floor(x)):  # little to compute, or nothing
+    # overflow, tiny arguments and poles: Python handles them
+    if size > 170.0 or size < 1e-20 or (x < 0.0 and x == math.floor(x)):
         raise ArithmeticError("left to Python")
     if x <= 23.0 and x == math.floor(x):
         product = 1.0
@@ -358,7 +363,7 @@ def gamma(x, /):
             product *= k
         return product
     y = size + (_G - 0.5)
-    off = (y - size) - (_G - 0.5) if size > _G - 0.5 else (y - (_G - 0.5)) - size  # what rounding added to y
+    off = (y - size) - (_G - 0.5) if size > _G - 0.5 else (y - (_G - 0.5)) - size  # the rounding error in y
     off = off * _G / y
     if x < 0.0:
         r = -math.pi / _sine_of_pi(size) / size * math.exp(y) / _lanczos(size)
@@ -367,7 +372,8 @@ def gamma(x, /):
         r = _lanczos(size) / math.exp(y)
         r += off * r
     half = size < 140.0
-    power = math.pow(y, size - 0.5) if half else math.pow(y, size / 2.0 - 0.25)  # whose square may overflow
+    # for large x the root of the power, used twice: the power itself may overflow
+    power = math.pow(y, size - 0.5) if half else math.pow(y, size / 2.0 - 0.25)
     r = r / power if x < 0.0 else r * power
     if not half:
         r = r / power if x < 0.0 else r * power

@@ -1,4 +1,4 @@
-"""What an engine's workers run: a slice of a map, on the device that the worker has."""
+"""The functions that an engine's workers run: they compute a slice of a map on the worker's own device."""
 
 import traceback
 
@@ -9,7 +9,7 @@ from ._mapper import Refused
 
 
 class RemoteTraceback(Exception):
-    """The cause of an exception that was raised in another process: its traceback as text."""
+    """The cause of an exception that another process raised. It holds that process's traceback as text."""
 
     def __init__(self, text):
         super().__init__(text)
@@ -35,8 +35,10 @@ def _plain(fn, parts):
 
 
 def run(fn, parts):
-    """(the results of fn over zip(*parts), or of those before the one that failed; None, or that one's exception and
-    its traceback as text, which a pickled exception loses)."""
+    """Compute fn over zip(*parts) and return (results, failure).
+
+    The failure is None, or the exception and its traceback as text, because pickling loses an exception's traceback.
+    The results are then those of the rows before it."""
     try:
         values, error = _compiled(fn, parts)
     except Refused:
@@ -46,6 +48,6 @@ def run(fn, parts):
 
 
 def raised(error, text):
-    """The exception of another process, with its traceback as the cause."""
+    """The exception of another process, with that process's traceback as its cause."""
     error.__cause__ = RemoteTraceback(text)
     return error

@@ -1,4 +1,4 @@
-"""Results that come in slices while a thread computes the next ones."""
+"""Results that arrive in slices, while threads compute the next slices."""
 
 import collections
 import itertools
@@ -13,26 +13,28 @@ from ._exact import LONGEST
 
 
 class Job:
-    """Runs slices of a map until it has them all, one fails, or nobody wants them any more.
+    """The threads that compute a map slice by slice, until all rows are done, one fails, or the caller cancels.
 
-    Each mapper has a device and a thread of its own, and takes the next slice when it has ended its last. Slices are
-    small at first."""
+    Each mapper has a device and a thread of its own. It takes the next slice as soon as its last one is done. The
+    first slices are small."""
 
-    FIRST, MOST, LONG = 1 << 6, 1 << 18, 0.02  # items of a slice; seconds after which slices do not grow
+    # rows of the first and of the largest slice; a slice that takes longer (s) is not followed by a larger one
+    FIRST, MOST, LONG = 1 << 6, 1 << 18, 0.02
 
     def __init__(self, mappers, done):
         self._mappers, self._done, self._busy, self._threads = mappers, done, len(mappers), []
-        self._ready, self._parts = threading.Condition(), {}  # by their first row
-        self._taken, self._given, self._end = 0, 0, mappers[0].n  # rows
+        self._ready, self._parts = threading.Condition(), {}  # results of a slice by the number of its first row
+        # numbers of rows: handed to mappers, handed to the caller, to compute
+        self._taken, self._given, self._end = 0, 0, mappers[0].n
         self._unwanted = bytearray(1)
-        self.note = None  # what to tell the caller at the end
+        self.note = None  # the warning for the caller, once all is done
 
     def start(self):
         for mapper in self._mappers:
             thread = threading.Thread(target=self._run, args=(mapper,), name="treadle-map")
             try:
                 thread.start()
-            except RuntimeError:  # the system has no more threads
+            except RuntimeError:  # the system allows no more threads
                 self._leave()
                 if self._busy <= 0:
                     raise
@@ -78,12 +80,13 @@ class Job:
                 size = min(8 * size, self.MOST * scale)
 
     def _take(self, size):
-        """The first and the last row of a slice that nobody has taken; None: there is none, or nobody wants it."""
+        """Take the next slice: its first row and the row after its last. None where no slice is left or the job was
+        cancelled."""
         with self._ready:
             lo, left = self._taken, self._end - self._taken
             if left <= 0 or self._unwanted[0]:
                 return None
-            if self._busy > 1:  # so that all mappers end at about the same time
+            if self._busy > 1:  # smaller slices near the end, so that all mappers finish at about the same time
                 size = min(size, max(self.FIRST, left // (2 * self._busy)))
             self._taken = lo + min(size, left)
             return lo, self._taken
@@ -92,15 +95,17 @@ class Job:
         with self._ready:
             self._parts[lo] = hi, part
             if part[1] is not None:
-                self._end = min(self._end, lo)  # no row behind the one that failed is wanted
+                self._end = min(self._end, lo)  # rows after the failed one are not needed
             self._ready.notify_all()
 
     def cancel(self):
-        """No further slice is begun, and the compiled function leaves the one that it is in."""
+        """Start no further slice, and make the compiled function return early from the current ones."""
         self._unwanted[0] = 1
 
     def next(self, until):
-        """The next slice's results and exception; None: there is none. TimeoutError: it is later than `until`."""
+        """Wait for the next slice and return (results, exception). None where no slice is left.
+
+        Raises TimeoutError at the time `until`."""
         with self._ready:
             while self._given not in self._parts and self._busy:
                 left = None if until is None else until - time.monotonic()
@@ -114,7 +119,7 @@ class Job:
 
 
 def slices(job, until, progress, nbytes):
-    """A generator of the job's slices; whoever leaves it early cancels the job."""
+    """Yield the job's slices in order. Closing the generator early cancels the job."""
     try:
         while (part := job.next(until)) is not None:
             values, error = part
@@ -124,7 +129,7 @@ def slices(job, until, progress, nbytes):
                 try:
                     raise error
                 finally:
-                    del part, error  # no reference cycle through the traceback
+                    del part, error  # these would form a reference cycle through the traceback
         if job.note:
             warnings.warn(job.note, PerformanceWarning, stacklevel=2)
     finally:
@@ -133,8 +138,10 @@ def slices(job, until, progress, nbytes):
 
 
 def buffered(first, coming, begin, size):
-    """A generator of the results of slices of rows: those of `first`, of `size` rows, then those of begin(columns, n)
-    for rows that are read from `coming` while results are taken, one for each."""
+    """Yield results while reading as many new rows from `coming` as results are taken.
+
+    `first` gives the results of the first `size` rows. begin(columns, n) starts the work on rows that were read later.
+    """
     flying, rows = collections.deque([first]), []
     try:
         while flying:
@@ -154,7 +161,7 @@ def buffered(first, coming, begin, size):
 
 
 class Results:
-    """An iterator over all slices' values; the slices are parts. close(): the rest is not wanted."""
+    """An iterator over the values of all slices. close() cancels the rest."""
 
     def __init__(self, parts, job=None):
         self.parts, self._job = parts, job

@@ -1,8 +1,8 @@
-"""Functions that are not compiled: which processes they can run in, the first items here, the rest in workers.
+"""Runs functions that are not compiled: the first items in this process, the others in worker processes.
 
-A worker process starts in half a second and answers in milliseconds, so a small map is through here before one has
-answered. What a worker is sent is bytes, which it unpickles inside of a call: one that does not find the function says
-so, where the pool's own reading would end the worker.
+A worker process needs half a second to start and milliseconds to answer, so a small map is done here before a worker
+answers. A worker receives bytes and unpickles them inside of the call. If it cannot import the function, it returns
+the reason; ProcessPoolExecutor's own unpickling would end the worker instead.
 """
 
 import collections
@@ -20,14 +20,16 @@ from concurrent.futures import TimeoutError
 
 from ._remote import raised
 
-_HERE = 0.01  # seconds that a map's first items may take in this process
-_CHUNKS = 32  # a worker's share is cut into so many
+_HERE = 0.01  # seconds for which a map's first items run in this process
+_CHUNKS = 32  # slices for each worker
 _PROCESS = frozenset("os posix signal sys ctypes _ctypes multiprocessing subprocess resource faulthandler".split())
 
 
 @functools.lru_cache
 def _is_guarded(file):
-    """Does the program tell whether it is run or imported? Packages' __main__ are not imported by processes."""
+    """Whether the program checks __name__, so that a worker process can import it without running it all.
+
+    Processes do not import a package's __main__, so such a file counts as guarded."""
     if os.path.basename(file) == "__main__.py":
         return True
     try:
@@ -38,7 +40,7 @@ def _is_guarded(file):
 
 
 def reaches_workers(fn, row):
-    """None, or why fn(*row) cannot be sent to another process."""
+    """None, or the reason why fn(*row) cannot be sent to another process."""
     main = sys.modules.get("__main__")
     file = getattr(main, "__file__", None)
     inner = fn.func if isinstance(fn, functools.partial) else fn
@@ -55,7 +57,8 @@ def reaches_workers(fn, row):
 
 
 def acts_on_process(fn, seen=None):
-    """Does fn name what acts on the whole process (os, signal, …) or set globals, as far as its code tells?"""
+    """Whether fn's code uses a module that acts on the whole process (os, signal, …) or sets a global, as far as its
+    bytecode shows."""
     seen = set() if seen is None else seen
     fn = fn.func if isinstance(fn, functools.partial) else getattr(fn, "__func__", fn)
     if isinstance(fn, types.ModuleType):
@@ -82,7 +85,8 @@ def acts_on_process(fn, seen=None):
 
 
 def _loaded(work):
-    """(None, the results of fn over rows as bytes), or (why the function cannot be found here, None)."""
+    """Run the pickled work in a worker: (None, the pickled results), or (the reason why the function cannot be
+    imported, None)."""
     try:
         fn, rows = pickle.loads(work)
     except Exception as error:
@@ -101,18 +105,21 @@ def _loaded(work):
 
 
 class Mixed:
-    """An iterator over fn's results over rows: those of the first _HERE seconds from one thread of this process, the
-    others from a pool's workers, or from `threads` where these do not find the function.
+    """An iterator over fn's results.
 
-    here is fn as it is called in this process. pool() gives the workers.
-    missed(why) is told that workers do not find fn."""
+    One thread of this process computes the rows of the first _HERE seconds. The workers of a pool compute the others.
+    Where they cannot import the function, `threads` do.
+
+    here is fn in the form that this process calls. pool() returns the pool of workers. missed(why) is called when
+    workers cannot import fn."""
 
     def __init__(self, fn, here, items, n, pool, threads, chunksize, until, missed, at_once):
         self._fn, self._items, self._n, self._size = fn, items, n, chunksize
         self._pool, self._threads, self._missed, self._until = pool, threads, missed, until
         self._here, self._values, self._failed = here, collections.deque(), None
         self._lock, self._over, self._stop = threading.Lock(), threading.Event(), False
-        self._begun, self._end, self._futures = -1, None, []  # the items before `end` are run here
+        # this process runs the items before _end; None while that is open
+        self._begun, self._end, self._futures = -1, None, []
         if at_once:
             self._rest(0)
             self._over.set()
@@ -121,7 +128,7 @@ class Mixed:
 
     def _first(self):
         with self._lock:
-            if self._end is not None:  # all threads were busy
+            if self._end is not None:  # all threads were busy until the workers took over
                 return
             self._begun = 0
         ends = time.monotonic() + _HERE
@@ -131,18 +138,19 @@ class Mixed:
                     if self._stop or k == (self._n if self._end is None else self._end):
                         return
                     self._begun = k
-                own = pickle.loads(pickle.dumps(row))  # what fn changes in place is not the caller's, as in a worker
+                # a copy, as a worker gets: changes in place do not reach the caller's object
+                own = pickle.loads(pickle.dumps(row))
                 self._values.append(self._here(*own))
                 if time.monotonic() > ends:
                     self._rest(k + 1)
         except BaseException as error:
-            error.__traceback__ = error.__traceback__.tb_next  # without this frame
+            error.__traceback__ = error.__traceback__.tb_next  # drop this frame from the traceback
             self._failed = error
         finally:
             self._over.set()
 
     def _rest(self, end):
-        """Gives the items from `end` on to the workers, if nobody has."""
+        """Give the items from `end` on to the workers, unless that was done before."""
         with self._lock:
             if self._end is not None or self._stop:
                 return
@@ -166,11 +174,11 @@ class Mixed:
         try:
             left = self._left()
             if not self._over.wait(_HERE if left is None else min(left, _HERE)):
-                self._rest(self._begun + 1)  # a long item: workers need not wait for it
+                self._rest(self._begun + 1)  # the current item takes long: let the workers start meanwhile
             if not self._over.wait(self._left()):
                 raise TimeoutError()
             while self._values:
-                yield self._values.popleft()  # which the caller alone holds then
+                yield self._values.popleft()  # keep no reference, so that the caller alone holds the value
             if self._failed is not None:
                 raise self._failed
             while self._futures:
@@ -191,7 +199,7 @@ class Mixed:
             raise raised(*failed)
 
     def close(self):
-        """Begins no more items, and cancels those that wait for a worker."""
+        """Start no more items, and cancel those that no worker has begun."""
         with self._lock:
             self._stop = True
         for _, future in self._futures:

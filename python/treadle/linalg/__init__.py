@@ -54,7 +54,7 @@ __all__ = ["LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig",
 
 
 def _above(s, ratio):
-    """Which singular values are greater than the ratio (one for each matrix) of the greatest."""
+    """Which singular values exceed the greatest times the ratio, which may differ between matrices."""
     return s > asarray(ratio, device=s.device).astype(s.dtype)[..., None] * s.max(-1, keepdims=True)
 
 
@@ -244,7 +244,7 @@ def _floating(x):
 
 
 def _vector(x, order, axis, keepdims):
-    """The norm of vectors along axis: an axis, several that are flattened by the sum, or None."""
+    """Norms of vectors along an axis. Axis None, or several axes for norms that sum over them, flatten the vectors."""
     size = _abs(x)
     if order == float("inf"):
         return size.max(axis, keepdims=keepdims)
@@ -492,7 +492,7 @@ def matrix_power(a, n):
 
 
 def _best_order(extents):
-    """Where each product of neighbours i..j is split, for the fewest multiplications."""
+    """Where to split each product of neighbours i..j for the fewest multiplications."""
     n = len(extents) - 1
     cost, split = [[0] * n for _ in range(n)], {}
     for length in range(1, n):

@@ -1,7 +1,7 @@
-"""einsum: sums of products by Einstein's notation.
+"""einsum: sums of products in Einstein's notation.
 
-An expression is taken apart into products of two operands. A pair that shares summed labels is a matrix product
-of the transposed and reshaped operands; other pairs are multiplied, broadcast, and fuse with what follows.
+An expression is split into products of two operands. A pair with a summed label in common is a matrix product of the
+transposed and reshaped operands. Other pairs are multiplied with broadcasting, and fuse with what follows.
 """
 
 from math import prod
@@ -31,7 +31,7 @@ def _text_of(sublist):
 
 
 def _given(args):
-    """(subscripts, operands) of either way of calling."""
+    """(subscripts, operands) for both forms of the call."""
     if len(args) == 0:
         _fail("no operands were given")
     if isinstance(args[0], str):
@@ -44,7 +44,7 @@ def _given(args):
 
 
 def _term(text, ndim, k):
-    """The labels of one operand: letters, and numbers counted from the right for what `...` covers."""
+    """The labels of one operand: letters, and for the axes of `...` numbers that count from the right."""
     before, dots, after = text.partition("...")
     for c in before + after:
         if c not in ascii_letters:
@@ -80,7 +80,7 @@ def _parse(text, operands):
 
 
 def _extents(terms, operands):
-    """The extent of every label; 1 broadcasts."""
+    """The extent of every label. Extents of 1 broadcast."""
     n = {}
     for k, (t, a) in enumerate(zip(terms, operands, strict=True)):
         for c, extent in zip(t, a.shape, strict=True):
@@ -94,14 +94,14 @@ def _extents(terms, operands):
 
 
 def _sum(a, axes):
-    """In a's own dtype, as NumPy's einsum."""
+    """The sum in a's own dtype, as in NumPy's einsum."""
     if not axes:
         return a
     return a.any(tuple(axes)) if a.dtype.kind == "b" else a.sum(tuple(axes), dtype=a.dtype)
 
 
 def _diagonals(a, t, n):
-    """a with each label once: the diagonals of those that occur twice."""
+    """a with each label once. A label that occurs twice is replaced by the diagonal."""
     for c in dict.fromkeys(t):
         while t.count(c) > 1:
             one = t.index(c)
@@ -114,7 +114,7 @@ def _diagonals(a, t, n):
 
 
 def _without(a, t, keep, n):
-    """a summed over the labels that nobody else has, and without those along which it is broadcast."""
+    """a summed over the labels that nothing else uses, without the axes along which it only broadcasts."""
     drop = [k for k, c in enumerate(t) if a.shape[k] == 1 and n[c] != 1]
     if drop:
         a = a.reshape([x for k, x in enumerate(a.shape) if k not in drop])
@@ -124,14 +124,14 @@ def _without(a, t, keep, n):
 
 
 def _aligned(a, t, labels):
-    """a as a view with one axis for each of labels, 1 where it has none."""
+    """A view of a with one axis for each of labels, of extent 1 where a lacks the label."""
     a = a.transpose([t.index(c) for c in labels if c in t]) if t else a
     extents = iter(a.shape)
     return a.reshape([next(extents) if c in t else 1 for c in labels])
 
 
 def _product(a, ta, b, tb, keep):
-    """The product of two operands summed over the labels that are not in keep; its labels."""
+    """(the product of two operands summed over the labels that are not in keep, its labels)."""
     batch = [c for c in ta if c in tb and c in keep]
     summed = [c for c in ta if c in tb and c not in keep]
     rows, columns = [c for c in ta if c not in tb], [c for c in tb if c not in ta]
@@ -150,7 +150,7 @@ def _product(a, ta, b, tb, keep):
 
 
 def _path(terms, result, extents, optimize):
-    """The pairs of operands that are multiplied, one step after another."""
+    """The pairs of operands to multiply, step by step."""
     n = len(terms)
     if optimize is False or optimize is None or n < 3:
         return [(0, -1 if k else 1) for k in range(n - 1)]
@@ -162,7 +162,9 @@ def _path(terms, result, extents, optimize):
 
 
 def _pairs(step):
-    """A step of several operands as steps of two: positions count among what is left, the result is put last."""
+    """A step of several operands as steps of two.
+
+    Positions count among the remaining operands, and each result is put last."""
     first, *rest = sorted(step, reverse=True)
     return [(position, -1 if k else first) for k, position in enumerate(rest)]
 

@@ -1,7 +1,7 @@
 """Systems of equations, factorisations and eigenvalues.
 
-On the CPU NumPy computes them on the array's own memory, on a GPU cuSOLVER (_solver.py). Where a matrix may have no
-factorisation or inverse, the call waits for the device so that LinAlgError comes from it.
+On a CPU NumPy computes them on the array's own memory, on a GPU cuSOLVER does (_solver.py). Where a matrix may be
+singular, the call waits for the device, so that it can raise LinAlgError itself.
 """
 
 import os
@@ -30,9 +30,11 @@ _isnan, _isfinite = _UFUNC["isnan"], _UFUNC["isfinite"]
 
 
 def _library(*rows, operands=1):
-    """Makes a function that the device's library serves by these rows of solver.def NumPy's where it does not: on the
-    CPU, whose library that is, and on a GPU without cuSOLVER. The function gets its first operands as arrays of one
-    device, in a dtype that is factorised.
+    """A decorator for a function that uses these rows of solver.def from the device's library.
+
+    Where the library lacks them, NumPy's function is called: on a CPU that is its library, on a GPU without cuSOLVER
+    it is a fallback. The decorated function gets its first operands as arrays on one device, in a dtype that can be
+    factorised.
     """
 
     def decorate(f):
@@ -59,12 +61,12 @@ def _library(*rows, operands=1):
     return decorate
 
 
-_THREADS_FROM = 1 << 15  # elements of all matrices from which several threads are quicker
-_THREADS_TO = 128  # rows of one; LAPACK spreads larger ones itself
+_THREADS_FROM = 1 << 15  # elements of all matrices together, from which several threads are faster
+_THREADS_TO = 128  # rows of one matrix; LAPACK uses several threads itself for larger ones
 
 
 def _by_threads(f, operands, *args, **kwargs):
-    """NumPy's f(*args, **kwargs) of NumPy's arrays; of many small matrices each thread gets a share."""
+    """Call NumPy's f on NumPy's arrays. Many small matrices are divided among threads."""
     given, rest = args[:operands], args[operands:]
     first = given[0]
     count = min(len(os.sched_getaffinity(0)), first.shape[0] if first.ndim > 2 else 1)
@@ -81,12 +83,13 @@ def _by_threads(f, operands, *args, **kwargs):
     return type(parts[0])(*whole) if hasattr(parts[0], "_fields") else tuple(whole)
 
 
-# From so many matrices, of at most so many rows and right sides, the CPU's own code takes them all at once.
+# At least this many matrices, of at most this many rows and right sides: the CPU's own code takes them all in one
+# call.
 _SMALL_MANY, _SMALL_ROWS = 16, 32
 
 
 def _small_batch(a, *more):
-    """The leading extents that a and more have together, if they are many small matrices for _small_*; else None."""
+    """The common leading extents of a and more, if they are many small matrices for _small_*. Else None."""
     kinds = {x.dtype.str for x in (a, *more)}
     n = a.shape[-1] if a.ndim > 1 else 0
     if kinds not in ({"<f4"}, {"<f8"}) or not 0 < n <= _SMALL_ROWS or a.shape[-2] != n:
@@ -99,7 +102,7 @@ def _small_batch(a, *more):
 
 
 def _small_systems(a, x, batch):
-    """a x = b, where x holds b and becomes the solution."""
+    """Solve a x = b in place: x holds b and becomes the solution."""
     _solver.solve_small(broadcast_to(a, (*batch, *a.shape[-2:])), x, _SINGULAR)
     return x
 
@@ -131,7 +134,7 @@ _SINGULAR, _INDEFINITE = "Singular matrix", "Matrix is not positive definite"
 
 
 def _common(arrays):
-    """The arrays in the dtype that NumPy computes them in: integers as float64."""
+    """The arrays in the dtype in which NumPy computes: integers become float64."""
     kinds = [x.dtype for x in arrays]
     for dt in kinds:
         if dt.kind not in "biufc" or dt == "float16":
@@ -144,7 +147,7 @@ _result_types = {}
 
 
 def _result(name, *values):
-    """values as NumPy's named tuple for that function."""
+    """The function's results as NumPy's named tuple."""
     if name not in _result_types:
         _result_types[name] = type(getattr(numpy.linalg, name)(numpy.eye(1)))
     kind = _result_types[name]
@@ -500,7 +503,7 @@ def qr(a, mode="reduced"):
     r = triu(matrix_transpose(c)[..., :count, :])
     if mode == "r":
         return r
-    _core.evaluate(r)  # before Q takes the place of the reflectors
+    _core.evaluate(r)  # evaluate R before Q overwrites the reflectors
     q = _solver.orthogonal(c, tau, count) if min(m, n) else _unit(m, a)[..., :count]
     return _result("qr", q, r)
 
@@ -665,7 +668,7 @@ def eigvalsh(a, UPLO="L"):
 
 @cache
 def real_if_real():
-    """Does NumPy give real eigenvalues where all of them are? It did up to 2.4."""
+    """Whether NumPy returns real eigenvalues if all of them are real. It did so up to 2.4."""
     return numpy.linalg.eigvals(numpy.eye(1)).dtype.kind == "f"
 
 

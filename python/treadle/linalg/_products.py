@@ -1,4 +1,6 @@
-"""Products of vectors and matrices: the core's, but on a CPU NumPy's of integers and of what lies on the host."""
+"""Products of vectors and matrices. The core computes them, except that on a CPU NumPy multiplies integers and host
+arrays.
+"""
 
 import warnings
 from functools import cache
@@ -39,7 +41,7 @@ def _matmul_shape(sa, sb):
 def _matmul(a, b):
     shape = _matmul_shape(a.shape, b.shape)
     where = a.device
-    halves = any(x.dtype.kind == "V" for x in (a, b)) or a.dtype == b.dtype == "float16"  # NumPy calls no BLAS for them
+    halves = any(x.dtype.kind == "V" for x in (a, b)) or a.dtype == b.dtype == "float16"  # NumPy has no BLAS for these
     if not where.host or halves or _core._capturing():
         return _core._matmul(a, b)
     hosted = _core._on_host(a) or _core._on_host(b)
@@ -119,7 +121,7 @@ def _product(signature):
     return generalised(signature)(product)
 
 
-# matmul by which of its operands are vectors
+# matmul by which operands are vectors
 _MATMULS = {
     (False, False): _product("(n,k),(k,m)->(n,m)"),
     (False, True): _product("(n,k),(k)->(n)"),
@@ -166,7 +168,7 @@ def dot(a, b, out=None):
 
 
 def into_dot(name, r, out):
-    """r in out, which has to be as dot makes it: of that dtype and shape, its elements side by side."""
+    """Write r into out, which must have the dtype and shape of dot's result and be C-contiguous."""
     check_out(name, out)
     if out.dtype != r.dtype or out.shape != r.shape or not out.flags.c_contiguous:
         raise ValueError(
@@ -221,7 +223,7 @@ def tensordot(a, b, axes=2):
 
 
 def _conjugate(a):
-    """a itself where it is real."""
+    """The conjugate of a, or a itself where it is real."""
     return _core.ufuncs()["conjugate"](a) if a.dtype.kind == "c" else a
 
 
@@ -426,7 +428,7 @@ def kron(a, b):
 
 @cache
 def _crosses_pairs():
-    """Does NumPy cross vectors of 2 elements? It did up to 2.4."""
+    """Whether NumPy's cross takes vectors of 2 elements. It did so up to 2.4."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -1,9 +1,8 @@
-"""Factorisations by the device's library (cuSOLVER and cuBLAS on a GPU), under linalg.py's functions.
+"""Factorisations by the device's library: cuSOLVER and cuBLAS on a GPU. The functions of _factors.py call these.
 
-The library counts by columns. A *column array* is an array of an operation's own whose matrices are stored so: its
-last two axes are the transposed matrix in C order. Every function here takes arrays of float32, float64, complex64 or
-complex128 on a device that is not the CPU, with any number of leading axes, and starts its work at once; what looks at
-`info` waits for it.
+The library stores matrices by columns. A *column array* is a temporary array with matrices stored in that way: its
+last two axes are the transposed matrix in C order. The functions take arrays of float32, float64, complex64 or
+complex128 on a GPU, with any number of leading axes. They start the work and return; only reading `info` waits for it.
 """
 
 from math import prod
@@ -22,22 +21,22 @@ from . import _products
 _UFUNC = _core.ufuncs()
 _conj = _UFUNC["conjugate"]
 
-# Up to this many rows many matrices are one call; larger ones fill the device one by one. Measured on one H200: 16 of
-# 512 rows are solved in 4.9 ms instead of 19.
+# Up to this many rows, several matrices are one batched call. Larger ones fill the device one by one. Measured on one
+# H200: 16 matrices of 512 rows are solved in 4.9 ms instead of 19.
 BATCHED_ROWS = 512
-JACOBI_ROWS = 32  # the most that the library's batched Jacobi methods take
+JACOBI_ROWS = 32  # rows that the library's batched Jacobi methods take at most
 
-# How singular values are found where that is not the batched Jacobi method: gesvd (QR), gesvdp (polar decomposition)
-# or gesvdj (Jacobi). Of 2048 by 2048 float64 on one H200: 432 ms, 72 and 349, and gesvdp has the smallest errors.
-# In single precision gesvdp disturbs big matrices and had to be done again: 366 ms against gesvd's 291.
+# The method for singular values where it is not the batched Jacobi method: gesvd (QR), gesvdp (polar decomposition) or
+# gesvdj (Jacobi). For 2048 by 2048 float64 one H200 takes 432, 72 and 349 ms, and gesvdp has the smallest errors. In
+# single precision gesvdp perturbs large matrices, so they had to be computed again: 366 ms against gesvd's 291.
 SVD = {"float64": "gesvdp", "float32": "gesvd"}
-SVD_ROWS = 48  # below, gesvd: about 0.09 ms a row, where gesvdp's fixed part of some ms weighs more
-# Eigenvalues of many matrices of up to JACOBI_ROWS rows: syevj_batched (Jacobi) or syev_batched.
+SVD_ROWS = 48  # smaller ones use gesvd, with about 0.09 ms a row; gesvdp has a fixed cost of some ms
+# The method for eigenvalues of several matrices of up to JACOBI_ROWS rows: syevj_batched (Jacobi) or syev_batched.
 EIGH = "syev_batched"
 
 
 def missing(device, *rows):
-    """Why the device's library does not serve these rows of solver.def; "" where it does, None on the CPU."""
+    """Why the device's library lacks one of these rows of solver.def. "" where it has them all, None on a CPU."""
     if device.host:
         return None
     try:
@@ -57,7 +56,7 @@ def _run(row, flags, sizes, batch, *arrays):
     if disturbed is None:
         raise NotImplementedError(f"{arrays[0].device.name} has no {row}")
     if arrays[0].size == 0 and arrays[-1].dtype == "int32":
-        arrays[-1][...] = 0  # nothing ran that could have failed
+        arrays[-1][...] = 0  # nothing ran, so nothing failed
     return disturbed
 
 
@@ -66,13 +65,13 @@ def _info(batch, device):
 
 
 def check(info, text):
-    """LinAlgError where the library tells that a matrix could not be factorised; waits for the device."""
+    """Raise LinAlgError if the library reports a matrix that could not be factorised. Waits for the device."""
     if info.size and (info.get() if info.size <= 1024 else info != 0).any():
         raise LinAlgError(text)
 
 
 def real_of(dtype):
-    """float32 or float64: the dtype of the parts."""
+    """The dtype of the real parts: float32 or float64."""
     return numpy.dtype("float32" if dtype.itemsize == 4 or dtype.str[1:] == "c8" else "float64")
 
 
@@ -81,7 +80,7 @@ def complex_of(dtype):
 
 
 def _many(n, batch):
-    """Is one call for all quicker? One matrix of some hundred rows takes a batch as long as a few do."""
+    """Whether one batched call is faster. A batch takes as long for one matrix of some hundred rows as for a few."""
     return prod(batch) > (1 if n <= BATCHED_ROWS // 4 else 3) and n <= BATCHED_ROWS
 
 
@@ -89,7 +88,7 @@ def _many(n, batch):
 
 
 def lu(a):
-    """(column array, pivots from 1, info): a = P L U, in place of the column array that is given."""
+    """Factorise the column array in place, a = P L U: (column array, pivots from 1, info)."""
     *batch, n, m = a.shape
     pivots, info = empty((*batch, min(m, n)), "int64", device=a.device), _info(batch, a.device)
     _run("getrf", "", (m, n, 0), prod(batch), a, pivots, info)
@@ -104,12 +103,12 @@ def _lu_many(a):
 
 
 def lu_for(a):
-    """lu() of square matrices, many small ones at once (pivots are int32 then)."""
+    """lu() of square matrices. Many small ones take one call, whose pivots are int32."""
     return _lu_many(a) if _many(a.shape[-1], a.shape[:-2]) else lu(a)
 
 
 def lu_solve(factors, b, trans="N"):
-    """b, a column array of as many matrices, becomes the solution; lu_for's factors."""
+    """Solve in place: b, a column array, becomes the solution. factors are those of lu_for, for as many matrices."""
     a, pivots, _ = factors
     *batch, k, n = b.shape
     if pivots.dtype == "int32":
@@ -122,7 +121,7 @@ def lu_solve(factors, b, trans="N"):
 def solve(a, b):
     """(x, info): a x = b for b of two axes or more."""
     n = a.shape[-1]
-    if a.ndim == 2:  # one factorisation, all right sides beside each other
+    if a.ndim == 2:  # one factorisation, with all right sides in one matrix
         factors, sides = lu(columns(a)), columns(b)
         lu_solve(factors, sides.reshape((sides.size // max(n, 1), n)))
         return matrix_transpose(sides), factors[2]
@@ -138,9 +137,9 @@ def _dense(a):
 
 
 def solve_small(a, x, text):
-    """On the CPU: x, the right sides of as many matrices a, becomes the solution; all of up to 32 rows and columns.
+    """On a CPU: solve a x = b in place, where x holds b, for as many matrices a, of at most 32 rows and columns.
 
-    LinAlgError(text): one is singular.
+    Raises LinAlgError(text) where a matrix is singular.
     """
     *batch, n, k = x.shape
     info = _info(batch, a.device)
@@ -149,9 +148,9 @@ def solve_small(a, x, text):
 
 
 def cholesky_small(a, upper, text):
-    """On the CPU: a, an array of the caller's own, becomes the factors.
+    """On a CPU: replace a by its Cholesky factors. The caller must own a.
 
-    LinAlgError(text): one is not positive definite.
+    Raises LinAlgError(text) where a matrix is not positive definite.
     """
     *batch, n, _ = a.shape
     info = _info(batch, a.device)
@@ -173,7 +172,7 @@ def inverse(a):
 
 
 def determinant(a):
-    """(diagonal of U, the permutation's sign, info)."""
+    """(diagonal of U, sign of the permutation, info)."""
     u, pivots, info = lu_for(columns(a))
     moved = pivots != arange(1, a.shape[-1] + 1, dtype=pivots.dtype, device=a.device)
     return _products.diagonal(u, 0, -2, -1), 1 - 2 * (moved.sum(-1) % 2), info
@@ -183,7 +182,7 @@ def determinant(a):
 
 
 def triangular(a, b, lower=True, trans="N", unit=False):
-    """x of op(a) x = b, of as many matrices; only one triangle of a is read."""
+    """The solution of op(a) x = b, for as many matrices. Only one triangle of a is read."""
     at, bt = columns(a), columns(b)
     *batch, k, n = bt.shape
     row = "trsm_batched" if _many(n, batch) else "trsm"
@@ -192,7 +191,7 @@ def triangular(a, b, lower=True, trans="N", unit=False):
 
 
 def cholesky(a, upper=False):
-    """(factor with what a has in the other triangle, info)."""
+    """(Cholesky factor, whose other triangle is a's; info)."""
     c = columns(a)
     *batch, n, _ = c.shape
     info = _info(batch, a.device)
@@ -201,7 +200,7 @@ def cholesky(a, upper=False):
 
 
 def cholesky_solve(c, b, upper=False):
-    """x of a x = b for the factor of one matrix or of as many."""
+    """The solution of a x = b by the Cholesky factor of one matrix, or of as many matrices."""
     ct, bt = columns(c), columns(b)
     *batch, k, n = bt.shape
     _run("potrs", "U" if upper else "L", (n, n, k), prod(batch), ct, bt, _info(batch, c.device))
@@ -209,13 +208,15 @@ def cholesky_solve(c, b, upper=False):
 
 
 def _many_reflectors(m, n, batch):
-    """Is one batched call better? It takes as long for few as for many: on one H200 6 ms for matrices of 128 rows, 40
-    for 256, 230 for 512, where one by one a matrix takes 0.5, 0.8 and 1.9 ms."""
+    """Whether one batched call is faster.
+
+    It takes as long for few matrices as for many. On one H200 that is 6 ms for matrices of 128 rows, 40 for 256 and
+    230 for 512, where single calls take 0.5, 0.8 and 1.9 ms for each matrix."""
     return _many(max(m, n), batch) and prod(batch) * 1024 >= max(m, n) ** 2
 
 
 def reflectors(a):
-    """(column array with R and the reflectors, tau)."""
+    """The QR factorisation: (column array with R and the reflectors, tau)."""
     c = columns(a)
     *batch, n, m = c.shape
     tau = empty((*batch, min(m, n)), a.dtype, device=a.device)
@@ -227,7 +228,7 @@ def reflectors(a):
 
 
 def orthogonal(c, tau, count):
-    """The first count columns of Q; c, reflectors' column array, may be used up."""
+    """The first count columns of Q. c is the column array of reflectors() and may be overwritten."""
     *batch, n, m = c.shape
     k = tau.shape[-1]
     if _many_reflectors(m, n, batch):
@@ -244,9 +245,9 @@ def orthogonal(c, tau, count):
 
 
 def _orthogonal_many(v, tau, count):
-    """The product of many small matrices' reflectors, I - V T V^H: the library would make one Q after the other.
+    """The product of many small matrices' reflectors, I - V T V^H. The library would make one Q after the other.
 
-    The inverse of T is the upper triangle of V^H V with 1 / tau on its diagonal; where tau is 0 the reflector is none.
+    The inverse of T is the upper triangle of V^H V with 1 / tau on its diagonal. Where tau is 0 there is no reflector.
     """
     *_, m, k = v.shape
     some = tau != 0
@@ -269,8 +270,10 @@ def _svd_row(m, n, batch, dtype):
 
 
 def _is_faithful(a, s, disturbed):
-    """Did the polar decomposition add nothing that counts to a nearly singular matrix, and is the sum of the squares
-    what it has to be (not so of NaN)?"""
+    """Whether the polar decomposition can be trusted: it may perturb nearly singular matrices.
+
+    The perturbation must be negligible, and the sum of squares of the singular values must be that of the matrix; NaN
+    fails."""
     unit = numpy.finfo(s.dtype).eps
     if disturbed > unit * float(s.max()):
         return False
@@ -281,8 +284,8 @@ def _is_faithful(a, s, disturbed):
 def svd(a, vectors=True, full=True, row=None):
     """(U, S, V's adjoint, info), or without vectors (None, S, None, info).
 
-    The library wants at least as many rows as columns; of a wide matrix it gets the transpose, which is how the
-    matrix lies in memory. The QR method takes the place of the polar decomposition where that was not faithful.
+    The library wants at least as many rows as columns. A wide matrix is passed as its transpose, which is how it is
+    stored. If the polar decomposition cannot be trusted, the QR method computes it again.
     """
     *batch, m, n = a.shape
     wide = m < n
@@ -290,7 +293,7 @@ def svd(a, vectors=True, full=True, row=None):
     if wide:
         m, n = n, m
     row = row or _svd_row(m, n, batch, a.dtype)
-    if row == "gesvdp":  # without vectors it fails, or writes where it should not
+    if row == "gesvdp":  # without vectors gesvdp fails, or writes where it should not
         job = "A" if full and vectors else "S"
     else:
         job = "N" if not vectors else "A" if full or row == "gesvdj_batched" else "S"
@@ -307,9 +310,9 @@ def svd(a, vectors=True, full=True, row=None):
         return None, s, None, info
     if not full and count > n:
         u = u[..., :n, :]
-    if row == "gesvd":  # v holds V's adjoint, by columns
+    if row == "gesvd":  # v holds V's adjoint, stored by columns
         left, right = (v, u) if wide else (matrix_transpose(u), matrix_transpose(v))
-    else:  # V, by columns
+    else:  # v holds V, stored by columns
         left, right = (_conj(matrix_transpose(v)), u) if wide else (matrix_transpose(u), _conj(v))
     return left, s, right, info
 
@@ -345,8 +348,10 @@ def eig(a, vectors=True):
 
 
 def _pairs(w, v):
-    """The vectors of a real matrix: of a pair of values, the first with a positive imaginary part, the library stores
-    the real parts and then the imaginary parts."""
+    """The eigenvectors of a real matrix.
+
+    For a pair of conjugate eigenvalues, the first of them with a positive imaginary part, the library stores the real
+    parts and then the imaginary parts."""
     first, second = (w.imag > 0)[..., None], (w.imag < 0)[..., None]
     real = where(second, roll(v, 1, -2), v)
     imag = where(first, roll(v, -1, -2), where(second, -v, 0))

@@ -1,11 +1,12 @@
-"""PyCUDA's names over treadle: with ``treadle.`` before ``pycuda`` in its imports a program runs, on a GPU or none.
+"""PyCUDA's names over treadle. With ``treadle.`` before ``pycuda`` in its imports a program runs, with or without a
+GPU.
 
-``docs/pycuda.md`` says what is the same, what differs and what is not here.
+``docs/pycuda.md`` says what is the same, what differs and what is missing.
 """
 
 from .._public import dir_of as _dir_of
 
-VERSION = (2025, 1, 2)  # the PyCUDA whose names these are
+VERSION = (2025, 1, 2)  # the version of PyCUDA that has these names
 VERSION_STATUS = ""
 VERSION_TEXT = ".".join(str(n) for n in VERSION) + VERSION_STATUS
 

@@ -17,7 +17,7 @@ _contexts.adopt(context)
 
 
 def _finish():
-    """The program may have popped it itself."""
+    """unless the program has popped it"""
     if _contexts._stack.contexts and _contexts._stack.contexts[-1] is context:
         context.pop()
 

@@ -22,9 +22,9 @@ def get_nvcc_version(nvcc):
 
 
 def _program(source, options, keep, arch, cache_dir, include_dirs, device, names=()):
-    """The core's program of a text; the arguments are compile's."""
+    """The core's program for a text. The arguments are those of compile."""
     options = [*(DEFAULT_NVCC_FLAGS if options is None else options), *(f"-I{os.fspath(d)}" for d in include_dirs)]
-    if "pycuda-" in source:  # pycuda-complex.hpp, pycuda-helpers.hpp
+    if "pycuda-" in source:  # for #include of pycuda-complex.hpp and pycuda-helpers.hpp
         options.append(include_option())
     folder = None
     if keep:

@@ -90,7 +90,7 @@ _FLOATS = ("float32", "float64")
 
 
 def _wanted(what, data, dtypes):
-    """The array's dtype's name. NotImplementedError: it is not one of them."""
+    """The name of the array's dtype. Raises NotImplementedError unless it is among dtypes."""
     if not isinstance(data, GPUArray):
         raise TypeError(f"{what}: data is a GPUArray, not {type(data).__name__}")
     if data.dtype.name not in dtypes:
@@ -99,15 +99,17 @@ def _wanted(what, data, dtypes):
 
 
 class _Generators:
-    """Generators that fill arrays together: element i, as memory has them, is of generator
-    i % (block_count * generators_per_block). Their number is the same on every device, and so are the numbers."""
+    """The base of the generators.
+
+    Element i, in memory order, belongs to generator i % (block_count * generators_per_block). Every device has the
+    same number of generators, so the numbers are the same too."""
 
     block_count = 32
     generators_per_block = 128
     generator_bits = 32
     has_box_muller = False
-    _source = None  # of bits: a function of _streams
-    _arrays = ()  # what it reads: two of the core's arrays
+    _source = None  # the function of _streams that makes bits
+    _arrays = ()  # the two arrays of the core that it reads
 
     def __init__(self, offset):
         self._positions = _core.full((self._count,), offset, "uint64")
@@ -122,7 +124,8 @@ class _Generators:
         self._run(data, lambda flat: fill(flat, par, self._positions, *self._arrays))
 
     def _run(self, data, write):
-        """write() fills the elements as memory has them, and every generator moves on by how many it gave."""
+        """Let write() fill the elements in memory order, and move each generator by the number of elements that it
+        made."""
         straight, _ = _layout.in_memory_order(data._plain())
         flat = straight.reshape(-1)
         if flat.dtype.kind == "i":
@@ -189,7 +192,7 @@ class _Generators:
         return self._made(self.fill_poisson, shape, dtype, lambda_value, stream)
 
     def _steps(self, i):
-        """A number for all generators, or an array of one for each."""
+        """An argument as one number for all generators, or an array with one for each."""
         if not isinstance(i, GPUArray):
             if i < 0:
                 raise ValueError(f"generators move forward: {i} places")
@@ -213,7 +216,7 @@ class _Pseudo(_Generators):
 
     has_box_muller = True
     _source = staticmethod(_streams.philox)
-    _kind = 0  # keeps generators of two classes with one seed apart
+    _kind = 0  # makes generators of different classes differ for one seed
 
     def __init__(self, seed_getter=None, offset=0):
         super().__init__(offset)
@@ -280,7 +283,8 @@ class _Sobol(_Generators):
             if table is not None and not right:
                 raise TypeError(f"{what} is a GPUArray of shape {shape} and dtype {dtype}")
         up = numpy.uint64(64 - bits)
-        middle = numpy.uint64(1 << 31 if bits == 32 else 0)  # of the interval that a point of 32 digits stands for
+        # the middle of the interval that a point of 32 digits stands for
+        middle = numpy.uint64(1 << 31 if bits == 32 else 0)
         shift = _core.zeros((self._count,), "uint64") if scramble is None else scramble._plain().astype("uint64")
         self._arrays = (dir_vector._plain().astype("uint64") << up, (shift << up) + middle)
         _core.evaluate(*self._arrays)

@@ -17,7 +17,7 @@ _INTERNAL = {"as_array", "enum_of", "made", "shape_of"}
 
 
 def _own(module):
-    """The public names that a module of ours defines."""
+    """The public names that a module of this package defines."""
     for name, value in vars(module).items():
         home = getattr(value, "__module__", module.__name__)
         if (
@@ -95,7 +95,7 @@ _CODE = ("Module", "Function", "module_from_file", "module_from_buffer")
 
 
 def __getattr__(name):
-    """Names of compiled code, when first asked for: their module needs this one."""
+    """Names of compiled code, at the first access: their module imports this one."""
     if name not in _CODE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_near_in(__name__, name)}", name=name)
     from ._driver import _module

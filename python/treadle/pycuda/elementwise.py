@@ -181,7 +181,8 @@ _span = range
 
 
 def _fits(have, want):
-    """May a pointer to `want` see elements of `have`? Integers of one size are alike, and structures."""
+    """Whether a pointer to `want` may be used for elements of `have`. Integers of one size are interchangeable, and so
+    are structures."""
     alike = have.kind in "iu" and want.kind in "iu" or "V" in (have.kind, want.kind)
     return have == want or have.itemsize == want.itemsize and alike
 
@@ -218,7 +219,7 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
     return get_elwise_kernel(args, "z[i] = " + " + ".join(products), "linear_combination"), []
 
 
-# What a row makes is get_<name>_kernel(*dtypes): the types' names go into the declarations and the operation.
+# A row makes get_<name>_kernel(*dtypes). The names of the types go into the declarations and the operation.
 def _maker(name, declared, operation, dtypes):
     @context_dependent_memoize
     def make(*given):

@@ -19,7 +19,7 @@ from .tools import dtype_to_ctype
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
 THREADS = 256
-MOST = 1024  # intervals: their totals are one block's work
+MOST = 1024  # intervals at most: one block scans their totals
 
 _HEAD = """\
 {preamble}
@@ -67,7 +67,7 @@ extern "C" __global__ void {name}(const scan_type *in, scan_type *out, const sca
 }}
 """
 
-# sm: a tile, a gap after each thread's elements so that threads meet in no bank; sums: the totals of threads.
+# sm: a tile, with a gap after each thread's elements to avoid bank conflicts. sums: the totals of threads.
 _GPU = """\
 #define TD_AT(j) ((j) + (j) / {each})
 enum {{ TD_THREADS = {threads}, TD_EACH = {each}, TD_TILE = TD_THREADS * TD_EACH }};
@@ -171,7 +171,7 @@ extern "C" __global__ void {name}(const scan_type *in, scan_type *out, const sca
 
 
 def _each(dtype):
-    """How many elements of a tile a thread has: as many as fit shared memory, at most 8."""
+    """The elements of a tile for each thread: as many as fit shared memory, at most 8."""
     return max(1, min(8, 64 // dtype.itemsize))
 
 
@@ -182,7 +182,7 @@ def _text(kind, expr, neutral, name, preamble, each, host):
 
 
 def _cut(n, tile, device):
-    """(intervals, elements of each) for n elements."""
+    """(number of intervals, elements of each) for n elements."""
     if runs_on_host(device):
         count = _rawtext.loop_dims(n, device)[0]
         each = -(-n // count)

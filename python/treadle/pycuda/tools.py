@@ -22,7 +22,8 @@ from ._driver._pools import (
 
 
 def _wanted():
-    """The device that CUDA_DEVICE or ~/.cuda_device names; None: neither is there. ValueError: it is no number."""
+    """The device number that CUDA_DEVICE or ~/.cuda_device gives. None where neither exists. Raises ValueError where
+    it is no number."""
     text = os.environ.get("CUDA_DEVICE")
     if text is None:
         try:
@@ -100,7 +101,7 @@ def context_dependent_memoize_with_key(key):
 
 
 class _Call:
-    """A call that is equal to any other: it takes no part in the key."""
+    """A call that equals every other one, so that it takes no part in the key."""
 
     def __init__(self, func, args):
         self.func, self.args = func, args
@@ -126,8 +127,8 @@ def bitlog2(n):
     return n.bit_length() - 1
 
 
-_CTYPES = {}  # numpy.dtype → C's name
-_DTYPES = {}  # C's name → numpy.dtype
+_CTYPES = {}  # numpy.dtype: name in C
+_DTYPES = {}  # name in C: numpy.dtype
 
 
 def register_dtype(dtype, name):

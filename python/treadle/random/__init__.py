@@ -1,5 +1,7 @@
-"""Random numbers by counter (Philox4x32-10): numpy.random's names; draws are made on the device, recorded, and fuse
-into what uses them. The same seed gives the same numbers on every device; they are not NumPy's.
+"""numpy.random's names for counter-based random numbers (Philox4x32-10).
+
+Draws are made on the device, recorded, and fused into what uses them. A seed gives the same numbers on every device,
+but not NumPy's.
 """
 
 import functools
@@ -43,7 +45,7 @@ def _number(seed):
 
 
 def _key(seed):
-    """The number that a seed stands for, and its SeedSequence or what makes one."""
+    """(the number that a seed stands for, its SeedSequence or a function that makes one)."""
     if seed is None:
         seed = int.from_bytes(urandom(16), "little")
     if isinstance(seed, _draws.ndarray):
@@ -96,7 +98,7 @@ class BitGenerator:
             self._seed = SeedSequence(self._seed)
         return self._seed
 
-    _seed_seq = seed_seq  # NumPy's name of it, which Dask knows
+    _seed_seq = seed_seq  # NumPy's name for it, which Dask uses
 
     @property
     def state(self):
@@ -316,7 +318,7 @@ class Generator(_core.Generator):
 
 
 def _real(dtype, name):
-    """dtype where numbers of it can be drawn; TypeError says which can."""
+    """dtype, if numbers of it can be drawn. Raises TypeError, which lists those that can."""
     dtype = numpy.dtype(dtype)
     if dtype.kind not in "iuf" or dtype.itemsize > 8 or dtype == numpy.float16:
         raise TypeError(f"{name}: dtype {dtype} is no dtype to draw: float32, float64 and integers are")
@@ -324,7 +326,7 @@ def _real(dtype, name):
 
 
 def _typed(draw):
-    """A distribution with CuPy's last parameter, dtype, which it lacks: what it draws, rounded to dtype."""
+    """Give a distribution CuPy's last parameter, dtype. Its draws are rounded to that dtype."""
 
     @functools.wraps(draw)
     def typed(self, *args, dtype=None, **kwargs):
@@ -834,7 +836,7 @@ class RandomState:
 
 
 def _passed_on(name):
-    """A method that calls the generator's."""
+    """A method that calls the generator's method of that name."""
     of = getattr(Generator, name)
 
     def draw(self, *args, **kwargs):
@@ -851,7 +853,7 @@ for _name in (*_LEGACY, "bytes"):
 
 
 _state = RandomState()
-_chosen = _state  # what get_random_state gives
+_chosen = _state  # the RandomState that get_random_state returns
 
 
 def get_random_state():

@@ -1,7 +1,8 @@
-"""The distributions of a Generator, one number an element: lazy expressions of its uniform, normal and integer draws,
-which fuse into what uses them, and kernels (_samplers.py) where values are rejected.
+"""The distributions of a Generator that draw one number for each element.
 
-Parameters are numbers or arrays, checked as NumPy checks them; a treadle array's check waits for its values.
+Some are lazy expressions of its uniform, normal and integer draws, which fuse into what uses them. Those that reject
+values are kernels (_samplers.py). Parameters are numbers or arrays and are checked as in NumPy; checking a treadle
+array waits for its values.
 """
 
 import functools
@@ -21,7 +22,7 @@ _log, _log1p, _exp, _sqrt, _tan, _power, _select, _mulhi = (
 
 # ---- parameters ----
 
-# What a parameter must not be, and what is said of it; {nan} is NumPy's "is NaN" or "contains NaNs".
+# What a parameter must not be, with the error text. {nan} becomes NumPy's "is NaN" or "contains NaNs".
 _CHECKS = {
     "any": (),
     "not negative": ((lambda v: v < 0, "{name} < 0"),),
@@ -31,7 +32,7 @@ _CHECKS = {
     "above 0 to 1": ((lambda v: ~((v > 0) & (v <= 1)), "{name} <= 0, {name} > 1 or {name} contains NaNs"),),
     "0 to below 1": ((lambda v: ~((v >= 0) & (v < 1)), "{name} < 0, {name} >= 1 or {name} {nan}"),),
     "above 1": ((lambda v: ~(v > 1), "{name} <= 1 or {name} {nan}"),),
-    # what int64 holds, ten deviations above the mean
+    # the largest mean for which int64 holds draws ten deviations above it
     "poisson": (
         (lambda v: v > _POISSON_MAX, "{name} value too large"),
         (lambda v: ~(v >= 0), "{name} < 0 or {name} {nan}"),
@@ -46,7 +47,7 @@ def _refuse(bad, text):
 
 
 def _parameter(name, v, check="any", dtype="float64"):
-    """v as a NumPy number or an array of dtype that passes the check, NumPy's or treadle's."""
+    """v as a NumPy number, or as an array of dtype of NumPy's or treadle's, after the check."""
     if isinstance(v, ndarray):
         if v.dtype.kind == "c":
             raise TypeError(f"{name} is complex: expected real numbers")
@@ -75,7 +76,7 @@ def _shape(size):
 
 
 def _sized(size, *parameters):
-    """The shape of a draw: size, or what the parameters broadcast to."""
+    """The shape of a draw: size, or the shape that the parameters broadcast to."""
     shape = numpy.broadcast_shapes(*(numpy.shape(p) if not isinstance(p, ndarray) else p.shape for p in parameters))
     if size is None:
         return shape
@@ -87,7 +88,7 @@ def _sized(size, *parameters):
 
 
 def _into(out, dtype, size, name):
-    """The shape of what fills out, which has to be as it says."""
+    """The shape of a draw that fills out. Raises where out's dtype or shape differs from what the call asks for."""
     if numpy.dtype(dtype) not in (numpy.float32, numpy.float64):
         raise TypeError(f"Unsupported dtype {numpy.dtype(dtype)!r} for {name}")
     if out is None:
@@ -111,8 +112,10 @@ def _filled(name, out, r):
 
 @functools.lru_cache(maxsize=256)
 def sampler(name, arrays, rows=False):
-    """The kernel of a sampler, one thread an element: its bits, its parameters (arrays: which of them are), its place
-    in the result; or one thread a row of the result, which the sampler fills."""
+    """The kernel of a sampler.
+
+    One thread computes one element from its random bits and its parameters; arrays says which parameters are arrays.
+    With rows, one thread fills one row of the result."""
     from .. import cuda
     from . import _samplers
 
@@ -128,18 +131,18 @@ def sampler(name, arrays, rows=False):
 
 
 def _bits(g, shape):
-    """64 random bits an element."""
+    """64 random bits for each element."""
     return g._words(0, 0, shape, "uint64")
 
 
 def _flat(v, shape, device):
-    """v broadcast to shape, its elements one after the other on the device."""
+    """v broadcast to shape and flattened, on the device."""
     v = asarray(v, device=device)
     return (v if v.shape == shape else _core._broadcast_to(v, shape)).reshape(-1)
 
 
 def _sampled(g, name, size, *parameters, dtype="float64", out=None):
-    """Values of the sampler of that name, of size or of what the checked parameters broadcast to."""
+    """Draws of the sampler `name`, in the shape of size or of the broadcast parameters, which are already checked."""
     shape = _sized(size, *parameters)
     bits = _bits(g, shape)
     device = bits.device
@@ -440,7 +443,8 @@ def zipf(g, a, size=None):
 
 
 def _bound(v):
-    """Python's ints in an object array (of no axes for a number), or a treadle array of integers."""
+    """A bound of integers(): Python's ints in an object array (of no axes for a number), or treadle's array of
+    integers."""
     if isinstance(v, ndarray):
         return v if v.dtype.kind in "iu" else v.astype("int64")
     v = numpy.asarray(v)
@@ -450,12 +454,12 @@ def _bound(v):
 
 
 def _extent(v):
-    """The least and the greatest of a bound, as Python's ints."""
+    """The least and the greatest value of a bound, as Python's ints."""
     return int(v.min()), int(v.max())
 
 
 def _wrong(low, high, endpoint):
-    """Is low beyond high anywhere?"""
+    """Whether low is above high anywhere, or equal to it without endpoint."""
     if isinstance(low, ndarray) or isinstance(high, ndarray):
         device = (low if isinstance(low, ndarray) else high).device
         kinds = [_extent(v) for v in (low, high)]
@@ -523,7 +527,7 @@ def integers(g, low, high=None, size=None, dtype="int64", endpoint=False):
         return g._words(low % 2**64, (high - low + bool(endpoint)) % 2**64, shape, dtype)
     bits = _bits(g, shape)
     low, high = _modulo(low, bits.device), _modulo(high, bits.device)
-    width = high - low + numpy.uint64(bool(endpoint))  # width 0 stands for all of 2**64
+    width = high - low + numpy.uint64(bool(endpoint))  # a width of 0 stands for 2**64
     drawn = _select(width == 0, bits, _mulhi(bits, width)) + low
     return drawn.astype("uint64" if dtype.kind == "u" else "int64").astype(dtype)
 

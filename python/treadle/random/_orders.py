@@ -1,5 +1,6 @@
-"""Orders and choices of a Generator. An order comes from 64-bit numbers, one an element, and a stable sort; so it is
-the same on every device.
+"""Permutations and choices of a Generator.
+
+An order comes from a 64-bit number for each element and a stable sort, so it is the same on every device.
 """
 
 import math
@@ -23,7 +24,7 @@ def _order(g, n):
 
 
 def _elements(x):
-    """x as an array: treadle's, or NumPy's of what only the host holds (strings, objects)."""
+    """x as an array: treadle's, or NumPy's if only the host can hold it (strings, objects)."""
     if isinstance(x, ndarray):
         return x
     x = numpy.asarray(x)
@@ -31,7 +32,7 @@ def _elements(x):
 
 
 def _taken(x, at, axis):
-    """The slices of x at some places along axis, on the device of x if it is treadle's."""
+    """The slices of x at some indices along axis, on x's device if x is treadle's."""
     if isinstance(x, numpy.ndarray):
         return numpy.take(x, asnumpy(at), axis)
     return _core._take(x, asarray(at, device=x.device), axis % x.ndim)
@@ -145,7 +146,7 @@ def permuted(g, x, axis=None, out=None):
 
 
 def _probabilities(p, n):
-    """p on the host, where its sums are the same for every device."""
+    """p on the host, where sums are the same for every device."""
     p = asnumpy(p).astype("f8")
     if p.ndim != 1:
         raise ValueError("p must be 1-dimensional")
@@ -171,7 +172,7 @@ def _weighted(g, p, size, count, replace, n):
         return searchsorted(asarray(ends / ends[-1], device=u.device), u, "right")
     if (p > 0).sum() < count:
         raise ValueError("Fewer non-zero entries in p than size")
-    # the first of clocks that ring at rates p (Efraimidis and Spirakis)
+    # Weighted sampling without replacement: the earliest of exponential times with rates p (Efraimidis and Spirakis).
     rings = standard_exponential(g, n)
     rings = rings / asarray(p, device=rings.device)
     return argsort(rings, kind="stable")[:count]

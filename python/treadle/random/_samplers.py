@@ -25,10 +25,11 @@ _HALF_LOG_2PI = 0.91893853320467274178
 
 
 def block(key, n, stage):
-    """Two uint64 of 64 bits each: block n of a stage of key's stream."""
+    """Block n of a stage of the key's stream: two uint64 of random bits."""
     a = np.uint64(n) & np.uint64(0xFFFFFFFF)
     b = np.uint64(stage) & np.uint64(0xFFFFFFFF)
-    c = np.uint64(0x5EED0F)  # keeps apart from draws with a generator's own key, where these words are 0
+    # keeps these blocks apart from a generator's own draws with that key, whose words are 0 here
+    c = np.uint64(0x5EED0F)
     d = np.uint64(0)
     k0 = np.uint64(key) & np.uint64(0xFFFFFFFF)
     k1 = np.uint64(key) >> np.uint64(32)
@@ -61,7 +62,7 @@ def uniform2(key, n, stage):
 
 
 def normal(key, n, stage):
-    """A standard normal variate, and a uniform one of 32 bits beside it."""
+    """A standard normal number, and an independent uniform one of 32 bits."""
     x, y = block(key, n, stage)
     z = math.sqrt(-2.0 * math.log(unit(x))) * math.cos(6.283185307179586 * half(y >> np.uint64(32)))
     return z, half(y)
@@ -71,7 +72,8 @@ def normal(key, n, stage):
 
 
 def gamma_above_one(key, stage, shape):
-    """A gamma variate of shape >= 1; shape itself where that is all that float64 tells, and of NaN."""
+    """A gamma variate of shape >= 1. For a shape beyond 1e32 it is the shape itself, as for NaN: float64 cannot tell
+    them apart."""
     if not shape < 1e32:
         return shape
     d = shape - 1.0 / 3.0
@@ -116,7 +118,7 @@ def chisquare(key, stage, df):
 def beta(key, stage, a, b):
     x = log_gamma(key, stage, a)
     y = log_gamma(key, stage + 1, b)
-    if x == y:  # both shapes are so small that the logarithms underflow: 0 or 1 by a coin
+    if x == y:  # both logarithms are equal, or underflow: draw 0 or 1 with the right probability
         u, _ = uniform2(key, 0, stage + 2)
         return np.float64(1.0) if u * (a + b) < a else np.float64(0.0)
     return 1.0 / (1.0 + math.exp(y - x))
@@ -188,7 +190,7 @@ def vonmises(key, stage, mu, kappa):
 
 
 def wrapped(angle):
-    """The angle within [-pi, pi]."""
+    """The angle wrapped to [-pi, pi]."""
     r = math.fmod(abs(angle) + math.pi, 2.0 * math.pi) - math.pi
     return -r if angle < 0.0 else r
 
@@ -197,7 +199,7 @@ def wrapped(angle):
 
 
 def stirling_error(k):
-    """log(k!) less Stirling's formula for it, k >= 1."""
+    """The error of Stirling's formula for log(k!), k >= 1."""
     if k < 16.0:
         return math.lgamma(k + 1.0) - (k + 0.5) * math.log(k) + k - _HALF_LOG_2PI
     r = 1.0 / (k * k)
@@ -211,20 +213,20 @@ def log_factorial(k):
 
 
 def deviance(k, mean):
-    """k log(k / mean) + mean - k, k > 0, without cancellation near the mean."""
+    """k log(k / mean) + mean - k for k > 0, without cancellation near the mean."""
     e = (k - mean) / mean
     return mean * ((1.0 + e) * math.log1p(e) - e)
 
 
 def log_poisson(k, lam):
-    """The logarithm of k's probability (Loader's saddle point form)."""
+    """The logarithm of the Poisson probability of k (Loader's saddle-point form)."""
     if k < 1.0:
         return -lam
     return -stirling_error(k) - deviance(k, lam) - 0.5 * math.log(k) - _HALF_LOG_2PI
 
 
 def log_binomial(k, n, p):
-    """The logarithm of k's probability, 0 <= k <= n (Loader's saddle point form)."""
+    """The logarithm of the binomial probability of k, 0 <= k <= n (Loader's saddle-point form)."""
     if k < 1.0:
         return n * math.log1p(-p)
     if k > n - 1.0:
@@ -270,7 +272,7 @@ def poisson(key, stage, lam):
 
 
 def binomial_below_half(key, stage, n, p):
-    """A binomial variate of p <= 1/2 as a float64."""
+    """A binomial variate for p <= 1/2, as a float64."""
     if n * p < 10.0:
         u, _ = uniform2(key, 0, stage)
         odds = p / (1.0 - p)
@@ -367,7 +369,7 @@ def logseries(key, stage, p):
 
 
 def hypergeometric_by_one(key, stage, good, bad, sample):
-    """One draw after the other, for few of them."""
+    """A hypergeometric variate by simulating each draw; used for few draws."""
     small = min(good, bad)
     left = small
     k = sample
@@ -382,7 +384,7 @@ def hypergeometric_by_one(key, stage, good, bad, sample):
 
 
 def hypergeometric(key, stage, good, bad, sample):
-    """Of good + bad things `sample` are taken: how many of them are good?"""
+    """How many of `sample` things, taken from good + bad, are good."""
     total = good + bad
     few = min(sample, total - sample)
     if few <= 10:
@@ -416,7 +418,7 @@ def hypergeometric(key, stage, good, bad, sample):
 
 
 def hypergeometric_weight(k, less, more, m):
-    """-log of k's probability, up to a constant."""
+    """Minus the logarithm of k's hypergeometric probability, up to a constant."""
     return log_factorial(k) + log_factorial(less - k) + log_factorial(m - k) + log_factorial(more - m + k)
 
 

@@ -159,7 +159,7 @@ def dirichlet(g, alpha, size=None):
 
 
 def _root(cov, method, check_valid, tol):
-    """A matrix whose transposed times it is cov."""
+    """A matrix R with R^T R = cov."""
     from .. import linalg
     from ..linalg._products import matmul
 

@@ -1,7 +1,7 @@
-"""Clocks as the program's own files read them: what was recorded before is computed first.
+"""The clocks that the program's own files read: recorded work is computed before a clock is read.
 
-A benchmark that was written for NumPy reads a clock, works, and reads it again: the work is done by then. After the
-first such reading results that are dropped unseen are computed too, as NumPy would have.
+A benchmark written for NumPy reads a clock, works, and reads it again; it expects the work to be done by then. After
+the first reading treadle also computes results that the program drops without looking, as NumPy would have.
 """
 
 import functools
@@ -27,13 +27,13 @@ def _waiting(name):
     @functools.wraps(space[name])
     def read():
         _settle()
-        return space[name]()  # a test may have put another clock there
+        return space[name]()  # looked up at each call: a test may have replaced the clock
 
     return read
 
 
 class Module(types.ModuleType):
-    """A module of Python's with some names replaced."""
+    """A module of Python's with some of its names replaced."""
 
     def __init__(self, real, ours):
         super().__init__(real.__name__, real.__doc__)
@@ -43,7 +43,7 @@ class Module(types.ModuleType):
         return getattr(self.__dict__["_td_real"], name)
 
     def __setattr__(self, name, value):
-        """Set it in the real module, for all importers. A clock's face that is put back becomes Python's clock."""
+        """Set a name in the real module, for all importers. Setting a replaced clock back restores Python's own."""
         setattr(self.__dict__["_td_real"], name, _PLAIN[name] if value is self.__dict__.get(name) else value)
 
     def __delattr__(self, name):
@@ -63,7 +63,7 @@ class Timer(timeit.Timer):
     __doc__ = timeit.Timer.__doc__
 
     def __init__(self, stmt="pass", setup="pass", timer=_time.perf_counter, globals=None):
-        if globals is None:  # counts as the program's own file, so that imports in setup mean treadle
+        if globals is None:  # run as the program's own file, so that imports in setup mean treadle
             globals = {"__name__": "__main__", "itertools": itertools}
         super().__init__(stmt, setup, timer, globals)
 

@@ -1,7 +1,8 @@
-"""From how many elements on an array is treadle's: measured once a machine and device, kept in the cache's folder.
+"""The crossover: the size from which an array's work goes to treadle.
 
-Both sides compute ``a * a + a``, an array's usual work; the kernel is compiled before it is timed. Below the crossover
-a call of treadle's costs more than NumPy's whole work.
+It is measured once for each machine and device, and kept in the cache's folder. Both NumPy and treadle time ``a * a +
+a``, typical work; the kernel is compiled before. For smaller arrays a call of treadle's costs more than all of NumPy's
+work.
 """
 
 import json
@@ -48,7 +49,7 @@ def _read(place):
 
 
 def _write(place, kept):
-    """Replace the file in one step: another process may write it at the same time."""
+    """Replace the file in one step, because another process may write it at the same time."""
     if place is None:
         return
     part = place.with_name(f".crossover.{os.getpid()}")
@@ -60,7 +61,7 @@ def _write(place, kept):
 
 
 def _best(f):
-    """Seconds of a call of f. The least of many, since other programs disturb the clock."""
+    """Seconds that a call of f takes: the least of 40, since other programs disturb the clock."""
     least = 1.0
     for _ in range(40):
         begin = time.perf_counter()
@@ -70,7 +71,7 @@ def _best(f):
 
 
 def _line(f):
-    """(seconds of a call, seconds of an element) of f(n)."""
+    """(seconds of a call for few elements, further seconds for each element) of f(n)."""
     small, large = 1 << 8, 1 << 18
     f(small), f(large)
     a, b = _best(lambda: f(small)), _best(lambda: f(large))
@@ -78,7 +79,7 @@ def _line(f):
 
 
 def _measure(device):
-    """The number of elements where the two lines cross."""
+    """The number of elements for which both take as long."""
     if device.kind == "null":
         return 1 << 15
     numpys = {n: numpy.ones(n) for n in (1 << 8, 1 << 18)}

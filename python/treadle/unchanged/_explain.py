@@ -11,12 +11,12 @@ from treadle._observe._source import short
 
 from . import _loops
 
-LINES = 12  # of each table
+LINES = 12  # rows of each table in the text
 _RUN = ("kernel", "gemm", "sort", "solve", "fourier", "graph", "fill", "copy")
 
 
 class Explanation:
-    """What a program's Seen says, as tables of (title, head, rows) and as advice; all else is read from these."""
+    """A report on a finished program. All output formats are made of its tables and its findings."""
 
     def __init__(self, seen):
         self.seen = seen
@@ -24,7 +24,7 @@ class Explanation:
         self.findings = _findings.find(seen)
 
     def tables(self):
-        """(title, head, rows) of each table, with all rows."""
+        """Yield (title, head, rows) of each table, with all rows."""
         seen = self.seen
         title = f"what ran where, in {seen.seconds:.2f} s on {seen.device}"
         yield title, ("where", "operation", "calls", "elements", "ms", "line"), self._ran()
@@ -73,7 +73,7 @@ class Explanation:
                 yield text, sum(r["calls"] for r in some), f"{mb:.3f}", f"{ms:.3f}"
 
     def text(self):
-        """All tables, LINES rows of each, and what would help most."""
+        """The report as text: LINES rows of each table, and the findings."""
         out = []
         for i, (title, head, rows) in enumerate(self.tables()):
             out += ["", f"treadle: {title}" if i == 0 else title, *_text(head, rows[:LINES])]
@@ -88,13 +88,13 @@ class Explanation:
         return "\n".join(out) + "\n"
 
     def facts(self):
-        """The tables and the findings as plain data, for JSON."""
+        """The tables and findings as plain data, for JSON."""
         tables = [{"title": t, "columns": head, "rows": rows} for t, head, rows in self.tables()]
         return {"seconds": self.seen.seconds, "device": self.seen.device, "tables": tables,
                 "findings": [f.facts() for f in self.findings]}  # fmt: skip
 
     def page(self):
-        """The tables, the findings and the timeline as a page of HTML."""
+        """The tables, the findings and the timeline as an HTML page."""
         parts = [_page.section(title, _page.table(head, rows)) for title, head, rows in self.tables()]
         parts += [_page.finding(f, _doctor.saving(f), _doctor.millis(f.seconds)) for f in self.findings]
         return _page.page(
@@ -111,13 +111,14 @@ def _text(head, rows):
 
 
 def start(value=""):
-    """Begins to watch. When the program has ended the tables go to standard error, with value "json" as JSON; any other
-    value is a file: *.html gets a page, others JSON."""
+    """Start to record. When the program ends, print the report to standard error.
+
+    The value "json" prints JSON. Any other value names a file: *.html gets a page, others get JSON."""
     seen, pid = Seen(), os.getpid()
     seen.__enter__()
 
     def finish():
-        if os.getpid() != pid:  # a forked child does not report: the parent does
+        if os.getpid() != pid:  # this is a forked child: only the parent reports
             return
         seen.__exit__(None, None, None)
         told = Explanation(seen)

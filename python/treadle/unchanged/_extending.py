@@ -10,7 +10,7 @@ __all__ = ["intrinsic", "overload", "register_jitable"]
 
 
 def __getattr__(name):
-    """The rest is about Numba's own compiler."""
+    """Names that treadle lacks come from the real Numba."""
     there = None if name.startswith("__") else _realnumba.numba("numba.extending")
     if there is None or not hasattr(there, name):
         raise AttributeError(f"module 'numba.extending' has no attribute {name!r}: it needs Numba's compiler")
@@ -18,7 +18,8 @@ def __getattr__(name):
 
 
 def overload(func, jit_options=None, strict=True, inline="never", prefer_literal=False, **kwargs):
-    """Compile what the decorated function gives for the types of a call's arguments where compiled code calls func."""
+    """Register an implementation: where compiled code calls func, compile what the decorated function returns for the
+    argument types."""
 
     def decorate(factory):
         _overloads.register(func, factory)
@@ -34,7 +35,8 @@ def overload(func, jit_options=None, strict=True, inline="never", prefer_literal
 
 
 def register_jitable(*args, **kwargs):
-    """The function itself: treadle compiles all functions that compiled code calls."""
+    """Return the function itself, because treadle compiles every function that compiled code calls. The real Numba
+    gets it too."""
 
     def decorate(fn):
         _realnumba.extend(
@@ -46,7 +48,7 @@ def register_jitable(*args, **kwargs):
 
 
 class Intrinsic:
-    """A function of Numba's own instructions, which its compiler alone makes code of."""
+    """A function that only Numba's compiler can turn into code."""
 
     def __init__(self, fn, options):
         functools.update_wrapper(self, fn)
@@ -54,7 +56,7 @@ class Intrinsic:
 
     @functools.cached_property
     def _td_real(self):
-        """Numba's."""
+        """Numba's own intrinsic, made at the first use."""
         return _realnumba.numba("numba.extending").intrinsic(_realnumba.whole_copy(self._fn), **self._options)
 
     def __call__(self, *args, **kwargs):
@@ -62,5 +64,5 @@ class Intrinsic:
 
 
 def intrinsic(*args, **kwargs):
-    """Keep a function for the real Numba."""
+    """Keep the function for the real Numba."""
     return (lambda fn: Intrinsic(fn, kwargs)) if kwargs else Intrinsic(args[0], {})

@@ -1,4 +1,8 @@
-"""Modules as unchanged programs see them: in numpy, numpy.linalg and numpy.fft faces for functions that treadle has."""
+"""NumPy's modules as an unchanged program sees them: numpy, numpy.linalg and numpy.fft, with faces for functions that
+treadle has.
+
+A face stands in for one of NumPy's functions and decides at each call whether treadle or NumPy computes it.
+"""
 
 import functools
 import importlib
@@ -10,17 +14,17 @@ from treadle import _core
 
 from . import _far
 
-# Functions that make arrays of a size that their numbers say.
+# Functions that make an array whose size depends on the values of their arguments.
 _SIZED = set(
     "zeros ones empty full arange linspace logspace geomspace eye identity tri indices bartlett blackman hamming "
     "hanning kaiser".split()
 )
 
-_modules = {}  # name of the real module: what the program sees
+_modules = {}  # name of the real module: the module that the program sees
 
 
 class ufunc(type):
-    """The class of numpy.ufunc."""
+    """The class that a program sees as numpy.ufunc."""
 
     def __instancecheck__(cls, x):
         return isinstance(x, (numpy.ufunc, _core.uface))
@@ -69,7 +73,7 @@ def _face_of(value, full):
 
 
 class Module(types.ModuleType):
-    """A module whose attributes are faces of another module's, made at the first access."""
+    """A stand-in for a real module. It makes a face for an attribute at the first access."""
 
     def __init__(self, real):
         super().__init__(real.__name__, real.__doc__)
@@ -92,7 +96,7 @@ class Module(types.ModuleType):
         return face
 
     def __setattr__(self, name, value):
-        """Set it in NumPy's real module, for all importers. A face that is put back becomes NumPy's function."""
+        """Set a name in NumPy's real module, for all importers. Setting a face back restores NumPy's function."""
         face, plain = self.__dict__["_td_plain"].get(name, (None, None))
         back = face is not None and value is face
         setattr(self.__dict__["_td_real"], name, plain if back else value)
@@ -110,7 +114,7 @@ class Module(types.ModuleType):
 
 
 def made():
-    """The modules whose faces programs have seen so far."""
+    """The modules that programs have seen so far."""
     return [m for m in _modules.values() if isinstance(m, Module)]
 
 
@@ -122,7 +126,7 @@ def _is_submodule(real, name):
 
 
 def face(name):
-    """What a program sees as NumPy's module of that name, which is imported; ImportError as by an import."""
+    """Import NumPy's module of that name and return what a program sees for it. Raises ImportError like an import."""
     made = _modules.get(name)
     if made is None:
         real = importlib.import_module(name)

@@ -1,7 +1,7 @@
-"""What the faces of NumPy's functions leave to Python: arguments that treadle holds, and results that would be big.
+"""Calls of NumPy's functions with arrays that are treadle's, or with results that would be big.
 
-Treadle's function of the name is tried first. What it declines NumPy computes on the host, which also words the
-errors; that is counted (``treadle.fallbacks()``) and told by ``--explain``.
+Treadle's function of the same name is tried first. If it declines, NumPy computes on the host, and also words the
+errors. Such a fallback is counted (``treadle.fallbacks()``) and reported by ``--explain``.
 """
 
 import inspect
@@ -26,8 +26,8 @@ DECLINES = (
     _core.CompileError,
 )  # fmt: skip
 
-# Functions that hand arrays to functions of the program's, whose meaning here is another, or whose results are views or
-# the argument itself, which the program may write through.
+# Functions that NumPy always computes, for one of three reasons. They hand arrays to functions of the program, which
+# expect NumPy's. Their results are views. Or they return the argument itself, through which the program may write.
 _NUMPYS = set(
     "fromfunction apply_along_axis apply_over_axes piecewise vectorize frompyfunc fromiter save savez "
     "savez_compressed load fuse result_type can_cast set_printoptions errstate require broadcast_arrays "
@@ -40,16 +40,16 @@ _NUMPYS = set(
     "printoptions get_printoptions array_repr array_str array2string nditer ndenumerate".split()
 )
 
-# Without axes the result of these is an array, of all others a scalar.
+# These return an array even of no axes. All other functions return a scalar then.
 _ARRAYS = set("array copy zeros ones empty full zeros_like ones_like empty_like full_like cov tensordot".split())
 _BOOLS = set("allclose array_equal array_equiv".split())
 
-# What writes into its first argument.
+# Functions that write into their first argument.
 _WRITES = set(
     "copyto put place putmask fill_diagonal put_along_axis shuffle at recfunctions.assign_fields_by_name".split()
 )
 
-_NAMED = {  # functions whose results NumPy names
+_NAMED = {  # functions whose results are named tuples in NumPy
     "numpy.linalg.svd": "SVDResult",
     "numpy.linalg.eig": "EigResult",
     "numpy.linalg.eigh": "EighResult",
@@ -57,12 +57,13 @@ _NAMED = {  # functions whose results NumPy names
     "numpy.linalg.slogdet": "SlogdetResult",
 }
 
-explanation = None  # who is told of NumPy's work and why treadle declined: _observe/_seen.py
+explanation = None  # the recorder of NumPy's work and of the reasons why treadle declined (_observe/_seen.py)
 _known = {}  # full name: treadle's function or None
-_outs = {}  # full name: what _find_out says
+_outs = {}  # full name: result of _find_out
 
 
-# On the CPU these are NumPy's own work, on treadle's memory: no way round through treadle's functions of the names.
+# On the CPU NumPy's library computes these directly on treadle's memory. Treadle's own functions would only be a
+# detour to the same library.
 _LIBRARY = set(
     "solve inv det slogdet cholesky qr svd svdvals eig eigh eigvals eigvalsh lstsq pinv matrix_rank cond tensorsolve "
     "tensorinv fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft".split()
@@ -87,17 +88,17 @@ def _find(full):
     if len(path) == 2 and path[0] in ("linalg", "fft"):
         f = getattr(getattr(treadle, path[0]), path[1], None)
         return f if callable(f) else None
-    if len(path) == 2 and isinstance(vars(treadle).get(path[0]), _core.ufunc):  # a ufunc's method
+    if len(path) == 2 and isinstance(vars(treadle).get(path[0]), _core.ufunc):  # a method of a ufunc
         return getattr(getattr(treadle, path[0]), path[1], None)
     return None
 
 
-# NumPy leaves equal elements in an order of its own, which treadle's do not give.
+# NumPy's order of equal elements is an implementation detail, which treadle's sort does not reproduce.
 _TIES = {"numpy.argsort", "numpy.argpartition"}
 
 
 def native(full):
-    """Treadle's function for NumPy's of that full name, or None."""
+    """Treadle's function for NumPy's function of that full name, or None."""
     if full in _TIES and _core.device().host:
         return None
     try:
@@ -108,13 +109,13 @@ def native(full):
 
 
 def has(full):
-    """Is there a function of treadle's that may do the work of NumPy's?"""
+    """Whether treadle has a function that may do the work of this one of NumPy's."""
     last = full.rpartition(".")[2]
     return (full.startswith(("numpy.linalg.", "numpy.fft.")) and last in _LIBRARY) or native(full) is not None
 
 
 def pickled(face):
-    """How a face is pickled: as NumPy's function, by its name there."""
+    """How a face is pickled: as NumPy's function, found by its name when it is unpickled."""
     return pkgutil.resolve_name, (face._name.replace(".", ":", 1),)
 
 
@@ -122,7 +123,8 @@ def pickled(face):
 
 
 def _kept(*arrays):
-    """Axes of arrays, which follow each other in a result, outermost in memory first."""
+    """The memory order of the arrays' axes, outermost first. The axes of a later array are numbered after those of an
+    earlier one."""
     order = []
     for a in arrays:
         steps, before = numpy.asarray(a).strides, len(order)
@@ -131,12 +133,13 @@ def _kept(*arrays):
 
 
 def _fortran(x):
-    """C order, except of an array in Fortran's."""
+    """The axes reversed for an array in Fortran order. None means C order."""
     x = numpy.asarray(x)
     return range(x.ndim)[::-1] if x.flags.f_contiguous and not x.flags.c_contiguous else None
 
 
-# Where treadle's function leaves its result in another order than NumPy's: the axes, outermost first; None: C order.
+# Functions for which treadle's memory order differs from NumPy's: the order of the axes, outermost first. None: C
+# order.
 _ORDERS = {
     **dict.fromkeys("accumulate sort partition nan_to_num gradient unwrap".split(), lambda x, *_, **__: _kept(x)),
     **dict.fromkeys("isreal packbits unpackbits pad insert".split(), lambda x, *_, **__: _fortran(x)),
@@ -150,7 +153,7 @@ _ORDERS = {
 
 
 def _ordered(r, order):
-    """r with its axes in that order in memory; None: C order."""
+    """r with its axes in that memory order. None means C order."""
     if isinstance(r, (list, tuple)):
         return type(r)(_ordered(x, order) for x in r)
     if not isinstance(r, _ours) or r.ndim < 2 or (order is not None and len(order) != r.ndim):
@@ -164,7 +167,7 @@ def _ordered(r, order):
 
 
 def _finish(full, r, args, kwargs):
-    """Treadle's result as the program sees it."""
+    """Convert treadle's result to what NumPy would return: memory order, scalars, bools and named tuples."""
     name = full.rpartition(".")[2]
     if name in _ORDERS:
         r = _ordered(r, _ORDERS[name](*args, **kwargs))
@@ -180,12 +183,13 @@ def _finish(full, r, args, kwargs):
 
 # ---- results that have a place ----
 
-# Of ufuncs.
+# The parameters of a ufunc's methods from out on.
 _METHODS_OUT = {"reduce": ("out", "keepdims", "initial", "where"), "accumulate": ("out",), "reduceat": ("out",)}
 
 
 def _find_out(full, target):
-    """(place of out= among the arguments, the parameters' names from there on); None: out= can only be named."""
+    """The position of out among the parameters, and the names of the parameters from there on. None where out can only
+    be given by name."""
     last = full.rpartition(".")[2]
     if isinstance(target, numpy.ufunc):
         return target.nin, ("out",)
@@ -199,11 +203,11 @@ def _find_out(full, target):
     return (names.index("out"), names[names.index("out") :]) if "out" in names else None
 
 
-_names = {}  # full name: what _find_names says
+_names = {}  # full name: result of _find_names
 
 
 def _find_names(target):
-    """What arguments of NumPy's function may be called; None: that is not known."""
+    """The names of arguments that NumPy's function accepts by keyword. None where they are unknown."""
     if isinstance(target, numpy.ufunc):
         return None
     try:
@@ -216,8 +220,7 @@ def _find_names(target):
 
 
 def named_out(full, target, args, kwargs):
-    """A call's arguments with out= among the named ones: a position says nothing of what is to be written. None: NumPy
-    refuses the call."""
+    """(args, kwargs) of a call with out moved to kwargs, where _try looks for it. None where NumPy refuses the call."""
     if kwargs:
         if full not in _names:
             _names[full] = _find_names(target)
@@ -240,9 +243,10 @@ def named_out(full, target, args, kwargs):
 
 
 def method(name, near):
-    """NumPy's function for a method, near, that is called with out=."""
+    """A wrapper for NumPy's method (near) of an array that is called with out=. It treats the call like that of the
+    function."""
 
-    by_place = name in ("conj", "conjugate")  # their out has no name
+    by_place = name in ("conj", "conjugate")  # their out is positional only
 
     def target(a, *args, **kwargs):
         if by_place:
@@ -259,14 +263,14 @@ def method(name, near):
     return lambda *args, **kwargs: call(face, *args, **kwargs)
 
 
-_COPY_OUT = {"numpy.take", "numpy.compress"}  # NumPy's work in a copy of out that is as the result is
+_COPY_OUT = {"numpy.take", "numpy.compress"}  # NumPy computes these in a copy of out that has the result's dtype
 
 
 def _store(full, out, value):
-    """value into the program's array out, as NumPy's functions do."""
+    """Write the result into the program's array out with NumPy's checks. Return out."""
     if isinstance(value, _ours):
         if out.shape != value.shape or not numpy.can_cast(value.dtype, out.dtype, "same_kind"):
-            raise ValueError("out")  # NumPy raises its own error
+            raise ValueError("out")  # let NumPy raise its own error
         if full == "numpy.dot" and (out.dtype != value.dtype or not out.flags.c_contiguous):
             raise ValueError("out")
         if full in _COPY_OUT and not numpy.can_cast(out.dtype, value.dtype, "safe"):
@@ -302,9 +306,10 @@ def _try(f, full, args, kwargs):
         out = out[0]
     is_ufunc = isinstance(getattr(numpy, full.rpartition(".")[2], None), numpy.ufunc)
     if out is None and is_ufunc and kwargs.get("where", True) is not True:
-        raise NotImplementedError("where= without out=")  # NumPy warns of what nobody has written
+        # the other elements are uninitialised, and NumPy warns of that
+        raise NotImplementedError("where= without out=")
     if kwargs.get("where", True) is None:
-        raise NotImplementedError("where=None")  # a mask that is false, to NumPy
+        raise NotImplementedError("where=None")  # NumPy takes None for a false mask
     if "axes" in kwargs:
         raise NotImplementedError("axes=")
     if out is not None and (type(out) is not numpy.ndarray or kwargs.get("where", True) is not True):
@@ -312,22 +317,23 @@ def _try(f, full, args, kwargs):
     if kwargs.get("order") not in (None, "C", "K", "A"):
         raise NotImplementedError("order=")  # NumPy decides the memory order
     if out is not None and kwargs.get("casting") not in (None, "same_kind"):
-        raise NotImplementedError("casting= beside out=")  # the rule is for out, too
+        raise NotImplementedError("casting= beside out=")  # the rule applies to out as well
     if isinstance(f, Spelled) and not _TYPING.isdisjoint(kwargs):
-        raise NotImplementedError("casting=, dtype=, signature=")  # NumPy knows the loops and what may be cast for them
+        raise NotImplementedError("casting=, dtype=, signature=")  # NumPy knows its loops and which casts they allow
     if full.endswith(".reduceat") and _kept(args[0]) != list(range(numpy.ndim(args[0]))):
-        raise NotImplementedError("order")  # NumPy puts the axis that is reduced in a place of its own
+        # NumPy chooses the memory order, with the reduced axis at a place of its own
+        raise NotImplementedError("order")
     if not all(map(_native_order, args)):
-        raise NotImplementedError("swapped bytes")  # NumPy's results keep them or not, function by function
+        raise NotImplementedError("swapped bytes")  # whether NumPy's result keeps the byte order differs by function
     rest = {k: _lifted(v) for k, v in kwargs.items() if k != "out"}
     plain = [_lifted(a) for a in args]
     target = None
     if full.rpartition(".")[2] in _WRITES and plain:
         target = _target(args[0])
         if target is None:
-            raise NotImplementedError("writes")  # into memory that is not treadle's
+            raise NotImplementedError("writes")  # the argument's memory is not treadle's
         if full != "numpy.copyto" and any(_overlaps(args[0], a) for a in (*args[1:], *kwargs.values())):
-            raise NotImplementedError("overlap")  # NumPy writes element by element, and reads what it has written
+            raise NotImplementedError("overlap")  # NumPy writes element by element and reads what it has just written
         plain[0] = target
     _core._unchanged_busy(True)
     try:
@@ -340,19 +346,19 @@ def _try(f, full, args, kwargs):
 
 
 def _product(face, a, b, *args, **kwargs):
-    """On the CPU, products of arrays in memory are computed by NumPy's library on that memory."""
+    """On the CPU NumPy's BLAS multiplies arrays whose values are in memory."""
     if args or kwargs or not _core.device().host or _core._unchanged_pending(a) or _core._unchanged_pending(b):
         return NotImplemented
     return host(face._target, face._name, (a, b), kwargs, note=False)
 
 
 def _power(face, a, n, *args, **kwargs):
-    """The first power is the argument itself."""
+    """matrix_power(a, 1) is left to NumPy, which returns a itself."""
     return host(face._target, face._name, (a, n, *args), kwargs) if n == 1 else NotImplemented
 
 
 def _reciprocal(face, x, *args, **kwargs):
-    """Of an integer 0 NumPy gives what the machine makes of infinity, and warns."""
+    """Reciprocals of integers are left to NumPy: for 0 it gives what the machine makes of infinity, and it warns."""
     whole = numpy.asarray(x).dtype.kind in "bui"
     return host(face._target, face._name, (x, *args), kwargs, note=False) if whole else NotImplemented
 
@@ -363,7 +369,7 @@ _RULES["numpy.reciprocal"] = _reciprocal
 
 
 def _answers(x):
-    """Is x, or an item of it, of a class that answers NumPy's functions itself, as a Series or a masked array?"""
+    """Whether x, or an item of it, overrides NumPy's functions, as a pandas Series or a masked array does."""
     if type(x) in (list, tuple):
         return any(map(_answers, x))
     if type(x) is numpy.ndarray or isinstance(x, numpy.generic):
@@ -372,7 +378,7 @@ def _answers(x):
 
 
 def call(face, *args, **kwargs):
-    """The call of a face with operands that are treadle's, or with a result that would be big."""
+    """Call a face: by treadle's function where possible, else by NumPy's."""
     full = face._name
     named = named_out(full, face._target, args, kwargs)
     if named is None:
@@ -384,7 +390,7 @@ def call(face, *args, **kwargs):
             return r
     f = None if any(map(_answers, args)) or any(map(_answers, kwargs.values())) else native(full)
     if kwargs.get("copy", True) is not True or (full == "numpy.nan_to_num" and len(args) > 1):
-        f = None  # the function may write into its argument and return it
+        f = None  # with these NumPy may write into its argument and return it
     if f is not None and not (kwargs.get("retstep") or kwargs.get("like")):
         try:
             return _try(f, full, args, kwargs)
@@ -401,7 +407,7 @@ def _nbytes(x):
 
 
 def host(target, full, args, kwargs, note=True):
-    """Call NumPy's function on its arrays after their values have been computed."""
+    """Call NumPy's function. Values of its arguments that are still pending are computed first."""
     _present(args)
     _present(tuple(kwargs.values()))
     begin = time.perf_counter_ns()
@@ -417,5 +423,6 @@ def host(target, full, args, kwargs, note=True):
 
 
 def _telling(a):
-    """What of a call's arrays tells most: the largest; of those the one whose elements lie farthest apart."""
+    """A sort key for the array to report: the largest one, and of equally large ones the one with the widest strides.
+    """
     return a.size, min((abs(s) for n, s in zip(a.shape, a.strides, strict=True) if n > 1 and s), default=0)

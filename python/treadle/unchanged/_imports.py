@@ -1,7 +1,7 @@
-"""The hook on imports: in the program's own files numpy means treadle, in libraries it stays NumPy.
+"""The import hook: in the program's own files numpy means treadle, in libraries it stays NumPy.
 
-A file is the program's own unless it lies in Python's library, in a folder of installed packages, or in treadle.
-torch means treadle's tensors in libraries too: theirs are the program's own, there is no second kind beside them.
+A file is the program's own unless it lies in Python's library, in a folder of installed packages, or in treadle. torch
+means treadle's in libraries too, because the tensors of a library and of the program must be of one kind.
 """
 
 import builtins
@@ -16,7 +16,7 @@ import types
 
 from . import _faces
 
-_ALIASES = {  # what is asked for: the module of treadle's that answers
+_ALIASES = {  # the name that a program imports: the module of treadle's that it gets
     "cupy": "treadle",
     "cupyx": "treadle.cupyx",
     "cupyx.scipy": "treadle.scipy",
@@ -38,16 +38,17 @@ _ALIASES = {  # what is asked for: the module of treadle's that answers
     "concurrent.futures.process": "concurrent.futures.process",
     "concurrent.futures.thread": "concurrent.futures.thread",
 }
-KEPT = frozenset(os.environ.get("TREADLE_KEEP", "").replace(",", " ").split())  # modules that stay what they are
-_EVERYWHERE = {"torch"} - KEPT  # in libraries too
+# modules that are left alone (TREADLE_KEEP)
+KEPT = frozenset(os.environ.get("TREADLE_KEEP", "").replace(",", " ").split())
+_EVERYWHERE = {"torch"} - KEPT  # replaced in libraries too
 TOPS = tuple({"numpy", "cupy", "cupyx", "numba", "pycuda", "torch", "concurrent"} - KEPT)
 _VERSIONS = {"cupy": "13.6.0", "cupyx": "13.6.0", "numba": "0.62.1", "pycuda": "2025.1"}
 
-_clocks = {}  # modules whose clocks wait, by name: hook(clocks=True)
+_clocks = {}  # modules whose clocks wait for recorded work, by name; filled by wait_at_clocks()
 
 _import, _import_module, _reload = builtins.__import__, importlib.import_module, importlib.reload
-_owned = {}  # folder or file: is it the program's own?
-_aliases = {}  # name: module
+_owned = {}  # folder or file: whether it is the program's own
+_aliases = {}  # name: the module that stands for it
 
 
 def _library_folders():
@@ -67,7 +68,7 @@ def _is_own(file):
     path = os.path.realpath(file)
     if path.startswith(_FOLDERS) or any(f"{os.sep}{d}{os.sep}" in path for d in ("site-packages", "dist-packages")):
         return False
-    for entry in sys.path:  # a folder that packages were installed into by hand
+    for entry in sys.path:  # a folder on sys.path into which packages were installed by hand
         root = os.path.join(os.path.realpath(entry or "."), "")
         if path.startswith(root) and _installed(root):
             return False
@@ -94,15 +95,16 @@ def is_own(namespace):
     return known
 
 
-_own = types.ModuleType.__dict__["__dict__"].__get__  # an alias's own attributes
+# an alias's real __dict__, which the class hides behind a property
+_own = types.ModuleType.__dict__["__dict__"].__get__
 
 
 class _Alias(types.ModuleType):
-    """A module by another name."""
+    """A module of treadle's under another package's name."""
 
     @property
     def __dict__(self):
-        """All names with their values, for programs that go through them (vars(torch.distributions))."""
+        """All names with their values, for programs that iterate over them (vars(torch.distributions))."""
         found = dict(_own(self))
         for name in dir(self):
             with contextlib.suppress(AttributeError, ImportError):
@@ -134,7 +136,7 @@ class _Alias(types.ModuleType):
                     return getattr(there, name)
                 text = f"module '{self.__name__}' has no attribute '{name}'" + (f": {why}" if why else "")
                 raise AttributeError(text, name=name) from None
-        if value is real:  # torch.torch
+        if value is real:  # a name for the module itself, as torch.torch
             return self
         if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == "numba":
             return value
@@ -153,7 +155,7 @@ def _alias(name):
             if not home:
                 raise ModuleNotFoundError(f"No module named '{name}'", name=name)
             above = _alias(home)
-            if not isinstance(above, _Alias):  # the real Numba's, which treadle has not
+            if not isinstance(above, _Alias):  # a module of the real Numba, which treadle lacks
                 return _import_module(name)
             there = _own(above)["_td_real"]
             real = f"{vars(there).get('_td_home', there.__name__)}.{last}"
@@ -174,14 +176,15 @@ def _alias(name):
 
 
 def _installed_numba(name):
-    """A module of the real Numba's that treadle has not; None: not installed."""
+    """The real Numba's module of that name. None where it is not installed, or the name is not Numba's."""
     if name.partition(".")[0] != "numba":
         return None
     return _import_module("treadle.unchanged._realnumba").numba(name)
 
 
 class _Everywhere:
-    """Finds torch and its modules for libraries, whose imports do not go through the hook."""
+    """A finder on sys.meta_path that gives libraries torch and its submodules. The import hook does not see their
+    imports."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -194,8 +197,8 @@ class _Everywhere:
 
     @staticmethod
     def find_distributions(context):
-        """What importlib.metadata tells libraries that ask for PyTorch's version."""
-        from importlib.metadata import Distribution  # imported here: it takes long, and few programs need it
+        """A distribution with PyTorch's version, for libraries that ask importlib.metadata."""
+        from importlib.metadata import Distribution  # imported here because it is slow and rarely needed
 
         class Told(Distribution):
             def read_text(self, filename):
@@ -214,11 +217,11 @@ class _Everywhere:
 
     @staticmethod
     def exec_module(module):
-        """The module is there already."""
+        """Nothing to execute: the module is complete."""
 
 
 def resolve(name):
-    """The face of a module that a program asks for."""
+    """The module that a program gets for this name."""
     if name in _clocks:
         return _clocks[name]
     return _faces.face(name) if name.split(".")[0] == "numpy" else _alias(name)
@@ -237,20 +240,20 @@ def _hooked(name, globals=None, locals=None, fromlist=(), level=0):
 
 
 def import_module(name, package=None):
-    """importlib.import_module as the program's own files call it."""
+    """importlib.import_module for the program's own files."""
     if name.partition(".")[0] in TOPS and is_own(sys._getframe(1).f_globals):
         return resolve(name)
     return _import_module(name, package)
 
 
 def reload(module):
-    """importlib.reload: the faces stay what they are."""
+    """importlib.reload, which leaves treadle's stand-ins alone."""
     kept = isinstance(module, (_faces.Module, _Alias)) or module in _clocks.values()
     return module if kept else _reload(module)
 
 
 def wait_at_clocks():
-    """From now on clocks that the program's own files import wait for recorded work."""
+    """From now on the clocks that the program's own files import compute recorded work before they are read."""
     global TOPS
     from . import _clocks as faces
 
@@ -259,7 +262,7 @@ def wait_at_clocks():
 
 
 def hook():
-    """Install the hook: from now on it sees the program's imports."""
+    """Install the import hook."""
     builtins.__import__ = _hooked
     importlib.import_module = import_module
     importlib.reload = reload

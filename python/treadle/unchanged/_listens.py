@@ -1,9 +1,9 @@
-"""Warnings that the program listens to: while it records them, or has them raised, its work is NumPy's.
+"""Notices when a program records warnings or turns them into errors; NumPy then does its work.
 
-Big work gives infinity and NaN, and the `nan` functions their NaN, in silence. A program that says
-``with warnings.catch_warnings(record=True)``, ``pytest.warns`` or ``simplefilter("error")`` asks what NumPy has to say:
-inside the block NumPy does the work of that thread. An error filter outside of any block holds for the rest of the
-program, which then has its values looked at, as after ``np.seterr``.
+Treadle computes infinities and NaNs without warnings, and so do its `nan` functions. ``with
+warnings.catch_warnings(record=True)``, ``pytest.warns`` and ``simplefilter("error")`` show that the program wants
+NumPy's warnings: inside of such a block NumPy does the work of that thread. An error filter outside of any block holds
+for the rest of the program. Then treadle checks its values for floating-point errors, as after ``np.seterr``.
 """
 
 import functools
@@ -18,21 +18,22 @@ from treadle._numpy import _errstate
 
 from . import _imports
 
-_NEAR = 6  # frames: a test's runner, which records what any test warns of, stands further from the program's files
+# frames up the stack; a test runner that records every test's warnings is further away from the program's files
+_NEAR = 6
 
 _enter, _exit = warnings.catch_warnings.__enter__, warnings.catch_warnings.__exit__
 
 
 class _Blocks(threading.local):
     def __init__(self):
-        self.open = []  # catch_warnings that the program has entered, [block, does it listen?]
+        self.open = []  # [block, whether NumPy does the work] of each catch_warnings that the program has entered
 
 
 _blocks = _Blocks()
 
 
 def _asked():
-    """Whether the program is the caller, directly or through contextlib, pytest.warns and the like."""
+    """Whether the program's own code made the call, directly or through contextlib, pytest.warns and the like."""
     frame = sys._getframe(2)
     for _ in range(_NEAR):
         if frame is None:
@@ -71,7 +72,8 @@ def _left(self, *exc):
 
 
 def _told(f):
-    """f, which sets a filter: its first argument is what to do, category= of what."""
+    """Wrap a function of warnings that sets a filter: a filter of the program that raises errors counts as listening.
+    """
 
     @functools.wraps(f)
     def call(action, *args, **kwargs):
@@ -95,4 +97,4 @@ def start():
     warnings.catch_warnings.__enter__, warnings.catch_warnings.__exit__ = _entered, _left
     warnings.simplefilter, warnings.filterwarnings = _told(warnings.simplefilter), _told(warnings.filterwarnings)
     if any(action == "error" and issubclass(RuntimeWarning, category) for action, _, category, *_ in warnings.filters):
-        _errstate.seterr(**numpy.geterr())  # python -W error
+        _errstate.seterr(**numpy.geterr())  # a filter that was set before, as by python -W error

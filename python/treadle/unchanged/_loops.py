@@ -1,10 +1,11 @@
-"""Hot loops of the program's own files, left to compiled code while they run.
+"""Moves a running loop of the program's own files into compiled code.
 
-_rewrite.py has each loop ask for its pieces (src/python/unchanged/loops.c). The first iterations run in Python and are
-timed; they show which types the loop's variables have, too. When what is left would take longer than compiling, it is
-compiled for these types and run. Compiled code gives Python's and NumPy's own values (treadle.exact_arrays), or says
-that it cannot: then the arrays that it may have written get their values back, and Python goes on where the compiled
-code began. So an exception, a warning, an int beyond 64 bits happen as they do in Python, on the same line.
+_rewrite.py changes each loop so that it asks for pieces of its iterations (src/python/unchanged/loops.c). Python runs
+and times the first iterations, which also show the types of the loop's variables. If the remaining iterations would
+take longer than compiling does, the loop is compiled for these types. Compiled code gives exactly Python's and NumPy's
+values (treadle.exact_arrays), or reports that it cannot. Then the arrays that it may have written are restored, and
+Python continues where the compiled code began. Therefore exceptions, warnings and ints beyond 64 bits occur on the
+same line as in Python.
 """
 
 import builtins
@@ -26,28 +27,28 @@ from treadle._compile._ufunc import REFUSALS
 
 from . import _imports, _rewrite
 
-COMPILING = 0.03  # seconds that compiling a loop takes, about
-ENTERING = 40e-6  # seconds that handing a loop over takes
-_TRIALS = 2  # times in a row that compiled code may give up before the loop is left to Python
-_SLOW = 3  # times in a row that it may take longer than Python would have
-_COPY = 4e9  # bytes a second, of arrays that are kept in case compiled code gives up
-_MOST_KEPT = 1 << 31  # bytes of them
-_MOST_SPARE = 1 << 26  # bytes of a copy whose memory is kept for the next one
-_MOST = 8  # programs of a loop
+COMPILING = 0.03  # estimated seconds that compiling a loop takes
+ENTERING = 40e-6  # seconds that switching from Python to compiled code takes
+_TRIALS = 2  # failures of compiled code in a row after which Python keeps the loop
+_SLOW = 3  # times in a row that compiled code may be slower than Python
+_COPY = 4e9  # bytes per second for copying the arrays that a failure would have to restore
+_MOST_KEPT = 1 << 31  # bytes of such copies
+_MOST_SPARE = 1 << 26  # bytes of a copy whose memory is reused for the next one
+_MOST = 8  # compiled programs of one loop
 _ERRORS = numpy.geterr()
 
-# Of these NumPy's own code is called for single numbers: its last places are not the C library's.
+# For single numbers these call NumPy's own code, whose last digits differ from the C library's.
 _UFUNCS = (
     "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh cbrt "
     "radians degrees sign arctan2 hypot copysign logaddexp logaddexp2 maximum minimum fmax fmin fmod"
 ).split()
 
 _sites = {}  # key: _core.LoopSite
-ran = {}  # key: [times that compiled code has run the loop, s, times in a row that Python would have taken less]
+ran = {}  # key: [runs of compiled code, their seconds, runs in a row that were slower than Python]
 
 
 def exact_arrays(f, *arguments):
-    """In compiled functions: f(*arguments), and whether only Python can compute it."""
+    """In compiled code: the value of f(*arguments), and whether only Python can compute it."""
     raise TypeError("exact_arrays has a meaning in compiled functions only")
 
 
@@ -55,18 +56,18 @@ exact_arrays._td_name = "treadle.exact_arrays"
 
 
 class Refused(Exception):
-    """Why a loop is left to Python."""
+    """Python must run the loop; the message is the reason."""
 
 
 # ---- how a loop's variables go in and out ----
 
 
 class _Plan:
-    """What a loop's names stand for in a namespace where it has begun.
+    """The role of each of a loop's names, by the values in the frame where the loop starts.
 
-    numbers, arrays: names of the arguments; bools: those of `numbers` that are Python's bools; fresh: variables that
-    have no value yet; results: those that the loop may change; objects: functions, modules and the like, by name;
-    members: {(name, attribute): argument}, of objects of the program's."""
+    numbers, arrays: names that become arguments. bools: those of `numbers` whose values are Python's bools. fresh:
+    variables that have no value yet. results: variables that the loop may change. objects: functions, modules and
+    other constants by name. members: {(name, attribute): argument} for attributes of the program's objects."""
 
     def __init__(self, loop, space):
         self.numbers, self.arrays, self.bools, self.fresh = [], [], [], []
@@ -89,7 +90,9 @@ class _Plan:
         self.params = [*self.numbers, *self.arrays]
 
     def _member(self, name, o, attribute):
-        """The value of an attribute that the loop does not set, where the object itself holds it."""
+        """Take an attribute of an object as an argument.
+
+        The loop must not set it, and the object itself must hold it."""
         known, of_class = getattr(o, "__dict__", {}), getattr(type(o), attribute, None)
         if attribute not in known or hasattr(type(of_class), "__set__"):
             raise Refused(f"{name}.{attribute} is no plain attribute of a {type(o).__name__}")
@@ -115,7 +118,7 @@ class _Plan:
 
 
 def _is_plain_object(o):
-    """Whether it is an object of a class of the program's that looks attributes up as Python does."""
+    """Whether o is an instance of a class of the program's with Python's ordinary attribute lookup."""
     kind = type(o)
     return kind.__module__ not in ("builtins", "numpy") and kind.__getattribute__ is object.__getattribute__ and not (
         callable(o) or isinstance(o, (types.ModuleType, numpy.ndarray, numpy.generic))
@@ -123,7 +126,7 @@ def _is_plain_object(o):
 
 
 class _Same:
-    """A key for an object: compares by identity, and keeps the object alive."""
+    """A dictionary key that compares an object by identity and keeps it alive."""
 
     __slots__ = ("object",)
 
@@ -138,13 +141,14 @@ class _Same:
 
 
 class _Cell(str):
-    """The name of a variable of an outer function's that a function reads."""
+    """The name of a variable that a function reads from an enclosing function."""
 
     __slots__ = ()
 
 
 def _constants(o, attributes, known):
-    """What compiled code treats as constant in an object that it uses. It is a part of the program's key."""
+    """Everything that compiled code treats as constant in an object that it uses. It becomes part of the program's
+    key."""
     if type(o) in (int, float, bool, complex, str, type(None)):
         yield type(o), repr(o)
         return
@@ -187,13 +191,13 @@ def _array_key(a):
     return a.dtype, a.ndim, f.c_contiguous, f.f_contiguous, f.writeable, f.aligned
 
 
-# exact.h numbers the kinds.
+# The numbers are those of exact.h.
 _TAGS = {1: bool, 2: int, 4: float, 8: lambda v: None, 32: numpy.bool_, 64: numpy.int64, 128: numpy.float64}
 _PLAIN = {"int64": int, "float64": float, "bool": bool}
 
 
 def _maker(t):
-    """A function that turns a compiled result of type t into the program's object."""
+    """A function that converts a compiled result of type t to a Python object."""
     if t is None or getattr(t, "kind", None) == "none":
         return lambda value: None
     if t.kind == "tuple":
@@ -203,7 +207,7 @@ def _maker(t):
 
 
 class _Program:
-    """A loop compiled for a plan. gave_up: how often in a row it has said that Python must run it."""
+    """A loop compiled for a plan. gave_up counts its failures in a row."""
 
     def __init__(self, loop, plan, items):
         params = [*_rewrite.LEAD[items], *plan.params]
@@ -216,7 +220,8 @@ class _Program:
         self.gave_up, self.spare = 0, []
 
     def copy(self, a):
-        """A copy of an array, in an earlier one's memory where there is some: fresh memory costs more than copying."""
+        """A copy of an array. It reuses the memory of an earlier copy, because touching fresh memory costs more than
+        copying."""
         for i, had in enumerate(self.spare):
             if had.shape == a.shape and had.dtype == a.dtype:
                 had = self.spare.pop(i)
@@ -226,7 +231,8 @@ class _Program:
         return a.copy()
 
     def __call__(self, arguments):
-        """(how the loop was left, its variables' values or ... for those that have none); None: Python must run it."""
+        """Run the loop: (how it was left, the values of its variables, ... for a variable without value). None where
+        Python must run it."""
         values, bad = self._run(*arguments)
         if bad:
             return None
@@ -241,7 +247,7 @@ class _Program:
 
 
 def _run(turns):
-    """Run the rest of a loop for LoopTurns.run(), which the loop's own frame calls."""
+    """Run the rest of a loop. LoopTurns.run() calls this from the frame of the loop."""
     site, begun = turns.site, time.perf_counter()
     try:
         left = _compiled(site, _Space(sys._getframe(1)), turns.rest(), turns.expected)
@@ -260,7 +266,7 @@ def _run(turns):
 
 
 class _Space:
-    """The names that a frame sees."""
+    """The variables that a frame sees: local, global and built-in ones."""
 
     def __init__(self, frame):
         self._spaces = (frame.f_locals, frame.f_globals, frame.f_builtins)
@@ -273,7 +279,7 @@ class _Space:
 
 
 def _arguments(rest):
-    """(the key of ITEMS, the first arguments) of the compiled loop for the items that are left."""
+    """What the compiled loop iterates over: its key in ITEMS, and its first arguments."""
     if rest is None:
         return None, []
     if type(rest) is not range:
@@ -284,15 +290,19 @@ def _arguments(rest):
 
 
 def _warnings_matter():
-    """Whether warnings of NumPy's arithmetic must be raised or handled at the operation that causes them."""
+    """Whether NumPy's floating-point warnings must be raised or handled at the operation that causes them."""
     raised = any(f[0] == "error" and issubclass(RuntimeWarning, f[2]) for f in warnings.filters)
     return raised or numpy.geterr() != _ERRORS
 
 
 def _compiled(site, space, rest, expected):
-    """(how the loop was left, values of its variables); None: Python goes on. Refused: it does so for good."""
+    """Run the rest of the loop compiled: (how it was left, values of its variables). None where Python continues this
+    time.
+
+    Raises Refused where Python must keep the loop for good."""
     loop, (items, lead) = site.loop, _arguments(rest)
-    if _warnings_matter() or (items is None and threading.active_count() > 1):  # another thread may end the loop
+    # a while loop may wait for another thread, so it stays in Python if there are others
+    if _warnings_matter() or (items is None and threading.active_count() > 1):
         return None
     plan = _Plan(loop, space)
     values = [plan.values[n] for n in plan.params]
@@ -340,8 +350,9 @@ def _program(site, plan, items, arrays, values):
 
 
 def compiled(text, file, plainly=None):
-    """The code object of a file of the program's own (its text, str or bytes), whose loops are watched. plainly(): that
-    of the file as it is written."""
+    """Compile a file of the program's own (text: str or bytes) so that its loops are watched.
+
+    plainly() returns the code object of the unchanged file."""
     plain = plainly() if plainly else compile(text, file, "exec", dont_inherit=True)
     try:
         made = _rewrite.rewritten(importlib.util.decode_source(text) if isinstance(text, bytes) else text, file)
@@ -357,7 +368,7 @@ def compiled(text, file, plainly=None):
 
 
 def _pairs(code, plain):
-    """Pairs (rewritten code object, original) for all functions of a file."""
+    """Yield pairs (rewritten code object, original) for all functions of a file."""
     own = {(c.co_qualname, c.co_firstlineno): c for c in _codes(plain)}
     for c in _codes(code):
         was = own.get((c.co_qualname, c.co_firstlineno))
@@ -376,7 +387,7 @@ _plain_get_code = importlib.machinery.SourceFileLoader.get_code
 
 
 def _get_code(self, fullname):
-    """SourceFileLoader.get_code: the program's own files are compiled here."""
+    """Replaces SourceFileLoader.get_code: compiles the program's own files with watched loops."""
     path = self.get_filename(fullname)
     if not _imports.is_own({"__file__": path}):
         return _plain_get_code(self, fullname)
@@ -387,7 +398,7 @@ def _get_code(self, fullname):
 
 
 def watch():
-    """From now on loops of the program's own files are watched."""
+    """Start to watch the loops of the program's own files."""
     _core._loops_setup(_sites, _run, COMPILING, ENTERING)
     for name in _UFUNCS:
         _core._take_ufunc(getattr(numpy, name))
@@ -396,7 +407,8 @@ def watch():
 
 
 def told():
-    """(times, s) of the loops that ran compiled, by "file:line", and why others were left to Python: {place: why}."""
+    """For the report: (runs, seconds) of loops that ran compiled by "file:line", and why Python kept the others:
+    {place: why}."""
     run = {_place(key): tuple(times[:2]) for key, times in ran.items()}
     left = {_place(k): s.dead for k, s in _sites.items() if s.dead is not None and _place(k) not in run}
     return run, left

@@ -1,8 +1,8 @@
-"""Numba's names, for programs that import it: treadle's compilers and types.
+"""The module that unchanged programs get as numba: treadle's compilers and types.
 
-Numba's functions work on the host. On a GPU treadle's run there, where their loops allow it; those whose loops run in
-order get their arrays on the host instead. Numbers have the types that Numba gives them. What treadle cannot compile
-the real Numba gets, where it is installed.
+Numba's functions run on the host. When treadle works on a GPU, they run there if their loops are independent;
+otherwise their arrays come to the host. Numbers have the types that Numba gives them. Functions that treadle cannot
+compile go to the real Numba, where it is installed.
 """
 
 import functools
@@ -26,7 +26,7 @@ _RULES = {"_numba": True}
 
 
 def __getattr__(name):
-    """What treadle has not: the real Numba's."""
+    """Names that treadle lacks come from the real Numba."""
     there = None if name.startswith("__") else _realnumba.numba()
     if there is None or not hasattr(there, name):
         raise AttributeError(f"module 'numba' has no attribute {name!r}")
@@ -34,7 +34,7 @@ def __getattr__(name):
 
 
 class HostFunction(_jit.CPUFunction):
-    """A compiled function of a program. What treadle cannot compile the real Numba compiles, where there is one."""
+    """A compiled function of the program. If treadle cannot compile it, the real Numba does, where it is installed."""
 
     def declare(self, args):
         try:
@@ -48,7 +48,9 @@ class HostFunction(_jit.CPUFunction):
         return self._elsewhere(*args, **kw or {})
 
     def _leave(self, why):
-        """From now on Numba's dispatcher gets the calls; without Numba raises why, and what is no refusal always."""
+        """Hand all further calls to Numba's dispatcher.
+
+        Raises why where Numba is not installed, or where it is no refusal to compile."""
         if not isinstance(why, Exception) or isinstance(why, MemoryError) or not _realnumba.is_there():
             raise why
         where = f"{self.__name__}: Numba compiles it, treadle cannot: {why}"
@@ -57,9 +59,9 @@ class HostFunction(_jit.CPUFunction):
 
 
 class FarFunction(HostFunction):
-    """One of a program whose arrays are on a GPU."""
+    """A compiled function of a program whose arrays are on a GPU."""
 
-    _down = False  # set when its arguments showed that it runs on the host
+    _down = False  # set when a call showed that the loops need the host
 
     def __call__(self, *args):
         if not self._down:
@@ -75,7 +77,8 @@ class FarFunction(HostFunction):
         return super().__call__(*args)
 
     def _refused(self, why, args, kw):
-        if any(isinstance(a, _core.ndarray) for a in args):  # they come again as NumPy's
+        # not the last attempt: the call is repeated with NumPy's arrays
+        if any(isinstance(a, _core.ndarray) for a in args):
             raise why
         return super()._refused(why, args, kw)
 
@@ -113,7 +116,8 @@ def stencil(func_or_mode="constant", **options):
 
 
 def _elsewhere(given, options):
-    """Functions of objects, and with variables of declared types: the real Numba's. Without it objects are Python's."""
+    """Compile with the real Numba: object mode, and variables with declared types. Without Numba return the Python
+    function."""
 
     def decorate(fn):
         if not _realnumba.is_there():
@@ -125,12 +129,12 @@ def _elsewhere(given, options):
 
 
 def literal_unroll(items):
-    """The items, for a loop whose body is compiled for each: so are all loops over tuples."""
+    """Return the items: treadle compiles the body of every loop over a tuple for each item."""
     return items
 
 
 def pndindex(*shape):
-    """numpy.ndindex, whose places may be gone through in any order."""
+    """numpy.ndindex. The caller allows the indices to come in any order."""
     return numpy.ndindex(*shape)
 
 

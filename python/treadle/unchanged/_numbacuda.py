@@ -1,4 +1,4 @@
-"""numba.cuda for programs that import it: treadle.cuda, where kernels' numbers have the types that Numba gives them."""
+"""The module that unchanged programs get as numba.cuda: treadle.cuda, with the number types of Numba."""
 
 import functools
 
@@ -7,7 +7,7 @@ from treadle import cuda
 __all__ = ["jit"]
 
 
-_td_home = "treadle.cuda"  # where its submodules are
+_td_home = "treadle.cuda"  # the package that has the submodules
 
 
 def __getattr__(name):

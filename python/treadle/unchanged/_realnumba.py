@@ -1,7 +1,7 @@
-"""The real Numba, where it is installed: it gets the functions that treadle cannot compile.
+"""Hands functions that treadle cannot compile to the real Numba, where it is installed.
 
-Such a function names what the hook on imports gave its file: treadle's faces, types and compiled functions. Numba gets
-a copy of the function whose globals and closure hold the real ones instead.
+The program's functions refer to what the import hook gave them: treadle's modules, types and compiled functions. Numba
+therefore gets a copy of the function, with the real objects in its globals and closure.
 """
 
 import importlib.util
@@ -17,10 +17,11 @@ from treadle.types import Type
 
 from . import _faces, _imports
 
-_CLASSES = {"typedlist": "ListType", "typeddict": "DictType", "optional": "Optional"}  # by a type's kind
-_made = {}  # id of one of the program's functions: (the function, Numba's dispatcher or the copy for Numba)
-_ours = {}  # Numba's name: what the program has under it
-_later = []  # extensions of Numba that wait for its first use: functions without parameters
+# Numba's name of a type, by treadle's kind
+_CLASSES = {"typedlist": "ListType", "typeddict": "DictType", "optional": "Optional"}
+_made = {}  # id of a function of the program's: (the function, Numba's dispatcher or the copy for Numba)
+_ours = {}  # Numba's name: the object that the program has under it
+_later = []  # functions that extend Numba, called before its first use
 
 
 def is_there():
@@ -29,7 +30,7 @@ def is_there():
 
 
 def numba(name="numba"):
-    """The real module of that name; None: Numba is not installed, or has none of that name."""
+    """The real module of that name. None where Numba is not installed or has no such module."""
     if not is_there():
         return None
     try:
@@ -44,7 +45,7 @@ def extend(extension):
 
 
 def dispatcher(fn, options, signatures=()):
-    """Numba's dispatcher of one of the program's functions, which treadle.jit's options were given for."""
+    """Numba's dispatcher for a function of the program's. The options are those that the program gave to jit."""
     known = _made.get(id(fn))
     if known is None:
         while _later:
@@ -58,14 +59,14 @@ def dispatcher(fn, options, signatures=()):
 
 
 def compile(made, signatures):
-    """Compiles one of Numba's dispatchers for tuples of argument types; the function may call itself already."""
+    """Compile a dispatcher of Numba's for tuples of argument types. The function may be recursive."""
     with numba("numba.core.typeinfer").register_dispatcher(made):
         for s in signatures:
             made.compile(tuple(real(t) for t in s))
 
 
 class _Globals(dict):
-    """Those of a copy. A name that its module defines later is looked up when Numba asks for it."""
+    """The globals of a copied function. A name that its module defines later is looked up when Numba asks for it."""
 
     def __init__(self, fn):
         super().__init__(__name__=fn.__module__)
@@ -77,7 +78,7 @@ class _Globals(dict):
 
 
 def copy(fn):
-    """The function with globals and closure of its own, which are empty for now."""
+    """A copy of a function with globals and a closure of its own, both still empty."""
     cells = tuple(types.CellType() for _ in fn.__closure__ or ())
     code = _source.rewritten.get(fn.__code__, fn.__code__)
     made = types.FunctionType(code, _Globals(fn), fn.__name__, None, cells or None)
@@ -88,7 +89,7 @@ def copy(fn):
 
 
 def whole_copy(fn):
-    """The function as Numba is to see it."""
+    """A copy of a function for Numba, with globals and closure filled."""
     known = _made.get(id(fn))
     if known is None:
         known = _made[id(fn)] = fn, copy(fn)
@@ -104,7 +105,7 @@ def _fill(made, fn):
     for cell, own in zip(made.__closure__ or (), fn.__closure__ or (), strict=True):
         try:
             cell.cell_contents = real(own.cell_contents)
-        except ValueError:  # the function that makes it has not come so far
+        except ValueError:  # the enclosing function has not set this variable yet
             continue
 
 
@@ -117,12 +118,12 @@ def _names(code):
 
 
 def register(names):
-    """Tell that values of the program's stand for Numba's of these names: {name: value}."""
+    """Register objects of the program's as stand-ins for Numba's: {Numba's name: object}."""
     _ours.update(names)
 
 
 def _known():
-    """What the hook gave the program, by id: what it stands for."""
+    """What each stand-in stands for, by its id."""
     found = {}
     for module in _faces.made():
         found |= {id(face): plain for face, plain in module._td_plain.values()}
@@ -134,7 +135,7 @@ def _known():
 
 
 def real(value):
-    """What Numba is to see for a value of the program's."""
+    """The object that Numba must see in place of one of the program's."""
     if isinstance(value, types.ModuleType):
         return _module(value)
     if isinstance(value, Function):
@@ -156,7 +157,8 @@ def real(value):
 
 
 def _address(value):
-    """An object of the program's that tells the address of compiled code, with its signature in Numba's types."""
+    """A wrapper for an object of the program's that provides the address of compiled code: its signature gets Numba's
+    types."""
 
     class Address(numba().types.WrapperAddressProtocol):
         def __wrapper_address__(self):
@@ -179,7 +181,7 @@ def _module(module):
 
 
 class _Program(types.ModuleType):
-    """A module of the program's own, as Numba is to see it."""
+    """A module of the program's own, with real objects in place of stand-ins."""
 
     def __init__(self, module):
         super().__init__(module.__name__)
@@ -191,7 +193,7 @@ class _Program(types.ModuleType):
 
 
 def _type(t):
-    """Numba's type of the same text."""
+    """The type of Numba's that has the same text."""
     items = [real(i) for i in t.items or ()]
     if t.kind in _CLASSES:
         return getattr(numba().types, _CLASSES[t.kind])(*items)
@@ -199,5 +201,5 @@ def _type(t):
         return numba().types.FunctionType(items[0](*items[1:]))
     try:
         return eval(repr(t), dict(vars(numba().types)))
-    except Exception:  # a type that Numba has not: it says so itself
+    except Exception:  # Numba lacks the type; let it raise its own error
         return t

@@ -35,10 +35,11 @@ _EXPRESSIONS = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.
 _DOES = (ast.Assign, ast.AugAssign, ast.Break, ast.Return, ast.Raise)
 _NEVER = (ast.In, ast.NotIn, ast.MatMult)
 _EFFECTS = {"print", "input", "open", "exec", "eval", "locals", "globals", "vars", "next", "iter", "setattr", "delattr"}
-_READERS = {"len", "range", "abs", "min", "max", "int", "float", "bool", "round"}  # that write to no argument
-_LOOKS = {"locals", "globals", "vars", "exec", "eval", "dir"}  # functions that see a function's variables
+# functions that do not write to their arguments
+_READERS = {"len", "range", "abs", "min", "max", "int", "float", "bool", "round"}
+_LOOKS = {"locals", "globals", "vars", "exec", "eval", "dir"}  # functions that see all variables of a frame
 _CONSTANTS = (int, float, bool, type(None))
-FEW = 8  # a loop over range(n) with n up to this is not worth looking at
+FEW = 8  # a loop over range(n) with n up to this is too short to compile
 
 
 class Loop:
@@ -98,17 +99,17 @@ class Loop:
         self.bare = {name for name, count in self._count.items() if count != dotted.get(name, 0)}
 
     def _take_writes(self, nodes):
-        """What the loop writes to by subscripts, and what it hands to functions, which may write to it."""
+        """Find what the loop writes to by subscripts, and what it passes to functions, which may write to it."""
         stored = [n.value for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
         self._targets = {getattr(v, "id", None) for v in stored}
         calls = [n for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "id", None) not in _READERS]
         self._passed = {getattr(a, "id", None) for n in calls for a in n.args}
 
     def written(self, arrays):
-        """Those of the names of arrays that the loop may write to.
+        """The names among `arrays` that the loop may write to.
 
-        All of them, where it writes to something else than these names or hands one to a function: then views and
-        functions may reach any array.
+        These are all of them if the loop writes to something else or passes an array to a function: views and
+        functions may then reach any array.
         """
         if not self._targets <= set(arrays) or self._targets & set(self.stores) or self._passed & set(arrays):
             return arrays if self._targets or self._passed else []
@@ -166,7 +167,7 @@ def _tuple(code, results):
 
 
 class _Members(ast.NodeTransformer):
-    """Puts arguments in the places of attributes."""
+    """Replaces attributes by the arguments that hold their values."""
 
     def __init__(self, members):
         self.members = members
@@ -177,9 +178,9 @@ class _Members(ast.NodeTransformer):
 
 
 def _leave(body, codes, results, own):
-    """Replace each statement that leaves the loop by a return that says which one it was.
+    """Replace each statement that leaves the loop by a return of its number.
 
-    own: a break here leaves the loop itself, not a loop in it.
+    own: a break here leaves this loop, not one inside of it.
     """
     for i, s in enumerate(body):
         code = codes.get(id(s), 1 if own and isinstance(s, ast.Break) else None)
@@ -192,13 +193,13 @@ def _leave(body, codes, results, own):
 
 
 def _inside(loop):
-    """The nodes of a loop's target or condition and of its body, without its items and its else."""
+    """Yield the nodes of a loop's target or condition and of its body, but not of its items and its else."""
     for part in ([loop.target] if isinstance(loop, ast.For) else [loop.test]) + loop.body:
         yield from ast.walk(part)
 
 
 def _breaks(body):
-    """The break statements that leave the loop with this body."""
+    """Yield the break statements that leave the loop with this body."""
     for s in body:
         if isinstance(s, ast.Break):
             yield s
@@ -213,7 +214,7 @@ def _breaks(body):
 
 
 def _is_plain(node):
-    """Whether this part of a loop may have to do with numbers and elements alone."""
+    """Whether this node may occur in a loop over numbers and array elements."""
     if isinstance(node, ast.Constant):
         return type(node.value) in _CONSTANTS
     if isinstance(node, ast.Call):
@@ -229,7 +230,8 @@ def _is_plain(node):
 
 
 def _pruned(body):
-    """The nodes of statements, without what Python evaluates: values returned or raised, messages of assertions."""
+    """Yield the nodes of the statements, except those that Python evaluates: values returned or raised, messages of
+    assertions."""
     todo = list(body)
     while todo:
         node = todo.pop()
@@ -261,9 +263,9 @@ def _is_short(loop):
 
 
 class _Scope:
-    """The statements of one function or module.
+    """The statements of one function or of a module.
 
-    shared: names that other functions may read: those that are declared global or nonlocal.
+    shared: names declared global or nonlocal, which other functions may read.
     """
 
     def __init__(self, node):
@@ -271,20 +273,22 @@ class _Scope:
         self.shared, self._counts, self._open = set(), None, False
 
     def is_open(self):
-        """Whether it looks at its own variables, as by locals(): then it must not find those of a rewritten loop."""
+        """Whether a statement lists the local variables, as locals() does. It would also see those that rewriting
+        adds."""
         if self._counts is None:
             self._look()
         return self._open
 
     def private(self, loop):
-        """Names that the loop stores and nothing outside of it reads."""
+        """The names that the loop stores and nothing outside of it reads."""
         own = _reads(loop)
         stored = {n.id for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         alone = (n for n in stored if self._counts.get(n, 0) == own.get(n, 0) and n not in self.shared)
         return frozenset(n for n in alone if _is_set_first(loop.body, n, own.get(n, 0)))
 
     def _look(self):
-        """Count the names that are read. This runs before the first loop is rewritten, which changes the counts."""
+        """Count how often each name is read. This must run before the first loop is rewritten, since that changes the
+        counts."""
         self._counts = _reads(self.node)
         for n in ast.walk(self.node):
             if isinstance(n, (ast.Global, ast.Nonlocal)):
@@ -294,7 +298,7 @@ class _Scope:
 
 
 def _is_set_first(body, name, reads):
-    """Whether some block assigns the name in a statement of its own and has all `reads` of it after that."""
+    """Whether some block assigns the name and reads it only after that: `reads` counts all its reads."""
     for i, s in enumerate(body):
         if isinstance(s, ast.Assign) and any(getattr(t, "id", None) == name for t in s.targets):
             return sum(_reads(x).get(name, 0) for x in body[i + 1 :]) == reads
@@ -316,7 +320,7 @@ def _reads(node):
 
 
 class Rewriter:
-    """Rewrites the loops of one file's tree in place. loops: the Loops that were rewritten, by key."""
+    """Rewrites the loops of one file's tree in place. loops has the Loops by key."""
 
     def __init__(self, file):
         self.file, self.loops, self._number, self._whole, self._set_elsewhere = file, {}, 0, None, None
@@ -333,7 +337,7 @@ class Rewriter:
                 body[i : i + 1] = new
 
     def _statement(self, s, scope):
-        """The statements that replace this one; None leaves it, after its parts have been rewritten."""
+        """The statements that replace this one. None: it stays, and its parts have been rewritten."""
         if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)):
             self._block(s.body, _Scope(s))
         elif isinstance(s, ast.ClassDef):
@@ -347,8 +351,9 @@ class Rewriter:
         return None
 
     def _watched(self, s):
-        """Whether the loop reads a global that a function of the file sets: a signal's handler may set it meanwhile."""
-        if self._set_elsewhere is None:  # before the first loop is rewritten, so that names are counted as they stand
+        """Whether the loop reads a global that a function of the file sets. A signal handler could set it while the
+        loop runs."""
+        if self._set_elsewhere is None:  # done before the first loop is rewritten, which would change the counts
             self._whole.is_open()
             globals_ = (n for n in ast.walk(self._whole.node) if isinstance(n, ast.Global))
             self._set_elsewhere = {name for n in globals_ for name in n.names}
@@ -384,7 +389,7 @@ class Rewriter:
 
 
 class _Maker:
-    """The statements that a loop becomes."""
+    """Makes the statements that replace a loop."""
 
     def __init__(self, loop, names, node):
         self.loop, self.names, self.node = loop, names, node
@@ -406,7 +411,8 @@ class _Maker:
         return ast.Subscript(self._load("left"), ast.Constant(i), ast.Load())
 
     def _left(self):
-        """Statements that take over from compiled code: its variables' values, then what left the loop."""
+        """Statements for the end of compiled code: assign the variables, then leave the loop as the compiled code did.
+        """
         body = []
         for i, name in enumerate(self.loop.stores, 1):
             has = ast.Compare(self._value(i), [ast.IsNot()], [ast.Constant(...)])
@@ -422,7 +428,8 @@ class _Maker:
         return [ast.Assign([self._store("left")], run), ast.If(none, body or [ast.Pass()], []), ast.Continue()]
 
     def _piece(self, body):
-        """Statements that run one piece of the items. The loop's else goes on to the next piece; a break skips it."""
+        """Statements that run one piece of the iterations. If it ends by itself, go on to the next piece; a break
+        skips that."""
         if isinstance(self.node, ast.For):
             loop = ast.For(copy.deepcopy(self.node.target), self._load("piece"), body, [ast.Continue()])
         else:
@@ -431,7 +438,7 @@ class _Maker:
         return [loop, ast.Break()]
 
     def _rest(self):
-        """Statements that run all further iterations as the program wrote them."""
+        """Statements that run all remaining iterations as the program wrote them."""
         if isinstance(self.node, ast.For):
             return self._piece(self.node.body)
         return [ast.While(self.node.test, self.node.body, []), ast.Break()]
@@ -447,14 +454,14 @@ class _Maker:
         out = [self._turns(), loop]
         if isinstance(self.node, ast.For):
             out.insert(0, ast.Assign([self._store("items")], self.node.iter))
-        if in_module:  # the module's variables can be seen by others: ours are removed at the end
+        if in_module:  # others see a module's variables, so ours are deleted at the end
             out.insert(0, ast.Assign([self._store(k) for k in self.names], ast.Constant(None)))
             out.append(ast.Delete([ast.Name(n, ast.Del()) for n in self.names.values()]))
         return out
 
 
 def rewritten(text, file):
-    """The rewritten tree of a file's text and its Loops by key; None where no loop may be compiled."""
+    """The rewritten tree of a file's text, and its Loops by key. None where no loop can be compiled."""
     if "for " not in text and "while " not in text:
         return None
     tree = ast.parse(text, file)

@@ -1,4 +1,4 @@
-"""``python -m treadle script.py``: runs a program as Python would, with numpy meaning treadle in its own files."""
+"""``python -m treadle script.py``: runs a program as Python would, but numpy means treadle in its own files."""
 
 import builtins
 import multiprocessing.spawn
@@ -16,7 +16,7 @@ _RUNNERS = (_HERE, os.path.join(os.path.dirname(_HERE), "__main__.py"), runpy.__
 
 
 def _own_frames(trace):
-    """A traceback without the frames of the runner and of treadle's own functions."""
+    """A traceback without the frames of the runner and of treadle's functions."""
     kept = []
     while trace:
         file = trace.tb_frame.f_code.co_filename
@@ -47,7 +47,7 @@ def _main_module(file):
 
 
 def _processes(path):
-    """Make processes that multiprocessing spawns run the script as this one does."""
+    """Make the processes that multiprocessing spawns run the script in the same way."""
     prepared = multiprocessing.spawn.get_preparation_data
 
     def get_preparation_data(name):
@@ -95,8 +95,10 @@ def _module(name):
 
 
 def run(kind, what, arguments, device=None, profile=None, explain=None, doctor=None, lazy_clocks=None):
-    """Runs a script, a module ("-m") or a text ("-c") and returns the exit status. profile, explain, doctor: the values
-    of those options; lazy_clocks: clocks do not wait; None: not given."""
+    """Run a script, a module ("-m") or a text ("-c") and return the exit status.
+
+    profile, explain and doctor are the values of these options, None where they were not given. With lazy_clocks,
+    clocks do not wait for recorded work."""
     sys.argv = [what if kind == "script" else kind, *arguments]
     if device:
         treadle.use(device)
@@ -105,7 +107,7 @@ def run(kind, what, arguments, device=None, profile=None, explain=None, doctor=N
 
         _profile.whole_program(profile)
     install()
-    if doctor is None and "loops" not in _imports.KEPT:  # the doctor needs loops as the program wrote them
+    if doctor is None and "loops" not in _imports.KEPT:  # the doctor reports on loops, so it needs them as written
         _loops.watch()
     if lazy_clocks is None:
         _imports.wait_at_clocks()

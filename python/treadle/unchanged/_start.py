@@ -1,4 +1,4 @@
-"""What unchanged programs need before their first array: types looked up, the crossover known, the hook in place."""
+"""Sets up the process for an unchanged program, before its first array: faces, crossover, hooks."""
 
 import atexit
 import builtins
@@ -15,30 +15,30 @@ from treadle._observe import _seen
 
 from . import _crossover, _far, _imports, _listens
 
-NEVER = 2**62  # elements: no array is treadle's
+NEVER = 2**62  # more elements than any array has: treadle takes none
 _state = {"watch": None}
 
 
 def set_watch(seen):
-    """Set who is told of NumPy's work and of what treadle declines (_observe/_seen.py); None: nobody."""
+    """Set the recorder of NumPy's work and of calls that treadle declined (_observe/_seen.py). None: nobody records."""
     _far.explanation = seen
     _state["watch"] = seen.watch if seen else None
     apply()
 
 
 def apply():
-    """Tell the core the crossover and the function that watches."""
+    """Hand the crossover and the recorder's function to the core."""
     _core._unchanged_set(config.crossover, _host.note, _state["watch"])
 
 
 def _in_child():
-    """In a forked process the GPU cannot be used: leave all work to NumPy."""
+    """In a forked process: leave all work to NumPy, because a GPU cannot be used after fork()."""
     if not _core.device().host:
         config.crossover = NEVER
 
 
 def _watched(f):
-    """Wrap f, which may install a signal handler in front of ours: ours is put first again afterwards."""
+    """Wrap f, which may install a signal handler before ours. Afterwards ours is installed first again."""
 
     @functools.wraps(f)
     def call(*args, **kwargs):
@@ -50,7 +50,8 @@ def _watched(f):
 
 
 def _unblocked(f):
-    """signal.pthread_sigmask that leaves page faults be: one that comes to a thread that blocks it ends the process."""
+    """Wrap signal.pthread_sigmask so that it never blocks SIGSEGV. A page fault in a thread that blocks it ends the
+    process."""
 
     @functools.wraps(f)
     def call(how, mask):
@@ -60,16 +61,19 @@ def _unblocked(f):
 
 
 def _one_thread_in_numexpr():
-    """Its threads block all signals, so what they touch would have to be there; without them the caller works."""
+    """Make numexpr compute in the calling thread.
+
+    Its own threads block all signals, so the page faults by which treadle fills in pending values would end the
+    process."""
     os.environ["NUMEXPR_NUM_THREADS"] = "1"
     if "numexpr" in sys.modules:
         sys.modules["numexpr"].set_num_threads(1)
 
 
 def _help():
-    """Make help() of a face show NumPy's function."""
+    """Make help() of a face show the help of NumPy's function."""
     plain = getattr(builtins, "help", None)
-    if plain is None:  # python -S
+    if plain is None:  # absent under python -S
         return
 
     class Helper(type(plain)):
@@ -81,7 +85,7 @@ def _help():
 
 
 def start():
-    """Sets everything up and puts the hook in."""
+    """Set up everything and install the import hook."""
     _core._unchanged_setup(_far)
     config.fallback = "allow"
     config.implicit_host = "allow"

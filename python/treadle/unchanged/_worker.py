@@ -1,5 +1,7 @@
-"""The program of a worker process that multiprocessing spawned for ``python -m treadle script.py``: the same script,
-with the same modules in place of others, under the name that multiprocessing gives it."""
+"""The main program of a process that multiprocessing spawned for ``python -m treadle script.py``.
+
+It runs the same script with the same modules replaced, under the name that multiprocessing gives it.
+"""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Functions of GPUArrays: chosen elements, conditions, reductions, arrays put together."""
+"""Functions of GPUArrays: take, put, conditions, reductions, joining."""
 
 import builtins
 
@@ -13,7 +13,7 @@ from ._gpuarray import _UFUNC, GPUArray, _delivered, _number, _operand
 
 
 def _flat(a):
-    """a's elements as they lie in memory, one behind the other."""
+    """a's elements in memory order, as an array of one axis."""
     straight, _ = _layout.in_memory_order(a._plain())
     return straight.reshape(-1)
 
@@ -218,7 +218,7 @@ def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None):
 
 
 def _least(x, name):
-    """The extremum of the core's array; NaN does not count."""
+    """The extremum of the core's array. NaN does not count."""
     if x.dtype.kind == "c":
         raise TypeError(f"{name}: complex numbers have no order")
     if not x.size:

@@ -28,7 +28,7 @@ def _is_default(allocator):
 
 
 def _number(x):
-    """Is x a number, of Python or NumPy?"""
+    """Whether x is a number of Python's or NumPy's."""
     return isinstance(x, (bool, int, float, complex, numpy.number, numpy.bool_))
 
 
@@ -40,7 +40,7 @@ def splay(n, dev=None):
 
 
 def _binary(name, swapped=False):
-    """An operator: name is a ufunc."""
+    """The method for an operator; name is that of the ufunc."""
     apply = _UFUNC[name]
 
     def operator(self, other):
@@ -79,26 +79,26 @@ def _compared(name):
 
 
 def _operand(x):
-    """What the core takes for an operand; None: x is none."""
+    """x as an operand of the core. None where it is neither an array nor a number."""
     if isinstance(x, GPUArray):
         return x._plain()
     return x if _number(x) or _layout.is_core(x) else None
 
 
 def _assign(dst, value):
-    """dst[...] = value with the cast that an in-place operator allows."""
+    """dst[...] = value, with the casts that in-place operators allow."""
     if not numpy.can_cast(value.dtype, dst.dtype, "same_kind"):
         raise TypeError(f"the result has dtype {value.dtype}: it cannot be written in place to {dst.dtype}")
     dst[...] = value
 
 
 def _whole(x):
-    """Is x an integer, or an array of them?"""
+    """Whether x is an integer or an array of integers."""
     return x.dtype.kind in "biu" if hasattr(x, "dtype") else isinstance(x, int)
 
 
 def _divided(x, y):
-    """x / y: of integers C's quotient in their common dtype."""
+    """x / y. Integers give C's quotient in their common dtype."""
     if not (_whole(x) and _whole(y)):
         return _UFUNC["divide"](x, y)
     return _UFUNC["truncate_divide"](x, y)
@@ -112,7 +112,7 @@ class GPUArray:
     it is not the driver's mem_alloc; results of operators lie in the core's own pool whatever their operands lie in.
     """
 
-    __array_ufunc__ = None  # NumPy's scalars leave their operators to ours
+    __array_ufunc__ = None  # so that operators of NumPy's scalars call those of this class
     __array_priority__ = 100
 
     def __init__(self, shape, dtype, allocator=None, base=None, gpudata=None, strides=None, order="C"):
@@ -157,7 +157,7 @@ class GPUArray:
         return int(self._held.dtype != self.dtype) if self._held is not None else int(not _layout.is_plain(self.dtype))
 
     def _plain(self):
-        """The core's array, to compute with."""
+        """The core's array of the same values, for computing."""
         if self._extra:
             raise TypeError(f"elements of {self.dtype} have no arithmetic: use an ElementwiseKernel")
         return self._nd
@@ -220,7 +220,8 @@ class GPUArray:
 
     @property
     def _argument(self):
-        """What a kernel that is launched here gets: the core's array, which stays lazy, where it knows the dtype."""
+        """The argument that a launch of a kernel gets: the core's array, which may still be lazy, if the core knows
+        the dtype."""
         return self.gpudata if self._extra or self._given is not None else self._nd
 
     @property
@@ -560,7 +561,7 @@ _WORDS = {"d": ("SIGNED_INT32", 2), "F": ("UNSIGNED_INT32", 2), "D": ("SIGNED_IN
 
 
 def _late(kwargs, what):
-    """Takes the argument that was called async before that became a keyword."""
+    """Accept an argument named async, PyCUDA's name before that became a keyword. Raise TypeError for others."""
     kwargs.pop("async", None)
     if kwargs:
         raise TypeError(f"{what}() got unexpected keyword arguments: {', '.join(kwargs)}")
@@ -583,7 +584,7 @@ def _inferred(shape, size):
 
 
 def _delivered(value, out, allocator=None):
-    """A value of the core where it belongs: in out; in memory of the allocator; as it is."""
+    """Deliver a value of the core: written to out, copied to memory of the allocator, or as a GPUArray."""
     if out is not None:
         if out.shape != value.shape:
             raise ValueError(f"out has the shape {out.shape}, the result {value.shape}")

@@ -1,4 +1,4 @@
-"""What the kernels that are put together here have in common: their head, their module."""
+"""Helpers for kernels whose text is generated here."""
 
 HEAD = "#include <pycuda-complex.hpp>\n"
 

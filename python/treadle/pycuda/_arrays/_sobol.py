@@ -1,9 +1,9 @@
 """Sobol sequences: direction vectors of up to 1111 dimensions, plain and scrambled.
 
-Dimension d > 0 belongs to the d-th primitive polynomial over GF(2), ordered by degree and value. Its first direction
-numbers are those of Joe and Kuo (2008) where that matters most, for the first dimensions; the others are odd numbers
-drawn once for all. Every dimension by itself is a (0, 1)-sequence whatever odd numbers are taken: of its first 2^k
-points one falls into each of 2^k equal intervals.
+Dimension d > 0 uses the d-th primitive polynomial over GF(2), ordered by degree and value. The first dimensions, where
+it matters most, use the initial direction numbers of Joe and Kuo (2008). The others use odd numbers that were drawn
+once. Any odd numbers make each dimension by itself a (0, 1)-sequence: each of 2^k equal intervals gets one of the
+first 2^k points.
 """
 
 import functools
@@ -11,7 +11,7 @@ import random
 
 import numpy
 
-LONGEST = 13  # the degree of the last polynomials
+LONGEST = 13  # degree of the last polynomials
 _FIRST = [
     [1], [1, 3], [1, 3, 1], [1, 1, 1], [1, 1, 3, 3], [1, 3, 5, 13], [1, 1, 5, 5, 17], [1, 1, 5, 5, 5],
     [1, 1, 7, 11, 19], [1, 1, 5, 1, 1], [1, 1, 1, 3, 11], [1, 3, 5, 5, 31], [1, 3, 3, 9, 7, 49], [1, 1, 1, 15, 21, 21],
@@ -78,7 +78,7 @@ def _polynomials(count):
 
 
 def _numbers(dimension, degree, poly, bits):
-    """The direction numbers m of one dimension, odd and below 2, 4, 8, …."""
+    """The direction numbers m of one dimension: odd, and below 2, 4, 8, …."""
     if dimension <= len(_FIRST):
         m = list(_FIRST[dimension - 1])
     else:
@@ -111,8 +111,9 @@ def _drawn(seed):
 
 @functools.lru_cache(maxsize=8)
 def scrambled(count, bits):
-    """vectors() with each dimension's digits mixed by a fixed triangular matrix, which keeps them as even."""
-    places = numpy.arange(bits, dtype=f"uint{bits}")[::-1]  # the most significant bit first
+    """vectors() with the digits of each dimension multiplied by a fixed triangular matrix, which keeps them as evenly
+    spread."""
+    places = numpy.arange(bits, dtype=f"uint{bits}")[::-1]  # most significant bit first
     digits = (vectors(count, bits)[:, :, None] >> places & 1).astype(numpy.uint8)
     mixer = numpy.tril(_drawn(bits).integers(0, 2, (count, bits, bits), dtype=numpy.uint8), -1)
     mixer += numpy.eye(bits, dtype=numpy.uint8)
@@ -123,5 +124,5 @@ def scrambled(count, bits):
 
 
 def shifts(count, bits):
-    """What is added, digit by digit, to each dimension's points: fixed random numbers."""
+    """Fixed random numbers that are added, digit by digit, to the points of each dimension."""
     return _drawn(1000 + bits).integers(0, 2**bits, count, dtype=f"uint{bits}")

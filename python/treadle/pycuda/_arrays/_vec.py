@@ -47,7 +47,7 @@ def _define():
 
 _define()
 
-# The C name of each: of types with equal layouts (long2, longlong2) the first stays the name.
+# C's name of each type. Of types with equal layouts (long2, longlong2) the first one keeps its name.
 NAMES = {}
 for _name in vars(vec):
     if isinstance(getattr(vec, _name), numpy.dtype):

@@ -1,4 +1,4 @@
-"""Arrays in the layout of texture units, copies of blocks, and texture and surface references, by PyCUDA's names."""
+"""PyCUDA's texture arrays, copies of blocks, and texture and surface references."""
 
 import numpy
 
@@ -90,13 +90,14 @@ class Array(_core.TexArray):
 
 # ---- copies ----
 
-_HOST, _DEVICE, _ARRAY = 1, 2, 3  # memory_type
+_HOST, _DEVICE, _ARRAY = 1, 2, 3  # values of the driver's memory_type
 _NOWHERE = (0, None)
 
 
 class _Copy:
-    """What Memcpy2D, Memcpy3D and Memcpy3DPeer have in common: where both sides begin, and how much is copied. Sizes
-    are bytes along x, rows along y, layers along z; a pitch of 0: rows follow each other."""
+    """The base of Memcpy2D, Memcpy3D and Memcpy3DPeer: where both sides begin, and how much is copied.
+
+    Sizes are bytes along x, rows along y, layers along z. With a pitch of 0 rows follow each other without gaps."""
 
     width_in_bytes = height = depth = 0
     src_x_in_bytes = src_y = src_z = src_lod = src_pitch = src_height = 0
@@ -203,7 +204,7 @@ class Memcpy3DPeer(Memcpy3D):
 
 
 def _linear(array, offset, nbytes):
-    """Where a run of bytes stands in an array: pieces (x, y, bytes), rows being cut."""
+    """Yield the pieces (x, y, bytes) that a run of bytes has in an array, one for each row."""
     found = array.get_descriptor_3d()
     row = found.width * found.num_channels * _SIZES[found.format]
     while nbytes > 0:
@@ -214,7 +215,7 @@ def _linear(array, offset, nbytes):
 
 
 def _runs(dst, src, nbytes, array, array_offset):
-    """Copies nbytes in pieces of the array's rows; dst and src make a side of (x, y, bytes done)."""
+    """Copy nbytes in pieces of the array's rows. dst(x, y, bytes done) and src make the sides of a copy."""
     if nbytes < 0:
         raise refusal("cuMemcpyAtoA", "a negative size")
     done = 0
@@ -370,7 +371,7 @@ class TextureReference:
 
     def __init__(self, variable=None, as_float=True, dims=0):
         self._variable, self._as_float, self._dims = variable, as_float, dims
-        self._module = None  # what keeps the variable
+        self._module = None  # keeps the variable alive
         self._flags = 0
         self._filter = filter_mode.POINT
         self._address_modes = [address_mode.CLAMP] * 3
@@ -379,7 +380,7 @@ class TextureReference:
         self._texture = None
 
     def _bind(self):
-        """Makes the texture object of what is set, and writes its number."""
+        """Make the texture object and write its number to the variable."""
         if self._bound is None:
             return
         flags = self._flags | (0 if self._as_float else TRSF_READ_AS_INTEGER)
@@ -409,7 +410,7 @@ class TextureReference:
 
     def set_address(self, devptr, bytes, allow_offset=False):
         """Shows device memory, one row of bytes; set_format says of what. Returns 0, the offset."""
-        del allow_offset  # any address that suits the elements can be shown
+        del allow_offset  # every address that is aligned for the elements works
         if bytes < 0:
             raise refusal("cuTexRefSetAddress", "a negative size")
         self._set("_bound", (devptr, 0, 0, 0, bytes))

@@ -1,5 +1,7 @@
-"""Devices and contexts. A context stands for its device: underneath there is one for each, the driver's primary one,
-which other libraries have too. Each thread has a stack of them; a thread that never pushed one uses the process's.
+"""PyCUDA's devices and contexts.
+
+A context stands for its device. Below there is one for each device, the driver's primary context, which other
+libraries use too. Each thread has a stack of contexts. A thread that never pushed one uses the process's.
 """
 
 import threading
@@ -13,7 +15,7 @@ _FIRST_NAMES = {"cuda": "cuda:{}", "cpu": "cpu", "null": "null"}
 
 
 class _Stack(threading.local):
-    """The calling thread's contexts. used: it has pushed one at some time."""
+    """The calling thread's stack of contexts."""
 
     def __init__(self):
         self.contexts = []
@@ -23,7 +25,7 @@ _stack = _Stack()
 
 
 def _kind():
-    """What the devices that are counted are: GPUs where there are some, else the CPU; or TREADLE_DEVICE's kind."""
+    """The kind of the devices that are counted: that of TREADLE_DEVICE, else GPUs if there are some, else the CPU."""
     named = (_core.options()["device"] or "").split(":")[0]
     if named in ("cpu", "null"):
         return named
@@ -133,15 +135,15 @@ class Device:
         return f"<pycuda device {self._device.name}: {self._device.model}>"
 
 
-# What a CPU has instead of CUDA's attributes, by their numbers.
+# The CPU's values of CUDA's attributes, by number.
 _CPU = {NUMBER[name]: value for name, value in CPU.items()}
-# Memory of a CPU can be used from any address and in rows of any length; textures sample it in software.
+# A CPU's memory can be used at any address and in rows of any length. Textures are sampled in software.
 _CPU |= {14: 64, 30: 64, 32: 0, 33: 0, 34: 0, 35: 0, 50: 0, 21: 2**27, 22: 2**17, 23: 2**16, 24: 2**14, 25: 2**14,
          26: 2**14, 29: 2**11, 27: 2**15, 28: 2**15, 42: 2**15, 43: 2**11, 13: 0, 36: 0}  # fmt: skip
 
 
 def _take(stack):
-    """The calling thread's device becomes that of its topmost context."""
+    """Make the device of the topmost context the calling thread's."""
     if stack:
         _core.use(stack[-1]._device)
     else:
@@ -172,7 +174,7 @@ class Context:
         """The calling thread's current context is the one below, or none: then calls raise LogicError. Returns what was
         popped; LogicError: the thread has none."""
         if not _stack.contexts:
-            _core._raw_current()  # says that there is none
+            _core._raw_current()  # raises: the thread has no context
             raise refusal("cuCtxPopCurrent", "no context is current that this thread has pushed", "INVALID_CONTEXT")
         gone = _stack.contexts.pop()
         _take(_stack.contexts)

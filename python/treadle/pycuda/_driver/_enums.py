@@ -6,14 +6,14 @@ from ...cuda._attributes import NUMBER
 
 
 class _Int(enum.IntEnum):
-    """A number with a name; str() of it is the name."""
+    """An int with a name, which is its str()."""
 
     def __str__(self):
         return self.name
 
 
 class _Bits(enum.IntFlag):
-    """Numbers with names that can be combined; str() of one is its name, or names with | between them."""
+    """Ints with names that can be combined. str() joins the names by |."""
 
     def __str__(self):
         return self.name or str(int(self))
@@ -73,7 +73,7 @@ jit_target = _ints("jit_target", "Of jit_option.TARGET.", COMPUTE_10=10, COMPUTE
 jit_fallback = _ints("jit_fallback", "Of jit_option.FALLBACK_STRATEGY.", PREFER_PTX=0, PREFER_BINARY=1)
 jit_input_type = _ints("jit_input_type", "What a linker is given.", CUBIN=0, PTX=1, FATBINARY=2, OBJECT=3, LIBRARY=4)
 
-# Names of attributes that numba-cuda has not, or that CUDA gave up for others.
+# Attributes that numba-cuda lacks, and names that CUDA has replaced.
 _MORE = {
     "SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12, "MAX_THREADS_PER_MULTIPROCESSOR": 39,
     "MAXIMUM_TEXTURE1D_WIDTH": 21, "MAXIMUM_TEXTURE2D_WIDTH": 22,
@@ -105,7 +105,7 @@ _VALUES = {20: compute_mode}
 
 
 def enum_of(number, value):
-    """An attribute's value as the member of the class that it belongs to."""
+    """An attribute's value as a member of its class."""
     return _VALUES[number](value) if number in _VALUES else value
 
 

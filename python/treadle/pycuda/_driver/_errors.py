@@ -5,7 +5,7 @@ from ..._core import CompileError, DeviceError, Error, LaunchError, LogicError, 
 MemoryError = OutOfMemoryError
 RuntimeError = DeviceError
 
-# What PyCUDA's CompileError holds besides its text. The compiler's words are the text itself.
+# PyCUDA's CompileError has further attributes besides its text. Here the compiler's messages are the text.
 CompileError.msg = property(str, doc="The text.")
 CompileError.stderr = property(str, doc="What the compiler said: the text.")
 CompileError.stdout = property(lambda self: "", doc="Nothing: compilers write to stderr.")
@@ -15,7 +15,7 @@ CompileError.command_line = property(
 
 
 def refusal(call, why, name="INVALID_VALUE"):
-    """The LogicError of a call with its arguments that cannot be, as the core words it."""
+    """The LogicError for a call with impossible arguments, worded as the core words it."""
     return LogicError(f"{call} failed: CUDA_ERROR_{name}: {why}")
 
 

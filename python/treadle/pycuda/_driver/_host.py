@@ -46,7 +46,7 @@ class HostPointer:
         return self._memory.device_ptr
 
     def _free(self, what):
-        """The memory goes when no array shows it any more."""
+        """Drop the memory. It is freed once no array uses it."""
         self._check(what)
         self._freed = True
 
@@ -74,7 +74,7 @@ class PagelockedHostAllocation(HostAllocation):
 class ManagedAllocation(HostPointer):
     """Memory that host and device share: managed_empty(…).base."""
 
-    _managed = True  # arrays on it can be kernels' arguments
+    _managed = True  # arrays over it can be arguments of kernels
 
     def free(self):
         """Lets go of the memory; it goes when no array shows it. LogicError: it was freed before."""
@@ -120,7 +120,8 @@ class AlignedHostAllocation(HostPointer):
 
 
 class _Layout:
-    """How memory looks as an array: what numpy.asarray reads, so that the array's base is the memory's owner itself."""
+    """The layout of memory as an array. numpy.asarray reads it, so that the array's base becomes the memory's owner
+    itself."""
 
     def __init__(self, ptr, shape, dtype, order):
         strides = tuple(dtype.itemsize * math.prod(shape[:axis]) for axis in range(len(shape)))
@@ -138,11 +139,11 @@ def as_array(owner, ptr, shape, dtype, order):
     """An array of owner's memory, whose base is owner."""
     owner._layout = _Layout(ptr, shape, dtype, order)
     made = numpy.asarray(owner)
-    return made if made.dtype == dtype else made.view(dtype)  # dtypes of others: bfloat16
+    return made if made.dtype == dtype else made.view(dtype)  # dtypes of other packages, such as bfloat16
 
 
 def made(make, shape, dtype, order):
-    """The array over the memory that make(bytes) gives."""
+    """An array over memory that make(bytes) allocates."""
     shape, dtype = shape_of(shape), numpy.dtype(dtype)
     if dtype.hasobject:
         raise TypeError(f"memory for a device holds no Python objects: {dtype}")
@@ -189,7 +190,7 @@ def aligned_empty(shape, dtype, order="C", alignment=4096):
 
 
 def _family(empty):
-    """zeros, empty_like and zeros_like of an empty."""
+    """Make zeros, empty_like and zeros_like from a function like empty."""
     name = empty.__name__.removesuffix("_empty")
 
     def zeros(shape, dtype, order="C", **options):
@@ -217,7 +218,7 @@ aligned_zeros, aligned_empty_like, aligned_zeros_like = _family(aligned_empty)
 
 def register_host_memory(ary, flags=0):
     """An array on ary's memory, which is page-locked as long as that array, or until base.unregister()."""
-    del flags  # it is always mapped, and for all contexts
+    del flags  # memory is always mapped, and for all contexts
     if not (ary.flags.c_contiguous or ary.flags.f_contiguous):
         raise ValueError("register_host_memory: the array is not contiguous")
     owner = RegisteredHostMemory(_core.HostMemory(_core._raw_current(), "registered", ary), ary)

@@ -1,7 +1,7 @@
-"""Where the elements of a GPUArray lie: strides, contiguity, memory of a wanted layout.
+"""The memory layout of GPUArrays: strides, contiguity, memory with given strides.
 
-A dtype that the core does not compute with (a structure, long double) is held as bytes: the core's array has one axis
-more, the last one, of the element's bytes. Everything here that takes such an array says so by `extra`.
+If the core does not know a dtype (a structure, long double), the core's array holds bytes: it has one more axis, the
+last one, for the bytes of an element. The parameter `extra` says that an array is of that form.
 """
 
 import numpy
@@ -11,14 +11,14 @@ from ..._core import ndarray
 
 
 def is_plain(dtype):
-    """Does the core know this dtype? Else its elements are bytes to it."""
+    """Whether the core knows this dtype. If not, its elements are stored as bytes."""
     if not dtype.isnative or dtype.fields is not None or dtype.shape:
         return False
     return dtype.itemsize <= {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}.get(dtype.kind, -1)
 
 
 def shape_of(shape):
-    """A tuple of ints from a number, a sequence, or a NumPy array of either."""
+    """A shape as a tuple of ints, from a number, a sequence, or a NumPy array of either."""
     if isinstance(shape, numpy.ndarray):
         shape = shape.tolist()
     try:
@@ -40,7 +40,7 @@ def count(shape):
 
 
 def packed(shape, itemsize, order="C"):
-    """The strides, in bytes, of a contiguous array. ValueError: order is neither 'C' nor 'F'."""
+    """The strides, in bytes, of a contiguous array. Raises ValueError unless order is 'C' or 'F'."""
     if order not in ("C", "F"):
         raise ValueError(f"invalid order: {order!r}: it is 'C' or 'F'")
     strides, step = [0] * len(shape), itemsize
@@ -55,7 +55,7 @@ def _same(shape, one, other):
 
 
 class Flags:
-    """How an array's elements lie: c_contiguous, f_contiguous, forc (one of the two)."""
+    """Flags of an array's layout: c_contiguous, f_contiguous, forc (either of them)."""
 
     def __init__(self, shape, strides, itemsize):
         self.c_contiguous = _same(shape, strides, packed(shape, itemsize))
@@ -67,14 +67,14 @@ class Flags:
 
 
 def axes_of(shape, strides):
-    """The axes as memory has them, the widest step first; axes of equal steps and of extent 1 keep their order."""
+    """The axes in memory order, the largest stride first. Axes of equal strides and of extent 1 keep their order."""
     wide = [k for k in range(len(shape)) if shape[k] != 1]
     moved = iter(sorted(wide, key=lambda k: -abs(strides[k])))
     return [next(moved) if shape[k] != 1 else k for k in range(len(shape))]
 
 
 def inverse(axes):
-    """The permutation that undoes axes."""
+    """The inverse of a permutation."""
     back = [0] * len(axes)
     for place, axis in enumerate(axes):
         back[axis] = place
@@ -82,27 +82,27 @@ def inverse(axes):
 
 
 def turned(nd, axes, extra=0):
-    """nd with its axes permuted, a view; the bytes of elements stay last."""
+    """A view of nd with its axes permuted. The axis of bytes stays last."""
     if list(axes) == list(range(len(axes))):
         return nd
     return nd.transpose([*axes, *([len(axes)] if extra else [])])
 
 
 def in_memory_order(nd, extra=0):
-    """nd with its axes as memory has them (a view), and what brings them back."""
+    """(a view of nd with its axes in memory order, the permutation that undoes it)."""
     shape, strides = nd.shape[: nd.ndim - extra], nd.strides[: nd.ndim - extra]
     axes = axes_of(shape, strides)
     return turned(nd, axes, extra), inverse(axes)
 
 
 def alike(nd, extra=0):
-    """A contiguous copy with nd's order of axes."""
+    """A contiguous copy with nd's memory order of axes."""
     straight, back = in_memory_order(nd, extra)
     return turned(straight.copy(), back, extra)
 
 
 def room(shape, dtype, strides, device=None):
-    """Memory for elements with these strides, in bytes, uninitialised: the core's array."""
+    """The core's uninitialised array with these strides, in bytes."""
     extra = () if is_plain(dtype) else (dtype.itemsize,)
     kind = numpy.uint8 if extra else dtype
     axes = axes_of(shape, strides)
@@ -116,14 +116,14 @@ def room(shape, dtype, strides, device=None):
 
 
 def at(owner, address, shape, dtype, strides, device=None):
-    """The core's array of memory at an address; keeps owner."""
+    """The core's array over memory at an address. It keeps owner alive."""
     if is_plain(dtype):
         return _core._at(owner, address, shape, dtype, strides, device)
     return _core._at(owner, address, (*shape, dtype.itemsize), numpy.uint8, (*strides, 1), device)
 
 
 def sent(ary, device=None):
-    """A NumPy array's elements on the device, in its order of axes and without gaps: the core's array."""
+    """A NumPy array's elements on the device: the core's array, in the same memory order and without gaps."""
     if is_plain(ary.dtype):
         axes = axes_of(ary.shape, ary.strides)
         return turned(_core.array(numpy.asarray(ary.transpose(axes), order="C"), device=device), inverse(axes))
@@ -136,7 +136,7 @@ def sent(ary, device=None):
 
 
 def fetched(nd, dtype):
-    """The elements as a NumPy array of dtype, in nd's order of axes and without gaps."""
+    """The elements as a NumPy array of dtype, in nd's memory order and without gaps."""
     extra = 0 if is_plain(dtype) else 1
     straight, back = in_memory_order(nd, extra)
     host = straight.get()
@@ -146,8 +146,9 @@ def fetched(nd, dtype):
 
 
 def retyped(nd, old, new):
-    """The same memory as elements of another dtype, along the axis whose elements lie closest. ValueError: they do not
-    fill whole new ones."""
+    """The same memory as elements of another dtype, along the axis of the smallest stride.
+
+    Raises ValueError where the elements do not fill whole new ones."""
     if old == new:
         return nd
     size, extra = nd.shape[: nd.ndim - (not is_plain(old))], int(not is_plain(old))
@@ -164,7 +165,7 @@ def retyped(nd, old, new):
 
 
 def _last_retyped(nd, extra, new):
-    """Along the last axis of elements: to bytes, and from bytes to the new dtype."""
+    """Reinterpret the last axis of elements: first as bytes, then as the new dtype."""
     if extra:
         flat = nd.reshape((*nd.shape[:-2], nd.shape[-2] * nd.shape[-1]), copy=False)
     else:
@@ -175,5 +176,5 @@ def _last_retyped(nd, extra, new):
 
 
 def is_core(x):
-    """Is x an array of treadle's own?"""
+    """Whether x is an array of treadle's own."""
     return type(x) is ndarray

@@ -13,7 +13,7 @@ _copy = _core._raw_copy
 _fill = _core._raw_fill
 
 mem_alloc = DeviceAllocation
-ALIGNMENT = 512  # of rows that mem_alloc_pitch lays out: what texture units want
+ALIGNMENT = 512  # bytes; the alignment of rows in mem_alloc_pitch, which texture units need
 
 
 class PointerHolderBase:

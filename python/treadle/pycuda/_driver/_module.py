@@ -11,7 +11,7 @@ from ._errors import LogicError
 from ._events import Event
 from ._memory import ArgumentHandler
 
-_CACHE, _SHARED = 0, 1  # what Kernel.set_config sets
+_CACHE, _SHARED = 0, 1  # options of Kernel.set_config
 
 
 class Module:
@@ -42,7 +42,7 @@ class Module:
         found = self._references.get(name)
         if found is None:
             found = self._references[name] = make(self.get_global(name)[0])
-            found._module = self._program  # keeps the variable; not the module, which holds the reference
+            found._module = self._program  # keeps the variable alive, but not the module, which holds the reference
         return found
 
     def get_texref(self, name):
@@ -78,7 +78,7 @@ def module_from_file(filename):
 
 
 def _letter(type_):
-    """The struct module's format of an item of prepare's list: a letter, or anything that numpy.dtype takes."""
+    """The struct module's format for an item of prepare's list: a letter, or anything that numpy.dtype accepts."""
     if isinstance(type_, str) and len(type_) == 1:
         return type_
     dtype = numpy.dtype(type_)

@@ -1,4 +1,4 @@
-"""What stands between GPUArray and the driver: the memory of an array as a pointer, streams as an order of work."""
+"""The memory of a GPUArray as a pointer, and the order between its operations and a stream."""
 
 import contextlib
 
@@ -55,7 +55,7 @@ class ArrayPointer:
 
 
 def queue_of(stream, device):
-    """The core's stream that a stream= argument means; None: the device's default one."""
+    """The core's stream for an argument stream=. None means the device's default stream."""
     if stream is None or isinstance(stream, int) and stream == 0:
         return None
     found = stream if isinstance(stream, _core.Stream) else _core._stream_of(device, stream)
@@ -64,7 +64,7 @@ def queue_of(stream, device):
 
 @contextlib.contextmanager
 def ordered(stream, device):
-    """What is recorded inside runs behind the stream's work so far, and the stream's later work behind it."""
+    """A block whose recorded operations run after the stream's earlier work, and before its later work."""
     queue = queue_of(stream, device)
     if queue is None:
         yield

@@ -1,7 +1,7 @@
-"""PyCUDA's memory pools: blocks that were let go are kept in bins and handed out again at once.
+"""PyCUDA's memory pools: freed blocks are kept in bins and reused immediately.
 
-treadle's own pool stands below, and waits for the device's work before it hands memory out anew; these do not, as
-PyCUDA's do not: whoever uses several streams orders them.
+treadle's own pool, from which they allocate, waits for the device's work before it reuses memory. These pools do not,
+like PyCUDA's: a program that uses several streams must order them itself.
 """
 
 import operator
@@ -14,35 +14,35 @@ from .. import driver as cuda
 from . import _host
 from ._errors import refusal
 
-_MANTISSA = 2  # bits of a bin's size: sizes of a bin differ by a quarter at most
+_MANTISSA = 2  # mantissa bits of a bin number: sizes within a bin differ by a quarter at most
 
 
 def bin_number(size):
-    """The bin that a request of so many bytes is taken from: its highest bits."""
+    """The bin that serves a request of so many bytes."""
     size = max(operator.index(size), 1)
     exponent = max(size.bit_length() - 1 - _MANTISSA, 0)
     return (exponent << _MANTISSA) + (-(-size >> exponent))
 
 
 def alloc_size(bin_nr):
-    """Bytes of a bin's blocks: the most that one of its requests can be."""
+    """The size of a bin's blocks in bytes, that of its largest request."""
     step = 1 << _MANTISSA
     exponent = max((bin_nr - step) >> _MANTISSA, 0)
     return (bin_nr - (exponent << _MANTISSA)) << exponent
 
 
 class _Pool:
-    """Bins of memory that _get makes and _put gives back. Any thread."""
+    """A pool with bins. _get allocates a block. Any thread may call it."""
 
     def __init__(self):
         self._bins = {}
-        self._lock = threading.RLock()  # a finaliser may come at any place
+        self._lock = threading.RLock()  # reentrant, since a finalizer may run anywhere
         self._holding = True
         self.held_blocks = self.active_blocks = 0
         self.managed_bytes = self.active_bytes = 0
 
     def _take(self, size):
-        """(memory, bytes of the block)"""
+        """Take a block for size bytes: (memory, bytes of the block)."""
         size = operator.index(size)
         if size < 0:
             raise refusal(f"allocate({size})", "a negative size")
@@ -70,7 +70,7 @@ class _Pool:
         return memory
 
     def _return(self, memory, nbytes, size):
-        """memory is used no more: kept, or given back once the pool holds nothing."""
+        """A block is no longer used. Keep it, or free it if the pool has stopped holding."""
         with self._lock:
             self.active_blocks -= 1
             self.active_bytes -= size
@@ -98,7 +98,7 @@ class _Pool:
 
 
 class _Pooled:
-    """What a pool handed out. free() or the end of the object gives it back."""
+    """A block of a pool. free(), or the end of the object, returns it."""
 
     def __init__(self, pool, size):
         memory, nbytes = pool._take(size)

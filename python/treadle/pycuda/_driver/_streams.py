@@ -1,8 +1,9 @@
-"""Random and quasi-random numbers of many generators: bits by position, and distributions of bits.
+"""Random and quasi-random numbers of many generators: random bits, and distributions made of them.
 
-Element i of an array belongs to generator g = i % count. A generator's bits are a function of g and its position,
-which counts its elements; so generators can be moved, and a fill needs no state but positions. Each distribution is
-made of one number of 64 bits by its inverse, for pseudo-random numbers as for quasi-random ones, which stay even so.
+Element i of an array belongs to generator g = i % count. The bits are a function of g and of the generator's position,
+which counts its elements. So a generator can be moved, and its only state is the position. Each distribution applies
+its inverse to one number of 64 bits. That works for pseudo-random and for quasi-random numbers, and keeps the latter
+evenly spread.
 """
 
 import functools
@@ -13,7 +14,7 @@ import numpy
 from ... import jit
 
 _MASK, _HALF = numpy.uint64(0xFFFFFFFF), numpy.uint64(32)
-_MUL0, _MUL1 = numpy.uint64(0xD2511F53), numpy.uint64(0xCD9E8D57)  # Philox4x32's constants
+_MUL0, _MUL1 = numpy.uint64(0xD2511F53), numpy.uint64(0xCD9E8D57)  # constants of Philox4x32
 _WEYL0, _WEYL1 = numpy.uint64(0x9E3779B9), numpy.uint64(0xBB67AE85)
 _ONE, _NONE = numpy.uint64(1), numpy.uint64(0)
 _SHIFT_F32, _SHIFT_F64, _SHIFT_OPEN = numpy.uint64(40), numpy.uint64(11), numpy.uint64(12)
@@ -23,7 +24,7 @@ _SHIFT_F32, _SHIFT_F64, _SHIFT_OPEN = numpy.uint64(40), numpy.uint64(11), numpy.
 
 @jit
 def philox(position, g, seeds, places):
-    """Philox4x32-10: the seed and the generator's number are the key, position and place (sequence) the counter."""
+    """Philox4x32-10. The key is the seed and the generator's number; the counter is the position and the sequence."""
     c0, c1 = position & _MASK, position >> _HALF
     c2, c3 = places[g] & _MASK, places[g] >> _HALF
     k0, k1 = seeds[g] & _MASK, ((seeds[g] >> _HALF) + numpy.uint64(g)) & _MASK
@@ -36,7 +37,8 @@ def philox(position, g, seeds, places):
 
 @jit
 def sobol(position, g, table, shifts):
-    """Point number `position` of dimension g, its most significant digit first; 32-bit tables are filled up to 64."""
+    """Point number `position` of dimension g, its most significant digit first. Points of 32-bit tables are extended
+    to 64 bits."""
     gray = position ^ (position >> _ONE)
     point = shifts[g]
     for k in range(table.shape[1]):
@@ -75,7 +77,7 @@ def long_word(bits, par):
 
 @jit
 def _open(bits):
-    """In (0, 1), without the ends."""
+    """A float in (0, 1), both ends excluded."""
     return (numpy.float64(bits >> _SHIFT_OPEN) + 0.5) * 2.0**-52
 
 
@@ -104,7 +106,7 @@ def _quotient(x, p, q):
 
 @jit
 def inverse_normal(p):
-    """The number below which a normal one lies with probability p, in (0, 1)."""
+    """The standard normal quantile of p in (0, 1)."""
     q = p - 0.5
     if abs(q) <= 0.425:
         return q * _quotient(0.180625 - q * q, _A, _B)
