@@ -1,4 +1,5 @@
-"""Rewrites calls over generator expressions and comprehensions, such as ``sum(f(x) for x in xs if g(x))``, as loops.
+"""Rewrites calls over generator expressions and comprehensions, such as ``sum(f(x) for x in xs if g(x))``, and
+``yield from``, as loops.
 
 ``folded`` replaces such a call in a function's tree by a node that holds the function called, the expression as
 written, statements that loop over it, and the expression of the result. The compiler uses these statements if the name
@@ -212,6 +213,14 @@ def _collected(source, state):
 _COLLECTED = {_ast.ListComp: _listed, _ast.SetComp: _collected, _ast.DictComp: _collected}
 
 
+def _place(made, node):
+    """Give the nodes of a tree that have no place in the text the place of node."""
+    for n in walk(made):
+        if getattr(n, "lineno", None) is None:
+            for k in Folded._attributes:
+                setattr(n, k, getattr(node, k))
+
+
 class _Folder:
     def __init__(self):
         self.made = 0
@@ -220,6 +229,8 @@ class _Folder:
         """Replace the foldable parts of a tree. A call comes before its argument, which then needs no list."""
         if isinstance(node, _ast.Call):
             node = self.call(node)
+        if isinstance(node, _ast.Expr) and isinstance(node.value, _ast.YieldFrom):
+            node = self.passed_on(node)
         if type(node) in _COLLECTED and _is_plain(node):
             node = self.fold(node, None, _COLLECTED[type(node)], node)
         for field in node._fields:
@@ -244,6 +255,15 @@ class _Folder:
             return self.fold(call, call.func, lambda own, state: _decided(name, own, state), source)
         return self.fold(call, call.func, lambda own, state: _stepped(name, own, state, start), source)
 
+    def passed_on(self, node):
+        """``yield from xs`` as ``for x in xs: yield x``."""
+        self.made += 1
+        own = f"yielded.{self.made}"
+        body = [_ast.Expr(value=_ast.Yield(value=_name(own)))]
+        made = _ast.For(target=_name(own, _STORE), iter=node.value.value, body=body, orelse=[])
+        _place(made, node)
+        return made
+
     def fold(self, node, func, how, source):
         """A Folded node in place of the node. how(expression, variable) makes its statements and its result."""
         self.made += 1
@@ -251,15 +271,12 @@ class _Folder:
         body, value = how(_renamed(source, f".{self.made}"), f"state.{self.made}")
         made = Folded(func=func, source=shown, body=body, value=value)
         for top in (*body, value, made):
-            for n in walk(top):
-                if getattr(n, "lineno", None) is None:
-                    for k in made._attributes:
-                        setattr(n, k, getattr(node, k))
+            _place(top, node)
         return made
 
 
 def folded(node):
     """The function's node, or a copy of it in which foldable calls and comprehensions are Folded."""
-    if not any(isinstance(n, (_ast.GeneratorExp, *_COLLECTED)) for n in walk(node)):
+    if not any(isinstance(n, (_ast.GeneratorExp, _ast.YieldFrom, *_COLLECTED)) for n in walk(node)):
         return node
     return _Folder().visit(copy.deepcopy(node))

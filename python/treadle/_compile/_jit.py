@@ -1,14 +1,27 @@
 """Ordinary functions, compiled for the CPU: ``@treadle.jit``."""
 
+import inspect
 import warnings
 
-from .. import types
+from .. import _core, types
 from ._function import FUNCTION, Function, is_signature, signatures_of
 
 
 class CPUFunction(Function):
     """A function compiled by treadle.jit. Called as it is in Python: NumPy's and treadle's arrays on the CPU are
     shared, numbers and tuples of them come back."""
+
+    def _refused(self, why, args, kw):
+        """Python runs a function that yields, where Python calls it. Any other error is raised."""
+        if not isinstance(why, TypeError) or not inspect.isgeneratorfunction(self.py_func):
+            raise why
+        warnings.warn(
+            f"{self.__name__} yields: Python runs it. It is compiled where another compiled function iterates over it",
+            _core.PerformanceWarning,
+            stacklevel=3,
+        )
+        self._elsewhere = self.py_func
+        return self.py_func(*args, **kw or {})
 
 
 def prange(*args):

@@ -44,6 +44,8 @@ class HostFunction(_jit.CPUFunction):
             _realnumba.compile(self._elsewhere, [args])
 
     def _refused(self, why, args, kw):
+        if not _realnumba.is_there():
+            return super()._refused(why, args, kw)
         self._leave(why)
         return self._elsewhere(*args, **kw or {})
 

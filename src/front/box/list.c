@@ -128,6 +128,8 @@ for_each_item(walk *w, const thing *from, uint32_t node,
     td_val k;
     td_status st;
 
+    if (is_generator(from))
+        return for_each_generated(w, from, node, add, to);
     TD_TRY(iter_of(w, from, node, &it));
     if (it.type->kind == TD_T_TUPLE) {
         for (uint32_t i = 0; i < it.type->n; i++)

@@ -92,6 +92,7 @@ expr_outer(walk *w, uint32_t node, thing *out)
     td_status st;
 
     w->fr = nested_home(own->nested);
+    generating_recall(w, w->fr);
     st = expr_name(w, node, out);
     w->fr = own;
     return st;

@@ -501,6 +501,8 @@ settle(walk *w, thing *x)
             TD_TRY(settle(w, &x->item[i]));
         return TD_OK;
     }
+    if (is_generator(x))
+        return generator_misplaced(w, x);
     if (!x->lazy)
         return TD_OK;
     TD_TRY(new_array(w, x->type->item[0], x->type->ndim, x->view->shape, &to));

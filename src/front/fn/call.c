@@ -205,7 +205,7 @@ returns_at_end(walk *w, uint32_t body)
 td_hash
 result_key(const walk *w)
 {
-    return join_key(w, w->fr->s->root, 0);
+    return join_key_at(w->fr->entered, w->fr->s->root, 0);
 }
 
 static td_status
@@ -249,6 +249,7 @@ walk_body(walk *w, frame *fr, const call *c, thing *out)
     td_status st = TD_OK;
 
     fr->up = w->fr;
+    fr->entered = fr->path;
     fr->var = td_alloc(w->mem, (fr->s->nnames + 1) * sizeof *fr->var);
     fr->local = td_alloc(w->mem, fr->s->nnames + 1);
     w->fr = fr;
@@ -292,6 +293,8 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
 {
     uint32_t depth = 0;
 
+    if (generator_new(w, s, NULL, c, out))
+        return TD_OK;
     for (frame *up = w->fr; up; up = up->up) {
         if (++depth > MAX_CALLS)
             return bad(w, c->node, TD_ERR_TYPE, "%s: more than %d functions call each other",

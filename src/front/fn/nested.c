@@ -104,6 +104,8 @@ call_nested(walk *w, const thing *f, const call *c, thing *out)
 {
     nested *n = td_map_get(&w->nested_by_id, id_key(f->type->object));
 
+    if (generator_new(w, &n->s, n, c, out))
+        return TD_OK;
     for (frame *up = w->fr; up; up = up->up)
         if (up->s == &n->s)
             return bad(w, c->node, TD_ERR_TYPE,

@@ -194,6 +194,8 @@ iter_of(walk *w, const thing *x, uint32_t node, thing *out)
 {
     thing text;
 
+    if (is_generator(x))
+        return generator_misplaced(w, x);
     if (box_is(x, TD_BOX_DICT) || box_is(x, TD_BOX_SET) || is_map_view(x))
         return iter_of_map(w, x, out);
     if (is_box(x)) {

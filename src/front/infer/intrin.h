@@ -18,6 +18,7 @@ enum {
     ITER_KEYS, /* of a dict or set: item[0]; item[1] is how many there were.  The next two of a dict */
     ITER_VALUES,
     ITER_ITEMS,
+    ITER_GENERATOR, /* a call of a function that yields, to be iterated over at once: generator.c */
     ITER_NESTED, /* nothing to go through, and the numbers from here on: functions defined inside of the compiled one */
 };
 enum { VOTE_COUNT, VOTE_ALL, VOTE_ANY, VOTE_SAME, VOTE_BALLOT };

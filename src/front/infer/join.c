@@ -73,9 +73,15 @@ join_types(const walk *w, const td_type *a, const td_type *b)
 }
 
 td_hash
+join_key_at(uint64_t path, uint32_t node, uint32_t name)
+{
+    return td_hash_u64(td_hash_u64(TD_HASH_INIT, path), (uint64_t)node << 32 | name);
+}
+
+td_hash
 join_key(const walk *w, uint32_t node, uint32_t name)
 {
-    return td_hash_u64(td_hash_u64(TD_HASH_INIT, w->fr->path), (uint64_t)node << 32 | name);
+    return join_key_at(w->fr->path, node, name);
 }
 
 join *

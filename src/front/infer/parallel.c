@@ -156,6 +156,16 @@ iterations_recurse(walk *w)
 }
 
 void
+iterations_fail(walk *w)
+{
+    for (iterations *t = w->iterations; t; t = t->up)
+        if (!t->asked)
+            never(t, w->f->line,
+                  "an iteration may fail inside of a try, behind which the program sees what the "
+                  "iterations before it did");
+}
+
+void
 iterations_print(walk *w)
 {
     for (iterations *t = w->iterations; t; t = t->up)

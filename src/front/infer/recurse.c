@@ -242,15 +242,9 @@ path_of(const outline *o)
 }
 
 static td_hash
-value_key(walk *w, const outline *o)
+value_key(const outline *o)
 {
-    frame fr = {.s = o->s, .path = path_of(o)}, *up = w->fr;
-    td_hash key;
-
-    w->fr = &fr;
-    key = result_key(w);
-    w->fr = up;
-    return key;
+    return join_key_at(path_of(o), o->s->root, 0);
 }
 
 void
@@ -326,8 +320,8 @@ emit_body(walk *w, outline *o, frame *fr, thing *value)
         return st;
     if (!st && !(fr->skipped && is_none(value))) {
         TD_TRY(settle(w, value));
-        TD_TRY(join_add(w, value_key(w, o), value, o->s->root, "the value returned"));
-        j = join_get(w, value_key(w, o));
+        TD_TRY(join_add(w, value_key(o), value, o->s->root, "the value returned"));
+        j = join_get(w, value_key(o));
         if (join_types(w, j->type, value->type) == j->type) { /* else another walk follows */
             TD_TRY(join_fitted(w, j, value, &result));
             words_put(w, o->frame, &at, &result);
@@ -412,7 +406,7 @@ frames_since(const walk *w)
 
     for (frame *fr = w->fr; fr->up; fr = fr->up) {
         n += fr->folds;
-        if (w->outline && fr->path == path_of(w->outline))
+        if (w->outline && fr->entered == path_of(w->outline))
             break;
         n++;
     }
@@ -456,7 +450,7 @@ call_recursive(walk *w, const td_source *s, const call *c, thing *out)
     }
     if (!o->emitted)
         TD_TRY(emit_outline(w, o, c->node));
-    j = join_get(w, value_key(w, o));
+    j = join_get(w, value_key(o));
     if (!j && w->walks > 3)
         return bad(
             w, c->node, TD_ERR_TYPE,

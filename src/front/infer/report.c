@@ -160,6 +160,8 @@ report_clear(walk *w)
 void
 thread_end(walk *w)
 {
+    if (w->tries)
+        iterations_fail(w);
     if (w->exact) {
         exact_leave(w);
     } else if (try_leave(w)) {

@@ -84,6 +84,7 @@ typedef struct thing {
     const lin   *lin;   /* NUM of integers: NULL: not known as one */
     const flatix *own, *bound; /* the same: within a block that belongs to one iteration; from 0 up to a bound */
     const carry *carry; /* NULL: a value of this iteration, or from before the loops */
+    const struct generator *generator; /* ITER of that kind */
     const struct join *clash; /* type is NULL: a variable whose values on several paths have no common type; it must not be read */
 } thing;
 
@@ -126,6 +127,7 @@ typedef struct loop { /* the innermost loop that break and continue leave */
     uint64_t  path; /* the joins' */
     td_val    mark;  /* valid where `sweeps`: how many arrays had been made before the loop */
     bool      sweeps;
+    bool      yields; /* what the loop around a generator assigns may be younger than this one: nothing is swept */
     uint32_t  arrays; /* walk.arrays when the loop began */
     iterations    *iterations;
     const carry **before; /* what the variables carried when the loop began */
@@ -134,6 +136,9 @@ typedef struct loop { /* the innermost loop that break and continue leave */
 typedef struct outline outline; /* a function that calls itself: recurse.c */
 
 typedef struct nested nested; /* a function defined inside of one that is compiled: nested.c */
+
+typedef struct generator generator;   /* a call of a function that yields: generator.c, */
+typedef struct generating generating; /* who iterates over one that is being walked */
 
 typedef struct frame { /* a function that is being walked */
     struct frame    *up;
@@ -148,11 +153,13 @@ typedef struct frame { /* a function that is being walked */
     uint32_t         call;  /* the node in up that called */
     uint32_t         folds; /* generator expressions being iterated: frames of Python's */
     uint32_t         origin; /* td_inst.from of its instructions */
-    uint64_t         path;  /* hash of the calls down to here */
+    uint64_t         path;  /* hash of the calls down to here, and of the items for which a body is walked */
+    uint64_t         entered; /* path when the function's body began */
     bool             inlined, blocked; /* blocked: returns leave a block region */
     uint32_t         depth_return;
     thing            result; /* of a single return at the end */
     place            results; /* else */
+    generating      *to;      /* takes what the function yields; NULL: it is called as others are */
 } frame;
 
 typedef struct dynpart { /* a part of dynamic shared memory, from byte start to byte end, int64 */
@@ -216,6 +223,7 @@ typedef struct walk {
     uint32_t nnested;
     trying  *tries;  /* the innermost try around, of this function or one that called it; NULL: none */
     finally *finals; /* the innermost one around; NULL: none */
+    generating *generating; /* the innermost generator that is being walked; NULL: none */
     guard   *exact;  /* inside of a function that must be exact; NULL: outside */
 } walk;
 
@@ -263,6 +271,7 @@ td_status built(walk *w, uint32_t node);
 /* ---- join.c ---- */
 const td_type *join_types(const walk *w, const td_type *a, const td_type *b); /* NULL: they cannot be joined */
 td_hash   join_key(const walk *w, uint32_t node, uint32_t name);
+td_hash   join_key_at(uint64_t path, uint32_t node, uint32_t name); /* the same where w->fr->path was `path` */
 join     *join_get(walk *w, td_hash key); /* NULL: no path has come there yet */
 /* A path arrives with x: the join grows.  TD_ERR_TYPE, naming `name`: it cannot. */
 td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name);
@@ -416,6 +425,7 @@ bool      iterations_free(walk *w, uint32_t node); /* was the loop found indepen
 /* A store: on a GPU only iterations of loops that run in parallel may. */
 td_status iterations_store(walk *w, uint32_t node);
 void      iterations_recurse(walk *w); /* a function is called that calls itself, and reads or writes arrays */
+void      iterations_fail(walk *w); /* an iteration may fail, and the function goes on behind a try */
 void      iterations_print(walk *w); /* what is printed comes in the iterations' order */
 td_status iterations_end(walk *w, iterations *t);
 /* Control leaves this loop, or (NULL) all loops of the function: their iterations cannot run in any order. */
@@ -563,6 +573,19 @@ is_array(const thing *x)
 }
 
 td_status store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at);
+
+/* ---- generator.c, loop.c: functions that yield ---- */
+bool      is_generator(const thing *x);
+bool      generator_new(walk *w, const td_source *s, const nested *n, const call *c, thing *out); /* false: s does not yield */
+td_status generator_misplaced(walk *w, const thing *x); /* fails: it is not iterated over where it is made */
+td_status generator_listed(walk *w, thing *x, uint32_t node); /* a generator becomes the list of what it yields */
+td_status stmt_yield(walk *w, uint32_t node);
+td_status for_generator(walk *w, loop *l, const thing *x); /* the iterations of loop l over generator x */
+td_status for_each_generated(walk *w, const thing *x, uint32_t node, td_status (*add)(walk *, const thing *, const thing *), const thing *to); /* add(to, value) */
+td_status loop_with(walk *w, loop *l, const thing *x); /* one iteration of a for loop */
+void      loop_recall(walk *w, const loop *l); /* the variables that the loop assigns have the values that its last iteration left */
+/* A generator's body reads variables of fr, which the loops over generators that are being walked assign: they are recalled. */
+void      generating_recall(walk *w, const frame *fr);
 
 /* ---- try.c ---- */
 td_status stmt_try(walk *w, uint32_t node);

@@ -498,32 +498,55 @@ for_tuple(walk *w, uint32_t node, const thing *t)
     return w->dead ? TD_OK : stmts(w, F(node, For_orelse));
 }
 
-/* The same where iterations are left early: what the body assigns goes through places. */
+/* One iteration of loop l, with x as its item. */
+td_status
+loop_with(walk *w, loop *l, const thing *x)
+{
+    recall(w, l, AT_HEAD);
+    TD_TRY(assign(w, F(l->node, For_target), x));
+    l->depth_next = w->depth;
+    open_block(w);
+    TD_TRY(stmts(w, F(l->node, For_body)));
+    if (!w->dead)
+        TD_TRY(loop_keep(w, l, false));
+    close_region(w);
+    w->dead = false;
+    return TD_OK;
+}
+
+void
+loop_recall(walk *w, const loop *l)
+{
+    recall(w, l, AT_HEAD);
+}
+
 static td_status
-for_tuple_left(walk *w, uint32_t node, const thing *t)
+each_of_tuple(walk *w, loop *l, const thing *t)
 {
     uint64_t path = w->fr->path;
-    loop l = {0};
 
-    TD_TRY(loop_enter(w, &l, F(node, For_body), F(node, For_target), node));
-    l.runs = t->type->n > 0;
-    l.depth_break = w->depth;
-    open_block(w);
     for (uint32_t i = 0; i < t->type->n; i++) {
         thing x = t->item[i];
 
-        recall(w, &l, AT_HEAD);
-        TD_TRY(assign(w, F(node, For_target), &x));
         w->fr->path = td_mix64(path + i + 1);
-        l.depth_next = w->depth;
-        open_block(w);
-        TD_TRY(stmts(w, F(node, For_body)));
+        TD_TRY(loop_with(w, l, &x));
         w->fr->path = path;
-        if (!w->dead)
-            TD_TRY(loop_keep(w, &l, false));
-        close_region(w);
-        w->dead = false;
     }
+    return TD_OK;
+}
+
+/* Over items for each of which the body is walked, where what the body assigns goes through places: those of a tuple
+ * whose iterations are left early, those of a generator. */
+static td_status
+for_walked(walk *w, uint32_t node, const thing *it, td_status each(walk *, loop *, const thing *))
+{
+    loop l = {0};
+
+    TD_TRY(loop_enter(w, &l, F(node, For_body), F(node, For_target), node));
+    l.runs = it->type->kind == TD_T_TUPLE && it->type->n > 0;
+    l.depth_break = w->depth;
+    open_block(w);
+    TD_TRY(each(w, &l, it));
     w->fr->loop = l.up;
     if (count_of(w, F(node, For_orelse))) {
         recall(w, &l, AT_ELSE);
@@ -545,11 +568,13 @@ stmt_for(walk *w, uint32_t node)
     w->walked = true;
     TD_TRY(expr(w, F(node, For_iter), &x));
     w->node = node;
+    if (is_generator(&x))
+        return for_walked(w, node, &x, for_generator);
     TD_TRY(iter_of(w, &x, F(node, For_iter), &it));
     if (it.type->kind != TD_T_TUPLE)
         return for_count(w, node, &it);
     return contains(w, F(node, For_body), TD_SYN_Break) ||
                    contains(w, F(node, For_body), TD_SYN_Continue)
-               ? for_tuple_left(w, node, &it)
+               ? for_walked(w, node, &it, each_of_tuple)
                : for_tuple(w, node, &it);
 }

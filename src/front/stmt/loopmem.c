@@ -67,7 +67,7 @@ loop_sweep(walk *w, loop *l)
     uint32_t n = 1, at = 1;
     td_val words;
 
-    if (w->arrays == l->arrays || w->holds)
+    if (w->arrays == l->arrays || w->holds || l->yields)
         return TD_OK;
     if (!l->sweeps)
         return w->parallel ? TD_OK : join_add(w, loopmem_key(l), &none, l->node, "the loop");

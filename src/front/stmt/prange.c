@@ -457,7 +457,6 @@ on_cores(walk *w, region *g, const thing *it, iterations *t, const thing *n)
                                      lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
     w->piece = TD_NONE;
     td_end(w->f);
-    end_if_failed(w);
     return built(w, g->node);
 }
 
@@ -624,6 +623,8 @@ for_parallel(walk *w, uint32_t node, const thing *it, iterations *t, const thing
             *x = stand_in(w, x->type);
         x->carry = carry_new(w, t, g.name[i], true, g.before[i].carry);
     }
+    if (iterations_how(t) == RUN_PARALLEL && !w->how->gpu)
+        end_if_failed(w);
     for (uint32_t i = 0; i < g.nred; i++)
         TD_TRY(w->how->gpu ? gather_grid(w, &g.red[i], g.l.where[i].slots.type)
                            : prange_gather(w, &g.red[i], g.l.where[i].slots.type));

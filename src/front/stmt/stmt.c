@@ -437,7 +437,7 @@ static td_status
 stmt_return(walk *w, uint32_t node)
 {
     thing x = {.type = td_type_none()};
-    td_hash key = join_key(w, w->fr->s->root, 0);
+    td_hash key = result_key(w);
     thing *before;
 
     if (F(node, Return_value))
@@ -470,6 +470,8 @@ stmt_expr(walk *w, uint32_t node)
 
     if (kind_of(w, F(node, Expr_value)) == TD_SYN_Constant)
         return TD_OK; /* a docstring */
+    if (kind_of(w, F(node, Expr_value)) == TD_SYN_Yield)
+        return stmt_yield(w, F(node, Expr_value));
     return expr(w, F(node, Expr_value), &x);
 }
 

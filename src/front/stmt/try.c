@@ -12,6 +12,7 @@
 struct trying {
     trying *up;
     frame *fr;
+    uint64_t path;        /* the joins' */
     uint32_t node, depth; /* regions open around the body's block */
     bool parallel;
     uint32_t n, *name;
@@ -21,9 +22,9 @@ struct trying {
 };
 
 static td_hash
-raised_key(walk *w, const trying *t, uint32_t i)
+raised_key(const trying *t, uint32_t i)
 {
-    return td_hash_u64(join_key(w, t->node, t->name[i]), TD_SYN_Try);
+    return td_hash_u64(join_key_at(t->path, t->node, t->name[i]), TD_SYN_Try);
 }
 
 bool
@@ -38,14 +39,15 @@ try_leave(walk *w)
         return false;
     w->fr = t->fr;
     w->node = t->node; /* of that function's tree */
+    generating_recall(w, t->fr);
     for (uint32_t i = 0; !st && i < t->n; i++) {
         const thing *x = &w->fr->var[t->name[i]];
 
         if (!x->type && !x->clash) {
-            join_unbound(w, raised_key(w, t, i));
+            join_unbound(w, raised_key(t, i));
             continue;
         }
-        st = join_meet(w, raised_key(w, t, i), x, w->fr->s->root, name_of(w, t->name[i]));
+        st = join_meet(w, raised_key(t, i), x, w->fr->s->root, name_of(w, t->name[i]));
         if (!st && t->has[i] && x->type)
             st = place_set(w, &t->where[i], x);
     }
@@ -62,12 +64,13 @@ static td_status protected(walk *w, uint32_t node, uint32_t key, trying *t,
 {
     td_status st;
 
-    *t = (trying){.up = w->tries, .fr = w->fr, .node = key, .parallel = w->parallel};
+    *t = (trying){
+        .up = w->tries, .fr = w->fr, .path = w->fr->path, .node = key, .parallel = w->parallel};
     t->name = assigned_by(w, node, &t->n);
     t->where = td_alloc(w->mem, (t->n + 1) * sizeof *t->where);
     t->has = td_alloc(w->mem, t->n + 1);
     for (uint32_t i = 0; i < t->n; i++) {
-        join *j = join_variable(w, raised_key(w, t, i), t->name[i]);
+        join *j = join_variable(w, raised_key(t, i), t->name[i]);
 
         t->has[i] = j != NULL;
         if (j)
@@ -87,7 +90,7 @@ recall(walk *w, const trying *t)
 {
     for (uint32_t i = 0; i < t->n; i++) {
         thing *x = &w->fr->var[t->name[i]];
-        join *j = join_get(w, raised_key(w, t, i));
+        join *j = join_get(w, raised_key(t, i));
 
         if (t->has[i])
             *x = place_get(w, &t->where[i]);
