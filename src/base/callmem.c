@@ -12,6 +12,34 @@ callblock_begin(const td_callblock *b)
     return (uint64_t)(uintptr_t)b + ALIGN;
 }
 
+/* A thread that looks for a spare block has the whole list meanwhile: others find none, and do not wait. */
+static td_callblock *
+spare_block(td_callmem *h, size_t size)
+{
+    td_callblock *b, **list = size < TD_CALLMEM_SPARES ? &h->spare[size] : NULL;
+
+    if (!list || !__atomic_load_n(list, __ATOMIC_RELAXED))
+        return NULL;
+    b = h->alone ? *list : __atomic_exchange_n(list, NULL, __ATOMIC_ACQUIRE);
+    if (b)
+        __atomic_store_n(list, b->next, __ATOMIC_RELEASE);
+    return b;
+}
+
+static void
+keep_or_free(td_callmem *h, td_callblock *b)
+{
+    td_callblock **list =
+        b->nbytes / ALIGN < TD_CALLMEM_SPARES ? &h->spare[b->nbytes / ALIGN] : NULL;
+
+    if (!list) {
+        free(b);
+        return;
+    }
+    b->next = *list;
+    *list = b;
+}
+
 uint64_t
 td_callmem_take(uint64_t heap, int64_t nbytes)
 {
@@ -20,17 +48,43 @@ td_callmem_take(uint64_t heap, int64_t nbytes)
 
     if (nbytes < 0 || nbytes > INT64_MAX - 2 * ALIGN)
         return 0;
-    b = aligned_alloc(ALIGN, ((size_t)nbytes / ALIGN + 2) * ALIGN);
+    b = spare_block(h, (size_t)nbytes / ALIGN);
+    if (!b)
+        b = aligned_alloc(ALIGN, ((size_t)nbytes / ALIGN + 2) * ALIGN);
     if (!b)
         return 0;
     b->nbytes = (uint64_t)nbytes;
     b->owner = NULL;
+    if (h->alone) {
+        b->serial = ++h->taken;
+        b->next = h->first;
+        h->first = b;
+        return callblock_begin(b);
+    }
     b->serial = __atomic_add_fetch(&h->taken, 1, __ATOMIC_RELAXED);
     b->next = __atomic_load_n(&h->first, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&h->first, &b->next, b, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
         ;
     return callblock_begin(b);
+}
+
+static void
+free_list(td_callblock **list)
+{
+    for (td_callblock *b; (b = *list);) {
+        *list = b->next;
+        if (!b->owner)
+            free(b);
+    }
+}
+
+static void
+free_blocks(td_callmem *h)
+{
+    free_list(&h->first);
+    for (int i = 0; i < TD_CALLMEM_SPARES; i++)
+        free_list(&h->spare[i]);
 }
 
 static bool
@@ -48,6 +102,10 @@ td_callmem_release(uint64_t heap, uint64_t words, int64_t n)
     td_callmem *h = (td_callmem *)(uintptr_t)heap;             /* NOLINT */
     const uint64_t *word = (const uint64_t *)(uintptr_t)words; /* NOLINT */
 
+    if (!n) {
+        free_blocks(h);
+        return;
+    }
     for (td_callblock **p = &h->first; *p && (*p)->serial > word[0];) {
         td_callblock *b = *p;
 
@@ -56,7 +114,7 @@ td_callmem_release(uint64_t heap, uint64_t words, int64_t n)
             continue;
         }
         *p = b->next;
-        free(b);
+        keep_or_free(h, b);
     }
 }
 
@@ -84,10 +142,6 @@ td_callmem_drop(td_callblock *b)
 void
 td_callmem_free(td_callmem *h)
 {
-    for (td_callblock *b; (b = h->first);) {
-        h->first = b->next;
-        if (!b->owner)
-            free(b);
-    }
+    free_blocks(h);
     td_box_free_all(h);
 }

@@ -15,9 +15,13 @@ typedef struct td_callblock {
     void    *owner; /* calls td_callmem_drop later; NULL: the block is freed with the heap */
 } td_callblock;
 
+enum { TD_CALLMEM_SPARES = 16 };
+
 typedef struct td_callmem {
     td_callblock *first;
     uint64_t taken; /* blocks taken so far; also the newest block's serial */
+    uint64_t alone; /* not 0: a single thread uses it */
+    td_callblock *spare[TD_CALLMEM_SPARES]; /* released blocks of nbytes / 64, for the next ones of that size */
     struct td_box *boxes;  /* box.h */
     struct td_box **texts; /* hash table of interned str */
     int64_t ntext, captext;
@@ -27,8 +31,8 @@ typedef struct td_callmem {
  * 0: no memory. */
 uint64_t td_callmem_take(uint64_t heap, int64_t nbytes);
 
-/* Frees every block whose serial is above word[0], unless one of the addresses word[1], …, word[n - 1] lies in
- * it. No other thread may take a block meanwhile. */
+/* Releases every block whose serial is above word[0], unless one of the addresses word[1], …, word[n - 1] lies in
+ * it. n 0: all blocks, and the memory kept for new ones. No other thread may take a block meanwhile. */
 void td_callmem_release(uint64_t heap, uint64_t words, int64_t n);
 
 /* the block that holds the address; borrowed; NULL: none */

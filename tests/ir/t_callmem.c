@@ -73,12 +73,37 @@ run(void)
     td_arena_free(&mem);
 }
 
+/* Released blocks serve the next ones of their size; with a count of 0 nothing is kept. */
+static void
+reuse(uint64_t alone)
+{
+    td_callmem h = {.alone = alone};
+    uint64_t heap = (uintptr_t)&h, all = 0, a, b, large;
+
+    a = td_callmem_take(heap, 100);
+    b = td_callmem_take(heap, 200);
+    large = td_callmem_take(heap, 1 << 20);
+    CHECK(a && b && large && count(&h) == 3 && h.taken == 3);
+    td_callmem_release(heap, (uintptr_t)&all, 1);
+    CHECK(count(&h) == 0);
+    CHECK(td_callmem_take(heap, 120) == a); /* of the same 64 bytes */
+    CHECK(td_callmem_take(heap, 110) != a);
+    CHECK(td_callmem_take(heap, 255) == b);
+    CHECK(count(&h) == 3 && h.first->nbytes == 255);
+    td_callmem_release(heap, (uintptr_t)&all, 0);
+    CHECK(!h.first);
+    for (int i = 0; i < TD_CALLMEM_SPARES; i++)
+        CHECK(!h.spare[i]);
+}
+
 int
 main(void)
 {
     td_callmem heap = {0};
 
     run();
+    reuse(0);
+    reuse(1);
     CHECK(!td_callmem_take((uintptr_t)&heap, -1));
     CHECK(!td_callmem_take((uintptr_t)&heap, INT64_MAX - 5));
     CHECK(td_callmem_take((uintptr_t)&heap, 0)); /* an empty array has an address, too */

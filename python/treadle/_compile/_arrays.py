@@ -589,7 +589,29 @@ _NUMPYS = {
 
 ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items()}
 
+def _array_of_rows(x):
+    """The array of a list of lists or tuples."""
+    if len(x) == 0:
+        raise ValueError("array: an empty list of lists has no second axis")
+    first = np.array(x[0])
+    out = np.empty((len(x),) + first.shape, first.dtype)  # noqa: RUF005
+    for i in range(len(x)):
+        row = np.array(x[i])
+        if row.shape != first.shape:
+            raise ValueError("array: the lists in a list have different lengths")
+        out[i] = row
+    return out
+
+
+def _array_of_complex(x):
+    out = np.empty(len(x), np.complex128)
+    for i in range(len(x)):
+        out[i] = x[i]
+    return out
+
+
 METHODS = {
+    "array(rows)": _array_of_rows, "array(complex)": _array_of_complex,
     "sort": _sort_in_place, "argsort": _argsort, "nonzero": _nonzero, "repeat": _repeat, "take": _take,
     "searchsorted": _searchsorted, "partition": _sort_in_place, "a[mask]": _at_mask, "a[places]": _at_places,
     "a[:, places]": _at_columns, "a[rows, columns]": _at_points, "a[mask] = x": _set_mask, "a[places] = x": _set_places,

@@ -20,9 +20,15 @@ class Called:
         known = self.__dict__.setdefault("_implementations", {})
         key = tuple(args), tuple(names)
         if key not in known:
-            if names or not all(isinstance(a, str) for a in args):
-                raise TypeError(f"{self.__name__}: compiled functions call it with numbers and arrays, by position")
-            known[key] = self._called([types.parse(a) for a in args])
+            if list(names) not in ([], ["out"]) or not all(isinstance(a, str) for a in args):
+                raise TypeError(
+                    f"{self.__name__}: compiled functions call it with numbers and arrays, by position, and out="
+                )
+            made = self._called([types.parse(a) for a in args])
+            if names:
+                params = ", ".join([*(f"x{k}" for k in range(len(args) - 1)), "out"])
+                made = _defined(self.__name__, params, [f"return _f({params})"], _f=made)
+            known[key] = made
         return known[key]
 
 

@@ -25,6 +25,10 @@ class Compiled:
         self.device, self.kernel, self.shared = info["device"], info["kernel"], info["shared"]
         self.cooperative, self.notes = info["cooperative"], info["notes"].splitlines()
 
+    def __call__(self, *args):
+        """Call the function with arguments of these types."""
+        return self._function(*args)
+
     @property
     def signature(self):
         """The types.Signature."""

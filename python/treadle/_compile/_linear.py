@@ -29,6 +29,8 @@ _TALL = "svd_n_f", "svd_n_s", "svd_n", "qr_r_raw_n", "lstsq_n"
     _INV, _SOLVE, _SOLVE1, _DET, _SLOGDET, _CHOLESKY, _EIGH, _EIGVALSH, _EIG, _EIGVALS,
     _SVD_FULL, _SVD, _SVDVALS, _QR_RAW, _QR, _LSTSQ,
 ) = range(len(_LOOPS))  # fmt: skip
+_PRODUCT = len(_LOOPS) + 2 * len(_WIDE)
+_FEW = 2000  # multiplications of a product, which plain loops have done before a call of the BLAS returns
 
 
 def linear(k, sizes, ranks, *arrays):
@@ -55,12 +57,50 @@ def _register():
         for i, name in enumerate((wide, tall)):
             if hasattr(loops, name):
                 _core._take_linear(getattr(loops, name), 4 * (len(_LOOPS) + 2 * k + i))
+    _core._take_linear(np.matmul, 4 * _PRODUCT)
     return not hasattr(loops, "svd_f")
 
 
 _SPLIT = _register()
 _SVD_FULL_WIDE = len(_LOOPS)
 _SVD_WIDE, _SVDVALS_WIDE, _QR_RAW_WIDE, _LSTSQ_WIDE = range(_SVD_FULL_WIDE + 2, _SVD_FULL_WIDE + 10, 2)
+
+
+# ---- products ----
+
+
+def _product(a, b):
+    """a @ b of floats of one dtype, of which at least one is a matrix. Their sizes fit."""
+    if a.ndim == 1:
+        k, n = b.shape
+        row = np.zeros(n, a.dtype)
+        if k * n <= _FEW:
+            for j in range(k):
+                for i in range(n):
+                    row[i] += a[j] * b[j, i]
+        else:
+            linear(_PRODUCT, (1, k, n), (2, 2, 2), a[np.newaxis, :], b, row[np.newaxis, :])
+        return row
+    m, k = a.shape
+    if b.ndim == 1:
+        column = np.zeros(m, a.dtype)
+        if k * m <= _FEW:
+            for i in range(m):
+                for j in range(k):
+                    column[i] += a[i, j] * b[j]
+        else:
+            linear(_PRODUCT, (m, k, 1), (2, 2, 2), a, b[:, np.newaxis], column[:, np.newaxis])
+        return column
+    n = b.shape[1]
+    out = np.zeros((m, n), a.dtype)
+    if m * k * n <= _FEW:
+        for i in range(m):
+            for j in range(k):
+                for c in range(n):
+                    out[i, c] += a[i, j] * b[j, c]
+    else:
+        linear(_PRODUCT, (m, k, n), (2, 2, 2), a, b, out)
+    return out
 
 
 # ---- what they give ----
@@ -340,5 +380,5 @@ LINALGS = {
     np.linalg.inv: _inv, np.linalg.solve: _solve, np.linalg.det: _det, np.linalg.slogdet: _slogdet, np.linalg.cholesky:
     _cholesky, np.linalg.eigh: _eigh, np.linalg.eigvalsh: _eigvalsh, np.linalg.eig: _eig, np.linalg.eigvals: _eigvals,
     np.linalg.svd: _svd, np.linalg.qr: _qr, np.linalg.lstsq: _lstsq, np.linalg.pinv: _pinv, np.linalg.matrix_rank:
-    _matrix_rank, np.linalg.cond: _cond, np.linalg.norm: _norm,
+    _matrix_rank, np.linalg.cond: _cond, np.linalg.norm: _norm, "product": _product,
 }  # fmt: skip

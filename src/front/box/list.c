@@ -579,7 +579,11 @@ box_array(walk *w, const thing *list, thing *out)
     box_note(w);
     if (!t)
         return box_wait(w, list);
-    if (t->kind != TD_T_NUM || td_dtype_is_complex(t->dt))
+    if (t->kind == TD_T_TUPLE || (t->kind == TD_T_BOX && t->ndim == TD_BOX_LIST))
+        return call_stand_in(w, "array(rows)", list, &(call){.node = w->node}, out);
+    if (t->kind == TD_T_NUM && td_dtype_is_complex(t->dt))
+        return call_stand_in(w, "array(complex)", list, &(call){.node = w->node}, out);
+    if (t->kind != TD_T_NUM)
         return bad(w, w->node, TD_ERR_TYPE, "a list of %s is no array of numbers", t->name);
     dt = td_dtype_is_float(t->dt) ? TD_F64 : t->dt == TD_U64 ? TD_U64 : TD_I64;
     n = dim_of(box_count(w, list));

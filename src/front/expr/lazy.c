@@ -479,7 +479,7 @@ new_array(walk *w, const td_type *item, uint32_t ndim, const dim *shape, thing *
                    "cuda.local.array");
     w->arrays++;
     nbytes = TD_E2(w->f, multiply, count, td_const_int(w->f, TD_I64, td_type_size(item)));
-    p = td_take(w->f, hidden_address(w, TD_HIDDEN_CALLMEM), nbytes);
+    p = td_take(w->f, call_heap(w), nbytes);
     size = num_index(nbytes, false);
     ok = TD_E2(w->f, not_equal, p, td_const_int(w->f, TD_U64, 0));
     TD_TRY(must(w, ok, TD_REPORT_MEMORY, "", &size, 1));

@@ -35,6 +35,21 @@ product_element(walk *w, const thing *self, const nest *at, thing *out)
     return built(w, w->node);
 }
 
+/* Products of floats, where memory can be had, call the BLAS unless they are known to be small. */
+static bool
+calls_blas(const walk *w, const call *c, const dim *shape, uint32_t n, const dim *inner)
+{
+    td_dtype dt = c->arg[0].type->item[0]->dt;
+    int64_t work = inner->known;
+
+    for (uint32_t i = 0; i < n && work >= 0; i++)
+        work = shape[i].known >= 0 && work < 1000 ? work * shape[i].known : -1;
+    return w->how->mode == TD_MODE_FUNCTION && !w->how->gpu && !w->exact &&
+           dt == c->arg[1].type->item[0]->dt &&
+           (dt == TD_F32 || dt == TD_F64 || dt == TD_C64 || dt == TD_C128) &&
+           (work < 0 || work > 1000);
+}
+
 /* a @ b where at least one is a matrix. */
 td_status
 matrix_product(walk *w, const thing *a, const thing *b, thing *out)
@@ -61,6 +76,9 @@ matrix_product(walk *w, const thing *a, const thing *b, thing *out)
         shape[n++] = a->view->shape[0];
     if (nb == 2)
         shape[n++] = b->view->shape[1];
+    if (calls_blas(w, &c, shape, n, &a->view->shape[na - 1]))
+        return call_stand_in(w, "product", &c.arg[0],
+                             &(call){.node = w->node, .n = 1, .arg = &c.arg[1]}, out);
     TD_TRY(lazy_new(w, product_element, &c, td_type_num(td_promote(s->dt, t->dt)), n, shape, out));
     out->lazy->own = true;
     return TD_OK;

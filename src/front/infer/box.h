@@ -91,7 +91,7 @@ td_status box_compare(walk *w, td_syn op, const thing *a, const thing *b, thing 
 td_status box_has(walk *w, const thing *b, const thing *x, thing *out); /* x in b */
 td_status box_method(walk *w, const thing *self, const char *name, const call *c, thing *out);
 td_status box_from(walk *w, td_boxkind which, const thing *it, uint32_t node, thing *out); /* list(it), set(it) */
-td_status box_array(walk *w, const thing *list, thing *out); /* a list of real numbers as an array of its memory, valid until the list changes */
+td_status box_array(walk *w, const thing *list, thing *out); /* a list of real numbers as an array of its memory, valid until the list changes; one of complex numbers, or of lists and tuples of one length, as a new array */
 td_status value_equal(walk *w, const thing *a, const thing *b, td_val *same); /* bool */
 td_status box_fail_unless(walk *w, td_val ok, td_report kind, const char *text, const thing *value, uint32_t n);
 void      box_note(walk *w); /* the loops around use boxes: they run in order */

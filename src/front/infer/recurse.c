@@ -343,6 +343,7 @@ emit_outline(walk *w, outline *o, uint32_t node)
     guard *outer = w->exact, own = {.bad = TD_NONE, .heap = TD_NONE};
     bool parallel = w->parallel, block = w->iteration_block;
     uint32_t inner = w->inner, from = w->f->n;
+    td_val heap = w->heap;
     thing value = {.type = td_type_none()};
     td_status st;
 
@@ -355,6 +356,7 @@ emit_outline(walk *w, outline *o, uint32_t node)
     w->iterations = NULL;
     w->inner = 0;
     w->iteration_block = false;
+    w->heap = TD_NONE;
     w->exact = outer ? &own : NULL;
     st = emit_body(w, o, &fr, &value);
     td_end(w->f);
@@ -366,6 +368,7 @@ emit_outline(walk *w, outline *o, uint32_t node)
     w->inner = inner;
     w->parallel = parallel;
     w->iteration_block = block;
+    w->heap = heap;
     w->dead = false;
     return st;
 }

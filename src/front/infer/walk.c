@@ -137,7 +137,7 @@ begin_walk(walk *w, const td_source *s)
     w->again = false;
     w->iterations = NULL;
     w->parallel = false;
-    w->piece = TD_NONE;
+    w->piece = w->heap = TD_NONE;
     w->arrays = 0;
     w->forms = w->inner = 0;
     w->loops = w->nests = 0;

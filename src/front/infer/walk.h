@@ -195,6 +195,7 @@ typedef struct walk {
     bool     fails;    /* an iteration may fail there, so each is in a block; known from the walk before */
     bool     iteration_block; /* it does, */
     uint32_t iteration_depth; /* and this is the depth around it */
+    td_val   heap;       /* address of the td_callmem of that part, where its iterations make arrays; TD_NONE: the call's */
     td_val   piece;      /* int64: which part of a CPU's parallel loop takes the iterations; TD_NONE: none */
     uint32_t forms;    /* views with other axes that have been made */
     uint32_t inner;    /* the loop whose iterations a GPU's threads share along x; 0: none */
@@ -563,6 +564,10 @@ td_status array_product(walk *w, const thing *a, const thing *b, thing *out);   
 td_status as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out); /* what an object means as a dtype */
 td_status shape_from(walk *w, const call *c, uint32_t first, const thing *given, bool many, dim *shape, uint32_t *n);
 td_status complex_parts(walk *w, const td_type *t, const call *c, thing *out); /* complex(re, im) */
+td_val    call_heap(walk *w); /* address of the td_callmem that new arrays are taken from */
+void      piece_heap_begin(walk *w, const loop *l); /* a part of a parallel loop begins: what its iterations take is released at each one's end */
+td_status piece_heap_sweep(walk *w, const loop *l, uint32_t arrays); /* an iteration of it ends; arrays: walk.arrays when it began */
+void      piece_heap_end(walk *w);
 td_status loop_mark(walk *w, loop *l);  /* a loop begins: iterations free the arrays that they leave behind */
 td_status loop_sweep(walk *w, loop *l); /* an iteration ends */
 td_status settle(walk *w, thing *x); /* an array expression gets memory: before it is named, passed or returned */

@@ -318,7 +318,7 @@ one_iteration(walk *w, region *g, const thing *it, iterations *t, td_val k)
 static td_status
 guarded_iteration(walk *w, region *g, const thing *it, iterations *t, td_val k)
 {
-    uint32_t depth = w->iteration_depth;
+    uint32_t depth = w->iteration_depth, arrays = w->arrays;
     bool block = w->iteration_block;
 
     w->depth++;
@@ -328,6 +328,8 @@ guarded_iteration(walk *w, region *g, const thing *it, iterations *t, td_val k)
     TD_TRY(one_iteration(w, g, it, t, k));
     if (w->iteration_block)
         close_region(w);
+    if (iterations_how(t) == RUN_PARALLEL && !w->how->gpu)
+        TD_TRY(piece_heap_sweep(w, &g->l, arrays));
     w->iteration_depth = depth;
     w->iteration_block = block;
     close_region(w);
@@ -452,10 +454,12 @@ on_cores(walk *w, region *g, const thing *it, iterations *t, const thing *n)
         w->piece = td_piece(w->f, first);
         TD_TRY(draws_seed(w, base, w->piece));
     }
+    piece_heap_begin(w, &g->l);
     TD_TRY(reduces ? sum_on_lanes(w, g, it, t, td_piece(w->f, first), lo, hi)
                    : noted_iteration(w, g, it, t,
                                      lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
     w->piece = TD_NONE;
+    piece_heap_end(w);
     td_end(w->f);
     return built(w, g->node);
 }
