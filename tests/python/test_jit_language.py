@@ -554,3 +554,18 @@ def test_iinfo(dtype):
 def test_finfo(dtype):
     got = njit(lambda a: (np.finfo(a.dtype).eps, np.finfo(a.dtype).max, np.finfo(a.dtype).tiny))(np.zeros(1, dtype))
     assert got == (np.finfo(dtype).eps, np.finfo(dtype).max, np.finfo(dtype).tiny)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32, np.float32, np.complex64])
+@pytest.mark.parametrize("of", [np.uint8, np.int32, np.float64])
+def test_sums_have_the_dtype_that_is_asked_for(dtype, of):
+    def along(y):
+        return np.sum(y, axis=1, dtype=dtype), y.prod(axis=0, dtype=dtype)
+
+    def whole(y):
+        return np.sum(y, dtype=dtype), y.prod(dtype=dtype)
+
+    y = (np.arange(12).reshape(3, 4) + 60).astype(of)
+    _same(njit(along)(y), along(y))
+    for got, wanted in zip(njit(whole)(y), whole(y), strict=True):
+        assert got == wanted

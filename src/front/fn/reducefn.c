@@ -139,12 +139,20 @@ fn_reduce(walk *w, const call *c, int number, thing *out)
     static const char *const kw[] = {"axis", "dtype"};
     int how = td_intrinsics[number].row;
     bool typed = reduction_is_sum(how) || how == RED_prod;
+    const thing *dtype = typed ? arg_or_kw(c, 2, "dtype") : NULL;
+    const td_type *t;
     thing a;
 
     TD_TRY(only_these(w, c, reduction_name(how), kw, typed ? 2 : 1));
-    TD_TRY(reduced_operand(w, c, typed ? arg_or_kw(c, 2, "dtype") : NULL, NULL, reduction_name(how),
-                           &a));
-    return reduce(w, how, &a, arg_or_kw(c, 1, "axis"), c->node, out);
+    TD_TRY(reduced_operand(w, c, dtype, NULL, reduction_name(how), &a));
+    TD_TRY(reduce(w, how, &a, arg_or_kw(c, 1, "axis"), c->node, out));
+    if (!dtype || is_none(dtype))
+        return TD_OK;
+    if (is_array(out)) /* the sum of small integers is a larger one */
+        return call_row(w, fn_astype, 0, (thing[]){*out, *dtype}, 2, out);
+    TD_TRY(as_dtype(w, dtype, c->node, &t));
+    *out = num_convert(w, out, t);
+    return TD_OK;
 }
 
 /* nansum, nanprod, nanmin, nanmax */
