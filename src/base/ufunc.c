@@ -46,14 +46,22 @@ td_ufunc_call(int number, const double *x)
 static struct {
     td_ufunc_loop *loop;
     void *data;
+    int nin;
 } linears[TD_LINEARS];
 
+int
+td_linear_nin(int number)
+{
+    return number < 0 || number >= TD_LINEARS ? 0 : linears[number].nin;
+}
+
 void
-td_linear_set(int number, td_ufunc_loop *loop, void *data)
+td_linear_set(int number, int nin, td_ufunc_loop *loop, void *data)
 {
     if (number < 0 || number >= TD_LINEARS)
         return;
     linears[number].data = data;
+    linears[number].nin = nin;
     linears[number].loop = loop;
 }
 

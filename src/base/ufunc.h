@@ -22,7 +22,8 @@ double td_ufunc_call(int number, const double *x);
 
 enum { TD_LINEARS = 128, TD_LINEAR_ARGS = 8 }; /* numbers are those of treadle/_compile/_linear.py */
 
-void td_linear_set(int number, td_ufunc_loop *loop, void *data);
+void td_linear_set(int number, int nin, td_ufunc_loop *loop, void *data);
+int  td_linear_nin(int number); /* how many of its arrays it only reads: the first ones; 0: the loop was never set */
 
 /* From the first call inside of a task of the pool to the end of what the pool runs, the library had better use one
  * thread: begin says so, and end takes it back.  begin: false: the library cannot be told so, and end is not called. */

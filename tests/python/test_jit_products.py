@@ -46,6 +46,15 @@ def test_transposed_operands_and_parts_of_a_larger_array():
     np.testing.assert_allclose(f(a, b), (a.T @ b.T)[10:20] @ a[:, 5:75:3], rtol=1e-11)
 
 
+def test_operands_that_cannot_be_written_to():
+    a, b = drawn((60, 50), np.float64), drawn((50, 40), np.float64)
+    wanted = a @ b
+    a.flags.writeable = b.flags.writeable = False
+    np.testing.assert_allclose(product(a, b), wanted, rtol=1e-12, atol=1e-12)
+    row = np.broadcast_to(b[:, :1], b.shape)
+    np.testing.assert_allclose(product(a, row), a @ row, rtol=1e-12, atol=1e-12)
+
+
 def test_sizes_that_do_not_fit():
     for x, y in (((30, 40), (30, 40)), ((40,), (30, 40)), ((30, 40), (30,))):
         with pytest.raises(ValueError, match="matrix product"):
@@ -97,6 +106,47 @@ def test_what_parallel_iterations_take_is_released():
     with pytest.raises(ValueError, match="negative"):
         without_a_sum(np.where(x == 777, -1, x), 500, out)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KB
+
+
+# ---- arguments that cannot be written to ----
+
+
+def rows_in_turn(a):
+    s = np.zeros(3)
+    for k in range(a.shape[1]):
+        part = a[:, k]
+        for i in range(3):
+            s[i] += part[i]
+    return s
+
+
+def writes_through_a_variable(a):
+    for k in range(a.shape[1]):
+        part = a[:, k]
+        part[0] = k
+    return 0
+
+
+def writes_to_one_of_two(a):
+    b = np.zeros(4)
+    for k in range(2):
+        part = a[0] if k else b
+        part[0] = 7.0
+    return b[0]
+
+
+def test_parts_of_arguments_in_variables():
+    """Only a store makes an argument one that is written to, whatever variable it goes through."""
+    a = drawn((3, 4), np.float64)
+    a.flags.writeable = False
+    np.testing.assert_allclose(njit(rows_in_turn)(a), a.sum(1))
+    for f in (writes_through_a_variable, writes_to_one_of_two):
+        with pytest.raises((TypeError, ValueError), match="read-only"):
+            njit(f)(a)
+        b = a.copy()
+        c = a.copy()
+        assert njit(f)(b) == f(c)
+        np.testing.assert_array_equal(b, c)
 
 
 # ---- arrays of lists ----

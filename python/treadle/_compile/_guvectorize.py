@@ -1,6 +1,7 @@
 """``guvectorize``: a function of small arrays that takes larger ones."""
 
 import functools
+import operator
 import re
 
 import numpy
@@ -9,7 +10,7 @@ from .. import types
 from ._called import Called, generalised, operands
 from ._function import Function
 from ._generate import Home, define, device_of, index, nest
-from ._jit import check_options, jit
+from ._jit import UFUNC_OPTIONS, check_options, jit
 
 _SIDE = r"\((?:\s*\w+\s*(?:,\s*\w+\s*)*)?\)"
 _SIDES = rf"\s*{_SIDE}(?:\s*,\s*{_SIDE})*\s*"
@@ -44,7 +45,7 @@ class GUFunc(Called):
         options = {k: v for k, v in (options or {}).items() if k != "writable_args"}
         self.identity = options.pop("identity", None)
         check_options("guvectorize", options, target)
-        self._options = {k: v for k, v in options.items() if k != "nopython"}
+        self._options = UFUNC_OPTIONS | {k: v for k, v in options.items() if k != "nopython"}
         self._rows = []
         if fn.__code__.co_argcount != self.nargs:
             raise TypeError(f"{fn.__name__} takes {fn.__code__.co_argcount} arguments, {layout} has {self.nargs}")
@@ -83,6 +84,7 @@ class GUFunc(Called):
 
     def _resolve(self, values, outs):
         have = [numpy.dtype(v.dtype) for v in values]
+        have = [d.newbyteorder("=") if d.kind in "biufc" else d for d in have]
         if not self._rows:
             # bfloat16 has no common dtype with others, so outputs of known dtype skip the promotion
             known = all(hasattr(o, "dtype") for o in outs)
@@ -98,8 +100,14 @@ class GUFunc(Called):
             f"{', '.join(self.types)}"
         )
 
-    def __call__(self, *args, out=None, stream=0):
-        """Results of the operands; they may follow as arguments, or come as out= (an array or a tuple)."""
+    def __call__(self, *args, out=None, axis=None, axes=None, keepdims=False, stream=0):
+        """Results of the operands; they may follow as arguments, or come as out= (an array or a tuple).
+
+        axis, axes and keepdims are those of NumPy's generalized ufuncs: axes has a tuple of axes for each operand and
+        result in place of its last ones; axis stands for the single axis that all operands share; with keepdims the
+        axes that a reduction takes stay, with one element."""
+        if axis is not None or axes is not None or keepdims:
+            return self._along(args, out, self._places(axis, axes), keepdims, stream)
         if len(args) not in (self.nin, self.nargs):
             raise TypeError(f"{self.__name__}() takes {self.nin} or {self.nargs} arguments, not {len(args)}")
         if len(args) == self.nargs and out is not None:
@@ -131,6 +139,48 @@ class GUFunc(Called):
             stream.synchronize()
         given = tuple(_numpy_scalar(home.give(r, o)) for r, o in zip(results, outs, strict=True))
         return given[0] if self.nout == 1 else given
+
+    def _places(self, axis, axes):
+        """The named axes of each operand and result, as tuples."""
+        cores = [*self._inputs, *self._outputs]
+        if axis is not None:
+            if axes is not None:
+                raise TypeError(f"{self.__name__}(): axis and axes are both given")
+            if len({n for core in cores for n in core}) != 1 or any(len(core) > 1 for core in cores):
+                raise TypeError(f"{self.__name__}(): axis is for one axis that all share, not {self.signature}")
+            return [(operator.index(axis),) * len(core) for core in cores]
+        if axes is None:
+            return [tuple(range(-len(core), 0)) for core in cores]
+        given = [a if isinstance(a, tuple) else (operator.index(a),) for a in axes]
+        if len(given) == self.nin and not any(self._outputs):
+            given += [()] * self.nout
+        if [len(a) for a in given] != [len(core) for core in cores]:
+            raise ValueError(f"{self.__name__}(): axes={axes} does not name the axes of {self.signature}")
+        return given
+
+    def _along(self, args, out, places, keepdims, stream):
+        """Call with the named axes moved to the end, and move those of the results back."""
+        if keepdims and (any(self._outputs) or len({len(core) for core in self._inputs}) != 1):
+            raise TypeError(f"{self.__name__}(): keepdims is for results without axes, of operands with as many each")
+        ends = [tuple(range(-len(p), 0)) for p in places]
+        outs = args[self.nin :] or (out if isinstance(out, tuple) else (out,) * self.nout)
+        values = [a if hasattr(a, "shape") else numpy.asarray(a) for a in args[: self.nin]]
+        moved = [numpy.moveaxis(a, p, e) if p else a for a, p, e in zip(values, places, ends, strict=False)]
+        targets = []
+        for o, p, e in zip(outs, places[self.nin :], ends[self.nin :], strict=True):
+            if o is not None and keepdims:
+                o = numpy.squeeze(o, places[0])
+            targets.append(numpy.moveaxis(o, p, e) if p and o is not None else o)
+        results = self(*moved, out=tuple(targets), stream=stream)
+        results = [results] if self.nout == 1 else list(results)
+        for k, (o, p, e) in enumerate(zip(outs, places[self.nin :], ends[self.nin :], strict=True)):
+            if o is not None:
+                results[k] = o
+            elif keepdims:
+                results[k] = numpy.expand_dims(results[k], places[0])
+            elif p:
+                results[k] = numpy.moveaxis(results[k], e, p)
+        return results[0] if self.nout == 1 else tuple(results)
 
     def _called(self, given):
         if len(given) not in (self.nin, self.nargs):

@@ -50,9 +50,16 @@ def prange(*args):
 
 prange._td_name = "treadle.prange"
 
-_IGNORED = {"nopython", "cache", "inline", "looplift", "no_cpython_wrapper", "no_cfunc_wrapper", "debug", "_nrt"}
+_IGNORED = {
+    "nopython", "cache", "inline", "forceinline", "looplift", "no_cpython_wrapper", "no_cfunc_wrapper", "no_rewrites",
+    "writable_args", "target_backend", "debug", "_nrt", "_dbg_extend_lifetimes", "_dbg_optnone",
+}  # fmt: skip
 # _numba: numbers promote as in Numba, not as in NumPy
 _KNOWN = {"parallel", "fastmath", "nogil", "error_model", "boundscheck", "locals", "_numba"}
+
+
+# As NumPy's ufuncs do, those that are made here give infinity and NaN where they divide by zero.
+UFUNC_OPTIONS = {"error_model": "numpy"}
 
 
 def check_options(what, options, target="cpu"):

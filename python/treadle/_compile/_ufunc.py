@@ -10,7 +10,7 @@ from .._exchange import _host
 from ._called import Called, elementwise, operands
 from ._function import Function
 from ._generate import Home, define, device_of, index, is_array, nest, scalar
-from ._jit import check_options, jit
+from ._jit import UFUNC_OPTIONS, check_options, jit
 
 _WEAK = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}  # kinds of dtypes that a Python number adapts to
 
@@ -54,7 +54,7 @@ class UFunc(Called):
             fn = fn.py_func
         functools.update_wrapper(self, fn)
         check_options("vectorize", options or {}, target)
-        options = {k: v for k, v in (options or {}).items() if k != "nopython"}
+        options = UFUNC_OPTIONS | {k: v for k, v in (options or {}).items() if k != "nopython"}
         self.py_func, self.identity, self._target, self._options = fn, identity, target, options
         self.nin = fn.__code__.co_argcount
         self.nargs, self.signature = self.nin + 1, None

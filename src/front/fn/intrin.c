@@ -449,6 +449,6 @@ store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at)
         }
         td_store(w->f, p, zero, td_cast(w->f, v, TD_U64), TD_NONE, 0);
     }
-    note_alias(w, x->view);
+    note_written(w, x->view);
     return built(w, w->fr->s->root);
 }

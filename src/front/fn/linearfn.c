@@ -87,8 +87,9 @@ fn_linear(walk *w, const call *c, int number, thing *out)
         return bad(w, c->node, TD_ERR_TYPE,
                    "numpy.linalg's functions are those of compiled functions on a CPU");
     (void)known_int(&c->arg[0], &k);
+    k = 4 * k + type_number(array[0].type->item[0]->dt);
     for (uint32_t i = 0; i < n; i++) {
-        touch(w, array[i].view, true);
+        touch(w, array[i].view, (int)i >= td_linear_nin((int)k));
         add(&r, first_element(w, &array[i]));
     }
     for (uint32_t i = 0; i < sizes->type->n; i++)
@@ -98,7 +99,7 @@ fn_linear(walk *w, const call *c, int number, thing *out)
         (void)known_int(&ranks->item[i], &rank);
         add_strides(w, &r, &array[i], rank);
     }
-    r.word[0] = td_const_int(w->f, TD_I64, 4 * k + type_number(array[0].type->item[0]->dt));
+    r.word[0] = td_const_int(w->f, TD_I64, k);
     r.word[1] = td_const_int(w->f, TD_I64, n);
     r.word[2] = td_const_int(w->f, TD_I64, sizes->type->n);
     r.word[3] = td_const_int(w->f, TD_I64, r.n - at);

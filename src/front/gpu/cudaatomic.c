@@ -80,7 +80,7 @@ target(walk *w, const call *c, const char *name, const thing *array, const thing
                    "atomic.%s needs the field at a multiple of its size: make the records' dtype "
                    "with align=True",
                    name);
-    note_alias(w, to->view);
+    note_written(w, to->view);
     return iterations_store(w, c->node);
 }
 

@@ -111,7 +111,17 @@ void
 note_alias(walk *w, const view *v)
 {
     if (v->arg < NO_ARG)
+        w->aliased |= UINT64_C(1) << v->arg;
+    touch(w, v, true);
+}
+
+void
+note_written(walk *w, const view *v)
+{
+    if (v->arg < NO_ARG)
         w->made->written |= UINT64_C(1) << v->arg;
+    else if (!v->fresh)
+        w->stores_aliased = true;
     touch(w, v, true);
 }
 
@@ -162,7 +172,7 @@ array_store(walk *w, const thing *a, const thing *x, uint32_t node)
                    "%s is stored to element by element here: it has %u dims left",
                    v->name ? v->name : "the array", a->type->ndim);
     TD_TRY(iterations_store(w, node));
-    note_alias(w, v);
+    note_written(w, v);
     if (e->kind == TD_T_RECORD)
         return store_record(w, at_record(w, v), x, e, node);
     if (!is_num(x))

@@ -153,6 +153,8 @@ begin_walk(walk *w, const td_source *s)
     w->origin = NULL;
     w->caporigin = 0;
     w->made->written = w->made->read = 0;
+    w->aliased = 0;
+    w->stores_aliased = false;
     w->made->shared = 0;
     w->made->dynamic = 0;
     w->made->sized = true;
@@ -216,6 +218,8 @@ loops(const td_fn *f)
 static td_status
 finish_walk(walk *w)
 {
+    if (w->stores_aliased)
+        w->made->written |= w->aliased;
     w->f->optimise = loops(w->f) && !w->how->plain ? 3 : 0;
     w->f->lines = w->how->lines;
     if (w->how->fma)

@@ -214,6 +214,8 @@ typedef struct walk {
     bool     keeps;  /* the next expression may give an optional value */
     bool     walked; /* the next expression is only iterated over: a list may stand for a tuple */
     bool     lists;  /* exact functions make lists: known from the walk before */
+    uint64_t aliased; /* bit i: argument i is reached through variables of unknown origin, */
+    bool     stores_aliased; /* through which the function stores */
     bool     ufunc;  /* NumPy computes it: dividing by zero raises nothing */
     bool     numba;  /* td_compile's, outside of what stands for NumPy's functions */
     td_map   sites;  /* hash of path and node -> site (box.h); kept from walk to walk, as the next three */
@@ -350,7 +352,8 @@ td_status expr_boolop(walk *w, uint32_t node, thing *out);
 
 /* ---- memory.c ---- */
 uint32_t  element_align(const view *v, const td_type *e); /* bytes that the address of an element of type e is a multiple of */
-void      note_alias(walk *w, const view *v); /* v's memory is now reached through a variable of unknown origin */
+void      note_alias(walk *w, const view *v); /* v's memory is now reached through a variable of unknown origin: a store through one may write to it */
+void      note_written(walk *w, const view *v); /* a store through v, or someone else may store there */
 td_dtype  memory_dtype(const td_type *t);     /* what the base pointer of an array or record of type t points to */
 td_status array_load(walk *w, const thing *a, thing *out);           /* the element of a 0-d view */
 td_status array_store(walk *w, const thing *a, const thing *x, uint32_t node);

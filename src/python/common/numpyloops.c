@@ -66,7 +66,7 @@ take_linear(PyObject *module, PyObject *args)
     for (int i = 0; u && i < u->ntypes; i++)
         for (int t = 0; t < 4; t++)
             if (u->types[i * u->nargs] == types[t])
-                td_linear_set(number + t, u->loops[i], u->data ? u->data[i] : NULL);
+                td_linear_set(number + t, u->nin, u->loops[i], u->data ? u->data[i] : NULL);
     td_hostblas_find();
     return PyBool_FromLong(u != NULL);
 }
