@@ -475,7 +475,8 @@ def _running(name, better):
         a = array(x.detach())
         best = (td.maximum if better == "max" else td.minimum).accumulate(a, axis=dim)
         at = td.arange(a.shape[dim], device=a.device).reshape([-1 if i == dim else 1 for i in range(a.ndim)])
-        places = td.maximum.accumulate(td.where(a == best, at, 0), axis=dim)
+        met = (a == best) | (a != a)  # NaN stays the best
+        places = td.maximum.accumulate(td.where(met, at, 0), axis=dim)
         return kind(gathered(x, dim, wrap(places), True), wrap(places))
 
     f.__name__ = f.__qualname__ = name

@@ -59,7 +59,9 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
         return l1_loss(input, target, size_average, reduce, reduction)
     _pair("smooth_l1_loss", input, target)
     d = input - target
-    loss = torch.where(d.abs() < beta, d * d * (0.5 / beta), d.abs() - 0.5 * beta)
+    far = d.abs() >= beta
+    square = torch.where(far, 0.0, d) ** 2  # of near ones alone: a far one's infinity has no part in the gradient
+    loss = torch.where(far, d.abs() - 0.5 * beta, square * (0.5 / beta))
     return reduced(loss, _old(size_average, reduce, reduction))
 
 
@@ -69,7 +71,9 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _pair("huber_loss", input, target)
     d = input - target
-    loss = torch.where(d.abs() < delta, 0.5 * d * d, delta * (d.abs() - 0.5 * delta))
+    far = d.abs() >= delta
+    square = torch.where(far, 0.0, d) ** 2
+    loss = torch.where(far, delta * (d.abs() - 0.5 * delta), 0.5 * square)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
