@@ -469,7 +469,8 @@ def prelu(x, weight):
 
 @derived("Complex")
 def _complex(a, b):
-    return td.stack([a, b], axis=-1).view("c8" if a.dtype == "f4" else "c16")[..., 0]
+    kind = "f8" if a.dtype == "f8" else "f4"  # there are no complex numbers of halves
+    return td.stack([a.astype(kind), b.astype(kind)], axis=-1).view("c16" if kind == "f8" else "c8")[..., 0]
 
 
 @_complex.backward
