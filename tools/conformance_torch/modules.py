@@ -41,12 +41,17 @@ class _Pair:
         self.sample = sample
         cls = info.module_cls
         self.theirs = _built(cls, copy.deepcopy(sample.constructor_input), lambda x: x, dtype, training)
+        self.lazy = any(map(torch.nn.parameter.is_lazy, self.theirs.parameters()))
+        if self.lazy:  # parameters get their shapes from a call
+            self.theirs(*copy.deepcopy(sample.forward_input.args))
         self.state = copy.deepcopy(self.theirs.state_dict())
         self.make = lambda: _built(getattr(ours.nn, cls.__name__), sample.constructor_input, converted,
                                    converted(dtype), training)  # fmt: skip
 
     def ours(self):
         m = self.make()
+        if self.lazy:
+            m(*self.inputs(converted)[0])
         m.load_state_dict(converted(dict(self.state)))
         return m
 

@@ -14,6 +14,7 @@ from ._register import FUNCTIONS, METHODS
 from ._register import with_out as _with_out
 from ._tensor import (
     _convert,
+    _differences,
     _dtypes,
     _elementwise,
     _index,

@@ -382,6 +382,9 @@ def isclose(x, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """|x - other| <= atol + rtol |other|, or both the same."""
     if x.dtype is not other.dtype:
         raise RuntimeError(f"{_plain(x)} did not match {_plain(other)}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
     x, other = x.detach(), other.detach()
     same = x == other
     if x.dtype._kind in "fc":
@@ -451,6 +454,8 @@ def hardshrink(x, lambd=0.5):
 @both()
 def prelu(x, weight):
     """x where it is above 0, else weight * x; weight: one number, or one for each channel (dimension 1)."""
+    if weight.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if weight.numel() == 1:
         weight = weight.reshape(())
     else:
@@ -481,6 +486,13 @@ def _(inputs, r, g):
 @function()
 def complex_(real, imag):
     """Complex numbers of two tensors of parts."""
+    if real.dtype._kind != "f" or imag.dtype._kind != "f":
+        kinds = f"{real.dtype} and {imag.dtype}"
+        raise NotImplementedError(f"Expected both inputs to be Half, Float or Double tensors but got {kinds}")
+    if real.dtype is not imag.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {_plain(real)} but got scalar type {_plain(imag)} for second argument"
+        )
     shape = td.broadcast_shapes(tuple(real.shape), tuple(imag.shape))
     return _complex(real.expand(shape), imag.expand(shape))
 

@@ -147,6 +147,8 @@ def softshrink(input, lambd=0.5):
 @_in_place
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
     """x where positive, else a slope times x: drawn between lower and upper in training, else their mean."""
+    if lower > upper:
+        raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, but got {lower} > {upper}")
     slope = torch.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
     return torch.where(input > 0, input, input * slope)
 
@@ -160,6 +162,8 @@ def glu(input, dim=-1):
 
 
 def _dim_of(dim, ndim, name):
+    if isinstance(dim, (bool, float, str)):
+        raise TypeError(f"{name}: dim must be an int or None, got {type(dim)}")
     if dim is not None:
         return dim
     warnings.warn(
