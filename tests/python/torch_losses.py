@@ -438,8 +438,71 @@ def generated(draw):
         yield loss
 
 
+def every_optimizer(draw):
+    """The same small model with each optimizer; Muon where all parameters are matrices."""
+    each = [("SGD", {"momentum": 0.9, "dampening": 0.1}), ("SGD", {"maximize": True}), ("Adam", {"weight_decay": 0.1}),
+            ("AdamW", {"amsgrad": True}), ("RMSprop", {"alpha": 0.9}), ("Adagrad", {"lr_decay": 0.1}), ("Adadelta", {}),
+            ("Adamax", {}), ("NAdam", {"decoupled_weight_decay": True, "weight_decay": 0.1}), ("RAdam", {}),
+            ("ASGD", {"t0": 2, "alpha": 0.6}), ("Rprop", {}), ("Adafactor", {}), ("LBFGS", {"max_iter": 3}), ("Muon", {})]  # fmt: skip
+    x, y = draw.normal(12, 5), draw.normal(12, 2)
+    for name, options in each:
+        bias = name != "Muon"
+        model = draw.filled(nn.Sequential(nn.Linear(5, 4, bias), nn.Tanh(), nn.Linear(4, 2, bias)))
+        optimizer = getattr(torch.optim, name)(model.parameters(), lr=0.05, **options)
+
+        def closure(model=model, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = F.mse_loss(model(x), y)
+            loss.backward()
+            return loss
+
+        yield from (optimizer.step(closure) for _ in range(5))
+
+
+def every_schedule(draw):
+    """The rates and momenta that each schedule sets, also after a change of schedules within a warm-up."""
+    of = torch.optim.lr_scheduler
+    linear, cosine = of.LinearLR, of.CosineAnnealingLR
+    each = [lambda o: of.StepLR(o, 2, 0.5), lambda o: of.MultiStepLR(o, [1, 3, 3], 0.5),
+            lambda o: of.ExponentialLR(o, 0.9), lambda o: cosine(o, 4, 0.01), lambda o: linear(o, 0.3, 1, 4),
+            lambda o: of.ConstantLR(o, 0.2, 2), lambda o: of.PolynomialLR(o, 5, 2.0),
+            lambda o: of.CyclicLR(o, 0.01, 0.2, 2, mode="triangular2"), lambda o: of.OneCycleLR(o, 0.3, total_steps=12),
+            lambda o: of.LambdaLR(o, lambda e: 1 / (1 + e)), lambda o: of.MultiplicativeLR(o, lambda e: 0.9),
+            lambda o: of.ChainedScheduler([of.ConstantLR(o, 0.5, 2), of.ExponentialLR(o, 0.9)]),
+            lambda o: torch.optim.swa_utils.SWALR(o, 0.5, 3)]  # fmt: skip
+    for late in (lambda o: cosine(o, 5, 0.01), lambda o: of.StepLR(o, 2), lambda o: of.MultiStepLR(o, [2]),
+                 lambda o: of.ExponentialLR(o, 0.5), lambda o: of.PolynomialLR(o, 3), lambda o: of.ConstantLR(o)):  # fmt: skip
+        each.append(lambda o, late=late: of.SequentialLR(o, [linear(o), late(o)], [3]))
+    for make in each:
+        optimizer = torch.optim.SGD([nn.Parameter(draw.normal(2))], 0.1, momentum=0.9)
+        schedule = make(optimizer)
+        for _ in range(9):
+            optimizer.step()
+            schedule.step()
+            yield from (optimizer.param_groups[0]["lr"], optimizer.param_groups[0]["momentum"])
+
+
+def older_norms(draw):
+    """nn.utils.spectral_norm and weight_norm from a state, and a kept gradient beside hooks."""
+    layer = nn.utils.spectral_norm(nn.Linear(4, 3)).to(draw.dtype)
+    u, v = F.normalize(draw.normal(3), dim=0), F.normalize(draw.normal(4), dim=0)
+    layer.load_state_dict({"weight_orig": draw.normal(3, 4), "bias": draw.normal(3), "weight_u": u, "weight_v": v})
+    last = nn.utils.weight_norm(nn.Linear(3, 2).to(draw.dtype), dim=None)
+    draw.filled(last)
+    x = draw.normal(5, 4)
+    for _ in range(3):
+        middle = layer(x).tanh()
+        middle.retain_grad()
+        middle.register_hook(lambda g: g * 2)
+        loss = last(middle).pow(2).sum()
+        loss.backward()
+        yield from (loss, middle.grad.norm(), layer.weight_orig.grad.norm(), last.weight_g.grad, last.weight_v.grad.norm())
+    layer.eval()
+    yield layer(x).sum()
+
+
 PROGRAMS = [halves, groups_and_schedules, images_and_hooks, resumed, own_functions, constrained, policy, graphs, sequences,
-            transformed, words_after_words, generated]  # fmt: skip
+            transformed, words_after_words, generated, every_optimizer, every_schedule, older_norms]  # fmt: skip
 
 
 def losses(program, dtype):
