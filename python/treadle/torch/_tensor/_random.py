@@ -8,6 +8,7 @@ import os
 import threading
 from operator import index as _index
 
+from ... import _core
 from ... import random as _random
 from .. import _device
 from .._prim import Tensor, apply, array, td, wrap
@@ -300,8 +301,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
 
 
 def _likely(rows):
-    """RuntimeError, on the CPU: rows are no probabilities."""
-    if rows.device.type != "cpu" or hasattr(rows, "_value"):
+    """RuntimeError, on the CPU and outside of a recording: rows are no probabilities."""
+    if rows.device.type != "cpu" or hasattr(rows, "_value") or _core._capturing():
         return
     least, total = float(rows.min()) if rows.numel() else 0.0, rows.sum(1)
     if not least >= 0 or not bool(apply("isfinite", total).all()):
