@@ -61,7 +61,7 @@ arithmetic(td_op op, double complex a, double complex b)
     case OP_add:           return a + b;
     case OP_subtract:      return a - b;
     case OP_multiply:      return a * b;
-    case OP_divide:        return a / b;
+    case OP_divide:        return cimag(a) == 0 && cimag(b) == 0 ? creal(a) / creal(b) : a / b;
     case OP_power:
     case OP_pow:           return cimag(a) == 0 && cimag(b) == 0 ? pow(creal(a), creal(b)) : cpow(a, b);
     case OP_negative:      return -a;
@@ -89,6 +89,10 @@ fold_numbers(td_op op, td_varop *x, int n)
 
         td_var_unref(x[3 - keep].v);
         x[0] = x[keep];
+        return true;
+    }
+    if (numbers && op == OP_log && td_dtype_kind(x[0].scalar.dt) != 'c') {
+        x[0] = formula_number(log(creal(operand_value(&x[0])))); /* NaN below 0, as elements' */
         return true;
     }
     if (numbers) {

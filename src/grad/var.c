@@ -135,9 +135,10 @@ td_var_retain(td_var *v)
 void
 td_hook_add(td_hook **list, td_hook *h)
 {
-    while (*list)
+    /* What keeps a gradient comes last: it keeps what the other hooks have made of it. */
+    while (*list && ((*list)->before != keep_gradient || h->before == keep_gradient))
         list = &(*list)->next;
-    h->next = NULL;
+    h->next = *list;
     *list = h;
 }
 

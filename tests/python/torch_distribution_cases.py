@@ -43,6 +43,8 @@ def made(torch):
             D.MixtureSameFamily(D.Categorical(t([0.4, 0.6])), D.Independent(D.Normal(t([[0.0, 1.0], [2.0, 3.0]]), 1.0), 1)),
             t([0.5, 1.5])),
         "MultivariateNormal": (D.MultivariateNormal(t([1.0, 0.0]), matrix), t([0.3, 0.4])),
+        "Binomial": (D.Binomial(5, u), t([0.0, 3.0, 5.0])),
+        "Multinomial": (D.Multinomial(4, t([0.2, 0.3, 0.5])), t([1.0, 1.0, 2.0])),
         "NegativeBinomial": (D.NegativeBinomial(t([2.0, 3.0, 1.5]), u), t([0.0, 2.0, 5.0])),
         "Normal": (D.Normal(a, b), a - 1),
         "OneHotCategorical": (D.OneHotCategorical(t([0.2, 0.3, 0.5])), t([0.0, 1.0, 0.0])),

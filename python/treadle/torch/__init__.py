@@ -14,6 +14,7 @@ from ._register import FUNCTIONS, METHODS
 from ._register import with_out as _with_out
 from ._tensor import (
     _convert,
+    _differences,
     _dtypes,
     _elementwise,
     _index,
@@ -85,7 +86,7 @@ _TWO = {*_elementwise.ROWS_OF_TWO, "add", "sub", "div"}  # the first operand may
 # Methods that are functions of torch's just as they are.
 _AS_METHODS = (
     "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone conj_physical_ detach detach_ erfinv_ fill_ frac_ gcd_ i0_ "
-    "index_put_ lcm_ ldexp_ logit_ nan_to_num_ resize_as_ round_ sinc_ xlogy_ zero_".split()
+    "acosh_ arccosh_ index_put_ lcm_ ldexp_ logit_ nan_to_num_ resize_as_ round_ sinc_ xlogy_ zero_".split()
 )
 _attach()
 

@@ -68,6 +68,8 @@ def empty_permuted(
     size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False
 ):
     """A tensor whose dims lie in memory in the order of physical_layout."""
+    if sorted(physical_layout) != list(range(len(size))):
+        raise RuntimeError(f"physical_layout has to name each of the {len(size)} dims once: {list(physical_layout)}")
     out = torch.empty([size[d] for d in physical_layout], dtype=dtype, device=device)
     back = [list(physical_layout).index(d) for d in range(len(size))]
     return out.permute(back).requires_grad_(requires_grad)
@@ -315,6 +317,11 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
     rows = input.reshape(-1, input.shape[-1])
     count, edges = rows.shape[1], []
     given = list(bins) if isinstance(bins, (tuple, list)) else [bins] * count
+    if len(given) != rows.shape[1]:
+        raise RuntimeError(
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input: "
+            f"{len(given)} and {rows.shape[1]}"
+        )
     for d, one in enumerate(given):
         if isinstance(one, torch.Tensor):
             edges.append(one)

@@ -16,6 +16,13 @@ from ._override import _ACTIVE, asked
 
 FUNCTIONS, METHODS = {}, {}
 _PLAIN = set()
+# Functions whose operands are tensors, by place: PyTorch takes no number there.
+_TENSORS = {
+    **dict.fromkeys("atan2 arctan2 complex fmax fmin gcd heaviside hypot igamma igammac lcm logaddexp".split(), 2),
+    **dict.fromkeys("logaddexp2 isclose logical_and logical_or logical_xor maximum minimum nextafter polar".split(), 2),
+    **dict.fromkeys("clamp_max clamp_min copysign eq fmod ge gt ldexp le lt max min ne rsub".split(), 1),
+}
+_SAME = {"amax", "amin", "aminmax", "complex", "gather", "multinomial"}  # `out=` has to be of the result's dtype
 _OF_NUMBERS = set("add sub subtract mul multiply div divide true_divide floor_divide".split())  # two numbers will do
 
 
@@ -113,7 +120,19 @@ def all_with_out(names, scope):
             scope[name]._watched = f  # what modules of the package call
 
 
+def _of_tensors(f, name, count):
+    def checked(*args, **kwargs):
+        for i, x in enumerate(args[:count]):
+            if isinstance(x, (bool, int, float, complex)):
+                raise TypeError(f"{name}(): argument {i + 1} must be Tensor, not {type(x).__name__}")
+        return f(*args, **kwargs)
+
+    return functools.wraps(f)(checked)
+
+
 def _called_with_out(f, name):
+    f = _of_tensors(f, name, _TENSORS[name]) if name in _TENSORS else f
+
     def call(*args, **kwargs):
         if _ACTIVE and (r := asked(call, args, kwargs, Tensor)) is not NotImplemented:
             return r
@@ -124,12 +143,14 @@ def _called_with_out(f, name):
             if "input" in kwargs:
                 args = (kwargs.pop("input"), *args)
             r = f(*args, **kwargs)
-            return r if out is None else fill(out, r)
-        except (TypeError, AttributeError):
+            return r if out is None else fill(out, r, name in _SAME)
+        except (TypeError, AttributeError) as problem:
             if name in _OF_NUMBERS and len(args) == 2 and all(type(a) in (bool, int, float, complex) for a in args):
                 return call(FUNCTIONS["tensor"](args[0]), args[1], **kwargs)
             r = NotImplemented if _ACTIVE else asked(call, args, kwargs, Tensor)  # is there one that is no tensor?
             if r is NotImplemented:
+                if isinstance(problem, AttributeError) and args and isinstance(args[0], (bool, int, float, complex)):
+                    raise TypeError(f"{name}(): argument 1 must be Tensor, not {type(args[0]).__name__}") from None
                 raise
             return r
 
@@ -163,12 +184,19 @@ class _Signature(inspect.Signature):
         return {p.name: p for p in (*first, *rest[:last], *out, *rest[last:])}
 
 
-def fill(out, r):
-    """out, holding r now; both may be tuples. A tensor of another shape takes r's."""
+def fill(out, r, same=False):
+    """out, holding r now; both may be tuples. A tensor of another shape takes r's. same: another dtype is refused."""
     if isinstance(out, (tuple, list)):
         for one, other in zip(out, r, strict=True):
-            fill(one, other)
+            fill(one, other, same)
         return out
+    if same and out.dtype is not r.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {r.dtype}, but got {out.dtype} instead")
+    if any(step == 0 and n > 1 for step, n in zip(out.stride(), out.shape, strict=True)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
     if out.requires_grad or r.requires_grad:
         raise RuntimeError(
             "functions with out=... arguments don't support automatic differentiation, but one of the arguments "

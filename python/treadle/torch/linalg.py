@@ -53,6 +53,9 @@ __all__ = [
 
 def lstsq(A, B, rcond=None, *, driver=None):
     """(solution, residuals, rank, singular_values) of min ‖A X - B‖, by the pseudo-inverse."""
+    for name, matrix in (("input", A), ("other", B)):
+        if matrix.ndim < (2 if matrix is A else 1):
+            raise RuntimeError(f"torch.linalg.lstsq: {name} must have more than {matrix.ndim} dimensions.")
     x = pinv(A, rtol=rcond) @ B
     m, n = A.shape[-2:]
     empty = A.new_empty(0)

@@ -308,9 +308,19 @@ def _(inputs, r, g):
 
 def xlog1py(input, other):
     """x * log1p(y), and 0 where x is 0."""
-    x, y = _beside(input, other)
-    nothing = (x == 0) & ((y <= -1) | (y == math.inf))
-    return apply("select", nothing, scalar(0, x), x * apply("log1p", apply("select", nothing, scalar(0, y), y)))
+    return _xlog1py(*_beside(input, other))
+
+
+@derived("SpecialXlog1py")
+def _xlog1py(a, b):
+    return td.where((a == 0) & (b == b), 0, a * td.log1p(b)).astype(a.dtype)
+
+
+@_xlog1py.backward
+def _(inputs, r, g):
+    x, y = inputs
+    nothing = (x == 0) & (y <= -1)
+    return g * apply("select", nothing, scalar(0, x), apply("log1p", y)), g * x / (y + 1)
 
 
 all_with_out(__all__, globals())

@@ -315,17 +315,18 @@ reduce_by(td_red red, td_var *v, const td_redargs *g)
 {
     td_redargs args = *g;
     td_var *r = NULL;
+    td_dtype dt;
     td_status st;
 
     if ((red == TD_RED_sum || red == TD_RED_prod) && args.dtype < 0 &&
         strchr("bui", td_dtype_kind(td_array_dtype(&v->value))))
         args.dtype = TD_I64; /* the array layer adds unsigned integers up as uint64 */
-    if (red == TD_RED_mean && args.dtype < 0 && td_dtype_kind(td_array_dtype(&v->value)) != 'f' &&
-        td_dtype_kind(td_array_dtype(&v->value)) != 'c') {
-        PyErr_Format(PyExc_RuntimeError,
-                     "mean(): could not infer output dtype. Input dtype must be either a floating "
+    dt = args.dtype < 0 ? td_array_dtype(&v->value) : (td_dtype)args.dtype;
+    if (red == TD_RED_mean && !strchr("fc", td_dtype_kind(dt))) {
+        PyErr_Format(PyExc_NotImplementedError,
+                     "mean(): could not infer output dtype. %s dtype must be either a floating "
                      "point or complex dtype. Got: %s",
-                     td_dtype_name(td_array_dtype(&v->value)));
+                     args.dtype < 0 ? "Input" : "Optional", td_dtype_name(dt));
         return NULL;
     }
     st = td_var_reduce(red, v, &args, &r);

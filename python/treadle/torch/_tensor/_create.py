@@ -335,6 +335,8 @@ def arange(
         start = 0
     if step == 0:
         raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     floats = any(isinstance(v, float) for v in (start, end, step))
@@ -368,6 +370,7 @@ def _range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """steps numbers from start to end, evenly spaced."""
     start, end = (_plain_number(v) for v in (start, end))
+    steps = _count(steps)
     kind = _type(dtype)
     if kind._kind in "iu":  # the ends are whole numbers then, the steps are not
         start, end = int(start), int(end)
@@ -379,9 +382,21 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     return _made(r.astype(kind._numpy), requires_grad, out)
 
 
+def _count(steps):
+    if not isinstance(steps, int) and not hasattr(steps, "__index__"):
+        raise TypeError(f"linspace, logspace: steps must be int, not {type(steps).__name__}")
+    if (steps := _index(steps)) < 0:
+        raise RuntimeError(f"number of steps must be non-negative, but got {steps}")
+    return steps
+
+
 @function(out=False)
 def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """base to the powers linspace(start, end, steps)."""
+    for name, v in (("start", start), ("end", end)):
+        if getattr(v, "ndim", 0):
+            raise RuntimeError(f"logspace only supports 0-dimensional start and end tensors, but {name} has {v.ndim}")
+    steps = _count(steps)
     at = td.linspace(float(start), float(end), steps, dtype="float64", device=_device.theirs(device))
     return _made((float(base) ** at).astype(_type(dtype)._numpy), requires_grad, out)
 
@@ -390,6 +405,9 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
 def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Ones on the diagonal of n rows and m columns (None: n), zeros elsewhere."""
     n, m = _index(n), _index(n if m is None else m)
+    for name, size in (("n", n), ("m", m)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
     return _made(td.eye(n, m, dtype=_type(dtype)._numpy, device=_device.theirs(device)), requires_grad, out)
 
 

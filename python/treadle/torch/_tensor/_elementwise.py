@@ -120,21 +120,28 @@ def addcdiv(x, tensor1, tensor2, *, value=1):
 
 @both()
 def lerp(x, end, weight):
-    """x + weight * (end - x)."""
-    return x + weight * (end - x)
+    """x + weight * (end - x), from the end that is nearer."""
+    way = end - x
+    if isinstance(weight, Tensor):
+        return apply("select", apply("absolute", weight) < 0.5, x + weight * way, end - way * (1 - weight))
+    return x + weight * way if abs(weight) < 0.5 else end - way * (1 - weight)
 
 
 @both("clip")
 def clamp(x, min=None, max=None):
     """x, at least min and at most max (None: no bound); numbers or tensors. On a number x has no gradient, on a tensor
-    each of both has half of it."""
+    each of both has half of it. NaN has none."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if min is not None:
-        x = apply("maximum", x, min) if isinstance(min, Tensor) else apply("select", x <= min, min, x)
+        x = apply("maximum", x, min) if isinstance(min, Tensor) else _held(x, x > min, "maximum", min)
     if max is None:
         return x
-    return apply("minimum", x, max) if isinstance(max, Tensor) else apply("select", x >= max, max, x)
+    return apply("minimum", x, max) if isinstance(max, Tensor) else _held(x, x < max, "minimum", max)
+
+
+def _held(x, within, row, limit):
+    return apply("select", within, x, apply(row, x.detach(), limit))
 
 
 @both()
@@ -209,6 +216,24 @@ def logaddexp(x, other):
     return top + apply("log", apply("exp", low - top) + 1)
 
 
+@both("arccosh")
+def acosh(x):
+    """The inverse of cosh."""
+    x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
+    return apply("arccosh", x) if x.dtype.is_complex else _acosh(x)
+
+
+@derived("Acosh")
+def _acosh(a):
+    return CORE["arccosh"](a)
+
+
+@_acosh.backward
+def _(inputs, r, g):
+    """A number below -1 too, where the result is NaN: a choice by `where` takes 0 times it."""
+    return g * apply("rsqrt", inputs[0] * inputs[0] - 1)
+
+
 @both()
 def conj_physical(x):
     """The conjugate; a copy of a real tensor."""
@@ -220,17 +245,13 @@ def sign(x):
     """-1, 0 or 1: the sign; 0 for NaN."""
     if x.dtype._kind == "b":
         return x.clone()
-    r = apply("sign", x)
-    return apply("select", x != x, scalar(0, x), r) if x.dtype._kind == "f" else r
+    return apply("sign", apply("select", x == x, x, scalar(0, x)) if x.dtype._kind == "f" else x)
 
 
 @both()
 def sgn(x):
     """x / |x|, and 0 for 0."""
-    if not x.dtype.is_complex:
-        return sign(x)
-    size = apply("absolute", x)
-    return x / apply("select", size == 0, scalar(1, size), size)
+    return apply("sign", x) if x.dtype.is_complex else sign(x)
 
 
 @both()
@@ -245,7 +266,17 @@ def angle(x):
     if x.dtype.is_complex:
         return apply("angle", x)
     x = x if x.dtype._kind == "f" else x.to(_dtypes.get_default_dtype())
-    return apply("select", x != x, x, apply("select", x < 0, scalar(math.pi, x), scalar(0, x)))
+    return _angle(x)
+
+
+@derived("Angle")
+def _angle(a):
+    return td.where(a < 0, math.pi, td.where(a == a, 0, a)).astype(a.dtype)
+
+
+@_angle.backward
+def _(inputs, r, g):
+    return g * 0
 
 
 @both()
@@ -276,7 +307,8 @@ def logit(x, eps=None):
     """log(x / (1 - x)); x is clamped to [eps, 1 - eps] before."""
     x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
     if eps is not None:  # the lower bound wins where they cross
-        x = apply("select", x < eps, eps, apply("select", x > 1 - eps, 1 - eps, x))
+        nearest = apply("select", x < eps, eps, apply("select", x > 1 - eps, 1 - eps, x.detach()))
+        x = apply("select", (x >= eps) & (x <= 1 - eps), x, nearest)
     return apply("logit", x)
 
 
@@ -350,6 +382,9 @@ def isclose(x, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """|x - other| <= atol + rtol |other|, or both the same."""
     if x.dtype is not other.dtype:
         raise RuntimeError(f"{_plain(x)} did not match {_plain(other)}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
     x, other = x.detach(), other.detach()
     same = x == other
     if x.dtype._kind in "fc":
@@ -384,28 +419,43 @@ def equal(x, other):
 # ---- activations that stand in torch itself ----
 
 
+@derived("Elu")
+def elu(a, *, alpha=1.0, scale=1.0, rate=1.0):
+    """scale * x where positive, else scale * alpha * (exp(rate * x) - 1)."""
+    return td.where(a > 0, a, td.expm1(td.where(a > 0, 0, a) * rate) * alpha) * scale
+
+
+@elu.backward
+def _(inputs, r, g, *, alpha=1.0, scale=1.0, rate=1.0):
+    """At 0 the left side's slope, which changes from below 0 on."""
+    (x,) = inputs
+    bent = apply("exp", apply("select", x >= 0, scalar(0, x), x) * rate) * (alpha * rate * scale)
+    return g * apply("select", x > 0, scalar(scale, x), bent)
+
+
 @function()
 def selu(x):
     """scale * (max(x, 0) + min(0, alpha * (exp(x) - 1)))."""
-    alpha, scale = 1.6732632423543772, 1.0507009873554805
-    return scale * apply("select", x > 0, x, alpha * apply("expm1", x))
+    return elu(x, alpha=1.6732632423543772, scale=1.0507009873554805)
 
 
 @function()
 def celu(x, alpha=1.0):
     """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
-    return apply("select", x > 0, x, alpha * apply("expm1", x / alpha))
+    return elu(x, alpha=alpha, rate=1 / alpha)
 
 
 @both()
 def hardshrink(x, lambd=0.5):
     """0 between -lambd and lambd, else x."""
-    return apply("select", apply("absolute", x) <= lambd, scalar(0, x), x)
+    return apply("select", apply("absolute", x) > lambd, x, apply("select", x == x, scalar(0, x), x.detach()))
 
 
 @both()
 def prelu(x, weight):
     """x where it is above 0, else weight * x; weight: one number, or one for each channel (dimension 1)."""
+    if weight.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if weight.numel() == 1:
         weight = weight.reshape(())
     else:
@@ -416,16 +466,35 @@ def prelu(x, weight):
                 f"{weight.numel()} and channel size = {channels}."
             )
         weight = weight.reshape([-1 if i == 1 else 1 for i in range(x.ndim)])
-    return apply("select", x > 0, x, weight * x)
+    return apply("select", x > 0, x, weight * apply("select", x > 0, scalar(0, x), x))
 
 
 # ---- complex numbers ----
 
 
+@derived("Complex")
+def _complex(a, b):
+    kind = "f8" if a.dtype == "f8" else "f4"  # there are no complex numbers of halves
+    return td.stack([a.astype(kind), b.astype(kind)], axis=-1).view("c16" if kind == "f8" else "c8")[..., 0]
+
+
+@_complex.backward
+def _(inputs, r, g):
+    return g.real, g.imag
+
+
 @function()
 def complex_(real, imag):
     """Complex numbers of two tensors of parts."""
-    return real + imag * 1j
+    if real.dtype._kind != "f" or imag.dtype._kind != "f":
+        kinds = f"{real.dtype} and {imag.dtype}"
+        raise NotImplementedError(f"Expected both inputs to be Half, Float or Double tensors but got {kinds}")
+    if real.dtype is not imag.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {_plain(real)} but got scalar type {_plain(imag)} for second argument"
+        )
+    shape = td.broadcast_shapes(tuple(real.shape), tuple(imag.shape))
+    return _complex(real.expand(shape), imag.expand(shape))
 
 
 @function()
@@ -487,6 +556,8 @@ def _where(self, condition, other):
 
 inplace(
     "sign",
+    "acosh",
+    "arccosh",
     "conj_physical",
     *(k.removesuffix("_") for k in NAMES if k.endswith("_")),
     *"add sub subtract rsub div divide float_power addcmul addcdiv lerp clamp clip clamp_min clamp_max round frac "

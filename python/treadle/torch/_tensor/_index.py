@@ -4,6 +4,7 @@ In-place forms are the ones that are written; those without an underscore write 
 """
 
 import functools
+import math
 from operator import index as _index
 
 import numpy
@@ -41,6 +42,17 @@ def _along(places, dim):
     )
 
 
+class _in_range:
+    """Makes the IndexError of an index that is out of bounds the RuntimeError that gather and scatter raise."""
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, kind, problem, trace):
+        if kind is IndexError:
+            raise RuntimeError(str(problem)) from None
+
+
 def _fits(name, x, places, dim):
     if x.ndim != places.ndim and x.ndim and places.ndim:
         raise RuntimeError(
@@ -63,7 +75,8 @@ def gather(x, dim, index, *, sparse_grad=False):
     if not index.numel():
         return reshaped(reshaped(x, (-1,))[:0], tuple(index.shape))
     _fits("gather", x, index, dim)
-    return gathered(x, dim, cast(_whole("gather", index), _LONG))
+    with _in_range():
+        return gathered(x, dim, cast(_whole("gather", index), _LONG))
 
 
 @both()
@@ -120,8 +133,23 @@ def masked_fill(x, mask, value):
         raise RuntimeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
+    _holds(x.dtype, value)
     value = value.to(x.dtype) if isinstance(value, Tensor) else scalar(value, x)
     return apply("select", mask, value, x)
+
+
+def _holds(kind, value):
+    """RuntimeError: a number that the dtype has not got."""
+    is_complex = value.dtype.is_complex if isinstance(value, Tensor) else isinstance(value, complex)
+    wrong = is_complex and kind._kind != "c"
+    if not is_complex and not isinstance(value, Tensor):
+        if kind._kind in "iu":
+            limits = _dtypes.iinfo(kind)
+            wrong = not limits.min - (kind._kind == "u") * limits.max <= value <= limits.max
+        elif kind._kind == "f" and math.isfinite(value):
+            wrong = abs(value) > _dtypes.finfo(kind).max
+    if wrong:
+        raise RuntimeError(f"value cannot be converted to type {kind} without overflow: {value}")
 
 
 def _with_a_dim(f):
@@ -209,6 +237,11 @@ def index_add_(self, dim, index, source, *, alpha=1):
             f"index_add_(): self ({self.dtype}) and source ({source.dtype}) must have the same scalar type"
         )
     d = _axes.one(dim, self.ndim)
+    if source.ndim and [*source.shape[:d], *source.shape[d + 1 :]] != [*self.shape[:d], *self.shape[d + 1 :]]:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(self.shape)} source.shape = {list(source.shape)}"
+        )
     return _added(self, (slice(None),) * d + (_whole("index_add_", index),), source, alpha)
 
 
@@ -220,8 +253,15 @@ def index_copy_(self, dim, index, source):
     return self
 
 
-def _cut(src, index):
-    """src as far as index goes."""
+def _cut(src, index, dtype):
+    """src as far as index goes. RuntimeError: it is of another dtype, or has other dims."""
+    if src.dtype is not dtype:
+        raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype, but got {dtype} and {src.dtype}")
+    if src.ndim != index.ndim and src.ndim and index.ndim:
+        raise RuntimeError(
+            "Index tensor must have the same number of dimensions as src tensor, but got "
+            f"{index.ndim} and {src.ndim}"
+        )
     for d, n in enumerate(index.shape):
         src = narrow(src, d, 0, n) if src.shape[d] != n else src
     return src
@@ -240,7 +280,9 @@ def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
     if index.numel() == 0:
         return self
     _fits("scatter", self, index, d)
-    self[_along(_whole("scatter", index), d)] = _cut(src, index) if isinstance(src, Tensor) else src
+    src = _cut(src, index, self.dtype) if isinstance(src, Tensor) else src
+    with _in_range():
+        self[_along(_whole("scatter", index), d)] = src
     return self
 
 
@@ -250,7 +292,9 @@ def scatter_add_(self, dim, index, src):
     """self[i, index[i, j], …] += src[i, j, …]."""
     d = _axes.one(dim, self.ndim)
     _fits("scatter_add", self, index, d)
-    return _added(self, _along(_whole("scatter_add", index), d), _cut(src, index))
+    src = _cut(src, index, self.dtype)
+    with _in_range():
+        return _added(self, _along(_whole("scatter_add", index), d), src)
 
 
 _REDUCE = {"sum": "add", "mean": "add", "prod": "multiply", "amax": "maximum", "amin": "minimum"}
@@ -343,7 +387,7 @@ def scatter_reduce(x, dim, index, src, reduce, *, include_self=True):
     """x with src's elements folded in where index puts them: reduce: sum, prod, mean, amax or amin."""
     d = _axes.one(dim, x.ndim)
     _fits("scatter_reduce", x, index, d)
-    return _fold(x, _along(_whole("scatter_reduce", index), d), _cut(src, index), reduce, include_self)
+    return _fold(x, _along(_whole("scatter_reduce", index), d), _cut(src, index, x.dtype), reduce, include_self)
 
 
 @method()
@@ -375,6 +419,8 @@ def masked_scatter_(self, mask, source):
 @both()
 def masked_scatter(x, mask, source):
     """x with source's elements, in order, where mask is true."""
+    if mask.dtype is not _BOOL:
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}")
     shape = td.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
     x, mask = expand(x, shape), expand(mask.detach(), shape)
     flat = ravel(mask)

@@ -15,9 +15,14 @@ from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose, unsque
 def cat(tensors, dim=0, *, axis=None):
     """The tensors one behind the other along dim; what has no elements in one dimension is passed over."""
     dim = dim if axis is None else axis
+    if isinstance(tensors, Tensor):
+        raise TypeError("cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+    for i, x in enumerate(tensors):
+        if x is None or isinstance(x, (int, float)):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
     parts = [x for x in tensors if not (x.ndim == 1 and x.shape[0] == 0)] or list(tensors)[:1]
     if not parts:
-        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     if parts[0].ndim == 0:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
     dim, kind = _axes.one(dim, parts[0].ndim), parts[0].dtype
@@ -64,18 +69,24 @@ def stack(tensors, dim=0):
 def hstack(tensors):
     """The tensors side by side: along the second dimension, vectors along the first."""
     tensors = atleast_1d(list(tensors))
+    if not tensors:
+        raise RuntimeError("hstack expects a non-empty TensorList")
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
 @function("row_stack")
 def vstack(tensors):
     """The tensors below each other, vectors as rows."""
+    if not len(tensors):
+        raise RuntimeError("vstack expects a non-empty TensorList")
     return cat(atleast_2d(list(tensors)), 0)
 
 
 @function()
 def dstack(tensors):
     """The tensors along the third dimension."""
+    if not len(tensors):
+        raise RuntimeError("dstack expects a non-empty TensorList")
     return cat(atleast_3d(list(tensors)), 2)
 
 
@@ -103,6 +114,10 @@ def block_diag(*tensors):
 @both()
 def narrow(x, dim, start, length):
     """length elements of dim from start on: a view."""
+    if x.ndim == 0:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if isinstance(start, Tensor) and (start.ndim or start.dtype._kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     dim = _axes.one(dim, x.ndim)
     start, n = int(start), x.shape[dim]
     if not -n <= start <= n:
@@ -193,7 +208,12 @@ def dsplit(x, indices_or_sections):
 
 
 def _even_split(name, x, cuts, dim):
-    if isinstance(cuts, int) and x.shape[dim] % cuts:
+    least = {"hsplit": 1, "vsplit": 2, "dsplit": 3}[name]
+    if x.ndim < least:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {x.ndim}"
+        )
+    if isinstance(cuts, int) and (cuts == 0 or x.shape[dim] % cuts):
         raise RuntimeError(
             f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {x.shape[dim]} "
             f"is not divisible by the split_size {cuts}!"
@@ -231,12 +251,16 @@ def _(inputs, r, g, *, dims):
 @both()
 def fliplr(x):
     """The second dimension in reverse order."""
+    if x.ndim < 2:
+        raise RuntimeError(f"Input must be >= 2-d., not {x.ndim}-d.")
     return flip(x, 1)
 
 
 @both()
 def flipud(x):
     """The first dimension in reverse order."""
+    if x.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d., not 0-d.")
     return flip(x, 0)
 
 
@@ -259,7 +283,11 @@ def roll(x, shifts, dims=None):
 @both()
 def rot90(x, k=1, dims=(0, 1)):
     """Turned k times by a right angle, from the first of dims towards the second."""
+    if len(dims) != 2 or x.ndim < 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)} of a tensor with {x.ndim}")
     a, b = (_axes.one(d, x.ndim) for d in dims)
+    if a == b:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     k %= 4
     if k == 2:
         return flip(x, (a, b))

@@ -332,6 +332,8 @@ def dist(x, other, p=2):
 @both()
 def renorm(x, p, dim, maxnorm):
     """The slices along dim, scaled down to a p-norm of maxnorm where theirs is larger."""
+    if x.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions")
     dim = _axes.one(dim, x.ndim)
     size = norm_of(x, p, tuple(d for d in range(x.ndim) if d != dim), True)
     return x * apply("select", size > maxnorm, maxnorm / (size + 1e-7), scalar(1, size))
@@ -382,9 +384,13 @@ def cov(x, *, correction=1, fweights=None, aweights=None):
     """The covariances of rows; a vector's variance. fweights: how often each column counts; aweights: its weight."""
     if x.dtype._kind == "b":
         raise NotImplementedError("cov(): bool dtype is not supported for input")
+    if x.ndim > 2:
+        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {x.ndim}")
     x = x if x.ndim == 2 else reshaped(x, (1, -1))
     x = x if x.dtype._kind in "fc" else cast(x, _dtypes.get_default_dtype())
     n, w = x.shape[1], None
+    _weighable("fweights", fweights, n, "iu", "integral")
+    _weighable("aweights", aweights, n, "f", "floating point")
     for one in (fweights, aweights):
         w = one.to(x.dtype) if w is None and one is not None else w * one if one is not None else w
     total = scalar(n, x) if w is None else w.sum()
@@ -393,6 +399,23 @@ def cov(x, *, correction=1, fweights=None, aweights=None):
     lost = correction if aweights is None else correction * (w * aweights).sum() / total
     r = (off if w is None else off * w) @ transpose(off, 0, 1).conj() / (total - lost).clamp(min=0)
     return r.squeeze()
+
+
+def _weighable(name, weights, n, kinds, what):
+    """RuntimeError: the weights of cov's n columns are none."""
+    if weights is None:
+        return
+    if weights.ndim > 1:
+        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {weights.ndim}")
+    if weights.dtype._kind not in kinds:
+        raise RuntimeError(f"cov(): expected {name} to have {what} dtype but got {weights.dtype}")
+    if weights.numel() != n:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{weights.numel()} != {n}"
+        )
+    if weights.device.type == "cpu" and not hasattr(weights, "_value") and bool((weights < 0).any()):
+        raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
 @both()

@@ -8,9 +8,10 @@ import os
 import threading
 from operator import index as _index
 
+from ... import _core
 from ... import random as _random
 from .. import _device
-from .._prim import Tensor, array, td, wrap
+from .._prim import Tensor, apply, array, td, wrap
 from .._register import both, function, method
 from . import _dtypes
 from ._create import _shape, tensor
@@ -272,7 +273,16 @@ def binomial(count, prob, generator=None):
 @both()
 def multinomial(input, num_samples, replacement=False, *, generator=None):
     """num_samples places of the last dimension, drawn with probabilities in proportion to input."""
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"multinomial: the probabilities are to have 1 or 2 dims, not {input.ndim}")
+    if input.dtype._kind != "f":
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input.dtype}")
+    if num_samples <= 0:
+        raise RuntimeError(f"cannot sample n_sample <= 0 samples, got {num_samples}")
     rows = input.detach().double() if input.ndim == 2 else input.detach().double()[None]
+    if rows.shape[1] >= 2**24:
+        raise RuntimeError(f"number of categories cannot exceed 2^24, got {rows.shape[1]}")
+    _likely(rows)
     if not replacement:
         if num_samples > rows.shape[1]:
             raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
@@ -290,11 +300,27 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     return r if input.ndim == 2 else r[0]
 
 
+def _likely(rows):
+    """RuntimeError, on the CPU and outside of a recording: rows are no probabilities."""
+    if rows.device.type != "cpu" or hasattr(rows, "_value") or _core._capturing():
+        return
+    least, total = float(rows.min()) if rows.numel() else 0.0, rows.sum(1)
+    if not least >= 0 or not bool(apply("isfinite", total).all()):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if bool((total <= 0).any()):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+
+
 # ---- into a tensor ----
 
 
-def _filler(name, draw, doc):
+def _filler(name, draw, doc, refuse=lambda *args, **kwargs: None):
+    """refuse(the draw's arguments): what is wrong with them, or None."""
+
     def f(self, *args, generator=None, **kwargs):
+        wrong = refuse(*args, **kwargs)
+        if wrong:
+            raise RuntimeError(f"{name} expects {wrong}")
         shape, wide = tuple(self.shape), self.dtype._name if self.dtype._name in ("float32", "float64") else "float32"
         a = draw(_source(generator, array(self).device), shape, wide, *args, **kwargs)
         return self.copy_(wrap(a))
@@ -302,6 +328,10 @@ def _filler(name, draw, doc):
     f.__name__ = f.__qualname__ = name
     f.__doc__ = doc
     method()(f)
+
+
+def _backwards(low, high):
+    return f"to return a [from, to) range, but found from={low} > to={high}" if low > high else None
 
 
 def _from_to(g, shape, dtype, low, high):
@@ -312,31 +342,37 @@ _filler(
     "uniform_",
     lambda g, s, d, a=0.0, b=1.0, **k: _from_to(g, s, d, k.get("from", a), k.get("to", b)),
     "Uniform numbers from `from` (0) to below `to` (1).",
+    lambda a=0.0, b=1.0, **k: _backwards(k.get("from", a), k.get("to", b)),
 )
 _filler(
     "normal_",
     lambda g, s, d, mean=0.0, std=1.0: g.standard_normal(s, d) * std + mean,
     "Normal numbers of that mean and deviation.",
+    lambda mean=0.0, std=1.0: f"std >= 0.0, but found std={std}" if not isinstance(std, Tensor) and std < 0 else None,
 )
 _filler(
     "log_normal_",
     lambda g, s, d, mean=1.0, std=2.0: td.exp(g.standard_normal(s, d) * std + mean),
     "exp of normal numbers of that mean and deviation.",
+    lambda mean=1.0, std=2.0: None if std > 0 else f"std > 0.0, but found std={std}",
 )
 _filler(
     "exponential_",
     lambda g, s, d, lambd=1.0: -td.log1p(-g.random(s, d)) / lambd,
     "Exponential numbers of mean 1 / lambd.",
+    lambda lambd=1.0: None if lambd > 0 else f"lambda > 0.0, but found lambda={lambd}",
 )
 _filler(
     "cauchy_",
     lambda g, s, d, median=0.0, sigma=1.0: median + sigma * td.tan(3.141592653589793 * (g.random(s, d) - 0.5)),
     "Cauchy numbers about median.",
+    lambda median=0.0, sigma=1.0: None if sigma > 0 else f"sigma > 0.0, but found sigma={sigma}",
 )
 _filler(
     "geometric_",
     lambda g, s, d, p: td.floor(td.log1p(-g.random(s, d)) / float(td.log1p(-float(p)))) + 1,
     "Numbers of tries up to the first success, of probability p.",
+    lambda p: None if 0 < p < 1 else f"p to be in (0, 1), but got p={p}",
 )
 
 

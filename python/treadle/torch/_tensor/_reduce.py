@@ -1,7 +1,6 @@
 """Reductions and running sums that Tensor itself has not: composed of sum, amax, gather and their like."""
 
 import math
-from operator import index as _index
 
 from .._prim import Tensor, apply, array, cast, cumulate, derived, gathered, recording, reduce, scalar, td, wrap
 from .._register import both, function, inplace, method
@@ -15,9 +14,14 @@ _LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
 
 def _floating(name, x, dtype=None):
     if dtype is not None:
+        if dtype._kind not in "fc":
+            raise NotImplementedError(
+                f"{name}(): could not infer output dtype. Optional dtype must be either a floating point or complex "
+                f"dtype. Got: {_spelled(dtype)}"
+            )
         return x.to(dtype)
     if x.dtype._kind not in "fc":
-        raise RuntimeError(
+        raise NotImplementedError(
             f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex "
             f"dtype. Got: {_spelled(x.dtype)}"
         )
@@ -221,6 +225,10 @@ all_, any_ = _true("all"), _true("any")
 
 def _extreme(name):
     def f(x, dim=None, keepdim=False):
+        if x.numel() == 0 and dim is not None:
+            for d in _axes.several(dim, x.ndim):
+                if not x.shape[d]:
+                    raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
         return reduce(name[1:], x, dim, keepdim)
 
     f.__name__ = f.__qualname__ = name
@@ -475,7 +483,8 @@ def _running(name, better):
         a = array(x.detach())
         best = (td.maximum if better == "max" else td.minimum).accumulate(a, axis=dim)
         at = td.arange(a.shape[dim], device=a.device).reshape([-1 if i == dim else 1 for i in range(a.ndim)])
-        places = td.maximum.accumulate(td.where(a == best, at, 0), axis=dim)
+        met = (a == best) | (a != a)  # NaN stays the best
+        places = td.maximum.accumulate(td.where(met, at, 0), axis=dim)
         return kind(gathered(x, dim, wrap(places), True), wrap(places))
 
     f.__name__ = f.__qualname__ = name
@@ -504,83 +513,13 @@ def joined(tensors, dim):
     return cat(tensors, dim)
 
 
-@both()
-def diff(x, n=1, dim=-1, prepend=None, append=None):
-    """Differences of neighbours along dim, n times over."""
-    ends = [t for t in (prepend, x, append) if t is not None]
-    if len(ends) > 1:
-        x = joined(ends, dim)
-    for _ in range(_index(n)):
-        count = x.shape[dim]
-        a, b = x.narrow(dim, min(1, count), max(count - 1, 0)), x.narrow(dim, 0, max(count - 1, 0))
-        x = apply("not_equal", a, b) if x.dtype is _BOOL else a - b
-    return x
-
-
-def _steps(y, x, dx, dim):
-    """Twice the trapezia along dim, in the operands' own type as PyTorch adds them."""
-    n = y.shape[dim]
-    pairs = y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)
-    if x is None:
-        return pairs * dx
-    if x.ndim == 1:
-        return pairs * diff(x).reshape([-1 if i == dim else 1 for i in range(y.ndim)])
-    return pairs * diff(x, dim=dim)
-
-
-@function("trapz")
-def trapezoid(y, x=None, *, dx=1, dim=-1):
-    """The integral of y along dim by trapezia; x: where, or dx: how far apart."""
-    dim = _axes.one(dim, y.ndim)
-    if x is None:
-        ends = y.narrow(dim, 0, 1) + y.narrow(dim, y.shape[dim] - 1, 1)
-        return (sum_(y, dim) - ends.squeeze(dim) * 0.5) * dx
-    return _steps(y, x, dx, dim).sum(dim) / 2
-
-
-@function()
-def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
-    """Running integrals of y along dim."""
-    dim = _axes.one(dim, y.ndim)
-    return cumsum(_steps(y, x, dx, dim), dim) / 2
-
-
-@function(out=False)
-def gradient(x, *, spacing=1, dim=None, edge_order=1):
-    """Derivatives of x along its dims by central differences: a tuple of tensors; spacing: a number, one for each dim,
-    or coordinates."""
-    if x.dtype._name == "uint8":
-        raise NotImplementedError("torch.gradient does not support uint8 input.")
-    dims, spacing = _axes.several(dim, x.ndim), 1 if spacing is None else spacing
-    steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
-    return tuple(_slope(x, d, h, edge_order) for d, h in zip(dims, steps, strict=True))
-
-
-def _slope(x, dim, step, order):
-    n = x.shape[dim]
-    if n < order + 1:
-        raise RuntimeError(f"torch.gradient expected each dimension size to be at least {order + 1}")
-    shape = [-1 if i == dim else 1 for i in range(x.ndim)]
-    at = step if isinstance(step, Tensor) else None
-    d = diff(x, dim=dim)
-    kind = x.dtype if x.dtype._kind in "fc" else _dtypes.get_default_dtype()
-    h = scalar(step, x, kind).expand(n - 1).reshape(shape) if at is None else diff(at).reshape(shape)
-    slope = d / h
-    a, b = (slope.narrow(dim, i, n - 2) for i in (0, 1))
-    ha, hb = (h.narrow(dim, i, n - 2) for i in (0, 1))
-    inner = (a * hb + b * ha) / (ha + hb)
-    first, last = slope.narrow(dim, 0, 1), slope.narrow(dim, n - 2, 1)
-    if order == 2:
-        first = first + (first - inner.narrow(dim, 0, 1))
-        last = last + (last - inner.narrow(dim, n - 3, 1))
-    return joined([first, inner, last], dim)
-
-
 @method()
 def sum_to_size(x, *size):
     """x summed to what would be broadcast to its shape."""
     size = _axes.given(size)
     lead = x.ndim - len(size)
+    if lead < 0 or any(m not in (1, n) for n, m in zip(x.shape[lead:], size, strict=True)):
+        raise RuntimeError(f"size {list(size)} is not expandable to size {list(x.shape)}.")
     x = reduce("sum", x, tuple(range(lead)), False) if lead else x
     dims = tuple(i for i, (n, m) in enumerate(zip(x.shape, size, strict=True)) if m == 1 and n != 1)
     return reduce("sum", x, dims, True) if dims else x

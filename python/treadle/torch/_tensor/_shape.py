@@ -210,6 +210,11 @@ def movedim(x, source, destination):
     """Dims source at the places destination, the others in order."""
     source = _axes.several(source if isinstance(source, (tuple, list)) else (source,), x.ndim)
     there = _axes.several(destination if isinstance(destination, (tuple, list)) else (destination,), x.ndim)
+    if len(source) != len(there):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
+            f"of dims as destination ({list(there)} dims)"
+        )
     rest = iter(d for d in range(x.ndim) if d not in source)
     to = dict(zip(there, source, strict=True))
     return permuted(x, tuple(to[i] if i in to else next(rest) for i in range(x.ndim)))
@@ -368,6 +373,8 @@ def triu(x, diagonal=0):
 
 
 def _below(x, diagonal):
+    if x.ndim < 2:
+        raise RuntimeError(f"tril, triu: input tensor must have at least 2 dimensions, not {x.ndim}")
     dev = array(x).device
     rows, cols = td.arange(x.shape[-2], device=dev), td.arange(x.shape[-1], device=dev)
     return wrap(cols[None, :] - rows[:, None] <= diagonal)

@@ -115,6 +115,24 @@ class Binomial(Distribution):
         ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
         return ways + apply("xlogy", value, p) + apply("xlogy", n - value, 1 - p)
 
+    @property
+    def mode(self):
+        """The likeliest count."""
+        return ((self.total_count + 1) * self.probs).floor().minimum(self.total_count)
+
+    def entropy(self):
+        """The entropy, over all counts. NotImplementedError: total_count is not one number."""
+        logs = self._of_counts()
+        return -(logs.exp() * logs).sum(0)
+
+    def _of_counts(self):
+        """log_prob of 0 to total_count, along a first dim."""
+        n = int(self.total_count.max())
+        if int(self.total_count.min()) != n:
+            raise NotImplementedError("Inhomogeneous total count not supported by `entropy`.")
+        counts = wrap(td.arange(n + 1, device=array(self.probs).device)).to(self.probs.dtype)
+        return self.log_prob(counts.reshape([-1] + [1] * self.probs.ndim))
+
 
 class Poisson(Distribution):
     """The number of events where rate are expected."""
@@ -236,6 +254,13 @@ class Multinomial(Distribution):
         ways = lgamma(value.sum(-1) + 1) - lgamma(value + 1).sum(-1)
         logits = apply("select", value == 0, scalar(0, self.logits), self.logits)
         return ways + (logits * value).sum(-1)
+
+    def entropy(self):
+        """The entropy."""
+        chances = Binomial(self.total_count, self.probs)._of_counts().exp()
+        counts = wrap(td.arange(self.total_count + 1, device=array(self.probs).device)).to(self.probs.dtype)
+        lost = chances * lgamma(counts + 1).reshape([-1] + [1] * self.probs.ndim)
+        return self.total_count * self._class.entropy() - math.lgamma(self.total_count + 1) + lost.sum(0).sum(-1)
 
 
 @register_kl(Bernoulli, Bernoulli)

@@ -5,6 +5,7 @@ import warnings
 
 from ... import torch
 from .._prim import apply
+from .._tensor import _elementwise
 
 
 def _in_place(function):
@@ -62,19 +63,19 @@ def leaky_relu(input, negative_slope=0.01):
 @_in_place
 def elu(input, alpha=1.0):
     """x where positive, else alpha * (exp(x) - 1)."""
-    return torch.where(input > 0, input, alpha * torch.expm1(torch.where(input > 0, 0, input)))
+    return _elementwise.elu(input, alpha=alpha)
 
 
 @_in_place
 def selu(input):
     """Self-normalising: scale * elu(x)."""
-    return 1.0507009873554805 * elu(input, 1.6732632423543772)
+    return torch.selu(input)
 
 
 @_in_place
 def celu(input, alpha=1.0):
     """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
-    return torch.where(input > 0, input, alpha * torch.expm1(torch.where(input > 0, 0, input) / alpha))
+    return torch.celu(input, alpha)
 
 
 @_in_place
@@ -146,6 +147,8 @@ def softshrink(input, lambd=0.5):
 @_in_place
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
     """x where positive, else a slope times x: drawn between lower and upper in training, else their mean."""
+    if lower > upper:
+        raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, but got {lower} > {upper}")
     slope = torch.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
     return torch.where(input > 0, input, input * slope)
 
@@ -159,6 +162,8 @@ def glu(input, dim=-1):
 
 
 def _dim_of(dim, ndim, name):
+    if isinstance(dim, (bool, float, str)):
+        raise TypeError(f"{name}: dim must be an int or None, got {type(dim)}")
     if dim is not None:
         return dim
     warnings.warn(

@@ -191,6 +191,8 @@ def _check(name, x, w, bias, groups, channels, of_bias):
         )
     if x.dtype != w.dtype:
         raise RuntimeError(f"Input type ({x.dtype}) and weight type ({w.dtype}) should be the same")
+    if bias is not None and x.dtype != bias.dtype:
+        raise RuntimeError(f"Input type ({x.dtype}) and bias type ({bias.dtype}) should be the same")
 
 
 def _pads(padding, kernel, stride, dilation):
@@ -203,7 +205,10 @@ def _pads(padding, kernel, stride, dilation):
         return tuple((d * (k - 1) // 2, d * (k - 1) - d * (k - 1) // 2) for k, d in zip(kernel, dilation))
     if isinstance(padding, str):
         raise RuntimeError(f"Invalid padding string: '{padding}'")
-    return tuple((p, p) for p in spread(padding, len(kernel), "padding"))
+    sizes = spread(padding, len(kernel), "padding")
+    if min(sizes) < 0:
+        raise RuntimeError(f"negative padding is not supported, but got padding={tuple(sizes)}")
+    return tuple((p, p) for p in sizes)
 
 
 def _convolution(rank):

@@ -35,7 +35,7 @@ def _pool(rank, input, kernel_size, output_size, output_ratio, return_indices, s
     order = range(rank) if rank == 3 else reversed(range(rank))  # which sample is whose axis's
     flat, shape = 0, (*x.shape[:2], *[1] * (2 * rank))
     for axis, at in enumerate(order):
-        begins = _begins(samples[..., at], space[axis], kernel[axis], out[axis])
+        begins = _begins(samples[: x.size(0), :, at], space[axis], kernel[axis], out[axis])
         places = begins.unsqueeze(-1) + torch.arange(kernel[axis], device=x.device)
         wide = list(shape)
         wide[2 + axis], wide[2 + rank + axis] = out[axis], kernel[axis]

@@ -59,17 +59,23 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
         return l1_loss(input, target, size_average, reduce, reduction)
     _pair("smooth_l1_loss", input, target)
     d = input - target
-    loss = torch.where(d.abs() < beta, d * d * (0.5 / beta), d.abs() - 0.5 * beta)
+    far = d.abs() >= beta
+    square = torch.where(far, 0.0, d) ** 2  # of near ones alone: a far one's infinity has no part in the gradient
+    loss = torch.where(far, d.abs() - 0.5 * beta, square * (0.5 / beta))
     return reduced(loss, _old(size_average, reduce, reduction))
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """d² / 2 where |d| <= delta, else delta * (|d| - delta / 2)."""
+    if isinstance(delta, complex):
+        raise TypeError(f"delta must be a float or int, got: {type(delta)}")
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _pair("huber_loss", input, target)
     d = input - target
-    loss = torch.where(d.abs() < delta, 0.5 * d * d, delta * (d.abs() - 0.5 * delta))
+    far = d.abs() >= delta
+    square = torch.where(far, 0.0, d) ** 2
+    loss = torch.where(far, delta * (d.abs() - 0.5 * delta), 0.5 * square)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
@@ -116,7 +122,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     else:
         loss = torch.xlogy(target, target) - target * input
     if reduction == "batchmean":
-        return loss.sum() / input.size(0)
+        return loss.sum() / (input.size(0) if input.dim() else 1)
     if reduction == "mean":
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
@@ -178,6 +184,7 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
         raise ValueError(f"Expected input batch_size ({input.size(0)}) to match target batch_size ({target.size(0)}).")
     if (input.size(0), *input.shape[2:]) != tuple(target.shape):
         raise RuntimeError(f"Expected target size {[input.size(0), *input.shape[2:]]}, got {list(target.shape)}")
+    _suits(weight, input, input.size(1))
     _bounds(target, input.size(1), ignore_index)
     loss = _chosen(input, target, ignore_index)
     plain = weight is None and not 0 <= ignore_index < input.size(1)
@@ -186,7 +193,31 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     w = _weights(weight, target, ignore_index, input.dtype)
     if not plain:
         loss = loss * w
-    return loss.sum() / w.sum() if reduction == "mean" else reduced(loss, reduction)
+    return _mean_by(loss.sum(), w.sum()) if reduction == "mean" else reduced(loss, reduction)
+
+
+def _mean_by(total, n):
+    """total / n; NaN where nothing counts, which has the gradient 0."""
+    none = n == 0
+    return torch.where(none, total.detach() / n.detach(), total / torch.where(none, 1.0, n))
+
+
+def _suits(weight, input, classes):
+    """RuntimeError: the classes' weights are others than the classes."""
+    if weight is None:
+        return
+    if weight.numel() != classes:
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
+            f"shape: {list(weight.shape)}"
+        )
+    if weight.dtype is not input.dtype:
+        raise RuntimeError(f"expected weights of {input.dtype} as the input is, but found {weight.dtype}")
+
+
+def _known(reduction):
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
 # ---- cross entropy of class numbers: one function of rows forward, one backward ----
@@ -256,6 +287,17 @@ def cross_entropy(
     if classes and weight is None and not label_smoothing and reduction in ("mean", "sum", "none"):
         if _plainly(input, target):
             return _entropy_checked(input, target, ignore_index, reduction)
+    _suits(weight, input, input.size(dim))
+    if dim and target.dim() and input.size(0) != target.size(0):
+        raise ValueError(
+            f"Expected input batch_size ({input.size(0)}) to match target batch_size ({target.size(0)})."
+        )
+    if not classes and input.shape != target.shape:
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {target.dtype} (probabilities have the input's shape)"
+        )
+    if not classes and ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
     logp = torch.log_softmax(input, dim)
     if input.shape == target.shape and target.is_floating_point():
         return _soft(logp, target, weight, reduction, label_smoothing, dim)
@@ -271,7 +313,7 @@ def cross_entropy(
         loss = (1 - label_smoothing) * hard + eps * even
         return loss.reshape(()) if dim == 0 else loss
     total = (1 - label_smoothing) * hard + eps * even.sum()
-    return total / w.sum() if reduction == "mean" else total
+    return _mean_by(total, w.sum()) if reduction == "mean" else total
 
 
 def _soft(logp, target, weight, reduction, smoothing, dim):
@@ -316,6 +358,8 @@ def triplet_margin_loss(
     anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"
 ):
     """max(0, margin + |anchor - positive| - |anchor - negative|), distances in the p-norm."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = torch.minimum(far, pairwise_distance(positive, negative, p, eps))
@@ -326,6 +370,17 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     """The mean over the other classes of max(0, margin - input[target] + input[class])^p."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
+    _known(reduction)
+    if target.is_floating_point():
+        raise RuntimeError(f"multi_margin_loss: expected class numbers of an integer dtype but found {target.dtype}")
+    if input.dim() > 2 or not input.numel():
+        raise RuntimeError(f"Expected non-empty vector or matrix, but got: {list(input.shape)}")
+    if input.dim() == 2 and tuple(target.shape) != (input.size(0),):
+        raise RuntimeError(f"multi_margin_loss: expected target size [{input.size(0)}], got {list(target.shape)}")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError(f"weight must be one-dimensional, not of {weight.dim()} dims")
+    if weight is not None and weight.numel() != input.size(-1):
+        raise RuntimeError(f"inconsistent weight size, expected {input.size(-1)} but got {list(weight.shape)}")
     rows, classes = (input.reshape(1, -1), target.reshape(1)) if input.dim() < 2 else (input, target)
     _bounds(classes, rows.size(1), None)
     own = torch.arange(rows.size(1), device=rows.device) == classes.unsqueeze(1)
@@ -361,6 +416,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     var = torch.full_like(input, var) if isinstance(var, float) else var
     if var.shape != input.shape and var.dim() == input.dim() - 1:
         var = var.unsqueeze(-1)
+    if var.dim() not in (0, input.dim()) or any(m not in (1, n) for n, m in zip(input.shape, var.shape)):
+        raise ValueError(f"var is of incorrect size: {list(var.shape)} beside {list(input.shape)}")
     if anywhere(var < 0):
         raise ValueError("var has negative entry/entries")
     var = var + (var.clamp(min=eps) - var).detach()
@@ -376,6 +433,9 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     """Σ max(0, 1 - (input[target] - input[other])) / C, where a row of target names classes, up to the first -1."""
     if target.shape != input.shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    _known(reduction)
+    if input.dim() > 2 or not input.numel():
+        raise RuntimeError(f"Expected non-empty vector or matrix, but got: {list(input.shape)}")
     x, y = (t.reshape(1, -1) if t.dim() < 2 else t for t in (input, target))
     named = (y >= 0).to(torch.int64).cumprod(1).bool()
     y = torch.where(named, y, 0)

@@ -53,6 +53,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """Over the root of the mean square over the last dims, times weight."""
     shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, but got normalized_shape = []")
     if tuple(input.shape[input.dim() - len(shape) :]) != shape:
         raise RuntimeError(f"Given normalized_shape={list(shape)}, got input of size{list(input.shape)}")
     eps = torch.finfo(input.dtype).eps if eps is None else eps
@@ -63,7 +65,11 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 @_in_float32
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """Mean 0 and variance 1 of each sample's groups of channels, then weight and bias of the channels."""
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     n, c = input.shape[:2]
+    if not c or not math.prod(input.shape[2:]):
+        raise RuntimeError(f"Expected channels and what is in them to be more than 0, got {list(input.shape)}")
     if c % num_groups:
         raise RuntimeError(
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
@@ -93,12 +99,14 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         scale = torch.rsqrt(running_var + eps)
         x = (input - running_mean.reshape(shape)) * scale.reshape(shape)
         return _affine(x if x.dtype is input.dtype else x.to(input.dtype), weight, bias, shape)
+    if eps <= 0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if count == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     mean = input.mean(dims, keepdim=True)
     d = input - mean
     var = (d * d).mean(dims, keepdim=True)
-    if running_mean is not None or running_var is not None:
+    if count and (running_mean is not None or running_var is not None):
         with torch.no_grad():
             _update(running_mean, mean.reshape(-1), momentum)
             _update(running_var, var.reshape(-1) * (count / (count - 1)), momentum)

@@ -12,6 +12,15 @@ def _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
     kernel = spread(kernel_size, rank, "kernel_size")
     stride = kernel if stride is None or stride == [] or stride == () else spread(stride, rank, "stride")
     padding, dilation = spread(padding, rank, "padding"), spread(dilation, rank, "dilation")
+    for name, sizes, least in (
+        ("kernel_size", kernel, 1), ("stride", stride, 1), ("dilation", dilation, 1), ("padding", padding, 0)
+    ):  # fmt: skip
+        if min(sizes) < least:
+            raise RuntimeError(f"pooling: {name} must be at least {least}, but got {name}={tuple(sizes)}")
+    if input.dim() != rank + 2 or not all(input.shape[1:]):
+        raise RuntimeError(
+            f"pooling: expected a non-empty {rank + 1}D or {rank + 2}D (batch mode) tensor, but got {list(input.shape)}"
+        )
     if any(2 * p > k for p, k in zip(padding, kernel)):
         raise RuntimeError(
             f"pad should be at most half of effective kernel size, but got pad={max(padding)}, "
@@ -137,6 +146,8 @@ def _avg_pool(rank):
     def call(
         input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
     ):
+        if divisor_override == 0:
+            raise RuntimeError("divisor must be not zero")
         if input.dim() == rank + 1:
             args = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
             return call(input.unsqueeze(0), *args).squeeze(0)
@@ -168,11 +179,21 @@ max_pool1d, max_pool2d, max_pool3d = (_max_pool(n) for n in (1, 2, 3))
 avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(n) for n in (1, 2, 3))
 
 
+def _wanted(name, rank, input, output_size):
+    """The size asked for, of each dim. ValueError, RuntimeError: it or the input will not do."""
+    wanted = (output_size,) * rank if not hasattr(output_size, "__len__") else tuple(output_size)
+    if len(wanted) == rank and rank > 1 and input.dim() <= rank:
+        raise ValueError(f"Input dimension should be at least {rank + 1}, not {input.dim()}")
+    if any(m is not None and m < 0 for m in wanted):
+        raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {wanted}")
+    return wanted
+
+
 def _adaptive(rank, pool, along, name):
     """Pools to a given size: windows from floor(i * n / m) to ceil((i + 1) * n / m)."""
 
     def call(input, output_size):
-        wanted = (output_size,) * rank if not hasattr(output_size, "__len__") else tuple(output_size)
+        wanted = _wanted(name, rank, input, output_size)
         size = input.shape[input.dim() - rank :]
         wanted = tuple(n if m is None else m for n, m in zip(size, wanted))
         if all(m and n % m == 0 for n, m in zip(size, wanted)):
@@ -199,7 +220,7 @@ def _adaptive_max(rank, pool):
     """The largest element of each window, and where it stands in the flattened last dims."""
 
     def call(input, output_size, return_indices=False):
-        wanted = (output_size,) * rank if not hasattr(output_size, "__len__") else tuple(output_size)
+        wanted = _wanted(f"adaptive_max_pool{rank}d", rank, input, output_size)
         lead, size = input.dim() - rank, tuple(input.shape[input.dim() - rank :])
         wanted = tuple(n if m is None else m for n, m in zip(size, wanted))
         if all(m and n % m == 0 for n, m in zip(size, wanted)):

@@ -140,6 +140,15 @@ def _unpool(rank):
         kernel = spread(kernel_size, rank, "kernel_size")
         step = kernel if stride is None else spread(stride, rank, "stride")
         pad = spread(padding, rank, "padding")
+        if input.dim() not in (rank + 1, rank + 2):
+            raise RuntimeError(f"max_unpool{rank}d: expected {rank + 1}D or {rank + 2}D input, got {input.dim()}D")
+        if indices.shape != input.shape:
+            raise RuntimeError(
+                f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got "
+                f"indices tensor with shape: {list(indices.shape)}"
+            )
+        if min(step) < 1:
+            raise RuntimeError(f"strides should be greater than zero, but got stride: {list(step)}")
         sizes = input.shape[-rank:]
         usual = [(n - 1) * s - 2 * p + k for n, s, p, k in zip(sizes, step, pad, kernel, strict=True)]
         shape = list(usual if output_size is None else output_size)[-rank:]

@@ -73,7 +73,18 @@ def linear_cross_entropy(
 ):  # fmt: skip
     """cross_entropy(linear(input, linear_weight, linear_bias), target): linear_weight is (classes, *out, features)."""
     F = torch.nn.functional
+    if input.dim() not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if linear_weight.dim() < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
+    if ignore_index is not None and target.is_floating_point():
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
     classes, *out, features = linear_weight.shape
+    if out and input.dim() != 2:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, "
+            f"(N, {features}), got unbatched input with shape {tuple(input.shape)}"
+        )
     bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = F.linear(input, linear_weight.reshape(-1, features), bias).reshape(*input.shape[:-1], classes, *out)
     ignored = {} if ignore_index is None else {"ignore_index": ignore_index}

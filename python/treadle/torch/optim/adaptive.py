@@ -4,7 +4,7 @@ import math
 
 from ... import torch
 from ..._public import dir_of as _dir_of
-from .optimizer import Optimizer, count, number, options
+from .optimizer import Optimizer, count, kept, number, options
 
 
 def _zeros(state, p, *names):
@@ -146,7 +146,7 @@ class NAdam(Optimizer):
         t, lr, (b1, b2) = count(state), number(group["lr"]), map(number, group["betas"])
         start, grad = _decayed(group, p, grad)
         now, then = (b1 * (1 - 0.5 * 0.96 ** (k * group["momentum_decay"])) for k in (t, t + 1))
-        product = state["mu_product"] = number(state.get("mu_product", 1.0)) * now
+        product = state["mu_product"] = kept(number(state.get("mu_product", 1.0)) * kept(now))
         m, v = _moments(state, p, grad, (b1, b2))
         move = grad * (lr * (1 - now) / (1 - product)) + m * (lr * then / (1 - product * then))
         p.copy_(start - move / ((v * (1 / (1 - b2**t))).sqrt() + group["eps"]))

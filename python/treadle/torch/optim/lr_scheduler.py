@@ -40,8 +40,14 @@ class LRScheduler:
         self._last_lr = list(lrs)
 
     def step(self, epoch=None):
+        """On to the next epoch, or to a given one, whose rates come of the first ones where that can be said."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        self._set(self.get_lr())
+        self._set(self.get_lr() if epoch is None or self._factor is None else self._get_closed_form_lr())
+
+    _factor = None  # of the base rate at last_epoch
+
+    def _get_closed_form_lr(self):
+        return [base * self._factor() for base in self.base_lrs]
 
     def state_dict(self):
         return {k: v for k, v in self.__dict__.items() if k != "optimizer"}
@@ -95,6 +101,9 @@ class StepLR(LRScheduler):
         turn = self.last_epoch and self.last_epoch % self.step_size == 0
         return [lr * self.gamma if turn else lr for lr in self._lrs()]
 
+    def _factor(self):
+        return self.gamma ** (self.last_epoch // self.step_size)
+
 
 class MultiStepLR(LRScheduler):
     """Times gamma at each milestone."""
@@ -105,6 +114,9 @@ class MultiStepLR(LRScheduler):
 
     def get_lr(self):
         return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._lrs()]
+
+    def _factor(self):
+        return self.gamma ** sum(n for at, n in self.milestones.items() if at <= self.last_epoch)
 
 
 class ConstantLR(LRScheduler):
@@ -119,6 +131,9 @@ class ConstantLR(LRScheduler):
     def get_lr(self):
         by = self.factor if self.last_epoch == 0 else 1 / self.factor if self.last_epoch == self.total_iters else 1
         return [lr * by for lr in self._lrs()]
+
+    def _factor(self):
+        return 1.0 if self.last_epoch >= self.total_iters else self.factor
 
 
 class LinearLR(LRScheduler):
@@ -138,6 +153,10 @@ class LinearLR(LRScheduler):
             return [lr * a for lr in self._lrs()]
         return [lr if t > n else lr * (1 + d / (n * a + (t - 1) * d)) for lr in self._lrs()]
 
+    def _factor(self):
+        done = min(self.total_iters, self.last_epoch) / self.total_iters
+        return self.start_factor + (self.end_factor - self.start_factor) * done
+
 
 class ExponentialLR(LRScheduler):
     """Times gamma every epoch."""
@@ -148,6 +167,9 @@ class ExponentialLR(LRScheduler):
 
     def get_lr(self):
         return [lr * self.gamma if self.last_epoch else lr for lr in self._lrs()]
+
+    def _factor(self):
+        return self.gamma**self.last_epoch
 
 
 class PolynomialLR(LRScheduler):
@@ -162,6 +184,9 @@ class PolynomialLR(LRScheduler):
         if t == 0 or t > n:
             return self._lrs()
         return [lr * ((1 - t / n) / (1 - (t - 1) / n)) ** self.power for lr in self._lrs()]
+
+    def _factor(self):
+        return (1 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -179,6 +204,12 @@ class CosineAnnealingLR(LRScheduler):
             return [lr + (base - low) * (1 - math.cos(math.pi / n)) / 2 for base, lr in zip(self.base_lrs, self._lrs())]
         by = (1 + math.cos(math.pi * t / n)) / (1 + math.cos(math.pi * (t - 1) / n))
         return [by * (lr - low) + low for lr in self._lrs()]
+
+    def _factor(self):
+        return (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+
+    def _get_closed_form_lr(self):
+        return [self.eta_min + (base - self.eta_min) * self._factor() for base in self.base_lrs]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):

@@ -80,9 +80,11 @@ class Muon(Optimizer):
         x = x.bfloat16()
         x = x.t() if tall else x
         x = x / x.norm().clamp(min=group["eps"])
-        for _ in range(group["ns_steps"]):
-            gram = x @ x.t()
-            x = a * x + (b * gram + c * (gram @ gram)) @ x
+        for _ in range(group["ns_steps"]):  # a sum of products is rounded once
+            x = x.float()
+            gram = (x @ x.t()).bfloat16().float()
+            gram = (b * gram + c * (gram @ gram)).bfloat16().float()
+            x = (a * x + gram @ x).bfloat16()
         return x.t() if tall else x
 
     def _update(self, group, p, grad, state):

@@ -11,6 +11,8 @@ import copy
 import functools
 from collections import OrderedDict, defaultdict
 
+import numpy
+
 from ... import _core, torch
 from .. import _modules
 from .._tensor._settle import settle
@@ -31,6 +33,13 @@ def number(value):
     """A hyperparameter, which may be a tensor, as a number. While a graph is recorded it stays a tensor: a replay takes
     the value that it has then."""
     return value.item() if isinstance(value, torch.Tensor) and not _core._capturing() else value
+
+
+def kept(value):
+    """A number as PyTorch keeps it in a state: a tensor of the default dtype, whose digits it then has."""
+    if isinstance(value, torch.Tensor) or torch.get_default_dtype() is torch.float64:
+        return value
+    return float(numpy.float32(value))
 
 
 # What is not below 0, and what PyTorch's words call it.

@@ -2,7 +2,7 @@
 
 from ... import torch
 from .. import _modules
-from .optimizer import Optimizer, count, number, options
+from .optimizer import Optimizer, count, kept, number, options
 
 
 class SGD(Optimizer):
@@ -74,14 +74,14 @@ class ASGD(Optimizer):
 
     def _update(self, group, p, grad, state):
         if "ax" not in state:
-            state.update(ax=torch.zeros_like(p), eta=number(group["lr"]), mu=1.0)
+            state.update(ax=torch.zeros_like(p), eta=kept(number(group["lr"])), mu=1.0)
         t, lr = count(state), number(group["lr"])
         grad = grad + p * group["weight_decay"] if group["weight_decay"] else grad
         eta, mu = number(state["eta"]), number(state["mu"])
         p.copy_(p * (1 - group["lambd"] * eta) - grad * eta)
         state["ax"] = state["ax"] + (p - state["ax"]) * mu if mu != 1 else p.clone()
-        state["eta"] = lr / (1 + group["lambd"] * lr * t) ** group["alpha"]
-        state["mu"] = 1 / max(1, t - group["t0"])
+        state["eta"] = kept(lr / (1 + group["lambd"] * lr * t) ** group["alpha"])
+        state["mu"] = kept(1 / max(1, t - group["t0"]))
 
 
 class Rprop(Optimizer):

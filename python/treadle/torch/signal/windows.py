@@ -1,5 +1,6 @@
 """torch.signal.windows: windows of M numbers; sym=False: of a period, for transforms."""
 
+import functools
 import math
 
 from ... import torch
@@ -9,6 +10,20 @@ __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann",
     "kaiser", "nuttall",
 ]  # fmt: skip
+
+
+def _checked(f):
+    """The window, for the dtypes and the layout that there are."""
+
+    @functools.wraps(f)
+    def made(*args, dtype=None, layout=None, **options):
+        if layout not in (None, torch.strided):
+            raise ValueError(f"{f.__name__} is implemented for strided tensors only, got: {layout}")
+        if dtype not in (None, torch.float32, torch.float64):
+            raise ValueError(f"{f.__name__} expects float32 or float64 dtypes, got: {dtype}")
+        return f(*args, dtype=dtype, **options)
+
+    return made
 
 
 def _made(M, window, sym, dtype, device, requires_grad):
@@ -97,4 +112,6 @@ def nuttall(M, *, sym=True, **options):
     return general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, **options)
 
 
+for _name in __all__:
+    globals()[_name] = _checked(globals()[_name])
 __dir__ = _dir_of(__name__)

@@ -108,6 +108,9 @@ _SHOWN = {
 _BARE = {"Hardshrink": "lambd", "Softshrink": "lambd"}  # shown without its name
 
 
+_REFUSED = {"delta": complex, "dim": (bool, float)}  # types that a parameter has not got
+
+
 class _OfRow(Module):
     """A module of a table's row: _function, _options."""
 
@@ -128,6 +131,8 @@ class _OfRow(Module):
         for name in names:
             if values[name] is _NONE:
                 raise TypeError(f"{type(self).__name__}.__init__() missing required argument: '{name}'")
+            if name in _REFUSED and isinstance(values[name], _REFUSED[name]):
+                raise TypeError(f"{type(self).__name__}: {name} is not to be a {type(values[name]).__name__}")
             self._keep(name, values[name])
 
     def _keep(self, name, value):

@@ -215,6 +215,8 @@ class _PadNd(Module):
             self.value = value
 
     def forward(self, input):
+        if self.mode == "circular" and input.dim() not in (self.rank + 1, self.rank + 2):
+            raise ValueError(f"expected {self.rank + 1}D or {self.rank + 2}D input (got {input.dim()}D input)")
         return F.pad(input, self.padding, self.mode, self.value if self.valued else None)
 
     def extra_repr(self):

@@ -58,6 +58,10 @@ class _Cell(RNNCellBase):
         if states is None:
             zeros = torch.zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
             states = (zeros,) * _MODES[self.mode][1]
+        for i, s in enumerate(states):
+            if s.dim() not in (1, 2):
+                what = "hidden" if len(states) == 1 else f"hx[{i}]"
+                raise ValueError(f"{type(self).__name__}: Expected {what} to be 1D or 2D, got {s.dim()}D instead")
         gates_x = F.linear(input, self.weight_ih, self.bias_ih)
         if states[0].dtype is not gates_x.dtype:  # under autocast
             states = tuple(s.to(gates_x.dtype) for s in states)
@@ -120,6 +124,11 @@ class RNNBase(Module):
     ):
         super().__init__()
         _check_sizes(mode, hidden_size, num_layers, dropout, proj_size)
+        for name, value in (("bias", bias), ("batch_first", batch_first)):
+            if not isinstance(value, bool):
+                raise TypeError(f"{name} should be of type bool, got: {type(value).__name__}")
+        if input_size <= 0:
+            raise ValueError(f"input_size must be greater than zero, got {input_size}")
         self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
         self.proj_size = proj_size
@@ -221,6 +230,11 @@ class RNNBase(Module):
         if x.size(-1) != self.input_size:
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.size(-1)}"
+            )
+        if x.dtype is not self.weight_ih_l0.dtype and not torch.is_autocast_enabled(x.device.type):
+            raise ValueError(
+                f"RNN input dtype ({x.dtype}) does not match weight dtype ({self.weight_ih_l0.dtype}). Convert input: "
+                f"input.to({self.weight_ih_l0.dtype}), or convert model: model.to({x.dtype})"
             )
         sizes = input.batch_sizes.tolist() if packed else None
         batched = packed or input.dim() == 3

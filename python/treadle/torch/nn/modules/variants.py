@@ -1,12 +1,12 @@
 """Modules beside others: bases of losses, dropout of channels that keeps the variance, a linear layer with its loss."""
 
 import dataclasses
+import math
 
 from .... import torch
 from ...._public import dir_of as _dir_of
 from .. import _variants
-from ..parameter import Parameter
-from .linear import fill_default
+from .linear import Linear
 from .module import Module
 
 __all__ = ["FeatureAlphaDropout", "LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]
@@ -67,28 +67,22 @@ class LinearCrossEntropyLoss(Module):
     ):  # fmt: skip
         super().__init__()
         made = {"device": device, "dtype": dtype}
-        self.in_features, self.num_classes, self.out_features = in_features, num_classes, tuple(out_features)
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
+        self.num_classes, self.out_features = num_classes, tuple(out_features)
         self.reduction, self.ignore_index, self.label_smoothing = reduction, ignore_index, label_smoothing
         self.options = options
-        rows = (num_classes, *self.out_features)
-        self.linear_weight = Parameter(torch.empty(*rows, in_features, **made))
-        self.register_parameter("linear_bias", Parameter(torch.empty(*rows, **made)) if bias else None)
+        self.linear = Linear(in_features, math.prod(self.out_features, start=num_classes), bias, **made)
         self.register_buffer("weight", weight)
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        with torch.no_grad():
-            flat = torch.empty(self.linear_weight.numel() // self.in_features, self.in_features)
-            fill_default(flat, None)
-            self.linear_weight.copy_(flat.reshape(tuple(self.linear_weight.shape)))
-            if self.linear_bias is not None:
-                bound = self.in_features**-0.5
-                self.linear_bias.uniform_(-bound, bound)
 
     def forward(self, input, target):
+        rows, bias = (self.num_classes, *self.out_features), self.linear.bias
         return _variants.linear_cross_entropy(
-            input, self.linear_weight, target, linear_bias=self.linear_bias, weight=self.weight,
-            reduction=self.reduction, ignore_index=self.ignore_index, label_smoothing=self.label_smoothing,
+            input, self.linear.weight.reshape(*rows, self.linear.in_features), target,
+            linear_bias=None if bias is None else bias.reshape(rows), weight=self.weight, reduction=self.reduction,
+            ignore_index=self.ignore_index, label_smoothing=self.label_smoothing,
         )  # fmt: skip
 
 

@@ -15,11 +15,9 @@ class FeatureAlphaDropout(_Module):
     inplace: Any
 class LinearCrossEntropyLoss(_Module):
     def __init__(self, in_features: int, num_classes: int, *, out_features: Any = ..., bias: bool = False, device: _TensorDevice | None = None, dtype: _dtype | None = None, reduction: str = 'mean', weight: Any = None, ignore_index: Any = None, label_smoothing: builtins.float | _Tensor = 0.0, options: Any = None) -> None: ...
-    def reset_parameters(self) -> None: ...
     def forward(self, input: _Operand, target: Any) -> Any: ...
     options: Any
-    linear_weight: Any
-    in_features: Any
+    linear: Any
     num_classes: Any
     out_features: Any
     reduction: Any

@@ -36,7 +36,8 @@ class _WeightNorm(Module):
 class _SpectralNorm(Module):
     """A weight over its largest singular value, which is followed by power iterations in training."""
 
-    def __init__(self, weight, n_power_iterations=1, dim=0, eps=1e-12):
+    def __init__(self, weight, n_power_iterations=1, dim=0, eps=1e-12, older=False):
+        """older: as nn.utils.spectral_norm does it: iterations begin with v, and none goes before the first call."""
         super().__init__()
         if n_power_iterations <= 0:
             raise ValueError(
@@ -48,12 +49,12 @@ class _SpectralNorm(Module):
                 f"{dim})"
             )
         self.dim = dim if dim >= 0 else dim + weight.dim()
-        self.n_power_iterations, self.eps = n_power_iterations, eps
+        self.n_power_iterations, self.eps, self.older = n_power_iterations, eps, older
         if weight.dim() > 1:
             rows = self._matrix(weight)
             for name, n in zip(("_u", "_v"), rows.shape, strict=True):
                 self.register_buffer(name, F.normalize(init.normal_(rows.detach().new_empty(n)), dim=0, eps=eps))
-            self._iterate(rows, 15)
+            self._iterate(rows, 0 if older else 15)
 
     def _matrix(self, weight):
         return weight.transpose(0, self.dim).reshape(weight.size(self.dim), -1)
@@ -62,8 +63,11 @@ class _SpectralNorm(Module):
         with torch.no_grad():
             u, v = self._u, self._v
             for _ in range(times):
+                if self.older:
+                    v = F.normalize(rows.t() @ u, dim=0, eps=self.eps)
                 u = F.normalize(rows @ v, dim=0, eps=self.eps)
-                v = F.normalize(rows.t() @ u, dim=0, eps=self.eps)
+                if not self.older:
+                    v = F.normalize(rows.t() @ u, dim=0, eps=self.eps)
             self._u.copy_(u)
             self._v.copy_(v)
 
@@ -149,7 +153,7 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     """module, whose parameter name is name_orig over its largest singular value before each call; name_u and name_v
     follow its vectors. dim: the outputs' (None: 1 for transposed convolutions, else 0)."""
     dim = (1 if "ConvTranspose" in type(module).__name__ else 0) if dim is None else dim
-    norm = _SpectralNorm(getattr(module, name), n_power_iterations, dim, eps)
+    norm = _SpectralNorm(getattr(module, name), n_power_iterations, dim, eps, older=True)
 
     def made(m):
         norm.train(m.training)
