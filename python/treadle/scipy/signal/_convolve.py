@@ -247,7 +247,7 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     """The cross-correlation of two images. Arguments are those of convolve2d."""
     x, h = _core.asarray(in1), _core.asarray(in2)
-    if mode == "same":  # # For even lengths the centre of the full correlation lies one later than that of convolve.
+    if mode == "same":  # For even lengths the centre of the full correlation lies one later than that of convolve.
         full = convolve2d(x, _turned(h), "full", boundary, fillvalue)
         starts = [k // 2 for k in h.shape]
         return full[tuple(slice(s, s + n) for s, n in zip(starts, x.shape, strict=True))]
@@ -291,7 +291,8 @@ def medfilt2d(input, kernel_size=3):
 
 
 def wiener(im, mysize=None, noise=None):
-    """The Wiener filter, by local means and variances over a box. noise: its power (None: the mean of the variances)."""
+    """The Wiener filter, by local means and variances over a box. noise: its power (None: the mean of the
+    variances)."""
     x = _core.asarray(im)
     sizes = [3] * x.ndim if mysize is None else [int(mysize)] * x.ndim if numpy.ndim(mysize) == 0 else list(mysize)
     box, size = treadle.ones(sizes, device=x.device), float(math.prod(sizes))

@@ -16,7 +16,7 @@ from .._table import call
 from ._convolve import _direct, convolve
 from ._support import along, cut, extended, floating
 
-_FEW, _LONG = 1024, 4096  # # fewer lines than _FEW, of at least _LONG elements, are cut into pieces on a GPU
+_FEW, _LONG = 1024, 4096  # fewer lines than _FEW, of at least _LONG elements, are cut into pieces on a GPU
 
 
 @jit

@@ -60,7 +60,7 @@ def _real_dtype(dtype):
 def _rows(x, nperseg, step):
     """The segments of the last axis, as rows."""
     n = (x.shape[-1] - nperseg) // step + 1
-    if nperseg % step == 0 and n:  # # nperseg is a multiple of step: join shifted rows of steps instead of a gather
+    if nperseg % step == 0 and n:  # nperseg is a multiple of step: join shifted rows of steps instead of a gather
         k = nperseg // step
         blocks = x[..., : (n + k - 1) * step].reshape((*x.shape[:-1], n + k - 1, step))
         return treadle.concatenate([blocks[..., d : d + n, :] for d in range(k)], -1) if k > 1 else blocks

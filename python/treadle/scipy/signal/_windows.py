@@ -269,7 +269,7 @@ def get_window(window, Nx, fftbins=True, *, xp=None, device=None):
         raise ValueError(f"'{name}' does not allow parameters, but window={window}!")
     if not args and takes == 1:
         raise ValueError(f"'{name}' must have parameters, but window={window}!")
-    if f is None:  # # SciPy computes these, which need eigenvectors
+    if f is None:  # SciPy computes these, which need eigenvectors
         from . import windows
 
         return windows.dpss(Nx, *args, sym=sym)
