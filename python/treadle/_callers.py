@@ -1,4 +1,4 @@
-"""Who called the package: the nearest frame of the stack that is not its own."""
+"""The program's frames: the nearest frame of the stack that is not treadle's."""
 
 import sys
 

@@ -8,22 +8,44 @@ from ._words import near
 
 
 class Config(SimpleNamespace):
-    """check_bounds: integer arrays used as indices are checked, and IndexError tells of one out of range.
-    When False they are trusted; what an index out of range then reads is undefined.
+    """Settings of treadle: those that a program may change, and those read from the environment at the start.
 
-    eager: an operation on a CPU of at most so many elements (times the instructions that an element takes) runs where
-    it stands, as in NumPy, instead of being recorded and fused; 0: every operation is recorded.
+    Attributes
+    ----------
+    check_bounds : bool, default True
+        Whether integer arrays used as indices are checked. IndexError names one out of range. With False, reading at
+        an index out of range is undefined.
+    eager : int
+        Operations on a CPU with at most this many elements run at once, as in NumPy. Larger ones are recorded and
+        fused. The elements count times the instructions that each takes. 0 records every operation.
+    implicit_host : {"allow", "warn", "error"}
+        What happens where an array on a GPU becomes a NumPy array without .get(), as in numpy.asarray(a). "warn"
+        gives one RuntimeWarning for each line of the program, "error" raises TypeError. implicit_host_sites() lists
+        the lines.
+    fallback : {"warn", "allow", "error"}
+        What a function does that only NumPy computes (treadle.fallbacks() lists them). "warn" gives one
+        PerformanceWarning for each line of the program, "error" raises NotImplementedError.
+    crossover : int or None
+        Arrays of at least this many elements are treadle's in a program that runs unchanged; NumPy computes smaller
+        ones on the host. treadle.install() sets it from TREADLE_CROSSOVER, or measures it once for each machine and
+        device.
+    device, cpu, dump, cache_dir, profile, cache_size, threads, kernels_kept, sync : str, int, bool or None
+        What the environment's variables TREADLE_DEVICE, TREADLE_CPU and so on said at the start.
 
-    implicit_host: what happens where an array on a GPU becomes a NumPy array without .get(), as in
-    numpy.asarray(a): "allow", "warn" (RuntimeWarning, once for each line of the program) or "error" (TypeError).
-    implicit_host_sites() tells where that happened.
+    Raises
+    ------
+    AttributeError
+        There is no setting of that name.
+    ValueError
+        The setting does not take the value.
 
-    fallback: what a function that only NumPy computes does, see treadle.fallbacks(): "warn" (PerformanceWarning, once
-    for each line of the program), "allow" or "error" (NotImplementedError).
-
-    crossover: from how many elements on an array of a program that runs unchanged is treadle's; smaller work stays
-    with NumPy on the host. None until treadle.install(), which asks TREADLE_CROSSOVER, else measures once a machine
-    and device."""
+    Examples
+    --------
+    >>> np.config.check_bounds
+    True
+    >>> np.config.implicit_host in ("allow", "warn", "error")
+    True
+    """
 
     def __init__(self, **options):
         vars(self).update(

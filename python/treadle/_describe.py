@@ -1,5 +1,5 @@
-"""Docstrings in numpydoc form that are made from facts: a ufunc's from its row of ops.def, a distribution's from its
-signature. They are written when somebody reads them, so that importing treadle does not pay for them.
+"""Docstrings in numpydoc form, generated: for a ufunc from its row of ops.def, for a distribution from its signature.
+They are generated when they are first read, so that importing treadle stays fast.
 """
 
 import re
@@ -13,7 +13,7 @@ RESULTS = {
     "REAL": "of the operands' dtype, or of that of their parts where they are complex",
     "WIDE": "of the floating dtype that the operands promote to; integers become the floats that NumPy makes of them",
 }
-# A ufunc's parameters behind its operands: type and text.
+# The parameters of a ufunc after its operands: type and text.
 KEYWORDS = {
     "out": ("ndarray, optional", "Takes the result and is returned; of the operands' broadcast shape."),
     "where": ("array_like of bool, default True", "Where to compute; elsewhere out keeps what it has, or 0 stands."),
@@ -23,7 +23,7 @@ KEYWORDS = {
     "subok": ("bool, default True", "Accepted for NumPy's signature; treadle has no subclasses of its array."),
     "signature": ("str or tuple of dtypes, optional", 'Dtypes to cast the operands to, as "dd->d".'),
 }
-# Operands of examples: the first ones of the row's kinds for which its meaning gives finite numbers.
+# Operands of examples. An example takes the first ones of the row's kinds that give finite numbers.
 OPERANDS = {
     1: ("[0.25, 0.5]", "[1.5, 2.5]", "[3, 12]", "[True, False]"),
     2: ("[1.5, 4.0], [2.0, 0.5]", "[12, 7], [5, 3]", "[True, False], [True, True]"),
@@ -80,14 +80,14 @@ def _names(nin):
 
 
 def _renamed(meaning, nin):
-    """A row's meaning over x, y and z with the parameters' names."""
+    """A row's meaning, which is in x, y and z, with the parameters' names in it."""
     if nin == 1:
         return meaning
     return re.sub(r"\b[xyz]\b", lambda m: f"x{'xyz'.index(m[0]) + 1}", meaning)
 
 
 class _Math:
-    """Functions of Python's module math for each element of an array."""
+    """The functions of Python's module math, applied to each element of an array."""
 
     def __getattr__(self, name):
         import math
@@ -98,7 +98,7 @@ class _Math:
 
 
 def _value(f, text):
-    """NumPy's result for operands that are given as text; None where it is refused or not finite."""
+    """NumPy's result for operands given as text. None where NumPy refuses them or the result is not finite."""
     import numpy
 
     with numpy.errstate(all="ignore"):
@@ -111,7 +111,7 @@ def _value(f, text):
 
 
 def example(name, nin, f, kinds="biufc"):
-    """Lines of an example: a call with operands of the kinds, and the result that NumPy's f gives."""
+    """The lines of an example: a call with operands of the kinds, and the result that NumPy's f gives."""
     import numpy
 
     for text in OPERANDS[nin]:
@@ -120,11 +120,11 @@ def example(name, nin, f, kinds="biufc"):
         if results is not None:
             shown = repr(results if len(results) > 1 else results[0])
             return examples(f">>> np.{name}({text})", shown)
-    return ""  # a row that serves the compiler alone
+    return ""  # only the compiler uses this row
 
 
 def ufunc(name, nin, sentence, takes, result, refused, sample, nout=1):
-    """The docstring of a function that is called as a ufunc."""
+    """The docstring of a function with a ufunc's signature."""
     operands, tuples = _names(nin), nout > 1
     keywords = dict(KEYWORDS)
     if tuples:
@@ -156,7 +156,7 @@ _DEFAULTS = {"out": "None", "where": "True", "casting": "'same_kind'", "order": 
 
 
 def refused_kinds(kinds, flags):
-    """The kinds of operands that a row of ops.def refuses; integers become floats for a row of floats alone."""
+    """The kinds of operands that a row of ops.def refuses. A row for floats only also takes integers, as floats."""
     if kinds == "b":  # truth is asked of every number
         return ""
     bad = [k for k in "fc" if k not in kinds and not (k == "f" and "c" in kinds)]
@@ -184,7 +184,7 @@ def row(name, nin, kinds, result, flags, meaning):
 
 
 def _taken(f, nin):
-    """The kinds of first operands that NumPy's f takes, beside others of the same kind or integers."""
+    """The kinds of first operands that NumPy's f takes, with the others of the same kind or integers."""
     import numpy
 
     def runs(kind, other):
@@ -200,7 +200,7 @@ def _taken(f, nin):
 
 
 def spelled(name, nin, nout, sentence, mine):
-    """The docstring of a ufunc of NumPy's that is spelled with others; mine: treadle's, for a NumPy that lacks it."""
+    """The docstring of a NumPy ufunc that treadle composes of others. mine: treadle's, for a NumPy that lacks it."""
     import numpy
 
     f = getattr(numpy, name, mine)
@@ -214,7 +214,7 @@ def spelled(name, nin, nout, sentence, mine):
 
 
 def distribution(name, signature, sentence):
-    """The docstring of a distribution of treadle.random; signature: the inspect.Signature of its method."""
+    """The docstring of a distribution of treadle.random. signature: its method's inspect.Signature."""
     rows, given = [], []
     for p in list(signature.parameters.values())[1:]:
         kind, text = DRAWN.get(p.name) or ("float or array_like", DISTRIBUTED[p.name][0])

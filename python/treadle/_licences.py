@@ -1,4 +1,4 @@
-"""``python -m treadle licenses``: what treadle and what it contains of others' work may be used for."""
+"""``python -m treadle licenses``: the licences of treadle and of others' work that it contains."""
 
 import importlib.resources
 import os
@@ -13,7 +13,7 @@ def _file(name):
 
 
 def components():
-    """(name, version, SPDX expression, files of the package) of each work of others in the wheel."""
+    """(name, version, SPDX expression, files in the package) for each work of others in the wheel."""
     return _COMPONENT.findall(_file("THIRD_PARTY_NOTICES.txt"))
 
 
@@ -23,7 +23,7 @@ def _lines():
 
 
 def licences(brief):
-    """Prints the texts; brief: a line for each component."""
+    """Print the licences' texts, or with brief one line for each component."""
     names = ("NOTICE", "LICENSE", "THIRD_PARTY_NOTICES.txt")
     try:
         print("\n".join(_lines() if brief else map(_file, names)))

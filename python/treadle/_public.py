@@ -1,4 +1,4 @@
-"""What dir() shows of a module of the package: its public names, so that completion offers nothing else."""
+"""The public names of the package's modules. dir() shows only these, so that completion offers nothing else."""
 
 import sys
 import types
@@ -9,7 +9,7 @@ def _private(module):
 
 
 def _imported(value, module):
-    """Whether `module` only uses the value: another library's, or another public module's."""
+    """Whether `module` only imports the value, from another library or another public module."""
     if isinstance(value, types.ModuleType):
         return not value.__name__.startswith(module + ".")
     if not isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
@@ -20,7 +20,8 @@ def _imported(value, module):
 
 
 def names(module, more=()):
-    """The public names of an imported module: __all__, or what it defines and what it takes from private modules."""
+    """The public names of an imported module: __all__, or else what it defines and what it imports from private
+    modules."""
     scope = vars(sys.modules[module])
     if "__all__" in scope:
         return sorted({*scope["__all__"], *more})
@@ -28,7 +29,7 @@ def names(module, more=()):
 
 
 def dir_of(module, more=()):
-    """The __dir__ of a module, by its name; more: names that it makes when they are asked for."""
+    """The __dir__ of a module, given by its name. more: names that the module makes at their first access."""
 
     def __dir__():
         return names(module, more)

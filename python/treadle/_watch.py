@@ -1,9 +1,9 @@
-"""Tells other libraries of arrays when a program imports them: treadle does not do so itself."""
+"""Registers treadle's arrays with other libraries when a program imports these. treadle does not import them."""
 
 import sys
 from importlib import import_module
 
-# module: ours that has register
+# the watched module: treadle's module with the function register
 _WATCHED = {
     "multiprocessing.reduction": "_exchange._processes",
     "dask.array.backends": "_exchange._dask",
@@ -17,7 +17,8 @@ def _register(name, module):
 
 class _Finder:
     def find_spec(self, name, path=None, target=None):
-        """Finds nothing itself; what the others find of a watched name is told of arrays once it has run."""
+        """Find nothing itself. A watched module that the other finders find gets a loader that registers arrays
+        afterwards."""
         if name not in _WATCHED:
             return None
         sys.meta_path.remove(self)
@@ -40,7 +41,7 @@ class _Finder:
 
 
 def watch():
-    """Registers arrays where they are to be known: now, or when the library is imported."""
+    """Register treadle's arrays with the watched libraries: now if they are imported, otherwise on their import."""
     for name in _WATCHED:
         if name in sys.modules:
             _register(name, sys.modules[name])

@@ -1,4 +1,4 @@
-"""Special functions, under the names that scipy.special and torch.special give them: treadle.scipy.special itself."""
+"""Special functions, by the names of scipy.special and torch.special: this is treadle.scipy.special."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Lists and dicts whose elements have one type; compiled functions (``treadle.jit``) and Python share them.
+"""Lists and dicts with elements of one type, which compiled functions (``treadle.jit``) and Python share.
 
     from treadle import njit, typed, types
     words = typed.Dict.empty(key_type=types.unicode_type, value_type=types.int64)
@@ -18,7 +18,7 @@ _LIST, _DICT = 0, 1
 
 
 class _Known(type):
-    """The class's name for the compiler; its instances have none."""
+    """Gives the compiler the class's name, which instances do not have."""
 
     @property
     def _td_name(cls):
@@ -38,7 +38,7 @@ class List(_core.Box, metaclass=_Known):
 
     @staticmethod
     def empty_list(item_type, allocated=0):
-        """An empty list of values of a type of treadle.types. allocated: taken, and changes nothing."""
+        """An empty list for values of a type of treadle.types. allocated is accepted and has no effect."""
         made = List()
         made._make(_LIST, (item_type,))
         return made
@@ -50,18 +50,18 @@ class List(_core.Box, metaclass=_Known):
             self._like(_LIST, (value,))
 
     def insert(self, index, value):
-        """Puts the value before a place; places beyond the ends are the ends."""
+        """Insert the value before index. An index beyond an end means that end."""
         self._typed(value)
         n = len(self)
         self._insert(max(0, index + n) if index < 0 else min(index, n), value)
 
     def append(self, value):
-        """Puts the value behind all others. TypeError: it is of another type."""
+        """Append the value. Raises TypeError for a value of another type."""
         self._typed(value)
         self._insert(len(self), value)
 
     def extend(self, iterable):
-        """Appends each value."""
+        """Append each value of an iterable."""
         for value in list(iterable):
             self.append(value)
 
@@ -116,11 +116,11 @@ class List(_core.Box, metaclass=_Known):
         return list(self) >= list(other)
 
     def copy(self):
-        """A new list of the same values."""
+        """A new list with the same values."""
         return self[:]
 
     def sort(self, key=None, reverse=False):
-        """Sorts the values in their place."""
+        """Sort the list in place."""
         now = sorted(self, key=key, reverse=reverse)
         for i, value in enumerate(now):
             super().__setitem__(i, value)
@@ -148,7 +148,7 @@ class Dict(_core.Box, metaclass=_Known):
 
     @staticmethod
     def empty(key_type, value_type, n_keys=0):
-        """An empty dict of types of treadle.types. n_keys: taken, and changes nothing."""
+        """An empty dict for keys and values of types of treadle.types. n_keys is accepted and has no effect."""
         made = Dict()
         made._make(_DICT, (key_type, value_type))
         return made
@@ -169,13 +169,13 @@ class Dict(_core.Box, metaclass=_Known):
     __hash__ = None
 
     def copy(self):
-        """A new dict of the same keys and values."""
+        """A new dict with the same items."""
         made = Dict()
         made.update(self)
         return made
 
     def popitem(self):
-        """Takes out the key that came last, and gives it with its value. KeyError: the dict is empty."""
+        """Remove and return the item that was added last. Raises KeyError for an empty dict."""
         if not len(self):
             raise KeyError("popitem(): dictionary is empty")
         key = list(self)[-1]

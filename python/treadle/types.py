@@ -68,17 +68,17 @@ optional = Optional
 
 
 def signature(return_type, *args):
-    """The Signature of a function that returns return_type."""
+    """The Signature of a function with this return type and these argument types."""
     return Signature(return_type, args)
 
 
 def unliteral(t):
-    """The type of values that need not be constant."""
+    """The type of values that need not be constants."""
     return parse(t).unliteral()
 
 
 def normalize(sig):
-    """(args, return_type) of a Signature, its text, or a tuple of argument types; return_type None: to be found out."""
+    """(args, return_type) of a Signature, its text, or a tuple of argument types. return_type None: to be inferred."""
     if isinstance(sig, str):
         sig = parse(sig)
     if isinstance(sig, Signature):

@@ -450,7 +450,7 @@ wide_atomics(test_case *c)
     td_end(f);
 }
 
-/* ---- functions: loops of independent turns ---- */
+/* ---- functions: loops of independent iterations ---- */
 
 /* Rows one after the other, the elements of a row at once. */
 static inline void
@@ -479,7 +479,7 @@ wide_each_row(test_case *c)
     STORE(sum, zero, td_get(f, total));
 }
 
-/* All pairs in pieces for the CPU's threads; arrays of a turn's own; a loop that only looks independent. */
+/* All pairs in pieces for the CPU's threads; arrays of an iteration's own; a loop that only looks independent. */
 static inline void
 wide_each_pair(test_case *c)
 {

@@ -3,8 +3,8 @@
 #define TD_TESTS_WIDE_TABLE_H
 #include "ir/wide_cases.h"
 
-/* A turn that may end in the middle of a loop, as checked divisions do; variables that a turn reads before it sets
- * them, but nobody uses what was read. */
+/* An iteration that may end in the middle of a loop, as checked divisions do; variables that an iteration reads
+ * before it sets them, but nobody uses what was read. */
 static inline void
 wide_each_checked(test_case *c)
 {
@@ -71,7 +71,7 @@ wide_edges(test_case *c)
 }
 
 /* Atomic operations on a block's own memory, whose old values count only as far as they do not depend on the order; a
- * loop whose turns differ between lanes. */
+ * loop whose iterations differ between lanes. */
 static inline void
 wide_own_counters(test_case *c)
 {

@@ -3,7 +3,7 @@
  * Memory that is short, work that is late and calls that fail come on top.  TREADLE_STRESS=seconds goes on with further
  * seeds; a seed that found something is tried again with its number as argument and the setting's name.
  */
-#include "dev/pool/away.h"
+#include "dev/pool/spilled.h"
 #include "null/null.h"
 
 #include "stress_arrays.h"
@@ -55,7 +55,7 @@ try(const setting *x, uint64_t seed)
     td_null_delay(0);
     if (!ok)
         printf("setting %s\n", x->name);
-    CHECK(td_spill_stats(sa.dev).away == 0);
+    CHECK(td_spill_stats(sa.dev).on_host == 0);
     return CHECK(ok);
 }
 

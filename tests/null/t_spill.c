@@ -5,7 +5,7 @@
 #include "array/graph/array.h"
 #include "array/run/spill.h"
 #include "dev/core/trace.h"
-#include "dev/pool/away.h"
+#include "dev/pool/spilled.h"
 #include "null/null.h"
 
 #include "check.h"
@@ -167,7 +167,7 @@ test_long_program(uint64_t delay)
     drop();
     td_stream_free(s);
     td_null_delay(0);
-    CHECK(td_spill_stats(null).away == 0);
+    CHECK(td_spill_stats(null).on_host == 0);
 }
 
 /* ---- failing calls ---- */
@@ -206,8 +206,8 @@ with_fault(const char *call, int k)
         if (arr[i].store)
             CHECK_OK(look(i)); /* what was there is still right */
     drop();
-    CHECK(td_mem_stats(null).used == used && td_spill_stats(null).away == 0);
-    CHECK_OK(td_away_trim(null)); /* so that host memory is asked for again */
+    CHECK(td_mem_stats(null).used == used && td_spill_stats(null).on_host == 0);
+    CHECK_OK(td_spilled_trim(null)); /* so that host memory is asked for again */
     return st != TD_OK;
 }
 

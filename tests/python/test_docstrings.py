@@ -84,6 +84,7 @@ def named():
         cls = functools.reduce(getattr, path.split("."), td)
         members = [n for n in dir(cls) if not n.startswith("_")]
         found |= {f"treadle.{path}.{n}": member(cls, n) for n in members if not inherited(cls, n)}
+    found["treadle.config.implicit_host_sites"] = td.config.implicit_host_sites
     return {k: v for k, v in found.items() if not isinstance(v, types.ModuleType)}
 
 
@@ -150,11 +151,18 @@ def test_methods_lead_to_functions():
             assert own(f) and set(parameters(v)) <= {*parameters(f), "kwargs", "min", "max"}, k
 
 
-@pytest.mark.parametrize("name", ASKED)
+def test_settings():
+    """treadle.config is an object: its docstring names every setting instead of parameters."""
+    told = sections(own(td.config))
+    assert sorted(documented(told["Attributes"])) == sorted(vars(td.config))
+
+
+@pytest.mark.parametrize("name", [*ASKED, "treadle.config"])
 def test_examples(name):
     """As doctest runs them, with treadle as np; warnings are none of an example's."""
+    value = NAMED.get(name, td.config)
     scope = {"np": td, "numpy": numpy, "treadle": td}
-    test = doctest.DocTestParser().get_doctest(own(NAMED[name]), scope, name, None, 0)
+    test = doctest.DocTestParser().get_doctest(own(value), scope, name, None, 0)
     told = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -50,7 +50,7 @@ def sieve(n):
 
 
 def pascal(n):
-    """The row of one turn is read while the next turn's is made."""
+    """The row of one iteration is read while the next iteration's is made."""
     row = [1]
     for _ in range(n):
         new = [1]

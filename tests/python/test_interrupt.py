@@ -234,7 +234,7 @@ def test_what_a_loop_has_written_stays():
     out = np.zeros(1000, "int64")
     with td.device("cpu"), rings(signal.default_int_handler), pytest.raises(KeyboardInterrupt):
         fill(out)
-    assert out.min() > 0 and out.max() - out.min() <= 1  # whole turns
+    assert out.min() > 0 and out.max() - out.min() <= 1  # whole iterations
 
 
 def test_a_handler_that_returns_changes_nothing():

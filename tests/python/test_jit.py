@@ -226,7 +226,7 @@ def histogram(a, counts):
 def total(a):
     s = 0.0
     for i in range(a.size):
-        s += a[i]  # why: s holds what an earlier turn left
+        s += a[i]  # why: s holds what an earlier iteration left
     return s
 
 
@@ -235,7 +235,7 @@ def conditional_carry(a):
     for i in range(a.size):
         if a[i] > 0.5:
             last = a[i]
-        a[i] = last  # why: last holds what an earlier turn left
+        a[i] = last  # why: last holds what an earlier iteration left
     a[0] = 1
 
 
@@ -589,7 +589,7 @@ def test_stores_outside_of_independent_loops_are_refused_on_a_gpu():
             a[i] = b[i]
 
     for fn, line in ((mixed, 4), (alone, 1)):
-        with pytest.raises(TypeError, match="only loops whose turns are independent may store") as e:
+        with pytest.raises(TypeError, match="only loops whose iterations are independent may store") as e:
             jit(fn)(*on("null", np.zeros(9), np.zeros(9)))
         assert f"line {fn.__code__.co_firstlineno + line}" in str(e.value)
 

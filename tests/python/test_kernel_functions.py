@@ -454,7 +454,7 @@ def test_whole_arrays(name):
 
 
 def test_turns_free_what_they_leave_behind():
-    """2000 turns that make 1 MiB each."""
+    """2000 iterations that make 1 MiB each."""
     f = treadle.jit(function("for i in range(2000):\n    x = x + 1.0\n    y = x * 2\nreturn y", "x"))
     x = np.zeros(1 << 17)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

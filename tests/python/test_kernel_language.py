@@ -325,7 +325,7 @@ def first_turn(n):
         if first:
             first = False
         else:
-            s += i - previous  # noqa: F821 - assigned in the turn before
+            s += i - previous  # noqa: F821 - assigned in the iteration before
         previous = i
     return s
 

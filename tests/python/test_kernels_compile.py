@@ -327,7 +327,7 @@ def test_functions_run_where_their_arrays_are(dev):
 
 
 def test_loops_over_arrays_that_overlap():
-    """Turn i reads what turn i - 1 wrote only when the caller gives views that overlap."""
+    """Iteration i reads what iteration i - 1 wrote only when the caller gives views that overlap."""
 
     @jit
     def shift(src, dst):
@@ -441,7 +441,7 @@ def test_functions_give_the_gil_up():
         n = 0
         while a[0] == 0 and n < limit:
             n += 1
-            a[at] = n  # perhaps a[0]: memory is looked at in every turn
+            a[at] = n  # perhaps a[0]: memory is looked at in every iteration
         return n
 
     a = np.zeros(2, dtype=np.int64)

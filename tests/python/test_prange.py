@@ -1,5 +1,5 @@
-"""Loops over prange: what fails in a turn reaches the caller, and what follows the loop is not run; what turns combine
-is as in order, and what cannot be combined is refused.
+"""Loops over prange. An error in an iteration reaches the caller, and what follows the loop does not run. What
+iterations combine is as in order, and what cannot be combined is refused.
 """
 
 import itertools
@@ -52,21 +52,21 @@ def calling(a, out):
         out[i] = checked(a[i])
 
 
-SIZES = (1, 7, 10_000)  # one turn, one piece, several
+SIZES = (1, 7, 10_000)  # one iteration, one piece, several
 
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize(("function", "bad", "error"), [
     (inverses, 0, ZeroDivisionError), (refusing, -1, ValueError), (asserting, -1, AssertionError),
     (calling, -1, AssertionError)])  # fmt: skip
-def test_a_turn_that_fails_raises(function, bad, error, n):
+def test_an_iteration_that_fails_raises(function, bad, error, n):
     a, out = np.full(n, 4.0), np.zeros(n)
     function(a, out)
     a[n // 2], out[:] = bad, 0
     with pytest.raises(error):
         function(a, out)
-    assert out[n // 2] == 0, "the turn goes on after it has failed"
-    assert 7 not in out, "the function goes on after a turn has failed"
+    assert out[n // 2] == 0, "the iteration goes on after it has failed"
+    assert 7 not in out, "the function goes on after an iteration has failed"
     a[n // 2] = 4
     function(a, out)  # and works again
 
@@ -82,7 +82,7 @@ def test_prange_is_range_on_the_host():
     assert list(prange(2, 9, 3)) == [2, 5, 8]
 
 
-# ---- what turns combine ----
+# ---- what iterations combine ----
 
 FORMS = [
     "s += a[i]", "s -= a[i]", "s = s + a[i]", "s = a[i] + s", "s = a[i] + s - 0.25", "s = 1 + (s - a[i])",
@@ -115,11 +115,11 @@ REFUSED = {
 numbers = itertools.count()
 
 
-def loop(body, turns="a.size"):
+def loop(body, iterations="a.size"):
     """A function whose prange has this body, and the same for CPython."""
     lines = ["def f(a, out):", "    s = 0.5; p = 1.0; m = 1.25; f = False; g = True; n = 3; v = 0.25",
              "    h = np.ones(4); k = np.ones((2, 3))",
-             f"    for i in prange({turns}):", *("        " + line for line in body.split("\n")),
+             f"    for i in prange({iterations}):", *("        " + line for line in body.split("\n")),
              "    return s, p, m, f, g, n, v, h, k"]  # fmt: skip
     name, text = f"<prange {next(numbers)}>", "\n".join(lines) + "\n"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
@@ -142,12 +142,12 @@ def same(f, seed, n, **how):
 
 @pytest.mark.parametrize("n", (0, 1, 7, 1000, 30_000))
 @pytest.mark.parametrize("body", FORMS)
-def test_turns_are_combined(body, n):
+def test_iterations_are_combined(body, n):
     same(loop(body), 11, min(n, 900) if body[0] in "pk" else n)  # products keep within range
 
 
 @pytest.mark.parametrize("body", [b for b in FORMS if b[0] not in "hk" and "h[" not in b and "k *=" not in b])
-def test_turns_are_combined_on_a_gpu(body):
+def test_iterations_are_combined_on_a_gpu(body):
     f = loop(body)
     f = made_of_numbers(f)
     a, out = values(12, 500)
@@ -169,7 +169,7 @@ def made_of_numbers(f):
 
 
 @pytest.mark.parametrize("body", REFUSED)
-def test_what_needs_the_turns_in_order_is_refused_by_name(body):
+def test_what_needs_the_iterations_in_order_is_refused_by_name(body):
     a, out = values(13, 100)
     with pytest.raises(TypeError, match=rf"^.*\b({REFUSED[body]})\b.* prange on line 4\b(.|\n)*line \d"):
         njit(loop(body), parallel=True)(a, out)
@@ -202,7 +202,7 @@ def test_the_loop_variable_behind_the_loop_is_refused():
         f(np.zeros(9))
 
 
-def test_what_a_loop_left_is_refused_a_turn_of_an_outer_loop_later():
+def test_what_a_loop_left_is_refused_an_iteration_of_an_outer_loop_later():
     @njit(parallel=True)
     def f(a):
         s = v = 0.0
@@ -234,7 +234,7 @@ def test_loops_that_break_run_in_order():
     assert (v, i) == (a[50], 50) and s == pytest.approx(a[:50].sum()) and out[1] == pytest.approx(a[:51].sum())
 
 
-def test_counters_of_inner_loops_are_a_turns_own():
+def test_counters_of_inner_loops_are_an_iterations_own():
     @njit(parallel=True)
     def f(a, out):
         for _ in range(2):
@@ -295,7 +295,7 @@ def test_an_array_that_is_summed_and_read_by_another_name_is_refused():
             s += g[0]
         return s
 
-    with pytest.raises(TypeError, match="h is combined over the turns of the prange .*another name"):
+    with pytest.raises(TypeError, match="h is combined over the iterations of the prange .*another name"):
         f(np.ones(9))
 
 
@@ -309,11 +309,11 @@ def test_changing_one_element_on_a_gpu_is_refused():
         f(td.ones(9), td.zeros(4))
 
 
-def test_explain_tells_of_places_that_turns_may_share():
+def test_explain_tells_of_places_that_iterations_may_share():
     @njit(parallel=True)
     def f(b, h):
         for i in prange(b.size):
             h[b[i]] = 1.0
 
     f(np.arange(9), np.zeros(9))
-    assert "whether another turn touches the places of h" in f.explain()
+    assert "whether another iteration touches the places of h" in f.explain()

@@ -1,1 +1,1 @@
-"""CuPy's names that NumPy has not: what they are here, and which are refused with what reason."""
+"""Names of CuPy's that NumPy does not have: their definitions, and the reasons for those that are refused."""

@@ -1,4 +1,4 @@
-"""Names of cupy.cuda that Numba's have not: where the toolkit is, and CuPy's own modules of classes."""
+"""Names of cupy.cuda that numba.cuda does not have: the toolkit's location, and CuPy's modules for classes."""
 
 import os
 import shutil
@@ -8,13 +8,13 @@ from .. import _core
 
 
 def get_device_id():
-    """The number of the current device, as treadle.cuda.runtime.getDevice()."""
+    """The number of the current device, as treadle.cuda.runtime.getDevice() gives it."""
     return _core.device().index
 
 
 def get_cuda_path():
-    """The folder of a CUDA toolkit: CUDA_PATH's, nvcc's, or /usr/local/cuda; None where there is none. Nothing but
-    nvcc is needed from it, and that only without NVRTC."""
+    """The folder of a CUDA toolkit: CUDA_PATH, that of nvcc, or /usr/local/cuda. None where there is none. treadle
+    needs only nvcc from it, and that only without NVRTC."""
     nvcc = shutil.which("nvcc")
     beside = nvcc and os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
     found = (os.environ.get("CUDA_PATH"), beside, "/usr/local/cuda")
@@ -22,14 +22,14 @@ def get_cuda_path():
 
 
 def get_nvcc_path():
-    """The compiler nvcc, of NVCC, the toolkit or PATH; None where there is none."""
+    """The compiler nvcc, from NVCC, the toolkit or PATH. None where there is none."""
     path = get_cuda_path()
     found = (os.environ.get("NVCC"), path and os.path.join(path, "bin", "nvcc"), shutil.which("nvcc"))
     return next((p for p in found if p and os.path.isfile(p)), None)
 
 
 def get_rocm_path():
-    """None: treadle knows CPUs and NVIDIA's GPUs."""
+    """None, since treadle supports CPUs and NVIDIA's GPUs only."""
     return None
 
 
@@ -38,7 +38,7 @@ def get_hipcc_path():
     return None
 
 
-# CuPy's modules in cupy.cuda, and those of their names that treadle.cuda has.
+# CuPy's modules in cupy.cuda, and the names that each takes from treadle.cuda.
 ROOMS = {
     "device": "Device get_device_id",
     "memory": "BaseMemory ManagedMemory Memory MemoryAsync MemoryAsyncPool MemoryPointer MemoryPool OutOfMemoryError "
@@ -51,7 +51,7 @@ ROOMS = {
 
 
 def room(name, cuda):
-    """One of ROOMS as a module; cuda: treadle.cuda, which has its names."""
+    """The module for an entry of ROOMS. cuda: treadle.cuda, which has the module's names."""
     made = types.ModuleType(f"treadle.cuda.{name}", f"cupy.cuda.{name}'s names, which treadle.cuda has.")
     made.__dict__.update((part, getattr(cuda, part)) for part in ROOMS[name].split())
     return made

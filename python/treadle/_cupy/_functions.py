@@ -1,4 +1,4 @@
-"""Functions of CuPy's own module: which module an array belongs to, memos, and names that NumPy 2 has given up."""
+"""Functions of CuPy's main module: the module of an array, memoization, and names that NumPy 2 has removed."""
 
 import functools
 import threading
@@ -10,7 +10,7 @@ import treadle
 from .. import _core, _old_numpy
 from .._callers import outside
 
-# CuPy has them in its own module too.
+# CuPy's main module has these too.
 AxisError = _old_numpy.exceptions.AxisError
 ComplexWarning = _old_numpy.exceptions.ComplexWarning
 ModuleDeprecationWarning = _old_numpy.exceptions.ModuleDeprecationWarning
@@ -23,15 +23,15 @@ NINF = -Inf
 NaN = NAN = float("nan")
 PZERO, NZERO = 0.0, -0.0
 float_, complex_, cfloat, singlecomplex = numpy.float64, numpy.complex128, numpy.complex128, numpy.complex64
-disable_experimental_feature_warning = False  # a setting of CuPy's; nothing here warns of being experimental
+disable_experimental_feature_warning = False  # a setting of CuPy's; treadle gives no such warning
 
 
 # ---- arrays and devices ----
 
 
 def get_array_module(*args):
-    """The module whose functions fit the arguments: treadle where one of them is a treadle array or a sparse one of
-    treadle's, else numpy."""
+    """The module whose functions take the arguments: treadle if one of them is an array or sparse array of treadle's,
+    otherwise numpy."""
     for a in args:
         if isinstance(a, _core.ndarray) or type(a).__module__.partition(".")[0] == "treadle":
             return treadle
@@ -39,12 +39,12 @@ def get_array_module(*args):
 
 
 def is_available():
-    """Is there a GPU? Arrays work without one, on the CPU."""
+    """Whether there is a GPU. Arrays work without one, on the CPU."""
     return treadle.cuda.is_available()
 
 
 def byte_bounds(a):
-    """(the address of the array's first byte, the address behind its last byte)."""
+    """(the address of the array's first byte, the address after its last byte)."""
     low, high = a._address() if a.size else 0, a.itemsize if a.size else 0
     for n, stride in zip(a.shape, a.strides, strict=True):
         low, high = low + min(0, (n - 1) * stride), high + abs((n - 1) * stride)
@@ -52,12 +52,12 @@ def byte_bounds(a):
 
 
 def fromDlpack(dltensor):
-    """An array on the memory of a DLPack capsule, or of an object with __dlpack__: from_dlpack."""
+    """from_dlpack for a DLPack capsule, or an object with __dlpack__."""
     return treadle.from_dlpack(dltensor if hasattr(dltensor, "__dlpack__") else _Capsule(dltensor))
 
 
 class _Capsule:
-    """A DLPack capsule as the object that it came from. TypeError for another capsule, or one that was taken."""
+    """Presents a DLPack capsule as an object with __dlpack__. Raises TypeError for a capsule that was consumed."""
 
     def __init__(self, capsule):
         self._capsule = capsule
@@ -81,7 +81,7 @@ class _Capsule:
 
 
 def who(vardict=None):
-    """Prints name, shape, bytes and dtype of the treadle arrays in vardict; None: of those in the caller's frame."""
+    """Print the name, shape, bytes and dtype of each treadle array in vardict (None: in the caller's frame)."""
     if vardict is None:
         vardict = outside()[0].f_locals
     rows, seen = [("Name", "Shape", "Bytes", "Type")], {}
@@ -96,15 +96,15 @@ def who(vardict=None):
     print(f"\n{sum(vardict[name].nbytes for name in seen.values())} bytes in {len(seen)} arrays")
 
 
-# ---- memos ----
+# ---- memoization ----
 
 _memos = []
 _lock = threading.Lock()
 
 
 def memoize(for_each_device=False):
-    """A decorator: a function's results are kept, by its arguments, which must be hashable; for_each_device: and by the
-    current device. clear_memo() forgets them."""
+    """Decorate a function to cache its results by its arguments, which must be hashable. for_each_device caches by the
+    current device too. clear_memo() empties the caches."""
 
     def decorate(f):
         memo = {}
@@ -124,27 +124,27 @@ def memoize(for_each_device=False):
 
 
 def clear_memo():
-    """Forgets what the functions of memoize have kept."""
+    """Empty the caches of all memoized functions."""
     with _lock:
         for memo in _memos:
             memo.clear()
 
 
-# ---- names that NumPy 2 has given up ----
+# ---- names that NumPy 2 has removed ----
 
 
 def in1d(ar1, ar2, assume_unique=False, invert=False):
-    """isin of the raveled ar1."""
+    """isin for the flattened ar1."""
     return treadle.isin(treadle.ravel(treadle.asarray(ar1)), ar2, assume_unique=assume_unique, invert=invert)
 
 
 def asfarray(a, dtype=float):
-    """a as an array of floats: dtype, or float64 where dtype is none of floats or complex numbers."""
+    """a as an array of floats: of dtype, or of float64 where dtype is neither float nor complex."""
     return treadle.asarray(a, dtype=dtype if numpy.dtype(dtype).kind in "fc" else float)
 
 
 def msort(a):
-    """A copy sorted along the first axis. IndexError for an array without axes."""
+    """A copy sorted along the first axis. Raises IndexError for an array without axes."""
     return treadle.sort(a, axis=0)
 
 
@@ -153,18 +153,18 @@ alltrue, sometrue = treadle.all, treadle.any
 
 
 def issctype(rep):
-    """Is rep a NumPy scalar type, or a dtype of one?"""
+    """Whether rep is a NumPy scalar type, or a dtype."""
     kind = rep.type if isinstance(rep, numpy.dtype) else rep
     return isinstance(kind, type) and issubclass(kind, numpy.generic)
 
 
 def issubclass_(arg1, arg2):
-    """issubclass, False where arg1 is no class."""
+    """issubclass, but False where arg1 is not a class."""
     return isinstance(arg1, type) and issubclass(arg1, arg2)
 
 
 def obj2sctype(rep, default=None):
-    """The scalar type of a dtype, a type, its name, or an array; default for what has none."""
+    """The scalar type for a dtype, a type, a name or an array. default where there is none."""
     if isinstance(rep, type) and issubclass(rep, numpy.generic):
         return rep
     try:
@@ -174,12 +174,12 @@ def obj2sctype(rep, default=None):
 
 
 def issubsctype(arg1, arg2):
-    """Is the scalar type of arg1 one of arg2's?"""
+    """Whether the scalar type of arg1 is a subtype of arg2's."""
     return issubclass(obj2sctype(arg1), arg2 if issctype(arg2) else obj2sctype(arg2))
 
 
 def sctype2char(sctype):
-    """The letter of a scalar type. ValueError: sctype stands for none."""
+    """The character code of a scalar type. Raises ValueError where sctype is none."""
     kind = obj2sctype(sctype)
     if kind is None:
         raise ValueError(f"sctype2char: {sctype!r} stands for no scalar type")

@@ -1,6 +1,6 @@
-"""The names of CuPy's that are refused, and why. A name that is here stands in the module that has it.
+"""The names of CuPy's that treadle refuses, with reasons. Each name stands under the module that has it in CuPy.
 
-Modules of treadle's ask `refusal` when a name is not there; docs/cupy.md (tools/cupy_page.py) and the tests read this.
+treadle's modules call `refusal` for a missing name. docs/cupy.md (tools/cupy_page.py) and the tests read the table too.
 """
 
 from fnmatch import fnmatchcase
@@ -14,7 +14,7 @@ _TEXTURES = "treadle.cuda.texture.CUDAarray is there, and copies"
 _NCCL = "treadle.distributed calls NCCL between processes, one for each GPU"
 _TEXTS = "a step of CuPy's own compilation; RawModule and RawKernel compile texts"
 
-# {module or class of CuPy's: {names, with * for a rest: reason}}
+# {module or class of CuPy's: {names, where * matches the rest of a name: reason}}
 REFUSED = {
     "cupy": {
         "make_aligned_dtype": "structured dtypes are none of treadle's arrays",
@@ -78,7 +78,7 @@ REFUSED = {
 
 
 def reason(module, name):
-    """Why the name of a module or class of CuPy's is refused; None: it is not said to be."""
+    """The reason for refusing a name of a module or class of CuPy's. None if there is no entry."""
     for patterns, why in REFUSED.get(module, {}).items():
         if any(fnmatchcase(name, p) for p in patterns.split()):
             return why
@@ -86,7 +86,7 @@ def reason(module, name):
 
 
 def refusal(module, name):
-    """The text of an AttributeError for a name that is not here, by the name that CuPy's module has in treadle."""
+    """The text of the AttributeError for a missing name. module: CuPy's name for the module."""
     first, dot, rest = module.partition(".")
     ours = {"cupy": "treadle", "cupyx": "treadle.cupyx"}[first] + dot + rest
     why = reason(module, name) or "docs/cupy.md lists CuPy's names"

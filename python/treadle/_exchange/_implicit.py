@@ -32,7 +32,23 @@ def note(a):
 
 
 def sites(clear=False):
-    """A dict "file:line" -> (conversions, bytes), most bytes first; with clear counting starts anew."""
+    """The lines of the program that converted arrays on a GPU to NumPy's without .get().
+
+    Parameters
+    ----------
+    clear : bool, default False
+        Whether to reset the counts afterwards, and to warn of each line again.
+
+    Returns
+    -------
+    dict
+        For each "file:line" a pair of ints, the number of conversions and their bytes. Most bytes come first.
+
+    Examples
+    --------
+    >>> list(np.config.implicit_host_sites())
+    []
+    """
     table = sorted(_sites.items(), key=lambda row: -row[1][1])
     if clear:
         _sites.clear()

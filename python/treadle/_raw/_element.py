@@ -10,7 +10,7 @@ from .. import _core
 from . import _text as _rawtext
 from ._params import SUPPORT, check_names, decide, parse, raw_parameter, scalar, shape_bytes, take, typedefs
 
-_LONG = 800  # longer operations are not repeated for each element of a vector
+_LONG = 800  # characters; the text does not repeat a longer operation for each element of a vector
 
 _VECTOR = """\
 template <int _td_B> struct td_chunk;
@@ -29,7 +29,7 @@ template <int _td_B> __device__ inline void td_move(void *to, const void *from)
 
 
 class _Layout:
-    """How a call's arrays lie: `key` chooses the text, `dims` and `steps` go to the kernel."""
+    """The memory layout of a call's arrays. `key` selects the text; `dims` and `steps` are arguments of the kernel."""
 
     __slots__ = ("key", "shape", "n", "dims", "steps")
 
@@ -134,7 +134,7 @@ class ElementwiseKernel:
         return result
 
     def _shape(self, args, size):
-        """The shape that all elements have together."""
+        """The shape to which all elementwise arguments broadcast."""
         shapes = []
         for p, a in zip(self.params, args):
             if not p.raw and type(a) is _core.ndarray:
@@ -157,7 +157,8 @@ class ElementwiseKernel:
     # ---- layouts ----
 
     def _layout(self, args, shape):
-        """Merged extents and steps (bytes) of the elementwise arrays; None: all are contiguous and in order."""
+        """(extents, strides in bytes) of the elementwise arrays with axes merged. None: all are contiguous in this
+        shape."""
         arrays = [a for p, a in zip(self.params, args) if not p.raw and type(a) is _core.ndarray]
         if all(a.shape == shape and a.is_c_contiguous() for a in arrays):
             return None
@@ -252,7 +253,7 @@ class ElementwiseKernel:
         return f"td_indexer<{nd}> _ind;\n_ind._n = n;\n{fill}"
 
     def _body(self, elements, place):
-        """The statements for element i; place(p, C type) is where an array's element lies."""
+        """The statements for element i. place(p, C type) gives the expression for an array's element."""
         lines = []
         for p, c, _ in elements:
             lines.append(f"{'const ' if p.is_const else ''}{c} {'' if p.is_const else '&'}{p.name} = {place(p, c)};")
@@ -353,7 +354,7 @@ for (ptrdiff_t i = _td_whole + _td_thread; i < n; i += _td_all) {{
 }}
 """
 
-# Rows of the last axis, of which a thread takes a piece.
+# Rows of the last axis. A thread computes a piece of one.
 _STRIDED_HOST = """\
 const ptrdiff_t _td_part = (n + gridDim.x - 1) / gridDim.x;
 ptrdiff_t _td_from = _td_part * blockIdx.x;
@@ -382,7 +383,7 @@ def _again(params, rest, kwargs):
 
 
 def _step(a, k):
-    """Bytes from one index of axis k to the next; 0 where the array is broadcast."""
+    """The stride of axis k in bytes. 0 where the array is broadcast."""
     return a.strides[k] if k >= 0 and a.shape[k] != 1 else 0
 
 
@@ -391,7 +392,7 @@ def _lie(step, itemsize):
 
 
 def _merge(rows):
-    """Axes (extent, steps) joined wherever all arrays step through them as through one."""
+    """Merge neighbouring axes, given as (extent, strides), wherever every array steps through both as through one."""
     done = []
     for extent, steps in rows:
         if extent == 1:

@@ -5,7 +5,7 @@ import os
 from .. import _core
 from . import _text as _rawtext
 
-# CU_FUNC_ATTRIBUTE_…: CuPy's name of each and the number.
+# CuPy's name for each CU_FUNC_ATTRIBUTE_…, and its number.
 _ATTRIBUTES = {
     "max_threads_per_block": 0, "shared_size_bytes": 1, "const_size_bytes": 2, "local_size_bytes": 3, "num_regs": 4,
     "ptx_version": 5, "binary_version": 6, "cache_mode_ca": 7, "max_dynamic_shared_size_bytes": 8,
@@ -22,7 +22,7 @@ def _settable(name):
 
 
 class _Keyed:
-    """Equal to another of its class that was made of the same."""
+    """Compares equal to another object of its class that was made of the same values."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ class RawKernel(_Keyed):
     'f'
     """
 
-    # The slot __call__ holds what is called, of C: a call runs no Python code.
+    # The slot __call__ holds a callable of C, so that a call runs no Python code.
     __slots__ = ("__call__", "__dict__", "__weakref__")
 
     def __init__(self, code, name, options=(), backend="nvrtc", *, translate_cucomplex=False,
@@ -84,7 +84,7 @@ class RawKernel(_Keyed):
 
     @classmethod
     def _in(cls, module, name):
-        """A kernel of a RawModule."""
+        """Make the kernel of a RawModule."""
         made = cls.__new__(cls)
         made.code, made.name, made.options, made.backend = module.code, name, module.options, module.backend
         made.translate_cucomplex = module.translate_cucomplex
@@ -106,18 +106,18 @@ class RawKernel(_Keyed):
 
     @property
     def kernel(self):
-        """The current device's kernel, a treadle Kernel."""
+        """The kernel for the current device, a treadle Kernel."""
         return self._call.kernel()
 
     def compile(self, log_stream=None):
-        """Compiles it for the current device now; what the compiler says goes to log_stream."""
+        """Compile for the current device now. The compiler's messages go to log_stream."""
         kernel = self.kernel
         if log_stream is not None:
             log_stream.write(getattr(getattr(kernel, "program", None), "log", "") or "")
 
     @property
     def attributes(self):
-        """A dict of what the driver tells of the kernel on the current device; what it does not tell is 0."""
+        """A dict of the kernel's attributes from the driver, on the current device. Unknown ones are 0."""
         return {name: getattr(self, name) for name in _ATTRIBUTES}
 
     def _key(self):
@@ -170,7 +170,7 @@ def _check(backend, jitify):
 
 
 def compiled(code, translate_cucomplex, options, names, device):
-    """The Program of a text; cuComplex.h's names become CuPy's complex<> where they are to."""
+    """The Program of a text. translate_cucomplex replaces names of cuComplex.h by CuPy's complex<>."""
     if translate_cucomplex:
         code = _COMPLEX + "#line 1\n" + code.replace("#include <cuComplex.h>", "").replace('#include "cuComplex.h"', "")
     if "cupy/complex.cuh" in code:
@@ -236,24 +236,24 @@ class RawModule(_Keyed):
 
     @property
     def module(self):
-        """The current device's Program."""
+        """The Program for the current device."""
         return self._on(_core.device())
 
     def compile(self, log_stream=None):
-        """Compiles for the current device now; what the compiler says goes to log_stream."""
+        """Compile for the current device now. The compiler's messages go to log_stream."""
         log = self.module.log
         if log_stream is not None and log:
             log_stream.write(log)
 
     def get_function(self, name):
-        """The RawKernel of that name. ValueError: there is none; lists those there are."""
+        """The RawKernel of that name. Raises ValueError for an unknown name, and lists the known ones."""
         made = RawKernel._in(self, name)
         made.compile()
         return made
 
     def get_global(self, name):
-        """The MemoryPointer of a __device__ or __constant__ variable of the current device's. ValueError: there is
-        none."""
+        """The MemoryPointer of a __device__ or __constant__ variable on the current device. Raises ValueError for an
+        unknown name."""
         from ..cuda import MemoryPointer, UnownedMemory
 
         program = self.module

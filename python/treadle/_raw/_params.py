@@ -1,4 +1,4 @@
-"""What ElementwiseKernel and ReductionKernel have in common: parameters as CuPy writes them, their types, arguments."""
+"""What ElementwiseKernel and ReductionKernel share: CuPy's notation for parameters, their types, arguments."""
 
 import math
 import struct
@@ -12,8 +12,8 @@ _SCALARS = (int, float, complex, numpy.generic)
 
 
 class Param:
-    """A parameter: "T x", "raw float32 y". name; dtype (NumPy's; None: a placeholder's); ctype (the placeholder, or
-    what C++ calls the dtype); raw; is_const."""
+    """A parameter like "T x" or "raw float32 y". name; dtype (NumPy's, None for a placeholder); ctype (the placeholder,
+    or C++'s name of the dtype); raw; is_const."""
 
     def __init__(self, text, is_const):
         words = text.split()
@@ -54,7 +54,7 @@ def _dtype(kind, text):
 
 
 def parse(text, is_const):
-    """The Params of "T x, raw float32 y"."""
+    """The Params of a text like "T x, raw float32 y"."""
     return tuple(Param(part.strip(), is_const) for part in text.split(",") if part.strip())
 
 
@@ -70,7 +70,7 @@ def check_names(params):
 
 
 def take(args, params, who):
-    """The arguments as treadle arrays and numbers, and the arrays' device (None: there is none)."""
+    """(the arguments as treadle arrays and numbers, the arrays' device, or None without arrays)."""
     taken, device = [], None
     for a, p in zip(args, params):
         if type(a) is not _core.ndarray:
@@ -89,7 +89,7 @@ def take(args, params, who):
 
 
 def _foreign(a, p, who):
-    """Another library's array on a device, as ours without a copy."""
+    """treadle's array on the memory of another library's array."""
     if isinstance(a, numpy.ndarray) or not (hasattr(a, "__cuda_array_interface__") or hasattr(a, "__dlpack__")):
         more = "; treadle.asarray(x) copies it to the device" if isinstance(a, numpy.ndarray) else ""
         raise TypeError(
@@ -99,8 +99,8 @@ def _foreign(a, p, who):
 
 
 def decide(in_params, out_params, in_args, out_args, who):
-    """(types of in_params, types of out_params, {placeholder: dtype}). Arrays tell what placeholders are; numbers take
-    the type that is found."""
+    """(types of in_params, types of out_params, {placeholder: dtype}). The arrays determine the placeholders; numbers
+    are converted to these types."""
     known, unknown = {}, []
     for p, a in [*zip(out_params, out_args), *zip(in_params, in_args)]:
         if type(a) is not _core.ndarray:
@@ -122,7 +122,7 @@ def decide(in_params, out_params, in_args, out_args, who):
 
 
 def scalar(value, dtype):
-    """A number as the argument of a by-value parameter of dtype. Python's are checked by the launch."""
+    """A number as the argument for a by-value parameter of dtype. The launch checks Python's numbers."""
     if dtype.kind == "c" or dtype.name == "float16":
         return numpy.asarray(value, dtype).tobytes()
     if dtype.kind == "b":
@@ -130,12 +130,12 @@ def scalar(value, dtype):
     if dtype.kind == "f":
         return float(value)
     if isinstance(value, (float, complex, numpy.floating, numpy.complexfloating)):
-        return int(numpy.asarray(value).astype(dtype))  # as C++ and CuPy convert it
+        return int(numpy.asarray(value).astype(dtype))  # converts as C++ and CuPy do
     return int(value)
 
 
 def shape_bytes(a):
-    """A raw parameter's td_shape: size, extents, steps in bytes."""
+    """A raw parameter's td_shape: the size, the extents, the strides in bytes."""
     nd = a.ndim
     if not nd:
         return struct.pack("3q", 1, 1, 0)
@@ -143,13 +143,13 @@ def shape_bytes(a):
 
 
 def typedefs(known, params_types):
-    """The text before the user's: headers of the types, and what the placeholders stand for."""
+    """The text that precedes the user's: headers that the types need, and typedefs of placeholders."""
     lines = [_rawtext.includes([*known.values(), *params_types])]
     lines += [f"typedef {_rawtext.ctype(d)} {letter};\n" for letter, d in sorted(known.items())]
     return "".join(lines)
 
 
-# What user's text sees of raw arrays and of indices.
+# The definitions of raw arrays and indices for the user's text.
 SUPPORT = """\
 template <int _td_N> struct td_shape { ptrdiff_t n, dim[_td_N ? _td_N : 1], step[_td_N ? _td_N : 1]; };
 
@@ -205,7 +205,7 @@ template <int _td_N> struct td_indexer {
 
 
 def raw_parameter(p, dtype, ndim):
-    """(declaration, statement) of a raw parameter."""
+    """(declaration, statement) for a raw parameter."""
     const = "const " if p.is_const else ""
     c = _rawtext.ctype(dtype)
     return (

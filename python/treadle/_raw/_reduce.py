@@ -8,7 +8,7 @@ from .. import _core, _old_numpy
 from . import _text as _rawtext
 from ._params import SUPPORT, check_names, decide, parse, raw_parameter, scalar, shape_bytes, take, typedefs
 
-_ROOM = 64  # bytes that a reduce_type may have which is not NumPy's
+_ROOM = 64  # bytes, at most, of a reduce_type that NumPy does not have
 
 
 class ReductionKernel:
@@ -178,7 +178,7 @@ class ReductionKernel:
         return head + whole + merge, size
 
     def _kind(self, known, dtypes):
-        """C++'s name of what is joined, and bytes that it has at most."""
+        """(C++'s type of the accumulator, its size in bytes, at most)."""
         if self.reduce_type is None:
             d = dtypes[self.nin]
             return _rawtext.ctype(d), getattr(d, "itemsize", 2)
@@ -193,13 +193,15 @@ class ReductionKernel:
 
 
 def _along(which, lie, name):
-    """The element's place along the kept (o) or reduced (r) numbers."""
+    """The expression for an element's offset along the kept (o) or reduced (r) axes."""
     return {"c": f"_{which}", "0": "0", "s": f"_{which} * _td_{which}_{name}"}[lie]
 
 
 class _Space:
-    """What a call reduces: nout results of nred values each, results' shape `result`; arrays: of each elementwise array
-    (array, elements from result to result, from value to value); lies and across choose the text."""
+    """The iteration space of a call: nout results, of nred values each.
+
+    result is the results' shape. arrays holds for each elementwise array (array, stride between results, stride between
+    values), in elements. lies and across select the text."""
 
     def __init__(self, kernel, ins, axis, keepdims):
         arrays = [a for p, a in zip(kernel.in_params, ins) if not p.raw and type(a) is _core.ndarray]
@@ -222,7 +224,7 @@ class _Space:
         self.lies = tuple((_lie(o), _lie(r)) for _, o, r in self.arrays)
 
     def _steps(self, a, shape, kept, reduced):
-        """Elements between neighbouring results and between neighbouring values; None: they are not evenly spaced."""
+        """(stride between results, stride between values) of a, in elements. None where it is not constant."""
         size, short = a.dtype.itemsize, len(shape) - a.ndim
         steps = [a.strides[k - short] if k >= short and a.shape[k - short] != 1 else 0 for k in range(len(shape))]
         if any(s % size for s in steps):
@@ -231,7 +233,7 @@ class _Space:
 
 
 def _axes(axis, ndim):
-    """The reduced axes in order, or all."""
+    """The reduced axes in ascending order. None means all."""
     if axis is None:
         return list(range(ndim))
     found = [int(k) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
@@ -245,7 +247,7 @@ def _axes(axis, ndim):
 
 
 def _even(shape, steps, axes, size):
-    """The one step, in elements, that leads through those axes in C order; None: there is none."""
+    """The constant stride, in elements, that runs through these axes in C order. None: there is none."""
     step, reach = 0, None
     for k in reversed(axes):
         if shape[k] == 1:
@@ -259,7 +261,7 @@ def _even(shape, steps, axes, size):
 
 
 def _laid_out(a, shape, kept, reduced, nred):
-    """A copy whose values lie behind each other."""
+    """A copy whose values are contiguous."""
     from .._numpy._create import ascontiguousarray
     from .._numpy._shape import broadcast_to
 

@@ -1,9 +1,9 @@
-"""CUDA C++ text that is put together from a user's expressions: loops over elements and reductions.
+"""CUDA C++ text around a user's expressions: loops over elements, and reductions.
 
 CuPy's ElementwiseKernel and ReductionKernel (_element.py, _reduce.py) and PyCUDA's (pycuda/elementwise.py,
-pycuda/reduction.py) are made of it. There are two forms of each text. For a GPU many threads take an element or a
-vector each. For a CPU (`host`; the null device runs CPU code too) a block is one thread that takes a piece in a plain
-loop, without barriers, so that its C++ compiler makes vectors of it.
+pycuda/reduction.py) use it. Each text has two forms. On a GPU, each of many threads computes an element or a vector. On
+a CPU (`host`; the null device runs CPU code too) a block is one thread, which computes a piece in a plain loop without
+barriers, so that the C++ compiler can vectorize it.
 """
 
 import functools
@@ -15,7 +15,7 @@ from .. import _core
 
 HEADERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_cuda_headers")
 THREADS = 256  # threads of a GPU's block
-_PIECE = 16384  # elements from which another CPU thread pays
+_PIECE = 16384  # elements for which another CPU thread pays off
 
 _CTYPES = {
     "bool": "bool", "int8": "signed char", "int16": "short", "int32": "int", "int64": "long long",
@@ -28,7 +28,7 @@ _HEADERS = {"float16": "cuda_fp16.h", "bfloat16": "cuda_bf16.h", "complex64": "c
 
 
 def ctype(dtype):
-    """What CUDA C++ calls a dtype: "float", "unsigned char", "complex<float>". TypeError: it has no such type."""
+    """The C++ name of a dtype: "float", "unsigned char", "complex<float>". Raises TypeError where there is none."""
     name = getattr(dtype, "name", None) or numpy.dtype(dtype).name
     try:
         return _CTYPES[name]
@@ -37,23 +37,23 @@ def ctype(dtype):
 
 
 def includes(dtypes):
-    """The lines that include what those dtypes' C++ types need."""
+    """The #include lines that the C++ types of these dtypes need."""
     needed = {_HEADERS.get(getattr(d, "name", None) or numpy.dtype(d).name) for d in dtypes}
     return "".join(f"#include <{h}>\n" for h in sorted(needed - {None}))
 
 
 def is_host(device):
-    """Does device (treadle.device) run CPU code, so that texts for it are made with host=True?"""
+    """Whether device (treadle.device) runs CPU code, which needs texts with host=True."""
     return device.kind != "cuda"
 
 
 def include_option():
-    """The -I option for the folder of headers that are the same for GPUs and CPUs."""
+    """The -I option for the headers that GPUs and CPUs share."""
     return "-I" + HEADERS
 
 
 def program(text, device, name, options):
-    """The Program of a text that was put together, and whose errors name `name`.cu."""
+    """Compile a generated text to a Program. Errors name the file `name`.cu."""
     if "cupy/" in text:
         options = (*options, include_option())
     return _core.program(text, device=device, file=name + ".cu", options=options)
@@ -72,7 +72,7 @@ for (ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x; i < {n}; i 
 }}
 """
 
-# Lanes of one loop are independent: a kernel may not rely on the order of its threads.
+# Iterations of one loop are independent: a kernel may not rely on the order of its threads.
 _PIECE_LOOP = """\
 ptrdiff_t _td_part = ({n} + gridDim.x - 1) / gridDim.x, _td_first = _td_part * blockIdx.x;
 ptrdiff_t _td_last = _td_first + _td_part < {n} ? _td_first + _td_part : {n};
@@ -88,13 +88,12 @@ for (ptrdiff_t i = _td_first; i < _td_last; ++i) {{
 
 
 def loop(body, *, host, n="n"):
-    """Statements that run body for every i (ptrdiff_t) from 0 to below n. body: statements; break ends a thread's
-    part."""
+    """Statements that run body for each i (ptrdiff_t) from 0 to n - 1. In body, break ends the loop of this thread."""
     return (_PIECE_LOOP if host else _GRID_LOOP).format(body=body, n=n)
 
 
 def loop_dims(n, device, threads=128, vector=1):
-    """(grid, block) for a kernel made of loop(): ints."""
+    """(grid, block), as ints, for launching a kernel made with loop()."""
     if is_host(device):
         return max(1, min(n // _PIECE, 4 * _units(device))), 1
     return max(1, min(-(-n // (threads * vector)), 2**31 - 1)), threads
@@ -171,7 +170,7 @@ extern "C" __global__ void {name}({parameters})
 }}
 """
 
-# Rows: lanes run along the reduced numbers, and merge at the end.
+# Rows: lanes run along the reduced axis and are combined at the end.
 _HOST_ALONG = """\
     for (ptrdiff_t _o = _td_ofirst; _o < _td_olast; ++_o) {{
         {acc} _s{init};
@@ -281,8 +280,8 @@ def reduce_kernel(name, parameters, load, store, *, host, acc, identity, across=
 
 
 def merge_kernel(name, parameters, store, *, host, acc, identity, across=True):
-    """The kernel that joins the segments of reduce_kernel: `name`(parameters, const void *in, void *, _nout, _nred,
-    _w), where in is what they were written to and _nred their count."""
+    """The kernel that combines the segments of reduce_kernel: `name`(parameters, const void *in, void *, _nout, _nred,
+    _w). in is the array `_part` that reduce_kernel wrote, and _nred the number of segments."""
     load = f"const {acc} _a = ((const {acc} *)_td_in)[_r * _nout + _o];"
     return reduce_kernel(
         name, _listed(parameters, "const void *_td_in"), load,
@@ -295,15 +294,16 @@ def _power_of_two(n):
 
 
 def _filled(nred, segments):
-    """At most so many segments, none of which is empty."""
+    """The number of segments, at most `segments`, with which none is empty."""
     part = -(-nred // segments)
     return -(-nred // part)
 
 
 def reduce_dims(nout, nred, device, across=False):
-    """(grid, block, w, segments) for a reduce_kernel: grid is (x, y) with y segments, w its last argument. With more
-    than one segment _part has segments * nout values, and the merge_kernel is launched after it with
-    reduce_dims(nout, segments, device, True) — which never has more than one."""
+    """(grid, block, w, segments) for a reduce_kernel. grid is (x, y) with y segments; w is the kernel's last argument.
+
+    With more than one segment, _part has segments * nout values, and merge_kernel is launched afterwards with
+    reduce_dims(nout, segments, device, True), which never has more than one."""
     units = _units(device)
     if is_host(device):
         blocks = max(1, min(nout, nout * nred // _PIECE, 4 * units))
@@ -323,5 +323,5 @@ def reduce_dims(nout, nred, device, across=False):
 
 
 def scratch(segments, nout, nbytes, device):
-    """Memory for _part: an array of uint8 with room for values of nbytes each."""
+    """Allocate _part: an array of uint8 for segments * nout values of nbytes each."""
     return _core.empty(segments * nout * nbytes, "uint8", device=device)

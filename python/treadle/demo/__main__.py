@@ -37,14 +37,15 @@ def arguments(argv):
 
 
 def write(page, text):
-    """The page is there as a whole at any time."""
+    """Write text to page at once, so that no reader sees half of it."""
     part = page.with_suffix(".part")
     part.write_text(text, encoding="utf-8")
     part.replace(page)
 
 
 def main(argv=None):
-    """The exit code: 1 if a program crashed or its results differ from NumPy's, 130 after Ctrl-C, else 0."""
+    """Run the demonstration. Returns the exit code: 1 if a program crashed or gave wrong results, 130 after Ctrl-C,
+    else 0."""
     options = arguments(argv)
     if options.device:
         os.environ["TREADLE_DEVICE"] = options.device

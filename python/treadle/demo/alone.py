@@ -7,7 +7,7 @@ from .png import write_png
 
 
 def arguments(program, sizes):
-    """The sizes that the command line asks for, those of the chosen device otherwise."""
+    """The sizes from the command line, or by default those for the chosen device."""
     parser = argparse.ArgumentParser(description=programs.title(program))
     for key, value in sizes.items():
         parser.add_argument(f"--{key}", type=int, default=value, metavar="N", help=f"default: {value:,}")
@@ -15,7 +15,7 @@ def arguments(program, sizes):
 
 
 class _Program:
-    """The names of a script, as attributes."""
+    """A script's global names as attributes."""
 
     def __init__(self, names):
         self.__dict__.update(names)

@@ -41,7 +41,7 @@ def finish(module, *values):
 
 
 def once(module, compute, args):
-    """(seconds, results) of one call, all results computed."""
+    """(seconds, results) of one call, including the computation of all results."""
     start = time.perf_counter()
     results = compute(*args)
     finish(module, *results.values())
@@ -49,7 +49,7 @@ def once(module, compute, args):
 
 
 def steady(module, compute, args):
-    """The median time of several calls, at least one; the caller has made the first."""
+    """The median time of several calls, at least one. The caller has made the first call."""
     times = []
     while not times or (len(times) < REPEATS and sum(times) < BUDGET):
         times.append(once(module, compute, args)[0])
@@ -57,7 +57,7 @@ def steady(module, compute, args):
 
 
 def host_of(module, value):
-    """An array of the module as NumPy's; anything else as it is."""
+    """A NumPy array for an array of the module. Other values are returned unchanged."""
     return module.asnumpy(value) if isinstance(value, module.ndarray) else value
 
 
@@ -71,7 +71,7 @@ def say(event, **facts):
 
 
 def measure(name, module_name, size):
-    """Say what both sides took; the two results, as NumPy arrays, and the program."""
+    """Report the times of both sides. Returns both results, as NumPy arrays, and the program."""
     results = {}
     for side, source in (("numpy", "treadle.demo.numpy_side"), ("treadle", module_name)):
         module = importlib.import_module(source)
@@ -89,7 +89,7 @@ def measure(name, module_name, size):
 
 
 def save_pictures(program, result, name, folder):
-    """Write the program's pictures; their captions and paths."""
+    """Write the program's pictures. Returns their captions and paths."""
     written = []
     if hasattr(program, "pictures"):
         for i, (caption, picture) in enumerate(program.pictures(result).items(), 1):
@@ -102,7 +102,7 @@ def save_pictures(program, result, name, folder):
 def main(name, module_name, size, folder):
     try:
         run(name, module_name, size, folder)
-    except treadle.MissingLibraryError as missing:  # a compiler of CUDA C++, a library
+    except treadle.MissingLibraryError as missing:  # there is no compiler of CUDA C++, or a library is missing
         say("missing", why=str(missing).split(": ")[0])
 
 

@@ -1,4 +1,4 @@
-"""What the demonstration ran on, in words: for the report."""
+"""Descriptions of the machine, for the demonstration's report."""
 
 import importlib
 import os
@@ -10,7 +10,7 @@ import numpy
 
 
 def processor():
-    """The processor's model, as Linux tells it, else the architecture."""
+    """The processor's model from Linux, or else the architecture."""
     try:
         for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
@@ -21,7 +21,7 @@ def processor():
 
 
 def memory():
-    """Physical memory in GiB, or None where the system does not tell."""
+    """Physical memory in GiB. None where the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     except (ValueError, OSError):
@@ -29,19 +29,19 @@ def memory():
 
 
 def cores():
-    """The cores that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def devices(module):
-    """The texts of the devices that the module names, the preferred one first."""
+    """Descriptions of the module's devices, the preferred one first."""
     if not hasattr(module, "devices"):  # NumPy in treadle's place
         return ["cpu"]
     return [str(device) for device in module.devices()]
 
 
 def chosen_device(module):
-    """Where the module computes: TREADLE_DEVICE if set, else the GPU where there is one."""
+    """The device on which the module computes: TREADLE_DEVICE if set, else the GPU if there is one."""
     asked = os.environ.get("TREADLE_DEVICE")
     found = devices(module)
     return asked or next((d for d in found if d.startswith("cuda")), found[0])

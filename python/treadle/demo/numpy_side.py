@@ -14,11 +14,11 @@ def asnumpy(x):
 
 
 def evaluate(*arrays):
-    """NumPy has computed everything when the line ran."""
+    """Do nothing: NumPy computes each line at once."""
 
 
 def synchronize():
-    """NumPy leaves nothing in flight."""
+    """Do nothing: NumPy has no work in flight."""
 
 
 def __getattr__(name):

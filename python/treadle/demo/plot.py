@@ -9,7 +9,7 @@ COLOURS = ("#1b6ca8", "#d1495b", "#3a7d44", "#8a5a9e")
 
 
 def _ticks(low, high):
-    """1, 2 and 5 times powers of ten from low to high; of many only the powers."""
+    """1, 2 and 5 times powers of ten from low to high. If there are many, the powers only."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     found = [m * 10.0**e for e in range(first, last + 1) for m in (1, 2, 5)]
     found = [v for v in found if low <= v <= high]
@@ -17,7 +17,7 @@ def _ticks(low, high):
 
 
 def curves(lines, across, up):
-    """The text of an SVG file. lines: {name: values above 0, one a step}; across, up: what the axes show."""
+    """The text of an SVG file. lines: {name: values above 0, one for each step}; across, up: labels of the axes."""
     values = [v for line in lines.values() for v in line]
     low, high = min(values) / 1.2, max(values) * 1.2
     steps = max(max(map(len, lines.values())) - 1, 1)

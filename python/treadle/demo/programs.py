@@ -55,26 +55,27 @@ TORCH = ("torch/digits_classifier",)
 # Where there is no GPU these come first, the quickest before all: a CPU shows what it can in them.
 CPU_FIRST = ("monte_carlo_pi", "heat", "black_scholes", "mandelbrot", "image_filters", "kmeans")
 
-# Written to show a GPU: its memory beside the host's, streams, blocks of threads that share memory.
+# These show what a GPU adds: its memory beside the host's, streams, blocks of threads that share memory.
 FOR_GPU = frozenset(
     "vector_addition kernels/overlap kernels/shared_matmul kernels/warp_reduction kernels/life raw/doubling "
     "raw/tiled_product raw/transpose raw/convolution raw/life raw/histogram raw/streams".split()
 )
 
-# Whose time contains copies to the device and back, which NumPy does not make.
+# The times of these include copies to the device and back, which NumPy does not make.
 WITH_COPIES = frozenset("vector_addition kernels/overlap raw/streams".split())
 
-# Programs that start processes of their own and are run as a whole.
+# These start processes of their own and are run as a whole.
 APART = ("distributed/covariance",)
 
 ALL = NAMES + TORCH
 
-# Modules that only some programs want, and the package that brings each.
+# Modules that only some programs need, and the package that provides each.
 PACKAGES = {"sklearn": "scikit-learn", "skimage": "scikit-image"}
 
 
 def in_order(names, on_gpu):
-    """The names as the demonstration runs them: without a GPU those first that suit a CPU, and last those for a GPU."""
+    """The names in the order of the demonstration. Without a GPU, programs that suit a CPU come first, those for a GPU
+    last."""
     if on_gpu:
         return list(names)
     first = [n for n in CPU_FIRST if n in names]
@@ -83,7 +84,7 @@ def in_order(names, on_gpu):
 
 
 def remark(name, ratio, on_gpu):
-    """What a reader of the row should know: for whom the program is, what its time contains; "" for nothing."""
+    """A remark for the reader of a row: whom the program is for, what its time includes. "" for none."""
     said = []
     if name in FOR_GPU and not on_gpu:
         said.append("written for a GPU")
@@ -93,7 +94,7 @@ def remark(name, ratio, on_gpu):
 
 
 def folder():
-    """`treadle/examples` where installed, `examples` of the repository otherwise."""
+    """The folder of programs: `treadle/examples` where installed, else `examples` of the repository."""
     here = pathlib.Path(__file__).resolve()
     for place in (here.parents[1] / "examples", here.parents[3] / "examples"):
         if (place / f"{NAMES[0]}.py").exists():
@@ -102,7 +103,7 @@ def folder():
 
 
 class _Rebind(ast.NodeTransformer):
-    """Every `import treadle` becomes an import of another module under the same name."""
+    """Replaces every `import treadle` by an import of another module under the same name."""
 
     def __init__(self, module):
         self.module = module

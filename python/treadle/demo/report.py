@@ -34,7 +34,7 @@ def data_uri(path):
 
 
 def headline(rows):
-    """One sentence on what came out of the programs that are NumPy's text."""
+    """One sentence on the results of the programs that are NumPy's text."""
     ratios = [row.ratio for row in rows if row.state == "ok" and row.ratio and not row.kernels and row.peer == "NumPy"]
     if not ratios:
         return "No program ran to its end"
@@ -46,7 +46,7 @@ def headline(rows):
 
 
 class Scale:
-    """Ratios on a logarithmic axis in percent of the bar's room, from 1/2 or less to the largest."""
+    """A logarithmic axis for ratios, in percent of the bar's width, from 1/2 or less to the largest ratio."""
 
     def __init__(self, ratios):
         self.low = math.log2(min([0.5, *ratios]))
@@ -56,14 +56,14 @@ class Scale:
         return 100 * (math.log2(ratio) - self.low) / (self.high - self.low)
 
     def ticks(self):
-        """Powers of two, or of four where those would crowd, that lie on the axis."""
+        """The powers of two on the axis, or of four where there would be many."""
         step = max(1, math.ceil((self.high - self.low) / 7))
         first = math.ceil(self.low)
         return [2.0**e for e in range(first, math.floor(self.high) + 1) if e % step == 0]
 
 
 def bar(scale, ratio):
-    """A bar from the line of equal speed to the ratio: right of it is faster than NumPy."""
+    """A bar from the line of equal speed to the ratio. To the right treadle is faster than NumPy."""
     if ratio is None:
         return '<div class="bar"></div>'
     one, end = scale.at(1), scale.at(ratio)
@@ -112,7 +112,7 @@ def picture(item):
 
 
 def section(row):
-    """One program: what it does, its size, how it was checked, its pictures."""
+    """The section of one program: what it does, its size, how it was checked, its pictures."""
     story = "".join(f"<p>{prose(p)}</p>" for p in row.story)
     size = ", ".join(f"{escape(k)} = {v:,}" for k, v in row.size.items())
     check = ""
@@ -136,8 +136,8 @@ def section(row):
 
 
 def page(rows, facts, when, total=None):
-    """The whole page. `facts` are pairs about the machine, `when` seconds since 1970; `total`: how many programs
-    there are to be, where not all have run yet."""
+    """The whole page. `facts` are pairs about the machine, `when` is in seconds since 1970. `total` is the number of
+    all programs, where some have not run yet."""
     unfinished = f'<p class="note">{len(rows)} of {total} programs have run.</p>' if total and total > len(rows) else ""
     date = datetime.datetime.fromtimestamp(when).astimezone().strftime("%d %B %Y, %H:%M %Z")
     machine = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())

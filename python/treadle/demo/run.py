@@ -18,14 +18,14 @@ TIME_LIMIT = 300  # seconds for one program, far above what any takes
 
 
 class Row:
-    """What became of one program: the child's events, put together."""
+    """The outcome of one program, collected from the child's events."""
 
     def __init__(self, name):
         self.name = name
         self.title = programs.title_of(name) if name in programs.ALL else name
         self.story, self.size = [], {}
-        self.kernels = False  # NumPy's side is another text
-        self.peer = "NumPy"  # who runs the same program
+        self.kernels = False  # whether NumPy's side is another text
+        self.peer = "NumPy"  # what runs the same program
         self.tolerance, self.why = 0.0, ""
         self.numpy = self.first = self.treadle = None  # seconds
         self.error, self.pictures = None, []
@@ -34,11 +34,11 @@ class Row:
 
     @property
     def ratio(self):
-        """How many times faster than NumPy; None where either is not known."""
+        """How many times faster than NumPy treadle is. None where a time is unknown."""
         return self.numpy / self.treadle if self.numpy and self.treadle else None
 
     def take(self, event):
-        """Enter one event of the child; its kind."""
+        """Record one event of the child. Returns its kind."""
         event = dict(event)
         kind = event.pop("event")
         if kind in ("numpy", "first", "treadle"):
@@ -57,7 +57,7 @@ class Row:
 
 
 def duration(seconds):
-    """A time with three digits and a unit that suits it."""
+    """A duration with three digits and a suitable unit."""
     if seconds is None:
         return "–"
     unit, factor = ("s", 1) if seconds >= 1 else ("ms", 1e3) if seconds >= 1e-3 else ("µs", 1e6)
@@ -66,7 +66,7 @@ def duration(seconds):
 
 
 def measured(row):
-    """The other side's time, and who that is where it is not NumPy."""
+    """The other side's time, with its name if it is not NumPy."""
     text = duration(row.numpy)
     return text if row.peer == "NumPy" or row.numpy is None else f"{text} ({row.peer})"
 
@@ -79,12 +79,12 @@ def times_faster(ratio):
 
 
 def scientific(value):
-    """An error, short: 0, 1.2e-07, 0.83; a dash for none."""
+    """An error in short form: 0, 1.2e-07, 0.83; a dash for None."""
     return "–" if value is None else "0" if value == 0 else f"{value:.2g}"
 
 
 def child_environment(device, cache):
-    """The child keeps its kernels in `cache` and computes on `device`, if one is given."""
+    """The child's environment. Its kernels are kept in `cache`, and it computes on `device`, if one is given."""
     env = dict(os.environ, TREADLE_CACHE_DIR=cache)
     if device:
         env["TREADLE_DEVICE"] = device
@@ -92,7 +92,7 @@ def child_environment(device, cache):
 
 
 def run_program(name, module, size, pictures, env, show):
-    """The row of one program; `show(row, stage)` is called as stages end."""
+    """Run one program. Returns its row. `show(row, stage)` is called at the end of each stage."""
     row = Row(name)
     if name in programs.TORCH:
         return run_torch(row, size, pictures, env, show)
@@ -123,7 +123,7 @@ def run_program(name, module, size, pictures, env, show):
 
 
 def run_torch(row, size, pictures, env, show):
-    """The row of a PyTorch program."""
+    """Run a PyTorch program. Returns its row."""
     try:
         torch_programs.run_program(row, size, pictures, env, env.get("TREADLE_DEVICE"), show)
     except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
@@ -133,7 +133,7 @@ def run_torch(row, size, pictures, env, show):
 
 
 class Progress:
-    """One line a program, completed as its stages end."""
+    """Shows one line for each program and completes it as its stages end."""
 
     def __init__(self, total, out=None):
         self.total, self.out = total, out or sys.stdout
@@ -186,10 +186,10 @@ def table(rows):
 
 
 def run(names, module="treadle", device=None, size=None, folder="demo", after=None):
-    """Run the named programs; the rows and the machine's description.
+    """Run the named programs. Returns the rows and the machine's description.
 
-    `size` is a key of the programs' SIZES; by default what suits the device. Pictures are left in
-    `folder`. after(rows, facts, total) is called when a row has come. Ctrl-C ends it with the rows that have come.
+    `size` is a key of the programs' SIZES; the default depends on the device. Pictures go to `folder`. after(rows,
+    facts, total) is called after each program. Ctrl-C ends the run with the rows so far.
     """
     if device:
         os.environ["TREADLE_DEVICE"] = device

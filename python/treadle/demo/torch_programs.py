@@ -21,7 +21,8 @@ WHY = "share of the test digits that are not recognised"
 
 
 def pytorch():
-    """(command, environment) to run a script with PyTorch: this Python's, or `make bench`'s; None: there is none."""
+    """(command, environment) that runs a script with PyTorch, of this Python or of `make bench`. None: there is
+    none."""
     if importlib.util.find_spec("torch"):
         return [sys.executable], {}
     homes = [p / ".bench-venv" for p in (pathlib.Path.cwd(), programs.folder().parent)]
@@ -34,7 +35,7 @@ def pytorch():
 
 
 def once(command, script, size, device, env):
-    """What one run of the script has written; RuntimeError with its last words where it failed."""
+    """Run the script once. Returns what it wrote. Raises RuntimeError with the end of its output where it failed."""
     with tempfile.TemporaryDirectory(prefix="treadle-demo-") as folder:
         path = pathlib.Path(folder) / "history.json"
         script = shutil.copy(script, folder)  # a user's file: what lies in the package is not run with other imports
@@ -50,12 +51,12 @@ def once(command, script, size, device, env):
 
 
 def missing_package():
-    """The package that the programs want and that is not there; None: none."""
+    """The package that the programs need and that is missing. None: all are installed."""
     return None if importlib.util.find_spec("sklearn") else "scikit-learn"
 
 
 def run_program(row, size, folder, env, device, show):
-    """Fills the row: times of treadle's first and second run, of PyTorch's second, the error, the picture."""
+    """Fill the row: times of treadle's first and second run, of PyTorch's second, the error, the picture."""
     script = programs.folder() / f"{row.name}.py"
     text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8")))
     row.peer = "PyTorch"

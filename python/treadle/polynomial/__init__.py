@@ -1,5 +1,5 @@
-"""Polynomials in six bases, as numpy.polynomial: values, matrices and fits are computed where the arrays are; the few
-coefficients of a series live on the host, and arithmetic with them is NumPy's."""
+"""Polynomials in six bases, as in numpy.polynomial. Values, matrices and fits are computed on the arrays' device. The
+few coefficients of a series live on the host, where NumPy does arithmetic with them."""
 
 from numpy.polynomial import set_default_printstyle
 

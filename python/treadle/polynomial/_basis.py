@@ -1,7 +1,7 @@
-"""Series in the six bases of numpy.polynomial, from one table of their recurrences.
+"""Series in the six bases of numpy.polynomial, from one table of recurrences.
 
-p[0] = 1 and p[k + 1] = (a x + b) p[k] - g p[k - 1]: what differs between the bases are a, b and g, as functions of k,
-and the weight under which the polynomials are orthogonal.
+p[0] = 1 and p[k + 1] = (a x + b) p[k] - g p[k - 1]. The bases differ in a, b and g, which are functions of k, and in
+the weight under which the polynomials are orthogonal.
 """
 
 import functools
@@ -40,7 +40,7 @@ def _floating(x):
 
 
 def _step(rule, k, x):
-    """The factor a x + b, and g."""
+    """(the factor a x + b, g) of the recurrence at k."""
     a, b, g = rule(k)
     factor = x if a == 1 else a * x
     return factor + b if b else factor, g
@@ -50,8 +50,8 @@ def _step(rule, k, x):
 
 
 def _value(rule, x, c, tensor=True):
-    """The series at x: Clenshaw's recurrence. c's first axis counts coefficients; with tensor each of its other axes
-    is combined with all of x, else they broadcast with x."""
+    """Evaluate the series at x by Clenshaw's recurrence. The first axis of c runs over coefficients. With tensor each
+    of its other axes is combined with all of x; otherwise they broadcast with x."""
     x = x if isinstance(x, ndarray) else asarray(x)
     c = _floating(on(x.device, c) if isinstance(c, ndarray) else numpy.array(c, ndmin=1))
     c = on(x.device, c) if c.device != x.device else c
@@ -67,7 +67,8 @@ def _value(rule, x, c, tensor=True):
 
 
 def _valued(rule, grid):
-    """Values of a series in several variables, at points or on the grid of all of them."""
+    """Make the function that evaluates a series in several variables, at points, or with grid on their Cartesian
+    product."""
 
     def value(*args):
         *points, c = args
@@ -83,7 +84,7 @@ def _valued(rule, grid):
 
 
 def _valued_at(rule, module, name):
-    """A series' values in any number of variables, which NumPy has from 2.5 on."""
+    """Make the function that evaluates a series in any number of variables, which NumPy has since 2.5."""
 
     def fn(pts, c):
         """Evaluate a series in several variables at points.
@@ -112,7 +113,7 @@ def _valued_at(rule, module, name):
 
 
 def _from_roots(x, r, tensor=True):
-    """The product of x - r over the roots, r's first axis."""
+    """The product of x - r over the roots, which lie along r's first axis."""
     x = x if isinstance(x, ndarray) else asarray(x)
     r = _floating(on(x.device, r))
     r = r.reshape(1) if r.ndim == 0 else r
@@ -137,7 +138,7 @@ def _degree(deg):
 
 
 def _matrix(rule, x, deg):
-    """The polynomials up to degree deg at x, along a new last axis."""
+    """The polynomials up to degree deg at x, in a new last axis."""
     n = _degree(deg)
     x = x if isinstance(x, ndarray) else asarray(x)
     x = (x.reshape(1) if x.ndim == 0 else x) + 0.0
@@ -149,7 +150,7 @@ def _matrix(rule, x, deg):
 
 
 def _matrices(rule, n):
-    """The products of the polynomials in n variables, along a new last axis."""
+    """Make the function that computes products of the polynomials in n variables, in a new last axis."""
 
     def matrix(*args):
         *points, degrees = args
@@ -178,7 +179,7 @@ def _check(x, y, deg):
 
 
 def _fit(rule, x, y, deg, rcond=None, full=False, w=None):
-    """The coefficients of the series nearest to the points in the least squares' sense."""
+    """The coefficients of the least-squares fit of a series to the points."""
     from treadle.linalg import lstsq
 
     x, y = _core._beside("fit", x, y)
@@ -215,14 +216,14 @@ def _fit(rule, x, y, deg, rcond=None, full=False, w=None):
 
 
 def _named(f, theirs):
-    """f, under the name, the parameters and the text of NumPy's function."""
+    """f with the name, the signature and the docstring of NumPy's function."""
     fn = functools.wraps(theirs)(lambda *args, **kwargs: f(*args, **kwargs))
     fn.__module__ = theirs.__module__.replace("numpy", "treadle", 1)
     return fn
 
 
 def _arithmetic(theirs):
-    """NumPy's function of coefficients."""
+    """NumPy's function of coefficients, for treadle's arrays."""
 
     @functools.wraps(theirs)
     def fn(*args, **kwargs):
@@ -233,7 +234,7 @@ def _arithmetic(theirs):
 
 
 def _domain(x):
-    """The ends of the smallest interval, or rectangle of the complex plane, that holds x."""
+    """The ends of the smallest interval that contains x. For complex x it is a rectangle."""
     if x.dtype.kind != "c":
         return numpy.array((float(x.min()), float(x.max())))
     re, im = x.real, x.imag
@@ -241,7 +242,7 @@ def _domain(x):
 
 
 def _series(theirs, rule):
-    """The class of series: NumPy's, with values and fits computed here."""
+    """The class of series: NumPy's class, with values and fits computed here."""
 
     class Series(theirs):
         __doc__ = f"A series of class numpy.polynomial.{theirs.__name__}, whose values and fits are treadle's arrays."

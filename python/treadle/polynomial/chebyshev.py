@@ -1,4 +1,4 @@
-"""Chebyshev's polynomials as a basis: the names of numpy.polynomial.chebyshev."""
+"""The names of numpy.polynomial.chebyshev: series of Chebyshev polynomials."""
 
 from .._public import dir_of as _dir_of
 from . import _basis

@@ -1,4 +1,4 @@
-"""Hermite's polynomials of the physicists as a basis: the names of numpy.polynomial.hermite."""
+"""The names of numpy.polynomial.hermite: series of the physicists' Hermite polynomials."""
 
 from .._public import dir_of as _dir_of
 from . import _basis

@@ -1,4 +1,4 @@
-"""Hermite's polynomials of the probabilists as a basis: the names of numpy.polynomial.hermite_e."""
+"""The names of numpy.polynomial.hermite_e: series of the probabilists' Hermite polynomials."""
 
 from .._public import dir_of as _dir_of
 from . import _basis

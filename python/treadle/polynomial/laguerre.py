@@ -1,4 +1,4 @@
-"""Laguerre's polynomials as a basis: the names of numpy.polynomial.laguerre."""
+"""The names of numpy.polynomial.laguerre: series of Laguerre polynomials."""
 
 from .._public import dir_of as _dir_of
 from . import _basis

@@ -1,4 +1,4 @@
-"""Legendre's polynomials as a basis: the names of numpy.polynomial.legendre."""
+"""The names of numpy.polynomial.legendre: series of Legendre polynomials."""
 
 from .._public import dir_of as _dir_of
 from . import _basis

@@ -1,4 +1,4 @@
-"""Powers as a basis: the names of numpy.polynomial.polynomial."""
+"""The names of numpy.polynomial.polynomial: power series."""
 
 from .._public import dir_of as _dir_of
 from . import _basis

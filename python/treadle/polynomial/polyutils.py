@@ -1,4 +1,4 @@
-"""numpy.polynomial.polyutils, whose functions are about coefficients and domains; mapdomain maps treadle's arrays."""
+"""numpy.polynomial.polyutils: NumPy's functions of coefficients and domains. mapdomain takes treadle's arrays too."""
 
 from numpy.polynomial.polyutils import *  # noqa: F403
 
@@ -8,7 +8,7 @@ from .._public import dir_of as _dir_of
 
 
 def mapdomain(x, old, new):
-    """x under the linear map that takes the domain old to new."""
+    """Map x by the linear function that maps the domain old to new."""
     if not isinstance(x, ndarray):
         return _mapdomain(x, old, new)
     off, scale = mapparms(old, new)  # noqa: F405

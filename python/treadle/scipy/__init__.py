@@ -1,6 +1,6 @@
-"""SciPy's functions on treadle's arrays, under SciPy's names; a module is imported when it is first asked for.
+"""SciPy's functions on treadle's arrays, by SciPy's names. Each module is imported at its first use.
 
-docs/scipy.md tells which of them run on the device and which SciPy computes on the host.
+docs/scipy.md lists which of them run on the device and which SciPy computes on the host.
 """
 
 from .. import _public
@@ -12,7 +12,7 @@ _MODULES = (
 
 
 def get_array_module(*args):
-    """treadle.scipy where one of args is a treadle array or sparse matrix, else scipy."""
+    """treadle.scipy if one of args is a treadle array or sparse matrix, otherwise scipy."""
     import sys
 
     if any(type(x).__module__.partition(".")[0] == "treadle" for x in args):

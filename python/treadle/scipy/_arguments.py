@@ -1,4 +1,4 @@
-"""Arguments that functions of several modules take."""
+"""Conversion of arguments that functions of several modules share."""
 
 import numpy
 
@@ -6,7 +6,7 @@ from .. import _core
 
 
 def host(x, dtype=None):
-    """A small argument (weights, coefficients, a footprint, labels' numbers) as NumPy's."""
+    """A small argument (weights, coefficients, a footprint, label numbers) as a NumPy array."""
     return numpy.asarray(x.get() if isinstance(x, _core.ndarray) else x, dtype)
 
 

@@ -1,8 +1,8 @@
-"""Cosine and sine transforms of the types 1 to 4 through Fourier transforms of real numbers; on the CPU SciPy's where
+"""Cosine and sine transforms of types 1 to 4, by Fourier transforms of real numbers. On the CPU SciPy computes them if
 it is installed.
 
-Type 2 is one transform of as many numbers, sorted even ones first (Makhoul); type 3 goes the same way back. A sine
-transform is a cosine transform of the reversed numbers.
+Type 2 is one transform of the same length of the elements with even indices, then those with odd ones reversed
+(Makhoul). Type 3 inverts these steps. A sine transform is a cosine transform of the reversed elements.
 """
 
 import importlib
@@ -25,13 +25,13 @@ _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
 def _turns(x, count, step, first=0.0):
-    """exp(i pi (first + k step)) for k below count, in the complex dtype that goes with x."""
+    """exp(i pi (first + k step)) for k from 0 to count - 1, complex in the precision of x."""
     k = arange(count, device=x.device)
     return _exp((k * step + first) * (1j * pi)).astype("complex64" if x.dtype == "float32" else "complex128")
 
 
 def _spread(x):
-    """1 and -1 in turn along the last axis."""
+    """Alternating 1 and -1 along the last axis."""
     return (1 - 2 * (arange(x.shape[-1], device=x.device) % 2)).astype(x.dtype)
 
 
@@ -85,7 +85,7 @@ _TRANSFORMS = {
     "c": {1: _cosine1, 2: _cosine2, 3: _cosine3, 4: _cosine4},
     "s": {1: _sine1, 2: _sine2, 3: _sine3, 4: _sine4},
 }
-# Which elements an orthogonal matrix wants by sqrt(2) more before and less behind the transform.
+# The elements that an orthogonal transform scales by sqrt(2) before it, and by 1 / sqrt(2) after it.
 _ENDS = {
     ("c", 1): ((0, -1), (0, -1)),
     ("c", 2): ((), (0,)),
@@ -106,7 +106,7 @@ def _weighted(x, ends, weight):
 
 
 def _along(x, kind, type, norm, inverse, orthogonalize):
-    """One transform of real numbers along the last axis."""
+    """Transform real numbers along the last axis."""
     n = x.shape[-1]
     before, behind = _ENDS.get((kind, type), ((), ())) if orthogonalize else ((), ())
     y = _weighted(_TRANSFORMS[kind][type](_weighted(x, before, sqrt(2))), behind, 1 / sqrt(2))
@@ -120,7 +120,7 @@ def _has_scipy():
 
 
 def transform(name, x, type, sizes, axes, norm, orthogonalize=None):
-    """dct, idct, dst or idst along axes of sizes[i] elements (None: all there are)."""
+    """dct, idct, dst or idst along axes, of length sizes[i] (None: the array's)."""
     if type not in _INVERSE:
         raise ValueError(f"a transform of type {type}: there are 1, 2, 3 and 4")
     x = _float(x)

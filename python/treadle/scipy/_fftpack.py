@@ -1,4 +1,4 @@
-"""scipy.fftpack's transforms: treadle.fft's without norms, and real ones in FFTPACK's order."""
+"""scipy.fftpack's transforms: those of treadle.fft without normalization, and real ones in FFTPACK's order."""
 
 from .. import fft as _fft
 from .._core import arange, asarray, empty
@@ -11,8 +11,8 @@ _SCALED = {None: None, "ortho": "ortho"}
 
 
 class Plan:
-    """What get_fft_plan gives: a context, for programs that make plans by hand. The plans themselves are kept by the
-    device."""
+    """The result of get_fft_plan: a context manager for programs that make plans themselves. It holds nothing, since
+    the device keeps all plans."""
 
     def __enter__(self):
         return self
@@ -22,14 +22,14 @@ class Plan:
 
 
 def get_fft_plan(a, shape=None, axes=None, value_type="C2C"):
-    """A plan, which need not be used: transforms of one kind share one anyway."""
+    """A plan. Programs need not use it: transforms of one kind share a plan in any case."""
     if value_type not in ("C2C", "R2C", "C2R"):
         raise ValueError(f"value_type is one of C2C, R2C, C2R, not {value_type}")
     return Plan()
 
 
 def fft(x, n=None, axis=-1, overwrite_x=False, plan=None):
-    """numpy.fft's fft; complex."""
+    """The Fourier transform along axis, as numpy.fft.fft."""
     return _fft.fft(_float(x), n, axis)
 
 
@@ -45,7 +45,7 @@ def _several(name, x, shape, axes):
 
 
 def fftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
-    """numpy.fft's fftn."""
+    """The Fourier transform along several axes, as numpy.fft.fftn."""
     return _several("fftn", x, shape, axes)
 
 
@@ -65,7 +65,7 @@ def ifft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
 
 
 def rfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
-    """The transform of real numbers as n real ones: the first, then real and imaginary parts in turn."""
+    """The transform of real numbers as n real ones: the first, then alternating real and imaginary parts."""
     x = moveaxis(_fft._real(_float(x)), axis, -1)
     n = x.shape[-1] if n is None else n
     z = _fft.rfft(x, n)
@@ -88,7 +88,7 @@ def irfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
 
 
 def rfftfreq(n, d=1.0):
-    """The frequencies of rfft's n numbers for samples d apart."""
+    """The frequency of each of rfft's n numbers, for samples at distance d."""
     n = _fft._whole(n)
     if n < 0:
         raise ValueError(f"n = {n} is not valid. n must be a nonnegative integer.")
@@ -96,7 +96,7 @@ def rfftfreq(n, d=1.0):
 
 
 def next_fast_len(target):
-    """The least size from target on that is a product of 2, 3 and 5."""
+    """The smallest size of at least target that is a product of 2, 3 and 5."""
     return _transforms.next_fast_len(target, real=True)
 
 
@@ -122,7 +122,7 @@ def _many(name):
 
 
 def _transform(name, x, type, sizes, axes, norm):
-    """The inverse here is the transform of the inverse's type, unscaled."""
+    """A transform in FFTPACK's sense: its inverse is the transform of the inverse type, unscaled."""
     if norm not in _SCALED:
         raise ValueError(f"norm is None or 'ortho', not {norm!r}")
     if name[0] == "i":

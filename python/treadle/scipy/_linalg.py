@@ -1,7 +1,8 @@
-"""Factorisations under scipy.linalg's names: the device's library, on the CPU NumPy's and SciPy's LAPACK.
+"""Factorizations and solvers by scipy.linalg's names. They use the device's library, on the CPU LAPACK from NumPy and
+SciPy.
 
-Arrays may have leading axes, over which everything is repeated. overwrite_a and its like allow what is not needed here,
-and change nothing. check_finite asks the device, and so waits for it.
+Arrays may have leading axes, over which functions repeat. overwrite_a and similar arguments have no effect.
+check_finite looks at the elements, so it waits for the device.
 """
 
 import functools
@@ -31,7 +32,7 @@ _abs, _conj, _isfinite = _UFUNC["absolute"], _UFUNC["conjugate"], _UFUNC["isfini
 
 
 def _scipys(name, args, kwargs, why=None, fallback=False):
-    """SciPy's function: the CPU's library, or with fallback what no device computes."""
+    """Call SciPy's function: as the CPU's library, or with fallback because no device computes it."""
     full = f"scipy.linalg.{name}"
     try:
         theirs = getattr(importlib.import_module("scipy.linalg"), name)
@@ -41,7 +42,8 @@ def _scipys(name, args, kwargs, why=None, fallback=False):
 
 
 def _served(*rows):
-    """Makes a function of array a that the device's library serves SciPy's on the CPU and without that library."""
+    """Decorate a function of array a that the device's library computes. Where that has none of the routines in rows,
+    SciPy's function is called."""
 
     def decorate(f):
         @functools.wraps(f)
@@ -58,7 +60,7 @@ def _served(*rows):
 
 
 def _given(check_finite, *arrays):
-    """The arrays, on one device and in the dtype they are computed in. ValueError: one is not finite."""
+    """The arrays on one device, in the dtype of the computation. Raises ValueError for elements that are not finite."""
     arrays = _common(_core._beside("scipy.linalg", *arrays))
     for a in arrays:
         if check_finite and not bool(_isfinite(a).all()):
@@ -72,7 +74,7 @@ def _square(a):
 
 
 def _sides(a, b):
-    """(a, b with an axis of columns, was b a vector?), leading axes broadcast."""
+    """(a, b as a matrix of columns, whether b was a vector), with leading axes broadcast."""
     vector = b.ndim == 1
     b = b[:, None] if vector else b
     if b.shape[-2] != a.shape[-1]:
@@ -86,7 +88,8 @@ def _sides(a, b):
 
 @_served("getrf")
 def lu_factor(a, overwrite_a=False, check_finite=True):
-    """(L and U in one matrix, the row that was exchanged with each): a = P L U. LinAlgWarning: U has a zero."""
+    """(L and U in one matrix, pivots), with a = P L U. Row i was exchanged with row pivots[i]. LinAlgWarning tells that
+    U has a zero on its diagonal."""
     (a,) = _given(check_finite, a)
     c, pivots, info = _solver.lu(_solver.columns(a))
     failed = info.get()
@@ -106,7 +109,7 @@ _TRANS = {0: "N", 1: "T", 2: "C", "N": "N", "T": "T", "C": "C"}
 
 @_served("getrs")
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
-    """The solution of a x = b for lu_factor(a); trans 1: of its transpose, 2: of its adjoint."""
+    """Solve a x = b from lu_factor(a). trans: 1 solves for a's transpose, 2 for its adjoint."""
     lu, pivots = lu_and_piv
     lu, b = _given(check_finite, lu, b)
     lu, b, vector = _sides(lu, b)
@@ -117,7 +120,8 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
 
 
 def _places(pivots, m):
-    """Where each row of a is in L U: rows exchanged in turn, one of m after the other."""
+    """The permutation of m rows that a sequence of exchanges (pivots, from 1) makes: the row of L U for each row of
+    a."""
     pivots = pivots.get() - 1
     order = numpy.broadcast_to(numpy.arange(m), (*pivots.shape[:-1], m)).copy()
     for k in range(pivots.shape[-1]):
@@ -130,7 +134,7 @@ def _places(pivots, m):
 
 @_served("getrf")
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
-    """(P, L, U) with a = P L U; with permute_l (P L, U); with p_indices a = L[P] U."""
+    """(P, L, U) with a = P L U. permute_l gives (P L, U), p_indices a vector P with a = L[P] U."""
     (a,) = _given(check_finite, a)
     m, n = a.shape[-2:]
     count = min(m, n)
@@ -150,9 +154,9 @@ def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False
 
 @_served("trsm")
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True):
-    """The solution of a x = b, or with trans of its transpose or adjoint; one triangle of a is read.
+    """Solve a x = b, or with trans for a's transpose or adjoint. Reads one triangle of a.
 
-    LinAlgError: there is a zero on the diagonal.
+    Raises LinAlgError where a zero is on the diagonal.
     """
     a, b = _given(check_finite, a, b)
     _square(a)
@@ -170,16 +174,16 @@ _FROM_ONE_TRIANGLE = {"sym", "symmetric", "her", "hermitian", "pos", "positive d
 
 
 def _whole(a, lower, hermitian):
-    """The matrix of which one triangle is given."""
+    """The full matrix, of which a has one triangle."""
     half = tril(a, -1) if lower else triu(a, 1)
     other = _adjoint(half) if hermitian else matrix_transpose(half)
     return tril(triu(a)) + half + other
 
 
 def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None, transposed=False):
-    """The solution of a x = b; assume_a: what a is known to be, of symmetric ones one triangle is read.
+    """Solve a x = b. assume_a: the known structure of a; of symmetric matrices one triangle is read.
 
-    LinAlgError: a is singular, or not positive definite where that was said.
+    Raises LinAlgError where a is singular, or not positive definite although assume_a says so.
     """
     a, b = _given(check_finite, a, b)
     _square(a)
@@ -194,7 +198,7 @@ def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=
 
 
 def inv(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=False):
-    """The inverse. LinAlgError: a is singular."""
+    """The inverse. Raises LinAlgError where a is singular."""
     (a,) = _given(check_finite, a)
     _square(a)
     return _numpys.inv(_whole(a, lower, assume_a.startswith("her")) if assume_a in _FROM_ONE_TRIANGLE else a)
@@ -208,14 +212,15 @@ def det(a, overwrite_a=False, check_finite=True):
 
 
 def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
-    """U of a = U^H U, or with lower L of L L^H. LinAlgError: a is not positive definite."""
+    """The upper U with a = U^H U, or with lower the L with a = L L^H. Raises LinAlgError if a is not positive
+    definite."""
     (a,) = _given(check_finite, a)
     _square(a)
     return _numpys.cholesky(a, upper=not lower)
 
 
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
-    """(the triangle of cholesky with what a has beside it, lower), for cho_solve."""
+    """(cholesky's factor in one triangle, with a's elements in the other; lower), for cho_solve."""
     (a,) = _given(check_finite, a)
     c = cholesky(a, lower, check_finite=False)
     return c + (triu(a, 1) if lower else tril(a, -1)), lower
@@ -223,7 +228,7 @@ def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
 
 @_served("potrf", "potrs")
 def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
-    """The solution of a x = b for cho_factor(a)."""
+    """Solve a x = b from cho_factor(a)."""
     c, lower = c_and_lower
     c, b = _given(check_finite, c, b)
     _square(c)
@@ -233,8 +238,9 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 
 
 def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None):
-    """(x, residues, rank, singular values) of the least |b - a x|; cond: the ratio below which a singular value
-    counts as zero, the dtype's rounding unless it is given."""
+    """(x, residues, rank, singular values) for the x that minimizes |b - a x|.
+
+    cond: singular values below cond times the largest count as zero. None means the precision of the dtype."""
     a, b = _given(check_finite, a, b)
     if a.ndim != 2:
         return _scipys("lstsq", (a, b, cond), {}, "it is computed for one matrix at a time", fallback=True)
@@ -246,7 +252,7 @@ def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=Tr
 
 
 def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
-    """(Q, R): mode "full", "economic", or "r" for (R,). With pivoting, or mode "raw", SciPy computes on the host."""
+    """(Q, R). mode: "full", "economic", or "r" for (R,). SciPy computes pivoting and mode "raw" on the host."""
     if mode not in ("full", "qr", "r", "economic", "raw"):
         raise ValueError("Mode argument should be one of ['full', 'r', 'economic', 'raw']")
     if pivoting or mode == "raw":
@@ -263,27 +269,28 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
 
 
 def _grown(r, m):
-    """r with rows of zeros below, m in all."""
+    """r with zero rows appended, to m rows in all."""
     grown = zeros((*r.shape[:-2], m, r.shape[-1]), r.dtype, device=r.device)
     grown[..., : r.shape[-2], :] = r
     return grown
 
 
 def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
-    """(U, singular values, Vh); compute_uv=False: the values alone."""
+    """(U, singular values, Vh), or with compute_uv=False only the values."""
     (a,) = _given(check_finite, a)
     r = _numpys.svd(a, full_matrices, compute_uv)
     return tuple(r) if compute_uv else r
 
 
 def svdvals(a, overwrite_a=False, check_finite=True):
-    """The singular values, in falling order."""
+    """The singular values, in descending order."""
     return svd(a, compute_uv=False, check_finite=check_finite)
 
 
 def eigh(a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, type=1, check_finite=True,
          subset_by_index=None, subset_by_value=None, driver=None):  # fmt: skip
-    """(eigenvalues in rising order, eigenvectors) of a Hermitian matrix, or of a v = w b v; b is positive definite."""
+    """(eigenvalues in ascending order, eigenvectors) of a Hermitian matrix, or of a v = w b v with positive definite
+    b."""
     if type != 1 or subset_by_index is not None or subset_by_value is not None:
         kwargs = {"b": b, "lower": lower, "eigvals_only": eigvals_only, "type": type, "driver": driver,
                   "subset_by_index": subset_by_index, "subset_by_value": subset_by_value}  # fmt: skip
@@ -307,14 +314,15 @@ def eigh(a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwr
 
 def eigvalsh(a, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, type=1, check_finite=True,
              subset_by_index=None, subset_by_value=None, driver=None):  # fmt: skip
-    """eigh's eigenvalues."""
+    """The eigenvalues that eigh gives."""
     return eigh(a, b, lower=lower, eigvals_only=True, type=type, check_finite=check_finite,
                 subset_by_index=subset_by_index, subset_by_value=subset_by_value, driver=driver)  # fmt: skip
 
 
 def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True,
         homogeneous_eigvals=False):  # fmt: skip
-    """(eigenvalues, complex; eigenvectors) of a square matrix. With b, left or homogeneous_eigvals on the host."""
+    """(complex eigenvalues, eigenvectors) of a square matrix. SciPy computes b, left and homogeneous_eigvals on the
+    host."""
     if b is not None or left or homogeneous_eigvals:
         kwargs = {"b": b, "left": left, "right": right, "homogeneous_eigvals": homogeneous_eigvals}
         return _scipys("eig", (a,), kwargs, "cuSOLVER has right eigenvectors of one matrix", fallback=True)
@@ -327,21 +335,21 @@ def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
 
 
 def eigvals(a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
-    """eig's eigenvalues."""
+    """The eigenvalues that eig gives."""
     return eig(a, b, right=False, check_finite=check_finite, homogeneous_eigvals=homogeneous_eigvals)
 
 
 def norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
-    """numpy.linalg.norm of finite numbers."""
+    """numpy.linalg.norm of finite elements."""
     (a,) = _given(check_finite, a)
     return _numpys.norm(a, ord, axis, keepdims)
 
 
-# ---- what stands on them ----
+# ---- built on the functions above ----
 
 
 def _bound(s, atol, rtol, shape):
-    """The value below which singular values, of matrices of this shape, count as zero."""
+    """The bound below which singular values of matrices of this shape count as zero."""
     if (atol or 0) < 0 or (rtol or 0) < 0:
         raise ValueError("atol and rtol values must be positive.")
     if rtol is None:
@@ -350,7 +358,7 @@ def _bound(s, atol, rtol, shape):
 
 
 def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
-    """The pseudo-inverse: singular values up to atol + rtol times the greatest count as zero."""
+    """The pseudo-inverse. Singular values up to atol + rtol times the largest count as zero."""
     (a,) = _given(check_finite, a)
     u, s, vh = svd(a, full_matrices=False, check_finite=False)
     kept = s > _bound(s, atol, rtol, a.shape[-2:])
@@ -360,7 +368,7 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
 
 
 def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
-    """The pseudo-inverse of a Hermitian matrix, of which one triangle is read."""
+    """The pseudo-inverse of a Hermitian matrix. Reads one triangle."""
     (a,) = _given(check_finite, a)
     w, v = eigh(a, lower=lower, check_finite=False)
     kept = _abs(w) > _bound(w, atol, rtol, a.shape[-2:])
@@ -375,21 +383,22 @@ def _rank(s, rcond, shape):
 
 
 def orth(A, rcond=None):
-    """An orthonormal basis of the space that the columns span."""
+    """An orthonormal basis of the range of A."""
     (a,) = _given(True, A)
     u, s, _ = svd(a, full_matrices=False, check_finite=False)
     return u[:, : _rank(s, rcond, a.shape)]
 
 
 def null_space(A, rcond=None, *, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
-    """An orthonormal basis of what A makes zero."""
+    """An orthonormal basis of the null space of A."""
     (a,) = _given(check_finite, A)
     _, s, vh = svd(a, check_finite=False)
     return _adjoint(vh[_rank(s, rcond, a.shape) :, :])
 
 
 def polar(a, side="right"):
-    """(U, P): unitary times positive, a = U P, or with side "left" a = P U."""
+    """The polar decomposition (U, P), with a = U P, or with side "left" a = P U. U is unitary, P positive
+    semidefinite."""
     if side not in ("right", "left"):
         raise ValueError("`side` must be either 'right' or 'left'")
     (a,) = _given(False, a)
@@ -399,7 +408,7 @@ def polar(a, side="right"):
 
 
 def orthogonal_procrustes(A, B, check_finite=True):
-    """(the orthogonal R that makes |A R - B| least, the sum of the singular values of A^T B)."""
+    """(the orthogonal R that minimizes |A R - B|, the sum of the singular values of A^T B)."""
     a, b = _given(check_finite, A, B)
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError(f"expected two matrices of one shape, not {a.shape} and {b.shape}")
@@ -418,7 +427,7 @@ def diagsvd(s, M, N):
 
 
 def khatri_rao(a, b):
-    """The Kronecker products of the columns of a with those of b."""
+    """The Khatri-Rao product: the Kronecker product of each column of a with the same column of b."""
     a, b = _core._beside("khatri_rao", a, b)
     if a.ndim < 2 or b.ndim < 2:
         raise ValueError("The both arrays should be 2-dimensional.")
@@ -449,19 +458,19 @@ def _one_square(a):
 
 
 def issymmetric(a, atol=None, rtol=None):
-    """Is a equal to its transpose, exactly or within tolerances?"""
+    """Whether a equals its transpose, exactly or within tolerances."""
     a = _one_square(a)
     return _equal(a, a.T, atol, rtol)
 
 
 def ishermitian(a, atol=None, rtol=None):
-    """Is a equal to its adjoint, exactly or within tolerances?"""
+    """Whether a equals its adjoint, exactly or within tolerances."""
     a = _one_square(a)
     return _equal(a, _adjoint(a), atol, rtol)
 
 
 def bandwidth(a):
-    """(how many diagonals below the main one, how many above) hold something else than zeros."""
+    """(lower, upper) bandwidth: how many diagonals below and above the main one have nonzero elements."""
     a = _one_matrix(a)
     if a.size == 0:
         return (0, 0)
@@ -474,11 +483,11 @@ def bandwidth(a):
 
 _PADE = (64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600,
          670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1)  # fmt: skip
-_PADE_BOUND = 5.371920351148152  # |a| up to which the approximation of degree 13 is exact to float64's rounding
+_PADE_BOUND = 5.371920351148152  # norm of a up to which the approximant of degree 13 has float64's full precision
 
 
 def expm(A):
-    """The exponential of square matrices: Padé's approximation of degree 13 of A / 2^k, squared k times."""
+    """The exponential of square matrices, by scaling and squaring with a Padé approximant of degree 13."""
     (a,) = _given(False, A)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise LinAlgError(f"expm takes square matrices, not an array of shape {a.shape}")

@@ -1,4 +1,4 @@
-"""scipy.linalg's special matrices: elements by their indices. Leading axes are repeated over, as SciPy does."""
+"""scipy.linalg's special matrices, computed from the indices of elements. Leading axes repeat, as in SciPy."""
 
 from math import sqrt
 
@@ -18,12 +18,12 @@ _abs, _exp, _conj = _UFUNC["absolute"], _UFUNC["exp"], _UFUNC["conjugate"]
 
 
 def _grid(rows, columns, device):
-    """The row's and the column's number of each element, as a column and a row."""
+    """(row numbers as a column, column numbers as a row)."""
     return arange(rows, device=device)[:, None], arange(columns, device=device)[None, :]
 
 
 def _pick(values, index):
-    """values, along their last axis, at a matrix of places."""
+    """values at a matrix of indices into their last axis."""
     r = take(values, index.ravel(), axis=values.ndim - 1)
     return r.reshape((*values.shape[:-1], *index.shape))
 
@@ -33,7 +33,8 @@ def _device_of(*arrays):
 
 
 def toeplitz(c, r=None):
-    """Constant diagonals: first column c, first row r (c's conjugate; r[0] is not looked at)."""
+    """A Toeplitz matrix, with constant diagonals: first column c, first row r (default: c's conjugate). Ignores
+    r[0]."""
     c = atleast_1d(asarray(c))
     r = _conj(c) if r is None else atleast_1d(asarray(r))
     c, r = _core._beside("toeplitz", c, r)
@@ -44,7 +45,7 @@ def toeplitz(c, r=None):
 
 
 def circulant(c):
-    """Column j is c moved down j places, round the end."""
+    """A circulant matrix: column j is c rotated down by j."""
     c = atleast_1d(asarray(c))
     n = c.shape[-1]
     i, j = _grid(n, n, c.device)
@@ -52,7 +53,7 @@ def circulant(c):
 
 
 def hankel(c, r=None):
-    """Constant diagonals from the right: first column c, last row r (zeros; r[0] is not looked at)."""
+    """A Hankel matrix, with constant antidiagonals: first column c, last row r (default: zeros). Ignores r[0]."""
     c = asarray(c).ravel()
     r = zeros(c.shape, c.dtype, device=c.device) if r is None else asarray(r).ravel()
     c, r = _core._beside("hankel", c, r)
@@ -61,24 +62,24 @@ def hankel(c, r=None):
 
 
 def hilbert(n):
-    """1 / (i + j + 1)."""
+    """The Hilbert matrix, of elements 1 / (i + j + 1)."""
     i, j = _grid(n, n, None)
     return 1.0 / (1.0 + (i + j))
 
 
 def hadamard(n, dtype=int):
-    """1 and -1 in orthogonal rows; n is a power of 2."""
+    """A Hadamard matrix: orthogonal rows of 1 and -1. n is a power of 2."""
     if n < 1 or n & (n - 1):
         raise ValueError("n must be an positive integer, and n must be a power of 2")
     i, j = _grid(n, n, None)
     shared = i & j
-    for shift in (32, 16, 8, 4, 2, 1):  # is the number of ones odd?
+    for shift in (32, 16, 8, 4, 2, 1):  # the parity of the set bits
         shared = shared ^ (shared >> shift)
     return (1 - 2 * (shared & 1)).astype(dtype)
 
 
 def leslie(f, s):
-    """f in the first row, s below the diagonal."""
+    """A Leslie matrix: f in the first row, s below the diagonal."""
     f, s = _core._beside("leslie", atleast_1d(asarray(f)), atleast_1d(asarray(s)))
     if f.shape[-1] != s.shape[-1] + 1:
         raise ValueError(f"leslie: f has {f.shape[-1]} elements and s {s.shape[-1]}: s has to have one less than f")
@@ -89,7 +90,7 @@ def leslie(f, s):
 
 
 def _below(row, under):
-    """row as the first row, under below the diagonal, zeros."""
+    """Zeros, with row as the first row and under below the diagonal."""
     n = row.shape[-1]
     batch = numpy.broadcast_shapes(row.shape[:-1], under.shape[:-1])
     i, j = _grid(n, n, row.device)
@@ -99,7 +100,7 @@ def _below(row, under):
 
 
 def companion(a):
-    """The matrix whose characteristic polynomial has the coefficients a."""
+    """The companion matrix of a polynomial, whose characteristic polynomial has the coefficients a."""
     a = atleast_1d(asarray(a))
     if a.shape[-1] < 2:
         raise ValueError("The length of `a` along the last axis must be at least 2.")
@@ -110,7 +111,7 @@ def companion(a):
 
 
 def block_diag(*arrs):
-    """The matrices beside and below each other, zeros elsewhere."""
+    """A block diagonal matrix of the given matrices."""
     arrays = list(_core._beside("block_diag", *arrs)) if arrs else [zeros((1, 0))]
     arrays = [atleast_2d(a) for a in arrays]
     batch = numpy.broadcast_shapes(*(a.shape[:-2] for a in arrays))
@@ -126,7 +127,7 @@ def block_diag(*arrs):
 
 
 def helmert(n, full=False):
-    """The orthogonal matrix of contrasts; full: with the row of means first."""
+    """A Helmert matrix, of orthonormal contrasts. full adds the row of means first."""
     i, j = _grid(n, n, None)
     low = tril(ones((n, n)), -1) - diag(arange(n)).astype("float64")
     low = where(i == 0, 1.0, low)
@@ -136,7 +137,7 @@ def helmert(n, full=False):
 
 
 def dft(n, scale=None):
-    """The matrix of the Fourier transform; scale: None, "sqrtn" or "n", what it is divided by."""
+    """The matrix of the discrete Fourier transform. scale: None, "sqrtn" or "n", the divisor."""
     if scale not in (None, "sqrtn", "n"):
         raise ValueError(f"scale must be None, 'sqrtn', or 'n'; {scale!r} is not valid.")
     i, j = _grid(n, n, None)
@@ -145,7 +146,7 @@ def dft(n, scale=None):
 
 
 def fiedler(a):
-    """|a[i] - a[j]|."""
+    """The Fiedler matrix, of elements |a[i] - a[j]|."""
     a = atleast_1d(asarray(a))
     if a.size == 0:
         return zeros(0, device=a.device)
@@ -155,7 +156,7 @@ def fiedler(a):
 
 
 def fiedler_companion(a):
-    """A pentadiagonal matrix with the polynomial a's roots as eigenvalues."""
+    """The Fiedler companion matrix, which is pentadiagonal. Its eigenvalues are the roots of the polynomial a."""
     a = atleast_1d(asarray(a))
     if a.ndim > 1:
         rows = [fiedler_companion(x) for x in a.reshape((-1, a.shape[-1]))]
@@ -179,7 +180,7 @@ def fiedler_companion(a):
 
 
 def convolution_matrix(a, n, mode="full"):
-    """The matrix whose product with v is convolve(a, v, mode), for v of n elements."""
+    """The matrix whose product with v, of n elements, is convolve(a, v, mode)."""
     if n <= 0:
         raise ValueError("n must be a positive integer.")
     a = atleast_1d(asarray(a))

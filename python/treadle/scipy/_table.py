@@ -1,12 +1,12 @@
-"""SciPy's modules as tables: which names are ours, and everything else by SciPy on the host.
+"""SciPy's modules as tables: which names treadle defines. SciPy computes all others on the host.
 
-A module of treadle.scipy is made of one Table. It lists the names that are *native* (kernels, or the vendor's library)
-and *composed* (of native functions), each with the file that holds it. All other names of SciPy's module are *host*:
-functions go through _host.fallback, classes and objects become ones whose calls and attributes do. SciPy is looked for
-when a host name is asked for; without it the name is there and its call says what to install.
+Each module of treadle.scipy has one Table. It lists *native* names (kernels, or the vendor's library) and *composed*
+ones (made of native functions), each with the file that defines it. All other names of SciPy's module are *host* names.
+Their functions go through _host.fallback; their classes and objects are wrapped, so that calls and attributes do. SciPy
+is imported at the first access to a host name. Without it the name exists, and calling it says what to install.
 
-What is on the host and not an array is a HostObject here. A class of ours that has a counterpart there may have
-``_scipy_()``, which gives it, and `converts` says what SciPy's objects of a type become here.
+An object of SciPy's that is not an array becomes a HostObject. A class of treadle's that has a counterpart in SciPy may
+have the method ``_scipy_()``, which makes it. `converts` registers what SciPy's objects of a type become here.
 """
 
 import functools
@@ -21,7 +21,7 @@ from .._exchange import _host
 from .._words import near
 from ._names import NAMES
 
-TABLES = {}  # module -> Table, of the modules that have been imported
+TABLES = {}  # the Table of each module that has been imported
 _FORWARDED = (
     "len getitem setitem delitem iter next contains bool float int index add radd sub rsub mul rmul matmul rmatmul "
     "truediv rtruediv pow neg eq ne lt le gt ge"
@@ -32,7 +32,7 @@ _converters = {}
 
 
 class Table:
-    """The names of scipy.<module>. native, composed: {file of treadle.scipy: its names, in one string}."""
+    """The names of scipy.<module>. native, composed: for each file of treadle.scipy its names, in one string."""
 
     def __init__(self, module, native=None, composed=None):
         self.module = module
@@ -46,7 +46,7 @@ class Table:
         TABLES[module] = self
 
     def attach(self):
-        """__getattr__, __dir__ and __all__ of the module."""
+        """The module's (__getattr__, __dir__, __all__)."""
         place = f"{__package__}.{self.module}"
 
         def lookup(name):
@@ -58,7 +58,7 @@ class Table:
         return lookup, lambda: names, names
 
     def find(self, name):
-        """The value of a name. AttributeError: neither the table nor the installed SciPy has it."""
+        """The value of a name. Raises AttributeError if neither the table nor the installed SciPy has it."""
         if name in self.home:
             return getattr(importlib.import_module(f"{__package__}.{self.home[name]}"), name)
         full = f"scipy.{self.module}.{name}"
@@ -76,7 +76,8 @@ class Table:
 
 
 def on_host(name, value):
-    """What stands here for SciPy's value: a function, a class, an object whose calls go to the host; or itself."""
+    """The stand-in for SciPy's value: a function, a class or an object whose calls go to the host. Or the value
+    itself."""
     if isinstance(value, type):
         return value if issubclass(value, BaseException) else _type_of(value)
     if callable(value) and not isinstance(type(value), _HostType) and not _is_scipys(type(value)):
@@ -85,12 +86,12 @@ def on_host(name, value):
 
 
 def converts(cls, make):
-    """Says that results of SciPy's class cls (its full name) become make(result)."""
+    """Register make(result) as the conversion of results of SciPy's class cls, given by its full name."""
     _converters[cls] = make
 
 
 def call(name, f, args, kwargs, why=None):
-    """f(*args, **kwargs) on the host, noted as name; out= and output= are written to."""
+    """Call f(*args, **kwargs) on the host and record it under name. The results go to out= or output= if given."""
     if isinstance(f, numpy.ufunc) and len(args) > f.nin:
         args, kwargs = args[: f.nin], {**kwargs, "out": args[f.nin] if f.nout == 1 else args[f.nin :]}
     if _holds_array(kwargs.get("output")):
@@ -101,7 +102,7 @@ def call(name, f, args, kwargs, why=None):
 
 
 def _with_output(f):
-    """f, which calls output what others call out."""
+    """f with its parameter output renamed to out."""
     return lambda *args, out, **kwargs: f(*args, output=out, **kwargs)
 
 
@@ -129,11 +130,12 @@ def _missing(name):
     return there
 
 
-# ---- to the host and back, of what is no array ----
+# ---- conversion of what is no array ----
 
 
 def _down(x):
-    """x with SciPy's objects for ours, functions of the user answering NumPy's arrays, in tuples, lists and dicts."""
+    """x for SciPy: treadle's objects become SciPy's, also in tuples, lists and dicts, and functions return NumPy
+    arrays."""
     if isinstance(x, (*_SIMPLE, _core.ndarray)):
         return x
     if type(x) in (tuple, list):
@@ -150,7 +152,7 @@ def _down(x):
 
 
 def _answering(f):
-    """f whose results of treadle's arrays are NumPy's: SciPy calls it."""
+    """f for SciPy to call: results that are treadle's arrays become NumPy's."""
 
     @functools.wraps(f)
     def asked(*args, **kwargs):
@@ -170,7 +172,7 @@ def _is_scipys(cls):
 
 
 def _wrap(x):
-    """SciPy's objects as HostObjects, in tuples, lists and dicts."""
+    """SciPy's objects as HostObjects, also in tuples, lists and dicts."""
     if isinstance(x, (*_SIMPLE, _core.ndarray)):
         return x
     for cls in type(x).__mro__:
@@ -191,14 +193,14 @@ def _wrap(x):
 
 
 def _attribute(name, value):
-    """An attribute of an object on the host as it is seen here; reading one computes nothing and counts nothing."""
+    """An attribute of an object on the host, converted. Reading one is not recorded as a fallback."""
     if callable(value) and not isinstance(value, type):
         return _function(name, value)
     return _wrap(_host._Trip(name).up(value))
 
 
 class _HostType(type):
-    """The type of classes that stand for SciPy's: class methods and constants are found there."""
+    """The type of stand-ins for SciPy's classes. It finds their class methods and constants."""
 
     def __getattr__(cls, name):
         if name.startswith("__") or "_class" not in cls.__dict__:
@@ -211,8 +213,8 @@ class _HostType(type):
 
 
 class HostObject(metaclass=_HostType):
-    """An object of SciPy's on the host: what its methods are given as treadle's arrays they get as NumPy's, and what
-    they return comes back as treadle's."""
+    """An object of SciPy's on the host. Its methods get treadle's arrays as NumPy's, and their results become
+    treadle's."""
 
     def __new__(cls, *args, **kwargs):
         return call(cls._path(), cls._class, args, kwargs)
@@ -267,7 +269,7 @@ for _name in _FORWARDED:
 
 @functools.cache
 def _type_of(cls):
-    """The class here that stands for SciPy's cls, with bases that stand for its bases."""
+    """The stand-in for SciPy's class cls, whose bases are the stand-ins for its bases."""
     bases = tuple(_type_of(b) for b in cls.__bases__ if b.__module__.startswith("scipy.")) or (HostObject,)
     module = "treadle." + ".".join(part for part in cls.__module__.split(".") if not part.startswith("_"))
     return _HostType(cls.__name__, bases, {"_class": cls, "__doc__": cls.__doc__, "__module__": module})

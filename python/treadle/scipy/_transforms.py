@@ -1,6 +1,6 @@
-"""scipy.fft's Fourier transforms: treadle.fft's, by SciPy's rules for axes.
+"""scipy.fft's Fourier transforms: those of treadle.fft, with SciPy's rules for axes.
 
-workers and overwrite_x change nothing; plan may be one of get_fft_plan's: plans are kept anyway.
+workers and overwrite_x have no effect. plan may be the result of get_fft_plan, but plans are kept in any case.
 """
 
 from .. import fft as _fft
@@ -11,13 +11,13 @@ __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
 
 def _float(x):
-    """x with float16 as float32, as SciPy computes it."""
+    """x, with float16 converted to float32, as in SciPy."""
     x = asarray(x)
     return x.astype("float32") if x.dtype == "float16" else x
 
 
 def _axes(x, s, axes):
-    """(sizes, axes), of which none may be named twice."""
+    """(sizes, axes). Raises ValueError for an axis that is repeated or does not exist."""
     if axes is None:
         axes = range(x.ndim) if s is None else range(x.ndim - len(_tuple(s)), x.ndim)
     axes = [k + x.ndim if k < 0 else k for k in _tuple(axes)]
@@ -90,10 +90,10 @@ def _size(target, real, step):
 
 
 def next_fast_len(target, real=False):
-    """The least size from target on that transforms quickly: a product of 2, 3, 5, and of complex numbers 7 and 11."""
+    """The smallest size of at least target that is a product of 2, 3, 5 and, for complex numbers, 7 and 11."""
     return _size(target, real, 1)
 
 
 def prev_fast_len(target, real=False):
-    """The greatest size up to target that transforms quickly."""
+    """The largest such size of at most target."""
     return _size(target, real, -1)

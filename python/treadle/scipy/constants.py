@@ -1,4 +1,4 @@
-"""scipy.constants: numbers."""
+"""scipy.constants: physical and mathematical constants, which are numbers."""
 
 from ._table import Table
 

@@ -1,4 +1,4 @@
-"""scipy.differentiate on the host: functions are called with NumPy's arrays and may answer treadle's."""
+"""scipy.differentiate on the host. It calls functions with NumPy arrays; they may return treadle's."""
 
 from ._table import Table
 

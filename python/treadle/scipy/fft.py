@@ -1,4 +1,4 @@
-"""Fourier, cosine and sine transforms, under scipy.fft's names."""
+"""scipy.fft's names: Fourier, cosine and sine transforms."""
 
 from ._table import Table
 

@@ -1,4 +1,4 @@
-"""Fourier, cosine and sine transforms, under scipy.fftpack's names."""
+"""scipy.fftpack's names: Fourier, cosine and sine transforms."""
 
 from ._table import Table
 

@@ -1,4 +1,4 @@
-"""Linear algebra, under scipy.linalg's names."""
+"""scipy.linalg's names: linear algebra."""
 
 from ._table import Table
 

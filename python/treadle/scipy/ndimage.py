@@ -1,4 +1,4 @@
-"""Images of any number of dims, under scipy.ndimage's names."""
+"""scipy.ndimage's names: functions of images with any number of axes."""
 
 from ._table import Table
 

@@ -1,4 +1,4 @@
-"""Special functions, under scipy.special's names."""
+"""scipy.special's names: special functions."""
 
 from .. import _core
 from ._table import Table

@@ -1,5 +1,5 @@
-"""What tests are written with, by cupy.testing's names: assertions on arrays of devices, functions run with NumPy and
-with treadle, loops over dtypes and orders. Other names are numpy.testing's own.
+"""cupy.testing's names for writing tests: assertions for arrays on devices, functions that run with NumPy and with
+treadle, loops over dtypes and orders. Other names are those of numpy.testing.
 """
 
 from numpy import testing as _numpys

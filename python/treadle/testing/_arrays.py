@@ -1,4 +1,4 @@
-"""numpy.testing's assertions for arrays of any device: what they are given is compared on the host."""
+"""numpy.testing's assertions for arrays on any device. They compare on the host."""
 
 import functools
 
@@ -8,7 +8,7 @@ from .. import _core
 
 
 def hosted(x):
-    """x with treadle's arrays, sparse arrays and polynomials, alone or in lists, as NumPy's."""
+    """x with treadle's arrays, sparse arrays and polynomials converted to NumPy's, also in lists."""
     if isinstance(x, _core.ndarray):
         return x.get()
     if isinstance(x, (tuple, list)):
@@ -22,7 +22,7 @@ def hosted(x):
 
 
 def _on_host(name):
-    """numpy.testing's function of that name for arrays of any device."""
+    """numpy.testing's function of that name, for arrays on any device."""
     theirs = getattr(numpy.testing, name)
 
     @functools.wraps(theirs)
@@ -43,14 +43,14 @@ _assert_array_equal = _on_host("assert_array_equal")
 
 
 def assert_array_equal(x, y, err_msg="", verbose=True, strides_check=False, *, strict=False):
-    """numpy.testing.assert_array_equal for arrays of any device; strides_check: the strides have to be equal too."""
+    """numpy.testing.assert_array_equal for arrays on any device. strides_check compares the strides too."""
     _assert_array_equal(x, y, err_msg=err_msg, verbose=verbose, strict=strict)
     if strides_check and x.strides != y.strides:
         raise AssertionError(f"Strides differ: {x.strides} and {y.strides}. {err_msg}".rstrip())
 
 
 def assert_array_list_equal(xlist, ylist, err_msg="", verbose=True):
-    """Two lists or tuples hold equal arrays, one beside the other. AssertionError: they do not, one is longer, or one
+    """Assert that two lists or tuples hold equal arrays. Raises AssertionError also where their lengths differ, or one
     is neither list nor tuple."""
     for side in (xlist, ylist):
         if not isinstance(side, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Classes of tests for lists of parameters, and tests that need something: versions, devices, fixed random numbers."""
+"""Test classes for lists of parameters, and decorators for what tests need: versions, devices, fixed random numbers."""
 
 import contextlib
 import functools
@@ -18,7 +18,7 @@ import treadle
 
 
 def product(parameter):
-    """Dicts of every combination: {name: values}, or a list of [(name, value), …] lists."""
+    """A list of dicts with every combination. parameter: {name: values}, or a list of [(name, value), …] lists."""
     if isinstance(parameter, dict):
         names = sorted(parameter)
         return [dict(zip(names, row, strict=True)) for row in itertools.product(*(parameter[n] for n in names))]
@@ -26,13 +26,13 @@ def product(parameter):
 
 
 def product_dict(*parameters):
-    """Dicts of every combination of one dict of each list."""
+    """A list of dicts, each of which joins one dict of every list."""
     return [{k: v for part in row for k, v in part.items()} for row in itertools.product(*parameters)]
 
 
 def parameterize(*params, **kwargs):
-    """A class of tests runs once for each dict of params, whose values are its instances' attributes; they come as
-    classes of their own beside it, in its module."""
+    """Decorate a test class to run once for each dict of params. The values become attributes of its instances. The
+    classes that run are added to its module."""
     cases = [dict(p) for p in params]
 
     def decorate(cls):
@@ -77,7 +77,8 @@ def _fits(found, rule):
 
 
 def installed(*specifiers):
-    """Are the packages there, in versions as said ("numpy>=2.0,<3")? ValueError: a rule that it cannot read."""
+    """Whether packages are installed in versions like "numpy>=2.0,<3". Raises ValueError for a specifier it cannot
+    read."""
     for text in specifiers:
         first = min((k for k in (text.find(c) for c in "<>=!") if k >= 0), default=len(text))
         try:
@@ -90,23 +91,23 @@ def installed(*specifiers):
 
 
 def numpy_satisfies(version_range):
-    """Is NumPy's version as said (">=2.0")?"""
+    """Whether NumPy's version satisfies a range like ">=2.0"."""
     return installed(f"numpy{version_range}")
 
 
 def with_requires(*requirements):
-    """The test is skipped unless the packages are installed as said."""
+    """Skip the test unless the packages are installed in these versions."""
     return unittest.skipUnless(installed(*requirements), f"requires: {','.join(requirements)}")
 
 
 def multi_gpu(gpu_num):
-    """The test is skipped where there are fewer than gpu_num GPUs."""
+    """Skip the test where there are fewer than gpu_num GPUs."""
     count = sum(str(d).startswith("cuda") for d in treadle.devices())
     return unittest.skipUnless(count >= gpu_num, f"{gpu_num} GPUs are needed, {count} are there")
 
 
 def slow(test):
-    """Marks a test as slow, for pytest's -m; without pytest it is the test itself."""
+    """Mark a test as slow, for pytest's -m. Without pytest the test is returned unchanged."""
     try:
         import pytest
     except ImportError:
@@ -118,7 +119,7 @@ def slow(test):
 
 
 def generate_seed():
-    """A seed of 31 bits, from NumPy's generator of the moment."""
+    """A seed of 31 bits from NumPy's global generator."""
     return int(numpy.random.randint(0x7FFFFFFF))
 
 
@@ -137,8 +138,8 @@ def _fixed():
 
 
 def fix_random():
-    """A test, or every test of a class, draws the same numbers in each run: Python's, NumPy's and treadle's. What was
-    drawn before goes on afterwards."""
+    """Decorate a test, or every test of a class, to draw the same numbers in each run, from Python's, NumPy's and
+    treadle's generators. Their states are restored afterwards."""
 
     def fixed(test):
         @functools.wraps(test)
@@ -163,7 +164,7 @@ def fix_random():
 
 @contextlib.contextmanager
 def assert_warns(expected):
-    """A block in which a warning of the class is given; AssertionError: it is not."""
+    """A context manager that asserts a warning of the class."""
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
         yield
@@ -173,7 +174,8 @@ def assert_warns(expected):
 
 @contextlib.contextmanager
 def assert_function_is_called(*args, times_called=1, **kwargs):
-    """A block in which the function that unittest.mock.patch(*args, **kwargs) replaces is called times_called times."""
+    """A context manager that replaces a function by unittest.mock.patch(*args, **kwargs), and asserts that it is called
+    times_called times."""
     with unittest.mock.patch(*args, **kwargs) as handle:
         yield
         if handle.call_count != times_called:
@@ -184,7 +186,7 @@ AssertFunctionIsCalled = assert_function_is_called
 
 
 class NumpyAliasTestBase(unittest.TestCase):
-    """A test of the function that a subclass names as func: cupy_func is treadle's, numpy_func NumPy's."""
+    """A test of the function that a subclass names as func. cupy_func is treadle's, numpy_func is NumPy's."""
 
     func = None
     cupy_func = property(lambda self: getattr(treadle, self.func))
@@ -192,7 +194,7 @@ class NumpyAliasTestBase(unittest.TestCase):
 
 
 class NumpyAliasBasicTestBase(NumpyAliasTestBase):
-    """It has NumPy's signature and a docstring of its own."""
+    """Asserts that the function has NumPy's signature and a docstring of its own."""
 
     def test_argspec(self):
         self.assertEqual(inspect.signature(self.cupy_func), inspect.signature(self.numpy_func))
@@ -203,7 +205,7 @@ class NumpyAliasBasicTestBase(NumpyAliasTestBase):
 
 
 class NumpyAliasValuesTestBase(NumpyAliasTestBase):
-    """It gives NumPy's value for the arguments that a subclass has as args."""
+    """Asserts that the function gives NumPy's value for the arguments that a subclass has as args."""
 
     def test_values(self):
         self.assertEqual(self.cupy_func(*self.args), self.numpy_func(*self.args))

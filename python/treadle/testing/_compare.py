@@ -1,4 +1,4 @@
-"""Decorators that run a function with NumPy and with treadle and compare what comes out."""
+"""Decorators that run a function with NumPy and with treadle and compare the results."""
 
 import numpy
 
@@ -15,7 +15,7 @@ _ERRORS = (
 
 
 def _outcome(test, args, kwargs):
-    """(result, None) or (None, exception)."""
+    """(result, None), or (None, exception) where the test raised."""
     try:
         return test(*args, **kwargs), None
     except Exception as error:
@@ -23,7 +23,7 @@ def _outcome(test, args, kwargs):
 
 
 def _both(test, args, kwargs, name, sp_name, scipy_name):
-    """The outcomes with treadle and with NumPy; SciPy is imported only where the function asks for it."""
+    """The outcomes with treadle and with NumPy. Imports SciPy only if the function asks for it."""
     ours, theirs = {name: treadle}, {name: numpy}
     if sp_name:
         import scipy.sparse
@@ -37,7 +37,7 @@ def _both(test, args, kwargs, name, sp_name, scipy_name):
 
 
 def _check_errors(ours, theirs, accepted):
-    """AssertionError unless both raised, errors of the same classes, which are accepted."""
+    """Assert that both raised, exceptions of the same classes, and that these are accepted."""
     if ours is None or theirs is None:
         who, error = ("numpy", theirs) if ours is None else ("treadle", ours)
         raise AssertionError(f"only {who} raises: {type(error).__name__}: {error}") from error
@@ -61,7 +61,8 @@ def _check_layout(ours, theirs):
 
 
 def _compared(check, name, type_check, accept_error, sp_name, scipy_name, contiguous_check=False, whole=False):
-    """A decorator: check(ours, theirs) of each pair of results, on the host; whole: of the results as they are."""
+    """Make a decorator. check(ours, theirs) gets each pair of results on the host, or with whole the results as they
+    are."""
 
     def decorate(test):
         @hides(test, name, sp_name, scipy_name)
@@ -90,14 +91,14 @@ def _compared(check, name, type_check, accept_error, sp_name, scipy_name, contig
 
 
 def _numpys(x):
-    """A result as a NumPy array: numbers, SciPy's sparse arrays and NumPy's polynomials too."""
+    """A result as a NumPy array. Takes numbers, SciPy's sparse arrays and NumPy's polynomials too."""
     x = _arrays.hosted(x)
     x = x.toarray() if hasattr(x, "toarray") else x
     return numpy.asarray(x.coeffs if isinstance(x, numpy.poly1d) else x)
 
 
 def _tolerance(given, dtype, usual):
-    """The tolerance for results of dtype: a number, or that of a dict {scalar type or 'default': number}."""
+    """The tolerance for results of dtype. given: a number, or a dict of numbers by scalar type, with 'default'."""
     if not isinstance(given, dict):
         return given
     for key in given:
@@ -110,11 +111,11 @@ def numpy_cupy_allclose(
     rtol=1e-7, atol=0, err_msg="", verbose=True, name="xp", type_check=True, accept_error=False, sp_name=None,
     scipy_name=None, contiguous_check=True,
 ):  # fmt: skip
-    """The function, called with its parameter name as numpy and as treadle, returns arrays that are close.
+    """Assert that the function returns close arrays for numpy and for treadle, which it gets as its parameter name.
 
-    rtol, atol: numbers, or dicts of them by scalar type, with 'default'. type_check: the dtypes are equal.
-    accept_error: both may raise (True, or the exceptions that they may). sp_name, scipy_name: parameters that get the
-    sparse module and SciPy. contiguous_check: what NumPy returns in an order, treadle returns in that order."""
+    rtol, atol: numbers, or dicts of numbers by scalar type, with 'default'. type_check compares dtypes. accept_error
+    lets both raise (True, or the accepted exceptions). sp_name, scipy_name: the parameters that get the sparse module
+    and SciPy. contiguous_check asserts that treadle's result has the memory order of NumPy's."""
     for given in (rtol, atol):
         _tolerance(given, numpy.dtype(float), 0)
 
@@ -140,7 +141,7 @@ def numpy_cupy_array_almost_equal(
 def numpy_cupy_array_almost_equal_nulp(
     nulp=1, name="xp", type_check=True, accept_error=False, sp_name=None, scipy_name=None
 ):
-    """As numpy_cupy_allclose: the results are at most nulp units in the last place apart."""
+    """As numpy_cupy_allclose, for results that are at most nulp units in the last place apart."""
 
     def check(ours, theirs):
         _arrays.assert_array_almost_equal_nulp(ours, theirs, nulp)
@@ -151,7 +152,7 @@ def numpy_cupy_array_almost_equal_nulp(
 def numpy_cupy_array_max_ulp(
     maxulp=1, dtype=None, name="xp", type_check=True, accept_error=False, sp_name=None, scipy_name=None
 ):
-    """As numpy_cupy_allclose: the results are at most maxulp numbers of dtype apart."""
+    """As numpy_cupy_allclose, for results that are at most maxulp numbers of dtype apart."""
 
     def check(ours, theirs):
         _arrays.assert_array_max_ulp(ours, theirs, maxulp, dtype)
@@ -163,7 +164,7 @@ def numpy_cupy_array_equal(
     err_msg="", verbose=True, name="xp", type_check=True, accept_error=False, sp_name=None, scipy_name=None,
     strides_check=False,
 ):  # fmt: skip
-    """As numpy_cupy_allclose: the results are equal; strides_check: their strides too."""
+    """As numpy_cupy_allclose, for equal results. strides_check compares the strides too."""
 
     def check(ours, theirs):
         _arrays.assert_array_equal(ours, theirs, err_msg, verbose, strides_check)
@@ -172,7 +173,7 @@ def numpy_cupy_array_equal(
 
 
 def numpy_cupy_array_list_equal(err_msg="", verbose=True, name="xp", sp_name=None, scipy_name=None):
-    """As numpy_cupy_allclose: the lists that are returned hold equal arrays."""
+    """As numpy_cupy_allclose, for lists of equal arrays."""
 
     def check(ours, theirs):
         _arrays.assert_array_list_equal(ours, theirs, err_msg, verbose)
@@ -183,7 +184,7 @@ def numpy_cupy_array_list_equal(err_msg="", verbose=True, name="xp", sp_name=Non
 def numpy_cupy_array_less(
     err_msg="", verbose=True, name="xp", type_check=True, accept_error=False, sp_name=None, scipy_name=None
 ):
-    """As numpy_cupy_allclose: treadle's results are less than NumPy's."""
+    """As numpy_cupy_allclose, where treadle's results are less than NumPy's."""
 
     def check(ours, theirs):
         _arrays.assert_array_less(ours, theirs, err_msg, verbose)
@@ -192,7 +193,7 @@ def numpy_cupy_array_less(
 
 
 def numpy_cupy_equal(name="xp", sp_name=None, scipy_name=None):
-    """The function, called with its parameter name as numpy and as treadle, returns equal values."""
+    """Assert that the function returns equal values for numpy and for treadle, which it gets as its parameter name."""
 
     def check(ours, theirs):
         if ours != theirs:
@@ -202,8 +203,8 @@ def numpy_cupy_equal(name="xp", sp_name=None, scipy_name=None):
 
 
 def numpy_cupy_raises(name="xp", sp_name=None, scipy_name=None, accept_error=Exception):
-    """The function raises with numpy and with treadle, exceptions of the same classes, which accept_error names.
-    AssertionError: one of them returns."""
+    """Assert that the function raises with numpy and with treadle, and that the exceptions are of the same classes,
+    which accept_error names."""
 
     def decorate(test):
         @hides(test, name, sp_name, scipy_name)

@@ -1,4 +1,4 @@
-"""Decorators that run a test for each of several dtypes, orders or axes: what they name is passed by keyword."""
+"""Decorators that run a test for each of several dtypes, orders or axes, which they pass by keyword."""
 
 import functools
 import inspect
@@ -13,7 +13,7 @@ COMPLEX = (numpy.complex64, numpy.complex128)
 
 
 def hides(test, *names):
-    """A decorator: the function stands for `test`, whose parameters `names` its callers do not give."""
+    """Decorate a function as a wrapper of `test` whose callers do not pass the parameters `names`."""
 
     def decorate(f):
         f = functools.wraps(test)(f)
@@ -25,7 +25,7 @@ def hides(test, *names):
 
 
 def _for_each(choices):
-    """A decorator: the test runs with each dict of choices, which is told where it fails."""
+    """Make a decorator that runs the test with each dict of choices. A failure names the dict."""
     choices = list(choices)
 
     def decorate(test):
@@ -49,7 +49,7 @@ def _name(value):
 
 
 def for_dtypes(dtypes, name="dtype"):
-    """The test runs once for each of dtypes, passed as the parameter name, as a scalar type."""
+    """Run the test with each of dtypes, passed as a scalar type in the parameter name."""
     kinds = [d if d is None or isinstance(d, type) and not hasattr(d, "mro") else numpy.dtype(d).type for d in dtypes]
     return _for_each({name: kind} for kind in kinds)
 
@@ -64,38 +64,38 @@ def _integers(no_bool):
 
 
 def for_all_dtypes(name="dtype", no_float16=False, no_bool=False, no_complex=False):
-    """The test runs for floats, integers, bool and complex numbers, but for what is turned off."""
+    """Run the test with floats, integers, bool and complex numbers, except those turned off."""
     return for_dtypes(_all(no_float16, no_bool, no_complex), name)
 
 
 def for_float_dtypes(name="dtype", no_float16=False):
-    """The test runs for float64, float32 and float16."""
+    """Run the test with float64, float32 and float16."""
     return for_dtypes(FLOATS[:2] if no_float16 else FLOATS, name)
 
 
 def for_signed_dtypes(name="dtype"):
-    """The test runs for the signed integers."""
+    """Run the test with the signed integers."""
     return for_dtypes(SIGNED, name)
 
 
 def for_unsigned_dtypes(name="dtype"):
-    """The test runs for the unsigned integers."""
+    """Run the test with the unsigned integers."""
     return for_dtypes(UNSIGNED, name)
 
 
 def for_int_dtypes(name="dtype", no_bool=False):
-    """The test runs for signed and unsigned integers, and for bool."""
+    """Run the test with signed and unsigned integers, and with bool."""
     return for_dtypes(_integers(no_bool), name)
 
 
 def for_complex_dtypes(name="dtype"):
-    """The test runs for complex64 and complex128."""
+    """Run the test with complex64 and complex128."""
     return for_dtypes(COMPLEX, name)
 
 
 def for_dtypes_combination(types, names=("dtype",), full=None):
-    """The test runs for combinations of types, one for each parameter of names. full: for every one of them; otherwise
-    for as many as there are types (full=None too), so that each parameter takes each type."""
+    """Run the test with combinations of types, one for each parameter in names. full runs every combination. Otherwise
+    there are as many as types, in which each parameter takes each type."""
     types, names = list(types), list(names)
     if len(types) <= 1 or full:
         rows = itertools.product(types, repeat=len(names))
@@ -107,7 +107,7 @@ def for_dtypes_combination(types, names=("dtype",), full=None):
 def for_all_dtypes_combination(
     names=("dtyes",), no_float16=False, no_bool=False, full=None, no_complex=False
 ):  # CuPy's default name, as it is spelt there
-    """for_dtypes_combination of for_all_dtypes' types."""
+    """for_dtypes_combination of the types of for_all_dtypes."""
     return for_dtypes_combination(_all(no_float16, no_bool, no_complex), names, full)
 
 
@@ -127,18 +127,18 @@ def for_int_dtypes_combination(names=("dtype",), no_bool=False, full=None):
 
 
 def for_orders(orders, name="order"):
-    """The test runs once for each of orders, passed as the parameter name."""
+    """Run the test with each of orders, passed as the parameter name."""
     return _for_each({name: order} for order in orders)
 
 
 def for_CF_orders(name="order"):
-    """The test runs for the orders None, 'C', 'F', 'c' and 'f'."""
+    """Run the test with the orders None, 'C', 'F', 'c' and 'f'."""
     return for_orders([None, "C", "F", "c", "f"], name)
 
 
 def for_contiguous_axes(name="axis"):
-    """The test of a class with self.shape and self.order_op ('C' or 'F', else both) runs with the tuples of axes that
-    lie side by side in memory: the last ones for 'C', the first ones for 'F'."""
+    """Run the test of a class with self.shape and self.order_op with each tuple of axes that are contiguous in memory:
+    the last axes for 'C', the first ones for 'F', both for None."""
 
     def decorate(test):
         @hides(test, name)

@@ -1,4 +1,4 @@
-"""Arrays to test with, of numpy or of treadle (xp): the same values in both."""
+"""Arrays for tests, of numpy or treadle (xp), with the same values in both."""
 
 from math import prod
 
@@ -21,17 +21,17 @@ def _size(shape):
 
 
 def shaped_arange(shape, xp=treadle, dtype=numpy.float32, order="C"):
-    """1, 2, … in the shape; n + nj as complex numbers, bool: is n even?"""
+    """1, 2, … in this shape. Complex numbers are n + nj, bools tell whether n is even."""
     return _counted(numpy.arange(1, _size(shape) + 1), shape, xp, dtype, order)
 
 
 def shaped_reverse_arange(shape, xp=treadle, dtype=numpy.float32):
-    """…, 2, 1 in the shape; as shaped_arange."""
+    """…, 2, 1 in this shape, as shaped_arange."""
     return _counted(numpy.arange(_size(shape), 0, -1), shape, xp, dtype)
 
 
 def shaped_linspace(start, stop, shape, xp=treadle, dtype=numpy.float32):
-    """Numbers from start to stop in the shape, cut to what bool and unsigned integers hold."""
+    """Numbers from start to stop in this shape, clipped to the range of bool and unsigned integers."""
     dtype = numpy.dtype(dtype)
     start = max(start, 0) if dtype.kind in "bu" else start
     stop = min(stop, 1) if dtype.kind == "b" else stop
@@ -39,7 +39,7 @@ def shaped_linspace(start, stop, shape, xp=treadle, dtype=numpy.float32):
 
 
 def shaped_random(shape, xp=treadle, dtype=numpy.float32, scale=10, seed=0, order="C"):
-    """Uniform numbers in [0, scale), the same ones for a seed; bool: one of both."""
+    """Uniform random numbers in [0, scale), or random bools. A seed always gives the same ones."""
     rng, dtype = numpy.random.RandomState(seed), numpy.dtype(dtype)
     if dtype.kind == "b":
         values = rng.randint(2, size=shape)
@@ -51,7 +51,7 @@ def shaped_random(shape, xp=treadle, dtype=numpy.float32, scale=10, seed=0, orde
 
 
 def shaped_sparse_random(shape, sp=None, dtype=numpy.float32, density=0.01, format="coo", seed=0):
-    """A sparse matrix of that density in a format of sp, scipy.sparse or treadle.scipy.sparse (None)."""
+    """A random sparse matrix of this density, in a format of sp: scipy.sparse, or treadle.scipy.sparse (None)."""
     import scipy.sparse
 
     sp = treadle.scipy.sparse if sp is None else sp
@@ -62,10 +62,10 @@ def shaped_sparse_random(shape, sp=None, dtype=numpy.float32, density=0.01, form
 
 
 def generate_matrix(shape, xp=treadle, dtype=numpy.float32, *, singular_values=None):
-    """Random matrices of shape (…, M, N) with those singular values, which broadcast to (…, min(M, N)).
+    """Random matrices of shape (…, M, N) with the given singular values, which broadcast to (…, min(M, N)).
 
-    ValueError: fewer than two axes, or a negative singular value; TypeError: dtype is none of floats or complex
-    numbers, or the singular values are missing or complex."""
+    Raises ValueError for fewer than two axes or a negative singular value. Raises TypeError where dtype is neither
+    float nor complex, or the singular values are missing or complex."""
     dtype = numpy.dtype(dtype)
     if len(shape) < 2:
         raise ValueError(f"generate_matrix: {shape} is no shape of matrices")

@@ -140,7 +140,7 @@ td_storage_set(td_storage *s, td_node *n)
     n->named++;
     s->node = n;
     if (td_node_pending(n) && n->kind != TD_N_HOST &&
-        !td_node_away(n)) /* a value on the host waits for nothing */
+        !td_node_spilled(n)) /* a value on the host waits for nothing */
         list(s);
     else
         unlist(s);
@@ -240,7 +240,7 @@ td_walk_begin(td_walk *w)
 void
 td_walk_add(td_walk *w, td_node *n)
 {
-    if (!td_node_pending(n) || td_node_away(n) || n->slot ||
+    if (!td_node_pending(n) || td_node_spilled(n) || n->slot ||
         w->n == (int)(sizeof w->node / sizeof *w->node))
         return;
     n->slot = 1;

@@ -206,7 +206,7 @@ drop_buffer(td_node *n)
     if (n->buf && n->buf->holder == n)
         n->buf->holder = NULL;
     td_buf_unref(n->buf);
-    if (n->away)
+    if (n->spilled)
         td_spill_drop(n);
 }
 
@@ -319,7 +319,7 @@ same_numbers(const td_node *a, const td_node *b)
 {
     static const uint8_t used[] = {
         [TD_N_SCALAR] = 1, [TD_N_IOTA] = 2, [TD_N_RANDOM] = TD_NPAR, [TD_N_REDUCE] = 1,
-        [TD_N_GATHER] = 2, [TD_N_HOST] = 0, [TD_N_AWAY] = 0};
+        [TD_N_GATHER] = 2, [TD_N_HOST] = 0, [TD_N_SPILLED] = 0};
     uint64_t x[2], y[2];
 
     for (int i = 0; i < used[a->kind]; i++) {
@@ -344,9 +344,10 @@ nodes_alike(const td_node *a, const td_node *b, int depth)
 {
     if (a == b)
         return true;
-    if (depth == 0 || td_node_away(a) || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt ||
-        a->op != b->op || a->nsrc != b->nsrc || a->axes != b->axes || a->dev != b->dev ||
-        !td_shape_eq(&a->view.shape, &b->view.shape) || !same_numbers(a, b) || !same_window(a, b))
+    if (depth == 0 || td_node_spilled(a) || a->buf || b->buf || a->kind != b->kind ||
+        a->dt != b->dt || a->op != b->op || a->nsrc != b->nsrc || a->axes != b->axes ||
+        a->dev != b->dev || !td_shape_eq(&a->view.shape, &b->view.shape) || !same_numbers(a, b) ||
+        !same_window(a, b))
         return false;
     for (int i = 0; i < a->nsrc; i++)
         if (!nodes_alike(a->src[i], b->src[i], depth - 1))

@@ -26,7 +26,7 @@ typedef enum td_kind {
      * it; op: do equal ones count? */
     TD_N_SEARCH,
     TD_N_HOST,   /* not loaded yet: a window on host memory or on a reader (host.h) */
-    TD_N_AWAY,   /* evaluated, its memory offloaded to the host for now (spill.h): has `away` and view */
+    TD_N_SPILLED, /* evaluated, its memory offloaded to the host for now (spill.h): has `spilled` and view */
 } td_kind;
 
 typedef enum td_red {
@@ -65,7 +65,7 @@ typedef struct td_node {
     struct td_host *host; /* HOST: the window, owned */
     td_dev         *dev;
     td_buf         *buf;  /* NULL: pending */
-    struct td_away *away;
+    struct td_spilled *spilled;
     td_view         view; /* while pending: its future layout, dense but maybe permuted */
     td_scalar       par[TD_NPAR];
 } td_node;
@@ -108,9 +108,9 @@ td_node_on_host(const td_node *n)
 
 /* Is n's value offloaded: to be brought back rather than computed? */
 static inline bool
-td_node_away(const td_node *n)
+td_node_spilled(const td_node *n)
 {
-    return n->kind == TD_N_AWAY;
+    return n->kind == TD_N_SPILLED;
 }
 
 /* Does n read src[0] at places that values determine?  Then src[0] must be evaluated first. */

@@ -387,7 +387,7 @@ td_chunk_cut(td_cutter *c, td_node *n, int axis, td_node **out)
         *out = td_node_ref(made ? made : n);
         return TD_OK;
     }
-    if (td_node_away(n))
+    if (td_node_spilled(n))
         TD_TRY(td_eval_node(n));
     st = n->kind == TD_N_LEAF   ? cut_leaf(c, n, axis, out)
          : n->kind == TD_N_HOST ? cut_host(c, n, axis, out)

@@ -65,7 +65,7 @@ has_leaves(td_node *n)
     td_walk_end(&w);
     for (int i = 0; i < w.n; i++)
         for (int k = 0; k < w.node[i]->nsrc; k++)
-            found |= w.node[i]->src[k]->buf != NULL || td_node_away(w.node[i]->src[k]);
+            found |= w.node[i]->src[k]->buf != NULL || td_node_spilled(w.node[i]->src[k]);
     return found;
 }
 

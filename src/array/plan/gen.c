@@ -219,11 +219,11 @@ compute(td_gen *g, const td_step *s)
     case TD_N_IOTA: return iota(g, s);
     case TD_N_RANDOM:
         return td_num_of(td_gen_random(g, s, td_cast(g->f, index_of(g, s->opnd, true), TD_U64)));
-    case TD_N_GATHER: return gen_gather(g, s);
-    case TD_N_SEARCH: return td_num_of(td_gen_search(g, s, x[0].re, index_of(g, s->opnd, false)));
+    case TD_N_GATHER:  return gen_gather(g, s);
+    case TD_N_SEARCH:  return td_num_of(td_gen_search(g, s, x[0].re, index_of(g, s->opnd, false)));
     case TD_N_REDUCE:
-    case TD_N_AWAY:
-    case TD_N_HOST:   break;
+    case TD_N_SPILLED:
+    case TD_N_HOST:    break;
     }
     td_bug(__FILE__, __LINE__, "step kind");
 }

@@ -201,11 +201,11 @@ add_pending(td_plan *p, td_node *n, td_step *s)
         for (int i = 0; i < n->nsrc; i++)
             TD_TRY(add_node(p, n->src[i], &s->src[i]));
         return TD_OK;
-    case TD_N_REDUCE: TD_ASSERT(p->axes); return add_reduction(p, n, s);
+    case TD_N_REDUCE:  TD_ASSERT(p->axes); return add_reduction(p, n, s);
     case TD_N_LEAF:
     case TD_N_SCALAR:
-    case TD_N_AWAY:   /* cannot occur: inputs came back before and stay in memory */
-    case TD_N_HOST:   break;
+    case TD_N_SPILLED: /* cannot occur: inputs came back before and stay in memory */
+    case TD_N_HOST:    break;
     }
     td_bug(__FILE__, __LINE__, "node kind");
 }

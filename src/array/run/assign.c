@@ -233,7 +233,7 @@ assign_node(const td_array *a, td_node *value)
     if (!a->whole || td_node_shared(s->node))
         return write_part(a, value);
     if (value->dt == s->dt && td_node_pending(value) && value->refs == 1 &&
-        value->kind != TD_N_REDUCE && !td_node_away(value) &&
+        value->kind != TD_N_REDUCE && !td_node_spilled(value) &&
         td_shape_eq(&value->view.shape, &a->view.shape)) {
         n = td_node_ref(value);
         n->view = a->view; /* not evaluated yet, so it can take the storage's layout */

@@ -68,7 +68,7 @@ td_eval_running(const td_node *n)
 bool
 td_eval_has_value(const td_node *n)
 {
-    return td_eval_is_taken(n) || n->buf || td_node_away(n);
+    return td_eval_is_taken(n) || n->buf || td_node_spilled(n);
 }
 
 void

@@ -172,7 +172,7 @@ td_each_numbers(const td_eachfn *e)
 static bool
 settles(const td_node *n)
 {
-    return !td_node_pending(n) || n->kind == TD_N_REDUCE || td_node_away(n);
+    return !td_node_pending(n) || n->kind == TD_N_REDUCE || td_node_spilled(n);
 }
 
 bool

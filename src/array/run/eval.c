@@ -126,7 +126,7 @@ static td_status
 by_return(td_need *need, td_node *n)
 {
     (void)need;
-    return td_node_away(n) ? td_settle_return(n) : TD_SKIP;
+    return td_node_spilled(n) ? td_settle_return(n) : TD_SKIP;
 }
 
 /* The value is a window on the host's memory or on a reader: its elements are copied to the device. */

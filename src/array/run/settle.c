@@ -76,7 +76,7 @@ look_below(survey *s, td_node *n, uint32_t lack, bool root)
         return;
     n->slot = 1;
     s->inside.node[s->inside.n++] = n;
-    if (td_eval_is_taken(n) || td_node_away(n) || n->kind == TD_N_HOST ||
+    if (td_eval_is_taken(n) || td_node_spilled(n) || n->kind == TD_N_HOST ||
         is_looked_at_again(n, s->e) || (!root && stays_outside(n, s->e, lack))) {
         add_input(s, n);
         return;
@@ -105,7 +105,7 @@ td_settle_return(td_node *n)
     td_status st = TD_OK;
 
     td_eval_await(n);
-    if (!td_node_away(n))
+    if (!td_node_spilled(n))
         return TD_OK;
     td_node_ref(n);
     td_eval_mark(n, true);
@@ -123,10 +123,11 @@ eval_inputs(survey *s)
 {
     td_status st = TD_OK;
 
-    for (int away = 0; away < 2; away++)
+    for (int spilled = 0; spilled < 2; spilled++)
         for (int i = 0; i < s->inputs.n; i++)
-            if (!st && td_node_away(s->inputs.node[i]) == away)
-                st = away ? td_settle_return(s->inputs.node[i]) : td_eval_node(s->inputs.node[i]);
+            if (!st && td_node_spilled(s->inputs.node[i]) == spilled)
+                st =
+                    spilled ? td_settle_return(s->inputs.node[i]) : td_eval_node(s->inputs.node[i]);
     for (int i = 0; i < s->inputs.n; i++)
         td_node_unref(s->inputs.node[i]);
     return st;
@@ -147,7 +148,7 @@ bytes_read(const td_walk *inside)
             const td_node *s = inside->node[i]->src[k];
             int at = 0;
 
-            if (!s->buf && !td_node_away(s))
+            if (!s->buf && !td_node_spilled(s))
                 continue;
             while (at < n && seen[at] != s)
                 at++;
@@ -164,7 +165,7 @@ static bool
 is_too_large(const survey *s, const td_node *n)
 {
     for (int i = 0; i < s->inputs.n; i++)
-        if (td_node_away(s->inputs.node[i]))
+        if (td_node_spilled(s->inputs.node[i]))
             return bytes_read(&s->inside) +
                        (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt) >
                    td_mem_bound(n->dev);
@@ -177,7 +178,7 @@ td_settle_splits(const td_node *n)
     bool inside = false;
 
     for (int i = 0; i < n->nsrc; i++)
-        inside |= td_node_pending(n->src[i]) && !td_node_away(n->src[i]);
+        inside |= td_node_pending(n->src[i]) && !td_node_spilled(n->src[i]);
     return inside && td_spill_on(n->dev);
 }
 

@@ -3,7 +3,7 @@
 
 #include "array/graph/array.h"
 #include "dev/core/tape.h"
-#include "dev/pool/away.h"
+#include "dev/pool/spilled.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ typedef struct state {
     _Atomic(td_dev *) dev;
     _Atomic bool on;
     _Atomic uint64_t spilled, returned;
-    _Atomic size_t away;
+    _Atomic size_t on_host;
     uint64_t seen; /* how many values had returned when memory ran out last */
     td_node
         *ahead[AHEAD]; /* values that are being copied to the host before their memory is needed */
@@ -75,7 +75,7 @@ td_spill_stats(td_dev *d)
 
     return (td_spillstat){.spilled = atomic_load(&s->spilled),
                           .returned = atomic_load(&s->returned),
-                          .away = atomic_load(&s->away)};
+                          .on_host = atomic_load(&s->on_host)};
 }
 
 void
@@ -89,12 +89,12 @@ td_spill_note(td_dev *d, char *text, size_t n)
                      "; memory.spill(True) would move arrays that are not in use to the host");
     } else if (why[0]) {
         snprintf(text, n, "; %zu bytes of arrays were moved to the host, no more since: %s",
-                 atomic_load(&s->away), why);
+                 atomic_load(&s->on_host), why);
     } else {
         snprintf(text, n,
                  "; %zu bytes of arrays were moved to the host, and those left are in use, shared "
                  "or would not be enough",
-                 atomic_load(&s->away));
+                 atomic_load(&s->on_host));
     }
 }
 
@@ -267,18 +267,18 @@ static td_status
 go(td_node *n, state *s, td_stream *beside)
 {
     td_buf *b = n->buf;
-    td_away *a;
+    td_spilled *a;
 
     if (beside) {
-        TD_TRY(td_away_put_beside(b, beside, &a));
+        TD_TRY(td_spilled_put_beside(b, beside, &a));
         s->ahead[s->nahead++] = n;
     } else {
-        TD_TRY(td_away_put(b, &a));
+        TD_TRY(td_spilled_put(b, &a));
     }
-    n->kind = TD_N_AWAY;
-    n->away = a;
+    n->kind = TD_N_SPILLED;
+    n->spilled = a;
     n->buf = NULL;
-    atomic_fetch_add(&s->away, b->nbytes);
+    atomic_fetch_add(&s->on_host, b->nbytes);
     atomic_fetch_add(&s->spilled, 1);
     b->holder = NULL;
     td_buf_unref(b);
@@ -320,11 +320,11 @@ let_go(state *s)
     size_t n = 0;
 
     while (s->nahead > 0) {
-        td_away *a = s->ahead[s->nahead - 1]->away;
+        td_spilled *a = s->ahead[s->nahead - 1]->spilled;
 
-        if (td_away_let_go(a))
+        if (td_spilled_let_go(a))
             break;
-        n += td_away_size(a);
+        n += td_spilled_size(a);
         s->nahead--;
     }
     return n;
@@ -371,7 +371,7 @@ td_spill(td_dev *d, size_t nbytes)
     went = gone > 0;
     if (!atomic_load(&s->on) || td_tape_now())
         return went;
-    if (td_away_held(d, LEAST, oldest_need(), &list, &n))
+    if (td_held_list(d, LEAST, oldest_need(), &list, &n))
         return went;
     n = spill_choose(list, n, &sum, &apart);
     st = n && would_do(d, nbytes, sum) ? TD_OK : TD_SKIP;
@@ -399,7 +399,7 @@ td_spill_return(td_node *n)
 {
     state *s = state_of(n->dev);
     td_view v = n->view;
-    td_buf *b = td_away_again(n->away);
+    td_buf *b = td_spilled_again(n->spilled);
     td_status st;
 
     if (b) { /* its memory had not been released yet */
@@ -408,8 +408,8 @@ td_spill_return(td_node *n)
         atomic_fetch_add(&s->returned, 1);
         return TD_OK;
     }
-    TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev), td_away_size(n->away), &b));
-    st = td_away_get(n->away, b);
+    TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev), td_spilled_size(n->spilled), &b));
+    st = td_spilled_get(n->spilled, b);
     if (st) {
         td_buf_unref(b);
         return st;
@@ -423,14 +423,14 @@ td_spill_return(td_node *n)
 size_t
 td_spill_size(const td_node *n)
 {
-    return td_away_size(n->away);
+    return td_spilled_size(n->spilled);
 }
 
 void
 td_spill_drop(td_node *n)
 {
-    atomic_fetch_sub(&state_of(n->dev)->away, td_away_size(n->away));
+    atomic_fetch_sub(&state_of(n->dev)->on_host, td_spilled_size(n->spilled));
     not_ahead(state_of(n->dev), n);
-    td_away_free(n->away);
-    n->away = NULL;
+    td_spilled_free(n->spilled);
+    n->spilled = NULL;
 }

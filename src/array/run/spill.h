@@ -1,6 +1,6 @@
 /* spill.h - values that give up their device memory while nobody uses them, and get it back on use.
  *
- * When memory runs out, the least recently used values are copied to the host and become nodes of kind TD_N_AWAY.  Such
+ * When memory runs out, the least recently used values are copied to the host and become nodes of kind TD_N_SPILLED.  Such
  * nodes are pending, and td_eval_node brings them back.  A value may go if only storages and recorded nodes refer to its
  * node, only the node refers to its buffer, and nothing outside of treadle can reach the memory.  Code that uses memory by
  * address therefore holds a reference on the node or the buffer, or a td_hold.
@@ -37,20 +37,20 @@ bool td_spill(td_dev *d, size_t nbytes);
 /* What td_mem_on_oom wants.  Needs no lock. */
 void td_spill_note(td_dev *d, char *text, size_t n);
 
-/* Brings n, which is away, back: it becomes a leaf. */
+/* Brings n, which is spilled, back: it becomes a leaf. */
 td_status td_spill_return(td_node *n);
 
 /* Returns to the pool the memory of values that were copied to the host ahead of need. */
 void   td_spill_settle(td_dev *d);
 
-size_t td_spill_size(const td_node *n); /* bytes of n, which is away */
+size_t td_spill_size(const td_node *n); /* bytes of n, which is spilled */
 
 bool td_spill_on(td_dev *d); /* at first: on a GPU */
 void td_spill_set(td_dev *d, bool on);
 
 typedef struct td_spillstat {
     uint64_t spilled, returned; /* values that went and came back */
-    size_t   away;              /* bytes that are on the host now */
+    size_t   on_host;           /* bytes that are on the host now */
 } td_spillstat;
 
 td_spillstat td_spill_stats(td_dev *d);

@@ -170,7 +170,7 @@ iterations_print(walk *w)
 {
     for (iterations *t = w->iterations; t; t = t->up)
         if (!t->asked)
-            never(t, w->f->line, "what the turns print comes in their order");
+            never(t, w->f->line, "what the iterations print comes in their order");
 }
 
 static td_status
@@ -178,7 +178,7 @@ refuse_store(walk *w, uint32_t node)
 {
     return bad(
         w, node, TD_ERR_TYPE,
-        "on a GPU only loops whose turns are independent may store, and this is outside of "
+        "on a GPU only loops whose iterations are independent may store, and this is outside of "
         "them: the function's explain(), where its arrays are NumPy's, tells why a loop runs "
         "in order; store in a loop of its own, or give it arrays of the CPU");
 }
@@ -472,12 +472,13 @@ iterations_refuse(walk *w, const iterations *t)
     if (!t->read || !iterations_are_prange(t) || w->again)
         return TD_OK;
     name = name_of(w, t->name);
-    return bad(w, t->read, TD_ERR_TYPE,
-               "%s holds what another turn of the prange on line %u left in it, and turns run in "
-               "any order: combine turns by %s += x, *=, &=, |=, ^=, %s = min(%s, x), max or "
-               "if x < %s: %s = x and use %s for nothing else, set %s in each turn before it is "
-               "used, or write range",
-               name, t->line, name, name, name, name, name, name, name);
+    return bad(
+        w, t->read, TD_ERR_TYPE,
+        "%s holds what another iteration of the prange on line %u left in it, and iterations run "
+        "in any order: combine iterations by %s += x, *=, &=, |=, ^=, %s = min(%s, x), max or "
+        "if x < %s: %s = x and use %s for nothing else, set %s in each iteration before it is "
+        "used, or write range",
+        name, t->line, name, name, name, name, name, name, name);
 }
 
 td_status
@@ -490,8 +491,8 @@ carry_read(walk *w, const thing *x, uint32_t node)
             if (c->behind && !w->again)
                 return bad(
                     w, node, TD_ERR_TYPE,
-                    "%s is used after the prange on line %u, whose turns run in any order, so "
-                    "there is no last one: let the turns store to an array, combine them, or "
+                    "%s is used after the prange on line %u, whose iterations run in any order, so "
+                    "there is no last one: let the iterations store to an array, combine them, or "
                     "write range",
                     name_of(w, c->name), c->loop->line);
             if (!c->behind && !c->loop->read) {
@@ -504,8 +505,8 @@ carry_read(walk *w, const thing *x, uint32_t node)
         v->never = true;
         v->line = w->f->line;
         snprintf(v->why, sizeof v->why,
-                 c->behind ? "%s is used after the loop, which needs the last turn's value"
-                           : "%s holds what an earlier turn left in it",
+                 c->behind ? "%s is used after the loop, which needs the last iteration's value"
+                           : "%s holds what an earlier iteration left in it",
                  name_of(w, c->name));
         if (c->loop->how != RUN_IN_ORDER || v->independent)
             w->again = true;
@@ -551,13 +552,13 @@ judge(walk *w, iterations *t)
     if (a) {
         v->line = a->line;
         v->never = true;
-        snprintf(
-            v->why, sizeof v->why,
-            wraps ? "an index of %s may be negative, which counts from the end, where another "
-                    "turn may write%s"
-                  : "it cannot be shown that turns write %s at places that no other turn touches%s",
-            a->v->name ? a->v->name : "different parts of an array",
-            is_flattened(t, a->root) ? ": of i * w + j, j runs over range(w)" : "");
+        snprintf(v->why, sizeof v->why,
+                 wraps ? "an index of %s may be negative, which counts from the end, where another "
+                         "iteration may write%s"
+                       : "it cannot be shown that iterations write %s at places that no other "
+                         "iteration touches%s",
+                 a->v->name ? a->v->name : "different parts of an array",
+                 is_flattened(t, a->root) ? ": of i * w + j, j runs over range(w)" : "");
     }
     if (!v->never && !v->independent) {
         v->independent = true;
@@ -622,8 +623,8 @@ note_loop(walk *w, const iterations *t)
     if (t->how == RUN_PARALLEL && a)
         td_text_addf(
             &text,
-            "; line %u: whether another turn touches the places of %s that a turn writes is not "
-            "known: where one does, the result depends on who comes last",
+            "; line %u: whether another iteration touches the places of %s that an "
+            "iteration writes is not known: where one does, the result depends on who comes last",
             a->line, a->v->name ? a->v->name : "different parts of an array");
     if (t->how == RUN_PARALLEL)
         td_text_addf(&text, "\n");

@@ -241,10 +241,10 @@ td_front(const td_source *s, const td_host *host, const td_type *const *arg, uin
     *out = (td_made){0};
     do {
         if (w.walks == MAX_WALKS)
-            st = td_fail(
-                TD_ERR_TYPE,
-                "%s: the types of its variables do not settle: they grow with every turn of a loop",
-                s->name);
+            st = td_fail(TD_ERR_TYPE,
+                         "%s: the types of its variables do not settle: they grow with every "
+                         "iteration of a loop",
+                         s->name);
         else
             st = one_walk(&w, s, arg, narg);
         w.walks++;

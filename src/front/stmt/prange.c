@@ -73,8 +73,8 @@ reduce_combine(walk *w, const combining *how, const thing *a, const thing *b, th
     if (op != TD_SYN_And && op != TD_SYN_Or)
         return num_binary(w, op, a, b, out);
     if (a->type->dt != TD_BOOL || b->type->dt != TD_BOOL)
-        return bad(w, w->node, TD_ERR_TYPE, "turns of a prange combine bools by and, or, not %s",
-                   b->type->name);
+        return bad(w, w->node, TD_ERR_TYPE,
+                   "iterations of a prange combine bools by and, or, not %s", b->type->name);
     return num_binary(w, op == TD_SYN_And ? TD_SYN_BitAnd : TD_SYN_BitOr, a, b, out);
 }
 
@@ -156,12 +156,11 @@ prepare_array(walk *w, region *g, reduction *r)
     iterations *own = w->iterations;
 
     if (w->how->gpu || ndim == TD_MAXDIM_KERNEL)
-        return bad(
-            w, g->node, TD_ERR_TYPE,
-            "turns of this prange change the array %s in its place: each needs a copy, which %s; "
-            "let each turn store to places of its own, or write range",
-            name_of(w, r->name),
-            w->how->gpu ? "a GPU's threads do not get" : "would have too many dims");
+        return bad(w, g->node, TD_ERR_TYPE,
+                   "iterations of this prange change the array %s in its place: each needs a copy, "
+                   "which %s; let each iteration store to places of its own, or write range",
+                   name_of(w, r->name),
+                   w->how->gpu ? "a GPU's threads do not get" : "would have too many dims");
     most = TD_E2(w->f, minimum, val_as(w, g->count, TD_I64), most);
     shape[0] = dim_of(TD_E2(w->f, maximum, most, zero));
     memcpy(shape + 1, x->view->shape, ndim * sizeof *shape);
@@ -239,8 +238,8 @@ refuse_alias(walk *w, const region *g, const iterations *t)
         if (iterations_touch(t, g->arr[i].before.view->root))
             return bad(
                 w, g->node, TD_ERR_TYPE,
-                "%s is combined over the turns of the prange on line %u, which use its memory by "
-                "another name besides: its elements have their values behind the loop only; use "
+                "%s is combined over the iterations of the prange on line %u, which use its memory "
+                "by another name besides: its elements have their values behind the loop only; use "
                 "another array, or write range",
                 name_of(w, g->arr[i].name), w->fr->s->tree[g->node + 1]);
     return TD_OK;
@@ -256,12 +255,11 @@ refuse_clash(walk *w, const region *g, const iterations *t)
     if (!g->clash || !iterations_are_prange(t) || w->again)
         return TD_OK;
     name = name_of(w, g->clashing);
-    return bad(
-        w, g->clash, TD_ERR_TYPE,
-        "%s has elements that all turns of the prange on line %u change, at once: change it in "
-        "all places by one of +=, -=, *=, /=, &=, |=, ^= and use %s for nothing else, or "
-        "write range",
-        name, w->fr->s->tree[g->node + 1], name);
+    return bad(w, g->clash, TD_ERR_TYPE,
+               "%s has elements that all iterations of the prange on line %u change, at once: "
+               "change it in all places by one of +=, -=, *=, /=, &=, |=, ^= and use %s for "
+               "nothing else, or write range",
+               name, w->fr->s->tree[g->node + 1], name);
 }
 
 static td_status
@@ -498,7 +496,7 @@ only_loop(walk *w, uint32_t list)
 
 /* Tells the launcher the loop's number of iterations, or that of the loop across it. */
 static void
-tell_turns(walk *w, td_val many, bool outer)
+tell_iterations(walk *w, td_val many, bool outer)
 {
     td_parloops *x = &w->made->loops;
     uint32_t term = td_parloop_add(x, w->mem, w->f, many), at = x->nloop - !outer;
@@ -516,7 +514,7 @@ across(walk *w, region *g, const thing *it, iterations *t, const thing *n)
     td_val many = val_as(w, n, TD_I64);
 
     w->inner = 0;
-    tell_turns(w, many, false);
+    tell_iterations(w, many, false);
     return guarded_iteration(w, g, it, t,
                              td_for(w->f, place_on(w, 0, false), many, place_on(w, 0, true)));
 }
@@ -553,7 +551,7 @@ on_grid(walk *w, region *g, const thing *it, iterations *t, const thing *n, bool
         w->made->spread = w->inner ? 2 : 1;
     TD_TRY(start_reductions(w, g));
     many = val_as(w, n, TD_I64);
-    tell_turns(w, many, true);
+    tell_iterations(w, many, true);
     TD_TRY(guarded_iteration(w, g, it, t, td_for(w->f, id, many, size)));
     w->inner = 0;
     for (uint32_t i = 0; i < g->nred; i++) {

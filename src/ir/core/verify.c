@@ -289,7 +289,7 @@ check_core(const check *c, uint32_t i)
                 return bad(c, i, "bounds are not one integer type");
         if ((s->flags & TD_INST_EACH) &&
             (td_at(c->f, s->arg[2])->op != OP_const || td_at(c->f, s->arg[2])->imm != 1))
-            return bad(c, i, "turns that do not depend on each other are counted by ones");
+            return bad(c, i, "iterations that do not depend on each other are counted by ones");
         return TD_OK;
     case OP_func:
     case OP_call: return check_func(c, i);

@@ -8,7 +8,7 @@
 #include "array/graph/memwait.h"
 #include "array/run/spill.h"
 #include "dev/foreign/library.h"
-#include "dev/pool/away.h"
+#include "dev/pool/spilled.h"
 
 /* ---- memory is out ---- */
 
@@ -84,8 +84,8 @@ spill_stats(PyObject *module, PyObject *name)
         return NULL;
     s = td_spill_stats(d);
     return Py_BuildValue("{s:K,s:K,s:n,s:n}", "spilled", (unsigned long long)s.spilled, "returned",
-                         (unsigned long long)s.returned, "away", (Py_ssize_t)s.away, "pinned",
-                         (Py_ssize_t)td_away_kept(d));
+                         (unsigned long long)s.returned, "away", (Py_ssize_t)s.on_host, "pinned",
+                         (Py_ssize_t)td_spilled_kept(d));
 }
 
 static PyObject *
@@ -97,7 +97,7 @@ spill_trim(PyObject *module, PyObject *name)
     if (!py_device(name, &d))
         return NULL;
     td_spill_settle(d);
-    return py_ok(td_away_trim(d)) ? Py_NewRef(Py_None) : NULL;
+    return py_ok(td_spilled_trim(d)) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---- libraries ---- */

@@ -149,8 +149,8 @@ compute_into(const px_block *b, char *to)
     td_buf *buf;
     td_status st;
 
-    if (!td_dev_info(d)->host || !td_node_pending(n) || td_node_away(n) || n->hosted || n->watch ||
-        n->refs != 1 || td_capture_now())
+    if (!td_dev_info(d)->host || !td_node_pending(n) || td_node_spilled(n) || n->hosted ||
+        n->watch || n->refs != 1 || td_capture_now())
         return TD_SKIP;
     TD_TRY(td_buf_wrap(d, to, b->nbytes, NULL, NULL, &buf));
     (void)td_node_ref(n);

@@ -1,4 +1,4 @@
-"""Linear and ordering filters of scipy.ndimage. Sums are in float64, results in the input's dtype or output's."""
+"""Linear and rank filters of scipy.ndimage. They sum in float64. Results have the dtype of input or of output."""
 
 import numbers
 
@@ -28,7 +28,8 @@ from ._support import (
 
 
 def _by_parts(f, x, weights, cval):
-    """f of real arrays, applied to the real and imaginary parts of x and weights (conjugated, as SciPy does)."""
+    """Apply f, for real arrays, to the real and imaginary parts of x and weights. Weights are conjugated, as in
+    SciPy."""
     x = _core.asarray(x)
     re, im = (x.real, x.imag) if x.dtype.kind == "c" else (x, None)
     w = host(weights)
@@ -47,7 +48,7 @@ def _is_complex(*xs):
 
 
 def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-    """The sum of weights times the elements round each place along axis; with complex weights their conjugates."""
+    """The correlation with weights along axis. Complex weights are conjugated."""
     x = _core.asarray(input)
     axis = axis_of(axis, x.ndim)
     weights = host(weights)
@@ -68,7 +69,7 @@ def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, 
 
 
 def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-    """correlate1d with the weights turned round."""
+    """The convolution with weights along axis: correlate1d with reversed weights."""
     weights = host(weights)[::-1]
     if weights.dtype.kind == "c":
         weights = weights.conj()
@@ -76,7 +77,7 @@ def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, o
 
 
 def _gaussian_weights(sigma, order, radius):
-    """A sampled Gauss function's derivative, of sum 1 for order 0: Hermite polynomials times it (DLMF 18.5.13)."""
+    """A sampled Gaussian (normalized to sum 1) or its derivative: Hermite polynomials times it (DLMF 18.5.13)."""
     if order < 0:
         raise ValueError("order must be non-negative")
     x = numpy.arange(-radius, radius + 1)
@@ -99,13 +100,13 @@ def _radius(sigma, truncate, radius):
 def gaussian_filter1d(
     input, sigma, axis=-1, order=0, output=None, mode="reflect", cval=0.0, truncate=4.0, *, radius=None
 ):
-    """Convolution with a Gauss function, or with its derivative of an order, cut at truncate sigmas or radius."""
+    """Convolve with a Gaussian, or its derivative, along axis. It ends at truncate sigmas, or at radius."""
     weights = _gaussian_weights(float(sigma), order, _radius(sigma, truncate, radius))[::-1]
     return correlate1d(input, weights, axis, output, mode, cval, 0)
 
 
 def _in_turn(x, output, steps):
-    """x through steps (functions of an array and a dtype), each of which leaves the output's dtype, as in SciPy."""
+    """Apply steps to x, one after another. Each step stores the output's dtype, as in SciPy."""
     x = _core.asarray(x)
     d = output_dtype(output, x, x.dtype.kind == "c")
     for step in steps:
@@ -116,7 +117,7 @@ def _in_turn(x, output, steps):
 def gaussian_filter(
     input, sigma, order=0, output=None, mode="reflect", cval=0.0, truncate=4.0, *, radius=None, axes=None
 ):
-    """gaussian_filter1d along each of the axes; sigma, order, mode and radius may be one for each."""
+    """gaussian_filter1d along each axis. sigma, order, mode and radius may have one value for each axis."""
     axes = axes_of(axes, _core.asarray(input).ndim)
     n = len(axes)
     rows = zip(axes, each(sigma, n), each(order, n), each(mode, n), each(radius, n), strict=True)
@@ -167,12 +168,12 @@ def _extreme1d(what, input, size, axis, output, mode, cval, origin):
 
 
 def minimum_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-    """The least of size elements along axis."""
+    """The minimum of size elements along axis."""
     return _extreme1d(kernels.LEAST, input, size, axis, output, mode, cval, origin)
 
 
 def maximum_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-    """The greatest of size elements along axis."""
+    """The maximum of size elements along axis."""
     return _extreme1d(kernels.MOST, input, size, axis, output, mode, cval, origin)
 
 
@@ -191,17 +192,17 @@ def _derivative(input, axis, smooth, output, mode, cval):
 
 
 def prewitt(input, axis=-1, output=None, mode="reflect", cval=0.0):
-    """The difference along axis, summed over three along the other axes."""
+    """The Prewitt filter: the difference along axis, summed over three elements along the other axes."""
     return _derivative(input, axis, [1, 1, 1], output, mode, cval)
 
 
 def sobel(input, axis=-1, output=None, mode="reflect", cval=0.0):
-    """The difference along axis, summed with weights 1, 2, 1 along the other axes."""
+    """The Sobel filter: the difference along axis, summed with weights 1, 2, 1 along the other axes."""
     return _derivative(input, axis, [1, 2, 1], output, mode, cval)
 
 
 def _over_axes(input, f, output, mode, cval, given, axes, term, whole):
-    """whole of the sum over axes of term(f(input, axis, …)); no axes: the input."""
+    """whole(the sum over axes of term(f(input, axis, …))). Without axes the result is the input."""
     x = _core.asarray(input)
     axes = axes_of(axes, x.ndim)
     d = output_dtype(output, x, x.dtype.kind == "c")
@@ -221,7 +222,7 @@ def generic_laplace(
 
 
 def laplace(input, output=None, mode="reflect", cval=0.0, *, axes=None):
-    """The sum of the second differences along the axes."""
+    """The Laplacian: the sum of the second differences along the axes."""
 
     def second(x, axis, output, mode, cval):
         return correlate1d(x, [1, -2, 1], axis, output, mode, cval, 0)
@@ -230,7 +231,7 @@ def laplace(input, output=None, mode="reflect", cval=0.0, *, axes=None):
 
 
 def gaussian_laplace(input, sigma, output=None, mode="reflect", cval=0.0, *, axes=None, **kwargs):
-    """The sum of the second derivatives of the image smoothed by a Gauss function."""
+    """The Laplacian of the image smoothed by a Gaussian."""
     x = _core.asarray(input)
     axes = axes_of(axes, x.ndim)
 
@@ -249,7 +250,7 @@ def generic_gradient_magnitude(
 
 
 def gaussian_gradient_magnitude(input, sigma, output=None, mode="reflect", cval=0.0, *, axes=None, **kwargs):
-    """The size of the gradient of the image smoothed by a Gauss function."""
+    """The magnitude of the gradient of the image smoothed by a Gaussian."""
     x = _core.asarray(input)
     axes = axes_of(axes, x.ndim)
 
@@ -293,17 +294,17 @@ def _correlated(input, weights, output, mode, cval, origin, axes, turned):
 
 
 def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-    """The sum of weights times the elements round each place; with complex weights their conjugates."""
+    """The correlation with weights. Complex weights are conjugated."""
     return _correlated(input, weights, output, mode, cval, origin, axes, False)
 
 
 def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-    """correlate with the weights turned round."""
+    """The convolution with weights: correlate with reversed weights."""
     return _correlated(input, weights, output, mode, cval, origin, axes, True)
 
 
 def extreme(least, input, size, footprint, structure, output, mode, cval, origin, axes):
-    """The least or greatest element of a footprint; with structure, which is taken off or added."""
+    """The minimum or maximum over a footprint. A structure is subtracted for the minimum, added for the maximum."""
     x = real_array(input)
     axes = axes_of(axes, x.ndim)
     n = len(axes)
@@ -337,12 +338,12 @@ def extreme(least, input, size, footprint, structure, output, mode, cval, origin
 
 
 def minimum_filter(input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-    """The least element of a box or a footprint round each place."""
+    """The minimum over a box or a footprint around each element."""
     return extreme(True, input, size, footprint, None, output, mode, cval, origin, axes)
 
 
 def maximum_filter(input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-    """The greatest element of a box or a footprint round each place."""
+    """The maximum over a box or a footprint around each element."""
     return extreme(False, input, size, footprint, None, output, mode, cval, origin, axes)
 
 
@@ -364,19 +365,19 @@ def _ranked(input, rank_among, size, footprint, output, mode, cval, origin, axes
 
 
 def rank_filter(input, rank, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-    """The element of a rank, counted from the end where negative, among those of a box or a footprint."""
+    """The element of the given rank in a box or a footprint. A negative rank counts from the largest."""
     return _ranked(input, lambda n: int(rank), size, footprint, output, mode, cval, origin, axes)
 
 
 def median_filter(input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-    """The middle element of a box or a footprint round each place, the upper one of two."""
+    """The median over a box or a footprint around each element. For an even count it is the upper of the middle two."""
     return _ranked(input, lambda n: n // 2, size, footprint, output, mode, cval, origin, axes)
 
 
 def percentile_filter(
     input, percentile, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None
 ):
-    """The element below which percentile per cent of those of a box or a footprint lie."""
+    """The given percentile over a box or a footprint around each element."""
     p = percentile + 100.0 if percentile < 0 else percentile
     if not 0 <= p <= 100:
         raise RuntimeError("invalid percentile")

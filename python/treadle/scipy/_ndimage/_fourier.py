@@ -1,4 +1,4 @@
-"""Filters of scipy.ndimage that are products in the frequency domain: expressions of arrays."""
+"""Fourier filters of scipy.ndimage, which multiply a transform: expressions of arrays."""
 
 import math
 
@@ -13,7 +13,7 @@ from ._support import deliver, each
 
 
 def _output(x, output, kinds):
-    """The dtype of a result: one of kinds."""
+    """The dtype of a result. It must be one of kinds."""
     if output is None:
         return numpy.dtype(x.dtype if str(x.dtype) in kinds and str(x.dtype) != "float64" else kinds[-1])
     d = numpy.dtype(getattr(output, "dtype", output))
@@ -23,7 +23,7 @@ def _output(x, output, kinds):
 
 
 def _frequencies(x, n, axis):
-    """For each axis the frequencies of its places divided by its length, broadcasting; n: a real transform's length."""
+    """The frequencies (cycles per element) along each axis, for broadcasting. n: the length of a real transform."""
     waves = []
     for d, size in enumerate(x.shape):
         k, length = numpy.arange(size), size
@@ -53,17 +53,17 @@ def _filtered(input, values, n, axis, output, factor):
 
 
 def fourier_gaussian(input, sigma, n=-1, axis=-1, output=None):
-    """A transform times that of a Gauss function."""
+    """Multiply a Fourier transform by that of a Gaussian."""
     return _filtered(input, sigma, n, axis, output, lambda w, s: treadle.exp(-2.0 * (math.pi * s) ** 2 * w * w))
 
 
 def fourier_uniform(input, size, n=-1, axis=-1, output=None):
-    """A transform times that of a box."""
+    """Multiply a Fourier transform by that of a box."""
     return _filtered(input, size, n, axis, output, lambda w, s: treadle.sinc(s * w))
 
 
 def fourier_shift(input, shift, n=-1, axis=-1, output=None):
-    """A transform times that of a shift."""
+    """Multiply a Fourier transform by that of a shift."""
     x = _core.asarray(input)
     d = _output(x, output, ("complex64", "complex128"))
     r = x
@@ -73,7 +73,7 @@ def fourier_shift(input, shift, n=-1, axis=-1, output=None):
 
 
 def fourier_ellipsoid(input, size, n=-1, axis=-1, output=None):
-    """A transform of one to three axes times that of an ellipsoid of a size along each."""
+    """Multiply a Fourier transform of one to three axes by that of an ellipsoid. size: its extent along each axis."""
     x = _core.asarray(input)
     d = _output(x, output, ("complex64", "complex128", "float32", "float64"))
     if x.ndim > 3:

@@ -1,7 +1,7 @@
-"""Splines of order 0 to 5 through an image, and images taken from them at other places.
+"""Spline interpolation of images, of order 0 to 5.
 
-A spline's coefficients come from a recursive filter along each axis (Unser, Aldroubi, Eden 1993), one thread a line;
-values are sums of coefficients times B-splines, one thread a value.
+A recursive filter along each axis computes the splines' coefficients (Unser, Aldroubi, Eden 1993), with one thread for
+each line. A value is a sum of coefficients times B-splines, with one thread for each value.
 """
 
 import functools
@@ -41,7 +41,7 @@ _ROOTS = {
 
 
 def _first_mirrored(y, i, j, n, z, m):
-    """The sum of z^k y[-k] with y mirrored about its first element; m: as many terms count."""
+    """The sum of z^k y[-k] over m terms, with y mirrored about its first element."""
     s = y[i, 0, j]
     p = z
     if m < n:
@@ -59,7 +59,7 @@ def _first_mirrored(y, i, j, n, z, m):
 
 
 def _first_reflected(y, i, j, n, z, m):
-    """The first value for y mirrored at its first element."""
+    """The initial value of the filter for y mirrored at the edge of its first element."""
     s = y[i, 0, j]
     p = z
     if m < n:
@@ -78,7 +78,7 @@ def _first_reflected(y, i, j, n, z, m):
 
 
 def _first_wrapped(y, i, j, n, z, m):
-    """The first value for y repeated periodically."""
+    """The initial value of the filter for periodic y."""
     s = y[i, 0, j]
     p = z
     for t in range(1, min(m, n)):
@@ -98,7 +98,7 @@ def _last_wrapped(y, i, j, n, z, m):
 
 @jit(error_model="numpy")
 def _spline_lines(y, roots, terms, gain, mode):
-    """y of three dims becomes its coefficients along the middle one. mode: 0 reflect, 1 mirror, 2 wrap."""
+    """Replace y, of three axes, by its spline coefficients along the middle one. mode: 0 reflect, 1 mirror, 2 wrap."""
     for i in range(y.shape[0]):
         for j in range(y.shape[2]):
             n = y.shape[1]
@@ -133,7 +133,7 @@ def _mode(mode):
 
 
 def _coefficients(x, order, axis, mode):
-    """x, of float64, along one axis as coefficients: a new array."""
+    """A new array with the spline coefficients of x, of float64, along one axis."""
     n = x.shape[axis]
     if n < 2 or not x.size:
         return x
@@ -154,13 +154,13 @@ def _check_order(order, least=0):
 
 
 def _complex_pair(f, x, output):
-    """f of real arrays for the parts of a complex one."""
+    """Apply f, for real arrays, to the two parts of a complex one."""
     d = output_dtype(output, x, to_complex=True)
     return deliver((f(x.real) + f(x.imag) * 1j).astype(d), output)
 
 
 def spline_filter1d(input, order=3, axis=-1, output=numpy.float64, mode="mirror"):
-    """The coefficients along axis of the spline of an order through the elements."""
+    """The spline coefficients of input along axis."""
     _check_order(order)
     x = _core.asarray(input)
     if x.dtype.kind == "c":
@@ -172,7 +172,7 @@ def spline_filter1d(input, order=3, axis=-1, output=numpy.float64, mode="mirror"
 
 
 def spline_filter(input, order=3, output=numpy.float64, mode="mirror"):
-    """The coefficients of the spline of an order, 2 to 5, through the elements."""
+    """The spline coefficients of input along all axes, for orders 2 to 5."""
     _check_order(order, 2)
     x = _core.asarray(input)
     if x.dtype.kind == "c":
@@ -189,7 +189,7 @@ def spline_filter(input, order=3, output=numpy.float64, mode="mirror"):
 
 
 def reach(c, n, mode):
-    """A coordinate as the mode wants it; -1 for none, in mode 4."""
+    """Map a coordinate into the image as mode says. In mode 4 a coordinate outside becomes -1."""
     if mode == 0:
         return min(max(c, 0.0), n - 1.0)
     if mode == 4:
@@ -207,7 +207,8 @@ def reach(c, n, mode):
 
 
 def _turned_back(c, n, mode):
-    """A coordinate outside of a mirrored or repeated image; halves between two elements stay on SciPy's side."""
+    """Map a coordinate outside a mirrored or repeated image into it. One halfway between two elements rounds as
+    SciPy's."""
     if mode == 5:
         return c - n * np.trunc(c / n) if c > 0.0 else c + n * (np.trunc(-c / n) + 1.0)
     if n == 1:
@@ -221,7 +222,7 @@ def _turned_back(c, n, mode):
 
 
 def tap(t, n, mode):
-    """The index of the coefficient that stands for index t; -1 for none."""
+    """Map the index t of a coefficient into the array. -1 means that there is none."""
     if 0 <= t < n:
         return t
     if mode == 6:
@@ -287,7 +288,7 @@ def as_is(v):
 
 
 _BSPLINES = {2: spline2, 3: spline3, 4: spline4, 5: spline5}
-# How a coordinate c of axis {d} is made in the kernel, from the place in out.
+# How the kernel computes the coordinate c of axis {d} from an index in out.
 _COORDINATES = {
     "map": lambda d, ndim: f"place[{d}, {index(ndim)}]",
     "matrix": lambda d, ndim: " + ".join(
@@ -298,7 +299,7 @@ _COORDINATES = {
 
 
 def _weights(d, order):
-    """Lines: the first coefficient's index and the weights for coordinate c{d}."""
+    """Lines of code that compute the first coefficient's index and the weights for coordinate c{d}."""
     if order == 0:
         return [f"f{d} = np.int64(np.floor(c{d} + 0.5))", f"w{d}_0 = 1.0"]
     if order == 1:
@@ -309,7 +310,7 @@ def _weights(d, order):
 
 
 def _sums(orders, d, taps, holes, lines):
-    """The name of the sum over axes d and on, with the taps of those before; its lines are appended."""
+    """Append lines that sum over axes d and after, given the taps of the axes before. Returns the sum's name."""
     if d == len(orders):
         at = ", ".join(f"t{e}_{t}" for e, t in enumerate(taps))
         name = "v" + "_".join(map(str, taps))
@@ -352,7 +353,7 @@ def _transform_kernel(kind, ndim, orders, holes, dtype):
 
 
 def _transform(kind, x, place, shift, half, shape, output, orders, mode, cval, prefilter):
-    """x at other places; orders: of each of its axes."""
+    """Interpolate x at transformed coordinates. orders: the spline's order for each axis of x."""
     code = _mode(mode)
     for order in orders:
         _check_order(order)
@@ -391,7 +392,7 @@ def _image(input):
 
 
 def map_coordinates(input, coordinates, output=None, order=3, mode="constant", cval=0.0, prefilter=True):
-    """The values of the spline through input at coordinates, whose first axis is input's axes."""
+    """Interpolate input at coordinates, whose first axis runs over input's axes."""
     x, c = _image(input), _core.asarray(coordinates)
     if c.dtype.kind == "c":
         raise TypeError("Complex type not supported")
@@ -407,7 +408,7 @@ def map_coordinates(input, coordinates, output=None, order=3, mode="constant", c
 def affine_transform(
     input, matrix, offset=0.0, output_shape=None, output=None, order=3, mode="constant", cval=0.0, prefilter=True
 ):
-    """The values of the spline through input at matrix @ place + offset; matrix may be a diagonal, or homogeneous."""
+    """Interpolate input at matrix @ index + offset. matrix may be a diagonal, or homogeneous."""
     x, m = _image(input), host(matrix, float)
     if output_shape is None:
         output_shape = output.shape if hasattr(output, "shape") else x.shape
@@ -429,7 +430,7 @@ def affine_transform(
 
 
 def shift(input, shift, output=None, order=3, mode="constant", cval=0.0, prefilter=True):
-    """The image moved by shift, one number or one for each axis."""
+    """Shift the image. shift: one number, or one for each axis."""
     x = _image(input)
     moves = -host(each(host(shift).tolist(), x.ndim), float)
     ones, moves = _small(numpy.ones(x.ndim), x), _small(moves, x)
@@ -437,7 +438,7 @@ def shift(input, shift, output=None, order=3, mode="constant", cval=0.0, prefilt
 
 
 def zoom(input, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter=True, *, grid_mode=False):
-    """The image in another size, zoom times as large; with grid_mode elements have an extent, else they are points."""
+    """Resize the image by the factor zoom. With grid_mode elements are cells with an extent, otherwise points."""
     x = _image(input)
     factors = each(host(zoom).tolist(), x.ndim)
     shape = tuple(int(round(n * z)) for n, z in zip(x.shape, factors, strict=True))
@@ -455,7 +456,8 @@ def zoom(input, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter
 def rotate(
     input, angle, axes=(1, 0), reshape=True, output=None, order=3, mode="constant", cval=0.0, prefilter=True
 ):
-    """The image turned by angle, in degrees, in the plane of two axes; with reshape large enough to hold all of it."""
+    """Rotate the image by angle, in degrees, in the plane of two axes. reshape enlarges the result to hold all of
+    it."""
     x = _core.asarray(input)
     if x.ndim < 2:
         raise ValueError("input array should be at least 2D")
@@ -467,7 +469,7 @@ def rotate(
     axes = sorted(a + x.ndim if a < 0 else a for a in axes)
     if axes[0] < 0 or axes[1] >= x.ndim:
         raise ValueError("invalid rotation plane specified")
-    turns = angle / 90.0  # exact at whole quarters
+    turns = angle / 90.0  # exact at multiples of 90 degrees
     exact = {0: (1.0, 0.0), 1: (0.0, 1.0), 2: (-1.0, 0.0), 3: (0.0, -1.0)}.get(turns % 4)
     c, s = exact or (math.cos(math.radians(angle)), math.sin(math.radians(angle)))
     matrix = numpy.array([[c, s], [-s, c]])

@@ -1,7 +1,7 @@
-"""Kernels that walk over an image and, at each place, over the places of a footprint.
+"""Kernels that compute each element from its neighbours in a footprint.
 
-Each is made as text for a number of dims and compiled once for it and the dtypes. Away from the borders neighbours are
-read as they lie; at the borders each index is mapped as the mode says, so no padded copy is made.
+They are generated as text for a number of axes and compiled once for that and the dtypes. Away from the borders they
+read neighbours directly. At the borders they map each index as the mode says, so no padded copy is needed.
 """
 
 import functools
@@ -22,7 +22,7 @@ FILTER_MODES = {
 
 
 def place(t, n, mode):
-    """The index that stands for index t of n elements; -1 for none. mode: a number of FILTER_MODES."""
+    """Map the index t into n elements. -1 means outside, in mode constant. mode: a number in FILTER_MODES."""
     if 0 <= t < n:
         return t
     if mode == 4:
@@ -41,7 +41,8 @@ def place(t, n, mode):
 
 
 def _walk(ndim, head, inside, loop, near, far, finish):
-    """The text of a loop over out: head, then loop with near's lines where inside holds and far's elsewhere, finish."""
+    """The text of a loop over out: head, then loop with the lines near where inside holds and far elsewhere, then
+    finish."""
     body = [*head, f"if {inside}:", f"    {loop}", *[f"        {line}" for line in near], "else:", f"    {loop}"]
     body += [*[f"        {line}" for line in far], *finish]
     return nest([f"out.shape[{d}]" for d in range(ndim)], body)
@@ -49,7 +50,7 @@ def _walk(ndim, head, inside, loop, near, far, finish):
 
 @functools.lru_cache(maxsize=256)
 def _footprint_kernel(ndim, start, step, finish, dtype):
-    """For footprints of all dims: off[tap, d] are the neighbours' distances, wei[tap] their weights."""
+    """A kernel for footprints over all axes. off[tap, d]: the offsets of the neighbours; wei[tap]: their weights."""
     letters = _LETTERS[:ndim]
     extra = [f"{a}{d}" for d in range(ndim) for a in ("low", "high", "mode")]
     near = [f"v = x[{', '.join(f'{c} + off[tap, {d}]' for d, c in enumerate(letters))}]", *step]
@@ -66,7 +67,7 @@ def _footprint_kernel(ndim, start, step, finish, dtype):
 
 @functools.lru_cache(maxsize=256)
 def _line_kernel(ndim, axis, start, step, finish, dtype):
-    """For count neighbours along one axis, the first of them `low` before the place."""
+    """A kernel for count neighbours along one axis. The first of them is `low` elements before the centre."""
     letters = list(_LETTERS[:ndim])
     c = letters[axis]
     at = [*letters[:axis], f"{c} + tap - low", *letters[axis + 1 :]]
@@ -83,7 +84,7 @@ def _line_kernel(ndim, axis, start, step, finish, dtype):
     return jit(define("\n".join([*lines, ""]), "filter_1d", **space))
 
 
-# What is done at each neighbour: (before, at v, the result).
+# For each filter: (code before the loop, code for a neighbour v, the result).
 SUM = (("s = np.float64(0)",), ("s += wei[tap] * np.float64(v)",), "s")
 MEAN = (("s = np.float64(0)",), ("s += np.float64(v)",), "s / count")
 LEAST = (("s = first",), ("if v < s:", "    s = v"), "s")
@@ -95,7 +96,7 @@ ANY = (("s = first",), ("if v:", "    s = np.bool_(True)"), "s")
 
 
 def _edge(x, cval, modes):
-    """x in a dtype that holds cval too, if a mode uses it, and cval in it."""
+    """(x, cval) in a dtype that holds cval too, if one of the modes uses it."""
     if 4 in modes and x.dtype.kind in "biu" and x.dtype.type(cval) != cval:
         x = x.astype("float64")
     return x, x.dtype.type(cval if 4 in modes else 0)
@@ -116,7 +117,7 @@ def _first(what, dtype):
 
 
 def over_footprint(what, x, offsets, weights, modes, cval, dtype):
-    """what over the neighbours at offsets (NumPy's, count by ndim) of each element; modes: a number for each axis."""
+    """Apply the filter `what` over offsets, NumPy's array of (count, ndim). modes: a number for each axis."""
     x, edge = _edge(x, cval, modes)
     out = _core.empty(x.shape, dtype, device=x.device)
     if not out.size:
@@ -130,7 +131,8 @@ def over_footprint(what, x, offsets, weights, modes, cval, dtype):
 
 
 def along_axis(what, x, axis, weights, low, mode, cval, dtype):
-    """what over len(weights) neighbours along axis, the first of them `low` before each element."""
+    """Apply the filter `what` over len(weights) neighbours along axis. The first is `low` elements before the
+    centre."""
     x, edge = _edge(x, cval, (mode,))
     n, count = x.shape[axis], len(weights)
     before, after = int(numpy.prod(x.shape[:axis])), int(numpy.prod(x.shape[axis + 1 :]))
@@ -148,7 +150,7 @@ def along_axis(what, x, axis, weights, low, mode, cval, dtype):
 
 
 def _network(n):
-    """Batcher's odd-even merge sort of n values: pairs to be put in order."""
+    """Batcher's odd-even merge sorting network for n values: the pairs to compare and exchange, in order."""
     pairs = []
     p = 1
     while p < n:
@@ -164,7 +166,7 @@ def _network(n):
 
 
 def _needed(n, rank):
-    """The network's pairs that the value of a rank depends on, with which of the two results is needed."""
+    """The pairs of the network that affect the value of a rank, each with flags that tell which results are needed."""
     wanted, kept = {rank}, []
     for a, b in reversed(_network(n)):
         if a in wanted or b in wanted:
@@ -189,7 +191,8 @@ def _network_kernel(ndim, n, rank):
 
 @functools.lru_cache(maxsize=16)
 def _counting_kernel(ndim):
-    """The value that as many are below as rank says, and so many more not above: each candidate is tried."""
+    """A kernel that selects by counting. The result is the candidate v with less <= rank < upto, where less values are
+    below v and upto values are at most v."""
     letters = _LETTERS[:ndim]
     at = ", ".join(f"{c} + off[{{0}}, {d}]" for d, c in enumerate(letters))
     body = [
@@ -204,11 +207,11 @@ def _counting_kernel(ndim):
 
 
 _PAD = {0: "symmetric", 1: "reflect", 2: "edge", 3: "wrap", 4: "constant"}
-NETWORK_MAX = 81  # values; beyond, the network's text takes seconds to compile
+NETWORK_MAX = 81  # values; for more, the network's code takes seconds to compile
 
 
 def rank_of(x, offsets, rank, modes, cval):
-    """The value of a rank among the neighbours at offsets of each element, in x's dtype or float64 for such a cval."""
+    """The value of a rank among the neighbours at offsets of each element, in a dtype that also holds cval."""
     x, edge = _edge(x, cval, modes)
     low, high = numpy.maximum(-offsets.min(0), 0).tolist(), numpy.maximum(offsets.max(0), 0).tolist()
     padded = x

@@ -1,4 +1,4 @@
-"""Objects in images: connected parts, and sums, extremes, places and functions of the elements with each label."""
+"""Objects in images: connected components, and statistics of the elements with each label."""
 
 import math
 
@@ -16,8 +16,9 @@ from ._support import places
 
 @cuda.jit
 def _join(parent, image, shape, offsets):
-    """A forest of the true elements, each tree a connected part, its root the part's first element: whoever finds
-    two trees hangs the later root under the earlier by an atomic minimum, and goes on with what was there."""
+    """Union-find over the true elements. Each tree is part of a component, and its root is its first element. A thread
+    that finds two trees links the later root to the earlier by an atomic minimum. If another thread changed that root
+    meanwhile, it goes on with the old value."""
     i = cuda.grid(1)
     if i < image.size and image[i]:
         for m in range(offsets.shape[0]):
@@ -62,9 +63,9 @@ def _root(parent, image):
 
 
 def label(input, structure=None, output=None):
-    """The connected parts of the elements that are not 0, numbered from 1 in the order of their first elements.
+    """Label the connected components of the nonzero elements from 1, in the order of their first elements.
 
-    Returns (labels, how many), or how many where output is an array. structure: which neighbours belong together."""
+    Returns (labels, count), or count alone where output is an array. structure: which neighbours are connected."""
     x = _core.asarray(input)
     if x.dtype.kind == "c":
         raise TypeError("Complex type not supported")
@@ -109,7 +110,7 @@ def _parts(x, structure):
 
 
 def find_objects(input, max_label=0):
-    """For each label from 1 to max_label (0: the greatest) the slices of the box that holds it, None for none."""
+    """The bounding box, as slices, of each label from 1 to max_label (0: the largest label). None for absent labels."""
     x = _core.asarray(input)
     if x.dtype.kind == "c":
         raise TypeError("Complex type not supported")
@@ -137,8 +138,10 @@ def find_objects(input, max_label=0):
 
 
 class _Groups:
-    """The elements of input by labels and index. slots: for each element the number of its group, n for none; or mask
-    where there is one group only, None for all elements."""
+    """The elements of input, grouped by labels and index.
+
+    slots: the group's number of each element, n for an element of no group. A single group has no slots; mask selects
+    its elements, None all of them."""
 
     def __init__(self, input, labels, index):
         x = _core.asarray(input)
@@ -165,7 +168,7 @@ class _Groups:
         return self.x.reshape((-1,))
 
     def out(self, r):
-        """r, one number for each group, as index wants it."""
+        """The results r, one for each group, in the order and shape of index."""
         if self.back is None:
             return r
         return r[_core.asarray(self.back.reshape(-1), device=r.device)].reshape(self.back.shape)
@@ -178,7 +181,8 @@ class _Groups:
         return self.mask.sum()
 
     def sum(self, x=None):
-        """The sums of input, or of x, by group: in float64 for an array of groups, else as the array's sum."""
+        """The sum of input, or of x, over each group: in float64 for several groups, otherwise in the dtype of
+        x.sum()."""
         x = self.flat() if x is None else x.reshape((-1,))
         if self.slots is None:
             return x.sum() if self.mask is None else treadle.where(self.mask.reshape((-1,)), x, x.dtype.type(0)).sum()
@@ -188,20 +192,20 @@ class _Groups:
         return self.out(treadle.bincount(self.slots, weights=weights, minlength=self.n + 1)[: self.n])
 
     def each(self, group_values):
-        """For each element the value of its group."""
+        """Each element's value in group_values, by its group."""
         if self.slots is None:
             return group_values
         none = treadle.zeros((1,), dtype=group_values.dtype, device=group_values.device)
         return treadle.concatenate([group_values, none])[self.slots]
 
     def sorted_back(self):
-        """The groups without index's order and repetitions: a copy whose results are one for each slot."""
+        """A copy whose results are in the order of slots, without the order and repetitions of index."""
         other = object.__new__(_Groups)
         other.__dict__.update(self.__dict__, back=None)
         return other
 
     def extreme(self, least):
-        """The least or greatest elements by group, one for each slot; 0 for empty groups."""
+        """The minimum or maximum of each slot. Empty groups have 0."""
         x = self.flat()
         x = x.astype("uint8") if x.dtype.kind == "b" else x
         if self.slots is None:
@@ -215,7 +219,7 @@ class _Groups:
         return treadle.where(some, r, x.dtype.type(0))[: self.n]
 
     def place(self, values):
-        """For each slot the flat index of the first element that equals its value."""
+        """The flat index, for each slot, of the first element that equals its value."""
         x, n = self.flat(), self.x.size
         flat = treadle.arange(n, device=self.x.device)
         if self.slots is None:
@@ -236,12 +240,12 @@ def _worst(dtype, least):
 
 
 def sum_labels(input, labels=None, index=None):
-    """The sum of the elements with each label of index."""
+    """The sum over the elements of each label in index."""
     return _Groups(input, labels, index).sum()
 
 
 def sum(input, labels=None, index=None):
-    """sum_labels, under its older name."""
+    """sum_labels by its older name."""
     return sum_labels(input, labels, index)
 
 
@@ -250,13 +254,13 @@ def _double(x):
 
 
 def mean(input, labels=None, index=None):
-    """The mean of the elements with each label of index."""
+    """The mean over the elements of each label in index."""
     g = _Groups(input, labels, index)
     return _double(g.sum()) / g.count()
 
 
 def variance(input, labels=None, index=None):
-    """The mean square distance from the mean of the elements with each label of index."""
+    """The variance over the elements of each label in index."""
     g = _Groups(input, labels, index)
     own = g.sorted_back()
     count = own.count()
@@ -266,24 +270,24 @@ def variance(input, labels=None, index=None):
 
 
 def standard_deviation(input, labels=None, index=None):
-    """The root of variance."""
+    """The standard deviation over the elements of each label in index."""
     return treadle.sqrt(variance(input, labels, index))
 
 
 def minimum(input, labels=None, index=None):
-    """The least of the elements with each label of index."""
+    """The minimum over the elements of each label in index."""
     g = _Groups(input, labels, index)
     return g.out(g.extreme(True))
 
 
 def maximum(input, labels=None, index=None):
-    """The greatest of the elements with each label of index."""
+    """The maximum over the elements of each label in index."""
     g = _Groups(input, labels, index)
     return g.out(g.extreme(False))
 
 
 def median(input, labels=None, index=None):
-    """The median of the elements with each label of index, NaN where there are none."""
+    """The median over the elements of each label in index. NaN for labels without elements."""
     g = _Groups(input, labels, index)
     x = g.flat()
     if g.slots is None:
@@ -301,32 +305,32 @@ def median(input, labels=None, index=None):
 
 
 def _unravelled(g, flat):
-    """Flat indices as tuples of Python's ints: one, or one for each label of index."""
+    """Flat indices as tuples of ints: one tuple, or a list with one for each label in index."""
     at = numpy.stack(numpy.unravel_index(g.out(flat).get(), g.shape), -1)
     return tuple(at.tolist()) if g.back is None else list(map(tuple, at.reshape(-1, len(g.shape)).tolist()))
 
 
 def minimum_position(input, labels=None, index=None):
-    """Where the least of the elements with each label of index is first, as tuples of ints."""
+    """The position of the first minimum over the elements of each label in index, as tuples of ints."""
     g = _Groups(input, labels, index)
     return _unravelled(g, g.place(g.extreme(True)))
 
 
 def maximum_position(input, labels=None, index=None):
-    """Where the greatest of the elements with each label of index is first, as tuples of ints."""
+    """The position of the first maximum over the elements of each label in index, as tuples of ints."""
     g = _Groups(input, labels, index)
     return _unravelled(g, g.place(g.extreme(False)))
 
 
 def extrema(input, labels=None, index=None):
-    """(minimum, maximum, minimum_position, maximum_position)."""
+    """(minimum, maximum, minimum_position, maximum_position) over the elements of each label in index."""
     g = _Groups(input, labels, index)
     low, high = g.extreme(True), g.extreme(False)
     return g.out(low), g.out(high), _unravelled(g, g.place(low)), _unravelled(g, g.place(high))
 
 
 def center_of_mass(input, labels=None, index=None):
-    """The mean place of the elements with each label of index, weighted by them, as tuples of floats."""
+    """The centre of mass of the elements of each label in index, as tuples of floats. The elements are the masses."""
     g = _Groups(input, labels, index)
     total = g.sum()
     x = g.flat()
@@ -336,7 +340,8 @@ def center_of_mass(input, labels=None, index=None):
 
 
 def histogram(input, min, max, bins, labels=None, index=None):
-    """The numbers of elements in equal bins between min and max, of each label of index (then a list of arrays)."""
+    """The histogram of the elements of each label in index, over equal bins from min to max. Several labels give a
+    list."""
     g = _Groups(input, labels, index)
     edges = numpy.linspace(min, max, bins + 1)
     if g.slots is None:
@@ -352,7 +357,8 @@ def histogram(input, min, max, bins, labels=None, index=None):
 
 
 def labeled_comprehension(input, labels, index, func, out_dtype, default, pass_positions=False):
-    """func of the elements (and with pass_positions of their flat indices) with each label; default for none."""
+    """func(elements) for each label in index, default for absent ones. pass_positions adds the elements' flat
+    indices."""
     x = _core.asarray(input)
     flat = treadle.arange(x.size, device=x.device).reshape(x.shape)
     if labels is None:

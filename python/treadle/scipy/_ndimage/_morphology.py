@@ -1,4 +1,4 @@
-"""Morphology of scipy.ndimage: binary images, grey ones, distances to the background."""
+"""Binary and grey morphology of scipy.ndimage, and distance transforms."""
 
 import math
 import operator
@@ -14,7 +14,7 @@ from . import _kernels as kernels
 from ._filters import extreme
 from ._support import axes_of, deliver, each, expand, offsets_of, output_dtype, places, real_array, spread
 
-_AT_ONCE = 32  # steps between two questions whether anything has changed
+_AT_ONCE = 32  # steps between two checks for a change, at most
 
 
 def _structure(rank, connectivity):
@@ -26,12 +26,12 @@ def _structure(rank, connectivity):
 
 
 def generate_binary_structure(rank, connectivity):
-    """The places of a 3 x … x 3 box that differ from the centre in at most connectivity coordinates."""
+    """The elements of a 3 x … x 3 box that differ from the centre in at most connectivity coordinates."""
     return _core.asarray(_structure(rank, connectivity))
 
 
 def iterate_structure(structure, iterations, origin=None):
-    """A structure dilated with itself iterations - 1 times, in as large an array as that takes."""
+    """structure dilated by itself iterations - 1 times, in an array large enough for the result."""
     s = host(structure) != 0
     if iterations < 2:
         return _core.asarray(s)
@@ -53,7 +53,7 @@ def _turned(structure, origins):
 
 
 def _stepped(x, step, mask, iterations):
-    """x after iterations steps, or with fewer than one after as many as change something."""
+    """Apply step to x iterations times. With iterations < 1, apply it until nothing changes."""
 
     def one(a):
         r = step(a)
@@ -115,7 +115,7 @@ def binary_erosion(
     input, structure=None, iterations=1, mask=None, output=None, border_value=0, origin=0, brute_force=False, *,
     axes=None,
 ):  # fmt: skip
-    """Where the structure, put there, lies on true elements only; iterations < 1: until nothing changes."""
+    """Where the structure, centred there, covers true elements only. iterations < 1: repeat until nothing changes."""
     return _binary(kernels.ALL, input, structure, iterations, mask, output, border_value, origin, axes)
 
 
@@ -123,7 +123,7 @@ def binary_dilation(
     input, structure=None, iterations=1, mask=None, output=None, border_value=0, origin=0, brute_force=False, *,
     axes=None,
 ):  # fmt: skip
-    """What the structure covers when it is put on every true element; iterations < 1: until nothing changes."""
+    """The union of the structure centred on each true element. iterations < 1: repeat until nothing changes."""
     return _binary(kernels.ANY, input, structure, iterations, mask, output, border_value, origin, axes, True)
 
 
@@ -146,7 +146,7 @@ def binary_closing(
 
 
 def binary_hit_or_miss(input, structure1=None, structure2=None, output=None, origin1=0, origin2=None, *, axes=None):
-    """Where structure1 lies on true elements only and structure2 on false ones only."""
+    """Where structure1 covers true elements only and structure2 covers false ones only."""
     n = len(axes_of(axes, _core.asarray(input).ndim))
     s1 = _structure(n, 1) if structure1 is None else host(structure1)
     s2 = numpy.logical_not(s1) if structure2 is None else host(structure2)
@@ -162,7 +162,7 @@ def binary_propagation(input, structure=None, mask=None, output=None, border_val
 
 
 def binary_fill_holes(input, structure=None, output=None, origin=0, *, axes=None):
-    """The image with what cannot be reached from outside."""
+    """Fill the holes: the false elements that are not connected to the border."""
     mask = _core.asarray(input) == 0
     outside = binary_dilation(treadle.zeros_like(mask), structure, -1, mask, None, 1, origin, axes=axes)
     r = deliver(~outside, output)
@@ -180,7 +180,7 @@ def _needs_one(size, footprint, structure):
 def grey_erosion(
     input, size=None, footprint=None, structure=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None
 ):
-    """The least element of a box, a footprint, or of those less a structure."""
+    """The minimum over a box or a footprint, of the elements minus the structure if there is one."""
     _needs_one(size, footprint, structure)
     return extreme(True, input, size, footprint, structure, output, mode, cval, origin, axes)
 
@@ -188,7 +188,7 @@ def grey_erosion(
 def grey_dilation(
     input, size=None, footprint=None, structure=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None
 ):
-    """The greatest element of a box, a footprint, or of those and a structure, turned round."""
+    """The maximum over a reflected box or footprint, of the elements plus the structure if there is one."""
     _needs_one(size, footprint, structure)
     n = len(axes_of(axes, _core.asarray(input).ndim))
     structure, footprint = (a if a is None else host(a) for a in (structure, footprint))
@@ -224,7 +224,7 @@ def grey_closing(
 def morphological_gradient(
     input, size=None, footprint=None, structure=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None
 ):
-    """grey_dilation less grey_erosion."""
+    """grey_dilation minus grey_erosion."""
     x, more, kw = _pair(input, size, footprint, structure, mode, cval, origin, axes)
     return deliver(grey_dilation(x, *more, **kw) - grey_erosion(x, *more, **kw), output)
 
@@ -232,7 +232,7 @@ def morphological_gradient(
 def morphological_laplace(
     input, size=None, footprint=None, structure=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None
 ):
-    """grey_dilation and grey_erosion less twice the image."""
+    """grey_dilation plus grey_erosion minus twice the image."""
     x, more, kw = _pair(input, size, footprint, structure, mode, cval, origin, axes)
     return deliver(grey_dilation(x, *more, **kw) + grey_erosion(x, *more, **kw) - x - x, output)
 
@@ -244,7 +244,7 @@ def _less(a, b):
 def white_tophat(
     input, size=None, footprint=None, structure=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None
 ):
-    """The image less its grey_opening."""
+    """The image minus its grey_opening."""
     x, more, kw = _pair(input, size, footprint, structure, mode, cval, origin, axes)
     return deliver(_less(x, grey_opening(x, *more, **kw)).astype(output_dtype(output, x)), output)
 
@@ -252,7 +252,7 @@ def white_tophat(
 def black_tophat(
     input, size=None, footprint=None, structure=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None
 ):
-    """The image's grey_closing less the image."""
+    """The grey_closing of the image minus the image."""
     x, more, kw = _pair(input, size, footprint, structure, mode, cval, origin, axes)
     return deliver(_less(grey_closing(x, *more, **kw), x).astype(output_dtype(output, x)), output)
 
@@ -262,8 +262,9 @@ def black_tophat(
 
 @jit(error_model="numpy")
 def _envelope(f, step, place, height, nearest, out):
-    """Along the middle axis: the least of (x - q)^2 + f[q] over q, which q it is (-1: none), by the lower envelope of
-    parabolas (Felzenszwalb, Huttenlocher 2012). place, height: a line's parabolas and where each begins."""
+    """Along the middle axis: minimize (x - q)^2 + f[q] over q, and store q as nearest (-1: none). The minimum is the
+    lower envelope of parabolas (Felzenszwalb, Huttenlocher 2012). place, height: the vertex of each parabola and where
+    it begins to be lowest."""
     for i in range(f.shape[0]):
         for j in range(f.shape[2]):
             k = -1
@@ -301,9 +302,9 @@ def _envelope(f, step, place, height, nearest, out):
 def distance_transform_edt(
     input, sampling=None, return_distances=True, return_indices=False, distances=None, indices=None
 ):
-    """The distance of each element to the nearest that is zero, and with return_indices where that is.
+    """The Euclidean distance of each element to the nearest zero, and with return_indices that zero's position.
 
-    sampling: the distance of neighbours along each axis. distances, indices: arrays for the results."""
+    sampling: the spacing along each axis. distances, indices: arrays for the results."""
     if not (return_distances or return_indices):
         raise RuntimeError("at least one of return_distances/return_indices must be True")
     if distances is not None and not return_distances:
@@ -325,7 +326,7 @@ def distance_transform_edt(
         grid[axis] = treadle.maximum(nearest, 0)
         found = [p[tuple(grid)] for p in found] + [nearest]
         f = new[3].reshape(x.shape)
-    none = f == math.inf  # without any zero SciPy tells the distance to a place before the first
+    none = f == math.inf  # without any zero, SciPy gives the distance to a point just before the first element
     grid = zip(places(x, sparse=True), steps, strict=True)
     beyond = sum(((p + (d == 0)) * s) ** 2 for d, (p, s) in enumerate(grid))
     f = treadle.where(none, beyond, f)

@@ -1,4 +1,4 @@
-"""What the functions of scipy.ndimage share: arguments that are one for all axes or one for each, outputs."""
+"""What the functions of scipy.ndimage share: arguments with one value or one for each axis, and outputs."""
 
 import numpy
 
@@ -10,7 +10,7 @@ from ._kernels import FILTER_MODES
 
 
 def real_array(x):
-    """x as an array, of no complex numbers."""
+    """x as an array. Raises TypeError for complex elements."""
     x = _core.asarray(x)
     if x.dtype.kind == "c":
         raise TypeError("Complex type not supported")
@@ -18,7 +18,7 @@ def real_array(x):
 
 
 def axes_of(axes, ndim):
-    """The axes that a function works on: all, one, or the given ones."""
+    """The axes that a function works on: all of them, or those in axes, one or several."""
     if axes is None:
         return tuple(range(ndim))
     axes = (axes,) if numpy.isscalar(axes) else tuple(axes)
@@ -52,7 +52,7 @@ def check_origin(size, origin):
 
 
 def output_dtype(output, x, to_complex=False):
-    """The dtype of a result: of output, which is None, a dtype or an array, and of x."""
+    """The dtype of the result for x and output, which is None, a dtype or an array."""
     if output is None:
         d = numpy.dtype(x.dtype)
     elif isinstance(output, (_core.ndarray, numpy.ndarray)):
@@ -67,7 +67,7 @@ def output_dtype(output, x, to_complex=False):
 
 
 def deliver(result, output):
-    """The result, in output where that is an array."""
+    """Return result, copied into output where that is an array."""
     if not isinstance(output, (_core.ndarray, numpy.ndarray)):
         return result
     if output.shape != result.shape:
@@ -77,18 +77,18 @@ def deliver(result, output):
 
 
 def to_dtype(x, dtype):
-    """A cast as C's: floats are cut, not rounded."""
+    """Cast as C does: floats are truncated, not rounded."""
     return x if x.dtype == dtype else x.astype(dtype)
 
 
 def places(x, sparse=False):
-    """indices of x's shape, on its device."""
+    """The indices of x's elements, on its device, as numpy.indices gives them."""
     with treadle.device(x.device):
         return treadle.indices(x.shape, sparse=sparse, dtype="int64")
 
 
 def spread(values, axes, ndim, fill):
-    """values of axes among fill for the other axes."""
+    """A value for each of ndim axes: values for axes, fill for the others."""
     full = [fill] * ndim
     for axis, value in zip(axes, values, strict=True):
         full[axis] = value
@@ -96,7 +96,7 @@ def spread(values, axes, ndim, fill):
 
 
 def footprint_of(size, footprint, ndim, axes, none="no footprint provided"):
-    """A footprint (bools, NumPy's, of ndim dims) from size or footprint over axes."""
+    """The footprint, NumPy's array of bools with ndim axes, that size or footprint means over axes."""
     if footprint is None:
         if size is None:
             raise RuntimeError(none)
@@ -110,12 +110,12 @@ def footprint_of(size, footprint, ndim, axes, none="no footprint provided"):
 
 
 def expand(a, axes, ndim):
-    """a, whose dims are axes in ascending order, with dims of one element for the others."""
+    """a, whose axes are `axes` in ascending order, with axes of length 1 inserted for the others."""
     return a.reshape([a.shape[sorted(axes).index(d)] if d in axes else 1 for d in range(ndim)])
 
 
 def offsets_of(footprint, origins):
-    """The distances (count by ndim) of a footprint's places from its centre, in C order."""
+    """The offsets of a footprint's elements from its centre, of shape (count, ndim), in C order."""
     for size, origin in zip(footprint.shape, origins, strict=True):
         if not 0 <= size // 2 + origin < size:
             raise ValueError("invalid origin")

@@ -1,5 +1,5 @@
-"""Interpolation, under scipy.interpolate's names: evaluation on the device; what is solved once for many evaluations
-(splines' coefficients, triangulations) is SciPy's on the host."""
+"""scipy.interpolate's names. Interpolants are evaluated on the device. SciPy computes on the host what is computed
+once for many evaluations: coefficients of splines, triangulations."""
 
 from .. import _table
 
@@ -33,7 +33,7 @@ def _converter(module, name):
     return convert
 
 
-# What SciPy's functions on the host give becomes what is evaluated here.
+# These functions build an object with SciPy on the host and convert it to the class here that evaluates it.
 _table.converts("scipy.interpolate._bsplines.BSpline", _converter("_bspline", "BSpline"))
 _table.converts("scipy.interpolate._interpolate.BPoly", _converter("_piecewise", "BPoly"))
 _table.converts("scipy.interpolate._interpolate.PPoly", _converter("_piecewise", "PPoly"))

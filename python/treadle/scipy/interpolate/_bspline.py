@@ -1,4 +1,4 @@
-"""B-splines: evaluated by de Boor's scheme, all steps in one kernel; their coefficients come from SciPy on the host."""
+"""B-splines. One kernel evaluates them by de Boor's algorithm. SciPy computes their coefficients on the host."""
 
 import math
 
@@ -49,14 +49,14 @@ class BSpline:
 
     @classmethod
     def construct_fast(cls, t, c, k, extrapolate=True, axis=0):
-        """An object that holds t and c without looking at them."""
+        """Make an object of t and c without checking them."""
         self = object.__new__(cls)
         self.t, self.c, self.k, self.extrapolate, self.axis = asarray(t), asarray(c), k, extrapolate, axis
         return self
 
     @classmethod
     def _of(cls, theirs):
-        """SciPy's object on the current device."""
+        """Convert SciPy's object to one on the current device."""
         return cls.construct_fast(asarray(theirs.t), asarray(theirs.c), theirs.k, theirs.extrapolate, theirs.axis)
 
     def _scipy_(self):
@@ -78,7 +78,7 @@ class BSpline:
         return cls.construct_fast(t, c, k, extrapolate)
 
     def __call__(self, x, nu=0, extrapolate=None):
-        """The values, or derivatives of order nu, at the points x."""
+        """Evaluate the spline, or its derivative of order nu, at x."""
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         x = asarray(x, device=None if isinstance(x, ndarray) else self.c.device).astype("float64")
         rest, n = self.c.shape[1:], self.t.size - self.k - 1
@@ -103,7 +103,7 @@ class BSpline:
         return self.construct_fast(t, c, k, False if self.extrapolate == "periodic" else self.extrapolate, self.axis)
 
     def integrate(self, a, b, extrapolate=None):
-        """The integral from a to b, numbers; periodic splines': by SciPy on the host."""
+        """The integral from a to b, two numbers. SciPy computes it on the host for periodic splines."""
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         if extrapolate == "periodic":
             return host("BSpline", "integrate", self, (a, b), {"extrapolate": extrapolate})
@@ -117,12 +117,12 @@ class BSpline:
         return sign * (whole(b, extrapolate=True) - whole(a, extrapolate=True))
 
     def insert_knot(self, x, m=1):
-        """This spline with one more knot, m times; SciPy computes it on the host."""
+        """The same spline with the knot x inserted m times. SciPy computes it on the host."""
         return host("BSpline", "insert_knot", self, (x, m), {})
 
     @classmethod
     def design_matrix(cls, x, t, k, extrapolate=False):
-        """The values of all B-splines at the points x, a csr_array: by SciPy on the host."""
+        """A csr_array with the values of all basis functions at x. SciPy computes it on the host."""
         import treadle.scipy.sparse  # noqa: F401  results become its matrices
 
         make = scipys().BSpline.design_matrix
@@ -130,18 +130,18 @@ class BSpline:
 
     @classmethod
     def from_power_basis(cls, pp, bc_type="not-a-knot"):
-        """The BSpline of a CubicSpline: by SciPy on the host."""
+        """The BSpline equal to a CubicSpline. SciPy computes it on the host."""
         make = scipys().BSpline.from_power_basis
         return _table.call("scipy.interpolate.BSpline.from_power_basis", make, (pp,), {"bc_type": bc_type})
 
 
 def _de_boor(t, c, k, x, nu):
-    """Values at x of the derivative of order nu of the spline of knots t and coefficients c, of two axes."""
+    """Evaluate the derivative of order nu of a spline at x. t: the knots; c: coefficients, as a matrix."""
     n = c.shape[0]
     if nu > k:
         return zeros((x.size, c.shape[1]), dtype=c.dtype, device=c.device)
     at = td.clip(td.searchsorted(t, x, "right") - 1, k, n - 1)
-    knots = [take(t, at + j) for j in range(1 - k, k + 1)]  # those that the pieces of x depend on
+    knots = [take(t, at + j) for j in range(1 - k, k + 1)]  # the knots on which the intervals of x depend
     level = [take(c, at + (j - k)) for j in range(k + 1)]
     for r in range(1, k + 1):
         left, right = knots[r - 1 : k], knots[k:]
@@ -153,7 +153,8 @@ def _de_boor(t, c, k, x, nu):
 
 
 def _step(a, b, x, low, high, degree, differs):
-    """A step of the scheme: the difference of two coefficients, or their mean by the place of x between two knots."""
+    """One step of de Boor's algorithm: the difference of two coefficients, or their average weighted by x between two
+    knots."""
     width = high - low
     width = td.where(width == 0, 1.0, width)
     if differs:
@@ -163,7 +164,7 @@ def _step(a, b, x, low, high, degree, differs):
 
 
 def _padded(tck):
-    """t, c and k as arrays, c with zeros at its end to the length of t."""
+    """t, c and k as arrays, with c padded with zeros to the length of t."""
     t, c, k = asarray(tck[0]), asarray(tck[1]), tck[2]
     missing = t.size - c.shape[0]
     if missing > 0:
@@ -204,8 +205,8 @@ def splantider(tck, n=1):
 
 
 def splev(x, tck, der=0, ext=0):
-    """Values (der: derivatives) at x of a BSpline or of (t, c, k). ext beyond the base interval: 0 extrapolate, 1
-    zeros, 2 ValueError, 3 the value at the end."""
+    """Evaluate a BSpline or (t, c, k), or its derivative of order der, at x. ext beyond the base interval: 0
+    extrapolates, 1 gives zeros, 2 raises ValueError, 3 gives the value at the end."""
     if isinstance(tck, BSpline):
         if tck.c.ndim > 1:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Interpolation of values on grids of any number of axes."""
+"""Interpolation on rectangular grids of any number of axes."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ _METHODS = ("linear", "nearest", *_ON_HOST)
 
 
 def _coordinates(points, ndim, device):
-    """Points as an array whose last axis holds coordinates; a tuple holds an array for each, which broadcast."""
+    """Points as an array whose last axis holds coordinates. A tuple has one array for each axis; they are broadcast."""
     if isinstance(points, tuple) and len(points) == 1:
         points = points[0]
     if isinstance(points, tuple):
@@ -31,9 +31,9 @@ def _coordinates(points, ndim, device):
 class RegularGridInterpolator:
     """RegularGridInterpolator(points, values, method="linear", bounds_error=True, fill_value=nan).
 
-    points: the places along each axis, rising or falling; values: of shape (len(points[0]), …), with further axes
-    behind. method: "linear" and "nearest" on the device, splines by SciPy on the host. Beyond the grid: ValueError,
-    or where bounds_error is False fill_value (None: extrapolated).
+    points: the grid's coordinates along each axis, ascending or descending. values: an array of shape (len(points[0]),
+    …), which may have further axes. The device computes methods "linear" and "nearest", SciPy on the host those of
+    splines. Points outside the grid raise ValueError, or with bounds_error=False give fill_value (None extrapolates).
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class RegularGridInterpolator:
             raise ValueError("fill_value must be either 'None' or of a type compatible with values")
 
     def __call__(self, xi, method=None, *, nu=None):
-        """The values at the points xi: an array whose last axis holds coordinates, or a tuple of arrays."""
+        """Interpolate at the points xi: an array whose last axis holds coordinates, or a tuple of arrays."""
         method = self.method if method is None else method
         if method not in _METHODS:
             raise ValueError(f"Method '{method}' is not defined")
@@ -112,7 +112,7 @@ class RegularGridInterpolator:
                 raise ValueError(f"One of the requested xi is out of bounds in dimension {k}")
 
     def _cells(self, x):
-        """The lower corner of each point's cell, and the part of the cell's width that it is off it."""
+        """(the lower corner of the grid cell of each point, the point's offset as a fraction of the cell's width)."""
         at, parts = [], []
         for v, g in zip(x, self.grid, strict=True):
             if g.size == 1:
@@ -126,7 +126,7 @@ class RegularGridInterpolator:
         return at, parts
 
     def _flat(self, rest):
-        """The values as a table, and the step of each axis in it."""
+        """(the values as a matrix, the stride of each grid axis in its rows)."""
         shape = self.values.shape[: len(self.grid)]
         steps = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
         return self.values.reshape(math.prod(shape), math.prod(rest)), steps
@@ -154,8 +154,7 @@ class RegularGridInterpolator:
 
 
 def interpn(points, values, xi, method="linear", bounds_error=True, fill_value=math.nan):
-    """The values at xi of the RegularGridInterpolator of points and values; method "splinef2d": by SciPy on the
-    host."""
+    """Interpolate at xi, as RegularGridInterpolator(points, values). SciPy computes method "splinef2d" on the host."""
     if method == "splinef2d":
         args = (points, values, xi, method, bounds_error, fill_value)
         return _table.call("scipy.interpolate.interpn", scipys().interpn, args, {})

@@ -1,5 +1,5 @@
-"""Cubic interpolants by values and slopes at the places: given, or found by the methods of Fritsch and Butland and of
-Akima."""
+"""Piecewise cubic interpolants from values and slopes. The slopes are given, or come from the method of Fritsch and
+Butland (PCHIP) or of Akima."""
 
 import numpy
 
@@ -12,7 +12,8 @@ from ._support import scipys
 
 
 def prepared(x, y, axis, slopes=None):
-    """x, and y and slopes with the axis of interpolation in front. ValueError: they do not fit, or x does not rise."""
+    """(x, y, slopes), with axis moved to the front. Raises ValueError for shapes that differ or x that does not
+    ascend."""
     device = next((a.device for a in (y, x, slopes) if isinstance(a, ndarray)), None)
     x, y = asarray(x, device=device), asarray(y, device=device)
     if x.dtype.kind == "c":
@@ -42,7 +43,7 @@ def prepared(x, y, axis, slopes=None):
 
 
 class CubicHermiteSpline(PPoly):
-    """CubicHermiteSpline(x, y, dydx, axis=0, extrapolate=None): cubics that have the values y and the slopes dydx at
+    """CubicHermiteSpline(x, y, dydx, axis=0, extrapolate=None): piecewise cubics with the values y and slopes dydx at
     x."""
 
     def __init__(self, x, y, dydx, axis=0, extrapolate=None):
@@ -59,7 +60,7 @@ class CubicHermiteSpline(PPoly):
 
 
 def _sides(h0, h1, m0, m1):
-    """The slope at an end: of the parabola through three places, kept from overshooting."""
+    """The slope at an end: that of a parabola through three points, limited so that it does not overshoot."""
     d = ((2 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
     away = td.sign(d) != td.sign(m0)
     beyond = (td.sign(m0) != td.sign(m1)) & (abs(d) > 3.0 * abs(m0))
@@ -67,7 +68,7 @@ def _sides(h0, h1, m0, m1):
 
 
 def _monotone(x, y):
-    """Slopes that keep what rises rising: weighted harmonic means of the secants' slopes."""
+    """Slopes of a monotone interpolant: weighted harmonic means of the secants' slopes."""
     h = (x[1:] - x[:-1]).reshape((-1,) + (1,) * (y.ndim - 1))
     m = (y[1:] - y[:-1]) / h
     if y.shape[0] == 2:
@@ -81,7 +82,7 @@ def _monotone(x, y):
 
 
 class PchipInterpolator(CubicHermiteSpline):
-    """PchipInterpolator(x, y, axis=0, extrapolate=None): cubics that rise and fall where the values do."""
+    """PchipInterpolator(x, y, axis=0, extrapolate=None): cubics that are monotone wherever the values are."""
 
     def __init__(self, x, y, axis=0, extrapolate=None):
         x, y, axis, _ = prepared(x, y, axis)
@@ -110,8 +111,8 @@ def _akima(x, y, method):
 
 
 class Akima1DInterpolator(CubicHermiteSpline):
-    """Akima1DInterpolator(x, y, axis=0, method="akima", extrapolate=False): cubics with slopes from the four secants
-    next to each place; method "makima" weighs flat parts otherwise."""
+    """Akima1DInterpolator(x, y, axis=0, method="akima", extrapolate=False): cubics whose slope at a point comes from
+    the four secants around it. method "makima" uses other weights, which avoid overshoot where the values are flat."""
 
     def __init__(self, x, y, axis=0, *, method="akima", extrapolate=None):
         if method not in ("akima", "makima"):
@@ -135,7 +136,7 @@ class Akima1DInterpolator(CubicHermiteSpline):
 
 class CubicSpline(CubicHermiteSpline):
     """CubicSpline(x, y, axis=0, bc_type="not-a-knot", extrapolate=None): cubics with continuous second derivatives.
-    Their coefficients are SciPy's, from the host."""
+    SciPy computes the coefficients on the host."""
 
     def __init__(self, x, y, axis=0, bc_type="not-a-knot", extrapolate=None):
         device = next((a.device for a in (y, x) if isinstance(a, ndarray)), None)
@@ -150,7 +151,7 @@ class CubicSpline(CubicHermiteSpline):
 
 
 def pchip_interpolate(xi, yi, x, der=0, axis=0):
-    """The values (der: derivatives of an order, or of several) at x of the PchipInterpolator of xi and yi."""
+    """Evaluate the PchipInterpolator of (xi, yi) at x. der: the order of the derivative, or a list of orders."""
     p = PchipInterpolator(xi, yi, axis=axis)
     if numpy.ndim(der) == 0:
         return p(x) if der == 0 else p.derivative(der)(x)

@@ -1,4 +1,4 @@
-"""interp1d: interpolation of values along an axis, by steps, lines and splines."""
+"""interp1d: interpolation along one axis by constants, lines or splines."""
 
 import math
 
@@ -66,11 +66,11 @@ class interp1d:
         self._outer = tuple(v if numpy.isscalar(v) else self._spread(v) for v in pair)
 
     def _spread(self, fill):
-        """Values to fill in, spread to those of one point."""
+        """The fill values, broadcast to the values of one point."""
         return td.broadcast_to(asarray(fill, device=self.y.device), self._shape).reshape(-1)
 
     def __call__(self, x):
-        """The values at the points x, of shape (y's axes before axis, x's, y's behind it)."""
+        """Interpolate at x. In the result's shape, x's shape replaces y's axis of interpolation."""
         x = asarray(x, device=None if isinstance(x, ndarray) else self.y.device)
         x = x if x.dtype.kind == "f" and x.dtype.itemsize >= 4 else x.astype("float64")
         flat = x.reshape(-1)

@@ -1,5 +1,5 @@
-"""Piecewise polynomials by powers and in Bernstein's basis: evaluated for all points in one kernel that searches the
-piece, fetches its coefficients and adds up.
+"""Piecewise polynomials in the power basis and in Bernstein's. One kernel evaluates all points: it finds a point's
+interval, reads its coefficients and sums.
 """
 
 import functools
@@ -16,7 +16,7 @@ from ._support import axes_moved, host, scipys, take
 
 
 class Piecewise:
-    """The base of PPoly and BPoly: c of shape (k, m, …), the coefficients of m pieces between the m + 1 places x."""
+    """The base of PPoly and BPoly. c: coefficients of shape (k, m, …) for m intervals; x: their m + 1 breakpoints."""
 
     def __init__(self, c, x, extrapolate=None, axis=0):
         device = next((a.device for a in (c, x) if isinstance(a, ndarray)), None)
@@ -49,7 +49,7 @@ class Piecewise:
 
     @classmethod
     def construct_fast(cls, c, x, extrapolate=None, axis=0):
-        """An object that holds c and x without looking at them."""
+        """Make an object of c and x without checking them."""
         self = object.__new__(cls)
         self.c, self.x, self.axis = asarray(c), asarray(x), axis
         self.extrapolate = True if extrapolate is None else extrapolate
@@ -58,11 +58,11 @@ class Piecewise:
 
     @classmethod
     def _of(cls, theirs):
-        """SciPy's object on the current device."""
+        """Convert SciPy's object to one on the current device."""
         return cls.construct_fast(asarray(theirs.c), asarray(theirs.x), theirs.extrapolate, theirs.axis)
 
     def _like(self, c):
-        """These pieces with other coefficients."""
+        """The piecewise polynomial of coefficients c on the same intervals."""
         base = PPoly if isinstance(self, PPoly) else BPoly
         return base.construct_fast(c, self.x, self.extrapolate, self.axis)
 
@@ -72,7 +72,7 @@ class Piecewise:
         return cls.construct_fast(self.c.get(), self.x.get(), self.extrapolate, self.axis)
 
     def _find(self, x, extrapolate):
-        """The points, brought into the period where there is one, the piece of each, and what lies outside (or
+        """(the points, mapped into the period of a periodic one; the interval of each; a mask of those outside, or
         None)."""
         if extrapolate == "periodic":
             x, extrapolate = self.x[0] + (x - self.x[0]) % (self.x[-1] - self.x[0]), False
@@ -87,8 +87,8 @@ class Piecewise:
         return x, at, ~((x >= low) & (x <= high))
 
     def __call__(self, x, nu=0, extrapolate=None):
-        """The values, or derivatives of order nu, at the points x; NaN beyond the pieces unless they are
-        extrapolated."""
+        """Evaluate the polynomial, or its derivative of order nu, at x. Points outside give NaN unless it
+        extrapolates."""
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         x = asarray(x, device=None if isinstance(x, ndarray) else self.c.device).astype("float64")
         rest = self.c.shape[2:]
@@ -100,7 +100,8 @@ class Piecewise:
         return axes_moved(r.reshape(x.shape + rest), x.ndim, self.axis)
 
     def _joined(self, c):
-        """Coefficients c of integrals of single pieces, made continuous by what has come before each piece."""
+        """The constant for each interval that makes antiderivatives c, 0 at each start, continuous: the sum before
+        it."""
         ends = self._like(c)._ends()
         before = td.concatenate(
             [zeros((1, *ends.shape[1:]), dtype=c.dtype, device=c.device), td.cumsum(ends, axis=0)[:-1]]
@@ -108,7 +109,7 @@ class Piecewise:
         return before
 
     def integrate(self, a, b, extrapolate=None):
-        """The integral from a to b, numbers."""
+        """The integral from a to b, two numbers."""
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         sign = 1
         if b < a:
@@ -136,7 +137,7 @@ class Piecewise:
         return sign * (whole(b, extrapolate=extrapolate) - whole(a, extrapolate=extrapolate))
 
     def extend(self, c, x, right=None):
-        """Adds pieces behind the last one or before the first."""
+        """Add intervals after the last one or before the first."""
         c, x = asarray(c, device=self.c.device), asarray(x, device=self.c.device).astype("float64")
         if not x.size:
             return
@@ -153,10 +154,10 @@ class Piecewise:
 
 
 class PPoly(Piecewise):
-    """PPoly(c, x, extrapolate=None, axis=0): sums of c[j] (t - x[i]) ** (k - 1 - j) on the piece i that t lies in.
+    """PPoly(c, x, extrapolate=None, axis=0): the sum of c[j, i] (t - x[i]) ** (k - 1 - j), for t in interval i.
 
-    extrapolate: True (None), False (NaN beyond the pieces) or "periodic". ValueError: shapes do not fit, x does not
-    rise or fall.
+    extrapolate: True (None), False (NaN outside) or "periodic". Raises ValueError where shapes do not match, or x is
+    not strictly monotonic.
     """
 
     def _values(self, c, x, at, nu):
@@ -179,7 +180,7 @@ class PPoly(Piecewise):
         return td.concatenate([zeros((missing, *c.shape[1:]), dtype=c.dtype, device=c.device), c]) if missing else c
 
     def derivative(self, nu=1):
-        """The derivative of order nu, as a PPoly; below 0 an antiderivative."""
+        """The derivative of order nu, as a PPoly. A negative nu gives an antiderivative."""
         if nu < 0:
             return self.antiderivative(-nu)
         k = self.c.shape[0] - nu
@@ -190,7 +191,8 @@ class PPoly(Piecewise):
         return self._like(self.c[:k] * factors)
 
     def antiderivative(self, nu=1):
-        """The antiderivative of order nu, as a PPoly, 0 at the first place; below 0 a derivative."""
+        """The antiderivative of order nu, as a PPoly that is 0 at the first breakpoint. A negative nu gives a
+        derivative."""
         if nu <= 0:
             return self.derivative(-nu)
         c = self.c
@@ -204,16 +206,16 @@ class PPoly(Piecewise):
         return r
 
     def solve(self, y=0.0, discontinuity=True, extrapolate=None):
-        """The places where the value is y: by SciPy on the host."""
+        """The points where the value is y. SciPy finds them on the host."""
         return host("PPoly", "solve", self, (y, discontinuity, extrapolate), {})
 
     def roots(self, discontinuity=True, extrapolate=None):
-        """The places where the value is 0: by SciPy on the host."""
+        """The roots. SciPy finds them on the host."""
         return self.solve(0, discontinuity, extrapolate)
 
     @classmethod
     def from_spline(cls, tck, extrapolate=None):
-        """The PPoly of a BSpline or of (t, c, k): its derivatives at the knots."""
+        """The PPoly equal to a BSpline or (t, c, k), from its derivatives at the knots."""
         spline = tck if isinstance(tck, BSpline) else BSpline(*tck)
         t, k = spline.t, spline.k
         parts = [spline(t[:-1], nu=m, extrapolate=True) / math.factorial(m) for m in range(k, -1, -1)]
@@ -221,7 +223,7 @@ class PPoly(Piecewise):
 
     @classmethod
     def from_bernstein_basis(cls, bp, extrapolate=None):
-        """The PPoly of a BPoly."""
+        """The PPoly equal to a BPoly."""
         k = bp.c.shape[0] - 1
         h = (bp.x[1:] - bp.x[:-1]).reshape((-1,) + (1,) * (bp.c.ndim - 2))
         c = [0.0] * (k + 1)
@@ -232,9 +234,9 @@ class PPoly(Piecewise):
 
 
 class BPoly(Piecewise):
-    """BPoly(c, x, extrapolate=None, axis=0): sums of c[a] times Bernstein's polynomials of the part of piece i up to t.
+    """BPoly(c, x, extrapolate=None, axis=0): the sum of c[a, i] times Bernstein polynomials in interval i.
 
-    extrapolate and errors: as PPoly's.
+    extrapolate and errors are those of PPoly.
     """
 
     def _values(self, c, x, at, nu):
@@ -246,7 +248,7 @@ class BPoly(Piecewise):
         level = [take(c[a], at) for a in range(k + 1)]
         for n in range(nu):
             level = [(b - a) * ((k - n) / h)[:, None] for a, b in zip(level, level[1:], strict=False)]
-        while len(level) > 1:  # de Casteljau's scheme
+        while len(level) > 1:  # de Casteljau's algorithm
             level = [a * (1.0 - s) + b * s for a, b in zip(level, level[1:], strict=False)]
         return level[0]
 
@@ -254,7 +256,7 @@ class BPoly(Piecewise):
         return self.c[-1]
 
     def _raised(self, c, k):
-        """The coefficients of the same polynomials in the basis of k of them."""
+        """The coefficients of the same polynomials in the Bernstein basis of k functions."""
         while c.shape[0] < k:
             n = c.shape[0]
             part = (td.arange(1, n, dtype="float64", device=c.device) / n).reshape((-1,) + (1,) * (c.ndim - 1))
@@ -262,7 +264,7 @@ class BPoly(Piecewise):
         return c
 
     def derivative(self, nu=1):
-        """The derivative of order nu, as a BPoly; below 0 an antiderivative."""
+        """The derivative of order nu, as a BPoly. A negative nu gives an antiderivative."""
         if nu < 0:
             return self.antiderivative(-nu)
         c, h = self.c, (self.x[1:] - self.x[:-1]).reshape((-1,) + (1,) * (self.c.ndim - 2))
@@ -272,7 +274,8 @@ class BPoly(Piecewise):
         return self._like(c)
 
     def antiderivative(self, nu=1):
-        """The antiderivative of order nu, as a BPoly, 0 at the first place; below 0 a derivative."""
+        """The antiderivative of order nu, as a BPoly that is 0 at the first breakpoint. A negative nu gives a
+        derivative."""
         if nu <= 0:
             return self.derivative(-nu)
         c, h = self.c, (self.x[1:] - self.x[:-1]).reshape((-1,) + (1,) * (self.c.ndim - 2))
@@ -286,7 +289,7 @@ class BPoly(Piecewise):
 
     @classmethod
     def from_power_basis(cls, pp, extrapolate=None):
-        """The BPoly of a PPoly."""
+        """The BPoly equal to a PPoly."""
         k = pp.c.shape[0] - 1
         h = (pp.x[1:] - pp.x[:-1]).reshape((-1,) + (1,) * (pp.c.ndim - 2))
         c = [0.0] * (k + 1)
@@ -298,6 +301,6 @@ class BPoly(Piecewise):
 
     @classmethod
     def from_derivatives(cls, xi, yi, orders=None, extrapolate=None):
-        """The BPoly that has the values and derivatives yi at xi: made by SciPy on the host."""
+        """The BPoly with the values and derivatives yi at xi. SciPy computes it on the host."""
         make = scipys().BPoly.from_derivatives
         return _table.call("scipy.interpolate.BPoly.from_derivatives", make, (xi, yi, orders, extrapolate), {})

@@ -1,4 +1,4 @@
-"""Polynomials through points: the barycentric form, and Newton's with given derivatives (Krogh)."""
+"""Interpolating polynomials: in barycentric form, and in Newton's form with given derivatives (Krogh)."""
 
 import math
 
@@ -12,7 +12,7 @@ from ._support import axes_moved, host, scipys
 
 
 class _Interpolator:
-    """What both have in common: values along an axis, and the shapes of results."""
+    """What both classes share: the axis of the values, and the shapes of results."""
 
     def _set(self, xi, yi, axis):
         device = next((a.device for a in (yi, xi) if isinstance(a, ndarray)), None)
@@ -35,26 +35,28 @@ class _Interpolator:
         return self.yi.dtype
 
     def __call__(self, x):
-        """The values at the points x."""
+        """Evaluate the polynomial at x."""
         x = asarray(x, device=None if isinstance(x, ndarray) else self.xi.device).astype("float64")
         return axes_moved(self._values(x.reshape(-1)).reshape(x.shape + self._rest), x.ndim, self._axis)
 
     def derivatives(self, x, der=None):
-        """All derivatives up to order der - 1, by SciPy on the host."""
+        """All derivatives of orders below der. SciPy computes them on the host."""
         return host(type(self).__name__, "derivatives", self, (x, der), {})
 
     def derivative(self, x, der=1):
-        """The derivative of order der, by SciPy on the host."""
+        """The derivative of order der. SciPy computes it on the host."""
         return host(type(self).__name__, "derivative", self, (x, der), {})
 
     def _given(self):
-        """yi as it was given."""
+        """yi in the shape in which the program passed it."""
         return td.moveaxis(self.yi.reshape((self.n, *self._rest)), 0, self._axis).get()
 
 
 class BarycentricInterpolator(_Interpolator):
-    """BarycentricInterpolator(xi, yi=None, axis=0, wi=None, rng=None): the polynomial through all points. rng is
-    accepted: the products of its weights need no random order here. ValueError: two places are equal."""
+    """BarycentricInterpolator(xi, yi=None, axis=0, wi=None, rng=None): the polynomial through all points.
+
+    rng is accepted but unused: the weights need no random order here. Raises ValueError where two xi are equal.
+    """
 
     def __init__(self, xi, yi=None, axis=0, *, wi=None, rng=None, random_state=None):
         self._set(xi, yi, axis)
@@ -71,11 +73,11 @@ class BarycentricInterpolator(_Interpolator):
         self.wi = 1.0 / products
 
     def set_yi(self, yi, axis=None):
-        """Takes other values at the same places."""
+        """Replace the values at the same points."""
         self._set(self.xi, yi, self._axis_given if axis is None else axis)
 
     def add_xi(self, xi, yi=None):
-        """Takes further places, with their values where there are values."""
+        """Add points, with their values if the interpolator has values."""
         if (yi is None) != (self.yi is None):
             raise ValueError("No update to yi provided!" if yi is None else "No previous yi value to update!")
         self.xi = td.concatenate([self.xi, asarray(xi, device=self.xi.device).astype("float64").reshape(-1)])
@@ -98,8 +100,8 @@ class BarycentricInterpolator(_Interpolator):
 
 
 class KroghInterpolator(_Interpolator):
-    """KroghInterpolator(xi, yi, axis=0): the polynomial with the values yi at xi and, where places stand several
-    times in a row, derivatives. Its divided differences are SciPy's, from the host."""
+    """KroghInterpolator(xi, yi, axis=0): the polynomial with the values yi at xi. Where xi repeats a point, the further
+    yi are derivatives there. SciPy computes the divided differences on the host."""
 
     def __init__(self, xi, yi, axis=0):
         self._set(xi, yi, axis)
@@ -128,10 +130,10 @@ def _of(cls, xi, yi, x, der, axis):
 
 
 def barycentric_interpolate(xi, yi, x, axis=0, *, der=0, rng=None):
-    """The values (der: derivatives of an order, or of several) at x of the BarycentricInterpolator of xi and yi."""
+    """Evaluate the BarycentricInterpolator of (xi, yi) at x. der: the order of the derivative, or a list of orders."""
     return _of(BarycentricInterpolator, xi, yi, x, der, axis)
 
 
 def krogh_interpolate(xi, yi, x, der=0, axis=0):
-    """The values (der: derivatives of an order, or of several) at x of the KroghInterpolator of xi and yi."""
+    """Evaluate the KroghInterpolator of (xi, yi) at x. der: the order of the derivative, or a list of orders."""
     return _of(KroghInterpolator, xi, yi, x, der, axis)

@@ -1,4 +1,4 @@
-"""Interpolation of scattered values by radial functions."""
+"""Interpolation of scattered data by radial basis functions."""
 
 import itertools
 import warnings
@@ -11,7 +11,7 @@ from ..._core import asarray, ndarray
 from .. import _table
 from ._support import scipys
 
-# Of the distance, times epsilon.
+# The kernels, as functions of the distance times epsilon.
 _KERNELS = {
     "linear": lambda r: -r,
     "thin_plate_spline": lambda r: td.where(r == 0, 0.0, r * r * td.log(td.where(r == 0, 1.0, r))),
@@ -27,7 +27,7 @@ _LEAST = {"multiquadric": 0, "linear": 0, "thin_plate_spline": 1, "cubic": 1, "q
 
 
 def _powers(ndim, degree):
-    """The powers of each variable in the monomials up to degree."""
+    """The exponents of the variables in each monomial up to degree."""
     out = []
     for n in range(degree + 1):
         for chosen in itertools.combinations_with_replacement(range(ndim), n):
@@ -38,8 +38,9 @@ def _powers(ndim, degree):
 class RBFInterpolator:
     """RBFInterpolator(y, d, neighbors=None, smoothing=0.0, kernel="thin_plate_spline", epsilon=None, degree=None).
 
-    y: the places, of two axes; d: the values there. The equations of all places are solved at once; with neighbors,
-    of those next to a point, SciPy does it on the host. ValueError: shapes, kernel, epsilon or degree do not fit.
+    y: the data points, as a matrix; d: the values there. One system of equations covers all points. With neighbors,
+    SciPy solves a system for the nearest points of each on the host. Raises ValueError for shapes, a kernel, an epsilon
+    or a degree that does not fit.
     """
 
     def __init__(self, y, d, neighbors=None, smoothing=0.0, kernel="thin_plate_spline", epsilon=None, degree=None):
@@ -92,7 +93,7 @@ class RBFInterpolator:
         return _table.call("scipy.interpolate.RBFInterpolator", make, args, {})
 
     def _radial(self, x, y):
-        """The kernel of all distances."""
+        """The matrix of the kernel between all points of x and y."""
         away = x[:, None, :] * self.epsilon - y[None, :, :] * self.epsilon
         return _KERNELS[self.kernel](td.sqrt((away * away).sum(-1)))
 
@@ -127,7 +128,7 @@ class RBFInterpolator:
         self._n = n
 
     def __call__(self, x):
-        """The values at the points x, of two axes."""
+        """Interpolate at the points x, a matrix with a point in each row."""
         x = asarray(x, device=None if isinstance(x, ndarray) else self.y.device).astype("float64")
         if x.ndim != 2:
             raise ValueError("`x` must be a 2-dimensional array.")

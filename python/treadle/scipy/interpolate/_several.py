@@ -1,5 +1,5 @@
-"""Piecewise polynomials and B-splines of several variables: products of what one variable has, added up over the
-terms that a point meets."""
+"""Piecewise polynomials and B-splines of several variables: tensor products of those of one variable, summed over the
+terms that are not zero at a point."""
 
 import functools
 import itertools
@@ -20,8 +20,8 @@ def _as_tuple(value, n):
 
 
 class NdPPoly:
-    """NdPPoly(c, x, extrapolate=None): c of shape (k0, …, m0, …, …), x a tuple of the places along each variable;
-    PPoly's meaning in each. ValueError: shapes do not fit."""
+    """NdPPoly(c, x, extrapolate=None): a tensor product of PPoly. c: coefficients of shape (k0, …, m0, …, …); x: a
+    tuple with the breakpoints of each variable. Raises ValueError where shapes do not match."""
 
     def __init__(self, c, x, extrapolate=None):
         device = next((a.device for a in (c, *x) if isinstance(a, ndarray)), None)
@@ -43,7 +43,7 @@ class NdPPoly:
 
     @classmethod
     def construct_fast(cls, c, x, extrapolate=None):
-        """An object that holds c and x without looking at them."""
+        """Make an object of c and x without checking them."""
         self = object.__new__(cls)
         self.c, self.x = asarray(c), tuple(map(asarray, x))
         self.extrapolate = True if extrapolate is None else extrapolate
@@ -53,8 +53,7 @@ class NdPPoly:
         return scipys().NdPPoly.construct_fast(self.c.get(), tuple(v.get() for v in self.x), self.extrapolate)
 
     def __call__(self, x, nu=None, extrapolate=None):
-        """The values (nu: derivatives of an order in each variable) at points, whose last axis holds the
-        coordinates."""
+        """Evaluate at points, whose last axis holds coordinates. nu: the order of the derivative in each variable."""
         extrapolate = self.extrapolate if extrapolate is None else bool(extrapolate)
         n = len(self.x)
         x = _coordinates(x, n, self.c.device)
@@ -76,7 +75,7 @@ class NdPPoly:
         return r.reshape(x.shape[:-1] + rest)
 
     def _sum(self, table, parts, orders, place):
-        """Horner's scheme in the first variable, of sums in the others."""
+        """Horner's method in the first variable, whose coefficients are such sums in the other variables."""
         if not parts:
             return take(table, place)
         degree, nu, r = table.shape[0] - 1, orders[0], None
@@ -86,7 +85,7 @@ class NdPPoly:
         return td.zeros((place.size, table.shape[-1]), dtype=table.dtype, device=table.device) if r is None else r
 
     def _along(self, axis, change):
-        """The polynomials of one variable, changed by a function of PPoly."""
+        """Apply a function of PPoly to the polynomials in one variable."""
         n = len(self.x)
         order = [axis, n + axis] + [k for k in range(self.c.ndim) if k not in (axis, n + axis)]
         changed = change(PPoly.construct_fast(self.c.transpose(order), self.x[axis], self.extrapolate))
@@ -94,7 +93,7 @@ class NdPPoly:
         return changed.c.transpose(back)
 
     def derivative(self, nu):
-        """The derivative of orders nu, a tuple, as an NdPPoly."""
+        """The derivative of the orders in the tuple nu, as an NdPPoly."""
         p = self
         for axis, order in enumerate(nu):
             c = p._along(axis, lambda f, order=order: f.derivative(order))
@@ -102,7 +101,7 @@ class NdPPoly:
         return p
 
     def antiderivative(self, nu):
-        """The antiderivative of orders nu, a tuple, as an NdPPoly."""
+        """The antiderivative of the orders in the tuple nu, as an NdPPoly."""
         p = self
         for axis, order in enumerate(nu):
             c = p._along(axis, lambda f, order=order: f.antiderivative(order))
@@ -110,7 +109,7 @@ class NdPPoly:
         return p
 
     def integrate_1d(self, a, b, axis, extrapolate=None):
-        """The integral from a to b over one variable: an NdPPoly of the others, or a number."""
+        """The integral over one variable from a to b: an NdPPoly of the other variables, or a number."""
         extrapolate = self.extrapolate if extrapolate is None else bool(extrapolate)
         n, axis = len(self.x), int(axis) % len(self.x)
         order = [axis, n + axis] + [k for k in range(self.c.ndim) if k not in (axis, n + axis)]
@@ -121,7 +120,7 @@ class NdPPoly:
         return self.construct_fast(out, self.x[:axis] + self.x[axis + 1 :], extrapolate)
 
     def integrate(self, ranges, extrapolate=None):
-        """The integral over ranges, a pair (a, b) for each variable."""
+        """The integral over a box. ranges: a pair (a, b) for each variable."""
         if len(ranges) != len(self.x):
             raise ValueError("Range not a sequence of correct length")
         p = self
@@ -131,8 +130,8 @@ class NdPPoly:
 
 
 class NdBSpline:
-    """NdBSpline(t, c, k, extrapolate=None): products of B-splines of degrees k, a number or a tuple, on the knots t,
-    a tuple; c of shape (n0, n1, …, …). ValueError: shapes do not fit."""
+    """NdBSpline(t, c, k, extrapolate=None): a tensor product of B-splines. t: a tuple of knots; k: the degrees, a
+    number or a tuple; c: coefficients of shape (n0, n1, …, …). Raises ValueError where shapes do not match."""
 
     def __init__(self, t, c, k, *, extrapolate=None):
         device = next((a.device for a in (c, *t) if isinstance(a, ndarray)), None)
@@ -165,8 +164,7 @@ class NdBSpline:
         return scipys().NdBSpline(t, self.c.get(), self.k, extrapolate=self.extrapolate)
 
     def __call__(self, xi, *, nu=None, extrapolate=None):
-        """The values (nu: derivatives of an order in each variable) at points, whose last axis holds the
-        coordinates."""
+        """Evaluate at points, whose last axis holds coordinates. nu: the order of the derivative in each variable."""
         extrapolate = self.extrapolate if extrapolate is None else bool(extrapolate)
         n = len(self.t)
         xi = _coordinates(xi, n, self.c.device)
@@ -197,13 +195,13 @@ class NdBSpline:
 
 
 def _basis(t, k, x, nu):
-    """The interval of each x, and the values there (or derivatives) of the k + 1 B-splines that are not zero on it."""
+    """(the knot interval of each x, the values or derivatives of the k + 1 B-splines that are not zero on it)."""
     at = td.clip(td.searchsorted(t, x, "right") - 1, k, t.size - k - 2)
     if nu > k:
         return at, [td.zeros_like(x)] * (k + 1)
     knot = {j: take(t, at + j) for j in range(1 - k, k + 1)}
     values = [td.ones_like(x)]
-    for r in range(1, k + 1):  # from degree r - 1 to r
+    for r in range(1, k + 1):  # raise the degree from r - 1 to r
         grown = [0.0] * (r + 1)
         for j, value in enumerate(values):
             low, high = knot[j - r + 1], knot[j + 1]

@@ -1,4 +1,4 @@
-"""FITPACK's splines of one variable: found by SciPy on the host, evaluated on the device."""
+"""FITPACK's splines of one variable. SciPy fits them on the host; the device evaluates them."""
 
 import treadle as td
 
@@ -11,10 +11,10 @@ _EXT = {"extrapolate": 0, "zeros": 1, "raise": 2, "const": 3}
 
 
 class UnivariateSpline:
-    """UnivariateSpline(x, y, w=None, bbox=[None, None], k=3, s=None, ext=0, check_finite=False): a spline near values.
+    """UnivariateSpline(x, y, w=None, bbox=[None, None], k=3, s=None, ext=0, check_finite=False): a smoothing spline.
 
-    Calls run on the device; get_knots, get_coeffs, get_residual, integral, derivatives, roots, derivative,
-    antiderivative and set_smoothing_factor are SciPy's, on the host.
+    The device evaluates the spline. SciPy computes get_knots, get_coeffs, get_residual, integral, derivatives, roots,
+    derivative, antiderivative and set_smoothing_factor on the host.
     """
 
     def __init__(self, *args, **kwargs):
@@ -27,7 +27,7 @@ class UnivariateSpline:
 
     @classmethod
     def _of(cls, theirs):
-        """SciPy's object on the current device."""
+        """Convert SciPy's object to one on the current device."""
         self = object.__new__(globals().get(type(theirs).__name__, cls))
         self._take(theirs)
         return self
@@ -36,8 +36,8 @@ class UnivariateSpline:
         return self._theirs
 
     def __call__(self, x, nu=0, ext=None):
-        """The values, or derivatives of order nu, at x. ext: what is beyond the data (None: what the spline was made
-        with): 0 "extrapolate", 1 "zeros", 2 "raise", 3 "const"."""
+        """Evaluate the spline, or its derivative of order nu, at x. ext: what lies beyond the data (None: as
+        constructed): 0 "extrapolate", 1 "zeros", 2 "raise", 3 "const"."""
         x = asarray(x)
         if not x.size:
             return td.zeros_like(x)
@@ -45,7 +45,7 @@ class UnivariateSpline:
         return splev(x, self._tck, nu, ext)
 
     def set_smoothing_factor(self, s):
-        """Goes on with another smoothing factor."""
+        """Fit the spline again with another smoothing factor."""
         _table.call(
             "scipy.interpolate.UnivariateSpline.set_smoothing_factor", self._theirs.set_smoothing_factor, (s,), {}
         )
@@ -58,9 +58,9 @@ class UnivariateSpline:
 
 
 class InterpolatedUnivariateSpline(UnivariateSpline):
-    """UnivariateSpline through all values: (x, y, w=None, bbox=[None, None], k=3, ext=0, check_finite=False)."""
+    """UnivariateSpline through all points: (x, y, w=None, bbox=[None, None], k=3, ext=0, check_finite=False)."""
 
 
 class LSQUnivariateSpline(UnivariateSpline):
-    """UnivariateSpline of least squares on knots t: (x, y, t, w=None, bbox=[None, None], k=3, ext=0,
+    """UnivariateSpline fitted by least squares with the knots t: (x, y, t, w=None, bbox=[None, None], k=3, ext=0,
     check_finite=False)."""

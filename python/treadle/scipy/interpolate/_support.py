@@ -1,4 +1,4 @@
-"""What all interpolation needs: SciPy's module and objects on the host, and axes of points among those of values."""
+"""What the interpolation modules share: access to SciPy on the host, and the axes of results."""
 
 import treadle as td
 
@@ -11,7 +11,7 @@ def take(a, at):
 
 
 def scipys():
-    """SciPy's module. MissingLibraryError: SciPy is not installed."""
+    """SciPy's module. Raises MissingLibraryError where SciPy is not installed."""
     try:
         import scipy.interpolate
     except ImportError:
@@ -20,12 +20,12 @@ def scipys():
 
 
 def host(cls, name, x, args, kwargs):
-    """A method of SciPy's object for x, on the host."""
+    """Call a method of SciPy's object for x, on the host."""
     return _table.call(f"scipy.interpolate.{cls}.{name}", getattr(x._scipy_(), name), args, kwargs)
 
 
 def axes_moved(r, x_ndim, axis):
-    """A result of shape (points, values) with the points' axes put in at axis of the values'."""
+    """Move the axes of points, which come first in r, to position axis among those of the values."""
     if axis == 0:
         return r
     order = list(range(r.ndim))

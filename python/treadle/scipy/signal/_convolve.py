@@ -1,4 +1,4 @@
-"""Convolution and correlation: as sums where the one array is short, else by Fourier transforms."""
+"""Convolution and correlation: direct sums where one array is short, Fourier transforms otherwise."""
 
 import functools
 import math
@@ -19,7 +19,7 @@ _MODES = ("full", "same", "valid")
 
 @functools.lru_cache(maxsize=64)
 def _kernel(ndim, dtype):
-    """out[i] = sum over a of h[a] x[i + start - a], as far as both reach."""
+    """Compile a kernel that computes out[i], the sum over a of h[a] x[i + start - a], over the indices that exist."""
     letters, inner = list(_INDICES[:ndim]), [f"a{d}" for d in range(ndim)]
     body = ["total = _zero"]
     for d, c in enumerate(letters):
@@ -38,7 +38,7 @@ def _kernel(ndim, dtype):
 
 
 def _part(n, k, mode):
-    """The first index and the length, of the full convolution of n and k elements, that mode keeps."""
+    """(first index, length) of the part of the full convolution of n and k elements that mode keeps."""
     if mode == "full":
         return 0, n + k - 1
     return ((k - 1) // 2, n) if mode == "same" else (k - 1, n - k + 1)
@@ -56,7 +56,7 @@ def _direct(x, h, mode):
 
 
 def _checked(in1, in2, mode, name):
-    """The arrays, the larger one first for mode valid."""
+    """Both operands as arrays. Mode valid puts the larger one first."""
     x = _core.asarray(in1)
     h = _core.asarray(in2, device=x.device) if not isinstance(in2, _core.ndarray) else in2
     x = _core.asarray(in1, device=h.device) if not isinstance(in1, _core.ndarray) else x
@@ -78,7 +78,7 @@ def _turned(h):
 
 
 def choose_conv_method(in1, in2, mode="full", measure=False):
-    """'direct' or 'fft', whichever takes less work here; integers that float64 does not hold are 'direct'."""
+    """'direct' or 'fft', whichever is less work here. Integers too large for float64 get 'direct'."""
     x, h = _checked(in1, in2, mode, "choose_conv_method")
     method = "fft" if _by_transform(x, h) else "direct"
     if not measure:
@@ -116,13 +116,13 @@ def convolve(in1, in2, mode="full", method="auto"):
 
 
 def correlate(in1, in2, mode="full", method="auto"):
-    """The cross-correlation of two arrays: convolve with the second one turned round and conjugated."""
+    """The cross-correlation of two arrays: convolve with the second one reversed and conjugated."""
     x, h = _core.asarray(in1), _core.asarray(in2)
     return convolve(x, _turned(h), mode, method)
 
 
 def correlation_lags(in1_len, in2_len, mode="full"):
-    """The shifts that the elements of correlate's result stand for, along one axis."""
+    """The lags of the elements of correlate's result along one axis."""
     if mode not in _MODES:
         raise ValueError(f"Mode {mode} is invalid")
     if mode == "full":
@@ -180,9 +180,10 @@ def fftconvolve(in1, in2, mode="full", axes=None):
 
 
 def oaconvolve(in1, in2, mode="full", axes=None):
-    """The convolution of two arrays by Fourier transforms, of pieces of the longer one along one axis.
+    """The convolution of two arrays along axes by Fourier transforms of blocks (overlap-add).
 
-    Pieces are as long as make the transforms cheapest; over several axes it is fftconvolve."""
+    The longer array is cut into blocks, whose length makes the transforms cheapest. Several axes are left to
+    fftconvolve."""
     x, h = _checked(in1, in2, mode, "oaconvolve")
     if not x.ndim or not x.size or not h.size:
         return fftconvolve(x, h, mode, axes)
@@ -204,7 +205,7 @@ def oaconvolve(in1, in2, mode="full", axes=None):
 
 
 def _by_pieces(x, h, axis):
-    """The full convolution along axis: pieces of x as rows, their transforms at once, overlapping ends added."""
+    """The full convolution along axis: blocks of x as rows, all transformed at once, with overlapping ends added."""
     x, h = (a if a.dtype.kind in "fc" else a.astype("float64") for a in (x, h))
     x, h = treadle.moveaxis(x, axis, -1), treadle.moveaxis(h, axis, -1)
     n, k = x.shape[-1], h.shape[-1]
@@ -244,9 +245,9 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
 
 
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    """The cross-correlation of two images, as convolve2d."""
+    """The cross-correlation of two images. Arguments are those of convolve2d."""
     x, h = _core.asarray(in1), _core.asarray(in2)
-    if mode == "same":  # the centre of the full correlation lies one later than convolve's for even lengths
+    if mode == "same":  # For even lengths the centre of the full correlation lies one later than that of convolve.
         full = convolve2d(x, _turned(h), "full", boundary, fillvalue)
         starts = [k // 2 for k in h.shape]
         return full[tuple(slice(s, s + n) for s, n in zip(starts, x.shape, strict=True))]
@@ -257,7 +258,8 @@ def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
 
 
 def order_filter(a, domain, rank):
-    """The element of a rank among those of a domain (a footprint of odd sizes) round each place, zeros outside."""
+    """The element of the given rank in the neighbourhood of each point. domain is a footprint of odd sizes; outside the
+    array are zeros."""
     x = _core.asarray(a)
     domain = numpy.asarray(domain.get() if isinstance(domain, _core.ndarray) else domain)
     if any(n % 2 != 1 for n in domain.shape):
@@ -268,7 +270,7 @@ def order_filter(a, domain, rank):
 
 
 def medfilt(volume, kernel_size=None):
-    """The median of a box of odd sizes round each place, zeros outside."""
+    """The median of a box of odd sizes around each point. Outside the array are zeros."""
     x = treadle.atleast_1d(_core.asarray(volume))
     if x.dtype.kind not in "iuf" or x.dtype.itemsize == 2 and x.dtype.kind == "f":
         raise ValueError(f"dtype={x.dtype} is not supported by medfilt")
@@ -284,12 +286,13 @@ def medfilt(volume, kernel_size=None):
 
 
 def medfilt2d(input, kernel_size=3):
-    """medfilt of an image."""
+    """The median filter of an image, as medfilt."""
     return medfilt(input, 3 if kernel_size is None else kernel_size)
 
 
 def wiener(im, mysize=None, noise=None):
-    """Wiener's filter with means and variances of a box; noise: its power, None for the mean variance."""
+    """The Wiener filter, by local means and variances over a box. noise: its power (None: the mean of the
+    variances)."""
     x = _core.asarray(im)
     sizes = [3] * x.ndim if mysize is None else [int(mysize)] * x.ndim if numpy.ndim(mysize) == 0 else list(mysize)
     box, size = treadle.ones(sizes, device=x.device), float(math.prod(sizes))
@@ -300,7 +303,7 @@ def wiener(im, mysize=None, noise=None):
 
 
 def sepfir2d(input, hrow, hcol):
-    """An image filtered along rows and then columns by filters of odd lengths, mirrored at its borders."""
+    """Filter an image along rows and then columns by filters of odd lengths, with mirrored borders."""
     x = _core.asarray(input)
     for h in (hrow, hcol):
         if numpy.shape(h)[0] % 2 != 1:

@@ -1,7 +1,8 @@
-"""Recursive and other filters along an axis.
+"""Recursive (IIR) and other filters along an axis.
 
-A line is filtered from its beginning to its end by one thread; on a GPU long lines, of which there are few, are cut
-into pieces that run at once from zero, and what the states at the cuts add is put in afterwards.
+One thread filters a line from its beginning to its end. On a GPU, a few long lines would use few threads. Such lines
+are cut into pieces that are filtered at once with zero initial states; a second pass adds the effect of the states at
+the cuts.
 """
 
 import numpy
@@ -15,12 +16,12 @@ from .._table import call
 from ._convolve import _direct, convolve
 from ._support import along, cut, extended, floating
 
-_FEW, _LONG = 1024, 4096  # lines and elements of them, from where pieces are worth it on a GPU
+_FEW, _LONG = 1024, 4096  # fewer lines than _FEW, of at least _LONG elements, are cut into pieces on a GPU
 
 
 @jit
 def _run(b, a, x, z, y):
-    """Direct form II transposed: lines are columns; z: the states, left as they are at the end."""
+    """Direct form II transposed. Lines are columns. z holds the states: the initial ones, then the final ones."""
     for j in range(x.shape[1]):
         last = z.shape[0] - 1
         for t in range(x.shape[0]):
@@ -34,7 +35,8 @@ def _run(b, a, x, z, y):
 
 @jit
 def _chain(whole, ends, z, starts):
-    """The states at the beginnings of pieces: each is the one before through a whole piece, and the piece's own end."""
+    """Compute the initial states of the pieces: the states before, carried through a whole piece, plus the final states
+    that the piece has from zero."""
     for j in range(z.shape[1]):
         for c in range(starts.shape[1]):
             for k in range(z.shape[0]):
@@ -48,7 +50,7 @@ def _chain(whole, ends, z, starts):
 
 @jit
 def _add(response, starts, y):
-    """What the states at the beginning of each piece add to it."""
+    """Add to each piece the response to its initial states."""
     for c in range(y.shape[0]):
         for t in range(y.shape[1]):
             for j in range(y.shape[2]):
@@ -87,7 +89,7 @@ def _in_pieces(b, a, x, z):
 
 
 def _filtered(b, a, x, z):
-    """x of lines in columns, filtered; z becomes the states at the end."""
+    """The filtered lines of x, which are columns. z becomes the final states."""
     if not x.device.host and x.shape[1] < _FEW and x.shape[0] >= _LONG:
         return _in_pieces(b, a, x, z)
     return _whole(b, a, x, z)
@@ -109,13 +111,13 @@ def _dtype(*arrays):
 
 
 def _columns(x, axis, dtype):
-    """x with axis first and the others flat."""
+    """x as a matrix, with axis first and all other axes flattened."""
     x = treadle.moveaxis(x, axis, 0)
     return treadle.ascontiguousarray(x.reshape((x.shape[0], -1 if x.size else 0)).astype(dtype)), x.shape[1:]
 
 
 def lfilter(b, a, x, axis=-1, zi=None):
-    """x filtered along axis by the rational transfer function b / a; with zi also the final states."""
+    """Filter x along axis by the rational transfer function b / a. With zi the result is (y, final states)."""
     b, a = _coefficients(b, a)
     x = treadle.atleast_1d(_core.asarray(x))
     axis = axis_of(axis, x.ndim)
@@ -148,7 +150,7 @@ def lfilter(b, a, x, axis=-1, zi=None):
 
 
 def _steady(b, a):
-    """lfilter_zi of NumPy's arrays: the states (I - A^T) z = B of a constant input (of the companion matrix A)."""
+    """lfilter_zi for NumPy arrays. Solves (I - A^T) z = B for a constant input, A being the companion matrix."""
     while len(a) > 1 and a[0] == 0:
         a = a[1:]
     if not len(a):
@@ -162,12 +164,12 @@ def _steady(b, a):
 
 
 def lfilter_zi(b, a):
-    """The states for lfilter in which a constant 1 stays what it becomes."""
+    """The states of lfilter in its steady state for a constant input of 1."""
     return _core.asarray(_steady(*_coefficients(b, a)))
 
 
 def lfiltic(b, a, y, x=None):
-    """The states for lfilter after outputs y and inputs x, the last ones first."""
+    """The states of lfilter after past outputs y and inputs x, the most recent first."""
     b, a = _coefficients(b, a)
     if a[0] == 0:
         raise ValueError("First element of a must be nonzero")
@@ -214,7 +216,7 @@ def _sections(sos):
 
 
 def sosfilt(sos, x, axis=-1, zi=None):
-    """x filtered along axis by second-order sections, one behind the other; with zi also the final states."""
+    """Filter x along axis by a cascade of second-order sections. With zi the result is (y, final states)."""
     s = _sections(sos)
     x = _core.asarray(x)
     axis = axis_of(axis, x.ndim)
@@ -243,7 +245,7 @@ def sosfilt(sos, x, axis=-1, zi=None):
 
 
 def sosfilt_zi(sos):
-    """The states for sosfilt in which a constant 1 stays what it becomes."""
+    """The states of sosfilt in its steady state for a constant input of 1."""
     s = _sections(sos).astype(float)
     z, gain = numpy.empty((len(s), 2)), 1.0
     for k, row in enumerate(s):
@@ -267,7 +269,7 @@ def _padded(padtype, padlen, x, axis, taps):
 
 
 def _there_and_back(x, edge, axis, run, shaped):
-    """x run forward, backward, and cut; shaped: the states for an input of 1."""
+    """Filter the extended x forward and backward and cut the extension off. shaped: the states for an input of 1."""
     y, _ = run(x, shaped * cut(x, axis, 0, 1))
     y = cut(y, axis, None, None, -1)
     y, _ = run(y, shaped * cut(y, axis, 0, 1))
@@ -276,7 +278,7 @@ def _there_and_back(x, edge, axis, run, shaped):
 
 
 def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=None):
-    """x filtered along axis forward and backward, so that nothing is delayed. method 'gust' is SciPy's on the host."""
+    """Filter x along axis forward and backward, for zero phase. SciPy runs method 'gust' on the host."""
     if method not in ("pad", "gust"):
         raise ValueError("method must be 'pad' or 'gust'.")
     if method == "gust":
@@ -292,7 +294,7 @@ def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=N
 
 
 def sosfiltfilt(sos, x, axis=-1, padtype="odd", padlen=None):
-    """x filtered along axis by second-order sections forward and backward."""
+    """Filter x along axis forward and backward by a cascade of second-order sections, for zero phase."""
     s = _sections(sos)
     x = floating(x)
     taps = 2 * len(s) + 1 - min((s[:, 2] == 0).sum(), (s[:, 5] == 0).sum())

@@ -1,4 +1,4 @@
-"""Other rates: resampling by transforms and by filters, decimation; trends; analytic signals; smoothing polynomials."""
+"""Resampling by transforms and by filters, decimation, detrending, analytic signals, Savitzky-Golay filters."""
 
 import functools
 import math
@@ -18,7 +18,7 @@ from ._windows import get_window
 
 
 def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=False):
-    """data less its mean (constant), or less a straight line (linear) between each two of the places bp, along axis."""
+    """data minus its mean (constant) or its linear trend (linear) between break points bp, along axis."""
     if type not in ("linear", "l", "constant", "c"):
         raise ValueError("Trend type must be 'linear' or 'constant'.")
     x = floating(data)
@@ -45,7 +45,8 @@ def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=False):
 
 
 def _one_sided(n, middle):
-    """1 for frequency 0 (and with middle for the last of even n), 2 for positive ones, 0 for negative ones."""
+    """The factors that make a spectrum one-sided: 1 at frequency 0, 2 at positive frequencies, 0 at negative ones. With
+    middle the Nyquist frequency of an even n gets 1 too."""
     h = numpy.zeros(n)
     h[0] = 1
     h[1 : (n + 1) // 2] = 2
@@ -62,7 +63,7 @@ def _real(x, name):
 
 
 def hilbert(x, N=None, axis=-1):
-    """The analytic signal of x along axis: without its negative frequencies."""
+    """The analytic signal of x along axis, which has no negative frequencies."""
     x = _real(x, "hilbert")
     n = x.shape[axis] if N is None else N
     if n <= 0:
@@ -95,7 +96,7 @@ def hilbert2(x, N=None, axes=(-2, -1)):
 
 
 def resample(x, num, t=None, axis=0, window=None, domain="time"):
-    """x at num places along axis, by its Fourier series; with t also the new places."""
+    """x resampled to num points along axis, by its Fourier series. With t the result is (samples, their times)."""
     if domain not in ("time", "freq"):
         raise ValueError(f"Parameter domain={domain!r} not in ('time', 'freq')!")
     x = floating(x)
@@ -133,7 +134,7 @@ def resample(x, num, t=None, axis=0, window=None, domain="time"):
 
 
 def _moved(r, num, n, m, half):
-    """A two-sided spectrum of n places as one of num."""
+    """A two-sided spectrum of n points, cut or padded with zeros to num points."""
     low, high = r[..., :half], r[..., n - (m - half) :]
     if m % 2 == 0 and num != n:
         edge = r[..., m // 2 : m // 2 + 1]
@@ -153,7 +154,7 @@ def _moved(r, num, n, m, half):
 
 @jit
 def _rates(x, h, up, down, first, out):
-    """out[m] = sum over k of h[(m down - k up)] x[k + first], columns being lines."""
+    """out[m] += sum over k of h[m down - k up] x[k + first]. Lines are columns."""
     for m in range(out.shape[0]):
         for j in range(out.shape[1]):
             t = m * down
@@ -170,7 +171,7 @@ _EXTENSIONS = ("constant", "symmetric", "reflect", "edge", "wrap", "smooth", "an
 
 
 def _extension(x, n, mode, cval):
-    """x, lines in columns, with n more elements before and behind."""
+    """x, whose lines are columns, extended by n elements at both ends."""
     width = [(n, n), (0, 0)]
     if mode == "constant":
         return treadle.pad(x, width, "constant", constant_values=cval)
@@ -191,7 +192,7 @@ def _extension(x, n, mode, cval):
 
 
 def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
-    """x along axis with up - 1 zeros behind each element, filtered by h, and every down-th element of that."""
+    """Upsample x along axis by up (with zeros), filter by h, and keep every down-th element."""
     if mode not in _EXTENSIONS:
         raise ValueError(f"mode {mode!r} is none of {', '.join(_EXTENSIONS)}")
     up, down = operator.index(up), operator.index(down)
@@ -218,7 +219,7 @@ def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
 
 
 def _low_pass(taps, cutoff, window):
-    """firwin's filter of a cutoff (of half the rate), of sum 1."""
+    """firwin's low-pass filter, of sum 1. cutoff is relative to the Nyquist frequency."""
     n = numpy.arange(taps) - (taps - 1) / 2
     h = cutoff * numpy.sinc(cutoff * n) * get_window(window, taps, fftbins=False).get()
     return h / h.sum()
@@ -228,7 +229,7 @@ _BACKGROUND = {"mean": treadle.mean, "minimum": treadle.min, "maximum": treadle.
 
 
 def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant", cval=None):
-    """x along axis at up / down times the rate, by a low-pass filter; window: of the filter, or the filter itself."""
+    """x resampled along axis by up / down with a low-pass filter. window: the filter's window, or its coefficients."""
     x = _core.asarray(x)
     if up != int(up):
         raise ValueError("up must be an integer")
@@ -277,7 +278,7 @@ def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant
 
 
 def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True):
-    """Every q-th element of x along axis behind a low-pass filter: 'iir' (SciPy's design of it), 'fir', or a dlti."""
+    """Every q-th element of x along axis after a low-pass filter: 'iir' (designed by SciPy), 'fir', or a dlti."""
     x, q = _core.asarray(x), operator.index(q)
     n = n if n is None else operator.index(n)
     d = x.dtype if x.dtype.kind in "fc" and x.dtype.itemsize > 2 else numpy.dtype("float64")
@@ -300,7 +301,7 @@ def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True):
 
 @functools.cache
 def _design(n, q):
-    """Coefficients of decimate's filter: numbers, which move no array."""
+    """The coefficients of decimate's filter. They are host numbers, so no array is copied."""
     try:
         from scipy.signal import cheby1
     except ImportError as e:
@@ -314,11 +315,11 @@ def _decimated_fir(x, b, q, axis, zero_phase):
     return cut(upfirdn(b, x, 1, q, axis), axis, None, -(-x.shape[axis] // q))
 
 
-# ---- Savitzky and Golay ----
+# ---- Savitzky-Golay filters ----
 
 
 def savgol_coeffs(window_length, polyorder, deriv=0, delta=1.0, pos=None, use="conv", *, xp=None, device=None):
-    """The weights that give a derivative at pos of the polynomial of least squares through window_length places."""
+    """The coefficients of a Savitzky-Golay filter: of a polynomial fit to window_length points, or its derivative."""
     return _core.asarray(_savgol(window_length, polyorder, deriv, delta, pos, use), device=device)
 
 
@@ -343,7 +344,7 @@ def _savgol(length, order, deriv, delta, pos=None, use="conv"):
 
 
 def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0):
-    """x smoothed along axis by polynomials of least squares, or its derivative; mode: what is beyond the ends."""
+    """x smoothed along axis by a Savitzky-Golay filter, or its derivative. mode: how x goes on beyond its ends."""
     if mode not in ("mirror", "constant", "nearest", "interp", "wrap"):
         raise ValueError("mode must be 'mirror', 'constant', 'nearest' 'wrap' or 'interp'.")
     x = _core.asarray(x)

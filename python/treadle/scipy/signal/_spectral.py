@@ -1,4 +1,4 @@
-"""Spectra and short-time transforms: segments as rows of one array, their Fourier transforms at once."""
+"""Spectra and short-time transforms. Segments are rows of one array, so one call transforms them all."""
 
 import math
 import warnings
@@ -20,7 +20,7 @@ def _named(window):
 
 
 def _segments_window(window, nperseg, length, x):
-    """(window, nperseg): a named window no longer than the input."""
+    """(window as an array, nperseg). A named window is cut to the input's length, with a warning."""
     if _named(window):
         nperseg = 256 if nperseg is None else nperseg
         if nperseg > length:
@@ -58,9 +58,9 @@ def _real_dtype(dtype):
 
 
 def _rows(x, nperseg, step):
-    """The segments of the last axis as rows."""
+    """The segments of the last axis, as rows."""
     n = (x.shape[-1] - nperseg) // step + 1
-    if nperseg % step == 0 and n:  # whole steps side by side, no gather
+    if nperseg % step == 0 and n:  # nperseg is a multiple of step: join shifted rows of steps instead of a gather
         k = nperseg // step
         blocks = x[..., : (n + k - 1) * step].reshape((*x.shape[:-1], n + k - 1, step))
         return treadle.concatenate([blocks[..., d : d + n, :] for d in range(k)], -1) if k > 1 else blocks
@@ -93,7 +93,7 @@ def _scale(scaling, fs, win):
 
 
 def _doubled(p, nfft):
-    """A one-sided power with what the other side has."""
+    """A one-sided power, with the power of the negative frequencies added."""
     factor = numpy.full(p.shape[-1], 2.0)
     factor[0] = 1.0
     if nfft % 2 == 0:
@@ -107,7 +107,7 @@ def _frequencies(nfft, fs, onesided, device):
 
 
 def _aligned(x, y, axis):
-    """x and y with axis last, the shorter one filled up with zeros."""
+    """x and y with axis last, the shorter one padded with zeros."""
     x = treadle.moveaxis(x, axis, -1) if x.ndim > 1 else x
     y = treadle.moveaxis(y, axis, -1) if y.ndim > 1 else y
     n = max(x.shape[-1], y.shape[-1])
@@ -127,7 +127,7 @@ def _median_bias(n):
 
 
 def _cross(x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average):
-    """(frequencies, cross power density) with its segments combined, the frequencies on axis."""
+    """(frequencies, cross-spectral density averaged over segments). The frequencies lie along axis."""
     same, x, y = x is y, _inexact(x), _inexact(y)
     if not x.size or not y.size:
         return treadle.zeros(x.shape, device=x.device), treadle.zeros(x.shape, device=x.device)
@@ -178,7 +178,7 @@ def welch(
     x, fs=1.0, window="hann_periodic", nperseg=None, noverlap=None, nfft=None, detrend="constant",
     return_onesided=True, scaling="density", axis=-1, average="mean",
 ):  # fmt: skip
-    """(frequencies, power spectral density) of x: the mean or median over segments that overlap."""
+    """(frequencies, power spectral density) of x by Welch's method: the mean or median over overlapping segments."""
     x = _core.asarray(x)
     return _cross(x, x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
 
@@ -186,7 +186,7 @@ def welch(
 def periodogram(
     x, fs=1.0, window="boxcar", nfft=None, detrend="constant", return_onesided=True, scaling="density", axis=-1
 ):
-    """(frequencies, power spectral density) of x as one segment."""
+    """(frequencies, power spectral density) of x from a single segment."""
     x = _core.asarray(x)
     if not x.size:
         return treadle.zeros(x.shape, device=x.device), treadle.zeros(x.shape, device=x.device)
@@ -201,7 +201,7 @@ def periodogram(
 def coherence(
     x, y, fs=1.0, window="hann_periodic", nperseg=None, noverlap=None, nfft=None, detrend="constant", axis=-1
 ):
-    """(frequencies, |csd|^2 divided by both powers)."""
+    """(frequencies, magnitude squared coherence): |Pxy|^2 / (Pxx Pyy)."""
     x, y = _core.asarray(x), _core.asarray(y)
     more = {"fs": fs, "window": window, "nperseg": nperseg, "noverlap": noverlap, "nfft": nfft, "detrend": detrend}
     f, px = welch(x, axis=axis, **more)
@@ -213,7 +213,7 @@ def coherence(
 def _short_time(
     x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, mode, boundary=None, padded=False
 ):
-    """(frequencies, times, powers or values of every segment)."""
+    """(frequencies, times, the spectrum of each segment: its power or its complex values)."""
     x, axis = _inexact(x), int(axis)
     if boundary not in ("even", "odd", "constant", "zeros", None):
         raise ValueError(
@@ -255,7 +255,7 @@ def spectrogram(
     x, fs=1.0, window=("tukey_periodic", 0.25), nperseg=None, noverlap=None, nfft=None, detrend="constant",
     return_onesided=True, scaling="density", axis=-1, mode="psd",
 ):  # fmt: skip
-    """(frequencies, times, spectra of the segments). mode: psd, complex, magnitude, angle or phase."""
+    """(frequencies, times, spectrogram). mode: psd, complex, magnitude, angle or phase."""
     if mode not in ("psd", "complex", "magnitude", "angle", "phase"):
         raise ValueError(f"unknown value for mode {mode}, must be one of psd, complex, magnitude, angle, phase")
     x = _core.asarray(x)
@@ -276,7 +276,7 @@ def spectrogram(
 
 
 def _unwrapped(p, axis):
-    """Angles without jumps of more than pi along axis."""
+    """Phases along axis without jumps of more than pi."""
     p = treadle.moveaxis(p, axis, -1)
     step = p[..., 1:] - p[..., :-1]
     turns = -treadle.rint(step / (2 * math.pi))
@@ -288,7 +288,7 @@ def stft(
     x, fs=1.0, window="hann_periodic", nperseg=256, noverlap=None, nfft=None, detrend=False, return_onesided=True,
     boundary="zeros", padded=True, axis=-1, scaling="spectrum",
 ):  # fmt: skip
-    """(frequencies, times, the short-time Fourier transform)."""
+    """(frequencies, times, short-time Fourier transform of x)."""
     if scaling not in ("psd", "spectrum"):
         raise ValueError(f"Parameter scaling={scaling!r} not in ['spectrum', 'psd']!")
     scaling = "density" if scaling == "psd" else scaling
@@ -298,7 +298,7 @@ def stft(
 
 
 def _overlapped(rows, step):
-    """Rows added up, each a step behind the one before: by blocks of a step."""
+    """The overlap-add of rows, each shifted by step from the one before. Adds blocks of step elements."""
     n, size = rows.shape[-2:]
     k = -(-size // step)
     rows = treadle.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, k * step - size)])
@@ -314,7 +314,7 @@ def istft(
     Zxx, fs=1.0, window="hann_periodic", nperseg=None, noverlap=None, nfft=None, input_onesided=True, boundary=True,
     time_axis=-1, freq_axis=-2, scaling="spectrum",
 ):  # fmt: skip
-    """(times, the signal) of a short-time Fourier transform: the segments' inverses, windowed, added, normalized."""
+    """(times, signal) by the inverse short-time Fourier transform: a windowed overlap-add, normalized."""
     z = _core.asarray(Zxx) + 0j
     if z.ndim < 2:
         raise ValueError("Input stft must be at least 2d!")
@@ -359,7 +359,7 @@ def istft(
 
 
 def lombscargle(x, y, freqs, *, precenter=False, normalize=False, weights=None, floating_mean=False):
-    """The Lomb-Scargle periodogram of values y at places x, at angular frequencies (Press and Rybicki's formulas)."""
+    """The Lomb-Scargle periodogram of values y at times x, at angular frequencies, by Press and Rybicki's formulas."""
     x, y, freqs = (_inexact(v) for v in (x, y, freqs))
     if x.ndim != 1 or y.ndim != 1 or freqs.ndim != 1:
         raise ValueError("x, y and freqs must be 1D arrays")
@@ -399,7 +399,7 @@ def lombscargle(x, y, freqs, *, precenter=False, normalize=False, weights=None, 
 
 
 def vectorstrength(events, period):
-    """(strength, phase) of the synchrony of events with a period, or with each of several."""
+    """(strength, phase) of the synchronization of events with one period or several."""
     events = _core.asarray(events)
     period = _inexact(period if isinstance(period, _core.ndarray) else _core.asarray(period, device=events.device))
     if events.ndim > 1 or period.ndim > 1:

@@ -1,4 +1,4 @@
-"""What the functions of scipy.signal share: axes, slices, borders, lengths of transforms."""
+"""What the functions of scipy.signal share: axes, slices, extensions, lengths of transforms."""
 
 
 import treadle
@@ -13,7 +13,7 @@ def cut(x, axis, *bounds):
 
 
 def along(values, axis, ndim):
-    """A vector as an array of ndim dims that lies along axis."""
+    """A vector as an array of ndim axes whose elements lie along axis."""
     shape = [1] * ndim
     shape[axis] = -1
     return values.reshape(shape)
@@ -28,7 +28,7 @@ def floating(x):
 
 
 def extended(x, n, axis, how):
-    """x with n elements before and behind along axis: even, odd, constant or zeros."""
+    """x extended by n elements at both ends of axis. how: even, odd, constant or zeros."""
     if n < 1:
         return x
     width = [(0, 0)] * x.ndim
@@ -46,7 +46,7 @@ def extended(x, n, axis, how):
 
 
 def fast_length(n):
-    """The least length of at least n without prime factors above 5."""
+    """The smallest length of at least n that has no prime factors above 5."""
     if n <= 6:
         return n
     best = 1 << (n - 1).bit_length()

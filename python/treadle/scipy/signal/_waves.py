@@ -1,4 +1,4 @@
-"""Waveforms, chirp z-transforms, extremes, wavelets: expressions of arrays."""
+"""Waveforms, chirp z-transforms, extrema and wavelets, as expressions of arrays."""
 
 import cmath
 import math
@@ -19,7 +19,7 @@ def _times(t):
 
 
 def _turns(t, share):
-    """t modulo 2 pi and share, broadcast; and where share is none from 0 to 1."""
+    """(t modulo 2 pi, share, a mask of where share is outside 0 to 1), all broadcast."""
     t = _times(t).astype("float64")
     share = share if isinstance(share, _core.ndarray) else _core.asarray(share, device=t.device)
     t, w = treadle.broadcast_arrays(t, share)
@@ -27,7 +27,7 @@ def _turns(t, share):
 
 
 def sawtooth(t, width=1):
-    """A wave of period 2 pi that rises from -1 to 1 in the share width of it, and falls in the rest."""
+    """A sawtooth of period 2 pi: it rises from -1 to 1 over the fraction width of a period, and falls over the rest."""
     t, w, bad = _turns(t, width)
     rising = t < w * (2 * math.pi)
     up = t / (math.pi * treadle.where(w == 0, 1, w)) - 1
@@ -36,13 +36,13 @@ def sawtooth(t, width=1):
 
 
 def square(t, duty=0.5):
-    """A wave of period 2 pi that is 1 in the share duty of it and -1 in the rest."""
+    """A square wave of period 2 pi: 1 over the fraction duty of a period, -1 over the rest."""
     t, w, bad = _turns(t, duty)
     return treadle.where(bad, math.nan, treadle.where(t < w * (2 * math.pi), 1.0, -1.0))
 
 
 def gausspulse(t, fc=1000, bw=0.5, bwr=-6, tpr=-60, retquad=False, retenv=False):
-    """A wave of frequency fc under a Gauss function; with retquad its sine too, with retenv the function too."""
+    """A Gaussian-modulated sinusoid of frequency fc. retquad adds the quadrature (sine), retenv the envelope."""
     if fc < 0:
         raise ValueError(f"Center frequency (fc={fc:.2f}) must be >=0.")
     if bw <= 0:
@@ -91,13 +91,13 @@ def _chirp_phase(t, f0, t1, f1, method, vertex_zero):
 
 
 def chirp(t, f0, t1, f1, method="linear", phi=0, vertex_zero=True, *, complex=False):
-    """A cosine whose frequency goes from f0 at 0 to f1 at t1; phi: its phase in degrees."""
+    """A cosine whose frequency goes from f0 at time 0 to f1 at t1. phi: the phase in degrees."""
     phase = _chirp_phase(_times(t), f0, t1, f1, method, vertex_zero) + math.radians(phi)
     return treadle.exp(1j * phase) if complex else treadle.cos(phase)
 
 
 def sweep_poly(t, poly, phi=0):
-    """A cosine whose frequency is a polynomial (a poly1d or its coefficients, highest first) of t."""
+    """A cosine whose frequency is a polynomial of t: a poly1d, or coefficients with the highest power first."""
     t = _times(t)
     c = numpy.asarray(getattr(poly, "coeffs", None) if hasattr(poly, "coeffs") else host(poly), float)
     integral = numpy.concatenate([c / numpy.arange(len(c), 0, -1), [0.0]])
@@ -105,7 +105,7 @@ def sweep_poly(t, poly, phi=0):
 
 
 def unit_impulse(shape, idx=None, dtype=float):
-    """Zeros with a 1 at idx: a place, one number for all axes, 'mid', or None for the first."""
+    """Zeros with a 1 at idx: an index, one number for all axes, 'mid' for the centre, or None for the first element."""
     shape = tuple(numpy.atleast_1d(host(shape)).tolist())
     if idx is None:
         idx = (0,) * len(shape)
@@ -130,7 +130,7 @@ def _check_sizes(*sizes):
 
 
 class CZT:
-    """The z-transform at m points a w^-k of signals of n elements (Bluestein's convolution), called with them."""
+    """The chirp z-transform of signals of n elements, at m points a w^-k, by Bluestein's algorithm. Call it with x."""
 
     def __init__(self, n, m=None, w=None, a=1 + 0j):
         m = n if m is None else m
@@ -168,7 +168,7 @@ class CZT:
 
 
 class ZoomFFT(CZT):
-    """The Fourier transform of signals of n elements at m frequencies from fn[0] (0 for one number) to fn[1]."""
+    """The Fourier transform of signals of n elements at m frequencies from fn[0] to fn[1]. One number means (0, fn)."""
 
     def __init__(self, n, fn, m=None, *, fs=2, endpoint=False):
         fn = numpy.atleast_1d(host(fn)).tolist()
@@ -186,19 +186,19 @@ class ZoomFFT(CZT):
 
 
 def czt(x, m=None, w=None, a=1 + 0j, *, axis=-1):
-    """The chirp z-transform of x along axis: at m points a w^-k."""
+    """The chirp z-transform of x along axis, at m points a w^-k."""
     x = _core.asarray(x)
     return CZT(x.shape[axis], m, w, a)(x, axis=axis)
 
 
 def zoom_fft(x, fn, m=None, *, fs=2, endpoint=False, axis=-1):
-    """The Fourier transform of x along axis at m frequencies between two."""
+    """The Fourier transform of x along axis at m frequencies between the two in fn."""
     x = _core.asarray(x)
     return ZoomFFT(x.shape[axis], fn, m, fs=fs, endpoint=endpoint)(x, axis=axis)
 
 
 def czt_points(m, w=None, a=1 + 0j):
-    """The points a w^-k of a chirp z-transform."""
+    """The points a w^-k at which a chirp z-transform is computed."""
     _check_sizes(m)
     k = treadle.arange(m, dtype="float64")
     if w is None:
@@ -206,11 +206,13 @@ def czt_points(m, w=None, a=1 + 0j):
     return _core.asarray(1.0 * a * numpy.asarray(w) ** -numpy.arange(m, dtype=float))
 
 
-# ---- extremes ----
+# ---- extrema ----
 
 
 def argrelextrema(data, comparator, axis=0, order=1, mode="clip"):
-    """Where elements compare with all within order along axis: a tuple of index arrays. mode: 'clip' or 'wrap'."""
+    """The indices, as a tuple of arrays, of elements for which comparator holds with every neighbour up to order away.
+
+    axis: the axis of the comparison; mode: 'clip' or 'wrap', the neighbours beyond the ends."""
     if int(order) != order or order < 1:
         raise ValueError("Order must be an int >= 1")
     if mode not in ("clip", "wrap"):
@@ -230,20 +232,20 @@ def argrelextrema(data, comparator, axis=0, order=1, mode="clip"):
 
 
 def argrelmax(data, axis=0, order=1, mode="clip"):
-    """argrelextrema of maxima."""
+    """The indices of relative maxima, as argrelextrema."""
     return argrelextrema(data, treadle.greater, axis, order, mode)
 
 
 def argrelmin(data, axis=0, order=1, mode="clip"):
-    """argrelextrema of minima."""
+    """The indices of relative minima, as argrelextrema."""
     return argrelextrema(data, treadle.less, axis, order, mode)
 
 
-# ---- wavelets that SciPy no longer has ----
+# ---- wavelets that SciPy has removed ----
 
 
 def morlet(M, w=5.0, s=1.0, complete=True):
-    """A complex Morlet wavelet of M places from -2 pi s to 2 pi s; complete: with the mean taken off."""
+    """A complex Morlet wavelet of M points from -2 pi s to 2 pi s. complete subtracts the mean."""
     x = treadle.linspace(-s * 2 * math.pi, s * 2 * math.pi, M)
     wave = treadle.exp(1j * w * x)
     wave = wave - math.exp(-0.5 * w**2) if complete else wave
@@ -257,21 +259,21 @@ def morlet2(M, s, w=5):
 
 
 def ricker(points, a):
-    """Ricker's wavelet of width a: a Gauss function's second derivative."""
+    """The Ricker wavelet of width a: the negative second derivative of a Gaussian."""
     x = treadle.arange(points) - (points - 1.0) / 2
     scale = 2 / (math.sqrt(3 * a) * math.pi**0.25)
     return scale * (1 - x**2 / a**2) * treadle.exp(-(x**2) / (2 * a**2))
 
 
 def qmf(hk):
-    """The high-pass filter that mirrors a low-pass filter hk."""
+    """The quadrature mirror (high-pass) filter of a low-pass filter hk."""
     hk = _core.asarray(hk)
     signs = numpy.where(numpy.arange(hk.shape[0]) % 2 == 0, 1, -1)
     return hk[::-1] * _core.asarray(signs, device=hk.device)
 
 
 def cwt(data, wavelet, widths, dtype=None, **kwargs):
-    """The continuous wavelet transform: a row for each width, data convolved with wavelet(length, width, **kwargs)."""
+    """The continuous wavelet transform. Row i is data convolved with wavelet(length, widths[i], **kwargs)."""
     data = _core.asarray(data)
     rows = []
     for width in host(widths).tolist():

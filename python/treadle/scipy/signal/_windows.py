@@ -1,4 +1,4 @@
-"""Windows, as expressions of the place in them: general cosine sums, pieces of polynomials, Bessel functions."""
+"""Window functions: cosine sums, piecewise polynomials, Bessel functions, as expressions of the point's number."""
 
 import math
 import numbers
@@ -13,7 +13,7 @@ from .. import special
 
 
 def _window(M, sym, formula, device=None):
-    """formula(n, M) for the places n of M, or with sym=False of M + 1 less the last; 1 for a single place."""
+    """formula(n, M) for points n of 0 to M - 1. sym=False computes M + 1 points and drops the last. M = 1 gives 1."""
     if int(M) != M or M < 0:
         raise ValueError("Window length M must be a non-negative integer")
     M = int(M)
@@ -24,7 +24,7 @@ def _window(M, sym, formula, device=None):
 
 
 def _cosines(a, n, M):
-    """The sum of a[k] cos(k t), t from -pi to pi."""
+    """The sum of a[k] cos(k t) for t from -pi to pi."""
     t = n * (2 * math.pi / (M - 1)) - math.pi
     return builtin_sum(c if k == 0 else treadle.cos(k * t) * c for k, c in enumerate(a)) + 0.0 * n
 
@@ -33,18 +33,18 @@ builtin_sum = sum
 
 
 def general_cosine(M, a, sym=True):
-    """The sum of a[k] cos(k t)."""
+    """A window that is a sum of cosines a[k] cos(k t)."""
     a = numpy.asarray(a.get() if isinstance(a, _core.ndarray) else a, float).tolist()
     return _window(M, sym, lambda n, m: _cosines(a, n, m))
 
 
 def boxcar(M, sym=True, *, xp=None, device=None):
-    """Ones."""
+    """A rectangular window, all ones."""
     return _window(M, sym, lambda n, m: treadle.ones_like(n), device)
 
 
 def triang(M, sym=True, *, xp=None, device=None):
-    """A triangle that is not 0 at its ends."""
+    """A triangular window that is not 0 at its ends."""
     return _window(M, sym, lambda n, m: 1 - abs((n - (m - 1) / 2) / ((m + m % 2) / 2)), device)
 
 
@@ -55,7 +55,7 @@ def _parzen(n, M):
 
 
 def parzen(M, sym=True, *, xp=None, device=None):
-    """Parzen's window, of cubes."""
+    """A Parzen window, piecewise cubic."""
     return _window(M, sym, _parzen, device)
 
 
@@ -66,7 +66,7 @@ def _bohman(n, M):
 
 
 def bohman(M, sym=True, *, xp=None, device=None):
-    """Bohman's window, a cosine with itself."""
+    """A Bohman window, the autocorrelation of half a cosine wave."""
     return _window(M, sym, _bohman, device)
 
 
@@ -88,19 +88,19 @@ hamming = _of_cosines("hamming", 0.54, 1 - 0.54)
 
 
 def general_hamming(M, alpha, sym=True, *, xp=None, device=None):
-    """alpha and 1 - alpha times a cosine."""
+    """A general Hamming window: alpha - (1 - alpha) cos(2 pi n / (M - 1))."""
     return _window(M, sym, lambda n, m: _cosines((alpha, 1.0 - alpha), n, m), device)
 
 
 def bartlett(M, sym=True, *, xp=None, device=None):
-    """A triangle that is 0 at its ends."""
+    """A Bartlett window: a triangle that is 0 at its ends."""
     return _window(
         M, sym, lambda n, m: treadle.where(n <= (m - 1) / 2, 2 * n / (m - 1), 2 - 2 * n / (m - 1)), device
     )
 
 
 def tukey(M, alpha=0.5, sym=True, *, xp=None, device=None):
-    """Ones with halves of a Hann window at the ends, together the share alpha."""
+    """A Tukey (tapered cosine) window: ones, with halves of a Hann window at the ends over the fraction alpha."""
     if alpha <= 0:
         return boxcar(M, sym, device=device)
     if alpha >= 1:
@@ -121,12 +121,12 @@ def _barthann(n, M):
 
 
 def barthann(M, sym=True, *, xp=None, device=None):
-    """Bartlett's and Hann's windows together."""
+    """A Bartlett-Hann window, their weighted sum."""
     return _window(M, sym, _barthann, device)
 
 
 def kaiser(M, beta, sym=True, *, xp=None, device=None):
-    """A ratio of Bessel functions I0."""
+    """A Kaiser window of parameter beta: a ratio of Bessel functions I0."""
 
     def formula(n, m):
         u = 2 * n / (m - 1) - 1
@@ -136,7 +136,7 @@ def kaiser(M, beta, sym=True, *, xp=None, device=None):
 
 
 def kaiser_bessel_derived(M, beta, *, sym=True, xp=None, device=None):
-    """Roots of the running sums of a Kaiser window, for even M."""
+    """A Kaiser-Bessel derived window, for even M: square roots of cumulative sums of a Kaiser window."""
     if not sym:
         raise ValueError("Kaiser-Bessel Derived windows are only defined for symmetric shapes")
     if M < 1:
@@ -149,22 +149,22 @@ def kaiser_bessel_derived(M, beta, *, sym=True, xp=None, device=None):
 
 
 def gaussian(M, std, sym=True, *, xp=None, device=None):
-    """Gauss's function."""
+    """A Gaussian window of standard deviation std."""
     return _window(M, sym, lambda n, m: treadle.exp(-((n - (m - 1.0) / 2.0) ** 2) / (2 * std * std)), device)
 
 
 def general_gaussian(M, p, sig, sym=True, *, xp=None, device=None):
-    """Gauss's function with another power."""
+    """A generalized Gaussian window: exp(-|t / sig|^(2 p) / 2)."""
     return _window(M, sym, lambda n, m: treadle.exp(-0.5 * abs((n - (m - 1.0) / 2.0) / sig) ** (2 * p)), device)
 
 
 def cosine(M, sym=True, *, xp=None, device=None):
-    """Half a wave."""
+    """A window that is half a period of a sine."""
     return _window(M, sym, lambda n, m: treadle.sin(math.pi / m * (n + 0.5)), device)
 
 
 def exponential(M, center=None, tau=1.0, sym=True, *, xp=None, device=None):
-    """exp(-|n - center| / tau)."""
+    """An exponential (Poisson) window: exp(-|n - center| / tau)."""
     if sym and center is not None:
         raise ValueError("If sym==True, center must be None.")
     return _window(
@@ -173,12 +173,12 @@ def exponential(M, center=None, tau=1.0, sym=True, *, xp=None, device=None):
 
 
 def lanczos(M, *, sym=True, xp=None, device=None):
-    """sinc from -1 to 1."""
+    """A Lanczos window: sinc from -1 to 1."""
     return _window(M, sym, lambda n, m: treadle.sinc(2 * n / (m - 1) - 1), device)
 
 
 def chebwin(M, at, sym=True, *, xp=None, device=None):
-    """Dolph and Chebyshev's window of attenuation at, in decibels: a transform of Chebyshev's polynomial."""
+    """A Dolph-Chebyshev window with side lobes at decibels down: the transform of a Chebyshev polynomial."""
     if abs(at) < 45:
         warnings.warn(
             "This window is not suitable for spectral analysis for attenuation values lower than about 45dB because "
@@ -205,7 +205,7 @@ def chebwin(M, at, sym=True, *, xp=None, device=None):
 
 
 def taylor(M, nbar=4, sll=30, norm=True, sym=True, *, xp=None, device=None):
-    """Taylor's window of nbar nearly equal side lobes sll decibels down."""
+    """A Taylor window with nbar nearly equal side lobes, sll decibels down."""
     m = numpy.arange(1, nbar)
     a = math.acosh(10 ** (sll / 20)) / math.pi
     s2 = nbar**2 / (a**2 + (nbar - 0.5) ** 2)
@@ -226,7 +226,7 @@ def taylor(M, nbar=4, sll=30, norm=True, sym=True, *, xp=None, device=None):
     return _window(M, sym, formula, device)
 
 
-# Names that get_window knows, and whether they take arguments: none, some, or some that may be left out.
+# Names that get_window knows, and whether their windows take no arguments, some, or optional ones.
 _NAMES = {
     "barthann brthan bth": (barthann, 0), "bartlett bart brt": (bartlett, 0), "blackman black blk": (blackman, 0),
     "blackmanharris blackharr bkh": (blackmanharris, 0), "bohman bman bmn": (bohman, 0),
@@ -242,7 +242,7 @@ _BY_NAME = {name: row for names, row in _NAMES.items() for name in names.split()
 
 
 def get_window(window, Nx, fftbins=True, *, xp=None, device=None):
-    """The window of a name, a tuple of a name and arguments, or a number (Kaiser's beta), of Nx places; with fftbins
+    """The window of Nx points by a name, a tuple of a name and arguments, or a number, Kaiser's beta. fftbins makes it
     periodic."""
     if not (isinstance(Nx, numbers.Integral) and Nx > 0):
         raise ValueError(f"Parameter Nx={Nx} is not a positive integer")
@@ -269,7 +269,7 @@ def get_window(window, Nx, fftbins=True, *, xp=None, device=None):
         raise ValueError(f"'{name}' does not allow parameters, but window={window}!")
     if not args and takes == 1:
         raise ValueError(f"'{name}' must have parameters, but window={window}!")
-    if f is None:  # eigenvectors: SciPy's
+    if f is None:  # SciPy computes these, which need eigenvectors
         from . import windows
 
         return windows.dpss(Nx, *args, sym=sym)

@@ -1,4 +1,4 @@
-"""Distances on the device, and SciPy's trees and triangulations on the host, under scipy.spatial's names."""
+"""scipy.spatial's names. The device computes distances; SciPy computes trees and triangulations on the host."""
 
 from .._table import Table
 from . import distance, transform

@@ -1,4 +1,4 @@
-"""The metrics: of vectors along the last axis of arrays that broadcast, and, under SciPy's names, of two vectors."""
+"""The metrics, for vectors along the last axis of arrays that broadcast, and by SciPy's names for two vectors."""
 
 import math
 
@@ -28,7 +28,7 @@ def metric(names="", **more):
 
 
 def find(name):
-    """The metric of a name or of one of its short ones. ValueError: there is none."""
+    """The metric of a full or short name. Raises ValueError for an unknown one."""
     name = name.lower()
     for own, m in METRICS.items():
         if name == own or name in m.names:
@@ -135,7 +135,7 @@ def _correlation(x, y, w):
 
 
 def _relative(x, y):
-    """x log(x / y), 0 where x is 0 and inf where y alone is not above 0."""
+    """x log(x / y). Unless both are positive it is 0 where x is 0 and y not negative, inf elsewhere."""
     both = (x > 0) & (y > 0)
     r = x * td.log(td.where(both, x, 1) / td.where(both, y, 1))
     return td.where(both, r, td.where((x == 0) & (y >= 0), 0.0, math.inf))
@@ -159,11 +159,11 @@ def _kl_divergence(x, y, w):
     return _relative(x, y).sum(-1)
 
 
-# ---- truth values ----
+# ---- booleans ----
 
 
 def _counts(x, y, w):
-    """How often both are true, the first alone, the second alone."""
+    """The counts of elements where both are true, only the first, only the second."""
     return _sum(x * y, w), _sum(x * (1.0 - y), w), _sum((1.0 - x) * y, w)
 
 
@@ -220,7 +220,7 @@ def _yule(x, y, w):
 
 
 def vector(u, name="Input vector"):
-    """u as a vector of floats. ValueError: it has not one axis."""
+    """u as a vector of floats. Raises ValueError unless it has one axis."""
     u = asarray(u)
     if u.ndim != 1:
         raise ValueError(f"{name} should be 1-D.")
@@ -228,7 +228,7 @@ def vector(u, name="Input vector"):
 
 
 def weights(w, device):
-    """Weights as floats. ValueError: one is negative."""
+    """Weights as floats. Raises ValueError for a negative one."""
     if w is None:
         return None
     w = vector(asarray(w, device=None if isinstance(w, ndarray) else device)).astype("float64")
@@ -274,32 +274,32 @@ globals().update({name: _plain(name, meaning) for name, meaning in _MEANINGS.ite
 
 
 def minkowski(u, v, p=2, w=None):
-    """The p-norm of u - v, w weighing its elements. ValueError: p is not above 0."""
+    """The p-norm of u - v, with weights w of the elements. Raises ValueError unless p is above 0."""
     return _of_vectors("minkowski", u, v, w, p=p)
 
 
 def seuclidean(u, v, V):
-    """The length of u - v, its elements divided by the variances V."""
+    """The standardized Euclidean distance: the norm of u - v, its squared elements divided by the variances V."""
     return _of_vectors("seuclidean", u, v, None, V=vector(V))
 
 
 def mahalanobis(u, v, VI):
-    """The length of u - v by the matrix VI, the inverse of a covariance."""
+    """The Mahalanobis distance of u and v. VI: the inverse of the covariance matrix."""
     return _of_vectors("mahalanobis", u, v, None, VI=td.atleast_2d(asarray(VI)))
 
 
 def correlation(u, v, w=None, centered=True):
-    """1 less the correlation of u and v; centered=False leaves the means in."""
+    """1 minus the correlation of u and v. centered=False does not subtract the means."""
     return _of_vectors("correlation" if centered else "cosine", u, v, w)
 
 
 def cosine(u, v, w=None):
-    """1 less the cosine of the angle between u and v."""
+    """1 minus the cosine of the angle between u and v."""
     return _of_vectors("cosine", u, v, w)
 
 
 def jensenshannon(p, q, base=None, *, axis=0, keepdims=False):
-    """The square root of the Jensen-Shannon divergence of distributions along axis, which need not add up to 1."""
+    """The Jensen-Shannon distance of distributions along axis: the root of the divergence. Sums are normalized to 1."""
     p, q = td.moveaxis(asarray(p), axis, -1), td.moveaxis(asarray(q), axis, -1)
     r = _jensenshannon(p, q, None, base)
     return td.expand_dims(r, axis) if keepdims else r

@@ -25,9 +25,9 @@ def minkowski_distance(x, y, p=2.0):
 
 
 def distance_matrix(x, y, p=2.0, threshold=1000000):
-    """The p-norms of the differences of all rows of x and all rows of y; threshold is accepted, all is one kernel.
+    """The p-norms of the differences of each row of x and each row of y. threshold is unused: one kernel does all.
 
-    ValueError: rows have different lengths.
+    Raises ValueError where the rows differ in length.
     """
     x, y = _floating(x), _floating(y)
     if x.shape[1] != y.shape[1]:

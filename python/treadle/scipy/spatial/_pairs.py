@@ -1,5 +1,5 @@
-"""Distances of all pairs of vectors, and the two forms that they are kept in: square, and condensed to the upper
-triangle."""
+"""Distances of all pairs of vectors, and the two forms of the result: a square matrix, and the condensed vector of its
+upper triangle."""
 
 import math
 import warnings
@@ -23,7 +23,7 @@ _OWN = {"minkowski": {"p"}, "seuclidean": {"V"}, "mahalanobis": {"VI"}, "jensens
 
 
 def _options(name, XA, XB, options):
-    """The metric's own arguments as arrays, and those that the data give where they are missing."""
+    """The metric's own arguments as arrays. Missing ones are computed from the data."""
     options = {k: v for k, v in options.items() if v is not None}
     unknown = set(options) - {
         "minkowski": {"p"},
@@ -55,7 +55,7 @@ def _options(name, XA, XB, options):
 
 
 def _all(XA, XB, metric, w, own, same):
-    """The distances of all rows of XA and all of XB; same: they are one array, given once to what the data decide."""
+    """The distances of each row of XA and each of XB. same: they are one array, which counts once as data."""
     if callable(metric):
         known = [name for name in METRICS if getattr(metric, "__name__", "") == name]
         if not known:
@@ -93,11 +93,11 @@ def _given(out, r):
 
 
 def cdist(XA, XB, metric="euclidean", *, out=None, w=None, p=None, V=None, VI=None, base=None, **more):
-    """The distances of all rows of XA and all rows of XB, float64, of shape (len(XA), len(XB)).
+    """The distances of each row of XA and each row of XB, float64, of shape (len(XA), len(XB)).
 
-    metric: a name, or a function of two vectors, called for every pair. w: weights of the elements; p of minkowski, V
-    of seuclidean, VI of mahalanobis (where they are missing, of the data), base of jensenshannon. ValueError: rows have
-    different lengths, or there is no metric of that name.
+    metric: a name, or a function of two vectors, which is called for each pair. w: weights of the elements. p belongs
+    to minkowski, V to seuclidean, VI to mahalanobis (V and VI default to those of the data), base to jensenshannon.
+    Raises ValueError where the rows differ in length, or for an unknown metric.
     """
     XA, XB = _matrix(XA, "XA"), _matrix(XB, "XB")
     if XA.shape[1] != XB.shape[1]:
@@ -107,7 +107,7 @@ def cdist(XA, XB, metric="euclidean", *, out=None, w=None, p=None, V=None, VI=No
 
 
 def _upper(n, device):
-    """Rows and columns of the upper triangle, row by row, found from the place alone."""
+    """The row and column of each element of the upper triangle, row by row, computed from the element's number."""
     total = n * (n - 1) // 2
     k = arange(total, dtype="int64", device=device)
     starts = arange(n, dtype="int64", device=device)
@@ -118,7 +118,8 @@ def _upper(n, device):
 
 
 def pdist(X, metric="euclidean", *, out=None, w=None, p=None, V=None, VI=None, base=None, **more):
-    """The distances of all pairs of rows of X, as a vector: of row 0 and 1, 0 and 2, … Arguments as cdist's."""
+    """The distances of all pairs of rows of X, as a vector: rows 0 and 1, 0 and 2, … The arguments are those of
+    cdist."""
     X = asarray(X)
     if X.ndim != 2:
         raise ValueError(f"A 2-dimensional array must be passed. (Shape was {X.shape}).")
@@ -136,10 +137,10 @@ def _condensed(square):
 
 
 def squareform(X, force="no", checks=True):
-    """The square form of a condensed vector of distances, or the condensed form of a square one.
+    """Convert a condensed vector of distances to the square matrix, or a square matrix to the vector.
 
-    force: "tovector" or "tomatrix" to refuse the other. ValueError: the length is no n (n - 1) / 2, or, where checks
-    asks, the matrix is not symmetric with zeros on its diagonal.
+    force: "tovector" or "tomatrix" allows that conversion only. Raises ValueError where the length is not n (n - 1) /
+    2, or, with checks, where the matrix is not symmetric with a zero diagonal.
     """
     X = asarray(X)
     if force.lower() == "tomatrix" and X.ndim != 1:
@@ -174,11 +175,11 @@ def _square(X):
     return td.where(off, td.take(X, td.where(off, place, 0)), X.dtype.type(0))
 
 
-# ---- questions ----
+# ---- checks and counts ----
 
 
 def is_valid_dm(D, tol=0.0, throw=False, name="D", warning=False):
-    """Whether D is a matrix of distances: square, symmetric, with zeros on its diagonal (to within tol)."""
+    """Whether D is a distance matrix: square, symmetric, with a zero diagonal (within tol)."""
     D, shown = asarray(D), f"'{name}'" if name else "D"
     why = None
     if D.ndim != 2:
@@ -194,7 +195,7 @@ def is_valid_dm(D, tol=0.0, throw=False, name="D", warning=False):
 
 
 def is_valid_y(y, warning=False, throw=False, name=None):
-    """Whether y is a condensed vector of distances: of length n (n - 1) / 2."""
+    """Whether y is a condensed distance vector, of length n (n - 1) / 2."""
     y, shown, why = asarray(y), f"'{name}'" if name else "y", None
     if y.ndim != 1:
         why = f"Condensed distance matrix {shown} must have shape=1 (i.e. be one-dimensional)."
@@ -214,14 +215,14 @@ def _answer(why, throw, warning):
 
 
 def num_obs_dm(d):
-    """How many vectors a square matrix of distances is of."""
+    """The number of vectors behind a distance matrix."""
     d = asarray(d)
     is_valid_dm(d, tol=math.inf, throw=True, name="d")
     return d.shape[0]
 
 
 def num_obs_y(Y):
-    """How many vectors a condensed vector of distances is of."""
+    """The number of vectors behind a condensed distance vector."""
     Y = asarray(Y)
     is_valid_y(Y, throw=True, name="Y")
     n = math.ceil(math.sqrt(Y.shape[0] * 2))
@@ -233,7 +234,7 @@ def num_obs_y(Y):
 
 
 def directed_hausdorff(u, v, rng=0, *, seed=0):
-    """The greatest distance of a row of u to the nearest of v, and the numbers of these two rows; rng is accepted."""
+    """(the largest distance from a row of u to the nearest row of v, the indices of both). rng has no effect."""
     u, v = _matrix(u, "u"), _matrix(v, "v")
     if u.shape[1] != v.shape[1]:
         raise ValueError("u and v need to have the same number of columns")

@@ -1,6 +1,6 @@
-"""Distances of vectors and of all pairs of them, under scipy.spatial.distance's names.
+"""scipy.spatial.distance's names: distances of vectors, and of all pairs of vectors.
 
-Each is a sum over differences in one kernel, as SciPy computes it; products of matrices stand only for dot products.
+One kernel sums over differences, as SciPy does. Matrix products compute dot products only.
 """
 
 from .._table import Table

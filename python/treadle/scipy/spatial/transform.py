@@ -1,4 +1,4 @@
-"""Rotations, under scipy.spatial.transform's names: computed by SciPy on the host."""
+"""scipy.spatial.transform's names: rotations, which SciPy computes on the host."""
 
 from .._table import Table
 

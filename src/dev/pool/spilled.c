@@ -1,5 +1,5 @@
-/* away.c - copies of buffers on the host, and the host memory that is kept for them. */
-#include "dev/pool/away.h"
+/* spilled.c - copies of buffers on the host, and the host memory that is kept for them. */
+#include "dev/pool/spilled.h"
 
 #include "dev/pool/pool.h"
 
@@ -8,8 +8,8 @@
 /* the most unused memory that is kept, as a part of what the device may hold */
 enum { KEEP_PART = 8 };
 
-struct td_away {
-    td_away *next; /* among those kept */
+struct td_spilled {
+    td_spilled *next; /* among those kept */
     td_dev *dev;
     td_hostmem m;
     size_t nbytes;  /* in use, of m.nbytes */
@@ -20,29 +20,29 @@ struct td_away {
 
 static struct {
     pthread_mutex_t mu;
-    td_away *first;
+    td_spilled *first;
 } kept = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 size_t
-td_away_size(const td_away *a)
+td_spilled_size(const td_spilled *a)
 {
     return a->nbytes;
 }
 
 size_t
-td_away_kept(td_dev *d)
+td_spilled_kept(td_dev *d)
 {
     size_t n = 0;
 
     pthread_mutex_lock(&kept.mu);
-    for (const td_away *a = kept.first; a; a = a->next)
+    for (const td_spilled *a = kept.first; a; a = a->next)
         n += a->dev == d ? a->m.nbytes : 0;
     pthread_mutex_unlock(&kept.mu);
     return n;
 }
 
 void
-td_away_free(td_away *a)
+td_spilled_free(td_spilled *a)
 {
     if (!a)
         return;
@@ -56,13 +56,13 @@ td_away_free(td_away *a)
 }
 
 /* The smallest kept block that holds nbytes and is less than twice as large.  NULL: none. */
-static td_away *
+static td_spilled *
 reuse(td_dev *d, size_t nbytes)
 {
-    td_away **best = NULL, *a;
+    td_spilled **best = NULL, *a;
 
     pthread_mutex_lock(&kept.mu);
-    for (td_away **at = &kept.first; *at; at = &(*at)->next)
+    for (td_spilled **at = &kept.first; *at; at = &(*at)->next)
         if ((*at)->dev == d && (*at)->m.nbytes >= nbytes && (*at)->m.nbytes / 2 <= nbytes &&
             (!best || (*at)->m.nbytes < (*best)->m.nbytes))
             best = at;
@@ -74,7 +74,7 @@ reuse(td_dev *d, size_t nbytes)
 }
 
 static td_status
-give_back(td_away *a)
+give_back(td_spilled *a)
 {
     td_status st = TD_OK;
 
@@ -88,13 +88,13 @@ give_back(td_away *a)
 }
 
 td_status
-td_away_trim(td_dev *d)
+td_spilled_trim(td_dev *d)
 {
-    td_away *list = NULL;
+    td_spilled *list = NULL;
     td_status st, r;
 
     pthread_mutex_lock(&kept.mu);
-    for (td_away **at = &kept.first, *a; (a = *at);) {
+    for (td_spilled **at = &kept.first, *a; (a = *at);) {
         if (a->dev != d) {
             at = &a->next;
             continue;
@@ -107,7 +107,7 @@ td_away_trim(td_dev *d)
     if (!list)
         return TD_OK;
     st = d->ops->sync(d); /* copies may be under way */
-    for (td_away *a; (a = list);) {
+    for (td_spilled *a; (a = list);) {
         list = a->next;
         r = give_back(a);
         st = st ? st : r;
@@ -117,9 +117,9 @@ td_away_trim(td_dev *d)
 
 /* New memory: pinned; else pinned after kept memory was freed; else ordinary. */
 static td_status
-get_memory(td_dev *d, size_t nbytes, td_away **out)
+get_memory(td_dev *d, size_t nbytes, td_spilled **out)
 {
-    td_away *a = calloc(1, sizeof *a);
+    td_spilled *a = calloc(1, sizeof *a);
     td_status st;
 
     if (!a)
@@ -127,7 +127,7 @@ get_memory(td_dev *d, size_t nbytes, td_away **out)
     a->dev = d;
     a->m = (td_hostmem){.kind = TD_HOST_PINNED, .nbytes = nbytes};
     st = td_hostmem_get(d, &a->m);
-    if (st && td_away_kept(d) && !td_away_trim(d))
+    if (st && td_spilled_kept(d) && !td_spilled_trim(d))
         st = td_hostmem_get(d, &a->m);
     if (st) {
         a->m.nbytes = nbytes;
@@ -144,14 +144,14 @@ get_memory(td_dev *d, size_t nbytes, td_away **out)
 
 /* Host memory for b's bytes. */
 static td_status
-away_take(const td_buf *b, td_away **out)
+spilled_take(const td_buf *b, td_spilled **out)
 {
     td_dev *d = b->dev;
 
     *out = reuse(d, b->nbytes);
     if (!*out) {
-        if (td_away_kept(d) > td_mem_bound(d) / KEEP_PART)
-            TD_TRY(td_away_trim(d));
+        if (td_spilled_kept(d) > td_mem_bound(d) / KEEP_PART)
+            TD_TRY(td_spilled_trim(d));
         TD_TRY(get_memory(d, b->nbytes, out));
     }
     (*out)->nbytes = b->nbytes;
@@ -159,28 +159,28 @@ away_take(const td_buf *b, td_away **out)
 }
 
 td_status
-td_away_put(const td_buf *b, td_away **out)
+td_spilled_put(const td_buf *b, td_spilled **out)
 {
     bool later;
     td_status st;
 
-    TD_TRY(away_take(b, out));
+    TD_TRY(spilled_take(b, out));
     if ((*out)->done) /* another stream may have copied into it */
         TD_TRY(td_stream_wait(td_dev_stream(b->dev), (*out)->done));
     st = td_copy_later(td_dev_stream(b->dev), true, (*out)->m.host, b->ptr, b->nbytes, &later);
     if (st)
-        td_away_free(*out);
+        td_spilled_free(*out);
     return st;
 }
 
 td_status
-td_away_put_beside(td_buf *b, td_stream *s, td_away **out)
+td_spilled_put_beside(td_buf *b, td_stream *s, td_spilled **out)
 {
-    td_away *a;
+    td_spilled *a;
     bool later;
     td_status st;
 
-    TD_TRY(away_take(b, &a));
+    TD_TRY(spilled_take(b, &a));
     st = a->done ? TD_OK : td_event_new(b->dev, false, &a->done);
     if (!st)
         st = td_event_record(a->done, td_dev_stream(b->dev));
@@ -191,7 +191,7 @@ td_away_put_beside(td_buf *b, td_stream *s, td_away **out)
     if (!st)
         st = td_event_record(a->done, s);
     if (st) {
-        td_away_free(a);
+        td_spilled_free(a);
         return st;
     }
     a->still = td_buf_ref(b);
@@ -200,7 +200,7 @@ td_away_put_beside(td_buf *b, td_stream *s, td_away **out)
 }
 
 td_status
-td_away_let_go(td_away *a)
+td_spilled_let_go(td_spilled *a)
 {
     if (!a->still)
         return TD_OK;
@@ -211,7 +211,7 @@ td_away_let_go(td_away *a)
 }
 
 td_buf *
-td_away_again(td_away *a)
+td_spilled_again(td_spilled *a)
 {
     td_buf *b = a->still;
 
@@ -220,7 +220,7 @@ td_away_again(td_away *a)
 }
 
 td_status
-td_away_get(const td_away *a, const td_buf *b)
+td_spilled_get(const td_spilled *a, const td_buf *b)
 {
     bool later;
 
@@ -257,7 +257,7 @@ find_held(td_dev *d, size_t least, uint64_t before, td_held *list)
 }
 
 td_status
-td_away_held(td_dev *d, size_t least, uint64_t before, td_held **out, size_t *n)
+td_held_list(td_dev *d, size_t least, uint64_t before, td_held **out, size_t *n)
 {
     pthread_mutex_lock(&d->pool.mu);
     *n = find_held(d, least, before, NULL);
