@@ -132,6 +132,33 @@ def test_layouts_and_threads(tmp_path, parallel):
     np.testing.assert_allclose(out, np.exp(m).T, rtol=1e-6)
 
 
+@jit
+def sums_of_parts(x, a, b, out):
+    for i in range(x.size):
+        part = np.full(3, x[i]) + 1.0
+        out[i] = part.sum()
+    last = np.zeros(3)
+    for i in range(4):
+        last = last + i
+    return last[0] + (a @ b)[1, 1]
+
+
+@needs_cc
+@pytest.mark.parametrize("parallel", [True, False])
+def test_arrays_of_iterations_and_products(tmp_path, parallel):
+    """A file has no BLAS, and keeps what iterations take until the call is over."""
+    td.build(sums_of_parts, "(float64[::1], float64[:, ::1], float64[:, ::1], float64[::1])", tmp_path / "sums.so", parallel=parallel)
+    rng = np.random.default_rng(3)
+    x, a, b = rng.random(5000), rng.random((30, 40)), rng.random((40, 20))
+    out, result = np.zeros(5000), ctypes.c_double()
+    arguments = []
+    for v in (x, a, b, out):
+        arguments += [v.ctypes.data_as(ctypes.c_void_p), *map(ctypes.c_int64, v.shape)]
+    assert ctypes.CDLL(tmp_path / "sums.so").sums_of_parts(*arguments, ctypes.byref(result)) == 0
+    np.testing.assert_allclose(out, 3 * (x + 1))
+    np.testing.assert_allclose(result.value, 6 + (a @ b)[1, 1])
+
+
 @cuda.jit
 def doubled(a, n):
     i = cuda.grid(1)

@@ -44,7 +44,7 @@ calls_blas(const walk *w, const call *c, const dim *shape, uint32_t n, const dim
 
     for (uint32_t i = 0; i < n && work >= 0; i++)
         work = shape[i].known >= 0 && work < 1000 ? work * shape[i].known : -1;
-    return w->how->mode == TD_MODE_FUNCTION && !w->how->gpu && !w->exact &&
+    return w->how->mode == TD_MODE_FUNCTION && !w->how->gpu && !w->how->alone && !w->exact &&
            dt == c->arg[1].type->item[0]->dt &&
            (dt == TD_F32 || dt == TD_F64 || dt == TD_C64 || dt == TD_C128) &&
            (work < 0 || work > 1000);

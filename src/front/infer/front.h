@@ -113,6 +113,7 @@ typedef struct td_compile {
     bool    parallel; /* FUNCTION: loops of independent iterations run on all cores, or over a whole GPU */
     bool    prange;   /* loops over prange too, even if they are not known to be independent */
     bool    gpu;      /* the target */
+    bool    alone;    /* the code is for a file: there is no runtime but what `treadle.build` adds */
     bool    lines;    /* of a GPU's code: it tells which lines it is of */
     bool    by_parts; /* exact functions: a real and a complex number are combined by parts, as from Python 3.14 on */
     int64_t frames;   /* exact functions: deeper calls are left to Python */

@@ -586,7 +586,6 @@ td_status store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at);
 bool      is_generator(const thing *x);
 bool      generator_new(walk *w, const td_source *s, const nested *n, const call *c, thing *out); /* false: s does not yield */
 td_status generator_misplaced(walk *w, const thing *x); /* fails: it is not iterated over where it is made */
-td_status generator_listed(walk *w, thing *x, uint32_t node); /* a generator becomes the list of what it yields */
 td_status stmt_yield(walk *w, uint32_t node);
 td_status for_generator(walk *w, loop *l, const thing *x); /* the iterations of loop l over generator x */
 td_status for_each_generated(walk *w, const thing *x, uint32_t node, td_status (*add)(walk *, const thing *, const thing *), const thing *to); /* add(to, value) */

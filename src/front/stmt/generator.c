@@ -194,9 +194,3 @@ for_each_generated(walk *w, const thing *x, uint32_t node,
 
     return generate(w, x, &(generating){.node = node, .item = add_item, .of = &a});
 }
-
-td_status
-generator_listed(walk *w, thing *x, uint32_t node)
-{
-    return is_generator(x) ? box_from(w, TD_BOX_LIST, x, node, x) : TD_OK;
-}

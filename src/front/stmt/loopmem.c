@@ -25,7 +25,8 @@ call_heap(walk *w)
 static bool
 is_swept(const walk *w)
 {
-    return (!w->parallel || w->heap.i != UINT32_MAX) && w->how->mode != TD_MODE_KERNEL;
+    return (!w->parallel || w->heap.i != UINT32_MAX) && w->how->mode != TD_MODE_KERNEL &&
+           !w->how->alone;
 }
 
 static td_status
@@ -106,7 +107,7 @@ piece_heap_begin(walk *w, const loop *l)
 {
     td_val words;
 
-    if (!join_get(w, loopmem_key(l)))
+    if (w->how->alone || !join_get(w, loopmem_key(l)))
         return;
     words = td_local(w->f, TD_U64, sizeof(td_callmem) / sizeof(uint64_t));
     for (uint32_t i = 0; i < sizeof(td_callmem) / sizeof(uint64_t); i++) {
@@ -131,7 +132,7 @@ release_all(walk *w, int64_t count)
 td_status
 piece_heap_sweep(walk *w, const loop *l, uint32_t arrays)
 {
-    if (w->arrays == arrays)
+    if (w->arrays == arrays || w->how->alone)
         return TD_OK;
     if (w->heap.i == UINT32_MAX)
         return note_arrays(w, l);

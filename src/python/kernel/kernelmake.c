@@ -282,7 +282,7 @@ plain_name(py_spec *s, const char *name)
 }
 
 static bool
-run_front(py_spec *s, bool gpu)
+run_front(py_spec *s, bool gpu, bool alone)
 {
     td_compile how = s->home->how;
     py_asking asking;
@@ -292,6 +292,7 @@ run_front(py_spec *s, bool gpu)
     if (!source)
         return false;
     how.gpu = gpu;
+    how.alone = alone;
     how.debug = how.debug || s->mode;
     how.watched = s->mode == PY_WATCHED;
     how.parallel = how.parallel && !s->serial;
@@ -398,7 +399,7 @@ py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *ty
     s = new_spec(d, dev, serial, type, narg);
     if (!s)
         return NULL;
-    if (!run_front(s, td_dev_info(dev)->simt) || !fetch_arrays(s) || !fetch_memory(s) ||
+    if (!run_front(s, td_dev_info(dev)->simt, false) || !fetch_arrays(s) || !fetch_memory(s) ||
         !py_ok(make_kernel(s)) || !py_warn()) {
         free_spec(s);
         return NULL;
@@ -422,7 +423,7 @@ py_spec_once(py_dispatcher *d, bool gpu, bool serial, const td_type *const *type
 
     if (s)
         s->mode = PY_PLAIN; /* nothing will be launched */
-    ok = s && run_front(s, gpu) && use(s, ctx);
+    ok = s && run_front(s, gpu, true) && use(s, ctx);
     if (s)
         free_spec(s);
     return ok;
