@@ -51,6 +51,20 @@ def test_a_foreign_byte_order_has_the_row_of_its_dtype():
     assert total(np.array([1, 2], ">f4")).dtype == np.float32
 
 
+@guvectorize(["(float32[:], int32, float32[:])", "(float64[:], int64, float64[:])"], "(n),()->()")
+def mean(a, less, out):
+    out[0] = a.sum() / (a.size - less)
+
+
+@pytest.mark.parametrize("of", [np.float32, np.float64, ">f4"])
+def test_a_number_of_pythons_takes_the_dtype_of_the_row(of):
+    a = np.array([1, 2, 3], of)
+    got = mean(a, 1)
+    assert got == 3 and got.dtype == a.dtype.newbyteorder("=") == mean(a, 1, axes=[0, (), ()]).dtype
+    assert mean(a, np.int64(1)).dtype == np.float64
+    assert mean(a, 2**40).dtype == np.float64
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -2])
 def test_generalised_ufuncs_along_an_axis(axis):
     x = np.random.default_rng(axis + 9).normal(size=(3, 4, 5))

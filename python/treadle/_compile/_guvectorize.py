@@ -28,6 +28,14 @@ def _sides(layout):
     ]
 
 
+def _fits(number, want):
+    """Whether a number of Python's, which has no dtype, can be one of that dtype."""
+    if isinstance(number, int) and want.kind in "iu":
+        limits = numpy.iinfo(want)
+        return limits.min <= number <= limits.max
+    return want.kind in ("fc" if isinstance(number, (int, float)) else "c")
+
+
 class GUFunc(Called):
     """A function that writes its results into its last arguments, called with arrays of which it takes the last axes.
 
@@ -82,7 +90,11 @@ class GUFunc(Called):
         return ["".join(d.char for d in row[: self.nin]) + "->" + "".join(d.char for d in row[self.nin :])
                 for row, _ in self._rows]  # fmt: skip
 
-    def _resolve(self, values, outs):
+    def _resolve(self, values, outs, given=()):
+        """(the dtypes of a call, which operands are single elements that the function takes as arrays).
+
+        given are the operands before they became arrays: Python's numbers among them take the dtype of the row."""
+        weak = [type(a) in (int, float, complex) for a in given] or [False] * len(values)
         have = [numpy.dtype(v.dtype) for v in values]
         have = [d.newbyteorder("=") if d.kind in "biufc" else d for d in have]
         if not self._rows:
@@ -92,8 +104,10 @@ class GUFunc(Called):
             return (*have, *(numpy.dtype(getattr(o, "dtype", result)) for o in outs)), (False,) * self.nin
         for exact in (True, False):
             for row, boxed in self._rows:
-                pairs = zip(have, row, strict=False)
-                if all(d == want if exact else numpy.can_cast(d, want, "safe") for d, want in pairs):
+                if all(
+                    _fits(given[k], row[k]) if weak[k] else d == row[k] if exact else numpy.can_cast(d, row[k], "safe")
+                    for k, d in enumerate(have)
+                ):
                     return row, boxed
         raise TypeError(
             f"gufunc '{self.__name__}' not supported for the input types {', '.join(map(str, have))}: it has "
@@ -114,7 +128,7 @@ class GUFunc(Called):
             raise TypeError(f"{self.__name__}(): results are given as arguments and as out=")
         outs = list(args[self.nin :] or (out if isinstance(out, tuple) else (out,) * (self.nout if out is None else 1)))
         values = [a if hasattr(a, "shape") else numpy.asarray(a) for a in args[: self.nin]]
-        row, boxed = self._resolve(values, outs)
+        row, boxed = self._resolve(values, outs, args[: self.nin])
         if not self.nout:
             return self._in_place(values, row)
         home = Home([*values, *outs], device_of(self._target))
@@ -164,8 +178,10 @@ class GUFunc(Called):
             raise TypeError(f"{self.__name__}(): keepdims is for results without axes, of operands with as many each")
         ends = [tuple(range(-len(p), 0)) for p in places]
         outs = args[self.nin :] or (out if isinstance(out, tuple) else (out,) * self.nout)
-        values = [a if hasattr(a, "shape") else numpy.asarray(a) for a in args[: self.nin]]
-        moved = [numpy.moveaxis(a, p, e) if p else a for a, p, e in zip(values, places, ends, strict=False)]
+        moved = [
+            numpy.moveaxis(a if hasattr(a, "shape") else numpy.asarray(a), p, e) if p else a
+            for a, p, e in zip(args[: self.nin], places, ends, strict=False)
+        ]
         targets = []
         for o, p, e in zip(outs, places[self.nin :], ends[self.nin :], strict=True):
             if o is not None and keepdims:
