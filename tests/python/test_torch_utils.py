@@ -385,3 +385,29 @@ def test_reports_and_older_names(tmp_path):
     x = torch.tensor([-1.0, 2.0])
     assert torch.selu_(x) is x and x[0].item() < -1
     assert copy.deepcopy(torch.nn.Linear(1, 1)).weight.shape == (1, 1)
+
+
+def test_deterministic_algorithms_have_one_state():
+    """What PyTorch answers after each of these calls: (enabled, warn_only, mode)."""
+
+    def state():
+        return (
+            torch.are_deterministic_algorithms_enabled(),
+            torch.is_deterministic_algorithms_warn_only_enabled(),
+            torch.get_deterministic_debug_mode(),
+        )
+
+    try:
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        assert state() == (True, True, 1)
+        torch.use_deterministic_algorithms(True)
+        assert state() == (True, False, 2)
+        torch.set_deterministic_debug_mode("warn")
+        assert state() == (True, True, 1)
+        torch.use_deterministic_algorithms(False)
+        assert state() == (False, False, 0)
+        torch.set_deterministic_debug_mode(2)
+        assert state() == (True, False, 2)
+    finally:
+        torch.set_deterministic_debug_mode("default")
+    assert state() == (False, False, 0)

@@ -6,6 +6,7 @@ import mmap
 
 from .. import torch
 from . import linalg
+from ._tensor import _misc
 
 # ---- views as copies ----
 
@@ -410,28 +411,27 @@ def wait(future):
 
 
 _MODES = ("default", "warn", "error")
-_mode = [0]
 
 
 def get_deterministic_debug_mode():
-    """0, 1 or 2: what set_deterministic_debug_mode was told."""
-    return _mode[0]
+    """0; 1 or 2 where use_deterministic_algorithms is on, 1 with warn_only."""
+    return _misc._state["deterministic"]
 
 
 def set_deterministic_debug_mode(debug_mode):
-    """ "default", "warn" or "error", or their numbers: the latter two are use_deterministic_algorithms(True)."""
+    """ "default", "warn" or "error", or their numbers: the latter two are use_deterministic_algorithms(True), the first
+    of them with warn_only."""
     number = _MODES.index(debug_mode) if debug_mode in _MODES else debug_mode
     if number not in (0, 1, 2):
         raise RuntimeError(
             f"invalid value of debug_mode, expected 0, 1, 2, 'default', 'warn' or 'error', but got {debug_mode}"
         )
-    _mode[0] = number
-    torch.use_deterministic_algorithms(number > 0)
+    torch.use_deterministic_algorithms(number > 0, warn_only=number == 1)
 
 
 def is_deterministic_algorithms_warn_only_enabled():
-    """Is the mode "warn"?"""
-    return _mode[0] == 1
+    """Whether use_deterministic_algorithms is on with warn_only."""
+    return _misc._state["deterministic"] == 1
 
 
 def is_anomaly_enabled():
