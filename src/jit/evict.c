@@ -1,10 +1,12 @@
 /* evict.c - keeps the cache below its bound by removing the entries used longest ago.
  *
  * A file's modification time is the entry's last use: a reader updates it when it is more than an
- * hour old.  A process scans the folder after its first entry, and then each time it has written
- * another 1/32 of the bound.  So the cache exceeds its bound only a little, and most writes cost
- * nothing.  Processes need no lock: it does no harm to remove a file that is being read or
- * already gone, and two processes that clean up at once remove the same files.
+ * hour old.  The file `.written` counts the bytes that all processes have written since the folder
+ * was scanned; the process that takes it past 1/32 of the bound scans again.  So the cache exceeds
+ * its bound only a little, and a process that writes an entry into a folder of 100,000 does not pay
+ * a quarter of a second for it.  Processes need no lock: a count that two of them write at once
+ * misses one entry, it does no harm to remove a file that is being read or already gone, and two
+ * processes that clean up at once remove the same files.
  */
 #include "jit/evict.h"
 
@@ -13,7 +15,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,16 +125,31 @@ clean(int dir, size_t most)
     free(f.at);
 }
 
+/* Adds nbytes to the folder's count of bytes written since its last scan.  Is a scan due?  A folder without a count
+ * has never been scanned. */
+static bool
+scan_is_due(int dir, uint64_t nbytes, uint64_t most)
+{
+    int fd = openat(dir, ".written", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    uint64_t n;
+    bool due;
+
+    if (fd < 0)
+        return false;
+    due = pread(fd, &n, sizeof n, 0) != sizeof n || n >= most || n + nbytes >= most;
+    n = due ? 0 : n + nbytes;
+    (void)!pwrite(fd, &n, sizeof n, 0); /* if it fails, the next entry counts from the old number */
+    close(fd);
+    return due;
+}
+
 void
 td_cache_written(int dir, size_t nbytes)
 {
-    static atomic_size_t written; /* bytes written since the last scan, + 1; 0: not scanned yet */
-    size_t most = td_options()->cache_size, n = atomic_fetch_add(&written, nbytes + 1);
+    size_t most = td_options()->cache_size;
 
-    if (most == 0 || (n && n + nbytes < most / 32))
-        return;
-    atomic_store(&written, 1);
-    clean(dir, most);
+    if (most && scan_is_due(dir, nbytes, most / 32))
+        clean(dir, most);
 }
 
 void

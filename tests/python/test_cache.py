@@ -68,6 +68,18 @@ def test_bound(tmp_path):
     assert len(set(before) - set(after)) >= 3
 
 
+def test_scans_are_shared(tmp_path):
+    """One process in many reads the whole folder: a scan, which alone removes stale files, is due by all their bytes."""
+    stale = tmp_path / ".new-1-0"
+    removed = []
+    for first, size in ((0, "1G"), (2, "1G"), (4, "1G"), (6, "64K")):
+        stale.write_text("half")
+        os.utime(stale, (1, 1))
+        assert finish(start(tmp_path, first, first + 2, TREADLE_CACHE_SIZE=size))[0] > 0
+        removed.append(not stale.exists())
+    assert removed == [True, False, False, True]
+
+
 def test_use_counts(tmp_path):
     finish(start(tmp_path, 3, 4))
     old = time.time() - 1_000_000
