@@ -14,11 +14,22 @@ from treadle import _core
 
 from . import _far
 
-# Functions that make an array whose size depends on the values of their arguments.
-_SIZED = set(
-    "zeros ones empty full arange linspace logspace geomspace eye identity tri indices bartlett blackman hamming "
-    "hanning kaiser".split()
-)
+# Functions whose result may be big though their operands are small, by what its size follows (face.c): 1 numbers and
+# shapes, 2 the product of the arrays' sizes, 3 the first array's size times a number or a tuple, 4 as 1 where NumPy
+# makes the values at once without work.
+_SIZED = {
+    f"numpy.{name}": how
+    for how, names in (
+        (
+            1,
+            "empty linspace logspace geomspace tri indices bartlett blackman hamming hanning kaiser",
+        ),
+        (2, "outer kron meshgrid linalg.outer"),
+        (3, "tile repeat"),
+        (4, "zeros ones full arange eye identity"),
+    )
+    for name in names.split()
+}
 
 _modules = {}  # name of the real module: the module that the program sees
 
@@ -68,11 +79,11 @@ def _face_of(value, full):
     if isinstance(value, numpy.ufunc):
         return _core.uface(value, full, value.nin if value.nout == 1 else 0)
     if callable(value) and not isinstance(value, type) and _far.has(full):
-        return _core.face(value, full, 0, full.count(".") == 1 and full.rpartition(".")[2] in _SIZED)
+        return _core.face(value, full, 0, _SIZED.get(full, 0))
     return value
 
 
-class Module(types.ModuleType):
+class Module(_core.module_face):
     """A stand-in for a real module. It makes a face for an attribute at the first access."""
 
     def __init__(self, real):
@@ -82,7 +93,7 @@ class Module(types.ModuleType):
                 self.__dict__[name] = getattr(real, name)
         self.__dict__.update(_td_real=real, _td_plain={})
 
-    def __getattr__(self, name):
+    def _missing(self, name):
         real = self.__dict__["_td_real"]
         try:
             value = getattr(real, name)

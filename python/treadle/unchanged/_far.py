@@ -70,6 +70,10 @@ _LIBRARY = set(
 )
 
 
+# On the CPU these get memory of the same arena from NumPy, and have no values to compute.
+_UNSET = {"numpy.empty", "numpy.empty_like"}
+
+
 def _is_library(full):
     home, _, name = full.rpartition(".")
     return home in ("numpy.linalg", "numpy.fft") and name in _LIBRARY and _core.device().host
@@ -77,7 +81,7 @@ def _is_library(full):
 
 def _find(full):
     _, *path = full.split(".")
-    if _is_library(full):
+    if _is_library(full) or (full in _UNSET and _core.device().host):
         return None
     if path[-1] in _NUMPYS or path[-1].startswith("_"):
         return None
@@ -106,6 +110,12 @@ def native(full):
     except KeyError:
         f = _known[full] = _find(full)
         return f
+
+
+def quick(full):
+    """Treadle's ufunc for a ufunc of NumPy's, if a call with operands alone needs no look at them; else None."""
+    f = native(full)
+    return f if isinstance(f, _core.ufunc) and full not in _RULES and full.count(".") == 1 else None
 
 
 def has(full):
@@ -345,9 +355,13 @@ def _try(f, full, args, kwargs):
             _core._unchanged_written(args[0], target)
 
 
+def _where(x):
+    return _core._unchanged_where(x) if type(x) is numpy.ndarray else None
+
+
 def _product(face, a, b, *args, **kwargs):
-    """On the CPU NumPy's BLAS multiplies arrays whose values are in memory."""
-    if args or kwargs or not _core.device().host or _core._unchanged_pending(a) or _core._unchanged_pending(b):
+    """On the CPU NumPy's BLAS multiplies arrays whose values are in the program's memory."""
+    if args or kwargs or not _core.device().host or "ahead" in (_where(a), _where(b)):
         return NotImplemented
     return host(face._target, face._name, (a, b), kwargs, note=False)
 

@@ -19,6 +19,10 @@ extern PyObject *PyObject_Vectorcall(PyObject *f, PyObject *const *args, size_t 
 
 enum { ARGS = 32, DEPTH = 8 };
 
+/* How a function's arguments tell the size of its result, where that is not an operand's: numbers and shapes give it
+ * (linspace; zeros, which NumPy makes without work), arrays' sizes multiply (outer), a number or a tuple multiplies the first array's (tile). */
+enum { BY_NUMBERS = 1, BY_PRODUCT, BY_FACTOR, BY_NUMBERS_PLAIN };
+
 typedef PyObject *(*vector)(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
 
 typedef struct face {
@@ -26,7 +30,9 @@ typedef struct face {
     PyObject *target; /* NumPy's function */
     PyObject *name;   /* "numpy.linalg.norm" */
     int nin;          /* operands of a ufunc; else 0 */
-    bool sized;       /* it makes an array whose size is given by its numbers */
+    int sized;        /* what its result's size depends on besides its operands' */
+    PyObject *
+        quick; /* treadle's ufunc for calls with operands alone; None: there is none; NULL: not asked yet */
     PyObject *weak;
 } face;
 
@@ -81,28 +87,59 @@ call_far(face *f, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
     return r;
 }
 
-/* Do the arguments contain a number or a shape that makes a big array? */
-static bool
-says_big(PyObject *const *args, Py_ssize_t n)
+/* The product of a number or of a tuple of numbers; 0: o is something else. */
+static double
+product_of(PyObject *o)
 {
-    for (Py_ssize_t i = 0; i < n; i++) {
-        bool tuple = PyTuple_CheckExact(args[i]);
-        Py_ssize_t items = tuple ? PyTuple_Size(args[i]) : 1;
-        double size = 1;
+    bool tuple = PyTuple_CheckExact(o);
+    Py_ssize_t items = tuple ? PyTuple_Size(o) : 1;
+    double size = 1;
 
-        for (Py_ssize_t k = 0; k < items; k++) {
-            PyObject *o = tuple ? PyTuple_GetItem(args[i], k) : args[i];
+    for (Py_ssize_t k = 0; k < items; k++) {
+        PyObject *x = tuple ? PyTuple_GetItem(o, k) : o;
 
-            size *= PyLong_Check(o) || PyFloat_Check(o) ? PyFloat_AsDouble(o)
-                    : PyBool_Check(o)                   ? 1
-                                                        : 0;
-        }
-        if (PyErr_Occurred())
-            PyErr_Clear();
-        if (size >= (double)px.crossover)
-            return true;
+        size *= PyLong_Check(x) || PyFloat_Check(x) ? PyFloat_AsDouble(x) : PyBool_Check(x) ? 1 : 0;
     }
-    return false;
+    if (PyErr_Occurred())
+        PyErr_Clear();
+    return size;
+}
+
+/* The least size of an array that treadle creates.  On a CPU NumPy makes zeros where treadle's would be, and treadle's
+ * only pay if other work fuses with them. */
+static double
+least_created(void)
+{
+    enum { FACTOR = 16 };
+    td_dev *d;
+    bool host = px.crossover >= PX_TINY && !td_dev_default(&d) && td_dev_info(d)->host;
+
+    return (double)px.crossover * (host ? FACTOR : 1);
+}
+
+/* Will a function whose arguments tell its result's size so make a big array? */
+static bool
+makes_big(int sized, PyObject *const *args, Py_ssize_t n)
+{
+    double size = 1, least;
+
+    switch (sized) {
+    case BY_PRODUCT:
+        for (Py_ssize_t i = 0; i < n; i++)
+            size *= px_is_np(args[i]) ? (double)px_size(args[i]) : 1;
+        return size >= (double)px.crossover;
+    case BY_FACTOR:
+        return n > 1 && px_is_np(args[0]) &&
+               (double)px_size(args[0]) * product_of(args[1]) >= (double)px.crossover;
+    case BY_NUMBERS:
+    case BY_NUMBERS_PLAIN:
+        least = sized == BY_NUMBERS ? (double)px.crossover : least_created();
+        for (Py_ssize_t i = 0; i < n; i++)
+            if (product_of(args[i]) >= least)
+                return true;
+        return false;
+    default: return false;
+    }
 }
 
 /* The array of arguments and result that is reported for the call (px_telling); the result if there is none. */
@@ -146,13 +183,40 @@ on_choices(face *f, PyObject *const *args, Py_ssize_t n)
     return name ? px_choice_reduce(args[0], strrchr(name, '.') + 1) : NULL;
 }
 
+/* A ufunc's operands alone go to treadle's ufunc without a look by treadle.unchanged._far.  NULL without an exception:
+ * it declined. */
+static PyObject *
+call_quick(face *f, PyObject *const *args)
+{
+    PyObject *lifted[3] = {NULL}, *r = NULL;
+    int n = 0;
+
+    if (!f->quick && !(f->quick = PyObject_CallMethod(px.far, "quick", "O", f->name)))
+        return NULL;
+    if (f->quick == Py_None)
+        return NULL;
+    while (n < f->nin && px_may_lift(args[n]) && (lifted[n] = px_lift(args[n])) != NULL)
+        n++;
+    px_busy++;
+    if (n == f->nin)
+        r = PyObject_Vectorcall(f->quick, lifted, (size_t)n, NULL);
+    px_busy--;
+    while (n)
+        Py_DECREF(lifted[--n]);
+    if (!r && PyErr_Occurred())
+        (void)px_declined();
+    if (r == Py_NotImplemented)
+        Py_CLEAR(r);
+    return px_shown(r);
+}
+
 static PyObject *
 face_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     face *f = (face *)self;
     Py_ssize_t nargs = (Py_ssize_t)(nargsf & ~((size_t)1 << (8 * sizeof(size_t) - 1))),
                n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
-    bool far = n > ARGS || (f->sized && !px_busy && says_big(args, n));
+    bool far = n > ARGS || (f->sized && !px_busy && makes_big(f->sized, args, n));
     int64_t since;
     PyObject *r;
 
@@ -160,8 +224,10 @@ face_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwname
         return r;
     for (Py_ssize_t i = 0; i < n && !far; i++)
         far = is_far(args[i], DEPTH);
-    if (far || (f->nin && nargs >= f->nin && px_grows(args, f->nin)))
-        return call_far(f, args, nargs, kwnames);
+    if (far || (f->nin && nargs >= f->nin && px_grows(args, f->nin))) {
+        r = f->nin && f->nin <= 3 && n == f->nin && !kwnames ? call_quick(f, args) : NULL;
+        return r || PyErr_Occurred() ? r : call_far(f, args, nargs, kwnames);
+    }
     since = px_clock();
     r = PyObject_Vectorcall(f->target, args, (size_t)nargs, kwnames);
     return since && r ? px_seen(r, PyUnicode_AsUTF8AndSize(f->name, NULL),
@@ -179,7 +245,7 @@ face_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     int nin = 0, sized = 0;
     face *f;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "OU|ip:face", names, &target, &name, &nin, &sized))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "OU|ii:face", names, &target, &name, &nin, &sized))
         return NULL;
     f = PyObject_GC_New(face, type);
     if (!f)
@@ -189,7 +255,7 @@ face_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     f->name = Py_NewRef(name);
     f->nin = nin;
     f->sized = sized;
-    f->weak = NULL;
+    f->quick = f->weak = NULL;
     PyObject_GC_Track((PyObject *)f);
     return (PyObject *)f;
 }
@@ -198,6 +264,7 @@ static int
 face_clear(PyObject *self)
 {
     Py_CLEAR(((face *)self)->target);
+    Py_CLEAR(((face *)self)->quick);
     return 0;
 }
 
@@ -206,6 +273,7 @@ face_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((face *)self)->target);
+    Py_VISIT(((face *)self)->quick);
     return 0;
 }
 
@@ -233,7 +301,9 @@ face_repr(PyObject *self)
 static PyObject *
 getattro(PyObject *self, PyObject *name)
 {
-    static const char *const methods[] = {"reduce", "accumulate", "outer", "at", "reduceat"};
+    enum { OUTER = 2 };
+    static const char *const methods[] = {"reduce", "accumulate", [OUTER] = "outer", "at",
+                                          "reduceat"};
     face *f = (face *)self;
     PyObject *r, *full, *bound;
 
@@ -250,7 +320,9 @@ getattro(PyObject *self, PyObject *name)
     for (size_t i = 0; r && Py_IS_TYPE(self, px.uface) && i < sizeof methods / sizeof *methods; i++)
         if (PyUnicode_CompareWithASCIIString(name, methods[i]) == 0) {
             full = PyUnicode_FromFormat("%U.%U", f->name, name);
-            bound = full ? PyObject_CallFunction((PyObject *)px.face, "OO", r, full) : NULL;
+            bound = full ? PyObject_CallFunction((PyObject *)px.face, "OOii", r, full, 0,
+                                                 i == OUTER ? BY_PRODUCT : 0)
+                         : NULL;
             Py_DECREF(r);
             Py_XDECREF(full);
             return bound;

@@ -28,21 +28,55 @@ px_works(void)
     return px_busy > 0;
 }
 
+int64_t
+px_small(PyObject *o)
+{
+    const np_array *a;
+    const px_block *b;
+    int64_t n = 1;
+
+    if (!px_is_np(o))
+        return PyFloat_CheckExact(o) || PyLong_CheckExact(o) ||
+               Py_IS_TYPE(o, (PyTypeObject *)px.scalar[TD_F64]);
+    a = px_np(o);
+    b = px_block_of(a->data);
+    if (b && b->state == PX_AHEAD)
+        return 0;
+    for (int i = 0; i < a->ndim; i++)
+        n *= a->dim[i];
+    return n < px.crossover ? n : 0;
+}
+
+static bool
+same_extents(const np_array *a, const np_array *b)
+{
+    for (int i = 0; i < a->ndim && a->ndim == b->ndim; i++)
+        if (a->dim[i] != b->dim[i])
+            return false;
+    return a->ndim == b->ndim;
+}
+
+bool
+px_are_small(PyObject *x, PyObject *y)
+{
+    int64_t nx = px_small(x), ny = nx ? px_small(y) : 0;
+
+    if (!ny || px.watch)
+        return false;
+    return nx == 1 || ny == 1 || nx * ny < px.crossover || same_extents(px_np(x), px_np(y));
+}
+
 bool
 px_is_far(PyObject *o)
 {
-    const px_block *b;
-    const np_array *a;
+    int64_t size;
 
-    if (px_busy || !px_is_np(o))
+    if (px_busy || !px_is_np(o) || !px_np(o)->ndim)
         return false;
-    a = px_np(o);
-    if (!a->ndim || px_dtype(o) < 0)
+    size = px_size(o);
+    if (size < px.crossover && (!size || !px_is_pending(px_block_of(px_np(o)->data))))
         return false;
-    if (px_size(o) >= px.crossover)
-        return true;
-    b = px_block_of(a->data);
-    return px_is_pending(b) && px_size(o) > 0;
+    return px_dtype(o) >= 0;
 }
 
 bool

@@ -27,15 +27,13 @@ static struct allocator numpys;
 static void **table;
 static _Thread_local px_block *coming; /* the block for the next array */
 
-enum { TINY = 4096 }; /* elements: a crossover below is for tests */
-
 /* Is an array of numbers of 8 bytes with so many bytes big?  A block costs some microseconds: doubles below the
  * crossover do not pay them.  Big arrays of smaller numbers that have fewer bytes stay where they are, and are copied
  * when treadle needs them. */
 static bool
 is_big(size_t nbytes)
 {
-    size_t least = px.crossover < TINY ? 1 : 8;
+    size_t least = px.crossover < PX_TINY ? 1 : 8;
 
     return px.crossover <= PTRDIFF_MAX / 16 && nbytes >= least * (size_t)px.crossover && nbytes > 0;
 }

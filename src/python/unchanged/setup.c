@@ -68,8 +68,8 @@ setup(PyObject *module, PyObject *far)
         return NULL;
     }
     set_reference(&px.far, far);
-    if (!px_numpy_init(np) || !px_slots_init() || !px_subscript_init() || !px_method_init() ||
-        !px_choice_init())
+    if (!px_numpy_init(np) || !px_slots_init() || !px_scalars_init() || !px_subscript_init() ||
+        !px_method_init() || !px_choice_init())
         return NULL;
     return Py_NewRef(Py_None);
 }
@@ -262,5 +262,6 @@ bool
 px_init(PyObject *m)
 {
     px.crossover = INT64_MAX;
-    return px_face_init(m) && px_loops_init(m) && PyModule_AddFunctions(m, functions) == 0;
+    return px_face_init(m) && px_module_init(m) && px_loops_init(m) &&
+           PyModule_AddFunctions(m, functions) == 0;
 }

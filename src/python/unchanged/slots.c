@@ -153,11 +153,14 @@ is_far_pair(PyObject *x, PyObject *y)
     return px_is_far(x) || px_is_far(y) || (px_is_np(x) && px_is_np(y) && px_grows(both, 2));
 }
 
-/* On the CPU, NumPy's library multiplies values that are there, on the same memory. */
+/* On the CPU, NumPy's library multiplies values that are there, on the same memory.  Values that treadle has computed
+ * elsewhere stay there: bringing them costs more than treadle's product of small arrays. */
 static bool
 is_there(PyObject *o)
 {
-    return !px_is_np(o) || !px_is_pending(px_block_of(px_np(o)->data));
+    const px_block *b = px_is_np(o) ? px_block_of(px_np(o)->data) : NULL;
+
+    return !b || b->state != PX_AHEAD;
 }
 
 static bool
@@ -229,9 +232,11 @@ on_choices(const row *r, int how, PyObject *x, PyObject *y)
 static PyObject *
 px_slot_binary(px_op op, PyObject *x, PyObject *y)
 {
-    PyObject *r =
-        op == PX_matrix_multiply || op == PX_divmod ? NULL : on_choices(&rows[op], 0, x, y);
+    PyObject *r;
 
+    if (px_are_small(x, y))
+        return call_near(&rows[op], x, y);
+    r = op == PX_matrix_multiply || op == PX_divmod ? NULL : on_choices(&rows[op], 0, x, y);
     if (r || PyErr_Occurred())
         return px_choice_shown(r);
     if (!is_far_pair(x, y))
@@ -251,9 +256,12 @@ px_slot_binary(px_op op, PyObject *x, PyObject *y)
 static PyObject *
 px_slot_compare(PyObject *x, PyObject *y, int how)
 {
-    PyObject *r = on_choices(NULL, how, x, y);
+    PyObject *r;
     int64_t since;
 
+    if (px_are_small(x, y))
+        return near_compare(x, y, how);
+    r = on_choices(NULL, how, x, y);
     if (r || PyErr_Occurred())
         return px_choice_shown(r);
     if (is_far_pair(x, y)) {
@@ -279,13 +287,15 @@ static const uint8_t plain_op[PX_OPS] = {
 static PyObject *
 px_slot_inplace(px_op op, PyObject *self, PyObject *y)
 {
-    /* an operator comes before its form in place, which has no whole array to change */
-    PyObject *a, *b,
-        *r = px_choice_of(self) && op != PX_inplace_matrix_multiply
-                 ? on_choices(&rows[plain_op[op]], 0, self, y)
-                 : NULL;
-    bool done = r && px_choice_replace(self, r);
+    PyObject *a, *b, *r = NULL;
+    bool done;
 
+    if (px_are_small(self, y))
+        return call_near(&rows[op], self, y);
+    /* an operator comes before its form in place, which has no whole array to change */
+    if (px_choice_of(self) && op != PX_inplace_matrix_multiply)
+        r = on_choices(&rows[plain_op[op]], 0, self, y);
+    done = r && px_choice_replace(self, r);
     Py_XDECREF(r);
     if (done)
         return Py_NewRef(self);
@@ -325,9 +335,11 @@ one_whole(const void *how, PyObject *const *o)
 static PyObject *
 px_slot_unary(px_op op, PyObject *x)
 {
-    PyObject *a,
-        *r = px_choice_of(x) && !px_busy ? px_choice_apply(one_whole, &rows[op], &x, 1) : NULL;
+    PyObject *a, *r;
 
+    if (px_small(x))
+        return ((unaryfunc)(uintptr_t)rows[op].near)(x);
+    r = px_choice_of(x) && !px_busy ? px_choice_apply(one_whole, &rows[op], &x, 1) : NULL;
     if (r || PyErr_Occurred())
         return px_choice_shown(r);
     if (px_is_far(x)) {

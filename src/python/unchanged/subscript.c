@@ -68,27 +68,59 @@ key_size(PyObject *key)
     return most;
 }
 
+/* An upper bound on the elements that a key of numbers and slices chooses. */
+static int64_t
+part_most(const np_array *a, PyObject *key)
+{
+    bool tuple = PyTuple_CheckExact(key);
+    Py_ssize_t n = tuple ? PyTuple_Size(key) : 1, start, stop, step;
+    int64_t most = 1;
+    int axis = 0;
+
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = tuple ? PyTuple_GetItem(key, i) : key;
+
+        if (o == Py_None)
+            continue;
+        if (o == Py_Ellipsis || axis == a->ndim)
+            return INT64_MAX;
+        if (PySlice_Check(o)) {
+            if (PySlice_Unpack(o, &start, &stop, &step) < 0) {
+                PyErr_Clear();
+                return INT64_MAX;
+            }
+            most *= PySlice_AdjustIndices(a->dim[axis], &start, &stop, step);
+        }
+        axis++;
+    }
+    for (; axis < a->ndim; axis++)
+        most *= a->dim[axis];
+    return most;
+}
+
 /* ---- elements one by one ---- */
 
 /* Reading single elements from a GPU takes 10 us each; bringing the array to the host and back
- * costs two copies at 20 GB/s. This many bytes cost as much as one element. */
-enum { WEAR_BYTES = 100000, WEAR_LEAST = 3 };
+ * costs two copies at 20 GB/s. This many bytes cost as much as one element.  On a CPU bringing it costs page faults
+ * and changes of protection, 50 to 100 us, and a small part that treadle writes some 3 us more than NumPy's. */
+enum { WEAR_BYTES = 100000, WEAR_LEAST = 3, WEAR_HOST = 20 };
 
 static bool
 wears_out(px_block *b)
 {
-    return ++b->worn >= WEAR_LEAST && (int64_t)b->worn * WEAR_BYTES >= (int64_t)b->nbytes;
+    b->worn++;
+    if (td_dev_info(td_array_dev(&b->whole))->host)
+        return b->worn >= WEAR_HOST;
+    return b->worn >= WEAR_LEAST && (int64_t)b->worn * WEAR_BYTES >= (int64_t)b->nbytes;
 }
 
-/* Should a single element be accessed on the GPU?  After enough of them the array is fetched. */
+/* Should treadle access a single element, where the value is?  After enough of them the array is fetched. */
 static bool
-stays_on_gpu(PyObject *self)
+stays_ahead(PyObject *self)
 {
     px_block *b = px_block_of(px_np(self)->data);
 
-    if (!b || b->state != PX_AHEAD || td_dev_info(td_array_dev(&b->whole))->host)
-        return false;
-    return !wears_out(b);
+    return b && b->state == PX_AHEAD && !wears_out(b);
 }
 
 /* ---- reading ---- */
@@ -146,19 +178,23 @@ static PyObject *
 subscript(PyObject *self, PyObject *key)
 {
     int64_t since;
+    const px_block *b;
     key_kind kind;
     PyObject *r;
 
-    if (px_busy || !px_is_np(self) || PySlice_Check(key) || is_odd_tuple(key) ||
-        (!px.watch && !px_block_of(px_np(self)->data)))
+    if (!px_is_np(self) || PySlice_Check(key))
+        return near_get(self, key);
+    b = px_block_of(px_np(self)->data);
+    if (!px.watch && !b)
         return near_get(self, key);
     kind = subscript_kind(key, px_np(self)->ndim);
-    if (kind == BASIC || px_dtype(self) < 0 || (kind != ELEMENT && !px_block_of(px_np(self)->data)))
+    if (kind == BASIC || (kind == ELEMENT && !px.watch && b->state != PX_AHEAD) || px_busy ||
+        is_odd_tuple(key) || px_dtype(self) < 0 || (kind == FANCY && !b))
         return near_get(self, key);
     (void)px_size(self); /* settles a choice */
     since = px_clock();
     if (kind == ELEMENT) {
-        r = stays_on_gpu(self) ? far_get(self, key) : NULL;
+        r = stays_ahead(self) ? far_get(self, key) : NULL;
         if (!r && !PyErr_Occurred())
             r = near_get(self, key);
         return told_element(r, "element", self, since);
@@ -250,7 +286,7 @@ set_element(PyObject *self, PyObject *key, PyObject *value)
     int r;
 
     (void)px_size(self); /* settles a choice */
-    r = is_number(value) && stays_on_gpu(self) ? far_set(self, key, value) : 0;
+    r = is_number(value) && stays_ahead(self) ? far_set(self, key, value) : 0;
     if (r < 0 || (!r && near_set(self, key, value) < 0))
         return -1;
     told = told_element(Py_NewRef(Py_None), "element written", self, since);
@@ -258,19 +294,34 @@ set_element(PyObject *self, PyObject *key, PyObject *value)
     return told ? 0 : -1;
 }
 
+/* Is it a write of an element or of a small part into memory that is the value, of something that is there? */
+static bool
+is_plain_write(const px_block *b, PyObject *self, PyObject *key, key_kind kind, PyObject *value)
+{
+    if (!b || b->state != PX_OPEN || px.watch || kind == FANCY)
+        return false;
+    return kind == ELEMENT || (px_small(value) && part_most(px_np(self), key) < px.crossover);
+}
+
 static int
 assign(PyObject *self, PyObject *key, PyObject *value)
 {
+    const px_block *b;
     key_kind kind;
     int r = 0;
 
-    if (!value || px_busy || !px_is_np(self) || is_odd_tuple(key) || px_dtype(self) < 0 ||
-        (!px.watch && !px_block_of(px_np(self)->data)))
+    if (!px_is_np(self))
+        return near_set(self, key, value);
+    b = px_block_of(px_np(self)->data);
+    if ((!px.watch && !b) || !value)
         return near_set(self, key, value);
     kind = subscript_kind(key, px_np(self)->ndim);
+    if (is_plain_write(b, self, key, kind, value) || px_busy || is_odd_tuple(key) ||
+        px_dtype(self) < 0)
+        return near_set(self, key, value);
     if (kind == ELEMENT)
         return set_element(self, key, value);
-    if (!px_block_of(px_np(self)->data))
+    if (!b)
         return near_set(self, key, value);
     (void)px_size(self); /* settles a choice */
     if (kind == BASIC)

@@ -27,6 +27,8 @@ typedef struct np_array {
 
 enum { NP_C = 1, NP_F = 2, NP_OWN = 4, NP_ALIGNED = 0x100, NP_WRITE = 0x400 };
 
+enum { PX_TINY = 4096 }; /* elements: a crossover below is for tests */
+
 typedef struct px_state {
     PyTypeObject *ndarray, *generic;    /* NumPy's types; NULL: no program runs unchanged */
     PyTypeObject *face, *uface;         /* ours */
@@ -113,6 +115,12 @@ PyObject *px_numpy_new(px_block *b, td_dtype dt, const td_view *v);
 /* ---- lift.c: NumPy's arrays as treadle's and back ---- */
 /* the td_dtype of a NumPy array; -1: treadle has no such dtype, or not that many axes */
 int       px_dtype(PyObject *np);
+/* Elements of a Python number, or of an array that is small and whose values are in the program's memory; 0: o is
+ * something else. */
+int64_t   px_small(PyObject *o);
+/* Are these small operands of an operator whose result is small too, so that NumPy does the work?  A quick answer:
+ * false proves nothing. */
+bool      px_are_small(PyObject *x, PyObject *y);
 bool      px_is_far(PyObject *o);      /* is it an array whose operations go to treadle: big, or not computed yet? */
 bool      px_may_lift(PyObject *o);    /* may treadle take o as an operand? */
 /* a NumPy array as treadle's, for reading: its current value; other objects as they are */
@@ -138,11 +146,13 @@ PyObject *px_telling(PyObject *a, PyObject *b);
 PyObject *px_seen(PyObject *r, const char *name, PyObject *on, int64_t since);
 PyObject *px_seen_of(PyObject *r, const char *name, int64_t n, PyObject *on, int64_t since); /* the same, of n elements of the array `on` */
 
-/* ---- slots.c, subscript.c, method.c, face.c, setup.c ---- */
+/* ---- slots.c, scalar.c, subscript.c, method.c, face.c, setup.c ---- */
 bool px_slots_init(void);     /* numpy.ndarray's operators; false: raised */
+bool px_scalars_init(void);   /* those of NumPy's scalars; after px_slots_init */
 bool px_subscript_init(void);
 bool px_method_init(void);
 bool px_face_init(PyObject *module);
+bool px_module_init(PyObject *module);
 bool px_loops_init(PyObject *m); /* loops.c */
 /* The address of a slot's pointer in NumPy's type.  NULL with an exception: it is not where it has been since
  * Python 3.5. */
