@@ -427,9 +427,10 @@ def _by_transforms(a, v, mode):
     """The convolution of floats by Fourier transforms in double precision. None where the vectors are short or not
     finite."""
     from .. import fft as transforms
+    from ..fft._dispatch import _missing
 
     n, m = a.shape[0], v.shape[0]
-    if a.dtype.kind not in "fc" or m < SHORT[a.device.kind] or n * m < LONG or transforms._missing(a.device):
+    if a.dtype.kind not in "fc" or m < SHORT[a.device.kind] or n * m < LONG or _missing(a.device):
         return None
     if not bool(_UFUNC["isfinite"](a).all() & _UFUNC["isfinite"](v).all()):
         return None
