@@ -75,9 +75,11 @@ _HOME = {
     "linalg._einsum": "einsum einsum_path",
     "_numpy._floats": "divmod frexp ldexp modf nextafter spacing",
     "_select._indexing": "argwhere compress extract flatnonzero nonzero take",
-    "_numpy._math": "allclose angle around array_equal array_equiv average clip common_type fix float_power imag "
-    "isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real "
-    "real_if_close round shape size sinc where",
+    "_numpy._math._values": "around clip fix float_power nan_to_num round sinc where",
+    "_numpy._math._compare": "allclose array_equal array_equiv isclose isneginf isposinf",
+    "_numpy._math._complex": "angle imag iscomplex iscomplexobj isreal isrealobj real real_if_close",
+    "_numpy._math._averages": "average ptp",
+    "_numpy._math._questions": "common_type isscalar ndim shape size",
     "_numpy._namespace": "__array_namespace_info__ astype cumulative_prod cumulative_sum finfo",
     "_numpy._nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar",
     "_select._quantile": "median nanmedian nanpercentile nanquantile percentile quantile",

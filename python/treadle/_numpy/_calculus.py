@@ -12,7 +12,8 @@ from .._select._searching import searchsorted
 from .._select._sorting import argsort
 from ..linalg._products import _conjugate, matmul
 from ._join import concatenate
-from ._math import average, clip
+from ._math._averages import average
+from ._math._values import clip
 from ._shape import _axes, _axis, _cut, expand_dims
 
 _UFUNC = _core.ufuncs()

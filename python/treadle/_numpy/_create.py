@@ -5,7 +5,7 @@ import numpy
 from .. import _core
 from .._core import arange, asarray, ndarray
 from ._join import stack
-from ._math import where
+from ._math._values import where
 from ._shape import moveaxis
 
 

@@ -13,7 +13,7 @@ from .. import _core
 from .._core import empty
 from .._exchange._host import fallback
 from ._flat import flat, set_flat  # noqa: F401
-from ._math import clipped
+from ._math._values import clipped
 
 
 def matrix_transposed(a):

@@ -15,7 +15,7 @@ from .. import fft as _fft
 from .._core import arange, asarray
 from .._exchange import _host
 from .._numpy._join import concatenate
-from .._numpy._math import where
+from .._numpy._math._values import where
 from .._numpy._shape import moveaxis
 from .._select._indexing import take
 from ..fft._arguments import _axis, _scale
