@@ -156,7 +156,7 @@ def _chunked(mapped, func, in_dims, out_dims, size):
         for lo in range(0, max(n, 1), size):
             hi = min(lo + size, n)
             some, more = _vmap._each(
-                lambda leaf, _: Tensors.moved(leaf.value[lo:hi], 0, leaf.axis)  # noqa: B023
+                lambda leaf, _: Tensors.moved(leaf.value[lo:hi], 0, leaf.axis)  # noqa: B023  (called at once)
                 if isinstance(leaf, _vmap._Mapped)
                 else leaf,
                 taken, None, "",

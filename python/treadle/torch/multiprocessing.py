@@ -2,7 +2,7 @@
 be.
 """
 
-from multiprocessing import *  # noqa: F403
+from multiprocessing import *  # noqa: F403  (the module is Python's but for a few names)
 from multiprocessing import get_context as get_context
 
 from .._public import dir_of as _dir_of

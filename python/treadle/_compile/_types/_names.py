@@ -37,7 +37,10 @@ NAMES = {n: cls(kind, n, numpy.dtype(code) if code else None) for n, (cls, kind,
 NAMES |= {other: NAMES[name] for name, others in _OTHER.items() for other in others.split()}
 NAMES["none"] = NAMES["void"] = NoneType()
 VECTORS = {f"{name}x{n}": Vector(NAMES[name], n) for name in _SHORT_VECTORS for n in (1, 2, 3, 4)}
-VECTORS |= {f"{short}{n}": VECTORS[f"{name}x{n}"] for name, all in _SHORT_VECTORS.items() for short in all.split() for n in (1, 2, 3, 4)}  # fmt: skip  # noqa: E501
+VECTORS |= {
+    f"{short}{n}": VECTORS[f"{name}x{n}"]
+    for name, all in _SHORT_VECTORS.items() for short in all.split() for n in (1, 2, 3, 4)
+}  # fmt: skip
 NAMES |= VECTORS
 NAMES |= {name: Opaque(name) for name in ("undefined", "unknown", "pyobject", "GridGroup")}
 NAMES |= {f"range_{what}{n}_type": Opaque(f"range_{what}_int{n}") for what in ("state", "iter") for n in (32, 64)}

@@ -68,7 +68,7 @@ class TensorType:
         return isinstance(t, Tensor) and t.dtype is self.dtype and t.is_cuda == self._cuda
 
     def __or__(self, other):  # in annotations
-        return typing.Union[self, other]  # noqa: UP007
+        return typing.Union[self, other]  # noqa: UP007  (self is no class, for which alone | works)
 
     __ror__ = __or__
 

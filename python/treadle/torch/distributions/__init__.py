@@ -54,7 +54,7 @@ from ._rarer import (
     Wishart,
 )
 from .constraint_registry import biject_to, transform_to
-from .transforms import *  # noqa: F403
+from .transforms import *  # noqa: F403  (what its __all__ lists)
 from .transforms import __all__ as _transforms
 
 __all__ = [

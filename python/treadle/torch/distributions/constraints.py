@@ -20,7 +20,7 @@ class Constraint:
 
     def check(self, value):
         """A tensor of bools of the shape of value without its event's dims."""
-        raise NotImplementedError
+        raise NotImplementedError  # each constraint has its own
 
     def __repr__(self):
         return f"{type(self).__name__.lstrip('_')}()"

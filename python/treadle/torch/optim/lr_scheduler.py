@@ -29,7 +29,7 @@ class LRScheduler:
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def get_lr(self):
-        raise NotImplementedError
+        raise NotImplementedError  # each scheduler has its own
 
     def get_last_lr(self):
         return self._last_lr

@@ -154,7 +154,7 @@ class Optimizer:
     _rule = None  # a method of those that have a formula
 
     def _update(self, group, p, grad, state):
-        raise NotImplementedError
+        raise NotImplementedError  # each optimizer has its own
 
     def _steps(self, group):
         """Called once a group before its parameters: for what they share."""

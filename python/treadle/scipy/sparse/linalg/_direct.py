@@ -50,7 +50,7 @@ def _matrix_norm(x, ord, axes):
     if ord == 2:
         return svds(x, k=1, return_singular_vectors=False)[0]
     if ord in (-2, "nuc"):
-        raise NotImplementedError
+        raise NotImplementedError  # SciPy has these norms of dense matrices alone, too
     if ord not in (1, -1, numpy.inf, -numpy.inf):
         raise ValueError("Invalid norm order for matrices.")
     sums = abs(x).sum(row if ord in (1, -1) else column)

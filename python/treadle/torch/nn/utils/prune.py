@@ -22,7 +22,7 @@ class BasePruningMethod:
 
     def compute_mask(self, t, default_mask):
         """The mask of a tensor, given the one that it has."""
-        raise NotImplementedError
+        raise NotImplementedError  # each method of pruning has its own
 
     def apply_mask(self, module):
         """The parameter times its mask."""

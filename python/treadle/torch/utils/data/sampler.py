@@ -16,7 +16,7 @@ class Sampler:
         return cls
 
     def __iter__(self):
-        raise NotImplementedError
+        raise NotImplementedError  # each sampler has its own
 
 
 class SequentialSampler(Sampler):
