@@ -154,7 +154,7 @@ def __getattr__(name):
         return import_module(f"{__name__}.version").__version__
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
-    if name in ("_assert", "_check"):  # # PyTorch's private checks, which libraries call
+    if name in ("_assert", "_check"):  # PyTorch's private checks, which libraries call
         return getattr(import_module(f"{__name__}._older"), name)
     if name.startswith("_foreach_"):
         globals()[name] = value = import_module(f"{__name__}._tensor._foreach").of(name)

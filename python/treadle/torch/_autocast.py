@@ -64,8 +64,8 @@ HALVES = {"cuda": "float16", "null": "float16", "cpu": "bfloat16"}
 
 
 class _State(threading.local):
-    """A thread's mode. on: {device type: dtype} of the casts that happen now. asked: the same for is_autocast_enabled,
-    which does not see that wrappers switch the mode off."""
+    """A thread's mode. on: {device type: dtype} of the casts that happen now; a wrapper empties it while its operation
+    runs. asked: the same for is_autocast_enabled, which must not see that."""
 
     on = asked = types.MappingProxyType({})
     chosen = types.MappingProxyType({})  # dtypes that set_autocast_dtype has named
@@ -139,7 +139,7 @@ def _run(f, kinds, args, kwargs):
     kind = kinds.get(where)
     if low is None or kind is None or kwargs.get("out") is not None:
         return f(*args, **kwargs)
-    told = any(isinstance(a, _dtypes.dtype) for a in (*args, *kwargs.values()))  # # the caller chose the dtype
+    told = any(isinstance(a, _dtypes.dtype) for a in (*args, *kwargs.values()))  # the caller chose the dtype
     if kind == "low" or (kind == "full" and not told):
         dtype = low if kind == "low" else _dtypes.DTYPES["float32"]
         args = [_cast_all(a, dtype, where) for a in args]

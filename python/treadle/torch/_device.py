@@ -29,7 +29,7 @@ class device:
         if type not in KINDS and type != "meta":
             raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {type}")
         self.type, self.index, self._entered = type, index, []
-        self._theirs = None  # # the array layer's device, kept once it is known and cannot change
+        self._theirs = None  # the array layer's device, kept once it is known and cannot change
 
     def __repr__(self):
         return f"device(type={self.type!r}{'' if self.index is None else f', index={self.index}'})"
@@ -75,7 +75,7 @@ def theirs(where):
         where = device(where)
     if where._theirs is not None:
         return where._theirs
-    if where.type == "meta":  # # a program may create and compare it, but put no tensor there
+    if where.type == "meta":  # a program may create and compare it, but put no tensor there
         raise NotImplementedError(
             "torch.device('meta') is not in treadle.torch: a tensor's memory is taken when it is computed, so make "
             "the module on the device where it is to be"

@@ -15,7 +15,7 @@ from .._words import near_in
 from ._names import HOMES, REFUSED, reason
 from ._override import _Off
 
-_ROOT = __package__  # # "treadle.torch"
+_ROOT = __package__  # "treadle.torch"
 
 
 def refusal(module, name):
@@ -87,15 +87,15 @@ class Refused:
         if name.startswith("__"):
             raise AttributeError(name)
         full = f"{self._name}.{name}"
-        return _HARMLESS.get(full) or Refused(full, self._why)  # # a name below it is refused at its use, too
+        return _HARMLESS.get(full) or Refused(full, self._why)  # a name below it is refused at its use, too
 
     def __instancecheck__(self, instance):
-        return False  # # a class that does not exist has no instances
+        return False  # a class that does not exist has no instances
 
     def __subclasscheck__(self, cls):
         return False
 
-    def __getitem__(self, item):  # # subscripts in annotations
+    def __getitem__(self, item):  # subscripts in annotations
         return self
 
     __or__ = __ror__ = __getitem__
@@ -116,7 +116,7 @@ class _Keys:
         return name
 
 
-_HARMLESS = {  # of refused modules: what libraries call while they are imported
+_HARMLESS = {  # names of refused modules that libraries call while they are imported
     "torch.fx.wrap": _itself,
     "torch.distributed.rpc.api._require_initialized": _itself,
     "torch.onnx.symbolic_helper.parse_args": lambda *kinds: _itself,
@@ -124,7 +124,7 @@ _HARMLESS = {  # of refused modules: what libraries call while they are imported
     "torch._jit_internal._copy_to_script_wrapper": _itself,
     "torch.onnx.is_in_onnx_export": lambda: False,
     "torch.onnx.register_custom_op_symbolic": lambda name, function, opset_version: None,
-    "torch.backends.cpu.get_cpu_capability": lambda: "DEFAULT",  # asked by those who choose among PyTorch's kernels
+    "torch.backends.cpu.get_cpu_capability": lambda: "DEFAULT",  # libraries choose kernels by it
     "torch._C.DisableTorchFunctionSubclass": _Off,
     "torch._C._log_api_usage_once": lambda event: None,
     "torch._C.DispatchKey": _Keys(),

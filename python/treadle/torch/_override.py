@@ -11,7 +11,7 @@ import threading
 import types
 
 _state = threading.local()
-_ACTIVE = []  # # not empty once a program has defined a class that must be asked
+_ACTIVE = []  # not empty once a program has defined a class that must be asked
 
 # Methods that subclasses inherit without a wrapper: creation, copies, comparison, introspection.
 _PLAIN = set(
@@ -153,7 +153,7 @@ def attach(base):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         """Call func, and give its results this class. A subclass may override this to treat functions of torch's
         differently."""
-        if cls is base or not all(issubclass(cls, kind) for kind in types):  # # a library asks about Tensor itself
+        if cls is base or not all(issubclass(cls, kind) for kind in types):  # a library asks about Tensor itself
             return NotImplemented
         with _Off():
             r = func(*args, **(kwargs or {}))

@@ -22,8 +22,8 @@ _TENSORS = {
     **dict.fromkeys("logaddexp2 isclose logical_and logical_or logical_xor maximum minimum nextafter polar".split(), 2),
     **dict.fromkeys("clamp_max clamp_min copysign eq fmod ge gt ldexp le lt max min ne rsub".split(), 1),
 }
-_SAME = {"amax", "amin", "aminmax", "complex", "gather", "multinomial"}  # # the dtype of `out=` has to be the result's
-_OF_NUMBERS = set("add sub subtract mul multiply div divide true_divide floor_divide".split())  # two numbers will do
+_SAME = {"amax", "amin", "aminmax", "complex", "gather", "multinomial"}  # the dtype of `out=` has to be the result's
+_OF_NUMBERS = set("add sub subtract mul multiply div divide true_divide floor_divide".split())  # of numbers, too
 
 
 def _names(f, others):
@@ -68,7 +68,7 @@ def factors_first(*keywords):
             numbers = [a for a in args if not isinstance(a, Tensor)]
             tensors = [a for a in args if isinstance(a, Tensor)]
             if len(tensors) != most or len(numbers) > len(keywords):
-                return f(*args, **kwargs)  # # f itself says what is wrong with the arguments
+                return f(*args, **kwargs)  # f itself says what is wrong with the arguments
             return f(*tensors, **dict(zip(keywords, numbers, strict=False)), **kwargs)
 
         return taken
@@ -118,7 +118,7 @@ def all_with_out(names, scope):
         f = scope[name]
         if callable(f) and not isinstance(f, type):
             scope[name] = _called_with_out(f, name)
-            scope[name]._watched = f  # # what modules of this package call
+            scope[name]._watched = f  # what modules of this package call
 
 
 def _of_tensors(f, name, count):
@@ -148,7 +148,7 @@ def _called_with_out(f, name):
         except (TypeError, AttributeError) as problem:
             if name in _OF_NUMBERS and len(args) == 2 and all(type(a) in (bool, int, float, complex) for a in args):
                 return call(FUNCTIONS["tensor"](args[0]), args[1], **kwargs)
-            r = NotImplemented if _ACTIVE else asked(call, args, kwargs, Tensor)  # # asks an operand that is no tensor
+            r = NotImplemented if _ACTIVE else asked(call, args, kwargs, Tensor)  # asks an operand that is no tensor
             if r is NotImplemented:
                 if isinstance(problem, AttributeError) and args and isinstance(args[0], (bool, int, float, complex)):
                     raise TypeError(f"{name}(): argument 1 must be Tensor, not {type(args[0]).__name__}") from None

@@ -44,7 +44,7 @@ class GradScaler:
         self._enabled, self._scale = enabled, float(init_scale)
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval, self._growth_tracker = growth_interval, 0
-        self._optimizers = {}  # # by id: [stage, the optimizer, whether a gradient is infinite]
+        self._optimizers = {}  # by id: [stage, the optimizer, whether a gradient is infinite]
 
     def scale(self, outputs):
         """outputs, a tensor or several, times the scale."""
@@ -77,7 +77,7 @@ class GradScaler:
             raise ValueError("Attempting to unscale FP16 gradients.")
         with no_grad():
             for g in grads:
-                g.mul_(float(numpy.float32(1.0 / self._scale)))  # # PyTorch keeps it as float32
+                g.mul_(float(numpy.float32(1.0 / self._scale)))  # PyTorch keeps it as float32
             entry[2] = [~g.isfinite().all() for g in grads]
         entry[0] = _UNSCALED
 
@@ -127,7 +127,7 @@ class GradScaler:
 
     def _grown(self):
         more = self._scale * self._growth_factor
-        return more if more <= 3.4028234663852886e38 else self._scale  # # the largest float32
+        return more if more <= 3.4028234663852886e38 else self._scale  # the largest float32
 
     def get_scale(self):
         """The scale; 1 if not enabled."""

@@ -32,8 +32,8 @@ OF = {
 FILE_LIKE = MAP_LOCATION = ParamsT = object  # in annotations
 _DEFAULT_SPARSE_BLOCK_SIZE = 128  # of flex_attention's masks
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"  # in state_dict's keys
-_initialized = True  # # CUDA is initialised at its first use
-jagged, sparse_bsc, sparse_bsr, sparse_csc, sparse_csr = map(  # # layouts that tensors do not have here
+_initialized = True  # CUDA is initialised at its first use
+jagged, sparse_bsc, sparse_bsr, sparse_csc, sparse_csr = map(  # layouts that tensors do not have here
     layout, "jagged sparse_bsc sparse_bsr sparse_csc sparse_csr".split()
 )
 
