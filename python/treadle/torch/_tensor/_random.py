@@ -387,8 +387,8 @@ def bernoulli_(self, p=0.5, *, generator=None):
 
 @method()
 def random_(self, *args, generator=None):
-    """Integers below the last argument, from 0 or from the first of two arguments on. Without arguments: from 0 to below
-    the dtype's largest integer, or to below 2**24 for floats."""
+    """Integers below the last argument, from 0 or from the first of two arguments on. Without arguments: from 0 to
+    below the dtype's largest integer, or to below 2**24 for floats."""
     low, high = (
         (0, *args)[-2:]
         if args

@@ -1,4 +1,4 @@
-"""torch.distributions: distributions with draws, densities and distances, differentiable in their parameters."""
+"""torch.distributions: distributions with draws, densities and divergences. Gradients flow to their parameters."""
 
 from .. import _modules
 from . import _divergences, _facts, constraints, transforms, utils
