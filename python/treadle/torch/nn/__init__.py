@@ -1,4 +1,4 @@
-"""``torch.nn``: modules, their parameters, and what they are made of."""
+"""``torch.nn``: modules, their parameters, and the functions that modules call."""
 
 from .. import _modules as _absent
 from . import attention, functional, init, modules, parallel, utils

@@ -39,7 +39,7 @@ from .sync import SyncBatchNorm
 from .variants import *  # noqa: F403  (what its __all__ lists)
 from .variants import __all__ as _variants
 
-activation.MultiheadAttention = MultiheadAttention  # PyTorch's stands there
+activation.MultiheadAttention = MultiheadAttention  # where PyTorch has it
 
 __all__ = [
     *_activations,
