@@ -20,8 +20,8 @@ _STRANGERS = 10  # seconds that a new connection has to prove that it belongs to
 
 
 class Store:
-    """The base class. A subclass defines _do(operation, key, *values), which acts without waiting. It returns None for a
-    missing value."""
+    """The base class. A subclass defines _do(operation, key, *values), which acts without waiting. It returns None for
+    a missing value."""
 
     def __init__(self):
         self._seconds = 300.0
