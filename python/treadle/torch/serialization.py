@@ -1,7 +1,8 @@
 """``torch.save`` and ``torch.load``: PyTorch's files (a zip archive of a pickle and tensors' bytes) and safetensors.
 
-Files go both ways between PyTorch and treadle. What is loaded is restricted to tensors and plain values unless
-``weights_only=False``: a pickle can run any code."""
+PyTorch reads what treadle writes, and the other way round. Loading accepts only tensors and plain values unless
+``weights_only=False``, because a pickle can run any code.
+"""
 
 import collections
 import enum
@@ -23,7 +24,7 @@ from . import _modules
 from .nn.parameter import Parameter
 from .sparse import SparseTensor
 
-_ALIGN = 64  # bytes, of the tensors' places in the archive, as PyTorch has it
+_ALIGN = 64  # tensors' bytes begin at multiples of this, as in PyTorch's files
 
 # Storage classes in PyTorch's pickles, and the dtypes of their elements.
 STORAGES = {
@@ -44,7 +45,7 @@ _CLASS_OF = {dtype: name for name, dtype in STORAGES.items()}
 
 
 class _Name(NamedTuple):
-    """A global of PyTorch's, by the name that a pickle has for it."""
+    """A global of PyTorch's, under the name that pickles have for it."""
 
     module: str
     name: str
@@ -54,14 +55,14 @@ class _Name(NamedTuple):
 
 
 class _Stored(NamedTuple):
-    """Bytes of the archive: the elements of one tensor."""
+    """Bytes of the archive that hold the elements of one tensor."""
 
     dtype: str
     key: str
     count: int
 
 
-class _Pickler(pickle._Pickler):  # the one in Python: global names need not be importable here
+class _Pickler(pickle._Pickler):  # Python's own class, because C's wants global names to be importable
     def __init__(self, file, protocol):
         super().__init__(file, protocol)
         self.arrays = []
@@ -126,19 +127,19 @@ def tensor_bytes(tensor):
 
 
 def _kind(dtype):
-    """NumPy's dtype for elements in a file."""
+    """NumPy's dtype of a dtype's elements in a file."""
     return numpy.dtype("int16" if dtype == "bfloat16" else dtype)
 
 
 def tensor_of(data, dtype, shape, order="<"):
-    """A tensor of its bytes; order: theirs, as NumPy spells it."""
+    """A tensor from its bytes. order: their byte order, as NumPy spells it."""
     array = numpy.frombuffer(data, _kind(dtype).newbyteorder(order)).astype(_kind(dtype))
     flat = torch.from_numpy(array)
     return (flat.view(torch.bfloat16) if dtype == "bfloat16" else flat).reshape(shape)
 
 
 def _add(archive, name, data):
-    """A record whose bytes begin at a multiple of _ALIGN, by padding in its header's extra field."""
+    """Write a record. Its header's extra field is padded so that its bytes begin at a multiple of _ALIGN."""
     info = zipfile.ZipInfo(name)
     begin = archive.fp.tell() + 30 + len(name.encode())
     gap = -(begin + 4) % _ALIGN
@@ -154,9 +155,10 @@ def save(
     _use_new_zipfile_serialization=True,
     _disable_byteorder_record=False,
 ):
-    """Writes obj (tensors, modules' and optimizers' state, whatever can be pickled) to a path or file.
+    """Write obj to a path or file: tensors, states of modules and optimizers, and anything that can be pickled.
 
-    A path that ends in ".safetensors": a dict of names and tensors in that format."""
+    If the path ends in ".safetensors", obj is a dict of names and tensors, and the file has that format.
+    """
     if isinstance(f, (str, os.PathLike)) and os.fspath(f).endswith(".safetensors"):
         return save_safetensors(obj, f)
     text = io.BytesIO()
@@ -175,25 +177,25 @@ def save(
 
 
 class _Storage:
-    """A storage of the archive, read when a tensor wants it."""
+    """A storage of the archive. It is read when a tensor needs it."""
 
     def __init__(self, archive, name, dtype, count, order):
         self.archive, self.name, self.dtype, self.count, self.order = archive, name, dtype, count, order
         self.flat = None
 
     def tensor(self):
-        """Its elements. RuntimeError: the archive has not as many."""
+        """The tensor of its elements. Raises RuntimeError if the archive holds fewer."""
         if self.flat is None:
             want = self.count * _kind(self.dtype).itemsize
             have = _record_size(self.archive, self.name)
-            if have != want:  # before anything is unpacked: few bytes can be unpacked to any number
+            if have != want:  # before unpacking: a few bytes can unpack to any size
                 raise RuntimeError(f"torch.load: the record {self.name} has {have} bytes, and {want} were expected")
             self.flat = tensor_of(self.archive.read(self.name), self.dtype, (-1,), self.order)
         return self.flat
 
 
 def _record_size(archive, name):
-    """Bytes of a record of an archive. RuntimeError: there is no such record."""
+    """The size of a record of an archive, in bytes. Raises RuntimeError if there is no such record."""
     try:
         return archive.getinfo(name).file_size
     except KeyError:
@@ -201,7 +203,7 @@ def _record_size(archive, name):
 
 
 class _Awaited:
-    """A storage of a file before 1.6, whose values stand behind all that is made of it."""
+    """A storage of a file from before 1.6. Its values stand after the objects that are made of it."""
 
     def __init__(self, count, dtype):
         self.flat = torch.zeros(count, dtype=getattr(torch, dtype))
@@ -216,7 +218,8 @@ class _Awaited:
 
 
 def _check_place(count, offset, size, stride):
-    """RuntimeError: elements of that size and these strides, from offset on, are not all among `count`."""
+    """Raise RuntimeError unless all elements of that size and these strides, from offset on, are among `count`
+    elements."""
     numbers = (offset, *size, *stride)
     whole = len(size) == len(stride) and all(type(n) is int and 0 <= n < 1 << 63 for n in numbers)
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if whole else 0
@@ -240,7 +243,8 @@ def _rebuild_tensor(storage, offset, size, stride, requires_grad=False, hooks=No
         tensor = flat[offset : offset + count].reshape(size)
     else:
         tensor = flat.as_strided(size, stride, offset)
-        # A tensor that repeats elements stays a view: few bytes of a file could ask for any memory.
+        # A tensor that repeats elements stays a view. Otherwise a few bytes of a file could demand any amount of
+        # memory.
         tensor = tensor if isinstance(storage, _Awaited) or count > flat.numel() else tensor.clone()
     return tensor.requires_grad_() if requires_grad else tensor
 
@@ -257,7 +261,7 @@ class _TypedName:
 
 
 def _rebuild_sparse(layout, data):
-    """A sparse tensor of indices, values, size and, in newer files, whether places occur once."""
+    """A sparse tensor from indices, values, size and, in newer files, whether places are unique."""
     if layout is not torch.sparse_coo:
         raise pickle.UnpicklingError(f"torch.load: a sparse tensor of {layout}: there are those of torch.sparse_coo")
     indices, values, size, *coalesced = data
@@ -290,19 +294,19 @@ _allowed = {}  # (module, name): what add_safe_globals was given
 
 
 def _named(found):
-    """{(module, name): class or function} of objects, or of pairs (object, "module.name")."""
+    """{(module, name): class or function} for objects, or for pairs (object, "module.name")."""
     pairs = [g if isinstance(g, tuple) else (g, f"{g.__module__}.{g.__qualname__}") for g in found]
     return {tuple(name.rpartition(".")[::2]): g for g, name in pairs}
 
 
 def add_safe_globals(safe_globals):
-    """load() with weights_only=True takes these classes and functions too: a list of them, or of pairs of one and the
+    """Let load() accept these classes and functions with weights_only=True, too. The list may hold pairs of one and the
     "module.name" that files have for it."""
     _allowed.update(_named(safe_globals))
 
 
 def get_safe_globals():
-    """What add_safe_globals was given."""
+    """All that add_safe_globals was given."""
     return list(_allowed.values())
 
 
@@ -312,7 +316,7 @@ def clear_safe_globals():
 
 
 class safe_globals:
-    """add_safe_globals for a with statement."""
+    """add_safe_globals as a context manager."""
 
     def __init__(self, safe_globals):
         self._new = _named(safe_globals)
@@ -327,7 +331,7 @@ class safe_globals:
 
 
 def get_unsafe_globals_in_checkpoint(f):
-    """The names of what a file wants that load(weights_only=True) refuses."""
+    """The names in a file that load(weights_only=True) refuses."""
     with zipfile.ZipFile(f) as archive:
         text = archive.read(next(n for n in archive.namelist() if n.endswith("/data.pkl")))
     names, texts = [], []
@@ -342,7 +346,7 @@ def get_unsafe_globals_in_checkpoint(f):
 
 
 def _safe(module, name):
-    """What a file may name without running code; None: it may not."""
+    """The object for a name that runs no code, or None if files must not name it."""
     if module == "torch._utils" and name in _REBUILD:
         return _REBUILD[name]
     if module in ("torch", "torch.storage") and name in STORAGES:
@@ -357,7 +361,7 @@ def _safe(module, name):
 
 
 class _Names:
-    """What names and references of a pickle of an archive mean."""
+    """Resolves the names and references in the pickle of an archive."""
 
     archive = folder = None
     weights_only = True
@@ -384,7 +388,7 @@ class _Names:
 
 
 class _Older:
-    """What references of a pickle of a file before 1.6 mean; size: bytes of the file."""
+    """Resolves the references in the pickle of a file from before 1.6. size: the bytes of the file."""
 
     def persistent_load(self, found):
         kind, typed, *rest = found
@@ -401,7 +405,7 @@ class _Older:
 
 
 class _Careful(_Names, _unpickle.Unpickler):
-    """Of a file that may be anyone's."""
+    """For files of unknown origin."""
 
     def stateful(self, thing, state):
         return super().stateful(thing, state) or type(thing) in _allowed.values()
@@ -411,7 +415,7 @@ class _Careful(_Names, _unpickle.Unpickler):
 
 
 class _Trusting(_Names, pickle.Unpickler):
-    """Of a file whose source the program trusts."""
+    """For files that the program trusts."""
 
     weights_only = False
 
@@ -434,9 +438,10 @@ _MAGIC, _PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
 
 
 def _load_older(file, weights_only, options):
-    """What a file before 1.6 holds: numbers that say what it is, the object, and its storages one behind another.
+    """Load a file from before 1.6. It holds numbers that identify it, the object, and the storages one after another.
 
-    RuntimeError: it is no such file, or of another byte order."""
+    Raises RuntimeError for any other file, and for another byte order.
+    """
     at = file.tell()
     size = file.seek(0, os.SEEK_END) - at
     file.seek(at)
@@ -446,7 +451,7 @@ def _load_older(file, weights_only, options):
 
     try:
         first = one().load()
-    except Exception:  # whatever bytes that are no pickle raise
+    except Exception:  # bytes that are no pickle can raise anything
         first = None
     if first != _MAGIC or one().load() != _PROTOCOL:
         raise RuntimeError("torch.load: neither a zip archive nor a file of PyTorch before 1.6")
@@ -471,8 +476,8 @@ def _load_older(file, weights_only, options):
 
 
 def _forced(weights_only):
-    """weights_only, as the environment may say: TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 or, where the program does not say,
-    TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1."""
+    """weights_only, unless the environment changes it. TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 always does,
+    TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 only where the program does not say."""
     yes = ("1", "y", "yes", "true")
     if os.environ.get("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "") in yes:
         return True
@@ -482,7 +487,7 @@ def _forced(weights_only):
 
 
 def _moved(obj, place):
-    """obj with its tensors where ``place(tensor)`` puts them."""
+    """obj, with ``place(tensor)`` in place of each tensor."""
     if isinstance(obj, Parameter):
         return Parameter(place(obj.detach()), obj.requires_grad)
     if isinstance(obj, torch.Tensor):
@@ -497,7 +502,7 @@ def _moved(obj, place):
 
 
 def _placing(map_location):
-    """tensor -> tensor of load's map_location, or None."""
+    """A function tensor -> tensor for load's map_location, or None."""
     if map_location is None:
         return None
     if callable(map_location) and not isinstance(map_location, torch.device):
@@ -508,8 +513,8 @@ def _placing(map_location):
     return None if device.type == "cpu" else lambda t: t.to(device)
 
 
-_UNPACKERS = (OSError, zipfile.lzma.LZMAError) if zipfile.lzma else (OSError,)  # what bz2 and lzma raise
-_PICKLE_MOST = 1 << 30  # bytes of a pickle that is packed: beside tensors' elements there is little in it
+_UNPACKERS = (OSError, zipfile.lzma.LZMAError) if zipfile.lzma else (OSError,)  # raised by bz2 and lzma
+_PICKLE_MOST = 1 << 30  # bytes of a compressed pickle, which holds no elements of tensors
 
 
 def _load_archive(archive, weights_only, options):
@@ -530,10 +535,11 @@ def _load_archive(archive, weights_only, options):
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
-    """What save() or PyTorch's save() wrote, before 1.6 too, from a path or file. Tensors come back on the CPU, or at
-    map_location.
+    """Load what save() or PyTorch's save() wrote, from a path or file. Files from before 1.6 can be read, too. Tensors
+    are on the CPU, or where map_location says.
 
-    pickle.UnpicklingError, unless weights_only=False, for a file that wants more than tensors and plain values."""
+    Raises pickle.UnpicklingError if the file holds more than tensors and plain values, unless weights_only=False.
+    """
     place = _placing(map_location)
     if isinstance(f, (str, os.PathLike)):
         if os.fspath(f).endswith(".safetensors"):
@@ -550,7 +556,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         with zipfile.ZipFile(f) as archive:
             obj = _load_archive(archive, weights_only, pickle_load_args)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, *_UNPACKERS) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # the file cannot be read
+        if isinstance(error, OSError) and error.errno is not None:  # reading failed
             raise
         raise RuntimeError(f"torch.load: the archive is damaged: {error}") from error
     return _moved(obj, place) if place else obj
@@ -560,7 +566,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
 
 class PyTorchFileReader:
-    """The records of a file that save() wrote, or PyTorch. RuntimeError: there is no such record."""
+    """The records of a file that save() or PyTorch wrote. Raises RuntimeError if there is no such record."""
 
     def __init__(self, file):
         self._archive = zipfile.ZipFile(file)
@@ -583,7 +589,7 @@ class PyTorchFileReader:
 
 
 class LoadEndianness(enum.Enum):
-    """The order of bytes of files that do not tell it."""
+    """The byte order of files that do not say it."""
 
     NATIVE, LITTLE, BIG = 1, 2, 3
 
@@ -598,7 +604,8 @@ def get_default_load_endianness():
 
 
 def set_default_load_endianness(endianness):
-    """Noted; files tell their order, and this machine's is little. TypeError: no LoadEndianness."""
+    """Keep the setting. It changes nothing: files say their order, and this machine's is little. Raises TypeError for
+    anything but a LoadEndianness."""
     if endianness is not None and not isinstance(endianness, LoadEndianness):
         raise TypeError("Invalid argument type in function set_default_load_endianness")
     _settings["endianness"] = endianness
@@ -610,7 +617,7 @@ def get_default_mmap_options():
 
 
 class set_default_mmap_options:
-    """Noted, as a call and in a with statement: files are read, not mapped."""
+    """Keep the setting, as a call and as a context manager. It changes nothing: files are read, not mapped."""
 
     def __init__(self, flags):
         if flags not in (1, 2):
@@ -631,7 +638,7 @@ def get_crc32_options():
 
 
 def set_crc32_options(compute_crc32):
-    """Noted; the files have the sums."""
+    """Keep the setting. It changes nothing: files always have the checksums."""
     _settings["crc32"] = bool(compute_crc32)
 
 
@@ -657,7 +664,8 @@ _SAFE_NAMES = {v: k for k, v in _SAFE_DTYPES.items()}
 
 
 def save_safetensors(tensors, path, metadata=None):
-    """A dict of names and tensors as a file of safetensors; metadata: a dict of texts. TypeError for anything else."""
+    """Write a dict of names and tensors as a safetensors file. metadata: a dict of texts. Raises TypeError for anything
+    else."""
     wrong = next((k for k, v in tensors.items() if not isinstance(v, torch.Tensor)), None)
     if wrong is not None:
         raise TypeError(f"a file of safetensors holds tensors; {wrong!r} is a {type(tensors[wrong]).__name__}")
@@ -679,8 +687,8 @@ def save_safetensors(tensors, path, metadata=None):
 
 
 def load_safetensors(path):
-    """The dict of names and tensors of a file of safetensors. RuntimeError for what is none, ValueError for an entry
-    that the file cannot have."""
+    """Read the dict of names and tensors in a safetensors file. Raises RuntimeError for another file, ValueError for an
+    invalid entry."""
     with open(path, "rb") as file:
         data = file.read()
     length = int.from_bytes(data[:8], "little")
@@ -706,7 +714,7 @@ def load_safetensors(path):
 
 
 def _check_whole(path, places, nbytes):
-    """ValueError: the tensors' bytes overlap, or do not fill the file, as the format wants it."""
+    """Raise ValueError if the tensors' bytes overlap or leave gaps, which the format forbids."""
     at = 0
     for a, b, name in places:
         if a != at:
@@ -717,7 +725,7 @@ def _check_whole(path, places, nbytes):
 
 
 def _counts(values, what, n=None):
-    """A list of numbers of elements or bytes, n of them if that is given."""
+    """A list of counts of elements or bytes; n of them if n is given."""
     if not isinstance(values, list) or any(type(v) is not int or not 0 <= v < 1 << 63 for v in values):
         raise ValueError(f"its {what} is {values!r}, not a list of integers from 0 on")
     if n is not None and len(values) != n:
@@ -726,7 +734,7 @@ def _counts(values, what, n=None):
 
 
 def _entry(entry, body):
-    """The tensor of an entry of a header. ValueError: there is none."""
+    """The tensor of an entry of a header. Raises ValueError if the entry describes none."""
     if not isinstance(entry, dict):
         raise ValueError(f"it is {entry!r}, not a dtype, a shape and offsets")
     missing = [k for k in ("dtype", "shape", "data_offsets") if k not in entry]
