@@ -39,7 +39,10 @@ from ._core import (
 # Modules and the names that they hold; each is imported when one of its names is first asked for. What NumPy computes
 # for treadle, and NumPy's own objects, stand in _names.
 _HOME = {
-    "_numpy._calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp trapezoid unwrap vander",
+    "_numpy._calculus._covariance": "corrcoef cov",
+    "_numpy._calculus._differences": "diff ediff1d gradient interp trapezoid unwrap",
+    "_numpy._calculus._powers": "vander",
+    "_numpy._calculus._sliding": "convolve correlate",
     "_numpy._bits": "bitwise_count packbits unpackbits",
     "_numpy._errstate": "errstate geterr geterrcall seterr seterrcall",
     "_numpy._files": "frombuffer fromfile fromiter fromregex fromstring genfromtxt load loadtxt save savetxt savez "
@@ -69,9 +72,11 @@ _HOME = {
     "_observe._profile": "profile",
     "_observe._doctor": "doctor",
     "_observe._debug": "debug",
-    "_numpy._create": "asanyarray asarray_chkfinite ascontiguousarray asfortranarray isfortran require empty_like "
-    "eye fromfunction full_like geomspace identity indices linspace logspace meshgrid ones_like tri tril triu "
-    "zeros_like copy",
+    "_numpy._create._copies": "asanyarray asarray_chkfinite ascontiguousarray asfortranarray copy isfortran require",
+    "_numpy._create._filled": "empty_like full_like ones_like zeros_like",
+    "_numpy._create._ranges": "geomspace linspace logspace",
+    "_numpy._create._matrices": "eye identity tri tril triu",
+    "_numpy._create._coordinates": "fromfunction indices meshgrid",
     "linalg._einsum": "einsum einsum_path",
     "_numpy._floats": "divmod frexp ldexp modf nextafter spacing",
     "_select._indexing": "argwhere compress extract flatnonzero nonzero take",

@@ -285,8 +285,8 @@ def test_quantiles_of_drawn_numbers(data):
 
 
 def test_long_vectors_are_convolved_by_transforms(dev, monkeypatch):
-    monkeypatch.setattr("treadle._numpy._calculus.SHORT", {"cpu": 0, "null": 0, "cuda": 0})
-    monkeypatch.setattr("treadle._numpy._calculus.LONG", 100)
+    monkeypatch.setattr("treadle._numpy._calculus._sliding.SHORT", {"cpu": 0, "null": 0, "cuda": 0})
+    monkeypatch.setattr("treadle._numpy._calculus._sliding.LONG", 100)
     a, b = S.normal(size=90), S.normal(size=20)
     pairs = [(a, b), (b, a), (a, b[1:]), (a + 1j * a, b - 2j * b), (a.astype("f4"), b.astype("f4"))]
     for (x, y), mode, name in itertools.product(pairs, ("full", "same", "valid"), ("convolve", "correlate")):

@@ -12,7 +12,7 @@ import numpy
 import treadle as td
 
 from ...._core import asarray
-from ...._numpy._create import zeros_like
+from ...._numpy._create._filled import zeros_like
 from ._operator import IdentityOperator, aslinearoperator
 
 
