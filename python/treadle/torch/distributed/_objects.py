@@ -14,7 +14,7 @@ import numpy
 
 from ..._exchange import _unpickle
 from ...distributed import _process, _proof
-from .. import serialization
+from ..serialization._globals import _safe, get_safe_globals
 
 _PLAIN = {
     "builtins": ("bytearray", "complex", "frozenset", "range", "set", "slice"),
@@ -114,7 +114,7 @@ class _Plain(_unpickle.Unpickler):
         raised = getattr(builtins, name, None) if module == "builtins" else None
         if isinstance(raised, type) and issubclass(raised, BaseException):
             return raised
-        found = serialization._safe(module, name)
+        found = _safe(module, name)
         if found is None:
             raise pickle.UnpicklingError(
                 f"an object from another process wants {module}.{name}, which could run any code, and the processes "
@@ -126,7 +126,7 @@ class _Plain(_unpickle.Unpickler):
 
 def _made():
     """The classes that a program has allowed."""
-    return [g for g in serialization.get_safe_globals() if isinstance(g, type)]
+    return [g for g in get_safe_globals() if isinstance(g, type)]
 
 
 def dumped(thing):
