@@ -95,11 +95,12 @@ _HOME = {
     "_raw._reduce": "ReductionKernel",
     "linalg._products": "cross diag diagonal diagflat dot inner kron matmul matvec outer tensordot trace vdot vecdot "
     "vecmat",
-    "_numpy._join": "append atleast_1d atleast_2d atleast_3d block column_stack concat concatenate copyto dstack "
-    "hstack repeat resize roll row_stack stack tile unstack vstack",
-    "_numpy._shape": "array_split broadcast_arrays broadcast_shapes broadcast_to dsplit expand_dims flip fliplr "
-    "flipud hsplit matrix_transpose moveaxis permute_dims ravel reshape rollaxis rot90 split squeeze swapaxes "
-    "transpose vsplit",
+    "_numpy._join": "append atleast_1d atleast_2d atleast_3d block column_stack concat concatenate dstack hstack "
+    "row_stack stack unstack vstack",
+    "_numpy._repeat": "copyto repeat resize roll tile",
+    "_numpy._shape": "broadcast_arrays broadcast_shapes broadcast_to expand_dims flip fliplr flipud matrix_transpose "
+    "moveaxis permute_dims ravel reshape rollaxis rot90 squeeze swapaxes transpose",
+    "_numpy._split": "array_split dsplit hsplit split vsplit",
     "_select._counting": "bincount histogram histogram2d histogram_bin_edges histogramdd",
     "_select._searching": "digitize searchsorted",
     "_select._choosing": "choose delete diag_indices insert ix_ mask_indices piecewise ravel_multi_index select "

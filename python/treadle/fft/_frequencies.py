@@ -3,7 +3,8 @@
 import numpy
 
 from .._core import arange, asarray
-from .._numpy._join import concatenate, roll
+from .._numpy._join import concatenate
+from .._numpy._repeat import roll
 from ._arguments import _whole
 
 

@@ -5,8 +5,8 @@ A call of the library takes up to three axes. Transforms of more are made of sev
 
 from .. import _core
 from .._core import arange, empty, zeros
-from .._numpy._join import roll
 from .._numpy._math._values import where
+from .._numpy._repeat import roll
 from .._numpy._shape import moveaxis
 
 _conj = _core.ufuncs()["conjugate"]
