@@ -29,6 +29,6 @@ fi
 echo "$list" >"$dir/sources.txt"
 
 .venv/bin/ninja -C "$dir" --quiet
-# The Python files are laid anew, so that one that was removed is gone from the tree too.
-[ ! -d "$dir/tree" ] || find "$dir/tree" -name '*.py' -delete
+# Python files and stubs are laid anew, so that one that was removed is gone from the tree too.
+[ ! -d "$dir/tree" ] || find "$dir/tree" '(' -name '*.py' -o -name '*.pyi' ')' -delete
 "$meson" install -C "$dir" --no-rebuild --only-changed --quiet

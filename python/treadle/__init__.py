@@ -39,7 +39,10 @@ from ._core import (
 # Modules and the names that they hold; each is imported when one of its names is first asked for. What NumPy computes
 # for treadle, and NumPy's own objects, stand in _names.
 _HOME = {
-    "_numpy._calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp trapezoid unwrap vander",
+    "_numpy._calculus._covariance": "corrcoef cov",
+    "_numpy._calculus._differences": "diff ediff1d gradient interp trapezoid unwrap",
+    "_numpy._calculus._powers": "vander",
+    "_numpy._calculus._sliding": "convolve correlate",
     "_numpy._bits": "bitwise_count packbits unpackbits",
     "_numpy._errstate": "errstate geterr geterrcall seterr seterrcall",
     "_numpy._files": "frombuffer fromfile fromiter fromregex fromstring genfromtxt load loadtxt save savetxt savez "
@@ -69,15 +72,19 @@ _HOME = {
     "_observe._profile": "profile",
     "_observe._doctor": "doctor",
     "_observe._debug": "debug",
-    "_numpy._create": "asanyarray asarray_chkfinite ascontiguousarray asfortranarray isfortran require empty_like "
-    "eye fromfunction full_like geomspace identity indices linspace logspace meshgrid ones_like tri tril triu "
-    "zeros_like copy",
+    "_numpy._create._copies": "asanyarray asarray_chkfinite ascontiguousarray asfortranarray copy isfortran require",
+    "_numpy._create._filled": "empty_like full_like ones_like zeros_like",
+    "_numpy._create._ranges": "geomspace linspace logspace",
+    "_numpy._create._matrices": "eye identity tri tril triu",
+    "_numpy._create._coordinates": "fromfunction indices meshgrid",
     "linalg._einsum": "einsum einsum_path",
     "_numpy._floats": "divmod frexp ldexp modf nextafter spacing",
     "_select._indexing": "argwhere compress extract flatnonzero nonzero take",
-    "_numpy._math": "allclose angle around array_equal array_equiv average clip common_type fix float_power imag "
-    "isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real "
-    "real_if_close round shape size sinc where",
+    "_numpy._math._values": "around clip fix float_power nan_to_num round sinc where",
+    "_numpy._math._compare": "allclose array_equal array_equiv isclose isneginf isposinf",
+    "_numpy._math._complex": "angle imag iscomplex iscomplexobj isreal isrealobj real real_if_close",
+    "_numpy._math._averages": "average ptp",
+    "_numpy._math._questions": "common_type isscalar ndim shape size",
     "_numpy._namespace": "__array_namespace_info__ astype cumulative_prod cumulative_sum finfo",
     "_numpy._nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar",
     "_select._quantile": "median nanmedian nanpercentile nanquantile percentile quantile",
@@ -88,11 +95,12 @@ _HOME = {
     "_raw._reduce": "ReductionKernel",
     "linalg._products": "cross diag diagonal diagflat dot inner kron matmul matvec outer tensordot trace vdot vecdot "
     "vecmat",
-    "_numpy._join": "append atleast_1d atleast_2d atleast_3d block column_stack concat concatenate copyto dstack "
-    "hstack repeat resize roll row_stack stack tile unstack vstack",
-    "_numpy._shape": "array_split broadcast_arrays broadcast_shapes broadcast_to dsplit expand_dims flip fliplr "
-    "flipud hsplit matrix_transpose moveaxis permute_dims ravel reshape rollaxis rot90 split squeeze swapaxes "
-    "transpose vsplit",
+    "_numpy._join": "append atleast_1d atleast_2d atleast_3d block column_stack concat concatenate dstack hstack "
+    "row_stack stack unstack vstack",
+    "_numpy._repeat": "copyto repeat resize roll tile",
+    "_numpy._shape": "broadcast_arrays broadcast_shapes broadcast_to expand_dims flip fliplr flipud matrix_transpose "
+    "moveaxis permute_dims ravel reshape rollaxis rot90 squeeze swapaxes transpose",
+    "_numpy._split": "array_split dsplit hsplit split vsplit",
     "_select._counting": "bincount histogram histogram2d histogram_bin_edges histogramdd",
     "_select._searching": "digitize searchsorted",
     "_select._choosing": "choose delete diag_indices insert ix_ mask_indices piecewise ravel_multi_index select "

@@ -2,7 +2,7 @@
 
 from . import _core
 from ._core import asarray, ndarray
-from ._numpy._math import _kind
+from ._numpy._spelled import kind_of
 from ._public import dir_of as _dir_of
 
 _UFUNC = _core.ufuncs()
@@ -14,7 +14,7 @@ __all__ = ["arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power
 def _where(x, outside):
     """x as the function takes it: complex where any element lies outside of its real domain. That looks at values."""
     x = x if isinstance(x, ndarray) else asarray(x)
-    if _kind(x) == "c" or not bool(outside(x).any()):
+    if kind_of(x) == "c" or not bool(outside(x).any()):
         return x
     return x.astype("complex64" if x.dtype in _SINGLE else "complex128")
 
@@ -155,7 +155,7 @@ def power(x, p):
     array([0.5 , 0.25])
     """
     x, p = _where(x, _negative), p if isinstance(p, ndarray) else asarray(p)
-    if _kind(p) in "iu" and bool((p < 0).any()):
+    if kind_of(p) in "iu" and bool((p < 0).any()):
         p = p * 1.0
     return _UFUNC["power"](x, p)
 

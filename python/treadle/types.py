@@ -15,51 +15,35 @@ converts (``float32(3)`` is ``numpy.float32(3)``) or, with types as arguments, m
 slices makes an array type.
 """
 
-from ._compile._typeclasses import (
-    NAMES,
-    VECTORS,
-    Array,
-    BaseTuple,
-    Boolean,
+from ._compile._types._arrays import Array, NestedArray, Record
+from ._compile._types._base import Signature, Type, parse
+from ._compile._types._constants import (
     BooleanLiteral,
-    ClassInstanceType,
-    Complex,
-    CPointer,
-    DeferredType,
-    DictType,
-    Dummy,
     EnumMember,
-    Float,
-    FunctionType,
-    Integer,
     IntegerLiteral,
     IntEnumMember,
+    Literal,
+    Omitted,
+    StringLiteral,
+    literal,
+)
+from ._compile._types._groups import (
+    BaseTuple,
+    CPointer,
+    DictType,
     List,
     ListType,
-    Literal,
     NamedTuple,
     NamedUniTuple,
-    NestedArray,
-    NoneType,
-    NPDatetime,
-    NPTimedelta,
-    Number,
-    Omitted,
-    Opaque,
     Optional,
-    Record,
     Set,
-    Signature,
-    StringLiteral,
     Tuple,
-    Type,
     UniTuple,
-    Vector,
-    from_dtype,
-    literal,
-    parse,
-    typeof,
 )
+from ._compile._types._names import NAMES, VECTORS
+from ._compile._types._numbers import Boolean, Complex, Float, Integer, NPDatetime, NPTimedelta, Number, Vector
+from ._compile._types._opaque import ClassInstanceType, DeferredType, Dummy, FunctionType, NoneType, Opaque
+from ._compile._types._spellings import from_dtype, typeof
 from ._public import dir_of as _dir_of
 from ._words import refusing as _refusing
 

@@ -82,6 +82,25 @@ add_exceptions(PyObject *m)
                          "Something works, but slower than the program could be.", &py.slow);
 }
 
+/* The functions of the module, by the files that have them. */
+static PyMethodDef *const functions[] = {
+    py_raw_functions,    py_profile_functions, py_create_functions, py_fill_functions,
+    py_basic_functions,  py_scan_functions,    py_source_functions, py_errstate_functions,
+    py_reduce_functions, py_pick_functions,    py_device_functions, py_stream_functions,
+    py_dlpack_functions, py_foreign_functions, py_memory_functions, py_share_functions,
+    py_solver_functions, py_nccl_functions,    py_debug_functions,  py_text_functions,
+    py_table_functions,  py_items_functions,   py_stop_functions,
+};
+
+static bool
+add_functions(PyObject *m)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (PyModule_AddFunctions(m, functions[i]) < 0)
+            return false;
+    return true;
+}
+
 static int
 core_exec(PyObject *m)
 {
@@ -93,30 +112,10 @@ core_exec(PyObject *m)
         return -1;
     }
     if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) ||
-        !py_device_init(m) || !py_stream_init(m) || !py_current_init(m) || !py_rawcall_init(m) ||
-        !py_numpyloops_init(m) || !py_hostmem_init(m) || !px_init(m) || !py_random_init(m) ||
-        !py_graph_init(m) || !py_site_init() || !py_tensor_init(m) || !py_raw_init(m) ||
-        !py_chosen_init(m) || PyModule_AddFunctions(m, py_raw_functions) < 0 ||
-        PyModule_AddFunctions(m, py_profile_functions) < 0 ||
-        PyModule_AddFunctions(m, py_create_functions) < 0 ||
-        PyModule_AddFunctions(m, py_scan_functions) < 0 ||
-        PyModule_AddFunctions(m, py_source_functions) < 0 ||
-        PyModule_AddFunctions(m, py_errstate_functions) < 0 ||
-        PyModule_AddFunctions(m, py_reduce_functions) < 0 ||
-        PyModule_AddFunctions(m, py_pick_functions) < 0 ||
-        PyModule_AddFunctions(m, py_device_functions) < 0 ||
-        PyModule_AddFunctions(m, py_stream_functions) < 0 ||
-        PyModule_AddFunctions(m, py_dlpack_functions) < 0 ||
-        PyModule_AddFunctions(m, py_foreign_functions) < 0 ||
-        PyModule_AddFunctions(m, py_memory_functions) < 0 ||
-        PyModule_AddFunctions(m, py_share_functions) < 0 ||
-        PyModule_AddFunctions(m, py_solver_functions) < 0 ||
-        PyModule_AddFunctions(m, py_nccl_functions) < 0 ||
-        PyModule_AddFunctions(m, py_debug_functions) < 0 ||
-        PyModule_AddFunctions(m, py_text_functions) < 0 ||
-        PyModule_AddFunctions(m, py_table_functions) < 0 ||
-        PyModule_AddFunctions(m, py_items_functions) < 0 ||
-        PyModule_AddFunctions(m, py_stop_functions) < 0 ||
+        !py_device_init(m) || !py_stream_init(m) || !py_event_init(m) || !py_current_init(m) ||
+        !py_rawcall_init(m) || !py_numpyloops_init(m) || !py_hostmem_init(m) || !px_init(m) ||
+        !py_random_init(m) || !py_graph_init(m) || !py_site_init() || !py_tensor_init(m) ||
+        !py_raw_init(m) || !py_chosen_init(m) || !add_functions(m) ||
         PyModule_AddStringConstant(m, "__version__", TREADLE_VERSION) < 0 || !py_kernel_init(m) ||
         !py_program_init(m))
         return -1;

@@ -90,7 +90,7 @@ def test_wrong_result_is_found(name):
 def test_pictures_are_png(name):
     program, result = small(name)
     if not hasattr(program, "pictures"):
-        pytest.skip("draws nothing")
+        pytest.skip("the program draws no pictures")
     for picture in program.pictures(result).values():
         assert png.png(picture).startswith(png.SIGNATURE)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import treadle as td
 from treadle import _core
+from treadle.fft import _dispatch
 
 F, N = td.fft, np.fft
 DTYPES = ["?", "i4", "f2", "f4", "f8", "c8", "c16"]
@@ -110,7 +111,7 @@ def test_out(dev, rng):
 
 
 def test_by_threads(dev, rng, monkeypatch):
-    monkeypatch.setattr(F, "_THREADS_FROM", 1)
+    monkeypatch.setattr(_dispatch, "_THREADS_FROM", 1)
     x = rng.normal(size=(5, 3, 4))
     t = td.asarray(x)
     for name in functions([*ONE, *MANY], "f8"):

@@ -59,7 +59,7 @@ def test_get_later(dev, n):
 
 def test_get_later_of_shared_memory(dev):
     if td.device(dev).kind != "cpu":
-        pytest.skip("host memory")
+        pytest.skip("it is about memory that the host shares")
     a = td.arange(1000, device=dev)
     seen = np.asarray(a)
     later = a[::2].get(blocking=False)

@@ -261,7 +261,7 @@ def check(module, name, dev, path):
 @pytest.mark.parametrize("module, name", NAMES, ids=lambda v: v or "np")
 def test_as_numpy(module, name, dev, tmp_path, monkeypatch):
     if module == "ndarray" and name in members.ON_CPU and dev != "cpu":
-        pytest.skip("of arrays on the CPU")
+        pytest.skip("only arrays in host memory have it")
     monkeypatch.setattr(td.config, "fallback", "allow")
     check(module, name, dev, tmp_path)
 

@@ -126,7 +126,7 @@ def test_same_memory(worker, dev):
 def test_moves_once(dev, size):
     """An array is moved into memory that can be shared at most once, and its views with it."""
     if dev == "null" and size > 3 * MB:
-        pytest.skip("interpreted")
+        pytest.skip("the null device interprets, which takes too long for so many elements")
     a = td.zeros(size, "uint8")
     part = a[10:20]
     first = pickle.loads(ForkingPickler.dumps(a))

@@ -143,7 +143,7 @@ def test_compiled_bytes(dev, tmp_path):
     drv.init()
     image = compiler.compile("__global__ void f(int *o) { *o = N; }", options=["-DN=9"])
     if dev.startswith("cuda"):
-        pytest.skip("the symbol is mangled")
+        pytest.skip("without extern \"C\" the symbol in PTX is mangled")
     out = gpuarray.zeros(1, np.int32)
     drv.module_from_buffer(image).get_function("f")(out, block=(1, 1, 1))
     assert out.get()[0] == 9

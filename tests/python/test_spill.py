@@ -134,7 +134,7 @@ def test_recorded_readers_keep_their_value(room):
 
 def test_exported_memory_stays(room):
     if room.startswith("null"):
-        pytest.skip("nobody reaches its memory")
+        pytest.skip("no protocol exports the null device's memory")
     first = td.arange(float(N), device=room)
 
     def shared():

@@ -594,7 +594,7 @@ def _array_of_rows(x):
     if len(x) == 0:
         raise ValueError("array: an empty list of lists has no second axis")
     first = np.array(x[0])
-    out = np.empty((len(x),) + first.shape, first.dtype)  # noqa: RUF005
+    out = np.empty((len(x),) + first.shape, first.dtype)  # noqa: RUF005  (kernels have no *)
     for i in range(len(x)):
         row = np.array(x[i])
         if row.shape != first.shape:

@@ -44,7 +44,7 @@ def _writer(theirs):
 
 globals().update((name, _reader(getattr(numpy, name))) for name in _READING.split())
 # fromstring is the only one of them whose signature inspect cannot find.
-fromstring.__wrapped__ = lambda string, dtype=float, count=-1, *, sep, like=None: None  # noqa: F821
+fromstring.__wrapped__ = lambda string, dtype=float, count=-1, *, sep, like=None: None  # noqa: F821  (the line above makes it)
 save, savez, savez_compressed, savetxt = map(_writer, (numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
 
 

@@ -3,7 +3,7 @@
 import numpy
 
 from .._exchange._place import elements
-from ._join import resize
+from ._repeat import resize
 
 
 class flatiter:

@@ -6,7 +6,8 @@ import numpy
 
 from .. import _core
 from .._core import arange, asarray, ndarray
-from ._create import indices, linspace
+from ._create._coordinates import indices
+from ._create._ranges import linspace
 from ._join import concatenate, stack
 
 index_exp, s_ = numpy.index_exp, numpy.s_

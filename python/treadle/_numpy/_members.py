@@ -12,8 +12,8 @@ import numpy
 from .. import _core
 from .._core import empty
 from .._exchange._host import fallback
-from ._flat import flat, set_flat  # noqa: F401
-from ._math import clipped
+from ._flat import flat, set_flat  # noqa: F401  (the C type finds them here)
+from ._math._values import clipped
 
 
 def matrix_transposed(a):

@@ -11,8 +11,9 @@ from .._exchange import _host
 from .._exchange._place import on
 from .._select._indexing import flatnonzero
 from ..linalg._products import diag
-from ._calculus import convolve, vander
-from ._calculus import polyval as _values
+from ._calculus._powers import polyval as _values
+from ._calculus._powers import vander
+from ._calculus._sliding import convolve
 from ._join import concatenate
 from ._names import HOST
 

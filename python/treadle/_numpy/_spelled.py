@@ -14,6 +14,11 @@ from .._exchange._place import castable
 from ._shape import broadcast_to, moveaxis
 
 
+def kind_of(a):
+    """The kind of a's dtype: b, i, u, f or c. NumPy gives bfloat16 the kind V, which counts as f here."""
+    return "f" if a.dtype.kind == "V" else a.dtype.kind
+
+
 def into(name, out, value, where=True, rule="same_kind"):
     """Write value into out where the mask is true, and return out.
 

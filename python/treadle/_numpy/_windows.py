@@ -4,7 +4,7 @@ from math import pi
 
 from .. import _core
 from .._core import arange, asarray, ndarray, ones
-from ._math import where
+from ._math._values import where
 
 _UFUNC = _core.ufuncs()
 _cos, _exp, _sqrt, _abs, _maximum, _minimum = (

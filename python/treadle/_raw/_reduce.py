@@ -262,7 +262,7 @@ def _even(shape, steps, axes, size):
 
 def _laid_out(a, shape, kept, reduced, nred):
     """A copy whose values are contiguous."""
-    from .._numpy._create import ascontiguousarray
+    from .._numpy._create._copies import ascontiguousarray
     from .._numpy._shape import broadcast_to
 
     whole = broadcast_to(a, shape) if a.shape != shape else a

@@ -53,7 +53,7 @@ def zipped(f, trees, axes):
     """Merge trees of one shape into one with f(leaves, axis) in place of their leaves. axes as in _each."""
     leaves = [[] for _ in trees]
     for found, tree in zip(leaves, trees, strict=True):
-        _each(lambda leaf, _: found.append(leaf), tree, None, "")  # noqa: B023
+        _each(lambda leaf, _: found.append(leaf), tree, None, "")  # noqa: B023  (called before the next iteration)
     columns = iter(zip(*leaves, strict=True))
     return _each(lambda _, axis: f(list(next(columns)), axis), trees[0], axes, "out_axes")
 
@@ -157,7 +157,7 @@ def _looped(f, taken, n, out_axes, face=Arrays):
     """Run f item by item and stack the results."""
     results = []
     for i in range(n):
-        args, kwargs = _given(taken, lambda value: value[i])  # noqa: B023
+        args, kwargs = _given(taken, lambda value: value[i])  # noqa: B023  (called at once)
         results.append(f(*args, **kwargs))
     first = results[0]
     trees = face.stacked(results, lambda value: value)

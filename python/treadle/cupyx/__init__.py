@@ -15,7 +15,7 @@ _HOME = {
 }
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 _MODULES = ("jit", "linalg", "optimizing", "profiler", "signal", "time")
-__all__ = ["rsqrt", "scatter_add", "scatter_max", "scatter_min", "scipy", *_FROM, *_MODULES]  # noqa: PLE0604
+__all__ = ["rsqrt", "scatter_add", "scatter_max", "scatter_min", "scipy", *_FROM, *_MODULES]  # noqa: PLE0604  (all are str)
 
 rsqrt = treadle.rsqrt
 

@@ -232,7 +232,7 @@ class Group:
         """Start a collective from src into dst, both on the device. Return an object with wait(timeout) and done().
 
         wait: the caller calls wait() immediately."""
-        raise NotImplementedError
+        raise NotImplementedError  # each backend has its own
 
     def _reduce_in_place(self, arrays, op, wait):
         """All-reduce several arrays in place, none of them empty. Arrays of one dtype are joined into one message."""
@@ -253,7 +253,7 @@ class Group:
 
     def _exchange(self, kind, sends, recvs, wait):
         """Start sends and receives, given as pairs (array, peer). Received values are written into the given arrays."""
-        raise NotImplementedError
+        raise NotImplementedError  # each backend has its own
 
     def split(self, ranks):
         """A group of some processes of this one; all of them call it.
@@ -279,7 +279,7 @@ class Group:
         return self._split(list(ranks), f"{self.name}.{self._splits}")
 
     def _split(self, ranks, name):
-        raise NotImplementedError
+        raise NotImplementedError  # each backend has its own
 
     def drain(self):
         """Return when all collectives that were started have ended.

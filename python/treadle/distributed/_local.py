@@ -80,7 +80,7 @@ class HostGroup(Group):
         self.timeout = timeout
 
     def _post(self, kind, step, sends, recvs):
-        raise NotImplementedError
+        raise NotImplementedError  # the kinds of connections below have it
 
     def _finish(self, pendings):
         Job(pendings, self.timeout).wait()

@@ -56,7 +56,7 @@ class MpiGroup(HostGroup):
             return self._by_rows(kind, src.dtype, a, b, op)
         then = None
         if op == "mean":
-            then = lambda: numpy.divide(b, self.size, out=b)  # noqa: E731
+            then = lambda: numpy.divide(b, self.size, out=b)  # noqa: E731  (None or a function)
         if kind == "all_reduce":
             request = c.Iallreduce(a, b, self._operation(op))
         elif kind == "reduce":

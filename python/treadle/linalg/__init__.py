@@ -8,7 +8,7 @@ from numpy.linalg import LinAlgError
 
 from .. import _core, _old_numpy
 from .._core import asarray, empty, ndarray
-from .._numpy._math import where
+from .._numpy._math._values import where
 from .._numpy._shape import expand_dims, matrix_transpose, moveaxis
 from .._public import dir_of as _dir_of
 from .._words import refusing as _refusing

@@ -15,8 +15,8 @@ from numpy.linalg import LinAlgError
 from .. import _core
 from .._core import asarray, empty
 from .._exchange import _host
-from .._numpy._create import eye, tril, triu
-from .._numpy._math import where
+from .._numpy._create._matrices import eye, tril, triu
+from .._numpy._math._values import where
 from .._numpy._shape import broadcast_to, matrix_transpose
 from . import _solver
 from ._products import matmul

@@ -12,9 +12,9 @@ from numpy.linalg import LinAlgError
 
 from .. import _core
 from .._core import arange, empty
-from .._numpy._create import eye, tril, triu
-from .._numpy._join import roll
-from .._numpy._math import where
+from .._numpy._create._matrices import eye, tril, triu
+from .._numpy._math._values import where
+from .._numpy._repeat import roll
 from .._numpy._shape import broadcast_to, matrix_transpose
 from . import _products
 

@@ -1,6 +1,6 @@
 """numpy.polynomial.polyutils: NumPy's functions of coefficients and domains. mapdomain takes treadle's arrays too."""
 
-from numpy.polynomial.polyutils import *  # noqa: F403
+from numpy.polynomial.polyutils import *  # noqa: F403  (the module is NumPy's but for one function)
 
 from treadle._core import ndarray
 
@@ -11,7 +11,7 @@ def mapdomain(x, old, new):
     """Map x by the linear function that maps the domain old to new."""
     if not isinstance(x, ndarray):
         return _mapdomain(x, old, new)
-    off, scale = mapparms(old, new)  # noqa: F405
+    off, scale = mapparms(old, new)  # noqa: F405  (of NumPy's module)
     return off + scale * x
 
 

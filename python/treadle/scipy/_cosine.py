@@ -15,9 +15,11 @@ from .. import fft as _fft
 from .._core import arange, asarray
 from .._exchange import _host
 from .._numpy._join import concatenate
-from .._numpy._math import where
+from .._numpy._math._values import where
 from .._numpy._shape import moveaxis
 from .._select._indexing import take
+from ..fft._arguments import _axis, _scale
+from ..fft._plan import _fit, _scaled
 from ._transforms import _axes, _float
 
 _exp = _core.ufuncs()["exp"]
@@ -111,7 +113,7 @@ def _along(x, kind, type, norm, inverse, orthogonalize):
     before, behind = _ENDS.get((kind, type), ((), ())) if orthogonalize else ((), ())
     y = _weighted(_TRANSFORMS[kind][type](_weighted(x, before, sqrt(2))), behind, 1 / sqrt(2))
     whole = 2 * (n + {"c": -1, "s": 1}[kind] if type == 1 else n)
-    return _fft._scaled(y, _fft._scale(whole, norm, inverse))
+    return _scaled(y, _scale(whole, norm, inverse))
 
 
 @lru_cache(None)
@@ -137,7 +139,7 @@ def transform(name, x, type, sizes, axes, norm, orthogonalize=None):
     sizes = [x.shape[k] if n == -1 else n for n, k in zip(sizes, axes, strict=True)]
     if any(n < 1 for n in sizes):
         raise ValueError(f"invalid number of data points ({sizes}) specified")
-    x = _fft._fit(x, dict(zip(axes, sizes, strict=True)))
+    x = _fit(x, dict(zip(axes, sizes, strict=True)))
     inverse, orthogonalize = name[0] == "i", norm == "ortho" if orthogonalize is None else orthogonalize
     kind = name[-2]
     for k in axes:
@@ -149,7 +151,7 @@ def transform(name, x, type, sizes, axes, norm, orthogonalize=None):
 def _one(name, meaning):
     def fn(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
         x = asarray(x)
-        return transform(name, x, type, None if n is None else [n], [_fft._axis(x, axis)], norm, orthogonalize)
+        return transform(name, x, type, None if n is None else [n], [_axis(x, axis)], norm, orthogonalize)
 
     fn.__name__ = fn.__qualname__ = name
     fn.__doc__ = f"The {meaning} of type 1, 2, 3 or 4 along an axis, of n elements; norm as fft's."

@@ -4,6 +4,8 @@ from .. import fft as _fft
 from .._core import arange, asarray, empty
 from .._numpy._join import concatenate
 from .._numpy._shape import moveaxis
+from ..fft._arguments import _axis, _whole
+from ..fft._plan import _complex_of, _fit, _real
 from . import _cosine, _transforms
 from ._transforms import _axes, _float
 
@@ -66,7 +68,7 @@ def ifft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
 
 def rfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
     """The transform of real numbers as n real ones: the first, then alternating real and imaginary parts."""
-    x = moveaxis(_fft._real(_float(x)), axis, -1)
+    x = moveaxis(_real(_float(x)), axis, -1)
     n = x.shape[-1] if n is None else n
     z = _fft.rfft(x, n)
     parts = z.view(x.dtype) if z.shape[-1] and z.strides[-1] == z.dtype.itemsize else z.copy().view(x.dtype)
@@ -75,21 +77,21 @@ def rfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
 
 def irfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
     """The inverse of rfft."""
-    x = moveaxis(_fft._real(_float(x)), axis, -1)
+    x = moveaxis(_real(_float(x)), axis, -1)
     n = x.shape[-1] if n is None else n
-    x = _fft._fit(x, {x.ndim - 1: n})
+    x = _fit(x, {x.ndim - 1: n})
     z = empty((*x.shape[:-1], 2 * (n // 2 + 1)), x.dtype, device=x.device)
     z[..., 0] = x[..., 0]
     z[..., 1] = 0
     z[..., 2 : n + 1] = x[..., 1:]
     if n % 2 == 0:
         z[..., n + 1 :] = 0
-    return moveaxis(_fft.irfft(z.view(_fft._complex_of(x.dtype)), n), -1, axis)
+    return moveaxis(_fft.irfft(z.view(_complex_of(x.dtype)), n), -1, axis)
 
 
 def rfftfreq(n, d=1.0):
     """The frequency of each of rfft's n numbers, for samples at distance d."""
-    n = _fft._whole(n)
+    n = _whole(n)
     if n < 0:
         raise ValueError(f"n = {n} is not valid. n must be a nonnegative integer.")
     return (arange(1, n + 1) // 2) / float(n * d)
@@ -103,7 +105,7 @@ def next_fast_len(target):
 def _one(name):
     def fn(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False):
         x = asarray(x)
-        return _transform(name, x, type, None if n is None else [n], [_fft._axis(x, axis)], norm)
+        return _transform(name, x, type, None if n is None else [n], [_axis(x, axis)], norm)
 
     fn.__name__ = fn.__qualname__ = name
     fn.__doc__ = f"scipy.fft's {name}, not scaled but by norm='ortho'."

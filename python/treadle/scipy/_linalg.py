@@ -17,8 +17,8 @@ from .. import _core
 from .. import linalg as _numpys
 from .._core import arange, asarray, empty, zeros
 from .._exchange import _host
-from .._numpy._create import eye, tril, triu
-from .._numpy._math import where
+from .._numpy._create._matrices import eye, tril, triu
+from .._numpy._math._values import where
 from .._numpy._shape import broadcast_to, matrix_transpose
 from ..linalg import _products, _solver
 from ..linalg._factors import _adjoint, _common

@@ -6,9 +6,9 @@ import numpy
 
 from .. import _core
 from .._core import arange, asarray, ones, zeros
-from .._numpy._create import tril
+from .._numpy._create._matrices import tril
 from .._numpy._join import atleast_1d, atleast_2d, concatenate, stack
-from .._numpy._math import where
+from .._numpy._math._values import where
 from .._numpy._shape import broadcast_to
 from .._select._indexing import take
 from ..linalg._products import diag

@@ -6,6 +6,8 @@ workers and overwrite_x have no effect. plan may be the result of get_fft_plan, 
 from .. import fft as _fft
 from .._core import asarray
 from ..fft import fftfreq, fftshift, ifftshift, rfftfreq
+from ..fft._arguments import _other_way
+from ..fft._plan import _complex, _conj
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
@@ -52,9 +54,9 @@ def _many(name, default):
         if not axes:
             return _of_none(name, x)
         if name.startswith("h"):
-            return _fft.irfftn(_fft._conj(x), s, axes, _fft._other_way(norm))
+            return _fft.irfftn(_conj(x), s, axes, _other_way(norm))
         if name.startswith("ih"):
-            return _fft._conj(_fft.rfftn(x, s, axes, _fft._other_way(norm)))
+            return _conj(_fft.rfftn(x, s, axes, _other_way(norm)))
         return getattr(_fft, name.replace("2", "n"))(x, s, axes, norm)
 
     fn.__name__ = fn.__qualname__ = name
@@ -64,7 +66,7 @@ def _many(name, default):
 
 def _of_none(name, x):
     if name.replace("2", "n") in ("fftn", "ifftn"):
-        return _fft._complex(x)
+        return _complex(x)
     raise ValueError("at least 1 axis must be transformed")
 
 

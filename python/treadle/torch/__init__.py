@@ -52,14 +52,14 @@ globals().update(_dtypes.NAMES)
 globals().update(_layout.FORMATS)
 globals().update(_convert.types(cuda=False))
 
-# Methods that the core has and that take more here.
+# Methods of the core whose wrappers in this package take more arguments.
 _OURS = set(
     "__format__ __pos__ __repr__ all any conj_physical lgamma lgamma_ logaddexp positive prod sign sign_ view".split()
 )
 
 
 def _attach():
-    """Gives the core's Tensor what is composed, and this module its functions."""
+    """Give the core's Tensor the methods that are composed in Python, and this module its functions."""
     _core._tensor_classes(
         size=Size, dtype={dt._numpy: dt for dt in _dtypes.DTYPES.values()}, device=_device.ours, make=_convert._made
     )
@@ -103,13 +103,13 @@ def is_nonzero(input):
 
 
 def get_device_module(device=None):  # noqa: F811 - PyTorch's name of the parameter
-    """torch.cuda."""
+    """The module torch.cuda: GPUs are the only devices that have one."""
     from . import cuda
 
     return cuda
 
 
-# Modules that are imported when they are first asked for, and the names that stand in them.
+# Submodules that are imported at their first use, and the names of this module that they define.
 _MODULES = set(
     "accelerator amp backends compiler cpu cuda distributed distributions func futures hub jit library mps "
     "mtia multiprocessing nn optim profiler serialization signal sparse storage testing types utils version xpu".split()
@@ -154,7 +154,7 @@ def __getattr__(name):
         return import_module(f"{__name__}.version").__version__
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
-    if name in ("_assert", "_check"):  # libraries call them
+    if name in ("_assert", "_check"):  # PyTorch's private checks, which libraries call
         return getattr(import_module(f"{__name__}._older"), name)
     if name.startswith("_foreach_"):
         globals()[name] = value = import_module(f"{__name__}._tensor._foreach").of(name)

@@ -1,8 +1,9 @@
-"""Autocast: which operations take half types, and how they come to ask.
+"""Autocast: the table of operations that take half types, and the wrappers that cast for them.
 
-Operations cost nothing more until a program enters its first autocast. Then each operation of the table is replaced,
-where modules hold it and in Tensor, by one that looks at its thread's mode first. Inside an operation the mode is off,
-so what it is composed of computes in the dtype that was chosen for it.
+Until a program enters its first autocast, operations cost nothing more. That first autocast replaces each operation of
+the table, in every module that holds it and in Tensor, by a wrapper that looks at its thread's mode. A wrapper switches
+the mode off while its operation runs, so the operations that it is composed of compute in the dtype that was chosen for
+it.
 """
 
 import functools
@@ -14,14 +15,15 @@ from ._override import shown_as
 from ._prim import Tensor, recording
 from ._tensor import _dtypes
 
-# As PyTorch's lists for GPUs and CPUs have them. low: half; full: float32; both by casting floats that are not float64;
-# kept: as it is, and so is what it is composed of. What is in none promotes among its operands, as without autocast.
+# The lists of PyTorch for GPUs and CPUs. low: half types. full: float32. Both cast floats other than float64. kept: the
+# operation runs as it is, and so does what it is composed of. An operation in none of them promotes its operands as it
+# does without autocast.
 _LOW = (
     "matmul __matmul__ __rmatmul__ mm bmm addmm addbmm baddbmm chain_matmul einsum prelu linear conv1d conv2d conv3d "
     "conv_transpose1d conv_transpose2d conv_transpose3d scaled_dot_product_attention linalg.matmul linalg.multi_dot "
     "linalg.vecdot "
 )
-# Operations of PyTorch's own that are composed here, of listed ones among others.
+# Operations that PyTorch has of its own but that are composed of others here, some of them listed.
 _WHOLE = (
     "batch_norm instance_norm rms_norm gelu silu mish elu selu celu glu logsigmoid hardswish softshrink tanhshrink "
     "logit logcumsumexp "
@@ -62,7 +64,8 @@ HALVES = {"cuda": "float16", "null": "float16", "cpu": "bfloat16"}
 
 
 class _State(threading.local):
-    """A thread's mode: on: {device type: dtype} where operations are cast now; asked: what is_autocast_enabled says."""
+    """A thread's mode. on: {device type: dtype} of the casts that happen now; a wrapper empties it while its operation
+    runs. asked: the same for is_autocast_enabled, which must not see that."""
 
     on = asked = types.MappingProxyType({})
     chosen = types.MappingProxyType({})  # dtypes that set_autocast_dtype has named
@@ -77,7 +80,8 @@ state = _State()
 
 
 class again:
-    """The mode in which this was made, for `with`: what is computed again later computes the same."""
+    """The thread's present mode, as a context manager. A checkpoint enters it later, so that what it computes again has
+    the same dtypes."""
 
     def __init__(self):
         self.mode = state.on, state.asked, state.chosen, state.caching
@@ -95,12 +99,12 @@ _installed = False
 
 
 def half_of(kind):
-    """The dtype that autocast takes on a kind of device unless it is told."""
+    """The dtype that autocast uses on a kind of device when the program names none."""
     return state.chosen.get(kind) or _dtypes.DTYPES[HALVES[kind]]
 
 
 def _cast(t, dtype):
-    """t as dtype if it is of floats but not float64. A parameter is cast once while a thread is inside of autocast."""
+    """t in dtype, if t holds floats other than float64. Inside of one autocast a parameter is cast only once."""
     if t.dtype is dtype or t.dtype._kind != "f" or t.dtype._name == "float64":
         return t
     keep = state.caching and t.is_leaf and t.requires_grad and dtype._name != "float32"
@@ -120,7 +124,7 @@ def _cast_all(o, dtype, where):
 
 
 def _first(args):
-    """The device type of the first tensor among args; None: there is none."""
+    """The device type of the first tensor among args, or None if there is none."""
     for a in args:
         if isinstance(a, Tensor):
             return a.device.type
@@ -135,7 +139,7 @@ def _run(f, kinds, args, kwargs):
     kind = kinds.get(where)
     if low is None or kind is None or kwargs.get("out") is not None:
         return f(*args, **kwargs)
-    told = any(isinstance(a, _dtypes.dtype) for a in (*args, *kwargs.values()))  # it says what it wants
+    told = any(isinstance(a, _dtypes.dtype) for a in (*args, *kwargs.values()))  # the caller chose the dtype
     if kind == "low" or (kind == "full" and not told):
         dtype = low if kind == "low" else _dtypes.DTYPES["float32"]
         args = [_cast_all(a, dtype, where) for a in args]
@@ -158,7 +162,7 @@ def _asking(f, kinds):
 
 
 def _kinds():
-    """{name: {device type: low, full or kept}} for all names of the table."""
+    """{name: {device type: "low", "full" or "kept"}} for all names of the table."""
     found = {}
     for where, lists in TABLE.items():
         for kind, names in lists.items():
@@ -168,7 +172,7 @@ def _kinds():
 
 
 def _places():
-    """(names of the table, the namespace that has them, as which name) of everything that is replaced."""
+    """The places to replace: (name in the table, namespace that holds it, attribute name there)."""
     from importlib import import_module
 
     kinds = _kinds()
@@ -181,7 +185,8 @@ def _places():
 
 
 def replace_held(new, but):
-    """Puts the functions of new ({id: (old, new)}) where modules hold the old ones, but not in the namespace `but`."""
+    """Replace functions wherever an imported module holds them, but not in the namespace `but`. new: {id of the old
+    function: (old, new)}."""
     for kind in vars(sys.modules[f"{__package__}.nn.modules"]).values():
         old = vars(kind).get("_call") if isinstance(kind, type) else None
         if isinstance(old, staticmethod) and id(old.__func__) in new:
@@ -195,7 +200,7 @@ def replace_held(new, but):
 
 
 def install():
-    """Replaces the operations, once."""
+    """Replace the operations of the table. Only the first call does anything."""
     global _installed
     with _lock:
         if _installed:

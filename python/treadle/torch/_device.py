@@ -1,6 +1,6 @@
-"""torch.device: where tensors lie, by PyTorch's names, over the array layer's devices.
+"""torch.device: PyTorch's names for places of tensors, on top of the array layer's devices.
 
-A program that asks for a GPU where there is none gets the CPU and is told once.
+A program that asks for a GPU on a machine without one gets the CPU, and one warning.
 """
 
 import threading
@@ -29,7 +29,7 @@ class device:
         if type not in KINDS and type != "meta":
             raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {type}")
         self.type, self.index, self._entered = type, index, []
-        self._theirs = None  # the array layer's, once it is known and always the same
+        self._theirs = None  # the array layer's device, kept once it is known and cannot change
 
     def __repr__(self):
         return f"device(type={self.type!r}{'' if self.index is None else f', index={self.index}'})"
@@ -68,14 +68,14 @@ def gpu_count():
 
 
 def theirs(where):
-    """The array layer's device that a device, a name, a number or None (the default) means."""
+    """The array layer's device for a device, a name or a number. None means the default device."""
     if where is None:
         where = get_default_device()
     elif not isinstance(where, device):
         where = device(where)
     if where._theirs is not None:
         return where._theirs
-    if where.type == "meta":  # it may be named and compared with
+    if where.type == "meta":  # a program may create and compare it, but put no tensor there
         raise NotImplementedError(
             "torch.device('meta') is not in treadle.torch: a tensor's memory is taken when it is computed, so make "
             "the module on the device where it is to be"
@@ -90,7 +90,7 @@ def theirs(where):
 
 
 def without_gpu():
-    """Says once that the CPU stands in for a GPU."""
+    """Warn, once in a process, that the CPU takes the place of a GPU."""
     if "gpu" not in _told:
         _told.add("gpu")
         why = _core.cuda_missing()
@@ -100,7 +100,7 @@ def without_gpu():
 
 
 def ours(d):
-    """The object for a device of the array layer's; one object for each."""
+    """The torch.device of an array layer's device. Each has only one."""
     found = _known.get(d)
     if found is None:
         found = _known[d] = _CPU if d.host else device(d.kind, d.index)
@@ -108,12 +108,13 @@ def ours(d):
 
 
 def chosen():
-    """The number that choose() was given in this thread, or None."""
+    """The number of the GPU that choose() set for this thread, or None."""
     return getattr(_chosen, "gpu", None)
 
 
 def current():
-    """The number of the GPU that "cuda" means in this thread: the chosen one, else arrays' default, else the first."""
+    """The number of the GPU that "cuda" means in this thread: the one set by choose(), else the arrays' default device,
+    else the first."""
     number = chosen()
     if number is None:
         default = _core.device()
@@ -122,7 +123,7 @@ def current():
 
 
 def of_recordings():
-    """The array layer's device whose work a graph records."""
+    """The array layer's device whose work torch.cuda.graph records."""
     default = _core.device()
     if gpu_count() and (chosen() is not None or default.host):
         return _core.device(f"cuda:{current()}")
@@ -130,17 +131,17 @@ def of_recordings():
 
 
 def choose(number):
-    """Makes that GPU the one that "cuda" means in this thread; None: none in particular."""
+    """Set the GPU that "cuda" means in this thread. None goes back to the default."""
     _chosen.gpu = number
 
 
 def set_default_device(where):
-    """New tensors lie there from now on, in this thread; None: on the CPU."""
+    """Set the device on which this thread makes new tensors. None means the CPU."""
     _chosen.device = None if where is None else device(where)
 
 
 def get_default_device():
-    """Where new tensors lie if nothing is said."""
+    """The device on which this thread makes new tensors."""
     return _asked() or _CPU
 
 

@@ -1,7 +1,8 @@
-"""Modules of PyTorch's that have no file here: those whose names stand in another module, and those that are refused.
+"""PyTorch's modules that have no file here: those whose names are defined in another module, and those that are
+refused.
 
-A refused module can be imported, so that a program that may not need it runs. What it would hold is a Refused, which
-raises NotImplementedError with the reason when it is used.
+An import of a refused module succeeds, so that a program that does not use it runs. Each of its names is a Refused
+object, which raises NotImplementedError with the reason at its first use.
 """
 
 import sys
@@ -14,19 +15,19 @@ from .._words import near_in
 from ._names import HOMES, REFUSED, reason
 from ._override import _Off
 
-_ROOT = __package__  # treadle.torch
+_ROOT = __package__  # "treadle.torch"
 
 
 def refusal(module, name):
-    """An AttributeError for a name that a module of treadle.torch lacks, with the reason where the table has one."""
+    """An AttributeError for a name that a module of treadle.torch lacks. It gives the reason if the table has one."""
     why = reason(module, name) or "docs/torch.md lists what treadle.torch has"
     guess = near_in(_ROOT + module.removeprefix("torch"), name)
     return AttributeError(f"module '{module}' has no attribute '{name}': {why}{guess}", name=name)
 
 
 def refusing(module):
-    """The __getattr__ and __dir__ of a module of treadle.torch, by PyTorch's name: a module below it is imported, all
-    else refused."""
+    """The __getattr__ and __dir__ of a module, given by PyTorch's name. __getattr__ imports submodules and refuses all
+    other names."""
     ours = _ROOT + module.removeprefix("torch")
 
     def __getattr__(name):
@@ -48,7 +49,8 @@ def _private(module, name):
 
 
 def refused_methods():
-    """{name: a method that is NotImplementedError with the reason} of those of torch.Tensor that are refused."""
+    """{name: method that raises NotImplementedError with the reason} for the methods of torch.Tensor that are refused.
+    """
     return {name: _method(name, why) for names, why in REFUSED["torch.Tensor"].items() for name in names.split()}
 
 
@@ -63,7 +65,7 @@ def _method(name, why):
 
 
 class Refused:
-    """Stands for a name of a refused module: an import of it goes through, its use is NotImplementedError."""
+    """A name of a refused module. It can be imported; any use raises NotImplementedError."""
 
     def __init__(self, name, why):
         self.__dict__.update(_name=name, _why=why, __name__=name.rpartition(".")[2], __doc__=why)
@@ -74,7 +76,7 @@ class Refused:
     __call__ = __iter__ = __enter__ = __setattr__ = _refuse
 
     def __mro_entries__(self, bases):
-        """A class that a program derives from it is made; an object of it is refused."""
+        """Allow a program to derive a class from a refused one. Creating an instance of that class raises."""
 
         def __new__(cls, *args, **kwargs):
             self._refuse()
@@ -85,15 +87,15 @@ class Refused:
         if name.startswith("__"):
             raise AttributeError(name)
         full = f"{self._name}.{name}"
-        return _HARMLESS.get(full) or Refused(full, self._why)  # what stands below it is refused when it is used
+        return _HARMLESS.get(full) or Refused(full, self._why)  # a name below it is refused at its use, too
 
     def __instancecheck__(self, instance):
-        return False  # nothing is an instance of a class that is not there
+        return False  # a class that does not exist has no instances
 
     def __subclasscheck__(self, cls):
         return False
 
-    def __getitem__(self, item):  # in annotations
+    def __getitem__(self, item):  # subscripts in annotations
         return self
 
     __or__ = __ror__ = __getitem__
@@ -103,18 +105,18 @@ class Refused:
 
 
 def _itself(f):
-    """f: it is called as it is, and nothing traces it."""
+    """f, unchanged, because nothing traces it."""
     return f
 
 
 class _Keys:
-    """Names that stand for themselves."""
+    """A namespace in which each name has itself as its value."""
 
     def __getattr__(self, name):
         return name
 
 
-_HARMLESS = {  # of refused modules: what libraries call while they are imported
+_HARMLESS = {  # names of refused modules that libraries call while they are imported
     "torch.fx.wrap": _itself,
     "torch.distributed.rpc.api._require_initialized": _itself,
     "torch.onnx.symbolic_helper.parse_args": lambda *kinds: _itself,
@@ -122,7 +124,7 @@ _HARMLESS = {  # of refused modules: what libraries call while they are imported
     "torch._jit_internal._copy_to_script_wrapper": _itself,
     "torch.onnx.is_in_onnx_export": lambda: False,
     "torch.onnx.register_custom_op_symbolic": lambda name, function, opset_version: None,
-    "torch.backends.cpu.get_cpu_capability": lambda: "DEFAULT",  # asked by those who choose among PyTorch's kernels
+    "torch.backends.cpu.get_cpu_capability": lambda: "DEFAULT",  # libraries choose kernels by it
     "torch._C.DisableTorchFunctionSubclass": _Off,
     "torch._C._log_api_usage_once": lambda event: None,
     "torch._C.DispatchKey": _Keys(),
@@ -131,7 +133,7 @@ _HARMLESS = {  # of refused modules: what libraries call while they are imported
 
 
 def _whole(module):
-    """Why a module, or one above it, is refused whole; None: it is not."""
+    """Why this module, or a package above it, is refused as a whole. None: it is not."""
     while module:
         why = REFUSED.get(module, {}).get("*")
         if why and module != "torch":
@@ -153,7 +155,7 @@ class _Refused(types.ModuleType):
 
 
 class _Elsewhere(types.ModuleType):
-    """A module of PyTorch's whose names stand in another one here."""
+    """A module of PyTorch's whose names are defined in another module here."""
 
     def __getattr__(self, name):
         if name.startswith("__") and name != "__all__":
@@ -162,7 +164,8 @@ class _Elsewhere(types.ModuleType):
         return getattr(next((m for m in first if name in vars(m)), last), name)
 
     def __call__(self, *args, **kwargs):
-        """The function of the module's own name, which the import has hidden behind it (nn.utils.weight_norm)."""
+        """Call the function that has the module's own name, such as nn.utils.weight_norm, which the import of the
+        module hides."""
         return getattr(self, self.__spec__.name.rpartition(".")[2])(*args, **kwargs)
 
     def __dir__(self):
@@ -174,13 +177,13 @@ def _theirs(name):
 
 
 def _home(name):
-    """Where the names of a module of treadle.torch's that has no file stand; None: nowhere."""
+    """The module that defines the names of a module of treadle.torch without a file, or None."""
     package, _, last = name.removeprefix(_ROOT + ".").rpartition(".")
     return HOMES.get(package, {}).get(last)
 
 
 class _Finder:
-    """Finds modules without a file; asked after Python's own finders."""
+    """Finds the modules that have no file. Python asks it after its own finders."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -194,7 +197,7 @@ class _Finder:
 
     @staticmethod
     def exec_module(module):
-        """Does nothing: names are looked up when they are asked for."""
+        """Does nothing: the module looks names up at their first use."""
 
 
 sys.meta_path.append(_Finder)

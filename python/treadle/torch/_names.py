@@ -1,7 +1,7 @@
-"""PyTorch's names that are refused, and why. A name that is here stands in the module that has it.
+"""PyTorch's names that are refused, each with its reason. Names that are here stand in the modules that define them.
 
-Modules of treadle.torch ask `refusal` for a name that they lack; docs/torch.md (tools/torch_page.py) and the tests read
-the table. A module with "*" that has no file is refused whole (_modules).
+Modules of treadle.torch ask `refusal` about names that they lack. The tests and tools/torch_page.py, which writes
+docs/torch.md, read the table as well. A module without a file whose names are "*" is refused as a whole (_modules.py).
 """
 
 from fnmatch import fnmatchcase
@@ -29,7 +29,7 @@ _PIPES = "PyTorch gives data pipes up: IterableDataset and generators do what th
 _HANDLES = "handles of libraries for PyTorch's own calls; treadle.pycuda.driver has the driver's"
 _POOL = "treadle.memory serves each device's pool; torch.cuda.memory_stats tells what it holds"
 
-# {module or class of PyTorch's: {names, with * for a rest: reason}}
+# {module or class of PyTorch's: {names, with * for all other names: reason}}
 REFUSED = {
     "torch.fx": {"*": _GRAPHS},
     "torch.export": {"*": f"{_GRAPHS}; {_SAVED}"},
@@ -228,7 +228,7 @@ REFUSED = {
     "torch.utils.hooks": {"BackwardHook": _INSIDE},
 }
 
-# PyTorch's modules whose names stand elsewhere here: {package: {module: where, one or more}}.
+# PyTorch's modules whose names other modules define here: {package: {module: one or more places}}.
 HOMES = {
     "": {"_custom_ops": "library", "__config__": "version", "_utils": "_older"},
     "distributed": dict.fromkeys("constants distributed_c10d".split(), "distributed"),
@@ -266,7 +266,7 @@ HOMES = {
 
 
 def reason(module, name):
-    """Why the name of a module or class of PyTorch's is refused; None: it is not said to be."""
+    """The reason why a name of PyTorch's is refused, given its module or class. None: the table does not refuse it."""
     for patterns, why in REFUSED.get(module, {}).items():
         if any(fnmatchcase(name, p) for p in patterns.split()):
             return why

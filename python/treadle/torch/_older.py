@@ -1,4 +1,4 @@
-"""Functions of torch's that are others by an older name, or a step of them: copies of views, cells, factorisations,
+"""Functions of torch that are older names of others, or single steps of them: copies of views, cells, factorisations,
 control flow."""
 
 import math
@@ -55,7 +55,7 @@ def slice_copy(input, dim=0, start=None, end=None, step=1):
 
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
-    """A copy of input whose window as_strided(size, stride, storage_offset) is src."""
+    """A copy of input in which the window as_strided(size, stride, storage_offset) holds src."""
     offset = 0 if storage_offset is None else storage_offset
     if torch.is_grad_enabled() and (input.requires_grad or src.requires_grad):
         places = torch.arange(input.numel(), device=input.device).as_strided(size, stride, offset)
@@ -83,12 +83,13 @@ def new_empty_strided(self, size, stride, dtype=None, device=None, requires_grad
 
 
 def fill(input, value):
-    """A tensor like input, of value."""
+    """A new tensor like input, filled with value."""
     return input.clone().fill_(value)
 
 
 def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device=None, pin_memory=False):
-    """size elements of a file. shared: writes to the tensor reach the file, which is made as long as it has to be."""
+    """A tensor of the first size elements of a file. shared=True: writes to the tensor go to the file, which grows to
+    the needed length."""
     dtype = torch.get_default_dtype() if dtype is None else dtype
     nbytes = size * dtype.itemsize
     with open(filename, "r+b" if shared else "rb") as file:
@@ -109,7 +110,7 @@ def _flatten_dense_tensors(tensors):
 
 
 def _unflatten_dense_tensors(flat, tensors):
-    """Parts of the vector, in the shapes of tensors."""
+    """Pieces of the vector, with the shapes of the given tensors."""
     parts = flat.split([t.numel() for t in tensors])
     return tuple(part.reshape(t.shape) for part, t in zip(parts, tensors, strict=True))
 
@@ -118,12 +119,12 @@ def _unflatten_dense_tensors(flat, tensors):
 
 
 def _assert(condition, message):
-    """AssertionError with the message: the condition does not hold."""
+    """Raise AssertionError with the message unless the condition holds."""
     assert condition, message
 
 
 def _check(cond, message=None):
-    """RuntimeError with what message() says: cond, a bool, does not hold."""
+    """Raise RuntimeError with the text message() unless cond, a bool, is true."""
     if not cond:
         raise RuntimeError("Expected cond to be True, but got False" if message is None else str(message()))
 
@@ -155,7 +156,7 @@ rnn_tanh_cell, rnn_relu_cell = _cell("RNN_TANH", torch.tanh), _cell("RNN_RELU", 
 
 
 def norm_except_dim(v, pow=2, dim=0):
-    """The norms of v's parts along dim, of v's rank."""
+    """The norms of v's slices along dim, with as many dimensions as v."""
     from .nn.utils._weights import norm_except_dim as norms
 
     return norms(v, pow, dim)
@@ -172,7 +173,7 @@ def affine_grid_generator(theta, size, align_corners):
 
 
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
-    """nn.functional.grid_sample, whose modes are numbers here."""
+    """nn.functional.grid_sample with numbers for its modes."""
     mode = ("bilinear", "nearest", "bicubic")[interpolation_mode]
     padding = ("zeros", "border", "reflection")[padding_mode]
     return torch.nn.functional.grid_sample(input, grid, mode, padding, align_corners)
@@ -188,7 +189,7 @@ def conv_tbc(input, weight, bias, pad=0):
 
 
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
-    """conv1d to conv3d, or their transposes, by the rank of the weights."""
+    """conv1d, conv2d or conv3d, or their transposes. The rank of the weights decides which."""
     F, rank = torch.nn.functional, weight.dim() - 2
     if transposed:
         f = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[rank - 1]
@@ -200,8 +201,8 @@ def embedding_bag(
     weight, indices, offsets=None, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None,
     include_last_offset=False, padding_idx=None,
 ):  # fmt: skip
-    """(nn.functional.embedding_bag with a number for its mode, and three tensors that only PyTorch's backward
-    reads)."""
+    """nn.functional.embedding_bag with a number for its mode. Returns a tuple with its result first; the other three
+    tensors exist for PyTorch's backward pass and are not computed."""
     out = torch.nn.functional.embedding_bag(
         indices, weight, offsets, mode=("sum", "mean", "max")[mode], per_sample_weights=per_sample_weights,
         include_last_offset=include_last_offset, padding_idx=padding_idx,
@@ -210,7 +211,7 @@ def embedding_bag(
 
 
 def embedding_renorm_(weight, indices, max_norm, norm_type):
-    """Scales the rows of weight that are named and longer than max_norm to that length, in place."""
+    """Scale the rows of weight that indices name and whose norm exceeds max_norm, in place."""
     with torch.no_grad():
         rows = torch.unique(indices.reshape(-1))
         length = weight[rows].norm(norm_type, -1, keepdim=True)
@@ -219,7 +220,7 @@ def embedding_renorm_(weight, indices, max_norm, norm_type):
 
 
 def max_pool1d_with_indices(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False):
-    """(max_pool1d, the places of the largest)."""
+    """The results of max_pool1d, and the positions of the maxima."""
     return torch.nn.functional.max_pool1d(
         input, kernel_size, stride or None, padding, dilation, ceil_mode, return_indices=True
     )
@@ -253,7 +254,7 @@ feature_alpha_dropout = _dropout("feature_alpha_dropout", False)
 
 
 def feature_dropout(input, p, train):
-    """Whole channels set to zero with probability p, the others scaled."""
+    """Set whole channels to zero with probability p, and scale the others up."""
     if not train or p == 0:
         return input
     keep = torch.rand(*input.shape[:2], *[1] * (input.dim() - 2), device=input.device) >= p
@@ -285,14 +286,15 @@ def matrix_rank(input, tol=None, symmetric=False):
 
 
 def lu(A, pivot=True, get_infos=False, out=None):
-    """(the factors in one matrix, the pivots), and with get_infos zeros where all went well."""
+    """(the factors in one matrix, the pivots). get_infos=True adds a tensor of zeros, since a failure raises."""
     factors, pivots = linalg.lu_factor(A, pivot=pivot)
     info = torch.zeros(A.shape[:-2], dtype=torch.int32, device=A.device)
     return (factors, pivots, info) if get_infos else (factors, pivots)
 
 
 def svd_lowrank(A, q=6, niter=2, M=None):
-    """(U, S, V) of the q largest singular values of A - M, by random projections and niter rounds of iteration."""
+    """(U, S, V) of the q largest singular values of A - M. Random projections find them, refined by niter power
+    iterations."""
     A = A if M is None else A - M
     wide = A.shape[-2] < A.shape[-1]
     A = A.mH if wide else A
@@ -305,7 +307,7 @@ def svd_lowrank(A, q=6, niter=2, M=None):
 
 
 def pca_lowrank(A, q=None, center=True, niter=2):
-    """svd_lowrank of A less the means of its columns. ValueError: q is above the smaller side."""
+    """svd_lowrank of A minus the mean of its columns. Raises ValueError if q exceeds the shorter side."""
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q
     if not 0 <= q <= min(m, n):
@@ -364,7 +366,8 @@ def nonzero_static(input, *, size, fill_value=-1):
 
 
 def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
-    """The sum, mean, max, min or prod of parts of data along axis 0, of these lengths, or between these offsets."""
+    """Reduce segments of data along axis 0 to their sum, mean, max, min or prod. lengths or offsets say where segments
+    lie."""
     if axis != 0 or (lengths is None) == (offsets is None):
         raise RuntimeError("segment_reduce: give lengths or offsets, and axis 0")
     sizes = offsets.diff() if lengths is None else lengths
@@ -387,12 +390,12 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
 
 
 def cond(pred, true_fn, false_fn, operands=()):
-    """true_fn(*operands) where pred is true, else false_fn(*operands): the value is looked at."""
+    """true_fn(*operands) if pred is true, else false_fn(*operands). This waits for the value of pred."""
     return (true_fn if bool(pred) else false_fn)(*operands)
 
 
 def while_loop(cond_fn, body_fn, carried_inputs):
-    """body_fn as long as cond_fn is true: the value is looked at each time."""
+    """Run body_fn as long as cond_fn is true. Each iteration waits for the value of cond_fn."""
     values = tuple(carried_inputs)
     while bool(cond_fn(*values)):
         values = body_fn(*values)
@@ -419,8 +422,8 @@ def get_deterministic_debug_mode():
 
 
 def set_deterministic_debug_mode(debug_mode):
-    """ "default", "warn" or "error", or their numbers: the latter two are use_deterministic_algorithms(True), the first
-    of them with warn_only."""
+    """Set use_deterministic_algorithms by a mode: "default", "warn" or "error", or 0, 1 or 2. "warn" and "error" switch
+    it on, "warn" with warn_only."""
     number = _MODES.index(debug_mode) if debug_mode in _MODES else debug_mode
     if number not in (0, 1, 2):
         raise RuntimeError(
@@ -450,7 +453,7 @@ def is_anomaly_check_nan_enabled():
 
 
 def init_num_threads():
-    """Does nothing: threads are there."""
+    """Does nothing: the core has started its threads."""
 
 
 has_lapack = True

@@ -1,8 +1,9 @@
-"""Subclasses of Tensor: results of operations on them are of the subclass, and their __torch_function__ is asked first.
+"""Subclasses of Tensor. An operation on a subclass first asks its __torch_function__, and the result is of the
+subclass.
 
-Functions look at their operands' classes only once a program has made such a subclass. Methods of plain tensors never
-do: a subclass gets wrapped methods of its own. Objects that are no tensors but have a __torch_function__ are asked when
-a function of torch's cannot take them.
+Functions look at the classes of their operands only after a program has defined such a subclass. Methods of plain
+tensors never look: a subclass gets wrapped methods of its own. An object that is no tensor but has a __torch_function__
+is asked when a function of torch's does not know it.
 """
 
 import functools
@@ -10,16 +11,16 @@ import threading
 import types
 
 _state = threading.local()
-_ACTIVE = []  # holds something once there is a class that must be asked
+_ACTIVE = []  # not empty once a program has defined a class that must be asked
 
-# What stays Tensor's own in a subclass: how objects are made, copied, compared and looked into.
+# Methods that subclasses inherit without a wrapper: creation, copies, comparison, introspection.
 _PLAIN = set(
     "__new__ __init__ __init_subclass__ __torch_function__ __class__ __getattribute__ __getattr__ __setattr__ "
     "__delattr__ __dict__ __doc__ __hash__ __module__ __reduce__ __reduce_ex__ __setstate__ __deepcopy__ "
     "__copy__ __subclasshook__ __sizeof__ __dir__ __weakref__ as_subclass _make_subclass __array__ "
     "__array_priority__ __dlpack__ __dlpack_device__ requires_grad_".split()
 )
-# The functions that operators are called by.
+# The names of the functions that operators stand for.
 _SPELLED = {"__truediv__": "div", "__itruediv__": "div_", "__mod__": "remainder", "__ifloordiv__": "floor_divide_"}
 _SPELLED |= {f"__{k}__": k for k in "add sub mul matmul pow neg abs ne lt le gt ge".split()}
 _SPELLED |= {f"__i{k}__": k + "_" for k in "add sub mul pow".split()} | {f"__r{k}__": k for k in ("add", "mul")}
@@ -27,12 +28,12 @@ _VIEWS = "T H mT mH real imag data".split()
 
 
 def disabled(cls, func, types, args=(), kwargs=None):
-    """The __torch_function__ of classes whose results are plain tensors: Parameter's."""
+    """The __torch_function__ of classes whose operations give plain tensors, such as Parameter."""
     return NotImplemented
 
 
 class _Off:
-    """No class is asked inside of the with statement."""
+    """A context manager inside of which no class is asked."""
 
     def __enter__(self):
         self._was = getattr(_state, "off", False)
@@ -48,7 +49,7 @@ def _asks(kind):
 
 
 def _overriding(args, kwargs, base):
-    """The operands to ask, one of each class, subclasses before their bases; also those in lists and tuples."""
+    """The operands to ask, one of each class, subclasses before their bases. Operands in lists and tuples count."""
     found = []
     for a in (*args, *kwargs.values()):
         for one in a if isinstance(a, (list, tuple)) else (a,):
@@ -61,7 +62,8 @@ def _overriding(args, kwargs, base):
 
 
 def asked(func, args, kwargs, base):
-    """What the operands' __torch_function__ gives; NotImplemented where none has one. TypeError: all decline."""
+    """The result of the operands' __torch_function__. NotImplemented: none of them has one. Raises TypeError if all
+    decline."""
     if getattr(_state, "off", False):
         return NotImplemented
     found = _overriding(args, kwargs, base)
@@ -79,14 +81,15 @@ def asked(func, args, kwargs, base):
 
 
 def shown_as(f, other):
-    """Programs see other, which calls f, in its place (autocast, vmap): classes are asked with it."""
+    """Give classes the function `other` where they are asked about f. autocast and vmap replace f by wrappers that
+    programs see."""
     while isinstance(f, types.FunctionType):
         f._shown = other
         f = getattr(f, "__wrapped__", None)
 
 
 def of_class(cls, r, base):
-    """Plain tensors in a result as instances of cls."""
+    """A result with its plain tensors turned into instances of cls."""
     if type(r) is base:
         r.__class__ = cls
     elif isinstance(r, tuple) and hasattr(r, "_fields"):
@@ -97,7 +100,7 @@ def of_class(cls, r, base):
 
 
 def watched(f, base):
-    """f, a function of tensors, asking its operands' classes first."""
+    """A wrapper of f, a function of tensors, that asks its operands' classes first."""
 
     @functools.wraps(f)
     def call(*args, **kwargs):
@@ -110,7 +113,7 @@ def watched(f, base):
 
 
 def watch(names, scope, base):
-    """Watches the functions by those names in a module's namespace."""
+    """Wrap the functions of those names in a module's namespace."""
     for name in names:
         f = scope[name]
         if callable(f) and not isinstance(f, type):
@@ -118,7 +121,8 @@ def watch(names, scope, base):
 
 
 def _method(name, base):
-    """The method of subclasses that asks them; an operator's right-hand form asks for the operator."""
+    """A method for subclasses that asks them first. The reflected form of an operator asks about the operator itself.
+    """
     own = getattr(base, name)
     f = getattr(base, _SPELLED.get(name, name))
     left = f"__{name[3:]}" if name.startswith("__r") else ""
@@ -144,11 +148,12 @@ def _view(name, descriptor, base):
 
 
 def attach(base):
-    """Gives Tensor its __torch_function__, and subclasses wrapped methods from now on."""
+    """Give Tensor its __torch_function__, and subclasses wrapped methods from now on."""
 
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        """Calls func; what it makes is of this class. A subclass may do otherwise, for each function of torch's."""
-        if cls is base or not all(issubclass(cls, kind) for kind in types):  # another library asks Tensor itself
+        """Call func, and give its results this class. A subclass may override this to treat functions of torch's
+        differently."""
+        if cls is base or not all(issubclass(cls, kind) for kind in types):  # a library asks about Tensor itself
             return NotImplemented
         with _Off():
             r = func(*args, **(kwargs or {}))

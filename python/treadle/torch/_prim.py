@@ -1,5 +1,5 @@
-"""What functions are composed of: the core's differentiable primitives, and functions of arrays with a derivative
-that is given beside them (`derived`)."""
+"""The primitives that functions are composed of: the core's differentiable ones, and functions of arrays that bring a
+derivative (`derived`)."""
 
 import treadle as td
 
@@ -20,7 +20,7 @@ expanded = Tensor.expand
 
 
 def array(t):
-    """The array on the tensor's storage."""
+    """The array on the same storage as the tensor."""
     return t._array
 
 
@@ -30,13 +30,14 @@ def permuted(x, order):
 
 
 def reduce(row, x, dim, keepdim, ddof=0):
-    """A row of the table of reductions over dim: None, an int or several. Unsigned sums and products are int64."""
+    """Reduce x over dim (None, an int or several) by a row of the table of reductions. Sums and products of unsigned
+    integers are int64."""
     whole = "int64" if row in ("sum", "prod") and x.dtype._kind in "bui" else None
     return _core._grad_reduce(row, x, _axes.several(dim, x.ndim), keepdim, whole, ddof)
 
 
 def scalar(value, like, dtype=None):
-    """A number as a tensor without dimensions, of like's dtype and device."""
+    """A number as a tensor without dimensions, in like's dtype and on its device."""
     kind = (like.dtype if dtype is None else dtype)._numpy
     return wrap(td.full((), value, kind, device=like._array.device))
 
@@ -47,17 +48,17 @@ def cast(x, dtype):
 
 
 def to_device(x, where):
-    """x on a device of the array layer's; itself where it lies there."""
+    """x on one of the array layer's devices. x itself if it is there."""
     return x if x._array.device == where else _core._grad_to_device(x, where)
 
 
 def strided(x, shape, steps, offset):
-    """A window on x's storage: steps and offset in elements; offset None: x's own."""
+    """A view of x's storage with these extents, strides and offset, in elements. offset None keeps x's own."""
     return _core._grad_strided(x, tuple(shape), tuple(steps), x.storage_offset() if offset is None else offset)
 
 
 def add_at(x, key, values):
-    """x[key] += values, in place, once for each time that an index occurs; x."""
+    """x[key] += values in place. An index that occurs several times adds each of its values. Returns x."""
     from .._select._tensor_index import add_item
 
     add_item(x, key, values)
@@ -68,20 +69,21 @@ def add_at(x, key, values):
 
 
 class _Saved:
-    """What a recorded function keeps: its operands, its results' arrays, and which versions of both it saw."""
+    """What a backward pass needs of a recorded call: its operands, the arrays of its results, and the versions that
+    both had."""
 
     __slots__ = ("function", "inputs", "outputs", "static", "versions", "many")
     next_functions = ()
 
     def name(self):
-        """What it is called as a tensor's grad_fn."""
+        """The name that a tensor's grad_fn shows."""
         return self.function._facts.name + "Backward0"
 
     def __repr__(self):
         return f"<{self.name()}>"
 
     def values(self):
-        """(operands, results). RuntimeError: one was written to since."""
+        """(operands, results). Raises RuntimeError if a program has written to one of them since."""
         kept = (*self.inputs, *self.outputs)
         for t, version in zip(kept, self.versions, strict=True):
             if t._version != version:
@@ -93,7 +95,7 @@ class _Saved:
 
 
 def check_version(t, version):
-    """RuntimeError: a tensor that was saved for a backward pass has been written to."""
+    """Raise RuntimeError if a tensor that a backward pass needs has been written to."""
     raise RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{t.type().removeprefix('torch.')} {list(t.shape)}] is at version {t._version}; expected version "
@@ -104,11 +106,13 @@ def check_version(t, version):
 
 
 class derived:
-    """A function of arrays as one of tensors: @derived(name), then @f.backward for the formula of its gradients.
+    """Turn a function of arrays into one of tensors: @derived(name), then @f.backward above the formula of its
+    gradients.
 
-    f(*arrays, **static) gives an array or a tuple of them. The formula is formula(inputs, results, gradients, **static)
-    in tensors' operations, and gives a gradient for each operand (None: zero); with one result it gets that and its
-    gradient, not tuples. linear=True: it needs no values, and gets the operands' shapes in their place.
+    f(*arrays, **static) returns an array or a tuple of them. The formula is called as formula(inputs, results,
+    gradients, **static). It computes with tensors, and returns a gradient for each operand; None stands for zero. If f
+    has one result, the formula gets that result and its gradient instead of tuples. linear=True: the formula needs no
+    values, and gets the shapes of the operands in place of inputs.
     """
 
     def __init__(self, name, linear=False):
@@ -133,14 +137,14 @@ class derived:
 
 
 class _Function:
-    """A derived function; call it with tensors and, by keyword, with what is none."""
+    """A derived function. Operands are positional tensors; all other arguments are keywords."""
 
     def __init__(self, facts):
         self._facts, self.__doc__ = facts, facts.__doc__
         self._saved = type(facts.name + "Backward0", (_Saved,), {"__slots__": ()})
 
     def backward(self, formula):
-        """Enters the formula of its gradients."""
+        """Set the formula of the gradients."""
         self._facts._formula = formula
         return formula
 
@@ -168,7 +172,7 @@ class _Function:
 
 @derived("Zero", linear=True)
 def nothing_of(a):
-    """0 of the operand's dtype: in a sum it gives the operand a part in the history, with the gradient 0."""
+    """Zero in the operand's dtype. Adding it makes a result depend on the operand, with gradient 0."""
     return td.zeros((), dtype=a.dtype, device=a.device)
 
 

@@ -1,11 +1,11 @@
-"""Which names the package has: functions and methods are entered by decorators where they stand.
+"""Registers the names of the package. Decorators enter functions and methods where these are defined.
 
-    @both("absolute")   torch.f and Tensor.f, under their own name and those given
-    @function()         torch.f alone
-    @method()           Tensor.f alone
-    inplace(...)        Tensor.f_ for each name, which writes what f gives into the tensor
+@both("absolute")   torch.f and Tensor.f, under their own name and those given
+@function()         torch.f alone
+@method()           Tensor.f alone
+inplace(...)        Tensor.f_ for each name, which writes what f gives into the tensor
 
-A function of the namespace takes `out=` and `input=` besides what it says, and a method does not.
+A function of the namespace also takes `out=` and `input=`. A method does not.
 """
 
 import functools
@@ -16,14 +16,14 @@ from ._override import _ACTIVE, asked
 
 FUNCTIONS, METHODS = {}, {}
 _PLAIN = set()
-# Functions whose operands are tensors, by place: PyTorch takes no number there.
+# Functions whose operands, given by position, have to be tensors: PyTorch refuses numbers there.
 _TENSORS = {
     **dict.fromkeys("atan2 arctan2 complex fmax fmin gcd heaviside hypot igamma igammac lcm logaddexp".split(), 2),
     **dict.fromkeys("logaddexp2 isclose logical_and logical_or logical_xor maximum minimum nextafter polar".split(), 2),
     **dict.fromkeys("clamp_max clamp_min copysign eq fmod ge gt ldexp le lt max min ne rsub".split(), 1),
 }
-_SAME = {"amax", "amin", "aminmax", "complex", "gather", "multinomial"}  # `out=` has to be of the result's dtype
-_OF_NUMBERS = set("add sub subtract mul multiply div divide true_divide floor_divide".split())  # two numbers will do
+_SAME = {"amax", "amin", "aminmax", "complex", "gather", "multinomial"}  # the dtype of `out=` has to be the result's
+_OF_NUMBERS = set("add sub subtract mul multiply div divide true_divide floor_divide".split())  # of numbers, too
 
 
 def _names(f, others):
@@ -56,7 +56,7 @@ def function(*others, out=True):
 
 
 def factors_first(*keywords):
-    """A function of tensors also takes its factors as PyTorch 0.4 did: as numbers among the tensors, add(x, 2, y)."""
+    """Let a function of tensors also take factors before tensors, as PyTorch 0.4 did: add(x, 2, y)."""
 
     def enter(f):
         most = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in inspect.signature(f).parameters.values())
@@ -68,7 +68,7 @@ def factors_first(*keywords):
             numbers = [a for a in args if not isinstance(a, Tensor)]
             tensors = [a for a in args if isinstance(a, Tensor)]
             if len(tensors) != most or len(numbers) > len(keywords):
-                return f(*args, **kwargs)  # which says what is wrong
+                return f(*args, **kwargs)  # f itself says what is wrong with the arguments
             return f(*tensors, **dict(zip(keywords, numbers, strict=False)), **kwargs)
 
         return taken
@@ -87,12 +87,13 @@ def method(*others):
     return enter
 
 
-# Python functions that carry an underscore because Python has the name already.
+# Python functions that end in an underscore because Python has the plain name already.
 _CLASHES = set("abs_ all_ any_ bool_ complex_ float_ int_ max_ min_ pow_ range_ round_ sum_ type_".split())
 
 
 def inplace(*names):
-    """Enters Tensor.name_ for names: self becomes what the method gives, at once where others look at its memory."""
+    """Register Tensor.name_ for each name. It gives self the method's result, and at once if other objects look at
+    self's memory."""
     for name in names:
         METHODS[name + "_"] = _written(name)
 
@@ -107,7 +108,7 @@ def _written(name):
 
 
 def with_out(f, name):
-    """f as torch's function: `out=` is written to and returned, `input=` is the first operand."""
+    """f as a function of torch's: it writes its result to `out=`, and `input=` may name the first operand."""
     return f if name in _PLAIN else _called_with_out(f, name)
 
 
@@ -117,7 +118,7 @@ def all_with_out(names, scope):
         f = scope[name]
         if callable(f) and not isinstance(f, type):
             scope[name] = _called_with_out(f, name)
-            scope[name]._watched = f  # what modules of the package call
+            scope[name]._watched = f  # what modules of this package call
 
 
 def _of_tensors(f, name, count):
@@ -147,7 +148,7 @@ def _called_with_out(f, name):
         except (TypeError, AttributeError) as problem:
             if name in _OF_NUMBERS and len(args) == 2 and all(type(a) in (bool, int, float, complex) for a in args):
                 return call(FUNCTIONS["tensor"](args[0]), args[1], **kwargs)
-            r = NotImplemented if _ACTIVE else asked(call, args, kwargs, Tensor)  # is there one that is no tensor?
+            r = NotImplemented if _ACTIVE else asked(call, args, kwargs, Tensor)  # asks an operand that is no tensor
             if r is NotImplemented:
                 if isinstance(problem, AttributeError) and args and isinstance(args[0], (bool, int, float, complex)):
                     raise TypeError(f"{name}(): argument 1 must be Tensor, not {type(args[0]).__name__}") from None
@@ -162,7 +163,8 @@ def _called_with_out(f, name):
 
 
 class _Signature(inspect.Signature):
-    """The parameters of a function with `input` and `out`, found when they are asked for: there are 400 functions."""
+    """The parameters of a function, with `input` and `out`. They are found at the first use, because there are 400
+    functions."""
 
     __slots__ = ("_f",)
 
@@ -185,7 +187,7 @@ class _Signature(inspect.Signature):
 
 
 def fill(out, r, same=False):
-    """out, holding r now; both may be tuples. A tensor of another shape takes r's. same: another dtype is refused."""
+    """Write r into out and return out; both may be tuples. out takes r's shape. same=True refuses another dtype."""
     if isinstance(out, (tuple, list)):
         for one, other in zip(out, r, strict=True):
             fill(one, other, same)

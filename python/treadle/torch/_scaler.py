@@ -1,4 +1,5 @@
-"""GradScaler: losses scaled up so that gradients in half types do not vanish, and steps skipped where they overflow."""
+"""GradScaler: scales losses up so that gradients in half types do not vanish, and skips the steps in which they
+overflow."""
 
 import warnings
 
@@ -13,10 +14,11 @@ _READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"
 
 
 class GradScaler:
-    """scale(loss).backward(), step(optimizer), update(): the scale grows by growth_factor after growth_interval steps
-    without infinities or NaNs in gradients; a step with them is skipped and the scale shrinks by backoff_factor.
+    """Scales losses: scale(loss).backward(), step(optimizer), update().
 
-    The scale is a number of the host's: step() waits for the gradients' check, as PyTorch's does.
+    The scale grows by growth_factor after growth_interval steps without infinities or NaNs in gradients. A step that
+    has them is skipped, and the scale shrinks by backoff_factor. The scale is a number on the host, so step() waits for
+    the check of the gradients, as PyTorch's does.
     """
 
     def __init__(
@@ -42,7 +44,7 @@ class GradScaler:
         self._enabled, self._scale = enabled, float(init_scale)
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval, self._growth_tracker = growth_interval, 0
-        self._optimizers = {}  # id: [stage, the optimizer, is a gradient infinite]
+        self._optimizers = {}  # by id: [stage, the optimizer, whether a gradient is infinite]
 
     def scale(self, outputs):
         """outputs, a tensor or several, times the scale."""
@@ -58,9 +60,10 @@ class GradScaler:
         return self._optimizers.setdefault(id(optimizer), [_READY, optimizer, None])
 
     def unscale_(self, optimizer):
-        """Divides the gradients of optimizer's parameters by the scale, in place: for clipping before step().
+        """Divide the gradients of optimizer's parameters by the scale, in place, so that they can be clipped before
+        step().
 
-        RuntimeError: they were divided since the last update(). ValueError: they are float16.
+        Raises RuntimeError if they were divided since the last update(), ValueError if they are float16.
         """
         if not self._enabled:
             return
@@ -74,21 +77,21 @@ class GradScaler:
             raise ValueError("Attempting to unscale FP16 gradients.")
         with no_grad():
             for g in grads:
-                g.mul_(float(numpy.float32(1.0 / self._scale)))  # PyTorch's is a float32
+                g.mul_(float(numpy.float32(1.0 / self._scale)))  # PyTorch keeps it as float32
             entry[2] = [~g.isfinite().all() for g in grads]
         entry[0] = _UNSCALED
 
     def _overflowed(self, entry):
-        """Was a gradient infinite or NaN? Waits for the check the first time."""
+        """Whether a gradient is infinite or NaN. The first call for an optimizer waits for the check."""
         if isinstance(entry[2], list):
             _core.evaluate(*(t._array for t in entry[2]))
             entry[2] = any(bool(t) for t in entry[2])
         return entry[2]
 
     def step(self, optimizer, *args, **kwargs):
-        """optimizer.step(), if all gradients are finite; divides them by the scale unless unscale_ has.
+        """Call optimizer.step() if all gradients are finite. This divides them by the scale unless unscale_ did.
 
-        RuntimeError: a closure was given, or step() was called since the last update().
+        Raises RuntimeError for a closure, or if step() was called since the last update().
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -106,7 +109,7 @@ class GradScaler:
         return r
 
     def update(self, new_scale=None):
-        """Sets the next scale: new_scale, or by what the steps since the last update() have met."""
+        """Set the next scale: new_scale, or what follows from the overflows since the last update()."""
         if not self._enabled:
             return
         entries = [e for e in self._optimizers.values() if e[2] is not None]

@@ -1,4 +1,5 @@
-"""torch.vmap and torch.map: a function of one item's tensors, run once for all items (see treadle/_vmap/_vmap.py)."""
+"""torch.vmap and torch.map: a function written for one item's tensors, run once for all items (see
+treadle/_vmap/_vmap.py)."""
 
 import functools
 import sys
@@ -16,7 +17,7 @@ from ._register import FUNCTIONS
 from ._tensor._parts import cat
 from ._vmap_item import RULES, Item, asking, called, spread, stacked
 
-# ---- the package's functions ask ----
+# ---- wrappers that look for items ----
 
 _PRIMITIVES = (
     "apply join cumulate gathered reshaped expanded permuted array reduce scalar cast to_device strided add_at wrap"
@@ -25,7 +26,8 @@ _lock, _done = threading.Lock(), []
 
 
 def install():
-    """Lets torch's primitives look for items, once: wherever the package's modules hold them."""
+    """Wrap torch's primitives so that they look for items, wherever modules of the package hold them. Only the first
+    call does anything."""
     _vmap_dispatch.install()
     with _lock:
         if _done:
@@ -53,17 +55,18 @@ def _replace(module, swap):
 
 
 def _plain(f):
-    """f as it was before autocast asked for its mode in it."""
+    """f as it was before autocast wrapped it."""
     return getattr(f, "_plain", f)
 
 
 def _is_native(f):
-    f = _plain(f) if isinstance(f, types.FunctionType) else f  # others may answer to any name, or to none
+    f = _plain(f) if isinstance(f, types.FunctionType) else f  # other objects may answer to any attribute, or to none
     return isinstance(f, types.MethodDescriptorType) and f.__objclass__ is Tensor
 
 
 def _asking_method(name, f):
-    """A method of the core's that is called as a function: of an item it is the method of that name."""
+    """A method of the core's that is called as a function. If its operand is an item, the item's method of that name
+    runs."""
 
     @functools.wraps(f)
     def ask(*args, **kwargs):
@@ -77,7 +80,7 @@ def _asking_method(name, f):
 
 
 def _natives(torch):
-    """torch.f whose f is the core's method."""
+    """The functions torch.f that are methods of the core's Tensor."""
     for name, f in FUNCTIONS.items():
         held = vars(torch).get(name)
         plain = _plain(held)
@@ -102,7 +105,7 @@ def _asking_named(held, composed):
 
 
 class Tensors:
-    """What torch's vmap maps over: see _vmap.Arrays."""
+    """The kind of arrays that torch's vmap maps over: see _vmap.Arrays."""
 
     item, stacked = Item, staticmethod(stacked)
     spread = staticmethod(spread)
@@ -130,14 +133,15 @@ class Tensors:
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """A function that maps func over a dimension of its tensors: func is written for one item and runs once.
+    """A function that maps func over a dimension of its tensors. func is written for one item, and runs once.
 
-    in_dims: the dimension of every argument that items stand along, None for what all items share; a tuple has one for
-    each argument, and tuples, lists and dicts for the parts of those. out_dims: where the items' dimension stands in
-    the results. randomness: "error", "different" or "same", of draws in func. chunk_size: how many items at once.
+    in_dims: the dimension that items lie along in every argument, or None for an argument that all items share. A tuple
+    has one entry for each argument; nested tuples, lists and dicts have entries for the parts of an argument. out_dims:
+    the dimension of the items in the results. randomness: "error", "different" or "same", for draws in func.
+    chunk_size: how many items run at once.
 
-    Gradients flow through it, and torch.func.grad of what it maps gives every item's own. What cannot be done for all
-    items at once runs item by item, with one PerformanceWarning (treadle.fallbacks() lists it).
+    Gradients flow through it. torch.func.grad of the mapped function gives every item's own gradient. What cannot run
+    for all items at once runs item by item, with one PerformanceWarning; treadle.fallbacks() lists it.
     """
     install()
     mapped = _vmap.batched(func, in_dims, out_dims, randomness=randomness, face=Tensors)
@@ -156,7 +160,7 @@ def _chunked(mapped, func, in_dims, out_dims, size):
         for lo in range(0, max(n, 1), size):
             hi = min(lo + size, n)
             some, more = _vmap._each(
-                lambda leaf, _: Tensors.moved(leaf.value[lo:hi], 0, leaf.axis)  # noqa: B023
+                lambda leaf, _: Tensors.moved(leaf.value[lo:hi], 0, leaf.axis)  # noqa: B023  (called at once)
                 if isinstance(leaf, _vmap._Mapped)
                 else leaf,
                 taken, None, "",
@@ -168,10 +172,10 @@ def _chunked(mapped, func, in_dims, out_dims, size):
 
 
 def map(f, *tensors):
-    """f of the items along the first dimension of tensors, stacked.
+    """Stack f(item) for all items along the first dimension of tensors.
 
-    Functions of numbers are compiled where no gradient is wanted; others run once for all items (vmap), or item by item
-    with one PerformanceWarning.
+    A function of numbers is compiled if no gradient is wanted. Any other function runs once for all items, as in vmap,
+    or item by item with one PerformanceWarning.
     """
     if not tensors:
         raise TypeError("map needs a function and one tensor at least")

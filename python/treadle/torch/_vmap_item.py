@@ -1,7 +1,9 @@
-"""Item: what a function sees in the place of one item's tensor while torch.vmap runs it once for all items.
+"""Item: the tensor that a function sees in torch.vmap. It stands for one item's tensor while the function runs once for
+all items.
 
-It is to Tensor what Batched is to an array (treadle/_vmap/_array.py): functions are composed of few primitives
-(_prim.py), which ask for a rule (_vmap_rules.py); whatever is computed as an array goes through the rules for arrays.
+Item is to Tensor what Batched is to an array (treadle/_vmap/_array.py). Functions are composed of a few primitives
+(_prim.py), which look their rules up (_vmap_rules.py). A function that computes on arrays goes through the rules for
+arrays.
 """
 
 import functools
@@ -34,12 +36,12 @@ rule = entering(RULES)
 
 
 class Item:
-    """A tensor of one of all items."""
+    """A tensor that stands for one of the items."""
 
     __slots__ = ("_value", "_trace", "__weakref__")
     __class__ = property(lambda self: Tensor)
     __array_priority__ = 1000.0
-    __array_ufunc__ = None  # operators and subscripts of arrays ask this one
+    __array_ufunc__ = None  # an array's operator leaves the operation to this class
     __hash__ = object.__hash__
 
     def __init__(self, value, trace):
@@ -76,7 +78,7 @@ class Item:
         raise AttributeError(f"'Tensor' object has no attribute {name!r}")
 
     def _written(self, f, *args, **kwargs):
-        r = f(self.clone(), *args, **kwargs)  # whose backward pass may want the old values
+        r = f(self.clone(), *args, **kwargs)  # the backward pass may need the old values
         if not _dtypes.can_cast(r.dtype, self.dtype):
             raise RuntimeError(f"result type {r.dtype} can't be cast to the desired output type {self.dtype}")
         return self.copy_(r)
@@ -104,7 +106,7 @@ class Item:
         called("setitem", put, (self, key, value), {})
 
     def _subscript(self, name, x, *args):
-        """What x[key] means whose key holds this one (_tensor_index.py asks)."""
+        """The meaning of x[key] when key holds this item. _tensor_index.py calls it."""
         return called(name, get if name == "getitem" else put, (x, *args), {})
 
     def matmul(self, other):
@@ -200,7 +202,7 @@ def _joined(results, box):
 
 
 class TensorCall(Call):
-    """A primitive that is called for one trace."""
+    """A primitive that is called while a trace runs."""
 
     __slots__ = ()
     joined = staticmethod(_joined)
@@ -222,7 +224,7 @@ def spread(x, n):
 
 
 def own(x):
-    """The tensor x; inside of a vmap what every item has of it for itself."""
+    """The tensor x. Inside of a vmap: x with a copy of its own for every item."""
     trace = running.traces[-1] if running.traces else None
     if trace is None or (type(x) is Item and x._trace is trace):
         return x
@@ -241,7 +243,7 @@ def called(name, fn, args, kwargs):
 
 
 def asking(name, f):
-    """The primitive f, which looks at its arguments while a vmap runs."""
+    """The primitive f, which looks for items among its arguments while a vmap runs."""
 
     @functools.wraps(f)
     def ask(*args, **kwargs):

@@ -1,5 +1,5 @@
-"""The primitives of tensors for all items: a rule computes with tensors that hold all items, so that gradients flow
-through them, to tensors outside and to those of every item (torch.func.grad)."""
+"""The rules of tensors' primitives for all items at once. Rules compute with tensors that hold all items, so gradients
+flow through them, both to outer tensors and to those of single items (torch.func.grad)."""
 
 import treadle as td
 
@@ -20,7 +20,8 @@ def _apply(c, row, *operands):
     tensors = [x for x in operands if isinstance(x, Tensor)]
     n = max(x.ndim for x in tensors)
     if len({x.dtype for x in tensors}) > 1 and any(c.own(x) and not x.ndim for x in tensors) and row != "select":
-        # Items without dimensions have one more as values: what they make of dtypes is settled here.
+        # The values of an item without dimensions have one dimension. PyTorch promotes dtypes by dimensions, so this
+        # settles the dtypes first.
         kind = _dtypes.result_of(tensors, [x for x in operands if not isinstance(x, Tensor)])
         operands = [_prim.cast(x, kind) if isinstance(x, Tensor) else x for x in operands]
     return c.fn(row, *(c.aligned(x, n) for x in operands))
@@ -39,7 +40,7 @@ def _expanded(c, x, *shape):
 
 @rule("reduce")
 def _reduce(c, row, x, dim, keepdim, ddof=0):
-    if not x.ndim:  # an empty tuple of dims would mean all
+    if not x.ndim:  # an empty tuple of dims would mean all of them
         return c.fn(row, x._value.unsqueeze(1), 1, False, ddof)
     dims = range(x.ndim) if dim is None or dim == () else dim if isinstance(dim, (tuple, list)) else (dim,)
     if any(not -x.ndim <= k < x.ndim for k in dims):
@@ -74,7 +75,7 @@ rule("matmul")(matmul)
 
 
 def _subscript(c, x, key):
-    """The subscript of values, by the rules of arrays'."""
+    """The subscript of values, by the rules for arrays."""
 
     def plain(k):
         return _prim.array(k) if isinstance(k, Tensor) else k
@@ -95,7 +96,7 @@ def _getitem(c, x, key):
 
 
 def _order(s, ndim):
-    """The permutation that brings the index arrays' dimensions behind the slices before them."""
+    """The permutation that moves the dimensions of the index arrays after those of the slices before them."""
     n, before = s.move
     rest = [*range(1 + n, 1 + n + before), *range(1, 1 + n), *range(1 + n + before, ndim)]
     return (0, *rest)
@@ -146,7 +147,7 @@ def _add_at(c, x, key, values):
 
 @rule("run", boxed=False)
 def _run(c, tensors, gradients, inputs, keep, create, alone):
-    """The gradients of every item's results: the results of the items together are differentiated."""
+    """The gradients of every item's results, found by differentiating the results of all items together."""
     if inputs is None or not all(c.own(x) for x in inputs):
         raise Unbatched("a gradient by what all items share adds up over the items")
     tensors = [c.front(t) for t in tensors]
@@ -158,7 +159,7 @@ def _run(c, tensors, gradients, inputs, keep, create, alone):
 
 @rule("custom")
 def _custom(c, state, back, inputs, outputs, *name):
-    """A function with a formula for its gradients: the formula is asked for items' gradients, of items."""
+    """A function with a formula for its gradients. The formula runs for all items, with items as gradients."""
     own = [c.own(x) for x in inputs]
     inside = (*running.traces, c.trace)
 
@@ -178,7 +179,7 @@ def _custom(c, state, back, inputs, outputs, *name):
 
 
 def _collected(c, g, own):
-    """An operand's gradient as a value: what items share has the sum of theirs."""
+    """An operand's gradient as a value. An operand that the items share gets the sum of their gradients."""
     if g is None or (not own and not c.own(g)):
         return None if g is None else g * c.n
     return c.front(g) if own else g._value.sum(0)

@@ -1,4 +1,4 @@
-"""torch.amp: mixed precision. Operations that PyTorch lists take half types inside of autocast, others float32."""
+"""torch.amp: mixed precision. Inside of autocast, the operations that PyTorch lists take half types or float32."""
 
 import functools
 import warnings
@@ -9,12 +9,12 @@ from ._autocast import state
 from ._prim import Tensor
 from ._scaler import GradScaler
 
-__path__ = []  # PyTorch has modules below it
+__path__ = []  # PyTorch's is a package
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
 
 def _allowed(kind, dtype, enabled):
-    """Is autocast on there? A warning says why it is not."""
+    """Whether autocast can be used on that device. If not, a warning says why."""
     if not enabled:
         return False
     if kind == "cuda" and not _device.gpu_count():
@@ -35,11 +35,13 @@ def _allowed(kind, dtype, enabled):
 
 
 class autocast:
-    """A mode of the thread for `with` and as a decorator: matrix products, convolutions and their like take operands of
-    dtype, sums and losses float32, as PyTorch's lists for the kind of device say.
+    """A mode of the thread, as a context manager and as a decorator. Matrix products, convolutions and similar
+    operations convert their operands to dtype; sums and losses convert them to float32. PyTorch's lists for the kind of
+    device say which do.
 
-    device_type: "cuda" or "cpu"; dtype: float16 or bfloat16 (None: float16 on GPUs, bfloat16 on CPUs); cache_enabled: a
-    parameter that is used several times is cast once. RuntimeError: no such kind of device.
+    device_type: "cuda" or "cpu". dtype: float16 or bfloat16; None means float16 on GPUs and bfloat16 on CPUs.
+    cache_enabled: a parameter that is used several times is converted once. Raises RuntimeError for another kind of
+    device.
     """
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
@@ -90,9 +92,8 @@ def is_autocast_available(device_type):
 
 
 def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
-    """For forward of an autograd.Function: with cast_inputs it runs without autocast on floats cast to that dtype, else
-    in the mode of its caller, which custom_bwd brings back.
-    """
+    """A decorator for forward of an autograd.Function. With cast_inputs, forward runs without autocast on floats
+    converted to that dtype. Without, it runs in its caller's mode. custom_bwd restores the mode for backward."""
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
 
@@ -120,7 +121,8 @@ def _cast(o, kind, dtype):
 
 
 def custom_bwd(bwd=None, *, device_type):
-    """For backward of an autograd.Function whose forward has custom_fwd: it runs in forward's mode."""
+    """A decorator for backward of an autograd.Function whose forward has custom_fwd. backward runs in forward's mode.
+    """
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)
 
@@ -132,7 +134,7 @@ def custom_bwd(bwd=None, *, device_type):
     return backward
 
 
-# ---- the mode by torch's names ----
+# ---- the mode by PyTorch's other names ----
 
 
 def is_autocast_enabled(device_type="cuda"):
@@ -141,7 +143,7 @@ def is_autocast_enabled(device_type="cuda"):
 
 
 def get_autocast_dtype(device_type):
-    """What autocast takes there unless it is told."""
+    """The dtype that autocast uses on that kind of device when the program names none."""
     return _autocast.half_of(device_type)
 
 
@@ -161,12 +163,12 @@ def get_autocast_gpu_dtype():
 
 
 def set_autocast_dtype(device_type, dtype):
-    """What autocast takes there unless it is told: for this thread."""
+    """Set the dtype that autocast uses on that kind of device, in this thread, when the program names none."""
     state.chosen = _with(state.chosen, device_type, dtype)
 
 
 def set_autocast_enabled(device_type, enabled=None):
-    """Switches the thread's mode for a kind of device; with one argument for GPUs."""
+    """Switch autocast on or off in this thread, for one kind of device. A single argument means GPUs."""
     kind, enabled = ("cuda", device_type) if enabled is None else (device_type, enabled)
     if enabled:
         _autocast.install()
@@ -174,17 +176,17 @@ def set_autocast_enabled(device_type, enabled=None):
 
 
 def is_autocast_cache_enabled():
-    """Is a parameter cast once while its thread is inside of autocast?"""
+    """Whether autocast converts a parameter only once."""
     return state.caching
 
 
 def set_autocast_cache_enabled(enabled):
-    """Switches that."""
+    """Set whether autocast converts a parameter only once."""
     state.caching = enabled
 
 
 def clear_autocast_cache():
-    """Forgets the parameters that were cast."""
+    """Forget the converted parameters."""
     state.cache.clear()
 
 

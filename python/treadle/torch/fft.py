@@ -1,6 +1,8 @@
-"""torch.fft: Fourier transforms of the array layer, with their derivatives: a transform's adjoint is a transform.
+"""torch.fft: the Fourier transforms of the array layer, with derivatives. The adjoint of a transform is again a
+transform.
 
-Transforms over several dimensions are made of those over one, and real ones of complex ones where a gradient passes.
+A transform over several dimensions is made of transforms over one. If a gradient is needed, a real transform is made of
+complex ones.
 """
 
 from . import _device, _modules
@@ -27,7 +29,7 @@ def _mode(norm):
 
 
 def _fitted(x, n, dim):
-    """x cut or filled up with zeros to n elements along dim."""
+    """x cut to n elements along dim, or padded with zeros."""
     have = x.shape[dim]
     if n is None or n == have:
         return x
@@ -60,7 +62,7 @@ def _complex(x):
 
 
 def fft(input, n=None, dim=-1, norm=None):
-    """The transform along dim, of n elements; norm: backward, ortho or forward."""
+    """The transform along dim, of n elements. norm: "backward", "ortho" or "forward"."""
     dim = _axes.one(dim, input.ndim)
     return _fft(_fitted(_complex(input), n, dim), dim=dim, norm=_mode(norm), inverse=False)
 
@@ -84,7 +86,7 @@ def _(shapes, r, g, *, dim, norm):
 
 
 def rfft(input, n=None, dim=-1, norm=None):
-    """The transform of real numbers along dim: the half that is not repeated."""
+    """The transform of real numbers along dim. The half that mirrors the other is left out."""
     if input.dtype.is_complex:
         raise RuntimeError(f"Expected a real input tensor to rfft, but got {input.dtype}")
     dim = _axes.one(dim, input.ndim)
@@ -99,7 +101,7 @@ def _irfft(a, *, n, dim, norm):
 
 @_irfft.backward
 def _(shapes, r, g, *, n, dim, norm):
-    """The half spectrum stands for both halves: what is not its own mirror image counts twice."""
+    """Half a spectrum stands for both halves, so elements that are not their own mirror images count twice."""
     half = _rfft(g, dim=dim, norm=_OPPOSITE[norm])
     twice = wrap(td.where(_own_mirror(n, array(half).device), 1.0, 2.0).astype(g.dtype._numpy))
     return half * twice.reshape([-1 if i == dim else 1 for i in range(half.ndim)])
@@ -111,7 +113,7 @@ def _own_mirror(n, dev):
 
 
 def irfft(input, n=None, dim=-1, norm=None):
-    """The inverse of rfft: n real numbers (by default 2 (m - 1) of m)."""
+    """The inverse of rfft: n real numbers, by default 2 (m - 1) for m inputs."""
     x, dim = _complex(input), _axes.one(dim, input.ndim)
     n = 2 * (x.shape[dim] - 1) if n is None else n
     if n < 1:
@@ -120,7 +122,7 @@ def irfft(input, n=None, dim=-1, norm=None):
 
 
 def hfft(input, n=None, dim=-1, norm=None):
-    """The transform of half a Hermitian signal: real numbers."""
+    """The real transform of a Hermitian signal, of which one half is given."""
     return irfft(_complex(input).conj(), n, dim, _OPPOSITE[_mode(norm)])
 
 
@@ -133,7 +135,7 @@ def ihfft(input, n=None, dim=-1, norm=None):
 
 
 def _sizes(x, s, dim):
-    """(sizes, dims): s goes with the last dims if those are not given."""
+    """(sizes, dims). Without dims the sizes belong to the last dims."""
     if dim is None:
         dims = list(range(x.ndim)) if s is None else list(range(x.ndim - len(s), x.ndim))
     else:
@@ -142,7 +144,7 @@ def _sizes(x, s, dim):
 
 
 def fftn(input, s=None, dim=None, norm=None):
-    """The transform over dim (None: all), of sizes s."""
+    """The transform over dims of sizes s. dim None means all dims."""
     for n, d in zip(*_sizes(input, s, dim), strict=True):
         input = fft(input, n, d, norm)
     return input
@@ -156,7 +158,7 @@ def ifftn(input, s=None, dim=None, norm=None):
 
 
 def rfftn(input, s=None, dim=None, norm=None):
-    """The transform of real numbers over dim (None: all): half of the last of them."""
+    """The transform of real numbers over dim (None: all dims), with half of the last of them."""
     sizes, dims = _sizes(input, s, dim)
     r = rfft(input, sizes[-1], dims[-1], norm)
     for n, d in zip(sizes[:-1], dims[:-1], strict=True):
@@ -173,7 +175,7 @@ def irfftn(input, s=None, dim=None, norm=None):
 
 
 def hfftn(input, s=None, dim=None, norm=None):
-    """hfft over the last of dim, fft over the others."""
+    """hfft over the last of dims, fft over the others."""
     sizes, dims = _sizes(input, s, dim)
     for n, d in zip(sizes[:-1], dims[:-1], strict=True):
         input = fft(input, n, d, norm)
@@ -219,7 +221,7 @@ fftfreq, rfftfreq = _frequencies(td.fft.fftfreq), _frequencies(td.fft.rfftfreq)
 
 
 def fftshift(input, dim=None):
-    """Frequency 0 in the middle."""
+    """Move frequency 0 to the middle."""
     dims = _axes.several(dim, input.ndim)
     return roll(input, [input.shape[d] // 2 for d in dims], dims)
 
@@ -262,8 +264,8 @@ def stft(
     return_complex=None,
     align_to_window=None,
 ):
-    """Transforms of overlapping windows: (…, frequencies, windows), complex; with return_complex=False the real and
-    imaginary parts as a last dim of two."""
+    """Transforms of overlapping windows: complex numbers (…, frequencies, windows). return_complex=False gives a new
+    last dim of two, the real and the imaginary parts."""
     hop, win = hop_length or n_fft // 4, win_length or n_fft
     if center:
         x = _reflected(x, n_fft // 2, pad_mode)
@@ -288,12 +290,12 @@ def istft(
     length=None,
     return_complex=False,
 ):
-    """The signal of which stft made x: windows are added up and divided by what they weigh."""
+    """The signal from which stft made x. Windows are added up, and divided by the sum of their weights."""
     hop, win = hop_length or n_fft // 4, win_length or n_fft
     norm = "ortho" if normalized else "backward"
     half = x.shape[-2] != n_fft if onesided is None else onesided
     x = x.transpose(-2, -1)
-    if not half and not return_complex:  # a real signal is read from one half
+    if not half and not return_complex:  # one half of the spectrum determines a real signal
         half, x = True, narrow(x, -1, 0, n_fft // 2 + 1)
     frames = irfft(x, n_fft, norm=norm) if half else ifft(x, norm=norm)
     w = _window(window, win, n_fft, frames)

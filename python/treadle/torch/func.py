@@ -1,4 +1,5 @@
-"""torch.func: functions of functions, by backward passes: grad, vjp, jvp, jacrev, jacfwd, hessian, linearize; vmap."""
+"""torch.func: functions that turn functions into their derivatives, by backward passes: grad, vjp, jvp, jacrev, jacfwd,
+hessian, linearize. Also vmap."""
 
 import functools
 
@@ -21,7 +22,7 @@ def _put(args, argnums, values):
 
 
 def _leaves(o, found):
-    """o with views of its tensors, which are found in order: what is differentiated by."""
+    """o with views of its tensors, to differentiate with respect to. Returns these views in order, too."""
     if isinstance(o, Tensor):
         o = own(o)
         leaf = o.view_as(o) if o.requires_grad else o.detach().requires_grad_()
@@ -33,7 +34,7 @@ def _leaves(o, found):
 
 
 def _shaped(o, values):
-    """o with an iterator's next values for its tensors."""
+    """o with the next values of an iterator in place of its tensors."""
     if isinstance(o, Tensor):
         return next(values)
     if isinstance(o, dict):
@@ -46,7 +47,7 @@ def _zeros(found, leaves):
 
 
 def _nested():
-    """Is a function of this module at work already? Then its derivative will be asked for too."""
+    """Is another function of this module running? Then the derivative itself has to be differentiable."""
     return _depth[0] > 1
 
 
@@ -66,7 +67,7 @@ def _counted(f):
 
 
 def grad_and_value(func, argnums=0, has_aux=False):
-    """A function that gives (the gradient of func by its arguments argnums, func's value)."""
+    """A function that returns (the gradient of func with respect to its arguments argnums, func's value)."""
 
     @_counted
     def both(*args, **kwargs):
@@ -97,7 +98,8 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
 
 def grad(func, argnums=0, has_aux=False):
-    """A function that gives the gradient of func, whose value is one number, by its arguments argnums."""
+    """A function that returns the gradient of func with respect to its arguments argnums. func's value is one number.
+    """
     both = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
@@ -109,7 +111,7 @@ def grad(func, argnums=0, has_aux=False):
 
 
 def vjp(func, *primals, has_aux=False):
-    """(outputs, a function from their gradients to those of primals)."""
+    """(outputs, a function from the outputs' gradients to those of primals)."""
     leaves = []
     changed = [_leaves(o, leaves) for o in primals]
     with autograd.enable_grad():
@@ -146,7 +148,8 @@ def _flat(o, found):
 
 
 class _Flattened:
-    """func of trees of tensors as a function of tensors that gives a tuple of tensors; out: what it gave last."""
+    """func of nested tensors, as a function of tensors that returns a tuple of tensors. out: the result of its last
+    call."""
 
     def __init__(self, func, given, put, has_aux):
         self.func, self.given, self.put, self.has_aux = func, given, put, has_aux
@@ -161,7 +164,7 @@ class _Flattened:
         return tuple(found)
 
     def result(self, parts):
-        """parts, one for each tensor that came out, in the place of those; and what came beside them."""
+        """The last result with `parts` in place of its tensors, and what has_aux returned besides."""
         r = _shaped(self.out, iter(parts))
         return (r, _shaped(self.aux, (t.detach() for t in _listed(self.aux)))) if self.has_aux else r
 
@@ -173,7 +176,7 @@ def _listed(o):
 
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
-    """(outputs, their derivatives along tangents); with has_aux what func gives beside its outputs comes third."""
+    """(outputs, their derivatives along tangents). With has_aux, what func returns besides its outputs comes third."""
     if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
         raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to be tuples")
     flat = _Flattened(func, primals, list, has_aux)
@@ -199,9 +202,8 @@ def linearize(func, *primals):
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
-    """A function that gives the Jacobian of func by its arguments argnums: for each tensor that comes out the
-    argument's own structure. has_aux: func gives (outputs, what comes second).
-    """
+    """A function that returns the Jacobian of func with respect to its arguments argnums. For each output tensor it has
+    the structure of the argument. has_aux: func returns (outputs, something else)."""
 
     @_counted
     def jacobian(*args, **kwargs):
@@ -221,22 +223,22 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """jacrev: derivatives are backward passes here."""
+    """jacrev, because derivatives are computed by backward passes here."""
     return jacrev(func, argnums, has_aux=has_aux)
 
 
 def hessian(func, argnums=0):
-    """A function that gives the second derivatives of func by its arguments argnums."""
+    """A function that returns the second derivatives of func with respect to its arguments argnums."""
     return jacrev(jacrev(func, argnums), argnums)
 
 
 def functionalize(func, *, remove="mutations"):
-    """func: what it writes is written to its own copies already, once a graph is recorded."""
+    """func itself: a recorded graph keeps what it writes in copies of its own already."""
     return func
 
 
 def replace_all_batch_norm_modules_(root):
-    """root, whose batch norms keep no running statistics any more: vmap cannot write them."""
+    """root, whose batch norms stop keeping running statistics, because vmap cannot write these."""
     from .nn.modules.norm import _BatchNorm
 
     for module in root.modules():
@@ -247,7 +249,7 @@ def replace_all_batch_norm_modules_(root):
 
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
-    """module(*args, **kwargs) with other tensors in the place of its parameters and buffers, by their names."""
+    """module(*args, **kwargs) with other tensors, given by name, in place of its parameters and buffers."""
     named = parameter_and_buffer_dicts
     if isinstance(named, (tuple, list)):
         named = {k: v for d in named for k, v in d.items()}
@@ -273,7 +275,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 
 
 def stack_module_state(models):
-    """(parameters, buffers) of models of one kind, stacked by name."""
+    """(parameters, buffers) of several models of one kind, stacked by name."""
     params = {
         k: stack([dict(m.named_parameters())[k].detach() for m in models]).requires_grad_()
         for k, _ in models[0].named_parameters()
@@ -283,7 +285,7 @@ def stack_module_state(models):
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """func over a dimension of its arguments: see treadle.vmap."""
+    """Map func over a dimension of its arguments: see treadle.vmap."""
     return _vmap.vmap(func, in_dims, out_dims, randomness, chunk_size=chunk_size)
 
 

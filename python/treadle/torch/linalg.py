@@ -1,6 +1,6 @@
-"""torch.linalg: solving, factors and norms, of the array layer's library, with their derivatives.
+"""torch.linalg: solvers, factorisations and norms of the array layer's library, with their derivatives.
 
-Factors and solves stand in _factors.py, with their derivatives; the rest is composed of them.
+Factorisations and solvers stand in _factors.py. The other functions are composed of them.
 """
 
 import math
@@ -67,7 +67,7 @@ def lstsq(A, B, rcond=None, *, driver=None):
 
 
 def pinv(A, *, atol=None, rtol=None, hermitian=False):
-    """The pseudo-inverse: singular values below max(atol, rtol * largest) count as 0."""
+    """The pseudo-inverse. Singular values below max(atol, rtol * largest) count as 0."""
     if min(A.shape[-2:]) == 0:
         return A.new_zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]))
     whole = _mirrored(A.detach()) if hermitian else A.detach()
@@ -75,14 +75,15 @@ def pinv(A, *, atol=None, rtol=None, hermitian=False):
 
 
 def _mirrored(A):
-    """The Hermitian matrices that have A's lower half, and the real parts of its diagonal."""
+    """The Hermitian matrices that A's lower triangle determines. Only the real parts of its diagonal count."""
     below = tril(A, -1)
     return below + adj(below) + A.diagonal(0, -2, -1).real.to(A.dtype).diag_embed()
 
 
 @derived("LinalgPinv")
 def _pinv(a, *, least, hermitian):
-    """The pseudo-inverse, singular values up to least being 0; hermitian: of what a's lower half says."""
+    """The pseudo-inverse; singular values up to `least` count as 0. hermitian: of the matrix that a's lower triangle
+    determines."""
     a = array(_mirrored(wrap(a))) if hermitian else a
     u, s, vh = td.linalg.svd(a, full_matrices=False)
     keep = s > least
@@ -93,7 +94,8 @@ def _pinv(a, *, least, hermitian):
 
 @_pinv.backward
 def _(inputs, P, g, *, least, hermitian):
-    """Of -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P, which holds while the rank does not change."""
+    """The adjoint of -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P, which is the derivative as long as the rank
+    stays."""
     (A,), Ph, gh = inputs, adj(P), adj(g)
     return (gh - A @ (P @ gh)) @ P @ Ph + Ph @ (P @ (gh - gh @ P @ A)) - Ph @ g @ Ph
 
@@ -110,7 +112,7 @@ def _tolerance(A, s, atol, rtol):
 
 
 def matrix_rank(A, *, atol=None, rtol=None, hermitian=False):
-    """How many singular values are above max(atol, rtol * largest)."""
+    """The number of singular values above max(atol, rtol * largest)."""
     s = svdvals(A.detach())
     return (s > _tolerance(A, s, atol, rtol)).sum(-1)
 
@@ -146,7 +148,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
 
 
 def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
-    """vector_norm or matrix_norm, as dim and ord say; without both the 2-norm of all elements."""
+    """vector_norm or matrix_norm, depending on dim and ord. Without both: the 2-norm of all elements."""
     if dim is None and ord is None:
         return vector_norm(A, 2, None, keepdim, dtype=dtype)
     if isinstance(dim, (tuple, list)) and len(dim) == 2 or (dim is None and A.ndim == 2):
@@ -155,7 +157,7 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
 
 
 def matrix_power(A, n):
-    """A to the power n, by squaring; of the inverse for a negative n."""
+    """A to the power n, by repeated squaring. A negative n takes powers of the inverse."""
     square("matrix_power", A)
     n = _index(n)
     if n < 0:
@@ -173,7 +175,7 @@ def matrix_power(A, n):
 
 
 def matrix_exp(A):
-    """The exponential function of matrices: a Taylor polynomial of A / 2**k, squared k times."""
+    """The exponential of matrices: a Taylor polynomial of A / 2**k, squared k times."""
     square("matrix_exp", A)
     size = float(matrix_norm(A.detach(), 1).max()) if A.numel() else 0.0
     double = A.dtype._name in ("float64", "complex128")
@@ -189,7 +191,7 @@ def matrix_exp(A):
 
 
 def multi_dot(tensors):
-    """The product of matrices, in the order of least work; the first and last may be vectors."""
+    """The product of matrices, in the order that needs the least work. The first and the last may be vectors."""
     parts = list(tensors)
     first, last = parts[0].ndim == 1, parts[-1].ndim == 1
     if first:
@@ -234,7 +236,7 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 
 def vander(x, *, N=None):
-    """The powers 0 to N - 1 (None: as many as x has) of the last dim's elements, as a new last dim."""
+    """The powers 0 to N - 1 (None: as many as x has elements) of the last dim's elements, along a new last dim."""
     n = x.shape[-1] if N is None else N
     x = reshape(x, (1,)) if x.ndim == 0 else x
     x = x if x.dtype._kind in "fc" else cast(x, DTYPES["int64"])
@@ -242,13 +244,13 @@ def vander(x, *, N=None):
 
 
 def tensorinv(A, ind=2):
-    """The inverse for tensordot over the first ind dimensions."""
+    """The inverse with respect to tensordot over the first ind dimensions."""
     front, back = tuple(A.shape[:ind]), tuple(A.shape[ind:])
     return inv(A.reshape(math.prod(front), -1)).reshape((*back, *front))
 
 
 def tensorsolve(A, B, dims=None):
-    """X of tensordot(A, X, X.ndim) = B."""
+    """The X of tensordot(A, X, X.ndim) = B."""
     if dims is not None:
         A = movedim(A, tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
     shape = tuple(A.shape[B.ndim :])
@@ -256,7 +258,8 @@ def tensorsolve(A, B, dims=None):
 
 
 def householder_product(A, tau):
-    """The first columns of the product of reflections I - tau v v^H, v being A's columns below the diagonal."""
+    """The first columns of the product of reflections I - tau v v^H. The vectors v are A's columns below the diagonal.
+    """
     m, n = A.shape[-2:]
     q = wrap(td.eye(m, n, dtype=A.dtype._numpy, device=array(A).device))
     for k in range(tau.shape[-1] - 1, -1, -1):
@@ -268,7 +271,7 @@ def householder_product(A, tau):
     return q
 
 
-# ---- the same in torch itself ----
+# ---- the same functions under their names in torch ----
 
 for _name in "det slogdet matrix_power matrix_exp".split():
     both()(globals()[_name])
@@ -306,7 +309,7 @@ def logdet(x):
 
 @both()
 def pinverse(x, rcond=1e-15):
-    """The pseudo-inverse: singular values below rcond times the largest count as 0."""
+    """The pseudo-inverse. Singular values below rcond times the largest count as 0."""
     return pinv(x, rtol=rcond)
 
 
@@ -319,20 +322,20 @@ def _svd_thin(x, some=True, compute_uv=True):
 
 @both("lu_solve")
 def _lu_solve(b, LU_data, LU_pivots):
-    """X of A X = b, where linalg.lu_factor(A) is (LU_data, LU_pivots)."""
+    """The X of A X = b, given linalg.lu_factor(A) = (LU_data, LU_pivots)."""
     return lu_solve(LU_data, LU_pivots, b)
 
 
 @both()
 def cholesky_solve(b, L, upper=False):
-    """X of A X = b, where L is a Cholesky factor of A."""
+    """The X of A X = b, given a Cholesky factor L of A."""
     L = adj(L) if upper else L
     return solve_triangular(adj(L), solve_triangular(L, b, upper=False), upper=True)
 
 
 @both()
 def cholesky_inverse(L, upper=False):
-    """The inverse of A, where L is a Cholesky factor of A."""
+    """The inverse of A, given a Cholesky factor L of A."""
     return cholesky_solve(wrap(td.eye(L.shape[-1], dtype=L.dtype._numpy, device=array(L).device)), L, upper)
 
 

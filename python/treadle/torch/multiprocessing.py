@@ -1,8 +1,7 @@
-"""``torch.multiprocessing``: the standard library's, and spawn(). Tensors that are sent share their memory where it can
-be.
-"""
+"""``torch.multiprocessing``: the standard library's multiprocessing, and spawn(). Tensors that are sent share their
+memory if they can."""
 
-from multiprocessing import *  # noqa: F403
+from multiprocessing import *  # noqa: F403  (the module is Python's but for a few names)
 from multiprocessing import get_context as get_context
 
 from .._public import dir_of as _dir_of
@@ -10,14 +9,14 @@ from ..distributed._spawn import start
 from ._tensor import _shared
 
 _shared._register()
-__path__ = []  # PyTorch has modules below it
+__path__ = []  # PyTorch's is a package
 
 
 def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
-    """Runs fn(rank, *args) in nprocs new processes. Where one raises, its exception is raised here, and the others are
+    """Run fn(rank, *args) in nprocs new processes. If one raises, its exception is raised here and the others are
     ended.
 
-    Without join a context is returned, whose join() does that.
+    join=False returns a context at once, whose join() waits.
     """
     context = start(fn, nprocs, args, None, ranks=True, daemon=daemon)
     if not join:
@@ -27,7 +26,7 @@ def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
 
 
 def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
-    """spawn(): processes are started in one way."""
+    """spawn() under another name."""
     return spawn(fn, args, nprocs, join, daemon)
 
 

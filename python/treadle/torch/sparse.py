@@ -1,7 +1,7 @@
-"""torch.sparse: tensors of which only some elements are kept, in coordinates (COO), and their products.
+"""torch.sparse: tensors that keep only some elements, with their coordinates (COO), and products of them.
 
-A SparseTensor is a pair of ordinary tensors, so gradients reach its values as any others. What is not here (compressed
-formats, products of two sparse tensors, elementwise products of two) says so; to_dense() is the way round it.
+A SparseTensor is a pair of ordinary tensors, so gradients reach its values as they reach other tensors. Compressed
+formats, and products of two sparse tensors, are not implemented and raise an error. to_dense() is the way around it.
 """
 
 import math
@@ -21,7 +21,8 @@ sparse_coo = layout("sparse_coo")
 
 
 class _Pattern:
-    """The places of a coalesced matrix, row by row: compressed rows, and the same of the transpose when asked for."""
+    """The places of a coalesced matrix as compressed rows. The same for its transpose is computed when it is asked for.
+    """
 
     def __init__(self, rows, columns, shape):
         self.rows, self.columns, self.shape = rows, columns, shape
@@ -29,7 +30,7 @@ class _Pattern:
         self._turned = None
 
     def turned(self):
-        """(where the transpose's values stand among these, its pattern)."""
+        """(where the values of the transpose are among these, the transpose's pattern)."""
         if self._turned is None:
             order = self.columns.argsort(stable=True)
             self._turned = order, _Pattern(self.columns[order], self.rows[order], self.shape[::-1])
@@ -53,10 +54,10 @@ def _(inputs, r, g, *, pattern):
 
 
 class SparseTensor:
-    """A tensor of a shape whose elements are 0 but for values (nnz, …) at indices (sparse dimensions, nnz).
+    """A tensor whose elements are 0 except for values (nnz, …) at indices (sparse dimensions, nnz).
 
-    Made by sparse_coo_tensor and Tensor.to_sparse. Places may occur several times, for the sum of their values, until
-    coalesce(). It is no Tensor: functions of tensors take to_dense() of it.
+    sparse_coo_tensor and Tensor.to_sparse make it. Until coalesce() a place may occur several times; its element is the
+    sum of its values. It is no Tensor: functions of tensors take to_dense() of it.
     """
 
     is_sparse, is_leaf, layout = True, True, sparse_coo
@@ -78,12 +79,12 @@ class SparseTensor:
 
     @property
     def grad(self):
-        """The values' gradient at the same places; None: there is none."""
+        """The values' gradient at the same places, or None."""
         g = self._kept.grad
         return None if g is None else SparseTensor(self._at, g, self._shape, self._coalesced)
 
     def requires_grad_(self, requires_grad=True):
-        """Says whether the values require a gradient; itself."""
+        """Set whether the values require a gradient. Returns itself."""
         self._kept.requires_grad_(requires_grad)
         return self
 
@@ -96,22 +97,22 @@ class SparseTensor:
         return self.ndim
 
     def numel(self):
-        """The number of elements, zeros counted."""
+        """The number of elements, including zeros."""
         return math.prod(self._shape)
 
     def sparse_dim(self):
-        """How many leading dimensions are sparse."""
+        """The number of leading dimensions that are sparse."""
         return self._at.size(0)
 
     def dense_dim(self):
-        """How many dimensions the values of a place have."""
+        """The number of dimensions that the values of a place have."""
         return self._kept.ndim - 1
 
     def _nnz(self):
         return self._at.size(1)
 
     def is_coalesced(self):
-        """Is each place there once, in order?"""
+        """Does each place occur once, in order?"""
         return self._coalesced
 
     def _indices(self):
@@ -121,11 +122,11 @@ class SparseTensor:
         return self._kept
 
     def indices(self):
-        """The places, (sparse dimensions, nnz). RuntimeError: it is not coalesced."""
+        """The places, (sparse dimensions, nnz). Raises RuntimeError unless it is coalesced."""
         return self._checked("indices")._at
 
     def values(self):
-        """The values, (nnz, …). RuntimeError: it is not coalesced."""
+        """The values, (nnz, …). Raises RuntimeError unless it is coalesced."""
         return self._checked("values")._kept
 
     def _checked(self, what):
@@ -135,7 +136,7 @@ class SparseTensor:
 
     def __repr__(self):
         def part(name, t):
-            whole = re.sub(r",\s+(dtype|device)=[^,)]+", "", repr(t.detach()))  # the whole says both
+            whole = re.sub(r",\s+(dtype|device)=[^,)]+", "", repr(t.detach()))  # the text of the whole says both
             return f"{name}=" + whole.replace("\n", "\n" + " " * (len(name) + 8))
 
         text = ",\n       ".join((part("indices", self._at), part("values", self._kept)))
@@ -153,7 +154,7 @@ class SparseTensor:
     def __len__(self):
         return self._shape[0]
 
-    # ---- the same elsewhere, or otherwise ----
+    # ---- the same elements elsewhere, or in another form ----
 
     def _with(self, values):
         r = SparseTensor(self._at, values, self._shape, self._coalesced)
@@ -161,7 +162,7 @@ class SparseTensor:
         return r
 
     def to(self, *args, **kwargs):
-        """As another dtype, or on another device."""
+        """The tensor in another dtype or on another device."""
         values = self._kept.to(*args, **kwargs)
         if values is self._kept:
             return self
@@ -190,7 +191,8 @@ class SparseTensor:
         return flat
 
     def coalesce(self):
-        """Each place once, in order, with the sum of its values. Waits for a GPU: how many there are is looked at."""
+        """The tensor with each place once, in order, with the sum of its values. On a GPU this waits, because the
+        number of places has to be known."""
         if self._coalesced:
             return self
         own, at = self._flat_places().unique(return_inverse=True)
@@ -217,7 +219,7 @@ class SparseTensor:
         return self
 
     def transpose(self, dim0, dim1):
-        """Two sparse dimensions exchanged."""
+        """Exchange two sparse dimensions."""
         a, b = (_axes.one(d, self.ndim) for d in (dim0, dim1))
         if max(a, b) >= self.sparse_dim():
             raise RuntimeError("SparseTensor.transpose: dense dimensions stay where they are")
@@ -227,7 +229,7 @@ class SparseTensor:
         return SparseTensor(self._at[tensor(order, device=self.device)], self._kept, shape)
 
     def t(self):
-        """A matrix, transposed."""
+        """The transpose of a matrix."""
         if self.ndim != 2:
             raise RuntimeError(
                 f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but self is {self.ndim}D"
@@ -303,7 +305,7 @@ class SparseTensor:
         return self + (other if alpha == 1 else other * alpha)
 
     def mul(self, other):
-        """The values times a number, or a dense tensor of the shape."""
+        """The values times a number, or times a dense tensor of the same shape."""
         return self * other
 
     def sum(self, dim=None):
@@ -314,7 +316,7 @@ class SparseTensor:
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        """torch.f(sparse, …) is sparse.f(…). NotImplementedError: there is no such method."""
+        """Call sparse.f(…) for torch.f(sparse, …). Raises NotImplementedError if there is no such method."""
         name = func.__name__
         if name not in vars(cls) or not args or not isinstance(args[0], cls):
             raise _refused(f"torch.{name}")
@@ -361,10 +363,10 @@ def sparse_coo_tensor(
     check_invariants=None,
     is_coalesced=None,
 ):
-    """A SparseTensor of values (nnz, …) at indices (sparse dimensions, nnz), integers. size None: the least that holds
-    them.
+    """A SparseTensor of values (nnz, …) at integer indices (sparse dimensions, nnz). size None means the smallest that
+    holds them.
 
-    RuntimeError: an index is outside of size, or the shapes do not fit.
+    Raises RuntimeError if an index lies outside of size, or if the shapes do not fit.
     """
     values = _as(values, dtype, device)
     indices = _as(indices, _dtypes.DTYPES["int64"], values.device)
@@ -395,7 +397,7 @@ def sparse_coo_tensor(
 
 
 def to_sparse(self, sparse_dim, layout):
-    """A SparseTensor of the elements that are not 0, its first sparse_dim dimensions (None: all) sparse."""
+    """A SparseTensor of the nonzero elements. Its first sparse_dim dimensions are sparse; None means all."""
     if layout not in (None, sparse_coo):
         raise _refused(f"the layout {layout}")
     n = self.ndim if sparse_dim is None else sparse_dim
@@ -434,7 +436,8 @@ def addmm(mat, mat1, mat2, *, beta=1.0, alpha=1.0):
 
 
 def sum(input, dim=None, dtype=None):
-    """The sum over dim: a dense number without dim, a dense tensor over all sparse dimensions, else a sparse one."""
+    """The sum over dim. Without dim it is a dense number. Over all sparse dimensions it is a dense tensor, else a
+    sparse one."""
     input = input if dtype is None else input.to(dtype)
     if dim is None:
         return input._kept.sum()
@@ -452,7 +455,7 @@ def sum(input, dim=None, dtype=None):
 
 
 def spmm(input, mat2):
-    """mm, or the product of two dense matrices."""
+    """The product of a sparse, or a dense, matrix and a dense one."""
     return input @ mat2 if isinstance(input, Tensor) and isinstance(mat2, Tensor) else mm(input, mat2)
 
 

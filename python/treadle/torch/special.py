@@ -1,5 +1,5 @@
-"""torch.special: functions of mathematics. Those that are no rows of the core's table are the array layer's, with their
-derivatives where these are known in closed form."""
+"""torch.special: special functions. Those that are no rows of the core's table come from the array layer. They have a
+derivative if it has a closed form."""
 
 import math
 
@@ -28,7 +28,7 @@ def _float(x):
 
 
 def _of_one(name, theirs, slope=None, doc=None):
-    """A function of one tensor; slope(x, r): its derivative."""
+    """A function of one tensor. slope(x, r) is its derivative."""
 
     def f(a):
         r = theirs(a)
@@ -48,7 +48,7 @@ def _of_one(name, theirs, slope=None, doc=None):
 
 
 def _of_two(name, theirs, slope=None, doc=None):
-    """A function of two tensors; slope(x, y, r): the derivative by the second."""
+    """A function of two tensors. slope(x, y, r) is the derivative with respect to the second."""
 
     def f(a, b):
         r = theirs(a, b)
@@ -82,7 +82,7 @@ def _beside(x, y):
 
 @derived("Polygamma")
 def _polygamma(a, *, n):
-    with a.device:  # where n is put
+    with a.device:  # n is put on a's device
         r = _their.digamma(a) if n == 0 else _their.polygamma(n, a)
     return r if r.dtype == a.dtype else r.astype(a.dtype)
 
@@ -166,7 +166,7 @@ both()(erfinv)
 
 
 def ndtr(input):
-    """The normal distribution's probability up to input."""
+    """The cdf of the normal distribution."""
     return apply("erfc", _float(input) * -math.sqrt(0.5)) * 0.5
 
 
@@ -211,7 +211,7 @@ airy_ai = _of_one("airy_ai", lambda a: _their.airy(a)[0])
 
 
 def _polynomial(name, first, step):
-    """p[k + 1] = step(x, k, p[k], p[k - 1]), from p[0] = 1 and p[1] = first(x)."""
+    """p[k + 1] = step(x, k, p[k], p[k - 1]), starting from p[0] = 1 and p[1] = first(x)."""
 
     def f(input, n):
         if isinstance(input, Tensor) and isinstance(n, Tensor) or not isinstance(input, Tensor):
@@ -230,7 +230,8 @@ def _polynomial(name, first, step):
 
 
 def _of_each_degree(f, x, n):
-    """f for degrees that are a tensor's elements: each that occurs is computed for all of x, and chosen where asked."""
+    """f for degrees that are a tensor's elements. Each degree that occurs is computed for all of x, and selected where
+    it is asked for."""
     x = x if isinstance(x, Tensor) else scalar(x, n, get_default_dtype())
     degrees = n.detach().to(DTYPES["int64"])
     r = _float(x) * 0 + degrees * 0
@@ -270,7 +271,7 @@ legendre_polynomial_p = _polynomial(
     "legendre_polynomial_p", lambda x: x, lambda x, k, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1)
 )
 
-# ---- the same as in torch itself, and what is composed ----
+# ---- functions that torch has, too, and composed ones ----
 
 _rows = {row: name for name, (row, _) in _elementwise.NAMES.items()}
 for _name, _row in op_names("torch.special").items():
@@ -292,7 +293,7 @@ def log_softmax(input, dim, *, dtype=None):
 
 
 def entr(input):
-    """-x log(x); 0 for 0, and minus infinity below."""
+    """-x log(x). 0 for 0, and minus infinity for negative x."""
     return _entr(_float(input))
 
 

@@ -23,11 +23,10 @@ def assert_close(
     actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True,
     check_dtype=True, check_layout=True, check_stride=False, msg=None,
 ):  # fmt: skip
-    """Asserts |actual - expected| <= atol + rtol |expected| for numbers, tensors, arrays, sequences and mappings of
-    them.
+    """Raise AssertionError unless |actual - expected| <= atol + rtol |expected|, for numbers, tensors, arrays,
+    sequences and mappings of them. The error says where and by how much they differ.
 
-    rtol and atol go by the dtypes if they are not given; both or none must be.
-    AssertionError: says where and by how much.
+    rtol and atol depend on the dtypes unless they are given. Give both or none.
     """
     if (rtol is None) != (atol is None):
         raise ValueError("rtol and atol must both be specified or both be unspecified, but got only one of them")
@@ -139,7 +138,7 @@ def _said(p, q, near, rtol, atol, scalars):
 
 
 def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
-    """assert_close without the checks of device and dtype."""
+    """assert_close, without its checks of device and dtype."""
     if not isinstance(actual, Tensor):
         actual = as_tensor(actual)
     if not isinstance(expected, Tensor):
@@ -167,7 +166,7 @@ def make_tensor(
     exclude_zero=False,
     memory_format=None,
 ):
-    """Random numbers of a shape and dtype between low and high (by default about -9 to 9)."""
+    """Random numbers of a shape and dtype between low and high, by default about -9 and 9."""
     shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
     signed = dtype._kind in "ifc"
     low = (-9 if signed else 0) if low is None else low

@@ -1,4 +1,4 @@
-"""torch.types: what annotations name."""
+"""torch.types: names for annotations."""
 
 import builtins
 

@@ -1,4 +1,4 @@
-"""torch.version and torch.__config__: what PyTorch programs ask for."""
+"""torch.version and torch.__config__: versions that PyTorch programs ask for."""
 
 from .. import _core
 from .._public import dir_of as _dir_of
@@ -10,12 +10,12 @@ debug = False
 
 
 def show():
-    """torch.__config__.show: a text of version and what computes."""
+    """torch.__config__.show: the version, and what computes, as text."""
     return f"treadle.torch {__version__}\n  - CUDA: {cuda or 'none'}\n  - no MKL, no oneDNN\n"
 
 
 def parallel_info():
-    """torch.__config__.parallel_info: a text of the number of threads."""
+    """torch.__config__.parallel_info: the number of threads, as text."""
     from .. import torch
 
     return f"threads: {torch.get_num_threads()}\n"

@@ -12,7 +12,7 @@ import numpy
 
 from treadle import _core, experimental, prange, typed, types
 from treadle._compile import _guvectorize, _jit, _stencil, _vectorize
-from treadle.types import *  # noqa: F403
+from treadle.types import *  # noqa: F403  (Numba has the types' names at its top)
 
 from . import _numbacuda as cuda
 from . import _realnumba

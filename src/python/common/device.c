@@ -223,100 +223,102 @@ device_limit(PyObject *self, PyObject *nbytes)
     return py_ok(td_mem_limit(d, limit)) ? Py_NewRef(Py_None) : NULL;
 }
 
+static PyMethodDef device_methods[] = {
+    {"__enter__", device_enter, METH_NOARGS, NULL},
+    {"__exit__", device_exit, METH_VARARGS, NULL},
+    {"synchronize", device_sync, METH_NOARGS,
+     "synchronize($self, /)\n--\n\n"
+     "Launch recorded work of the device and wait for all of it.\n\n"
+     "Raises\n"
+     "------\n"
+     "DeviceError\n"
+     "    Work that was given to the device failed.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.device(\"cpu\").synchronize()"},
+    {"memory_stats", device_stats, METH_NOARGS,
+     "memory_stats($self, /)\n--\n\n"
+     "Counts of the device's bytes and allocations.\n\n"
+     "Returns\n"
+     "-------\n"
+     "dict\n"
+     "    As treadle.memory.stats gives.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.device(\"cpu\").memory_stats()[\"used\"] >= 0\n"
+     "True"},
+    {"memory_limit", device_limit, METH_O,
+     "memory_limit($self, nbytes, /)\n--\n\n"
+     "Set the most bytes that arrays and cached memory may take together.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "nbytes : int or None\n"
+     "    The limit in bytes; None means no limit.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.device(\"cpu\").memory_limit(None)"},
+    {"memory_trim", device_trim, METH_NOARGS,
+     "memory_trim($self, /)\n--\n\n"
+     "Give cached memory back to the system.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.device(\"cpu\").memory_trim()"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef device_getset[] = {
+    {"name", get_info, NULL, "'cpu', 'cuda:0', 'null'.", "n"},
+    {"kind", get_info, NULL, "'cpu', 'cuda' or 'null'.", "k"},
+    {"model", get_info, NULL, "What the maker calls it.", "m"},
+    {"arch", get_info, NULL, "What kernels are compiled for.", "a"},
+    {"index", get_info, NULL, "Its number among its kind.", "i"},
+    {"units", get_info, NULL, "Multiprocessors; cores.", "u"},
+    {"driver", get_info, NULL, "The CUDA driver's version, 13000 for 13.0.", "d"},
+    {"memory", get_info, NULL, "Bytes, in all.", "M"},
+    {"host", get_info, NULL, "Is its memory the host's?", "h"},
+    {"simt", get_info, NULL, "Do blocks consist of threads that run in warps?", "s"},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot device_slots[] = {
+    {Py_tp_doc, "device(name=None)\n--\n\n"
+                "A device by name; ``with device(name):`` makes it the thread's default.\n\n"
+                "Attributes are name, kind, model, arch, index, units (multiprocessors or\n"
+                "cores), driver (13000 for CUDA 13.0) and memory (bytes in all).\n\n"
+                "Parameters\n"
+                "----------\n"
+                "name : str or device, optional\n"
+                "    \"cpu\", \"cuda:0\" or \"cuda\"; None means the thread's default.\n\n"
+                "Raises\n"
+                "------\n"
+                "DeviceError\n"
+                "    There is no such device.\n\n"
+                "Examples\n"
+                "--------\n"
+                ">>> np.device(\"cpu\").kind\n"
+                "'cpu'"},
+    PY_SLOT(Py_tp_new, device_new),
+    PY_SLOT(Py_tp_dealloc, device_dealloc),
+    PY_SLOT(Py_tp_str, device_str),
+    PY_SLOT(Py_tp_repr, device_repr),
+    PY_SLOT(Py_tp_hash, device_hash),
+    PY_SLOT(Py_tp_richcompare, device_compare),
+    {Py_tp_getset, device_getset},
+    {Py_tp_methods, device_methods},
+    {0, NULL},
+};
+
+static PyType_Spec device_spec = {
+    .name = "treadle.device",
+    .basicsize = sizeof(device),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = device_slots,
+};
+
 bool
 py_device_init(PyObject *m)
 {
-    static PyGetSetDef getset[] = {
-        {"name", get_info, NULL, "'cpu', 'cuda:0', 'null'.", "n"},
-        {"kind", get_info, NULL, "'cpu', 'cuda' or 'null'.", "k"},
-        {"model", get_info, NULL, "What the maker calls it.", "m"},
-        {"arch", get_info, NULL, "What kernels are compiled for.", "a"},
-        {"index", get_info, NULL, "Its number among its kind.", "i"},
-        {"units", get_info, NULL, "Multiprocessors; cores.", "u"},
-        {"driver", get_info, NULL, "The CUDA driver's version, 13000 for 13.0.", "d"},
-        {"memory", get_info, NULL, "Bytes, in all.", "M"},
-        {"host", get_info, NULL, "Is its memory the host's?", "h"},
-        {"simt", get_info, NULL, "Do blocks consist of threads that run in warps?", "s"},
-        {NULL, NULL, NULL, NULL, NULL},
-    };
-    static PyMethodDef methods[] = {
-        {"__enter__", device_enter, METH_NOARGS, NULL},
-        {"__exit__", device_exit, METH_VARARGS, NULL},
-        {"synchronize", device_sync, METH_NOARGS,
-         "synchronize($self, /)\n--\n\n"
-         "Launch recorded work of the device and wait for all of it.\n\n"
-         "Raises\n"
-         "------\n"
-         "DeviceError\n"
-         "    Work that was given to the device failed.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.device(\"cpu\").synchronize()"},
-        {"memory_stats", device_stats, METH_NOARGS,
-         "memory_stats($self, /)\n--\n\n"
-         "Counts of the device's bytes and allocations.\n\n"
-         "Returns\n"
-         "-------\n"
-         "dict\n"
-         "    As treadle.memory.stats gives.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.device(\"cpu\").memory_stats()[\"used\"] >= 0\n"
-         "True"},
-        {"memory_limit", device_limit, METH_O,
-         "memory_limit($self, nbytes, /)\n--\n\n"
-         "Set the most bytes that arrays and cached memory may take together.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "nbytes : int or None\n"
-         "    The limit in bytes; None means no limit.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.device(\"cpu\").memory_limit(None)"},
-        {"memory_trim", device_trim, METH_NOARGS,
-         "memory_trim($self, /)\n--\n\n"
-         "Give cached memory back to the system.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.device(\"cpu\").memory_trim()"},
-        {NULL, NULL, 0, NULL},
-    };
-    static PyType_Slot slots[] = {
-        {Py_tp_doc, "device(name=None)\n--\n\n"
-                    "A device by name; ``with device(name):`` makes it the thread's default.\n\n"
-                    "Attributes are name, kind, model, arch, index, units (multiprocessors or\n"
-                    "cores), driver (13000 for CUDA 13.0) and memory (bytes in all).\n\n"
-                    "Parameters\n"
-                    "----------\n"
-                    "name : str or device, optional\n"
-                    "    \"cpu\", \"cuda:0\" or \"cuda\"; None means the thread's default.\n\n"
-                    "Raises\n"
-                    "------\n"
-                    "DeviceError\n"
-                    "    There is no such device.\n\n"
-                    "Examples\n"
-                    "--------\n"
-                    ">>> np.device(\"cpu\").kind\n"
-                    "'cpu'"},
-        PY_SLOT(Py_tp_new, device_new),
-        PY_SLOT(Py_tp_dealloc, device_dealloc),
-        PY_SLOT(Py_tp_str, device_str),
-        PY_SLOT(Py_tp_repr, device_repr),
-        PY_SLOT(Py_tp_hash, device_hash),
-        PY_SLOT(Py_tp_richcompare, device_compare),
-        {Py_tp_getset, getset},
-        {Py_tp_methods, methods},
-        {0, NULL},
-    };
-    static PyType_Spec spec = {
-        .name = "treadle.device",
-        .basicsize = sizeof(device),
-        .flags = Py_TPFLAGS_DEFAULT,
-        .slots = slots,
-    };
-
-    py.device = (PyTypeObject *)PyType_FromSpec(&spec);
-    return py.device && PyModule_AddObjectRef(m, "device", (PyObject *)py.device) == 0;
+    return py_add_type(m, "device", &device_spec, &py.device);
 }
 
 /* ---- functions ---- */

@@ -71,6 +71,14 @@ bool      py_flag(PyObject *o, bool dflt, bool *out);       /* truth; NULL: dflt
 /* calls fn(head, *args, **kw) */
 PyObject *py_call_with(PyObject *fn, PyObject *head, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
+/* ---- type.c ---- */
+/* A new object of the type or of a class that a program derived from it: zeroed, with one reference. */
+void *py_allocate(PyTypeObject *type);
+/* The last step of a dealloc function: returns the object's memory and drops its reference to its type. */
+void  py_free(PyObject *self);
+/* Makes a type and enters it in the module under that name. */
+bool  py_add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject **out);
+
 /* ---- wrap.c ---- */
 py_ndarray *py_new(void);    /* empty: a.store is NULL */
 PyObject   *py_done(py_ndarray *r, td_status st);     /* r, or on failure frees it and raises */
@@ -78,6 +86,7 @@ PyObject   *py_wrap(td_array *a);                     /* takes a, also on failur
 /* as py_done, for a view of self: r gets self's base and is as writable */
 PyObject   *py_view_done(PyObject *self, py_ndarray *r, td_status st);
 bool        py_writable(const py_ndarray *self);      /* ValueError when read-only */
+bool        py_want_array(const char *fn, PyObject *o); /* TypeError, in fn's name, when o is no treadle.ndarray */
 /* Is out a NumPy array in host memory?  And: writes value to out where the mask is true (NULL: everywhere), by
  * NumPy's casting rule, and counts the trip to the host. */
 bool        py_is_host_out(PyObject *out);
@@ -248,12 +257,14 @@ PyObject *py_array_interface(PyObject *self, bool cuda);
 PyObject *py_host_bytes(PyObject *module, PyObject *n);
 bool      py_memory_init(PyObject *module);
 
-/* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c, foreign.c: functions and types of the module ---- */
+/* ---- create.c, fill.c, basics.c, scan.c, pick.c, device.c, stream.c, event.c, random.c, ufunc.c, dlpack.c, foreign.c:
+ * functions and types of the module ---- */
 /* arange.c: a METH_FASTCALL | METH_KEYWORDS function */
 PyObject *py_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 /* x @ y as a reduction of the graph; None: td_matmul_fuses says no */
 PyObject *py_fused_product(PyObject *x, PyObject *y);
-extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[], py_items_functions[], py_stop_functions[],
+extern PyMethodDef py_create_functions[], py_fill_functions[], py_basic_functions[];
+extern PyMethodDef py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[], py_items_functions[], py_stop_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
 /* ufunccall.c: takes NumPy's parameters; NULL without an exception: an operand is neither array nor number */
@@ -263,6 +274,8 @@ bool      py_takes_truth(td_op op); /* is it logical_and or another row that rea
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
+bool      py_event_init(PyObject *module);
+td_event *py_event_of(PyObject *o);             /* borrowed; o is a py.event */
 /* What stream= means on d: a Stream; NULL or None: the thread's current one; 0 (or 1): d's default one; 2: the
  * calling thread's; the number of a CUstream; an object with __cuda_stream__.  Borrowed.  ValueError: a stream
  * of another device; TypeError. */

@@ -1,4 +1,4 @@
-/* stream.c - treadle.Stream and treadle.Event: order and time of a device's work. */
+/* stream.c - treadle.Stream: a queue of a device's work, and copies that are ordered by one. */
 #include "python/common/py.h"
 
 #include "dev/core/raw.h"
@@ -10,31 +10,10 @@ typedef struct stream {
     int priority;
 } stream;
 
-typedef struct event {
-    PyObject_HEAD td_event *e;
-    td_dev *dev;
-} event;
-
-/* Allocates an object of a type or a subtype, without garbage collection. */
-static void *
-allocate(PyTypeObject *type)
-{
-    return ((allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
-}
-
-static void
-free_object(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-
-    ((freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
-}
-
 static PyObject *
 stream_wrap(PyTypeObject *type, td_stream *s, bool owned)
 {
-    stream *r = allocate(type);
+    stream *r = py_allocate(type);
 
     if (!r) {
         if (owned)
@@ -152,7 +131,7 @@ stream_dealloc(PyObject *self)
 
     if (s->owned)
         td_stream_free(s->s);
-    free_object(self);
+    py_free(self);
 }
 
 static PyObject *
@@ -178,7 +157,7 @@ stream_wait(PyObject *self, PyObject *e)
         PyErr_SetString(PyExc_TypeError, "wait_event(event) takes a treadle.Event");
         return NULL;
     }
-    return py_ok(td_stream_wait(((stream *)self)->s, ((event *)e)->e)) ? Py_NewRef(Py_None) : NULL;
+    return py_ok(td_stream_wait(((stream *)self)->s, py_event_of(e))) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *
@@ -253,12 +232,6 @@ stream_await(PyObject *self)
     return py_await(self, "stream");
 }
 
-static PyObject *
-event_await(PyObject *self)
-{
-    return py_await(self, "event");
-}
-
 /* A method that a function of treadle.cuda implements. */
 static PyObject *
 stream_forward(PyObject *self, const char *name, PyObject *const *args, Py_ssize_t nargs,
@@ -311,161 +284,6 @@ stream_handle(PyObject *self, void *unused)
     return stream_forward(self, "handle", NULL, 0, NULL);
 }
 
-static PyObject *
-event_wrap(PyTypeObject *type, td_event *e, td_dev *d)
-{
-    event *r = allocate(type);
-
-    if (!r) {
-        td_event_free(e);
-        return NULL;
-    }
-    r->e = e;
-    r->dev = d;
-    return (PyObject *)r;
-}
-
-/* CuPy's first parameter is `block`, a bool, which is our `blocking`; disable_timing its `timing`. */
-static PyObject *
-pyevent_new(PyTypeObject *type, PyObject *args, PyObject *kw)
-{
-    static char *names[] = {"device", "timing",         "blocking", "interprocess",
-                            "handle", "disable_timing", "block",    NULL};
-    int timing = 1, untimed = 0, blocking = 0, sleep = 0, shared = 0;
-    const char *handle = NULL;
-    PyObject *where = NULL;
-    Py_ssize_t nhandle = 0;
-    unsigned flags;
-    td_event *e;
-    td_dev *d;
-
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Opppy#pp:Event", names, &where, &timing, &blocking,
-                                     &shared, &handle, &nhandle, &untimed, &sleep))
-        return NULL;
-    if (where && PyBool_Check(where)) {
-        sleep = where == Py_True;
-        where = NULL;
-    }
-    timing = timing && !untimed;
-    blocking = blocking || sleep;
-    if (!py_device(where, &d))
-        return NULL;
-    flags = (blocking ? TD_EVENT_BLOCKING : 0) | (timing ? 0 : TD_EVENT_NO_TIMING) |
-            (shared ? TD_EVENT_SHARED : 0);
-    if (handle && nhandle != 64)
-        return PyErr_Format(PyExc_ValueError, "Event: a handle has 64 bytes, not %zd", nhandle);
-    if (!py_ok(handle ? td_event_receive(d, (const unsigned char *)handle, &e)
-                      : td_event_make(d, flags, &e)))
-        return NULL;
-    return event_wrap(type, e, d);
-}
-
-PyObject *
-py_event_wrap(td_event *e, td_dev *d)
-{
-    return event_wrap(py.event, e, d);
-}
-
-static void
-event_dealloc(PyObject *self)
-{
-    td_event_free(((event *)self)->e);
-    free_object(self);
-}
-
-/* The stream that an event's method receives as `stream`. */
-static bool
-event_stream(const char *method, const event *e, PyObject *const *args, Py_ssize_t nargs,
-             PyObject *kwnames, td_stream **out)
-{
-    static const char *const names[] = {"stream", NULL};
-    PyObject *arg[1];
-
-    return py_parse(method, names, 0, 1, args, nargs, kwnames, arg) &&
-           py_stream(arg[0], e->dev, out);
-}
-
-/* Launches what was recorded first, so that the event comes after it. */
-static PyObject *
-event_record(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
-{
-    event *e = (event *)self;
-    td_stream *s;
-
-    if (!event_stream("record", e, args, nargs, kwnames, &s) || !py_ok(td_eval_all()) ||
-        !py_ok(td_event_record(e->e, s)))
-        return NULL;
-    return Py_NewRef(self);
-}
-
-static PyObject *
-event_wait(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
-{
-    event *e = (event *)self;
-    td_stream *s;
-
-    if (!event_stream("wait", e, args, nargs, kwnames, &s))
-        return NULL;
-    return py_ok(td_stream_wait(s, e->e)) ? Py_NewRef(Py_None) : NULL;
-}
-
-static PyObject *
-event_sync(PyObject *self, PyObject *unused)
-{
-    td_event *e = ((event *)self)->e;
-    PyThreadState *gil;
-    td_status st;
-
-    (void)unused;
-    if (!py_ok(td_graph_await(e)))
-        return NULL;
-    gil = PyEval_SaveThread();
-    st = td_event_sync(e);
-    PyEval_RestoreThread(gil);
-    return st ? py_raise(st) : Py_NewRef(Py_None);
-}
-
-static PyObject *
-event_done(PyObject *self, void *unused)
-{
-    bool done;
-
-    (void)unused;
-    return py_ok(td_event_done(((event *)self)->e, &done)) ? PyBool_FromLong(done) : NULL;
-}
-
-/* The bytes by which another process opens the event. */
-static PyObject *
-event_handle(PyObject *self, PyObject *unused)
-{
-    unsigned char bytes[64];
-
-    (void)unused;
-    return py_ok(td_event_send(((event *)self)->e, bytes))
-               ? PyBytes_FromStringAndSize((const char *)bytes, sizeof bytes)
-               : NULL;
-}
-
-static PyObject *
-event_query(PyObject *self, PyObject *unused)
-{
-    return event_done(self, unused);
-}
-
-static PyObject *
-event_elapsed(PyObject *self, PyObject *end)
-{
-    double ms;
-
-    if (!PyObject_TypeCheck(end, py.event)) {
-        PyErr_SetString(PyExc_TypeError, "elapsed(event) takes a treadle.Event");
-        return NULL;
-    }
-    return py_ok(td_event_elapsed(((event *)self)->e, ((event *)end)->e, &ms))
-               ? PyFloat_FromDouble(ms)
-               : NULL;
-}
-
 /* Host memory through the buffer protocol, for a copy between an array and the host. */
 static bool
 host_memory(PyObject *o, bool write, Py_buffer *b)
@@ -513,360 +331,206 @@ PyMethodDef py_stream_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static bool
-stream_add_type(PyObject *m, const char *name, PyType_Spec *spec, PyTypeObject **out)
-{
-    *out = (PyTypeObject *)PyType_FromSpec(spec);
-    return *out && PyModule_AddObjectRef(m, name, (PyObject *)*out) == 0;
-}
+static PyMethodDef stream_methods[] = {
+    {"synchronize", stream_sync, METH_NOARGS,
+     "synchronize($self, /)\n--\n\n"
+     "Wait for the stream's work.\n\n"
+     "Raises\n"
+     "------\n"
+     "DeviceError\n"
+     "    Work of the stream failed.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.Stream(\"cpu\").synchronize()"},
+    {"wait_event", stream_wait, METH_O,
+     "wait_event($self, event, /)\n--\n\n"
+     "Let work that is given to the stream later wait for an event.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "event : Event\n"
+     "    The event.\n\n"
+     "Raises\n"
+     "------\n"
+     "TypeError\n"
+     "    It is no Event.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.Stream(\"cpu\").wait_event(np.Event(\"cpu\"))"},
+    {"add_callback", PY_FAST(stream_add_callback), METH_FASTCALL | METH_KEYWORDS,
+     "add_callback($self, /, callback, arg=None)\n--\n\n"
+     "Call a function on a thread of its own once the stream's work so far is done.\n\n"
+     "Calls of one stream come in order; later work does not wait for them.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "callback : callable\n"
+     "    callback(stream, status, arg); status 0 means that all went well.\n"
+     "arg : object, optional\n"
+     "    Passed on.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> stream = np.Stream(\"cpu\")\n"
+     ">>> stream.add_callback(lambda stream, status, arg: None)"},
+    {"async_done", PY_FAST(stream_async_done), METH_FASTCALL | METH_KEYWORDS,
+     "async_done($self, /)\n--\n\n"
+     "An awaitable that is done when the stream's work so far is.\n\n"
+     "Returns\n"
+     "-------\n"
+     "asyncio.Future\n"
+     "    Of the running event loop.\n\n"
+     "Raises\n"
+     "------\n"
+     "RuntimeError\n"
+     "    No event loop is running.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> callable(np.Stream.async_done)\n"
+     "True"},
+    {"auto_synchronize", PY_FAST(stream_auto_synchronize), METH_FASTCALL | METH_KEYWORDS,
+     "auto_synchronize($self, /)\n--\n\n"
+     "A context manager at whose end the stream is waited for.\n\n"
+     "Returns\n"
+     "-------\n"
+     "context manager\n"
+     "    Its value is the stream.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> with np.Stream(\"cpu\").auto_synchronize():\n"
+     "...     x = np.ones(3) + 1"},
+    {"use", PY_FAST(stream_use), METH_FASTCALL | METH_KEYWORDS,
+     "use($self, /)\n--\n\n"
+     "Make the stream the thread's current one from now on; ``with stream:`` does it for a "
+     "block.\n\n"
+     "Returns\n"
+     "-------\n"
+     "Stream\n"
+     "    The stream itself.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> callable(np.Stream.use)\n"
+     "True"},
+    {"__enter__", PY_FAST(stream_enter), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"__exit__", PY_FAST(stream_leave), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"record", PY_FAST(stream_record), METH_FASTCALL | METH_KEYWORDS,
+     "record($self, /, event=None)\n--\n\n"
+     "Mark the stream's work so far.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "event : Event, optional\n"
+     "    The event; None makes a new one.\n\n"
+     "Returns\n"
+     "-------\n"
+     "Event\n"
+     "    The event.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.Stream(\"cpu\").record().done\n"
+     "True"},
+    {"launch_host_func", PY_FAST(stream_launch_host_func), METH_FASTCALL | METH_KEYWORDS,
+     "launch_host_func($self, /, callback, arg=None)\n--\n\n"
+     "Call a function of one argument once the stream's work so far is done, as add_callback "
+     "does.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "callback : callable\n"
+     "    callback(arg).\n"
+     "arg : object, optional\n"
+     "    Passed on.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.Stream(\"cpu\").launch_host_func(lambda arg: None)"},
+    {"begin_capture", PY_FAST(stream_begin_capture), METH_FASTCALL | METH_KEYWORDS,
+     "begin_capture($self, /, mode=None)\n--\n\n"
+     "Record the thread's work from now on, in place of doing it.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "mode : int, optional\n"
+     "    Accepted for CuPy's signature.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> callable(np.Stream.begin_capture)\n"
+     "True"},
+    {"end_capture", PY_FAST(stream_end_capture), METH_FASTCALL | METH_KEYWORDS,
+     "end_capture($self, /)\n--\n\n"
+     "End begin_capture.\n\n"
+     "Returns\n"
+     "-------\n"
+     "treadle.cuda.Graph\n"
+     "    What was recorded.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> callable(np.Stream.end_capture)\n"
+     "True"},
+    {"is_capturing", PY_FAST(stream_is_capturing), METH_FASTCALL | METH_KEYWORDS,
+     "is_capturing($self, /)\n--\n\n"
+     "Whether the thread records the stream's work.\n\n"
+     "Returns\n"
+     "-------\n"
+     "bool\n"
+     "    True between begin_capture and end_capture.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.Stream(\"cpu\").is_capturing()\n"
+     "False"},
+    {"__cuda_stream__", stream_protocol, METH_NOARGS,
+     "__cuda_stream__(): (0, handle), the protocol of CUDA's Python libraries."},
+    {NULL, NULL, 0, NULL},
+};
 
-static bool
-init_event(PyObject *m)
-{
-    static PyMethodDef methods[] = {
-        {"record", PY_FAST(event_record), METH_FASTCALL | METH_KEYWORDS,
-         "record($self, /, stream=None)\n--\n\n"
-         "Mark a stream's work so far.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "stream : Stream, optional\n"
-         "    The stream; None means the device's current one.\n\n"
-         "Returns\n"
-         "-------\n"
-         "Event\n"
-         "    The event itself.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.Event(\"cpu\").record().done\n"
-         "True"},
-        {"wait", PY_FAST(event_wait), METH_FASTCALL | METH_KEYWORDS,
-         "wait($self, /, stream=None)\n--\n\n"
-         "Let work that is given to a stream later wait for the event.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "stream : Stream, optional\n"
-         "    The stream; None means the device's current one.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.Event(\"cpu\").wait()"},
-        {"query", event_query, METH_NOARGS,
-         "query($self, /)\n--\n\n"
-         "Whether the event has passed.\n\n"
-         "Returns\n"
-         "-------\n"
-         "bool\n"
-         "    Never waits.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.Event(\"cpu\").query()\n"
-         "True"},
-        {"synchronize", event_sync, METH_NOARGS,
-         "synchronize($self, /)\n--\n\n"
-         "Wait for the event.\n\n"
-         "Raises\n"
-         "------\n"
-         "DeviceError\n"
-         "    Work before the event failed.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.Event(\"cpu\").synchronize()"},
-        {"ipc_handle", event_handle, METH_NOARGS,
-         "ipc_handle($self, /)\n--\n\n"
-         "What another process opens the event by.\n\n"
-         "Returns\n"
-         "-------\n"
-         "bytes\n"
-         "    64 bytes, of an event that was made with interprocess=True.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> callable(np.Event.ipc_handle)\n"
-         "True"},
-        {"elapsed", event_elapsed, METH_O,
-         "elapsed($self, end, /)\n--\n\n"
-         "The time from this event to another.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "end : Event\n"
-         "    The later event.\n\n"
-         "Returns\n"
-         "-------\n"
-         "float\n"
-         "    Milliseconds.\n\n"
-         "Raises\n"
-         "------\n"
-         "ValueError\n"
-         "    An event was not recorded, or made without timing.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> begin, end = np.Event(\"cpu\").record(), np.Event(\"cpu\").record()\n"
-         ">>> begin.elapsed(end) >= 0\n"
-         "True"},
-        {"elapsed_time", event_elapsed, METH_O,
-         "elapsed_time($self, end, /)\n--\n\n"
-         "The time from this event to another: PyTorch's name of elapsed.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "end : Event\n"
-         "    The later event.\n\n"
-         "Returns\n"
-         "-------\n"
-         "float\n"
-         "    Milliseconds.\n\n"
-         "Raises\n"
-         "------\n"
-         "ValueError\n"
-         "    An event was not recorded, or made without timing.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> begin, end = np.Event(\"cpu\").record(), np.Event(\"cpu\").record()\n"
-         ">>> begin.elapsed_time(end) >= 0\n"
-         "True"},
-        {NULL, NULL, 0, NULL},
-    };
-    static PyGetSetDef getset[] = {
-        {"done", event_done, NULL, "Has the event passed?", NULL},
-        {NULL, NULL, NULL, NULL, NULL},
-    };
-    static PyType_Slot slots[] = {
-        PY_SLOT(Py_am_await, event_await),
-        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, "
-                    "handle=None, disable_timing=False, block=False)\n--\n\n"
-                    "A mark in a stream's work, to wait for and to measure time with.\n\n"
-                    "Parameters\n"
-                    "----------\n"
-                    "device : device or str, optional\n"
-                    "    The device; None means the thread's default.\n"
-                    "timing : bool, default True\n"
-                    "    The event can measure time.\n"
-                    "blocking, block : bool, default False\n"
-                    "    Waiting sleeps, in place of asking again and again.\n"
-                    "interprocess : bool, default False\n"
-                    "    Another process can open it by its ipc_handle.\n"
-                    "handle : bytes, optional\n"
-                    "    Open an event of another process.\n"
-                    "disable_timing : bool, default False\n"
-                    "    PyTorch's and CuPy's name of not timing.\n\n"
-                    "Examples\n"
-                    "--------\n"
-                    ">>> event = np.Event(\"cpu\")\n"
-                    ">>> mark = event.record()\n"
-                    ">>> event.synchronize()\n"
-                    ">>> event.done\n"
-                    "True"},
-        PY_SLOT(Py_tp_new, pyevent_new),
-        PY_SLOT(Py_tp_dealloc, event_dealloc),
-        {Py_tp_methods, methods},
-        {Py_tp_getset, getset},
-        {0, NULL},
-    };
-    static PyType_Spec spec = {
-        .name = "treadle.Event",
-        .basicsize = sizeof(event),
-        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-        .slots = slots,
-    };
+static PyGetSetDef stream_getset[] = {
+    {"ptr", stream_ptr, NULL, "The CUstream as an int; 0 for the default stream and on the CPU.",
+     NULL},
+    {"handle", stream_handle, NULL, "The CUstream as a ctypes.c_void_p.", NULL},
+    {"device", stream_device, NULL, "The device whose work it orders.", NULL},
+    {"done", stream_done, NULL, "Has the stream's work so far passed?", NULL},
+    {"external", stream_external, NULL, "Was it made elsewhere? True of default streams too.",
+     NULL},
+    {"is_non_blocking", stream_apart, NULL, "Was it made with non_blocking?", NULL},
+    {"priority", stream_priority, NULL, "The number it was made with, 0 for others.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
 
-    return stream_add_type(m, "Event", &spec, &py.event);
-}
+static PyType_Slot stream_slots[] = {
+    PY_SLOT(Py_am_await, stream_await),
+    {Py_tp_doc, "Stream(device=None, null=False, non_blocking=False, priority=None, "
+                "ptds=False)\n--\n\n"
+                "A queue of work on a device: what is given to it runs in order.\n\n"
+                "``with stream:`` makes it the thread's current stream. A stream lives until\n"
+                "its last reference has gone and the work given to it is done.\n\n"
+                "Parameters\n"
+                "----------\n"
+                "device : device or str, optional\n"
+                "    The device; None means the thread's default.\n"
+                "null : bool, default False\n"
+                "    The device's default stream.\n"
+                "non_blocking : bool, default False\n"
+                "    Do not wait for the default stream.\n"
+                "priority : int, optional\n"
+                "    A lower number comes first.\n"
+                "ptds : bool, default False\n"
+                "    The calling thread's default stream.\n\n"
+                "Examples\n"
+                "--------\n"
+                ">>> np.Stream(\"cpu\").done\n"
+                "True"},
+    PY_SLOT(Py_tp_new, pystream_new),
+    PY_SLOT(Py_tp_dealloc, stream_dealloc),
+    PY_SLOT(Py_nb_int, stream_int),
+    PY_SLOT(Py_nb_bool, stream_true),
+    PY_SLOT(Py_tp_richcompare, stream_compare),
+    PY_SLOT(Py_tp_hash, stream_hash),
+    {Py_tp_methods, stream_methods},
+    {Py_tp_getset, stream_getset},
+    {0, NULL},
+};
 
+static PyType_Spec stream_spec = {
+    .name = "treadle.Stream",
+    .basicsize = sizeof(stream),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = stream_slots,
+};
 bool
 py_stream_init(PyObject *m)
 {
-    static PyMethodDef methods[] = {
-        {"synchronize", stream_sync, METH_NOARGS,
-         "synchronize($self, /)\n--\n\n"
-         "Wait for the stream's work.\n\n"
-         "Raises\n"
-         "------\n"
-         "DeviceError\n"
-         "    Work of the stream failed.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.Stream(\"cpu\").synchronize()"},
-        {"wait_event", stream_wait, METH_O,
-         "wait_event($self, event, /)\n--\n\n"
-         "Let work that is given to the stream later wait for an event.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "event : Event\n"
-         "    The event.\n\n"
-         "Raises\n"
-         "------\n"
-         "TypeError\n"
-         "    It is no Event.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.Stream(\"cpu\").wait_event(np.Event(\"cpu\"))"},
-        {"add_callback", PY_FAST(stream_add_callback), METH_FASTCALL | METH_KEYWORDS,
-         "add_callback($self, /, callback, arg=None)\n--\n\n"
-         "Call a function on a thread of its own once the stream's work so far is done.\n\n"
-         "Calls of one stream come in order; later work does not wait for them.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "callback : callable\n"
-         "    callback(stream, status, arg); status 0 means that all went well.\n"
-         "arg : object, optional\n"
-         "    Passed on.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> stream = np.Stream(\"cpu\")\n"
-         ">>> stream.add_callback(lambda stream, status, arg: None)"},
-        {"async_done", PY_FAST(stream_async_done), METH_FASTCALL | METH_KEYWORDS,
-         "async_done($self, /)\n--\n\n"
-         "An awaitable that is done when the stream's work so far is.\n\n"
-         "Returns\n"
-         "-------\n"
-         "asyncio.Future\n"
-         "    Of the running event loop.\n\n"
-         "Raises\n"
-         "------\n"
-         "RuntimeError\n"
-         "    No event loop is running.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> callable(np.Stream.async_done)\n"
-         "True"},
-        {"auto_synchronize", PY_FAST(stream_auto_synchronize), METH_FASTCALL | METH_KEYWORDS,
-         "auto_synchronize($self, /)\n--\n\n"
-         "A context manager at whose end the stream is waited for.\n\n"
-         "Returns\n"
-         "-------\n"
-         "context manager\n"
-         "    Its value is the stream.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> with np.Stream(\"cpu\").auto_synchronize():\n"
-         "...     x = np.ones(3) + 1"},
-        {"use", PY_FAST(stream_use), METH_FASTCALL | METH_KEYWORDS,
-         "use($self, /)\n--\n\n"
-         "Make the stream the thread's current one from now on; ``with stream:`` does it for a "
-         "block.\n\n"
-         "Returns\n"
-         "-------\n"
-         "Stream\n"
-         "    The stream itself.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> callable(np.Stream.use)\n"
-         "True"},
-        {"__enter__", PY_FAST(stream_enter), METH_FASTCALL | METH_KEYWORDS, NULL},
-        {"__exit__", PY_FAST(stream_leave), METH_FASTCALL | METH_KEYWORDS, NULL},
-        {"record", PY_FAST(stream_record), METH_FASTCALL | METH_KEYWORDS,
-         "record($self, /, event=None)\n--\n\n"
-         "Mark the stream's work so far.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "event : Event, optional\n"
-         "    The event; None makes a new one.\n\n"
-         "Returns\n"
-         "-------\n"
-         "Event\n"
-         "    The event.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.Stream(\"cpu\").record().done\n"
-         "True"},
-        {"launch_host_func", PY_FAST(stream_launch_host_func), METH_FASTCALL | METH_KEYWORDS,
-         "launch_host_func($self, /, callback, arg=None)\n--\n\n"
-         "Call a function of one argument once the stream's work so far is done, as add_callback "
-         "does.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "callback : callable\n"
-         "    callback(arg).\n"
-         "arg : object, optional\n"
-         "    Passed on.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.Stream(\"cpu\").launch_host_func(lambda arg: None)"},
-        {"begin_capture", PY_FAST(stream_begin_capture), METH_FASTCALL | METH_KEYWORDS,
-         "begin_capture($self, /, mode=None)\n--\n\n"
-         "Record the thread's work from now on, in place of doing it.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "mode : int, optional\n"
-         "    Accepted for CuPy's signature.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> callable(np.Stream.begin_capture)\n"
-         "True"},
-        {"end_capture", PY_FAST(stream_end_capture), METH_FASTCALL | METH_KEYWORDS,
-         "end_capture($self, /)\n--\n\n"
-         "End begin_capture.\n\n"
-         "Returns\n"
-         "-------\n"
-         "treadle.cuda.Graph\n"
-         "    What was recorded.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> callable(np.Stream.end_capture)\n"
-         "True"},
-        {"is_capturing", PY_FAST(stream_is_capturing), METH_FASTCALL | METH_KEYWORDS,
-         "is_capturing($self, /)\n--\n\n"
-         "Whether the thread records the stream's work.\n\n"
-         "Returns\n"
-         "-------\n"
-         "bool\n"
-         "    True between begin_capture and end_capture.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.Stream(\"cpu\").is_capturing()\n"
-         "False"},
-        {"__cuda_stream__", stream_protocol, METH_NOARGS,
-         "__cuda_stream__(): (0, handle), the protocol of CUDA's Python libraries."},
-        {NULL, NULL, 0, NULL},
-    };
-    static PyGetSetDef getset[] = {
-        {"ptr", stream_ptr, NULL,
-         "The CUstream as an int; 0 for the default stream and on the CPU.", NULL},
-        {"handle", stream_handle, NULL, "The CUstream as a ctypes.c_void_p.", NULL},
-        {"device", stream_device, NULL, "The device whose work it orders.", NULL},
-        {"done", stream_done, NULL, "Has the stream's work so far passed?", NULL},
-        {"external", stream_external, NULL, "Was it made elsewhere? True of default streams too.",
-         NULL},
-        {"is_non_blocking", stream_apart, NULL, "Was it made with non_blocking?", NULL},
-        {"priority", stream_priority, NULL, "The number it was made with, 0 for others.", NULL},
-        {NULL, NULL, NULL, NULL, NULL},
-    };
-    static PyType_Slot slots[] = {
-        PY_SLOT(Py_am_await, stream_await),
-        {Py_tp_doc, "Stream(device=None, null=False, non_blocking=False, priority=None, "
-                    "ptds=False)\n--\n\n"
-                    "A queue of work on a device: what is given to it runs in order.\n\n"
-                    "``with stream:`` makes it the thread's current stream. A stream lives until\n"
-                    "its last reference has gone and the work given to it is done.\n\n"
-                    "Parameters\n"
-                    "----------\n"
-                    "device : device or str, optional\n"
-                    "    The device; None means the thread's default.\n"
-                    "null : bool, default False\n"
-                    "    The device's default stream.\n"
-                    "non_blocking : bool, default False\n"
-                    "    Do not wait for the default stream.\n"
-                    "priority : int, optional\n"
-                    "    A lower number comes first.\n"
-                    "ptds : bool, default False\n"
-                    "    The calling thread's default stream.\n\n"
-                    "Examples\n"
-                    "--------\n"
-                    ">>> np.Stream(\"cpu\").done\n"
-                    "True"},
-        PY_SLOT(Py_tp_new, pystream_new),
-        PY_SLOT(Py_tp_dealloc, stream_dealloc),
-        PY_SLOT(Py_nb_int, stream_int),
-        PY_SLOT(Py_nb_bool, stream_true),
-        PY_SLOT(Py_tp_richcompare, stream_compare),
-        PY_SLOT(Py_tp_hash, stream_hash),
-        {Py_tp_methods, methods},
-        {Py_tp_getset, getset},
-        {0, NULL},
-    };
-    static PyType_Spec spec = {
-        .name = "treadle.Stream",
-        .basicsize = sizeof(stream),
-        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-        .slots = slots,
-    };
-
-    return stream_add_type(m, "Stream", &spec, &py.stream) && init_event(m);
+    return py_add_type(m, "Stream", &stream_spec, &py.stream);
 }

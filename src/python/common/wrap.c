@@ -58,6 +58,15 @@ py_view_done(PyObject *self, py_ndarray *r, td_status st)
 }
 
 bool
+py_want_array(const char *fn, PyObject *o)
+{
+    if (!py_is_array(o))
+        PyErr_Format(PyExc_TypeError, "%s: expected treadle.ndarray, not %R", fn,
+                     (PyObject *)Py_TYPE(o));
+    return py_is_array(o);
+}
+
+bool
 py_writable(const py_ndarray *self)
 {
     if (self->readonly || self->a.store->readonly)

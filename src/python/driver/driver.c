@@ -123,8 +123,7 @@ py_raw_size(Py_ssize_t n, const char *call)
 PyObject *
 py_raw_wrap(PyTypeObject *type, td_buf *b)
 {
-    allocfunc alloc = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
-    allocation *r = (allocation *)alloc(type, 0);
+    allocation *r = py_allocate(type);
 
     if (r)
         r->buf = b;
@@ -151,12 +150,8 @@ allocation_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 static void
 allocation_dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free);
-
     td_buf_unref(((allocation *)self)->buf);
-    release(self);
-    Py_DECREF(type);
+    py_free(self);
 }
 
 static PyObject *
@@ -458,8 +453,5 @@ py_raw_init(PyObject *m)
         .slots = slots,
     };
 
-    py.allocation = (PyTypeObject *)PyType_FromSpec(&spec);
-    return py.allocation &&
-           PyModule_AddObjectRef(m, "DeviceAllocation", (PyObject *)py.allocation) == 0 &&
-           py_rawset_init(m);
+    return py_add_type(m, "DeviceAllocation", &spec, &py.allocation) && py_rawset_init(m);
 }

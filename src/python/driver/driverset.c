@@ -49,11 +49,7 @@ new_shown(td_dev *d)
 static void
 release_shown(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free);
-
-    release(self);
-    Py_DECREF(type);
+    py_free(self);
     py_owners_release();
 }
 
@@ -61,7 +57,6 @@ static PyObject *
 texarray_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"width", "height", "depth", "format", "channels", "flags", NULL};
-    allocfunc alloc = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
     Py_ssize_t w, h, z;
     unsigned flags;
     td_texdesc t;
@@ -78,7 +73,7 @@ texarray_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     t.height = (size_t)h;
     t.depth = (size_t)z;
     t.flags = flags;
-    r = (texarray *)alloc(type, 0);
+    r = py_allocate(type);
     if (r && !py_ok(td_texarray_new(d, &t, &r->a)))
         Py_CLEAR(r);
     return (PyObject *)r;
@@ -473,13 +468,6 @@ PyMethodDef py_rawset_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static bool
-driver_add_type(PyObject *m, const char *name, PyType_Spec *spec, PyTypeObject **out)
-{
-    *out = (PyTypeObject *)PyType_FromSpec(spec);
-    return *out && PyModule_AddObjectRef(m, name, (PyObject *)*out) == 0;
-}
-
 bool
 py_rawset_init(PyObject *m)
 {
@@ -531,7 +519,7 @@ py_rawset_init(PyObject *m)
         .slots = texture_slots,
     };
 
-    return driver_add_type(m, "TexArray", &array_spec, &texarray_type) &&
-           driver_add_type(m, "Texture", &texture_spec, &texture_type) &&
+    return py_add_type(m, "TexArray", &array_spec, &texarray_type) &&
+           py_add_type(m, "Texture", &texture_spec, &texture_type) &&
            PyModule_AddFunctions(m, py_rawset_functions) == 0;
 }

@@ -235,6 +235,5 @@ py_hostmem_init(PyObject *m)
         .slots = slots,
     };
 
-    py.hostmem = (PyTypeObject *)PyType_FromSpec(&spec);
-    return py.hostmem && PyModule_AddObjectRef(m, "HostMemory", (PyObject *)py.hostmem) == 0;
+    return py_add_type(m, "HostMemory", &spec, &py.hostmem);
 }

@@ -159,7 +159,6 @@ static void
 boxobject_free(PyObject *self)
 {
     py_boxobject *o = (py_boxobject *)self;
-    PyTypeObject *class = Py_TYPE(self);
 
     if (o->b) {
         *o->place = o->next;
@@ -173,8 +172,7 @@ boxobject_free(PyObject *self)
             sweep();
         }
     }
-    ((freefunc)(uintptr_t)PyType_GetSlot(class, Py_tp_free))(self);
-    Py_DECREF(class);
+    py_free(self);
 }
 
 /* ---- methods, of which treadle.typed makes Python's ---- */

@@ -210,7 +210,6 @@ dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     static char *names[] = {"fn",      "mode",     "device", "debug", "fma",     "fast",
                             "checked", "parallel", "prange", "nogil", "threads", "registers",
                             "lines",   "plain",    "numba",  NULL};
-    allocfunc alloc = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
     int device = 0, debug = 0, fma = 1, fast = 0, checked = 0, parallel = 0, prange = 0, nogil = 0;
     int lines = 0, plain = 0, numba = 0;
     unsigned threads = 0, registers = 0;
@@ -229,7 +228,7 @@ dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
                      (PyObject *)Py_TYPE(fn));
         return NULL;
     }
-    d = (py_dispatcher *)alloc(type, 0);
+    d = py_allocate(type);
     if (!d)
         return NULL;
     d->fn = Py_NewRef(fn);
@@ -297,14 +296,12 @@ static void
 dispatcher_dealloc(PyObject *self)
 {
     py_dispatcher *d = (py_dispatcher *)self;
-    PyTypeObject *type = Py_TYPE(self);
 
     PyObject_GC_UnTrack(self);
     dispatcher_clear(self);
     Py_XDECREF(d->name);
     Py_XDECREF(d->params);
-    ((freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    py_free(self);
 }
 
 static PyObject *

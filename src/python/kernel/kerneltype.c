@@ -409,7 +409,7 @@ py_type_of(PyObject *o, const td_type **out)
         *out = py_dtype_type(o);
         return *out ? 1 : -1;
     }
-    if (!is_instance_of(o, "treadle._compile._typeclasses", "Type"))
+    if (!is_instance_of(o, "treadle._compile._types._base", "Type"))
         return 0;
     kind = PyObject_GetAttrString(o, "kind");
     r = kind ? type_of_types(o, kind, out) : -1;

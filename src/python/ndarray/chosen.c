@@ -269,6 +269,5 @@ py_chosen_init(PyObject *module)
         .slots = slots,
     };
 
-    type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return type && PyModule_AddObjectRef(module, "_chosen", (PyObject *)type) == 0;
+    return py_add_type(module, "_chosen", &spec, &type);
 }

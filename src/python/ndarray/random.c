@@ -341,160 +341,161 @@ set_state(PyObject *self, PyObject *value, void *unused)
     return 0;
 }
 
+static PyMethodDef generator_methods[] = {
+    {"random", PY_FAST(uniform01), FAST_KW,
+     "random(size=None, dtype=float, out=None)\n\n"
+     "Uniform in [0, 1).\n\n"
+     "Parameters\n"
+     "----------\n"
+     "size : int or tuple of ints, optional\n"
+     "    Shape of the result; None means one number, or the parameters' shape.\n"
+     "dtype : dtype, default float\n"
+     "    float32 or float64.\n"
+     "out : ndarray, optional\n"
+     "    Takes the draws and is returned; of size's shape and of dtype.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of size's shape.\n\n"
+     "Raises\n"
+     "------\n"
+     "TypeError\n"
+     "    dtype is none of both, or out has another one.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.random.default_rng(7).random(3).shape\n"
+     "(3,)"},
+    {"standard_normal", PY_FAST(standard_normal), FAST_KW,
+     "standard_normal(size=None, dtype=float, out=None)\n\n"
+     "Normal with mean 0 and deviation 1.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "size : int or tuple of ints, optional\n"
+     "    Shape of the result; None means one number, or the parameters' shape.\n"
+     "dtype : dtype, default float\n"
+     "    float32 or float64.\n"
+     "out : ndarray, optional\n"
+     "    Takes the draws and is returned; of size's shape and of dtype.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of size's shape.\n\n"
+     "Raises\n"
+     "------\n"
+     "TypeError\n"
+     "    dtype is none of both, or out has another one.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.random.default_rng(7).standard_normal(3).shape\n"
+     "(3,)"},
+    {"normal", PY_FAST(rng_normal), FAST_KW,
+     "normal(loc=0.0, scale=1.0, size=None, *, dtype=float)\n\n"
+     "Normal of a mean and a deviation.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "loc : float or array_like, default 0.0\n"
+     "    Mean.\n"
+     "scale : float or array_like, default 1.0\n"
+     "    Deviation, 0 or more.\n"
+     "size : int or tuple of ints, optional\n"
+     "    Shape of the result; None means one number, or the parameters' shape.\n"
+     "dtype : dtype, default float\n"
+     "    float32 or float64.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of size's shape, or the parameters'.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    scale is negative.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.random.default_rng(7).normal(size=3).shape\n"
+     "(3,)"},
+    {"uniform", PY_FAST(uniform), FAST_KW,
+     "uniform(low=0.0, high=1.0, size=None, *, dtype=float)\n\n"
+     "Uniform in [low, high).\n\n"
+     "Parameters\n"
+     "----------\n"
+     "low : float or array_like, default 0.0\n"
+     "    Least number.\n"
+     "high : float or array_like, default 1.0\n"
+     "    Upper bound.\n"
+     "size : int or tuple of ints, optional\n"
+     "    Shape of the result; None means one number, or the parameters' shape.\n"
+     "dtype : dtype, default float\n"
+     "    float32 or float64.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of size's shape, or the parameters'.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    high is below low.\n"
+     "OverflowError\n"
+     "    high - low is not finite.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.random.default_rng(7).uniform(size=3).shape\n"
+     "(3,)"},
+    {"integers", PY_FAST(integers), FAST_KW,
+     "integers(low, high=None, size=None, dtype=int, endpoint=False)\n\n"
+     "Integers of an interval, all equally likely.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "low : int or array_like of int\n"
+     "    Least number; without high the upper bound, and 0 is the least.\n"
+     "high : int or array_like of int, optional\n"
+     "    Upper bound, which is left out.\n"
+     "size : int or tuple of ints, optional\n"
+     "    Shape of the result; None means one number, or the parameters' shape.\n"
+     "dtype : dtype, default int\n"
+     "    An integer dtype or bool.\n"
+     "endpoint : bool, default False\n"
+     "    The upper bound may be drawn.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    Of size's shape, or the parameters'.\n\n"
+     "Raises\n"
+     "------\n"
+     "ValueError\n"
+     "    low is not below high, or dtype does not hold them.\n"
+     "TypeError\n"
+     "    dtype is neither integers nor bool.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.random.default_rng(7).integers(0, 6, size=3).shape\n"
+     "(3,)"},
+    {"_words", PY_FAST(words), FAST_KW, "_words(low, range, size, dtype): integers modulo 2**64."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef generator_getset[] = {
+    {"state", get_state, set_state, "(key, next counter), to save and to restore.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot generator_slots[] = {
+    {Py_tp_doc, "Generator(seed, device=None): counter-based random numbers (Philox4x32-10)."},
+    PY_SLOT(Py_tp_new, generator_new),
+    PY_SLOT(Py_tp_dealloc, generator_dealloc),
+    {Py_tp_methods, generator_methods},
+    {Py_tp_getset, generator_getset},
+    {0, NULL},
+};
+
+static PyType_Spec generator_spec = {
+    .name = "treadle.random.Generator",
+    .basicsize = sizeof(generator),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = generator_slots,
+};
+
 bool
 py_random_init(PyObject *m)
 {
-    static PyMethodDef methods[] = {
-        {"random", PY_FAST(uniform01), FAST_KW,
-         "random(size=None, dtype=float, out=None)\n\n"
-         "Uniform in [0, 1).\n\n"
-         "Parameters\n"
-         "----------\n"
-         "size : int or tuple of ints, optional\n"
-         "    Shape of the result; None means one number, or the parameters' shape.\n"
-         "dtype : dtype, default float\n"
-         "    float32 or float64.\n"
-         "out : ndarray, optional\n"
-         "    Takes the draws and is returned; of size's shape and of dtype.\n\n"
-         "Returns\n"
-         "-------\n"
-         "ndarray\n"
-         "    Of size's shape.\n\n"
-         "Raises\n"
-         "------\n"
-         "TypeError\n"
-         "    dtype is none of both, or out has another one.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.random.default_rng(7).random(3).shape\n"
-         "(3,)"},
-        {"standard_normal", PY_FAST(standard_normal), FAST_KW,
-         "standard_normal(size=None, dtype=float, out=None)\n\n"
-         "Normal with mean 0 and deviation 1.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "size : int or tuple of ints, optional\n"
-         "    Shape of the result; None means one number, or the parameters' shape.\n"
-         "dtype : dtype, default float\n"
-         "    float32 or float64.\n"
-         "out : ndarray, optional\n"
-         "    Takes the draws and is returned; of size's shape and of dtype.\n\n"
-         "Returns\n"
-         "-------\n"
-         "ndarray\n"
-         "    Of size's shape.\n\n"
-         "Raises\n"
-         "------\n"
-         "TypeError\n"
-         "    dtype is none of both, or out has another one.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.random.default_rng(7).standard_normal(3).shape\n"
-         "(3,)"},
-        {"normal", PY_FAST(rng_normal), FAST_KW,
-         "normal(loc=0.0, scale=1.0, size=None, *, dtype=float)\n\n"
-         "Normal of a mean and a deviation.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "loc : float or array_like, default 0.0\n"
-         "    Mean.\n"
-         "scale : float or array_like, default 1.0\n"
-         "    Deviation, 0 or more.\n"
-         "size : int or tuple of ints, optional\n"
-         "    Shape of the result; None means one number, or the parameters' shape.\n"
-         "dtype : dtype, default float\n"
-         "    float32 or float64.\n\n"
-         "Returns\n"
-         "-------\n"
-         "ndarray\n"
-         "    Of size's shape, or the parameters'.\n\n"
-         "Raises\n"
-         "------\n"
-         "ValueError\n"
-         "    scale is negative.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.random.default_rng(7).normal(size=3).shape\n"
-         "(3,)"},
-        {"uniform", PY_FAST(uniform), FAST_KW,
-         "uniform(low=0.0, high=1.0, size=None, *, dtype=float)\n\n"
-         "Uniform in [low, high).\n\n"
-         "Parameters\n"
-         "----------\n"
-         "low : float or array_like, default 0.0\n"
-         "    Least number.\n"
-         "high : float or array_like, default 1.0\n"
-         "    Upper bound.\n"
-         "size : int or tuple of ints, optional\n"
-         "    Shape of the result; None means one number, or the parameters' shape.\n"
-         "dtype : dtype, default float\n"
-         "    float32 or float64.\n\n"
-         "Returns\n"
-         "-------\n"
-         "ndarray\n"
-         "    Of size's shape, or the parameters'.\n\n"
-         "Raises\n"
-         "------\n"
-         "ValueError\n"
-         "    high is below low.\n"
-         "OverflowError\n"
-         "    high - low is not finite.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.random.default_rng(7).uniform(size=3).shape\n"
-         "(3,)"},
-        {"integers", PY_FAST(integers), FAST_KW,
-         "integers(low, high=None, size=None, dtype=int, endpoint=False)\n\n"
-         "Integers of an interval, all equally likely.\n\n"
-         "Parameters\n"
-         "----------\n"
-         "low : int or array_like of int\n"
-         "    Least number; without high the upper bound, and 0 is the least.\n"
-         "high : int or array_like of int, optional\n"
-         "    Upper bound, which is left out.\n"
-         "size : int or tuple of ints, optional\n"
-         "    Shape of the result; None means one number, or the parameters' shape.\n"
-         "dtype : dtype, default int\n"
-         "    An integer dtype or bool.\n"
-         "endpoint : bool, default False\n"
-         "    The upper bound may be drawn.\n\n"
-         "Returns\n"
-         "-------\n"
-         "ndarray\n"
-         "    Of size's shape, or the parameters'.\n\n"
-         "Raises\n"
-         "------\n"
-         "ValueError\n"
-         "    low is not below high, or dtype does not hold them.\n"
-         "TypeError\n"
-         "    dtype is neither integers nor bool.\n\n"
-         "Examples\n"
-         "--------\n"
-         ">>> np.random.default_rng(7).integers(0, 6, size=3).shape\n"
-         "(3,)"},
-        {"_words", PY_FAST(words), FAST_KW,
-         "_words(low, range, size, dtype): integers modulo 2**64."},
-        {NULL, NULL, 0, NULL},
-    };
-    static PyGetSetDef getset[] = {
-        {"state", get_state, set_state, "(key, next counter), to save and to restore.", NULL},
-        {NULL, NULL, NULL, NULL, NULL},
-    };
-    static PyType_Slot slots[] = {
-        {Py_tp_doc, "Generator(seed, device=None): counter-based random numbers (Philox4x32-10)."},
-        PY_SLOT(Py_tp_new, generator_new),
-        PY_SLOT(Py_tp_dealloc, generator_dealloc),
-        {Py_tp_methods, methods},
-        {Py_tp_getset, getset},
-        {0, NULL},
-    };
-    static PyType_Spec spec = {
-        .name = "treadle.random.Generator",
-        .basicsize = sizeof(generator),
-        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-        .slots = slots,
-    };
-
-    py.generator = (PyTypeObject *)PyType_FromSpec(&spec);
-    return py.generator && PyModule_AddObjectRef(m, "Generator", (PyObject *)py.generator) == 0;
+    return py_add_type(m, "Generator", &generator_spec, &py.generator);
 }

@@ -3,15 +3,6 @@
 
 #include "dev/core/sort.h"
 
-static bool
-scan_want_array(const char *fn, PyObject *o)
-{
-    if (!py_is_array(o))
-        PyErr_Format(PyExc_TypeError, "%s: expected treadle.ndarray, not %R", fn,
-                     (PyObject *)Py_TYPE(o));
-    return py_is_array(o);
-}
-
 /* As td_array_cumulate; the result is laid out like a. */
 static td_status
 cumulate_laid(td_red red, const td_array *a, int axis, int dtype, td_array *out)
@@ -40,7 +31,7 @@ cumulate(td_red red, const char *fn, PyObject *const *args, Py_ssize_t nargs)
     int64_t axis;
     int dtype, k;
 
-    if (nargs != 3 || !scan_want_array(fn, args[0]) || !py_dtype_or(args[2], -1, &dtype))
+    if (nargs != 3 || !py_want_array(fn, args[0]) || !py_dtype_or(args[2], -1, &dtype))
         return NULL;
     axis = PyLong_AsLongLong(args[1]);
     if (PyErr_Occurred() ||
@@ -87,7 +78,7 @@ ends(PyObject *module, PyObject *a)
     py_ndarray *r;
 
     (void)module;
-    if (!scan_want_array("ends", a))
+    if (!py_want_array("ends", a))
         return NULL;
     all.axes = (1u << py_array_of(a)->view.shape.ndim) - 1;
     r = py_new();
@@ -102,7 +93,7 @@ scan_choose(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     py_ndarray *r;
 
     (void)module;
-    if (nargs != 2 || !scan_want_array("select", args[1]))
+    if (nargs != 2 || !py_want_array("select", args[1]))
         return NULL;
     if (td_array_dtype(py_array_of(args[1])) != TD_BOOL ||
         (a && (!td_shape_eq(&a->view.shape, &py_array_of(args[1])->view.shape) ||
@@ -125,7 +116,7 @@ scan_sort(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_status st;
 
     (void)module;
-    if (nargs != 3 || !scan_want_array("sort", args[0]) || !py_flag(args[1], false, &values) ||
+    if (nargs != 3 || !py_want_array("sort", args[0]) || !py_flag(args[1], false, &values) ||
         !py_flag(args[2], false, &index))
         return NULL;
     if ((values && !(v = py_new())) || (index && !(i = py_new()))) {
@@ -162,7 +153,7 @@ scan_count(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     int64_t bins;
 
     (void)module;
-    if (nargs != 2 || !scan_want_array("count", args[0]))
+    if (nargs != 2 || !py_want_array("count", args[0]))
         return NULL;
     bins = PyLong_AsLongLong(args[1]);
     if (PyErr_Occurred())
@@ -183,8 +174,7 @@ histogram(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     py_ndarray *r;
 
     (void)module;
-    if (nargs != 4 || !scan_want_array("histogram", args[0]) ||
-        !scan_want_array("histogram", args[1]))
+    if (nargs != 4 || !py_want_array("histogram", args[0]) || !py_want_array("histogram", args[1]))
         return NULL;
     first = PyFloat_AsDouble(args[2]);
     last = PyErr_Occurred() ? 0 : PyFloat_AsDouble(args[3]);
@@ -209,7 +199,7 @@ search(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     bool right;
 
     (void)module;
-    if (nargs != 3 || !scan_want_array("search", args[0]) || !scan_want_array("search", args[1]) ||
+    if (nargs != 3 || !py_want_array("search", args[0]) || !py_want_array("search", args[1]) ||
         !py_flag(args[2], false, &right))
         return NULL;
     if (py_array_of(args[0])->view.shape.ndim != 1 ||

@@ -462,8 +462,7 @@ py_ufunc_init(PyObject *m)
         .slots = slots,
     };
 
-    py.ufunc = (PyTypeObject *)PyType_FromSpec(&spec);
-    return py.ufunc && PyModule_AddObjectRef(m, "ufunc", (PyObject *)py.ufunc) == 0;
+    return py_add_type(m, "ufunc", &spec, &py.ufunc);
 }
 
 PyObject *

@@ -322,7 +322,6 @@ py_program_init(PyObject *m)
         .slots = slots,
     };
 
-    program_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return program_type && PyModule_AddObjectRef(m, "Program", (PyObject *)program_type) == 0 &&
+    return py_add_type(m, "Program", &spec, &program_type) &&
            PyModule_AddFunctions(m, functions) == 0 && py_cukernel_init(m);
 }

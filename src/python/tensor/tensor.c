@@ -47,8 +47,6 @@ static void
 tensor_dealloc(PyObject *self)
 {
     py_tensor *t = (py_tensor *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free);
 
     PyObject_GC_UnTrack(self);
     if (t->weak)
@@ -58,8 +56,7 @@ tensor_dealloc(PyObject *self)
         t->v->self = NULL;
         td_var_unref(t->v);
     }
-    release(self);
-    Py_DECREF(type);
+    py_free(self);
     py_owners_release();
 }
 
@@ -107,7 +104,6 @@ init(PyObject *self, PyObject *args, PyObject *kw)
 static PyObject *
 make_subclass(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    allocfunc alloc;
     py_tensor *t;
     td_var *data, *v;
 
@@ -124,8 +120,7 @@ make_subclass(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         td_var_unref(v);
         return NULL;
     }
-    alloc = (allocfunc)(uintptr_t)PyType_GetSlot((PyTypeObject *)args[0], Py_tp_alloc);
-    t = (py_tensor *)alloc((PyTypeObject *)args[0], 0);
+    t = py_allocate((PyTypeObject *)args[0]);
     if (!t) {
         td_var_unref(v);
         return NULL;

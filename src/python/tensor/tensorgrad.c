@@ -599,6 +599,5 @@ pt_grad_init(PyObject *m)
                                         Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                .slots = slots};
 
-    pt.fn = (PyTypeObject *)PyType_FromSpec(&spec);
-    return pt.fn && PyModule_AddObjectRef(m, "_GradFn", (PyObject *)pt.fn) == 0;
+    return py_add_type(m, "_GradFn", &spec, &pt.fn);
 }

@@ -312,7 +312,6 @@ pt_hook_init(PyObject *m)
                                .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                .slots = slots};
 
-    pt.handle = (PyTypeObject *)PyType_FromSpec(&spec);
-    return pt.handle && PyModule_AddObjectRef(m, "_HookHandle", (PyObject *)pt.handle) == 0 &&
+    return py_add_type(m, "_HookHandle", &spec, &pt.handle) &&
            PyModule_AddFunctions(m, functions) == 0;
 }

@@ -1,6 +1,6 @@
-"""Bessel functions of orders 0 and 1, of whole orders, and modified ones.
+"""Bessel functions of orders 0 and 1 and of integer orders, and modified ones.
 
-Near 0 they are Chebyshev series; further off the modulus and the phase (DLMF 10.17.3) or exponentials are split off.
+Near 0 they are Chebyshev series. Farther away, modulus and phase (DLMF 10.17.3) or an exponential are factored out.
 """
 
 import math
@@ -93,7 +93,8 @@ def y1(x):
 
 @kernel(1e-13)
 def yn(n, x):
-    """The Bessel function Y of whole order: upwards from 0 and 1, DLMF 10.6.1; 10.4.1 for negative orders."""
+    """The Bessel function Y of integer order, by recurrence upwards from orders 0 and 1 (DLMF 10.6.1). Negative orders:
+    10.4.1."""
     if n != np.floor(n) or x != x:
         return math.nan
     sign = -1.0 if n < 0.0 and np.floor(0.5 * n) != 0.5 * n else 1.0
@@ -115,7 +116,7 @@ def yn(n, x):
 
 
 def _i(x, near, far):
-    """exp(-|x|) I(x), over x where near is."""
+    """exp(-|x|) I(x). The series near 0 is that of the quotient by x."""
     if x <= 8.0:
         return chebyshev(x / 4.0 - 1.0, near)
     return chebyshev(16.0 / x - 1.0, far) / math.sqrt(x)
@@ -140,7 +141,7 @@ def i1e(x):
 
 
 def _twice(x, r):
-    """exp(|x|) r without overflow before its time."""
+    """exp(|x|) r, multiplied in two steps so that it overflows only if the result does."""
     e = math.exp(0.5 * abs(x))
     return e * r * e if r != 0.0 else abs(x) * math.inf
 
@@ -211,7 +212,7 @@ def k1e(x):
 
 
 def _spherical(n, x):
-    """y_n(x) upwards, DLMF 10.51.1 from 10.49.5."""
+    """y_n(x) by recurrence upwards, DLMF 10.51.1 from 10.49.5."""
     if n < 0.0 or n != np.floor(n):
         return math.nan
     a = -math.cos(x) / x
@@ -242,7 +243,7 @@ def spherical_of_positive(n, x):
 
 @kernel(1e-13)
 def spherical_y(n, x):
-    """The spherical Bessel function y of whole order."""
+    """The spherical Bessel function y of integer order."""
     return spherical_of(n, x)
 
 
@@ -257,5 +258,5 @@ def spherical_y_prime(n, x):
 
 
 def spherical_yn(n, z, derivative=False):
-    """The spherical Bessel function of the second kind of whole order n, or its derivative; z is real."""
+    """The spherical Bessel function of the second kind of integer order n, or its derivative. z is real."""
     return (spherical_y_prime if derivative else spherical_y)(n, z)

@@ -117,7 +117,7 @@ def ellipe(m):
 
 @kernel(1e-14)
 def ellipkinc(phi, m):
-    """The incomplete elliptic integral of the first kind, DLMF 19.25.5, by quarter periods beyond pi/2."""
+    """The incomplete elliptic integral of the first kind, DLMF 19.25.5. Quarter periods are added beyond pi/2."""
     if phi != phi or m != m or m > 1.0:
         return math.nan
     if abs(phi) == math.inf or m == -math.inf:
@@ -134,7 +134,7 @@ def ellipkinc(phi, m):
 
 @kernel(1e-14)
 def ellipeinc(phi, m):
-    """The incomplete elliptic integral of the second kind, DLMF 19.25.9, by quarter periods beyond pi/2."""
+    """The incomplete elliptic integral of the second kind, DLMF 19.25.9. Quarter periods are added beyond pi/2."""
     if phi != phi or m != m or m > 1.0:
         return math.nan
     if abs(phi) == math.inf or m == -math.inf:
@@ -168,7 +168,7 @@ def ellipj(u, m):
         dn = h + q * (w + u) * t * h
         am = 2.0 * math.atan(math.exp(u)) - 0.5 * math.pi + q * (w - u) * h
         return sn, cn, dn, am
-    # The means come down with sqrt(1 - m) and go up again with the angle; eight reach a relative 1e-16.
+    # The means descend with sqrt(1 - m), and ascend again with the angle. Eight steps reach a relative error of 1e-16.
     a0 = 1.0
     b = math.sqrt(1.0 - m)
     c1 = 0.5 * (a0 - b)

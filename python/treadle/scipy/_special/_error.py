@@ -1,4 +1,4 @@
-"""The error function's family: scaled, inverse, and the normal distribution's."""
+"""The error function and its relatives: scaled, inverse, and the cdf of the normal distribution."""
 
 import math
 
@@ -9,7 +9,7 @@ from ._kernel import chebyshev, kernel
 
 
 def erfcx_of(x):
-    """exp(x^2) erfc(x), with the square's last bits."""
+    """exp(x^2) erfc(x), with the last bits of the square."""
     if x < -26.7:
         return math.inf
     t = abs(x)
@@ -27,7 +27,7 @@ def erfcx(x):
 
 
 def _tail(s):
-    """erfcinv(exp(-s^2)) of s >= 0.8."""
+    """erfcinv(exp(-s^2)) for s >= 0.8."""
     if s < 2.0:
         return s * chebyshev((s - 1.4) / 0.6, table.ERFCINV0)
     if s < 5.0:
@@ -94,7 +94,7 @@ def ndtri_exp(y):
     s = math.sqrt(-(y + 0.6931471805599453))
     if s < 27.5:
         return -1.4142135623730951 * _tail(s)
-    u = s  # Newton's steps for log(erfc(u)) = -s^2
+    u = s  # Newton's method for log(erfc(u)) = -s^2
     for _ in range(4):
         e = erfcx_of(u)
         u += (math.log(e) - u * u + s * s) * e * 0.886226925452758
@@ -112,6 +112,6 @@ def log_ndtr(x):
 
 @kernel(2e-14)
 def ndtr(x):
-    """The distribution function of the normal distribution."""
+    """The cdf of the normal distribution."""
     u = x * 0.7071067811865476
     return 0.5 + 0.5 * math.erf(u) if abs(u) < 0.5 else 0.5 * math.erfc(-u)

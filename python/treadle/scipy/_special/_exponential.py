@@ -1,4 +1,4 @@
-"""Exponential integrals and their kin, and Lambert's W."""
+"""Exponential integrals, sine and cosine integrals, and Lambert's W."""
 
 import cmath
 import math
@@ -60,7 +60,7 @@ def ei_of(x):
 
 
 def _complex_e1(z):
-    """E1 of a complex number: 6.6.2 near 0, the continued fraction 6.9.1 elsewhere."""
+    """E1 of a complex number: the series 6.6.2 near 0, the continued fraction 6.9.1 elsewhere."""
     if z == 0.0:
         return complex(math.inf, 0.0)
     if abs(z) < 5.0 or (z.real < 0.0 and abs(z.imag) < 3.0 and abs(z) < 40.0):
@@ -106,7 +106,7 @@ def expi(x):
 
 @kernel(1e-13)
 def expn(n, x):
-    """The generalized exponential integral of whole order: DLMF 8.19.8 below 1, 8.19.17 above."""
+    """The generalized exponential integral of integer order: DLMF 8.19.8 below 1, 8.19.17 above."""
     if not (x >= 0.0 and n >= 0.0 and is_whole(n)):
         return math.nan
     if x == math.inf:
@@ -131,7 +131,7 @@ def expn(n, x):
             if abs(t) < 1e-18 * abs(s) and k > n:
                 break
         return s
-    b = x + n  # Lentz's way through the fraction
+    b = x + n  # Lentz's algorithm for the fraction
     c = 1e300
     d = 1.0 / b
     h = d
@@ -158,7 +158,8 @@ def exprel(x):
 
 @kernel(2e-14, nout=2)
 def sici(x):
-    """The sine and cosine integrals: near 0 DLMF 6.6.5, 6.6.6, from 4 on by the functions f and g of 6.2 (iii)."""
+    """The sine and cosine integrals. Near 0 by DLMF 6.6.5 and 6.6.6, from 4 on by the functions f and g of 6.2 (iii).
+    """
     a = abs(x)
     if a == math.inf:
         return math.copysign(0.5 * math.pi, x), 0.0 if x > 0.0 else math.nan
@@ -178,7 +179,8 @@ def sici(x):
 
 @kernel(1e-14, nout=2)
 def shichi(x):
-    """The hyperbolic sine and cosine integrals, DLMF 6.2.15 and 6.2.16 by their series up to 20, then by E1 and Ei."""
+    """The hyperbolic sine and cosine integrals, DLMF 6.2.15 and 6.2.16: by their series up to 20, then from E1 and Ei.
+    """
     a = abs(x)
     if a == 0.0:
         return x, -math.inf
@@ -204,7 +206,8 @@ def shichi(x):
 
 
 def _branch_point(z, k):
-    """sqrt(2 (e z + 1)) with 1/e to twice the precision, with the sign of the branch; 9 where k does not get there."""
+    """sqrt(2 (e z + 1)), with 1/e to twice the precision and the sign of the branch. 9 if branch k has no branch point
+    there."""
     if k == 0.0 or (k == -1.0 and z.imag >= 0.0) or (k == 1.0 and z.imag < 0.0):
         p = cmath.sqrt(5.43656365691809 * ((z + 0.36787944117144233) - 1.2428753672788364e-17))
         return p if k == 0.0 else -p
@@ -212,7 +215,8 @@ def _branch_point(z, k):
 
 
 def _first_guess(z, k):
-    """Near the branch point DLMF 4.13.6, near 0 of the principal branch a quotient of its series, else 4.13.10."""
+    """A first guess: DLMF 4.13.6 near the branch point, a rational function near 0 on the principal branch, else
+    4.13.10."""
     p = _branch_point(z, k)
     if abs(p) < 2.0:
         return -1.0 + p - p * p / 3.0
@@ -235,7 +239,7 @@ def _w(k, z):
         return -1.0 + p * (1.0 - p * (1.0 / 3.0 - p * (11.0 / 72.0 - p * (43.0 / 540.0 - p * (769.0 / 17280.0)))))
     w = _first_guess(z, k)
     j = 0
-    while j < 60:  # Halley's steps
+    while j < 60:  # Halley's method
         e = cmath.exp(-w)
         f = w - z * e
         step = f / (w + 1.0 - 0.5 * (w + 2.0) * f / (w + 1.0)) if w != -1.0 else f
@@ -248,12 +252,12 @@ def _w(k, z):
 
 @kernel(1e-13, of_complex=_w)
 def lambert(k, z):
-    """Lambert's W function, of complex z; real z are never given."""
+    """Lambert's W function of complex z. Callers convert real z first."""
     return z
 
 
 def lambertw(z, k=0, tol=1e-8):
-    """Lambert's W function of branch k, complex; computed to full precision whatever tol is."""
+    """Lambert's W function on branch k, complex. It is computed to full precision, whatever tol is."""
     z = treadle.asarray(z)
     if z.dtype.kind != "c":
         z = z.astype("complex128")

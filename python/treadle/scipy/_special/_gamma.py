@@ -1,4 +1,4 @@
-"""The gamma function's family: logarithm, derivatives, beta, binomials, zeta."""
+"""The gamma function and its relatives: logarithm, derivatives, beta, binomials, zeta."""
 
 import cmath
 import math
@@ -12,7 +12,7 @@ from . import _coefficients as table
 from ._kernel import chebyshev, kernel
 from ._parts import LOG_ROOT_2PI, beta_of, is_whole, log_beta, sign_of_gamma, sin_pi, stirling
 
-# B_2k / (2k)!, highest first; B_2k / 2k besides, DLMF 24.2 (iv).
+# B_2k / (2k)!, highest order first. Then B_2k / 2k, DLMF 24.2 (iv).
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
 _MACLAURIN = tuple(b / math.factorial(2 * k + 2) for k, b in enumerate(_BERNOULLI))
 _DIGAMMA = tuple(b / (2 * k + 2) for k, b in enumerate(_BERNOULLI))[::-1]
@@ -30,7 +30,7 @@ def _expm1(z):
 
 
 def _turn(z):
-    """exp(2 pi i z) - 1 for z of the upper half plane."""
+    """exp(2 pi i z) - 1, for z in the upper half plane."""
     return _expm1(complex(-2.0 * math.pi * z.imag, 2.0 * math.pi * (z.real - np.rint(z.real))))
 
 
@@ -43,7 +43,7 @@ def _series(z, c):
 
 
 def _loggamma_right(z):
-    """Where the real part is at least 1/2: upwards by DLMF 5.5.1, then 5.11.1."""
+    """For real parts of at least 1/2: upwards by DLMF 5.5.1, then the expansion 5.11.1."""
     logs = complex(0.0, 0.0)
     while z.real < 8.0 and abs(z.imag) < 12.0:
         logs += cmath.log(z)
@@ -52,7 +52,8 @@ def _loggamma_right(z):
 
 
 def _loggamma(z):
-    """The reflection 5.5.3 with log sin(pi z) = -i pi z + log(1 - exp(2 pi i z)) + log(i/2), analytic above."""
+    """By the reflection 5.5.3, with log sin(pi z) = -i pi z + log(1 - exp(2 pi i z)) + log(i/2), which is analytic in
+    the upper half plane."""
     if z.imag == 0.0 and z.real <= 0.0 and is_whole(z.real):
         return complex(math.nan, math.nan)
     below = math.copysign(1.0, z.imag) < 0.0
@@ -101,7 +102,7 @@ def _digamma(z):
 
 @kernel(1e-15)
 def gammasgn(x):
-    """The sign of the gamma function; NaN at its poles but 0."""
+    """The sign of the gamma function. NaN at its poles other than 0."""
     if x != x:
         return x
     if x == 0.0:
@@ -121,7 +122,8 @@ def rgamma(x):
 
 @kernel(1e-14, of_complex=_loggamma)
 def loggamma(x):
-    """The logarithm of the gamma function, analytic but for a cut along the negative reals; NaN for real ones there."""
+    """The logarithm of the gamma function, analytic except for a cut along the negative real axis. NaN for real numbers
+    there."""
     return math.lgamma(x) if x >= 0.0 else math.nan
 
 
@@ -168,7 +170,7 @@ def psi_of(x):
 
 @kernel(2e-14, of_complex=_digamma)
 def digamma(x):
-    """The logarithmic derivative of gamma: DLMF 5.5.4 below 0, 5.5.2 to [1, 2], 5.11.2 from 10 on."""
+    """The logarithmic derivative of gamma: DLMF 5.5.4 below 0, 5.5.2 up to [1, 2], 5.11.2 from 10 on."""
     return psi_of(x)
 
 
@@ -176,7 +178,7 @@ psi = digamma
 
 
 def hurwitz(x, q):
-    """Sum of (k + q)^-x by Euler and Maclaurin, DLMF 25.11.28 and 2.10.1, for x > -0.5, x != 1 and q > 0."""
+    """The sum of (k + q)^-x by Euler-Maclaurin summation, DLMF 25.11.28 and 2.10.1, for x > -0.5, x != 1 and q > 0."""
     s = 0.0
     k = 0
     while k < 9 or (q <= 9.0 and k < 1_000_000):
@@ -201,7 +203,7 @@ def hurwitz(x, q):
 
 @kernel(1e-14)
 def hurwitz_zeta(x, q):
-    """Hurwitz's zeta function of x > 1, DLMF 25.11.1."""
+    """Hurwitz's zeta function for x > 1, DLMF 25.11.1."""
     if x == 1.0:
         return math.inf
     if not x > 1.0 or q != q:
@@ -217,7 +219,7 @@ def hurwitz_zeta(x, q):
 
 
 def _reflected(x):
-    """zeta(x) of x < 0, DLMF 25.4.1."""
+    """zeta(x) for x < 0, DLMF 25.4.1."""
     sine = sin_pi(0.5 * x)
     if sine == 0.0:
         return 0.0
@@ -242,7 +244,7 @@ def riemann_zeta(x):
 
 @kernel(2e-14)
 def zetac(x):
-    """Riemann's zeta function less 1."""
+    """Riemann's zeta function minus 1."""
     if x != x or x == -math.inf:
         return math.nan
     if x == math.inf:
@@ -255,7 +257,7 @@ def zetac(x):
 
 
 def zeta(x, q=None, out=None):
-    """Riemann's zeta function of x, or with q Hurwitz's."""
+    """Riemann's zeta function of x. With q it is Hurwitz's."""
     return riemann_zeta(x, out=out) if q is None else hurwitz_zeta(x, q, out=out)
 
 
@@ -273,7 +275,7 @@ def polygamma(n, x):
 
 
 def _at_pole(a, b):
-    """B(a, b) where a is a pole of gamma: finite only if b is whole and 1 - a - b positive."""
+    """B(a, b) where a is a pole of gamma. It is finite only if b is an integer and 1 - a - b is positive."""
     if is_whole(b) and 1.0 - a - b > 0.0:
         sign = 1.0 if is_whole(0.5 * b) else -1.0
         return sign * beta_of(1.0 - a - b, b) if b > 0.0 else math.inf
@@ -281,7 +283,7 @@ def _at_pole(a, b):
 
 
 def any_beta(a, b):
-    """B(a, b) of all numbers."""
+    """B(a, b) for all numbers."""
     if a != a or b != b:
         return math.nan
     if a > 0.0 and b > 0.0:
@@ -318,7 +320,7 @@ def betaln(a, b):
 
 
 def _quotient(x, m):
-    """gamma(x + m) / gamma(x) where neither is a pole."""
+    """gamma(x + m) / gamma(x), where neither argument is a pole."""
     y = x + m
     if x >= 10.0 and y >= 10.0:
         d = stirling(y) - stirling(x)
@@ -380,21 +382,21 @@ def _binomial(n, k):
 
 @kernel(4e-13)
 def binom(n, k):
-    """The binomial coefficient of real numbers, DLMF 1.2.6: a product for small whole k, else by beta."""
+    """The binomial coefficient of real numbers, DLMF 1.2.6: a product for small integers k, else from beta."""
     if n != n or k != k:
         return math.nan
     return _binomial(n, k)
 
 
 def _exact(name, args, kwargs):
-    """SciPy's answer in Python's integers."""
+    """SciPy's exact result, in Python's integers."""
     import scipy.special
 
     return _table.call(f"scipy.special.{name}", getattr(scipy.special, name), args, kwargs, "exact")
 
 
 def comb(N, k, *, exact=False, repetition=False):
-    """The number of choices of k out of N, with repetition if so asked; exact: Python's integers, on the host."""
+    """The number of ways to choose k out of N, with repetition on request. exact: in Python's integers, on the host."""
     if exact:
         return _exact("comb", (N, k), {"exact": True, "repetition": repetition})
     n, k = treadle.asarray(N), treadle.asarray(k)
@@ -404,7 +406,7 @@ def comb(N, k, *, exact=False, repetition=False):
 
 
 def perm(N, k, exact=False):
-    """The number of orders of k out of N; exact: Python's integers, on the host."""
+    """The number of ordered choices of k out of N. exact: in Python's integers, on the host."""
     if exact:
         return _exact("perm", (N, k), {"exact": True})
     n, k = treadle.asarray(N), treadle.asarray(k)

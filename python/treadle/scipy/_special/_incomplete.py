@@ -1,7 +1,7 @@
-"""Incomplete gamma and beta functions, their inverses, and the distribution functions that they are.
+"""Incomplete gamma and beta functions, their inverses, and the distribution functions that are made of them.
 
-Both sides of each distribution are computed without subtracting from 1 where they are small: a series on one side of
-the mean, a continued fraction (Lentz's way) on the other.
+Both tails of a distribution are computed without subtracting a number close to 1 from 1: by a series on one side of the
+mean, by a continued fraction (Lentz's algorithm) on the other.
 """
 
 import math
@@ -13,7 +13,7 @@ from ._kernel import kernel
 from ._parts import lgamma1p, log_beta, power_of_beta, power_of_gamma
 
 _TINY = 1e-300
-_LAST = 1e-6  # of Halley's steps, which are cubic: what is left behind a relative step as small is no more
+_LAST = 1e-6  # Halley's method converges cubically: after a step this small, relative to x, the rest does not count
 _MOST = 200_000  # terms; about 6 sqrt(a) are needed near the mean
 
 
@@ -54,7 +54,7 @@ def _gamma_fraction(a, x):
 
 
 def _gamma_small(a, x):
-    """Q(a, x) of x <= 1.1 and a <= 1, where P is near 1: DLMF 8.7.1 with 1 split off."""
+    """Q(a, x) for x <= 1.1 and a <= 1, where P is close to 1: DLMF 8.7.1, with 1 separated from the sum."""
     u = a * math.log(x) - lgamma1p(a)
     s = 0.0
     t = 1.0
@@ -67,7 +67,7 @@ def _gamma_small(a, x):
 
 
 def gamma_sides(a, x):
-    """P(a, x) and Q(a, x) of a > 0 and x > 0."""
+    """P(a, x) and Q(a, x), for a > 0 and x > 0."""
     if x <= 1.1 and a <= 1.0:
         if x < 0.5 and a * math.log(x) < -0.7:
             p = _gamma_series(a, x)
@@ -82,7 +82,7 @@ def gamma_sides(a, x):
 
 
 def gamma_p(a, x):
-    """The regularized lower incomplete gamma function with its ends."""
+    """The regularized lower incomplete gamma function, including the ends of its domain."""
     if not (a >= 0.0 and x >= 0.0):
         return math.nan
     if a == 0.0:
@@ -107,7 +107,8 @@ def gamma_q(a, x):
 
 
 def _gamma_start(a, p, q):
-    """Near the root of P(a, x) = p: Wilson and Hilferty's cube (1931), or the series' first term."""
+    """A point near the root of P(a, x) = p: by the cube of Wilson and Hilferty (1931), or from the first term of the
+    series."""
     low = math.exp((math.log(p) + math.lgamma(a + 1.0)) / a) if p > 0.0 else 0.0
     if a < 1.0 and low < 1.0 or low < 0.1 * a:
         return low * (1.0 + low / (a + 1.0)) if low < 0.1 else low
@@ -121,7 +122,7 @@ def _gamma_start(a, p, q):
 
 
 def gamma_inverse(a, p, q):
-    """x with P(a, x) = p, where q is 1 - p: Halley's steps on the smaller side, kept between bounds."""
+    """The x with P(a, x) = p, where q is 1 - p. Halley's method runs on the smaller of both, between bounds."""
     low = 0.0
     high = math.inf
     x = _gamma_start(a, p, q)
@@ -156,7 +157,7 @@ def gamma_inverse(a, p, q):
 
 
 def _gamma_ends(a, p, far):
-    """The value of the inverse for numbers that need no search, else -1: where p is 0 or 1, far being where it is 1."""
+    """The inverse where it needs no search, because p is 0 or 1; else -1. far: the inverse of 1."""
     if not (a > 0.0 and 0.0 <= p <= 1.0):
         return math.nan
     if p == 0.0:
@@ -190,13 +191,13 @@ def upper_inverse(a, q):
 
 @kernel(1e-11)
 def gammaincinv(a, y):
-    """x with gammainc(a, x) = y."""
+    """The x with gammainc(a, x) = y."""
     return lower_inverse(a, y)
 
 
 @kernel(1e-11)
 def gammainccinv(a, y):
-    """x with gammaincc(a, x) = y."""
+    """The x with gammaincc(a, x) = y."""
     return upper_inverse(a, y)
 
 
@@ -204,7 +205,7 @@ def gammainccinv(a, y):
 
 
 def _beta_fraction(a, b, x):
-    """The fraction of DLMF 8.17.22."""
+    """The continued fraction of DLMF 8.17.22."""
     c = 1.0
     d = 1.0 - (a + b) * x / (a + 1.0)
     d = 1.0 / (d if abs(d) > _TINY else _TINY)
@@ -230,7 +231,7 @@ def _beta_fraction(a, b, x):
 
 
 def beta_sides(a, b, x, y):
-    """I_x(a, b) and I_y(b, a) of positive a, b and of x and y = 1 - x between 0 and 1."""
+    """I_x(a, b) and I_y(b, a), for positive a and b, and for x and y = 1 - x between 0 and 1."""
     if x * (a + b + 2.0) <= a + 1.0:
         p = power_of_beta(a, b, x, y) * _beta_fraction(a, b, x) / a
         return p, 1.0 - p
@@ -239,7 +240,7 @@ def beta_sides(a, b, x, y):
 
 
 def beta_i(a, b, x, y, upper):
-    """I_x(a, b), or with upper the rest to 1, with its ends."""
+    """I_x(a, b), including the ends of its domain. With upper: 1 minus that."""
     if not (a >= 0.0 and b >= 0.0 and 0.0 <= x <= 1.0) or a == 0.0 and b == 0.0:
         return math.nan
     if a == math.inf and b == math.inf:
@@ -258,7 +259,8 @@ def beta_i(a, b, x, y, upper):
 
 
 def _beta_start(a, b, p, q):
-    """Near the root of I_x(a, b) = p: the first term at either end, or the mean moved by the normal distribution."""
+    """A point near the root of I_x(a, b) = p: from the first term at either end, or the mean, shifted as for a normal
+    distribution."""
     lb = log_beta(a, b)
     low = math.exp((math.log(p) + math.log(a) + lb) / a)
     if low < 0.1 * a / (a + b):
@@ -273,7 +275,7 @@ def _beta_start(a, b, p, q):
 
 
 def beta_inverse(a, b, p, q):
-    """x with I_x(a, b) = p, where q is 1 - p: Halley's steps on the smaller side, kept between bounds."""
+    """The x with I_x(a, b) = p, where q is 1 - p. Halley's method runs on the smaller of both, between bounds."""
     low = 0.0
     high = 1.0
     x = _beta_start(a, b, p, q)
@@ -331,13 +333,13 @@ def betaincc(a, b, x):
 
 @kernel(1e-11)
 def betaincinv(a, b, y):
-    """x with betainc(a, b, x) = y."""
+    """The x with betainc(a, b, x) = y."""
     return beta_root(a, b, y)
 
 
 @kernel(1e-11)
 def betainccinv(a, b, y):
-    """x with betaincc(a, b, x) = y."""
+    """The x with betaincc(a, b, x) = y."""
     return beta_upper_root(a, b, y)
 
 
@@ -361,7 +363,7 @@ def _binomials(k, n, p, upper):
 
 @kernel(1e-12)
 def bdtr(k, n, p):
-    """The binomial distribution's function."""
+    """The cdf of the binomial distribution."""
     return _binomials(k, n, p, False)
 
 
@@ -373,7 +375,7 @@ def bdtrc(k, n, p):
 
 @kernel(1e-11)
 def bdtri(k, n, y):
-    """p with bdtr(k, n, p) = y."""
+    """The p with bdtr(k, n, p) = y."""
     k = np.floor(k)
     if not (0.0 <= y <= 1.0 and k >= 0.0 and n > k) or n != np.floor(n):
         return math.nan
@@ -382,7 +384,7 @@ def bdtri(k, n, y):
 
 @kernel(1e-12)
 def nbdtr(k, n, p):
-    """The negative binomial distribution's function."""
+    """The cdf of the negative binomial distribution."""
     return beta_i(n, k + 1.0, p, 1.0 - p, False) if k >= 0.0 and 0.0 <= p <= 1.0 else math.nan
 
 
@@ -394,13 +396,13 @@ def nbdtrc(k, n, p):
 
 @kernel(1e-11)
 def nbdtri(k, n, y):
-    """p with nbdtr(k, n, p) = y."""
+    """The p with nbdtr(k, n, p) = y."""
     return beta_root(n, k + 1.0, y) if k >= 0.0 else math.nan
 
 
 @kernel(1e-12)
 def pdtr(k, m):
-    """The Poisson distribution's function."""
+    """The cdf of the Poisson distribution."""
     if k < 0.0 or m < 0.0:
         return math.nan
     return 1.0 if m == 0.0 else gamma_q(np.floor(k) + 1.0, m)
@@ -416,13 +418,13 @@ def pdtrc(k, m):
 
 @kernel(1e-11)
 def pdtri(k, y):
-    """m with pdtr(k, m) = y."""
+    """The m with pdtr(k, m) = y."""
     return upper_inverse(np.floor(k) + 1.0, y) if k >= 0.0 and 0.0 <= y < 1.0 else math.nan
 
 
 @kernel(1e-12)
 def chdtr(v, x):
-    """The chi-square distribution's function."""
+    """The cdf of the chi-square distribution."""
     return gamma_p(0.5 * v, 0.5 * x)
 
 
@@ -434,7 +436,7 @@ def chdtrc(v, x):
 
 @kernel(1e-11)
 def chdtri(v, p):
-    """x with chdtrc(v, x) = p."""
+    """The x with chdtrc(v, x) = p."""
     return 2.0 * upper_inverse(0.5 * v, p)
 
 
@@ -448,7 +450,7 @@ def _ratio(n, d, x, upper):
 
 @kernel(1e-12)
 def fdtr(dfn, dfd, x):
-    """The F distribution's function."""
+    """The cdf of the F distribution."""
     return _ratio(dfn, dfd, x, False)
 
 
@@ -460,7 +462,7 @@ def fdtrc(dfn, dfd, x):
 
 @kernel(1e-11)
 def fdtri(dfn, dfd, p):
-    """x with fdtr(dfn, dfd, x) = p: by the root on the side where it is small."""
+    """The x with fdtr(dfn, dfd, x) = p, from the root of the incomplete beta function on the side where it is small."""
     if not (dfn > 0.0 and dfd > 0.0 and 0.0 < p <= 1.0):
         return math.nan
     if p == 1.0:
@@ -476,7 +478,7 @@ def fdtri(dfn, dfd, p):
 
 @kernel(1e-12)
 def gdtr(a, b, x):
-    """The gamma distribution's function, of rate a and shape b."""
+    """The cdf of the gamma distribution with rate a and shape b."""
     return gamma_p(b, a * x) if x >= 0.0 else math.nan
 
 
@@ -488,7 +490,7 @@ def gdtrc(a, b, x):
 
 @kernel(1e-12)
 def stdtr(df, t):
-    """Student's t distribution's function."""
+    """The cdf of Student's t distribution."""
     if not df > 0.0 or t != t:
         return math.nan
     if t == 0.0:
@@ -504,7 +506,7 @@ def stdtr(df, t):
 
 @kernel(1e-10)
 def stdtrit(df, p):
-    """t with stdtr(df, t) = p."""
+    """The t with stdtr(df, t) = p."""
     if not (df > 0.0 and 0.0 <= p <= 1.0):
         return math.nan
     if p == 0.0 or p == 1.0:

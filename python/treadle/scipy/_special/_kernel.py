@@ -1,7 +1,7 @@
-"""What special functions are made of: a function of numbers in the kernel language becomes one of arrays.
+"""The frame of special functions: it turns a function of numbers, in the kernel language, into a function of arrays.
 
-The text is compiled once for each combination of dtypes and numbers of dims, for every device. Numbers are float64
-inside, whatever the arrays are: results are float32 where all arrays are float16, bfloat16 or float32, as with SciPy.
+The text is compiled once for each combination of dtypes and numbers of dims, for every device. It computes in float64,
+whatever the arrays' dtypes. As in SciPy, results are float32 if all arrays are float16, bfloat16 or float32.
 """
 
 import functools

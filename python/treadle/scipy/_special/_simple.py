@@ -13,7 +13,7 @@ from ._error import log_ndtr, ndtr
 _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
 
-# A name here: the row of ops.def that it is.
+# The name here, and the row of ops.def that implements it.
 ROWS = _core.op_names("scipy.special")
 globals().update({name: getattr(treadle, row) for name, row in ROWS.items()})
 
@@ -21,13 +21,13 @@ __all__ = [*ROWS, "ndtr", "log_ndtr"]
 
 
 def floating(x):
-    """x as an array of floats or complex numbers."""
+    """x as an array of floating-point or complex numbers."""
     x = x if isinstance(x, ndarray) else asarray(x)
     return x if x.dtype.kind in "fc" else x.astype("float64")
 
 
 def _floats(*xs):
-    """Arrays of floats; Python's numbers stay, so that they do not widen float32."""
+    """Arrays of floating-point numbers. Python's numbers stay, so that they do not widen float32."""
     if not any(isinstance(x, (ndarray, numpy.ndarray, numpy.generic)) for x in xs):
         return [floating(x) for x in xs]
     return [x if isinstance(x, (int, float)) else floating(x) for x in xs]
@@ -41,14 +41,14 @@ def _given(r, out):
 
 
 def xlog1py(x, y, out=None):
-    """x log(1 + y), 0 where x is 0 and y is not NaN."""
+    """x log(1 + y), and 0 if x is 0 and y is not NaN."""
     x, y = map(asarray, _floats(x, y))
     none = (x == 0) & (y == y)
     return _UFUNC["multiply"](x, _UFUNC["log1p"](_select(none, 0, y)), out=out)
 
 
 def entr(x, out=None):
-    """-x log x, 0 at 0 and -inf below."""
+    """-x log x, 0 at 0, and -inf for negative x."""
     x = floating(x)
     return _given(_select(x < 0, float("-inf"), -_UFUNC["xlogy"](x, x)), out)
 
@@ -59,7 +59,7 @@ def log_expit(x, out=None):
 
 
 def rel_entr(x, y, out=None):
-    """x log(x / y) for positive x and y, 0 where x is 0 and y is not negative, else inf."""
+    """x log(x / y) for positive x and y, 0 if x is 0 and y is not negative, else inf."""
     x, y = map(asarray, _floats(x, y))
     r = x * _UFUNC["log"](x / y)
     r = _select((x > 0) & (y > 0), r, _select((x == 0) & (y >= 0), 0.0, math.inf))
@@ -67,7 +67,7 @@ def rel_entr(x, y, out=None):
 
 
 def kl_div(x, y, out=None):
-    """x log(x / y) - x + y for positive x and y, y where x is 0 and y is not negative, else inf."""
+    """x log(x / y) - x + y for positive x and y, y if x is 0 and y is not negative, else inf."""
     x, y = map(asarray, _floats(x, y))
     r = x * _UFUNC["log"](x / y) - x + y
     r = _select((x > 0) & (y > 0), r, _select((x == 0) & (y >= 0), y, math.inf))
@@ -75,7 +75,7 @@ def kl_div(x, y, out=None):
 
 
 def huber(delta, r, out=None):
-    """r^2 / 2 up to |r| = delta, linear beyond; inf for negative delta."""
+    """r^2 / 2 for |r| <= delta, linear beyond. inf for negative delta."""
     delta, r = map(asarray, _floats(delta, r))
     size = abs(r)
     value = _select(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
@@ -88,19 +88,19 @@ def pseudo_huber(delta, r, out=None):
     u = r / delta
     s = u * u
     root = _UFUNC["sqrt"](1 + s)
-    value = delta * delta * _select(s > 1, root - 1, s / (root + 1))  # without subtracting where s is small
+    value = delta * delta * _select(s > 1, root - 1, s / (root + 1))  # no cancellation where s is small
     value = _select((delta == 0) | (r == 0), 0.0, value)
     return _given(_select(delta < 0, math.inf, value), out)
 
 
 def boxcox(x, lmbda, out=None):
-    """(x^lmbda - 1) / lmbda, log x where lmbda is 0."""
+    """(x^lmbda - 1) / lmbda, or log x if lmbda is 0."""
     x, lmbda = map(asarray, _floats(x, lmbda))
     return _given(_power_less_1(_UFUNC["log"](x), lmbda), out)
 
 
 def boxcox1p(x, lmbda, out=None):
-    """((1 + x)^lmbda - 1) / lmbda, log(1 + x) where lmbda is 0."""
+    """((1 + x)^lmbda - 1) / lmbda, or log(1 + x) if lmbda is 0."""
     x, lmbda = map(asarray, _floats(x, lmbda))
     return _given(_power_less_1(_UFUNC["log1p"](x), lmbda), out)
 
@@ -111,13 +111,13 @@ def _power_less_1(log, lmbda):
 
 
 def inv_boxcox(y, lmbda, out=None):
-    """(1 + lmbda y)^(1 / lmbda), exp y where lmbda is 0."""
+    """(1 + lmbda y)^(1 / lmbda), or exp y if lmbda is 0."""
     y, lmbda = map(asarray, _floats(y, lmbda))
     return _given(_UFUNC["exp"](_log_of_power(y, lmbda)), out)
 
 
 def inv_boxcox1p(y, lmbda, out=None):
-    """inv_boxcox less 1."""
+    """inv_boxcox minus 1."""
     y, lmbda = map(asarray, _floats(y, lmbda))
     return _given(_UFUNC["expm1"](_log_of_power(y, lmbda)), out)
 
@@ -139,7 +139,7 @@ def cosm1(x, out=None):
 
 
 def _degrees(x):
-    """x of degrees within half a turn, and to float64 and back where it is float32."""
+    """x, in degrees, reduced to half a turn. float32 is computed in float64 and converted back."""
     x = floating(x)
     return x - 360.0 * _UFUNC["rint"](x / 360.0)
 
@@ -179,7 +179,7 @@ def cotdg(x, out=None):
 
 
 def diric(x, n):
-    """sin(n x / 2) / (n sin(x / 2)), Dirichlet's function of a whole positive n."""
+    """Dirichlet's function sin(n x / 2) / (n sin(x / 2)), for a positive integer n."""
     x, n = map(asarray, (floating(x), n))
     half = 0.5 * x
     below = _UFUNC["sin"](half)
@@ -191,7 +191,7 @@ def diric(x, n):
 
 
 def radian(d, m, s, out=None):
-    """Degrees, minutes and seconds as radians."""
+    """Degrees, minutes and seconds, converted to radians."""
     d, m, s = map(asarray, _floats(d, m, s))
     return _given(((s / 60 + m) / 60 + d) * (math.pi / 180), out)
 
@@ -205,15 +205,14 @@ def sinc(x):
 
 
 def _shift(a, axis):
-    """The largest element, which is subtracted before exp; 0 where it is not a number that can be."""
+    """The largest element, which is subtracted before exp. 0 if it is infinite or NaN."""
     top = a.real.max(axis, keepdims=True)
     return _select(_UFUNC["isfinite"](top), top, 0)
 
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
-    """log(sum(b exp(a))) along axis, without overflow. With return_sign also the sign of the sum; else NaN where that
-    is negative.
-    """
+    """log(sum(b exp(a))) along axis, without overflow. return_sign adds the sign of the sum; without it the logarithm
+    of a negative sum is NaN."""
     a = floating(a)
     if b is not None:
         b = floating(b)

@@ -1,7 +1,7 @@
-"""Sparse matrices and arrays, under scipy.sparse's names, their data in treadle's arrays.
+"""Sparse matrices and arrays under scipy.sparse's names. Their data lie in treadle's arrays.
 
-CSR, CSC, COO and DIA are on the device; ``a.get()`` gives SciPy's matrix, and constructors take SciPy's. BSR, LIL and
-DOK are SciPy's own, on the host.
+CSR, CSC, COO and DIA matrices are on a device. ``a.get()`` returns SciPy's matrix, and constructors accept SciPy's.
+BSR, LIL and DOK are SciPy's own classes, on the host.
 """
 
 from .. import _table

@@ -1,4 +1,4 @@
-"""Operations on two matrices: element by element, and the product of two sparse ones."""
+"""Operations on two matrices: elementwise ones, and the product of two sparse matrices."""
 
 import operator
 
@@ -14,8 +14,8 @@ _COMPARISONS = {operator.eq, operator.ne, operator.lt, operator.gt, operator.le,
 
 
 def combined(a, b, f):
-    """f(a, b) where either has an element, without the zeros that come out; a and b of one compressed format and
-    shape."""
+    """f(a, b) at all places where either has an element. Zeros among the results are dropped. a and b have the same
+    shape and compressed format."""
     a, b = a._canonical_form(), b._canonical_form()
     dtype = numpy.result_type(a.dtype, b.dtype)
     if not a.data.size and not b.data.size:
@@ -26,7 +26,8 @@ def combined(a, b, f):
 
 
 def _merged(a, b, dtype):
-    """The places where either of two matrices in canonical format has an element, and both matrices' elements there."""
+    """The places where either of two matrices in canonical format has an element, and the elements that both have
+    there."""
     lines, beyond = a._lines
     idx = _parts.index_dtype(a.data.size + b.data.size, *a._lines)
     ap, ai, bp, bi = (x.astype(idx, copy=False) for x in (a._indptr, a._indices, b._indptr, b._indices))
@@ -47,7 +48,7 @@ def _merged(a, b, dtype):
 
 
 def _spread(a, shape):
-    """The elements of a, of one axis or two, repeated to shape, of two: row, column and data."""
+    """The elements of a, which is broadcast from one or two axes to a shape of two: rows, columns and data."""
     a = a.tocoo()
     row, col, data = a.row.astype("int64"), a.col.astype("int64"), a.data
     for axis, (have, want) in enumerate(zip(a._shape2, shape, strict=True)):
@@ -129,11 +130,12 @@ def product(a, b):
     return r.reshape((shape[0],) if column else (shape[1],))
 
 
-TABLE = 1 << 25  # numbers; what all pieces' tables may have together
+TABLE = 1 << 25  # numbers in the tables of all pieces together
 
 
 def _by_rows(left, right, dtype):
-    """Row by row, on a CPU, with a table of all columns for each piece: data, indices and indptr of the product."""
+    """The product by rows, on a CPU. Each piece of rows has a table of all columns. Returns the product's data, indices
+    and indptr."""
     lines, across = left._lines[0], right._lines[1]
     idx = _parts.index_dtype(left.data.size, right.data.size, lines, across)
     pieces = max(min(left.device.units, TABLE // max(across, 1), lines), 1)
@@ -156,7 +158,8 @@ def _by_rows(left, right, dtype):
 
 
 def _by_sorting(left, right, dtype):
-    """All products of elements, sorted by their place (in the order of the sum where that is the same) and added up."""
+    """The product by sorting: all products of two elements, sorted by their place and added up. The sort keeps the
+    order of the sum within a place."""
     lines, between = left._lines[0], right._lines[1]
     lengths = right._indptr[1:] - right._indptr[:-1]
     at, element = _parts.ranges(_parts.gather(right._indptr, left._indices), _parts.gather(lengths, left._indices))
@@ -166,7 +169,7 @@ def _by_sorting(left, right, dtype):
 
 
 def power(a, n):
-    """A square matrix multiplied n times with itself. ValueError: n is no integer from 0 on."""
+    """The n-th power of a square matrix. Raises ValueError unless n is a non-negative integer."""
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise TypeError("sparse matrix is not square")
     if not isinstance(n, (int, numpy.integer)) or n < 0:
@@ -185,7 +188,7 @@ def power(a, n):
 
 
 def selection(idx, n, dtype):
-    """A CSR matrix of ones of len(idx) columns, that of number j in row idx[j] of n."""
+    """A CSR matrix of ones with n rows and len(idx) columns. The one of column j is in row idx[j]."""
     order = _parts.order_of(idx, n)
     indptr = _parts.pointers(_parts.gather(idx, order), n, order.dtype)
     ones = td.ones(idx.size, dtype=dtype, device=idx.device)

@@ -1,4 +1,4 @@
-"""Questions about matrices, index dtypes, and files."""
+"""Questions about matrices, their index dtypes, and files."""
 
 import numpy
 
@@ -16,7 +16,7 @@ def issparse(x):
 
 
 def isspmatrix(x):
-    """Is x one of treadle's sparse matrices, and no array?"""
+    """Is x one of treadle's sparse matrices, but not a sparse array?"""
     return isinstance(x, spmatrix)
 
 
@@ -33,7 +33,8 @@ isspmatrix_csr, isspmatrix_csc, isspmatrix_coo, isspmatrix_dia = map(_asks, ("cs
 
 
 def get_index_dtype(arrays=(), maxval=None, check_contents=False):
-    """int32 where the arrays' indices fit it and maxval does, else int64; check_contents looks at what they hold."""
+    """int32 if it can hold the arrays' indices and maxval, else int64. check_contents looks at the values in the
+    arrays."""
     arrays = [arrays] if isinstance(arrays, (ndarray, numpy.ndarray)) else arrays
     if maxval is not None and int(maxval) > _parts.INT32_MAX:
         return numpy.int64
@@ -48,7 +49,7 @@ def get_index_dtype(arrays=(), maxval=None, check_contents=False):
 
 
 def safely_cast_index_arrays(A, idx_dtype=numpy.int32, msg=""):
-    """The index arrays of A as idx_dtype. ValueError: they do not fit."""
+    """The index arrays of A, converted to idx_dtype. Raises ValueError if they do not fit."""
     if A.format == "dia":
         arrays, most = (A.offsets,), max(A.shape)
     elif A.format == "coo":
@@ -62,7 +63,7 @@ def safely_cast_index_arrays(A, idx_dtype=numpy.int32, msg=""):
 
 
 def save_npz(file, matrix, compressed=True):
-    """Writes a matrix to a .npz file that SciPy reads, too."""
+    """Write a matrix to a .npz file, which SciPy can read, too."""
     parts = {"format": matrix.format.encode("ascii"), "shape": matrix.shape, "data": matrix.data.get()}
     if matrix.format == "dia":
         parts["offsets"] = matrix.offsets.get()
@@ -78,8 +79,8 @@ def save_npz(file, matrix, compressed=True):
 
 
 def load_npz(file):
-    """The matrix of a .npz file that save_npz or SciPy wrote. ValueError: it holds none, or a format that is not
-    here."""
+    """Read the matrix from a .npz file that save_npz or SciPy wrote. Raises ValueError if it holds none, or one of a
+    format that is not here."""
     with numpy.load(file, allow_pickle=False) as parts:
         if "format" not in parts:
             raise ValueError(f"The file {file} does not contain a sparse array or matrix.")

@@ -1,7 +1,7 @@
-"""What sparse matrices and arrays of all formats have in common: shape, conversion, and operators by way of CSR.
+"""What sparse matrices and arrays of all formats share: the shape, conversions, and operators, which go through CSR.
 
-``*_matrix`` classes mean by ``*`` the product of matrices, ``*_array`` classes that of elements. Dense results are
-treadle's arrays, of two axes where SciPy gives a numpy.matrix. Numbers out of a matrix are arrays without axes.
+``*`` is the matrix product of ``*_matrix`` classes and the elementwise product of ``*_array`` classes. Dense results
+are treadle's arrays; they have two axes where SciPy returns a numpy.matrix. Single numbers are arrays without axes.
 """
 
 import math
@@ -20,7 +20,7 @@ from ._operators import Operators
 
 
 class sparray:
-    """What the ``*_array`` classes have in common: ``*`` multiplies element by element."""
+    """The base of ``*_array`` classes, whose ``*`` multiplies element by element."""
 
 
 NAMES = {
@@ -34,20 +34,20 @@ NAMES = {
 }
 MAXPRINT = 50
 
-# Functions with f(0) = 0: methods that change the data alone.
+# Functions with f(0) = 0. Their methods change only the data.
 KEEP_ZERO = (
     "sin tan arcsin arctan sinh tanh arcsinh arctanh rint sign expm1 log1p deg2rad rad2deg floor ceil trunc sqrt"
 ).split()
 
 
 def register(cls):
-    """Enters a class of a format into CLASSES."""
+    """Enter the class of a format into CLASSES."""
     CLASSES[cls._format, issubclass(cls, sparray)] = cls
     return cls
 
 
 def shape_of(shape, ndims=(2,)):
-    """A tuple of ints. TypeError, ValueError: it is none, or has another number of axes."""
+    """A shape as a tuple of ints. Raises TypeError or ValueError if it is none, or has another number of axes."""
     shape = (shape,) if isinstance(shape, (int, numpy.integer)) else shape
     r = tuple(operator.index(n) for n in shape)
     if len(r) not in ndims:
@@ -58,7 +58,8 @@ def shape_of(shape, ndims=(2,)):
 
 
 class Sparse(Operators):
-    """The base of all formats. A format gives tocoo or tocsr, transpose, copy, and what it can do better than CSR."""
+    """The base of all formats. A format defines tocoo or tocsr, transpose, copy, and whatever it does better than CSR.
+    """
 
     _format = "und"
     _ndims = (2,)
@@ -78,7 +79,7 @@ class Sparse(Operators):
 
     @property
     def _shape2(self):
-        """The shape, an array of one axis being a row."""
+        """The shape with two axes. An array of one axis counts as a row."""
         return self._shape if len(self._shape) == 2 else (1, *self._shape)
 
     @property
@@ -100,7 +101,7 @@ class Sparse(Operators):
 
     @property
     def nnz(self):
-        """How many elements are stored, zeros among them."""
+        """The number of stored elements, including stored zeros."""
         return self._getnnz()
 
     @property
@@ -125,7 +126,7 @@ class Sparse(Operators):
         return isinstance(self, sparray)
 
     def _class(self, fmt):
-        """The class of another format of this one's kind."""
+        """The class of another format, also a matrix or an array as this one."""
         return CLASSES[fmt, self._is_array]
 
     def __repr__(self):
@@ -166,7 +167,7 @@ class Sparse(Operators):
     # ---- conversion ----
 
     def asformat(self, format, copy=False):
-        """This matrix in another format; format may be None, or "array" for a dense one."""
+        """This matrix in another format. None keeps the format, and "array" gives a dense array."""
         if format is None or format == self.format:
             return self.copy() if copy else self
         convert = getattr(self, f"to{format}", None)
@@ -187,11 +188,11 @@ class Sparse(Operators):
         return self.tocoo(copy=copy).todia()
 
     def todense(self, order=None, out=None):
-        """A dense array; out: where to put it."""
+        """A dense array. out: the array to write to."""
         return self.toarray(order, out)
 
     def toarray(self, order=None, out=None):
-        """A dense array, elements of one place added up; out: where to put it."""
+        """A dense array. Elements at the same place are added up. out: the array to write to."""
         a = self.tocsr()
         dense = a._dense()
         if out is None:
@@ -204,7 +205,7 @@ class Sparse(Operators):
         return out
 
     def get(self, stream=None):
-        """SciPy's matrix of the same class, on the host; MissingLibraryError where SciPy is not installed."""
+        """SciPy's matrix of the same class, on the host. Raises MissingLibraryError if SciPy is not installed."""
         return to_scipy(self)
 
     _scipy_ = get
@@ -226,7 +227,8 @@ class Sparse(Operators):
 
     @staticmethod
     def _putter(a, copy, device):
-        """What makes an array of a sparse matrix (ours or SciPy's) one of ours: itself, or with copy another."""
+        """The function that makes a sparse matrix of ours of an array, a matrix of ours, or one of SciPy's. Ours comes
+        back itself, or copied with copy."""
         if is_scipys(a):
             return lambda x: asarray(x, device=device)
         return lambda x: x.copy() if copy else x
@@ -254,7 +256,7 @@ class Sparse(Operators):
         return self._with_data(self.data.copy())
 
     def conj(self, copy=True):
-        """The complex conjugate; without copy, of real numbers, this matrix itself."""
+        """The complex conjugate. Without copy, a matrix of real numbers comes back itself."""
         if self.dtype.kind == "c":
             return self._with_data(self.data.conj())
         return self.copy() if copy else self
@@ -262,8 +264,8 @@ class Sparse(Operators):
     conjugate = conj
 
     def reshape(self, *args, order="C", copy=False):
-        """The elements in another shape, in the order of rows ("C") or of columns ("F"); a coo matrix where it
-        changes."""
+        """The elements in another shape, read by rows ("C") or by columns ("F"). The result is a coo matrix if the
+        shape changes."""
         shape = args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
         shape = tuple(operator.index(n) for n in shape)
         if shape.count(-1) == 1:
@@ -280,12 +282,12 @@ class Sparse(Operators):
     # ---- data alone ----
 
     def _deduped(self):
-        """The data with those of one place added up, in this matrix."""
+        """Add up elements at the same place, in this matrix, and return its data."""
         self.sum_duplicates()
         return self.data
 
     def sum_duplicates(self):
-        """Formats that cannot hold a place twice do nothing."""
+        """Does nothing, in formats that cannot hold a place twice."""
 
     def __abs__(self):
         return self._with_data(abs(self._deduped()))
@@ -299,7 +301,7 @@ class Sparse(Operators):
         return self._with_data(-self.data)
 
     def power(self, n, dtype=None):
-        """Every element to the n-th; NotImplementedError: n is 0, which would make all elements 1."""
+        """The n-th power of every element. Raises NotImplementedError for n = 0, which would make all elements 1."""
         if not is_number(n):
             raise NotImplementedError("input is not scalar")
         if not n:
@@ -352,7 +354,7 @@ class Sparse(Operators):
         return self.tocsr()._getrow(i)
 
     def nonzero(self):
-        """The row and the column indices of the elements that are not zero."""
+        """The row and column indices of the nonzero elements."""
         a = self.tocoo()
         at = _parts.places(a.data != 0)
         return tuple(_parts.gather(c, at) for c in a.coords)
@@ -374,7 +376,7 @@ for _name in KEEP_ZERO:
 
 
 class spmatrix:
-    """What the ``*_matrix`` classes have in common: ``*`` is the product of matrices, and all has two axes."""
+    """The base of ``*_matrix`` classes, whose ``*`` is the matrix product. All their results have two axes."""
 
     def __mul__(self, other):
         return self._scaled(other) if is_number(other) else self._matmul(other)
@@ -392,7 +394,7 @@ class spmatrix:
         return self._shape
 
     def asfptype(self):
-        """This matrix with numbers that are not integers."""
+        """This matrix, converted to floating-point numbers if it holds integers."""
         return self._asfptype()
 
     def getformat(self):
@@ -402,7 +404,7 @@ class spmatrix:
         return MAXPRINT
 
     def getnnz(self, axis=None):
-        """How many elements are stored, in all or along an axis."""
+        """The number of stored elements, in all or along an axis."""
         return self._getnnz(axis)
 
     def getH(self):

@@ -1,8 +1,8 @@
-"""Compressed rows (CSR) and columns (CSC): three arrays on a device, which may be read and exchanged.
+"""Compressed rows (CSR) and columns (CSC): three arrays on a device. Programs may read and replace them.
 
-data and indices hold the elements, major line by major line; indptr says where each line begins. CSR's major lines
-are rows, CSC's columns; _swap brings a pair (rows, columns) into the order (major, minor). What is known of the order
-of indices is kept until indices or indptr is assigned.
+data and indices hold the elements, one major line after another. indptr says where each line begins. The major lines
+are the rows of CSR and the columns of CSC; _swap exchanges a pair (rows, columns) into the order (major, minor). What
+is known about the order of indices stays valid until a program assigns indices or indptr.
 """
 
 import numpy
@@ -17,15 +17,15 @@ from ._index import Indexing
 from ._kinds import CLASSES, is_scipys
 from ._reduce import Reductions
 
-WIDTHS = (32, 16, 8, 4, 2)  # threads of a warp for a row, where rows have as many elements
+WIDTHS = (32, 16, 8, 4, 2)  # threads of a warp that share a row of about that many elements
 
 
 class Compressed(Reductions, Indexing, Sparse):
     """The base of CSR and CSC.
 
-    arg1: a dense array, a sparse matrix (SciPy's, too), a shape, (data, (row, col)), or (data, indices, indptr).
-    dtype: of the data; copy: not to share arrays with arg1; device: where it goes, where arg1 is not on one.
-    ValueError: the arrays do not fit each other.
+    arg1: a dense array, a sparse matrix (SciPy's, too), a shape, (data, (row, col)), or (data, indices, indptr). dtype:
+    the dtype of the data. copy: do not share arrays with arg1. device: where the matrix lies, if arg1 is on no device.
+    Raises ValueError if the arrays do not fit each other.
     """
 
     _sorted = _canonical = None
@@ -98,13 +98,13 @@ class Compressed(Reductions, Indexing, Sparse):
         self._take(data.copy() if copy else data, *arrays, shape)
 
     def _take(self, data, indices, indptr, shape, like=None):
-        """Holds these arrays, which are known to fit; like: a matrix with the same places."""
+        """Store these arrays, which are known to fit. like: a matrix with elements at the same places."""
         self.data, self._indices, self._indptr, self._shape = data, indices, indptr, tuple(shape)
         self._sorted, self._canonical = (like._sorted, like._canonical) if like is not None else (None, None)
 
     @classmethod
     def _from(cls, data, indices, indptr, shape, like=None, canonical=None):
-        """A matrix that holds these arrays, which are known to fit."""
+        """A matrix of these arrays, which are known to fit."""
         a = cls.__new__(cls)
         a._take(data, indices, indptr, shape, like)
         if canonical is not None:
@@ -113,7 +113,7 @@ class Compressed(Reductions, Indexing, Sparse):
 
     @classmethod
     def _of_sorted(cls, major, minor, data, shape):
-        """A matrix of elements that are sorted, no place twice."""
+        """A matrix of elements that are sorted and have no place twice."""
         rows, columns = shape if len(shape) == 2 else (1, *shape)
         idx = _parts.index_dtype(rows, columns, data.size)
         indptr = _parts.pointers(major, cls._swap((rows, columns))[0], idx)
@@ -121,7 +121,7 @@ class Compressed(Reductions, Indexing, Sparse):
 
     @classmethod
     def _of_pairs(cls, major, minor, data, shape):
-        """A matrix of elements in any order, those of one place added up."""
+        """A matrix of elements in any order. Those at the same place are added up."""
         two = shape if len(shape) == 2 else (1, *shape)
         return cls._of_sorted(*_parts.sorted_summed(major, minor, data, cls._swap(two)), shape)
 
@@ -150,7 +150,7 @@ class Compressed(Reductions, Indexing, Sparse):
 
     @property
     def _lines(self):
-        """How many major lines, and how long each is."""
+        """The number of major lines, and the extent of each."""
         return self._swap(self._shape2)
 
     def _majors(self):
@@ -159,7 +159,7 @@ class Compressed(Reductions, Indexing, Sparse):
 
     @property
     def has_sorted_indices(self):
-        """Whether the minor indices of every line ascend."""
+        """Whether the minor indices of every line ascend. They may repeat."""
         if self._sorted is None:
             self._look()
         return self._sorted
@@ -170,7 +170,7 @@ class Compressed(Reductions, Indexing, Sparse):
 
     @property
     def has_canonical_format(self):
-        """Whether the minor indices of every line ascend, each once."""
+        """Whether the minor indices of every line ascend without repeats."""
         if self._sorted is False:
             return False
         if self._canonical is None:
@@ -184,7 +184,7 @@ class Compressed(Reductions, Indexing, Sparse):
             self._sorted = True
 
     def _look(self):
-        """Fetches what is to be known of the order, one array of two answers."""
+        """Find out what is not known about the order. This fetches one array of two answers."""
         if self._indices.size < 2:
             self._sorted = self._canonical = True
             return
@@ -207,7 +207,7 @@ class Compressed(Reductions, Indexing, Sparse):
     # ---- order ----
 
     def sort_indices(self):
-        """Sorts every line's elements, in this matrix."""
+        """Sort every line's elements, in place."""
         if self.has_sorted_indices:
             return
         order = _parts.order_of_pairs(self._majors(), self._indices, self._lines)
@@ -221,7 +221,7 @@ class Compressed(Reductions, Indexing, Sparse):
         return a
 
     def sum_duplicates(self):
-        """Adds elements of one place up, in this matrix."""
+        """Add up the elements at the same place, in this matrix."""
         if self.has_canonical_format:
             return
         self.sort_indices()
@@ -230,7 +230,7 @@ class Compressed(Reductions, Indexing, Sparse):
         self._sorted = self._canonical = True
 
     def _canonical_form(self):
-        """This matrix, or a copy of it, with sorted indices and no place twice."""
+        """This matrix, or a copy of it, with sorted indices and without duplicates."""
         if self.has_canonical_format:
             return self
         a = self._from(self.data, self._indices, self._indptr, self._shape)
@@ -238,7 +238,7 @@ class Compressed(Reductions, Indexing, Sparse):
         return a
 
     def eliminate_zeros(self):
-        """Removes stored zeros, in this matrix."""
+        """Remove stored zeros, in this matrix."""
         self._keep(self.data != 0)
 
     def _keep(self, mask):
@@ -256,15 +256,15 @@ class Compressed(Reductions, Indexing, Sparse):
         self._sorted, self._canonical = known
 
     def _without_zeros(self):
-        """This matrix, stored zeros removed."""
+        """This matrix without stored zeros."""
         self.eliminate_zeros()
         return self
 
     def prune(self):
-        """There is never room behind the elements."""
+        """Does nothing: arrays never have room after the elements."""
 
     def check_format(self, full_check=True):
-        """ValueError: with full_check, an index lies outside of the matrix, or indptr descends."""
+        """Raise ValueError if, with full_check, an index lies outside of the matrix or indptr descends."""
         if self._indptr.size != self._lines[0] + 1:
             raise ValueError(f"index pointer size {self._indptr.size} should be {self._lines[0] + 1}")
         if full_check and self._indices.size:
@@ -276,7 +276,7 @@ class Compressed(Reductions, Indexing, Sparse):
                 raise ValueError("indptr must be a non-decreasing sequence")
 
     def resize(self, *shape):
-        """Gives this matrix another shape; elements that lie outside of it go."""
+        """Change the shape of this matrix. Elements outside of it are dropped."""
         shape = shape_of(shape[0] if len(shape) == 1 else shape, self._ndims)
         a = self.tocoo()
         a.resize(shape)
@@ -293,17 +293,18 @@ class Compressed(Reductions, Indexing, Sparse):
         )
 
     def _other(self, fmt):
-        """CSR of CSC and the reverse: a stable sort by the minor index."""
+        """The CSC of a CSR matrix and the other way round, by a stable sort by minor index."""
         major, minor = self._majors(), self._indices
         order = _parts.order_of(minor, self._lines[1])
         indptr = _parts.pointers(_parts.gather(minor, order), self._lines[1], self._indptr.dtype)
         a = self._class(fmt)._from(_parts.gather(self.data, order), _parts.gather(major, order), indptr, self._shape)
-        a._sorted = True  # by construction: lines were taken in their order
+        a._sorted = True  # lines were read in order
         a._canonical = True if self._canonical else None
         return a
 
     def transpose(self, axes=None, copy=False):
-        """Rows become columns: CSR becomes CSC on the same arrays, and the reverse."""
+        """The transpose: rows become columns. A CSR matrix becomes a CSC one on the same arrays, and the other way
+        round."""
         if axes is not None and tuple(axes) != (1, 0) and self.ndim == 2:
             raise ValueError("Sparse matrices do not support an 'axes' parameter because swapping dimensions is the "
                              "only logical permutation.")  # fmt: skip
@@ -324,24 +325,24 @@ class Compressed(Reductions, Indexing, Sparse):
     # ---- element by element ----
 
     def _mapped(self, f):
-        """f of the data, in canonical format and without the zeros that come out."""
+        """f of the data, in canonical format. Zeros among the results are dropped."""
         self.sum_duplicates()
         a = self._with_data(f(self.data))
         a.eliminate_zeros()
         return a
 
     def _complement(self, other):
-        """Ones where other, of bools, has none."""
+        """Ones where other, a matrix of bools, has no element."""
         return type(self)(~other.toarray())
 
     def _combined(self, other, f):
-        """f of this matrix and of other, where either has an element; zeros that come out are dropped."""
+        """f of this matrix and other, where either has an element. Zeros among the results are dropped."""
         return combined(self, other.asformat(self._format), f)
 
     # ---- products ----
 
     def _row_products(self, x, dtype):
-        """This matrix as one of compressed rows, whatever it is, times the vector x."""
+        """The product of this matrix, read as one of compressed rows, with the vector x."""
         y = empty(self._indptr.size - 1, dtype=dtype, device=self.device)
         if not y.size:
             return y
@@ -399,7 +400,7 @@ class _csc(Compressed):
         return self._other("csr")
 
     def nonzero(self):
-        """The row and the column indices of the elements that are not zero, row by row."""
+        """The row and column indices of the nonzero elements, row by row."""
         return self.tocsr().nonzero()
 
     def _times_vector(self, x):

@@ -1,4 +1,4 @@
-"""Matrices made of shapes, diagonals, blocks and random numbers."""
+"""Matrices that are made from shapes, diagonals, blocks and random numbers."""
 
 import math
 
@@ -16,7 +16,7 @@ _UNSAID = object()
 
 
 def _own(x):
-    """x as a sparse matrix of treadle's: matrices as they are, SciPy's and dense ones converted."""
+    """x as a sparse matrix of treadle's. SciPy's and dense ones are converted."""
     if isinstance(x, Sparse):
         return x
     return from_scipy(x) if is_scipys(x) else CLASSES["coo", False](x)
@@ -42,7 +42,7 @@ def _eye(m, n, k, dtype, format, is_array, device=None):
 
 
 def eye(m, n=None, k=0, dtype=float, format=None):
-    """An m by n matrix (n: m) with ones on the k-th diagonal."""
+    """An m by n matrix with ones on the k-th diagonal. n is m unless given."""
     return _eye(m, n, k, dtype, format, False)
 
 
@@ -57,16 +57,18 @@ def identity(n, dtype="d", format=None):
 
 
 def spdiags(data, diags, m=None, n=None, format=None):
-    """An m by n matrix (or of shape m) with the rows of data on the diagonals diags, aligned by columns."""
+    """An m by n matrix, or one of shape m, with the rows of data on the diagonals diags. Columns of data stay columns.
+    """
     m, n = (len(data[0]),) * 2 if m is None and n is None else m if n is None else (m, n)
     return CLASSES["dia", False]((data, diags), shape=(m, n)).asformat(format)
 
 
 def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=_UNSAID, _is_array=True):
-    """An array with diagonals at offsets, each from its own first element; one of a single element is repeated.
+    """An array with diagonals at offsets. A diagonal is read from its first element; one with a single element is
+    repeated.
 
-    dtype: None for that of the diagonals; where it is not given, integers become float64, as in SciPy.
-    ValueError: a diagonal has another length than its place.
+    dtype: None means that of the diagonals. If dtype is not given, integers become float64, as in SciPy. Raises
+    ValueError if the length of a diagonal does not fit its place.
     """
     if numpy.ndim(offsets) == 0:
         first = diagonals[0] if len(diagonals) else 0
@@ -125,7 +127,7 @@ def _triangle(a, keep, format):
 
 
 def find(A):
-    """The rows, columns and values of the elements that are not zero, those of one place added up."""
+    """The rows, columns and values of the nonzero elements, after those at the same place are added up."""
     a = CLASSES["coo", False](_own(A), copy=True)
     a.sum_duplicates()
     at = _parts.places(a.data != 0)
@@ -136,7 +138,7 @@ def find(A):
 
 
 def kron(A, B, format=None):
-    """The Kronecker product; a coo matrix where format is None."""
+    """The Kronecker product. It is a coo matrix if format is None."""
     is_array = _any_array([A, B])
     a, b = (_own(x).tocoo() for x in (A, B))
     shape = a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]
@@ -153,7 +155,7 @@ def kron(A, B, format=None):
 
 
 def kronsum(A, B, format=None):
-    """kron(I, A) + kron(B, I) of square matrices."""
+    """kron(I, A) + kron(B, I), for square matrices."""
     a, b = _own(A).tocoo(), _own(B).tocoo()
     for x in (a, b):
         if len(x.shape) != 2 or x.shape[0] != x.shape[1]:
@@ -167,7 +169,7 @@ def kronsum(A, B, format=None):
 
 
 def bmat(blocks, format=None, dtype=None):
-    """A matrix of blocks, rows of matrices and None; a coo matrix where format is None."""
+    """A matrix of blocks, given as rows of matrices and None. It is a coo matrix if format is None."""
     return _blocks(blocks, format, dtype, _any_array([x for row in blocks for x in row]))
 
 
@@ -217,13 +219,13 @@ def hstack(blocks, format=None, dtype=None):
 
 
 def vstack(blocks, format=None, dtype=None):
-    """Matrices one below the other."""
+    """Matrices on top of each other."""
     blocks = list(blocks)
     return _blocks([[b] for b in blocks], format, dtype, _any_array(blocks))
 
 
 def block_diag(mats, format=None, dtype=None):
-    """Matrices along the diagonal; a coo matrix where format is None."""
+    """Matrices along the diagonal. The result is a coo matrix if format is None."""
     mats = list(mats)
     own = [_own(x if isinstance(x, Sparse) or is_scipys(x) else td.atleast_2d(asarray(x))) for x in mats]
     n = len(own)
@@ -267,7 +269,7 @@ def _random(shape, density, format, dtype, rng, sampler, is_array):
 
 
 def _distinct(draws, total, count):
-    """count different numbers below total, on the host: of a large range by drawing until there are enough."""
+    """count different numbers below total, drawn on the host. From a large range it draws until there are enough."""
     if total < 4 * count or total < 1 << 16:
         return draws.choice(total, size=count, replace=False)
     have = numpy.zeros(0, numpy.int64)
@@ -277,20 +279,20 @@ def _distinct(draws, total, count):
 
 
 def random_array(shape, *, density=0.01, format="coo", dtype=None, rng=None, data_sampler=None):
-    """An array with about density of its elements drawn uniformly (integers: of their whole range);
-    data_sampler(size=n) gives others. rng: a seed or a numpy.random.Generator; which elements are drawn, the host says.
-    """
+    """An array with about density of its elements drawn uniformly, integers from their whole range.
+    data_sampler(size=n) may draw them instead. rng: a seed or a numpy.random.Generator, which draws the places on the
+    host."""
     return _random(shape, density, format, dtype, rng, data_sampler, True)
 
 
 def random(m, n, density=0.01, format="coo", dtype=None, rng=None, data_rvs=None, *, random_state=None):
-    """random_array as an m by n matrix; data_rvs(n) gives other numbers."""
+    """random_array as an m by n matrix. data_rvs(n) may draw the elements instead."""
     sampler = None if data_rvs is None else lambda size: data_rvs(size)
     return _random((m, n), density, format, dtype, random_state if rng is None else rng, sampler, False)
 
 
 def rand(m, n, density=0.01, format="coo", dtype=None, rng=None, *, random_state=None):
-    """random of uniform numbers."""
+    """random with uniformly drawn elements."""
     return random(m, n, density, format, dtype, rng, random_state=random_state)
 
 

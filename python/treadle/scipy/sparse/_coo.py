@@ -1,5 +1,5 @@
-"""Coordinates (COO): an index array for each axis and the elements, in any order; those of one place count as their
-sum."""
+"""Coordinates (COO): an index array for each axis, and the elements, in any order. Elements at the same place count as
+their sum."""
 
 import numpy
 
@@ -83,7 +83,7 @@ class _coo(Reductions, Sparse):
 
     @classmethod
     def _from(cls, data, coords, shape, canonical=False):
-        """A matrix that holds these arrays, which are known to fit."""
+        """A matrix of these arrays, which are known to fit."""
         a = cls.__new__(cls)
         a._take(data, coords, shape, canonical)
         return a
@@ -123,7 +123,7 @@ class _coo(Reductions, Sparse):
         return self._class("coo")._from(self.data, pair[2 - len(shape) :], shape)
 
     def resize(self, *shape):
-        """Gives this matrix another shape; elements that lie outside of it go."""
+        """Change the shape of this matrix. Elements outside of it are dropped."""
         shape = shape_of(shape[0] if len(shape) == 1 else shape, self._ndims)
         if len(shape) != self.ndim:
             raise ValueError("resize keeps the number of axes")
@@ -137,7 +137,7 @@ class _coo(Reductions, Sparse):
         self._shape = shape
 
     def transpose(self, axes=None, copy=False):
-        """The indices exchanged."""
+        """The transpose: the index arrays, exchanged."""
         if axes is not None and (len(axes) != self.ndim or len(set(axes)) != self.ndim):
             raise ValueError("axes don't match matrix dimensions")
         order = range(self.ndim)[::-1] if axes is None else axes
@@ -145,20 +145,20 @@ class _coo(Reductions, Sparse):
         return self._from(data, tuple(coords[k] for k in order), tuple(self._shape[k] for k in order))
 
     def sum_duplicates(self):
-        """Sorts by row and column and adds elements of one place up, in this matrix."""
+        """Sort by row and column, and add up the elements at the same place, in this matrix."""
         if self.has_canonical_format:
             return
         row, col, data = _parts.sorted_summed(self.row, self.col, self.data, self._shape2)
         self._take(data, (row, col)[2 - self.ndim :], self._shape, True)
 
     def eliminate_zeros(self):
-        """Removes stored zeros, in this matrix."""
+        """Remove stored zeros, in this matrix."""
         at = _parts.places(self.data != 0)
         coords = tuple(_parts.gather(c, at) for c in self.coords)
         self._take(_parts.gather(self.data, at), coords, self._shape, self.has_canonical_format)
 
     def setdiag(self, values, k=0):
-        """Puts values, an array or a number, on the k-th diagonal, in this matrix. ValueError: it has none."""
+        """Write values, an array or a number, to the k-th diagonal of this matrix. Raises ValueError if it has none."""
         rows, columns = self.shape
         if (k > 0 and k >= columns) or (k < 0 and -k >= rows):
             raise ValueError("k exceeds array dimensions")
@@ -199,7 +199,7 @@ class _coo(Reductions, Sparse):
         return self._compressed("csc", self.col, self.row)
 
     def todia(self, copy=False):
-        """Diagonals: worth it where there are few of them."""
+        """The matrix in DIA format, which suits matrices with few diagonals."""
         return of_coo(self)
 
     # ---- products ----
@@ -208,7 +208,7 @@ class _coo(Reductions, Sparse):
         dtype = numpy.result_type(self.dtype, x.dtype)
         on_gpu = not self.device.host
         if on_gpu and dtype.kind == "c" or on_gpu and dtype.itemsize < 4:
-            return self.tocsr()._times_vector(x)  # numbers that have no atomic addition
+            return self.tocsr()._times_vector(x)  # the dtype has no atomic addition
         y = zeros(self._shape2[0], dtype=dtype, device=self.device)
         if not self.data.size:
             return y

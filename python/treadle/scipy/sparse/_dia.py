@@ -57,7 +57,7 @@ class _dia(Sums, Sparse):
 
     @classmethod
     def _from(cls, data, offsets, shape):
-        """A matrix that holds these arrays, which are known to fit."""
+        """A matrix of these arrays, which are known to fit."""
         a = cls.__new__(cls)
         a._take(data, offsets, shape)
         return a
@@ -66,7 +66,7 @@ class _dia(Sums, Sparse):
         return self._from(data, self.offsets.copy(), self._shape)
 
     def _mask(self):
-        """Which of data's places are inside of the matrix."""
+        """Which places of data lie inside of the matrix."""
         rows, columns = self._shape
         col = arange(self.data.shape[1], dtype="int64", device=self.device)
         row = col - self.offsets.astype("int64")[:, None]
@@ -80,13 +80,13 @@ class _dia(Sums, Sparse):
         return int(numpy.maximum(numpy.minimum(rows + offsets, length) - numpy.maximum(offsets, 0), 0).sum())
 
     def count_nonzero(self, axis=None):
-        """How many elements are not zero; of all axes only."""
+        """The number of nonzero elements, over all axes only."""
         if axis is not None:
             raise NotImplementedError("count_nonzero over an axis is not implemented for DIA format")
         return ((self.data != 0) & self._mask()).sum()
 
     def tocoo(self, copy=False):
-        """The elements that are not zero, diagonal by diagonal."""
+        """The nonzero elements, diagonal by diagonal."""
         n, length = self.data.shape
         at = _parts.places((self._mask() & (self.data != 0)).reshape(-1))
         idx = _parts.index_dtype(*self._shape)
@@ -102,7 +102,7 @@ class _dia(Sums, Sparse):
         return self.copy() if copy else self
 
     def transpose(self, axes=None, copy=False):
-        """Diagonals k become -k, their elements moved to their new columns."""
+        """The transpose: diagonal k becomes diagonal -k, and its elements move to their new columns."""
         if axes is not None and tuple(axes) != (1, 0):
             raise ValueError("Sparse arrays/matrices do not support an 'axes' parameter")
         rows, columns = self._shape
@@ -127,14 +127,14 @@ class _dia(Sums, Sparse):
         return max(min(rows + min(k, 0), columns - max(k, 0)), 0)
 
     def setdiag(self, values, k=0):
-        """Puts values, an array or a number, on the k-th diagonal, in this matrix. ValueError: it has none."""
+        """Write values, an array or a number, to the k-th diagonal of this matrix. Raises ValueError if it has none."""
         a = self.tocoo()
         a.setdiag(values, k)
         a = a.todia()
         self._take(a.data, a.offsets, a.shape)
 
     def resize(self, *shape):
-        """Gives this matrix another shape; elements that lie outside of it go."""
+        """Change the shape of this matrix. Elements outside of it are dropped."""
         a = self.tocoo()
         a.resize(*shape)
         a = a.todia()
@@ -154,7 +154,7 @@ class _dia(Sums, Sparse):
 
 
 def of_coo(a):
-    """A matrix of diagonals of one of coordinates."""
+    """The DIA form of a COO matrix."""
     if a.ndim != 2:
         raise ValueError(f"Cannot convert. DIA format must be 2D. Got {a.ndim}D")
     a.sum_duplicates()

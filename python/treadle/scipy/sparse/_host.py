@@ -1,4 +1,4 @@
-"""SciPy's matrices and treadle's, one made of the other."""
+"""Conversions between SciPy's sparse matrices and treadle's."""
 
 from ..._core import MissingLibraryError
 from ..._exchange import _host
@@ -7,7 +7,7 @@ from ._kinds import CLASSES
 
 
 def scipy_sparse():
-    """SciPy's module. MissingLibraryError: SciPy is not installed."""
+    """The module scipy.sparse. Raises MissingLibraryError if SciPy is not installed."""
     try:
         import scipy.sparse
     except ImportError:
@@ -32,19 +32,19 @@ def nbytes(a):
 
 
 def from_scipy(a, device=None):
-    """treadle's matrix of the class of SciPy's a, on device; formats that treadle has not stay SciPy's."""
+    """treadle's matrix of the class of SciPy's a, on device. Formats that treadle lacks stay SciPy's."""
     key = a.format, not hasattr(a, "getH")
     return CLASSES[key](a, device=device) if key in CLASSES else a
 
 
 def converted(a, fmt, options):
-    """a as SciPy's matrix of a format that treadle has not."""
+    """a as SciPy's matrix of a format that treadle lacks."""
     _host.note(f"scipy.sparse.{type(a).__name__}.to{fmt}", nbytes(a))
     return getattr(to_scipy(a), f"to{fmt}")(**options)
 
 
 def call(name, *args, **kwargs):
-    """scipy.sparse.linalg's function of that name, on the host."""
+    """Call the function of that name in scipy.sparse.linalg, on the host."""
     scipy_sparse()
     import scipy.sparse.linalg
 

@@ -1,4 +1,5 @@
-"""Subscripts of compressed matrices: reading makes a matrix (of one element a number), writing changes this one."""
+"""Subscripts of compressed matrices. Reading returns a matrix, or a number for a single element. Writing changes the
+matrix itself."""
 
 import numpy
 
@@ -19,7 +20,7 @@ def _is_int(x):
 
 
 class Key:
-    """A subscript taken apart: rows, columns (an int, a slice or an array each), and the shape of what is named."""
+    """A parsed subscript: rows and columns, each an int, a slice or an array, and the shape of the selection."""
 
     def __init__(self, a, key):
         self.device = a.device
@@ -94,7 +95,7 @@ class Key:
 
 
 def _inside(x, n):
-    """Index array x of an axis of n with what counts from the end counted from the start."""
+    """The index array x of an axis of n, with negative indices counted from the end."""
     if x.ndim not in (1, 2):
         raise IndexError(f"Index dimension must be 1 or 2. Got {x.ndim}")
     x = x.astype("int64")
@@ -129,7 +130,8 @@ class Indexing:
         return r.asformat(self.format) if len(shape) == self.ndim else r
 
     def _picked(self, row, col):
-        """Elements of rows and columns: a number, an array (matrices: a row of several axes), or a matrix."""
+        """The selected elements of rows and columns: a number, an array (of a matrix: a row with two axes), or a
+        matrix."""
         if _is_int(row) and _is_int(col):
             return self._samples(*(asarray([x], device=self.device) for x in (row, col))).reshape(())
         arrays = [isinstance(x, ndarray) for x in (row, col)]
@@ -164,7 +166,8 @@ class Indexing:
         return self._picked(cut, FULL) if axis == 0 else self._picked(FULL, cut)
 
     def _found(self, row, col):
-        """Where elements are in the data of this matrix, in canonical format, and whether they are there."""
+        """The positions of elements in the data of this matrix, which is in canonical format, and whether they exist.
+        """
         major, minor = self._swap((row, col))
         n = self._lines[1]
         keys, wanted = self._majors().astype("int64") * n + self._indices, major.astype("int64") * n + minor
@@ -244,7 +247,7 @@ class Indexing:
         self._set(row.reshape(-1), col.reshape(-1), td.ascontiguousarray(x).reshape(-1))
 
     def _set_sparse(self, row, col, value):
-        """Writes a sparse value: elements that it lacks become zeros where this matrix has them."""
+        """Write a sparse value. Elements of this matrix that the value lacks become zeros."""
         shape = row.shape if row.ndim == 2 else (1, *row.shape)
         try:
             dense = td.broadcast_to(value.toarray().reshape(value._shape2), shape).reshape(-1).astype(self.dtype)
@@ -257,8 +260,8 @@ class Indexing:
             self._set(_parts.gather(row, at), _parts.gather(col, at), _parts.gather(td.ascontiguousarray(dense), at))
 
     def _set(self, row, col, values):
-        """Writes values at pairs of indices, the last for one named several times; this matrix is in canonical
-        format."""
+        """Write values at pairs of indices. If a pair occurs several times, its last value counts. This matrix is in
+        canonical format."""
         _, there = self._found(row, col)
         if not bool(there.all()):
             warn_slow(
@@ -282,7 +285,7 @@ class Indexing:
         self._take(a.data, a._indices, a._indptr, self._shape, a)
 
     def setdiag(self, values, k=0):
-        """Puts values, an array or a number, on the k-th diagonal, in this matrix. ValueError: it has none."""
+        """Write values, an array or a number, to the k-th diagonal of this matrix. Raises ValueError if it has none."""
         a = self.tocoo(copy=False)
         a.sum_duplicates()
         a.setdiag(values, k)
@@ -295,7 +298,7 @@ def _as_tuple(key):
 
 
 def _line_of(x, n, device):
-    """The indices that an item of a subscript names, as an array."""
+    """The indices that an item of a subscript selects, as an array."""
     if isinstance(x, slice):
         return arange(*x.indices(n), dtype="int64", device=device)
     return asarray([x], device=device) if _is_int(x) else x.reshape(-1)

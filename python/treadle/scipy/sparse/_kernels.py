@@ -1,8 +1,8 @@
 """Loops over the rows of compressed matrices, in the kernel language: one text for CPU threads and for GPUs.
 
-Every array lies on one device and is contiguous; results are arrays that the caller made. zero is a number of the
-result's dtype, which sums begin with, so that they are added in that dtype and in the order in which elements are
-stored.
+All arrays lie on one device and are contiguous. The caller makes the arrays for results. zero is a number of the
+result's dtype with which sums begin, so that elements are added in that dtype. They are added in the order in which
+they are stored.
 """
 
 import functools
@@ -13,14 +13,14 @@ from ..._compile import _jit
 prange = _jit.prange
 
 
-# On a CPU rows are dealt out in pieces, one after the other: rows as lanes of vectors would gather all that they
-# read, which took five times as long where rows have 60 elements. What says so to the compiler is that a piece reads
-# its own row of start, a table of zeros of one column, and that a row begins where the one before has ended.
+# On a CPU each thread goes through a piece of the rows, one after another. With rows as lanes of vectors each read
+# would be a gather, which took five times as long for rows of 60 elements. Two things tell the compiler so: a piece
+# reads its own row of start, a table of zeros with one column, and a row begins where the one before has ended.
 
 
 @_jit.jit(parallel=True)
 def row_products_cpu(indptr, indices, data, x, y, start):
-    """row_products, in as many pieces as start has rows."""
+    """row_products, with as many pieces as start has rows."""
     pieces = start.shape[0]
     for c in prange(pieces):
         low = c * y.size // pieces
@@ -36,7 +36,7 @@ def row_products_cpu(indptr, indices, data, x, y, start):
 
 @_jit.jit(parallel=True)
 def segment_sums_cpu(starts, data, out, start):
-    """segment_sums, in as many pieces as start has rows."""
+    """segment_sums, with as many pieces as start has rows."""
     pieces = start.shape[0]
     for c in prange(pieces):
         low = c * out.size // pieces
@@ -52,7 +52,7 @@ def segment_sums_cpu(starts, data, out, start):
 
 @_jit.jit(parallel=True)
 def row_products(indptr, indices, data, x, y, zero):
-    """y[i] = sum of data[k] * x[indices[k]] over row i, a row a thread."""
+    """y[i] = sum of data[k] * x[indices[k]] over row i. Each thread computes a row."""
     for i in prange(y.size):
         s = zero
         for k in range(indptr[i], indptr[i + 1]):
@@ -62,7 +62,7 @@ def row_products(indptr, indices, data, x, y, zero):
 
 @functools.cache
 def group_products(width):
-    """row_products with width neighbouring threads of a warp for each row: for longer rows on a GPU."""
+    """row_products with width neighbouring threads of a warp for each row, for longer rows on a GPU."""
 
     @cuda.jit
     def grouped_products(indptr, indices, data, x, y, zero):
@@ -84,7 +84,7 @@ def group_products(width):
 
 @_jit.jit(parallel=True)
 def matrix_products(indptr, indices, data, x, y, zero):
-    """row_products of each column of x; on a GPU neighbouring threads take neighbouring columns."""
+    """row_products for each column of x. On a GPU neighbouring threads compute neighbouring columns."""
     for i in prange(y.shape[0]):
         for j in prange(y.shape[1]):
             s = zero
@@ -95,14 +95,14 @@ def matrix_products(indptr, indices, data, x, y, zero):
 
 @_jit.jit(parallel=False)
 def scattered_products(row, col, data, x, y):
-    """y[row[k]] += data[k] * x[col[k]], one after the other: on a CPU."""
+    """y[row[k]] += data[k] * x[col[k]] in sequence, for a CPU."""
     for k in range(row.size):
         y[row[k]] += data[k] * x[col[k]]
 
 
 @cuda.jit
 def atomic_products(row, col, data, x, y):
-    """scattered_products by atomic additions, an element a thread."""
+    """scattered_products by atomic additions. Each thread adds an element."""
     k = cuda.grid(1)
     if k < row.size:
         cuda.atomic.add(y, row[k], data[k] * x[col[k]])
@@ -110,7 +110,7 @@ def atomic_products(row, col, data, x, y):
 
 @_jit.jit(parallel=True)
 def diagonal_products(offsets, data, x, y, zero):
-    """y[i] = sum of data[d, i + offsets[d]] * x[i + offsets[d]] over the diagonals d that row i meets."""
+    """y[i] = sum of data[d, i + offsets[d]] * x[i + offsets[d]] over the diagonals d that cross row i."""
     n = min(x.size, data.shape[1])
     for i in prange(y.size):
         s = zero
@@ -133,7 +133,7 @@ def segment_sums(starts, data, out, zero):
 
 @_jit.jit(parallel=True)
 def segment_greatest(starts, data, out):
-    """The greatest number of each segment that is not empty; NaN where it holds one."""
+    """The greatest number of each segment that is not empty. NaN if it holds one."""
     for i in prange(out.size):
         if starts[i] < starts[i + 1]:
             s = data[starts[i]]
@@ -146,7 +146,7 @@ def segment_greatest(starts, data, out):
 
 @_jit.jit(parallel=True)
 def segment_least(starts, data, out):
-    """The least number of each segment that is not empty; NaN where it holds one."""
+    """The least number of each segment that is not empty. NaN if it holds one."""
     for i in prange(out.size):
         if starts[i] < starts[i + 1]:
             s = data[starts[i]]
@@ -167,7 +167,7 @@ def expand(indptr, rows):
 
 @_jit.jit(parallel=False)
 def counting_order(keys, starts, order):
-    """The stable order of keys below starts.size - 1, by counting: on a CPU. starts holds zeros."""
+    """The stable order of keys below starts.size - 1, by a counting sort on a CPU. starts holds zeros."""
     for k in range(keys.size):
         starts[keys[k] + 1] += 1
     for i in range(starts.size - 1):
@@ -180,18 +180,19 @@ def counting_order(keys, starts, order):
 
 @_jit.jit(parallel=True)
 def scatter(places, data, out):
-    """out[places[k]] = data[k], for places of which none occurs twice."""
+    """out[places[k]] = data[k]. No place occurs twice."""
     for k in prange(places.size):
         out[places[k]] = data[k]
 
 
-# Two matrices of sorted rows, merged: first how many places either has in each row, then the places with both
-# elements. On a GPU there are as many pieces as rows.
+# Merges two matrices with sorted rows. The first kernel counts the places of each row, the second fills in the places
+# with the elements of both. On a GPU there are as many pieces as rows.
 
 
 @_jit.jit(parallel=True)
 def merge_count(ap, ai, bp, bi, beyond, start, counts):
-    """counts[i] = in how many columns, all below beyond, row i of either matrix has an element. start holds zeros."""
+    """counts[i] = the number of columns in which row i of either matrix has an element. All columns are below beyond.
+    start holds zeros."""
     pieces = start.shape[0]
     for c in prange(pieces):
         low = c * counts.size // pieces
@@ -218,8 +219,8 @@ def merge_count(ap, ai, bp, bi, beyond, start, counts):
 
 @_jit.jit(parallel=True)
 def merge_fill(ap, ai, av, bp, bi, bv, beyond, start, zero, op, oi, oa, ob):
-    """oi, oa and ob: the columns, in rows that begin at op, and both matrices' elements there, zero where there is
-    none."""
+    """oi, oa and ob: the columns of the merged rows, which begin at op, and the elements of both matrices there, or
+    zero."""
     pieces = start.shape[0]
     rows = op.size - 1
     for c in prange(pieces):
@@ -250,13 +251,13 @@ def merge_fill(ap, ai, av, bp, bi, bv, beyond, start, zero, op, oi, oa, ob):
                 o += 1
 
 
-# The product of two matrices by rows, on a CPU: each piece has a table of one number a column, in which row a column
-# was last met, or where its sum is kept.
+# The product of two matrices by rows, on a CPU. Each piece has a table with a number for each column: the last row that
+# had an element there, or the position of its sum.
 
 
 @_jit.jit(parallel=True)
 def product_count(ap, ai, bp, bi, met, counts):
-    """counts[i] = how many columns row i of the product has. met: a row of -1 for each piece."""
+    """counts[i] = the number of columns of row i of the product. met: a row of -1 for each piece."""
     pieces = met.shape[0]
     for c in prange(pieces):
         for i in range(c * counts.size // pieces, (c + 1) * counts.size // pieces):
@@ -272,7 +273,7 @@ def product_count(ap, ai, bp, bi, met, counts):
 
 @_jit.jit(parallel=True)
 def product_fill(ap, ai, av, bp, bi, bv, place, op, oi, ov):
-    """The product's columns and sums, in the order in which columns are met. place: a row of -1 for each piece."""
+    """The product's columns and sums, in the order in which columns occur. place: a row of -1 for each piece."""
     pieces = place.shape[0]
     rows = op.size - 1
     for c in prange(pieces):

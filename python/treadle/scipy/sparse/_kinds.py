@@ -1,4 +1,4 @@
-"""What an operand is, and the classes of sparse matrices by their format."""
+"""The kinds of operands, and the classes of sparse matrices by format."""
 
 import numpy
 
@@ -8,10 +8,10 @@ CLASSES = {}  # (format, is an array): class
 
 
 def is_number(x):
-    """A scalar, or an array without axes."""
+    """Is x a scalar, or an array without axes?"""
     return numpy.isscalar(x) or (isinstance(x, (ndarray, numpy.ndarray)) and x.ndim == 0)
 
 
 def is_scipys(x):
-    """One of SciPy's own sparse matrices."""
+    """Is x one of SciPy's own sparse matrices?"""
     return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "tocsr")

@@ -1,5 +1,5 @@
-"""The operators of sparse matrices: with numbers, dense arrays and each other, by way of CSR where a format has no
-way of its own."""
+"""The operators of sparse matrices: with numbers, with dense arrays, and with each other. A format without a method of
+its own goes through CSR."""
 
 import operator
 import warnings
@@ -31,15 +31,15 @@ class SparseWarning(Warning):
 
 
 class SparseEfficiencyWarning(SparseWarning):
-    """An operation that another format does better."""
+    """Warns of an operation that another format does faster."""
 
 
 def warn_slow(text):
     warnings.warn(text, SparseEfficiencyWarning, stacklevel=4)
 
 
-# What NumPy's functions of two operands are where the second is a sparse matrix and the first is NumPy's: NumPy's
-# operators come here as its functions, so multiply is what * means for the matrix.
+# The meaning of NumPy's functions whose second operand is a sparse matrix. An operator of a NumPy array calls such a
+# function, so multiply means what * means for the matrix.
 _REFLECTED = {
     "add": "__radd__",
     "subtract": "__rsub__",
@@ -68,7 +68,7 @@ _UNARY = {"absolute": "__abs__", "negative": "__neg__", "conjugate": "conj"}
 
 
 class Operators:
-    """What Sparse does with a second operand."""
+    """The operators of Sparse with a second operand."""
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         name = ufunc.__name__
@@ -83,7 +83,7 @@ class Operators:
         return getattr(self, _REFLECTED[name])(inputs[0])
 
     def _dense_like(self, other):
-        """An array of other on this matrix's device; None: it is no array."""
+        """other as an array on this matrix's device. None if it is no array."""
         if isinstance(other, Operators) or is_scipys(other):
             return None
         try:
@@ -95,7 +95,7 @@ class Operators:
         return a
 
     def _sparse_like(self, other):
-        """other as a sparse matrix of treadle's on this one's device; None: it is not sparse."""
+        """other as a sparse matrix of treadle's on this one's device. None if it is not sparse."""
         if isinstance(other, Operators):
             if other.device != self.device:
                 _parts.same_device(self.data, other.data)
@@ -168,11 +168,11 @@ class Operators:
         return self.power(n)
 
     def maximum(self, other):
-        """The greater of two elements; of a number above 0 a dense result, with SparseEfficiencyWarning."""
+        """The larger of two elements. A number above 0 gives a dense result, and SparseEfficiencyWarning."""
         return self._extreme(other, td.maximum, "positive")
 
     def minimum(self, other):
-        """The lesser of two elements; of a number below 0 a dense result, with SparseEfficiencyWarning."""
+        """The smaller of two elements. A number below 0 gives a dense result, and SparseEfficiencyWarning."""
         return self._extreme(other, td.minimum, "negative")
 
     def _extreme(self, other, f, sign):
@@ -246,7 +246,7 @@ class Operators:
     # ---- products ----
 
     def dot(self, other):
-        """The product of matrices, or with a number."""
+        """The matrix product, or the product with a number."""
         return self * other if is_number(other) else self @ other
 
     def __matmul__(self, other):

@@ -1,7 +1,7 @@
-"""What is done to the arrays of a sparse matrix, whatever its format: ordering, finding runs, summing, expanding.
+"""Functions of the arrays of a sparse matrix, for all formats: sorting, finding runs, summing, expanding.
 
-A matrix is seen by its *major* axis, along which a format is compressed, and the *minor* one. Nothing here knows of
-classes; everything stays on the device of the arrays.
+The *major* axis of a matrix is the one along which a format is compressed; the other is the *minor* axis. This module
+knows no classes. Everything stays on the device of the arrays.
 """
 
 import numpy
@@ -14,23 +14,23 @@ from ..._select._pick import Pick
 from . import _kernels
 
 INT32_MAX = 2**31 - 1
-PIECE = 8192  # elements; some tens of microseconds' work, so that threads end together
+PIECE = 8192  # elements: tens of microseconds of work, so that threads end together
 
 
 def index_dtype(*sizes):
-    """int32 where every index and count up to sizes fits, else int64."""
+    """int32 if it holds every index and count up to sizes, else int64."""
     return numpy.dtype("int32" if all(n <= INT32_MAX for n in sizes) else "int64")
 
 
 def own(x, device=None, dtype=None):
-    """x as an array; on device if that is given."""
+    """x as an array, on device if that is given."""
     if isinstance(x, ndarray) and device is None:
         return x if dtype is None else x.astype(dtype, copy=False)
     return asarray(x, dtype, device=device)
 
 
 def gather(a, at):
-    """a[at] for places that are known to be inside."""
+    """a[at]. The indices are known to be in range."""
     return _core._pick(a, (0,), (0,), (at,), 0, Pick.TRUSTED)
 
 
@@ -39,7 +39,7 @@ def join(*arrays):
 
 
 def places(mask):
-    """Where mask is true."""
+    """The indices at which mask is true."""
     return _core._select(None, mask)
 
 
@@ -58,7 +58,7 @@ def order_of(keys, n):
 
 
 def order_of_pairs(major, minor, shape):
-    """The stable order by major and, where that is equal, by minor."""
+    """The stable order by major index, and by minor index among equal ones."""
     rows, columns = shape
     if not major.device.host and rows * columns < 1 << 63:
         key = major.astype("int64") * columns + minor
@@ -68,19 +68,19 @@ def order_of_pairs(major, minor, shape):
 
 
 def counts(keys, n):
-    """How often each of 0 … n - 1 occurs."""
+    """How often each of 0, 1, … n - 1 occurs."""
     return _core._count(keys, n) if keys.size else zeros(n, dtype="int64", device=keys.device)
 
 
 def running(numbers, dtype):
-    """0 and the running sums of numbers: where the parts of these lengths begin, and where the last ends."""
+    """0 and the running sums of lengths: where parts of these lengths begin, and where the last one ends."""
     out = zeros(numbers.size + 1, dtype=dtype, device=numbers.device)
     out[1:] = _core._cumsum(numbers, 0, numpy.dtype(dtype))
     return out
 
 
 def pointers(major, n, dtype):
-    """The pointer array of elements whose major indices are sorted."""
+    """The array indptr of elements with sorted major indices."""
     return running(counts(major, n), dtype)
 
 
@@ -93,7 +93,7 @@ def expanded(indptr, nnz, dtype):
 
 
 def starts_run(major, minor):
-    """Which of sorted pairs differ from the one before."""
+    """Which of sorted pairs differ from their predecessor."""
     first = empty(major.shape, dtype="bool", device=major.device)
     first[:1] = True
     first[1:] = (major[1:] != major[:-1]) | (minor[1:] != minor[:-1])
@@ -101,12 +101,12 @@ def starts_run(major, minor):
 
 
 def pieces(data, rows):
-    """What tells a CPU's kernel how many pieces to deal rows out in: zeros to begin with, one a piece."""
+    """The array that tells a CPU's kernel into how many pieces to divide the rows: one zero for each piece."""
     return zeros((max(min(data.size // PIECE, rows, 1024), 1), 1), dtype=data.dtype, device=data.device)
 
 
 def segment_sums(starts, data, n):
-    """The sums of n segments of data, in data's dtype; bools are or-ed."""
+    """The sums of n segments of data, in data's dtype. Bools are combined by or."""
     out = empty(n, dtype=data.dtype, device=data.device)
     if n and data.device.host:
         _kernels.segment_sums_cpu(starts, data, out, pieces(data, n))
@@ -116,7 +116,7 @@ def segment_sums(starts, data, n):
 
 
 def summed(major, minor, data):
-    """Sorted elements with those of one place added up, in their order."""
+    """Sorted elements, with those at the same place added up in their order."""
     at = places(starts_run(major, minor))
     n = at.size
     if n == major.size:
@@ -126,7 +126,7 @@ def summed(major, minor, data):
 
 
 def sorted_summed(major, minor, data, shape):
-    """Elements in any order, sorted and those of one place added up."""
+    """Elements in any order, sorted, with those at the same place added up."""
     if not data.size:
         return major, minor, data
     order = order_of_pairs(major, minor, shape)
@@ -134,7 +134,8 @@ def sorted_summed(major, minor, data, shape):
 
 
 def ranges(starts, lengths):
-    """starts[i], starts[i] + 1, … for lengths[i] numbers, one run behind the other, and the run of each."""
+    """For each run i the lengths[i] numbers starts[i], starts[i] + 1, …, one run after another; and the run of each
+    number."""
     ends = running(lengths, "int64")
     total = int(ends[-1])
     run = expanded(ends, total, "int64")
@@ -143,12 +144,12 @@ def ranges(starts, lengths):
 
 
 def same_device(a, b):
-    """ValueError: a and b lie on different devices."""
+    """Raise ValueError if a and b lie on different devices."""
     _core._beside("sparse", a, b)
 
 
 def scattered(places, data, n):
-    """n elements, data at places, of which none occurs twice, and zeros elsewhere."""
+    """n elements: data at places, none of which occurs twice, and zeros elsewhere."""
     out = zeros(n, dtype=data.dtype, device=data.device)
     if data.size:
         _kernels.scatter(places, data, out)

@@ -1,4 +1,4 @@
-"""Sums, means, extremes and their places of sparse matrices."""
+"""Sums, means and extremes of sparse matrices, and the places of extremes."""
 
 import math
 
@@ -11,7 +11,7 @@ from . import _kernels, _parts
 
 
 def _sum_dtype(dtype):
-    """What NumPy's sum makes of dtype."""
+    """The dtype of NumPy's sum over dtype."""
     return numpy.zeros(0, dtype).sum().dtype
 
 
@@ -19,7 +19,7 @@ class Sums:
     """Sums and means of any format."""
 
     def _axis(self, axis):
-        """The axis from 0 on, None for all. ValueError: there is none."""
+        """The axis as a non-negative number, None for all axes. Raises ValueError if there is none."""
         if axis is None:
             return None
         if isinstance(axis, tuple):
@@ -34,7 +34,7 @@ class Sums:
         return None if self.ndim == 1 else int(axis)
 
     def sum(self, axis=None, dtype=None, out=None):
-        """The sum of all elements, or along an axis: dense, of two axes for a matrix, of one for an array."""
+        """The sum of all elements or along an axis. It is dense, with two axes for a matrix and one for an array."""
         axis, given = self._axis(axis), _sum_dtype(self.dtype)
         if axis is None:
             data = self.tocoo().data
@@ -53,7 +53,7 @@ class Sums:
         return out
 
     def mean(self, axis=None, dtype=None, out=None):
-        """The mean, of which sum tells the shape; integers are averaged in float64."""
+        """The mean, in the shape of sum's result. Integers are averaged in float64."""
         along = self._axis(axis)
         inner = numpy.dtype("float64") if self.dtype.kind in "biu" else self.dtype
         n = math.prod(self.shape) if along is None else self.shape[along]
@@ -62,7 +62,7 @@ class Sums:
 
 
 class Reductions(Sums):
-    """Extremes of the formats that hold a list of elements."""
+    """Extremes, for the formats that hold a list of elements."""
 
     def count_nonzero(self, axis=None):
         """How many elements are not zero, in all or along an axis."""
@@ -107,27 +107,27 @@ class Reductions(Sums):
         return r if explicit or data.size == math.prod(self.shape) else _pair(least, skip)(r, zero)
 
     def max(self, axis=None, out=None, *, explicit=False):
-        """The greatest element, in all or, as a coo matrix, along an axis; explicit: of those that are stored."""
+        """The largest element: of all, or along an axis as a coo matrix. explicit: among the stored elements only."""
         return self._minmax(axis, out, False, explicit)
 
     def min(self, axis=None, out=None, *, explicit=False):
-        """The least element, in all or, as a coo matrix, along an axis; explicit: of those that are stored."""
+        """The smallest element: of all, or along an axis as a coo matrix. explicit: among the stored elements only."""
         return self._minmax(axis, out, True, explicit)
 
     def nanmax(self, axis=None, out=None, *, explicit=False):
-        """max without NaN."""
+        """max that ignores NaN."""
         return self._minmax(axis, out, False, explicit, True)
 
     def nanmin(self, axis=None, out=None, *, explicit=False):
-        """min without NaN."""
+        """min that ignores NaN."""
         return self._minmax(axis, out, True, explicit, True)
 
     def argmax(self, axis=None, out=None, *, explicit=False):
-        """Where the greatest element is, the first of several: in the flat matrix, or along an axis."""
+        """The index of the largest element, or of the first of several: in the flattened matrix, or along an axis."""
         return self._argminmax(axis, out, False, explicit)
 
     def argmin(self, axis=None, out=None, *, explicit=False):
-        """Where the least element is, the first of several: in the flat matrix, or along an axis."""
+        """The index of the smallest element, or of the first of several: in the flattened matrix, or along an axis."""
         return self._argminmax(axis, out, True, explicit)
 
     def _argminmax(self, axis, out, least, explicit):
@@ -150,14 +150,14 @@ class Reductions(Sums):
 
 
 def _pair(least, skip):
-    """The extreme of two arrays."""
+    """The larger, or the smaller, of two arrays' elements."""
     if skip:
         return td.fmin if least else td.fmax
     return td.minimum if least else td.maximum
 
 
 def _extremes(a, least, skip=False):
-    """The extreme of each major line's elements, which lines have any, and how many."""
+    """The extreme of each major line's elements, which lines have elements, and how many."""
     a.sum_duplicates()
     starts, data = a._indptr, a.data
     lengths = starts[1:] - starts[:-1]

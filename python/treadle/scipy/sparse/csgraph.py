@@ -1,4 +1,4 @@
-"""Graphs as sparse matrices, under scipy.sparse.csgraph's names: computed by SciPy on the host."""
+"""Graphs as sparse matrices, under scipy.sparse.csgraph's names. SciPy computes all of them on the host."""
 
 from .._table import Table
 

@@ -1,5 +1,5 @@
-"""Statistics, under scipy.stats's names: summaries, ranks and common tests on the device, distributions and all else by
-SciPy on the host."""
+"""Statistics under scipy.stats's names. Summaries, ranks and common tests run on the device. Distributions and all
+other names are SciPy's, on the host."""
 
 from .._table import Table
 from . import contingency, mstats, qmc, sampling

@@ -1,4 +1,5 @@
-"""What SciPy's functions of samples along an axis have in common: several axes or none, keepdims, and NaN."""
+"""The parameters that SciPy's functions of samples share: one or several axes or None, keepdims, and the treatment of
+NaN."""
 
 import functools
 import inspect
@@ -13,18 +14,18 @@ POLICIES = ("propagate", "raise", "omit")
 
 
 def floating(x):
-    """x as floats: integers become float64."""
+    """x as floating-point numbers. Integers become float64."""
     x = asarray(x)
     return x if x.dtype.kind in "fc" else x.astype("float64")
 
 
 def has_nan(*arrays):
-    """Whether one of the arrays holds NaN, fetched."""
+    """Whether one of the arrays holds NaN. The answer is fetched."""
     return any(a.dtype.kind in "fc" and a.size and bool(td.isnan(a).any()) for a in arrays)
 
 
 def host(name, args, kwargs, why):
-    """scipy.stats' function of that name, on the host."""
+    """Call the function of that name in scipy.stats, on the host."""
     try:
         import scipy.stats
     except ImportError:
@@ -33,8 +34,8 @@ def host(name, args, kwargs, why):
 
 
 def asked(name, policy, arrays, args, kwargs):
-    """What a nan_policy other than "propagate" says: the host's result, or None to go on. ValueError: "raise", and
-    there is NaN, or an unknown policy."""
+    """Do what a nan_policy other than "propagate" asks for: return the host's result, or None to go on. Raises
+    ValueError if it is "raise" and there is NaN, and for an unknown policy."""
     if policy not in POLICIES:
         raise ValueError("nan_policy must be one of {'propagate', 'raise', 'omit'}")
     if policy == "propagate" or not has_nan(*arrays):
@@ -45,7 +46,7 @@ def asked(name, policy, arrays, args, kwargs):
 
 
 def _one_axis(arrays, axis):
-    """Arrays with the axes to reduce as one, the last."""
+    """Arrays in which the axes to reduce are merged into one, the last."""
     if axis is None:
         return [a.reshape(-1) for a in arrays]
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -65,8 +66,8 @@ def _kept(r, axis, ndim):
 
 
 def along(samples=1, axis=0, broadcast=False):
-    """Makes f(*samples, ...), which reduces the last axis, a function with SciPy's axis, nan_policy and keepdims. f
-    may give an array or a named tuple of arrays. broadcast: samples of other shapes are spread first."""
+    """A decorator that gives f(*samples, ...), which reduces the last axis, SciPy's parameters axis, nan_policy and
+    keepdims. f returns an array or a named tuple of arrays. broadcast: the samples are broadcast to one shape first."""
 
     def decorate(f):
         names = list(inspect.signature(f).parameters)
@@ -101,7 +102,7 @@ def along(samples=1, axis=0, broadcast=False):
     return decorate
 
 
-# Where axis stands among the arguments behind the samples, where programs give it by position.
+# The position of axis among the arguments after the samples, for programs that give it by position.
 _FIRST = "skew kurtosis sem variation describe gmean hmean mode skewtest kurtosistest normaltest ttest_rel zscore"
 _POSITIONS = dict.fromkeys(_FIRST.split(), 0)
 _POSITIONS |= {"moment": 1, "entropy": 2, "trim_mean": 1, "ttest_1samp": 1, "tmin": 1, "tmax": 1}

@@ -1,4 +1,4 @@
-"""Tests of means, variances and frequencies: the statistic by reductions, its probability by special functions."""
+"""Tests of means, variances and frequencies. Reductions compute the statistic, special functions its probability."""
 
 import collections
 import math
@@ -21,7 +21,8 @@ SignificanceResult = collections.namedtuple("SignificanceResult", "statistic pva
 
 
 class TtestResult(collections.namedtuple("TtestResult", "statistic pvalue")):
-    """statistic and pvalue of a t test; also df, the degrees of freedom, and confidence_interval(confidence_level)."""
+    """The result of a t test: statistic and pvalue; also df, the degrees of freedom, and
+    confidence_interval(confidence_level)."""
 
     def __new__(cls, statistic, pvalue, df=None, alternative="two-sided", error=None, estimate=None):
         self = super().__new__(cls, statistic, pvalue)
@@ -29,7 +30,7 @@ class TtestResult(collections.namedtuple("TtestResult", "statistic pvalue")):
         return self
 
     def confidence_interval(self, confidence_level=0.95):
-        """The interval of the mean (or of the difference of means), a pair low, high."""
+        """The confidence interval of the mean, or of the difference of means: a pair low, high."""
         part = (1 - confidence_level) / 2 if self._alternative == "two-sided" else 1 - confidence_level
         away = -special.stdtrit(self.df, td.full_like(self._estimate, part)) * self._standard_error
         low, high = self._estimate - away, self._estimate + away
@@ -42,7 +43,7 @@ ConfidenceInterval = collections.namedtuple("ConfidenceInterval", "low high")
 
 
 def by_tails(statistic, below, alternative):
-    """The probability of a statistic whose distribution is symmetric about 0, below(x) being the part up to x."""
+    """The probability of a statistic whose distribution is symmetric about 0. below(x) is its cdf."""
     if alternative == "less":
         return below(statistic)
     if alternative == "greater":
@@ -53,12 +54,12 @@ def by_tails(statistic, below, alternative):
 
 
 def student(t, df, alternative):
-    """The probability of Student's t."""
+    """The probability of a statistic with Student's t distribution."""
     return by_tails(t, lambda x: special.stdtr(df, x), alternative).astype(t.dtype, copy=False)
 
 
 def normal(z, alternative):
-    """The probability of a normal statistic."""
+    """The probability of a statistic with a normal distribution."""
     return by_tails(z, special.ndtr, alternative)
 
 
@@ -91,7 +92,7 @@ def ttest_rel(a, b, axis=0, nan_policy="propagate", alternative="two-sided", *, 
 
 
 def _two_means(m1, v1, n1, m2, v2, n2, equal_var, alternative):
-    """v1, v2: variances with n - 1."""
+    """The test of two means. v1, v2: variances with denominator n - 1."""
     if equal_var:
         df = n1 + n2 - 2.0
         pooled = ((n1 - 1) * (v1 if n1 > 1 else 0) + (n2 - 1) * (v2 if n2 > 1 else 0)) / df
@@ -132,13 +133,13 @@ def ttest_ind(
 
 
 def ttest_ind_from_stats(mean1, std1, nobs1, mean2, std2, nobs2, equal_var=True, alternative="two-sided"):
-    """ttest_ind of two samples of which means, standard deviations and numbers are known."""
+    """ttest_ind of two samples of which only means, standard deviations and sizes are known."""
     mean1, std1, mean2, std2 = (floating(x) for x in (mean1, std1, mean2, std2))
     return _two_means(mean1, std1**2, nobs1, mean2, std2**2, nobs2, equal_var, alternative)
 
 
 def f_oneway(*samples, axis=0, equal_var=True, nan_policy="propagate", keepdims=False):
-    """Whether the means of two and more samples are equal: statistic and pvalue. equal_var=False: SciPy on the host."""
+    """Whether the means of two or more samples are equal: statistic and pvalue. equal_var=False: SciPy on the host."""
     if len(samples) < 2:
         raise TypeError(f"at least two inputs are required; got {len(samples)}.")
     samples = [floating(s) for s in samples]
@@ -173,9 +174,8 @@ _LAMBDAS = {
 
 
 def power_divergence(f_obs, f_exp=None, ddof=0, axis=0, lambda_=None):
-    """Whether frequencies are those expected (None: all alike) by the Cressie-Read statistic of power lambda_, a
-    number or a name. ValueError: the sums of both differ.
-    """
+    """Whether frequencies are those expected (None: all equal), by the Cressie-Read statistic of power lambda_, a
+    number or a name. Raises ValueError if the sums of both differ."""
     if isinstance(lambda_, str) and lambda_ not in _LAMBDAS:
         raise ValueError(f"invalid string for lambda_: {lambda_!r}. Valid strings are {', '.join(map(repr, _LAMBDAS))}")
     power = 1 if lambda_ is None else _LAMBDAS.get(lambda_, lambda_)
@@ -205,7 +205,7 @@ def power_divergence(f_obs, f_exp=None, ddof=0, axis=0, lambda_=None):
 
 
 def chisquare(f_obs, f_exp=None, ddof=0, axis=0):
-    """Whether frequencies are those expected (None: all alike), by Pearson's statistic."""
+    """Whether frequencies are those expected (None: all equal), by Pearson's statistic."""
     return power_divergence(f_obs, f_exp, ddof, axis, "pearson")
 
 
@@ -225,7 +225,7 @@ def _skew_z(x):
 
 @along()
 def skewtest(a, *, alternative="two-sided"):
-    """Whether the skewness is a normal distribution's."""
+    """Whether the skewness is that of a normal distribution."""
     z = _skew_z(floating(a))
     return SkewtestResult(z, normal(z, alternative))
 
@@ -245,14 +245,14 @@ def _kurtosis_z(x):
 
 @along()
 def kurtosistest(a, *, alternative="two-sided"):
-    """Whether the kurtosis is a normal distribution's."""
+    """Whether the kurtosis is that of a normal distribution."""
     z = _kurtosis_z(floating(a))
     return KurtosistestResult(z, normal(z, alternative))
 
 
 @along()
 def normaltest(a):
-    """Whether skewness and kurtosis are a normal distribution's."""
+    """Whether skewness and kurtosis are those of a normal distribution."""
     x = floating(a)
     statistic = _skew_z(x) ** 2 + _kurtosis_z(x) ** 2
     return NormaltestResult(statistic, special.chdtrc(2.0, statistic))
@@ -260,7 +260,7 @@ def normaltest(a):
 
 @along(axis=None)
 def jarque_bera(x):
-    """Whether skewness and kurtosis are a normal distribution's, for large samples."""
+    """Whether skewness and kurtosis are those of a normal distribution, for large samples."""
     x = floating(x)
     away = x - x.mean(-1, keepdims=True)
     statistic = x.shape[-1] / 6 * (skew(away, axis=-1) ** 2 + kurtosis(away, axis=-1) ** 2 / 4)

@@ -1,5 +1,5 @@
-"""Densities estimated from samples by Gaussian kernels: every point meets every sample in one kernel, and nothing is
-stored of their pairs."""
+"""Densities estimated from samples by Gaussian kernels. One kernel combines every point with every sample, and stores
+nothing for the pairs."""
 
 import math
 
@@ -12,11 +12,11 @@ from .. import _table, special
 
 
 class gaussian_kde:
-    """gaussian_kde(dataset, bw_method=None, weights=None): the density of dataset, of shape (dims, samples) or
-    (samples,).
+    """The density of dataset, of shape (dims, samples) or (samples,): gaussian_kde(dataset, bw_method=None,
+    weights=None).
 
-    bw_method: "scott" (None), "silverman", a number or a function of this object: the bandwidth's factor. ValueError:
-    too few samples; LinAlgError: they lie in a space of fewer dims.
+    bw_method: "scott" (None), "silverman", a number, or a function of this object, gives the factor of the bandwidth.
+    Raises ValueError for too few samples, LinAlgError if they lie in a space of fewer dims.
     """
 
     def __init__(self, dataset, bw_method=None, weights=None):
@@ -56,7 +56,7 @@ class gaussian_kde:
     covariance_factor = scotts_factor
 
     def set_bandwidth(self, bw_method=None):
-        """Takes another factor; None keeps the one that there is."""
+        """Set another factor of the bandwidth. None keeps the present one."""
         if bw_method == "scott":
             self.covariance_factor = self.scotts_factor
         elif bw_method == "silverman":
@@ -86,8 +86,8 @@ class gaussian_kde:
         return points
 
     def _energies(self, points):
-        """Half the squared distances of all points and samples, in the kernels' widths, and the logarithm of the
-        norm."""
+        """Half the squared distances of all points and samples, in units of the kernels' widths, and the logarithm of
+        the norm."""
         root = self.cho_cov.astype("float64")
         a, b = (td.linalg.solve(root, x.astype("float64")) for x in (self._points(points), self.dataset))
         away = a.T[:, None, :] - b.T[None, :, :]
@@ -102,12 +102,12 @@ class gaussian_kde:
     __call__ = pdf = evaluate
 
     def logpdf(self, x):
-        """The logarithm of the density at points, where the density itself runs out, too."""
+        """The logarithm of the density at points. It is finite where the density itself underflows, too."""
         energies, log_norm = self._energies(x)
         return special.logsumexp(-energies, axis=1, b=self.weights) - log_norm
 
     def integrate_box_1d(self, low, high):
-        """The probability between two numbers, of samples of one dim."""
+        """The probability between two numbers, for samples of one dim."""
         if self.d != 1:
             raise ValueError("integrate_box_1d() only handles 1D pdfs")
         width = td.sqrt(self.covariance)[0, 0]
@@ -115,7 +115,8 @@ class gaussian_kde:
         return (self.weights * parts).sum()
 
     def _overlap(self, covariance, means, weights):
-        """The integral of the product with Gaussians of means (columns), whose covariance is in covariance already."""
+        """The integral of the product with Gaussians of these means (columns). covariance is the sum of both
+        covariances."""
         root = td.linalg.cholesky(covariance)
         a, b = (td.linalg.solve(root, x) for x in (means, self.dataset))
         away = a.T[:, None, :] - b.T[None, :, :]
@@ -138,12 +139,12 @@ class gaussian_kde:
         return self._overlap(self.covariance + other.covariance, other.dataset, other.weights)
 
     def integrate_box(self, low_bounds, high_bounds, maxpts=None, *, rng=None):
-        """The probability within a box: by SciPy on the host."""
+        """The probability within a box, computed by SciPy on the host."""
         f = self._scipy_().integrate_box
         return _table.call("scipy.stats.gaussian_kde.integrate_box", f, (low_bounds, high_bounds, maxpts), {"rng": rng})
 
     def resample(self, size=None, seed=None):
-        """Samples of the density, of shape (dims, size); seed: of treadle's generator."""
+        """Draws from the density, of shape (dims, size). seed: of treadle's generator."""
         size = int(self.neff) if size is None else size
         rng = seed if hasattr(seed, "standard_normal") else td.random.default_rng(seed)
         noise = self.cho_cov @ asarray(rng.standard_normal((self.d, size)), device=self.dataset.device)
@@ -151,7 +152,7 @@ class gaussian_kde:
         return td.take(self.dataset, at, axis=1) + noise
 
     def marginal(self, dimensions):
-        """The estimate of some of the dims."""
+        """The estimate of the density of some of the dims."""
         dims = numpy.atleast_1d(td.asnumpy(dimensions))
         if dims.dtype.kind not in "iu" or len(numpy.unique(dims % self.d)) != len(dims) or (abs(dims) > self.d).any():
             raise ValueError(f"dimensions {dims.tolist()} are not different dims of {self.d}")

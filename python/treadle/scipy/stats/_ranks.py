@@ -1,4 +1,4 @@
-"""Ranks and what is most frequent, by sorting."""
+"""Ranks and modes, by sorting."""
 
 import collections
 
@@ -14,7 +14,8 @@ METHODS = ("average", "min", "max", "dense", "ordinal")
 
 
 class _Runs:
-    """Equal elements in the rows of a sorted array of two axes: each element's run, where runs begin and end."""
+    """Runs of equal elements in the rows of a sorted array of two axes: the run of each element, and where runs begin
+    and end."""
 
     def __init__(self, y):
         rows, n = y.shape
@@ -29,12 +30,12 @@ class _Runs:
         self.shape = y.shape
 
     def of_each(self, values):
-        """values of runs, for every element."""
+        """Values of runs, repeated for each of their elements."""
         return td.take(values, self.run).reshape(self.shape)
 
 
 def _ranks(x, method):
-    """The ranks in the rows of x, of two axes."""
+    """The ranks in the rows of x, which has two axes."""
     rows, n = x.shape
     order = td.argsort(x, axis=1, kind="stable")
     place = td.broadcast_to(arange(n, dtype="int64", device=x.device), x.shape)
@@ -54,9 +55,9 @@ def _ranks(x, method):
 
 
 def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
-    """The ranks, from 1 on, along axis (None: of the flat array). method says what equal ones get: the "average",
-    "min" or "max" of their places, "dense": numbers without gaps, "ordinal": in their order. A slice with NaN is NaN.
-    """
+    """The ranks along axis (None: of the flattened array), from 1 on. method: the rank of equal elements. "average",
+    "min" and "max" are of their positions, "dense" leaves no gaps, "ordinal" counts them in order. A slice with NaN
+    gives NaN."""
     if method not in METHODS:
         raise ValueError(f'unknown method "{method}"')
     x = asarray(a)
@@ -75,7 +76,7 @@ def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
 
 
 def tiecorrect(rankvals):
-    """1 less the sum of t**3 - t over ties of t by n**3 - n."""
+    """1 minus the sum of t**3 - t over groups of t equal ranks, divided by n**3 - n."""
     y = td.sort(asarray(rankvals).reshape(1, -1))
     n = float(y.size)
     if n < 2:
@@ -87,7 +88,7 @@ def tiecorrect(rankvals):
 
 @along()
 def mode(a):
-    """The most frequent element along axis, the least of several, and how often it occurs."""
+    """The most frequent element along axis, or the smallest of several, and how often it occurs."""
     if a.dtype.kind not in "biufc":
         raise TypeError("Argument `a` is not recognized as numeric.")
     if not a.shape[-1]:

@@ -1,4 +1,4 @@
-"""How two samples go together: correlations and lines."""
+"""Relations of two samples: correlations and regression lines."""
 
 import collections
 import math
@@ -36,7 +36,7 @@ class PearsonRResult(collections.namedtuple("PearsonRResult", "statistic pvalue"
         return self
 
     def confidence_interval(self, confidence_level=0.95, method=None):
-        """By Fisher's transformation; method (resampling) is not here."""
+        """The confidence interval, by Fisher's transformation. method (resampling) is not implemented."""
         if method is not None:
             raise NotImplementedError("confidence_interval: resampling is SciPy's; scipy.stats.pearsonr has it")
         r, error = self.statistic, math.sqrt(1 / (self._n - 3)) if self._n > 3 else math.inf
@@ -49,7 +49,7 @@ class PearsonRResult(collections.namedtuple("PearsonRResult", "statistic pvalue"
 
 
 def _unit(x):
-    """x less its mean, of length 1 along the last axis, without overflow."""
+    """x minus its mean, scaled to length 1 along the last axis without overflow."""
     away = x - x.mean(-1, keepdims=True)
     top = abs(away).max(-1, keepdims=True)
     length = top * td.sqrt(((away / top) ** 2).sum(-1, keepdims=True))
@@ -57,9 +57,10 @@ def _unit(x):
 
 
 def pearsonr(x, y, *, alternative="two-sided", method=None, axis=0):
-    """The correlation of x and y along axis and the probability of one as far from 0; NaN where a sample is constant.
+    """The correlation of x and y along axis, and the probability of one at least as far from 0. NaN if a sample is
+    constant.
 
-    method (resampling): SciPy on the host. ValueError: lengths differ or are below 2.
+    method (resampling): SciPy on the host. Raises ValueError if lengths differ or are below 2.
     """
     x, y = asarray(x), asarray(y)
     if method is not None:
@@ -91,15 +92,14 @@ def pearsonr(x, y, *, alternative="two-sided", method=None, axis=0):
 
 
 def pointbiserialr(x, y):
-    """The correlation of a truth value and a number."""
+    """The correlation of a bool and a number."""
     r = pearsonr(x, y)
     return SignificanceResult(r.statistic, r.pvalue)
 
 
 def spearmanr(a, b=None, axis=0, nan_policy="propagate", alternative="two-sided"):
-    """The correlation of ranks of the columns (axis=0) or rows of a and b, and its probability: of two columns
-    numbers, else matrices. NaN gives NaN. ValueError: more than two axes.
-    """
+    """The correlation of the ranks of the columns (axis=0) or rows of a and b, and its probability. Two columns give
+    numbers, more give matrices. NaN gives NaN. Raises ValueError for more than two axes."""
     a = asarray(a)
     arrays = [a] if b is None else [a, asarray(b)]
     done = asked(
@@ -131,9 +131,9 @@ def spearmanr(a, b=None, axis=0, nan_policy="propagate", alternative="two-sided"
 
 
 def linregress(x, y, alternative="two-sided", *, axis=0, nan_policy="propagate"):
-    """The line through points (x, y) of least squares: slope, intercept, rvalue, pvalue (that the slope is 0), stderr.
+    """The line of least squares through points (x, y): slope, intercept, rvalue, pvalue (that the slope is 0), stderr.
 
-    ValueError: all x are equal, or there are none. More than one axis: SciPy on the host.
+    Raises ValueError if all x are equal, or if there are none. More than one axis: SciPy on the host.
     """
     x, y = asarray(x), asarray(y)
     said = {"alternative": alternative, "axis": axis, "nan_policy": nan_policy}

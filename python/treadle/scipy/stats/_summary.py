@@ -1,4 +1,4 @@
-"""Moments, means of several kinds, entropies and transformations of samples."""
+"""Moments, several kinds of means, entropies and transformations of samples."""
 
 import collections
 import math
@@ -15,7 +15,7 @@ DescribeResult = collections.namedtuple("DescribeResult", "nobs minmax mean vari
 
 
 def _about(a, order, centre):
-    """The mean of (a - centre) to the order, by squaring."""
+    """The mean of (a - centre) ** order, by repeated squaring."""
     away, r = a - centre, None
     while order:
         if order & 1:
@@ -26,7 +26,7 @@ def _about(a, order, centre):
 
 @along()
 def moment(a, order=1, *, center=None):
-    """Moments about the mean (center: about that) of an order or of several, one behind the other."""
+    """Moments about the mean, or about center. Several orders give several moments, along a new first axis."""
     a = floating(a)
     orders = numpy.atleast_1d(td.asnumpy(order))
     if not orders.size:
@@ -47,7 +47,7 @@ def moment(a, order=1, *, center=None):
 
 
 def _central(a):
-    """The mean and the second moment, and where that is nothing beside the mean."""
+    """The mean and the second moment, and where the moment is negligible beside the mean."""
     mean = a.mean(-1, keepdims=True)
     second = _about(a, 2, mean)
     return mean, second, second <= (numpy.finfo(a.dtype).eps * mean[..., 0]) ** 2
@@ -55,7 +55,8 @@ def _central(a):
 
 @along()
 def skew(a, bias=True):
-    """The third moment by the second's power 1.5; NaN where all is equal. bias=False: corrected."""
+    """The third moment divided by the second to the power 1.5. NaN if all elements are equal. bias=False corrects the
+    bias."""
     a = floating(a)
     n = a.shape[-1]
     mean, second, none = _central(a)
@@ -67,7 +68,8 @@ def skew(a, bias=True):
 
 @along()
 def kurtosis(a, fisher=True, bias=True):
-    """The fourth moment by the squared second, less 3 (fisher); NaN where all is equal. bias=False: corrected."""
+    """The fourth moment divided by the square of the second, minus 3 if fisher. NaN if all elements are equal.
+    bias=False corrects the bias."""
     a = floating(a)
     n = a.shape[-1]
     mean, second, none = _central(a)
@@ -86,7 +88,7 @@ def sem(a, ddof=1):
 
 @along()
 def variation(a, ddof=0):
-    """The standard deviation by the mean."""
+    """The standard deviation divided by the mean."""
     a = floating(a)
     n, mean = a.shape[-1], a.mean(-1)
     if n == ddof:
@@ -96,7 +98,7 @@ def variation(a, ddof=0):
 
 
 def describe(a, axis=0, ddof=1, bias=True, nan_policy="propagate"):
-    """The number, the least and the greatest, mean, variance, skewness and kurtosis along axis."""
+    """The number of elements, the smallest and the largest, mean, variance, skewness and kurtosis along axis."""
     a = asarray(a)
     done = asked("describe", nan_policy, [a], (a, axis, ddof, bias, nan_policy), {})
     if done is not None:
@@ -124,7 +126,7 @@ def _mean(x, weights):
 
 
 def _weighed(f):
-    """A function of a and weights, which are a second sample where they are given."""
+    """A function of a and weights. If weights are given, they are its second sample."""
 
     def given(a, *args, axis=0, dtype=None, weights=None, nan_policy="propagate", keepdims=False, **kwargs):
         a = asarray(a) if dtype is None else asarray(a).astype(dtype)
@@ -142,7 +144,7 @@ def _weighed(f):
 
 
 def _spread(w, a, axis):
-    """Weights along axis, spread to a's shape."""
+    """Weights along axis, broadcast to a's shape."""
     if w.ndim == 1 and axis is not None and a.ndim > 1:
         shape = [1] * a.ndim
         shape[axis] = w.shape[0]
@@ -152,19 +154,20 @@ def _spread(w, a, axis):
 
 @_weighed
 def gmean(a, weights):
-    """The geometric mean along axis, weights weighing the elements."""
+    """The geometric mean along axis. weights: those of the elements."""
     return td.exp(_mean(td.log(a), weights))
 
 
 @_weighed
 def hmean(a, weights):
-    """The harmonic mean along axis, weights weighing the elements; NaN where one is negative."""
+    """The harmonic mean along axis. weights: those of the elements. NaN if an element is negative."""
     return 1.0 / _mean(1.0 / td.where(a < 0, a.dtype.type(numpy.nan), a), weights)
 
 
 @_weighed
 def pmean(a, weights, p):
-    """The mean of p-th powers to the power 1 / p along axis; p = 0: the geometric mean; NaN where one is negative."""
+    """The mean of p-th powers to the power 1 / p along axis. p = 0 gives the geometric mean. NaN if an element is
+    negative."""
     if not isinstance(p, (int, float)):
         raise ValueError("Power mean only defined for exponent of type int or float.")
     if math.isinf(p):
@@ -176,7 +179,7 @@ def pmean(a, weights, p):
 
 @along(samples=1)
 def trim_mean(a, proportiontocut):
-    """The mean without that part of the elements at either end. ValueError: nothing would be left over."""
+    """The mean without this share of the elements at both ends. Raises ValueError if nothing would be left."""
     n = a.shape[-1]
     cut = int(proportiontocut * n)
     if cut > n - cut:
@@ -188,7 +191,7 @@ def trim_mean(a, proportiontocut):
 
 
 def zmap(scores, compare, axis=0, ddof=0, nan_policy="propagate"):
-    """How many standard deviations of compare scores are from its mean, along axis."""
+    """The distance of scores from the mean of compare, in standard deviations, along axis."""
     same = scores is compare
     scores, compare = floating(scores), floating(compare)
     done = asked(
@@ -204,7 +207,7 @@ def zmap(scores, compare, axis=0, ddof=0, nan_policy="propagate"):
 
 
 def zscore(a, axis=0, ddof=0, nan_policy="propagate"):
-    """How many standard deviations the elements are from the mean along axis; NaN where all is equal."""
+    """The distance of elements from the mean, in standard deviations, along axis. NaN if all elements are equal."""
     return zmap(a, a, axis, ddof, nan_policy)
 
 
@@ -224,8 +227,8 @@ def gstd(a, axis=0, ddof=1, *, keepdims=False, nan_policy="propagate"):
 
 
 def entropy(pk, qk=None, base=None, axis=0, *, nan_policy="propagate", keepdims=False):
-    """The entropy of distributions along axis, or the relative entropy to qk; neither need add up to 1. base: of
-    logs."""
+    """The entropy of distributions along axis, or the relative entropy to qk. They are normalised first. base: of the
+    logarithms."""
     if base is not None and base <= 0:
         raise ValueError("`base` must be a positive number or `None`.")
     given = [floating(pk)] if qk is None else list(td.broadcast_arrays(floating(pk), floating(qk)))
@@ -242,7 +245,7 @@ def entropy(pk, qk=None, base=None, axis=0, *, nan_policy="propagate", keepdims=
 
 
 def boxcox_llf(lmb, data, *, axis=0, keepdims=False, nan_policy="propagate"):
-    """The log-likelihood of data's Box-Cox transform of parameter lmb."""
+    """The log-likelihood of data after a Box-Cox transform with parameter lmb."""
 
     def boxcox_llf(x):
         n, logs = x.shape[-1], td.log(floating(x))
@@ -258,7 +261,7 @@ def boxcox_llf(lmb, data, *, axis=0, keepdims=False, nan_policy="propagate"):
 
 
 def boxcox(x, lmbda=None, alpha=None, optimizer=None):
-    """The Box-Cox transform of parameter lmbda. Without it SciPy finds the best one on the host."""
+    """The Box-Cox transform with parameter lmbda. Without lmbda SciPy finds the best one on the host."""
     x = asarray(x)
     if lmbda is None:
         return host("boxcox", (x, lmbda, alpha, optimizer), {}, "the best lmbda is searched for")
@@ -276,7 +279,7 @@ def _yeojohnson(x, lmb):
 
 
 def yeojohnson(x, lmbda=None):
-    """The Yeo-Johnson transform of parameter lmbda. Without it SciPy finds the best one on the host."""
+    """The Yeo-Johnson transform with parameter lmbda. Without lmbda SciPy finds the best one on the host."""
     x = asarray(x)
     if lmbda is None:
         return host("yeojohnson", (x,), {}, "the best lmbda is searched for")
@@ -284,7 +287,7 @@ def yeojohnson(x, lmbda=None):
 
 
 def yeojohnson_llf(lmb, data, *, axis=0, nan_policy="propagate", keepdims=False):
-    """The log-likelihood of data's Yeo-Johnson transform of parameter lmb."""
+    """The log-likelihood of data after a Yeo-Johnson transform with parameter lmb."""
 
     def yeojohnson_llf(x):
         x = floating(x)

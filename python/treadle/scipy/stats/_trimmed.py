@@ -1,4 +1,4 @@
-"""Summaries of what lies within limits, of angles, and by quantiles."""
+"""Summaries of the elements within limits, quantiles, and summaries of angles."""
 
 import collections
 import math
@@ -14,7 +14,7 @@ SigmaclipResult = collections.namedtuple("SigmaclipResult", "clipped lower upper
 
 
 def _outside(a, limits, inclusive):
-    """What lies outside of limits. ValueError: all of it."""
+    """Which elements lie outside of the limits. Raises ValueError if all do."""
     mask = td.zeros(a.shape, dtype=bool, device=a.device)
     low, high = (None, None) if limits is None else limits
     if low is not None:
@@ -28,7 +28,7 @@ def _outside(a, limits, inclusive):
 
 @along(axis=None)
 def tmean(a, limits=None, inclusive=(True, True)):
-    """The mean of what lies within limits."""
+    """The mean of the elements within limits."""
     out, x = _outside(a, limits, inclusive), floating(a)
     inside = (~out).sum(-1)
     return (td.where(out, 0, x).sum(-1) / inside).astype(x.dtype)
@@ -44,19 +44,19 @@ def _variance(a, limits, inclusive, ddof):
 
 @along()
 def tvar(a, limits=None, inclusive=(True, True), *, ddof=1):
-    """The variance of what lies within limits."""
+    """The variance of the elements within limits."""
     return _variance(a, limits, inclusive, ddof)
 
 
 @along()
 def tstd(a, limits=None, inclusive=(True, True), *, ddof=1):
-    """The standard deviation of what lies within limits."""
+    """The standard deviation of the elements within limits."""
     return td.sqrt(_variance(a, limits, inclusive, ddof))
 
 
 @along()
 def tsem(a, limits=None, inclusive=(True, True), *, ddof=1):
-    """The standard error of the mean of what lies within limits."""
+    """The standard error of the mean of the elements within limits."""
     n = (~_outside(a, limits, inclusive)).sum(-1)
     return td.sqrt(_variance(a, limits, inclusive, ddof) / n).astype(floating(a).dtype)
 
@@ -75,18 +75,19 @@ def _extreme(a, limit, inclusive, least):
 
 @along()
 def tmin(a, lowerlimit=None, inclusive=True):
-    """The least of what is not below lowerlimit."""
+    """The smallest element that is not below lowerlimit."""
     return _extreme(a, lowerlimit, inclusive, True)
 
 
 @along()
 def tmax(a, upperlimit=None, inclusive=True):
-    """The greatest of what is not above upperlimit."""
+    """The largest element that is not above upperlimit."""
     return _extreme(a, upperlimit, inclusive, False)
 
 
 def sigmaclip(a, low=4.0, high=4.0):
-    """What is left when values more than low and high standard deviations off the mean go, again and again."""
+    """The elements that remain when those more than low and high standard deviations from the mean are removed,
+    repeatedly."""
     c = asarray(a).reshape(-1)
     while True:
         n, mean, deviation = c.size, c.mean(), c.std()
@@ -103,7 +104,7 @@ _NORMAL = 0.6744897501960817  # the normal distribution's third quartile
 
 @along(axis=None)
 def iqr(x, rng=(25, 75), scale=1.0, interpolation="linear"):
-    """The distance of two percentiles, divided by scale ("normal": what it is for the normal distribution)."""
+    """The distance of two percentiles, divided by scale ("normal": that distance for the normal distribution)."""
     if isinstance(scale, str):
         if scale.lower() != "normal":
             raise ValueError(f"{scale} not a valid scale for `iqr`")
@@ -118,7 +119,7 @@ def iqr(x, rng=(25, 75), scale=1.0, interpolation="linear"):
 
 @along()
 def median_abs_deviation(x, center=None, scale=1.0):
-    """The median of the distances to the median, divided by scale (a number or "normal")."""
+    """The median distance to the median, divided by scale (a number or "normal")."""
     if center is not None and not callable(center):
         raise TypeError(f"The argument 'center' must be callable. The given value {center!r} is not callable.")
     if isinstance(scale, str):
@@ -133,14 +134,14 @@ def median_abs_deviation(x, center=None, scale=1.0):
 
 
 def _resultant(x, high, low):
-    """Means of sines and cosines of samples of the period from low to high."""
+    """The mean sines and cosines of samples, which have the period from low to high."""
     x = floating(x) * ((2.0 * math.pi) / (high - low))
     return td.sin(x), td.cos(x)
 
 
 @along(axis=None)
 def circmean(samples, high=2 * math.pi, low=0):
-    """The mean of angles of the period from low to high."""
+    """The mean of angles, which have the period from low to high."""
     sines, cosines = _resultant(samples, high, low)
     angle = td.arctan2(sines.sum(-1), cosines.sum(-1))
     return (angle * ((high - low) / (2.0 * math.pi)) - low) % (high - low) + low
@@ -153,12 +154,12 @@ def _length(samples, high, low):
 
 @along(axis=None)
 def circvar(samples, high=2 * math.pi, low=0):
-    """1 less the length of the mean direction."""
+    """1 minus the length of the mean direction."""
     return 1.0 - _length(samples, high, low)
 
 
 @along(axis=None)
 def circstd(samples, high=2 * math.pi, low=0, *, normalize=False):
-    """sqrt(-2 log(length of the mean direction)), in units of samples unless normalize."""
+    """sqrt(-2 log(length of the mean direction)), in the units of the samples unless normalize is true."""
     r = td.sqrt(-2 * td.log(_length(samples, high, low))) + 0.0
     return r if normalize else r * ((high - low) / (2.0 * math.pi))

@@ -1,4 +1,4 @@
-"""scipy.stats.contingency on the host."""
+"""scipy.stats.contingency, computed by SciPy on the host."""
 
 from .._table import Table
 

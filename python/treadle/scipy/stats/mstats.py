@@ -1,4 +1,4 @@
-"""scipy.stats.mstats on the host."""
+"""scipy.stats.mstats, computed by SciPy on the host."""
 
 from .._table import Table
 

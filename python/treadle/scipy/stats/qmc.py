@@ -1,4 +1,4 @@
-"""scipy.stats.qmc on the host."""
+"""scipy.stats.qmc, computed by SciPy on the host."""
 
 from .._table import Table
 

@@ -1,4 +1,4 @@
-"""scipy.stats.sampling on the host."""
+"""scipy.stats.sampling, computed by SciPy on the host."""
 
 from .._table import Table
 

@@ -1,4 +1,4 @@
-"""torch._dynamo: what programs set of PyTorch's compiler, which changes nothing here."""
+"""torch._dynamo: settings of PyTorch's compiler. Programs may set them; they have no effect here."""
 
 import types
 
@@ -9,11 +9,12 @@ from ..compiler import reset as reset
 
 
 class OptimizedModule:
-    """What PyTorch's compile makes of a module. Here it gives the module itself, so nothing is one."""
+    """The class that PyTorch's compile wraps modules in. Here compile returns the module itself, so this class has no
+    instances."""
 
 
 def assume_constant_result(fn):
-    """fn: nothing is traced."""
+    """fn, unchanged, because nothing is traced."""
     return fn
 
 

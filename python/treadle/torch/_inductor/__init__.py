@@ -1,4 +1,4 @@
-"""torch._inductor: what programs set of PyTorch's code generator, which changes nothing here."""
+"""torch._inductor: settings of PyTorch's code generator. Programs may set them; they have no effect here."""
 
 import types
 

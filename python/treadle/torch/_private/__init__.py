@@ -1,6 +1,7 @@
-"""Names that PyTorch has for itself and libraries import all the same: {PyTorch's module: the names here}.
+"""PyTorch's private names that libraries import: {PyTorch's module: the names here}.
 
-A function that stands for a step of PyTorch's optimizers' machinery does what is needed here: mostly nothing."""
+Functions that are steps of PyTorch's optimizers do what is needed here, which is mostly nothing.
+"""
 
 import dataclasses
 import operator
@@ -31,29 +32,29 @@ OF = {
 FILE_LIKE = MAP_LOCATION = ParamsT = object  # in annotations
 _DEFAULT_SPARSE_BLOCK_SIZE = 128  # of flex_attention's masks
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"  # in state_dict's keys
-_initialized = True  # CUDA begins by itself
-jagged, sparse_bsc, sparse_bsr, sparse_csc, sparse_csr = map(  # layouts that no tensor here has
+_initialized = True  # CUDA is initialised at its first use
+jagged, sparse_bsc, sparse_bsr, sparse_csc, sparse_csr = map(  # layouts that tensors do not have here
     layout, "jagged sparse_bsc sparse_bsr sparse_csc sparse_csr".split()
 )
 
 
 class TracerWarning(Warning):
-    """Nothing is traced, so nothing warns."""
+    """Never issued, because nothing is traced."""
 
 
 # ---- sizes: numbers here, never symbols ----
 
 
 class SymInt:
-    """Nothing is one."""
+    """A class without instances: sizes are ints here."""
 
 
 class SymFloat:
-    """Nothing is one."""
+    """A class without instances: numbers are floats here."""
 
 
 class SymBool:
-    """Nothing is one."""
+    """A class without instances: conditions are bools here."""
 
 
 sym_float, sym_int, sym_not, sym_max, sym_min = float, int, operator.not_, max, min
@@ -78,28 +79,28 @@ def _shape_as_tensor(input):
 
 
 def _check_with(error_type, cond, message=None):
-    """error_type with what message() says: cond, a bool, does not hold."""
+    """Raise error_type with the text message() unless cond, a bool, is true."""
     if not cond:
         raise error_type("Expected cond to be True, but got False" if message is None else str(message()))
 
 
 def _check_tensor_all(cond, message=None):
-    """RuntimeError: an element of cond is false."""
+    """Raise RuntimeError if an element of cond is false."""
     _check_with(RuntimeError, bool(cond.all()), message)
 
 
 def _check_is_size(i, message=None, *, max=None):
-    """RuntimeError: i is no size."""
+    """Raise RuntimeError if i is no size."""
     _check_with(RuntimeError, i >= 0 and (max is None or i <= max), message)
 
 
 def _assert_async(input, assert_msg="Expected Tensor with single nonzero value, but got zero"):
-    """RuntimeError: the one element is zero. The value is looked at at once."""
+    """Raise RuntimeError if the one element is zero. This waits for the value."""
     _check_with(RuntimeError, bool(input), lambda: assert_msg)
 
 
 def found(module, name):
-    """The value of a name of PyTorch's module; None: it has none here."""
+    """The value of a name of a private module of PyTorch's, or None if this package has none."""
     return globals()[name] if name in OF.get(module, "").split() else None
 
 
@@ -120,36 +121,36 @@ def _sum_rightmost(value, dim):
 
 
 class Placement:
-    """How a tensor lies on a dimension of a mesh."""
+    """How a tensor is distributed along one dimension of a mesh."""
 
     def is_shard(self, dim=None):
-        """Does each process have a part (along dim)?"""
+        """Does each process hold a part (along dim)?"""
         return isinstance(self, Shard) and dim in (None, self.dim)
 
     def is_replicate(self):
-        """Does each process have all of it?"""
+        """Does each process hold the whole tensor?"""
         return isinstance(self, Replicate)
 
     def is_partial(self, reduce_op=None):
-        """Is it the sum of all processes' values?"""
+        """Is the tensor the sum of the processes' values?"""
         return isinstance(self, Partial) and reduce_op in (None, self.reduce_op)
 
 
 @dataclasses.dataclass(frozen=True)
 class Replicate(Placement):
-    """Each process has all of it."""
+    """Each process holds the whole tensor."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Shard(Placement):
-    """Each process has a part along dim."""
+    """Each process holds a part along dim."""
 
     dim: int
 
 
 @dataclasses.dataclass(frozen=True)
 class Partial(Placement):
-    """It is the sum of all processes' values."""
+    """The tensor is the sum of the processes' values."""
 
     reduce_op: str = "sum"
 
@@ -158,7 +159,7 @@ class Partial(Placement):
 
 
 class SDPAParams:
-    """What an attention is asked for: PyTorch chooses a kernel by it."""
+    """The description of an attention by which PyTorch chooses a kernel."""
 
     def __init__(self, query, key, value, attn_mask=None, dropout=0.0, is_causal=False, enable_gqa=False):
         self.query, self.key, self.value, self.attn_mask = query, key, value, attn_mask
@@ -166,7 +167,7 @@ class SDPAParams:
 
 
 def can_use_flash_attention(params, debug=False):
-    """False: attention has one kernel here, and no library's."""
+    """False: attention has one kernel here, and calls no library."""
     return False
 
 
@@ -190,17 +191,17 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype):
 
 
 def _use_grad_for_differentiable(step):
-    """An optimizer's step as it is: whether it is differentiable is decided in the optimizer."""
+    """The step of an optimizer, unchanged. The optimizer itself decides whether a step is differentiable."""
     return step
 
 
 def _disable_dynamo_if_unsupported(single_tensor_fn=None):
-    """A decorator that gives the function back."""
+    """A decorator that returns the function unchanged."""
     return lambda step: step
 
 
 def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
-    """(False, False): a loop over the parameters is one kernel here."""
+    """(False, False): all parameters go through one kernel without these modes."""
     return False, False
 
 
@@ -209,7 +210,7 @@ def _get_capturable_supported_devices(supports_xla=True):
 
 
 def _get_value(x):
-    """The number of a tensor of one element, or x."""
+    """The number in a tensor of one element. Numbers stay as they are."""
     return x.item() if isinstance(x, torch.Tensor) else x
 
 
@@ -219,7 +220,7 @@ def _dispatch_sqrt(x):
 
 
 def _view_as_real(params, *states):
-    """In lists of tensors and states, complex ones become pairs of real numbers."""
+    """Replace complex tensors in lists of tensors and states by pairs of real numbers."""
     for values in (params, *states):
         for i, value in enumerate(values):
             if torch.is_complex(value):
@@ -230,15 +231,15 @@ def _view_as_real(params, *states):
 
 
 class _BaseDataLoaderIter:
-    """In annotations: a DataLoader's iterator is a generator."""
+    """A name for annotations. A DataLoader's iterator is a generator here."""
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """Nothing is one."""
+    """A class without instances."""
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
-    """Nothing is one."""
+    """A class without instances."""
 
 
 # ---- checkpoints ----
@@ -256,6 +257,6 @@ def get_device_states(*args):
 
 
 def set_device_states(devices, states, *, device_type=None):
-    """Sets the states that get_device_states has told."""
+    """Restore the states that get_device_states returned."""
     for number, state in zip(devices, states, strict=True):
         torch.cuda.set_rng_state(state, number)

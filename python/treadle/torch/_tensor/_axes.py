@@ -1,4 +1,5 @@
-"""Dimension arguments, as PyTorch takes them: negative ones count from the end, several come as a tuple or singly."""
+"""Dimension arguments as PyTorch takes them. Negative ones count from the end. Several come as a tuple or as separate
+arguments."""
 
 from operator import index
 
@@ -13,7 +14,7 @@ def one(dim, ndim):
 
 
 def several(dim, ndim):
-    """A tuple of dims: of an int, a sequence, or all of them for None and an empty one."""
+    """A tuple of dims from an int, a sequence, or None. None and an empty sequence mean all dims."""
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
         return tuple(range(ndim))
     dims = tuple(one(d, ndim) for d in dim) if isinstance(dim, (tuple, list)) else (one(dim, ndim),)

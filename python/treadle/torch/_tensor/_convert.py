@@ -1,4 +1,4 @@
-"""Tensors as other dtypes, on other devices, and as NumPy's, Python's and other libraries' values."""
+"""Conversions of tensors: to other dtypes and devices, and to the values of NumPy, Python and other libraries."""
 
 import copy as _copy
 import typing
@@ -46,7 +46,8 @@ _BY_TYPE = {v: _dtypes.DTYPES[k] for k, v in _TYPES.items()}
 
 
 class TensorType:
-    """torch.FloatTensor and its fellows: makes tensors of one dtype, of data or of a shape."""
+    """torch.FloatTensor and the other legacy types. Calling one makes a tensor of its dtype from data or from a shape.
+    """
 
     def __init__(self, name, cuda):
         self.__name__, self.dtype, self._cuda = name, _BY_TYPE[name], cuda
@@ -67,8 +68,8 @@ class TensorType:
     def __instancecheck__(self, t):
         return isinstance(t, Tensor) and t.dtype is self.dtype and t.is_cuda == self._cuda
 
-    def __or__(self, other):  # in annotations
-        return typing.Union[self, other]  # noqa: UP007
+    def __or__(self, other):  # annotations such as `torch.FloatTensor | None`
+        return typing.Union[self, other]  # noqa: UP007  (self is no class, for which alone | works)
 
     __ror__ = __or__
 
@@ -79,7 +80,8 @@ def types(cuda):
 
 
 def _made(cls, *args, **kwargs):
-    """torch.Tensor(2, 3), torch.Tensor([1, 2]), torch.Tensor(tensor): of the default dtype."""
+    """torch.Tensor(...): of a shape as in Tensor(2, 3), of data as in Tensor([1, 2]), or of a tensor. The dtype is the
+    default one."""
     default = _dtypes.get_default_dtype()
     where = kwargs.get("device")
     if len(args) == 1 and isinstance(args[0], Tensor):
@@ -98,7 +100,8 @@ def make_subclass(cls, data, require_grad=False):
 
 @method("type")
 def _type(self, dtype=None, non_blocking=False):
-    """The name of the tensor's type; with dtype the tensor as that: a dtype, a type or its name."""
+    """The name of the tensor's type. With dtype, which may be a dtype, a type or its name: the tensor converted to it.
+    """
     if dtype is None:
         return f"torch.{'cuda.' if self.is_cuda else ''}{_TYPES[self.dtype._name]}"
     if isinstance(dtype, _dtypes.dtype):
@@ -112,7 +115,7 @@ def _type(self, dtype=None, non_blocking=False):
 
 @method()
 def type_as(self, other):
-    """As other's dtype, on its device."""
+    """The tensor in other's dtype and on its device."""
     return self.to(other.device, other.dtype)
 
 
@@ -120,7 +123,7 @@ def type_as(self, other):
 
 
 def _asked(args, dtype, device):
-    """(device, dtype) of to's arguments in their many orders."""
+    """(device, dtype) that the arguments of `to` mean. They come in many orders."""
     for a in args:
         if isinstance(a, Tensor):
             device, dtype = a.device, a.dtype
@@ -133,9 +136,10 @@ def _asked(args, dtype, device):
 
 @method()
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None, other=None):
-    """On a device, as a dtype, or as another tensor: to("cuda"), to(torch.float64), to(other), in any combination.
+    """Move the tensor to a device, convert it to a dtype, or make it like another tensor: to("cuda"),
+    to(torch.float64), to(other), in any combination.
 
-    Itself where nothing changes, unless copy=True.
+    Returns the tensor itself if nothing changes and copy is not True.
     """
     given = [a for a in args if type(a) is not bool]
     flags = [a for a in args if type(a) is bool]
@@ -150,13 +154,13 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
 
 @method()
 def cpu(self, memory_format=None):
-    """On the CPU."""
+    """The tensor on the CPU."""
     return to_device(self, _device.theirs("cpu"))
 
 
 @method()
 def cuda(self, device=None, non_blocking=False, memory_format=None):
-    """On a GPU; without one on the CPU, which is told once."""
+    """The tensor on a GPU. Without a GPU it stays on the CPU, and one warning says so."""
     return to_device(self, _device.theirs("cuda" if device is None else device))
 
 
@@ -168,7 +172,7 @@ def get_device(self):
 
 @method()
 def pin_memory(self, device=None):
-    """Itself: copies to GPUs go through pinned memory of the core's own."""
+    """The tensor itself: the core copies to GPUs through pinned memory of its own."""
     return self
 
 
@@ -180,7 +184,7 @@ def is_pinned(self, device=None):
 
 @method()
 def record_stream(self, stream):
-    """Does nothing: memory in flight is held by what uses it."""
+    """Does nothing: work in flight holds the memory that it uses."""
 
 
 # ---- values ----
@@ -367,7 +371,7 @@ def _imag(self):
 
 
 def facts():
-    """The properties of tensors."""
+    """The tensor's attributes: {name: function of a tensor}."""
     r = {name: property(f, doc=f"See PyTorch's {name}.") for name, f in _FACTS.items()}
     r["real"] = property(_FACTS["real"], lambda self, value: _set_part(self, "real", value), doc="The real parts.")
     r["imag"] = property(_FACTS["imag"], lambda self, value: _set_part(self, "imag", value), doc="The imaginary parts.")
@@ -392,13 +396,13 @@ def is_complex(self):
 
 @both()
 def is_signed(self):
-    """Can its elements be negative?"""
+    """Can the dtype hold negative numbers?"""
     return self.dtype.is_signed
 
 
 @both()
 def is_same_size(self, other):
-    """Have both one shape?"""
+    """Do both have the same shape?"""
     return self.shape == other.shape
 
 
@@ -417,7 +421,7 @@ for _name in "is_conj is_neg is_inference is_distributed".split():
 
 @method()
 def is_set_to(self, other):
-    """Are both the same view of one memory?"""
+    """Are both the same view of the same memory?"""
     return self.data_ptr() == other.data_ptr() and self.shape == other.shape and self.stride() == other.stride()
 
 
@@ -434,7 +438,7 @@ def data_ptr(self):
 
 
 def _address(a):
-    if a.dtype == td.bfloat16:  # which the interfaces have no letter for
+    if a.dtype == td.bfloat16:  # NumPy's array interface has no letter for bfloat16
         a = a.view("u2")
     interface = a.__array_interface__ if a.device.host else a.__cuda_array_interface__
     return interface["data"][0]
@@ -442,14 +446,14 @@ def _address(a):
 
 @method()
 def storage_offset(self):
-    """The first element's place in the memory."""
+    """The position of the first element in the storage."""
     a = array(self)
     return 0 if a.base is None else (_address(a) - _address(a.base)) // a.itemsize
 
 
 @method()
 def dim_order(self):
-    """The dimensions from the largest step to the least."""
+    """The dimensions sorted by their strides, from the longest to the shortest."""
     return tuple(sorted(range(self.ndim), key=lambda d: -self.stride()[d]))
 
 
@@ -458,7 +462,7 @@ def dim_order(self):
 
 @method()
 def resize_(self, *size, memory_format=None):
-    """Another shape: what was there stays in order, what is added is 0."""
+    """Change the shape in place. Elements keep their order, and new ones are 0."""
     shape = given(size)
     n, have = int(numpy.prod(shape)), self.numel()
     flat = array(self.detach()).reshape(-1)
@@ -469,19 +473,19 @@ def resize_(self, *size, memory_format=None):
 
 @method()
 def resize_as_(self, other, memory_format=None):
-    """other's shape."""
+    """resize_ to other's shape."""
     return resize_(self, tuple(other.shape))
 
 
 @method()
 def to_dense(self, dtype=None, *, masked_grad=None):
-    """Itself, as dtype."""
+    """The tensor itself, converted to dtype."""
     return self if dtype is None else cast(self, dtype)
 
 
 @method("to_sparse_coo")
 def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):
-    """A sparse tensor of the elements that are not 0, its first sparse_dim dimensions (None: all) sparse."""
+    """A sparse tensor of the nonzero elements. Its first sparse_dim dimensions are sparse; None means all."""
     from .. import sparse
 
     return sparse.to_sparse(self, sparse_dim, layout)
@@ -489,7 +493,7 @@ def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=N
 
 @method()
 def as_subclass(self, cls):
-    """A view of it as an instance of a subclass of Tensor, with its history."""
+    """A view of the tensor as an instance of a subclass of Tensor. It keeps the history."""
     r = _core._grad_view(self, array(self))
     r.__class__ = cls
     return r
@@ -497,13 +501,13 @@ def as_subclass(self, cls):
 
 @method()
 def set_(self, source=None, *rest):
-    """source's memory instead of its own."""
+    """Make the tensor refer to source's memory instead of its own."""
     self.data = self.new_empty(0) if source is None else source
     return self
 
 
 def _moved(name):
-    """A view of itself in the tensor's place: squeeze_ and its like."""
+    """An in-place method that replaces the tensor by a view of itself, such as squeeze_."""
 
     def f(self, *args, **kwargs):
         if self.is_leaf and self.requires_grad and _core._grad_mode():
@@ -521,7 +525,7 @@ for _name in "squeeze unsqueeze t transpose swapaxes swapdims".split():
 
 @both()
 def view_as_real(self):
-    """Complex numbers as a last dimension of their parts."""
+    """A real view of complex numbers, whose new last dimension holds the real and the imaginary part."""
     if not self.dtype.is_complex:
         raise RuntimeError("view_as_real is only supported for complex tensors")
     return stack([self.real, self.imag], -1)
@@ -529,7 +533,7 @@ def view_as_real(self):
 
 @both()
 def view_as_complex(self):
-    """A last dimension of two parts as complex numbers."""
+    """Complex numbers of real ones, whose last dimension holds the real and the imaginary part."""
     if self.shape[-1:] != (2,):
         raise RuntimeError("Tensor must have a last dimension of size 2")
     return complex_(self[..., 0], self[..., 1])
@@ -540,14 +544,14 @@ def view_as_complex(self):
 
 @method()
 def apply_(self, f):
-    """f of each element, a Python function of one number."""
+    """Replace each element by f(element), in place. f is a Python function of one number."""
     values = array(self.detach()).get()
     return self.copy_(wrap(td.asarray(numpy.vectorize(f, [values.dtype])(values), device=array(self).device)))
 
 
 @method()
 def map_(self, other, f):
-    """f of each pair of elements, a Python function of two numbers."""
+    """Replace each element by f(element, element of other), in place. f is a Python function of two numbers."""
     a, b = array(self.detach()).get(), array(other.detach()).get()
     return self.copy_(wrap(td.asarray(numpy.vectorize(f, [a.dtype])(a, b), device=array(self).device)))
 
@@ -560,13 +564,13 @@ def _is_tensor(obj):
 
 @function(out=False)
 def is_storage(obj):
-    """No: memory is shown as tensors only."""
+    """False: this package has no storage objects that are not made of tensors."""
     return False
 
 
 @function(out=False)
 def typename(o):
-    """The name of o's type, a tensor's with its dtype."""
+    """The name of o's type. A tensor's name includes its dtype."""
     if isinstance(o, Tensor):
         return o.type()
     kind = o if isinstance(o, type) else type(o)

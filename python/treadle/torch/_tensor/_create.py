@@ -1,6 +1,5 @@
-"""Making tensors: of data, of one value, of ranges. They lie on the default device, the CPU unless a program says
-else.
-"""
+"""Creation of tensors: from data, of one value, of ranges. New tensors lie on the default device, which is the CPU
+unless a program sets another."""
 
 import math
 from operator import index as _index
@@ -44,14 +43,14 @@ def _type(dtype, default=None):
 
 
 def _is_plain(data):
-    """Is it made of Python's numbers alone, as far as its first element shows?"""
+    """Does data consist of Python's numbers alone? Only the first element of each nested list is looked at."""
     while isinstance(data, (list, tuple)) and data:
         data = data[0]
     return isinstance(data, (bool, int, float, complex, list, tuple)) and not isinstance(data, numpy.generic)
 
 
 def _numbers(data):
-    """data as a NumPy array of a dtype that tensors have."""
+    """data as a NumPy array, of a dtype that tensors have."""
     if isinstance(data, (list, tuple)) and _holds_tensors(data):
         data = _plain(data)
     try:
@@ -92,9 +91,10 @@ def _of_data(data, dtype, device):
 
 @function(out=False)
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor of numbers, nested lists, a NumPy array or a tensor, of which it is always a copy.
+    """A new tensor of numbers, nested lists, a NumPy array or a tensor. The values are always copied.
 
-    Python's integers become int64, its floats the default dtype; NumPy's dtypes stay. TypeError: no numbers.
+    Python's integers become int64 and its floats the default dtype. NumPy's dtypes stay. Raises TypeError if data holds
+    no numbers.
     """
     if isinstance(data, Tensor):
         r = data.detach().to(device or data.device, data.dtype if dtype is None else dtype, copy=True)
@@ -104,9 +104,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 
 @function(out=False)
 def as_tensor(data, dtype=None, device=None):
-    """data itself if it is such a tensor; a NumPy array's memory, shared where dtype and device allow; else
-    tensor(data).
-    """
+    """data itself if it is a tensor of that dtype and device. A NumPy array shares its memory if dtype and device allow
+    that. Anything else is tensor(data)."""
     if isinstance(data, Tensor):
         return data.to(device or data.device, data.dtype if dtype is None else dtype)
     if isinstance(data, numpy.ndarray) and data.ndim:
@@ -118,7 +117,8 @@ def as_tensor(data, dtype=None, device=None):
 
 @function(out=False)
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
-    """as_tensor; copy=True: never shared, copy=False: ValueError where it cannot be."""
+    """as_tensor, except that copy=True never shares memory and copy=False raises ValueError if memory cannot be shared.
+    """
     r = as_tensor(obj, dtype, device)
     if copy and r is obj:
         r = r.clone()
@@ -133,7 +133,7 @@ def scalar_tensor(s, *, dtype=None, device=None, layout=None, requires_grad=Fals
 
 @function(out=False)
 def from_numpy(ndarray):
-    """A tensor on the array's memory: what is written into one is seen in the other. Read-only arrays are copied."""
+    """A tensor that shares the array's memory: writes to one are visible in the other. A read-only array is copied."""
     if not isinstance(ndarray, numpy.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     _dtypes.of(ndarray.dtype)
@@ -150,9 +150,9 @@ def from_numpy(ndarray):
 
 @function(out=False)
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A tensor on a buffer's memory."""
+    """A tensor on the memory of a buffer."""
     dtype = _dtypes.asked(dtype)
-    half = dtype._name == "bfloat16"  # which NumPy does not lend
+    half = dtype._name == "bfloat16"  # NumPy has no bfloat16 to read it as
     t = from_numpy(numpy.frombuffer(buffer, "int16" if half else dtype._numpy, count, offset))
     t = wrap(array(t).view(dtype._numpy)) if half else t
     return t.requires_grad_() if requires_grad else t
@@ -160,7 +160,7 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
 
 @function(out=False)
 def from_dlpack(ext_tensor):
-    """A tensor on the memory of another library's."""
+    """A tensor on the memory of another library's tensor."""
     return wrap(td.from_dlpack(array(ext_tensor) if isinstance(ext_tensor, Tensor) else ext_tensor))
 
 
@@ -174,7 +174,7 @@ def to_dlpack(tensor):
 
 
 def filled(shape, value, dtype, device, requires_grad=False, out=None):
-    """A tensor of value everywhere: a number until it is written to."""
+    """A tensor that has this value everywhere. It takes no memory until it is written to."""
     return _made(td.full(shape, value, dtype._numpy, device=_device.theirs(device)), requires_grad, out)
 
 
@@ -202,13 +202,13 @@ def empty(
     pin_memory=False,
     memory_format=None,
 ):
-    """Memory of a shape whose values nobody has set."""
+    """An uninitialised tensor of a shape."""
     return _laid(filled(_shape(size_, size), 0, _type(dtype), device, False, out), memory_format, requires_grad)
 
 
 @function(out=False)
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """Memory of a shape, with steps in elements between neighbours."""
+    """An uninitialised tensor of a shape with these strides, in elements."""
     span = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if math.prod(size) else 0
     t = filled((span,), 0, _type(dtype), device).as_strided(size, stride)
     return t.requires_grad_() if requires_grad else t
@@ -216,7 +216,8 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
 
 @function(out=False)
 def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """fill_value in a shape; without dtype it has the one of a tensor of that number."""
+    """A tensor of a shape, filled with fill_value. Without dtype it has the dtype that tensor(fill_value) would have.
+    """
     if isinstance(fill_value, Tensor):
         dtype = fill_value.dtype if dtype is None else dtype
         fill_value = fill_value.item()
@@ -238,28 +239,28 @@ def _alike(x, value, dtype, device, requires_grad, memory_format):
 
 @function(out=False)
 def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
-    """Zeros in input's shape, dtype and device."""
+    """Zeros with input's shape, dtype and device."""
     return _alike(input, 0, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
 def ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
-    """Ones in input's shape, dtype and device."""
+    """Ones with input's shape, dtype and device."""
     return _alike(input, 1, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
 def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
-    """Memory in input's shape, dtype and device whose values nobody has set."""
+    """An uninitialised tensor with input's shape, dtype and device."""
     return _alike(input, 0, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
 def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
-    """fill_value in input's shape, dtype and device."""
+    """A tensor with input's shape, dtype and device, filled with fill_value."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     kind = input.dtype if dtype is None else dtype
-    if kind._kind in "iu" and isinstance(value, int):  # what does not fit wraps
+    if kind._kind in "iu" and isinstance(value, int):  # integers that do not fit wrap around
         bits = 8 * kind.itemsize
         value = (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1) if kind._kind == "i" else value % (1 << bits)
     return _alike(input, value, dtype, device, requires_grad, memory_format)
@@ -282,7 +283,7 @@ _new("new_empty", 0)
 
 @method()
 def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """fill_value in a shape, in self's dtype and device."""
+    """A tensor of this shape with self's dtype and device, filled with fill_value."""
     return filled(
         _shape((size,)), fill_value, _type(dtype, self.dtype), self.device if device is None else device, requires_grad
     )
@@ -290,7 +291,7 @@ def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, re
 
 @method()
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor of data, in self's dtype and device."""
+    """A tensor of data with self's dtype and device."""
     return tensor(
         data,
         dtype=_type(dtype, self.dtype),
@@ -301,7 +302,7 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, pin_
 
 @method()
 def new(self, *args):
-    """A tensor of self's dtype and device: of data, or of a shape."""
+    """A tensor with self's dtype and device, made from data or of a shape."""
     if len(args) == 1 and isinstance(args[0], (list, Tensor, numpy.ndarray)):
         return new_tensor(self, args[0])
     return filled(_shape(args) if args else (0,), 0, self.dtype, self.device)
@@ -327,7 +328,7 @@ def arange(
     requires_grad=False,
     pin_memory=False,
 ):
-    """start, start + step, … below end; integers give int64, floats the default dtype."""
+    """start, start + step, … below end. Integer arguments give int64, others the default dtype."""
     start, end, step = (_plain_number(v) for v in (start, end, step))
     if end is None:
         start, end = 0, start
@@ -346,8 +347,8 @@ def arange(
 
 
 def _counted(start, step, n, kind, device):
-    """start + step * i for i < n, computed as PyTorch does: in float64, or for integers in int64 with the whole parts
-    of start and step; then cast."""
+    """start + step * i for i < n. As in PyTorch, floats are computed in float64, and integers in int64 from the whole
+    parts of start and step; the result is cast then."""
     dev = _device.theirs(device)
     if kind._kind in "iu":
         start, step = int(start), int(step)
@@ -360,7 +361,7 @@ def _counted(start, step, n, kind, device):
 
 @function("range", out=False)
 def _range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """start, start + step, … up to end, which belongs to it."""
+    """start, start + step, … up to and including end."""
     start, end = (0, start) if end is None else (start, end)
     n = int((end - start) / step) + 1
     return _made(_counted(float(start), step, n, _type(dtype), device), requires_grad, out)
@@ -372,7 +373,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     start, end = (_plain_number(v) for v in (start, end))
     steps = _count(steps)
     kind = _type(dtype)
-    if kind._kind in "iu":  # the ends are whole numbers then, the steps are not
+    if kind._kind in "iu":  # PyTorch truncates the ends to integers, but not the steps
         start, end = int(start), int(end)
     r = (
         td.linspace(float(start), float(end), steps, dtype="float64", device=_device.theirs(device))

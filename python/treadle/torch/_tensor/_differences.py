@@ -1,4 +1,4 @@
-"""Differences of neighbours, and what is integrated or derived by them."""
+"""Differences of neighbouring elements, and the integrals and derivatives that are made of them."""
 
 from operator import index as _index
 
@@ -13,7 +13,7 @@ _BOOL = _dtypes.DTYPES["bool"]
 
 @both()
 def diff(x, n=1, dim=-1, prepend=None, append=None):
-    """Differences of neighbours along dim, n times over."""
+    """Differences of neighbours along dim, taken n times."""
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     ends = [t for t in (prepend, x, append) if t is not None]
@@ -27,7 +27,7 @@ def diff(x, n=1, dim=-1, prepend=None, append=None):
 
 
 def _steps(y, x, dx, dim):
-    """Twice the trapezia along dim, in the operands' own type as PyTorch adds them."""
+    """Twice the areas of the trapezia along dim. They are computed in the operands' own dtype, as in PyTorch."""
     n = y.shape[dim]
     pairs = y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)
     if x is None:
@@ -39,7 +39,7 @@ def _steps(y, x, dx, dim):
 
 @function("trapz")
 def trapezoid(y, x=None, *, dx=1, dim=-1):
-    """The integral of y along dim by trapezia; x: where, or dx: how far apart."""
+    """The integral of y along dim by the trapezoidal rule. x: the coordinates; dx: the distance of neighbours."""
     dim = _axes.one(dim, y.ndim)
     if x is None:
         ends = y.narrow(dim, 0, 1) + y.narrow(dim, y.shape[dim] - 1, 1)
@@ -49,15 +49,15 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
 
 @function()
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
-    """Running integrals of y along dim."""
+    """The running integral of y along dim."""
     dim = _axes.one(dim, y.ndim)
     return cumsum(_steps(y, x, dx, dim), dim) / 2
 
 
 @function(out=False)
 def gradient(x, *, spacing=1, dim=None, edge_order=1):
-    """Derivatives of x along its dims by central differences: a tuple of tensors; spacing: a number, one for each dim,
-    or coordinates."""
+    """The derivatives of x along its dims by central differences, as a tuple of tensors. spacing: one number, one for
+    each dim, or coordinates."""
     if x.dtype._name == "uint8":
         raise NotImplementedError("torch.gradient does not support uint8 input.")
     dims, spacing = _axes.several(dim, x.ndim), 1 if spacing is None else spacing

@@ -1,6 +1,7 @@
-"""torch.dtype: one object for each element type, what is true of it, and how types meet.
+"""torch.dtype: one object for each element type, its properties, and type promotion.
 
-The facts are one table. An object knows the array layer's dtype (`dtype._numpy`) and the other way round (`of`).
+One table has the properties. A dtype knows the array layer's (`dtype._numpy`), and `of` finds the dtype of one of
+these.
 """
 
 import numpy
@@ -8,7 +9,7 @@ import numpy
 from ... import _core
 
 _FACTS = (
-    # name, the array layer's, bits, kind (b bool, i signed, u unsigned, f float, c complex), second names
+    # name, the array layer's name, bits, kind (b bool, i signed, u unsigned, f float, c complex), other names
     ("bool", "bool", 8, "b", ""),
     ("uint8", "uint8", 8, "u", ""),
     ("uint16", "uint16", 16, "u", ""),
@@ -27,7 +28,8 @@ _FACTS = (
 )
 _RANK = "buifc"
 _UNKNOWN = (
-    # names of PyTorch's types that no tensor here has, bits, kind; a float's largest, smallest normal number and eps
+    # The types of PyTorch's that tensors cannot have here: name, bits, kind; of a float also its largest number, its
+    # smallest normal number and eps.
     ("float8_e4m3fn", 8, "f", (448.0, 2.0**-6, 0.125)),
     ("float8_e4m3fnuz", 8, "f", (240.0, 2.0**-7, 0.125)),
     ("float8_e5m2", 8, "f", (57344.0, 2.0**-14, 0.25)),
@@ -45,7 +47,7 @@ _UNKNOWN = (
 
 
 class dtype:
-    """The type of a tensor's elements: torch.float32 and its fellows are the only ones there are."""
+    """The type of a tensor's elements. torch.float32 and the others of this module are its only instances."""
 
     __slots__ = ("_name", "_numpy", "_kind", "itemsize")
 
@@ -64,16 +66,16 @@ class dtype:
     is_signed = property(lambda self: self._kind in "ifc", doc="Can it be negative?")
 
     def to_complex(self):
-        """The complex type whose parts are of this one. TypeError: none."""
+        """The complex type whose parts have this type. Raises TypeError if there is none."""
         return _PARTS_OF[self] if self in _PARTS_OF else _no(self, "complex")
 
     def to_real(self):
-        """The type of a complex type's parts; a real type itself."""
+        """The type of a complex type's parts. A real type gives itself."""
         return next((part for part, whole in _PARTS_OF.items() if whole is self), self)
 
 
 class _Unknown(dtype):
-    """A type that programs compare with and name in tables. A tensor of it is a TypeError."""
+    """A type that programs may compare and put in tables. Making a tensor of it raises TypeError."""
 
     __slots__ = ("limits",)
 
@@ -105,7 +107,8 @@ _default = _FLOAT
 
 
 def of(theirs):
-    """The object for a dtype of the array layer's or of NumPy's. TypeError: tensors have none such."""
+    """The torch.dtype of a dtype of the array layer's or of NumPy's. Raises TypeError for a dtype that tensors cannot
+    have."""
     found = _OF.get(theirs)
     if found is None:
         raise TypeError(f"can't convert np.ndarray of type {theirs}: tensors are {', '.join(DTYPES)}")
@@ -113,7 +116,8 @@ def of(theirs):
 
 
 def asked(dt):
-    """The object that a dtype argument means: an object, Python's bool, int, float or complex. TypeError: none."""
+    """The torch.dtype that a dtype= argument means: a torch.dtype, or Python's bool, int, float or complex. Raises
+    TypeError for others."""
     if isinstance(dt, dtype):
         return dt
     for python, name in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128")):
@@ -123,7 +127,8 @@ def asked(dt):
 
 
 def set_default_dtype(d):
-    """The type of new floating-point tensors from now on: torch.float32 at first. TypeError: not a real float."""
+    """Set the dtype of new floating-point tensors, which is torch.float32 at first. Raises TypeError unless it is a
+    real floating-point one."""
     global _default
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
@@ -137,7 +142,7 @@ def get_default_dtype():
 
 
 def default_of(value):
-    """The type that a Python number becomes in a tensor of its own."""
+    """The dtype of a tensor that is made of one Python number."""
     if isinstance(value, bool):
         return _BOOL
     if isinstance(value, int):
@@ -149,9 +154,9 @@ def default_of(value):
 
 
 def promote_types(type1, type2):
-    """The smallest type that both fit in, as operations of two tensors give it.
+    """The smallest type that can hold both, as an operation on two tensors promotes them.
 
-    Floats win over integers whatever their sizes; uint8 and a signed integer give a signed one that holds both.
+    A float wins over integers of any size. uint8 and a signed integer give a signed type that holds both.
     """
     for name, dt in (("type1", type1), ("type2", type2)):
         if not isinstance(dt, dtype):
@@ -160,7 +165,7 @@ def promote_types(type1, type2):
     if a is b:
         return a
     if a._kind == b._kind:
-        if a.itemsize == b.itemsize:  # float16 and bfloat16
+        if a.itemsize == b.itemsize:  # float16 with bfloat16
             return _FLOAT
         return max(a, b, key=lambda dt: dt.itemsize)
     if a._kind == "b":
@@ -194,7 +199,7 @@ def _plain(dt):
 
 
 def can_cast(from_, to):
-    """May a result of one type be stored into a tensor of the other? From a higher kind to a lower one: no."""
+    """May a result of one type be stored in a tensor of the other? Not if the other's kind is lower."""
 
     def place(dt):
         return "biifc".index("i" if dt._kind == "u" else dt._kind)
@@ -205,10 +210,10 @@ def can_cast(from_, to):
 
 
 def result_of(tensors, numbers=()):
-    """The type that an operation of these tensors and Python numbers has.
+    """The type that an operation on these tensors and Python numbers promotes to.
 
-    A tensor without dimensions counts only where its kind is higher than that of those with some, a number only where
-    its kind is higher than that of all tensors.
+    A tensor without dimensions counts only if its kind is higher than that of all tensors with dimensions. A number
+    counts only if its kind is higher than that of all tensors.
     """
     best = [None, None]
     for t in tensors:

@@ -1,6 +1,6 @@
-"""Functions of elements: rows of the core's table under PyTorch's names, and what is composed of them.
+"""Elementwise functions: rows of the core's table under PyTorch's names, and functions composed of rows.
 
-Rows bring their derivatives along; what is composed is differentiated through its parts.
+Rows bring their derivatives. A composed function is differentiated through its parts.
 """
 
 import math
@@ -12,8 +12,8 @@ from . import _dtypes
 from ._create import full
 from ._results import named
 
-# torch's names of rows of the core's table: the row, and its operands; a name with an underscore: that there is a
-# method, too, which writes in place.
+# PyTorch's names of rows of the core's table, each with the row and the operands. A name that ends in an underscore
+# also has a method that writes in place.
 NAMES = {name: (row, CORE[row].nin) for name, row in op_names("torch").items() if "." not in name}
 ROWS, ROWS_OF_TWO = ({k.removesuffix("_"): row for k, (row, n) in NAMES.items() if n == count} for count in (1, 2))
 
@@ -120,7 +120,7 @@ def addcdiv(x, tensor1, tensor2, *, value=1):
 
 @both()
 def lerp(x, end, weight):
-    """x + weight * (end - x), from the end that is nearer."""
+    """x + weight * (end - x). As in PyTorch, the formula starts from the nearer end."""
     way = end - x
     if isinstance(weight, Tensor):
         return apply("select", apply("absolute", weight) < 0.5, x + weight * way, end - way * (1 - weight))
@@ -129,8 +129,8 @@ def lerp(x, end, weight):
 
 @both("clip")
 def clamp(x, min=None, max=None):
-    """x, at least min and at most max (None: no bound); numbers or tensors. On a number x has no gradient, on a tensor
-    each of both has half of it. NaN has none."""
+    """x held between min and max, which are numbers, tensors or None for no bound. At a bound that is a number x has no
+    gradient; at a tensor both have half of it. NaN has none."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if min is not None:
@@ -158,13 +158,13 @@ def clamp_max(x, max):
 
 @function()
 def threshold(x, threshold, value):
-    """x where it is above threshold, else value."""
+    """x where x > threshold, else value."""
     return apply("select", x <= threshold, value, x)
 
 
 @both()
 def round_(x, *, decimals=0):
-    """x to so many decimals, halves to even."""
+    """x rounded to so many decimals, halves to even."""
     if not decimals:
         return apply("rint", x) if x.dtype._kind in "fc" else x.clone()
     ten = 10.0 ** abs(decimals)
@@ -173,7 +173,7 @@ def round_(x, *, decimals=0):
 
 @both()
 def frac(x):
-    """x without its whole part."""
+    """The fractional part of x."""
     return x - apply("trunc", x)
 
 
@@ -195,7 +195,7 @@ def _(inputs, r, g):
 
 @both()
 def frexp(x):
-    """(mantissa, exponent): x is mantissa * 2 ** exponent; the exponents are int32."""
+    """(mantissa, exponent) with x = mantissa * 2 ** exponent. The exponents are int32."""
     return named("frexp", "mantissa exponent")(*_frexp(x))
 
 
@@ -230,7 +230,8 @@ def _acosh(a):
 
 @_acosh.backward
 def _(inputs, r, g):
-    """A number below -1 too, where the result is NaN: a choice by `where` takes 0 times it."""
+    """For x < -1 the result is NaN, but the gradient has to be a number: `where` multiplies it by 0, and 0 times NaN is
+    NaN."""
     return g * apply("rsqrt", inputs[0] * inputs[0] - 1)
 
 
@@ -292,7 +293,7 @@ def _sinc(a):
 
 @_sinc.backward
 def _(inputs, r, g):
-    """(cos y - sinc x) / x with y = pi x; near 0, where that cancels, its series."""
+    """(cos y - sinc x) / x with y = pi x. Close to 0 that difference cancels, so its series is used there."""
     (x,) = inputs
     y = x * math.pi
     near = apply("absolute", y) < 0.5
@@ -304,9 +305,9 @@ def _(inputs, r, g):
 
 @both()
 def logit(x, eps=None):
-    """log(x / (1 - x)); x is clamped to [eps, 1 - eps] before."""
+    """log(x / (1 - x)). With eps, x is clamped to [eps, 1 - eps] first."""
     x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
-    if eps is not None:  # the lower bound wins where they cross
+    if eps is not None:  # if the bounds cross, the lower one wins
         nearest = apply("select", x < eps, eps, apply("select", x > 1 - eps, 1 - eps, x.detach()))
         x = apply("select", (x >= eps) & (x <= 1 - eps), x, nearest)
     return apply("logit", x)
@@ -314,7 +315,8 @@ def logit(x, eps=None):
 
 @both()
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
-    """x with numbers in the place of NaN and infinities (None: the type's largest and least)."""
+    """x with its NaNs and infinities replaced by these numbers. None stands for the type's largest and smallest number.
+    """
     if x.dtype._kind not in "fc":
         return x.clone()
     limits = _dtypes.finfo(x.dtype)
@@ -345,7 +347,7 @@ def logical_or(x, other):
 
 @both()
 def logical_xor(x, other):
-    """Is just one nonzero?"""
+    """Is exactly one nonzero?"""
     return apply("logical_xor", truth(x), truth(other))
 
 
@@ -379,7 +381,7 @@ def isreal(x):
 
 @both()
 def isclose(x, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """|x - other| <= atol + rtol |other|, or both the same."""
+    """|x - other| <= atol + rtol |other|, or x == other."""
     if x.dtype is not other.dtype:
         raise RuntimeError(f"{_plain(x)} did not match {_plain(other)}")
     for name, value in (("rtol", rtol), ("atol", atol)):
@@ -416,7 +418,7 @@ def equal(x, other):
     return x.shape == other.shape and bool((x == other).all())
 
 
-# ---- activations that stand in torch itself ----
+# ---- activations that PyTorch has in torch itself ----
 
 
 @derived("Elu")
@@ -427,7 +429,7 @@ def elu(a, *, alpha=1.0, scale=1.0, rate=1.0):
 
 @elu.backward
 def _(inputs, r, g, *, alpha=1.0, scale=1.0, rate=1.0):
-    """At 0 the left side's slope, which changes from below 0 on."""
+    """At 0 the derivative is that of the left side, whose slope then continues below 0."""
     (x,) = inputs
     bent = apply("exp", apply("select", x >= 0, scalar(0, x), x) * rate) * (alpha * rate * scale)
     return g * apply("select", x > 0, scalar(scale, x), bent)
@@ -474,7 +476,7 @@ def prelu(x, weight):
 
 @derived("Complex")
 def _complex(a, b):
-    kind = "f8" if a.dtype == "f8" else "f4"  # there are no complex numbers of halves
+    kind = "f8" if a.dtype == "f8" else "f4"  # there is no complex type of half types
     return td.stack([a.astype(kind), b.astype(kind)], axis=-1).view("c16" if kind == "f8" else "c8")[..., 0]
 
 
@@ -485,7 +487,7 @@ def _(inputs, r, g):
 
 @function()
 def complex_(real, imag):
-    """Complex numbers of two tensors of parts."""
+    """Complex numbers from two tensors, the real and the imaginary parts."""
     if real.dtype._kind != "f" or imag.dtype._kind != "f":
         kinds = f"{real.dtype} and {imag.dtype}"
         raise NotImplementedError(f"Expected both inputs to be Half, Float or Double tensors but got {kinds}")
@@ -499,7 +501,7 @@ def complex_(real, imag):
 
 @function()
 def polar(abs, angle):
-    """Complex numbers by size and angle."""
+    """Complex numbers from absolute values and angles."""
     return complex_(abs * apply("cos", angle), abs * apply("sin", angle))
 
 
@@ -511,13 +513,13 @@ def conj(x):
 
 @both()
 def resolve_conj(x):
-    """x: conjugates are never kept as marks here."""
+    """x itself: conjugation is never delayed here."""
     return x
 
 
 @both()
 def resolve_neg(x):
-    """x: negatives are never kept as marks here."""
+    """x itself: negation is never delayed here."""
     return x
 
 
@@ -538,8 +540,8 @@ def imag(x):
 
 @function()
 def where(condition, input=None, other=None):
-    """input where condition, else other: tensors or numbers. With condition alone: its nonzero places, a tensor a
-    dimension."""
+    """input where condition is true, else other; both may be tensors or numbers. With condition alone: the indices of
+    its nonzero elements, one tensor for each dimension."""
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):

@@ -1,7 +1,7 @@
-"""Factors and solutions of matrices with their derivatives: functions of the array layer's library, for linalg.py.
+"""Matrix factorisations and solvers with their derivatives, for linalg.py. The array layer's library computes them.
 
-Factorisations run when they are called; a backward formula is composed of matrix products and solves, so that
-derivatives of any order follow.
+A factorisation runs when it is called. A backward formula consists of matrix products and solves, so it can be
+differentiated again.
 """
 
 import math
@@ -58,7 +58,7 @@ def _(inputs, r, g):
 
 
 def inv(A):
-    """The inverses of square matrices. LinAlgError: one is singular."""
+    """The inverses of square matrices. Raises LinAlgError if one is singular."""
     square("inv", A)
     return _inv(A)
 
@@ -77,12 +77,13 @@ def _(inputs, x, g):
 
 
 def _reduced(g, like):
-    """g summed to like's shape, to which it was broadcast."""
+    """g summed to like's shape, which a product had broadcast."""
     return g if g.shape == like.shape else g.sum_to_size(like.shape)
 
 
 def solve(A, B, *, left=True):
-    """X of A X = B (of X A = B with left=False); B: vectors or matrices. LinAlgError: A is singular."""
+    """The X of A X = B, or of X A = B with left=False. B holds vectors or matrices. Raises LinAlgError if A is
+    singular."""
     square("solve", A)
     if not left:
         return solve(A.transpose(-2, -1), B.transpose(-2, -1)).transpose(-2, -1)
@@ -128,7 +129,7 @@ def _(inputs, x, g, *, upper, unit):
 
 
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
-    """X of A X = B (of X A = B with left=False) for triangular A, of which one half is read."""
+    """The X of A X = B, or of X A = B with left=False, for triangular A. Only that triangle of A is read."""
     if left:
         return _triangular(A, B, upper=upper, unit=unitriangular)
     return solve_triangular(
@@ -154,7 +155,7 @@ def _(inputs, r, g):
 
 
 def _cofactors(a):
-    """What det is the sum of with each row, conjugated: of singular matrices too."""
+    """The conjugated cofactors: det is the sum of any row times these. They exist for singular matrices, too."""
     u, s, vh = _svd(a, full=True)
     n = s.shape[-1]
     same = wrap(td.eye(n, dtype="bool", device=array(s).device))
@@ -200,7 +201,7 @@ def _cholesky(a):
 
 @_cholesky.backward
 def _(inputs, r, g):
-    """L^-H Φ(L^H g) L^-1, its Hermitian half, where Φ halves the diagonal of the lower triangle."""
+    """L^-H Φ(L^H g) L^-1, of which the Hermitian half is taken. Φ takes the lower triangle and halves its diagonal."""
     phi = tril(adj(r) @ tril(g))
     phi = phi - 0.5 * tril(triu(phi))
     half = _triangular(adj(r), phi, upper=True, unit=False)
@@ -209,7 +210,8 @@ def _(inputs, r, g):
 
 
 def cholesky(A, *, upper=False):
-    """L of A = L L^H for Hermitian positive-definite A; with upper its adjoint. LinAlgError: A is not."""
+    """The L of A = L L^H for Hermitian positive-definite A. upper=True gives L^H. Raises LinAlgError for other
+    matrices."""
     square("cholesky", A)
     r = _cholesky(A)
     return adj(r) if upper else r
@@ -249,7 +251,7 @@ def _qr_back(a, Q, R, gq, gr):
     if gq is not None:
         m = m - adj(gq) @ Q
     below, own = tril(m, -1), m.diagonal(0, -2, -1)
-    own = own.real.to(m.dtype) if m.dtype.is_complex else own  # the phases of Q's columns are fixed
+    own = own.real.to(m.dtype) if m.dtype.is_complex else own  # the library fixes the phases of Q's columns
     side = below + adj(below) + own.diag_embed()
     inner = Q @ side if gq is None else gq + Q @ side
     return adj(_triangular(R, adj(inner), upper=True, unit=False))
@@ -296,7 +298,7 @@ def eigh(A, UPLO="L"):
 
 
 def eigvalsh(A, UPLO="L"):
-    """The eigenvalues of Hermitian A, ascending."""
+    """The eigenvalues of Hermitian A in ascending order."""
     return eigh(A, UPLO)[0]
 
 
@@ -307,9 +309,8 @@ def _eig(a):
 
 @_eig.backward
 def _(inputs, r, gs):
-    """V^-H (diag(gw) + (V^H gV - V^H V diag(Re V^H gV)) / E) V^H, E the conjugate differences of eigenvalues. The
-    vectors' length is 1; what their phase would do to a result has no gradient.
-    """
+    """V^-H (diag(gw) + (V^H gV - V^H V diag(Re V^H gV)) / E) V^H, where E holds the conjugated differences of
+    eigenvalues. The vectors have length 1. Their phases are arbitrary, so what changes only them has no gradient."""
     (w, v), (gw, gv) = r, gs
     middle = scalar(0, v).expand(v.shape)
     if gv is not None:
@@ -361,7 +362,8 @@ def _(inputs, r, gs, *, full):
         j = f * (vh @ adj(gvh))
         middle = middle + s[..., :, None] * (j + adj(j))
     if u.dtype.is_complex and (gu is not None or gvh is not None):
-        # Each pair of vectors has a free phase: what turns them against each other has a gradient, half for each.
+        # The phase of each pair of vectors is arbitrary. Turning the two against each other does have a gradient, half
+        # for each.
         turns = [x.diagonal(0, -2, -1).imag for x in ([adj(u) @ gu] if gu is not None else [])]
         turns += [-(vh @ adj(gvh)).diagonal(0, -2, -1).imag] if gvh is not None else []
         middle = middle + (sum(turns) / (2 * s) * 1j).diag_embed()
@@ -376,9 +378,8 @@ def _(inputs, r, gs, *, full):
 
 
 def svd(A, full_matrices=True, *, driver=None):
-    """(U, S, Vh): A = U diag(S) Vh; full_matrices: all columns of U and rows of Vh. Its gradient is that of the thin
-    one.
-    """
+    """(U, S, Vh) with A = U diag(S) Vh. full_matrices=True gives all columns of U and all rows of Vh. The gradient is
+    that of the thin factorisation."""
     return named("linalg_svd", "U S Vh")(*_svd(A, full=full_matrices))
 
 
@@ -393,7 +394,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
 
 
 def lu_factor(A, *, pivot=True):
-    """(LU, pivots): both factors in one matrix, and the rows' exchanges, counted from 1."""
+    """(LU, pivots): both factors in one matrix, and the row exchanges, counted from 1."""
     m, n = A.shape[-2:]
     if m == n:
         LU, pivots = _lu_factor(A)
@@ -407,7 +408,8 @@ def lu_factor(A, *, pivot=True):
 
 
 def _tall_lu(A):
-    """Pivots are found without a history; with them the square's factors follow, and by a solution what is below."""
+    """The pivots are found without recording. Given them, the factors of the upper square follow, and a solve gives the
+    rows below."""
     m, n = A.shape[-2:]
     pivots = wrap(_host_lu(array(A.detach()))[1])
     rows = adj(_permutation(A, pivots)) @ A
@@ -420,7 +422,7 @@ def _tall_lu(A):
 
 @derived("LinalgLu")
 def _unpivoted(a):
-    """L and U of a in one matrix, a's rows being in their order already."""
+    """L and U of a in one matrix. The rows of a are in their final order already."""
     import numpy
 
     stack = a.get().reshape((math.prod(a.shape[:-2]), *a.shape[-2:])).copy()
@@ -449,7 +451,7 @@ def _lu_factor(a):
 
 @_lu_factor.backward
 def _(inputs, r, gs):
-    """L^-H (tril(L^H gL, -1) + triu(gU U^H)) U^-H, its rows put back in A's order."""
+    """L^-H (tril(L^H gL, -1) + triu(gU U^H)) U^-H, with the rows put back in A's order."""
     (LU, pivots), (g, _) = r, gs
     if g is None:
         return None
@@ -468,14 +470,14 @@ def _unit_lower_adjoint(LU):
 
 
 def _host_lu(a):
-    """LU by columns, in the array's own operations: pivots as LAPACK counts them."""
+    """LU by columns in the array's own operations. Pivots are chosen and counted as LAPACK does."""
     import numpy
 
     stack = a.get().reshape((math.prod(a.shape[:-2]), *a.shape[-2:])).copy()
     pivots = numpy.zeros((len(stack), min(a.shape[-2:])), "i4")
     for m, p in zip(stack, pivots, strict=True):
         for k in range(len(p)):
-            q = k + int((numpy.abs(m[k:, k].real) + numpy.abs(m[k:, k].imag)).argmax())  # LAPACK's size
+            q = k + int((numpy.abs(m[k:, k].real) + numpy.abs(m[k:, k].imag)).argmax())  # LAPACK compares |re| + |im|
             p[k] = q + 1
             m[[k, q]] = m[[q, k]]
             if m[k, k] != 0:
@@ -486,7 +488,7 @@ def _host_lu(a):
 
 
 def _order_of(pivots, n):
-    """The rows' order that exchanges make, a NumPy array (batch, n)."""
+    """The order of rows that a sequence of exchanges leads to, as a NumPy array (batch, n)."""
     import numpy
 
     p = pivots.cpu().numpy().reshape((math.prod(pivots.shape[:-1]), pivots.shape[-1])) - 1
@@ -498,7 +500,7 @@ def _order_of(pivots, n):
 
 
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
-    """X of A X = B, where lu_factor(A) is (LU, pivots)."""
+    """The X of A X = B, given lu_factor(A) = (LU, pivots)."""
     order = _order_of(pivots, LU.shape[-1])
     P = wrap(td.asarray(order.reshape((*LU.shape[:-1],)), device=array(LU).device))
     if not left:
@@ -518,7 +520,7 @@ def lu(A, *, pivot=True):
 
 @function()
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
-    """(P, L, U) of lu_factor's results."""
+    """(P, L, U) from lu_factor's results."""
     m, k = LU_data.shape[-2], min(LU_data.shape[-2:])
     none = LU_data.new_empty(0)
     one = wrap(td.eye(m, k, dtype=LU_data.dtype._numpy, device=array(LU_data).device))

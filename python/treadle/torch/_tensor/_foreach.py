@@ -1,4 +1,5 @@
-"""torch._foreach_*, which optimizers of other packages call: a function of tensors for each of a list."""
+"""torch._foreach_*: a function of one tensor applied to each tensor of a list. Optimizers of other packages call these.
+"""
 
 from .._prim import Tensor
 from .._register import FUNCTIONS
@@ -8,7 +9,8 @@ _KEYWORDS = {"scalar": "value", "scalars": "value", "tensors1": "other", "ord": 
 
 
 def _at(value, i, count):
-    """The part of an argument that the i-th tensor gets: of a list its i-th item. RuntimeError: of another length."""
+    """The argument for the i-th tensor: item i of a list, else the argument itself. Raises RuntimeError if a list has
+    another length."""
     if not isinstance(value, (list, tuple)):
         return value
     if len(value) != count:
@@ -19,13 +21,14 @@ def _at(value, i, count):
 
 
 def _written(each):
-    """The function that writes what f gives into its first tensor, of f_ that is no method; None: there is no f."""
+    """The in-place form of f for a name f_ that is no method: it writes f's result into the first tensor. None if there
+    is no f."""
     f = getattr(Tensor, each.removesuffix("_"), None) if each.endswith("_") else None
     return f and (lambda x, *args, **kwargs: x.copy_(f(x, *args, **kwargs)))
 
 
 def of(name):
-    """The function torch.name. AttributeError: no function has the rest of the name."""
+    """The function torch.<name>. Raises AttributeError if no function has the name without its prefix."""
     each = name.removeprefix("_foreach_")
     each = _SAME.get(each, each)
     f = getattr(Tensor, each, None) or FUNCTIONS.get(each) or _written(each)
@@ -33,7 +36,7 @@ def of(name):
         raise AttributeError(f"module 'torch' has no attribute {name!r}", name=name)
 
     def call(tensors, *args, **kwargs):
-        lists = tensors if isinstance(tensors, (list, tuple)) else args[0]  # a number to the power of each
+        lists = tensors if isinstance(tensors, (list, tuple)) else args[0]  # a number may be the base
         count = len(lists)
         kwargs = {_KEYWORDS.get(k, k): v for k, v in kwargs.items()}
         found = []

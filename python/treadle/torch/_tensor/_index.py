@@ -1,6 +1,7 @@
-"""Reading and writing at places that tensors name: gather, scatter and their like, all of them indexing by tensors.
+"""Reading and writing at indices that tensors hold: gather, scatter and similar functions, all made of indexing by
+tensors.
 
-In-place forms are the ones that are written; those without an underscore write into a copy.
+The in-place forms are implemented. The others apply them to a copy.
 """
 
 import functools
@@ -21,7 +22,7 @@ _LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
 
 def _whole(name, places):
     if not places.numel():
-        return cast(places.detach(), _LONG)  # what names nothing may be of any dtype
+        return cast(places.detach(), _LONG)  # an empty index may have any dtype
     if places.dtype._name not in ("int64", "int32"):
         raise RuntimeError(
             f"{name}(): Expected dtype int64 for index"
@@ -32,7 +33,7 @@ def _whole(name, places):
 
 
 def _along(places, dim):
-    """The indices that name, for each element of places, the element of its own row whose number along dim it is."""
+    """Index tensors for every dimension: `places` in dim, and each element's own coordinate in the others."""
     dev = array(places).device
     return tuple(
         places
@@ -43,7 +44,7 @@ def _along(places, dim):
 
 
 class _in_range:
-    """Makes the IndexError of an index that is out of bounds the RuntimeError that gather and scatter raise."""
+    """Turn the IndexError of an index out of bounds into the RuntimeError that gather and scatter raise."""
 
     def __enter__(self):
         pass
@@ -68,7 +69,7 @@ def _fits(name, x, places, dim):
 
 @both()
 def gather(x, dim, index, *, sparse_grad=False):
-    """x[i, index[i, j], …] for each element of index: it stands in for one coordinate, dim."""
+    """x[i, index[i, j], …] for each element of index, which replaces the coordinate along dim."""
     if x.ndim == 0 or index.ndim == 0:
         return reshaped(reshaped(x, (-1,))[_whole("gather", reshaped(index, (-1,)))], tuple(index.shape))
     dim = _axes.one(dim, x.ndim)
@@ -81,7 +82,7 @@ def gather(x, dim, index, *, sparse_grad=False):
 
 @both()
 def take_along_dim(x, indices, dim=None):
-    """gather whose index and tensor broadcast; without dim in the flattened tensor."""
+    """gather with an index and a tensor that broadcast. Without dim it indexes the flattened tensor."""
     if dim is None:
         return ravel(x)[ravel(indices)]
     dim = _axes.one(dim, x.ndim)
@@ -92,7 +93,7 @@ def take_along_dim(x, indices, dim=None):
 
 @both()
 def index_select(x, dim, index):
-    """The slices along dim whose numbers index names."""
+    """The slices at these indices along dim."""
     if x.ndim == 0:
         return x.clone()
     if index.ndim > 1:
@@ -102,7 +103,7 @@ def index_select(x, dim, index):
 
 @both()
 def take(x, index):
-    """Elements of the flattened tensor, in index's shape."""
+    """The elements of the flattened tensor at these indices, in index's shape."""
     return ravel(x)[_whole("take", index)]
 
 
@@ -139,7 +140,7 @@ def masked_fill(x, mask, value):
 
 
 def _holds(kind, value):
-    """RuntimeError: a number that the dtype has not got."""
+    """Raise RuntimeError if the dtype cannot hold the number."""
     is_complex = value.dtype.is_complex if isinstance(value, Tensor) else isinstance(value, complex)
     wrong = is_complex and kind._kind != "c"
     if not is_complex and not isinstance(value, Tensor):
@@ -153,7 +154,8 @@ def _holds(kind, value):
 
 
 def _with_a_dim(f):
-    """f, which takes (self, dim, index, …) in tensors with dims, for those without: these have one element there."""
+    """Let f, which takes (self, dim, index, …), also take tensors without dimensions. These are treated as tensors of
+    one element."""
 
     @functools.wraps(f)
     def call(self, dim, index, *args, **kwargs):
@@ -169,7 +171,7 @@ def _with_a_dim(f):
 
 @method()
 def index_fill_(self, dim, index, value):
-    """value, a number or a tensor without dims, in the slices along dim that index names."""
+    """Write value, a number or a tensor without dimensions, to the slices at these indices along dim."""
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
@@ -179,7 +181,8 @@ def index_fill_(self, dim, index, value):
 
 
 def _filled(self, dim, index, value):
-    """By a mask, so that value's gradient counts each slice once however often index names it."""
+    """Written through a mask, so that the gradient of value counts each slice once, even if an index occurs several
+    times."""
     d = _axes.one(dim, self.ndim)
     named = td.zeros(self.shape[d], dtype="bool", device=array(self).device)
     named[array(_whole("index_fill_", index))] = True
@@ -193,7 +196,7 @@ _filled_in = _with_a_dim(_filled)
 
 @method()
 def fill_diagonal_(self, fill_value, wrap=False):
-    """fill_value on the diagonal; wrap: again below the square of a tall matrix."""
+    """Write fill_value to the diagonal. wrap=True repeats the diagonal below the square part of a tall matrix."""
     if self.ndim < 2:
         raise RuntimeError("dimensions must larger than 1")
     n, shape = min(self.shape), tuple(self.shape)
@@ -215,7 +218,7 @@ _wrapped = wrap
 
 @method()
 def index_put_(self, indices, values, accumulate=False):
-    """self[indices] = values, or += of each of them with accumulate."""
+    """self[indices] = values. accumulate=True adds instead, once for each time that an index occurs."""
     key = tuple(slice(None) if i is None else i for i in indices)
     if not accumulate:
         self[key] = values.to(self.dtype)
@@ -231,7 +234,7 @@ def _added(self, key, values, alpha=1):
 @method()
 @_with_a_dim
 def index_add_(self, dim, index, source, *, alpha=1):
-    """self's slices along dim that index names, plus alpha times those of source."""
+    """Add alpha times source's slices to self's slices at these indices along dim."""
     if source.dtype is not self.dtype:
         raise RuntimeError(
             f"index_add_(): self ({self.dtype}) and source ({source.dtype}) must have the same scalar type"
@@ -248,13 +251,14 @@ def index_add_(self, dim, index, source, *, alpha=1):
 @method()
 @_with_a_dim
 def index_copy_(self, dim, index, source):
-    """source's slices at those of self along dim that index names."""
+    """Write source's slices to self's slices at these indices along dim."""
     self[(slice(None),) * _axes.one(dim, self.ndim) + (_whole("index_copy_", index),)] = source
     return self
 
 
 def _cut(src, index, dtype):
-    """src as far as index goes. RuntimeError: it is of another dtype, or has other dims."""
+    """The part of src that index covers. Raises RuntimeError if src has another dtype or another number of dimensions.
+    """
     if src.dtype is not dtype:
         raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype, but got {dtype} and {src.dtype}")
     if src.ndim != index.ndim and src.ndim and index.ndim:
@@ -270,7 +274,8 @@ def _cut(src, index, dtype):
 @method()
 @_with_a_dim
 def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
-    """self[i, index[i, j], …] = src[i, j, …]; src: a tensor or a number; reduce: "add" or "multiply" instead."""
+    """self[i, index[i, j], …] = src[i, j, …]. src is a tensor or a number. reduce: "add" or "multiply" combines instead
+    of writing."""
     src = value if src is None else src
     d = _axes.one(dim, self.ndim)
     if reduce is not None:
@@ -302,7 +307,7 @@ _NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "amax": float("-inf"), "amin": float
 
 
 def _start_of(x, name):
-    """A tensor of what changes nothing: for integers the limits of their type."""
+    """A tensor of the value that does not change a reduction. For integer extremes this is a limit of the type."""
     value = _NEUTRAL[name]
     if x.dtype is _BOOL:
         value = value > 0
@@ -321,14 +326,15 @@ def _folded(a, values, *places, row):
 
 @_folded.backward
 def _(inputs, r, g, *, row):
-    """Where a product or an extreme came from: all parts share it that could have made it."""
+    """The gradients of a product or an extreme. All elements that are equal to an extreme share its gradient."""
     a, values, *places = inputs
     key = tuple(places)
     if row == "multiply" and recording():
         others_a, others_v = _others(a, values, places)
         return (g * others_a, g[key] * others_v, *(None for _ in places))
     if row == "multiply":
-        # the product of the others: r / it, and by counting where it is zero
+        # The product of the other elements is r divided by the element. Zeros cannot be divided by, so they are
+        # counted.
         zero_a, zero_v = (a == 0), (values == 0)
         zeros = _added(zero_a.long(), key, zero_v.long())
         one = scalar(1, a)
@@ -342,8 +348,8 @@ def _(inputs, r, g, *, row):
 
 
 def _others(a, values, places):
-    """For each element of a and of values the product of the others that meet in its place: all pairs are looked at, so
-    that what is zero has derivatives too."""
+    """For each element of a and of values: the product of the other elements that are folded into the same place. This
+    compares all pairs, so that zeros have second derivatives, too."""
     at = functools.reduce(lambda line, dn: line * dn[1] + dn[0], zip(places, a.shape, strict=True), 0)
     at, flat = reshaped(expand(at, tuple(values.shape)), (-1,)), reshaped(values, (-1,))
     count = wrap(td.arange(flat.shape[0], device=array(a).device))
@@ -356,7 +362,7 @@ def _others(a, values, places):
 
 
 def _fold(x, key, values, name, include_self):
-    """What scatter_reduce and index_reduce give, out of place."""
+    """The common part of scatter_reduce and index_reduce, out of place."""
     if name not in _REDUCE:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {name}")
     count = _added(scalar(0, x, _LONG).expand(x.shape).clone(), key, scalar(1, x, _LONG).expand(values.shape))
@@ -371,7 +377,7 @@ def _fold(x, key, values, name, include_self):
 
 
 def _full_key(x, key):
-    """Tensors for slices, so that every dimension has one."""
+    """The index with tensors in place of slices, so that every dimension has one."""
     if all(isinstance(k, Tensor) for k in key) and len(key) == x.ndim:
         return key
     dev, out = array(x).device, []
@@ -384,7 +390,7 @@ def _full_key(x, key):
 @both()
 @_with_a_dim
 def scatter_reduce(x, dim, index, src, reduce, *, include_self=True):
-    """x with src's elements folded in where index puts them: reduce: sum, prod, mean, amax or amin."""
+    """x with src's elements reduced into the places that index names. reduce: sum, prod, mean, amax or amin."""
     d = _axes.one(dim, x.ndim)
     _fits("scatter_reduce", x, index, d)
     return _fold(x, _along(_whole("scatter_reduce", index), d), _cut(src, index, x.dtype), reduce, include_self)
@@ -399,7 +405,7 @@ def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
 @both()
 @_with_a_dim
 def index_reduce(x, dim, index, source, reduce, *, include_self=True):
-    """x with source's slices folded in along dim where index puts them: reduce: prod, mean, amax or amin."""
+    """x with source's slices reduced into the places that index names along dim. reduce: prod, mean, amax or amin."""
     key = (slice(None),) * _axes.one(dim, x.ndim) + (_whole("index_reduce", index),)
     return _fold(x, key, source, reduce, include_self)
 
@@ -430,7 +436,7 @@ def masked_scatter(x, mask, source):
 
 @method()
 def put_(self, index, source, accumulate=False):
-    """source at places of the flattened tensor, or added there."""
+    """Write source to these places of the flattened tensor, or add it there."""
     if self.ndim == 0:
         return self.copy_(reshaped(put_(reshaped(self.clone(), (1,)), index, source, accumulate), ()))
     flat = array(reshaped(_whole("put_", index), (-1,))) % max(self.numel(), 1)
@@ -456,7 +462,7 @@ for _name in "index_fill index_put index_add index_copy scatter scatter_add put"
 
 @both()
 def select_scatter(x, src, dim, index):
-    """x with src as its index-th slice along dim."""
+    """x with src as its slice at index along dim."""
     r = x.clone()
     r[(slice(None),) * _axes.one(dim, x.ndim) + (_index(index),)] = src
     return r
@@ -464,7 +470,7 @@ def select_scatter(x, src, dim, index):
 
 @both()
 def slice_scatter(x, src, dim=0, start=None, end=None, step=1):
-    """x with src in the slice start:end:step along dim."""
+    """x with src in its slice start:end:step along dim."""
     r = x.clone()
     r[(slice(None),) * _axes.one(dim, x.ndim) + (slice(start, end, step),)] = src
     return r
@@ -483,7 +489,7 @@ def diagonal_scatter(x, src, offset=0, dim1=0, dim2=1):
 
 @both()
 def nonzero(x, *, as_tuple=False):
-    """The places of what is not 0: a row each, or with as_tuple a tensor for each dimension."""
+    """The indices of nonzero elements, one row for each. as_tuple=True gives one tensor for each dimension."""
     found = [wrap(i) for i in td.nonzero(array(x.detach()))] if x.ndim else []
     if as_tuple:
         return tuple(found) if x.ndim else tuple(wrap(i) for i in td.nonzero(array(x.detach()).reshape(-1)))
@@ -495,13 +501,13 @@ def nonzero(x, *, as_tuple=False):
 
 @both()
 def argwhere(x):
-    """The places of what is not 0, a row each."""
+    """The indices of nonzero elements, one row for each."""
     return nonzero(x)
 
 
 @function(out=False)
 def unravel_index(indices, shape):
-    """Coordinates of places in a flattened tensor of that shape: a tuple."""
+    """The coordinates of indices into a flattened tensor of that shape, as a tuple."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     return tuple(wrap(i) for i in td.unravel_index(array(indices), shape))
 

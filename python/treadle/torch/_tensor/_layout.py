@@ -1,4 +1,4 @@
-"""How elements lie in memory: torch.layout and torch.memory_format."""
+"""The order of elements in memory: torch.layout and torch.memory_format."""
 
 
 class layout:
@@ -12,7 +12,8 @@ class layout:
 
 
 class memory_format:
-    """An order of dimensions in memory: _rank is that of tensors which channels_last is for, 0: the dimensions' own."""
+    """An order of dimensions in memory. _rank: the rank of the tensors that channels_last orders; 0: the order of the
+    dimensions."""
 
     def __init__(self, name, rank):
         self._name, self._rank = name, rank

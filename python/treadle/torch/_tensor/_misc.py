@@ -1,4 +1,4 @@
-"""Settings and switches that programs turn, most of which have nothing to turn here."""
+"""Settings of PyTorch. Most of them have no effect here."""
 
 import os
 from importlib import import_module
@@ -14,19 +14,19 @@ _state = {"deterministic": 0, "precision": "highest", "threads": None}
 
 @function(out=False)
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Noted; sums by atomic operations on a GPU may still differ in the last bit."""
+    """Keep the setting. Sums by atomic operations on a GPU may still differ in the last bit."""
     _state["deterministic"] = (1 if warn_only else 2) if mode else 0
 
 
 @function(out=False)
 def are_deterministic_algorithms_enabled():
-    """What use_deterministic_algorithms was told."""
+    """The setting of use_deterministic_algorithms."""
     return _state["deterministic"] > 0
 
 
 @function(out=False)
 def set_float32_matmul_precision(precision):
-    """Noted; products of float32 are computed in float32."""
+    """Keep the setting. Products of float32 are always computed in float32."""
     if precision not in ("highest", "high", "medium"):
         raise RuntimeError(f"Invalid float32 matmul precision: {precision!r}")
     _state["precision"] = precision
@@ -34,25 +34,25 @@ def set_float32_matmul_precision(precision):
 
 @function(out=False)
 def get_float32_matmul_precision():
-    """What set_float32_matmul_precision was told."""
+    """The setting of set_float32_matmul_precision."""
     return _state["precision"]
 
 
 @function("set_num_interop_threads", out=False)
 def set_num_threads(number):
-    """Noted; TREADLE_THREADS says how many threads the CPU's kernels use."""
+    """Keep the number. TREADLE_THREADS sets how many threads the CPU's kernels use."""
     _state["threads"] = int(number)
 
 
 @function("get_num_interop_threads", out=False)
 def get_num_threads():
-    """How many threads the CPU's kernels use, or what set_num_threads was told."""
+    """The number given to set_num_threads, else how many threads the CPU's kernels use."""
     return _state["threads"] or _core.options()["threads"] or len(os.sched_getaffinity(0))
 
 
 @function(out=False)
 def set_flush_denormal(mode):
-    """Not supported: False."""
+    """Returns False: this is not supported."""
     return False
 
 
@@ -69,7 +69,7 @@ def is_warn_always_enabled():
 
 @function(out=False)
 def compile(model=None, *args, **kwargs):
-    """The function or module itself: what it records is compiled anyway."""
+    """The function or module itself: treadle compiles what it records in any case."""
     return (lambda f: f) if model is None else model
 
 
@@ -81,7 +81,7 @@ def compiled_with_cxx11_abi():
 
 @function(out=False)
 def set_default_tensor_type(t):
-    """The dtype and device of new floating-point tensors, by a type such as torch.DoubleTensor or its name."""
+    """Set the dtype and device of new floating-point tensors by a type such as torch.DoubleTensor, or by its name."""
     name = t.__name__ if isinstance(t, TensorType) else str(t).rsplit(".", 1)[-1]
     if name not in _BY_TYPE:
         raise TypeError(f"invalid type object: {t!r}")
@@ -91,7 +91,7 @@ def set_default_tensor_type(t):
 
 
 def _later(home, name):
-    """A method that is a function of another module's, which is imported when it is first called."""
+    """A method that another module's function implements. The first call imports that module."""
 
     def call(self, *args, **kwargs):
         return getattr(import_module(f"treadle.torch.{home}"), name)(self, *args, **kwargs)
@@ -127,5 +127,5 @@ def dense_dim(self):
 
 @method()
 def module_load(self, other, assign=False):
-    """What load_state_dict takes for the tensor: other itself (assign), or a copy of its values."""
+    """What load_state_dict stores for the tensor: other itself (assign=True), or a copy of its values."""
     return other.detach() if assign else self.detach().clone().copy_(other)

@@ -1,4 +1,5 @@
-"""Sorting, searching and counting. Values are read back through their places, so that gradients find their way."""
+"""Sorting, searching and counting. Sorted values are read through their indices, so gradients flow to the right
+elements."""
 
 from .._prim import Tensor, array, gathered, scalar, td, wrap
 from .._register import both, function, method
@@ -10,13 +11,13 @@ _LONG, _INT = _dtypes.DTYPES["int64"], _dtypes.DTYPES["int32"]
 
 @both()
 def argsort(x, dim=-1, descending=False, stable=False):
-    """Where the elements of the sorted order stand along dim."""
+    """The indices that would sort the tensor along dim."""
     if x.ndim == 0:
         return x.new_zeros((), dtype=_LONG)
     dim, a = _axes.one(dim, x.ndim), array(x.detach())
     if not descending:
         return wrap(td.argsort(a, axis=dim, stable=True))
-    # From the end on and read from the end on: NaN comes first then, and equal elements keep their order.
+    # A descending sort reverses the input and its result: NaN comes first then, and equal elements keep their order.
     return wrap(a.shape[dim] - 1 - td.flip(td.argsort(td.flip(a, dim), axis=dim, stable=True), dim))
 
 
@@ -51,8 +52,8 @@ def topk(x, k, dim=-1, largest=True, sorted=True):
 
 @both()
 def unique(x, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    """The different elements (or slices along dim) in order; with where each element is among them, and how often
-    each occurs, as asked."""
+    """The distinct elements, or slices along dim, in order. On request also each element's position among them, and how
+    often each occurs."""
     a = array(x.detach())
     r = td.unique(
         a if dim is not None else a.reshape(-1), False, return_inverse, return_counts, axis=dim, equal_nan=False
@@ -65,7 +66,7 @@ def unique(x, sorted=True, return_inverse=False, return_counts=False, dim=None):
 
 @both()
 def unique_consecutive(x, return_inverse=False, return_counts=False, dim=None):
-    """The elements (or slices along dim) without those equal to their neighbour before."""
+    """The elements, or slices along dim, without those that equal their predecessor."""
     x = x.detach()
     rows = x.reshape(-1) if dim is None else x.movedim(dim, 0)
     n = len(rows)
@@ -84,7 +85,8 @@ def unique_consecutive(x, return_inverse=False, return_counts=False, dim=None):
 
 @function()
 def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None):
-    """Where values would have to stand in the ordered last dimension: before equal ones, behind them with right."""
+    """Where values would have to be inserted into the sorted last dimension: before equal elements, or after them with
+    right=True."""
     if side is not None and (right and side == "left"):
         raise RuntimeError(
             "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
@@ -102,7 +104,7 @@ def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=
 
 
 def _by_rows(edges, a, side):
-    """For each row of edges where the values of the same row stand: how many edges come before."""
+    """searchsorted for each row: the number of the row's edges that come before each of its values."""
     if edges.shape[:-1] != a.shape[:-1]:
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
@@ -115,9 +117,8 @@ def _by_rows(edges, a, side):
 
 @function()
 def bucketize(x, boundaries, *, out_int32=False, right=False):
-    """The number of the bucket between boundaries, in which each element falls; right: a bound belongs to the bucket
-    behind it.
-    """
+    """The index of the bucket between boundaries in which each element lies. right=True: an element on a boundary
+    belongs to the bucket after it."""
     return searchsorted(boundaries, x, out_int32=out_int32, right=right)
 
 
@@ -130,7 +131,7 @@ def bincount(x, weights=None, minlength=0):
 
 
 def _limits(x, low, high, around=1):
-    """The range of bins: the extremes where low is high, and so much around them where these are one number."""
+    """The range of the bins. If low equals high it is the range of the elements, widened if that is a single number."""
     if low == high:
         low, high = (float(x.min()), float(x.max())) if x.numel() else (0.0, 0.0)
     return (low - around, high + around) if low == high else (low, high)
@@ -138,7 +139,8 @@ def _limits(x, low, high, around=1):
 
 @both()
 def histc(x, bins=100, min=0, max=0):
-    """How many elements fall into each of so many bins from min to max (both 0: the extremes), in x's dtype."""
+    """How many elements lie in each of `bins` equal bins from min to max, in x's dtype. If both are 0 they mean the
+    extremes."""
     x = x.detach()
     if x.dtype._name in ("float16", "bfloat16"):
         return histc(x.float(), bins, min, max).to(x.dtype)
@@ -148,9 +150,9 @@ def histc(x, bins=100, min=0, max=0):
 
 @both()
 def histogram(x, bins, *, range=None, weight=None, density=False):
-    """(hist, bin_edges): how many elements, or the sum of their weights, fall into each bin.
+    """(hist, bin_edges): how many elements lie in each bin, or the sum of their weights.
 
-    bins: their number, or their edges.
+    bins: the number of bins, or their edges.
     """
     x = x.detach()
     if isinstance(bins, Tensor):
@@ -175,7 +177,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
 
 @method()
 def is_nonzero(x):
-    """Is the one element not 0? RuntimeError: there are more or none."""
+    """Is the one element nonzero? Raises RuntimeError if there is not exactly one."""
     if x.numel() != 1:
         raise RuntimeError(
             "Boolean value of Tensor with "

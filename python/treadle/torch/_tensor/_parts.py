@@ -1,4 +1,4 @@
-"""Joining tensors, taking them apart, turning them round, and grids of their elements."""
+"""Joining and splitting tensors, reversing and rotating them, windows and grids."""
 
 import itertools
 from operator import index as _index
@@ -13,7 +13,7 @@ from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose, unsque
 
 @function("concat", "concatenate")
 def cat(tensors, dim=0, *, axis=None):
-    """The tensors one behind the other along dim; what has no elements in one dimension is passed over."""
+    """The tensors one after another along dim. A one-dimensional tensor without elements is ignored."""
     dim = dim if axis is None else axis
     if isinstance(tensors, Tensor):
         raise TypeError("cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
@@ -67,7 +67,7 @@ def stack(tensors, dim=0):
 
 @function()
 def hstack(tensors):
-    """The tensors side by side: along the second dimension, vectors along the first."""
+    """The tensors side by side: vectors along their only dimension, others along the second."""
     tensors = atleast_1d(list(tensors))
     if not tensors:
         raise RuntimeError("hstack expects a non-empty TensorList")
@@ -76,7 +76,7 @@ def hstack(tensors):
 
 @function("row_stack")
 def vstack(tensors):
-    """The tensors below each other, vectors as rows."""
+    """The tensors on top of each other. Vectors count as rows."""
     if not len(tensors):
         raise RuntimeError("vstack expects a non-empty TensorList")
     return cat(atleast_2d(list(tensors)), 0)
@@ -84,7 +84,7 @@ def vstack(tensors):
 
 @function()
 def dstack(tensors):
-    """The tensors along the third dimension."""
+    """The tensors one behind another, along the third dimension."""
     if not len(tensors):
         raise RuntimeError("dstack expects a non-empty TensorList")
     return cat(atleast_3d(list(tensors)), 2)
@@ -92,13 +92,13 @@ def dstack(tensors):
 
 @function()
 def column_stack(tensors):
-    """The tensors side by side, vectors as columns."""
+    """The tensors side by side. Vectors count as columns."""
     return cat([reshaped(x, (-1, 1)) if x.ndim < 2 else x for x in tensors], 1)
 
 
 @function()
 def block_diag(*tensors):
-    """The matrices along the diagonal of one, zeros elsewhere."""
+    """One matrix with the given ones along its diagonal and zeros elsewhere."""
     tensors = [atleast_2d(x) for x in tensors]
     width, at, rows = sum(x.shape[1] for x in tensors), 0, []
     for x in tensors:
@@ -113,7 +113,7 @@ def block_diag(*tensors):
 
 @both()
 def narrow(x, dim, start, length):
-    """length elements of dim from start on: a view."""
+    """A view of length elements along dim, from start on."""
     if x.ndim == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if isinstance(start, Tensor) and (start.ndim or start.dtype._kind not in "iu"):
@@ -142,7 +142,7 @@ def select(x, dim, index):
 
 @both("unsafe_split_with_sizes")
 def split_with_sizes(x, split_sizes, dim=0):
-    """Parts along dim of those sizes: a tuple of views."""
+    """Views of consecutive parts along dim that have these sizes, as a tuple."""
     dim, at, parts = _axes.one(dim, x.ndim), 0, []
     if sum(split_sizes) != x.shape[dim]:
         raise RuntimeError(
@@ -157,7 +157,8 @@ def split_with_sizes(x, split_sizes, dim=0):
 
 @both("unsafe_split")
 def split(x, split_size_or_sections, dim=0):
-    """Parts along dim, of one size (the last may be smaller) or of these sizes: a tuple of views."""
+    """Views of consecutive parts along dim, as a tuple. One size holds for all parts, of which the last may be smaller;
+    a list gives each part its size."""
     if isinstance(split_size_or_sections, (tuple, list)):
         return split_with_sizes(x, split_size_or_sections, dim)
     dim, k = _axes.one(dim, x.ndim), _index(split_size_or_sections)
@@ -169,7 +170,7 @@ def split(x, split_size_or_sections, dim=0):
 
 @both("unsafe_chunk")
 def chunk(x, chunks, dim=0):
-    """At most so many parts of one size along dim (the last may be smaller): a tuple of views."""
+    """Views of at most `chunks` equal parts along dim, as a tuple. The last part may be smaller."""
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = x.shape[_axes.one(dim, x.ndim)]
@@ -178,7 +179,8 @@ def chunk(x, chunks, dim=0):
 
 @both()
 def tensor_split(x, indices_or_sections, dim=0):
-    """Parts along dim, at indices or so many of nearly one size: a tuple of views."""
+    """Views of parts along dim, as a tuple. A list of indices says where to split; a number gives that many parts of
+    nearly equal size."""
     dim = _axes.one(dim, x.ndim)
     n, cuts = x.shape[dim], indices_or_sections
     if isinstance(cuts, Tensor):
@@ -191,7 +193,7 @@ def tensor_split(x, indices_or_sections, dim=0):
 
 @both()
 def hsplit(x, indices_or_sections):
-    """tensor_split along the second dimension, of a vector along its only one."""
+    """tensor_split along the second dimension; of a vector along its only one."""
     return _even_split("hsplit", x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
@@ -230,7 +232,7 @@ def unbind(x, dim=0):
 
 @both()
 def flip(x, *args, dims=None):
-    """The elements of dims, given singly or as a tuple, in reverse order."""
+    """The elements in reverse order along dims, which come as a tuple or as separate arguments."""
     dims = args if dims is None else (dims,)
     dims = _axes.several(_axes.given(dims), x.ndim) if dims and dims != ((),) else ()
     if not dims:
@@ -266,7 +268,8 @@ def flipud(x):
 
 @both()
 def roll(x, shifts, dims=None):
-    """The elements moved on by shifts along dims, the last ones to the front; without dims in the flattened tensor."""
+    """The elements shifted along dims. Those that leave at the end come back at the start. Without dims the flattened
+    tensor is shifted."""
     if dims is None:
         return reshaped(roll(ravel(x), shifts, 0), tuple(x.shape))
     shifts = shifts if isinstance(shifts, (tuple, list)) else (shifts,)
@@ -282,7 +285,7 @@ def roll(x, shifts, dims=None):
 
 @both()
 def rot90(x, k=1, dims=(0, 1)):
-    """Turned k times by a right angle, from the first of dims towards the second."""
+    """The tensor rotated k times by 90 degrees, from the first of dims towards the second."""
     if len(dims) != 2 or x.ndim < 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)} of a tensor with {x.ndim}")
     a, b = (_axes.one(d, x.ndim) for d in dims)
@@ -298,14 +301,15 @@ def rot90(x, k=1, dims=(0, 1)):
 
 @method()
 def unfold(x, dimension, size, step):
-    """Windows of size elements along dimension, step apart, as a last dimension: a view."""
+    """A view of windows of `size` elements along dimension, `step` apart. The windows' elements are a new last
+    dimension."""
     if x.ndim == 0:
         return unfold(reshaped(x, (1,)), 0, size, step)[0]
     d, a = _axes.one(dimension, x.ndim), array(x)
     if size > x.shape[d]:
         raise RuntimeError(f"maximum size for tensor at dimension {d} is {x.shape[d]} but size is {size}")
     count = (x.shape[d] - size) // step + 1
-    if step < size and recording() and x.requires_grad:  # elements in several windows: their gradients add up
+    if step < size and recording() and x.requires_grad:  # windows share elements, whose gradients add up
         dev = a.device
         places = wrap(td.arange(count, device=dev)[:, None] * step + td.arange(size, device=dev))
         return x[(slice(None),) * d + (places,)].movedim(d + 1, -1)
@@ -316,7 +320,7 @@ def unfold(x, dimension, size, step):
 
 @both()
 def as_strided(x, size, stride, storage_offset=None):
-    """A view of x's memory: extents, steps in elements, and the first element."""
+    """A view of x's memory with this shape, these strides in elements, and this first element."""
     size, stride = ([_index(n) for n in numbers] for numbers in (size, stride))
     if recording() and x.requires_grad and array(x).flags.c_contiguous and not storage_offset:
         at = td.asarray(0, device=array(x).device)
@@ -331,7 +335,7 @@ def as_strided(x, size, stride, storage_offset=None):
 
 @function(out=False)
 def meshgrid(*tensors, indexing="ij"):
-    """Coordinates of the grid that vectors span: a tuple; indexing "ij" or "xy"."""
+    """The coordinates of the grid that vectors span, one tensor for each vector. indexing: "ij" or "xy"."""
     tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
@@ -355,7 +359,7 @@ def cartesian_prod(*tensors):
 
 @function(out=False)
 def combinations(x, r=2, with_replacement=False):
-    """All combinations of r elements, as rows."""
+    """All combinations of r elements, one in a row."""
     some = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = list(some(range(len(x)), r))
     if not places:
@@ -368,7 +372,7 @@ def combinations(x, r=2, with_replacement=False):
 
 @function()
 def pixel_shuffle(x, upscale_factor):
-    """Channels (*, C r r, H, W) as finer pixels (*, C, H r, W r)."""
+    """Rearrange channels (*, C r r, H, W) into a finer grid of pixels (*, C, H r, W r)."""
     r, (*lead, c, h, w) = upscale_factor, x.shape
     n = len(lead)
     x = reshaped(x, (*lead, c // (r * r), r, r, h, w))
@@ -377,7 +381,7 @@ def pixel_shuffle(x, upscale_factor):
 
 @function()
 def pixel_unshuffle(x, downscale_factor):
-    """Pixels (*, C, H r, W r) as channels (*, C r r, H, W)."""
+    """Rearrange pixels (*, C, H r, W r) into channels (*, C r r, H, W)."""
     r, (*lead, c, h, w) = downscale_factor, x.shape
     n = len(lead)
     x = reshaped(x, (*lead, c, h // r, r, w // r, r))
@@ -386,7 +390,7 @@ def pixel_unshuffle(x, downscale_factor):
 
 @function()
 def channel_shuffle(x, groups):
-    """The channels (dimension 1) dealt out to groups in turn."""
+    """Deal the channels (dimension 1) out to groups in turn."""
     b, c, *rest = x.shape
     return reshaped(transpose(reshaped(x, (b, groups, c // groups, *rest)), 1, 2), (b, c, *rest))
 

@@ -1,4 +1,4 @@
-"""How tensors print: as PyTorch prints them, to the same columns and digits."""
+"""The text of tensors. It equals PyTorch's, to the same columns and digits."""
 
 import numpy
 
@@ -15,8 +15,9 @@ _INDENT = len("tensor(")
 
 
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
-    """Digits behind the point, elements from which the middle is left out, elements kept at each end, columns,
-    and whether exponents are written (None: where they help); profile: "default", "short" or "full" first."""
+    """Set how tensors print: digits after the point, the number of elements from which the middle is left out, how many
+    elements stay at each edge, the line width, and whether to write exponents (None: where the numbers call for them).
+    profile "default", "short" or "full" is applied first."""
     if profile is not None:
         OPTIONS.update({k: v for k, v in _PROFILES[profile].items() if k != "sci_mode"})
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
@@ -25,7 +26,8 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 
 
 class _Format:
-    """How one number of a tensor is written: the width and form that suit all of values, a NumPy array."""
+    """The format that all numbers of a tensor share: its width, and whether it has exponents. values is a NumPy array.
+    """
 
     def __init__(self, values):
         self.real = values.dtype.kind == "f"
@@ -64,7 +66,7 @@ class _Format:
 
 
 class _Pair:
-    """The text of complex numbers: a _Format for each of their parts."""
+    """The format of complex numbers: one _Format for each part."""
 
     def __init__(self, values):
         self.parts = _Format(values.real), _Format(values.imag)
@@ -76,7 +78,7 @@ class _Pair:
 
 
 def _short(values):
-    """What is left of a NumPy array when the middles are left out, for widths."""
+    """A NumPy array without the middles that are left out, from which widths are computed."""
     edge = OPTIONS["edgeitems"]
     for axis, n in enumerate(values.shape):
         if n > 2 * edge:

@@ -1,4 +1,4 @@
-"""Products of tensors: matrix products by their many names, einsum, and what is composed of them."""
+"""Products of tensors: the matrix products, einsum, and functions that are composed of these."""
 
 import math
 from functools import cache
@@ -17,7 +17,7 @@ def _dims(name, x, n, what):
 
 @both()
 def matmul(x, other):
-    """The product over the last dimension of x and the last but one of other (of a vector its only one)."""
+    """The matrix product: sums over the last dimension of x and the last but one of other. A vector has only one."""
     return x @ other
 
 
@@ -98,7 +98,7 @@ def _sum(x, product, beta, alpha):
     if type(beta) not in (int, float) or beta != 0:
         r = scaled(x, beta) + product
         return r.to(x.dtype) if x.dtype._kind == "b" and r.dtype._kind in "iu" else r
-    shape = td.broadcast_shapes(tuple(x.shape), tuple(product.shape))  # x is not read, its NaNs do not count
+    shape = td.broadcast_shapes(tuple(x.shape), tuple(product.shape))  # x is not read: NaNs in it do not count
     product = product if tuple(product.shape) == shape else expand(product, shape)
     return product + nothing_of(x) if recording() and x.requires_grad else product
 
@@ -134,7 +134,7 @@ def baddbmm(x, batch1, batch2, *, beta=1, alpha=1):
 @both()
 @factors_first("beta", "alpha")
 def addbmm(x, batch1, batch2, *, beta=1, alpha=1):
-    """beta * x + alpha times the sum of all products of two stacks of matrices."""
+    """beta * x + alpha times the sum over all products of two stacks of matrices."""
     return _sum(x, reduce("sum", bmm(batch1, batch2), 0, False), beta, alpha)
 
 
@@ -143,14 +143,15 @@ def addbmm(x, batch1, batch2, *, beta=1, alpha=1):
 
 @function()
 def tensordot(a, b, dims=2):
-    """Sums of products over dims of both: their number (the last of a, the first of b), or two lists."""
+    """Sums of products over dims of both tensors: a number of dims (the last of a, the first of b), or two lists of
+    them."""
     if isinstance(dims, int):
         ours, theirs = list(range(a.ndim - dims, a.ndim)), list(range(dims))
     else:
         ours, theirs = (list(d) if isinstance(d, (tuple, list)) else [int(d)] for d in dims)
     ours, theirs = [_axes.one(d, a.ndim) for d in ours], [_axes.one(d, b.ndim) for d in theirs]
     for i, j in zip(ours, theirs, strict=True):
-        if 1 in (a.shape[i], b.shape[j]):  # one element meets the sum of the others
+        if 1 in (a.shape[i], b.shape[j]):  # one side broadcasts: its element times the other's sum
             a, b = (
                 t if t.shape[d] == 1 else cast(reduce("sum", t, d, True), t.dtype) for t, d in ((a, i), (b, j))
             )
@@ -168,7 +169,8 @@ def tensordot(a, b, dims=2):
 
 @function()
 def einsum(equation, *operands):
-    """Sums of products by labels, as NumPy's einsum: letters of either case, "..." for what is alike in all."""
+    """Sums of products by labels, as NumPy's einsum takes them: letters of either case, and "..." for the dimensions
+    that broadcast."""
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     given, out = _labels(equation, tuple(x.ndim for x in operands))
@@ -185,7 +187,7 @@ def einsum(equation, *operands):
 
 @cache
 def _labels(equation, ndims):
-    """A list of labels for each operand and for the result; an ellipsis stands for numbers."""
+    """The labels of each operand and of the result, as lists. Numbers stand for the dimensions of an ellipsis."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     parts = left.split(",")
     if len(parts) != len(ndims):
@@ -214,7 +216,7 @@ def _labels(equation, ndims):
 
 
 def _once(x, labels):
-    """x with each label once: repeated ones are diagonals."""
+    """x with each label once. A label that occurs twice takes the diagonal."""
     while len(set(labels)) < len(labels):
         k = next(k for k in labels if labels.count(k) > 1)
         i = labels.index(k)
@@ -225,7 +227,8 @@ def _once(x, labels):
 
 
 def _pair(x, a, y, b, kept):
-    """The product of two operands, summed over the labels that only they have: a matrix product where it is one."""
+    """The product of two operands, summed over the labels that occur nowhere else. It is a matrix product if there are
+    any."""
     alone_a, alone_b = (tuple(i for i, k in enumerate(p) if k not in q and k not in kept) for p, q in ((a, b), (b, a)))
     x, y = (reduce("sum", t, gone, False) if gone else t for t, gone in ((x, alone_a), (y, alone_b)))
     a, b = [k for k in a if k in b or k in kept], [k for k in b if k in a or k in kept]
@@ -250,7 +253,7 @@ def _pair(x, a, y, b, kept):
 
 
 def _laid(t, labels, groups, extent):
-    """t with its dims in the order of groups, each group but the first as one dim."""
+    """t with its dims in the order of groups. Each group but the first becomes one dim."""
     order = [k for group in groups for k in group]
     if order != labels:
         t = permuted(t, [labels.index(k) for k in order])
@@ -265,7 +268,7 @@ def _laid(t, labels, groups, extent):
 
 @both()
 def kron(x, other):
-    """All products of an element of x and one of other, as blocks."""
+    """The Kronecker product: each element of x times the whole of other, as blocks."""
     n = max(x.ndim, other.ndim)
     a, b = ((1,) * (n - t.ndim) + tuple(t.shape) for t in (x, other))
     left = reshaped(x, tuple(m for k in a for m in (k, 1)))
@@ -275,7 +278,7 @@ def kron(x, other):
 
 @both()
 def cross(x, other, dim=None):
-    """Vector products along dim, which has 3 elements (None: the first such)."""
+    """Vector products along dim, which has 3 elements. None means the first such dim."""
     if dim is None:
         dim = next((i for i, n in enumerate(x.shape) if n == 3), None)
         if dim is None:
@@ -299,10 +302,10 @@ def trace(x):
 
 
 def norm_of(x, p, dims, keepdim):
-    """The p-norm of elements over dims (vectors): its gradient at 0 is 0. Half types are added up as float32."""
+    """The p-norm of elements over dims. Its gradient at 0 is 0. Half types are summed in float32."""
     if x.dtype._name in ("float16", "bfloat16"):
         return cast(norm_of(cast(x, _dtypes.DTYPES["float32"]), p, dims, keepdim), x.dtype)
-    size = apply("absolute", x) if p != 2 or x.dtype.is_complex else x  # at 0 a square is smooth, and |x| is not
+    size = apply("absolute", x) if p != 2 or x.dtype.is_complex else x  # the square is smooth at 0, |x| is not
     if p == math.inf or p == -math.inf:
         return reduce("max" if p > 0 else "min", size, dims, keepdim)
     if p == 0:
@@ -313,7 +316,7 @@ def norm_of(x, p, dims, keepdim):
         powers = apply("square", size)
     elif p > 1:
         powers = apply("power", size, p)
-    else:  # whose slope at 0 is infinite
+    else:  # its derivative at 0 is infinite
         none = size == 0
         powers = apply("select", none, scalar(0, size), apply("power", apply("select", none, scalar(1, size), size), p))
     total = reduce("sum", powers, dims, keepdim)
@@ -331,7 +334,7 @@ def dist(x, other, p=2):
 
 @both()
 def renorm(x, p, dim, maxnorm):
-    """The slices along dim, scaled down to a p-norm of maxnorm where theirs is larger."""
+    """The slices along dim. Those whose p-norm exceeds maxnorm are scaled down to it."""
     if x.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions")
     dim = _axes.one(dim, x.ndim)
@@ -341,28 +344,29 @@ def renorm(x, p, dim, maxnorm):
 
 @function()
 def cdist(x1, x2, p=2.0, compute_mode=None):
-    """The p-norm distances of all pairs of rows."""
+    """The p-norm distances between all rows of two matrices."""
     return norm_of(x1[..., :, None, :] - x2[..., None, :, :], p, -1, False)
 
 
 @function()
 def pdist(x, p=2.0):
-    """The p-norm distances of all pairs of different rows, in order."""
+    """The p-norm distances between all pairs of different rows, in PyTorch's order."""
     i, j = (wrap(k) for k in td.triu_indices(len(x), 1))
     return norm_of(x[i.to(x.device)] - x[j.to(x.device)], p, -1, False)
 
 
 @function()
 def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
-    """The p-norms of rows' differences, to which eps is added."""
+    """The p-norms of the differences of rows. eps is added to each difference."""
     return norm_of(x1 - x2 + eps, p, -1, keepdim)
 
 
 @function()
 def cosine_similarity(x1, x2, dim=1, eps=1e-08):
-    """The cosine of the angle between vectors along dim of what both broadcast to; norms are held above eps.
+    """The cosine of the angle between vectors along dim, after broadcasting. Norms count as at least eps.
 
-    RuntimeError: the common dtype is not a floating-point one."""
+    Raises RuntimeError if the common dtype is not a floating-point one.
+    """
     kind = _dtypes.result_of([x1, x2])
     if kind._kind not in "fc":
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {kind._name}")
@@ -371,7 +375,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-08):
     for x in (x1, x2):
         x = expand(cast(x, kind), shape)
         n = norm_of(x, 2, dim, True)
-        held = eps + (n - n.detach())  # eps, with the norm's slope, as in PyTorch
+        held = eps + (n - n.detach())  # the value is eps, the derivative the norm's, as in PyTorch
         units.append(x / apply("select", n < eps, held, n))
     return reduce("sum", units[0] * units[1], dim, False)
 
@@ -381,7 +385,8 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-08):
 
 @both()
 def cov(x, *, correction=1, fweights=None, aweights=None):
-    """The covariances of rows; a vector's variance. fweights: how often each column counts; aweights: its weight."""
+    """The covariances of rows; of a vector its variance. fweights: how often each column counts; aweights: the weight
+    of each."""
     if x.dtype._kind == "b":
         raise NotImplementedError("cov(): bool dtype is not supported for input")
     if x.ndim > 2:
@@ -402,7 +407,7 @@ def cov(x, *, correction=1, fweights=None, aweights=None):
 
 
 def _weighable(name, weights, n, kinds, what):
-    """RuntimeError: the weights of cov's n columns are none."""
+    """Raise RuntimeError unless these can be the weights of cov's n columns."""
     if weights is None:
         return
     if weights.ndim > 1:

@@ -1,6 +1,6 @@
-"""Random tensors: Philox's numbers from torch.manual_seed's seed, made on the device and fused into what uses them.
+"""Random tensors. Philox draws them on the device, and the draws fuse into the operations that use them.
 
-The same seed gives the same numbers on every device; they are not PyTorch's.
+The same seed of torch.manual_seed gives the same numbers on every device. They are not PyTorch's numbers.
 """
 
 import contextlib
@@ -28,18 +28,18 @@ class Generator:
         self.manual_seed(67280421310721)
 
     def manual_seed(self, seed):
-        """Starts anew from seed; self."""
+        """Set the seed, and return the generator."""
         self._seed = int(seed) % 2**64
         self._bits = _random.Philox(self._seed)
         self._on.clear()
         return self
 
     def seed(self):
-        """Starts anew from a seed of the system's, which is returned."""
+        """Set a seed that the system provides, and return it."""
         return self.manual_seed(int.from_bytes(os.urandom(8), "little") >> 1).initial_seed()
 
     def initial_seed(self):
-        """The seed that it last started from."""
+        """The seed that was set last."""
         return self._seed
 
     def get_state(self):
@@ -49,7 +49,7 @@ class Generator:
         return tensor(list(words), dtype=_dtypes.DTYPES["uint8"])
 
     def set_state(self, new_state):
-        """Goes on where get_state was called."""
+        """Restore a state that get_state returned."""
         words = bytes(new_state.tolist())
         if len(words) != 24:
             raise RuntimeError(f"RNG state must be 24 bytes of a Generator's get_state, not {len(words)}")
@@ -59,11 +59,11 @@ class Generator:
         return self
 
     def clone_state(self):
-        """Another generator that stands where this one stands."""
+        """A new generator in the same state."""
         return Generator(self.device).set_state(self.get_state())
 
     def _at(self, dev):
-        """What draws on a device, from one stream for all."""
+        """The object that draws on a device. All devices draw from one stream of numbers."""
         found = self._on.get(dev)
         if found is None:
             found = self._on[dev] = _random.Generator(self._bits, dev)
@@ -74,12 +74,12 @@ default_generator = Generator()
 
 
 def manual_seed(seed):
-    """Starts the default generator anew: the same program draws the same numbers. The Generator."""
+    """Set the default generator's seed, so that a program draws the same numbers each time. Returns the Generator."""
     return default_generator.manual_seed(seed)
 
 
 def seed():
-    """Starts the default generator anew from the system; the seed."""
+    """Set the default generator's seed to one that the system provides, and return it."""
     return default_generator.seed()
 
 
@@ -89,12 +89,12 @@ def initial_seed():
 
 
 def get_rng_state():
-    """Where the default generator stands, as a tensor of bytes."""
+    """The default generator's state, as a tensor of bytes."""
     return default_generator.get_state()
 
 
 def set_rng_state(new_state):
-    """The default generator goes on where get_rng_state was called."""
+    """Restore a state of the default generator that get_rng_state returned."""
     default_generator.set_state(new_state)
 
 
@@ -117,7 +117,7 @@ def _source(generator, dev):
 
 
 def _drawn(shape, draw, dtype, device, generator, requires_grad=False):
-    """draw(generator, shape, dtype) on a device; what is narrower than float32 is drawn in it."""
+    """draw(generator, shape, dtype) on a device. Types narrower than float32 are drawn as float32."""
     dev = _device.theirs(device)
     kind = _dtypes.get_default_dtype() if dtype is None else _dtypes.asked(dtype)
     if kind.is_complex:
@@ -181,7 +181,7 @@ def randint(
     requires_grad=False,
     pin_memory=False,
 ):
-    """Integers from low (0 if left out) to below high."""
+    """Integers from low (default 0) up to high - 1."""
     if size is None and not isinstance(high, int):
         low, high, size = 0, low, high
     elif high is None:
@@ -198,7 +198,7 @@ def randint(
 def randint_like(
     input, low, high=None, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None
 ):
-    """Integers from low (0 if left out) to below high, in input's shape, dtype and device."""
+    """Integers from low (default 0) up to high - 1, in input's shape, dtype and device."""
     low, high = (0, low) if high is None else (low, high)
     return randint(
         low,
@@ -213,7 +213,7 @@ def randint_like(
 def randperm(
     n, *, generator=None, out=None, dtype=_LONG, layout=None, device=None, requires_grad=False, pin_memory=False
 ):
-    """0 to n - 1 in random order."""
+    """The integers 0 to n - 1 in random order."""
     n = _index(n)
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n}")
@@ -257,14 +257,14 @@ def bernoulli(input, p=None, *, generator=None):
 
 @function(out=False)
 def poisson(input, generator=None):
-    """Numbers of events where input are expected."""
+    """Poisson draws. input holds the expected numbers of events."""
     g = _source(generator, array(input).device)
     return wrap(g.poisson(array(input.detach()).astype("float64"), tuple(input.shape))).to(input.dtype)
 
 
 @function(out=False)
 def binomial(count, prob, generator=None):
-    """How often of count times what has probability prob occurs."""
+    """The numbers of successes in count trials, each with probability prob."""
     g = _source(generator, array(count).device)
     n, p = array(count.detach()).astype("int64"), array(prob.detach()).astype("float64")
     return wrap(g.binomial(n, p)).to(count.dtype)
@@ -272,7 +272,7 @@ def binomial(count, prob, generator=None):
 
 @both()
 def multinomial(input, num_samples, replacement=False, *, generator=None):
-    """num_samples places of the last dimension, drawn with probabilities in proportion to input."""
+    """num_samples indices into the last dimension. Their probabilities are proportional to input."""
     if input.ndim not in (1, 2):
         raise RuntimeError(f"multinomial: the probabilities are to have 1 or 2 dims, not {input.ndim}")
     if input.dtype._kind != "f":
@@ -286,7 +286,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     if not replacement:
         if num_samples > rows.shape[1]:
             raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-        # the largest of u ** (1 / p), as log(u) / p, are a draw without replacement
+        # The indices of the largest u ** (1 / p) are a draw without replacement. log(u) / p has the same order.
         u = _drawn(tuple(rows.shape), _uniform, _dtypes.DTYPES["float64"], input.device, generator)
         key = (1 - u).log() / rows
         r = key.topk(num_samples, 1)[1]
@@ -301,7 +301,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
 
 
 def _likely(rows):
-    """RuntimeError, on the CPU and outside of a recording: rows are no probabilities."""
+    """Raise RuntimeError if a row holds no probabilities. Only on the CPU and outside of a recording, because the check
+    waits for the values."""
     if rows.device.type != "cpu" or hasattr(rows, "_value") or _core._capturing():
         return
     least, total = float(rows.min()) if rows.numel() else 0.0, rows.sum(1)
@@ -315,7 +316,8 @@ def _likely(rows):
 
 
 def _filler(name, draw, doc, refuse=lambda *args, **kwargs: None):
-    """refuse(the draw's arguments): what is wrong with them, or None."""
+    """A method that fills a tensor with draws. refuse(arguments) says what is wrong with the draw's arguments, or None.
+    """
 
     def f(self, *args, generator=None, **kwargs):
         wrong = refuse(*args, **kwargs)
@@ -378,14 +380,15 @@ _filler(
 
 @method()
 def bernoulli_(self, p=0.5, *, generator=None):
-    """1 with probability p, a number or a tensor, else 0."""
+    """1 with probability p, which is a number or a tensor, else 0."""
     chance = p.detach() if isinstance(p, Tensor) else p
     return self.copy_(_drawn(tuple(self.shape), _uniform, _FLOAT, self.device, generator) < chance)
 
 
 @method()
 def random_(self, *args, generator=None):
-    """Integers from 0 (or the first of two arguments) to below the last; without arguments all that dtype holds."""
+    """Integers below the last argument, from 0 or from the first of two arguments on. Without arguments: from 0 to
+    below the dtype's largest integer, or to below 2**24 for floats."""
     low, high = (
         (0, *args)[-2:]
         if args

@@ -1,4 +1,4 @@
-"""Reductions and running sums that Tensor itself has not: composed of sum, amax, gather and their like."""
+"""Reductions and running sums that the core's Tensor lacks, composed of sum, amax, gather and similar functions."""
 
 import math
 
@@ -39,7 +39,7 @@ def _spelled(dt):
 
 @both()
 def sum_(x, dim=None, keepdim=False, *, dtype=None, axis=None):
-    """The sum over dim (None: all); integers and bools add up as int64."""
+    """The sum over dim, or over all dims for None. Integers and bools are summed as int64."""
     dim = axis if dim is None else dim
     if dtype is not None:
         x = x.to(dtype)
@@ -57,7 +57,7 @@ def mean(x, dim=None, keepdim=False, *, dtype=None, axis=None):
 
 @both()
 def prod(x, dim=None, keepdim=False, *, dtype=None):
-    """The product over dim (None: all); integers and bools multiply as int64."""
+    """The product over dim, or over all dims for None. Integers and bools are multiplied as int64."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
     if not (recording() and x.requires_grad and x.ndim):
         r = reduce("prod", x, dim, keepdim)
@@ -74,7 +74,8 @@ def _prod(a, *, dims):
 
 @_prod.backward
 def _(inputs, r, g, *, dims):
-    """Of each x[k]: the product of the others, those before it by those after it, so that no zero divides."""
+    """For each x[k] the product of all others: the product before it times the product after it. Nothing is divided, so
+    zeros do no harm."""
     (x,) = inputs
     order = [d for d in range(x.ndim) if d not in dims] + list(dims)
     lead = [x.shape[d] for d in order[: x.ndim - len(dims)]]
@@ -85,7 +86,7 @@ def _(inputs, r, g, *, dims):
 
 
 def _before(x):
-    """Of each element along the last dim: the product of those before it."""
+    """For each element along the last dim the product of those before it."""
     n = x.shape[-1]
     if not n:
         return x
@@ -94,19 +95,20 @@ def _before(x):
 
 @both()
 def nansum(x, dim=None, keepdim=False, *, dtype=None):
-    """The sum of what is not NaN."""
+    """The sum of the elements that are not NaN."""
     return sum_(apply("select", x != x, scalar(0, x), x), dim, keepdim, dtype=dtype)
 
 
 @both()
 def nanmean(x, dim=None, keepdim=False, *, dtype=None):
-    """The mean of what is not NaN."""
+    """The mean of the elements that are not NaN."""
     return nansum(x, dim, keepdim, dtype=dtype) / sum_(x == x, dim, keepdim)
 
 
 @both()
 def var(x, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """The variance over dim (None: all), divided by the count less correction (1; 0 for unbiased=False)."""
+    """The variance over dim, or over all dims for None. The sum is divided by the count less correction, which is 1, or
+    0 for unbiased=False."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     ddof = correction if correction is not None else 1 if unbiased is None else int(unbiased)
@@ -115,7 +117,7 @@ def var(x, dim=None, unbiased=None, keepdim=False, *, correction=None):
 
 @both()
 def std(x, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """The standard deviation over dim: the root of var."""
+    """The standard deviation over dim: the square root of var."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     ddof = correction if correction is not None else 1 if unbiased is None else int(unbiased)
@@ -140,31 +142,31 @@ def std_mean(x, dim=None, unbiased=None, keepdim=False, *, correction=None):
 
 @both()
 def count_nonzero(x, dim=None):
-    """How many elements along dim are not 0."""
+    """How many elements along dim are nonzero."""
     return sum_(truth(x), dim)
 
 
 @both()
 def logsumexp(x, dim=None, keepdim=False):
-    """log(sum(exp(x))), without overflow."""
+    """log(sum(exp(x))), computed without overflow."""
     x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
     dims = _axes.several(dim, x.ndim)
     if not x.numel():
         return apply("log", reduce("sum", x, dims, keepdim))
-    top = reduce("max", x.detach().real, dims, True)  # a tensor of reals is its own real part
+    top = reduce("max", x.detach().real, dims, True)  # real() copies no real tensor
     top = apply("select", apply("isfinite", top), top, scalar(0, top))
     r = apply("log", reduce("sum", apply("exp", x - top), dims, True)) + top
     return r if keepdim else squeezed(r, dims)
 
 
 def squeezed(x, dims):
-    """x without the dims, which have one element each."""
+    """x without these dims, each of which has one element."""
     return x.reshape([n for i, n in enumerate(x.shape) if i not in dims])
 
 
 @both()
 def softmax(x, dim, dtype=None):
-    """exp(x) over its sum along dim."""
+    """exp(x) divided by its sum along dim."""
     return _softmax(x if dtype is None else x.to(dtype), dim=_axes.one(dim, x.ndim))
 
 
@@ -258,7 +260,7 @@ argmax, argmin = _arg("argmax"), _arg("argmin")
 
 
 def _picked(x, places, dim, keepdim):
-    """The elements of x at places along dim, which has one place."""
+    """The elements of x at these indices along dim. The indices have one element along dim."""
     r = gathered(x, dim, places, True)
     return (r, places) if keepdim else (r.squeeze(dim), places.squeeze(dim))
 
@@ -286,7 +288,7 @@ min_ = _max_or_min("min", "minimum", argmin, amin)
 
 @both()
 def aminmax(x, *, dim=None, keepdim=False):
-    """(min, max) of all elements, or along dim."""
+    """(min, max) over all elements, or along dim."""
     return named("aminmax", "min max")(amin(x, dim, keepdim), amax(x, dim, keepdim))
 
 
@@ -294,7 +296,7 @@ def aminmax(x, *, dim=None, keepdim=False):
 
 
 def _of_one(kind, f, x, *args):
-    """f of a tensor without dims along its only element."""
+    """Let f, which works along a dim, also take tensors without dims: they are treated as tensors of one element."""
     return kind(*(t.reshape(()) for t in f(x.reshape(1), *args, dim=0)))
 
 
@@ -316,7 +318,7 @@ def kthvalue(x, k, dim=-1, keepdim=False):
 
 @derived("Median")
 def _one_of(a, *, value):
-    """value, which one or more elements of a have: each of them gets an equal share of its gradient."""
+    """value, which equals one or more elements of a. These share its gradient equally."""
     return value
 
 
@@ -359,7 +361,8 @@ median, nanmedian = _median("median"), _median("nanmedian")
 
 @both()
 def mode(x, dim=-1, keepdim=False):
-    """The most frequent value along dim, the least of several: (values, indices), the last place of the value."""
+    """The most frequent value along dim, or the smallest of several: (values, indices). The index is that of its last
+    occurrence."""
     kind, dim = named("mode", "values indices"), _axes.one(dim, x.ndim)
     if x.ndim == 0:
         return _of_one(kind, mode, x)
@@ -408,7 +411,7 @@ def _quantile(name, known):
 
 
 def _between(at, interpolation):
-    """The places below and above, and how far between them to go (None: not at all)."""
+    """The indices below and above a fractional index, and how far between them to go. None: take the first as it is."""
     low, high = apply("floor", at.detach()).long(), apply("ceil", at.detach()).long()
     if interpolation == "linear":
         return low, high, at - apply("floor", at.detach())
@@ -463,12 +466,13 @@ def _cumprod(a, *, dim):
 
 @_cumprod.backward
 def _(inputs, r, g, *, dim):
-    """Of each x[k]: the sum of g[j] times the product of x[:j+1] without x[k], written out where x may be 0."""
+    """For each x[k] the sum over j of g[j] times the product of x[:j+1] without x[k]. These products are computed one
+    by one, since x may be 0."""
     (x,) = inputs
     x, g = x.transpose(dim, -1), g.transpose(dim, -1)
     n = x.shape[-1]
     at = wrap(td.arange(n, device=array(x).device))
-    # without[..., k, j] is the product of x[0..j] with x[k] taken for 1, for j >= k
+    # without[..., k, j] is the product of x[0..j] with 1 in place of x[k], for j >= k.
     spread = apply("select", at[:, None] == at[None, :], scalar(1, x), x[..., None, :])
     without = _cumprod(spread, dim=x.ndim) * (at[None, :] >= at[:, None])
     return (without.conj() * g[..., None, :]).sum(-1).transpose(dim, -1)
@@ -497,7 +501,8 @@ cummax, cummin = _running("cummax", "max"), _running("cummin", "min")
 
 @both()
 def logcumsumexp(x, dim):
-    """log(cumsum(exp(x))), without overflow: by doubling, so that each element has a sum of its own neighbours."""
+    """log(cumsum(exp(x))), computed without overflow. Each pass adds sums that are twice as far
+    apart, so that a sum is relative to its own neighbours and not to a maximum of all elements."""
     if x.ndim == 0:
         return x.clone()
     dim, step = _axes.one(dim, x.ndim), 1
@@ -515,7 +520,7 @@ def joined(tensors, dim):
 
 @method()
 def sum_to_size(x, *size):
-    """x summed to what would be broadcast to its shape."""
+    """x summed to `size`, a shape that would broadcast to x's."""
     size = _axes.given(size)
     lead = x.ndim - len(size)
     if lead < 0 or any(m not in (1, n) for n, m in zip(x.shape[lead:], size, strict=True)):
@@ -527,7 +532,7 @@ def sum_to_size(x, *size):
 
 @both()
 def hash_tensor(x, dim=(), *, keepdim=False, mode=0):
-    """The exclusive or of the elements' bits."""
+    """The exclusive or of the bits of all elements."""
     x = x.detach()
     bits = array(x.double()).view("uint64") if x.dtype._kind in "fc" else array(x.to(_LONG)).astype("uint64")
     for d in sorted(_axes.several(dim, x.ndim), reverse=True):

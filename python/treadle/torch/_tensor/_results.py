@@ -1,4 +1,4 @@
-"""Results of several tensors: tuples with names, as torch.return_types has them."""
+"""Functions that return several tensors return named tuples, as torch.return_types defines them."""
 
 from collections import namedtuple
 from functools import cache

@@ -4,5 +4,5 @@ from ... import evaluate
 
 
 def settle(tensors):
-    """Launches what the tensors' values are recorded as; a kernel writes what later ones want too."""
+    """Launch the work that the tensors' values are recorded as. A kernel may also write what later tensors need."""
     evaluate(*(t._array for t in tensors if hasattr(t, "_array")))

@@ -1,4 +1,5 @@
-"""Shapes: views, joining and splitting. What can be a view of the same memory is one."""
+"""Shapes of tensors: views, dimensions in another order, broadcasting, diagonals. A result is a view whenever it can be
+one."""
 
 from math import prod
 
@@ -36,7 +37,7 @@ def _nelement(x):
 
 @method()
 def stride(x, dim=None):
-    """How many elements lie between neighbours of each dimension; with dim of one."""
+    """The strides in elements; with dim one of them."""
     a = array(x)
     steps = tuple(s // a.itemsize for s in a.strides)
     return steps if dim is None else steps[_axes.one(dim, x.ndim)]
@@ -44,13 +45,13 @@ def stride(x, dim=None):
 
 @method()
 def is_contiguous(x, memory_format=None):
-    """Do the elements lie in order, without gaps?"""
+    """Do the elements lie in C order, without gaps?"""
     return array(x).flags.c_contiguous
 
 
 @method()
 def contiguous(x, memory_format=None):
-    """x, or a copy whose elements lie in order."""
+    """x, or a copy whose elements lie in C order."""
     return x if array(x).flags.c_contiguous else x.clone(memory_format="contiguous")
 
 
@@ -59,7 +60,7 @@ def contiguous(x, memory_format=None):
 
 @both()
 def reshape(x, *shape):
-    """The elements in another shape, of which one extent may be -1: a view where that can be."""
+    """The elements in another shape, in which one extent may be -1. The result is a view if that is possible."""
     return reshaped(x, _axes.given(shape))
 
 
@@ -68,7 +69,7 @@ _view = Tensor.view
 
 @method()
 def view(x, *shape, size=None, dtype=None):
-    """The same memory in another shape, or as another dtype. RuntimeError: that cannot be without a copy."""
+    """The same memory in another shape or dtype. Raises RuntimeError if that needs a copy."""
     shape = shape or tuple(given for given in (size, dtype) if given is not None)
     if len(shape) == 1 and isinstance(shape[0], _dtypes.dtype):
         return x if shape[0] is x.dtype else wrap(array(x).view(shape[0]._numpy))
@@ -89,7 +90,7 @@ def reshape_as(x, other):
 
 @both()
 def flatten(x, start_dim=0, end_dim=-1):
-    """Dims start_dim to end_dim as one."""
+    """Merge the dims start_dim to end_dim into one."""
     if x.ndim == 0:
         return reshaped(x, (1,))
     first, last = _axes.one(start_dim, x.ndim), _axes.one(end_dim, x.ndim)
@@ -107,7 +108,7 @@ def ravel(x):
 
 @both()
 def unflatten(x, dim, sizes):
-    """Dim as several of these sizes, of which one may be -1."""
+    """Split a dim into several of these sizes, one of which may be -1."""
     dim, shape, sizes = _axes.one(dim, x.ndim), tuple(x.shape), tuple(sizes)
     if -1 in sizes:
         rest = -prod(sizes)
@@ -122,7 +123,7 @@ def unflatten(x, dim, sizes):
 
 @both()
 def squeeze(x, dim=None):
-    """Without the dims of one element: all of them, or those named."""
+    """Remove the dims that have one element: all of them, or only those given."""
     none = isinstance(dim, (tuple, list)) and not dim
     dims = range(x.ndim) if dim is None else _axes.several(dim, x.ndim) if x.ndim and not none else ()
     gone = {d for d in dims if x.shape[d] == 1}
@@ -131,26 +132,26 @@ def squeeze(x, dim=None):
 
 @both()
 def unsqueeze(x, dim):
-    """With a dimension of one element more, at dim."""
+    """Insert a dim of one element at dim."""
     dim, shape = _axes.one(dim, x.ndim + 1), tuple(x.shape)
     return reshaped(x, (*shape[:dim], 1, *shape[dim:]))
 
 
 @function()
 def atleast_1d(*tensors):
-    """The tensors with one dimension at least."""
+    """The tensors, with at least one dimension."""
     return _each(lambda t: reshaped(t, (1,)) if t.ndim == 0 else t, tensors)
 
 
 @function()
 def atleast_2d(*tensors):
-    """The tensors with two dimensions at least: a vector is a row."""
+    """The tensors, with at least two dimensions. A vector becomes a row."""
     return _each(lambda t: reshaped(t, (1, *t.shape) if t.ndim else (1, 1)) if t.ndim < 2 else t, tensors)
 
 
 @function()
 def atleast_3d(*tensors):
-    """The tensors with three dimensions at least."""
+    """The tensors, with at least three dimensions."""
 
     def deep(t):
         if t.ndim == 2:
@@ -207,7 +208,7 @@ def adjoint(x):
 
 @both("moveaxis")
 def movedim(x, source, destination):
-    """Dims source at the places destination, the others in order."""
+    """Move the dims source to the positions destination. The others keep their order."""
     source = _axes.several(source if isinstance(source, (tuple, list)) else (source,), x.ndim)
     there = _axes.several(destination if isinstance(destination, (tuple, list)) else (destination,), x.ndim)
     if len(source) != len(there):
@@ -225,7 +226,7 @@ def movedim(x, source, destination):
 
 @method()
 def expand(x, *shape, implicit=False):
-    """x broadcast to a shape, in which -1 keeps an extent."""
+    """x broadcast to a shape. -1 keeps an extent."""
     shape = _axes.given(shape)
     lead = len(shape) - x.ndim
     if lead < 0:
@@ -256,7 +257,7 @@ def broadcast_to(x, size):
 
 @function(out=False)
 def broadcast_shapes(*shapes):
-    """The shape that shapes broadcast to. RuntimeError: they do not."""
+    """The shape that the shapes broadcast to. Raises RuntimeError if they do not."""
     shapes = [tuple(s) if isinstance(s, (tuple, list)) else (s,) for s in shapes]
     try:
         return Size(td.broadcast_shapes(*shapes))
@@ -273,7 +274,7 @@ def broadcast_tensors(*tensors):
 
 @method()
 def repeat(x, *times):
-    """x so many times along each dimension, of which there may be more in front."""
+    """x repeated this many times along each dimension. Additional dimensions come first."""
     times = _axes.given(times)
     lead = len(times) - x.ndim
     if lead < 0:
@@ -286,14 +287,15 @@ def repeat(x, *times):
 
 @both()
 def tile(x, *dims):
-    """x so many times along each dimension; missing ones in front count 1."""
+    """x repeated this many times along each dimension. Missing counts at the front are 1."""
     dims = _axes.given(dims)
     return repeat(x, (1,) * (x.ndim - len(dims)) + dims)
 
 
 @both()
 def repeat_interleave(x, repeats=None, dim=None, *, output_size=None):
-    """Each element (each slice along dim) so many times; x alone: its counts as indices."""
+    """Repeat each element, or each slice along dim. With x alone: x holds counts, and the result each index that often.
+    """
     if repeats is None:
         return wrap(td.repeat(td.arange(len(x), device=array(x).device), array(x)))
     if dim is None:
@@ -312,7 +314,7 @@ def repeat_interleave(x, repeats=None, dim=None, *, output_size=None):
 
 @both()
 def diagonal(x, offset=0, dim1=0, dim2=1):
-    """The diagonal of two dimensions, as a last one: a view."""
+    """A view of the diagonal of two dimensions. It becomes the last dimension."""
     a, b = _axes.one(dim1, x.ndim), _axes.one(dim2, x.ndim)
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -329,7 +331,7 @@ def diagonal(x, offset=0, dim1=0, dim2=1):
 
 @both()
 def diag_embed(x, offset=0, dim1=-2, dim2=-1):
-    """The last dimension as the diagonal of two new ones, zeros elsewhere."""
+    """The last dimension on the diagonal of two new dimensions, with zeros elsewhere."""
     n, side = x.shape[-1], x.shape[-1] + abs(offset)
     at = wrap(td.arange(side, device=array(x).device))
     rows, cols = at[:, None], at[None, :]
@@ -343,7 +345,7 @@ def diag_embed(x, offset=0, dim1=-2, dim2=-1):
 
 @both()
 def diag(x, diagonal=0):
-    """A matrix with x on a diagonal, of a vector; the diagonal of a matrix."""
+    """A matrix with the vector x on a diagonal, or a diagonal of the matrix x."""
     if x.ndim == 1:
         return diag_embed(x, diagonal)
     if x.ndim != 2:
@@ -382,7 +384,7 @@ def _below(x, diagonal):
 
 @function()
 def vander(x, N=None, increasing=False):
-    """The powers of x as columns, N of them."""
+    """The powers of x as the N columns of a matrix."""
     n = len(x) if N is None else N
     powers = wrap(td.arange(n, device=array(x).device))
     return apply("power", x[:, None], powers if increasing else n - 1 - powers)

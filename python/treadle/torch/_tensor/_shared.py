@@ -1,7 +1,7 @@
-"""Memory that several processes see: share_memory_, and tensors on their way to other processes.
+"""Shared memory: share_memory_, and tensors that are sent to other processes.
 
-A shared tensor lies on a file without a name, which processes map; a pickle for another process of the program's holds
-the file's descriptor. Processes that are forked have the memory anyway.
+A shared tensor lies in an anonymous file that the processes map. A pickle for another process holds the file's
+descriptor. Forked processes have the mapping already.
 """
 
 import mmap
@@ -19,7 +19,7 @@ from ._create import from_numpy
 
 
 class _Memory(mmap.mmap):
-    """A mapped file and its descriptor, which is closed with it."""
+    """A mapped file and its descriptor. The descriptor is closed with it."""
 
     def __new__(cls, fd, nbytes):
         self = super().__new__(cls, fd, nbytes)
@@ -39,13 +39,13 @@ def _mapped(fd, nbytes):
 
 
 def _of(t):
-    """(memory, offset of t's first element in bytes); None where t's memory is its own."""
+    """(memory, byte offset of t's first element), or None if t's memory is not shared."""
     at = t.data_ptr() if _memories and t.numel() else 0
     return next(((m, at - a) for a, m in list(_memories.items()) if a <= at < a + m.nbytes), None)
 
 
 def _on(memory, offset, shape, strides, dtype):
-    """A tensor on the memory; strides in bytes."""
+    """A tensor on this memory. strides are in bytes."""
     plain = "int16" if dtype._name == "bfloat16" else dtype._numpy
     t = from_numpy(numpy.ndarray(shape, plain, memory, offset, strides))
     return t.view(dtype) if dtype._name == "bfloat16" else t
@@ -53,10 +53,10 @@ def _on(memory, offset, shape, strides, dtype):
 
 @method()
 def share_memory_(self):
-    """Moves the elements to memory that other processes see, and gives itself: what one process writes the others read.
+    """Move the elements to shared memory, and return the tensor. What one process writes there, the others read.
 
-    Tensors on a GPU stay as they are. Views that were made before stay on the old memory. RuntimeError: the tensor is
-    no leaf.
+    Tensors on a GPU stay where they are. Views that exist already stay on the old memory. Raises RuntimeError unless
+    the tensor is a leaf.
     """
     _register()
     if not _device.theirs(self.device).host or not self.numel() or _of(self):
@@ -75,7 +75,7 @@ def share_memory_(self):
 
 @method()
 def is_shared(self):
-    """Does it lie in memory that other processes see? On a GPU: yes."""
+    """Does the tensor lie in shared memory? True for every tensor on a GPU."""
     return not _device.theirs(self.device).host or bool(_of(self))
 
 
@@ -83,7 +83,7 @@ def is_shared(self):
 
 
 def _reduced(t):
-    """What a pickle for another process of the program's holds: tensors on the CPU are shared first."""
+    """How to pickle a tensor for another process. A tensor on the CPU is shared first."""
     if t.device.type != "cpu" or not t.is_leaf or not t.numel():
         return t.__reduce_ex__(2)
     memory, offset = _of(t.share_memory_())
@@ -100,6 +100,7 @@ def _arrived(handle, nbytes, offset, shape, strides, dtype, requires_grad, kind,
 
 
 def _register():
-    """Lets pickles for other processes hold tensors' memory; of a subclass's, once one was shared."""
+    """Register how tensors are pickled for other processes. Subclasses are registered when one of them is first shared.
+    """
     for kind in (Tensor, *Tensor.__subclasses__()):
         reduction.ForkingPickler.register(kind, _reduced)

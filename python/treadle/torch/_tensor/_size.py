@@ -1,11 +1,11 @@
-"""torch.Size: a shape, a tuple of ints that prints and slices as itself."""
+"""torch.Size: the shape of a tensor, a tuple of ints whose slices and text are those of a Size."""
 
 from math import prod
 from operator import index
 
 
 class Size(tuple):
-    """The extents of a tensor: Size((2, 3)). A tuple, of which slices and sums are sizes too."""
+    """The extents of a tensor, as in Size((2, 3)). Slices and sums of Sizes are Sizes."""
 
     __slots__ = ()
 

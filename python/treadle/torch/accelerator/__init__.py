@@ -1,4 +1,4 @@
-"""torch.accelerator: the GPUs whatever their kind, which here are CUDA's."""
+"""torch.accelerator: GPUs of any kind, which here are those of CUDA."""
 
 from .. import _device, _modules, cuda
 
@@ -32,7 +32,7 @@ def current_device_index():
 
 
 def set_device_index(device, /):
-    """Makes a GPU the one that "cuda" means in this thread. RuntimeError: there is none."""
+    """Set the GPU that "cuda" means in this thread. Raises RuntimeError if there is none."""
     _checked()
     cuda.set_device(device)
 
@@ -41,29 +41,29 @@ current_device_idx, set_device_idx = current_device_index, set_device_index
 
 
 class device_index(cuda.device):
-    """with torch.accelerator.device_index(1): "cuda" means that GPU; None: nothing changes."""
+    """with torch.accelerator.device_index(1): "cuda" means that GPU. None changes nothing."""
 
 
 def current_stream(device=None, /):
-    """The stream that work is given to. RuntimeError: there is no GPU."""
+    """The stream that receives new work. Raises RuntimeError if there is no GPU."""
     _checked()
     return cuda.current_stream(device)
 
 
 def set_stream(stream):
-    """Work is given to the stream from now on."""
+    """Set the stream that receives new work."""
     _checked()
     cuda.set_stream(stream)
 
 
 def synchronize(device=None, /):
-    """Waits for all work on the GPU. RuntimeError: there is none."""
+    """Wait for all work on the GPU. Raises RuntimeError if there is none."""
     _checked()
     cuda.synchronize(device)
 
 
 def get_device_capability(device=None, /):
-    """{"supported_dtypes": the dtypes that the GPU computes in}."""
+    """{"supported_dtypes": the dtypes that the GPU can compute in}."""
     from .._tensor import _dtypes
 
     _checked()
@@ -104,11 +104,11 @@ def max_memory_reserved(device_index=None, /):
 
 
 def reset_accumulated_memory_stats(device_index=None, /):
-    """Does nothing: the counters are those of the process."""
+    """Does nothing: the core's counters cover the whole process."""
 
 
 def reset_peak_memory_stats(device_index=None, /):
-    """Does nothing: the peak is that of the process."""
+    """Does nothing: the core's peak covers the whole process."""
 
 
 def get_memory_info(device_index=None, /):

@@ -1,4 +1,4 @@
-"""torch.autograd: backward passes, functions with derivatives of one's own, and modes in which nothing is recorded."""
+"""torch.autograd: backward passes, functions with a derivative that a program gives, and modes that record nothing."""
 
 from ... import _core
 from .. import _modules
@@ -21,8 +21,8 @@ __getattr__, __dir__ = _modules.refusing("torch.autograd")
 
 
 class detect_anomaly:
-    """A mode in which a backward pass raises RuntimeError where a function makes a gradient that is NaN, and names the
-    function; for with statements. Each gradient is computed and read for that: passes are slow."""
+    """A mode, as a context manager, in which a backward pass raises RuntimeError where a function produces a NaN
+    gradient, and names the function. The pass waits for each gradient to check it, so it is slow."""
 
     def __init__(self, check_nan=True):
         self._on = check_nan
@@ -35,7 +35,7 @@ class detect_anomaly:
 
 
 class set_detect_anomaly(detect_anomaly):
-    """detect_anomaly(), from now on (mode True) or no more (False), or for a with statement."""
+    """Switch detect_anomaly on (mode True) or off (False), from now on or as a context manager."""
 
     def __init__(self, mode, check_nan=True):
         self._was = _core._grad_anomaly(bool(mode and check_nan))
@@ -45,7 +45,7 @@ class set_detect_anomaly(detect_anomaly):
 
 
 def _numeric(f, inputs, at, eps):
-    """The derivatives of f's outputs by the elements of inputs[at], by central differences."""
+    """The derivatives of f's outputs with respect to the elements of inputs[at], by central differences."""
     x, columns = inputs[at], []
     flat = x.detach().reshape(-1)
     for k in range(x.numel()):
@@ -61,7 +61,7 @@ def _numeric(f, inputs, at, eps):
 
 
 def gradcheck(func, inputs, *, eps=1e-06, atol=1e-05, rtol=0.001, raise_exception=True, **unused):
-    """Are func's gradients those that finite differences give? inputs: float64 tensors that require gradients."""
+    """Whether func's gradients agree with finite differences. inputs: float64 tensors that require gradients."""
     inputs = _tuple(inputs)
     outputs = _tuple(func(*inputs))
     for at, x in enumerate(inputs):
@@ -111,5 +111,5 @@ def _always_recorded(f):
 
 
 def Variable(data, requires_grad=False, volatile=None):
-    """data itself: tensors are variables."""
+    """data itself: every tensor is a variable."""
     return data.requires_grad_() if requires_grad else data

@@ -1,4 +1,4 @@
-"""Backward passes: gradients into the leaves, or given back."""
+"""Backward passes, which add gradients to the leaves or return them."""
 
 from ... import _core
 from .._prim import Tensor
@@ -10,7 +10,8 @@ def _tuple(o):
 
 
 def _gradients(tensors, given):
-    """A gradient for each tensor: 1 where there is one element. RuntimeError: none is given and there are more."""
+    """A gradient for each tensor. It is 1 for a tensor of one element. Raises RuntimeError if the caller gave none for
+    a larger tensor."""
     given = (None,) * len(tensors) if given is None else _tuple(given)
     for t, g in zip(tensors, given, strict=True):
         if g is None and t.requires_grad and t.numel() != 1:
@@ -23,7 +24,7 @@ def _gradients(tensors, given):
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
-    """Adds the gradients of the leaves (or of inputs) that tensors were made of to their grad."""
+    """Add the gradients of the leaves, or of inputs, to their grad."""
     tensors = _tuple(tensors)
     keep = create_graph if retain_graph is None else retain_graph
     inputs = None if inputs is None else _tuple(inputs)
@@ -34,9 +35,10 @@ def grad(
     outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
     is_grads_batched=False, materialize_grads=False,
 ):  # fmt: skip
-    """The gradients of outputs by inputs, a tuple; nothing's grad is touched.
+    """The gradients of outputs with respect to inputs, as a tuple. No tensor's grad changes.
 
-    RuntimeError: an input has no part in the outputs, unless allow_unused (None then) or materialize_grads (zeros).
+    Raises RuntimeError if the outputs do not depend on an input. allow_unused gives None for such an input,
+    materialize_grads zeros.
     """
     outputs, inputs = _tuple(outputs), _tuple(inputs)
     keep = create_graph if retain_graph is None else retain_graph
@@ -57,7 +59,7 @@ def grad(
 
 
 def _batched(outputs, inputs, given, keep, graph, unused):
-    """grad for each row of the gradients given, stacked."""
+    """grad for each row of the given gradients, stacked."""
     count = len(given[0])
     rows = [
         grad(outputs, inputs, tuple(g[i] for g in given), True if i + 1 < count else keep, graph, allow_unused=unused)

@@ -1,8 +1,9 @@
-"""Hooks on what operations keep for their backward passes.
+"""Hooks on the tensors that operations save for their backward passes.
 
-Operations cost nothing more until a program first enters such hooks. Then those that keep operands are replaced, where
-modules hold them and in Tensor, by ones that look at their thread's hooks first. Under hooks an operation packs its
-operands, and its backward pass unpacks them and computes the operation again."""
+Until a program first enters such hooks, operations cost nothing more. Then the operations that save operands are
+replaced, in Tensor and wherever modules hold them, by wrappers that look at their thread's hooks. With hooks an
+operation packs its operands. Its backward pass unpacks them and computes the operation again.
+"""
 
 import functools
 import threading
@@ -16,7 +17,8 @@ from .grad_mode import enable_grad, is_grad_enabled
 
 
 class _State(threading.local):
-    """A thread's hooks: pairs (pack, unpack), the innermost last; disabled: a message of an error."""
+    """A thread's hooks: pairs (pack, unpack), the innermost last. disabled: the message of the error that entering
+    hooks raises."""
 
     disabled = None
 
@@ -30,7 +32,7 @@ _installed = False
 
 
 class _Packed(Function):
-    """An operation whose operands are packed; calls: how it is called with a list of tensors."""
+    """An operation with packed operands. calls: how to call it with a list of tensors."""
 
     @staticmethod
     def forward(ctx, call, hooks, *tensors):
@@ -87,7 +89,7 @@ def _asking(f):
 
 
 def _names():
-    """The operations that keep operands: the rows of the core's tables, and what autocast knows."""
+    """The operations that save operands: the rows of the core's tables, and the operations that autocast lists."""
     from .._tensor import _elementwise
 
     signs = "__mul__ __rmul__ __truediv__ __rtruediv__ __pow__ __rpow__ __matmul__ __rmatmul__".split()
@@ -96,7 +98,7 @@ def _names():
 
 
 def install():
-    """Replaces the operations, once."""
+    """Replace the operations. Only the first call does anything."""
     global _installed
     with _lock:
         if _installed:

@@ -1,7 +1,8 @@
-"""torch.autograd.forward_ad: tangents that travel with values.
+"""torch.autograd.forward_ad: forward-mode derivatives, called tangents.
 
-A dual tensor is a leaf of a graph that the level keeps; a result's tangent is found by two backward passes when it is
-asked for, so that every differentiable operation has one."""
+A dual tensor is a leaf of a graph that its level keeps. The tangent of a result is computed at its first use, by two
+backward passes. So every operation that has a backward pass has a forward mode, too.
+"""
 
 from collections import namedtuple
 
@@ -15,7 +16,7 @@ _levels = []  # of each open level: [(dual, tangent)]
 
 
 def enter_dual_level():
-    """Opens a level; its number. RuntimeError: one is open already."""
+    """Open a level, and return its number. Raises RuntimeError if one is open."""
     if _levels:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _levels.append([])
@@ -23,14 +24,14 @@ def enter_dual_level():
 
 
 def exit_dual_level(*, level=None):
-    """Closes the level: its tensors have no tangents any more. RuntimeError: it is not the one that is open."""
+    """Close the level: its tensors lose their tangents. Raises RuntimeError if another level is open."""
     if not _levels or (level is not None and level != len(_levels) - 1):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created.")
     _levels.pop()
 
 
 class dual_level:
-    """A level for a with statement."""
+    """A level, as a context manager."""
 
     def __enter__(self):
         return enter_dual_level()
@@ -40,7 +41,8 @@ class dual_level:
 
 
 def make_dual(tensor, tangent, *, level=None):
-    """tensor with a tangent. RuntimeError: no level is open; ValueError: not floating-point, or shapes that differ."""
+    """tensor with a tangent. Raises RuntimeError if no level is open, ValueError unless both are floating-point tensors
+    of the same shape."""
     if not _levels:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
@@ -56,7 +58,7 @@ def make_dual(tensor, tangent, *, level=None):
 
 
 def unpack_dual(tensor, *, level=None):
-    """(tensor's value, its tangent or None where no dual tensor has a part in it)."""
+    """(the value of tensor, its tangent). The tangent is None if tensor does not depend on a dual tensor."""
     if not isinstance(tensor, Tensor) or not _levels or not _levels[-1] or not tensor.requires_grad:
         return UnpackedDualTensor(tensor, None)
     for dual, tangent in _levels[-1]:

@@ -1,4 +1,4 @@
-"""torch.autograd.Function: a function of tensors whose backward formula a program gives."""
+"""torch.autograd.Function: a function of tensors with a backward formula that the program gives."""
 
 import functools
 
@@ -12,7 +12,7 @@ from .grad_mode import no_grad
 
 
 class FunctionCtx:
-    """What forward leaves for backward: ctx.save_for_backward(tensors), and attributes of the program's own."""
+    """The object that passes data from forward to backward: ctx.save_for_backward(tensors), and any attributes."""
 
     _saved = ()
     _plain = ()
@@ -34,26 +34,27 @@ class FunctionCtx:
     saved_variables = saved_tensors
 
     def save_for_forward(self, *tensors):
-        """Keeps tensors for jvp, which is not asked for here."""
+        """Save tensors for jvp. Nothing calls jvp here."""
 
     def mark_non_differentiable(self, *tensors):
-        """These results require no gradients."""
+        """Mark results that require no gradient."""
         self._plain = tuple(id(t) for t in tensors)
 
     def mark_dirty(self, *tensors):
-        """forward has written to these operands: they are results, and go on with the function's history."""
+        """Tell that forward wrote to these operands. They count as results, and the function becomes part of their
+        history."""
         self._dirty = tensors
 
     def set_materialize_grads(self, value):
-        """Does backward get zeros (True) or None (False) for results without a gradient?"""
+        """Set what backward gets for a result without a gradient: zeros (True) or None (False)."""
         self._zeros = value
 
 
 class Function:
-    """A function with a derivative of its own: subclasses define static methods forward(ctx, *args) and
-    backward(ctx, *gradients), which gives a gradient (or None) for each argument of forward; apply(*args) calls it.
+    """A function with its own derivative. Subclasses define static methods forward(ctx, *args) and backward(ctx,
+    *gradients), which returns a gradient or None for each argument of forward. Call it as apply(*args).
 
-    With a setup_context(ctx, inputs, output) forward gets no ctx.
+    If the subclass defines setup_context(ctx, inputs, output), forward gets no ctx.
     """
 
     @staticmethod
@@ -68,7 +69,7 @@ class Function:
 
     @staticmethod
     def backward(ctx, *grad_outputs):
-        """The arguments' gradients from those of the results."""
+        """The gradients of the arguments, given those of the results."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it "
             "with backward mode AD."
@@ -83,7 +84,7 @@ class Function:
 
     @classmethod
     def apply(cls, *args, **kwargs):
-        """Calls forward; the results are recorded where an argument requires a gradient."""
+        """Call forward. The results have a history if an argument requires a gradient."""
         ctx = _contexts(cls)()
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         with no_grad():
@@ -100,7 +101,7 @@ class Function:
 
 
 def _recorded(cls, ctx, args, r):
-    """forward's results with cls.backward behind them."""
+    """forward's results, with cls.backward as their history."""
     many = isinstance(r, (tuple, list))
     all_of = tuple(r) if many else (r,)
     _check_dirty(ctx, all_of)
@@ -125,7 +126,7 @@ def _recorded(cls, ctx, args, r):
     )
     out = list(all_of)
     for k, t in zip(live, outputs, strict=True):
-        # An operand that was written to is a result itself: it takes over the history, and so do views of its memory.
+        # An operand that forward wrote to is a result itself. It and the views of its memory take over the history.
         out[k] = out[k].copy_(t) if any(out[k] is d for d in ctx._dirty) else t
     ctx._saved = tuple((t, None if t is None else t._version) for t, _ in ctx._saved)
     return (tuple(out) if isinstance(r, tuple) else out) if many else out[0]
@@ -163,7 +164,7 @@ def _contexts(cls):
 
 
 def once_differentiable(f):
-    """For backward formulas that cannot be differentiated again: nothing in them is recorded."""
+    """A decorator for backward formulas that cannot be differentiated again: nothing in them is recorded."""
 
     @functools.wraps(f)
     def once(ctx, *args):

@@ -1,4 +1,4 @@
-"""torch.autograd.functional: Jacobians, Hessians and their products with vectors, by backward passes."""
+"""torch.autograd.functional: Jacobians, Hessians and their products with vectors, computed by backward passes."""
 
 from ..._public import dir_of as _dir_of
 from .._prim import Tensor
@@ -12,7 +12,8 @@ def _as_given(parts, given):
 
 
 def _leaves(inputs, graph):
-    """Tensors to differentiate by: views of inputs with their history where a graph is wanted, else leaves."""
+    """Tensors to differentiate with respect to. If a graph is wanted they are views of inputs that keep the history,
+    else leaves."""
     return tuple(x.view_as(x) if graph and x.requires_grad else x.detach().requires_grad_() for x in _tuple(inputs))
 
 
@@ -30,7 +31,8 @@ def _zero(g, like):
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
-    """The derivatives of func's outputs by its inputs: for each pair a tensor of both shapes, in tuples as given."""
+    """The derivatives of func's outputs with respect to its inputs: for each pair of them a tensor of both shapes, in
+    tuples as func has them."""
     leaves = _leaves(inputs, create_graph)
     outputs = _called(func, leaves)
     rows = []
@@ -91,7 +93,7 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
-    """(outputs, the Jacobian times v): the derivative of vjp by its vector."""
+    """(outputs, the Jacobian times v). This is the derivative of vjp with respect to its vector."""
     leaves = _leaves(inputs, create_graph)
     outputs = _called(func, leaves)
     outs = _tuple(outputs)
@@ -125,7 +127,7 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
-    """(output, the Hessian times v): the Hessian is symmetric."""
+    """(output, the Hessian times v), by vhp, since the Hessian is symmetric."""
     return vhp(func, inputs, v, create_graph, strict)
 
 

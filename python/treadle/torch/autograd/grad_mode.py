@@ -1,4 +1,4 @@
-"""Modes of the calling thread: whether operations are recorded. For with statements, and as decorators."""
+"""Modes of the calling thread that say whether operations are recorded. They are context managers and decorators."""
 
 import functools
 import inspect
@@ -8,7 +8,8 @@ from .. import _modules
 
 
 class _Mode:
-    """What a mode does as a with statement and round a function (a generator's steps run in it one by one)."""
+    """What the modes share: a mode as a context manager, and as a decorator. Each step of a decorated generator runs in
+    the mode."""
 
     _on = False
 
@@ -52,7 +53,7 @@ class _Mode:
 
 
 class no_grad(_Mode):
-    """Nothing is recorded: results require no gradients."""
+    """A mode in which nothing is recorded: results require no gradient."""
 
     def __new__(cls, orig_func=None):
         self = super().__new__(cls)
@@ -60,13 +61,13 @@ class no_grad(_Mode):
 
 
 class enable_grad(no_grad):
-    """Operations are recorded, in no_grad too."""
+    """A mode in which operations are recorded, even inside of no_grad."""
 
     _on = True
 
 
 class set_grad_enabled(_Mode):
-    """Whether operations are recorded, from now on or for a with statement."""
+    """Set whether operations are recorded, from now on or as a context manager."""
 
     def __init__(self, mode):
         self._on = bool(mode)
@@ -80,7 +81,7 @@ class set_grad_enabled(_Mode):
         return super().__call__(f)
 
     def clone(self):
-        """Another mode of the same kind, in which the calling thread is from now on."""
+        """Another mode of the same kind. It holds in the calling thread from now on."""
         return type(self)(self._on)
 
 
@@ -108,7 +109,7 @@ def is_grad_enabled():
 
 
 def is_inference_mode_enabled():
-    """No: tensors made in inference_mode are ordinary ones."""
+    """False: tensors that inference_mode makes are ordinary ones."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""torch.autograd.graph: the graph of what was recorded, and hooks on what it keeps."""
+"""torch.autograd.graph: the recorded graph, and hooks on the tensors that it saves."""
 
 import contextlib
 import threading
@@ -14,8 +14,8 @@ GradientEdge = namedtuple("GradientEdge", "node output_nr ownership_token", defa
 
 
 class saved_tensors_hooks:
-    """with saved_tensors_hooks(pack, unpack): what an operation keeps for its backward pass is pack(tensor), and
-    unpack() of that gives the tensor back. The operation is computed again from it: first derivatives only."""
+    """with saved_tensors_hooks(pack, unpack): an operation saves pack(tensor) for its backward pass, and unpack() of
+    that must return the tensor. The backward pass computes the operation again from it, for first derivatives only."""
 
     def __init__(self, pack_hook, unpack_hook):
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
@@ -31,7 +31,7 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """with save_on_cpu(): what is kept for backward passes lies on the CPU."""
+    """with save_on_cpu(): operations save their tensors on the CPU."""
 
     def __init__(self, pin_memory=False, device_type="cuda"):
         super().__init__(lambda t: (t.device, t.cpu()), lambda kept: kept[1].to(kept[0]))
@@ -39,7 +39,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message):
-    """In the with statement saved_tensors_hooks is a RuntimeError with this message."""
+    """with disable_saved_tensors_hooks(message): entering saved_tensors_hooks raises RuntimeError with this message."""
     before, _saving.state.disabled = _saving.state.disabled, error_message
     if _saving.state.hooks:
         _saving.state.disabled = before
@@ -51,18 +51,19 @@ def disable_saved_tensors_hooks(error_message):
 
 
 class allow_mutation_on_saved_tensors(saved_tensors_hooks):
-    """with allow_mutation_on_saved_tensors(): backward passes take the values that operands had, from copies of them,
-    also where a program has written to the operands since."""
+    """with allow_mutation_on_saved_tensors(): backward passes use the values that operands had at the time of the
+    operation, even if a program has written to them since. Copies keep these values."""
 
     def __init__(self):
         super().__init__(lambda t: t.clone(), lambda kept: kept)
 
 
 def register_multi_grad_hook(tensors, fn, *, mode="all"):
-    """fn(gradients, None for those that have none) when a backward pass has given the tensors theirs ("all"), or
-    fn(gradient) for the first ("any"). Returns a handle.
+    """Call fn when a backward pass has given gradients to tensors. mode "all": fn(gradients), with None for those
+    without one. mode "any": fn(gradient) for the first. Returns a handle.
 
-    "all" calls fn when every tensor that requires a gradient has got one."""
+    For "all" the call comes once every tensor that requires a gradient has got one.
+    """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     lock, found = threading.Lock(), {}
@@ -106,14 +107,14 @@ class _Handles:
 
 
 def get_gradient_edge(tensor):
-    """The GradientEdge of a tensor. ValueError: it requires no gradient."""
+    """The GradientEdge of a tensor. Raises ValueError if it requires no gradient."""
     if not tensor.requires_grad:
         raise ValueError("It is not possible to get the gradient edge for a Tensor that does not require gradients.")
     return GradientEdge(tensor.grad_fn if tensor.grad_fn is not None else tensor, 0)
 
 
 def increment_version(tensor):
-    """The tensor, or each of several, counts as written to."""
+    """Count the tensor, or each of several, as written to."""
     for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
         t.detach().add_(0)
 

@@ -1,4 +1,4 @@
-"""torch.autograd.profiler: torch.profiler by its older names."""
+"""torch.autograd.profiler: older names of torch.profiler."""
 
 import contextlib
 
@@ -8,7 +8,7 @@ from ..profiler import record_function as record_function
 
 
 class profile(_profiler.profile):
-    """with profile() as p: records what runs; enabled=False: nothing."""
+    """with profile() as p: records what runs. enabled=False records nothing."""
 
     def __init__(self, enabled=True, *, use_cuda=False, use_device=None, use_cpu=True, **options):
         known = {"record_shapes", "with_flops", "profile_memory", "with_stack", "with_modules", "acc_events"}
@@ -16,16 +16,16 @@ class profile(_profiler.profile):
         self.enabled = enabled
 
     def start(self):
-        """Begins, unless it is not enabled."""
+        """Start recording, if enabled."""
         if self.enabled:
             super().start()
 
     def table(self, *args, **kwargs):
-        """key_averages().table of the same arguments."""
+        """key_averages().table with the same arguments."""
         return self.key_averages().table(*args, **kwargs)
 
     def total_average(self):
-        """One event of all."""
+        """One event that sums up all others."""
         return _profiler._filled(_profiler._Event("Total"), self._done().records)
 
     @property
@@ -38,7 +38,7 @@ class profile(_profiler.profile):
 
 
 class emit_nvtx(contextlib.nullcontext):
-    """A with statement that changes nothing: Nsight sees treadle's kernels without ranges."""
+    """A context manager without effect: Nsight shows treadle's kernels without ranges."""
 
     def __init__(self, enabled=True, record_shapes=False):
         super().__init__(self)

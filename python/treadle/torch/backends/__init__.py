@@ -1,4 +1,4 @@
-"""torch.backends: what PyTorch's libraries are told; it may be set and changes nothing here."""
+"""torch.backends: settings of the libraries that PyTorch uses. Programs may set them; they have no effect here."""
 
 from ..._public import dir_of as _dir_of
 from . import cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum

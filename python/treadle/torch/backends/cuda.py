@@ -1,4 +1,4 @@
-"""torch.backends.cuda: switches of PyTorch's GPU libraries, which may be set and change nothing."""
+"""torch.backends.cuda: settings of PyTorch's GPU libraries. Programs may set them; they have no effect here."""
 
 import contextlib
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ matmul = SimpleNamespace(
 
 
 def is_built():
-    """Yes: GPUs are used where there are any."""
+    """True: GPUs are used if there are any."""
     return True
 
 

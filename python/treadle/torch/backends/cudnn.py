@@ -1,4 +1,5 @@
-"""torch.backends.cudnn: switches of a library that is not used; they may be set and change nothing."""
+"""torch.backends.cudnn: settings of a library that treadle does not use. Programs may set them; they have no effect
+here."""
 
 import contextlib
 
@@ -8,7 +9,7 @@ enabled, benchmark, deterministic, allow_tf32, benchmark_limit = True, False, Fa
 
 
 def is_available():
-    """No: convolutions are matrix products."""
+    """False: convolutions are matrix products here."""
     return False
 
 

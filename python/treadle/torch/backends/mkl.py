@@ -1,4 +1,4 @@
-"""torch.backends.mkl: Intel's library: not used."""
+"""torch.backends.mkl: Intel's math library, which treadle does not use."""
 
 from .. import _modules
 

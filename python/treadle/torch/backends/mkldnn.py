@@ -1,4 +1,4 @@
-"""torch.backends.mkldnn: Intel's library of layers: not used."""
+"""torch.backends.mkldnn: Intel's library of layers, which treadle does not use."""
 
 from ..._public import dir_of as _dir_of
 

@@ -1,4 +1,4 @@
-"""torch.backends.mps: Apple's GPUs: not used."""
+"""torch.backends.mps: Apple's GPUs, which treadle does not use."""
 
 from .. import _modules
 

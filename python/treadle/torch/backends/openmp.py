@@ -1,4 +1,4 @@
-"""torch.backends.openmp: threads by OpenMP: not used."""
+"""torch.backends.openmp: threads by OpenMP, which treadle does not use."""
 
 from ..._public import dir_of as _dir_of
 

@@ -1,4 +1,4 @@
-"""torch.backends.opt_einsum: orders of einsum: not used."""
+"""torch.backends.opt_einsum: a library that orders einsum's products, which treadle does not use."""
 
 from ..._public import dir_of as _dir_of
 

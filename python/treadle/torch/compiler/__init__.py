@@ -1,4 +1,5 @@
-"""torch.compiler: torch.compile gives back what it gets, since all is compiled; so its switches change nothing."""
+"""torch.compiler: settings of torch.compile. treadle compiles everything it records, so compile returns its argument
+and the settings have no effect."""
 
 import contextlib
 
@@ -44,7 +45,7 @@ def set_default_backend(backend):
 
 
 def _decorator(fn=None, *args, **kwargs):
-    """fn itself; a decorator where there is none."""
+    """fn itself, or a decorator that returns its function if fn is None."""
     return (lambda f: f) if fn is None else fn
 
 
@@ -57,7 +58,7 @@ def substitute_in_graph(original_fn, **kwargs):
 
 
 class set_stance(contextlib.ContextDecorator):
-    """Does nothing, as a call, in a with statement and as a decorator."""
+    """Does nothing, as a call, as a context manager and as a decorator."""
 
     def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
         self.stance = stance
@@ -74,7 +75,7 @@ def cudagraph_mark_step_begin():
 
 
 def set_enable_guard_collectives(enabled):
-    """Does nothing: there are no guards. False, what it was."""
+    """Does nothing, since there are no guards. Returns False, the setting before."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""torch.cpu: the CPU by the names of torch.cuda. Its work has no streams."""
+"""torch.cpu: the CPU by the names of torch.cuda. Its work runs in no streams."""
 
 import contextlib
 
@@ -7,7 +7,7 @@ from . import amp as amp
 
 
 class Stream:
-    """A stream that does nothing: the CPU's work is waited for where a value is looked at."""
+    """A stream without effect: reading a value waits for the CPU's work."""
 
     def __init__(self, priority=-1):
         self.priority = priority
@@ -23,7 +23,7 @@ class Stream:
 
 
 class Event:
-    """A point in a stream, which is passed at once."""
+    """A point in a stream. It has always passed."""
 
     def query(self):
         """True."""
@@ -81,7 +81,7 @@ def set_device(device):
 
 
 def synchronize(device=None):
-    """Does nothing: a value that is looked at is there."""
+    """Does nothing: reading a value waits for it."""
 
 
 __getattr__, __dir__ = _modules.refusing("torch.cpu")

@@ -31,7 +31,7 @@ def is_initialized():
 
 
 def init():
-    """Does nothing: what is needed is opened when it is first used."""
+    """Does nothing: devices are opened at their first use."""
 
 
 def _number(device=None):
@@ -58,7 +58,7 @@ def current_device():
 
 
 def set_device(device):
-    """Makes a GPU the one that "cuda" means in this thread."""
+    """Set the GPU that "cuda" means in this thread."""
     _device.choose(_number(device))
 
 
@@ -85,18 +85,18 @@ class device_of(device):
 
 
 def synchronize(device=None):
-    """Waits for all work on the GPU; without one for nothing."""
+    """Wait for all work on the GPU. Without a GPU there is nothing to wait for."""
     if is_available():
         _gpu(device).synchronize()
 
 
 def get_device_name(device=None):
-    """What the maker calls the GPU."""
+    """The GPU's model name."""
     return _gpu(device).model
 
 
 def get_device_capability(device=None):
-    """(major, minor) of its architecture."""
+    """(major, minor) of the GPU's compute capability."""
     n = int("".join(c for c in _gpu(device).arch if c.isdigit()))
     return divmod(n, 10)
 
@@ -118,17 +118,17 @@ def get_device_properties(device=None):
 
 
 def get_arch_list():
-    """The architectures that kernels are compiled for: those of the GPUs that are there."""
+    """The compute capabilities of the GPUs in this machine, for which kernels are compiled."""
     return [d.arch for d in _core.devices() if d.kind == "cuda"]
 
 
 def can_device_access_peer(device, peer_device):
-    """Can one GPU read the other's memory? Copies go directly where it can."""
+    """Can one GPU read the other's memory? If so, copies between them are direct."""
     return device_count() > max(_number(device), _number(peer_device))
 
 
 def is_bf16_supported(including_emulation=True):
-    """Yes: bfloat16 is computed in float32 and rounded."""
+    """True: bfloat16 is computed in float32 and rounded."""
     return is_available()
 
 
@@ -155,7 +155,7 @@ def memory_reserved(device=None):
 
 
 def max_memory_reserved(device=None):
-    """The most bytes that arrays and the cache are known to have held."""
+    """The most bytes that arrays and the cache have held, as far as the core's counters tell."""
     return max(_stats(device)["peak"], memory_reserved(device))
 
 
@@ -186,19 +186,19 @@ def empty_cache():
 
 
 def reset_peak_memory_stats(device=None):
-    """Does nothing: the peak is that of the process."""
+    """Does nothing: the core's peak covers the whole process."""
 
 
 reset_max_memory_allocated = reset_accumulated_memory_stats = reset_peak_memory_stats
 
 
 def set_per_process_memory_fraction(fraction, device=None):
-    """The share of the GPU's memory that arrays and cache may hold together."""
+    """Limit the share of the GPU's memory that arrays and the cache may hold together."""
     _memory.limit(int(_gpu(device).memory * fraction), _gpu(device))
 
 
 def ipc_collect():
-    """Does nothing: memory is not shared between processes."""
+    """Does nothing: no memory is shared between processes."""
 
 
 # ---- streams and events ----
@@ -210,32 +210,32 @@ def _stream_on(device, **kwargs):
 
 
 class Stream:
-    """A queue of work on a GPU; without one it does nothing."""
+    """A queue of work on a GPU. Without a GPU it does nothing."""
 
     def __init__(self, device=None, priority=0, **kwargs):
         self._stream = _stream_on(device) if is_available() else None
         self.device = _device.device("cuda", _number(device))
 
     def synchronize(self):
-        """Waits for its work."""
+        """Wait for the stream's work."""
         if self._stream is not None:
             self._stream.synchronize()
 
     def query(self):
-        """Is its work done?"""
+        """Is the stream's work done?"""
         self.synchronize()
         return True
 
     def wait_stream(self, stream):
-        """What comes next waits for the other stream's work."""
+        """Let later work of this stream wait for the other stream's work."""
         stream.synchronize()
 
     def wait_event(self, event):
-        """What comes next waits for the event."""
+        """Let later work of this stream wait for the event."""
         event.synchronize()
 
     def record_event(self, event=None):
-        """An event at this point of its work."""
+        """Record an event at this point of the stream's work, and return it."""
         event = Event() if event is None else event
         event.record(self)
         return event
@@ -251,13 +251,14 @@ class Stream:
 
 
 class Event:
-    """A point in a stream's work: record, wait, and times between two of them; without a GPU the host's clock."""
+    """A point in a stream's work: it can be recorded and waited for, and two of them tell the time between. Without a
+    GPU it reads the host's clock."""
 
     def __init__(self, enable_timing=False, blocking=False, interprocess=False, **kwargs):
         self._event, self._time = (_core.Event() if is_available() else None), None
 
     def record(self, stream=None):
-        """Marks where the stream is."""
+        """Record the point that the stream has reached."""
         from time import perf_counter
 
         if self._event is None:
@@ -268,28 +269,28 @@ class Event:
             self._event.record(stream._stream)
 
     def synchronize(self):
-        """Waits until the work before it is done."""
+        """Wait until the work before the event is done."""
         if self._event is not None:
             self._event.synchronize()
 
     def wait(self, stream=None):
-        """What comes next waits for it."""
+        """Let later work of a stream wait for the event."""
         self.synchronize()
 
     def query(self):
-        """Is the work before it done?"""
+        """Is the work before the event done?"""
         self.synchronize()
         return True
 
     def elapsed_time(self, end_event):
-        """Milliseconds to a later event."""
+        """Milliseconds from this event to a later one."""
         if self._event is None:
             return (end_event._time - self._time) * 1000
         return self._event.elapsed_time(end_event._event)
 
 
 def current_stream(device=None):
-    """The stream that work is given to."""
+    """The stream that receives new work."""
     s = Stream.__new__(Stream)
     s._stream = _core._current_stream() if is_available() else None
     s.device = _device.device("cuda", _number(device))
@@ -300,12 +301,12 @@ default_stream = current_stream
 
 
 def stream(stream):
-    """with torch.cuda.stream(s): work is given to s."""
+    """with torch.cuda.stream(s): s receives new work."""
     return StreamContext(stream)
 
 
 class StreamContext:
-    """What stream() gives; None: no other stream."""
+    """The context manager that stream() returns. None does not change the stream."""
 
     def __init__(self, stream):
         self.stream = stream
@@ -320,7 +321,7 @@ class StreamContext:
 
 
 def set_stream(stream):
-    """Work is given to the stream from now on."""
+    """Set the stream that receives new work."""
     if stream._stream is not None:
         _core._use_stream(stream._stream)
 
@@ -360,18 +361,18 @@ def set_rng_state(new_state, device="cuda"):
 
 
 def get_rng_state_all():
-    """The generator's state once for each GPU."""
+    """The generator's state, repeated for each GPU."""
     return [default_generator.get_state() for _ in range(device_count())]
 
 
 def set_rng_state_all(new_states):
-    """Goes on where get_rng_state_all was called."""
+    """Restore the state that get_rng_state_all returned."""
     for state in new_states[:1]:
         default_generator.set_state(state)
 
 
 def is_tf32_supported():
-    """No: products of float32 are computed in float32."""
+    """False: products of float32 are computed in float32."""
     return False
 
 

@@ -1,4 +1,5 @@
-"""``torch.cuda.CUDAGraph``: work recorded once and replayed by treadle's recordings (``td.graph``), on all devices."""
+"""``torch.cuda.CUDAGraph``: work that is recorded once and replayed, by treadle's recordings (``td.graph``), on all
+devices."""
 
 import contextlib
 
@@ -13,29 +14,32 @@ def is_current_stream_capturing():
 
 
 def graph_pool_handle():
-    """A recording keeps memory of its own: a number that nothing looks at."""
+    """A number, which nothing reads: each recording has its own memory."""
     return (0, 0)
 
 
 class CUDAGraph:
-    """Recorded work, to be done by replay() any number of times; made by ``with torch.cuda.graph(g):``.
+    """Recorded work that replay() repeats. ``with torch.cuda.graph(g):`` records it.
 
-    A replay reads what tensors from before the recording hold then, and changes those that were changed in place;
-    tensors that were made while it was recorded have values after the first replay, which each one renews. Random
-    draws go on with their generator. Collectives are recorded as well, when all processes record them."""
+    A replay reads the present values of tensors that existed before the recording, and writes to those that the
+    recording changed in place. Tensors that were made while recording get their values from the first replay, and new
+    ones from each later replay. Random draws continue with their generator. Collectives are recorded if all processes
+    record them.
+    """
 
     def __init__(self, keep_graph=False):
         self._capture = self._recorded = None
 
     def capture_begin(self, pool=None, capture_error_mode="global"):
-        """The thread's work is recorded from now on instead of done. RuntimeError: it is being recorded already."""
+        """Record the thread's work from now on instead of doing it. Raises RuntimeError if it is being recorded
+        already."""
         if is_current_stream_capturing():
             raise RuntimeError("capture_begin: the thread records another graph")
         self.reset()
         self._capture, _ = _core._capture(_device.of_recordings(), ())
 
     def capture_end(self):
-        """Recording has ended. ValueError names what could not be recorded, with its line."""
+        """End the recording. Raises ValueError for work that cannot be recorded, with its line."""
         capture, self._capture = self._capture, None
         if capture is None:
             raise RuntimeError("capture_end: capture_begin comes first")
@@ -52,14 +56,14 @@ class CUDAGraph:
             capture.drop()
 
     def replay(self):
-        """Does the recorded work once, behind the device's other work."""
+        """Do the recorded work once, after the device's other work."""
         if self._recorded is None:
             raise RuntimeError("replay: nothing has been recorded")
         if self._recorded.play(()) is None:
             raise RuntimeError("replay: a tensor that the recorded work changes shares its memory with another by now")
 
     def reset(self):
-        """Forgets the recording."""
+        """Forget the recording."""
         self._drop()
         self._recorded = None
 
@@ -69,10 +73,11 @@ class CUDAGraph:
 
 
 class graph(contextlib.AbstractContextManager):
-    """``with torch.cuda.graph(g):`` records the block's work in the CUDAGraph g; nothing of it is done.
+    """``with torch.cuda.graph(g):`` records the block's work in the CUDAGraph g without doing it.
 
-    pool, stream and capture_error_mode change nothing. What is created when it is first needed, such as an optimizer's
-    state, has to be there: take a step before."""
+    pool, stream and capture_error_mode have no effect. State that is created at its first use, such as an optimizer's,
+    has to exist: take a step before the recording.
+    """
 
     def __init__(self, cuda_graph, pool=None, stream=None, capture_error_mode="global"):
         self.cuda_graph = cuda_graph

@@ -1,4 +1,4 @@
-"""torch.cuda.nvtx: ranges for profilers, which are not kept; torch.profiler.record_function's are."""
+"""torch.cuda.nvtx: ranges for profilers. They are not kept here; those of torch.profiler.record_function are."""
 
 import contextlib
 

@@ -1,7 +1,8 @@
-"""``torch.distributed``: PyTorch's collectives on treadle.distributed. They write into the tensors that they are given.
+"""``torch.distributed``: PyTorch's collectives, implemented by treadle.distributed. They write into the tensors that
+they are given.
 
-The backends "nccl" (GPUs), "gloo" (CPUs, by sockets) and "mpi" (CPUs under mpirun) are treadle's. A group's tensors lie
-on its device; a process has one.
+The backends "nccl" (GPUs), "gloo" (CPUs, by sockets) and "mpi" (CPUs under mpirun) are treadle's. A process has one
+device, and the tensors of a group lie on it.
 """
 
 import os
@@ -33,7 +34,7 @@ _NAMES = {v: k for k, v in _BACKENDS.items()}
 
 
 class ReduceOp:
-    """How values are combined."""
+    """How a collective combines values."""
 
     SUM, AVG, PRODUCT, MIN, MAX = "sum", "mean", "prod", "min", "max"
     RedOpType = str  # the type of those
@@ -49,7 +50,7 @@ class Backend(str):
 
 
 class _World:
-    """``group.WORLD``: the group that init_process_group made."""
+    """``group.WORLD``: the group that init_process_group created."""
 
     @property
     def WORLD(self):
@@ -62,13 +63,13 @@ ProcessGroup = _dist.Group
 
 
 class Work:
-    """A collective under way: the tensors may be read after wait()."""
+    """A collective in progress. Its tensors may be read after wait()."""
 
     def __init__(self, work, put):
         self._work, self._put = work, put
 
     def wait(self, timeout=None):
-        """Returns True when the result is there (on a GPU: for what is computed later)."""
+        """Wait for the result, and return True. On a GPU only later work waits."""
         seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
         if self._put is not None:
             self._put(self._work.wait(seconds))
@@ -131,7 +132,7 @@ def _place(init_method, rank, world_size):
 
 
 def _met(store, rank):
-    """An address where the processes of a store find each other, which rank 0 tells the others."""
+    """An address at which the processes of a store find each other. Rank 0 publishes it."""
     if rank == 0:
         with socket.create_server((store.host, 0)) as free:
             store.set("treadle/port", str(free.getsockname()[1]))
@@ -149,14 +150,14 @@ def init_process_group(
     pg_options=None,
     device_id=None,
 ):
-    """Finds the other processes, as treadle.distributed.init() does. The device is device_id, else of a GPU the current
-    one."""
-    if isinstance(store, TCPStore) and init_method is None:  # its processes find each other at the port that it tells
+    """Connect to the other processes, as treadle.distributed.init() does. The device is device_id. Without it a process
+    that uses GPUs takes the current one."""
+    if isinstance(store, TCPStore) and init_method is None:  # the store's processes meet at a port that it publishes
         init_method = _met(store, rank)
     elif store is not None:
         raise ValueError("init_process_group: store is a TCPStore; or give init_method='tcp://host:port'")
     name = (backend or "").lower()
-    if not name or ":" in name:  # "cpu:gloo,cuda:nccl": a process has one device here
+    if not name or ":" in name:  # as in "cpu:gloo,cuda:nccl": a process has one device here
         name = "nccl" if is_nccl_available() else "gloo"
     if name not in _BACKENDS:
         raise ValueError(f"init_process_group: backend {backend!r} is none of {', '.join(_BACKENDS)}")
@@ -172,7 +173,7 @@ def init_process_group(
 
 
 def destroy_process_group(group=None):
-    """Ends the group, by default all."""
+    """End a group, by default the world."""
     if group is None or group is _process._state["world"]:
         _dist.finalize()
     else:
@@ -180,7 +181,8 @@ def destroy_process_group(group=None):
 
 
 def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False, **ignored):
-    """A group of those processes; all call it. Elsewhere GroupMember.NON_GROUP_MEMBER."""
+    """Create a group of these processes. All processes call it; those outside of the group get
+    GroupMember.NON_GROUP_MEMBER."""
     made = _dist.group(sorted(range(get_world_size()) if ranks is None else ranks))
     return GroupMember.NON_GROUP_MEMBER if made is None else made
 
@@ -190,7 +192,7 @@ def _group(g):
 
 
 def get_rank(group=None):
-    """-1 outside of the group."""
+    """This process's rank, -1 outside of the group."""
     return -1 if group is GroupMember.NON_GROUP_MEMBER else _group(group).rank
 
 
@@ -232,7 +234,7 @@ def get_node_local_rank(fallback_rank=None):
 
 
 def _within(group, rank, group_rank=None):
-    """A rank of the program as the group numbers it."""
+    """The group's number of a process, given its rank in the world."""
     if group_rank is not None:
         return group_rank
     g = _group(group)
@@ -264,7 +266,7 @@ def _member(g):
 
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
-    """The sum (PRODUCT, MIN, MAX, AVG) of all processes' tensors, in each of them."""
+    """Put the sum (PRODUCT, MIN, MAX, AVG) of all processes' tensors into each of them."""
     if _member(group):
         work = _group(group).all_reduce_([tensor._array], op, wait=not async_op)
         return Work(work, lambda done: None) if async_op else None
@@ -278,7 +280,7 @@ def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
 
 
 def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
-    """As all_reduce, in the tensor of process dst alone."""
+    """As all_reduce, but only into the tensor of process dst."""
     if not _member(group):
         return None
     g, root = _group(group), _within(group, dst, group_dst)
@@ -287,21 +289,21 @@ def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_
 
 
 def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
-    """Process src's tensor in all."""
+    """Copy process src's tensor to all processes."""
     if _member(group):
         work = _group(group).broadcast(tensor._array, _within(group, src, group_src), wait=False)
         return _end(work, lambda a: _fill(tensor, a), async_op)
 
 
 def all_gather(tensor_list, tensor, group=None, async_op=False):
-    """All processes' tensors, into a list of as many."""
+    """Put all processes' tensors into a list of as many tensors."""
     if _member(group):
         work = _group(group).all_gather(tensor._array, wait=False)
         return _end(work, lambda a: _fill_all(tensor_list, a), async_op)
 
 
 def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
-    """All processes' tensors, one behind the other (or stacked) in one."""
+    """Put all processes' tensors, one after another or stacked, into one tensor."""
     if _member(group):
         work = _group(group).all_gather(input_tensor._array, wait=False)
         return _end(work, lambda a: _fill(output_tensor, a.reshape(tuple(output_tensor.shape))), async_op)
@@ -312,14 +314,14 @@ def _stacked(tensors):
 
 
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=False):
-    """Tensor r of all processes' lists combined, in process r."""
+    """Combine the r-th tensors of all processes' lists, and put the result into process r's tensor."""
     if _member(group):
         work = _group(group).reduce_scatter(_stacked(input_list), op, wait=False)
         return _end(work, lambda a: _fill(output, a), async_op)
 
 
 def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=False):
-    """Part r of all processes' tensors combined, in process r."""
+    """Combine the r-th parts of all processes' tensors, and put the result into process r's tensor."""
     if _member(group):
         g = _group(group)
         work = g.reduce_scatter(input._array.reshape((g.size, *output.shape)), op, wait=False)
@@ -327,7 +329,7 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
 
 
 def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False):
-    """Part r of the tensor goes to process r: equal parts, or as the split sizes say."""
+    """Send part r of the tensor to process r. The parts are equal, or have the split sizes."""
     if not _member(group):
         return None
     g = _group(group)
@@ -345,7 +347,7 @@ def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=
 
 
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
-    """Tensor r of the list goes to process r."""
+    """Send tensor r of the list to process r."""
     if _member(group):
         g = _group(group)
         sends = [(t._array, r) for r, t in enumerate(input_tensor_list)]
@@ -354,7 +356,7 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False
 
 
 def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group_dst=None):
-    """All processes' tensors, in the list of process dst."""
+    """Put all processes' tensors into the list of process dst."""
     if _member(group):
         root = _within(group, 0 if dst is None and group_dst is None else dst, group_dst)
         work = _group(group).gather(tensor._array, root, wait=False)
@@ -362,7 +364,7 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
 
 
 def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
-    """Tensor r of process src's list, in process r."""
+    """Put tensor r of process src's list into process r's tensor."""
     if _member(group):
         g = _group(group)
         root = _within(group, 0 if src is None and group_src is None else src, group_src)
@@ -372,14 +374,14 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
 
 
 def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
-    """send that returns at once: a Work to wait for."""
+    """send without waiting: returns a Work."""
     if _member(group):
         work = _group(group).send(tensor._array, _within(group, dst, group_dst), wait=False)
         return Work(work, lambda none: None)
 
 
 def irecv(tensor, src=None, group=None, tag=0, group_src=None):
-    """recv that returns at once: a Work to wait for."""
+    """recv without waiting: returns a Work."""
     if _member(group):
         if src is None and group_src is None:
             raise ValueError("recv: src is the rank that sends; there is no receiving from any")
@@ -388,13 +390,13 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
 
 
 def send(tensor, dst=None, group=None, tag=0, group_dst=None):
-    """Sends the tensor to process dst."""
+    """Send the tensor to process dst."""
     if _member(group):
         isend(tensor, dst, group, tag, group_dst).wait()
 
 
 def recv(tensor, src=None, group=None, tag=0, group_src=None):
-    """What process src sends, into the tensor; returns src."""
+    """Receive what process src sends into the tensor. Returns src."""
     if not _member(group):
         return -1
     irecv(tensor, src, group, tag, group_src).wait()
@@ -402,7 +404,7 @@ def recv(tensor, src=None, group=None, tag=0, group_src=None):
 
 
 class P2POp:
-    """isend or irecv of a tensor, for batch_isend_irecv."""
+    """An isend or irecv of a tensor, for batch_isend_irecv."""
 
     def __init__(self, op, tensor, peer=None, group=None, tag=0, group_peer=None):
         if op not in (isend, irecv):
@@ -412,7 +414,7 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list):
-    """Sends and receives that are done together: a list of one Work."""
+    """Do sends and receives together. Returns a list of one Work."""
     g = _group(p2p_op_list[0].group)
     sends = [(p.tensor._array, p.group_peer) for p in p2p_op_list if p.op is isend]
     into = [p for p in p2p_op_list if p.op is irecv]
@@ -421,7 +423,7 @@ def batch_isend_irecv(p2p_op_list):
 
 
 def barrier(group=None, async_op=False, device_ids=None):
-    """Returns when all processes have called it."""
+    """Wait until all processes have called it."""
     if _member(group):
         _group(group).barrier()
         return Work(None, None) if async_op else None
@@ -450,7 +452,7 @@ def _gathered(g, thing):
 
 
 def all_gather_object(object_list, obj, group=None):
-    """All processes' objects, into a list of as many; they are pickled."""
+    """Put all processes' objects, which are pickled, into a list of as many."""
     if _member(group):
         object_list[:] = _gathered(_group(group), obj)
 
@@ -466,7 +468,7 @@ def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=
 
 
 def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None):
-    """Process src's objects in all lists."""
+    """Copy process src's objects into all processes' lists."""
     if _member(group):
         g = _group(group)
         root = _within(group, 0 if src is None and group_src is None else src, group_src)
@@ -476,7 +478,7 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
 def scatter_object_list(
     scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None
 ):
-    """Object r of process src's list, first in the list of process r."""
+    """Put object r of process src's list into the first place of process r's list."""
     if _member(group):
         g = _group(group)
         root = _within(group, 0 if src is None and group_src is None else src, group_src)
@@ -484,14 +486,14 @@ def scatter_object_list(
         scatter_object_output_list[0] = objects[g.rank]
 
 
-# ---- by other names ----
+# ---- PyTorch's other names ----
 
 all_gather_single = all_gather_into_tensor
 reduce_scatter_single = reduce_scatter_tensor
 
 
 def gather_into_tensor(output_tensor, input_tensor, dst=0, group=None, async_op=False, group_dst=None):
-    """gather, the parts one below the other in output_tensor, which the others give as None."""
+    """gather into output_tensor, the parts one below another. All processes but dst pass None."""
     to = _within(group, dst, group_dst)
     mine = get_rank(group) == to
     parts = list(output_tensor.chunk(get_world_size(group))) if mine else None
@@ -526,12 +528,13 @@ def get_default_backend_for_device(device):
 
 
 def supports_complex(reduceOp):
-    """Can complex tensors be combined so?"""
+    """Can this operation combine complex tensors?"""
     return reduceOp in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT)
 
 
 def new_subgroups(group_size=None, group=None, timeout=None, backend=None, pg_options=None, group_desc=None):
-    """(this process's group, all groups) of group_size processes each, in order. ValueError: it does not divide."""
+    """(this process's group, all groups) for groups of group_size consecutive processes. Raises ValueError unless the
+    size divides the world's."""
     size = get_world_size()
     group_size = int(os.environ.get("LOCAL_WORLD_SIZE", size)) if group_size is None else group_size
     if group_size <= 0 or size % group_size:
@@ -540,14 +543,14 @@ def new_subgroups(group_size=None, group=None, timeout=None, backend=None, pg_op
 
 
 def new_subgroups_by_enumeration(ranks_per_subgroup_list, timeout=None, backend=None, pg_options=None, group_desc=None):
-    """(this process's group or None, all groups) of the lists of ranks."""
+    """(this process's group or None, all groups) for lists of ranks."""
     made = [new_group(ranks) for ranks in ranks_per_subgroup_list]
     mine = [g for g, ranks in zip(made, ranks_per_subgroup_list, strict=True) if get_rank() in ranks]
     return (mine[0] if mine else None), made
 
 
 class DebugLevel:
-    """How much PyTorch tells; noted."""
+    """How much PyTorch logs. It is kept and changes nothing."""
 
     OFF, INFO, DETAIL = "OFF", "INFO", "DETAIL"
 
@@ -561,12 +564,12 @@ def get_debug_level():
 
 
 def set_debug_level(level):
-    """Noted."""
+    """Keep the level. It changes nothing."""
     _debug[0] = level
 
 
 def set_debug_level_from_env():
-    """Takes the level of TORCH_DISTRIBUTED_DEBUG."""
+    """Set the level that TORCH_DISTRIBUTED_DEBUG gives."""
     _debug[0] = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF")
 
 

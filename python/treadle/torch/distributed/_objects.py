@@ -1,7 +1,7 @@
-"""Objects on their way between processes, as pickles.
+"""Objects that processes send each other as pickles.
 
-A pickle can run any code. Peers that have proven to belong to the job (a job token, MPI) are believed; of others plain
-values, tensors and NumPy's arrays are taken alone.
+A pickle can run any code. Peers that have proven that they belong to the job (by a job token, or under MPI) are
+trusted. From other peers only plain values, tensors and NumPy arrays are accepted.
 """
 
 import builtins
@@ -14,7 +14,7 @@ import numpy
 
 from ..._exchange import _unpickle
 from ...distributed import _process, _proof
-from .. import serialization
+from ..serialization._globals import _safe, get_safe_globals
 
 _PLAIN = {
     "builtins": ("bytearray", "complex", "frozenset", "range", "set", "slice"),
@@ -30,22 +30,22 @@ _PLAIN = {
 }
 
 
-# ---- NumPy's arrays: its own functions believe the bytes that they are given ----
+# ---- NumPy's arrays: NumPy's own functions would trust any bytes ----
 
-_NDARRAY = object()  # stands for the class, which a pickle names for _reconstruct alone
+_NDARRAY = object()  # stands for the class ndarray, which a pickle may name only as _reconstruct's argument
 _UNITS = b"Y M W D h m s ms us ns ps fs as generic".split()
-_ITEM = 1 << 20  # bytes of a text in an array
+_ITEM = 1 << 20  # the most bytes of a text in an array
 
 
 def _dtype(spelled, align=False, copy=False):
-    """numpy.dtype of a dtype that holds no objects, whose bytes would be addresses, and no fields."""
+    """numpy.dtype, but only for dtypes without fields and without objects. An object's bytes are an address."""
     try:
         found = numpy.dtype(spelled)
-    except SyntaxError as error:  # what NumPy has for some texts with commas
+    except SyntaxError as error:  # NumPy raises it for some texts with commas
         raise pickle.UnpicklingError(f"an object from another process has the dtype {spelled!r}") from error
     if found.hasobject or found.fields is not None or found.subdtype is not None or found.kind == "V":
         raise pickle.UnpicklingError(f"an object from another process has the dtype {found}")
-    return numpy.dtype(spelled, False, True)  # one of its own, whose state can be set
+    return numpy.dtype(spelled, False, True)  # a new object, whose state can be set
 
 
 def _reconstruct(kind, shape, spelled):
@@ -61,8 +61,8 @@ def _scalar(dtype, data):
 
 
 def _is_dtype_state(dtype, state):
-    """Is it what NumPy's own pickles say of such a dtype: (version, order, subdtype, names, fields, size, alignment,
-    flags) and, of dates, their unit?"""
+    """Is it a state that NumPy's own pickles give such a dtype: (version, order, subdtype, names, fields, size,
+    alignment, flags) and, for dates, their unit?"""
     if not isinstance(state, tuple) or len(state) != (9 if dtype.kind in "mM" else 8):
         return False
     sizes = (dtype.itemsize, 4 if dtype.kind == "U" else 1) if dtype.kind in "SU" else (-1, -1)
@@ -73,13 +73,13 @@ def _is_dtype_state(dtype, state):
         if any(type(n) is not int or not 0 < n < 1 << 31 for n in unit[1:]):
             return False
     fixed = state[0] in (3, 4) and state[1] in ("<", ">", "|", "=") and state[2:5] == (None, None, None)
-    # Of a text NumPy says that its memory is cleared first, by the flag 8; other flags would make bytes objects.
+    # For a text, NumPy sets flag 8: its memory is cleared first. Other flags could turn bytes into objects.
     flags = (0, 8) if dtype.kind == "U" else (0,)
     return fixed and state[5:7] == sizes and state[7] in flags and dtype.itemsize <= _ITEM
 
 
 def _is_array_state(array, state):
-    """Is it (version, shape, dtype, order, bytes) of as many bytes as such an array has?"""
+    """Is it (version, shape, dtype, order, bytes), with as many bytes as such an array has?"""
     if array.size or not isinstance(state, tuple) or len(state) != 5 or state[0] != 1:
         return False
     _, shape, dtype, order, data = state
@@ -114,7 +114,7 @@ class _Plain(_unpickle.Unpickler):
         raised = getattr(builtins, name, None) if module == "builtins" else None
         if isinstance(raised, type) and issubclass(raised, BaseException):
             return raised
-        found = serialization._safe(module, name)
+        found = _safe(module, name)
         if found is None:
             raise pickle.UnpicklingError(
                 f"an object from another process wants {module}.{name}, which could run any code, and the processes "
@@ -125,15 +125,16 @@ class _Plain(_unpickle.Unpickler):
 
 
 def _made():
-    """Classes that the program allows itself."""
-    return [g for g in serialization.get_safe_globals() if isinstance(g, type)]
+    """The classes that a program has allowed."""
+    return [g for g in get_safe_globals() if isinstance(g, type)]
 
 
 def dumped(thing):
-    """thing as bytes."""
+    """thing, pickled to bytes."""
     return pickle.dumps(thing)
 
 
 def loaded(data):
-    """The object in what another process has dumped. UnpicklingError: it is none that an unproven peer may send."""
+    """The object in bytes from another process. Raises UnpicklingError for an object that an unproven peer may not
+    send."""
     return pickle.loads(data) if _process.proven() else _Plain(io.BytesIO(data)).load()

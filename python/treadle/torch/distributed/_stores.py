@@ -1,4 +1,5 @@
-"""Stores: names and values that processes share. TCPStore, FileStore, HashStore, and PrefixStore over one of them."""
+"""Stores of names and values that processes share: TCPStore, FileStore, HashStore, and PrefixStore on top of one of
+them."""
 
 import contextlib
 import fcntl
@@ -14,12 +15,13 @@ from ...distributed import _proof
 from ...distributed._proof import read
 
 _HEAD = struct.Struct("!I")
-_MOST = 1 << 28  # bytes of a request: what a peer may announce
-_STRANGERS = 10  # seconds in which a new connection proves that it belongs to the job
+_MOST = 1 << 28  # bytes of a request; a peer could announce any number
+_STRANGERS = 10  # seconds that a new connection has to prove that it belongs to the job
 
 
 class Store:
-    """The base: a subclass defines _do(operation, key, *values), which is done at once or gives None."""
+    """The base class. A subclass defines _do(operation, key, *values), which acts without waiting. It returns None for
+    a missing value."""
 
     def __init__(self):
         self._seconds = 300.0
@@ -27,36 +29,37 @@ class Store:
     timeout = property(lambda self: timedelta(seconds=self._seconds), doc="How long get() and wait() wait.")
 
     def set_timeout(self, timeout):
-        """How long get() and wait() wait."""
+        """Set how long get() and wait() wait."""
         self._seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
 
     def set(self, key, value):
-        """key's value is this text or these bytes."""
+        """Set key's value, a text or bytes."""
         self._do("set", key, _bytes(value))
 
     def get(self, key):
-        """key's value as bytes; waits for it. DistStoreError: it did not come in time."""
+        """The value of key, as bytes. Waits until there is one. Raises DistStoreError after the timeout."""
         self.wait([key])
         return self._do("get", key)
 
     def add(self, key, amount):
-        """key's number, after amount was added."""
+        """Add amount to key's number, and return it."""
         return int(self._do("add", key, int(amount)))
 
     def append(self, key, value):
-        """value comes behind what key has."""
+        """Append value to key's value."""
         self._do("append", key, _bytes(value))
 
     def compare_set(self, key, expected_value, desired_value):
-        """Sets key to the desired value where it has the expected one, or none and "" is expected; what it has then."""
+        """Set key to the desired value if it has the expected one, or if it has none and "" is expected. Returns the
+        value that it has then."""
         return self._do("compare_set", key, _bytes(expected_value), _bytes(desired_value))
 
     def check(self, keys):
-        """Are all the keys there?"""
+        """Do all these keys exist?"""
         return all(self._do("has", k) for k in keys)
 
     def delete_key(self, key):
-        """Was the key there? It is not any more."""
+        """Remove the key. Returns whether it existed."""
         return self._do("delete", key)
 
     def num_keys(self):
@@ -68,12 +71,12 @@ class Store:
         return [self.get(k) for k in keys]
 
     def multi_set(self, keys, values):
-        """Sets several keys."""
+        """Set the values of several keys."""
         for k, v in zip(keys, values, strict=True):
             self.set(k, v)
 
     def wait(self, keys, timeout=None):
-        """Waits until all keys are there. DistStoreError: one did not come in time."""
+        """Wait until all these keys exist. Raises DistStoreError after the timeout."""
         given = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
         seconds = self._seconds if given is None else given
         until, pause = time.monotonic() + seconds, 0.0005
@@ -93,7 +96,7 @@ def _bytes(value):
 
 
 def _done(values, operation, key, *given):
-    """An operation on a dict of values."""
+    """The operations of a store, on a dict of values."""
     if operation == "set":
         values[key] = given[0]
     elif operation == "get":
@@ -130,7 +133,8 @@ class HashStore(Store):
 
 
 class FileStore(Store):
-    """A store in a file that all processes see; the last of world_size that goes does not remove it."""
+    """A store in a file that all processes can read and write. It stays when the last of world_size processes leaves.
+    """
 
     def __init__(self, file_name, world_size=-1):
         super().__init__()
@@ -164,7 +168,7 @@ def _parsed(data):
 
 
 class PrefixStore(Store):
-    """A store whose keys begin with a prefix in another."""
+    """A store whose keys get a prefix in another store."""
 
     def __init__(self, prefix, store):
         super().__init__()
@@ -178,7 +182,7 @@ _OPERATIONS = ("set", "get", "add", "append", "compare_set", "has", "delete", "c
 
 
 def _sent(sock, parts):
-    """Parts are texts, bytes, numbers or None, each with its kind; nothing in them is executed."""
+    """Encode parts (texts, bytes, numbers or None), each with its kind. Reading them executes nothing."""
     data = b""
     for p in parts:
         kind = b"n" if p is None else b"s" if isinstance(p, str) else b"b" if isinstance(p, bytes) else b"i"
@@ -201,9 +205,12 @@ def _received(sock):
 
 
 class TCPStore(Store):
-    """A store that one process (is_master=True) serves at host_name and port (0: any), and others connect to.
+    """A store that one process (is_master=True) serves at host_name and port, or at any port for 0. The others connect
+    to it.
 
-    world_size with wait_for_workers: waits until that many are there. DistStoreError: no answer within timeout."""
+    wait_for_workers: wait until world_size processes have connected. Raises DistStoreError without an answer within
+    timeout.
+    """
 
     def __init__(
         self, host_name, port=0, world_size=None, is_master=False, timeout=timedelta(seconds=300),
@@ -247,7 +254,7 @@ class TCPStore(Store):
             count = self.add("init/", 0)
 
     def _accept(self):
-        with contextlib.suppress(OSError):  # closed
+        with contextlib.suppress(OSError):  # the connection is closed
             while True:
                 sock, _ = self._listener.accept()
                 threading.Thread(target=self._serve, args=(sock,), name="treadle-tcp-store", daemon=True).start()
@@ -271,7 +278,7 @@ class TCPStore(Store):
 
     def num_keys(self):
         """The number of keys."""
-        return super().num_keys() - 1  # without the count of processes
+        return super().num_keys() - 1  # without the key that counts the processes
 
     def __del__(self):
         for held in (getattr(self, "_sock", None), getattr(self, "_listener", None)):

@@ -1,4 +1,4 @@
-"""torch.distributed.device_mesh: processes in rows and columns, with a group for each."""
+"""torch.distributed.device_mesh: processes arranged in rows and columns, with a group for each row and column."""
 
 import math
 
@@ -9,10 +9,11 @@ __all__ = ["DeviceMesh", "init_device_mesh"]
 
 
 class DeviceMesh:
-    """mesh: the ranks in an array of any dims, whose number is that of the processes. All processes make it.
+    """mesh: an array of the ranks of all processes, of any number of dims. All processes create it.
 
-    mesh["dp"] is the part along the named dim that this process belongs to; get_group("dp") its group.
-    RuntimeError: the ranks are not those of the processes."""
+    mesh["dp"] is the line along the named dim that contains this process; get_group("dp") is its group. Raises
+    RuntimeError if the ranks are not those of the processes.
+    """
 
     def __init__(self, device_type, mesh, *, mesh_dim_names=None, _groups=None, **unused):
         self.device_type = device_type
@@ -25,7 +26,8 @@ class DeviceMesh:
         self._groups = self._made() if _groups is None else _groups
 
     def _made(self):
-        """The group along each dim that this process belongs to; all processes make all groups, in one order."""
+        """The groups, one along each dim, that contain this process. All processes create all groups in the same order.
+        """
         dist, found = torch.distributed, []
         ranks = sorted(self.mesh.reshape(-1).tolist())
         if ranks != list(range(dist.get_world_size())):
@@ -40,7 +42,7 @@ class DeviceMesh:
     ndim = property(lambda self: self.mesh.dim(), doc="The number of dims.")
 
     def size(self, mesh_dim=None):
-        """The number of processes, or the length of a dim."""
+        """The number of processes, or the extent of a dim."""
         return math.prod(self.shape) if mesh_dim is None else self.shape[self._dim(mesh_dim)]
 
     def _dim(self, dim):
@@ -56,15 +58,15 @@ class DeviceMesh:
         return self._dim(0 if mesh_dim is None else mesh_dim)
 
     def get_group(self, mesh_dim=None):
-        """The group along a dim that this process belongs to."""
+        """The group along a dim that contains this process."""
         return self._groups[self._one(mesh_dim)]
 
     def get_all_groups(self):
-        """The groups along all dims."""
+        """The groups along all dims that contain this process."""
         return list(self._groups)
 
     def get_local_rank(self, mesh_dim=None):
-        """This process's place along a dim."""
+        """This process's index along a dim."""
         return torch.distributed.get_rank(self.get_group(mesh_dim))
 
     def get_rank(self):
@@ -72,12 +74,12 @@ class DeviceMesh:
         return torch.distributed.get_rank()
 
     def get_coordinate(self):
-        """This process's place along each dim; None: it is not in the mesh."""
+        """This process's index along each dim. None: the mesh does not contain it."""
         found = (self.mesh == self.get_rank()).nonzero().tolist()
         return found[0] if found else None
 
     def __getitem__(self, names):
-        """The part along the named dim, or dims, that this process belongs to."""
+        """The part of the mesh along the named dim, or dims, that contains this process."""
         names = (names,) if isinstance(names, str) else tuple(names)
         dims, at = [self._dim(n) for n in names], self.get_coordinate()
         index = tuple(slice(None) if d in dims else at[d] for d in range(self.ndim))
@@ -102,9 +104,10 @@ class DeviceMesh:
 
 
 def init_device_mesh(device_type, mesh_shape, *, mesh_dim_names=None, backend_override=None):
-    """A DeviceMesh of the ranks in order; starts the processes' group where that is not done.
+    """A DeviceMesh of the ranks in order. It starts the group of all processes if that has not been done.
 
-    RuntimeError: names that do not fit the shape."""
+    Raises RuntimeError if the names do not fit the shape.
+    """
     names = None if mesh_dim_names is None else tuple(mesh_dim_names)
     if names is not None and (len(set(names)) != len(names) or len(names) != len(mesh_shape)):
         raise RuntimeError(f"Each mesh_dim_name must be unique, one for each of {tuple(mesh_shape)}; got {names}")

@@ -1,4 +1,4 @@
-"""torch.distributions: distributions with draws, densities and distances, differentiable in their parameters."""
+"""torch.distributions: distributions with draws, densities and divergences. Gradients flow to their parameters."""
 
 from .. import _modules
 from . import _divergences, _facts, constraints, transforms, utils
@@ -54,7 +54,7 @@ from ._rarer import (
     Wishart,
 )
 from .constraint_registry import biject_to, transform_to
-from .transforms import *  # noqa: F403
+from .transforms import *  # noqa: F403  (what its __all__ lists)
 from .transforms import __all__ as _transforms
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What distributions have in common: shapes of draws, and distances between pairs of them."""
+"""The base of distributions: shapes of draws, checks of parameters and values, and divergences between pairs."""
 
 import functools
 import inspect
@@ -15,7 +15,7 @@ _KL = {}
 
 
 def broadcast(*values):
-    """The values as tensors of one shape, of the dtype of the first tensor among them."""
+    """The values as tensors of one shape, in the dtype of the first tensor among them."""
     like = next((v for v in values if isinstance(v, Tensor)), None)
     given = [
         v
@@ -30,7 +30,8 @@ def broadcast(*values):
 
 
 def _holds(constraint, value):
-    """Is all of the value in the constraint's set? True for what stands for each of a map's items: it has no truth."""
+    """Whether all of the value lies in the constraint's set. True inside of vmap, where a value stands for all items
+    and has no truth."""
     if not issubclass(type(value), Tensor):
         return True
     found = constraint.check(value).all()
@@ -38,7 +39,8 @@ def _holds(constraint, value):
 
 
 def _looking(init):
-    """__init__ that looks at the parameters in the end, unless validate_args=False: the outermost one of an object."""
+    """An __init__ that ends with a check of the parameters, unless validate_args=False. Of nested __init__s only the
+    outermost one checks."""
     code = init.__code__ if isinstance(init, types.FunctionType) else None
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
     takes = "validate_args" in names or (code is not None and code.co_flags & inspect.CO_VARKEYWORDS)
@@ -63,7 +65,7 @@ def _looking(init):
 
 
 def _checking(log_prob):
-    """log_prob that looks first whether the value is in the distribution's support."""
+    """A log_prob that first checks whether the value lies in the distribution's support."""
 
     @functools.wraps(log_prob)
     def checked(self, value):
@@ -75,10 +77,12 @@ def _checking(log_prob):
 
 
 class Distribution:
-    """A distribution of tensors: batch_shape of them, each with event_shape.
+    """A distribution of tensors: batch_shape of them, each with events of event_shape.
 
-    arg_constraints: {parameter: the constraint of its values}; support: that of its draws. validate_args (True unless
-    set_default_validate_args(False) was called): ValueError for parameters and values outside of them."""
+    arg_constraints: {parameter: the constraint of its values}. support: the constraint of the draws. With validate_args
+    (the default, unless set_default_validate_args(False) was called), parameters and values outside of these raise
+    ValueError.
+    """
 
     has_rsample = has_enumerate_support = False
     arg_constraints = {}
@@ -102,12 +106,12 @@ class Distribution:
 
     @property
     def mode(self):
-        """The likeliest value. NotImplementedError: not known."""
+        """The likeliest value. Raises NotImplementedError if it is not known."""
         raise NotImplementedError(f"{type(self).__name__} has no mode")
 
     @staticmethod
     def set_default_validate_args(value):
-        """Are parameters and values looked at where validate_args is not given?"""
+        """Set whether parameters and values are checked when validate_args is not given."""
         if value not in (True, False):
             raise ValueError
         Distribution._validate_args = value
@@ -124,7 +128,7 @@ class Distribution:
                 )
 
     def _validate_sample(self, value):
-        """ValueError: the value's shape does not fit, or it is not in the support."""
+        """Raise ValueError if the value's shape does not fit, or if it lies outside of the support."""
         cut = value.dim() - len(self._event_shape)
         if cut < 0 or tuple(value.shape[cut:]) != tuple(self._event_shape):
             raise ValueError(
@@ -145,12 +149,12 @@ class Distribution:
             )
 
     def expand(self, batch_shape, _instance=None):
-        """The same distribution, batch_shape of them."""
+        """The same distribution with another batch_shape."""
         batch, own = tuple(batch_shape), len(self._batch_shape)
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         for name, value in self.__dict__.items():
-            if name == "temperature":  # of the whole distribution
+            if name == "temperature":  # one temperature holds for all distributions
                 continue
             if isinstance(value, Tensor) and tuple(value.shape[:own]) == tuple(self._batch_shape):
                 made.__dict__[name] = value.expand((*batch, *value.shape[own:]))
@@ -160,11 +164,11 @@ class Distribution:
         return made
 
     def cdf(self, value):
-        """The probability up to value."""
+        """The probability of a draw up to value."""
         raise NotImplementedError(f"{type(self).__name__} has no cdf")
 
     def icdf(self, value):
-        """Where cdf is value."""
+        """The value up to which draws have this probability."""
         raise NotImplementedError(f"{type(self).__name__} has no icdf")
 
     def entropy(self):
@@ -172,11 +176,11 @@ class Distribution:
         raise NotImplementedError(f"{type(self).__name__} has no entropy")
 
     def enumerate_support(self, expand=True):
-        """All values, along a first dim. NotImplementedError: they cannot be counted."""
+        """All values, along a new first dim. Raises NotImplementedError if there are infinitely many."""
         raise NotImplementedError(f"{type(self).__name__} has no enumerate_support")
 
     def _enumerated(self, values, expand):
-        """values (n,) as (n, *batch_shape), or with ones."""
+        """values (n,) in the shape (n, *batch_shape), or (n, 1, …) unless expanded."""
         values = values.reshape((-1, *[1] * len(self._batch_shape)))
         return values.expand((values.shape[0], *self._batch_shape)) if expand else values
 
@@ -186,12 +190,12 @@ class Distribution:
     _extended_shape = _extended_shape
 
     def sample(self, sample_shape=()):
-        """Draws, sample_shape of them for each distribution, without a gradient."""
+        """Draws, sample_shape of them for each distribution. They have no gradient."""
         with no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape=()):
-        """Draws that depend on the parameters differentiably. NotImplementedError: this distribution has none."""
+        """Draws whose gradients flow to the parameters. Raises NotImplementedError if the distribution has none."""
         raise NotImplementedError(f"{type(self).__name__} has no rsample")
 
     def sample_n(self, n):
@@ -218,11 +222,11 @@ class Distribution:
 
 
 class ExponentialFamily(Distribution):
-    """The base of a program's own distributions of density exp(natural parameters times statistics - normaliser)."""
+    """The base of a program's own distributions with density exp(natural parameters times statistics - normaliser)."""
 
 
 class Independent(Distribution):
-    """A distribution whose last batch dimensions are parts of one draw."""
+    """A distribution whose last batch dims become dims of its events."""
 
     def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):
         self.base_dist, self._n = base_distribution, reinterpreted_batch_ndims
@@ -237,7 +241,7 @@ class Independent(Distribution):
 
     @property
     def support(self):
-        """What draws can be."""
+        """The constraint of the draws."""
         from .constraints import independent
 
         return independent(self.base_dist.support, self._n) if self._n else self.base_dist.support
@@ -261,16 +265,16 @@ class Independent(Distribution):
         return x.sum(tuple(range(-self._n, 0))) if self._n else x
 
     def log_prob(self, value):
-        """The sum of the base's over the parts of a draw."""
+        """The sum of the base's log_prob over the parts of an event."""
         return self._summed(self.base_dist.log_prob(value))
 
     def entropy(self):
-        """The sum of the base's."""
+        """The sum of the base's entropies."""
         return self._summed(self.base_dist.entropy())
 
 
 def register_kl(p, q):
-    """Enters f(p, q) as the divergence of two kinds of distributions."""
+    """Register f(p, q) as the divergence between two kinds of distributions."""
 
     def enter(f):
         _KL[p, q] = f
@@ -280,14 +284,14 @@ def register_kl(p, q):
 
 
 def kl_divergence(p, q):
-    """The divergence of q from p. NotImplementedError: none is known for the two kinds."""
+    """The divergence of q from p. Raises NotImplementedError if none is registered for the two kinds."""
     found = [(type(p).__mro__.index(a) + type(q).__mro__.index(b), f) for (a, b), f in _KL.items()
              if isinstance(p, a) and isinstance(q, b)]  # fmt: skip
     if not found:
         raise NotImplementedError(
             f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
         )
-    return min(found, key=lambda pair: pair[0])[1](p, q)  # of the nearest classes
+    return min(found, key=lambda pair: pair[0])[1](p, q)  # of the closest classes
 
 
 @register_kl(Independent, Independent)

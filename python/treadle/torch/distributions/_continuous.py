@@ -12,7 +12,7 @@ from ._base import LOG_2PI, Distribution, broadcast, register_kl
 
 
 def drawn(draw, shape, like):
-    """Numbers of a shape in like's dtype, on its device."""
+    """Draws of a shape, in like's dtype and on its device."""
     dev = array(like).device
     wide = like.dtype._name if like.dtype._name in ("float32", "float64") else "float32"
     return wrap(draw(_source(None, dev), tuple(shape), wide)).to(like.dtype)
@@ -56,7 +56,7 @@ class Normal(_Located):
         return 0.5 * (1 + apply("erf", (value - self.loc) / self.scale / math.sqrt(2)))
 
     def icdf(self, value):
-        """Where cdf is value."""
+        """The value at which cdf equals this."""
         return self.loc + self.scale * FUNCTIONS["erfinv"](2 * value - 1) * math.sqrt(2)
 
     def entropy(self):
@@ -65,7 +65,7 @@ class Normal(_Located):
 
 
 class HalfNormal(Distribution):
-    """The size of a normal draw of mean 0."""
+    """The absolute value of a normal draw with mean 0."""
 
     has_rsample = True
     arg_names = ("scale",)
@@ -79,7 +79,7 @@ class HalfNormal(Distribution):
     variance = property(lambda self: self.scale**2 * (1 - 2 / math.pi), doc="The variance.")
 
     def rsample(self, sample_shape=()):
-        """Sizes of normal draws."""
+        """Absolute values of normal draws."""
         return (drawn(_normal, self._extended_shape(sample_shape), self.scale) * self.scale).abs()
 
     def log_prob(self, value):
@@ -106,7 +106,7 @@ class Laplace(_Located):
     variance = property(lambda self: 2 * self.scale**2, doc="The variance.")
 
     def rsample(self, sample_shape=()):
-        """By inversion."""
+        """By inversion of the cdf."""
         u = drawn(_uniform, self._extended_shape(sample_shape), self.loc) - 0.5
         return self.loc - self.scale * u.sign() * apply("log1p", -2 * u.abs())
 
@@ -201,7 +201,7 @@ class Exponential(Distribution):
 
 
 class Gamma(Distribution):
-    """Gamma of shape concentration, with mean concentration / rate."""
+    """The gamma distribution of shape concentration. Its mean is concentration / rate."""
 
     arg_names = ("concentration", "rate")
 
@@ -216,7 +216,7 @@ class Gamma(Distribution):
     mode = property(lambda self: ((self.concentration - 1) / self.rate).clamp(min=0), doc="The likeliest value.")
 
     def rsample(self, sample_shape=()):
-        """Draws by rejection; their derivative by the shape is implicit."""
+        """Draws by rejection. Their derivative with respect to the shape is implicit."""
         return _gamma(self.concentration, self._extended_shape(sample_shape)) / self.rate
 
     def cdf(self, value):
@@ -235,7 +235,8 @@ class Gamma(Distribution):
 
 
 class _Gamma(Function):
-    """Gamma draws of rate 1. A draw's derivative by its shape is that of the cdf over the density, both negated."""
+    """Gamma draws of rate 1. The derivative of a draw with respect to its shape is minus that of the cdf, divided by
+    the density."""
 
     @staticmethod
     def forward(ctx, concentration, size):
@@ -287,7 +288,7 @@ class Beta(Distribution):
     has_rsample = True
 
     def rsample(self, sample_shape=()):
-        """Shares of two gamma draws."""
+        """The share of one gamma draw in the sum of two."""
         a, b = (_gamma(c, self._extended_shape(sample_shape)) for c in (self.concentration1, self.concentration0))
         return a / (a + b)
 
@@ -314,7 +315,7 @@ class Dirichlet(Distribution):
 
     @property
     def mode(self):
-        """The likeliest shares; where all concentrations are below 1, all of the largest one's."""
+        """The likeliest shares. If all concentrations are below 1, the largest of them gets everything."""
         above = (self.concentration - 1).clamp(min=0)
         shares = above / above.sum(-1, True)
         largest = self.concentration == self.concentration.amax(-1, True)
@@ -331,7 +332,7 @@ class Dirichlet(Distribution):
     has_rsample = True
 
     def rsample(self, sample_shape=()):
-        """Shares of gamma draws."""
+        """The shares of gamma draws in their sum."""
         g = _gamma(self.concentration, self._extended_shape(sample_shape))
         return g / g.sum(-1, True)
 
@@ -349,7 +350,8 @@ class Dirichlet(Distribution):
 
 
 class MultivariateNormal(Distribution):
-    """Normal vectors of mean loc and a covariance_matrix, a precision_matrix or a Cholesky factor scale_tril."""
+    """Normal vectors with mean loc. One of covariance_matrix, precision_matrix and the Cholesky factor scale_tril is
+    given."""
 
     has_rsample = True
     arg_names = ("loc", "scale_tril")
@@ -362,13 +364,13 @@ class MultivariateNormal(Distribution):
             scale_tril = linalg.cholesky(whole)
         n, lead = loc.shape[-1], broadcast(loc[..., 0], scale_tril[..., 0, 0])[0].shape
         self.loc, self._unbroadcasted_scale_tril = loc.expand((*lead, n)), scale_tril
-        self.__dict__["scale_tril"] = scale_tril  # for the look at the parameters
+        self.__dict__["scale_tril"] = scale_tril  # the check of the parameters reads it
         super().__init__(lead, (n,))
 
     @property
     def scale_tril(self):
         """The covariance's Cholesky factor."""
-        # Classes of other libraries make it when it is asked for, by PyTorch's name of it.
+        # The first access computes it. Classes of other libraries set it under PyTorch's name for it.
         return self._unbroadcasted_scale_tril.expand((*self._batch_shape, *self._event_shape, *self._event_shape))
 
     mean = property(lambda self: self.loc, doc="The mean.")

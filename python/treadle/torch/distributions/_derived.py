@@ -1,4 +1,4 @@
-"""Distributions that are others transformed or mixed."""
+"""Distributions that are transformed from others, or mixtures of others."""
 
 import math
 
@@ -23,7 +23,8 @@ _EULER = 0.57721566490153286060
 
 
 class TransformedDistribution(Distribution):
-    """base_distribution's draws after transforms (one, or a list). ValueError: something else is among them."""
+    """Draws of base_distribution, changed by transforms (one, or a list). Raises ValueError if the list holds anything
+    else."""
 
     def __init__(self, base_distribution, transforms, validate_args=None):
         self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms)
@@ -81,7 +82,7 @@ class TransformedDistribution(Distribution):
         return ComposeTransform(self.transforms)(self.base_dist.rsample(sample_shape))
 
     def log_prob(self, value):
-        """The base's, less the logarithm of how the transforms widen."""
+        """The base's log_prob minus the logarithm of the transforms' derivative."""
         dim, total, y = len(self._event_shape), 0.0, value
         for t in reversed(self.transforms):
             x = t.inv(y)
@@ -92,7 +93,7 @@ class TransformedDistribution(Distribution):
         return total + _summed(base, dim - len(self.base_dist.event_shape))
 
     def _turned(self, value):
-        """value, or 1 - value where the transforms fall."""
+        """value, or 1 - value if the transforms decrease."""
         sign = 1
         for t in self.transforms:
             sign = sign * t.sign
@@ -115,7 +116,7 @@ class TransformedDistribution(Distribution):
 
 
 def _base_uniform(like, low=0.0, high=1.0):
-    """A uniform distribution of like's shape and dtype, held off its ends."""
+    """A uniform distribution of like's shape and dtype, whose draws keep a distance from 0 and 1."""
     return Uniform(torch.full_like(like, low), torch.full_like(like, high), validate_args=False)
 
 
@@ -168,7 +169,7 @@ class Gumbel(TransformedDistribution):
 
 
 class HalfCauchy(Distribution):
-    """The size of a Cauchy draw around 0."""
+    """The absolute value of a Cauchy draw around 0."""
 
     has_rsample, arg_names = True, ("scale",)
 
@@ -181,7 +182,7 @@ class HalfCauchy(Distribution):
     variance = mean
 
     def rsample(self, sample_shape=()):
-        """Sizes of Cauchy draws."""
+        """Absolute values of Cauchy draws."""
         return self.scale * _cauchy(self.scale, self._extended_shape(sample_shape)).abs()
 
     def log_prob(self, value):
@@ -265,7 +266,7 @@ class Pareto(TransformedDistribution):
 
     @property
     def support(self):
-        """From scale on."""
+        """From scale to infinity."""
         return constraints.greater_than_eq(self.scale)
 
     def entropy(self):
@@ -372,7 +373,7 @@ class InverseGamma(TransformedDistribution):
 
 
 class LogisticNormal(TransformedDistribution):
-    """A normal draw as shares of a whole, by breaking sticks."""
+    """A normal draw turned into shares of a whole by stick breaking."""
 
     arg_names = ("loc", "scale")
 
@@ -411,7 +412,7 @@ class LogitRelaxedBernoulli(Distribution):
 
 
 class RelaxedBernoulli(TransformedDistribution):
-    """A Bernoulli draw made smooth: nearer to 0 and 1 the lower the temperature is."""
+    """A Bernoulli draw made continuous. A lower temperature brings it closer to 0 and 1."""
 
     arg_names = ("probs", "logits")
 
@@ -450,7 +451,7 @@ class ExpRelaxedCategorical(Distribution):
 
 
 class RelaxedOneHotCategorical(TransformedDistribution):
-    """A OneHotCategorical draw made smooth."""
+    """A OneHotCategorical draw made continuous."""
 
     arg_names = ("probs", "logits")
 
@@ -461,12 +462,13 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical whose draws have the gradient of the probabilities."""
+    """A OneHotCategorical whose draws have the gradients of its probabilities."""
 
     has_rsample = True
 
     def rsample(self, sample_shape=()):
-        """Draws plus the probabilities less their values."""
+        """Draws, plus the probabilities minus their values: the sum has the value of the draws and the gradient of the
+        probabilities."""
         return self.sample(sample_shape) + (self.probs - self.probs.detach())
 
 
@@ -501,7 +503,7 @@ class StudentT(Distribution):
         return torch.where(self.df <= 1, math.nan, r)
 
     def rsample(self, sample_shape=()):
-        """Normal draws over roots of chi2 draws."""
+        """Normal draws divided by roots of chi2 draws."""
         shape = self._extended_shape(sample_shape)
         x = torch.randn(shape, dtype=self.df.dtype, device=self.df.device)
         return self.loc + self.scale * x * torch.rsqrt(self._chi2.rsample(sample_shape) / self.df)
@@ -522,7 +524,7 @@ class StudentT(Distribution):
 
 
 class FisherSnedecor(Distribution):
-    """The quotient of two chi2 draws, each over its degrees of freedom."""
+    """The ratio of two chi2 draws, each divided by its degrees of freedom."""
 
     has_rsample, arg_names = True, ("df1", "df2")
 
@@ -548,7 +550,7 @@ class FisherSnedecor(Distribution):
         return torch.where(b <= 4, math.nan, r)
 
     def rsample(self, sample_shape=()):
-        """Quotients of gamma draws."""
+        """Ratios of gamma draws."""
         tiny = torch.finfo(self.df1.dtype).tiny
         return (self._one.rsample(sample_shape) / self._two.rsample(sample_shape).clamp(min=tiny)).clamp(min=tiny)
 
@@ -561,7 +563,7 @@ class FisherSnedecor(Distribution):
 
 
 class NegativeBinomial(Distribution):
-    """How many successes of probability probs come before total_count failures."""
+    """The number of successes, each of probability probs, before total_count failures."""
 
     arg_names = ("total_count", "probs", "logits")
 
@@ -580,7 +582,7 @@ class NegativeBinomial(Distribution):
         return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0)
 
     def sample(self, sample_shape=()):
-        """Poisson draws of gamma rates, without a gradient."""
+        """Poisson draws with gamma draws as their rates. They have no gradient."""
         with torch.no_grad():
             rates = Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape)
             return torch.poisson(rates)
@@ -594,7 +596,8 @@ class NegativeBinomial(Distribution):
 
 
 class MixtureSameFamily(Distribution):
-    """A draw of one of component_distribution's last batch dim, chosen by mixture_distribution (a Categorical)."""
+    """A mixture: mixture_distribution, a Categorical, chooses one from the last batch dim of component_distribution,
+    which gives the draw."""
 
     def __init__(self, mixture_distribution, component_distribution, validate_args=None):
         if not isinstance(mixture_distribution, Categorical):

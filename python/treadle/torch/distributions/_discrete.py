@@ -17,7 +17,7 @@ def _one_of(probs, logits):
 
 
 class _Binary(Distribution):
-    """Distributions with probs, or their log odds as logits."""
+    """The base of distributions with probs, or with their log odds as logits."""
 
     arg_names = ("probs", "logits")
 
@@ -69,7 +69,7 @@ class Bernoulli(_Binary):
 
 
 class Geometric(_Binary):
-    """The number of failures before the first success, of probability probs."""
+    """The number of failures before the first success. A success has probability probs."""
 
     mode = property(lambda self: self.probs * 0, doc="0.")
     mean = property(lambda self: 1 / self.probs - 1, doc="The mean.")
@@ -91,7 +91,7 @@ class Geometric(_Binary):
 
 
 class Binomial(Distribution):
-    """How often of total_count times what has probability probs occurs."""
+    """The number of successes in total_count trials, each of probability probs."""
 
     arg_names = ("total_count", "probs")
 
@@ -121,12 +121,12 @@ class Binomial(Distribution):
         return ((self.total_count + 1) * self.probs).floor().minimum(self.total_count)
 
     def entropy(self):
-        """The entropy, over all counts. NotImplementedError: total_count is not one number."""
+        """The entropy, as a sum over all counts. Raises NotImplementedError unless total_count is one number."""
         logs = self._of_counts()
         return -(logs.exp() * logs).sum(0)
 
     def _of_counts(self):
-        """log_prob of 0 to total_count, along a first dim."""
+        """log_prob of the counts 0 to total_count, along a new first dim."""
         n = int(self.total_count.max())
         if int(self.total_count.min()) != n:
             raise NotImplementedError("Inhomogeneous total count not supported by `entropy`.")
@@ -135,7 +135,7 @@ class Binomial(Distribution):
 
 
 class Poisson(Distribution):
-    """The number of events where rate are expected."""
+    """The number of events. rate is its mean."""
 
     arg_names = ("rate",)
 
@@ -157,7 +157,8 @@ class Poisson(Distribution):
 
 
 class Categorical(Distribution):
-    """A class, by probabilities (or their logarithms, up to a constant) along the last dimension."""
+    """A class number. The last dimension holds the classes' probabilities, or logits that are their logarithms up to a
+    constant."""
 
     arg_names = ("probs", "logits")
 
@@ -184,7 +185,7 @@ class Categorical(Distribution):
         return self._enumerated(wrap(td.arange(self._num_events)), expand)
 
     def sample(self, sample_shape=()):
-        """Draws: int64, without a gradient."""
+        """int64 draws, without a gradient."""
         shape = (*sample_shape, *self._batch_shape)
         edges = self.probs.detach().cumsum(-1)
         u = drawn(_uniform, shape, edges)[..., None] * edges[..., -1:]
@@ -203,7 +204,7 @@ class Categorical(Distribution):
 
 
 class OneHotCategorical(Distribution):
-    """A class as a vector with a one at its place."""
+    """A class as a one-hot vector."""
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         self._class = Categorical(probs, logits)
@@ -233,7 +234,7 @@ class OneHotCategorical(Distribution):
 
 
 class Multinomial(Distribution):
-    """How often each class occurs in total_count draws."""
+    """How often each class occurs among total_count draws."""
 
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
         self.total_count, self._class = total_count, Categorical(probs, logits)

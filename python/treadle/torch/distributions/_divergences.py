@@ -1,4 +1,4 @@
-"""Divergences between pairs of distributions, besides those that stand with their classes."""
+"""Divergences between pairs of distributions. Some pairs are defined next to their classes instead."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What the parameters of each distribution may be, and what its draws can be: one row for each."""
+"""The constraints of each distribution's parameters and its support: one row for each class."""
 
 from . import constraints as c
 from ._continuous import (
@@ -56,7 +56,7 @@ _COUNTS = _depends(lambda self: c.multinomial(self.total_count), discrete=True, 
 _ABOVE = _depends(lambda self: c.greater_than_eq(self.loc))
 _WITHIN = _depends(lambda self: c.interval(self.low, self.high))
 
-# class: (constraints of parameters, support); None: it says so itself
+# {class: (constraints of parameters, support)}. None: the class defines that itself.
 ROWS = {
     Bernoulli: (_PROBS, c.boolean),
     Beta: ({"concentration1": c.positive, "concentration0": c.positive}, c.unit_interval),

@@ -10,8 +10,8 @@ from .utils import clamp_probs
 
 
 class ContinuousBernoulli(Distribution):
-    """Numbers in [0, 1] of density proportional to probs ** x * (1 - probs) ** (1 - x); lims: where probs is taken to
-    be 1/2, around which formulas lose their digits."""
+    """Numbers in [0, 1] with density proportional to probs ** x * (1 - probs) ** (1 - x). lims: the interval around 1/2
+    in which probs counts as 1/2, because the formulas lose digits there."""
 
     has_rsample, arg_names = True, ("probs", "logits")
 
@@ -34,7 +34,7 @@ class ContinuousBernoulli(Distribution):
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
 
     def _cut(self):
-        """probs, held off 1/2."""
+        """probs, kept away from 1/2."""
         return torch.where(self._outside(), self.probs, self._lims[0])
 
     def _log_size(self):
@@ -88,7 +88,7 @@ class ContinuousBernoulli(Distribution):
 
 
 class GeneralizedPareto(Distribution):
-    """What exceeds loc: of tails concentration (0: an exponential), and of width scale."""
+    """Excesses over loc. concentration says how heavy the tail is (0: an exponential), scale how wide."""
 
     has_rsample, arg_names = True, ("loc", "scale", "concentration")
 
@@ -100,7 +100,7 @@ class GeneralizedPareto(Distribution):
         return torch.isclose(self.concentration, torch.zeros_like(self.concentration))
 
     def _safe(self):
-        """The concentration, 1 where it is 0."""
+        """The concentration, with 1 in place of 0."""
         return torch.where(self._flat(), 1.0, self.concentration)
 
     @property
@@ -152,7 +152,7 @@ class GeneralizedPareto(Distribution):
 
 
 class VonMises(Distribution):
-    """Angles around loc, the nearer the larger concentration is."""
+    """Angles around loc. A larger concentration keeps them closer."""
 
     arg_names = ("loc", "concentration")
 
@@ -164,7 +164,7 @@ class VonMises(Distribution):
 
     @property
     def variance(self):
-        """1 less the mean cosine."""
+        """1 minus the mean cosine."""
         return 1 - torch.special.i1e(self.concentration) / torch.special.i0e(self.concentration)
 
     def log_prob(self, value):
@@ -221,7 +221,7 @@ class LowRankMultivariateNormal(Distribution):
     precision_matrix = property(lambda self: torch.linalg.inv(self.covariance_matrix), doc="The covariance's inverse.")
 
     def rsample(self, sample_shape=()):
-        """loc plus both parts' normal draws."""
+        """loc plus the normal draws of both parts of the covariance."""
         shape = self._extended_shape(sample_shape)
         one = torch.randn((*shape[:-1], self.cov_factor.shape[-1]), dtype=self.loc.dtype, device=self.loc.device)
         two = torch.randn(shape, dtype=self.loc.dtype, device=self.loc.device)
@@ -244,7 +244,7 @@ class LowRankMultivariateNormal(Distribution):
 
 
 class LKJCholesky(Distribution):
-    """Cholesky factors of correlation matrices (dim, dim); concentration 1: all matrices alike."""
+    """Cholesky factors of correlation matrices (dim, dim). With concentration 1 all matrices are equally likely."""
 
     arg_names = ("concentration",)
 
@@ -283,7 +283,7 @@ class LKJCholesky(Distribution):
 
 
 class Wishart(Distribution):
-    """Sums of df squares of normal vectors, by covariance_matrix, precision_matrix or the factor scale_tril."""
+    """Sums of outer products of df normal vectors with covariance_matrix, precision_matrix or the factor scale_tril."""
 
     has_rsample, arg_names = True, ("df", "scale_tril")
 

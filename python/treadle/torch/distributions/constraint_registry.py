@@ -1,4 +1,4 @@
-"""torch.distributions.constraint_registry: transforms from all real numbers to a constraint's set."""
+"""torch.distributions.constraint_registry: transforms from unconstrained real numbers to a constraint's set."""
 
 from ..._public import dir_of as _dir_of
 from . import constraints, transforms
@@ -7,14 +7,15 @@ __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 
 
 class ConstraintRegistry:
-    """registry(constraint): the transform that a factory made for the constraint's class; register(constraint, f)."""
+    """registry(constraint) returns the transform that the factory of the constraint's class makes. register(constraint,
+    f) adds a factory."""
 
     def __init__(self):
         self._factories = {}
 
     def register(self, constraint, factory=None):
-        """factory(constraint) makes the transform; without a factory: a decorator. A constraint of its own kind (an
-        object such as `simplex`) or a class."""
+        """Register factory(constraint), which makes the transform; without factory this is a decorator. constraint is a
+        class, or an object of a class of its own, such as `simplex`."""
         if factory is None:
             return lambda f: self.register(constraint, f)
         self._factories[_key(constraint)] = factory
@@ -34,7 +35,7 @@ biject_to, transform_to = ConstraintRegistry(), ConstraintRegistry()
 
 
 def _both(*kinds):
-    """Enters a factory in both registries."""
+    """Register a factory in both registries."""
 
     def enter(f):
         for kind in kinds:

@@ -1,4 +1,4 @@
-"""torch.distributions.constraints: sets of values, each with check(value): which of the values are in it."""
+"""torch.distributions.constraints: sets of values. check(value) tells which values belong to a set."""
 
 from ... import torch
 from ..._public import dir_of as _dir_of
@@ -13,14 +13,14 @@ __all__ = [
 
 
 class Constraint:
-    """A set: check(value) says of each event whether it is in it; event_dim: how many dims an event has."""
+    """A set of events. check(value) tells which events belong to it; event_dim is the number of an event's dims."""
 
     is_discrete = False
     event_dim = 0
 
     def check(self, value):
-        """A tensor of bools of the shape of value without its event's dims."""
-        raise NotImplementedError
+        """A tensor of bools, of value's shape without the dims of an event."""
+        raise NotImplementedError  # each constraint has its own
 
     def __repr__(self):
         return f"{type(self).__name__.lstrip('_')}()"
@@ -33,7 +33,7 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """A set that depends on other values: it cannot be checked."""
+    """A set that depends on other values, so it cannot be checked."""
 
     def __init__(self, *, is_discrete=NotImplemented, event_dim=NotImplemented):
         self._discrete, self._dim = is_discrete, event_dim
@@ -55,7 +55,7 @@ def is_dependent(constraint):
 
 
 class dependent_property(property, _Dependent):
-    """A property that gives a constraint, which depends on the distribution's parameters."""
+    """A property that gives a constraint. The constraint depends on the distribution's parameters."""
 
     def __init__(self, fn=None, *, is_discrete=NotImplemented, event_dim=NotImplemented):
         property.__init__(self, fn)
@@ -66,7 +66,8 @@ class dependent_property(property, _Dependent):
 
 
 def _tested(name, test, event_dim=0, is_discrete=False):
-    """A set by a function of the value: the one object of a class, which others derive theirs from."""
+    """A set given by a function of the value. It is the only object of a new class, from which other constraints can
+    derive."""
     facts = {"event_dim": event_dim, "is_discrete": is_discrete, "check": lambda self, value: test(value)}
     cls = globals()["_" + name] = type("_" + name, (Constraint,), facts)
     return cls()
@@ -107,7 +108,7 @@ class greater_than(_Bounded):
 
 
 class greater_than_eq(greater_than):
-    """Numbers from lower_bound on."""
+    """Numbers greater than or equal to lower_bound."""
 
     def check(self, value):
         return self.lower_bound <= value
@@ -132,7 +133,7 @@ class interval(_Bounded):
 
 
 class half_open_interval(interval):
-    """Numbers from lower_bound up to upper_bound, which is not in it."""
+    """Numbers from lower_bound up to, but not including, upper_bound."""
 
     def check(self, value):
         return (self.lower_bound <= value) & (value < self.upper_bound)
@@ -164,7 +165,7 @@ class multinomial(_Bounded):
 
 
 class independent(Constraint):
-    """Events whose last dims are parts: all of them are in base_constraint."""
+    """Events with additional last dims. All their parts belong to base_constraint."""
 
     def __init__(self, base_constraint, reinterpreted_batch_ndims):
         self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
@@ -181,7 +182,7 @@ class independent(Constraint):
 
 
 class cat(Constraint):
-    """Parts of lengths along dim, each in its own constraint."""
+    """Parts of the given lengths along dim, each with its own constraint."""
 
     def __init__(self, cseq, dim=0, lengths=None):
         self.cseq, self.dim = list(cseq), dim
@@ -196,7 +197,7 @@ class cat(Constraint):
 
 
 class stack(Constraint):
-    """Slices along dim, each in its own constraint."""
+    """Slices along dim, each with its own constraint."""
 
     def __init__(self, cseq, dim=0):
         self.cseq, self.dim = list(cseq), dim
@@ -214,7 +215,7 @@ class stack(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """What all components of a mixture allow."""
+    """Values that all components of a mixture allow."""
 
     def __init__(self, base_constraint):
         if not isinstance(base_constraint, Constraint):

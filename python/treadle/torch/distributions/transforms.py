@@ -1,4 +1,5 @@
-"""torch.distributions.transforms: invertible functions with the logarithm of their derivative's size."""
+"""torch.distributions.transforms: invertible functions, with the logarithm of the absolute value of their derivative.
+"""
 
 import functools
 import math
@@ -23,8 +24,8 @@ def _summed(value, dim):
 
 
 class Transform:
-    """A function of tensors: t(x), t.inv(y), t.log_abs_det_jacobian(x, y); a subclass defines _call, _inverse and the
-    latter. cache_size=1: the inverse of the last result is not computed again."""
+    """A function of tensors: t(x), t.inv(y), t.log_abs_det_jacobian(x, y). A subclass defines _call, _inverse and
+    log_abs_det_jacobian. With cache_size=1 the inverse of the last result is looked up, not computed."""
 
     bijective = False
     domain = codomain = constraints.real
@@ -36,19 +37,19 @@ class Transform:
 
     @property
     def event_dim(self):
-        """How many dims an event has. ValueError: they differ before and after."""
+        """The number of an event's dims. Raises ValueError if the transform changes it."""
         if self.domain.event_dim == self.codomain.event_dim:
             return self.domain.event_dim
         raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
 
     @property
     def inv(self):
-        """The transform back."""
+        """The inverse transform."""
         return _InverseTransform(self)
 
     @property
     def sign(self):
-        """1 or -1: does it rise or fall? NotImplementedError: not told."""
+        """1 if the transform increases, -1 if it decreases. Raises NotImplementedError if it does not say."""
         raise NotImplementedError(f"{type(self).__name__} has no sign")
 
     def with_cache(self, cache_size=1):
@@ -87,11 +88,11 @@ class Transform:
         raise NotImplementedError(f"{type(self).__name__} has no log_abs_det_jacobian")
 
     def forward_shape(self, shape):
-        """The shape of t(x) for x of a shape."""
+        """The shape of t(x), given x's shape."""
         return torch.Size(shape)
 
     def inverse_shape(self, shape):
-        """The shape of x for t(x) of a shape."""
+        """The shape of x, given the shape of t(x)."""
         return torch.Size(shape)
 
     def __eq__(self, other):
@@ -104,7 +105,7 @@ class Transform:
 
 
 class _InverseTransform(Transform):
-    """A transform backwards."""
+    """The inverse of a transform."""
 
     def __init__(self, transform):
         super().__init__(transform._cache_size)
@@ -144,7 +145,7 @@ class _InverseTransform(Transform):
 
 
 class ComposeTransform(Transform):
-    """Transforms one after the other."""
+    """Transforms that are applied one after another."""
 
     def __init__(self, parts, cache_size=0):
         super().__init__(cache_size)
@@ -154,7 +155,7 @@ class ComposeTransform(Transform):
     sign = property(lambda self: functools.reduce(operator.mul, (p.sign for p in self.parts), 1))
 
     def _side(self, parts, inner, outer):
-        """The constraint before the first of parts, with the dims that later ones need."""
+        """The constraint on the input of parts, with the dims that later parts need."""
         found = getattr(parts[0], inner)
         dim = getattr(parts[-1], outer).event_dim
         for p in reversed(parts):
@@ -223,7 +224,7 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """A transform whose events have reinterpreted_batch_ndims dims more."""
+    """A transform whose events have reinterpreted_batch_ndims more dims."""
 
     def __init__(self, base_transform, reinterpreted_batch_ndims, cache_size=0):
         super().__init__(cache_size)
@@ -261,7 +262,8 @@ class IndependentTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """Events of in_shape as events of out_shape. ValueError: they have different numbers of elements."""
+    """Reshapes events of in_shape to events of out_shape. Raises ValueError if they differ in the number of elements.
+    """
 
     bijective = True
 
@@ -349,7 +351,7 @@ class PowerTransform(Transform):
 
 
 def _inside(p):
-    """Numbers of [0, 1] held off its ends."""
+    """Numbers in [0, 1], kept away from both ends."""
     info = torch.finfo(p.dtype)
     return p.clamp(min=info.tiny, max=1 - info.eps)
 
@@ -417,7 +419,7 @@ class TanhTransform(Transform):
 
 
 class AbsTransform(Transform):
-    """|x|; the inverse is the positive one."""
+    """|x|. The inverse is the positive number."""
 
     codomain = constraints.positive
 
@@ -434,7 +436,7 @@ class AbsTransform(Transform):
 
 
 class AffineTransform(Transform):
-    """loc + scale * x; event_dim: how many dims an event has."""
+    """loc + scale * x. event_dim: the number of an event's dims."""
 
     bijective = True
 
@@ -481,7 +483,7 @@ class AffineTransform(Transform):
 
 
 class SoftmaxTransform(Transform):
-    """exp(x), then shares of the sum; not one to one."""
+    """exp(x), divided by its sum. This is not one to one."""
 
     domain, codomain = constraints.real_vector, constraints.simplex
 
@@ -498,7 +500,7 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """n numbers as n + 1 shares, each a share of what those before it left."""
+    """Turns n numbers into n + 1 shares. Each number says which part of the remaining stick its share takes."""
 
     domain, codomain, bijective = constraints.real_vector, constraints.simplex, True
 
@@ -534,7 +536,7 @@ class StickBreakingTransform(Transform):
 
 
 class CorrCholeskyTransform(Transform):
-    """Numbers below a diagonal as the Cholesky factor of a correlation matrix."""
+    """Turns the numbers below a diagonal into the Cholesky factor of a correlation matrix."""
 
     domain, codomain, bijective = constraints.real_vector, constraints.corr_cholesky, True
 
@@ -571,7 +573,7 @@ class CorrCholeskyTransform(Transform):
 
 
 class LowerCholeskyTransform(Transform):
-    """Any matrix as one below the diagonal, which is made positive by exp."""
+    """Takes the lower triangle of a matrix, and makes its diagonal positive by exp."""
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
 
@@ -588,7 +590,7 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(LowerCholeskyTransform):
-    """Any matrix as a positive definite one."""
+    """Turns any square matrix into a positive definite one."""
 
     codomain = constraints.positive_definite
 
@@ -606,7 +608,7 @@ class PositiveDefiniteTransform(LowerCholeskyTransform):
 
 
 class CatTransform(Transform):
-    """Transforms of parts along dim, of the given lengths."""
+    """One transform for each part along dim; the parts have the given lengths."""
 
     def __init__(self, tseq, dim=0, lengths=None, cache_size=0):
         super().__init__(cache_size)
@@ -639,7 +641,7 @@ class CatTransform(Transform):
 
 
 class StackTransform(Transform):
-    """Transforms of slices along dim."""
+    """One transform for each slice along dim."""
 
     def __init__(self, tseq, dim=0, cache_size=0):
         super().__init__(cache_size)
@@ -664,7 +666,7 @@ class StackTransform(Transform):
 
 
 class CumulativeDistributionTransform(Transform):
-    """A distribution's cdf."""
+    """The cdf of a distribution, as a transform."""
 
     bijective, codomain, sign = True, constraints.unit_interval, 1
 

@@ -1,4 +1,4 @@
-"""torch.distributions.utils: parameters of one shape, probabilities and their logarithms, matrices below a diagonal."""
+"""torch.distributions.utils: broadcast parameters, probabilities and logits, triangular matrices."""
 
 import math
 from functools import update_wrapper
@@ -14,7 +14,7 @@ __all__ = [
 
 
 def broadcast_all(*values):
-    """Tensors and numbers as tensors of one shape. ValueError: something else is among them."""
+    """Tensors and numbers broadcast to tensors of one shape. Raises ValueError for anything else."""
     for v in values:
         if not isinstance(v, (torch.Tensor, int, float)):
             raise ValueError(f"broadcast_all: values are numbers and tensors; {type(v).__name__} is neither")
@@ -22,24 +22,24 @@ def broadcast_all(*values):
 
 
 def logits_to_probs(logits, is_binary=False):
-    """Probabilities of log odds (is_binary) or of logarithms up to a constant, along the last dim."""
+    """Probabilities from log odds (is_binary), or from logarithms up to a constant along the last dim."""
     return torch.sigmoid(logits) if is_binary else torch.softmax(logits, -1)
 
 
 def clamp_probs(probs):
-    """Probabilities held off 0 and 1 by the dtype's eps."""
+    """Probabilities, kept away from 0 and 1 by the dtype's eps."""
     eps = torch.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 
 
 def probs_to_logits(probs, is_binary=False):
-    """The log odds (is_binary) or logarithms of probabilities."""
+    """Log odds (is_binary) or logarithms of probabilities."""
     held = clamp_probs(probs)
     return held.log() - (-held).log1p() if is_binary else held.log()
 
 
 class lazy_property:
-    """A property that is computed once and kept as an attribute."""
+    """A property that is computed at the first access and kept as an attribute."""
 
     def __init__(self, wrapped):
         self.wrapped = wrapped
@@ -55,7 +55,8 @@ class lazy_property:
 
 
 def tril_matrix_to_vec(mat, diag=0):
-    """The elements up to a diagonal of (..., n, n), row by row. ValueError: there is no such diagonal."""
+    """The elements of (..., n, n) on and below a diagonal, row by row. Raises ValueError if there is no such diagonal.
+    """
     n = mat.shape[-1]
     if not -n <= diag < n:
         raise ValueError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
@@ -64,7 +65,8 @@ def tril_matrix_to_vec(mat, diag=0):
 
 
 def vec_to_tril_matrix(vec, diag=0):
-    """A matrix whose elements up to a diagonal are vec's, row by row. ValueError: their number fits none."""
+    """A matrix with vec's elements on and below a diagonal, row by row. Raises ValueError if no matrix has that many.
+    """
     k = vec.shape[-1]
     n = (-(1 + 2 * diag) + math.sqrt((1 + 2 * diag) ** 2 + 8 * k + 4 * abs(diag) * (diag + 1))) / 2
     if abs(n - round(n)) > torch.finfo(vec.dtype).eps:

@@ -1,4 +1,4 @@
-"""torch.futures: results that may still be under way."""
+"""torch.futures: results that may not exist yet."""
 
 import threading
 
@@ -8,7 +8,7 @@ __all__ = ["Future", "collect_all", "wait_all"]
 
 
 class Future:
-    """A result that set_result() or set_exception() gives, and that wait() waits for."""
+    """A result that set_result() or set_exception() provides and wait() waits for."""
 
     def __init__(self, *, devices=None):
         self._ready, self._lock = threading.Event(), threading.Lock()
@@ -16,7 +16,7 @@ class Future:
         self._calls = []
 
     def done(self):
-        """Is the result or an exception there?"""
+        """Is there a result or an exception?"""
         return self._ready.is_set()
 
     def wait(self):
@@ -27,7 +27,7 @@ class Future:
         return self._result
 
     def value(self):
-        """The result. RuntimeError: it is not there yet."""
+        """The result. Raises RuntimeError if it does not exist yet."""
         if not self.done():
             raise RuntimeError("Future.value: it is not completed: wait() waits for it")
         return self.wait()
@@ -43,17 +43,17 @@ class Future:
             call(self)
 
     def set_result(self, result):
-        """Gives the result. RuntimeError: it is given already."""
+        """Provide the result. Raises RuntimeError if there is one already."""
         self._end(result, None)
 
     def set_exception(self, result):
-        """Gives an exception that wait() raises."""
+        """Provide an exception, which wait() raises."""
         if not isinstance(result, Exception):
             raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")
         self._end(None, result)
 
     def add_done_callback(self, callback):
-        """callback(self) when the result is there; at once where it is."""
+        """Call callback(self) when the result exists, or at once if it does."""
         with self._lock:
             if not self.done():
                 self._calls.append(callback)
@@ -61,7 +61,7 @@ class Future:
         callback(self)
 
     def then(self, callback):
-        """A Future of callback(self)."""
+        """A Future of callback(self), which runs when the result exists."""
         made = Future()
 
         def follow(done):
@@ -77,7 +77,7 @@ class Future:
 
 
 def collect_all(futures):
-    """A Future of the list of futures, when all are done."""
+    """A Future of the list of futures. It is done when all of them are."""
     futures, made = list(futures), Future()
     left, lock = [len(futures)], threading.Lock()
 
@@ -96,7 +96,7 @@ def collect_all(futures):
 
 
 def wait_all(futures):
-    """The results of all, in a list. Raises the first exception."""
+    """The results of all futures, in a list. Raises the first exception."""
     return [f.wait() for f in list(futures)]
 
 

@@ -1,4 +1,4 @@
-"""torch.hub: models of a folder that has a hubconf.py. Nothing is downloaded."""
+"""torch.hub: models from a folder with a hubconf.py. Nothing is downloaded."""
 
 import contextlib
 import importlib.util
@@ -11,13 +11,13 @@ from ..._public import dir_of as _dir_of
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
-HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # libraries take a file's check sum from its name
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # libraries read a file's checksum from its name
 _HOW = "download it yourself, with a browser, git or curl"
 _dir = [None]
 
 
 class tqdm:
-    """A loop that counts: libraries take it from here where the package of that name is missing. Nothing is shown."""
+    """A progress bar for libraries that take it from here when the package tqdm is missing. It shows nothing."""
 
     def __init__(self, iterable=(), total=None, **shown):
         self.iterable, self.total, self.n, self.disable = iterable, total, 0, shown.get("disable", False)
@@ -28,7 +28,7 @@ class tqdm:
             yield item
 
     def update(self, n=1):
-        """n more are done."""
+        """Count n more as done."""
         self.n += n
 
     def set_description(self, desc=None, refresh=True):
@@ -55,17 +55,19 @@ def _get_torch_home():  # torchvision asks for it
 
 
 def get_dir():
-    """The folder of what is kept: set_dir's, else $TORCH_HOME/hub, else ~/.cache/torch/hub."""
+    """The folder for repositories and checkpoints: the one of set_dir, else $TORCH_HOME/hub, else ~/.cache/torch/hub.
+    """
     return _dir[0] or os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d):
-    """Another folder for what is kept."""
+    """Set the folder for repositories and checkpoints."""
     _dir[0] = os.path.expanduser(d)
 
 
 def _folder(repo, source):
-    """The folder that a program means. ValueError: no such source; FileNotFoundError: it is not there."""
+    """The folder that a program means. Raises ValueError for an unknown source, FileNotFoundError if the folder does
+    not exist."""
     if source not in ("github", "local"):
         raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
     if source == "local":
@@ -83,7 +85,7 @@ def _folder(repo, source):
 
 @contextlib.contextmanager
 def _hubconf(repo, source):
-    """The module hubconf.py of a folder, which is on sys.path meanwhile."""
+    """The module hubconf.py of a folder. While it is loaded, the folder is on sys.path."""
     folder = _folder(repo, source)
     path = os.path.join(folder, "hubconf.py")
     if not os.path.exists(path):
@@ -111,14 +113,14 @@ def _entry(module, model):
 
 
 def list(github, force_reload=False, skip_validation=False, trust_repo=None, verbose=True, source=None):
-    """The names of the models of a folder, or of a repository that lies in get_dir()."""
+    """The names of the models in a folder, or in a repository that lies in get_dir()."""
     source = source or ("local" if os.path.isdir(os.path.expanduser(github)) else "github")
     with _hubconf(github, source) as module:
         return [n for n, f in vars(module).items() if callable(f) and not n.startswith("_")]
 
 
 def help(github, model, force_reload=False, skip_validation=False, trust_repo=None, source=None):
-    """What a model's function says of itself."""
+    """The docstring of a model's function."""
     source = source or ("local" if os.path.isdir(os.path.expanduser(github)) else "github")
     with _hubconf(github, source) as module:
         return _entry(module, model).__doc__
@@ -128,23 +130,25 @@ def load(
     repo_or_dir, model, *args, source="github", trust_repo=None, force_reload=False, verbose=True,
     skip_validation=False, **kwargs,
 ):  # fmt: skip
-    """What the function named model in hubconf.py returns for the arguments. source="local": repo_or_dir is a folder,
-    else "owner/name:branch", which has to lie in get_dir().
+    """Call the function named model in hubconf.py with the arguments, and return its result. With source="local"
+    repo_or_dir is a folder. Otherwise it is "owner/name:branch", which has to lie in get_dir().
 
-    FileNotFoundError: it does not, or has no hubconf.py. RuntimeError: no such function, or a package is missing."""
+    Raises FileNotFoundError if the folder or its hubconf.py does not exist, RuntimeError if the function does not exist
+    or a package is missing.
+    """
     with _hubconf(repo_or_dir, source) as module:
         return _entry(module, model)(*args, **kwargs)
 
 
 def download_url_to_file(url, dst, hash_prefix=None, progress=True):
-    """NotImplementedError: nothing is downloaded."""
+    """Raise NotImplementedError: nothing is downloaded."""
     raise NotImplementedError(f"torch.hub: {url}: nothing is downloaded: {_HOW} to {dst}")
 
 
 def load_state_dict_from_url(
     url, model_dir=None, map_location=None, progress=True, check_hash=False, file_name=None, weights_only=False
 ):
-    """torch.load of the file that lies in get_dir()/checkpoints already. NotImplementedError: it does not."""
+    """torch.load of a file in get_dir()/checkpoints. Raises NotImplementedError if it is not there."""
     from ..serialization import load as read
 
     folder = model_dir or os.path.join(get_dir(), "checkpoints")

@@ -1,7 +1,7 @@
-"""torch.jit: functions and modules stay Python's, since what they record is compiled anyway.
+"""torch.jit: functions and modules stay Python code, because treadle compiles what they record in any case.
 
-script() and trace() give back what they get, as an object that can be saved: a file holds the module's values and the
-name of its class, and a program that loads it has to be able to import that class.
+script() and trace() return their argument as an object that can be saved. A file holds the module's values and the name
+of its class. A program that loads it must be able to import that class.
 """
 
 import builtins as _builtins
@@ -27,7 +27,7 @@ class Error(RuntimeError):
 
 
 class ScriptFunction:
-    """A function that script() or trace() was given: called as it is, and saved by its name."""
+    """A function that was given to script() or trace(). It is called unchanged, and saved by its name."""
 
     def __init__(self, function):
         functools.update_wrapper(self, function)
@@ -45,10 +45,10 @@ class ScriptFunction:
 
 
 class ScriptModule(Module):
-    """A module that script() or trace() was given: the same parameters and modules, and save(). Also a base of modules
-    of a program's own."""
+    """A module that was given to script() or trace(), with the same parameters and submodules, and with save().
+    Programs may derive modules from it."""
 
-    _scripted = None  # the class that script() was given an instance of
+    _scripted = None  # the class of the module that script() was given
 
     def save(self, f, _extra_files=None):
         """torch.jit.save(self, f)."""
@@ -78,7 +78,7 @@ def _scripted(cls, state):
 
 
 def script(obj=None, *args, **kwargs):
-    """A module as a ScriptModule with the same parameters, a function as a ScriptFunction, a class as it is."""
+    """Return a module as a ScriptModule with the same parameters, a function as a ScriptFunction, a class unchanged."""
     if obj is None:
         return script
     if _builtins.isinstance(obj, (ScriptModule, ScriptFunction, type)):
@@ -91,7 +91,7 @@ def script(obj=None, *args, **kwargs):
 
 
 def trace(func=None, example_inputs=None, *args, example_kwarg_inputs=None, **kwargs):
-    """script(func): nothing is traced, so branches stay branches. With example inputs func is called once."""
+    """script(func). Nothing is traced, so branches stay branches. If there are example inputs, func is called once."""
     made = script(func)
     if example_inputs is not None or example_kwarg_inputs is not None:
         given = () if example_inputs is None else example_inputs
@@ -105,7 +105,7 @@ def trace_module(mod, inputs, *args, **kwargs):
 
 
 def script_if_tracing(fn):
-    """fn itself: nothing is traced."""
+    """fn itself, because nothing is traced."""
     return fn
 
 
@@ -113,9 +113,10 @@ _script_if_tracing = script_if_tracing
 
 
 def save(m, f, _extra_files=None):
-    """Writes a module or function to a path or file: its values and where its class or function is defined.
+    """Write a module or function to a path or file: its values, and where its class or function is defined.
 
-    _extra_files: {name: text} that load() gives back."""
+    _extra_files: {name: text}, which load() returns.
+    """
     from .. import serialization
 
     if not _builtins.isinstance(m, (ScriptModule, ScriptFunction)):
@@ -124,7 +125,7 @@ def save(m, f, _extra_files=None):
 
 
 def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
-    """What save() wrote. RuntimeError: the file holds PyTorch's own TorchScript code, which treadle cannot run."""
+    """Load what save() wrote. Raises RuntimeError for PyTorch's own TorchScript code, which treadle cannot run."""
     from .. import serialization
 
     if _builtins.isinstance(f, (bytes, bytearray)):
@@ -172,11 +173,11 @@ def interface(obj):
     return obj
 
 
-script_method = _overload = _overload_method = _same  # libraries say the last two of functions' second signatures
+script_method = _overload = _overload_method = _same  # libraries declare second signatures by the last two
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
-    """The module, evaluating. RuntimeError: it trains."""
+    """The module in evaluation mode. Raises RuntimeError if it is in training mode."""
     if mod.training:
         raise RuntimeError(
             "Freezing is currently only implemented for modules in eval mode. Call eval() before freezing."
@@ -185,7 +186,7 @@ def freeze(mod, preserved_attrs=None, optimize_numerics=True):
 
 
 def optimize_for_inference(mod, other_methods=None):
-    """The module, evaluating: it is compiled anyway."""
+    """The module in evaluation mode. It is compiled in any case."""
     return mod.eval()
 
 
@@ -198,14 +199,14 @@ def annotate(the_type, the_value):
 
 
 class Attribute:
-    """A value with its type; value is what it was made of."""
+    """A value with its type. value is the value itself."""
 
     def __init__(self, value, type):
         self.value, self.type = value, type
 
 
 def isinstance(obj, target_type):
-    """Is obj of the type? Of list[int] and its like the outer class is asked for."""
+    """Is obj of the type? For list[int] and similar types only the outer class is checked."""
     from typing import get_origin
 
     types = target_type if _builtins.isinstance(target_type, tuple) else (target_type,)
@@ -213,7 +214,7 @@ def isinstance(obj, target_type):
 
 
 def fork(func, *args, **kwargs):
-    """A Future that has func's result: it is called at once, for operations run later anyway."""
+    """A Future of func's result. func is called at once, since its operations run later in any case."""
     made = Future()
     try:
         made.set_result(func(*args, **kwargs))

@@ -1,4 +1,4 @@
-"""torch.jit.annotations: what libraries annotate functions with that they script. Nothing reads it here."""
+"""torch.jit.annotations: names in the annotations of functions that libraries script. Nothing reads them here."""
 
 import typing
 

@@ -1,6 +1,8 @@
-"""torch.library: operations of a program's own, called as torch.ops.namespace.name.
+"""torch.library: operations that a program defines, called as torch.ops.namespace.name.
 
-A definition is its Python function; kinds of devices may have others. Fake functions are noted and not asked."""
+An operation is defined by a Python function. Kinds of devices may have functions of their own. Fake functions are
+accepted and never called.
+"""
 
 import inspect
 import re
@@ -19,7 +21,7 @@ _defined = {}  # "namespace::name": CustomOpDef
 
 
 class _Namespace(types.SimpleNamespace):
-    """torch.ops.namespace."""
+    """The namespace torch.ops.<namespace>."""
 
     def __init__(self, name):
         super().__init__(_name=name)
@@ -32,7 +34,7 @@ class _Namespace(types.SimpleNamespace):
 
 
 class _Overload:
-    """torch.ops.aten.name.overload: the function of torch's or method of that name, called as it is."""
+    """torch.ops.aten.name.overload: a function of torch's or a method of that name, called unchanged."""
 
     def __init__(self, packet, name):
         self._packet, self._name = packet, name
@@ -52,7 +54,7 @@ class _Overload:
 
 
 class _Packet:
-    """torch.ops.aten.name."""
+    """torch.ops.aten.<name>."""
 
     def __init__(self, name):
         self.__name__ = name
@@ -64,12 +66,12 @@ class _Packet:
         return found
 
     def overloads(self):
-        """The overloads that were asked for."""
+        """The overloads that a program has used."""
         return [name for name, value in vars(self).items() if isinstance(value, _Overload)]
 
     def __call__(self, *args, **kwargs):
         name = self.__name__
-        if name.startswith("sym_"):  # sizes and strides are numbers
+        if name.startswith("sym_"):  # sizes and strides are ordinary numbers
             return getattr(args[0], name.removeprefix("sym_"))(*args[1:], **kwargs)
         for home in (torch, torch.nn.functional, torch.special, torch.linalg, torch.Tensor):
             f = None if home is torch.Tensor and not args else getattr(home, name, None)
@@ -82,7 +84,7 @@ class _Packet:
 
 
 class _Aten:
-    """torch.ops.aten: PyTorch's operations by their own names, one object each."""
+    """torch.ops.aten: PyTorch's operations by their internal names, one object for each."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -92,14 +94,15 @@ class _Aten:
 
 
 class _Ops:
-    """torch.ops: PyTorch's own operations (aten), and namespaces of what torch.library defines."""
+    """torch.ops: PyTorch's own operations (aten), and the namespaces that torch.library defines."""
 
     aten = _Aten()
 
     loaded_libraries = frozenset()
 
     def load_library(self, path):
-        """OSError: C++ code knows PyTorch's own tensors alone. Libraries that can do without theirs go on."""
+        """Raise OSError: compiled code works with PyTorch's own tensors only. Libraries with a fallback continue
+        without it."""
         raise OSError(f"torch.ops.load_library: {path} holds C++ code for PyTorch's own tensors, which are not there")
 
     def __getattr__(self, name):
@@ -112,7 +115,7 @@ ops = _Ops()
 
 
 class CustomOpDef:
-    """An operation: functions by kind of device, and a backward formula."""
+    """An operation: a function for each kind of device, and a backward formula."""
 
     def __init__(self, name, fn=None, schema=None, mutates_args=()):
         self._qualname, self._schema, self._mutates = name, schema, mutates_args
@@ -155,7 +158,7 @@ class CustomOpDef:
         return Call.apply(*args)
 
     def register_kernel(self, device_types, fn=None, /):
-        """fn is called for tensors on these kinds of devices ("cpu", "cuda"; None: any)."""
+        """Let fn handle tensors on these kinds of devices ("cpu", "cuda"; None: any)."""
 
         def enter(f):
             for kind in (device_types,) if isinstance(device_types, (str, type(None))) else device_types:
@@ -165,17 +168,18 @@ class CustomOpDef:
         return enter if fn is None else enter(fn)
 
     def register_fake(self, fn, /):
-        """Noted: shapes are known without it."""
+        """Accepted and not called: shapes are known without it."""
         return fn
 
     register_vmap = register_torch_dispatch = register_fake
 
     def register_autograd(self, backward, /, *, setup_context=None):
-        """backward(ctx, *gradients) gives those of the arguments; setup_context(ctx, inputs, output) keeps values."""
+        """Set the backward formula backward(ctx, *gradients), which returns the gradients of the arguments.
+        setup_context(ctx, inputs, output) saves values for it."""
         self._backward, self._setup = backward, setup_context
 
     def register_autocast(self, device_type, cast_inputs):
-        """NotImplementedError: cast the arguments within the function."""
+        """Raise NotImplementedError: the function can cast its arguments itself."""
         raise NotImplementedError(f"{self._qualname}: register_autocast is not there: cast within the function")
 
 
@@ -186,7 +190,8 @@ def _checked(name):
 
 
 def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None, tags=None):
-    """Defines the operation "namespace::name" by a function, or as a decorator. ValueError: no such name."""
+    """Define the operation "namespace::name" by a function; without one this is a decorator. Raises ValueError for an
+    invalid name."""
     _checked(name)
 
     def enter(f):
@@ -205,7 +210,8 @@ _TYPES = {torch.Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", s
 
 
 def infer_schema(prototype_function, /, *, mutates_args, op_name=None):
-    """The text of a function's types. ValueError: a parameter has none that operations take."""
+    """The schema of a function, from its annotations. Raises ValueError for a parameter whose type operations cannot
+    take."""
     signature, parts = inspect.signature(prototype_function), []
     for p in signature.parameters.values():
         if p.annotation is p.empty:
@@ -219,7 +225,7 @@ def infer_schema(prototype_function, /, *, mutates_args, op_name=None):
 
 
 def _find(op):
-    """A CustomOpDef by itself or by its name."""
+    """The CustomOpDef that a program means by the object or by its name."""
     if isinstance(op, CustomOpDef):
         return op
     name = _checked(op.partition(".")[0] if "." in op.rpartition("::")[2] else op)
@@ -227,7 +233,7 @@ def _find(op):
 
 
 def define(qualname, schema, *, lib=None, tags=()):
-    """Defines an operation whose functions impl() gives."""
+    """Define an operation. impl() gives its functions."""
     _defined.setdefault(_checked(qualname), CustomOpDef(qualname)).__dict__["_schema"] = schema
 
 
@@ -236,7 +242,7 @@ _KINDS = {"CPU": "cpu", "CUDA": "cuda", "CompositeExplicitAutograd": None, "Comp
 
 
 def impl(qualname, types, func=None, *, lib=None):
-    """The function of an operation for kinds of devices ("cpu", "cuda", "default")."""
+    """Set the function of an operation for kinds of devices ("cpu", "cuda", "default")."""
     given = (types,) if isinstance(types, str) else types
     kinds = [_KINDS.get(t, t) for t in given]
     return _find(qualname).register_kernel(kinds, func) if func is not None else _find(qualname).register_kernel(kinds)
@@ -256,7 +262,7 @@ impl_abstract = register_fake
 
 
 def register_vmap(op, func=None, /, *, lib=None):
-    """Noted: torch.func.vmap runs the function's own operations."""
+    """Accepted and not called: torch.func.vmap maps the operations that the function uses."""
     return (lambda f: f) if func is None else func
 
 
@@ -271,17 +277,17 @@ def register_autocast(op, device_type, cast_inputs, /, *, lib=None):
 
 
 def fallthrough_kernel():
-    """NotImplementedError: it stands for "none of one's own" and is never called."""
+    """Raise NotImplementedError. The name stands for "no function of its own"; nothing calls it."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
 def get_ctx():
-    """RuntimeError: fake functions are not asked."""
+    """Raise RuntimeError: fake functions are never called."""
     raise RuntimeError("torch.library.get_ctx: fake functions are not asked here, so there is no context")
 
 
 class Library:
-    """Library("namespace", "DEF"): define("name(Tensor x) -> Tensor") and impl("name", function, "CPU")."""
+    """Library("namespace", "DEF"), with define("name(Tensor x) -> Tensor") and impl("name", function, "CPU")."""
 
     def __init__(self, ns, kind, dispatch_key=""):
         if kind not in ("DEF", "IMPL", "FRAGMENT"):
@@ -289,13 +295,13 @@ class Library:
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
 
     def define(self, schema, alias_analysis="", *, tags=()):
-        """Defines an operation by its schema; its name."""
+        """Define an operation by its schema, and return its name."""
         name = schema.partition("(")[0].strip()
         define(f"{self.ns}::{name}", schema)
         return name
 
     def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=True):
-        """The function of an operation for a kind of device."""
+        """Set the function of an operation for a kind of device."""
         key = dispatch_key or self.dispatch_key
         if key not in _KINDS:
             raise NotImplementedError(f"Library.impl: the key {key!r}: give one of {', '.join(k for k in _KINDS if k)}")

@@ -1,8 +1,8 @@
-"""``torch.nn``: modules, their parameters, and what they are made of."""
+"""``torch.nn``: modules, their parameters, and the functions that modules call."""
 
 from .. import _modules as _absent
 from . import attention, functional, init, modules, parallel, utils
-from .modules import *  # noqa: F403
+from .modules import *  # noqa: F403  (what its __all__ lists)
 from .modules import __all__ as _modules
 from .modules import module
 from .parallel import DataParallel

@@ -9,12 +9,12 @@ from .._tensor import _elementwise
 
 
 def _in_place(function):
-    """The function with PyTorch's parameter ``inplace`` behind its own."""
+    """The function with PyTorch's additional parameter ``inplace``."""
 
     def call(input, *args, inplace=False, **kwargs):
         if not inplace:
             return function(input, *args, **kwargs)
-        # Of a copy: the formula's backward pass needs the values that are written over.
+        # The function works on a copy, because the formula's backward pass needs the values that are overwritten.
         return input.copy_(function(input.clone(), *args, **kwargs))
 
     call.__name__ = call.__qualname__ = function.__name__
@@ -92,7 +92,7 @@ def mish(input):
 
 @_in_place
 def hardsigmoid(input):
-    """(x + 3) / 6 held between 0 and 1."""
+    """(x + 3) / 6, held between 0 and 1."""
     return (input + 3).clamp(0, 6) / 6
 
 
@@ -107,7 +107,7 @@ hardshrink, prelu = torch.hardshrink, torch.prelu
 
 
 def gelu(input, approximate="none"):
-    """x times the normal distribution's function of x; approximate="tanh": by a formula with tanh."""
+    """x times the normal distribution's cdf at x. approximate="tanh" uses a formula with tanh."""
     if approximate == "tanh":
         return 0.5 * input * (1 + torch.tanh(math.sqrt(2 / math.pi) * (input + 0.044715 * input * input * input)))
     if approximate != "none":
@@ -116,7 +116,7 @@ def gelu(input, approximate="none"):
 
 
 def softplus(input, beta=1.0, threshold=20.0):
-    """log(1 + exp(beta * x)) / beta, and x itself where beta * x is above threshold."""
+    """log(1 + exp(beta * x)) / beta, or x itself where beta * x exceeds threshold."""
     scaled = input * beta if beta != 1 else input
     soft = apply("softplus", scaled)
     return torch.where(scaled > threshold, input, soft / beta if beta != 1 else soft)
@@ -138,7 +138,7 @@ def tanhshrink(input):
 
 
 def softshrink(input, lambd=0.5):
-    """input moved by lambd towards 0; 0 within lambd of it."""
+    """input moved towards 0 by lambd; 0 if it is within lambd of 0."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     return torch.where(input > lambd, input - lambd, torch.where(input < -lambd, input + lambd, input * 0))
@@ -146,7 +146,8 @@ def softshrink(input, lambd=0.5):
 
 @_in_place
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
-    """x where positive, else a slope times x: drawn between lower and upper in training, else their mean."""
+    """x where positive, else a slope times x. In training the slope is drawn between lower and upper, else it is their
+    mean."""
     if lower > upper:
         raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, but got {lower} > {upper}")
     slope = torch.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
@@ -154,7 +155,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
 
 
 def glu(input, dim=-1):
-    """The first half along dim times the sigmoid of the second."""
+    """The first half along dim, times the sigmoid of the second half."""
     if input.size(dim) % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.size(dim)}")
     a, b = input.chunk(2, dim)
@@ -187,7 +188,7 @@ def softmin(input, dim=None, _stacklevel=3, dtype=None):
 
 
 def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
-    """A softmax of logits with Gumbel noise; hard: one-hot, with the soft one's gradient."""
+    """softmax of logits plus Gumbel noise. hard=True gives a one-hot result that has the softmax's gradient."""
     noise = -torch.log(-torch.log(torch.rand_like(logits) * (1 - 2e-7) + 1e-7))
     soft = torch.softmax((logits + noise) / tau, dim)
     if not hard:
@@ -207,19 +208,20 @@ def _masked(input, p, shape, training, inplace, name):
     if p == 1:
         result = input * 0
     else:
-        # Drawn in the expression's kernel, and again in the backward pass's: the mask is never stored.
+        # The kernel of the expression draws the mask, and the backward pass's kernel draws it again, so it takes no
+        # memory.
         keep = torch.rand(shape, dtype=torch.float32, device=input.device) >= p
         result = torch.where(keep, input * (1 / (1 - p)), 0.0)
     return input.copy_(result) if inplace else result
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
-    """In training each element is 0 with probability p, the others are multiplied by 1 / (1 - p)."""
+    """In training each element becomes 0 with probability p, and the others are multiplied by 1 / (1 - p)."""
     return _masked(input, p, tuple(input.shape), training, inplace, "dropout")
 
 
 def _channels(dims):
-    """dropout{dims}d: PyTorch's rules of what a channel is, which differ with the number of dims."""
+    """dropout{dims}d, with PyTorch's rules for what a channel is. They depend on the number of dims."""
     name = f"dropout{dims}d"
     usual = (dims + 1, dims + 2)
 
@@ -238,7 +240,7 @@ def _channels(dims):
                 "dropout2d: Received a 3D input to dropout2d, which is taken for (N, C, L) as dropout1d takes it.",
                 stacklevel=2,
             )
-        batched = dims == 2 or n == dims + 2  # dropout2d takes the first two dims of anything for (N, C)
+        batched = dims == 2 or n == dims + 2  # dropout2d takes the first two dims of any tensor for (N, C)
         lead = 2 if batched else 1
         if n < lead and training and 0 < p < 1:
             raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
@@ -253,7 +255,7 @@ dropout1d, dropout2d, dropout3d = map(_channels, (1, 2, 3))
 
 
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
-    """Dropout that keeps mean 0 and variance 1 behind SELU."""
+    """Dropout that keeps mean 0 and variance 1 of values that SELU gave."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:

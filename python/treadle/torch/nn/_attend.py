@@ -1,4 +1,4 @@
-"""``multi_head_attention_forward``: what MultiheadAttention computes, as a function of its weights."""
+"""``multi_head_attention_forward``: the computation of MultiheadAttention, as a function of its weights."""
 
 import math
 
@@ -6,19 +6,22 @@ from ... import torch
 
 
 def _heads(x, num_heads):
-    """(length, batch, features) as (batch, heads, length, features of a head)."""
+    """Reshape (length, batch, features) to (batch, heads, length, features of a head)."""
     return x.reshape(x.size(0), x.size(1), num_heads, -1).permute(1, 2, 0, 3)
 
 
 def _grown(mask, count):
-    """A mask of keys with count more, which are seen."""
+    """A mask of keys, extended by `count` keys that every query sees."""
     return mask if mask is None or not count else torch.nn.functional.pad(mask, (0, count))
 
 
 def masked_scores(scores, mask):
-    """(scores under a mask, where rows see a key at all): bools are True where attention may go, others are added.
+    """(scores with the mask applied, whether each row sees any key). A mask of bools is True where attention may go;
+    other masks are added.
 
-    A row that sees none keeps its scores, so that its weights and gradients are numbers; its result is to be 0."""
+    A row that sees no key keeps its scores, so that its weights and gradients stay numbers. The caller sets its result
+    to 0.
+    """
     if mask.dtype == torch.bool:
         seen = mask.any(-1, keepdim=True)
         return torch.where(mask | ~seen, scores, -math.inf), seen
@@ -32,13 +35,13 @@ def multi_head_attention_forward(
     use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None,
     static_v=None, average_attn_weights=True, is_causal=False,
 ):  # fmt: skip
-    """(output, weights or None) of attention over (length, batch, features), or without a batch; masks of bools are
-    True
-    where attention may not go.
+    """(output, weights or None) of attention over (length, batch, features), or without a batch dim. Masks of bools are
+    True where attention may not go.
 
-    bias_k, bias_v: a key and a value more; add_zero_attn: one more of zeros; static_k, static_v: (batch * heads,
-    length,
-    features of a head) instead of projections. AssertionError: embed_dim_to_check is not the features' number."""
+    bias_k, bias_v: one additional key and value. add_zero_attn: another one of zeros. static_k, static_v: tensors
+    (batch * heads, length, features of a head) in place of projections. Raises AssertionError unless embed_dim_to_check
+    is the number of features.
+    """
     F = torch.nn.functional
     if query.size(-1) != embed_dim_to_check:
         raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {query.size(-1)}")
@@ -79,8 +82,9 @@ def multi_head_attention_forward(
 
 
 def padded_scores(scores, attn_mask, key_padding_mask, need_weights):
-    """masked_scores of scores (batch, heads, queries, keys) by MultiheadAttention's masks, True where attention may not
-    go. Where the weights are wanted a row that sees no key is NaN, and the second result None."""
+    """masked_scores of scores (batch, heads, queries, keys), for MultiheadAttention's masks, which are True where
+    attention may not go. If the weights are wanted, a row that sees no key becomes NaN, and the second result is None.
+    """
     mask = _joined(attn_mask, key_padding_mask, scores.shape[:2], scores.dtype)
     if mask is None:
         return scores, None
@@ -88,7 +92,7 @@ def padded_scores(scores, attn_mask, key_padding_mask, need_weights):
 
 
 def _joined(attn_mask, key_padding_mask, heads, dtype):
-    """What both masks add to scores (batch, heads, queries, keys); None: there are none."""
+    """The sum that both masks add to scores (batch, heads, queries, keys), or None without masks."""
     if attn_mask is not None:
         shape = attn_mask.shape if attn_mask.dim() == 2 else (*heads, *attn_mask.shape[1:])
         attn_mask = _added(attn_mask, dtype).reshape(tuple(shape))

@@ -1,4 +1,4 @@
-"""Rows of a table and their sums: embeddings, and bags of them."""
+"""Embeddings, which look up rows of a table, and embedding bags, which reduce such rows."""
 
 import math
 
@@ -6,7 +6,7 @@ from ... import torch
 
 
 class _Spread(torch.autograd.Function):
-    """rows as they are, whose gradients are divided by how often their row was named."""
+    """rows themselves. Their gradients are divided by how often each row was named."""
 
     @staticmethod
     def forward(ctx, rows, times):
@@ -20,7 +20,7 @@ class _Spread(torch.autograd.Function):
 
 
 def _renormed(input, weight, max_norm, norm_type):
-    """Scales the rows that input names and whose norm is above max_norm, in place."""
+    """Scale the rows that input names and whose norm exceeds max_norm, in place."""
     with torch.no_grad():
         norm = weight.norm(norm_type, 1, keepdim=True)
         used = torch.zeros(weight.size(0), dtype=torch.bool, device=weight.device)
@@ -45,15 +45,15 @@ def _rows(input, weight, max_norm, norm_type, scale_grad_by_freq):
 
 
 def _own(input, weight, padding_idx):
-    """Where input names the row of the padding."""
+    """Where input names the padding row."""
     return input == (padding_idx if padding_idx >= 0 else weight.size(0) + padding_idx)
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
-    """The rows of weight that the integers of input name; the row padding_idx has no gradient.
+    """The rows of weight that the integers of input name. The row padding_idx gets no gradient.
 
-    max_norm: rows that are longer are scaled down, in weight itself. scale_grad_by_freq: gradients are divided by how
-    often a row was named. sparse: taken, gradients are dense.
+    max_norm: longer rows are scaled down, in weight itself. scale_grad_by_freq: gradients are divided by how often a
+    row was named. sparse is accepted; gradients are dense.
     """
     rows = _rows(input, weight, max_norm, norm_type, scale_grad_by_freq)
     if padding_idx is None:
@@ -89,7 +89,7 @@ def _check(input, offsets, mode, per_sample_weights):
 
 
 def _reduced(rows, counted, bag, bags, mode):
-    """rows (n, features) of which those counted are joined to their bags."""
+    """Reduce rows (n, features) to their bags. Only the rows that count take part."""
     n, width = rows.shape
     if mode == "max":
         rows = torch.where(counted.unsqueeze(1), rows, -math.inf)
@@ -118,8 +118,9 @@ def embedding_bag(
 ):
     """The sum, mean or maximum of the rows of weight that each bag of integers names: (bags, features).
 
-    input (bags, n), or one bag behind the other with offsets where each begins; include_last_offset: the last of them
-    is the end. Rows padding_idx do not count; an empty bag gives zeros. The rest as in embedding.
+    input is (bags, n), or one bag after another with offsets at which bags begin. include_last_offset: the last offset
+    is the end. Rows padding_idx do not count, and an empty bag gives zeros. The other parameters are those of
+    embedding.
     """
     _check(input, offsets, mode, per_sample_weights)
     if input.dim() == 2:

@@ -1,9 +1,10 @@
 """Convolutions as matrix products over windows.
 
-Three operations on an input x, weights w and an output y, each the derivative of the others: ``conv`` (x, w → y),
-``conv_input`` (y, w → x) and ``conv_weight`` (x, y → w). On a CPU the core gathers windows tile by tile. Elsewhere they
-are copied once, channels first, so that a convolution of a whole batch is one product; its result lies channels first
-too, as the next one's windows want it."""
+There are three operations on an input x, weights w and an output y, each the derivative of the others: ``conv`` (x, w →
+y), ``conv_input`` (y, w → x) and ``conv_weight`` (x, y → w). On a CPU the core gathers windows tile by tile. Elsewhere
+windows are copied once, channels first, so that one product computes a whole batch. Its result is laid out channels
+first, too, which suits the windows of the next convolution.
+"""
 
 import math
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from ._windows import fold, pad, padded, places, spread, windows
 class Geometry(NamedTuple):
     kernel: tuple
     stride: tuple
-    pads: tuple  # (before, after) of each dim
+    pads: tuple  # (before, after) for each dim
     dilation: tuple
     groups: int
 
@@ -28,12 +29,12 @@ _FORWARD, _INPUT, _WEIGHT = range(3)
 
 
 def _three(numbers, fill):
-    """Of up to three dims, behind others of one element."""
+    """Let f handle up to three dims, by adding dims of one element in front."""
     return (fill,) * (3 - len(numbers)) + tuple(numbers)
 
 
 def _at_once(kind, first, second, shape, space, out, geo):
-    """What the core computes, of that shape; None where it does not. Sums of nothing are zeros."""
+    """The result that the core computes, or None if it cannot. An empty sum gives zeros."""
     if any(type(t) not in (torch.Tensor, torch.nn.Parameter) for t in (first, second)):
         return None
     if not math.prod(shape) or not first.numel() or not second.numel():
@@ -52,7 +53,7 @@ def _places(space, geo):
 
 
 def _columns(x, geo):
-    """The windows of x as columns: (groups, channels of a group * kernel, batch * places), and the places."""
+    """(the windows of x as columns (groups, channels of a group * kernel, batch * places), the places)."""
     n = geo.rank
     win = windows(padded(x, geo.pads), geo.kernel, geo.stride, geo.dilation)
     order = (1, *range(2 + n, 2 + 2 * n), 0, *range(2, 2 + n))
@@ -70,12 +71,12 @@ def _unrows(rows, batch, out):
 
 
 def _product(a, b):
-    """Matrix products of groups; of a single group a plain one."""
+    """Matrix products, one for each group. A single group is a plain product."""
     return (a[0] @ b[0]).unsqueeze(0) if a.size(0) == 1 else a @ b
 
 
 def conv(x, w, geo):
-    """(N, C, *space) and (O, C / groups, *kernel) to (N, O, *places)."""
+    """From (N, C, *space) and (O, C / groups, *kernel) to (N, O, *places)."""
     found = tuple(_places(x.shape[2:], geo))
     done = _at_once(_FORWARD, x, w, (x.size(0), w.size(0), *found), x.shape[2:], found, geo)
     if done is not None:
@@ -94,7 +95,8 @@ def conv_weight(x, y, geo):
 
 
 def conv_input(y, w, size, geo):
-    """The x of extents size that y comes from, transposed: with steps of one a convolution with turned weights."""
+    """The x of extents `size` that leads to y: a transposed convolution. With steps of one it is a convolution with
+    flipped weights."""
     shape = (y.size(0), w.size(1) * geo.groups, *size)
     done = _at_once(_INPUT, y, w, shape, size, y.shape[2:], geo)
     if done is not None:
@@ -196,7 +198,7 @@ def _check(name, x, w, bias, groups, channels, of_bias):
 
 
 def _pads(padding, kernel, stride, dilation):
-    """(before, after) of each dim for numbers, "valid" or "same"."""
+    """(before, after) for each dim, from numbers, "valid" or "same"."""
     if padding == "valid":
         return ((0, 0),) * len(kernel)
     if padding == "same":
@@ -255,7 +257,7 @@ def _transposed(rank):
             )
         sizes = zip(input.shape[2:], kernel, stride, padding, more, dilation)
         size = tuple((n - 1) * s - 2 * p + d * (k - 1) + m + 1 for n, k, s, p, m, d in sizes)
-        # What is left of the extent must be too small for one more window: more of it is cut off, or made of zeros.
+        # What is left of the extent must not hold one more window. So more of it is cut off, or filled with zeros.
         pads = tuple((p, p - max(m - s + 1, 0)) for p, m, s in zip(padding, more, stride))
         return _with_bias(ConvInput.apply(input, weight, size, Geometry(kernel, stride, pads, dilation, groups)), bias)
 
@@ -269,7 +271,7 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = (_transposed(n) for n in 
 
 
 def padded_conv(rank, input, weight, bias, stride, padding, dilation, groups, mode):
-    """A convolution whose padding is "zeros" or one of ``pad``'s modes."""
+    """A convolution with padding "zeros" or one of ``pad``'s modes."""
     function = (conv1d, conv2d, conv3d)[rank - 1]
     if mode == "zeros":
         return function(input, weight, bias, stride, padding, dilation, groups)

@@ -1,20 +1,20 @@
-"""Connectionist temporal classification: the loss of all alignments of a short sequence with a long one."""
+"""Connectionist temporal classification: a loss over all alignments of a short sequence with a long one."""
 
 import numpy
 
 from ... import torch
 from ._losses import reduced
 
-NEVER = -1e30  # the logarithm of what cannot be: finite, so that its derivatives are zeros and no NaNs
+NEVER = -1e30  # log of an impossible event: finite, so that derivatives are 0 and not NaN
 
 
 def _whole(lengths):
-    """Lengths, a tensor or a sequence, as NumPy's."""
+    """Lengths, given as a tensor or a sequence, as a NumPy array."""
     return numpy.asarray(lengths.cpu().numpy() if isinstance(lengths, torch.Tensor) else lengths, "int64").reshape(-1)
 
 
 def _padded(targets, lengths):
-    """Targets one behind the other as (batch, longest)."""
+    """Targets that stand one after another, padded to (batch, longest)."""
     if targets.dim() == 2:
         return targets
     places = (numpy.cumsum(lengths) - lengths)[:, None] + numpy.arange(max(1, lengths.max()))
@@ -44,7 +44,8 @@ def _check(log_probs, targets, steps, lengths, blank):
 
 
 def _extended(targets, blank):
-    """(the targets with blanks round each, (batch, 2 S + 1); where a step may skip the blank before it)."""
+    """(the targets with a blank before, between and after them, (batch, 2 S + 1); where a step may skip the blank
+    before it)."""
     batch, most = targets.shape
     states = torch.full((batch, 2 * most + 1), blank, dtype=torch.int64, device=targets.device)
     states[:, 1::2] = targets
@@ -54,7 +55,7 @@ def _extended(targets, blank):
 
 
 def _forward(emitted, skip, steps, top):
-    """The logarithms of the probability of being in each state at the end: (batch, 2 S + 1)."""
+    """The log probabilities of being in each state at the end: (batch, 2 S + 1)."""
     places = torch.arange(skip.size(1), device=skip.device)
     first = torch.where((places < 2) & (places < top.unsqueeze(1)), emitted[0], NEVER)
     now, outside = torch.where((steps > 0).unsqueeze(1), first, torch.where(places == 0, 0.0, NEVER)), None
@@ -69,11 +70,12 @@ def _forward(emitted, skip, steps, top):
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
-    """-log of the probability that log_probs (T, N, C), or (T, C), emit the targets (N, S), or one behind the other.
+    """-log of the probability that log_probs (T, N, C), or (T, C), emits the targets, which are (N, S) or stand one
+    after another.
 
-    "mean" divides by the targets' lengths before the mean over the batch. zero_infinity: losses of targets that are too
-    long for their input, and their gradients, are 0. Gradients are those of log_probs as given, where PyTorch's add
-    what a log_softmax before it takes away.
+    "mean" divides each loss by its target's length before taking the mean over the batch. zero_infinity: a target that
+    is too long for its input has loss 0 and gradient 0. Gradients are those with respect to log_probs as given.
+    PyTorch's contain a term that a log_softmax before the loss would remove.
     """
     one = log_probs.dim() == 2
     log_probs = log_probs.unsqueeze(1) if one else log_probs

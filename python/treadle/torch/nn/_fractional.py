@@ -5,7 +5,7 @@ from ._windows import spread
 
 
 def _begins(samples, size, kernel, out):
-    """Where the windows of one axis begin: (N, C, out); samples: a number of [0, 1) for each plane."""
+    """The places where the windows of one axis begin: (N, C, out). samples: one number of [0, 1) for each plane."""
     if out == 1:
         return torch.full((*samples.shape, 1), size - kernel, dtype=torch.int64, device=samples.device)
     step = (size - kernel) / (out - 1)
@@ -32,7 +32,7 @@ def _pool(rank, input, kernel_size, output_size, output_ratio, return_indices, s
         raise RuntimeError(f"{name}: pooling {kernel} into {out} is too large for the input's {space}")
     if samples is None:
         samples = torch.rand(*x.shape[:2], rank, dtype=x.dtype, device=x.device)
-    order = range(rank) if rank == 3 else reversed(range(rank))  # which sample is whose axis's
+    order = range(rank) if rank == 3 else reversed(range(rank))  # which sample belongs to which axis
     flat, shape = 0, (*x.shape[:2], *[1] * (2 * rank))
     for axis, at in enumerate(order):
         begins = _begins(samples[: x.size(0), :, at], space[axis], kernel[axis], out[axis])
@@ -51,8 +51,8 @@ def _pool(rank, input, kernel_size, output_size, output_ratio, return_indices, s
 def fractional_max_pool2d(
     input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
 ):
-    """The largest element of windows of kernel_size that begin at random places: output_size of them, or output_ratio
-    times the input's size. return_indices: also their places in each plane."""
+    """The largest element of windows of kernel_size that begin at random places. There are output_size of them, or
+    output_ratio times the input's size. return_indices: their indices in each plane, too."""
     return _pool(2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
 

@@ -1,4 +1,4 @@
-"""Losses: functions of predictions and targets, reduced to their mean, their sum, or not at all."""
+"""Losses: functions of predictions and targets, of which the mean, the sum or all values are returned."""
 
 import math
 import warnings
@@ -19,7 +19,7 @@ def reduced(loss, reduction):
 
 
 def _old(size_average, reduce, reduction):
-    """The reduction that PyTorch's old parameters ask for."""
+    """The reduction that PyTorch's deprecated parameters mean."""
     if size_average is None and reduce is None:
         return reduction
     size_average, reduce = size_average in (None, True), reduce in (None, True)
@@ -80,7 +80,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """-(target * log(input) + (1 - target) * log(1 - input)), logarithms held above -100."""
+    """-(target * log(input) + (1 - target) * log(1 - input)). Logarithms are held above -100."""
     if input.shape != target.shape:
         raise ValueError(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
@@ -104,7 +104,7 @@ def _(inputs, r, g):
 def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
-    """binary_cross_entropy of sigmoid(input), in one stable formula; pos_weight multiplies what belongs to 1."""
+    """binary_cross_entropy of sigmoid(input), in one stable formula. pos_weight multiplies the term of target 1."""
     if input.shape != target.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     if pos_weight is None:
@@ -115,7 +115,7 @@ def binary_cross_entropy_with_logits(
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
-    """target * (log(target) - input), where input, and with log_target the target too, are logarithms."""
+    """target * (log(target) - input). input holds logarithms, and so does target with log_target."""
     reduction = _old(size_average, reduce, reduction)
     if log_target:
         loss = torch.exp(target) * (target - input)
@@ -136,15 +136,15 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 
 
 def anywhere(t):
-    """Is an element true? What stands for an item under torch.vmap is asked for all items at once."""
+    """Is any element true? Inside of torch.vmap this asks for all items at once."""
     while hasattr(t, "_value"):
         t = t._value
     return t.any().item()
 
 
 def _bounds(target, classes, ignore_index):
-    """IndexError, on the CPU, for a class that is none; elsewhere, and in a recording, such a target's loss is NaN
-    (nothing waits)."""
+    """On the CPU: raise IndexError for a target that is no class. On other devices, and while recording, nothing waits
+    for the targets, and the loss of such a target is NaN."""
     if target.device.type == "cpu" and not _core._capturing():
         wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
         if anywhere(wrong):
@@ -152,9 +152,11 @@ def _bounds(target, classes, ignore_index):
 
 
 def _chosen(logp, target, ignore_index):
-    """-logp of the target's class for each element, 0 where it is ignored; the classes are dim 1.
+    """-logp of each element's target class, 0 for ignored targets. Dim 1 holds the classes.
 
-    By comparing with all class numbers: it fuses with what made logp, and so does its gradient; a gather would not."""
+    It compares the target with all class numbers instead of gathering: that fuses with the computation of logp, and so
+    does its gradient.
+    """
     classes = logp.size(1)
     numbers = torch.arange(classes, device=logp.device).reshape((1, -1, *[1] * (logp.dim() - 2)))
     picked = torch.where(numbers == target.unsqueeze(1), -logp, 0.0).sum(1)
@@ -165,7 +167,7 @@ def _chosen(logp, target, ignore_index):
 
 
 def _weights(weight, target, ignore_index, dtype):
-    """The weight of each target; 0 where it is ignored."""
+    """The weight of each target, 0 for ignored targets."""
     valid = target != ignore_index
     if weight is None:
         return valid.to(dtype)
@@ -173,7 +175,7 @@ def _weights(weight, target, ignore_index, dtype):
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
-    """-input[i, target[i]] for logarithms of probabilities (N, C, …) and class numbers (N, …); or (C,) and ()."""
+    """-input[i, target[i]]. input: log probabilities (N, C, …); target: class numbers (N, …). Or (C,) and ()."""
     reduction = _old(size_average, reduce, reduction)
     if input.dim() == 0:
         raise ValueError(f"Expected 1 or more dimensions (got {input.dim()})")
@@ -197,13 +199,13 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
 
 
 def _mean_by(total, n):
-    """total / n; NaN where nothing counts, which has the gradient 0."""
+    """total / n. If nothing counts it is NaN, with the gradient 0."""
     none = n == 0
     return torch.where(none, total.detach() / n.detach(), total / torch.where(none, 1.0, n))
 
 
 def _suits(weight, input, classes):
-    """RuntimeError: the classes' weights are others than the classes."""
+    """Raise RuntimeError unless there is one weight for each class."""
     if weight is None:
         return
     if weight.numel() != classes:
@@ -220,11 +222,11 @@ def _known(reduction):
         raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
-# ---- cross entropy of class numbers: one function of rows forward, one backward ----
+# ---- cross entropy of class numbers: one function of rows for the loss, one for its gradient ----
 
 
 def _numbers(classes, like, make):
-    """0 … classes - 1 along dim 1 of what has like's rank."""
+    """The class numbers along dim 1, in a tensor of like's rank."""
     numbers = make(classes, device=like.device)
     return numbers if like.ndim == 2 else numbers.reshape((-1, *[1] * (like.ndim - 2)))
 
@@ -235,14 +237,15 @@ def _one_more(t):
 
 @derived("NllLoss")
 def _entropy(a, target, *, ignore_index, reduction):
-    """(The loss of logits a, reduced; how many targets count): 0 where ignored, NaN for a class that is none."""
+    """(The reduced loss of logits a, the number of targets that count). An ignored target has loss 0, an invalid class
+    NaN."""
     shifted = a - td.max(a, axis=1, keepdims=True)
     own = _numbers(a.shape[1], a, td.arange) == _one_more(target)
     lost = td.log(td.sum(td.exp(shifted), axis=1)) - td.sum(td.where(own, shifted, 0.0), axis=1)
     counts = target != ignore_index
     lost = td.where((target >= 0) & (target < a.shape[1]), lost, math.nan)
     lost = td.where(counts, lost, 0.0)
-    td.evaluate(lost)  # by itself it is one kernel that owns rows
+    td.evaluate(lost)  # evaluated alone it is one kernel that keeps rows
     if reduction == "none":
         return lost, counts
     total, n = td.sum(lost), td.sum(counts, dtype=a.dtype)
@@ -261,7 +264,7 @@ def _(inputs, results, grads, *, ignore_index, reduction):
 
 
 def _plainly(input, target):
-    """Are these a batch of logits with a class number for each?"""
+    """Are these a batch of logits with one class number for each?"""
     shape = input.shape
     return len(shape) > 1 and (shape[0], *shape[2:]) == tuple(target.shape) and input.numel() > 0
 
@@ -278,7 +281,8 @@ def _entropy_checked(input, target, ignore_index, reduction):
 def cross_entropy(
     input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
 ):
-    """nll_loss of log_softmax over dim 1 (dim 0 of a vector); the target may be probabilities of input's shape."""
+    """nll_loss of log_softmax over dim 1 (dim 0 of a vector). target holds class numbers, or probabilities in input's
+    shape."""
     reduction = _old(size_average, reduce, reduction)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
@@ -330,18 +334,18 @@ def _soft(logp, target, weight, reduction, smoothing, dim):
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
     """input where target is 1, max(0, margin - input) where it is -1."""
-    # A target that is neither 1 nor -1 has both parts.
+    # A target other than 1 and -1 gets both terms.
     loss = torch.where(target != -1, input, 0.0) + torch.where(target != 1, (margin - input).clamp(min=0), 0.0)
     return reduced(loss, _old(size_average, reduce, reduction))
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    """log(1 + exp(-target input)), targets being 1 and -1."""
+    """log(1 + exp(-target * input)), for targets 1 and -1."""
     return reduced(-logsigmoid(target * input), _old(size_average, reduce, reduction))
 
 
 def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
-    """max(0, margin - target (input1 - input2)), targets being 1 and -1."""
+    """max(0, margin - target * (input1 - input2)), for targets 1 and -1."""
     loss = (-target * (input1 - input2) + margin).clamp(min=0)
     return reduced(loss, _old(size_average, reduce, reduction))
 
@@ -357,7 +361,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None,
 def triplet_margin_loss(
     anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"
 ):
-    """max(0, margin + |anchor - positive| - |anchor - negative|), distances in the p-norm."""
+    """max(0, margin + |anchor - positive| - |anchor - negative|). Distances are p-norms."""
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
@@ -367,7 +371,7 @@ def triplet_margin_loss(
 
 
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """The mean over the other classes of max(0, margin - input[target] + input[class])^p."""
+    """The mean of max(0, margin - input[target] + input[class])^p over the other classes."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     _known(reduction)
@@ -394,7 +398,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
 
 
 def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """The mean over classes of the binary cross entropy of input, logits, with target."""
+    """The mean over classes of the binary cross entropy of input, which holds logits, and target."""
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     loss = (loss if weight is None else loss * weight).mean(-1)
     return reduced(loss, _old(size_average, reduce, reduction))
@@ -403,7 +407,7 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
 def poisson_nll_loss(
     input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
 ):
-    """The negative logarithm of a Poisson distribution's likelihood; input: the logarithm of the rate, or the rate."""
+    """The negative log likelihood of a Poisson distribution. input: its rate, or the rate's logarithm."""
     loss = torch.exp(input) - target * input if log_input else input - target * torch.log(input + eps)
     if full:
         stirling = target * torch.log(target) - target + 0.5 * torch.log(2 * math.pi * target)
@@ -412,7 +416,7 @@ def poisson_nll_loss(
 
 
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
-    """(log(var) + (input - target)² / var) / 2; var is held above eps, for the gradient it is itself."""
+    """(log(var) + (input - target)² / var) / 2. var is held above eps. The gradient ignores that bound."""
     var = torch.full_like(input, var) if isinstance(var, float) else var
     if var.shape != input.shape and var.dim() == input.dim() - 1:
         var = var.unsqueeze(-1)
@@ -430,7 +434,7 @@ cosine_similarity, pairwise_distance = torch.cosine_similarity, torch.pairwise_d
 
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    """Σ max(0, 1 - (input[target] - input[other])) / C, where a row of target names classes, up to the first -1."""
+    """Σ max(0, 1 - (input[target] - input[other])) / C. A row of target names classes, up to its first -1."""
     if target.shape != input.shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     _known(reduction)
@@ -448,7 +452,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
 def triplet_margin_with_distance_loss(
     anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
 ):
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin) for a distance d (None: pairwise_distance)."""
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin) for a distance d. None means pairwise_distance."""
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     far = distance_function or pairwise_distance

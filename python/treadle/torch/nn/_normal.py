@@ -1,4 +1,4 @@
-"""Normalisations: means and variances over some dims, and what is left when they are taken away."""
+"""Normalisations, which subtract the mean and divide by the deviation over some dims."""
 
 import functools
 import math
@@ -9,7 +9,7 @@ _HALVES = (torch.float16, torch.bfloat16)
 
 
 def _in_float32(f):
-    """f, which takes a tensor of half type as float32 and gives its result in that type again: as PyTorch adds up."""
+    """Let f compute in float32 for tensors of half types, as PyTorch does, and return its result in the half type."""
 
     @functools.wraps(f)
     def call(input, *args, **kwargs):
@@ -21,7 +21,7 @@ def _in_float32(f):
 
 
 def _affine(x, weight, bias, shape):
-    """x * weight + bias, of x's dtype whatever theirs is."""
+    """x * weight + bias, in x's dtype whatever the dtypes of weight and bias."""
     dtype = x.dtype
     if weight is not None:
         x = x * weight.reshape(shape)
@@ -30,7 +30,7 @@ def _affine(x, weight, bias, shape):
 
 
 def _scaled(x, dims, eps):
-    """x less its mean over dims, over its deviation."""
+    """x minus its mean over dims, divided by its standard deviation."""
     mean = x.mean(dims, keepdim=True)
     d = x - mean
     var = (d * d).mean(dims, keepdim=True)
@@ -39,7 +39,7 @@ def _scaled(x, dims, eps):
 
 @_in_float32
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    """Mean 0 and variance 1 over the last dims, then weight and bias of their shape."""
+    """Give the last dims mean 0 and variance 1, then multiply by weight and add bias, which have their shape."""
     shape = tuple(normalized_shape)
     if tuple(input.shape[input.dim() - len(shape) :]) != shape:
         raise RuntimeError(
@@ -51,7 +51,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 @_in_float32
 def rms_norm(input, normalized_shape, weight=None, eps=None):
-    """Over the root of the mean square over the last dims, times weight."""
+    """Divide by the root mean square over the last dims, then multiply by weight."""
     shape = tuple(normalized_shape)
     if not shape:
         raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, but got normalized_shape = []")
@@ -64,7 +64,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 
 @_in_float32
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
-    """Mean 0 and variance 1 of each sample's groups of channels, then weight and bias of the channels."""
+    """Give each sample's groups of channels mean 0 and variance 1, then apply each channel's weight and bias."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     n, c = input.shape[:2]
@@ -87,9 +87,11 @@ def _update(running, value, momentum):
 
 @_in_float32
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
-    """Mean 0 and variance 1 of each channel (dim 1), then weight and bias.
+    """Give each channel (dim 1) mean 0 and variance 1, then apply its weight and bias.
 
-    In training by the batch's own statistics, which move the running ones in place; else by the running ones."""
+    In training the statistics are those of the batch, and they update the running ones in place. Otherwise the running
+    statistics are used.
+    """
     shape = (1, -1, *[1] * (input.dim() - 2))
     dims = (0, *range(2, input.dim()))
     count = input.numel() // max(input.size(1), 1)
@@ -117,7 +119,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 def instance_norm(
     input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5
 ):
-    """Mean 0 and variance 1 of each channel of each sample."""
+    """Give each channel of each sample mean 0 and variance 1."""
     shape = (1, -1, *[1] * (input.dim() - 2))
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
@@ -131,7 +133,7 @@ def instance_norm(
 
 @_in_float32
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
-    """Over (k + alpha * mean square of size neighbouring channels) ** beta."""
+    """Divide by (k + alpha * mean square of `size` neighbouring channels) ** beta."""
     if input.dim() < 3:
         raise ValueError(
             f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)"
@@ -148,5 +150,5 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12):
-    """Over the p-norm along dim, which is held above eps."""
+    """Divide by the p-norm along dim, which is held above eps."""
     return input / torch.norm(input, p, dim, True).clamp(min=eps)

@@ -1,4 +1,4 @@
-"""Pools: the largest or the mean of windows; resampling."""
+"""Pools, which take the largest element or the mean of windows, and resampling."""
 
 import math
 import operator
@@ -8,7 +8,7 @@ from ._windows import Fold, Pad, shifted, spread
 
 
 def _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
-    """(kernel, stride, padding, dilation, places); with ceil_mode windows may hang over the end."""
+    """(kernel, stride, padding, dilation, places). With ceil_mode the last window may extend beyond the end."""
     kernel = spread(kernel_size, rank, "kernel_size")
     stride = kernel if stride is None or stride == [] or stride == () else spread(stride, rank, "stride")
     padding, dilation = spread(padding, rank, "padding"), spread(dilation, rank, "dilation")
@@ -30,7 +30,7 @@ def _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
     for n, k, s, p, d in zip(input.shape[2:], kernel, stride, padding, dilation):
         over = n + 2 * p - d * (k - 1) - 1
         m = (-(-over // s) if ceil_mode else over // s) + 1
-        out.append(m - 1 if ceil_mode and (m - 1) * s >= n + p else m)  # a window begins inside
+        out.append(m - 1 if ceil_mode and (m - 1) * s >= n + p else m)  # the window begins inside of the input
     if min(out) < 1:
         raise RuntimeError(
             f"Given input size: {tuple(input.shape[1:])}. Calculated output size: {tuple(out)}. Output size "
@@ -40,13 +40,13 @@ def _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
 
 
 def _pads(input, kernel, stride, padding, dilation, out):
-    """What to put around (or cut off) so that the windows are out and nothing is left over."""
+    """The padding (negative: elements to cut off) that makes the windows fit exactly."""
     need = [(o - 1) * s + d * (k - 1) + 1 for o, k, s, d in zip(out, kernel, stride, dilation)]
     return [(p, m - n - p) for p, m, n in zip(padding, need, input.shape[2:])]
 
 
 class _Largest(torch.autograd.Function):
-    """The largest element of each window and its place in the kernel."""
+    """The largest element of each window, and its index in the kernel."""
 
     @staticmethod
     def forward(ctx, x, kernel, stride, dilation):
@@ -74,7 +74,7 @@ class _Largest(torch.autograd.Function):
 
 
 def _flat_places(place, size, kernel, stride, padding, dilation):
-    """Places in kernels as numbers of the input's elements."""
+    """Indices in kernels, turned into indices of the input's elements."""
     flat = 0
     for i, n in enumerate(size):
         inner = (place // math.prod(kernel[i + 1 :])) % kernel[i]
@@ -127,14 +127,14 @@ class _Sums(torch.autograd.Function):
 
 
 def _counts(size, kernel, stride, padding, out, include):
-    """Elements in each window along each dim: those inside of the input, or of the padded input."""
+    """The number of elements in each window along each dim: those of the input, or also those of the padding."""
     for n, k, s, p, o in zip(size, kernel, stride, padding, out):
         low, high = (-p, n + p) if include else (0, n)
         yield [min(i * s - p + k, high) - max(i * s - p, low) for i in range(o)]
 
 
 def _whole_means(total, counts, divisor):
-    """Sums of integers by their counts, in their own type, towards zero."""
+    """Sums of integers divided by their counts, in the integers' type, rounded towards zero."""
     for i, row in enumerate(counts if not divisor else []):
         shape = [1] * total.dim()
         shape[2 + i] = -1
@@ -180,7 +180,7 @@ avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(n) for n in (1, 2, 3))
 
 
 def _wanted(name, rank, input, output_size):
-    """The size asked for, of each dim. ValueError, RuntimeError: it or the input will not do."""
+    """The requested size of each dim. Raises ValueError or RuntimeError for a size or an input that cannot be used."""
     wanted = (output_size,) * rank if not hasattr(output_size, "__len__") else tuple(output_size)
     if len(wanted) == rank and rank > 1 and input.dim() <= rank:
         raise ValueError(f"Input dimension should be at least {rank + 1}, not {input.dim()}")
@@ -190,7 +190,7 @@ def _wanted(name, rank, input, output_size):
 
 
 def _adaptive(rank, pool, along, name):
-    """Pools to a given size: windows from floor(i * n / m) to ceil((i + 1) * n / m)."""
+    """Pool to a given size: windows reach from floor(i * n / m) to ceil((i + 1) * n / m)."""
 
     def call(input, output_size):
         wanted = _wanted(name, rank, input, output_size)
@@ -217,7 +217,7 @@ adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
 
 
 def _adaptive_max(rank, pool):
-    """The largest element of each window, and where it stands in the flattened last dims."""
+    """The largest element of each window, and its index in the flattened last dims."""
 
     def call(input, output_size, return_indices=False):
         wanted = _wanted(f"adaptive_max_pool{rank}d", rank, input, output_size)
@@ -226,7 +226,7 @@ def _adaptive_max(rank, pool):
         if all(m and n % m == 0 for n, m in zip(size, wanted)):
             return pool(input, tuple(n // m for n, m in zip(size, wanted)), return_indices=return_indices)
         found, places, step = input, None, 1
-        for i in reversed(range(rank)):  # the last dim first: of equal elements the first in memory wins
+        for i in reversed(range(rank)):  # last dim first: of equal elements the first in memory wins
             dim, n, m = lead + i, size[i], wanted[i]
             parts = [found.narrow(dim, j * n // m, -(-(j + 1) * n // m) - j * n // m).max(dim, True) for j in range(m)]
             starts = [p.indices + j * n // m for j, p in enumerate(parts)]
@@ -266,14 +266,14 @@ lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
 
 
 def _scale(n, m, scale, align_corners):
-    """How many elements of n one step among m is; scale: the factor that was asked for, if one was."""
+    """How many of n elements one step among m covers. scale: the factor that the caller asked for, if any."""
     if align_corners:
         return (n - 1) / (m - 1) if m > 1 else 0.0
     return 1 / scale if scale else n / m
 
 
 def _nearest(n, m, step, exact):
-    """[(numbers of elements, weights)]: those nearest to m places."""
+    """[(element indices, weights)] of the elements nearest to m places."""
     return [([min(int((i + 0.5 * exact) * step), n - 1) for i in range(m)], None)]
 
 
@@ -294,7 +294,7 @@ def _cubic(n, m, step, align_corners):
 
 
 def cubic_weight(x, a=-0.75):
-    """The weight of an element that is x away in a cubic convolution with the parameter a."""
+    """The weight of an element at distance x, in cubic convolution with the parameter a."""
     x = abs(x)
     if x >= 2:
         return 0.0
@@ -302,7 +302,7 @@ def cubic_weight(x, a=-0.75):
 
 
 def _smoothed(n, m, step, cubic):
-    """The weights of n elements in each of m places, the filter being as wide as a step is: rows of a matrix."""
+    """The weights of n elements at each of m places, as rows of a matrix. The filter is as wide as a step."""
     wide = max(step, 1.0)
     reach = (2 if cubic else 1) * wide
     rows = []
@@ -317,7 +317,7 @@ def _smoothed(n, m, step, cubic):
 
 
 def _mixed(input, dim, taps):
-    """The sum of the elements along dim that each of taps names, times its weights."""
+    """The weighted sum of the elements along dim that each of taps names."""
     total = None
     for places, weights in taps:
         part = input.index_select(dim, torch.tensor(places, dtype=torch.int64, device=input.device))
@@ -342,7 +342,7 @@ def _resampled(input, dim, m, scale, mode, align_corners, antialias):
 
 
 def _resampled_bytes(input, dim, m, step, mode, align_corners, antialias):
-    """uint8 as PyTorch resamples it: by weights of 16 bits, rounded after each dim."""
+    """uint8 resampled as PyTorch does: with weights of 16 bits, and rounding after each dim."""
     n = input.size(dim)
     if antialias:
         rows = _smoothed(n, m, step, mode == "bicubic")
@@ -373,10 +373,10 @@ def interpolate(
     recompute_scale_factor=None,
     antialias=False,
 ):
-    """(N, C, *space) resampled to size, or by scale_factor.
+    """Resample (N, C, *space) to size, or by scale_factor.
 
-    mode: "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic" or "trilinear"; antialias, of bilinear and
-    bicubic: places are means over all elements that they cover. uint8 is rounded.
+    mode: "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic" or "trilinear". antialias, for bilinear
+    and bicubic: each place is a mean over all elements that it covers. uint8 is rounded.
     """
     rank = input.dim() - 2
     if (size is None) == (scale_factor is None):
@@ -414,7 +414,7 @@ upsample = interpolate
 
 
 def pixel_shuffle(input, upscale_factor):
-    """(…, C r², H, W) to (…, C, H r, W r)."""
+    """Rearrange (…, C r², H, W) to (…, C, H r, W r)."""
     r, (c, h, w) = upscale_factor, input.shape[-3:]
     lead = tuple(input.shape[:-3])
     x = input.reshape(*lead, c // (r * r), r, r, h, w)
@@ -423,7 +423,7 @@ def pixel_shuffle(input, upscale_factor):
 
 
 def pixel_unshuffle(input, downscale_factor):
-    """(…, C, H r, W r) to (…, C r², H, W)."""
+    """Rearrange (…, C, H r, W r) to (…, C r², H, W)."""
     r, (c, h, w) = downscale_factor, input.shape[-3:]
     lead = tuple(input.shape[:-3])
     x = input.reshape(*lead, c, h // r, r, w // r, r)

@@ -1,4 +1,4 @@
-"""Values between and beside the elements of grids: sampling at any places, and putting maxima back."""
+"""Values between and outside of the elements of grids: sampling at arbitrary places, and unpooling."""
 
 import itertools
 import math
@@ -9,9 +9,9 @@ from ._windows import spread
 
 
 def affine_grid(theta, size, align_corners=False):
-    """The places, (N, H, W, 2) or (N, D, H, W, 3), that affine maps theta (N, 2, 3) or (N, 3, 4) take a grid to.
+    """The places, (N, H, W, 2) or (N, D, H, W, 3), to which the affine maps theta, (N, 2, 3) or (N, 3, 4), move a grid.
 
-    size: of what grid_sample will give, (N, C, H, W) or (N, C, D, H, W).
+    size: the shape that grid_sample will return, (N, C, H, W) or (N, C, D, H, W).
     """
     rank = len(size) - 2
     if tuple(theta.shape[1:]) != (rank, rank + 1):
@@ -23,13 +23,13 @@ def affine_grid(theta, size, align_corners=False):
     for n in size[2:]:
         line = torch.linspace(-1, 1, n, dtype=theta.dtype, device=theta.device) if n > 1 else theta.new_zeros(1)
         lines.append(line if align_corners else line * ((n - 1) / n))
-    places = torch.meshgrid(*lines, indexing="ij")[::-1]  # x, the last dimension, first
+    places = torch.meshgrid(*lines, indexing="ij")[::-1]  # x, which is the last dimension, comes first
     base = torch.stack([*places, torch.ones_like(places[0])], -1).reshape(1, -1, rank + 1)
     return (base @ theta.transpose(1, 2)).reshape(size[0], *size[2:], rank)
 
 
 def _in_elements(x, n, align_corners):
-    """Places from -1 to 1 as element numbers."""
+    """Places from -1 to 1, converted to element indices."""
     return (x + 1) * ((n - 1) / 2) if align_corners else ((x + 1) * n - 1) / 2
 
 
@@ -44,7 +44,7 @@ def _reflected(x, n, align_corners):
 
 
 def _coordinates(grid, sizes, padding_mode, align_corners):
-    """Element numbers, one tensor a dimension of the input."""
+    """Element indices, in one tensor for each dimension of the input."""
     found = []
     for k, n in enumerate(sizes):
         x = _in_elements(grid[..., len(sizes) - 1 - k], n, align_corners)
@@ -53,14 +53,14 @@ def _coordinates(grid, sizes, padding_mode, align_corners):
 
 
 def _placed(x, n, padding_mode, align_corners):
-    """Element numbers with those outside of n elements moved inside, where padding_mode says so."""
+    """Element indices. If padding_mode says so, those outside of the n elements are moved inside."""
     if padding_mode == "border":
         return x.clamp(0, n - 1)
     return _reflected(x, n, align_corners) if padding_mode == "reflection" else x
 
 
 def _taken(flat, sizes, places):
-    """The elements at integer places, 0 outside."""
+    """The elements at integer indices, 0 outside."""
     there, number = None, 0
     for place, n in zip(places, sizes, strict=True):
         inside = (place >= 0) & (place <= n - 1)
@@ -72,10 +72,11 @@ def _taken(flat, sizes, places):
 
 
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    """input (N, C, H, W) or (N, C, D, H, W) at the places grid (N, H', W', 2) or (N, D', H', W', 3) between -1 and 1.
+    """input (N, C, H, W) or (N, C, D, H, W), sampled at the places grid (N, H', W', 2) or (N, D', H', W', 3) between -1
+    and 1.
 
-    mode: bilinear, nearest or bicubic (of (N, C, H, W)); padding_mode, of places outside: zeros, border or reflection;
-    align_corners: -1 and 1 are the middles of the outermost elements instead of their edges.
+    mode: bilinear, nearest or, for (N, C, H, W), bicubic. padding_mode, for places outside: zeros, border or
+    reflection. align_corners: -1 and 1 are the centres of the outermost elements instead of their edges.
     """
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
@@ -109,7 +110,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
 
 
 def _cubic(t, a=-0.75):
-    """The weights of the four elements around a place that is t beyond the second of them."""
+    """The weights of the four elements around a place that lies t beyond the second of them."""
 
     def near(x):
         return ((a + 2) * x - (a + 3)) * x * x + 1
@@ -121,7 +122,7 @@ def _cubic(t, a=-0.75):
 
 
 def _bicubic(input, grid, sizes, padding_mode, align_corners):
-    """Sixteen elements around each place; those outside are as padding_mode says, each by itself."""
+    """Combine the sixteen elements around each place. padding_mode applies to each element by itself."""
     if len(sizes) != 2:
         raise RuntimeError("grid_sample(): bicubic interpolation only supports 4D input")
     flat, total = input.flatten(2), None

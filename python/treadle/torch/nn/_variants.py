@@ -1,4 +1,4 @@
-"""Functions that are others with a parameter set: in place, with indices, by an older name."""
+"""Functions that are others with a fixed parameter: in place, with indices, or under an older name."""
 
 from ... import torch
 from . import _activations, _fractional, _pools
@@ -52,12 +52,12 @@ def upsample_bilinear(input, size=None, scale_factor=None):
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
-    """alpha_dropout of whole channels (N, C, ...): mean and variance stay."""
+    """alpha_dropout of whole channels (N, C, ...). It keeps mean and variance."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
-    low = -1.7580993408473766  # the limit of selu
+    low = -1.7580993408473766  # selu's limit for large negative numbers
     if p == 1:
         out = input * 0
     else:
@@ -71,7 +71,7 @@ def linear_cross_entropy(
     input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None,
     label_smoothing=0.0, options=None,
 ):  # fmt: skip
-    """cross_entropy(linear(input, linear_weight, linear_bias), target): linear_weight is (classes, *out, features)."""
+    """cross_entropy(linear(input, linear_weight, linear_bias), target). linear_weight is (classes, *out, features)."""
     F = torch.nn.functional
     if input.dim() not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")

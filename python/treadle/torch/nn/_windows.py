@@ -1,6 +1,7 @@
-"""What convolutions and pools are made of: padding, windows that slide over a tensor, and the sum of windows laid back.
+"""The parts of convolutions and pools: padding, windows that slide over a tensor, and fold, which adds windows back.
 
-A tensor (N, C, *space) has windows (N, C, *places, *kernel): a view of the same memory. ``fold`` is its adjoint."""
+The windows of a tensor (N, C, *space) are a view (N, C, *places, *kernel) of the same memory. ``fold`` is the adjoint.
+"""
 
 import itertools
 import math
@@ -23,12 +24,13 @@ def spread(value, n, name):
 
 
 def places(size, kernel, stride, dilation):
-    """How many windows there are along each dim."""
+    """The number of windows along each dim."""
     return tuple((n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(size, kernel, stride, dilation))
 
 
 def padded(x, pads, value=0.0):
-    """x with pads (before, after) of value around its last dims; negative ones cut off. Memory lies channels first."""
+    """x with padding (before, after) of value around its last dims. Negative padding cuts elements off. Memory is laid
+    out channels first."""
     if not any(a or b for a, b in pads):
         return x
     lead = x.dim() - len(pads)
@@ -58,14 +60,14 @@ def windows(x, kernel, stride, dilation):
 
 
 def shifted(x, kernel, stride, dilation):
-    """For each place in the kernel the elements that windows see there: views (N, C, *places)."""
+    """For each place in the kernel, the elements that the windows see there: views (N, C, *places)."""
     out = places(x.shape[2:], kernel, stride, dilation)
     for at in itertools.product(*(range(k) for k in kernel)):
         yield x[(..., *(slice(a * d, a * d + (n - 1) * s + 1, s) for a, d, n, s in zip(at, dilation, out, stride)))]
 
 
 def fold(cols, size, stride, dilation):
-    """The sum of windows (N, C, *places, *kernel) laid back into (N, C, *size)."""
+    """Windows (N, C, *places, *kernel), added up into a tensor (N, C, *size)."""
     n = len(size)
     out, kernel = cols.shape[2 : 2 + n], cols.shape[2 + n :]
     if (
@@ -98,7 +100,7 @@ class Pad(torch.autograd.Function):
 
 
 class Windows(torch.autograd.Function):
-    """``windows``, differentiable; a copy."""
+    """``windows``, differentiable; it copies."""
 
     @staticmethod
     def forward(ctx, x, kernel, stride, dilation):
@@ -124,9 +126,10 @@ class Fold(torch.autograd.Function):
 
 
 def pad(input, pad, mode="constant", value=None):
-    """Pads the last dims, the last one first: (before, after, before, after, …).
+    """Pad the last dims, beginning with the last: (before, after, before, after, …).
 
-    mode: "constant" (value, default 0; negative amounts cut off), "reflect", "replicate", "circular"."""
+    mode: "constant" (value, default 0; negative amounts cut off), "reflect", "replicate" or "circular".
+    """
     if len(pad) % 2 or len(pad) // 2 > input.dim():
         raise RuntimeError(
             f"Padding length must be divisible by 2 and at most twice the number of dimensions, got {len(pad)}"
@@ -147,7 +150,7 @@ def pad(input, pad, mode="constant", value=None):
         if mode == "circular" and -min(a, 0) - min(b, 0) > n:
             raise RuntimeError(f"Negative padding ({a}, {b}) leaves nothing of dimension {dim} of {list(input.shape)}")
         if a or b:
-            # Negative amounts cut circles before they are closed.
+            # Negative amounts are cut off before a circle is closed.
             low, high = (max(-a, 0), n - max(-b, 0)) if mode == "circular" else (0, n)
             places = [low + _mirrored(k - low, high - low, mode) for k in range(-a, n + b)]
             input = input.index_select(dim, torch.tensor(places, dtype=torch.int64, device=input.device))
@@ -155,7 +158,7 @@ def pad(input, pad, mode="constant", value=None):
 
 
 def _mirrored(k, n, mode):
-    """The element that place k, inside or outside of n elements, shows."""
+    """The element that place k, inside or outside of n elements, repeats."""
     if mode == "circular":
         return k % n
     if mode == "replicate":
@@ -164,7 +167,7 @@ def _mirrored(k, n, mode):
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
-    """Windows as columns: (N, C, H, W) to (N, C * kernel, places)."""
+    """The windows as columns: (N, C, H, W) to (N, C * kernel, places)."""
     rank = input.dim() - 2 if input.dim() > 2 else 2
     if input.dim() == 3:
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
@@ -177,7 +180,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
 
 
 def fold_columns(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
-    """The adjoint of unfold: columns (N, C * kernel, places) summed into (N, C, *output_size)."""
+    """The adjoint of unfold: columns (N, C * kernel, places), added up into (N, C, *output_size)."""
     if input.dim() == 2:
         return fold_columns(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0)
     size = spread(output_size, 2, "output_size")

@@ -1,4 +1,4 @@
-"""``torch.nn.functional``: the operations that modules are made of, as functions of tensors."""
+"""``torch.nn.functional``: the operations that modules call, as functions of tensors."""
 
 import math
 
@@ -246,20 +246,20 @@ channel_shuffle = torch.channel_shuffle
 
 
 def linear(input, weight, bias=None):
-    """input @ weight.T + bias: (…, in) with weights (out, in)."""
+    """input @ weight.T + bias, for input (…, in) and weights (out, in)."""
     product = input @ weight.t()
     return product if bias is None else product + bias
 
 
 def bilinear(input1, input2, weight, bias=None):
-    """For each o: input1 @ weight[o] @ input2, the sum over both last dims."""
+    """input1 @ weight[o] @ input2 for each o: sums over both last dims."""
     product = ((input1.unsqueeze(-2).unsqueeze(-2) @ weight).squeeze(-2) * input2.unsqueeze(-2)).sum(-1)
     product = product.to(input1.dtype)
     return product if bias is None else product + bias
 
 
 def one_hot(tensor, num_classes=-1):
-    """int64 with one more dim: 1 at the class, 0 elsewhere; num_classes -1: one more than the largest."""
+    """int64, with one more dim: 1 at the class, 0 elsewhere. num_classes -1 means one more than the largest class."""
     if tensor.dtype != torch.int64:
         raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}")
     if tensor.numel():
@@ -278,13 +278,14 @@ def scaled_dot_product_attention(
 ):
     """softmax(query @ key.T * scale + mask) @ value over the last two dims (length, features).
 
-    A mask of bools is True where attention may go; a mask of floats is added; scale: 1 / sqrt(features)."""
+    A mask of bools is True where attention may go. A mask of floats is added. scale: 1 / sqrt(features) unless given.
+    """
     if enable_gqa:
         key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
         value = value.repeat_interleave(query.size(-3) // value.size(-3), -3)
     if is_causal and attn_mask is not None:
         raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
-    if hasattr(attn_mask, "_materialize"):  # nn.attention.bias
+    if hasattr(attn_mask, "_materialize"):  # a mask of nn.attention.bias
         attn_mask = attn_mask._materialize(query.device)
     scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.size(-1)) if scale is None else scale)
     if is_causal:

@@ -1,4 +1,4 @@
-"""``torch.nn.init``: filling parameters in place."""
+"""``torch.nn.init``: functions that fill parameters in place."""
 
 import math
 import warnings
@@ -22,7 +22,7 @@ _GAINS = {
 
 
 def calculate_gain(nonlinearity, param=None):
-    """The factor for the weights in front of a function; param: leaky_relu's slope."""
+    """The factor for the weights before a nonlinearity. param: leaky_relu's slope."""
     if nonlinearity in _GAINS:
         return _GAINS[nonlinearity]
     if nonlinearity == "leaky_relu":
@@ -57,7 +57,7 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Normal values, of those between a and b."""
+    """Normal values, of which only those between a and b are taken."""
     with torch.no_grad():
         low, high = ((1 + math.erf((v - mean) / std / math.sqrt(2))) / 2 for v in (a, b))
         tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator).erfinv_()
@@ -65,7 +65,7 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
 
 
 def constant_(tensor, val):
-    """Every element becomes val."""
+    """Set every element to val."""
     with torch.no_grad():
         return tensor.fill_(val)
 
@@ -86,7 +86,7 @@ def eye_(tensor):
 
 
 def dirac_(tensor, groups=1):
-    """Convolution weights that hand their input on."""
+    """Weights of a convolution that passes its input on."""
     if tensor.dim() not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.size(0) % groups:
@@ -102,7 +102,7 @@ def dirac_(tensor, groups=1):
 
 
 def xavier_uniform_(tensor, gain=1.0, generator=None):
-    """Uniform values, as far from 0 as Glorot and Bengio say for the numbers of inputs and outputs."""
+    """Uniform values with the bound of Glorot and Bengio for the numbers of inputs and outputs."""
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     a = gain * math.sqrt(6 / (fan_in + fan_out))
     return uniform_(tensor, -a, a, generator)
@@ -115,7 +115,7 @@ def xavier_normal_(tensor, gain=1.0, generator=None):
 
 
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    """Uniform values, as far from 0 as He et al. say for the number of inputs (mode="fan_in") or outputs."""
+    """Uniform values with the bound of He et al. for the number of inputs (mode="fan_in") or outputs."""
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
@@ -132,7 +132,7 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 
 
 def orthogonal_(tensor, gain=1, generator=None):
-    """A matrix (all dims but the first as one) with orthonormal rows or columns, times gain."""
+    """A matrix with orthonormal rows or columns, times gain. All dims but the first count as one."""
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
@@ -146,7 +146,7 @@ def orthogonal_(tensor, gain=1, generator=None):
 
 
 def sparse_(tensor, sparsity, std=0.01, generator=None):
-    """Normal values of which, in each column, a share sparsity is 0."""
+    """Normal values, with the share `sparsity` of each column set to 0."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, cols = tensor.shape
@@ -158,7 +158,7 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
 
 
 def _older(function):
-    """The function by its name without the underscore, with PyTorch's warning."""
+    """The function under its name without the underscore. It gives PyTorch's warning."""
     name = function.__name__[:-1]
 
     def older(*args, **kwargs):
@@ -178,7 +178,7 @@ kaiming_normal, kaiming_uniform, xavier_normal, xavier_uniform = map(
     _older, (kaiming_normal_, kaiming_uniform_, xavier_normal_, xavier_uniform_)
 )
 
-# By the names that libraries call them by.
+# Libraries call them by these names.
 _calculate_correct_fan = _fan
 _no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
 

@@ -1,5 +1,5 @@
-"""``Parameter`` and ``Buffer``: tensors that a module takes note of when they become its attributes; those whose
-shape is not known yet."""
+"""``Parameter`` and ``Buffer``: tensors that a module registers when they become its attributes. Also those whose shape
+is not known yet."""
 
 from ... import torch
 from ..._public import dir_of as _dir_of
@@ -7,8 +7,8 @@ from .. import _override
 
 
 class Parameter(torch.Tensor):
-    """A tensor that is a module's parameter: it shares data's memory, requires gradients, and an assignment
-    ``module.name = parameter`` registers it. What operations make of it are plain tensors."""
+    """A tensor that is a module's parameter. It shares data's memory and requires gradients. The assignment
+    ``module.name = parameter`` registers it. Operations on it give plain tensors."""
 
     __torch_function__ = classmethod(_override.disabled)
 
@@ -33,14 +33,14 @@ def _rebuild(cls, data, requires_grad):
 
 
 class _BufferMeta(type):
-    """isinstance(t, Buffer) asks for the mark: a buffer is an ordinary tensor."""
+    """isinstance(t, Buffer) looks for a mark, because a buffer is an ordinary tensor."""
 
     def __instancecheck__(cls, instance):
         return isinstance(instance, torch.Tensor) and getattr(instance, "_is_buffer", False)
 
 
 class Buffer(metaclass=_BufferMeta):
-    """Buffer(data, persistent=True): a tensor that an assignment to a module's attribute registers as a buffer."""
+    """Buffer(data, persistent=True): a tensor that a module registers as a buffer when it becomes its attribute."""
 
     def __new__(cls, data=None, *, persistent=True):
         data = _Buffer(torch.empty(0) if data is None else data)
@@ -56,10 +56,10 @@ class _Buffer(torch.Tensor):
 
 
 class UninitializedTensorMixin:
-    """What parameters and buffers without a shape have in common: materialize(shape) gives them one."""
+    """The base of parameters and buffers without a shape. materialize(shape) gives them one."""
 
     def materialize(self, shape, device=None, dtype=None):
-        """The tensor takes this shape; its values are arbitrary."""
+        """Give the tensor this shape. Its values are arbitrary."""
         self.data = torch.empty(
             tuple(shape), device=self.device if device is None else device, dtype=self.dtype if dtype is None else dtype
         )
@@ -86,7 +86,7 @@ class UninitializedTensorMixin:
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
-    """A parameter without a shape, which its module's first forward pass gives it."""
+    """A parameter without a shape. Its module's first forward pass gives it one."""
 
     cls_to_become = Parameter
 
@@ -96,7 +96,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
 
 class UninitializedBuffer(UninitializedTensorMixin, _Buffer):
-    """A buffer without a shape, which its module's first forward pass gives it."""
+    """A buffer without a shape. Its module's first forward pass gives it one."""
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
         data = torch.empty(0, device=device, dtype=dtype)

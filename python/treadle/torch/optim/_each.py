@@ -1,17 +1,18 @@
-"""An elementwise formula that all rows of tensors go through in one call, in place."""
+"""An elementwise formula, applied in place to all rows of tensors in one call."""
 
 from ... import _core, torch
 
 
 def _places(numbers):
-    """The places of numbers that are tensors without axes, whose values lie on the device."""
+    """The indices of the numbers that are tensors without axes. Their values lie on the device."""
     return tuple(i for i, x in enumerate(numbers) if isinstance(x, torch.Tensor))
 
 
 class Each:
-    """formula(*tensors, *numbers) is a tuple of the new values of row[0], row[2], row[3] …: of all but the gradient."""
+    """formula(*tensors, *numbers) returns a tuple of the new values of row[0], row[2], row[3], …: all tensors but the
+    gradient, row[1]."""
 
-    _made = {}  # by name, dtypes and device: a formula is recorded once in a process
+    _made = {}  # by name, dtypes and device, so that a process records each formula once
 
     def __init__(self, formula, row, numbers):
         places = (0, *range(2, len(row)))
@@ -30,7 +31,8 @@ class Each:
 
     @classmethod
     def of(cls, name, formula, row, numbers):
-        """The one of this name for rows and numbers like these; the name says all that the formula depends on."""
+        """The Each of this name for rows and numbers of these kinds. The name must say all that the formula depends on.
+        """
         key = (name, len(numbers), _places(numbers), row[0].device, *[t.dtype for t in row])
         made = cls._made.get(key)
         if made is None:
@@ -38,7 +40,7 @@ class Each:
         return made
 
     def run(self, numbers, rows):
-        """Writes the rows; a list of those that have to be recorded."""
+        """Write the rows. Returns a list of those that have to be recorded instead."""
         if self._run is None:
             return rows
         if not self._places:

@@ -1,12 +1,12 @@
-"""Optimizer steps that a graph records: what a replay has to change is written in place, and the step's number is a
-tensor, so that it is another one at each replay."""
+"""Optimizer steps inside of a recorded graph. What changes from replay to replay is written in place; the number of the
+step is a tensor for that reason."""
 
 from ... import _core, torch
 from .._tensor._settle import settle
 
 
 def check(optimizer, group):
-    """RuntimeError: a step of the group cannot be recorded."""
+    """Raise RuntimeError if a step of the group cannot be recorded."""
     name = type(optimizer).__name__
     if not optimizer._recordable:
         raise RuntimeError(f"{name}: its steps cannot be recorded as a graph; those of Adam, AdamW and SGD can")
@@ -18,7 +18,7 @@ def check(optimizer, group):
 
 
 def begins(optimizer):
-    """What is raised where the state of a parameter is made while a step is recorded."""
+    """The error that is raised if a parameter's state would be created while a step is recorded."""
     return RuntimeError(
         f"{type(optimizer).__name__}: the state of a parameter begins while a step is recorded, and would begin anew "
         "at each replay: take a step before"
@@ -26,8 +26,8 @@ def begins(optimizer):
 
 
 def number_steps(optimizer, group):
-    """Makes the numbers of the steps that come now: one tensor for all parameters that have taken as many, which is
-    each one's state["step"]."""
+    """Create the numbers of the next steps. All parameters that have taken the same number of steps share one tensor,
+    their state["step"]."""
     state, raised, fresh = optimizer.state, {}, {}
     for p in group["params"]:
         if p.grad is None:
@@ -41,7 +41,7 @@ def number_steps(optimizer, group):
                 fresh[key] = torch.full((), key[0], device=p.device)
             at = fresh[key]
         state[p]["step"] = raised[id(at)] = at
-    for p in group["params"]:  # those that take no step now part from the others
+    for p in group["params"]:  # parameters that skip this step get a tensor of their own
         if p.grad is None and id(state.get(p, {}).get("step")) in raised:
             state[p]["step"] = state[p]["step"].clone()
     for at in raised.values():

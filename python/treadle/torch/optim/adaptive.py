@@ -1,4 +1,4 @@
-"""Optimizers whose steps are scaled by the gradients' own size."""
+"""Optimizers that scale their steps by the size of the gradients."""
 
 import math
 
@@ -14,7 +14,8 @@ def _zeros(state, p, *names):
 
 
 def _decayed(group, p, grad):
-    """(what a step starts from, the gradient): the weight decay's part is in the first if it is decoupled."""
+    """(the value from which a step starts, the gradient). A decoupled weight decay changes the first, another one the
+    second."""
     decay = group["weight_decay"]
     if not decay:
         return p, grad
@@ -24,7 +25,7 @@ def _decayed(group, p, grad):
 
 
 def _mean(state, name, value, rate):
-    """The moving mean of values, kept in the state."""
+    """The moving mean of values. The state keeps it."""
     state[name] = state[name] * rate + value * (1 - rate)
     return state[name]
 
@@ -36,10 +37,11 @@ def _moments(state, p, grad, betas):
 
 
 class Adam(Optimizer):
-    """Steps by the mean gradient over the root of the mean squared gradient, moving means corrected for their start."""
+    """Steps along the mean gradient, divided by the root of the mean squared gradient. Both are moving means, corrected
+    for their start at 0."""
 
     _recordable = True
-    _decoupled = False  # weight decay: of the gradient (False) or of the parameter
+    _decoupled = False  # does the weight decay act on the parameter (True) or the gradient?
 
     def __init__(
         self,
@@ -88,7 +90,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay acts on the parameters, not on the gradients."""
+    """Adam with a weight decay that acts on the parameters instead of the gradients."""
 
     _decoupled = True
 
@@ -153,7 +155,7 @@ class NAdam(Optimizer):
 
 
 class RAdam(Optimizer):
-    """Adam that begins as SGD with momentum until its second moment's variance is known."""
+    """Adam that starts as SGD with momentum, until the variance of its second moment is known well enough."""
 
     def __init__(
         self,
@@ -185,7 +187,7 @@ class RAdam(Optimizer):
 
 
 class Adamax(Optimizer):
-    """Adam by the largest gradient instead of the mean square."""
+    """Adam with the largest gradient in place of the mean square."""
 
     def __init__(
         self,
@@ -212,7 +214,7 @@ class Adamax(Optimizer):
 
 
 class Adagrad(Optimizer):
-    """Steps by the gradient over the root of the sum of all squared gradients."""
+    """Steps along the gradient, divided by the root of the sum of all squared gradients."""
 
     def __init__(
         self,
@@ -240,7 +242,7 @@ class Adagrad(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """Steps of the size of recent steps, by the recent squared gradients."""
+    """Steps whose size follows that of recent steps and recent squared gradients."""
 
     def __init__(
         self,
@@ -270,7 +272,8 @@ class Adadelta(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """Steps by the gradient over the root of the mean squared gradient; centered: of its variance."""
+    """Steps along the gradient, divided by the root of the mean squared gradient. centered: by its standard deviation.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""L-BFGS: steps along an estimate of Newton's direction, from the last gradients."""
+"""L-BFGS: steps along an estimate of Newton's direction, which it makes of the last gradients."""
 
 from ... import torch
 from ..._public import dir_of as _dir_of
@@ -7,7 +7,7 @@ from .optimizer import Optimizer, bound, number, options
 
 
 def _cubic(x1, f1, g1, x2, f2, g2, bounds=None):
-    """The minimum of the cubic through two points with their slopes, held between bounds."""
+    """The minimum of the cubic through two points with given slopes, held between bounds."""
     low, high = bounds or (min(x1, x2), max(x1, x2))
     d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
     square = d1 * d1 - g1 * g2
@@ -22,9 +22,10 @@ def _cubic(x1, f1, g1, x2, f2, g2, bounds=None):
 
 
 def strong_wolfe(f, t, d, f0, g0, gtd0, c1=1e-4, c2=0.9, tolerance=1e-9, most=25):
-    """(loss, gradient, step, calls) of a step along d that satisfies the strong Wolfe conditions.
+    """(loss, gradient, step, number of calls) of a step along d that satisfies the strong Wolfe conditions.
 
-    f(t): the loss and the flat gradient at step t; f0, g0, gtd0: loss, gradient and slope at 0."""
+    f(t) returns the loss and the flat gradient at step t. f0, g0, gtd0: loss, gradient and slope at 0.
+    """
     width = d.abs().max().item()
     loss, grad = f(t)
     calls, slope = 1, grad.dot(d).item()
@@ -50,13 +51,13 @@ def strong_wolfe(f, t, d, f0, g0, gtd0, c1=1e-4, c2=0.9, tolerance=1e-9, most=25
     if tries == most:
         ends = [(0.0, f0, g0, gtd0), (t, loss, grad, slope)]
     stuck = False
-    ends.sort(key=lambda e: e[1])  # the lower one first
+    ends.sort(key=lambda e: e[1])  # the one with the lower loss first
     while not done and tries < most and abs(ends[1][0] - ends[0][0]) * width >= tolerance:
         (a, fa, _, sa), (b, fb, _, sb) = ends
         t = _cubic(a, fa, sa, b, fb, sb)
         low, high = min(a, b), max(a, b)
         near = 0.1 * (high - low)
-        if min(high - t, t - low) < near:  # too near to an end
+        if min(high - t, t - low) < near:  # too close to an end
             if stuck or t >= high or t <= low:
                 t = high - near if abs(t - high) < abs(t - low) else low + near
                 stuck = False
@@ -82,7 +83,7 @@ def strong_wolfe(f, t, d, f0, g0, gtd0, c1=1e-4, c2=0.9, tolerance=1e-9, most=25
 
 
 class LBFGS(Optimizer):
-    """L-BFGS; ``step(closure)`` calls a closure that computes the loss and its gradients, several times."""
+    """L-BFGS. ``step(closure)`` calls closure several times, which computes the loss and its gradients."""
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class LBFGS(Optimizer):
 
     @staticmethod
     def _direction(grad, state):
-        """-H grad by the two loops over the last differences."""
+        """-H grad, by the two-loop recursion over the last differences."""
         q, products = -grad, []
         for y, s, ro in zip(reversed(state["old_dirs"]), reversed(state["old_stps"]), reversed(state["ro"])):
             a = s.dot(q) * ro
@@ -143,7 +144,7 @@ class LBFGS(Optimizer):
 
     @bound
     def step(self, closure):
-        """One step of at most max_iter iterations; returns the loss at its beginning."""
+        """Do one step of at most max_iter iterations. Returns the loss before it."""
         with torch.no_grad():
             return self._step(torch.enable_grad()(closure))
 

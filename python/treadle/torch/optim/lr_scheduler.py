@@ -10,7 +10,8 @@ from .optimizer import Optimizer
 
 
 class LRScheduler:
-    """The base: ``step()`` sets the groups' "lr"; ``get_last_lr()``; the state is everything but the optimizer."""
+    """The base. ``step()`` sets the groups' "lr", and ``get_last_lr()`` returns them. The state is everything but the
+    optimizer."""
 
     def __init__(self, optimizer, last_epoch=-1):
         if not isinstance(optimizer, Optimizer):
@@ -29,7 +30,7 @@ class LRScheduler:
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def get_lr(self):
-        raise NotImplementedError
+        raise NotImplementedError  # each scheduler has its own
 
     def get_last_lr(self):
         return self._last_lr
@@ -40,11 +41,12 @@ class LRScheduler:
         self._last_lr = list(lrs)
 
     def step(self, epoch=None):
-        """On to the next epoch, or to a given one, whose rates come of the first ones where that can be said."""
+        """Go on to the next epoch, or to a given one. If the schedule has a formula for that, the rates of a given
+        epoch follow from the first ones."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         self._set(self.get_lr() if epoch is None or self._factor is None else self._get_closed_form_lr())
 
-    _factor = None  # of the base rate at last_epoch
+    _factor = None  # the factor of the base rate at last_epoch
 
     def _get_closed_form_lr(self):
         return [base * self._factor() for base in self.base_lrs]
@@ -68,7 +70,7 @@ def _functions(lambdas, optimizer):
 
 
 class LambdaLR(LRScheduler):
-    """The first rate times a function of the epoch."""
+    """Multiplies the first rate by a function of the epoch."""
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         self.lr_lambdas = _functions(lr_lambda, optimizer)
@@ -82,7 +84,7 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LambdaLR):
-    """The last rate times a function of the epoch."""
+    """Multiplies the last rate by a function of the epoch."""
 
     def get_lr(self):
         if self.last_epoch == 0:
@@ -91,7 +93,7 @@ class MultiplicativeLR(LambdaLR):
 
 
 class StepLR(LRScheduler):
-    """Times gamma every step_size epochs."""
+    """Multiplies the rate by gamma every step_size epochs."""
 
     def __init__(self, optimizer, step_size, gamma=0.1, last_epoch=-1):
         self.step_size, self.gamma = step_size, gamma
@@ -106,7 +108,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Times gamma at each milestone."""
+    """Multiplies the rate by gamma at each milestone."""
 
     def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
         self.milestones, self.gamma = Counter(milestones), gamma
@@ -120,7 +122,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Times factor for total_iters epochs, then as it was."""
+    """Multiplies the rate by factor for total_iters epochs. After that it is the first rate."""
 
     def __init__(self, optimizer, factor=1.0 / 3, total_iters=5, last_epoch=-1):
         if not 0 <= factor <= 1:
@@ -137,7 +139,7 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """Times a factor that goes from start_factor to end_factor in total_iters epochs."""
+    """Multiplies the rate by a factor that goes from start_factor to end_factor in total_iters epochs."""
 
     def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
         if not 0 < start_factor <= 1:
@@ -159,7 +161,7 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Times gamma every epoch."""
+    """Multiplies the rate by gamma every epoch."""
 
     def __init__(self, optimizer, gamma, last_epoch=-1):
         self.gamma = gamma
@@ -173,7 +175,7 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """To 0 in total_iters epochs, as a power of what is left."""
+    """Lowers the rate to 0 in total_iters epochs, as a power of the remaining share."""
 
     def __init__(self, optimizer, total_iters=5, power=1.0, last_epoch=-1):
         self.total_iters, self.power = total_iters, power
@@ -190,7 +192,7 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Down to eta_min along half a cosine of T_max epochs, and up again."""
+    """Lowers the rate to eta_min along half a cosine of T_max epochs, and raises it again."""
 
     def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
         self.T_max, self.eta_min = T_max, eta_min
@@ -213,7 +215,8 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Down to eta_min along half a cosine, then from the start again; each period T_mult times the last."""
+    """Lowers the rate to eta_min along half a cosine, then restarts. Each period is T_mult times as long as the last.
+    """
 
     def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
         if T_0 <= 0 or not isinstance(T_0, int):
@@ -239,7 +242,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """Up to max_lr and down to far below the start within total_steps; momentum the other way."""
+    """Raises the rate to max_lr and lowers it far below the start, in total_steps. The momentum goes the other way."""
 
     def __init__(
         self,
@@ -311,7 +314,7 @@ class OneCycleLR(LRScheduler):
 
 
 class CyclicLR(LRScheduler):
-    """Between base_lr and max_lr, up in step_size_up steps and down in step_size_down."""
+    """Moves the rate between base_lr and max_lr: up in step_size_up steps, down in step_size_down."""
 
     def __init__(
         self,
@@ -371,7 +374,7 @@ class CyclicLR(LRScheduler):
 
 
 class SequentialLR(LRScheduler):
-    """One schedule after the other, changing at the milestones."""
+    """Uses one schedule after another. They change at the milestones."""
 
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
         if len(milestones) != len(schedulers) - 1:
@@ -410,7 +413,7 @@ class SequentialLR(LRScheduler):
 
 
 class ChainedScheduler(SequentialLR):
-    """All schedules at each step."""
+    """Applies all schedules at each step."""
 
     def __init__(self, schedulers, optimizer=None):
         self._schedulers = list(schedulers)
@@ -424,7 +427,8 @@ class ChainedScheduler(SequentialLR):
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Times factor when a metric has not improved for more than patience epochs; ``step(metric)``."""
+    """Multiplies the rate by factor when a metric has not improved for more than patience epochs. Call
+    ``step(metric)``."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Optimizers that know a parameter's rows and columns: Adafactor, Muon, SparseAdam."""
+"""Optimizers that make use of a parameter's rows and columns: Adafactor, Muon, SparseAdam."""
 
 import math
 
@@ -8,10 +8,11 @@ from .optimizer import Optimizer, count, number, options
 
 
 class Adafactor(Optimizer):
-    """Steps scaled by a squared mean gradient that is kept as the means of its rows and columns.
+    """Steps scaled by the mean squared gradient, of which the state keeps only the means of rows and columns.
 
-    lr: the largest relative step; beta2_decay: the exponent by which the means' rate falls; eps: what variances (None:
-    the dtype's) and parameters' sizes count at least; d: the largest size of an update."""
+    lr: the largest relative step. beta2_decay: the exponent with which the means' rate falls. eps: the least values of
+    variances (None: the dtype's eps) and of parameters' sizes. d: the largest size of an update.
+    """
 
     def __init__(
         self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None,
@@ -29,7 +30,7 @@ class Adafactor(Optimizer):
         super().__init__(params, given)
 
     def _variance(self, state, grad, rate, least):
-        """The mean squared gradient, by what the state keeps of it."""
+        """The mean squared gradient, from what the state keeps of it."""
         if grad.dim() < 2:
             state["variance"] = torch.lerp(state.get("variance", torch.zeros_like(grad)), grad.square(), rate)
             return state["variance"]
@@ -51,10 +52,12 @@ class Adafactor(Optimizer):
 
 
 class Muon(Optimizer):
-    """Steps along the momentum made orthogonal, by Newton and Schulz's iteration; for parameters that are matrices.
+    """Steps along the momentum, made orthogonal by Newton and Schulz's iteration. It is for parameters that are
+    matrices.
 
-    adjust_lr_fn: "original" (None) multiplies lr by sqrt(max(1, rows / columns)), "match_rms_adamw" by
-    0.2 sqrt(max(rows, columns)). ValueError: a parameter is no matrix."""
+    adjust_lr_fn: "original" (None) multiplies lr by sqrt(max(1, rows / columns)), "match_rms_adamw" by 0.2
+    sqrt(max(rows, columns)). Raises ValueError for a parameter that is no matrix.
+    """
 
     def __init__(
         self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True,
@@ -80,7 +83,7 @@ class Muon(Optimizer):
         x = x.bfloat16()
         x = x.t() if tall else x
         x = x / x.norm().clamp(min=group["eps"])
-        for _ in range(group["ns_steps"]):  # a sum of products is rounded once
+        for _ in range(group["ns_steps"]):  # fused: a sum of products is rounded only once
             x = x.float()
             gram = (x @ x.t()).bfloat16().float()
             gram = (b * gram + c * (gram @ gram)).bfloat16().float()
@@ -99,8 +102,8 @@ class Muon(Optimizer):
 
 
 class SparseAdam(Optimizer):
-    """Adam that leaves rows without a gradient as they are, with their means. A dense gradient's row that is all zeros
-    counts as one without."""
+    """Adam that leaves rows without a gradient, and their means, unchanged. A row of a dense gradient that is all zeros
+    counts as one without a gradient."""
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, maximize=False):
         if not lr > 0:

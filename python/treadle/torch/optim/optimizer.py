@@ -1,11 +1,12 @@
-"""``Optimizer``: groups of parameters with their options, the state of each, and the frame of a step.
+"""``Optimizer``: groups of parameters with their options, the state of each parameter, and the frame of a step.
 
-A subclass says what a step is in one of two ways. As a formula: ``_begin(group, p, state)`` makes the state's tensors
-and gives their names and what tells one step from another, ``_numbers(group, step)`` the step's numbers, and
-``_rule(group, names)`` a key and a function of parameter, gradient, state's tensors and numbers: the new parameter
-and state. It is recorded once for a key; a step is one call for all parameters, each of which is one kernel that
-writes in place (``_each``). Or as ``_update(group, p, grad, state)``: one parameter's new value and state, as
-operations that are recorded in every step."""
+A subclass defines a step in one of two ways. The first is a formula. ``_begin(group, p, state)`` creates the state's
+tensors, and returns their names and what distinguishes one step from another. ``_numbers(group, step)`` returns the
+step's numbers. ``_rule(group, names)`` returns a key and a function of parameter, gradient, state's tensors and
+numbers, which gives the new parameter and state. The function is recorded once for each key. A step is then one call
+for all parameters; each of them is one kernel that writes in place (``_each``). The second way is ``_update(group, p,
+grad, state)``, which gives one parameter's new value and state. Its operations are recorded in every step.
+"""
 
 import copy
 import functools
@@ -30,19 +31,19 @@ required = _Required()
 
 
 def number(value):
-    """A hyperparameter, which may be a tensor, as a number. While a graph is recorded it stays a tensor: a replay takes
-    the value that it has then."""
+    """A hyperparameter as a number; it may be a tensor. While a graph is recorded it stays a tensor, because a replay
+    uses the value that it has then."""
     return value.item() if isinstance(value, torch.Tensor) and not _core._capturing() else value
 
 
 def kept(value):
-    """A number as PyTorch keeps it in a state: a tensor of the default dtype, whose digits it then has."""
+    """A number as PyTorch keeps it in a state: a tensor of the default dtype, to which it is rounded."""
     if isinstance(value, torch.Tensor) or torch.get_default_dtype() is torch.float64:
         return value
     return float(numpy.float32(value))
 
 
-# What is not below 0, and what PyTorch's words call it.
+# The options that must not be negative, and the names that PyTorch's messages give them.
 _POSITIVE = {
     "lr": "learning rate",
     "eps": "epsilon value",
@@ -56,9 +57,11 @@ _POSITIVE = {
 
 
 def options(given, unchecked=()):
-    """The options among the arguments of an optimizer's __init__, its locals().
+    """The options among the arguments of an optimizer's __init__, given as its locals().
 
-    ValueError, in PyTorch's words: one is out of its range; those that are unchecked have none."""
+    Raises ValueError with PyTorch's message if one is out of its range. The range of those in `unchecked` is not
+    checked.
+    """
     found = {k: v for k, v in given.items() if k not in ("self", "params", "__class__")}
     for name, word in _POSITIVE.items():
         if name in found and name not in unchecked and not number(found[name]) >= 0:
@@ -70,7 +73,7 @@ def options(given, unchecked=()):
 
 
 def bound(function):
-    """The step function of an optimizer with its hooks."""
+    """The step function of an optimizer, which also calls the hooks."""
 
     @functools.wraps(function)
     def step(self, *args, **kwargs):
@@ -89,7 +92,8 @@ def bound(function):
 class Optimizer:
     """Updates parameters by their gradients: ``step()``, ``zero_grad()``, ``state_dict()``.
 
-    params: tensors, or dicts {"params": tensors, option: value} whose options differ from the defaults."""
+    params: tensors, or dicts {"params": tensors, option: value} with options that differ from the defaults.
+    """
 
     def __init__(self, params, defaults):
         if isinstance(params, torch.Tensor):
@@ -108,7 +112,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group):
-        """One more group of parameters, with options of its own."""
+        """Add a group of parameters with options of its own."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
@@ -119,7 +123,7 @@ class Optimizer:
             )
         params = [params] if isinstance(params, torch.Tensor) else list(params)
         named = [p for p in params if isinstance(p, tuple)]
-        if named:  # named_parameters()
+        if named:  # pairs of module.named_parameters()
             param_group = {**param_group, "param_names": [n for n, _ in named]}
             params = [p for _, p in named]
         for p in params:
@@ -137,7 +141,7 @@ class Optimizer:
         self.param_groups.append(group)
 
     def zero_grad(self, set_to_none=True):
-        """Forgets the gradients; ``set_to_none=False``: makes them zero."""
+        """Forget the gradients, or set them to zero with ``set_to_none=False``."""
         for group in self.param_groups:
             for p in group["params"]:
                 if p.grad is None:
@@ -151,16 +155,17 @@ class Optimizer:
     # ---- a step ----
 
     _recordable = False  # can a graph record a step?
-    _rule = None  # a method of those that have a formula
+    _rule = None  # a method, in subclasses with a formula
 
     def _update(self, group, p, grad, state):
-        raise NotImplementedError
+        raise NotImplementedError  # each optimizer has its own
 
     def _steps(self, group):
-        """Called once a group before its parameters: for what they share."""
+        """Prepare what the parameters of a group share. Called once for a group, before its parameters."""
 
     def _record(self, group, touched):
-        """A step of the group's parameters as recorded operations; touched: a list that gets what they write."""
+        """Record a step of the group's parameters as operations. touched: a list to which everything they write is
+        added."""
         for p in group["params"]:
             grad = p.grad
             if grad is None:
@@ -171,7 +176,7 @@ class Optimizer:
             touched.extend(v for v in state.values() if isinstance(v, torch.Tensor) and v.dim())
 
     def _apply(self, group, touched):
-        """Step by the group's formula, all parameters of one dtype, device and step number at once."""
+        """Step by the group's formula: all parameters of one dtype, device and step number at once."""
         rows, fresh = {}, []
         for p in group["params"]:
             grad = p.grad
@@ -193,7 +198,7 @@ class Optimizer:
             for row in Each.of(name, formula, these[0], numbers).run(numbers, these):
                 new = formula(*row, *numbers)
                 row[0].copy_(new[0])
-                if recording:  # a replay has to find the state where it was
+                if recording:  # a replay has to find the state at the same place
                     for t, value in zip(row[2:], new[1:]):
                         t.copy_(value)
                     continue
@@ -202,7 +207,7 @@ class Optimizer:
 
     @bound
     def step(self, closure=None):
-        """Updates every parameter that has a gradient; closure: computes the loss again and returns it."""
+        """Update every parameter that has a gradient. closure computes the loss again; its result is returned."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -228,7 +233,7 @@ class Optimizer:
     # ---- state ----
 
     def state_dict(self):
-        """{"state": {number of the parameter: its state}, "param_groups": options and numbers}."""
+        """{"state": {number of a parameter: its state}, "param_groups": options and numbers}."""
         numbers = {}
         groups = []
         for group in self.param_groups:
@@ -244,7 +249,8 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
-        """Takes over options and state; the parameters' values are not part of it. ValueError where groups differ."""
+        """Take over options and state. The values of the parameters are not part of these. Raises ValueError if the
+        groups differ."""
         saved = state_dict["param_groups"]
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -270,7 +276,7 @@ class Optimizer:
 
 
 def _placed(value, p, key):
-    """A copy of a state's value where p is; floats in p's dtype."""
+    """A copy of a state's value on p's device. Floats get p's dtype."""
     if not isinstance(value, torch.Tensor):
         return copy.deepcopy(value)
     if key == "step":
@@ -280,7 +286,7 @@ def _placed(value, p, key):
 
 
 def count(state, tensor=False):
-    """The number of this step, from 1; kept in the state. tensor: as _recorded.number_steps has made it."""
+    """The number of this step, from 1. The state keeps it. tensor: the one that _recorded.number_steps created."""
     if tensor:
         return state["step"]
     state["step"] = int(number(state.get("step", 0))) + 1

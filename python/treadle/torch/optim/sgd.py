@@ -1,4 +1,4 @@
-"""Optimizers that step by the gradient itself, its mean, or its sign."""
+"""Optimizers that step along the gradient itself, its mean, or its sign."""
 
 from ... import torch
 from .. import _modules
@@ -55,7 +55,7 @@ class SGD(Optimizer):
 
 
 class ASGD(Optimizer):
-    """SGD that keeps the mean of the parameters, "ax", in its state."""
+    """SGD that keeps the mean of the parameters as "ax" in its state."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class ASGD(Optimizer):
 
 
 class Rprop(Optimizer):
-    """Steps by the gradient's sign; their sizes grow while it stays and shrink when it turns."""
+    """Steps along the gradient's sign. Their size grows as long as the sign stays, and shrinks when it changes."""
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ def _checked(decay):
 
 
 def get_ema_avg_fn(decay=0.999):
-    """The exponential moving mean of a parameter: f(mean, value, count)."""
+    """The exponential moving mean of a parameter, as a function f(mean, value, count)."""
     _checked(decay)
 
     @torch.no_grad()
@@ -34,7 +34,7 @@ def get_ema_avg_fn(decay=0.999):
 
 
 def get_swa_avg_fn():
-    """The mean of all values of a parameter: f(mean, value, count)."""
+    """The mean of all values of a parameter, as a function f(mean, value, count)."""
 
     @torch.no_grad()
     def swa_update(averaged_param, current_param, num_averaged):
@@ -44,7 +44,7 @@ def get_swa_avg_fn():
 
 
 def _multi(one):
-    """f of lists, which writes the means in place."""
+    """f for lists. It writes the means in place."""
 
     @torch.no_grad()
     def update(averaged_param_list, current_param_list, num_averaged):
@@ -65,9 +65,11 @@ def get_swa_multi_avg_fn():
 
 
 class AveragedModel(Module):
-    """A copy of a model whose parameters are means of what update_parameters() was shown; module is the copy.
+    """A copy of a model, whose parameters are means over the calls of update_parameters(). module is the copy.
 
-    avg_fn(mean, value, count) or multi_avg_fn(means, values, count) says which mean; use_buffers: of buffers too."""
+    avg_fn(mean, value, count) or multi_avg_fn(means, values, count) computes the mean. use_buffers: means of buffers,
+    too.
+    """
 
     def __init__(self, model, device=None, avg_fn=None, multi_avg_fn=None, use_buffers=False):
         super().__init__()
@@ -83,7 +85,7 @@ class AveragedModel(Module):
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model):
-        """Takes model's values into the means."""
+        """Include model's values in the means."""
 
         def values(m):
             found = itertools.chain(m.parameters(), m.buffers()) if self.use_buffers else m.parameters()
@@ -106,7 +108,7 @@ class AveragedModel(Module):
 
 @torch.no_grad()
 def update_bn(loader, model, device=None):
-    """Sets the batch norms' running means and variances to those of the batches of loader."""
+    """Set the running means and variances of the batch norms to those of loader's batches."""
     norms = {m: m.momentum for m in model.modules() if isinstance(m, _BatchNorm)}
     if not norms:
         return
@@ -124,7 +126,7 @@ def update_bn(loader, model, device=None):
 
 
 class SWALR(LRScheduler):
-    """Leads each group's learning rate to swa_lr in anneal_epochs steps ("linear" or "cos"), and holds it there."""
+    """Moves each group's learning rate to swa_lr in anneal_epochs steps ("linear" or "cos"), and keeps it there."""
 
     def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
         rates = list(swa_lr) if isinstance(swa_lr, (list, tuple)) else [swa_lr] * len(optimizer.param_groups)
@@ -140,7 +142,7 @@ class SWALR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step):
-        """How far the way to swa_lr is gone after a step."""
+        """The share of the way to swa_lr after a step."""
         t = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
         return t if self.anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
 

@@ -1,7 +1,9 @@
-"""torch.profiler: treadle.profile by PyTorch's names: what ran, for which line, and traces for Perfetto and Chrome.
+"""torch.profiler: treadle.profile under PyTorch's names. It tells what ran and for which line, and writes traces for
+Perfetto and Chrome.
 
-An event is a kernel, a copy, a compilation or another thing that was done (treadle.profile.Record), or a range of
-record_function. Operations are fused, so an event's name is a kernel's, not an operation's."""
+An event is a kernel, a copy, a compilation or other work (treadle.profile.Record), or a range of record_function.
+Operations are fused, so the name of an event is that of a kernel, not of an operation.
+"""
 
 import contextlib
 import enum
@@ -22,7 +24,7 @@ __all__ = [
 
 
 class ProfilerActivity(enum.Enum):
-    """What is recorded; here it is always all of it."""
+    """What to record. Here everything is always recorded."""
 
     CPU, XPU, MTIA, CUDA, HPU, PrivateUse1 = 0, 1, 2, 3, 4, 5
 
@@ -51,8 +53,8 @@ def supported_activities():
 
 
 def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
-    """A function from a step's number to a ProfilerAction: after skip_first steps cycles of wait, warmup and active
-    ones, repeat of them (0: without end); skip_first_wait: the first cycle does not wait."""
+    """A function from a step's number to a ProfilerAction. After skip_first steps come cycles of wait, warmup and
+    active steps, `repeat` of them (0: without end). skip_first_wait: the first cycle has no wait steps."""
     if min(wait, warmup, repeat, skip_first) < 0 or active <= 0:
         raise ValueError("Invalid profiler schedule arguments")
     cycle = wait + warmup + active
@@ -76,7 +78,7 @@ def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0)
 
 
 def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
-    """An on_trace_ready that writes each trace to dir_name as worker.time.pt.trace.json."""
+    """A function for on_trace_ready that writes each trace to dir_name as worker.time.pt.trace.json."""
     name = worker_name or f"{socket.gethostname()}_{os.getpid()}"
 
     def handler(prof):
@@ -87,11 +89,11 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
     return handler
 
 
-_open = []  # the ranges' lists of the profiles that are recording
+_open = []  # for each profile that is recording: its list of ranges
 
 
 class record_function(contextlib.ContextDecorator):
-    """with record_function("name"): a range in the profile, as long as Python was in it."""
+    """with record_function("name"): a range in the profile. It lasts as long as Python is inside."""
 
     def __init__(self, name, args=None):
         self.name, self.args = name, args
@@ -109,7 +111,7 @@ class record_function(contextlib.ContextDecorator):
 
 
 class _Event:
-    """What happened under one name: count calls, and their microseconds on the CPU and on the device."""
+    """All that happened under one name: count calls, and their microseconds on the CPU and on the device."""
 
     device_type = DeviceType.CPU
 
@@ -175,10 +177,12 @@ def _time(us):
 
 
 class profile:
-    """with profile(schedule=..., on_trace_ready=...) as p: records what runs; p.step() after each step of a schedule.
+    """with profile(schedule=..., on_trace_ready=...) as p: records what runs. Call p.step() after each step of a
+    schedule.
 
-    activities, record_shapes, profile_memory, with_stack and their like are accepted: what is recorded is always the
-    same. p.key_averages().table(), p.events(), p.export_chrome_trace(path)."""
+    activities, record_shapes, profile_memory, with_stack and similar options are accepted; what is recorded is always
+    the same. Results: p.key_averages().table(), p.events(), p.export_chrome_trace(path).
+    """
 
     def __init__(
         self, *, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False,
@@ -209,17 +213,17 @@ class profile:
             self._ready(self)
 
     def _follow(self, action):
-        """Records or does not, as the action of the step that begins says."""
+        """Record or stop recording, as the action of the next step requires."""
         wanted = action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if wanted and self._recorder is None:
             self._begin()
 
     def start(self):
-        """Begins, as the with statement does."""
+        """Begin, as the with statement does."""
         self._follow(self._action())
 
     def step(self):
-        """A step ends, and the next one begins."""
+        """End a step, and begin the next one."""
         if self._schedule and self._action() is ProfilerAction.RECORD_AND_SAVE:
             self._end()
         self.step_num += 1
@@ -227,7 +231,7 @@ class profile:
             self._follow(self._action())
 
     def stop(self):
-        """Ends; a trace that is open is ready."""
+        """Stop. A trace in progress becomes ready."""
         self._end()
 
     def __enter__(self):
@@ -243,12 +247,12 @@ class profile:
         return self._last
 
     def events(self):
-        """An event for each thing that was done."""
+        """All events."""
         done = [_filled(_Event(r.name), [r]) for r in self._done().records]
         return _Events([*done, *(_ranged(name, [end - begin]) for name, begin, end in self._ranges)])
 
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
-        """An event for each name; group_by_stack_n: for each name and line."""
+        """One event for each name. With group_by_stack_n one for each name and line."""
         groups, ranges = {}, {}
         for r in self._done().records:
             groups.setdefault(f"{r.name} ({r.line})" if group_by_stack_n else r.name, []).append(r)
@@ -258,15 +262,15 @@ class profile:
         return _Events([*found, *(_ranged(k, times) for k, times in ranges.items())])
 
     def add_metadata(self, key, value):
-        """A text in the trace."""
+        """Add a text to the trace."""
         self._meta[key] = value
 
     def add_metadata_json(self, key, value):
-        """A JSON text in the trace."""
+        """Add a JSON text to the trace."""
         self._meta[key] = json.loads(value)
 
     def export_chrome_trace(self, path):
-        """Writes a Chrome trace, which Perfetto opens; compressed where the path ends in .gz."""
+        """Write a trace for Chrome and Perfetto. It is compressed if the path ends in .gz."""
         done = self._done()
         zero = done.zero if done.zero else min((b for _, b, _ in self._ranges), default=0)
         spans = [{"ph": "X", "name": n, "cat": "user_annotation", "pid": 1, "tid": 0, "ts": (b - zero) / 1e3,
@@ -276,7 +280,7 @@ class profile:
             json.dump(text, file)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
-        """Writes a line for each line of the program: where it stands, and its microseconds."""
+        """Write a line for each line of the program: where it is, and its microseconds."""
         lines = {}
         for r in self._done().records:
             us = (r.off - r.on if r.on is not None and "cuda" in metric else r.end - r.begin) * 1e6

@@ -7,10 +7,11 @@ __all__ = ["SobolEngine"]
 
 
 class SobolEngine:
-    """A Sobol sequence of points in the unit cube of `dimension` dimensions (1 to 21201).
+    """A Sobol sequence of points in the unit cube with `dimension` dimensions (1 to 21201).
 
-    scramble: the points are permuted at random, by seed; PyTorch permutes them otherwise. ImportError: there is no
-    SciPy."""
+    scramble: permute the points at random, by seed. PyTorch permutes them differently. Raises ImportError without
+    SciPy.
+    """
 
     MAXBIT, MAXDIM = 30, 21201
 
@@ -32,13 +33,13 @@ class SobolEngine:
 
         dtype = torch.get_default_dtype() if dtype is None else dtype
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # SciPy's, of numbers of points that are no powers of 2
+            warnings.simplefilter("ignore")  # SciPy warns of numbers of points that are no powers of 2
             points = torch.from_numpy(self._sequence.random(n)).to(dtype)
         self.num_generated += n
         return points if out is None else out.resize_(points.shape).copy_(points)
 
     def draw_base2(self, m, out=None, dtype=None):
-        """The next 2 ** m points. ValueError: the points so far and these are no power of 2 together."""
+        """The next 2 ** m points. Raises ValueError unless these and the points so far are a power of 2 together."""
         n, total = 2**m, self.num_generated + 2**m
         if total & (total - 1):
             raise ValueError(
@@ -50,12 +51,12 @@ class SobolEngine:
         return self.draw(n, out, dtype)
 
     def reset(self):
-        """Begins again at the first point."""
+        """Go back to the first point."""
         self._sequence, self.num_generated = self._begin(), 0
         return self
 
     def fast_forward(self, n):
-        """Leaves out n points."""
+        """Skip n points."""
         if n:
             self._sequence.fast_forward(n)
         self.num_generated += n

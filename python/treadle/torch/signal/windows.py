@@ -1,4 +1,4 @@
-"""torch.signal.windows: windows of M numbers; sym=False: of a period, for transforms."""
+"""torch.signal.windows: windows of M numbers. sym=False: one period of a periodic window, for transforms."""
 
 import functools
 import math
@@ -13,7 +13,7 @@ __all__ = [
 
 
 def _checked(f):
-    """The window, for the dtypes and the layout that there are."""
+    """The window, after a check of dtype and layout."""
 
     @functools.wraps(f)
     def made(*args, dtype=None, layout=None, **options):
@@ -27,7 +27,8 @@ def _checked(f):
 
 
 def _made(M, window, sym, dtype, device, requires_grad):
-    """window(places 0 … , their number - 1) of M numbers. ValueError: M is below 0; one number is 1."""
+    """The window of M numbers that window(places, last place) computes. A single number is 1. Raises ValueError if M is
+    negative."""
     if M < 0:
         raise ValueError(f"window requires non-negative window length, got M={M}")
     dtype = torch.get_default_dtype() if dtype is None else dtype
@@ -38,7 +39,7 @@ def _made(M, window, sym, dtype, device, requires_grad):
 
 
 def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """exp(-|n - center| / tau). ValueError: tau is not above 0, or a center with sym=True."""
+    """exp(-|n - center| / tau). Raises ValueError unless tau is positive, and for a center with sym=True."""
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
@@ -48,13 +49,13 @@ def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, layout=None, d
 
 
 def cosine(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """Half a wave of a sine."""
+    """Half a period of a sine."""
     f = lambda n, last: torch.sin(math.pi * (n + 0.5) / (last + 1))  # noqa: E731
     return _made(M, f, sym, dtype, device, requires_grad)
 
 
 def gaussian(M, *, std=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """exp(-((n - middle) / std) ** 2 / 2). ValueError: std is not above 0."""
+    """exp(-((n - middle) / std) ** 2 / 2). Raises ValueError unless std is positive."""
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
     f = lambda n, last: torch.exp(-(((n - last / 2) / std) ** 2) / 2)  # noqa: E731
@@ -71,7 +72,7 @@ def kaiser(M, *, beta=12.0, sym=True, dtype=None, layout=None, device=None, requ
 
 
 def bartlett(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    """A triangle from 0 over 1 to 0."""
+    """A triangle that rises from 0 to 1 and falls back to 0."""
     f = lambda n, last: 1 - (2 * n / last - 1).abs()  # noqa: E731
     return _made(M, f, sym, dtype, device, requires_grad)
 
@@ -93,22 +94,22 @@ def general_hamming(M, *, alpha=0.54, sym=True, **options):
 
 
 def hamming(M, *, sym=True, **options):
-    """general_hamming of 0.54."""
+    """general_hamming with alpha 0.54."""
     return general_hamming(M, sym=sym, **options)
 
 
 def hann(M, *, sym=True, **options):
-    """general_hamming of 0.5."""
+    """general_hamming with alpha 0.5."""
     return general_hamming(M, alpha=0.5, sym=sym, **options)
 
 
 def blackman(M, *, sym=True, **options):
-    """general_cosine of 0.42, 0.5 and 0.08."""
+    """general_cosine with 0.42, 0.5 and 0.08."""
     return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, **options)
 
 
 def nuttall(M, *, sym=True, **options):
-    """general_cosine of Nuttall's four numbers."""
+    """general_cosine with Nuttall's four numbers."""
     return general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, **options)
 
 

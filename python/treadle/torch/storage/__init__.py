@@ -1,4 +1,4 @@
-"""torch.storage: the memory below tensors, as a line of bytes (UntypedStorage) or of elements (TypedStorage)."""
+"""torch.storage: the memory of tensors, as a sequence of bytes (UntypedStorage) or of elements (TypedStorage)."""
 
 from ... import torch
 from ..._public import dir_of as _dir_of
@@ -7,7 +7,7 @@ __all__ = ["TypedStorage", "UntypedStorage"]
 
 
 class _Storage:
-    """The elements of a tensor that starts its memory, one after the other; writing to them writes to the tensor."""
+    """The elements of a tensor that starts its memory. Writing to them writes to the tensor."""
 
     def __init__(self, base):
         self._base = base if base.dim() == 1 else base.as_strided((base.numel(),), (1,), 0)
@@ -17,7 +17,7 @@ class _Storage:
     is_cuda = property(lambda self: self._base.is_cuda, doc="Is it on a GPU?")
 
     def data_ptr(self):
-        """Its address: the same for all tensors on it."""
+        """Its address. All tensors on this memory have the same."""
         return self._base.data_ptr()
 
     def nbytes(self):
@@ -25,7 +25,7 @@ class _Storage:
         return self._base.numel() * self._base.element_size()
 
     def tolist(self):
-        """Its elements in a list."""
+        """Its elements as a list."""
         return self._elements().tolist()
 
     def __len__(self):
@@ -45,13 +45,13 @@ class _Storage:
         return iter(self.tolist())
 
     def fill_(self, value):
-        """All elements become value."""
+        """Set all elements to value."""
         with torch.no_grad():
             self._elements().fill_(value)
         return self
 
     def copy_(self, source, non_blocking=None):
-        """Takes another storage's elements."""
+        """Copy another storage's elements."""
         with torch.no_grad():
             self._elements().copy_(source._elements())
         return self
@@ -61,11 +61,11 @@ class _Storage:
         return type(self)._of(self._base.clone())
 
     def cpu(self):
-        """Itself, or a copy on the CPU."""
+        """The storage itself, or a copy on the CPU."""
         return type(self)._of(self._base.cpu())
 
     def cuda(self, device=None):
-        """Itself, or a copy on a GPU."""
+        """The storage itself, or a copy on a GPU."""
         return type(self)._of(self._base.cuda(device))
 
     @classmethod
@@ -75,11 +75,11 @@ class _Storage:
         return made
 
     def resize_(self, size):
-        """RuntimeError: memory does not grow below tensors."""
+        """Raise RuntimeError: memory of tensors cannot grow."""
         raise RuntimeError(f"{type(self).__name__}.resize_({size}): memory keeps its size: make another tensor")
 
     def share_memory_(self):
-        """RuntimeError: memory moves to no other process."""
+        """Raise RuntimeError: a storage cannot move to shared memory."""
         raise RuntimeError(
             f"{type(self).__name__}.share_memory_: send the tensor to the other process, which shares it"
         )
@@ -91,14 +91,14 @@ class _Storage:
 
 
 class UntypedStorage(_Storage):
-    """UntypedStorage(n): n bytes; tensor.untyped_storage(): those below a tensor."""
+    """UntypedStorage(n) has n bytes. tensor.untyped_storage() has those of the tensor."""
 
     def __init__(self, size=0, *, device=None):
         super().__init__(torch.zeros(size, dtype=torch.uint8, device=device))
 
     @classmethod
     def from_file(cls, filename, shared=False, nbytes=0):
-        """The first nbytes of a file. shared: writes reach it."""
+        """The first nbytes of a file. shared=True: writes go to the file."""
         made = cls.__new__(cls)
         _Storage.__init__(made, torch.from_file(filename, shared, nbytes, dtype=torch.uint8))
         return made
@@ -123,7 +123,7 @@ class UntypedStorage(_Storage):
 
 
 class TypedStorage(_Storage):
-    """TypedStorage(n, dtype=...): n elements; tensor.storage(): those below a tensor."""
+    """TypedStorage(n, dtype=...) has n elements. tensor.storage() has those of the tensor."""
 
     def __init__(self, size=0, *, wrap_storage=None, dtype=None, device=None):
         if wrap_storage is not None:
@@ -139,7 +139,7 @@ class TypedStorage(_Storage):
         return self._base.element_size()
 
     def untyped(self):
-        """The same memory as bytes."""
+        """The same memory, as bytes."""
         return UntypedStorage._of(self._base)
 
     def type(self, dtype=None):
@@ -151,19 +151,19 @@ class TypedStorage(_Storage):
 
 
 def _base_of(tensor):
-    """The tensor that begins a tensor's memory."""
+    """A tensor of the whole memory that this tensor lies in."""
     found = tensor.detach()
     base = tensor._base
     return found if base is None else base.detach()
 
 
 def untyped_storage(tensor):
-    """The bytes below the tensor."""
+    """The bytes of the tensor's memory."""
     return UntypedStorage._of(_base_of(tensor))
 
 
 def storage(tensor):
-    """The elements below the tensor."""
+    """The elements of the tensor's memory."""
     return TypedStorage._of(_base_of(tensor))
 
 

@@ -1,4 +1,4 @@
-"""``torch.utils``: data sets and loaders, checkpoints of a model's parts, timing, trees of values, event files."""
+"""``torch.utils``: data sets and loaders, checkpoints, timing, trees of values, event files for TensorBoard."""
 
 from .. import _modules
 from . import checkpoint, data
@@ -7,7 +7,7 @@ __all__ = ["checkpoint", "data", "set_module", "swap_tensors"]
 
 
 def swap_tensors(t1, t2):
-    """t1 and t2 change places: each name has the other's value, gradient and attributes from now on."""
+    """Exchange t1 and t2: each name gets the other's value, gradient and attributes."""
     one, other = t1.data, t2.data
     grads, needs = (t1.grad, t2.grad), (t1.requires_grad, t2.requires_grad)
     t1.grad = t2.grad = None
@@ -19,7 +19,7 @@ def swap_tensors(t1, t2):
 
 
 def set_module(obj, mod):
-    """obj.__module__ = mod, where mod is a text."""
+    """Set obj.__module__ to the text mod."""
     if not isinstance(mod, str):
         raise TypeError("The mod argument should be a string")
     obj.__module__ = mod

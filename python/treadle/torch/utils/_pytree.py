@@ -1,21 +1,22 @@
-"""``torch.utils._pytree``: nested lists, tuples, dicts and registered classes as a flat list of leaves, and back."""
+"""``torch.utils._pytree``: nested lists, tuples, dicts and registered classes, flattened to a list of leaves and
+rebuilt."""
 
 import dataclasses
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from typing import Any
 
-_KINDS = {}  # class: _Kind
+_KINDS = {}  # by class
 _Kind = namedtuple("_Kind", "flatten unflatten name keyed")
 SUPPORTED_NODES = _KINDS
-Context = PyTree = Any  # in annotations
+Context = PyTree = Any  # for annotations
 
 
-# ---- the places of leaves ----
+# ---- where a leaf is ----
 
 
 @dataclasses.dataclass(frozen=True)
 class SequenceKey:
-    """The place of a list's or a tuple's item."""
+    """The place of an item in a list or tuple."""
 
     idx: int
 
@@ -23,13 +24,13 @@ class SequenceKey:
         return f"[{self.idx!r}]"
 
     def get(self, sequence):
-        """What stands there."""
+        """The item at this place."""
         return sequence[self.idx]
 
 
 @dataclasses.dataclass(frozen=True)
 class MappingKey:
-    """The place of a dict's value."""
+    """The place of a value in a dict."""
 
     key: object
 
@@ -37,7 +38,7 @@ class MappingKey:
         return f"[{self.key!r}]"
 
     def get(self, mapping):
-        """What stands there."""
+        """The value at this place."""
         return mapping[self.key]
 
 
@@ -51,21 +52,21 @@ class GetAttrKey:
         return f".{self.name}"
 
     def get(self, obj):
-        """What stands there."""
+        """The attribute's value."""
         return getattr(obj, self.name)
 
 
 def keystr(kp):
-    """A path of places as Python would write it."""
+    """A path of places, as Python would write it."""
     return "".join(map(str, kp))
 
 
-# ---- shapes ----
+# ---- structures ----
 
 
 @dataclasses.dataclass
 class TreeSpec:
-    """The shape of a tree: the class of its top, what that class needs besides its children, the children's shapes.
+    """The structure of a tree: the class of its root, what that class needs besides its children, and their structures.
     A leaf has type None."""
 
     type: object
@@ -74,12 +75,12 @@ class TreeSpec:
 
     @property
     def num_leaves(self):
-        """The number of leaves below."""
+        """The number of leaves."""
         return 1 if self.type is None else sum(c.num_leaves for c in self.children_specs)
 
     @property
     def num_children(self):
-        """The number of branches of the top."""
+        """The number of children of the root."""
         return len(self.children_specs)
 
     num_nodes = property(lambda self: 1 + sum(c.num_nodes for c in self.children_specs), doc="All nodes below.")
@@ -97,7 +98,7 @@ class TreeSpec:
 
 
 class LeafSpec(TreeSpec):
-    """The shape of a leaf."""
+    """The structure of a leaf."""
 
     def __init__(self):
         super().__init__(None, None, [])
@@ -114,8 +115,8 @@ class LeafSpec(TreeSpec):
 def register_pytree_node(
     cls, flatten_fn, unflatten_fn, *, serialized_type_name=None, flatten_with_keys_fn=None, **unused
 ):
-    """Instances of cls are branches: flatten_fn(x) -> (children, context), unflatten_fn(children, context) -> x,
-    flatten_with_keys_fn(x) -> ([(place, child), ...], context). ValueError: cls is registered already."""
+    """Register cls as a class of inner nodes: flatten_fn(x) -> (children, context), unflatten_fn(children, context) ->
+    x, flatten_with_keys_fn(x) -> ([(place, child), ...], context). Raises ValueError if cls is registered already."""
     if cls in _KINDS:
         raise ValueError(f"{cls} is already registered as pytree node.")
     _KINDS[cls] = _Kind(flatten_fn, unflatten_fn, serialized_type_name, flatten_with_keys_fn)
@@ -125,7 +126,7 @@ _register_pytree_node = register_pytree_node
 
 
 def register_dataclass(cls, *, field_names=None, drop_field_names=None, serialized_type_name=None):
-    """Instances of the dataclass cls are branches, with its fields as children."""
+    """Register the dataclass cls as a class of inner nodes, with its fields as children."""
     names = [f.name for f in dataclasses.fields(cls)] if field_names is None else list(field_names)
     names = [n for n in names if n not in (drop_field_names or ())]
     register_pytree_node(
@@ -137,7 +138,7 @@ def register_dataclass(cls, *, field_names=None, drop_field_names=None, serializ
 
 
 def register_constant(cls):
-    """Instances of cls are branches without children."""
+    """Register cls as a class of inner nodes without children."""
     register_pytree_node(cls, lambda x: ([], x), lambda values, x: x)
 
 
@@ -183,7 +184,7 @@ def _kind(tree):
 
 
 def tree_flatten(tree, is_leaf=None):
-    """(the leaves of tree in a list, its TreeSpec). is_leaf(x): x is a leaf although it is a branch's class."""
+    """(the leaves of tree as a list, its TreeSpec). Where is_leaf(x) is true, x is a leaf whatever its class."""
     kind = None if is_leaf is not None and is_leaf(tree) else _kind(tree)
     if kind is None:
         return [tree], LeafSpec()
@@ -216,21 +217,21 @@ def tree_leaves_with_path(tree, is_leaf=None):
 
 
 def tree_map_with_path(func, tree, *rests, is_leaf=None):
-    """tree_map with the leaf's path before it."""
+    """tree_map with a function that gets the leaf's path first."""
     found, spec = tree_flatten_with_path(tree, is_leaf)
     others = [_up_to(spec, rest) for rest in rests]
     return tree_unflatten([func(*place, *values) for place, *values in zip(found, *others, strict=True)], spec)
 
 
 def key_get(obj, kp):
-    """What stands at a path."""
+    """The value at a path."""
     for key in kp:
         obj = key.get(obj)
     return obj
 
 
 def tree_unflatten(leaves, treespec):
-    """The tree of that shape with these leaves. ValueError: their number differs."""
+    """The tree of this structure with these leaves. Raises ValueError if their number differs."""
     leaves = list(leaves)
     if len(leaves) != treespec.num_leaves:
         raise ValueError(
@@ -249,29 +250,29 @@ def _built(leaves, spec):
 
 
 def tree_iter(tree, is_leaf=None):
-    """The leaves one after the other."""
+    """An iterator over the leaves."""
     yield from tree_flatten(tree, is_leaf)[0]
 
 
 def tree_leaves(tree, is_leaf=None):
-    """The leaves in a list."""
+    """The leaves as a list."""
     return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_structure(tree, is_leaf=None):
-    """The TreeSpec."""
+    """The tree's TreeSpec."""
     return tree_flatten(tree, is_leaf)[1]
 
 
 def tree_map(func, tree, *rests, is_leaf=None):
-    """The tree with func(leaf, *leaves of rests at that place) for each leaf."""
+    """The tree with func(leaf, *leaves of rests at the same place) in place of each leaf."""
     leaves, spec = tree_flatten(tree, is_leaf)
     others = [_up_to(spec, rest) for rest in rests]
     return tree_unflatten([func(*values) for values in zip(leaves, *others, strict=True)], spec)
 
 
 def _up_to(spec, tree):
-    """What stands in tree where spec has leaves. ValueError: tree has another shape."""
+    """The parts of tree at the places where spec has leaves. Raises ValueError if tree has another structure."""
     if spec.type is None:
         return [tree]
     kind = _kind(tree)
@@ -282,13 +283,13 @@ def _up_to(spec, tree):
 
 
 def tree_map_(func, tree, *rests, is_leaf=None):
-    """tree itself, after func was called with each leaf."""
+    """Call func with each leaf, and return tree itself."""
     tree_map(func, tree, *rests, is_leaf=is_leaf)
     return tree
 
 
 def map_only(type_or_types_or_pred, /):
-    """A decorator: the function is applied to values of these types (or where the predicate says so), others stay."""
+    """A decorator: the function is applied to values of these types, or where the predicate holds. Others stay."""
     asked = type_or_types_or_pred
     test = (lambda x: isinstance(x, asked)) if isinstance(asked, (type, tuple)) else asked
 
@@ -299,30 +300,30 @@ def map_only(type_or_types_or_pred, /):
 
 
 def tree_map_only(type_or_types_or_pred, /, func, tree, is_leaf=None):
-    """tree_map of func over the leaves of these types."""
+    """tree_map of func, for leaves of these types only."""
     return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 
 def tree_map_only_(type_or_types_or_pred, /, func, tree, is_leaf=None):
-    """tree_map_ of func over the leaves of these types."""
+    """tree_map_ of func, for leaves of these types only."""
     return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 
 def tree_all(pred, tree, is_leaf=None):
-    """Is pred true of all leaves?"""
+    """Does pred hold for all leaves?"""
     return all(map(pred, tree_iter(tree, is_leaf)))
 
 
 def tree_any(pred, tree, is_leaf=None):
-    """Is pred true of a leaf?"""
+    """Does pred hold for any leaf?"""
     return any(map(pred, tree_iter(tree, is_leaf)))
 
 
 def tree_all_only(type_or_types, /, pred, tree, is_leaf=None):
-    """Is pred true of all leaves of these types?"""
+    """Does pred hold for all leaves of these types?"""
     return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
 
 
 def tree_any_only(type_or_types, /, pred, tree, is_leaf=None):
-    """Is pred true of a leaf of these types?"""
+    """Does pred hold for any leaf of these types?"""
     return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))

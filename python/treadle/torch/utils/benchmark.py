@@ -1,6 +1,7 @@
 """``torch.utils.benchmark``: times of statements, and tables of them.
 
-A statement's work is recorded and may run later, so each measurement ends with a wait for all of it."""
+A statement's work is recorded and may run later, so each measurement ends with a wait for all work.
+"""
 
 import contextlib
 import dataclasses
@@ -21,7 +22,7 @@ _WORDS = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "se
 
 
 def timer():
-    """Seconds, after all work that was given to the devices."""
+    """The time in seconds, after a wait for all work of the devices."""
     _core.evaluate()
     if is_available():
         _gpu_done()
@@ -29,19 +30,19 @@ def timer():
 
 
 def select_unit(t):
-    """("us", 1e-6): the unit in which t seconds read well."""
+    """The unit in which t seconds are easy to read, as in ("us", 1e-6)."""
     unit = next((u for u in ("s", "ms", "us") if t >= _UNITS[u]), "ns")
     return unit, _UNITS[unit]
 
 
 def unit_to_english(u):
-    """ "us" as "microsecond"."""
+    """The English word: "us" is "microsecond"."""
     return _WORDS[u]
 
 
 @dataclasses.dataclass(frozen=True)
 class TaskSpec:
-    """What was measured: the statement and how it is called in tables."""
+    """What is measured: the statement, and its labels in tables."""
 
     stmt: str
     setup: str = "pass"
@@ -60,7 +61,7 @@ class TaskSpec:
 
 @dataclasses.dataclass
 class Measurement:
-    """Times of a statement: raw_times has the seconds of blocks of number_per_run calls."""
+    """Times of a statement. raw_times holds the seconds of blocks of number_per_run calls."""
 
     number_per_run: int
     raw_times: list
@@ -69,7 +70,7 @@ class Measurement:
 
     @property
     def times(self):
-        """Seconds a call, one for each block."""
+        """The seconds of one call, for each block."""
         return [t / self.number_per_run for t in self.raw_times]
 
     def _of_task(name):  # noqa: N805 - makes properties of this class
@@ -100,7 +101,7 @@ class Measurement:
 
     @staticmethod
     def merge(measurements):
-        """One Measurement for each task among them."""
+        """One Measurement for each task among the measurements."""
         groups = {}
         for m in measurements:
             groups.setdefault((m.task_spec, m.number_per_run), []).extend(m.raw_times)
@@ -121,7 +122,7 @@ class Measurement:
 
 
 class Timer:
-    """Measures stmt, a text of Python, with globals and after setup. The first calls compile, and are not measured."""
+    """Measures stmt, a Python text, with globals and after setup. The first calls compile, so they are not measured."""
 
     def __init__(
         self, stmt="pass", setup="pass", global_setup="", timer=timer, globals=None, label=None, sub_label=None,
@@ -148,14 +149,15 @@ class Timer:
             return Measurement(number, [self._timer.timeit(number)], self._spec)
 
     def _blocks(self, least):
-        """The number of calls that take at least that many seconds."""
+        """How many calls take at least that many seconds."""
         number = 1
         while (took := self._timer.timeit(number)) < least and number < 10**9:
             number *= 10 if took * 10 < least else 2
         return number
 
     def blocked_autorange(self, callback=None, min_run_time=0.2):
-        """The Measurement of as many blocks as min_run_time seconds hold; callback(number, seconds) after each."""
+        """The Measurement of as many blocks as fit into min_run_time seconds. callback(number, seconds) is called after
+        each."""
         with self._threads():
             self._timer.timeit(2)
             number, times = self._blocks(min(min_run_time / 1000, 0.1)), []
@@ -166,7 +168,7 @@ class Timer:
             return Measurement(number, times, self._spec)
 
     def adaptive_autorange(self, threshold=0.1, *, min_run_time=0.01, max_run_time=10.0, callback=None):
-        """blocked_autorange until the times differ by less than the threshold, or max_run_time is over."""
+        """blocked_autorange, until the times differ by less than the threshold or max_run_time has passed."""
         with self._threads():
             self._timer.timeit(2)
             number, times = self._blocks(min(min_run_time / 1000, 0.1)), []
@@ -180,19 +182,19 @@ class Timer:
             return found
 
     def collect_callgrind(self, *args, **kwargs):
-        """RuntimeError: Valgrind is not driven."""
+        """Raise RuntimeError: Valgrind is not supported."""
         raise RuntimeError("Timer.collect_callgrind: Valgrind is not driven; python -m treadle --profile counts work")
 
 
 class Compare:
-    """A table of measurements: a row for each sub_label, a column for each description."""
+    """A table of measurements, with a row for each sub_label and a column for each description."""
 
     def __init__(self, results):
         self._results, self._trim, self._rows = [], False, False
         self.extend_results(results)
 
     def extend_results(self, results):
-        """More of them. ValueError: one is no Measurement."""
+        """Add measurements. Raises ValueError for anything else."""
         results = list(results)
         wrong = next((r for r in results if not isinstance(r, Measurement)), None)
         if wrong is not None:
@@ -200,7 +202,7 @@ class Compare:
         self._results += results
 
     def trim_significant_figures(self):
-        """Fewer digits where times differ."""
+        """Show fewer digits where the times differ."""
         self._trim = True
 
     def colorize(self, rowwise=False):

@@ -1,4 +1,4 @@
-"""``torch.utils.checkpoint``: what a backward pass needs is computed again instead of being kept."""
+"""``torch.utils.checkpoint``: computes again what a backward pass needs, instead of keeping it."""
 
 import contextlib
 
@@ -14,11 +14,11 @@ __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_conte
 
 
 class CheckpointError(RuntimeError):
-    """What was computed again was not what was computed first."""
+    """The second computation differs from the first."""
 
 
 def noop_context_fn():
-    """Two contexts that do nothing."""
+    """Two context managers that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -29,7 +29,7 @@ def _listed(o):
 
 
 def _fresh(o, graph, found):
-    """o with tensors of its own in the place of those that require gradients; all tensors are found in order."""
+    """o, with new tensors in place of those that require gradients. Also returns all of its tensors, in order."""
     if isinstance(o, Tensor):
         own = o if not o.requires_grad else o.view_as(o) if graph else o.detach().requires_grad_()
         found.append(own)
@@ -40,7 +40,7 @@ def _fresh(o, graph, found):
 
 
 class _Call:
-    """A call of function that can be repeated: in the same autocast mode, with the same random numbers."""
+    """A call of function that can be repeated in the same autocast mode and with the same random numbers."""
 
     def __init__(self, function, preserve_rng_state, context_fn):
         self.function, self.mode = function, _autocast.again()
@@ -48,12 +48,12 @@ class _Call:
         self.generator = _random.get_rng_state() if preserve_rng_state else None
 
     def rewind(self):
-        """Random numbers come again from here on."""
+        """Make the random numbers from here on those of the first call."""
         if self.generator is not None:
             _random.set_rng_state(self.generator)
 
     def again(self, args, kwargs):
-        """What function gives for these, computed once more; the generator stands where it stood."""
+        """Compute the function's result for these arguments again. The generator's state is restored afterwards."""
         now = _random.get_rng_state()
         self.rewind()
         try:
@@ -64,7 +64,8 @@ class _Call:
 
 
 class _Checkpointed(Function):
-    """(call, its (args, kwargs), what it has given, its tensors, the leaves that took part) to what it has given."""
+    """The step of the graph from (call, its (args, kwargs), its result, its tensors, the leaves that take part) to its
+    result."""
 
     @staticmethod
     def forward(ctx, call, given, outputs, *tensors):
@@ -99,12 +100,11 @@ def checkpoint(
     preserve_rng_state=True,
     **kwargs,
 ):
-    """function(*args, **kwargs), of which nothing is kept for the backward pass: that calls function again.
+    """function(*args, **kwargs), of which nothing is saved for the backward pass: that calls function again.
 
-    preserve_rng_state: with the same random numbers. Where function uses tensors with a history that are not among its
-    arguments, it is recorded as without checkpoint. use_reentrant, determinism_check and debug are taken: there is one
-    way.
-    CheckpointError: the second call gives another number of tensors.
+    preserve_rng_state: with the same random numbers. If function uses tensors with a history that are not among its
+    arguments, it is recorded as without checkpoint. use_reentrant, determinism_check and debug are accepted; there is
+    only one way. Raises CheckpointError if the second call gives another number of tensors.
     """
     call = _Call(function, preserve_rng_state, context_fn)
     if not _core._grad_mode():
@@ -129,7 +129,8 @@ def checkpoint(
 
 
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
-    """input through all functions (a Sequential or a list), in segments of which each but the last is a checkpoint."""
+    """input, passed through all functions (a Sequential or a list) in segments. Each segment but the last is a
+    checkpoint."""
     functions = list(functions.children()) if hasattr(functions, "children") else list(functions)
     size = len(functions) // segments
     if size == 0:

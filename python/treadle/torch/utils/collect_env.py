@@ -1,4 +1,4 @@
-"""``torch.utils.collect_env``: what a report of a fault says of the machine: the text of `python -m treadle info`."""
+"""``torch.utils.collect_env``: facts about the machine for a bug report, as `python -m treadle info` prints them."""
 
 import contextlib
 import io
@@ -8,7 +8,7 @@ from ..._public import dir_of as _dir_of
 
 
 def get_pretty_env_info():
-    """What is there and what is missing, as text."""
+    """What is installed and what is missing, as text."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
         _command.info()
@@ -16,7 +16,7 @@ def get_pretty_env_info():
 
 
 def main():
-    """Prints it."""
+    """Print the text."""
     print(get_pretty_env_info())
 
 

@@ -1,4 +1,4 @@
-"""``torch.utils.deterministic``: a switch that changes nothing: memory that torch.empty gives is not filled."""
+"""``torch.utils.deterministic``: a switch without effect. It would fill the memory that torch.empty returns."""
 
 from ..._public import dir_of as _dir_of
 

@@ -1,4 +1,4 @@
-"""``torch.utils.dlpack``: tensors that share their memory with other libraries."""
+"""``torch.utils.dlpack``: tensors that share memory with other libraries."""
 
 from ... import torch
 from .. import _modules

@@ -1,4 +1,4 @@
-"""``torch.utils.hooks``: handles of hooks, and functions that are not pickled with a tensor."""
+"""``torch.utils.hooks``: handles of hooks, and hooks that are not pickled with a tensor."""
 
 import warnings
 
@@ -9,13 +9,13 @@ __all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
 
 def unserializable_hook(f):
-    """Marks a hook: warn_if_has_hooks says nothing of it."""
+    """Mark a hook as one that warn_if_has_hooks does not mention."""
     f.__torch_unserializable__ = True
     return f
 
 
 def warn_if_has_hooks(tensor):
-    """Warns of each hook of a tensor, for hooks are not saved."""
+    """Warn of each hook of a tensor, because hooks are not saved."""
     for hook in (getattr(tensor, "_backward_hooks", None) or {}).values():
         if not hasattr(hook, "__torch_unserializable__"):
             warnings.warn(

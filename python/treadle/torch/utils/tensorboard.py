@@ -1,6 +1,7 @@
-"""``torch.utils.tensorboard``: event files that TensorBoard shows: numbers, histograms, images and texts.
+"""``torch.utils.tensorboard``: event files for TensorBoard with numbers, histograms, images and texts.
 
-The files are written here (protocol buffers in records with checksums), and need no package; TensorBoard reads them."""
+This module writes the files itself (protocol buffers in records with checksums), so it needs no package.
+"""
 
 import io
 import os
@@ -18,7 +19,7 @@ __all__ = ["FileWriter", "SummaryWriter"]
 
 
 def _table():
-    """The table of CRC-32C, one byte at a time."""
+    """The table of CRC-32C, for one byte at a time."""
     found = []
     for n in range(256):
         for _ in range(8):
@@ -31,7 +32,7 @@ _CRC = _table()
 
 
 def _checksum(data):
-    """The masked CRC-32C that records carry."""
+    """The masked CRC-32C of a record."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc = _CRC[(crc ^ byte) & 0xFF] ^ (crc >> 8)
@@ -52,7 +53,7 @@ def _varint(n):
 
 
 def _field(number, value):
-    """A field of an int, a float (as a double), a text, bytes, or nothing for None."""
+    """The field of an int, a float (as a double), a text or bytes. Nothing for None."""
     if value is None:
         return b""
     if isinstance(value, float):
@@ -72,7 +73,7 @@ def _doubles(number, values):
 
 
 def _plugin(name, tag_value):
-    """Metadata: which of TensorBoard's plugins shows a value."""
+    """Metadata that says which of TensorBoard's plugins shows a value."""
     return _field(9, _field(1, _field(1, name))) + tag_value
 
 
@@ -106,11 +107,11 @@ class FileWriter:
         self._event(_field(5, _field(1, _field(1, tag) + body)), walltime, step)
 
     def flush(self):
-        """Puts what is written on disk."""
+        """Write what is buffered to disk."""
         self._file.flush()
 
     def close(self):
-        """Ends the file."""
+        """Close the file."""
         if not self._file.closed:
             self._file.close()
 
@@ -124,7 +125,7 @@ class SummaryWriter:
         self.log_dir, self.purge_step = os.fspath(log_dir), purge_step
         self._suffix, self._parts = filename_suffix, {}
         self.file_writer = FileWriter(self.log_dir, filename_suffix=filename_suffix)
-        if purge_step is not None:  # a session's start: what an earlier one wrote from this step on is void
+        if purge_step is not None:  # starts a session, which voids earlier events from this step on
             self.file_writer._event(_field(7, _field(1, 1)), None, purge_step)
 
     def get_logdir(self):
@@ -132,14 +133,14 @@ class SummaryWriter:
         return self.log_dir
 
     def add_scalar(self, tag, scalar_value, global_step=None, walltime=None, new_style=False, double_precision=False):
-        """A number at a step."""
+        """Add a number at a step."""
         value = _numbers(scalar_value)
         if value.size != 1:
             raise AssertionError(f"scalar should be 0D: {tag!r} has shape {value.shape}")
         self.file_writer._value(tag, _single(2, float(value.reshape(()))), global_step, walltime)
 
     def add_scalars(self, main_tag, tag_scalar_dict, global_step=None, walltime=None):
-        """Several numbers in one picture, each in a folder of its own."""
+        """Add several numbers to one diagram, each in a folder of its own."""
         for tag, value in tag_scalar_dict.items():
             folder = os.path.join(self.log_dir, f"{main_tag.replace('/', '_')}_{tag}")
             if folder not in self._parts:
@@ -147,7 +148,7 @@ class SummaryWriter:
             self._parts[folder]._value(main_tag, _single(2, float(_numbers(value).reshape(()))), global_step, walltime)
 
     def add_histogram(self, tag, values, global_step=None, bins="tensorflow", walltime=None, max_bins=None):
-        """How often values lie in bins. ValueError: there are none."""
+        """Add a histogram of values. Raises ValueError if there are none."""
         values = _numbers(values).astype("f8").reshape(-1)
         if not values.size:
             raise ValueError("The input has no element.")
@@ -161,7 +162,7 @@ class SummaryWriter:
         self.file_writer._value(tag, _field(5, body), global_step, walltime)
 
     def add_image(self, tag, img_tensor, global_step=None, walltime=None, dataformats="CHW"):
-        """A picture: floats of [0, 1], or bytes, of 1, 3 or 4 channels."""
+        """Add a picture of floats in [0, 1], or of bytes, with 1, 3 or 4 channels."""
         image = _numbers(img_tensor)
         if image.ndim != len(dataformats):
             raise AssertionError(f"size of input tensor and input format are different: tensor shape {image.shape}, "
@@ -171,7 +172,7 @@ class SummaryWriter:
         self._image(tag, image, global_step, walltime)
 
     def add_images(self, tag, img_tensor, global_step=None, walltime=None, dataformats="NCHW"):
-        """Pictures beside each other."""
+        """Add pictures side by side."""
         images = _numbers(img_tensor).transpose([dataformats.index(c) for c in "NHWC"])
         columns = min(len(images), 8)
         images = numpy.concatenate([images, numpy.zeros((-len(images) % columns, *images.shape[1:]), images.dtype)])
@@ -188,7 +189,7 @@ class SummaryWriter:
         self.file_writer._value(tag, _field(4, body), step, walltime)
 
     def add_figure(self, tag, figure, global_step=None, close=True, walltime=None):
-        """A figure of Matplotlib's."""
+        """Add a figure of Matplotlib's."""
         for i, one in enumerate(figure if isinstance(figure, list) else [figure]):
             data = io.BytesIO()
             one.savefig(data, format="rgba", dpi=one.dpi)
@@ -201,13 +202,13 @@ class SummaryWriter:
                 matplotlib.pyplot.close(one)
 
     def add_text(self, tag, text_string, global_step=None, walltime=None):
-        """A text."""
+        """Add a text."""
         shape = _field(2, _field(2, _field(1, 1)))
-        body = _field(8, _field(1, 7) + shape + _field(8, text_string))  # 7: texts
+        body = _field(8, _field(1, 7) + shape + _field(8, text_string))  # 7 means texts
         self.file_writer._value(f"{tag}/text_summary", _plugin("text", body), global_step, walltime)
 
     def add_hparams(self, hparam_dict, metric_dict, hparam_domain_discrete=None, run_name=None, global_step=None):
-        """Parameters of a run as a text, and its results as numbers."""
+        """Add the parameters of a run as a text, and its results as numbers."""
         rows = "\n".join(f"| {k} | {v} |" for k, v in hparam_dict.items())
         self.add_text("hparams", f"| parameter | value |\n| --- | --- |\n{rows}", global_step)
         for k, v in metric_dict.items():
@@ -245,12 +246,12 @@ class SummaryWriter:
         self._refuse("add_mesh", "draw the mesh, and give it to add_figure")
 
     def flush(self):
-        """Puts what is written on disk."""
+        """Write what is buffered to disk."""
         for writer in (self.file_writer, *self._parts.values()):
             writer.flush()
 
     def close(self):
-        """Ends the files."""
+        """Close the files."""
         for writer in (self.file_writer, *self._parts.values()):
             writer.close()
 
@@ -262,7 +263,7 @@ class SummaryWriter:
 
 
 def _png(image):
-    """A picture (height, width, channels) of bytes as a PNG file."""
+    """A picture (height, width, channels) of bytes, as a PNG file."""
     height, width, channels = image.shape
     kind = {1: 0, 2: 4, 3: 2, 4: 6}[channels]
     rows = numpy.concatenate([numpy.zeros((height, 1), "u1"), image.reshape(height, -1)], 1).tobytes()

@@ -1,6 +1,6 @@
 """Solvers for sparse matrices and operators, under scipy.sparse.linalg's names.
 
-Iterations run on the device; factorisations (splu, spilu, spsolve, …) are SciPy's, on the host.
+Iterative solvers run on the device. Factorisations (splu, spilu, spsolve, …) are SciPy's, on the host.
 """
 
 from ... import _table

@@ -1,4 +1,4 @@
-"""Norms and powers of sparse matrices, and what is known of their shape."""
+"""Norms and powers of sparse matrices, and questions about their shape."""
 
 import numpy
 
@@ -19,9 +19,8 @@ def _sparse(A, name):
 
 
 def norm(x, ord=None, axis=None):
-    """The norm of a sparse matrix, or of its rows or columns: None and "fro", inf, -inf, 1, -1, and along an axis 0 and
-    any number. NotImplementedError: the matrix norms 2, -2 and "nuc", as in SciPy but for 2, which svds computes.
-    """
+    """The norm of a sparse matrix, or of its rows or columns. ord: None and "fro", inf, -inf, 1, -1 and 2; along an
+    axis also 0 and any number. Raises NotImplementedError for the matrix norms -2 and "nuc", as SciPy does."""
     x = _sparse(x, "norm").tocsr()
     if axis is None and ord in (None, "fro", "f"):
         return _flat(x.data)
@@ -50,7 +49,7 @@ def _matrix_norm(x, ord, axes):
     if ord == 2:
         return svds(x, k=1, return_singular_vectors=False)[0]
     if ord in (-2, "nuc"):
-        raise NotImplementedError
+        raise NotImplementedError  # SciPy has these norms of dense matrices alone, too
     if ord not in (1, -1, numpy.inf, -numpy.inf):
         raise ValueError("Invalid norm order for matrices.")
     sums = abs(x).sum(row if ord in (1, -1) else column)
@@ -77,12 +76,12 @@ def _vector_norm(x, ord, axis):
 
 
 def matrix_power(A, power):
-    """A square sparse matrix multiplied power times with itself. ValueError: power is no integer from 0 on."""
+    """The n-th power of a square sparse matrix. Raises ValueError unless power is a non-negative integer."""
     return _arith.power(_sparse(A, "matrix_power"), power)
 
 
 def spbandwidth(A):
-    """How far elements stand below and above the diagonal, two ints."""
+    """How far elements are from the diagonal, below and above it: two ints."""
     a = _sparse(A, "spbandwidth").tocoo()
     if not a.nnz:
         return 0, 0
@@ -92,6 +91,6 @@ def spbandwidth(A):
 
 
 def is_sptriangular(A):
-    """Whether all elements stand on or below the diagonal, and on or above it."""
+    """Whether all elements are on or below the diagonal, and whether all are on or above it."""
     low, high = spbandwidth(A)
     return high == 0, low == 0

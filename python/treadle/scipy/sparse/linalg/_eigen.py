@@ -1,5 +1,5 @@
-"""Some eigenvalues and singular values of large matrices, by Lanczos processes that are begun anew with what they
-found."""
+"""A few eigenvalues and singular values of large matrices, by Lanczos processes that restart from what they have found.
+"""
 
 import numpy
 
@@ -13,7 +13,7 @@ _WHICH = ("LM", "LA", "SA")
 
 
 class _Lanczos:
-    """Orthogonal vectors, on the device, in which A is the small matrix t, on the host."""
+    """Orthogonal vectors on the device, and the small matrix t on the host that represents A in them."""
 
     def __init__(self, A, count, start):
         self.A, self.count = A, count
@@ -23,11 +23,11 @@ class _Lanczos:
         self.beta = 0.0
 
     def extend(self, known):
-        """Fills the vectors from number known on; one column is fetched for each."""
+        """Compute the vectors from `number` on. Each fetches one column."""
         for k in range(known, self.count):
             basis = self.v[: k + 1]
             w, total = self.A.matvec(self.v[k]), 0
-            for _ in range(2):  # once more, since the first pass leaves what was rounded
+            for _ in range(2):  # twice, since the first pass leaves rounding errors
                 part = basis.conj() @ w
                 w, total = w - part @ basis, total + part
             length = td.sqrt((td.abs(w) ** 2).sum())
@@ -37,7 +37,7 @@ class _Lanczos:
             self.t[k, k] = self.t[k, k].real
             self.beta = float(column[-1].real)
             scale = numpy.finfo(w.dtype).eps * max(abs(self.t[: k + 1, : k + 1]).max(), numpy.finfo(w.dtype).tiny)
-            if self.beta <= scale:  # the space is invariant: go on with another vector
+            if self.beta <= scale:  # the space is invariant: continue with another vector
                 self.beta = 0.0
                 w = self._other(k)
                 length = td.sqrt((td.abs(w) ** 2).sum())
@@ -51,7 +51,8 @@ class _Lanczos:
         return w
 
     def restart(self, s, values):
-        """Keeps the combinations s of the vectors, eigenvectors of t of these values, and the last vector."""
+        """Keep the combinations s of the vectors, which are eigenvectors of t with these values, and the last vector.
+        """
         k = len(values)
         last = self.v[self.count].copy()
         self.v[:k] = asarray(s.T.astype(self.v.dtype), device=self.v.device) @ self.v[: self.count]
@@ -62,7 +63,7 @@ class _Lanczos:
 
 
 def _chosen(values, k, which):
-    """The places of the k values that are wanted, ascending by value."""
+    """The indices of the k eigenvalues asked for, in ascending order of value."""
     order = numpy.argsort(abs(values) if which == "LM" else values if which == "LA" else -values, kind="stable")[-k:]
     return order[numpy.argsort(values[order], kind="stable")]
 
@@ -70,11 +71,12 @@ def _chosen(values, k, which):
 def eigsh(
     A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True, **more
 ):
-    """k eigenvalues, ascending, and eigenvectors of a Hermitian matrix or operator.
+    """k eigenvalues in ascending order, and eigenvectors, of a Hermitian matrix or operator.
 
-    which: "LM" greatest by size, "LA" greatest, "SA" least: by a Lanczos process on the device, of ncv vectors, begun
-    anew at most maxiter times, until residuals are below tol (0: precision) times the eigenvalue. Other which, M,
-    sigma and further arguments: SciPy's ARPACK on the host. ValueError: A is not square or k not below its size.
+    which: "LM" (largest absolute values), "LA" (largest) and "SA" (smallest) run a Lanczos process on the device with
+    ncv vectors. It restarts at most maxiter times, until residuals are below tol (0: the precision) times the
+    eigenvalue. For other values of which, and with M, sigma and further arguments, SciPy's ARPACK computes on the host.
+    Raises ValueError if A is not square or k is not below its size.
     """
     if M is not None or sigma is not None or which not in _WHICH or more:
         return hosts.call("eigsh", A, k=k, M=M, sigma=sigma, which=which, v0=v0, ncv=ncv, maxiter=maxiter, tol=tol,
@@ -112,14 +114,14 @@ def eigsh(
 
 
 def _couple(process, last, known):
-    """The arrow of a restarted process: how the kept vectors are bound to the next one. extend computes it anew as that
-    vector's column."""
+    """Couple the kept vectors of a restarted process to the next one, which gives t the form of an arrow. extend
+    computes these numbers again as that vector's column."""
     process.t[known, :known] = process.beta * last
     process.t[:known, known] = (process.beta * last).conj()
 
 
 class _Gram(LinearOperator):
-    """A^H A, or A A^H."""
+    """The operator A^H A or A A^H."""
 
     def __init__(self, A, wide):
         n = A.shape[0] if wide else A.shape[1]
@@ -143,11 +145,11 @@ def svds(
     rng=None,
     **more,
 ):
-    """k singular values, ascending, with vectors: u, s, vh, or s alone, or "u" or "vh" for one side (the other is
-    None).
+    """k singular values in ascending order with vectors: u, s, vh. return_singular_vectors may ask for s alone, or for
+    one side by "u" or "vh"; the other side is None.
 
-    which "LM", the greatest: by eigsh of the product of A with its conjugate transpose, so values below sqrt(eps) times
-    the greatest are noise. "SM" and further arguments: SciPy on the host.
+    which "LM", the largest: eigsh of the product of A with its conjugate transpose, so values below sqrt(eps) times the
+    largest are noise. "SM" and further arguments: SciPy on the host.
     """
     if which != "LM" or solver != "arpack" or more:
         return hosts.call("svds", A, k=k, ncv=ncv, tol=tol, which=which, v0=v0, maxiter=maxiter,
@@ -173,7 +175,7 @@ def svds(
 
 
 def _signs(q, y):
-    """Numbers of size 1 that turn the columns of q into the direction of y's."""
+    """Numbers of absolute value 1 that turn the columns of q into the directions of y's columns."""
     p = (q.conj() * y).sum(0)
     size = td.abs(p)
     return td.where(size > 0, p / td.where(size > 0, size, 1), 1)

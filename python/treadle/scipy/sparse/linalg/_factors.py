@@ -1,11 +1,12 @@
-"""Factorisations of sparse matrices: SciPy's, on the host, which take and give treadle's arrays."""
+"""Factorisations of sparse matrices. SciPy computes them on the host; they take and return treadle's arrays."""
 
 from ... import _table
 from .. import _host as hosts
 
 
 class SuperLU:
-    """What splu and spilu give: solve(rhs, trans="N") for vectors and matrices, L, U, perm_r, perm_c, shape and nnz."""
+    """The result of splu and spilu: solve(rhs, trans="N") for vectors and matrices, L, U, perm_r, perm_c, shape and
+    nnz."""
 
     def __init__(self, factors):
         self._object = factors
@@ -14,7 +15,7 @@ class SuperLU:
         return self._object
 
     def solve(self, rhs, trans="N"):
-        """The solution of A x = rhs; trans "T" of the transpose, "H" of its conjugate."""
+        """The solution of A x = rhs. trans "T" solves with the transpose, "H" with its conjugate."""
         return _table.call("scipy.sparse.linalg.SuperLU.solve", self._object.solve, (rhs, trans), {})
 
     def __getattr__(self, name):
@@ -24,5 +25,5 @@ class SuperLU:
 
 
 def factorized(A):
-    """A function that solves A x = b for each b that it is given, by a factorisation of A on the host."""
+    """A function that solves A x = b for each b, by one factorisation of A on the host."""
     return hosts.call("splu", A.tocsc() if hasattr(A, "tocsc") else A).solve

@@ -1,10 +1,10 @@
-"""Solvers by iteration. Vectors stay on the device; an iteration fetches one number, the norm that it is judged by, and
-GMRES a column of a small matrix.
+"""Iterative solvers. Vectors stay on the device. An iteration fetches one number, the norm that decides whether it
+ends; GMRES also fetches a column of a small matrix.
 
-All of them: x, info = solver(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None). A: a matrix,
-dense or sparse, or a LinearOperator; x0: where to begin; M: an approximate inverse of A; callback(x) is called after
-each iteration. They end when norm(b - A x) <= max(rtol norm(b), atol). info: 0, or how many iterations were in vain,
-or below 0 where the method broke down. CuPy's name tol stands for rtol.
+They are called alike: x, info = solver(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None). A:
+a matrix, dense or sparse, or a LinearOperator. x0: the start. M: an approximate inverse of A. callback(x) is called
+after each iteration. A solver ends when norm(b - A x) <= max(rtol norm(b), atol). info: 0 then, the number of
+iterations if they did not suffice, or a negative number if the method broke down. CuPy's name tol stands for rtol.
 """
 
 import numpy
@@ -12,12 +12,12 @@ import numpy
 import treadle as td
 
 from ...._core import asarray
-from ...._numpy._create import zeros_like
+from ...._numpy._create._filled import zeros_like
 from ._operator import IdentityOperator, aslinearoperator
 
 
 def system(A, M, x0, b):
-    """The operators of A and M, x to begin with, and b as vectors of one dtype. ValueError: shapes do not fit."""
+    """The operators of A and M, and the start and b as vectors of one dtype. Raises ValueError if shapes do not fit."""
     A = aslinearoperator(A)
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"expected square matrix, but got shape={A.shape}")
@@ -49,19 +49,20 @@ def dot(x, y):
 
 
 def bound(name, size, rtol, atol, tol):
-    """The residual to get to. ValueError: atol is "legacy"."""
+    """The residual to reach. Raises ValueError if atol is "legacy"."""
     if atol == "legacy":
         raise ValueError(f"{name} called with 'atol' set to 'legacy'; give a number")
     return max(float(atol or 0.0), float(rtol if tol is None else tol) * size)
 
 
 def _starts(A, x, b, x0):
-    """The residual of x."""
+    """The residual of the start x."""
     return b.copy() if x0 is None else b - A.matvec(x)
 
 
 def _begin(name, A, M, x0, b, rtol, atol, tol, maxiter):
-    """A, M, x, b, the residual, the length to get it to, and how often to try: never where b is 0, as then x is."""
+    """A, M, x, b, the residual, the norm that it has to reach, and the number of iterations allowed. That is 0 if b is
+    0, because then x is 0, too."""
     A, M, x, b = system(A, M, x0, b)
     size = norm(b)
     goal = bound(name, size, rtol, atol, tol)
@@ -71,7 +72,8 @@ def _begin(name, A, M, x0, b, rtol, atol, tol, maxiter):
 
 
 def _judged(r, rho, goal, omega=None):
-    """info where a solver ends before its next step, or None. r: the residual; rho, omega: what the step divides by."""
+    """info if a solver has to end before its next step, else None. r: the residual. rho, omega: the numbers by which
+    the step divides."""
     asked = [td.sqrt((td.abs(r) ** 2).sum()), td.abs(rho)] + ([] if omega is None else [td.abs(omega)])
     length, *divisors = td.stack(asked).tolist()
     if length < goal:
@@ -100,7 +102,8 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
 
 
 def cgs(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, tol=None):
-    """Conjugate gradients squared, for any square A. info -10: breakdown, the residual is orthogonal to the first."""
+    """Conjugate gradients squared, for any square A. info -10: breakdown, because the residual is orthogonal to the
+    first one."""
     A, M, x, b, r, goal, maxiter = _begin("cgs", A, M, x0, b, rtol, atol, tol, maxiter)
     first, p, q, before = r, None, None, None
     for _ in range(maxiter):
@@ -114,7 +117,7 @@ def cgs(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=No
         q = u - alpha * v
         step = M.matvec(u + q)
         x, before = x + alpha * step, rho
-        r = b - A.matvec(x)  # not by the recurrence, which drifts away from it
+        r = b - A.matvec(x)  # computed anew, since the recurrence drifts away from it
         td.evaluate(x, r, p, q)
         if callback:
             callback(x)
@@ -170,9 +173,9 @@ def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callba
 def minres(
     A, b, x0=None, *, rtol=1e-5, shift=0.0, maxiter=None, M=None, callback=None, show=False, check=False, tol=None
 ):
-    """Minimal residuals, for symmetric A that need not be definite, of A - shift I.
+    """Minimal residuals of A - shift I, for a symmetric A that need not be definite.
 
-    It ends by SciPy's tests, of estimates from the Lanczos process; show and check are accepted.
+    It ends by SciPy's tests of estimates that the Lanczos process provides. show and check are accepted.
     """
     A, M, x, b = system(A, M, x0, b)
     rtol = rtol if tol is None else tol
@@ -226,7 +229,7 @@ class _Minres:
         self.alone = False
 
     def step(self, alpha, beta):
-        """Takes a row of the tridiagonal matrix; gives phi, gamma, delta and the epsilon before."""
+        """Add a row of the tridiagonal matrix. Returns phi, gamma, delta and the previous epsilon."""
         if self.squares == 0 and beta / self.beta1 <= 10 * self.eps:
             self.alone = True  # the start is an eigenvector
         self.squares += alpha**2 + self.beta**2 + beta**2
@@ -245,7 +248,7 @@ class _Minres:
         return phi, gamma, delta, before
 
     def done(self, length, turn):
-        """Whether one of SciPy's tests says so, length being that of x."""
+        """Whether one of SciPy's tests ends the solver. length: that of x."""
         whole = self.squares**0.5
         first = numpy.inf if length == 0 or whole == 0 else self.phi / (whole * length)
         second = numpy.inf if whole == 0 else self.root / whole
@@ -275,10 +278,11 @@ def gmres(
     callback_type=None,
     tol=None,
 ):
-    """Generalised minimal residuals, for any square A, begun anew after restart (20) vectors; maxiter: of such cycles.
+    """Generalised minimal residuals, for any square A. It restarts after `restart` (20) vectors; maxiter counts such
+    cycles.
 
-    callback_type: "x" (callback(x) after each cycle), "pr_norm" or "legacy" (callback(relative residual) after each
-    vector; "legacy", which is meant where it is not given, counts vectors in maxiter).
+    callback_type: "x" calls callback(x) after each cycle; "pr_norm" and "legacy" call callback(relative residual) after
+    each vector. "legacy", the default, counts vectors in maxiter.
     """
     if callback_type not in (None, "x", "pr_norm", "legacy"):
         raise ValueError(f"Unknown callback_type: {callback_type!r}")
@@ -322,7 +326,7 @@ def gmres(
 
 
 class _Cycle:
-    """The vectors of a Krylov space, orthogonal, on the device, and their small least squares problem, on the host."""
+    """The orthogonal vectors of a Krylov space, on the device, and their small least squares problem, on the host."""
 
     def __init__(self, A, M, start, most):
         self.A, self.M, self.count, self.broken = A, M, 0, False
@@ -332,12 +336,12 @@ class _Cycle:
         self.h = numpy.zeros((most + 1, most), numpy.result_type(start.dtype, "float64"))
 
     def vector(self):
-        """Adds a vector; gives the residual of the best combination."""
+        """Add a vector. Returns the residual of the best combination."""
         k = self.count
         known, w = self.v[: k + 1], self.M.matvec(self.A.matvec(self.v[k]))
         before = td.sqrt((td.abs(w) ** 2).sum())
         total = 0
-        for _ in range(2):  # once more, since the first pass leaves what was rounded
+        for _ in range(2):  # twice, since the first pass leaves rounding errors
             part = known.conj() @ w
             w, total = w - part @ known, total + part
         length = td.sqrt((td.abs(w) ** 2).sum())
@@ -358,6 +362,6 @@ class _Cycle:
         return float(numpy.linalg.norm(right - self.h[: k + 1, :k] @ self.y))
 
     def step(self):
-        """The best combination of the vectors."""
+        """Move to the best combination of the vectors."""
         y = asarray(self.y.astype(self.v.dtype), device=self.v.device)
         return y @ self.v[: self.count]

@@ -1,7 +1,7 @@
-"""Least squares by the Golub-Kahan process: LSQR and LSMR, after Paige and Saunders, Fong and Saunders.
+"""Least squares by the Golub-Kahan process: LSQR after Paige and Saunders, LSMR after Fong and Saunders.
 
-The two vectors and the solution stay on the device, the bidiagonal matrix and all estimates are numbers on the host.
-A turn fetches one array of two or three norms.
+The two vectors and the solution stay on the device. The bidiagonal matrix and all estimates are numbers on the host. An
+iteration fetches one array of two or three norms.
 """
 
 import math
@@ -19,18 +19,18 @@ def _length(x):
 
 
 def _unit(x, length):
-    """x of length 1, or x where its length is 0; nothing is fetched."""
+    """x scaled to length 1. x itself if its length is 0. Nothing is fetched."""
     return x * td.where(length > 0, 1 / length, 1.0).astype(x.real.dtype)
 
 
 def _rotation(a, b):
-    """c, s, r with c a + s b = r and s a = c b."""
+    """c, s and r with c a + s b = r and s a = c b."""
     r = math.hypot(a, b)
     return (a / r, b / r, r) if r else (1.0, 0.0, 0.0)
 
 
 class _Process:
-    """u and v of the bidiagonalisation, of which both have length 1, and the numbers alpha and beta."""
+    """The vectors u and v of the bidiagonalisation, both of length 1, and the numbers alpha and beta."""
 
     def __init__(self, A, b, x0):
         self.A = aslinearoperator(A)
@@ -54,7 +54,7 @@ class _Process:
             self.alpha = 0.0
 
     def turn(self, *more):
-        """The next u and v; fetches alpha, beta and more, which are returned."""
+        """Compute the next u and v. Fetches and returns alpha, beta and more."""
         u = self.A.matvec(self.v) - self.alpha * self.u
         beta = _length(u)
         self.u = _unit(u, beta)
@@ -66,8 +66,8 @@ class _Process:
 
 
 def _stop(turn, most, tests, tolerances):
-    """SciPy's number of the reason to end, 0 to go on. tests: of the residual, of its product with A, of the
-    condition, of the residual at this machine's precision."""
+    """SciPy's number of the reason to end, or 0 to go on. tests: of the residual, of its product with A, of the
+    condition, and of the residual at this machine's precision."""
     test1, test2, test3, t1 = tests
     ctol, atol, rtol = tolerances
     reason = 7 if turn >= most else 0
@@ -84,10 +84,10 @@ def _stop(turn, most, tests, tolerances):
 
 
 def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=False, calc_var=False, x0=None):
-    """The least squares solution of A x = b, of least length, damped by damp: of norm(b - A x)**2 + damp**2 norm(x -
-    x0)**2.
+    """The solution x of least length of the damped least squares problem: it minimises norm(b - A x)**2 + damp**2
+    norm(x - x0)**2.
 
-    Gives x, istop, itn, r1norm, r2norm, anorm, acond, arnorm, xnorm, var, as SciPy's. show is accepted.
+    Returns x, istop, itn, r1norm, r2norm, anorm, acond, arnorm, xnorm, var, as SciPy does. show is accepted.
     """
     p = _Process(A, b, x0)
     most = 2 * p.A.shape[1] if iter_lim is None else iter_lim
@@ -109,7 +109,7 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
 
 
 class _LsqrEstimates:
-    """The plane rotations of lsqr and the norms that follow from them."""
+    """The plane rotations of lsqr, and the norms that follow from them."""
 
     def __init__(self, p, damp, ctol, atol, btol):
         self.damp, self.tolerances, self.size = damp, (ctol, atol, btol), p.size
@@ -118,7 +118,8 @@ class _LsqrEstimates:
         self.cs2 = -1.0
 
     def step(self, before, alpha, beta, square):
-        """Takes alpha before and after and beta, and the squared length of w; gives the steps of x and w, and rho."""
+        """One step, from alpha before and after, beta, and the squared length of w. Returns the factors of the steps of
+        x and w, and rho."""
         if beta > 0:
             self.anorm = math.sqrt(self.anorm**2 + before**2 + beta**2 + self.damp**2)
         psi, rhobar1 = 0.0, self.rhobar
@@ -153,9 +154,9 @@ class _LsqrEstimates:
 
 
 def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=False, x0=None):
-    """The least squares solution of A x = b, as lsqr's, with a residual whose product with A shrinks in every turn.
+    """The least squares solution of A x = b, as lsqr. The product of A with its residual shrinks in every iteration.
 
-    Gives x, istop, itn, normr, normar, norma, conda, normx, as SciPy's. show is accepted.
+    Returns x, istop, itn, normr, normar, norma, conda, normx, as SciPy does. show is accepted.
     """
     p = _Process(A, b, x0)
     most = min(p.A.shape) if maxiter is None else maxiter
@@ -179,7 +180,7 @@ def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=Fa
 
 
 class _LsmrEstimates:
-    """The plane rotations of lsmr and the norms that follow from them."""
+    """The plane rotations of lsmr, and the norms that follow from them."""
 
     def __init__(self, p, damp, ctol, atol, btol):
         self.damp, self.tolerances, self.size = damp, (ctol, atol, btol), p.size
@@ -190,7 +191,7 @@ class _LsmrEstimates:
         self.norma, self.normr, self.normar, self.conda = p.alpha, p.beta, p.alpha * p.beta, 1.0
 
     def step(self, alpha, beta):
-        """Takes alpha and beta; gives the factors of hbar, of its part in x, and of h."""
+        """One step, from alpha and beta. Returns the factors of hbar, of hbar in x, and of h."""
         self.turns += 1
         chat, shat, alphahat = _rotation(self.alphabar, self.damp)
         rho_before, (c, s, self.rho) = self.rho, _rotation(alphahat, beta)

@@ -1,4 +1,4 @@
-"""Linear operators: what a solver needs of a matrix, its products with vectors."""
+"""Linear operators: a matrix as solvers use it, by its products with vectors."""
 
 import numpy
 
@@ -10,11 +10,13 @@ from .._kinds import CLASSES, is_number, is_scipys
 
 
 class LinearOperator:
-    """A matrix by its products: LinearOperator(shape, matvec, rmatvec=None, matmat=None, dtype=None, rmatmat=None).
+    """A matrix defined by its products: LinearOperator(shape, matvec, rmatvec=None, matmat=None, dtype=None,
+    rmatmat=None).
 
-    matvec(x) is the product with a vector, rmatvec(x) that of the conjugate transpose, matmat and rmatmat those with
-    matrices (without them columns are taken one by one). Subclasses define _matvec (or _matmat), _rmatvec or _adjoint.
-    dtype None: that of the product with a vector of zeros. Functions get and give treadle's arrays.
+    matvec(x) is the product with a vector, and rmatvec(x) that of the conjugate transpose. matmat and rmatmat are the
+    products with matrices; without them each column is multiplied by itself. Subclasses define _matvec (or _matmat),
+    and _rmatvec or _adjoint. dtype None: that of the product with a vector of zeros. The functions take and return
+    treadle's arrays.
     """
 
     ndim = 2
@@ -40,7 +42,7 @@ class LinearOperator:
     # ---- products ----
 
     def matvec(self, x):
-        """The product with a vector, of one axis or a column. ValueError: it has another length."""
+        """The product with a vector, which has one axis or is a column. Raises ValueError for another length."""
         return self._vector("matvec", self._matvec, asarray(x), self.shape[1], self.shape[0])
 
     def rmatvec(self, x):
@@ -278,8 +280,8 @@ def _product(a, b):
 
 
 def aslinearoperator(A):
-    """A as a LinearOperator: itself, a dense or a sparse matrix, or an object with shape and matvec. TypeError:
-    neither."""
+    """A as a LinearOperator. A may be one, a dense or sparse matrix, or an object with shape and matvec. Raises
+    TypeError for anything else."""
     if isinstance(A, LinearOperator):
         return A
     if isinstance(A, Sparse):

@@ -1,5 +1,5 @@
-"""torch.distributed.checkpoint: state dictionaries in a folder. All processes hold all values here, so rank 0 writes
-one file, by torch.save; each process reads it. PyTorch's own folders of sharded files are not read."""
+"""torch.distributed.checkpoint: state dictionaries in a folder. Each process holds all values here, so rank 0 writes
+one file by torch.save, and each process reads it. Folders of sharded files that PyTorch wrote cannot be read."""
 
 import os
 
@@ -41,7 +41,7 @@ def _stateful(value):
 
 
 def _plain(state_dict):
-    """The dictionary with what has a state_dict() as that."""
+    """The dictionary, with a state_dict() in place of each object that has one."""
     return {k: v.state_dict() if _stateful(v) else v for k, v in state_dict.items()}
 
 
@@ -49,8 +49,8 @@ def save(
     state_dict, *, checkpoint_id=None, storage_writer=None, planner=None, process_group=None, no_dist=False,
     use_collectives=True,
 ):  # fmt: skip
-    """Writes a dictionary of tensors, plain values, dictionaries of these and modules or optimizers to a folder. All
-    processes call it; rank 0 writes."""
+    """Write a dictionary to a folder. It may hold tensors, plain values, modules, optimizers, and dictionaries of
+    these. All processes call it, and rank 0 writes."""
     path = _path(checkpoint_id, storage_writer)
     if _alone(no_dist) or _dist.get_rank(process_group) == 0:
         os.makedirs(path, exist_ok=True)
@@ -61,15 +61,15 @@ def save(
 
 
 def async_save(state_dict, **options):
-    """save(), as a Future that is done: values are written at once."""
+    """save(), which has finished when this returns. The result is a Future that is done."""
     made = futures.Future()
     made.set_result(save(state_dict, **{k: v for k, v in options.items() if not k.startswith("async_")}))
     return made
 
 
 def _copied(into, found, path):
-    """Values of found into the tensors of `into`, in place; other values are replaced. ValueError: shapes differ;
-    RuntimeError: one is missing."""
+    """Copy the values of found into the tensors of `into`. Values that are no tensors are replaced. Raises ValueError
+    for another shape, RuntimeError for a missing value."""
     for key, value in list(into.items()):
         where = f"{path}.{key}" if path else str(key)
         if key not in found:
@@ -90,7 +90,8 @@ def _copied(into, found, path):
 
 
 def load(state_dict, *, checkpoint_id=None, storage_reader=None, planner=None, process_group=None, no_dist=False):
-    """Reads a folder into the tensors of state_dict, in place. FileNotFoundError: save() wrote no such folder."""
+    """Read a folder into the tensors of state_dict, in place. Raises FileNotFoundError if save() wrote no such folder.
+    """
     path = os.path.join(_path(checkpoint_id, storage_reader), _FILE)
     if not os.path.exists(path):
         raise FileNotFoundError(f"torch.distributed.checkpoint.load: save() has not written {path}")

@@ -1,4 +1,4 @@
-"""torch.distributed.checkpoint.state_dict: states of models and optimizers, which each process holds whole."""
+"""torch.distributed.checkpoint.state_dict: states of models and optimizers. Each process holds them whole."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ from ...._public import dir_of as _dir_of
 
 @dataclasses.dataclass
 class StateDictOptions:
-    """PyTorch's options; strict alone changes something here, as values are whole."""
+    """PyTorch's options. Only strict has an effect, because values are whole."""
 
     full_state_dict: bool = False
     cpu_offload: bool = False
@@ -31,12 +31,12 @@ def _several(optimizers):
 
 
 def get_model_state_dict(model, *, submodules=None, options=None):
-    """The model's state, by the names that it has outside of data-parallel modules."""
+    """The model's state. Names are those that the model has outside of data-parallel modules."""
     return _inner(model).state_dict()
 
 
 def get_optimizer_state_dict(model, optimizers, *, submodules=None, options=None):
-    """The optimizer's state; of several a dict by their numbers."""
+    """The optimizer's state; for several optimizers a dict by their numbers."""
     found = [o.state_dict() for o in _several(optimizers)]
     return found[0] if len(found) == 1 else dict(enumerate(found))
 
@@ -47,7 +47,7 @@ def get_state_dict(model, optimizers, *, submodules=None, options=None):
 
 
 def set_model_state_dict(model, model_state_dict, *, options=None):
-    """Loads the model's state; what was missing or unexpected."""
+    """Load the model's state. Returns which keys were missing or unexpected."""
     return _inner(model).load_state_dict(model_state_dict, strict=options is None or options.strict)
 
 

@@ -1,5 +1,5 @@
-"""torch.distributed.fsdp: data parallelism by its names. Parameters are not sharded: each process keeps them whole, and
-gradients are averaged as by DistributedDataParallel, so that results are the same and only memory is not saved."""
+"""torch.distributed.fsdp: data parallelism under FSDP's names. Parameters are not sharded: each process keeps them
+whole, and gradients are averaged as by DistributedDataParallel. Results are the same, but no memory is saved."""
 
 import contextlib
 import dataclasses
@@ -15,26 +15,26 @@ _HALF = "give torch.autocast the dtype: parameters and gradients keep theirs"
 
 
 class ShardingStrategy(enum.Enum):
-    """PyTorch's ways to shard, which make no difference here."""
+    """PyTorch's ways to shard. All have the same effect here."""
 
     FULL_SHARD, SHARD_GRAD_OP, NO_SHARD, HYBRID_SHARD, _HYBRID_SHARD_ZERO2 = range(1, 6)
 
 
 class BackwardPrefetch(enum.Enum):
-    """When PyTorch gathers parameters, which are here all the time."""
+    """When PyTorch gathers parameters. They are always there here."""
 
     BACKWARD_PRE, BACKWARD_POST = 1, 2
 
 
 class StateDictType(enum.Enum):
-    """Forms of state dictionaries: all are full ones here."""
+    """Forms of state dictionaries. All are full ones here."""
 
     FULL_STATE_DICT, LOCAL_STATE_DICT, SHARDED_STATE_DICT = 1, 2, 3
 
 
 @dataclasses.dataclass
 class MixedPrecision:
-    """Dtypes of parameters, gradients and buffers; only None and float32 are taken."""
+    """Dtypes of parameters, gradients and buffers. Only None and float32 are accepted."""
 
     param_dtype: object = None
     reduce_dtype: object = None
@@ -46,7 +46,7 @@ class MixedPrecision:
 
 @dataclasses.dataclass(frozen=True)
 class MixedPrecisionPolicy:
-    """Dtypes of parameters, gradients and results; only None and float32 are taken."""
+    """Dtypes of parameters, gradients and results. Only None and float32 are accepted."""
 
     param_dtype: object = None
     reduce_dtype: object = None
@@ -56,7 +56,7 @@ class MixedPrecisionPolicy:
 
 @dataclasses.dataclass
 class CPUOffload:
-    """offload_params: parameters wait on the CPU; only False is taken."""
+    """offload_params: PyTorch keeps parameters on the CPU. Only False is accepted."""
 
     offload_params: bool = False
 
@@ -70,7 +70,7 @@ class StateDictConfig:
 
 @dataclasses.dataclass
 class FullStateDictConfig(StateDictConfig):
-    """A full state dictionary; rank0_only: the other ranks get an empty one."""
+    """A full state dictionary. rank0_only: the other ranks get an empty one."""
 
     rank0_only: bool = False
 
@@ -85,9 +85,11 @@ def _checked(mixed_precision, cpu_offload):
 
 
 class FullyShardedDataParallel(DistributedDataParallel):
-    """module whose gradients are the means over all processes; the parameters are whole in each.
+    """module with gradients that are means over all processes. The parameters are whole in each process.
 
-    Options that say how PyTorch shards are accepted. NotImplementedError: half types of parameters, offloading."""
+    Options that say how PyTorch shards are accepted. Raises NotImplementedError for parameters of half types and for
+    offloading.
+    """
 
     def __init__(
         self, module, process_group=None, sharding_strategy=None, cpu_offload=None, auto_wrap_policy=None,
@@ -106,7 +108,7 @@ class FullyShardedDataParallel(DistributedDataParallel):
     @staticmethod
     @contextlib.contextmanager
     def state_dict_type(module, state_dict_type, state_dict_config=None, optim_state_dict_config=None):
-        """In the with statement module.state_dict() follows the configuration."""
+        """A context manager in which module.state_dict() follows the configuration."""
         before, module._full = module._full, state_dict_config or FullStateDictConfig()
         try:
             yield
@@ -115,7 +117,7 @@ class FullyShardedDataParallel(DistributedDataParallel):
 
     @staticmethod
     def set_state_dict_type(module, state_dict_type, state_dict_config=None, optim_state_dict_config=None):
-        """module.state_dict() follows the configuration from now on."""
+        """Let module.state_dict() follow the configuration from now on."""
         module._full = state_dict_config or FullStateDictConfig()
 
     @staticmethod
@@ -129,7 +131,7 @@ class FullyShardedDataParallel(DistributedDataParallel):
     def optim_state_dict_to_load(
         model, optim, optim_state_dict, is_named_optimizer=False, load_directly=False, group=None
     ):
-        """The optimizer's state as it is."""
+        """The optimizer's state, unchanged."""
         if load_directly:
             optim.load_state_dict(optim_state_dict)
         return optim_state_dict
@@ -139,11 +141,11 @@ class FullyShardedDataParallel(DistributedDataParallel):
     def summon_full_params(
         module, recurse=True, writeback=True, rank0_only=False, offload_to_cpu=False, with_grads=False
     ):
-        """A with statement that changes nothing: parameters are whole."""
+        """A context manager without effect: parameters are whole."""
         yield
 
     def state_dict(self, *args, **kwargs):
-        """The module's state, by its own names; {} on other ranks where rank0_only is asked for."""
+        """The module's state, by its own names. Other ranks than 0 get {} if rank0_only is set."""
         if self._full.__dict__.get("rank0_only") and _dist.get_rank(self.process_group):
             return {}
         found = self.module.state_dict(*args, **kwargs)
@@ -153,7 +155,7 @@ class FullyShardedDataParallel(DistributedDataParallel):
         return found
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
-        """Loads the module's state, by its own names."""
+        """Load the module's state, by its own names."""
         return self.module.load_state_dict(state_dict, strict, assign)
 
     def clip_grad_norm_(self, max_norm, norm_type=2.0):
@@ -164,7 +166,7 @@ class FullyShardedDataParallel(DistributedDataParallel):
 
 
 class FSDPModule:
-    """What fully_shard() makes of a module: the module's class, and switches that have nothing to switch."""
+    """The class that fully_shard() gives a module: the module's own, with methods that have nothing to do."""
 
     def unshard(self, async_op=False):
         """Does nothing: parameters are whole."""
@@ -173,7 +175,7 @@ class FSDPModule:
         """Does nothing: parameters stay whole."""
 
     def set_requires_gradient_sync(self, requires_gradient_sync, *, recurse=True):
-        """Are gradients averaged in the next backward passes?"""
+        """Set whether the next backward passes average gradients."""
         for m in self.modules() if recurse else (self,):
             if isinstance(m, FSDPModule):
                 m._synced[0] = requires_gradient_sync
@@ -187,8 +189,9 @@ class FSDPModule:
 
 def fully_shard(module, *, mesh=None, reshard_after_forward=None, shard_placement_fn=None, mp_policy=None,
                 offload_policy=None, ignored_params=None, **unused):  # fmt: skip
-    """The module itself, whose parameters begin with process 0's values and whose gradients are averaged over all
-    processes as they come. RuntimeError: no group of processes was made; NotImplementedError: half types."""
+    """The module itself. Its parameters start from process 0's values, and its gradients are averaged over all
+    processes during the backward pass. Raises RuntimeError if no group of processes exists, NotImplementedError for
+    half types."""
     _checked(mp_policy, None)
     group = mesh.get_group(0) if mesh is not None and mesh.ndim == 1 else None
     size, synced = _dist.get_world_size(group), [True]

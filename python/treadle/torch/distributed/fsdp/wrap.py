@@ -1,4 +1,4 @@
-"""torch.distributed.fsdp.wrap: which modules PyTorch would shard by themselves; here none is."""
+"""torch.distributed.fsdp.wrap: which modules PyTorch would shard separately. None is here."""
 
 import contextlib
 
@@ -6,7 +6,7 @@ from ...._public import dir_of as _dir_of
 
 
 def size_based_auto_wrap_policy(module, recurse, nonwrapped_numel, min_num_params=int(1e8), **unused):
-    """Has the module as many parameters?"""
+    """Does the module have this many parameters?"""
     return nonwrapped_numel >= min_num_params
 
 
@@ -21,12 +21,12 @@ def always_wrap_policy(*args, **kwargs):
 
 
 def lambda_auto_wrap_policy(module, recurse, nonwrapped_numel, lambda_fn):
-    """What the function says of the module."""
+    """The function's answer for the module."""
     return recurse or lambda_fn(module)
 
 
 class ModuleWrapPolicy:
-    """The modules of some classes."""
+    """A policy that selects the modules of some classes."""
 
     def __init__(self, module_classes):
         self._module_classes = set(module_classes)
@@ -37,12 +37,12 @@ class ModuleWrapPolicy:
 
 @contextlib.contextmanager
 def enable_wrap(*, wrapper_cls, **wrapper_kwargs):
-    """A with statement in which wrap() gives modules back."""
+    """A context manager in which wrap() returns its module."""
     yield
 
 
 def wrap(module, **wrap_overrides):
-    """The module itself: the whole model is wrapped at once."""
+    """The module itself: the model as a whole is wrapped."""
     return module
 
 

@@ -1,6 +1,8 @@
 """``torch.nn.attention``: how scaled_dot_product_attention is computed, and masks for it.
 
-There is one way: products and a softmax that are fused; the choices of PyTorch's are taken and change nothing."""
+There is one way here: products and a softmax, which are fused. PyTorch's choices of kernels are accepted and have no
+effect.
+"""
 
 import contextlib
 import enum
@@ -11,7 +13,7 @@ WARN_FOR_UNFUSED_KERNELS = False
 
 
 class SDPBackend(enum.IntEnum):
-    """PyTorch's kernels of attention."""
+    """PyTorch's kernels for attention."""
 
     ERROR = -1
     MATH = 0
@@ -23,7 +25,7 @@ class SDPBackend(enum.IntEnum):
 
 @contextlib.contextmanager
 def sdpa_kernel(backends, set_priority=False):
-    """with sdpa_kernel(SDPBackend.MATH): attention is computed as ever. TypeError: no SDPBackend, nor a list of
+    """with sdpa_kernel(SDPBackend.MATH): has no effect. Raises TypeError unless it gets an SDPBackend or a list of
     them."""
     given = [backends] if isinstance(backends, SDPBackend) else list(backends)
     for b in given:
@@ -33,7 +35,7 @@ def sdpa_kernel(backends, set_priority=False):
 
 
 def list_flash_attention_impls():
-    """[]: there are none to choose from."""
+    """[]: there is nothing to choose from."""
     return []
 
 

@@ -1,7 +1,7 @@
-"""``torch.nn.attention.flex_attention``: attention whose scores and mask are functions of a program's own.
+"""``torch.nn.attention.flex_attention``: attention with scores and masks that are functions of the program.
 
-The functions get tensors of indices that broadcast, so they are called once; what they compute fuses with the
-softmax."""
+The functions get tensors of indices that broadcast, so each is called once. Its operations fuse with the softmax.
+"""
 
 import math
 from typing import NamedTuple
@@ -11,17 +11,17 @@ from ... import _modules
 
 
 def noop_mask(batch, head, token_q, token_kv):
-    """Everything is seen."""
+    """A mask that hides nothing."""
     return batch.new_ones((), dtype=torch.bool)
 
 
 def and_masks(*mask_mods):
-    """The mask that all of them allow. RuntimeError: one cannot be called."""
+    """The mask of what all of these masks show. Raises RuntimeError if one cannot be called."""
     return _joined(mask_mods, torch.logical_and)
 
 
 def or_masks(*mask_mods):
-    """The mask that one of them allows. RuntimeError: one cannot be called."""
+    """The mask of what any of these masks shows. Raises RuntimeError if one cannot be called."""
     return _joined(mask_mods, torch.logical_or)
 
 
@@ -39,19 +39,19 @@ def _joined(mods, join):
 
 
 def _indices(B, H, Q_LEN, KV_LEN, device):
-    """Numbers of batch, head, query and key, each along its own axis of four."""
+    """The indices of batch, head, query and key, each along its own axis of four."""
     return [torch.arange(n, device=device).reshape([-1 if d == k else 1 for d in range(4)])
             for k, n in enumerate((B, H, Q_LEN, KV_LEN))]  # fmt: skip
 
 
 def create_mask(mod_fn, B, H, Q_LEN, KV_LEN, device=None):
-    """The mask (B, H, Q_LEN, KV_LEN) of bools that a function of (batch, head, query, key) says; None: 1."""
+    """The mask (B, H, Q_LEN, KV_LEN) of bools from a function of (batch, head, query, key). None stands for 1."""
     shape = (B or 1, H or 1, Q_LEN, KV_LEN)
     return mod_fn(*_indices(*shape, device)).expand(shape).contiguous()
 
 
 class BlockMask:
-    """A function of (batch, head, query, key) with the sizes that it is for; nothing is stored."""
+    """A function of (batch, head, query, key), with the sizes that it is for. No mask is stored."""
 
     def __init__(self, mask_mod, shape, block_size=128):
         self.mask_mod, self.shape = mask_mod, tuple(shape)
@@ -59,7 +59,7 @@ class BlockMask:
         self.seq_lengths = self.shape[2:]
 
     def to_dense(self):
-        """1 for each block of which something is seen, else 0."""
+        """1 for each block with a visible element, else 0."""
         mask = create_mask(self.mask_mod, *self.shape)
         rows, columns = self.BLOCK_SIZE
         mask = torch.nn.functional.pad(mask.int(), (0, -self.shape[3] % columns, 0, -self.shape[2] % rows))
@@ -67,11 +67,11 @@ class BlockMask:
         return mask.reshape(b, h, q // rows, rows, kv // columns, columns).amax((3, 5))
 
     def sparsity(self):
-        """The share of blocks, in per cent, of which nothing is seen."""
+        """The percentage of blocks without a visible element."""
         return 100 * (1 - self.to_dense().float().mean().item())
 
     def to(self, device):
-        """Itself: nothing is stored."""
+        """The object itself: no mask is stored."""
         return self
 
     def __repr__(self):
@@ -84,14 +84,15 @@ def create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN, device=None, BLOCK_SIZE=128
 
 
 class AuxRequest(NamedTuple):
-    """What flex_attention gives besides: the logarithms of the rows' sums, the rows' largest scores."""
+    """What flex_attention shall return besides its result: the logarithms of the rows' sums, the rows' largest scores.
+    """
 
     lse: bool = False
     max_scores: bool = False
 
 
 class AuxOutput(NamedTuple):
-    """What was asked for by an AuxRequest, else None."""
+    """What an AuxRequest asked for, and None for the rest."""
 
     lse: object = None
     max_scores: object = None
@@ -101,10 +102,12 @@ def flex_attention(
     query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False,
     kernel_options=None, *, return_aux=None,
 ):  # fmt: skip
-    """softmax(score_mod(query @ key.T * scale, batch, head, query's place, key's place)) @ value.
+    """softmax(score_mod(query @ key.T * scale, batch, head, query's index, key's index)) @ value.
 
-    block_mask: what may be seen; enable_gqa: fewer heads of keys than of queries; return_lse: also the logarithms of
-    the rows' sums; return_aux: (the result, AuxOutput). ValueError: heads that do not divide."""
+    block_mask: what is visible. enable_gqa: there are fewer heads of keys than of queries. return_lse: return the
+    logarithms of the rows' sums, too. return_aux: return (the result, AuxOutput). Raises ValueError if the heads do not
+    divide.
+    """
     if key.size(1) != query.size(1):
         if not enable_gqa or query.size(1) % key.size(1):
             raise ValueError(
@@ -119,7 +122,7 @@ def flex_attention(
     if block_mask is not None:
         scores = torch.where(block_mask.mask_mod(*places), scores, -math.inf)
     weights = torch.softmax(scores, -1)
-    if block_mask is not None:  # rows that see nothing
+    if block_mask is not None:  # for rows without a visible key
         weights = torch.where(torch.isnan(weights), 0.0, weights)
     out = weights.to(value.dtype) @ value
     if return_aux is not None:

@@ -2,7 +2,7 @@
 
 from ... import _modules as _absent
 from . import activation
-from .activation import *  # noqa: F403
+from .activation import *  # noqa: F403  (what its __all__ lists)
 from .activation import __all__ as _activations
 from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .attention import (
@@ -14,10 +14,10 @@ from .attention import (
     TransformerEncoderLayer,
 )
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from .conv import *  # noqa: F403
+from .conv import *  # noqa: F403  (what its __all__ lists)
 from .conv import __all__ as _convolutions
 from .fractional import FractionalMaxPool2d, FractionalMaxPool3d
-from .lazy import *  # noqa: F403
+from .lazy import *  # noqa: F403  (what its __all__ lists)
 from .lazy import __all__ as _lazy
 from .linear import Bilinear, Flatten, Identity, Linear, Unflatten
 from .module import Module
@@ -36,10 +36,10 @@ from .norm import (
 from .rnn import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
 from .sparse import Embedding, EmbeddingBag
 from .sync import SyncBatchNorm
-from .variants import *  # noqa: F403
+from .variants import *  # noqa: F403  (what its __all__ lists)
 from .variants import __all__ as _variants
 
-activation.MultiheadAttention = MultiheadAttention  # PyTorch's stands there
+activation.MultiheadAttention = MultiheadAttention  # where PyTorch has it
 
 __all__ = [
     *_activations,

@@ -1,4 +1,4 @@
-"""Handles of hooks, and hooks on a module's gradients."""
+"""Handles of hooks, and hooks on the gradients of a module."""
 
 import itertools
 import weakref
@@ -9,7 +9,8 @@ _numbers = itertools.count()
 
 
 class Handle:
-    """What registering a hook returns: ``remove()`` takes the hook away; also as a context manager."""
+    """The object that registering a hook returns. ``remove()`` removes the hook, and so does leaving a with statement.
+    """
 
     def __init__(self, hooks, hook, prepend=False):
         self.id = next(_numbers)
@@ -31,7 +32,7 @@ class Handle:
 
 
 class _Watch(torch.autograd.Function):
-    """The identity; when gradients come back, ``see`` may change them."""
+    """The identity. In the backward pass ``see`` gets the gradients and may change them."""
 
     @staticmethod
     def forward(ctx, see, *tensors):
@@ -44,7 +45,7 @@ class _Watch(torch.autograd.Function):
 
 
 def _watched(see, values):
-    """values (a tensor, or a tuple with tensors in it) with ``see`` called on the gradients of its tensors."""
+    """values, which is a tensor or a tuple with tensors. ``see`` gets the gradients of its tensors."""
     alone = isinstance(values, torch.Tensor)
     values = (values,) if alone else tuple(values)
     places = [i for i, v in enumerate(values) if isinstance(v, torch.Tensor)]
@@ -57,7 +58,7 @@ def _watched(see, values):
 
 
 def grad_hooked(module, forward, args, kwargs):
-    """forward(*args, **kwargs) with the module's hooks on the gradients of its outputs and inputs."""
+    """forward(*args, **kwargs), with the module's hooks on the gradients of its outputs and inputs."""
     if not (module._backward_hooks or module._backward_pre_hooks):
         return forward(*args, **kwargs)
     outputs = []
@@ -71,7 +72,7 @@ def grad_hooked(module, forward, args, kwargs):
 
     def see_outputs(grads):
         outputs[:] = run(grads, False)
-        if not watched:  # nobody waits for the gradients of the inputs
+        if not watched:  # no hook waits for the gradients of the inputs
             run((None,) * len(args), True)
         return tuple(outputs)
 

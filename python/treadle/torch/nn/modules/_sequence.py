@@ -1,7 +1,7 @@
-"""The cells of recurrent layers, and all steps of a layer at once.
+"""The cells of recurrent layers, and all steps of a layer in one call.
 
-The core runs the steps of one direction of a layer, forward and backward, by one product and one kernel each. Where it
-cannot, and for derivatives of derivatives, the steps are recorded one by one from the cells' formulas.
+The core runs the steps of one direction of a layer, forward and backward, with one product and one kernel for each
+step. If it cannot, and for derivatives of derivatives, the cells' formulas record the steps one by one.
 """
 
 from .... import _core, torch
@@ -26,13 +26,13 @@ def _gru(gates_x, gates_h, state, _):
     return ((1 - z) * n + z * state[0],)
 
 
-# mode: gates, states, the step
+# mode: (gates, states, the function of one step)
 MODES = {"RNN_TANH": (1, 1, _simple), "RNN_RELU": (1, 1, _simple), "LSTM": (4, 2, _lstm), "GRU": (3, 1, _gru)}
 FUNCTIONS = {"RNN_TANH": torch.tanh, "RNN_RELU": torch.relu}
 
 
 def recorded(mode, reverse, gates, weight, bias, states):
-    """The outputs (length, batch, hidden) and the last states, recorded step by step."""
+    """The outputs (length, batch, hidden) and the last states. Each step is recorded as operations."""
     step, function, outputs = MODES[mode][2], FUNCTIONS.get(mode), []
     for now in gates.unbind(0)[:: -1 if reverse else 1]:
         states = step(now, F.linear(states[0], weight, bias), states, function)
@@ -41,9 +41,8 @@ def recorded(mode, reverse, gates, weight, bias, states):
 
 
 def run(mode, reverse, gates, weight, bias, states):
-    """The same at once; None where the core does not: other kinds of tensors, dtypes that the device does not multiply,
-    empty ones.
-    """
+    """The same in one call of the core. None if the core cannot: tensors of other kinds or without elements, and dtypes
+    that the device does not multiply."""
     given = [gates, weight, *states] + [bias] * (bias is not None)
     plain = all(type(t) in (torch.Tensor, torch.nn.Parameter) for t in given)
     if not plain or not gates.numel() or any(t.dtype is not gates.dtype or t.device != gates.device for t in given):
@@ -53,7 +52,7 @@ def run(mode, reverse, gates, weight, bias, states):
 
 
 class _Sequence(torch.autograd.Function):
-    """(outputs, last h[, last c]); None where the core has no product for it."""
+    """(outputs, last h[, last c]), or None if the core has no product for the dtype."""
 
     @staticmethod
     def forward(ctx, mode, reverse, gates, weight, bias, h, c=None):
@@ -63,7 +62,7 @@ class _Sequence(torch.autograd.Function):
         ctx.mode, ctx.reverse = mode, reverse
         ctx.save_for_backward(gates, weight, bias, h, c, *made)
         ctx.set_materialize_grads(False)
-        # Copies: programs may write to the results, and backward reads what was kept.
+        # Copies, because programs may write to the results, while backward reads what it saved.
         outputs = made[0][:-1] if reverse else made[0][1:]
         return tuple(t.clone() for t in (outputs, *((s[0] if reverse else s[-1]) for s in made[:2] if s is not None)))
 
@@ -82,8 +81,8 @@ class _Sequence(torch.autograd.Function):
 
 
 def _differentiable(ctx, given, grads):
-    """The gradients as functions that can be differentiated: of the same steps, recorded."""
-    # Through views, since one operand may be computed from another.
+    """The gradients as functions that can be differentiated again: those of the same steps, recorded."""
+    # Views, since one operand may be computed from another.
     given = [None if t is None else t.view_as(t) for t in given]
     wanted = [t for t in given if t is not None and t.requires_grad]
     outputs, last = recorded(ctx.mode, ctx.reverse, *given[:3], tuple(t for t in given[3:] if t is not None))

@@ -1,6 +1,7 @@
-"""Activations, dropout and losses as modules. One row a module: its function and its parameters.
+"""Activations, dropout and losses as modules. Each module is a row of a table: its function and its parameters.
 
-A module made from a row keeps its parameters as attributes and hands them to the function."""
+A module of a row keeps its parameters as attributes and passes them to the function.
+"""
 
 from .... import torch
 from ... import _modules
@@ -8,7 +9,7 @@ from .. import functional as F
 from ..parameter import Parameter
 from .module import Module
 
-# name: function, ((parameter, default), …); a parameter without default is required
+# name: function, ((parameter, default), …). A parameter without a default is required.
 _NONE = object()
 _ACTIVATIONS = {
     "CELU": (F.celu, (("alpha", 1.0), ("inplace", False))),
@@ -86,7 +87,7 @@ _LOSSES = {
         (("distance_function", None), ("margin", 1.0), ("swap", False), _MEAN),
     ),
 }
-# What repr() shows, where it is not every parameter that differs from "inplace=False".
+# The parameters that repr() shows, if these are not simply those that differ from "inplace=False".
 _SHOWN = {
     "LeakyReLU": ("negative_slope",),
     "Hardtanh": ("min_val", "max_val"),
@@ -105,14 +106,14 @@ _SHOWN = {
     "PixelShuffle": ("upscale_factor",),
     "PixelUnshuffle": ("downscale_factor",),
 }
-_BARE = {"Hardshrink": "lambd", "Softshrink": "lambd"}  # shown without its name
+_BARE = {"Hardshrink": "lambd", "Softshrink": "lambd"}  # shown without the parameter's name
 
 
-_REFUSED = {"delta": complex, "dim": (bool, float)}  # types that a parameter has not got
+_REFUSED = {"delta": complex, "dim": (bool, float)}  # types that a parameter must not have
 
 
 class _OfRow(Module):
-    """A module of a table's row: _function, _options."""
+    """A module of a row of the table. _function and _options come from the row."""
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -160,7 +161,7 @@ def _make(name, function, options, base=_OfRow):
         "__doc__": f"{first or name}  Parameters: " + (", ".join(k for k, _ in options) or "none") + ".",
         "__module__": __name__,
     }
-    if len(options) == 0 or options == (("inplace", False),):  # the fast ones: no dict of parameters a call
+    if len(options) == 0 or options == (("inplace", False),):  # the fast ones, which pass no dict of parameters
         members["forward"] = (
             (lambda self, input: function(input))
             if not options
@@ -202,7 +203,7 @@ class Softmax2d(Module):
 
 
 class PReLU(Module):
-    """x where positive, else a trained slope times x: one slope, or one for each channel."""
+    """x where positive, else a trained slope times x. There is one slope, or one for each channel."""
 
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         super().__init__()
@@ -219,7 +220,7 @@ class PReLU(Module):
 
 
 class RReLU(Module):
-    """Leaky ReLU with a slope that is drawn in training."""
+    """Leaky ReLU. In training its slope is drawn at random."""
 
     def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
         super().__init__()

@@ -1,4 +1,5 @@
-"""``AdaptiveLogSoftmaxWithLoss``: a softmax over many classes, the rare ones in clusters of fewer features."""
+"""``AdaptiveLogSoftmaxWithLoss``: a softmax over many classes. Rare classes are in clusters, which use fewer features.
+"""
 
 from collections import namedtuple
 
@@ -15,10 +16,12 @@ _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Log probabilities of targets, and their mean loss: forward(input (N, in_features), target (N,)).
+    """The log probabilities of targets and their mean loss: forward(input (N, in_features), target (N,)).
 
-    cutoffs: where clusters of classes begin, which are sorted by how often they come; each next cluster has div_value
-    times fewer features. head_bias: the first part has a bias. ValueError: cutoffs that do not rise below n_classes."""
+    Classes are sorted by frequency, the most frequent first; cutoffs says where clusters begin. Each cluster has
+    div_value times fewer features than the one before. head_bias: the first part has a bias. Raises ValueError unless
+    the cutoffs rise and stay below n_classes.
+    """
 
     def __init__(self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None):
         made = {"device": device, "dtype": dtype}

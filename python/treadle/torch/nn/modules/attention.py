@@ -1,4 +1,4 @@
-"""Attention and the transformer's layers."""
+"""Attention, and the layers of the transformer."""
 
 import copy
 import math
@@ -17,7 +17,8 @@ from .norm import LayerNorm
 
 
 class MultiheadAttention(Module):
-    """Attention of several heads: (length, batch, features), or batch first; also without a batch."""
+    """Attention with several heads, over (length, batch, features), or over (batch, length, features) with batch_first.
+    The batch may be missing."""
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class MultiheadAttention(Module):
                 init.xavier_normal_(more)
 
     def _with_more(self, q, k, v, masks):
-        """Keys and values with the trained one and the zeros behind them, and masks that let attention go there."""
+        """Keys and values followed by the trained one and by zeros, with masks that let attention see these."""
         ends = [] if self.bias_k is None else [(self.bias_k, self.bias_v)]
         if self.add_zero_attn:
             ends.append((torch.zeros_like(k[:1]), torch.zeros_like(v[:1])))
@@ -79,7 +80,7 @@ class MultiheadAttention(Module):
         bias = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
         if not self._qkv_same_embed_dim:
             weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
-        elif query is key and key is value:  # one product for the three
+        elif query is key and key is value:  # one product computes all three
             return F.linear(query, self.in_proj_weight, self.in_proj_bias).chunk(3, -1)
         else:
             weights = self.in_proj_weight.chunk(3)
@@ -96,7 +97,7 @@ class MultiheadAttention(Module):
         average_attn_weights=True,
         is_causal=False,
     ):
-        """(output, weights or None); masks of bools are True where attention may not go."""
+        """(output, weights or None). Masks of bools are True where attention may not go."""
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
         batched = query.dim() == 3
@@ -108,7 +109,7 @@ class MultiheadAttention(Module):
             key = value = query
         heads, masks = [], (attn_mask, key_padding_mask)
         projected, masks = self._with_more(*self._projected(query, key, value), masks)
-        for x in projected:  # (batch, heads, length, features of a head)
+        for x in projected:  # as (batch, heads, length, features of a head)
             heads.append(x.reshape(x.size(0), x.size(1), self.num_heads, self.head_dim).permute(1, 2, 0, 3))
         q, k, v = heads
         attn_mask, key_padding_mask = masks
@@ -137,7 +138,8 @@ def _function(activation):
 
 
 class _Layer(Module):
-    """Attentions (_attentions, by name) and two linear layers: norm1, … and dropout1, … are each part's."""
+    """The base of both layers: attentions (_attentions, by name) and two linear layers. norm1, … and dropout1, … belong
+    to these parts in order."""
 
     def __init__(
         self,
@@ -171,7 +173,8 @@ class _Layer(Module):
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
     def _through(self, x, *parts):
-        """x through functions one behind the other, each with its norm, its dropout and a path around it."""
+        """x after functions that are applied one after another, each with its norm, its dropout and a residual
+        connection."""
         for i, part in enumerate(parts, 1):
             norm, drop = getattr(self, f"norm{i}"), getattr(self, f"dropout{i}")
             x = x + drop(part(norm(x))) if self.norm_first else norm(x + drop(part(x)))
@@ -179,7 +182,7 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    """Self-attention and two linear layers, each with a norm and a path around it."""
+    """Self-attention and two linear layers, each with a norm and a residual connection."""
 
     _attentions = ("self_attn",)
 
@@ -191,7 +194,7 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """As an encoder's layer, with attention to the encoder's output between."""
+    """As an encoder's layer, with attention to the encoder's output in between."""
 
     _attentions = ("self_attn", "multihead_attn")
 
@@ -223,7 +226,7 @@ class _Stack(Module):
 
 
 class TransformerEncoder(_Stack):
-    """num_layers copies of a layer."""
+    """A stack of num_layers copies of a layer."""
 
     def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
         super().__init__(encoder_layer, num_layers, norm)
@@ -235,7 +238,7 @@ class TransformerEncoder(_Stack):
 
 
 class TransformerDecoder(_Stack):
-    """num_layers copies of a layer."""
+    """A stack of num_layers copies of a layer."""
 
     def __init__(self, decoder_layer, num_layers, norm=None):
         super().__init__(decoder_layer, num_layers, norm)

@@ -11,8 +11,8 @@ from .module import Module, _indented
 
 
 class _List:
-    """What lists of modules and lists of parameters share: _held() is their dict of names and values, _put(name, value)
-    adds one."""
+    """The base of lists of modules and lists of parameters. _held() is their dict of names and values, and _put(name,
+    value) adds one."""
 
     def _key(self, index):
         index = operator.index(index)
@@ -88,9 +88,10 @@ class _List:
 
 
 class Sequential(_List, Module):
-    """Modules one behind the other: each gets what the one before returned.
+    """Modules that run one after another: each gets what the one before returned.
 
-    Sequential(a, b, …) or Sequential(OrderedDict of names and modules)."""
+    Sequential(a, b, …) or Sequential(OrderedDict of names and modules).
+    """
 
     def __init__(self, *args):
         super().__init__()
@@ -126,18 +127,18 @@ class Sequential(_List, Module):
 
 
 class ModuleList(_List, Module):
-    """A list whose modules are found; it has no forward()."""
+    """A list of modules. They are submodules of it; it has no forward()."""
 
     def __init__(self, modules=None):
         super().__init__()
-        if modules is not None:  # classes have an extend() of their own
+        if modules is not None:  # a class may define an extend() of its own
             self.extend(modules)
 
     def _held(self):
         return self._modules
 
     def __repr__(self):
-        groups = []  # equal neighbours stand on one line
+        groups = []  # equal neighbours share a line
         for i, text in enumerate(map(repr, self)):
             if groups and groups[-1][2] == text:
                 groups[-1][1] = i
@@ -153,8 +154,7 @@ class ModuleList(_List, Module):
 
 
 class ParameterList(_List, Module):
-    """A list whose tensors become parameters. Modules, other parameter lists among them, and any object may stand in it
-    too."""
+    """A list whose tensors become parameters. It may also hold modules, other parameter lists, and any object."""
 
     def __init__(self, values=None):
         super().__init__()
@@ -182,7 +182,7 @@ class ParameterList(_List, Module):
 
 
 class _Dict:
-    """What dicts of modules and dicts of parameters share."""
+    """The base of dicts of modules and dicts of parameters."""
 
     def __getitem__(self, key):
         return self._held()[key]
@@ -226,11 +226,11 @@ class _Dict:
 
 
 class ModuleDict(_Dict, Module):
-    """A dict whose modules are found; it has no forward()."""
+    """A dict of modules. They are submodules of it; it has no forward()."""
 
     def __init__(self, modules=None):
         super().__init__()
-        if modules is not None:  # classes have an update() of their own
+        if modules is not None:  # a class may define an update() of its own
             self.update(modules)
 
     def _held(self):
@@ -241,7 +241,7 @@ class ModuleDict(_Dict, Module):
 
 
 class ParameterDict(_Dict, Module):
-    """A dict, by text, whose tensors become parameters; any object may stand in it too."""
+    """A dict by text whose tensors become parameters. It may also hold any object."""
 
     def __init__(self, parameters=None):
         super().__init__()
@@ -315,7 +315,8 @@ class ParameterDict(_Dict, Module):
         return ParameterDict(OrderedDict(self.items()))
 
     def update(self, values):
-        """Adds the pairs of a mapping, sorted by key unless it is ordered by name, or of an iterable of pairs."""
+        """Add the pairs of a mapping, or of an iterable of pairs. Pairs of a mapping without an order are sorted by
+        key."""
         pairs = values.items() if hasattr(values, "items") else values
         plain = hasattr(values, "items") and not isinstance(values, (OrderedDict, ParameterDict))
         for key, value in sorted(pairs, key=lambda pair: pair[0]) if plain else pairs:
@@ -326,7 +327,7 @@ class ParameterDict(_Dict, Module):
 
 
 def _told(value, kind):
-    """A line about an entry; kind: what is said of a tensor."""
+    """A line of repr() about an entry. kind: the words for a tensor."""
     if not isinstance(value, torch.Tensor):
         return f"Object of type: {type(value).__name__}"
     what = "Parameter" if isinstance(value, Parameter) else "Tensor"

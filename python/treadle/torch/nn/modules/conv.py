@@ -11,7 +11,7 @@ from .module import Module
 
 
 class _ConvNd(Module):
-    """What convolutions share: weights, bias, and the numbers of their geometry."""
+    """The base of convolutions: weights, bias, and the numbers of their geometry."""
 
     rank = transposed = None
 
@@ -119,7 +119,7 @@ class _ConvTransposeNd(_ConvNd):
         self.output_padding = spread(output_padding, self.rank, "output_padding")
 
     def _more(self, input, output_size):
-        """The padding behind that gives output_size."""
+        """The additional padding at the end that leads to output_size."""
         if output_size is None:
             return self.output_padding
         wanted = tuple(output_size)[-self.rank :]
@@ -147,7 +147,7 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class _Pool(Module):
-    """A pool of a table's row: its function's parameters by name."""
+    """A pool of a row of the table, which gives its function's parameters by name."""
 
     def __init__(self, kernel_size, *args, **kwargs):
         super().__init__()
@@ -164,7 +164,7 @@ class _Pool(Module):
             for name in ("kernel_size", "stride", "padding"):
                 setattr(self, name, spread(getattr(self, name), 1, name))
 
-    as_tuples = False  # AvgPool1d keeps its numbers so
+    as_tuples = False  # AvgPool1d keeps tuples
 
     def forward(self, input):
         return self._call(input, self.kernel_size, **{name: getattr(self, name) for name in self._options})
@@ -224,7 +224,7 @@ class _PadNd(Module):
 
 
 class Upsample(Module):
-    """(N, C, *space) to size, or by scale_factor."""
+    """Resamples (N, C, *space) to size, or by scale_factor."""
 
     def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None):
         super().__init__()
@@ -242,14 +242,14 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """(N, C, H, W) to size, or by scale_factor: the nearest elements."""
+    """Resamples (N, C, H, W) to size, or by scale_factor, taking the nearest elements."""
 
     def __init__(self, size=None, scale_factor=None):
         super().__init__(size, scale_factor)
 
 
 class UpsamplingBilinear2d(Upsample):
-    """(N, C, H, W) to size, or by scale_factor: between the elements, corners on corners."""
+    """Resamples (N, C, H, W) to size, or by scale_factor, bilinearly. Corners stay corners."""
 
     def __init__(self, size=None, scale_factor=None):
         super().__init__(size, scale_factor, "bilinear", True)
@@ -270,7 +270,7 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """Columns summed into windows."""
+    """Columns, added up into windows."""
 
     def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()

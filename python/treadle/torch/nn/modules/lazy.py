@@ -1,4 +1,4 @@
-"""Modules that learn their sizes from their first input."""
+"""Modules that learn their sizes from the first input."""
 
 from .... import torch
 from ...._public import dir_of as _dir_of
@@ -16,9 +16,11 @@ __all__ = [
 
 
 class LazyModuleMixin:
-    """For modules whose parameters are UninitializedParameters until initialize_parameters(input) has seen an input.
+    """The base of modules with UninitializedParameters. initialize_parameters(input) gives these a shape at the first
+    input.
 
-    cls_to_become: the class that a module has from then on; None: it keeps its own."""
+    cls_to_become: the class that a module has after that. None: it keeps its own.
+    """
 
     cls_to_become = None
 
@@ -28,18 +30,18 @@ class LazyModuleMixin:
         self._initialize_hook = self.register_forward_pre_hook(_first_call, with_kwargs=True)
 
     def _sized_as_loaded(self, state_dict, prefix, *unused):
-        """Parameters without a shape take that of what is loaded."""
+        """Give parameters without a shape the shapes of the values that are loaded."""
         for name, value in (*self._parameters.items(), *self._buffers.items()):
             if is_lazy(value) and prefix + name in state_dict and not is_lazy(state_dict[prefix + name]):
                 with torch.no_grad():
                     value.materialize(state_dict[prefix + name].shape)
 
     def has_uninitialized_params(self):
-        """Is a parameter or buffer still without a shape?"""
+        """Does a parameter or buffer have no shape yet?"""
         return any(is_lazy(t) for t in (*self._parameters.values(), *self._buffers.values()))
 
     def initialize_parameters(self, *args, **kwargs):
-        """Gives the parameters their shapes and values, by an input."""
+        """Give the parameters their shapes and values, according to an input."""
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def __reduce_ex__(self, protocol):
@@ -59,7 +61,7 @@ def _unpickled(cls, state):
 
 
 def _first_call(module, args, kwargs):
-    """The first forward pass: parameters get shapes, and the module another class."""
+    """The first forward pass. It gives the parameters their shapes, and the module its other class."""
     module.initialize_parameters(*args, **kwargs)
     if module.has_uninitialized_params():
         raise RuntimeError(f"module {type(module).__name__} has not been fully initialized")
@@ -71,14 +73,14 @@ def _first_call(module, args, kwargs):
 
 
 def _sized(module, made, names):
-    """module with UninitializedParameters for the names that it has."""
+    """module, with UninitializedParameters under the names that it has."""
     for name in names:
         if getattr(module, name, None) is not None:
             setattr(module, name, UninitializedParameter(**made))
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """Linear whose in_features is the length of its first input's last dim."""
+    """A Linear whose in_features is the extent of the first input's last dim."""
 
     cls_to_become = Linear
 
@@ -103,7 +105,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 
 
 class _LazyConv(LazyModuleMixin):
-    """Convolutions whose in_channels is that of their first input."""
+    """The base of convolutions whose in_channels is the first input's."""
 
     def __init__(self, out_channels, kernel_size, *args, **kwargs):
         super().__init__(1, 1, kernel_size, *args, **{**kwargs, "groups": 1})
@@ -137,7 +139,7 @@ class _LazyConv(LazyModuleMixin):
 
 
 class _LazyNorm(LazyModuleMixin):
-    """Batch and instance norms whose num_features is their first input's number of channels."""
+    """The base of batch and instance norms whose num_features is the first input's number of channels."""
 
     def __init__(self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
         made = {"device": device, "dtype": dtype}

@@ -1,4 +1,4 @@
-"""Linear layers, and the reshaping ones beside them."""
+"""Linear layers, and modules that reshape."""
 
 import math
 
@@ -11,7 +11,7 @@ from .module import Module
 
 
 def fill_default(weight, bias):
-    """PyTorch's start: uniform within 1 / sqrt(fan in), the bias alike."""
+    """PyTorch's initial values: uniform within 1 / sqrt(fan in), for the bias, too."""
     init.kaiming_uniform_(weight, a=math.sqrt(5))
     if bias is not None:
         fan_in, _ = init._calculate_fan_in_and_fan_out(weight)
@@ -20,7 +20,7 @@ def fill_default(weight, bias):
 
 
 class Identity(Module):
-    """What goes in comes out; arguments are ignored."""
+    """Returns its input. Arguments are ignored."""
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -53,7 +53,7 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """Linear: PyTorch's name of MultiheadAttention's output layer."""
+    """A Linear, by the name that PyTorch has for MultiheadAttention's output layer."""
 
 
 class Bilinear(Module):
@@ -86,7 +86,7 @@ class Bilinear(Module):
 
 
 class Flatten(Module):
-    """The dims from start_dim to end_dim as one."""
+    """Merges the dims from start_dim to end_dim into one."""
 
     def __init__(self, start_dim=1, end_dim=-1):
         super().__init__()
@@ -100,7 +100,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """One dim as several."""
+    """Splits one dim into several."""
 
     def __init__(self, dim, unflattened_size):
         super().__init__()

@@ -1,4 +1,4 @@
-"""``Module``: parameters, buffers and modules by name; the state dictionary; hooks; devices and dtypes."""
+"""``Module``: parameters, buffers and submodules by name, the state dictionary, hooks, devices and dtypes."""
 
 import functools
 import itertools
@@ -10,7 +10,7 @@ from ..parameter import Buffer, Parameter
 from ._hooks import Handle, grad_hooked
 
 _KINDS = ("_parameters", "_buffers", "_modules")
-_forward_hooks, _forward_pre_hooks = OrderedDict(), OrderedDict()  # of all modules
+_forward_hooks, _forward_pre_hooks = OrderedDict(), OrderedDict()  # hooks of all modules
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", "missing_keys unexpected_keys")):
@@ -28,10 +28,11 @@ def _indented(text):
 
 
 class Module:
-    """The base of everything that has parameters: a subclass makes them in ``__init__`` and computes in ``forward``.
+    """The base of everything that has parameters. A subclass creates them in ``__init__`` and computes in ``forward``.
 
-    Attributes that are Parameters, Modules or Buffers are found by ``parameters()``, ``to()``, ``state_dict()``; what a
-    subclass assigns before ``super().__init__()`` is AttributeError."""
+    ``parameters()``, ``to()`` and ``state_dict()`` find attributes that are Parameters, Modules or Buffers. An
+    assignment of one before ``super().__init__()`` raises AttributeError.
+    """
 
     dump_patches = False
     _version = 1
@@ -109,7 +110,7 @@ class Module:
         object.__setattr__(self, name, value)
 
     def _forget(self, name, but):
-        """Remove the name from every kind but ``but``, where a value keeps its place."""
+        """Remove the name from all tables but ``but``, in which a value keeps its place."""
         self.__dict__.pop(name, None)
         for kind in _KINDS:
             if kind != but:
@@ -129,7 +130,7 @@ class Module:
         return sorted(n for n in names if not n[0].isdigit())
 
     def __setstate__(self, state):
-        # A pickle may be of another version, or PyTorch's own: what it lacks is as in a new module.
+        # A pickle may be of another version, or of PyTorch itself. What it lacks is taken from a new module.
         fresh = Module.__new__(Module)
         Module.__init__(fresh)
         self.__dict__.update({**fresh.__dict__, **state})
@@ -160,7 +161,8 @@ class Module:
         self._register("_parameters", name, param, Parameter, "parameter")
 
     def register_buffer(self, name, tensor, persistent=True):
-        """A tensor that belongs to the module's state and is no parameter; ``persistent=False``: not in its state."""
+        """Add a tensor that belongs to the module's state without being a parameter. ``persistent=False`` leaves it out
+        of the state dictionary."""
         self._register("_buffers", name, tensor, torch.Tensor, "buffer")
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
@@ -171,7 +173,7 @@ class Module:
         self.add_module(name, module)
 
     def get_submodule(self, target):
-        """The module at a path such as "net.0.conv"; AttributeError where there is none."""
+        """The module at a path such as "net.0.conv". Raises AttributeError if there is none."""
         module = self
         for name in target.split(".") if target else ():
             if not hasattr(module, name):
@@ -221,7 +223,7 @@ class Module:
             result = grad_hooked(self, self.forward, args, kwargs)
             done = True
         finally:
-            if not done:  # those that want to see a call that failed too
+            if not done:  # hooks with always_call see a failed call, too
                 for hook, with_kwargs, always in [*_forward_hooks.values(), *self._forward_hooks.values()]:
                     if always:
                         hook(self, args, kwargs, None) if with_kwargs else hook(self, args, None)
@@ -235,19 +237,19 @@ class Module:
         return Handle(hooks, hook, prepend)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        """hook(module, args) before forward(); what it returns, unless None, are the arguments."""
+        """Call hook(module, args) before forward(). What it returns, unless None, replaces the arguments."""
         return self._add_hook(self._forward_pre_hooks, (hook, with_kwargs), prepend)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
-        """hook(module, args, output) after forward(); what it returns, unless None, is the output."""
+        """Call hook(module, args, output) after forward(). What it returns, unless None, replaces the output."""
         return self._add_hook(self._forward_hooks, (hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
-        """hook(module, grad_output) before the module's gradients are computed."""
+        """Call hook(module, grad_output) before the module's gradients are computed."""
         return self._add_hook(self._backward_pre_hooks, hook, prepend)
 
     def register_full_backward_hook(self, hook, prepend=False):
-        """hook(module, grad_input, grad_output) when the gradients of the module's inputs have been computed."""
+        """Call hook(module, grad_input, grad_output) when the gradients of the module's inputs exist."""
         return self._add_hook(self._backward_hooks, hook, prepend)
 
     register_backward_hook = register_full_backward_hook
@@ -297,10 +299,10 @@ class Module:
     def modules(self):
         return (m for _, m in self.named_modules())
 
-    # ---- changing all of it ----
+    # ---- changes to the module and all that it holds ----
 
     def apply(self, fn):
-        """fn(module) for every module within, this one last; returns self."""
+        """Call fn(module) for every submodule, and last for this one. Returns self."""
         for module in self.children():
             module.apply(fn)
         fn(self)
@@ -325,9 +327,11 @@ class Module:
         return self
 
     def to(self, *args, **kwargs):
-        """to(device), to(dtype), to(device, dtype), to(tensor): all within, in place; integers keep their dtype.
+        """to(device), to(dtype), to(device, dtype), to(tensor): convert all parameters and buffers in place. Integers
+        keep their dtype.
 
-        memory_format: tensors of the rank that it is for are laid out so."""
+        memory_format changes the layout of the tensors of its rank.
+        """
         device, dtype, _ = _parse_to(args, kwargs)
         last = kwargs.get("memory_format")
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
@@ -370,7 +374,7 @@ class Module:
         return self._float_to(torch.bfloat16)
 
     def train(self, mode=True):
-        """Training (True) or evaluation: what Dropout and the batch norms ask; returns self."""
+        """Set training mode (True) or evaluation mode, which Dropout and the batch norms read. Returns self."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -396,7 +400,7 @@ class Module:
                 p.grad = torch.zeros_like(p.grad)
 
     def share_memory(self):
-        """Moves parameters, their gradients and buffers to memory that other processes see (Tensor.share_memory_)."""
+        """Move parameters, their gradients and buffers to memory that other processes see (Tensor.share_memory_)."""
         for t in (*self.parameters(), *self.buffers()):
             t.share_memory_()
             if t.grad is not None:
@@ -404,7 +408,7 @@ class Module:
         return self
 
     def compile(self, *args, **kwargs):
-        """Does nothing: everything is compiled already."""
+        """Does nothing: everything is compiled in any case."""
 
     # ---- state ----
 
@@ -422,7 +426,7 @@ class Module:
             destination[prefix + "_extra_state"] = self.get_extra_state()
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
-        """{path: tensor} of parameters and buffers; the tensors share memory with the module's."""
+        """{path: tensor} of the parameters and persistent buffers. The tensors share memory with the module's."""
         destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
         if destination is None:
             destination = OrderedDict()
@@ -514,8 +518,9 @@ class Module:
                 own.copy_(given)
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
-        """Copies a state dictionary's values in. RuntimeError names keys that are missing or too many (unless
-        ``strict=False``) and shapes that differ. Returns what was missing and unexpected."""
+        """Copy the values of a state dictionary into the module. Raises RuntimeError, with names, for missing or
+        unexpected keys (unless ``strict=False``) and for shapes that differ. Returns what was missing and unexpected.
+        """
         if not hasattr(state_dict, "keys"):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         missing, unexpected, errors = [], [], []
@@ -571,19 +576,19 @@ def _parse_to(args, kwargs):
         elif isinstance(arg, torch.dtype):
             dtype = arg
         elif isinstance(arg, bool):
-            break  # non_blocking, copy
+            break  # what follows are non_blocking and copy
         elif arg is not None:
             device = torch.device(arg)
     return device, dtype, kwargs.get("non_blocking", False)
 
 
 def register_module_forward_pre_hook(hook):
-    """hook(module, args) before the forward() of every module."""
+    """Call hook(module, args) before the forward() of every module."""
     return Handle(_forward_pre_hooks, (hook, False))
 
 
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
-    """hook(module, args, output) after the forward() of every module."""
+    """Call hook(module, args, output) after the forward() of every module."""
     return Handle(_forward_hooks, (hook, with_kwargs, always_call))
 
 

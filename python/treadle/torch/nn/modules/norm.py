@@ -21,9 +21,9 @@ def _reset_affine(module):
 
 
 class _BatchNorm(Module):
-    """Batch and instance norms: weight and bias of the channels, running mean and variance."""
+    """The base of batch and instance norms: weight and bias of the channels, running mean and variance."""
 
-    dims = batch = None  # how many dims an input may have; whether statistics are the batch's
+    dims = batch = None  # the dims that an input may have; whether the batch's statistics are used
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class _BatchNorm(Module):
     def _normalised(self, input, momentum):
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
-            if self.momentum is None:  # the mean over all batches
+            if self.momentum is None:  # the mean over all batches so far
                 momentum = 1.0 / self.num_batches_tracked.item()
         own = self.training or self.running_mean is None
         keep = not self.training or self.track_running_stats
@@ -86,7 +86,7 @@ class _BatchNorm(Module):
         )
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, *rest):
-        key = prefix + "num_batches_tracked"  # states older than it
+        key = prefix + "num_batches_tracked"  # older state dictionaries lack it
         if local_metadata.get("version") is None and self.track_running_stats and key not in state_dict:
             state_dict[key] = torch.tensor(0, dtype=torch.int64)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, *rest)
@@ -101,19 +101,19 @@ class _BatchNorm(Module):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Each channel of (N, C) or (N, C, L) by the batch's mean and variance."""
+    """Normalises each channel of (N, C) or (N, C, L) by the batch's mean and variance."""
 
     dims = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """Each channel of (N, C, H, W) by the batch's mean and variance."""
+    """Normalises each channel of (N, C, H, W) by the batch's mean and variance."""
 
     dims = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """Each channel of (N, C, D, H, W) by the batch's mean and variance."""
+    """Normalises each channel of (N, C, D, H, W) by the batch's mean and variance."""
 
     dims = (5,)
 
@@ -149,25 +149,25 @@ class _InstanceNorm(_BatchNorm):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Each channel of each sample of (N, C, L) by its own mean and variance."""
+    """Normalises each channel of each sample of (N, C, L) by its own mean and variance."""
 
     dims = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Each channel of each sample of (N, C, H, W) by its own mean and variance."""
+    """Normalises each channel of each sample of (N, C, H, W) by its own mean and variance."""
 
     dims = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Each channel of each sample of (N, C, D, H, W) by its own mean and variance."""
+    """Normalises each channel of each sample of (N, C, D, H, W) by its own mean and variance."""
 
     dims = (4, 5)
 
 
 class LayerNorm(Module):
-    """Mean 0 and variance 1 over the last dims, then weight and bias."""
+    """Gives the last dims mean 0 and variance 1, then applies weight and bias."""
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
         super().__init__()
@@ -189,7 +189,7 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    """Over the root of the mean square over the last dims, times weight."""
+    """Divides by the root mean square over the last dims, then multiplies by weight."""
 
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
         super().__init__()
@@ -211,7 +211,7 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Mean 0 and variance 1 of groups of channels, then weight and bias of the channels."""
+    """Gives groups of channels mean 0 and variance 1, then applies each channel's weight and bias."""
 
     def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, *, bias=True):
         super().__init__()
@@ -234,7 +234,7 @@ class GroupNorm(Module):
 
 
 class LocalResponseNorm(Module):
-    """Channels over a power of the mean square of their neighbours."""
+    """Divides channels by a power of the mean square of their neighbours."""
 
     def __init__(self, size, alpha=1e-4, beta=0.75, k=1.0):
         super().__init__()
@@ -247,6 +247,6 @@ class LocalResponseNorm(Module):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
-_NormBase = _BatchNorm  # libraries ask for either
+_NormBase = _BatchNorm  # libraries use both names
 
 __dir__ = _dir_of(__name__)

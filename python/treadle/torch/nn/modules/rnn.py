@@ -1,4 +1,4 @@
-"""Recurrent layers: cells for one step, and layers that run them along a sequence."""
+"""Recurrent layers: cells, which compute one step, and layers, which run cells along a sequence."""
 
 import math
 import numbers
@@ -17,7 +17,7 @@ from .module import Module
 
 
 class RNNCellBase(Module):
-    """What cells share: weights weight_ih (num_chunks * hidden_size, input_size), weight_hh, and their biases."""
+    """The base of cells: weights weight_ih (num_chunks * hidden_size, input_size), weight_hh, and their biases."""
 
     def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
         super().__init__()
@@ -43,7 +43,7 @@ class RNNCellBase(Module):
 
 
 class _Cell(RNNCellBase):
-    """One step of a recurrence."""
+    """A cell that computes one step of a recurrence."""
 
     mode = None
 
@@ -63,7 +63,7 @@ class _Cell(RNNCellBase):
                 what = "hidden" if len(states) == 1 else f"hx[{i}]"
                 raise ValueError(f"{type(self).__name__}: Expected {what} to be 1D or 2D, got {s.dim()}D instead")
         gates_x = F.linear(input, self.weight_ih, self.bias_ih)
-        if states[0].dtype is not gates_x.dtype:  # under autocast
+        if states[0].dtype is not gates_x.dtype:  # autocast has changed the dtype of the gates
             states = tuple(s.to(gates_x.dtype) for s in states)
         return _MODES[self.mode][2](gates_x, F.linear(states[0], self.weight_hh, self.bias_hh), states, function)
 
@@ -88,7 +88,7 @@ class RNNCell(_Cell):
 
 
 class GRUCell(_Cell):
-    """A gated recurrent unit's step: (input, h) to h'."""
+    """One step of a gated recurrent unit: (input, h) to h'."""
 
     mode = "GRU"
 
@@ -97,7 +97,7 @@ class GRUCell(_Cell):
 
 
 class LSTMCell(_Cell):
-    """A long short-term memory's step: (input, (h, c)) to (h', c')."""
+    """One step of a long short-term memory: (input, (h, c)) to (h', c')."""
 
     mode = "LSTM"
 
@@ -106,7 +106,8 @@ class LSTMCell(_Cell):
 
 
 class RNNBase(Module):
-    """Layers of cells along a sequence: (length, batch, features), or batch first, without a batch, or packed."""
+    """The base of layers that run cells along a sequence. The sequence is (length, batch, features), with the batch
+    first, without a batch, or packed."""
 
     def __init__(
         self,
@@ -150,12 +151,12 @@ class RNNBase(Module):
 
     @property
     def _width(self):
-        """The features of an output of one direction."""
+        """The number of features in the output of one direction."""
         return self.proj_size or self.hidden_size
 
     @property
     def all_weights(self):
-        """The parameters, a list for each layer and direction."""
+        """The parameters, in one list for each layer and direction."""
         ends = [f"_l{layer}{end}" for layer in range(self.num_layers) for end in self._ends]
         return [[p for k, p in self._parameters.items() if k[k.index("_l") :] == end] for end in ends]
 
@@ -165,16 +166,16 @@ class RNNBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def flatten_parameters(self):
-        """Does nothing: the weights need not lie side by side."""
+        """Does nothing: the weights need not be adjacent in memory."""
 
     def _run(self, x, sizes, first, layer, end):
-        """One direction of one layer over the steps of x, which has (length, batch, features), or all steps' rows one
-        behind the other with sizes of them a step: the outputs like x, and the last states of all sequences.
-        """
+        """Run one direction of one layer over the steps of x. x is (length, batch, features), or has the rows of all
+        steps one after another, with `sizes` rows in each step. Returns the outputs in the layout of x, and the last
+        states of all sequences."""
         names = ("weight_ih", "bias_ih", "weight_hh", "bias_hh", "weight_hr")
         w_x, b_x, weight, bias, down = (getattr(self, f"{name}_l{layer}{end}", None) for name in names)
-        gates = F.linear(x, w_x, b_x)  # of all steps at once
-        if first[0].dtype is not gates.dtype:  # under autocast
+        gates = F.linear(x, w_x, b_x)  # of all steps in one product
+        if first[0].dtype is not gates.dtype:  # autocast has changed the dtype of the gates
             first = tuple(s.to(gates.dtype) for s in first)
         if sizes is None and down is None:
             done = _sequence.run(self.mode, bool(end), gates, weight, bias, first)
@@ -186,10 +187,10 @@ class RNNBase(Module):
         states = first if sizes is None else tuple(s[: steps[0].size(0)] for s in first)
         for now in steps:
             count, before = now.size(0), states[0].size(0)
-            if count < before:  # the shortest sequences are over: their states stay
+            if count < before:  # the shortest sequences have ended and keep their states
                 over.append(tuple(s[count:] for s in states))
                 states = tuple(s[:count] for s in states)
-            elif count > before:  # from the end, the shorter sequences come in later
+            elif count > before:  # from the end, shorter sequences begin at a later step
                 states = tuple(torch.cat([s, f[before:count]]) for s, f in zip(states, first, strict=True))
             states = step(now, F.linear(states[0], weight, bias), states, function)
             if down is not None:
@@ -201,7 +202,7 @@ class RNNBase(Module):
         return torch.stack(outputs) if sizes is None else torch.cat(outputs), states
 
     def _first(self, hx, x, batch, dims):
-        """The states to begin with: hx, checked, or zeros."""
+        """The initial states: hx after a check, or zeros."""
         shapes = [(self.num_layers * len(self._ends), batch, width) for width in (self._width, self.hidden_size)]
         count = _MODES[self.mode][1]
         if hx is None:
@@ -222,7 +223,8 @@ class RNNBase(Module):
         return given
 
     def forward(self, input, hx=None):
-        """(output, last states): the states are (layers * directions, batch, hidden). A PackedSequence gives one."""
+        """(output, last states). The states are (layers * directions, batch, hidden). A PackedSequence gives a
+        PackedSequence."""
         packed = isinstance(input, PackedSequence)
         x = input.data if packed else input
         if not packed and input.dim() not in (2, 3):

@@ -1,4 +1,4 @@
-"""Tables of rows that integers name: embeddings, and bags of them."""
+"""Modules of embeddings and embedding bags, which look up rows of a table."""
 
 from .... import torch
 from ...._public import dir_of as _dir_of
@@ -9,7 +9,7 @@ from .module import Module
 
 
 class _Table(Module):
-    """weight (num_embeddings, embedding_dim), drawn or given."""
+    """The base of both: weight (num_embeddings, embedding_dim), drawn or given."""
 
     _padding = "padding_idx"
 
@@ -34,7 +34,7 @@ class _Table(Module):
                 self.weight[self.padding_idx] = 0
 
     def _words(self):
-        """What every table says of itself: its size, its padding, how rows are scaled."""
+        """The text about a table: its size, its padding, how rows are scaled."""
         padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
         scaled = "" if self.max_norm is None else f", max_norm={self.max_norm}"
         scaled += f", norm_type={self.norm_type}" * (self.norm_type != 2)
@@ -82,7 +82,7 @@ class Embedding(_Table):
         scale_grad_by_freq=False,
         sparse=False,
     ):
-        """An Embedding with these rows; freeze: they are not trained."""
+        """An Embedding with these rows. freeze: training does not change them."""
         shape = _two_dims(embeddings)
         return cls(*shape, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
@@ -130,7 +130,7 @@ class EmbeddingBag(_Table):
         include_last_offset=False,
         padding_idx=None,
     ):
-        """An EmbeddingBag with these rows; freeze: they are not trained."""
+        """An EmbeddingBag with these rows. freeze: training does not change them."""
         options = (max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings, include_last_offset, padding_idx)
         bag = cls(*_two_dims(embeddings), *options)
         bag.weight.requires_grad_(not freeze)

@@ -1,4 +1,4 @@
-"""``SyncBatchNorm``: batch norm over the batches of all processes of a group."""
+"""``SyncBatchNorm``: a batch norm over the batches of all processes of a group."""
 
 from .... import torch
 from ...._public import dir_of as _dir_of
@@ -8,7 +8,7 @@ __all__ = ["SyncBatchNorm"]
 
 
 class _Summed(torch.autograd.Function):
-    """The sum over the processes of a group; so is its gradient."""
+    """The sum over the processes of a group. Its gradient is such a sum, too."""
 
     @staticmethod
     def forward(ctx, group, tensor):
@@ -25,8 +25,8 @@ class _Summed(torch.autograd.Function):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Each channel of (N, C, ...) by mean and variance over the batches of all processes of process_group; in a program
-    of one process it is BatchNorm."""
+    """Normalises each channel of (N, C, ...) by the mean and variance over the batches of all processes of
+    process_group. In a program of one process it is a BatchNorm."""
 
     dims = (2, 3, 4, 5)
 
@@ -64,7 +64,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
-        """module with SyncBatchNorms for its batch norms, which take over their parameters and values."""
+        """module with SyncBatchNorms in place of its batch norms. They take over the parameters and values."""
         result = module
         if isinstance(module, _BatchNorm) and not isinstance(module, (cls, _InstanceNorm)):
             result = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,

@@ -1,4 +1,4 @@
-"""What modules' state dictionaries need besides, and one number that stands for several dimensions'."""
+"""Helpers for state dictionaries, and for parameters of which one number may stand for all dimensions."""
 
 import collections.abc
 
@@ -6,7 +6,7 @@ from ...._public import dir_of as _dir_of
 
 
 def consume_prefix_in_state_dict_if_present(state_dict, prefix):
-    """Takes the prefix ("module.") off the names of a state dictionary, in place."""
+    """Remove the prefix ("module.") from the names of a state dictionary, in place."""
     for name in [n for n in state_dict if n.startswith(prefix)]:
         state_dict[name[len(prefix) :]] = state_dict.pop(name)
     metadata = getattr(state_dict, "_metadata", None)
@@ -16,7 +16,7 @@ def consume_prefix_in_state_dict_if_present(state_dict, prefix):
 
 
 def _ntuple(n, name="parse"):
-    """The function that makes a tuple of what it gets: of an iterable its items, of anything else n times that."""
+    """A function that makes a tuple: of the items of an iterable, or of n times any other value."""
 
     def parse(x):
         return tuple(x) if isinstance(x, collections.abc.Iterable) else (x,) * n

@@ -1,4 +1,4 @@
-"""Modules beside others: bases of losses, dropout of channels that keeps the variance, a linear layer with its loss."""
+"""More modules: bases of losses, a dropout of channels that keeps the variance, and a linear layer with its loss."""
 
 import dataclasses
 import math
@@ -13,7 +13,8 @@ __all__ = ["FeatureAlphaDropout", "LinearCrossEntropyLoss", "LinearCrossEntropyO
 
 
 class _Loss(Module):
-    """The base of a program's own losses: reduction is "mean", "sum" or "none", also as size_average and reduce say."""
+    """The base of a program's own losses. reduction is "mean", "sum" or "none"; size_average and reduce are its
+    deprecated forms."""
 
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
@@ -49,7 +50,7 @@ class FeatureAlphaDropout(Module):
 
 @dataclasses.dataclass
 class LinearCrossEntropyOptions:
-    """How PyTorch splits the work; here the linear layer and the loss fuse, and nothing is split."""
+    """How PyTorch splits the work. Here the linear layer and the loss fuse, and nothing is split."""
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None
@@ -59,7 +60,7 @@ class LinearCrossEntropyOptions:
 
 
 class LinearCrossEntropyLoss(Module):
-    """The cross entropy of a linear layer's classes: forward(input, target)."""
+    """The cross entropy of the classes that a linear layer gives: forward(input, target)."""
 
     def __init__(
         self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None, reduction="mean",

@@ -1,6 +1,7 @@
-"""``DataParallel``: a batch cut along one dim, a replica of the module for each device, each run by a thread.
+"""``DataParallel``: cuts a batch along one dim. Each device has a replica of the module, which a thread runs.
 
-A replica's parameters are copies that the graph knows, so the backward pass adds the gradients of all up."""
+A replica's parameters are recorded copies of the module's, so the backward pass adds up the gradients of all replicas.
+"""
 
 import itertools
 import threading
@@ -30,14 +31,14 @@ def _pieces(data, devices, dim):
 
 
 def scatter(inputs, target_gpus, dim=0):
-    """inputs with their tensors cut along dim: one for each device, fewer where a tensor is shorter."""
+    """inputs, with their tensors cut along dim: one for each device, or fewer if a tensor is shorter."""
     return _pieces(
         inputs, [torch.device(d) if not isinstance(d, int) else torch.device("cuda", d) for d in target_gpus], dim
     )
 
 
 def gather(outputs, target_device, dim=0):
-    """The pieces of a result put together on one device."""
+    """The pieces of a result, joined on one device."""
     first = outputs[0]
     if isinstance(first, torch.Tensor):
         if first.dim() == 0:
@@ -52,12 +53,13 @@ def gather(outputs, target_device, dim=0):
 
 
 def replicate(network, devices, detach=False):
-    """The module on each of the devices."""
+    """The module's replicas, one on each device."""
     return [_replica(network, torch.device(d), detach, {}) for d in devices]
 
 
 def _replica(module, device, detach, done):
-    """A module like this one whose parameters are copies on the device; shared modules and parameters stay shared."""
+    """A module whose parameters are copies of this one's on the device. Shared submodules and parameters stay shared.
+    """
     if id(module) in done:
         return done[id(module)]
     new = done[id(module)] = module.__new__(type(module))
@@ -77,20 +79,21 @@ def _replica(module, device, detach, done):
     return new
 
 
-_HEAD_START = 0.002  # seconds: threads that record at the same time take the interpreter from each other all the while
+_HEAD_START = 0.002  # seconds; threads that record at the same time compete for the interpreter
 _pools = {}  # by the number of threads
 
 
 def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
-    """Each module's result for its inputs; the first exception is raised.
+    """Each module's result for its inputs. Raises the first exception.
 
-    The caller runs one after the other, since devices work on while the next one is recorded; where one takes long, or
-    waits for the others, threads take over those that have not begun."""
+    The caller runs the modules one after another, because devices work on while the next one is recorded. If one takes
+    long, or waits for the others, threads take over those that have not begun.
+    """
     results, grad = [None] * len(modules), torch.is_grad_enabled()
     kwargs_tup = kwargs_tup or [{}] * len(modules)
     ahead, done = itertools.count(), threading.Event()
 
-    modes = [_autocast.again() for _ in modules]  # the caller's, for each thread
+    modes = [_autocast.again() for _ in modules]  # each thread enters the caller's mode
 
     def run(i):
         try:
@@ -115,7 +118,7 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
     work()
     done.set()
     for helper in waiting:
-        if not helper.cancel():  # it has begun
+        if not helper.cancel():  # a thread has begun it
             helper.result()
     for good, value in results:
         if not good:
@@ -124,9 +127,10 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
 
 
 class DataParallel(Module):
-    """module over several devices: the batch is cut along dim 0, the results are put together on the first device.
+    """module on several devices. The batch is cut along dim 0, and the results are joined on the first device.
 
-    device_ids: numbers or devices, default all visible GPUs; without any, the module runs where it is."""
+    device_ids: numbers or devices; by default all visible GPUs. If there are none, the module runs where it is.
+    """
 
     def __init__(self, module, device_ids=None, output_device=None, dim=0):
         super().__init__()
@@ -159,6 +163,6 @@ class DataParallel(Module):
 
 
 def data_parallel(module, inputs, device_ids=None, output_device=None, dim=0, module_kwargs=None):
-    """DataParallel's forward pass, once."""
+    """One forward pass of DataParallel."""
     inputs = inputs if isinstance(inputs, tuple) else (inputs,)
     return DataParallel(module, device_ids, output_device, dim)(*inputs, **(module_kwargs or {}))

@@ -1,8 +1,9 @@
-"""``DistributedDataParallel``: the same module in each process; gradients are averaged while the backward pass runs.
+"""``DistributedDataParallel``: the same module in each process. Gradients are averaged while the backward pass runs.
 
-Parameters are put into buckets, the last ones first, since their gradients come first. When a bucket's last gradient
-has come, its gradients are averaged where they lie, by one launch; the last bucket's in the order of the device's other
-work, those before it beside the rest of the pass."""
+Parameters are put into buckets, the last ones first, because their gradients come first. When all gradients of a bucket
+have come, one launch averages them where they lie. The last bucket is averaged in the order of the device's other work,
+the others concurrently with the rest of the pass.
+"""
 
 import contextlib
 
@@ -22,8 +23,8 @@ _FIRST = 2**20  # bytes of the bucket that is sent first: early, so that the res
 
 
 def _buckets(params, limit, first=None):
-    """Lists of parameters of one dtype and device, in the order in which gradients come, of about limit bytes each;
-    first: of the first one."""
+    """Lists of parameters with one dtype and device, of about `limit` bytes each, in the order in which their gradients
+    come. first: the bytes of the first list."""
     open_, done = {}, []
     for p in reversed(params):
         key = p.dtype, p.device
@@ -38,8 +39,8 @@ def _buckets(params, limit, first=None):
 
 
 class _Reducer:
-    """The buckets of a module's parameters and how far a backward pass has come; no attributes of a Module, which cost
-    a step several times as much."""
+    """The buckets of a module's parameters, and the progress of a backward pass. This is a class of its own because a
+    Module's attributes are several times slower to read."""
 
     def __init__(self, groups, process_group):
         self.groups = groups
@@ -49,8 +50,8 @@ class _Reducer:
         self._works, self._next = [], 0
 
     def _full(self, bucket):
-        """Called by the backward pass: all gradients of the bucket have come. They are sent in one order in all
-        processes, whatever order they come in."""
+        """The backward pass calls this when all gradients of the bucket have come. All processes send buckets in the
+        same order, whatever the order in which their gradients come."""
         while self._next < len(self.buckets) and not self.buckets[self._next].missing:
             arrays = self.buckets[self._next].arrays()
             self._next += 1
@@ -68,7 +69,7 @@ class _Reducer:
             bucket.begin()
 
     def is_open(self):
-        """Have some gradients come, and not all?"""
+        """Have some gradients come, but not all?"""
         for bucket, count in self._whole:
             if bucket.missing != count:
                 return True
@@ -76,10 +77,12 @@ class _Reducer:
 
 
 class DistributedDataParallel(Module):
-    """module whose gradients are the means over all processes of the group; they begin with process 0's values.
+    """module with gradients that are means over all processes of the group. Its parameters start from process 0's
+    values.
 
-    Every trained parameter must get a gradient in each backward pass; with find_unused_parameters those that the output
-    does not depend on are found after the forward pass and count as zero."""
+    Every trained parameter must get a gradient in each backward pass. find_unused_parameters lifts that: after the
+    forward pass it finds the parameters on which the output does not depend, and their gradients count as zero.
+    """
 
     def __init__(
         self,
@@ -115,7 +118,7 @@ class DistributedDataParallel(Module):
         self.require_backward_grad_sync = True
 
     def _from_first(self, tensors):
-        """Process 0's values in all; joined, so that small tensors cost one collective."""
+        """Copy process 0's values to all processes. Tensors are joined, so that small ones share a collective."""
         with torch.no_grad():
             for some in _buckets([t.detach() for t in tensors], 250 * 2**20):
                 flat = torch.cat([t.reshape(-1) for t in some])
@@ -136,7 +139,7 @@ class DistributedDataParallel(Module):
         )
 
     def _skip_unused(self, result):
-        """Parameters that no output depends on count as ready, with zeros for those that have no gradient."""
+        """Count parameters on which no output depends as ready. Those without a gradient get zeros."""
         reached, ahead = set(), [t.grad_fn for t in _tensors(result) if t.grad_fn is not None]
         seen = set(ahead)
         while ahead:
@@ -152,7 +155,7 @@ class DistributedDataParallel(Module):
                     if id(p) not in reached:
                         bucket.skip(i)
 
-    # ---- the module's face ----
+    # ---- the interface of the module ----
 
     @property
     def require_backward_grad_sync(self):
@@ -178,7 +181,7 @@ class DistributedDataParallel(Module):
 
     @contextlib.contextmanager
     def no_sync(self):
-        """Backward passes within accumulate gradients without reducing them."""
+        """Backward passes inside of this context accumulate gradients without averaging them."""
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield

@@ -1,4 +1,4 @@
-"""``torch.nn.utils``: gradients held back, parameters as one vector, sequences of different lengths."""
+"""``torch.nn.utils``: clipping of gradients, parameters as one vector, sequences of different lengths."""
 
 import math
 
@@ -17,7 +17,7 @@ _FUSIONS = set(
 _absent, __dir__ = _modules.refusing("torch.nn.utils")
 
 
-def __getattr__(name):  # what is made of modules, which are made of this package
+def __getattr__(name):  # names made of modules, which import this package
     from importlib import import_module
 
     if name in _MODULES:
@@ -34,7 +34,7 @@ def _listed(parameters):
 
 
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """The norm of all elements of some tensors."""
+    """The norm of all elements of several tensors."""
     tensors = _listed(tensors)
     if not tensors:
         return torch.tensor(0.0)
@@ -57,7 +57,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
 
 
 def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
-    """All gradients times max_norm / total_norm where that is less than 1."""
+    """Multiply all gradients by max_norm / total_norm if that is less than 1."""
     with torch.no_grad():
         factor = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
         for p in _listed(parameters):
@@ -66,7 +66,7 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
 
 
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """Scales all gradients in place so that their norm together is at most max_norm; returns what it was."""
+    """Scale all gradients in place so that their common norm is at most max_norm. Returns the norm before."""
     parameters = _listed(parameters)
     total = get_total_norm([p.grad for p in parameters if p.grad is not None], norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameters, max_norm, total)
@@ -74,12 +74,12 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
 
 def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """clip_grad_norm_ by an older name."""
+    """The older name of clip_grad_norm_."""
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def clip_grad_value_(parameters, clip_value, foreach=None):
-    """Holds every element of the gradients between -clip_value and clip_value, in place."""
+    """Hold every element of the gradients between -clip_value and clip_value, in place."""
     with torch.no_grad():
         for p in _listed(parameters):
             if p.grad is not None:
@@ -92,7 +92,7 @@ def parameters_to_vector(parameters):
 
 
 def vector_to_parameters(vec, parameters):
-    """Writes a vector's pieces into the parameters."""
+    """Write the pieces of a vector into the parameters."""
     at = 0
     with torch.no_grad():
         for p in parameters:

@@ -1,4 +1,4 @@
-"""What weight and spectral norms compute, as parametrizations and as hooks before a module's call."""
+"""Weight norm and spectral norm, as parametrizations and as hooks that run before a module's call."""
 
 from .... import torch
 from .. import functional as F
@@ -8,7 +8,7 @@ from ..parameter import Parameter
 
 
 def norm_except_dim(v, pow=2, dim=0):
-    """The norms of v's parts along dim, of v's rank (dim -1: one norm of all)."""
+    """The norms of v's slices along dim, with v's rank. dim -1 gives one norm of all elements."""
     if dim == -1:
         return v.norm(pow)
     return (
@@ -20,7 +20,7 @@ def norm_except_dim(v, pow=2, dim=0):
 
 
 class _WeightNorm(Module):
-    """original0 / ‖original1‖ * original1: a weight's length and direction, along dim (-1: of the whole)."""
+    """original0 / ‖original1‖ * original1: a weight from its length and its direction, along dim (-1: of the whole)."""
 
     def __init__(self, dim=0):
         super().__init__()
@@ -34,10 +34,10 @@ class _WeightNorm(Module):
 
 
 class _SpectralNorm(Module):
-    """A weight over its largest singular value, which is followed by power iterations in training."""
+    """A weight divided by its largest singular value. In training, power iterations follow that value."""
 
     def __init__(self, weight, n_power_iterations=1, dim=0, eps=1e-12, older=False):
-        """older: as nn.utils.spectral_norm does it: iterations begin with v, and none goes before the first call."""
+        """older: as in nn.utils.spectral_norm. Iterations start with v, and there is none before the first call."""
         super().__init__()
         if n_power_iterations <= 0:
             raise ValueError(
@@ -85,7 +85,7 @@ class _SpectralNorm(Module):
 
 
 class _Hook:
-    """Before each call of a module: its weight is made of parameters of other names."""
+    """Before each call of a module, computes its weight from parameters of other names."""
 
     def __init__(self, name, made):
         self.name, self.made = name, made
@@ -95,7 +95,7 @@ class _Hook:
 
 
 def _exchange(module, name, parts, kind, made):
-    """module without the parameter name, with `parts` in its place and a hook that makes it."""
+    """module, with `parts` in place of the parameter `name`, and with a hook that computes it."""
     for hook, _ in module._forward_pre_hooks.values():
         if isinstance(hook, kind) and hook.name == name:
             raise RuntimeError(f"Cannot register two {kind.word} hooks on the same parameter {name}")
@@ -109,7 +109,7 @@ def _exchange(module, name, parts, kind, made):
 
 
 def _removed(module, name, kind, parts):
-    """module with the parameter name again, as it is now. ValueError: it has no such hook."""
+    """module, with the present value of `name` as a parameter again. Raises ValueError if there is no such hook."""
     for hook, _ in list(module._forward_pre_hooks.values()):
         if isinstance(hook, kind) and hook.name == name:
             with torch.no_grad():
@@ -132,8 +132,8 @@ class _SpectralNormHook(_Hook):
 
 
 def weight_norm(module, name="weight", dim=0):
-    """module, whose parameter name is made of name_g, its length along dim (None: of the whole), and name_v, its
-    direction, before each call."""
+    """module, whose parameter `name` is computed before each call from name_g, its length along dim (None: of the
+    whole), and name_v, its direction."""
     norm = _WeightNorm(dim)
 
     def parts(weight):
@@ -145,13 +145,14 @@ def weight_norm(module, name="weight", dim=0):
 
 
 def remove_weight_norm(module, name="weight"):
-    """module with the parameter name again. ValueError: it has no weight norm."""
+    """module, with `name` as a parameter again. Raises ValueError if it has no weight norm."""
     return _removed(module, name, _WeightNormHook, ("_g", "_v"))
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    """module, whose parameter name is name_orig over its largest singular value before each call; name_u and name_v
-    follow its vectors. dim: the outputs' (None: 1 for transposed convolutions, else 0)."""
+    """module, whose parameter `name` is name_orig divided by its largest singular value, computed before each call.
+    name_u and name_v hold the singular vectors. dim: that of the outputs (None: 1 for transposed convolutions, else 0).
+    """
     dim = (1 if "ConvTranspose" in type(module).__name__ else 0) if dim is None else dim
     norm = _SpectralNorm(getattr(module, name), n_power_iterations, dim, eps, older=True)
 
@@ -167,5 +168,5 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
 
 
 def remove_spectral_norm(module, name="weight"):
-    """module with the parameter name again. ValueError: it has no spectral norm."""
+    """module, with `name` as a parameter again. Raises ValueError if it has no spectral norm."""
     return _removed(module, name, _SpectralNormHook, ("_orig", "_u", "_v"))

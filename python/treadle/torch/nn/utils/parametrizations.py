@@ -8,14 +8,14 @@ __all__ = ["spectral_norm", "weight_norm"]
 
 
 def weight_norm(module, name="weight", dim=0):
-    """module, whose parameter name is computed from its length along dim (None: of the whole; original0) and its
+    """module, whose parameter `name` is computed from its length along dim (None: of the whole; original0) and its
     direction (original1)."""
     return register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    """module, whose parameter name is divided by its largest singular value. dim: the outputs' (None: 1 for transposed
-    convolutions, else 0). ValueError: there is no such parameter."""
+    """module, whose parameter `name` is divided by its largest singular value. dim: that of the outputs (None: 1 for
+    transposed convolutions, else 0). Raises ValueError if there is no such parameter."""
     weight = getattr(module, name, None)
     if weight is None:
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")

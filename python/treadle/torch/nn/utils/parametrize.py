@@ -1,4 +1,4 @@
-"""``torch.nn.utils.parametrize``: parameters and buffers that are computed from others whenever they are read."""
+"""``torch.nn.utils.parametrize``: parameters and buffers that are computed from others at each access."""
 
 from contextlib import contextmanager
 
@@ -12,7 +12,7 @@ _cache = {"depth": 0, "values": {}}
 
 @contextmanager
 def cached():
-    """Within, what a parametrization computes is kept: read twice, computed once."""
+    """Inside of this context a parametrized tensor is computed once and kept."""
     _cache["depth"] += 1
     try:
         yield
@@ -23,7 +23,7 @@ def cached():
 
 
 def _register(module, name, value):
-    """value as a parameter if it is one, else as a buffer."""
+    """Register value: as a parameter if it is one, else as a buffer."""
     if isinstance(value, Parameter):
         module.register_parameter(name, value)
     else:
@@ -31,8 +31,8 @@ def _register(module, name, value):
 
 
 class ParametrizationList(ModuleList):
-    """Modules that one behind the other compute a tensor from `original`, or from original0, original1, …, where the
-    first of them takes several."""
+    """Modules that are applied one after another to compute a tensor from `original`. If the first of them takes
+    several tensors, these are original0, original1, …"""
 
     def __init__(self, modules, original, unsafe=False):
         if len(modules) == 0:
@@ -73,7 +73,7 @@ class ParametrizationList(ModuleList):
                 )
 
     def right_inverse(self, value):
-        """Sets the originals so that the tensor becomes value, as far as the modules' right_inverse can."""
+        """Set the originals so that the tensor becomes value, as far as the modules' right_inverse can do that."""
         with torch.no_grad():
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
@@ -106,7 +106,7 @@ def _read(module, name):
 
 
 def _inject(module, name):
-    """Gives the module a class of its own, in which name is a property."""
+    """Give the module a class of its own, in which `name` is a property."""
     cls = type(module)
     if not is_parametrized(module):
         module.parametrizations = ModuleDict()
@@ -120,11 +120,12 @@ def _inject(module, name):
 
 
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
-    """module, whose parameter or buffer tensor_name is parametrization(original) from now on.
+    """Let module's parameter or buffer tensor_name be parametrization(original) from now on. Returns module.
 
-    A parametrization is a module; its right_inverse, if there is one, makes the original from the present value, and
-    from what is assigned later. Several for one name are applied one behind the other. unsafe: dtype and shape may
-    change. ValueError: there is no such tensor, or the parametrization changes its dtype or shape.
+    A parametrization is a module. If it has a right_inverse, this makes the original from the present value, and from
+    values that are assigned later. Several parametrizations of one name are applied one after another. unsafe: dtype
+    and shape may change. Raises ValueError if there is no such tensor, or if the parametrization changes its dtype or
+    shape.
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
@@ -156,7 +157,7 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
 
 
 def is_parametrized(module, tensor_name=None):
-    """Has the module a parametrization; one of tensor_name?"""
+    """Does the module have a parametrization, or one of tensor_name?"""
     chains = module.__dict__["_modules"].get("parametrizations")
     if chains is None or not isinstance(chains, ModuleDict):
         return False
@@ -164,9 +165,10 @@ def is_parametrized(module, tensor_name=None):
 
 
 def remove_parametrizations(module, tensor_name, leave_parametrized=True):
-    """module without the parametrizations of tensor_name, which keeps its present value, or gets its original back.
+    """module without the parametrizations of tensor_name. The tensor keeps its present value, or gets its original
+    back.
 
-    ValueError: there are none, or several originals stand for it and leave_parametrized is False.
+    Raises ValueError if there are none, or if it has several originals and leave_parametrized is False.
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
@@ -194,12 +196,12 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
 
 
 def type_before_parametrizations(module):
-    """The module's class, as it was."""
+    """The module's class before its parametrizations."""
     return type(module)._plain_class if is_parametrized(module) else type(module)
 
 
 def transfer_parametrizations_and_params(from_module, to_module, tensor_name=None):
-    """to_module with from_module's parametrizations (of tensor_name alone) and their originals."""
+    """to_module, with from_module's parametrizations (only those of tensor_name if given) and their originals."""
     if not is_parametrized(from_module):
         return to_module
     for name in [tensor_name] if tensor_name else list(from_module.parametrizations):

@@ -1,7 +1,8 @@
-"""``torch.nn.utils.prune``: parts of a module's weights set to zero by masks.
+"""``torch.nn.utils.prune``: masks that set parts of a module's weights to zero.
 
-A pruned parameter ``name`` becomes the parameter ``name_orig`` and the buffer ``name_mask``; before each forward pass
-the attribute ``name`` is made their product."""
+A pruned parameter ``name`` becomes the parameter ``name_orig`` and the buffer ``name_mask``. Before each forward pass
+the attribute ``name`` is set to their product.
+"""
 
 import numbers
 from collections.abc import Iterable
@@ -11,9 +12,8 @@ from ...._public import dir_of as _dir_of
 
 
 class BasePruningMethod:
-    """A way to choose what is pruned: a subclass defines compute_mask(t, default_mask) and PRUNING_TYPE
-    ("unstructured",
-    "structured" or "global")."""
+    """A method that chooses which elements to prune. A subclass defines compute_mask(t, default_mask) and PRUNING_TYPE
+    ("unstructured", "structured" or "global")."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -21,8 +21,8 @@ class BasePruningMethod:
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     def compute_mask(self, t, default_mask):
-        """The mask of a tensor, given the one that it has."""
-        raise NotImplementedError
+        """The new mask of a tensor, given its present one."""
+        raise NotImplementedError  # each method of pruning has its own
 
     def apply_mask(self, module):
         """The parameter times its mask."""
@@ -32,7 +32,7 @@ class BasePruningMethod:
 
     @classmethod
     def apply(cls, module, name, *args, importance_scores=None, **kwargs):
-        """Prunes module's parameter name by a new method of this class; returns the method."""
+        """Prune module's parameter `name` by a new method of this class, and return the method."""
         method = old = _method_of(module, name)
         new = cls(*args, **kwargs)
         new._tensor_name = name
@@ -69,7 +69,7 @@ class BasePruningMethod:
         return method
 
     def prune(self, t, default_mask=None, importance_scores=None):
-        """t times the mask that its importance gives; nothing is registered."""
+        """t times the mask that its importance leads to. Nothing is registered."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
             raise ValueError("importance_scores should have the same shape as tensor t")
@@ -77,7 +77,7 @@ class BasePruningMethod:
         return t * self.compute_mask(scores, default_mask=default_mask)
 
     def remove(self, module):
-        """Makes the pruned values the parameter again."""
+        """Make the pruned values the parameter again."""
         name = self._tensor_name
         if name + "_mask" not in module._buffers:
             raise ValueError(f"Module {module} has to be pruned before pruning can be removed")
@@ -92,7 +92,7 @@ class BasePruningMethod:
 
 
 def _method_of(module, name):
-    """The method that prunes a parameter; None: it is not pruned."""
+    """The method that prunes a parameter, or None."""
     for hook, _ in module._forward_pre_hooks.values():
         if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
             return hook
@@ -100,7 +100,7 @@ def _method_of(module, name):
 
 
 class PruningContainer(BasePruningMethod):
-    """Several methods, one after the other, each for what those before it left."""
+    """Several methods that are applied one after another. Each sees what those before it left."""
 
     def __init__(self, *args):
         self._methods = ()
@@ -110,7 +110,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method):
-        """Append a method. TypeError: it is no method; ValueError: it prunes another parameter."""
+        """Append a method. Raises TypeError for another object, ValueError for a method of another parameter."""
         if not isinstance(method, BasePruningMethod) and method is not None:
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if method is not None and self._tensor_name != method._tensor_name:
@@ -130,10 +130,10 @@ class PruningContainer(BasePruningMethod):
         return self._methods[index]
 
     def compute_mask(self, t, default_mask):
-        """The mask of the last method, for what default_mask leaves."""
+        """The mask of the last method, applied to what default_mask leaves."""
         method = self._methods[-1]
         left = default_mask != 0
-        if method.PRUNING_TYPE == "structured":  # channels that are wholly pruned are not counted again
+        if method.PRUNING_TYPE == "structured":  # channels that are pruned as a whole do not count again
             dims = tuple(d for d in range(t.dim()) if d != method.dim % t.dim())
             keep = left.any(dims) if dims else left
             index = keep.nonzero().reshape(-1)
@@ -167,7 +167,7 @@ def _validate_pruning_amount_init(amount):
 
 
 def _count(amount, size):
-    """How many of size are pruned. ValueError: more than there are."""
+    """How many of `size` elements to prune. Raises ValueError for more than there are."""
     if isinstance(amount, numbers.Integral):
         if amount > size:
             raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
@@ -176,27 +176,27 @@ def _count(amount, size):
 
 
 class RandomUnstructured(BasePruningMethod):
-    """Prunes elements drawn at random: amount of them, or that share."""
+    """Prunes randomly drawn elements: a number or a share of them."""
 
     def __init__(self, amount):
         _validate_pruning_amount_init(amount)
         self.amount = amount
 
     def compute_mask(self, t, default_mask):
-        """default_mask with zeros at elements drawn at random."""
+        """default_mask, with zeros at randomly drawn elements."""
         return _without(default_mask, torch.rand_like(t.float()), _count(self.amount, t.numel()))
 
 
 class L1Unstructured(RandomUnstructured):
-    """Prunes the elements of least size: amount of them, or that share."""
+    """Prunes the elements with the least absolute values: a number or a share of them."""
 
     def compute_mask(self, t, default_mask):
-        """default_mask with zeros at the least elements."""
+        """default_mask, with zeros at the elements with the least absolute values."""
         return _without(default_mask, t.abs(), _count(self.amount, t.numel()))
 
 
 def _without(mask, scores, count):
-    """mask with zeros where the count least scores are."""
+    """mask, with zeros at the `count` lowest scores."""
     mask = mask.clone()
     if count:
         least = torch.topk(scores.reshape(-1), k=count, largest=False).indices
@@ -205,7 +205,7 @@ def _without(mask, scores, count):
 
 
 class RandomStructured(BasePruningMethod):
-    """Prunes channels along dim drawn at random: amount of them, or that share."""
+    """Prunes randomly drawn channels along dim: a number or a share of them."""
 
     PRUNING_TYPE = "structured"
 
@@ -217,7 +217,7 @@ class RandomStructured(BasePruningMethod):
         return torch.rand(t.shape[self.dim])
 
     def compute_mask(self, t, default_mask):
-        """default_mask with zeros in the pruned channels."""
+        """default_mask, with zeros in the pruned channels."""
         if t.dim() <= 1:
             raise ValueError(
                 f"Structured pruning can only be applied to multidimensional tensors. Found tensor of shape {t.shape} "
@@ -233,7 +233,7 @@ class RandomStructured(BasePruningMethod):
 
 
 class LnStructured(RandomStructured):
-    """Prunes the channels along dim of least Ln norm: amount of them, or that share."""
+    """Prunes the channels along dim with the least Ln norm: a number or a share of them."""
 
     def __init__(self, amount, n, dim=-1):
         super().__init__(amount, dim)
@@ -245,7 +245,7 @@ class LnStructured(RandomStructured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes what a mask says."""
+    """Prunes the elements where a mask is zero."""
 
     PRUNING_TYPE = "global"
 
@@ -258,43 +258,43 @@ class CustomFromMask(BasePruningMethod):
 
 
 def identity(module, name):
-    """Masks module's parameter name with ones; returns the module."""
+    """Give module's parameter `name` a mask of ones. Returns the module."""
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module, name, amount):
-    """RandomUnstructured for module's parameter name; returns the module."""
+    """Apply RandomUnstructured to module's parameter `name`. Returns the module."""
     RandomUnstructured.apply(module, name, amount)
     return module
 
 
 def l1_unstructured(module, name, amount, importance_scores=None):
-    """L1Unstructured for module's parameter name; returns the module."""
+    """Apply L1Unstructured to module's parameter `name`. Returns the module."""
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
 
 
 def random_structured(module, name, amount, dim):
-    """RandomStructured for module's parameter name; returns the module."""
+    """Apply RandomStructured to module's parameter `name`. Returns the module."""
     RandomStructured.apply(module, name, amount, dim)
     return module
 
 
 def ln_structured(module, name, amount, n, dim, importance_scores=None):
-    """LnStructured for module's parameter name; returns the module."""
+    """Apply LnStructured to module's parameter `name`. Returns the module."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def custom_from_mask(module, name, mask):
-    """CustomFromMask for module's parameter name; returns the module."""
+    """Apply CustomFromMask to module's parameter `name`. Returns the module."""
     CustomFromMask.apply(module, name, mask)
     return module
 
 
 def global_unstructured(parameters, pruning_method, importance_scores=None, **kwargs):
-    """Prunes pairs (module, name) by a method of PRUNING_TYPE "unstructured" that sees all of them as one vector."""
+    """Prune pairs (module, name) by a method of PRUNING_TYPE "unstructured", which sees all of them as one vector."""
     if not isinstance(parameters, Iterable):
         raise TypeError("global_unstructured(): parameters is not an Iterable")
     parameters, scores = list(parameters), importance_scores or {}
@@ -320,7 +320,8 @@ def global_unstructured(parameters, pruning_method, importance_scores=None, **kw
 
 
 def remove(module, name):
-    """Makes the pruned values module's parameter name again; returns the module. ValueError: it is not pruned."""
+    """Make the pruned values module's parameter `name` again. Returns the module. Raises ValueError if it is not
+    pruned."""
     method = _method_of(module, name)
     if method is None:
         raise ValueError(f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed")
@@ -332,7 +333,7 @@ def remove(module, name):
 
 
 def is_pruned(module):
-    """Does the module, or one within it, have a pruned parameter?"""
+    """Does the module, or a submodule, have a pruned parameter?"""
     return any(
         isinstance(hook, BasePruningMethod) for m in module.modules() for hook, _ in m._forward_pre_hooks.values()
     )

@@ -1,4 +1,4 @@
-"""``torch.nn.utils.rnn``: sequences of different lengths, padded in one tensor or packed step by step."""
+"""``torch.nn.utils.rnn``: sequences of different lengths, padded into one tensor or packed step by step."""
 
 from collections import namedtuple
 
@@ -11,10 +11,9 @@ _Packed = namedtuple("PackedSequence", "data batch_sizes sorted_indices unsorted
 
 
 class PackedSequence(_Packed):
-    """Sequences without padding: data holds the first steps of all of them, the longest first, then the second steps,
-    and so on; batch_sizes (int64, on the CPU) says how many sequences each step has. sorted_indices: the sequences'
-    order in data, unsorted_indices: its inverse, or None for both.
-    """
+    """Sequences without padding. data holds the first steps of all of them, the longest sequence first, then the second
+    steps, and so on. batch_sizes (int64, on the CPU): the number of sequences at each step. sorted_indices: the order
+    of the sequences in data; unsorted_indices: its inverse. Both may be None."""
 
     __slots__ = ()
 
@@ -31,7 +30,7 @@ class PackedSequence(_Packed):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args, **kwargs):
-        """The sequences as another dtype, or on another device; itself where nothing changes."""
+        """The sequences in another dtype or on another device. Returns itself if nothing changes."""
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
@@ -39,19 +38,19 @@ class PackedSequence(_Packed):
         return type(self)(data, self.batch_sizes, *where)
 
     def cuda(self, *args, **kwargs):
-        """On a GPU."""
+        """The sequences on a GPU."""
         return self.to("cuda" if not args and "device" not in kwargs else args[0] if args else kwargs["device"])
 
     def cpu(self):
-        """On the CPU."""
+        """The sequences on the CPU."""
         return self.to("cpu")
 
     def pin_memory(self):
-        """Itself: see Tensor.pin_memory."""
+        """Returns itself: see Tensor.pin_memory."""
         return self
 
     def is_pinned(self):
-        """No: see Tensor.pin_memory."""
+        """False: see Tensor.pin_memory."""
         return False
 
     @property
@@ -73,7 +72,7 @@ for _row in "double:float64 float:float32 half:float16 long:int64 int:int32 shor
 
 
 def invert_permutation(permutation):
-    """The permutation that undoes one; None of None."""
+    """The inverse of a permutation. None gives None."""
     if permutation is None:
         return None
     return torch.empty_like(permutation).scatter_(
@@ -82,7 +81,7 @@ def invert_permutation(permutation):
 
 
 def _checked(lengths, batch, enforce_sorted):
-    """lengths as NumPy's, once they can be those of a batch."""
+    """lengths as a NumPy array, after a check that they can be those of a batch."""
     if len(lengths) != batch:
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={batch})"
@@ -101,9 +100,9 @@ def _checked(lengths, batch, enforce_sorted):
 
 
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
-    """A PackedSequence of input (longest, batch, …), or batch first, whose sequences have these lengths.
+    """A PackedSequence of input (longest, batch, …), or with the batch first, whose sequences have these lengths.
 
-    enforce_sorted: the lengths descend already (RuntimeError else), so that nothing is reordered.
+    enforce_sorted: the lengths are descending already, so nothing is reordered. Raises RuntimeError if they are not.
     """
     lengths = numpy.asarray(lengths.cpu().numpy() if isinstance(lengths, torch.Tensor) else lengths, "int64")
     input = input.transpose(0, 1) if batch_first else input
@@ -124,7 +123,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
     """(the sequences padded to (longest, batch, …) or batch first, their lengths as int64 on the CPU).
 
-    total_length: pad to that many steps; ValueError where a sequence is longer.
+    total_length: pad to that many steps. Raises ValueError if a sequence is longer.
     """
     sizes = sequence.batch_sizes.numpy()
     longest = len(sizes) if total_length is None else total_length
@@ -135,7 +134,7 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
         )
     there = numpy.zeros((longest, sizes[0]), bool)
     there[: len(sizes)] = numpy.arange(sizes[0]) < sizes[:, None]
-    data, places = sequence.data, numpy.full(there.shape, len(sequence.data))  # one row more: the padding
+    data, places = sequence.data, numpy.full(there.shape, len(sequence.data))  # one more row, for the padding
     places[there] = numpy.arange(len(data))
     lengths = there.sum(0)
     if sequence.unsorted_indices is not None:
@@ -147,7 +146,7 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
 
 
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
-    """Tensors (length, …) stacked into (longest, batch, …), or batch first; the rest is padding_value."""
+    """Tensors (length, …) stacked into (longest, batch, …), or batch first, and filled up with padding_value."""
     sequences = list(sequences)
     longest = max(s.size(0) for s in sequences)
     rows = []
@@ -159,7 +158,7 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
 
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
-    """The tensors that pad_sequence took."""
+    """The tensors that pad_sequence was given."""
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     return [row[: int(n)] for row, n in zip(rows, lengths)]
 
@@ -171,7 +170,7 @@ def pack_sequence(sequences, enforce_sorted=True):
 
 
 def unpack_sequence(packed_sequences):
-    """The tensors that pack_sequence took."""
+    """The tensors that pack_sequence was given."""
     return unpad_sequence(*pad_packed_sequence(packed_sequences, batch_first=True), batch_first=True)
 
 

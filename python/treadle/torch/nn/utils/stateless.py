@@ -1,4 +1,4 @@
-"""``torch.nn.utils.stateless``: torch.func.functional_call by its older place."""
+"""``torch.nn.utils.stateless``: the older place of torch.func.functional_call."""
 
 from ...._public import dir_of as _dir_of
 from ...func import functional_call

@@ -1,4 +1,4 @@
-"""``torch.utils.data``: data sets, in which order their items come, and batches of them."""
+"""``torch.utils.data``: data sets, samplers, which order their items, and loaders, which make batches."""
 
 from ... import _modules
 from ._utils.collate import default_collate, default_convert

@@ -1,4 +1,4 @@
-"""``DataLoader``: batches of a data set, made here or by worker processes."""
+"""``DataLoader``: batches of a data set, made in this process or by worker processes."""
 
 import weakref
 
@@ -12,7 +12,7 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
 class _Fetch:
-    """Items into a batch. Of an iterable set the numbers of items say only how many."""
+    """Makes batches of items. For an iterable set, indices only say how many items to take."""
 
     def __init__(self, iterable, batched, collate):
         self.iterable, self.batched, self.collate = iterable, batched, collate
@@ -53,9 +53,10 @@ class _InfiniteConstantSampler(Sampler):
 class DataLoader:
     """Batches of dataset: ``for batch in loader``.
 
-    num_workers: how many processes load. multiprocessing_context ("fork", "spawn", a context; None: Python's default)
-    starts them; a spawned one needs ``if __name__ == "__main__":`` in the script and a set that can be pickled.
-    pin_memory is accepted; copies to a device go through pinned memory anyway."""
+    num_workers: the number of processes that load. multiprocessing_context ("fork", "spawn", a context; None: Python's
+    default) starts them. A spawned process needs ``if __name__ == "__main__":`` in the script, and a data set that can
+    be pickled. pin_memory is accepted; copies to a device go through pinned memory in any case.
+    """
 
     def __init__(
         self,
@@ -143,7 +144,7 @@ class DataLoader:
     def __iter__(self):
         return self._get_iterator()
 
-    def _get_iterator(self):  # which subclasses of libraries replace
+    def _get_iterator(self):  # libraries' subclasses override it
         return self._here() if self.num_workers == 0 else self._elsewhere()
 
     def _here(self):
@@ -182,14 +183,14 @@ class DataLoader:
                 pool.close()
 
     def _ordered(self, pool):
-        """Batches in the order of their numbers; each worker has prefetch_factor tasks ahead."""
+        """Batches in the order of their numbers. Each worker has up to prefetch_factor tasks ahead."""
         numbers, first = iter(self._numbers), pool.asked
         again = [self._iterable and not pool.fresh] * self.num_workers
         pool.fresh = False
         busy, ready, ended, want = list(range(self.num_workers)), {}, set(), first
 
         def ask():
-            """Give a task to the next worker in turn whose data set has not ended."""
+            """Give a task to the next worker whose data set has not ended."""
             alive = [w for w in busy if w not in ended]
             items = next(numbers, None) if alive else None
             if items is None:
@@ -207,7 +208,7 @@ class DataLoader:
         while want < pool.asked:
             while want not in ready:
                 worker, number, answer = pool.answer()
-                if number >= first:  # else of an iteration that was given up
+                if number >= first:  # others belong to an abandoned iteration
                     ready[number] = worker, answer
             worker, answer = ready.pop(want)
             want += 1

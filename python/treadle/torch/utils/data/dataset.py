@@ -1,8 +1,9 @@
-"""Data sets: items by number, or one after the other.
+"""Data sets, whose items are read by index or one after another.
 
-A set may define ``__getitems__(numbers)``: the items of a batch at once. A set whose batch is made of whole tensors
-says so with ``__batch__(numbers)``: what collating its items would give; the loader takes it where it collates as
-usual."""
+A set may define ``__getitems__(indices)``, which returns all items of a batch. A set whose batches are slices of whole
+tensors may define ``__batch__(indices)``, which returns the collated batch. The loader calls it if it collates as
+usual.
+"""
 
 import bisect
 import itertools
@@ -13,7 +14,7 @@ from ...._public import dir_of as _dir_of
 
 
 class Dataset:
-    """Items by number: a subclass defines ``__getitem__`` and mostly ``__len__``."""
+    """Items by index. A subclass defines ``__getitem__`` and usually ``__len__``."""
 
     def __class_getitem__(cls, item):
         return cls
@@ -26,7 +27,7 @@ class Dataset:
 
 
 class IterableDataset(Dataset):
-    """Items one after the other: a subclass defines ``__iter__``."""
+    """Items one after another. A subclass defines ``__iter__``."""
 
     def __add__(self, other):
         return ChainDataset([self, other])
@@ -36,7 +37,7 @@ class IterableDataset(Dataset):
 
 
 class IterDataPipe(IterableDataset):
-    """An iterable that others are made of: functional_datapipe(name) makes a class a method of all of them."""
+    """An iterable that others are made of. functional_datapipe(name) turns a class into a method of all of them."""
 
 
 class MapDataPipe(Dataset):
@@ -44,7 +45,7 @@ class MapDataPipe(Dataset):
 
 
 def functional_datapipe(name, enable_df_api_tracing=False):
-    """A decorator of a class of IterDataPipe's or MapDataPipe's: source.name(...) is class(source, ...)."""
+    """A decorator for a subclass of IterDataPipe or MapDataPipe: source.name(...) is class(source, ...)."""
 
     def enter(cls):
         base = IterDataPipe if issubclass(cls, IterDataPipe) else MapDataPipe
@@ -60,7 +61,7 @@ def functional_datapipe(name, enable_df_api_tracing=False):
 
 
 class TensorDataset(Dataset):
-    """Item i is the tuple of every tensor's [i]."""
+    """Item i is the tuple of element i of every tensor."""
 
     def __init__(self, *tensors):
         if any(t.size(0) != tensors[0].size(0) for t in tensors):
@@ -74,13 +75,13 @@ class TensorDataset(Dataset):
         return self.tensors[0].size(0)
 
     def __batch__(self, numbers):
-        """One gather for each tensor instead of one for each item."""
+        """The batch by one gather for each tensor, instead of one for each item."""
         index = torch.tensor(numbers, dtype=torch.int64)
         return [t[index.to(t.device)] for t in self.tensors]
 
 
 class StackDataset(Dataset):
-    """Item i is the tuple, or the dict, of every set's item i."""
+    """Item i is the tuple, or the dict, of item i of every set."""
 
     def __init__(self, *args, **kwargs):
         if bool(args) == bool(kwargs):
@@ -106,7 +107,7 @@ class StackDataset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Sets one behind the other."""
+    """Several sets, one after another."""
 
     def __init__(self, datasets):
         self.datasets = list(datasets)
@@ -128,7 +129,7 @@ class ConcatDataset(Dataset):
 
 
 class ChainDataset(IterableDataset):
-    """Iterable sets one behind the other."""
+    """Several iterable sets, one after another."""
 
     def __init__(self, datasets):
         self.datasets = datasets
@@ -141,7 +142,7 @@ class ChainDataset(IterableDataset):
 
 
 class Subset(Dataset):
-    """Some items of a set."""
+    """Some of the items of a set."""
 
     def __init__(self, dataset, indices):
         self.dataset, self.indices = dataset, indices
@@ -154,7 +155,7 @@ class Subset(Dataset):
     def __len__(self):
         return len(self.indices)
 
-    def __getattr__(self, name):  # what the set itself can do
+    def __getattr__(self, name):  # attributes of the set itself
         if name == "__batch__" and hasattr(self.dataset, name):
             return lambda numbers: self.dataset.__batch__([self.indices[i] for i in numbers])
         if name == "__getitems__" and hasattr(self.dataset, name):
@@ -163,7 +164,8 @@ class Subset(Dataset):
 
 
 def random_split(dataset, lengths, generator=None):
-    """Subsets of these lengths, or of these shares where they sum to 1, of items drawn without repeating."""
+    """Subsets with these lengths, or with these shares if they sum to 1. Items are drawn at random and belong to one
+    subset."""
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         for i, share in enumerate(lengths):
             if not 0 <= share <= 1:

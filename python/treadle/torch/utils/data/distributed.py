@@ -1,4 +1,4 @@
-"""``DistributedSampler``: each process of a group takes its share of a set."""
+"""``DistributedSampler``: gives each process of a group its share of a data set."""
 
 import itertools
 import math
@@ -9,7 +9,8 @@ from .sampler import Sampler
 
 
 class DistributedSampler(Sampler):
-    """This process's share of the numbers, in an order that all processes draw alike; ``set_epoch`` changes it."""
+    """This process's share of the indices, in an order that all processes draw alike. ``set_epoch`` changes the order.
+    """
 
     def __init__(self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False):
         if num_replicas is None:
@@ -32,7 +33,7 @@ class DistributedSampler(Sampler):
             generator = torch.Generator()
             generator.manual_seed(self.seed + self.epoch)
             numbers = torch.randperm(n, generator=generator).tolist()
-        if not self.drop_last:  # the first ones again
+        if not self.drop_last:  # repeats the first ones
             numbers = list(itertools.islice(itertools.cycle(numbers), self.total_size))
         return iter(numbers[self.rank : self.total_size : self.num_replicas])
 

@@ -1,4 +1,4 @@
-"""Samplers: the numbers of items in the order in which they are to come."""
+"""Samplers: the indices of items, in the order in which they are read."""
 
 import itertools
 
@@ -7,7 +7,7 @@ from ...._public import dir_of as _dir_of
 
 
 class Sampler:
-    """A subclass defines ``__iter__``, and ``__len__`` where the length is known."""
+    """The base. A subclass defines ``__iter__``, and ``__len__`` if the length is known."""
 
     def __init__(self, data_source=None):
         pass
@@ -16,7 +16,7 @@ class Sampler:
         return cls
 
     def __iter__(self):
-        raise NotImplementedError
+        raise NotImplementedError  # each sampler has its own
 
 
 class SequentialSampler(Sampler):
@@ -33,7 +33,7 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """A new random order each time; replacement: num_samples draws that may repeat."""
+    """A new random order each time. replacement: num_samples draws that may repeat."""
 
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
         if not isinstance(replacement, bool):
@@ -65,7 +65,7 @@ class RandomSampler(Sampler):
 
 
 class SubsetRandomSampler(Sampler):
-    """Some numbers in a new random order each time."""
+    """The given indices, in a new random order each time."""
 
     def __init__(self, indices, generator=None):
         self.indices, self.generator = indices, generator
@@ -78,7 +78,7 @@ class SubsetRandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """num_samples draws with these weights."""
+    """num_samples indices, drawn with these weights."""
 
     def __init__(self, weights, num_samples, replacement=True, generator=None):
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
@@ -96,7 +96,7 @@ class WeightedRandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Lists of batch_size numbers; drop_last: without the last one where it is shorter."""
+    """Lists of batch_size indices. drop_last leaves out the last list if it is shorter."""
 
     def __init__(self, sampler, batch_size, drop_last):
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:

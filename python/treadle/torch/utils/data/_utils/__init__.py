@@ -1,4 +1,4 @@
-"""What loaders are made of: batches of items, and worker processes."""
+"""The parts of loaders: collating items into batches, and worker processes."""
 
 from . import collate as collate
 from . import worker as worker

@@ -1,4 +1,4 @@
-"""Batches from lists of items."""
+"""Turns lists of items into batches."""
 
 import collections.abc
 
@@ -8,7 +8,7 @@ from ..... import torch
 
 
 def default_convert(data):
-    """NumPy's arrays and numbers, at any depth, as tensors; all else as it is."""
+    """data with NumPy's arrays and numbers, at any depth, as tensors. Anything else stays."""
     if isinstance(data, torch.Tensor):
         return data
     if isinstance(data, (numpy.ndarray, numpy.generic)):
@@ -23,8 +23,8 @@ def default_convert(data):
 
 
 def collate(batch, *, collate_fn_map=None):
-    """default_collate, where items of the types (or tuples of types) in collate_fn_map are made into a batch by
-    function(batch, collate_fn_map=...)."""
+    """default_collate, except that function(batch, collate_fn_map=...) makes batches of items of the types (or tuples
+    of types) in collate_fn_map."""
     first = batch[0]
     for types, function in (collate_fn_map or {}).items():
         if isinstance(first, types):
@@ -38,7 +38,8 @@ def collate(batch, *, collate_fn_map=None):
 
 
 def default_collate(batch):
-    """A list of items as one batch: tensors stacked, numbers as a tensor, tuples and dicts collated by their places."""
+    """A list of items as one batch. Tensors are stacked, numbers become a tensor, tuples and dicts are collated member
+    by member."""
     first = batch[0]
     if isinstance(first, torch.Tensor):
         return torch.stack(batch, 0)

@@ -1,8 +1,9 @@
-"""Processes that load batches. Python's start method (multiprocessing.set_start_method) or the loader's context starts
-them: forked ones take over the set and the functions as they are, spawned ones get them pickled.
+"""Processes that load batches. They are started by Python's start method (multiprocessing.set_start_method), or by that
+of the loader's context. A forked process takes over the data set and the functions; a spawned one gets them pickled.
 
-A task is (number, items' numbers); an answer (number, batch or Failed). Each process has a queue of tasks of its own;
-all answer into one. Tensors travel as NumPy arrays."""
+A task is (number, indices of items), and an answer (number, batch or Failed). Each process has its own queue of tasks.
+All of them answer into the same queue. Tensors travel as NumPy arrays.
+"""
 
 import dataclasses
 import multiprocessing
@@ -16,7 +17,7 @@ import numpy
 
 from ..... import torch
 
-_POLL = 5.0  # seconds between looks whether the processes are alive
+_POLL = 5.0  # seconds between checks whether the processes are alive
 
 
 @dataclasses.dataclass
@@ -33,12 +34,12 @@ _info = None
 
 
 def get_worker_info():
-    """The WorkerInfo in a worker, None in the main process."""
+    """The WorkerInfo in a worker, and None in the main process."""
     return _info
 
 
 class Failed:
-    """An exception that a worker had, with its traceback as text."""
+    """An exception in a worker, with its traceback as text."""
 
     def __init__(self, where):
         kind, value, trace = sys.exc_info()
@@ -49,20 +50,20 @@ class Failed:
         message = f"Caught {self.kind.__name__} {self.where}.\nOriginal {self.text}"
         try:
             error = self.kind(message)
-        except Exception:  # one that takes other arguments
+        except Exception:  # its class takes other arguments
             error = RuntimeError(message)
         raise error from None
 
 
 class _Array:
-    """A tensor on its way."""
+    """A tensor that is sent to another process."""
 
     def __init__(self, tensor):
         self.value = tensor.detach().cpu().numpy()
 
 
 def _packed(data, into, out):
-    """data with instances of the class ``into`` replaced, at any depth."""
+    """data, with instances of the class ``into`` replaced at any depth."""
     if isinstance(data, into):
         return out(data)
     if isinstance(data, dict):
@@ -79,7 +80,7 @@ def unpacked(data):
 
 
 def work(id, count, seed, dataset, fetch, init, tasks, answers, parent):
-    """A worker's life: answers tasks until one is None, or its parent is gone."""
+    """What a worker runs: it answers tasks until one is None, or until its parent has ended."""
     global _info
     _info = WorkerInfo(id, count, seed + id, dataset)
     random.seed(seed + id)
@@ -97,7 +98,7 @@ def work(id, count, seed, dataset, fetch, init, tasks, answers, parent):
             task = tasks.get(timeout=_POLL)
         except queue.Empty:
             if os.getppid() != parent:
-                answers.cancel_join_thread()  # nobody reads what is left
+                answers.cancel_join_thread()  # nobody reads the remaining answers
                 return
             continue
         if task is None:
@@ -115,7 +116,7 @@ def work(id, count, seed, dataset, fetch, init, tasks, answers, parent):
 
 
 class Pool:
-    """The processes of one loader. RuntimeError when one dies or none answers within the timeout."""
+    """The processes of one loader. Raises RuntimeError if one dies, or if none answers within the timeout."""
 
     def __init__(self, count, context, dataset, fetch, init, timeout):
         context = context if hasattr(context, "Process") else multiprocessing.get_context(context)
@@ -133,7 +134,7 @@ class Pool:
         self.tasks[worker].put((number, items, again))
 
     def answer(self):
-        """(worker, number, batch) of whoever is ready first."""
+        """(worker, number, batch) of the first worker that is ready."""
         waited = 0.0
         while True:
             step = min(_POLL, self.timeout - waited) if self.timeout else _POLL

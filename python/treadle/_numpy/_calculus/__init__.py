@@ -1,0 +1,1 @@
+"""Calculus with samples: differences, integrals, interpolation, sliding products, covariances."""

@@ -1,0 +1,1 @@
+"""Functions that make arrays: of other arrays, of ranges, of shapes."""

@@ -1,0 +1,1 @@
+"""NumPy's functions that are composed of operations of the core's table."""
