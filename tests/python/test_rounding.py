@@ -94,3 +94,17 @@ def test_numpys_floats(dtype, n):
         if abs(x) < 1e30:
             x = np.dtype(dtype).type(x)
             assert f(x, n) == round(x, n) and g(x) == np.round(x, n), (x, n)
+
+
+def test_complex_numbers_round_part_by_part():
+    rng = np.random.default_rng(seed := np.random.SeedSequence().entropy)
+    for _ in range(40):
+        x = rng.normal(size=(2, 30)) * 10.0 ** rng.integers(-3, 9, (2, 1))
+        x = (x[0] + 1j * x[1]).astype(rng.choice(["c8", "c16"]))
+        x[:2] = complex(np.inf, 1), complex(np.nan, -0.0)
+        decimals = int(rng.integers(-3, 10))
+        with np.errstate(all="ignore"):
+            want = np.round(x, decimals)
+        got = td.round(td.asarray(x, device="cpu"), decimals).get()
+        np.testing.assert_array_equal(got.view(got.real.dtype), want.view(want.real.dtype), f"seed {seed}, {decimals}")
+        assert got.dtype == want.dtype

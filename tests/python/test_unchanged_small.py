@@ -130,3 +130,22 @@ print(hasattr(np, "mine"), np.linalg.norm([3.0, 4.0]), np.fft.fft([1.0, 0]).toli
 @pytest.mark.parametrize("crossover", CROSSOVERS)
 def test_module(tmp_path, crossover):
     same(tmp_path, MODULE, crossover=crossover)
+
+
+SPIN = """
+import os, time
+import numpy as np
+a, y = np.ones((1000, 1000)), np.ones(1000)
+y @ a
+begin = time.process_time()
+for _ in range(10):
+    y @ a
+    time.sleep(0.05)
+print("OPENBLAS_THREAD_TIMEOUT" in os.environ, (time.process_time() - begin) / 10 < 0.01)
+"""
+
+
+def test_threads_of_the_library_sleep(tmp_path):
+    """NumPy's OpenBLAS lets its threads wait for 25 ms after a product, on cores that treadle's kernels need."""
+    status, out, err = run(program(tmp_path, "prog.py", SPIN))
+    assert (status, out) == (0, "False True\n"), err

@@ -8,6 +8,7 @@ import sys
 import types
 
 import treadle
+import treadle.unchanged._spin  # before all that imports NumPy
 
 from . import _imports, _loops, install
 

@@ -147,6 +147,10 @@ def round(a, decimals=0, out=None):
         return placed("round", (_rint(a / unit) * unit).astype(a.dtype), out)
     if decimals == 0:
         return placed("round", _rint(a), out)
+    if kind_of(a) == "c":  # part by part, since a product of complex numbers mixes the parts and rounds once more
+        r = _core.empty(a.shape, dtype=a.dtype, device=a.device)
+        r.real, r.imag = round(a.real, decimals), round(a.imag, decimals)
+        return placed("round", r, out)
     unit = 10.0 ** abs(decimals)
     return placed("round", _rint(a * unit) / unit if decimals > 0 else _rint(a / unit) * unit, out)
 
