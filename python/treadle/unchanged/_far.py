@@ -355,13 +355,9 @@ def _try(f, full, args, kwargs):
             _core._unchanged_written(args[0], target)
 
 
-def _where(x):
-    return _core._unchanged_where(x) if type(x) is numpy.ndarray else None
-
-
 def _product(face, a, b, *args, **kwargs):
     """On the CPU NumPy's BLAS multiplies arrays whose values are in the program's memory."""
-    if args or kwargs or not _core.device().host or "ahead" in (_where(a), _where(b)):
+    if args or kwargs or not _core.device().host or _core._unchanged_stays(a) or _core._unchanged_stays(b):
         return NotImplemented
     return host(face._target, face._name, (a, b), kwargs, note=False)
 

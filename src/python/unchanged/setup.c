@@ -148,6 +148,14 @@ far(PyObject *module, PyObject *o)
 }
 
 static PyObject *
+stays(PyObject *module, PyObject *o)
+{
+    (void)module;
+    return PyBool_FromLong(px.ndarray && px_is_np(o) &&
+                           (px_is_pending(px_block_of(px_np(o)->data)) || px_stays_ahead(o)));
+}
+
+static PyObject *
 pending(PyObject *module, PyObject *o)
 {
     const px_block *b = px.ndarray && px_is_np(o) ? px_block_of(px_np(o)->data) : NULL;
@@ -254,6 +262,9 @@ static PyMethodDef functions[] = {
      "_unchanged_where(a): open, clean or ahead; None: a's memory is not of ours."},
     {"_unchanged_pending", pending, METH_O,
      "_unchanged_pending(a): is a's value recorded, and not computed yet?"},
+    {"_unchanged_stays", stays, METH_O,
+     "_unchanged_stays(a): should treadle use a where its value is, ahead of the program's "
+     "memory?"},
     {"_unchanged_far", far, METH_O, "_unchanged_far(a): is an operation on a treadle's?"},
     {NULL, NULL, 0, NULL},
 };

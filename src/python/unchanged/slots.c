@@ -158,9 +158,7 @@ is_far_pair(PyObject *x, PyObject *y)
 static bool
 is_there(PyObject *o)
 {
-    const px_block *b = px_is_np(o) ? px_block_of(px_np(o)->data) : NULL;
-
-    return !b || b->state != PX_AHEAD;
+    return !px_is_np(o) || !(px_is_pending(px_block_of(px_np(o)->data)) || px_stays_ahead(o));
 }
 
 static bool

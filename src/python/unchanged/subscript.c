@@ -114,7 +114,15 @@ wears_out(px_block *b)
     return b->worn >= WEAR_LEAST && (int64_t)b->worn * WEAR_BYTES >= (int64_t)b->nbytes;
 }
 
-/* Should treadle access a single element, where the value is?  After enough of them the array is fetched. */
+bool
+px_stays_ahead(PyObject *o)
+{
+    px_block *b = px_is_np(o) ? px_block_of(px_np(o)->data) : NULL;
+
+    return b && b->state == PX_AHEAD && (px_size(o) >= px.crossover || !wears_out(b));
+}
+
+/* The same for a single element of an array. */
 static bool
 stays_ahead(PyObject *self)
 {
@@ -152,12 +160,14 @@ has_dots(PyObject *key)
     return false;
 }
 
+/* Is it an array ahead, from which few elements at a time have not been taken too often? */
 static bool
-is_ahead(PyObject *self)
+is_ahead(PyObject *self, PyObject *key)
 {
-    const px_block *b = px_block_of(px_np(self)->data);
+    px_block *b = px_block_of(px_np(self)->data);
 
-    return b && b->state == PX_AHEAD && !px_busy;
+    return b && b->state == PX_AHEAD && !px_busy &&
+           (px_is_pending(b) || key_size(key) >= px.crossover || !wears_out(b));
 }
 
 /* NumPy takes a tuple of another class for a tuple. */
@@ -202,7 +212,8 @@ subscript(PyObject *self, PyObject *key)
     r = px_choice_get(self, key);
     if (r || PyErr_Occurred())
         return r;
-    if (has_dots(key) || !(is_ahead(self) || (px_is_far(self) && key_size(key) >= px.crossover)))
+    if (has_dots(key) ||
+        !(is_ahead(self, key) || (px_is_far(self) && key_size(key) >= px.crossover)))
         return near_get(self, key);
     r = far_get(self, key);
     if (r || PyErr_Occurred())
@@ -328,7 +339,7 @@ assign(PyObject *self, PyObject *key, PyObject *value)
         r = set_part(self, key, value);
     else if ((r = px_choice_put(self, key, value)) != 0)
         ;
-    else if (is_ahead(self) || key_size(key) >= px.crossover || px_is_far(value))
+    else if (is_ahead(self, key) || key_size(key) >= px.crossover || px_is_far(value))
         r = far_set(self, key, value);
     return r > 0 ? 0 : r < 0 ? -1 : near_set(self, key, value);
 }

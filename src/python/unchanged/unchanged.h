@@ -122,6 +122,9 @@ int64_t   px_small(PyObject *o);
  * false proves nothing. */
 bool      px_are_small(PyObject *x, PyObject *y);
 bool      px_is_far(PyObject *o);      /* is it an array whose operations go to treadle: big, or not computed yet? */
+/* Should treadle use o where its value is, ahead of the program's memory?  Where o is small, only a few times: then its
+ * block is to come. */
+bool      px_stays_ahead(PyObject *o);
 bool      px_may_lift(PyObject *o);    /* may treadle take o as an operand? */
 /* a NumPy array as treadle's, for reading: its current value; other objects as they are */
 PyObject *px_lift(PyObject *o);
