@@ -266,7 +266,7 @@ def roots(p):
     if p.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
     from ..linalg import eigvals
-    from ..linalg._factors import real_if_real
+    from ..linalg._eigen import real_if_real
 
     used = flatnonzero(p)
     if len(used) == 0:

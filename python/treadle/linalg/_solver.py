@@ -1,4 +1,4 @@
-"""Factorisations by the device's library: cuSOLVER and cuBLAS on a GPU. The functions of _factors.py call these.
+"""Factorisations by the device's library: cuSOLVER and cuBLAS on a GPU. _factors.py, _solve.py and _eigen.py call them.
 
 The library stores matrices by columns. A *column array* is a temporary array with matrices stored in that way: its
 last two axes are the transposed matrix in C order. The functions take arrays of float32, float64, complex64 or

@@ -21,7 +21,7 @@ from .._numpy._create._matrices import eye, tril, triu
 from .._numpy._math._values import where
 from .._numpy._shape import broadcast_to, matrix_transpose
 from ..linalg import _products, _solver
-from ..linalg._factors import _adjoint, _common
+from ..linalg._dispatch import _adjoint, _common
 from ..linalg._products import matmul
 from . import _table
 
