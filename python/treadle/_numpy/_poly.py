@@ -10,7 +10,7 @@ from .._core import asarray, ndarray
 from .._exchange import _host
 from .._exchange._place import on
 from .._select._indexing import flatnonzero
-from ..linalg._products import diag
+from ..linalg._diagonals import diag
 from ._calculus._powers import polyval as _values
 from ._calculus._powers import vander
 from ._calculus._sliding import convolve

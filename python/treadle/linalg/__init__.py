@@ -13,7 +13,7 @@ from .._numpy._math._values import where
 from .._numpy._shape import expand_dims, matrix_transpose, moveaxis
 from .._public import dir_of as _dir_of
 from .._words import refusing as _refusing
-from . import _products, _solver
+from . import _diagonals, _solver
 from ._dispatch import _adjoint, _common, _library, _square, _stacked, _unit
 from ._eigen import eig, eigh, eigvals, eigvalsh
 from ._factors import cholesky, qr, svd, svdvals
@@ -189,7 +189,7 @@ def diagonal(x, /, *, offset=0):
     >>> np.linalg.diagonal([[1, 2], [3, 4]])
     array([1, 4])
     """
-    return _products.diagonal(x, offset, -2, -1)
+    return _diagonals.diagonal(x, offset, -2, -1)
 
 
 def trace(x, /, *, offset=0, dtype=None):
@@ -214,7 +214,7 @@ def trace(x, /, *, offset=0, dtype=None):
     >>> np.linalg.trace([[1, 2], [3, 4]])
     array(5)
     """
-    return _products.trace(x, offset, -2, -1, dtype)
+    return _diagonals.trace(x, offset, -2, -1, dtype)
 
 
 # ---- norms ----
