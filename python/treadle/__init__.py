@@ -93,8 +93,8 @@ _HOME = {
     "_raw._kernel": "RawKernel RawModule",
     "_raw._element": "ElementwiseKernel",
     "_raw._reduce": "ReductionKernel",
-    "linalg._products": "cross diag diagonal diagflat dot inner kron matmul matvec outer tensordot trace vdot vecdot "
-    "vecmat",
+    "linalg._products": "cross dot inner kron matmul matvec outer tensordot vdot vecdot vecmat",
+    "linalg._diagonals": "diag diagonal diagflat trace",
     "_numpy._join": "append atleast_1d atleast_2d atleast_3d block column_stack concat concatenate dstack hstack "
     "row_stack stack unstack vstack",
     "_numpy._repeat": "copyto repeat resize roll tile",
@@ -103,8 +103,9 @@ _HOME = {
     "_numpy._split": "array_split dsplit hsplit split vsplit",
     "_select._counting": "bincount histogram histogram2d histogram_bin_edges histogramdd",
     "_select._searching": "digitize searchsorted",
-    "_select._choosing": "choose delete diag_indices insert ix_ mask_indices piecewise ravel_multi_index select "
-    "tril_indices trim_zeros triu_indices unravel_index diag_indices_from tril_indices_from triu_indices_from",
+    "_select._choosing": "choose delete insert piecewise select trim_zeros",
+    "_select._positions": "diag_indices ix_ mask_indices ravel_multi_index tril_indices triu_indices unravel_index "
+    "diag_indices_from tril_indices_from triu_indices_from",
     "_select._writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
     "_select._sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse "
     "unique_values",

@@ -7,7 +7,7 @@ import pytest
 
 import treadle as td
 from treadle import _core
-from treadle.linalg import _factors, _solver
+from treadle.linalg import _dispatch, _solver
 
 L, N = td.linalg, np.linalg
 DTYPES = ["f4", "f8", "c8", "c16"]
@@ -212,7 +212,7 @@ def test_many_at_once_and_one_by_one(dev, rng, monkeypatch):
 
 def test_by_threads(dev, rng, monkeypatch):
     """A share of many matrices to each thread; an error of one is the call's."""
-    monkeypatch.setattr(_factors, "_THREADS_FROM", 1)
+    monkeypatch.setattr(_dispatch, "_THREADS_FROM", 1)
     a = rng.normal(size=(5, 2, 3, 3)) + 3 * np.eye(3)
     t = td.asarray(a)
     for f in UNIQUE[:8]:

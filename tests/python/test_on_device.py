@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import treadle as td
 
 MODULES = set(
-    "_sorting _top _sets _quantile _counting _searching _choosing _writing _indexing _calculus _nan _einsum".split()
+    "_sorting _top _sets _quantile _counting _searching _choosing _positions _writing _indexing _calculus _nan _einsum".split()
 )  # the last part of a home in _HOME, or a folder of it
 
 S = np.random.default_rng(5)

@@ -10,7 +10,7 @@ from .._core import asarray, ndarray
 from .._exchange import _host
 from .._exchange._place import on
 from .._select._indexing import flatnonzero
-from ..linalg._products import diag
+from ..linalg._diagonals import diag
 from ._calculus._powers import polyval as _values
 from ._calculus._powers import vander
 from ._calculus._sliding import convolve
@@ -266,7 +266,7 @@ def roots(p):
     if p.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
     from ..linalg import eigvals
-    from ..linalg._factors import real_if_real
+    from ..linalg._eigen import real_if_real
 
     used = flatnonzero(p)
     if len(used) == 0:

@@ -8,9 +8,9 @@ from .._exchange._host import library
 from .._exchange._place import elements, on
 from .._numpy._folds import fold_runs
 from .._numpy._join import concatenate
-from ._choosing import unravel_index
 from ._indexing import _items, flatnonzero, index_mode, parse, write
 from ._pick import Pick, gather, scatter
+from ._positions import unravel_index
 from ._sorting import argsort
 
 _UFUNC = _core.ufuncs()

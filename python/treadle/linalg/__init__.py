@@ -1,6 +1,7 @@
 """Linear algebra under NumPy's names.
 
-Products, norms and powers are recorded like other operations; factorisations and what they solve stand in _factors.py.
+Products, norms and powers are recorded like other operations; factorisations, solutions and eigenvalues
+stand in modules of their own.
 """
 
 import numpy
@@ -12,33 +13,14 @@ from .._numpy._math._values import where
 from .._numpy._shape import expand_dims, matrix_transpose, moveaxis
 from .._public import dir_of as _dir_of
 from .._words import refusing as _refusing
-from . import _products, _solver
-from ._factors import (
-    _adjoint,
-    _common,
-    _library,
-    _square,
-    _stacked,
-    _unit,
-    cholesky,
-    det,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    inv,
-    lstsq,
-    qr,
-    slogdet,
-    solve,
-    svd,
-    svdvals,
-    tensorinv,
-    tensorsolve,
-)
+from . import _diagonals, _solver
+from ._dispatch import _adjoint, _common, _library, _square, _stacked, _unit
+from ._eigen import eig, eigh, eigvals, eigvalsh
+from ._factors import cholesky, qr, svd, svdvals
 from ._products import cross as _cross
 from ._products import into_dot, matmul, tensordot, vecdot
 from ._products import outer as _outer
+from ._solve import det, inv, lstsq, slogdet, solve, tensorinv, tensorsolve
 
 _UFUNC = _core.ufuncs()
 _abs, _sqrt, _power, _log, _conj = (_UFUNC[k] for k in ("absolute", "sqrt", "power", "log", "conjugate"))
@@ -207,7 +189,7 @@ def diagonal(x, /, *, offset=0):
     >>> np.linalg.diagonal([[1, 2], [3, 4]])
     array([1, 4])
     """
-    return _products.diagonal(x, offset, -2, -1)
+    return _diagonals.diagonal(x, offset, -2, -1)
 
 
 def trace(x, /, *, offset=0, dtype=None):
@@ -232,7 +214,7 @@ def trace(x, /, *, offset=0, dtype=None):
     >>> np.linalg.trace([[1, 2], [3, 4]])
     array(5)
     """
-    return _products.trace(x, offset, -2, -1, dtype)
+    return _diagonals.trace(x, offset, -2, -1, dtype)
 
 
 # ---- norms ----

@@ -1,4 +1,4 @@
-"""Factorisations by the device's library: cuSOLVER and cuBLAS on a GPU. The functions of _factors.py call these.
+"""Factorisations by the device's library: cuSOLVER and cuBLAS on a GPU. _factors.py, _solve.py and _eigen.py call them.
 
 The library stores matrices by columns. A *column array* is a temporary array with matrices stored in that way: its
 last two axes are the transposed matrix in C order. The functions take arrays of float32, float64, complex64 or
@@ -16,7 +16,7 @@ from .._numpy._create._matrices import eye, tril, triu
 from .._numpy._math._values import where
 from .._numpy._repeat import roll
 from .._numpy._shape import broadcast_to, matrix_transpose
-from . import _products
+from . import _diagonals, _products
 
 _UFUNC = _core.ufuncs()
 _conj = _UFUNC["conjugate"]
@@ -175,7 +175,7 @@ def determinant(a):
     """(diagonal of U, sign of the permutation, info)."""
     u, pivots, info = lu_for(columns(a))
     moved = pivots != arange(1, a.shape[-1] + 1, dtype=pivots.dtype, device=a.device)
-    return _products.diagonal(u, 0, -2, -1), 1 - 2 * (moved.sum(-1) % 2), info
+    return _diagonals.diagonal(u, 0, -2, -1), 1 - 2 * (moved.sum(-1) % 2), info
 
 
 # ---- triangles, Cholesky, QR ----

@@ -20,8 +20,8 @@ from .._exchange import _host
 from .._numpy._create._matrices import eye, tril, triu
 from .._numpy._math._values import where
 from .._numpy._shape import broadcast_to, matrix_transpose
-from ..linalg import _products, _solver
-from ..linalg._factors import _adjoint, _common
+from ..linalg import _diagonals, _solver
+from ..linalg._dispatch import _adjoint, _common
 from ..linalg._products import matmul
 from . import _table
 
@@ -162,7 +162,7 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_
     _square(a)
     a, b, vector = _sides(a, b)
     if not unit_diagonal:
-        zero = (_products.diagonal(a, 0, -2, -1) == 0).get()
+        zero = (_diagonals.diagonal(a, 0, -2, -1) == 0).get()
         if zero.any():
             at = numpy.argwhere(zero)[0, -1]
             raise LinAlgError(f"singular matrix: resolution failed at diagonal {at}")
@@ -422,7 +422,7 @@ def diagsvd(s, M, N):
     if len(s) not in (M, N):
         raise ValueError("Length of s must be M or N.")
     r = zeros((M, N), s.dtype, device=s.device)
-    r[: len(s), : len(s)] = _products.diag(s)
+    r[: len(s), : len(s)] = _diagonals.diag(s)
     return r
 
 

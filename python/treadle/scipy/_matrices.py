@@ -11,7 +11,7 @@ from .._numpy._join import atleast_1d, atleast_2d, concatenate, stack
 from .._numpy._math._values import where
 from .._numpy._shape import broadcast_to
 from .._select._indexing import take
-from ..linalg._products import diag
+from ..linalg._diagonals import diag
 
 _UFUNC = _core.ufuncs()
 _abs, _exp, _conj = _UFUNC["absolute"], _UFUNC["exp"], _UFUNC["conjugate"]

@@ -225,7 +225,7 @@ py_array_of(PyObject *o)
     return &((py_ndarray *)o)->a;
 }
 
-/* ---- number.c, methods.c, shape.c, reduce.c, numba.c: parts of ndarray, each ends with a zero row ---- */
+/* ---- number.c, methods.c, interop.c, shape.c, reduce.c, numba.c: parts of ndarray, each ends with a zero row ---- */
 extern const PyType_Slot py_number_slots[];
 extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[], py_dlpack_methods[],
     py_numba_methods[], py_member_methods[];

@@ -1,7 +1,8 @@
 /* kernel.h - what the files about compiled Python functions share.
  *
  *   syntax.c      a function's ast to the flat tree of front/infer/syntax.h, once a code object
- *   objects.c     handles of Python objects, what the front asks about them
+ *   handles.c     numbers that stand for Python objects
+ *   objects.c     what the front asks about Python objects
  *   intrinsics.c  which objects are rows of the front's table
  *   kerneltype.c  types of dtypes, arrays and values
  *   kernelargs.c  a call's arguments to types and words
@@ -29,7 +30,7 @@ enum {
     PY_VARIANTS = 8,   /* most compilations kept for one row of argument types whose constants have changed */
 };
 
-/* ---- handles (objects.c) ---- */
+/* ---- handles.c ---- */
 
 /* A handle is a number that no other object ever gets.  Its user keeps the object alive: `keep` is a dict of the
  * user's, handle -> object.  0: exception. */

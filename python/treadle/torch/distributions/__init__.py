@@ -16,9 +16,7 @@ from ._continuous import (
 )
 from ._derived import (
     Cauchy,
-    Chi2,
     ExpRelaxedCategorical,
-    FisherSnedecor,
     Gumbel,
     HalfCauchy,
     InverseGamma,
@@ -27,12 +25,10 @@ from ._derived import (
     LogitRelaxedBernoulli,
     LogNormal,
     MixtureSameFamily,
-    NegativeBinomial,
     OneHotCategoricalStraightThrough,
     Pareto,
     RelaxedBernoulli,
     RelaxedOneHotCategorical,
-    StudentT,
     TransformedDistribution,
     Weibull,
 )
@@ -45,6 +41,7 @@ from ._discrete import (
     OneHotCategorical,
     Poisson,
 )
+from ._gammas import Chi2, FisherSnedecor, NegativeBinomial, StudentT
 from ._rarer import (
     ContinuousBernoulli,
     GeneralizedPareto,

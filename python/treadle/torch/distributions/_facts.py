@@ -14,9 +14,7 @@ from ._continuous import (
 )  # fmt: skip
 from ._derived import (
     Cauchy,
-    Chi2,
     ExpRelaxedCategorical,
-    FisherSnedecor,
     Gumbel,
     HalfCauchy,
     InverseGamma,
@@ -24,14 +22,13 @@ from ._derived import (
     LogisticNormal,
     LogitRelaxedBernoulli,
     LogNormal,
-    NegativeBinomial,
     Pareto,
     RelaxedBernoulli,
     RelaxedOneHotCategorical,
-    StudentT,
     Weibull,
 )  # fmt: skip
 from ._discrete import Bernoulli, Binomial, Categorical, Geometric, Multinomial, OneHotCategorical, Poisson
+from ._gammas import Chi2, FisherSnedecor, NegativeBinomial, StudentT
 from ._rarer import (
     ContinuousBernoulli,
     GeneralizedPareto,

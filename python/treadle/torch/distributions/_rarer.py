@@ -5,7 +5,7 @@ import math
 from ... import torch
 from ._base import LOG_2PI, Distribution, broadcast
 from ._continuous import Beta
-from ._derived import Chi2
+from ._gammas import Chi2
 from .utils import clamp_probs
 
 
