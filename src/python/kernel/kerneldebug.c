@@ -21,6 +21,9 @@ static _Thread_local struct {
 } debug;
 
 static int sessions; /* threads that have set something; guarded by the GIL */
+static bool bounds;  /* treadle.config.checks is "bounds"; guarded by the GIL */
+
+static const char *const checks_name[] = {"none", "bounds"};
 
 py_mode
 py_mode_of(const td_dev *d)
@@ -30,7 +33,7 @@ py_mode_of(const td_dev *d)
     if (sessions && debug.said)
         on = debug.on;
     if (!on)
-        return PY_PLAIN;
+        return bounds ? PY_CHECKED : PY_PLAIN;
     return td_dev_info(d)->kind == TD_DEV_CUDA ? PY_CHECKED : PY_WATCHED;
 }
 
@@ -323,7 +326,19 @@ say(PyObject *module, PyObject *args)
     return before;
 }
 
+/* _checks(name): what treadle.config.checks is set to, "none" or "bounds"; None changes nothing.  Gives the name. */
+static PyObject *
+checks(PyObject *module, PyObject *name)
+{
+    (void)module;
+    if (name != Py_None)
+        bounds = PyUnicode_CompareWithASCIIString(name, checks_name[true]) == 0;
+    return PyUnicode_FromString(checks_name[bounds]);
+}
+
 PyMethodDef py_debug_functions[] = {
+    {"_checks", checks, METH_O,
+     "_checks(name): \"bounds\": kernels that are launched check their indices. Gives what holds."},
     {"_debug", say, METH_VARARGS,
      "_debug(on, block, thread): launches of this thread are debugged, or not; None: as "
      "TREADLE_DEBUG says. Gives what was said before."},

@@ -19,6 +19,8 @@
 typedef struct run {
     py_call *c;
     py_spec *s;
+    py_spec
+        *serial; /* in use as well: the loops run in order, which s told only later; NULL: none */
     td_stream *stream;
     td_dims dims;
     uint32_t n; /* words */
@@ -378,11 +380,35 @@ choose_dims(run *r)
     return py_dims_check(r->c->d, r->s, &r->dims);
 }
 
+/* In place of a function that checks its indices: the compilation without those checks that hold here. */
+static bool
+choose_checks(run *r)
+{
+    bool kernel = r->c->d->how.mode == TD_MODE_KERNEL;
+    uint32_t n = r->n;
+
+    if (!r->s->bounds)
+        return true;
+    if (!add_hidden(r) || !(r->s = py_bounds_choose(r->s, r->word, r->n, &r->dims)))
+        return false;
+    r->n = n;
+    if (!r->s->serial && r->s->made.apart && py_call_overlaps(r->c, r->s->made.written)) {
+        r->s = py_spec_for(r->c->d, r->c->dev, true, r->c->type, r->c->narg);
+        if (!r->s)
+            return false;
+        r->serial = r->s;
+        r->serial->busy++;
+        if (!(r->s = py_bounds_choose(r->s, r->word, n, &r->dims)))
+            return false;
+    }
+    return !kernel || py_dims_check(r->c->d, r->s, &r->dims);
+}
+
 static bool
 run_all(run *r)
 {
-    return add_argument_words(r) && choose_dims(r) && add_hidden(r) && kernelrun_launch(r) &&
-           launch_finish(r);
+    return add_argument_words(r) && choose_checks(r) && choose_dims(r) && add_hidden(r) &&
+           kernelrun_launch(r) && launch_finish(r);
 }
 
 /* Finds the compilation for the call with its arrays ready.  If loop iterations could conflict
@@ -455,11 +481,13 @@ run_call(py_call *c, const py_dims *dims, bool *refused)
 {
     uint64_t small[16] = {0};
     PyObject *answer = NULL;
+    py_spec *held;
     run r; /* uninitialised: its words are written before they are read */
 
     r.c = c;
     r.n = 0;
     r.there = NULL;
+    r.serial = NULL;
     r.heap = (td_callmem){0};
     r.stream = dims->stream ? dims->stream : td_dev_stream(c->dev);
     if (!find_spec(&r))
@@ -470,7 +498,8 @@ run_call(py_call *c, const py_dims *dims, bool *refused)
         return NULL;
     if (refused)
         *refused = false;
-    r.s->busy++;
+    held = r.s;
+    held->busy++;
     if (c->typed)
         py_boxes_run(1);
     if (make_room(&r, small, sizeof small) && run_all(&r))
@@ -481,7 +510,9 @@ run_call(py_call *c, const py_dims *dims, bool *refused)
     td_buf_unref(r.there);
     if (c->typed)
         py_boxes_run(-1);
-    r.s->busy--;
+    held->busy--;
+    if (r.serial)
+        r.serial->busy--;
     if (r.result != (unsigned char *)small)
         free(r.result);
     return answer;
