@@ -88,6 +88,10 @@ class Config(SimpleNamespace):
         Arrays of at least this many elements are treadle's in a program that runs unchanged; NumPy computes smaller
         ones on the host. treadle.install() sets it from TREADLE_CROSSOVER, or measures it once for each machine and
         device.
+    deterministic : bool, default False
+        Whether each operation gives the same bits in each run on a device, whatever the number of a CPU's threads. What
+        cannot is refused with RuntimeError: kernels that add floats by atomic operations.
+        torch.use_deterministic_algorithms sets it too.
     device, cpu, dump, cache_dir, profile, cache_size, threads, kernels_kept, sync : str, int, bool or None
         What the environment's variables TREADLE_DEVICE, TREADLE_CPU and so on said at the start. They cannot be set.
 
@@ -112,10 +116,18 @@ class Config(SimpleNamespace):
             check_bounds=True, implicit_host=_implicit.mode, fallback=_host.mode, crossover=None, **options
         )
 
+    @property
+    def deterministic(self):
+        """Whether results have the same bits each time; torch.use_deterministic_algorithms sets it too."""
+        return _core._deterministic(None) > 0
+
     def __getattr__(self, name):
         raise AttributeError(f"treadle.config has no setting {name!r}{near(name, vars(self))}", name=name)
 
     def __setattr__(self, name, value):
+        if name == "deterministic":
+            _core._deterministic(2 if value else 0)
+            return
         if name not in vars(self):
             raise AttributeError(f"treadle.config has no setting {name!r}{near(name, vars(self))}")
         if name in _READ_ONCE:

@@ -245,8 +245,7 @@ def test_functions(fn, seed):
     with pytest.raises(IndexError) as e:
         fn(a, out, at, k)
     assert str(e.value) == f"index {k} is out of bounds for axis 0 of 'a' with shape ({n},)"
-    if sys.version_info >= (3, 11):
-        assert e.value.__notes__ == [f"in {fn.py_func.__name__}, {__file__}:{line_of(fn)}"]
+    assert e.value.__notes__ == [f"in {fn.py_func.__name__}, {__file__}:{line_of(fn)}"]
     fine = fn(a, out, at, -n)
     expected = np.where(np.arange(n) == at, a[0], a)
     np.testing.assert_array_equal(expected.sum() if fine is not None else expected, out if fine is None else fine)
@@ -358,8 +357,6 @@ class Writer:
         return "\n".join(["def f(a, i, n, m):", *self.lines, " return"])
 
 
-
-
 @pytest.mark.parametrize("part", range(8))
 def test_random_functions_fail_where_they_do_in_python(part, tmp_path):
     """What is left out is what never fails: else memory would be read or written where it must not."""
@@ -427,7 +424,11 @@ except IndexError as e:
 
 @pytest.mark.parametrize(
     ("how", "environment"),
-    [(["-m", "treadle", "--checks=bounds"], {}), (["-m", "treadle", "--checks", "bounds"], {}), ([], {"TREADLE_CHECKS": "bounds"})],
+    [
+        (["-m", "treadle", "--checks=bounds"], {}),
+        (["-m", "treadle", "--checks", "bounds"], {}),
+        ([], {"TREADLE_CHECKS": "bounds"}),
+    ],
 )
 def test_of_a_whole_program(tmp_path, how, environment):
     path = tmp_path / "program.py"
@@ -436,7 +437,9 @@ def test_of_a_whole_program(tmp_path, how, environment):
     assert run.stdout == "bounds index 9 is out of bounds for axis 0 of 'a' with shape (3,)\n", run.stderr
 
 
-@pytest.mark.parametrize(("how", "environment"), [(["-m", "treadle", "--checks=all"], {}), ([], {"TREADLE_CHECKS": "all"})])
+@pytest.mark.parametrize(
+    ("how", "environment"), [(["-m", "treadle", "--checks=all"], {}), ([], {"TREADLE_CHECKS": "all"})]
+)
 def test_of_a_program_with_a_wrong_name(tmp_path, how, environment):
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
@@ -444,10 +447,14 @@ def test_of_a_program_with_a_wrong_name(tmp_path, how, environment):
     assert run.returncode and "checks is one of 'none', 'bounds', not 'all'" in run.stderr
 
 
-@pytest.mark.parametrize("name", ["cache_dir", "cache_size", "cpu", "device", "dump", "kernels_kept", "profile", "sync", "threads"])
+@pytest.mark.parametrize(
+    "name", ["cache_dir", "cache_size", "cpu", "device", "dump", "kernels_kept", "profile", "sync", "threads"]
+)
 def test_settings_that_the_environment_decides(name):
     before = getattr(td.config, name)
-    with pytest.raises(AttributeError, match=re.escape(f"treadle.config.{name} is what TREADLE_{name.upper()} said")) as e:
+    with pytest.raises(
+        AttributeError, match=re.escape(f"treadle.config.{name} is what TREADLE_{name.upper()} said")
+    ) as e:
         setattr(td.config, name, "cpu")
     assert getattr(td.config, name) == before and e.value.name == name
     if name == "device":

@@ -122,6 +122,7 @@ typedef struct py_spec {
     py_box         *box;    /* NULL: it reports nothing */
     td_buf         *grid;   /* the words for grid.sync() */
     td_buf         *partials; /* for reductions over a grid; functions run on the default stream, one after another */
+    uint32_t        unordered; /* the line of a float that atomic operations add to; 0: there is none */
     uint32_t        busy;   /* calls in progress */
 } py_spec;
 
@@ -244,6 +245,7 @@ typedef struct py_bounds py_bounds;
 
 bool     py_bounds_new(py_spec *s); /* s checks indices.  false: exception */
 void     py_bounds_free(py_bounds *b);
+py_spec *py_bounds_last(py_spec *s); /* what the last launch ran in place of s; s itself if there was none */
 /* What a launch with these words runs in place of s, or s itself; belongs to s.  NULL: exception. */
 py_spec *py_bounds_choose(py_spec *s, const uint64_t *word, uint32_t nword, const td_dims *dims);
 
@@ -258,6 +260,7 @@ void      py_call_keep(py_call *c, bool on); /* keeps the arrays' buffers while 
 PyObject *py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, bool *refused);
 
 /* ---- kerneldebug.c ---- */
+bool py_deterministic_may(const py_spec *s); /* may it be launched?  false: exception */
 /* Runs s in the interpreter.  port: the value for TD_HIDDEN_PORT.  False: exception. */
 bool py_debug_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port);
 extern PyMethodDef py_debug_functions[];

@@ -140,3 +140,9 @@ py_bounds_choose(py_spec *s, const uint64_t *word, uint32_t nword, const td_dims
     free(verdict);
     return b->chosen;
 }
+
+py_spec *
+py_bounds_last(py_spec *s)
+{
+    return s->bounds && s->bounds->chosen ? s->bounds->chosen : s;
+}

@@ -401,11 +401,23 @@ new_spec(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type,
     return s;
 }
 
+/* The line of the first atomic addition to a float. */
+static uint32_t
+find_unordered(const td_fn *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->ins[i].op == OP_atomic_add && !td_dtype_is_int((td_dtype)f->ins[i].dt))
+            return f->ins[i].line ? f->ins[i].line : 1;
+    return 0;
+}
+
 static bool
 compile_spec(py_spec *s)
 {
-    return run_front(s, td_dev_info(s->dev)->simt, false) &&
-           (s->mode != PY_CHECKED || s->verdict || !s->made.nindex || py_bounds_new(s)) &&
+    if (!run_front(s, td_dev_info(s->dev)->simt, false))
+        return false;
+    s->unordered = find_unordered(&s->made.fn);
+    return (s->mode != PY_CHECKED || s->verdict || !s->made.nindex || py_bounds_new(s)) &&
            fetch_arrays(s) && fetch_memory(s) && py_ok(make_kernel(s)) && py_warn();
 }
 

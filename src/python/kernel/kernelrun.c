@@ -345,6 +345,8 @@ kernelrun_launch(run *r)
 {
     bool here = td_dev_info(r->s->dev)->host;
 
+    if (r->s->unordered && !py_deterministic_may(r->s))
+        return false;
     if (r->s->mode == PY_WATCHED)
         return py_debug_launch(r->s, r->c, &r->dims, r->word, &r->port);
     if (!py_ok(here ? launch_here(r) : launch_there(r))) {
