@@ -1,6 +1,6 @@
 """Which operations give other bits with other numbers of threads, under load, or in another run.
 
-    PYTHONPATH=build/tree .venv/bin/python tools/deterministic.py [--device cuda] [--rounds 3] [--plain] [--only NAME]
+    PYTHONPATH=build/tree .venv/bin/python tools/deterministic.py [--device cuda] [--rounds 3] [--plain] [--only NAMES]
 
 Runs the operations below in processes of 1, 2, 3 and 8 threads, beside others that keep the machine busy, several
 times each, with treadle.config.deterministic = True (--plain: without), and compares the bits of all results. Prints
@@ -303,7 +303,7 @@ def child(device, rounds, plain, only):
     td.use(device)
     data, ops = inputs(td), add_operations(td)
     for name, run in ops.items():
-        if only and only not in name:
+        if only and name not in only.split("|"):
             continue
         try:
             seen = sorted({bits(run(data)) for _ in range(rounds)})
@@ -349,7 +349,7 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--plain", action="store_true", help="without treadle.config.deterministic")
-    parser.add_argument("--only", default="", help="operations whose name has this")
+    parser.add_argument("--only", default="", help="these operations, with | between them")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     a = parser.parse_args()
     if a.child:

@@ -99,7 +99,7 @@ def info():
     for section in (_devices(), _libraries(), _cache()):
         for name, text in section:
             print(f"  {name:<14} {text}")
-    options = {k: v for k, v in vars(config).items() if v}
+    options = {k: getattr(config, k) for k in vars(config) if getattr(config, k)}
     print(f"  {'options':<14} {options or 'none set'}")
 
 

@@ -113,7 +113,12 @@ class Config(SimpleNamespace):
     def __init__(self, **options):
         options["checks"] = _core._checks(None)  # a program may have set it before anybody looked
         vars(self).update(
-            check_bounds=True, implicit_host=_implicit.mode, fallback=_host.mode, crossover=None, **options
+            check_bounds=True,
+            crossover=None,
+            deterministic=False,
+            fallback=_host.mode,
+            implicit_host=_implicit.mode,
+            **options,
         )
 
     @property

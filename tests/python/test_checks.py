@@ -4,6 +4,7 @@ import inspect
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 
@@ -272,6 +273,53 @@ def test_generalised():
     assert rolled(a, 0).tolist() == a.tolist()
     with pytest.raises(IndexError, match=r"index 6 is out of bounds for axis 0 of '.*' with shape \(6,\)"):
         rolled(a, 1)
+
+
+# ---- CUDA C++ for a CPU ----
+
+TEXTS = {  # the statement in line 4; n is an index that x, of 40 elements, has not
+    "write": "if (i == at) x[n] = 1;",
+    "read": "if (i == at) x[0] = x[n];",
+    "atomic": "if (i == at) atomicAdd(&x[n], 1.0);",
+    "dereferenced": "if (i == at) *(x + n) = 1;",
+    "shared": "__shared__ double s[40]; s[i == at ? n : i % 40] = 1;",
+    "local": "double s[40]; s[i == at ? n : 0] = 1; x[0] = s[0] * 0;",
+    "function": "set(x, i == at ? n : 0);",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_cuda_text(name):
+    if not (shutil.which("clang++") or shutil.which("g++")):
+        pytest.skip("there is no C++ compiler")
+    rng = random.Random(name)
+    at, n = rng.randrange(1, N), wrong(rng, 40)
+    text = (
+        "__device__ void set(double *p, int j) { p[j] = 1; }\n"
+        'extern "C" __global__ void k(double *x, int at, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n'
+        f"  {TEXTS[name]}\n}}"
+    )
+    with td.device("cpu"):
+        kernel = td.RawKernel(text, "k")
+        x = td.zeros(40)
+        array, line = ("s" if "s[" in TEXTS[name] else "x"), 4
+        said = f"index {n} is out of bounds for axis 0 of '{array}' with shape (40,) [kernel k, "
+        if name == "function":
+            said = f"index {n} is out of bounds for axis 0 of 'p' with shape (40,) [kernel set, "
+            line = 1
+        said += f"block ({at // THREADS}, 0, 0), thread ({at % THREADS}, 0, 0), "
+        for _ in range(2):
+            with pytest.raises(IndexError, match=re.escape(said) + rf".*:{line}\]$"):
+                kernel((BLOCKS,), (THREADS,), (x, np.int32(at), np.int32(n)))
+                td.synchronize()
+        kernel((BLOCKS,), (THREADS,), (x, np.int32(at), np.int32(7)))
+        td.synchronize()
+        assert x.get().tolist() == {
+            "write": [0.0] * 7 + [1] + [0] * 32,
+            "atomic": [0.0] * 7 + [1] + [0] * 32,
+            "dereferenced": [0.0] * 7 + [1] + [0] * 32,
+            "function": [1.0] + [0] * 6 + [1] + [0] * 32,
+        }.get(name, [0.0] * 40)
 
 
 # ---- which checks are left out ----

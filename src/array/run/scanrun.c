@@ -7,8 +7,8 @@
 #include "array/plan/tune.h"
 #include "array/run/eval.h"
 #include "array/run/fperror.h"
-#include "base/parallel.h"
 #include "array/run/now.h"
+#include "base/parallel.h"
 
 enum {
     BLOCK = 256,     /* GPU: threads of a block */
