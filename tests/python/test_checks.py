@@ -2,11 +2,13 @@
 
 import inspect
 import os
+import pathlib
 import random
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -408,7 +410,7 @@ class Writer:
 @pytest.mark.parametrize("part", range(8))
 def test_random_functions_fail_where_they_do_in_python(part, tmp_path):
     """What is left out is what never fails: else memory would be read or written where it must not."""
-    seed = int(os.environ.get("TREADLE_SEED", 0)) or random.SystemRandom().randrange(1 << 30)
+    seed = random.SystemRandom().randrange(1 << 30)
     print("seed", seed)
     failed = fine = 0
     for number in range(5):
@@ -434,6 +436,115 @@ def test_random_functions_fail_where_they_do_in_python(part, tmp_path):
                 np.testing.assert_array_equal(a, expected, err_msg=text)
             assert not around[:200].any() and not around[200 + n :].any(), text
     assert failed + fine == 30
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_kernels_fail_where_they_do_in_python(dev, part, tmp_path):
+    """The same for kernels: the extents of block and grid say which numbers threads have."""
+    seed = random.SystemRandom().randrange(1 << 30)
+    print("seed", seed)
+    for number in range(4):
+        text = Writer(f"{seed} kernel {part} {number}").text()
+        path = tmp_path / f"k{number}.py"
+        space = {"cuda": cuda}
+        path.write_text(text.replace("def f(a, i, n, m):", "def k(a, n, m):\n i = cuda.grid(1)"))
+        exec(compile(path.read_text(), str(path), "exec"), space)
+        k = cuda.jit(space["k"])
+        rng = random.Random(f"{seed} {part} {number} launches")
+        for _ in range(4):
+            n, m, grid, block = (rng.randrange(1, most) for most in (12, 12, 4, 6))
+            around = td.zeros(400, np.int64)
+            fails = any(run_python(text, np.zeros(n, np.int64), i, n, m) is IndexError for i in range(grid * block))
+            try:
+                k[grid, block](around[200 : 200 + n], n, m)
+                td.synchronize()
+                failed = False
+            except IndexError:
+                failed = True
+            assert failed == fails, (text, n, m, grid, block)
+            rest = around.get()
+            assert not rest[:200].any() and not rest[200 + n :].any(), text
+
+
+LEFT = """
+import numpy as np
+import treadle as td
+from treadle import cuda
+
+td.config.checks = "bounds"
+a, v = td.zeros((9, 8)), td.asarray([1, 2, 3])
+
+@cuda.jit
+def inner(a, out):
+    j, i = cuda.grid(2)
+    h, w = out.shape
+    if 0 < i < h - 1 and 0 < j < w - 1:
+        out[i, j] = a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[-1, -2]
+
+@cuda.jit
+def tiles(a, out):
+    part = cuda.shared.array((4, 4), np.float64)
+    t, u = cuda.threadIdx.x, cuda.threadIdx.y
+    for start in range(0, a.shape[1], 4):
+        part[u, t] = a[u, start + t] if u < a.shape[0] and start + t < a.shape[1] else 0
+        cuda.syncthreads()
+        for k in range(4):
+            out[u, t] += part[u, k] * part[k, t]
+        cuda.syncthreads()
+
+@cuda.jit
+def halves(a, out):
+    part = cuda.shared.array(64, np.float64)
+    t = cuda.threadIdx.x
+    i, s = cuda.grid(1), 0.0
+    while i < a.size:
+        s += a[i // 8, i % 8]
+        i += cuda.gridsize(1)
+    part[t] = s
+    n = 32
+    while n > 0:
+        cuda.syncthreads()
+        if t < n:
+            part[t] += part[t + n]
+        n //= 2
+    if t == 0:
+        out[0, 0] = part[0]
+
+@cuda.jit
+def looked_up(v, out):
+    i = cuda.grid(1)
+    if i < v.size:
+        out[v[i], 0] += 1
+
+LAUNCH
+td.synchronize()
+"""
+
+
+@pytest.mark.parametrize(
+    ("launch", "left"),
+    [
+        ("inner[(2, 2), (5, 5)](a, a)", 0),
+        ("tiles[1, (4, 4)](a, a)", 0),
+        ("halves[1, 64](a, a)", 0),
+        ("looked_up[1, 4](v, a)", 1),
+    ],
+)
+def test_checks_that_hold_are_left_out(launch, left):
+    """Each check that is left tells of a failure by one compare-and-swap."""
+    program = LEFT.replace("LAUNCH", launch)
+    environment = os.environ | {
+        "TREADLE_DUMP": "ir",
+        "TREADLE_CACHE_DIR": "",
+        "TREADLE_DEVICE": "cpu",
+        "TREADLE_EAGER": "2048",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "kernels.py")
+        path.write_text(program)
+        run = subprocess.run([sys.executable, path], env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stderr.count("atomic_cas") == left and "kernel " in run.stderr
 
 
 # ---- settings ----

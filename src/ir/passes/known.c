@@ -109,8 +109,8 @@ look_at(look *k, td_val v, int depth)
     const td_inst *s = td_at(k->f, v);
     range r = k->v[v.i];
 
-    if (k->same[v.i] != v.i)
-        r = range_meet(r, k->v[k->same[v.i]]);
+    if (!is_any((td_dtype)s->dt, k->told[k->class[v.i]]))
+        r = range_meet(r, k->told[k->class[v.i]]);
     if (!is_number(s) || depth == 0 || !is_pure(s) || r.lo >= r.hi || k->steps > TD_LOOK_STEPS)
         return r;
     k->steps++;
@@ -119,11 +119,13 @@ look_at(look *k, td_val v, int depth)
 
 /* ---- conditions ---- */
 
-/* Of an instruction, or behind them of a slot's number. */
+/* Of an instruction; behind them of a slot's number; behind those of a class. */
 static range *
 known_of(look *k, uint32_t i)
 {
-    return i < k->f->n ? &k->v[i] : &k->now[i - k->f->n];
+    uint32_t n = k->f->n;
+
+    return i < n ? &k->v[i] : i < 2 * n ? &k->now[i - n] : &k->told[i - 2 * n];
 }
 
 static void
@@ -162,9 +164,13 @@ narrow(look *k, td_val v, range r, int depth)
 
     if (met.lo > met.hi)
         return false;
-    if ((met.lo == own.lo && met.hi == own.hi) || k->failed)
+    if (k->failed || is_within(k->told[k->class[v.i]], met))
         return true;
+    remember(k, 2 * k->f->n + k->class[v.i]);
     remember(k, v.i);
+    if (k->failed)
+        return true;
+    k->told[k->class[v.i]] = met;
     k->v[v.i] = met;
     if (s->op == OP_get) {
         slot = k->slot[s->arg[0].i];
@@ -222,6 +228,17 @@ assume_equal(look *k, td_val a, td_val b, bool truth, int depth)
     return narrow(k, a, (range){ra.lo + (ra.lo == rb.lo), ra.hi - (ra.hi == rb.lo)}, depth);
 }
 
+/* Of `a and b` (with both), else of `a or b`. */
+static bool
+assume_both(look *k, td_val a, td_val b, bool truth, bool both, int depth)
+{
+    range first = look_at(k, a, depth);
+
+    if (truth == both)
+        return assume(k, a, truth, depth) && assume(k, b, truth, depth);
+    return first.lo != first.hi || first.lo != both || assume(k, b, truth, depth);
+}
+
 /* c is so here.  false: it cannot be, so no thread comes here. */
 bool
 assume(look *k, td_val c, bool truth, int depth)
@@ -238,8 +255,8 @@ assume(look *k, td_val c, bool truth, int depth)
     if (s->op == OP_get && k->slot[a[0].i] != UINT32_MAX) {
         const meant *m = &k->means[k->slot[a[0].i]];
 
-        return !m->set || m->set != k->seen[c.i] || m->both != truth ||
-               (assume(k, m->first, truth, depth) && assume(k, m->second, truth, depth));
+        return !m->set || m->set != k->seen[c.i] ||
+               assume_both(k, m->first, m->second, truth, m->both, depth);
     }
     if (s->op >= TD_OPS)
         return true;
@@ -263,11 +280,9 @@ assume(look *k, td_val c, bool truth, int depth)
     case OP_not_equal:   return assume_equal(k, a[0], a[1], truth == (s->op == OP_equal), depth);
     case OP_logical_not: return assume(k, a[0], !truth, depth);
     case OP_logical_and:
-    case OP_bitwise_and:
-        return !truth || (assume(k, a[0], true, depth) && assume(k, a[1], true, depth));
+    case OP_bitwise_and: return assume_both(k, a[0], a[1], truth, true, depth);
     case OP_logical_or:
-    case OP_bitwise_or:
-        return truth || (assume(k, a[0], false, depth) && assume(k, a[1], false, depth));
+    case OP_bitwise_or:  return assume_both(k, a[0], a[1], truth, false, depth);
     case OP_bitwise_xor: /* with true is how a negation is spelled */
         r = k->v[a[1].i];
         return r.lo != r.hi || assume(k, a[0], truth != (r.lo == 1), depth);

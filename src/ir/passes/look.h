@@ -34,10 +34,12 @@ typedef struct look {
     uint32_t *slot; /* of instruction i: the number of its slot */
     uint32_t *seen; /* of a get: the set that it has read */
     uint32_t *last; /* of a slot's number: its last set */
-    uint32_t *same; /* of instruction i: an earlier one around it that computes the same, or itself */
+    uint32_t *class; /* of instruction i: the first that computes the same from the same values, or itself */
+    uint32_t *same;  /* likewise, but one that each thread has passed that comes to i */
     meant *means; /* of a slot's number */
     uint32_t sets;
     range *v;   /* of instruction i, as far as is known here */
+    range *told; /* of a class: what conditions tell of it here */
     range *now; /* of a slot's number */
     undo *trail;
     uint32_t ntrail, captrail;

@@ -86,6 +86,7 @@ walk_if(look *k, uint32_t i)
     never[1] = k->dead;
     if (never[0]) { /* what the other branch knows goes on */
         free(then);
+        note_meaning(k, i);
         return;
     }
     k->dead = false;
@@ -98,6 +99,7 @@ walk_if(look *k, uint32_t i)
     }
     go_back(k, mark);
     state_take(k, then);
+    note_meaning(k, i);
     (void)assume(k, c, true, TD_LOOK_DEPTH);
 }
 
@@ -333,7 +335,7 @@ is_same(const look *k, const td_inst *a, const td_inst *b)
         (a->imm != b->imm && !(a->flags & TD_INST_CHECK) && !(b->flags & TD_INST_CHECK)))
         return false;
     for (uint32_t i = 0; i < td_optab[a->op].arity; i++)
-        if (k->same[a->arg[i].i] != k->same[b->arg[i].i])
+        if (k->class[a->arg[i].i] != k->class[b->arg[i].i])
             return false;
     return true;
 }
@@ -350,7 +352,7 @@ find_same(look *k, uint32_t *open)
         const td_inst *s = &k->f->ins[i];
         uint32_t h = s->op * 31u + s->dt, *at, around;
 
-        k->same[i] = i;
+        k->class[i] = k->same[i] = i;
         if (s->op == OP_end || s->op == OP_else)
             in = open[in];
         open[i] = in;
@@ -359,11 +361,12 @@ find_same(look *k, uint32_t *open)
         if (!is_pure(s) && s->op != OP_const && td_optab[s->op].threads != TD_THREADS_PLACE)
             continue;
         for (uint32_t a = 0; a < td_optab[s->op].arity; a++)
-            h = (h ^ k->same[s->arg[a].i]) * 0x9e3779b1u;
+            h = (h ^ k->class[s->arg[a].i]) * 0x9e3779b1u;
         if (!(s->flags & TD_INST_CHECK))
             h ^= (uint32_t)(s->imm ^ s->imm >> 32) * 0x85ebca6bu;
         at = &key[(h ^ h >> 15) % KEYS];
         if (*at != UINT32_MAX && is_same(k, s, &k->f->ins[*at])) {
+            k->class[i] = k->class[*at];
             for (around = open[i]; around != UINT32_MAX && around != open[*at];
                  around = open[around])
                 continue;
@@ -390,12 +393,15 @@ td_fn_ranges(const td_fn *f, const uint64_t *word, uint32_t nword, const uint32_
     k.seen = td_alloc_big(&mem, (f->n + 1) * sizeof *k.seen);
     k.last = td_alloc_big(&mem, (f->n + 1) * sizeof *k.last);
     k.same = td_alloc_big(&mem, (f->n + 1) * sizeof *k.same);
+    k.class = td_alloc_big(&mem, (f->n + 1) * sizeof *k.class);
+    k.told = td_alloc_big(&mem, (f->n + 1) * sizeof *k.told);
     k.means = td_alloc_big(&mem, (f->n + 1) * sizeof *k.means);
-    k.failed = !k.v || !k.now || !k.slot || !k.seen || !k.last || !k.same || !k.means;
+    k.failed = !k.v || !k.now || !k.slot || !k.seen || !k.last || !k.same || !k.means || !k.class ||
+               !k.told;
     for (uint32_t i = 0; !k.failed && i < f->n; i++) {
         const td_inst *s = &f->ins[i];
 
-        k.v[i] = range_any((td_dtype)s->dt);
+        k.v[i] = k.told[i] = range_any((td_dtype)s->dt);
         k.slot[i] = UINT32_MAX;
         if (s->op == OP_slot && is_number(s)) {
             k.now[k.nslot] = (range){0, 0};

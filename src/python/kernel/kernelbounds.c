@@ -17,7 +17,8 @@ enum {
 
 struct py_bounds {
     py_spec *first;  /* compilations that leave checks out, linked by next */
-    py_spec *chosen; /* the last launch's */
+    py_spec *chosen; /* the last launch's; NULL: none, or it is being compiled */
+    uint64_t turn;   /* counts choices: while one compiles, another thread may make the next */
     uint64_t *seen;  /* what its choice depends on: the extents, then the numbers among its words */
     uint32_t *param; /* which words these are */
     uint32_t nparam;
@@ -125,20 +126,25 @@ py_bounds_choose(py_spec *s, const uint64_t *word, uint32_t nword, const td_dims
     bool kernel = s->home->how.mode == TD_MODE_KERNEL;
     uint8_t *verdict;
     py_bounds *b = s->bounds;
+    py_spec *made;
+    uint64_t turn;
 
     if (!b)
         return s;
     if (!note_launch(b, word, nword, dims))
         return b->chosen;
     b->chosen = NULL;
+    turn = ++b->turn;
     verdict = malloc(b->n + 1);
     if (!verdict)
         return PyErr_NoMemory(), NULL;
     td_fn_ranges(&s->made.fn, word, nword, kernel ? dims->grid : NULL, kernel ? dims->block : NULL,
                  verdict, b->n);
-    b->chosen = find_without(s, verdict);
+    made = find_without(s, verdict);
     free(verdict);
-    return b->chosen;
+    if (b->turn == turn)
+        b->chosen = made;
+    return made;
 }
 
 py_spec *

@@ -218,35 +218,56 @@ add_argument_words(run *r)
     return true;
 }
 
+/* The words of the number-th hidden argument. */
+static bool
+add_one_hidden(run *r, uint32_t number)
+{
+    const td_hidden *h = &r->s->made.hidden[number];
+
+    if (r->n + 2 * TD_MAXDIM_KERNEL + 1 > PY_WORDS) {
+        PyErr_SetString(PyExc_TypeError, "more words of arguments than a kernel takes");
+        return false;
+    }
+    switch (h->kind) {
+    case TD_HIDDEN_MAILBOX:  r->word[r->n++] = r->s->box->mem.dev; break;
+    case TD_HIDDEN_GRID:     r->word[r->n++] = r->s->grid->ptr; break;
+    case TD_HIDDEN_PARTIALS: r->word[r->n++] = r->s->partials->ptr; break;
+    case TD_HIDDEN_PORT:     r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
+    case TD_HIDDEN_CALLMEM:  r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
+    case TD_HIDDEN_SHARED:   r->word[r->n++] = r->dims.shared; break;
+    case TD_HIDDEN_DRAWS:
+        if (!(r->word[r->n++] = (uint64_t)(uintptr_t)td_draws_here()))
+            return PyErr_NoMemory(), false;
+        break;
+    case TD_HIDDEN_RESULT:
+        r->word[r->n++] = r->there ? r->there->ptr : (uint64_t)(uintptr_t)r->result;
+        break;
+    case TD_HIDDEN_ARRAY: return array_words(r, h->type, &r->s->hidden[number]->a);
+    }
+    return true;
+}
+
 static bool
 add_hidden(run *r)
 {
-    const td_made *m = &r->s->made;
-
-    for (uint32_t i = 0; i < m->nhidden; i++) {
-        if (r->n + 2 * TD_MAXDIM_KERNEL + 1 > PY_WORDS) {
-            PyErr_SetString(PyExc_TypeError, "more words of arguments than a kernel takes");
+    for (uint32_t i = 0; i < r->s->made.nhidden; i++)
+        if (!add_one_hidden(r, i))
             return false;
-        }
-        switch (m->hidden[i].kind) {
-        case TD_HIDDEN_MAILBOX:  r->word[r->n++] = r->s->box->mem.dev; break;
-        case TD_HIDDEN_GRID:     r->word[r->n++] = r->s->grid->ptr; break;
-        case TD_HIDDEN_PARTIALS: r->word[r->n++] = r->s->partials->ptr; break;
-        case TD_HIDDEN_PORT:     r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
-        case TD_HIDDEN_CALLMEM:  r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
-        case TD_HIDDEN_SHARED:   r->word[r->n++] = r->dims.shared; break;
-        case TD_HIDDEN_DRAWS:
-            if (!(r->word[r->n++] = (uint64_t)(uintptr_t)td_draws_here()))
-                return PyErr_NoMemory(), false;
-            break;
-        case TD_HIDDEN_RESULT:
-            r->word[r->n++] = r->there ? r->there->ptr : (uint64_t)(uintptr_t)r->result;
-            break;
-        case TD_HIDDEN_ARRAY:
-            if (!array_words(r, m->hidden[i].type, &r->s->hidden[i]->a))
-                return false;
-            break;
-        }
+    return true;
+}
+
+/* The same, with 0 for addresses: what a launch is judged by. */
+static bool
+add_hidden_numbers(run *r)
+{
+    for (uint32_t i = 0; i < r->s->made.nhidden; i++) {
+        td_hiddenkind kind = r->s->made.hidden[i].kind;
+        uint32_t at = r->n;
+
+        if (!add_one_hidden(r, i))
+            return false;
+        if (kind != TD_HIDDEN_ARRAY && kind != TD_HIDDEN_SHARED)
+            r->word[at] = 0;
     }
     return true;
 }
@@ -391,7 +412,7 @@ choose_checks(run *r)
 
     if (!r->s->bounds)
         return true;
-    if (!add_hidden(r) || !(r->s = py_bounds_choose(r->s, r->word, r->n, &r->dims)))
+    if (!add_hidden_numbers(r) || !(r->s = py_bounds_choose(r->s, r->word, r->n, &r->dims)))
         return false;
     r->n = n;
     if (!r->s->serial && r->s->made.apart && py_call_overlaps(r->c, r->s->made.written)) {
