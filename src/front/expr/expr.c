@@ -65,7 +65,7 @@ object(walk *w, uint32_t obj, uint32_t node, thing *out)
         if (kind_of(w, node) == TD_SYN_Name)
             out->view->name = name_of(w, F(node, Name_id));
         return built(w, node);
-    case TD_OBJ_TUPLE:   {
+    case TD_OBJ_TUPLE: {
         thing *item = td_alloc(w->mem, (info.n + 1) * sizeof *item);
 
         for (uint32_t i = 0; i < info.n; i++)
