@@ -169,6 +169,8 @@ def _load(module):
     return import_module("treadle." + module)
 
 
+if _core.options()["checks"] != "none":
+    _load("_config").set_checks(_core.options()["checks"])
 if _core.options()["profile"]:
     _load("_observe._profile").whole_program(_core.options()["profile"])
 

@@ -13,7 +13,7 @@ from ._exchange._libraries import folders
 from ._words import near
 
 USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explain[=json|FILE]] [--doctor[=json|FILE]]
-                         [--keep NAME] [--lazy-clocks] script.py arguments…
+                         [--keep NAME] [--checks=bounds] [--lazy-clocks] script.py arguments…
        python -m treadle [options] -m module arguments…
        python -m treadle [options] -c code arguments…
        python -m treadle info
@@ -99,7 +99,7 @@ def info():
     for section in (_devices(), _libraries(), _cache()):
         for name, text in section:
             print(f"  {name:<14} {text}")
-    options = {k: v for k, v in vars(config).items() if v}
+    options = {k: getattr(config, k) for k in vars(config) if getattr(config, k)}
     print(f"  {'options':<14} {options or 'none set'}")
 
 
@@ -109,7 +109,7 @@ def _usage(status):
 
 
 # Options: does a value belong to them? None: it may.
-OPTIONS = {"device": True, "keep": True, "profile": None, "explain": None, "doctor": None}
+OPTIONS = {"device": True, "keep": True, "checks": True, "profile": None, "explain": None, "doctor": None}
 OPTIONS |= {"lazy-clocks": False, "help": False}
 
 
@@ -166,6 +166,12 @@ def main(arguments):
             print(f"python -m treadle --device: {e}", file=sys.stderr)
             return 2
         options.pop("device")
+    if "checks" in options:
+        try:
+            config.checks = options.pop("checks")
+        except ValueError as e:
+            print(f"python -m treadle --checks: {e}", file=sys.stderr)
+            return 2
     from .unchanged import _run
 
     return _run.run(kind, rest[0], rest[1:], **{k.replace("-", "_"): v for k, v in options.items()})

@@ -60,6 +60,7 @@ read_env(void)
     opts.cxx = text_of("TREADLE_CXX");
     opts.include = text_of("TREADLE_INCLUDE");
     opts.profile = text_of("TREADLE_PROFILE");
+    opts.checks = text_of("TREADLE_CHECKS");
     opts.threads = threads ? atoi(threads) : 0;
     opts.eager = eager && *eager ? atoi(eager) : EAGER;
     opts.kept = kept && *kept ? atoi(kept) : KEPT;

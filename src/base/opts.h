@@ -27,6 +27,7 @@ typedef struct td_opts {
     int         eager;
     bool        sync;      /* TREADLE_SYNC: wait after every launch */
     bool        debug;     /* TREADLE_DEBUG: compile and run kernels as under treadle.debug() */
+    const char *checks;    /* TREADLE_CHECKS: what treadle.config.checks is at the start; NULL: "none" */
     td_kernels  kernels;   /* TREADLE_KERNELS: how kernels of threads run on the CPU */
 } td_opts;
 

@@ -33,6 +33,7 @@ enum {
     SPIN_BATCH = 32, /* checks of the bell between checks of the clock */
     PIECES = 16,     /* each thread takes its share of the indices in about this many pieces */
     WIDTH_MAX = 1024,
+    CUT = 16, /* threads that work is cut for where results must not depend on the machine */
     LOOK_NS = 20000000, /* while waiting: how often to check whether the work is still wanted */
 };
 
@@ -215,6 +216,20 @@ td_parallel_width(void)
 
     pthread_once(&once, set_width);
     return width;
+}
+
+static atomic_bool fixed;
+
+void
+td_parallel_fix(bool on)
+{
+    atomic_store(&fixed, on);
+}
+
+int
+td_parallel_cut(void)
+{
+    return atomic_load_explicit(&fixed, memory_order_relaxed) ? CUT : td_parallel_width();
 }
 
 /* Publishes the job, whose fields are set: lets the workers in and wakes as many as the job

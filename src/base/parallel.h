@@ -15,6 +15,10 @@ void td_parallel_piece(int64_t lo, int64_t hi, int64_t n, int64_t k, int64_t *fi
 
 bool td_parallel_inside(void); /* does a task run on this thread? */
 int  td_parallel_width(void);                               /* threads that td_parallel uses, >= 1 */
+/* For how many threads work is cut whose result depends on where: the width, or with td_parallel_fix(true) a number that
+ * is the same on every machine. */
+int  td_parallel_cut(void);
+void td_parallel_fix(bool on);
 void td_parallel_after(void (*ended)(void));                /* calls this at the end of each td_parallel that the pool ran; NULL: nothing */
 /* runs task(ctx, i) for i in [0, n); returns when all have run */
 void td_parallel(int64_t n, td_task *task, void *ctx);

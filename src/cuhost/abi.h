@@ -48,6 +48,7 @@ typedef struct td_cu_host {
     /* Fails the launch with this text; the first text counts.  The launch reports it if it can, else the next wait
      * does.  The calling thread ends, or its whole block if the block's threads are a loop. */
     void (*fail)(const char *text);
+    void (*beyond)(const char *text); /* the same, for an index that is out of bounds */
     void (*print)(const char *text, size_t nbytes); /* printf's output, in order within a thread */
     /* Returns the bytes from p to the end of its live allocation; *before: the bytes from its start to p.  0: p is in
      * no known allocation. */

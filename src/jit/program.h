@@ -18,7 +18,7 @@ typedef struct td_program_spec {
     const char *const *name;  /* template instances to compile from the start */
     int                nname;
     const char        *keep, *cache_dir; /* NULL: none; the usual one */
-    bool               debug, cache;
+    bool               debug, checked, cache;
 } td_program_spec;
 
 td_status td_program_new(const td_program_spec *s, td_program **out); /* owned.  TD_ERR_JIT, TD_ERR_LIBRARY */

@@ -36,7 +36,7 @@ td_program_key(const td_source_job *job, td_hash *out)
     TD_TRY(td_source_compiler(job->arch, compiler, sizeof compiler));
     h = add_text(add_text(h, compiler), job->arch);
     h = add_text(add_text(h, job->text), job->file);
-    h = td_hash_u64(h, (uint64_t)job->debug);
+    h = td_hash_u64(h, (uint64_t)job->debug << 1 | job->checked);
     /* this option decides whether kernels are cut into regions */
     h = td_hash_u64(h, (uint64_t)td_options()->kernels);
     for (int i = 0; i < job->noption; i++)

@@ -79,9 +79,10 @@ td_program_read(td_program *p, const td_program_spec *s)
 static td_status
 rewrite(const td_program *p, const td_source_job *job, td_arena *a, const char **out)
 {
-    td_status st = strcmp(job->arch, "host") == 0
-                       ? td_cxx_for_cpu(a, p->cxx, job->name, (uint32_t)job->nname, job->debug, out)
-                       : td_cxx_for_gpu(a, p->cxx, out);
+    td_status st =
+        strcmp(job->arch, "host") == 0
+            ? td_cxx_for_cpu(a, p->cxx, job->name, (uint32_t)job->nname, job->checked, out)
+            : td_cxx_for_gpu(a, p->cxx, out);
 
     if (!st)
         td_dump("cxx", *out);
@@ -153,6 +154,7 @@ td_program_part(td_program *p, const char *const *name, int nname, td_part **out
                          .nname = nname,
                          .arch = p->spec.arch,
                          .debug = p->spec.debug,
+                         .checked = p->spec.checked,
                          .keep = p->spec.keep};
     td_part *q = calloc(1, sizeof *q);
     td_status st;

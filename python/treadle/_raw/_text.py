@@ -60,8 +60,13 @@ def program(text, device, name, options):
 
 
 @functools.lru_cache(maxsize=64)
+def _multiprocessors(device):
+    return 0 if device.host else device.units
+
+
 def _units(device):
-    return device.units
+    """For how many multiprocessors, or threads of a CPU, work is cut."""
+    return _multiprocessors(device) or _core._cut()
 
 
 # ---- a loop over elements ----

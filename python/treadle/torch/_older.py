@@ -4,9 +4,8 @@ control flow."""
 import math
 import mmap
 
-from .. import torch
+from .. import _core, torch
 from . import linalg
-from ._tensor import _misc
 
 # ---- views as copies ----
 
@@ -418,7 +417,7 @@ _MODES = ("default", "warn", "error")
 
 def get_deterministic_debug_mode():
     """0; 1 or 2 where use_deterministic_algorithms is on, 1 with warn_only."""
-    return _misc._state["deterministic"]
+    return _core._deterministic(None)
 
 
 def set_deterministic_debug_mode(debug_mode):
@@ -434,7 +433,7 @@ def set_deterministic_debug_mode(debug_mode):
 
 def is_deterministic_algorithms_warn_only_enabled():
     """Whether use_deterministic_algorithms is on with warn_only."""
-    return _misc._state["deterministic"] == 1
+    return _core._deterministic(None) == 1
 
 
 def is_anomaly_enabled():

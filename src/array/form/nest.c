@@ -1,6 +1,8 @@
 /* nest.c - the loops round a kernel's work. */
 #include "array/form/nest.h"
 
+#include "base/parallel.h"
+
 enum { OVERSPLIT = 4 }; /* shares a core */
 
 /* ---- before the launch ---- */
@@ -26,7 +28,8 @@ td_nest_key(td_hash h, const td_nest *n)
 int64_t
 td_nest_shares(const td_dev *d, int64_t operations, int64_t least)
 {
-    int units = td_dev_info(d)->units;
+    const td_devinfo *info = td_dev_info(d);
+    int units = info->simt ? info->units : td_parallel_cut();
 
     return operations < least || units < 2 ? 1 : (int64_t)units * OVERSPLIT;
 }

@@ -1,6 +1,7 @@
 /* rowfind.c - which rows a node is computed over. */
 #include "array/form/row.h"
 #include "array/graph/internal.h"
+#include "base/parallel.h"
 #include "dev/core/dev.h"
 
 enum {
@@ -26,7 +27,7 @@ worth(const td_dev *d, const td_rowspace *r)
     if (rows > INT32_MAX)
         return false;
     if (!info->simt)
-        return rows >= info->units || total <= SERIAL_MAX;
+        return rows >= td_parallel_cut() || total <= SERIAL_MAX;
     return rows * 2 >= info->units || length <= HELD_MAX;
 }
 

@@ -3,6 +3,7 @@
 #include "array/form/launch.h"
 #include "array/graph/internal.h"
 #include "array/run/eval.h"
+#include "base/parallel.h"
 
 #include <float.h>
 #include <math.h>
@@ -63,7 +64,7 @@ static void
 form_cpu(job *j)
 {
     td_count *d = &j->d;
-    int64_t units = j->n >= CPU_PARALLEL && j->n >= 4 * j->bins ? td_dev_info(j->dev)->units : 1;
+    int64_t units = j->n >= CPU_PARALLEL && j->n >= 4 * j->bins ? td_parallel_cut() : 1;
 
     d->unroll = 1;
     d->copies = j->bins <= CPU_COPIED ? CPU_COPIES : 1;

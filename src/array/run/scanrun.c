@@ -8,6 +8,7 @@
 #include "array/run/eval.h"
 #include "array/run/fperror.h"
 #include "array/run/now.h"
+#include "base/parallel.h"
 
 enum {
     BLOCK = 256,     /* GPU: threads of a block */
@@ -105,7 +106,7 @@ form_cpu(job *j)
 {
     td_scan *d = &j->d;
     bool counted = d->put == TD_SCAN_SELECT || d->put == TD_SCAN_POSITIONS;
-    bool parallel = td_dev_info(j->dev)->units > (counted ? 1 : 2);
+    bool parallel = td_parallel_cut() > (counted ? 1 : 2);
 
     d->unroll = 1;
     d->lanes = d->across ? STRIP : in_order(j) ? 1 : td_jit_lanes(j->dev, 8);

@@ -31,9 +31,16 @@ __attribute__((unused)) static size_t extent(const void *p, size_t *before)
 [[noreturn]] __attribute__((noinline, cold, unused)) static void
 beyond(const char *f, const char *name, const char *file, int line, thread_index t, block_index b, long long i, long long low, long long n)
 {
+    char what[300], text[1024];
+
     if (low)
-        fail(t, b, "%s:%d: %s: index %lld of %s is out of bounds: there are the elements %lld to %lld", file, line, f, i, name, -low, n - 1);
-    fail(t, b, "%s:%d: %s: index %lld is out of bounds for %s with size %lld", file, line, f, i, name, n);
+        snprintf(what, sizeof what, "of '%.99s', which has the elements %lld to %lld", name, -low, n - 1);
+    else
+        snprintf(what, sizeof what, "for axis 0 of '%.99s' with shape (%lld,)", name, n);
+    snprintf(text, sizeof text, "index %lld is out of bounds %s [kernel %.99s, block (%u, %u, %u), thread (%u, %u, %u), %.500s:%d]",
+             i, what, f, b.x, b.y, b.z, t.x, t.y, t.z, file, line);
+    host->beyond(text);
+    longjmp(*end_now, 1);
 }
 
 template <class A, class I>

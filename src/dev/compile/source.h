@@ -15,7 +15,7 @@ typedef struct td_source_job {
     const char *const *name;         /* kernels and instances whose symbols are wanted: "add", "f<float, 4>" */
     int                nname;
     const char        *arch;         /* "sm_90", "compute_90" (PTX); "host": for this CPU */
-    bool               debug;
+    bool               debug, checked; /* with information for a debugger; accesses are checked */
     const char        *keep;         /* a folder that keeps the intermediate files; NULL: they are removed */
 } td_source_job;
 

@@ -37,6 +37,7 @@ typedef struct launch {
     atomic_bool failed;
     pthread_mutex_t mu; /* guards error */
     char error[ERROR_MAX];
+    td_status st; /* of the error */
     td_cu_extent *extent;
 } launch;
 
@@ -50,17 +51,31 @@ static _Thread_local launch *current; /* the launch whose block this thread runs
 /* ---- functions for modules ---- */
 
 static void
-fail(const char *text)
+fail_as(td_status st, const char *text)
 {
     launch *l = current;
 
     if (!l)
         return;
     pthread_mutex_lock(&l->mu);
-    if (!l->error[0])
+    if (!l->error[0]) {
         snprintf(l->error, sizeof l->error, "%s", text);
+        l->st = st;
+    }
     pthread_mutex_unlock(&l->mu);
     atomic_store(&l->failed, true);
+}
+
+static void
+fail(const char *text)
+{
+    fail_as(TD_ERR_DEVICE, text);
+}
+
+static void
+fail_index(const char *text)
+{
+    fail_as(TD_ERR_INDEX, text);
 }
 
 static int
@@ -136,6 +151,7 @@ static const td_cu_host host = {
     .barrier = td_fiber_barrier,
     .meet = td_fiber_meet,
     .fail = fail,
+    .beyond = fail_index,
     .print = print,
     .extent = culib_extent,
 };
@@ -380,5 +396,7 @@ td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void 
     td_parallel(d->cooperative ? 1 : (int64_t)d->grid[0] * d->grid[1] * d->grid[2], culib_run_block,
                 &l);
     pthread_mutex_destroy(&l.mu);
+    if (l.failed && l.st == TD_ERR_INDEX)
+        return td_fail(TD_ERR_INDEX, "%s", l.error);
     return l.failed ? td_fail_code(TD_ERR_DEVICE, CU_LAUNCH_FAILED, "%s", l.error) : TD_OK;
 }

@@ -251,7 +251,7 @@ td_hostbf16_gemm(td_stream *s, const td_gemm *g)
         !__builtin_cpu_supports("avx512vl") || g->m < SIDE_MIN || g->n < SIDE_MIN)
         return TD_SKIP;
     if (g->batch > 1 && g->m * g->n <= ALONE / g->k) {
-        all.tasks = 2 * (int64_t)td_parallel_width();
+        all.tasks = 2 * (int64_t)td_parallel_cut();
         all.tasks = all.tasks < g->batch ? all.tasks : g->batch;
     }
     all.words = (size_t)panels * (size_t)bf16_ceil_div(g->k, 2); /* at most twice the operands */

@@ -415,7 +415,7 @@ static void
 cut_conv(plan *p)
 {
     const td_conv *c = p->c;
-    int64_t rows = p->places / c->out[2], threads = td_parallel_width(), most;
+    int64_t rows = p->places / c->out[2], threads = td_parallel_cut(), most;
 
     p->channels = c->channels;
     if (c->kind != TD_CONV_FORWARD) { /* the product sums over all channels */

@@ -73,7 +73,7 @@ static tiling
 best_tiling(const td_gemm *g)
 {
     tiling best = {g, 1, 1};
-    int threads = td_parallel_width();
+    int threads = td_parallel_cut();
     double least = tiling_cost(g, 1, 1, threads);
 
     for (int64_t waves = 1; waves <= WAVES; waves *= 2)

@@ -60,8 +60,12 @@ object(walk *w, uint32_t obj, uint32_t node, thing *out)
     case TD_OBJ_FLOAT:   *out = num_float(info.num.f[0]); return TD_OK;
     case TD_OBJ_COMPLEX: *out = num_known(info.num, td_type_weak('c')); return TD_OK;
     case TD_OBJ_NUMBER:  *out = num_known(info.num, td_type_num(info.num.dt)); return TD_OK;
-    case TD_OBJ_ARRAY:   *out = hidden_array(w, obj, info.type); return built(w, node);
-    case TD_OBJ_TUPLE:   {
+    case TD_OBJ_ARRAY:
+        *out = hidden_array(w, obj, info.type);
+        if (kind_of(w, node) == TD_SYN_Name)
+            out->view->name = name_of(w, F(node, Name_id));
+        return built(w, node);
+    case TD_OBJ_TUPLE: {
         thing *item = td_alloc(w->mem, (info.n + 1) * sizeof *item);
 
         for (uint32_t i = 0; i < info.n; i++)

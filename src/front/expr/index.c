@@ -31,21 +31,31 @@ position(walk *w, const thing *i, const dim *n)
                  v);
 }
 
-/* Debug mode: *ok tells whether 0 <= v < shape[axis]; if not, the program reports it to the host.  name: "" for an
- * unnamed array. */
+/* Debug mode: *ok tells whether 0 <= v < shape[axis]; if not, the program reports it to the host.  TD_NONE: it is known
+ * to be.  name: "" for an unnamed array. */
 static td_status
 check_range(walk *w, const char *name, const dim *shape, uint32_t ndim, uint32_t axis, td_val v,
             const thing *given, uint32_t node, td_val *ok)
 {
     thing value[TD_REPORT_VALUES];
-    uint32_t n = 0, site;
+    uint32_t n = 0, site, number = w->made->nindex++;
+    int verdict = w->how->verdict ? w->how->verdict[number] : TD_CHECK_OPEN;
 
+    *ok = TD_NONE;
+    if (verdict == TD_CHECK_HOLDS)
+        return TD_OK;
     *ok = TD_E2(w->f, less, td_cast(w->f, v, TD_U64),
                 td_cast(w->f, dim_val(w, &shape[axis]), TD_U64));
     if (w->exact) {
         exact_flag(w, TD_E1(w->f, logical_not, *ok));
         return built(w, node);
     }
+    if (w->how->marked && !w->f->st) {
+        w->f->ins[ok->i].flags |= TD_INST_CHECK;
+        w->f->ins[ok->i].imm = number;
+    }
+    if (verdict == TD_CHECK_TOLD)
+        return built(w, node);
     site = site_new(w, TD_REPORT_INDEX, node, name);
     value[n++] = num_int(axis);
     value[n++] = *given;
@@ -67,7 +77,8 @@ check_index(walk *w, const thing *a, view *r, uint32_t axis, td_val v, const thi
 
     TD_TRY(check_range(w, from->name ? from->name : "", from->shape, a->type->ndim, axis, v, given,
                        node, &ok));
-    r->mask = r->mask.i == UINT32_MAX ? ok : TD_E2(w->f, logical_and, r->mask, ok);
+    if (ok.i != UINT32_MAX)
+        r->mask = r->mask.i == UINT32_MAX ? ok : TD_E2(w->f, logical_and, r->mask, ok);
     return TD_OK;
 }
 

@@ -148,6 +148,7 @@ begin_walk(walk *w, const td_source *s)
     w->made->cooperative = w->made->cooperative && w->how->mode == TD_MODE_KERNEL;
     w->made->notes = NULL;
     w->made->nsite = 0;
+    w->made->nindex = 0;
     w->parts = NULL;
     recursive_reset(w);
     w->origin = NULL;

@@ -23,6 +23,8 @@ typedef struct td_val {
 enum {
     TD_INST_PTR = 1,
     TD_INST_CACHE = 0xf00, /* load, store: TD_CACHE_*, a cache hint for a GPU: td_inst_cache */
+    TD_INST_CHECK = 4, /* less: check number imm that an index is within its array.  Only ranges.c reads it: no kernel is
+                        * compiled from a function that has it */
     TD_INST_EACH = 2, /* for: its iterations do not depend on each other, and no break leaves a region around it */
 };
 
@@ -53,6 +55,10 @@ td_inst_cache(const td_inst *s)
 enum { TD_FUNCS = 32, TD_DEPTH = 1024 }; /* most functions of a kernel, most nested regions */
 enum { TD_TARGET_CPU, TD_TARGET_GPU };
 enum { TD_FENCE_BLOCK, TD_FENCE_DEVICE, TD_FENCE_SYSTEM };
+
+/* What is known of a check that an index is within its array: nothing; it is, wherever a thread comes to it; a failure
+ * has been told by an earlier check of the same. */
+enum { TD_CHECK_OPEN, TD_CHECK_HOLDS, TD_CHECK_TOLD };
 
 /* td_origin - a function of the program that instructions come from. */
 typedef struct td_origin {

@@ -394,10 +394,11 @@ options(PyObject *module, PyObject *unused)
     const td_opts *o = td_options();
 
     (void)module, (void)unused;
-    return Py_BuildValue("{s:z,s:z,s:z,s:z,s:z,s:n,s:i,s:i,s:i,s:O}", "device", o->device, "cpu",
-                         o->cpu, "dump", o->dump, "cache_dir", o->cache_dir, "profile", o->profile,
-                         "cache_size", (Py_ssize_t)o->cache_size, "threads", o->threads, "eager",
-                         o->eager, "kernels_kept", o->kept, "sync", o->sync ? Py_True : Py_False);
+    return Py_BuildValue("{s:z,s:z,s:z,s:z,s:z,s:z,s:n,s:i,s:i,s:i,s:O}", "device", o->device,
+                         "checks", o->checks ? o->checks : "none", "cpu", o->cpu, "dump", o->dump,
+                         "cache_dir", o->cache_dir, "profile", o->profile, "cache_size",
+                         (Py_ssize_t)o->cache_size, "threads", o->threads, "eager", o->eager,
+                         "kernels_kept", o->kept, "sync", o->sync ? Py_True : Py_False);
 }
 
 /* device, number -> the driver's attribute; None: there is none */

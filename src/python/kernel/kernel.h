@@ -9,6 +9,7 @@
  *   kernelmake.c  from argument types to a kernel: front, jit, what the compilation read
  *   kernelrun.c   the launch
  *   kernelbuild.c code for files
+ *   kernelbounds.c which checks a launch needs
  *   kerneldebug.c launches under treadle.debug()
  *   report.c      mailboxes: what kernels print and raise
  *   kernel.c      the types that Python sees
@@ -95,8 +96,8 @@ typedef struct py_box {
     td_stream      *stream; /* of the last launch */
 } py_box;
 
-/* py_mode - what treadle.debug() does to launches: nothing; index checks; or the interpreter runs and checks the
- * kernel. */
+/* py_mode - what treadle.debug() and treadle.config.checks do to launches: nothing; index checks; or the interpreter
+ * runs and checks the kernel. */
 typedef enum py_mode { PY_PLAIN, PY_CHECKED, PY_WATCHED } py_mode;
 
 py_mode py_mode_of(const td_dev *d); /* mode of the calling thread's launches on d; kerneldebug.c */
@@ -115,11 +116,14 @@ typedef struct py_spec {
     uint32_t        ndep, cdep;
     td_arena        mem; /* memory of made */
     td_made         made;
-    td_kernel      *kernel; /* NULL: mode WATCHED */
+    td_kernel      *kernel; /* NULL: mode WATCHED, or there are bounds */
+    struct py_bounds *bounds; /* the compilations that are launched in its place; NULL: itself */
+    uint8_t        *verdict; /* of such a compilation: what is known of its checks, TD_CHECK_…; NULL: nothing, and they are marked */
     py_ndarray    **hidden; /* the arrays of made.hidden; NULL for its other entries */
     py_box         *box;    /* NULL: it reports nothing */
     td_buf         *grid;   /* the words for grid.sync() */
     td_buf         *partials; /* for reductions over a grid; functions run on the default stream, one after another */
+    uint32_t        unordered; /* the line of a float that atomic operations add to; 0: there is none */
     uint32_t        busy;   /* calls in progress */
 } py_spec;
 
@@ -228,12 +232,23 @@ void     py_host_view_of(const py_leaf *l, td_view *v);      /* HOST: strides in
 
 /* ---- kernelmake.c ---- */
 py_spec *py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg); /* borrowed; NULL: exception */
+py_spec *py_spec_without(py_spec *s, const uint8_t *verdict); /* s with no more checks than that; NULL: exception */
+void     py_spec_free(py_spec *s);
 /* Compiles down to instructions, for the CPU or a GPU, and passes them to `use`; keeps nothing. */
 typedef bool py_spec_use(py_spec *s, void *ctx);
 bool     py_spec_once(py_dispatcher *d, bool gpu, bool serial, const td_type *const *type, uint32_t narg,
                       py_spec_use *use, void *ctx);
 void     py_specs_free(py_dispatcher *d);
 int      py_specs_visit(py_dispatcher *d, visitproc visit, void *arg);
+
+/* ---- kernelbounds.c ---- */
+typedef struct py_bounds py_bounds;
+
+bool     py_bounds_new(py_spec *s); /* s checks indices.  false: exception */
+void     py_bounds_free(py_bounds *b);
+py_spec *py_bounds_last(py_spec *s); /* what the last launch ran in place of s; s itself if there was none */
+/* What a launch with these words runs in place of s, or s itself; belongs to s.  NULL: exception. */
+py_spec *py_bounds_choose(py_spec *s, const uint64_t *word, uint32_t nword, const td_dims *dims);
 
 /* ---- kernelrun.c ---- */
 typedef struct py_dims {
@@ -246,6 +261,7 @@ void      py_call_keep(py_call *c, bool on); /* keeps the arrays' buffers while 
 PyObject *py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, bool *refused);
 
 /* ---- kerneldebug.c ---- */
+bool py_deterministic_may(const py_spec *s); /* may it be launched?  false: exception */
 /* Runs s in the interpreter.  port: the value for TD_HIDDEN_PORT.  False: exception. */
 bool py_debug_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port);
 extern PyMethodDef py_debug_functions[];

@@ -4,6 +4,7 @@
 #include "array/graph/values.h"
 #include "array/run/fperror.h"
 #include "base/opts.h"
+#include "base/parallel.h"
 #include "dev/core/dev.h"
 #include "dev/core/tape.h"
 #include "ir/interp/interp.h"
@@ -14,6 +15,9 @@
 
 enum { FLOAT_KINDS = TD_FP_DIVIDE | TD_FP_OVER | TD_FP_INVALID };
 
+static int
+    deterministic; /* 0; 1 warns of what is not deterministic, 2 refuses it; guarded by the GIL */
+
 /* What treadle.debug() set in this thread; if nothing, TREADLE_DEBUG decides. */
 static _Thread_local struct {
     bool said, on;
@@ -21,6 +25,9 @@ static _Thread_local struct {
 } debug;
 
 static int sessions; /* threads that have set something; guarded by the GIL */
+static bool bounds;  /* treadle.config.checks is "bounds"; guarded by the GIL */
+
+static const char *const checks_name[] = {"none", "bounds"};
 
 py_mode
 py_mode_of(const td_dev *d)
@@ -30,7 +37,7 @@ py_mode_of(const td_dev *d)
     if (sessions && debug.said)
         on = debug.on;
     if (!on)
-        return PY_PLAIN;
+        return bounds ? PY_CHECKED : PY_PLAIN;
     return td_dev_info(d)->kind == TD_DEV_CUDA ? PY_CHECKED : PY_WATCHED;
 }
 
@@ -323,7 +330,62 @@ say(PyObject *module, PyObject *args)
     return before;
 }
 
+/* _checks(name): what treadle.config.checks is set to, "none" or "bounds"; None changes nothing.  Gives the name. */
+static PyObject *
+checks(PyObject *module, PyObject *name)
+{
+    (void)module;
+    if (name != Py_None)
+        bounds = PyUnicode_CompareWithASCIIString(name, checks_name[true]) == 0;
+    return PyUnicode_FromString(checks_name[bounds]);
+}
+
+/* _deterministic(level): sets the level, None changes nothing.  Gives what holds. */
+static PyObject *
+set_deterministic(PyObject *module, PyObject *level)
+{
+    (void)module;
+    if (level != Py_None) {
+        long n = PyLong_AsLong(level);
+
+        if (n == -1 && PyErr_Occurred())
+            return NULL;
+        deterministic = (int)n;
+        td_parallel_fix(n > 0);
+    }
+    return PyLong_FromLong(deterministic);
+}
+
+static PyObject *
+cut_width(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromLong(td_parallel_cut());
+}
+
+bool
+py_deterministic_may(const py_spec *s)
+{
+    static const char text[] =
+        "kernel %U adds floats by atomic operations (line %u), in another order every time: with "
+        "treadle.config.deterministic sort what is added, or let one thread add it";
+
+    if (!deterministic || !s->unordered)
+        return true;
+    if (deterministic == 1)
+        return PyErr_WarnFormat(PyExc_UserWarning, 1, text, s->home->name,
+                                (unsigned)s->unordered) == 0;
+    return PyErr_Format(PyExc_RuntimeError, text, s->home->name, (unsigned)s->unordered), false;
+}
+
 PyMethodDef py_debug_functions[] = {
+    {"_cut", cut_width, METH_NOARGS, "_cut(): for how many of a CPU's threads sums are cut."},
+    {"_deterministic", set_deterministic, METH_O,
+     "_deterministic(level): 0; results have the same bits each time, and what has not is warned "
+     "of (1) or refused "
+     "(2). Gives what holds."},
+    {"_checks", checks, METH_O,
+     "_checks(name): \"bounds\": kernels that are launched check their indices. Gives what holds."},
     {"_debug", say, METH_VARARGS,
      "_debug(on, block, thread): launches of this thread are debugged, or not; None: as "
      "TREADLE_DEBUG says. Gives what was said before."},

@@ -286,7 +286,7 @@ nth_spec(py_dispatcher *d, Py_ssize_t n)
     for (int i = 0; i < PY_TABLE; i++)
         for (py_spec *s = d->table[i]; s; s = s->next)
             if (n-- == 0)
-                return s;
+                return py_bounds_last(s);
     return NULL;
 }
 

@@ -121,13 +121,21 @@ find_compilation(py_dispatcher *d, td_dev *dev, bool serial, const td_type *cons
 }
 
 static void
-free_spec(py_spec *s)
+drop_deps(py_spec *s)
 {
     for (uint32_t i = 0; i < s->ndep; i++) {
         Py_DECREF(s->dep[i].space);
         Py_XDECREF(s->dep[i].name);
         Py_XDECREF(s->dep[i].value);
     }
+    s->ndep = 0;
+}
+
+void
+py_spec_free(py_spec *s)
+{
+    drop_deps(s);
+    py_bounds_free(s->bounds);
     for (uint32_t i = 0; s->hidden && i < s->made.nhidden; i++)
         Py_XDECREF((PyObject *)s->hidden[i]);
     td_jit_release(s->kernel);
@@ -136,6 +144,7 @@ free_spec(py_spec *s)
     td_buf_unref(s->partials);
     td_arena_free(&s->mem);
     free(s->hidden);
+    free(s->verdict);
     free(s->type);
     free(s->dep);
     free(s);
@@ -148,7 +157,7 @@ py_specs_free(py_dispatcher *d)
     for (int i = 0; i < PY_TABLE; i++)
         for (py_spec *s; (s = d->table[i]);) {
             d->table[i] = s->next;
-            free_spec(s);
+            py_spec_free(s);
         }
 }
 
@@ -183,7 +192,7 @@ enter(py_dispatcher *d, py_spec *s)
         py_spec *gone = *oldest;
 
         *oldest = gone->next;
-        free_spec(gone);
+        py_spec_free(gone);
     }
     d->last = s;
 }
@@ -251,7 +260,8 @@ make_kernel(py_spec *s)
     void *token;
     td_hash key;
 
-    if (s->mode == PY_WATCHED) /* the interpreter runs s->made.fn */
+    if (s->mode == PY_WATCHED ||
+        s->bounds) /* the interpreter runs s->made.fn; others run in place of s */
         return TD_OK;
     s->made.fn.simt = threads;
     key = td_fn_hash(&s->made.fn);
@@ -295,6 +305,8 @@ run_front(py_spec *s, bool gpu, bool alone)
     how.alone = alone;
     how.debug = how.debug || s->mode;
     how.watched = s->mode == PY_WATCHED;
+    how.marked = s->mode == PY_CHECKED && !s->verdict;
+    how.verdict = s->verdict;
     how.parallel = how.parallel && !s->serial;
     how.lines = how.lines && gpu;
     py_asking_begin(&asking, s->home, s);
@@ -389,6 +401,52 @@ new_spec(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type,
     return s;
 }
 
+/* The line of the first atomic addition to a float. */
+static uint32_t
+find_unordered(const td_fn *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->ins[i].op == OP_atomic_add && !td_dtype_is_int((td_dtype)f->ins[i].dt))
+            return f->ins[i].line ? f->ins[i].line : 1;
+    return 0;
+}
+
+static bool
+compile_spec(py_spec *s)
+{
+    if (!run_front(s, td_dev_info(s->dev)->simt, false))
+        return false;
+    s->unordered = find_unordered(&s->made.fn);
+    return (s->mode != PY_CHECKED || s->verdict || !s->made.nindex || py_bounds_new(s)) &&
+           fetch_arrays(s) && fetch_memory(s) && py_ok(make_kernel(s)) && py_warn();
+}
+
+py_spec *
+py_spec_without(py_spec *s, const uint8_t *verdict)
+{
+    uint32_t n = s->made.nindex;
+    py_spec *own = new_spec(s->home, s->dev, s->serial, s->type, s->narg);
+
+    if (!own)
+        return NULL;
+    own->mode = s->mode;
+    own->verdict = malloc(n + 1);
+    if (!own->verdict)
+        PyErr_NoMemory();
+    else
+        memcpy(own->verdict, verdict, n);
+    if (!own->verdict || !compile_spec(own)) {
+        py_spec_free(own);
+        return NULL;
+    }
+    drop_deps(own); /* s has them */
+    if (own->made.nindex == n)
+        return own;
+    py_spec_free(own);
+    PyErr_Format(PyExc_SystemError, "%U: its checks are not the same twice", s->home->name);
+    return NULL;
+}
+
 py_spec *
 py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg)
 {
@@ -399,15 +457,14 @@ py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *ty
     s = new_spec(d, dev, serial, type, narg);
     if (!s)
         return NULL;
-    if (!run_front(s, td_dev_info(dev)->simt, false) || !fetch_arrays(s) || !fetch_memory(s) ||
-        !py_ok(make_kernel(s)) || !py_warn()) {
-        free_spec(s);
+    if (!compile_spec(s)) {
+        py_spec_free(s);
         return NULL;
     }
     /* another thread may have made it by now */
     other = find_compilation(d, dev, serial, type, narg);
     if (other || PyErr_Occurred()) {
-        free_spec(s);
+        py_spec_free(s);
         return other;
     }
     enter(d, s);
@@ -425,6 +482,6 @@ py_spec_once(py_dispatcher *d, bool gpu, bool serial, const td_type *const *type
         s->mode = PY_PLAIN; /* nothing will be launched */
     ok = s && run_front(s, gpu, true) && use(s, ctx);
     if (s)
-        free_spec(s);
+        py_spec_free(s);
     return ok;
 }

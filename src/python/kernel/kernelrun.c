@@ -19,6 +19,8 @@
 typedef struct run {
     py_call *c;
     py_spec *s;
+    py_spec
+        *serial; /* in use as well: the loops run in order, which s told only later; NULL: none */
     td_stream *stream;
     td_dims dims;
     uint32_t n; /* words */
@@ -216,35 +218,56 @@ add_argument_words(run *r)
     return true;
 }
 
+/* The words of the number-th hidden argument. */
+static bool
+add_one_hidden(run *r, uint32_t number)
+{
+    const td_hidden *h = &r->s->made.hidden[number];
+
+    if (r->n + 2 * TD_MAXDIM_KERNEL + 1 > PY_WORDS) {
+        PyErr_SetString(PyExc_TypeError, "more words of arguments than a kernel takes");
+        return false;
+    }
+    switch (h->kind) {
+    case TD_HIDDEN_MAILBOX:  r->word[r->n++] = r->s->box->mem.dev; break;
+    case TD_HIDDEN_GRID:     r->word[r->n++] = r->s->grid->ptr; break;
+    case TD_HIDDEN_PARTIALS: r->word[r->n++] = r->s->partials->ptr; break;
+    case TD_HIDDEN_PORT:     r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
+    case TD_HIDDEN_CALLMEM:  r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
+    case TD_HIDDEN_SHARED:   r->word[r->n++] = r->dims.shared; break;
+    case TD_HIDDEN_DRAWS:
+        if (!(r->word[r->n++] = (uint64_t)(uintptr_t)td_draws_here()))
+            return PyErr_NoMemory(), false;
+        break;
+    case TD_HIDDEN_RESULT:
+        r->word[r->n++] = r->there ? r->there->ptr : (uint64_t)(uintptr_t)r->result;
+        break;
+    case TD_HIDDEN_ARRAY: return array_words(r, h->type, &r->s->hidden[number]->a);
+    }
+    return true;
+}
+
 static bool
 add_hidden(run *r)
 {
-    const td_made *m = &r->s->made;
-
-    for (uint32_t i = 0; i < m->nhidden; i++) {
-        if (r->n + 2 * TD_MAXDIM_KERNEL + 1 > PY_WORDS) {
-            PyErr_SetString(PyExc_TypeError, "more words of arguments than a kernel takes");
+    for (uint32_t i = 0; i < r->s->made.nhidden; i++)
+        if (!add_one_hidden(r, i))
             return false;
-        }
-        switch (m->hidden[i].kind) {
-        case TD_HIDDEN_MAILBOX:  r->word[r->n++] = r->s->box->mem.dev; break;
-        case TD_HIDDEN_GRID:     r->word[r->n++] = r->s->grid->ptr; break;
-        case TD_HIDDEN_PARTIALS: r->word[r->n++] = r->s->partials->ptr; break;
-        case TD_HIDDEN_PORT:     r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
-        case TD_HIDDEN_CALLMEM:  r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
-        case TD_HIDDEN_SHARED:   r->word[r->n++] = r->dims.shared; break;
-        case TD_HIDDEN_DRAWS:
-            if (!(r->word[r->n++] = (uint64_t)(uintptr_t)td_draws_here()))
-                return PyErr_NoMemory(), false;
-            break;
-        case TD_HIDDEN_RESULT:
-            r->word[r->n++] = r->there ? r->there->ptr : (uint64_t)(uintptr_t)r->result;
-            break;
-        case TD_HIDDEN_ARRAY:
-            if (!array_words(r, m->hidden[i].type, &r->s->hidden[i]->a))
-                return false;
-            break;
-        }
+    return true;
+}
+
+/* The same, with 0 for addresses: what a launch is judged by. */
+static bool
+add_hidden_numbers(run *r)
+{
+    for (uint32_t i = 0; i < r->s->made.nhidden; i++) {
+        td_hiddenkind kind = r->s->made.hidden[i].kind;
+        uint32_t at = r->n;
+
+        if (!add_one_hidden(r, i))
+            return false;
+        if (kind != TD_HIDDEN_ARRAY && kind != TD_HIDDEN_SHARED)
+            r->word[at] = 0;
     }
     return true;
 }
@@ -343,6 +366,8 @@ kernelrun_launch(run *r)
 {
     bool here = td_dev_info(r->s->dev)->host;
 
+    if (r->s->unordered && !py_deterministic_may(r->s))
+        return false;
     if (r->s->mode == PY_WATCHED)
         return py_debug_launch(r->s, r->c, &r->dims, r->word, &r->port);
     if (!py_ok(here ? launch_here(r) : launch_there(r))) {
@@ -378,11 +403,35 @@ choose_dims(run *r)
     return py_dims_check(r->c->d, r->s, &r->dims);
 }
 
+/* In place of a function that checks its indices: the compilation without those checks that hold here. */
+static bool
+choose_checks(run *r)
+{
+    bool kernel = r->c->d->how.mode == TD_MODE_KERNEL;
+    uint32_t n = r->n;
+
+    if (!r->s->bounds)
+        return true;
+    if (!add_hidden_numbers(r) || !(r->s = py_bounds_choose(r->s, r->word, r->n, &r->dims)))
+        return false;
+    r->n = n;
+    if (!r->s->serial && r->s->made.apart && py_call_overlaps(r->c, r->s->made.written)) {
+        r->s = py_spec_for(r->c->d, r->c->dev, true, r->c->type, r->c->narg);
+        if (!r->s)
+            return false;
+        r->serial = r->s;
+        r->serial->busy++;
+        if (!(r->s = py_bounds_choose(r->s, r->word, n, &r->dims)))
+            return false;
+    }
+    return !kernel || py_dims_check(r->c->d, r->s, &r->dims);
+}
+
 static bool
 run_all(run *r)
 {
-    return add_argument_words(r) && choose_dims(r) && add_hidden(r) && kernelrun_launch(r) &&
-           launch_finish(r);
+    return add_argument_words(r) && choose_checks(r) && choose_dims(r) && add_hidden(r) &&
+           kernelrun_launch(r) && launch_finish(r);
 }
 
 /* Finds the compilation for the call with its arrays ready.  If loop iterations could conflict
@@ -455,11 +504,13 @@ run_call(py_call *c, const py_dims *dims, bool *refused)
 {
     uint64_t small[16] = {0};
     PyObject *answer = NULL;
+    py_spec *held;
     run r; /* uninitialised: its words are written before they are read */
 
     r.c = c;
     r.n = 0;
     r.there = NULL;
+    r.serial = NULL;
     r.heap = (td_callmem){0};
     r.stream = dims->stream ? dims->stream : td_dev_stream(c->dev);
     if (!find_spec(&r))
@@ -470,7 +521,8 @@ run_call(py_call *c, const py_dims *dims, bool *refused)
         return NULL;
     if (refused)
         *refused = false;
-    r.s->busy++;
+    held = r.s;
+    held->busy++;
     if (c->typed)
         py_boxes_run(1);
     if (make_room(&r, small, sizeof small) && run_all(&r))
@@ -481,7 +533,9 @@ run_call(py_call *c, const py_dims *dims, bool *refused)
     td_buf_unref(r.there);
     if (c->typed)
         py_boxes_run(-1);
-    r.s->busy--;
+    held->busy--;
+    if (r.serial)
+        r.serial->busy--;
     if (r.result != (unsigned char *)small)
         free(r.result);
     return answer;

@@ -117,17 +117,23 @@ program(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
     td_program *p = NULL;
     PyObject *o[10];
     void *token;
+    py_mode mode;
     td_status st;
 
     (void)module;
     if (!py_parse("program", names, 1, 1, args, nargs, kwnames, o) ||
         !read_text(o[0], "text", &s.text) || !read_device(o[1], &s.dev) ||
         !read_text(o[2], "file", &s.file) || !read_text(o[3], "arch", &s.arch) ||
-        !read_text(o[6], "keep", &s.keep) || !read_text(o[7], "cache_dir", &s.cache_dir) ||
-        !py_flag(py_is_none(o[8]) ? NULL : o[8], s.dev && py_mode_of(s.dev) != PY_PLAIN,
+        !read_text(o[6], "keep", &s.keep) || !read_text(o[7], "cache_dir", &s.cache_dir))
+        return NULL;
+    mode = s.dev ? py_mode_of(s.dev) : PY_PLAIN;
+    /* treadle.config.checks wants no debugger's information of a CPU's compiler, which makes slower code with it */
+    if (!py_flag(py_is_none(o[8]) ? NULL : o[8],
+                 mode == PY_WATCHED || (mode == PY_CHECKED && !td_dev_info(s.dev)->host),
                  &s.debug) ||
         !py_flag(o[9], true, &s.cache))
         return NULL;
+    s.checked = s.debug || mode != PY_PLAIN;
     if (!s.text)
         return PyErr_Format(PyExc_TypeError, "text is a str, not None");
     if (!read_texts(o[4], "options", &options) || !read_texts(o[5], "names", &instances)) {

@@ -207,8 +207,8 @@ class _coo(Reductions, Sparse):
     def _times_vector(self, x):
         dtype = numpy.result_type(self.dtype, x.dtype)
         on_gpu = not self.device.host
-        if on_gpu and dtype.kind == "c" or on_gpu and dtype.itemsize < 4:
-            return self.tocsr()._times_vector(x)  # the dtype has no atomic addition
+        if on_gpu and (dtype.kind == "c" or dtype.itemsize < 4 or td.config.deterministic):
+            return self.tocsr()._times_vector(x)  # there is no atomic addition, or it has another order each time
         y = zeros(self._shape2[0], dtype=dtype, device=self.device)
         if not self.data.size:
             return y

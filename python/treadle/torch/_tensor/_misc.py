@@ -9,19 +9,20 @@ from .._register import function, method
 from . import _dtypes
 from ._convert import _BY_TYPE, TensorType
 
-_state = {"deterministic": 0, "precision": "highest", "threads": None}
+_state = {"precision": "highest", "threads": None}
 
 
 @function(out=False)
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Keep the setting. Sums by atomic operations on a GPU may still differ in the last bit."""
-    _state["deterministic"] = (1 if warn_only else 2) if mode else 0
+    """Results have the same bits each time, as with treadle.config.deterministic. What cannot raises, with warn_only it
+    warns."""
+    _core._deterministic((1 if warn_only else 2) if mode else 0)
 
 
 @function(out=False)
 def are_deterministic_algorithms_enabled():
-    """The setting of use_deterministic_algorithms."""
-    return _state["deterministic"] > 0
+    """What use_deterministic_algorithms was told."""
+    return _core._deterministic(None) > 0
 
 
 @function(out=False)
