@@ -569,3 +569,58 @@ def test_sums_have_the_dtype_that_is_asked_for(dtype, of):
     _same(njit(along)(y), along(y))
     for got, wanted in zip(njit(whole)(y), whole(y), strict=True):
         assert got == wanted
+
+
+# ---- dividing by zero: each function's own error_model ----
+
+
+@td.vectorize
+def ratio(x, y):
+    return x / y
+
+
+@td.guvectorize("(n),()->(n)")
+def ratios(x, y, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i] / y
+
+
+@njit(error_model="numpy")
+def open_ratio(x, y):
+    return x / y
+
+
+@njit
+def strict_ratio(x, y):
+    return x / y
+
+
+def plain_ratio(x, y):
+    return x / y
+
+
+@pytest.mark.parametrize("model", ["python", "numpy"])
+@pytest.mark.parametrize("f, raises", [(ratio, False), (open_ratio, False), (strict_ratio, True), (plain_ratio, None)])
+def test_a_function_divides_by_its_own_error_model(model, f, raises):
+    caller = njit(lambda x, y: f(x, y) + 0.0, error_model=model)
+    after = njit(lambda x, y: (f(x, 1.0), x / y), error_model=model)
+    assert caller(3.0, 2.0) == 1.5
+    if model == "python" if raises is None else raises:
+        with pytest.raises(ZeroDivisionError):
+            caller(1.0, 0.0)
+    else:
+        assert caller(1.0, 0.0) == np.inf
+    if model == "python":  # the call before it changes nothing for the caller
+        with pytest.raises(ZeroDivisionError):
+            after(1.0, 0.0)
+    else:
+        assert after(1.0, 0.0) == (1.0, np.inf)
+
+
+def test_ufuncs_of_arrays_divide_by_their_own_error_model():
+    a = np.array([1.0, 2.0])
+    assert njit(lambda x: ratio(x, 0.0))(a).tolist() == [np.inf] * 2
+    assert njit(lambda x: ratios(x, 0.0))(a).tolist() == [np.inf] * 2
+    strict = td.vectorize(plain_ratio, error_model="python")
+    with pytest.raises(ZeroDivisionError):
+        njit(lambda x: strict(x, 0.0), error_model="numpy")(a)

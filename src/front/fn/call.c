@@ -307,16 +307,21 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
     return call_defined(w, s, NULL, c, out);
 }
 
-/* What stands for a function of NumPy's computes as NumPy does. */
+/* What stands for a function of NumPy's computes as NumPy does. A function that was compiled with options of its own
+ * keeps what they say of dividing by zero. */
 static td_status
-call_librarys(walk *w, const td_source *s, const call *c, thing *out)
+call_described(walk *w, const td_objinfo *info, const call *c, thing *out)
 {
-    bool before = w->numba;
+    bool numba = w->numba, checked = w->checked;
     td_status st;
 
-    w->numba = false;
-    st = call_source(w, s, c, out);
-    w->numba = before;
+    if (info->stand_in)
+        w->numba = false;
+    if (info->division)
+        w->checked = info->division == 'r';
+    st = call_source(w, info->source, c, out);
+    w->numba = numba;
+    w->checked = checked;
     return st;
 }
 
@@ -516,8 +521,7 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
     case TD_OBJ_FUNCTION:
         if (w->exact && info.stand_in)
             return bad(w, c->node, TD_ERR_TYPE, "%s gives NumPy's numbers", f->type->name);
-        return info.stand_in ? call_librarys(w, info.source, c, out)
-                             : call_source(w, info.source, c, out);
+        return call_described(w, &info, c, out);
     case TD_OBJ_TYPE:
         if (info.type->kind == TD_T_BOX && info.type->ndim == TD_BOX_OBJECT)
             return object_new(w, info.type, c, out);
