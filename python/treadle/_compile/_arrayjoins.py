@@ -333,4 +333,4 @@ _NUMPYS = {
 
 ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items()}
 
-METHODS = {"ravel(order)": _in_order}
+METHODS = {"ravel(order)": _in_order, "repeat": _repeat}

@@ -434,7 +434,8 @@ _NUMPYS = {
     "sort": _sort, "argsort": _argsort, "partition": _partition, "argpartition": _argpartition, "unique":
     _unique, "searchsorted": _searchsorted, "union1d": _union1d, "intersect1d": _intersect1d, "setdiff1d":
     _setdiff1d, "isin": _isin, "median": _median, "nanmedian": _nanmedian, "quantile": _quantile, "percentile":
-    _percentile, "nanquantile": _nanquantile, "nanpercentile": _nanpercentile, "flatnonzero": _flatnonzero, "nonzero": _nonzero,
+    _percentile, "nanquantile": _nanquantile, "nanpercentile": _nanpercentile,
+    "flatnonzero": _flatnonzero, "nonzero": _nonzero,
     "argwhere": _argwhere, "extract": _extract, "take": _take, "digitize": _digitize, "setxor1d": _setxor1d,
     "select": _select,
 }  # fmt: skip
