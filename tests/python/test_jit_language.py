@@ -624,3 +624,50 @@ def test_ufuncs_of_arrays_divide_by_their_own_error_model():
     strict = td.vectorize(plain_ratio, error_model="python")
     with pytest.raises(ZeroDivisionError):
         njit(lambda x: strict(x, 0.0), error_model="numpy")(a)
+
+
+# ---- iterations behind one that raises have not run ----
+
+
+def raises_in_a_loop(a, out):
+    for i in range(a.size):
+        if a[i] < 0:
+            raise ValueError("negative")
+        out[i] = a[i]
+
+
+def asserts_in_a_loop(a, out):
+    for i in range(a.size):
+        out[i] = 1
+        assert a[i] >= 0
+        out[i] = a[i] + 1
+
+
+def raises_in_a_callee(a, out):
+    def checked(x):
+        if x < 0:
+            raise ValueError("negative")
+        return x
+
+    for i in range(a.size):
+        out[i] = checked(a[i])
+
+
+@pytest.mark.parametrize("f", [raises_in_a_loop, asserts_in_a_loop, raises_in_a_callee])
+def test_iterations_behind_one_that_raises_have_not_run(f):
+    a = np.ones(5000)
+    a[3000] = -1
+    alike(f, a, np.zeros(5000))
+    alike(f, np.ones(50), np.zeros(50))
+
+
+def test_a_prange_that_raises_stays_parallel():
+    @njit(parallel=True)
+    def f(a, out):
+        for i in td.prange(a.size):
+            if a[i] < 0:
+                raise ValueError("negative")
+            out[i] = a[i]
+
+    f(np.ones(50), np.zeros(50))
+    assert "the loop runs in parallel" in f.explain()

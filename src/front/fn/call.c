@@ -312,15 +312,18 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
 static td_status
 call_described(walk *w, const td_objinfo *info, const call *c, thing *out)
 {
-    bool numba = w->numba, checked = w->checked;
+    bool numba = w->numba, library = w->library, checked = w->checked;
     td_status st;
 
-    if (info->stand_in)
+    if (info->stand_in) {
         w->numba = false;
+        w->library = true;
+    }
     if (info->division)
         w->checked = info->division == 'r';
     st = call_source(w, info->source, c, out);
     w->numba = numba;
+    w->library = library;
     w->checked = checked;
     return st;
 }

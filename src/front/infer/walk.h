@@ -217,6 +217,7 @@ typedef struct walk {
     uint64_t aliased; /* bit i: argument i is reached through variables of unknown origin, */
     bool     stores_aliased; /* through which the function stores */
     bool     ufunc;  /* NumPy computes it: dividing by zero raises nothing */
+    bool     library; /* inside of what stands for a function of NumPy's */
     bool     checked; /* td_compile's, or that of the compiled function whose body is being walked */
     bool     numba;  /* td_compile's, outside of what stands for NumPy's functions */
     td_map   sites;  /* hash of path and node -> site (box.h); kept from walk to walk, as the next three */
@@ -431,6 +432,7 @@ bool      iterations_free(walk *w, uint32_t node); /* was the loop found indepen
 td_status iterations_store(walk *w, uint32_t node);
 void      iterations_recurse(walk *w); /* a function is called that calls itself, and reads or writes arrays */
 void      iterations_fail(walk *w); /* an iteration may fail, and the function goes on behind a try */
+void      iterations_raise(walk *w); /* an iteration may raise what the program says; those behind it must not have stored then */
 void      iterations_print(walk *w); /* what is printed comes in the iterations' order */
 td_status iterations_end(walk *w, iterations *t);
 /* Control leaves this loop, or (NULL) all loops of the function: their iterations cannot run in any order. */
