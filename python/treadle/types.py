@@ -53,6 +53,7 @@ from ._compile._typeclasses import (
     StringLiteral,
     Tuple,
     Type,
+    UnicodeType,
     UniTuple,
     Vector,
     from_dtype,

@@ -438,6 +438,12 @@ class Dummy(Opaque):
     __slots__ = ()
 
 
+class UnicodeType(Opaque):
+    """The type of strings."""
+
+    __slots__ = ()
+
+
 class NoneType(Opaque):
     """The type of None, and of what a function without a result returns."""
 
@@ -706,6 +712,10 @@ def typeof(value):
         return NamedTuple(members, type(value)) if hasattr(value, "_fields") else Tuple(members)
     if isinstance(value, _core.Instance):
         return type(value).class_type.instance_type
+    if isinstance(value, _core.Box):
+        from ._typetext import spelled
+
+        return parse(spelled(value._typename()))
     if isinstance(value, (numpy.dtype, Type)):
         return Opaque(f"dtype({value})")
     flags, dtype = getattr(value, "flags", None), getattr(value, "dtype", None)
@@ -768,7 +778,7 @@ NAMES |= VECTORS
 NAMES |= {name: Opaque(name) for name in ("undefined", "unknown", "pyobject", "GridGroup")}
 NAMES |= {f"range_{what}{n}_type": Opaque(f"range_{what}_int{n}") for what in ("state", "iter") for n in (32, 64)}
 NAMES |= {"ellipsis": Opaque("..."), "voidptr": Opaque("void*", "pointer")}
-NAMES["unicode_type"] = NAMES["string"] = Opaque("unicode_type", "string")
+NAMES["unicode_type"] = NAMES["string"] = UnicodeType("unicode_type", "string")
 
 PYTHON = {
     builtins.bool: NAMES["bool"], int: NAMES["int64"], float: NAMES["float64"], complex: NAMES["complex128"],
@@ -779,6 +789,7 @@ PYTHON = {
 _WORDS = NAMES | {cls.__name__: PYTHON[cls] for cls in (int, float, complex, str)}
 _MAKERS = {
     "Array": Array, "UniTuple": UniTuple, "Tuple": Tuple, "Optional": Optional, "CPointer": CPointer, "List": List,
-    "Set": Set, "ListType": ListType, "DictType": DictType, "NestedArray": NestedArray, "IntegerLiteral": literal,
-    "Literal": literal, "NPDatetime": NPDatetime, "NPTimedelta": NPTimedelta,
+    "list": List, "set": Set, "Set": Set, "ListType": ListType, "DictType": DictType, "dict": DictType,
+    "NestedArray": NestedArray, "IntegerLiteral": literal, "Literal": literal, "NPDatetime": NPDatetime,
+    "NPTimedelta": NPTimedelta,
 }  # fmt: skip

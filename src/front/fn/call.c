@@ -463,6 +463,19 @@ take_values(walk *w, const call *c)
     return TD_OK;
 }
 
+/* An argument's type as the host knows it; of a list, dict or set into which nothing was put so far only the kind. */
+static td_status
+outside_type(walk *w, const thing *x, const td_type **out)
+{
+    bool map = is_box(x) && x->type->ndim == TD_BOX_DICT;
+
+    *out = x->type;
+    if (!is_box(x) || x->type->ndim == TD_BOX_STR || x->type->ndim == TD_BOX_OBJECT ||
+        !box_elem(w, x, BOX_ELEM) || (map && !box_elem(w, x, BOX_VALUE)))
+        return TD_OK;
+    return box_outside(w, x->type, out);
+}
+
 /* A function that numba.extending.overload has implementations of, chosen by the types.  TD_SKIP: it is called itself. */
 static td_status
 call_overload(walk *w, const thing *f, const call *c, thing *out)
@@ -472,9 +485,9 @@ call_overload(walk *w, const thing *f, const call *c, thing *out)
     uint32_t o;
 
     for (uint32_t i = 0; i < c->n; i++)
-        type[i] = c->arg[i].type;
+        TD_TRY(outside_type(w, &c->arg[i], &type[i]));
     for (uint32_t i = 0; i < c->nkw; i++)
-        type[c->n + i] = c->kwarg[i].type;
+        TD_TRY(outside_type(w, &c->kwarg[i], &type[c->n + i]));
     TD_TRY(
         w->host->overload(w->host->ctx, f->type->object, type, c->n + c->nkw, c->kw, c->nkw, &o));
     chosen = (thing){.type = td_type_object(o, f->type->name)};
