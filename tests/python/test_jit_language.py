@@ -671,3 +671,41 @@ def test_a_prange_that_raises_stays_parallel():
 
     f(np.ones(50), np.zeros(50))
     assert "the loop runs in parallel" in f.explain()
+
+
+# ---- what a loop leaves in a variable, read behind a try ----
+
+
+def left_by_a_loop(n, fails):
+    a = 0
+    for _ in range(n):
+        a = n
+    try:
+        if fails:
+            raise ValueError(3)
+    except Exception:
+        a += 5
+        return a, 1
+    return a, 0
+
+
+def left_by_a_loop_to_finally(n, fails):
+    a = 0
+    for _ in range(n):
+        a = n
+    try:
+        try:
+            if fails:
+                raise ValueError(3)
+        finally:
+            a += 7
+    except Exception:
+        return a, 1
+    return a, 0
+
+
+@pytest.mark.parametrize("f", [left_by_a_loop, left_by_a_loop_to_finally])
+@pytest.mark.parametrize("n", [0, 1, 3, 5000])
+@pytest.mark.parametrize("fails", [True, False])
+def test_what_a_loop_leaves_is_there_behind_a_try(f, n, fails):
+    alike(f, n, fails)
