@@ -709,3 +709,14 @@ def left_by_a_loop_to_finally(n, fails):
 @pytest.mark.parametrize("fails", [True, False])
 def test_what_a_loop_leaves_is_there_behind_a_try(f, n, fails):
     alike(f, n, fails)
+
+
+def test_parallel_diagnostics_print_what_explain_tells(capsys):
+    f = njit(lambda a: a.sum() + sum([x for x in a]))
+    f(np.ones(3))
+    f(np.ones(3, np.float32))
+    f.parallel_diagnostics(level=4)
+    assert capsys.readouterr().out == f.explain() + "\n"
+    f.parallel_diagnostics(f.signatures[1])
+    told = capsys.readouterr().out
+    assert told and "float32" in told and "float64" not in told
