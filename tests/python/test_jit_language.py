@@ -712,7 +712,13 @@ def test_what_a_loop_leaves_is_there_behind_a_try(f, n, fails):
 
 
 def test_parallel_diagnostics_print_what_explain_tells(capsys):
-    f = njit(lambda a: a.sum() + max(a))
+    @njit
+    def f(a):
+        s = 0.0
+        for i in range(a.size):
+            s += a[i]
+        return s
+
     f(np.ones(3))
     f(np.ones(3, np.float32))
     f.parallel_diagnostics(level=4)
