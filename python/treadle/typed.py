@@ -9,12 +9,20 @@ Elements are numbers, strings, arrays, tuples of these, and other typed lists an
 
 from collections.abc import MutableMapping, MutableSequence
 
-from . import _core
+from . import _core, types
 from ._public import dir_of as _dir_of
 
 __all__ = ["Dict", "List"]
 
 _LIST, _DICT = 0, 1
+
+
+def _type_of(box):
+    """The type as typeof tells it; before anything was put in, the kind alone."""
+    try:
+        return types.typeof(box)
+    except TypeError:
+        return "ListType[undefined]" if isinstance(box, List) else "DictType[undefined,undefined]"
 
 
 class _Known(type):
@@ -126,7 +134,10 @@ class List(_core.Box, metaclass=_Known):
             super().__setitem__(i, value)
 
     def __repr__(self):
-        return f"[{', '.join(map(repr, self))}]"
+        return f"{_type_of(self)}({self})"
+
+    def __str__(self):
+        return f"[{', '.join(map(str, self))}]"
 
     def __reduce__(self):
         return List, (list(self),)
@@ -182,7 +193,10 @@ class Dict(_core.Box, metaclass=_Known):
         return key, self.pop(key)
 
     def __repr__(self):
-        return f"{{{', '.join(f'{k!r}: {v!r}' for k, v in self.items())}}}"
+        return f"{_type_of(self)}({self})"
+
+    def __str__(self):
+        return f"{{{', '.join(f'{k}: {v}' for k, v in self.items())}}}"
 
     def __reduce__(self):
         return Dict, (dict(self.items()),)

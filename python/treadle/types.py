@@ -42,7 +42,7 @@ from ._compile._types._groups import (
 )
 from ._compile._types._names import NAMES, VECTORS
 from ._compile._types._numbers import Boolean, Complex, Float, Integer, NPDatetime, NPTimedelta, Number, Vector
-from ._compile._types._opaque import ClassInstanceType, DeferredType, Dummy, FunctionType, NoneType, Opaque
+from ._compile._types._opaque import ClassInstanceType, DeferredType, Dummy, FunctionType, NoneType, Opaque, UnicodeType
 from ._compile._types._spellings import from_dtype, typeof
 from ._public import dir_of as _dir_of
 from ._words import refusing as _refusing

@@ -240,6 +240,7 @@ class UniTuple(BaseTuple):
     def element(self) -> Any: ...
     @property
     def dtype(self) -> Any: ...
+class UnicodeType(Opaque): ...
 VECTORS: dict[Any, Any]
 class Vector(Type):
     def __init__(self, element: Any, count: Any) -> None: ...
@@ -353,7 +354,7 @@ def signature(return_type: Any, *args: Any) -> Any: ...
 signed_domain: frozenset[Any]
 size_t: Integer
 ssize_t: Integer
-string: Opaque
+string: UnicodeType
 u1: Integer
 u2: Integer
 u4: Integer
@@ -401,7 +402,7 @@ ulonglong2: Vector
 ulonglong3: Vector
 ulonglong4: Vector
 undefined: Opaque
-unicode_type: Opaque
+unicode_type: UnicodeType
 unknown: Opaque
 def unliteral(t: Any) -> Any: ...
 unsigned_domain: frozenset[Any]

@@ -375,10 +375,7 @@ split_text(td_callmem *h, const td_box *a, const td_box *by, int64_t most)
             i++;
         ok = add_part(h, r, chars(a) + from, i - from);
     }
-    i = a->n;
-    while (!by && i > from && is_space(chars(a)[i - 1]))
-        i--;
-    return ok && add_part(h, r, chars(a) + from, i - from) ? r : NULL;
+    return ok && add_part(h, r, chars(a) + from, a->n - from) ? r : NULL;
 }
 
 static td_box *

@@ -569,3 +569,160 @@ def test_sums_have_the_dtype_that_is_asked_for(dtype, of):
     _same(njit(along)(y), along(y))
     for got, wanted in zip(njit(whole)(y), whole(y), strict=True):
         assert got == wanted
+
+
+# ---- dividing by zero: each function's own error_model ----
+
+
+@td.vectorize
+def ratio(x, y):
+    return x / y
+
+
+@td.guvectorize("(n),()->(n)")
+def ratios(x, y, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i] / y
+
+
+@njit(error_model="numpy")
+def open_ratio(x, y):
+    return x / y
+
+
+@njit
+def strict_ratio(x, y):
+    return x / y
+
+
+def plain_ratio(x, y):
+    return x / y
+
+
+@pytest.mark.parametrize("model", ["python", "numpy"])
+@pytest.mark.parametrize("f, raises", [(ratio, False), (open_ratio, False), (strict_ratio, True), (plain_ratio, None)])
+def test_a_function_divides_by_its_own_error_model(model, f, raises):
+    caller = njit(lambda x, y: f(x, y) + 0.0, error_model=model)
+    after = njit(lambda x, y: (f(x, 1.0), x / y), error_model=model)
+    assert caller(3.0, 2.0) == 1.5
+    if model == "python" if raises is None else raises:
+        with pytest.raises(ZeroDivisionError):
+            caller(1.0, 0.0)
+    else:
+        assert caller(1.0, 0.0) == np.inf
+    if model == "python":  # the call before it changes nothing for the caller
+        with pytest.raises(ZeroDivisionError):
+            after(1.0, 0.0)
+    else:
+        assert after(1.0, 0.0) == (1.0, np.inf)
+
+
+def test_ufuncs_of_arrays_divide_by_their_own_error_model():
+    a = np.array([1.0, 2.0])
+    assert njit(lambda x: ratio(x, 0.0))(a).tolist() == [np.inf] * 2
+    assert njit(lambda x: ratios(x, 0.0))(a).tolist() == [np.inf] * 2
+    strict = td.vectorize(plain_ratio, error_model="python")
+    with pytest.raises(ZeroDivisionError):
+        njit(lambda x: strict(x, 0.0), error_model="numpy")(a)
+
+
+# ---- iterations behind one that raises have not run ----
+
+
+def raises_in_a_loop(a, out):
+    for i in range(a.size):
+        if a[i] < 0:
+            raise ValueError("negative")
+        out[i] = a[i]
+
+
+def asserts_in_a_loop(a, out):
+    for i in range(a.size):
+        out[i] = 1
+        assert a[i] >= 0
+        out[i] = a[i] + 1
+
+
+def raises_in_a_callee(a, out):
+    def checked(x):
+        if x < 0:
+            raise ValueError("negative")
+        return x
+
+    for i in range(a.size):
+        out[i] = checked(a[i])
+
+
+@pytest.mark.parametrize("f", [raises_in_a_loop, asserts_in_a_loop, raises_in_a_callee])
+def test_iterations_behind_one_that_raises_have_not_run(f):
+    a = np.ones(5000)
+    a[3000] = -1
+    alike(f, a, np.zeros(5000))
+    alike(f, np.ones(50), np.zeros(50))
+
+
+def test_a_prange_that_raises_stays_parallel():
+    @njit(parallel=True)
+    def f(a, out):
+        for i in td.prange(a.size):
+            if a[i] < 0:
+                raise ValueError("negative")
+            out[i] = a[i]
+
+    f(np.ones(50), np.zeros(50))
+    assert "the loop runs in parallel" in f.explain()
+
+
+# ---- what a loop leaves in a variable, read behind a try ----
+
+
+def left_by_a_loop(n, fails):
+    a = 0
+    for _ in range(n):
+        a = n
+    try:
+        if fails:
+            raise ValueError(3)
+    except Exception:
+        a += 5
+        return a, 1
+    return a, 0
+
+
+def left_by_a_loop_to_finally(n, fails):
+    a = 0
+    for _ in range(n):
+        a = n
+    try:
+        try:
+            if fails:
+                raise ValueError(3)
+        finally:
+            a += 7
+    except Exception:
+        return a, 1
+    return a, 0
+
+
+@pytest.mark.parametrize("f", [left_by_a_loop, left_by_a_loop_to_finally])
+@pytest.mark.parametrize("n", [0, 1, 3, 5000])
+@pytest.mark.parametrize("fails", [True, False])
+def test_what_a_loop_leaves_is_there_behind_a_try(f, n, fails):
+    alike(f, n, fails)
+
+
+def test_parallel_diagnostics_print_what_explain_tells(capsys):
+    @njit
+    def f(a):
+        s = 0.0
+        for i in range(a.size):
+            s += a[i]
+        return s
+
+    f(np.ones(3))
+    f(np.ones(3, np.float32))
+    f.parallel_diagnostics(level=4)
+    assert capsys.readouterr().out == f.explain() + "\n"
+    f.parallel_diagnostics(f.signatures[1])
+    told = capsys.readouterr().out
+    assert told and "float32" in told and "float64" not in told

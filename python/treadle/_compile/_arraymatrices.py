@@ -13,6 +13,8 @@ def _tri(N, M=None, k=0):
 
 
 def _tril(m, k=0):
+    if m.ndim != 2:
+        raise ValueError("tril: arrays have two axes here")
     out = m.copy()
     for i in range(m.shape[0]):
         for j in range(m.shape[1]):
@@ -22,11 +24,53 @@ def _tril(m, k=0):
 
 
 def _triu(m, k=0):
+    if m.ndim != 2:
+        raise ValueError("triu: arrays have two axes here")
     out = m.copy()
     for i in range(m.shape[0]):
         for j in range(m.shape[1]):
             if j < i + k:
                 out[i, j] = 0
+    return out
+
+
+def _indices(n, m, k, upper):
+    """Rows and columns of the elements below the k-th diagonal and on it, or, if upper, above it and on it."""
+    count = 0
+    for i in range(n):
+        for j in range(m):
+            count += (j >= i + k) if upper else (j <= i + k)
+    rows, columns = np.empty(count, np.int64), np.empty(count, np.int64)
+    count = 0
+    for i in range(n):
+        for j in range(m):
+            if (j >= i + k) if upper else (j <= i + k):
+                rows[count], columns[count] = i, j
+                count += 1
+    return rows, columns
+
+
+def _tril_indices(n, k=0, m=None):
+    return _indices(n, n if m is None else m, k, False)
+
+
+def _triu_indices(n, k=0, m=None):
+    return _indices(n, n if m is None else m, k, True)
+
+
+def _tril_indices_from(arr, k=0):
+    return _indices(arr.shape[0], arr.shape[1], k, False)
+
+
+def _triu_indices_from(arr, k=0):
+    return _indices(arr.shape[0], arr.shape[1], k, True)
+
+
+def _vander(x, N=None, increasing=False):
+    columns = x.size if N is None else N
+    out = np.empty((x.size, columns), (np.zeros(1, x.dtype) * np.zeros(1, np.int64)).dtype)
+    for j in range(columns):
+        out[:, j if increasing else columns - 1 - j] = x**j
     return out
 
 
@@ -45,6 +89,8 @@ def _diag(v, k=0):
 
 
 def _trace(a, offset=0):
+    if a.ndim != 2:
+        raise ValueError("diag requires an array of at least two dimensions")
     return _diag(a, offset).sum()
 
 
@@ -165,7 +211,8 @@ def _matrix_power(a, n):
 
 _NUMPYS = {
     "tri": _tri, "tril": _tril, "triu": _triu, "diag": _diag, "trace": _trace, "fill_diagonal": _fill_diagonal,
-    "outer": _outer, "kron": _kron, "cross": _cross,
+    "outer": _outer, "kron": _kron, "cross": _cross, "tril_indices": _tril_indices, "triu_indices": _triu_indices,
+    "tril_indices_from": _tril_indices_from, "triu_indices_from": _triu_indices_from, "vander": _vander,
 }  # fmt: skip
 ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items()}
 ARRAYS[np.linalg.matrix_power] = _matrix_power

@@ -106,6 +106,15 @@ def _histogram(a, bins=10, range=None):
 
 def _diff(a, n=1):
     x = np.array(a)
+    if n < 0:
+        raise ValueError("diff(): order must be non-negative")
+    if x.ndim > 2:
+        raise ValueError("diff: arrays have one axis or two here")
+    if x.ndim == 2:
+        for _ in range(n):
+            left, right = x[:, : max(x.shape[1] - 1, 0)], x[:, 1:]
+            x = (right != left) if x.dtype == np.bool_ else right - left
+        return x
     if x.dtype == np.bool_:
         for _ in range(n):
             x = x[1:] != x[: max(x.size - 1, 0)]
@@ -188,7 +197,9 @@ def _average(a, weights=None):
     return (x * w).sum() / w.sum()
 
 
-def _cov(m, rowvar=True, ddof=1):
+def _cov(m, rowvar=True, ddof=1, bias=False):
+    if bias and ddof == 1:
+        return _cov(m, rowvar, 0)
     x = np.asarray(m) * 1.0
     rows = x.reshape((1, x.size)) if x.ndim == 1 else (x.copy() if rowvar else x.T.copy())
     n, k = rows.shape
@@ -223,6 +234,11 @@ def _nancumsum(a):
     return np.cumsum(np.where(x == x, x, np.zeros(1, x.dtype)[0]))
 
 
+def _nancumprod(a):
+    x = np.asarray(a).flatten()
+    return np.cumprod(np.where(x == x, x, np.ones(1, x.dtype)[0]))
+
+
 def _trapezoid(y, x=None, dx=1.0):
     v = np.asarray(y) * 1.0
     s = 0.0
@@ -235,12 +251,56 @@ def _logspace(start, stop, num=50):
     return 10.0 ** np.linspace(start, stop, num)
 
 
+def _geomspace(start, stop, num=50):
+    out = np.exp(np.linspace(np.log(start), np.log(stop), num))
+    if num > 0:
+        out[0] = start
+    if num > 1:
+        out[num - 1] = stop
+    return out
+
+
+# ---- windows ----
+
+
+def _cosines(M, a0, a1, a2):
+    """a0 + a1 cos(x) + a2 cos(2x), for M points x from -pi to pi."""
+    if M < 1:
+        return np.empty(0)
+    if M == 1:
+        return np.ones(1)
+    x = np.pi * np.arange(1 - M, M, 2) / (M - 1)
+    return a0 + a1 * np.cos(x) + a2 * np.cos(2.0 * x)
+
+
+def _hanning(M):
+    return _cosines(M, 0.5, 0.5, 0.0)
+
+
+def _hamming(M):
+    return _cosines(M, 0.54, 0.46, 0.0)
+
+
+def _blackman(M):
+    return _cosines(M, 0.42, 0.5, 0.08)
+
+
+def _bartlett(M):
+    if M < 1:
+        return np.empty(0)
+    if M == 1:
+        return np.ones(1)
+    return 1.0 - np.abs(np.arange(1 - M, M, 2) / (M - 1))
+
+
 _NUMPYS = {
     "bincount": _bincount, "histogram": _histogram, "diff": _diff, "ediff1d": _ediff1d, "interp": _interp,
     "allclose": _allclose, "array_equal": _array_equal, "convolve": _convolve, "correlate": _correlate,
     "average": _average, "cov": _cov, "corrcoef": _corrcoef, "nanvar": _nanvar, "nanstd": _nanstd, "nancumsum":
-    _nancumsum, "trapezoid": _trapezoid, "logspace": _logspace, "iinfo": _iinfo, "finfo": _finfo,
-    "iscomplexobj": _iscomplexobj, "isrealobj": _isrealobj,
+    _nancumsum, "trapezoid": _trapezoid, "logspace": _logspace, "geomspace": _geomspace,
+    "iinfo": _iinfo, "finfo": _finfo,
+    "iscomplexobj": _iscomplexobj, "isrealobj": _isrealobj, "nancumprod": _nancumprod, "hanning": _hanning,
+    "hamming": _hamming, "blackman": _blackman, "bartlett": _bartlett,
 }  # fmt: skip
 
 # only names that this NumPy has; NumPy 1 lacks trapezoid

@@ -1,10 +1,12 @@
-"""NumPy's functions of whole arrays for compiled code on a CPU, written in Python: sorting, joining, choosing.
+"""NumPy's functions of whole arrays for compiled code on a CPU, written in Python: sorting, choosing.
 
 ``ARRAYS`` maps a function to the one that is compiled in its place. ``METHODS`` does so for methods of arrays, and for
 subscripts that are arrays. Unless a function says otherwise, its arrays have one axis.
 """
 
 import numpy as np
+
+from ._arrayjoins import _concatenate, _kept
 
 # ---- order: NaN last, equal elements as they came ----
 
@@ -61,6 +63,21 @@ def _sort(a, axis=-1):
 
 def _argsort(a, axis=-1, kind="quicksort"):
     x = np.asarray(a)
+    if x.ndim == 1:
+        return _argsort_vector(x)
+    if x.ndim != 2 or (axis != -1 and axis != 1 and axis != 0 and axis != -2):
+        raise ValueError("argsort: arrays have one axis or two here, and axis is one of them")
+    out = np.empty(x.shape, np.int64)
+    if axis == 0 or axis == -2:
+        for j in range(x.shape[1]):
+            out[:, j] = _argsort_vector(x[:, j])
+    else:
+        for i in range(x.shape[0]):
+            out[i] = _argsort_vector(x[i])
+    return out
+
+
+def _argsort_vector(x):
     n = x.size
     at, room = np.arange(n), np.empty(n, np.int64)
     width = 1
@@ -86,20 +103,6 @@ def _partition(a, kth):
 
 def _argpartition(a, kth):
     return _argsort(a)
-
-
-def _kept(x, keep):
-    """The elements of x where keep is not 0."""
-    n = 0
-    for k in range(x.size):
-        n += keep[k] != 0
-    out = np.empty(n, x.dtype)
-    n = 0
-    for k in range(x.size):
-        if keep[k] != 0:
-            out[n] = x[k]
-            n += 1
-    return out
 
 
 def _unique(ar):
@@ -138,6 +141,19 @@ def _searchsorted(a, v, side="left"):
 def _has(ordered, x):
     at = _place(ordered, x, False)
     return at < ordered.size and ordered[at] == x
+
+
+def _digitize(x, bins, right=False):
+    edges = np.asarray(bins)
+    if edges.size > 1 and edges[0] > edges[edges.size - 1]:
+        up = edges[::-1].copy()
+        return edges.size - (_searchsorted(up, x, "left") if right else _searchsorted(up, x, "right"))
+    return _searchsorted(edges, x, "left") if right else _searchsorted(edges, x, "right")
+
+
+def _setxor1d(ar1, ar2):
+    x, y = _unique(ar1), _unique(ar2)
+    return _unique(_concatenate((_kept(x, _among(x, y, False)), _kept(y, _among(y, x, False)))))
 
 
 def _union1d(ar1, ar2):
@@ -223,160 +239,6 @@ def _nanpercentile(a, q):
     return _percentile(_without_nan(a), q)
 
 
-# ---- joining and repeating ----
-
-
-def _concatenate(arrays, axis=0):
-    first = arrays[0]
-    n = 0
-    for x in arrays:
-        n += x.shape[axis]
-    if first.ndim == 1:
-        if axis != 0 and axis != -1:
-            raise ValueError("axis is out of bounds for array of dimension 1")
-        out = np.empty(n, _dtype_of(arrays))
-        at = 0
-        for x in arrays:
-            out[at : at + x.size] = x
-            at += x.size
-        return out
-    if first.ndim > 2:
-        raise ValueError("concatenate: arrays have one axis or two here")
-    if axis == 0:
-        rows = np.empty((n, first.shape[1]), _dtype_of(arrays))
-        at = 0
-        for x in arrays:
-            if x.shape[1] != first.shape[1]:
-                raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
-            rows[at : at + x.shape[0]] = x
-            at += x.shape[0]
-        return rows
-    columns = np.empty((first.shape[0], n), _dtype_of(arrays))
-    at = 0
-    for x in arrays:
-        if x.shape[0] != first.shape[0]:
-            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
-        columns[:, at : at + x.shape[1]] = x
-        at += x.shape[1]
-    return columns
-
-
-def _met(x, y):
-    return np.where(np.zeros(1, np.bool_), np.zeros(1, x.dtype), np.zeros(1, y.dtype))
-
-
-def _dtype_of(arrays):
-    """The promoted dtype of the arrays; of many arrays only the first four count."""
-    if len(arrays) == 1:
-        return arrays[0].dtype
-    if len(arrays) == 2:
-        return _met(arrays[0], arrays[1]).dtype
-    if len(arrays) == 3:
-        return _met(_met(arrays[0], arrays[1]), arrays[2]).dtype
-    return _met(_met(arrays[0], arrays[1]), _met(arrays[2], arrays[3])).dtype
-
-
-def _hstack(tup):
-    return _concatenate(tup, 0 if tup[0].ndim == 1 else 1)
-
-
-def _vstack(tup):
-    if tup[0].ndim > 1:
-        return _concatenate(tup, 0)
-    out = np.empty((len(tup), tup[0].size), _dtype_of(tup))
-    at = 0
-    for x in tup:
-        if x.size != tup[0].size:
-            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
-        out[at] = x
-        at += 1
-    return out
-
-
-def _column_stack(tup):
-    return _vstack(tup).T.copy() if tup[0].ndim == 1 else _concatenate(tup, 1)
-
-
-def _stack(arrays, axis=0):
-    if axis == 0:
-        return _vstack(arrays)
-    return _vstack(arrays).T.copy()
-
-
-def _append(arr, values):
-    x = np.asarray(arr).flatten()
-    if isinstance(values, (np.ndarray, list, tuple)):
-        return _concatenate((x, np.asarray(values).flatten()))
-    return _concatenate((x, np.full(1, values)))
-
-
-def _repeat(a, repeats):
-    x = np.asarray(a).flatten()
-    if isinstance(repeats, (np.ndarray, list, tuple)):
-        times = np.asarray(repeats)
-        if times.size != x.size:
-            raise ValueError("operands could not be broadcast together")
-        out = np.empty(times.sum(), x.dtype)
-        at = 0
-        for k in range(x.size):
-            for _ in range(times[k]):
-                out[at] = x[k]
-                at += 1
-        return out
-    if repeats < 0:
-        raise ValueError("repeats may not contain negative values.")
-    same = np.empty(x.size * repeats, x.dtype)
-    for k in range(x.size):
-        for j in range(repeats):
-            same[k * repeats + j] = x[k]
-    return same
-
-
-def _roll(a, shift):
-    x = np.asarray(a)
-    flat = x.flatten()
-    n = flat.size
-    out = np.empty(n, x.dtype)
-    for k in range(n):
-        out[(k + shift) % n] = flat[k]
-    return out.reshape(x.shape)
-
-
-def _flip(m):
-    return m[::-1] if m.ndim == 1 else m[::-1, ::-1]
-
-
-def _flipud(m):
-    return m[::-1]
-
-
-def _fliplr(m):
-    return m[:, ::-1]
-
-
-def _delete(arr, obj):
-    x = np.asarray(arr).flatten()
-    keep = np.ones(x.size, np.bool_)
-    if isinstance(obj, (np.ndarray, list, tuple)):
-        for at in np.asarray(obj):
-            if not -x.size <= at < x.size:
-                raise IndexError("index is out of bounds for axis 0")
-            keep[at] = False
-    else:
-        if not -x.size <= obj < x.size:
-            raise IndexError("index is out of bounds for axis 0")
-        keep[obj] = False
-    return _kept(x, keep)
-
-
-def _atleast_1d(x):
-    return np.asarray(x) if x.ndim else x.reshape(1)
-
-
-def _atleast_2d(x):
-    return x.reshape((1, x.size)) if x.ndim < 2 else np.asarray(x)
-
-
 # ---- choosing ----
 
 
@@ -405,6 +267,15 @@ def _argwhere(a):
     for x in at:
         out[:, j] = x
         j += 1
+    return out
+
+
+def _select(condlist, choicelist, default=0):
+    out = np.where(condlist[0], choicelist[0], np.zeros(1, choicelist[0].dtype)[0] + default)
+    chosen = condlist[0].copy()
+    for k in range(1, len(condlist)):
+        out[:] = np.where(condlist[k] & ~chosen, choicelist[k], out)
+        chosen |= condlist[k]
     return out
 
 
@@ -559,35 +430,18 @@ def _set_points(a, rows, columns, x):
             a[_in_range(i[k], a.shape[0], 0), _in_range(j[k], a.shape[1], 1)] = x
 
 
-def _tile(A, reps):
-    x = np.asarray(A).flatten()
-    out = np.empty(x.size * reps, x.dtype)
-    for k in range(reps):
-        out[k * x.size : (k + 1) * x.size] = x
-    return out
-
-
-def _rot90(m, k=1):
-    turns = k % 4
-    if turns == 0:
-        return m.copy()
-    if turns == 2:
-        return m[::-1, ::-1].copy()
-    return m.T[::-1].copy() if turns == 1 else m.T[:, ::-1].copy()
-
-
 _NUMPYS = {
     "sort": _sort, "argsort": _argsort, "partition": _partition, "argpartition": _argpartition, "unique":
     _unique, "searchsorted": _searchsorted, "union1d": _union1d, "intersect1d": _intersect1d, "setdiff1d":
     _setdiff1d, "isin": _isin, "median": _median, "nanmedian": _nanmedian, "quantile": _quantile, "percentile":
-    _percentile, "nanquantile": _nanquantile, "nanpercentile": _nanpercentile, "concatenate": _concatenate,
-    "hstack": _hstack, "vstack": _vstack, "column_stack": _column_stack, "stack": _stack, "append": _append,
-    "repeat": _repeat, "roll": _roll, "flip": _flip, "flipud": _flipud, "fliplr": _fliplr, "delete": _delete,
-    "atleast_1d": _atleast_1d, "atleast_2d": _atleast_2d, "flatnonzero": _flatnonzero, "nonzero": _nonzero,
-    "argwhere": _argwhere, "extract": _extract, "take": _take, "tile": _tile, "rot90": _rot90,
+    _percentile, "nanquantile": _nanquantile, "nanpercentile": _nanpercentile,
+    "flatnonzero": _flatnonzero, "nonzero": _nonzero,
+    "argwhere": _argwhere, "extract": _extract, "take": _take, "digitize": _digitize, "setxor1d": _setxor1d,
+    "select": _select,
 }  # fmt: skip
 
 ARRAYS = {getattr(np, name): f for name, f in _NUMPYS.items()}
+
 
 def _array_of_rows(x):
     """The array of a list of lists or tuples."""
@@ -612,7 +466,7 @@ def _array_of_complex(x):
 
 METHODS = {
     "array(rows)": _array_of_rows, "array(complex)": _array_of_complex,
-    "sort": _sort_in_place, "argsort": _argsort, "nonzero": _nonzero, "repeat": _repeat, "take": _take,
+    "sort": _sort_in_place, "argsort": _argsort, "nonzero": _nonzero, "take": _take,
     "searchsorted": _searchsorted, "partition": _sort_in_place, "a[mask]": _at_mask, "a[places]": _at_places,
     "a[:, places]": _at_columns, "a[rows, columns]": _at_points, "a[mask] = x": _set_mask, "a[places] = x": _set_places,
     "a[:, places] = x": _set_columns, "a[rows, columns] = x": _set_points,

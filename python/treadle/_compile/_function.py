@@ -189,6 +189,13 @@ class Function(_core.Dispatcher):
         """What was found out about the compilations: one line each thing."""
         return "\n".join(f"{c}: {note}" for c in self._compiled() for note in c.notes)
 
+    def parallel_diagnostics(self, signature=None, level=1):
+        """Print explain(): which loops run in parallel, and what stood in the way of others.
+
+        signature: one of signatures, of which alone to tell. level is accepted and changes nothing."""
+        told = [c for c in self._compiled() if signature is None or c.args == tuple(signature)]
+        print(*[f"{c}: {note}" for c in told for note in c.notes], sep="\n")
+
     def lint(self):
         """What makes the compilations slower than they could be: a list of lines, "file:line: what was found".
 

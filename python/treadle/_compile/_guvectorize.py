@@ -203,7 +203,8 @@ class GUFunc(Called):
             raise TypeError(f"{self.__name__} takes {self.nin} or {self.nargs} arguments, not {len(given)}")
         values = operands(given)
         row, boxed = self._resolve(values[: self.nin], values[self.nin :] or [None] * self.nout)
-        return generalised(self.__name__, self.py_func, self._inputs, self._outputs, given, row, boxed)
+        f = jit(self.py_func, **self._options)
+        return generalised(self.__name__, f, self._inputs, self._outputs, given, row, boxed)
 
     def _in_place(self, values, row):
         """Run a function without outputs: it writes into its operands."""

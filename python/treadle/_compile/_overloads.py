@@ -1,6 +1,7 @@
 """Functions whose implementation is chosen by the types of their arguments: ``numba.extending.overload``."""
 
 from .. import types
+from ._types._text import spelled
 
 FACTORIES = {}  # function: its factories, the latest first
 _chosen = {}  # (function, types of arguments): the implementation
@@ -35,7 +36,7 @@ def implementation(function, args, names):
 
 def _type(a):
     if isinstance(a, str):
-        return types.parse(a)
+        return types.parse(spelled(a))
     try:
         return types.typeof(a[0])
     except (TypeError, ValueError):

@@ -1,10 +1,283 @@
 """``STAND_INS``: the functions that are compiled in place of functions of NumPy's and Python's. The core looks them up
-here.
+here. Methods of arrays are found by name.
 
-Methods of arrays are found by name.
+Methods of strings and heapq's functions stand here too. A heap is a list of numbers, or of tuples of numbers. heapq's
+functions compare elements only by < and in the same order as heapq, so they leave the same list.
 """
 
-from . import _arraymatrices, _arraynumbers, _arrays, _draws, _heaps, _linear
+import heapq
 
-STAND_INS = _draws.DRAWS | _arrays.ARRAYS | _arraynumbers.ARRAYS | _arraymatrices.ARRAYS
-STAND_INS |= _heaps.HEAPS | _linear.LINALGS | _arrays.METHODS | _arraymatrices.METHODS
+from . import _arrayjoins, _arraymatrices, _arraynumbers, _arrays, _draws, _linear
+
+
+def _rise(heap, start, at):
+    """Move the element at a place towards the root until its parent is not greater."""
+    x = heap[at]
+    while at > start:
+        parent = (at - 1) >> 1
+        if not x < heap[parent]:
+            break
+        heap[at] = heap[parent]
+        at = parent
+    heap[at] = x
+
+
+def _sink(heap, at):
+    """Move the element at a place down to a leaf along the smaller children, then up to its place."""
+    end, start = len(heap), at
+    x = heap[at]
+    child = 2 * at + 1
+    while child < end:
+        right = child + 1
+        if right < end and not heap[child] < heap[right]:
+            child = right
+        heap[at] = heap[child]
+        at = child
+        child = 2 * at + 1
+    heap[at] = x
+    _rise(heap, start, at)
+
+
+def _heapify(x):
+    for at in range(len(x) // 2 - 1, -1, -1):
+        _sink(x, at)
+
+
+def _heappush(heap, item):
+    heap.append(item)
+    _rise(heap, 0, len(heap) - 1)
+
+
+def _heappop(heap):
+    if len(heap) == 0:
+        raise IndexError("index out of range")
+    last = heap.pop()
+    if len(heap) == 0:
+        return last
+    least = heap[0]
+    heap[0] = last
+    _sink(heap, 0)
+    return least
+
+
+def _heapreplace(heap, item):
+    if len(heap) == 0:
+        raise IndexError("index out of range")
+    least = heap[0]
+    heap[0] = item
+    _sink(heap, 0)
+    return least
+
+
+def _heappushpop(heap, item):
+    if len(heap) > 0 and heap[0] < item:
+        return _heapreplace(heap, item)
+    return item
+
+
+def _nsmallest(n, iterable):
+    return sorted(iterable)[: max(n, 0)]
+
+
+def _nlargest(n, iterable):
+    return sorted(iterable, reverse=True)[: max(n, 0)]
+
+
+HEAPS = {
+    heapq.heapify: _heapify, heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapreplace: _heapreplace,
+    heapq.heappushpop: _heappushpop, heapq.nsmallest: _nsmallest, heapq.nlargest: _nlargest,
+}  # fmt: skip
+
+# ---- methods of strings: those that the runtime lacks, and those it has, with keywords and bounds ----
+
+
+def _find(s, sub, start=0, end=None):
+    return s.find(sub, start, len(s) if end is None else end)
+
+
+def _rfind(s, sub, start=0, end=None):
+    return s.rfind(sub, start, len(s) if end is None else end)
+
+
+def _index(s, sub, start=0, end=None):
+    return s.index(sub, start, len(s) if end is None else end)
+
+
+def _rindex(s, sub, start=0, end=None):
+    return s.rindex(sub, start, len(s) if end is None else end)
+
+
+def _count(s, sub, start=0, end=None):
+    if start > len(s):
+        return 0
+    return s[start : len(s) if end is None else end].count(sub)
+
+
+def _startswith(s, prefix, start=0, end=None):
+    if start > len(s):
+        return False
+    return s[start : len(s) if end is None else end].startswith(prefix)
+
+
+def _endswith(s, suffix, start=0, end=None):
+    if start > len(s):
+        return False
+    return s[start : len(s) if end is None else end].endswith(suffix)
+
+
+def _split(s, sep=None, maxsplit=-1):
+    return s.split(sep, maxsplit)
+
+
+def _replace(s, old, new, count=-1):
+    return s.replace(old, new, count)
+
+
+def _rsplit(s, sep=None, maxsplit=-1):
+    parts = [s]
+    parts.pop()
+    end = len(s)
+    if sep is None:
+        while True:
+            while end > 0 and s[end - 1].isspace():
+                end -= 1
+            if end == 0:
+                break
+            start = 0 if 0 <= maxsplit == len(parts) else end
+            while start > 0 and not s[start - 1].isspace():
+                start -= 1
+            parts.append(s[start:end])
+            end = start
+    else:
+        if len(sep) == 0:
+            raise ValueError("empty separator")
+        while True:
+            at = -1 if 0 <= maxsplit == len(parts) else s.rfind(sep, 0, end)
+            if at < 0:
+                break
+            parts.append(s[at + len(sep) : end])
+            end = at
+        parts.append(s[:end])
+    parts.reverse()
+    return parts
+
+
+def _splitlines(s, keepends=False):
+    parts = [s]
+    parts.pop()
+    at, start = 0, 0
+    while at < len(s):
+        if s[at] in "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029":
+            end = at + 2 if s[at : at + 2] == "\r\n" else at + 1
+            parts.append(s[start : end if keepends else at])
+            at = start = end
+        else:
+            at += 1
+    if start < len(s):
+        parts.append(s[start:])
+    return parts
+
+
+def _partition(s, sep):
+    if len(sep) == 0:
+        raise ValueError("empty separator")
+    at = s.find(sep)
+    if at < 0:
+        return s, "", ""
+    return s[:at], sep, s[at + len(sep) :]
+
+
+def _rpartition(s, sep):
+    if len(sep) == 0:
+        raise ValueError("empty separator")
+    at = s.rfind(sep)
+    if at < 0:
+        return "", "", s
+    return s[:at], sep, s[at + len(sep) :]
+
+
+def _removeprefix(s, prefix):
+    return s[len(prefix) :] if s.startswith(prefix) else s[:]
+
+
+def _removesuffix(s, suffix):
+    return s[: len(s) - len(suffix)] if s.endswith(suffix) else s[:]
+
+
+def _title(s):
+    parts = [s]
+    parts.pop()
+    inside = False
+    for c in s:
+        parts.append(c.lower() if inside else c.upper())
+        inside = c.isalpha()
+    return "".join(parts)
+
+
+def _istitle(s):
+    inside, found = False, False
+    for c in s:
+        if c.isupper():
+            if inside:
+                return False
+            inside = found = True
+        elif c.islower():
+            if not inside:
+                return False
+        else:
+            inside = False
+    return found
+
+
+def _isidentifier(s):
+    if len(s) == 0 or s[0].isdigit():
+        return False
+    for c in s:
+        if not (c.isalnum() or c == "_"):
+            return False
+    return True
+
+
+def _isascii(s):
+    for c in s:
+        if ord(c) > 127:
+            return False
+    return True
+
+
+def _isprintable(s):
+    for c in s:
+        if ord(c) > 127:
+            raise ValueError("cases and kinds of characters beyond ASCII are not known")
+        if ord(c) < 32 or ord(c) == 127:
+            return False
+    return True
+
+
+def _expandtabs(s, tabsize=8):
+    parts = [s]
+    parts.pop()
+    column = 0
+    for c in s:
+        if c == "\t":
+            wide = tabsize - column % tabsize if tabsize > 0 else 0
+            parts.append(" " * wide)
+            column += wide
+        else:
+            parts.append(c)
+            column = 0 if c == "\n" or c == "\r" else column + 1
+    return "".join(parts)
+
+
+_TEXTS = {
+    "find": _find, "rfind": _rfind, "index": _index, "rindex": _rindex, "count": _count, "startswith": _startswith,
+    "endswith": _endswith, "split": _split, "replace": _replace, "rsplit": _rsplit, "splitlines": _splitlines,
+    "partition": _partition, "rpartition": _rpartition, "removeprefix": _removeprefix, "removesuffix": _removesuffix,
+    "title": _title, "istitle": _istitle, "isidentifier": _isidentifier, "isascii": _isascii, "isprintable":
+    _isprintable, "expandtabs": _expandtabs, "casefold": lambda s: s.lower(), "isnumeric": lambda s: s.isdigit(),
+}  # fmt: skip
+
+
+STAND_INS = _draws.DRAWS | _arrays.ARRAYS | _arraynumbers.ARRAYS | _arraymatrices.ARRAYS | _arrayjoins.ARRAYS
+STAND_INS |= HEAPS | _linear.LINALGS | _arrays.METHODS | _arraymatrices.METHODS | _arrayjoins.METHODS
+STAND_INS |= {f"str.{name}": f for name, f in _TEXTS.items()}

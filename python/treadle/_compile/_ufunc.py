@@ -173,7 +173,7 @@ class UFunc(Called):
         if len(given) != self.nin and not has_out:
             raise TypeError(f"{self.__name__} takes {self.nin} numbers or arrays, not {len(given)}")
         row, returned = self.resolve(operands(given[: self.nin]))
-        return elementwise(self.__name__, self.py_func, given, row, returned, has_out)
+        return elementwise(self.__name__, self._one, given, row, returned, has_out)
 
     def outer(self, a, b, **kw):
         """The function of all pairs of elements."""

@@ -23,6 +23,7 @@ _ALIASES = {  # the name that a program imports: the module of treadle's that it
     "pycuda": "treadle.pycuda",
     "numba": "treadle.unchanged._numba",
     "numba.cuda": "treadle.unchanged._numbacuda",
+    "numba.cuda.types": "treadle.types",
     "numba.extending": "treadle.unchanged._extending",
     "numba.types": "treadle.types",
     "numba.core": "treadle.unchanged._numba",

@@ -6,6 +6,7 @@
 #include "front/infer/box.h"
 #include "front/infer/intrin.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { TEXT_MAX = 4096 }; /* characters of a constant */
@@ -389,14 +390,20 @@ td_status
 text_method(walk *w, const thing *self, const char *name, const call *c, thing *out)
 {
     thing own = *self;
+    char written[64];
+    td_status st;
 
     TD_TRY(boxed(w, &own));
     if (strcmp(name, "join") == 0 && !c->nkw)
         return join_method(w, &own, c, out);
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strcmp(methods[i].name, name) == 0 && !c->nkw) {
+        if (strcmp(methods[i].name, name) == 0 && !c->nkw && c->n <= methods[i].most) {
             TD_TRY(want_args(w, c, name, methods[i].least, methods[i].most));
             return ask_method(w, i, &own, c, out);
         }
+    snprintf(written, sizeof written, "str.%s", name);
+    st = call_stand_in(w, written, &own, c, out);
+    if (st != TD_SKIP)
+        return st;
     return bad(w, c->node, TD_ERR_VALUE, "strings have no method %s here", name);
 }

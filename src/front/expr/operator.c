@@ -169,7 +169,7 @@ check_zero(walk *w, const thing *b, const thing *power, const char *sign)
     thing zero = num_int(0), raises, below;
     uint32_t site;
 
-    if (!w->how->checked || w->ufunc || (b->known && as_double(b) != 0))
+    if (!w->checked || w->ufunc || (b->known && as_double(b) != 0))
         return TD_OK;
     TD_TRY(num_op(w, OP_equal, (thing[]){*b, zero}, 2, &raises));
     if (power) {

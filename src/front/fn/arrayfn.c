@@ -452,11 +452,26 @@ fn_reshape(walk *w, const call *c, int number, thing *out)
     return reshaped(w, &c->arg[0], e.shape, e.n, c->node, out);
 }
 
+/* The elements as a vector, in the order that an argument gives. */
+td_status
+in_order(walk *w, const call *c, thing *out)
+{
+    call rest = *c;
+
+    rest.arg = c->arg + 1;
+    rest.n = c->n - 1;
+    if (c->asked)
+        *c->asked = UINT64_MAX;
+    return call_stand_in(w, "ravel(order)", &c->arg[0], &rest, out);
+}
+
 td_status
 fn_ravel(walk *w, const call *c, int number, thing *out)
 {
     (void)number;
     TD_TRY(require_array(w, c, "ravel"));
+    if (c->n + c->nkw > 1)
+        return in_order(w, c, out);
     return at_flat(w, &c->arg[0], c->node, out);
 }
 

@@ -307,16 +307,24 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
     return call_defined(w, s, NULL, c, out);
 }
 
-/* What stands for a function of NumPy's computes as NumPy does. */
+/* What stands for a function of NumPy's computes as NumPy does. A function that was compiled with options of its own
+ * keeps what they say of dividing by zero. */
 static td_status
-call_librarys(walk *w, const td_source *s, const call *c, thing *out)
+call_described(walk *w, const td_objinfo *info, const call *c, thing *out)
 {
-    bool before = w->numba;
+    bool numba = w->numba, library = w->library, checked = w->checked;
     td_status st;
 
-    w->numba = false;
-    st = call_source(w, s, c, out);
-    w->numba = before;
+    if (info->stand_in) {
+        w->numba = false;
+        w->library = true;
+    }
+    if (info->division)
+        w->checked = info->division == 'r';
+    st = call_source(w, info->source, c, out);
+    w->numba = numba;
+    w->library = library;
+    w->checked = checked;
     return st;
 }
 
@@ -455,6 +463,19 @@ take_values(walk *w, const call *c)
     return TD_OK;
 }
 
+/* An argument's type as the host knows it; of a list, dict or set into which nothing was put so far only the kind. */
+static td_status
+outside_type(walk *w, const thing *x, const td_type **out)
+{
+    bool map = is_box(x) && x->type->ndim == TD_BOX_DICT;
+
+    *out = x->type;
+    if (!is_box(x) || x->type->ndim == TD_BOX_STR || x->type->ndim == TD_BOX_OBJECT ||
+        !box_elem(w, x, BOX_ELEM) || (map && !box_elem(w, x, BOX_VALUE)))
+        return TD_OK;
+    return box_outside(w, x->type, out);
+}
+
 /* A function that numba.extending.overload has implementations of, chosen by the types.  TD_SKIP: it is called itself. */
 static td_status
 call_overload(walk *w, const thing *f, const call *c, thing *out)
@@ -464,9 +485,9 @@ call_overload(walk *w, const thing *f, const call *c, thing *out)
     uint32_t o;
 
     for (uint32_t i = 0; i < c->n; i++)
-        type[i] = c->arg[i].type;
+        TD_TRY(outside_type(w, &c->arg[i], &type[i]));
     for (uint32_t i = 0; i < c->nkw; i++)
-        type[c->n + i] = c->kwarg[i].type;
+        TD_TRY(outside_type(w, &c->kwarg[i], &type[c->n + i]));
     TD_TRY(
         w->host->overload(w->host->ctx, f->type->object, type, c->n + c->nkw, c->kw, c->nkw, &o));
     chosen = (thing){.type = td_type_object(o, f->type->name)};
@@ -516,8 +537,7 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
     case TD_OBJ_FUNCTION:
         if (w->exact && info.stand_in)
             return bad(w, c->node, TD_ERR_TYPE, "%s gives NumPy's numbers", f->type->name);
-        return info.stand_in ? call_librarys(w, info.source, c, out)
-                             : call_source(w, info.source, c, out);
+        return call_described(w, &info, c, out);
     case TD_OBJ_TYPE:
         if (info.type->kind == TD_T_BOX && info.type->ndim == TD_BOX_OBJECT)
             return object_new(w, info.type, c, out);

@@ -364,6 +364,8 @@ array_copy(walk *w, const thing *a, const td_type *t, uint32_t node, thing *out)
 td_status
 fn_copy(walk *w, const call *c, int number, thing *out)
 {
+    if (td_intrinsics[number].row && c->n + c->nkw > 1)
+        return in_order(w, c, out);
     TD_TRY(want_args(w, c, "copy", 1, 1));
     if (c->arg[0].type->kind != TD_T_ARRAY)
         return bad(w, c->node, TD_ERR_TYPE, "copy takes an array, not %s", c->arg[0].type->name);

@@ -84,24 +84,34 @@ matrix_product(walk *w, const thing *a, const thing *b, thing *out)
     return TD_OK;
 }
 
-/* cumsum, cumprod of a vector: row is the operation. */
+/* cumsum, cumprod of all elements, or along a vector's axis: row is the operation. */
 td_status
 fn_running(walk *w, const call *c, int number, thing *out)
 {
     td_op op = (td_op)td_intrinsics[number].row;
     const char *what = op == OP_add ? "cumsum" : "cumprod";
+    const thing *axis = arg_or_kw(c, 1, "axis"), *dtype = arg_or_kw(c, 2, "dtype");
     const td_type *item;
     td_val one = td_const_int(w->f, TD_I64, op != OP_add);
     thing x, e, so_far, at;
     td_num sum;
     nest s;
 
-    TD_TRY(want_args(w, c, what, 1, 1));
+    TD_TRY(want_args(w, c, what, 1, 3));
     x = c->arg[0];
-    if (!is_array(&x) || x.type->ndim != 1 || x.type->item[0]->kind != TD_T_NUM || c->nkw)
-        return bad(w, c->node, TD_ERR_TYPE, "%s takes one vector here, not %s", what, x.type->name);
+    if (!is_array(&x) || x.type->item[0]->kind != TD_T_NUM)
+        return bad(w, c->node, TD_ERR_TYPE, "%s takes an array of numbers, not %s", what,
+                   x.type->name);
+    if (axis && !is_none(axis) && x.type->ndim != 1)
+        return bad(w, c->node, TD_ERR_TYPE, "%s takes axis= of a vector here, not of %s", what,
+                   x.type->name);
+    if (dtype && !is_none(dtype))
+        TD_TRY(call_row(w, fn_astype, 0, (thing[]){x, *dtype}, 2, &x));
+    if (x.type->ndim != 1)
+        TD_TRY(call_row(w, fn_copy, 1, &x, 1, &x));
     item = x.type->item[0];
-    if (!td_dtype_is_float(item->dt) && !td_dtype_is_complex(item->dt))
+    if ((!dtype || is_none(dtype)) && !td_dtype_is_float(item->dt) &&
+        !td_dtype_is_complex(item->dt))
         item = td_type_num(td_dtype_kind(item->dt) == 'u' ? TD_U64 : TD_I64);
     TD_TRY(new_array(w, item, 1, x.view->shape, out));
     sum = td_num_slot(w->f, item->dt, 1);

@@ -213,8 +213,8 @@ iter_of(walk *w, const thing *x, uint32_t node, thing *out)
     case TD_T_RANGE:
     case TD_T_TUPLE:
     case TD_T_ITER:
-        if (x->type->object < ITER_GRID || is_list(x))
-            break;
+        if (x->type->kind == TD_T_TUPLE || x->type->object < ITER_GRID || is_list(x))
+            break; /* a named tuple's object is its class */
         /* fallthrough */
     case TD_T_ARRAY:
         if (x->type->ndim)

@@ -110,6 +110,7 @@ round_float(walk *w, const thing *x, const digits *d, bool exact, thing *out)
     thing ten = num_float(10), scale, up, down, y, z;
 
     TD_TRY(num_binary(w, TD_SYN_Pow, &ten, &d->size, &scale));
+    scale = num_convert(w, &scale, x->type); /* under Numba's types it is no Python number */
     TD_TRY(num_op(w, OP_multiply, (thing[]){*x, scale}, 2, &up));
     /* Python's division would raise for 0 */
     TD_TRY(num_op(w, OP_divide, (thing[]){*x, scale}, 2, &down));
@@ -136,6 +137,7 @@ round_to(walk *w, const thing *x, const digits *d, thing *out)
     TD_TRY(round_float(w, x, d, exact, out));
     dt = (td_dtype)out->type->dt;
     TD_TRY(num_binary(w, TD_SYN_Pow, &ten, &d->size, &scale));
+    scale = num_convert(w, &scale, x->type); /* under Numba's types it is no Python number */
     TD_TRY(num_op(w, OP_multiply, (thing[]){*x, scale}, 2, &y));
     /* from 2**53 on, y is an integer: x has no digits to round */
     whole = num_float(exact ? 9007199254740992.0 : (double)INFINITY);

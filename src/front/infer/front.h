@@ -46,6 +46,7 @@ typedef struct td_objinfo {
     int         number;
     bool        stand_in; /* FUNCTION: it stands for a library's, whose numbers it gives */
     const struct td_source *source;
+    char        division; /* FUNCTION, when b is 0, a / b …: 'r' raises, 'n' gives what NumPy gives, 0: as in its caller */
 } td_objinfo;
 
 /* td_host - questions to the host.  Objects are handles, small numbers from 1 on that the host gives out; one

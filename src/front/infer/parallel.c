@@ -166,6 +166,17 @@ iterations_fail(walk *w)
 }
 
 void
+iterations_raise(walk *w)
+{
+    if (w->library || w->how->gpu || w->how->mode == TD_MODE_KERNEL)
+        return;
+    for (iterations *t = w->iterations; t; t = t->up)
+        if (!t->asked)
+            never(t, w->f->line,
+                  "an iteration may raise, and then those behind it have not run: ask for prange");
+}
+
+void
 iterations_print(walk *w)
 {
     for (iterations *t = w->iterations; t; t = t->up)

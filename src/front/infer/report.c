@@ -307,6 +307,7 @@ stmt_raise(walk *w, uint32_t node)
     site = site_new(w, *text == '\2' ? TD_REPORT_RAISE_WITH : TD_REPORT_RAISE, node, text);
     w->made->site[site].object = object_;
     TD_TRY(report_fail(w, site, value, n));
+    iterations_raise(w);
     thread_end(w);
     w->dead = true;
     return built(w, node);
@@ -335,6 +336,7 @@ stmt_assert(walk *w, uint32_t node)
     TD_TRY(num_unary(w, TD_SYN_Not, &c, &c));
     td_if(w->f, val_as(w, &c, TD_BOOL));
     TD_TRY(report_fail(w, site, NULL, 0));
+    iterations_raise(w);
     thread_end(w);
     td_end(w->f);
     return built(w, node);

@@ -236,7 +236,12 @@ td_status
 td_front(const td_source *s, const td_host *host, const td_type *const *arg, uint32_t narg,
          const td_compile *how, td_arena *mem, td_made *out)
 {
-    walk w = {.mem = mem, .host = host, .how = how, .made = out, .numba = how->numba};
+    walk w = {.mem = mem,
+              .host = host,
+              .how = how,
+              .made = out,
+              .numba = how->numba,
+              .checked = how->checked};
     td_status st = TD_OK;
 
     *out = (td_made){0};

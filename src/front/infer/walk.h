@@ -217,6 +217,8 @@ typedef struct walk {
     uint64_t aliased; /* bit i: argument i is reached through variables of unknown origin, */
     bool     stores_aliased; /* through which the function stores */
     bool     ufunc;  /* NumPy computes it: dividing by zero raises nothing */
+    bool     library; /* inside of what stands for a function of NumPy's */
+    bool     checked; /* td_compile's, or that of the compiled function whose body is being walked */
     bool     numba;  /* td_compile's, outside of what stands for NumPy's functions */
     td_map   sites;  /* hash of path and node -> site (box.h); kept from walk to walk, as the next three */
     struct boxsite **site; /* by number */
@@ -430,6 +432,7 @@ bool      iterations_free(walk *w, uint32_t node); /* was the loop found indepen
 td_status iterations_store(walk *w, uint32_t node);
 void      iterations_recurse(walk *w); /* a function is called that calls itself, and reads or writes arrays */
 void      iterations_fail(walk *w); /* an iteration may fail, and the function goes on behind a try */
+void      iterations_raise(walk *w); /* an iteration may raise what the program says; those behind it must not have stored then */
 void      iterations_print(walk *w); /* what is printed comes in the iterations' order */
 td_status iterations_end(walk *w, iterations *t);
 /* Control leaves this loop, or (NULL) all loops of the function: their iterations cannot run in any order. */
@@ -561,6 +564,7 @@ td_status want_args(walk *w, const call *c, const char *what, uint32_t least, ui
 
 td_status call_row(walk *w, intrinsic_fn *fn, int row, const thing *x, uint32_t n, thing *out); /* the row with that function and number */
 td_status array_attribute(walk *w, const thing *a, const char *name, uint32_t node, thing *out);
+td_status in_order(walk *w, const call *c, thing *out); /* ravel, flatten with an order */
 td_status number_attribute(walk *w, const thing *x, const char *name, uint32_t node, thing *out);
 td_status array_operator(walk *w, intrinsic_fn *fn, td_syn op, const thing *x, uint32_t n, thing *out); /* lazily, of elements */
 td_status array_product(walk *w, const thing *a, const thing *b, thing *out);                           /* a @ b */

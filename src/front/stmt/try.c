@@ -18,7 +18,8 @@ struct trying {
     uint32_t n, *name;
     place *where;
     bool *has;
-    td_status st; /* of what a failing place could not do */
+    const carry **carried; /* on any path on which the body failed */
+    td_status st;          /* of what a failing place could not do */
 };
 
 static td_hash
@@ -47,6 +48,7 @@ try_leave(walk *w)
             join_unbound(w, raised_key(t, i));
             continue;
         }
+        t->carried[i] = carry_join(w, x->carry, t->carried[i]);
         st = join_meet(w, raised_key(t, i), x, w->fr->s->root, name_of(w, t->name[i]));
         if (!st && t->has[i] && x->type)
             st = place_set(w, &t->where[i], x);
@@ -69,6 +71,8 @@ static td_status protected(walk *w, uint32_t node, uint32_t key, trying *t,
     t->name = assigned_by(w, node, &t->n);
     t->where = td_alloc(w->mem, (t->n + 1) * sizeof *t->where);
     t->has = td_alloc(w->mem, t->n + 1);
+    t->carried = td_alloc(w->mem, (t->n + 1) * sizeof *t->carried);
+    memset(t->carried, 0, (t->n + 1) * sizeof *t->carried);
     for (uint32_t i = 0; i < t->n; i++) {
         join *j = join_variable(w, raised_key(t, i), t->name[i]);
 
@@ -96,6 +100,7 @@ recall(walk *w, const trying *t)
             *x = place_get(w, &t->where[i]);
         else if (j)
             *x = join_stand_in(w, j);
+        x->carry = t->carried[i];
     }
 }
 

@@ -559,6 +559,8 @@ describe_object(py_asking *a, PyObject *o, td_objinfo *out)
         out->stand_in = true;
         return describe_function(a, spelled, out); /* which describes what a kernel does instead */
     }
+    if (py_is_dispatcher(o) && ((py_dispatcher *)o)->how.mode == TD_MODE_FUNCTION)
+        out->division = ((py_dispatcher *)o)->how.checked ? 'r' : 'n';
     if (py_is_dispatcher(o) || is_function(o))
         return describe_function(a, o, out);
     return describe_other(a, o, out);

@@ -9,7 +9,7 @@ from ._base import MAKERS
 from ._constants import literal
 from ._groups import CPointer, DictType, List, ListType, Optional, Set, Tuple, UniTuple
 from ._numbers import Boolean, Complex, Float, Integer, NPDatetime, NPTimedelta, Vector, _BFloat16
-from ._opaque import NoneType, Opaque
+from ._opaque import NoneType, Opaque, UnicodeType
 
 _BASE = {
     "bool": (Boolean, "bool", "?"), "bfloat16": (_BFloat16, "float", None),
@@ -45,7 +45,7 @@ NAMES |= VECTORS
 NAMES |= {name: Opaque(name) for name in ("undefined", "unknown", "pyobject", "GridGroup")}
 NAMES |= {f"range_{what}{n}_type": Opaque(f"range_{what}_int{n}") for what in ("state", "iter") for n in (32, 64)}
 NAMES |= {"ellipsis": Opaque("..."), "voidptr": Opaque("void*", "pointer")}
-NAMES["unicode_type"] = NAMES["string"] = Opaque("unicode_type", "string")
+NAMES["unicode_type"] = NAMES["string"] = UnicodeType("unicode_type", "string")
 
 PYTHON = {
     builtins.bool: NAMES["bool"], int: NAMES["int64"], float: NAMES["float64"], complex: NAMES["complex128"],
@@ -56,6 +56,7 @@ PYTHON = {
 WORDS = NAMES | {cls.__name__: PYTHON[cls] for cls in (int, float, complex, str)}
 MAKERS |= {
     "Array": Array, "UniTuple": UniTuple, "Tuple": Tuple, "Optional": Optional, "CPointer": CPointer, "List": List,
-    "Set": Set, "ListType": ListType, "DictType": DictType, "NestedArray": NestedArray, "IntegerLiteral": literal,
-    "Literal": literal, "NPDatetime": NPDatetime, "NPTimedelta": NPTimedelta,
+    "list": List, "set": Set, "Set": Set, "ListType": ListType, "DictType": DictType, "dict": DictType,
+    "NestedArray": NestedArray, "IntegerLiteral": literal, "Literal": literal, "NPDatetime": NPDatetime,
+    "NPTimedelta": NPTimedelta,
 }  # fmt: skip

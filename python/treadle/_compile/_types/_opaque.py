@@ -32,6 +32,12 @@ class Dummy(Opaque):
     __slots__ = ()
 
 
+class UnicodeType(Opaque):
+    """The type of strings."""
+
+    __slots__ = ()
+
+
 class NoneType(Opaque):
     """The type of None, and of what a function without a result returns."""
 

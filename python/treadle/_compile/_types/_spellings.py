@@ -13,7 +13,7 @@ from ._groups import NamedTuple, Tuple
 from ._names import NAMES, PYTHON, WORDS
 from ._numbers import NPDatetime, NPTimedelta
 from ._opaque import Opaque
-from ._text import Reader
+from ._text import Reader, spelled
 
 
 def from_dtype(dtype):
@@ -78,6 +78,8 @@ def typeof(value):
         return NamedTuple(members, type(value)) if hasattr(value, "_fields") else Tuple(members)
     if isinstance(value, _core.Instance):
         return type(value).class_type.instance_type
+    if isinstance(value, _core.Box):
+        return parse(spelled(value._typename()))
     if isinstance(value, (numpy.dtype, Type)):
         return Opaque(f"dtype({value})")
     flags, dtype = getattr(value, "flags", None), getattr(value, "dtype", None)

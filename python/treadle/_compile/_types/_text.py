@@ -3,8 +3,19 @@ never evaluated.
 """
 
 import ast
+import re
 
 _CONSTANTS = {"optional": "Optional", "literal": "Literal"}
+# how many of a maker's arguments are types, where it is not one
+_TYPES_FIRST = {"IntegerLiteral": 0, "Literal": 0, "NPDatetime": 0, "NPTimedelta": 0, "DictType": 2, "dict": 2}
+_BOXES = {"typed.list(": "ListType(", "typed.dict(": "DictType("}  # what the core calls them
+
+
+def spelled(text):
+    """The core's name of a type as text that Reader reads."""
+    for core, name in _BOXES.items():
+        text = text.replace(core, name)
+    return re.sub(r"array\((\w+), (\d)d, (\w)\)", r"Array(\1, \2, '\3')", text)
 
 
 class Reader:
@@ -84,7 +95,7 @@ class Reader:
         given = [k.value for k in node.keywords if k.arg == "dtype"] + node.args
         if name == "Tuple":
             return self._tuple(given[0].elts if given and isinstance(given[0], (ast.Tuple, ast.List)) else given)
-        first = 0 if name in ("IntegerLiteral", "Literal", "NPDatetime", "NPTimedelta") else 1
+        first = _TYPES_FIRST.get(name, 1)
         args = [self._type(n) for n in given[:first]] + [self._constant(n) for n in given[first:]]
         try:
             return self._makers[name](*args, **kw)
