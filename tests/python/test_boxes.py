@@ -373,7 +373,7 @@ def test_typed_from_python():
     x.sort()
     x.insert(1, 9)
     del x[0]
-    assert x == [9, 3, 5] and x.pop() == 5 and len(x) == 2 and repr(x) == "[9, 3]"
+    assert x == [9, 3, 5] and x.pop() == 5 and len(x) == 2 and str(x) == "[9, 3]" and repr(x) == "ListType[int64]([9, 3])"
     with pytest.raises(IndexError):
         x[7]
     with pytest.raises(TypeError):
