@@ -80,6 +80,14 @@ px_is_far(PyObject *o)
 }
 
 bool
+px_stays_ahead(PyObject *o)
+{
+    px_block *b = px_is_np(o) ? px_block_of(px_np(o)->data) : NULL;
+
+    return b && b->state == PX_AHEAD && (px_size(o) >= px.crossover || !px_block_wears(b));
+}
+
+bool
 px_may_lift(PyObject *o)
 {
     PyTypeObject *t = Py_TYPE(o);

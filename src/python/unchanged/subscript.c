@@ -100,35 +100,13 @@ part_most(const np_array *a, PyObject *key)
 
 /* ---- elements one by one ---- */
 
-/* Reading single elements from a GPU takes 10 us each; bringing the array to the host and back
- * costs two copies at 20 GB/s. This many bytes cost as much as one element.  On a CPU bringing it costs page faults
- * and changes of protection, 50 to 100 us, and a small part that treadle writes some 3 us more than NumPy's. */
-enum { WEAR_BYTES = 100000, WEAR_LEAST = 3, WEAR_HOST = 20 };
-
-static bool
-wears_out(px_block *b)
-{
-    b->worn++;
-    if (td_dev_info(td_array_dev(&b->whole))->host)
-        return b->worn >= WEAR_HOST;
-    return b->worn >= WEAR_LEAST && (int64_t)b->worn * WEAR_BYTES >= (int64_t)b->nbytes;
-}
-
-bool
-px_stays_ahead(PyObject *o)
-{
-    px_block *b = px_is_np(o) ? px_block_of(px_np(o)->data) : NULL;
-
-    return b && b->state == PX_AHEAD && (px_size(o) >= px.crossover || !wears_out(b));
-}
-
-/* The same for a single element of an array. */
+/* Should treadle access a single element of an array, where the value is? */
 static bool
 stays_ahead(PyObject *self)
 {
     px_block *b = px_block_of(px_np(self)->data);
 
-    return b && b->state == PX_AHEAD && !wears_out(b);
+    return b && b->state == PX_AHEAD && !px_block_wears(b);
 }
 
 /* ---- reading ---- */
@@ -167,7 +145,7 @@ is_ahead(PyObject *self, PyObject *key)
     px_block *b = px_block_of(px_np(self)->data);
 
     return b && b->state == PX_AHEAD && !px_busy &&
-           (px_is_pending(b) || key_size(key) >= px.crossover || !wears_out(b));
+           (px_is_pending(b) || key_size(key) >= px.crossover || !px_block_wears(b));
 }
 
 /* NumPy takes a tuple of another class for a tuple. */
@@ -283,7 +261,7 @@ set_part(PyObject *self, PyObject *key, PyObject *value)
     if (big)
         b->worn = 0;
     /* many small parts in a row, without a big one between: fetch the array */
-    if (big || (px_is_np(part) && px_size(part) && must_fetch(self) && !wears_out(b)))
+    if (big || (px_is_np(part) && px_size(part) && must_fetch(self) && !px_block_wears(b)))
         r = far_set(part, Py_Ellipsis, value);
     Py_DECREF(part);
     return r;

@@ -85,6 +85,8 @@ td_status px_block_open(px_block *b);    /* -> open: the program may write */
 /* Between begin and end treadle may write: the block is ahead, and other threads that access it wait. */
 td_status px_write_begin(px_block *b);
 void      px_write_end(px_block *b);
+/* counts an access to a small part; were there so many that the block should be fetched? */
+bool      px_block_wears(px_block *b);
 void      px_block_end(px_block *b);     /* the array that it was made for was freed */
 
 /* ---- choice.c ---- */
