@@ -289,7 +289,7 @@ def bits(value):
     if isinstance(value, (tuple, list)):
         return "".join(bits(v) for v in value)
     if hasattr(value, "detach"):
-        value = value.detach().numpy()
+        value = value.detach().cpu().numpy()
     elif hasattr(value, "get"):
         value = value.get()
     a = numpy.ascontiguousarray(value)
@@ -298,9 +298,11 @@ def bits(value):
 
 def child(device, rounds, plain, only):
     import treadle as td
+    from treadle import torch
 
     td.config.deterministic = not plain
     td.use(device)
+    torch.set_default_device(device)
     data, ops = inputs(td), add_operations(td)
     for name, run in ops.items():
         if only and name not in only.split("|"):

@@ -72,8 +72,8 @@ for r in (np.outer(y, y), np.add.outer(y, y), np.multiply.outer(y, y), np.kron(y
     assert where(r) == "ahead", r.shape
 for r in (np.outer(y[:9], y[:9]), np.tile(y[:9], 3), np.repeat(y[:9], 3), np.kron(y[:3], y[:3]), y + y, np.add(y, y)):
     assert where(r) is None, r.shape
-assert where(np.empty(n)) == where(np.empty_like(x)) == where(np.zeros(2 * n)) == "open"
-assert where(np.zeros(32 * n)) == where(np.ones((32, n))) == "ahead"
+assert where(np.empty(n - 1)) is None and where(np.zeros(2 * n)) == "open"
+assert where(np.empty(n)) == where(np.zeros(32 * n)) == where(np.ones((32, n))) == "ahead"
 print("there")
 """
 

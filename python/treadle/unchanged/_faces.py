@@ -20,10 +20,8 @@ from . import _far
 _SIZED = {
     f"numpy.{name}": how
     for how, names in (
-        (
-            1,
-            "empty linspace logspace geomspace tri indices bartlett blackman hamming hanning kaiser",
-        ),
+        # a program that fills an empty array part by part fills it with what is recorded
+        (1, "empty linspace logspace geomspace tri indices bartlett blackman hamming hanning kaiser"),
         (2, "outer kron meshgrid linalg.outer"),
         (3, "tile repeat"),
         (4, "zeros ones full arange eye identity"),

@@ -70,10 +70,6 @@ _LIBRARY = set(
 )
 
 
-# On the CPU these get memory of the same arena from NumPy, and have no values to compute.
-_UNSET = {"numpy.empty", "numpy.empty_like"}
-
-
 def _is_library(full):
     home, _, name = full.rpartition(".")
     return home in ("numpy.linalg", "numpy.fft") and name in _LIBRARY and _core.device().host
@@ -81,7 +77,7 @@ def _is_library(full):
 
 def _find(full):
     _, *path = full.split(".")
-    if _is_library(full) or (full in _UNSET and _core.device().host):
+    if _is_library(full):
         return None
     if path[-1] in _NUMPYS or path[-1].startswith("_"):
         return None
