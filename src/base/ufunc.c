@@ -10,22 +10,30 @@ static struct {
     td_ufunc_loop *loop;
     void *data;
     int nin;
+    bool floats;
 } loops[TD_UFUNCS];
 
 void
-td_ufunc_set(int number, int nin, td_ufunc_loop *loop, void *data)
+td_ufunc_set(int number, int nin, td_ufunc_loop *loop, void *data, bool floats)
 {
     if (number < 0 || number >= TD_UFUNCS)
         return;
     loops[number].loop = loop;
     loops[number].data = data;
     loops[number].nin = nin;
+    loops[number].floats = floats;
 }
 
 bool
 td_ufunc_is_set(int number, int nin)
 {
     return number >= 0 && number < TD_UFUNCS && loops[number].loop && loops[number].nin == nin;
+}
+
+bool
+td_ufunc_floats(int number)
+{
+    return number >= 0 && number < TD_UFUNCS && loops[number].floats;
 }
 
 double

@@ -13,17 +13,23 @@ typedef void td_ufunc_loop(char **args, const intptr_t *n, const intptr_t *steps
 
 enum { TD_UFUNCS = 512 }; /* function numbers are those of td_op */
 
-/* A loop over float64 with nin (1 or 2) arguments and one result. */
-void td_ufunc_set(int number, int nin, td_ufunc_loop *loop, void *data);
+/* A loop over float64 with nin (1 or 2) arguments and one result; NULL: NumPy's has another result.  floats: NumPy
+ * computes with int64s in float64 as well, because the ufunc has no loop for them. */
+void td_ufunc_set(int number, int nin, td_ufunc_loop *loop, void *data, bool floats);
 bool td_ufunc_is_set(int number, int nin);
+bool td_ufunc_floats(int number);
 double td_ufunc_call(int number, const double *x);
 
 /* ---- numpy.linalg's ---- */
 
-enum { TD_LINEARS = 128, TD_LINEAR_ARGS = 8 }; /* numbers are those of treadle/_compile/_linear.py */
+enum {
+    TD_LINEARS = 128,
+    TD_LINEAR_ARGS = 8
+}; /* numbers are those of treadle/_compile/_linear.py */
 
 void td_linear_set(int number, int nin, td_ufunc_loop *loop, void *data);
-int  td_linear_nin(int number); /* how many of its arrays it only reads: the first ones; 0: the loop was never set */
+int td_linear_nin(
+    int number); /* how many of its arrays it only reads: the first ones; 0: the loop was never set */
 
 /* From the first call inside of a task of the pool to the end of what the pool runs, the library had better use one
  * thread: begin says so, and end takes it back.  begin: false: the library cannot be told so, and end is not called. */

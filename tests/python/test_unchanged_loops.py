@@ -384,6 +384,40 @@ CASES = {
         """,
         1,
     ),
+    "kinds": (
+        """
+        def kinds(x, k, stop):
+            p = q = r = s = t = u = v = None
+            for i in range(stop):
+                p = np.sign(k[i] - i)
+            for i in range(stop):
+                q = np.maximum(i, min(-i, x[i]))
+                r = np.maximum(i, i if x[i] > 0.5 else x[i])
+                s = np.sqrt(i if x[i] > 0.5 else x[i]) + np.sign(min(i, x[i] * 30))
+                t = np.fmin(k[i], 3 if x[i] > 0.5 else x[i])
+                u = np.minimum(x[i], i) + np.arctan2(k[i], i)
+            show(p, q, r, s, t, u)
+        for stop in range(1, 30):
+            kinds(a, k, stop)
+        def bools(x, stop):
+            s, t = None, x[0] > 2
+            for i in range(stop):
+                s = (x[i] if x[i] < 0.9 else t) + (x[i + 1] if i % 2 else t)
+            show(s)
+            for i in range(stop):
+                s = np.sin(i if x[i] < 0.9 else i > 3)
+            show(s)
+            for i in range(stop):
+                s = -(x[i] if x[i] < 0.9 else t)
+            show(s)
+        for stop in range(1, 30):
+            try:
+                bools(a, stop)
+            except TypeError as e:
+                print(stop, e)
+        """,
+        4,
+    ),
     "scopes": (
         """
         class Walker:

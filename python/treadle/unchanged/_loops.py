@@ -40,7 +40,8 @@ _ERRORS = numpy.geterr()
 # For single numbers these call NumPy's own code, whose last digits differ from the C library's.
 _UFUNCS = (
     "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh cbrt "
-    "radians degrees sign arctan2 hypot copysign logaddexp logaddexp2 maximum minimum fmax fmin fmod"
+    "radians degrees sign arctan2 hypot copysign logaddexp logaddexp2 maximum minimum fmax fmin fmod "
+    "sqrt floor ceil trunc rint fabs square"
 ).split()
 
 _sites = {}  # key: _core.LoopSite

@@ -106,6 +106,40 @@ left_to_numpy(walk *w, const char *what, const thing *x)
     return bad(w, w->node, TD_ERR_TYPE, "%s of %s is left to NumPy", what, x->type->name);
 }
 
+/* What NumPy does with numbers of these kinds is left to it: such an x is refused, or flagged as it comes. */
+static td_status
+no_kinds(walk *w, const char *what, const thing *x, uint32_t kinds)
+{
+    uint32_t of = exact_kinds(x->type);
+
+    if (!(of & kinds))
+        return TD_OK;
+    if (!(of & ~kinds))
+        return left_to_numpy(w, what, x);
+    exact_flag(
+        w, TD_E2(w->f, not_equal, TD_E2(w->f, bitwise_and, x->tag, byte(w, kinds)), byte(w, 0)));
+    return TD_OK;
+}
+
+/* Flags where all n numbers are bools.  NumPy's bools have a logic of their own, but beside other numbers. */
+static td_status
+no_bools(walk *w, const thing *const *x, uint32_t n)
+{
+    uint32_t bools = EXACT_BOOL | EXACT_NPBOOL;
+    td_val tags = byte(w, 0);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (!(exact_kinds(x[i]->type) & bools))
+            return TD_OK;
+    if (n == 1)
+        return no_kinds(w, "arithmetic", x[0], bools);
+    for (uint32_t i = 0; i < n; i++)
+        tags = TD_E2(w->f, bitwise_or, tags, exact_tag(w, x[i]));
+    exact_flag(w, TD_E2(w->f, equal, TD_E2(w->f, bitwise_and, tags, byte(w, (uint8_t)~bools)),
+                        byte(w, 0)));
+    return TD_OK;
+}
+
 /* The dtype that NumPy computes in. */
 static td_status
 numpy_dtype_of(walk *w, const thing *a, const thing *b, td_dtype *out)
@@ -236,7 +270,9 @@ numpy_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     if (has_dtype(a) || has_dtype(b))
         return binary_dtypes(w, op, a, b, out);
     if (is_bool(a) && is_bool(b) && !bits)
-        return left_to_numpy(w, "arithmetic", a); /* NumPy's bools have a logic of their own */
+        return left_to_numpy(w, "arithmetic", a);
+    if (!bits)
+        TD_TRY(no_bools(w, from, 2));
     if (op == TD_SYN_Pow && a->type->dt != TD_F64 && b->known && b->lit.i < 0)
         return left_to_numpy(w, "a negative power", a);
     if (op == TD_SYN_MatMult)
@@ -273,6 +309,7 @@ numpy_unary(walk *w, td_syn op, const thing *a, thing *out)
     }
     if (has_dtype(a) && (!td_dtype_is_int(dt) || dt == TD_U64 || op == TD_SYN_Invert))
         return left_to_numpy(w, td_syntab[op].name, a);
+    TD_TRY(no_bools(w, from, 1));
     x = has_dtype(a) ? as_kind(w, a, false) : numpy_plain(w, a);
     TD_TRY(exact_unary(w, op, &x, &r));
     if (has_dtype(a)) {
@@ -388,21 +425,41 @@ as_numpy(walk *w, const thing *x)
                           TD_E2(w->f, left_shift, exact_tag(w, x), byte(w, EXACT_NUMPY)));
 }
 
+/* Ints alone are left to NumPy where it has a loop for them. */
+static td_status
+some_float(walk *w, td_op op, const call *c)
+{
+    uint32_t floats = EXACT_FLOAT | EXACT_NPFLOAT;
+    td_val tags = byte(w, 0);
+    bool any = false;
+
+    if (td_ufunc_floats(op) || td_op_result(op, TD_F64) == TD_BOOL)
+        return TD_OK;
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint32_t of = exact_kinds(c->arg[i].type);
+
+        if (of & floats && !(of & ~floats))
+            return TD_OK;
+        any = any || of & floats;
+        tags = TD_E2(w->f, bitwise_or, tags, exact_tag(w, &c->arg[i]));
+    }
+    if (!any)
+        return left_to_numpy(w, "this ufunc", &c->arg[0]);
+    exact_flag(w, TD_E2(w->f, equal, TD_E2(w->f, bitwise_and, tags, byte(w, floats)), byte(w, 0)));
+    return TD_OK;
+}
+
 /* A row of ops.def over floats. */
 static td_status
 ufunc_row(walk *w, td_op op, const call *c, thing *out)
 {
     td_val v[2], r;
-    bool any = false;
     thing x;
 
-    for (uint32_t i = 0; i < c->n; i++)
-        any = any || c->arg[i].type->dt == TD_F64;
     if (c->n != (uint32_t)td_optab[op].arity || c->n > 2 ||
-        !(td_ufunc_is_set(op, (int)c->n) || is_settled(op)) ||
-        (!any &&
-         (c->n > 1 || op == OP_square || op == OP_floor || op == OP_ceil || op == OP_trunc)))
+        !(td_ufunc_is_set(op, (int)c->n) || is_settled(op)))
         return bad(w, c->node, TD_ERR_TYPE, "this ufunc is left to NumPy");
+    TD_TRY(some_float(w, op, c));
     for (uint32_t i = 0; i < c->n; i++) {
         x = numpy_plain(w, &c->arg[i]);
         exact_float(w, &x);
@@ -425,11 +482,12 @@ numpy_ufunc(walk *w, int number, const call *c, thing *out)
     const td_intrinsic_row *row = &td_intrinsics[number];
     thing x, r;
 
-    for (uint32_t i = 0; i < c->n; i++)
+    for (uint32_t i = 0; i < c->n; i++) {
         if (!is_num(&c->arg[i]) || !exact_kinds(c->arg[i].type) || is_complex(&c->arg[i]) ||
-            is_bool(&c->arg[i]) || (exact_kinds(c->arg[i].type) & EXACT_NONE))
-            return bad(w, c->node, TD_ERR_TYPE, "this ufunc of %s is left to NumPy",
-                       c->arg[i].type->name);
+            (exact_kinds(c->arg[i].type) & EXACT_NONE))
+            return left_to_numpy(w, "this ufunc", &c->arg[i]);
+        TD_TRY(no_kinds(w, "this ufunc", &c->arg[i], EXACT_BOOL | EXACT_NPBOOL));
+    }
     if (row->fn == fn_row && !c->nkw)
         return ufunc_row(w, (td_op)row->row, c, out);
     if (row->fn != fn_abs || c->n != 1 || c->nkw)

@@ -12,7 +12,14 @@ typedef struct ufunc { /* NumPy's PyUFuncObject, as far as it is looked at: so s
     const char *name, *types;
 } ufunc;
 
-enum { NPY_FLOAT = 11, NPY_DOUBLE = 12, NPY_CFLOAT = 14, NPY_CDOUBLE = 15 };
+enum {
+    NPY_LONG = 7,
+    NPY_LONGLONG = 9,
+    NPY_FLOAT = 11,
+    NPY_DOUBLE = 12,
+    NPY_CFLOAT = 14,
+    NPY_CDOUBLE = 15
+};
 
 /* NULL: the structure is not the one that is known. */
 static const ufunc *
@@ -29,26 +36,34 @@ as_ufunc(PyObject *o)
     return known ? u : NULL;
 }
 
+/* The index of u's loop of which the first n arguments (inputs, then results) are of that type; -1: it has none. */
+static int
+loop_of(const ufunc *u, int type, int n)
+{
+    for (int i = 0; i < u->ntypes; i++) {
+        int k = 0;
+
+        while (k < n && u->types[i * u->nargs + k] == type)
+            k++;
+        if (k == n)
+            return i;
+    }
+    return -1;
+}
+
 static PyObject *
 take_ufunc(PyObject *module, PyObject *o)
 {
     const ufunc *u = as_ufunc(o);
-    int op = u ? td_intrinsic_op(u->name) : -1, args = u ? u->nargs : 0;
+    int op = u ? td_intrinsic_op(u->name) : -1, i;
 
     (void)module;
     if (op < 0 || u->nout != 1 || u->nin > 2)
         return PyBool_FromLong(0);
-    for (int i = 0; i < u->ntypes; i++) {
-        int k = 0;
-
-        while (k < args && u->types[i * args + k] == NPY_DOUBLE)
-            k++;
-        if (k == args) {
-            td_ufunc_set(op, u->nin, u->loops[i], u->data ? u->data[i] : NULL);
-            return PyBool_FromLong(1);
-        }
-    }
-    return PyBool_FromLong(0);
+    i = loop_of(u, NPY_DOUBLE, u->nargs);
+    td_ufunc_set(op, u->nin, i < 0 ? NULL : u->loops[i], i < 0 || !u->data ? NULL : u->data[i],
+                 loop_of(u, NPY_LONG, u->nin) < 0 && loop_of(u, NPY_LONGLONG, u->nin) < 0);
+    return PyBool_FromLong(i >= 0);
 }
 
 static PyObject *
