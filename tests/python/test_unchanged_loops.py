@@ -392,11 +392,17 @@ CASES = {
                 p = np.sign(k[i] - i)
             for i in range(stop):
                 q = np.maximum(i, min(-i, x[i]))
-                r = np.maximum(i, i if x[i] > 0.5 else x[i])
-                s = np.sqrt(i if x[i] > 0.5 else x[i]) + np.sign(min(i, x[i] * 30))
-                t = np.fmin(k[i], 3 if x[i] > 0.5 else x[i])
-                u = np.minimum(x[i], i) + np.arctan2(k[i], i)
-            show(p, q, r, s, t, u)
+            for i in range(stop):
+                r = np.maximum(x[i], i if x[i] > 0.5 else x[i])
+            for i in range(stop):
+                s = np.sqrt(i if x[i] > 0.5 else x[i])
+            for i in range(stop):
+                t = np.sign(min(i, x[i] * 30 - 1))
+            for i in range(stop):
+                u = np.fmin(k[i], 3 if x[i] > 0.5 else x[i])
+            for i in range(stop):
+                v = np.minimum(x[i], i) + np.arctan2(k[i], i)
+            show(p, q, r, s, t, u, v)
         for stop in range(1, 30):
             kinds(a, k, stop)
         def bools(x, stop):
@@ -416,7 +422,7 @@ CASES = {
             except TypeError as e:
                 print(stop, e)
         """,
-        4,
+        6,
     ),
     "scopes": (
         """
