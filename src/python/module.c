@@ -84,12 +84,12 @@ add_exceptions(PyObject *m)
 
 /* The functions of the module, by the files that have them. */
 static PyMethodDef *const functions[] = {
-    py_raw_functions,    py_profile_functions, py_create_functions, py_fill_functions,
-    py_basic_functions,  py_scan_functions,    py_source_functions, py_errstate_functions,
-    py_reduce_functions, py_pick_functions,    py_device_functions, py_stream_functions,
-    py_dlpack_functions, py_foreign_functions, py_memory_functions, py_share_functions,
-    py_solver_functions, py_nccl_functions,    py_debug_functions,  py_text_functions,
-    py_table_functions,  py_items_functions,   py_stop_functions,
+    py_raw_functions,    py_profile_functions, py_create_functions,  py_fill_functions,
+    py_basic_functions,  py_scan_functions,    py_source_functions,  py_errstate_functions,
+    py_reduce_functions, py_pick_functions,    py_few_functions,     py_device_functions,
+    py_stream_functions, py_dlpack_functions,  py_foreign_functions, py_memory_functions,
+    py_share_functions,  py_solver_functions,  py_nccl_functions,    py_debug_functions,
+    py_text_functions,   py_table_functions,   py_items_functions,   py_stop_functions,
 };
 
 static bool

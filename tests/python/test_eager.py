@@ -1,6 +1,8 @@
 """Small work on a CPU runs at once: the same values as recorded, for every row of the tables, and NumPy's order of things."""
 
 import gc
+import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -324,3 +326,69 @@ def test_nothing_is_compiled(monkeypatch):
     x[x > 3] = td.sqrt(x[x > 3])
     assert x.argmax() >= 0
     assert all(_core.jit_stats()[k] == before[k] for k in ("compiled", "loaded", "launches"))
+
+
+# Calls of functions that are composed of others, and that NumPy computes over few elements.
+COMPOSED = {
+    "append": "x, y", "argpartition": "x, 2", "argsort": "x", "argwhere": "x.reshape(2, 3) > -9", "bincount": "i", "block": "[[x, y], [y, x]]",
+    "choose": "i % 2, [x, y]", "column_stack": "[x, y]", "compress": "x > 0, x", "concatenate": "[x, y]", "convolve": "x, y",
+    "correlate": "x, y", "cross": "x[:3], y[:3]", "delete": "x, 2", "diff": "x", "digitize": "x, np.sort(y)", "dstack": "[x, y]",
+    "ediff1d": "x", "einsum": "'i,j->ij', x, y", "extract": "x > 0, x", "flatnonzero": "x > 0", "gradient": "x",
+    "hstack": "[x, y]", "inner": "x, y", "insert": "x, 2, y[:1]", "interp": "x, np.sort(y), x", "intersect1d": "i, i[2:]",
+    "lexsort": "(x, i)", "median": "x", "nonzero": "x > 0", "pad": "x, 2", "partition": "x, 2", "percentile": "x, 30",
+    "poly": "x", "polyadd": "x, y", "polyder": "x", "polyfit": "x, y, 2", "polyint": "x", "polymul": "x, y",
+    "polysub": "x, y", "polyval": "x, y", "quantile": "x, 0.3", "repeat": "x, 3", "roll": "x, 2", "roots": "x",
+    "searchsorted": "np.sort(x), y", "setdiff1d": "i, i[2:]", "setxor1d": "i, i[2:]", "sort": "x", "sort_complex": "x",
+    "stack": "[x, y]", "take": "x, i % 3", "take_along_axis": "x, i % 3, 0", "tensordot": "x, y, 0", "tile": "x, 3",
+    "trace": "x.reshape(2, 3)", "trapezoid": "x", "union1d": "i, i[2:]", "unique": "i", "vander": "x", "vstack": "[x, y]",
+}  # fmt: skip
+
+
+def test_every_composed_function_has_a_call():
+    package = pathlib.Path(td.__file__).parent
+    decorated = [re.findall(r"@few\(numpy\.(\w+)", f.read_text()) for f in package.rglob("*.py")]
+    assert {name for names in decorated for name in names} == set(COMPOSED)
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_composed_functions(name, dtype, both):
+    """What NumPy computes for treadle is what treadle computes itself: type, layout and values."""
+    x, y = np.random.default_rng(len(name)).standard_normal((2, 6)).astype(dtype)
+    i = np.array([3, 0, 1, 3, 5, 2])
+    args = eval(f"({COMPOSED[name]},)", {"np": np, "x": x, "y": y, "i": i})
+    ours = eval(f"({COMPOSED[name]},)", {"np": td, "x": td.asarray(x), "y": td.asarray(y), "i": td.asarray(i)})
+    assert _core._few(getattr(np, name), ours, {}, 1) is not NotImplemented
+    now, recorded = both(getattr(td, name), *ours)
+    want = getattr(np, name)(*args)
+    for got in (now, recorded):
+        parts = zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]
+        for r, w in parts:
+            r, w = (a.get() if isinstance(a, td.ndarray) else a for a in (r, np.asarray(w)))
+            steps = [[s for s, n in zip(a.strides, a.shape, strict=True) if n > 1] for a in (r, w) if a.size]
+            assert (r.dtype, r.shape, steps[:1]) == (w.dtype, w.shape, steps[1:])
+            np.testing.assert_allclose(r, w, rtol=4e-5 if dtype == "float32" else 1e-12, atol=1e-12)
+
+
+def test_composed_functions_at_the_border(monkeypatch):
+    """Results that share memory, errors, out=, several devices and pending operands are treadle's own."""
+    monkeypatch.setattr(td.config, "eager", 2048)
+    x = td.arange(6.0)
+    shown = td.einsum("ij->ji", x.reshape(2, 3))
+    x[0] = 7.0
+    assert shown[0, 0] == 7.0  # a view, as NumPy's
+    out = td.empty(12)
+    assert td.concatenate([x, x], out=out) is out
+    with pytest.raises(ValueError, match=r"concatenate: arrays 0 and 1 of shapes \(6,\) and \(1, 6\) differ"):
+        td.concatenate([x, x[None]])
+    half = td.median(x, overwrite_input=True)
+    assert float(half) == 3.5 and x.tolist() == [7.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    big = td.arange(100_000.0)
+    assert _core._few(np.sort, (big,), {}, 16) is NotImplemented
+    assert _core._few(np.sort, (big + 1,), {}, 10**6) is NotImplemented
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _core._few(interrupted, (x,), {}, 16)

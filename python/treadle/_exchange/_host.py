@@ -9,6 +9,7 @@ once for each line of the program), "allow", or "error" (NotImplementedError). `
 
 import collections
 import copy
+import functools
 import threading
 import time
 import warnings
@@ -207,6 +208,31 @@ def fallback(name, f, args, kwargs, why=None):
 def library(name, f, args, kwargs, why=None):
     """Call f with NumPy arrays in place of treadle's. It counts as a fallback only if some array is on a GPU."""
     return _run(name, f, args, kwargs, why, True)
+
+
+def few(theirs, times=16, axes=None):
+    """A decorator for a function that is composed of others: over few elements in the CPU's memory, NumPy's function
+    `theirs` computes the value, which takes a microsecond. Few are `times` config.eager: fewer where the function's own
+    work counts, and treadle's several threads do it faster. With axes, first operands of more axes are treadle's. NumPy
+    before 2 has other rules for numbers of Python's."""
+
+    def decorate(f):
+        import numpy
+
+        if int(numpy.__version__.partition(".")[0]) < 2:
+            return f
+
+        @functools.wraps(f)
+        def fn(*args, **kwargs):
+            if axes is None or (args and getattr(args[0], "ndim", 0) <= axes):
+                r = _core._few(theirs, args, kwargs, times)
+                if r is not NotImplemented:
+                    return r
+            return f(*args, **kwargs)
+
+        return fn
+
+    return decorate
 
 
 def _run(name, f, args, kwargs, why, serves_cpu):

@@ -5,7 +5,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, ndarray
-from .._exchange._host import check_out, store
+from .._exchange._host import check_out, few, store
 from .._exchange._place import castable
 from ._shape import _axis, _cut, expand_dims, moveaxis
 
@@ -40,6 +40,7 @@ def _joined(arrays, shape, dtype):
     return empty([shape[i] for i in order], dtype, device=device).transpose(back)
 
 
+@few(numpy.concatenate)
 def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     """The arrays one after another along an axis.
 
@@ -110,6 +111,7 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
 concat = concatenate
 
 
+@few(numpy.stack)
 def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     """Arrays of one shape along a new axis.
 
@@ -179,6 +181,7 @@ def unstack(x, /, *, axis=0):
     return tuple(moveaxis(x, axis, 0))
 
 
+@few(numpy.append)
 def append(arr, values, axis=None):
     """An array with values after its own.
 
@@ -275,6 +278,7 @@ def _list_of(f, arrays):
     return [f(a) for a in _arrays(arrays)]
 
 
+@few(numpy.vstack)
 def vstack(tup, *, dtype=None, casting="same_kind"):
     """The arrays one below the other; vectors are rows.
 
@@ -309,6 +313,7 @@ def vstack(tup, *, dtype=None, casting="same_kind"):
 row_stack = vstack
 
 
+@few(numpy.hstack)
 def hstack(tup, *, dtype=None, casting="same_kind"):
     """The arrays side by side: along the second axis, vectors along their only one.
 
@@ -340,6 +345,7 @@ def hstack(tup, *, dtype=None, casting="same_kind"):
     return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
+@few(numpy.dstack)
 def dstack(tup):
     """The arrays one behind the other, along the third axis.
 
@@ -362,6 +368,7 @@ def dstack(tup):
     return concatenate(_list_of(atleast_3d, tup), 2)
 
 
+@few(numpy.column_stack)
 def column_stack(tup):
     """Vectors as the columns of a matrix.
 
@@ -399,6 +406,7 @@ def _block_depth(arrays, path=()):
     return found[0][0], max(ndim for _, ndim in found)
 
 
+@few(numpy.block)
 def block(arrays):
     """An array put together from nested lists of blocks: the innermost lists lie along the last axis.
 

@@ -9,6 +9,7 @@ import numpy
 from .. import _core
 from .._core import asarray, asnumpy, empty, full, ndarray
 from .._exchange import _host
+from .._exchange._host import few
 from ._join import concatenate
 from ._shape import _cut
 
@@ -154,6 +155,7 @@ def _by_function(a, widths, f, kwargs):
     return _host.fallback("numpy.pad", numpy.pad, (a, widths, f), kwargs, "its mode is a Python function")
 
 
+@few(numpy.pad)
 def pad(array, pad_width, mode="constant", **kwargs):
     """The array with borders.
 

@@ -8,6 +8,7 @@ import numpy
 from .. import _core, _old_numpy
 from .._core import asarray, ndarray
 from .._exchange import _host
+from .._exchange._host import few
 from .._exchange._place import on
 from .._select._indexing import flatnonzero
 from ..linalg._diagonals import diag
@@ -41,6 +42,7 @@ def _sum(a1, a2, op):
     return _as_given(_UFUNC[op](a, b), a1, a2)
 
 
+@few(numpy.polyadd)
 def polyadd(a1, a2):
     """The sum of two polynomials.
 
@@ -62,6 +64,7 @@ def polyadd(a1, a2):
     return _sum(a1, a2, "add")
 
 
+@few(numpy.polysub)
 def polysub(a1, a2):
     """The difference of two polynomials.
 
@@ -83,6 +86,7 @@ def polysub(a1, a2):
     return _sum(a1, a2, "subtract")
 
 
+@few(numpy.polymul)
 def polymul(a1, a2):
     """The product of two polynomials.
 
@@ -131,6 +135,7 @@ def _host_vector(p):
     return p._p.coeffs if isinstance(p, poly1d) else p.coeffs if isinstance(p, numpy.poly1d) else p
 
 
+@few(numpy.polyder)
 def polyder(p, m=1):
     """A derivative.
 
@@ -166,6 +171,7 @@ def polyder(p, m=1):
     return _as_given(y, p)
 
 
+@few(numpy.polyint)
 def polyint(p, m=1, k=None):
     """An integral.
 
@@ -208,6 +214,7 @@ def polyint(p, m=1, k=None):
     return _as_given(y, p)
 
 
+@few(numpy.poly)
 def poly(seq_of_zeros):
     """The coefficients of the polynomial that has some roots.
 
@@ -239,6 +246,7 @@ def poly(seq_of_zeros):
     return _host.fallback("numpy.poly", numpy.poly, (seq_of_zeros,), {}, HOST["poly"])
 
 
+@few(numpy.roots)
 def roots(p):
     """The roots of a polynomial: the eigenvalues of its companion matrix.
 
@@ -298,6 +306,7 @@ def check_points(x, y):
         raise TypeError("expected x and y to have same length")
 
 
+@few(numpy.polyfit, 2)
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     """The polynomial that is nearest to points in the least squares' sense.
 
@@ -374,6 +383,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     return c, base * factor if y.ndim == 1 else base[:, :, None] * factor
 
 
+@few(numpy.polyval, 2)
 def polyval(p, x):
     """A polynomial at x.
 

@@ -6,11 +6,13 @@ import numpy
 
 from .. import _core
 from .._core import asarray, full, ndarray
+from .._exchange._host import few
 from .._exchange._place import castable
 from ._join import concatenate
 from ._shape import _axes, _axis, _cut, broadcast_to
 
 
+@few(numpy.roll)
 def roll(a, shift, axis=None):
     """The elements moved along axes; what leaves at the end comes in at the start.
 
@@ -60,6 +62,7 @@ def roll(a, shift, axis=None):
     return a if shifts else a.copy()
 
 
+@few(numpy.tile)
 def tile(A, reps):
     """The array repeated as a whole along axes.
 
@@ -91,6 +94,7 @@ def tile(A, reps):
     return spread.reshape([r * n for r, n in zip(reps, shape, strict=True)]).copy()
 
 
+@few(numpy.repeat)
 def repeat(a, repeats, axis=None):
     """Each element repeated along an axis.
 

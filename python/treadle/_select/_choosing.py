@@ -4,7 +4,7 @@ import numpy
 
 from .. import _core
 from .._core import arange, asarray, empty, ndarray, ones
-from .._exchange._host import store
+from .._exchange._host import few, store
 from .._exchange._place import elements, on
 from .._numpy._join import concatenate
 from .._numpy._shape import _axes, _axis, _cut
@@ -18,6 +18,7 @@ _UFUNC = _core.ufuncs()
 # ---- choosing ----
 
 
+@few(numpy.choose)
 def choose(a, choices, out=None, mode="raise"):
     """Choose element by element from several arrays, by number.
 
@@ -194,6 +195,7 @@ def _index_array(obj, device):
     return at.astype("int64") if at.size == 0 and not isinstance(obj, (ndarray, numpy.ndarray)) else at
 
 
+@few(numpy.delete)
 def delete(arr, obj, axis=None):
     """The array without some elements.
 
@@ -243,6 +245,7 @@ def delete(arr, obj, axis=None):
     return _core._select(a, keep) if a.ndim == 1 else gather(a, flatnonzero(keep), axis)
 
 
+@few(numpy.insert)
 def insert(arr, obj, values, axis=None):
     """The array with values before some places.
 

@@ -8,6 +8,7 @@ import numpy
 from .. import _core
 from .._core import arange, asarray, asnumpy, evaluate, ndarray, zeros
 from .._exchange import _host
+from .._exchange._host import few
 from .._exchange._place import on
 from .._exchange._place import own as _own
 from .._numpy._folds import fold_runs
@@ -21,6 +22,7 @@ _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
 
 
+@few(numpy.bincount, 4)
 def bincount(x, /, weights=None, minlength=0):
     """How often each of the numbers 0, 1, 2, … occurs.
 

@@ -13,7 +13,7 @@ import numpy
 
 from .. import _core, _old_numpy
 from .._core import asarray, empty, ndarray
-from .._exchange._host import check_out, library, store
+from .._exchange._host import check_out, few, library, store
 from .._exchange._place import allow, castable
 from .._numpy._join import stack
 from ._pick import Pick
@@ -26,6 +26,7 @@ def _is_true(a):
     return a if a.dtype.kind == "b" else a != 0
 
 
+@few(numpy.flatnonzero)
 def flatnonzero(a):
     """The places, in C order, of the elements that are not zero.
 
@@ -48,6 +49,7 @@ def flatnonzero(a):
     return _core._select(None, _is_true(a).ravel())
 
 
+@few(numpy.nonzero)
 def nonzero(a):
     """The indices of the elements that are not zero.
 
@@ -83,6 +85,7 @@ def nonzero(a):
     return (at, *reversed(axes))
 
 
+@few(numpy.argwhere)
 def argwhere(a):
     """The indices of the elements that are not zero, one element a row.
 
@@ -105,9 +108,10 @@ def argwhere(a):
     a = asarray(a)
     if a.ndim == 0:
         return empty((int(bool(a)), 0), dtype="int64", device=a.device)
-    return stack(nonzero(a), axis=-1)
+    return stack(nonzero(a)).T  # as NumPy lays it
 
 
+@few(numpy.compress)
 def compress(condition, a, axis=None, out=None):
     """The slices along an axis where a condition is true.
 
@@ -149,6 +153,7 @@ def compress_of(a, condition, axis=None, out=None):
     return compress(condition, a, axis, out)
 
 
+@few(numpy.extract)
 def extract(condition, arr):
     """The elements where a condition is true.
 
@@ -173,6 +178,7 @@ def extract(condition, arr):
     return compress(condition.ravel(), arr.ravel())
 
 
+@few(numpy.take)
 def take(a, indices, axis=None, out=None, mode="raise"):
     """The elements at integer indices along an axis.
 

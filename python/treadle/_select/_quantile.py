@@ -10,7 +10,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, asnumpy, ndarray
-from .._exchange._host import check_out, store
+from .._exchange._host import check_out, few, store
 from .._exchange._place import on
 from .._numpy._join import concatenate
 from .._numpy._shape import _axes
@@ -153,6 +153,7 @@ def _middle(name, a, axis, out, keepdims):
     return _into(name, out, rows.back(r))
 
 
+@few(numpy.median, 4)
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle element, or the mean of the two middle ones.
 
@@ -351,6 +352,7 @@ def _plainly(name, a, q, plain, axis, kw, weights, out):
     return _by_numpy(f, a, (host, axis), kw, out)
 
 
+@few(numpy.quantile, 4)
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """The q-th quantiles.
 
@@ -391,6 +393,7 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
     return _at("quantile", a, q, axis, out, method, keepdims, weights)
 
 
+@few(numpy.percentile, 4)
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """The q-th percentiles: quantiles of q / 100.
 

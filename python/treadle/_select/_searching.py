@@ -4,11 +4,13 @@ import numpy
 
 from .. import _core
 from .._core import empty
+from .._exchange._host import few
 from .._numpy._join import concatenate
 from ._pick import scatter
 from ._sorting import argsort
 
 
+@few(numpy.searchsorted, 1)
 def searchsorted(a, v, side="left", sorter=None):
     """Where elements would be inserted into a sorted array.
 
@@ -84,6 +86,7 @@ def _rises(bins):
     return up
 
 
+@few(numpy.digitize, 1)
 def digitize(x, bins, right=False):
     """The bin that each element falls into.
 

@@ -7,6 +7,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, empty, ndarray, zeros
+from .._exchange._host import few
 from .._numpy._join import concatenate
 from .._numpy._shape import _axis, moveaxis
 from ._pick import gather, scatter
@@ -32,6 +33,7 @@ _UFUNC = _core.ufuncs()
 # ---- distinct elements ----
 
 
+@few(numpy.unique, 1)
 def unique(
     ar,
     return_index=False,
@@ -267,6 +269,7 @@ def _two(name, ar1, ar2):
     return (a.ravel() for a in _core._beside(name, ar1, ar2))
 
 
+@few(numpy.intersect1d, 1)
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     """The sorted distinct elements that are in both arrays.
 
@@ -306,6 +309,7 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     return (values, *(p if i is None else gather(i, p) for i, p in zip(at, places, strict=True)))
 
 
+@few(numpy.union1d, 1)
 def union1d(ar1, ar2):
     """The sorted distinct elements of two arrays.
 
@@ -327,6 +331,7 @@ def union1d(ar1, ar2):
     return unique(concatenate(list(_two("union1d", ar1, ar2))))
 
 
+@few(numpy.setdiff1d, 1)
 def setdiff1d(ar1, ar2, assume_unique=False):
     """The elements of one array that are not in another.
 
@@ -352,6 +357,7 @@ def setdiff1d(ar1, ar2, assume_unique=False):
     return _core._select(a, isin(a, b, invert=True))
 
 
+@few(numpy.setxor1d, 1)
 def setxor1d(ar1, ar2, assume_unique=False):
     """The sorted distinct elements that are in one of two arrays only.
 

@@ -10,6 +10,7 @@ import numpy
 from .. import _core, _old_numpy
 from .._core import arange, asarray, asnumpy, empty
 from .._exchange import _host
+from .._exchange._host import few
 from .._exchange._place import on
 from .._exchange._place import own as _own
 from ._pick import Pick, scatter
@@ -284,6 +285,7 @@ def _host_ordered(name, a, *args):
     return r
 
 
+@few(numpy.sort, 4)
 def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """A copy sorted along an axis.
 
@@ -329,6 +331,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     return _host_sorted(a, axis, kind) if done is None else done[0]
 
 
+@few(numpy.argsort, 4)
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """The indices that sort an array along an axis.
 
@@ -395,6 +398,7 @@ def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None, descending=
         a[...] = sort(a, axis, kind, descending=descending)
 
 
+@few(numpy.sort_complex)
 def sort_complex(a):
     """The flattened elements as complex numbers, sorted by their real parts first.
 
@@ -443,6 +447,7 @@ def _partitioned(name, a, kth, axis, kind, order):
     return a, axis, places, _on_device(a, axis, name == "partition", name == "argpartition")
 
 
+@few(numpy.partition, 4)
 def partition(a, kth, axis=-1, kind="introselect", order=None):
     """A copy with element kth where sorting would put it, and smaller ones before it.
 
@@ -478,6 +483,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     return _host_ordered("partition", a, axis, places) if done is None else done[0]
 
 
+@few(numpy.argpartition, 4)
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     """The indices that partition an array.
 
@@ -521,6 +527,7 @@ def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
 # ---- several keys ----
 
 
+@few(numpy.lexsort, 4)
 def lexsort(keys, axis=-1):
     """The indices that sort by several keys, of which the last counts first.
 

@@ -4,7 +4,7 @@ import numpy
 
 from .. import _core, _old_numpy
 from .._core import arange, asarray, empty, ndarray
-from .._exchange._host import library
+from .._exchange._host import few, library
 from .._exchange._place import elements, on
 from .._numpy._folds import fold_runs
 from .._numpy._join import concatenate
@@ -317,6 +317,7 @@ def _along(arr, indices, axis):
     return Pick(arr, range(arr.ndim), arrays, 0, Pick.TRUSTED)
 
 
+@few(numpy.take_along_axis)
 def take_along_axis(arr, indices, axis=-1):
     """The elements at indices along an axis, slice by slice: what argsort and argmax give, applied.
 

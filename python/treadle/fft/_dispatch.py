@@ -47,7 +47,7 @@ def _library(f):
             r = r.astype("complex64" if r.dtype.kind == "c" else "float32", copy=False)  # NumPy 1 has double only
         return _into(out, r)
 
-    return fn
+    return _host.few(getattr(numpy.fft, name), 2)(fn)
 
 
 # dtypes that NumPy transforms in their own precision, into memory that it is given: since NumPy 2

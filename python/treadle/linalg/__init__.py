@@ -9,6 +9,7 @@ from numpy.linalg import LinAlgError
 
 from .. import _core, _old_numpy
 from .._core import asarray, empty, ndarray
+from .._exchange._host import few as _few
 from .._numpy._math._values import where
 from .._numpy._shape import expand_dims, matrix_transpose, moveaxis
 from .._public import dir_of as _dir_of
@@ -262,6 +263,7 @@ def _matrix(x, order, axes, keepdims):
     return r if keepdims else r.squeeze((row, column))
 
 
+@_few(numpy.linalg.norm, 4)
 def norm(x, ord=None, axis=None, keepdims=False):
     """The norm of a vector or a matrix, or of those along one or two axes.
 

@@ -1,6 +1,9 @@
 """Diagonals of matrices, matrices of a diagonal, and traces."""
 
+import numpy
+
 from .._core import asarray, zeros
+from .._exchange._host import few
 from .._numpy._shape import _axis
 
 
@@ -109,6 +112,7 @@ def diagflat(v, k=0):
     return diag(asarray(v).ravel(), k)
 
 
+@few(numpy.trace)
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     """The sum along a diagonal.
 

@@ -47,7 +47,7 @@ def _library(*rows, operands=1):
             theirs = partial(_by_threads, getattr(numpy.linalg, name), operands)
             return _host.library(f"numpy.linalg.{name}", theirs, (*given, *args[operands:]), kwargs, why)
 
-        return fn
+        return _host.few(getattr(numpy.linalg, name), 4, axes=2)(fn) if hasattr(numpy.linalg, name) else fn
 
     return decorate
 

@@ -11,7 +11,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, ndarray
-from .._exchange._host import check_out, store
+from .._exchange._host import check_out, few, store
 from .._exchange._place import on
 from ._diagonals import diagonal
 from ._products import matmul
@@ -170,6 +170,7 @@ def _pairs(step):
     return [(position, -1 if k else first) for k, position in enumerate(rest)]
 
 
+@few(numpy.einsum)
 def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
     """Sums of products as subscripts say.
 

@@ -10,7 +10,7 @@ import numpy
 
 from .. import _core
 from .._core import empty, ndarray
-from .._exchange._host import check_out, store
+from .._exchange._host import check_out, few, store
 from .._numpy._join import stack
 from .._numpy._shape import moveaxis
 from .._numpy._spelled import generalised
@@ -178,6 +178,7 @@ def into_dot(name, r, out):
     return store(name, out, r)
 
 
+@few(numpy.tensordot)
 def tensordot(a, b, axes=2):
     """The sum of products over pairs of axes.
 
@@ -438,6 +439,7 @@ def _crosses_pairs():
     return True
 
 
+@few(numpy.cross)
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """The vector product along axes of 2 or 3 elements; a missing third one is 0.
 
@@ -487,6 +489,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     return moveaxis(stack(parts, -1), -1, axisc)
 
 
+@few(numpy.inner)
 def inner(a, b, /):
     """The sum of products over the last axes.
 

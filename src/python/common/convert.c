@@ -133,6 +133,27 @@ cast_into(td_status st, td_array *raw, int dt, td_array *out)
     return ok && py_ok(st);
 }
 
+/* Do the elements lie without gaps in C order of the axes axes[0], axes[1], …? */
+static bool
+is_permuted(const Py_buffer *b, int axes[])
+{
+    Py_ssize_t step = b->itemsize;
+
+    for (int i = 0; i < b->ndim; i++) {
+        int k = i;
+
+        for (; k && b->strides[axes[k - 1]] < b->strides[i]; k--)
+            axes[k] = axes[k - 1];
+        axes[k] = i;
+    }
+    for (int i = b->ndim - 1; i >= 0; i--) {
+        if (b->shape[axes[i]] != 1 && b->strides[axes[i]] != step)
+            return false;
+        step *= b->shape[axes[i]];
+    }
+    return true;
+}
+
 /* Copies a buffer's elements.  1: done; 0: elements that we do not have; -1: exception. */
 static int
 copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
@@ -157,9 +178,7 @@ copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
         return 0;
     }
     layout = td_view_contiguous(&s);
-    if (!PyBuffer_IsContiguous(&b, 'C') && PyBuffer_IsContiguous(&b, 'F')) {
-        for (int i = 0; i < s.ndim; i++)
-            axes[i] = s.ndim - 1 - i;
+    if (!PyBuffer_IsContiguous(&b, 'C') && is_permuted(&b, axes)) {
         layout = td_view_laid(&s, axes);
     } else if (!PyBuffer_IsContiguous(&b, 'C')) {
         packed = malloc((size_t)b.len + 1);

@@ -182,12 +182,16 @@ device_memory(const td_array *a, bool share)
 static PyObject *
 numpy_over(memory *m)
 {
+    static PyObject *asarray;
     bool bits = m && m->dt == TD_BF16;
     PyObject *np = m ? py_numpy() : NULL, *d = np && bits ? py_dtype_object(TD_BF16) : NULL, *r;
 
     if (bits)
         m->dt = TD_U16;
-    r = np && (!bits || d) ? PyObject_CallMethod(np, "asarray", "(O)", (PyObject *)m) : NULL;
+    if (np && !asarray)
+        asarray = PyObject_GetAttrString(np, "asarray");
+    r = np && asarray && (!bits || d) ? PyObject_CallFunctionObjArgs(asarray, (PyObject *)m, NULL)
+                                      : NULL;
     if (r && bits) {
         PyObject *seen = PyObject_CallMethod(r, "view", "(O)", d);
 
@@ -203,6 +207,16 @@ PyObject *
 py_host_view(const td_array *a, bool share)
 {
     return numpy_over(device_memory(a, share));
+}
+
+PyObject *
+py_host_peek(const td_array *a)
+{
+    memory *m = device_memory(a, false);
+
+    if (m)
+        m->readonly = true;
+    return numpy_over(m);
 }
 
 /* Should a pending value be computed straight into the result's memory?  If only this call

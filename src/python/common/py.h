@@ -251,6 +251,7 @@ PyObject *py_get(PyObject *self);                         /* a numpy.ndarray of 
 PyObject *py_get_as(PyObject *self, td_dtype instead);
 PyObject *py_get_later(PyObject *self);                   /* a Future of the same */
 PyObject *py_host_view(const td_array *a, bool share);    /* CPU: a numpy.ndarray over the same memory */
+PyObject *py_host_peek(const td_array *a);                /* the same, read-only */
 int       py_getbuffer(PyObject *self, Py_buffer *b, int flags);
 void      py_releasebuffer(PyObject *self, Py_buffer *b);
 PyObject *py_array_interface(PyObject *self, bool cuda);
@@ -264,7 +265,7 @@ PyObject *py_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, P
 /* x @ y as a reduction of the graph; None: td_matmul_fuses says no */
 PyObject *py_fused_product(PyObject *x, PyObject *y);
 extern PyMethodDef py_create_functions[], py_fill_functions[], py_basic_functions[];
-extern PyMethodDef py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[], py_items_functions[], py_stop_functions[],
+extern PyMethodDef py_scan_functions[], py_pick_functions[], py_few_functions[], py_device_functions[], py_table_functions[], py_items_functions[], py_stop_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
 /* ufunccall.c: takes NumPy's parameters; NULL without an exception: an operand is neither array nor number */

@@ -4,6 +4,7 @@ import numpy
 
 from ... import _core
 from ..._core import asarray, empty, ndarray
+from ..._exchange._host import few
 from ..._exchange._place import on
 from ..._exchange._place import own as _own
 from ..._select._pick import gather
@@ -32,6 +33,7 @@ def _beside(x, a, axis):
     return _core._broadcast_to(x, (*a.shape[:axis], 1, *a.shape[axis + 1 :])) if x.ndim == 0 else x
 
 
+@few(numpy.diff)
 def diff(a, n=1, axis=-1, prepend=None, append=None):
     """Differences of neighbours along an axis, taken n times; of bools, whether neighbours differ.
 
@@ -115,6 +117,7 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * numpy.pi):
     return concatenate([p[_cut(p.ndim, axis, slice(1))], later], axis, dtype=dtype, casting="unsafe")
 
 
+@few(numpy.ediff1d)
 def ediff1d(ary, to_end=None, to_begin=None):
     """Differences of neighbours of the flattened array.
 
@@ -210,6 +213,7 @@ def _end(f, axis, d, order, last):
     return sign * (a * x - (one + two) / (one * two) * y + one / (two * (one + two)) * z[0])
 
 
+@few(numpy.gradient)
 def gradient(f, *varargs, axis=None, edge_order=1):
     """The slope along every axis: by differences of second order inside, of first or second order at the ends.
 
@@ -261,6 +265,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     return r[0] if len(r) == 1 else tuple(r)
 
 
+@few(numpy.trapezoid)
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """The area under y by the trapezoidal rule.
 
@@ -313,6 +318,7 @@ def _between(x, x0, x1, y0, y1):
     return _select((_isnan(r) & (y0 == y1)) | (x == x0), y0, r)
 
 
+@few(numpy.interp, 2)
 def interp(x, xp, fp, left=None, right=None, period=None):
     """The piecewise linear function through the points (xp, fp), at x.
 

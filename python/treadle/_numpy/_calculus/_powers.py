@@ -3,10 +3,12 @@
 import numpy
 
 from ..._core import arange, ndarray, zeros
+from ..._exchange._host import few
 from ..._exchange._place import on
 from ..._exchange._place import own as _own
 
 
+@few(numpy.vander)
 def vander(x, N=None, increasing=False):
     """The matrix of the powers of x: one power a column, the highest first.
 

@@ -4,7 +4,7 @@ import numpy
 
 from ... import _core
 from ..._core import arange, asarray
-from ..._exchange._host import library
+from ..._exchange._host import few, library
 from ..._exchange._place import own as _own
 from ..._select._pick import gather
 from ...linalg._products import _conjugate
@@ -81,6 +81,7 @@ def _products(name, a, v, mode):
     return _slid(a, v[::-1], mode)
 
 
+@few(numpy.convolve, 2)
 def convolve(a, v, mode="full"):
     """The discrete convolution of two vectors.
 
@@ -118,6 +119,7 @@ def convolve(a, v, mode="full"):
     return _products("convolve", a.astype(dt, copy=False), v.astype(dt, copy=False), mode)
 
 
+@few(numpy.correlate, 2)
 def correlate(a, v, mode="valid"):
     """The cross-correlation of two vectors, of which the second is conjugated.
 

@@ -1,0 +1,189 @@
+/* few.c - NumPy's own functions on few elements that lie in the CPU's memory: array/run/now.h for what is no row.
+ *
+ * A function that is composed of others costs a microsecond for each; NumPy's costs one.  Its arguments are views of
+ * the arrays' memory, its result is copied.
+ */
+#include "python/common/py.h"
+
+#include "array/run/now.h"
+
+enum { VIEWS = 16, DEPTH = 2 };
+
+/* borrowed - what one call takes from treadle's arrays. */
+typedef struct borrowed {
+    PyObject *view[VIEWS]; /* borrowed references: the converted arguments own them */
+    td_dev *dev;
+    int64_t elements, times; /* how many there are; there may be so many times config.eager */
+    int n;
+} borrowed;
+
+/* All of these return a new reference; NULL without an exception: the function is not for NumPy. */
+
+static PyObject *
+view_of(borrowed *b, PyObject *o)
+{
+    td_array *a = py_array_of(o);
+    td_dev *d = td_array_dev(a);
+    td_node *n = a->store->node;
+    PyObject *r;
+
+    b->elements += td_shape_size(&a->view.shape);
+    if (b->n == VIEWS || !td_now_few(b->elements / b->times) || (b->dev && b->dev != d) ||
+        n->hosted || a->dt != a->store->dt || a->dt == TD_BF16 || !td_node_on_host(n))
+        return NULL;
+    b->dev = d;
+    r = py_host_peek(a);
+    b->view[b->n] = r;
+    b->n += r != NULL;
+    return r;
+}
+
+static PyObject *converted(borrowed *b, PyObject *o, int depth);
+
+static PyObject *
+converted_items(borrowed *b, PyObject *o, int depth)
+{
+    bool list = PyList_CheckExact(o);
+    Py_ssize_t n = list ? PyList_Size(o) : PyTuple_Size(o);
+    PyObject *r = list ? PyList_New(n) : PyTuple_New(n);
+
+    for (Py_ssize_t i = 0; r && i < n; i++) {
+        PyObject *item = converted(b, list ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i), depth);
+
+        if (!item)
+            Py_CLEAR(r);
+        else if (list)
+            PyList_SetItem(r, i, item);
+        else
+            PyTuple_SetItem(r, i, item);
+    }
+    return r;
+}
+
+static PyObject *
+converted(borrowed *b, PyObject *o, int depth)
+{
+    if (py_is_array(o))
+        return view_of(b, o);
+    if (PyLong_CheckExact(o) || PyFloat_CheckExact(o) || o == Py_None || PyUnicode_CheckExact(o) ||
+        PyBool_Check(o) || PyComplex_CheckExact(o))
+        return Py_NewRef(o);
+    if (depth && (PyTuple_CheckExact(o) || PyList_CheckExact(o)))
+        return converted_items(b, o, depth - 1);
+    return NULL;
+}
+
+static PyObject *
+converted_keywords(borrowed *b, PyObject *kw)
+{
+    PyObject *r = PyDict_New(), *key, *value;
+    Py_ssize_t at = 0;
+
+    while (r && PyDict_Next(kw, &at, &key, &value)) {
+        bool out = PyUnicode_CompareWithASCIIString(key, "out") == 0 && value != Py_None;
+        PyObject *own = out ? NULL : converted(b, value, DEPTH);
+
+        if (!own || PyDict_SetItem(r, key, own) < 0)
+            Py_CLEAR(r);
+        Py_XDECREF(own);
+    }
+    return r;
+}
+
+/* ---- results ---- */
+
+static PyObject *array_type, *scalar_type; /* NumPy's ndarray and generic */
+
+static PyObject *result_of(const borrowed *b, PyObject *o);
+
+/* A tuple, or a named one of the same type. */
+static PyObject *
+result_items(const borrowed *b, PyObject *o)
+{
+    PyObject *r = PyTuple_New(PyTuple_Size(o)), *named;
+
+    for (Py_ssize_t i = 0; r && i < PyTuple_Size(o); i++) {
+        PyObject *item = result_of(b, PyTuple_GetItem(o, i));
+
+        if (!item)
+            Py_CLEAR(r);
+        else
+            PyTuple_SetItem(r, i, item);
+    }
+    if (!r || PyTuple_CheckExact(o))
+        return r;
+    named = PyObject_CallObject((PyObject *)Py_TYPE(o), r);
+    Py_DECREF(r);
+    return named;
+}
+
+static PyObject *
+result_of(const borrowed *b, PyObject *o)
+{
+    td_array a;
+
+    if (PyTuple_Check(o))
+        return result_items(b, o);
+    if (!Py_IS_TYPE(o, (PyTypeObject *)array_type) &&
+        !PyType_IsSubtype(Py_TYPE(o), (PyTypeObject *)scalar_type))
+        return NULL;
+    return py_asarray(o, -1, b->dev, &a) ? py_wrap(&a) : NULL;
+}
+
+/* Does somebody else hold one of the views: a result that is a view of an argument? */
+static bool
+is_kept(const borrowed *b)
+{
+    for (int i = 0; i < b->n; i++)
+        if (Py_REFCNT(b->view[i]) > 1)
+            return true;
+    return false;
+}
+
+static bool
+find_types(void)
+{
+    PyObject *np = py_numpy();
+
+    array_type = np ? PyObject_GetAttrString(np, "ndarray") : NULL;
+    scalar_type = array_type ? PyObject_GetAttrString(np, "generic") : NULL;
+    return scalar_type;
+}
+
+static PyObject *
+few(PyObject *module, PyObject *const *arg, Py_ssize_t nargs)
+{
+    borrowed b = {.times = nargs == 4 ? PyLong_AsLong(arg[3]) : 0};
+    PyObject *args, *kw = NULL, *r = NULL, *result = NULL;
+
+    (void)module;
+    if (b.times < 1 || !PyTuple_CheckExact(arg[1]) || !PyDict_CheckExact(arg[2])) {
+        PyErr_SetString(PyExc_TypeError, "_few(function, arguments, keywords, times)");
+        return NULL;
+    }
+    if (!scalar_type && !find_types())
+        return NULL;
+    if (td_now_watched() || !td_now_few(1))
+        return Py_NewRef(Py_NotImplemented);
+    args = converted_items(&b, arg[1], DEPTH);
+    if (args)
+        kw = converted_keywords(&b, arg[2]);
+    if (kw && b.n)
+        r = PyObject_Call(arg[0], args, kw);
+    if (r && !is_kept(&b))
+        result = result_of(&b, r);
+    Py_XDECREF(r);
+    Py_XDECREF(args);
+    Py_XDECREF(kw);
+    if (result || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)))
+        return result;
+    PyErr_Clear(); /* treadle's function raises its own error */
+    return Py_NewRef(Py_NotImplemented);
+}
+
+PyMethodDef py_few_functions[] = {
+    {"_few", PY_FAST(few), METH_FASTCALL,
+     "_few(f, args, kwargs, times): NumPy's f of treadle's arrays, where they have at most so many "
+     "times config.eager elements in the CPU's memory; NotImplemented elsewhere, or if f fails."},
+    {NULL, NULL, 0, NULL},
+};
