@@ -9,7 +9,7 @@ import re
 import kernels
 import numpy
 from driver import Driver
-from libraries import Library, Ours, Torch, TorchCompile, function, sourced
+from libraries import Jax, Library, Ours, Torch, TorchCompile, function, sourced
 
 
 class Cupy(Library):
@@ -130,41 +130,8 @@ class NumbaCuda(Library):
         return run
 
 
-class Jax(Library):
-    name = module = "jax"
-
-    def __init__(self):
-        super().__init__()
-        self.m.config.update("jax_enable_x64", True)
-        # Its default on this hardware is TF32, which no other library here computes in.
-        self.m.config.update("jax_default_matmul_precision", "highest")
-        self.numpy = importlib.import_module("jax.numpy")
-        self.last = None
-
-    def array(self, host):
-        return self.m.device_put(host, self.m.devices("gpu")[0])
-
-    def bfloat16(self, array):
-        return array.astype(self.numpy.bfloat16)
-
-    def host(self, result):
-        return numpy.asarray(result, dtype=None if result.dtype != self.numpy.bfloat16 else "f4")
-
-    def sync(self):
-        if self.last is not None:
-            self.last.block_until_ready()
-
-    def compiled(self, text, names):
-        if "device_put" in text:
-            f = self.m.device_put
-        else:
-            f = self.m.jit(function(text, names, self.numpy))
-
-        def run(*arrays):
-            self.last = f(*arrays)
-            return self.last
-
-        return run
+class JaxCuda(Jax):
+    platform = "gpu"
 
 
 class PyCuda(Library):
@@ -202,5 +169,5 @@ class PyCuda(Library):
 
 
 GPU = {"treadle": Ours, "numpy.host": Library, "cupy": Cupy, "cupy.fuse": CupyFuse, "torch": TorchCuda,
-       "torch.compile": TorchCompileCuda, "numba.cuda": NumbaCuda, "jax": Jax,
+       "torch.compile": TorchCompileCuda, "numba.cuda": NumbaCuda, "jax": JaxCuda,
        "pycuda": PyCuda, "driver": Driver}

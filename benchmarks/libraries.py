@@ -1,4 +1,4 @@
-"""How each library of the CPU is asked for a row: ours, NumPy, numexpr, Numba, PyTorch, C++ with OpenMP.
+"""How each library of the CPU is asked for a row: ours, NumPy, numexpr, Numba, PyTorch, JAX, C++ with OpenMP.
 
 A Library makes its arrays from the host's, turns a row's expression into a call without
 arguments, and can wait for what it has in flight. Importing this file imports none of them.
@@ -263,6 +263,44 @@ class TorchCompile(Torch):
         return self.m.compile(function(text, names, self.m), dynamic=False)
 
 
+class Jax(Library):
+    name = module = "jax"
+    platform = "cpu"
+
+    def __init__(self):
+        super().__init__()
+        self.m.config.update("jax_enable_x64", True)
+        # Its default on this hardware is TF32, which no other library here computes in.
+        self.m.config.update("jax_default_matmul_precision", "highest")
+        self.numpy = importlib.import_module("jax.numpy")
+        self.last = None
+
+    def array(self, host):
+        return self.m.device_put(host, self.m.devices(self.platform)[0])
+
+    def bfloat16(self, array):
+        return array.astype(self.numpy.bfloat16)
+
+    def host(self, result):
+        return numpy.asarray(result, dtype=None if result.dtype != self.numpy.bfloat16 else "f4")
+
+    def sync(self):
+        if self.last is not None:
+            self.last.block_until_ready()
+
+    def compiled(self, text, names):
+        if "device_put" in text:
+            f = self.m.device_put
+        else:
+            f = self.m.jit(function(text, names, self.numpy))
+
+        def run(*arrays):
+            self.last = f(*arrays)
+            return self.last
+
+        return run
+
+
 class Gcc(Library):
     """programs/raw.cpp: what the kernels of raw.cu do, as loops for OpenMP."""
 
@@ -310,7 +348,7 @@ class Clang(Gcc):
 
 
 CPU = {"treadle": Ours, "numpy": Library, "numexpr": Numexpr, "numba": Numba, "torch": Torch,
-       "torch.compile": TorchCompile, "numba.simulator": NumbaSimulator,
+       "torch.compile": TorchCompile, "jax": Jax, "numba.simulator": NumbaSimulator,
        "g++": Gcc, "clang++": Clang}
 
 

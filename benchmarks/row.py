@@ -146,6 +146,12 @@ class Row:
         return sum(i.nbytes for i in self.inputs) + written
 
 
+def whole(text, **own):
+    """The texts of an operation that is not elementwise: no kernel writer and no numexpr has it."""
+    return {"": text, "numexpr": None, "numba.cuda": None, "cupy.fuse": None,
+            **{name.replace("_", "."): value for name, value in own.items()}}
+
+
 def vectors(names, dtype, n, layouts=()):
     """One-dimensional inputs, C-contiguous but for the layouts given in order."""
     padded = (*layouts, *["C"] * len(names))

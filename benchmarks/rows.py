@@ -3,11 +3,13 @@
 Everything that is true of a row stands here once.
 """
 
+import composed_rows
 import kernel_rows
+import moved_rows
 import raw_rows
 import script_rows
 import unchanged_rows
-from row import CPU, DEVICES, GPU, KERNELS_ONLY, Input, Row, Target, matrices, vectors
+from row import CPU, DEVICES, GPU, KERNELS_ONLY, Input, Row, Target, matrices, vectors, whole
 
 __all__ = ["CPU", "DEVICES", "GPU", "KERNELS_ONLY", "rows"]
 
@@ -64,12 +66,6 @@ NOT_FUSED = {
     "torch.compile": "the result's size depends on the values",
     "jax": "the result's size depends on the values",
 }
-
-
-def whole(text, **own):
-    """The texts of an operation that is not elementwise: no kernel writer and no numexpr has it."""
-    return {"": text, "numexpr": None, "numba.cuda": None, "cupy.fuse": None,
-            **{name.replace("_", "."): value for name, value in own.items()}}
 
 
 def limit(device, seconds):
@@ -368,5 +364,6 @@ def rows(device):
     """All rows of a device, in the order of the table."""
     return [*with_targets(device), *by_axes(device), *selecting(device), *ordering(device),
             *drawing(device), *transfers(device), *products(device), *factorised(device),
-            *varied(device), *small(device), *replayed(device), *kernel_rows.rows(device), *raw_rows.rows(device),
+            *varied(device), *composed_rows.rows(device), *moved_rows.rows(device), *small(device), *replayed(device),
+            *kernel_rows.rows(device), *raw_rows.rows(device),
             *unchanged_rows.rows(device), *script_rows.rows(device), *processes(device)]

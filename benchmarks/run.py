@@ -1,7 +1,7 @@
 """Run treadle and its peers side by side and write `results/{cpu,cuda}.json` and `.md`.
 
-    python benchmarks/run.py [--device cpu|cuda] [--rows chain,sum] [--libraries numpy,torch]
-                             [--quick] [--output FOLDER]
+    python benchmarks/run.py [--device cpu|cuda] [--rows chain,sum] [--groups loops,shapes]
+                             [--libraries numpy,torch] [--quick] [--output FOLDER]
 
 Every library computes each group of rows in a process of its own, one process at a time, so that
 none disturbs another. A library that is missing, fails, crashes or hangs leaves empty cells with
@@ -32,7 +32,7 @@ SILENCE = 240  # seconds without a line after which a child is ended
 TOLERANCE = 1e-3  # relative difference of results' means that is called a difference
 
 PEERS = {
-    table.CPU: ("numpy", "numexpr", "numba", "torch", "torch.compile", "numba.simulator",
+    table.CPU: ("numpy", "numexpr", "numba", "torch", "torch.compile", "jax", "numba.simulator",
                 "g++", "clang++", "python", "futures"),
     table.GPU: ("cupy", "cupy.fuse", "torch", "torch.compile", "numba.cuda", "jax", "pycuda",
                 "driver", "numpy.host", "python", "futures"),
@@ -93,7 +93,8 @@ def run_group(device, library, names, options, env):
 
 def measure(device, options, env):
     """({row: {library: cell}}, {library: version})."""
-    chosen = [row for row in table.rows(device) if not options.rows or row.name in options.rows]
+    chosen = [row for row in table.rows(device)
+              if (not options.rows and not options.groups) or row.name in options.rows or row.group in options.groups]
     cells = {row.name: {} for row in chosen}
     versions = {}
     groups = list(dict.fromkeys(row.group for row in chosen))
@@ -199,7 +200,8 @@ def names(text):
 def arguments(argv):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", choices=table.DEVICES, default=table.CPU)
-    parser.add_argument("--rows", type=names, help="names, with commas between; \\, is a comma in one")
+    parser.add_argument("--rows", type=names, default=[], help="names, with commas between; \\, is a comma in one")
+    parser.add_argument("--groups", type=names, default=[], help="all rows of some groups")
     parser.add_argument("--libraries", type=lambda s: s.split(","), help="peers; default: all")
     parser.add_argument("--keep", action="store_true", help="keep the other rows of the results that are there")
     parser.add_argument("--quick", action="store_true", help="few repetitions: only to try it")
@@ -208,10 +210,10 @@ def arguments(argv):
     options = parser.parse_args(argv)
     options.libraries = options.libraries or list(PEERS[options.device])
     options.scale = 10 if options.quick else 1
-    known = {row.name for row in table.rows(options.device)}
-    unknown = sorted(set(options.rows or ()) - known)
-    if unknown:
-        parser.error(f"no row {', '.join(unknown)}; there are {', '.join(sorted(known))}")
+    every = table.rows(options.device)
+    for asked, known in ((options.rows, {row.name for row in every}), (options.groups, {row.group for row in every})):
+        if unknown := sorted(set(asked) - known):
+            parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(sorted(known))}")
     return options
 
 

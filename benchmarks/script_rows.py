@@ -10,7 +10,7 @@ MAPS = {"square": "x * x of 10^6 ints, list to list", "ratio": "-b / a of 10^6 p
         "escape": "escape counts of 10^5 points, list to list"}
 ONLY_MAPS = "maps no functions of Python numbers"
 ONLY_TENSORS = "trains no networks"
-ARRAYS = {CPU: ("numpy", "numexpr", "numba", "torch", "torch.compile"),
+ARRAYS = {CPU: ("numpy", "numexpr", "numba", "torch", "torch.compile", "jax"),
           GPU: ("cupy", "cupy.fuse", "torch", "torch.compile", "numba.cuda", "jax")}
 
 
