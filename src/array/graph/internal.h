@@ -18,9 +18,12 @@ bool td_now_is_held(void); /* set by td_now_hold: then numbers stay numbers, wha
 td_status td_cut(td_node *const *src, int n);
 
 /* td_walk - the distinct pending nodes of a graph, each before its sources.  Nodes are marked while the walk is
- * open. Graphs have at most TD_WEIGHT_MAX nodes (td_cut), so three sources always fit. */
+ * open.  Recorded graphs have at most TD_WEIGHT_MAX nodes (td_cut), unrolled reductions add to them: a walk that goes
+ * below at most TD_WALK_MAX nodes always has room for their sources. */
+enum { TD_WALK_MAX = 2 * TD_WEIGHT_MAX };
+
 typedef struct td_walk {
-    td_node *node[3 * TD_WEIGHT_MAX + 1];
+    td_node *node[4 * TD_WALK_MAX + 1];
     int n;
 } td_walk;
 

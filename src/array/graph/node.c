@@ -313,6 +313,21 @@ td_node_settle_host(td_node *n, struct td_host *h)
     n->host = h;
 }
 
+void
+td_node_become(td_node *n, const td_node *by)
+{
+    TD_ASSERT(!n->buf && n->dt == by->dt && td_shape_eq(&n->view.shape, &by->view.shape));
+    drop_sources(n);
+    n->kind = by->kind;
+    n->op = by->op;
+    n->axes = 0;
+    n->weight = 1;
+    n->again = false;
+    for (int i = 0; i < by->nsrc; i++)
+        td_node_add_src(n, by->src[i]);
+    td_node_seal(n);
+}
+
 /* a and b are of one kind; other entries of par are unused. */
 static bool
 same_numbers(const td_node *a, const td_node *b)

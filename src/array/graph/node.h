@@ -89,6 +89,9 @@ void td_node_settle(td_node *n, td_buf *buf, const td_view *view);
 /* n, of no axes, is this number: drops its sources. */
 void td_node_settle_scalar(td_node *n, td_scalar value);
 
+/* n, pending, becomes the operation `by`, of the same dtype and shape, which gives the same value. */
+void td_node_become(td_node *n, const td_node *by);
+
 /* n's value is on the host: drops its sources and moves h in. */
 void td_node_settle_host(td_node *n, struct td_host *h);
 

@@ -18,6 +18,7 @@
 #include "array/form/fold.h"
 #include "array/form/map.h"
 #include "array/graph/memwait.h"
+#include "array/plan/unroll.h"
 #include "array/run/claim.h"
 #include "array/run/fperror.h"
 #include "array/run/settle.h"
@@ -171,6 +172,15 @@ by_two_passes(td_need *need, td_node *n)
     return td_eval_variance(n);
 }
 
+/* Reductions over short axes become operations on slices, which a form below computes with what reads them. */
+static td_status
+by_slices(td_need *need, td_node *n)
+{
+    (void)need;
+    TD_TRY(td_unroll_below(n));
+    return TD_SKIP;
+}
+
 /* Reductions over the rows of a space, and what is computed from them and the rows again: one kernel that owns rows. */
 static td_status
 by_rows(td_need *need, td_node *n)
@@ -254,6 +264,7 @@ static struct form {
     {"return", by_return, false, 0},         /* was moved to the host */
     {"upload", by_upload, false, 0},         /* is on the host */
     {"chunks", by_chunks, false, 0},         /* is computed of what is on the host */
+    {"slices", by_slices, false, 0},         /* no value: reductions of few elements become operations */
     {"two passes", by_two_passes, false, 0}, /* is a variance of float64 */
     {"rows", by_rows, true, 0},              /* reduces rows and uses them again */
     {"reduction", by_reduction, false, 0},   /* reduces */

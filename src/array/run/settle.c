@@ -71,12 +71,11 @@ look_below(survey *s, td_node *n, uint32_t lack, bool root)
 {
     if (n->buf)
         td_use(n);
-    if (!td_node_pending(n) || n->slot ||
-        s->inside.n == (int)(sizeof s->inside.node / sizeof *s->inside.node))
+    if (!td_node_pending(n) || n->slot)
         return;
     n->slot = 1;
     s->inside.node[s->inside.n++] = n;
-    if (td_eval_is_taken(n) || td_node_spilled(n) || n->kind == TD_N_HOST ||
+    if (s->inside.n > TD_WALK_MAX || td_eval_is_taken(n) || td_node_spilled(n) || n->kind == TD_N_HOST ||
         is_looked_at_again(n, s->e) || (!root && stays_outside(n, s->e, lack))) {
         add_input(s, n);
         return;
@@ -139,7 +138,7 @@ eval_inputs(survey *s)
 static size_t
 bytes_read(const td_walk *inside)
 {
-    const td_node *seen[3 * TD_WEIGHT_MAX];
+    const td_node *seen[3 * TD_WALK_MAX];
     int n = 0;
     size_t sum = 0;
 
@@ -152,7 +151,7 @@ bytes_read(const td_walk *inside)
                 continue;
             while (at < n && seen[at] != s)
                 at++;
-            if (at < n || n == 3 * TD_WEIGHT_MAX)
+            if (at < n || n == 3 * TD_WALK_MAX)
                 continue;
             seen[n++] = s;
             sum += s->buf ? s->buf->nbytes : td_spill_size(s);
