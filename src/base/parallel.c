@@ -226,10 +226,16 @@ td_parallel_fix(bool on)
     atomic_store(&fixed, on);
 }
 
+bool
+td_parallel_fixed(void)
+{
+    return atomic_load_explicit(&fixed, memory_order_relaxed);
+}
+
 int
 td_parallel_cut(void)
 {
-    return atomic_load_explicit(&fixed, memory_order_relaxed) ? CUT : td_parallel_width();
+    return td_parallel_fixed() ? CUT : td_parallel_width();
 }
 
 /* Publishes the job, whose fields are set: lets the workers in and wakes as many as the job

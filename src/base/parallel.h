@@ -19,6 +19,7 @@ int  td_parallel_width(void);                               /* threads that td_p
  * is the same on every machine. */
 int  td_parallel_cut(void);
 void td_parallel_fix(bool on);
+bool td_parallel_fixed(void); /* are results asked for that do not depend on timing or the number of threads? */
 void td_parallel_after(void (*ended)(void));                /* calls this at the end of each td_parallel that the pool ran; NULL: nothing */
 /* runs task(ctx, i) for i in [0, n); returns when all have run */
 void td_parallel(int64_t n, td_task *task, void *ctx);

@@ -283,8 +283,32 @@ def test_complex_weights(dev):
     np.testing.assert_allclose(td.histogram(td.asarray(x), bins=4, weights=td.asarray(w))[0].get(), np.histogram(x, 4, weights=w)[0])
 
 
-def test_at_sums_in_the_order_of_the_indices(dev):
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("op", ["add", "subtract", "maximum", "minimum"])
+def test_at_of_many(op, dtype, dev):
+    """A thousand values a place, NaN of both signs among them, on top of what is there."""
+    rng = np.random.default_rng(3)
+    x, i, v = rng.standard_normal(50) * 9, rng.integers(0, 40, 40_000), rng.standard_normal(40_000) * 9
+    x, v = x.astype(dtype), v.astype(dtype)
+    if v.dtype.kind == "f":
+        x[2], x[3], v[7], v[9] = np.nan, -np.nan, np.nan, -np.nan
+    t = td.asarray(x)
+    with np.errstate(invalid="ignore"):
+        getattr(np, op).at(x, i, v)
+    getattr(td, op).at(t, td.asarray(i), td.asarray(v))
+    np.testing.assert_allclose(t.get(), x, rtol=1e-3 if dtype == "float32" else 1e-9)
+
+
+def test_one_number_at_repeated_places(dev):
+    x, t, i = np.zeros((6, 3)), td.zeros((6, 3)), np.array([1, 1, 4, 1])
+    for value in (2.5, np.array([1.0, 2.0, 3.0])):
+        x[i], t[td.asarray(i)] = value, td.asarray(value) if isinstance(value, np.ndarray) else value
+        check(t, x)
+
+
+def test_at_sums_in_the_order_of_the_indices(dev, monkeypatch):
     """Equal bits from run to run and device to device, NumPy's: floats are added in order."""
+    monkeypatch.setattr(td.config, "deterministic", True)
     rng = np.random.default_rng(1)
     i, v = rng.integers(0, 5, 2000), rng.standard_normal(2000).astype("f4")
     x, t = np.zeros(5, "f4"), td.zeros(5, "f4")

@@ -62,6 +62,8 @@ def at(name, a, indices, values=None):
         if numpy.result_type(a.dtype, values.dtype).kind in "iu":
             values = values.astype(a.dtype, copy=False)
             name, values = ("add", 0 - values) if name == "subtract" else (name, values)
+    if name == "subtract" and a.dtype.kind == given.kind == "f" and not a.device.host:
+        name, values = "add", -values  # the same sums, for which there is an atomic operation
     if not _core._put_op(p.view, *p.rest, name, values):
         _by_runs(name, p, values)
 

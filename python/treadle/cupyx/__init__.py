@@ -21,7 +21,7 @@ rsqrt = treadle.rsqrt
 
 
 def scatter_add(a, slices, value):
-    """a[slices] += value, repeated places added up: treadle.add.at, whose sums are the same in every run."""
+    """a[slices] += value, repeated places added up: treadle.add.at."""
     treadle.add.at(a, slices, value)
 
 

@@ -284,6 +284,31 @@ atomic_of(uint16_t op)
     td_bug(__FILE__, __LINE__, "atomic operation");
 }
 
+/* Memory becomes the larger or the smaller of itself and v, or NaN where one of them is: what atomic instructions make of
+ * floats is the number.  Compare-and-swap until memory holds the result; most values change nothing. */
+static void
+swap_extreme(td_gen *g, uint16_t k, td_val at, td_val v, td_val mask)
+{
+    td_fn *f = g->f;
+    td_op op = (td_op)g->p->put_op;
+    td_dtype dt = (td_dtype)g->p->opnd[k].dt, bits = td_dtype_size(dt) == 4 ? TD_U32 : TD_U64;
+    td_val held = td_slot(f, dt, 1), old, new, seen;
+
+    if (mask.i != TD_NONE.i)
+        td_if(f, mask);
+    td_set(f, held, td_load(f, g->ptr[k], at, TD_NONE, 1, 0));
+    td_loop(f);
+    old = td_get(f, held);
+    new = td_emit(f, op, (td_val[]){old, v});
+    td_break_if(f, TD_G2(g, equal, td_bitcast(f, old, bits), td_bitcast(f, new, bits)));
+    seen = td_atomic_cas(f, g->ptr[k], at, old, new, TD_NONE);
+    td_set(f, held, seen);
+    td_break_if(f, TD_G2(g, equal, td_bitcast(f, old, bits), td_bitcast(f, seen, bits)));
+    td_end(f);
+    if (mask.i != TD_NONE.i)
+        td_end(f);
+}
+
 /* Memory becomes op(memory, value), one lane at a time. */
 static void
 combine(td_gen *g, uint16_t k, td_val at, td_num v, td_val mask)
@@ -292,6 +317,10 @@ combine(td_gen *g, uint16_t k, td_val at, td_num v, td_val mask)
     td_dtype dt = (td_dtype)p->opnd[k].dt, work = dt;
     td_num old;
 
+    if (p->put == TD_PUT_FREE && td_dtype_is_float(dt) && p->put_op != OP_add) {
+        swap_extreme(g, k, at, td_cast(g->f, v.re, dt), mask);
+        return;
+    }
     if (p->put == TD_PUT_FREE) {
         td_atomic(g->f, atomic_of(p->put_op), g->ptr[k], at, td_cast(g->f, v.re, dt), mask);
         return;

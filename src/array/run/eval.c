@@ -261,10 +261,10 @@ static struct form {
     bool splits;    /* out of memory: the forms after it use less, if td_settle_splits */
     uint64_t count; /* values that it has computed */
 } forms[] = {
-    {"return", by_return, false, 0},         /* was moved to the host */
-    {"upload", by_upload, false, 0},         /* is on the host */
-    {"chunks", by_chunks, false, 0},         /* is computed of what is on the host */
-    {"slices", by_slices, false, 0},         /* no value: reductions of few elements become operations */
+    {"return", by_return, false, 0}, /* was moved to the host */
+    {"upload", by_upload, false, 0}, /* is on the host */
+    {"chunks", by_chunks, false, 0}, /* is computed of what is on the host */
+    {"slices", by_slices, false, 0}, /* no value: reductions of few elements become operations */
     {"two passes", by_two_passes, false, 0}, /* is a variance of float64 */
     {"rows", by_rows, true, 0},              /* reduces rows and uses them again */
     {"reduction", by_reduction, false, 0},   /* reduces */

@@ -10,6 +10,7 @@
 #include "array/run/eval.h"
 #include "array/run/now.h"
 #include "array/run/spill.h"
+#include "base/parallel.h"
 
 typedef struct target {
     const td_array *a;
@@ -223,7 +224,8 @@ put_held(const td_array *a, const td_pick *p, const td_operand *value)
         return st;
     }
     w.how = p->distinct || (t.gpu && td_shape_size(&t.spread) > 1) ? TD_PUT_FREE : TD_PUT_ORDERED;
-    if (t.gpu && !p->distinct && td_shape_size(&t.spread) > 1)
+    if (t.gpu && !p->distinct && td_shape_size(&t.spread) > 1 &&
+        td_shape_size(&w.value->view.shape) > 1) /* one value is the last one, too */
         st = find_last(&t, &w.guard);
     if (!st)
         st = offsets(&t, &w.at);
@@ -248,12 +250,18 @@ td_array_put(const td_array *a, const td_pick *p, const td_operand *value)
     return st;
 }
 
+/* Do atomic instructions give the operation's result?  Sums of floats depend on the order, which they do not keep. */
 static bool
 is_atomic(td_op op, td_dtype dt)
 {
-    return td_dtype_is_int(dt) && td_dtype_size(dt) >= 4 &&
-           (op == OP_add || op == OP_maximum || op == OP_minimum || op == OP_bitwise_and ||
-            op == OP_bitwise_or || op == OP_bitwise_xor);
+    bool extreme = op == OP_maximum || op == OP_minimum;
+
+    if (td_dtype_size(dt) < 4 || td_dtype_is_complex(dt))
+        return false;
+    if (td_dtype_is_float(dt))
+        return extreme || (op == OP_add && !td_parallel_fixed());
+    return op == OP_add || extreme || op == OP_bitwise_and || op == OP_bitwise_or ||
+           op == OP_bitwise_xor;
 }
 
 td_status

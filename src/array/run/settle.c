@@ -75,8 +75,9 @@ look_below(survey *s, td_node *n, uint32_t lack, bool root)
         return;
     n->slot = 1;
     s->inside.node[s->inside.n++] = n;
-    if (s->inside.n > TD_WALK_MAX || td_eval_is_taken(n) || td_node_spilled(n) || n->kind == TD_N_HOST ||
-        is_looked_at_again(n, s->e) || (!root && stays_outside(n, s->e, lack))) {
+    if (s->inside.n > TD_WALK_MAX || td_eval_is_taken(n) || td_node_spilled(n) ||
+        n->kind == TD_N_HOST || is_looked_at_again(n, s->e) ||
+        (!root && stays_outside(n, s->e, lack))) {
         add_input(s, n);
         return;
     }
