@@ -93,6 +93,21 @@ def test_few_elements(source, shape, dtype, dev):
             np.testing.assert_array_equal(np.signbit(got.get())[zero], np.signbit(want)[zero], name)
 
 
+HEAT = "(x + {r}(x, 1, 0) + {r}(x, -1, 0) + {r}(x, 1, 1) + {r}(x, -2, (0, 1))) / 5"
+
+
+@pytest.mark.parametrize("text", [HEAT.format(r="np.roll"), "np.cross(x[:3].T, x[3:6].T)", "np.stack([x, x + 1], -1)", "np.roll(x[::-2, ::3], 5) + 1"])
+def test_kernels_that_move_elements(text, data, dev):
+    """On a GPU rolls, interleaved arrays and cross products are part of the kernel that reads them."""
+    x = td.asarray(data, device=dev)
+    before = _core.jit_stats()["launches"]
+    got = eval(text, {"np": td, "x": x})
+    td.evaluate(got)
+    launches = _core.jit_stats()["launches"] - before
+    np.testing.assert_allclose(got.get(), eval(text, {"np": np, "x": data}), rtol=1e-15)
+    assert x.device.host or launches <= 1 + ("stack" in text) + 2 * ("::" in text)
+
+
 def test_hosted_values_are_computed_in_chunks(data):
     before = counts()["chunks"]
     np.testing.assert_array_equal(np.asarray(td.from_host(data) + 1), data + 1)

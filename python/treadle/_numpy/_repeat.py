@@ -55,9 +55,11 @@ def roll(a, shift, axis=None):
     for by, k in pairs:
         k = _axis(int(k), a.ndim, "roll")
         shifts[k] = shifts.get(k, 0) + int(by)
+    shifts = {k: by % a.shape[k] for k, by in shifts.items() if a.shape[k] and by % a.shape[k]}
+    if shifts and a.size and not a.device.host and not _core._on_host(a):
+        return _core._roll(a, tuple(shifts.get(k, 0) for k in range(a.ndim)))
     for k, by in shifts.items():
         n = a.shape[k]
-        by = by % n if n else 0
         a = concatenate((a[_cut(a.ndim, k, slice(n - by, None))], a[_cut(a.ndim, k, slice(n - by))]), k)
     return a if shifts else a.copy()
 

@@ -476,6 +476,9 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
         raise ValueError(f"cross: both arrays must be (arrays of) 2- or 3-dimensional vectors, but have {m} and {n}")
     if 2 in (m, n) and not _crosses_pairs():
         raise ValueError(f"cross: both arrays must be (arrays of) 3-dimensional vectors, but have {m} and {n}")
+    if m == n == 3 and not a.device.host and a.size and b.size:  # one kernel, where three parts would be four
+        x, y = ([_core._roll(v, (*[0] * (v.ndim - 1), -k)) for k in (1, 2)] for v in (a, b))
+        return moveaxis(x[0] * y[1] - x[1] * y[0], -1, axisc)
     x, y = ([v[..., k] for k in range(v.shape[-1])] for v in (a, b))
     third = x[0] * y[1] - x[1] * y[0]
     if m == n == 2:

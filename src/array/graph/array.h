@@ -117,6 +117,9 @@ td_status td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, 
  * once. */
 td_status td_array_select(const td_array *a, const td_array *mask, td_array *out);
 /* int64 indices, which are checked */
+/* The elements moved by by[k] places along each axis k, the last ones to the front; one by[k] at least is not 0.  The
+ * result looks its elements up, so it fuses with what reads it. */
+td_status td_array_roll(const td_array *a, const int64_t *by, td_array *out);
 td_status td_array_take(const td_array *a, const td_array *index, int axis, td_array *out);
 /* Sorts a along its last axis (at least 1-d), NaN last.  index: where the elements were, int64, equal ones in
  * order. values or index may be NULL.  Runs at once.  With an index, values has 0 for -0 and only one NaN.

@@ -371,6 +371,89 @@ record_gather(const td_array *a, const td_array *index, int rank, int axis, cons
     return st ? st : td_record(n, out);
 }
 
+/* ---- rolling ---- */
+
+/* Offsets along axis k, of n elements, of what comes to each index after a roll by `by`: a node of the axis and
+ * `behind` axes of extent 1. */
+static td_status
+rolled_offsets(td_dev *d, int64_t n, int64_t stride, int64_t by, int behind, td_node **out)
+{
+    td_scalar whole = {.dt = TD_I64, .i = n * stride};
+    td_shape s = {.ndim = behind + 1, .dim = {n}};
+    td_node *at, *past, *before;
+    td_status st;
+
+    for (int i = 1; i <= behind; i++)
+        s.dim[i] = 1;
+    TD_TRY(td_node_new(TD_N_IOTA, d, TD_I64, &s, &at));
+    at->par[0] = (td_scalar){.dt = TD_I64, .i = by ? whole.i - by * stride : 0};
+    at->par[1] = (td_scalar){.dt = TD_I64, .i = stride};
+    td_node_seal(at);
+    *out = at;
+    if (!by)
+        return TD_OK;
+    st = td_node_with(stride < 0 ? OP_less_equal : OP_greater_equal, TD_BOOL, td_node_ref(at),
+                      whole, &past);
+    if (st) {
+        td_node_unref(at);
+        return st;
+    }
+    st = td_node_with(OP_subtract, TD_I64, td_node_ref(at), whole, &before);
+    if (st) {
+        td_node_unref(at);
+        td_node_unref(past);
+        return st;
+    }
+    return td_node_over(TD_N_OP, OP_select, TD_I64, (td_node *[]){past, before, at}, 3, out);
+}
+
+/* Offsets in a's memory along the axes [first, last]. */
+static td_status
+rolled_places(const td_array *a, const int64_t *by, int first, int last, td_array *out)
+{
+    td_node *sum = NULL, *part;
+    td_status st = TD_OK;
+
+    for (int k = first; k <= last && !st; k++) {
+        int64_t n = a->view.shape.dim[k];
+
+        st = rolled_offsets(td_array_dev(a), n, a->view.stride[k], n ? (by[k] % n + n) % n : 0,
+                            a->view.shape.ndim - 1 - k, &part);
+        if (st)
+            td_node_unref(sum);
+        else if (sum)
+            st = td_node_over(TD_N_OP, OP_add, TD_I64, (td_node *[]){sum, part}, 2, &sum);
+        else
+            sum = part;
+    }
+    return st ? st : td_array_of_node(sum, out);
+}
+
+td_status
+td_array_roll(const td_array *a, const int64_t *by, td_array *out)
+{
+    td_pick p = {.n = 0};
+    td_array from, at;
+    td_status st;
+    td_view v;
+    int last = -1;
+
+    for (int k = 0; k < a->view.shape.ndim; k++)
+        last = by[k] ? k : last;
+    TD_ASSERT(last >= 0);
+    for (int k = 0; k <= last; k++)
+        if (p.n || by[k])
+            p.axis[p.n++] = k;
+    p.place = p.axis[0];
+    TD_TRY(rolled_places(a, by, p.place, last, &at));
+    v = td_pick_merged(&a->view, &p);
+    from = td_array_view(a, &v);
+    st = record_gather(&from, &at, p.n, p.place, &a->view.shape, out);
+    td_array_unref(&from);
+    td_array_unref(&at);
+    return st;
+}
+
 td_view
 td_pick_merged(const td_view *own, const td_pick *p)
 {

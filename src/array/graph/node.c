@@ -232,6 +232,50 @@ td_node_scalar(td_dev *d, td_scalar s, td_node **out)
     return TD_OK;
 }
 
+td_status
+td_node_over(td_kind kind, td_op op, td_dtype dt, td_node *const *src, int n, td_node **out)
+{
+    td_shape s = src[0]->view.shape, wide;
+    td_node *r = NULL;
+    td_status st = TD_OK;
+
+    for (int i = 1; i < n && !st; i++) {
+        st = td_broadcast(td_optab[op].name, &s, &src[i]->view.shape, &wide);
+        s = st ? s : wide;
+    }
+    if (!st)
+        st = td_node_new(kind, src[0]->dev, dt, &s, &r);
+    if (!st)
+        r->op = (uint16_t)op;
+    for (int i = 0; i < n; i++) {
+        if (!st)
+            td_node_add_src(r, src[i]);
+        td_node_unref(src[i]);
+    }
+    if (!st) {
+        td_node_follow(r);
+        td_node_seal(r);
+    }
+    *out = r;
+    return st;
+}
+
+td_status
+td_node_with(td_op op, td_dtype dt, td_node *x, td_scalar number, td_node **out)
+{
+    uint64_t bits[2];
+    td_node *y;
+    td_status st;
+
+    td_scalar_bits(number, (td_dtype)x->dt, bits);
+    st = td_node_scalar(x->dev, td_scalar_load((td_dtype)x->dt, bits), &y);
+    if (st) {
+        td_node_unref(x);
+        return st;
+    }
+    return td_node_over(TD_N_OP, op, dt, (td_node *[]){x, y}, 2, out);
+}
+
 td_node *
 td_node_ref(td_node *n)
 {

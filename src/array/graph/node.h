@@ -80,6 +80,11 @@ void      td_node_follow(td_node *n); /* lays n out like its sources, NumPy's or
 td_status td_node_leaf(td_buf *b, td_dtype dt, const td_view *v, td_node **out); /* takes a reference on b */
 td_status td_node_scalar(td_dev *d, td_scalar s, td_node **out); /* 0-d, of dtype s.dt */
 
+/* A node of op (kind CAST: any) over sources that broadcast together.  Takes the references on them, also on failure. */
+td_status td_node_over(td_kind kind, td_op op, td_dtype dt, td_node *const *src, int n, td_node **out);
+/* The same of x and a number that becomes one of x's dtype; dt is the result's. */
+td_status td_node_with(td_op op, td_dtype dt, td_node *x, td_scalar number, td_node **out);
+
 td_node *td_node_ref(td_node *n);   /* returns n */
 void     td_node_unref(td_node *n); /* ok on NULL; long chains are freed in a loop */
 

@@ -282,26 +282,6 @@ cut_host(const td_cutter *c, td_node *n, int axis, td_node **out)
     td_bug(__FILE__, __LINE__, "a source that is not fed");
 }
 
-/* op(x, number), of x's dtype and shape; takes over x. */
-static td_status
-with_number(td_op op, td_node *x, td_scalar number, td_node **out)
-{
-    td_node *s = NULL;
-    td_status st = td_node_scalar(x->dev, number, &s);
-
-    if (!st)
-        st = td_node_new(TD_N_OP, x->dev, (td_dtype)x->dt, &x->view.shape, out);
-    if (!st) {
-        (*out)->op = (uint16_t)op;
-        td_node_add_src(*out, x);
-        td_node_add_src(*out, s);
-        td_node_seal(*out);
-    }
-    td_node_unref(s);
-    td_node_unref(x);
-    return st;
-}
-
 /* A range that counts from the first row on.  It uses the whole range's positions, so floats
  * round as in the whole. */
 static td_status
@@ -324,8 +304,8 @@ cut_iota(const td_cutter *c, const td_node *n, const td_shape *shape, td_node **
     td_node_seal(i);
     TD_TRY(td_node_copy(i, TD_F64, NULL, &x));
     td_node_unref(i);
-    TD_TRY(with_number(OP_multiply, x, n->par[1], &x));
-    TD_TRY(with_number(OP_add, x, n->par[0], &x));
+    TD_TRY(td_node_with(OP_multiply, TD_F64, x, n->par[1], &x));
+    TD_TRY(td_node_with(OP_add, TD_F64, x, n->par[0], &x));
     TD_TRY(td_node_copy(x, (td_dtype)n->dt, NULL, out));
     td_node_unref(x);
     return TD_OK;

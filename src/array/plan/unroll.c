@@ -119,25 +119,6 @@ slice(slicing *s, td_node *n, td_node **out)
 
 /* ---- the reduction of slices ---- */
 
-/* A new node over x and y (NULL: x alone), whose references it takes over. */
-static td_status
-node_of(td_kind kind, td_op op, td_dtype dt, td_node *x, td_node *y, td_node **out)
-{
-    td_status st = td_node_new(kind, x->dev, dt, &x->view.shape, out);
-
-    if (!st) {
-        (*out)->op = (uint16_t)op;
-        td_node_add_src(*out, x);
-        if (y)
-            td_node_add_src(*out, y);
-        td_node_follow(*out);
-        td_node_seal(*out);
-    }
-    td_node_unref(x);
-    td_node_unref(y);
-    return st;
-}
-
 static td_status
 cast(td_node *x, td_dtype dt, td_node **out)
 {
@@ -145,23 +126,7 @@ cast(td_node *x, td_dtype dt, td_node **out)
         *out = x;
         return TD_OK;
     }
-    return node_of(TD_N_CAST, 0, dt, x, NULL, out);
-}
-
-static td_status
-with_number(td_op op, td_node *x, double number, td_node **out)
-{
-    uint64_t bits[2];
-    td_node *y;
-    td_status st;
-
-    td_scalar_bits((td_scalar){.dt = TD_F64, .f = {number}}, (td_dtype)x->dt, bits);
-    st = td_node_scalar(x->dev, td_scalar_load((td_dtype)x->dt, bits), &y);
-    if (st) {
-        td_node_unref(x);
-        return st;
-    }
-    return node_of(TD_N_OP, op, (td_dtype)x->dt, x, y, out);
+    return td_node_over(TD_N_CAST, (td_op)0, dt, &x, 1, out);
 }
 
 /* What joins two slices, and in which dtype.  OP TD_OPS: the reduction has other accumulators than one number. */
@@ -280,11 +245,13 @@ static td_status
 finished(const td_node *r, td_node *sum, int n, td_node **out)
 {
     td_red red = (td_red)r->op;
+    td_dtype dt = (td_dtype)sum->dt;
+    td_scalar zero = {.dt = TD_F64}, count = {.dt = TD_F64, .f = {n}};
 
-    if ((red == TD_RED_sum || red == TD_RED_mean) && td_dtype_is_float((td_dtype)sum->dt))
-        TD_TRY(with_number(OP_add, sum, 0, &sum)); /* NumPy's sum of -0.0 alone is 0 */
+    if ((red == TD_RED_sum || red == TD_RED_mean) && td_dtype_is_float(dt))
+        TD_TRY(td_node_with(OP_add, dt, sum, zero, &sum)); /* NumPy's sum of -0.0 alone is 0 */
     if (red == TD_RED_mean)
-        TD_TRY(with_number(OP_divide, sum, n, &sum));
+        TD_TRY(td_node_with(OP_divide, dt, sum, count, &sum));
     return cast(sum, (td_dtype)r->dt, out);
 }
 
@@ -308,7 +275,7 @@ join_slices(const td_node *r, td_node *slices[], int n, td_node **out)
         else if (!sum)
             sum = x;
         else
-            st = node_of(TD_N_OP, op, dt, sum, x, &sum);
+            st = td_node_over(TD_N_OP, op, dt, (td_node *[]){sum, x}, 2, &sum);
     }
     return st ? st : finished(r, sum, n, out);
 }

@@ -38,12 +38,16 @@ drop_inputs(survey *s)
     s->inputs.n = 0;
 }
 
-/* A kernel over a space four times larger would compute n four times.  Memory for n is cheaper if n takes more than four
- * operations. */
+enum { CHEAP = 4, CHEAP_INDEX = 8 }; /* operations */
+
+/* A kernel over a space four times larger would compute n four times.  Memory for n is cheaper if n takes more than a few
+ * operations; more of integers on a GPU, where a kernel for some indices costs more than their arithmetic. */
 static bool
 is_worth_memory(const td_node *n, int64_t total)
 {
-    return n->weight > 4 && td_shape_size(&n->view.shape) * 4 <= total;
+    bool cheap = td_dtype_is_int((td_dtype)n->dt) && td_dev_info(n->dev)->simt;
+
+    return n->weight > (cheap ? CHEAP_INDEX : CHEAP) && td_shape_size(&n->view.shape) * 4 <= total;
 }
 
 /* The program holds n, and looks for the second time at a reduction of n or of what n was made of.  Without memory of its

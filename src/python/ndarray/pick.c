@@ -190,11 +190,34 @@ put_runs(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
                : NULL;
 }
 
+/* a, a tuple of shifts, one for each axis */
+static PyObject *
+roll(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    int64_t by[TD_MAXDIM];
+    td_array *a, out;
+
+    (void)module;
+    if (!want("_roll", args, nargs, 2))
+        return NULL;
+    a = py_array_of(args[0]);
+    if (PyTuple_Size(args[1]) != a->view.shape.ndim) {
+        PyErr_SetString(PyExc_ValueError, "_roll: one shift for each axis");
+        return NULL;
+    }
+    for (int i = 0; i < a->view.shape.ndim; i++)
+        by[i] = PyLong_AsLongLong(PyTuple_GetItem(args[1], i));
+    if (PyErr_Occurred())
+        return NULL;
+    return py_ok(td_array_roll(a, by, &out)) ? py_wrap(&out) : NULL;
+}
+
 PyMethodDef py_pick_functions[] = {
     {"_check", PY_FAST(pick_check), METH_FASTCALL, NULL},
     {"_pick", PY_FAST(pick_from), METH_FASTCALL, NULL},
     {"_put", PY_FAST(pick_put), METH_FASTCALL, NULL},
     {"_put_op", PY_FAST(put_op), METH_FASTCALL, NULL},
     {"_put_runs", PY_FAST(put_runs), METH_FASTCALL, NULL},
+    {"_roll", PY_FAST(roll), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
