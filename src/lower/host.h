@@ -8,6 +8,7 @@ typedef struct low_cpu {
     int         vector_bytes;             /* 64: AVX-512 F, BW, DQ, VL; 32: AVX2; 16 */
     char        isa;                      /* libmvec's letter for those registers: e, d, b */
     bool        f16c, fma;
+    bool        slow_gather; /* AMD: gathered lanes cost five cycles each, loads of single lanes one or two */
 } low_cpu;
 
 const low_cpu *low_host(void); /* x86.c; borrowed */

@@ -5,6 +5,7 @@
  * accesses lane by lane, each behind a branch.
  */
 #include "lower/emit.h"
+#include "lower/host.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -306,7 +307,7 @@ low_load(lowering *L, const td_inst *s)
         v = load_at(L, a.all, element_address(L, &a, a.index), a.align);
     else if (a.lanes == 1)
         v = load_lanes(L, &a);
-    else if (L->target == TD_TARGET_CPU)
+    else if (L->target == TD_TARGET_CPU && !(a.scattered && !a.mask && low_host()->slow_gather))
         v = load_cpu(L, &a);
     else
         v = a.scattered ? load_lanes(L, &a) : load_gpu(L, &a);

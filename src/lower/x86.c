@@ -43,6 +43,7 @@ find_host(void)
     host.isa = wide ? 'e' : has(features, "avx2") ? 'd' : 'b';
     host.f16c = has(features, "f16c");
     host.fma = has(features, "fma");
+    host.slow_gather = strncmp(name, "znver", 5) == 0;
     for (size_t i = 0; want && i < sizeof levels / sizeof *levels; i++)
         if (strcmp(want, levels[i].name) == 0 && levels[i].vector_bytes < host.vector_bytes) {
             host = levels[i];

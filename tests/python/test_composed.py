@@ -242,3 +242,16 @@ def test_sliding_products(n, m, mode, name):
     a, v = np.arange(n) * 3 - 5, np.arange(m) * 2 - 3
     with td.device("null"):
         same(getattr(td, name)(td.asarray(a), td.asarray(v), mode), getattr(np, name)(a, v, mode), f"{name} {n} {m} {mode}")
+
+
+@pytest.mark.recorded
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric", "wrap"])
+def test_random_borders(mode, dev, rng):
+    """Widths below, at and above the array's own extents, on every axis."""
+    for shape in ((6,), (5, 4), (3, 4, 5)):
+        a = rng.integers(0, 99, shape)
+        for _ in range(12):
+            widths = rng.integers(0, 6, (len(shape), 2)).tolist()
+            kw = {"constant_values": rng.integers(0, 9, (len(shape), 2)).tolist()} if mode == "constant" else {}
+            want = np.pad(a, widths, mode, **kw)
+            np.testing.assert_array_equal(td.pad(td.asarray(a, device=dev), widths, mode, **kw).get(), want, f"{shape} {widths}")

@@ -149,6 +149,52 @@ def _borders(a, axis, lo, hi, mode, option):
     return r
 
 
+# Where the elements of a border stand, counted from the edge: for a reflection the edge itself is left out.
+_FRAMED = {"constant": None, "edge": None, "reflect": 1, "symmetric": 0, "wrap": 0}
+
+
+def _frames(a, widths, mode, options):
+    """Can the borders be copied from the array as it is, or filled? Longer ones would repeat others."""
+    if mode not in _FRAMED or options.get("reflect_type", "even") != "even" or _core._on_host(a):
+        return False
+    least = _FRAMED[mode]
+    return (
+        a.size > 0
+        and a.flags.c_contiguous
+        and (least is None or all(max(pair) <= n - least for pair, n in zip(widths, a.shape, strict=True)))
+    )
+
+
+def _backwards(start, count):
+    return slice(start, start - count if start >= count else None, -1)
+
+
+def _sources(mode, n, lo, hi):
+    """The slices of an axis that come before and after its n elements, which stand from lo on."""
+    if mode == "edge":
+        return slice(lo, lo + 1), slice(lo + n - 1, lo + n)
+    if mode == "wrap":
+        return slice(n, n + lo), slice(lo, lo + hi)
+    skip = _FRAMED[mode]
+    return _backwards(2 * lo + skip - 1, lo), _backwards(lo + n - 1 - skip, hi)
+
+
+def _framed(a, widths, mode, fill):
+    """A copy of the array, and its borders written round it, axis by axis: later ones hold the corners."""
+    inner = [slice(lo, lo + n) for (lo, _), n in zip(widths, a.shape, strict=True)]
+    r = empty(tuple(lo + n + hi for (lo, hi), n in zip(widths, a.shape, strict=True)), a.dtype, device=a.device)
+    r[tuple(inner)] = a
+    for axis, (lo, hi) in enumerate(widths):
+        n = a.shape[axis]
+        values = fill[axis] if mode == "constant" else _sources(mode, n, lo, hi)
+        for width, border, value in zip((lo, hi), (slice(0, lo), slice(lo + n, None)), values, strict=True):
+            if width:
+                all_of = [*[slice(None)] * axis, border, *inner[axis + 1 :]]
+                from_ = [*[slice(None)] * axis, value, *inner[axis + 1 :]]
+                r[tuple(all_of)] = value if mode == "constant" else r[tuple(from_)]
+    return r
+
+
 def _by_function(a, widths, f, kwargs):
     """A mode that the caller defines: f(vector, (before, after), axis, kwargs) changes each vector of a host array in
     place."""
@@ -204,6 +250,8 @@ def pad(array, pad_width, mode="constant", **kwargs):
     for name, value in options.items():
         if name != "reflect_type" and value is not None:
             per_axis = _pairs(value, a.ndim, name, integers=name == "stat_length")
+    if _frames(a, widths, mode, options):
+        return _framed(a, widths, mode, per_axis)
     start = a
     for axis, (lo, hi) in enumerate(widths):
         if lo == hi == 0:

@@ -130,6 +130,10 @@ def repeat(a, repeats, axis=None):
     a = a.reshape(1) if a.ndim == 0 else a
     axis = _axis(axis, a.ndim, "repeat")
     n = a.shape[axis]
+    if isinstance(repeats, (int, numpy.integer)) and not isinstance(repeats, bool) and repeats >= 0:
+        before, after = a.shape[: axis + 1], a.shape[axis + 1 :]
+        wide = broadcast_to(a.reshape((*before, 1, *after)), (*before, int(repeats), *after))
+        return wide.copy().reshape((*before[:-1], n * int(repeats), *after))
     if isinstance(repeats, ndarray):
         index = _repeated(_core._beside("repeat", a, repeats)[1], n)
     else:

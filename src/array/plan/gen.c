@@ -138,11 +138,11 @@ align_of(const td_gen *g, const td_opnd *o)
 }
 
 static td_num
-gen_load(td_gen *g, int k, td_val index, int lanes)
+gen_load(td_gen *g, int k, td_val index, int lanes, int align)
 {
     const td_opnd *o = &g->p->opnd[k];
     td_num v = td_num_load(g->f, g->ptr[k], (td_dtype)o->dt, index, lanes > 1 ? g->mask : TD_NONE,
-                           lanes, align_of(g, o));
+                           lanes, align);
 
     return td_num_cast(g->f, v, td_gen_compute((td_dtype)o->dt));
 }
@@ -171,11 +171,13 @@ static td_num
 gen_gather(td_gen *g, const td_step *s)
 {
     td_val i = TD_G2(g, multiply, g->val[s->src[0]].re, g->scalar[s->scalar]);
+    const td_opnd *o = &g->p->opnd[s->opnd];
+    bool line = g->p->step[s->src[0]].uniform && o->inner == 1; /* lanes read side by side */
     int lanes;
 
-    i = TD_G2(g, add, i, index_of(g, s->opnd, true));
-    lanes = g->f->st ? 1 : td_at(g->f, i)->lanes;
-    return gen_load(g, s->opnd, i, lanes);
+    i = TD_G2(g, add, i, index_of(g, s->opnd, !line));
+    lanes = g->f->st ? 1 : line ? g->lanes : td_at(g->f, i)->lanes;
+    return gen_load(g, s->opnd, i, lanes, line ? 0 : align_of(g, o));
 }
 
 static td_num
@@ -213,7 +215,8 @@ compute(td_gen *g, const td_step *s)
         if (g->tile[s->opnd].i)
             return tiled(g, s);
         return gen_load(g, s->opnd, index_of(g, s->opnd, false),
-                        g->p->opnd[s->opnd].inner ? g->lanes : 1);
+                        g->p->opnd[s->opnd].inner ? g->lanes : 1,
+                        align_of(g, &g->p->opnd[s->opnd]));
     case TD_N_OP:   return rounded(g, td_num_emit(g->f, (td_op)s->op, x), dt);
     case TD_N_CAST: return rounded(g, x[0], dt);
     case TD_N_IOTA: return iota(g, s);

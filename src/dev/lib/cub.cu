@@ -1,11 +1,15 @@
-/* cub.cu - what libtreadle_cub.so is asked for, put together from the sorts of cubkeys.cu.
+/* cub.cu - what libtreadle_cub.so is asked for, put together from the sorts of cubkeys.cu and cubrows.cu.
  *
+ *   rows of at most TD_ROW_MAX keys: a block sorts each.
  *   one row, or few long ones: a sort of each.  Its index is a sort of pairs, with the places 0, 1, …
  *   many rows, keys of up to 4 bytes, no index: keys of 8 bytes, the row above the code.
  *   many rows else: the index of all by code, then that sorted by row, stable as every one of these.
  */
 #include "cub.h"
 #include "cubkeys.cuh"
+#include "cubrows.cuh"
+
+#include <type_traits>
 
 namespace {
 
@@ -242,6 +246,29 @@ rows_index(run *r, const td_coder<W> &c, const W *in, W *out, int64_t *index, ui
         each(r, gather<W>{last, in, out}, count);
 }
 
+/* The coder of narrower keys, which stand in the upper bits of U. */
+template <typename U, typename W>
+td_coder<U>
+in_upper_bits(const td_coder<W> &c)
+{
+    int up = 8 * (int)(sizeof(U) - sizeof(W));
+
+    return {(U)((U)c.neg << up),  (U)((U)c.all << up),  (U)((U)c.shift << up), (U)(((U)c.inf << up) | (((U)1 << up) - 1)),
+            (U)((U)c.zero << up), (U)((U)c.step << up), (U)((U)c.nan << up)};
+}
+
+template <typename W>
+void
+short_rows(run *r, const td_cub_job *j)
+{
+    typedef std::conditional_t<sizeof(W) == 8, uint64_t, uint32_t> U;
+    td_row_job<U> job = {in_upper_bits<U>(coder_of<W>(j)), j->in, j->out, j->index, (uint32_t)j->rows, (int)j->n, j->size};
+
+    r->room.take<char>(1); /* temp that is not NULL means: do it */
+    if (r->live())
+        r->status = td_sort_rows<U>(job, r->stream);
+}
+
 template <typename W>
 void
 sort_as(run *r, const td_cub_job *j)
@@ -251,6 +278,8 @@ sort_as(run *r, const td_cub_job *j)
     td_coder<W> c = coder_of<W>(j);
     space start = r->room, most = start;
 
+    if (j->n <= TD_ROW_MAX)
+        return short_rows<W>(r, j);
     if (j->rows > 1 && j->n < LONG_ROW) {
         if constexpr (sizeof(W) < 8)
             if (!j->index)
