@@ -103,6 +103,22 @@ struct drop_row {
     __device__ void operator()(uint32_t i) const { out[i] = td_decode<false>(c, (W)in[i]); }
 };
 
+template <typename W>
+struct code_of {
+    td_coder<W> c;
+    const W *in;
+    uint32_t *out;
+    __device__ void operator()(uint32_t i) const { out[i] = td_encode<true>(c, in[i]); }
+};
+
+template <typename W>
+struct key_of {
+    td_coder<W> c;
+    const uint32_t *in;
+    W *out;
+    __device__ void operator()(uint32_t i) const { out[i] = td_decode<true>(c, (W)in[i]); }
+};
+
 struct row_of {
     const uint32_t *at;
     uint32_t *out, n;
@@ -187,7 +203,8 @@ coder_of(const td_cub_job *j)
 
 /* ---- sorts by the form of the rows ---- */
 
-/* at[n]: the original positions of the sorted row's elements; out: the row itself. */
+/* at[n]: the original positions of the sorted row's elements; out: the row itself, NULL: not wanted.  Keys of 1 and 2
+ * bytes are sorted as codes of 4, which have a sort of pairs. */
 template <typename W>
 void
 row_order(run *r, const td_coder<W> &c, const W *in, W *out, uint32_t *at, uint32_t n)
@@ -195,7 +212,16 @@ row_order(run *r, const td_coder<W> &c, const W *in, W *out, uint32_t *at, uint3
     uint32_t *places = r->room.take<uint32_t>(n);
 
     each(r, count_up{places}, n);
-    pairs(r, c, in, out, places, at, n, 8 * sizeof(W));
+    if constexpr (sizeof(W) >= 4) {
+        pairs(r, c, in, out ? out : r->room.take<W>(n), places, at, n, 8 * sizeof(W));
+    } else {
+        uint32_t *codes = r->room.take<uint32_t>(n), *sorted = r->room.take<uint32_t>(n);
+
+        each(r, code_of<W>{c, in, codes}, n);
+        pairs(r, plain<uint32_t>(), codes, sorted, places, at, n, 8 * sizeof(W));
+        if (out)
+            each(r, key_of<W>{c, sorted, out}, n);
+    }
 }
 
 template <typename W>
@@ -204,7 +230,7 @@ row_index(run *r, const td_coder<W> &c, const W *in, W *out, int64_t *index, uin
 {
     uint32_t *at = r->room.take<uint32_t>(n);
 
-    row_order(r, c, in, out ? out : r->room.take<W>(n), at, n);
+    row_order(r, c, in, out, at, n);
     each(r, place_of{at, index, 0}, n);
 }
 
@@ -237,7 +263,7 @@ rows_index(run *r, const td_coder<W> &c, const W *in, W *out, int64_t *index, ui
     uint32_t count = rows * n, *at = r->room.take<uint32_t>(count), *row = r->room.take<uint32_t>(count),
              *sorted = r->room.take<uint32_t>(count), *last = r->room.take<uint32_t>(count);
 
-    row_order(r, c, in, r->room.take<W>(count), at, count);
+    row_order(r, c, in, (W *)nullptr, at, count);
     each(r, row_of{at, row, n}, count);
     pairs(r, plain<uint32_t>(), row, sorted, at, last, count, bits_of(rows));
     if (index)

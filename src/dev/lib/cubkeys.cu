@@ -1,6 +1,6 @@
 /* cubkeys.cu - CUB's radix sort with codes made in registers; compiled once for each sort.
  *
- * KEY: uint8_t to uint64_t.  PAIRS: 0 or 1.  CUB lets a key's type define how its bits are read
+ * KEY: uint8_t to uint64_t; pairs have keys of 4 and 8 bytes.  PAIRS: 0 or 1.  CUB lets a key's type define how its bits are read
  * (detail::radix::traits_t).  Here that calls the coder, which is passed as CUB's "decomposer".
  */
 #include "cubkeys.cuh"
