@@ -200,3 +200,18 @@ def test_in_a_profile(dev):
         td.synchronize()
     kinds = {r.kind: r.name for r in p.records}
     assert kinds["fourier"] == "fourier" and kinds["solve"] == "getrs"
+
+
+@pytest.mark.parametrize("dt", ["f4", "f8", "c8", "c16"])
+def test_scipys_transforms_are_numpys(dev, rng, dt, monkeypatch):
+    """On a CPU SciPy's library transforms large arrays; here all."""
+    calls = []
+    monkeypatch.setattr(_dispatch, "_SCIPY_FROM", 1)
+    monkeypatch.setattr(_dispatch, "_IMPORT_FROM", 1)
+    monkeypatch.setattr(_dispatch, "_scipys", lambda own=_dispatch._scipys: calls.append(1) or own())
+    test_one_axis(dev, rng, dt)
+    test_several_axes(dev, rng, dt)
+    x = draw(rng, (300, 120), dt)[::2, ::-1]
+    for name in functions([*ONE, *MANY], dt):
+        same(getattr(F, name)(td.asarray(x)), getattr(N, name)(x), name)
+    assert bool(calls) == td.asarray(x).device.host

@@ -1,11 +1,15 @@
 """Who computes a transform: the function of this package where the device has a library, else NumPy's on the host.
 
-On the CPU NumPy transforms the array's memory where it lies. Large arrays of several rows are shared among threads.
+On the CPU SciPy transforms large arrays where it is installed: its library is NumPy's in another build, which takes
+several rows at once in vectors and several threads. Else NumPy does, in the array's memory; there large arrays of
+several rows are shared among threads.
 """
 
+import functools
+import importlib
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
-from functools import wraps
 
 import numpy
 
@@ -32,7 +36,7 @@ def _library(f):
     name = f.__name__
     parameters = _PARAMETERS[name] = f.__code__.co_varnames[1 : f.__code__.co_argcount]
 
-    @wraps(f)
+    @functools.wraps(f)
     def fn(a, *args, **kwargs):
         a = asarray(a)
         why = _missing(a.device)
@@ -74,12 +78,40 @@ def _result_of(name, a, given):
     return axes, shape, real if inverse_real else "complex64" if single else "complex128"
 
 
+_SCIPY_FROM = 1 << 15  # elements from which SciPy's transform and the copy of its result are quicker
+_IMPORT_FROM = 1 << 18  # the same where SciPy's module must be imported first
+
+
+@functools.cache
+def _scipys():
+    """SciPy's module of transforms; None without SciPy."""
+    try:
+        return importlib.import_module("scipy.fft")
+    except ImportError:
+        return None
+
+
+def _by_scipy(name, source, target, axes, given):
+    """Did SciPy write the transform of the memory `source` into `target`?"""
+    size = max(source.size, target.size)
+    if size < (_SCIPY_FROM if "scipy.fft" in sys.modules else _IMPORT_FROM) or len(set(axes)) < len(axes):
+        return False
+    module = _scipys()
+    if module is None:
+        return False
+    workers = len(os.sched_getaffinity(0)) if size >= _THREADS_FROM else 1
+    target[...] = getattr(module, name)(source, **given, workers=workers)
+    return True
+
+
 def _numpys(name, a, given):
-    """NumPy's transform on the CPU, straight into the result's memory; of large arrays of several rows by threads."""
+    """The transform on the CPU, by SciPy or by NumPy; the latter straight into the result's memory."""
     theirs = getattr(numpy.fft, name)
     axes, shape, dtype = _result_of(name, a, given)
     r = empty(shape, dtype, device=a.device)
     source, target = _core._host_view(a), _core._host_view(r)
+    if _by_scipy(name, source, target, axes, given):
+        return r
     free = [k for k in range(a.ndim) if k not in axes and shape[k] > 1]
     count = min(len(os.sched_getaffinity(0)), max((shape[k] for k in free), default=1))
 
