@@ -30,7 +30,8 @@ HEAD = """# NumPy's names
 Every public name of NumPy 2.4, and how `treadle` has it:
 
 - **native**: kernels of treadle's own or the vendor's library. On the CPU the library is NumPy's where it has one
-  (LAPACK, pocketfft, sorting): it works on the array's own memory. Large Fourier transforms are SciPy's where it is installed.
+  (LAPACK, pocketfft, sorting): it works on the array's own memory. Large Fourier transforms are SciPy's where it is
+  installed.
 - **composed**: made of native functions, so it runs where the arrays are.
 - **host**: NumPy computes it on copies on the host, and treadle says so: a `PerformanceWarning`, once for each line of
   the program, and a row of `treadle.fallbacks()`. The result is an array on the arguments' device.

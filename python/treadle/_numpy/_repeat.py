@@ -12,6 +12,19 @@ from ._join import concatenate
 from ._shape import _axes, _axis, _cut, broadcast_to
 
 
+def _pairs(shift, axis, ndim):
+    """Each axis with its shift."""
+    if isinstance(axis, (tuple, list)):
+        _axes(axis, ndim, "roll", True)
+    try:
+        pairs = numpy.broadcast(*(x.get() if isinstance(x, ndarray) else x for x in (shift, axis)))
+    except ValueError as error:
+        raise ValueError(f"roll: shift {shift} and axis {axis} do not broadcast") from error
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    return pairs
+
+
 @few(numpy.roll)
 def roll(a, shift, axis=None):
     """The elements moved along axes; what leaves at the end comes in at the start.
@@ -43,16 +56,8 @@ def roll(a, shift, axis=None):
     a = asarray(a)
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
-    if isinstance(axis, (tuple, list)):
-        _axes(axis, a.ndim, "roll", True)
-    try:
-        pairs = numpy.broadcast(*(x.get() if isinstance(x, ndarray) else x for x in (shift, axis)))
-    except ValueError as error:
-        raise ValueError(f"roll: shift {shift} and axis {axis} do not broadcast") from error
-    if pairs.ndim > 1:
-        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     shifts = {}
-    for by, k in pairs:
+    for by, k in [(shift, axis)] if type(shift) is type(axis) is int else _pairs(shift, axis, a.ndim):
         k = _axis(int(k), a.ndim, "roll")
         shifts[k] = shifts.get(k, 0) + int(by)
     shifts = {k: by % a.shape[k] for k, by in shifts.items() if a.shape[k] and by % a.shape[k]}
