@@ -127,7 +127,7 @@ def test_bincount_sizes(n, size, dev):
 def test_bincount_weights_and_refusals(dev):
     rng = np.random.default_rng(0)
     x, w = rng.integers(0, 9, 500), rng.random(500)
-    check(td.bincount(td.asarray(x), td.asarray(w), 20), np.bincount(x, w, 20))
+    check(td.bincount(td.asarray(x), td.asarray(w), 20), np.bincount(x, w, 20), 8)  # added in any order on a GPU
     check(td.bincount(td.asarray([], dtype="int64"), minlength=3), np.bincount(np.array([], dtype="i8"), minlength=3))
     for bad in (lambda m: m.bincount(m.asarray([1, -1])), lambda m: m.bincount(m.asarray([[1]])), lambda m: m.bincount(m.asarray([1]), minlength=-1),
                 lambda m: m.bincount(m.asarray([1, 2]), m.asarray([1.0]))):  # fmt: skip

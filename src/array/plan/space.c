@@ -53,6 +53,20 @@ sort_axes(const td_opnd *o, int *axis, int n)
     }
 }
 
+enum { TAIL = 16, ROWS = 4096 };
+
+/* Is a kept axis too short for a GPU's lanes, while the other kept axes give rows enough for all its threads?  Then teams
+ * of threads read along the reduced axes, whose elements lie a few apart. */
+static bool
+is_short_tail(const td_plan *p, uint32_t axes, int last)
+{
+    int64_t rows = 1;
+
+    for (int i = 0; i < p->shape.ndim; i++)
+        rows *= i == last || axes >> i & 1 ? 1 : p->shape.dim[i];
+    return td_dev_info(p->dev)->simt && p->shape.dim[last] < TAIL && rows >= ROWS;
+}
+
 /* Kept axes, then reduced ones.  When memory is shortest-strided along the last kept axis, that axis goes
  * to the very end, so that lanes run along memory.  Kept axes of a reduction keep their order (results
  * are numbered by it), reduced ones do unless places matter. */
@@ -77,7 +91,7 @@ arrange(const td_plan *p, uint32_t axes, bool places)
     }
     if (axes && !reduced) /* nothing is reduced: lanes run along the kept axis */
         last = kept;
-    r.tail = axes && last >= 0 && last == kept;
+    r.tail = axes && last >= 0 && last == kept && !is_short_tail(p, axes, last);
     for (int i = 0; i < s->ndim; i++)
         if (s->dim[i] != 1 && !(axes >> i & 1) && !(r.tail && i == last))
             r.axis[r.n++] = i;
