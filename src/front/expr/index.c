@@ -173,6 +173,9 @@ typedef struct cut { /* a view in progress */
     /* an axis was dropped after one that was kept, or sliced: no longer C-contiguous */
     bool strided;
     bool kept;
+    /* an axis was dropped or sliced before one that was kept: no longer Fortran-contiguous */
+    bool gapped;
+    bool ended;
 } cut;
 
 static void
@@ -201,6 +204,7 @@ cut_one(walk *w, cut *c, const thing *k, uint32_t node)
         if (c->a->view->axis[c->axis] >= 0)
             c->r->at[c->a->view->axis[c->axis]] = lin_index(w, k);
         c->strided = c->strided || c->kept;
+        c->ended = true;
     } else if (k->type->kind == TD_T_SLICE) {
         td_val start = TD_NONE;
         dim count, step, s = stride_of(w, c->a, c->axis);
@@ -215,6 +219,8 @@ cut_one(walk *w, cut *c, const thing *k, uint32_t node)
         c->r->shape[c->ndim] = count;
         c->r->stride[c->ndim++] = dim_mul(w, s, step);
         c->kept = true;
+        c->gapped = c->gapped || c->ended || step.known != 1;
+        c->ended = c->ended || !whole;
     } else {
         return bad(w, node, TD_ERR_TYPE,
                    "an array is indexed by integers, slices, ... and None in a kernel, not %s",
@@ -285,16 +291,16 @@ cut_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
             c.r->axis[c.ndim] = -1;
             c.r->shape[c.ndim] = dim_known(1);
             c.r->stride[c.ndim++] = dim_known(0);
-            c.strided = true;
+            c.strided = c.gapped = true;
         } else {
             TD_TRY(cut_one(w, &c, &k[i], node));
         }
     }
     TD_TRY(cut_rest(w, &c, a->type->ndim));
-    layout = c.ndim == 0                                                                    ? 'C'
-             : a->type->layout == 'C' && !c.strided                                         ? 'C'
-             : a->type->layout == 'F' && c.ndim == a->type->ndim && !c.strided && real == 0 ? 'F'
-                                                                                            : 'A';
+    layout = c.ndim == 0                            ? 'C'
+             : a->type->layout == 'C' && !c.strided ? 'C'
+             : a->type->layout == 'F' && !c.gapped  ? 'F'
+                                                    : 'A';
     *out = (thing){.type = td_type_array(a->type->item[0], c.ndim, layout, a->type->readonly),
                    .view = c.r};
     return built(w, node);
