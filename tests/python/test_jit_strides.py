@@ -168,3 +168,16 @@ def test_a_function_reads_such_an_array(order):
 
     for got, want in zip(f(1), f.py_func(1)):
         np.testing.assert_array_equal(got, want)
+
+
+def test_a_function_returns_such_an_array():
+    def made(outside):
+        return njit(lambda i: (outside, outside[:, i], outside[0].copy()))
+
+    for outside in OUTSIDE.values():
+        f = made(outside)
+        whole, part, own = f(1)
+        del f  # what it returned lives on
+        for got, want in ((whole, outside), (part, outside[:, 1]), (own, outside[0])):
+            np.testing.assert_array_equal(got, want)
+        assert not whole.flags.writeable and own.flags.writeable

@@ -32,7 +32,20 @@ py_block_owner(td_callblock *b)
     return b->owner = PyCapsule_New(b, NULL, drop_block);
 }
 
-/* The owner of the memory at an address: a capsule for a block of the heap, or the argument.
+/* The array from the function's globals or closure that has the address. A new reference; NULL: none. */
+static PyObject *
+outside_at(uint64_t address, const py_spec *s)
+{
+    td_buf *b;
+
+    for (uint32_t i = 0; s->hidden && i < s->made.nhidden; i++)
+        if (s->hidden[i] && !td_array_use(&s->hidden[i]->a, false, &b) &&
+            address - b->ptr < b->nbytes)
+            return Py_NewRef((PyObject *)s->hidden[i]);
+    return NULL;
+}
+
+/* The owner of the memory at an address: a capsule for a block of the heap, the argument, or the array from outside.
  * A new reference; NULL: none. */
 PyObject *
 py_owner_of(uint64_t address, py_call *c, td_callmem *heap)
@@ -53,7 +66,9 @@ py_owner_of(uint64_t address, py_call *c, td_callmem *heap)
         if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held) &&
             (found = py_boxobject_owner(c->leaf[i].held, address)))
             return found;
-    return c->boxes ? py_held_at(c->boxes->held, address) : NULL;
+    if (c->boxes && (found = py_held_at(c->boxes->held, address)))
+        return found;
+    return outside_at(address, c->ran);
 }
 
 static PyObject *
