@@ -181,3 +181,15 @@ def test_a_function_returns_such_an_array():
         for got, want in ((whole, outside), (part, outside[:, 1]), (own, outside[0])):
             np.testing.assert_array_equal(got, want)
         assert not whole.flags.writeable and own.flags.writeable
+
+
+def test_a_function_returns_any_part_of_its_argument():
+    @njit
+    def f(a, i):
+        return a[i], a[::-1], a[0, ::-1], a[:, i]
+
+    a = np.arange(24.0).reshape(4, 6)
+    for x in (a, a[::-1], a[:, ::-1], a[::-2, ::-1], a[::2, 1:], a.T):
+        for got, want in zip(f(x, 1), f.py_func(x, 1)):
+            np.testing.assert_array_equal(got, want)
+            assert np.shares_memory(got, a)
