@@ -120,6 +120,15 @@ def test_of_three_axes_and_one(expression):
             np.testing.assert_array_equal(got, wanted)
 
 
+def test_any_number_of_axes_is_joined_along_the_first():
+    joined = njit(lambda a: (np.concatenate((a, a[:1])), np.concatenate((a, a), -3)))
+    for a in CUBES:
+        for got, want in zip(joined(a), joined.py_func(a)):
+            np.testing.assert_array_equal(got, want)
+    with pytest.raises(ValueError):
+        njit(lambda a: np.concatenate((a, a[:, :1])))(CUBES[0])
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("part", ["a", "a.T", "a[::2]", "a[:, 1:]", "a[1:]", "a[0]", "a[:, 0]", "a[1:, 0]", "a[:, 1]", "a[::2, 0]"])
 def test_contiguous_arrays_are_copies_of_others(part, order):
