@@ -32,6 +32,12 @@ CLOCKS = [f"time.{n}()" for n in ("time", "perf_counter", "monotonic", "process_
 CLOCKS += [f"time.{n}_ns()" for n in ("time", "perf_counter", "monotonic", "process_time", "thread_time")]
 
 
+def test_clocks_are_no_methods(tmp_path):
+    """A clock that is an attribute of a class gets no self, as Python's own."""
+    text = "import json, time\nclass Watch:\n    read = time.process_time\nprint(json.dumps(Watch().read() >= 0))\n"
+    assert run(tmp_path, text)
+
+
 @pytest.mark.parametrize("read", [*CLOCKS, "timeit.default_timer()"])
 def test_reading_waits(tmp_path, read):
     assert run(tmp_path, launches(f"y = {WORK}", read)) == 1

@@ -120,6 +120,28 @@ def test_of_three_axes_and_one(expression):
             np.testing.assert_array_equal(got, wanted)
 
 
+def test_any_number_of_axes_is_joined_along_the_first():
+    joined = njit(lambda a: (np.concatenate((a, a[:1])), np.concatenate((a, a), -3)))
+    for a in CUBES:
+        for got, want in zip(joined(a), joined.py_func(a)):
+            np.testing.assert_array_equal(got, want)
+    with pytest.raises(ValueError):
+        njit(lambda a: np.concatenate((a, a[:, :1])))(CUBES[0])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("part", ["a", "a.T", "a[::2]", "a[:, 1:]", "a[1:]", "a[0]", "a[:, 0]", "a[1:, 0]", "a[:, 1]", "a[::2, 0]"])
+def test_contiguous_arrays_are_copies_of_others(part, order):
+    names = {"np": np}
+    exec(f"def changed(a):\n    b = np.ascontiguousarray({part})\n    b[0] = 9.0\n    return b\n", names)
+    changed = names["changed"]
+    one, other = (np.array(np.arange(12.0).reshape(4, 3), order=order) for _ in range(2))
+    got, want = njit(changed)(one), changed(other)
+    assert got.flags.c_contiguous and got.strides == want.strides
+    np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(one, other)
+
+
 def test_in_place():
     def f(a, m):
         a.sort()

@@ -129,3 +129,67 @@ def test_loops_in_order(order):
         except TypeError:
             found += "-"
     assert found == ORDERS[order].replace(" ", "")
+
+
+OUTSIDE = {
+    "F": np.asfortranarray(np.arange(24.0).reshape(2, 3, 4)),
+    "moved": np.moveaxis(np.arange(24.0).reshape(3, 4, 2), -1, 0),
+    "cut": np.arange(192.0).reshape(4, 6, 8)[::2, ::2, ::2],
+    "backwards": np.arange(24.0).reshape(2, 3, 4)[:, ::-1],
+    "broadcast": np.broadcast_to(np.arange(4.0), (2, 3, 4)),
+}
+
+
+@pytest.mark.parametrize("order", OUTSIDE)
+@pytest.mark.parametrize("device", DEVICES)
+def test_arrays_from_outside_have_any_order(device, order):
+    outside = OUTSIDE[order]
+    flat = outside[1].T
+
+    @cuda.jit
+    def k(out):
+        i = cuda.grid(1)
+        if i < outside.size:
+            out[i] = outside[i // 12, i // 4 % 3, i % 4] + 100 * flat[i % 4, i // 4 % 3]
+
+    out = td.zeros(24, device=device)
+    k[1, 32](out)
+    want = (outside + 100 * outside[1]).ravel()
+    assert out.get().tolist() == want.tolist()
+
+
+@pytest.mark.parametrize("order", OUTSIDE)
+def test_a_function_reads_such_an_array(order):
+    outside = OUTSIDE[order]
+
+    @njit
+    def f(i):
+        return outside[i].sum(), outside[i, 1, 2], outside[:, i, 0].copy(), (outside * 2).sum(axis=0)
+
+    for got, want in zip(f(1), f.py_func(1)):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_a_function_returns_such_an_array():
+    def made(outside):
+        return njit(lambda i: (outside, outside[:, i], outside[0].copy()))
+
+    for outside in OUTSIDE.values():
+        f = made(outside)
+        whole, part, own = f(1)
+        del f  # what it returned lives on
+        for got, want in ((whole, outside), (part, outside[:, 1]), (own, outside[0])):
+            np.testing.assert_array_equal(got, want)
+        assert not whole.flags.writeable and own.flags.writeable
+
+
+def test_a_function_returns_any_part_of_its_argument():
+    @njit
+    def f(a, i):
+        return a[i], a[::-1], a[0, ::-1], a[:, i]
+
+    a = np.arange(24.0).reshape(4, 6)
+    for x in (a, a[::-1], a[:, ::-1], a[::-2, ::-1], a[::2, 1:], a.T):
+        for got, want in zip(f(x, 1), f.py_func(x, 1)):
+            np.testing.assert_array_equal(got, want)
+            assert np.shares_memory(got, a)

@@ -32,6 +32,9 @@ def prange(*args):
 
 def objmode(**kwargs):
     return kwargs
+
+def cfunc(sig, **options):
+    return lambda fn: (sig, options, fn.__globals__["np"].__name__, fn(2.0, 3.0))
 """
 
 TYPES = """
@@ -39,6 +42,8 @@ class WrapperAddressProtocol: pass
 class Type:
     def __init__(self, *args): self.args = args
     def __repr__(self): return f"numba's {self.args}"
+    def __call__(self, *args): return self, args
+class CPointer(Type): pass
 class float64(Type): pass
 float64 = Type("float64")
 int64 = Type("int64")
@@ -131,6 +136,19 @@ def test_unwrapped(tmp_path):
         "its own 3",
     ]
     assert "outer: Numba compiles it, treadle cannot" in done.stderr
+
+
+def test_functions_for_c(tmp_path):
+    done = run(
+        tmp_path,
+        "import numpy as np\nfrom numba import cfunc, types\n"
+        "@cfunc(types.float64(types.int64, types.CPointer(types.float64)), cache=True)\n"
+        "def f(x, y):\n    return np.add(x, y)\n"
+        "print(f)\n",
+    )
+    assert done.returncode == 0, done.stderr
+    float64 = "numba's ('float64',)"
+    assert done.stdout == f"(({float64}, (numba's ('int64',), numba's ({float64},))), {{'cache': True}}, 'numpy', np.float64(5.0))\n"
 
 
 def test_without_numba(tmp_path):

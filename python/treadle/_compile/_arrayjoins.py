@@ -41,17 +41,17 @@ def _concatenate(arrays, axis=0):
             out[at : at + x.size] = x
             at += x.size
         return out
-    if first.ndim > 2:
-        raise ValueError("concatenate: arrays have one axis or two here")
-    if axis == 0 or axis == -2:
-        rows = np.empty((n, first.shape[1]), _dtype_of(arrays))
+    if axis == 0 or axis == -first.ndim:
+        rows = np.empty((n,) + first.shape[1:], _dtype_of(arrays))
         at = 0
         for x in arrays:
-            if x.shape[1] != first.shape[1]:
+            if x.shape[1:] != first.shape[1:]:
                 raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
             rows[at : at + x.shape[0]] = x
             at += x.shape[0]
         return rows
+    if first.ndim > 2:
+        raise ValueError("concatenate: along another axis than the first, arrays have one axis or two here")
     columns = np.empty((first.shape[0], n), _dtype_of(arrays))
     at = 0
     for x in arrays:

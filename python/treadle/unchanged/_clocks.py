@@ -21,15 +21,19 @@ READS = set(
 _PLAIN = {name: getattr(time, name) for name in READS} | {n: getattr(timeit, n) for n in timeit.__all__}
 
 
-def _waiting(name):
-    space = vars(time)
+class _Clock:
+    """Reads a clock of Python's. As that does, it takes no self where it is an attribute of a class."""
 
-    @functools.wraps(space[name])
-    def read():
+    def __init__(self, name):
+        self._space = vars(time)
+        functools.update_wrapper(self, self._space[name])
+
+    def __call__(self):
         _settle()
-        return space[name]()  # looked up at each call: a test may have replaced the clock
+        return self._space[self.__name__]()  # looked up at each call: a test may have replaced the clock
 
-    return read
+    def __repr__(self):
+        return f"<built-in function {self.__name__}>"
 
 
 class Module(types.ModuleType):
@@ -56,7 +60,7 @@ class Module(types.ModuleType):
         return repr(self.__dict__["_td_real"])
 
 
-_time = Module(time, {name: _waiting(name) for name in READS})
+_time = Module(time, {name: _Clock(name) for name in READS})
 
 
 class Timer(timeit.Timer):

@@ -369,11 +369,13 @@ def compiled(text, file, plainly=None):
 
 
 def _pairs(code, plain):
-    """Yield pairs (rewritten code object, original) for all functions of a file."""
+    """Yield pairs (rewritten code object, original) for all functions of a file.
+
+    A lambda has no loops and stays as it is. Several may share a line and a name, which would pair them wrongly."""
     own = {(c.co_qualname, c.co_firstlineno): c for c in _codes(plain)}
     for c in _codes(code):
         was = own.get((c.co_qualname, c.co_firstlineno))
-        if was is not None and was != c:
+        if was is not None and was != c and c.co_name != "<lambda>":
             yield c, was
 
 

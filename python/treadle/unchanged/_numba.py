@@ -18,8 +18,8 @@ from . import _numbacuda as cuda
 from . import _realnumba
 
 __all__ = [
-    "cuda", "experimental", "guvectorize", "jit", "literal_unroll", "njit", "pndindex", "prange", "stencil", "typed",
-    "types", "vectorize",
+    "cfunc", "cuda", "experimental", "guvectorize", "jit", "literal_unroll", "njit", "pndindex", "prange", "stencil",
+    "typed", "types", "vectorize",
 ]  # fmt: skip
 
 _RULES = {"_numba": True}
@@ -115,6 +115,14 @@ def guvectorize(ftylist, signature=None, target="cpu", **options):
 @functools.wraps(_stencil.stencil)
 def stencil(func_or_mode="constant", **options):
     return _stencil.stencil(func_or_mode, **options, **_RULES)
+
+
+def cfunc(sig, **options):
+    """A function that C code can call by its address. The real Numba compiles it."""
+    if not _realnumba.is_there():
+        raise NotImplementedError("numba.cfunc needs Numba: treadle makes no addresses of functions that C code calls")
+    made = _realnumba.numba().cfunc(_realnumba.real(sig), **options)
+    return lambda fn: made(_realnumba.whole_copy(fn))
 
 
 def _elsewhere(given, options):

@@ -13,12 +13,12 @@ import numpy
 from treadle import typed
 from treadle._compile import _source
 from treadle._compile._function import Function
-from treadle.types import Type
+from treadle.types import Signature, Type
 
 from . import _faces, _imports
 
 # Numba's name of a type, by treadle's kind
-_CLASSES = {"typedlist": "ListType", "typeddict": "DictType", "optional": "Optional"}
+_CLASSES = {"typedlist": "ListType", "typeddict": "DictType", "optional": "Optional", "pointer": "CPointer"}
 _made = {}  # id of a function of the program's: (the function, Numba's dispatcher or the copy for Numba)
 _ours = {}  # Numba's name: the object that the program has under it
 _later = []  # functions that extend Numba, called before its first use
@@ -142,6 +142,8 @@ def real(value):
         return dispatcher(value.py_func, value.targetoptions)
     if isinstance(value, Type):
         return _type(value)
+    if isinstance(value, Signature):
+        return real(value.return_type)(*map(real, value.args))
     if hasattr(type(value), "_td_real"):
         return value._td_real
     if type(value) is tuple:

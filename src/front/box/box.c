@@ -166,6 +166,14 @@ box_inside(walk *w, const td_type *t)
     return type_of(s);
 }
 
+/* Numba's functions return typed dicts. One whose values are lists cannot be: those have no Python object of their own. */
+static bool
+typed_dict(const walk *w, const boxsite *s, const td_type *const *item)
+{
+    return w->numba && s->which == TD_BOX_DICT &&
+           (item[1]->kind != TD_T_BOX || item[1]->ndim == TD_BOX_STR || item[1]->layout == 'T');
+}
+
 td_status
 box_outside(walk *w, const td_type *t, const td_type **out)
 {
@@ -189,7 +197,7 @@ box_outside(walk *w, const td_type *t, const td_type **out)
                        w->fr->s->name, t->name);
         TD_TRY(box_outside(w, e, &item[i]));
     }
-    *out = s                        ? td_type_box(s->which, item, n, s->typed)
+    *out = s ? td_type_box(s->which, item, n, s->typed || typed_dict(w, s, item))
            : td_type_optional_of(t) ? td_type_optional(item[1])
            : t->object              ? td_type_named(t->object, t->name, item, n)
                                     : td_type_tuple(item, n);

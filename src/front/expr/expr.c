@@ -450,20 +450,21 @@ expr_slice(walk *w, uint32_t node, thing *out)
     return TD_OK;
 }
 
-/* Checks an index into a list display, whose length is known. */
+/* Checks an index into a tuple or a list display, whose length is known. */
 static td_status
-listed_place(walk *w, const thing *t, const thing *key)
+check_place(walk *w, const thing *t, const thing *key)
 {
     td_val n = td_const_int(w->f, TD_I64, t->type->n), i;
 
-    if (!t->listed || key->known || !is_int(key))
+    if ((!t->listed && !box_may(w)) || key->known || !is_int(key))
         return TD_OK;
     i = val_as(w, key, TD_I64);
     return box_fail_unless(
         w,
         TD_E2(w->f, logical_and, TD_E2(w->f, less, i, n),
               TD_E2(w->f, greater_equal, i, td_const_int(w->f, TD_I64, -(int64_t)t->type->n))),
-        TD_REPORT_LOOKUP, "list index out of range", NULL, 0);
+        TD_REPORT_LOOKUP, t->listed ? "list index out of range" : "tuple index out of range", NULL,
+        0);
 }
 
 static bool
@@ -489,7 +490,7 @@ expr_subscript(walk *w, uint32_t node, thing *out)
     if (is_box(&x))
         return box_index(w, &x, &key, out);
     switch ((td_tkind)x.type->kind) {
-    case TD_T_TUPLE: TD_TRY(listed_place(w, &x, &key)); return tuple_index(w, &x, &key, node, out);
+    case TD_T_TUPLE: TD_TRY(check_place(w, &x, &key)); return tuple_index(w, &x, &key, node, out);
     case TD_T_ARRAY:
         if (!is_record(&x) || !is_num(&key))
             return array_index(w, &x, &key, node, out);

@@ -173,6 +173,9 @@ typedef struct cut { /* a view in progress */
     /* an axis was dropped after one that was kept, or sliced: no longer C-contiguous */
     bool strided;
     bool kept;
+    /* an axis was dropped or sliced before one that was kept: no longer Fortran-contiguous */
+    bool gapped;
+    bool ended;
 } cut;
 
 static void
@@ -201,6 +204,7 @@ cut_one(walk *w, cut *c, const thing *k, uint32_t node)
         if (c->a->view->axis[c->axis] >= 0)
             c->r->at[c->a->view->axis[c->axis]] = lin_index(w, k);
         c->strided = c->strided || c->kept;
+        c->ended = true;
     } else if (k->type->kind == TD_T_SLICE) {
         td_val start = TD_NONE;
         dim count, step, s = stride_of(w, c->a, c->axis);
@@ -215,6 +219,8 @@ cut_one(walk *w, cut *c, const thing *k, uint32_t node)
         c->r->shape[c->ndim] = count;
         c->r->stride[c->ndim++] = dim_mul(w, s, step);
         c->kept = true;
+        c->gapped = c->gapped || c->ended || step.known != 1;
+        c->ended = c->ended || !whole;
     } else {
         return bad(w, node, TD_ERR_TYPE,
                    "an array is indexed by integers, slices, ... and None in a kernel, not %s",
@@ -285,16 +291,16 @@ cut_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
             c.r->axis[c.ndim] = -1;
             c.r->shape[c.ndim] = dim_known(1);
             c.r->stride[c.ndim++] = dim_known(0);
-            c.strided = true;
+            c.strided = c.gapped = true;
         } else {
             TD_TRY(cut_one(w, &c, &k[i], node));
         }
     }
     TD_TRY(cut_rest(w, &c, a->type->ndim));
-    layout = c.ndim == 0                                                                    ? 'C'
-             : a->type->layout == 'C' && !c.strided                                         ? 'C'
-             : a->type->layout == 'F' && c.ndim == a->type->ndim && !c.strided && real == 0 ? 'F'
-                                                                                            : 'A';
+    layout = c.ndim == 0                            ? 'C'
+             : a->type->layout == 'C' && !c.strided ? 'C'
+             : a->type->layout == 'F' && !c.gapped  ? 'F'
+                                                    : 'A';
     *out = (thing){.type = td_type_array(a->type->item[0], c.ndim, layout, a->type->readonly),
                    .view = c.r};
     return built(w, node);
@@ -414,31 +420,51 @@ array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out
 
 /* ---- tuples and records ---- */
 
+/* A tuple's items. Constant strings, where all are such, become values of one type. */
+static td_status
+items_to_choose(walk *w, const thing *t, thing **out)
+{
+    thing *item = td_alloc(w->mem, t->type->n * sizeof *item);
+    bool texts = box_may(w);
+
+    for (uint32_t i = 0; i < t->type->n; i++) {
+        item[i] = t->item[i];
+        texts = texts && is_text(w, &item[i]);
+    }
+    for (uint32_t i = 0; texts && i < t->type->n; i++)
+        TD_TRY(boxed(w, &item[i]));
+    *out = item;
+    return TD_OK;
+}
+
 /* t[at] of arrays and the like: they meet in one type, and the chosen one goes through a place. */
 static td_status
 tuple_choose_any(walk *w, const thing *t, const thing *at, uint32_t node, thing *out)
 {
-    join j = {.type = t->item[0].type};
+    thing *item;
+    join j = {0};
     place p;
 
+    TD_TRY(items_to_choose(w, t, &item));
+    j.type = item[0].type;
     for (uint32_t i = 1; i < t->type->n; i++) {
-        const td_type *both = join_types(w, j.type, t->item[i].type);
+        const td_type *both = join_types(w, j.type, item[i].type);
 
         if (!both)
             return bad(w, node, TD_ERR_TYPE,
                        "an index that is known only at run time chooses among values of one type; "
                        "%s holds %s and %s",
-                       t->type->name, j.type->name, t->item[i].type->name);
+                       t->type->name, j.type->name, item[i].type->name);
         j.type = both;
     }
     p = place_new(w, &j);
-    TD_TRY(place_set(w, &p, &t->item[t->type->n - 1]));
+    TD_TRY(place_set(w, &p, &item[t->type->n - 1]));
     for (uint32_t i = 0; i + 1 < t->type->n; i++) {
         thing k = num_int(i), is;
 
         TD_TRY(num_compare(w, TD_SYN_Eq, at, &k, &is));
         td_if(w->f, val_as(w, &is, TD_BOOL));
-        TD_TRY(place_set(w, &p, &t->item[i]));
+        TD_TRY(place_set(w, &p, &item[i]));
         td_end(w->f);
     }
     *out = place_get(w, &p);

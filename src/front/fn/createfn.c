@@ -318,11 +318,11 @@ tuple_array(walk *w, const thing *x, const td_type *dtype, uint32_t node, thing 
     return TD_OK;
 }
 
-/* numpy.array, asarray of a tuple or an array; row 1: always copies */
+/* numpy.asarray of a tuple or an array; row 1: array, which always copies; 2: ascontiguousarray */
 td_status
 fn_asarray(walk *w, const call *c, int number, thing *out)
 {
-    bool copy = td_intrinsics[number].row;
+    int row = td_intrinsics[number].row;
     const td_type *t = NULL;
 
     TD_TRY(want_args(w, c, "array", 1, 2));
@@ -333,7 +333,7 @@ fn_asarray(walk *w, const call *c, int number, thing *out)
         return bad(w, c->node, TD_ERR_TYPE, "an array is made of tuples of numbers, not of %s",
                    c->arg[0].type->name);
     *out = c->arg[0];
-    if (!copy && (!t || t == out->type->item[0]))
+    if ((row == 0 || (row == 2 && out->type->layout == 'C')) && (!t || t == out->type->item[0]))
         return TD_OK;
     return array_copy(w, &c->arg[0], t, c->node, out);
 }

@@ -218,6 +218,7 @@ typedef struct py_call {
     bool           hosts, plain; /* hosts: some leaves are host memory; plain: no leaf needs py_call_end */
     const td_type *type[PY_LEAVES];
     py_leaf        leaf[PY_LEAVES];
+    const struct py_spec *ran; /* what was launched; set by the launch */
 } py_call;
 
 /* Sets the head and the device: that of the arrays, else of `stream` (or NULL), else the default one. */

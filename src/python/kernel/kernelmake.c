@@ -318,6 +318,23 @@ run_front(py_spec *s, bool gpu, bool alone)
     return py_ok(st);
 }
 
+/* The array on the device. NumPy's arrays have the order there that describe_numpy promises: C's. */
+static bool
+fetch_numbers(const py_spec *s, PyObject *o, td_array *out)
+{
+    PyObject *f, *ordered;
+    bool ok;
+
+    if (py_is_array(o))
+        return py_asarray(o, -1, s->dev, out);
+    f = py_package("numpy", "asarray");
+    ordered = f ? PyObject_CallFunction(f, "OOs", o, Py_None, "C") : NULL;
+    ok = ordered && py_asarray(ordered, -1, s->dev, out);
+    Py_XDECREF(ordered);
+    Py_XDECREF(f);
+    return ok;
+}
+
 /* An array that the function takes from its globals or closure; records as their bytes, with
  * one more axis. */
 static bool
@@ -327,7 +344,7 @@ fetch_array(const py_spec *s, const td_hidden *h, td_array *out)
     bool ok;
 
     if (h->type->item[0]->kind != TD_T_RECORD)
-        return py_asarray(o, -1, s->dev, out);
+        return fetch_numbers(s, o, out);
     f = py_package("treadle.cuda._records", "bytes_of");
     bytes = f ? PyObject_CallFunctionObjArgs(f, o, NULL) : NULL;
     ok = bytes && py_asarray(bytes, -1, s->dev, out);

@@ -32,7 +32,37 @@ py_block_owner(td_callblock *b)
     return b->owner = PyCapsule_New(b, NULL, drop_block);
 }
 
-/* The owner of the memory at an address: a capsule for a block of the heap, or the argument.
+/* The array from the function's globals or closure that has the address. A new reference; NULL: none. */
+static PyObject *
+outside_at(uint64_t address, const py_spec *s)
+{
+    td_buf *b;
+
+    for (uint32_t i = 0; s->hidden && i < s->made.nhidden; i++)
+        if (s->hidden[i] && !td_array_use(&s->hidden[i]->a, false, &b) &&
+            address - b->ptr < b->nbytes)
+            return Py_NewRef((PyObject *)s->hidden[i]);
+    return NULL;
+}
+
+/* Is the address one of the buffer's, or its end? The memory of an axis that runs backwards lies before `buf`. */
+static bool
+covers(const Py_buffer *b, uint64_t address)
+{
+    uint64_t low = (uint64_t)(uintptr_t)b->buf, size = (uint64_t)b->itemsize;
+
+    if (!b->strides)
+        return address - low <= (uint64_t)b->len;
+    for (int i = 0; i < b->ndim && b->len; i++) {
+        int64_t reach = (int64_t)b->strides[i] * ((int64_t)b->shape[i] - 1);
+
+        low += reach < 0 ? (uint64_t)reach : 0;
+        size += (uint64_t)(reach < 0 ? -reach : reach);
+    }
+    return address - low <= size;
+}
+
+/* The owner of the memory at an address: a capsule for a block of the heap, the argument, or the array from outside.
  * A new reference; NULL: none. */
 PyObject *
 py_owner_of(uint64_t address, py_call *c, td_callmem *heap)
@@ -45,15 +75,16 @@ py_owner_of(uint64_t address, py_call *c, td_callmem *heap)
     for (uint32_t i = 0; i < c->nleaf; i++) {
         const py_leaf *l = &c->leaf[i];
 
-        if (l->kind == PY_LEAF_HOST && l->host.obj &&
-            address - (uint64_t)(uintptr_t)l->host.buf <= (uint64_t)l->host.len)
+        if (l->kind == PY_LEAF_HOST && l->host.obj && covers(&l->host, address))
             return Py_NewRef(l->host.obj);
     }
     for (uint32_t i = 0; i < c->nleaf; i++)
         if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held) &&
             (found = py_boxobject_owner(c->leaf[i].held, address)))
             return found;
-    return c->boxes ? py_held_at(c->boxes->held, address) : NULL;
+    if (c->boxes && (found = py_held_at(c->boxes->held, address)))
+        return found;
+    return outside_at(address, c->ran);
 }
 
 static PyObject *

@@ -521,12 +521,14 @@ run_call(py_call *c, const py_dims *dims, bool *refused)
         return NULL;
     if (refused)
         *refused = false;
-    held = r.s;
+    c->ran = held = r.s;
     held->busy++;
     if (c->typed)
         py_boxes_run(1);
-    if (make_room(&r, small, sizeof small) && run_all(&r))
+    if (make_room(&r, small, sizeof small) && run_all(&r)) {
+        c->ran = r.s;
         answer = take_result(&r);
+    }
     if (!give_boxes(&r))
         Py_CLEAR(answer);
     td_callmem_free(&r.heap);
