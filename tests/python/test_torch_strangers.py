@@ -307,3 +307,36 @@ def test_every_dtype_of_a_buffer():
         got[0] = 0
         assert not any(data[: want.element_size()])
         assert torch.frombuffer(bytes(data), dtype=dtype, count=1, offset=want.element_size()).tolist() == [0]
+
+
+def test_integers_select_before_index_arrays():
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    assert x[0, :, [0, 2]].tolist() == [[0, 2], [4, 6], [8, 10]]
+    assert torch.equal(x[torch.tensor(1), :, [1, 1]], x[1][:, [1, 1]])
+    assert torch.equal(x[:, [0, 1], ..., [2, 3]], x[:, [0, 1], [2, 3]])
+    x[0, :, [0, 2]] = torch.tensor([[1.0, 2.0]])
+    assert x[0, :, 0].tolist() == [1, 1, 1] and x[0, :, 2].tolist() == [2, 2, 2]
+    y = torch.zeros(2, 3, 4, requires_grad=True)
+    (y[1, :, [0, 0, 3]] * torch.arange(9.0).reshape(3, 3)).sum().backward()
+    assert y.grad[1].tolist() == [[1, 0, 0, 2], [7, 0, 0, 5], [13, 0, 0, 8]] and not y.grad[0].any()
+
+
+def test_an_integer_tensor_selects_a_view():
+    x = torch.zeros(3, 2)
+    x[torch.tensor(1)].add_(1)
+    x[:, torch.tensor(0)].add_(5)
+    assert x.tolist() == [[5, 0], [6, 1], [5, 0]]
+
+
+def test_a_tensor_of_bytes_is_a_mask():
+    x = torch.arange(3.0)
+    assert x[torch.tensor([1, 0, 1], dtype=torch.uint8)].tolist() == [0, 2]
+    with pytest.raises(IndexError):
+        x[torch.tensor([1], dtype=torch.uint8)]
+
+
+def test_a_slice_does_not_step_back():
+    x = torch.arange(4.0).reshape(2, 2)
+    for key in (slice(None, None, -1), (0, slice(None, None, -1)), (slice(None, None, -1), [0, 1])):
+        with pytest.raises(ValueError, match="step must be greater than zero"):
+            x[key]

@@ -82,6 +82,11 @@ def strong_wolfe(f, t, d, f0, g0, gtd0, c1=1e-4, c2=0.9, tolerance=1e-9, most=25
     return loss, grad, t, calls
 
 
+def _line(p):
+    """The values in one dimension. The parts of complex numbers are values of their own."""
+    return (torch.view_as_real(p) if p.is_complex() else p).reshape(-1)
+
+
 class LBFGS(Optimizer):
     """L-BFGS. ``step(closure)`` calls closure several times, which computes the loss and its gradients."""
 
@@ -105,16 +110,17 @@ class LBFGS(Optimizer):
         self._params = self.param_groups[0]["params"]
 
     def _gradient(self):
-        parts = [torch.zeros_like(p).reshape(-1) if p.grad is None else p.grad.reshape(-1) for p in self._params]
-        flat = torch.cat(parts)
+        flat = torch.cat([_line(torch.zeros_like(p) if p.grad is None else p.grad) for p in self._params])
         settle([flat])
         return flat
 
     def _move(self, starts, t, d):
         at = 0
         for p, start in zip(self._params, starts):
-            p.copy_(start + d[at : at + p.numel()].reshape(tuple(p.shape)) * t)
-            at += p.numel()
+            line = _line(start)
+            moved = line + d[at : at + line.numel()] * t
+            p.copy_((torch.view_as_complex(moved.reshape(-1, 2)) if p.is_complex() else moved).reshape(tuple(p.shape)))
+            at += line.numel()
         settle(self._params)
 
     @staticmethod
