@@ -6,6 +6,7 @@ differentiated again.
 
 import math
 
+import numpy
 from numpy.linalg import LinAlgError as _TheirError
 
 from ...linalg import _solver
@@ -14,6 +15,7 @@ from .._register import function
 from ._dtypes import DTYPES
 from ._results import named
 from ._shape import tril, triu
+from ._singular import INFO, inverse, leading, reason, solution
 
 _la = td.linalg
 
@@ -26,7 +28,9 @@ def _checked(name, f, *args, **kwargs):
     try:
         return f(*args, **kwargs)
     except _TheirError as e:
-        raise LinAlgError(f"linalg.{name}: {e}") from None
+        known = INFO.get(name)
+        said = e if known is None else reason(name, known(td.asarray(args[0]).get()))
+        raise LinAlgError(f"linalg.{name}: {said}") from None
 
 
 def square(name, a):
@@ -92,18 +96,32 @@ def solve(A, B, *, left=True):
     return _solve(A, B)
 
 
+def _with_info(A, check_errors, whole, rest):
+    """(what whole() gives, zeros), or where a matrix has no such factors and check_errors is False, what rest(A's
+    values) gives: the result as far as it goes, and LAPACK's numbers of the places where it ends."""
+    try:
+        return whole(), A.new_zeros(A.shape[:-2], dtype=DTYPES["int32"])
+    except LinAlgError:
+        if check_errors:
+            raise
+    dev = array(A).device
+    return tuple(wrap(td.asarray(a, device=dev)) for a in rest(array(A.detach()).get()))
+
+
 def solve_ex(A, B, *, left=True, check_errors=False):
-    """(solve(A, B), info): info is 0, since a singular A raises."""
-    return named("linalg_solve_ex", "result info")(solve(A, B, left=left), _zero_info(A))
+    """(solve(A, B), info). info of a singular matrix is the place of its first zero pivot; its result is NaN."""
+
+    def rest(a):
+        return solution(a, array(B.detach()).get(), left)
+
+    kind = named("linalg_solve_ex", "result info")
+    return kind(*_with_info(A, check_errors, lambda: solve(A, B, left=left), rest))
 
 
 def inv_ex(A, *, check_errors=False):
-    """(inv(A), info): info is 0, since a singular A raises."""
-    return named("linalg_inv_ex", "inverse info")(inv(A), _zero_info(A))
-
-
-def _zero_info(A):
-    return A.new_zeros(A.shape[:-2], dtype=DTYPES["int32"])
+    """(inv(A), info). info of a singular matrix is the place of its first zero pivot; its result is NaN."""
+    kind = named("linalg_inv_ex", "inverse info")
+    return kind(*_with_info(A, check_errors, lambda: inv(A), inverse))
 
 
 @derived("LinalgSolveTriangular")
@@ -218,8 +236,15 @@ def cholesky(A, *, upper=False):
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    """(cholesky(A), info): info is 0, since an A that has no factor raises."""
-    return named("linalg_cholesky_ex", "L info")(cholesky(A, upper=upper), _zero_info(A))
+    """(cholesky(A), info). info of a matrix that has no factor is the order of its first leading minor that is not
+    positive; its columns from there on are the matrix's."""
+
+    def rest(a):
+        factor, info = leading(a)
+        return (numpy.conj(numpy.swapaxes(factor, -1, -2)) if upper else factor), info
+
+    kind = named("linalg_cholesky_ex", "L info")
+    return kind(*_with_info(A, check_errors, lambda: cholesky(A, upper=upper), rest))
 
 
 @derived("LinalgQr")
@@ -390,7 +415,9 @@ def svdvals(A, *, driver=None):
 
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """(LU, pivots, info): lu_factor, and an info of 0."""
-    return named("linalg_lu_factor_ex", "LU pivots info")(*lu_factor(A), _zero_info(A))
+    return named("linalg_lu_factor_ex", "LU pivots info")(
+        *lu_factor(A), A.new_zeros(A.shape[:-2], dtype=DTYPES["int32"])
+    )
 
 
 def lu_factor(A, *, pivot=True):

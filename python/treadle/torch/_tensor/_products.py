@@ -171,6 +171,8 @@ def tensordot(a, b, dims=2):
 def einsum(equation, *operands):
     """Sums of products by labels, as NumPy's einsum takes them: letters of either case, and "..." for the dimensions
     that broadcast."""
+    if not isinstance(equation, str):
+        equation, operands = _spelled((equation, *operands))
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     given, out = _labels(equation, tuple(x.ndim for x in operands))
@@ -185,10 +187,26 @@ def einsum(equation, *operands):
     return permute(x, [labels.index(k) for k in out]) if labels != list(out) else x
 
 
+def _spelled(given):
+    """(equation, operands) of operands that are each followed by a list of their labels: numbers, and Ellipsis."""
+
+    def text(labels):
+        return "".join("..." if k is Ellipsis else chr(k + (65 if k < 26 else 71)) for k in labels)
+
+    equation = ",".join(map(text, given[1::2][: len(given) // 2]))
+    return (f"{equation}->{text(given[-1])}" if len(given) % 2 else equation), given[: len(given) // 2 * 2 : 2]
+
+
 @cache
 def _labels(equation, ndims):
     """The labels of each operand and of the result, as lists. Numbers stand for the dimensions of an ellipsis."""
     left, arrow, right = equation.replace(" ", "").partition("->")
+    for at, k in enumerate(equation):
+        if not (k.isascii() and k.isalpha()) and k not in " ,.->":
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {at} in the equation string, subscripts must be in "
+                "[a-zA-Z]"
+            )
     parts = left.split(",")
     if len(parts) != len(ndims):
         raise RuntimeError(

@@ -3,7 +3,7 @@
 from ... import torch
 from ..._public import dir_of as _dir_of
 from .._tensor._settle import settle
-from .optimizer import Optimizer, bound, number, options
+from .optimizer import Optimizer, number, options
 
 
 def _cubic(x1, f1, g1, x2, f2, g2, bounds=None):
@@ -148,7 +148,6 @@ class LBFGS(Optimizer):
             state[name].append(value)
         state["H_diag"] = ys / y.dot(y).item()
 
-    @bound
     def step(self, closure):
         """Do one step of at most max_iter iterations. Returns the loss before it."""
         with torch.no_grad():

@@ -73,10 +73,19 @@ def options(given, unchecked=()):
 
 
 def bound(function):
-    """The step function of an optimizer, which also calls the hooks."""
+    """The step function of an optimizer, which also calls the hooks. A step that a subclass's step calls does not."""
 
     @functools.wraps(function)
     def step(self, *args, **kwargs):
+        if self._stepping:
+            return function(self, *args, **kwargs)
+        self._opt_called = self._stepping = True
+        try:
+            return hooked(self, *args, **kwargs)
+        finally:
+            self._stepping = False
+
+    def hooked(self, *args, **kwargs):
         for hook in list(self._optimizer_step_pre_hooks.values()):
             got = hook(self, args, kwargs)
             if got is not None:
@@ -94,6 +103,13 @@ class Optimizer:
 
     params: tensors, or dicts {"params": tensors, option: value} with options that differ from the defaults.
     """
+
+    _opt_called = _stepping = False  # has a step been called? Is one running?
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = bound(cls.step)
 
     def __init__(self, params, defaults):
         if isinstance(params, torch.Tensor):
