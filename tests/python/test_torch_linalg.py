@@ -77,3 +77,16 @@ def test_what_has_no_value():
     for name in ("std", "var"):
         with pytest.raises(NotImplementedError, match="only support floating point"):
             getattr(torch.tensor([1, 2]), name)()
+
+
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("upper", [False, True])
+def test_large_triangles_are_solved_by_halves(upper, unit):
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((2, 150, 150)) / 150 + np.eye(150)
+    b = rng.standard_normal((2, 150, 3))
+    x = torch.linalg.solve_triangular(torch.tensor(a), torch.tensor(b), upper=upper, unitriangular=unit)
+    half = np.triu(a) if upper else np.tril(a)
+    if unit:
+        half[..., np.arange(150), np.arange(150)] = 1
+    np.testing.assert_allclose(half @ x.numpy(), b, atol=1e-12)
