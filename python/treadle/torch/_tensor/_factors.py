@@ -28,7 +28,7 @@ def _checked(name, f, *args, **kwargs):
     try:
         return f(*args, **kwargs)
     except _TheirError as e:
-        known = INFO.get(name)
+        known = INFO.get(name) if issubclass(type(args[0]), td.ndarray) else None
         said = e if known is None else reason(name, known(td.asarray(args[0]).get()))
         raise LinAlgError(f"linalg.{name}: {said}") from None
 
@@ -134,22 +134,25 @@ def _triangular(a, b, *, upper, unit):
     if unit:
         n = a.shape[-1]
         half = td.where(td.eye(n, dtype="bool", device=a.device), 1, half).astype(a.dtype)
-    return td.asarray(_checked("solve_triangular", _by_halves, half.get(), b.get(), upper), device=a.device)
+    if not (issubclass(type(half), td.ndarray) and half.device.host):  # one of vmap only says that it is an array
+        return _checked("solve_triangular", _by_halves, half, b, upper, td)
+    return td.asarray(_checked("solve_triangular", _by_halves, half.get(), b.get(), upper, numpy), device=a.device)
 
 
 _BLOCK = 64  # rows that a general solver takes
 
 
-def _by_halves(a, b, upper):
-    """The X of A X = B for triangular A on the host, whose library has no such function: mostly matrix products."""
+def _by_halves(a, b, upper, np):
+    """The X of A X = B for triangular A where the library has no such function: mostly matrix products. np: the module
+    of the arrays."""
     n = a.shape[-1]
     if n <= _BLOCK:
-        return numpy.linalg.solve(a, b)
+        return np.linalg.solve(a, b)
     first, then = slice(n // 2), slice(n // 2, n)
     first, then = (then, first) if upper else (first, then)
-    x = _by_halves(a[..., first, first], b[..., first, :], upper)
-    y = _by_halves(a[..., then, then], b[..., then, :] - a[..., then, first] @ x, upper)
-    return numpy.concatenate((y, x) if upper else (x, y), -2)
+    x = _by_halves(a[..., first, first], b[..., first, :], upper, np)
+    y = _by_halves(a[..., then, then], b[..., then, :] - a[..., then, first] @ x, upper, np)
+    return np.concatenate((y, x) if upper else (x, y), -2)
 
 
 @_triangular.backward
