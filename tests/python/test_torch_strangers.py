@@ -340,3 +340,19 @@ def test_a_slice_does_not_step_back():
     for key in (slice(None, None, -1), (0, slice(None, None, -1)), (slice(None, None, -1), [0, 1])):
         with pytest.raises(ValueError, match="step must be greater than zero"):
             x[key]
+
+
+def test_a_tensor_in_a_list_is_one_number():
+    assert torch.tensor([torch.tensor([1.5])]).tolist() == [1.5]
+    assert torch.tensor([[torch.tensor([1.0])], [2]]).shape == (2, 1)
+    assert torch.tensor([torch.tensor([[3]]), 2.5]).tolist() == [3, 2.5]
+    for values, kind in (([torch.tensor(1.0, dtype=torch.float64), 2], torch.float64),
+                         ([torch.tensor(1, dtype=torch.int32)], torch.int32),
+                         ([torch.tensor(1.0, dtype=torch.float16)], torch.float16),
+                         ([torch.tensor(1.0, dtype=torch.float16), 2.5], torch.float32),
+                         ([torch.tensor(True), 1], torch.int64)):  # fmt: skip
+        assert torch.tensor(values).dtype is kind and torch.as_tensor(values).dtype is kind
+    with pytest.raises(ValueError, match="only one element tensors"):
+        torch.tensor([torch.tensor([1.0, 2.0])])
+    with pytest.raises(TypeError, match="only integer tensors of a single element"):
+        torch.tensor([torch.tensor([1, 2])])
