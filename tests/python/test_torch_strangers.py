@@ -356,3 +356,24 @@ def test_a_tensor_in_a_list_is_one_number():
         torch.tensor([torch.tensor([1.0, 2.0])])
     with pytest.raises(TypeError, match="only integer tensors of a single element"):
         torch.tensor([torch.tensor([1, 2])])
+
+
+def test_what_is_refused_as_pytorch_refuses_it():
+    """Each of these gave a result, or an exception that no handler for PyTorch's catches."""
+    for f, kind, text in (
+        (lambda: F.interpolate(torch.ones(2, 3), 2), NotImplementedError, "Only 3D, 4D and 5D"),
+        (lambda: torch.normal(0.0, -1.0, (2,)), RuntimeError, "std >= 0.0, but found std -1"),
+        (lambda: F.cosine_similarity(torch.ones(2, 3), torch.ones(3, 2)), RuntimeError, "size of tensor a .3. .*dimension 1"),
+        (lambda: torch.ones(2).masked_select(torch.ones(3).bool()), RuntimeError, "size of tensor a .2. .*dimension 0"),
+        (lambda: torch.linalg.solve(torch.eye(3), torch.ones(2, 2)), RuntimeError, "linalg.solve"),
+        (lambda: torch.linalg.inv(torch.eye(2).half()), RuntimeError, "linalg.inv"),
+    ):
+        with pytest.raises(kind, match=text):
+            f()
+    loader = torch.utils.data.DataLoader([1, 2, 3])
+    with pytest.raises(ValueError, match="batch_size attribute should not be set after DataLoader is initialized"):
+        loader.batch_size = 2
+
+
+def test_an_attentions_output_layer_has_pytorchs_name():
+    assert "(out_proj): NonDynamicallyQuantizableLinear(in_features=4" in repr(nn.MultiheadAttention(4, 2))

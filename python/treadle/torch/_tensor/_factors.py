@@ -10,7 +10,7 @@ import numpy
 from numpy.linalg import LinAlgError as _TheirError
 
 from ...linalg import _solver
-from .._prim import apply, array, derived, join, scalar, td, wrap
+from .._prim import apply, array, derived, join, joint_shape, scalar, td, wrap
 from .._register import function
 from ._dtypes import DTYPES
 from ._results import named
@@ -31,6 +31,8 @@ def _checked(name, f, *args, **kwargs):
         known = INFO.get(name) if issubclass(type(args[0]), td.ndarray) else None
         said = e if known is None else reason(name, known(td.asarray(args[0]).get()))
         raise LinAlgError(f"linalg.{name}: {said}") from None
+    except (TypeError, ValueError) as e:  # of shapes and dtypes
+        raise RuntimeError(f"linalg.{name}: {e}") from None
 
 
 def square(name, a):
@@ -126,7 +128,7 @@ def inv_ex(A, *, check_errors=False):
 
 @derived("LinalgSolveTriangular")
 def _triangular(a, b, *, upper, unit):
-    lead = td.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    lead = joint_shape(a.shape[:-2], b.shape[:-2])
     a, b = td.broadcast_to(a, (*lead, *a.shape[-2:])), td.broadcast_to(b, (*lead, *b.shape[-2:]))
     if _solver.missing(a.device, "trsm") == "":
         return _solver.triangular(a, b, lower=not upper, unit=unit)

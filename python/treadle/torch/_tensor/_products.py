@@ -3,7 +3,7 @@
 import math
 from functools import cache
 
-from .._prim import apply, cast, nothing_of, permuted, recording, reduce, reshaped, scalar, td, wrap
+from .._prim import apply, cast, joint_shape, nothing_of, permuted, recording, reduce, reshaped, scalar, td, wrap
 from .._register import both, factors_first, function, inplace
 from . import _axes, _dtypes
 from ._elementwise import scaled
@@ -98,7 +98,7 @@ def _sum(x, product, beta, alpha):
     if type(beta) not in (int, float) or beta != 0:
         r = scaled(x, beta) + product
         return r.to(x.dtype) if x.dtype._kind == "b" and r.dtype._kind in "iu" else r
-    shape = td.broadcast_shapes(tuple(x.shape), tuple(product.shape))  # x is not read: NaNs in it do not count
+    shape = joint_shape(tuple(x.shape), tuple(product.shape))  # x is not read: NaNs in it do not count
     product = product if tuple(product.shape) == shape else expand(product, shape)
     return product + nothing_of(x) if recording() and x.requires_grad else product
 
@@ -388,7 +388,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-08):
     kind = _dtypes.result_of([x1, x2])
     if kind._kind not in "fc":
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {kind._name}")
-    shape = td.broadcast_shapes(tuple(x1.shape), tuple(x2.shape))
+    shape = joint_shape(tuple(x1.shape), tuple(x2.shape))
     units = []
     for x in (x1, x2):
         x = expand(cast(x, kind), shape)

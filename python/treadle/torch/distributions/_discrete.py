@@ -2,7 +2,7 @@
 
 import math
 
-from .._prim import apply, array, scalar, td, wrap
+from .._prim import apply, array, joint_shape, scalar, td, wrap
 from .._register import FUNCTIONS
 from .._tensor._random import _source, _uniform
 from .._tensor._reduce import log_softmax, logsumexp, softmax
@@ -197,7 +197,7 @@ class Categorical(Distribution):
     def log_prob(self, value):
         """The logarithm of the class's probability."""
         value = value.long()
-        shape = td.broadcast_shapes(tuple(value.shape), tuple(self._batch_shape))
+        shape = joint_shape(tuple(value.shape), tuple(self._batch_shape))
         logits = self.logits.expand((*shape, self.logits.shape[-1]))
         return logits.gather(-1, value.expand(shape)[..., None])[..., 0]
 

@@ -11,7 +11,7 @@ from .._attend import padded_scores
 from ..parameter import Parameter
 from .activation import Dropout
 from .container import ModuleList
-from .linear import Linear
+from .linear import Linear, NonDynamicallyQuantizableLinear
 from .module import Module
 from .norm import LayerNorm
 
@@ -48,7 +48,7 @@ class MultiheadAttention(Module):
         whole = Parameter(torch.empty(3 * embed_dim, embed_dim, **made)) if same else None
         self.register_parameter("in_proj_weight", whole)
         self.register_parameter("in_proj_bias", Parameter(torch.empty(3 * embed_dim, **made)) if bias else None)
-        self.out_proj = Linear(embed_dim, embed_dim, bias, **made)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, **made)
         for name in ("bias_k", "bias_v"):
             more = Parameter(torch.empty(1, 1, embed_dim, **made)) if add_bias_kv else None
             self.register_parameter(name, more)
