@@ -7,7 +7,8 @@ from .. import _core
 from . import _modules, _vmap, autograd
 from ._prim import Tensor
 from ._tensor._parts import stack
-from ._vmap_item import Item, own
+from ._vmap_item import Item as _Item
+from ._vmap_item import own
 from .autograd import functional
 
 
@@ -65,7 +66,7 @@ class _Outside:
 
 def _held(t):
     """The tensor of all items for one of vmap's items, else t."""
-    while isinstance(t, Item):
+    while isinstance(t, _Item):
         t = t._value
     return t
 
