@@ -483,6 +483,10 @@ check_roots(const td_pass *p)
 
         if (!g && td_array_size(&v->value) != 1)
             return td_fail(TD_ERR_STATE, "grad can be implicitly created only for scalar outputs");
+        if (!g && td_dtype_is_complex(td_array_dtype(&v->value)))
+            return td_fail(TD_ERR_STATE,
+                           "grad can be implicitly created only for real scalar outputs but got %s",
+                           td_dtype_name(td_array_dtype(&v->value)));
         if (g && !td_shape_eq(&v->value.view.shape, &g->value.view.shape))
             return td_fail(
                 TD_ERR_STATE,

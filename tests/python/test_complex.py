@@ -476,3 +476,19 @@ def test_complex_within_reductions(width, rng):
             for name, axis in (("sum", 0), ("sum", 1), ("max", 0), ("var", 0)):
                 reduced(f(np, a, z), f(td, t, u), name, axis)
         reduced(a, t, "ptp", 0)
+
+
+@pytest.mark.parametrize("part", ["real", "imag"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_index_arrays_into_parts(part, turned, rng):
+    values = rng.standard_normal((4, 5)) + 1j * rng.standard_normal((4, 5))
+    whole, a = values.copy(), td.array(values)
+    whole, a = (whole.T, a.T) if turned else (whole, a)
+    theirs, ours = getattr(whole, part), getattr(a, part)
+    i, j = np.array([0, 2, 3, 1]), np.array([1, 3, 0, 2])
+    np.testing.assert_array_equal(ours[i, j].get(), theirs[i, j])
+    np.testing.assert_array_equal(ours[1:, ::2][[0, 1], [1, 0]].get(), theirs[1:, ::2][[0, 1], [1, 0]])
+    np.testing.assert_array_equal(td.take_along_axis(ours, td.argsort(ours, 1), 1).get(), np.sort(theirs, 1))
+    ours[i, j] = 7
+    theirs[i, j] = 7
+    np.testing.assert_array_equal(a.get(), whole)

@@ -155,3 +155,10 @@ def test_module_functions():
     assert sorted(x.tolist()) == list(range(5)) and set(td.random.random_integers(1, 3, 50).tolist()) == {1, 2, 3}
     with pytest.raises(AttributeError):
         td.random.nothing_of_that_name  # noqa: B018
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_draws_that_become_complex(dtype):
+    """A kernel that stores complex numbers takes half as many lanes as one of draws alone."""
+    a = td.random.default_rng(3).standard_normal(300_000, dtype="float32").astype(dtype)
+    assert a.get().tolist() == td.random.default_rng(3).standard_normal(300_000, dtype="float32").get().tolist()

@@ -468,3 +468,27 @@ def test_norms_before_the_call_can_be_removed():
     layer = nn.utils.remove_spectral_norm(nn.utils.spectral_norm(layer))
     assert torch.linalg.svdvals(layer.weight.detach())[0].item() == pytest.approx(1, abs=0.05)
     assert not list(layer.named_buffers()) and layer(torch.ones(1, 3)).shape == (1, 2)
+
+
+def test_an_encoder_in_evaluation_is_zero_at_padding():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
+    encoder = nn.TransformerEncoder(layer, 2).eval()
+    x, padding = torch.randn(2, 4, 8), torch.tensor([[False, False, True, True], [False] * 4])
+    with torch.no_grad():
+        y = encoder(x, src_key_padding_mask=padding)
+        whole = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        whole.load_state_dict(encoder.state_dict())
+        full = whole.eval()(x, src_key_padding_mask=padding)
+        holes = encoder(x, src_key_padding_mask=padding.flip(1))
+    assert not y[0, 2:].any() and full[0, 2:].all()
+    assert torch.allclose(y[~padding], full[~padding], atol=1e-6)
+    assert holes.all()  # padding in front is computed, and so is everything in training or with gradients
+    assert encoder(x, src_key_padding_mask=padding).all()
+
+
+def test_a_transformer_takes_hints_that_masks_are_causal():
+    model = nn.Transformer(8, 2, 1, 1, 16, 0.0, batch_first=True)
+    x, mask = torch.randn(2, 3, 8), nn.Transformer.generate_square_subsequent_mask(3)
+    kwargs = {"src_mask": mask, "tgt_mask": mask, "memory_mask": mask}
+    hinted = model(x, x, **kwargs, src_is_causal=True, tgt_is_causal=True, memory_is_causal=True)
+    assert torch.equal(hinted, model(x, x, **kwargs))

@@ -3,6 +3,7 @@
 import copy
 import inspect
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -236,3 +237,40 @@ def test_adamw_names_its_options():
     assert list(inspect.signature(torch.optim.AdamW).parameters) == names
     with pytest.raises(TypeError):
         torch.optim.AdamW([torch.ones(1)], fused_=True)
+
+
+def test_a_schedule_that_steps_first_is_told():
+    def made():
+        p = nn.Parameter(torch.ones(1))
+        p.grad = torch.ones(1)
+        optimizer = torch.optim.SGD([p], lr=0.1)
+        return optimizer, torch.optim.lr_scheduler.StepLR(optimizer, 1)
+
+    optimizer, schedule = made()
+    with pytest.warns(UserWarning, match=r"`lr_scheduler.step\(\)` before `optimizer.step\(\)`"):
+        schedule.step()
+    optimizer, schedule = made()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        optimizer.step()
+        schedule.step()
+        kinds = torch.optim.lr_scheduler
+        kinds.SequentialLR(optimizer, [kinds.ConstantLR(optimizer), kinds.ExponentialLR(optimizer, 0.9)], [2]).step()
+    assert schedule._step_count == 2 and schedule.state_dict()["_step_count"] == 2
+
+
+def test_hooks_of_a_programs_own_optimizer():
+    calls = []
+
+    class Own(torch.optim.SGD):
+        def step(self, closure=None):
+            calls.append("step")
+            return super().step(closure)
+
+    p = nn.Parameter(torch.ones(1))
+    p.grad = torch.ones(1)
+    optimizer = Own([p], lr=0.5)
+    optimizer.register_step_pre_hook(lambda *_: calls.append("before"))
+    optimizer.register_step_post_hook(lambda *_: calls.append("after"))
+    optimizer.step()
+    assert calls == ["before", "step", "after"] and p.item() == 0.5

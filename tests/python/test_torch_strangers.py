@@ -307,3 +307,73 @@ def test_every_dtype_of_a_buffer():
         got[0] = 0
         assert not any(data[: want.element_size()])
         assert torch.frombuffer(bytes(data), dtype=dtype, count=1, offset=want.element_size()).tolist() == [0]
+
+
+def test_integers_select_before_index_arrays():
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    assert x[0, :, [0, 2]].tolist() == [[0, 2], [4, 6], [8, 10]]
+    assert torch.equal(x[torch.tensor(1), :, [1, 1]], x[1][:, [1, 1]])
+    assert torch.equal(x[:, [0, 1], ..., [2, 3]], x[:, [0, 1], [2, 3]])
+    x[0, :, [0, 2]] = torch.tensor([[1.0, 2.0]])
+    assert x[0, :, 0].tolist() == [1, 1, 1] and x[0, :, 2].tolist() == [2, 2, 2]
+    y = torch.zeros(2, 3, 4, requires_grad=True)
+    (y[1, :, [0, 0, 3]] * torch.arange(9.0).reshape(3, 3)).sum().backward()
+    assert y.grad[1].tolist() == [[1, 0, 0, 2], [7, 0, 0, 5], [13, 0, 0, 8]] and not y.grad[0].any()
+
+
+def test_an_integer_tensor_selects_a_view():
+    x = torch.zeros(3, 2)
+    x[torch.tensor(1)].add_(1)
+    x[:, torch.tensor(0)].add_(5)
+    assert x.tolist() == [[5, 0], [6, 1], [5, 0]]
+
+
+def test_a_tensor_of_bytes_is_a_mask():
+    x = torch.arange(3.0)
+    assert x[torch.tensor([1, 0, 1], dtype=torch.uint8)].tolist() == [0, 2]
+    with pytest.raises(IndexError):
+        x[torch.tensor([1], dtype=torch.uint8)]
+
+
+def test_a_slice_does_not_step_back():
+    x = torch.arange(4.0).reshape(2, 2)
+    for key in (slice(None, None, -1), (0, slice(None, None, -1)), (slice(None, None, -1), [0, 1])):
+        with pytest.raises(ValueError, match="step must be greater than zero"):
+            x[key]
+
+
+def test_a_tensor_in_a_list_is_one_number():
+    assert torch.tensor([torch.tensor([1.5])]).tolist() == [1.5]
+    assert torch.tensor([[torch.tensor([1.0])], [2]]).shape == (2, 1)
+    assert torch.tensor([torch.tensor([[3]]), 2.5]).tolist() == [3, 2.5]
+    for values, kind in (([torch.tensor(1.0, dtype=torch.float64), 2], torch.float64),
+                         ([torch.tensor(1, dtype=torch.int32)], torch.int32),
+                         ([torch.tensor(1.0, dtype=torch.float16)], torch.float16),
+                         ([torch.tensor(1.0, dtype=torch.float16), 2.5], torch.float32),
+                         ([torch.tensor(True), 1], torch.int64)):  # fmt: skip
+        assert torch.tensor(values).dtype is kind and torch.as_tensor(values).dtype is kind
+    with pytest.raises(ValueError, match="only one element tensors"):
+        torch.tensor([torch.tensor([1.0, 2.0])])
+    with pytest.raises(TypeError, match="only integer tensors of a single element"):
+        torch.tensor([torch.tensor([1, 2])])
+
+
+def test_what_is_refused_as_pytorch_refuses_it():
+    """Each of these gave a result, or an exception that no handler for PyTorch's catches."""
+    for f, kind, text in (
+        (lambda: F.interpolate(torch.ones(2, 3), 2), NotImplementedError, "Only 3D, 4D and 5D"),
+        (lambda: torch.normal(0.0, -1.0, (2,)), RuntimeError, "std >= 0.0, but found std -1"),
+        (lambda: F.cosine_similarity(torch.ones(2, 3), torch.ones(3, 2)), RuntimeError, "size of tensor a .3. .*dimension 1"),
+        (lambda: torch.ones(2).masked_select(torch.ones(3).bool()), RuntimeError, "size of tensor a .2. .*dimension 0"),
+        (lambda: torch.linalg.solve(torch.eye(3), torch.ones(2, 2)), RuntimeError, "linalg.solve"),
+        (lambda: torch.linalg.inv(torch.eye(2).half()), RuntimeError, "linalg.inv"),
+    ):
+        with pytest.raises(kind, match=text):
+            f()
+    loader = torch.utils.data.DataLoader([1, 2, 3])
+    with pytest.raises(ValueError, match="batch_size attribute should not be set after DataLoader is initialized"):
+        loader.batch_size = 2
+
+
+def test_an_attentions_output_layer_has_pytorchs_name():
+    assert "(out_proj): NonDynamicallyQuantizableLinear(in_features=4" in repr(nn.MultiheadAttention(4, 2))

@@ -132,6 +132,22 @@ def told(torch):
     }  # fmt: skip
     for name, f in pairs.items():
         tell(f"kl.{name}", lambda f=f: D.kl_divergence(f(two + 0.3), f(two)))
+    u = torch.tensor([0.2, 0.5])
+    kinds = {
+        "Beta": D.Beta(two, two + 1), "Exponential": D.Exponential(two), "Gamma": D.Gamma(two, two + 1), "Gumbel": D.Gumbel(x, two),
+        "Laplace": D.Laplace(x, two), "Normal": D.Normal(x, two), "Pareto": D.Pareto(u, two + 3), "Uniform": D.Uniform(u, two + 0.4),
+        "ContinuousBernoulli": D.ContinuousBernoulli(u), "HalfCauchy": D.HalfCauchy(two), "Unit": D.Uniform(0 * two, 0 * two + 1),
+    }  # fmt: skip
+    for a, p in kinds.items():
+        for b, q in kinds.items():
+            tell(f"kl.{a}.{b}", lambda p=p, q=q: D.kl_divergence(p, q))
+    wide = D.MultivariateNormal(x, torch.eye(2) * 2)
+    thin = D.LowRankMultivariateNormal(x - 1, two[:, None], two)
+    for p in (wide, thin):
+        for q in (wide, thin):
+            tell(f"kl.{type(p).__name__}.{type(q).__name__}", lambda p=p, q=q: D.kl_divergence(p, q))
+    tell("OneHotCategorical.enumerated", lambda: D.OneHotCategorical(torch.ones(2, 3)).enumerate_support())
+    tell("Binomial.enumerated", lambda: D.Binomial(3, u).enumerate_support())
     tell("kl.Uniform.Normal", lambda: D.kl_divergence(D.Uniform(two, two + 1), D.Normal(two, two)))
     tell("kl.Laplace.Normal", lambda: D.kl_divergence(D.Laplace(two, two + 1), D.Normal(two + 1, two)))
     tell("kl.Exponential.Gamma", lambda: D.kl_divergence(D.Exponential(two), D.Gamma(two, two + 1)))

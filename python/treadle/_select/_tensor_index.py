@@ -1,24 +1,67 @@
 """Subscripts of tensors that hold arrays. They are parsed like those of arrays, and read and written by differentiable
-picks.
+picks. Two rules are PyTorch's: an integer, also a tensor of one without dims, selects first and is no index array that
+others broadcast with; a tensor of uint8 is a mask.
 """
 
+from operator import index as _index
+
+import numpy
+
 from .. import _core
-from .._core import Tensor, tensor_wrap
+from .._core import Tensor, ndarray, tensor_wrap
 from ._indexing import owner_of, parse
+from ._pick import Pick
+
+_FULL = slice(None)
 
 
 def _plain(item):
     """An item of a subscript for the parser of arrays: tensors become arrays, lists of tensors lists of numbers."""
     if isinstance(item, Tensor):
-        return item._array
+        a = item._array
+        if a.ndim and a.dtype == "uint8":
+            return a != 0
+        return int(item.detach().item()) if a.ndim == 0 and a.dtype.kind in "iu" else a
     if isinstance(item, list):
         return [_plain(i) if not isinstance(i, Tensor) else i.tolist() for i in item]
     return item
 
 
+def _is_number(item):
+    return isinstance(item, (int, numpy.integer)) and not isinstance(item, bool)
+
+
+def _dims(item):
+    """How many dims of a tensor an item selects from: a mask from as many as it has."""
+    if item is None or isinstance(item, (bool, numpy.bool_)):
+        return 0
+    if isinstance(item, list):
+        item = numpy.asarray(item)
+    is_mask = isinstance(item, (ndarray, numpy.ndarray)) and item.dtype.kind == "b"
+    return item.ndim if is_mask else 1
+
+
+def _selected(a, key):
+    """(the view of a that the key's integers select, the key without them and without an Ellipsis for no dim)."""
+    first, rest, spare = [], [], a.ndim - sum(_dims(item) for item in key if item is not Ellipsis)
+    for item in key:
+        if _is_number(item):
+            first.append(_index(item))
+        elif item is not Ellipsis:
+            first += [_FULL] * _dims(item)
+            rest.append(item)
+        elif spare:
+            first.append(item)
+            rest.append(item)
+    return (a[tuple(first)] if len(rest) < len(key) else a), tuple(rest)
+
+
 def _parse(t, key):
     """The Pick for a subscript of t."""
-    return parse(t._array, tuple(_plain(i) for i in key) if isinstance(key, tuple) else _plain(key))
+    key = tuple(_plain(i) for i in key) if isinstance(key, tuple) else (_plain(key),)
+    a, rest = _selected(t._array, key)
+    plain = all(item is None or item is Ellipsis or isinstance(item, slice) for item in rest)
+    return Pick(a[rest]) if plain else parse(a, rest)
 
 
 def _overlaps(t):
@@ -43,7 +86,7 @@ def getitem(t, key):
     p = _parse(t, key)
     window = _window(t, p)
     if not p.arrays:
-        return window.clone()
+        return window
     return _core._grad_pick(window, tuple(p.axes), _indices(p), p.place, p.flags)
 
 

@@ -65,6 +65,24 @@ def add_at(x, key, values):
     return x
 
 
+def joint_shape(*shapes):
+    """The shape that the shapes broadcast to. Raises RuntimeError if they do not."""
+    try:
+        return td.broadcast_shapes(*shapes)
+    except ValueError:
+        raise RuntimeError(_mismatch(shapes)) from None
+
+
+def _mismatch(shapes):
+    most = max(map(len, shapes))
+    for d in reversed(range(most)):
+        extents = dict.fromkeys(s[d - most] for s in shapes if len(s) >= most - d and s[d - most] != 1)
+        if len(extents) > 1:
+            a, b, *_ = extents
+            return f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {d}"
+    return f"Shape mismatch: {shapes} cannot be broadcast to a single shape"
+
+
 # ---- functions of arrays with a derivative ----
 
 

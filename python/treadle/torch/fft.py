@@ -266,6 +266,8 @@ def stft(
 ):
     """Transforms of overlapping windows: complex numbers (…, frequencies, windows). return_complex=False gives a new
     last dim of two, the real and the imaginary parts."""
+    if return_complex is None and not (x.dtype.is_complex or window is not None and window.dtype.is_complex):
+        raise RuntimeError("stft requires the return_complex parameter be given for real inputs")
     hop, win = hop_length or n_fft // 4, win_length or n_fft
     if center:
         x = _reflected(x, n_fft // 2, pad_mode)

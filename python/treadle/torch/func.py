@@ -3,9 +3,11 @@ hessian, linearize. Also vmap."""
 
 import functools
 
+from .. import _core
 from . import _modules, _vmap, autograd
 from ._prim import Tensor
 from ._tensor._parts import stack
+from ._vmap_item import Item as _Item
 from ._vmap_item import own
 from .autograd import functional
 
@@ -46,9 +48,27 @@ def _zeros(found, leaves):
     return (x.detach().new_zeros(x.shape) if g is None else g for g, x in zip(found, leaves, strict=True))
 
 
-def _nested():
-    """Is another function of this module running? Then the derivative itself has to be differentiable."""
-    return _depth[0] > 1
+class _Outside:
+    """Has a derivative to be differentiable? Yes if another function of this module is running, or if what the function
+    computed depends on tensors from outside that take gradients."""
+
+    def __init__(self):
+        self.since, self.mode = _core._grad_serial(), _core._grad_mode()
+
+    def __call__(self, outputs, leaves):
+        if _depth[0] > 1 or not self.mode:
+            return _depth[0] > 1
+        live = tuple(_held(t) for t in outputs if t.requires_grad)
+        reached = _core._grad_reach(live, self.since)
+        own = {id(_held(t)) for t in leaves}
+        return reached is None or any(id(t) not in own for t in reached)
+
+
+def _held(t):
+    """The tensor of all items for one of vmap's items, else t."""
+    while isinstance(t, _Item):
+        t = t._value
+    return t
 
 
 _depth = [0]
@@ -71,7 +91,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
     @_counted
     def both(*args, **kwargs):
-        leaves = []
+        leaves, outside = [], _Outside()
         given = _picked(args, argnums)
         changed = [_leaves(o, leaves) for o in given]
         with autograd.enable_grad():
@@ -82,7 +102,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
                 "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
                 f"{value.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
-        graph = _nested()
+        graph = outside([value, *_listed(aux)], leaves)
         found = (
             autograd.grad(value, leaves, create_graph=graph, allow_unused=True)
             if value.requires_grad
@@ -91,7 +111,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
         values = _zeros(found, leaves)
         grads = tuple(_shaped(o, values) for o in given)
         grads = grads if isinstance(argnums, tuple) else grads[0]
-        value = value if graph else value.detach()
+        value, aux = (value, aux) if graph else (value.detach(), _detached(aux))
         return (grads, (value, aux)) if has_aux else (grads, value)
 
     return both
@@ -112,28 +132,28 @@ def grad(func, argnums=0, has_aux=False):
 
 def vjp(func, *primals, has_aux=False):
     """(outputs, a function from the outputs' gradients to those of primals)."""
-    leaves = []
+    leaves, outside = [], _Outside()
     changed = [_leaves(o, leaves) for o in primals]
     with autograd.enable_grad():
         r = func(*changed)
     out, aux = r if has_aux else (r, None)
-    outs = []
-    _flat(out, outs)
+    outs = _listed(out)
+    graph = outside(outs, leaves)
 
     def back(*cotangents):
         given = []
         _flat(cotangents if len(cotangents) > 1 or not isinstance(out, Tensor) else cotangents[0], given)
+        again = graph or (_core._grad_mode() and any(g.requires_grad for g in given))
         live = [(t, g) for t, g in zip(outs, given, strict=True) if t.requires_grad]
         found = [None] * len(leaves)
         if live:
             ts, gs = zip(*live, strict=True)
-            found = autograd.grad(ts, leaves, gs, retain_graph=True, create_graph=_nested(), allow_unused=True)
+            found = autograd.grad(ts, leaves, gs, retain_graph=True, create_graph=again, allow_unused=True)
         values = _zeros(found, leaves)
         return tuple(_shaped(o, values) for o in primals)
 
-    shown = _shaped(out, iter([t if _nested() else t.detach() for t in outs]))
-
-    return (shown, back, aux) if has_aux else (shown, back)
+    shown = _shaped(out, iter([t if graph else t.detach() for t in outs]))
+    return (shown, back, aux if graph else _detached(aux)) if has_aux else (shown, back)
 
 
 def _flat(o, found):
@@ -166,13 +186,17 @@ class _Flattened:
     def result(self, parts):
         """The last result with `parts` in place of its tensors, and what has_aux returned besides."""
         r = _shaped(self.out, iter(parts))
-        return (r, _shaped(self.aux, (t.detach() for t in _listed(self.aux)))) if self.has_aux else r
+        return (r, _detached(self.aux)) if self.has_aux else r
 
 
 def _listed(o):
     found = []
     _flat(o, found)
     return found
+
+
+def _detached(o):
+    return _shaped(o, (t.detach() for t in _listed(o)))
 
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
@@ -186,7 +210,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
             "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, "
             "if primals is a tuple of 3 tensors, tangents also must be."
         )
-    outs, along = functional.jvp(flat, tuple(flat.leaves), tuple(directions), create_graph=_nested())
+    outs, along = functional.jvp(flat, tuple(flat.leaves), tuple(directions), create_graph=_Outside())
     out, slopes = _shaped(flat.out, iter(outs)), _shaped(flat.out, iter(along))
     return (out, slopes, flat.result(outs)[1]) if has_aux else (out, slopes)
 
@@ -211,7 +235,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
         flat = _Flattened(
             lambda *changed: func(*changed, **kwargs), given, lambda changed: _put(args, argnums, changed), has_aux
         )
-        rows = functional.jacobian(flat, tuple(flat.leaves), create_graph=_nested())
+        rows = functional.jacobian(flat, tuple(flat.leaves), create_graph=_Outside())
         parts = []
         for row in rows:
             values = iter(row)

@@ -4,7 +4,7 @@ derivative if it has a closed form."""
 import math
 
 from .._public import dir_of as _dir_of
-from ._prim import ROWS, Tensor, apply, derived, op_names, scalar, td
+from ._prim import ROWS, Tensor, apply, derived, joint_shape, op_names, scalar, td
 from ._register import FUNCTIONS, METHODS, all_with_out, both, inplace
 from ._tensor import _elementwise, _reduce
 from ._tensor._dtypes import DTYPES, get_default_dtype, result_of
@@ -73,7 +73,7 @@ def _beside(x, y):
     both_ = [t for t in (x, y) if isinstance(t, Tensor)]
     kind = _float(like.new_empty(0, dtype=result_of(both_, [t for t in (x, y) if not isinstance(t, Tensor)]))).dtype
     x, y = (t.to(kind) if isinstance(t, Tensor) else scalar(t, like, kind) for t in (x, y))
-    shape = td.broadcast_shapes(tuple(x.shape), tuple(y.shape))
+    shape = joint_shape(tuple(x.shape), tuple(y.shape))
     return x.expand(shape), y.expand(shape)
 
 

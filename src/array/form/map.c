@@ -287,8 +287,10 @@ static void
 widen_draws(map *m)
 {
     int share = td_gen_draws(m->p), wide = m->lanes * share;
+    int most =
+        td_plan_complex(m->p) ? LANES_MAX / 2 : LANES_MAX; /* a complex lane is stored as two */
 
-    wide = wide < LANES_MAX ? wide : LANES_MAX;
+    wide = wide < most ? wide : most;
     m->draws = share > 1 && m->lanes % share == 0;
     if (m->draws && (m->p->flat ? m->p->total : m->p->dim[m->p->nd - 1]) >= wide)
         m->lanes = wide;

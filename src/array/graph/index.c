@@ -474,30 +474,57 @@ td_pick_merged(const td_view *own, const td_pick *p)
     return v;
 }
 
+/* a is read by sums of its strides, so by its own memory: a part of complex elements is an operation on them. */
 static td_status
-pick_held(const td_array *a, const td_pick *p, td_array *out)
+own_memory(const td_array *a, td_array *out)
+{
+    if (!td_dtype_is_complex((td_dtype)a->store->dt) || td_dtype_is_complex(td_array_dtype(a))) {
+        *out = td_array_ref(a);
+        return TD_OK;
+    }
+    return td_array_copy(a, out);
+}
+
+static td_status
+pick_sums(const td_array *a, const td_pick *p, const td_shape *result, const td_shape *spread,
+          td_array *out)
 {
     bool one = p->n == 1 && p->axis[0] == p->place;
     int64_t step[TD_MAXDIM] = {1};
-    td_shape result, spread;
-    td_array from, at;
+    td_array own, from, at;
     td_status st;
     td_view v;
+
+    if (one)
+        own = td_array_ref(a);
+    else
+        TD_TRY(own_memory(a, &own));
+    for (int k = 0; k < p->n && !one; k++)
+        step[k] = own.view.stride[p->axis[k]];
+    st = td_pick_sum(&own, p, spread, step, &at);
+    if (!st) {
+        v = td_pick_merged(&own.view, p);
+        from = one ? td_array_ref(&own) : td_array_view(&own, &v);
+        st = record_gather(&from, &at, spread->ndim - (from.view.shape.ndim - p->place - 1),
+                           p->place, result, out);
+        td_array_unref(&from);
+        td_array_unref(&at);
+    }
+    td_array_unref(&own);
+    return st;
+}
+
+static td_status
+pick_held(const td_array *a, const td_pick *p, td_array *out)
+{
+    td_shape result, spread;
+    td_status st;
 
     TD_TRY(td_pick_shapes(a, p, &result, &spread));
     TD_TRY(td_pick_check(a, p));
     if (td_array_hosted(a) && (st = td_chunk_pick(a, p, &result, &spread, out)) != TD_SKIP)
         return st;
-    for (int k = 0; k < p->n && !one; k++)
-        step[k] = a->view.stride[p->axis[k]];
-    TD_TRY(td_pick_sum(a, p, &spread, step, &at));
-    v = td_pick_merged(&a->view, p);
-    from = one ? td_array_ref(a) : td_array_view(a, &v);
-    st = record_gather(&from, &at, spread.ndim - (from.view.shape.ndim - p->place - 1), p->place,
-                       &result, out);
-    td_array_unref(&from);
-    td_array_unref(&at);
-    return st;
+    return pick_sums(a, p, &result, &spread, out);
 }
 
 td_status

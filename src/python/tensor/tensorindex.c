@@ -24,6 +24,32 @@ has_arrays(PyObject *key)
     return false;
 }
 
+/* Does the item read backwards? PyTorch refuses to. */
+static bool
+steps_back(PyObject *item)
+{
+    Py_ssize_t from, to, step;
+
+    if (!PySlice_Check(item))
+        return false;
+    if (PySlice_Unpack(item, &from, &to, &step) < 0)
+        return true;
+    if (step < 0)
+        PyErr_SetString(PyExc_ValueError, "step must be greater than zero");
+    return step < 0;
+}
+
+static bool
+any_steps_back(PyObject *key)
+{
+    if (!PyTuple_Check(key))
+        return steps_back(key);
+    for (Py_ssize_t i = 0; i < PyTuple_Size(key); i++)
+        if (steps_back(PyTuple_GetItem(key, i)))
+            return true;
+    return false;
+}
+
 /* The view that key selects, and the same if v were contiguous.  1: done; 0: key has arrays;
  * -1: exception. */
 static int
@@ -31,8 +57,11 @@ windows(td_var *v, PyObject *key, td_view *w, td_view *dense)
 {
     td_view flat = td_view_contiguous(&v->value.view.shape);
     bool single;
-    int r = has_arrays(key) ? 0 : py_view_of(key, &v->value.view, w, &single);
+    int r;
 
+    if (any_steps_back(key))
+        return -1;
+    r = has_arrays(key) ? 0 : py_view_of(key, &v->value.view, w, &single);
     return r > 0 ? py_view_of(key, &flat, dense, &single) : r;
 }
 

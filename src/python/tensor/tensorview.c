@@ -375,6 +375,11 @@ tensor_variance(td_red red, PyObject *self, PyObject *const *args, Py_ssize_t na
 
     if (!py_parse(red == TD_RED_var ? "var" : "std", names, 0, 3, args, nargs, kwnames, arg))
         return NULL;
+    if (!strchr("fc", td_dtype_kind(td_array_dtype(&pt_var(self)->value)))) {
+        PyErr_SetString(PyExc_NotImplementedError,
+                        "std and var only support floating point and complex dtypes");
+        return NULL;
+    }
     axes = arg[0];
     if (axes && PyBool_Check(axes)) { /* var(unbiased) */
         arg[1] = axes;

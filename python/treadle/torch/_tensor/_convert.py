@@ -15,6 +15,7 @@ from ._create import filled, tensor
 from ._elementwise import complex_
 from ._layout import laid_out, strided_layout
 from ._parts import stack
+from ._shape import expand
 
 # ---- dtypes ----
 
@@ -361,7 +362,12 @@ _FACTS = {
 
 
 def _part(self, name):
-    return apply(name, self)
+    """A view. Where a gradient is recorded it is a tensor of its own, as derivatives know complex numbers whole."""
+    return apply(name, self) if _recorded(self) else wrap(getattr(array(self), name))
+
+
+def _recorded(self):
+    return self.requires_grad and _core._grad_mode()
 
 
 def _imag(self):
@@ -379,7 +385,11 @@ def facts():
 
 
 def _set_part(self, name, value):
-    setattr(array(self), name, array(value) if isinstance(value, Tensor) else value)
+    parts = {"real": self.real.clone(), "imag": self.imag.clone(), name: value}
+    if _recorded(self) or isinstance(value, Tensor) and _recorded(value):
+        self.copy_(complex_(*(expand(v, tuple(self.shape)) for v in parts.values())))
+    else:
+        setattr(array(self), name, array(value) if isinstance(value, Tensor) else value)
 
 
 @both()
@@ -528,7 +538,9 @@ def view_as_real(self):
     """A real view of complex numbers, whose new last dimension holds the real and the imaginary part."""
     if not self.dtype.is_complex:
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    return stack([self.real, self.imag], -1)
+    if _recorded(self):
+        return stack([self.real, self.imag], -1)
+    return wrap(array(self)[..., None].view(self.dtype.to_real()._numpy))
 
 
 @both()
@@ -536,7 +548,10 @@ def view_as_complex(self):
     """Complex numbers of real ones, whose last dimension holds the real and the imaginary part."""
     if self.shape[-1:] != (2,):
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    return complex_(self[..., 0], self[..., 1])
+    whole = self.dtype._name in ("float32", "float64") and self.stride(-1) == 1
+    if _recorded(self) or not whole or any(n % 2 for n in self.stride()[:-1]):
+        return complex_(self[..., 0], self[..., 1])
+    return wrap(array(self).view(self.dtype.to_complex()._numpy)[..., 0])
 
 
 # ---- Python functions over elements ----

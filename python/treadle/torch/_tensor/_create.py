@@ -1,6 +1,7 @@
 """Creation of tensors: from data, of one value, of ranges. New tensors lie on the default device, which is the CPU
 unless a program sets another."""
 
+import functools
 import math
 from operator import index as _index
 
@@ -67,11 +68,31 @@ def _holds_tensors(data):
 
 
 def _plain(data):
-    return [_plain(v) if isinstance(v, (list, tuple)) else v.tolist() if isinstance(v, Tensor) else v for v in data]
+    """Nested lists with numbers in place of tensors. A tensor in a list stands for one number, whatever its shape."""
+    return [_plain(v) if isinstance(v, (list, tuple)) else _one(v) if isinstance(v, Tensor) else v for v in data]
+
+
+def _one(t):
+    if t.numel() != 1:
+        if t.dtype._kind in "iub":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return t.detach().item()
+
+
+def _kinds(data):
+    """The dtypes of the numbers, arrays and tensors in nested lists."""
+    if isinstance(data, (list, tuple)):
+        return {kind for v in data for kind in _kinds(v)}
+    if isinstance(data, Tensor):
+        return {data.dtype}
+    return {_inferred(data, numpy.asarray(data))}
 
 
 def _inferred(data, a):
-    if _is_plain(data) or (isinstance(data, (list, tuple)) and _holds_tensors(data) and a.dtype.kind == "f"):
+    if isinstance(data, (list, tuple)) and _holds_tensors(data):
+        return functools.reduce(_dtypes.promote_types, _kinds(data))
+    if _is_plain(data):
         if a.size == 0 or a.dtype.kind in "fc":
             default = _dtypes.get_default_dtype()
             return default.to_complex() if a.dtype.kind == "c" else default

@@ -6,7 +6,7 @@ Rows bring their derivatives. A composed function is differentiated through its 
 import math
 
 from .._prim import ROWS as CORE
-from .._prim import Tensor, apply, derived, op_names, scalar, td
+from .._prim import Tensor, apply, derived, joint_shape, op_names, scalar, td
 from .._register import both, factors_first, function, inplace, method
 from . import _dtypes
 from ._create import full
@@ -495,7 +495,7 @@ def complex_(real, imag):
         raise RuntimeError(
             f"Expected object of scalar type {_plain(real)} but got scalar type {_plain(imag)} for second argument"
         )
-    shape = td.broadcast_shapes(tuple(real.shape), tuple(imag.shape))
+    shape = joint_shape(tuple(real.shape), tuple(imag.shape))
     return _complex(real.expand(shape), imag.expand(shape))
 
 

@@ -6,14 +6,16 @@ differentiated again.
 
 import math
 
+import numpy
 from numpy.linalg import LinAlgError as _TheirError
 
 from ...linalg import _solver
-from .._prim import apply, array, derived, join, scalar, td, wrap
+from .._prim import apply, array, derived, join, joint_shape, scalar, td, wrap
 from .._register import function
 from ._dtypes import DTYPES
 from ._results import named
 from ._shape import tril, triu
+from ._singular import INFO, inverse, leading, reason, solution
 
 _la = td.linalg
 
@@ -26,7 +28,11 @@ def _checked(name, f, *args, **kwargs):
     try:
         return f(*args, **kwargs)
     except _TheirError as e:
-        raise LinAlgError(f"linalg.{name}: {e}") from None
+        known = INFO.get(name) if issubclass(type(args[0]), td.ndarray) else None
+        said = e if known is None else reason(name, known(td.asarray(args[0]).get()))
+        raise LinAlgError(f"linalg.{name}: {said}") from None
+    except (TypeError, ValueError) as e:  # of shapes and dtypes
+        raise RuntimeError(f"linalg.{name}: {e}") from None
 
 
 def square(name, a):
@@ -92,23 +98,37 @@ def solve(A, B, *, left=True):
     return _solve(A, B)
 
 
+def _with_info(A, check_errors, whole, rest):
+    """(what whole() gives, zeros), or where a matrix has no such factors and check_errors is False, what rest(A's
+    values) gives: the result as far as it goes, and LAPACK's numbers of the places where it ends."""
+    try:
+        return whole(), A.new_zeros(A.shape[:-2], dtype=DTYPES["int32"])
+    except LinAlgError:
+        if check_errors:
+            raise
+    dev = array(A).device
+    return tuple(wrap(td.asarray(a, device=dev)) for a in rest(array(A.detach()).get()))
+
+
 def solve_ex(A, B, *, left=True, check_errors=False):
-    """(solve(A, B), info): info is 0, since a singular A raises."""
-    return named("linalg_solve_ex", "result info")(solve(A, B, left=left), _zero_info(A))
+    """(solve(A, B), info). info of a singular matrix is the place of its first zero pivot; its result is NaN."""
+
+    def rest(a):
+        return solution(a, array(B.detach()).get(), left)
+
+    kind = named("linalg_solve_ex", "result info")
+    return kind(*_with_info(A, check_errors, lambda: solve(A, B, left=left), rest))
 
 
 def inv_ex(A, *, check_errors=False):
-    """(inv(A), info): info is 0, since a singular A raises."""
-    return named("linalg_inv_ex", "inverse info")(inv(A), _zero_info(A))
-
-
-def _zero_info(A):
-    return A.new_zeros(A.shape[:-2], dtype=DTYPES["int32"])
+    """(inv(A), info). info of a singular matrix is the place of its first zero pivot; its result is NaN."""
+    kind = named("linalg_inv_ex", "inverse info")
+    return kind(*_with_info(A, check_errors, lambda: inv(A), inverse))
 
 
 @derived("LinalgSolveTriangular")
 def _triangular(a, b, *, upper, unit):
-    lead = td.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    lead = joint_shape(a.shape[:-2], b.shape[:-2])
     a, b = td.broadcast_to(a, (*lead, *a.shape[-2:])), td.broadcast_to(b, (*lead, *b.shape[-2:]))
     if _solver.missing(a.device, "trsm") == "":
         return _solver.triangular(a, b, lower=not upper, unit=unit)
@@ -116,7 +136,25 @@ def _triangular(a, b, *, upper, unit):
     if unit:
         n = a.shape[-1]
         half = td.where(td.eye(n, dtype="bool", device=a.device), 1, half).astype(a.dtype)
-    return _checked("solve_triangular", _la.solve, half, b)
+    if not (issubclass(type(half), td.ndarray) and half.device.host):  # one of vmap only says that it is an array
+        return _checked("solve_triangular", _by_halves, half, b, upper, td)
+    return td.asarray(_checked("solve_triangular", _by_halves, half.get(), b.get(), upper, numpy), device=a.device)
+
+
+_BLOCK = 64  # rows that a general solver takes
+
+
+def _by_halves(a, b, upper, np):
+    """The X of A X = B for triangular A where the library has no such function: mostly matrix products. np: the module
+    of the arrays."""
+    n = a.shape[-1]
+    if n <= _BLOCK:
+        return np.linalg.solve(a, b)
+    first, then = slice(n // 2), slice(n // 2, n)
+    first, then = (then, first) if upper else (first, then)
+    x = _by_halves(a[..., first, first], b[..., first, :], upper, np)
+    y = _by_halves(a[..., then, then], b[..., then, :] - a[..., then, first] @ x, upper, np)
+    return np.concatenate((y, x) if upper else (x, y), -2)
 
 
 @_triangular.backward
@@ -218,8 +256,15 @@ def cholesky(A, *, upper=False):
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    """(cholesky(A), info): info is 0, since an A that has no factor raises."""
-    return named("linalg_cholesky_ex", "L info")(cholesky(A, upper=upper), _zero_info(A))
+    """(cholesky(A), info). info of a matrix that has no factor is the order of its first leading minor that is not
+    positive; its columns from there on are the matrix's."""
+
+    def rest(a):
+        factor, info = leading(a)
+        return (numpy.conj(numpy.swapaxes(factor, -1, -2)) if upper else factor), info
+
+    kind = named("linalg_cholesky_ex", "L info")
+    return kind(*_with_info(A, check_errors, lambda: cholesky(A, upper=upper), rest))
 
 
 @derived("LinalgQr")
@@ -390,7 +435,9 @@ def svdvals(A, *, driver=None):
 
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """(LU, pivots, info): lu_factor, and an info of 0."""
-    return named("linalg_lu_factor_ex", "LU pivots info")(*lu_factor(A), _zero_info(A))
+    return named("linalg_lu_factor_ex", "LU pivots info")(
+        *lu_factor(A), A.new_zeros(A.shape[:-2], dtype=DTYPES["int32"])
+    )
 
 
 def lu_factor(A, *, pivot=True):

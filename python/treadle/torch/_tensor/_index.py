@@ -10,7 +10,21 @@ from operator import index as _index
 
 import numpy
 
-from .._prim import Tensor, add_at, apply, array, cast, derived, gathered, recording, reshaped, scalar, td, wrap
+from .._prim import (
+    Tensor,
+    add_at,
+    apply,
+    array,
+    cast,
+    derived,
+    gathered,
+    joint_shape,
+    recording,
+    reshaped,
+    scalar,
+    td,
+    wrap,
+)
 from .._register import METHODS, both, function, method
 from . import _axes, _dtypes
 from ._create import tensor
@@ -86,7 +100,7 @@ def take_along_dim(x, indices, dim=None):
     if dim is None:
         return ravel(x)[ravel(indices)]
     dim = _axes.one(dim, x.ndim)
-    shape = td.broadcast_shapes(*(tuple(1 if i == dim else n for i, n in enumerate(t.shape)) for t in (x, indices)))
+    shape = joint_shape(*(tuple(1 if i == dim else n for i, n in enumerate(t.shape)) for t in (x, indices)))
     x = expand(x, tuple(x.shape[i] if i == dim else n for i, n in enumerate(shape)))
     return gather(x, dim, expand(indices, tuple(indices.shape[i] if i == dim else n for i, n in enumerate(shape))))
 
@@ -110,7 +124,7 @@ def take(x, index):
 @both()
 def masked_select(x, mask):
     """The elements where mask is true, in one dimension."""
-    shape = td.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
+    shape = joint_shape(tuple(x.shape), tuple(mask.shape))
     return expand(x, shape)[expand(mask, shape)]
 
 
@@ -427,7 +441,7 @@ def masked_scatter(x, mask, source):
     """x with source's elements, in order, where mask is true."""
     if mask.dtype is not _BOOL:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}")
-    shape = td.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
+    shape = joint_shape(tuple(x.shape), tuple(mask.shape))
     x, mask = expand(x, shape), expand(mask.detach(), shape)
     flat = ravel(mask)
     place = wrap(td.cumsum(array(flat).astype("int64")) - 1).clamp(min=0, max=max(source.numel() - 1, 0))

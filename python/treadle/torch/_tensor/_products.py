@@ -3,7 +3,7 @@
 import math
 from functools import cache
 
-from .._prim import apply, cast, nothing_of, permuted, recording, reduce, reshaped, scalar, td, wrap
+from .._prim import apply, cast, joint_shape, nothing_of, permuted, recording, reduce, reshaped, scalar, td, wrap
 from .._register import both, factors_first, function, inplace
 from . import _axes, _dtypes
 from ._elementwise import scaled
@@ -98,7 +98,7 @@ def _sum(x, product, beta, alpha):
     if type(beta) not in (int, float) or beta != 0:
         r = scaled(x, beta) + product
         return r.to(x.dtype) if x.dtype._kind == "b" and r.dtype._kind in "iu" else r
-    shape = td.broadcast_shapes(tuple(x.shape), tuple(product.shape))  # x is not read: NaNs in it do not count
+    shape = joint_shape(tuple(x.shape), tuple(product.shape))  # x is not read: NaNs in it do not count
     product = product if tuple(product.shape) == shape else expand(product, shape)
     return product + nothing_of(x) if recording() and x.requires_grad else product
 
@@ -171,6 +171,8 @@ def tensordot(a, b, dims=2):
 def einsum(equation, *operands):
     """Sums of products by labels, as NumPy's einsum takes them: letters of either case, and "..." for the dimensions
     that broadcast."""
+    if not isinstance(equation, str):
+        equation, operands = _spelled((equation, *operands))
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     given, out = _labels(equation, tuple(x.ndim for x in operands))
@@ -185,10 +187,26 @@ def einsum(equation, *operands):
     return permute(x, [labels.index(k) for k in out]) if labels != list(out) else x
 
 
+def _spelled(given):
+    """(equation, operands) of operands that are each followed by a list of their labels: numbers, and Ellipsis."""
+
+    def text(labels):
+        return "".join("..." if k is Ellipsis else chr(k + (65 if k < 26 else 71)) for k in labels)
+
+    equation = ",".join(map(text, given[1::2][: len(given) // 2]))
+    return (f"{equation}->{text(given[-1])}" if len(given) % 2 else equation), given[: len(given) // 2 * 2 : 2]
+
+
 @cache
 def _labels(equation, ndims):
     """The labels of each operand and of the result, as lists. Numbers stand for the dimensions of an ellipsis."""
     left, arrow, right = equation.replace(" ", "").partition("->")
+    for at, k in enumerate(equation):
+        if not (k.isascii() and k.isalpha()) and k not in " ,.->":
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {at} in the equation string, subscripts must be in "
+                "[a-zA-Z]"
+            )
     parts = left.split(",")
     if len(parts) != len(ndims):
         raise RuntimeError(
@@ -370,7 +388,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-08):
     kind = _dtypes.result_of([x1, x2])
     if kind._kind not in "fc":
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {kind._name}")
-    shape = td.broadcast_shapes(tuple(x1.shape), tuple(x2.shape))
+    shape = joint_shape(tuple(x1.shape), tuple(x2.shape))
     units = []
     for x in (x1, x2):
         x = expand(cast(x, kind), shape)

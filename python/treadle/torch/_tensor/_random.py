@@ -11,7 +11,7 @@ from operator import index as _index
 from ... import _core
 from ... import random as _random
 from .. import _device
-from .._prim import Tensor, apply, array, td, wrap
+from .._prim import Tensor, apply, array, joint_shape, td, wrap
 from .._register import both, function, method
 from . import _dtypes
 from ._create import _shape, tensor
@@ -237,10 +237,12 @@ def normal(
 ):
     """Normal numbers of that mean and standard deviation, numbers or tensors."""
     first = next((v for v in (mean, std) if isinstance(v, Tensor)), None)
+    if not isinstance(std, Tensor) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if first is None:
         r = _drawn(_shape((size,)), _normal, dtype, device, generator) * std + mean
     else:
-        shape = td.broadcast_shapes(*(tuple(v.shape) for v in (mean, std) if isinstance(v, Tensor)))
+        shape = joint_shape(*(tuple(v.shape) for v in (mean, std) if isinstance(v, Tensor)))
         r = _drawn(shape, _normal, first.dtype, first.device, generator) * std + mean
     r = r.detach()
     if out is not None:

@@ -331,12 +331,16 @@ def _(inputs, r, g, *, value):
 
 def _median(name):
     def f(x, dim=None, keepdim=False):
+        if dim is None and not x.numel():
+            return x.new_full((), math.nan if x.dtype._kind == "f" else _dtypes.iinfo(x.dtype).min)
         if dim is None:
             r = f(x.detach().reshape(-1), 0)[0]
             return _one_of(x, value=array(r)) if x.requires_grad else r
         kind, dim = named(name, "values indices"), _axes.one(dim, x.ndim)
         if x.ndim == 0:
             return _of_one(kind, f, x)
+        if not x.shape[dim]:
+            raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
         order = x.detach().argsort(dim)
         if x.dtype._kind != "f":
             place = scalar((x.shape[dim] - 1) // 2, order)
@@ -377,6 +381,8 @@ def mode(x, dim=-1, keepdim=False):
 def _quantile(name, known):
     def f(x, q, dim=None, keepdim=False, *, interpolation="linear"):
         several = isinstance(q, Tensor) and q.ndim == 1
+        if not isinstance(q, Tensor) and not 0 <= q <= 1:
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q}")
         q = q if isinstance(q, Tensor) else scalar(q, x)
         if x.ndim == 0:
             r = f(x.reshape(1), q, 0 if dim is None else _axes.one(dim, 0), interpolation=interpolation)

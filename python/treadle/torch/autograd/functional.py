@@ -22,6 +22,11 @@ def _called(func, leaves):
         return func(*leaves)
 
 
+def _wanted(graph, outputs, leaves):
+    """Is a graph wanted? torch.func asks with a function of the outputs and the leaves."""
+    return graph(_tuple(outputs), leaves) if callable(graph) else graph
+
+
 def _without(t, graph):
     return t if graph or t is None else t.detach()
 
@@ -30,11 +35,13 @@ def _zero(g, like):
     return like.detach().new_zeros(like.shape) if g is None else g
 
 
+@enable_grad()
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
     """The derivatives of func's outputs with respect to its inputs: for each pair of them a tensor of both shapes, in
     tuples as func has them."""
     leaves = _leaves(inputs, create_graph)
     outputs = _called(func, leaves)
+    create_graph = _wanted(create_graph, outputs, leaves)
     rows = []
     for out in _tuple(outputs):
         parts = [[] for _ in leaves]
@@ -60,6 +67,7 @@ def _rows(parts, out, x):
     return stack(parts).reshape((*out.shape, *x.shape))
 
 
+@enable_grad()
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
     """The second derivatives of func, whose output is one number."""
 
@@ -83,6 +91,7 @@ def _vector(v, outputs):
     return _tuple(v)
 
 
+@enable_grad()
 def vjp(func, inputs, v=None, create_graph=False, strict=False):
     """(outputs, v times the Jacobian)."""
     leaves = _leaves(inputs, create_graph)
@@ -92,10 +101,12 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     return _as_given([_without(t, create_graph) for t in _tuple(outputs)], outputs), _as_given(back, inputs)
 
 
+@enable_grad()
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
     """(outputs, the Jacobian times v). This is the derivative of vjp with respect to its vector."""
     leaves = _leaves(inputs, create_graph)
     outputs = _called(func, leaves)
+    create_graph = _wanted(create_graph, outputs, leaves)
     outs = _tuple(outputs)
     dual = [t.detach().new_zeros(t.shape).requires_grad_() for t in outs]
     along = _vector(v, leaves[0])
@@ -116,6 +127,7 @@ def _slopes(func, inputs):
     return leaves, out, [_zero(g, x) for g, x in zip(found, leaves, strict=True)]
 
 
+@enable_grad()
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
     """(output, v times the Hessian)."""
     leaves, out, slopes = _slopes(func, inputs)
@@ -126,6 +138,7 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
     return _without(out, create_graph), _as_given([_zero(g, x) for g, x in zip(found, leaves, strict=True)], inputs)
 
 
+@enable_grad()
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
     """(output, the Hessian times v), by vhp, since the Hessian is symmetric."""
     return vhp(func, inputs, v, create_graph, strict)

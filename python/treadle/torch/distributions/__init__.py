@@ -1,7 +1,7 @@
 """torch.distributions: distributions with draws, densities and divergences. Gradients flow to their parameters."""
 
 from .. import _modules
-from . import _divergences, _facts, constraints, transforms, utils
+from . import _crossed, _divergences, _facts, constraints, transforms, utils
 from ._base import Distribution, ExponentialFamily, Independent, kl_divergence, register_kl
 from ._continuous import (
     Beta,

@@ -6,7 +6,7 @@ import math
 import types
 
 from ... import _core
-from .._prim import Tensor, td
+from .._prim import Tensor, joint_shape
 from .._tensor._create import as_tensor
 from .._tensor._size import Size
 from ..autograd.grad_mode import no_grad
@@ -25,7 +25,7 @@ def broadcast(*values):
         else as_tensor(v, dtype=like.dtype, device=like.device)
         for v in values
     ]
-    shape = td.broadcast_shapes(*(tuple(v.shape) for v in given))
+    shape = joint_shape(*(tuple(v.shape) for v in given))
     return [v.expand(shape) for v in given]
 
 

@@ -349,6 +349,18 @@ class Dirichlet(Distribution):
         return size - (n - total) * digamma(total) - ((a - 1) * digamma(a)).sum(-1)
 
 
+def _scale_tril(name, covariance, precision):
+    """The Cholesky factor of a covariance or of the inverse of its inverse. ValueError: it is not positive-definite."""
+    try:
+        return linalg.cholesky(linalg.inv(precision) if covariance is None else covariance)
+    except linalg.LinAlgError as problem:
+        which = "precision_matrix" if covariance is None else "covariance_matrix"
+        raise ValueError(
+            f"Expected parameter {which} of distribution {name} to satisfy the constraint PositiveDefinite(), but "
+            f"{problem}"
+        ) from None
+
+
 class MultivariateNormal(Distribution):
     """Normal vectors with mean loc. One of covariance_matrix, precision_matrix and the Cholesky factor scale_tril is
     given."""
@@ -360,8 +372,7 @@ class MultivariateNormal(Distribution):
         if sum(m is not None for m in (covariance_matrix, precision_matrix, scale_tril)) != 1:
             raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
         if scale_tril is None:
-            whole = linalg.inv(precision_matrix) if covariance_matrix is None else covariance_matrix
-            scale_tril = linalg.cholesky(whole)
+            scale_tril = _scale_tril(type(self).__name__, covariance_matrix, precision_matrix)
         n, lead = loc.shape[-1], broadcast(loc[..., 0], scale_tril[..., 0, 0])[0].shape
         self.loc, self._unbroadcasted_scale_tril = loc.expand((*lead, n)), scale_tril
         self.__dict__["scale_tril"] = scale_tril  # the check of the parameters reads it

@@ -538,4 +538,4 @@ class MixtureSameFamily(Distribution):
             return parts.gather(parts.dim() + dim, index).squeeze(dim)
 
     def __repr__(self):
-        return f"MixtureSameFamily({self.mixture_distribution!r}, {self.component_distribution!r})"
+        return f"MixtureSameFamily(\n  {self.mixture_distribution!r},\n  {self.component_distribution!r})"

@@ -2,7 +2,7 @@
 
 import math
 
-from .._prim import apply, array, scalar, td, wrap
+from .._prim import apply, array, joint_shape, scalar, td, wrap
 from .._register import FUNCTIONS
 from .._tensor._random import _source, _uniform
 from .._tensor._reduce import log_softmax, logsumexp, softmax
@@ -125,13 +125,16 @@ class Binomial(Distribution):
         logs = self._of_counts()
         return -(logs.exp() * logs).sum(0)
 
-    def _of_counts(self):
-        """log_prob of the counts 0 to total_count, along a new first dim."""
+    def enumerate_support(self, expand=True):
+        """The counts 0 to total_count along a new first dim. Raises NotImplementedError unless it is one number."""
         n = int(self.total_count.max())
         if int(self.total_count.min()) != n:
-            raise NotImplementedError("Inhomogeneous total count not supported by `entropy`.")
-        counts = wrap(td.arange(n + 1, device=array(self.probs).device)).to(self.probs.dtype)
-        return self.log_prob(counts.reshape([-1] + [1] * self.probs.ndim))
+            raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
+        return self._enumerated(wrap(td.arange(n + 1, device=array(self.probs).device)).to(self.probs.dtype), expand)
+
+    def _of_counts(self):
+        """log_prob of the counts 0 to total_count, along a new first dim."""
+        return self.log_prob(self.enumerate_support(False))
 
 
 class Poisson(Distribution):
@@ -194,7 +197,7 @@ class Categorical(Distribution):
     def log_prob(self, value):
         """The logarithm of the class's probability."""
         value = value.long()
-        shape = td.broadcast_shapes(tuple(value.shape), tuple(self._batch_shape))
+        shape = joint_shape(tuple(value.shape), tuple(self._batch_shape))
         logits = self.logits.expand((*shape, self.logits.shape[-1]))
         return logits.gather(-1, value.expand(shape)[..., None])[..., 0]
 
@@ -223,6 +226,13 @@ class OneHotCategorical(Distribution):
         """Draws, without a gradient."""
         at = wrap(td.arange(self.probs.shape[-1], device=array(self.probs).device))
         return (self._class.sample(sample_shape)[..., None] == at).to(self.probs.dtype)
+
+    def enumerate_support(self, expand=True):
+        """All classes along a new first dim."""
+        n = self.probs.shape[-1]
+        values = wrap(td.eye(n, device=array(self.probs).device)).to(self.probs.dtype)
+        values = values.reshape(n, *[1] * len(self.batch_shape), n)
+        return values.expand(n, *self.batch_shape, n) if expand else values
 
     def log_prob(self, value):
         """The logarithm of the class's probability."""

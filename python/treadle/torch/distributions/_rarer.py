@@ -4,7 +4,7 @@ import math
 
 from ... import torch
 from ._base import LOG_2PI, Distribution, broadcast
-from ._continuous import Beta
+from ._continuous import Beta, _scale_tril
 from ._gammas import Chi2
 from .utils import clamp_probs
 
@@ -294,8 +294,7 @@ class Wishart(Distribution):
         if given[0].dim() < 2:
             raise ValueError("scale_tril must be at least two-dimensional, with optional leading batch dimensions")
         if scale_tril is None:
-            whole = torch.linalg.inv(precision_matrix) if covariance_matrix is None else covariance_matrix
-            scale_tril = torch.linalg.cholesky(whole)
+            scale_tril = _scale_tril(type(self).__name__, covariance_matrix, precision_matrix)
         n = scale_tril.shape[-1]
         df = torch.as_tensor(df, dtype=scale_tril.dtype, device=scale_tril.device)
         lead = torch.broadcast_shapes(tuple(df.shape), tuple(scale_tril.shape[:-2]))

@@ -84,7 +84,8 @@ class _Bounded(Constraint):
             setattr(self, name, bound)
 
     def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{n}={getattr(self, n)}' for n in self._names)})"
+        name = "".join(part.title() for part in type(self).__name__.split("_"))
+        return f"{name}({', '.join(f'{n}={getattr(self, n)}' for n in self._names)})"
 
     def __eq__(self, other):
         same = type(self) is type(other)
@@ -148,7 +149,7 @@ class integer_interval(interval):
         return (value % 1 == 0) & super().check(value)
 
 
-class _IntegersFrom(greater_than):
+class _integer_greater_than(greater_than):
     is_discrete = True
 
     def check(self, value):
@@ -172,6 +173,9 @@ class independent(Constraint):
 
     is_discrete = property(lambda self: self.base_constraint.is_discrete)
     event_dim = property(lambda self: self.base_constraint.event_dim + self.reinterpreted_batch_ndims)
+
+    def __repr__(self):
+        return f"IndependentConstraint({self.base_constraint}, {self.reinterpreted_batch_ndims})"
 
     def check(self, value):
         result = self.base_constraint.check(value)
@@ -254,7 +258,7 @@ def _eigen(least):
 dependent = _Dependent()
 boolean = _tested("Boolean", lambda x: (x == 0) | (x == 1), 0, True)
 one_hot = _tested("OneHot", lambda x: ((x == 0) | (x == 1)).all(-1) & x.sum(-1).eq(1), 1, True)
-nonnegative_integer, positive_integer = _IntegersFrom(0), _IntegersFrom(1)
+nonnegative_integer, positive_integer = _integer_greater_than(0), _integer_greater_than(1)
 real = _tested("Real", lambda x: x == x)
 real_vector = independent(real, 1)
 positive, nonnegative, unit_interval = greater_than(0.0), greater_than_eq(0.0), interval(0.0, 1.0)

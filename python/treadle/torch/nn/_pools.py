@@ -379,6 +379,8 @@ def interpolate(
     and bicubic: each place is a mean over all elements that it covers. uint8 is rounded.
     """
     rank = input.dim() - 2
+    if rank not in (1, 2, 3):
+        raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D)")
     if (size is None) == (scale_factor is None):
         raise ValueError(
             "only one of size or scale_factor should be defined"

@@ -3,7 +3,7 @@
 from ... import torch
 from ..._public import dir_of as _dir_of
 from .._tensor._settle import settle
-from .optimizer import Optimizer, bound, number, options
+from .optimizer import Optimizer, number, options
 
 
 def _cubic(x1, f1, g1, x2, f2, g2, bounds=None):
@@ -82,6 +82,11 @@ def strong_wolfe(f, t, d, f0, g0, gtd0, c1=1e-4, c2=0.9, tolerance=1e-9, most=25
     return loss, grad, t, calls
 
 
+def _line(p):
+    """The values in one dimension. The parts of complex numbers are values of their own."""
+    return (torch.view_as_real(p) if p.is_complex() else p).reshape(-1)
+
+
 class LBFGS(Optimizer):
     """L-BFGS. ``step(closure)`` calls closure several times, which computes the loss and its gradients."""
 
@@ -105,16 +110,17 @@ class LBFGS(Optimizer):
         self._params = self.param_groups[0]["params"]
 
     def _gradient(self):
-        parts = [torch.zeros_like(p).reshape(-1) if p.grad is None else p.grad.reshape(-1) for p in self._params]
-        flat = torch.cat(parts)
+        flat = torch.cat([_line(torch.zeros_like(p) if p.grad is None else p.grad) for p in self._params])
         settle([flat])
         return flat
 
     def _move(self, starts, t, d):
         at = 0
         for p, start in zip(self._params, starts):
-            p.copy_(start + d[at : at + p.numel()].reshape(tuple(p.shape)) * t)
-            at += p.numel()
+            line = _line(start)
+            moved = line + d[at : at + line.numel()] * t
+            p.copy_((torch.view_as_complex(moved.reshape(-1, 2)) if p.is_complex() else moved).reshape(tuple(p.shape)))
+            at += line.numel()
         settle(self._params)
 
     @staticmethod
@@ -142,7 +148,6 @@ class LBFGS(Optimizer):
             state[name].append(value)
         state["H_diag"] = ys / y.dot(y).item()
 
-    @bound
     def step(self, closure):
         """Do one step of at most max_iter iterations. Returns the loss before it."""
         with torch.no_grad():

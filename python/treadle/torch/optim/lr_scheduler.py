@@ -43,8 +43,22 @@ class LRScheduler:
     def step(self, epoch=None):
         """Go on to the next epoch, or to a given one. If the schedule has a formula for that, the rates of a given
         epoch follow from the first ones."""
+        self._counted()
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         self._set(self.get_lr() if epoch is None or self._factor is None else self._get_closed_form_lr())
+
+    _step_count = 0
+
+    def _counted(self):
+        """Count a step. The first one sets the first rates, the second one follows a step of the optimizer."""
+        if self._step_count == 1 and not self.optimizer._opt_called:
+            warnings.warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call them in the opposite order: "
+                "else the first learning rate of the schedule is never used.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self._step_count += 1
 
     _factor = None  # the factor of the base rate at last_epoch
 
@@ -389,6 +403,7 @@ class SequentialLR(LRScheduler):
             group["lr"] = group["initial_lr"]
         for scheduler in schedulers:
             scheduler.last_epoch -= 1
+        schedulers[0]._step_count = 0
         schedulers[0].step()
         self._last_lr = schedulers[0].get_last_lr()
 

@@ -40,6 +40,9 @@ class Adafactor(Optimizer):
         rows = state["row_var"]
         return rows @ state["col_var"] / rows.mean(-2, keepdim=True).clamp(min=least)
 
+    def _update_parts(self, group, p, grad, state):
+        raise RuntimeError("Adafactor does not support complex parameters")
+
     def _update(self, group, p, grad, state):
         step, lr, (least, least_size) = count(state), number(group["lr"]), group["eps"]
         least = torch.finfo(p.dtype).eps if least is None else least

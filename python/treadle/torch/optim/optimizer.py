@@ -73,10 +73,19 @@ def options(given, unchecked=()):
 
 
 def bound(function):
-    """The step function of an optimizer, which also calls the hooks."""
+    """The step function of an optimizer, which also calls the hooks. A step that a subclass's step calls does not."""
 
     @functools.wraps(function)
     def step(self, *args, **kwargs):
+        if self._stepping:
+            return function(self, *args, **kwargs)
+        self._opt_called = self._stepping = True
+        try:
+            return hooked(self, *args, **kwargs)
+        finally:
+            self._stepping = False
+
+    def hooked(self, *args, **kwargs):
         for hook in list(self._optimizer_step_pre_hooks.values()):
             got = hook(self, args, kwargs)
             if got is not None:
@@ -94,6 +103,13 @@ class Optimizer:
 
     params: tensors, or dicts {"params": tensors, option: value} with options that differ from the defaults.
     """
+
+    _opt_called = _stepping = False  # has a step been called? Is one running?
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = bound(cls.step)
 
     def __init__(self, params, defaults):
         if isinstance(params, torch.Tensor):
@@ -171,9 +187,22 @@ class Optimizer:
             if grad is None:
                 continue
             state = self.state[p]
-            self._update(group, p, -grad if group.get("maximize") else grad, state)
+            grad = -grad if group.get("maximize") else grad
+            if p.is_complex():
+                self._update_parts(group, p, grad, state)
+            else:
+                self._update(group, p, grad, state)
             touched.append(p)
             touched.extend(v for v in state.values() if isinstance(v, torch.Tensor) and v.dim())
+
+    def _update_parts(self, group, p, grad, state):
+        """The real and imaginary parts of complex numbers are parameters of their own. The state keeps them as complex
+        numbers."""
+        p, grad = torch.view_as_real(p), torch.view_as_real(grad)
+        parts = {k: torch.view_as_real(v) if torch.is_tensor(v) and v.is_complex() else v for k, v in state.items()}
+        self._update(group, p, grad, parts)
+        for k, v in parts.items():
+            state[k] = torch.view_as_complex(v) if torch.is_tensor(v) and v.shape == p.shape else v
 
     def _apply(self, group, touched):
         """Step by the group's formula: all parameters of one dtype, device and step number at once."""
@@ -187,18 +216,21 @@ class Optimizer:
             names, step = self._begin(group, p, state)
             if len(state) > had:
                 fresh.append(state)
-            rows.setdefault((names, step, p.dtype, p.device), []).append((p, grad, *[state[n] for n in names]))
+            row = (p, grad, *[state[n] for n in names])
+            rows.setdefault((names, step, p.dtype, p.device), []).append(row)
         recording = _core._capturing()
         if recording and fresh:
             raise _recorded.begins(self)
         settle([v for state in fresh for v in state.values() if isinstance(v, torch.Tensor)])
-        for (names, step, *_), these in rows.items():
+        for (names, step, kind, _), these in rows.items():
+            if kind.is_complex:  # views: their parts are parameters of their own
+                these = [tuple(map(torch.view_as_real, row)) for row in these]
             name, formula = self._rule(group, names)
             numbers = self._numbers(group, step)
             for row in Each.of(name, formula, these[0], numbers).run(numbers, these):
                 new = formula(*row, *numbers)
                 row[0].copy_(new[0])
-                if recording:  # a replay has to find the state at the same place
+                if recording or kind.is_complex:  # a replay has to find the state at the same place, as views do
                     for t, value in zip(row[2:], new[1:]):
                         t.copy_(value)
                     continue

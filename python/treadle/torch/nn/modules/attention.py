@@ -11,7 +11,7 @@ from .._attend import padded_scores
 from ..parameter import Parameter
 from .activation import Dropout
 from .container import ModuleList
-from .linear import Linear
+from .linear import Linear, NonDynamicallyQuantizableLinear
 from .module import Module
 from .norm import LayerNorm
 
@@ -48,7 +48,7 @@ class MultiheadAttention(Module):
         whole = Parameter(torch.empty(3 * embed_dim, embed_dim, **made)) if same else None
         self.register_parameter("in_proj_weight", whole)
         self.register_parameter("in_proj_bias", Parameter(torch.empty(3 * embed_dim, **made)) if bias else None)
-        self.out_proj = Linear(embed_dim, embed_dim, bias, **made)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, **made)
         for name in ("bias_k", "bias_v"):
             more = Parameter(torch.empty(1, 1, embed_dim, **made)) if add_bias_kv else None
             self.register_parameter(name, more)
@@ -225,16 +225,46 @@ class _Stack(Module):
         self.num_layers, self.norm = num_layers, norm
 
 
+def _could_skip_padding(layer):
+    """Is it a layer of which PyTorch computes the places that are no padding only?"""
+    if not isinstance(layer, TransformerEncoderLayer) or layer.norm_first or layer.activation not in (F.relu, F.gelu):
+        return False
+    attention = layer.self_attn
+    joined = attention.batch_first and attention.num_heads % 2 == 0 and attention.in_proj_bias is not None
+    return joined and attention._qkv_same_embed_dim and layer.norm1.eps == layer.norm2.eps
+
+
+def _at_the_end(padding):
+    """Does the padding of each row follow its other places?"""
+    return not bool((padding[:, :-1] & ~padding[:, 1:]).any())
+
+
 class TransformerEncoder(_Stack):
     """A stack of num_layers copies of a layer."""
 
     def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
         super().__init__(encoder_layer, num_layers, norm)
+        self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+        self.use_nested_tensor = enable_nested_tensor and _could_skip_padding(encoder_layer)
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        padding = self._skipped(src, mask, src_key_padding_mask)
         for layer in self.layers:
             src = layer(src, mask, src_key_padding_mask, bool(is_causal))
+        src = src if padding is None else src.masked_fill(padding.unsqueeze(-1), 0.0)
         return src if self.norm is None else self.norm(src)
+
+    def _skipped(self, src, mask, padding):
+        """The mask of the padded places if PyTorch leaves these out in evaluation: its result is 0 there."""
+        first = self.layers[0]
+        if not self.use_nested_tensor or first.training or src.dim() != 3 or padding is None or mask is not None:
+            return None
+        if torch.is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in first.parameters())):
+            return None
+        padding = padding if padding.dtype is torch.bool else padding == -math.inf
+        if torch.is_autocast_enabled() or (self.mask_check and not _at_the_end(padding)):
+            return None
+        return padding
 
 
 class TransformerDecoder(_Stack):
@@ -306,9 +336,13 @@ class Transformer(Module):
         src_key_padding_mask=None,
         tgt_key_padding_mask=None,
         memory_key_padding_mask=None,
+        src_is_causal=None,
+        tgt_is_causal=None,
+        memory_is_causal=False,
     ):
-        memory = self.encoder(src, src_mask, src_key_padding_mask)
-        return self.decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
+        memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
+        masks = tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
+        return self.decoder(tgt, memory, *masks, bool(tgt_is_causal), memory_is_causal)
 
     @staticmethod
     def generate_square_subsequent_mask(sz, device=None, dtype=None):

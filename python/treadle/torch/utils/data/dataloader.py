@@ -111,6 +111,15 @@ class DataLoader:
         self.prefetch_factor = prefetch_factor if prefetch_factor or not num_workers else 2
         self.persistent_workers, self._iterable, self._pool = persistent_workers, iterable, None
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self._fixed = True
+
+    _fixed = False  # is the order of batches settled?
+    _ORDER = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+    def __setattr__(self, name, value):
+        if self._fixed and name in self._ORDER:
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
 
     @staticmethod
     def _check(num_workers, timeout, prefetch_factor, persistent_workers):
