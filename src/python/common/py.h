@@ -225,6 +225,13 @@ py_array_of(PyObject *o)
     return &((py_ndarray *)o)->a;
 }
 
+/* Does NumPy have a scalar where a is: an element, a sum, what is computed from such? */
+static inline bool
+py_is_number(const py_ndarray *a)
+{
+    return a->a.view.shape.ndim == 0 && !a->made && !a->view;
+}
+
 /* ---- number.c, methods.c, interop.c, shape.c, reduce.c, numba.c: parts of ndarray, each ends with a zero row ---- */
 extern const PyType_Slot py_number_slots[];
 extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[], py_dlpack_methods[],
