@@ -36,6 +36,7 @@ typedef struct py_state {
     PyObject *error, *oom, *compile, *device_error, *logic_error, *limit_error, *launch_error, *missing, *distributed, *peer, *slow; /* exception classes; PerformanceWarning */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
+    PyObject *scalar[TD_DTYPE_COUNT]; /* their types of scalars */
 } py_state;
 
 extern py_state py;
