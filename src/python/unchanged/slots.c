@@ -165,13 +165,15 @@ is_there(PyObject *o, bool small_result)
     return !b || b->state != PX_AHEAD || (small_result ? px_block_wears(b) : !px_stays_ahead(o));
 }
 
+/* Is the result small, and the work so little that a fault for the result would count? */
 static bool
 has_small_product(PyObject *x, PyObject *y)
 {
+    enum { MOST = 1 << 18 }; /* elements: some 40 us */
     int64_t k =
         px_is_np(x) && px_is_np(y) && px_np(x)->ndim ? px_np(x)->dim[px_np(x)->ndim - 1] : 0;
 
-    return k &&
+    return k && px_size(x) < MOST && px_size(y) < MOST &&
            (double)px_size(x) / (double)k * ((double)px_size(y) / (double)k) < (double)px.crossover;
 }
 
