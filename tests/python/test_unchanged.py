@@ -305,6 +305,9 @@ h = cp.asnumpy(y)
 print(x[0, 0], h, isinstance(h, np.ndarray), isinstance(y, np.ndarray), np.abs(h - x).max(), cp.__name__)
 k = cp.ElementwiseKernel("float64 a", "float64 b", "b = a * 2", "twice")
 print(cp.asnumpy(k(y)).sum())
+of = cp.get_array_module
+print(of(x) is np, of(3) is np, of(y) is cp, of(x, y) is cp, of(x).sin(x).sum() > 0, of is cp.get_array_module)
+print(cupyx.scipy.get_array_module(y) is cupyx.scipy, cupyx.scipy.get_array_module(x).__name__)
 """
 PYCUDA = """
 import numpy as np
@@ -346,7 +349,8 @@ def test_other_packages(tmp_path, crossover, device):
         for n in (10, 100000 if device == "cpu" else 100)
     ]
     status, out, err = run(*where, program(tmp_path, "c.py", CUPY), crossover=crossover)
-    assert (status, out) == (0, "0.0 [[1. 2. 3.]\n [4. 5. 6.]] True False 1.0 cupy\n42.0\n"), err
+    modules = "True " * 5 + "True\nTrue scipy\n"
+    assert (status, out) == (0, "0.0 [[1. 2. 3.]\n [4. 5. 6.]] True False 1.0 cupy\n42.0\n" + modules), err
     status, out, err = run(*where, program(tmp_path, "p.py", PYCUDA), crossover=crossover)
     assert (status, out) == (0, "[1. 2. 3.] 0.0\n[0. 2. 4.]\nTrue\n"), err
 

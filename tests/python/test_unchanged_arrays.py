@@ -289,3 +289,60 @@ for shared in (from_numpy, as_tensor, from_dlpack):
 def test_memory_that_tensors_share(tmp_path, crossover, device):
     """What is recorded is in the memory before it is lent by address, and stays there."""
     same(tmp_path, LENT, crossover=crossover, device=device)
+
+
+RESULTS = """
+import time, numpy as np
+x = np.linspace(0, 1, 300_000)
+y = x * 2
+z = y + 1
+time.perf_counter()  # computes both, y for z and for the program
+part = y[::7]
+print(y[5], z[-1], part[3])
+y += 1  # treadle writes where the program has read
+w = y * 3
+time.perf_counter()
+y[0] = 100  # the program writes, w is computed
+v = y * 2
+y[1] = 100  # the program writes, v is not
+print(y[:3], w[:3], v[:3], part[0], z[0])
+del y, part
+u = v * v
+del v, w
+time.perf_counter()
+print(u[::100_000])
+for i in range(4):
+    p = x + i
+    p[0] = i  # the program's memory, which the product may be written into once the program has dropped it
+    q = p * 2 - 1
+    del p
+    time.perf_counter()
+    r = q + 1
+    print(q[:3], r[:3])
+"""
+
+
+def test_results_that_a_clock_computes(tmp_path):
+    for crossover in (1, None):
+        same(tmp_path, RESULTS, crossover=crossover)
+
+
+def test_results_become_the_programs_memory_without_a_copy(tmp_path):
+    text = "import time, numpy as np\nx = np.linspace(0, 1, 300_000)\ny = x * 2\nz = y + x\ntime.perf_counter()\nprint(y[5], z[5])\n"
+    path = program(tmp_path, "prog.py", text + "print(sum(y[::1000].tolist()) > 0, z[::-1][:2].tolist())\n")
+    status, out, err = run("--device", "cpu", "--explain", path, crossover=1000)
+    assert status == 0 and out.count("\n") == 2, err
+    assert "to the host" not in err, err
+
+
+SMALL_PRODUCTS = """
+import time, numpy as np
+a = np.linspace(0, 1, 90_000).reshape(300, 300)
+a -= a.mean(axis=0)  # treadle's
+products = [(a[:, i] @ a[:, i:])[-1] for i in range(100)]
+print(np.allclose(products, (a.T @ a)[:100, -1]), a[0, 0] == a.T[0, 0])
+"""
+
+
+def test_many_small_products_bring_the_array(tmp_path):
+    same(tmp_path, SMALL_PRODUCTS)

@@ -6,6 +6,7 @@ means treadle's in libraries too, because the tensors of a library and of the pr
 
 import builtins
 import contextlib
+import functools
 import importlib
 import importlib.machinery
 import os
@@ -13,6 +14,8 @@ import site
 import sys
 import sysconfig
 import types
+
+import numpy
 
 from . import _faces
 
@@ -139,9 +142,23 @@ class _Alias(types.ModuleType):
                 raise AttributeError(text, name=name) from None
         if value is real:  # a name for the module itself, as torch.torch
             return self
+        if name == "get_array_module":
+            value = _own(self)[name] = self._programs_own(value)
         if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == "numba":
             return value
         return _alias(full)
+
+    def _programs_own(self, get_array_module):
+        """The function with the modules that the program has imported, which it compares: `if xp is np`."""
+
+        @functools.wraps(get_array_module)
+        def found(*args):
+            module = get_array_module(*args)
+            if module is _own(self)["_td_real"]:
+                return self
+            return resolve("numpy") if module is numpy and "numpy" in TOPS else module
+
+        return found
 
     def __dir__(self):
         return dir(_own(self)["_td_real"])

@@ -3,6 +3,7 @@
 
 #include "array/graph/capture.h"
 #include "array/graph/internal.h"
+#include "array/graph/values.h"
 
 td_status
 td_array_full_as(td_dev *d, td_dtype dt, const td_view *layout, td_scalar value, td_array *out)
@@ -12,6 +13,8 @@ td_array_full_as(td_dev *d, td_dtype dt, const td_view *layout, td_scalar value,
     td_status st;
 
     td_scalar_bits(value, dt, bits);
+    if ((st = td_now_full(d, dt, layout, bits, out)) != TD_SKIP)
+        return st;
     TD_TRY(td_node_scalar(d, td_scalar_load(dt, bits), &scalar));
     st = td_node_copy(scalar, dt, layout, &n);
     td_node_unref(scalar);

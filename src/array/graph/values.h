@@ -29,6 +29,8 @@ td_status td_eval_fill(td_buf *out, td_scalar value, int64_t count);
 td_status td_now(td_node *n); /* n is about to be recorded: computes it */
 /* A row in a loop of dt, whose result has shape s. */
 td_status td_now_apply(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, const td_shape *s, td_array *out);
+/* An array whose elements have these bits. */
+td_status td_now_full(td_dev *d, td_dtype dt, const td_view *layout, const uint64_t bits[2], td_array *out);
 td_status td_now_pick(const td_array *a, const td_pick *p, td_array *out); /* as td_array_pick */
 
 /* ---- run/spill.c ---- */

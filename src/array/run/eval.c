@@ -59,8 +59,9 @@ find_donor(const td_plan *p, const td_node *n, const td_view *out)
         /* two references each: the plan's and the reader's on the node, the node's and the operand's on the buffer */
         if (s->kind == TD_N_LEAF && s->refs == 2 && s->uses == 1 && !s->named &&
             atomic_load(&s->buf->refs) == 2 &&
-            td_dtype_size((td_dtype)s->dt) == td_dtype_size((td_dtype)n->dt) && !s->buf->release &&
-            !atomic_load(&s->buf->flags) && td_view_eq(&o->view, out) &&
+            td_dtype_size((td_dtype)s->dt) == td_dtype_size((td_dtype)n->dt) &&
+            atomic_load(&s->buf->flags) == (s->buf->release ? TD_BUF_GIVEN : 0) &&
+            td_view_eq(&o->view, out) &&
             s->buf->nbytes == (size_t)p->total * td_dtype_size((td_dtype)s->dt))
             return td_buf_ref(s->buf);
     }

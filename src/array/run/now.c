@@ -173,6 +173,30 @@ td_now_apply(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, const
     return st ? st : td_array_of_node(r, out);
 }
 
+td_status
+td_now_full(td_dev *d, td_dtype dt, const td_view *layout, const uint64_t bits[2], td_array *out)
+{
+    int64_t n = td_shape_size(&layout->shape);
+    size_t size = td_dtype_size(dt), all = (size_t)n * size;
+    td_buf *b;
+    char *at;
+    td_node *r;
+    td_status st;
+
+    if (!td_now_few(n) || !layout->shape.ndim || td_now_watched() || !td_dev_info(d)->host)
+        return TD_SKIP;
+    TD_TRY(td_buf_new(d, td_dev_stream(d), all, &b));
+    at = (char *)b->ptr;
+    if (n)
+        memcpy(at, bits, size);
+    for (size_t done = size; done < all; done *= 2)
+        memcpy(at + done, at, done < all - done ? done : all - done);
+    st = td_node_leaf(b, dt, layout, &r);
+    td_buf_unref(b);
+    td_eval_count_recorded();
+    return st ? st : td_array_of_node(r, out);
+}
+
 bool
 td_now_element(const td_array *a, int64_t offset, td_scalar *out)
 {

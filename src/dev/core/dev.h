@@ -80,6 +80,7 @@ td_status td_dev_profiler(td_dev *d, bool on);           /* starts or stops coll
 enum {
     TD_BUF_SHARED = 1,  /* others may write or read it: it was exported or imported without a copy */
     TD_BUF_GUARDED = 2, /* wrapped memory that must not be written */
+    TD_BUF_GIVEN = 4,   /* by td_buf_on_new's hook: wrapped memory that only the buffer's holders use */
 };
 
 /* td_buf - bytes on one device.  Refcounted; the last unref returns it to the device's pool, or calls `release`
@@ -107,6 +108,9 @@ typedef struct td_buf {
 td_status td_buf_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out); /* owned; s NULL: default stream */
 /* Wraps memory of others; the last unref calls release(owner).  After a failure release is not called. */
 td_status td_buf_wrap(td_dev *d, void *ptr, size_t nbytes, void (*release)(void *), void *owner, td_buf **out);
+/* fn gives new buffers of the CPU their memory, TD_BUF_GIVEN, while the pool has no limit; TD_SKIP: the pool does. */
+typedef td_status td_buf_source(td_dev *d, size_t nbytes, td_buf **out);
+void td_buf_on_new(td_buf_source *fn);
 td_buf   *td_buf_ref(td_buf *b);   /* returns b */
 void      td_buf_unref(td_buf *b); /* ok on NULL */
 /* Work given to s, which is not b's own stream, uses b: once b is freed, its memory waits for that work. */

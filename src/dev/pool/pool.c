@@ -82,9 +82,22 @@ block_of(td_buf *b)
     return (td_block *)b;
 }
 
+static _Atomic(td_buf_source *) source; /* set by td_buf_on_new */
+
+void
+td_buf_on_new(td_buf_source *fn)
+{
+    atomic_store(&source, fn);
+}
+
 td_status
 td_pool_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out)
 {
+    td_buf_source *fn = atomic_load_explicit(&source, memory_order_relaxed);
+    td_status st;
+
+    if (fn && d->info.host && d->pool.limit == SIZE_MAX && (st = fn(d, nbytes, out)) != TD_SKIP)
+        return st;
     return buf_new(d, s, false, nbytes, out);
 }
 

@@ -91,7 +91,7 @@ bool
 py_dtype(PyObject *o, td_dtype *out)
 {
     for (int i = 0; i < TD_DTYPE_COUNT; i++)
-        if (o == py.dtype[i]) {
+        if (o == py.dtype[i] || o == py.scalar[i]) {
             *out = (td_dtype)i;
             return true;
         }
@@ -103,9 +103,13 @@ py_dtype(PyObject *o, td_dtype *out)
         return *out = TD_BOOL, true;
     if (o == (PyObject *)&PyComplex_Type)
         return *out = TD_C128, true;
-    if (PyUnicode_Check(o) ? dtype_of_text(o, out)
-                           : PyType_Check(o) && dtype_of_attr(o, "__name__", out))
+    if (PyUnicode_Check(o))
+        return dtype_of_text(o, out) || dtype_through_numpy(o, out);
+    if (PyType_Check(o) && dtype_of_attr(o, "__name__", out)) {
+        Py_XDECREF(py_dtype_object(*out)); /* now py.scalar has the type */
+        PyErr_Clear();
         return true;
+    }
     return dtype_through_numpy(o, out);
 }
 
@@ -172,6 +176,8 @@ py_dtype_object(td_dtype dt)
 
         py.dtype[dt] = np ? PyObject_CallMethod(np, "dtype", "s", td_dtab[dt].typestr) : NULL;
     }
+    if (py.dtype[dt] && !py.scalar[dt])
+        py.scalar[dt] = PyObject_GetAttrString(py.dtype[dt], "type");
     return Py_XNewRef(py.dtype[dt]);
 }
 

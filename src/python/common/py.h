@@ -36,6 +36,7 @@ typedef struct py_state {
     PyObject *error, *oom, *compile, *device_error, *logic_error, *limit_error, *launch_error, *missing, *distributed, *peer, *slow; /* exception classes; PerformanceWarning */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
+    PyObject *scalar[TD_DTYPE_COUNT]; /* their types of scalars */
 } py_state;
 
 extern py_state py;
@@ -223,6 +224,13 @@ static inline td_array *
 py_array_of(PyObject *o)
 {
     return &((py_ndarray *)o)->a;
+}
+
+/* Does NumPy have a scalar where a is: an element, a sum, what is computed from such? */
+static inline bool
+py_is_number(const py_ndarray *a)
+{
+    return a->a.view.shape.ndim == 0 && !a->made && !a->view;
 }
 
 /* ---- number.c, methods.c, interop.c, shape.c, reduce.c, numba.c: parts of ndarray, each ends with a zero row ---- */

@@ -86,6 +86,14 @@ become(PyObject *self, PyObject *other)
     return Py_NewRef(Py_None);
 }
 
+/* Has NumPy a scalar here? */
+static PyObject *
+is_number(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(py_is_number((py_ndarray *)self));
+}
+
 /* The view with those extents and strides, from self's first element on; ValueError: it reaches beyond the memory. */
 static bool
 strided_view(const td_array *a, const td_shape *strides, td_view *v)
@@ -319,6 +327,7 @@ PyMethodDef py_member_methods[] = {
     {"__setstate__", PY_FAST(setstate), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, "ndarray[shape, dtype], a type."},
     {"_become", become, METH_O, NULL},
+    {"_is_number", is_number, METH_NOARGS, NULL},
     {"_strided", PY_FAST(strided), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

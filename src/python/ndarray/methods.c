@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+/* Copies of numbers are numbers, copies of arrays without axes are arrays. */
+static py_ndarray *
+new_like(PyObject *self)
+{
+    py_ndarray *r = py_new();
+
+    if (r)
+        r->made = !py_is_number((py_ndarray *)self);
+    return r;
+}
+
 static PyObject *
 astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -35,7 +46,7 @@ astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     if (!py_cast_warning(td_array_dtype(a), dt))
         return NULL;
     layout = py_layout(&a->view, &a->view.shape, order);
-    r = py_new();
+    r = new_like(self);
     return r ? py_done(r, td_array_cast_as(a, dt, &layout, &r->a)) : NULL;
 }
 
@@ -68,7 +79,7 @@ ndarray_copy(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *
     if (!py_parse("copy", names, 0, 1, args, nargs, kwnames, arg) ||
         !(order = py_order(arg[0], 'C')))
         return NULL;
-    r = py_new();
+    r = new_like(self);
     if (!r)
         return NULL;
     if (order == 'C' || (order != 'F' && td_view_is_contiguous(&a->view)))
@@ -296,6 +307,24 @@ ndarray_reduce(PyObject *self, PyObject *protocol)
     return r;
 }
 
+/* round(x), round(x, digits): what NumPy's scalars can and arrays cannot. */
+static PyObject *
+rounded(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    bool digits = nargs && args[0] != Py_None;
+    PyObject *n, *r;
+
+    if (!py_is_number((py_ndarray *)self) || nargs > 1)
+        return PyErr_Format(PyExc_TypeError, "type %s doesn't define __round__ method",
+                            "treadle.ndarray");
+    if (digits)
+        return PyObject_CallMethod(self, "round", "O", args[0]);
+    n = only_element(self);
+    r = n ? PyObject_CallMethod(n, "__round__", NULL) : NULL;
+    Py_XDECREF(n);
+    return r;
+}
+
 PyMethodDef py_value_methods[] = {
     {"astype", PY_FAST(astype), METH_FASTCALL | METH_KEYWORDS,
      "astype($self, /, dtype, order='K', casting='unsafe', subok=True, copy=True)\n--\n\n"
@@ -479,6 +508,7 @@ PyMethodDef py_value_methods[] = {
      "The module treadle, for programs of the array API standard."},
     {"__complex__", as_complex, METH_NOARGS, NULL},
     {"__format__", format, METH_O, NULL},
+    {"__round__", PY_FAST(rounded), METH_FASTCALL, NULL},
     {"__reduce_ex__", ndarray_reduce, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -411,7 +411,6 @@ static const PyType_Slot own_slots[] = {
     PY_SLOT(Py_tp_str, str),
     PY_SLOT(Py_tp_iter, iterate),
     PY_SLOT(Py_am_await, ndarray_await),
-    PY_SLOT(Py_tp_hash, PyObject_HashNotImplemented),
     {Py_tp_getset, attributes},
     {Py_tp_members, members},
     PY_SLOT(Py_mp_length, ndarray_length),

@@ -4,12 +4,22 @@
  */
 #include "python/common/py.h"
 
+#include <math.h>
+
 /* NumPy's ** squares if the exponent is the Python number 2, and the squares of bools are int8. */
 static bool
 squares_bools(td_op op, PyObject *x, PyObject *y)
 {
     return op == OP_power && PyLong_CheckExact(y) && py_is_array(x) &&
            td_array_dtype(py_array_of(x)) == TD_BOOL && PyLong_AsDouble(y) == 2;
+}
+
+/* Is it n * [x]: a sequence that Python repeats, for NumPy's scalars too? */
+static bool
+repeats(td_op op, PyObject *x, PyObject *n)
+{
+    return op == OP_multiply && (PyList_CheckExact(x) || PyTuple_CheckExact(x)) && py_is_array(n) &&
+           py_is_number((py_ndarray *)n);
 }
 
 /* Two operands, one of them an ndarray; NotImplemented if the other is neither array nor number. */
@@ -26,6 +36,8 @@ number_binary(td_op op, PyObject *x, PyObject *y)
         other = py_foreign_operand(y);
     if (other)
         return other < 0 ? NULL : Py_NewRef(Py_NotImplemented);
+    if (repeats(op, x, y) || repeats(op, y, x))
+        return Py_NewRef(Py_NotImplemented);
     ours = py_args_fill(&g, op, o, 2);
     if (ours <= 0)
         return ours ? NULL : Py_NewRef(Py_NotImplemented);
@@ -42,6 +54,7 @@ number_binary(td_op op, PyObject *x, PyObject *y)
     return py_done(r, st);
 }
 
+/* A number does not change, as NumPy's scalars do not: `x += y` then is `x = x + y`. */
 static PyObject *
 number_inplace(td_op op, PyObject *self, PyObject *y)
 {
@@ -50,6 +63,8 @@ number_inplace(td_op op, PyObject *self, PyObject *y)
     py_args g;
     int ours;
 
+    if (py_is_number((py_ndarray *)self))
+        return Py_NewRef(Py_NotImplemented);
     if (!py_writable((py_ndarray *)self))
         return NULL;
     ours = py_args_fill(&g, op, o, 2);
@@ -257,6 +272,24 @@ nb_index(PyObject *self)
     return NULL;
 }
 
+/* Of a number the hash of Python's number, so that it is a key beside that; of NaN the object's, as for NumPy's. */
+static Py_hash_t
+number_hash(PyObject *self)
+{
+    PyObject *n;
+    Py_hash_t h;
+
+    if (!py_is_number((py_ndarray *)self))
+        return PyObject_HashNotImplemented(self);
+    n = ndarray_number(self);
+    if (n && PyFloat_CheckExact(n) && isnan(PyFloat_AsDouble(n)))
+        h = (Py_hash_t)((uintptr_t)self >> 4);
+    else
+        h = n ? PyObject_Hash(n) : -1;
+    Py_XDECREF(n);
+    return h;
+}
+
 const PyType_Slot py_number_slots[] = {
 #define BINARY(op, nb) PY_SLOT(Py_nb_##nb, nb_##nb), PY_SLOT(Py_nb_inplace_##nb, nb_inplace_##nb),
 #define UNARY(op, nb)  PY_SLOT(Py_nb_##nb, nb_##nb),
@@ -265,6 +298,7 @@ const PyType_Slot py_number_slots[] = {
 #define OP(name, arity, kinds, result, flags, meaning, lowering, slot, ...) NB_##slot(name)
 #include "ir/core/ops.def"
     PY_SLOT(Py_tp_richcompare, compare_any),
+    PY_SLOT(Py_tp_hash, number_hash),
     PY_SLOT(Py_nb_divmod, nb_divmod),
     PY_SLOT(Py_nb_matrix_multiply, nb_matmul),
     PY_SLOT(Py_nb_inplace_matrix_multiply, nb_inplace_matmul),

@@ -165,6 +165,14 @@ px_protect(char *at, size_t room, px_access state)
 
 /* ---- pages ---- */
 
+size_t
+px_room(size_t nbytes)
+{
+    int class;
+
+    return class_room(nbytes, &class);
+}
+
 static char *
 pages(size_t nbytes, size_t *room, bool zeroed)
 {

@@ -66,6 +66,7 @@ void      px_block_leave(px_block *b); /* frees only the record: others use its 
 bool      px_blocks_each(bool (*f)(px_block *b)); /* calls f for each block until it returns false */
 
 /* Readable and writable pages that belong to no block. */
+size_t px_room(size_t nbytes); /* bytes of pages for nbytes */
 char *px_pages_new(size_t room);
 void  px_pages_free(char *at, size_t room, bool there); /* there: the addresses have pages */
 

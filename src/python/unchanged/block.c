@@ -23,6 +23,8 @@ typedef struct px_lent {
     size_t room;
 } px_lent;
 
+enum { RESULT_LEAST = 1 << 20 }; /* bytes; to copy fewer takes less than to move their pages */
+
 static _Thread_local uint16_t own_writes; /* open calls of px_write_begin in this thread */
 static pthread_mutex_t lending = PTHREAD_MUTEX_INITIALIZER; /* buffers may be freed in any thread */
 
@@ -62,15 +64,18 @@ lets_go_on(const px_block *b)
     return true;
 }
 
-/* The buffer of l has memory of its own from now on, at `at`. */
+/* The buffer of l has memory of its own from now on, at `at`: readable, and writable if the system allows it. */
 static void
-lent_part(px_lent *l, char *at)
+lent_part(px_lent *l, char *at, bool writable)
 {
     l->b->lent = NULL;
     l->b = NULL;
     l->at = at;
     l->buf->ptr = (uintptr_t)at;
-    atomic_fetch_and(&l->buf->flags, ~TD_BUF_GUARDED);
+    if (writable) {
+        atomic_fetch_and(&l->buf->flags, ~TD_BUF_GUARDED);
+        atomic_fetch_or(&l->buf->flags, TD_BUF_GIVEN);
+    }
 }
 
 /* ---- open -> clean ---- */
@@ -126,6 +131,30 @@ px_block_close(px_block *b, td_dev *d, td_dtype dt, const td_shape *shape)
     return TD_OK;
 }
 
+/* ---- results: pages that can become a block's ---- */
+
+td_status
+px_buf_new(td_dev *d, size_t nbytes, td_buf **out)
+{
+    size_t room = px_room(nbytes);
+    px_lent *l;
+    td_status st;
+
+    if (nbytes < RESULT_LEAST || !(l = calloc(1, sizeof *l)))
+        return TD_SKIP;
+    *l = (px_lent){.at = px_pages_new(room), .room = room};
+    st = l->at ? td_buf_wrap(d, l->at, nbytes, lent_end, l, &l->buf) : TD_SKIP;
+    if (st) {
+        if (l->at)
+            px_pages_free(l->at, room, true);
+        free(l);
+        return TD_SKIP;
+    }
+    atomic_fetch_or(&l->buf->flags, TD_BUF_GIVEN);
+    *out = l->buf;
+    return TD_OK;
+}
+
 /* ---- ahead -> clean ---- */
 
 static td_array
@@ -139,37 +168,51 @@ flat(const px_block *b)
     return td_array_view(&whole, &v);
 }
 
-/* Computes a pending value straight into its destination.  TD_SKIP: it is not pending, or
- * other pending work needs it. */
-static td_status
-compute_into(const px_block *b, char *to)
+/* The pages of the value's buffer become the block's, where the buffer has pages of its own. */
+static bool
+take_pages(px_block *b)
 {
     td_node *n = b->whole.store->node;
-    td_dev *d = n->dev;
-    td_buf *buf;
-    td_status st;
+    px_lent *l = td_node_on_host(n) && n->buf->release == lent_end ? n->buf->owner : NULL;
+    char *from;
 
-    if (!td_dev_info(d)->host || !td_node_pending(n) || td_node_spilled(n) || n->hosted ||
-        n->watch || n->refs != 1 || td_capture_now())
-        return TD_SKIP;
-    TD_TRY(td_buf_wrap(d, to, b->nbytes, NULL, NULL, &buf));
-    (void)td_node_ref(n);
-    st = td_eval_into(n, (td_dtype)n->dt, buf, &n->view);
-    td_node_unref(n);
-    td_buf_unref(buf);
-    return st;
+    if (!l || l->room != b->room || atomic_load(&n->buf->lent) ||
+        atomic_load(&n->buf->flags) & TD_BUF_SHARED || td_memwait_working())
+        return false;
+    from = l->at;
+    if (!px_pages_move(from, b->at, b->room, PX_CLEAN))
+        return false;
+    pthread_mutex_lock(&lending);
+    l->b = b;
+    l->at = b->at;
+    b->lent = l;
+    l->buf->ptr = (uintptr_t)b->at;
+    atomic_fetch_or(&l->buf->flags, TD_BUF_GUARDED);
+    atomic_fetch_and(&l->buf->flags, ~TD_BUF_GIVEN);
+    pthread_mutex_unlock(&lending);
+    px_pages_free(from, b->room, false);
+    b->state = PX_CLEAN;
+    return true;
+}
+
+/* Computes a pending value where its pages can be taken. */
+static td_status
+compute(const px_block *b)
+{
+    td_node *n = b->whole.store->node;
+
+    if (!td_dev_info(n->dev)->host || !td_node_pending(n) || td_node_spilled(n) || n->hosted ||
+        n->watch || td_capture_now())
+        return TD_OK;
+    return td_array_eval(&(const td_array *){&b->whole}, 1);
 }
 
 static td_status
-value_into(const px_block *b, char *to)
+copy_into(const px_block *b, char *to)
 {
-    td_status st = compute_into(b, to);
-    td_array all;
+    td_array all = flat(b);
+    td_status st = td_array_get(&all, to);
 
-    if (st != TD_SKIP)
-        return st;
-    all = flat(b);
-    st = td_array_get(&all, to);
     td_array_unref(&all);
     return st;
 }
@@ -200,10 +243,15 @@ px_block_fetch(px_block *b)
             step_aside();
             continue;
         }
+        TD_TRY(compute(b));
+        if (b->state != PX_AHEAD || b->whole.store->version != version)
+            continue;
+        if (take_pages(b))
+            break;
         to = px_pages_new(b->room);
         if (!to)
             return td_fail(TD_ERR_NOMEM, "array: no memory for %zu bytes of values", b->nbytes);
-        st = value_into(b, to);
+        st = copy_into(b, to);
         if (st || b->state != PX_AHEAD || b->whole.store->version != version) {
             px_pages_free(to, b->room, true); /* another thread has fetched it, or has written */
             TD_TRY(st);
@@ -238,7 +286,7 @@ px_block_open(px_block *b)
     pthread_mutex_lock(&lending);
     if (b->lent) { /* recorded work reads the old value */
         memcpy(at, b->at, b->nbytes);
-        lent_part(b->lent, at);
+        lent_part(b->lent, at, true);
         at = NULL;
     }
     pthread_mutex_unlock(&lending);
@@ -264,7 +312,7 @@ retract(px_block *b)
     if (b->lent && (to = px_pages_new(b->room)) != NULL) {
         if (!px_pages_move(b->at, to, b->room, PX_OPEN))
             memcpy(to, b->at, b->nbytes);
-        lent_part(b->lent, to);
+        lent_part(b->lent, to, true);
     }
     pthread_mutex_unlock(&lending);
     if (b->lent)
@@ -340,7 +388,8 @@ px_block_end(px_block *b)
     pthread_mutex_lock(&lending);
     l = b->lent;
     if (l)
-        lent_part(l, b->at); /* the pages stay with their readers */
+        lent_part(l, b->at,
+                  px_protect(b->at, b->room, PX_OPEN)); /* the pages stay with their readers */
     pthread_mutex_unlock(&lending);
     if (l)
         px_block_leave(b);

@@ -121,7 +121,7 @@ least_created(void)
 static bool
 makes_big(int sized, PyObject *const *args, Py_ssize_t n)
 {
-    double size = 1, least;
+    double size = 1;
 
     switch (sized) {
     case BY_PRODUCT:
@@ -133,10 +133,11 @@ makes_big(int sized, PyObject *const *args, Py_ssize_t n)
                (double)px_size(args[0]) * product_of(args[1]) >= (double)px.crossover;
     case BY_NUMBERS:
     case BY_NUMBERS_PLAIN:
-        least = sized == BY_NUMBERS ? (double)px.crossover : least_created();
-        for (Py_ssize_t i = 0; i < n; i++)
-            if (product_of(args[i]) >= least)
+        for (Py_ssize_t i = 0; i < n; i++) {
+            size = product_of(args[i]);
+            if (size >= (double)px.crossover && (sized == BY_NUMBERS || size >= least_created()))
                 return true;
+        }
         return false;
     default: return false;
     }
@@ -210,16 +211,28 @@ call_quick(face *f, PyObject *const *args)
     return px_shown(r);
 }
 
+/* Are the arguments one or two small arrays or numbers, of which NumPy makes nothing big? */
+static bool
+are_small(const face *f, PyObject *const *args, Py_ssize_t n, PyObject *kwnames)
+{
+    if (kwnames || f->sized || n > 2 || !n || px.watch)
+        return false;
+    return n == 2 ? px_are_small(args[0], args[1]) : px_small(args[0]) != 0;
+}
+
 static PyObject *
 face_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     face *f = (face *)self;
     Py_ssize_t nargs = (Py_ssize_t)(nargsf & ~((size_t)1 << (8 * sizeof(size_t) - 1))),
                n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
-    bool far = n > ARGS || (f->sized && !px_busy && makes_big(f->sized, args, n));
+    bool far;
     int64_t since;
     PyObject *r;
 
+    if (are_small(f, args, n, kwnames))
+        return PyObject_Vectorcall(f->target, args, (size_t)nargs, NULL);
+    far = n > ARGS || (f->sized && !px_busy && makes_big(f->sized, args, n));
     if (!kwnames && n && !px_busy && (r = on_choices(f, args, n), r || PyErr_Occurred()))
         return r;
     for (Py_ssize_t i = 0; i < n && !far; i++)

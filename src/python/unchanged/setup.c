@@ -67,6 +67,7 @@ setup(PyObject *module, PyObject *far)
         PyErr_SetString(PyExc_MemoryError, "unchanged programs: the system reserves no addresses");
         return NULL;
     }
+    td_buf_on_new(px_buf_new);
     set_reference(&px.far, far);
     if (!px_numpy_init(np) || !px_slots_init() || !px_scalars_init() || !px_subscript_init() ||
         !px_method_init() || !px_choice_init())

@@ -154,20 +154,39 @@ is_far_pair(PyObject *x, PyObject *y)
 }
 
 /* On the CPU, NumPy's library multiplies values that are there, on the same memory.  Values that treadle has computed
- * elsewhere stay there: bringing them costs more than treadle's product of small arrays. */
+ * elsewhere stay there: bringing them costs more than a few of treadle's products whose results are small. */
 static bool
-is_there(PyObject *o)
+is_there(PyObject *o, bool small_result)
 {
-    return !px_is_np(o) || !(px_is_pending(px_block_of(px_np(o)->data)) || px_stays_ahead(o));
+    px_block *b = px_is_np(o) ? px_block_of(px_np(o)->data) : NULL;
+
+    if (px_is_pending(b))
+        return false;
+    return !b || b->state != PX_AHEAD || (small_result ? px_block_wears(b) : !px_stays_ahead(o));
+}
+
+/* Is the result small, and the work so little that a fault for the result would count? */
+static bool
+has_small_product(PyObject *x, PyObject *y)
+{
+    enum { MOST = 1 << 18 }; /* elements: some 40 us */
+    int64_t k =
+        px_is_np(x) && px_is_np(y) && px_np(x)->ndim ? px_np(x)->dim[px_np(x)->ndim - 1] : 0;
+
+    return k && px_size(x) < MOST && px_size(y) < MOST &&
+           (double)px_size(x) / (double)k * ((double)px_size(y) / (double)k) < (double)px.crossover;
 }
 
 static bool
 is_library(px_op op, PyObject *x, PyObject *y)
 {
     td_dev *d;
+    bool small;
 
-    return op == PX_matrix_multiply && is_there(x) && is_there(y) && !td_dev_default(&d) &&
-           td_dev_info(d)->host;
+    if (op != PX_matrix_multiply || td_dev_default(&d) || !td_dev_info(d)->host)
+        return false;
+    small = has_small_product(x, y);
+    return is_there(x, small) && is_there(y, small);
 }
 
 /* Calls treadle's operator; NULL without an exception: it declined. */

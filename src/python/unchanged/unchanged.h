@@ -80,6 +80,7 @@ px_size(PyObject *o)
 /* ---- block.c: TD_ERR_NOMEM, and what evaluation fails with ---- */
 /* open -> clean: d gets the value, with the memory as elements of dt, of that shape in C order */
 td_status px_block_close(px_block *b, td_dev *d, td_dtype dt, const td_shape *shape);
+td_status px_buf_new(td_dev *d, size_t nbytes, td_buf **out); /* td_buf_on_new's hook: results that blocks can take */
 td_status px_block_fetch(px_block *b);   /* ahead -> clean */
 td_status px_block_open(px_block *b);    /* -> open: the program may write */
 /* Between begin and end treadle may write: the block is ahead, and other threads that access it wait. */

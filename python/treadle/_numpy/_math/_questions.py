@@ -44,14 +44,15 @@ def isscalar(element):
     Returns
     -------
     bool
-        As numpy.isscalar; False for an array without axes.
+        As numpy.isscalar: True for an element and for a sum, which are arrays without axes here and scalars in NumPy;
+        False for an array without axes that asarray, zeros, … have made.
 
     Examples
     --------
     >>> np.isscalar(3.0)
     True
     """
-    return not isinstance(element, ndarray) and numpy.isscalar(element)
+    return element._is_number() if isinstance(element, ndarray) else numpy.isscalar(element)
 
 
 def ndim(a):

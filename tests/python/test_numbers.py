@@ -1,0 +1,94 @@
+"""Elements, sums and what is computed from them: arrays without axes here, scalars in NumPy.  They behave as its scalars
+where these and its arrays without axes part."""
+
+import numpy as np
+import pytest
+
+import treadle as td
+
+
+def numbers(n, dtype):
+    """What is a scalar in NumPy."""
+    a = td.asarray(np.arange(1, n + 1), dtype=dtype)
+    sums = [a.sum(), a.max(), a @ a, td.mean(a)]
+    return [a[1], next(iter(a)), a[0] + a[1], td.multiply(a[1], a[2]), a[2].copy(), a[2].astype("f4"), *sums]
+
+
+def arrays():
+    """What is an array without axes in NumPy."""
+    a = td.arange(6.0)
+    made = [td.asarray(2.0), td.zeros(()), td.full((), 3.0), td.asarray(5.0).copy(), td.asarray(5.0).astype("f4")]
+    return [*made, a[1, ...], a[2:3].reshape(())]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+@pytest.mark.parametrize("n", [5, 100_000])
+def test_written_in_place_number_is_a_new_one(n, dtype):
+    for change in ("+= 1", "-= 2", "*= 3", "/= 4", "//= 2", "%= 2", "**= 2"):
+        for ours in numbers(n, dtype):
+            got, want = {"x": ours}, {"x": ours.get()[()]}
+            exec(f"y = x; x {change}", got)
+            exec(f"y = x; x {change}", want)
+            np.testing.assert_allclose(got["x"].get(), want["x"], rtol=1e-6)
+            np.testing.assert_allclose(got["y"].get(), want["y"], rtol=1e-6)
+            assert got["x"].dtype == want["x"].dtype and got["y"].dtype == want["y"].dtype
+
+
+def test_written_in_place_array_is_the_same_one():
+    for x in arrays():
+        y = x
+        x += 1
+        assert x is y
+
+
+def test_sums_kept_in_a_list():
+    a, total, kept = td.asarray([1.0, 8.0, 2.0]), 0, []
+    for i in range(3):
+        total += a[i]
+        kept.append(total)
+    assert [float(t) for t in kept] == [1, 9, 11]
+    count = (a > 1).sum()
+    count /= 2  # NumPy's integer becomes a float
+    assert count.dtype == np.float64 and count == 1
+    one = a[0]
+    one += a  # and an array where the other operand is one
+    assert one.tolist() == [2, 9, 3] and a[0] == 1
+
+
+def test_number_is_a_key():
+    a = td.asarray([3, 1, 3])
+    assert len({a[0], a[1], a[2]}) == 2
+    assert {3: "x"}[a[0]] == "x" and {a[1]: "y"}[1] == "y"
+    assert hash(td.asarray([0.5])[0]) == hash(0.5)
+    nan = td.asarray([np.nan])[0]
+    assert hash(nan) == hash(nan)
+    for x in [*arrays(), td.ones(3)]:
+        with pytest.raises(TypeError, match="unhashable type"):
+            hash(x)
+
+
+def test_number_is_rounded():
+    for dtype in ("f8", "f4", "i8"):
+        ours, theirs = td.asarray([12.345, 2.5], dtype=dtype), np.asarray([12.345, 2.5], dtype=dtype)
+        for k in range(2):
+            assert round(ours[k]) == round(theirs[k]) and type(round(ours[k])) is int
+            assert round(ours[k], None) == round(theirs[k], None)
+            assert round(ours[k], 1).get() == round(theirs[k], 1) and round(ours[k], 1).dtype == dtype
+    with pytest.raises(ValueError, match="NaN"):
+        round(td.asarray([np.nan])[0])
+    for x in [*arrays(), td.ones(3)]:
+        with pytest.raises(TypeError, match="doesn't define __round__"):
+            round(x)
+
+
+def test_number_repeats_a_sequence():
+    n = td.asarray([2, 3])[0]
+    assert [1] * n == [1, 1] and n * (1, 2) == (1, 2, 1, 2) and "ab" * n == "abab"
+    with pytest.raises(TypeError, match="integer"):
+        [1] * td.asarray([2.0])[0]
+    assert ([1, 2] * td.asarray(2)).tolist() == [2, 4]  # an array: NumPy's product, too
+
+
+def test_isscalar():
+    assert all(td.isscalar(x) for x in numbers(5, "f8")) and td.isscalar(3)
+    assert not any(td.isscalar(x) for x in [*arrays(), td.ones(1), [1]])
