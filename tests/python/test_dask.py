@@ -190,7 +190,8 @@ def test_executor(client):
             with pytest.raises(ZeroDivisionError) as raised:
                 for value in ex.map(lambda x: 1 / x, [4.0, 2.0, 0.0, 1.0], chunksize=3):
                     got.append(value)
-            assert got == [0.25, 0.5] and "1 / x" in str(raised.value.__cause__), text
+            # the worker's traceback; its source lines are there where cloudpickle keeps files' names (before 3.1.3)
+            assert got == [0.25, 0.5] and "in <lambda>" in str(raised.value.__cause__), text
         with pytest.raises(TimeoutError):
             list(ex.map(lambda n: time.sleep(n) or n, [0.0, 2.0], timeout=0.5))
         assert list(ex.map(lambda n: n + 1, [2**63 - 1])) == [2**63]

@@ -3,7 +3,8 @@
  *
  * A tile is a piece of c's rows times a piece of its columns.  If c is small and k is long, k is
  * cut as well, and the parts are added in order.  For a matrix times its own transpose only the
- * tiles on and below the diagonal are computed, and then mirrored.  Tiles depend only on extents
+ * tiles on and below the diagonal are computed, and then mirrored, so that the result is symmetric to
+ * the bit, as NumPy's is.  Tiles depend only on extents
  * and the number of threads, so results are the same from run to run.
  */
 #include "base/parallel.h"
@@ -128,7 +129,7 @@ static bool
 is_symmetric(const td_gemm *g)
 {
     return g->batch == 1 && g->a == g->b && g->ta != g->tb && g->lda == g->ldb && g->m == g->n &&
-           g->m >= 2 * MIRROR && (g->dt == TD_F32 || g->dt == TD_F64);
+           (g->dt == TD_F32 || g->dt == TD_F64);
 }
 
 /* Copies n columns of m rows at `from`, transposed, to `to`. */
@@ -141,6 +142,18 @@ mirror(const td_gemm *own, uintptr_t to)
                 ((float *)to)[j * own->ldc + i] = ((const float *)own->c)[i * own->ldc + j];
             else
                 ((double *)to)[j * own->ldc + i] = ((const double *)own->c)[i * own->ldc + j];
+}
+
+/* Copies what is below g's diagonal to above it: the library's sums may differ by where they stand. */
+static void
+mirror_own(const td_gemm *g)
+{
+    for (int64_t i = 1; i < g->m; i++)
+        for (int64_t j = 0; j < i; j++)
+            if (g->dt == TD_F32)
+                ((float *)g->c)[j * g->ldc + i] = ((const float *)g->c)[i * g->ldc + j];
+            else
+                ((double *)g->c)[j * g->ldc + i] = ((const double *)g->c)[i * g->ldc + j];
 }
 
 /* Computes tile i of those on and below the diagonal, counted row by row. */
@@ -157,6 +170,8 @@ compute_lower(void *ctx, int64_t i)
     td_hostblas_product(&own);
     if (i < row)
         mirror(&own, tile_of(t, 0, i, row).c);
+    else
+        mirror_own(&own);
 }
 
 static void
@@ -284,10 +299,14 @@ td_hostblas_gemm(const td_gemm *g)
             gemm_compute_tile(&whole, i);
         return TD_OK;
     }
-    if (is_symmetric(g))
+    if (is_symmetric(g) && g->m >= 2 * MIRROR) {
         by_lower(g);
-    else if (!multiply_in_parts(g))
-        multiply_batch(g);
+    } else {
+        if (!multiply_in_parts(g))
+            multiply_batch(g);
+        if (is_symmetric(g))
+            mirror_own(g);
+    }
     td_hostblas_end();
     return TD_OK;
 }
