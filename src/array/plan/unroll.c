@@ -255,16 +255,16 @@ finished(const td_node *r, td_node *sum, int n, td_node **out)
     return cast(sum, (td_dtype)r->dt, out);
 }
 
-/* r's value of its slices, whose references it takes over. */
+/* r's value of its slices, whose references it takes over.  n is at least 1. */
 static td_status
 join_slices(const td_node *r, td_node *slices[], int n, td_node **out)
 {
     td_dtype dt = TD_BOOL;
     td_op op = join_of(r, &dt);
-    td_node *sum = NULL, *x;
-    td_status st = TD_OK;
+    td_node *sum, *x;
+    td_status st = lifted((td_red)r->op, slices[0], dt, &sum);
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 1; i < n; i++) {
         if (st) {
             td_node_unref(slices[i]);
             continue;
@@ -272,8 +272,6 @@ join_slices(const td_node *r, td_node *slices[], int n, td_node **out)
         st = lifted((td_red)r->op, slices[i], dt, &x);
         if (st)
             td_node_unref(sum);
-        else if (!sum)
-            sum = x;
         else
             st = td_node_over(TD_N_OP, op, dt, (td_node *[]){sum, x}, 2, &sum);
     }
