@@ -115,4 +115,5 @@ def test_hosted_values_are_computed_in_chunks(data):
 
 
 def test_every_form_is_listed_once():
-    assert list(counts()) == ["return", "upload", "chunks", "slices", "two passes", "rows", "reduction", "map"]
+    names = ["return", "upload", "chunks", "slices", "rounds", "two passes", "rows", "reduction", "map"]
+    assert list(counts()) == names

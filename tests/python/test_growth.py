@@ -72,7 +72,7 @@ def test_a_loop_body_compiles_a_few_times():
         a, b, c = body(a, b, c)
     after = _core.jit_stats()
     assert np.isfinite(a.get()).all()
-    assert after["launches"] - before["launches"] > 500
+    assert after["launches"] - before["launches"] <= 25  # some fifty rounds a kernel
     assert after["compiled"] + after["loaded"] - before["compiled"] - before["loaded"] <= 3
 
 

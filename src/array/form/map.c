@@ -16,6 +16,7 @@ enum {
     PARALLEL = 100000, /* elements times steps below which one thread is quicker */
     NARROW = 4,        /* elements of a row that are worth lanes of their own */
     LANES_MAX = 64,    /* an instruction's */
+    LIVE_MAX = 32,     /* vectors that a loop carries and reads */
 };
 
 typedef struct map {
@@ -130,7 +131,7 @@ cut(map *m)
     int64_t n = p->flat ? p->total : p->nd ? p->dim[p->nd - 1] : 1, rows = p->total / n, shares = 1;
 
     if (p->put != TD_PUT_ORDERED)
-        shares = td_nest_shares(p->dev, p->total * p->nstep, PARALLEL);
+        shares = td_nest_shares(p->dev, p->total * td_plan_work(p), PARALLEL);
     m->n = m->chunk = n;
     if (rows < shares && n > CHUNK / 4) {
         m->chunk = td_ceil_div(n * rows, shares);
@@ -228,6 +229,9 @@ gpu_lanes(const td_plan *p)
     if (p->nd > 1)
         while (lanes > 1 && p->dim[p->nd - 1] % lanes)
             lanes /= 2;
+    for (int i = 0; i < p->rounds.nvary; i++)
+        while (lanes > 1 && p->rounds.vary[i].by % lanes)
+            lanes /= 2;
     for (uint16_t k = 0; k < p->nopnd; k++) {
         const td_opnd *o = &p->opnd[k];
         uintptr_t size = td_dtype_size((td_dtype)o->dt);
@@ -296,6 +300,22 @@ widen_draws(map *m)
         m->lanes = wide;
 }
 
+/* A round waits for the one before it.  So that a core has other work meanwhile, a loop takes several vectors at once, as
+ * many as leave the values that rounds carry and read in registers. */
+static void
+widen_rounds(map *m)
+{
+    const td_plan *p = m->p;
+    int live = p->rounds.ncarry, most = td_plan_complex(p) ? LANES_MAX / 2 : LANES_MAX;
+    int64_t n = p->flat ? p->total : p->dim[p->nd - 1];
+
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        live += p->opnd[k].role == TD_ROLE_LOAD;
+    for (int times = LIVE_MAX / live; times > 1 && m->lanes * 2 <= most && n >= m->lanes * 4;
+         times /= 2)
+        m->lanes *= 2;
+}
+
 /* Elements that a thread computes together. */
 static int
 lanes_of(const td_plan *p, bool simt)
@@ -326,6 +346,8 @@ td_map_launch(td_plan *p)
         td_plan_flatten(p, m.lanes);
         widen_draws(&m);
     }
+    if (!simt && p->nd && p->rounds.to > p->rounds.from)
+        widen_rounds(&m);
     if (!simt)
         cut(&m);
     m.past = !simt && writes_past(p, m.lanes, past);

@@ -404,6 +404,8 @@ td_tile_launch(const td_plan *p, int lanes)
     uint64_t words[TILE_WORDS];
     td_hash key;
 
+    if (p->rounds.to > p->rounds.from) /* its work hides how memory is read */
+        return TD_SKIP;
     TD_TRY(find_tile(p, lanes, &t));
     across = td_ceil_div(p->dim[p->nd - 1], t.side);
     down = td_ceil_div(p->dim[t.dim], t.side);

@@ -3,6 +3,7 @@
 
 #include "array/graph/capture.h"
 #include "array/graph/internal.h"
+#include "array/graph/repeat.h"
 #include "array/graph/values.h"
 #include "dev/core/trace.h"
 
@@ -256,7 +257,13 @@ td_walk_end(td_walk *w)
         w->node[i]->slot = 0;
 }
 
-/* Counts the pending nodes under n, n included, each once. */
+static bool
+walk_is_full(const td_walk *w)
+{
+    return w->n == (int)(sizeof w->node / sizeof *w->node);
+}
+
+/* Counts the pending nodes under n, n included, each once, as far as a walk goes. */
 static uint32_t
 weigh_one(td_node *n)
 {
@@ -265,8 +272,13 @@ weigh_one(td_node *n)
     td_walk_begin(&w);
     td_walk_add(&w, n);
     td_walk_end(&w);
-    if (w.n)
+    if (w.n && !walk_is_full(&w)) {
         n->weight = (uint32_t)w.n;
+        n->oldest = n->born;
+        for (int i = 1; i < w.n; i++)
+            if ((int32_t)(w.node[i]->born - n->oldest) < 0)
+                n->oldest = w.node[i]->born;
+    }
     return (uint32_t)w.n;
 }
 
@@ -311,17 +323,73 @@ choose_cut(const td_walk *w, td_node *const *src, int n)
     return best;
 }
 
+/* Was it found that the graph over these sources may grow on, and is it not as old yet? */
+static bool
+has_room(td_node *const *src, int n)
+{
+    uint32_t age = 0, room = 0;
+
+    for (int i = 0; i < n; i++) {
+        uint32_t own = td_node_clock() - src[i]->oldest + 1;
+
+        if (!td_node_pending(src[i]))
+            continue;
+        age = age > own ? age : own;
+        room = room > src[i]->room ? room : src[i]->room;
+    }
+    return age < room;
+}
+
+/* Have they grown by the rounds of a loop?  Then one kernel with a loop computes them, and the more rounds it has the
+ * better. */
+static bool
+may_grow(td_node *const *src, int n, uint32_t w)
+{
+    td_node *root[TD_MAXSRC];
+    uint32_t room;
+    int nroot = 0;
+
+    for (int i = 0; i < n; i++)
+        if (td_node_pending(src[i]))
+            root[nroot++] = src[i];
+    if (!nroot || w > TD_REPEAT_NODES || td_capture_now() ||
+        !(room = td_repeat_room(root, nroot, w)))
+        return false;
+    for (int i = 0; i < nroot; i++)
+        root[i]->room = room;
+    return true;
+}
+
+/* An upper bound on the pending nodes of a node over these sources. */
+static uint32_t
+bound_over(td_node *const *src, int n)
+{
+    uint32_t sum = 1, born = 0, oldest = 0;
+    bool any = false;
+
+    for (int i = 0; i < n; i++) {
+        if (!td_node_pending(src[i]))
+            continue;
+        sum += src[i]->weight;
+        born = !any || (int32_t)(src[i]->born - born) > 0 ? src[i]->born : born;
+        oldest = !any || (int32_t)(src[i]->oldest - oldest) < 0 ? src[i]->oldest : oldest;
+        any = true;
+    }
+    return sum < born - oldest + 2 ? sum : born - oldest + 2;
+}
+
 td_status
 td_cut(td_node *const *src, int n)
 {
     td_walk walk;
     td_node *best;
-    uint32_t w = 1;
+    uint32_t bound = bound_over(src, n), w;
 
-    for (int i = 0; i < n; i++)
-        if (td_node_pending(src[i]))
-            w += src[i]->weight;
-    if (w <= TD_WEIGHT_MAX)
+    if (bound <= TD_WEIGHT_MAX || has_room(src, n))
+        return TD_OK;
+    w = weigh(src, n, &walk); /* sources that were evaluated meanwhile count no more */
+    w = walk_is_full(&walk) ? bound : w;
+    if (w <= TD_WEIGHT_MAX || has_room(src, n) || may_grow(src, n, w))
         return TD_OK;
     while (weigh(src, n, &walk) > TD_WEIGHT_MAX && (best = choose_cut(&walk, src, n))) {
         if (!cut_before(best))

@@ -115,6 +115,30 @@ td_node_add_src(td_node *n, td_node *src)
     n->hosted |= src->hosted;
 }
 
+static uint32_t node_clock; /* under the graph's lock */
+
+uint32_t
+td_node_clock(void)
+{
+    return node_clock;
+}
+
+/* Between the oldest node under n and n at most so many were recorded.  A sum of the sources' weights counts those that
+ * both read twice, and doubles with every `x * (1 - x)` of a loop. */
+static void
+bound_weight(td_node *n)
+{
+    bool later = n->born != 0; /* a rewrite gave it newer sources */
+
+    n->born = later ? n->born : ++node_clock;
+    n->oldest = n->born;
+    for (int i = 0; i < n->nsrc; i++)
+        if (td_node_pending(n->src[i]) && (int32_t)(n->src[i]->oldest - n->oldest) < 0)
+            n->oldest = n->src[i]->oldest;
+    if (!later && n->born - n->oldest + 1 < n->weight)
+        n->weight = n->born - n->oldest + 1;
+}
+
 void
 td_node_seal(td_node *n)
 {
@@ -125,7 +149,9 @@ td_node_seal(td_node *n)
         if (td_node_pending(n->src[i]) && !seen_before(n, i)) {
             n->weight += n->src[i]->weight;
             n->again |= n->src[i]->computed || n->src[i]->again;
+            n->room = n->room > n->src[i]->room ? n->room : n->src[i]->room;
         }
+    bound_weight(n);
     n->sig[0] = (uint32_t)td_mix64(own);
     for (int k = 1; k < TD_SIGDEPTH; k++) {
         uint64_t h = own;

@@ -57,6 +57,8 @@ typedef struct td_node {
     int32_t         held; /* references that captures hold (capture.h), which refs counts too */
     uint16_t        slot; /* used while a plan is made: the node's step + 1; otherwise 0 */
     uint32_t        weight; /* upper bound on the pending nodes under it, itself included */
+    uint32_t        room;   /* how far its graph may grow, because it repeats (repeat.h), in ticks; 0: as far as any */
+    uint32_t        born, oldest; /* when it was recorded, and the oldest pending node under it was: in ticks of td_node_clock */
     uint32_t        axes;   /* reduce: bit mask of the source's axes */
     uint32_t        site;   /* the line that recorded it (site.h), if a profile was open; else 0 */
     int64_t         in_range; /* int64 elements: all lie in [-in_range, in_range); 0: nothing is known */
@@ -73,6 +75,8 @@ typedef struct td_node {
 /* All makers return an owned node and take their own references on sources. */
 td_status td_node_new(td_kind kind, td_dev *d, td_dtype dt, const td_shape *s, td_node **out);
 void      td_node_add_src(td_node *n, td_node *src);
+/* Counts the nodes that have been recorded, and wraps: compare differences. */
+uint32_t  td_node_clock(void);
 void      td_node_seal(td_node *n); /* call after the last source: computes weight and signature */
 /* lays v, contiguous, out like the views of its shape among src */
 void      td_view_follow(td_view *v, const td_view *const *src, int n);

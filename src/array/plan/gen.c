@@ -1,6 +1,8 @@
 /* gen.c - kernel IR for a plan. */
 #include "array/plan/gen.h"
 
+#include <string.h>
+
 td_val
 td_gen_int(td_gen *g, int64_t v)
 {
@@ -243,12 +245,81 @@ td_gen_uniform(td_gen *g)
     g->lanes = lanes;
 }
 
+/* ---- the rounds of a loop ---- */
+
+/* Word number `at` of the table, as a kernel argument of dtype dt would arrive. */
+static td_val
+table_word(td_gen *g, td_val at, td_dtype dt)
+{
+    static const td_dtype bits[] = {[1] = TD_U8, [2] = TD_U16, [4] = TD_U32, [8] = TD_U64};
+    td_val v = td_load(g->f, g->ptr[g->p->rounds.table], at, TD_NONE, 1, 0);
+
+    if (!td_dtype_is_float(dt))
+        return td_cast(g->f, v, dt);
+    return td_bitcast(g->f, td_cast(g->f, v, bits[td_dtype_size(dt)]), dt);
+}
+
+/* Opens the loop: carries begin with what precedes the rounds, and the round's numbers come from the table. */
+static void
+open_rounds(td_gen *g)
+{
+    const td_rounds *l = &g->p->rounds;
+    td_val zero = td_gen_int(g, 0), one = td_gen_int(g, 1), round, row;
+
+    memcpy(g->rest, g->base, sizeof g->rest);
+    for (int c = 0; c < l->ncarry; c++) {
+        td_dtype dt = td_gen_compute((td_dtype)g->p->step[l->carry[c].carry].dt);
+        td_num v =
+            l->carry[c].init == TD_PLAN_NOSTEP ? td_num_zero(g->f, dt) : g->val[l->carry[c].init];
+
+        g->carried[c] = td_num_slot(g->f, dt, g->lanes);
+        td_num_set(g->f, g->carried[c], td_num_splat(g->f, v, g->lanes));
+    }
+    round = td_for(g->f, zero, g->scalar[l->count], one);
+    row = TD_G2(g, multiply, round, td_gen_int(g, l->nvary));
+    for (int v = 0; v < l->nvary; v++) {
+        td_val word = TD_G2(g, add, row, td_gen_int(g, v));
+        uint16_t at = l->vary[v].at;
+
+        if (l->vary[v].moves)
+            g->base[at] = TD_G2(g, add, g->base[at], table_word(g, word, TD_I64));
+        else
+            g->scalar[at] = table_word(g, word, (td_dtype)g->p->scalar_dt[at]);
+    }
+    for (int c = 0; c < l->ncarry; c++)
+        g->val[l->carry[c].carry] = td_num_get(g->f, g->carried[c]);
+}
+
+/* Closes it: carries become the round's values, and what they are at the end is what later steps read. */
+static void
+close_rounds(td_gen *g)
+{
+    const td_rounds *l = &g->p->rounds;
+
+    for (int c = 0; c < l->ncarry; c++)
+        td_num_set(g->f, g->carried[c], td_num_splat(g->f, g->val[l->carry[c].next], g->lanes));
+    td_end(g->f);
+    memcpy(g->base, g->rest, sizeof g->base);
+    for (int c = 0; c < l->ncarry; c++)
+        g->val[l->carry[c].carry] = td_num_get(g->f, g->carried[c]);
+}
+
 void
 td_gen_body(td_gen *g)
 {
-    for (uint16_t i = 0; i < g->p->nstep; i++)
-        if (!g->p->step[i].uniform)
+    const td_rounds *l = &g->p->rounds;
+    bool loops = l->to > l->from;
+
+    for (uint16_t i = 0; i < g->p->nstep; i++) {
+        if (loops && i == l->to)
+            close_rounds(g);
+        if (loops && i == l->from)
+            open_rounds(g);
+        if (!g->p->step[i].uniform && g->p->step[i].kind != TD_STEP_CARRY)
             g->val[i] = compute(g, &g->p->step[i]);
+    }
+    if (loops && l->to == g->p->nstep)
+        close_rounds(g);
 }
 
 td_num

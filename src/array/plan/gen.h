@@ -23,8 +23,10 @@ typedef struct td_gen {
     td_val         extra[TD_PLAN_EXTRAS];
     td_val         tile[TD_PLAN_OPNDS], tile_index; /* copies of operands in the block's shared memory, and the one index into all of them; {0}: none */
     td_val         base[TD_PLAN_OPNDS]; /* int64 offset of the row */
+    td_val         rest[TD_PLAN_OPNDS]; /* base outside of the loop */
     td_val         j;                   /* int64: position in the last dim, of lane 0 */
     td_num         val[TD_PLAN_STEPS];  /* half types as float32 */
+    td_num         carried[TD_PLAN_CARRIES]; /* slots of a loop's carries */
 } td_gen;
 
 /* Declares the parameters in the order of td_plan_words, then n extra int64 ones in extra[]. */

@@ -11,6 +11,7 @@ td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape)
     p->dev = d;
     p->stream = td_dev_stream(d);
     p->nstep = p->nopnd = p->nscalar = p->nstore = 0;
+    p->rounds.from = p->rounds.to = p->rounds.ncarry = p->rounds.nvary = 0;
     p->shape = *shape;
     p->tail_kept = p->flat = false;
     p->axes = p->lack = 0;
@@ -37,23 +38,41 @@ new_opnd(td_plan *p, td_role role, td_dtype dt, uint16_t *out)
     return TD_OK;
 }
 
-static td_status
-add_scalar(td_plan *p, td_scalar s, td_dtype dt, uint16_t *out)
+int
+td_plan_scalar_words(td_scalar s, td_dtype dt, uint64_t word[2])
 {
-    td_dtype part = td_dtype_real_of(dt);
-    int n = td_dtype_is_complex(dt) ? 2 : 1;
-    uint64_t bits[2];
+    int n = td_dtype_is_complex(dt) ? 2 : 1; /* a complex number is two arguments */
+
+    td_scalar_bits(s, dt, word);
+    if (dt == TD_C64)
+        word[1] = word[0] >> 32;
+    for (int i = 0; i < n && td_dtype_real_of(dt) == TD_F32; i++)
+        word[i] &= UINT32_MAX;
+    return n;
+}
+
+td_status
+td_plan_scalar(td_plan *p, td_scalar s, td_dtype dt, uint16_t *out)
+{
+    uint64_t word[2];
+    int n = td_plan_scalar_words(s, dt, word);
 
     if (p->nscalar + n > TD_PLAN_SCALARS)
         return TD_SKIP;
     *out = p->nscalar;
-    td_scalar_bits(s, dt, bits);
-    if (dt == TD_C64)
-        bits[1] = bits[0] >> 32;
-    for (int i = 0; i < n; i++) { /* a complex number is two arguments */
-        p->scalar_dt[p->nscalar] = (uint8_t)part;
-        p->scalar[p->nscalar++] = part == TD_F32 ? bits[i] & UINT32_MAX : bits[i];
+    for (int i = 0; i < n; i++) {
+        p->scalar_dt[p->nscalar] = (uint8_t)td_dtype_real_of(dt);
+        p->scalar[p->nscalar++] = word[i];
     }
+    return TD_OK;
+}
+
+td_status
+td_plan_table(td_plan *p, td_buf *buf, uint16_t *out)
+{
+    TD_TRY(new_opnd(p, TD_ROLE_TABLE, TD_U64, out));
+    p->opnd[*out].buf = td_buf_ref(buf);
+    p->opnd[*out].ptr = buf->ptr;
     return TD_OK;
 }
 
@@ -86,6 +105,27 @@ set_strides(td_plan *p, td_opnd *o, const td_view *view, uint32_t lack)
 }
 
 static td_status
+new_load(td_plan *p, td_buf *buf, td_dtype dt, const td_view *view, uint16_t *out)
+{
+    td_opnd *o;
+
+    TD_TRY(new_opnd(p, TD_ROLE_LOAD, dt, out));
+    o = &p->opnd[*out];
+    TD_TRY(set_strides(p, o, view, p->lack));
+    o->buf = td_buf_ref(buf);
+    o->view = *view;
+    o->lack = p->lack;
+    o->ptr = buf->ptr + (uintptr_t)(view->offset * (int64_t)td_dtype_size(dt));
+    return TD_OK;
+}
+
+td_status
+td_plan_load(td_plan *p, const td_node *n, uint16_t *out)
+{
+    return new_load(p, n->buf, (td_dtype)n->dt, &n->view, out);
+}
+
+static td_status
 add_load(td_plan *p, td_buf *buf, td_dtype dt, const td_view *view, uint16_t *out)
 {
     td_opnd *o;
@@ -98,14 +138,7 @@ add_load(td_plan *p, td_buf *buf, td_dtype dt, const td_view *view, uint16_t *ou
             return TD_OK;
         }
     }
-    TD_TRY(new_opnd(p, TD_ROLE_LOAD, dt, out));
-    o = &p->opnd[*out];
-    TD_TRY(set_strides(p, o, view, p->lack));
-    o->buf = td_buf_ref(buf);
-    o->view = *view;
-    o->lack = p->lack;
-    o->ptr = buf->ptr + (uintptr_t)(view->offset * (int64_t)td_dtype_size(dt));
-    return TD_OK;
+    return new_load(p, buf, dt, view, out);
 }
 
 static td_status
@@ -143,7 +176,7 @@ add_reduction(td_plan *p, td_node *n, td_step *s)
     td_status st;
 
     s->nsrc = 1;
-    TD_TRY(add_scalar(p, n->par[0], TD_F64, &s->scalar));
+    TD_TRY(td_plan_scalar(p, n->par[0], TD_F64, &s->scalar));
     p->lack = 0;
     st = add_node(p, n->src[0], &s->src[0]);
     p->lack = lack;
@@ -164,7 +197,7 @@ add_searched(td_plan *p, const td_node *n, td_step *s)
     for (int i = 0; i < 3; i++) {
         uint16_t at;
 
-        TD_TRY(add_scalar(p, (td_scalar){.dt = TD_I64, .i = num[i]}, TD_I64, &at));
+        TD_TRY(td_plan_scalar(p, (td_scalar){.dt = TD_I64, .i = num[i]}, TD_I64, &at));
         s->scalar = i ? s->scalar : at;
     }
     s->nsrc = 1;
@@ -177,21 +210,22 @@ add_pending(td_plan *p, td_node *n, td_step *s)
     switch ((td_kind)n->kind) {
     case TD_N_IOTA:
         TD_TRY(add_index(p, &n->view.shape, &s->opnd));
-        TD_TRY(add_scalar(p, n->par[0], (td_dtype)n->par[0].dt, &s->scalar));
-        return add_scalar(p, n->par[1], (td_dtype)n->par[1].dt, &(uint16_t){0});
+        TD_TRY(td_plan_scalar(p, n->par[0], (td_dtype)n->par[0].dt, &s->scalar));
+        return td_plan_scalar(p, n->par[1], (td_dtype)n->par[1].dt, &(uint16_t){0});
     case TD_N_RANDOM:
         TD_TRY(add_index(p, &n->view.shape, &s->opnd));
         for (int i = 0; i < TD_NPAR; i++) {
             uint16_t at;
 
-            TD_TRY(add_scalar(p, n->par[i], n->par[i].dt, &at));
+            TD_TRY(td_plan_scalar(p, n->par[i], n->par[i].dt, &at));
             s->scalar = i ? s->scalar : at;
         }
         return TD_OK;
     case TD_N_GATHER:
         TD_TRY(add_gathered(p, n, &s->opnd));
-        TD_TRY(add_scalar(p, (td_scalar){.dt = TD_I64, .i = n->src[0]->view.stride[n->par[0].i]},
-                          TD_I64, &s->scalar));
+        TD_TRY(td_plan_scalar(p,
+                              (td_scalar){.dt = TD_I64, .i = n->src[0]->view.stride[n->par[0].i]},
+                              TD_I64, &s->scalar));
         s->nsrc = 1;
         return add_node(p, n->src[1], &s->src[0]);
     case TD_N_SEARCH: return add_searched(p, n, s);
@@ -221,23 +255,43 @@ add_node(td_plan *p, td_node *n, uint16_t *out)
     }
     s.kind = n->kind;
     if (n->kind == TD_N_SCALAR)
-        TD_TRY(add_scalar(p, n->par[0], (td_dtype)n->dt, &s.scalar));
+        TD_TRY(td_plan_scalar(p, n->par[0], (td_dtype)n->dt, &s.scalar));
     else if (n->kind == TD_N_LEAF)
         TD_TRY(add_load(p, n->buf, (td_dtype)n->dt, &n->view, &s.opnd));
     else
         TD_TRY(add_pending(p, n, &s));
-    if (p->nstep == TD_PLAN_STEPS)
-        return TD_SKIP;
     for (int i = 0; i < s.nsrc; i++)
         if (p->step[s.src[i]].stage > s.stage)
             s.stage = p->step[s.src[i]].stage;
     s.stage += s.kind == TD_N_REDUCE;
+    TD_TRY(td_plan_append(p, n, &s, out));
+    n->slot = p->nstep;
+    return TD_OK;
+}
+
+td_status
+td_plan_append(td_plan *p, td_node *n, const td_step *s, uint16_t *out)
+{
+    if (p->nstep == TD_PLAN_STEPS)
+        return TD_SKIP;
     p->lacks[p->nstep] = p->lack;
     p->seen[p->nstep] = td_node_ref(n);
-    p->step[p->nstep] = s;
-    n->slot = ++p->nstep;
-    *out = (uint16_t)(p->nstep - 1);
+    p->step[p->nstep] = *s;
+    *out = p->nstep++;
     return TD_OK;
+}
+
+td_status
+td_plan_step(td_plan *p, td_node *n, const uint16_t *src, uint16_t *out)
+{
+    td_step s = {.kind = n->kind, .dt = n->dt, .op = n->op};
+
+    if (n->kind != TD_N_OP && n->kind != TD_N_CAST)
+        TD_TRY(add_pending(p, n, &s));
+    s.nsrc = n->nsrc;
+    for (int i = 0; i < n->nsrc; i++)
+        s.src[i] = src[i];
+    return td_plan_append(p, n, &s, out);
 }
 
 td_status

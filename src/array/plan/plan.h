@@ -19,7 +19,7 @@
 
 enum { TD_PLAN_STEPS = 224, TD_PLAN_OPNDS = 96, TD_PLAN_SCALARS = 128, TD_PLAN_WORDS = 400, TD_PLAN_EXTRAS = 12 };
 
-typedef enum td_role { TD_ROLE_LOAD, TD_ROLE_INDEX, TD_ROLE_STORE } td_role;
+typedef enum td_role { TD_ROLE_LOAD, TD_ROLE_INDEX, TD_ROLE_STORE, TD_ROLE_TABLE } td_role;
 
 /* Where an element of the iteration space lies in memory; for an index: which linear number it has. */
 typedef struct td_opnd {
@@ -36,16 +36,43 @@ typedef struct td_opnd {
 } td_opnd;
 
 typedef struct td_step {
-    uint8_t  kind, dt;  /* td_kind: SCALAR, OP, CAST, IOTA, RANDOM, GATHER, SEARCH, LEAF; of rows also REDUCE */
+    uint8_t  kind, dt;  /* td_kind: SCALAR, OP, CAST, IOTA, RANDOM, GATHER, SEARCH, LEAF; of rows also REDUCE; in a loop
+                         * TD_STEP_CARRY */
     uint8_t  nsrc;
     uint8_t  uniform;   /* one value for all lanes of a row; in a plan of rows: for all elements of the row */
     uint8_t  stage;     /* how many reductions of rows must be finished before it */
-    uint8_t  pad;       /* 0: steps are hashed as bytes */
+    uint8_t  varies;    /* in a loop: its numbers change from round to round, or it is a CARRY */
     uint16_t op;
     uint16_t opnd;      /* LEAF, GATHER, SEARCH: the operand that it loads; IOTA, RANDOM: its index operand */
     uint16_t scalar;    /* first of its kernel-argument scalars */
     uint16_t src[TD_MAXSRC];
 } td_step;
+
+enum { TD_STEP_CARRY = TD_N_SPILLED + 1, TD_PLAN_CARRIES = 24, TD_PLAN_NOSTEP = UINT16_MAX };
+
+/* td_carry - a value that rounds of a loop hand on: step `carry` gives what step `next` was a round ago, in the first round
+ * `init` (TD_PLAN_NOSTEP: nothing reads it then). */
+typedef struct td_carry {
+    uint16_t carry, init, next;
+} td_carry;
+
+/* td_vary - what is read from the table anew in each round: a number, or how far operand `at` has moved (in elements). */
+typedef struct td_vary {
+    uint16_t at;
+    uint16_t moves; /* 1: at is an operand; 0: a scalar */
+    int64_t  by;    /* moves: all distances so far, by bitwise or */
+} td_vary;
+
+/* td_rounds - steps [from, to) of a plan are computed several times, one round after another.  Steps behind them read carries
+ * only, and see the last round's values. */
+typedef struct td_rounds {
+    uint16_t from, to; /* equal: the plan has no loop */
+    uint16_t count;    /* the scalar that says how many rounds there are */
+    uint16_t ncarry, nvary;
+    uint16_t table;    /* if nvary: the operand of role TABLE, 64-bit words, nvary for each round */
+    td_carry carry[TD_PLAN_CARRIES];
+    td_vary  vary[TD_PLAN_SCALARS]; /* in the order of the table's columns */
+} td_rounds;
 
 /* Where a scattering plan writes: the store's view, moved by step `at` elements, where `guard` holds. */
 typedef enum td_puthow {
@@ -53,8 +80,6 @@ typedef enum td_puthow {
     TD_PUT_ORDERED, /* the result is that of writing the elements one after another in C order (CPU: one thread) */
     TD_PUT_FREE,    /* in any order: targets are distinct, the values equal, or op is atomic */
 } td_puthow;
-
-enum { TD_PLAN_NOSTEP = UINT16_MAX };
 
 typedef struct td_plan {
     td_dev    *dev;
@@ -77,6 +102,7 @@ typedef struct td_plan {
     uint8_t    put;               /* td_puthow */
     uint16_t   put_at, put_guard; /* steps; guard may be TD_PLAN_NOSTEP */
     uint16_t   put_op; /* memory becomes op(memory, value), computed in the value's dtype; TD_OPS: memory becomes the value */
+    td_rounds  rounds;
     bool       flat; /* a CPU's map with a short last dim: lanes run along the whole space */
     int64_t    dim[TD_MAXDIM];
     int64_t    total; /* elements of the iteration space */
@@ -91,6 +117,17 @@ bool      td_plan_across(const td_plan *p, uint32_t axes);
 /* Adds root and all that it fuses with; *step is root's.  Pending reductions and the sources of gathers
  * have been evaluated.  TD_SKIP: the plan is full; the caller evaluates root's sources and starts again. */
 td_status td_plan_add(td_plan *p, td_node *root, uint16_t *step);
+/* Adds the operation n alone, of kind OP, CAST, IOTA or RANDOM, whose sources are these steps. */
+td_status td_plan_step(td_plan *p, td_node *n, const uint16_t *src, uint16_t *step);
+/* Adds a number, of a complex dtype two, as kernel arguments; *at is the first. */
+td_status td_plan_scalar(td_plan *p, td_scalar s, td_dtype dt, uint16_t *at);
+/* The same number as the words of these arguments; returns how many. */
+int       td_plan_scalar_words(td_scalar s, td_dtype dt, uint64_t word[2]);
+/* Adds an operand of its own for n, which is in memory. */
+td_status td_plan_load(td_plan *p, const td_node *n, uint16_t *opnd);
+/* Adds a step without a node, or with one that others compute; and an operand of role TABLE in memory of buf. */
+td_status td_plan_append(td_plan *p, td_node *n, const td_step *s, uint16_t *step);
+td_status td_plan_table(td_plan *p, td_buf *buf, uint16_t *opnd);
 /* The step is written to memory seen through `view` (broadcast to the shape already); refs buf; node NULL or
  * settled by td_plan_settle. */
 td_status td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, const td_view *view, td_node *node);
@@ -109,6 +146,14 @@ static inline bool
 td_plan_narrow(const td_plan *p)
 {
     return p->total < (int64_t)1 << 31;
+}
+/* Steps that are computed for each element, those of a loop once for each of its rounds. */
+static inline int64_t
+td_plan_work(const td_plan *p)
+{
+    int64_t looped = p->rounds.to - p->rounds.from;
+
+    return p->nstep + (looped ? looped * ((int64_t)p->scalar[p->rounds.count] - 1) : 0);
 }
 td_hash   td_plan_key(const td_plan *p); /* of all that code generation reads */
 void      td_plan_settle(td_plan *p);    /* makes leaves of the stores' nodes: they have been computed */

@@ -143,8 +143,10 @@ find_uniform(td_plan *p)
     for (uint16_t i = 0; i < p->nstep; i++) {
         td_step *s = &p->step[i];
 
-        s->uniform = s->kind == TD_N_SCALAR || s->kind == TD_N_OP || s->kind == TD_N_CAST ||
-                     s->kind == TD_N_REDUCE || still(p, &p->opnd[s->opnd]);
+        s->uniform = s->varies
+                         ? false
+                         : s->kind == TD_N_SCALAR || s->kind == TD_N_OP || s->kind == TD_N_CAST ||
+                               s->kind == TD_N_REDUCE || still(p, &p->opnd[s->opnd]);
         for (int j = 0; j < s->nsrc && s->kind != TD_N_REDUCE; j++)
             s->uniform &= p->step[s->src[j]].uniform;
     }
@@ -236,6 +238,18 @@ magic_of(int64_t d, uint64_t *magic, uint64_t *shift)
     *shift = (uint64_t)s - 1;
 }
 
+static td_hash
+rounds_key(td_hash h, const td_rounds *r)
+{
+    h = td_hash_u64(h, (uint64_t)r->from << 48 | (uint64_t)r->to << 32 | (uint64_t)r->count << 16 |
+                           r->ncarry);
+    h = td_hash_u64(h, (uint64_t)r->nvary << 16 | (r->nvary ? r->table : 0));
+    h = td_hash_add(h, r->carry, r->ncarry * sizeof *r->carry);
+    for (int i = 0; i < r->nvary; i++)
+        h = td_hash_u64(h, (uint64_t)r->vary[i].at << 1 | r->vary[i].moves);
+    return h;
+}
+
 td_hash
 td_plan_key(const td_plan *p)
 {
@@ -249,6 +263,8 @@ td_plan_key(const td_plan *p)
     h = td_hash_u64(h, (uint64_t)p->nstep << 48 | (uint64_t)p->nopnd << 32 | p->nscalar);
     h = td_hash_add(h, p->step, p->nstep * sizeof *p->step);
     h = td_hash_add(h, p->scalar_dt, p->nscalar);
+    if (p->rounds.to > p->rounds.from)
+        h = rounds_key(h, &p->rounds);
     for (uint16_t k = 0; k < p->nopnd; k++) {
         const td_opnd *o = &p->opnd[k];
 
@@ -322,10 +338,12 @@ label(const td_plan *p, const char *head)
 
     for (uint16_t i = 0; i < p->nstep; i++) {
         const td_step *s = &p->step[i];
-        const char *name = s->kind == TD_N_OP                               ? td_optab[s->op].name
-                           : s->kind == TD_N_REDUCE                         ? td_redtab[s->op].name
-                           : s->kind == TD_N_LEAF || s->kind == TD_N_SCALAR ? NULL
-                                                                            : kinds[s->kind];
+        const char *name =
+            s->kind == TD_N_OP       ? td_optab[s->op].name
+            : s->kind == TD_N_REDUCE ? td_redtab[s->op].name
+            : s->kind == TD_N_LEAF || s->kind == TD_N_SCALAR || s->kind == TD_STEP_CARRY
+                ? NULL
+                : kinds[s->kind];
 
         if (!name || has_word(text + from, name))
             continue;
@@ -369,7 +387,8 @@ td_plan_widest(const td_plan *p, bool parts)
     size_t w = 1;
 
     for (uint16_t k = 0; k < p->nopnd; k++)
-        if (p->opnd[k].role != TD_ROLE_INDEX && width((td_dtype)p->opnd[k].dt, parts) > w)
+        if (p->opnd[k].role != TD_ROLE_INDEX && p->opnd[k].role != TD_ROLE_TABLE &&
+            width((td_dtype)p->opnd[k].dt, parts) > w)
             w = width((td_dtype)p->opnd[k].dt, parts);
     for (uint16_t i = 0; i < p->nstep; i++) {
         td_dtype dt = (td_dtype)p->step[i].dt;

@@ -18,6 +18,7 @@
 #include "array/form/fold.h"
 #include "array/form/map.h"
 #include "array/graph/memwait.h"
+#include "array/plan/roll.h"
 #include "array/plan/unroll.h"
 #include "array/run/claim.h"
 #include "array/run/fperror.h"
@@ -165,6 +166,100 @@ by_chunks(td_need *need, td_node *n)
     return td_eval_has_value(n) ? td_eval_node(n) : TD_SKIP;
 }
 
+/* Adds stores for the values of a rolled plan that something outside of it reads: n's own, and others of the program. */
+static td_status
+store_held(td_plan *p, const td_repeat *r, const uint16_t step[])
+{
+    int end = r->from + r->rounds * r->period;
+
+    for (int i = 0; i < r->n; i = i + 1 == r->from ? end : i + 1) {
+        td_node *m = r->node[i];
+        td_buf *b;
+        td_status st;
+
+        if (!r->held[i])
+            continue;
+        TD_TRY(
+            td_buf_new(p->dev, p->stream, (size_t)p->total * td_dtype_size((td_dtype)m->dt), &b));
+        st = td_plan_store(p, step[i], (td_dtype)m->dt, b, &m->view, m);
+        td_buf_unref(b);
+        TD_TRY(st);
+    }
+    return TD_OK;
+}
+
+static td_status
+launch_rolled(td_node *n, const td_repeat *r)
+{
+    uint16_t step[TD_REPEAT_NODES];
+    td_status st;
+    td_plan p;
+
+    td_plan_begin(&p, n->dev, &n->view.shape);
+    st = td_plan_roll(&p, r, step);
+    if (!st)
+        st = store_held(&p, r, step);
+    if (!st) {
+        mark_others(&p, n, true);
+        st = td_eval_map(&p);
+        if (!st)
+            td_plan_settle(&p);
+        mark_others(&p, n, false);
+    }
+    td_plan_end(&p);
+    return st;
+}
+
+/* The heavy sources of a reduction, or of another value that cannot belong to the loop that they are. */
+static td_status
+settle_heavy(td_node *n)
+{
+    bool own = n->kind != TD_N_OP && n->kind != TD_N_CAST;
+
+    for (int i = 0; i < n->nsrc; i++)
+        own |= !td_shape_eq(&n->src[i]->view.shape, &n->view.shape);
+    for (int i = 0; i < n->nsrc && own; i++) {
+        td_node *s = n->src[i];
+        td_status st;
+
+        if (!td_node_pending(s) || s->weight <= TD_WEIGHT_MAX || td_node_spilled(s))
+            continue;
+        td_node_ref(s);
+        st = td_eval_node(s);
+        td_node_unref(s);
+        TD_TRY(st);
+        if (n->buf)
+            return td_eval_node(n);
+    }
+    return TD_SKIP;
+}
+
+/* The rounds of a program's loop: one kernel with a loop of its own. */
+static td_status
+by_rounds(td_need *need, td_node *n)
+{
+    td_repeat r;
+    td_status st;
+
+    if (n->weight <= TD_WEIGHT_MAX || n->hosted)
+        return TD_SKIP;
+    td_need_look(need);
+    if (!td_repeat_find(&r, &n, 1))
+        return settle_heavy(n);
+    if (r.n <= TD_WEIGHT_MAX) { /* one kernel holds it as it is */
+        td_repeat_end(&r);
+        return TD_SKIP;
+    }
+    td_node_ref(n);
+    td_eval_mark(n, true);
+    st = launch_rolled(n, &r);
+    td_eval_mark(n, false);
+    td_node_unref(n);
+    td_repeat_end(&r);
+    stats.evals += st == TD_OK;
+    return st;
+}
+
 /* A variance of float64: the mean in one pass, the deviations from it in another. */
 static td_status
 by_two_passes(td_need *need, td_node *n)
@@ -266,6 +361,7 @@ static struct form {
     {"upload", by_upload, false, 0}, /* is on the host */
     {"chunks", by_chunks, false, 0}, /* is computed of what is on the host */
     {"slices", by_slices, false, 0}, /* no value: reductions of few elements become operations */
+    {"rounds", by_rounds, true, 0},  /* is what a loop of the program has made */
     {"two passes", by_two_passes, false, 0}, /* is a variance of float64 */
     {"rows", by_rows, true, 0},              /* reduces rows and uses them again */
     {"reduction", by_reduction, false, 0},   /* reduces */
