@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    ROOM_STEP = 4,
+    ROOM_STEP = 8,
     ROOM_HOPED = 3 * TD_REPEAT_PERIOD, /* room to show that it repeats */
     LIKENESS = 12,                     /* operations in a row that do not repeat by chance */
 };
@@ -220,7 +220,7 @@ find_period(finder *f, int least)
     td_repeat *r = f->r;
     int anchor = r->n / 2, best = 0;
 
-    for (int period = 1; period <= TD_REPEAT_PERIOD && period <= anchor; period++) {
+    for (int period = 1; period <= TD_REPEAT_PERIOD && period <= anchor && best * 2 < r->n; period++) {
         int lo, hi;
 
         if (f->kind[anchor] != f->kind[anchor - period])
