@@ -14,11 +14,12 @@ enum {
     SEG_MIN = 4096,       /* CPU: reduced elements a segment */
     IN_ORDER = 1024,      /* CPU: rows up to so many elements are multiplied in order, */
     IN_ORDER_ALL =
-        1 << 14,     /* if all rows together have no more than this; more would miss the vectors */
-    STREAM_MIN = 16, /* CPU: so many reduced rows are worth streaming */
-    WIDEST = 64,     /* CPU: numbers of a vector, the most that code may have */
-    NEAR_MIN = 512,  /* CPU: a row of so many elements is worth adding up in blocks */
-    NEAR_STEPS = 8,  /* CPU: an expression of so many steps is worth writing out NEAR times */
+        1 << 14,      /* if all rows together have no more than this; more would miss the vectors */
+    STREAM_MIN = 16,  /* CPU: so many reduced rows are worth streaming */
+    WIDEST = 64,      /* CPU: numbers of a vector, the most that code may have */
+    NEAR_MIN = 512,   /* CPU: a row of so many elements is worth adding up in blocks */
+    MERGE_LONG = 256, /* GPU: so many accumulators of a result are merged in segments */
+    NEAR_STEPS = 8,   /* CPU: an expression of so many steps is worth writing out NEAR times */
 };
 
 /* One reduction: its sizes and its schedule. */
@@ -50,7 +51,7 @@ cut(job *j, int64_t want_units, int64_t min_len, int64_t round)
                                   : j->rows; /* units a segment */
 
     j->segs = 1;
-    if (!j->d.merging && own < want_units)
+    if ((!j->d.merging || (j->d.nest.simt && j->extent >= MERGE_LONG)) && own < want_units)
         j->segs = want_units / own;
     if (j->segs > j->extent / min_len)
         j->segs = j->extent / min_len;
@@ -246,7 +247,9 @@ size_up(job *j, uint32_t axes)
         form_cpu(j);
 }
 
-/* Merges the segments' accumulators, seen as [rows, segments], into the results. */
+static td_status reduce_plan(job *j, td_buf *out);
+
+/* Merges the segments' accumulators, seen as [rows, segments], into the results; many in segments again. */
 static td_status
 merge_segments(const job *first, td_buf *const *part, td_buf *out)
 {
@@ -275,11 +278,11 @@ merge_segments(const job *first, td_buf *const *part, td_buf *out)
     }
     if (!st) {
         j.d.p = &p;
-        j.d.merging = j.d.final = true;
+        j.d.merging = true;
         j.d.masked = j.d.streamed = j.d.near = false;
         j.d.deep = 0;
         size_up(&j, first->p->tail_kept ? 1 : 2);
-        st = foldrun_run(&j, &out);
+        st = reduce_plan(&j, out);
     }
     td_plan_end(&p);
     return st;

@@ -53,18 +53,20 @@ sort_axes(const td_opnd *o, int *axis, int n)
     }
 }
 
-enum { TAIL = 16, ROWS = 4096 };
+enum { TAIL = 16, ROWS = 4096, FEW = 1024, LONG = 4096 };
 
-/* Is a kept axis too short for a GPU's lanes, while the other kept axes give rows enough for all its threads?  Then teams
- * of threads read along the reduced axes, whose elements lie a few apart. */
+/* Is a kept axis too short for a GPU's lanes, while the other kept axes give rows enough for all its threads, or are there few
+ * results of long sums?  Then teams of threads read along the reduced axes, whose elements lie a few apart. */
 static bool
 is_short_tail(const td_plan *p, uint32_t axes, int last)
 {
-    int64_t rows = 1;
+    int64_t rows = 1, own = p->shape.dim[last], reduced;
 
     for (int i = 0; i < p->shape.ndim; i++)
         rows *= i == last || axes >> i & 1 ? 1 : p->shape.dim[i];
-    return td_dev_info(p->dev)->simt && p->shape.dim[last] < TAIL && rows >= ROWS;
+    reduced = p->total / (rows * own);
+    return td_dev_info(p->dev)->simt && own < TAIL &&
+           (rows >= ROWS || (rows * own < FEW && reduced >= LONG));
 }
 
 /* Kept axes, then reduced ones.  When memory is shortest-strided along the last kept axis, that axis goes

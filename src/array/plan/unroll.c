@@ -129,6 +129,18 @@ cast(td_node *x, td_dtype dt, td_node **out)
     return td_node_over(TD_N_CAST, (td_op)0, dt, &x, 1, out);
 }
 
+/* May the terms be added in float32?  So few round at most 15 times, as NumPy's do, and threads of a GPU convert to float64 at
+ * an eighth of the speed at which they add. */
+static bool
+adds_narrow(const td_node *r, td_dtype in)
+{
+    td_dtype out = (td_dtype)r->dt;
+    bool sums = (td_red)r->op == TD_RED_sum || (td_red)r->op == TD_RED_mean;
+
+    return sums && td_dev_info(r->dev)->simt && (in == TD_F32 || td_dtype_is_half(in)) &&
+           (out == TD_F32 || td_dtype_is_half(out));
+}
+
 /* What joins two slices, and in which dtype.  OP TD_OPS: the reduction has other accumulators than one number. */
 static td_op
 join_of(const td_node *r, td_dtype *dt)
@@ -138,7 +150,7 @@ join_of(const td_node *r, td_dtype *dt)
 
     if (td_red_pair(red, in, out))
         return TD_OPS;
-    *dt = td_red_acc(red, 0, in, out);
+    *dt = adds_narrow(r, in) ? TD_F32 : td_red_acc(red, 0, in, out);
     switch (red) {
     case TD_RED_sum:           return *dt == TD_BOOL ? OP_logical_or : OP_add;
     case TD_RED_mean:          return OP_add;
