@@ -280,12 +280,12 @@ across_round(const td_gen *g, const td_fold *d, const td_val slot[], td_val r, t
         }
         td_gen_row(e, row[u], g->p->nk, g->p->nd - 1, true);
         for (int i = 0; i < g->p->nstep; i++)
-            if (g->p->step[i].kind == TD_N_LEAF)
+            if (g->p->step[i].kind == TD_N_LEAF && !d->fixed[i])
                 e->val[i] = td_gen_step(e, i);
     }
     for (int u = 0; u < d->deep; u++) {
         for (int i = 0; i < g->p->nstep; i++)
-            if (g->p->step[i].kind != TD_N_LEAF)
+            if (g->p->step[i].kind != TD_N_LEAF && !d->fixed[i])
                 each[u].val[i] = td_gen_step(&each[u], i);
         lifted(&each[u], d, row[u], x);
         td_acc_add(g->f, d->red, d->pair, slot, x, ok[u]);
@@ -333,12 +333,14 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
     g->j = j;
     find_shift(g, d);
     g->j = j;
+    td_gen_fix(g, d->fixed);
     if (d->deep > 1)
         across_deep(g, d, slot, lo, hi);
     else if (d->near)
         across_near(g, d, slot, lo, hi);
     else
         across_rows(g, d, slot, lo, hi, 0);
+    g->fixed = NULL;
     td_acc_get(g->f, d->red, d->pair, slot, acc);
     at = TD_G2(g, add, TD_G2(g, multiply, row, n), j);
     finish(g, d, acc, TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), at));
@@ -377,6 +379,7 @@ stream_strip(void *ctx, td_val j, td_val mask)
         td_set(f, slot[i], td_load(f, d->out_ptr[i], at, g->mask, g->lanes, 0));
     td_end(f);
     g->j = j;
+    td_gen_fix(g, d->fixed);
     if (d->near) {
         td_if(f, TD_G2(g, equal, TD_G2(g, subtract, to, from), td_gen_int(g, STREAM_ROWS)));
         across_rows(g, d, slot, from, to, STREAM_ROWS);
@@ -386,6 +389,7 @@ stream_strip(void *ctx, td_val j, td_val mask)
     } else {
         across_rows(g, d, slot, from, to, 0);
     }
+    g->fixed = NULL;
     td_acc_get(g->f, d->red, d->pair, slot, acc);
     finish(g, d, acc, at);
 }

@@ -37,6 +37,7 @@ typedef struct td_fold {
     bool           near;     /* CPU: float32 elements are added in float32 for a few terms, then in float64 */
     td_nest        nest;     /* a unit is a row of results times a segment of what is reduced */
     int            deep;        /* GPU, across: rows whose loads a thread issues together */
+    bool           fixed[TD_PLAN_STEPS]; /* across: steps that have one value for all rows that a lane walks over */
     td_num         shift; /* while building: a float64 or complex128 number subtracted from the elements; TD_NONE: nothing */
     td_val         ddof_param, out_ptr[TD_MAXACC]; /* while building */
 } td_fold;

@@ -209,7 +209,7 @@ key_of(const job *j)
                            (uint64_t)d->masked << 3 | (uint64_t)d->pair << 2 | 1);
     for (int i = 0; i < d->nacc; i++)
         h = td_hash_u64(h, (uint64_t)d->value[i] << 8 | d->acc[i]);
-    return h;
+    return td_hash_add(h, d->fixed, j->p->nstep * sizeof *d->fixed);
 }
 
 /* Launches the kernel, which writes results or the segments' accumulators to out. */
@@ -231,6 +231,27 @@ foldrun_run(job *j, td_buf *const *out)
     return td_form_launch_plan(j->p, &code, &j->d.nest, &more);
 }
 
+/* Across: which steps have one value for all rows that a lane walks over, as points that are compared with all others?  Their
+ * strides are arguments, so that the compiler cannot tell. */
+static void
+find_fixed(job *j)
+{
+    const td_plan *p = j->p;
+
+    for (uint16_t i = 0; i < p->nstep; i++) {
+        const td_step *s = &p->step[i];
+        bool fixed = p->tail_kept && !j->d.merging &&
+                     (s->kind == TD_N_LEAF || s->kind == TD_N_SCALAR || s->kind == TD_N_OP ||
+                      s->kind == TD_N_CAST);
+
+        for (int k = p->nk; k < p->nd - 1 && s->kind == TD_N_LEAF; k++)
+            fixed &= p->opnd[s->opnd].stride[k] == 0;
+        for (int k = 0; k < s->nsrc; k++)
+            fixed &= j->d.fixed[s->src[k]];
+        j->d.fixed[i] = fixed;
+    }
+}
+
 static void
 size_up(job *j, uint32_t axes)
 {
@@ -241,6 +262,7 @@ size_up(job *j, uint32_t axes)
     j->rows = foldrun_product(p, 0, p->nk) * (p->tail_kept ? p->dim[p->nd - 1] : 1);
     j->reduced = j->extent = p->total / j->rows;
     j->strips = 0;
+    find_fixed(j);
     if (j->d.nest.simt)
         form_gpu(j);
     else

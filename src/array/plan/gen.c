@@ -233,6 +233,12 @@ compute(td_gen *g, const td_step *s)
     td_bug(__FILE__, __LINE__, "step kind");
 }
 
+static bool
+is_fixed(const td_gen *g, uint16_t i)
+{
+    return g->fixed && g->fixed[i];
+}
+
 void
 td_gen_uniform(td_gen *g)
 {
@@ -240,9 +246,23 @@ td_gen_uniform(td_gen *g)
 
     g->lanes = 1;
     for (uint16_t i = 0; i < g->p->nstep; i++)
-        if (g->p->step[i].uniform)
+        if (g->p->step[i].uniform && !is_fixed(g, i))
             g->val[i] = compute(g, &g->p->step[i]);
     g->lanes = lanes;
+}
+
+void
+td_gen_fix(td_gen *g, const bool *fixed)
+{
+    int lanes = g->lanes;
+
+    for (uint16_t i = 0; i < g->p->nstep; i++) {
+        g->lanes = g->p->step[i].uniform ? 1 : lanes;
+        if (fixed[i])
+            g->val[i] = compute(g, &g->p->step[i]);
+    }
+    g->lanes = lanes;
+    g->fixed = fixed;
 }
 
 /* ---- the rounds of a loop ---- */
@@ -315,7 +335,7 @@ td_gen_body(td_gen *g)
             close_rounds(g);
         if (loops && i == l->from)
             open_rounds(g);
-        if (!g->p->step[i].uniform && g->p->step[i].kind != TD_STEP_CARRY)
+        if (!g->p->step[i].uniform && g->p->step[i].kind != TD_STEP_CARRY && !is_fixed(g, i))
             g->val[i] = compute(g, &g->p->step[i]);
     }
     if (loops && l->to == g->p->nstep)

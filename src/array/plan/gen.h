@@ -26,6 +26,7 @@ typedef struct td_gen {
     td_val         rest[TD_PLAN_OPNDS]; /* base outside of the loop */
     td_val         j;                   /* int64: position in the last dim, of lane 0 */
     td_num         val[TD_PLAN_STEPS];  /* half types as float32 */
+    const bool    *fixed; /* steps whose val is set already, for good; NULL: none */
     td_num         carried[TD_PLAN_CARRIES]; /* slots of a loop's carries */
 } td_gen;
 
@@ -43,6 +44,9 @@ void td_gen_flat(td_gen *g);
 
 /* Computes the steps that have one value for all lanes of the row. */
 void td_gen_uniform(td_gen *g);
+
+/* Computes the fixed steps at j; until g->fixed is NULL again the functions around this one leave them. */
+void td_gen_fix(td_gen *g, const bool *fixed);
 
 /* Computes all other steps at j, for g->lanes elements under g->mask. */
 void td_gen_body(td_gen *g);
