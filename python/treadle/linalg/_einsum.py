@@ -4,6 +4,8 @@ An expression is split into products of two operands. A pair with a summed label
 transposed and reshaped operands. Other pairs are multiplied with broadcasting, and fuse with what follows.
 """
 
+import operator
+from functools import lru_cache
 from math import prod
 from string import ascii_letters
 
@@ -56,13 +58,13 @@ def _term(text, ndim, k):
     return [*before, *range(hidden, 0, -1), *after]
 
 
-def _parse(text, operands):
+def _parse(text, shapes):
     """([labels of each operand], labels of the result)."""
     left, arrow, right = text.partition("->")
     parts = left.split(",")
-    if len(parts) != len(operands):
-        _fail(f"{len(parts)} terms in '{text}' for {len(operands)} operands")
-    terms = [_term(p, a.ndim, k) for k, (p, a) in enumerate(zip(parts, operands, strict=True))]
+    if len(parts) != len(shapes):
+        _fail(f"{len(parts)} terms in '{text}' for {len(shapes)} operands")
+    terms = [_term(p, len(s), k) for k, (p, s) in enumerate(zip(parts, shapes, strict=True))]
     dots = max((c for t in terms for c in t if isinstance(c, int)), default=0)
     hidden = list(range(dots, 0, -1))
     if not arrow:
@@ -80,11 +82,11 @@ def _parse(text, operands):
     return terms, result
 
 
-def _extents(terms, operands):
+def _extents(terms, shapes):
     """The extent of every label. Extents of 1 broadcast."""
     n = {}
-    for k, (t, a) in enumerate(zip(terms, operands, strict=True)):
-        for c, extent in zip(t, a.shape, strict=True):
+    for k, (t, shape) in enumerate(zip(terms, shapes, strict=True)):
+        for c, extent in zip(t, shape, strict=True):
             if n.get(c, 1) != 1 and extent not in (1, n[c]):
                 _fail(f"operand {k} has {extent} elements along '{c}', another one {n[c]}")
             n[c] = extent if n.get(c, 1) == 1 else n[c]
@@ -96,42 +98,79 @@ def _extents(terms, operands):
 
 def _sum(a, axes):
     """The sum in a's own dtype, as in NumPy's einsum."""
-    if not axes:
-        return a
-    return a.any(tuple(axes)) if a.dtype.kind == "b" else a.sum(tuple(axes), dtype=a.dtype)
+    return a.any(axes) if a.dtype.kind == "b" else a.sum(axes, dtype=a.dtype)
 
 
-def _diagonals(a, t, n):
+def _spread(a, shape):
+    return _core._broadcast_to(a, shape).copy()
+
+
+class _Recipe:
+    """What is to be done with operands of some shapes: steps on values, which are known by their numbers."""
+
+    def __init__(self, shapes):
+        self.shapes = list(shapes)
+        self.steps = []  # (function, numbers of the values that it takes, its other arguments)
+
+    def add(self, shape, function, values, *arguments):
+        self.steps.append((function, values, arguments))
+        self.shapes.append(tuple(shape))
+        return len(self.shapes) - 1
+
+    def sum(self, a, axes):
+        axes = tuple(axes)
+        return self.add((n for k, n in enumerate(self.shapes[a]) if k not in axes), _sum, (a,), axes) if axes else a
+
+    def transpose(self, a, axes):
+        axes = tuple(axes)
+        if axes == tuple(range(len(axes))):
+            return a
+        return self.add((self.shapes[a][k] for k in axes), ndarray.transpose, (a,), axes)
+
+    def reshape(self, a, shape):
+        shape = tuple(shape)
+        return a if shape == self.shapes[a] else self.add(shape, ndarray.reshape, (a,), shape)
+
+    def run(self, values):
+        for function, taken, arguments in self.steps:
+            values.append(function(*[values[k] for k in taken], *arguments))
+        return values[-1]
+
+
+def _diagonals(recipe, a, t):
     """a with each label once. A label that occurs twice is replaced by the diagonal."""
     for c in dict.fromkeys(t):
         while t.count(c) > 1:
             one = t.index(c)
             two = t.index(c, one + 1)
-            if a.shape[one] != a.shape[two]:
-                _fail(f"dimensions {a.shape[one]} and {a.shape[two]} of one operand are both '{c}'")
-            a = diagonal(a, 0, one, two)
+            shape = recipe.shapes[a]
+            if shape[one] != shape[two]:
+                _fail(f"dimensions {shape[one]} and {shape[two]} of one operand are both '{c}'")
+            left = [n for k, n in enumerate(shape) if k not in (one, two)]
+            a = recipe.add((*left, shape[one]), diagonal, (a,), 0, one, two)
             t = [x for k, x in enumerate(t) if k not in (one, two)] + [c]
     return a, t
 
 
-def _without(a, t, keep, n):
+def _without(recipe, a, t, keep, n):
     """a summed over the labels that nothing else uses, without the axes along which it only broadcasts."""
-    drop = [k for k, c in enumerate(t) if a.shape[k] == 1 and n[c] != 1]
+    shape = recipe.shapes[a]
+    drop = [k for k, c in enumerate(t) if shape[k] == 1 and n[c] != 1]
     if drop:
-        a = a.reshape([x for k, x in enumerate(a.shape) if k not in drop])
+        a = recipe.reshape(a, [x for k, x in enumerate(shape) if k not in drop])
         t = [c for k, c in enumerate(t) if k not in drop]
     axes = [k for k, c in enumerate(t) if c not in keep]
-    return _sum(a, axes), [c for c in t if c in keep]
+    return recipe.sum(a, axes), [c for c in t if c in keep]
 
 
-def _aligned(a, t, labels):
+def _aligned(recipe, a, t, labels):
     """A view of a with one axis for each of labels, of extent 1 where a lacks the label."""
-    a = a.transpose([t.index(c) for c in labels if c in t]) if t else a
-    extents = iter(a.shape)
-    return a.reshape([next(extents) if c in t else 1 for c in labels])
+    a = recipe.transpose(a, [t.index(c) for c in labels if c in t])
+    extents = iter(recipe.shapes[a])
+    return recipe.reshape(a, [next(extents) if c in t else 1 for c in labels])
 
 
-def _product(a, ta, b, tb, keep):
+def _product(recipe, a, ta, b, tb, keep):
     """(the product of two operands summed over the labels that are not in keep, its labels)."""
     batch = [c for c in ta if c in tb and c in keep]
     summed = [c for c in ta if c in tb and c not in keep]
@@ -139,15 +178,17 @@ def _product(a, ta, b, tb, keep):
     labels = batch + rows + columns
     if not summed or not (rows or columns):
         full = labels + summed
-        r = _aligned(a, ta, full) * _aligned(b, tb, full)
-        return _sum(r, range(len(labels), len(full))), labels
-    a = a.transpose([ta.index(c) for c in batch + rows + summed])
-    b = b.transpose([tb.index(c) for c in batch + summed + columns])
+        a, b = _aligned(recipe, a, ta, full), _aligned(recipe, b, tb, full)
+        shape = numpy.broadcast_shapes(recipe.shapes[a], recipe.shapes[b])
+        return recipe.sum(recipe.add(shape, operator.mul, (a, b)), range(len(labels), len(full))), labels
+    a = recipe.transpose(a, [ta.index(c) for c in batch + rows + summed])
+    b = recipe.transpose(b, [tb.index(c) for c in batch + summed + columns])
     nb, nr, ns = len(batch), len(rows), len(summed)
-    outer, k = a.shape[:nb], prod(b.shape[nb : nb + ns])
-    shape = (*outer, *a.shape[nb : nb + nr], *b.shape[nb + ns :])
-    m = matmul(a.reshape((*outer, prod(a.shape[nb : nb + nr]), k)), b.reshape((*outer, k, prod(b.shape[nb + ns :]))))
-    return m.reshape(shape), labels
+    sa, sb = recipe.shapes[a], recipe.shapes[b]
+    outer, m, k, n = sa[:nb], prod(sa[nb : nb + nr]), prod(sb[nb : nb + ns]), prod(sb[nb + ns :])
+    a, b = recipe.reshape(a, (*outer, m, k)), recipe.reshape(b, (*sb[:nb], k, n))
+    product = recipe.add((*outer, m, n), matmul, (a, b))
+    return recipe.reshape(product, (*outer, *sa[nb : nb + nr], *sb[nb + ns :])), labels
 
 
 def _path(terms, result, extents, optimize):
@@ -211,14 +252,16 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     text, given = _given(operands)
     where = next((a.device for a in given if isinstance(a, ndarray)), None)
     arrays = [on(where, a) for a in given]
-    dt = numpy.result_type(*(a.dtype for a in arrays)) if dtype is None else numpy.dtype(dtype)
-    for a in arrays:
-        if not numpy.can_cast(a.dtype, dt, casting):
-            raise TypeError(f"einsum: cannot cast {a.dtype} to {dt} according to the rule '{casting}'")
-    terms, result = _parse(text, arrays)
-    arrays = [a.astype(dt, copy=False) for a in arrays]
-    extents = _extents(terms, arrays)
-    r = _contract(arrays, terms, result, extents, optimize)
+    dtypes = {a.dtype for a in arrays}
+    if dtype is not None or len(dtypes) > 1:
+        dt = numpy.result_type(*dtypes) if dtype is None else numpy.dtype(dtype)
+        for own in dtypes:
+            if not numpy.can_cast(own, dt, casting):
+                raise TypeError(f"einsum: cannot cast {own} to {dt} according to the rule '{casting}'")
+        arrays = [a.astype(dt, copy=False) for a in arrays]
+    shapes = tuple(a.shape for a in arrays)
+    how = optimize if optimize is None or isinstance(optimize, bool | str) else _Path(optimize)
+    r = _recipe(text, shapes, how).run(arrays)
     if out is None:
         return r
     check_out("einsum", out)
@@ -227,17 +270,34 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     return store("einsum", out, r, casting=casting)
 
 
-def _contract(arrays, terms, result, extents, optimize):
-    left = [_diagonals(a, t, extents) for a, t in zip(arrays, terms, strict=True)]
-    for one, two in _path([t for _, t in left], result, extents, optimize):
+class _Path(tuple):
+    """A path of einsum_path that a cache can hold: its pairs as tuples."""
+
+    def __new__(cls, path):
+        return super().__new__(cls, (tuple(p) if isinstance(p, list) else p for p in path))
+
+
+@lru_cache(maxsize=512)
+def _recipe(text, shapes, optimize):
+    """The steps that give the result of the subscripts for operands of these shapes."""
+    terms, result = _parse(text, shapes)
+    extents = _extents(terms, shapes)
+    recipe = _Recipe(shapes)
+    left = [_diagonals(recipe, k, t) for k, t in enumerate(terms)]
+    for one, two in _path(
+        [t for _, t in left], result, extents, list(optimize) if isinstance(optimize, _Path) else optimize
+    ):
         b, a = left.pop(two), left.pop(one)
         keep = set(result).union(*(t for _, t in left))
-        a, b = _without(*a, keep | set(b[1]), extents), _without(*b, keep | set(a[1]), extents)
-        left.append(_product(*a, *b, keep))
-    a, t = _without(*left[0], result, extents)
-    a = _aligned(a, t, result)
+        a = _without(recipe, *a, keep | set(b[1]), extents)
+        b = _without(recipe, *b, keep | set(a[1]), extents)
+        left.append(_product(recipe, *a, *b, keep))
+    a, t = _without(recipe, *left[0], result, extents)
+    a = _aligned(recipe, a, t, result)
     shape = tuple(extents[c] for c in result)
-    return a if a.shape == shape else _core._broadcast_to(a, shape).copy()
+    if recipe.shapes[a] != shape:
+        recipe.add(shape, _spread, (a,), shape)
+    return recipe
 
 
 def einsum_path(*operands, optimize="greedy", einsum_call=False):
