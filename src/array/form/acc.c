@@ -26,7 +26,7 @@ td_acc_add(td_fn *f, td_red red, bool pair, const td_val slot[], const td_val x[
     td_val old[TD_MAXACC] = {{0}}, sum[TD_MAXACC] = {{0}};
 
     td_acc_get(f, red, pair, slot, old);
-    td_red_merge(f, red, pair, old, x, sum);
+    td_red_add(f, red, pair, old, x, sum);
     for (int i = 0; i < td_red_nacc(red, pair); i++) {
         if (mask.i != UINT32_MAX)
             sum[i] = TD_E3(f, select, mask, sum[i], old[i]);

@@ -10,7 +10,7 @@
 /* New slots that hold the reduction's value over nothing. */
 void td_acc_start(td_fn *f, td_red red, bool pair, const td_dtype dt[], int lanes, td_val slot[]);
 void td_acc_get(td_fn *f, td_red red, bool pair, const td_val slot[], td_val out[]);
-/* slot = merge(slot, x) in the lanes of `mask` (TD_NONE: all; one lane stands for all). */
+/* slot = merge(slot, x), which lies behind what slot has seen, in the lanes of `mask` (TD_NONE: all; one lane stands for all). */
 void td_acc_add(td_fn *f, td_red red, bool pair, const td_val slot[], const td_val x[], td_val mask);
 
 /* acc of `lanes` lanes becomes one lane. */

@@ -144,7 +144,7 @@ td_red_init(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_val out[])
         for (int i = 0; i < parts; i++)
             out[i] = worst(f, red, acc[i]);
         if (n > parts)
-            out[n - 1] = td_const_int(f, TD_I64, INT64_MAX);
+            out[n - 1] = td_const_int(f, acc[n - 1], 0); /* right if all elements are that bad */
         return;
     default: return;
     }
@@ -167,7 +167,7 @@ td_red_lift(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_num x, td_
     if (pair || red == TD_RED_ends)
         out[1] = pair ? x.im : x.re;
     if (red == TD_RED_argmin || red == TD_RED_argmax)
-        out[n - 1] = index;
+        out[n - 1] = td_cast(f, index, acc[n - 1]);
     if (red != TD_RED_var && red != TD_RED_std)
         return;
     out[n - 1] = TD_E2(f, multiply, x.re, x.re);
@@ -286,6 +286,27 @@ from_zero(td_fn *f, td_val sum)
     return td_dtype_is_float(dt) ? TD_E2(f, add, sum, td_const(f, dt, 0)) : sum;
 }
 
+void
+td_red_add(td_fn *f, td_red red, bool pair, const td_val acc[], const td_val x[], td_val out[])
+{
+    bool is_float = !f->st && td_dtype_is_float((td_dtype)td_at(f, acc[0])->dt);
+    td_val take;
+
+    if (pair || (red != TD_RED_argmin && red != TD_RED_argmax)) {
+        td_red_merge(f, red, pair, acc, x, out);
+        return;
+    }
+    if (is_float) { /* x is better or NaN, and acc is not NaN */
+        take = td_emit(f, red == TD_RED_argmin ? OP_greater_equal : OP_less_equal,
+                       (td_val[]){x[0], acc[0]});
+        take = TD_E2(f, logical_and, TD_E1(f, logical_not, take), TD_E2(f, equal, acc[0], acc[0]));
+    } else {
+        take = td_emit(f, red == TD_RED_argmin ? OP_less : OP_greater, (td_val[]){x[0], acc[0]});
+    }
+    for (int i = 0; i < 2; i++)
+        out[i] = TD_E3(f, select, take, x[i], acc[i]);
+}
+
 td_num
 td_red_finish(td_fn *f, td_red red, bool pair, const td_val acc[], td_val count, td_val ddof,
               td_dtype out)
@@ -310,7 +331,7 @@ td_red_finish(td_fn *f, td_red red, bool pair, const td_val acc[], td_val count,
         v = variance(f, pair, acc, td_cast(f, count, TD_F64), ddof);
         return td_num_of(td_cast(f, red == TD_RED_std ? TD_E1(f, sqrt, v) : v, out));
     case TD_RED_argmin:
-    case TD_RED_argmax:        return td_num_of(acc[pair ? 2 : 1]);
+    case TD_RED_argmax:        return td_num_of(td_cast(f, acc[pair ? 2 : 1], out));
     case TD_RED_ends:          return td_num_cast(f, reduce_number(acc, true), out);
     case TD_RED_any:
     case TD_RED_all:

@@ -34,6 +34,8 @@ void   td_red_lift(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_num
 /* is it more precise if a value near the elements, the same for a whole result, is subtracted first? */
 bool   td_red_shifts(td_red red);
 void   td_red_merge(td_fn *f, td_red red, bool pair, const td_val a[], const td_val b[], td_val out[]);
+/* The same where x lies behind all that acc has seen, so that of equal elements acc's is the first. */
+void   td_red_add(td_fn *f, td_red red, bool pair, const td_val acc[], const td_val x[], td_val out[]);
 td_num td_red_finish(td_fn *f, td_red red, bool pair, const td_val acc[], td_val count, td_val ddof, td_dtype out);
 
 /* The value of an empty reduction, for rows with an identity. */
