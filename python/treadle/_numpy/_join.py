@@ -1,13 +1,12 @@
 """Several arrays joined to one, and one array taken apart along an axis."""
 
-
 import numpy
 
 from .. import _core
 from .._core import asarray, empty, ndarray
 from .._exchange._host import check_out, few, store
 from .._exchange._place import castable
-from ._shape import _axis, _cut, expand_dims, moveaxis
+from ._shape import _axis, expand_dims, moveaxis
 
 
 def _arrays(arrays):
@@ -62,6 +61,26 @@ def _interleaved(arrays):
     return r
 
 
+def _check_beside(arrays, axis):
+    first = arrays[0]
+    for k, a in enumerate(arrays):
+        if a.ndim != first.ndim or any(a.shape[j] != first.shape[j] for j in range(first.ndim) if j != axis):
+            raise ValueError(
+                f"concatenate: arrays 0 and {k} of shapes {first.shape} and {a.shape} differ beside axis {axis}"
+            )
+
+
+def _write(out, arrays, axis, casting):
+    """Writes the arrays into out, one after another along the axis; a lacking axis has extent 1."""
+    for dtype in {a.dtype for a in arrays}:
+        if not castable(dtype, out.dtype, casting):
+            raise TypeError(f"Cannot cast array data from {dtype} to {out.dtype} according to the rule '{casting}'")
+    if not isinstance(out, ndarray):
+        return store("concatenate", out, concatenate(arrays, axis), casting=casting)
+    _core._join(out, arrays, axis)
+    return out
+
+
 @few(numpy.concatenate)
 def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     """The arrays one after another along an axis.
@@ -103,33 +122,19 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     if first.ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     axis = _axis(axis, first.ndim, "concatenate")
-    for k, a in enumerate(arrays):
-        if a.ndim != first.ndim or any(a.shape[j] != first.shape[j] for j in range(first.ndim) if j != axis):
-            raise ValueError(
-                f"concatenate: arrays 0 and {k} of shapes {first.shape} and {a.shape} differ beside axis {axis}"
-            )
+    if len({a.shape for a in arrays}) > 1:
+        _check_beside(arrays, axis)
     if out is None and dtype is None and _interleaves(arrays, axis):
         return _interleaved(arrays)
     shape = [*first.shape[:axis], sum(a.shape[axis] for a in arrays), *first.shape[axis + 1 :]]
     if out is None:
-        out = _joined(arrays, shape, dtype or numpy.result_type(*(a.dtype for a in arrays)))
+        out = _joined(arrays, shape, dtype or numpy.result_type(*{a.dtype for a in arrays}))
     elif dtype is not None:
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
     check_out("concatenate", out)
-    for a in arrays:
-        if not castable(a.dtype, out.dtype, casting):
-            raise TypeError(f"Cannot cast array data from {a.dtype} to {out.dtype} according to the rule '{casting}'")
     if list(out.shape) != shape:
         raise ValueError(f"concatenate: out has shape {out.shape}, the result {tuple(shape)}")
-    if not isinstance(out, ndarray):
-        return store("concatenate", out, concatenate(arrays, axis), casting=casting)
-    at = 0
-    for a in arrays:
-        n = a.shape[axis]
-        if n:
-            out[_cut(first.ndim, axis, slice(at, at + n))] = a
-        at += n
-    return out
+    return _write(out, arrays, axis, casting)
 
 
 concat = concatenate
@@ -174,6 +179,10 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     if any(a.shape != arrays[0].shape for a in arrays):
         raise ValueError(f"stack: all input arrays must have the same shape: {[a.shape for a in arrays]}")
     axis = _axis(axis, arrays[0].ndim + 1, "stack")
+    if out is None and len(arrays) > 8 and all(a.flags.c_contiguous for a in arrays):
+        shape = (*arrays[0].shape[:axis], len(arrays), *arrays[0].shape[axis:])
+        dtype = dtype or numpy.result_type(*{a.dtype for a in arrays})
+        return _write(empty(shape, dtype, device=arrays[0].device), arrays, axis, casting)
     return concatenate([expand_dims(a, axis) for a in arrays], axis, out, dtype=dtype, casting=casting)
 
 

@@ -168,6 +168,9 @@ td_status td_array_broadcast_as(const td_array *a, const td_shape *s, td_array *
 td_status td_array_assign(const td_array *a, const td_operand *value);
 /* The same with a value of a's shape that nobody else needs: takes it over, also on failure. */
 td_status td_array_assign_taken(const td_array *a, td_array *value);
+/* Writes a[0, n) into out, one after another along `axis` of out; extents have been checked.  Arrays that lack that axis take
+ * one place each. */
+td_status td_array_join(const td_array *const *a, int n, int axis, const td_array *out);
 /* a[...] = op(a, x): in-place operators.  TD_ERR_TYPE: the result does not cast to a's dtype (same_kind). */
 td_status td_array_apply_into(td_op op, const td_operand *x, int n, const td_array *a);
 /* a[indices] = value.  A place that is named several times gets the last value.  Runs at once. */

@@ -247,7 +247,7 @@ trim(finder *f, int least)
     int end = r->from + r->rounds * r->period, middle = (r->from + end) / 2;
 
     for (int i = r->from; i < end; i++)
-        if (r->held[i] && i < middle)
+        if (i < middle && r->held[i])
             r->from = i + 1;
         else if (r->held[i])
             end = i;

@@ -6,7 +6,6 @@
  */
 #include "array/plan/roll.h"
 
-#include "array/graph/values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +26,6 @@ source(rolling *g, int i, int k, uint16_t *out)
     td_node *s = g->r->node[i]->src[k];
     int at = td_repeat_place(g->r, s), c = at < 0 ? -1 : td_repeat_carried(g->r, i, k);
 
-    if (s->buf)
-        td_use(s);
     if (at < 0)
         return td_plan_add(g->p, s, out);
     *out = c >= 0 ? g->p->rounds.carry[c].carry : g->step[at];
@@ -184,7 +181,6 @@ add_moving(rolling *g, int i, int k, int column[][2], uint16_t *out)
 
     if (l->nvary == TD_PLAN_SCALARS)
         return TD_SKIP;
-    td_use(n);
     TD_TRY(td_plan_load(g->p, n, &s.opnd));
     column[l->nvary][0] = i;
     column[l->nvary][1] = k;

@@ -197,6 +197,9 @@ launch_rolled(td_node *n, const td_repeat *r)
 
     td_plan_begin(&p, n->dev, &n->view.shape);
     st = td_plan_roll(&p, r, step);
+    for (uint16_t i = 0; i < p.nstep; i++)
+        if (p.seen[i]->buf)
+            td_use(p.seen[i]);
     if (!st)
         st = store_held(&p, r, step);
     if (!st) {

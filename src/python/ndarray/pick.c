@@ -212,9 +212,44 @@ roll(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return py_ok(td_array_roll(a, by, &out)) ? py_wrap(&out) : NULL;
 }
 
+/* out, a list of arrays, an axis */
+static PyObject *
+join(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    const td_array **a;
+    Py_ssize_t n;
+    td_status st;
+    long axis;
+
+    (void)module;
+    if (!want("_join", args, nargs, 3))
+        return NULL;
+    n = PyList_Size(args[1]);
+    axis = PyLong_AsLong(args[2]);
+    if (PyErr_Occurred() || n > INT_MAX)
+        return NULL;
+    a = PyMem_Malloc((size_t)(n ? n : 1) * sizeof *a);
+    if (!a)
+        return PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *one = PyList_GetItem(args[1], i);
+
+        if (!py_is_array(one)) {
+            PyMem_Free(a);
+            PyErr_SetString(PyExc_TypeError, "_join: expected a list of treadle arrays");
+            return NULL;
+        }
+        a[i] = py_array_of(one);
+    }
+    st = td_array_join(a, (int)n, (int)axis, py_array_of(args[0]));
+    PyMem_Free(a);
+    return py_ok(st) ? Py_NewRef(Py_None) : NULL;
+}
+
 PyMethodDef py_pick_functions[] = {
     {"_check", PY_FAST(pick_check), METH_FASTCALL, NULL},
     {"_pick", PY_FAST(pick_from), METH_FASTCALL, NULL},
+    {"_join", PY_FAST(join), METH_FASTCALL, NULL},
     {"_put", PY_FAST(pick_put), METH_FASTCALL, NULL},
     {"_put_op", PY_FAST(put_op), METH_FASTCALL, NULL},
     {"_put_runs", PY_FAST(put_runs), METH_FASTCALL, NULL},
