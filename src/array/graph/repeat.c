@@ -220,7 +220,8 @@ find_period(finder *f, int least)
     td_repeat *r = f->r;
     int anchor = r->n / 2, best = 0;
 
-    for (int period = 1; period <= TD_REPEAT_PERIOD && period <= anchor && best * 2 < r->n; period++) {
+    for (int period = 1; period <= TD_REPEAT_PERIOD && period <= anchor && best * 2 < r->n;
+         period++) {
         int lo, hi;
 
         if (f->kind[anchor] != f->kind[anchor - period])

@@ -6,7 +6,6 @@
  */
 #include "array/plan/roll.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
