@@ -179,7 +179,7 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     if any(a.shape != arrays[0].shape for a in arrays):
         raise ValueError(f"stack: all input arrays must have the same shape: {[a.shape for a in arrays]}")
     axis = _axis(axis, arrays[0].ndim + 1, "stack")
-    if out is None and len(arrays) > 8 and all(a.flags.c_contiguous for a in arrays):
+    if out is None and len(arrays) > 8 and arrays[0].flags.c_contiguous:
         shape = (*arrays[0].shape[:axis], len(arrays), *arrays[0].shape[axis:])
         dtype = dtype or numpy.result_type(*{a.dtype for a in arrays})
         return _write(empty(shape, dtype, device=arrays[0].device), arrays, axis, casting)
