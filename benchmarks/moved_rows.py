@@ -100,13 +100,14 @@ def shaped(device):
     ], cannot={"jax": "not measured"})  # fmt: skip
 
 
+# NumPy's draws are float64 or int64; torch's are asked for as many bytes.
 DRAWS = {
-    "exponential": ("exponential(1.0, {n})", "m.empty({n}, device='{on}').exponential_()"),
-    "gamma": ("gamma(2.0, 1.0, {n})", "m._standard_gamma(m.full(({n},), 2.0, device='{on}'))"),
+    "exponential": ("exponential(1.0, {n})", "m.empty({n}, dtype=m.float64, device='{on}').exponential_()"),
+    "gamma": ("gamma(2.0, 1.0, {n})", "m._standard_gamma(m.full(({n},), 2.0, dtype=m.float64, device='{on}'))"),
     "beta": ("beta(2.0, 3.0, {n})", None),
-    "Poisson": ("poisson(3.0, {n})", "m.poisson(m.full(({n},), 3.0, device='{on}'))"),
+    "Poisson": ("poisson(3.0, {n})", "m.poisson(m.full(({n},), 3.0, dtype=m.float64, device='{on}'))"),
     "binomial": ("binomial(20, 0.3, {n})",
-    "m.binomial(m.full(({n},), 20.0, device='{on}'), m.full(({n},), 0.3, device='{on}'))"),
+    "m.binomial(*(m.full(({n},), x, dtype=m.float64, device='{on}') for x in (20.0, 0.3)))"),
     "integers": ("integers(0, 1000, {n})", "m.randint(0, 1000, ({n},), device='{on}')"),
     "normal float64": ("standard_normal({n})", "m.randn({n}, dtype=m.float64, device='{on}')"),
     "permutation": ("permutation({n})", "m.randperm({n}, device='{on}')"),
