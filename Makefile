@@ -46,7 +46,7 @@ conformance-kernels: ## random kernels on all engines beside CPython's account, 
 	@tools/build.sh build
 	@PYTHONPATH=build/tree $(PY) tests/python/kernel_generator.py $(ARGS)
 
-test-aarch64: ## C tests, a program for each face and some Python tests for aarch64, emulated; a quarter of an hour
+test-aarch64: ## C tests, a program for each face and some Python tests for aarch64, emulated; some 20 minutes
 	@tools/setup.sh build
 	@tools/aarch64/test.sh
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# test.sh - what ends under emulation in a quarter of an hour on two cores: the C tests with the C library 2.36, then one
-# program for each face and some of the Python tests with 2.41, which has vector functions; SVE has 256 bits in all.
+# test.sh - what ends under emulation in some 20 minutes on two cores: the C tests with the C library 2.36, then one program
+# for each face and some of the Python tests with 2.41, which has vector functions; SVE has 256 bits in all.
 # Where the cross compilers are missing it says so and is content.
 set -eu
 cd "$(dirname "$0")/../.."
