@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo docs test conformance conformance-numpy conformance-torch conformance-kernels bench lint format wheel sdist release matrix install sanitize sanitize-python fuzz clean
+.PHONY: build setup demo docs test conformance conformance-numpy conformance-torch conformance-kernels test-aarch64 bench lint format wheel wheel-aarch64 sdist release matrix install sanitize sanitize-python fuzz clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -46,6 +46,10 @@ conformance-kernels: ## random kernels on all engines beside CPython's account, 
 	@tools/build.sh build
 	@PYTHONPATH=build/tree $(PY) tests/python/kernel_generator.py $(ARGS)
 
+test-aarch64: ## C tests, a program for each face and some Python tests for aarch64, emulated; some 20 minutes
+	@tools/setup.sh build
+	@tools/aarch64/test.sh
+
 bench: ## treadle beside its peers; writes benchmarks/results and the tables of docs/speed-table.md and README
 	@tools/setup.sh build bench
 	@tools/build.sh build
@@ -64,6 +68,10 @@ format: ## lays the C sources out as `make lint` wants them
 wheel: ## dist/treadle-*.whl, for systems with the C library of tools/old_glibc.py or a newer one
 	@tools/setup.sh build wheel
 	@tools/wheel.sh
+
+wheel-aarch64: ## dist/aarch64/treadle-*.whl, cross-compiled here
+	@tools/setup.sh build wheel aarch64
+	@tools/aarch64/wheel.sh
 
 sdist: ## dist/treadle-*.tar.gz, built from once
 	@tools/setup.sh build wheel
@@ -96,4 +104,4 @@ fuzz: ## readers of bytes and texts under libFuzzer, each for SECONDS=30; ARGS="
 	@tools/fuzz.sh build-fuzz $(or $(SECONDS),30) $(ARGS)
 
 clean:
-	rm -rf build build-sanitize build-sanitize-python build-fuzz dist
+	rm -rf build build-sanitize build-sanitize-python build-fuzz build-aarch64 dist

@@ -83,7 +83,7 @@ typedef struct treadle_device treadle_device;
 typedef struct treadle_device_info {
     char   name[16];    /* "cpu", "cuda:0" */
     char   model[128];  /* what the maker calls it */
-    char   arch[16];    /* what kernels are compiled for: "sm_90", "x86-64" */
+    char   arch[16];    /* what kernels are compiled for: "sm_90", "x86-64", "aarch64" */
     bool   gpu;
     int    index;       /* its number among its kind */
     int    units;       /* multiprocessors; cores */

@@ -4,6 +4,7 @@ import re
 import subprocess
 from typing import NamedTuple
 
+MACHINES = {"Advanced Micro Devices X86-64": "x86_64", "AArch64": "aarch64"}
 NEEDED = re.compile(r"\(NEEDED\)\s+Shared library: \[(.*)\]")
 
 
@@ -18,6 +19,12 @@ class Symbol(NamedTuple):
 
 def _readelf(*args):
     return subprocess.run(["readelf", "-W", *map(str, args)], check=True, capture_output=True, text=True).stdout
+
+
+def machine(library):
+    """What the kernel calls the machine that the library is for; readelf's name where that is not known."""
+    name = re.search(r"Machine:\s+(.*)", _readelf("-h", library))[1].strip()
+    return MACHINES.get(name, name)
 
 
 def needed(library):

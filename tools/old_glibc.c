@@ -22,7 +22,11 @@ char __libc_single_threaded;
 /* ---- 2.33: before it <sys/stat.h> called these four, with the number of struct stat's form ---- */
 
 #if __GLIBC_PREREQ(2, 33)
+#if defined(__x86_64__)
 enum { STAT_FORM = 1, MKNOD_FORM = 0 };
+#else
+enum { STAT_FORM = 0, MKNOD_FORM = 0 };
+#endif
 
 int __xstat(int form, const char *path, struct stat *s);
 int __lxstat(int form, const char *path, struct stat *s);
@@ -30,7 +34,8 @@ int __fxstat(int form, int fd, struct stat *s);
 int __fxstatat(int form, int fd, const char *path, struct stat *s, int flags);
 int __xmknod(int form, const char *path, mode_t mode, dev_t *dev);
 
-_Static_assert(sizeof(struct stat) == sizeof(struct stat64), "of one layout on x86-64");
+_Static_assert(sizeof(struct stat) == sizeof(struct stat64),
+               "of one layout where long has 64 bits");
 
 int
 stat(const char *restrict path, struct stat *restrict s)

@@ -18,20 +18,33 @@ import elf
 
 RELEASE = (2, 28)  # the wheel's, see tools/wheel_check.py
 SHIM = pathlib.Path(__file__).resolve().parent / "old_glibc.c"
-LOADER = "ld-linux-x86-64.so.2"
+LOADERS = {"x86_64": "ld-linux-x86-64.so.2", "aarch64": "ld-linux-aarch64.so.1"}
 # libc.so.6 has all that these three held before 2.34: the linker finds nothing in them on newer systems.  What it links
 # names them all the same.  A symbol is looked up by its version in every library that is loaded, so it is enough that
 # they are.
 MERGED = ["libpthread.so.0", "libdl.so.2", "librt.so.1"]
-LIBRARIES = ["libc.so.6", "libm.so.6", LOADER, *MERGED]
+LIBRARIES = ["libc.so.6", "libm.so.6", *MERGED]
+
+
+def asked(cc, question):
+    """What the compiler answers to an option."""
+    return subprocess.run([*cc, question], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def machine_file(cc, name):
     """Where the compiler's linker has a file of the C library."""
-    path = subprocess.run([*cc, f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
+    path = asked(cc, f"-print-file-name={name}")
     if not pathlib.Path(path).is_absolute():
-        sys.exit(f"old_glibc: {cc[0]} knows no {name}: this machine's C library is not GNU's for x86-64")
+        sys.exit(f"old_glibc: {cc[0]} knows no {name}: the C library it links is not GNU's for x86-64 or aarch64")
     return path
+
+
+def loader(cc):
+    """The name of the loader on the machine that the compiler makes code for."""
+    machine = asked(cc, "-dumpmachine").partition("-")[0]
+    if machine not in LOADERS:
+        sys.exit(f"old_glibc: {cc[0]} compiles for {machine}, whose loader is not known: add it to LOADERS")
+    return LOADERS[machine]
 
 
 def exports(library):
@@ -84,7 +97,8 @@ def compile_shim(folder, cc):
 
 def write(folder, cc):
     folder.mkdir(parents=True, exist_ok=True)
-    for soname in LIBRARIES:
+    ld = loader(cc)
+    for soname in [*LIBRARIES, ld]:
         stub(folder, cc, soname, exports(machine_file(cc, soname)))
     for soname in [*MERGED, "libm.so.6"]:
         link = folder / (soname.partition(".")[0] + ".so")
@@ -92,10 +106,10 @@ def write(folder, cc):
         link.symlink_to(soname)
     shim, archive = compile_shim(folder, cc), folder / "libold_glibc.a"
     archive.unlink(missing_ok=True)
-    subprocess.run(["ar", "rc", archive, shim], check=True)
+    subprocess.run([asked(cc, "-print-prog-name=ar"), "rc", archive, shim], check=True)
     # What -lc, which compilers end their command lines with, finds.
     nonshared = machine_file(cc, "libc_nonshared.a")
-    group = f"{folder}/libc.so.6 {archive} {nonshared} AS_NEEDED ( {folder}/{LOADER} )"
+    group = f"{folder}/libc.so.6 {archive} {nonshared} AS_NEEDED ( {folder}/{ld} )"
     (folder / "libc.so").write_text(f"GROUP ( {group} )\n")
 
 
@@ -118,7 +132,7 @@ def lacking(library, known):
 
 def check(libraries):
     known = shimmed()
-    for soname in LIBRARIES:
+    for soname in [*LIBRARIES, loader(["cc"])]:
         known |= exports(machine_file(["cc"], soname)).keys()
     faults = [(path, name) for path in libraries for name in lacking(path, known)]
     for path, name in faults:

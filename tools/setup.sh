@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GROUP... - installs what the groups need and lacks here: Debian packages, .venv and the
 # pinned requirements.  Says nothing when there is nothing to do.
-# Groups: build test demo docs lint fuzz bench conformance conformance-torch wheel release matrix.
+# Groups: build test demo docs lint fuzz bench conformance conformance-torch wheel release matrix aarch64.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,6 +10,7 @@ packages_of() {
     build) echo gcc g++ make python3-dev python3-venv llvm-19-dev llvm-19 libzstd-dev zlib1g-dev \
         liblapacke-dev libfftw3-dev ;; # the last two: the tests' device
     matrix) echo debootstrap ;;
+    aarch64) echo gcc-aarch64-linux-gnu g++-aarch64-linux-gnu ;; # the rest is unpacked by tools/aarch64/setup.sh
     fuzz) echo clang-19 libclang-rt-19-dev ;;
     lint) echo clang-format-19 clang-tidy-19 cppcheck ;;
     esac
@@ -113,6 +114,7 @@ for group; do
         install_requirements .venv tools/requirements/test.txt
         fetch_python_tests
         ;;
+    aarch64) ;; # its requirements are another machine's
     *) install_requirements .venv "tools/requirements/$group.txt" ;;
     esac
 done

@@ -3,9 +3,10 @@
 Usage: wheel_check.py WHEEL
 
 The wheel has to hold the package's files as they are here, its licence files, named by its metadata, and nothing else
-but what FOLDERS names, and to be no bigger than MOST_BYTES.  Its libraries may ask of the system what the manylinux
-standard of PLATFORM allows: symbols up to the standard's versions, and the libraries that it lists.  They show the
-loader no name but treadle's own, so that another package's LLVM is never taken for theirs.
+but what FOLDERS names, and to be no bigger than MOST_BYTES.  Its libraries have to be for the machine of its name, and
+may ask of the system what the manylinux standard of old_glibc.RELEASE allows: symbols up to the standard's versions,
+and the libraries that it lists.  They show the loader no name but treadle's own, so that another package's LLVM is
+never taken for theirs.
 """
 
 import email
@@ -19,12 +20,12 @@ import elf
 import notices
 import old_glibc
 
-PLATFORM = "manylinux_{}_{}_x86_64".format(*old_glibc.RELEASE)
+PLATFORM = "manylinux_{}_{}_".format(*old_glibc.RELEASE)  # the machine follows
 PYTHON = "cp311-abi3"
 MOST_BYTES = 22_000_000
 NEWEST = {"GLIBC": old_glibc.RELEASE, "GLIBCXX": (3, 4, 24), "CXXABI": (1, 3, 11), "GCC": (7, 0, 0)}
 # Of the libraries that the standard lists, those of the C library: what every system has.
-SYSTEM = {"ld-linux-x86-64.so.2", "libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"}
+SYSTEM = {*old_glibc.LOADERS.values(), "libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"}
 PACKAGE = notices.TOP / "python"
 LEFT_OUT = {".pyc"}
 FOLDERS = ("treadle/examples/", "treadle/include/", "treadle/licenses/")  # whose files come from elsewhere
@@ -90,7 +91,14 @@ def library_complaints(library, siblings):
             yield f"needs {name}, which systems may lack"
     for symbol in elf.symbols(library):
         if not symbol.defined and symbol.version and newer(symbol):
-            yield f"needs {symbol.name} of {symbol.version}, newer than {PLATFORM} allows"
+            yield f"needs {symbol.name} of {symbol.version}, newer than {PLATFORM[:-1]} allows"
+
+
+def machine_complaints(library, machine):
+    """Whether a library is for the machine that the wheel's name tells."""
+    found = elf.machine(library)
+    if found != machine:
+        yield f"is for {found}, and the wheel for {machine}"
 
 
 def shown_complaints(library, begins):
@@ -98,6 +106,11 @@ def shown_complaints(library, begins):
     for symbol in elf.symbols(library):
         if symbol.defined and symbol.name and not symbol.name.startswith(begins):
             yield f"shows the loader {symbol.name}, which is not treadle's"
+
+
+def machine_of(path):
+    """The machine that a wheel's name tells."""
+    return next((machine for machine in old_glibc.LOADERS if path.stem.endswith(f"_{machine}")), "another machine")
 
 
 def complaints(path, table):
@@ -111,6 +124,7 @@ def complaints(path, table):
         libraries = {name: wheel.extract(name, folder) for name in LIBRARIES.keys() & set(wheel.namelist())}
         siblings = {pathlib.Path(name).name for name in libraries}
         for name, library in libraries.items():
+            yield from (f"{name} {line}" for line in machine_complaints(library, machine_of(path)))
             yield from (f"{name} {line}" for line in library_complaints(library, siblings))
             yield from (f"{name} {line}" for line in shown_complaints(library, LIBRARIES[name]))
 
@@ -121,7 +135,7 @@ def main(path):
     for line in found:
         print(f"{path.name}: {line}", file=sys.stderr)
     if not found:
-        print(PLATFORM)
+        print(PLATFORM + machine_of(path))
     return bool(found)
 
 

@@ -61,7 +61,8 @@ def _library(names):
     """Where the first of the names is that is anywhere; None: there is none."""
     toolkit = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda"
     above = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    places = [*folders().split(":"), *above, f"{toolkit}/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64"]
+    multiarch = f"/usr/lib/{platform.machine()}-linux-gnu"
+    places = [*folders().split(":"), *above, f"{toolkit}/lib64", multiarch, "/usr/lib64"]
     return next((f"{place}/{name}" for name in names for place in places if place and Path(place, name).exists()), None)
 
 

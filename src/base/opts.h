@@ -16,7 +16,8 @@ typedef struct td_opts {
     const char *dump;
     const char *cache_dir; /* TREADLE_CACHE_DIR; NULL: ~/.cache/treadle; "" : no disk cache */
     size_t      cache_size; /* TREADLE_CACHE_SIZE, "512M": most bytes in the disk cache; 0: no bound; default 1 GiB */
-    /* TREADLE_CPU: "x86-64-v2", "-v3" or "-v4": compile for that level at most; NULL: for the host */
+    /* TREADLE_CPU: compile for that level at most: "x86-64-v2", "-v3", "-v4"; Arm: "armv8-a" or "armv8.1-a", without SVE.
+     * NULL: for the host */
     const char *cpu;
     const char *cxx;       /* TREADLE_CXX: the C++ compiler for CUDA C++ on the CPU; NULL: clang++, else g++ */
     const char *include;   /* TREADLE_INCLUDE: the folder of its headers; NULL: beside the library */

@@ -1,7 +1,7 @@
 /* cast.c - NumPy's conversions between all real dtypes, total and rounding once, to nearest even.
  *
  * Half types are i16 values.  float16 goes through LLVM's `half` where the machine converts it (a
- * GPU, or a CPU with F16C), else through integer arithmetic: without it LLVM calls compiler-rt.
+ * GPU, or a CPU with such instructions), else through integer arithmetic: without it LLVM calls compiler-rt.
  */
 #include "lower/emit.h"
 #include "lower/host.h"
@@ -29,7 +29,7 @@ and_bits(lowering *L, LLVMValueRef v, unsigned bits, int lanes, uint64_t mask)
 static bool
 has_half(const lowering *L)
 {
-    return L->target == TD_TARGET_GPU || low_host()->f16c;
+    return L->target == TD_TARGET_GPU || low_host()->half;
 }
 
 /* Adds to the bits to move the exponent; subtracting 2^-14 normalises subnormals. */
@@ -223,6 +223,18 @@ from_float(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int n)
                         : LLVMBuildFPTrunc(L->b, v, low_type(L, to, n), "");
 }
 
+/* LLVM makes two conversions of one that NEON lacks, from 64-bit integers by way of float64, and rounds twice. */
+static bool
+rounds_twice(const lowering *L, td_dtype from, td_dtype to, int n)
+{
+#if defined(__aarch64__)
+    return L->target == TD_TARGET_CPU && n > 1 && to == TD_F32 && dtype_bits(from) == 64;
+#else
+    (void)L, (void)from, (void)to, (void)n;
+    return false;
+#endif
+}
+
 static LLVMValueRef
 from_int(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int n)
 {
@@ -231,6 +243,10 @@ from_int(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int n)
 
     if (to == TD_BOOL)
         return low_icmp(L, LLVMIntNE, v, low_zero(LLVMTypeOf(v)));
+    if (rounds_twice(L, from, to, n)) {
+        v = low_cast(L, to_odd_int(L, v, from, n), from, TD_F64, n);
+        return LLVMBuildFPTrunc(L->b, v, t, "");
+    }
     if (td_dtype_is_float(to))
         return sign ? LLVMBuildSIToFP(L->b, v, t, "") : LLVMBuildUIToFP(L->b, v, t, "");
     if (dtype_bits(to) < dtype_bits(from))

@@ -16,7 +16,7 @@ typedef struct low_target {
     int         id;                                                    /* TD_TARGET_CPU, _GPU */
 } low_target;
 
-extern const low_target low_x86;   /* x86.c */
+extern const low_target low_native; /* host.c: the CPU */
 extern const low_target low_nvptx; /* ptx.c */
 
 /* Lowers f and returns the result of `stage`: "llvm" (after the passes), "asm" or "ptx" (the target's text) or

@@ -50,6 +50,8 @@ low_unbits(lowering *L, const td_inst *s)
 
 /* ---- permute ---- */
 
+#if defined(__x86_64__)
+
 /* The instruction that permutes one register by another: for 32-bit lanes, and 64-bit ones
  * with AVX-512. */
 static const char *
@@ -77,6 +79,13 @@ registers(lowering *L, unsigned bits, int w, const LLVMValueRef *reg, int count,
     return low_select(L, low_icmp(L, LLVMIntNE, bit, low_zero(LLVMTypeOf(bit))), hi, lo);
 }
 
+static bool
+has_instruction(unsigned bits, int lanes)
+{
+    (void)lanes;
+    return instruction(bits) != NULL;
+}
+
 /* v and index: lanes of `bits`, which `instruction` has.  Whole registers. */
 static LLVMValueRef
 by_register(lowering *L, unsigned bits, int lanes, LLVMValueRef v, LLVMValueRef index)
@@ -96,6 +105,44 @@ by_register(lowering *L, unsigned bits, int lanes, LLVMValueRef v, LLVMValueRef 
     }
     return out;
 }
+
+#else
+
+enum { TABLE = 64 /* bytes among which TBL picks one: four registers */ };
+
+static bool
+has_instruction(unsigned bits, int lanes)
+{
+    return lanes * (int)bits / 8 <= TABLE;
+}
+
+/* TBL picks bytes: byte k of lane j is byte k of lane index[j].  Whole registers of 16 bytes. */
+static LLVMValueRef
+by_register(lowering *L, unsigned bits, int lanes, LLVMValueRef v, LLVMValueRef index)
+{
+    static const char *const name[] = {"llvm.aarch64.neon.tbl1", "llvm.aarch64.neon.tbl2",
+                                       "llvm.aarch64.neon.tbl3", "llvm.aarch64.neon.tbl4"};
+    int nbytes = lanes * (int)bits / 8, count = (nbytes + 15) / 16;
+    uint64_t size = bits / 8, spread = UINT64_C(0x0101010101010101) * size;
+    LLVMTypeRef reg = low_int(L, 8, 16);
+    LLVMValueRef arg[5], out = LLVMGetPoison(low_int(L, 8, nbytes)), r;
+
+    index = LLVMBuildMul(L->b, index, low_cint(L, bits, lanes, spread), "");
+    index = LLVMBuildAdd(L->b, index, low_cint(L, bits, lanes, UINT64_C(0x0706050403020100)), "");
+    index = LLVMBuildBitCast(L->b, index, low_int(L, 8, nbytes), "");
+    r = LLVMBuildBitCast(L->b, v, low_int(L, 8, nbytes), "");
+    for (int k = 0; k < count; k++)
+        arg[k] = low_part(L, r, nbytes, 16 * k, 16);
+    for (int k = 0; k < count; k++) {
+        arg[count] = low_part(L, index, nbytes, 16 * k, 16);
+        r = low_intrin(L, name[count - 1], &reg, 1, arg, (unsigned)count + 1);
+        for (int i = 0; i < 16 && 16 * k + i < nbytes; i++)
+            out = low_with_lane(L, out, low_lane(L, r, 16, i), nbytes, 16 * k + i);
+    }
+    return LLVMBuildBitCast(L->b, out, LLVMTypeOf(v), "");
+}
+
+#endif
 
 /* Picks one lane after another through the stack. */
 static LLVMValueRef
@@ -127,8 +174,9 @@ low_permute(lowering *L, const td_inst *s)
     v = LLVMBuildIntCast2(L->b, v, wide, 0, "");
     index = LLVMBuildIntCast2(L->b, index, wide, 0, "");
     index = LLVMBuildAnd(L->b, index, low_cint(L, bits, s->lanes, s->lanes - 1u), "");
-    v = L->target == TD_TARGET_CPU && instruction(bits) ? by_register(L, bits, s->lanes, v, index)
-                                                        : by_memory(L, s->lanes, v, index);
+    v = L->target == TD_TARGET_CPU && has_instruction(bits, s->lanes)
+            ? by_register(L, bits, s->lanes, v, index)
+            : by_memory(L, s->lanes, v, index);
     v = LLVMBuildIntCast2(L->b, v, low_int(L, own, s->lanes), 0, "");
     return LLVMBuildBitCast(L->b, v, t, "");
 }

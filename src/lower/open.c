@@ -24,11 +24,11 @@ object(const td_fn *f, void **out, size_t *nbytes)
     size_t n;
 
     if (td_dump_wants("asm")) {
-        TD_TRY(low_finish(f, &low_x86, NULL, "asm", &text, &n));
+        TD_TRY(low_finish(f, &low_native, NULL, "asm", &text, &n));
         td_dump("asm", text);
         free(text);
     }
-    TD_TRY(low_finish(f, &low_x86, NULL, "object", &code, nbytes));
+    TD_TRY(low_finish(f, &low_native, NULL, "object", &code, nbytes));
     *out = code;
     return TD_OK;
 }
@@ -51,7 +51,7 @@ lower_text(const td_fn *f, const char *stage, const char *arch, char **out)
 
     if (!gpu && strcmp(stage, "llvm") != 0 && strcmp(stage, "asm") != 0)
         return td_fail(TD_ERR_VALUE, "stage '%s': not llvm, asm or ptx", stage);
-    return low_finish(f, gpu ? &low_nvptx : &low_x86, arch ? arch : "sm_90", stage, out, &n);
+    return low_finish(f, gpu ? &low_nvptx : &low_native, arch ? arch : "sm_90", stage, out, &n);
 }
 
 /* A kernel's code depends on which vector functions exist.  Each mark represents a glibc that added some. */
@@ -66,8 +66,10 @@ cpu_key(void)
     k = td_hash_add(k, table.llvm_version, strlen(table.llvm_version));
     k = td_hash_add(k, h->name, strlen(h->name));
     k = td_hash_add(k, h->features, strlen(h->features));
+    k = td_hash_add(k, h->tune ? h->tune : "", h->tune ? strlen(h->tune) : 0);
+    k = td_hash_u64(k, (uint64_t)h->sve_bytes);
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        snprintf(name, sizeof name, "_ZGV%cN%dv_%s", h->isa, h->vector_bytes / 8, marks[i]);
+        snprintf(name, sizeof name, "_ZGV%cN%dv_%s", h->isa, h->math_bytes / 8, marks[i]);
         k = td_hash_u64(k, low_symbol(name) != NULL);
     }
     return k;
@@ -75,15 +77,16 @@ cpu_key(void)
 
 /* Disables what a code generator does for little gain.  Strength reduction of loops: indices are one lea, and ptxas
  * does its own; without it kernels take fewer registers there.  A second scheduling after register allocation.
- * Together they take a quarter of the generator's time for a small kernel.  Moving integers to mask registers takes
- * time quadratic in a block's length. */
+ * Together they take a quarter of the generator's time for a small kernel. */
 static void
 tune(void)
 {
-    static const char *const words[] = {"treadle", "-disable-lsr", "-disable-post-ra",
-                                        "-disable-x86-domain-reassignment"};
+    const char *words[8] = {"treadle", "-disable-lsr", "-disable-post-ra"};
+    int n = 3;
 
-    LLVMParseCommandLineOptions(sizeof words / sizeof *words, words, NULL);
+    for (const char *const *own = low_host_options; *own; own++)
+        words[n++] = *own;
+    LLVMParseCommandLineOptions(n, words, NULL);
 }
 
 static void
@@ -94,10 +97,7 @@ open_start(void)
 
     low_guard_install();
     tune();
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
+    low_host_targets();
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();

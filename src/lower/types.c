@@ -204,10 +204,28 @@ low_attr_text(const lowering *L, LLVMValueRef fn, const char *name, const char *
         LLVMCreateStringAttribute(L->cx, name, (unsigned)strlen(name), v, (unsigned)strlen(v)));
 }
 
+/* SVE's registers may have any multiple of 16 bytes; LLVM wants a power of two. */
+static int
+power_above(int n)
+{
+    int p = 1;
+
+    while (p < n)
+        p *= 2;
+    return p;
+}
+
 void
 low_host_attrs(const lowering *L, LLVMValueRef fn)
 {
+    const low_cpu *h = low_host();
+    uint64_t blocks = (uint64_t)h->vector_bytes / 16; /* LLVM counts SVE's registers in these */
+
     low_attr(L, fn, "nounwind", 0);
-    if (low_host()->vector_bytes == 64)
+    if (h->sve_bytes) /* from as many to as many; vectors of a fixed length up to the first are SVE's, too */
+        low_attr(L, fn, "vscale_range", blocks << 32 | (uint64_t)power_above(h->sve_bytes) / 16);
+    else if (h->vector_bytes == 64)
         low_attr_text(L, fn, "prefer-vector-width", "512");
+    if (h->tune)
+        low_attr_text(L, fn, "tune-cpu", h->tune);
 }

@@ -5,6 +5,7 @@
  * and opened by another process (cuIpcGetMemHandle), and touching unmapped memory faults.  Parts
  * of the file are never reused; freed ones are punched out of it.
  */
+#include "base/limits.h"
 #include "dev/cpu/cpucode.h"
 #include "null/nulldrv.h"
 
@@ -207,7 +208,7 @@ td_null_mem_count(size_t *count, size_t *bytes)
 static size_t
 page_up(size_t n)
 {
-    return (n + 4095) / 4096 * 4096;
+    return (n + TD_PAGE - 1) / TD_PAGE * TD_PAGE;
 }
 
 /* Allocates nbytes of physical memory. */

@@ -31,8 +31,10 @@ test_spawn(void)
     CHECK(code == 128 + 9);
     CHECK_OK(td_spawn_run((const char *[]){path, "-c", "read x || exit 7", NULL}, &said, &code));
     CHECK(code == 7); /* its input is empty */
-    CHECK_FAILS(td_spawn_run((const char *[]){"/no/such/program", NULL}, &said, &code), TD_ERR_IO,
-                "/no/such/program");
+    if (!getenv(
+            "MESON_EXE_WRAPPER")) /* an emulator starts a process before it looks for the program */
+        CHECK_FAILS(td_spawn_run((const char *[]){"/no/such/program", NULL}, &said, &code),
+                    TD_ERR_IO, "/no/such/program");
     td_text_free(&said);
 }
 

@@ -7,7 +7,7 @@
 #include "base/scratch.h"
 
 static td_status
-run_x86(const test_case *c, const td_lower *lw, const uint64_t *args)
+run_object(const test_case *c, const td_lower *lw, const uint64_t *args)
 {
     void *object = NULL, *entry = NULL, *code;
     size_t nbytes;
@@ -106,7 +106,7 @@ each_row(const td_lower *lw, td_dtype dt, rows_fn *rows, int n, int gpu_lanes)
     for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++) {
         test_begin(&c, "rows");
         rows(&c, dt, lanes[k], false);
-        test_against_interp(&c, lw, "x86", run_x86);
+        test_against_interp(&c, lw, "cpu", run_object);
         test_end(&c);
     }
     for (int k = 0; k < 2; k++) {
@@ -145,7 +145,7 @@ each_cast(const td_lower *lw, td_dtype dt)
         if (k == 2)
             to_ptx(&c, lw);
         else
-            test_against_interp(&c, lw, "x86", run_x86);
+            test_against_interp(&c, lw, "cpu", run_object);
         test_end(&c);
     }
 }
@@ -165,7 +165,7 @@ flows(const td_lower *lw, const flow_case *table, int n, uint32_t optimise)
             if (gpu)
                 to_ptx(&c, lw);
             else
-                test_against_interp(&c, lw, "x86", run_x86);
+                test_against_interp(&c, lw, "cpu", run_object);
             test_end(&c);
         }
 }
@@ -202,7 +202,7 @@ fast(const td_lower *lw)
         td_store(&c.f, out, i, TD_E1(&c.f, fabs, sum), TD_NONE, 0);
         td_end(&c.f);
         if (!gpu) {
-            test_against_interp(&c, lw, "x86", run_x86);
+            test_against_interp(&c, lw, "cpu", run_object);
         } else if (CHECK_OK(td_fn_finish(&c.f)) && CHECK_OK(lw->ptx(&c.f, "sm_90", &text))) {
             for (size_t k = 0; k < sizeof approximate / sizeof *approximate; k++)
                 if (!CHECK(strstr(text, approximate[k])))
@@ -286,8 +286,7 @@ main(void)
         ptxas_flush();
         printf(ptxas.have ? "assembled in %.1f s\n" : "ptxas is not on PATH\n",
                (now_us() - t) / 1e6);
-        test_older("t_lower", "x86-64-v2");
-        test_older("t_lower", "x86-64-v3");
+        test_older("t_lower");
     }
     return check_failures != 0;
 }

@@ -43,7 +43,9 @@ def expected(name, args):
     ufunc = getattr(np, name, None)
     if name not in ("select", "fma") and isinstance(ufunc, np.ufunc):
         with np.errstate(all="ignore"):
-            return ufunc(*args)
+            r = ufunc(*args)
+        # NumPy leaves 1 / 0 of integers to the machine
+        return np.where(args[0] == 0, 0, r).astype(r.dtype) if name == "reciprocal" and r.dtype.kind in "iu" else r
     if name in SPELLED and not any(a.dtype.kind == "c" for a in args):
         return meaning_of(name, [a.astype("float64") for a in args]).astype(np.sqrt(args[0][:0]).dtype)
     if name != "angle" and any(a.dtype.kind not in kinds for a in args[name == "select" :]):

@@ -69,8 +69,8 @@ def test_links_lead_somewhere(page):
 
 @each_page
 def test_targets_of_make_exist(page):
-    targets = set(re.findall(r"^([a-z-]+):", text("Makefile"), re.M))
-    assert set(re.findall(r"\bmake ([a-z-]+)", "\n".join(re.findall(r"`(make [^`]+)`", text(page))))) <= targets
+    targets = set(re.findall(r"^([a-z0-9-]+):", text("Makefile"), re.M))
+    assert set(re.findall(r"\bmake ([a-z0-9-]+)", "\n".join(re.findall(r"`(make [^`]+)`", text(page))))) <= targets
 
 
 def test_commands_of_the_recipes_have_their_programs():

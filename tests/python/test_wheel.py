@@ -183,6 +183,24 @@ def test_a_wheel_too_big_or_of_one_python_is_found(tmp_path, capsys, monkeypatch
     assert "1 more than it may" in capsys.readouterr().err
 
 
+def test_a_library_for_another_machine_than_the_wheel_is_found(tmp_path):
+    path, here = link(tmp_path, MAIN), platform.machine()
+    assert elf.machine(path) == here and not list(wheel_check.machine_complaints(path, here))
+    assert list(wheel_check.machine_complaints(path, "riscv64")) == [f"is for {here}, and the wheel for riscv64"]
+    for machine in old_glibc.LOADERS:
+        assert wheel_check.machine_of(pathlib.Path(f"treadle-1-cp311-abi3-manylinux_2_28_{machine}.whl")) == machine
+    assert wheel_check.machine_of(pathlib.Path("treadle-1.whl")) == "another machine"
+
+
+def test_a_compiler_for_an_unknown_machine_is_refused(tmp_path):
+    cc = tmp_path / "cc"
+    cc.write_text("#!/bin/sh\necho riscv64-linux-gnu\n")
+    cc.chmod(0o755)
+    with pytest.raises(SystemExit, match="compiles for riscv64"):
+        old_glibc.loader([str(cc)])
+    assert old_glibc.loader(["cc"]) == old_glibc.LOADERS[platform.machine()]
+
+
 def test_what_a_wheel_holds_is_compared_with_the_package(tmp_path, monkeypatch):
     package = tmp_path / "python"
     for name, data in {"treadle/a.py": b"a", "treadle/b.pyi": b"b", "treadle/__pycache__/a.pyc": b""}.items():

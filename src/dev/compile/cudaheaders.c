@@ -20,7 +20,7 @@ there(const char *dir, const char *name)
 }
 
 /* Headers lie beside their folder of libraries: nvidia/cu13/lib, nvidia/cuda_runtime/lib,
- * cuda/lib64, cuda/targets/x86_64-linux/lib. */
+ * cuda/lib64, cuda/targets/sbsa-linux/lib. */
 static bool
 beside(void *ctx, const char *dir)
 {

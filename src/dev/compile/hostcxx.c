@@ -162,6 +162,7 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
         "-shared",
         "-fPIC",
         "-fvisibility=hidden",
+        "-fsigned-char", /* as on a GPU; Arm's compilers have it unsigned */
         "-fno-math-errno",
         "-fno-trapping-math",
         "-fno-strict-aliasing",

@@ -28,7 +28,7 @@ typedef struct td_devinfo {
     int        index;
     char       name[16];   /* "cpu", "cuda:0", "null" */
     char       model[128]; /* "NVIDIA H200", "AMD EPYC …" */
-    char       arch[16];   /* "sm_90"; on the CPU "x86-64" */
+    char       arch[16];   /* "sm_90"; on the CPU "x86-64" or "aarch64" */
     int        units;      /* multiprocessors; cores */
     bool       host;       /* its memory is the host's: the host may read and write it by address */
     bool       simt;       /* its blocks consist of threads, which run as warps; false: a block is one thread, with vectors */

@@ -284,21 +284,48 @@ static const td_devops cpu_ops = {
 
 /* ---- the device ---- */
 
+/* On Arm the kernel tells numbers in place of a name. */
+static const struct {
+    unsigned implementer, part;
+    const char *name;
+} arm_parts[] = {
+    {0x41, 0xd08, "Arm Cortex-A72"},   {0x41, 0xd0b, "Arm Cortex-A76"},
+    {0x41, 0xd0c, "Arm Neoverse N1"},  {0x41, 0xd40, "Arm Neoverse V1"},
+    {0x41, 0xd42, "Arm Cortex-A78AE"}, {0x41, 0xd49, "Arm Neoverse N2"},
+    {0x41, 0xd4f, "Arm Neoverse V2"},  {0x41, 0xd83, "Arm Neoverse V3AE"},
+    {0x41, 0xd84, "Arm Neoverse V3"},  {0x41, 0xd85, "Arm Cortex-X925"},
+    {0x41, 0xd87, "Arm Cortex-A725"},  {0x41, 0xd8e, "Arm Neoverse N3"},
+    {0x46, 0x001, "Fujitsu A64FX"},    {0x4e, 0x004, "NVIDIA Carmel"},
+    {0xc0, 0xac3, "Ampere-1"},         {0xc0, 0xac4, "Ampere-1A"},
+};
+
+/* The name on the line "model name", or of the numbers on those that Arm has. */
 static void
 model_name(char *out, size_t n)
 {
     char line[256], *at;
+    unsigned implementer = 0, part = 0;
     FILE *f = fopen("/proc/cpuinfo", "re");
 
     snprintf(out, n, "CPU");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, "model name", 10) == 0 && (at = strchr(line, ':'))) {
-            at[strcspn(at, "\n")] = 0;
+    while (f && !part && fgets(line, sizeof line, f)) {
+        if (!(at = strchr(line, ':')))
+            continue;
+        at[strcspn(at, "\n")] = 0;
+        if (strncmp(line, "model name", 10) == 0) {
             snprintf(out, n, "%s", at + 2);
             break;
         }
+        if (strncmp(line, "CPU implementer", 15) == 0)
+            implementer = (unsigned)strtoul(at + 1, NULL, 16);
+        else if (strncmp(line, "CPU part", 8) == 0)
+            part = (unsigned)strtoul(at + 1, NULL, 16);
+    }
     if (f)
         fclose(f);
+    for (size_t i = 0; part && i < sizeof arm_parts / sizeof *arm_parts; i++)
+        if (arm_parts[i].implementer == implementer && arm_parts[i].part == part)
+            snprintf(out, n, "%s", arm_parts[i].name);
 }
 
 static void

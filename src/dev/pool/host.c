@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define PAGE ((size_t)4096)
 #define HUGE ((size_t)2 << 20)
 
 enum { KEPT_MAX = 32 }; /* mappings kept for reuse, newest first */
@@ -32,7 +31,7 @@ round_up(size_t n, size_t to)
 static size_t
 map_size(size_t nbytes)
 {
-    return round_up(nbytes, nbytes >= HUGE ? HUGE : PAGE);
+    return round_up(nbytes, nbytes >= HUGE ? HUGE : TD_PAGE);
 }
 
 static void *

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE ((size_t)4096)
 #define HUGE ((size_t)2 << 20)
 
 enum {
@@ -41,7 +40,7 @@ static struct {
 px_block *
 px_block_find(const void *p)
 {
-    return __atomic_load_n(&arena.owner[(size_t)((const char *)p - px_arena) / PAGE],
+    return __atomic_load_n(&arena.owner[(size_t)((const char *)p - px_arena) / TD_PAGE],
                            __ATOMIC_ACQUIRE);
 }
 
@@ -50,18 +49,18 @@ px_block_find(const void *p)
 static size_t
 class_room(size_t nbytes, int *class)
 {
-    size_t pages = nbytes ? (nbytes + PAGE - 1) / PAGE : 1, step;
+    size_t pages = nbytes ? (nbytes + TD_PAGE - 1) / TD_PAGE : 1, step;
     int log;
 
     if (pages <= 8) {
         *class = (int)pages;
-        return pages * PAGE;
+        return pages * TD_PAGE;
     }
     log = 63 - __builtin_clzl(pages - 1); /* 2^log < pages <= 2^(log + 1) */
     step = (size_t)1 << (log - 3);
     pages = (pages + step - 1) / step * step;
     *class = 8 * (log - 2) + (int)((pages - ((size_t)1 << log)) / step);
-    return pages * PAGE;
+    return pages * TD_PAGE;
 }
 
 /* ---- ranges ---- */
@@ -247,9 +246,9 @@ px_pages_move(char *from, char *to, size_t room, px_access state)
 static void
 own(const px_block *b, px_block *owner)
 {
-    size_t first = (size_t)(b->at - px_arena) / PAGE;
+    size_t first = (size_t)(b->at - px_arena) / TD_PAGE;
 
-    for (size_t i = 0; i < b->room / PAGE; i++)
+    for (size_t i = 0; i < b->room / TD_PAGE; i++)
         __atomic_store_n(&arena.owner[first + i], owner, __ATOMIC_RELEASE);
 }
 
@@ -310,12 +309,12 @@ px_block_free(px_block *b)
 bool
 px_blocks_each(bool (*f)(px_block *b))
 {
-    for (size_t i = 0; i < arena.used / PAGE; i++) {
+    for (size_t i = 0; i < arena.used / TD_PAGE; i++) {
         px_block *b = arena.owner[i];
 
         if (!b)
             continue;
-        i += b->room / PAGE - 1;
+        i += b->room / TD_PAGE - 1;
         if (!f(b))
             return false;
     }
@@ -333,7 +332,7 @@ px_arena_init(void)
         p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED)
             continue;
-        map = mmap(NULL, size / PAGE * sizeof *arena.owner, PROT_READ | PROT_WRITE,
+        map = mmap(NULL, size / TD_PAGE * sizeof *arena.owner, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (map == MAP_FAILED) {
             munmap(p, size);

@@ -48,6 +48,13 @@ px_block_of(const void *p)
     return (size_t)((const char *)p - px_arena) < px_arena_size ? px_block_find(p) : NULL;
 }
 
+/* Threads without the GIL watch the state (fault.c): what was written before is theirs to see from then on. */
+static inline void
+px_block_turn(px_block *b, px_access state)
+{
+    __atomic_store_n(&b->state, (uint8_t)state, __ATOMIC_RELEASE);
+}
+
 /* Is the block's value recorded, but not computed yet? */
 static inline bool
 px_is_pending(const px_block *b)

@@ -126,7 +126,7 @@ px_block_close(px_block *b, td_dev *d, td_dtype dt, const td_shape *shape)
         return st;
     }
     b->whole = whole;
-    b->state = PX_CLEAN;
+    px_block_turn(b, PX_CLEAN);
     b->worn = 0;
     return TD_OK;
 }
@@ -191,7 +191,7 @@ take_pages(px_block *b)
     atomic_fetch_and(&l->buf->flags, ~TD_BUF_GIVEN);
     pthread_mutex_unlock(&lending);
     px_pages_free(from, b->room, false);
-    b->state = PX_CLEAN;
+    px_block_turn(b, PX_CLEAN);
     return true;
 }
 
@@ -262,7 +262,7 @@ px_block_fetch(px_block *b)
         if (!moved)
             return td_fail(TD_ERR_NOMEM, "array: the system does not move %zu bytes of pages",
                            b->room);
-        b->state = PX_CLEAN;
+        px_block_turn(b, PX_CLEAN);
         take_over(b);
     }
     return TD_OK;
@@ -294,7 +294,7 @@ px_block_open(px_block *b)
         px_pages_free(at, b->room, true);
     if (!px_protect(b->at, b->room, PX_OPEN))
         return td_fail(TD_ERR_NOMEM, "array: the system does not open %zu bytes", b->room);
-    b->state = PX_OPEN;
+    px_block_turn(b, PX_OPEN);
     return TD_OK;
 }
 
@@ -318,7 +318,7 @@ retract(px_block *b)
     if (b->lent)
         return td_fail(TD_ERR_NOMEM, "array: no memory for %zu bytes of values", b->nbytes);
     px_pages_drop(b->at, b->room);
-    b->state = PX_AHEAD;
+    px_block_turn(b, PX_AHEAD);
     return TD_OK;
 }
 

@@ -98,14 +98,14 @@ px_choice_settle(px_block *b)
         b->whole = td_array_ref(py_array_of(taken));
         b->nbytes = (size_t)n * td_dtype_size(td_array_dtype(&b->whole));
     } else {
-        b->state = PX_OPEN;
+        px_block_turn(b, PX_OPEN);
         (void)px_protect(b->at, b->room, PX_OPEN);
     }
     Py_DECREF(taken);
     if (!px_pages_move(extents, b->page->at, b->page->room, PX_OPEN))
         return td_fail(TD_ERR_NOMEM, "array: the system moves no pages");
     px_pages_free(extents, b->page->room, false);
-    __atomic_store_n(&b->page->state, PX_OPEN, __ATOMIC_RELEASE);
+    px_block_turn(b->page, PX_OPEN);
     restore(b);
     b->chosen = NULL;
     Py_DECREF(chosen);

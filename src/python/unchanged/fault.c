@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 extern int PyGILState_Check(void); /* exported by CPython since 3.4, not part of the limited API */
@@ -40,19 +41,39 @@ give_up(const char *what)
 
 /* Was the access a write?  The fault's error code tells it even if another thread made the
  * page readable meanwhile. */
+#if defined(__x86_64__)
 static bool
 is_write(const void *context)
 {
-#ifdef __x86_64__
     /* uc_mcontext.gregs */
     const unsigned long *regs = (const unsigned long *)((const char *)context + 40);
 
     return regs[19] & 2; /* REG_ERR: the page fault's error code */
-#else
-    (void)context;
-    return true;
-#endif
 }
+#else
+enum { ESR_WRITES = 1 << 6 /* WnR of a data abort */ };
+
+/* The registers are followed by records, each a kind and a length; kind 0 ends them.  Without the syndrome, which an
+ * emulator may leave out, the access counts as a write: that is right for a read, too, and may copy more. */
+static bool
+is_write(const void *context)
+{
+    const ucontext_t *u = context;
+    const char *at = (const char *)u->uc_mcontext.__reserved,
+               *end = at + sizeof u->uc_mcontext.__reserved;
+    struct esr_context record;
+
+    while ((size_t)(end - at) >= sizeof record) {
+        memcpy(&record, at, sizeof record);
+        if (record.head.magic == ESR_MAGIC)
+            return record.esr & ESR_WRITES;
+        if (!record.head.magic || record.head.size > (size_t)(end - at))
+            break;
+        at += record.head.size;
+    }
+    return true;
+}
+#endif
 
 static void
 chain(int sig, siginfo_t *info, void *context)
