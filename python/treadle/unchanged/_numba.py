@@ -18,8 +18,8 @@ from . import _numbacuda as cuda
 from . import _realnumba
 
 __all__ = [
-    "cfunc", "cuda", "experimental", "guvectorize", "jit", "literal_unroll", "njit", "pndindex", "prange", "stencil",
-    "typed", "types", "vectorize",
+    "cfunc", "cuda", "experimental", "guvectorize", "jit", "literal_unroll", "literally", "njit", "pndindex", "prange",
+    "stencil", "typed", "types", "vectorize",
 ]  # fmt: skip
 
 _RULES = {"_numba": True}
@@ -141,6 +141,11 @@ def _elsewhere(given, options):
 def literal_unroll(items):
     """Return the items: treadle compiles the body of every loop over a tuple for each item."""
     return items
+
+
+def literally(value):
+    """Return the value: treadle compiles for the types of arguments, and knows constants where it sees them."""
+    return value
 
 
 def pndindex(*shape):
