@@ -23,6 +23,50 @@ pt_ok(td_status st)
     return !st;
 }
 
+bool
+pt_has_order(const char *fn, PyObject *error, td_dtype dt)
+{
+    if (!td_dtype_is_complex(dt))
+        return true;
+    PyErr_Format(error,
+                 "%s(): complex numbers have no order: compare their parts or absolute values", fn);
+    return false;
+}
+
+/* NumPy orders complex numbers by their parts, PyTorch refuses to order them. */
+bool
+pt_operands_have_order(td_op op, const td_varop *x, int n)
+{
+    PyObject *error = PyExc_NotImplementedError;
+
+    switch (op) {
+    case OP_maximum:
+    case OP_minimum:
+    case OP_fmax:
+    case OP_fmin:          error = PyExc_TypeError; break;
+    case OP_less:
+    case OP_less_equal:
+    case OP_greater:
+    case OP_greater_equal: break;
+    default:               return true;
+    }
+    return pt_has_order(td_optab[op].name, error, td_var_promote(x, n));
+}
+
+bool
+pt_apply(td_op op, const td_varop *x, int n, td_var **out)
+{
+    td_status st;
+
+    if (!pt_operands_have_order(op, x, n))
+        return false;
+    st = td_var_apply(op, x, n, out);
+    if (st != TD_ERR_TYPE || !td_dtype_is_complex(td_var_promote(x, n)))
+        return pt_ok(st);
+    PyErr_SetString(PyExc_NotImplementedError, td_error());
+    return false;
+}
+
 PyObject *
 pt_object(td_var *v)
 {
