@@ -128,6 +128,24 @@ REFUSED = {
     "NotImplementedError": """
         torch.complex(x, k)
         torch.lt(c, c)
+        1 - b
+        x - True
+        b - x[:, 0]
+        b.sub_(b)
+        -b
+        abs(b)
+        b // b
+        b % b
+        b**b
+        b << b
+        torch.floor(b)
+        torch.ceil(b)
+        torch.trunc(b)
+        torch.relu(b)
+        torch.fmod(b, b)
+        torch.gcd(b, b)
+        torch.hypot(b, b)
+        torch.floor_divide(b, b)
         c <= 2
         c > c
         2 >= c
@@ -166,7 +184,8 @@ def scope(torch):
     x = torch.arange(12, dtype=torch.float32).reshape(3, 4) - 5
     k = torch.tensor([0, 1, 2, 1])
     c = torch.tensor([1 + 2j, 3 - 1j])
-    return {"torch": torch, "F": torch.nn.functional, "x": x, "k": k, "c": c, "inf": float("inf"), "nan": float("nan")}
+    b = torch.tensor([True, False, True])
+    return {"torch": torch, "F": torch.nn.functional, "x": x, "k": k, "b": b, "c": c, "inf": float("inf"), "nan": float("nan")}
 
 
 def rows():

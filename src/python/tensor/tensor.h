@@ -92,7 +92,7 @@ bool      pt_ok(td_status st);
 PyObject *pt_object(td_var *v);                    /* v's object; takes v, also on failure */
 PyObject *pt_done(td_status st, td_var *v);        /* the same, or the exception */
 bool      pt_apply(td_op op, const td_varop *x, int n, td_var **out); /* td_var_apply; false: exception */
-bool      pt_operands_have_order(td_op op, const td_varop *x, int n); /* the same, of a row that orders */
+bool      pt_operands_fit(td_op op, const td_varop *x, int n); /* false, and an error: PyTorch refuses the row */
 bool      pt_has_order(const char *fn, PyObject *error, td_dtype dt); /* false, and error: complex numbers */
 PyObject *pt_dtype_object(td_dtype dt);
 bool      pt_dtype(PyObject *o, td_dtype *out);    /* a registered one, or what py_dtype takes */

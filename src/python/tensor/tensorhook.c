@@ -202,7 +202,8 @@ custom_next(PyObject *module, PyObject *capsule)
                : PyTuple_New(0);
 }
 
-/* Tells the object, as `_node`, which function of the graph stands for it. */
+/* Tells the object, as `_node`, which function of the graph stands for it.  Objects without room for that, which are
+ * nobody's grad_fn, are told nothing. */
 static bool
 tell_node(PyObject *object, PyObject *capsule, td_var *output)
 {
@@ -211,9 +212,11 @@ tell_node(PyObject *object, PyObject *capsule, td_var *output)
 
     if (!pt_ok(td_var_edge(output, &e)))
         return false;
-    ok =
-        !e.fn || (!PyCapsule_SetPointer(capsule, e.fn) && !PyCapsule_SetName(capsule, node_there) &&
-                  !PyObject_SetAttrString(object, "_node", capsule));
+    ok = !e.fn || (!PyCapsule_SetPointer(capsule, e.fn) && !PyCapsule_SetName(capsule, node_there));
+    if (ok && e.fn && PyObject_SetAttrString(object, "_node", capsule))
+        ok = PyErr_ExceptionMatches(PyExc_AttributeError);
+    if (ok)
+        PyErr_Clear();
     td_edge_drop(&e);
     return ok;
 }
