@@ -11,11 +11,11 @@ import warnings
 import numpy
 
 from treadle import _core, experimental, prange, typed, types
-from treadle._compile import _guvectorize, _jit, _stencil, _vectorize
+from treadle._compile import _function, _guvectorize, _jit, _stencil, _vectorize
 from treadle.types import *  # noqa: F403  (Numba has the types' names at its top)
 
 from . import _numbacuda as cuda
-from . import _realnumba
+from . import _numbaparts, _realnumba
 
 __all__ = [
     "cfunc", "cuda", "experimental", "guvectorize", "jit", "literal_unroll", "literally", "njit", "pndindex", "prange",
@@ -26,8 +26,10 @@ _RULES = {"_numba": True}
 
 
 def __getattr__(name):
-    """Names that treadle lacks come from the real Numba."""
+    """Names that treadle lacks come from the real Numba, or in its absence from _numbaparts."""
     there = None if name.startswith("__") else _realnumba.numba()
+    if there is None and name in _numbaparts.__all__:
+        return getattr(_numbaparts, name)
     if there is None or not hasattr(there, name):
         raise AttributeError(f"module 'numba' has no attribute {name!r}")
     return getattr(there, name)
@@ -36,9 +38,9 @@ def __getattr__(name):
 class HostFunction(_jit.CPUFunction):
     """A compiled function of the program. If treadle cannot compile it, the real Numba does, where it is installed."""
 
-    def declare(self, args):
+    def compile_declared(self, args):
         try:
-            super().declare(args)
+            super().compile_declared(args)
         except Exception as why:
             self._leave(why)
             _realnumba.compile(self._elsewhere, [args])
@@ -132,7 +134,7 @@ def _elsewhere(given, options):
     def decorate(fn):
         if not _realnumba.is_there():
             return fn
-        signatures = _jit.signatures_of(given) if given is not fn else ()
+        signatures = _function.signatures_of(given) if given is not fn else ()
         return _realnumba.dispatcher(fn, options, signatures)
 
     return decorate if _jit.is_signature(given) else decorate(given)
