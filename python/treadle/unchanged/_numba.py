@@ -6,6 +6,8 @@ compile go to the real Numba, where it is installed.
 """
 
 import functools
+import inspect
+import sys
 import warnings
 
 import numpy
@@ -18,8 +20,8 @@ from . import _numbacuda as cuda
 from . import _numbaparts, _realnumba
 
 __all__ = [
-    "cfunc", "cuda", "experimental", "guvectorize", "jit", "literal_unroll", "literally", "njit", "pndindex", "prange",
-    "stencil", "typed", "types", "vectorize",
+    "cfunc", "cuda", "experimental", "guvectorize", "jit", "jit_module", "literal_unroll", "literally", "njit",
+    "pndindex", "prange", "stencil", "typed", "types", "vectorize",
 ]  # fmt: skip
 
 _RULES = {"_numba": True}
@@ -138,6 +140,14 @@ def _elsewhere(given, options):
         return _realnumba.dispatcher(fn, options, signatures)
 
     return decorate if _jit.is_signature(given) else decorate(given)
+
+
+def jit_module(**options):
+    """Compile all functions of the caller's module that are defined so far, with these options for numba.jit."""
+    scope = sys._getframe(1).f_globals
+    for name, f in list(scope.items()):
+        if inspect.isfunction(f) and f.__module__ == scope.get("__name__"):
+            scope[name] = jit(**options)(f)
 
 
 def literal_unroll(items):

@@ -4,17 +4,13 @@ numbers of threads. Programs name these at their top, so an absent one would end
 
 import contextlib
 import ctypes
-import inspect
 import os
-import sys
 import types
 
 import numpy
 
-from treadle._compile import _jit
-
 __all__ = [
-    "carray", "config", "errors", "farray", "get_num_threads", "get_parallel_chunksize", "jit_module", "objmode",
+    "carray", "config", "errors", "farray", "get_num_threads", "get_parallel_chunksize", "objmode",
     "parallel_chunksize", "set_num_threads", "set_parallel_chunksize", "threading_layer",
 ]  # fmt: skip
 
@@ -119,16 +115,6 @@ def parallel_chunksize(n):
 def objmode(*args, **kwargs):
     """Raise NotImplementedError: Python's objects inside of compiled code need Numba's compiler."""
     raise NotImplementedError("numba.objmode needs Numba: call the Python code before or after the compiled function")
-
-
-def jit_module(**options):
-    """Compile all functions of the caller's module that are defined so far, with these options for numba.jit."""
-    from . import _numba
-
-    scope = sys._getframe(1).f_globals
-    for name, f in list(scope.items()):
-        if inspect.isfunction(f) and f.__module__ == scope.get("__name__") and not isinstance(f, _jit.CPUFunction):
-            scope[name] = _numba.jit(**options)(f)
 
 
 def carray(ptr, shape, dtype=None):
