@@ -239,3 +239,26 @@ def test_other_objects_may_answer():
     check(t == None, np.arange(3) == None)  # noqa: E711
     check(t + [1, 2, 3], np.arange(3) + [1, 2, 3])
     check((1, 2, 3) * t, (1, 2, 3) * np.arange(3))
+
+
+def test_optimizers_of_scipy_take_gradients():
+    optimize = pytest.importorskip("scipy.optimize")
+    a, b = td.asarray(np.diag(np.arange(1.0, 6))), td.ones(5)
+
+    def value(x):
+        return 0.5 * td.asarray(x) @ a @ td.asarray(x) - b @ td.asarray(x)
+
+    def slope(x):
+        return a @ td.asarray(x) - b
+
+    for method in ("L-BFGS-B", "SLSQP", "BFGS", "CG", "TNC", "Newton-CG"):
+        found = optimize.minimize(value, td.zeros(5), jac=slope, method=method)
+        np.testing.assert_allclose(td.asnumpy(found.x), 1 / np.arange(1.0, 6), atol=1e-3)
+        assert found.success
+    found = optimize.least_squares(lambda v: td.asarray(v) * b - 1, np.zeros(5), jac=lambda v: td.diag(b))
+    np.testing.assert_allclose(found.x, np.ones(5))
+
+
+def test_plotting_libraries_get_numpys_array_at_once():
+    x = td.arange(5) * 2
+    assert type(x.to_numpy()) is np.ndarray and x.to_numpy().tolist() == x.tolist()

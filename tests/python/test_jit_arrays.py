@@ -27,7 +27,7 @@ np.histogram(a, 4)[0]|np.histogram(a, [0.0, 1.0, 4.0])[0]|np.average(a, weights=
 FLAT = """np.sort(a)|np.sort(a, axis=-1)|np.sort(a, axis=0)|np.concatenate((a, a))|np.concatenate((a, a), axis=1)|np.hstack((a, a))|np.vstack((a, a))|np.unique(a)|np.flip(a)
 np.flipud(a)|np.fliplr(a)|np.rot90(a)|np.rot90(a, 2)|np.rot90(a, -1)|np.tril(a)|np.triu(a, 1)|np.tril(a, -1)|np.diag(a)|np.diag(a, 1)|np.trace(a)|a.trace(1)
 np.median(a)|a[a > 1]|a[np.array([0, -1])]|a[np.array([True, False, True, False])[: a.shape[0]]]|np.nonzero(a)[1]|np.argwhere(a)|np.cov(a)|np.corrcoef(a)
-np.cov(a, rowvar=False)|np.linalg.norm(a)|np.kron(a, a[:1])|np.roll(a, 2)|np.append(a, 7.0)|np.isin(a, [1, 4])|np.percentile(a, 50)|np.atleast_2d(a)
+np.cov(a, rowvar=False)|np.linalg.norm(a)|np.kron(a, a[:1])|np.kron(a[0], a[0])|np.kron(a[0], a)|np.kron(a, a[0])|np.roll(a, 2)|np.append(a, 7.0)|np.isin(a, [1, 4])|np.percentile(a, 50)|np.atleast_2d(a)
 np.array_equal(a, a.T)|np.stack((a, a))|np.stack((a, a, a), 1)|np.stack((a, a), axis=-1)|np.dstack((a, a))|np.tile(a, 2)|np.tile(a, (3, 2))|np.tile(a, (2,))
 np.diff(a)|np.diff(a, 2)|np.diff(a > 1)|np.argsort(a, kind='stable')|np.argsort(a, axis=0, kind='stable')|np.cumsum(a)|np.cumprod(a)|a.cumsum()|np.cumsum(a, dtype=np.float32)
 np.append(a, a, axis=0)|np.append(a, a, axis=1)|np.concatenate((a, a), axis=-2)|np.concatenate((a, a, a, a > 1, a))|a.ravel('F')|np.ravel(a, order='F')|a.flatten('F')|a.flatten('C')|np.atleast_3d(a)|np.array_split(a, 2)[1]
@@ -35,7 +35,8 @@ np.array_split(a, 2, axis=1)[0]|np.split(a, 1)[0]|np.hsplit(a, 1)[0]|np.vsplit(a
 np.triu_indices_from(a, 1)[0]|np.select([a > 2, a > 1], [a, -a], 7)|np.nancumprod(a)|np.asfortranarray(a)|np.linalg.det(a @ a.T)|np.linalg.inv(a @ a.T + np.eye(a.shape[0]))|np.linalg.solve(a @ a.T + np.eye(a.shape[0]), a)
 np.linalg.solve(a @ a.T + np.eye(a.shape[0]), np.ones(a.shape[0]))|np.linalg.cholesky(a @ a.T + np.eye(a.shape[0]))""".replace("\n", "|")
 SCALARS = """np.bincount(i)|np.bincount(i, minlength=9)|np.bincount(i, weights=np.arange(4.0))|np.tri(3)|np.tri(3, 5, 1)|np.logspace(0, 2, 5)
-np.cross(np.array([1, 2, 3]), np.array([4, 5, 6]))|np.linalg.matrix_power(np.array([[1.0, 2.0], [3.0, 4.0]]), 5)|np.sort([3, 1, 2])|np.median([3, 1, 2])
+np.cross(np.array([1, 2, 3]), np.array([4, 5, 6]))|np.cross(np.array([[1, 2, 3], [0, 1, 5]]), np.array([4, 5, 6.5]))|
+np.cross(np.eye(3), np.eye(3)[::-1])|np.cross(np.array([1, 2, 3]), np.array([[4, 5, 6], [7, 8, 1]]))|np.linalg.matrix_power(np.array([[1.0, 2.0], [3.0, 4.0]]), 5)|np.sort([3, 1, 2])|np.median([3, 1, 2])
 np.linalg.matrix_power(np.array([[1.0, 2.0], [3.0, 4.0]]), -2)|np.searchsorted([1, 3, 5], 3)|np.unique([2, 2, 1])|np.diff([1, 4, 9])
 np.hanning(5)|np.hamming(1)|np.blackman(6)|np.bartlett(4)|np.hanning(0)|np.geomspace(1.0, 1000.0, 4)|np.tril_indices(3, 1)[0]|np.triu_indices(3, -1, 4)[1]
 np.vander(i)|np.vander(i, 3)|np.vander(i, increasing=True)|np.trim_zeros(i)|np.setxor1d(i, [1, 7])|np.digitize(i, [2, 1])|np.digitize(i, [1, 2], right=True)

@@ -348,3 +348,36 @@ def test_a_prange_in_a_try_tells_that_it_failed():
     assert f(a) == a.sum()
     a[3] = -7
     assert f(a) == -1
+
+
+def nothing(x):
+    return x - 2
+
+
+MAPPED = {
+    "map": lambda xs: list(map(lambda x: x * 2, xs)),  # noqa: C416, C417
+    "map of two": lambda xs: list(map(lambda x, y: x * y, xs, range(3))),  # noqa: C416, C417
+    "map of a function": lambda xs: [x for x in map(abs, xs)],  # noqa: C416, C417
+    "filter": lambda xs: list(filter(lambda x: x > 1, xs)),  # noqa: C416, C417
+    "filter of truth": lambda xs: list(filter(None, [x - 2 for x in xs])),  # noqa: C416, C417
+    "filter within": lambda xs: [x for x in filter(lambda y: y % 2 == 1, xs)],  # noqa: C416, C417
+    "lambda that reads": lambda xs: [(lambda y: y + x)(1) for x in xs],
+    "lambda that hides": lambda xs: [sum(list(map(lambda y: y * x, xs))) for x in xs],  # noqa: C416, C417
+    "folded": lambda xs: (sum(map(nothing, xs)), max(map(nothing, xs)), sorted(map(nothing, xs))),  # noqa: C416, C417
+}
+
+
+@pytest.mark.parametrize("xs", [(1, 2, 3, 4), np.arange(5)], ids=["tuple", "array"])
+@pytest.mark.parametrize("name", MAPPED)
+def test_map_and_filter(name, xs):
+    assert njit(MAPPED[name])(xs) == MAPPED[name](xs)
+
+
+def test_map_in_a_loop():
+    def f(n):
+        total = 0
+        for a, b in zip(map(nothing, range(n)), filter(lambda x: x % 3 > 0, range(n))):
+            total = total * 3 + a * b
+        return total
+
+    assert njit(f)(9) == f(9)

@@ -112,3 +112,18 @@ def test_in_parallel(n):
     r = np.random.default_rng(3)
     a, b = r.random((300, n, n)) + np.eye(n) * n, r.random((300, n))
     np.testing.assert_allclose(solved(a, b), np.linalg.solve(a, b[..., None])[..., 0], rtol=1e-9)
+
+
+def test_many_functions_in_one():
+    """Each has loops whose types settle only when those before it have settled."""
+
+    def f(m, v):
+        s = m @ m.T + np.eye(4)
+        first = np.linalg.solve(m, v), np.linalg.inv(m), np.linalg.det(m), np.linalg.eigvalsh(s), np.linalg.cholesky(s)
+        then = np.linalg.qr(m)[1], np.linalg.svd(m)[1], np.linalg.lstsq(m, v)[0], np.linalg.matrix_rank(m)
+        return first, then, np.linalg.cond(m), np.linalg.norm(v), np.kron(v, v), np.outer(v, v), np.trace(m)
+
+    m = np.arange(16.0).reshape(4, 4) % 5 + 3 * np.eye(4)
+    for got, want in zip(njit(f)(m, m[0]), f(m, m[0]), strict=True):
+        for a, b in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
+            np.testing.assert_allclose(np.abs(a), np.abs(b), rtol=1e-10, atol=1e-12)

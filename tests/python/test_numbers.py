@@ -1,6 +1,10 @@
 """Elements, sums and what is computed from them: arrays without axes here, scalars in NumPy.  They behave as its scalars
 where these and its arrays without axes part."""
 
+import datetime
+import decimal
+import fractions
+
 import numpy as np
 import pytest
 
@@ -92,3 +96,43 @@ def test_number_repeats_a_sequence():
 def test_isscalar():
     assert all(td.isscalar(x) for x in numbers(5, "f8")) and td.isscalar(3)
     assert not any(td.isscalar(x) for x in [*arrays(), td.ones(1), [1]])
+
+
+BESIDE = [
+    "v * datetime.timedelta(seconds=1)", "datetime.timedelta(seconds=9) * v", "datetime.timedelta(seconds=9) / v",
+    "datetime.timedelta(seconds=9) // v", "v + fractions.Fraction(1, 2)", "fractions.Fraction(1, 3) * v",
+    "fractions.Fraction(7, 2) % v", "decimal.Decimal(2) * v", "v - decimal.Decimal(1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i8"])
+@pytest.mark.parametrize("expression", BESIDE)
+def test_beside_pythons_other_numbers_they_are_numpys_scalars(expression, dtype):
+    scope = {"datetime": datetime, "fractions": fractions, "decimal": decimal}
+
+    def answer(v):
+        try:
+            r = eval(expression, scope, {"v": v})
+        except TypeError:
+            return TypeError
+        return (r.dtype, float(r)) if isinstance(r, (np.number, td.ndarray)) else (type(r), r)
+
+    a = np.arange(5).astype(dtype)
+    assert answer(td.asarray(a).sum()) == answer(a.sum())
+
+
+def test_arrays_beside_pythons_other_numbers_are_left_to_these():
+    with pytest.raises(TypeError):
+        td.arange(3) * datetime.timedelta(seconds=1)
+    with pytest.raises(TypeError):
+        td.arange(3).sum() + object()
+
+
+def test_refused_minus_of_bools_in_numpys_words():
+    for f in (lambda a: -a, lambda a: a - a):
+        told = []
+        for a in (np.array([True]), td.asarray([True])):
+            with pytest.raises(TypeError) as e:
+                f(a)
+            told.append(str(e.value))
+        assert told[0] == told[1]

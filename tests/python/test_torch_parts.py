@@ -398,3 +398,71 @@ def test_programs_run_unchanged(tmp_path):
     script.write_text(UNCHANGED)
     done = subprocess.run([sys.executable, "-m", "treadle", script], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout == "tensor([-0.9189]) treadle.torch\n", done.stderr
+
+
+NUMPYS_NAMES = """
+    torch.sum(x, axis=1)
+    x.sum(axis=1, keepdims=True)
+    x.mean(axis=(0, 1))
+    torch.cumprod(x, axis=0)
+    x.cumsum(axis=1)
+    torch.cat([x, x], axis=1)
+    torch.stack([x, x], axis=0)
+    x.max(axis=1)
+    x.argmax(axis=1, keepdims=True)
+    torch.softmax(x, axis=1)
+    x.log_softmax(axis=-1)
+    torch.std(x, axis=0)
+    x.var(axis=1, keepdims=True)
+    torch.unsqueeze(x, axis=0)
+    x.squeeze(axis=0)
+    torch.sort(x, axis=1)
+    torch.linalg.norm(x, axis=1)
+    torch.any(x > 3, axis=1)
+    x.all(axis=0)
+    x.prod(axis=1)
+    torch.logsumexp(x, axis=1)
+    torch.gather(x, axis=1, index=k[:, None])
+    x.index_select(axis=0, index=k)
+    x.chunk(2, axis=1)
+    torch.diff(x, axis=1)
+    x.median(axis=0, keepdims=True)
+    x.amin(axis=1, keepdims=True)
+    torch.topk(x, 2, axis=1)
+    torch.unbind(x, axis=1)
+    torch.count_nonzero(x, axis=0)
+    torch.quantile(x, 0.5, axis=0)
+    torch.narrow(x, axis=0, start=0, length=1)
+    x.repeat_interleave(2, axis=0)
+    torch.nansum(x, axis=0)
+    torch.cummax(x, axis=0)
+    torch.var_mean(x, axis=1, keepdims=True)
+    torch.trapz(x, axis=0)
+    torch.index_add(x, axis=0, index=k, source=x)
+    x.scatter(axis=0, index=k[None], value=1.0)
+    x.select(axis=0, index=1)
+    x.size(axis=0)
+    torch.fft.fft(x, axis=0)
+    torch.maximum(x, x2=x)
+    torch.swapaxes(x, axis0=0, axis1=1)
+"""
+
+
+@pytest.mark.parametrize("expression", [line.strip() for line in NUMPYS_NAMES.split("\n") if line.strip()])
+def test_numpys_names_of_parameters(expression):
+    scope = {"torch": torch, "x": torch.arange(12.0).reshape(3, 4), "k": torch.tensor([0, 2, 1])}
+    plain = expression
+    for theirs, ours in (("axis0", "dim0"), ("axis1", "dim1"), ("axis=", "dim="), ("keepdims", "keepdim"), ("x2", "other")):
+        plain = plain.replace(theirs, ours)
+    got, want = eval(expression, scope), eval(plain, scope)
+    for a, b in zip(*((r if isinstance(r, tuple) else (r,)) for r in (got, want)), strict=True):
+        assert torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b
+
+
+def test_numpys_names_of_the_first_parameter():
+    x = torch.ones(2)
+    assert torch.equal(torch.add(x1=x, x2=x), x + x) and torch.equal(torch.sin(x=x), x.sin())
+    with pytest.raises(TypeError, match="axes"):
+        x.sum(axes=0)
+    with pytest.raises(TypeError, match="multiple values"):
+        x.sum(0, axis=0)

@@ -110,12 +110,71 @@ REFUSED = {
         torch.nn.HuberLoss(delta=1j)
         torch.nn.Softmax(dim=True)
         torch.nn.GRU(4, 3, bias=1)
+        torch.argmax(c)
+        torch.argmin(c, 0)
+        torch.sort(c)
+        torch.argsort(c)
+        torch.topk(c, 1)
+        torch.maximum(c, c)
+        torch.minimum(c, c)
+        torch.fmax(c, c)
+        torch.fmin(c, c)
+        torch.isposinf(c)
+        torch.isneginf(c)
     """,
     "IndexError": """
         torch.aminmax(x[:, :0], dim=1)
     """,
     "NotImplementedError": """
         torch.complex(x, k)
+        torch.lt(c, c)
+        1 - b
+        x - True
+        b - x[:, 0]
+        b.sub_(b)
+        -b
+        abs(b)
+        b // b
+        b % b
+        b**b
+        b << b
+        torch.floor(b)
+        torch.ceil(b)
+        torch.trunc(b)
+        torch.relu(b)
+        torch.fmod(b, b)
+        torch.gcd(b, b)
+        torch.hypot(b, b)
+        torch.floor_divide(b, b)
+        c <= 2
+        c > c
+        2 >= c
+        c.lt_(c)
+        torch.max(c)
+        torch.amin(c, 0)
+        torch.median(c)
+        torch.kthvalue(c, 1)
+        torch.mode(c)
+        torch.unique(c)
+        torch.bucketize(c, c)
+        torch.searchsorted(c, c)
+        torch.cummax(c, 0)
+        torch.clamp(c, 0, 1)
+        torch.round(c)
+        torch.sign(c)
+        torch.heaviside(c, c)
+        torch.floor(c)
+        torch.ceil(c)
+        torch.trunc(c)
+        torch.frac(c)
+        torch.fmod(c, c)
+        torch.remainder(c, c)
+        torch.floor_divide(c, c)
+        torch.atan2(c, c)
+        torch.hypot(c, c)
+        torch.erf(c)
+        torch.copysign(c, c)
+        torch.nextafter(c, c)
     """,
 }
 
@@ -124,7 +183,9 @@ def scope(torch):
     """The names in the expressions."""
     x = torch.arange(12, dtype=torch.float32).reshape(3, 4) - 5
     k = torch.tensor([0, 1, 2, 1])
-    return {"torch": torch, "F": torch.nn.functional, "x": x, "k": k, "inf": float("inf"), "nan": float("nan")}
+    c = torch.tensor([1 + 2j, 3 - 1j])
+    b = torch.tensor([True, False, True])
+    return {"torch": torch, "F": torch.nn.functional, "x": x, "k": k, "b": b, "c": c, "inf": float("inf"), "nan": float("nan")}
 
 
 def rows():

@@ -213,6 +213,8 @@ def _atleast_1d(x):
 
 
 def _atleast_2d(x):
+    if x.ndim == 1:
+        return x[np.newaxis, :]
     return x.reshape((1, x.size)) if x.ndim < 2 else np.asarray(x)
 
 

@@ -105,6 +105,12 @@ def _outer(a, b):
 
 
 def _kron(a, b):
+    if a.ndim < 2 and b.ndim < 2:
+        return _outer(a, b).flatten()
+    return _kron_of_matrices(np.atleast_2d(a), np.atleast_2d(b))
+
+
+def _kron_of_matrices(a, b):
     (m, n), (p, q) = a.shape, b.shape
     out = np.empty((m * p, n * q), (np.zeros(1, a.dtype) * np.zeros(1, b.dtype)).dtype)
     for i in range(m):
@@ -115,12 +121,22 @@ def _kron(a, b):
 
 def _cross(a, b):
     x, y = np.asarray(a), np.asarray(b)
-    if x.size != 3 or y.size != 3:
+    if x.shape[-1] != 3 or y.shape[-1] != 3:
         raise ValueError("cross: vectors have three elements here")
-    out = np.empty(3, (np.zeros(1, x.dtype) * np.zeros(1, y.dtype)).dtype)
-    for k in range(3):
-        i, j = (k + 1) % 3, (k + 2) % 3
-        out[k] = x[i] * y[j] - x[j] * y[i]
+    rows = _cross_of_rows(np.atleast_2d(x), np.atleast_2d(y))
+    return rows[0] if x.ndim == 1 and y.ndim == 1 else rows
+
+
+def _cross_of_rows(x, y):
+    many = max(x.shape[0], y.shape[0])
+    if min(x.shape[0], y.shape[0]) not in (1, many):
+        raise ValueError("cross: as many vectors, or one")
+    out = np.empty((many, 3), (np.zeros(1, x.dtype) * np.zeros(1, y.dtype)).dtype)
+    for r in range(many):
+        u, v = x[r if x.shape[0] > 1 else 0], y[r if y.shape[0] > 1 else 0]
+        for k in range(3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            out[r, k] = u[i] * v[j] - u[j] * v[i]
     return out
 
 

@@ -132,9 +132,14 @@ def _targets(node):
 
 def _is_plain(source):
     """Whether the expression's variables can be renamed apart from the function's."""
-    if any(isinstance(n, (_ast.Lambda, _ast.NamedExpr, _ast.Await, _ast.Yield)) for n in walk(source)):
+    if any(isinstance(n, (_ast.NamedExpr, _ast.Await, _ast.Yield)) for n in walk(source)):
         return False
-    return all(not g.is_async and _targets(g.target) is not None for g in source.generators)
+    own = [_targets(g.target) for g in source.generators]
+    if None in own or any(g.is_async for g in source.generators):
+        return False
+    # a lambda may read the variables; where a parameter has the name of one, its body means the parameter
+    taken = {n.arg for n in walk(source) if isinstance(n, _ast.arg)}
+    return not any(taken.intersection(names) for names in own)
 
 
 def _renamed(source, suffix):

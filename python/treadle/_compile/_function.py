@@ -73,13 +73,18 @@ def is_signature(x):
 
 def signatures_of(x):
     """A tuple of argument types for each signature in x: one, or a list of them; None: none."""
+    return [args for args, _ in declared_in(x)]
+
+
+def declared_in(x):
+    """(argument types, the result's type or None) for each signature in x, as signatures_of takes it."""
     from .. import types
 
     if x is None:
         return []
     whole = [isinstance(s, types.Signature) or (isinstance(s, str) and "(" in s) for s in x] if type(x) is tuple else []
     several = isinstance(x, list) or (whole and all(whole))
-    return [types.normalize(s)[0] for s in (x if several else [x])]
+    return [types.normalize(s) for s in (x if several else [x])]
 
 
 def _remember(fn):
@@ -126,9 +131,14 @@ class Function(_core.Dispatcher):
         self._compile(args)
         return self._find(args)
 
-    def declare(self, args):
-        """As compile, of a tuple of types; from now on calls are fitted to what was declared."""
-        self._compile(args, None, True)
+    def declare(self, args, returns=None):
+        """Fit calls from now on to these types of arguments, and convert the result to `returns`, if that is a number's
+        type. Compiles nothing."""
+        self._declare(args, returns if getattr(returns, "dtype", None) is not None else None)
+
+    def compile_declared(self, args):
+        """Compile for a tuple of types that was declared."""
+        self._compile(args)
 
     def _compiled(self):
         return [Compiled(self, i, info) for i, info in enumerate(self._specs())]

@@ -1,10 +1,12 @@
 """Ordinary functions, compiled for the CPU: ``@treadle.jit``."""
 
+import builtins
+import contextlib
 import inspect
 import warnings
 
 from .. import _core, types
-from ._function import FUNCTION, Function, is_signature, signatures_of
+from ._function import FUNCTION, Function, declared_in, is_signature
 
 
 class CPUFunction(Function):
@@ -139,11 +141,41 @@ def decorator(cls, signature_or_function, options):
         )
         if options.get("locals"):
             f._locals = {name: _variable_type(name, t) for name, t in options["locals"].items()}
-        for args in signatures_of(signature_or_function) if signature_or_function is not fn else ():
-            f.declare(args)
+        declared = declared_in(signature_or_function) if signature_or_function is not fn else ()
+        for args, returns in declared:
+            f.declare(args, returns)
+        with _known_by_name(fn, f) if declared else contextlib.nullcontext():
+            for args, _ in declared:
+                f.compile_declared(args)
         return f
 
     return decorate if is_signature(signature_or_function) else decorate(signature_or_function)
+
+
+@contextlib.contextmanager
+def _known_by_name(fn, f):
+    """Let fn, which a decorator compiles before its name is bound, find f by that name: it may call itself."""
+    code, name = getattr(fn, "__code__", None), getattr(fn, "__name__", None)
+    bound = False
+    if code is not None and name in code.co_freevars:
+        cell = fn.__closure__[code.co_freevars.index(name)]
+        try:
+            cell.cell_contents  # noqa: B018 (whether it is empty)
+        except ValueError:
+            cell.cell_contents, bound = f, True
+        try:
+            yield
+        finally:
+            if bound:
+                del cell.cell_contents
+    elif code is not None and name in code.co_names and name not in fn.__globals__ and not hasattr(builtins, name):
+        fn.__globals__[name] = f
+        try:
+            yield
+        finally:
+            del fn.__globals__[name]
+    else:
+        yield
 
 
 def _variable_type(name, t):

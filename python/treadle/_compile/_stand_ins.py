@@ -7,7 +7,7 @@ functions compare elements only by < and in the same order as heapq, so they lea
 
 import heapq
 
-from . import _arrayjoins, _arraymatrices, _arraynumbers, _arrays, _draws, _linear
+from . import _arrayjoins, _arraymatrices, _arraynumbers, _arrays, _distributions, _draws, _linear
 
 
 def _rise(heap, start, at):
@@ -87,6 +87,19 @@ HEAPS = {
     heapq.heapify: _heapify, heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapreplace: _heapreplace,
     heapq.heappushpop: _heappushpop, heapq.nsmallest: _nsmallest, heapq.nlargest: _nlargest,
 }  # fmt: skip
+
+# ---- map and filter: lists, since a compiled function sees their items when it iterates over them ----
+
+
+def _map(f, x, *more):
+    return [f(a) for a in x] if len(more) == 0 else [f(*items) for items in zip(x, *more)]
+
+
+def _filter(f, x):
+    return [a for a in x if a] if f is None else [a for a in x if f(a)]
+
+
+SEQUENCES = {map: _map, filter: _filter}
 
 # ---- methods of strings: those that the runtime lacks, and those it has, with keywords and bounds ----
 
@@ -278,6 +291,7 @@ _TEXTS = {
 }  # fmt: skip
 
 
-STAND_INS = _draws.DRAWS | _arrays.ARRAYS | _arraynumbers.ARRAYS | _arraymatrices.ARRAYS | _arrayjoins.ARRAYS
-STAND_INS |= HEAPS | _linear.LINALGS | _arrays.METHODS | _arraymatrices.METHODS | _arrayjoins.METHODS
+STAND_INS = _draws.DRAWS | _distributions.DRAWS | _arrays.ARRAYS | _arraynumbers.ARRAYS | _arraymatrices.ARRAYS
+STAND_INS |= _arrayjoins.ARRAYS | HEAPS | SEQUENCES | _linear.LINALGS | _arrays.METHODS | _arraymatrices.METHODS
+STAND_INS |= _arrayjoins.METHODS
 STAND_INS |= {f"str.{name}": f for name, f in _TEXTS.items()}

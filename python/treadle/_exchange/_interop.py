@@ -11,7 +11,7 @@ import sys
 import numpy
 
 import treadle
-from treadle import _core
+from treadle import _callers, _core
 from treadle._exchange import _host, _implicit
 
 
@@ -375,6 +375,10 @@ def _has_ours(x):
     return isinstance(x, _core.ndarray)
 
 
+# What SciPy's optimizers call on the program's gradients to have arrays of NumPy's, which their C code takes.
+_CONVERTING = ("atleast_1d", "atleast_2d")
+
+
 def array_function(self, func, types, args, kwargs):
     """The protocol of NumPy's other functions: the one of that name here, or NumPy's on the host, as a fallback."""
     if not all(issubclass(t, (_core.ndarray, numpy.ndarray)) for t in types):
@@ -390,6 +394,8 @@ def array_function(self, func, types, args, kwargs):
     if name == "copyto" and args and isinstance(args[0], numpy.ndarray):
         return func(*(a.get() if isinstance(a, _core.ndarray) else a for a in args), **_downs(kwargs))
     if name in _WRITING and args and isinstance(args[0], numpy.ndarray):
+        return func(*map(_down, args), **_downs(kwargs))
+    if name in _CONVERTING and _callers.outside()[0].f_globals.get("__name__", "").startswith("scipy.optimize."):
         return func(*map(_down, args), **_downs(kwargs))
     out = kwargs.get("out")
     f = _function_for(func)

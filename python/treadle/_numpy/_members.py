@@ -2,6 +2,7 @@
 """
 
 import builtins
+import datetime
 import operator
 import pickle
 from math import prod
@@ -110,8 +111,30 @@ def setfield(a, val, dtype, offset=0):
     _field(a, dtype, offset)[...] = val
 
 
+def to_numpy(a):
+    return _core.asnumpy(a)
+
+
 def tofile(a, fid, sep="", format="%s"):
     _core.asnumpy(a).tofile(fid, sep, format)
+
+
+# ---- numbers ----
+
+_OPERATORS = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "floor_divide":
+    operator.floordiv, "remainder": operator.mod, "power": operator.pow,
+}  # fmt: skip
+
+
+def beside_number(name, x, y):
+    """x op y, one of them an array without axes, the other a Fraction, a timedelta or the like: what NumPy's scalar
+    gives. NotImplemented: it is something else."""
+    other = y if isinstance(x, _core.ndarray) else x
+    if name not in _OPERATORS or not isinstance(other, (Number, datetime.timedelta)):
+        return NotImplemented
+    r = _OPERATORS[name](*(v.get()[()] if isinstance(v, _core.ndarray) else v for v in (x, y)))
+    return _core.asarray(r) if isinstance(r, numpy.number) else r
 
 
 # ---- the array itself ----

@@ -180,6 +180,7 @@ def jit(func_or_sig=None, device=False, **options):
             _declare(k, func_or_sig if len(declared) > 1 or isinstance(func_or_sig, list) else [func_or_sig])
         for args in declared if not device else ():
             k.declare(args)
+            k.compile_declared(args)
             k.specialized = len(declared) == 1
         return k
 

@@ -11,6 +11,7 @@ from .._public import names as _public_names
 from . import _device, _modules, _override, autograd, fft, linalg, random, special
 from ._device import device, get_default_device, set_default_device
 from ._register import FUNCTIONS, METHODS
+from ._register import with_numpys_names as _with_numpys_names
 from ._register import with_out as _with_out
 from ._tensor import (
     _convert,
@@ -66,7 +67,7 @@ def _attach():
     native = set(vars(Tensor))
     for name, f in METHODS.items():
         if name not in native or name in _OURS:
-            setattr(Tensor, name, f)
+            setattr(Tensor, name, _with_numpys_names(f))
     for name, value in _convert.facts().items():
         if name not in native:
             setattr(Tensor, name, value)

@@ -90,9 +90,7 @@ REFUSED = {
         "as_strided_": "a tensor keeps its shape and strides: take what as_strided gives",
         "dequantize empty_quantized int_repr": _QUANTISED,
         "eig lstsq solve symeig": f"{_GONE}: torch.linalg has eig, lstsq, solve and eigh",
-        "geqrf ormqr": "LAPACK's factored form: torch.linalg.qr gives the matrices",
         "gru lstm rnn_relu rnn_tanh": "nn.GRU, nn.LSTM and nn.RNN are there, and the cells as functions",
-        "lobpcg": "torch.linalg.eigh gives all eigenvalues",
         "resize_as_sparse_": _SPARSE,
     },
     "torch.Tensor": {
@@ -100,7 +98,6 @@ REFUSED = {
         "const_data_ptr grad_dtype slice_inverse": _INSIDE,
         "dequantize int_repr": _QUANTISED,
         "eig lstsq solve symeig": f"{_GONE}: torch.linalg has eig, lstsq, solve and eigh",
-        "geqrf ormqr": "LAPACK's factored form: torch.linalg.qr gives the matrices",
         "index": "write tensor[i]",
         "map2_ reinforce resize resize_as volatile": _GONE,
         "resize_as_sparse_ to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr": _SPARSE,
@@ -188,10 +185,6 @@ REFUSED = {
     "torch.nn.modules.loss": {"NLLLoss2d": _GONE},
     "torch.nn.modules.module": {"register_module_*": "register the hook on each module of model.modules()"},
     "torch.nn.modules.normalization": {"CrossMapLRN2d": "nn.LocalResponseNorm is there"},
-    "torch.nn.utils.parametrizations": {
-        "orthogonal": "nn.init.orthogonal_ begins with an orthogonal matrix; torch.linalg.qr makes one within a "
-        "parametrization",
-    },
     "torch.nn.utils.spectral_norm": {"SpectralNorm*": _INSIDE},
     "torch.nn.utils.weight_norm": {"WeightNorm": _INSIDE},
     "torch.optim": {"functional": "optimizers' steps are methods", "swap_in_optimizer_params_and_state": _INSIDE},

@@ -57,6 +57,24 @@ def strided(x, shape, steps, offset):
     return _core._grad_strided(x, tuple(shape), tuple(steps), x.storage_offset() if offset is None else offset)
 
 
+def apart(r, x):
+    """r, of what PyTorch has as a copy of x: a copy where it is a view, which happens when nothing moves."""
+    a, b = array(r), array(x)
+    known = type(a) is type(b) is _core.ndarray  # not within vmap
+    return r if known and not _core._same_storage(a, b) else r.clone()
+
+
+def whole_storage(t):
+    """(t, a number that its storage has to itself, the storage's elements in a row or None): None where t is all of
+    them, in order. A view with another dtype is copied, and one that goes backwards, as PyTorch has none."""
+    number, size = _core._storage_of(array(t))
+    if size < 0 or min(t.stride(), default=0) < 0:
+        t = wrap(td.array(array(t)))
+        number, size = _core._storage_of(array(t))
+    in_order = t.numel() == size and t.is_contiguous()
+    return t, number, None if in_order else strided(t, (size,), (1,), 0)
+
+
 def add_at(x, key, values):
     """x[key] += values in place. An index that occurs several times adds each of its values. Returns x."""
     from .._select._tensor_index import add_item
@@ -86,12 +104,44 @@ def _mismatch(shapes):
 # ---- functions of arrays with a derivative ----
 
 
-class _Saved:
+class AccumulateGrad:
+    """Where a graph ends: a leaf, whose gradients are added up."""
+
+    next_functions = ()
+
+    def __init__(self, variable):
+        self.variable = variable
+
+    def name(self):
+        """PyTorch's name for the end of a graph."""
+        return "torch::autograd::AccumulateGrad"
+
+    def __eq__(self, other):
+        return isinstance(other, AccumulateGrad) and self.variable is other.variable
+
+    def __hash__(self):
+        return id(self.variable)
+
+    def __repr__(self):
+        return "<AccumulateGrad>"
+
+
+class _Node:
+    """A function of the graph that Python runs. The core tells it as `_node` which one it is."""
+
+    __slots__ = ("_node",)
+
+    @property
+    def next_functions(self):
+        """((function, which of its results), …): what made the operands."""
+        return _core._grad_next(getattr(self, "_node", None))
+
+
+class _Saved(_Node):
     """What a backward pass needs of a recorded call: its operands, the arrays of its results, and the versions that
     both had."""
 
     __slots__ = ("function", "inputs", "outputs", "static", "versions", "many")
-    next_functions = ()
 
     def name(self):
         """The name that a tensor's grad_fn shows."""

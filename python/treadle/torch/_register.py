@@ -121,6 +121,12 @@ def all_with_out(names, scope):
             scope[name]._watched = f  # what modules of this package call
 
 
+def _first_apart(kwargs):
+    """(positional arguments, the others) of a call without positional ones: the first may have a name of NumPy's."""
+    first = next((k for k in _NUMPYS_FIRST if isinstance(kwargs.get(k), Tensor)), None)
+    return ((), kwargs) if first is None else ((kwargs[first],), {k: v for k, v in kwargs.items() if k != first})
+
+
 def _of_tensors(f, name, count):
     def checked(*args, **kwargs):
         for i, x in enumerate(args[:count]):
@@ -131,7 +137,38 @@ def _of_tensors(f, name, count):
     return functools.wraps(f)(checked)
 
 
+# NumPy's names of parameters, which PyTorch's own functions take too.
+_NUMPYS = {"axis": "dim", "keepdims": "keepdim", "axis0": "dim0", "axis1": "dim1", "x2": "other"}
+_NUMPYS_FIRST = ("x", "a", "x1")
+
+
+def _numpys(f):
+    """What of _NUMPYS means another parameter for f: {NumPy's name: PyTorch's}. None: f takes neither."""
+    code = getattr(f, "__code__", None)
+    if code is None:
+        return _NUMPYS
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    passes_on = bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return {k: v for k, v in _NUMPYS.items() if k not in own and (v in own or passes_on)} or None
+
+
+def with_numpys_names(f):
+    """f, a method, which takes NumPy's names of its parameters besides its own."""
+    names = _numpys(f)
+    if names is None or not inspect.isfunction(f):
+        return f
+
+    @functools.wraps(f)
+    def called(*args, **kwargs):
+        if kwargs:
+            kwargs = {names.get(k, k): v for k, v in kwargs.items()}
+        return f(*args, **kwargs)
+
+    return called
+
+
 def _called_with_out(f, name):
+    names = _numpys(f) or {}
     f = _of_tensors(f, name, _TENSORS[name]) if name in _TENSORS else f
 
     def call(*args, **kwargs):
@@ -141,8 +178,12 @@ def _called_with_out(f, name):
             if not kwargs:
                 return f(*args)
             out = kwargs.pop("out", None)
+            if not names.keys().isdisjoint(kwargs):
+                kwargs = {names.get(k, k): v for k, v in kwargs.items()}
             if "input" in kwargs:
                 args = (kwargs.pop("input"), *args)
+            elif not args and kwargs:
+                args, kwargs = _first_apart(kwargs)
             r = f(*args, **kwargs)
             return r if out is None else fill(out, r, name in _SAME)
         except (TypeError, AttributeError) as problem:

@@ -8,7 +8,7 @@ from operator import index as _index
 
 from ..linalg import _best_order
 from . import _modules
-from ._prim import Tensor, apply, array, cast, derived, reduce, scalar, td, wrap
+from ._prim import Tensor, apply, array, cast, derived, reduce, td, wrap
 from ._register import all_with_out, both, function
 from ._tensor import _axes
 from ._tensor._dtypes import DTYPES, finfo
@@ -39,6 +39,7 @@ from ._tensor._factors import (
 )
 from ._tensor._products import cross as _cross
 from ._tensor._products import norm_of
+from ._tensor._reflectors import householder_product
 from ._tensor._results import named
 from ._tensor._shape import diagonal as _diagonal
 from ._tensor._shape import movedim, reshape, tril
@@ -257,20 +258,6 @@ def tensorsolve(A, B, dims=None):
     return solve(A.reshape(-1, math.prod(shape)), B.reshape(-1)).reshape(shape)
 
 
-def householder_product(A, tau):
-    """The first columns of the product of reflections I - tau v v^H. The vectors v are A's columns below the diagonal.
-    """
-    m, n = A.shape[-2:]
-    q = wrap(td.eye(m, n, dtype=A.dtype._numpy, device=array(A).device))
-    for k in range(tau.shape[-1] - 1, -1, -1):
-        v = tril(A, -1)[..., :, k : k + 1]
-        spot = wrap((td.arange(m, device=array(A).device) == k)[:, None])
-        below = wrap((td.arange(m, device=array(A).device) > k)[:, None])
-        v = apply("select", spot, scalar(1, A), apply("select", below, v, scalar(0, A)))
-        q = q - tau[..., k, None, None] * (v @ (adj(v) @ q))
-    return q
-
-
 # ---- the same functions under their names in torch ----
 
 for _name in "det slogdet matrix_power matrix_exp".split():
@@ -339,10 +326,43 @@ def cholesky_inverse(L, upper=False):
     return cholesky_solve(wrap(td.eye(L.shape[-1], dtype=L.dtype._numpy, device=array(L).device)), L, upper)
 
 
-@both("orgqr")
-def _orgqr(x, tau):
-    """linalg.householder_product."""
-    return householder_product(x, tau)
+@function()
+def lobpcg(
+    A,
+    k=None,
+    B=None,
+    X=None,
+    n=None,
+    iK=None,
+    niter=None,
+    tol=None,
+    largest=None,
+    method=None,
+    tracker=None,
+    ortho_iparams=None,
+    ortho_fparams=None,
+    ortho_bparams=None,
+):
+    """The k largest (largest=False: smallest) eigenvalues of symmetric A, or of A x = w B x, and their vectors.
+
+    All are computed, so what steers PyTorch's iteration changes nothing: X gives k where k is None."""
+    wanted = X.shape[-1] if k is None and X is not None else 1 if k is None else k
+    if not 1 <= wanted <= A.shape[-1] // 3:
+        raise ValueError(
+            f"LPBPCG algorithm is not applicable when the number of A rows (={A.shape[-1]}) is smaller "
+            f"than 3 x the number of requested eigenpairs (={wanted})"
+        )
+    if B is None:
+        values, vectors = eigh(A)
+    else:
+        L = cholesky(B)
+        half = solve_triangular(L, A, upper=False)
+        values, vectors = eigh(solve_triangular(adj(L), half, upper=True, left=False))
+        vectors = solve_triangular(adj(L), vectors, upper=True)
+    first, last = (values[..., :wanted], vectors[..., :wanted])
+    if largest is None or largest:
+        first, last = values[..., -wanted:].flip(-1), vectors[..., -wanted:].flip(-1)
+    return first, last
 
 
 @function()

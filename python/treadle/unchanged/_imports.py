@@ -42,6 +42,18 @@ _ALIASES = {  # the name that a program imports: the module of treadle's that it
     "concurrent.futures.process": "concurrent.futures.process",
     "concurrent.futures.thread": "concurrent.futures.thread",
 }
+# Modules of Numba's that treadle has only where Numba is not installed: the module and name that stand for them.
+_WITHOUT_NUMBA = {
+    "numba.core.errors": ("treadle.unchanged._numbaparts", "errors"),
+    "numba.errors": ("treadle.unchanged._numbaparts", "errors"),
+    "numba.core.config": ("treadle.unchanged._numbaparts", "config"),
+    "numba.config": ("treadle.unchanged._numbaparts", "config"),
+    "numba.core.decorators": ("treadle.unchanged", "_numba"),
+    "numba.misc": ("treadle.unchanged", "_numba"),
+    "numba.misc.special": ("treadle.unchanged", "_numba"),
+    "numba.np": ("treadle.unchanged", "_numba"),
+    "numba.np.ufunc": ("treadle.unchanged", "_numba"),
+}
 # modules that are left alone (TREADLE_KEEP)
 KEPT = frozenset(os.environ.get("TREADLE_KEEP", "").replace(",", " ").split())
 _EVERYWHERE = {"torch"} - KEPT  # replaced in libraries too
@@ -183,9 +195,12 @@ def _alias(name):
             if not (e.name or "").startswith(real.rpartition(".")[0] or real):
                 raise
             module = _installed_numba(name)
-            if module is None:
+            if module is not None:
+                return module
+            if name not in _WITHOUT_NUMBA:
                 raise ModuleNotFoundError(f"No module named '{name}'", name=name) from None
-            return module
+            home, part = _WITHOUT_NUMBA[name]
+            module = getattr(_import_module(home), part)
         made = _aliases[name] = _Alias(name, module)
         if name.partition(".")[0] in _EVERYWHERE:
             _own(made)["__spec__"] = importlib.machinery.ModuleSpec(name, _Everywhere, is_package=True)

@@ -6,28 +6,32 @@ compile go to the real Numba, where it is installed.
 """
 
 import functools
+import inspect
+import sys
 import warnings
 
 import numpy
 
 from treadle import _core, experimental, prange, typed, types
-from treadle._compile import _guvectorize, _jit, _stencil, _vectorize
+from treadle._compile import _function, _guvectorize, _jit, _stencil, _vectorize
 from treadle.types import *  # noqa: F403  (Numba has the types' names at its top)
 
 from . import _numbacuda as cuda
-from . import _realnumba
+from . import _numbaparts, _realnumba
 
 __all__ = [
-    "cfunc", "cuda", "experimental", "guvectorize", "jit", "literal_unroll", "njit", "pndindex", "prange", "stencil",
-    "typed", "types", "vectorize",
+    "cfunc", "cuda", "experimental", "guvectorize", "jit", "jit_module", "literal_unroll", "literally", "njit",
+    "pndindex", "prange", "stencil", "typed", "types", "vectorize",
 ]  # fmt: skip
 
 _RULES = {"_numba": True}
 
 
 def __getattr__(name):
-    """Names that treadle lacks come from the real Numba."""
+    """Names that treadle lacks come from the real Numba, or in its absence from _numbaparts."""
     there = None if name.startswith("__") else _realnumba.numba()
+    if there is None and name in _numbaparts.__all__:
+        return getattr(_numbaparts, name)
     if there is None or not hasattr(there, name):
         raise AttributeError(f"module 'numba' has no attribute {name!r}")
     return getattr(there, name)
@@ -36,9 +40,9 @@ def __getattr__(name):
 class HostFunction(_jit.CPUFunction):
     """A compiled function of the program. If treadle cannot compile it, the real Numba does, where it is installed."""
 
-    def declare(self, args):
+    def compile_declared(self, args):
         try:
-            super().declare(args)
+            super().compile_declared(args)
         except Exception as why:
             self._leave(why)
             _realnumba.compile(self._elsewhere, [args])
@@ -132,15 +136,28 @@ def _elsewhere(given, options):
     def decorate(fn):
         if not _realnumba.is_there():
             return fn
-        signatures = _jit.signatures_of(given) if given is not fn else ()
+        signatures = _function.signatures_of(given) if given is not fn else ()
         return _realnumba.dispatcher(fn, options, signatures)
 
     return decorate if _jit.is_signature(given) else decorate(given)
 
 
+def jit_module(**options):
+    """Compile all functions of the caller's module that are defined so far, with these options for numba.jit."""
+    scope = sys._getframe(1).f_globals
+    for name, f in list(scope.items()):
+        if inspect.isfunction(f) and f.__module__ == scope.get("__name__"):
+            scope[name] = jit(**options)(f)
+
+
 def literal_unroll(items):
     """Return the items: treadle compiles the body of every loop over a tuple for each item."""
     return items
+
+
+def literally(value):
+    """Return the value: treadle compiles for the types of arguments, and knows constants where it sees them."""
+    return value
 
 
 def pndindex(*shape):

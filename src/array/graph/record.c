@@ -109,6 +109,24 @@ td_op_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out)
     return TD_OK;
 }
 
+/* NumPy's words, for programs that print them. */
+static td_status
+refuse_bools(td_op op)
+{
+    if (op == OP_negative)
+        return td_fail(
+            TD_ERR_TYPE,
+            "The numpy boolean negative, the `-` operator, is not supported, use the `~` "
+            "operator or the logical_not function instead.");
+    if (op == OP_subtract)
+        return td_fail(
+            TD_ERR_TYPE,
+            "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, "
+            "the `^` operator, or the logical_xor function instead.");
+    return td_fail(TD_ERR_TYPE, "%s: not defined for bool; use ^, ~ or logical_* instead",
+                   td_optab[op].name);
+}
+
 /* For bool, some rows have a loop of their own in NumPy; others use int8's. */
 static td_status
 bool_loop(td_op *op, td_dtype *dt)
@@ -123,8 +141,7 @@ bool_loop(td_op *op, td_dtype *dt)
     default:          break;
     }
     if (td_optab[*op].flags & TD_OPF_KEEP)
-        return td_fail(TD_ERR_TYPE, "%s: not defined for bool; use ^, ~ or logical_* instead",
-                       td_optab[*op].name);
+        return refuse_bools(*op);
     *dt = TD_I8;
     return TD_OK;
 }

@@ -54,6 +54,47 @@ as_declared(walk *w, const char *what, const td_type *t, thing *x)
                t->name, x->type->name);
 }
 
+/* as_declared; of an ordinary function's types only those of numbers are followed. */
+static td_status
+follow(walk *w, const char *what, const td_type *t, thing *x)
+{
+    return w->fr->s->device || (t->kind == TD_T_NUM && is_num(x)) ? as_declared(w, what, t, x)
+                                                                  : TD_OK;
+}
+
+/* Does x have the type, or (exact false) is it a number that goes into it? */
+static bool
+meets(const thing *x, const td_type *t, bool exact)
+{
+    if (x->type->kind != t->kind)
+        return false;
+    if (t->kind == TD_T_ARRAY)
+        return x->type->item[0] == t->item[0] && x->type->ndim == t->ndim;
+    if (t->kind != TD_T_NUM)
+        return x->type == t;
+    return x->type->dt == t->dt ||
+           (!exact && td_promote((td_dtype)x->type->dt, (td_dtype)t->dt) == (td_dtype)t->dt);
+}
+
+/* The declared signature that a call with these arguments follows; NULL: none. */
+static const td_signature *
+declared_for(const td_source *s, const call *c)
+{
+    if (s->nsignature == 1)
+        return s->signature;
+    for (int exact = 1; exact >= 0; exact--)
+        for (uint32_t k = 0; k < s->nsignature; k++) {
+            const td_signature *g = &s->signature[k];
+            bool all = c && !c->nkw && g->narg == c->n;
+
+            for (uint32_t i = 0; i < g->narg && all; i++)
+                all = meets(&c->arg[i], g->type[i], exact);
+            if (all)
+                return g;
+        }
+    return NULL;
+}
+
 static td_status
 bind_one(walk *w, uint32_t name, const thing *x)
 {
@@ -98,8 +139,8 @@ bind_positional(walk *w, uint32_t args, const call *c, bool *used)
             x = *nested_default(w->fr->nested, i - first_default, false);
         else
             TD_TRY(object(w, w->fr->s->defaults[i - first_default], w->fr->s->root, &x));
-        if (i < w->fr->s->ntakes)
-            TD_TRY(as_declared(w, name_of(w, name), w->fr->s->takes[i], &x));
+        if (w->fr->as && i < w->fr->as->narg)
+            TD_TRY(follow(w, name_of(w, name), w->fr->as->type[i], &x));
         TD_TRY(bind_one(w, name, &x));
     }
     if (F(args, arguments_vararg)) {
@@ -250,6 +291,7 @@ walk_body(walk *w, frame *fr, const call *c, thing *out)
 
     fr->up = w->fr;
     fr->entered = fr->path;
+    fr->as = declared_for(fr->s, c);
     fr->var = td_alloc(w->mem, (fr->s->nnames + 1) * sizeof *fr->var);
     fr->local = td_alloc(w->mem, fr->s->nnames + 1);
     w->fr = fr;
@@ -268,8 +310,9 @@ walk_body(walk *w, frame *fr, const call *c, thing *out)
         st = bind_params(w, args, c);
     if (!st)
         st = lambda ? expr(w, body, out) : body_of_function(w, body, out);
-    if (!st && fr->s->returns && fr->inlined && !(fr->skipped && is_none(out)))
-        st = as_declared(w, "the result", fr->s->returns, out);
+    if (!st && fr->as && fr->as->result && (fr->inlined || !fr->s->device) &&
+        !(fr->skipped && is_none(out)))
+        st = follow(w, "the result", fr->as->result, out);
     w->fr = fr->up;
     w->node = called;
     return st;

@@ -40,9 +40,8 @@ nested_of(walk *w, uint32_t node, const char *name)
     *n = (nested){.s = *w->fr->s, .id = ITER_NESTED + w->nnested++};
     n->s.root = node;
     n->s.name = name;
-    n->s.takes = NULL;
-    n->s.returns = NULL;
-    n->s.ntakes = n->s.ndefault = n->s.nkwdefault = 0;
+    n->s.signature = NULL;
+    n->s.nsignature = n->s.ndefault = n->s.nkwdefault = 0;
     if (td_map_set(&w->nested, key, n) || td_map_set(&w->nested_by_id, id_key(n->id), n))
         w->mem->failed = true;
     return n;

@@ -70,6 +70,12 @@ typedef struct td_host {
 
 /* ---- a function ---- */
 
+typedef struct td_signature {
+    const td_type **type; /* of the arguments */
+    uint32_t        narg;
+    const td_type  *result; /* NULL: inferred */
+} td_signature;
+
 typedef struct td_source {
     const char     *name, *file;
     const char     *text;  /* the lines of the function, for errors; NULL: not known */
@@ -84,9 +90,8 @@ typedef struct td_source {
     const uint32_t *kwdefaults; /* of keyword-only parameters; 0: none */
     uint32_t        nkwdefault;
     bool            device; /* may only be called from kernels */
-    const td_type *const *takes; /* declared argument types, which arguments are converted to; NULL: inferred */
-    uint32_t        ntakes;
-    const td_type  *returns; /* declared result type; NULL: inferred */
+    const td_signature *signature; /* nsignature that were declared: numbers are converted to theirs */
+    uint32_t        nsignature;
     const char *const *declared; /* ndeclared names of variables that have a type from the first assignment on */
     const td_type *const *declared_type;
     uint32_t        ndeclared;

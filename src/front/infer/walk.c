@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MAX_WALKS = 24 };
+enum { MAX_WALKS = 24 }; /* and as many more as there are places whose types have to settle */
 
 /* ---- arguments ---- */
 
@@ -246,7 +246,7 @@ td_front(const td_source *s, const td_host *host, const td_type *const *arg, uin
 
     *out = (td_made){0};
     do {
-        if (w.walks == MAX_WALKS)
+        if (w.walks >= MAX_WALKS + w.joins.n + w.sites.n)
             st = td_fail(TD_ERR_TYPE,
                          "%s: the types of its variables do not settle: they grow with every "
                          "iteration of a loop",

@@ -155,6 +155,7 @@ typedef struct frame { /* a function that is being walked */
     uint32_t         origin; /* td_inst.from of its instructions */
     uint64_t         path;  /* hash of the calls down to here, and of the items for which a body is walked */
     uint64_t         entered; /* path when the function's body began */
+    const td_signature *as; /* the declared one that the call follows; NULL: none */
     bool             inlined, blocked; /* blocked: returns leave a block region */
     uint32_t         depth_return;
     thing            result; /* of a single return at the end */

@@ -3,6 +3,8 @@
  */
 #include "python/common/py.h"
 
+#include <string.h>
+
 py_state py;
 
 bool
@@ -20,6 +22,30 @@ py_flag(PyObject *o, bool dflt, bool *out)
     return t >= 0;
 }
 
+static bool parse_keyword(const char *fn, const char *const *names, PyObject *name, PyObject *value,
+                          PyObject **out);
+
+/* The methods of tensors take NumPy's names of their parameters, too. */
+static bool
+numpys_keyword(const char *fn, const char *const *names, PyObject *name, PyObject *value,
+               PyObject **out)
+{
+    static const char *const numpys[] = {"axis", "keepdims", NULL}, *const torchs[] = {"dim",
+                                                                                       "keepdim"};
+
+    for (int k = 0; numpys[k]; k++)
+        for (int i = 0; names[i] && PyUnicode_CompareWithASCIIString(name, numpys[k]) == 0; i++)
+            if (strcmp(names[i], torchs[k]) == 0) {
+                PyObject *own = PyUnicode_FromString(torchs[k]);
+                bool ok = own && parse_keyword(fn, names, own, value, out);
+
+                Py_XDECREF(own);
+                return ok;
+            }
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", fn, name);
+    return false;
+}
+
 static bool
 parse_keyword(const char *fn, const char *const *names, PyObject *name, PyObject *value,
               PyObject **out)
@@ -33,8 +59,7 @@ parse_keyword(const char *fn, const char *const *names, PyObject *name, PyObject
                 out[i] = value;
             return !PyErr_Occurred();
         }
-    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", fn, name);
-    return false;
+    return numpys_keyword(fn, names, name, value, out);
 }
 
 bool

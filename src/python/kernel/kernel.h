@@ -127,11 +127,7 @@ typedef struct py_spec {
     uint32_t        busy;   /* calls in progress */
 } py_spec;
 
-typedef struct py_signature {
-    const td_type **type; /* owned */
-    uint32_t        narg;
-    const td_type  *result; /* of a device function; NULL: inferred */
-} py_signature;
+typedef td_signature py_signature; /* its types are owned */
 
 enum { PY_TABLE = 16, PY_CONFIGS = 4 };
 
@@ -149,7 +145,7 @@ typedef struct py_dispatcher {
     PyObject  *params;    /* tuple of the parameters' names */
     uint32_t   nparam, nonly; /* nonly: the last ones, which are keyword-only */
     bool       star, device, gil; /* it takes *args; it is a device function; calls keep the GIL */
-    struct py_signature *signature; /* declared signatures, to which calls are fitted */
+    py_signature *signature; /* declared signatures, to which calls are fitted */
     uint32_t   nsignature;
     td_compile how;
     PyObject  *keep;      /* keeps the objects whose handles compilations use */

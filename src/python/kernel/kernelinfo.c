@@ -196,8 +196,7 @@ info_compile(PyObject *self, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
-/* _declare(types, result): sets a device function's argument and result types; result None:
- * inferred. */
+/* _declare(types, result): one more signature, of these argument types; result None: inferred. */
 static PyObject *
 info_declare(PyObject *self, PyObject *args)
 {
@@ -211,7 +210,7 @@ info_declare(PyObject *self, PyObject *args)
     n = py_types_read(types, type);
     if (n < 0 || (!py_is_none(returns) && py_type_of(returns, &result) < 0))
         return NULL;
-    if (n != d->nparam)
+    if (d->device && n != d->nparam)
         return PyErr_Format(PyExc_TypeError, "%U: it takes %u arguments, and %zd are declared",
                             d->name, d->nparam, n);
     if (!add_signature(d, type, (uint32_t)n))

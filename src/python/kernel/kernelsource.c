@@ -132,18 +132,25 @@ py_depend_function(py_spec *s, PyObject *o)
     return ok;
 }
 
-/* With several signatures the arguments would have to decide, so their types are left as they
- * are. */
-static void
+/* A copy of the list, which grows; the types are the dispatcher's.  Kernels have no result, and calls are fitted to
+ * theirs. */
+static bool
 fill_declared(PyObject *o, td_source *s)
 {
-    const py_signature *declared = s->device ? ((py_dispatcher *)o)->signature : NULL;
+    const py_dispatcher *d = py_is_dispatcher(o) ? (py_dispatcher *)o : NULL;
+    td_signature *list;
 
-    if (!declared || ((py_dispatcher *)o)->nsignature != 1)
-        return;
-    s->takes = declared->type;
-    s->ntakes = declared->narg;
-    s->returns = declared->result;
+    if (!d || !d->nsignature || (!d->device && d->how.mode != TD_MODE_FUNCTION))
+        return true;
+    list = malloc(d->nsignature * sizeof *list);
+    if (!list) {
+        PyErr_NoMemory();
+        return false;
+    }
+    memcpy(list, d->signature, d->nsignature * sizeof *list);
+    s->signature = list;
+    s->nsignature = d->nsignature;
+    return true;
 }
 
 /* The types of variables that jit's locals= names: the dispatcher keeps them as _locals. */
@@ -190,8 +197,7 @@ fill_source(py_dispatcher *d, PyObject *o, PyObject *fn, td_source *s)
                          .device = py_is_dispatcher(o) && ((py_dispatcher *)o)->device,
                          .object = py_handle(d->keep, o)};
         ok = s->name && s->file && s->text && s->object && fill_defaults(d, fn, s) &&
-             fill_locals(o, s);
-        fill_declared(o, s);
+             fill_locals(o, s) && fill_declared(o, s);
     }
     Py_XDECREF(name);
     Py_XDECREF((PyObject *)t);
@@ -205,6 +211,7 @@ free_source(py_known *k)
     free((void *)(uintptr_t)k->s.kwdefaults);
     free((void *)(uintptr_t)k->s.declared);
     free((void *)(uintptr_t)k->s.declared_type);
+    free((void *)(uintptr_t)k->s.signature);
     Py_XDECREF(k->code);
     free(k);
 }

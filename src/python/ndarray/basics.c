@@ -113,6 +113,21 @@ same_storage(PyObject *module, PyObject *args)
     return PyBool_FromLong(py_array_of(a)->store == py_array_of(b)->store);
 }
 
+/* (a number that the array's storage has to itself while it lives, its elements; -1: they have another dtype) */
+static PyObject *
+storage_of(PyObject *module, PyObject *o)
+{
+    const td_array *a;
+
+    (void)module;
+    if (!py_want_array("storage_of", o))
+        return NULL;
+    a = py_array_of(o);
+    return Py_BuildValue(
+        "NL", PyLong_FromVoidPtr(a->store),
+        a->store->dt == a->dt ? (long long)td_shape_size(&a->store->node->view.shape) : -1LL);
+}
+
 /* May code outside write to o's memory?  Not while recorded operations still read it. */
 static PyObject *
 is_exclusive(PyObject *module, PyObject *o)
@@ -253,6 +268,7 @@ PyMethodDef py_basic_functions[] = {
     {"_on_host", on_host, METH_O, NULL},
     {"_is_exclusive", is_exclusive, METH_O, NULL},
     {"_same_storage", same_storage, METH_VARARGS, NULL},
+    {"_storage_of", storage_of, METH_O, NULL},
     {"_assign_where", PY_FAST(assign_where), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -32,6 +32,7 @@ FORWARD(set)
 FORWARD(setfield)
 FORWARD(setstate)
 FORWARD(toDlpack)
+FORWARD(to_numpy)
 FORWARD(tofile)
 
 /* Must the array stay read-only: do several subscripts name one element, or is the memory not
@@ -302,6 +303,17 @@ PyMethodDef py_member_methods[] = {
      "--------\n"
      ">>> np.from_dlpack(np.ones(2)).shape\n"
      "(2,)"},
+    {"to_numpy", PY_FAST(to_numpy), METH_FASTCALL | METH_KEYWORDS,
+     "to_numpy($self, /)\n--\n\n"
+     "The elements as an array of NumPy's: plotting libraries ask for it by this name.\n\n"
+     "Returns\n"
+     "-------\n"
+     "numpy.ndarray\n"
+     "    A copy.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> type(np.ones(2).to_numpy()).__module__\n"
+     "'numpy'"},
     {"tofile", PY_FAST(tofile), METH_FASTCALL | METH_KEYWORDS,
      "tofile($self, /, fid, sep='', format='%s')\n--\n\n"
      "Write the elements in C order into a file.\n\n"

@@ -22,6 +22,22 @@ repeats(td_op op, PyObject *x, PyObject *n)
            py_is_number((py_ndarray *)n);
 }
 
+/* What NumPy's scalar gives beside a number or a time of Python's that arrays know nothing of; NotImplemented: neither
+ * operand is a number of ours, or the other is none of these. */
+static PyObject *
+beside_number(td_op op, PyObject *x, PyObject *y)
+{
+    PyObject *f, *r;
+
+    if (!(py_is_array(x) && py_is_number((py_ndarray *)x)) &&
+        !(py_is_array(y) && py_is_number((py_ndarray *)y)))
+        return Py_NewRef(Py_NotImplemented);
+    f = py_package("treadle._numpy._members", "beside_number");
+    r = f ? PyObject_CallFunction(f, "sOO", td_optab[op].name, x, y) : NULL;
+    Py_XDECREF(f);
+    return r;
+}
+
 /* Two operands, one of them an ndarray; NotImplemented if the other is neither array nor number. */
 static PyObject *
 number_binary(td_op op, PyObject *x, PyObject *y)
@@ -40,7 +56,7 @@ number_binary(td_op op, PyObject *x, PyObject *y)
         return Py_NewRef(Py_NotImplemented);
     ours = py_args_fill(&g, op, o, 2);
     if (ours <= 0)
-        return ours ? NULL : Py_NewRef(Py_NotImplemented);
+        return ours ? NULL : beside_number(op, x, y);
     r = py_new();
     if (!r) {
         py_args_free(&g);

@@ -91,6 +91,9 @@ PyObject *pt_raise(td_status st);                  /* always NULL */
 bool      pt_ok(td_status st);
 PyObject *pt_object(td_var *v);                    /* v's object; takes v, also on failure */
 PyObject *pt_done(td_status st, td_var *v);        /* the same, or the exception */
+bool      pt_apply(td_op op, const td_varop *x, int n, td_var **out); /* td_var_apply; false: exception */
+bool      pt_operands_fit(td_op op, const td_varop *x, int n); /* false, and an error: PyTorch refuses the row */
+bool      pt_has_order(const char *fn, PyObject *error, td_dtype dt); /* false, and error: complex numbers */
 PyObject *pt_dtype_object(td_dtype dt);
 bool      pt_dtype(PyObject *o, td_dtype *out);    /* a registered one, or what py_dtype takes */
 bool      pt_dtype_or(PyObject *o, int dflt, int *out);
@@ -113,6 +116,7 @@ bool      pt_grad_init(PyObject *module);
 bool      pt_hook_init(PyObject *module);
 bool      pt_bucket_init(PyObject *module);
 PyObject *pt_gradfn_object(td_gradfn *f);
+PyObject *pt_gradfn_next(const td_gradfn *f); /* ((function or accumulator, output), ...) */
 /* The variables of a sequence of Tensors (None: NULL, where `holes`), borrowed from the tuple *keep.  The caller
  * frees both, also on failure. */
 bool      pt_variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var ***out, int *n);

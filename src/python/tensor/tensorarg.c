@@ -23,6 +23,108 @@ pt_ok(td_status st)
     return !st;
 }
 
+bool
+pt_has_order(const char *fn, PyObject *error, td_dtype dt)
+{
+    if (!td_dtype_is_complex(dt))
+        return true;
+    PyErr_Format(error,
+                 "%s(): complex numbers have no order: compare their parts or absolute values", fn);
+    return false;
+}
+
+/* NumPy orders complex numbers by their parts, PyTorch refuses to order them. */
+static bool
+orders(td_op op, const td_varop *x, int n)
+{
+    PyObject *error = PyExc_NotImplementedError;
+
+    switch (op) {
+    case OP_maximum:
+    case OP_minimum:
+    case OP_fmax:
+    case OP_fmin:          error = PyExc_TypeError; break;
+    case OP_less:
+    case OP_less_equal:
+    case OP_greater:
+    case OP_greater_equal: break;
+    default:               return true;
+    }
+    return pt_has_order(td_optab[op].name, error, td_var_promote(x, n));
+}
+
+static bool
+is_bool(const td_varop *x)
+{
+    return x->v ? td_array_dtype(&x->v->value) == TD_BOOL : x->scalar.dt == TD_BOOL;
+}
+
+/* PyTorch subtracts no truth values, and has no loop for them in these rows, where NumPy counts with them. */
+static bool
+counts(td_op op, const td_varop *x, int n)
+{
+    bool first = is_bool(&x[0]), second = n > 1 && is_bool(&x[1]);
+
+    switch (op) {
+    case OP_subtract:
+        if (first || second)
+            PyErr_Format(PyExc_NotImplementedError,
+                         "Subtraction, the `-` operator, with %s is not supported. %s",
+                         first && second ? "two bool tensors" : "a bool tensor",
+                         first && second ? "Use the `^` or `logical_xor()` operator instead."
+                                         : "If you are trying to invert a mask, use the `~` or "
+                                           "`logical_not()` operator instead.");
+        return !first && !second;
+    case OP_negative:
+        if (first)
+            PyErr_SetString(PyExc_NotImplementedError,
+                            "Negation, the `-` operator, on a bool tensor is not supported. If you "
+                            "are trying to "
+                            "invert a mask, use the `~` or `logical_not()` operator instead.");
+        return !first;
+    case OP_absolute:
+    case OP_positive:
+    case OP_floor:
+    case OP_ceil:
+    case OP_trunc:
+    case OP_relu:
+    case OP_floor_divide:
+    case OP_remainder:
+    case OP_fmod:
+    case OP_power:
+    case OP_left_shift:
+    case OP_right_shift:
+    case OP_gcd:
+    case OP_lcm:
+    case OP_hypot:        break;
+    default:              return true;
+    }
+    if (!first || (n > 1 && !second))
+        return true;
+    PyErr_Format(PyExc_NotImplementedError, "\"%s\" not implemented for 'Bool'", td_optab[op].name);
+    return false;
+}
+
+bool
+pt_operands_fit(td_op op, const td_varop *x, int n)
+{
+    return orders(op, x, n) && counts(op, x, n);
+}
+
+bool
+pt_apply(td_op op, const td_varop *x, int n, td_var **out)
+{
+    td_status st;
+
+    if (!pt_operands_fit(op, x, n))
+        return false;
+    st = td_var_apply(op, x, n, out);
+    if (st != TD_ERR_TYPE || !td_dtype_is_complex(td_var_promote(x, n)))
+        return pt_ok(st);
+    PyErr_SetString(PyExc_NotImplementedError, td_error());
+    return false;
+}
+
 PyObject *
 pt_object(td_var *v)
 {

@@ -21,7 +21,6 @@ compose_apply(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_varop x[3];
     td_var *r = NULL;
     td_op op;
-    td_status st;
     bool any = false;
 
     (void)module;
@@ -46,8 +45,7 @@ compose_apply(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         PyErr_Format(PyExc_TypeError, "%s(): one operand at least must be a Tensor", name);
         return NULL;
     }
-    st = td_var_apply(op, x, (int)nargs - 1, &r);
-    return pt_done(st, r);
+    return pt_apply(op, x, (int)nargs - 1, &r) ? pt_object(r) : NULL;
 }
 
 static bool
@@ -84,6 +82,10 @@ compose_reduce(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         return NULL;
     g.ddof = PyFloat_AsDouble(args[5]);
     if (PyErr_Occurred())
+        return NULL;
+    if ((red == TD_RED_max || red == TD_RED_min) &&
+        !pt_has_order(red == TD_RED_max ? "max" : "min", PyExc_NotImplementedError,
+                      td_array_dtype(&v->value)))
         return NULL;
     st = td_var_reduce(red, v, &g, &r);
     return pt_done(st, r);

@@ -227,18 +227,28 @@ gradfn_repr(PyObject *self)
     return PyUnicode_FromFormat("<%sBackward0>", ((py_gradfn *)self)->f->rule->name);
 }
 
-/* ((function or leaf's accumulator, output), ...) */
 static PyObject *
-gradfn_next(PyObject *self, void *unused)
+accumulator(td_var *leaf)
 {
-    td_gradfn *f = ((py_gradfn *)self)->f;
+    PyObject *type = py_package("treadle.torch._prim", "AccumulateGrad"),
+             *t = pt_object(td_var_ref(leaf)),
+             *r = type && t ? PyObject_CallFunctionObjArgs(type, t, NULL) : NULL;
+
+    Py_XDECREF(type);
+    Py_XDECREF(t);
+    return r;
+}
+
+/* ((function or leaf's accumulator, output), ...) */
+PyObject *
+pt_gradfn_next(const td_gradfn *f)
+{
     PyObject *all = PyTuple_New(f->nin);
 
-    (void)unused;
     for (int i = 0; all && i < f->nin; i++) {
         const td_edge *e = &f->in[i];
         PyObject *to = e->fn     ? pt_gradfn_object(e->fn)
-                       : e->leaf ? pt_object(td_var_ref(e->leaf))
+                       : e->leaf ? accumulator(e->leaf)
                                  : Py_NewRef(Py_None);
         PyObject *pair = to ? Py_BuildValue("(NI)", to, e->out) : NULL;
 
@@ -248,6 +258,13 @@ gradfn_next(PyObject *self, void *unused)
             PyTuple_SetItem(all, i, pair);
     }
     return all;
+}
+
+static PyObject *
+gradfn_next(PyObject *self, void *unused)
+{
+    (void)unused;
+    return pt_gradfn_next(((py_gradfn *)self)->f);
 }
 
 static PyObject *

@@ -181,10 +181,44 @@ PyMethodDef pt_hook_methods[] = {
 
 /* ---- functions with a backward of their own ---- */
 
+/* A capsule of the function in the graph, which does not keep it; its name tells whether it is there still. */
+static const char node_there[] = "treadle.node", node_gone[] = "treadle.node that is gone";
+
 static void
 custom_end(void *object)
 {
+    if (PyTuple_Size(object) > 2)
+        PyCapsule_SetName(PyTuple_GetItem(object, 2), node_gone);
     Py_DECREF((PyObject *)object);
+}
+
+/* _grad_next(capsule): the next_functions of a function with a backward of its own; () when it is gone. */
+static PyObject *
+custom_next(PyObject *module, PyObject *capsule)
+{
+    (void)module;
+    return PyCapsule_IsValid(capsule, node_there)
+               ? pt_gradfn_next(PyCapsule_GetPointer(capsule, node_there))
+               : PyTuple_New(0);
+}
+
+/* Tells the object, as `_node`, which function of the graph stands for it.  Objects without room for that, which are
+ * nobody's grad_fn, are told nothing. */
+static bool
+tell_node(PyObject *object, PyObject *capsule, td_var *output)
+{
+    td_edge e;
+    bool ok;
+
+    if (!pt_ok(td_var_edge(output, &e)))
+        return false;
+    ok = !e.fn || (!PyCapsule_SetPointer(capsule, e.fn) && !PyCapsule_SetName(capsule, node_there));
+    if (ok && e.fn && PyObject_SetAttrString(object, "_node", capsule))
+        ok = PyErr_ExceptionMatches(PyExc_AttributeError);
+    if (ok)
+        PyErr_Clear();
+    td_edge_drop(&e);
+    return ok;
 }
 
 /* The gradients (None: none came) as arguments after the object. */
@@ -255,7 +289,7 @@ custom_run(void *object, const td_back *b)
 static PyObject *
 custom(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    PyObject *keep[2] = {NULL}, *r = NULL;
+    PyObject *keep[2] = {NULL}, *r = NULL, *capsule = NULL;
     td_var **set[2] = {NULL}, **out = NULL;
     const char *name = nargs > 4 ? PyUnicode_AsUTF8AndSize(args[4], NULL) : "Custom";
     td_custom c = {.run = custom_run, .end = custom_end};
@@ -269,9 +303,12 @@ custom(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         ok = pt_variables("_grad_custom", args[i + 2], i == 0, &keep[i], &set[i], &n[i]);
     if (ok)
         ok = (out = calloc((size_t)n[1] + 1, sizeof *out)) &&
-             (c.object = PyTuple_Pack(2, args[0], args[1]));
+             (capsule = PyCapsule_New(&c, node_gone, NULL)) &&
+             (c.object = PyTuple_Pack(3, args[0], args[1], capsule));
     if (ok)
         ok = pt_ok(td_var_custom(&c, name, set[0], n[0], set[1], n[1], out));
+    if (ok && n[1])
+        ok = tell_node(args[0], capsule, out[0]);
     r = ok ? PyTuple_New(n[1]) : NULL;
     for (int i = 0; ok && i < n[1]; i++) {
         PyObject *one = pt_object(out[i]);
@@ -288,10 +325,12 @@ custom(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         Py_XDECREF(keep[i]);
     }
     free(out);
+    Py_XDECREF(capsule);
     return r;
 }
 
 static PyMethodDef functions[] = {
+    {"_grad_next", custom_next, METH_O, NULL},
     {"_grad_custom", PY_FAST(custom), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

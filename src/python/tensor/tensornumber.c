@@ -7,9 +7,8 @@ static PyObject *
 tensor_apply(td_op op, const td_varop *x, int n)
 {
     td_var *r = NULL;
-    td_status st = td_var_apply(op, x, n, &r);
 
-    return pt_done(st, r);
+    return pt_apply(op, x, n, &r) ? pt_object(r) : NULL;
 }
 
 static PyObject *

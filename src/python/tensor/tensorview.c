@@ -329,6 +329,9 @@ reduce_by(td_red red, td_var *v, const td_redargs *g)
                      args.dtype < 0 ? "Input" : "Optional", td_dtype_name(dt));
         return NULL;
     }
+    if ((red == TD_RED_max || red == TD_RED_min) &&
+        !pt_has_order(red == TD_RED_max ? "max" : "min", PyExc_NotImplementedError, dt))
+        return NULL;
     st = td_var_reduce(red, v, &args, &r);
     return pt_done(st, r);
 }

@@ -7,7 +7,7 @@ import numpy
 
 from ... import _core
 from .. import _device
-from .._prim import Tensor, apply, array, cast, td, to_device, wrap
+from .._prim import Tensor, apply, array, cast, strided, td, to_device, whole_storage, wrap
 from .._register import both, function, method
 from . import _dtypes, _printing
 from ._axes import given
@@ -250,6 +250,17 @@ def _restored(values, dtype, where, requires_grad, kind, attributes):
     return r.requires_grad_() if requires_grad and not r.requires_grad else r
 
 
+def copied(t, memo):
+    """A copy of a detached tensor. Tensors of one storage that are copied with one memo share a storage again."""
+    t, number, flat = whole_storage(t)
+    key = "storage", number, t.dtype
+    if key not in memo:
+        memo[key] = (t.clone() if flat is None else flat.clone()), t  # t keeps the number
+        if flat is None:
+            return memo[key][0]
+    return strided(memo[key][0], t.shape, t.stride(), t.storage_offset())
+
+
 @method()
 def __deepcopy__(self, memo):
     if id(self) in memo:
@@ -258,7 +269,7 @@ def __deepcopy__(self, memo):
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment."
         )
-    r = self.detach().clone()
+    r = copied(self.detach(), memo)
     r = r if type(self) is Tensor else make_subclass(type(self), r, self.requires_grad)
     memo[id(self)] = r
     r.__dict__.update(_copy.deepcopy(self.__dict__, memo))

@@ -115,6 +115,12 @@ def of(theirs):
     return found
 
 
+def want_order(name, x, error=NotImplementedError):
+    """Raise the error where x is complex: NumPy orders complex numbers by their parts, PyTorch refuses to."""
+    if x.dtype._kind == "c":
+        raise error(f"{name}(): complex numbers have no order: compare their parts or absolute values")
+
+
 def asked(dt):
     """The torch.dtype that a dtype= argument means: a torch.dtype, or Python's bool, int, float or complex. Raises
     TypeError for others."""

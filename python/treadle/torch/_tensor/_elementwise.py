@@ -133,6 +133,7 @@ def clamp(x, min=None, max=None):
     gradient; at a tensor both have half of it. NaN has none."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    _dtypes.want_order("clamp", x)
     if min is not None:
         x = apply("maximum", x, min) if isinstance(min, Tensor) else _held(x, x > min, "maximum", min)
     if max is None:
@@ -165,6 +166,7 @@ def threshold(x, threshold, value):
 @both()
 def round_(x, *, decimals=0):
     """x rounded to so many decimals, halves to even."""
+    _dtypes.want_order("round", x)
     if not decimals:
         return apply("rint", x) if x.dtype._kind in "fc" else x.clone()
     ten = 10.0 ** abs(decimals)
@@ -244,6 +246,7 @@ def conj_physical(x):
 @both()
 def sign(x):
     """-1, 0 or 1: the sign; 0 for NaN."""
+    _dtypes.want_order("sign", x)
     if x.dtype._kind == "b":
         return x.clone()
     return apply("sign", apply("select", x == x, x, scalar(0, x)) if x.dtype._kind == "f" else x)
@@ -258,6 +261,7 @@ def sgn(x):
 @both()
 def heaviside(x, values):
     """0 where x < 0, 1 where x > 0, values where it is 0."""
+    _dtypes.want_order("heaviside", x)
     return apply("select", x == 0, values, (x > 0).to(x.dtype))
 
 
@@ -364,12 +368,14 @@ def _always(x, value):
 @both()
 def isposinf(x):
     """Is it infinity?"""
+    _dtypes.want_order("isposinf", x, TypeError)
     return x == math.inf if x.dtype._kind == "f" else _always(x, False)
 
 
 @both()
 def isneginf(x):
     """Is it minus infinity?"""
+    _dtypes.want_order("isneginf", x, TypeError)
     return x == -math.inf if x.dtype._kind == "f" else _always(x, False)
 
 

@@ -12,6 +12,7 @@ _LONG, _INT = _dtypes.DTYPES["int64"], _dtypes.DTYPES["int32"]
 @both()
 def argsort(x, dim=-1, descending=False, stable=False):
     """The indices that would sort the tensor along dim."""
+    _dtypes.want_order("sort", x, TypeError)
     if x.ndim == 0:
         return x.new_zeros((), dtype=_LONG)
     dim, a = _axes.one(dim, x.ndim), array(x.detach())
@@ -41,6 +42,7 @@ def msort(x):
 @both()
 def topk(x, k, dim=-1, largest=True, sorted=True):
     """The k largest (or smallest) along dim, in order: (values, indices)."""
+    _dtypes.want_order("topk", x, TypeError)
     kind, dim = named("topk", "values indices"), _axes.one(dim, x.ndim)
     if x.ndim == 0:
         return kind(x.clone(), x.new_zeros((), dtype=_LONG))
@@ -54,6 +56,7 @@ def topk(x, k, dim=-1, largest=True, sorted=True):
 def unique(x, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The distinct elements, or slices along dim, in order. On request also each element's position among them, and how
     often each occurs."""
+    _dtypes.want_order("unique", x)
     a = array(x.detach())
     r = td.unique(
         a if dim is not None else a.reshape(-1), False, return_inverse, return_counts, axis=dim, equal_nan=False
@@ -91,6 +94,7 @@ def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=
         raise RuntimeError(
             "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
         )
+    _dtypes.want_order("searchsorted", sorted_sequence)
     side = "right" if right or side == "right" else "left"
     given = values if isinstance(values, Tensor) else scalar(values, sorted_sequence)
     edges, a = array(sorted_sequence.detach()), array(given.detach())

@@ -3,7 +3,21 @@
 import itertools
 from operator import index as _index
 
-from .._prim import Tensor, array, cast, derived, expanded, join, permuted, recording, reshaped, strided, td, wrap
+from .._prim import (
+    Tensor,
+    apart,
+    array,
+    cast,
+    derived,
+    expanded,
+    join,
+    permuted,
+    recording,
+    reshaped,
+    strided,
+    td,
+    wrap,
+)
 from .._register import METHODS, both, function, method
 from . import _axes, _dtypes
 from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose, unsqueeze
@@ -242,7 +256,7 @@ def flip(x, *args, dims=None):
 
 @derived("Flip", linear=True)
 def _flip(a, *, dims):
-    return td.flip(a, axis=dims)
+    return td.flip(a, axis=dims).copy()
 
 
 @_flip.backward
@@ -392,7 +406,7 @@ def pixel_unshuffle(x, downscale_factor):
 def channel_shuffle(x, groups):
     """Deal the channels (dimension 1) out to groups in turn."""
     b, c, *rest = x.shape
-    return reshaped(transpose(reshaped(x, (b, groups, c // groups, *rest)), 1, 2), (b, c, *rest))
+    return apart(reshaped(transpose(reshaped(x, (b, groups, c // groups, *rest)), 1, 2), (b, c, *rest)), x)
 
 
 # ---- PyTorch's copies of views ----

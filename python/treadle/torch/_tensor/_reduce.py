@@ -243,6 +243,7 @@ amax, amin = _extreme("amax"), _extreme("amin")
 
 def _arg(name):
     def f(x, dim=None, keepdim=False):
+        _dtypes.want_order(name, x, TypeError)
         x = x.detach()
         if dim is None:
             r = wrap(getattr(td, name)(array(x).reshape(-1)))
@@ -308,6 +309,7 @@ def _sorted_at(x, place, dim, keepdim, kind):
 @both()
 def kthvalue(x, k, dim=-1, keepdim=False):
     """The k-th smallest along dim, counted from 1: (values, indices)."""
+    _dtypes.want_order("kthvalue", x)
     kind, dim = named("kthvalue", "values indices"), _axes.one(dim, x.ndim)
     if x.ndim == 0:
         return _of_one(kind, kthvalue, x, k)
@@ -331,6 +333,7 @@ def _(inputs, r, g, *, value):
 
 def _median(name):
     def f(x, dim=None, keepdim=False):
+        _dtypes.want_order(name, x)
         if dim is None and not x.numel():
             return x.new_full((), math.nan if x.dtype._kind == "f" else _dtypes.iinfo(x.dtype).min)
         if dim is None:
@@ -367,6 +370,7 @@ median, nanmedian = _median("median"), _median("nanmedian")
 def mode(x, dim=-1, keepdim=False):
     """The most frequent value along dim, or the smallest of several: (values, indices). The index is that of its last
     occurrence."""
+    _dtypes.want_order("mode", x)
     kind, dim = named("mode", "values indices"), _axes.one(dim, x.ndim)
     if x.ndim == 0:
         return _of_one(kind, mode, x)
@@ -486,6 +490,7 @@ def _(inputs, r, g, *, dim):
 
 def _running(name, better):
     def f(x, dim):
+        _dtypes.want_order(name, x)
         kind = named(name, "values indices")
         if x.ndim == 0:
             return kind(x.clone(), x.new_zeros((), dtype=_LONG))

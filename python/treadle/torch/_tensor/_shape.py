@@ -3,7 +3,7 @@ one."""
 
 from math import prod
 
-from .._prim import Tensor, apply, array, expanded, permuted, reshaped, scalar, strided, td, wrap
+from .._prim import Tensor, apart, apply, array, expanded, permuted, reshaped, scalar, strided, td, wrap
 from .._register import both, function, inplace, method
 from . import _axes, _dtypes
 from ._size import Size
@@ -282,7 +282,7 @@ def repeat(x, *times):
     shape = (1,) * lead + tuple(x.shape)
     paired = reshaped(x, tuple(n for extent in shape for n in (1, extent)))
     paired = expanded(paired, tuple(n for pair in zip(times, shape, strict=True) for n in pair))
-    return reshaped(paired, tuple(k * n for k, n in zip(times, shape, strict=True)))
+    return apart(reshaped(paired, tuple(k * n for k, n in zip(times, shape, strict=True))), x)
 
 
 @both()
@@ -304,7 +304,7 @@ def repeat_interleave(x, repeats=None, dim=None, *, output_size=None):
     if not isinstance(repeats, Tensor) or repeats.numel() == 1:
         k, shape = int(repeats), tuple(x.shape)
         spread = expanded(unsqueeze(x, dim + 1), (*shape[: dim + 1], k, *shape[dim + 1 :]))
-        return reshaped(spread, (*shape[:dim], shape[dim] * k, *shape[dim + 1 :]))
+        return apart(reshaped(spread, (*shape[:dim], shape[dim] * k, *shape[dim + 1 :])), x)
     places = td.repeat(td.arange(x.shape[dim], device=array(x).device), array(repeats))
     return x.index_select(dim, wrap(places))
 

@@ -4,14 +4,14 @@ import functools
 
 from ... import _core
 from .. import _modules
-from .._prim import Tensor
+from .._prim import Tensor, _Node
 from .._prim import check_version as _check_version
 from .._prim import recording as _recording
 from .._tensor._create import zeros
 from .grad_mode import no_grad
 
 
-class FunctionCtx:
+class FunctionCtx(_Node):
     """The object that passes data from forward to backward: ctx.save_for_backward(tensors), and any attributes."""
 
     _saved = ()

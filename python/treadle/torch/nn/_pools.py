@@ -4,6 +4,7 @@ import math
 import operator
 
 from ... import torch
+from .._prim import apart
 from ._windows import Fold, Pad, shifted, spread
 
 
@@ -421,7 +422,8 @@ def pixel_shuffle(input, upscale_factor):
     lead = tuple(input.shape[:-3])
     x = input.reshape(*lead, c // (r * r), r, r, h, w)
     n = len(lead)
-    return x.permute(*range(n), n, n + 3, n + 1, n + 4, n + 2).reshape(*lead, c // (r * r), h * r, w * r)
+    x = x.permute(*range(n), n, n + 3, n + 1, n + 4, n + 2).reshape(*lead, c // (r * r), h * r, w * r)
+    return apart(x, input)
 
 
 def pixel_unshuffle(input, downscale_factor):
@@ -430,4 +432,4 @@ def pixel_unshuffle(input, downscale_factor):
     lead = tuple(input.shape[:-3])
     x = input.reshape(*lead, c, h // r, r, w // r, r)
     n = len(lead)
-    return x.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(*lead, c * r * r, h // r, w // r)
+    return apart(x.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(*lead, c * r * r, h // r, w // r), input)

@@ -7,6 +7,7 @@ import itertools
 import math
 
 from ... import torch
+from .._prim import apart
 
 
 def spread(value, n, name):
@@ -136,9 +137,10 @@ def pad(input, pad, mode="constant", value=None):
         )
     pads = [(int(pad[i]), int(pad[i + 1])) for i in range(len(pad) - 2, -1, -2)]
     if mode == "constant":
-        return Pad.apply(input, pads, 0.0 if value is None else value) if any(map(any, pads)) else input
+        return Pad.apply(input, pads, 0.0 if value is None else value) if any(map(any, pads)) else input.clone()
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    given = input
     for i, (a, b) in enumerate(pads):
         dim = input.dim() - len(pads) + i
         n = input.size(dim)
@@ -154,7 +156,7 @@ def pad(input, pad, mode="constant", value=None):
             low, high = (max(-a, 0), n - max(-b, 0)) if mode == "circular" else (0, n)
             places = [low + _mirrored(k - low, high - low, mode) for k in range(-a, n + b)]
             input = input.index_select(dim, torch.tensor(places, dtype=torch.int64, device=input.device))
-    return input
+    return apart(input, given)
 
 
 def _mirrored(k, n, mode):
@@ -196,4 +198,4 @@ def fold_columns(input, output_size, kernel_size, dilation=1, padding=0, stride=
         )
     cols = input.reshape(input.size(0), -1, *kernel, *out).permute(0, 1, 4, 5, 2, 3)
     folded = Fold.apply(cols, wide, stride, dilation)
-    return Pad.apply(folded, [(-p, -p) for p in padding], 0.0) if any(padding) else folded
+    return Pad.apply(folded, [(-p, -p) for p in padding], 0.0) if any(padding) else apart(folded, input)

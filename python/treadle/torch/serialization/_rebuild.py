@@ -75,9 +75,6 @@ def _rebuild_tensor(storage, offset, size, stride, requires_grad=False, hooks=No
         tensor = flat[offset : offset + count].reshape(size)
     else:
         tensor = flat.as_strided(size, stride, offset)
-        # A tensor that repeats elements stays a view. Otherwise a few bytes of a file could demand any amount of
-        # memory.
-        tensor = tensor if isinstance(storage, _Awaited) or count > flat.numel() else tensor.clone()
     return tensor.requires_grad_() if requires_grad else tensor
 
 

@@ -8,6 +8,7 @@ import zipfile
 from typing import NamedTuple
 
 from ... import torch
+from .._prim import whole_storage
 from ..nn.parameter import Parameter
 from ..sparse import SparseTensor
 from ._elements import _CLASS_OF, tensor_bytes
@@ -37,7 +38,7 @@ class _Stored(NamedTuple):
 class _Pickler(pickle._Pickler):  # Python's own class, because C's wants global names to be importable
     def __init__(self, file, protocol):
         super().__init__(file, protocol)
-        self.arrays = []
+        self.arrays, self.storages = [], {}
 
     def persistent_id(self, obj):
         if not isinstance(obj, _Stored):
@@ -62,20 +63,23 @@ class _Pickler(pickle._Pickler):  # Python's own class, because C's wants global
             return _Name("torch", "Size"), (tuple(obj),)
         return NotImplemented
 
+    def _storage(self, tensor, number, flat):
+        """(number of the record, count of elements) of the tensor's storage. Tensors of one storage share a record."""
+        if (number, tensor.dtype) not in self.storages:
+            whole = tensor if flat is None else flat
+            self.storages[number, tensor.dtype] = len(self.arrays), int(whole.numel()), tensor
+            self.arrays.append(tensor_bytes(whole))
+        return self.storages[number, tensor.dtype][:2]
+
     def _parts(self, tensor):
-        array = tensor_bytes(tensor)
-        key = str(len(self.arrays))
-        self.arrays.append(array)
         dtype = str(tensor.dtype).removeprefix("torch.")
         if dtype not in _CLASS_OF:
             raise TypeError(f"torch.save: tensors of {tensor.dtype} have no place in PyTorch's files")
-        shape = tuple(int(n) for n in tensor.shape)
-        strides = [1]
-        for n in shape[:0:-1]:
-            strides.insert(0, strides[0] * max(n, 1))
-        stored = _Stored(dtype, key, int(tensor.numel()))
-        hooks = collections.OrderedDict()
-        return stored, 0, shape, tuple(strides[: len(shape)]), bool(tensor.requires_grad and tensor.is_leaf), hooks
+        plain, number, flat = whole_storage(tensor.detach())
+        key, count = self._storage(plain, number, flat)
+        place = plain.storage_offset(), tuple(map(int, plain.shape)), tuple(map(int, plain.stride()))
+        needs_grad = bool(tensor.requires_grad and tensor.is_leaf)
+        return _Stored(dtype, str(key), count), *place, needs_grad, collections.OrderedDict()
 
     def save_name(self, obj):
         self.write(pickle.GLOBAL + f"{obj.module}\n{obj.name}\n".encode())

@@ -8,6 +8,7 @@ the others concurrently with the rest of the pass.
 import contextlib
 
 from .... import _core, torch
+from ..._prim import AccumulateGrad
 from ..modules.module import Module
 
 
@@ -144,8 +145,8 @@ class DistributedDataParallel(Module):
         seen = set(ahead)
         while ahead:
             for node, _ in ahead.pop().next_functions:
-                if isinstance(node, torch.Tensor):
-                    reached.add(id(node))
+                if isinstance(node, AccumulateGrad):
+                    reached.add(id(node.variable))
                 elif node is not None and node not in seen:
                     seen.add(node)
                     ahead.append(node)

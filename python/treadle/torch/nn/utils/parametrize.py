@@ -1,6 +1,6 @@
 """``torch.nn.utils.parametrize``: parameters and buffers that are computed from others at each access."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from .... import torch
 from ...._public import dir_of as _dir_of
@@ -40,7 +40,7 @@ class ParametrizationList(ModuleList):
         super().__init__(modules)
         self.unsafe = unsafe
         start = original
-        with torch.no_grad():
+        with torch.no_grad(), suppress(NotImplementedError):  # the original stays what it is then
             for module in reversed(modules):
                 if hasattr(module, "right_inverse"):
                     start = module.right_inverse(start)
