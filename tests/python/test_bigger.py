@@ -101,6 +101,79 @@ def test_chunks_give_numpys_values(device, name, kind):
     np.testing.assert_allclose(got.get(), want, rtol=2e-5, atol=1e-6)
 
 
+# ---- what readers may give ----
+
+GIVEN = {  # what a reader of shape (6, 4) gives for `n` rows: for a float64 source, for an int32 source
+    "None": (lambda n: None, "NoneType", "NoneType"),
+    "a number": (lambda n: 1, r"shape \(\) where", r"shape \(\) where"),
+    "one row": (lambda n: np.ones((1, 4), "i4"), r"shape \(1, 4\) where", r"shape \(1, 4\) where"),
+    "a row too many": (lambda n: np.ones((n + 1, 4), "i4"), r"shape \(\d, 4\) where", r"shape \(\d, 4\) where"),
+    "flat": (lambda n: np.ones(4 * n, "i4"), "shape", "shape"),
+    "fractions": (lambda n: np.full((n, 4), 1.9), 1.9, "gave float64 elements"),
+    "complex": (lambda n: np.full((n, 4), 1j), "gave complex128", "gave complex128"),
+    "text": (lambda n: np.full((n, 4), "3"), "gave <U1", "gave <U1"),
+    "objects": (lambda n: np.full((n, 4), None), "gave object", "gave object"),
+    "a masked element": (lambda n: np.ma.masked_equal(np.arange(4 * n).reshape(n, 4), 2), "masked", "masked"),
+    "no masked element": (lambda n: np.ma.masked_equal(np.full((n, 4), 3), 2), 3, 3),
+    "large integers": (lambda n: np.full((n, 4), 2**40), 2**40, "gave 1099511627776"),
+    "small integers": (lambda n: np.full((n, 4), 7), 7, 7),
+    "lists": (lambda n: [[5, 5, 5, 5]] * n, 5, 5),
+    "our arrays": (lambda n: td.full((n, 4), 2, "int32"), 2, 2),
+    "another byte order": (lambda n: np.full((n, 4), 6, ">i4"), 6, 6),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_what_a_reader_gives_is_checked(dev, name, dtype):
+    class Gives:
+        shape = (6, 4)
+
+        def __getitem__(self, box):
+            return GIVEN[name][0](box[0].stop - box[0].start)
+
+    Gives.dtype = np.dtype(dtype)
+    want = GIVEN[name][1 + (dtype == "int32")]
+    for run in (lambda x: td.stream(lambda x: x.max(), x, chunk=4), lambda x: td.from_host(x)[2:4].max()):
+        if isinstance(want, str):
+            with pytest.raises((TypeError, ValueError, OverflowError), match=want):
+                run(Gives()).get()
+        else:
+            assert run(Gives()).get() == want
+
+
+@pytest.mark.parametrize("kind", ["memory", "packed", "reader", "h5py"])
+def test_records(dev, kind, tmp_path):
+    a = np.zeros((50, 3), np.dtype([("x", "f4"), ("n", "i4"), ("p", "f8", (2,))], align=kind != "packed"))
+    rng = np.random.default_rng(4)
+    a["x"], a["n"], a["p"] = rng.random(a.shape), rng.integers(0, 9, a.shape), rng.random((*a.shape, 2))
+    source = Reader(a) if kind == "reader" else a
+    if kind == "h5py":
+        file = pytest.importorskip("h5py").File(tmp_path / "a.h5", "w")
+        source = file.create_dataset("a", data=a)
+    records = td.from_host(source)
+    assert records.shape == a.shape and records.dtype == a.dtype and len(records) == 50
+    for name in ("x", "n", "p"):
+        assert np.array_equal(records[name].get(), a[name]) and records[name].dtype == a[name].dtype
+    got = td.stream(lambda r: (r["x"][..., None] * r["p"]).sum(0), source, chunk=8)
+    np.testing.assert_allclose(got.get(), (a["x"][..., None] * a["p"]).sum(0))
+    with pytest.raises(KeyError, match="no field 'y' among x, n, p"):
+        records["y"]
+
+
+def test_out_is_not_cut_in_silence(dev):
+    for out in (np.zeros((4, 2), "i8"), Reader(np.zeros((4, 2), "i8"))):
+        with pytest.raises(TypeError, match=r"result of float64 is not cast to out=, of int64"):
+            td.stream(lambda x: x * 1.5, np.ones((4, 2)), out=out)
+
+
+def test_views_as_bytes_are_numpys(dev):
+    a = np.arange(6.0).reshape(2, 3)
+    for dtype in ("V8", [("low", "u4"), ("high", "u4")]):
+        got = td.asarray(a).view(dtype)
+        assert np.array_equal(got, a.view(dtype)) and got.dtype == a.view(dtype).dtype and not got.flags.writeable
+
+
 # ---- how often a source is read ----
 
 
