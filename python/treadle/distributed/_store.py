@@ -227,7 +227,7 @@ class Client:
             except TimeoutError:
                 raise TimeoutError(f"waited {self._timeout} s for {key!r}: not all processes have started") from None
             except (OSError, EOFError) as error:
-                raise PeerError(f"the process that serves the store has gone ({error or 'no connection'})") from None
+                raise PeerError(f"the process that serves the store has gone ({str(error or '') or 'no connection'})") from None
         if not value:
             raise DistributedError(f"the store was closed while {key!r} was waited for")
         return value
