@@ -55,7 +55,7 @@ def get_into(a, stream, order, out, blocking):
 
 
 def view_of_bytes(a, dtype):
-    """a's elements as bytes ("V4") or records, which no array here has: NumPy's view of a copy that cannot be written to.
+    """a's elements as bytes ("V4") or records, which no array here has: NumPy's view of a read-only copy.
 
     None where dtype is something else. Zarr compares chunks in this way."""
     try:
