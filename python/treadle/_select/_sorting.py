@@ -13,6 +13,7 @@ from .._exchange import _host
 from .._exchange._host import few
 from .._exchange._place import on
 from .._exchange._place import own as _own
+from .._exchange._rows import by_rows
 from ._pick import Pick, scatter
 
 _UFUNC = _core.ufuncs()
@@ -325,6 +326,9 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """
     kind = _kind("sort", kind, order, stable, descending)
     a, axis = _axis("sort", _own(a), axis)
+    r = by_rows(lambda x: sort(x, axis, kind, descending=descending), a, (axis,))
+    if r is not None:
+        return r
     if descending:
         return _turned(sort(_turned(a), axis))
     done = _on_device(a, axis, True, False)
@@ -375,6 +379,9 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
     if a.ndim == 0:
         a = a.reshape(1)
     a, axis = _axis("argsort", a, axis)
+    r = by_rows(lambda x: argsort(x, axis, kind), a, (axis,))
+    if r is not None:
+        return r
     done = _sorted(a, axis, False, True)
     return _library("argsort", _wide(a), axis, kind) if done is None else done[1]
 
@@ -444,6 +451,10 @@ def _partitioned(name, a, kth, axis, kind, order):
     a = _own(a)
     a, axis = _axis(name, a.reshape(1) if a.ndim == 0 and name == "argpartition" else a, axis)
     places = _places(name, kth, a.shape[axis])
+    f = partition if name == "partition" else argpartition
+    r = by_rows(lambda x: f(x, places, axis), a, (axis,))
+    if r is not None:
+        return a, axis, places, (r, r)
     return a, axis, places, _on_device(a, axis, name == "partition", name == "argpartition")
 
 

@@ -11,6 +11,7 @@ import numpy
 from .. import _core
 from .._core import empty, ndarray
 from .._exchange._host import check_out, few, store
+from .._exchange._rows import by_rows
 from .._numpy._join import stack
 from .._numpy._shape import moveaxis
 from .._numpy._spelled import generalised
@@ -45,6 +46,10 @@ def _matmul(a, b):
     if not where.host or halves or _core._capturing():
         return _core._matmul(a, b)
     hosted = _core._on_host(a) or _core._on_host(b)
+    if hosted:
+        r = _in_chunks(a, b)
+        if r is not None:
+            return r
     if not hosted and a.dtype.kind in "fc" and b.dtype.kind in "fc":
         return _core._matmul(a, b)
     na, nb = _core._host_view(a), _core._host_view(b)
@@ -59,6 +64,15 @@ def _matmul(a, b):
         numpy.matmul(na, nb, out=_core._host_view(r))
     _core._look_at("matmul", a, b, r)
     return r
+
+
+def _in_chunks(a, b):
+    """Rows of a times b, or a times columns of b, of one that the device does not hold; None where that is not so."""
+    if b.ndim <= 2 and a.ndim > 1 and b.nbytes <= a.nbytes:
+        return by_rows(lambda x: _matmul(x, b), a, (a.ndim - 1,), b.ndim == 2)
+    if a.ndim == b.ndim == 2 and a.shape[0] > b.shape[0] // 4:  # else the result is small
+        return by_rows(lambda x: _matmul(a, x), b, (0,))
+    return None
 
 
 def matmul(a, b, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,

@@ -62,14 +62,17 @@ rows_of(const plan *p)
     return p->top->view.shape.dim[p->axis];
 }
 
-/* Is p better than q: rows that are not too long, more of the value cut, longer contiguous
+/* Is p better than q: less needed as a whole, rows that are not too long, more of the value cut, longer contiguous
  * pieces? */
 static bool
 is_better(const plan *p, const plan *q, size_t room)
 {
+    bool light = p->s.whole_bytes <= room / 4, heavy = q->s.whole_bytes > room / 4;
     bool fine = p->s.fed_bytes / (size_t)rows_of(p) <= room / 16,
          was = q->s.fed_bytes / (size_t)rows_of(q) <= room / 16;
 
+    if (light == heavy)
+        return light;
     if (fine != was)
         return fine;
     if (p->s.fed_bytes != q->s.fed_bytes)
@@ -491,6 +494,8 @@ td_chunk_eval(td_node *n, const td_chunkopts *o)
     int left;
 
     TD_TRY(load_all(n, o, &left));
+    if (!left)
+        TD_TRY(td_rowfn_below(n));
     if (!left && !n->buf)
         n->hosted = false;
     if (!left || n->buf)

@@ -9,6 +9,7 @@
  */
 #ifndef TD_ARRAY_CHUNK_H
 #define TD_ARRAY_CHUNK_H
+#include "array/graph/rowfn.h"
 #include "array/graph/internal.h"
 #include "array/graph/values.h"
 #include "array/source/host.h"
@@ -29,7 +30,7 @@ typedef struct td_survey {
     int      axis[2 * TD_WEIGHT_MAX];
     td_node *whole[2 * TD_WEIGHT_MAX]; /* pending nodes that it needs as a whole */
     int      nfed, nwhole;
-    size_t   fed_bytes, whole_bytes; /* total bytes of these host nodes */
+    size_t   fed_bytes, whole_bytes; /* total bytes of these: host nodes, and values that are made of such */
     int64_t  stride; /* stride of the largest of `fed` along its axis */
     int      multiple; /* rows must begin at multiples of this */
 } td_survey;
@@ -55,6 +56,13 @@ void      td_cutter_end(td_cutter *c);
 
 /* The axis of n's source i that corresponds to n's axis; -1: none, the source is needed as a whole. */
 int       td_chunk_axis(const td_node *n, int axis, int i);
+
+/* ---- chunkrowfn.c: values whose rows a function computes ---- */
+
+/* n's function over its sources, which are on the device: an owned node. */
+td_status td_rowfn_rows(const td_node *n, td_node **out);
+/* Evaluates all such values under n, whose sources are on the device or fit it. */
+td_status td_rowfn_below(td_node *n);
 
 /* ---- chunkjob.c: what is done with the rows ---- */
 enum { TD_JOB_ACCS = 2, TD_JOB_TOPS = 2 };

@@ -45,6 +45,7 @@ td_chunk_axis(const td_node *n, int axis, int i)
         return -1;
     switch ((td_kind)n->kind) {
     case TD_N_REDUCE: return reduced_axis(n, axis);
+    case TD_N_ROWFN:   return n->rowfn->whole >> i & 1 ? -1 : n->rowfn->from[axis];
     case TD_N_SEARCH: return i == 0 ? -1 : broadcast_axis(n, axis, n->src[i]);
     case TD_N_GATHER:
         at = (int)n->par[0].i;
@@ -87,8 +88,8 @@ need_whole(td_survey *s, td_node *n)
     for (int i = 0; i < s->nwhole; i++)
         if (s->whole[i] == n)
             return;
-    if (n->kind == TD_N_HOST)
-        s->whole_bytes += td_host_bytes(n->host);
+    if (n->hosted)
+        s->whole_bytes += n->kind == TD_N_HOST ? td_host_bytes(n->host) : td_node_bytes(n);
     if (s->nwhole < (int)(sizeof s->whole / sizeof *s->whole))
         s->whole[s->nwhole++] = n;
 }
@@ -324,6 +325,30 @@ cut_sources(td_cutter *c, const td_node *n, int axis, td_node *r)
     return TD_OK;
 }
 
+/* Rows of a value that a function computes: at once where the sources' rows are on the device. */
+static td_status
+cut_rowfn(td_cutter *c, td_node *n, int axis, td_node **out)
+{
+    td_shape shape = n->view.shape;
+    td_node *r;
+    td_status st;
+
+    if (n->rowfn->from[axis] < 0) /* no pass comes here: td_chunk_survey tells it that all is needed */
+        return TD_SKIP;
+    shape.dim[axis] = rows_of(c, n, axis);
+    TD_TRY(td_node_new(TD_N_ROWFN, n->dev, (td_dtype)n->dt, &shape, &r));
+    r->rowfn = td_rowfn_ref(n->rowfn);
+    st = cut_sources(c, n, axis, r);
+    if (!st) {
+        td_node_seal(r);
+        st = c->feed ? td_rowfn_rows(r, out) : TD_OK;
+    }
+    if (!st && !c->feed)
+        *out = td_node_ref(r);
+    td_node_unref(r);
+    return st;
+}
+
 static td_status
 cut_pending(td_cutter *c, td_node *n, int axis, td_node **out)
 {
@@ -371,6 +396,7 @@ td_chunk_cut(td_cutter *c, td_node *n, int axis, td_node **out)
         TD_TRY(td_eval_node(n));
     st = n->kind == TD_N_LEAF   ? cut_leaf(c, n, axis, out)
          : n->kind == TD_N_HOST ? cut_host(c, n, axis, out)
+         : n->kind == TD_N_ROWFN ? cut_rowfn(c, n, axis, out)
                                 : cut_pending(c, n, axis, out);
     TD_TRY(st);
     st = remember(c, n, axis, *out);

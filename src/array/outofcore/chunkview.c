@@ -115,6 +115,22 @@ cut_rows(td_node *n, int axis, int64_t *lo, int64_t hi, td_node **out)
     return st;
 }
 
+/* Do places along the axis need more of n's sources than fits the device? */
+static bool
+needs_whole(td_node *n, int axis)
+{
+    td_survey *s = malloc(sizeof *s);
+    bool whole = false;
+
+    if (!s)
+        return false;
+    td_chunk_survey(n, axis, s);
+    for (int i = 0; i < s->nwhole; i++)
+        whole |= s->whole[i]->kind != TD_N_REDUCE && !td_chunk_fits(s->whole[i]);
+    free(s);
+    return whole;
+}
+
 /* Cuts n to the box that v shows; v becomes a view of the result. */
 static td_status
 cut_box(td_node *n, td_view *v, td_node **out)
@@ -132,7 +148,7 @@ cut_box(td_node *n, td_view *v, td_node **out)
         td_status st = TD_OK;
 
         shown_range(n, v, &w, k, &lo, &hi);
-        if (hi - lo == whole.shape.dim[k] || !part->hosted)
+        if (hi - lo == whole.shape.dim[k] || !part->hosted || needs_whole(part, k))
             continue;
         st = cut_rows(part, k, &lo, hi, &next);
         td_node_unref(part);

@@ -164,6 +164,115 @@ from_reader(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return array_over(&like, d, &o->head);
 }
 
+/* ---- functions of rows ---- */
+
+/* f(*rows of the sources) */
+static td_status
+call_rows(void *owner, const td_array *in, int n, td_array *out)
+{
+    const reader *o = owner;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *args = PyTuple_New(n), *r = NULL;
+    td_status st;
+
+    for (int i = 0; args && i < n; i++) {
+        py_ndarray *x = py_new();
+
+        if (x)
+            x->a = td_array_ref(&in[i]);
+        if (!x || PyTuple_SetItem(args, i, (PyObject *)x) < 0)
+            Py_CLEAR(args);
+    }
+    if (args)
+        r = PyObject_Call(o->read, args, NULL);
+    if (r && !py_is_array(r))
+        PyErr_Format(PyExc_TypeError, "stream: a function of rows gave %R, not treadle.ndarray",
+                     (PyObject *)Py_TYPE(r));
+    if (r && py_is_array(r))
+        *out = td_array_ref(py_array_of(r));
+    st = PyErr_Occurred() ? py_keep() : TD_OK;
+    Py_XDECREF(args);
+    Py_XDECREF(r);
+    PyGILState_Release(gil);
+    return st;
+}
+
+/* The axis of the sources that each axis of the result is; -1: it may not be cut. */
+static bool
+axes_from(PyObject *t, int ndim, int8_t from[])
+{
+    for (int i = 0; i < ndim; i++) {
+        PyObject *k = PyTuple_Check(t) ? PyTuple_GetItem(t, i) : NULL;
+
+        if (!k)
+            return false;
+        from[i] = (int8_t)PyLong_AsLong(k);
+    }
+    return !PyErr_Occurred();
+}
+
+/* _by_rows(f, a, from, shape, dtype): a value of that shape and dtype, whose rows f computes from those of a. */
+static PyObject *
+by_rows(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_rowfn like = {.run = call_rows, .release = py_owner_retire}, *e = NULL;
+    td_shape s, checked;
+    td_dtype dt;
+    py_ndarray *r;
+    reader *o;
+    td_dev *cpu;
+    td_status st;
+
+    (void)module;
+    py_owners_release();
+    if (nargs != 5 || !py_is_array(args[1]) || !py_shape(args[3], &s) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_dtype(args[4], &dt) ||
+        !axes_from(args[2], checked.ndim, like.from))
+        return NULL;
+    o = calloc(1, sizeof *o);
+    if (!o)
+        return PyErr_NoMemory();
+    o->head.end = end_reader;
+    o->read = Py_NewRef(args[0]);
+    like.owner = o;
+    st = td_dev_get("cpu", &cpu);
+    o->head.dev = cpu; /* the work that the function began holds its own arrays */
+    if (!st)
+        st = td_rowfn_new(&like, &e);
+    if (st) {
+        py_owner_end(&o->head);
+        return py_raise(st);
+    }
+    r = py_new();
+    if (r)
+        r = (py_ndarray *)py_done(r, td_rowfn_record(e, (const td_array *[]){py_array_of(args[1])}, 1,
+                                                     dt, &checked, &r->a));
+    td_rowfn_unref(e);
+    return (PyObject *)r;
+}
+
+/* _streams(a, nbytes): is a on the host, or computed of what is there, and larger than the device may hold, while work on
+ * rows of so many bytes fits it?  A sort needs up to ten times its input. */
+static PyObject *
+streams(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    const td_array *a;
+    size_t nbytes;
+    td_node *n;
+    bool r;
+
+    (void)module;
+    if (nargs != 2 || !py_is_array(args[0]) || !td_array_hosted(py_array_of(args[0])))
+        return Py_NewRef(Py_False);
+    a = py_array_of(args[0]);
+    nbytes = PyLong_AsSize_t(args[1]);
+    if (PyErr_Occurred() || !py_ok(td_array_node(a, &n)))
+        return NULL;
+    r = td_node_pending(n) && !td_chunk_fits(n) && nbytes <= td_chunk_room(n->dev) / 8;
+    td_node_unref(n);
+    return PyBool_FromLong(r);
+}
+
 /* ---- streaming ---- */
 
 /* write(start, count, memory) */
@@ -269,6 +378,8 @@ stream_through(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 }
 
 PyMethodDef py_source_functions[] = {
+    {"_by_rows", PY_FAST(by_rows), METH_FASTCALL, NULL},
+    {"_streams", PY_FAST(streams), METH_FASTCALL, NULL},
     {"_stream", PY_FAST(stream), METH_FASTCALL, NULL},
     {"_stream_into", PY_FAST(stream_into), METH_FASTCALL, NULL},
     {"_stream_through", PY_FAST(stream_through), METH_FASTCALL, NULL},
