@@ -301,6 +301,208 @@ def test_runs_merge_in_every_dtype(dtype):
             td.memory.limit(before)
 
 
+# ---- values whose rows a function computes ----
+
+WIDE = 64
+WEIGHTS = np.random.default_rng(11).random((WIDE, 24))
+ROWWISE = {
+    "sort": lambda np, x: np.sort(x, axis=1),
+    "sort along 0": lambda np, x: np.sort(x.T, axis=0),
+    "argsort": lambda np, x: np.argsort(x, axis=1, kind="stable"),
+    "cumsum": lambda np, x: np.cumsum(x, axis=1),
+    "cumprod": lambda np, x: np.cumprod(x, axis=-1),
+    "partition": lambda np, x: np.partition(x, [5, 40], axis=1)[:, [5, 40]],
+    "argpartition": lambda np, x: np.argpartition(x, 5, axis=1)[:, 5],
+    "product": lambda np, x: x @ WEIGHTS,
+    "product with a vector": lambda np, x: x @ WEIGHTS[:, 0],
+    "product of columns": lambda np, x: WEIGHTS.T @ x.T,
+    "product, then more": lambda np, x: np.maximum(x @ WEIGHTS - 7, 0).sum(0),
+    "quantile": lambda np, x: np.quantile(x, 0.3, axis=1),
+    "quantiles": lambda np, x: np.quantile(x, [0.3, 0.9], axis=1, keepdims=True),
+    "percentile": lambda np, x: np.percentile(x, 20, axis=1),
+    "median": lambda np, x: np.median(x, axis=-1),
+    "median of two axes": lambda np, x: np.median(x.reshape(-1, 2, WIDE // 2), axis=(1, 2)),
+    "nanmedian": lambda np, x: np.nanmedian(np.where(x < 0.1, np.nan, x), axis=1),
+    "nanquantile": lambda np, x: np.nanquantile(x, 0.5, axis=1),
+    "rfft": lambda np, x: np.fft.rfft(x, axis=1),
+    "irfft": lambda np, x: np.fft.irfft(x, n=20, axis=1),
+    "fft of an expression": lambda np, x: abs(np.fft.fft(x * 2 - x.mean(0), axis=1)),
+    "fft2": lambda np, x: np.fft.fft2(x.reshape(-1, 8, WIDE // 8)),
+    "sort of an expression": lambda np, x: np.sort(x * 2, axis=1) - x.mean(0),
+    "sums of sorted": lambda np, x: np.sort(x, axis=1).sum(0),
+    "columns of sorted": lambda np, x: np.sort(x, axis=1)[:, 3:60:7],
+    "rows of sorted": lambda np, x: np.sort(x, axis=1)[5:900:3],
+    "rows backwards": lambda np, x: np.sort(x, axis=1)[700:20:-3],
+    "picked rows of sorted": lambda np, x: np.sort(x, axis=1)[[700, 5, 5, -1]],
+    "picked columns of sorted": lambda np, x: np.sort(x, axis=1)[:, [7, 1]],
+    "sorted where": lambda np, x: np.sort(x, axis=1)[x[:, 0] > 0.9],
+    "backwards": lambda np, x: x[-1:-60:-2],
+    "backwards through all": lambda np, x: x[::-1].sum(1),
+    "both backwards": lambda np, x: x[::-1, ::-1] * 2,
+    "weighed counts": lambda np, x: np.bincount((x * 9).astype("int64").ravel(), weights=x.ravel()),
+    "weighed bins": lambda np, x: np.histogram(x, bins=7, weights=x * 2)[0],
+    "weighed unequal bins": lambda np, x: np.histogram(x, bins=np.array([0, 0.1, 0.5, 1.0]), weights=x)[0],
+}
+ROWWISE_NULLS = "sort;argsort;product;median;sums of sorted;columns of sorted;backwards;weighed counts".split(";")
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return np.random.default_rng(10).random((12000, WIDE))
+
+
+def rowwise_cases():
+    for name in ROWWISE:
+        for kind in ("memory", "reader", "fortran"):
+            yield pytest.param("cpu", name, kind, id=f"cpu-{name}-{kind}")
+    for name in ROWWISE_NULLS:
+        yield pytest.param("null", name, "memory", id=f"null-{name}")
+
+
+@pytest.mark.parametrize(("device", "name", "kind"), list(rowwise_cases()))
+def test_rows_that_a_function_computes(device, name, kind, wide):
+    a = np.asfortranarray(wide) if kind == "fortran" else wide
+    a = a[:8000] if device == "null" else a
+    want = ROWWISE[name](np, a)
+    with td.device(device):
+        before = td.memory.limit()
+        td.memory.trim()
+        td.memory.limit(td.memory.stats()["used"] + max(a.nbytes // 2, 5 << 19))
+        try:
+            out = np.zeros(want.shape, want.dtype)
+            source = Reader(a) if kind == "reader" else a
+            got = td.stream(lambda x: ROWWISE[name](td, x), source, out=out)
+            again = ROWWISE[name](td, td.from_host(source)).get()
+        finally:
+            td.memory.limit(before)
+    assert got is out and again.dtype == want.dtype
+    for r in (got, again):
+        np.testing.assert_allclose(r, want, rtol=1e-9, atol=1e-9)
+
+
+def anonymous():
+    """Bytes of this process's memory that show no file."""
+    with open("/proc/self/status") as f:
+        return next(int(line.split()[1]) << 10 for line in f if line.startswith("RssAnon"))
+
+
+@pytest.mark.parametrize("name", ["sort", "argsort", "cumsum", "product", "median", "rfft", "sort of an expression"])
+def test_results_go_out_chunk_by_chunk(name, tmp_path):
+    """A source of 128 MB by a limit of 32."""
+    shape = (1 << 18, WIDE)
+    a = np.lib.format.open_memmap(tmp_path / "a.npy", mode="w+", dtype="f8", shape=shape)
+    a[...] = np.random.default_rng(1).random((1 << 12, WIDE)).repeat(64, 0)
+    small = ROWWISE[name](np, a[:8])
+    out = np.lib.format.open_memmap(tmp_path / "o.npy", mode="w+", dtype=small.dtype, shape=(len(a), *small.shape[1:]))
+    most, done = [0], threading.Event()
+
+    def watch():
+        while not done.wait(0.001):
+            most[0] = max(most[0], anonymous())
+
+    with td.device("cpu"):
+        td.stream(lambda x: ROWWISE[name](td, x), a[:100], out=out[:100])  # libraries load, threads start
+        td.memory.trim()
+        td.memory.limit(td.memory.stats()["used"] + (32 << 20))
+        begun = anonymous()
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        try:
+            td.stream(lambda x: ROWWISE[name](td, x), a, out=out)
+        finally:
+            done.set()
+            watcher.join()
+            td.memory.limit(None)
+    if "expression" not in name:
+        np.testing.assert_allclose(out[-8:], ROWWISE[name](np, a[-8:]))
+    assert most[0] - begun < 64 << 20
+
+
+# ---- a function of each chunk ----
+
+
+@pytest.mark.parametrize("chunk", [None, 7, 1000])
+@pytest.mark.parametrize("kind", ["memory", "reader"])
+def test_rows_by_a_function(dev, kind, chunk):
+    a = np.random.default_rng(3).random((300, 12))
+    source = Reader(a) if kind == "reader" else a
+    sizes = set()
+
+    def f(x, y):
+        sizes.add(len(x))
+        return {"spectra": td.fft.rfft(x, axis=1), "places": (td.argmax(x, 1), (x + y).sum(1))}
+
+    got = td.stream(f, (source, a), chunk=chunk, rows=True)
+    np.testing.assert_allclose(got["spectra"].get(), np.fft.rfft(a, axis=1), atol=1e-12)
+    assert chunk is None or sizes == {min(chunk, 300), 300 % chunk or chunk}
+
+
+def test_rows_by_a_function_go_out(dev, tmp_path):
+    a = np.random.default_rng(3).random((300, 12))
+    out, total = np.zeros((300, 7), complex), np.zeros(300)
+    made = td.stream(lambda x: (td.fft.rfft(x, axis=1), x.sum(1)), a, out=(out, total), chunk=64, rows=True)
+    assert made[0] is out and made[1] is total
+    np.testing.assert_allclose(out, np.fft.rfft(a, axis=1), atol=1e-12)
+    np.testing.assert_allclose(total, a.sum(1))
+    zarr = pytest.importorskip("zarr")
+    z = zarr.create_array(store=str(tmp_path / "z.zarr"), shape=(300, 12), dtype="f8", chunks=(50, 12))
+    assert td.stream(lambda x: td.sort(x, axis=1), a, out=z, rows=True) is z
+    assert np.array_equal(z[:], np.sort(a, axis=1))
+    assert np.array_equal(td.stream(lambda x: x * 2, z, rows=True).get(), z[:] * 2)
+    bits = td.stream(lambda x: x.astype("bfloat16"), a, chunk=64, rows=True)
+    assert bits.dtype == td.dtype(td.bfloat16) and np.allclose(bits.astype("float32").get(), a, rtol=1e-2)
+    empty = td.stream(lambda x: x * 2, a[:0], rows=True)
+    assert empty.shape == (0, 12)
+
+
+@pytest.mark.parametrize(("f", "error", "match"), [
+    (lambda x: x.sum(0), ValueError, r"f gave shape \(12,\) for 64 rows"),
+    (lambda x: x[1:], ValueError, r"f gave shape \(63, 12\) for 64 rows"),
+    (lambda x: x.sum(), ValueError, r"f gave shape \(\) for 64 rows"),
+    (lambda x: 3, TypeError, "returns arrays, not int"),
+])  # fmt: skip
+def test_rows_that_are_none(dev, f, error, match):
+    with pytest.raises(error, match=match):
+        td.stream(f, np.ones((300, 12)), chunk=64, rows=True)
+    with pytest.raises(ValueError, match="sources of 300, 200 rows"):
+        td.stream(lambda x, y: x, (np.ones(300), np.ones(200)), rows=True)
+
+
+# ---- a source's and a target's own chunks ----
+
+
+def test_chunks_of_readers_and_writers_are_kept():
+    a = np.random.default_rng(3).random((60000, 8))
+
+    class Chunked(Reader):
+        chunks, boxes = (700, 8), None
+
+        def __getitem__(self, box):
+            self.boxes.append((box[0].start, box[0].stop))
+            return super().__getitem__(box)
+
+        def __setitem__(self, box, values):
+            self.boxes.append((box[0].start, box[0].stop))
+            self.a[box] = values
+
+    for reads, writes in ((Chunked, Reader), (Chunked, Chunked), (Reader, Chunked)):
+        source, out = reads(a), writes(np.zeros_like(a))
+        source.boxes, out.boxes = [], []
+        if writes is Reader:
+            out = out.a
+        before = td.memory.limit()
+        td.memory.trim()
+        td.memory.limit(td.memory.stats()["used"] + (2 << 20))
+        try:
+            with td.device("cpu"):
+                td.stream(lambda x: x * 2, source, out=out)
+        finally:
+            td.memory.limit(before)
+        assert np.array_equal(getattr(out, "a", out), a * 2)
+        boxes = source.boxes + getattr(out, "boxes", [])
+        assert len(boxes) > 2 and all(lo % 700 == 0 for lo, _ in boxes)
+
+
 # ---- indexing, cumulative operations, batches, orders ----
 
 ROWS, COLS = 40000, 32

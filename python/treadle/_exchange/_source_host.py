@@ -51,10 +51,10 @@ def from_host(source, device=None):
     if np.dtype(dtype).names:
         return Records(source, device)
     native = np.dtype(dtype).newbyteorder("=")
-    return _core._from_reader(_reader(source, native), tuple(map(operator.index, shape)), native, device)
+    return _core._from_reader(_reader(source, native), tuple(map(operator.index, shape)), native, device, own_chunks(source))
 
 
-def stream(f, source, out=None, chunk=None):
+def stream(f, source, out=None, chunk=None, rows=False):
     """Compute a function of arrays on the host in chunks of their rows, which are copied while kernels run.
 
     Parameters
@@ -68,6 +68,9 @@ def stream(f, source, out=None, chunk=None):
         memory.
     chunk : int, optional
         Rows that go at once; None means as many as do well.
+    rows : bool, default False
+        Say that each row of what f returns depends on the same row of the sources alone: f is called with a chunk of rows
+        after the other, and may do anything with them.
 
     Returns
     -------
@@ -78,17 +81,23 @@ def stream(f, source, out=None, chunk=None):
     ------
     OSError
         There is no room for out on its disk.
+    ValueError
+        With rows=True: the sources have different numbers of rows, or f gives another number of rows than it gets.
 
     Examples
     --------
     >>> np.stream(lambda x: x * 2, numpy.arange(4), chunk=2)
     array([0, 2, 4, 6])
     """
-    rows = 0 if chunk is None else operator.index(chunk)
-    if rows < 0:
+    many = 0 if chunk is None else operator.index(chunk)
+    if many < 0:
         raise ValueError(f"stream: chunk={chunk} rows")
-    made = f(*map(from_host, source)) if isinstance(source, tuple) else f(from_host(source))
-    return _each(made, out, rows)
+    sources = source if isinstance(source, tuple) else (source,)
+    if rows:
+        from ._chunked import in_chunks
+
+        return in_chunks(f, sources, out, many)
+    return _each(f(*map(from_host, sources)), out, many)
 
 
 def _each(made, out, rows):
@@ -112,7 +121,16 @@ def _into(a, out, rows):
         out[...] = _core._stream(a, rows)
     elif not isinstance(out, np.ndarray) or _core._stream_into(a, rows, out) is None:
         dtype = np.dtype(out.dtype).newbyteorder("=")
-        _core._stream_through(a, rows, _writer(out, dtype), tuple(map(operator.index, out.shape)), dtype)
+        shape = tuple(map(operator.index, out.shape))
+        _core._stream_through(a, rows, _writer(out, dtype), shape, dtype, own_chunks(out))
+
+
+def own_chunks(x):
+    """The extents of x's own chunks, as Zarr's and HDF5's arrays have them, or of the shards that hold them; None."""
+    chunks = getattr(x, "shards", None) or getattr(x, "chunks", None)
+    if not isinstance(chunks, tuple) or len(chunks) != len(x.shape):
+        return None
+    return chunks if all(isinstance(n, int) and n > 0 for n in chunks) else None
 
 
 def _reader(source, dtype):
@@ -155,6 +173,10 @@ class Records:
 
     def __repr__(self):
         return f"<records of shape {self.shape}, {self.dtype}>"
+
+    def rows(self, lo, hi):
+        """The records from lo to hi, in memory."""
+        return Records(np.asarray(self._source[lo:hi]), self._device)
 
     def __getitem__(self, name):
         if not isinstance(name, str):

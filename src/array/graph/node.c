@@ -1,8 +1,8 @@
 /* node.c - making, sharing and releasing graph nodes. */
 #include "array/graph/node.h"
 
-#include "array/graph/rowfn.h"
 #include "array/graph/memwait.h"
+#include "array/graph/rowfn.h"
 #include "array/graph/values.h"
 #include "base/hash.h"
 #include "dev/core/site.h"
@@ -382,7 +382,7 @@ same_numbers(const td_node *a, const td_node *b)
 {
     static const uint8_t used[] = {
         [TD_N_SCALAR] = 1, [TD_N_IOTA] = 2, [TD_N_RANDOM] = TD_NPAR, [TD_N_REDUCE] = 1,
-        [TD_N_GATHER] = 2, [TD_N_HOST] = 0,   [TD_N_ROWFN] = 0, [TD_N_SPILLED] = 0};
+        [TD_N_GATHER] = 2, [TD_N_HOST] = 0, [TD_N_ROWFN] = 0,        [TD_N_SPILLED] = 0};
     uint64_t x[2], y[2];
 
     for (int i = 0; i < used[a->kind]; i++) {

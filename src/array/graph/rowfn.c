@@ -35,7 +35,7 @@ td_rowfn_unref(td_rowfn *e)
 
 td_status
 td_rowfn_record(td_rowfn *e, const td_array *const *in, int n, td_dtype dt, const td_shape *s,
-               td_array *out)
+                td_array *out)
 {
     td_node *r = NULL;
     td_status st = td_node_new(TD_N_ROWFN, td_array_dev(in[0]), dt, s, &r);

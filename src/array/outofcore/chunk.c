@@ -17,11 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* takes 5 ms on the bus, against a chunk's overhead of 0.1 ms */
-#define CHUNK_GPU ((size_t)256 << 20)
-#define CHUNK_CPU ((size_t)16 << 20) /* stays in the last-level cache for the next job's kernel */
-
-enum { SETS = 3, /* sets of buffers: feed.c */ WANTED_MAX = 128 };
+enum { WANTED_MAX = 128 };
 
 /* ---- one value ---- */
 
@@ -191,6 +187,7 @@ go_over(td_pass *p, td_job *j, int64_t rows, const td_survey *s)
     j->rows = p->n = rows;
     if (s->multiple > p->multiple)
         p->multiple = s->multiple;
+    p->calls |= s->calls;
     add_feeds(p, s);
 }
 
@@ -257,35 +254,6 @@ add_waiting(td_pass *p)
         if (s->dev == p->dev && s->node->hosted && p->njob < TD_PASS_JOBS)
             st = add_reductions(p, s->node);
     return st;
-}
-
-/* ---- sizes ---- */
-
-/* Chooses the number of rows in a chunk: buffers and what is computed of them take half of the
- * room. */
-static void
-size_chunks(td_pass *p, int64_t want)
-{
-    bool cpu = td_dev_info(p->dev)->host;
-    size_t room = td_chunk_room(p->dev) / 2, in = 0, moved = 0, out = 0, need, most;
-    size_t n = (size_t)p->n;
-
-    for (int i = 0; i < p->nfeed; i++) {
-        moved += td_host_bytes(p->feed[i].host);
-        in += p->feed[i].in_place ? 0 : td_host_bytes(p->feed[i].host);
-    }
-    for (int i = 0; i < p->njob; i++)
-        if (p->job[i].sink)
-            out += td_node_bytes(p->job[i].node);
-    need = ((SETS + 1) * in + (cpu ? 0 : (TD_DRAIN_SLOTS + 2) * out)) / n + 1;
-    most = (cpu ? CHUNK_CPU : CHUNK_GPU) / ((moved + out) / n + 1);
-    p->rows = (int64_t)(room / need < most ? room / need : most);
-    p->rows = want ? want : p->rows;
-    p->rows = p->rows / p->multiple * p->multiple;
-    if (p->rows < p->multiple)
-        p->rows = p->multiple;
-    if (p->rows > p->n)
-        p->rows = p->n;
 }
 
 static void
@@ -409,7 +377,7 @@ run_pass(const set *s, plan *w)
     if (!st && p->njob) /* otherwise other threads have begun with all of them */
         st = add_waiting(p);
     if (!st && p->njob) {
-        size_chunks(p, s->rows);
+        td_pass_size(p, s->rows);
         st = run_jobs(p);
     }
     td_pending_hold(false);
@@ -554,7 +522,7 @@ fill_pass(td_pass *p, const td_job *like, td_survey *s)
         go_over(p, j, like->top[k]->view.shape.dim[like->axis[k]], s);
     }
     TD_TRY(td_job_open(j, &(td_chunkopts){.host = true}));
-    size_chunks(p, like->chunk);
+    td_pass_size(p, like->chunk);
     return TD_OK;
 }
 

@@ -33,6 +33,7 @@ typedef struct td_survey {
     size_t   fed_bytes, whole_bytes; /* total bytes of these: host nodes, and values that are made of such */
     int64_t  stride; /* stride of the largest of `fed` along its axis */
     int      multiple; /* rows must begin at multiples of this */
+    bool     calls;    /* functions of rows are called, which need memory of their own */
 } td_survey;
 
 void td_chunk_survey(td_node *n, int axis, td_survey *s); /* finds what rows of n along axis need; nodes are borrowed */
@@ -88,6 +89,7 @@ typedef struct td_sink {
     /* writes a box's elements, given in C order; called without the graph's lock */
     td_status (*write)(void *owner, const td_box *box, const void *in);
     void    *owner;
+    int64_t  grain[TD_MAXDIM]; /* the writer's own chunks; 0: it has none */
 } td_sink;
 
 /* td_sums - sums over the current chunk's rows that several jobs start from: sum, mean and deviation of one
@@ -196,8 +198,14 @@ typedef struct td_pass {
     struct td_drain *drain; /* NULL: nothing goes to a sink, or the device is a CPU */
     int64_t n, rows; /* rows in all; rows of a chunk */
     int     multiple;
+    bool    calls; /* as the surveys' */
 } td_pass;
 
 td_status td_pass_run(td_pass *p);
+
+/* ---- chunksize.c ---- */
+
+/* Chooses the rows of a chunk; want: as requested; 0: as many as are good. */
+void td_pass_size(td_pass *p, int64_t want);
 
 #endif

@@ -91,7 +91,10 @@ lies_across(const td_array *a)
 static td_status
 one_cut(const td_array *a, const td_array *b, int cut, const td_shape *shape, td_array *out)
 {
-    td_rowfn like = {.from = {cut ? -1 : 0, cut ? 1 : -1}, .whole = 2u >> cut, .run = multiply_rows}, *e;
+    td_rowfn like = {.from = {cut ? -1 : 0, cut ? 1 : -1},
+                     .whole = 2u >> cut,
+                     .run = multiply_rows},
+             *e;
     const td_array *in[] = {a, b};
     td_array all;
     td_status st;

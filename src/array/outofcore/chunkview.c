@@ -165,6 +165,57 @@ cut_box(td_node *n, td_view *v, td_node **out)
     return TD_OK;
 }
 
+/* A reader's window, of which one axis runs backwards: one that runs forwards, by a list that turns it round.  TD_SKIP:
+ * several axes do, or the window cannot be read. */
+static td_status
+window_back(const td_node *n, const td_view *v, td_node **out)
+{
+    td_view ahead = *v;
+    td_hostlist *l;
+    td_node *m;
+    int axis = -1;
+    td_status st;
+
+    for (int i = 0; i < v->shape.ndim; i++) {
+        if (v->stride[i] >= 0 || v->shape.dim[i] < 2)
+            continue;
+        if (axis >= 0)
+            return TD_SKIP;
+        axis = i;
+        ahead.offset += v->stride[i] * (v->shape.dim[i] - 1);
+        ahead.stride[i] = -v->stride[i];
+    }
+    if (axis < 0)
+        return TD_SKIP;
+    TD_TRY(td_host_window(n, &ahead, &m));
+    st = td_hostlist_new(v->shape.dim[axis], &l);
+    if (!st) {
+        for (int64_t i = 0; i < l->n; i++)
+            l->at[i] = l->n - 1 - i;
+        st = td_host_pick(m, axis, l, out);
+        td_hostlist_unref(l);
+    }
+    td_node_unref(m);
+    return st;
+}
+
+/* v of n, a host node; elements that cannot be read in that order are brought into memory. */
+static td_status
+window_on(td_node *n, const td_view *v, td_node **out)
+{
+    td_status st = td_host_window(n, v, out);
+    td_node *m;
+
+    if (st == TD_SKIP)
+        st = window_back(n, v, out);
+    if (st != TD_SKIP || td_chunk_fits(n))
+        return st;
+    TD_TRY(td_chunk_memory(n, &m));
+    st = td_host_window(m, v, out);
+    td_node_unref(m);
+    return st;
+}
+
 td_status
 td_chunk_view(const td_array *a, td_node **out)
 {
@@ -180,13 +231,13 @@ td_chunk_view(const td_array *a, td_node **out)
     st = td_eval_value(part);
     if (!st)
         st = part->buf ? td_node_leaf(part->buf, (td_dtype)part->dt, &v, out)
-                       : td_host_window(part, &v, out);
+                       : window_on(part, &v, out);
     td_node_unref(part);
     return st;
 }
 
 td_status
-td_chunk_get(td_node *n, void *out)
+td_chunk_get(td_node *n, void *out, bool passing)
 {
     td_sink to = {.dt = (td_dtype)n->dt, .mem = out, .view = td_view_contiguous(&n->view.shape)};
     td_status st;
@@ -198,7 +249,7 @@ td_chunk_get(td_node *n, void *out)
         td_graph_lock(token);
         return st;
     }
-    if (!td_node_pending(n) || td_chunk_fits(n))
+    if (!td_node_pending(n) || (!passing && td_chunk_fits(n)))
         return TD_SKIP;
     st = td_chunk_eval(n, &(td_chunkopts){.sink = &to});
     return st || !n->buf ? st : TD_SKIP;

@@ -139,7 +139,19 @@ from_host(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return array_over(&like, d, &o->head);
 }
 
-/* _from_reader(read, shape, dtype, device): read(start, step, count, memory) writes a box in C order. */
+/* The extents of a reader's or a writer's own chunks; None: it has none. */
+static bool
+own_chunks(PyObject *t, int ndim, int64_t grain[])
+{
+    for (int i = 0; i < ndim && t != Py_None; i++) {
+        PyObject *n = PyTuple_GetItem(t, i);
+
+        grain[i] = n ? PyLong_AsLongLong(n) : 0;
+    }
+    return !PyErr_Occurred();
+}
+
+/* _from_reader(read, shape, dtype, device, chunks): read(start, step, count, memory) writes a box in C order. */
 static PyObject *
 from_reader(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -150,8 +162,9 @@ from_reader(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
     (void)module;
     py_owners_release();
-    if (nargs != 4 || !py_shape(args[1], &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
-        !py_dtype(args[2], &like.dt) || !py_device(args[3], &d))
+    if (nargs != 5 || !py_shape(args[1], &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype(args[2], &like.dt) || !py_device(args[3], &d) ||
+        !own_chunks(args[4], checked.ndim, like.grain))
         return NULL;
     o = calloc(1, sizeof *o);
     if (!o)
@@ -165,6 +178,26 @@ from_reader(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 }
 
 /* ---- functions of rows ---- */
+
+/* The failure that the pending OutOfMemoryError tells of: the pass tries again with fewer rows. */
+static td_status
+too_little_memory(void)
+{
+    PyObject *type, *value, *trace, *text, *bytes;
+    td_status st;
+
+    PyErr_Fetch(&type, &value, &trace);
+    text = value ? PyObject_Str(value) : NULL;
+    bytes = text ? PyUnicode_AsUTF8String(text) : NULL;
+    PyErr_Clear();
+    st = td_fail(TD_ERR_OOM, "%s", bytes ? PyBytes_AsString(bytes) : "out of memory");
+    Py_XDECREF(bytes);
+    Py_XDECREF(text);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return st;
+}
 
 /* f(*rows of the sources) */
 static td_status
@@ -190,7 +223,9 @@ call_rows(void *owner, const td_array *in, int n, td_array *out)
                      (PyObject *)Py_TYPE(r));
     if (r && py_is_array(r))
         *out = td_array_ref(py_array_of(r));
-    st = PyErr_Occurred() ? py_keep() : TD_OK;
+    st = !PyErr_Occurred()                ? TD_OK
+         : PyErr_ExceptionMatches(py.oom) ? too_little_memory()
+                                          : py_keep();
     Py_XDECREF(args);
     Py_XDECREF(r);
     PyGILState_Release(gil);
@@ -245,8 +280,8 @@ by_rows(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     }
     r = py_new();
     if (r)
-        r = (py_ndarray *)py_done(r, td_rowfn_record(e, (const td_array *[]){py_array_of(args[1])}, 1,
-                                                     dt, &checked, &r->a));
+        r = (py_ndarray *)py_done(r, td_rowfn_record(e, (const td_array *[]){py_array_of(args[1])},
+                                                     1, dt, &checked, &r->a));
     td_rowfn_unref(e);
     return (PyObject *)r;
 }
@@ -271,6 +306,16 @@ streams(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     r = td_node_pending(n) && !td_chunk_fits(n) && nbytes <= td_chunk_room(n->dev) / 8;
     td_node_unref(n);
     return PyBool_FromLong(r);
+}
+
+/* _memory_left(device): bytes that can still be held there. */
+static PyObject *
+memory_left(PyObject *module, PyObject *device)
+{
+    td_dev *d;
+
+    (void)module;
+    return py_device(device, &d) ? PyLong_FromSize_t(td_chunk_room(d)) : NULL;
 }
 
 /* ---- streaming ---- */
@@ -356,7 +401,7 @@ stream_into(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return py_ok(st) && py_warn() ? Py_NewRef(Py_True) : NULL;
 }
 
-/* _stream_through(a, rows, write, shape, dtype): passes the value to write(start, count, memory), box by box in C
+/* _stream_through(a, rows, write, shape, dtype, chunks): passes the value to write(start, count, memory), box by box in C
  * order. */
 static PyObject *
 stream_through(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
@@ -367,8 +412,9 @@ stream_through(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     int64_t rows;
 
     (void)module;
-    if (!stream_args(args, nargs, 5, &rows) || !py_shape(args[3], &s) ||
-        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_dtype(args[4], &to.dt))
+    if (!stream_args(args, nargs, 6, &rows) || !py_shape(args[3], &s) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_dtype(args[4], &to.dt) ||
+        !own_chunks(args[5], checked.ndim, to.grain))
         return NULL;
     o.read = args[2];
     o.item = (Py_ssize_t)td_dtype_size(to.dt);
@@ -379,6 +425,7 @@ stream_through(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
 PyMethodDef py_source_functions[] = {
     {"_by_rows", PY_FAST(by_rows), METH_FASTCALL, NULL},
+    {"_memory_left", memory_left, METH_O, NULL},
     {"_streams", PY_FAST(streams), METH_FASTCALL, NULL},
     {"_stream", PY_FAST(stream), METH_FASTCALL, NULL},
     {"_stream_into", PY_FAST(stream_into), METH_FASTCALL, NULL},
