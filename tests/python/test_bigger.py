@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -725,6 +726,46 @@ def test_an_interruption_in_the_middle(dev):
     leaves_nothing(dev, lambda: td.stream(lambda x: (x * x).sum(0), Slow(a), chunk=4), KeyboardInterrupt, None)
     assert len(seen) < 100
     np.testing.assert_allclose((x * x).sum(0).get(), (a * a).sum(0))
+
+
+LONG = {
+    "flat sort": lambda x, m: td.sort(x),
+    "row sort": lambda x, m: td.evaluate(td.sort(m, axis=1)),
+    "flat argsort": lambda x, m: td.argsort(x),
+    "partition": lambda x, m: td.evaluate(td.partition(m, 300, axis=1)),
+    "product": lambda x, m: m.T @ m,
+    "product out": lambda x, m: td.stream(lambda m: m @ WEIGHTS.repeat(16, 0), m, out=np.zeros((len(m), 24))),
+    "sorted rows": lambda x, m: td.stream(lambda m: td.sort(m, axis=1), m, out=np.zeros(m.shape)),
+}
+
+
+@pytest.mark.parametrize("limit", [None, 96 << 20], ids=["all", "limited"])
+@pytest.mark.parametrize("name", LONG)
+def test_an_interruption_of_long_work(name, limit, monkeypatch):
+    """It arrives within a tenth of a second; a machine with other work to do gets three."""
+    a = np.random.default_rng(0).random(1 << 24)  # NumPy sorts it in some two seconds
+    with td.device("cpu"):
+        x, m = td.from_host(a), td.from_host(a.reshape(-1, 1024))
+        td.memory.trim()
+        td.memory.limit(limit and td.memory.stats()["used"] + limit)
+        sent = []
+
+        def interrupt():
+            sent.append(time.monotonic())
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        timer = threading.Timer(0.02, interrupt)
+        timer.start()
+        try:
+            for _ in range(100):  # of what is quick, the next one is interrupted
+                LONG[name](x, m)
+        except KeyboardInterrupt:
+            assert time.monotonic() - sent[0] < 0.3
+        else:
+            raise AssertionError("no interruption")
+        finally:
+            timer.cancel()
+            td.memory.limit(None)
 
 
 def test_nan_in_one_chunk(dev):

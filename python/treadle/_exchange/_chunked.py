@@ -31,8 +31,7 @@ class _Rows:
 
 
 def _fitting(sources, outs):
-    """How many rows go at once: whole chunks of the largest source's and the target's own, where these are not too large.
-    """
+    """How many rows go at once: whole chunks of the largest source's and the target's own, if they are not too large."""
     row = sum(s.nbytes for s in sources) or 1
     device = _core.device()
     room = min(_core._memory_left(device) // _PARTS, _BYTES)

@@ -10,8 +10,8 @@ from .. import _core
 def by_rows(f, a, axes, kept=True, lead=0):
     """f(a), where the results of f along the axes of `a` other than `axes` do not depend on each other.
 
-    kept: the result has these axes too, of whatever extent. lead is how many axes it has before those of a. None where a
-    is better computed as a whole: it fits the device, there are no other axes, or a row does not fit."""
+    kept: the result has these axes too, of whatever extent. lead is how many axes it has before those of a. None where
+    it is better computed as a whole: a fits the device, there are no other axes, or a row does not fit."""
     if not _core._on_host(a):
         return None
     free = [k for k, n in enumerate(a.shape) if k not in axes and n > 1]

@@ -51,7 +51,8 @@ def from_host(source, device=None):
     if np.dtype(dtype).names:
         return Records(source, device)
     native = np.dtype(dtype).newbyteorder("=")
-    return _core._from_reader(_reader(source, native), tuple(map(operator.index, shape)), native, device, own_chunks(source))
+    shape = tuple(map(operator.index, shape))
+    return _core._from_reader(_reader(source, native), shape, native, device, own_chunks(source))
 
 
 def stream(f, source, out=None, chunk=None, rows=False):
@@ -69,8 +70,8 @@ def stream(f, source, out=None, chunk=None, rows=False):
     chunk : int, optional
         Rows that go at once; None means as many as do well.
     rows : bool, default False
-        Say that each row of what f returns depends on the same row of the sources alone: f is called with a chunk of rows
-        after the other, and may do anything with them.
+        Say that each row of what f returns depends on the same row of the sources alone: f is called with one chunk of
+        rows after the other, and may do anything with them.
 
     Returns
     -------

@@ -7,7 +7,6 @@ from ._choice import chosen
 from ._columns import columns
 from ._mapper import Refused
 
-
 _LARGE = 1 << 16  # bytes of a pickled function from which on it is sent once for a whole map
 
 

@@ -11,6 +11,7 @@ import numpy
 from .. import _core
 from .._core import empty, ndarray
 from .._exchange._host import check_out, few, store
+from .._exchange._interrupt import interruptible
 from .._exchange._rows import by_rows
 from .._numpy._join import stack
 from .._numpy._shape import moveaxis
@@ -55,7 +56,7 @@ def _matmul(a, b):
     na, nb = _core._host_view(a), _core._host_view(b)
     dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
     if hosted:  # the result stays on the host too: it may be as large
-        return _core._from_host(numpy.matmul(na, nb), where)
+        return _core._from_host(interruptible(numpy.matmul, na.nbytes + nb.nbytes)(na, nb), where)
     r = empty(shape, dt, device=where)
     if not _core._looks():
         numpy.matmul(na, nb, out=_core._host_view(r))
