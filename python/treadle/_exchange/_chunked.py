@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 
 from .. import _core
-from ._source_host import Records, _into, from_host, own_chunks
+from ._source_host import Records, from_host, into, own_chunks
 
 _BYTES = 16 << 20  # of a chunk: it stays in the last-level cache
 _PARTS = 16  # of the memory that is left, for what the function needs beside its rows
@@ -31,7 +31,7 @@ class _Rows:
 
 
 def _fitting(sources, outs):
-    """How many rows go at once: whole chunks of the largest source's and the target's own, if they are not too large."""
+    """How many rows go at once: whole chunks of the largest source's and the target's own, where they fit."""
     row = sum(s.nbytes for s in sources) or 1
     device = _core.device()
     room = min(_core._memory_left(device) // _PARTS, _BYTES)
@@ -73,7 +73,7 @@ class _Result:
         if shape != (self.n, *made.shape[1:]):
             raise ValueError(f"stream: rows of shape {made.shape[1:]} do not fit out=, of shape {shape}")
         if isinstance(self.out, np.ndarray):
-            _into(made.view("uint16") if not self.given and self.bfloat else made, self.out[lo:hi], 0)
+            into(made.view("uint16") if not self.given and self.bfloat else made, self.out[lo:hi], 0)
         elif isinstance(self.out, _core.ndarray):
             self.out[lo:hi] = made
         else:

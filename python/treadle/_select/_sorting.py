@@ -165,7 +165,7 @@ def _rows(a, values, index):
         return None if here else _complex(a, values, index)
     # the core sorts elements that are on the host in runs and merges these
     if here or a.size <= LIMIT or _core._on_host(a):
-        call = interruptible(_core._sort, a.nbytes if here else 0)  # work of a GPU is waited for with an ear for signals
+        call = interruptible(_core._sort, a.nbytes if here else 0)  # a GPU is waited for with an ear for signals
         return call(a, values, index)
     return _large(a, values, index)
 

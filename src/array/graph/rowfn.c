@@ -1,4 +1,4 @@
-/* rowfn.c - recording values whose rows a function computes. */
+/* rowfn.c - functions of rows: who holds them. */
 #include "array/graph/rowfn.h"
 
 #include <stdlib.h>
@@ -31,29 +31,4 @@ td_rowfn_unref(td_rowfn *e)
     if (e->release)
         e->release(e->owner);
     free(e);
-}
-
-td_status
-td_rowfn_record(td_rowfn *e, const td_array *const *in, int n, td_dtype dt, const td_shape *s,
-                td_array *out)
-{
-    td_node *r = NULL;
-    td_status st = td_node_new(TD_N_ROWFN, td_array_dev(in[0]), dt, s, &r);
-
-    for (int i = 0; i < n && !st; i++) {
-        td_node *src;
-
-        st = td_array_node(in[i], &src);
-        if (!st) {
-            td_node_add_src(r, src);
-            td_node_unref(src);
-        }
-    }
-    if (st) {
-        td_node_unref(r);
-        return st;
-    }
-    r->rowfn = td_rowfn_ref(e);
-    td_node_seal(r);
-    return td_array_of_node(r, out);
 }

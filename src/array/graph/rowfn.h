@@ -25,7 +25,4 @@ td_status td_rowfn_new(const td_rowfn *like, td_rowfn **out);
 td_rowfn  *td_rowfn_ref(td_rowfn *e);
 void      td_rowfn_unref(td_rowfn *e); /* ok on NULL */
 
-/* Records a value of shape s of n arrays. */
-td_status td_rowfn_record(td_rowfn *e, const td_array *const *in, int n, td_dtype dt, const td_shape *s, td_array *out);
-
 #endif

@@ -60,6 +60,8 @@ int       td_chunk_axis(const td_node *n, int axis, int i);
 
 /* ---- chunkrowfn.c: values whose rows a function computes ---- */
 
+/* Records a value of shape s of n arrays. */
+td_status td_rowfn_record(td_rowfn *e, const td_array *const *in, int n, td_dtype dt, const td_shape *s, td_array *out);
 /* n's function over its sources, which are on the device: an owned node. */
 td_status td_rowfn_rows(const td_node *n, td_node **out);
 /* Evaluates all such values under n, whose sources are on the device or fit it. */
@@ -173,13 +175,8 @@ int       td_chunk_best_axis(td_node *n);
 /* ---- chunkview.c ---- */
 enum { TD_CHUNK_HOSTS = 128 };
 
-size_t    td_node_bytes(const td_node *n);
-/* May that many bytes be held, for a result or for what is loaded, leaving some for the kernels? */
-bool      td_chunk_has_room(td_dev *d, size_t nbytes);
 /* Lists at most `most` host nodes under n, with references; *nbytes: the bytes of those that are copied. */
 int       td_chunk_hosts(td_node *n, td_node *host[], int most, size_t *nbytes);
-/* Bytes that can still be allocated on the device. */
-size_t    td_chunk_room(td_dev *d);
 
 /* ---- chunkresult.c ---- */
 td_status td_job_open(td_job *j, const td_chunkopts *o); /* prepares the memory where the job's rows go */
@@ -204,6 +201,12 @@ typedef struct td_pass {
 td_status td_pass_run(td_pass *p);
 
 /* ---- chunksize.c ---- */
+
+size_t    td_node_bytes(const td_node *n);
+/* Bytes that can still be allocated on the device. */
+size_t    td_chunk_room(td_dev *d);
+/* May that many bytes be held, for a result or for what is loaded, leaving some for the kernels? */
+bool      td_chunk_has_room(td_dev *d, size_t nbytes);
 
 /* Chooses the rows of a chunk; want: as requested; 0: as many as are good. */
 void td_pass_size(td_pass *p, int64_t want);

@@ -82,6 +82,12 @@ row_size(const td_node *n, int axis)
     return td_shape_size(&n->view.shape) / n->view.shape.dim[axis];
 }
 
+static size_t
+own_bytes(const td_node *n)
+{
+    return (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
+}
+
 static void
 need_whole(td_survey *s, td_node *n)
 {
@@ -89,7 +95,7 @@ need_whole(td_survey *s, td_node *n)
         if (s->whole[i] == n)
             return;
     if (n->hosted)
-        s->whole_bytes += n->kind == TD_N_HOST ? td_host_bytes(n->host) : td_node_bytes(n);
+        s->whole_bytes += n->kind == TD_N_HOST ? td_host_bytes(n->host) : own_bytes(n);
     if (s->nwhole < (int)(sizeof s->whole / sizeof *s->whole))
         s->whole[s->nwhole++] = n;
 }

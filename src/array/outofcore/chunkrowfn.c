@@ -5,6 +5,31 @@
 #include "array/run/claim.h"
 #include "array/run/eval.h"
 
+td_status
+td_rowfn_record(td_rowfn *e, const td_array *const *in, int n, td_dtype dt, const td_shape *s,
+                td_array *out)
+{
+    td_node *r = NULL;
+    td_status st = td_node_new(TD_N_ROWFN, td_array_dev(in[0]), dt, s, &r);
+
+    for (int i = 0; i < n && !st; i++) {
+        td_node *src;
+
+        st = td_array_node(in[i], &src);
+        if (!st) {
+            td_node_add_src(r, src);
+            td_node_unref(src);
+        }
+    }
+    if (st) {
+        td_node_unref(r);
+        return st;
+    }
+    r->rowfn = td_rowfn_ref(e);
+    td_node_seal(r);
+    return td_array_of_node(r, out);
+}
+
 static td_status
 check_rows(const td_node *n, const td_array *r)
 {

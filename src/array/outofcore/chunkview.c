@@ -7,32 +7,6 @@
 
 /* ---- what fits ---- */
 
-size_t
-td_chunk_room(td_dev *d)
-{
-    td_memstat m = td_mem_stats(d);
-    size_t bound = td_mem_bound(d), free_bytes = 0, total = 0;
-
-    if (td_dev_memory(d, &free_bytes, &total))
-        free_bytes = bound; /* only the limit decides */
-    free_bytes += m.cached;
-    bound = bound > m.used ? bound - m.used : 0;
-    return bound < free_bytes ? bound : free_bytes;
-}
-
-size_t
-td_node_bytes(const td_node *n)
-{
-    return (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
-}
-
-/* May that many bytes be held, leaving some for the kernels? */
-bool
-td_chunk_has_room(td_dev *d, size_t nbytes)
-{
-    return nbytes <= td_chunk_room(d) / 4 * 3;
-}
-
 /* Lists the host nodes under n, with references.  Stops after `most` of them. */
 int
 td_chunk_hosts(td_node *n, td_node *host[], int most, size_t *nbytes)
