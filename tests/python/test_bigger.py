@@ -768,6 +768,27 @@ def test_an_interruption_of_long_work(name, limit, monkeypatch):
             td.memory.limit(None)
 
 
+INTERRUPTED = """
+import signal, threading
+import numpy as np, treadle as td
+signal.signal(signal.SIGINT, signal.default_int_handler)
+a = np.random.default_rng(0).random(1 << 24)
+x, m = td.from_host(a, device="cpu"), td.from_host(a.reshape(-1, 1024), device="cpu")
+for f in (lambda: td.sort(x), lambda: m @ np.ones((1024, 1024)), lambda: td.argsort(x), lambda: m.T @ m):
+    threading.Timer(0.02, lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)).start()
+    try:
+        while True:
+            f()
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+def test_a_program_ends_after_interruptions():
+    """BLAS waits for ever where a program ends in the middle of a call on another thread."""
+    subprocess.run([sys.executable, "-c", INTERRUPTED], check=True, timeout=60)
+
+
 def test_nan_in_one_chunk(dev):
     a = np.random.default_rng(2).random((100, 7)) + 0.1
     a[55, 3] = -1

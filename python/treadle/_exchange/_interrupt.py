@@ -1,4 +1,4 @@
-"""Long calls of NumPy's libraries that Ctrl-C ends at once: sorts and products of large arrays look for no signals.
+"""Long calls of NumPy's libraries that Ctrl-C ends at once: sorts of large arrays look for no signals.
 """
 
 import contextvars
@@ -13,7 +13,7 @@ def interruptible(f, nbytes):
     """f, which works on nbytes of memory, in a form whose caller KeyboardInterrupt reaches at once.
 
     In the main thread, which alone gets signals, another thread runs f. After an interruption it goes on, with a result
-    that nobody will look at."""
+    that nobody will look at. Not for BLAS, which waits for ever where a program ends in the middle of a call."""
     if nbytes < FROM or threading.current_thread() is not threading.main_thread():
         return f
 

@@ -11,7 +11,6 @@ import numpy
 from .. import _core
 from .._core import empty, ndarray
 from .._exchange._host import check_out, few, store
-from .._exchange._interrupt import interruptible
 from .._exchange._rows import by_rows
 from .._numpy._join import stack
 from .._numpy._shape import moveaxis
@@ -56,7 +55,7 @@ def _matmul(a, b):
     na, nb = _core._host_view(a), _core._host_view(b)
     dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
     if hosted:  # the result stays on the host too: it may be as large
-        return _core._from_host(interruptible(numpy.matmul, na.nbytes + nb.nbytes)(na, nb), where)
+        return _core._from_host(_in_blocks(na, nb, dt), where)
     r = empty(shape, dt, device=where)
     if not _core._looks():
         numpy.matmul(na, nb, out=_core._host_view(r))
@@ -64,6 +63,30 @@ def _matmul(a, b):
     with numpy.errstate(all="ignore"):
         numpy.matmul(na, nb, out=_core._host_view(r))
     _core._look_at("matmul", a, b, r)
+    return r
+
+
+_BLOCK = 1 << 30  # multiplications that take less than a tenth of a second
+
+
+def _in_blocks(a, b, dtype):
+    """The product of NumPy's arrays, block by block along the longest axis: between blocks Python looks for signals.
+
+    Not on a thread that the caller could leave: BLAS waits for ever where a program ends in the middle of a call."""
+    if a.ndim != 2 or b.ndim != 2 or len(a) * b.size <= _BLOCK:
+        return numpy.matmul(a, b)
+    sizes = len(a), b.shape[1], len(b)
+    along = max(range(3), key=sizes.__getitem__)
+    step = max(_BLOCK * sizes[along] // (len(a) * b.size) // 64 * 64, 64)
+    r = numpy.zeros(sizes[:2], dtype)
+    for k in range(0, sizes[along], step):
+        part = slice(k, k + step)
+        if along == 0:
+            numpy.matmul(a[part], b, out=r[part])
+        elif along == 1:
+            numpy.matmul(a, b[:, part], out=r[:, part])
+        else:
+            r += numpy.matmul(a[:, part], b[part])
     return r
 
 
