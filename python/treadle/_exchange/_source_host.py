@@ -56,8 +56,7 @@ def from_host(source, device=None):
 
 
 def into(a, out, rows):
-    """Compute a into out, NumPy's array or an object that takes slices, in chunks of so many rows; 0: as many as do well.
-    """
+    """Compute a into out, NumPy's array or one that takes slices, in chunks of so many rows; 0: as many as do well."""
     if a.dtype.kind != "V" and not np.can_cast(a.dtype, np.dtype(out.dtype), "same_kind"):  # as NumPy's out= does
         raise TypeError(f"stream: a result of {a.dtype} is not cast to out=, of {out.dtype}; cast it in the function")
     if isinstance(out, _core.ndarray):
