@@ -1,5 +1,6 @@
 """Arrays whose elements stay on the host: windows, chunks, results on the host; differential against NumPy."""
 
+import asyncio
 import concurrent.futures
 import os
 import shutil
@@ -141,6 +142,50 @@ def test_what_a_reader_gives_is_checked(dev, name, dtype):
                 run(Gives()).get()
         else:
             assert run(Gives()).get() == want
+
+
+class Awaited:
+    """A reader whose elements come after some time, as those of an object store do."""
+
+    def __init__(self, a, error=None):
+        self.a, self.shape, self.dtype, self.error, self.under_way, self.most = a, a.shape, a.dtype, error, 0, 0
+
+    async def __getitem__(self, box):
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        await asyncio.sleep(0.01)
+        self.under_way -= 1
+        if self.error:
+            raise self.error
+        return self.a[box]
+
+
+@pytest.mark.parametrize("shape", [(101, 3), (5,), (1, 4), (40, 2, 3)])
+def test_readers_that_are_awaited(dev, shape):
+    a = np.random.default_rng(3).random(shape)
+    source = Awaited(a)
+    np.testing.assert_allclose(td.stream(lambda x: x.sum(0), source).get(), a.sum(0))
+    assert source.most == min(8, shape[0])  # at once
+    assert np.array_equal(td.from_host(source)[::-2].get(), a[::-2])
+    assert np.array_equal(td.stream(lambda x: x * 2, source, chunk=3, rows=True).get(), a * 2)
+
+
+def test_readers_that_are_awaited_fail(dev):
+    with pytest.raises(OSError, match="no such object"):
+        td.from_host(Awaited(np.ones((9, 2)), OSError("no such object"))).sum().get()
+    with pytest.raises(TypeError, match="gave NoneType"):
+        td.from_host(type("Nothing", (Awaited,), {"__getitem__": nothing})(np.ones((9, 2)))).sum().get()
+
+
+async def nothing(self, box):
+    """A reader's __getitem__ that forgets to return."""
+
+
+def test_zarrs_asynchronous_arrays(dev, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    z = zarr.create_array(store=str(tmp_path / "z.zarr"), shape=(100, 4), dtype="f8", chunks=(10, 4))
+    z[...] = np.arange(400.0).reshape(100, 4)
+    assert np.array_equal(td.from_host(z.async_array).sum(0).get(), z[...].sum(0))
 
 
 @pytest.mark.parametrize("kind", ["memory", "packed", "reader", "h5py"])

@@ -7,6 +7,7 @@ import operator
 import numpy as np
 
 from .. import _core
+from . import _async_reader
 
 
 def from_host(source, device=None):
@@ -46,7 +47,7 @@ def from_host(source, device=None):
             return found
     shape = getattr(source, "shape", None)
     dtype = getattr(source, "dtype", None)
-    if shape is None or dtype is None or not hasattr(source, "__getitem__"):
+    if shape is None or dtype is None or not (hasattr(source, "__getitem__") or _async_reader.awaited(source)):
         raise TypeError(f"from_host: expected an array or an object with shape, dtype and slices, not {type(source)}")
     if np.dtype(dtype).names:
         return Records(source, device)
@@ -76,10 +77,16 @@ def own_chunks(x):
 
 
 def _reader(source, dtype):
+    get = _async_reader.awaited(source)
+
     def read(start, step, count, memory):
         box = tuple(slice(a, a + (n - 1) * s + 1, s) for a, s, n in zip(start, step, count, strict=True))
-        got = source[box] if box else source[()]
-        np.frombuffer(memory, dtype).reshape(count)[...] = _checked(got, dtype, count)
+        to = np.frombuffer(memory, dtype).reshape(count)
+        if get is None:
+            to[...] = _checked(source[box] if box else source[()], dtype, count)
+            return
+        for rows, got in _async_reader.read(get, box):
+            to[rows] = _checked(got, dtype, to[rows].shape)
 
     return read
 
