@@ -125,6 +125,8 @@ cut_box(td_node *n, td_view *v, td_node **out)
         if (hi - lo == whole.shape.dim[k] || !part->hosted || needs_whole(part, k))
             continue;
         st = cut_rows(part, k, &lo, hi, &next);
+        if (st == TD_SKIP) /* this axis may not be cut */
+            continue;
         td_node_unref(part);
         TD_TRY(st);
         part = next;
