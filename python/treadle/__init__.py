@@ -109,7 +109,8 @@ _HOME = {
     "_select._writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
     "_select._sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse "
     "unique_values",
-    "_exchange._source_host": "from_host stream",
+    "_exchange._source_host": "from_host",
+    "_exchange._stream": "stream",
     "_select._sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex",
     "_select._top": "topk",
 }

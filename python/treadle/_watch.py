@@ -6,7 +6,10 @@ from importlib import import_module
 # the watched module: treadle's module with the function register
 _WATCHED = {
     "multiprocessing.reduction": "_exchange._processes",
+    "dask.array": "_exchange._dask_names",
     "dask.array.backends": "_exchange._dask",
+    "dask.sizeof": "_exchange._dask_size",
+    "distributed.worker": "_exchange._dask_task",
     "distributed.protocol.serialize": "_exchange._dask_wire",
 }
 

@@ -29,12 +29,13 @@ add_exception(PyObject *m, const char *name, PyObject *base, const char *doc, Py
     return *out && PyModule_AddObjectRef(m, name, *out) == 0;
 }
 
-/* Adds an exception class that derives from `base` and from a builtin class. */
+/* Adds an exception class that derives from `base` and from a builtin class, which comes first: its __new__ is then the
+ * one that copies of exceptions call (tblib, by which Dask brings them to another process). */
 static bool
 add_both(PyObject *m, const char *name, PyObject *base, PyObject *builtin, const char *doc,
          PyObject **out)
 {
-    PyObject *bases = PyTuple_Pack(2, base, builtin);
+    PyObject *bases = PyTuple_Pack(2, builtin, base);
     bool ok = bases && add_exception(m, name, bases, doc, out);
 
     Py_XDECREF(bases);

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 
 import numpy as np
 
@@ -392,8 +393,55 @@ def disagree(how):
     return ""
 
 
+def alone():
+    """Rank 0 calls a collective alone, with half a second for it."""
+    if dist.rank() == 1:
+        time.sleep(1.5)
+        return ""
+    dist.world().timeout = 0.5
+    try:
+        dist.all_reduce(td.ones(3))
+    except dist.PeerError as error:
+        return str(error).partition(":")[0]
+    return "no error"
+
+
+def parts(how):
+    """Rank 1 leaves a loop of all_reduce in some way."""
+    x, rank = td.ones(1000), dist.rank()
+    x = dist.all_reduce(x, "mean")
+    if how == "late" and rank == 0:
+        begin = time.monotonic()
+        work = dist.all_reduce(x, "mean", wait=False)
+        try:
+            work.wait(0.3)
+        except TimeoutError:
+            assert not work.done() and 0.3 <= time.monotonic() - begin < 1
+        same(work.wait(), np.ones(1000), how)
+        print("waited in time")
+        return
+    if how == "message":
+        dist.send(x[:3], 0) if rank == 1 else dist.recv(x[:4], 1)
+    if rank == 1:
+        act = {"exit": lambda: sys.exit(3), "_exit": lambda: os._exit(4)}
+        if how == "raise":
+            raise RuntimeError("on purpose")
+        if how == "finalize":
+            dist.finalize()
+            return
+        x = {"shape": td.ones(1200), "dtype": td.ones(1000, "float32")}.get(how, x)
+        act |= {"kill": lambda: os.kill(os.getpid(), signal.SIGKILL), "sleep": lambda: time.sleep(60)}
+        act |= {"kind": lambda: dist.all_gather(x), "late": lambda: time.sleep(1)}
+        act.get(how, lambda: None)()
+    for _ in range(1 if how == "late" else 100):
+        x = dist.all_reduce(x, "mean")
+
+
 if __name__ == "__main__":  # started by mpirun, torchrun or the like
-    dist.init()
+    dist.init(timeout=3.0 if "parts" in sys.argv else 600.0)
+    if "parts" in sys.argv:
+        parts(sys.argv[2])
+        sys.exit(0)
     if len(sys.argv) > 1:
         dies(int(sys.argv[2]), sys.argv[3])
         dist.finalize()

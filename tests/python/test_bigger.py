@@ -1,5 +1,6 @@
 """Arrays whose elements stay on the host: windows, chunks, results on the host; differential against NumPy."""
 
+import asyncio
 import concurrent.futures
 import os
 import shutil
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -99,6 +101,123 @@ def test_chunks_give_numpys_values(device, name, kind):
         got = td.stream(lambda x, y: EXPRESSIONS[name](td, x, y), given, chunk=8)
     assert got.shape == want.shape and got.dtype == want.dtype
     np.testing.assert_allclose(got.get(), want, rtol=2e-5, atol=1e-6)
+
+
+# ---- what readers may give ----
+
+GIVEN = {  # what a reader of shape (6, 4) gives for `n` rows: for a float64 source, for an int32 source
+    "None": (lambda n: None, "NoneType", "NoneType"),
+    "a number": (lambda n: 1, r"shape \(\) where", r"shape \(\) where"),
+    "one row": (lambda n: np.ones((1, 4), "i4"), r"shape \(1, 4\) where", r"shape \(1, 4\) where"),
+    "a row too many": (lambda n: np.ones((n + 1, 4), "i4"), r"shape \(\d, 4\) where", r"shape \(\d, 4\) where"),
+    "flat": (lambda n: np.ones(4 * n, "i4"), "shape", "shape"),
+    "fractions": (lambda n: np.full((n, 4), 1.9), 1.9, "gave float64 elements"),
+    "complex": (lambda n: np.full((n, 4), 1j), "gave complex128", "gave complex128"),
+    "text": (lambda n: np.full((n, 4), "3"), "gave <U1", "gave <U1"),
+    "objects": (lambda n: np.full((n, 4), None), "gave object", "gave object"),
+    "a masked element": (lambda n: np.ma.masked_equal(np.arange(4 * n).reshape(n, 4), 2), "masked", "masked"),
+    "no masked element": (lambda n: np.ma.masked_equal(np.full((n, 4), 3), 2), 3, 3),
+    "large integers": (lambda n: np.full((n, 4), 2**40), 2**40, "gave 1099511627776"),
+    "small integers": (lambda n: np.full((n, 4), 7), 7, 7),
+    "lists": (lambda n: [[5, 5, 5, 5]] * n, 5, 5),
+    "our arrays": (lambda n: td.full((n, 4), 2, "int32"), 2, 2),
+    "another byte order": (lambda n: np.full((n, 4), 6, ">i4"), 6, 6),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_what_a_reader_gives_is_checked(dev, name, dtype):
+    class Gives:
+        shape = (6, 4)
+
+        def __getitem__(self, box):
+            return GIVEN[name][0](box[0].stop - box[0].start)
+
+    Gives.dtype = np.dtype(dtype)
+    want = GIVEN[name][1 + (dtype == "int32")]
+    for run in (lambda x: td.stream(lambda x: x.max(), x, chunk=4), lambda x: td.from_host(x)[2:4].max()):
+        if isinstance(want, str):
+            with pytest.raises((TypeError, ValueError, OverflowError), match=want):
+                run(Gives()).get()
+        else:
+            assert run(Gives()).get() == want
+
+
+class Awaited:
+    """A reader whose elements come after some time, as those of an object store do."""
+
+    def __init__(self, a, error=None):
+        self.a, self.shape, self.dtype, self.error, self.under_way, self.most = a, a.shape, a.dtype, error, 0, 0
+
+    async def __getitem__(self, box):
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        await asyncio.sleep(0.01)
+        self.under_way -= 1
+        if self.error:
+            raise self.error
+        return self.a[box]
+
+
+@pytest.mark.parametrize("shape", [(101, 3), (5,), (1, 4), (40, 2, 3)])
+def test_readers_that_are_awaited(dev, shape):
+    a = np.random.default_rng(3).random(shape)
+    source = Awaited(a)
+    np.testing.assert_allclose(td.stream(lambda x: x.sum(0), source).get(), a.sum(0))
+    assert source.most == min(8, shape[0])  # at once
+    assert np.array_equal(td.from_host(source)[::-2].get(), a[::-2])
+    assert np.array_equal(td.stream(lambda x: x * 2, source, chunk=3, rows=True).get(), a * 2)
+
+
+def test_readers_that_are_awaited_fail(dev):
+    with pytest.raises(OSError, match="no such object"):
+        td.from_host(Awaited(np.ones((9, 2)), OSError("no such object"))).sum().get()
+    with pytest.raises(TypeError, match="gave NoneType"):
+        td.from_host(type("Nothing", (Awaited,), {"__getitem__": nothing})(np.ones((9, 2)))).sum().get()
+
+
+async def nothing(self, box):
+    """A reader's __getitem__ that forgets to return."""
+
+
+def test_zarrs_asynchronous_arrays(dev, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    z = zarr.create_array(store=str(tmp_path / "z.zarr"), shape=(100, 4), dtype="f8", chunks=(10, 4))
+    z[...] = np.arange(400.0).reshape(100, 4)
+    assert np.array_equal(td.from_host(z.async_array).sum(0).get(), z[...].sum(0))
+
+
+@pytest.mark.parametrize("kind", ["memory", "packed", "reader", "h5py"])
+def test_records(dev, kind, tmp_path):
+    a = np.zeros((50, 3), np.dtype([("x", "f4"), ("n", "i4"), ("p", "f8", (2,))], align=kind != "packed"))
+    rng = np.random.default_rng(4)
+    a["x"], a["n"], a["p"] = rng.random(a.shape), rng.integers(0, 9, a.shape), rng.random((*a.shape, 2))
+    source = Reader(a) if kind == "reader" else a
+    if kind == "h5py":
+        file = pytest.importorskip("h5py").File(tmp_path / "a.h5", "w")
+        source = file.create_dataset("a", data=a)
+    records = td.from_host(source)
+    assert records.shape == a.shape and records.dtype == a.dtype and len(records) == 50
+    for name in ("x", "n", "p"):
+        assert np.array_equal(records[name].get(), a[name]) and records[name].dtype == a[name].dtype
+    got = td.stream(lambda r: (r["x"][..., None] * r["p"]).sum(0), source, chunk=8)
+    np.testing.assert_allclose(got.get(), (a["x"][..., None] * a["p"]).sum(0))
+    with pytest.raises(KeyError, match="no field 'y' among x, n, p"):
+        records["y"]
+
+
+def test_out_is_not_cut_in_silence(dev):
+    for out in (np.zeros((4, 2), "i8"), Reader(np.zeros((4, 2), "i8"))):
+        with pytest.raises(TypeError, match=r"result of float64 is not cast to out=, of int64"):
+            td.stream(lambda x: x * 1.5, np.ones((4, 2)), out=out)
+
+
+def test_views_as_bytes_are_numpys(dev):
+    a = np.arange(6.0).reshape(2, 3)
+    for dtype in ("V8", [("low", "u4"), ("high", "u4")]):
+        got = td.asarray(a).view(dtype)
+        assert np.array_equal(got, a.view(dtype)) and got.dtype == a.view(dtype).dtype and not got.flags.writeable
 
 
 # ---- how often a source is read ----
@@ -226,6 +345,213 @@ def test_runs_merge_in_every_dtype(dtype):
             assert np.array_equal(td.sort(td.from_host(a)).get(), np.sort(a), equal_nan=a.dtype.kind == "f")
         finally:
             td.memory.limit(before)
+
+
+# ---- values whose rows a function computes ----
+
+WIDE = 64
+WEIGHTS = np.random.default_rng(11).random((WIDE, 24))
+ROWWISE = {
+    "sort": lambda np, x: np.sort(x, axis=1),
+    "sort along 0": lambda np, x: np.sort(x.T, axis=0),
+    "argsort": lambda np, x: np.argsort(x, axis=1, kind="stable"),
+    "cumsum": lambda np, x: np.cumsum(x, axis=1),
+    "cumprod": lambda np, x: np.cumprod(x, axis=-1),
+    "partition": lambda np, x: np.partition(x, [5, 40], axis=1)[:, [5, 40]],
+    "argpartition": lambda np, x: np.argpartition(x, 5, axis=1)[:, 5],
+    "product": lambda np, x: x @ WEIGHTS,
+    "product with a vector": lambda np, x: x @ WEIGHTS[:, 0],
+    "product of columns": lambda np, x: WEIGHTS.T @ x.T,
+    "product, then more": lambda np, x: np.maximum(x @ WEIGHTS - 7, 0).sum(0),
+    "quantile": lambda np, x: np.quantile(x, 0.3, axis=1),
+    "quantiles": lambda np, x: np.quantile(x, [0.3, 0.9], axis=1, keepdims=True),
+    "percentile": lambda np, x: np.percentile(x, 20, axis=1),
+    "median": lambda np, x: np.median(x, axis=-1),
+    "median of two axes": lambda np, x: np.median(x.reshape(-1, 2, WIDE // 2), axis=(1, 2)),
+    "nanmedian": lambda np, x: np.nanmedian(np.where(x < 0.1, np.nan, x), axis=1),
+    "nanquantile": lambda np, x: np.nanquantile(x, 0.5, axis=1),
+    "rfft": lambda np, x: np.fft.rfft(x, axis=1),
+    "irfft": lambda np, x: np.fft.irfft(x, n=20, axis=1),
+    "fft of an expression": lambda np, x: abs(np.fft.fft(x * 2 - x.mean(0), axis=1)),
+    "fft2": lambda np, x: np.fft.fft2(x.reshape(-1, 8, WIDE // 8)),
+    "roll": lambda np, x: np.roll(x, 3, axis=1),
+    "roll of two axes": lambda np, x: np.roll(x.reshape(-1, 4, WIDE // 4), (1, -2), axis=(1, 2)),
+    "gradient": lambda np, x: np.gradient(x, 0.5, axis=1),
+    "corner of sorted": lambda np, x: np.sort(x, axis=1)[2:5, :3],
+    "corner of an expression of it": lambda np, x: (np.sort(x, axis=1) * 2 + x)[2:5, 1:3],
+    "sort of an expression": lambda np, x: np.sort(x * 2, axis=1) - x.mean(0),
+    "sums of sorted": lambda np, x: np.sort(x, axis=1).sum(0),
+    "columns of sorted": lambda np, x: np.sort(x, axis=1)[:, 3:60:7],
+    "rows of sorted": lambda np, x: np.sort(x, axis=1)[5:900:3],
+    "rows backwards": lambda np, x: np.sort(x, axis=1)[700:20:-3],
+    "picked rows of sorted": lambda np, x: np.sort(x, axis=1)[[700, 5, 5, -1]],
+    "picked columns of sorted": lambda np, x: np.sort(x, axis=1)[:, [7, 1]],
+    "sorted where": lambda np, x: np.sort(x, axis=1)[x[:, 0] > 0.9],
+    "backwards": lambda np, x: x[-1:-60:-2],
+    "backwards through all": lambda np, x: x[::-1].sum(1),
+    "both backwards": lambda np, x: x[::-1, ::-1] * 2,
+    "weighed counts": lambda np, x: np.bincount((x * 9).astype("int64").ravel(), weights=x.ravel()),
+    "weighed bins": lambda np, x: np.histogram(x, bins=7, weights=x * 2)[0],
+    "weighed unequal bins": lambda np, x: np.histogram(x, bins=np.array([0, 0.1, 0.5, 1.0]), weights=x)[0],
+}
+ROWWISE_NULLS = "sort;argsort;product;median;sums of sorted;columns of sorted;backwards;weighed counts".split(";")
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return np.random.default_rng(10).random((12000, WIDE))
+
+
+def rowwise_cases():
+    for name in ROWWISE:
+        for kind in ("memory", "reader", "fortran"):
+            yield pytest.param("cpu", name, kind, id=f"cpu-{name}-{kind}")
+    for name in ROWWISE_NULLS:
+        yield pytest.param("null", name, "memory", id=f"null-{name}")
+
+
+@pytest.mark.parametrize(("device", "name", "kind"), list(rowwise_cases()))
+def test_rows_that_a_function_computes(device, name, kind, wide):
+    a = np.asfortranarray(wide) if kind == "fortran" else wide
+    a = a[:8000] if device == "null" else a
+    want = ROWWISE[name](np, a)
+    with td.device(device):
+        before = td.memory.limit()
+        td.memory.trim()
+        td.memory.limit(td.memory.stats()["used"] + max(a.nbytes // 2, 5 << 19))
+        try:
+            out = np.zeros(want.shape, want.dtype)
+            source = Reader(a) if kind == "reader" else a
+            got = td.stream(lambda x: ROWWISE[name](td, x), source, out=out)
+            again = ROWWISE[name](td, td.from_host(source)).get()
+        finally:
+            td.memory.limit(before)
+    assert got is out and again.dtype == want.dtype
+    for r in (got, again):
+        np.testing.assert_allclose(r, want, rtol=1e-9, atol=1e-9)
+
+
+def anonymous():
+    """Bytes of this process's memory that show no file."""
+    with open("/proc/self/status") as f:
+        return next(int(line.split()[1]) << 10 for line in f if line.startswith("RssAnon"))
+
+
+@pytest.mark.parametrize("name", ["sort", "argsort", "cumsum", "product", "median", "rfft", "sort of an expression"])
+def test_results_go_out_chunk_by_chunk(name, tmp_path):
+    """A source of 128 MB by a limit of 32."""
+    shape = (1 << 18, WIDE)
+    a = np.lib.format.open_memmap(tmp_path / "a.npy", mode="w+", dtype="f8", shape=shape)
+    a[...] = np.random.default_rng(1).random((1 << 12, WIDE)).repeat(64, 0)
+    small = ROWWISE[name](np, a[:8])
+    out = np.lib.format.open_memmap(tmp_path / "o.npy", mode="w+", dtype=small.dtype, shape=(len(a), *small.shape[1:]))
+    most, done = [0], threading.Event()
+
+    def watch():
+        while not done.wait(0.001):
+            most[0] = max(most[0], anonymous())
+
+    with td.device("cpu"):
+        td.stream(lambda x: ROWWISE[name](td, x), a[:100], out=out[:100])  # libraries load, threads start
+        td.memory.trim()
+        td.memory.limit(td.memory.stats()["used"] + (32 << 20))
+        begun = anonymous()
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        try:
+            td.stream(lambda x: ROWWISE[name](td, x), a, out=out)
+        finally:
+            done.set()
+            watcher.join()
+            td.memory.limit(None)
+    if "expression" not in name:
+        np.testing.assert_allclose(out[-8:], ROWWISE[name](np, a[-8:]))
+    assert most[0] - begun < 64 << 20
+
+
+# ---- a function of each chunk ----
+
+
+@pytest.mark.parametrize("chunk", [None, 7, 1000])
+@pytest.mark.parametrize("kind", ["memory", "reader"])
+def test_rows_by_a_function(dev, kind, chunk):
+    a = np.random.default_rng(3).random((300, 12))
+    source = Reader(a) if kind == "reader" else a
+    sizes = set()
+
+    def f(x, y):
+        sizes.add(len(x))
+        return {"spectra": td.fft.rfft(x, axis=1), "places": (td.argmax(x, 1), (x + y).sum(1))}
+
+    got = td.stream(f, (source, a), chunk=chunk, rows=True)
+    np.testing.assert_allclose(got["spectra"].get(), np.fft.rfft(a, axis=1), atol=1e-12)
+    assert chunk is None or sizes == {min(chunk, 300), 300 % chunk or chunk}
+
+
+def test_rows_by_a_function_go_out(dev, tmp_path):
+    a = np.random.default_rng(3).random((300, 12))
+    out, total = np.zeros((300, 7), complex), np.zeros(300)
+    made = td.stream(lambda x: (td.fft.rfft(x, axis=1), x.sum(1)), a, out=(out, total), chunk=64, rows=True)
+    assert made[0] is out and made[1] is total
+    np.testing.assert_allclose(out, np.fft.rfft(a, axis=1), atol=1e-12)
+    np.testing.assert_allclose(total, a.sum(1))
+    zarr = pytest.importorskip("zarr")
+    z = zarr.create_array(store=str(tmp_path / "z.zarr"), shape=(300, 12), dtype="f8", chunks=(50, 12))
+    assert td.stream(lambda x: td.sort(x, axis=1), a, out=z, rows=True) is z
+    assert np.array_equal(z[:], np.sort(a, axis=1))
+    assert np.array_equal(td.stream(lambda x: x * 2, z, rows=True).get(), z[:] * 2)
+    bits = td.stream(lambda x: x.astype("bfloat16"), a, chunk=64, rows=True)
+    assert bits.dtype == td.dtype(td.bfloat16) and np.allclose(bits.astype("float32").get(), a, rtol=1e-2)
+    empty = td.stream(lambda x: x * 2, a[:0], rows=True)
+    assert empty.shape == (0, 12)
+
+
+@pytest.mark.parametrize(("f", "error", "match"), [
+    (lambda x: x.sum(0), ValueError, r"f gave shape \(12,\) for 64 rows"),
+    (lambda x: x[1:], ValueError, r"f gave shape \(63, 12\) for 64 rows"),
+    (lambda x: x.sum(), ValueError, r"f gave shape \(\) for 64 rows"),
+    (lambda x: 3, TypeError, "returns arrays, not int"),
+])  # fmt: skip
+def test_rows_that_are_none(dev, f, error, match):
+    with pytest.raises(error, match=match):
+        td.stream(f, np.ones((300, 12)), chunk=64, rows=True)
+    with pytest.raises(ValueError, match="sources of 300, 200 rows"):
+        td.stream(lambda x, y: x, (np.ones(300), np.ones(200)), rows=True)
+
+
+# ---- a source's and a target's own chunks ----
+
+
+def test_chunks_of_readers_and_writers_are_kept():
+    a = np.random.default_rng(3).random((60000, 8))
+
+    class Chunked(Reader):
+        chunks, boxes = (700, 8), None
+
+        def __getitem__(self, box):
+            self.boxes.append((box[0].start, box[0].stop))
+            return super().__getitem__(box)
+
+        def __setitem__(self, box, values):
+            self.boxes.append((box[0].start, box[0].stop))
+            self.a[box] = values
+
+    for reads, writes in ((Chunked, Reader), (Chunked, Chunked), (Reader, Chunked)):
+        source, out = reads(a), writes(np.zeros_like(a))
+        source.boxes, out.boxes = [], []
+        if writes is Reader:
+            out = out.a
+        before = td.memory.limit()
+        td.memory.trim()
+        td.memory.limit(td.memory.stats()["used"] + (2 << 20))
+        try:
+            with td.device("cpu"):
+                td.stream(lambda x: x * 2, source, out=out)
+        finally:
+            td.memory.limit(before)
+        assert np.array_equal(getattr(out, "a", out), a * 2)
+        boxes = source.boxes + getattr(out, "boxes", [])
+        assert len(boxes) > 2 and all(lo % 700 == 0 for lo, _ in boxes)
 
 
 # ---- indexing, cumulative operations, batches, orders ----
@@ -450,6 +776,67 @@ def test_an_interruption_in_the_middle(dev):
     leaves_nothing(dev, lambda: td.stream(lambda x: (x * x).sum(0), Slow(a), chunk=4), KeyboardInterrupt, None)
     assert len(seen) < 100
     np.testing.assert_allclose((x * x).sum(0).get(), (a * a).sum(0))
+
+
+LONG = {
+    "flat sort": lambda x, m: td.sort(x),
+    "row sort": lambda x, m: td.evaluate(td.sort(m, axis=1)),
+    "flat argsort": lambda x, m: td.argsort(x),
+    "partition": lambda x, m: td.evaluate(td.partition(m, 300, axis=1)),
+    "product": lambda x, m: m.T @ m,
+    "product out": lambda x, m: td.stream(lambda m: m @ WEIGHTS.repeat(16, 0), m, out=np.zeros((len(m), 24))),
+    "sorted rows": lambda x, m: td.stream(lambda m: td.sort(m, axis=1), m, out=np.zeros(m.shape)),
+}
+
+
+@pytest.mark.parametrize("limit", [None, 96 << 20], ids=["all", "limited"])
+@pytest.mark.parametrize("name", LONG)
+def test_an_interruption_of_long_work(name, limit, monkeypatch):
+    """It arrives within a tenth of a second; a machine with other work to do gets three."""
+    a = np.random.default_rng(0).random(1 << 24)  # NumPy sorts it in some two seconds
+    with td.device("cpu"):
+        x, m = td.from_host(a), td.from_host(a.reshape(-1, 1024))
+        td.memory.trim()
+        td.memory.limit(limit and td.memory.stats()["used"] + limit)
+        sent = []
+
+        def interrupt():
+            sent.append(time.monotonic())
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        timer = threading.Timer(0.02, interrupt)
+        timer.start()
+        try:
+            for _ in range(100):  # of what is quick, the next one is interrupted
+                LONG[name](x, m)
+        except KeyboardInterrupt:
+            assert time.monotonic() - sent[0] < 0.3
+        else:
+            raise AssertionError("no interruption")
+        finally:
+            timer.cancel()
+            td.memory.limit(None)
+
+
+INTERRUPTED = """
+import signal, threading
+import numpy as np, treadle as td
+signal.signal(signal.SIGINT, signal.default_int_handler)
+a = np.random.default_rng(0).random(1 << 24)
+x, m = td.from_host(a, device="cpu"), td.from_host(a.reshape(-1, 1024), device="cpu")
+for f in (lambda: td.sort(x), lambda: m @ np.ones((1024, 1024)), lambda: td.argsort(x), lambda: m.T @ m):
+    threading.Timer(0.02, lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)).start()
+    try:
+        while True:
+            f()
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+def test_a_program_ends_after_interruptions():
+    """BLAS waits for ever where a program ends in the middle of a call on another thread."""
+    subprocess.run([sys.executable, "-c", INTERRUPTED], check=True, timeout=60)
 
 
 def test_nan_in_one_chunk(dev):

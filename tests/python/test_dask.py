@@ -92,6 +92,70 @@ def test_random_numbers(client):
         np.testing.assert_allclose(((u * s) @ v).compute().get(), r.compute().get(), atol=1e-9)
 
 
+MADE = {
+    "array": lambda: da.array([1, 2, 3]),
+    "asarray": lambda: da.asarray(np.arange(4.0)),
+    "eye": lambda: da.eye(6, chunks=3),
+    "linspace": lambda: da.linspace(0, 1, 7, chunks=3),
+    "from_array": lambda: da.from_array(HOST, chunks=16),
+    "zeros_like": lambda: da.zeros_like(da.ones((4, 3), chunks=2)),
+    "full_like": lambda: da.full_like(da.ones(6, chunks=3), 2),
+    "diag": lambda: da.diag(da.arange(4, chunks=2)),
+    "tri": lambda: da.tri(6, chunks=3),
+    "indices": lambda: da.indices((3, 4), chunks=2),
+    "fromfunction": lambda: da.fromfunction(lambda i, j: i + j, chunks=2, shape=(4, 4), dtype=float),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_library_of_arrays(name):
+    with dask.config.set({"array.backend": "numpy"}):
+        want = MADE[name]().compute(scheduler="threads")
+    with dask.config.set({"array.backend": "treadle"}):
+        x = MADE[name]()
+        got = x.compute(scheduler="threads")
+    assert isinstance(x._meta, td.ndarray) and isinstance(got, td.ndarray)
+    assert got.dtype == want.dtype and np.array_equal(got.get(), want)
+
+
+def test_the_library_of_arrays_leaves_text_alone():
+    with dask.config.set({"array.backend": "treadle"}):
+        assert da.from_array(np.array(["a", "b"])).compute(scheduler="threads").tolist() == ["a", "b"]
+
+
+def test_sizes():
+    size = pytest.importorskip("dask.sizeof").sizeof
+    assert size(td.zeros((1000, 10))) == 80000 == size(td.zeros((1000, 10)).T) and size(td.zeros(0)) == 0
+    assert size(td.broadcast_to(td.zeros(10), (1000, 10))) == 80 and size(td.torch.zeros(100)) == 400
+
+
+def test_work_is_done_within_its_task(client, x):
+    """Arrays are lazy: a task would be done at once, and its failure would come later."""
+
+    def too_much(b):
+        return {"sums": [b[0, 0] + td.arange(1 << 44)]}
+
+    chunk = client.futures_of(client.persist(x))[0]
+    failed = client.submit(too_much, chunk)
+    distributed.wait(failed)
+    assert failed.status == "error" and isinstance(failed.exception(), MemoryError)
+    done = client.submit(lambda b: td.matmul(b, b), chunk)
+    distributed.wait(done)
+    sizes = client.run(lambda dask_worker: [t.nbytes for t in dask_worker.state.tasks.values() if t.state == "memory"])
+    assert 2048 in {n for of in sizes.values() for n in of}
+
+
+def test_files(client, x, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    x.to_zarr(str(tmp_path / "x.zarr"))
+    assert np.array_equal(zarr.open(str(tmp_path / "x.zarr"))[:], HOST)
+    target = zarr.create_array(store=str(tmp_path / "y.zarr"), shape=HOST.shape, chunks=(16, 16), dtype="f4", fill_value=0)
+    da.store((x * 0).astype("f4"), target)  # Zarr looks for chunks that hold nothing else
+    assert not target[:].any()
+    back = da.from_zarr(str(tmp_path / "x.zarr")).map_blocks(td.asarray, meta=x._meta)
+    assert np.array_equal(back.compute().get(), HOST)
+
+
 def device_of(b):
     return b.device.name
 
@@ -196,6 +260,27 @@ def test_executor(client):
             list(ex.map(lambda n: time.sleep(n) or n, [0.0, 2.0], timeout=0.5))
         assert list(ex.map(lambda n: n + 1, [2**63 - 1])) == [2**63]
     assert client.submit(pow, 2, 3).result() == 8  # the engine stays
+
+
+class Counted:
+    """A large function that counts how often it is pickled."""
+
+    def __init__(self):
+        self.table, self.pickled = np.arange(1 << 17), 0
+
+    def __call__(self, n):
+        return int(self.table[n]) + len(str(n))
+
+    def __getstate__(self):
+        self.pickled += 1
+        return self.__dict__
+
+
+def test_a_large_function_is_sent_once(client):
+    f = Counted()
+    with td.executor.DeviceExecutor(engine=client) as ex:
+        assert list(ex.map(f, range(1000))) == [n + len(str(n)) for n in range(1000)]
+    assert f.pickled <= 4  # 64 slices
 
 
 def test_executor_with_a_killed_worker(client, tmp_path):

@@ -20,7 +20,7 @@ import pytest
 import treadle as td
 import treadle.distributed as dist
 from treadle.distributed import _mesh, _proof
-from treadle.distributed._launch import explicit, place
+from treadle.distributed._launch import explicit, first_host, place
 from treadle.distributed._store import Client, Server
 
 HERE = Path(__file__).parent
@@ -84,6 +84,43 @@ def test_mpi():
     command = [str(mpiexec), "-n", "2", sys.executable, PROGRAM]
     done = subprocess.run(command, env=clean_env(), capture_output=True, text=True, timeout=240)
     assert done.returncode == 0 and "passed mpi 2" in done.stdout, done.stdout + done.stderr
+
+
+def mpirun(*args):
+    """Run this program by mpirun, two processes: the exit code, what it printed, and the seconds that it took."""
+    pytest.importorskip("mpi4py")
+    mpiexec = Path(sys.executable).parent / "mpiexec"
+    if not mpiexec.exists():
+        pytest.skip("no mpiexec beside python: pip install mpich")
+    begin = time.monotonic()
+    command = [str(mpiexec), "-n", "2", sys.executable, PROGRAM, *args]
+    done = subprocess.run(command, env=clean_env(), capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout + done.stderr, time.monotonic() - begin
+
+
+ENDS = {  # what rank 1 does while rank 0 is in a loop of all_reduce, and what the program says
+    "raise": "RuntimeError: on purpose",
+    "exit": "PeerError: all_reduce: rank 1 has left",
+    "finalize": "PeerError: all_reduce: rank 1 has left",
+    "kill": "",
+    "_exit": "",
+    "shape": "another process of the group makes another call here, or gives another shape or dtype",
+    "dtype": "another process of the group makes another call here, or gives another shape or dtype",
+    "kind": "another process of the group makes another call here, or gives another shape or dtype",
+    "message": "recv: rank 1 sent 24 bytes, 32 were expected",
+    "sleep": "PeerError: all_reduce has not ended after 3.0 s: do all processes call it?",
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_mpi_ends_a_job_whose_process_goes(how):
+    code, text, seconds = mpirun("parts", how)
+    assert code != 0 and ENDS[how] in text and seconds < 30, text
+
+
+def test_mpi_waits_as_long_as_it_is_told():
+    code, text, _ = mpirun("parts", "late")
+    assert code == 0 and "waited in time" in text, text
 
 
 def test_started_as_torchrun_does():
@@ -155,6 +192,10 @@ def test_a_spawned_process_dies():
 @pytest.mark.parametrize("how, words", [("shape", "were expected: shapes and dtypes"), ("kind", "calls all_gather")])
 def test_calls_that_do_not_belong_together(how, words):
     assert words in dist.spawn(side.disagree, 2, how, devices="cpu", timeout=240)[0]
+
+
+def test_a_collective_that_one_process_never_calls():
+    assert dist.spawn(side.alone, 2, devices="cpu", timeout=60)[0] == "a collective has not ended after 0.5 s"
 
 
 def test_nobody_comes():
@@ -333,6 +374,40 @@ def test_places():
         place({**torchrun, "WORLD_SIZE": "two"})
     with pytest.raises(ValueError, match="rank 2 of 2"):
         explicit(2, 2, "host:1")
+
+
+SLURM = {"SLURM_PROCID": "3", "SLURM_NTASKS": "8", "SLURM_STEP_NUM_TASKS": "4", "SLURM_LOCALID": "1", "SLURM_STEP_ID": "2",
+         "SLURM_JOB_ID": "4711", "SLURM_JOB_NODELIST": "gpu[07-09,12],login"}  # fmt: skip
+
+
+def test_places_of_slurm():
+    p = place(SLURM)
+    assert (p.rank, p.size, p.local, p.host, p.mpi, p.serves) == (3, 4, 1, "gpu07", False, True)
+    assert 15_000 <= p.ports[0] < 30_000 and p.ports != place({**SLURM, "SLURM_STEP_ID": "3"}).ports
+    assert place({**SLURM, "PMI_RANK": "3", "PMI_SIZE": "4"}).mpi  # srun --mpi
+    more = place({**SLURM, "MASTER_ADDR": "other", "MASTER_PORT": "1234"})
+    assert (more.host, more.ports) == ("other", (1234,))
+    for step in ({}, {"SLURM_STEP_ID": "4294967291"}):  # the batch script itself
+        assert place({**{k: v for k, v in SLURM.items() if k != "SLURM_STEP_ID"}, **step}).size == 1
+    with pytest.raises(ValueError, match="lacks SLURM_JOB_NODELIST"):
+        place({k: v for k, v in SLURM.items() if k != "SLURM_JOB_NODELIST"})
+    for nodes, first in (("a1", "a1"), ("a1,b2", "a1"), ("n[3,5]", "n3"), ("r[1-2]n[08-11]-ib,x", "r1n08-ib"),
+                         ("login,gpu[1-2]", "login")):  # fmt: skip
+        assert first_host(nodes) == first
+
+
+def test_started_as_slurm_does():
+    """Tasks of a step on this machine, which see only Slurm's variables."""
+    step = {"SLURM_NTASKS": "2", "SLURM_STEP_ID": "0", "SLURM_JOB_ID": str(random.randrange(10**6))}
+    step["SLURM_JOB_NODELIST"] = "localhost"
+    env = [clean_env(**step, SLURM_PROCID=str(r), SLURM_LOCALID=str(r)) for r in range(2)]
+    tasks = [subprocess.Popen([sys.executable, PROGRAM], env=e, stdout=subprocess.PIPE, text=True) for e in env]
+    try:
+        texts = [t.communicate(timeout=240)[0] for t in tasks]
+    finally:
+        for t in tasks:
+            t.kill()
+    assert [t.returncode for t in tasks] == [0, 0] and "passed local 2" in texts[0]
 
 
 # ---- devices of one process ----

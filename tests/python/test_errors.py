@@ -1,5 +1,7 @@
 """What bad input gets: the exception's type, its words, and that nothing else has changed."""
 
+import copy
+import pickle
 import re
 import sys
 
@@ -8,6 +10,7 @@ import pytest
 from numpy_side import check
 
 import treadle as td
+from treadle import _core
 
 
 def test_shapes_are_named():
@@ -189,3 +192,13 @@ def test_a_late_failure_names_a_kernel_of_the_users(fault):
         fault("cuEventQuery", 1, 700)
         with pytest.raises(td.DeviceError, match=rf"of the kernel twice \(\w+\) launched at \S*test_errors.py:{at}$"):
             td.synchronize()
+
+
+OURS = [c for c in vars(_core).values() if isinstance(c, type) and issubclass(c, BaseException)]
+
+
+@pytest.mark.parametrize("kind", OURS, ids=lambda c: c.__name__)
+def test_exceptions_are_copied(kind):
+    """As pickle does, and as tblib does for Dask: by __new__ alone."""
+    for made in (pickle.loads(pickle.dumps(kind("why"))), kind.__new__(kind, "why"), copy.copy(kind("why"))):
+        assert type(made) is kind and made.args == ("why",) and str(made) == "why"

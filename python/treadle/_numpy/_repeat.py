@@ -8,6 +8,7 @@ from .. import _core
 from .._core import asarray, full, ndarray
 from .._exchange._host import few
 from .._exchange._place import castable
+from .._exchange._rows import by_rows
 from ._join import concatenate
 from ._shape import _axes, _axis, _cut, broadcast_to
 
@@ -61,6 +62,9 @@ def roll(a, shift, axis=None):
         k = _axis(int(k), a.ndim, "roll")
         shifts[k] = shifts.get(k, 0) + int(by)
     shifts = {k: by % a.shape[k] for k, by in shifts.items() if a.shape[k] and by % a.shape[k]}
+    r = by_rows(lambda x: roll(x, tuple(shifts.values()), tuple(shifts)), a, tuple(shifts)) if shifts else None
+    if r is not None:
+        return r
     if shifts and a.size and not a.device.host and not _core._on_host(a):
         return _core._roll(a, tuple(shifts.get(k, 0) for k in range(a.ndim)))
     for k, by in shifts.items():

@@ -83,6 +83,10 @@ LONG, PIECES = 1 << 10, 1 << 12  # elements per bin above which a GPU adds up ea
 
 def _weighed(bins, weights, n):
     """The sums of weights in each bin. Bin -1 is left out."""
+    if _core._on_host(bins) or _core._on_host(weights):
+        r = _weighed_in_chunks(bins, weights, n)
+        if r is not None:
+            return r
     if not bins.device.host and n and bins.size > max(LONG * n, PIECES):
         r = _weighed_long(bins, weights, n)
         if r is not None:
@@ -92,6 +96,20 @@ def _weighed(bins, weights, n):
         evaluate(bins)  # compute the bins in parallel before the sums, which run in order
         inside = bins >= 0
         add_at(r, _select(inside, bins, 0), _select(inside, weights, weights.dtype.type(0)))
+    return r
+
+
+def _weighed_in_chunks(bins, weights, n):
+    """The same, chunk by chunk; None where the device holds all of it."""
+    step = 1 << 21
+    while step > 1 << 12 and not (_core._streams(bins, 16 * step) or _core._streams(weights, 16 * step)):
+        step //= 2
+    if step == 1 << 12:
+        return None
+    r = zeros(n, weights.dtype, device=bins.device)
+    for k in range(0, bins.size, step):
+        r = r + _weighed(bins[k : k + step], weights[k : k + step], n)
+        evaluate(r)
     return r
 
 

@@ -12,6 +12,7 @@ from .. import _core
 from .._core import asarray, asnumpy, ndarray
 from .._exchange._host import check_out, few, store
 from .._exchange._place import on
+from .._exchange._rows import by_rows
 from .._numpy._join import concatenate
 from .._numpy._shape import _axes
 from . import _selection
@@ -124,12 +125,21 @@ def _by_numpy(name, a, args, kw, out):
     return _into(name, out, _narrow(r, a) if half else r, "unsafe" if name.endswith("median") else "same_kind")
 
 
+def _by_rows(f, a, axis, keepdims, name, lead=0):
+    if axis is None:
+        return None
+    return by_rows(f, a, Rows(a, axis, keepdims, name).axes, keepdims, lead)
+
+
 # ---- medians ----
 
 
 def _middle(name, a, axis, out, keepdims):
     a = _own(a)
     kw = {"keepdims": keepdims}
+    r = _by_rows(lambda x: _middle(name, x, axis, None, keepdims), a, axis, keepdims, "median")
+    if r is not None:
+        return _into(name, out, r)
     skips = name == "nanmedian" and a.dtype.kind in "fcV"
     if a.device.host or a.size == 0:
         return _by_numpy(name, a, (axis,), kw, out)
@@ -307,6 +317,7 @@ def _at(name, a, q, axis, out, method, keepdims, weights):
     a = _own(a)
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
+    asked = q
     q, plain = _quantile_numbers(q, name, a.device)
     if weights is not None:
         if method != "inverted_cdf":
@@ -314,6 +325,10 @@ def _at(name, a, q, axis, out, method, keepdims, weights):
         weights = _check_weights(weights, a, axis)
     elif method not in _METHODS:
         _bad_method(method)
+    if weights is None:
+        r = _by_rows(lambda x: _at(name, x, asked, axis, None, method, keepdims, None), a, axis, keepdims, name, q.ndim)
+        if r is not None:
+            return _into(name, out, r, "same_kind")
     rows = Rows(a, axis, keepdims, name)
     kw = {"method": method, "keepdims": keepdims}
     if a.device.host or a.size == 0:

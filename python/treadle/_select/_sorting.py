@@ -11,8 +11,10 @@ from .. import _core, _old_numpy
 from .._core import arange, asarray, asnumpy, empty
 from .._exchange import _host
 from .._exchange._host import few
+from .._exchange._interrupt import interruptible
 from .._exchange._place import on
 from .._exchange._place import own as _own
+from .._exchange._rows import by_rows
 from ._pick import Pick, scatter
 
 _UFUNC = _core.ufuncs()
@@ -163,7 +165,8 @@ def _rows(a, values, index):
         return None if here else _complex(a, values, index)
     # the core sorts elements that are on the host in runs and merges these
     if here or a.size <= LIMIT or _core._on_host(a):
-        return _core._sort(a, values, index)
+        call = interruptible(_core._sort, a.nbytes if here else 0)  # a GPU is waited for with an ear for signals
+        return call(a, values, index)
     return _large(a, values, index)
 
 
@@ -176,7 +179,8 @@ def _library(name, a, *args, by=None, **kw):
         r = (by or getattr(numpy, name))(numpy.empty(a.shape, a.dtype), *args, **kw)
         return type(r)(on(a.device, x) for x in r) if type(r) is tuple else on(a.device, r)
     why = None if a.device.host else _core._sort_info(a.device)[1] or None
-    return _host.library("numpy." + name, by or getattr(numpy, name), (a, *args), kw, why)
+    f = interruptible(by or getattr(numpy, name), a.nbytes)
+    return _host.library("numpy." + name, f, (a, *args), kw, why)
 
 
 def _along_last(a, at):
@@ -274,15 +278,20 @@ def _host_ordered(name, a, *args):
         return _narrow(_host_ordered(name, _wide(a), *args), a)
     if not a.device.host:
         return _library(name, a, *(args if name == "sort" else args[::-1]))
-    if _core._on_host(a):  # the result stays on the host too
-        host = _core._host_view(a).copy()
-        r = _core._from_host(host, a.device)
-    else:
-        r = empty(a.shape, dtype=a.dtype, device=a.device)
-        host = _core._host_view(r)
-        numpy.copyto(host, _core._host_view(a))
-    getattr(host, name)(*(args if name == "sort" else args[::-1]))
-    return r
+    given = _core._host_view(a)
+    hosted = _core._on_host(a)  # then the result stays on the host too
+    r = None if hosted else empty(a.shape, dtype=a.dtype, device=a.device)
+    host = None if hosted else _core._host_view(r)
+
+    def ordered():
+        out = given.copy() if hosted else host
+        if not hosted:
+            numpy.copyto(out, given)
+        getattr(out, name)(*(args if name == "sort" else args[::-1]))
+        return out
+
+    out = interruptible(ordered, a.nbytes)()
+    return _core._from_host(out, a.device) if hosted else r
 
 
 @few(numpy.sort, 4)
@@ -325,6 +334,9 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """
     kind = _kind("sort", kind, order, stable, descending)
     a, axis = _axis("sort", _own(a), axis)
+    r = by_rows(lambda x: sort(x, axis, kind, descending=descending), a, (axis,))
+    if r is not None:
+        return r
     if descending:
         return _turned(sort(_turned(a), axis))
     done = _on_device(a, axis, True, False)
@@ -375,6 +387,9 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
     if a.ndim == 0:
         a = a.reshape(1)
     a, axis = _axis("argsort", a, axis)
+    r = by_rows(lambda x: argsort(x, axis, kind), a, (axis,))
+    if r is not None:
+        return r
     done = _sorted(a, axis, False, True)
     return _library("argsort", _wide(a), axis, kind) if done is None else done[1]
 
@@ -444,6 +459,10 @@ def _partitioned(name, a, kth, axis, kind, order):
     a = _own(a)
     a, axis = _axis(name, a.reshape(1) if a.ndim == 0 and name == "argpartition" else a, axis)
     places = _places(name, kth, a.shape[axis])
+    f = partition if name == "partition" else argpartition
+    r = by_rows(lambda x: f(x, places, axis), a, (axis,))
+    if r is not None:
+        return a, axis, places, (r, r)
     return a, axis, places, _on_device(a, axis, name == "partition", name == "argpartition")
 
 

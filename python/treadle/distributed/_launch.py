@@ -3,6 +3,7 @@ variables.
 """
 
 import os
+import re
 from dataclasses import dataclass
 
 # The variables that MPI launchers set: rank, size, and rank among the processes of this machine.
@@ -12,6 +13,9 @@ _MPI = (
     ("PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK"),
     ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"),
 )
+
+_NO_STEP = 2**32 - 16  # numbers from here on are Slurm's own steps
+_PORTS = 15_000  # Slurm's jobs use as many ports, from this one on
 
 
 @dataclass
@@ -25,6 +29,33 @@ class Place:
     ports: tuple = ()
     serves: bool = True  # whether rank 0 runs the store; if not, the process that started it does
     mpi: bool = False
+
+
+def first_host(nodes):
+    """The first name of a list of hosts in Slurm's form: "gpu[07-09,12],login" begins with gpu07."""
+    head, bracket, rest = nodes.partition("[")
+    if not bracket or "," in head:
+        return head.split(",")[0]
+    inside, _, tail = rest.partition("]")
+    tail = tail.split(",")[0]
+    first = head + re.split("[-,]", inside, maxsplit=1)[0]
+    return first_host(first + tail) if "[" in tail else first + tail
+
+
+def _slurm(env):
+    """The place of a task of srun. Rank 0 listens on the job's first machine; the port follows from the job's number
+    unless MASTER_PORT says another."""
+    tasks = "SLURM_STEP_NUM_TASKS" if "SLURM_STEP_NUM_TASKS" in env else "SLURM_NTASKS"
+    rank, size = _number("SLURM_PROCID", env["SLURM_PROCID"]), _number(tasks, env.get(tasks, "1"))
+    local = _number("SLURM_LOCALID", env.get("SLURM_LOCALID", str(rank)))
+    nodes = env.get("SLURM_STEP_NODELIST") or env.get("SLURM_JOB_NODELIST") or env.get("SLURM_NODELIST")
+    host = env.get("MASTER_ADDR") or (nodes and first_host(nodes))
+    if not host:
+        raise ValueError("the environment says that srun started this process, but lacks SLURM_JOB_NODELIST")
+    # apart from other jobs' and other steps' on the machine, and below the ports that the system gives away
+    job, step = (_number(n, env.get(n, "0")) for n in ("SLURM_JOB_ID", "SLURM_STEP_ID"))
+    port = _number("MASTER_PORT", env.get("MASTER_PORT", str(_PORTS + (job * 31 + step) % _PORTS)))
+    return Place(rank, size, local, host, (port,))
 
 
 def _number(name, value):
@@ -47,7 +78,7 @@ def _torchrun(env):
 
 
 def place(env=None):
-    """The place that torchrun's variables describe, else mpirun's; without either a program of one process.
+    """The place that torchrun's variables describe, else mpirun's, else Slurm's; without any a program of one process.
 
     Raises ValueError where only some of a launcher's variables are set."""
     env = os.environ if env is None else env
@@ -57,6 +88,9 @@ def place(env=None):
         if rank in env and size in env:
             here = _number(local, env.get(local, env[rank]))
             return Place(_number(rank, env[rank]), _number(size, env[size]), here, mpi=True)
+    # A batch script's own process has SLURM_PROCID too, and so has what it starts without srun: they are in no step.
+    if "SLURM_PROCID" in env and int(env.get("SLURM_STEP_ID") or _NO_STEP) < _NO_STEP:
+        return _slurm(env)
     return Place()
 
 

@@ -10,7 +10,7 @@ import numpy
 import treadle
 
 from .. import _core
-from ._errors import DistributedError
+from ._errors import DistributedError, PeerError
 from ._group import Group
 
 _SMALL = 1 << 14  # bytes; up to this size each process sends its whole array to all, which saves a second step
@@ -43,6 +43,11 @@ def combine(op, pieces, dtype, out):
         numpy.divide(out, len(pieces), out=out)
 
 
+def overdue(kind, seconds):
+    """What is raised where a collective has not ended in the group's time."""
+    return PeerError(f"{kind} has not ended after {seconds} s: do all processes call it?")
+
+
 class Job:
     """Transfers, and what is done after them. It keeps the memory that they use alive."""
 
@@ -54,7 +59,12 @@ class Job:
 
     def wait(self, timeout=None):
         for p in self._pendings:
-            p.wait(self._timeout if timeout is None else timeout)
+            try:
+                p.wait(self._timeout if timeout is None else timeout)
+            except TimeoutError:
+                if timeout is not None:
+                    raise
+                raise overdue("a collective", self._timeout) from None
         self._pendings, self._keep = [], None
 
 
@@ -68,7 +78,12 @@ class Later:
         return self._future.done()
 
     def wait(self, timeout=None):
-        self._future.result(self._timeout if timeout is None else timeout)
+        try:
+            self._future.result(self._timeout if timeout is None else timeout)
+        except TimeoutError:
+            if timeout is not None:
+                raise
+            raise overdue("a collective", self._timeout) from None
 
 
 class HostGroup(Group):

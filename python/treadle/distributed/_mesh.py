@@ -294,7 +294,7 @@ class Mesh:
             wanted = self._in[peer].pending is not None or bool(self._out[peer])
             wanted = wanted or any(k[0] == peer for k in self._posted)
         if wanted and not self._closing:
-            self.fail(f"rank {peer} has gone ({error or 'its connection was closed'})")
+            self.fail(f"rank {peer} has gone ({str(error or '') or 'its connection was closed'})")
 
     def _end(self):
         why = self._broken or "the group was closed"

@@ -113,12 +113,13 @@ class Processes:
     def _cause(self, failure, r):
         """The failure that rank r's exception goes back to.
 
-        Where it only says that a peer has gone, return what became of that peer, if that arrives within a second."""
+        Where it only says that a peer has gone, return what became of that peer, if that arrives within the grace."""
         from multiprocessing.connection import wait
 
         others = {p: k for k, p in enumerate(self._pipes) if k != r and k not in self._results}
-        until = time.monotonic() + 1
-        while isinstance(failure, PeerError) and others:
+        until = time.monotonic() + _GRACE
+        # a process that died has raised nothing: there is no other cause to wait for
+        while isinstance(failure, PeerError) and failure.__cause__ and others:
             ready = wait(list(others), max(0, until - time.monotonic()))
             told = [t for pipe in ready if (t := self._read(others.pop(pipe))) is not None]
             raised = [t for t in told if not isinstance(t, PeerError)]

@@ -227,7 +227,8 @@ class Client:
             except TimeoutError:
                 raise TimeoutError(f"waited {self._timeout} s for {key!r}: not all processes have started") from None
             except (OSError, EOFError) as error:
-                raise PeerError(f"the process that serves the store has gone ({error or 'no connection'})") from None
+                why = str(error) or "no connection"
+                raise PeerError(f"the process that serves the store has gone ({why})") from None
         if not value:
             raise DistributedError(f"the store was closed while {key!r} was waited for")
         return value

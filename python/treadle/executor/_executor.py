@@ -340,7 +340,10 @@ class DeviceExecutor(concurrent.futures.Executor):
 
     def _by_engine(self, fn, found, n, chunksize, until, bar):
         size = chunksize if chunksize > 1 else max(1, -(-n // _PARTS))
-        own = {"pure": False} if type(self._engine).__module__.split(".")[0] == "distributed" else {}
+        own = {}
+        if type(self._engine).__module__.split(".")[0] == "distributed":
+            own = {"pure": False}
+            fn = _remote.sent_once(self._engine, fn)
         futures = [
             self._engine.submit(_remote.run, fn, [c.part(lo, min(lo + size, n)) for c in found], **own)
             for lo in range(0, n, size)

@@ -7,6 +7,8 @@ from ._choice import chosen
 from ._columns import columns
 from ._mapper import Refused
 
+_LARGE = 1 << 16  # bytes of a pickled function from which on it is sent once for a whole map
+
 
 class RemoteTraceback(Exception):
     """The cause of an exception that another process raised. It holds that process's traceback as text."""
@@ -32,6 +34,22 @@ def _plain(fn, parts):
         except Exception as error:
             return values, error
     return values, None
+
+
+def held(fn):
+    """A task that returns its argument, the function of a map, for the other tasks."""
+    return fn
+
+
+def sent_once(client, fn):
+    """fn itself, or where its pickle is large a Dask future of it: each task would carry a copy of its own.
+
+    A task gives it, not scatter(), whose data are lost with the worker that has them."""
+    from distributed.protocol.pickle import dumps
+
+    if len(dumps(fn)) <= _LARGE:
+        return fn
+    return client.submit(held, fn, pure=False)
 
 
 def run(fn, parts):

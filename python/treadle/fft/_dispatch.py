@@ -16,6 +16,7 @@ import numpy
 from .. import _core
 from .._core import asarray, empty
 from .._exchange import _host
+from .._exchange._rows import by_rows
 from ._arguments import _axes, _axis, _count
 
 _PARAMETERS = {}  # of each function behind its array
@@ -39,6 +40,12 @@ def _library(f):
     @functools.wraps(f)
     def fn(a, *args, **kwargs):
         a = asarray(a)
+        if _core._on_host(a):
+            rest = dict(zip(parameters, args, strict=False), **kwargs)
+            out = rest.pop("out", None)
+            r = by_rows(lambda x: fn(x, **rest), a, _result_of(name, a, rest)[0])
+            if r is not None:
+                return _into(out, r)
         why = _missing(a.device)
         if why == "":
             return f(a, *args, **kwargs)

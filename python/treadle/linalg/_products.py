@@ -11,6 +11,7 @@ import numpy
 from .. import _core
 from .._core import empty, ndarray
 from .._exchange._host import check_out, few, store
+from .._exchange._rows import by_rows
 from .._numpy._join import stack
 from .._numpy._shape import moveaxis
 from .._numpy._spelled import generalised
@@ -45,12 +46,16 @@ def _matmul(a, b):
     if not where.host or halves or _core._capturing():
         return _core._matmul(a, b)
     hosted = _core._on_host(a) or _core._on_host(b)
+    if hosted:
+        r = _in_chunks(a, b)
+        if r is not None:
+            return r
     if not hosted and a.dtype.kind in "fc" and b.dtype.kind in "fc":
         return _core._matmul(a, b)
     na, nb = _core._host_view(a), _core._host_view(b)
     dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
     if hosted:  # the result stays on the host too: it may be as large
-        return _core._from_host(numpy.matmul(na, nb), where)
+        return _core._from_host(_in_blocks(na, nb, dt), where)
     r = empty(shape, dt, device=where)
     if not _core._looks():
         numpy.matmul(na, nb, out=_core._host_view(r))
@@ -59,6 +64,39 @@ def _matmul(a, b):
         numpy.matmul(na, nb, out=_core._host_view(r))
     _core._look_at("matmul", a, b, r)
     return r
+
+
+_BLOCK = 1 << 30  # multiplications that take less than a tenth of a second
+
+
+def _in_blocks(a, b, dtype):
+    """The product of NumPy's arrays, block by block along the longest axis: between blocks Python looks for signals.
+
+    Not on a thread that the caller could leave: BLAS waits for ever where a program ends in the middle of a call."""
+    if a.ndim != 2 or b.ndim != 2 or len(a) * b.size <= _BLOCK:
+        return numpy.matmul(a, b)
+    sizes = len(a), b.shape[1], len(b)
+    along = max(range(3), key=sizes.__getitem__)
+    step = max(_BLOCK * sizes[along] // (len(a) * b.size) // 64 * 64, 64)
+    r = numpy.zeros(sizes[:2], dtype)
+    for k in range(0, sizes[along], step):
+        part = slice(k, k + step)
+        if along == 0:
+            numpy.matmul(a[part], b, out=r[part])
+        elif along == 1:
+            numpy.matmul(a, b[:, part], out=r[:, part])
+        else:
+            r += numpy.matmul(a[:, part], b[part])
+    return r
+
+
+def _in_chunks(a, b):
+    """Rows of a times b, or a times columns of b, of one that the device does not hold; None where that is not so."""
+    if b.ndim <= 2 and a.ndim > 1 and b.nbytes <= a.nbytes:
+        return by_rows(lambda x: _matmul(x, b), a, (a.ndim - 1,), b.ndim == 2)
+    if a.ndim == b.ndim == 2 and a.shape[0] > b.shape[0] // 4:  # else the result is small
+        return by_rows(lambda x: _matmul(a, x), b, (0,))
+    return None
 
 
 def matmul(a, b, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,

@@ -696,7 +696,7 @@ td_array_get(const td_array *a, void *out)
     }
     if (td_array_hosted(a)) {
         TD_TRY(td_array_node(a, &n));
-        st = td_chunk_get(n, out);
+        st = td_chunk_get(n, out, false);
         td_node_unref(n);
     }
     if (st != TD_SKIP)

@@ -2,6 +2,7 @@
 #include "array/graph/node.h"
 
 #include "array/graph/memwait.h"
+#include "array/graph/rowfn.h"
 #include "array/graph/values.h"
 #include "base/hash.h"
 #include "dev/core/site.h"
@@ -331,6 +332,7 @@ td_node_unref(td_node *n)
         }
         drop_buffer(n);
         td_host_unref(n->host);
+        td_rowfn_unref(n->rowfn);
     }
 }
 
@@ -346,6 +348,8 @@ drop_sources(td_node *n)
         td_node_unref(n->src[i]);
     td_host_unref(n->host);
     n->host = NULL;
+    td_rowfn_unref(n->rowfn);
+    n->rowfn = NULL;
 }
 
 void
@@ -404,7 +408,7 @@ same_numbers(const td_node *a, const td_node *b)
 {
     static const uint8_t used[] = {
         [TD_N_SCALAR] = 1, [TD_N_IOTA] = 2, [TD_N_RANDOM] = TD_NPAR, [TD_N_REDUCE] = 1,
-        [TD_N_GATHER] = 2, [TD_N_HOST] = 0, [TD_N_SPILLED] = 0};
+        [TD_N_GATHER] = 2, [TD_N_HOST] = 0, [TD_N_ROWFN] = 0,        [TD_N_SPILLED] = 0};
     uint64_t x[2], y[2];
 
     for (int i = 0; i < used[a->kind]; i++) {
@@ -421,7 +425,7 @@ same_numbers(const td_node *a, const td_node *b)
 static bool
 same_window(const td_node *a, const td_node *b)
 {
-    return a->kind != TD_N_HOST || td_host_eq(a->host, b->host);
+    return a->rowfn == b->rowfn && (a->kind != TD_N_HOST || td_host_eq(a->host, b->host));
 }
 
 static bool

@@ -26,6 +26,7 @@ typedef enum td_kind {
      * it; op: do equal ones count? */
     TD_N_SEARCH,
     TD_N_HOST,   /* not loaded yet: a window on host memory or on a reader (host.h) */
+    TD_N_ROWFN, /* rows of src[], some of which are on the host, by a function (rowfn.h) */
     TD_N_SPILLED, /* evaluated, its memory offloaded to the host for now (spill.h): has `spilled` and view */
 } td_kind;
 
@@ -65,6 +66,7 @@ typedef struct td_node {
     uint32_t        sig[TD_SIGDEPTH]; /* hash of the expression to depth 1, 2, … */
     struct td_node *src[TD_MAXSRC], *dead;
     struct td_host *host; /* HOST: the window, owned */
+    struct td_rowfn *rowfn; /* ROWFN: the function, a reference */
     td_dev         *dev;
     td_buf         *buf;  /* NULL: pending */
     struct td_spilled *spilled;

@@ -92,9 +92,9 @@ td_status td_chunk_eval(td_node *n, const td_chunkopts *o);
 /* A view of a hosted value as a node: a window on the host's memory, or the part that the view shows, computed.
  * TD_SKIP: the value fits the device, or must be there as a whole. */
 td_status td_chunk_view(const td_array *a, td_node **out);
-/* Copies n's elements in C order, straight from host memory or chunk by chunk.  TD_SKIP: they are on the device,
- * or fit. */
-td_status td_chunk_get(td_node *n, void *out);
+/* Copies n's elements in C order, straight from host memory or chunk by chunk.  passing: nobody will ask for n again.
+ * TD_SKIP: they are on the device, or fit and will be asked for again. */
+td_status td_chunk_get(td_node *n, void *out, bool passing);
 /* Does evaluating n, hosted or not, leave its value on the device? */
 bool td_chunk_fits(td_node *n);
 

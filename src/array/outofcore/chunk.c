@@ -17,11 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* takes 5 ms on the bus, against a chunk's overhead of 0.1 ms */
-#define CHUNK_GPU ((size_t)256 << 20)
-#define CHUNK_CPU ((size_t)16 << 20) /* stays in the last-level cache for the next job's kernel */
-
-enum { SETS = 3, /* sets of buffers: feed.c */ WANTED_MAX = 128 };
+enum { WANTED_MAX = 128 };
 
 /* ---- one value ---- */
 
@@ -62,14 +58,17 @@ rows_of(const plan *p)
     return p->top->view.shape.dim[p->axis];
 }
 
-/* Is p better than q: rows that are not too long, more of the value cut, longer contiguous
+/* Is p better than q: less needed as a whole, rows that are not too long, more of the value cut, longer contiguous
  * pieces? */
 static bool
 is_better(const plan *p, const plan *q, size_t room)
 {
+    bool light = p->s.whole_bytes <= room / 4, heavy = q->s.whole_bytes > room / 4;
     bool fine = p->s.fed_bytes / (size_t)rows_of(p) <= room / 16,
          was = q->s.fed_bytes / (size_t)rows_of(q) <= room / 16;
 
+    if (light == heavy)
+        return light;
     if (fine != was)
         return fine;
     if (p->s.fed_bytes != q->s.fed_bytes)
@@ -188,6 +187,7 @@ go_over(td_pass *p, td_job *j, int64_t rows, const td_survey *s)
     j->rows = p->n = rows;
     if (s->multiple > p->multiple)
         p->multiple = s->multiple;
+    p->calls |= s->calls;
     add_feeds(p, s);
 }
 
@@ -254,35 +254,6 @@ add_waiting(td_pass *p)
         if (s->dev == p->dev && s->node->hosted && p->njob < TD_PASS_JOBS)
             st = add_reductions(p, s->node);
     return st;
-}
-
-/* ---- sizes ---- */
-
-/* Chooses the number of rows in a chunk: buffers and what is computed of them take half of the
- * room. */
-static void
-size_chunks(td_pass *p, int64_t want)
-{
-    bool cpu = td_dev_info(p->dev)->host;
-    size_t room = td_chunk_room(p->dev) / 2, in = 0, moved = 0, out = 0, need, most;
-    size_t n = (size_t)p->n;
-
-    for (int i = 0; i < p->nfeed; i++) {
-        moved += td_host_bytes(p->feed[i].host);
-        in += p->feed[i].in_place ? 0 : td_host_bytes(p->feed[i].host);
-    }
-    for (int i = 0; i < p->njob; i++)
-        if (p->job[i].sink)
-            out += td_node_bytes(p->job[i].node);
-    need = ((SETS + 1) * in + (cpu ? 0 : (TD_DRAIN_SLOTS + 2) * out)) / n + 1;
-    most = (cpu ? CHUNK_CPU : CHUNK_GPU) / ((moved + out) / n + 1);
-    p->rows = (int64_t)(room / need < most ? room / need : most);
-    p->rows = want ? want : p->rows;
-    p->rows = p->rows / p->multiple * p->multiple;
-    if (p->rows < p->multiple)
-        p->rows = p->multiple;
-    if (p->rows > p->n)
-        p->rows = p->n;
 }
 
 static void
@@ -406,7 +377,7 @@ run_pass(const set *s, plan *w)
     if (!st && p->njob) /* otherwise other threads have begun with all of them */
         st = add_waiting(p);
     if (!st && p->njob) {
-        size_chunks(p, s->rows);
+        td_pass_size(p, s->rows);
         st = run_jobs(p);
     }
     td_pending_hold(false);
@@ -491,6 +462,8 @@ td_chunk_eval(td_node *n, const td_chunkopts *o)
     int left;
 
     TD_TRY(load_all(n, o, &left));
+    if (!left)
+        TD_TRY(td_rowfn_below(n));
     if (!left && !n->buf)
         n->hosted = false;
     if (!left || n->buf)
@@ -549,7 +522,7 @@ fill_pass(td_pass *p, const td_job *like, td_survey *s)
         go_over(p, j, like->top[k]->view.shape.dim[like->axis[k]], s);
     }
     TD_TRY(td_job_open(j, &(td_chunkopts){.host = true}));
-    size_chunks(p, like->chunk);
+    td_pass_size(p, like->chunk);
     return TD_OK;
 }
 

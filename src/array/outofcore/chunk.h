@@ -9,6 +9,7 @@
  */
 #ifndef TD_ARRAY_CHUNK_H
 #define TD_ARRAY_CHUNK_H
+#include "array/graph/rowfn.h"
 #include "array/graph/internal.h"
 #include "array/graph/values.h"
 #include "array/source/host.h"
@@ -29,9 +30,10 @@ typedef struct td_survey {
     int      axis[2 * TD_WEIGHT_MAX];
     td_node *whole[2 * TD_WEIGHT_MAX]; /* pending nodes that it needs as a whole */
     int      nfed, nwhole;
-    size_t   fed_bytes, whole_bytes; /* total bytes of these host nodes */
+    size_t   fed_bytes, whole_bytes; /* total bytes of these: host nodes, and values that are made of such */
     int64_t  stride; /* stride of the largest of `fed` along its axis */
     int      multiple; /* rows must begin at multiples of this */
+    bool     calls;    /* functions of rows are called, which need memory of their own */
 } td_survey;
 
 void td_chunk_survey(td_node *n, int axis, td_survey *s); /* finds what rows of n along axis need; nodes are borrowed */
@@ -55,6 +57,15 @@ void      td_cutter_end(td_cutter *c);
 
 /* The axis of n's source i that corresponds to n's axis; -1: none, the source is needed as a whole. */
 int       td_chunk_axis(const td_node *n, int axis, int i);
+
+/* ---- chunkrowfn.c: values whose rows a function computes ---- */
+
+/* Records a value of shape s of n arrays. */
+td_status td_rowfn_record(td_rowfn *e, const td_array *const *in, int n, td_dtype dt, const td_shape *s, td_array *out);
+/* n's function over its sources, which are on the device: an owned node. */
+td_status td_rowfn_rows(const td_node *n, td_node **out);
+/* Evaluates all such values under n, whose sources are on the device or fit it. */
+td_status td_rowfn_below(td_node *n);
 
 /* ---- chunkjob.c: what is done with the rows ---- */
 enum { TD_JOB_ACCS = 2, TD_JOB_TOPS = 2 };
@@ -80,6 +91,7 @@ typedef struct td_sink {
     /* writes a box's elements, given in C order; called without the graph's lock */
     td_status (*write)(void *owner, const td_box *box, const void *in);
     void    *owner;
+    int64_t  grain[TD_MAXDIM]; /* the writer's own chunks; 0: it has none */
 } td_sink;
 
 /* td_sums - sums over the current chunk's rows that several jobs start from: sum, mean and deviation of one
@@ -163,13 +175,8 @@ int       td_chunk_best_axis(td_node *n);
 /* ---- chunkview.c ---- */
 enum { TD_CHUNK_HOSTS = 128 };
 
-size_t    td_node_bytes(const td_node *n);
-/* May that many bytes be held, for a result or for what is loaded, leaving some for the kernels? */
-bool      td_chunk_has_room(td_dev *d, size_t nbytes);
 /* Lists at most `most` host nodes under n, with references; *nbytes: the bytes of those that are copied. */
 int       td_chunk_hosts(td_node *n, td_node *host[], int most, size_t *nbytes);
-/* Bytes that can still be allocated on the device. */
-size_t    td_chunk_room(td_dev *d);
 
 /* ---- chunkresult.c ---- */
 td_status td_job_open(td_job *j, const td_chunkopts *o); /* prepares the memory where the job's rows go */
@@ -188,8 +195,20 @@ typedef struct td_pass {
     struct td_drain *drain; /* NULL: nothing goes to a sink, or the device is a CPU */
     int64_t n, rows; /* rows in all; rows of a chunk */
     int     multiple;
+    bool    calls; /* as the surveys' */
 } td_pass;
 
 td_status td_pass_run(td_pass *p);
+
+/* ---- chunksize.c ---- */
+
+size_t    td_node_bytes(const td_node *n);
+/* Bytes that can still be allocated on the device. */
+size_t    td_chunk_room(td_dev *d);
+/* May that many bytes be held, for a result or for what is loaded, leaving some for the kernels? */
+bool      td_chunk_has_room(td_dev *d, size_t nbytes);
+
+/* Chooses the rows of a chunk; want: as requested; 0: as many as are good. */
+void td_pass_size(td_pass *p, int64_t want);
 
 #endif

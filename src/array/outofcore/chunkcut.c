@@ -45,6 +45,7 @@ td_chunk_axis(const td_node *n, int axis, int i)
         return -1;
     switch ((td_kind)n->kind) {
     case TD_N_REDUCE: return reduced_axis(n, axis);
+    case TD_N_ROWFN:  return n->rowfn->whole >> i & 1 ? -1 : n->rowfn->from[axis];
     case TD_N_SEARCH: return i == 0 ? -1 : broadcast_axis(n, axis, n->src[i]);
     case TD_N_GATHER:
         at = (int)n->par[0].i;
@@ -81,14 +82,20 @@ row_size(const td_node *n, int axis)
     return td_shape_size(&n->view.shape) / n->view.shape.dim[axis];
 }
 
+static size_t
+own_bytes(const td_node *n)
+{
+    return (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
+}
+
 static void
 need_whole(td_survey *s, td_node *n)
 {
     for (int i = 0; i < s->nwhole; i++)
         if (s->whole[i] == n)
             return;
-    if (n->kind == TD_N_HOST)
-        s->whole_bytes += td_host_bytes(n->host);
+    if (n->hosted)
+        s->whole_bytes += n->kind == TD_N_HOST ? td_host_bytes(n->host) : own_bytes(n);
     if (s->nwhole < (int)(sizeof s->whole / sizeof *s->whole))
         s->whole[s->nwhole++] = n;
 }
@@ -139,6 +146,7 @@ survey(td_survey *s, td_walk *w, td_node *n, int axis)
     if (!n->slot)
         w->node[w->n++] = n;
     n->slot = (uint16_t)(axis + 1);
+    s->calls |= n->kind == TD_N_ROWFN;
     if (n->kind == TD_N_RANDOM) {
         if (!is_leading(n, axis))
             need_whole(s, n);
@@ -158,6 +166,7 @@ td_chunk_survey(td_node *n, int axis, td_survey *s)
     s->fed_bytes = s->whole_bytes = 0;
     s->stride = 0;
     s->multiple = 1;
+    s->calls = false;
     td_walk_begin(&w);
     survey(s, &w, n, axis);
     td_walk_end(&w);
@@ -324,6 +333,31 @@ cut_sources(td_cutter *c, const td_node *n, int axis, td_node *r)
     return TD_OK;
 }
 
+/* Rows of a value that a function computes: at once where the sources' rows are on the device. */
+static td_status
+cut_rowfn(td_cutter *c, td_node *n, int axis, td_node **out)
+{
+    td_shape shape = n->view.shape;
+    td_node *r;
+    td_status st;
+
+    if (n->rowfn->from[axis] <
+        0) /* no pass comes here: td_chunk_survey tells it that all is needed */
+        return TD_SKIP;
+    shape.dim[axis] = rows_of(c, n, axis);
+    TD_TRY(td_node_new(TD_N_ROWFN, n->dev, (td_dtype)n->dt, &shape, &r));
+    r->rowfn = td_rowfn_ref(n->rowfn);
+    st = cut_sources(c, n, axis, r);
+    if (!st) {
+        td_node_seal(r);
+        st = c->feed ? td_rowfn_rows(r, out) : TD_OK;
+    }
+    if (!st && !c->feed)
+        *out = td_node_ref(r);
+    td_node_unref(r);
+    return st;
+}
+
 static td_status
 cut_pending(td_cutter *c, td_node *n, int axis, td_node **out)
 {
@@ -369,9 +403,10 @@ td_chunk_cut(td_cutter *c, td_node *n, int axis, td_node **out)
     }
     if (td_node_spilled(n))
         TD_TRY(td_eval_node(n));
-    st = n->kind == TD_N_LEAF   ? cut_leaf(c, n, axis, out)
-         : n->kind == TD_N_HOST ? cut_host(c, n, axis, out)
-                                : cut_pending(c, n, axis, out);
+    st = n->kind == TD_N_LEAF    ? cut_leaf(c, n, axis, out)
+         : n->kind == TD_N_HOST  ? cut_host(c, n, axis, out)
+         : n->kind == TD_N_ROWFN ? cut_rowfn(c, n, axis, out)
+                                 : cut_pending(c, n, axis, out);
     TD_TRY(st);
     st = remember(c, n, axis, *out);
     if (st)

@@ -49,15 +49,11 @@ load_whole(const td_array *a, td_array *out)
 /* ---- products ---- */
 
 static td_status
-left_rows(td_job *j, const td_array *x, td_array *out)
+multiply_rows(void *owner, const td_array *in, int n, td_array *out)
 {
-    return td_array_matmul(&x[0], j->other, out);
-}
-
-static td_status
-right_columns(td_job *j, const td_array *x, td_array *out)
-{
-    return td_array_matmul(j->other, &x[0], out);
+    (void)owner;
+    (void)n;
+    return td_array_matmul(&in[0], &in[1], out);
 }
 
 /* Sums products over pieces of the axis that both operands share. */
@@ -82,8 +78,7 @@ sum_of_pieces(const td_job *j, td_array *out)
     return TD_OK;
 }
 
-static const td_jobkind by_rows = {.rows = left_rows}, by_columns = {.rows = right_columns},
-                        by_pieces = {.step = inner_pieces, .finish = sum_of_pieces};
+static const td_jobkind by_pieces = {.step = inner_pieces, .finish = sum_of_pieces};
 
 /* Is a laid out so that cutting it along its second axis is cheaper? */
 static bool
@@ -92,18 +87,26 @@ lies_across(const td_array *a)
     return llabs(a->view.stride[1]) > llabs(a->view.stride[0]) && a->view.shape.dim[1] > 1;
 }
 
-/* Multiplies chunks of rows or columns of one operand by all of the other. */
+/* Records the product of rows of a and all of b (cut is 0), or of all of a and columns of b (1). */
 static td_status
-one_cut(td_job *j, const td_array *cut, const td_array *all, const td_shape *shape, td_array *out)
+one_cut(const td_array *a, const td_array *b, int cut, const td_shape *shape, td_array *out)
 {
-    td_array other;
+    td_rowfn like = {.from = {cut ? -1 : 0, cut ? 1 : -1},
+                     .whole = 2u >> cut,
+                     .run = multiply_rows},
+             *e;
+    const td_array *in[] = {a, b};
+    td_array all;
     td_status st;
 
-    TD_TRY(load_whole(all, &other));
-    j->other = &other;
-    st = td_chunk_run(j, &cut, shape, out);
-    j->other = NULL;
-    td_array_unref(&other);
+    TD_TRY(load_whole(in[!cut], &all));
+    st = td_rowfn_new(&like, &e);
+    in[!cut] = &all;
+    if (!st) {
+        st = td_rowfn_record(e, in, 2, td_array_dtype(a), shape, out);
+        td_rowfn_unref(e);
+    }
+    td_array_unref(&all);
     return st;
 }
 
@@ -206,7 +209,7 @@ td_chunk_matmul(const td_array *a, const td_array *b, td_array *out)
     size_t na = array_bytes(a), nb = array_bytes(b),
            nc = (size_t)td_shape_size(&shape) * td_dtype_size(dt), room;
     bool ha = td_array_hosted(a), hb = td_array_hosted(b), inner;
-    td_job j = {.dt = dt, .ntop = 1};
+    td_job j = {.dt = dt, .ntop = 2, .kind = &by_pieces};
 
     if ((!ha && !hb) || td_shape_size(&shape) == 0 || a->view.shape.dim[1] < 2)
         return TD_SKIP;
@@ -215,23 +218,16 @@ td_chunk_matmul(const td_array *a, const td_array *b, td_array *out)
     if (na + nb + nc <= room / 2 && !td_dev_info(td_array_dev(a))->host)
         return TD_SKIP;
     inner = nc <= room / 4 && ((ha && lies_across(a)) || (hb && !lies_across(b)));
-    if (ha && nb <= room / 4 && !(inner && lies_across(a))) {
-        j.kind = &by_rows;
-        return one_cut(&j, a, b, &shape, out);
-    }
-    if (hb && na <= room / 4 && !inner) {
-        j.kind = &by_columns;
-        j.axis[0] = j.to = 1;
-        return one_cut(&j, b, a, &shape, out);
-    }
+    if (ha && nb <= room / 4 && !(inner && lies_across(a)))
+        return one_cut(a, b, 0, &shape, out);
+    if (hb && na <= room / 4 && !inner)
+        return one_cut(a, b, 1, &shape, out);
     if (nc > room / 4)
         return td_fail(
             TD_ERR_OOM,
             "matmul: of the operands (%zu and %zu bytes) and the result (%zu) two have to "
             "fit %s, which has %zu left",
             na, nb, nc, td_dev_info(td_array_dev(a))->name, room);
-    j.kind = &by_pieces;
-    j.ntop = 2;
     j.axis[0] = 1;
     return td_chunk_run(&j, (const td_array *[]){a, b}, &shape, out);
 }

@@ -4,6 +4,8 @@
 #include "array/outofcore/chunk.h"
 #include "array/run/eval.h"
 
+#include <stdlib.h>
+
 /* Are the sources of a and b (NULL: none) better loaded as a whole? */
 static bool
 better_whole(const td_array *a, const td_array *b)
@@ -61,17 +63,55 @@ accumulated(td_job *j, const td_array *x, td_array *out)
     td_status st;
 
     TD_TRY(td_array_cumulate(j->red, x, w->axis, w->acc, &r));
-    if (w->axis == j->axis[0] && j->acc[0].store) {
+    if (j->acc[0].store) {
         st = td_array_apply(scan_op(j), (td_operand[]){{.array = &j->acc[0]}, {.array = &r}}, 2,
                             &sum);
         td_array_unref(&r);
         TD_TRY(st);
         r = sum;
     }
-    st = w->axis == j->axis[0] ? last_row(j, &r, &j->next[0]) : TD_OK;
+    st = last_row(j, &r, &j->next[0]);
     if (!st)
         st = td_array_cast(&r, j->dt, out);
     td_array_unref(&r);
+    return st;
+}
+
+/* cumulation - one along an axis that is not cut. */
+typedef struct cumulation {
+    td_red red;
+    int axis;
+    td_dtype dt;
+} cumulation;
+
+static td_status
+cumulate_rows(void *owner, const td_array *in, int n, td_array *out)
+{
+    const cumulation *w = owner;
+
+    (void)n;
+    return td_array_cumulate(w->red, &in[0], w->axis, w->dt, out);
+}
+
+static td_status
+within_rows(td_red red, const td_array *a, int axis, td_dtype dt, td_array *out)
+{
+    cumulation *w = malloc(sizeof *w);
+    td_rowfn like = {.run = cumulate_rows, .release = free, .owner = w}, *e;
+    td_status st;
+
+    if (!w)
+        return td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    *w = (cumulation){red, axis, dt};
+    for (int k = 0; k < a->view.shape.ndim; k++)
+        like.from[k] = (int8_t)(k == axis ? -1 : k);
+    st = td_rowfn_new(&like, &e);
+    if (st) {
+        free(w);
+        return st;
+    }
+    st = td_rowfn_record(e, &a, 1, dt, &a->view.shape, out);
+    td_rowfn_unref(e);
     return st;
 }
 
@@ -89,6 +129,8 @@ td_chunk_cumulate(td_red red, const td_array *a, int axis, td_dtype dt, td_array
     TD_TRY(td_array_node(a, &n));
     j.axis[0] = j.to = td_node_pending(n) ? td_chunk_best_axis(n) : -1;
     td_node_unref(n);
+    if (j.to >= 0 && j.to != axis)
+        return within_rows(red, a, axis, dt, out);
     return j.to < 0 ? TD_SKIP : td_chunk_run(&j, &a, &a->view.shape, out);
 }
 

@@ -7,32 +7,6 @@
 
 /* ---- what fits ---- */
 
-size_t
-td_chunk_room(td_dev *d)
-{
-    td_memstat m = td_mem_stats(d);
-    size_t bound = td_mem_bound(d), free_bytes = 0, total = 0;
-
-    if (td_dev_memory(d, &free_bytes, &total))
-        free_bytes = bound; /* only the limit decides */
-    free_bytes += m.cached;
-    bound = bound > m.used ? bound - m.used : 0;
-    return bound < free_bytes ? bound : free_bytes;
-}
-
-size_t
-td_node_bytes(const td_node *n)
-{
-    return (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
-}
-
-/* May that many bytes be held, leaving some for the kernels? */
-bool
-td_chunk_has_room(td_dev *d, size_t nbytes)
-{
-    return nbytes <= td_chunk_room(d) / 4 * 3;
-}
-
 /* Lists the host nodes under n, with references.  Stops after `most` of them. */
 int
 td_chunk_hosts(td_node *n, td_node *host[], int most, size_t *nbytes)
@@ -115,6 +89,22 @@ cut_rows(td_node *n, int axis, int64_t *lo, int64_t hi, td_node **out)
     return st;
 }
 
+/* Do places along the axis need more of n's sources than fits the device? */
+static bool
+needs_whole(td_node *n, int axis)
+{
+    td_survey *s = malloc(sizeof *s);
+    bool whole = false;
+
+    if (!s)
+        return false;
+    td_chunk_survey(n, axis, s);
+    for (int i = 0; i < s->nwhole; i++)
+        whole |= s->whole[i]->kind != TD_N_REDUCE && !td_chunk_fits(s->whole[i]);
+    free(s);
+    return whole;
+}
+
 /* Cuts n to the box that v shows; v becomes a view of the result. */
 static td_status
 cut_box(td_node *n, td_view *v, td_node **out)
@@ -132,9 +122,11 @@ cut_box(td_node *n, td_view *v, td_node **out)
         td_status st = TD_OK;
 
         shown_range(n, v, &w, k, &lo, &hi);
-        if (hi - lo == whole.shape.dim[k] || !part->hosted)
+        if (hi - lo == whole.shape.dim[k] || !part->hosted || needs_whole(part, k))
             continue;
         st = cut_rows(part, k, &lo, hi, &next);
+        if (st == TD_SKIP) /* this axis may not be cut */
+            continue;
         td_node_unref(part);
         TD_TRY(st);
         part = next;
@@ -147,6 +139,57 @@ cut_box(td_node *n, td_view *v, td_node **out)
         v->stride[i] = w.axis[i] < 0 ? 0 : w.step[i] * part->view.stride[w.axis[i]];
     *out = part;
     return TD_OK;
+}
+
+/* A reader's window, of which one axis runs backwards: one that runs forwards, by a list that turns it round.  TD_SKIP:
+ * several axes do, or the window cannot be read. */
+static td_status
+window_back(const td_node *n, const td_view *v, td_node **out)
+{
+    td_view ahead = *v;
+    td_hostlist *l;
+    td_node *m;
+    int axis = -1;
+    td_status st;
+
+    for (int i = 0; i < v->shape.ndim; i++) {
+        if (v->stride[i] >= 0 || v->shape.dim[i] < 2)
+            continue;
+        if (axis >= 0)
+            return TD_SKIP;
+        axis = i;
+        ahead.offset += v->stride[i] * (v->shape.dim[i] - 1);
+        ahead.stride[i] = -v->stride[i];
+    }
+    if (axis < 0)
+        return TD_SKIP;
+    TD_TRY(td_host_window(n, &ahead, &m));
+    st = td_hostlist_new(v->shape.dim[axis], &l);
+    if (!st) {
+        for (int64_t i = 0; i < l->n; i++)
+            l->at[i] = l->n - 1 - i;
+        st = td_host_pick(m, axis, l, out);
+        td_hostlist_unref(l);
+    }
+    td_node_unref(m);
+    return st;
+}
+
+/* v of n, a host node; elements that cannot be read in that order are brought into memory. */
+static td_status
+window_on(td_node *n, const td_view *v, td_node **out)
+{
+    td_status st = td_host_window(n, v, out);
+    td_node *m;
+
+    if (st == TD_SKIP)
+        st = window_back(n, v, out);
+    if (st != TD_SKIP || td_chunk_fits(n))
+        return st;
+    TD_TRY(td_chunk_memory(n, &m));
+    st = td_host_window(m, v, out);
+    td_node_unref(m);
+    return st;
 }
 
 td_status
@@ -164,13 +207,13 @@ td_chunk_view(const td_array *a, td_node **out)
     st = td_eval_value(part);
     if (!st)
         st = part->buf ? td_node_leaf(part->buf, (td_dtype)part->dt, &v, out)
-                       : td_host_window(part, &v, out);
+                       : window_on(part, &v, out);
     td_node_unref(part);
     return st;
 }
 
 td_status
-td_chunk_get(td_node *n, void *out)
+td_chunk_get(td_node *n, void *out, bool passing)
 {
     td_sink to = {.dt = (td_dtype)n->dt, .mem = out, .view = td_view_contiguous(&n->view.shape)};
     td_status st;
@@ -182,7 +225,7 @@ td_chunk_get(td_node *n, void *out)
         td_graph_lock(token);
         return st;
     }
-    if (!td_node_pending(n) || td_chunk_fits(n))
+    if (!td_node_pending(n) || (!passing && td_chunk_fits(n)))
         return TD_SKIP;
     st = td_chunk_eval(n, &(td_chunkopts){.sink = &to});
     return st || !n->buf ? st : TD_SKIP;

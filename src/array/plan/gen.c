@@ -228,6 +228,7 @@ compute(td_gen *g, const td_step *s)
     case TD_N_SEARCH:  return td_num_of(td_gen_search(g, s, x[0].re, index_of(g, s->opnd, false)));
     case TD_N_REDUCE:
     case TD_N_SPILLED:
+    case TD_N_ROWFN:
     case TD_N_HOST:    break;
     }
     td_bug(__FILE__, __LINE__, "step kind");

@@ -239,6 +239,7 @@ add_pending(td_plan *p, td_node *n, td_step *s)
     case TD_N_LEAF:
     case TD_N_SCALAR:
     case TD_N_SPILLED: /* cannot occur: inputs came back before and stay in memory */
+    case TD_N_ROWFN:   /* computed by chunks.  Neither this */
     case TD_N_HOST:    break;
     }
     td_bug(__FILE__, __LINE__, "node kind");

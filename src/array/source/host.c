@@ -296,6 +296,24 @@ retraced(const td_node *n, const td_view *v, const td_retrace *w)
     return h;
 }
 
+int64_t
+td_host_grain(const td_host *h, int axis)
+{
+    const td_view *all = &h->src->view;
+    int64_t at = h->view.offset;
+
+    if (h->src->mem || h->list)
+        return 1;
+    for (int k = 0; k < all->shape.ndim; k++) { /* a reader's elements count in C order */
+        int64_t first = at / (all->stride[k] ? all->stride[k] : 1);
+
+        at -= first * all->stride[k];
+        if (all->stride[k] == h->view.stride[axis] && all->shape.dim[k] > 1 && h->src->grain[k] > 1)
+            return first % h->src->grain[k] ? 1 : h->src->grain[k];
+    }
+    return 1;
+}
+
 td_status
 td_host_window(const td_node *n, const td_view *v, td_node **out)
 {

@@ -38,6 +38,7 @@ typedef struct td_source {
     td_status (*read)(void *owner, const td_box *box, void *out);
     void     (*release)(void *owner); /* NULL: nobody needs to know */
     void      *owner;
+    int64_t    grain[TD_MAXDIM]; /* a reader's own chunks, which it reads as a whole; 0: it has none */
     pthread_mutex_t reading;
 } td_source;
 
@@ -66,6 +67,9 @@ void       td_source_unref(td_source *s); /* ok on NULL */
 td_status td_host_new(td_source *s, const td_view *view, td_host **out); /* owned; refs s */
 /* h with axis cut to start, start + step, …: a record without references, valid as long as h. */
 td_host   td_host_part(const td_host *h, int axis, int64_t start, int64_t step, int64_t count);
+
+/* Rows of h along axis that its reader reads as a whole, counted from the first one; 1: any are as good. */
+int64_t td_host_grain(const td_host *h, int axis);
 
 /* A node over `view` of s: an owned reference. */
 td_status td_host_node(td_dev *d, td_source *s, const td_view *view, td_node **out);

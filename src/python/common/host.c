@@ -234,19 +234,6 @@ is_passing(PyObject *self)
            n->kind != TD_N_REDUCE && n->kind != TD_N_GATHER;
 }
 
-static memory *
-compute_out(const td_array *a)
-{
-    memory *m = NULL;
-    td_array own;
-
-    if (!py_ok(td_array_copy(a, &own)))
-        return NULL;
-    m = device_memory(&own, false);
-    td_array_unref(&own);
-    return m;
-}
-
 /* Host memory for a result; large blocks are reused. */
 static memory *
 memory_own(td_dtype dt, const td_shape *shape, size_t nbytes)
@@ -261,6 +248,43 @@ memory_own(td_dtype dt, const td_shape *shape, size_t nbytes)
         PyErr_Format(PyExc_MemoryError, "%zu bytes of host memory", nbytes);
         Py_CLEAR(m);
     }
+    return m;
+}
+
+/* Computes what is on the host, chunk by chunk, straight into the result.  NULL without an exception: it is not there. */
+static memory *
+stream_out(const td_array *a)
+{
+    size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
+    memory *m = NULL;
+    td_node *n;
+    td_status st;
+
+    if (!py_ok(td_array_node(a, &n)))
+        return NULL;
+    m = memory_own(td_array_dtype(a), &a->view.shape, nbytes);
+    st = m ? td_chunk_get(n, m->host, true) : TD_OK;
+    td_node_unref(n);
+    if (m && (st == TD_SKIP || !py_ok(st) || !py_warn()))
+        Py_CLEAR(m);
+    return m;
+}
+
+static memory *
+compute_out(const td_array *a)
+{
+    memory *m = NULL;
+    td_array own;
+
+    if (td_array_hosted(a)) {
+        m = stream_out(a);
+        if (m || PyErr_Occurred())
+            return m;
+    }
+    if (!py_ok(td_array_copy(a, &own)))
+        return NULL;
+    m = device_memory(&own, false);
+    td_array_unref(&own);
     return m;
 }
 

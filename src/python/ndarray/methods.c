@@ -50,6 +50,28 @@ astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     return r ? py_done(r, td_array_cast_as(a, dt, &layout, &r->a)) : NULL;
 }
 
+/* Bytes and records have no dtype here: their view is NumPy's, of a copy on the host. */
+static PyObject *
+view_on_host(PyObject *self, PyObject *dtype)
+{
+    PyObject *type, *value, *trace, *f, *r = NULL;
+
+    PyErr_Fetch(&type, &value, &trace);
+    f = py_package("treadle._exchange._transfer", "view_of_bytes");
+    if (f)
+        r = PyObject_CallFunctionObjArgs(f, self, dtype, NULL);
+    Py_XDECREF(f);
+    if (r != Py_None) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+        return r;
+    }
+    Py_DECREF(r);
+    PyErr_Restore(type, value, trace);
+    return NULL;
+}
+
 static PyObject *
 ndarray_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -58,9 +80,10 @@ ndarray_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *
     py_ndarray *r;
     int dt;
 
-    if (!py_parse("view", names, 0, 1, args, nargs, kwnames, arg) ||
-        !py_dtype_or(arg[0], (int)td_array_dtype(py_array_of(self)), &dt))
+    if (!py_parse("view", names, 0, 1, args, nargs, kwnames, arg))
         return NULL;
+    if (!py_dtype_or(arg[0], (int)td_array_dtype(py_array_of(self)), &dt))
+        return PyErr_ExceptionMatches(PyExc_TypeError) ? view_on_host(self, arg[0]) : NULL;
     r = py_new();
     return r ? py_view_done(self, r, td_array_retype(py_array_of(self), (td_dtype)dt, &r->a))
              : NULL;

@@ -139,7 +139,19 @@ from_host(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return array_over(&like, d, &o->head);
 }
 
-/* _from_reader(read, shape, dtype, device): read(start, step, count, memory) writes a box in C order. */
+/* The extents of a reader's or a writer's own chunks; None: it has none. */
+static bool
+own_chunks(PyObject *t, int ndim, int64_t grain[])
+{
+    for (int i = 0; i < ndim && t != Py_None; i++) {
+        PyObject *n = PyTuple_GetItem(t, i);
+
+        grain[i] = n ? PyLong_AsLongLong(n) : 0;
+    }
+    return !PyErr_Occurred();
+}
+
+/* _from_reader(read, shape, dtype, device, chunks): read(start, step, count, memory) writes a box in C order. */
 static PyObject *
 from_reader(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -150,8 +162,9 @@ from_reader(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
     (void)module;
     py_owners_release();
-    if (nargs != 4 || !py_shape(args[1], &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
-        !py_dtype(args[2], &like.dt) || !py_device(args[3], &d))
+    if (nargs != 5 || !py_shape(args[1], &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype(args[2], &like.dt) || !py_device(args[3], &d) ||
+        !own_chunks(args[4], checked.ndim, like.grain))
         return NULL;
     o = calloc(1, sizeof *o);
     if (!o)
@@ -162,6 +175,147 @@ from_reader(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     like.view = td_view_contiguous(&checked);
     like.owner = o;
     return array_over(&like, d, &o->head);
+}
+
+/* ---- functions of rows ---- */
+
+/* The failure that the pending OutOfMemoryError tells of: the pass tries again with fewer rows. */
+static td_status
+too_little_memory(void)
+{
+    PyObject *type, *value, *trace, *text, *bytes;
+    td_status st;
+
+    PyErr_Fetch(&type, &value, &trace);
+    text = value ? PyObject_Str(value) : NULL;
+    bytes = text ? PyUnicode_AsUTF8String(text) : NULL;
+    PyErr_Clear();
+    st = td_fail(TD_ERR_OOM, "%s", bytes ? PyBytes_AsString(bytes) : "out of memory");
+    Py_XDECREF(bytes);
+    Py_XDECREF(text);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return st;
+}
+
+/* f(*rows of the sources) */
+static td_status
+call_rows(void *owner, const td_array *in, int n, td_array *out)
+{
+    const reader *o = owner;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *args = PyTuple_New(n), *r = NULL;
+    td_status st;
+
+    for (int i = 0; args && i < n; i++) {
+        py_ndarray *x = py_new();
+
+        if (x)
+            x->a = td_array_ref(&in[i]);
+        if (!x || PyTuple_SetItem(args, i, (PyObject *)x) < 0)
+            Py_CLEAR(args);
+    }
+    if (args)
+        r = PyObject_Call(o->read, args, NULL);
+    if (r && !py_is_array(r))
+        PyErr_Format(PyExc_TypeError, "stream: a function of rows gave %R, not treadle.ndarray",
+                     (PyObject *)Py_TYPE(r));
+    if (r && py_is_array(r))
+        *out = td_array_ref(py_array_of(r));
+    st = !PyErr_Occurred()                ? TD_OK
+         : PyErr_ExceptionMatches(py.oom) ? too_little_memory()
+                                          : py_keep();
+    Py_XDECREF(args);
+    Py_XDECREF(r);
+    PyGILState_Release(gil);
+    return st;
+}
+
+/* The axis of the sources that each axis of the result is; -1: it may not be cut. */
+static bool
+axes_from(PyObject *t, int ndim, int8_t from[])
+{
+    for (int i = 0; i < ndim; i++) {
+        PyObject *k = PyTuple_Check(t) ? PyTuple_GetItem(t, i) : NULL;
+
+        if (!k)
+            return false;
+        from[i] = (int8_t)PyLong_AsLong(k);
+    }
+    return !PyErr_Occurred();
+}
+
+/* _by_rows(f, a, from, shape, dtype): a value of that shape and dtype, whose rows f computes from those of a. */
+static PyObject *
+by_rows(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_rowfn like = {.run = call_rows, .release = py_owner_retire}, *e = NULL;
+    td_shape s, checked;
+    td_dtype dt;
+    py_ndarray *r;
+    reader *o;
+    td_dev *cpu;
+    td_status st;
+
+    (void)module;
+    py_owners_release();
+    if (nargs != 5 || !py_is_array(args[1]) || !py_shape(args[3], &s) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_dtype(args[4], &dt) ||
+        !axes_from(args[2], checked.ndim, like.from))
+        return NULL;
+    o = calloc(1, sizeof *o);
+    if (!o)
+        return PyErr_NoMemory();
+    o->head.end = end_reader;
+    o->read = Py_NewRef(args[0]);
+    like.owner = o;
+    st = td_dev_get("cpu", &cpu);
+    o->head.dev = cpu; /* the work that the function began holds its own arrays */
+    if (!st)
+        st = td_rowfn_new(&like, &e);
+    if (st) {
+        py_owner_end(&o->head);
+        return py_raise(st);
+    }
+    r = py_new();
+    if (r)
+        r = (py_ndarray *)py_done(r, td_rowfn_record(e, (const td_array *[]){py_array_of(args[1])},
+                                                     1, dt, &checked, &r->a));
+    td_rowfn_unref(e);
+    return (PyObject *)r;
+}
+
+/* _streams(a, nbytes): is a on the host, or computed of what is there, and larger than the device may hold, while work on
+ * rows of so many bytes fits it?  A sort needs up to ten times its input. */
+static PyObject *
+streams(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    const td_array *a;
+    size_t nbytes;
+    td_node *n;
+    bool r;
+
+    (void)module;
+    if (nargs != 2 || !py_is_array(args[0]) || !td_array_hosted(py_array_of(args[0])))
+        return Py_NewRef(Py_False);
+    a = py_array_of(args[0]);
+    nbytes = PyLong_AsSize_t(args[1]);
+    if (PyErr_Occurred() || !py_ok(td_array_node(a, &n)))
+        return NULL;
+    r = td_node_pending(n) && !td_chunk_fits(n) && nbytes <= td_chunk_room(n->dev) / 8;
+    td_node_unref(n);
+    return PyBool_FromLong(r);
+}
+
+/* _memory_left(device): bytes that can still be held there. */
+static PyObject *
+memory_left(PyObject *module, PyObject *device)
+{
+    td_dev *d;
+
+    (void)module;
+    return py_device(device, &d) ? PyLong_FromSize_t(td_chunk_room(d)) : NULL;
 }
 
 /* ---- streaming ---- */
@@ -247,7 +401,7 @@ stream_into(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return py_ok(st) && py_warn() ? Py_NewRef(Py_True) : NULL;
 }
 
-/* _stream_through(a, rows, write, shape, dtype): passes the value to write(start, count, memory), box by box in C
+/* _stream_through(a, rows, write, shape, dtype, chunks): passes the value to write(start, count, memory), box by box in C
  * order. */
 static PyObject *
 stream_through(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
@@ -258,8 +412,9 @@ stream_through(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     int64_t rows;
 
     (void)module;
-    if (!stream_args(args, nargs, 5, &rows) || !py_shape(args[3], &s) ||
-        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_dtype(args[4], &to.dt))
+    if (!stream_args(args, nargs, 6, &rows) || !py_shape(args[3], &s) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_dtype(args[4], &to.dt) ||
+        !own_chunks(args[5], checked.ndim, to.grain))
         return NULL;
     o.read = args[2];
     o.item = (Py_ssize_t)td_dtype_size(to.dt);
@@ -269,6 +424,9 @@ stream_through(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 }
 
 PyMethodDef py_source_functions[] = {
+    {"_by_rows", PY_FAST(by_rows), METH_FASTCALL, NULL},
+    {"_memory_left", memory_left, METH_O, NULL},
+    {"_streams", PY_FAST(streams), METH_FASTCALL, NULL},
     {"_stream", PY_FAST(stream), METH_FASTCALL, NULL},
     {"_stream_into", PY_FAST(stream_into), METH_FASTCALL, NULL},
     {"_stream_through", PY_FAST(stream_through), METH_FASTCALL, NULL},

@@ -7,6 +7,7 @@ from ..._core import asarray, empty, ndarray
 from ..._exchange._host import few
 from ..._exchange._place import on
 from ..._exchange._place import own as _own
+from ..._exchange._rows import by_rows
 from ..._select._pick import gather
 from ..._select._searching import searchsorted
 from ..._select._sorting import argsort
@@ -253,6 +254,10 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     axes = _axes(axes, f.ndim, "gradient")
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
+    if len(axes) == 1:
+        r = by_rows(lambda x: gradient(x, *varargs, axis=axes[0], edge_order=edge_order), f, tuple(axes))
+        if r is not None:
+            return r
     r = []
     for k, d in zip(axes, _spacings(varargs, axes, f), strict=True):
         if f.shape[k] < edge_order + 1:

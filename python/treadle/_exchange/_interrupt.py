@@ -1,0 +1,34 @@
+"""Long calls of NumPy's libraries that Ctrl-C ends at once: sorts of large arrays look for no signals.
+"""
+
+import contextvars
+import functools
+import threading
+from concurrent.futures import Future
+
+FROM = 32 << 20  # bytes of the operands from which on a call may take longer than a tenth of a second
+
+
+def interruptible(f, nbytes):
+    """f, which works on nbytes of memory, in a form whose caller KeyboardInterrupt reaches at once.
+
+    In the main thread, which alone gets signals, another thread runs f. After an interruption it goes on, with a result
+    that nobody will look at. Not for BLAS, which waits for ever where a program ends in the middle of a call."""
+    if nbytes < FROM or threading.current_thread() is not threading.main_thread():
+        return f
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        done = Future()
+        state = contextvars.copy_context()  # numpy.errstate
+
+        def run():
+            try:
+                done.set_result(state.run(f, *args, **kwargs))
+            except BaseException as error:  # result() raises it
+                done.set_exception(error)
+
+        threading.Thread(target=run, name="treadle-library", daemon=True).start()
+        return done.result()
+
+    return call
