@@ -119,8 +119,8 @@ const low_target low_nvptx = {
     .machine = machine,
     .link = link_libdevice,
     .usual = "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,"
-             "simplifycfg)",
+             "simplifycfg,loop(loop-deletion))",
     .optimise = "always-inline,globaldce,default<O3>",
-    .is_long = "always-inline,globaldce,function(sroa,early-cse,simplifycfg)",
+    .is_long = "always-inline,globaldce,function(sroa,early-cse,simplifycfg,loop(loop-deletion))",
     .id = TD_TARGET_GPU,
 };

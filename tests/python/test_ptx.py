@@ -57,6 +57,29 @@ def test_all_kernels_of_this_run(request, tmp_path):
     assert not said, "\n".join(f"{n}: {e}" for n, e in said.items())[:5000]
 
 
+@pytest.mark.recorded
+def test_loops_without_effect(tmp_path):
+    """ptxas, and the driver with it, dies of a loop that only counts."""
+    begun, salt = time.time(), time.time_ns()
+
+    @cuda.jit
+    def counts(a, n):
+        for _ in range(n):
+            pass
+        a[cuda.grid(1)] = salt
+
+    with td.device("null"):
+        counts[1, 8](td.zeros(8, dtype=int), 100)
+        for dtype in ("int64", "float16", "uint8"):
+            x = td.ones(100, dtype)
+            for _ in range(100):
+                x = abs(x) if dtype == "float16" else x - x
+            td.evaluate(x)
+    texts = kept(begun)
+    assert len(texts) >= 4
+    assert {name: refused(name, text, tmp_path) for name, text in texts.items()} == dict.fromkeys(texts, "")
+
+
 def test_what_is_no_ptx_is_refused(tmp_path):
     text = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { add.s32; }\n"
     assert "broken.ptx" in refused("broken", text, tmp_path)

@@ -152,6 +152,15 @@ def test_draws(dev):
     same(together, x)
 
 
+@pytest.mark.parametrize("dtype", ["i8", "f2", "u1"])
+def test_rounds_that_compute_nothing(dev, dtype):
+    for step in (lambda x: x - x, abs, lambda x: x * 1):
+        ours, theirs = (xp.arange(100).astype(dtype) for xp in (td, np))
+        for _ in range(100):
+            ours, theirs = step(ours), step(theirs)
+        np.testing.assert_array_equal(ours.get(), theirs)
+
+
 def test_held_values_are_kept(dev):
     """States that the program keeps lie outside of the rounds; all of them kept, there are none."""
     host = operands("f8")

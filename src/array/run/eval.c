@@ -231,7 +231,7 @@ settle_heavy(td_node *n)
         st = td_eval_node(s);
         td_node_unref(s);
         TD_TRY(st);
-        if (n->buf)
+        if (td_eval_has_value(n)) /* another thread took it meanwhile */
             return td_eval_node(n);
     }
     return TD_SKIP;
