@@ -1,6 +1,8 @@
 """treadle.vmap and treadle.map: against the loop over the items whose results are stacked."""
 
 import collections
+import inspect
+import pickle
 import subprocess
 import sys
 import warnings
@@ -371,3 +373,20 @@ def test_map_of_rows():
         td.map(lambda a, b: a, td.ones(3), td.ones(4))
     with pytest.raises(TypeError, match="one array at least"):
         td.map(lambda: 1)
+
+
+def test_functions_are_pickled_by_name():
+    """The first vmap replaces them; a process that has not mapped yet gets its own."""
+    td.vmap(lambda x: x + 1)(td.arange(3.0))
+    for module in (td, td.linalg, td.fft):
+        names = [n for n in dir(module) if n[0] != "_" and inspect.isroutine(getattr(module, n))]
+        assert len(names) > 10
+        lost = []
+        for name in names:
+            function = getattr(module, name)
+            try:
+                same = pickle.loads(pickle.dumps(function)) is function
+            except pickle.PicklingError:
+                same = False
+            lost += [] if same else [name]
+        assert lost == []

@@ -106,7 +106,7 @@ class _Archive:
         return repr(self._theirs)
 
 
-@functools.wraps(numpy.load)
+@functools.wraps(numpy.load, assigned=("__doc__", "__name__", "__qualname__"))
 def load(*args, **kwargs):
     with _headers():
         theirs = numpy.load(*args, **kwargs)

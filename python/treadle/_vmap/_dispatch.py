@@ -132,6 +132,8 @@ def _replace(module, name, known, made):
         return
     if inspect.isroutine(value) and not isinstance(value, _core.ufunc):
         if id(value) not in made:
-            made[id(value)] = value, (_making if known in _MADE else _asking)(known, value)
+            fn = (_making if known in _MADE else _asking)(known, value)
+            fn.__module__, fn.__qualname__ = module.__name__, name  # where pickle finds this one
+            made[id(value)] = value, fn
         setattr(module, name, made[id(value)][1])
         _asked.setdefault(id(value), made[id(value)])
