@@ -46,8 +46,9 @@ def sites(clear=False):
 
     Examples
     --------
-    >>> list(np.config.implicit_host_sites())
-    []
+    >>> earlier = np.config.implicit_host_sites(clear=True)
+    >>> np.config.implicit_host_sites()
+    {}
     """
     table = sorted(_sites.items(), key=lambda row: -row[1][1])
     if clear:

@@ -26,7 +26,8 @@ td_rowfn_record(td_rowfn *e, const td_array *const *in, int n, td_dtype dt, cons
         return st;
     }
     r->rowfn = td_rowfn_ref(e);
-    r->hosted = true; /* even if another thread has loaded the sources by now: no kernel computes it */
+    r->hosted =
+        true; /* even if another thread has loaded the sources by now: no kernel computes it */
     td_node_seal(r);
     return td_array_of_node(r, out);
 }
