@@ -52,14 +52,14 @@ td_plan_scalar_words(td_scalar s, td_dtype dt, uint64_t word[2])
 }
 
 td_status
-td_plan_scalar(td_plan *p, td_scalar s, td_dtype dt, uint16_t *out)
+td_plan_scalar(td_plan *p, td_scalar s, td_dtype dt, uint16_t *at)
 {
     uint64_t word[2];
     int n = td_plan_scalar_words(s, dt, word);
 
     if (p->nscalar + n > TD_PLAN_SCALARS)
         return TD_SKIP;
-    *out = p->nscalar;
+    *at = p->nscalar;
     for (int i = 0; i < n; i++) {
         p->scalar_dt[p->nscalar] = (uint8_t)td_dtype_real_of(dt);
         p->scalar[p->nscalar++] = word[i];
@@ -68,11 +68,11 @@ td_plan_scalar(td_plan *p, td_scalar s, td_dtype dt, uint16_t *out)
 }
 
 td_status
-td_plan_table(td_plan *p, td_buf *buf, uint16_t *out)
+td_plan_table(td_plan *p, td_buf *buf, uint16_t *opnd)
 {
-    TD_TRY(new_opnd(p, TD_ROLE_TABLE, TD_U64, out));
-    p->opnd[*out].buf = td_buf_ref(buf);
-    p->opnd[*out].ptr = buf->ptr;
+    TD_TRY(new_opnd(p, TD_ROLE_TABLE, TD_U64, opnd));
+    p->opnd[*opnd].buf = td_buf_ref(buf);
+    p->opnd[*opnd].ptr = buf->ptr;
     return TD_OK;
 }
 
@@ -120,9 +120,9 @@ new_load(td_plan *p, td_buf *buf, td_dtype dt, const td_view *view, uint16_t *ou
 }
 
 td_status
-td_plan_load(td_plan *p, const td_node *n, uint16_t *out)
+td_plan_load(td_plan *p, const td_node *n, uint16_t *opnd)
 {
-    return new_load(p, n->buf, (td_dtype)n->dt, &n->view, out);
+    return new_load(p, n->buf, (td_dtype)n->dt, &n->view, opnd);
 }
 
 static td_status
@@ -271,19 +271,19 @@ add_node(td_plan *p, td_node *n, uint16_t *out)
 }
 
 td_status
-td_plan_append(td_plan *p, td_node *n, const td_step *s, uint16_t *out)
+td_plan_append(td_plan *p, td_node *n, const td_step *s, uint16_t *step)
 {
     if (p->nstep == TD_PLAN_STEPS)
         return TD_SKIP;
     p->lacks[p->nstep] = p->lack;
     p->seen[p->nstep] = td_node_ref(n);
     p->step[p->nstep] = *s;
-    *out = p->nstep++;
+    *step = p->nstep++;
     return TD_OK;
 }
 
 td_status
-td_plan_step(td_plan *p, td_node *n, const uint16_t *src, uint16_t *out)
+td_plan_step(td_plan *p, td_node *n, const uint16_t *src, uint16_t *step)
 {
     td_step s = {.kind = n->kind, .dt = n->dt, .op = n->op};
 
@@ -292,7 +292,7 @@ td_plan_step(td_plan *p, td_node *n, const uint16_t *src, uint16_t *out)
     s.nsrc = n->nsrc;
     for (int i = 0; i < n->nsrc; i++)
         s.src[i] = src[i];
-    return td_plan_append(p, n, &s, out);
+    return td_plan_append(p, n, &s, step);
 }
 
 td_status
