@@ -1,10 +1,10 @@
 #!/bin/sh
 # setup.sh build|test... - unpacks packages for aarch64 into .aarch64, and installs none of them: what has an archive of its
 # own needs no multiarch here.
-#   build  root: this Debian's packages that the wheel is linked with, LLVM among them; cross.ini: meson's cross file;
+#   build  sysroot: this Debian's packages that the wheel is linked with, LLVM among them; cross.ini: meson's cross file;
 #          wheel.ini: the same for the wheel
 #   test   run: a newer Debian with Python and NumPy, whose C library has vector functions; qemu-aarch64; `python`, and
-#          `run-old` and `run-new`, which start a program with the libraries of root and of run; tests.ini for meson
+#          `run-old` and `run-new`, which start a program with the libraries of sysroot and of run; tests.ini for meson
 set -eu
 cd "$(dirname "$0")/../.."
 top=$PWD/.aarch64
@@ -85,9 +85,9 @@ make_build() {
     release=$(. /etc/os-release && echo "$VERSION_CODENAME")
     archive build arm64 "$release" "$release-updates" "$release-security"
     # shellcheck disable=SC2086
-    unpack build "$top/root" $build
+    unpack build "$top/sysroot" $build
     here=$(PATH=$PATH:/usr/lib/llvm-19/bin && { llvm-config-19 --version 2>/dev/null || llvm-config --version; })
-    there=$(sed -n 's/^#define LLVM_VERSION_STRING "\(.*\)"$/\1/p' "$top/root/usr/lib/llvm-19/include/llvm/Config/llvm-config.h")
+    there=$(sed -n 's/^#define LLVM_VERSION_STRING "\(.*\)"$/\1/p' "$top/sysroot/usr/lib/llvm-19/include/llvm/Config/llvm-config.h")
     [ "$here" = "$there" ] || {
         echo "aarch64: LLVM for aarch64 is $there, and the one here $here: upgrade llvm-19-dev" >&2
         exit 1
@@ -96,8 +96,8 @@ make_build() {
     wheels "$top/cuda" -r "$top/requirements.txt"
     cat >"$top/cross.ini" <<INI
 [binaries]
-c = ['aarch64-linux-gnu-gcc', '--sysroot=$top/root']
-cpp = ['aarch64-linux-gnu-g++', '--sysroot=$top/root']
+c = ['aarch64-linux-gnu-gcc', '--sysroot=$top/sysroot']
+cpp = ['aarch64-linux-gnu-g++', '--sysroot=$top/sysroot']
 ar = 'aarch64-linux-gnu-ar'
 strip = 'aarch64-linux-gnu-strip'
 
@@ -108,7 +108,7 @@ cpu = 'aarch64'
 endian = 'little'
 
 [properties]
-sys_root = '$top/root'
+sys_root = '$top/sysroot'
 cudart = '$(dirname "$(find "$top/cuda" -name libcudart_static.a)")'
 INI
     { cat "$top/cross.ini" && printf '\n[project options]\nold_glibc = true\n'; } >"$top/wheel.ini"
@@ -137,7 +137,7 @@ make_test() {
     unpack qemu "$top/qemu" qemu-user
     wheels "$top/packages" --python-version 3.13 -r tools/requirements/aarch64.txt
     starter "$top/run-new" "$top/run"
-    starter "$top/run-old" "$top/root"
+    starter "$top/run-old" "$top/sysroot"
     printf "[binaries]\nexe_wrapper = '%s'\n" "$top/run-old" >"$top/tests.ini"
     # shellcheck disable=SC2016
     starter "$top/python" "$top/run" -E "PYTHONHOME=$top/run/usr" -0 '"$0"' "$top/run/usr/bin/python3.13"
@@ -148,7 +148,7 @@ for group; do
     ! cmp -s "$0" "$stamp" || continue
     mkdir -p "$top"
     case $group in
-    build) rm -rf "$top/root" && make_build ;;
+    build) rm -rf "$top/sysroot" && make_build ;;
     test) rm -rf "$top/run" "$top/qemu" && make_test ;;
     esac
     cp "$0" "$stamp"

@@ -257,6 +257,14 @@ td_walk_end(td_walk *w)
         w->node[i]->slot = 0;
 }
 
+void
+td_walk_under(td_walk *w, td_node *n)
+{
+    td_walk_begin(w);
+    td_walk_add(w, n);
+    td_walk_end(w);
+}
+
 static bool
 walk_is_full(const td_walk *w)
 {
@@ -269,9 +277,7 @@ weigh_one(td_node *n)
 {
     td_walk w;
 
-    td_walk_begin(&w);
-    td_walk_add(&w, n);
-    td_walk_end(&w);
+    td_walk_under(&w, n);
     if (w.n && !walk_is_full(&w)) {
         n->weight = (uint32_t)w.n;
         n->oldest = n->born;

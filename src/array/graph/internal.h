@@ -30,6 +30,7 @@ typedef struct td_walk {
 void td_walk_begin(td_walk *w);
 void td_walk_add(td_walk *w, td_node *n); /* adds n and the nodes under it, except those added before */
 void td_walk_end(td_walk *w);             /* removes the marks */
+void td_walk_under(td_walk *w, td_node *n); /* all three: n and the nodes under it */
 
 /* Sets a storage's value to n (takes the reference). */
 void td_storage_set(td_storage *s, td_node *n);

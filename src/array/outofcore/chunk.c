@@ -230,9 +230,7 @@ add_reductions(td_pass *p, td_node *n)
     plan *x = malloc(sizeof *x);
     td_status st = TD_OK;
 
-    td_walk_begin(&w);
-    td_walk_add(&w, n);
-    td_walk_end(&w);
+    td_walk_under(&w, n);
     for (int i = 0; x && i < w.n && !st; i++) {
         td_node *r = w.node[i];
 

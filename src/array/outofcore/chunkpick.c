@@ -60,9 +60,7 @@ has_leaves(td_node *n)
     bool found = false;
     td_walk w;
 
-    td_walk_begin(&w);
-    td_walk_add(&w, n);
-    td_walk_end(&w);
+    td_walk_under(&w, n);
     for (int i = 0; i < w.n; i++)
         for (int k = 0; k < w.node[i]->nsrc; k++)
             found |= w.node[i]->src[k]->buf != NULL || td_node_spilled(w.node[i]->src[k]);

@@ -15,9 +15,7 @@ td_chunk_hosts(td_node *n, td_node *host[], int most, size_t *nbytes)
     int k = 0;
 
     *nbytes = 0;
-    td_walk_begin(&w);
-    td_walk_add(&w, n);
-    td_walk_end(&w);
+    td_walk_under(&w, n);
     for (int i = 0; i < w.n && k < most; i++) {
         if (w.node[i]->kind != TD_N_HOST)
             continue;

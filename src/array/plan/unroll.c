@@ -194,9 +194,7 @@ cost_of(td_node *r)
     n = length_of(r);
     if (n < 2 || n > LONGEST)
         return 0;
-    td_walk_begin(&w);
-    td_walk_add(&w, r->src[0]);
-    td_walk_end(&w);
+    td_walk_under(&w, r->src[0]);
     for (int i = 0; i < w.n; i++) /* a value that is looked at again gets memory of its own */
         if (w.node[i]->named && w.node[i]->computed)
             return 0;

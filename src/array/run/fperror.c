@@ -397,9 +397,7 @@ td_fp_check(td_node *n)
     td_status st = TD_OK;
     td_walk w;
 
-    td_walk_begin(&w);
-    td_walk_add(&w, n);
-    td_walk_end(&w);
+    td_walk_under(&w, n);
     for (int i = 0; i < w.n; i++)
         td_node_ref(w.node[i]);
     for (int i = w.n - 1; i >= 0; i--) { /* sources stand behind */

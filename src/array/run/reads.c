@@ -8,9 +8,7 @@ td_eval_reads(td_node *n, const td_buf *buf)
     bool r = n->buf == buf;
     td_walk w;
 
-    td_walk_begin(&w);
-    td_walk_add(&w, n);
-    td_walk_end(&w);
+    td_walk_under(&w, n);
     for (int i = 0; i < w.n; i++)
         for (int k = 0; k < w.node[i]->nsrc; k++)
             r |= w.node[i]->src[k]->buf == buf;
@@ -36,9 +34,7 @@ td_eval_conflicts(td_node *n, td_dtype dt, const td_buf *buf, const td_view *vie
     bool r = reads_elsewhere(n, dt, buf, view);
     td_walk w;
 
-    td_walk_begin(&w);
-    td_walk_add(&w, n);
-    td_walk_end(&w);
+    td_walk_under(&w, n);
     for (int i = 0; i < w.n; i++)
         for (int k = 0; k < w.node[i]->nsrc; k++) {
             const td_node *src = w.node[i]->src[k];

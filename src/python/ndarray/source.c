@@ -35,6 +35,21 @@ end_reader(py_owner *o)
     free(o);
 }
 
+/* A reader that calls `read`; NULL, with an exception: out of memory. */
+static reader *
+new_reader(PyObject *read)
+{
+    reader *o = calloc(1, sizeof *o);
+
+    if (!o) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    o->head.end = end_reader;
+    o->read = Py_NewRef(read);
+    return o;
+}
+
 static PyObject *
 numbers(const int64_t *x, int n)
 {
@@ -166,11 +181,9 @@ from_reader(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         !py_dtype(args[2], &like.dt) || !py_device(args[3], &d) ||
         !own_chunks(args[4], checked.ndim, like.grain))
         return NULL;
-    o = calloc(1, sizeof *o);
+    o = new_reader(args[0]);
     if (!o)
-        return PyErr_NoMemory();
-    o->head.end = end_reader;
-    o->read = Py_NewRef(args[0]);
+        return NULL;
     o->item = (Py_ssize_t)td_dtype_size(like.dt);
     like.view = td_view_contiguous(&checked);
     like.owner = o;
@@ -264,11 +277,9 @@ by_rows(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_dtype(args[4], &dt) ||
         !axes_from(args[2], checked.ndim, like.from))
         return NULL;
-    o = calloc(1, sizeof *o);
+    o = new_reader(args[0]);
     if (!o)
-        return PyErr_NoMemory();
-    o->head.end = end_reader;
-    o->read = Py_NewRef(args[0]);
+        return NULL;
     like.owner = o;
     st = td_dev_get("cpu", &cpu);
     o->head.dev = cpu; /* the work that the function began holds its own arrays */
