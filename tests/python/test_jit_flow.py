@@ -117,10 +117,13 @@ class Program:
         return lines
 
     def change(self):
+        """Numbers stay far below 2**63: what is added is small, so no loop doubles a number sixty times."""
         d = self.draw
         if d.random() < 0.3:
-            return f"out[{self.value(0)} % 6] += {self.value(1)}"
-        return f"{d.choice(NAMES)} {d.choice(('=', '=', '+='))} {self.value()}"
+            return f"out[{self.value(0)} % 6] += {self.value(1)} % 1009"
+        if d.random() < 1 / 3:
+            return f"{d.choice(NAMES)} += {self.value()} % 1009"
+        return f"{d.choice(NAMES)} = {self.value()}"
 
     def statement(self, depth, loop):
         d = self.draw

@@ -21,7 +21,8 @@ def room(dev):
     gc.collect()
     td.synchronize(dev)
     td.memory.trim(dev)
-    td.memory.limit(td.memory.stats(dev)["used"] + 100 * MB, dev)
+    before = td.memory.stats(dev)  # cached: pieces of blocks that other arrays use stay after trim and count
+    td.memory.limit(before["used"] + before["cached"] + 100 * MB, dev)
     gc.disable()
     yield dev
     gc.enable()
