@@ -139,17 +139,6 @@ lower_iota(lowering *L, const td_inst *s)
     return s->lanes == 1 ? lane[0] : LLVMConstVector(lane, s->lanes);
 }
 
-/* A shuffle: lane i of the result is lane[i] of the lanes of a followed by those of b. */
-static LLVMValueRef
-shuffle_lanes(lowering *L, LLVMValueRef a, LLVMValueRef b, const int *lane, int n)
-{
-    LLVMValueRef mask[64];
-
-    for (int i = 0; i < n; i++)
-        mask[i] = low_cint(L, 32, 1, (unsigned)lane[i]);
-    return LLVMBuildShuffleVector(L->b, a, b, LLVMConstVector(mask, (unsigned)n), "");
-}
-
 LLVMValueRef
 lower_rotate(lowering *L, const td_inst *s)
 {
@@ -161,7 +150,7 @@ lower_rotate(lowering *L, const td_inst *s)
         return v;
     for (int i = 0; i < n; i++)
         lane[i] = (i + k + n) % n;
-    return shuffle_lanes(L, v, LLVMGetPoison(LLVMTypeOf(v)), lane, n);
+    return low_pick(L, v, LLVMGetPoison(LLVMTypeOf(v)), lane, n);
 }
 
 LLVMValueRef
@@ -174,7 +163,7 @@ lower_zip(lowering *L, const td_inst *s)
         return low_with_lane(L, low_splat(L, a, 2), b, 2, 1);
     for (int i = 0; i < s->lanes; i++)
         lane[i] = i / 2 + (i & 1) * half;
-    return shuffle_lanes(L, a, b, lane, s->lanes);
+    return low_pick(L, a, b, lane, s->lanes);
 }
 
 LLVMValueRef
@@ -187,7 +176,7 @@ lower_unzip(lowering *L, const td_inst *s)
         return low_lane(L, v, 2, (int)s->imm);
     for (int i = 0; i < s->lanes; i++)
         lane[i] = 2 * i + (int)s->imm;
-    return shuffle_lanes(L, v, LLVMGetPoison(LLVMTypeOf(v)), lane, s->lanes);
+    return low_pick(L, v, LLVMGetPoison(LLVMTypeOf(v)), lane, s->lanes);
 }
 
 /* On the CPU an argument word; on a GPU the kernel's own parameter. */

@@ -67,6 +67,8 @@ LLVMValueRef low_lane(lowering *L, LLVMValueRef v, int lanes, int lane); /* v wh
 LLVMValueRef low_with_lane(lowering *L, LLVMValueRef v, LLVMValueRef x, int lanes, int lane);
 /* `count` lanes of v from lane `first` on; beyond v's end the last lane is repeated. */
 LLVMValueRef low_part(lowering *L, LLVMValueRef v, int lanes, int first, int count);
+/* A shuffle: lane i of the result is lane[i] of the lanes of a followed by those of b. */
+LLVMValueRef low_pick(lowering *L, LLVMValueRef a, LLVMValueRef b, const int *lane, int n);
 LLVMValueRef low_intrin(lowering *L, const char *name, LLVMTypeRef *over, unsigned nover,
                         LLVMValueRef *arg, unsigned narg);
 LLVMValueRef low_icmp(lowering *L, LLVMIntPredicate p, LLVMValueRef a, LLVMValueRef b);

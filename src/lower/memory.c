@@ -273,6 +273,127 @@ store_cpu(lowering *L, const low_access *a, LLVMValueRef v)
                (LLVMValueRef[]){v, p, align, all_on(L, a)}, 4);
 }
 
+/* ---- lanes whose elements lie near each other ---- */
+
+enum {
+    NEAR = 8,        /* vectors that the lanes' stretch of memory may have; beyond it single lanes are as fast */
+    NEAR_NARROW = 4, /* the same without AVX-512: a shuffle of two registers is then several instructions */
+    LANES_MOST = 64,
+    DEPTH = 10 /* of an index's expression */
+};
+
+/* offsets - where the lanes of an index are: known, or beyond a number that all lanes share. */
+typedef struct offsets {
+    bool known;
+    int64_t at[LANES_MOST];
+} offsets;
+
+static bool
+is_even(const offsets *o, int n)
+{
+    for (int i = 1; i < n; i++)
+        if (o->at[i] != o->at[0])
+            return false;
+    return true;
+}
+
+/* a op b, lane by lane, into a.  False: the operation is none of these, or depends on what lanes share. */
+static bool
+join_offsets(td_op op, offsets *a, offsets *b, int n)
+{
+    bool known = a->known && b->known;
+    int64_t *x = a->at, *y = b->at;
+
+    if (op == OP_multiply && !known) { /* what lanes share can only be multiplied with what they share, too */
+        if ((b->known || !a->known) && !is_even(b, n))
+            return false;
+        if ((a->known || !b->known) && !is_even(a, n))
+            return false;
+        if (!a->known && !b->known)
+            memset(x, 0, (size_t)n * sizeof *x);
+    } else if ((op == OP_right_shift || op == OP_bitwise_and) && !known) {
+        return false;
+    }
+    for (int i = 0; i < n; i++)
+        switch (op) {
+        case OP_add:         x[i] += y[i]; break;
+        case OP_subtract:    x[i] -= y[i]; break;
+        case OP_multiply:    x[i] *= y[i]; break;
+        case OP_right_shift: x[i] >>= y[i]; break;
+        case OP_bitwise_and: x[i] &= y[i]; break;
+        default:             return false;
+        }
+    a->known = known;
+    return true;
+}
+
+static bool
+offsets_of(const td_fn *f, td_val index, int n, int depth, offsets *o)
+{
+    const td_inst *s = td_at(f, index);
+    offsets b;
+
+    if (s->op == OP_splat)
+        s = td_at(f, s->arg[0]);
+    o->known = s->op == OP_const || s->op == OP_iota;
+    for (int i = 0; i < n; i++)
+        o->at[i] = s->op == OP_const ? (int64_t)s->imm : s->op == OP_iota && s->lanes > 1 ? i : 0;
+    if (s->lanes == 1 || s->op == OP_iota)
+        return true;
+    return depth && s->dt == TD_I64 && td_optab[s->op].arity == 2 &&
+           offsets_of(f, s->arg[0], n, depth - 1, o) && offsets_of(f, s->arg[1], n, depth - 1, &b) &&
+           join_offsets((td_op)s->op, o, &b, n);
+}
+
+/* Loads `span` elements from `first` on, and nothing beyond them, by vectors of at most n, and picks lane i from place[i]. */
+static LLVMValueRef
+load_span(lowering *L, const low_access *a, LLVMValueRef first, int span, const int *place)
+{
+    int n = a->lanes, width = span < n ? span : n, pieces = (span + n - 1) / n, lane[LANES_MOST];
+    LLVMTypeRef t = low_mem(L, (td_dtype)a->s->dt, width);
+    LLVMValueRef v = NULL, piece;
+
+    for (int k = 0; k < pieces; k++) {
+        int from = k * n < span - width ? k * n : span - width;
+        LLVMValueRef at = LLVMBuildAdd(L->b, first, low_cint(L, 64, 1, (uint64_t)from), "");
+
+        piece = load_at(L, t, element_address(L, a, at), a->align);
+        if (width == 1)
+            return low_splat(L, piece, n);
+        for (int i = 0; i < n; i++)
+            lane[i] = place[i] / n != k ? i : place[i] - from + (k ? n : 0);
+        v = k ? low_pick(L, v, piece, lane, n)
+              : low_pick(L, piece, LLVMGetPoison(LLVMTypeOf(piece)), lane, n);
+    }
+    return v;
+}
+
+/* On a CPU: a load whose lanes lie near each other, at distances that are known here.  NULL: this one is none. */
+static LLVMValueRef
+load_near(lowering *L, const low_access *a)
+{
+    int n = a->lanes, most = low_host()->vector_bytes == 64 ? NEAR : NEAR_NARROW, place[LANES_MOST];
+    int64_t least = 0, last = 0;
+    LLVMValueRef first;
+    offsets o;
+
+    if (L->target != TD_TARGET_CPU || !a->scattered || a->mask || n < 4 || n > LANES_MOST ||
+        !offsets_of(L->f, a->s->arg[1], n, DEPTH, &o))
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        int64_t at = o.at[i] - o.at[0];
+
+        least = at < least ? at : least;
+        last = at > last ? at : last;
+    }
+    if (last - least >= (int64_t)most * n)
+        return NULL;
+    for (int i = 0; i < n; i++)
+        place[i] = (int)(o.at[i] - o.at[0] - least);
+    first = LLVMBuildAdd(L->b, low_lane(L, a->index, n, 0), low_cint(L, 64, 1, (uint64_t)least), "");
+    return load_span(L, a, first, (int)(last - least) + 1, place);
+}
+
 /* Prefetches for a loop over the grid's stride: it jumps from page to page, which a CPU's
  * prefetcher does not follow. */
 static void
@@ -307,6 +428,8 @@ low_load(lowering *L, const td_inst *s)
         v = load_at(L, a.all, element_address(L, &a, a.index), a.align);
     else if (a.lanes == 1)
         v = load_lanes(L, &a);
+    else if ((v = load_near(L, &a)))
+        ;
     else if (L->target == TD_TARGET_CPU && !(a.scattered && !a.mask && low_host()->slow_gather))
         v = load_cpu(L, &a);
     else

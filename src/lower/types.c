@@ -88,16 +88,20 @@ low_zero(LLVMTypeRef t)
     return LLVMConstNull(t);
 }
 
-static LLVMValueRef
-shuffle(lowering *L, LLVMValueRef v, const int *lane, int count)
+LLVMValueRef
+low_pick(lowering *L, LLVMValueRef a, LLVMValueRef b, const int *lane, int n)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(L->cx);
     LLVMValueRef mask[64];
 
-    for (int i = 0; i < count; i++)
-        mask[i] = LLVMConstInt(i32, (unsigned)lane[i], 0);
-    return LLVMBuildShuffleVector(L->b, v, LLVMGetPoison(LLVMTypeOf(v)),
-                                  LLVMConstVector(mask, (unsigned)count), "");
+    for (int i = 0; i < n; i++)
+        mask[i] = low_cint(L, 32, 1, (unsigned)lane[i]);
+    return LLVMBuildShuffleVector(L->b, a, b, LLVMConstVector(mask, (unsigned)n), "");
+}
+
+static LLVMValueRef
+shuffle(lowering *L, LLVMValueRef v, const int *lane, int n)
+{
+    return low_pick(L, v, LLVMGetPoison(LLVMTypeOf(v)), lane, n);
 }
 
 LLVMValueRef

@@ -1,5 +1,7 @@
 """The arrays of `python -m treadle` are numpy.ndarray itself: for libraries, the system, threads, signals."""
 
+import re
+
 import pytest
 from test_unchanged import NEVER, program, run
 
@@ -325,6 +327,25 @@ for i in range(4):
 def test_results_that_a_clock_computes(tmp_path):
     for crossover in (1, None):
         same(tmp_path, RESULTS, crossover=crossover)
+
+
+def test_what_is_assigned_is_computed_once(tmp_path):
+    """A program that has read a clock drops the value that it has written into a part of an array."""
+    text = """
+import time, numpy as np
+a, b = np.random.rand(300, 1000), np.random.rand(300, 1000)
+begin = time.perf_counter()
+for _ in range(5):
+    b[1:-1] = 0.2 * (a[1:-1] + a[2:])
+    t = a[:-1] * 3
+    u = t - b[1:]
+    del t
+print(b.sum() > 0, u.shape, time.perf_counter() > begin)
+"""
+    status, out, err = run("--device", "cpu", "--explain", program(tmp_path, "prog.py", text), crossover=1000)
+    assert status == 0 and out == "True (299, 1000) True\n", err
+    kernels = dict(re.findall(r"kernel (add multiply|subtract multiply)\s+(\d+) ", err))
+    assert int(kernels["add multiply"]) == 5, err
 
 
 def test_results_become_the_programs_memory_without_a_copy(tmp_path):

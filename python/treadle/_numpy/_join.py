@@ -40,13 +40,13 @@ def _joined(arrays, shape, dtype):
 
 
 def _interleaves(arrays, axis):
-    """Do the arrays alternate element by element in a result on a GPU?  Written one by one, each would touch all of the
-    result's memory."""
+    """Do the arrays alternate element by element in a result?  Written one by one, each would touch all of the result's
+    memory. Small ones on a CPU are copied at once."""
     last = arrays[0].ndim - 1
     return (
         0 < axis == last
         and 2 <= len(arrays) <= 8
-        and not arrays[0].device.host
+        and not (arrays[0].device.host and arrays[0].size < 4096)
         and all(a.shape[axis] == 1 and not _core._on_host(a) and a.flags.c_contiguous for a in arrays)
     )
 

@@ -20,8 +20,10 @@ from . import _solver
 _conj = _core.ufuncs()["conjugate"]
 
 
-def _library(*rows, operands=1):
+def _library(*rows, operands=1, small=None):
     """A decorator for a function that uses these rows of solver.def from the device's library.
+
+    small: what computes many small matrices on a CPU, for the same arguments; it returns None for others.
 
     Where the library lacks them, NumPy's function is called: on a CPU that is its library, on a GPU without cuSOLVER
     it is a fallback. The decorated function gets its first operands as arrays on one device, in a dtype that can be
@@ -38,8 +40,7 @@ def _library(*rows, operands=1):
                 raise TypeError(f"{name}() missing {operands - len(args)} required positional argument")
             given = _core._beside(name, *args[:operands])
             why = _solver.missing(given[0].device, *rows)
-            small = None if why is not None else _SMALL.get(name)
-            r = None if small is None else small(*given, *args[operands:], **kwargs)
+            r = small(*given, *args[operands:], **kwargs) if small and why is None else None
             if r is not None:
                 return r
             if why == "":
@@ -120,7 +121,11 @@ def _small_cholesky(a, /, *, upper=False):
     return _solver.cholesky_small(a.copy(), upper, _INDEFINITE)
 
 
-_SMALL = {"solve": _small_solve, "inv": _small_inv, "cholesky": _small_cholesky}
+def _small_diagonals(a):
+    """What _solver.determinant returns."""
+    return None if _small_batch(a) is None else _solver.determinant_small(a)
+
+
 _SINGULAR, _INDEFINITE = "Singular matrix", "Matrix is not positive definite"
 
 

@@ -6,13 +6,13 @@ from .._numpy._create._matrices import tril, triu
 from .._numpy._math._values import where
 from .._numpy._shape import matrix_transpose
 from . import _solver
-from ._dispatch import _INDEFINITE, _adjoint, _library, _result, _square, _stacked, _unit
+from ._dispatch import _INDEFINITE, _adjoint, _library, _result, _small_cholesky, _square, _stacked, _unit
 from ._eigen import eigh
 
 _abs = _core.ufuncs()["absolute"]
 
 
-@_library("potrf")
+@_library("potrf", small=_small_cholesky)
 def cholesky(a, /, *, upper=False):
     """The triangular factor of positive definite matrices: L of L L^H.
 

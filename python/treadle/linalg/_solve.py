@@ -12,7 +12,9 @@ from .. import _core
 from .._core import asarray, empty
 from .._numpy._math._values import where
 from . import _solver
-from ._dispatch import _SINGULAR, _adjoint, _library, _result, _square, _stacked
+from ._dispatch import (
+    _SINGULAR, _adjoint, _library, _result, _small_diagonals, _small_inv, _small_solve, _square, _stacked,
+)
 from ._factors import svd
 from ._products import matmul
 
@@ -20,7 +22,7 @@ _UFUNC = _core.ufuncs()
 _abs, _log = _UFUNC["absolute"], _UFUNC["log"]
 
 
-@_library("getrf", operands=2)
+@_library("getrf", operands=2, small=_small_solve)
 def solve(a, b):
     """The solution x of a x = b.
 
@@ -56,7 +58,7 @@ def solve(a, b):
     return r[..., 0] if b.ndim == 1 else r
 
 
-@_library("getrf")
+@_library("getrf", small=_small_inv)
 def inv(a):
     """The inverses of square matrices.
 
@@ -87,7 +89,32 @@ def inv(a):
     return r
 
 
-@_library("getrf")
+def _of_diagonals(diagonal, sign, info):
+    """Determinants, of U's diagonals, the signs of the rows' order, and info, which is positive where U is singular."""
+    r = diagonal.prod(-1) * sign.astype(diagonal.dtype)
+    return where(info > 0, numpy.zeros((), diagonal.dtype)[()], r)
+
+
+def _logarithms(diagonal, sign, info):
+    """The same as signs and logarithms."""
+    size = _abs(diagonal)
+    singular = (info > 0) | (size == 0).any(-1)
+    sign = (diagonal / size).prod(-1) * sign.astype(diagonal.dtype)
+    zero, low = numpy.zeros((), sign.dtype)[()], numpy.array(-numpy.inf, size.dtype)[()]
+    return _result("slogdet", where(singular, zero, sign), where(singular, low, _log(size).sum(-1)))
+
+
+def _small(finish):
+    """What computes finish of many small matrices."""
+
+    def compute(a):
+        parts = _small_diagonals(a)
+        return None if parts is None else finish(*parts)
+
+    return compute
+
+
+@_library("getrf", small=_small(_of_diagonals))
 def det(a):
     """The determinants of square matrices.
 
@@ -112,12 +139,10 @@ def det(a):
     array(6.)
     """
     _square(a)
-    diagonal, sign, info = _solver.determinant(a)
-    r = diagonal.prod(-1) * sign.astype(a.dtype)
-    return where(info > 0, numpy.zeros((), a.dtype)[()], r)
+    return _of_diagonals(*_solver.determinant(a))
 
 
-@_library("getrf")
+@_library("getrf", small=_small(_logarithms))
 def slogdet(a):
     """Sign and logarithm of the determinants.
 
@@ -142,12 +167,7 @@ def slogdet(a):
     array(-1.)
     """
     _square(a)
-    diagonal, sign, info = _solver.determinant(a)
-    size = _abs(diagonal)
-    singular = (info > 0) | (size == 0).any(-1)
-    sign = (diagonal / size).prod(-1) * sign.astype(a.dtype)
-    zero, low = numpy.zeros((), sign.dtype)[()], numpy.array(-numpy.inf, size.dtype)[()]
-    return _result("slogdet", where(singular, zero, sign), where(singular, low, _log(size).sum(-1)))
+    return _logarithms(*_solver.determinant(a))
 
 
 @_library("gesvd", operands=2)

@@ -159,6 +159,14 @@ def cholesky_small(a, upper, text):
     return a
 
 
+def determinant_small(a):
+    """On a CPU: determinant() of matrices of at most 32 rows."""
+    *batch, n, _ = a.shape
+    diagonal, odd, info = empty((*batch, n), a.dtype, device=a.device), _info(batch, a.device), _info(batch, a.device)
+    _run("getrf_rows", "", (n, n, 0), prod(batch), _dense(a), diagonal, odd, info)
+    return diagonal, 1 - 2 * odd, info
+
+
 def inverse(a):
     """(inverse, info)."""
     *batch, n, _ = a.shape

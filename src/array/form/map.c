@@ -56,6 +56,30 @@ compute(void *ctx, td_val at, td_val mask)
     td_gen_stores(g);
 }
 
+/* Element numbers [at, at + a period) of a plan with one, or the rest of a unit. */
+typedef struct periods {
+    td_gen *g;
+    td_val hi;
+    int phases;
+} periods;
+
+static void
+compute_period(void *ctx, td_val at, bool last)
+{
+    const periods *c = ctx;
+
+    if (last) {
+        td_nest_lanes(c->g->f, at, c->hi, c->g->lanes, compute, c->g);
+        return;
+    }
+    c->g->mask = TD_NONE;
+    for (int i = 0; i < c->phases; i++) {
+        td_gen_phase(c->g, at, i);
+        td_gen_body(c->g);
+        td_gen_stores(c->g);
+    }
+}
+
 static td_status
 build_cpu(void *ctx, td_fn *f)
 {
@@ -78,7 +102,13 @@ build_cpu(void *ctx, td_fn *f)
     lo = TD_G2(&g, multiply, unit, g.extra[MAP_CHUNK]);
     hi = TD_G2(&g, minimum, TD_G2(&g, add, lo, g.extra[MAP_CHUNK]), g.extra[MAP_LENGTH]);
     td_gen_uniform(&g);
-    td_nest_lanes(f, lo, hi, g.lanes, compute, &g);
+    if (m->p->period) {
+        int phases = td_plan_phases(m->p, m->lanes);
+
+        td_nest_steps(f, lo, hi, phases * m->lanes, compute_period, &(periods){&g, hi, phases});
+    } else {
+        td_nest_lanes(f, lo, hi, g.lanes, compute, &g);
+    }
     td_nest_close(f, &m->nest);
     return f->st;
 }
@@ -128,14 +158,15 @@ static void
 cut(map *m)
 {
     const td_plan *p = m->p;
-    int64_t n = p->flat ? p->total : p->nd ? p->dim[p->nd - 1] : 1, rows = p->total / n, shares = 1;
+    int64_t n = p->flat ? p->total : p->nd ? p->dim[p->nd - 1] : 1, rows = p->total / n, shares = 1,
+            step = p->period ? (int64_t)td_plan_phases(p, m->lanes) * m->lanes : m->lanes;
 
     if (p->put != TD_PUT_ORDERED)
         shares = td_nest_shares(p->dev, p->total * td_plan_work(p), PARALLEL);
     m->n = m->chunk = n;
     if (rows < shares && n > CHUNK / 4) {
         m->chunk = td_ceil_div(n * rows, shares);
-        m->chunk = td_ceil_div(m->chunk, m->lanes) * m->lanes;
+        m->chunk = td_ceil_div(m->chunk, step) * step;
     }
     m->chunks = td_ceil_div(n, m->chunk);
     td_nest_deal(&m->nest, rows * m->chunks, shares);
@@ -342,7 +373,7 @@ td_map_launch(td_plan *p)
     st = td_tile_launch(p, simt ? 0 : m.lanes);
     if (st != TD_SKIP)
         return st;
-    if (!simt && m.lanes > 1 && !narrow_rows(&m)) {
+    if (!simt && m.lanes > 1 && !td_plan_repeat(p, m.lanes) && !narrow_rows(&m)) {
         td_plan_flatten(p, m.lanes);
         widen_draws(&m);
     }

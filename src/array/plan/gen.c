@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { PHASE_BITS = 16 }; /* of a fraction that divides lanes of a period exactly */
+
 td_val
 td_gen_int(td_gen *g, int64_t v)
 {
@@ -34,6 +36,9 @@ td_gen_params(td_gen *g, int n)
             g->stride[k][d] = td_param(g->f, TD_I64);
         if (p->opnd[k].inner == 2)
             g->stride[k][p->nd - 1] = td_param(g->f, TD_I64);
+        for (int d = 0; d < 2 && d < p->nd; d++)
+            if (p->period ? p->opnd[k].inner == 2 : p->opnd[k].near[d] != 0)
+                g->stride[k][p->nd - 1 - d] = td_gen_int(g, p->opnd[k].near[d]);
     }
     for (uint16_t i = 0; i < p->nscalar; i++)
         g->scalar[i] = td_param(g->f, (td_dtype)p->scalar_dt[i]);
@@ -92,6 +97,20 @@ td_gen_flat(td_gen *g)
     td_val at = TD_G2(g, add, g->j, td_iota(g->f, TD_I64, g->lanes));
 
     unravel(g, at, 0, g->p->nd, g->coord);
+}
+
+void
+td_gen_phase(td_gen *g, td_val first, int phase)
+{
+    td_val n = td_gen_int(g, g->p->period), lane = td_iota(g->f, TD_I64, g->lanes), row, up;
+    td_val magic = td_gen_int(g, (1 << PHASE_BITS) / g->p->period + 1);
+
+    g->j = TD_G2(g, add, first, td_gen_int(g, (int64_t)phase * g->lanes));
+    lane = TD_G2(g, add, lane, td_gen_int(g, (int64_t)phase * g->lanes));
+    row = td_gen_divide(g, first, 1, NULL);
+    up = TD_G2(g, right_shift, TD_G2(g, multiply, lane, magic), td_gen_int(g, PHASE_BITS));
+    g->coord[0] = TD_G2(g, add, row, up);
+    g->coord[1] = TD_G2(g, subtract, lane, TD_G2(g, multiply, up, n));
 }
 
 static td_val

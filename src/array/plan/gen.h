@@ -41,6 +41,8 @@ td_val td_gen_divide(td_gen *g, td_val at, int d, td_val *rest);
 
 /* Flat: sets coord[] for the lanes from element number j on. */
 void td_gen_flat(td_gen *g);
+/* With a period, which begins at element number `first`: sets j and coord[] for its vector number `phase`. */
+void td_gen_phase(td_gen *g, td_val first, int phase);
 
 /* Computes the steps that have one value for all lanes of the row. */
 void td_gen_uniform(td_gen *g);

@@ -14,6 +14,7 @@ td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape)
     p->rounds.from = p->rounds.to = p->rounds.ncarry = p->rounds.nvary = 0;
     p->shape = *shape;
     p->tail_kept = p->flat = false;
+    p->period = 0;
     p->axes = p->lack = 0;
     p->site = 0;
     p->put = TD_PUT_NONE;
@@ -385,6 +386,14 @@ td_plan_escapes(const td_plan *p, const td_node *root)
 
     /* root's own store takes one operand more; a node for which no operand is left would stay pending */
     return choose_keeps(p, root, keep, &left) + 1 > TD_PLAN_OPNDS - p->nopnd || left;
+}
+
+void
+td_plan_computes(td_plan *p)
+{
+    for (uint16_t i = 0; i < p->nstep; i++)
+        if (p->seen[i])
+            p->seen[i]->computed = 1;
 }
 
 td_status

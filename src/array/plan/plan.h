@@ -17,7 +17,7 @@
 #include "base/hash.h"
 #include "jit/jit.h"
 
-enum { TD_PLAN_STEPS = 224, TD_PLAN_OPNDS = 96, TD_PLAN_SCALARS = 128, TD_PLAN_WORDS = 400, TD_PLAN_EXTRAS = 12 };
+enum { TD_PLAN_STEPS = 224, TD_PLAN_OPNDS = 96, TD_PLAN_SCALARS = 128, TD_PLAN_WORDS = 400, TD_PLAN_EXTRAS = 12, TD_PLAN_NEAR = 8 };
 
 typedef enum td_role { TD_ROLE_LOAD, TD_ROLE_INDEX, TD_ROLE_STORE, TD_ROLE_TABLE } td_role;
 
@@ -27,6 +27,8 @@ typedef struct td_opnd {
     uint8_t   inner; /* class of the last dim's stride: 0, 1, or 2 for any other; of a flat plan, that of
                         the element's number in the whole space */
     uint8_t   slack; /* store: the buffer was an input's (donation) */
+    int8_t    near[2]; /* load, on a CPU: the strides of the last dim and, in a plan with a period, of the one before it, where
+                          they are small: constants in the kernel, whose vector loads then need no gather; {0}: arguments */
     uint32_t  lack;  /* load, in a plan of rows: axes of the space that its view leaves out */
     uintptr_t ptr;   /* of element 0; an index has none */
     td_buf   *buf;   /* a reference of the plan's */
@@ -104,6 +106,8 @@ typedef struct td_plan {
     uint16_t   put_op; /* memory becomes op(memory, value), computed in the value's dtype; TD_OPS: memory becomes the value */
     td_rounds  rounds;
     bool       flat; /* a CPU's map with a short last dim: lanes run along the whole space */
+    uint8_t    period; /* flat, two dims: the last dim, a constant in the kernel, which computes that many vectors (or fewer) at
+                          once, so that lanes always have the same coordinates in it; 0: any */
     int64_t    dim[TD_MAXDIM];
     int64_t    total; /* elements of the iteration space */
 } td_plan;
@@ -134,6 +138,8 @@ td_status td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, con
 /* Will a node inside the plan other than root be computed again later, from its sources, because td_plan_keep gives it no
  * memory?  Call it before root's store is added. */
 bool      td_plan_escapes(const td_plan *p, const td_node *root);
+/* Notes of all nodes inside the plan that a kernel has computed them without writing them out. */
+void      td_plan_computes(td_plan *p);
 /* Adds a store in new memory for each node inside the plan whose value should be kept. */
 td_status td_plan_keep(td_plan *p, const td_node *root);
 /* Fixes the dims: reduces `axes` (a mask over shape; in C order if `places` matter), orders dims as memory lies and merges
@@ -141,6 +147,11 @@ td_status td_plan_keep(td_plan *p, const td_node *root);
 void      td_plan_collapse(td_plan *p, uint32_t axes, bool places);
 /* Lets lanes run along the whole space of a CPU's map if its rows are shorter than `lanes` elements. */
 void      td_plan_flatten(td_plan *p, int lanes);
+/* The same with a period, if the elements of neighbouring lanes lie near each other in all operands.  False: the plan is as it
+ * was. */
+bool      td_plan_repeat(td_plan *p, int lanes);
+/* How many vectors of that many lanes a period has. */
+int       td_plan_phases(const td_plan *p, int lanes);
 /* Do element numbers fit 31 bits?  Then rows are found by multiplications with magic numbers instead of divisions. */
 static inline bool
 td_plan_narrow(const td_plan *p)

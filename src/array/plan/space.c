@@ -154,6 +154,12 @@ find_uniform(td_plan *p)
     }
 }
 
+static bool
+is_near(int64_t stride)
+{
+    return stride <= TD_PLAN_NEAR && stride >= -TD_PLAN_NEAR;
+}
+
 void
 td_plan_collapse(td_plan *p, uint32_t axes, bool places)
 {
@@ -187,8 +193,41 @@ td_plan_collapse(td_plan *p, uint32_t axes, bool places)
         o->inner = nd == 0 || stride[nd - 1] == 0 ? 0 : stride[nd - 1] == 1 ? 1 : 2;
         if (nd && o->role == TD_ROLE_STORE && o->inner == 0 && p->dim[nd - 1] > 1 && !axes)
             o->inner = 2;
+        if (o->inner == 2 && o->role == TD_ROLE_LOAD && !td_dev_info(p->dev)->simt && is_near(stride[nd - 1]))
+            o->near[0] = (int8_t)stride[nd - 1];
     }
     find_uniform(p);
+}
+
+enum { PERIOD_STEPS = 96 }; /* steps of all vectors of a period together, at most */
+
+int
+td_plan_phases(const td_plan *p, int lanes)
+{
+    int both = p->period;
+
+    for (int a = lanes; a;) { /* the greatest common divisor */
+        int rest = both % a;
+
+        both = a;
+        a = rest;
+    }
+    return p->period / both;
+}
+
+/* The class of the operand's stride over the whole space. */
+static uint8_t
+flat_class(const td_plan *p, const td_opnd *o)
+{
+    int64_t step = 1;
+    bool dense = true, all_still = true;
+
+    for (int d = p->nd - 1; d >= 0; d--) {
+        dense &= o->stride[d] == step;
+        all_still &= o->stride[d] == 0;
+        step *= p->dim[d];
+    }
+    return all_still ? 0 : dense ? 1 : 2;
 }
 
 void
@@ -198,18 +237,33 @@ td_plan_flatten(td_plan *p, int lanes)
         return;
     p->flat = true;
     for (uint16_t k = 0; k < p->nopnd; k++) {
-        td_opnd *o = &p->opnd[k];
-        int64_t step = 1;
-        bool dense = true, still = true;
-
-        for (int d = p->nd - 1; d >= 0; d--) {
-            dense &= o->stride[d] == step;
-            still &= o->stride[d] == 0;
-            step *= p->dim[d];
-        }
-        o->inner = still ? 0 : dense ? 1 : 2;
+        p->opnd[k].inner = flat_class(p, &p->opnd[k]);
+        p->opnd[k].near[0] = 0;
     }
     find_uniform(p);
+}
+
+bool
+td_plan_repeat(td_plan *p, int lanes)
+{
+    if (p->nd != 2 || p->put || p->rounds.to > p->rounds.from || p->dim[1] > lanes / 2 || !td_plan_narrow(p))
+        return false;
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        const td_opnd *o = &p->opnd[k];
+
+        if (flat_class(p, o) == 2 && ((o->role != TD_ROLE_LOAD && o->role != TD_ROLE_INDEX) || !is_near(o->stride[0]) || !is_near(o->stride[1])))
+            return false;
+    }
+    p->period = (uint8_t)p->dim[1];
+    if (td_plan_phases(p, lanes) * p->nstep > PERIOD_STEPS) {
+        p->period = 0;
+        return false;
+    }
+    td_plan_flatten(p, lanes);
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        for (int d = 0; d < 2; d++)
+            p->opnd[k].near[d] = p->opnd[k].inner == 2 ? (int8_t)p->opnd[k].stride[1 - d] : 0;
+    return true;
 }
 
 bool
@@ -257,7 +311,8 @@ td_plan_key(const td_plan *p)
 {
     td_hash h = td_hash_u64(TD_HASH_INIT, (uint64_t)p->nd << 32 | (uint64_t)p->nk << 16 |
                                               (uint64_t)td_plan_narrow(p) << 2 |
-                                              (uint64_t)p->flat << 1 | p->tail_kept);
+                                              (uint64_t)p->flat << 1 | p->tail_kept |
+                                              (uint64_t)p->period << 56);
 
     if (p->put)
         h = td_hash_u64(h, (uint64_t)p->put << 48 | (uint64_t)p->put_op << 32 |
@@ -270,7 +325,8 @@ td_plan_key(const td_plan *p)
     for (uint16_t k = 0; k < p->nopnd; k++) {
         const td_opnd *o = &p->opnd[k];
 
-        h = td_hash_u64(h, (uint64_t)o->role << 48 | (uint64_t)o->dt << 40 |
+        h = td_hash_u64(h, (uint64_t)(uint8_t)o->near[0] << 56 | (uint64_t)(uint8_t)o->near[1] << 16 |
+                               (uint64_t)o->role << 48 | (uint64_t)o->dt << 40 |
                                (uint64_t)o->inner << 32 |
                                (o->role == TD_ROLE_STORE ? p->store_step[k] : 0));
     }

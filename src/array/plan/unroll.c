@@ -2,6 +2,7 @@
 #include "array/plan/unroll.h"
 
 #include "array/graph/reduce.h"
+#include "array/plan/plan.h"
 
 enum {
     LONGEST = 16,   /* elements behind a result */
@@ -141,6 +142,16 @@ adds_narrow(const td_node *r, td_dtype in)
            (out == TD_F32 || td_dtype_is_half(out));
 }
 
+/* Is it the place of an extreme, of numbers that compare? */
+static bool
+finds_place(const td_node *r)
+{
+    td_dtype in = (td_dtype)r->src[0]->dt;
+
+    return ((td_red)r->op == TD_RED_argmin || (td_red)r->op == TD_RED_argmax) && in != TD_BOOL &&
+           !td_dtype_is_complex(in);
+}
+
 /* What joins two slices, and in which dtype.  OP TD_OPS: the reduction has other accumulators than one number. */
 static td_op
 join_of(const td_node *r, td_dtype *dt)
@@ -188,8 +199,9 @@ cost_of(td_node *r)
     int64_t n;
     td_dtype dt;
     td_walk w;
+    bool place = finds_place(r);
 
-    if (r->kind != TD_N_REDUCE || r->busy || r->hosted || r->watch || join_of(r, &dt) == TD_OPS)
+    if (r->kind != TD_N_REDUCE || r->busy || r->hosted || r->watch || (!place && join_of(r, &dt) == TD_OPS))
         return 0;
     n = length_of(r);
     if (n < 2 || n > LONGEST)
@@ -198,7 +210,7 @@ cost_of(td_node *r)
     for (int i = 0; i < w.n; i++) /* a value that is looked at again gets memory of its own */
         if (w.node[i]->named && w.node[i]->computed)
             return 0;
-    return (int)n * (w.n + 2);
+    return (int)n * (w.n + (place ? 5 : 2));
 }
 
 /* The elements behind a result as slices, in C order: replaces slices[0], one axis at a time.  Owned references. */
@@ -288,6 +300,77 @@ join_slices(const td_node *r, td_node *slices[], int n, td_node **out)
     return st ? st : finished(r, sum, n, out);
 }
 
+static td_status
+joined(td_op op, td_dtype dt, td_node *a, td_node *b, td_node **out)
+{
+    return td_node_over(TD_N_OP, op, dt, (td_node *[]){a, b}, 2, out);
+}
+
+/* Should x, a later element, take the place of best?  It is better, or NaN where best is not. */
+static td_status
+takes(td_red red, td_node *x, td_node *best, td_node **out)
+{
+    bool least = red == TD_RED_argmin;
+    td_node *number;
+
+    td_node_ref(x);
+    td_node_ref(best);
+    if (!td_dtype_is_float((td_dtype)x->dt))
+        return joined(least ? OP_less : OP_greater, TD_BOOL, x, best, out);
+    TD_TRY(joined(least ? OP_greater_equal : OP_less_equal, TD_BOOL, x, best, out));
+    TD_TRY(td_node_over(TD_N_OP, OP_logical_not, TD_BOOL, (td_node *[]){*out}, 1, out));
+    TD_TRY(joined(OP_equal, TD_BOOL, td_node_ref(best), td_node_ref(best), &number));
+    return joined(OP_logical_and, TD_BOOL, *out, number, out);
+}
+
+/* The better of best, at `place`, and x, element number i: replaces both; takes over x. */
+static td_status
+take_better(td_red red, td_node *x, int i, td_node **best, td_node **place)
+{
+    td_dtype dt = (td_dtype)x->dt;
+    td_node *take = NULL, *own = NULL;
+    td_status st = takes(red, x, *best, &take);
+
+    if (!st)
+        st = td_node_scalar(x->dev, (td_scalar){.dt = TD_I32, .i = i}, &own);
+    if (st) {
+        td_node_unref(take);
+        td_node_unref(x);
+        return st;
+    }
+    td_node_ref(take);
+    st = td_node_over(TD_N_OP, OP_select, TD_I32, (td_node *[]){take, own, *place}, 3, place);
+    if (!st)
+        return td_node_over(TD_N_OP, OP_select, dt, (td_node *[]){take, x, *best}, 3, best);
+    td_node_unref(take);
+    td_node_unref(x);
+    return st;
+}
+
+/* The place of the least or the largest slice; takes over their references. */
+static td_status
+join_places(const td_node *r, td_node *slices[], int n, td_node **out)
+{
+    td_red red = (td_red)r->op;
+    td_dtype dt = td_red_acc(red, 0, (td_dtype)r->src[0]->dt, (td_dtype)r->dt);
+    td_node *best = NULL, *place = NULL, *x;
+    td_status st = cast(slices[0], dt, &best);
+
+    if (!st)
+        st = td_node_scalar(r->dev, (td_scalar){.dt = TD_I32}, &place);
+    for (int i = 1; i < n; i++) {
+        if (st)
+            td_node_unref(slices[i]);
+        else if (!(st = cast(slices[i], dt, &x)))
+            st = take_better(red, x, i, &best, &place);
+    }
+    td_node_unref(best);
+    if (!st)
+        return cast(place, (td_dtype)r->dt, out);
+    td_node_unref(place);
+    return st;
+}
+
 /* TD_SKIP: r's source has no slices. */
 static td_status
 unroll(td_node *r)
@@ -296,7 +379,7 @@ unroll(td_node *r)
     int n;
 
     TD_TRY(slice_all(r, slices, &n));
-    TD_TRY(join_slices(r, slices, n, &value));
+    TD_TRY(finds_place(r) ? join_places(r, slices, n, &value) : join_slices(r, slices, n, &value));
     td_node_become(r, value);
     td_node_unref(value);
     return TD_OK;
@@ -321,8 +404,20 @@ lies_along(const td_node *r)
     return along;
 }
 
+/* Do neighbouring results read elements so close together that a CPU's vectors pick them by shuffles? */
+static bool
+steps_near(const td_node *r)
+{
+    const td_view *v = &r->src[0]->view;
+
+    for (int i = v->shape.ndim - 1; i >= 0; i--)
+        if (!(r->axes >> i & 1) && v->shape.dim[i] > 1)
+            return v->stride[i] <= TD_PLAN_NEAR && v->stride[i] >= -TD_PLAN_NEAR;
+    return false;
+}
+
 /* Is r, a reduction in the kernel of n, better computed as operations?  Not where the kernel would do them four times.  On
- * a CPU kernels of rows read short rows by vectors, and slices of them do not. */
+ * a CPU kernels of rows read rows of more than a few elements by vectors, and slices of them do not. */
 static bool
 is_better(const td_node *n, td_node *r)
 {
@@ -335,7 +430,7 @@ is_better(const td_node *n, td_node *r)
         return false;
     if (along && simt)
         return cost <= COSTLIEST_ALONG;
-    return !along || inner;
+    return !along || inner || steps_near(r);
 }
 
 /* The reductions of r's graph that n's kernel may compute, inner ones first. */

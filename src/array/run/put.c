@@ -29,6 +29,7 @@ put_once(td_need *need, const td_putting *w, td_dtype dt, td_buf *buf, const td_
     st = add_putting(&p, w, &step);
     if (!st)
         st = td_plan_store(&p, step, dt, buf, view, NULL);
+    td_plan_computes(&p);
     if (!st)
         st = td_eval_map(&p);
     td_plan_end(&p);

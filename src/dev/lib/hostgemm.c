@@ -9,6 +9,7 @@
  */
 #include "base/parallel.h"
 #include "dev/lib/hostblas.h"
+#include "dev/lib/hosttiny.h"
 
 #include <stdlib.h>
 
@@ -291,6 +292,10 @@ multiply_in_parts(const td_gemm *g)
 td_status
 td_hostblas_gemm(const td_gemm *g)
 {
+    if (td_hosttiny_can(g)) {
+        td_hosttiny_run(g);
+        return TD_OK;
+    }
     TD_TRY(td_hostblas_open(g));
     if (!td_hostblas_begin()) {
         tiling whole = {g, 1, 1};

@@ -1,4 +1,4 @@
-/* hostsmall.c - solves and Cholesky-factorises many small matrices on the CPU.
+/* hostsmall.c - solves and factorises many small matrices on the CPU.
  *
  * A matrix is a lane: eight matrices are interleaved element by element, so every step works on
  * vectors whatever their size.  All arithmetic is float64, and pivots are LAPACK's: the first of
@@ -27,7 +27,7 @@ typedef struct group {
     int64_t first, count;
     int n, k;
     lanes at[TD_SMALL_ROWS][2 * TD_SMALL_ROWS];
-    int info[LANES];
+    int info[LANES], odd[LANES]; /* odd: rows were swapped an odd number of times */
 } group;
 
 /* ---- memory to lanes and back ---- */
@@ -96,6 +96,7 @@ pivot(group *g, int c)
     for (int l = 0; l < LANES; l++) {
         int p = (int)row[l];
 
+        g->odd[l] ^= p != c;
         for (int i = c; p != c && i < g->n + g->k; i++) {
             double *a = lane_of(&g->at[c][i], l), *b = lane_of(&g->at[p][i], l), t = *a;
 
@@ -183,7 +184,8 @@ compute(group *g)
         factor(g);
     } else {
         eliminate(g);
-        substitute(g);
+        if (g->j->op == TD_SOLVE_gesv_rows)
+            substitute(g);
     }
 }
 
@@ -230,30 +232,68 @@ typedef struct pieces {
     int64_t n;
 } pieces;
 
+/* The diagonals, and whether the rows' order is odd. */
+static void
+store_diagonals(group *g)
+{
+    int32_t *odd = (int32_t *)g->j->at[2] + g->first;
+
+    for (int l = 0; l < g->count; l++)
+        odd[l] = g->odd[l];
+    for (int i = 0; i < g->n; i++)
+        g->at[0][i] = g->at[i][i];
+    for (int l = 0; l < g->count; l++)
+        for (int i = 0; i < g->n; i++) {
+            int64_t to = (g->first + l) * g->n + i;
+
+            if (g->j->dt == TD_F32)
+                ((float *)g->j->at[1])[to] = (float)*lane_of(&g->at[0][i], l);
+            else
+                ((double *)g->j->at[1])[to] = *lane_of(&g->at[0][i], l);
+        }
+}
+
+static void
+run_cholesky(group *g)
+{
+    bool upper = g->j->flag[0] == 'U';
+
+    if (upper)
+        mirror(g, false);
+    compute_here(g);
+    if (upper)
+        mirror(g, true);
+    hostsmall_store(g, 0, 0, g->n);
+}
+
 static void
 run_group(const td_solver *j, int64_t first, int64_t count)
 {
-    bool cholesky = j->op == TD_SOLVE_potrf_rows, upper = j->flag[0] == 'U';
-    int32_t *info = (int32_t *)j->at[cholesky ? 1 : 2] + first;
+    int32_t *info = (int32_t *)j->at[j->op == TD_SOLVE_potrf_rows  ? 1
+                                     : j->op == TD_SOLVE_gesv_rows ? 2
+                                                                   : 3];
     group g; /* 128 KB, most of it unused */
 
     g.j = j;
     g.first = first;
     g.count = count;
     g.n = (int)j->n;
-    g.k = cholesky ? 0 : (int)j->k;
+    g.k = j->op == TD_SOLVE_gesv_rows ? (int)j->k : 0;
     memset(g.info, 0, sizeof g.info);
+    memset(g.odd, 0, sizeof g.odd);
     hostsmall_load(&g, 0, 0, g.n);
-    if (!cholesky)
+    if (j->op == TD_SOLVE_potrf_rows) {
+        run_cholesky(&g);
+    } else if (j->op == TD_SOLVE_gesv_rows) {
         hostsmall_load(&g, 1, g.n, g.k);
-    else if (upper)
-        mirror(&g, false);
-    compute_here(&g);
-    if (cholesky && upper)
-        mirror(&g, true);
-    hostsmall_store(&g, cholesky ? 0 : 1, cholesky ? 0 : g.n, cholesky ? g.n : g.k);
+        compute_here(&g);
+        hostsmall_store(&g, 1, g.n, g.k);
+    } else {
+        compute_here(&g);
+        store_diagonals(&g);
+    }
     for (int l = 0; l < g.count; l++)
-        info[l] = g.info[l];
+        info[first + l] = g.info[l];
 }
 
 static void
@@ -270,7 +310,9 @@ run_piece(void *ctx, int64_t p)
 td_status
 td_hostsmall_can(td_solver_op op)
 {
-    return op == TD_SOLVE_gesv_rows || op == TD_SOLVE_potrf_rows ? TD_OK : TD_SKIP;
+    return op == TD_SOLVE_gesv_rows || op == TD_SOLVE_potrf_rows || op == TD_SOLVE_getrf_rows
+               ? TD_OK
+               : TD_SKIP;
 }
 
 td_status

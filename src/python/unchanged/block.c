@@ -360,8 +360,8 @@ px_block_wears(px_block *b)
 
 /* ---- the end of a block ---- */
 
-/* The program measures time: a result that it drops unseen, and that nothing waits for, is
- * computed as NumPy would.  Its failures are ignored, since nobody asked for it. */
+/* The program measures time: a result that it drops unseen, that nothing waits for, and that no kernel has computed on its way
+ * to another, is computed as NumPy would.  Its failures are ignored, since nobody asked for it. */
 static void
 compute_unseen(px_block *b)
 {
@@ -369,7 +369,8 @@ compute_unseen(px_block *b)
 
     if (!px.timed || px_busy || b->state != PX_AHEAD || b->of || td_capture_now() ||
         !b->whole.store || /* a choice whose elements nobody has counted */
-        !td_node_pending(b->whole.store->node) || b->whole.store->node->refs != 1)
+        !td_node_pending(b->whole.store->node) || b->whole.store->node->refs != 1 ||
+        b->whole.store->node->computed)
         return;
     PyErr_Fetch(&type, &value, &trace);
     (void)td_array_eval(&(const td_array *){&b->whole}, 1);
