@@ -196,10 +196,83 @@ low_special_mulhi(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
                           LLVMTypeOf(x[0]), "");
 }
 
+/* ---- extremes ---- */
+
+#if defined(__x86_64__)
+
+/* x86's instruction for a > b ? a : b (or a < b ? a : b) on that many lanes; NULL: there is none. */
+static const char *
+extreme_name(bool most, td_dtype dt, int lanes)
+{
+    static const char *const names[2][2][3] = {
+        {{"llvm.x86.sse.min.ps", "llvm.x86.avx.min.ps.256", "llvm.x86.avx512.min.ps.512"},
+         {"llvm.x86.sse2.min.pd", "llvm.x86.avx.min.pd.256", "llvm.x86.avx512.min.pd.512"}},
+        {{"llvm.x86.sse.max.ps", "llvm.x86.avx.max.ps.256", "llvm.x86.avx512.max.ps.512"},
+         {"llvm.x86.sse2.max.pd", "llvm.x86.avx.max.pd.256", "llvm.x86.avx512.max.pd.512"}}};
+    int bytes = lanes * (int)td_dtype_size(dt);
+
+    return bytes == 16   ? names[most][dt == TD_F64][0]
+           : bytes == 32 ? names[most][dt == TD_F64][1]
+           : bytes == 64 ? names[most][dt == TD_F64][2]
+                         : NULL;
+}
+
+/* a > b ? a : b, or a < b ? a : b, by the processor's instruction.  LLVM takes it only for scalars: it joins the choice between
+ * vectors with the one round it, for NaN, and compares twice. */
+static LLVMValueRef
+extreme(lowering *L, bool most, td_dtype dt, int lanes, LLVMValueRef a, LLVMValueRef b)
+{
+    int all = low_host()->vector_bytes / (int)td_dtype_size(dt), w = lanes < all ? lanes : all;
+    const char *name = extreme_name(most, dt, w);
+    LLVMValueRef v = LLVMGetPoison(LLVMTypeOf(a)), part, x[3];
+    int lane[64];
+
+    if (!name || lanes % w || (lanes > w && w == 1))
+        return NULL;
+    x[2] = low_cint(L, 32, 1, 4); /* AVX-512: rounding as usual */
+    for (int i = 0; i < lanes; i += w) {
+        x[0] = lanes == w ? a : low_part(L, a, lanes, i, w);
+        x[1] = lanes == w ? b : low_part(L, b, lanes, i, w);
+        part = low_intrin(L, name, NULL, 0, x, w * (int)td_dtype_size(dt) == 64 ? 3 : 2);
+        if (lanes == w)
+            return part;
+        for (int k = 0; k < lanes; k++)
+            lane[k] = k < i || k >= i + w ? k : lanes + k - i;
+        v = low_pick(L, v, low_part(L, part, w, 0, lanes), lane, lanes);
+    }
+    return v;
+}
+
+/* Does the select choose between what its condition compares? */
+static LLVMValueRef
+as_extreme(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    LLVMRealPredicate p;
+
+    if (L->target != TD_TARGET_CPU || lanes == 1 || (dt != TD_F32 && dt != TD_F64) || !LLVMIsAFCmpInst(x[0]) ||
+        LLVMGetOperand(x[0], 0) != x[1] || LLVMGetOperand(x[0], 1) != x[2])
+        return NULL;
+    p = LLVMGetFCmpPredicate(x[0]);
+    if (p != LLVMRealOGT && p != LLVMRealOLT)
+        return NULL;
+    return extreme(L, p == LLVMRealOGT, dt, lanes, x[1], x[2]);
+}
+
+#else
+
+static LLVMValueRef
+as_extreme(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    (void)L, (void)dt, (void)lanes, (void)x;
+    return NULL;
+}
+
+#endif
+
 LLVMValueRef
 low_special_select(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
 {
-    (void)dt;
-    (void)lanes;
-    return low_select(L, x[0], x[1], x[2]);
+    LLVMValueRef v = as_extreme(L, dt, lanes, x);
+
+    return v ? v : low_select(L, x[0], x[1], x[2]);
 }

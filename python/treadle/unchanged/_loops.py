@@ -67,7 +67,7 @@ class _Plan:
     """The role of each of a loop's names, by the values in the frame where the loop starts.
 
     numbers, arrays: names that become arguments. bools: those of `numbers` whose values are Python's bools. fresh:
-    variables that have no value yet. results: variables that the loop may change. objects: functions, modules and
+    variables that have no value yet, or one that is never seen. results: variables that the loop may change. objects: functions, modules and
     other constants by name. members: {(name, attribute): argument} for attributes of the program's objects."""
 
     def __init__(self, loop, space):
@@ -75,6 +75,8 @@ class _Plan:
         self.objects, self.members, self.values = {}, {}, {}
         for name in dict.fromkeys([*loop.stores, *loop.loads]):
             value = space.get(name, ...)
+            if name in loop.anew and not (isinstance(value, numpy.generic) and name not in loop.private):
+                value = ...  # nobody sees it; but what may be without a value must not be a NumPy scalar
             if name in loop.members and name not in loop.bare and name not in loop.stores and _is_plain_object(value):
                 for attribute in loop.members[name]:
                     self._member(name, value, attribute)
@@ -251,7 +253,7 @@ def _run(turns):
     """Run the rest of a loop. LoopTurns.run() calls this from the frame of the loop."""
     site, begun = turns.site, time.perf_counter()
     try:
-        left = _compiled(site, _Space(sys._getframe(1)), turns.rest(), turns.expected)
+        left = _compiled(site, _Space(sys._getframe(1)), turns.rest(), turns.expected, turns.early)
     except Refused as why:
         site.dead = str(why)
         return None
@@ -296,9 +298,9 @@ def _warnings_matter():
     return raised or numpy.geterr() != _ERRORS
 
 
-def _compiled(site, space, rest, expected):
+def _compiled(site, space, rest, expected, early):
     """Run the rest of the loop compiled: (how it was left, values of its variables). None where Python continues this
-    time.
+    time. early: Python has run no iteration yet, so nothing new is compiled.
 
     Raises Refused where Python must keep the loop for good."""
     loop, (items, lead) = site.loop, _arguments(rest)
@@ -308,7 +310,9 @@ def _compiled(site, space, rest, expected):
     plan = _Plan(loop, space)
     values = [plan.values[n] for n in plan.params]
     arrays = values[len(plan.numbers) :]
-    program = _program(site, plan, items, [*(lead if items == "_td_array" else []), *arrays], values)
+    program = _program(site, plan, items, [*(lead if items == "_td_array" else []), *arrays], values, early)
+    if program is None:
+        return None
     written = [plan.values[n] for n in loop.written(plan.arrays)]
     nbytes = sum(a.nbytes for a in written)
     if program.gave_up >= _TRIALS or nbytes > _MOST_KEPT or nbytes / _COPY > expected / 4:
@@ -331,7 +335,7 @@ def _compiled(site, space, rest, expected):
     return left
 
 
-def _program(site, plan, items, arrays, values):
+def _program(site, plan, items, arrays, values, early):
     loop, known = site.loop, set()
     constants = [c for n, o in plan.objects.items() for c in (n, *_constants(o, loop.attributes, known))]
     for n in constants:
@@ -340,7 +344,7 @@ def _program(site, plan, items, arrays, values):
     kinds = [type(v) for v in values[: len(plan.numbers)]]
     key = (items, *plan.params, *kinds, *map(_array_key, arrays), *plan.fresh, *constants)
     program = site.programs.get(key)
-    if program is None:
+    if program is None and not early:
         if len(site.programs) >= _MOST:
             raise Refused("its variables are of other types each time")
         program = site.programs[key] = _Program(loop, plan, items)

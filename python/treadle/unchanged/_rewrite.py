@@ -24,6 +24,8 @@ A ``while`` loop's pieces are numbers of iterations; its last piece is the loop 
 import ast
 import copy
 
+from . import _anew
+
 PREFIX = "_."
 LOOP = PREFIX + "loop"  # a function in builtins: (key, items) -> Turns
 
@@ -67,6 +69,8 @@ class Loop:
         There are loops in it.
     private : set of str
         Names that it stores and that nothing outside of it reads.
+    anew : set of str
+        Names that each iteration stores before it reads them.
     outer : set of str
         Names that it stores and that other functions may read.
     """
@@ -77,6 +81,7 @@ class Loop:
         self._take_names([n for n in nodes if isinstance(n, ast.Name)])
         self._take_members([n for n in nodes if isinstance(n, ast.Attribute)])
         self._take_writes(nodes)
+        self.anew = set(self.stores) - _anew.needed(node)
         self.outer = outer.intersection(self.stores) if outer is not None else set(self.stores)
         self.exits = [n for n in nodes if isinstance(n, (ast.Return, ast.Raise))]
         self.leaves = any(True for _ in _breaks(node.body))

@@ -100,7 +100,11 @@ td_nest_steps(td_fn *f, td_val lo, td_val hi, int64_t step, td_nest_step *body, 
     td_end(f);
     if (step == 1)
         return;
-    whole = TD_E2(f, bitwise_and, TD_E2(f, subtract, hi, lo), big(f, -step));
+    whole = TD_E2(f, subtract, hi, lo);
+    if (step & (step - 1))
+        whole = TD_E2(f, multiply, TD_E2(f, truncate_divide, whole, big(f, step)), big(f, step));
+    else
+        whole = TD_E2(f, bitwise_and, whole, big(f, -step));
     rest = TD_E2(f, add, lo, whole);
     td_if(f, TD_E2(f, less, rest, hi));
     body(ctx, rest, true);

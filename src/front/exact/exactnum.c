@@ -206,6 +206,7 @@ is_bits(td_syn op)
 static td_status
 binary_ints(walk *w, td_syn op, thing a, thing b, thing *out)
 {
+    int64_t least = num_least_of(op, &a, &b);
     bool nonneg;
 
     if (is_bits(op))
@@ -224,7 +225,8 @@ binary_ints(walk *w, td_syn op, thing a, thing b, thing *out)
 
         TD_TRY(row(w, op == TD_SYN_Add ? OP_add : OP_subtract, &a, &b, &r));
         flag_sum(w, op, &a, &b, &r);
-        r.nonneg = op == TD_SYN_Add && nonneg;
+        r.nonneg = least >= 0;
+        r.least = least > 0 ? (uint32_t)least : 0;
         *out = r;
         return built(w, w->node);
     }

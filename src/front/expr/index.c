@@ -46,13 +46,13 @@ check_range(walk *w, const char *name, const dim *shape, uint32_t ndim, uint32_t
         return TD_OK;
     *ok = TD_E2(w->f, less, td_cast(w->f, v, TD_U64),
                 td_cast(w->f, dim_val(w, &shape[axis]), TD_U64));
-    if (w->exact) {
-        exact_flag(w, TD_E1(w->f, logical_not, *ok));
-        return built(w, node);
-    }
     if (w->how->marked && !w->f->st) {
         w->f->ins[ok->i].flags |= TD_INST_CHECK;
         w->f->ins[ok->i].imm = number;
+    }
+    if (w->exact) {
+        exact_flag(w, TD_E1(w->f, logical_not, *ok));
+        return built(w, node);
     }
     if (verdict == TD_CHECK_TOLD)
         return built(w, node);

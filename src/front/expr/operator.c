@@ -212,12 +212,26 @@ power(walk *w, const thing *a, const thing *b, thing *out)
     return num_op(w, OP_power, (thing[]){*a, *b}, 2, out);
 }
 
+/* What a op b of integers is never below; -1: perhaps below 0.  Sums stay below 2**32. */
+int64_t
+num_least_of(td_syn op, const thing *a, const thing *b)
+{
+    int64_t x = num_least(a), y = num_least(b), k;
+
+    if (op == TD_SYN_Add)
+        return x >= 0 && y >= 0 ? x + y : known_int(b, &k) && k < 0 && x + k >= 0 ? x + k : -1;
+    if (op == TD_SYN_Sub)
+        return known_int(b, &k) && k >= 0 && x >= k ? x - k : -1;
+    return -1;
+}
+
 /* Is a op b of integers never below 0? */
 static bool
 stays_up(td_syn op, const thing *a, const thing *b)
 {
     switch (op) {
     case TD_SYN_Add:
+    case TD_SYN_Sub:      return num_least_of(op, a, b) >= 0;
     case TD_SYN_Mult:
     case TD_SYN_FloorDiv:
     case TD_SYN_BitOr:
@@ -256,6 +270,7 @@ loaded_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     const flatix *own, *bound;
     thing wide[2];
     bool nonneg;
+    int64_t least;
 
     if (op == TD_SYN_MatMult && (is_array(a) || is_array(b)))
         return array_product(w, a, b, out);
@@ -300,12 +315,14 @@ loaded_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     at = lin_binary(w, op, a, b);
     flat_binary(w, op, a, b, &own, &bound);
     nonneg = stays_up(op, a, b) || flat_is_whole(own) || flat_is_whole(bound);
+    least = num_least_of(op, a, b);
     TD_TRY(num_op(w, o->row, (thing[]){*a, *b}, 2, out)); /* out may be a or b */
     if (is_num(out) && out->type->dt == TD_I64) {         /* narrower ones wrap round */
         out->lin = at;
         out->own = own;
         out->bound = bound;
         out->nonneg = nonneg;
+        out->least = least > 0 ? (uint32_t)least : 0;
     }
     return TD_OK;
 }

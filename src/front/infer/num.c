@@ -50,6 +50,18 @@ num_val(td_dtype dt, td_val v)
     return num_of(td_type_num(dt), td_num_of(v));
 }
 
+int64_t
+num_least(const thing *x)
+{
+    int64_t k;
+
+    if (known_int(x, &k))
+        return k < 0 ? -1 : k < INT32_MAX ? k : INT32_MAX;
+    if (!x->nonneg)
+        return -1;
+    return x->least < INT32_MAX ? (int64_t)x->least : INT32_MAX;
+}
+
 thing
 num_index(td_val v, bool nonneg)
 {

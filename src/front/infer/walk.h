@@ -70,6 +70,7 @@ typedef struct thing {
     bool      known;  /* NUM: lit is its value */
     bool      prange; /* RANGE: its iterations may run in any order */
     bool      nonneg; /* NUM of integers: never below 0, so that an index needs no look at its sign */
+    uint32_t  least;  /* the same: never below this; 0: not known */
     bool      small;  /* the same, in an exact function: its size grows by little steps, so that it never comes near 2**63 */
     bool      maybe;  /* a variable that has no value on some path; `given` tells whether it has one */
     td_val    given;  /* bool; TD_NONE: nobody has asked for it in an earlier walk */
@@ -303,6 +304,8 @@ thing  num_float(double v);
 thing  num_bool(bool v);
 thing  num_of(const td_type *t, td_num v);
 thing  num_val(td_dtype dt, td_val v);
+int64_t num_least(const thing *x);            /* what an integer is never below; -1: perhaps below 0 */
+int64_t num_least_of(td_syn op, const thing *a, const thing *b); /* operator.c: the same of a op b, which does not wrap */
 thing  num_index(td_val v, bool nonneg);   /* a Python int held by an int64 */
 td_num num_as(walk *w, const thing *x, td_dtype dt); /* emits: the value as dt */
 td_val val_as(walk *w, const thing *x, td_dtype dt); /* the same for real dtypes */

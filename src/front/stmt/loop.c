@@ -467,6 +467,7 @@ for_count(walk *w, uint32_t node, const thing *it)
     w->item = lin_of(w, t);
     if (up) {
         x = num_index(k, it->item[0].nonneg);
+        x.least = x.nonneg ? (uint32_t)num_least(&it->item[0]) : 0;
         x.small = it->item[0].small && it->item[2].small;
         range_facts(w, it, &x);
     } else {

@@ -219,39 +219,49 @@ expr_trunc(td_fn *f, const td_val *x)
     return kind(f, x) == 'f' ? E1(round_zero, x[0]) : x[0];
 }
 
-/* x[0] if `first` is true or x[nan] is NaN; else x[1]. */
+/* x[1] where it is `beyond` x[0], or NaN; else x[0].  A processor has one instruction for the inner choice, and a chain of
+ * extremes with x[0] waits for that alone. */
 static td_val
-first_of(td_fn *f, const td_val *x, td_val first, int nan)
+extreme(td_fn *f, const td_val *x, td_op beyond)
 {
-    if (kind(f, x) == 'f')
-        first = E2(logical_or, first, E2(not_equal, x[nan], x[nan]));
-    return E3(select, first, x[0], x[1]);
+    td_val r = E3(select, td_emit(f, beyond, (td_val[]){x[1], x[0]}), x[1], x[0]);
+
+    return kind(f, x) == 'f' ? E3(select, E2(not_equal, x[1], x[1]), x[1], r) : r;
 }
 
 /* A NaN in either operand is the result. */
 td_val
 expr_maximum(td_fn *f, const td_val *x)
 {
-    return first_of(f, x, E2(greater_equal, x[0], x[1]), 0);
+    return extreme(f, x, OP_greater);
 }
 
 td_val
 expr_minimum(td_fn *f, const td_val *x)
 {
-    return first_of(f, x, E2(less_equal, x[0], x[1]), 0);
+    return extreme(f, x, OP_less);
+}
+
+/* x[0] if `first` is true or x[1] is NaN; else x[1]. */
+static td_val
+first_of(td_fn *f, const td_val *x, td_val first)
+{
+    if (kind(f, x) == 'f')
+        first = E2(logical_or, first, E2(not_equal, x[1], x[1]));
+    return E3(select, first, x[0], x[1]);
 }
 
 /* NaN only if both operands are. */
 td_val
 expr_fmax(td_fn *f, const td_val *x)
 {
-    return first_of(f, x, E2(greater_equal, x[0], x[1]), 1);
+    return first_of(f, x, E2(greater_equal, x[0], x[1]));
 }
 
 td_val
 expr_fmin(td_fn *f, const td_val *x)
 {
-    return first_of(f, x, E2(less_equal, x[0], x[1]), 1);
+    return first_of(f, x, E2(less_equal, x[0], x[1]));
 }
 
 td_val

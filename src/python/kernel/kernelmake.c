@@ -291,6 +291,14 @@ plain_name(py_spec *s, const char *name)
     return copy;
 }
 
+/* Are the function's checks of indices left to each launch?  Those of a kernel are where all are asked for; an ordinary function
+ * checks where it must do what Python does. */
+static bool
+chooses_checks(const py_spec *s)
+{
+    return !s->verdict && (s->mode == PY_CHECKED || (s->mode == PY_PLAIN && s->home->how.mode == TD_MODE_FUNCTION));
+}
+
 static bool
 run_front(py_spec *s, bool gpu, bool alone)
 {
@@ -305,7 +313,7 @@ run_front(py_spec *s, bool gpu, bool alone)
     how.alone = alone;
     how.debug = how.debug || s->mode;
     how.watched = s->mode == PY_WATCHED;
-    how.marked = s->mode == PY_CHECKED && !s->verdict;
+    how.marked = !alone && chooses_checks(s);
     how.verdict = s->verdict;
     how.parallel = how.parallel && !s->serial;
     how.lines = how.lines && gpu;
@@ -434,7 +442,7 @@ compile_spec(py_spec *s)
     if (!run_front(s, td_dev_info(s->dev)->simt, false))
         return false;
     s->unordered = find_unordered(&s->made.fn);
-    return (s->mode != PY_CHECKED || s->verdict || !s->made.nindex || py_bounds_new(s)) &&
+    return (!chooses_checks(s) || !s->made.nindex || py_bounds_new(s)) &&
            fetch_arrays(s) && fetch_memory(s) && py_ok(make_kernel(s)) && py_warn();
 }
 

@@ -37,6 +37,7 @@ typedef struct loop_run { /* loop_run - a loop being run. */
     /* estimated seconds for the rest in Python, when compiled code is considered */
     double expected;
     bool tried, over;
+    char early; /* it was handed over before its first iteration, since compiled code for the loop is there */
 } loop_run;
 
 static struct {
@@ -122,6 +123,12 @@ next_of_items(loop_run *t)
 
     if (left <= 0)
         return NULL;
+    if (!t->done && !t->early && !is_python && PyDict_Size(s->programs) > 0 && s->each * (double)left > 4 * lo.entering) {
+        t->early = 1;
+        t->expected = s->each * (double)left;
+        return PyTuple_Pack(2, Py_None, Py_None);
+    }
+    t->early = 0;
     if (t->done && !is_python && pays(s, s->each * (double)left)) {
         t->tried = true;
         t->expected = s->each * (double)left;
@@ -214,6 +221,7 @@ static PyMethodDef loop_run_methods[] = {
 
 static PyMemberDef loop_run_members[] = {
     {"site", T_OBJECT, offsetof(loop_run, at), READONLY, "the LoopSite"},
+    {"early", T_BOOL, offsetof(loop_run, early), READONLY, "no iteration has run yet"},
     {"expected", T_DOUBLE, offsetof(loop_run, expected), READONLY,
      "s that Python would take for the rest"},
     {NULL, 0, 0, 0, NULL},
@@ -302,6 +310,7 @@ loop_begin(site *s, PyObject *items, Py_ssize_t n)
     t->begun = 0;
     t->expected = 0;
     t->tried = t->over = false;
+    t->early = 0;
     t->size = !items ? ROUNDS : s->inner || s->each > 0 ? 1 : LOOK;
     return (PyObject *)t;
 }
