@@ -317,3 +317,26 @@ def by_numpy(look, host):
             return np.asarray(self)
 
     return look(host.view(Array))
+
+
+@pytest.mark.recorded
+def test_a_loop_that_writes_parts_compiles_a_few_kernels(dev):
+    """Back substitution: a value is carried on, and each round writes a part of an array that is computed from it. Without
+    memory for the value, each round's kernel would compute all rounds before it."""
+    rounds, n = 12, 2000
+    c, d = np.linspace(0.1, 0.9, n * rounds).reshape(rounds, n), np.linspace(-1, 1, n * rounds).reshape(rounds, n)
+    want, col = np.empty((rounds, n)), np.zeros(n)
+    for k in range(rounds):
+        row = d[k] - c[k] * col
+        col[:] = row
+        want[k] = 2 * (row - c[k])
+    a, b, out, kept = td.asarray(c, device=dev), td.asarray(d, device=dev), td.empty((rounds, n), device=dev), td.zeros(n, device=dev)
+    before = []
+    for k in range(rounds):
+        row = b[k] - a[k] * kept
+        kept[:] = row
+        out[k] = 2 * (row - a[k])
+        before.append(td._core.jit_stats()["kernels"])
+    check(out, want)
+    check(kept, col)
+    assert before[-1] == before[3], before

@@ -348,7 +348,8 @@ reduce_into(td_node *n, td_plan *p, td_buf *out)
     if ((j.d.red == TD_RED_argmin || j.d.red == TD_RED_argmax) && j.count <= INT32_MAX)
         j.d.acc[j.d.nacc - 1] = TD_I32; /* as wide as most elements */
     TD_TRY(td_plan_add(p, n->src[0], &j.d.value[0]));
-    td_plan_computes(p);
+    for (uint16_t i = 0; i < p->nstep; i++)
+        p->seen[i]->computed = 1;
     size_up(&j, n->axes);
     return reduce_plan(&j, out);
 }

@@ -388,14 +388,6 @@ td_plan_escapes(const td_plan *p, const td_node *root)
     return choose_keeps(p, root, keep, &left) + 1 > TD_PLAN_OPNDS - p->nopnd || left;
 }
 
-void
-td_plan_computes(td_plan *p)
-{
-    for (uint16_t i = 0; i < p->nstep; i++)
-        if (p->seen[i])
-            p->seen[i]->computed = 1;
-}
-
 td_status
 td_plan_keep(td_plan *p, const td_node *root)
 {

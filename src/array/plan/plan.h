@@ -138,8 +138,6 @@ td_status td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, con
 /* Will a node inside the plan other than root be computed again later, from its sources, because td_plan_keep gives it no
  * memory?  Call it before root's store is added. */
 bool      td_plan_escapes(const td_plan *p, const td_node *root);
-/* Notes of all nodes inside the plan that a kernel has computed them without writing them out. */
-void      td_plan_computes(td_plan *p);
 /* Adds a store in new memory for each node inside the plan whose value should be kept. */
 td_status td_plan_keep(td_plan *p, const td_node *root);
 /* Fixes the dims: reduces `axes` (a mask over shape; in C order if `places` matter), orders dims as memory lies and merges

@@ -69,16 +69,6 @@ find_donor(const td_plan *p, const td_node *n, const td_view *out)
     return NULL;
 }
 
-/* The kernel computes other values beside n.  They are marked as n is: another thread that reads their sources meanwhile
- * could read one that n is written over. */
-static void
-mark_others(const td_plan *p, const td_node *n, bool busy)
-{
-    for (uint16_t i = 0; i < p->nopnd; i++)
-        if (p->opnd[i].role == TD_ROLE_STORE && p->opnd[i].node && p->opnd[i].node != n)
-            td_eval_mark(p->opnd[i].node, busy);
-}
-
 /* Adds n to an empty plan, finds memory for it and for what is kept beside it, and launches.  TD_SKIP: one kernel cannot
  * hold it. */
 static td_status
@@ -100,11 +90,11 @@ launch_plan(td_node *n, td_plan *p)
     td_buf_unref(out);
     TD_TRY(st);
     TD_TRY(td_plan_keep(p, n));
-    mark_others(p, n, true);
+    td_settle_beside(p, n, true);
     st = p->axes ? td_row_eval(p) : td_eval_map(p);
     if (!st)
         td_plan_settle(p);
-    mark_others(p, n, false);
+    td_settle_beside(p, n, false);
     return st;
 }
 
@@ -203,11 +193,11 @@ launch_rolled(td_node *n, const td_repeat *r)
     if (!st)
         st = store_held(&p, r, step);
     if (!st) {
-        mark_others(&p, n, true);
+        td_settle_beside(&p, n, true);
         st = td_eval_map(&p);
         if (!st)
             td_plan_settle(&p);
-        mark_others(&p, n, false);
+        td_settle_beside(&p, n, false);
     }
     td_plan_end(&p);
     return st;

@@ -29,9 +29,15 @@ put_once(td_need *need, const td_putting *w, td_dtype dt, td_buf *buf, const td_
     st = add_putting(&p, w, &step);
     if (!st)
         st = td_plan_store(&p, step, dt, buf, view, NULL);
-    td_plan_computes(&p);
-    if (!st)
+    if (!st && !w->at)
+        st = td_plan_keep(&p, w->value);
+    if (!st) {
+        td_settle_beside(&p, NULL, true);
         st = td_eval_map(&p);
+        if (!st)
+            td_plan_settle(&p);
+        td_settle_beside(&p, NULL, false);
+    }
     td_plan_end(&p);
     return st;
 }

@@ -252,3 +252,11 @@ td_settle_putting(td_need *need, const td_putting *w, int64_t total, bool all)
     } while (!st && s.inputs.n);
     return st;
 }
+
+void
+td_settle_beside(const td_plan *p, const td_node *n, bool busy)
+{
+    for (uint16_t i = 0; i < p->nopnd; i++)
+        if (p->opnd[i].role == TD_ROLE_STORE && p->opnd[i].node && p->opnd[i].node != n)
+            td_eval_mark(p->opnd[i].node, busy);
+}

@@ -25,6 +25,10 @@ td_status td_settle_putting(td_need *need, const td_putting *w, int64_t total, b
 /* n, which was moved to the host, comes back to its device.  Other threads wait for it as for a value being computed. */
 td_status td_settle_return(td_node *n);
 
+/* A kernel computes other values beside n (or, with NULL, beside what it writes to memory).  They are marked as n is: another
+ * thread that reads their sources meanwhile could read one that n is written over. */
+void td_settle_beside(const td_plan *p, const td_node *n, bool busy);
+
 /* Has n pending sources, whose evaluation first would make n's own kernel smaller, and may values move to the host? */
 bool td_settle_splits(const td_node *n);
 
