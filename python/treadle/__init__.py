@@ -115,7 +115,7 @@ _HOME = {
     "_select._top": "topk",
 }
 _MODULES = set(
-    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special testing "
+    "cache cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special testing "
     "torch typed types".split()
 )
 

@@ -1,14 +1,13 @@
 """``python -m treadle script.py``: a program runs unchanged. ``python -m treadle info``: what was found, what is
 missing, how to get it. ``python -m treadle licenses``: the terms of treadle and of what it contains."""
 
-import contextlib
 import importlib.util
 import os
 import platform
 import sys
 from pathlib import Path
 
-from . import _core, config
+from . import _core, cache, config
 from ._exchange._libraries import folders
 from ._words import near
 
@@ -77,21 +76,13 @@ def _libraries():
         yield name, str(Path(found.origin).parent) if found else f"missing: pip install {name}"
 
 
-def _file_size(path):
-    """Bytes of a file; None: it is none, or another process has taken it away by now."""
-    with contextlib.suppress(FileNotFoundError):
-        return path.stat().st_size if path.is_file() else None
-
-
 def _cache():
-    folder = config.cache_dir
-    if folder == "":
+    try:
+        found = cache.info()
+    except RuntimeError:
         yield "cache", "kernels are kept in memory only (TREADLE_CACHE_DIR is empty)"
         return
-    path = Path(folder) if folder else Path.home() / ".cache" / "treadle"
-    found = [f for f in path.rglob("*") if f.name[0] != "."] if path.is_dir() else []
-    sizes = [n for n in map(_file_size, found) if n is not None]
-    yield "cache", f"{path}, {len(sizes)} kernels, {sum(sizes) / 2**20:.1f} MB"
+    yield "cache", f"{found['folder']}, {found['entries']} kernels, {found['nbytes'] / 2**20:.1f} MB"
 
 
 def info():
