@@ -347,7 +347,7 @@ COMPOSED = {
 
 def test_every_composed_function_has_a_call():
     package = pathlib.Path(td.__file__).parent
-    decorated = [re.findall(r"@few\(numpy\.(\w+)", f.read_text()) for f in package.rglob("*.py")]
+    decorated = [re.findall(r"few\(numpy\.(\w+)", f.read_text()) for f in package.rglob("*.py")]
     assert {name for names in decorated for name in names} == set(COMPOSED)
 
 
@@ -393,3 +393,29 @@ def test_composed_functions_at_the_border(monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         _core._few(interrupted, (x,), {}, 16)
+
+
+@pytest.mark.parametrize("make", [
+    lambda m, a: m.repeat(a, 20_000),
+    lambda m, a: m.tile(a, (200, 100)),
+    lambda m, a: m.pad(a, 50_000, mode="wrap"),
+    lambda m, a: m.tensordot(a, m.repeat(a, 200), 0),
+    lambda m, a: m.vander(m.repeat(a, 30)),
+])  # fmt: skip
+def test_many_elements_of_few(make):
+    """NumPy's own memory becomes the result's: it can be written, read by kernels, kept and freed."""
+    n = np.arange(1.0, 6.0)
+    want = make(np, n)
+    a = td.asarray(n, device="cpu")
+    r = make(td, a)
+    s = r * 2 + 1
+    r[..., 0] = -1
+    assert type(r) is td.ndarray and r.flags.writeable
+    assert np.array_equal(s.get(), want * 2 + 1)
+    want[..., 0] = -1
+    del a
+    assert np.array_equal(r.get(), want)
+    view = r[..., 1:]
+    del r
+    gc.collect()
+    assert np.array_equal(view.get(), want[..., 1:])

@@ -13,7 +13,7 @@ import numpy
 
 from .. import _core
 from .._core import asarray, ndarray
-from .._exchange._host import check_out, few, store
+from .._exchange._host import check_out, store
 from .._exchange._place import on
 from ._diagonals import diagonal
 from ._products import matmul
@@ -170,13 +170,19 @@ def _aligned(recipe, a, t, labels):
     return recipe.reshape(a, [next(extents) if c in t else 1 for c in labels])
 
 
-def _product(recipe, a, ta, b, tb, keep):
-    """(the product of two operands summed over the labels that are not in keep, its labels)."""
+def _product(recipe, a, ta, b, tb, keep, result):
+    """(the product of two operands summed over the labels that are not in keep, its labels). Those of the result stand
+    in its order where that costs nothing."""
+    place = {c: k for k, c in enumerate(result)}
+    first = [min((place.get(c, len(place)) for c in t if c not in other), default=-1) for t, other in ((ta, tb), (tb, ta))]
+    if first[1] < first[0]:
+        a, ta, b, tb = b, tb, a, ta
     batch = [c for c in ta if c in tb and c in keep]
     summed = [c for c in ta if c in tb and c not in keep]
     rows, columns = [c for c in ta if c not in tb], [c for c in tb if c not in ta]
     labels = batch + rows + columns
     if not summed or not (rows or columns):
+        labels.sort(key=lambda c: place.get(c, len(place)))
         full = labels + summed
         a, b = _aligned(recipe, a, ta, full), _aligned(recipe, b, tb, full)
         shape = numpy.broadcast_shapes(recipe.shapes[a], recipe.shapes[b])
@@ -211,7 +217,18 @@ def _pairs(step):
     return [(position, -1 if k else first) for k, position in enumerate(rest)]
 
 
-@few(numpy.einsum)
+_LITTLE = 1 << 14  # product of the operands' sizes up to which NumPy's own loop takes less time
+
+
+def _by_numpy(operands):
+    """NumPy's einsum where that is little work on the CPU's own memory; NotImplemented elsewhere. A single operand gives
+    a view or a sum."""
+    work = 1
+    for a in operands[1:]:
+        work *= getattr(a, "size", _LITTLE + 1)
+    return NotImplemented if len(operands) < 3 or work > _LITTLE else _core._few(numpy.einsum, operands, {}, 16)
+
+
 def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
     """Sums of products as subscripts say.
 
@@ -249,6 +266,10 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     >>> np.einsum("ij,j->i", [[1, 2], [3, 4]], [5, 6])
     array([17, 39])
     """
+    if out is None and dtype is None and order == "K":
+        r = _by_numpy(operands)
+        if r is not NotImplemented:
+            return r
     text, given = _given(operands)
     where = next((a.device for a in given if isinstance(a, ndarray)), None)
     arrays = [on(where, a) for a in given]
@@ -291,7 +312,7 @@ def _recipe(text, shapes, optimize):
         keep = set(result).union(*(t for _, t in left))
         a = _without(recipe, *a, keep | set(b[1]), extents)
         b = _without(recipe, *b, keep | set(a[1]), extents)
-        left.append(_product(recipe, *a, *b, keep))
+        left.append(_product(recipe, *a, *b, keep, result))
     a, t = _without(recipe, *left[0], result, extents)
     a = _aligned(recipe, a, t, result)
     shape = tuple(extents[c] for c in result)

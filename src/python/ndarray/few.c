@@ -7,7 +7,7 @@
 
 #include "array/run/now.h"
 
-enum { VIEWS = 16, DEPTH = 2 };
+enum { VIEWS = 16, DEPTH = 2, LARGE = 1 << 16 /* bytes */ };
 
 /* borrowed - what one call takes from treadle's arrays. */
 typedef struct borrowed {
@@ -117,6 +117,28 @@ result_items(const borrowed *b, PyObject *o)
     return named;
 }
 
+/* Is it a large array that only our caller holds, in memory of its own or of an array that nobody else holds?  Then the memory
+ * becomes ours: a function of few elements may give many. */
+static bool
+is_given(PyObject *o)
+{
+    Py_ssize_t nbytes = 0;
+    PyObject *base = NULL, *size = NULL;
+    bool given;
+
+    if (Py_REFCNT(o) > 1 || !Py_IS_TYPE(o, (PyTypeObject *)array_type))
+        return false;
+    size = PyObject_GetAttrString(o, "nbytes");
+    base = size ? PyObject_GetAttrString(o, "base") : NULL;
+    nbytes = size ? PyLong_AsSsize_t(size) : 0;
+    given = nbytes >= LARGE &&
+            (base == Py_None || (base && Py_IS_TYPE(base, (PyTypeObject *)array_type) && Py_REFCNT(base) == 2));
+    Py_XDECREF(size);
+    Py_XDECREF(base);
+    PyErr_Clear();
+    return given;
+}
+
 static PyObject *
 result_of(const borrowed *b, PyObject *o)
 {
@@ -127,6 +149,11 @@ result_of(const borrowed *b, PyObject *o)
     if (!Py_IS_TYPE(o, (PyTypeObject *)array_type) &&
         !PyType_IsSubtype(Py_TYPE(o), (PyTypeObject *)scalar_type))
         return NULL;
+    if (is_given(o)) {
+        if (py_share(o, -1, b->dev, &a))
+            return py_wrap(&a);
+        PyErr_Clear(); /* its elements are none of ours, as they lie: they are copied */
+    }
     return py_asarray(o, -1, b->dev, &a) ? py_wrap(&a) : NULL;
 }
 
