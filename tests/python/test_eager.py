@@ -347,7 +347,7 @@ COMPOSED = {
 
 def test_every_composed_function_has_a_call():
     package = pathlib.Path(td.__file__).parent
-    decorated = [re.findall(r"few\(numpy\.(\w+)", f.read_text()) for f in package.rglob("*.py")]
+    decorated = [re.findall(r"(?<!@_)few\(numpy\.(\w+)", f.read_text()) for f in package.rglob("*.py")]
     assert {name for names in decorated for name in names} == set(COMPOSED)
 
 
