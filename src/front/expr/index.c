@@ -38,15 +38,16 @@ check_range(walk *w, const char *name, const dim *shape, uint32_t ndim, uint32_t
             const thing *given, uint32_t node, td_val *ok)
 {
     thing value[TD_REPORT_VALUES];
-    uint32_t n = 0, site, number = w->made->nindex++;
-    int verdict = w->how->verdict ? w->how->verdict[number] : TD_CHECK_OPEN;
+    bool numbered = w->how->numbered || w->exact;
+    uint32_t n = 0, site, number = numbered ? w->made->nindex++ : 0;
+    int verdict = numbered && w->how->verdict ? w->how->verdict[number] : TD_CHECK_OPEN;
 
     *ok = TD_NONE;
     if (verdict == TD_CHECK_HOLDS)
         return TD_OK;
     *ok = TD_E2(w->f, less, td_cast(w->f, v, TD_U64),
                 td_cast(w->f, dim_val(w, &shape[axis]), TD_U64));
-    if (w->how->marked && !w->f->st) {
+    if (numbered && w->how->marked && !w->f->st) {
         w->f->ins[ok->i].flags |= TD_INST_CHECK;
         w->f->ins[ok->i].imm = number;
     }

@@ -125,7 +125,8 @@ typedef struct td_compile {
     int64_t frames;   /* exact functions: deeper calls are left to Python */
     bool    plain;    /* loops stay as written: nothing is unrolled or vectorised */
     bool    numba;    /* numbers meet in the types that Numba gives them: Python's are int64 and float64, integers at least 64 bits */
-    bool    marked;   /* checks of indices are marked, for ranges.c */
+    bool    numbered; /* all checks of indices have a number for ranges.c; else those of exact functions */
+    bool    marked;   /* these checks are marked with it */
     const uint8_t *verdict; /* of check i: TD_CHECK_…, as said by ranges.c of the marked function; NULL: all are open */
     uint32_t threads, registers; /* most threads of a block, bounds; 0: not said */
 } td_compile;
@@ -169,7 +170,7 @@ typedef struct td_made {
     uint32_t       result_bytes;
     uint64_t       written; /* bit i: argument i is, or contains, an array that may be written */
     uint64_t       read;
-    uint32_t       nindex;  /* checks of indices, those that are left out too */
+    uint32_t       nindex;  /* numbered checks of indices, those that are left out too */
     bool           cooperative; /* grid.sync() */
     bool           barrier, warp;
     uint32_t       shared;  /* static shared memory, bytes */

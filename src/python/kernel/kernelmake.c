@@ -291,8 +291,8 @@ plain_name(py_spec *s, const char *name)
     return copy;
 }
 
-/* Are the function's checks of indices left to each launch?  Those of a kernel are where all are asked for; an ordinary function
- * checks where it must do what Python does. */
+/* Are numbered checks of indices left to each launch?  All are numbered where they are asked for, else those of functions that
+ * must do what Python does. */
 static bool
 chooses_checks(const py_spec *s)
 {
@@ -313,6 +313,7 @@ run_front(py_spec *s, bool gpu, bool alone)
     how.alone = alone;
     how.debug = how.debug || s->mode;
     how.watched = s->mode == PY_WATCHED;
+    how.numbered = s->mode == PY_CHECKED;
     how.marked = !alone && chooses_checks(s);
     how.verdict = s->verdict;
     how.parallel = how.parallel && !s->serial;
