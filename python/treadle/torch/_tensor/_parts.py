@@ -188,7 +188,9 @@ def chunk(x, chunks, dim=0):
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = x.shape[_axes.one(dim, x.ndim)]
-    return split(x, max(-(-n // chunks), 1), dim)
+    if not n:
+        return tuple(narrow(x, dim, 0, 0) for _ in range(chunks))
+    return split(x, -(-n // chunks), dim)
 
 
 @both()
@@ -353,6 +355,8 @@ def meshgrid(*tensors, indexing="ij"):
     tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if several := [x for x in tensors if x.ndim > 1]:
+        raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {several[0]}")
     flat = [ravel(x) for x in tensors]
     swap = indexing == "xy" and len(flat) > 1
     order = [1, 0, *range(2, len(flat))] if swap else list(range(len(flat)))
