@@ -20,7 +20,7 @@ from .._prim import (
 )
 from .._register import METHODS, both, function, method
 from . import _axes, _dtypes
-from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose, unsqueeze
+from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose
 
 # ---- joining ----
 
@@ -76,7 +76,8 @@ def stack(tensors, dim=0):
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                 f"{list(x.shape)} at entry {k}"
             )
-    return cat([unsqueeze(x, dim) for x in tensors], dim)
+    shape = (*first[:dim], 1, *first[dim:])
+    return cat([x.reshape(shape) for x in tensors], dim)
 
 
 @function()
