@@ -1,6 +1,9 @@
 """What torch.compile gives for a module: a module that has the given one as its child `_orig_mod`."""
 
+from ...._public import dir_of as _dir_of
 from .module import Module
+
+__all__ = ["OptimizedModule"]
 
 
 class OptimizedModule(Module):
@@ -43,3 +46,6 @@ class OptimizedModule(Module):
 
     def __dir__(self):
         return [*super().__dir__(), *dir(self._orig_mod)]
+
+
+__dir__ = _dir_of(__name__)

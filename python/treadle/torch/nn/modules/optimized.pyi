@@ -1,8 +1,8 @@
 # Written by tools/stubs/write.py from the package itself.
-from treadle.torch.nn.modules.module import Module as Module
+from treadle.torch.nn.modules.module import Module as _Module
 from typing import Any
 
-class OptimizedModule(Module):
+class OptimizedModule(_Module):
     def __init__(self, mod: Any) -> None: ...
     @property
     def training(self) -> Any: ...
@@ -12,3 +12,5 @@ class OptimizedModule(Module):
     def __getattr__(self, name: Any) -> Any: ...
     def __setattr__(self, name: Any, value: Any) -> None: ...
     def __delattr__(self, name: Any) -> None: ...
+
+__all__ = ['OptimizedModule']
