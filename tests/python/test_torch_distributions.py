@@ -109,3 +109,12 @@ def test_transforms_keep_what_they_computed():
         D.ExpTransform(cache_size=3)
     with pytest.raises(NotImplementedError, match="Cannot transform"):
         D.biject_to(D.constraints.boolean)
+
+
+def test_independent_takes_no_more_dims_than_there_are():
+    base = torch.distributions.Normal(torch.zeros(2), torch.ones(2))
+    assert repr(torch.distributions.Independent(base, 1)) == (
+        "Independent(Normal(loc: torch.Size([2]), scale: torch.Size([2])), 1)"
+    )
+    with pytest.raises(ValueError, match="actual 2 vs 1"):
+        torch.distributions.Independent(base, 2)

@@ -466,3 +466,27 @@ def test_numpys_names_of_the_first_parameter():
         x.sum(axes=0)
     with pytest.raises(TypeError, match="multiple values"):
         x.sum(0, axis=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_sinc_of_halves_is_that_of_float32_rounded(dtype):
+    x = torch.tensor([0.0, 0.25, 1.0, -3.0, 7.5], dtype=dtype)
+    assert torch.equal(torch.sinc(x), torch.sinc(x.float()).to(dtype)) and torch.sinc(x)[0] == 1
+
+
+def test_meshgrid_takes_no_matrices():
+    with pytest.raises(RuntimeError, match="Expected 0D or 1D tensor"):
+        torch.meshgrid(torch.ones(2, 2), torch.ones(3), indexing="ij")
+    assert [tuple(g.shape) for g in torch.meshgrid(torch.tensor(1.0), torch.ones(3), indexing="ij")] == [(1, 3)] * 2
+
+
+def test_chunks_of_no_elements():
+    assert [tuple(part.shape) for part in torch.zeros(0, 3).chunk(2)] == [(0, 3)] * 2
+
+
+def test_stack_refuses_shapes_of_as_many_elements():
+    with pytest.raises(RuntimeError, match=r"got \[2, 3\] at entry 0 and \[3, 2\] at entry 1"):
+        torch.stack([torch.ones(2, 3), torch.ones(3, 2)])
+    x = torch.arange(6.0).reshape(2, 3)
+    assert torch.equal(torch.stack([x.t(), x.t() + 1], 1)[:, 0], x.t())
+    assert type(torch.ones(2, 3).shape) is torch.Size and torch.ones(2, 3).shape[1:] == torch.Size([3])

@@ -318,6 +318,36 @@ def test_compiler_leaves_functions_as_they_are():
         torch.compiler.set_default_backend("inductor")
 
 
+def test_a_compiled_module_has_the_names_that_pytorch_gives_it():
+    plain = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Dropout(0.5))
+    made = torch.compile(plain, mode="default")
+    names = ["_orig_mod.0.weight", "_orig_mod.0.bias"]
+    assert list(made.state_dict()) == names == [name for name, _ in made.named_parameters()]
+    assert type(made).__name__ == "OptimizedModule" and made._orig_mod is plain and len(list(made.modules())) == 4
+    assert repr(made).startswith("OptimizedModule(\n  (_orig_mod): Sequential(\n")
+    made.eval()
+    assert not plain.training and not made.training and not plain[1].training
+    x = torch.ones(4, 3)
+    assert torch.equal(made(x), plain(x))
+    made.load_state_dict({name: value * 0 for name, value in made.state_dict().items()})
+    assert made(x).sum() == 0
+    made.note = 5
+    assert plain.note == 5
+    del made.note
+    assert not hasattr(plain, "note")
+    again = copy.deepcopy(made)
+    assert again._orig_mod is not plain and torch.equal(again(x), plain(x)) and not again.training
+    assert pickle.loads(pickle.dumps(made)).state_dict().keys() == made.state_dict().keys()
+    made.half()
+    assert plain.get_parameter("0.weight").dtype is torch.float16
+
+    @torch.compile
+    class Twice(torch.nn.Module):
+        pass
+
+    assert isinstance(Twice(), torch.nn.Module) and isinstance(torch.compile()(plain), torch._dynamo.OptimizedModule)
+
+
 # ---- library ----
 
 

@@ -132,7 +132,7 @@ make_subclass(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
 /* ---- how dtypes, shapes and devices are shown ---- */
 
-/* _tensor_classes(size=None, dtype=None, device=None, make=None): registers size(shape tuple), a dict from names to
+/* _tensor_classes(size=None, dtype=None, device=None, make=None): registers size, a subclass of tuple, a dict from names to
  * dtype objects, device(treadle.Device), and make(cls, ...) for Tensor(...) */
 static PyObject *
 tensor_classes(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
@@ -144,6 +144,11 @@ tensor_classes(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObje
     (void)module;
     if (!py_parse("_tensor_classes", names, 0, 4, args, nargs, kwnames, arg))
         return NULL;
+    if (!py_is_none(arg[0]) &&
+        !(PyType_Check(arg[0]) && PyType_IsSubtype((PyTypeObject *)arg[0], &PyTuple_Type))) {
+        PyErr_SetString(PyExc_TypeError, "_tensor_classes: size is no subclass of tuple");
+        return NULL;
+    }
     while (!py_is_none(arg[1]) && PyDict_Next(arg[1], &at, &key, &value)) {
         td_dtype dt;
 
@@ -160,14 +165,19 @@ tensor_classes(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObje
     return Py_NewRef(Py_None);
 }
 
+/* The Size of a shape. tuple.__new__ makes it, since these are ints: Size.__new__, which converts others, takes ten times
+ * as long, and programs ask for shapes in every step. */
 static PyObject *
 shown_shape(const td_shape *s)
 {
-    PyObject *t = py_shape_tuple(s), *r;
+    newfunc make = (newfunc)(uintptr_t)PyType_GetSlot(&PyTuple_Type, Py_tp_new);
+    PyObject *t = py_shape_tuple(s), *args, *r;
 
     if (!t || !pt.size)
         return t;
-    r = PyObject_CallFunctionObjArgs(pt.size, t, NULL);
+    args = PyTuple_Pack(1, t);
+    r = args ? make((PyTypeObject *)pt.size, args, NULL) : NULL;
+    Py_XDECREF(args);
     Py_DECREF(t);
     return r;
 }

@@ -6,11 +6,7 @@ from .. import _modules
 from ..compiler import disable as disable
 from ..compiler import is_compiling as is_compiling
 from ..compiler import reset as reset
-
-
-class OptimizedModule:
-    """The class that PyTorch's compile wraps modules in. Here compile returns the module itself, so this class has no
-    instances."""
+from ..nn.modules.optimized import OptimizedModule as OptimizedModule
 
 
 def assume_constant_result(fn):

@@ -287,6 +287,8 @@ def _(inputs, r, g):
 @both()
 def sinc(x):
     """sin(pi x) / (pi x), and 1 for 0."""
+    if x.dtype._kind == "f" and x.dtype.itemsize == 2:  # 0 divided by 0 where pi * x rounds to a half
+        return _sinc(x.float()).to(x.dtype)
     return _sinc(x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype()))
 
 

@@ -150,7 +150,7 @@ def masked_fill(x, mask, value):
         )
     _holds(x.dtype, value)
     value = value.to(x.dtype) if isinstance(value, Tensor) else scalar(value, x)
-    return apply("select", mask, value, x)
+    return apply("select", mask, value, x.contiguous())
 
 
 def _holds(kind, value):

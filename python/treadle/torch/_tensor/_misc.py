@@ -70,8 +70,14 @@ def is_warn_always_enabled():
 
 @function(out=False)
 def compile(model=None, *args, **kwargs):
-    """The function or module itself: treadle compiles what it records in any case."""
-    return (lambda f: f) if model is None else model
+    """The function itself, or a module round the module: treadle compiles what it records in any case."""
+    if model is None:
+        return compile
+    if isinstance(model, type) or not hasattr(model, "_modules"):
+        return model
+    from ..nn.modules.optimized import OptimizedModule  # a program that has a module has imported nn
+
+    return OptimizedModule(model)
 
 
 @function(out=False)

@@ -20,7 +20,7 @@ from .._prim import (
 )
 from .._register import METHODS, both, function, method
 from . import _axes, _dtypes
-from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose, unsqueeze
+from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose
 
 # ---- joining ----
 
@@ -76,7 +76,8 @@ def stack(tensors, dim=0):
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                 f"{list(x.shape)} at entry {k}"
             )
-    return cat([unsqueeze(x, dim) for x in tensors], dim)
+    shape = (*first[:dim], 1, *first[dim:])
+    return cat([x.reshape(shape) for x in tensors], dim)
 
 
 @function()
@@ -188,7 +189,9 @@ def chunk(x, chunks, dim=0):
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = x.shape[_axes.one(dim, x.ndim)]
-    return split(x, max(-(-n // chunks), 1), dim)
+    if not n:
+        return tuple(narrow(x, dim, 0, 0) for _ in range(chunks))
+    return split(x, -(-n // chunks), dim)
 
 
 @both()
@@ -353,6 +356,8 @@ def meshgrid(*tensors, indexing="ij"):
     tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if several := [x for x in tensors if x.ndim > 1]:
+        raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {several[0]}")
     flat = [ravel(x) for x in tensors]
     swap = indexing == "xy" and len(flat) > 1
     order = [1, 0, *range(2, len(flat))] if swap else list(range(len(flat)))

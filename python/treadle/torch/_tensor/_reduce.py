@@ -167,13 +167,13 @@ def squeezed(x, dims):
 @both()
 def softmax(x, dim, dtype=None):
     """exp(x) divided by its sum along dim."""
-    return _softmax(x if dtype is None else x.to(dtype), dim=_axes.one(dim, x.ndim))
+    return _softmax((x if dtype is None else x.to(dtype)).contiguous(), dim=_axes.one(dim, x.ndim))
 
 
 @both()
 def log_softmax(x, dim, dtype=None):
     """The logarithm of softmax."""
-    return _log_softmax(x if dtype is None else x.to(dtype), dim=_axes.one(dim, x.ndim))
+    return _log_softmax((x if dtype is None else x.to(dtype)).contiguous(), dim=_axes.one(dim, x.ndim))
 
 
 def _shifted(a, dim):
@@ -411,7 +411,7 @@ def _quantile(name, known):
         else:
             r = r.transpose(where + 1, -1)
             r = r if keepdim else r.squeeze(where + 1)
-        return r if several else r[0]
+        return (r if several else r[0]).contiguous()
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = "The q-quantiles along dim (None: of all); interpolation: linear, lower, higher, nearest, midpoint." + (
@@ -466,7 +466,7 @@ def cumsum(x, dim, *, dtype=None):
 def cumprod(x, dim, *, dtype=None):
     """Running products along dim."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
-    return cast(_cumprod(x, dim=_axes.one(dim, x.ndim)), x.dtype) if x.ndim else x.clone()
+    return cast(_cumprod(x.contiguous(), dim=_axes.one(dim, x.ndim)), x.dtype) if x.ndim else x.clone()
 
 
 @derived("Cumprod")

@@ -365,13 +365,13 @@ def diagflat(x, offset=0):
 @both()
 def tril(x, diagonal=0):
     """The lower triangle up to a diagonal, zeros above."""
-    return apply("select", _below(x, diagonal), x, scalar(0, x))
+    return apply("select", _below(x, diagonal), x.contiguous(), scalar(0, x))
 
 
 @both()
 def triu(x, diagonal=0):
     """The upper triangle from a diagonal on, zeros below."""
-    return apply("select", _below(x, diagonal - 1), scalar(0, x), x)
+    return apply("select", _below(x, diagonal - 1), scalar(0, x), x.contiguous())
 
 
 def _below(x, diagonal):

@@ -1,5 +1,5 @@
-"""torch.compiler: settings of torch.compile. treadle compiles everything it records, so compile returns its argument
-and the settings have no effect."""
+"""torch.compiler: settings of torch.compile. treadle compiles everything it records, so compile returns functions
+as they are, wraps modules as PyTorch does, and the settings have no effect."""
 
 import contextlib
 

@@ -232,6 +232,10 @@ class Independent(Distribution):
         self.base_dist, self._n = base_distribution, reinterpreted_batch_ndims
         batch, n = tuple(base_distribution.batch_shape), reinterpreted_batch_ndims
         cut = len(batch) - n
+        if cut < 0:
+            raise ValueError(
+                f"Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual {n} vs {len(batch)}"
+            )
         super().__init__(batch[:cut], (*batch[cut:], *base_distribution.event_shape))
 
     mean = property(lambda self: self.base_dist.mean, doc="The mean.")
@@ -252,6 +256,9 @@ class Independent(Distribution):
         """The same distribution, batch_shape of them."""
         parts = tuple(self._event_shape[: self._n])
         return Independent(self.base_dist.expand((*batch_shape, *parts)), self._n, validate_args=False)
+
+    def __repr__(self):
+        return f"Independent({self.base_dist}, {self._n})"
 
     def rsample(self, sample_shape=()):
         """The base's draws."""

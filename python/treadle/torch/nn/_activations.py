@@ -124,7 +124,7 @@ def softplus(input, beta=1.0, threshold=20.0):
 
 def logsigmoid(input):
     """log(sigmoid(x))."""
-    return -apply("softplus", -input)
+    return -apply("softplus", -input.contiguous())
 
 
 def softsign(input):

@@ -4,6 +4,7 @@ import functools
 import math
 
 from ... import torch
+from ._windows import plain
 
 _HALVES = (torch.float16, torch.bfloat16)
 
@@ -46,7 +47,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
             f"Given normalized_shape={list(shape)}, expected input with shape "
             f"[*{''.join(f', {n}' for n in shape)}], but got input of size{list(input.shape)}"
         )
-    return _affine(_scaled(input, tuple(range(-len(shape), 0)), eps), weight, bias, shape)
+    return _affine(_scaled(input.contiguous(), tuple(range(-len(shape), 0)), eps), weight, bias, shape)
 
 
 @_in_float32
@@ -58,6 +59,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     if tuple(input.shape[input.dim() - len(shape) :]) != shape:
         raise RuntimeError(f"Given normalized_shape={list(shape)}, got input of size{list(input.shape)}")
     eps = torch.finfo(input.dtype).eps if eps is None else eps
+    input = input.contiguous()
     scaled = input * torch.rsqrt((input * input).mean(tuple(range(-len(shape), 0)), keepdim=True) + eps)
     return _affine(scaled, weight, None, shape)
 
@@ -92,7 +94,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     In training the statistics are those of the batch, and they update the running ones in place. Otherwise the running
     statistics are used.
     """
-    shape = (1, -1, *[1] * (input.dim() - 2))
+    input, shape = plain(input), (1, -1, *[1] * (input.dim() - 2))
     dims = (0, *range(2, input.dim()))
     count = input.numel() // max(input.size(1), 1)
     if not training:
@@ -128,7 +130,7 @@ def instance_norm(
         with torch.no_grad():
             _update(running_mean, input.mean(dims).mean(0), momentum)
             _update(running_var, input.var(dims).mean(0), momentum)
-    return _affine(_scaled(input, dims, eps), weight, bias, shape)
+    return _affine(_scaled(plain(input), dims, eps), weight, bias, shape)
 
 
 @_in_float32

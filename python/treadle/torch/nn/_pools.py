@@ -5,7 +5,7 @@ import operator
 
 from ... import torch
 from .._prim import apart
-from ._windows import Fold, Pad, shifted, spread
+from ._windows import Fold, Pad, plain, shifted, spread
 
 
 def _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
@@ -96,7 +96,7 @@ def _max_pool(rank):
         )
         pads = _pads(input, kernel, stride, padding, dilation, out)
         least = -math.inf if input.dtype.is_floating_point else torch.iinfo(input.dtype).min
-        x = Pad.apply(input, pads, least) if any(map(any, pads)) else input
+        x = Pad.apply(input, pads, least) if any(map(any, pads)) else plain(input)
         best, place = _Largest.apply(x, kernel, stride, dilation)
         if return_indices:
             return best, _flat_places(place, input.shape[2:], kernel, stride, padding, dilation)
@@ -157,7 +157,8 @@ def _avg_pool(rank):
             return call(input.float(), *args).to(input.dtype)
         kernel, stride, padding, ones, out = _geometry(input, rank, kernel_size, stride, padding, 1, ceil_mode)
         pads = _pads(input, kernel, stride, padding, ones, out)
-        total = _Sums.apply(Pad.apply(input, pads, 0.0) if any(map(any, pads)) else input, kernel, stride, ones)
+        x = Pad.apply(input, pads, 0.0) if any(map(any, pads)) else plain(input)
+        total = _Sums.apply(x, kernel, stride, ones)
         counts = list(_counts(input.shape[2:], kernel, stride, padding, out, count_include_pad))
         if not total.is_floating_point() and not total.is_complex():
             return _whole_means(total, counts, divisor_override)

@@ -29,9 +29,14 @@ def places(size, kernel, stride, dilation):
     return tuple((n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(size, kernel, stride, dilation))
 
 
-def padded(x, pads, value=0.0):
-    """x with padding (before, after) of value around its last dims. Negative padding cuts elements off. Memory is laid
-    out channels first."""
+def plain(x):
+    """x in C order. The channels of images may come last in memory: PyTorch's layers keep that layout, too."""
+    return x if x.dim() == 4 and x.permute(0, 2, 3, 1).is_contiguous() else x.contiguous()
+
+
+def padded(x, pads, value=0.0, channels_first=True):
+    """x with padding (before, after) of value around its last dims. Negative padding cuts elements off. The channels
+    of a batch come first in memory if that is asked for, as windows are read fastest; else memory is in C order."""
     if not any(a or b for a, b in pads):
         return x
     lead = x.dim() - len(pads)
@@ -42,7 +47,7 @@ def padded(x, pads, value=0.0):
     if all(a <= 0 and b <= 0 for a, b in pads):
         return x[(..., *inner)]
     place = [slice(max(a, 0), n - max(b, 0)) for n, (a, b) in zip(size, pads)]
-    if lead == 2:
+    if lead == 2 and channels_first:
         out = torch.full((x.size(1), x.size(0), *size), value, dtype=x.dtype, device=x.device).transpose(0, 1)
     else:
         out = torch.full((*x.shape[:lead], *size), value, dtype=x.dtype, device=x.device)
@@ -88,12 +93,14 @@ def fold(cols, size, stride, dilation):
 
 
 class Pad(torch.autograd.Function):
-    """``padded``, differentiable."""
+    """``padded``, differentiable; a copy in C order."""
 
     @staticmethod
     def forward(ctx, x, pads, value):
         ctx.pads = pads
-        return padded(x, pads, value)
+        cuts = all(a <= 0 and b <= 0 for a, b in pads)
+        out = padded(x, pads, value, False)
+        return out.clone(memory_format=torch.contiguous_format) if cuts else out
 
     @staticmethod
     def backward(ctx, grad):
@@ -137,7 +144,9 @@ def pad(input, pad, mode="constant", value=None):
         )
     pads = [(int(pad[i]), int(pad[i + 1])) for i in range(len(pad) - 2, -1, -2)]
     if mode == "constant":
-        return Pad.apply(input, pads, 0.0 if value is None else value) if any(map(any, pads)) else input.clone()
+        if not any(map(any, pads)):
+            return input.clone()
+        return Pad.apply(input, pads, 0.0 if value is None else value)
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     given = input
