@@ -27,6 +27,22 @@ def same(f, *args):
     assert got == wanted and repr(got) == repr(wanted)
 
 
+def test_pop_with_none():
+    def f(k):
+        d = {1: 2.5, 3: 4.5}
+        x = d.pop(k, None)
+        return -1.0 if x is None else x, len(d), 3 in d
+
+    for k in (1, 2, 3):
+        same(f, k)
+
+
+def test_a_dict_without_types_gets_them_from_setdefault():
+    d = Dict()
+    assert d.setdefault(1, 2.5) == 2.5 and d.setdefault(1, 3.5) == 2.5 and d.setdefault(4, 1.5) == 1.5
+    assert dict(d) == {1: 2.5, 4: 1.5}
+
+
 def test_elements_of_every_kind():
     def f(n):
         whole, real, flags, pairs, texts, deep = [], [1.5], [True], [(1, 2.5)], ["a"], [[1], [2, 3]]

@@ -163,3 +163,18 @@ def test_names_without_numba(tmp_path):
     path = program(tmp_path, "names.py", NAMES)
     status, out, err = run(path)
     assert (status, out) == (0, "done\n"), err
+
+
+def test_overloads_that_ask_for_values_are_refused():
+    """numba.literally in an overload wants another overload for the value; its own result would be wrong."""
+    from treadle._compile import _overloads
+
+    def power(x, n):
+        raise NotImplementedError
+
+    def literally(n):
+        return n
+
+    _overloads.register(power, lambda x, n: lambda x, n: literally(n))
+    with pytest.raises(TypeError, match="power: its overload calls numba.literally"):
+        njit(lambda x, n: power(x, n))(3, 2)

@@ -1,5 +1,6 @@
 """vectorize, guvectorize, stencil and cuda.reduce beside NumPy, on NumPy's arrays and on devices."""
 
+import itertools
 import math
 
 import numpy as np
@@ -329,3 +330,19 @@ def test_shapes_are_integers():
             cuda.device_array(shape)
     for shape in (3, (3,), [3, 2], np.int32(3), (np.int64(2), 2), np.array([2, 3])):
         assert cuda.device_array(shape).shape == np.empty(shape).shape
+
+
+def test_writable_args():
+    """What the function writes into a copy of an operand that is named there goes back to the operand."""
+
+    def fill(x, out):
+        x[0] = 6.5
+        out[0] = 4.2
+
+    for named, dtype in itertools.product(((), ("x",), (0,), ("out",)), (np.float64, np.float32)):
+        g = guvectorize(["void(float64[:], float64[:])"], "()->()", writable_args=named)(fill)
+        x = np.zeros((3, 2), dtype)
+        assert (g(x) == 4.2).all()
+        assert (x == (6.5 if named in (("x",), (0,)) or dtype is np.float64 else 0)).all()
+    with pytest.raises(ValueError, match="'y' is no parameter"):
+        guvectorize(["void(float64[:], float64[:])"], "()->()", writable_args=("y",))(fill)
