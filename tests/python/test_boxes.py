@@ -69,7 +69,7 @@ def test_lists_that_called_functions_write_order_their_callers_loops():
 
     for write in (put, put_and_return, grow, later):
 
-        def f(x):
+        def f(x, write=write):
             for i in range(1, len(x)):
                 write(x, i)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treadle as td
-from treadle import cuda, guvectorize, stencil, vectorize
+from treadle import cuda, guvectorize, njit, stencil, vectorize
 from treadle.types import float32, float64, int32
 
 WHERE = [None, "cpu", "null"]  # NumPy's arrays, arrays of devices
@@ -267,10 +267,27 @@ def test_stencils(where):
     np.testing.assert_allclose(got(weighted(put(v, where), put(w, where), 2.0), where), want)
 
 
+def written_by(stencilled):
+    """A compiled function that calls a stencil with out=."""
+
+    def within(x, out):
+        stencilled(x, out=out)
+
+    return njit(within)
+
+
 def test_stencil_out_and_errors():
     x = np.arange(20.0).reshape(4, 5)
     out = np.full((4, 5), 7.0)
     assert cross(x, out=out) is out and (out[0] == 7).all() and (out[1:-1, 1:-1] == x[1:-1, 1:-1]).all()
+    for cval, filled in ((None, 7), (0, 0), (2.0, 2), (np.nan, np.nan)):
+        shifted = stencil(lambda a: a[-1, 2], **({} if cval is None else {"cval": cval}))
+        for call in (lambda x, o, s=shifted: s(x, out=o), written_by(shifted)):
+            for dtype in (np.float64, np.int64) if cval is not np.nan else (np.float64,):
+                out, wanted = np.full((4, 5), 7, dtype), np.full((4, 5), filled, dtype)
+                wanted[1:, :-2] = x[:-1, 2:]
+                call(x.astype(dtype), out)
+                np.testing.assert_array_equal(out, wanted)
     with pytest.raises(ValueError, match="give the neighborhood"):
         stencil(mean3.py_func)(np.zeros(5))
     with pytest.raises(ValueError, match="dims"):
