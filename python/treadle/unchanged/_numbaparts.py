@@ -30,13 +30,21 @@ def _warnings(names):
 
 
 # treadle refuses to compile with TypeError, so `except TypingError` has to mean that.
-_REFUSALS = "NumbaError TypingError UnsupportedError LoweringError ConstantInferenceError NumbaTypeError"
+_REFUSALS = (
+    "NumbaError TypingError UnsupportedError LoweringError ConstantInferenceError NumbaTypeError ByteCodeSupportError "
+    "CompilerError DeprecationError ForbiddenConstruct ForceLiteralArg IRError InternalError "
+    "InternalTargetMismatchError LiteralTypingError NonexistentTargetError NotDefinedError RedefinedError "
+    "RequireLiteralValue UnsupportedBytecodeError UnsupportedParforsError UnsupportedRewriteError "
+    "UntypedAttributeError VerificationError"
+)
 errors = _made(
     "numba.core.errors",
     "Numba's warnings, and its names for what treadle refuses.",
     NumbaWarning=NumbaWarning,
     NumbaValueError=ValueError,
     NumbaIndexError=IndexError,
+    NumbaKeyError=KeyError,
+    NumbaAssertionError=AssertionError,
     NumbaAttributeError=AttributeError,
     NumbaNotImplementedError=NotImplementedError,
     NumbaRuntimeError=RuntimeError,
