@@ -109,6 +109,19 @@ from numba import errors, set_parallel_chunksize, parallel_chunksize
 from numba.core.errors import NumbaDeprecationWarning, NumbaPerformanceWarning, NumbaWarning, TypingError
 import numba.core.config
 from numba.core.decorators import njit as same
+from numba import NumbaExperimentalFeatureWarning, NumbaTypeError, TypingError as TopError
+from numba.core.errors import NumbaKeyError, RequireLiteralValue, UnsupportedParforsError
+from numba.cuda import CudaSupportError
+from numba.cuda.cudadrv.error import CudaSupportError as Deep, NvvmSupportError
+import numba.extending
+
+assert TopError is TypingError and issubclass(NumbaTypeError, TypingError) and Deep is CudaSupportError
+assert not hasattr(numba.extending, "functools")
+try:
+    numba.gdb
+    raise AssertionError
+except AttributeError as e:
+    assert "Numba is not installed" in str(e)
 
 warnings.simplefilter("ignore", category=NumbaDeprecationWarning)
 config.THREADING_LAYER = "threadsafe"

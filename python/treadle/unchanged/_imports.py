@@ -49,6 +49,7 @@ _WITHOUT_NUMBA = {
     "numba.core.config": ("treadle.unchanged._numbaparts", "config"),
     "numba.config": ("treadle.unchanged._numbaparts", "config"),
     "numba.core.decorators": ("treadle.unchanged", "_numba"),
+    "numba.cuda.cudadrv.error": ("treadle.unchanged._numbaparts", "cuda_errors"),
     "numba.misc": ("treadle.unchanged", "_numba"),
     "numba.misc.special": ("treadle.unchanged", "_numba"),
     "numba.np": ("treadle.unchanged", "_numba"),

@@ -9,6 +9,8 @@ import types
 
 import numpy
 
+from treadle import _core
+
 __all__ = [
     "carray", "config", "errors", "farray", "get_num_threads", "get_parallel_chunksize", "objmode",
     "parallel_chunksize", "set_num_threads", "set_parallel_chunksize", "threading_layer",
@@ -53,6 +55,18 @@ errors = _made(
         "NumbaPerformanceWarning NumbaDeprecationWarning NumbaPendingDeprecationWarning NumbaParallelSafetyWarning "
         "NumbaTypeSafetyWarning NumbaExperimentalFeatureWarning NumbaDebugInfoWarning NumbaSystemWarning "
         "NumbaIRAssumptionWarning NumbaInvalidConfigWarning NumbaPedanticWarning"
+    ),
+)
+
+# treadle.cuda tells of what the driver refuses by DeviceError, whichever of these the program catches.
+cuda_errors = _made(
+    "numba.cuda.cudadrv.error",
+    "The names of numba.cuda's errors.",
+    NvvmWarning=NumbaWarning,
+    **dict.fromkeys(
+        "CudaDriverError CudaRuntimeError CudaSupportError NvrtcError NvrtcCompilationError NvrtcSupportError NvvmError "
+        "NvvmSupportError".split(),
+        _core.DeviceError,
     ),
 )
 
