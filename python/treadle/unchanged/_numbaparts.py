@@ -64,8 +64,8 @@ cuda_errors = _made(
     "The names of numba.cuda's errors.",
     NvvmWarning=NumbaWarning,
     **dict.fromkeys(
-        "CudaDriverError CudaRuntimeError CudaSupportError NvrtcError NvrtcCompilationError NvrtcSupportError NvvmError "
-        "NvvmSupportError".split(),
+        "CudaDriverError CudaRuntimeError CudaSupportError NvrtcError NvrtcCompilationError NvrtcSupportError "
+        "NvvmError NvvmSupportError".split(),
         _core.DeviceError,
     ),
 )
