@@ -201,8 +201,14 @@ class Dict(_core.Box, metaclass=_Known):
     def __reduce__(self):
         return Dict, (dict(self.items()),)
 
+    def setdefault(self, key, default):
+        """The value of the key. Where there is none, default, which the key has from now on."""
+        if not len(self) or key not in self:
+            self[key] = default
+        return self[key]
+
     get, keys, items, values = (getattr(MutableMapping, n) for n in ("get", "keys", "items", "values"))
-    pop, update, setdefault = (getattr(MutableMapping, n) for n in ("pop", "update", "setdefault"))
+    pop, update = (getattr(MutableMapping, n) for n in ("pop", "update"))
     _MutableMapping__marker = MutableMapping._MutableMapping__marker
 
 

@@ -165,10 +165,13 @@ float_text(double x, char *out, size_t size)
     snprintf(out, size, "%se%c%02d", digits, exponent < 0 ? '-' : '+', abs(exponent));
 }
 
+/* Python's white space: Unicode's, and the separators of ASCII. */
 static bool
 is_space(uint32_t c)
 {
-    return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31);
+    return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31) || c == 0x85 || c == 0xa0 ||
+           c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
+           c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
 /* int(s) and float(s): digits with a sign, surrounding spaces, underscores between digits. */
@@ -231,6 +234,7 @@ search(const td_box *a, const td_box *b, int64_t from, int64_t to, bool last)
     from = from < 0 ? from + a->n : from;
     to = to < 0 ? to + a->n : to;
     from = from < 0 ? 0 : from;
+    to = to < 0 ? 0 : to;
     to = (to > a->n ? a->n : to) - b->n;
     for (int64_t i = 0; i <= to - from; i++)
         if (matches_at(a, last ? to - i : from + i, b))
@@ -403,7 +407,7 @@ is_all(const td_box *a, uint64_t *w)
         bool lower = c >= 'a' && c <= 'z', upper = c >= 'A' && c <= 'Z',
              digit = c >= '0' && c <= '9';
 
-        if (c > 127)
+        if (c > 127 && what != TD_IS_SPACE)
             return TD_ASK_BAD;
         cased = cased || (what == TD_IS_UPPER ? upper : lower);
         switch (what) {

@@ -23,6 +23,8 @@ declare_math(lowering *L, const char *name, LLVMTypeRef t, int arity)
         return fn;
     fn = LLVMAddFunction(L->mod, name, LLVMFunctionType(t, arg, (unsigned)arity, 0));
     low_attr(L, fn, "nounwind", 0);
+    if (L->f->libm) /* LLVM would make pow(x, 2.0) a product, which rounds otherwise */
+        low_attr(L, fn, "nobuiltin", 0);
     if (L->target == TD_TARGET_CPU) { /* on a GPU, linking its body sets them */
         low_attr(L, fn, "willreturn", 0);
         low_attr(L, fn, "memory", 0);

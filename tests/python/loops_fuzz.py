@@ -5,6 +5,7 @@ of them were run by compiled code.
 """
 
 import random
+import signal
 import sys
 import warnings
 
@@ -159,20 +160,44 @@ def same(x, y):
     return repr(x) == repr(y)
 
 
+class Endless(BaseException):
+    """Python's integers have grown until nobody can wait for them."""
+
+
+def give_up(number, frame):
+    raise Endless
+
+
+def in_python(text, file, arrays, n):
+    """What Python makes of the program; None: its numbers grow without end."""
+    signal.setitimer(signal.ITIMER_REAL, 2)
+    try:
+        return outcome(compile(text, file, "exec"), arrays, n)
+    except Endless:
+        return None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 def main(seed, count):
     master, compiled, wrong = random.Random(seed), 0, 0
+    signal.signal(signal.SIGALRM, give_up)
     for k in range(count):
         r = random.Random(master.randrange(2**40))
         text, (arrays, n), file = Program(r).text(), arguments(r), f"program{k}.py"
-        want = outcome(compile(text, file, "exec"), arrays, n)
         watched = _loops.compiled(text, file)
-        got = outcome(watched, arrays, n)
-        for again in range(2):  # compiled code is there now, and may take the loops over before their first iteration
-            if same(want, got):
-                if again:  # of other arguments
-                    arrays, n = arguments(r)
-                    want = outcome(compile(text, file, "exec"), arrays, n)
-                got = outcome(watched, arrays, n)
+        for again in range(3):  # compiled code is there later, and may take the loops over before their first iteration
+            if again == 2:  # of other arguments
+                arrays, n = arguments(r)
+            if again != 1:
+                want = in_python(text, file, arrays, n)
+            if want is None:
+                break
+            got = outcome(watched, arrays, n)
+            if not same(want, got):
+                break
+        if want is None:
+            continue
         compiled += any(key.startswith(f"{file}:") for key in _loops.ran)
         if not same(want, got):
             wrong += 1

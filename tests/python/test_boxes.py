@@ -1,6 +1,9 @@
 """Lists, dicts, sets, strings, try and treadle.typed in functions of treadle.jit, beside CPython."""
 
 import gc
+import heapq
+import itertools
+import random
 import resource
 import subprocess
 import sys
@@ -25,6 +28,129 @@ def same(f, *args):
         return
     got = njit(f)(*args)
     assert got == wanted and repr(got) == repr(wanted)
+
+
+def test_extremes_and_sums_of_what_can_be_iterated_over():
+    nan = float("nan")
+
+    def f(a, s, n):
+        d, st = {3: 1.5, 1: 2.5}, {4, 2, 9}
+        return (
+            (max(a), min(a), max(d), min(st), max(s), min("hello"), max(range(n)), min(d.values())),
+            (sum(range(n)), sum(d), sum(d.values()), sum(st, 10), sum(x * 0.5 for x in range(n))),
+            (any(st), all(range(n)), any(s), all([i > 0 for i in range(1, n)]), len(max([s, "zz"]))),
+        )
+
+    for a in ([1.0, nan, 2.0], [nan, 1.0, 2.0], [2.0, 1.0, nan], [3.0], [-0.0, 0.0], [0.0, -0.0]):
+        assert repr(njit(f)(a, "a word", 5)) == repr(f(a, "a word", 5))
+    for empty in (lambda a: max(a[:0]), lambda a: min(a[:0]), lambda a: max({x for x in a if x > 9})):
+        with pytest.raises(ValueError, match=r"max\(\)|min\(\)"):
+            njit(empty)([1.0, 2.0])
+    with pytest.raises(TypeError, match="not iterable"):
+        njit(lambda n: max(n))(3)
+    with pytest.raises(TypeError, match="of an array of 2 axes"):
+        njit(lambda a: max(a))(np.ones((2, 2)))
+
+
+def test_lists_that_called_functions_write_order_their_callers_loops():
+    def put(x, i):
+        x[i] = x[i - 1] + 1
+
+    def put_and_return(x, i):
+        before = x[i - 1]
+        x[i] = before + 1
+        return before
+
+    def grow(x, i):
+        x.append(x[-1] + i)
+
+    def later(x, i):
+        put(x, i)
+
+    for write in (put, put_and_return, grow, later):
+
+        def f(x, write=write):
+            for i in range(1, len(x)):
+                write(x, i)
+
+        a = [(k * 7) % 13 for k in range(3000)]
+        b = list(a)
+        f(a)
+        njit(f)(b)
+        assert a == b
+    assert "in order" in compiled_note(put)
+
+
+def compiled_note(put):
+    """What is said about the loop of a function that calls put for each place."""
+
+    @njit
+    def f(x):
+        for i in range(1, len(x)):
+            put(x, i)
+
+    f([1, 2, 3])
+    return f.explain()
+
+
+@pytest.mark.parametrize("n", range(2, 40, 3))
+def test_heapify_is_heapqs(n):
+    f = njit(lambda x: heapq.heapify(x))
+    for _ in range(20):
+        a = [random.randrange(20) for _ in range(n)]
+        b = list(a)
+        heapq.heapify(a)
+        f(b)
+        assert a == b
+
+
+def test_sizes_that_no_array_has():
+    """The bytes of 2**62 elements, and a product of two negative extents, had passed for small numbers."""
+    made = (
+        lambda n: np.zeros(n),
+        lambda n: np.full((n, 3), 1.0),
+        lambda n: np.empty((n, n)),
+        lambda n: np.repeat(np.ones(4), n),
+    )
+    for f, n in itertools.product(made, (2**61 + 1, 2**62, 2**63 - 1, -5)):
+        with pytest.raises((ValueError, MemoryError), match="array is too big|negative|no memory"):
+            njit(f)(n)
+
+
+def test_strings_beyond_ascii_and_bounds():
+    texts = ("", "a", "ab a", " \u2003a\u3000b\xa0", "a,b,,a", "éa\u2029")
+
+    def find(s, t, i, j):
+        return s.find(t, i, j), s.rfind(t, i, j), s.count(t, i, j), s.startswith(t, i, j), s.endswith(t, i, j)
+
+    def parts(s, t):
+        return s.split(), s.rsplit(None, 1), s.strip(), s.isspace(), s.startswith((t, "é")), s.endswith(("b", t), 1)
+
+    def split(s, t):
+        return s.split(t), s.split(t, 1)
+
+    for s, t in itertools.product(texts, texts):
+        same(parts, s, t)
+        same(split, s, t)
+        for i, j in itertools.product((0, 1, -1, -20, 20), (0, 2, -1, -20, 20)):
+            same(find, s, t, i, j)
+    same(lambda s: (s.find("a", None), s.find("a", 1, None), s.count("a", None, 3)), "banana")
+
+
+def test_pop_with_none():
+    def f(k):
+        d = {1: 2.5, 3: 4.5}
+        x = d.pop(k, None)
+        return -1.0 if x is None else x, len(d), 3 in d
+
+    for k in (1, 2, 3):
+        same(f, k)
+
+
+def test_a_dict_without_types_gets_them_from_setdefault():
+    d = Dict()
+    assert d.setdefault(1, 2.5) == 2.5 and d.setdefault(1, 3.5) == 2.5 and d.setdefault(4, 1.5) == 1.5
+    assert dict(d) == {1: 2.5, 4: 1.5}
 
 
 def test_elements_of_every_kind():

@@ -2,6 +2,7 @@
 
 import concurrent.futures as cf
 import itertools
+import subprocess
 import sys
 import warnings
 
@@ -175,3 +176,44 @@ def test_buffersize_with_the_rest(ex):
     for wrong, error in ((0, ValueError), (2.5, TypeError)):
         with pytest.raises(error, match="buffersize"):
             ex.map(abs, [1], buffersize=wrong)
+
+
+CLASSES = """
+import collections, dataclasses, enum
+from concurrent.futures import ProcessPoolExecutor
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: float
+
+Pair = collections.namedtuple("Pair", "a b")
+
+class Color(enum.Enum):
+    RED = 1
+
+def point(v):
+    return Point(v, v / 2)
+
+def pair(v):
+    return Pair(v, [v])
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2) as ex:
+        print(list(ex.map(Point, [1, 2], [3.0, 4.0])), list(ex.map(point, [1, 2])), list(ex.map(pair, [1])))
+        print(list(ex.map(Color, [1])), ex.submit(Point, 5, 6.0).result(), ex.submit(pair, 7).result())
+"""
+
+
+@pytest.mark.parametrize("module", [False, True])
+def test_instances_of_the_programs_classes_come_back(tmp_path, module):
+    """Under python -m treadle, workers' classes were looked for in treadle's own main module."""
+    (tmp_path / "classes.py").write_text(CLASSES)
+    what = ["-m", "classes"] if module else ["classes.py"]
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-W", "ignore", *treadle, *what], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        ).stdout
+        for treadle in ([], ["-m", "treadle"])
+    ]
+    assert outputs[0] == outputs[1] and "Point(x=5, y=6.0)" in outputs[1]

@@ -192,6 +192,13 @@ def test_generator_expression(name, ex):
     check(ex, *EXPRESSIONS[name])
 
 
+def test_powers_by_constants_are_the_c_librarys(ex):
+    """pow(x, 2.0) of the C library is not always x * x, nor pow(x, 0.5) sqrt(x)."""
+    xs = [random.uniform(0, 10) for _ in range(20_000)]
+    for f in (lambda x: x**2, lambda x: x**2.0, lambda x: x**0.5, lambda x: math.pow(x, 2.0), lambda x: x**-1.0):
+        check(ex, f, xs)
+
+
 def test_names_that_mean_something_else(ex):
     def sum(numbers):
         return len(tuple(numbers))

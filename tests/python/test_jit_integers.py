@@ -185,3 +185,12 @@ def test_lengths_of_ranges_that_are_known(bounds):
     given = ", ".join(map(str, bounds))
     f = made(f"def f():\n    return len(range({given}))")
     assert njit(f)() == len(range(*bounds))
+
+
+def test_negative_powers_known_when_running_truncate():
+    """As Numba's: 0 where the base is beyond 1. They had been inverses modulo 2**64."""
+    f = njit(lambda x, y: x**y)
+    for x in (-3, -2, -1, 1, 2, 3, 7):
+        for y in (-5, -2, -1, 0, 1, 4):
+            assert f(x, y) == int(float(x) ** y)
+            assert f(np.array([x, x]), y).tolist() == [int(float(x) ** y)] * 2

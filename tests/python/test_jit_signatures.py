@@ -109,6 +109,19 @@ from numba import errors, set_parallel_chunksize, parallel_chunksize
 from numba.core.errors import NumbaDeprecationWarning, NumbaPerformanceWarning, NumbaWarning, TypingError
 import numba.core.config
 from numba.core.decorators import njit as same
+from numba import NumbaExperimentalFeatureWarning, NumbaTypeError, TypingError as TopError
+from numba.core.errors import NumbaKeyError, RequireLiteralValue, UnsupportedParforsError
+from numba.cuda import CudaSupportError
+from numba.cuda.cudadrv.error import CudaSupportError as Deep, NvvmSupportError
+import numba.extending
+
+assert TopError is TypingError and issubclass(NumbaTypeError, TypingError) and Deep is CudaSupportError
+assert not hasattr(numba.extending, "functools")
+try:
+    numba.gdb
+    raise AssertionError
+except AttributeError as e:
+    assert "Numba is not installed" in str(e)
 
 warnings.simplefilter("ignore", category=NumbaDeprecationWarning)
 config.THREADING_LAYER = "threadsafe"
@@ -163,3 +176,18 @@ def test_names_without_numba(tmp_path):
     path = program(tmp_path, "names.py", NAMES)
     status, out, err = run(path)
     assert (status, out) == (0, "done\n"), err
+
+
+def test_overloads_that_ask_for_values_are_refused():
+    """numba.literally in an overload wants another overload for the value; its own result would be wrong."""
+    from treadle._compile import _overloads
+
+    def power(x, n):
+        raise NotImplementedError
+
+    def literally(n):
+        return n
+
+    _overloads.register(power, lambda x, n: lambda x, n: literally(n))
+    with pytest.raises(TypeError, match="power: its overload calls numba.literally"):
+        njit(lambda x, n: power(x, n))(3, 2)

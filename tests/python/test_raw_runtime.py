@@ -502,3 +502,19 @@ def test_errors_are_treadles():
     with pytest.raises(AttributeError, match="one for each GPU"):
         getattr(cuda, "nccl")  # noqa: B009
     assert pickle.loads(pickle.dumps(cuda.runtime.memcpyDefault)) == 4
+
+
+def test_arrays_over_pointers(dev):
+    """CuPy's ndarray(shape, dtype, memptr, strides, order)."""
+    with td.device(dev):
+        p = cuda.alloc(96)
+        a = td.ndarray((12,), "f8", p)
+        a[...] = td.arange(12.0)
+        td.ndarray((3, 4), np.float64, memptr=p)[0, 0] = 7
+        assert td.ndarray((2, 2), "f8", p + 16).get().tolist() == [[2, 3], [4, 5]]
+        assert td.ndarray((3, 2), "f8", p, (32, 8)).get().tolist() == [[7, 1], [4, 5], [8, 9]]
+        assert td.ndarray((3, 4), "f8", p, order="F").get()[1].tolist() == [1, 4, 7, 10]
+        with pytest.raises(ValueError, match="104 bytes"):
+            td.ndarray((13,), "f8", p)
+        with pytest.raises(ValueError, match="multiples of 8"):
+            td.ndarray((3,), "f8", p, (12,))

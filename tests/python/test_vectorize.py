@@ -1,5 +1,6 @@
 """vectorize, guvectorize, stencil and cuda.reduce beside NumPy, on NumPy's arrays and on devices."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treadle as td
-from treadle import cuda, guvectorize, stencil, vectorize
+from treadle import cuda, guvectorize, njit, stencil, vectorize
 from treadle.types import float32, float64, int32
 
 WHERE = [None, "cpu", "null"]  # NumPy's arrays, arrays of devices
@@ -266,10 +267,27 @@ def test_stencils(where):
     np.testing.assert_allclose(got(weighted(put(v, where), put(w, where), 2.0), where), want)
 
 
+def written_by(stencilled):
+    """A compiled function that calls a stencil with out=."""
+
+    def within(x, out):
+        stencilled(x, out=out)
+
+    return njit(within)
+
+
 def test_stencil_out_and_errors():
     x = np.arange(20.0).reshape(4, 5)
     out = np.full((4, 5), 7.0)
     assert cross(x, out=out) is out and (out[0] == 7).all() and (out[1:-1, 1:-1] == x[1:-1, 1:-1]).all()
+    for cval, filled in ((None, 7), (0, 0), (2.0, 2), (np.nan, np.nan)):
+        shifted = stencil(lambda a: a[-1, 2], **({} if cval is None else {"cval": cval}))
+        for call in (lambda x, o, s=shifted: s(x, out=o), written_by(shifted)):
+            for dtype in (np.float64, np.int64) if cval is not np.nan else (np.float64,):
+                out, wanted = np.full((4, 5), 7, dtype), np.full((4, 5), filled, dtype)
+                wanted[1:, :-2] = x[:-1, 2:]
+                call(x.astype(dtype), out)
+                np.testing.assert_array_equal(out, wanted)
     with pytest.raises(ValueError, match="give the neighborhood"):
         stencil(mean3.py_func)(np.zeros(5))
     with pytest.raises(ValueError, match="dims"):
@@ -329,3 +347,19 @@ def test_shapes_are_integers():
             cuda.device_array(shape)
     for shape in (3, (3,), [3, 2], np.int32(3), (np.int64(2), 2), np.array([2, 3])):
         assert cuda.device_array(shape).shape == np.empty(shape).shape
+
+
+def test_writable_args():
+    """What the function writes into a copy of an operand that is named there goes back to the operand."""
+
+    def fill(x, out):
+        x[0] = 6.5
+        out[0] = 4.2
+
+    for named, dtype in itertools.product(((), ("x",), (0,), ("out",)), (np.float64, np.float32)):
+        g = guvectorize(["void(float64[:], float64[:])"], "()->()", writable_args=named)(fill)
+        x = np.zeros((3, 2), dtype)
+        assert (g(x) == 4.2).all()
+        assert (x == (6.5 if named in (("x",), (0,)) or dtype is np.float64 else 0)).all()
+    with pytest.raises(ValueError, match="'y' is no parameter"):
+        guvectorize(["void(float64[:], float64[:])"], "()->()", writable_args=("y",))(fill)

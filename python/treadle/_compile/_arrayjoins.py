@@ -160,11 +160,11 @@ def _repeat(a, repeats):
         return out
     if repeats < 0:
         raise ValueError("repeats may not contain negative values.")
-    same = np.empty(x.size * repeats, x.dtype)
+    same = np.empty((x.size, repeats), x.dtype)
     for k in range(x.size):
         for j in range(repeats):
-            same[k * repeats + j] = x[k]
-    return same
+            same[k, j] = x[k]
+    return same.reshape(x.size * repeats)
 
 
 def _roll(a, shift):
@@ -285,10 +285,10 @@ def _tile(A, reps):
 def _tile_by(x, reps):
     if x.ndim == 2:
         return _tiled(x, 1, reps)
-    out = np.empty(x.size * reps, x.dtype)
+    out = np.empty((reps, x.size), x.dtype)
     for k in range(reps):
-        out[k * x.size : (k + 1) * x.size] = x
-    return out
+        out[k] = x
+    return out.reshape(reps * x.size)
 
 
 def _tiled(x, down, across):

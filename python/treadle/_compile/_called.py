@@ -117,15 +117,20 @@ def generalised(name, f, inputs, outputs, given, row, boxed):
     return _defined(name, params, lines, np=numpy, _f=f, **space)
 
 
-def over_places(name, every, given, cval, returned, has_out):
-    """A function that applies a stencil to an array: every(out, *operands) computes all elements but the borders."""
+def over_places(name, every, given, cval, returned, has_out, edges):
+    """A function that applies a stencil to an array: every(out, *operands) computes all elements but the borders.
+
+    edges: the offset pairs, where cval goes to the borders of an array that takes the result."""
     count = len(given) - has_out
     params = ", ".join(f"x{k}" for k in range(len(given)))
     lines = [
         f"out = x{count}" if has_out else "out = np.full(x0.shape, _cval, _dtype)",
         f"_every({', '.join(['out', *(f'x{k}' for k in range(count))])})",
-        "return out",
     ]
+    for k, (low, high) in enumerate(edges if has_out else ()):
+        lines += [f"out[{':, ' * k}:{-low}] = _cval"] if low < 0 else []
+        lines += [f"out[{':, ' * k}max(out.shape[{k}] - {high}, 0):] = _cval"] if high > 0 else []
+    lines.append("return out")
     return _defined(name, params, lines, np=numpy, _every=every, _cval=returned.type(cval), _dtype=returned)
 
 

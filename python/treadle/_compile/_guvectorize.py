@@ -50,7 +50,8 @@ class GUFunc(Called):
         self._inputs, self._outputs = _sides(layout)
         self.nin, self.nout = len(self._inputs), len(self._outputs)
         self.nargs = self.nin + self.nout
-        options = {k: v for k, v in (options or {}).items() if k != "writable_args"}
+        options = dict(options or {})
+        self._writable = self._places_of(options.pop("writable_args", ()))
         self.identity = options.pop("identity", None)
         check_options("guvectorize", options, target)
         self._options = UFUNC_OPTIONS | {k: v for k, v in options.items() if k != "nopython"}
@@ -66,6 +67,15 @@ class GUFunc(Called):
 
     def __repr__(self):
         return f"<gufunc '{self.__name__}'>"
+
+    def _places_of(self, writable):
+        """The numbers of the operands that writable_args names by number or by the parameter's name."""
+        names = self.py_func.__code__.co_varnames[: self.nargs]
+        places = [names.index(w) if w in names else w for w in writable]
+        wrong = [p for p in places if not isinstance(p, int) or not 0 <= p < self.nargs]
+        if wrong:
+            raise ValueError(f"{self.__name__}: writable_args={writable!r}: {wrong[0]!r} is no parameter")
+        return [p for p in places if p < self.nin]
 
     def add(self, sig):
         """Add a signature. Its function must return nothing."""
@@ -140,19 +150,26 @@ class GUFunc(Called):
             operands.append(home.bring(v, d, within + shape))
             if box:
                 operands[-1] = operands[-1].reshape((*within, 1))
-        results = []
+        results, inputs = [], operands[:]
         for o, d, core in zip(outs, row[self.nin :], self._outputs, strict=True):
             shape = tuple(sizes[n] for n in core)
             mine = o if home.takes(o, loops + shape, d, values) else home.empty(loops + shape, d)
             results.append(mine)
             operands.append(mine.reshape(within + (shape or (1,))))
         _loop(self, len(within))(*operands)
+        for k in self._writable:
+            self._write_back(values[k], inputs[k], home)
         if home.device is not None:  # on a device reshape copies, so the operands hold the results
             results = [a.reshape(r.shape) for a, r in zip(operands[self.nin :], results, strict=True)]
         if stream:
             stream.synchronize()
         given = tuple(_numpy_scalar(home.give(r, o)) for r, o in zip(results, outs, strict=True))
         return given[0] if self.nout == 1 else given
+
+    def _write_back(self, given, mine, home):
+        """Give an operand what the function wrote into its copy."""
+        if home.device is not None or numpy.dtype(given.dtype) != mine.dtype:
+            given[...] = home.give(mine.reshape(given.shape))
 
     def _places(self, axis, axes):
         """The named axes of each operand and result, as tuples."""
@@ -218,8 +235,7 @@ class GUFunc(Called):
             operands.append(mine if loops else mine.reshape((1, *mine.shape)))
         _loop(self, len(loops or (1,)))(*operands)
         for v, mine in zip(values, operands, strict=True):
-            if home.device is not None or numpy.dtype(v.dtype) != mine.dtype:
-                v[...] = home.give(mine.reshape(v.shape))
+            self._write_back(v, mine, home)
         return ()
 
     def _shapes(self, values):

@@ -47,6 +47,13 @@ def _choose(function, factories, args, kwargs):
     for factory in factories:
         made = factory(*args, **kwargs)
         if made is not None:
-            return getattr(made, "py_func", made)
+            return _for_types(function, getattr(made, "py_func", made))
     given = ", ".join(map(str, [*args, *kwargs.values()]))
     raise TypeError(f"{function.__name__}: no overload takes ({given})")
+
+
+def _for_types(function, made):
+    """Return an implementation. Raise TypeError where it asks for another one, for the values of the arguments."""
+    if "literally" in made.__code__.co_names + made.__code__.co_freevars:
+        raise TypeError(f"{function.__name__}: its overload calls numba.literally: treadle chooses overloads by types")
+    return made

@@ -101,6 +101,81 @@ def _filter(f, x):
 
 SEQUENCES = {map: _map, filter: _filter}
 
+# ---- min, max, sum, any and all of what can be iterated over ----
+
+
+def _max_items(x):
+    items = list(x)
+    if len(items) == 0:
+        raise ValueError("max() iterable argument is empty")
+    most = items[0]
+    for v in items:
+        if v > most:
+            most = v
+    return most
+
+
+def _min_items(x):
+    items = list(x)
+    if len(items) == 0:
+        raise ValueError("min() iterable argument is empty")
+    least = items[0]
+    for v in items:
+        if v < least:
+            least = v
+    return least
+
+
+def _max_array(a):
+    if a.size == 0:
+        raise ValueError("max() iterable argument is empty")
+    most = a.max()
+    if most != most:  # comparisons pass over a NaN, unless it comes first
+        most = a[0]
+        for i in range(1, a.size):
+            if a[i] > most:
+                most = a[i]
+    return most
+
+
+def _min_array(a):
+    if a.size == 0:
+        raise ValueError("min() iterable argument is empty")
+    least = a.min()
+    if least != least:
+        least = a[0]
+        for i in range(1, a.size):
+            if a[i] < least:
+                least = a[i]
+    return least
+
+
+def _sum_items(x, start):
+    total = start
+    for v in x:
+        total += v
+    return total
+
+
+def _any_items(x):
+    for v in x:
+        if v:
+            return True
+    return False
+
+
+def _all_items(x):
+    for v in x:
+        if not v:
+            return False
+    return True
+
+
+ITEMS = {
+    "max.items": _max_items, "min.items": _min_items, "max.array": _max_array, "min.array": _min_array,
+    "sum.items": _sum_items, "any.items": _any_items, "all.items": _all_items,
+}  # fmt: skip
+
 # ---- methods of strings: those that the runtime lacks, and those it has, with keywords and bounds ----
 
 
@@ -120,22 +195,38 @@ def _rindex(s, sub, start=0, end=None):
     return s.rindex(sub, start, len(s) if end is None else end)
 
 
+def _part(s, start, end):
+    """(s[start:end], does it begin before it ends?)"""
+    n = len(s)
+    begin, stop = 0 if start is None else start, n if end is None else min(end, n)
+    begin = max(begin + n, 0) if begin < 0 else begin
+    stop = max(stop + n, 0) if stop < 0 else stop
+    return s[begin:stop], begin <= stop
+
+
 def _count(s, sub, start=0, end=None):
-    if start > len(s):
-        return 0
-    return s[start : len(s) if end is None else end].count(sub)
+    part, within = _part(s, start, end)
+    return part.count(sub) if within else 0
 
 
 def _startswith(s, prefix, start=0, end=None):
-    if start > len(s):
+    part, within = _part(s, start, end)
+    if isinstance(prefix, tuple):
+        for p in prefix:
+            if within and part.startswith(p):
+                return True
         return False
-    return s[start : len(s) if end is None else end].startswith(prefix)
+    return within and part.startswith(prefix)
 
 
 def _endswith(s, suffix, start=0, end=None):
-    if start > len(s):
+    part, within = _part(s, start, end)
+    if isinstance(suffix, tuple):
+        for p in suffix:
+            if within and part.endswith(p):
+                return True
         return False
-    return s[start : len(s) if end is None else end].endswith(suffix)
+    return within and part.endswith(suffix)
 
 
 def _split(s, sep=None, maxsplit=-1):
@@ -293,5 +384,5 @@ _TEXTS = {
 
 STAND_INS = _draws.DRAWS | _distributions.DRAWS | _arrays.ARRAYS | _arraynumbers.ARRAYS | _arraymatrices.ARRAYS
 STAND_INS |= _arrayjoins.ARRAYS | HEAPS | SEQUENCES | _linear.LINALGS | _arrays.METHODS | _arraymatrices.METHODS
-STAND_INS |= _arrayjoins.METHODS
+STAND_INS |= _arrayjoins.METHODS | ITEMS
 STAND_INS |= {f"str.{name}": f for name, f in _TEXTS.items()}

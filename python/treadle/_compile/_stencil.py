@@ -49,6 +49,15 @@ class _Relative(ast.NodeTransformer):
         return ast.copy_location(ast.Subscript(node.value, index, node.ctx), node)
 
 
+def _edges(pairs, shape):
+    """Indices of an array where a neighbour lies outside."""
+    for k, (low, high) in enumerate(pairs):
+        if low < 0:
+            yield (slice(None),) * k + (slice(0, -low),)
+        if high > 0:
+            yield (slice(None),) * k + (slice(max(shape[k] - high, 0), None),)
+
+
 def _placed(fn, params, lines):
     """A function made of these lines. It shares fn's globals and closure cells, so it sees when they change."""
     cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
@@ -64,13 +73,16 @@ class StencilFunc(Called):
     In the function a[0, 1] is the neighbour one further on axis 1. Where a neighbour would lie outside, the result is
     cval. Results are NumPy arrays where all operands are NumPy's, else treadle's on the operands' device."""
 
-    def __init__(self, fn, mode="constant", cval=0, neighborhood=None, standard_indexing=(), _numba=False):
+    def __init__(self, fn, mode="constant", cval=None, neighborhood=None, standard_indexing=(), _numba=False):
         if mode != "constant":
             raise ValueError(f"stencil: mode is 'constant', not {mode!r}")
         if isinstance(fn, Function):
             fn = fn.py_func
         functools.update_wrapper(self, fn)
-        self.py_func, self._cval, self._given, self._standard = fn, cval, neighborhood, standard_indexing
+        self.py_func, self._given, self._standard = fn, neighborhood, standard_indexing
+        if isinstance(cval, float) and cval.is_integer():
+            cval = int(cval)  # it goes into integers, too
+        self._cval, self._edged = (0, False) if cval is None else (cval, True)
         self._params = fn.__code__.co_varnames[: fn.__code__.co_argcount]
         self._made, self._rules = {}, {"_numba": _numba}
         if not self._params or self._params[0] in standard_indexing:
@@ -105,11 +117,13 @@ class StencilFunc(Called):
         ranges = [f"{-min(low, 0)}, out.shape[{k}] - {max(high, 0)}" for k, (low, high) in enumerate(pairs)]
         names = [f"x{k}" for k in range(len(self._params))]
         body = nest(ranges, [f"out[{index(ndim)}] = place({index(ndim)}, {', '.join(names)})"])
-        every = define("\n".join([f"def stencil(out, {', '.join(names)}):", *body, ""]), "stencil", place=place)
+        text = "\n".join([f"def stencil(out, {', '.join(names)}):", *body, ""])
+        every = define(text, "stencil", place=place)
         return jit(place, **self._rules), jit(every, **self._rules), pairs
 
     def __call__(self, *args, out=None):
-        """Of arrays and numbers; out: an array that takes the result, whose borders stay as they are.
+        """Of arrays and numbers; out: an array that takes the result. Its borders get cval, if one was given, and stay
+        as they are, if none was.
 
         ValueError: arrays that are smaller than the first."""
         if len(args) != len(self._params):
@@ -125,11 +139,15 @@ class StencilFunc(Called):
                 len(a.shape) != len(shape) or any(m < n for m, n in zip(a.shape, shape, strict=True))
             ):  # fmt: skip
                 raise ValueError(f"{self.__name__}: {p} has the shape {a.shape}, the first array {shape}")
-        place, every, _ = self._made_for(tuple(map(is_array, args)), len(shape))
+        place, every, pairs = self._made_for(tuple(map(is_array, args)), len(shape))
         operands = [home.bring(a, a.dtype) if is_array(a) else a for a in args]
         dtype = self._dtype(place, operands, len(shape))
+        self._check_cval(dtype)
         result = out if home.takes(out, shape, dtype, args) else self._border(home, shape, dtype, out)
         every(result, *operands)
+        if out is not None and self._edged:
+            for edge in _edges(pairs, shape):
+                result[edge] = self._cval
         return home.give(result, out)
 
     def _called(self, given):
@@ -137,9 +155,10 @@ class StencilFunc(Called):
         values = operands(given)[: len(self._params)]
         if len(values) != len(self._params) or not given[0].ndim:
             raise TypeError(f"{self.__name__} takes {len(self._params)} arguments, of which the first is an array")
-        place, every, _ = self._made_for(tuple(map(is_array, values)), given[0].ndim)
+        place, every, pairs = self._made_for(tuple(map(is_array, values)), given[0].ndim)
         returned = self._dtype(place, values, given[0].ndim)
-        return over_places(self.__name__, every, given, self._cval, returned, has_out)
+        self._check_cval(returned)
+        return over_places(self.__name__, every, given, self._cval, returned, has_out, pairs if self._edged else ())
 
     def _made_for(self, arrays, ndim):
         if (arrays, ndim) not in self._made:
@@ -149,9 +168,11 @@ class StencilFunc(Called):
     def _border(self, home, shape, dtype, out):
         if out is not None:
             return home.bring(out, dtype).copy()
+        return home.full(shape, self._cval, dtype)
+
+    def _check_cval(self, dtype):
         if not numpy.can_cast(numpy.asarray(self._cval).dtype, dtype, "same_kind"):
             raise ValueError(f"{self.__name__}: cval {self._cval!r} does not go into {dtype}")
-        return home.full(shape, self._cval, dtype)
 
     def _dtype(self, place, operands, ndim):
         row = tuple(types.parse(t) for t in place._types(*(0,) * ndim, *operands))

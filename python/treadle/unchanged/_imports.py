@@ -49,6 +49,7 @@ _WITHOUT_NUMBA = {
     "numba.core.config": ("treadle.unchanged._numbaparts", "config"),
     "numba.config": ("treadle.unchanged._numbaparts", "config"),
     "numba.core.decorators": ("treadle.unchanged", "_numba"),
+    "numba.cuda.cudadrv.error": ("treadle.unchanged._numbaparts", "cuda_errors"),
     "numba.misc": ("treadle.unchanged", "_numba"),
     "numba.misc.special": ("treadle.unchanged", "_numba"),
     "numba.np": ("treadle.unchanged", "_numba"),
@@ -158,7 +159,10 @@ class _Alias(types.ModuleType):
             value = _own(self)[name] = self._programs_own(value)
         if not isinstance(value, types.ModuleType) or value.__name__.partition(".")[0] == "numba":
             return value
-        return _alias(full)
+        try:
+            return _alias(full)
+        except ModuleNotFoundError:  # a module that only the face's own code imports
+            raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'", name=name) from None
 
     def _programs_own(self, get_array_module):
         """The function with the modules that the program has imported, which it compares: `if xp is np`."""

@@ -32,8 +32,11 @@ def __getattr__(name):
     there = None if name.startswith("__") else _realnumba.numba()
     if there is None and name in _numbaparts.__all__:
         return getattr(_numbaparts, name)
+    if there is None and hasattr(_numbaparts.errors, name):  # Numba has its errors' names at its top
+        return getattr(_numbaparts.errors, name)
     if there is None or not hasattr(there, name):
-        raise AttributeError(f"module 'numba' has no attribute {name!r}")
+        why = "treadle has no such part, and Numba is not installed" if there is None else "nor has Numba"
+        raise AttributeError(f"module 'numba' has no attribute {name!r}: {why}")
     return getattr(there, name)
 
 

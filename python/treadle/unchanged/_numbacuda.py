@@ -13,6 +13,10 @@ _td_home = "treadle.cuda"  # the package that has the submodules
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(f"module 'numba.cuda' has no attribute {name!r}")
+    if name == "CudaSupportError":
+        from . import _numbaparts
+
+        return _numbaparts.cuda_errors.CudaSupportError
     return getattr(cuda, name)
 
 

@@ -9,6 +9,8 @@ import types
 
 import numpy
 
+from treadle import _core
+
 __all__ = [
     "carray", "config", "errors", "farray", "get_num_threads", "get_parallel_chunksize", "objmode",
     "parallel_chunksize", "set_num_threads", "set_parallel_chunksize", "threading_layer",
@@ -30,13 +32,21 @@ def _warnings(names):
 
 
 # treadle refuses to compile with TypeError, so `except TypingError` has to mean that.
-_REFUSALS = "NumbaError TypingError UnsupportedError LoweringError ConstantInferenceError NumbaTypeError"
+_REFUSALS = (
+    "NumbaError TypingError UnsupportedError LoweringError ConstantInferenceError NumbaTypeError ByteCodeSupportError "
+    "CompilerError DeprecationError ForbiddenConstruct ForceLiteralArg IRError InternalError "
+    "InternalTargetMismatchError LiteralTypingError NonexistentTargetError NotDefinedError RedefinedError "
+    "RequireLiteralValue UnsupportedBytecodeError UnsupportedParforsError UnsupportedRewriteError "
+    "UntypedAttributeError VerificationError"
+)
 errors = _made(
     "numba.core.errors",
     "Numba's warnings, and its names for what treadle refuses.",
     NumbaWarning=NumbaWarning,
     NumbaValueError=ValueError,
     NumbaIndexError=IndexError,
+    NumbaKeyError=KeyError,
+    NumbaAssertionError=AssertionError,
     NumbaAttributeError=AttributeError,
     NumbaNotImplementedError=NotImplementedError,
     NumbaRuntimeError=RuntimeError,
@@ -45,6 +55,18 @@ errors = _made(
         "NumbaPerformanceWarning NumbaDeprecationWarning NumbaPendingDeprecationWarning NumbaParallelSafetyWarning "
         "NumbaTypeSafetyWarning NumbaExperimentalFeatureWarning NumbaDebugInfoWarning NumbaSystemWarning "
         "NumbaIRAssumptionWarning NumbaInvalidConfigWarning NumbaPedanticWarning"
+    ),
+)
+
+# treadle.cuda tells of what the driver refuses by DeviceError, whichever of these the program catches.
+cuda_errors = _made(
+    "numba.cuda.cudadrv.error",
+    "The names of numba.cuda's errors.",
+    NvvmWarning=NumbaWarning,
+    **dict.fromkeys(
+        "CudaDriverError CudaRuntimeError CudaSupportError NvrtcError NvrtcCompilationError NvrtcSupportError "
+        "NvvmError NvvmSupportError".split(),
+        _core.DeviceError,
     ),
 )
 

@@ -47,6 +47,14 @@ def _main_module(file):
     return module
 
 
+class _SpawnedMain(types.ModuleType):
+    """The program's main module under the name that it has in processes that multiprocessing spawned. Objects that
+    these send back are of its classes."""
+
+    def __getattr__(self, name):
+        return getattr(sys.modules["__main__"], name)
+
+
 def _processes(path):
     """Make the processes that multiprocessing spawns run the script in the same way."""
     prepared = multiprocessing.spawn.get_preparation_data
@@ -108,6 +116,7 @@ def run(kind, what, arguments, device=None, profile=None, explain=None, doctor=N
 
         _profile.whole_program(profile)
     install()
+    sys.modules["__mp_main__"] = _SpawnedMain("__mp_main__")
     if doctor is None and "loops" not in _imports.KEPT:  # the doctor reports on loops, so it needs them as written
         _loops.watch()
     if lazy_clocks is None:

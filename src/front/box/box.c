@@ -20,7 +20,7 @@ box_here(walk *w, uint32_t node, const char *what)
 void
 box_note(walk *w)
 {
-    iterations_left(w, NULL, "it uses a list, dict, set or string");
+    iterations_ordered(w, "it uses a list, dict, set or string");
     recursive_touch(w);
 }
 

@@ -381,8 +381,9 @@ value_or(walk *w, const thing *map, td_val at, const thing *other, bool take, th
     return built(w, w->node);
 }
 
+/* The value of element `at`, or None if that is negative; take: also deletes the element. */
 static td_status
-value_or_none(walk *w, const thing *map, td_val at, thing *out)
+value_or_none(walk *w, const thing *map, td_val at, bool take, thing *out)
 {
     td_val has = TD_E2(w->f, greater_equal, at, box_whole(w, 0));
     join j = {.type = box_elem(w, map, BOX_VALUE)};
@@ -395,6 +396,8 @@ value_or_none(walk *w, const thing *map, td_val at, thing *out)
     td_if(w->f, has);
     TD_TRY(value_at(w, map, at, &found));
     TD_TRY(place_set(w, &p, &found));
+    if (take)
+        TD_TRY(delete_at(w, map, at));
     td_end(w->f);
     found = place_get(w, &p);
     return optional_new(w, has, &found, out);
@@ -409,8 +412,8 @@ map_get(walk *w, const thing *map, const call *c, int take, thing *out)
     TD_TRY(emit_map_find(w, map, &c->arg[0], &own, &at));
     if (c->n == 2 && !is_none(&c->arg[1]))
         return value_or(w, map, at, &c->arg[1], take, out);
-    if (!take)
-        return value_or_none(w, map, at, out);
+    if (!take || c->n == 2)
+        return value_or_none(w, map, at, take, out);
     TD_TRY(must_have(w, &own, at));
     TD_TRY(value_at(w, map, at, out));
     return delete_at(w, map, at);

@@ -268,14 +268,15 @@ enum { GIVES_TEXT, GIVES_LIST, GIVES_INT, GIVES_BOOL, GIVES_PLACE };
 static const struct {
     const char *name;
     uint8_t ask, gives, least, most; /* arguments */
-    /* of each argument: t: a str, n: an integer, T: a str or None, c: a character */
+    /* of each argument: t: a str, n: an integer, N: an integer or None, T: a str or None, S: a str that is not empty, or None,
+     * c: a character */
     const char *takes;
     int64_t more[3]; /* further operands for the runtime; first the defaults of arguments */
 } methods[] = {
-    {"find", TD_ASK_SEARCH, GIVES_INT, 1, 3, "tnn", {0, INT64_MAX, 0}},
-    {"rfind", TD_ASK_SEARCH, GIVES_INT, 1, 3, "tnn", {0, INT64_MAX, 1}},
-    {"index", TD_ASK_SEARCH, GIVES_PLACE, 1, 3, "tnn", {0, INT64_MAX, 0}},
-    {"rindex", TD_ASK_SEARCH, GIVES_PLACE, 1, 3, "tnn", {0, INT64_MAX, 1}},
+    {"find", TD_ASK_SEARCH, GIVES_INT, 1, 3, "tNN", {0, INT64_MAX, 0}},
+    {"rfind", TD_ASK_SEARCH, GIVES_INT, 1, 3, "tNN", {0, INT64_MAX, 1}},
+    {"index", TD_ASK_SEARCH, GIVES_PLACE, 1, 3, "tNN", {0, INT64_MAX, 0}},
+    {"rindex", TD_ASK_SEARCH, GIVES_PLACE, 1, 3, "tNN", {0, INT64_MAX, 1}},
     {"count", TD_ASK_COUNT, GIVES_INT, 1, 1, "t", {0}},
     {"startswith", TD_ASK_AT_END, GIVES_BOOL, 1, 1, "t", {0}},
     {"endswith", TD_ASK_AT_END, GIVES_BOOL, 1, 1, "t", {1}},
@@ -287,7 +288,7 @@ static const struct {
     {"lstrip", TD_ASK_STRIP, GIVES_TEXT, 0, 1, "T", {1}},
     {"rstrip", TD_ASK_STRIP, GIVES_TEXT, 0, 1, "T", {2}},
     {"replace", TD_ASK_REPLACE, GIVES_TEXT, 2, 3, "ttn", {-1}},
-    {"split", TD_ASK_SPLIT, GIVES_LIST, 0, 2, "Tn", {-1}},
+    {"split", TD_ASK_SPLIT, GIVES_LIST, 0, 2, "Sn", {-1}},
     {"isdigit", TD_ASK_IS, GIVES_BOOL, 0, 0, "", {TD_IS_DIGIT}},
     {"isdecimal", TD_ASK_IS, GIVES_BOOL, 0, 0, "", {TD_IS_DIGIT}},
     {"isalpha", TD_ASK_IS, GIVES_BOOL, 0, 0, "", {TD_IS_ALPHA}},
@@ -302,18 +303,22 @@ static const struct {
 };
 
 static td_status
-argument(walk *w, const call *c, uint32_t i, char takes, td_val *out)
+argument(walk *w, const call *c, uint32_t i, char takes, int64_t otherwise, td_val *out)
 {
     thing x = c->arg[i];
 
     TD_TRY(boxed(w, &x));
-    if (takes == 'T' && is_none(&x)) {
-        *out = box_whole(w, 0);
+    if (strchr("TSN", takes) && is_none(&x)) {
+        *out = box_whole(w, takes == 'N' ? otherwise : 0);
         return TD_OK;
     }
+    takes = takes == 'N' ? 'n' : takes;
     if (takes == 'n' ? !is_int(&x) : !box_is(&x, TD_BOX_STR))
         return bad(w, c->node, TD_ERR_TYPE, "argument %u is %s here, and is %s", i + 1,
                    takes == 'n' ? "an integer" : "a string", c->arg[i].type->name);
+    if (takes == 'S')
+        TD_TRY(box_fail_unless(w, TD_E2(w->f, not_equal, box_count(w, &x), box_whole(w, 0)),
+                               TD_REPORT_VALUE, "empty separator", NULL, 0));
     if (takes == 'c') {
         TD_TRY(text_code(w, &x, &x));
         takes = 'n';
@@ -335,11 +340,12 @@ ask_method(walk *w, size_t row, const thing *self, const call *c, thing *out)
     for (uint32_t i = 0; i < takes; i++, n++) {
         bool given = i < c->n;
 
+        int64_t otherwise = i < first ? 0 : methods[row].more[i - first];
+
         if (given)
-            TD_TRY(argument(w, c, i, methods[row].takes[i], &in[n]));
+            TD_TRY(argument(w, c, i, methods[row].takes[i], otherwise, &in[n]));
         else
-            in[n] = methods[row].takes[i] == 'T' ? box_whole(w, 0)
-                                                 : box_whole(w, methods[row].more[i - first]);
+            in[n] = box_whole(w, otherwise);
         spare = i >= first ? i - first + 1 : 0;
     }
     for (; n < 6 && spare < 3; spare++)
@@ -397,7 +403,8 @@ text_method(walk *w, const thing *self, const char *name, const call *c, thing *
     if (strcmp(name, "join") == 0 && !c->nkw)
         return join_method(w, &own, c, out);
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strcmp(methods[i].name, name) == 0 && !c->nkw && c->n <= methods[i].most) {
+        if (strcmp(methods[i].name, name) == 0 && !c->nkw && c->n <= methods[i].most &&
+            !(c->n && c->arg[0].type->kind == TD_T_TUPLE)) { /* startswith(("a", "b")) */
             TD_TRY(want_args(w, c, name, methods[i].least, methods[i].most));
             return ask_method(w, i, &own, c, out);
         }

@@ -467,6 +467,26 @@ store_all(walk *w, const thing *to, const thing *x, uint32_t node)
 
 /* ---- memory ---- */
 
+/* Raises where an extent is negative, or the bytes of an array are more than an int64 holds. */
+static td_status
+must_fit(walk *w, const td_type *item, uint32_t ndim, const dim *shape)
+{
+    static const char text[] = "array is too big; `arr.size * arr.dtype.itemsize` is larger than "
+                               "the maximum possible size.";
+    td_val bytes = td_const(w->f, TD_F64, (double)td_type_size(item));
+
+    for (uint32_t i = 0; i < ndim; i++) {
+        td_val n = dim_val(w, &shape[i]);
+
+        if (shape[i].known < 0)
+            TD_TRY(must(w, TD_E2(w->f, greater_equal, n, td_const_int(w->f, TD_I64, 0)),
+                        TD_REPORT_VALUE, "negative dimensions are not allowed", NULL, 0));
+        bytes = TD_E2(w->f, multiply, bytes, td_cast(w->f, n, TD_F64));
+    }
+    return must(w, TD_E2(w->f, less, bytes, td_const(w->f, TD_F64, 0x1p62)), TD_REPORT_VALUE, text,
+                NULL, 0);
+}
+
 td_status
 new_array(walk *w, const td_type *item, uint32_t ndim, const dim *shape, thing *out)
 {
@@ -478,6 +498,7 @@ new_array(walk *w, const td_type *item, uint32_t ndim, const dim *shape, thing *
                    "a kernel cannot make an array: store into one that it was given, or use "
                    "cuda.local.array");
     w->arrays++;
+    TD_TRY(must_fit(w, item, ndim, shape));
     nbytes = TD_E2(w->f, multiply, count, td_const_int(w->f, TD_I64, td_type_size(item)));
     p = td_take(w->f, call_heap(w), nbytes);
     size = num_index(nbytes, false);

@@ -63,6 +63,17 @@ fn_draws(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
+/* libm(): math functions of the whole function equal the C library's, as those of NumPy's distributions do. */
+td_status
+fn_libm(walk *w, const call *c, int number, thing *out)
+{
+    (void)number;
+    TD_TRY(want_args(w, c, "libm", 0, 0));
+    w->f->libm = true;
+    *out = (thing){.type = td_type_none()};
+    return TD_OK;
+}
+
 static td_val
 u32(walk *w, int64_t v)
 {

@@ -86,6 +86,8 @@ fn_math_pow(walk *w, const call *c, int number, thing *out)
     y = c->arg[1];
     TD_TRY(as_float(w, &x));
     TD_TRY(as_float(w, &y));
+    if (w->f->libm) /* products of known powers round otherwise */
+        return num_op(w, OP_power, (thing[]){x, y}, 2, out);
     return num_binary(w, TD_SYN_Pow, &x, &y, out);
 }
 

@@ -561,6 +561,23 @@ numba_alike(walk *w, const thing *x, uint32_t n, const thing **out)
     return TD_OK;
 }
 
+/* min or max of what one argument holds: Python's comparisons one after another, as treadle._compile._stand_ins spells
+ * them. */
+static td_status
+extreme_of_items(walk *w, const call *c, bool is_min, thing *out)
+{
+    static const char *const names[2][2] = {{"max.items", "max.array"}, {"min.items", "min.array"}};
+    const thing *x = c->arg;
+    bool is_array = x->type->kind == TD_T_ARRAY;
+
+    if (is_array && x->type->ndim != 1)
+        return bad(w, c->node, TD_ERR_TYPE, "%s of an array of %u axes: Python compares its rows",
+                   is_min ? "min" : "max", x->type->ndim);
+    if (is_num(x))
+        return bad(w, c->node, TD_ERR_TYPE, "'%s' object is not iterable", x->type->name);
+    return call_stand_in(w, names[is_min][is_array], x, &(call){.node = c->node}, out);
+}
+
 /* min, max of the arguments or of one tuple.  As in Python, the first of equal values wins, and no NaN is less than
  * anything. */
 td_status
@@ -574,11 +591,18 @@ fn_minmax(walk *w, const call *c, int number, thing *out)
     if (n == 1 && x->type->kind == TD_T_TUPLE) {
         n = x->type->n;
         x = x->item;
-    } else if (n == 1 && x->type->kind == TD_T_ARRAY) {
-        return call_method(w, x, is_min ? "min" : "max", &(call){.node = c->node}, out);
+    } else if (n == 1) {
+        return extreme_of_items(w, c, is_min, out);
     }
     if (n == 0)
-        return bad(w, c->node, TD_ERR_VALUE, "%s of nothing", is_min ? "min" : "max");
+        return bad(w, c->node, TD_ERR_VALUE, "%s() iterable argument is empty",
+                   is_min ? "min" : "max");
+    for (uint32_t i = 0; i < n; i++)
+        if (x[i].type->kind == TD_T_BOX || x[i].type->kind == TD_T_OBJECT) { /* strings */
+            thing all = tuple_of(w, x, n);
+
+            return extreme_of_items(w, &(call){.node = c->node, .n = 1, .arg = &all}, is_min, out);
+        }
     if (w->numba)
         TD_TRY(numba_alike(w, x, n, &x));
     *out = x[0];

@@ -267,6 +267,15 @@ array_product(walk *w, const thing *a, const thing *b, thing *out)
 
 /* ---- Python's sums: of a tuple or an array ---- */
 
+/* Is x what a loop goes through, and neither a tuple nor an array? */
+static bool
+is_other_iterable(const thing *x)
+{
+    td_tkind kind = x->type->kind;
+
+    return kind == TD_T_BOX || kind == TD_T_RANGE || kind == TD_T_ITER || kind == TD_T_OBJECT;
+}
+
 /* Python's sum, and math.prod: combines the elements by op, beginning with `start`; how: the same reduction of arrays. */
 static td_status
 combine_items(walk *w, const call *c, const char *what, td_syn op, int how, const thing *start,
@@ -286,6 +295,9 @@ combine_items(walk *w, const call *c, const char *what, td_syn op, int how, cons
             return *out = r, TD_OK;
         return num_binary(w, op, start, &r, out);
     }
+    if (how == RED_sum && is_other_iterable(x))
+        return call_stand_in(w, "sum.items", x,
+                             &(call){.node = c->node, .n = 1, .arg = (thing[]){*start}}, out);
     if (x->type->kind != TD_T_TUPLE)
         return bad(w, c->node, TD_ERR_TYPE, "%s takes a tuple or a 1-d array, not %s", what,
                    x->type->name);
@@ -370,6 +382,8 @@ fn_anyall(walk *w, const call *c, int number, thing *out)
     TD_TRY(want_args(w, c, any ? "any" : "all", 1, 1));
     if (x->type->kind == TD_T_ARRAY && x->type->ndim == 1)
         return reduce(w, any ? RED_any : RED_all, x, NULL, c->node, out);
+    if (is_other_iterable(x))
+        return call_stand_in(w, any ? "any.items" : "all.items", x, &(call){.node = c->node}, out);
     if (x->type->kind != TD_T_TUPLE)
         return bad(w, c->node, TD_ERR_TYPE, "%s takes a tuple or a 1-d array, not %s",
                    any ? "any" : "all", x->type->name);

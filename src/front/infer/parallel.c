@@ -147,6 +147,13 @@ iterations_left(walk *w, iterations *only, const char *why)
 }
 
 void
+iterations_ordered(walk *w, const char *why)
+{
+    for (iterations *t = w->iterations; t; t = t->up)
+        never(t, w->f->line, why);
+}
+
+void
 iterations_recurse(walk *w)
 {
     for (iterations *t = w->iterations; t; t = t->up)

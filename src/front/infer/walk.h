@@ -441,6 +441,7 @@ void      iterations_print(walk *w); /* what is printed comes in the iterations'
 td_status iterations_end(walk *w, iterations *t);
 /* Control leaves this loop, or (NULL) all loops of the function: their iterations cannot run in any order. */
 void      iterations_left(walk *w, iterations *only, const char *why);
+void      iterations_ordered(walk *w, const char *why); /* all open loops, of the function's callers too, run in order */
 const lin *lin_of(walk *w, iterations *t);                              /* the loop's variable */
 const lin *lin_binary(walk *w, td_syn op, const thing *a, const thing *b);
 const lin *lin_reversed(walk *w, const lin *x, td_val last);       /* last - x, of x the loop's variable */

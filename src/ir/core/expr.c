@@ -78,7 +78,8 @@ expr_remainder(td_fn *f, const td_val *x)
     return E3(select, E2(logical_and, off, E2(not_equal, x[1], K(0))), E2(add, r, x[1]), r);
 }
 
-/* Integers, by squaring over the exponent's bits; negative exponents were refused before. */
+/* Integers, by squaring over the exponent's bits.  Arrays refuse negative exponents; elsewhere they give what the
+ * fraction truncates to: 0, or 1 and -1 to the power. */
 td_val
 expr_power(td_fn *f, const td_val *x)
 {
@@ -103,7 +104,10 @@ expr_power(td_fn *f, const td_val *x)
     td_set(f, base, E2(multiply, td_get(f, base), td_get(f, base)));
     td_set(f, left, E2(right_shift, td_get(f, left), K(1)));
     td_end(f);
-    return td_get(f, acc);
+    if (kind(f, x) == 'u')
+        return td_get(f, acc);
+    left = E2(logical_and, E2(less, x[1], K(0)), E2(greater, E1(absolute, x[0]), K(1)));
+    return E3(select, left, K(0), td_get(f, acc));
 }
 
 td_val

@@ -9,6 +9,9 @@ instance_begin(PyObject *self, PyObject *unused)
     int r = py_class_type((PyObject *)Py_TYPE(self), &t);
 
     (void)unused;
+    if (!r)
+        PyErr_Format(PyExc_TypeError, "%R has no fields, so no instances",
+                     (PyObject *)Py_TYPE(self));
     return r > 0 ? py_boxobject_begin(self, t) : NULL;
 }
 

@@ -509,6 +509,27 @@ add_box(py_call *c, PyObject *o, const td_type **type)
     return 1;
 }
 
+/* numpy.random's generators go as instances of treadle._compile._generators' classes, which draw from their state. */
+static int
+add_generator(py_call *c, PyObject *o, const td_type **type)
+{
+    PyObject *modules = PyImport_GetModuleDict(),
+             *module = PyDict_GetItemString(modules, "numpy.random._generator"),
+             *cls = module ? PyObject_GetAttrString(module, "Generator") : NULL, *instance = NULL,
+             *made = NULL;
+    int r = cls ? PyObject_IsInstance(o, cls) : module ? -1 : 0;
+
+    if (r > 0) {
+        instance = py_package("treadle._compile._generators", "instance");
+        made = instance ? PyObject_CallFunctionObjArgs(instance, o, NULL) : NULL;
+        r = made ? add_box(c, made, type) : -1;
+    }
+    Py_XDECREF(cls);
+    Py_XDECREF(instance);
+    Py_XDECREF(made);
+    return r;
+}
+
 /* The first few strings that a function gets are compile-time constants; after many it takes
  * them as values. */
 static int
@@ -548,6 +569,8 @@ add_rare(py_call *c, PyObject *o, const td_type **type)
     char weak;
     int r = add_box(c, o, type);
 
+    if (!r)
+        r = add_generator(c, o, type);
     if (!r)
         r = add_text(c, o, type);
     if (!r)

@@ -329,7 +329,7 @@ over_buffer(PyObject *shape, PyObject *dtype, PyObject *buffer, PyObject *offset
 static PyObject *
 ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"shape", "dtype", "buffer", "offset", "strides", "order", NULL};
+    char *names[] = {"shape", "dtype", "buffer", "offset", "strides", "order", NULL};
     PyObject *shape, *dtype = NULL, *buffer = Py_None, *offset = NULL, *strides = Py_None,
                      *order = Py_None;
     py_ndarray *r;
@@ -340,6 +340,8 @@ ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     int dt;
 
     (void)type;
+    if (kw && PyDict_GetItemString(kw, "memptr"))
+        names[2] = "memptr"; /* CuPy's name */
     if (!PyArg_ParseTupleAndKeywords(args, kw, "O|OOOOO:ndarray", names, &shape, &dtype, &buffer,
                                      &offset, &strides, &order))
         return NULL;

@@ -1,0 +1,564 @@
+"""numpy.random.Generator as an argument of compiled functions.
+
+A generator becomes an instance of a jitclass whose fields are arrays over the state that NumPy's bit generator keeps.
+So compiled functions and Python draw from one stream, and each draw is the one that NumPy would have made. The methods
+follow NumPy's distributions step by step.
+"""
+
+import ctypes
+import functools
+import math
+
+import numpy as np
+
+from .. import experimental, types
+from ._draws import _double, _word
+from ._ziggurat import EXPONENTIAL_TAIL, NORMAL_TAIL, tables
+
+_NORMAL_WIDTH, _NORMAL_SURE, _NORMAL_TOP = tables("standard_normal")
+_EXPONENTIAL_WIDTH, _EXPONENTIAL_SURE, _EXPONENTIAL_TOP = tables("standard_exponential")
+_LOW, _U32, _ONE = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1)
+
+
+def libm():
+    """In compiled code: compute the math functions of the whole function as the C library does."""
+
+
+libm._td_name = "treadle.libm"
+
+
+def _high(a, b):
+    """The upper 64 bits of the product of two uint64."""
+    a0, a1, b0, b1 = a & _LOW, a >> _U32, b & _LOW, b >> _U32
+    middle = a1 * b0 + ((a0 * b0) >> _U32)
+    other = a0 * b1 + (middle & _LOW)
+    return a1 * b1 + (middle >> _U32) + (other >> _U32)
+
+
+# ---- bit generators: the next 64 bits; words: the state, half: whether 32 bits are kept, and which ----
+
+
+def _pcg64(words):
+    low, high = words[0], words[1]
+    m0, m1 = np.uint64(0x4385DF649FCCF645), np.uint64(0x2360ED051FC65DA4)
+    top = _high(low, m0) + high * m0 + low * m1
+    words[0] = low * m0 + words[2]
+    carry = _ONE if words[0] < words[2] else np.uint64(0)
+    words[1] = top + words[3] + carry
+    turn = words[1] >> np.uint64(58)
+    x = words[1] ^ words[0]
+    return (x >> turn) | (x << ((np.uint64(64) - turn) & np.uint64(63)))
+
+
+def _sfc64(words):
+    x = words[0] + words[1] + words[3]
+    words[3] += _ONE
+    words[0] = words[1] ^ (words[1] >> np.uint64(11))
+    words[1] = words[2] + (words[2] << np.uint64(3))
+    words[2] = ((words[2] << np.uint64(24)) | (words[2] >> np.uint64(40))) + x
+    return x
+
+
+def _buffered(g):
+    """The next 32 bits: the lower half of a word, then its upper half."""
+    if g.half[0] != 0:
+        g.half[0] = np.uint32(0)
+        return g.half[1]
+    x = g._next()
+    g.half[0] = np.uint32(1)
+    g.half[1] = np.uint32(x >> _U32)
+    return np.uint32(x & _LOW)
+
+
+# ---- distributions of one number each ----
+
+
+def _uniform(g, low, width):
+    return low + width * g._double()
+
+
+def _normal(g, loc, scale):
+    return loc + scale * _gauss(g)
+
+
+def _gauss(g):
+    while True:
+        r = g._next()
+        k = int(r & np.uint64(0xFF))
+        bits = int((r >> np.uint64(9)) & np.uint64(0xFFFFFFFFFFFFF))
+        x = bits * _NORMAL_WIDTH[k]
+        if (r >> np.uint64(8)) & _ONE:
+            x = -x
+        if bits < _NORMAL_SURE[k]:
+            return x
+        if k == 0:
+            while True:
+                a = -(1.0 / NORMAL_TAIL) * math.log1p(-g._double())
+                b = -math.log1p(-g._double())
+                if b + b > a * a:
+                    return -(NORMAL_TAIL + a) if (bits >> 8) & 1 else NORMAL_TAIL + a
+        elif (_NORMAL_TOP[k - 1] - _NORMAL_TOP[k]) * g._double() + _NORMAL_TOP[k] < math.exp(-0.5 * x * x):
+            return x
+
+
+def _decay(g):
+    while True:
+        r = g._next() >> np.uint64(3)
+        k = int(r & np.uint64(0xFF))
+        bits = int(r >> np.uint64(8))
+        x = bits * _EXPONENTIAL_WIDTH[k]
+        if bits < _EXPONENTIAL_SURE[k]:
+            return x
+        if k == 0:
+            return EXPONENTIAL_TAIL - math.log1p(-g._double())
+        if (_EXPONENTIAL_TOP[k - 1] - _EXPONENTIAL_TOP[k]) * g._double() + _EXPONENTIAL_TOP[k] < math.exp(-x):
+            return x
+
+
+def _exponential(g, scale, b):
+    return scale * _decay(g)
+
+
+def _lognormal(g, mean, sigma):
+    return math.exp(mean + sigma * _gauss(g))
+
+
+def _standard_gamma(g, shape):
+    if shape == 1.0:
+        return _decay(g)
+    if shape == 0.0:
+        return 0.0
+    if shape < 1.0:
+        while True:
+            u = g._double()
+            v = _decay(g)
+            if u <= 1.0 - shape:
+                x = math.pow(u, 1.0 / shape)
+                if x <= v:
+                    return x
+            else:
+                y = -math.log((1.0 - u) / shape)
+                x = math.pow(1.0 - shape + shape * y, 1.0 / shape)
+                if x <= v + y:
+                    return x
+    b = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * b)
+    while True:
+        while True:
+            x = _gauss(g)
+            v = 1.0 + c * x
+            if v > 0.0:
+                break
+        v = v * v * v
+        u = g._double()
+        if u < 1.0 - 0.0331 * (x * x) * (x * x):
+            return b * v
+        if math.log(u) < 0.5 * x * x + b * (1.0 - v + math.log(v)):
+            return b * v
+
+
+def _gamma(g, shape, scale):
+    return scale * _standard_gamma(g, shape)
+
+
+def _chisquare(g, df, b):
+    return 2.0 * _standard_gamma(g, df / 2.0)
+
+
+def _beta(g, a, b):
+    if a > 1.0 or b > 1.0:
+        x = _standard_gamma(g, a)
+        return x / (x + _standard_gamma(g, b))
+    while True:
+        u, v = g._double(), g._double()
+        x, y = math.pow(u, 1.0 / a), math.pow(v, 1.0 / b)
+        if 0.0 < x + y <= 1.0:
+            return x / (x + y)
+
+
+def _f(g, top, bottom):
+    x = _chisquare(g, top, 0.0) * bottom
+    return x / (_chisquare(g, bottom, 0.0) * top)
+
+
+def _student(g, df, b):
+    x = _gauss(g)
+    return math.sqrt(df / 2.0) * x / math.sqrt(_standard_gamma(g, df / 2.0))
+
+
+def _cauchy(g, a, b):
+    x = _gauss(g)
+    return x / _gauss(g)
+
+
+def _pareto(g, a, b):
+    return math.expm1(_decay(g) / a)
+
+
+def _weibull(g, a, b):
+    return 0.0 if a == 0.0 else math.pow(_decay(g), 1.0 / a)
+
+
+def _power(g, a, b):
+    return math.pow(-math.expm1(-_decay(g)), 1.0 / a)
+
+
+def _rayleigh(g, scale, b):
+    return scale * math.sqrt(2.0 * _decay(g))
+
+
+def _gumbel(g, loc, scale):
+    while True:
+        u = 1.0 - g._double()
+        if u < 1.0:
+            return loc - scale * math.log(-math.log(u))
+
+
+def _laplace(g, loc, scale):
+    while True:
+        u = g._double()
+        if u > 0.0:
+            break
+    return loc - scale * math.log(2.0 - u - u) if u >= 0.5 else loc + scale * math.log(u + u)
+
+
+def _logistic(g, loc, scale):
+    while True:
+        u = g._double()
+        if u > 0.0:
+            return loc + scale * math.log(u / (1.0 - u))
+
+
+def _triangular(g, left, rest):
+    mode, right = rest
+    width = right - left
+    u = g._double()
+    if u <= (mode - left) / width:
+        return left + math.sqrt(u * ((mode - left) * width))
+    return right - math.sqrt((1.0 - u) * ((right - mode) * width))
+
+
+def _poisson(g, lam, b):
+    if lam == 0.0:
+        return 0
+    if lam < 10.0:
+        k, least, product = 0, math.exp(-lam), g._double()
+        while product > least:
+            k += 1
+            product *= g._double()
+        return k
+    slam, loglam = math.sqrt(lam), math.log(lam)
+    b = 0.931 + 2.53 * slam
+    a = -0.059 + 0.02483 * b
+    inverse, vr = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2.0)
+    while True:
+        u = g._double() - 0.5
+        v = g._double()
+        us = 0.5 - abs(u)
+        k = math.floor((2.0 * a / us + b) * u + lam + 0.43)
+        if us >= 0.07 and v <= vr:
+            return k
+        if k < 0 or (us < 0.013 and v > us):
+            continue
+        if math.log(v) + math.log(inverse) - math.log(a / (us * us) + b) <= -lam + k * loglam - math.lgamma(k + 1.0):
+            return k
+
+
+def _geometric(g, p, b):
+    if p < 0.333333333333333333333333:
+        return math.ceil(-_decay(g) / math.log1p(-p))
+    k, total, part = 1, p, p
+    u = g._double()
+    while u > total:
+        part *= 1.0 - p
+        total += part
+        k += 1
+    return k
+
+
+def _negative_binomial(g, n, p):
+    return _poisson(g, _gamma(g, n, (1.0 - p) / p), 0.0)
+
+
+def _upto(g, most):
+    """A uint64 in [0, most], by Lemire's method."""
+    if most == np.uint64(0):
+        return most
+    if most == _LOW:
+        return np.uint64(g._half())
+    if most == np.uint64(0xFFFFFFFFFFFFFFFF):
+        return g._next()
+    n = most + _ONE
+    if most < _LOW:
+        m = np.uint64(g._half()) * n
+        if (m & _LOW) < n:
+            least = (_LOW - most) % n
+            while (m & _LOW) < least:
+                m = np.uint64(g._half()) * n
+        return m >> _U32
+    x = g._next()
+    if x * n < n:
+        least = (np.uint64(0xFFFFFFFFFFFFFFFF) - most) % n
+        while x * n < least:
+            x = g._next()
+    return _high(x, n)
+
+
+def _masked(g, most):
+    """An int in [0, most], by drawing as many bits as most has until they fit, as shuffle does."""
+    mask = most | (most >> 1)
+    for k in (2, 4, 8, 16, 32):
+        mask |= mask >> k
+    while True:
+        v = int(g._half()) & mask if most <= 0xFFFFFFFF else int(g._next() & np.uint64(mask))
+        if v <= most:
+            return v
+
+
+def _integer(g, low, most):
+    return np.int64(np.uint64(low) + _upto(g, most))
+
+
+# ---- one, or an array ----
+
+
+def _many(g, size, one, a, b):
+    libm()
+    if size is None:
+        return one(g, a, b)
+    out = np.empty(size)
+    flat = out.reshape(-1)
+    for i in range(flat.size):
+        flat[i] = one(g, a, b)
+    return out
+
+
+def _many_ints(g, size, one, a, b):
+    libm()
+    if size is None:
+        return one(g, a, b)
+    out = np.empty(size, np.int64)
+    flat = out.reshape(-1)
+    for i in range(flat.size):
+        flat[i] = one(g, a, b)
+    return out
+
+
+def _positive(x, name):
+    if not x > 0:
+        raise ValueError(name + " <= 0")
+
+
+def _not_negative(x, name):
+    if not x >= 0:
+        raise ValueError(name + " < 0")
+
+
+class Distributions:
+    """The methods of numpy.random.Generator, for classes with the methods _next (64 bits), _half (32) and _double."""
+
+    def random(self, size=None):
+        return _many(self, size, _uniform, 0.0, 1.0)
+
+    def uniform(self, low=0.0, high=1.0, size=None):
+        return _many(self, size, _uniform, float(low), float(high - low))
+
+    def standard_normal(self, size=None):
+        return _many(self, size, _normal, 0.0, 1.0)
+
+    def normal(self, loc=0.0, scale=1.0, size=None):
+        _not_negative(scale, "scale")
+        return _many(self, size, _normal, float(loc), float(scale))
+
+    def lognormal(self, mean=0.0, sigma=1.0, size=None):
+        _not_negative(sigma, "sigma")
+        return _many(self, size, _lognormal, float(mean), float(sigma))
+
+    def standard_exponential(self, size=None):
+        return _many(self, size, _exponential, 1.0, 0.0)
+
+    def exponential(self, scale=1.0, size=None):
+        _not_negative(scale, "scale")
+        return _many(self, size, _exponential, float(scale), 0.0)
+
+    def standard_gamma(self, shape, size=None):
+        _not_negative(shape, "shape")
+        return _many(self, size, _gamma, float(shape), 1.0)
+
+    def gamma(self, shape, scale=1.0, size=None):
+        _not_negative(shape, "shape")
+        _not_negative(scale, "scale")
+        return _many(self, size, _gamma, float(shape), float(scale))
+
+    def chisquare(self, df, size=None):
+        _positive(df, "df")
+        return _many(self, size, _chisquare, float(df), 0.0)
+
+    def beta(self, a, b, size=None):
+        _positive(a, "a")
+        _positive(b, "b")
+        return _many(self, size, _beta, float(a), float(b))
+
+    def f(self, dfnum, dfden, size=None):
+        _positive(dfnum, "dfnum")
+        _positive(dfden, "dfden")
+        return _many(self, size, _f, float(dfnum), float(dfden))
+
+    def standard_t(self, df, size=None):
+        _positive(df, "df")
+        return _many(self, size, _student, float(df), 0.0)
+
+    def standard_cauchy(self, size=None):
+        return _many(self, size, _cauchy, 0.0, 0.0)
+
+    def pareto(self, a, size=None):
+        _positive(a, "a")
+        return _many(self, size, _pareto, float(a), 0.0)
+
+    def weibull(self, a, size=None):
+        _not_negative(a, "a")
+        return _many(self, size, _weibull, float(a), 0.0)
+
+    def power(self, a, size=None):
+        _positive(a, "a")
+        return _many(self, size, _power, float(a), 0.0)
+
+    def rayleigh(self, scale=1.0, size=None):
+        _not_negative(scale, "scale")
+        return _many(self, size, _rayleigh, float(scale), 0.0)
+
+    def gumbel(self, loc=0.0, scale=1.0, size=None):
+        _not_negative(scale, "scale")
+        return _many(self, size, _gumbel, float(loc), float(scale))
+
+    def laplace(self, loc=0.0, scale=1.0, size=None):
+        _not_negative(scale, "scale")
+        return _many(self, size, _laplace, float(loc), float(scale))
+
+    def logistic(self, loc=0.0, scale=1.0, size=None):
+        _not_negative(scale, "scale")
+        return _many(self, size, _logistic, float(loc), float(scale))
+
+    def triangular(self, left, mode, right, size=None):
+        if not left <= mode <= right or left == right:
+            raise ValueError("triangular takes left <= mode <= right, not all equal")
+        return _many(self, size, _triangular, float(left), (float(mode), float(right)))
+
+    def poisson(self, lam=1.0, size=None):
+        _not_negative(lam, "lam")
+        return _many_ints(self, size, _poisson, float(lam), 0.0)
+
+    def geometric(self, p, size=None):
+        if not 0 < p <= 1:
+            raise ValueError("p <= 0, p > 1 or p contains NaNs")
+        return _many_ints(self, size, _geometric, float(p), 0.0)
+
+    def negative_binomial(self, n, p, size=None):
+        _positive(n, "n")
+        if not 0 < p <= 1:
+            raise ValueError("p <= 0, p > 1 or p contains NaNs")
+        return _many_ints(self, size, _negative_binomial, float(n), float(p))
+
+    def integers(self, low, high=None, size=None, endpoint=False):
+        begin, end = (0, int(low)) if high is None else (int(low), int(high))
+        last = end if endpoint else end - 1
+        if begin > last:
+            raise ValueError("low > high" if endpoint else "low >= high")
+        return _many_ints(self, size, _integer, begin, np.uint64(last) - np.uint64(begin))
+
+    def choice(self, a, size=None):
+        items = np.arange(a) if isinstance(a, int) else a
+        return items[self.integers(0, items.shape[0], size)]
+
+    def shuffle(self, x):
+        for i in range(x.shape[0] - 1, 0, -1):
+            j = _masked(self, i)
+            if x.ndim == 1:
+                x[i], x[j] = x[j], x[i]
+            else:
+                row = x[i].copy()
+                x[i] = x[j]
+                x[j] = row
+
+    def permutation(self, x):
+        out = np.arange(x) if isinstance(x, int) else x.copy()
+        self.shuffle(out)
+        return out
+
+
+_WORDS = [("words", types.uint64[::1]), ("half", types.uint32[::1])]
+
+
+@experimental.jitclass(_WORDS)
+class PCG64(Distributions):
+    def __init__(self, words, half):
+        self.words, self.half = words, half
+
+    def _next(self):
+        return _pcg64(self.words)
+
+    def _half(self):
+        return _buffered(self)
+
+    def _double(self):
+        return float(_pcg64(self.words) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@experimental.jitclass(_WORDS)
+class SFC64(Distributions):
+    def __init__(self, words, half):
+        self.words, self.half = words, half
+
+    def _next(self):
+        return _sfc64(self.words)
+
+    def _half(self):
+        return _buffered(self)
+
+    def _double(self):
+        return float(_sfc64(self.words) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@experimental.jitclass([("words", types.uint32[::1])])
+class MT19937(Distributions):
+    def __init__(self, words):
+        self.words = words
+
+    def _next(self):
+        high = np.uint64(_word(self.words))
+        return (high << _U32) | np.uint64(_word(self.words))
+
+    def _half(self):
+        return _word(self.words)
+
+    def _double(self):
+        return _double(self.words)
+
+
+# ---- arguments ----
+
+
+def _view(address, count, dtype):
+    kind = ctypes.c_uint64 if dtype is np.uint64 else ctypes.c_uint32
+    return np.frombuffer((kind * count).from_address(address), dtype)
+
+
+@functools.lru_cache(maxsize=64)
+def instance(generator):
+    """The instance that compiled functions get for a numpy.random.Generator. The cache keeps the generator alive.
+
+    Raises
+    ------
+    TypeError
+        Its bit generator is none of PCG64, SFC64 and MT19937.
+    """
+    kind = type(generator.bit_generator).__name__
+    at = generator.bit_generator.ctypes.state_address
+    if kind == "MT19937":
+        return MT19937(_view(at, 625, np.uint32))
+    if kind == "PCG64":
+        words = _view(int(_view(at, 1, np.uint64)[0]), 4, np.uint64)
+        return PCG64(words, _view(at + 8, 2, np.uint32))
+    if kind == "SFC64":
+        return SFC64(_view(at, 4, np.uint64), _view(at + 32, 2, np.uint32))
+    raise TypeError(f"compiled functions draw from generators of PCG64, SFC64 and MT19937, not of {kind}")
