@@ -164,8 +164,13 @@ def setstate(a, state, /):
 
 
 def over_buffer(shape, dtype, buffer, offset, strides, order):
-    """ndarray(shape, dtype, buffer, offset, strides, order): NumPy's array over the buffer's memory, shared on the CPU.
-    ValueError: the default device is another, where the buffer is not."""
+    """ndarray(shape, dtype, buffer, offset, strides, order): NumPy's array over the buffer's memory, shared on the CPU;
+    or an array over the memory that a treadle.cuda.MemoryPointer points to. ValueError: the default device is another,
+    where the buffer is not."""
+    if hasattr(buffer, "_laid"):
+        if isinstance(offset, tuple):  # cupy.ndarray(shape, dtype, memptr, strides)
+            offset, strides = 0, offset
+        return (buffer + offset)._laid(shape, dtype, strides, order)
     host = numpy.ndarray(shape, dtype or float, buffer, offset, strides, order)
     if not _core.device().host:
         raise ValueError(
