@@ -58,7 +58,7 @@ ROWS = {
     "linspace": "0, 1, 5 | 2, 3, 4, endpoint=False | 0, 9, 4, dtype='int32' | 0, 1, 3, retstep=True | v, 2, 3, axis=1 | np.float32(1), 2, 3 | x.astype('float16'), 3, 4 | 0, 1, -1 | 0, 5e-324, 10 | 0, -5e-324, 3 | [0, 1.0], [5e-324, 2], 4 | np.asarray([1, 2j], dtype='complex64'), 3, 7 | 1j, 1j, 3 | np.zeros(2, 'float16'), 1, 9 | 1, 1, 3, retstep=True",
     "logspace": "0, 2, 5 | 0, 3, 4, base=2.0 | 1, 2, 3, endpoint=False, dtype='float32'",
     "geomspace": "1, 1000, 4 | s, 100, 3 | [1, 2], [16, 54], 4, axis=1 | 1j, 1000j, 4 | 1, 8, 3, dtype='int32' | 1, 8, 3, endpoint=False | -1, -8, 4 | 0, 1",
-    "indices": "(2, 3) | (2, 3), 'int32' | (2, 2), sparse=True | (0, 2)",
+    "indices": "(2, 3) | (2, 3), 'int32' | (2, 2), sparse=True | (0, 2) | (n for n in (2, 3))",
     "meshgrid": "v, i | v, i, indexing='ij' | v, i, sparse=True | v, i, indexing='zz' | v",
     "fromfunction": "lambda i, j: i + j, (2, 3) | lambda i: i * i, (4,), dtype='int32'",
     "fromiter": "(k * k for k in range(4)), 'float64' | [1, 2, 3], int, 2 | [1], 'int8', 4",

@@ -85,6 +85,26 @@ def test_number_is_rounded():
             round(x)
 
 
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_complex_numbers(dtype):
+    """int and float of a complex scalar take its real part, with a warning; of an array without axes, and round, fail."""
+    ours, theirs = td.asarray([3.5 + 2j], dtype=dtype), np.asarray([3.5 + 2j], dtype=dtype)
+    for how in (int, float):
+        with pytest.warns(np.exceptions.ComplexWarning):
+            want = how(theirs[0])
+        for x in (ours[0], ours.sum(), ours[0] + 0):
+            with pytest.warns(np.exceptions.ComplexWarning):
+                got = how(x)
+            assert got == want and type(got) is how
+        for x in (theirs.reshape(()), td.asarray(theirs.reshape(())), ours):
+            with pytest.raises(TypeError):
+                how(x)
+    for x in (theirs[0], ours[0], theirs.any(), ours.any()):
+        for digits in ((), (1,)):
+            with pytest.raises(TypeError, match="doesn't define __round__"):
+                round(x, *digits)
+
+
 def test_number_repeats_a_sequence():
     n = td.asarray([2, 3])[0]
     assert [1] * n == [1, 1] and n * (1, 2) == (1, 2, 1, 2) and "ab" * n == "abab"

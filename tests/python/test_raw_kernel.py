@@ -168,6 +168,43 @@ def test_module(dev, xyz):
         m.get_global("nothing")
     with pytest.raises(ValueError):
         scale.copy_to_host(back.ctypes.data, 16)
+    for both in (td.ndarray((2,), "f4", scale), td.ndarray(2, np.float32, memptr=scale)):
+        both[...] = both * 2
+    np.testing.assert_array_equal(td.ndarray((2,), "f4", scale).get(), host * 4)
+
+
+def test_arrays_over_pointers(dev):
+    """cupy.ndarray(shape, dtype, memptr, strides), beside NumPy's array over the same bytes."""
+    memory = td.arange(24, dtype=td.int32)
+    host = memory.get()
+    pointer = td.cuda.MemoryPointer(memory)
+    for shape, dtype, at, strides, order in [
+        ((2, 3), "i4", 0, None, None),
+        ((2, 3), "i4", 8, None, "F"),
+        ((4, 2), "i2", 4, None, "C"),
+        ((3,), "i8", 16, (24,), None),
+        ((2, 2), "u1", 1, (3, 40), None),
+        ((), "i4", 12, None, None),
+    ]:
+        want = np.ndarray(shape, dtype, host, at, strides, order)
+        over = td.ndarray(shape, dtype, pointer + at, strides=strides, order=order)
+        np.testing.assert_array_equal(over.get(), want)
+        np.testing.assert_array_equal(td.ndarray(shape, dtype, pointer, at, strides, order).get(), want)
+        if strides:
+            np.testing.assert_array_equal(td.ndarray(shape, dtype, pointer + at, strides).get(), want)
+        assert (over.dtype, over.shape, over.strides) == (want.dtype, want.shape, want.strides)
+    td.ndarray((2,), "i4", pointer + 4)[...] = 7
+    assert memory.tolist()[:4] == [0, 7, 7, 3]
+    with pytest.raises(ValueError):
+        td.ndarray((25,), "i4", pointer)
+
+
+def test_data_is_a_pointer_on_a_gpu():
+    x = td.arange(6.0, device="null")
+    assert x.data.ptr == x._address() and x[2:].data.ptr == x.data.ptr + 16 and x.data.mem is x
+    assert td.ndarray((6,), float, x.data).get().tolist() == x.tolist()
+    y = td.arange(6.0, device="cpu")
+    assert isinstance(y.data, memoryview) and y.data.tolist() == y.tolist()
 
 
 def test_name_expressions(dev):

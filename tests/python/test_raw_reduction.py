@@ -107,6 +107,19 @@ def test_raw_and_preamble(dev, rng):
     np.testing.assert_allclose(k(td.asarray(a), td.asarray(w), axis=0).get(), (2 * a * w[1]).sum(axis=0) + 1)
 
 
+@pytest.mark.parametrize("shape", [(3, 5), (4, 1000, 3), (300000,), (2, 70000), (70000, 2)], ids=str)
+def test_counts(dev, rng, shape):
+    """_in_ind.size() and _out_ind.size(), as in CuPy's own mean."""
+    mean = td.ReductionKernel("T x", "T y", "x", "a + b", "y = a / (_in_ind.size() / _out_ind.size())", "0", "mean")
+    shares = td.ReductionKernel("T x, T by", "T y", "x * by / _in_ind.size()", "a + b", "y = a * _out_ind.size()", "0")
+    x = rng.random(shape)
+    for axis in (None, *range(len(shape))):
+        np.testing.assert_allclose(mean(td.asarray(x), axis=axis).get(), x.mean(axis=axis), rtol=1e-12)
+        np.testing.assert_allclose(shares(td.asarray(x), 2.0, axis=axis).get(), 2 * x.mean(axis=axis), rtol=1e-12)
+    again = pickle.loads(pickle.dumps(mean))
+    np.testing.assert_allclose(again(td.asarray(x)).get(), x.mean(), rtol=1e-12)
+
+
 def test_repeats_exactly(dev, rng):
     x = td.asarray(rng.random(300_000).astype("f4"))
     k = td.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "plain_sum")

@@ -238,6 +238,11 @@ def inside():
     return numpy
 assert inside() is np
 exec("import numpy as again", {"__name__": "__main__"})
+for names in ({}, {"__name__": "mine.made"}, {"__name__": "__main__"}):
+    exec("import numpy as made, cupy, importlib; again = importlib.import_module('numpy')", names)
+    assert names["made"] is names["again"] is np
+assert __import__("numpy") is np
+assert library.execute("import numpy as found") is library.execute("found = __import__('numpy')") is sys.modules["numpy"]
 """
 LIBRARY = """
 import numpy as np
@@ -249,6 +254,10 @@ def write(x):
     x *= 1
 def double(x):
     return np.add(x, x)
+def execute(text):
+    names = {}
+    exec(text, names)
+    return names["found"]
 """
 
 

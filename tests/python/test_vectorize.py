@@ -1,5 +1,6 @@
 """vectorize, guvectorize, stencil and cuda.reduce beside NumPy, on NumPy's arrays and on devices."""
 
+import functools
 import itertools
 import math
 
@@ -158,6 +159,64 @@ def test_targets():
         vectorize(target="fpga")(lambda x: x)
     with pytest.raises(TypeError, match="not an option"):
         vectorize(nonexistent=2)(lambda x: x)
+
+
+class Doubling:
+    def __call__(self, x):
+        return 2 * x
+
+    def method(self, x):
+        return 2 * x
+
+
+# What numpy.vectorize takes and a ufunc's function cannot be, with calls of it: functions that are not Python's own,
+# parameters that may be left out, names for operands, texts, several results.
+ELEMENTWISE = [
+    (len, (["a", "bcd"],), {}),
+    (math.gcd, ([12, 18, 35], 6), {}),
+    (math.floor, ([1.5, -2.5],), {}),
+    (str, ([1, 2],), {}),
+    (float, (["1", "2.5"],), {}),
+    ({1: 10, 2: 20}.get, ([1, 2],), {}),
+    (str.upper, (["a", "b"],), {}),
+    (functools.partial(pow, 2), ([0, 1, 5],), {}),
+    (Doubling(), ([1, 2],), {}),
+    (Doubling().method, ([1, 2],), {}),
+    (lambda x, y=3: x + y, ([1, 2],), {}),
+    (lambda x, y=3: x + y, ([1, 2], 5), {}),
+    (lambda x, y=3: x + y, ([1, 2],), {"y": 5}),
+    (lambda x, y: x - y, ([1, 2],), {"y": 5}),
+    (lambda x, y: x - y, (), {"y": 5, "x": [1, 2]}),
+    (lambda x, *, k=1: x + k, ([1, 2],), {}),
+    (lambda *a: sum(a), ([1, 2], 3), {}),
+    (lambda x: (x, x + 1), ([1, 2],), {}),
+    (lambda s: len(s), (["a", "bcd"],), {}),  # noqa: PLW0108 - a Python function
+    (lambda s: s + "x", (np.array(["a", "bcd"]),), {}),
+]
+
+
+@pytest.mark.parametrize("made", [False, True], ids=["lists", "arrays"])
+@pytest.mark.parametrize("case", range(len(ELEMENTWISE)))
+@pytest.mark.filterwarnings("ignore:numpy.vectorize is computed by NumPy")
+def test_every_callable(case, made):
+    f, args, named = ELEMENTWISE[case]
+    want = np.vectorize(f)(*args, **named)
+
+    def put(v):
+        return td.asarray(v, device="cpu") if made and isinstance(v, list) and not isinstance(v[0], str) else v
+
+    got = td.vectorize(f)(*map(put, args), **{k: put(v) for k, v in named.items()})
+    several = isinstance(want, tuple)
+    for g, w in zip(got if several else [got], want if several else [want], strict=True):
+        g = g.get() if isinstance(g, td.ndarray) else np.asarray(g)
+        assert g.dtype == w.dtype
+        np.testing.assert_array_equal(g, w)
+
+
+def test_names_of_operands_that_are_none():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
+        minus(td.ones(3), b=1, c=2)
+    assert minus.pyfunc(5, 3) == 2
 
 
 def test_wrong_calls():

@@ -56,7 +56,7 @@ class _Jitted(_Generic[_F]):
 class ndarray(_Generic[_ShapeT, _DTypeT]):
     def __new__(
         cls, shape: _Shape, dtype: _DTypeLike | None = None, buffer: Any = None, offset: int = 0,
-        strides: Any = None, order: _Order = None,
+        strides: Any = None, order: _Order = None, *, memptr: Any = None,
     ) -> _Self: ...
     def __class_getitem__(cls, item: Any, /) -> Any: ...
     @property

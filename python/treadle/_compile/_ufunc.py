@@ -5,7 +5,6 @@ import functools
 import numpy
 
 from .. import _core, types
-from .._core import ndarray
 from .._exchange import _host
 from ._called import Called, elementwise, operands
 from ._function import Function
@@ -20,8 +19,9 @@ WHY = "it calls a Python function that is not compiled"
 
 
 def _dtype(t):
-    d = types.parse(t).dtype
-    if d is None or types.parse(t).ndim:
+    parsed = types.parse(t)
+    d = None if isinstance(parsed, types.BaseTuple) else parsed.dtype  # a tuple of equal types has their dtype
+    if d is None or parsed.ndim:
         raise TypeError(f"vectorize: {t} is no number's type: the function takes and returns numbers")
     return numpy.dtype(d)
 
@@ -57,6 +57,7 @@ class UFunc(Called):
         options = UFUNC_OPTIONS | {k: v for k, v in (options or {}).items() if k != "nopython"}
         self.py_func, self.identity, self._target, self._options = fn, identity, target, options
         self.nin = fn.__code__.co_argcount
+        self._names = fn.__code__.co_varnames[: self.nin]
         self.nargs, self.signature = self.nin + 1, None
         self._one = jit(fn, **options)
         self._rows, self._returned = [], {}  # (dtypes of operands, dtype of the result); text of a type: its dtype
@@ -83,6 +84,11 @@ class UFunc(Called):
     def build_ufunc(self):
         """Itself: what numba's DUFunc has for the same."""
         return self
+
+    @property
+    def pyfunc(self):
+        """The Python function: NumPy's name for it."""
+        return self.py_func
 
     @property
     def types(self):
@@ -129,8 +135,12 @@ class UFunc(Called):
 
     # ---- calls ----
 
-    def __call__(self, *args, out=None, dtype=None, stream=0):
-        """The function of each element; out: an array, or a tuple of one; dtype: of the result."""
+    def __call__(self, *args, out=None, dtype=None, stream=0, **named):
+        """The function of each element; out: an array, or a tuple of one; dtype: of the result; named: operands by the
+        function's own names of them."""
+        args = (*args, *(named.pop(n) for n in self._names[len(args) :] if n in named))
+        if named:
+            raise TypeError(f"{self.__name__}() got an unexpected keyword argument '{next(iter(named))}'")
         if len(args) == self.nargs and out is None:
             *args, out = args
         if len(args) != self.nin:
@@ -141,7 +151,7 @@ class UFunc(Called):
         try:
             row, returned = self.resolve(values)
         except REFUSALS:
-            if self._fixed or out is not None or not any(isinstance(a, ndarray) for a in args):
+            if self._fixed or out is not None or all(map(_is_numpys, args)):
                 raise
             return on_host(self.py_func, args)
         home = Home([*values, out], device_of(self._target))
@@ -263,6 +273,13 @@ def _with_numbers(values):
         else:  # the number adapts to the arrays' dtype
             found.append(numpy.result_type(meeting, v) if meeting.kind in "iu" else _WEAK[type(v)])
     return found
+
+
+def _is_numpys(a):
+    """Whether a is a number, or an array of NumPy's that holds numbers."""
+    return isinstance(a, bool | int | float | complex) or (
+        isinstance(a, numpy.ndarray | numpy.generic) and a.dtype.kind in "biufc"
+    )
 
 
 def _goes(have, want):

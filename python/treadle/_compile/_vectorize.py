@@ -2,13 +2,14 @@
 compiled where it can be, else called on the host."""
 
 import functools
+import inspect
 
 import numpy
 
 from .. import _core, types
 from .._core import asarray, ndarray
 from .._exchange import _host
-from ._function import is_signature
+from ._function import Function, is_signature
 from ._ufunc import REFUSALS, WHY, UFunc
 
 PARAMETERS = ("pyfunc", "otypes", "doc", "excluded", "signature")
@@ -36,7 +37,7 @@ class Mapped:
             return None
 
     def __call__(self, *args, **kwargs):
-        arrays = [a if isinstance(a, ndarray) else asarray(a) for a in args] if self._compiled and not kwargs else []
+        arrays = _numbers(args) if self._compiled and not kwargs and len(args) == self._compiled.nin else []
         if arrays and all(a.size for a in arrays):
             try:
                 self._compiled.resolve(arrays)
@@ -46,6 +47,24 @@ class Mapped:
                 r = self._compiled(*_core._beside(self.__name__, *arrays))
                 return r if self.otypes is None else r.astype(self.otypes[0])
         return _host.fallback("numpy.vectorize", self._theirs, args, kwargs, WHY)
+
+
+def _numbers(args):
+    """Arguments as arrays, or an empty list where one of them holds no numbers."""
+    try:
+        return [a if isinstance(a, ndarray) else asarray(a) for a in args]
+    except (TypeError, ValueError):
+        return []
+
+
+def _is_of_operands(fn):
+    """Whether fn is a Python function whose parameters are all positional and have to be given, as a ufunc's are."""
+    if isinstance(fn, Function):
+        fn = fn.py_func
+    if not inspect.isfunction(fn) or fn.__defaults__:
+        return False
+    code = fn.__code__
+    return not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
 
 
 def mapped(given, options):
@@ -59,7 +78,8 @@ def mapped(given, options):
 def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):
     """Make a function of numbers a ufunc: ``@vectorize`` or ``@vectorize([float64(float64, float64)])``.
 
-    With otypes, excluded, signature or doc it is numpy.vectorize. What cannot be compiled is called on the host for
+    With otypes, excluded, signature or doc it is numpy.vectorize, and so it is of builtin functions, classes, methods
+    and functions whose parameters have defaults. What cannot be compiled is called on the host for
     treadle's arrays; fallbacks() tells.
 
     Parameters
@@ -90,16 +110,17 @@ def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):
     >>> larger(np.asarray([1.0, 5.0]), 3.0)
     array([3., 5.])
     """
-    if any(k in options for k in PARAMETERS):
-        return mapped(ftylist_or_function, options)
+    given = ftylist_or_function
+    bare = callable(given) and not is_signature(given) and not options.keys() - {"cache"}
+    if any(k in options for k in PARAMETERS) or (bare and not _is_of_operands(given)):
+        return mapped(given, options)
     options.pop("cache", None)
 
     def decorate(fn):
-        several = isinstance(ftylist_or_function, list) or (
-            isinstance(ftylist_or_function, tuple) and ftylist_or_function and is_signature(ftylist_or_function[0])
-            and not isinstance(ftylist_or_function[0], types.Type)
-        )  # fmt: skip
-        given = ftylist_or_function if is_signature(ftylist_or_function) else ()
-        return UFunc(fn, list(given) if several else [given] if given else [], target, identity, options)
+        several = isinstance(given, list) or (
+            isinstance(given, tuple) and given and is_signature(given[0]) and not isinstance(given[0], types.Type)
+        )
+        signatures = given if is_signature(given) else ()
+        return UFunc(fn, list(signatures) if several else [signatures] if signatures else [], target, identity, options)
 
-    return decorate if is_signature(ftylist_or_function) else decorate(ftylist_or_function)
+    return decorate if is_signature(given) else decorate(given)

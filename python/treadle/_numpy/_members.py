@@ -4,7 +4,6 @@ import builtins
 import datetime
 import operator
 import pickle
-import sys
 from math import prod
 from numbers import Number
 
@@ -163,35 +162,14 @@ def setstate(a, state, /):
     a._become(_core.array(host, device=a.device))
 
 
-def _pointers():
-    """MemoryPointer's class, if anything has made one."""
-    memory = sys.modules.get("treadle.cuda._memory")
-    return (memory.MemoryPointer,) if memory else ()
-
-
-def _over_pointer(shape, dtype, pointer, offset, strides, order):
-    """An array over the memory that a MemoryPointer points to."""
-    shape = tuple(shape) if hasattr(shape, "__len__") else (operator.index(shape),)
-    kind = numpy.dtype(dtype or float)
-    dense = numpy.empty(shape, numpy.int8, order or "C").strides
-    strides = tuple(n * kind.itemsize for n in dense) if strides is None else tuple(strides)
-    if any(n < 0 or n % kind.itemsize for n in strides):
-        raise ValueError(f"ndarray: strides {strides} over a MemoryPointer are multiples of {kind.itemsize}")
-    last = sum(n * (extent - 1) for n, extent in zip(strides, shape, strict=True))
-    count = last + kind.itemsize if prod(shape) else 0
-    from ..lib.stride_tricks import as_strided
-
-    return as_strided((pointer + offset)._bytes(count).view(kind), shape, strides)
-
-
 def over_buffer(shape, dtype, buffer, offset, strides, order):
-    """ndarray(shape, dtype, buffer, offset, strides, order): NumPy's array over the buffer's memory, shared on the CPU.
-    ValueError: the default device is another, where the buffer is not.
-
-    A MemoryPointer in the buffer's place, as in CuPy, is memory of a device, and strides may follow it."""
-    if isinstance(buffer, _pointers()):
-        offset, strides = (0, offset) if isinstance(offset, tuple) else (offset, strides)
-        return _over_pointer(shape, dtype, buffer, offset, strides, order)
+    """ndarray(shape, dtype, buffer, offset, strides, order): NumPy's array over the buffer's memory, shared on the CPU;
+    or an array over the memory that a treadle.cuda.MemoryPointer points to. ValueError: the default device is another,
+    where the buffer is not."""
+    if hasattr(buffer, "_laid"):
+        if isinstance(offset, tuple):  # cupy.ndarray(shape, dtype, memptr, strides)
+            offset, strides = 0, offset
+        return (buffer + offset)._laid(shape, dtype, strides, order)
     host = numpy.ndarray(shape, dtype or float, buffer, offset, strides, order)
     if not _core.device().host:
         raise ValueError(

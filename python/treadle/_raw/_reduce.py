@@ -1,6 +1,7 @@
 """ReductionKernel: a reduction whose expressions are written in CUDA C++."""
 
 import math
+import re
 
 import numpy
 
@@ -9,6 +10,13 @@ from . import _text as _rawtext
 from ._params import SUPPORT, check_names, decide, parse, raw_parameter, scalar, shape_bytes, take, typedefs
 
 _ROOM = 64  # bytes, at most, of a reduce_type that NumPy does not have
+
+# CuPy's _in_ind.size() and _out_ind.size(), for expressions that name them: parameters, what stands before a kernel and
+# in it.
+_COUNTED = re.compile(r"\b_(in|out)_ind\b")
+_COUNTS = ["const long long _td_all", "const long long _td_kept"]
+_COUNTER = "struct td_counted { ptrdiff_t n; __device__ ptrdiff_t size() const { return n; } };\n"
+_COUNTED_HERE = "const td_counted _in_ind = {_td_all}, _out_ind = {_td_kept};"
 
 
 class ReductionKernel:
@@ -67,6 +75,7 @@ class ReductionKernel:
         self.nin, self.nout, self.nargs = len(self.in_params), len(self.out_params), len(self.params)
         self.map_expr, self.reduce_expr, self.post_map_expr = map_expr, reduce_expr, post_map_expr
         self.identity = None if identity is None or str(identity).strip() == "" else str(identity)
+        self._counted = bool(_COUNTED.search(f"{map_expr};{post_map_expr}"))
         self.name, self.__name__, self.reduce_type = name, name, reduce_type
         self.reduce_dims, self.preamble, self.options = reduce_dims, preamble, tuple(options)
         self.__doc__ = f"{name}({', '.join(p.name for p in self.params)}): {reduce_expr} of {map_expr}"
@@ -125,13 +134,15 @@ class ReductionKernel:
                 given += [a, shape_bytes(a)]
             else:
                 given += next(moved)
+        counts = [numpy.int64(space.nout * space.nred), numpy.int64(space.nout)] if self._counted else []
         grid, block, w, segments = _rawtext.reduce_dims(space.nout, space.nred, device, space.across)
         part = _rawtext.scratch(segments, space.nout, size, device) if segments > 1 else None
-        whole(grid, block, [*given, *results, part, space.nout, space.nred, w], stream=stream)
+        whole(grid, block, [*given, *counts, *results, part, space.nout, space.nred, w], stream=stream)
         if part is not None:
             grid, block, w, _ = _rawtext.reduce_dims(space.nout, segments, device, True)
             numbers = [scalar(a, d) for a, d in zip(ins, dtypes) if type(a) is not _core.ndarray]
-            merge((grid[0], 1), block, [*numbers, *results, part, None, space.nout, segments, w], stream=stream)
+            given = [*numbers, *counts, *results, part, None, space.nout, segments, w]
+            merge((grid[0], 1), block, given, stream=stream)
 
     # ---- text ----
 
@@ -159,15 +170,20 @@ class ReductionKernel:
             else:
                 declared.append(f"const {c} {p.name}")
                 numbers.append(f"const {c} {p.name}")
+        if self._counted:
+            declared += _COUNTS
+            numbers += _COUNTS
+            load.append(_COUNTED_HERE)
         results = [f"{_rawtext.ctype(d)} *_raw_{p.name}" for p, d in zip(self.out_params, dtypes[self.nin :])]
         store = "".join(
             f"{_rawtext.ctype(d)} &{p.name} = _raw_{p.name}[_o];\n" for p, d in zip(self.out_params, dtypes[self.nin :])
-        ) + "POST_MAP(_s);"  # fmt: skip
+        ) + f"{_COUNTED_HERE if self._counted else ''}\nPOST_MAP(_s);"  # fmt: skip
         kind, size = self._kind(known, dtypes)
         load.append(f"const _type_reduce _a = static_cast<_type_reduce>({self.map_expr});")
         form = {"host": host, "acc": "_type_reduce", "identity": self.identity}
         head = (
-            f"{typedefs(known, dtypes)}{SUPPORT}{self.preamble}\ntypedef {kind} _type_reduce;\n"
+            f"{typedefs(known, dtypes)}{SUPPORT}{_COUNTER if self._counted else ''}{self.preamble}\n"
+            f"typedef {kind} _type_reduce;\n"
             f'static_assert(sizeof(_type_reduce) <= {size}, "a reduce_type has at most {_ROOM} bytes");\n'
             f"#define REDUCE(a, b) ({self.reduce_expr})\n#define POST_MAP(a) {self.post_map_expr}\n"
         )

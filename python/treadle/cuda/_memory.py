@@ -8,6 +8,7 @@ import operator
 import numpy
 
 from .. import _core
+from ..lib.stride_tricks import as_strided
 from ..types import Type
 from ._devices import Device
 from ._records import DeviceRecords
@@ -56,6 +57,15 @@ class MemoryPointer:
         if count is not None and not 0 <= count <= flat.size - self._offset:
             raise ValueError(f"{count} bytes from {self!r} on: there are {self.size}")
         return flat[self._offset : None if count is None else self._offset + count]
+
+    def _laid(self, shape, dtype, strides=None, order=None):
+        """The array of a shape and dtype whose first element lies here: cupy.ndarray(shape, dtype, memptr)."""
+        shape, dtype = tuple(shape) if numpy.iterable(shape) else (shape,), numpy.dtype(dtype or float)
+        if strides is not None:
+            whole = self._bytes(self.size // dtype.itemsize * dtype.itemsize)
+            return as_strided(whole.view(dtype), shape, strides)
+        elements = self._bytes(math.prod(shape) * dtype.itemsize).view(dtype)
+        return elements.reshape(shape[::-1]).T if order in ("F", "f") else elements.reshape(shape)
 
     def view(self, start, stop=None):
         """The MemoryPointer of the bytes from start to below stop."""

@@ -112,6 +112,16 @@ def is_own(namespace):
     return known
 
 
+def _imports_into(namespace, frame):
+    """Whether an import is the program's own, by its globals, which may be None, and the frame that imports. Text that
+    exec runs with globals that tell of no file belongs to the file that runs it."""
+    while namespace is None or not isinstance(namespace.get("__file__"), str):
+        if frame is None or is_own(namespace):
+            return is_own(namespace)
+        namespace, frame = frame.f_globals, frame.f_back
+    return is_own(namespace)
+
+
 # an alias's real __dict__, which the class hides behind a property
 _own = types.ModuleType.__dict__["__dict__"].__get__
 
@@ -265,7 +275,7 @@ def resolve(name):
 
 
 def _hooked(name, globals=None, locals=None, fromlist=(), level=0):
-    if level == 0 and name.partition(".")[0] in TOPS and is_own(globals):
+    if level == 0 and name.partition(".")[0] in TOPS and _imports_into(globals, sys._getframe().f_back):
         module = resolve(name)
         if not fromlist:
             return resolve(name.partition(".")[0])
@@ -278,7 +288,7 @@ def _hooked(name, globals=None, locals=None, fromlist=(), level=0):
 
 def import_module(name, package=None):
     """importlib.import_module for the program's own files."""
-    if name.partition(".")[0] in TOPS and is_own(sys._getframe(1).f_globals):
+    if name.partition(".")[0] in TOPS and _imports_into(None, sys._getframe().f_back):
         return resolve(name)
     return _import_module(name, package)
 

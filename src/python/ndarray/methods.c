@@ -330,14 +330,15 @@ ndarray_reduce(PyObject *self, PyObject *protocol)
     return r;
 }
 
-/* round(x), round(x, digits): what NumPy's scalars can and arrays cannot. */
+/* round(x), round(x, digits): what NumPy's real scalars can, bools and arrays cannot. */
 static PyObject *
 rounded(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
     bool digits = nargs && args[0] != Py_None;
+    td_dtype dt = td_array_dtype(py_array_of(self));
     PyObject *n, *r;
 
-    if (!py_is_number((py_ndarray *)self) || nargs > 1)
+    if (!py_is_number((py_ndarray *)self) || nargs > 1 || dt == TD_BOOL || td_dtype_is_complex(dt))
         return PyErr_Format(PyExc_TypeError, "type %s doesn't define __round__ method",
                             "treadle.ndarray");
     if (digits)

@@ -191,19 +191,6 @@ set_part(PyObject *self, PyObject *value, void *imag)
     return r;
 }
 
-static PyObject *
-get_data(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyMemoryView_FromObject(self);
-}
-
-static PyObject *
-get_interface(PyObject *self, void *cuda)
-{
-    return py_array_interface(self, cuda != NULL);
-}
-
 /* An attribute for programs of numba.cuda, from treadle.cuda. */
 static PyObject *
 get_numba(PyObject *self, void *name)
@@ -213,6 +200,23 @@ get_numba(PyObject *self, void *name)
 
     Py_XDECREF(f);
     return r;
+}
+
+static PyObject *
+get_data(PyObject *self, void *unused)
+{
+    static char pointer[] = "gpu_data";
+
+    (void)unused;
+    if (!td_dev_info(td_array_dev(py_array_of(self)))->host)
+        return get_numba(self, pointer);
+    return PyMemoryView_FromObject(self);
+}
+
+static PyObject *
+get_interface(PyObject *self, void *cuda)
+{
+    return py_array_interface(self, cuda != NULL);
 }
 
 static const PyGetSetDef own_attributes[] = {
@@ -235,7 +239,8 @@ static const PyGetSetDef own_attributes[] = {
     {"real", get_part, set_part, "The real parts, a view; of a real array the array itself.", NULL},
     {"imag", get_part, set_part,
      "The imaginary parts, a view; of a real array zeros that cannot be written.", &py},
-    {"data", get_data, NULL, "A memoryview of the elements (CPU arrays only).", NULL},
+    {"data", get_data, NULL,
+     "A memoryview of the elements; on a GPU a treadle.cuda.MemoryPointer, as in CuPy.", NULL},
     {"__array_interface__", get_interface, NULL,
      "NumPy's array interface (CPU arrays only); shares memory.", NULL},
     {"__cuda_array_interface__", get_interface, NULL,
@@ -329,9 +334,10 @@ over_buffer(PyObject *shape, PyObject *dtype, PyObject *buffer, PyObject *offset
 static PyObject *
 ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    char *names[] = {"shape", "dtype", "buffer", "offset", "strides", "order", NULL};
+    static char *names[] = {"shape",   "dtype", "buffer", "offset",
+                            "strides", "order", "memptr", NULL};
     PyObject *shape, *dtype = NULL, *buffer = Py_None, *offset = NULL, *strides = Py_None,
-                     *order = Py_None;
+                     *order = Py_None, *memptr = NULL;
     py_ndarray *r;
     td_dev *dev;
     td_shape s, checked;
@@ -340,11 +346,11 @@ ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     int dt;
 
     (void)type;
-    if (kw && PyDict_GetItemString(kw, "memptr"))
-        names[2] = "memptr"; /* CuPy's name */
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|OOOOO:ndarray", names, &shape, &dtype, &buffer,
-                                     &offset, &strides, &order))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|OOOOO$O:ndarray", names, &shape, &dtype, &buffer,
+                                     &offset, &strides, &order, &memptr))
         return NULL;
+    if (memptr)
+        buffer = memptr;
     if (buffer != Py_None || strides != Py_None)
         return over_buffer(shape, dtype, buffer, offset, strides, order);
     if (!py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
@@ -370,7 +376,8 @@ ndarray_await(PyObject *self)
 }
 
 static const char ndarray_doc[] =
-    "ndarray(shape, dtype=None, buffer=None, offset=0, strides=None, order=None)\n--\n\n"
+    "ndarray(shape, dtype=None, buffer=None, offset=0, strides=None, order=None, *, "
+    "memptr=None)\n--\n\n"
     "An array of numbers of one dtype on one device, with NumPy's attributes, methods and "
     "operators.\n\n"
     "Operations are recorded and run, fused into few kernels, when a value is\n"
@@ -385,13 +392,16 @@ static const char ndarray_doc[] =
     "dtype : dtype, optional\n"
     "    Dtype; None means float64.\n"
     "buffer : object with the buffer protocol, optional\n"
-    "    Memory of the host that the array lies over, on the CPU.\n"
+    "    Memory of the host that the array lies over, on the CPU; or a\n"
+    "    treadle.cuda.MemoryPointer, into memory of any device.\n"
     "offset : int, default 0\n"
     "    Where in the buffer it begins, in bytes.\n"
     "strides : tuple of ints, optional\n"
     "    Bytes from one element to the next along each axis.\n"
     "order : {\"C\", \"F\"}, optional\n"
-    "    Order of the elements.\n\n"
+    "    Order of the elements.\n"
+    "memptr : MemoryPointer, optional\n"
+    "    CuPy's name for buffer.\n\n"
     "Raises\n"
     "------\n"
     "ValueError\n"

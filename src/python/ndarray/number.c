@@ -256,24 +256,35 @@ number_converted(PyObject *self, PyObject *(*how)(PyObject *))
     return r;
 }
 
+/* A number by how, PyNumber_Long or PyNumber_Float. Of a complex scalar of NumPy's both take the real part, with a
+ * warning; of an array of one complex number neither does. */
+static PyObject *
+real_number(PyObject *self, PyObject *(*how)(PyObject *))
+{
+    PyObject *real, *r;
+    td_scalar s;
+
+    if (!td_dtype_is_complex(td_array_dtype(py_array_of(self))) ||
+        !py_is_number((py_ndarray *)self))
+        return number_converted(self, how);
+    if (!py_cast_warning(TD_C128, TD_F64) || !py_read_scalar(py_array_of(self), &s))
+        return NULL;
+    real = PyFloat_FromDouble(s.f[0]);
+    r = real ? how(real) : NULL;
+    Py_XDECREF(real);
+    return r;
+}
+
 static PyObject *
 nb_int(PyObject *self)
 {
-    return number_converted(self, PyNumber_Long);
+    return real_number(self, PyNumber_Long);
 }
 
 static PyObject *
 nb_float(PyObject *self)
 {
-    td_scalar s;
-
-    if (!td_dtype_is_complex(td_array_dtype(py_array_of(self))))
-        return number_converted(self, PyNumber_Float);
-    if (td_array_size(py_array_of(self)) != 1)
-        return ndarray_number(self);
-    return py_cast_warning(TD_C128, TD_F64) && py_read_scalar(py_array_of(self), &s)
-               ? PyFloat_FromDouble(s.f[0])
-               : NULL;
+    return real_number(self, PyNumber_Float);
 }
 
 static PyObject *

@@ -78,6 +78,7 @@ def indices(dimensions, dtype=int, sparse=False, *, device=None):
            [[0, 1],
             [0, 1]]])
     """
+    dimensions = tuple(dimensions)
     n = len(dimensions)
     parts = tuple(
         arange(d, dtype=dtype, device=device).reshape([-1 if j == k else 1 for j in range(n)])
@@ -85,7 +86,7 @@ def indices(dimensions, dtype=int, sparse=False, *, device=None):
     )
     if sparse:
         return parts
-    return stack([_core._broadcast_to(p, tuple(dimensions)) for p in parts])
+    return stack([_core._broadcast_to(p, dimensions) for p in parts])
 
 
 def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
