@@ -108,16 +108,16 @@ def watched(f, base):
             return r
         return f(*args, **kwargs)
 
-    call._watched = f
     return call
 
 
-def watch(names, scope, base):
-    """Wrap the functions of those names in a module's namespace."""
+def watch(names, scope, base, guard):
+    """Wrap the functions of those names in a module's namespace, each of which is guard(function, name) to programs."""
     for name in names:
         f = scope[name]
         if callable(f) and not isinstance(f, type):
-            scope[name] = watched(f, base)
+            scope[name] = watched(guard(f, name), base)
+            scope[name]._watched = f
 
 
 def _method(name, base):

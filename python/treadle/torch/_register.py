@@ -12,7 +12,9 @@ import functools
 import inspect
 
 from .._core import Tensor
+from ._lacking import guarded
 from ._override import _ACTIVE, asked
+from ._tensor._dtypes import can_cast
 
 FUNCTIONS, METHODS = {}, {}
 _PLAIN = set()
@@ -152,9 +154,10 @@ def _numpys(f):
     return {k: v for k, v in _NUMPYS.items() if k not in own and (v in own or passes_on)} or None
 
 
-def with_numpys_names(f):
-    """f, a method, which takes NumPy's names of its parameters besides its own."""
+def with_numpys_names(f, name):
+    """f, the method of that name, which takes NumPy's names of its parameters besides its own."""
     names = _numpys(f)
+    f = guarded(f, name)
     if names is None or not inspect.isfunction(f):
         return f
 
@@ -169,6 +172,7 @@ def with_numpys_names(f):
 
 def _called_with_out(f, name):
     names = _numpys(f) or {}
+    f = guarded(f, name)
     f = _of_tensors(f, name, _TENSORS[name]) if name in _TENSORS else f
 
     def call(*args, **kwargs):
@@ -235,6 +239,8 @@ def fill(out, r, same=False):
         return out
     if same and out.dtype is not r.dtype:
         raise RuntimeError(f"Expected out tensor to have dtype {r.dtype}, but got {out.dtype} instead")
+    if not can_cast(r.dtype, out.dtype):
+        raise RuntimeError(f"result type {r.dtype} can't be cast to the desired output type {out.dtype}")
     if any(step == 0 and n > 1 for step, n in zip(out.stride(), out.shape, strict=True)):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "

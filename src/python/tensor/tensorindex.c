@@ -129,11 +129,15 @@ pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     if (r > 0)
         r = pt_operand(value, &x);
     if (r <= 0) {
-        PyObject *done = r ? NULL : tensor_through_package("setitem", self, key, value);
+        PyObject *held = r ? NULL : pt_held_object(value, td_array_dtype(&pt_var(self)->value));
+        PyObject *done = held ? tensor_through_package("setitem", self, key, held) : NULL;
 
+        Py_XDECREF(held);
         Py_XDECREF(done);
         return done ? 0 : -1;
     }
+    if (!pt_held(&x, td_array_dtype(&pt_var(self)->value)))
+        return -1;
     st = td_var_slice(pt_var(self), &w, &dense, &part);
     if (!st) {
         st = td_var_store(part, &x);

@@ -154,15 +154,12 @@ def masked_fill(x, mask, value):
 
 
 def _holds(kind, value):
-    """Raise RuntimeError if the dtype cannot hold the number."""
-    is_complex = value.dtype.is_complex if isinstance(value, Tensor) else isinstance(value, complex)
-    wrong = is_complex and kind._kind != "c"
-    if not is_complex and not isinstance(value, Tensor):
-        if kind._kind in "iu":
-            limits = _dtypes.iinfo(kind)
-            wrong = not limits.min - (kind._kind == "u") * limits.max <= value <= limits.max
-        elif kind._kind == "f" and math.isfinite(value):
-            wrong = abs(value) > _dtypes.finfo(kind).max
+    """Raise RuntimeError if a mask cannot write the value: half types refuse numbers above their limits here."""
+    if isinstance(value, Tensor):
+        wrong = value.dtype.is_complex and kind._kind != "c"
+    else:
+        wrong = kind._kind == "f" and isinstance(value, (int, float)) and math.isfinite(value)
+        wrong = wrong and abs(value) > _dtypes.finfo(kind).max
     if wrong:
         raise RuntimeError(f"value cannot be converted to type {kind} without overflow: {value}")
 
@@ -259,6 +256,7 @@ def index_add_(self, dim, index, source, *, alpha=1):
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(self.shape)} source.shape = {list(source.shape)}"
         )
+    alpha = int(alpha) if isinstance(alpha, float) and self.dtype._kind in "ui" else alpha
     return _added(self, (slice(None),) * d + (_whole("index_add_", index),), source, alpha)
 
 

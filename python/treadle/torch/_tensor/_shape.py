@@ -297,7 +297,9 @@ def repeat_interleave(x, repeats=None, dim=None, *, output_size=None):
     """Repeat each element, or each slice along dim. With x alone: x holds counts, and the result each index that often.
     """
     if repeats is None:
-        return wrap(td.repeat(td.arange(len(x), device=array(x).device), array(x)))
+        if x.dtype._kind not in "ui":
+            raise NotImplementedError(f'"repeat_interleave" not implemented for {x.dtype}')
+        return wrap(td.repeat(td.arange(len(x), dtype=x.dtype._numpy, device=array(x).device), array(x)))
     if dim is None:
         x, dim = ravel(x), 0
     dim = _axes.one(dim, x.ndim)
