@@ -23,7 +23,7 @@ def _table(text):
 _OF_TENSORS = _table("""
     b     argmax argmin bincount bucketize cumulative_trapezoid gradient isin kthvalue median nanmedian round
     b     searchsorted topk trace trapezoid trapz
-    bui   cauchy_ cholesky_inverse cholesky_solve cond dist exponential_ frexp geqrf histogram
+    bui   cauchy_ cholesky_inverse cholesky_solve cond dist exponential_ frac frexp geqrf histogram
     bui   householder_product igamma igammac gammainc gammaincc histc lerp log_normal_ logaddexp logaddexp2
     bui   logcumsumexp lstsq lu lu_factor lu_solve matrix_norm matrix_rank norm normal_ nanquantile pinv
     bui   pinverse polar prelu qr quantile renorm rrelu solve_triangular svd svdvals triangular_solve uniform_ vecdot
@@ -51,25 +51,48 @@ _OF_LAYERS = _table("""
 """)
 
 
-def guarded(f, name, lacking=_OF_TENSORS):
-    """f under a public name, which refuses the dtypes that the table has for it. f itself if there are none."""
-    kinds = lacking.get(name)
-    if kinds is None:
-        return f
+# Functions whose tensors, given by position, have to be of one dtype.
+_ALIKE = set("addbmm addmm addmv baddbmm bilinear cdist cross grid_sample lerp polar prelu solve".split())
 
-    @functools.wraps(f)
-    def look(*args, **kwargs):
+
+def check(name, lacking=_OF_TENSORS):
+    """What looks at the arguments of the function of that name, as look(args, kwargs), and raises where PyTorch does.
+    None: nothing needs to."""
+    own = name.removesuffix("_")
+    kinds, alike = lacking.get(name) or lacking.get(own, ""), own in _ALIKE
+    if not kinds and not alike:
+        return None
+
+    def look(args, kwargs):
         x = args[0] if args else kwargs.get("input")
-        if isinstance(x, Tensor) and x.dtype._kind in kinds and not _names_dtype(x, args, kwargs):
+        if not isinstance(x, Tensor):
+            return
+        if x.dtype._kind in kinds and not _names_dtype(x, args, kwargs):
             raise NotImplementedError(f'"{name}" not implemented for {x.dtype}')
-        return f(*args, **kwargs)
+        if alike and any(isinstance(a, Tensor) and a.dtype is not x.dtype for a in args):
+            dtypes = ", ".join(str(a.dtype) for a in args if isinstance(a, Tensor))
+            raise RuntimeError(f"{name}: expected tensors of one dtype, but got {dtypes}")
 
     return look
 
 
-def guarded_layer(f, name):
-    """f under its name in torch.nn.functional, as `guarded`."""
-    return guarded(f, name, _OF_LAYERS)
+def check_layer(name):
+    """What looks at the arguments of a function of torch.nn.functional, as `check`."""
+    return check(name, _OF_LAYERS)
+
+
+def guarded(f, name):
+    """f under a public name, whose arguments are looked at. f itself if nothing needs to look."""
+    look = check(name)
+    if look is None:
+        return f
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        look(args, kwargs)
+        return f(*args, **kwargs)
+
+    return call
 
 
 def _names_dtype(x, args, kwargs):

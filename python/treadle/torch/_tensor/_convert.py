@@ -12,7 +12,7 @@ from .._register import both, function, method
 from . import _dtypes, _printing
 from ._axes import given
 from ._create import filled, tensor
-from ._elementwise import complex_
+from ._elementwise import complex_, positive
 from ._layout import laid_out, strided_layout
 from ._parts import stack
 from ._shape import expand
@@ -330,7 +330,7 @@ def __format__(self, spec):
 
 @method()
 def __pos__(self):
-    return self
+    return positive(self)
 
 
 @method()

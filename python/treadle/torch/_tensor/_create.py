@@ -370,6 +370,8 @@ def arange(
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     floats = any(isinstance(v, float) for v in (start, end, step))
     kind = _type(dtype, None if floats else _LONG)
+    if kind._kind in "bc":
+        raise NotImplementedError(f'"arange" not implemented for {kind}')
     n = max(math.ceil((end - start) / step), 0)
     return _made(_counted(start, step, n, kind, device), requires_grad, out)
 

@@ -220,6 +220,8 @@ def frac(x):
 @both()
 def positive(x):
     """x itself."""
+    if x.dtype._kind == "b":
+        raise NotImplementedError("The `+` operator, on a bool tensor is not supported.")
     return x
 
 
@@ -591,6 +593,10 @@ def where(condition, input=None, other=None):
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         kind = _dtypes.promote_types(_dtypes.default_of(input), _dtypes.default_of(other))
         input = scalar(input, condition, kind)
+    if condition.dtype._name not in ("bool", "uint8"):
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}"
+        )
     return apply("select", condition, input, other)
 
 

@@ -232,7 +232,7 @@ def index_put_(self, indices, values, accumulate=False):
     """self[indices] = values. accumulate=True adds instead, once for each time that an index occurs."""
     key = tuple(slice(None) if i is None else i for i in indices)
     if not accumulate:
-        self[key] = values.to(self.dtype)
+        self[key] = values
         return self
     return _added(self, key, values)
 
@@ -439,6 +439,10 @@ def masked_scatter(x, mask, source):
     """x with source's elements, in order, where mask is true."""
     if mask.dtype is not _BOOL:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}")
+    if source.dtype is not x.dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got {x.dtype} and {source.dtype}"
+        )
     shape = joint_shape(tuple(x.shape), tuple(mask.shape))
     x, mask = expand(x, shape), expand(mask.detach(), shape)
     flat = ravel(mask)
