@@ -19,7 +19,7 @@ def _plain(item):
     """An item of a subscript for the parser of arrays: tensors become arrays, lists of tensors lists of numbers."""
     if isinstance(item, Tensor):
         a = item._array
-        if a.ndim and a.dtype == "uint8":
+        if a.dtype == "uint8":
             return a != 0
         return int(item.detach().item()) if a.ndim == 0 and a.dtype.kind in "iu" else a
     if isinstance(item, list):

@@ -9,7 +9,7 @@ names_array(PyObject *o)
     if (!pt_is(o))
         return PyBool_Check(o);
     a = &pt_var(o)->value;
-    return a->view.shape.ndim != 0 || td_array_dtype(a) == TD_BOOL;
+    return a->view.shape.ndim != 0 || td_array_dtype(a) == TD_BOOL || td_array_dtype(a) == TD_U8;
 }
 
 /* Does the subscript hold arrays? */
@@ -50,6 +50,15 @@ any_steps_back(PyObject *key)
     return false;
 }
 
+/* A new dimension has the stride that unsqueeze() gives it. */
+static void
+stride_new_dims(td_view *w)
+{
+    for (int i = w->shape.ndim - 1; i >= 0; i--)
+        if (w->shape.dim[i] == 1 && w->stride[i] == 0)
+            w->stride[i] = i + 1 < w->shape.ndim ? w->shape.dim[i + 1] * w->stride[i + 1] : 1;
+}
+
 /* The view that key selects, and the same if v were contiguous.  1: done; 0: key has arrays;
  * -1: exception. */
 static int
@@ -62,6 +71,8 @@ windows(td_var *v, PyObject *key, td_view *w, td_view *dense)
     if (any_steps_back(key))
         return -1;
     r = has_arrays(key) ? 0 : py_view_of(key, &v->value.view, w, &single);
+    if (r > 0)
+        stride_new_dims(w);
     return r > 0 ? py_view_of(key, &flat, dense, &single) : r;
 }
 

@@ -317,6 +317,11 @@ def __bool__(self):
 
 
 @method()
+def __reversed__(self):
+    return self.flip(0) if self.ndim else self
+
+
+@method()
 def __contains__(self, element):
     return bool((self == element).any())
 

@@ -250,9 +250,9 @@ def expand_as(x, other):
 
 
 @both()
-def broadcast_to(x, size):
-    """x broadcast to a shape."""
-    return expand(x, tuple(size))
+def broadcast_to(x, *size):
+    """x broadcast to a shape, given as a sequence or as ints."""
+    return expand(x, tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size)
 
 
 @function(out=False)
