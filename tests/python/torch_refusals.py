@@ -114,6 +114,7 @@ REFUSED = {
         torch.cdist(x, x.double())
         torch.linalg.cross(x[:, :3], x[:, :3].double())
         torch.polar(x, x.double())
+        torch.meshgrid(x[0], k, indexing="ij")
         torch.prelu(x, x[0, :1].double())
         torch.mul(x, x, out=torch.empty(3, 4, dtype=torch.bool))
         torch.exp(x, out=torch.empty(3, 4, dtype=torch.int32))

@@ -52,7 +52,7 @@ _OF_LAYERS = _table("""
 
 
 # Functions whose tensors, given by position, have to be of one dtype.
-_ALIKE = set("addbmm addmm addmv baddbmm bilinear cdist cross grid_sample lerp polar prelu solve".split())
+_ALIKE = set("addbmm addmm addmv baddbmm bilinear cdist cross grid_sample lerp meshgrid polar prelu solve".split())
 
 
 def check(name, lacking=_OF_TENSORS):

@@ -250,9 +250,10 @@ def expand_as(x, other):
 
 
 @both()
-def broadcast_to(x, *size):
+def broadcast_to(x, *size_, size=None):
     """x broadcast to a shape, given as a sequence or as ints."""
-    return expand(x, tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size)
+    size = size_ if size is None else size
+    return expand(x, tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else tuple(size))
 
 
 @function(out=False)
