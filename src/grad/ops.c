@@ -317,13 +317,11 @@ td_var_reduce(td_red red, td_var *v, const td_redargs *g, td_var **out)
     td_array a;
 
     if (g->dtype >= 0 && (td_dtype)g->dtype != td_array_dtype(&v->value)) {
-        td_redargs own = *g;
         td_var *cast;
         td_status st;
 
-        own.dtype = -1;
         TD_TRY(td_var_cast(v, (td_dtype)g->dtype, &cast));
-        st = td_var_reduce(red, cast, &own, out);
+        st = td_var_reduce(red, cast, g, out);
         td_var_unref(cast);
         return st;
     }

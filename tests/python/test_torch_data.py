@@ -1,5 +1,6 @@
 """treadle.torch.utils.data: sets, samplers, batches, worker processes and what goes wrong in them."""
 
+import collections
 import subprocess
 import sys
 
@@ -54,6 +55,20 @@ def test_shuffling_takes_every_item_once_and_repeats_with_the_seed():
     generator.manual_seed(3)
     loader = DataLoader(pairs(), shuffle=True, batch_size=None, generator=generator)
     assert sorted(int(y) for _, y in loader) == list(range(10))
+
+
+def test_batches_keep_the_kinds_of_their_items():
+    """Strings in tuples stay tuples, and a mapping keeps its class and its attributes."""
+
+    class Named(collections.OrderedDict):
+        note = None
+
+    first = Named(a=1, b=(2.0, "x"))
+    first.note = 3
+    made = default_collate([first, Named(a=2, b=(3.0, "y"))])
+    assert type(made) is Named and made.note == 3 and made["a"].tolist() == [1, 2]
+    assert type(made["b"]) is list and made["b"][1] == ("x", "y")
+    assert default_collate(["x", "y"]) == ["x", "y"]
 
 
 def test_items_of_many_kinds():

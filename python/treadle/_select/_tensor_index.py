@@ -19,7 +19,7 @@ def _plain(item):
     """An item of a subscript for the parser of arrays: tensors become arrays, lists of tensors lists of numbers."""
     if isinstance(item, Tensor):
         a = item._array
-        if a.ndim and a.dtype == "uint8":
+        if a.dtype == "uint8":
             return a != 0
         return int(item.detach().item()) if a.ndim == 0 and a.dtype.kind in "iu" else a
     if isinstance(item, list):
@@ -90,6 +90,10 @@ def getitem(t, key):
     return _core._grad_pick(window, tuple(p.axes), _indices(p), p.place, p.flags)
 
 
+def _is_mask(key):
+    return isinstance(key, Tensor) and key.dtype._kind == "b"
+
+
 def _mask_of(t, key):
     """key as a boolean tensor of t's shape on t's device, or None where it is not one."""
     if isinstance(key, Tensor) and key._array.dtype.kind == "b" and key._array.shape == t._array.shape and t.ndim:
@@ -104,6 +108,11 @@ def setitem(t, key, value):
         return owner._subscript("setitem", t, key, value)
     if not isinstance(value, (Tensor, int, float, complex, bool)):
         value = tensor_wrap(_core.asarray(value, device=t._array.device))
+    elif isinstance(value, Tensor) and value.dtype is not t.dtype and (value.numel() != 1 or not _is_mask(key)):
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {t.dtype} for the destination and "
+            f"{value.dtype} for the source."
+        )
     mask = _mask_of(t, key)
     if mask is not None and (not isinstance(value, Tensor) or value.ndim == 0):
         if isinstance(value, Tensor):

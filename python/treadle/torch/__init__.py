@@ -67,7 +67,7 @@ def _attach():
     native = set(vars(Tensor))
     for name, f in METHODS.items():
         if name not in native or name in _OURS:
-            setattr(Tensor, name, _with_numpys_names(f))
+            setattr(Tensor, name, _with_numpys_names(f, name))
     for name, value in _convert.facts().items():
         if name not in native:
             setattr(Tensor, name, value)

@@ -99,25 +99,27 @@ def of_class(cls, r, base):
     return r
 
 
-def watched(f, base):
-    """A wrapper of f, a function of tensors, that asks its operands' classes first."""
+def watched(f, base, look=None):
+    """A wrapper of f, a function of tensors, that asks its operands' classes first, and shows look the arguments."""
 
     @functools.wraps(f)
     def call(*args, **kwargs):
         if _ACTIVE and (r := asked(call, args, kwargs, base)) is not NotImplemented:
             return r
+        if look is not None:
+            look(args, kwargs)
         return f(*args, **kwargs)
 
     call._watched = f
     return call
 
 
-def watch(names, scope, base):
-    """Wrap the functions of those names in a module's namespace."""
+def watch(names, scope, base, check):
+    """Wrap the functions of those names in a module's namespace. check(name) is None or looks at the arguments."""
     for name in names:
         f = scope[name]
         if callable(f) and not isinstance(f, type):
-            scope[name] = watched(f, base)
+            scope[name] = watched(f, base, check(name))
 
 
 def _method(name, base):

@@ -12,6 +12,7 @@ apply = _core._grad_apply  # (row, *operands): a row of the table of operations,
 recording = _core._grad_mode
 join = _core._grad_cat  # (tensors, dim): joined along it; one dtype
 cumulate = _core._grad_cumulate  # (row, x, dim): the sum (prod, max, min) of the elements up to each
+held = _core._grad_held  # (value, dtype): a number as that dtype has it; RuntimeError: overflow
 gathered = _core._grad_gather  # (x, dim, index, trusted=False): take_along_dim; trusted: the index is in range
 ROWS = _core.ufuncs()  # the rows, as functions of arrays
 op_names = _core.op_names  # (face): {name: row}
@@ -37,9 +38,10 @@ def reduce(row, x, dim, keepdim, ddof=0):
 
 
 def scalar(value, like, dtype=None):
-    """A number as a tensor without dimensions, in like's dtype and on its device."""
-    kind = (like.dtype if dtype is None else dtype)._numpy
-    return wrap(td.full((), value, kind, device=like._array.device))
+    """A number as a tensor without dimensions, in like's dtype and on its device. Raises RuntimeError if it overflows.
+    """
+    kind = like.dtype if dtype is None else dtype
+    return wrap(td.full((), held(value, kind), kind._numpy, device=like._array.device))
 
 
 def cast(x, dtype):

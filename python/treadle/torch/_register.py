@@ -12,7 +12,9 @@ import functools
 import inspect
 
 from .._core import Tensor
+from ._lacking import check, guarded
 from ._override import _ACTIVE, asked
+from ._tensor._dtypes import can_cast
 
 FUNCTIONS, METHODS = {}, {}
 _PLAIN = set()
@@ -22,7 +24,9 @@ _TENSORS = {
     **dict.fromkeys("logaddexp2 isclose logical_and logical_or logical_xor maximum minimum nextafter polar".split(), 2),
     **dict.fromkeys("clamp_max clamp_min copysign eq fmod ge gt ldexp le lt max min ne rsub".split(), 1),
 }
-_SAME = {"amax", "amin", "aminmax", "complex", "gather", "multinomial"}  # the dtype of `out=` has to be the result's
+# The dtype of `out=` has to be the result's.
+_SAME = set("amax amin aminmax bmm complex dot gather matmul mm multinomial mv".split())
+_BY_OUT = {"cumsum", "cumprod"}  # computed in the dtype of `out=`
 _OF_NUMBERS = set("add sub subtract mul multiply div divide true_divide floor_divide".split())  # of numbers, too
 
 
@@ -100,7 +104,9 @@ def inplace(*names):
 
 def _written(name):
     def change(self, *args, **kwargs):
-        return self.copy_(METHODS[name](self.clone(), *args, **kwargs))
+        r = METHODS[name](self.clone(), *args, **kwargs)
+        _want_cast(r, self)
+        return self.copy_(r)
 
     change.__name__ = change.__qualname__ = name + "_"
     change.__doc__ = f"{name}, written into the tensor itself."
@@ -109,7 +115,7 @@ def _written(name):
 
 def with_out(f, name):
     """f as a function of torch's: it writes its result to `out=`, and `input=` may name the first operand."""
-    return f if name in _PLAIN else _called_with_out(f, name)
+    return guarded(f, name) if name in _PLAIN else _called_with_out(f, name)
 
 
 def all_with_out(names, scope):
@@ -152,9 +158,10 @@ def _numpys(f):
     return {k: v for k, v in _NUMPYS.items() if k not in own and (v in own or passes_on)} or None
 
 
-def with_numpys_names(f):
-    """f, a method, which takes NumPy's names of its parameters besides its own."""
+def with_numpys_names(f, name):
+    """f, the method of that name, which takes NumPy's names of its parameters besides its own."""
     names = _numpys(f)
+    f = guarded(f, name)
     if names is None or not inspect.isfunction(f):
         return f
 
@@ -169,15 +176,20 @@ def with_numpys_names(f):
 
 def _called_with_out(f, name):
     names = _numpys(f) or {}
+    look = check(name)
     f = _of_tensors(f, name, _TENSORS[name]) if name in _TENSORS else f
 
     def call(*args, **kwargs):
         if _ACTIVE and (r := asked(call, args, kwargs, Tensor)) is not NotImplemented:
             return r
+        if look is not None:
+            look(args, kwargs)
         try:
             if not kwargs:
                 return f(*args)
             out = kwargs.pop("out", None)
+            if out is not None and name in _BY_OUT:
+                kwargs.setdefault("dtype", out.dtype)
             if not names.keys().isdisjoint(kwargs):
                 kwargs = {names.get(k, k): v for k, v in kwargs.items()}
             if "input" in kwargs:
@@ -227,6 +239,11 @@ class _Signature(inspect.Signature):
         return {p.name: p for p in (*first, *rest[:last], *out, *rest[last:])}
 
 
+def _want_cast(r, into):
+    if not can_cast(r.dtype, into.dtype):
+        raise RuntimeError(f"result type {r.dtype} can't be cast to the desired output type {into.dtype}")
+
+
 def fill(out, r, same=False):
     """Write r into out and return out; both may be tuples. out takes r's shape. same=True refuses another dtype."""
     if isinstance(out, (tuple, list)):
@@ -235,6 +252,7 @@ def fill(out, r, same=False):
         return out
     if same and out.dtype is not r.dtype:
         raise RuntimeError(f"Expected out tensor to have dtype {r.dtype}, but got {out.dtype} instead")
+    _want_cast(r, out)
     if any(step == 0 and n > 1 for step, n in zip(out.stride(), out.shape, strict=True)):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "

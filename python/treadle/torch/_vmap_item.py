@@ -99,6 +99,9 @@ class Item:
             raise TypeError("iteration over a 0-d tensor")
         return (self[i] for i in range(self.shape[0]))
 
+    def __reversed__(self):
+        return self.flip(0) if self.ndim else self
+
     def __getitem__(self, key):
         return called("getitem", get, (self, key), {})
 

@@ -34,6 +34,7 @@ from ._tensor._factors import (
     solve_ex,
     solve_triangular,
     square,
+    square_shape,
     svd,
     svdvals,
 )
@@ -159,7 +160,7 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
 
 def matrix_power(A, n):
     """A to the power n, by repeated squaring. A negative n takes powers of the inverse."""
-    square("matrix_power", A)
+    square_shape("matrix_power", A)
     n = _index(n)
     if n < 0:
         A, n = inv(A), -n

@@ -20,6 +20,7 @@
  *   _grad_reduce(row, t, axes, keepdim, dtype, ddof) a row of reduce.def; axes: None or a tuple; dtype: None or one
  *   _grad_cumulate(row, t, dim)         sum, prod, max or min of the elements up to each
  *   _grad_matmul(x, y)                  x @ y
+ *   _grad_held(value, dtype)            a number as PyTorch writes it to a tensor; overflow is RuntimeError
  *   _grad_cat(tensors, dim)             joined along an axis, one dtype
  *   _grad_gather(t, dim, index, trusted=False)  index: an int64 Tensor; take_along_dim, gather; differentiable in t;
  *                                       trusted: it is known to be in range, and is not looked at
@@ -91,6 +92,9 @@ PyObject *pt_raise(td_status st);                  /* always NULL */
 bool      pt_ok(td_status st);
 PyObject *pt_object(td_var *v);                    /* v's object; takes v, also on failure */
 PyObject *pt_done(td_status st, td_var *v);        /* the same, or the exception */
+PyObject *pt_matmul(td_var *x, td_var *y);         /* x @ y; bools are refused, as by PyTorch */
+bool      pt_held(td_varop *x, td_dtype dt);       /* x, if it is a number, becomes what dt holds; false: overflow */
+PyObject *pt_held_object(PyObject *value, td_dtype dt); /* the same for an object; others are given back */
 bool      pt_apply(td_op op, const td_varop *x, int n, td_var **out); /* td_var_apply; false: exception */
 bool      pt_operands_fit(td_op op, const td_varop *x, int n); /* false, and an error: PyTorch refuses the row */
 bool      pt_has_order(const char *fn, PyObject *error, td_dtype dt); /* false, and error: complex numbers */

@@ -1,6 +1,10 @@
 /* tensorarg.c - makes Tensors of the core's variables, and reads arguments of their methods. */
 #include "python/tensor/tensor.h"
 
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
 py_tensors pt;
 
 PyObject *
@@ -105,10 +109,102 @@ counts(td_op op, const td_varop *x, int n)
     return false;
 }
 
+/* Rows that PyTorch computes for floating-point numbers alone, where NumPy's turn integers into floats. */
+static bool
+floats(td_op op, const td_varop *x, int n)
+{
+    td_dtype dt;
+
+    if (op != OP_nextafter && op != OP_hypot && op != OP_logaddexp2)
+        return true;
+    dt = td_var_promote(x, n);
+    if (!strchr("bui", td_dtype_kind(dt)))
+        return true;
+    PyErr_Format(PyExc_NotImplementedError, "\"%s\" not implemented for %s", td_optab[op].name,
+                 td_dtype_name(dt));
+    return false;
+}
+
 bool
 pt_operands_fit(td_op op, const td_varop *x, int n)
 {
-    return orders(op, x, n) && counts(op, x, n);
+    return orders(op, x, n) && counts(op, x, n) && floats(op, x, n);
+}
+
+/* Does a float fit into an integer? Only what is between its limits does: 127.5 is none for int8. */
+static bool
+float_fits(double f, td_dtype dt)
+{
+    bool is_signed = td_dtype_kind(dt) == 'i';
+    int bits = 8 * (int)td_dtype_size(dt) - is_signed;
+    double top = ldexp(1, bits);
+
+    return f >= (is_signed ? -top : 0) && (bits > 52 ? f < top : f <= top - 1);
+}
+
+static bool
+int_fits(td_scalar *s, td_dtype dt)
+{
+    int bits = 8 * (int)td_dtype_size(dt);
+
+    if (s->dt == TD_BOOL)
+        return true;
+    if (td_dtype_kind(dt) == 'i')
+        return s->dt != TD_U64 && (bits == 64 || (s->i >= -((int64_t)1 << (bits - 1)) &&
+                                                  s->i < (int64_t)1 << (bits - 1)));
+    if (bits == 64)
+        return true;
+    if (s->dt != TD_U64 && s->i < 0 && s->i > -((int64_t)1 << bits))
+        s->i += (int64_t)1 << bits; /* -1 is 255 */
+    return s->u < (uint64_t)1 << bits;
+}
+
+bool
+pt_held(td_varop *x, td_dtype dt)
+{
+    td_scalar *s = &x->scalar;
+    bool fits = true;
+
+    if (x->v || dt == TD_BOOL || td_dtype_is_complex(dt))
+        return true;
+    if (td_dtype_is_complex(s->dt)) {
+        fits = s->f[1] == 0;
+        s->dt = TD_F64;
+        x->weak = 'f';
+    }
+    if (dt == TD_F32 && s->dt == TD_F64)
+        fits = fits && (!isfinite(s->f[0]) || fabs(s->f[0]) <= (double)FLT_MAX);
+    else if (td_dtype_is_int(dt))
+        fits = fits && (s->dt == TD_F64 ? float_fits(s->f[0], dt) : int_fits(s, dt));
+    if (!fits)
+        PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow",
+                     td_dtype_name(dt));
+    return fits;
+}
+
+PyObject *
+pt_held_object(PyObject *value, td_dtype dt)
+{
+    td_varop x;
+    int ours = pt_operand(value, &x);
+
+    if (ours <= 0 || x.v)
+        return ours < 0 ? NULL : Py_NewRef(value);
+    return pt_held(&x, dt) ? py_scalar_object(x.scalar) : NULL;
+}
+
+PyObject *
+pt_matmul(td_var *x, td_var *y)
+{
+    td_var *r = NULL;
+    td_status st;
+
+    if (td_array_dtype(&x->value) == TD_BOOL && td_array_dtype(&y->value) == TD_BOOL) {
+        PyErr_SetString(PyExc_NotImplementedError, "\"addmm_impl\" not implemented for 'Bool'");
+        return NULL;
+    }
+    st = td_var_matmul(x, y, &r);
+    return pt_done(st, r);
 }
 
 bool

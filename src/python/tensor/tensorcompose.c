@@ -110,17 +110,26 @@ cumulate(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 }
 
 static PyObject *
+held(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_dtype dt;
+
+    (void)module;
+    if (!check_count("_grad_held", nargs, 2) || !pt_dtype(args[1], &dt))
+        return NULL;
+    return pt_held_object(args[0], dt);
+}
+
+static PyObject *
 matmul(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    td_var *x, *y, *r = NULL;
-    td_status st;
+    td_var *x, *y;
 
     (void)module;
     if (!check_count("_grad_matmul", nargs, 2) || !pt_tensor_arg("matmul", args[0], &x) ||
         !pt_tensor_arg("matmul", args[1], &y))
         return NULL;
-    st = td_var_matmul(x, y, &r);
-    return pt_done(st, r);
+    return pt_matmul(x, y);
 }
 
 /* _grad_cat(tensors, dim) */
@@ -454,6 +463,7 @@ PyMethodDef pt_compose_functions[] = {
     {"_grad_apply", PY_FAST(compose_apply), METH_FASTCALL, NULL},
     {"_grad_reduce", PY_FAST(compose_reduce), METH_FASTCALL, NULL},
     {"_grad_cumulate", PY_FAST(cumulate), METH_FASTCALL, NULL},
+    {"_grad_held", PY_FAST(held), METH_FASTCALL, NULL},
     {"_grad_matmul", PY_FAST(matmul), METH_FASTCALL, NULL},
     {"_grad_cat", PY_FAST(cat), METH_FASTCALL, NULL},
     {"_grad_gather", PY_FAST(tensorcompose_gather), METH_FASTCALL, NULL},

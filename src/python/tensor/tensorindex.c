@@ -9,7 +9,7 @@ names_array(PyObject *o)
     if (!pt_is(o))
         return PyBool_Check(o);
     a = &pt_var(o)->value;
-    return a->view.shape.ndim != 0 || td_array_dtype(a) == TD_BOOL;
+    return a->view.shape.ndim != 0 || td_array_dtype(a) == TD_BOOL || td_array_dtype(a) == TD_U8;
 }
 
 /* Does the subscript hold arrays? */
@@ -50,6 +50,15 @@ any_steps_back(PyObject *key)
     return false;
 }
 
+/* A new dimension has the stride that unsqueeze() gives it. */
+static void
+stride_new_dims(td_view *w)
+{
+    for (int i = w->shape.ndim - 1; i >= 0; i--)
+        if (w->shape.dim[i] == 1 && w->stride[i] == 0)
+            w->stride[i] = i + 1 < w->shape.ndim ? w->shape.dim[i + 1] * w->stride[i + 1] : 1;
+}
+
 /* The view that key selects, and the same if v were contiguous.  1: done; 0: key has arrays;
  * -1: exception. */
 static int
@@ -62,6 +71,8 @@ windows(td_var *v, PyObject *key, td_view *w, td_view *dense)
     if (any_steps_back(key))
         return -1;
     r = has_arrays(key) ? 0 : py_view_of(key, &v->value.view, w, &single);
+    if (r > 0)
+        stride_new_dims(w);
     return r > 0 ? py_view_of(key, &flat, dense, &single) : r;
 }
 
@@ -129,11 +140,15 @@ pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     if (r > 0)
         r = pt_operand(value, &x);
     if (r <= 0) {
-        PyObject *done = r ? NULL : tensor_through_package("setitem", self, key, value);
+        PyObject *held = r ? NULL : pt_held_object(value, td_array_dtype(&pt_var(self)->value));
+        PyObject *done = held ? tensor_through_package("setitem", self, key, held) : NULL;
 
+        Py_XDECREF(held);
         Py_XDECREF(done);
         return done ? 0 : -1;
     }
+    if (!pt_held(&x, td_array_dtype(&pt_var(self)->value)))
+        return -1;
     st = td_var_slice(pt_var(self), &w, &dense, &part);
     if (!st) {
         st = td_var_store(part, &x);

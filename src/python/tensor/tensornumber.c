@@ -1,6 +1,8 @@
 /* tensornumber.c - operators of Tensor and its elementwise methods, generated from ops.def. */
 #include "python/tensor/tensor.h"
 
+#include <string.h>
+
 #include "op_lists.h"
 
 static PyObject *
@@ -46,13 +48,9 @@ number_unary(td_op op, PyObject *x)
 static PyObject *
 nb_matmul(PyObject *x, PyObject *y)
 {
-    td_var *r = NULL;
-    td_status st;
-
     if (!pt_is(x) || !pt_is(y))
         return Py_NewRef(Py_NotImplemented);
-    st = td_var_matmul(pt_var(x), pt_var(y), &r);
-    return pt_done(st, r);
+    return pt_matmul(pt_var(x), pt_var(y));
 }
 
 /* ---- Python numbers ---- */
@@ -215,6 +213,52 @@ TD_TENSOR_PURE_TWO(METHOD2)
 
 /* ---- add, sub, div: with a parameter ---- */
 
+/* May a sum of this dtype have alpha as a factor? If not, the exception is set. Something that is no number of Python's
+ * may. */
+static bool
+alpha_fits(PyObject *alpha, td_dtype dt)
+{
+    const char *no = NULL;
+
+    if (PyBool_Check(alpha) && dt != TD_BOOL)
+        no = "Boolean alpha only supported for Boolean results.";
+    else if (PyComplex_Check(alpha) && !td_dtype_is_complex(dt))
+        no = "For non-complex input tensors, argument alpha must not be a complex number.";
+    else if (PyFloat_Check(alpha) && strchr("bui", td_dtype_kind(dt)))
+        no = "For integral input tensors, argument alpha must not be a floating point number.";
+    if (no)
+        PyErr_SetString(PyExc_RuntimeError, no);
+    return !no;
+}
+
+/* alpha * other, in the dtype that self and other have in common; Py_NotImplemented: other is no operand */
+static PyObject *
+alpha_times(td_op op, PyObject *self, PyObject *other, PyObject *alpha)
+{
+    td_varop o[2] = {{.v = pt_var(self)}};
+    int ours = pt_operand(other, &o[1]);
+    td_var *cast = NULL;
+    PyObject *factor, *r;
+    td_dtype dt;
+
+    if (ours <= 0)
+        return ours ? NULL : Py_NewRef(Py_NotImplemented);
+    dt = td_var_promote(o, 2);
+    if (!pt_operands_fit(op, o, 2) || !alpha_fits(alpha, dt))
+        return NULL;
+    if (!o[1].v && dt != TD_BOOL)
+        return PyNumber_Multiply(other, alpha);
+    other = o[1].v ? NULL : Py_NewRef(other);
+    if (!other && (!pt_ok(td_var_cast(o[1].v, dt, &cast)) || !(other = pt_object(cast))))
+        return NULL;
+    factor = dt == TD_BOOL ? PyBool_FromLong(PyObject_IsTrue(alpha)) : Py_NewRef(alpha);
+    r = o[1].v ? number_binary(OP_multiply, other, factor)
+               : PyBool_FromLong(PyObject_IsTrue(other) && factor == Py_True);
+    Py_DECREF(other);
+    Py_DECREF(factor);
+    return r;
+}
+
 /* self + alpha * other; into: in place */
 static PyObject *
 scaled(td_op op, bool into, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
@@ -233,13 +277,9 @@ scaled(td_op op, bool into, PyObject *self, PyObject *const *args, Py_ssize_t na
         return require_result(
             "add", into ? number_inplace(op, self, arg[0]) : number_binary(op, self, arg[0]),
             arg[0]);
-    times = number_binary(OP_multiply, arg[0], arg[1]);
-    if (times == Py_NotImplemented) { /* both are numbers */
-        Py_DECREF(times);
-        times = PyNumber_Multiply(arg[0], arg[1]);
-    }
-    if (!times)
-        return NULL;
+    times = alpha_times(op, self, arg[0], arg[1]);
+    if (!times || times == Py_NotImplemented)
+        return require_result("add", times, arg[0]);
     r = require_result(
         "add", into ? number_inplace(op, self, times) : number_binary(op, self, times), times);
     Py_DECREF(times);

@@ -187,7 +187,7 @@ written(const char *fn, PyObject *self, PyObject *from)
     if (!ours)
         PyErr_Format(PyExc_TypeError, "%s(): argument must be Tensor, not %R", fn,
                      (PyObject *)Py_TYPE(from));
-    if (ours <= 0)
+    if (ours <= 0 || !pt_held(&x, td_array_dtype(&v->value)))
         return NULL;
     ok = !x.v || pt_ok(td_var_to_device(x.v, td_array_dev(&v->value), &moved));
     x.v = moved;

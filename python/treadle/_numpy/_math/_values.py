@@ -249,5 +249,5 @@ def sinc(x):
     array([1.        , 0.63661977])
     """
     y = numpy.pi * asarray(x)
-    y = _select(y == 0, 1.0e-20, y)
+    y = _select(y == 0, numpy.finfo(y.dtype).eps if y.dtype.kind == "f" else 1.0e-20, y)
     return _UFUNC["sin"](y) / y

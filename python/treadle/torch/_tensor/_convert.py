@@ -12,7 +12,7 @@ from .._register import both, function, method
 from . import _dtypes, _printing
 from ._axes import given
 from ._create import filled, tensor
-from ._elementwise import complex_
+from ._elementwise import complex_, positive
 from ._layout import laid_out, strided_layout
 from ._parts import stack
 from ._shape import expand
@@ -317,6 +317,11 @@ def __bool__(self):
 
 
 @method()
+def __reversed__(self):
+    return self.flip(0) if self.ndim else self
+
+
+@method()
 def __contains__(self, element):
     return bool((self == element).any())
 
@@ -330,7 +335,7 @@ def __format__(self, spec):
 
 @method()
 def __pos__(self):
-    return self
+    return positive(self)
 
 
 @method()

@@ -8,7 +8,7 @@ from operator import index as _index
 import numpy
 
 from .. import _device
-from .._prim import Tensor, array, td, wrap
+from .._prim import Tensor, array, held, td, wrap
 from .._register import function, method
 from . import _dtypes
 from ._layout import laid_out
@@ -105,9 +105,20 @@ def _of_data(data, dtype, device):
         return data.astype(_dtypes.asked(dtype)._numpy) if dtype is not None else data
     a = _numbers(data)
     kind = _inferred(data, a) if dtype is None else _dtypes.asked(dtype)
+    if dtype is not None and _is_plain(data):
+        _look_at_limits(a, kind)
     a = a.astype(kind._numpy) if kind._name != "bfloat16" and a.dtype != kind._numpy else a
     r = td.asarray(a, device=_device.theirs(device))
     return r.astype(kind._numpy) if r.dtype != kind._numpy else r
+
+
+def _look_at_limits(a, kind):
+    """Raise where Python's numbers, given as an array, do not fit into a dtype."""
+    if a.dtype.kind == "c" and kind._kind in "uif":
+        raise TypeError(f"a complex number cannot be converted to {kind}")
+    if kind._kind in "ui" and a.size and a.dtype.kind in "uif":
+        for number in (a.min(), a.max()):
+            held(number.item(), kind)
 
 
 @function(out=False)
@@ -196,7 +207,7 @@ def to_dlpack(tensor):
 
 def filled(shape, value, dtype, device, requires_grad=False, out=None):
     """A tensor that has this value everywhere. It takes no memory until it is written to."""
-    return _made(td.full(shape, value, dtype._numpy, device=_device.theirs(device)), requires_grad, out)
+    return _made(td.full(shape, held(value, dtype), dtype._numpy, device=_device.theirs(device)), requires_grad, out)
 
 
 @function(out=False)
@@ -280,10 +291,6 @@ def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=Fal
 def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
     """A tensor with input's shape, dtype and device, filled with fill_value."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    kind = input.dtype if dtype is None else dtype
-    if kind._kind in "iu" and isinstance(value, int):  # integers that do not fit wrap around
-        bits = 8 * kind.itemsize
-        value = (value + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1) if kind._kind == "i" else value % (1 << bits)
     return _alike(input, value, dtype, device, requires_grad, memory_format)
 
 
@@ -363,6 +370,8 @@ def arange(
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     floats = any(isinstance(v, float) for v in (start, end, step))
     kind = _type(dtype, None if floats else _LONG)
+    if kind._kind in "bc":
+        raise NotImplementedError(f'"arange" not implemented for {kind}')
     n = max(math.ceil((end - start) / step), 0)
     return _made(_counted(start, step, n, kind, device), requires_grad, out)
 
@@ -438,6 +447,8 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_g
 
 def _window(name, of_angle):
     def f(window_length, periodic=True, *rest, dtype=None, layout=None, device=None, requires_grad=False, **named):
+        if dtype is not None and dtype._kind != "f":
+            raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
         n = window_length - (0 if periodic else 1)
         k = td.arange(window_length, dtype="float64", device=_device.theirs(device))
         w = of_angle(k / max(n, 1), *rest, **named) if window_length > 1 else k + 1.0

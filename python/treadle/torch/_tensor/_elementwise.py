@@ -6,7 +6,7 @@ Rows bring their derivatives. A composed function is differentiated through its 
 import math
 
 from .._prim import ROWS as CORE
-from .._prim import Tensor, apply, derived, joint_shape, op_names, scalar, td
+from .._prim import Tensor, apply, cast, derived, joint_shape, op_names, scalar, td
 from .._register import both, factors_first, function, inplace, method
 from . import _dtypes
 from ._create import full
@@ -48,11 +48,32 @@ def scaled(x, factor):
     return apply("multiply", x, factor) if isinstance(x, Tensor) or isinstance(factor, Tensor) else x * factor
 
 
+def _alpha_times(x, other, alpha):
+    """alpha * other, in the dtype that both have in common. Raises RuntimeError if alpha's kind is above it."""
+    if type(alpha) in (int, float) and alpha == 1:
+        return other
+    dt = _dtypes.result_of(*_tensors_and_numbers(x, other))
+    if isinstance(alpha, bool) and dt._kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, complex) and dt._kind != "c":
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    if isinstance(alpha, float) and dt._kind in "bui":
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if not isinstance(other, Tensor):
+        return bool(other and alpha) if dt._kind == "b" else other * alpha
+    return apply("multiply", cast(other, dt), bool(alpha) if dt._kind == "b" else alpha)
+
+
+def _tensors_and_numbers(*operands):
+    is_tensor = [isinstance(t, Tensor) for t in operands]
+    return [t for t, yes in zip(operands, is_tensor) if yes], [t for t, yes in zip(operands, is_tensor) if not yes]
+
+
 @both()
 @factors_first("alpha")
 def add(x, other, *, alpha=1):
     """x + alpha * other."""
-    return apply("add", x, scaled(other, alpha))
+    return apply("add", x, _alpha_times(x, other, alpha))
 
 
 @both("subtract")
@@ -65,13 +86,13 @@ def sub(x, other, *, alpha=1):
                 "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert "
                 "a mask, use the `~` or `logical_not()` operator instead."
             )
-    return apply("subtract", x, scaled(other, alpha))
+    return apply("subtract", x, _alpha_times(x, other, alpha))
 
 
 @both()
 def rsub(x, other, *, alpha=1):
     """other - alpha * x."""
-    return apply("subtract", other, scaled(x, alpha))
+    return apply("subtract", other, _alpha_times(other, x, alpha))
 
 
 @both("divide")
@@ -85,20 +106,19 @@ def div(x, other, *, rounding_mode=None):
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    whole = (
-        _dtypes.result_of(
-            [t for t in (x, other) if isinstance(t, Tensor)], [t for t in (x, other) if not isinstance(t, Tensor)]
-        )._kind
-        not in "fc"
-    )
+    whole = _dtypes.result_of(*_tensors_and_numbers(x, other))._kind not in "fc"
     return apply("truncate_divide", x, other) if whole else apply("trunc", apply("divide", x, other))
 
 
 @both()
 def float_power(x, exponent):
-    """x ** exponent in float64."""
+    """x ** exponent in float64, or in complex128 where one of them is complex."""
     wide = [
-        t.to(_dtypes.DTYPES["complex128" if t.dtype.is_complex else "float64"]) if isinstance(t, Tensor) else float(t)
+        t.to(_dtypes.DTYPES["complex128" if t.dtype.is_complex else "float64"])
+        if isinstance(t, Tensor)
+        else t
+        if isinstance(t, complex)
+        else float(t)
         for t in (x, exponent)
     ]
     return apply("power", *wide)
@@ -107,15 +127,31 @@ def float_power(x, exponent):
 @both()
 @factors_first("value")
 def addcmul(x, tensor1, tensor2, *, value=1):
-    """x + value * tensor1 * tensor2."""
-    return x + scaled(tensor1 * tensor2, value)
+    """x + value * tensor1 * tensor2, in the dtype of the three tensors."""
+    dt = _dtypes.result_of((x, tensor1, tensor2))
+    if dt._kind == "b":
+        raise NotImplementedError("\"addcmul\" not implemented for 'Bool'")
+    return x + scaled(cast(tensor1, dt) * tensor2, _value(value, dt))
+
+
+def _value(value, dt):
+    """A factor in the dtype of a result, as PyTorch reads it: without a fraction for integers."""
+    if isinstance(value, complex) and dt._kind != "c":
+        raise RuntimeError(f"value cannot be converted to type {dt} without overflow")
+    return int(value) if dt._kind in "ui" and isinstance(value, float) else value
 
 
 @both()
 @factors_first("value")
 def addcdiv(x, tensor1, tensor2, *, value=1):
-    """x + value * tensor1 / tensor2."""
-    return x + scaled(tensor1 / tensor2, value)
+    """x + value * tensor1 / tensor2, in the dtype of the three tensors."""
+    if tensor1.dtype._kind in "bui" and tensor2.dtype._kind in "bui":
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported: add value * torch.trunc(tensor1 / tensor2), or "
+            "convert the tensors to floating-point numbers"
+        )
+    dt = _dtypes.result_of((x, tensor1, tensor2))
+    return x + scaled(cast(tensor1, dt) / tensor2, _value(value, dt))
 
 
 @both()
@@ -169,6 +205,8 @@ def round_(x, *, decimals=0):
     _dtypes.want_order("round", x)
     if not decimals:
         return apply("rint", x) if x.dtype._kind in "fc" else x.clone()
+    if x.dtype._kind in "ui":
+        raise NotImplementedError(f'"round" with decimals not implemented for {x.dtype}')
     ten = 10.0 ** abs(decimals)
     return apply("rint", x * ten) / ten if decimals > 0 else apply("rint", x / ten) * ten
 
@@ -182,6 +220,8 @@ def frac(x):
 @both()
 def positive(x):
     """x itself."""
+    if x.dtype._kind == "b":
+        raise NotImplementedError("The `+` operator, on a bool tensor is not supported.")
     return x
 
 
@@ -555,6 +595,10 @@ def where(condition, input=None, other=None):
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         kind = _dtypes.promote_types(_dtypes.default_of(input), _dtypes.default_of(other))
         input = scalar(input, condition, kind)
+    if condition.dtype._name not in ("bool", "uint8"):
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}"
+        )
     return apply("select", condition, input, other)
 
 

@@ -35,13 +35,19 @@ def _checked(name, f, *args, **kwargs):
         raise RuntimeError(f"linalg.{name}: {e}") from None
 
 
-def square(name, a):
+def square_shape(name, a):
+    """Raise RuntimeError unless a holds square matrices."""
     if a.ndim < 2:
         raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
     if a.shape[-1] != a.shape[-2]:
         raise RuntimeError(
             f"linalg.{name}: A must be batches of square matrices, but they are {a.shape[-2]} by {a.shape[-1]} matrices"
         )
+
+
+def square(name, a):
+    """Raise RuntimeError unless a holds square matrices of floating-point or complex numbers."""
+    square_shape(name, a)
     if a.dtype._kind not in "fc":
         raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {a.dtype}")
 

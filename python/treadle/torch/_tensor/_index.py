@@ -154,15 +154,12 @@ def masked_fill(x, mask, value):
 
 
 def _holds(kind, value):
-    """Raise RuntimeError if the dtype cannot hold the number."""
-    is_complex = value.dtype.is_complex if isinstance(value, Tensor) else isinstance(value, complex)
-    wrong = is_complex and kind._kind != "c"
-    if not is_complex and not isinstance(value, Tensor):
-        if kind._kind in "iu":
-            limits = _dtypes.iinfo(kind)
-            wrong = not limits.min - (kind._kind == "u") * limits.max <= value <= limits.max
-        elif kind._kind == "f" and math.isfinite(value):
-            wrong = abs(value) > _dtypes.finfo(kind).max
+    """Raise RuntimeError if a mask cannot write the value: half types refuse numbers above their limits here."""
+    if isinstance(value, Tensor):
+        wrong = value.dtype.is_complex and kind._kind != "c"
+    else:
+        wrong = kind._kind == "f" and isinstance(value, (int, float)) and math.isfinite(value)
+        wrong = wrong and abs(value) > _dtypes.finfo(kind).max
     if wrong:
         raise RuntimeError(f"value cannot be converted to type {kind} without overflow: {value}")
 
@@ -235,7 +232,7 @@ def index_put_(self, indices, values, accumulate=False):
     """self[indices] = values. accumulate=True adds instead, once for each time that an index occurs."""
     key = tuple(slice(None) if i is None else i for i in indices)
     if not accumulate:
-        self[key] = values.to(self.dtype)
+        self[key] = values
         return self
     return _added(self, key, values)
 
@@ -259,6 +256,7 @@ def index_add_(self, dim, index, source, *, alpha=1):
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(self.shape)} source.shape = {list(source.shape)}"
         )
+    alpha = int(alpha) if isinstance(alpha, float) and self.dtype._kind in "ui" else alpha
     return _added(self, (slice(None),) * d + (_whole("index_add_", index),), source, alpha)
 
 
@@ -441,6 +439,10 @@ def masked_scatter(x, mask, source):
     """x with source's elements, in order, where mask is true."""
     if mask.dtype is not _BOOL:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}")
+    if source.dtype is not x.dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got {x.dtype} and {source.dtype}"
+        )
     shape = joint_shape(tuple(x.shape), tuple(mask.shape))
     x, mask = expand(x, shape), expand(mask.detach(), shape)
     flat = ravel(mask)

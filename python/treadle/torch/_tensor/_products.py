@@ -6,7 +6,7 @@ from functools import cache
 from .._prim import apply, cast, joint_shape, nothing_of, permuted, recording, reduce, reshaped, scalar, td, wrap
 from .._register import both, factors_first, function, inplace
 from . import _axes, _dtypes
-from ._elementwise import scaled
+from ._elementwise import complex_, scaled
 from ._shape import expand, permute, transpose
 
 
@@ -420,7 +420,7 @@ def cov(x, *, correction=1, fweights=None, aweights=None):
     mean = reduce("mean", x, 1, True) if w is None else reduce("sum", x * w, 1, True) / total
     off = x - mean
     lost = correction if aweights is None else correction * (w * aweights).sum() / total
-    r = (off if w is None else off * w) @ transpose(off, 0, 1).conj() / (total - lost).clamp(min=0)
+    r = (off if w is None else off * w) @ transpose(off, 0, 1).conj() / (total - lost).real.clamp(min=0)
     return r.squeeze()
 
 
@@ -448,7 +448,8 @@ def corrcoef(x):
     if c.ndim == 0:
         return c / c
     size = apply("sqrt", c.diagonal())
-    return (c / size[:, None] / size[None, :]).clamp(-1, 1)
+    r = c / size[:, None] / size[None, :]
+    return complex_(*(part.clamp(-1, 1) for part in (r.real, r.imag))) if r.is_complex() else r.clamp(-1, 1)
 
 
 inplace(*"addmm addmv addr baddbmm addbmm renorm".split())

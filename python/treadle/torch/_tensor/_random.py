@@ -120,6 +120,8 @@ def _drawn(shape, draw, dtype, device, generator, requires_grad=False):
     """draw(generator, shape, dtype) on a device. Types narrower than float32 are drawn as float32."""
     dev = _device.theirs(device)
     kind = _dtypes.get_default_dtype() if dtype is None else _dtypes.asked(dtype)
+    if kind._kind not in "fc":
+        raise NotImplementedError(f"{draw.__name__.lstrip('_')} numbers are not implemented for {kind}")
     if kind.is_complex:
         parts = [draw(_source(generator, dev), shape, kind.to_real()._name) for _ in range(2)]
         a = (parts[0] + parts[1] * 1j) * (0.5**0.5 if draw is _normal else 1)

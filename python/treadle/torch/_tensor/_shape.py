@@ -250,9 +250,10 @@ def expand_as(x, other):
 
 
 @both()
-def broadcast_to(x, size):
-    """x broadcast to a shape."""
-    return expand(x, tuple(size))
+def broadcast_to(x, *size_, size=None):
+    """x broadcast to a shape, given as a sequence or as ints."""
+    size = size_ if size is None else size
+    return expand(x, tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else tuple(size))
 
 
 @function(out=False)
@@ -297,7 +298,9 @@ def repeat_interleave(x, repeats=None, dim=None, *, output_size=None):
     """Repeat each element, or each slice along dim. With x alone: x holds counts, and the result each index that often.
     """
     if repeats is None:
-        return wrap(td.repeat(td.arange(len(x), device=array(x).device), array(x)))
+        if x.dtype._kind not in "ui":
+            raise NotImplementedError(f'"repeat_interleave" not implemented for {x.dtype}')
+        return wrap(td.repeat(td.arange(len(x), dtype=x.dtype._numpy, device=array(x).device), array(x)))
     if dim is None:
         x, dim = ravel(x), 0
     dim = _axes.one(dim, x.ndim)

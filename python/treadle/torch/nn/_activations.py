@@ -205,6 +205,8 @@ def _masked(input, p, shape, training, inplace, name):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
+    if input.dtype._kind in "bui":
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype}")
     if p == 1:
         result = input * 0
     else:

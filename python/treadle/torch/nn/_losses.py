@@ -86,6 +86,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
             "deprecated. Please ensure they have the same size."
         )
+    if input.dtype is not target.dtype:
+        raise RuntimeError(f"Found dtype {target.dtype} but expected {input.dtype}")
     loss = _crossed(input, target)
     return reduced(loss if weight is None else loss * weight, _old(size_average, reduce, reduction))
 
@@ -101,12 +103,18 @@ def _(inputs, r, g):
     return g * (x - t) / ((1 - x) * x).clamp(min=1e-12), -g * torch.logit(x)
 
 
+def _not_whole(name, target):
+    if target.dtype._kind in "bui":
+        raise RuntimeError(f"{name}: a target of {target.dtype} is not supported: give floating-point numbers")
+
+
 def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
     """binary_cross_entropy of sigmoid(input), in one stable formula. pos_weight multiplies the term of target 1."""
     if input.shape != target.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    _not_whole("binary_cross_entropy_with_logits", target)
     if pos_weight is None:
         loss = (1 - target) * input - logsigmoid(input)
     else:
@@ -117,6 +125,7 @@ def binary_cross_entropy_with_logits(
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """target * (log(target) - input). input holds logarithms, and so does target with log_target."""
     reduction = _old(size_average, reduce, reduction)
+    _not_whole("kl_div", target)
     if log_target:
         loss = torch.exp(target) * (target - input)
     else:
@@ -174,9 +183,15 @@ def _weights(weight, target, ignore_index, dtype):
     return torch.where(valid, weight.to(dtype)[torch.where(valid, target, 0)], 0.0)
 
 
+def _names_classes(target):
+    if target.dtype._name not in ("int64", "uint8"):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype}")
+
+
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """-input[i, target[i]]. input: log probabilities (N, C, …); target: class numbers (N, …). Or (C,) and ()."""
     reduction = _old(size_average, reduce, reduction)
+    _names_classes(target)
     if input.dim() == 0:
         raise ValueError(f"Expected 1 or more dimensions (got {input.dim()})")
     if input.dim() == 1:
@@ -288,6 +303,8 @@ def cross_entropy(
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     dim = 0 if input.dim() == 1 else 1
     classes = not target.is_floating_point()
+    if classes and input.shape != target.shape:
+        _names_classes(target)
     if classes and weight is None and not label_smoothing and reduction in ("mean", "sum", "none"):
         if _plainly(input, target):
             return _entropy_checked(input, target, ignore_index, reduction)

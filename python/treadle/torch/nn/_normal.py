@@ -24,6 +24,9 @@ def _in_float32(f):
 def _affine(x, weight, bias, shape):
     """x * weight + bias, in x's dtype whatever the dtypes of weight and bias."""
     dtype = x.dtype
+    for given in (weight, bias):
+        if given is not None and (given.dtype._name == "float64") != (dtype._name == "float64"):
+            raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {dtype}, not {given.dtype}")
     if weight is not None:
         x = x * weight.reshape(shape)
     x = x if bias is None else x + bias.reshape(shape)

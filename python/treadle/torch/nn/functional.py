@@ -4,6 +4,7 @@ import math
 
 from ... import torch
 from .. import _modules, _override
+from .._lacking import check_layer
 from ._activations import (
     alpha_dropout,
     celu,
@@ -304,5 +305,5 @@ def pdist(input, p=2):
     return torch.pdist(input, p)
 
 
-_override.watch(__all__, globals(), torch.Tensor)
+_override.watch(__all__, globals(), torch.Tensor, check_layer)
 __getattr__, __dir__ = _modules.refusing("torch.nn.functional")

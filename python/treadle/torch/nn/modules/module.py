@@ -355,6 +355,10 @@ class Module:
     def cpu(self):
         return self._apply(lambda t: t.cpu())
 
+    def to_empty(self, *, device, recurse=True):
+        """Move all parameters and buffers to a device without their values, which nobody has set there."""
+        return self._apply(lambda t: torch.empty_like(t, device=device), recurse=recurse)
+
     def type(self, dst_type):
         return self._apply(lambda t: t.type(dst_type))
 

@@ -28,4 +28,9 @@ def _ntuple(n, name="parse"):
 _single, _pair, _triple, _quadruple = map(_ntuple, (1, 2, 3, 4), ("_single", "_pair", "_triple", "_quadruple"))
 
 
+def _reverse_repeat_tuple(t, n):
+    """t backwards, each item n times."""
+    return tuple(x for x in reversed(t) for _ in range(n))
+
+
 __dir__ = _dir_of(__name__)

@@ -1,6 +1,7 @@
 """Turns lists of items into batches."""
 
 import collections.abc
+import copy
 
 import numpy
 
@@ -22,6 +23,18 @@ def default_convert(data):
     return data
 
 
+def _as_mapping(first, made):
+    """The dict `made` as a mapping of first's class, with its attributes; a dict if that class takes none."""
+    try:
+        if not isinstance(first, collections.abc.MutableMapping):
+            return type(first)(made)
+        r = copy.copy(first)
+        r.update(made)
+        return r
+    except TypeError:
+        return made
+
+
 def collate(batch, *, collate_fn_map=None):
     """default_collate, except that function(batch, collate_fn_map=...) makes batches of items of the types (or tuples
     of types) in collate_fn_map."""
@@ -30,9 +43,10 @@ def collate(batch, *, collate_fn_map=None):
         if isinstance(first, types):
             return function(batch, collate_fn_map=collate_fn_map)
     if isinstance(first, collections.abc.Mapping):
-        return {k: collate([item[k] for item in batch], collate_fn_map=collate_fn_map) for k in first}
+        made = {k: collate([item[k] for item in batch], collate_fn_map=collate_fn_map) for k in first}
+        return _as_mapping(first, made)
     if isinstance(first, (tuple, list)):
-        parts = [collate(list(values), collate_fn_map=collate_fn_map) for values in zip(*batch)]
+        parts = [collate(values, collate_fn_map=collate_fn_map) for values in zip(*batch)]
         return type(first)(*parts) if hasattr(first, "_fields") else parts
     return default_collate(batch)
 
@@ -59,13 +73,13 @@ def default_collate(batch):
     if isinstance(first, (str, bytes)):
         return batch
     if isinstance(first, collections.abc.Mapping):
-        return {k: default_collate([item[k] for item in batch]) for k in first}
+        return _as_mapping(first, {k: default_collate([item[k] for item in batch]) for k in first})
     if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(default_collate(list(values)) for values in zip(*batch)))
+        return type(first)(*(default_collate(values) for values in zip(*batch)))
     if isinstance(first, collections.abc.Sequence):
         if any(len(item) != len(first) for item in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        return [default_collate(list(values)) for values in zip(*batch)]
+        return [default_collate(values) for values in zip(*batch)]
     raise TypeError(
         f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}"
     )
