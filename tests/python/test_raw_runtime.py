@@ -516,5 +516,5 @@ def test_arrays_over_pointers(dev):
         assert td.ndarray((3, 4), "f8", p, order="F").get()[1].tolist() == [1, 4, 7, 10]
         with pytest.raises(ValueError, match="104 bytes"):
             td.ndarray((13,), "f8", p)
-        with pytest.raises(ValueError, match="multiples of 8"):
+        with pytest.raises(ValueError, match="12 bytes"):
             td.ndarray((3,), "f8", p, (12,))
