@@ -276,8 +276,10 @@ store_cpu(lowering *L, const low_access *a, LLVMValueRef v)
 /* ---- lanes whose elements lie near each other ---- */
 
 enum {
-    NEAR = 8,        /* vectors that the lanes' stretch of memory may have; beyond it single lanes are as fast */
-    NEAR_NARROW = 4, /* the same without AVX-512: a shuffle of two registers is then several instructions */
+    NEAR =
+        8, /* vectors that the lanes' stretch of memory may have; beyond it single lanes are as fast */
+    NEAR_NARROW =
+        4, /* the same without AVX-512: a shuffle of two registers is then several instructions */
     LANES_MOST = 64,
     DEPTH = 10 /* of an index's expression */
 };
@@ -304,7 +306,8 @@ join_offsets(td_op op, offsets *a, offsets *b, int n)
     bool known = a->known && b->known;
     int64_t *x = a->at, *y = b->at;
 
-    if (op == OP_multiply && !known) { /* what lanes share can only be multiplied with what they share, too */
+    if (op == OP_multiply &&
+        !known) { /* what lanes share can only be multiplied with what they share, too */
         if ((b->known || !a->known) && !is_even(b, n))
             return false;
         if ((a->known || !b->known) && !is_even(a, n))
@@ -341,8 +344,8 @@ offsets_of(const td_fn *f, td_val index, int n, int depth, offsets *o)
     if (s->lanes == 1 || s->op == OP_iota)
         return true;
     return depth && s->dt == TD_I64 && td_optab[s->op].arity == 2 &&
-           offsets_of(f, s->arg[0], n, depth - 1, o) && offsets_of(f, s->arg[1], n, depth - 1, &b) &&
-           join_offsets((td_op)s->op, o, &b, n);
+           offsets_of(f, s->arg[0], n, depth - 1, o) &&
+           offsets_of(f, s->arg[1], n, depth - 1, &b) && join_offsets((td_op)s->op, o, &b, n);
 }
 
 /* Loads `span` elements from `first` on, and nothing beyond them, by vectors of at most n, and picks lane i from place[i]. */
@@ -390,7 +393,8 @@ load_near(lowering *L, const low_access *a)
         return NULL;
     for (int i = 0; i < n; i++)
         place[i] = (int)(o.at[i] - o.at[0] - least);
-    first = LLVMBuildAdd(L->b, low_lane(L, a->index, n, 0), low_cint(L, 64, 1, (uint64_t)least), "");
+    first =
+        LLVMBuildAdd(L->b, low_lane(L, a->index, n, 0), low_cint(L, 64, 1, (uint64_t)least), "");
     return load_span(L, a, first, (int)(last - least) + 1, place);
 }
 

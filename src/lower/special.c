@@ -249,8 +249,9 @@ as_extreme(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
 {
     LLVMRealPredicate p;
 
-    if (L->target != TD_TARGET_CPU || lanes == 1 || (dt != TD_F32 && dt != TD_F64) || !LLVMIsAFCmpInst(x[0]) ||
-        LLVMGetOperand(x[0], 0) != x[1] || LLVMGetOperand(x[0], 1) != x[2])
+    if (L->target != TD_TARGET_CPU || lanes == 1 || (dt != TD_F32 && dt != TD_F64) ||
+        !LLVMIsAFCmpInst(x[0]) || LLVMGetOperand(x[0], 0) != x[1] ||
+        LLVMGetOperand(x[0], 1) != x[2])
         return NULL;
     p = LLVMGetFCmpPredicate(x[0]);
     if (p != LLVMRealOGT && p != LLVMRealOLT)

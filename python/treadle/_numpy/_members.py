@@ -1,4 +1,4 @@
-"""Methods and attributes of ndarray that need no C. src/python/ndarray/members.c calls these functions with the array."""
+"""Methods and attributes of ndarray that need no C. src/python/ndarray/members.c calls these with the array."""
 
 import builtins
 import datetime

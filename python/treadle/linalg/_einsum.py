@@ -174,8 +174,11 @@ def _product(recipe, a, ta, b, tb, keep, result):
     """(the product of two operands summed over the labels that are not in keep, its labels). Those of the result stand
     in its order where that costs nothing."""
     place = {c: k for k, c in enumerate(result)}
-    first = [min((place.get(c, len(place)) for c in t if c not in other), default=-1) for t, other in ((ta, tb), (tb, ta))]
-    if first[1] < first[0]:
+
+    def first(t, other):
+        return min((place.get(c, len(place)) for c in t if c not in other), default=-1)
+
+    if first(tb, ta) < first(ta, tb):
         a, ta, b, tb = b, tb, a, ta
     batch = [c for c in ta if c in tb and c in keep]
     summed = [c for c in ta if c in tb and c not in keep]
@@ -221,8 +224,8 @@ _LITTLE = 1 << 14  # product of the operands' sizes up to which NumPy's own loop
 
 
 def _by_numpy(operands):
-    """NumPy's einsum where that is little work on the CPU's own memory; NotImplemented elsewhere. A single operand gives
-    a view or a sum."""
+    """NumPy's einsum where that is little work on the CPU's own memory; NotImplemented elsewhere. One operand gives a
+    view or a sum."""
     work = 1
     for a in operands[1:]:
         work *= getattr(a, "size", _LITTLE + 1)

@@ -13,7 +13,15 @@ from .._core import asarray, empty
 from .._numpy._math._values import where
 from . import _solver
 from ._dispatch import (
-    _SINGULAR, _adjoint, _library, _result, _small_diagonals, _small_inv, _small_solve, _square, _stacked,
+    _SINGULAR,
+    _adjoint,
+    _library,
+    _result,
+    _small_diagonals,
+    _small_inv,
+    _small_solve,
+    _square,
+    _stacked,
 )
 from ._factors import svd
 from ._products import matmul

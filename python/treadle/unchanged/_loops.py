@@ -67,8 +67,8 @@ class _Plan:
     """The role of each of a loop's names, by the values in the frame where the loop starts.
 
     numbers, arrays: names that become arguments. bools: those of `numbers` whose values are Python's bools. fresh:
-    variables that have no value yet, or one that is never seen. results: variables that the loop may change. objects: functions, modules and
-    other constants by name. members: {(name, attribute): argument} for attributes of the program's objects."""
+    variables that have no value yet, or one that is never seen. results: variables that the loop may change. objects:
+    functions, modules and other constants by name. members: {(name, attribute): argument} for attributes of the program's objects."""
 
     def __init__(self, loop, space):
         self.numbers, self.arrays, self.bools, self.fresh = [], [], [], []

@@ -158,7 +158,10 @@ static void
 cut(map *m)
 {
     const td_plan *p = m->p;
-    int64_t n = p->flat ? p->total : p->nd ? p->dim[p->nd - 1] : 1, rows = p->total / n, shares = 1,
+    int64_t n = p->flat ? p->total
+                : p->nd ? p->dim[p->nd - 1]
+                        : 1,
+            rows = p->total / n, shares = 1,
             step = p->period ? (int64_t)td_plan_phases(p, m->lanes) * m->lanes : m->lanes;
 
     if (p->put != TD_PUT_ORDERED)

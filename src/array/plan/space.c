@@ -193,7 +193,8 @@ td_plan_collapse(td_plan *p, uint32_t axes, bool places)
         o->inner = nd == 0 || stride[nd - 1] == 0 ? 0 : stride[nd - 1] == 1 ? 1 : 2;
         if (nd && o->role == TD_ROLE_STORE && o->inner == 0 && p->dim[nd - 1] > 1 && !axes)
             o->inner = 2;
-        if (o->inner == 2 && o->role == TD_ROLE_LOAD && !td_dev_info(p->dev)->simt && is_near(stride[nd - 1]))
+        if (o->inner == 2 && o->role == TD_ROLE_LOAD && !td_dev_info(p->dev)->simt &&
+            is_near(stride[nd - 1]))
             o->near[0] = (int8_t)stride[nd - 1];
     }
     find_uniform(p);
@@ -246,12 +247,14 @@ td_plan_flatten(td_plan *p, int lanes)
 bool
 td_plan_repeat(td_plan *p, int lanes)
 {
-    if (p->nd != 2 || p->put || p->rounds.to > p->rounds.from || p->dim[1] > lanes / 2 || !td_plan_narrow(p))
+    if (p->nd != 2 || p->put || p->rounds.to > p->rounds.from || p->dim[1] > lanes / 2 ||
+        !td_plan_narrow(p))
         return false;
     for (uint16_t k = 0; k < p->nopnd; k++) {
         const td_opnd *o = &p->opnd[k];
 
-        if (flat_class(p, o) == 2 && ((o->role != TD_ROLE_LOAD && o->role != TD_ROLE_INDEX) || !is_near(o->stride[0]) || !is_near(o->stride[1])))
+        if (flat_class(p, o) == 2 && ((o->role != TD_ROLE_LOAD && o->role != TD_ROLE_INDEX) ||
+                                      !is_near(o->stride[0]) || !is_near(o->stride[1])))
             return false;
     }
     p->period = (uint8_t)p->dim[1];
@@ -309,10 +312,10 @@ rounds_key(td_hash h, const td_rounds *r)
 td_hash
 td_plan_key(const td_plan *p)
 {
-    td_hash h = td_hash_u64(TD_HASH_INIT, (uint64_t)p->nd << 32 | (uint64_t)p->nk << 16 |
-                                              (uint64_t)td_plan_narrow(p) << 2 |
-                                              (uint64_t)p->flat << 1 | p->tail_kept |
-                                              (uint64_t)p->period << 56);
+    td_hash h =
+        td_hash_u64(TD_HASH_INIT, (uint64_t)p->nd << 32 | (uint64_t)p->nk << 16 |
+                                      (uint64_t)td_plan_narrow(p) << 2 | (uint64_t)p->flat << 1 |
+                                      p->tail_kept | (uint64_t)p->period << 56);
 
     if (p->put)
         h = td_hash_u64(h, (uint64_t)p->put << 48 | (uint64_t)p->put_op << 32 |
@@ -325,9 +328,9 @@ td_plan_key(const td_plan *p)
     for (uint16_t k = 0; k < p->nopnd; k++) {
         const td_opnd *o = &p->opnd[k];
 
-        h = td_hash_u64(h, (uint64_t)(uint8_t)o->near[0] << 56 | (uint64_t)(uint8_t)o->near[1] << 16 |
-                               (uint64_t)o->role << 48 | (uint64_t)o->dt << 40 |
-                               (uint64_t)o->inner << 32 |
+        h = td_hash_u64(h, (uint64_t)(uint8_t)o->near[0] << 56 |
+                               (uint64_t)(uint8_t)o->near[1] << 16 | (uint64_t)o->role << 48 |
+                               (uint64_t)o->dt << 40 | (uint64_t)o->inner << 32 |
                                (o->role == TD_ROLE_STORE ? p->store_step[k] : 0));
     }
     return h;

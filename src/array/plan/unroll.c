@@ -201,7 +201,8 @@ cost_of(td_node *r)
     td_walk w;
     bool place = finds_place(r);
 
-    if (r->kind != TD_N_REDUCE || r->busy || r->hosted || r->watch || (!place && join_of(r, &dt) == TD_OPS))
+    if (r->kind != TD_N_REDUCE || r->busy || r->hosted || r->watch ||
+        (!place && join_of(r, &dt) == TD_OPS))
         return 0;
     n = length_of(r);
     if (n < 2 || n > LONGEST)

@@ -12,17 +12,17 @@ enum { GRAIN = 1 << 15 /* multiplications that pay for a thread */ };
 
 #define INLINE static inline __attribute__((always_inline))
 
-#define T float
+#define T       float
 #define NAME(x) f32_##x
-#define LANES 16
+#define LANES   16
 #include "dev/lib/hosttinyof.h"
 #undef T
 #undef NAME
 #undef LANES
 
-#define T double
+#define T       double
 #define NAME(x) f64_##x
-#define LANES 8
+#define LANES   8
 #include "dev/lib/hosttinyof.h"
 #undef T
 #undef NAME

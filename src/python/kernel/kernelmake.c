@@ -296,7 +296,8 @@ plain_name(py_spec *s, const char *name)
 static bool
 chooses_checks(const py_spec *s)
 {
-    return !s->verdict && (s->mode == PY_CHECKED || (s->mode == PY_PLAIN && s->home->how.mode == TD_MODE_FUNCTION));
+    return !s->verdict && (s->mode == PY_CHECKED ||
+                           (s->mode == PY_PLAIN && s->home->how.mode == TD_MODE_FUNCTION));
 }
 
 static bool
@@ -443,8 +444,8 @@ compile_spec(py_spec *s)
     if (!run_front(s, td_dev_info(s->dev)->simt, false))
         return false;
     s->unordered = find_unordered(&s->made.fn);
-    return (!chooses_checks(s) || !s->made.nindex || py_bounds_new(s)) &&
-           fetch_arrays(s) && fetch_memory(s) && py_ok(make_kernel(s)) && py_warn();
+    return (!chooses_checks(s) || !s->made.nindex || py_bounds_new(s)) && fetch_arrays(s) &&
+           fetch_memory(s) && py_ok(make_kernel(s)) && py_warn();
 }
 
 py_spec *

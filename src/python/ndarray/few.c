@@ -132,7 +132,8 @@ is_given(PyObject *o)
     base = size ? PyObject_GetAttrString(o, "base") : NULL;
     nbytes = size ? PyLong_AsSsize_t(size) : 0;
     given = nbytes >= LARGE &&
-            (base == Py_None || (base && Py_IS_TYPE(base, (PyTypeObject *)array_type) && Py_REFCNT(base) == 2));
+            (base == Py_None ||
+             (base && Py_IS_TYPE(base, (PyTypeObject *)array_type) && Py_REFCNT(base) == 2));
     Py_XDECREF(size);
     Py_XDECREF(base);
     PyErr_Clear();

@@ -37,7 +37,8 @@ typedef struct loop_run { /* loop_run - a loop being run. */
     /* estimated seconds for the rest in Python, when compiled code is considered */
     double expected;
     bool tried, over;
-    char early; /* it was handed over before its first iteration, since compiled code for the loop is there */
+    char
+        early; /* it was handed over before its first iteration, since compiled code for the loop is there */
 } loop_run;
 
 static struct {
@@ -123,7 +124,8 @@ next_of_items(loop_run *t)
 
     if (left <= 0)
         return NULL;
-    if (!t->done && !t->early && !is_python && PyDict_Size(s->programs) > 0 && s->each * (double)left > 4 * lo.entering) {
+    if (!t->done && !t->early && !is_python && PyDict_Size(s->programs) > 0 &&
+        s->each * (double)left > 4 * lo.entering) {
         t->early = 1;
         t->expected = s->each * (double)left;
         return PyTuple_Pack(2, Py_None, Py_None);
