@@ -352,6 +352,21 @@ member_get(PyObject *self, void *name)
     return member_forward(name, self, NULL, 0, NULL);
 }
 
+/* What NumPy's scalars have and its arrays have not, of the scalar that the number is. */
+static PyObject *
+scalar_get(PyObject *self, void *name)
+{
+    PyObject *scalar, *r;
+
+    if (!py_is_number((py_ndarray *)self))
+        return PyErr_Format(PyExc_AttributeError, "'treadle.ndarray' object has no attribute '%s'",
+                            (const char *)name);
+    scalar = member_forward("scalar", self, NULL, 0, NULL);
+    r = scalar ? PyObject_GetAttrString(scalar, name) : NULL;
+    Py_XDECREF(scalar);
+    return r;
+}
+
 static int
 set_flat(PyObject *self, PyObject *value, void *unused)
 {
@@ -400,5 +415,20 @@ PyGetSetDef py_member_attributes[] = {
     {"mT", member_get, NULL, "The view with its last two axes exchanged.", "matrix_transposed"},
     {"__array_struct__", member_get, NULL, "NumPy's array interface in C (CPU arrays only).",
      "array_struct"},
+    {"as_integer_ratio", scalar_get, NULL,
+     "Of a number (an element, a sum): the method of NumPy's floats. Arrays have none.",
+     "as_integer_ratio"},
+    {"bit_count", scalar_get, NULL,
+     "Of a number (an element, a sum): the method of NumPy's integers. Arrays have none.",
+     "bit_count"},
+    {"denominator", scalar_get, NULL,
+     "Of a number (an element, a sum): 1, as of NumPy's integers. Arrays have none.",
+     "denominator"},
+    {"is_integer", scalar_get, NULL,
+     "Of a number (an element, a sum): the method of NumPy's real numbers. Arrays have none.",
+     "is_integer"},
+    {"numerator", scalar_get, NULL,
+     "Of a number (an element, a sum): the number, as of NumPy's integers. Arrays have none.",
+     "numerator"},
     {NULL, NULL, NULL, NULL, NULL},
 };
