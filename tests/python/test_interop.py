@@ -276,6 +276,21 @@ def test_other_objects_may_answer():
     check((1, 2, 3) * t, (1, 2, 3) * np.arange(3))
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+def test_iterative_solvers_of_scipy_take_matrices(dtype, dev, rng):
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+
+    half = rng.standard_normal((6, 6)) + (1j * rng.standard_normal((6, 6)) if dtype == "complex128" else 0)
+    n, b = (half @ half.conj().T + 6 * np.eye(6)).astype(dtype), rng.standard_normal(6).astype(dtype)
+    t, tolerance = td.asarray(n), 1e-4 if dtype == "float32" else 1e-8
+    for solve in (linalg.cg, linalg.gmres, linalg.bicg, linalg.lgmres):
+        np.testing.assert_allclose(solve(t, td.asarray(b), rtol=1e-10)[0], solve(n, b, rtol=1e-10)[0], tolerance, tolerance)
+    np.testing.assert_allclose(linalg.lsqr(t[:, :4], b)[0], linalg.lsqr(n[:, :4], b)[0], tolerance, tolerance)
+    for many in (linalg.aslinearoperator(t), linalg.aslinearoperator(n)):
+        np.testing.assert_allclose(many.H @ np.eye(6, dtype=dtype), n.conj().T, 1e-5)
+    np.testing.assert_allclose(linalg.eigsh(t, 2)[0], linalg.eigsh(n, 2)[0], 1e-4)
+
+
 def test_optimizers_of_scipy_take_gradients():
     optimize = pytest.importorskip("scipy.optimize")
     a, b = td.asarray(np.diag(np.arange(1.0, 6))), td.ones(5)

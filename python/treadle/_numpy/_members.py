@@ -119,6 +119,17 @@ def tofile(a, fid, sep="", format="%s"):
     _core.asnumpy(a).tofile(fid, sep, format)
 
 
+# ---- SciPy's protocol of matrices ----
+
+
+def matvec(a, x, /):
+    return a @ _core.asarray(x, device=a.device)
+
+
+def rmatvec(a, x, /):
+    return a.T.conj() @ _core.asarray(x, device=a.device)
+
+
 # ---- numbers ----
 
 _OPERATORS = {

@@ -26,8 +26,10 @@ FORWARD(byteswap)
 FORWARD(dump)
 FORWARD(dumps)
 FORWARD(getfield)
+FORWARD(matvec)
 FORWARD(repr_html)
 FORWARD(resize)
+FORWARD(rmatvec)
 FORWARD(set)
 FORWARD(setfield)
 FORWARD(setstate)
@@ -314,6 +316,36 @@ PyMethodDef py_member_methods[] = {
      "--------\n"
      ">>> type(np.ones(2).to_numpy()).__module__\n"
      "'numpy'"},
+    {"matvec", PY_FAST(matvec), METH_FASTCALL | METH_KEYWORDS,
+     "matvec($self, x, /)\n--\n\n"
+     "The matrix times x: the iterative solvers of scipy.sparse.linalg ask a matrix for it.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "x : array_like\n"
+     "    A vector, or a matrix of columns.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    The product.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.asarray([[1.0, 2.0], [0.0, 1.0]]).matvec([1.0, 1.0])\n"
+     "array([3., 1.])"},
+    {"rmatvec", PY_FAST(rmatvec), METH_FASTCALL | METH_KEYWORDS,
+     "rmatvec($self, x, /)\n--\n\n"
+     "The conjugate transposed matrix times x: see matvec.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "x : array_like\n"
+     "    A vector, or a matrix of columns.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    The product.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.asarray([[1.0, 2.0], [0.0, 1.0]]).rmatvec([1.0, 1.0])\n"
+     "array([1., 3.])"},
     {"tofile", PY_FAST(tofile), METH_FASTCALL | METH_KEYWORDS,
      "tofile($self, /, fid, sep='', format='%s')\n--\n\n"
      "Write the elements in C order into a file.\n\n"
