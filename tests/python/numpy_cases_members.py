@@ -95,7 +95,7 @@ NDARRAY = {
     "strides": "np.ones((3, 4), x.dtype).strides | np.ones((3, 4)).T[::2].strides",
     "flags": "x.copy().flags.c_contiguous | x.T.flags['F_CONTIGUOUS'] | x.flags.writeable | (x.flags.__setitem__('W', 0), x.fill(1)) | x.flags['Z']",
     "base": "s.copy().base | s[1:].base is None",
-    "flat": "x.flat[2] | x.flat[1:4] | x.flat[[0, 2]] | (x.flat.__setitem__(3, 7), x)[1] | (x.T.flat.__setitem__(slice(0, 3), [1, 2]), x)[1] | "
+    "flat": "x.flat[2] | [(next(f), list(f), f.index, list(f)) for f in [x.flat]] | [(next(f), f[1], next(f), list(f)) for f in [x.flat]] | x.flat[1:4] | x.flat[[0, 2]] | (x.flat.__setitem__(3, 7), x)[1] | (x.T.flat.__setitem__(slice(0, 3), [1, 2]), x)[1] | "
     "x.flat[99] | len(x.flat) | [complex(e) for e in x.flat] | x.flat == 2 | x.flat[1.5] | (setattr(x, 'flat', [1, 2]), x)[1] | x.flat.coords",
     "ctypes": "x.ctypes.shape[:] if x.ndim else None",
     "device": "str(x.device)",

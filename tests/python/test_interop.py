@@ -2,6 +2,8 @@
 
 import array as stdlib_array
 import copy
+import ctypes
+import mmap
 import pickle
 
 import numpy as np
@@ -193,8 +195,41 @@ def test_buffer_protocol():
     assert memoryview(t.T).strides == (4, 12)
     assert memoryview(td.broadcast_to(t, (2, 2, 3))).readonly
     check(td.asarray(stdlib_array.array("d", [1, 2, 3])), np.array([1.0, 2, 3]))
-    check(td.asarray(memoryview(b"abc")), np.frombuffer(b"abc", "uint8"))
+    for data in (memoryview(b"abc"), bytearray(b"abc")):
+        check(td.asarray(data), np.frombuffer(b"abc", "uint8"))
     check(td.asarray(np.arange(3, dtype=">i4")), np.arange(3, dtype="int32"))
+
+
+def test_frombuffer_is_a_view():
+    for buffer in (bytearray(24), stdlib_array.array("d", [0, 0, 0]), (ctypes.c_double * 3)(), mmap.mmap(-1, 24)):
+        x = td.frombuffer(buffer, "float64", 2, 8)
+        later = x + 1
+        np.frombuffer(buffer)[1] = 5
+        x[1] += 2
+        assert np.frombuffer(buffer).tolist() == [0, 5, 2] and x.tolist() == [5, 2]
+        assert later.tolist() == [1, 1]
+    check(td.frombuffer(b"abcd", "uint8", 2), np.frombuffer(b"ab", "uint8"))
+    with td.device("null"):  # whose memory is its own: a copy
+        assert td.frombuffer(bytearray(b"ab"), "uint8").tolist() == [97, 98]
+
+
+class Answers:
+    def __init__(self, value):
+        self.value = value
+
+    def __array__(self, dtype=None, copy=None):
+        return self.value
+
+
+def test_array_protocol_of_other_objects():
+    for n in (np.arange(3), np.asarray(2.5), np.ones((2, 2), "float32")):
+        for given in (n, td.asarray(n)):
+            check(td.asarray(Answers(given)), n)
+            check(td.asarray(Answers(given), dtype="float64"), n.astype("float64"))
+            check(td.sqrt(Answers(given)), np.sqrt(n))
+            check(td.ones(2) + Answers(given[..., None]), np.ones(2) + n[..., None])
+    with pytest.raises(ValueError, match="not producing an array"):
+        td.asarray(Answers([1, 2]))
 
 
 def test_interfaces(dev):
@@ -239,6 +274,21 @@ def test_other_objects_may_answer():
     check(t == None, np.arange(3) == None)  # noqa: E711
     check(t + [1, 2, 3], np.arange(3) + [1, 2, 3])
     check((1, 2, 3) * t, (1, 2, 3) * np.arange(3))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+def test_iterative_solvers_of_scipy_take_matrices(dtype, dev, rng):
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+
+    half = rng.standard_normal((6, 6)) + (1j * rng.standard_normal((6, 6)) if dtype == "complex128" else 0)
+    n, b = (half @ half.conj().T + 6 * np.eye(6)).astype(dtype), rng.standard_normal(6).astype(dtype)
+    t, tolerance = td.asarray(n), 1e-4 if dtype == "float32" else 1e-8
+    for solve in (linalg.cg, linalg.gmres, linalg.bicg, linalg.lgmres):
+        np.testing.assert_allclose(solve(t, td.asarray(b), rtol=1e-10)[0], solve(n, b, rtol=1e-10)[0], tolerance, tolerance)
+    np.testing.assert_allclose(linalg.lsqr(t[:, :4], b)[0], linalg.lsqr(n[:, :4], b)[0], tolerance, tolerance)
+    for many in (linalg.aslinearoperator(t), linalg.aslinearoperator(n)):
+        np.testing.assert_allclose(many.H @ np.eye(6, dtype=dtype), n.conj().T, 1e-5)
+    np.testing.assert_allclose(linalg.eigsh(t, 2)[0], linalg.eigsh(n, 2)[0], 1e-4)
 
 
 def test_optimizers_of_scipy_take_gradients():

@@ -4,6 +4,9 @@ where these and its arrays without axes part."""
 import datetime
 import decimal
 import fractions
+import math
+import sqlite3
+import statistics
 
 import numpy as np
 import pytest
@@ -156,3 +159,45 @@ def test_refused_minus_of_bools_in_numpys_words():
                 f(a)
             told.append(str(e.value))
         assert told[0] == told[1]
+
+
+OF_NUMBERS = [
+    "v.is_integer()", "v.bit_count()", "v.as_integer_ratio()", "v.numerator", "v.denominator", "math.trunc(v)", "f'{v}'", "format(v)", "f'{v:.3f}'", "str(v)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "u1", "?", "c16"])
+@pytest.mark.parametrize("expression", OF_NUMBERS)
+def test_numbers_have_what_numpys_scalars_have(expression, dtype):
+
+    def answer(v):
+        try:
+            r = eval(expression, {"math": math}, {"v": v})
+        except (AttributeError, TypeError) as e:
+            return type(e)
+        return type(r), r
+
+    for n in (1 / 3, 7):
+        theirs = np.asarray([n, 0]).astype(dtype)
+        want, got = answer(theirs.max()), answer(td.asarray(theirs).max())
+        if expression != "math.trunc(v)" or want is not TypeError:  # Python's numbers have it, NumPy's integers lack it
+            assert got == want
+        of_array, ours = theirs.reshape(1, 2)[0, :1].reshape(()), td.asarray(theirs)[:1].reshape(())
+        if "." in expression and "'" not in expression:
+            assert answer(ours) == answer(of_array)
+    assert f"{td.ones(2)}" == f"{np.ones(2)}" and f"{td.asarray(0.1, dtype='f4')}" == f"{np.asarray(0.1, dtype='f4')}"
+
+
+def test_statistics_of_numbers():
+    theirs = np.asarray([1.5, 2.25, 4.0])
+    for name in ("stdev", "pstdev", "fmean", "median"):
+        assert getattr(statistics, name)(list(td.asarray(theirs))) == getattr(statistics, name)(list(theirs))
+
+
+def test_sqlite_stores_numbers():
+    table = sqlite3.connect(":memory:")
+    for dtype in ("f8", "f4", "i8", "u1"):
+        a = td.asarray([3, 4], dtype=dtype)
+        stored = table.execute("select ?, ?, ?", (a.sum(), a.mean(), a)).fetchone()
+        assert stored == (7, 3.5, a.get().tobytes())
+        assert type(stored[0]) is type(a.sum().item())

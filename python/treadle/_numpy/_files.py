@@ -7,7 +7,7 @@ import numpy
 
 from .._core import asarray, asnumpy, ndarray
 
-_READING = "frombuffer fromfile fromiter fromstring fromregex genfromtxt loadtxt"
+_READING = "fromfile fromiter fromstring fromregex genfromtxt loadtxt"
 
 
 def _down(x):
@@ -42,6 +42,16 @@ def _writer(theirs):
     return fn
 
 
+@functools.wraps(numpy.frombuffer)
+def frombuffer(*args, like=None, **kwargs):
+    host = numpy.frombuffer(*args, **kwargs)
+    if host.flags.writeable:
+        with contextlib.suppress(ValueError):  # another device's array, or a dtype that only NumPy has: a copy
+            return asarray(host, copy=False)
+    return _up(host)
+
+
+frombuffer.__module__ = __name__
 globals().update((name, _reader(getattr(numpy, name))) for name in _READING.split())
 # fromstring is the only one of them whose signature inspect cannot find.
 fromstring.__wrapped__ = lambda string, dtype=float, count=-1, *, sep, like=None: None  # noqa: F821  (the line above makes it)

@@ -7,7 +7,8 @@ from ._repeat import resize
 
 
 class flatiter:
-    """Elements of base in C order: x.flat[key] reads and writes the array, next(x.flat) goes on by one."""
+    """Elements of base in C order: x.flat[key] reads and writes the array and begins anew, next(x.flat) goes on by
+    one."""
 
     __hash__ = None
 
@@ -30,14 +31,13 @@ class flatiter:
         return self.base.size
 
     def __iter__(self):
-        self.index = 0
         return self
 
     def __next__(self):
         if self.index >= self.base.size:
             raise StopIteration
         self.index += 1
-        return self[self.index - 1]
+        return self.base.reshape(-1)[self.index - 1]
 
     @staticmethod
     def _key(key):
@@ -48,11 +48,12 @@ class flatiter:
         return int(key) if isinstance(key, float) else key
 
     def __getitem__(self, key):
+        self.index = 0
         r = self.base.reshape(-1)[self._key(key)]
         return r.copy() if r.ndim else r
 
     def __setitem__(self, key, value):
-        key, base = self._key(key), self.base
+        key, base, self.index = self._key(key), self.base, 0
         if not base.flags.writeable:
             raise ValueError("underlying array is read-only")
         view = base.flags.c_contiguous

@@ -118,6 +118,17 @@ def tofile(a, fid, sep="", format="%s"):
     _core.asnumpy(a).tofile(fid, sep, format)
 
 
+# ---- SciPy's protocol of matrices ----
+
+
+def matvec(a, x, /):
+    return a @ _core.asarray(x, device=a.device)
+
+
+def rmatvec(a, x, /):
+    return a.T.conj() @ _core.asarray(x, device=a.device)
+
+
 # ---- numbers ----
 
 _OPERATORS = {
@@ -126,13 +137,18 @@ _OPERATORS = {
 }  # fmt: skip
 
 
+def scalar(a):
+    """NumPy's scalar of an array without axes."""
+    return a.get()[()]
+
+
 def beside_number(name, x, y):
     """x op y, one of them an array without axes, the other a Fraction, a timedelta or the like: what NumPy's scalar
     gives. NotImplemented: it is something else."""
     other = y if isinstance(x, _core.ndarray) else x
     if name not in _OPERATORS or not isinstance(other, (Number, datetime.timedelta)):
         return NotImplemented
-    r = _OPERATORS[name](*(v.get()[()] if isinstance(v, _core.ndarray) else v for v in (x, y)))
+    r = _OPERATORS[name](*(scalar(v) if isinstance(v, _core.ndarray) else v for v in (x, y)))
     return _core.asarray(r) if isinstance(r, numpy.number) else r
 
 

@@ -369,6 +369,23 @@ copy_foreign(PyObject *o, int dt, td_dev *dev, td_array *out)
     return r;
 }
 
+/* Converts through NumPy, or what o's __array__ gives where that is one of our arrays, which NumPy refuses there. */
+static bool
+through_protocol(PyObject *o, int dt, td_dev *dev, td_array *out)
+{
+    PyObject *f = PyType_Check(o) ? NULL : py_attr(o, "__array__"),
+             *made = f                  ? PyObject_CallNoArgs(f)
+                     : PyErr_Occurred() ? NULL
+                                        : Py_NewRef(o);
+    bool ok = made && (py_is_array(made)
+                           ? py_asarray(made, dt, dev, out)
+                           : through_numpy(PyObject_CheckBuffer(made) ? made : o, dt, dev, out));
+
+    Py_XDECREF(f);
+    Py_XDECREF(made);
+    return ok;
+}
+
 bool
 py_asarray(PyObject *o, int dt, td_dev *dev, td_array *out)
 {
@@ -386,13 +403,13 @@ py_asarray(PyObject *o, int dt, td_dev *dev, td_array *out)
         return r > 0 && one_number(s, weak, dt, host, out);
     if (py_is_word(o) && dt >= 0 && dt != TD_BF16)
         return through_numpy(o, dt, host, out);
-    if (py_is_word(o) || PyByteArray_Check(o) || PyDict_Check(o))
+    if (py_is_word(o) || PyDict_Check(o))
         return unsupported(o, NULL);
     if (PyObject_CheckBuffer(o))
         r = copy_buffer(o, dt, host, out);
     else if (!(r = py_list(o, dt, host, out)))
         r = copy_foreign(o, dt, dev, out);
-    return r ? r > 0 : through_numpy(o, dt, host, out);
+    return r ? r > 0 : through_protocol(o, dt, host, out);
 }
 
 PyObject *

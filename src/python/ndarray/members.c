@@ -26,8 +26,10 @@ FORWARD(byteswap)
 FORWARD(dump)
 FORWARD(dumps)
 FORWARD(getfield)
+FORWARD(matvec)
 FORWARD(repr_html)
 FORWARD(resize)
+FORWARD(rmatvec)
 FORWARD(set)
 FORWARD(setfield)
 FORWARD(setstate)
@@ -314,6 +316,36 @@ PyMethodDef py_member_methods[] = {
      "--------\n"
      ">>> type(np.ones(2).to_numpy()).__module__\n"
      "'numpy'"},
+    {"matvec", PY_FAST(matvec), METH_FASTCALL | METH_KEYWORDS,
+     "matvec($self, x, /)\n--\n\n"
+     "The matrix times x: the iterative solvers of scipy.sparse.linalg ask a matrix for it.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "x : array_like\n"
+     "    A vector, or a matrix of columns.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    The product.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.asarray([[1.0, 2.0], [0.0, 1.0]]).matvec([1.0, 1.0])\n"
+     "array([3., 1.])"},
+    {"rmatvec", PY_FAST(rmatvec), METH_FASTCALL | METH_KEYWORDS,
+     "rmatvec($self, x, /)\n--\n\n"
+     "The conjugate transposed matrix times x: see matvec.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "x : array_like\n"
+     "    A vector, or a matrix of columns.\n\n"
+     "Returns\n"
+     "-------\n"
+     "ndarray\n"
+     "    The product.\n\n"
+     "Examples\n"
+     "--------\n"
+     ">>> np.asarray([[1.0, 2.0], [0.0, 1.0]]).rmatvec([1.0, 1.0])\n"
+     "array([1., 3.])"},
     {"tofile", PY_FAST(tofile), METH_FASTCALL | METH_KEYWORDS,
      "tofile($self, /, fid, sep='', format='%s')\n--\n\n"
      "Write the elements in C order into a file.\n\n"
@@ -350,6 +382,21 @@ static PyObject *
 member_get(PyObject *self, void *name)
 {
     return member_forward(name, self, NULL, 0, NULL);
+}
+
+/* What NumPy's scalars have and its arrays have not, of the scalar that the number is. */
+static PyObject *
+scalar_get(PyObject *self, void *name)
+{
+    PyObject *scalar, *r;
+
+    if (!py_is_number((py_ndarray *)self))
+        return PyErr_Format(PyExc_AttributeError, "'treadle.ndarray' object has no attribute '%s'",
+                            (const char *)name);
+    scalar = member_forward("scalar", self, NULL, 0, NULL);
+    r = scalar ? PyObject_GetAttrString(scalar, name) : NULL;
+    Py_XDECREF(scalar);
+    return r;
 }
 
 static int
@@ -400,5 +447,20 @@ PyGetSetDef py_member_attributes[] = {
     {"mT", member_get, NULL, "The view with its last two axes exchanged.", "matrix_transposed"},
     {"__array_struct__", member_get, NULL, "NumPy's array interface in C (CPU arrays only).",
      "array_struct"},
+    {"as_integer_ratio", scalar_get, NULL,
+     "Of a number (an element, a sum): the method of NumPy's floats. Arrays have none.",
+     "as_integer_ratio"},
+    {"bit_count", scalar_get, NULL,
+     "Of a number (an element, a sum): the method of NumPy's integers. Arrays have none.",
+     "bit_count"},
+    {"denominator", scalar_get, NULL,
+     "Of a number (an element, a sum): 1, as of NumPy's integers. Arrays have none.",
+     "denominator"},
+    {"is_integer", scalar_get, NULL,
+     "Of a number (an element, a sum): the method of NumPy's real numbers. Arrays have none.",
+     "is_integer"},
+    {"numerator", scalar_get, NULL,
+     "Of a number (an element, a sum): the number, as of NumPy's integers. Arrays have none.",
+     "numerator"},
     {NULL, NULL, NULL, NULL, NULL},
 };

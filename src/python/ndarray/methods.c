@@ -306,9 +306,9 @@ format(PyObject *self, PyObject *spec)
 {
     PyObject *n, *r;
 
-    if (PyUnicode_CompareWithASCIIString(spec, "") == 0)
-        return PyObject_Str(self);
     if (py_array_of(self)->view.shape.ndim) {
+        if (PyUnicode_CompareWithASCIIString(spec, "") == 0)
+            return PyObject_Str(self);
         PyErr_SetString(PyExc_TypeError,
                         "unsupported format string passed to treadle.ndarray.__format__");
         return NULL;
@@ -347,6 +347,30 @@ rounded(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     r = n ? PyObject_CallMethod(n, "__round__", NULL) : NULL;
     Py_XDECREF(n);
     return r;
+}
+
+/* math.trunc(x): of numbers, as round. */
+static PyObject *
+truncated(PyObject *self, PyObject *unused)
+{
+    PyObject *n, *r;
+
+    (void)unused;
+    if (!py_is_number((py_ndarray *)self))
+        return PyErr_Format(PyExc_TypeError, "type %s doesn't define __trunc__ method",
+                            "treadle.ndarray");
+    n = only_element(self);
+    r = n ? PyObject_CallMethod(n, "__trunc__", NULL) : NULL;
+    Py_XDECREF(n);
+    return r;
+}
+
+/* What sqlite3 stores: of numbers Python's number, of arrays (None) the bytes. */
+static PyObject *
+conform(PyObject *self, PyObject *protocol)
+{
+    (void)protocol;
+    return py_is_number((py_ndarray *)self) ? only_element(self) : Py_NewRef(Py_None);
 }
 
 PyMethodDef py_value_methods[] = {
@@ -533,6 +557,8 @@ PyMethodDef py_value_methods[] = {
     {"__complex__", as_complex, METH_NOARGS, NULL},
     {"__format__", format, METH_O, NULL},
     {"__round__", PY_FAST(rounded), METH_FASTCALL, NULL},
+    {"__trunc__", truncated, METH_NOARGS, NULL},
+    {"__conform__", conform, METH_O, NULL},
     {"__reduce_ex__", ndarray_reduce, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
