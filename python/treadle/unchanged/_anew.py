@@ -1,4 +1,4 @@
-"""Which variables a loop sets anew in each iteration before it reads them, so that nobody sees what they held before."""
+"""Which variables a loop sets anew in each iteration before it reads them, so nobody sees what they held before."""
 
 import ast
 

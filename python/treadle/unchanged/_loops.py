@@ -68,7 +68,8 @@ class _Plan:
 
     numbers, arrays: names that become arguments. bools: those of `numbers` whose values are Python's bools. fresh:
     variables that have no value yet, or one that is never seen. results: variables that the loop may change. objects:
-    functions, modules and other constants by name. members: {(name, attribute): argument} for attributes of the program's objects."""
+    functions, modules and other constants by name. members: {(name, attribute): argument} for attributes of the
+    program's objects."""
 
     def __init__(self, loop, space):
         self.numbers, self.arrays, self.bools, self.fresh = [], [], [], []
