@@ -526,7 +526,7 @@ sinc.half: torch.sinc(torch.zeros(2, dtype=torch.float16)) ; torch.sinc(torch.ze
 counts.dtype: torch.repeat_interleave(U[2:]) ; torch.repeat_interleave(S[:1].abs().ravel()) ; torch.repeat_interleave(K)
 held.numbers: torch.full((2,), -1, dtype=torch.uint8) ; put_in(U, lambda t: t.fill_(-2)) ; put_in(U, lambda t: t.__setitem__(0, -200)) ; put_in(U, lambda t: t.__setitem__(K[:2], -3)) ; U.masked_fill(U > 100, -1) ; U.index_fill(0, K[:1], -1) ; torch.tensor([-1, 2.5], dtype=torch.int8) ; torch.full((2,), 2 + 0j, dtype=torch.float32) ; put_in(x.detach(), lambda t: t.fill_(2 + 0j)) ; torch.full_like(U, -7) ; U.scatter(0, K[:1], -5) ; torch.full((1,), 1e9, dtype=torch.float16)
 power.whole: torch.float_power(I, 1 + 2j) ; torch.linalg.matrix_power(J[:, :3], 3) ; torch.matrix_power(U.reshape(1, 3).T @ U.reshape(1, 3), 2) ; torch.cov(C) ; torch.corrcoef(C) ; torch.cumsum(x.detach() * 3, 0, out=torch.empty(3, 4, dtype=torch.int64))
-choices.lie: m.topk(2, 1)[1].stride() ; m.cummax(1)[1].stride() ; m.topk(2, 0).indices.view(-1) ; m.cummin(0).indices.view(-1)
+choices.lie: m.transpose(0, 2).softmax(1).stride() ; m.transpose(0, 2).softmax(0).view(-1) ; m.transpose(0, 1).log_softmax(2).view(-1) ; m.topk(2, 1)[1].stride() ; m.cummax(1)[1].stride() ; m.topk(2, 0).indices.view(-1) ; m.cummin(0).indices.view(-1)
 new.dims: x[..., None].stride() ; x[:, None].stride() ; x[None].stride() ; v[None, :, None].stride() ; x[:, None, ::2].stride() ; x.t()[None, :, None].stride() ; a0[None].stride() ; (x[:, None] + y[None]).stride()
 broadcast_to.ints: x.broadcast_to(2, 3, 4) ; x.broadcast_to((2, 3, 4)) ; torch.broadcast_to(x, (2, 3, 4)) ; v.broadcast_to(3, -1) ; a0.broadcast_to(2) ; torch.broadcast_to(x, size=(2, 3, 4))
 reversed: reversed(x) ; reversed(m)[0] ; reversed(a0)

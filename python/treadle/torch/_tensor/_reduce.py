@@ -167,13 +167,13 @@ def squeezed(x, dims):
 @both()
 def softmax(x, dim, dtype=None):
     """exp(x) divided by its sum along dim."""
-    return _softmax(x if dtype is None else x.to(dtype), dim=_axes.one(dim, x.ndim))
+    return _softmax((x if dtype is None else x.to(dtype)).contiguous(), dim=_axes.one(dim, x.ndim))
 
 
 @both()
 def log_softmax(x, dim, dtype=None):
     """The logarithm of softmax."""
-    return _log_softmax(x if dtype is None else x.to(dtype), dim=_axes.one(dim, x.ndim))
+    return _log_softmax((x if dtype is None else x.to(dtype)).contiguous(), dim=_axes.one(dim, x.ndim))
 
 
 def _shifted(a, dim):
