@@ -48,7 +48,7 @@ def topk(x, k, dim=-1, largest=True, sorted=True):
         return kind(x.clone(), x.new_zeros((), dtype=_LONG))
     if not 0 <= k <= x.shape[dim]:
         raise RuntimeError("selected index k out of range")
-    places = wrap(td.topk(array(x.detach()), k, dim, largest, True)[1]).to(_LONG)
+    places = wrap(td.topk(array(x.detach()), k, dim, largest, True)[1]).to(_LONG).contiguous()
     return kind(gathered(x, dim, places, True), places)
 
 

@@ -499,8 +499,8 @@ def _running(name, better):
         best = (td.maximum if better == "max" else td.minimum).accumulate(a, axis=dim)
         at = td.arange(a.shape[dim], device=a.device).reshape([-1 if i == dim else 1 for i in range(a.ndim)])
         met = (a == best) | (a != a)  # NaN stays the best
-        places = td.maximum.accumulate(td.where(met, at, 0), axis=dim)
-        return kind(gathered(x, dim, wrap(places), True), wrap(places))
+        places = wrap(td.maximum.accumulate(td.where(met, at, 0), axis=dim)).contiguous()
+        return kind(gathered(x, dim, places, True), places)
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"The running {better} along dim and where it stands: (values, indices)."
