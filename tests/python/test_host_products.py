@@ -50,6 +50,33 @@ def test_against_more_digits(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_many_small_matrices(dtype):
+    """Every few extents up to those that a library takes, each operand as it lies, transposed, as part of another, and one
+    for all."""
+    rng = np.random.default_rng(seed := np.random.SeedSequence().entropy)
+    print("seed", seed)
+    sizes = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33]
+    with td.device("cpu"):
+        for _ in range(250):
+            m, k, n = rng.choice(sizes, 3)
+            batch = int(rng.choice([2, 3, 50]))
+            host, ours = [], []
+            for rows, columns in ((m, k), (k, n)):
+                x = drawn(rng, dtype, (batch, 40, 40))
+                both = [x, td.asarray(x)]
+                if rng.random() < 0.4:
+                    both = [y.swapaxes(1, 2) for y in both]
+                both = [y[:, 3 : 3 + rows, 5 : 5 + columns] for y in both]
+                if rng.random() < 0.4:
+                    both = [y.copy() for y in both]
+                if rng.random() < 0.15:
+                    both = [y[:1] for y in both]
+                host.append(both[0])
+                ours.append(both[1])
+            within_rounding((ours[0] @ ours[1]).get(), *host)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_a_matrix_times_its_transpose(dtype):
     rng = np.random.default_rng(5)
     with td.device("cpu"):

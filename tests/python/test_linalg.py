@@ -233,6 +233,11 @@ def test_many_small(dtype, dev, rng):
         p = (a @ adjoint(a) / n + np.eye(n)).astype(dtype)
         t, q, tol, where = td.asarray(a), td.asarray(p), tolerance(dtype), (n, batch)
         same(L.inv(t), N.inv(a), tol, where)
+        for x, y in ((t, a), (td.matrix_transpose(t), np.swapaxes(a, -1, -2))):
+            same(L.slogdet(x).sign, N.slogdet(y).sign, 0, where)
+            same(L.slogdet(x).logabsdet, N.slogdet(y).logabsdet, tol, where)
+            if n < 8:
+                same(L.det(x), N.det(y), tol, where)
         for upper in (False, True):
             same(L.cholesky(q, upper=upper), N.cholesky(p, upper=upper), tol, where)
         for k in (1, 5, 32, 33):
@@ -263,8 +268,13 @@ def test_one_of_many_small_is_singular(dev, rng):
             for m, x in ((N, bad), (L, td.asarray(bad))):
                 with pytest.raises(N.LinAlgError):
                     f(m, x)
+        same(L.det(td.asarray(bad)), N.det(bad), 1e-9, at)
+        assert float(L.det(td.asarray(bad))[at]) == 0
+        sign, size = L.slogdet(td.asarray(bad))
+        assert float(sign[at]) == 0 and float(size[at]) == -np.inf and np.isfinite(size.get()).sum() == 39
         lost = a.copy()
         lost[at, 1, 2] = np.nan
+        assert np.isnan(L.det(td.asarray(lost)).get()[at]) and np.isnan(L.slogdet(td.asarray(lost)).logabsdet.get()[at])
         got = L.solve(td.asarray(lost), td.asarray(a)).get()
         assert np.isnan(got[at]).any()
         rest = np.arange(40) != at

@@ -29,8 +29,11 @@ put_once(td_need *need, const td_putting *w, td_dtype dt, td_buf *buf, const td_
     st = add_putting(&p, w, &step);
     if (!st)
         st = td_plan_store(&p, step, dt, buf, view, NULL);
-    if (!st && !w->at)
+    if (!st && !w->at) {
         st = td_plan_keep(&p, w->value);
+        if (st == TD_ERR_OOM) /* what finds no memory is computed again when it is needed */
+            st = TD_OK;
+    }
     if (!st) {
         td_settle_beside(&p, NULL, true);
         st = td_eval_map(&p);
