@@ -1,6 +1,7 @@
 """numpy.random and random in compiled functions: after a seed, the numbers of NumPy's RandomState and of CPython."""
 
 import math
+import operator
 import random
 import threading
 
@@ -246,6 +247,15 @@ def test_in_ufuncs():
     seed = njit(lambda n: np.random.seed(n))
     seed(6)
     assert u(np.zeros(20000)).tolist() == np.random.RandomState(6).random_sample(20000).tolist()
+
+
+def test_operators_functions_do_not_change_arrays_in_silence():
+    """operator.iadd(x, y) changes an array x; compiled it would only give the sum."""
+    for name in ("iadd", "isub", "imul", "itruediv", "ior"):
+        f = getattr(operator, name)
+        with pytest.raises(TypeError, match="write the statement"):
+            td.njit(lambda x, y: f(x, y))(np.arange(3), np.ones(3, int))  # noqa: B023
+        assert td.njit(lambda x, y: f(x, y))(6, 3) == f(6, 3)  # noqa: B023
 
 
 def test_refused_by_name():

@@ -300,21 +300,21 @@ static const struct {
     rule *how;
     bool keywords;
 } rules[] = {
-    {fn_math, by_row, false},        {fn_math_pow, by_domain, false},
-    {fn_log, by_log, false},         {fn_remainder, by_domain, false},
-    {fn_ldexp, by_domain, false},    {fn_frexp, by_domain, false},
-    {fn_modf, by_domain, false},     {fn_ulp, by_domain, false},
-    {fn_to_int, to_int, false},      {fn_round, exact_round, true},
-    {fn_abs, absolute, false},       {fn_minmax, exact_extreme, false},
-    {fn_pow, as_it_is, false},       {fn_divmod, as_it_is, false},
-    {fn_range, exact_range, false},  {fn_len, as_it_is, false},
-    {fn_enumerate, as_it_is, false}, {fn_zip, as_it_is, false},
-    {fn_reversed, as_it_is, false},  {fn_isinstance, exact_isinstance, false},
-    {fn_binary, as_it_is, false},    {fn_ufunc, as_it_is, false},
-    {fn_compare, as_it_is, false},   {fn_unary, as_it_is, false},
-    {fn_truth, as_it_is, false},     {fn_index_of, ints, false},
-    {fn_isqrt, exact_sqrt, false},   {fn_is_integer, is_whole, false},
-    {fn_bit_length, ints, false},
+    {fn_math, by_row, false},         {fn_math_pow, by_domain, false},
+    {fn_log, by_log, false},          {fn_remainder, by_domain, false},
+    {fn_ldexp, by_domain, false},     {fn_frexp, by_domain, false},
+    {fn_modf, by_domain, false},      {fn_ulp, by_domain, false},
+    {fn_to_int, to_int, false},       {fn_round, exact_round, true},
+    {fn_abs, absolute, false},        {fn_minmax, exact_extreme, false},
+    {fn_pow, as_it_is, false},        {fn_divmod, as_it_is, false},
+    {fn_range, exact_range, false},   {fn_len, as_it_is, false},
+    {fn_enumerate, as_it_is, false},  {fn_zip, as_it_is, false},
+    {fn_reversed, as_it_is, false},   {fn_isinstance, exact_isinstance, false},
+    {fn_binary, as_it_is, false},     {fn_in_place, as_it_is, false},
+    {fn_ufunc, as_it_is, false},      {fn_compare, as_it_is, false},
+    {fn_unary, as_it_is, false},      {fn_truth, as_it_is, false},
+    {fn_index_of, ints, false},       {fn_isqrt, exact_sqrt, false},
+    {fn_is_integer, is_whole, false}, {fn_bit_length, ints, false},
 };
 
 /* min and max have a rule, but of a list: there Python's text goes through it. */
@@ -333,8 +333,8 @@ without_scalars(walk *w, int number, const call *c)
     for (uint32_t i = 0; i < c->n; i++) {
         const thing *x = &c->arg[i];
 
-        if (!is_num(x) || !is_numpy(x) || fn == fn_minmax || fn == fn_binary || fn == fn_unary ||
-            fn == fn_compare || fn == fn_truth)
+        if (!is_num(x) || !is_numpy(x) || fn == fn_minmax || fn == fn_binary || fn == fn_in_place ||
+            fn == fn_unary || fn == fn_compare || fn == fn_truth)
             continue;
         if ((fn == fn_abs && !exact_kinds(x->type)) || fn == fn_pow || fn == fn_divmod ||
             fn == fn_isinstance || fn == fn_is_integer || fn == fn_bit_length ||

@@ -369,6 +369,21 @@ fn_binary(walk *w, const call *c, int number, thing *out)
     return num_binary(w, (td_syn)td_intrinsics[number].row, &c->arg[0], &c->arg[1], out);
 }
 
+/* operator.iadd and its like: of numbers what `+` gives. */
+td_status
+fn_in_place(walk *w, const call *c, int number, thing *out)
+{
+    td_syn op = (td_syn)td_intrinsics[number].row;
+
+    TD_TRY(want_args(w, c, "an operator", 2, 2));
+    if (!is_num(&c->arg[0]))
+        return bad(w, w->node, TD_ERR_TYPE,
+                   "operator's functions that change %s are not compiled: write the statement, as "
+                   "x += y",
+                   c->arg[0].type->name);
+    return num_binary(w, op, &c->arg[0], &c->arg[1], out);
+}
+
 td_status
 fn_ufunc(walk *w, const call *c, int number, thing *out)
 {
