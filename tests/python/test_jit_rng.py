@@ -8,7 +8,7 @@ import pytest
 
 import treadle as td
 from treadle import cuda, njit, prange
-from treadle._compile import _ziggurat
+from treadle._compile._drawing import _ziggurat
 
 KINDS = (np.random.PCG64, np.random.SFC64, np.random.MT19937)
 CALLS = """

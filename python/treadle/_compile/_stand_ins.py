@@ -7,7 +7,8 @@ functions compare elements only by < and in the same order as heapq, so they lea
 
 import heapq
 
-from . import _arrayjoins, _arraymatrices, _arraynumbers, _arrays, _distributions, _draws, _linear
+from . import _arrayjoins, _arraymatrices, _arraynumbers, _arrays, _linear
+from ._drawing import _distributions, _draws
 
 
 def _rise(heap, start, at):

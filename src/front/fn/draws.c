@@ -1,6 +1,6 @@
 /* draws.c - random numbers of compiled functions: which generator a place in the program draws from.
  *
- * treadle._compile._draws implements the functions of numpy.random and random in Python; treadle.draws(which) gives
+ * treadle._compile._drawing._draws implements the functions of numpy.random and random in Python; treadle.draws(which) gives
  * them the words of the generator (base/draws.h).  Each piece of a parallel loop has generators of its own, seeded
  * when it begins, so its numbers depend on the seed and not on the thread that runs it.
  */

@@ -509,7 +509,7 @@ add_box(py_call *c, PyObject *o, const td_type **type)
     return 1;
 }
 
-/* numpy.random's generators go as instances of treadle._compile._generators' classes, which draw from their state. */
+/* numpy.random's generators go as instances of treadle._compile._drawing._generators' classes, which draw from their state. */
 static int
 add_generator(py_call *c, PyObject *o, const td_type **type)
 {
@@ -520,7 +520,7 @@ add_generator(py_call *c, PyObject *o, const td_type **type)
     int r = cls ? PyObject_IsInstance(o, cls) : module ? -1 : 0;
 
     if (r > 0) {
-        instance = py_package("treadle._compile._generators", "instance");
+        instance = py_package("treadle._compile._drawing._generators", "instance");
         made = instance ? PyObject_CallFunctionObjArgs(instance, o, NULL) : NULL;
         r = made ? add_box(c, made, type) : -1;
     }

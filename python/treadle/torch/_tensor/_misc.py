@@ -75,9 +75,7 @@ def compile(model=None, *args, **kwargs):
         return compile
     if isinstance(model, type) or not hasattr(model, "_modules"):
         return model
-    from ..nn.modules.optimized import OptimizedModule  # a program that has a module has imported nn
-
-    return OptimizedModule(model)
+    return import_module("treadle.torch.nn.modules.optimized").OptimizedModule(model)
 
 
 @function(out=False)

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from .. import experimental, types
+from ... import experimental, types
 from ._draws import _double, _word
 from ._ziggurat import EXPONENTIAL_TAIL, NORMAL_TAIL, tables
 
