@@ -8,6 +8,8 @@
 
 #include "base/parallel.h"
 
+#include <string.h>
+
 enum { GRAIN = 1 << 15 /* multiplications that pay for a thread */ };
 
 #define INLINE static inline __attribute__((always_inline))

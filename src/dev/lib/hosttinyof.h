@@ -88,7 +88,7 @@ NAME(dots)(const NAME(one) * o)
             sum += *(const NAME(v32) *)(a + p) * *(const NAME(v32) *)(o->b + p);
         for (int p = most; p < o->k; p++)
             rest += a[p] * o->b[p];
-        *(NAME(v32) *)lane = sum;
+        memcpy(lane, &sum, sizeof lane);
 #pragma GCC unroll 4
         for (int step = W / 2; step; step /= 2)
 #pragma GCC unroll 4
