@@ -60,6 +60,8 @@ def _paths(row):
             yield from (prefix / path for prefix in _llvm())
         case {"gcc": path}:
             yield from sorted(pathlib.Path("/usr/include/c++").glob(f"*/{path}"))
+        case {"own": path}:
+            yield TOP / path
         case {"cuda": patterns}:
             yield from (path for root in _cuda() for pattern in patterns for path in sorted(root.glob(pattern)))
 
@@ -98,6 +100,8 @@ def _origin(row):
             return f"LLVM's {path}"
         case {"gcc": path}:
             return f"libstdc++'s {path}"
+        case {"own": path}:
+            return f"{path} of treadle's repository"
         case {"cuda": [pattern]}:
             return f"the CUDA toolkit's {pattern}"
         case {"cuda": _}:

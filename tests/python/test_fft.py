@@ -1,6 +1,9 @@
 """treadle.fft against numpy.fft: values, dtypes, shapes, errors, on every device."""
 
+import ctypes
 import itertools
+import math
+import pathlib
 
 import numpy as np
 import pytest
@@ -9,7 +12,6 @@ from hypothesis import strategies as st
 
 import treadle as td
 from treadle import _core
-from treadle.fft import _dispatch
 
 F, N = td.fft, np.fft
 DTYPES = ["?", "i4", "f2", "f4", "f8", "c8", "c16"]
@@ -110,15 +112,17 @@ def test_out(dev, rng):
         F.fft(t, 3, out=r)
 
 
-def test_by_threads(dev, rng, monkeypatch):
-    monkeypatch.setattr(_dispatch, "_THREADS_FROM", 1)
-    x = rng.normal(size=(5, 3, 4))
+@pytest.mark.parametrize("dt", DTYPES[2:])
+def test_large(dev, rng, dt):
+    """Enough numbers for several threads and for rows in vectors; cut, turned and filled up."""
+    x = draw(rng, (120, 7, 150), dt)[:, ::-1, ::2]
     t = td.asarray(x)
-    for name in functions([*ONE, *MANY], "f8"):
-        key = "axis" if name in ONE else "axes"
-        for axis in (0, 1, -1):
-            same(getattr(F, name)(t, **{key: axis if name in ONE else (axis,)}),
-                 getattr(N, name)(x, **{key: axis if name in ONE else (axis,)}), (name, axis))  # fmt: skip
+    for name in functions(ONE, dt):
+        for axis, n in ((-1, None), (0, 100), (0, 131)):
+            same(getattr(F, name)(t, n, axis), getattr(N, name)(x, n, axis), (name, axis, n))
+    for name in functions(MANY, dt):
+        for s, axes in ((None, None), (None, (2, 0)), ((128, 81), (0, 2))):
+            same(getattr(F, name)(t, s, axes), getattr(N, name)(x, s, axes), (name, s, axes))
 
 
 def test_scale_stays_lazy(dev, rng):
@@ -202,16 +206,38 @@ def test_in_a_profile(dev):
     assert kinds["fourier"] == "fourier" and kinds["solve"] == "getrs"
 
 
+class Side(ctypes.Structure):
+    _fields_ = [("at", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)), ("stride", ctypes.POINTER(ctypes.c_int64))]
+
+
+class Job(ctypes.Structure):
+    """td_ducc_job of src/dev/lib/ducc.h."""
+
+    _fields_ = [("kind", ctypes.c_int), ("wide", ctypes.c_int), ("inverse", ctypes.c_int), ("ndim", ctypes.c_int), ("naxes", ctypes.c_int),
+                ("axes", ctypes.POINTER(ctypes.c_int)), ("factor", ctypes.c_double), ("in_", Side), ("out", Side),
+                ("threads", ctypes.c_int), ("parallel", ctypes.c_void_p)]  # fmt: skip
+
+
+@pytest.mark.parametrize("level", ["base", "avx2"])
 @pytest.mark.parametrize("dt", ["f4", "f8", "c8", "c16"])
-def test_scipys_transforms_are_numpys(dev, rng, dt, monkeypatch):
-    """On a CPU SciPy's library transforms large arrays; here all."""
-    calls = []
-    monkeypatch.setattr(_dispatch, "_SCIPY_FROM", 1)
-    monkeypatch.setattr(_dispatch, "_IMPORT_FROM", 1)
-    monkeypatch.setattr(_dispatch, "_scipys", lambda own=_dispatch._scipys: calls.append(1) or own())
-    test_one_axis(dev, rng, dt)
-    test_several_axes(dev, rng, dt)
-    x = draw(rng, (300, 120), dt)[::2, ::-1]
-    for name in functions([*ONE, *MANY], dt):
-        same(getattr(F, name)(td.asarray(x)), getattr(N, name)(x), name)
-    assert bool(calls) == td.asarray(x).device.host
+def test_levels_of_vector_instructions(rng, level, dt):
+    """The code for every CPU is tested where a better one is at hand, too."""
+    f = getattr(ctypes.CDLL(pathlib.Path(td.__file__).parent / "libtreadle_fft.so"), f"td_ducc_{level}", None)
+    if f is None or (level == "avx2" and "avx2" not in pathlib.Path("/proc/cpuinfo").read_text()):
+        pytest.skip("not of this machine")
+
+    def side(a):
+        ints = lambda values: (ctypes.c_int64 * a.ndim)(*values)  # noqa: E731
+        return Side(a.ctypes.data, ints(a.shape), ints(n // a.itemsize for n in a.strides))
+
+    for shape, axes in (((64,), (0,)), ((1009,), (0,)), ((30, 77), (1,)), ((30, 77), (0,)), ((12, 10, 14), (2, 0, 1))):
+        x = draw(rng, shape, dt)
+        for inverse in (False, True):
+            want = (np.fft.ifftn if inverse else np.fft.fftn)(x, axes=axes, norm="ortho").astype(np.result_type(dt, "c8"))
+            out = np.empty_like(want)
+            job = Job(kind=3 if x.dtype.kind == "f" else 0, wide=x.dtype in ("f8", "c16"), inverse=inverse, ndim=x.ndim,
+                      naxes=len(axes), axes=(ctypes.c_int * len(axes))(*axes), in_=side(x), out=side(out), threads=1,
+                      factor=math.prod(shape[k] for k in axes) ** -0.5)  # fmt: skip
+            assert f(ctypes.byref(job), ctypes.create_string_buffer(256), ctypes.c_size_t(256)) == 0
+            tol = 1e-4 if out.dtype == "c8" else 1e-11
+            np.testing.assert_allclose(out, want, rtol=tol, atol=tol)

@@ -1,30 +1,22 @@
-"""Who computes a transform: the function of this package where the device has a library, else NumPy's on the host.
-
-On the CPU SciPy transforms large arrays where it is installed: its library is NumPy's in another build, which takes
-several rows at once in vectors and several threads. Else NumPy does, in the array's memory; there large arrays of
-several rows are shared among threads.
-"""
+"""Who computes a transform: the function of this package where the device has a library, else NumPy's on the host."""
 
 import functools
-import importlib
-import os
-import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 
 from .. import _core
-from .._core import asarray, empty
+from .._core import asarray
 from .._exchange import _host
 from .._exchange._rows import by_rows
 from ._arguments import _axes, _axis, _count
 
 _PARAMETERS = {}  # of each function behind its array
 
+
 def _missing(device):
-    """Why the device's library does not serve; "" where it does, None on the CPU."""
+    """Why the device's library does not serve; "" where it does."""
     if device.host:
-        return None
+        return ""
     try:
         _core._fourier_can(device)
     except _core.MissingLibraryError as e:
@@ -47,23 +39,16 @@ def _library(f):
             if r is not None:
                 return _into(out, r)
         why = _missing(a.device)
-        if why == "":
+        if not why:
             return f(a, *args, **kwargs)
         given = dict(zip(parameters, args, strict=False), **kwargs)
         out = given.pop("out", None)
-        if why is None and a.dtype in _NUMPYS:
-            return _into(out, _numpys(name, a, given))
         r = _host.library(f"numpy.fft.{name}", getattr(numpy.fft, name), (a,), given, why)
         if a.dtype.itemsize == 4 * (1 + (a.dtype.kind == "c")) and a.dtype.kind in "fc":
             r = r.astype("complex64" if r.dtype.kind == "c" else "float32", copy=False)  # NumPy 1 has double only
         return _into(out, r)
 
-    return _host.few(getattr(numpy.fft, name), 2)(fn)
-
-
-# dtypes that NumPy transforms in their own precision, into memory that it is given: since NumPy 2
-_NUMPYS = ("f4", "f8", "c8", "c16") if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0" else ()
-_THREADS_FROM = 1 << 18  # elements from which several threads are quicker: starting one takes about 50 us
+    return fn
 
 
 def _result_of(name, a, given):
@@ -83,60 +68,6 @@ def _result_of(name, a, given):
     single = a.dtype.itemsize == (8 if a.dtype.kind == "c" else 4)
     real = "float32" if single else "float64"
     return axes, shape, real if inverse_real else "complex64" if single else "complex128"
-
-
-_SCIPY_FROM = 1 << 15  # elements from which SciPy's transform and the copy of its result are quicker
-_IMPORT_FROM = 1 << 18  # the same where SciPy's module must be imported first
-
-
-@functools.cache
-def _scipys():
-    """SciPy's module of transforms; None without SciPy."""
-    try:
-        return importlib.import_module("scipy.fft")
-    except ImportError:
-        return None
-
-
-def _by_scipy(name, source, target, axes, given):
-    """Did SciPy write the transform of the memory `source` into `target`?"""
-    size = max(source.size, target.size)
-    if size < (_SCIPY_FROM if "scipy.fft" in sys.modules else _IMPORT_FROM) or len(set(axes)) < len(axes):
-        return False
-    module = _scipys()
-    if module is None:
-        return False
-    workers = len(os.sched_getaffinity(0)) if size >= _THREADS_FROM else 1
-    target[...] = getattr(module, name)(source, **given, workers=workers)
-    return True
-
-
-def _numpys(name, a, given):
-    """The transform on the CPU, by SciPy or by NumPy; the latter straight into the result's memory."""
-    theirs = getattr(numpy.fft, name)
-    axes, shape, dtype = _result_of(name, a, given)
-    r = empty(shape, dtype, device=a.device)
-    source, target = _core._host_view(a), _core._host_view(r)
-    if _by_scipy(name, source, target, axes, given):
-        return r
-    free = [k for k in range(a.ndim) if k not in axes and shape[k] > 1]
-    count = min(len(os.sched_getaffinity(0)), max((shape[k] for k in free), default=1))
-
-    def run(cut):
-        if name in ("fft", "ifft", "rfft", "irfft"):  # the other functions make intermediate arrays
-            theirs(source[cut], **given, out=target[cut])
-        else:
-            target[cut] = theirs(source[cut], **given)
-
-    if count < 2 or r.size < _THREADS_FROM:
-        run(...)
-        return r
-    along = max(free, key=lambda k: shape[k])
-    edges = [shape[along] * i // count for i in range(count + 1)]
-    cuts = [(*[slice(None)] * along, slice(i, j)) for i, j in zip(edges, edges[1:], strict=False)]
-    with ThreadPoolExecutor(count) as pool:
-        list(pool.map(run, cuts))
-    return r
 
 
 def _into(out, r):

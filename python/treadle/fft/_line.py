@@ -2,7 +2,7 @@
 
 from ._arguments import _axis, _count, _other_way, _scale
 from ._dispatch import _into, _library
-from ._plan import _c2c, _c2r, _complex, _conj, _fit, _narrow, _r2c, _real, _scaled
+from ._plan import _c2r, _complex, _conj, _fit, _full, _narrow, _r2c, _real
 
 
 @_library
@@ -40,7 +40,7 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
     axis = _axis(a, axis)
     n = _count(a.shape[axis] if n is None else n)
     factor = _scale(n, norm, False)
-    return _into(out, _scaled(_c2c(_fit(_complex(a), {axis: n}), [axis], False), factor))
+    return _into(out, _full(_fit(a, {axis: n}), [axis], False, factor))
 
 
 @_library
@@ -78,7 +78,7 @@ def ifft(a, n=None, axis=-1, norm=None, out=None):
     axis = _axis(a, axis)
     n = _count(a.shape[axis] if n is None else n)
     factor = _scale(n, norm, True)
-    return _into(out, _scaled(_c2c(_fit(_complex(a), {axis: n}), [axis], True), factor))
+    return _into(out, _full(_fit(a, {axis: n}), [axis], True, factor))
 
 
 @_library
@@ -116,7 +116,7 @@ def rfft(a, n=None, axis=-1, norm=None, out=None):
     a, axis = _real(a), _axis(a, axis)
     n = _count(a.shape[axis] if n is None else n)
     factor = _scale(n, norm, False)
-    return _into(out, _scaled(_r2c(_fit(a, {axis: n}), [axis]), factor))
+    return _into(out, _r2c(_fit(a, {axis: n}), [axis], factor))
 
 
 @_library
@@ -154,7 +154,7 @@ def irfft(a, n=None, axis=-1, norm=None, out=None):
     z, axis = _complex(a), _axis(a, axis)
     n = _count(2 * (a.shape[axis] - 1) if n is None else n)
     factor = _scale(n, norm, True)
-    return _into(out, _narrow(a, _scaled(_c2r(_fit(z, {axis: n // 2 + 1}), [axis], n), factor)))
+    return _into(out, _narrow(a, _c2r(_fit(z, {axis: n // 2 + 1}), [axis], n, factor)))
 
 
 @_library

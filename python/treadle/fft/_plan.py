@@ -1,6 +1,7 @@
-"""Transforms by the device's library, cuFFT: of complex numbers, of real ones, and back to real ones.
+"""Transforms by the device's library, of complex numbers, of real ones, and back to real ones, times a factor.
 
-A call of the library takes up to three axes. Transforms of more are made of several calls. Nothing here is scaled.
+On a GPU it is cuFFT. A call takes up to three axes: transforms of more are made of several calls, and the factor is an
+operation of its own. On the CPU it is ducc0, which takes all axes and the factor in one call.
 """
 
 from .. import _core
@@ -11,8 +12,8 @@ from .._numpy._shape import moveaxis
 
 _conj = _core.ufuncs()["conjugate"]
 
-_C2C, _R2C, _C2R = range(3)
-_RANK = 3  # axes that the library transforms at once
+_C2C, _R2C, _C2R, _R2F = range(4)  # the last, real to all complex numbers, is the CPU's alone
+_RANK = 3  # axes that cuFFT transforms at once
 
 
 def _complex(a):
@@ -38,8 +39,15 @@ def _scaled(a, factor):
     return a if factor == 1 else a * factor
 
 
+def _on_cpu(a, shape, dtype, kind, inverse, axes, factor):
+    """The transform of a along distinct axes, the halved one last, as an array of that shape and dtype."""
+    r = empty(shape, dtype, device=a.device)
+    _core._fourier_host(a, r, kind, inverse, tuple(axes), factor)
+    return r
+
+
 def _execute(a, shape, dtype, kind, inverse, axes):
-    """The transform of a along up to three axes, the halved one last, as an array of that shape and dtype."""
+    """The same on a GPU along up to three axes, without a factor."""
     r = empty(shape, dtype, device=a.device)
     if axes[0] == a.ndim - len(axes) and axes[-1] == a.ndim - 1 and _core._fourier(a, r, kind, inverse, len(axes)):
         return r
@@ -66,30 +74,44 @@ def _fit(a, sizes):
     return r
 
 
-def _c2c(a, axes, inverse):
-    """Along distinct axes in any order; nothing is scaled."""
+def _full(a, axes, inverse, factor):
+    """All complex numbers of the transform of real or complex ones, along distinct axes in any order."""
+    if a.device.host and a.dtype.kind != "c" and axes:
+        a = _real(a)
+        return _on_cpu(a, a.shape, _complex_of(a.dtype), _R2F, inverse, axes, factor)
+    return _c2c(_complex(a), axes, inverse, factor)
+
+
+def _c2c(a, axes, inverse, factor=1):
+    """Along distinct axes in any order."""
+    if a.device.host and axes:
+        return _on_cpu(a, a.shape, a.dtype, _C2C, inverse, axes, factor)
     for k in range(0, len(axes), _RANK):
         a = _execute(a, a.shape, a.dtype, _C2C, inverse, sorted(axes[k : k + _RANK]))
-    return a
+    return _scaled(a, factor)
 
 
-def _r2c(a, axes):
+def _r2c(a, axes, factor):
     """Along distinct axes, of which the last is halved."""
-    now, rest = axes[-_RANK:], axes[:-_RANK]
     shape = list(a.shape)
     shape[axes[-1]] = shape[axes[-1]] // 2 + 1
+    if a.device.host:
+        return _on_cpu(a, shape, _complex_of(a.dtype), _R2C, False, axes, factor)
+    now, rest = axes[-_RANK:], axes[:-_RANK]
     r = _execute(a, shape, _complex_of(a.dtype), _R2C, False, [*sorted(now[:-1]), now[-1]])
-    return _c2c(r, rest, False)
+    return _c2c(r, rest, False, factor)
 
 
-def _c2r(a, axes, n):
-    """Along distinct axes, of which the last has n // 2 + 1 numbers; the library uses its input up."""
+def _c2r(a, axes, n, factor):
+    """Along distinct axes, of which the last has n // 2 + 1 numbers; cuFFT uses its input up."""
+    shape = list(a.shape)
+    shape[axes[-1]] = n
+    if a.device.host:
+        return _on_cpu(a, shape, _real_of(a.dtype), _C2R, True, axes, factor)
     now = axes[-_RANK:]
     a = _c2c(a, axes[:-_RANK], True)
     a = _hermitian_alone(a, axes[-1], n) if len(now) == 1 else _hermitian(a.copy(), now, n)
-    shape = list(a.shape)
-    shape[now[-1]] = n
-    return _execute(a, shape, _real_of(a.dtype), _C2R, True, [*sorted(now[:-1]), now[-1]])
+    return _scaled(_execute(a, shape, _real_of(a.dtype), _C2R, True, [*sorted(now[:-1]), now[-1]]), factor)
 
 
 def _hermitian_alone(a, axis, n):

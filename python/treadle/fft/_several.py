@@ -5,7 +5,7 @@ from math import prod
 from ._arguments import _axes, _scale
 from ._dispatch import _into, _library
 from ._line import fft, ifft, irfft, rfft
-from ._plan import _c2c, _c2r, _complex, _fit, _narrow, _r2c, _real, _scaled
+from ._plan import _c2r, _complex, _fit, _full, _narrow, _r2c, _real
 
 
 def _in_turn(f, a, axes, s, norm):
@@ -56,7 +56,7 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
     if _twice(axes):
         return _into(out, _in_turn(fft, a, axes, s, norm))
     factor = _scale(prod(s), norm, False)
-    return _into(out, _scaled(_c2c(_fit(_complex(a), dict(zip(axes, s, strict=True))), axes, False), factor))
+    return _into(out, _full(_fit(a, dict(zip(axes, s, strict=True))), axes, False, factor))
 
 
 @_library
@@ -96,7 +96,7 @@ def ifftn(a, s=None, axes=None, norm=None, out=None):
     if _twice(axes):
         return _into(out, _in_turn(ifft, a, axes, s, norm))
     factor = _scale(prod(s), norm, True)
-    return _into(out, _scaled(_c2c(_fit(_complex(a), dict(zip(axes, s, strict=True))), axes, True), factor))
+    return _into(out, _full(_fit(a, dict(zip(axes, s, strict=True))), axes, True, factor))
 
 
 @_library
@@ -137,7 +137,7 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
     if _twice(axes):
         return _into(out, _in_turn(fft, rfft(a, s[-1], axes[-1], norm), axes[:-1], s[:-1], norm))
     factor = _scale(prod(s), norm, False)
-    return _into(out, _scaled(_r2c(_fit(a, dict(zip(axes, s, strict=True))), axes), factor))
+    return _into(out, _r2c(_fit(a, dict(zip(axes, s, strict=True))), axes, factor))
 
 
 @_library
@@ -176,7 +176,7 @@ def irfftn(a, s=None, axes=None, norm=None, out=None):
     z = _complex(a)
     factor = _scale(prod(s), norm, True)
     z = _fit(z, {**dict(zip(axes[:-1], s[:-1], strict=True)), axes[-1]: s[-1] // 2 + 1})
-    r = _scaled(_c2r(z, axes, s[-1]), factor)
+    r = _c2r(z, axes, s[-1], factor)
     return _into(out, _narrow(z if axes[1:] else a, r))
 
 

@@ -1,6 +1,9 @@
-/* fourier.c - Fourier transforms of arrays: strides become the library's layouts. */
+/* fourier.c - Fourier transforms of arrays: strides become the library's layouts on a GPU; the CPU's takes them as
+ * they are. */
 #include "array/run/factor.h"
 #include "array/run/spill.h"
+#include "dev/core/tape.h"
+#include "dev/lib/hostfourier.h"
 
 #include <string.h>
 
@@ -140,5 +143,53 @@ td_array_fourier(const td_array *in, const td_array *out, td_fourier_kind kind, 
     TD_ASSERT(fourier_fits(&dense, rank, &j, &j.in));
     st = fourier_run(&j, &dense, out);
     td_array_unref(&dense);
+    return st;
+}
+
+static td_status
+host_run(td_ducc_job *j, const td_array *in, const td_array *out)
+{
+    td_buf *bin, *bout;
+    void *token;
+    td_status st;
+
+    TD_TRY(td_array_use(out, true, &bout));
+    TD_TRY(td_array_use(in, false, &bin));
+    j->in.at = (void *)address(bin, in);
+    j->out.at = (void *)address(bout, out);
+    (void)td_buf_ref(bin);
+    (void)td_buf_ref(bout);
+    token = td_graph_unlock();
+    st = td_hostfourier_run(j);
+    td_graph_lock(token);
+    td_buf_unref(bin);
+    td_buf_unref(bout);
+    return st;
+}
+
+td_status
+td_array_fourier_host(const td_array *in, const td_array *out, td_ducc_kind kind, bool inverse,
+                      const int *axes, int naxes, double factor)
+{
+    td_dtype dt = td_array_dtype(in);
+    td_ducc_job j = {.kind = kind,
+                     .wide = dt == TD_F64 || dt == TD_C128,
+                     .inverse = inverse,
+                     .ndim = out->view.shape.ndim,
+                     .naxes = naxes,
+                     .axes = axes,
+                     .factor = factor,
+                     .in = {.shape = in->view.shape.dim, .stride = in->view.stride},
+                     .out = {.shape = out->view.shape.dim, .stride = out->view.stride}};
+    td_status st;
+    td_hold h;
+
+    TD_TRY(td_one_device("fft", td_array_dev(in), td_array_dev(out)));
+    TD_TRY(td_tape_refuse("a Fourier transform on the CPU"));
+    if (!td_array_size(out) || !td_array_size(in))
+        return TD_OK;
+    td_hold_begin(&h);
+    st = host_run(&j, in, out);
+    td_hold_end(&h);
     return st;
 }

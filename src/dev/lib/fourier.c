@@ -295,7 +295,7 @@ td_fourier_info(td_dev *d)
     int v = 0;
 
     if (d->info.kind == TD_DEV_CPU)
-        return "NumPy";
+        return "ducc0";
     if (cufft_library(d, &lib))
         return td_name_format("NumPy, by way of the host: %s", td_error());
     if (lib != &found.call)

@@ -109,6 +109,49 @@ fourier(PyObject *module, PyObject *args)
                                           inverse != 0, rank));
 }
 
+/* The axes of a tuple, at most TD_MAXDIM. */
+static bool
+fourier_axes(PyObject *tuple, int ndim, int *axes, int *n)
+{
+    Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : 0;
+
+    *n = (int)count;
+    for (Py_ssize_t i = 0; i < count && count <= ndim; i++) {
+        axes[i] = (int)PyLong_AsLong(PyTuple_GetItem(tuple, i));
+        if (axes[i] < 0 || axes[i] >= ndim)
+            break;
+        if (i + 1 == count)
+            return true;
+    }
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "fourier: a tuple of axes from 0 on");
+    return false;
+}
+
+/* in, out, kind (td_ducc_kind), inverse, tuple of axes, factor: a transform in the CPU's memory */
+static PyObject *
+fourier_host(PyObject *module, PyObject *args)
+{
+    PyObject *in, *out, *tuple;
+    int kind, inverse, naxes, axes[TD_MAXDIM];
+    double factor;
+    td_status st;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOipOd", &in, &out, &kind, &inverse, &tuple, &factor))
+        return NULL;
+    if (!py_is_array(in) || !py_is_array(out) ||
+        py_array_of(in)->view.shape.ndim != py_array_of(out)->view.shape.ndim)
+        return PyErr_Format(PyExc_ValueError, "fourier: two arrays of as many axes");
+    if (!fourier_axes(tuple, py_array_of(in)->view.shape.ndim, axes, &naxes))
+        return NULL;
+    st = td_array_fourier_host(py_array_of(in), py_array_of(out), (td_ducc_kind)kind, inverse != 0,
+                               axes, naxes, factor);
+    if (st)
+        return py_raise(st);
+    Py_RETURN_NONE;
+}
+
 /* device -> does a library transform its arrays?  MissingLibraryError names what to install. */
 static PyObject *
 fourier_can(PyObject *module, PyObject *device)
@@ -150,6 +193,7 @@ PyMethodDef py_solver_functions[] = {
     {"_solver_can", solver_can, METH_VARARGS, NULL},
     {"_solver_info", solver_info, METH_O, NULL},
     {"_fourier", fourier, METH_VARARGS, NULL},
+    {"_fourier_host", fourier_host, METH_VARARGS, NULL},
     {"_fourier_can", fourier_can, METH_O, NULL},
     {"_fourier_plans", fourier_plans, METH_O, NULL},
     {NULL, NULL, 0, NULL},
