@@ -1,6 +1,6 @@
 """Sizes, axes and norms as numpy.fft reads them. A wrong one raises NumPy's exception."""
 
-from math import sqrt
+from math import prod, sqrt
 
 import numpy
 
@@ -16,6 +16,18 @@ def _scale(n, norm, inverse):
     if norm == "forward":
         return 1 if inverse else 1 / n
     raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
+
+
+def _factor(a, sizes, norm, inverse):
+    """The factor of a's transform over `sizes` elements along the axes, in the order in which NumPy goes.
+
+    Since its version 2 NumPy rounds that of the first axis to float16 where a is float16.
+    """
+    factor = _scale(prod(sizes), norm, inverse)
+    if a.dtype != "float16" or not sizes or numpy.lib.NumpyVersion(numpy.__version__) < "2.0.0":
+        return factor
+    first = _scale(sizes[0], norm, inverse)
+    return factor / first * float(numpy.float16(first))
 
 
 def _count(n):

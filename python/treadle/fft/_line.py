@@ -1,6 +1,6 @@
 """Transforms along one axis."""
 
-from ._arguments import _axis, _count, _other_way, _scale
+from ._arguments import _axis, _count, _factor, _other_way
 from ._dispatch import _into, _library
 from ._plan import _c2r, _complex, _conj, _fit, _full, _narrow, _r2c, _real
 
@@ -39,7 +39,7 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
     """
     axis = _axis(a, axis)
     n = _count(a.shape[axis] if n is None else n)
-    factor = _scale(n, norm, False)
+    factor = _factor(a, (n,), norm, False)
     return _into(out, _full(_fit(a, {axis: n}), [axis], False, factor))
 
 
@@ -77,7 +77,7 @@ def ifft(a, n=None, axis=-1, norm=None, out=None):
     """
     axis = _axis(a, axis)
     n = _count(a.shape[axis] if n is None else n)
-    factor = _scale(n, norm, True)
+    factor = _factor(a, (n,), norm, True)
     return _into(out, _full(_fit(a, {axis: n}), [axis], True, factor))
 
 
@@ -113,10 +113,10 @@ def rfft(a, n=None, axis=-1, norm=None, out=None):
     >>> np.fft.rfft([1.0, 0.0, 0.0, 0.0])
     array([1.+0.j, 1.+0.j, 1.+0.j])
     """
-    a, axis = _real(a), _axis(a, axis)
+    axis = _axis(a, axis)
     n = _count(a.shape[axis] if n is None else n)
-    factor = _scale(n, norm, False)
-    return _into(out, _r2c(_fit(a, {axis: n}), [axis], factor))
+    factor = _factor(a, (n,), norm, False)
+    return _into(out, _r2c(_fit(_real(a), {axis: n}), [axis], factor))
 
 
 @_library
@@ -153,7 +153,7 @@ def irfft(a, n=None, axis=-1, norm=None, out=None):
     """
     z, axis = _complex(a), _axis(a, axis)
     n = _count(2 * (a.shape[axis] - 1) if n is None else n)
-    factor = _scale(n, norm, True)
+    factor = _factor(a, (n,), norm, True)
     return _into(out, _narrow(a, _c2r(_fit(z, {axis: n // 2 + 1}), [axis], n, factor)))
 
 

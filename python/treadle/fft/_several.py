@@ -1,8 +1,6 @@
 """Transforms along several axes."""
 
-from math import prod
-
-from ._arguments import _axes, _scale
+from ._arguments import _axes, _factor
 from ._dispatch import _into, _library
 from ._line import fft, ifft, irfft, rfft
 from ._plan import _c2r, _complex, _fit, _full, _narrow, _r2c, _real
@@ -55,7 +53,7 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
     axes, s = _axes(a, s, axes)
     if _twice(axes):
         return _into(out, _in_turn(fft, a, axes, s, norm))
-    factor = _scale(prod(s), norm, False)
+    factor = _factor(a, s[::-1], norm, False)
     return _into(out, _full(_fit(a, dict(zip(axes, s, strict=True))), axes, False, factor))
 
 
@@ -95,7 +93,7 @@ def ifftn(a, s=None, axes=None, norm=None, out=None):
     axes, s = _axes(a, s, axes)
     if _twice(axes):
         return _into(out, _in_turn(ifft, a, axes, s, norm))
-    factor = _scale(prod(s), norm, True)
+    factor = _factor(a, s[::-1], norm, True)
     return _into(out, _full(_fit(a, dict(zip(axes, s, strict=True))), axes, True, factor))
 
 
@@ -132,11 +130,11 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
     array([[1.+0.j, 1.+0.j],
            [1.+0.j, 1.+0.j]])
     """
-    a = _real(a)
     axes, s = _axes(a, s, axes)
+    a = _real(a)
     if _twice(axes):
         return _into(out, _in_turn(fft, rfft(a, s[-1], axes[-1], norm), axes[:-1], s[:-1], norm))
-    factor = _scale(prod(s), norm, False)
+    factor = _factor(a, s[::-1], norm, False)
     return _into(out, _r2c(_fit(a, dict(zip(axes, s, strict=True))), axes, factor))
 
 
@@ -174,7 +172,7 @@ def irfftn(a, s=None, axes=None, norm=None, out=None):
             a = ifft(a, n, k, norm)
         return irfft(a, s[-1], axes[-1], norm, out)
     z = _complex(a)
-    factor = _scale(prod(s), norm, True)
+    factor = _factor(a, s, norm, True)
     z = _fit(z, {**dict(zip(axes[:-1], s[:-1], strict=True)), axes[-1]: s[-1] // 2 + 1})
     r = _c2r(z, axes, s[-1], factor)
     return _into(out, _narrow(z if axes[1:] else a, r))

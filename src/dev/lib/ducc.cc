@@ -137,10 +137,11 @@ array_of(const td_ducc_job &j, const td_ducc_side &s, const shape_t &shape)
     return vfmav<T>(static_cast<T *>(s.at), shape, stride_t(s.stride, s.stride + j.ndim));
 }
 
-// Writes the second half along the last axis of a real row's transform: the conjugates of the first in reverse.
+// Makes rows that begin with the forward transforms of real numbers, up to half of the axis, whole transforms: the others
+// are the conjugates in reverse, and those of the inverse all conjugates.  0 - x where NumPy's zeros have no sign.
 template <typename T>
 void
-mirror(const td_ducc_job &j, const shape_t &shape, size_t axis)
+complete(const td_ducc_job &j, const shape_t &shape, size_t axis)
 {
     const size_t n = shape[axis];
     const size_t rows = std::accumulate(shape.begin(), shape.end(), size_t(1), std::multiplies<>()) / n;
@@ -156,13 +157,18 @@ mirror(const td_ducc_job &j, const shape_t &shape, size_t axis)
                 p += ptrdiff_t(rest % shape[k]) * j.out.stride[k];
                 rest /= shape[k];
             }
-            for (size_t i = n / 2 + 1; i < n; i++)
-                p[ptrdiff_t(i) * step] = std::conj(p[ptrdiff_t(n - i) * step]);
+            for (size_t i = 0; i <= n / 2; i++) {
+                Complex<T> &x = p[ptrdiff_t(i) * step], other(x.real(), T(0) - x.imag());
+                if (i && 2 * i != n)
+                    p[ptrdiff_t(n - i) * step] = j.inverse ? x : other;
+                if (j.inverse)
+                    x = other;
+            }
         }
     });
 }
 
-// The transform of real numbers in full: along the last axis the half and its mirror image, then along the others.
+// The transform of real numbers in full: along the last axis, then along the others.
 template <typename T>
 void
 real_to_full(const td_ducc_job &j, const shape_t &axes, bool forward)
@@ -172,9 +178,9 @@ real_to_full(const td_ducc_job &j, const shape_t &axes, bool forward)
     shape_t half = shape;
     half[axis] = shape[axis] / 2 + 1;
 
-    detail_fft::r2c(cfmav<T>(array_of<T>(j, j.in, shape)), array_of<Complex<T>>(j, j.out, half), axis, forward,
+    detail_fft::r2c(cfmav<T>(array_of<T>(j, j.in, shape)), array_of<Complex<T>>(j, j.out, half), axis, true,
                     T(j.factor), size_t(j.threads));
-    mirror<T>(j, shape, axis);
+    complete<T>(j, shape, axis);
     if (axes.size() > 1) {
         auto out = array_of<Complex<T>>(j, j.out, shape);
         detail_fft::c2c(cfmav<Complex<T>>(out), out, shape_t(axes.begin(), axes.end() - 1), forward, T(1),
