@@ -9,6 +9,7 @@
 #define TD_ARRAY_NOW_H
 #include "type/dtype.h"
 #include "type/shape.h"
+#include "base/ufunc.h"
 #include "ir/core/ir.h"
 
 typedef struct td_steps td_steps;
@@ -20,6 +21,10 @@ const td_steps *td_steps_make(const td_fn *f, const td_val *out, int n);
 /* Borrowed, made once; NULL: the row has too many instructions, or loops.  Callers hold one lock. */
 const td_steps *td_steps_op(td_op op, td_dtype dt); /* dt: of the operands (select's first is bool) */
 const td_steps *td_steps_cast(td_dtype from, td_dtype to);
+
+/* From now on td_steps_run computes the row by this loop over its elements, which gives what the steps give.  To be called
+ * before the first td_steps_op. */
+void td_steps_loop(td_op op, td_dtype dt, td_ufunc_loop *loop, void *data);
 
 /* Instructions per element, at least 1. */
 int td_steps_count(const td_steps *p);

@@ -11,6 +11,11 @@
 static const td_steps *ops[TD_OPS][TD_DTYPE_COUNT], *casts[TD_DTYPE_COUNT][TD_DTYPE_COUNT];
 static const td_steps none;
 
+static struct {
+    td_ufunc_loop *loop;
+    void *data;
+} loops[TD_OPS][TD_DTYPE_COUNT];
+
 /* ---- from IR ---- */
 
 /* making - f's instructions being turned into steps; place[i]: the register of value i. */
@@ -64,8 +69,8 @@ add_step(making *m, uint32_t i)
     m->ok = t->fn || s->op == OP_bitcast;
 }
 
-const td_steps *
-td_steps_make(const td_fn *f, const td_val *out, int n)
+static td_steps *
+make(const td_fn *f, const td_val *out, int n)
 {
     making m = {.f = f, .p = calloc(1, sizeof *m.p), .ok = !f->st && f->n <= TD_STEPS_REGS};
 
@@ -92,12 +97,16 @@ td_steps_make(const td_fn *f, const td_val *out, int n)
     return m.p;
 }
 
-static const td_steps *
+const td_steps *
+td_steps_make(const td_fn *f, const td_val *out, int n)
+{
+    return make(f, out, n);
+}
+
+static td_steps *
 of_number(const td_fn *f, td_num r)
 {
-    const td_steps *p = td_steps_make(f, (td_val[]){r.re, r.im}, td_num_is_pair(r) ? 2 : 1);
-
-    return p ? p : &none;
+    return make(f, (td_val[]){r.re, r.im}, td_num_is_pair(r) ? 2 : 1);
 }
 
 /* Half types compute in float32, and every result is rounded, as in kernels. */
@@ -115,7 +124,7 @@ make_op(td_op op, td_dtype dt)
     td_arena mem = {0};
     td_fn f = td_fn_new(&mem, "now");
     td_num x[3], r;
-    const td_steps *p;
+    td_steps *p;
 
     /* operands come first, since they have the first registers */
     for (int i = 0; i < td_optab[op].arity; i++)
@@ -126,7 +135,18 @@ make_op(td_op op, td_dtype dt)
     r = td_num_cast(&f, r, td_op_result(op, dt));
     p = of_number(&f, r);
     td_arena_free(&mem);
+    if (!p)
+        return &none;
+    p->loop = loops[op][dt].loop;
+    p->data = loops[op][dt].data;
     return p;
+}
+
+void
+td_steps_loop(td_op op, td_dtype dt, td_ufunc_loop *loop, void *data)
+{
+    loops[op][dt].loop = loop;
+    loops[op][dt].data = data;
 }
 
 static const td_steps *
@@ -138,7 +158,7 @@ make_cast(td_dtype from, td_dtype to)
     const td_steps *p = of_number(&f, r);
 
     td_arena_free(&mem);
-    return p;
+    return p ? p : &none;
 }
 
 const td_steps *

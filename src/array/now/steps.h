@@ -27,6 +27,8 @@ typedef struct td_steps_const {
 /* A register has one word per lane.  The first nparam registers are the operands' words, two for a complex
  * operand. */
 struct td_steps {
+    td_ufunc_loop *loop; /* computes the same in memory, with `data`; NULL: none */
+    void          *data;
     uint8_t        nparam, nreg, nstep, nconst, nout;
     uint8_t        out[TD_STEPS_OUTS]; /* registers of the results */
     td_steps_const constant[TD_STEPS_CONSTS];

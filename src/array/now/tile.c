@@ -93,15 +93,21 @@ merge_axes(space *s, walk *w, int nw)
 
 /* ---- words ---- */
 
+/* The compiler makes vectors of the loop whose step is a constant. */
 #define READ(e, T, m) READ_AS(e, T, m, v)
 #define READ_AS(e, T, m, value)                                                                    \
     case TD_##e:                                                                                   \
-        for (int l = 0; l < n; l++, at += step) {                                                  \
-            T v;                                                                                   \
-            memcpy(&v, at, sizeof v);                                                              \
-            out[l].m = value;                                                                      \
-        }                                                                                          \
+        if (step == sizeof(T))                                                                     \
+            READ_LOOP(T, m, value, sizeof(T))                                                      \
+        else                                                                                       \
+            READ_LOOP(T, m, value, step)                                                           \
         break;
+#define READ_LOOP(T, m, value, by)                                                                 \
+    for (int l = 0; l < n; l++) {                                                                  \
+        T v;                                                                                       \
+        memcpy(&v, at + (int64_t)(by) * l, sizeof v);                                              \
+        out[l].m = value;                                                                          \
+    }
 
 void
 td_words_read(td_dtype dt, const char *at, int64_t step, int n, td_word *out)
@@ -127,8 +133,13 @@ td_words_read(td_dtype dt, const char *at, int64_t step, int n, td_word *out)
 }
 
 #define WRITE(size)                                                                                \
-    for (int l = 0; l < n; l++, at += step)                                                        \
-        memcpy(at, &w[l], size);
+    if (step == (size))                                                                            \
+        WRITE_LOOP(size, size)                                                                     \
+    else                                                                                           \
+        WRITE_LOOP(size, step)
+#define WRITE_LOOP(size, by)                                                                       \
+    for (int l = 0; l < n; l++)                                                                    \
+        memcpy(at + (int64_t)(by) * l, &w[l], size);
 
 void
 td_words_write(size_t size, char *at, int64_t step, int n, const td_word *w)
@@ -266,6 +277,22 @@ td_steps_number(const td_steps *p, const td_scalar *x, int n, td_dtype result)
     return r;
 }
 
+/* Computes by p's loop, row by row. */
+static void
+run_loop(const td_steps *p, space *s, walk *w, int nw)
+{
+    intptr_t n = (intptr_t)s->dim[s->nd - 1], step[4];
+    char *at[4];
+
+    for (int i = 0; i < nw; i++)
+        step[i] = (intptr_t)w[i].step[s->nd - 1];
+    do {
+        for (int i = 0; i < nw; i++)
+            at[i] = w[i].at;
+        p->loop(at, &n, step, p->data);
+    } while (next_row(s, w, nw));
+}
+
 void
 td_steps_run(const td_steps *p, const td_few *src, int n, const td_few *out)
 {
@@ -283,6 +310,10 @@ td_steps_run(const td_steps *p, const td_few *src, int n, const td_few *out)
     for (int i = 0; i <= n; i++)
         place(&w[i], &x[i], out->view, axis, s.nd);
     merge_axes(&s, w, n + 1);
+    if (p->loop) {
+        run_loop(p, &s, w, n + 1);
+        return;
+    }
     last = s.nd - 1;
     r.straight = are_words(td_dtype_real_of(out->dt), w[n].step[last]) && p->nstep &&
                  p->step[p->nstep - 1].out == p->out[0];

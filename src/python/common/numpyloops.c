@@ -1,4 +1,5 @@
 /* numpyloops.c - takes NumPy's own loops out of its ufuncs, for compiled code to call: base/ufunc.h. */
+#include "array/now/now.h"
 #include "base/ufunc.h"
 #include "dev/lib/hostblas.h"
 #include "front/infer/front.h"
@@ -19,6 +20,31 @@ enum {
     NPY_DOUBLE = 12,
     NPY_CFLOAT = 14,
     NPY_CDOUBLE = 15
+};
+
+/* NumPy's numbers of the dtypes for which small arrays take its loops. */
+static const int numbers[TD_DTYPE_COUNT] = {
+    [TD_BOOL] = 0,  [TD_I8] = 1,          [TD_I16] = 3,          [TD_I32] = 5,  [TD_I64] = NPY_LONG,
+    [TD_U8] = 2,    [TD_U16] = 4,         [TD_U32] = 6,          [TD_U64] = 8,  [TD_F16] = -1,
+    [TD_BF16] = -1, [TD_F32] = NPY_FLOAT, [TD_F64] = NPY_DOUBLE, [TD_C64] = -1, [TD_C128] = -1};
+
+/* Rows that have NumPy's names and one exact result.  maximum and minimum are not here: of two zeros and of two NaNs NumPy's
+ * loops give another one than kernels do. */
+#define EXACT(X)                                                                                   \
+    X(add)                                                                                         \
+    X(subtract) X(multiply) X(divide) X(negative) X(absolute) X(square) X(sqrt) X(less)            \
+        X(less_equal) X(greater) X(greater_equal) X(equal) X(not_equal) X(isnan) X(isinf)          \
+            X(isfinite) X(signbit) X(floor) X(ceil) X(trunc) X(rint) X(copysign) X(logical_and)    \
+                X(logical_or) X(logical_xor) X(logical_not) X(bitwise_and) X(bitwise_or)           \
+                    X(bitwise_xor) X(invert)
+
+static const struct {
+    const char *name;
+    td_op op;
+} exact[] = {
+#define ROW(name) {#name, OP_##name},
+    EXACT(ROW)
+#undef ROW
 };
 
 /* NULL: the structure is not the one that is known. */
@@ -49,6 +75,41 @@ loop_of(const ufunc *u, int type, int n)
             return i;
     }
     return -1;
+}
+
+/* Gives small arrays' operations u's loops for the dtypes that have one. */
+static void
+take_loops(const ufunc *u, td_op op)
+{
+    for (int dt = 0; dt < TD_DTYPE_COUNT; dt++) {
+        bool there = td_op_admits(op, (td_dtype)dt);
+        int result = there ? (int)td_op_result(op, (td_dtype)dt) : -1, i;
+
+        if (!there || numbers[dt] < 0 || numbers[result] < 0)
+            continue;
+        i = loop_of(u, numbers[dt], u->nin);
+        if (i >= 0 && u->types[i * u->nargs + u->nin] == numbers[result])
+            td_steps_loop(op, (td_dtype)dt, u->loops[i], u->data ? u->data[i] : NULL);
+    }
+}
+
+/* False: raised. */
+static bool
+take_exact(void)
+{
+    PyObject *np = py_numpy();
+
+    for (size_t k = 0; np && k < sizeof exact / sizeof *exact; k++) {
+        PyObject *o = PyObject_GetAttrString(np, exact[k].name);
+        const ufunc *u = o ? as_ufunc(o) : NULL;
+
+        if (!o)
+            return false;
+        if (u && u->nout == 1 && u->nin <= 2)
+            take_loops(u, exact[k].op);
+        Py_DECREF(o);
+    }
+    return np;
 }
 
 static PyObject *
@@ -99,5 +160,5 @@ bool
 py_numpyloops_init(PyObject *m)
 {
     td_linear_around(td_hostblas_begin, td_hostblas_end);
-    return PyModule_AddFunctions(m, functions) == 0;
+    return PyModule_AddFunctions(m, functions) == 0 && take_exact();
 }
