@@ -464,6 +464,26 @@ td_now_own(const td_storage *s)
            !atomic_load(&n->buf->flags) && !atomic_load(&n->buf->lent);
 }
 
+/* Does the bookkeeping of a write into memory that is s's own. */
+static void
+own_is_written(td_storage *s)
+{
+    td_capture_write(s);
+    s->node->in_range = 0;
+    s->version++;
+}
+
+bool
+td_now_open(const td_array *a)
+{
+    td_storage *s = a->store;
+
+    if (s->readonly || a->dt != s->dt || td_now_watched() || !td_now_own(s))
+        return false;
+    own_is_written(s);
+    return true;
+}
+
 td_status
 td_now_set_element(const td_array *a, int64_t offset, const td_operand *x)
 {
@@ -478,9 +498,7 @@ td_now_set_element(const td_array *a, int64_t offset, const td_operand *x)
         return TD_SKIP;
     if (!x->array && x->weak == 'i')
         TD_TRY(td_operand_fits(x, td_array_dtype(a)));
-    td_capture_write(s);
-    s->node->in_range = 0;
-    s->version++;
+    own_is_written(s);
     td_scalar_bits(v, td_array_dtype(a), bits);
     memcpy((char *)s->node->buf->ptr + offset * (int64_t)size, bits, size);
     return TD_OK;

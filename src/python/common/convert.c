@@ -154,6 +154,24 @@ is_permuted(const Py_buffer *b, int axes[])
     return true;
 }
 
+int
+py_copy_numpy(PyObject *o, int dt, td_dev *dev, td_array *out)
+{
+    py_numpy_parts p;
+    td_view layout;
+    td_array raw;
+    td_shape s;
+
+    if (!py_numpy_look(o, &p) || !p.contiguous)
+        return 0;
+    s = (td_shape){.ndim = p.ndim};
+    for (int i = 0; i < p.ndim; i++)
+        s.dim[i] = p.dim[i];
+    layout = td_view_contiguous(&s);
+    return cast_into(td_array_from_host_as(dev, p.dt, &layout, p.data, &raw), &raw, dt, out) ? 1
+                                                                                             : -1;
+}
+
 /* Copies a buffer's elements.  1: done; 0: elements that we do not have; -1: exception. */
 static int
 copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
@@ -166,8 +184,11 @@ copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
     td_dtype own;
     td_status st;
     Py_buffer b;
-    int r = -1;
+    int r = py_copy_numpy(o, dt, dev, out);
 
+    if (r)
+        return r;
+    r = -1;
     if (PyObject_GetBuffer(o, &b, PyBUF_RECORDS_RO) < 0) {
         PyErr_Clear();
         return 0;

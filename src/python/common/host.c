@@ -178,29 +178,13 @@ device_memory(const td_array *a, bool share)
     return m;
 }
 
-/* The buffer protocol has no letter for bfloat16, so its bits are exported. */
+/* Takes m; NULL stays NULL. */
 static PyObject *
 numpy_over(memory *m)
 {
-    static PyObject *asarray;
-    bool bits = m && m->dt == TD_BF16;
-    PyObject *np = m ? py_numpy() : NULL, *d = np && bits ? py_dtype_object(TD_BF16) : NULL, *r;
-
-    if (bits)
-        m->dt = TD_U16;
-    if (np && !asarray)
-        asarray = PyObject_GetAttrString(np, "asarray");
-    r = np && asarray && (!bits || d) ? PyObject_CallFunctionObjArgs(asarray, (PyObject *)m, NULL)
-                                      : NULL;
-    if (r && bits) {
-        PyObject *seen = PyObject_CallMethod(r, "view", "(O)", d);
-
-        Py_DECREF(r);
-        r = seen;
-    }
-    Py_XDECREF(d);
-    Py_XDECREF((PyObject *)m);
-    return r;
+    return m ? py_numpy_over(m->dt, m->ndim, m->shape, m->strides, m->at, !m->readonly,
+                             (PyObject *)m)
+             : NULL;
 }
 
 PyObject *

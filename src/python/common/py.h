@@ -253,6 +253,34 @@ int       py_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
 PyObject *py_item(PyObject *self, Py_ssize_t i);
 bool      py_read_scalar(const td_array *a, td_scalar *out); /* reads the only element */
 
+/* ---- numpyapi.c ---- */
+void    **py_numpy_table(void); /* NumPy's C interface; NULL: raised */
+/* An array of that type (NULL: numpy.ndarray) over data, or over memory of its own where data is NULL.  Strides are in bytes. */
+PyObject *py_numpy_new(PyTypeObject *type, td_dtype dt, int ndim, const Py_ssize_t *dim, const Py_ssize_t *stride,
+                       void *data, bool writable);
+/* What an array is made of; borrowed from it. */
+typedef struct py_numpy_parts {
+    char             *data;
+    int               ndim;
+    const Py_ssize_t *dim, *stride; /* bytes */
+    td_dtype          dt;
+    bool              contiguous; /* in C order */
+} py_numpy_parts;
+
+/* False: o is no numpy.ndarray (a subclass's is none) of a dtype that we have made arrays of; raises nothing. */
+bool      py_numpy_look(PyObject *o, py_numpy_parts *out);
+/* Copies the elements of a numpy.ndarray in C order, as td_dtype dt (negative: its own).  1: done; 0: another object; -1: raised. */
+int       py_copy_numpy(PyObject *o, int dt, td_dev *dev, td_array *out);
+/* A numpy.ndarray over data, which `owner` keeps; takes the owner's reference. */
+PyObject *py_numpy_over(td_dtype dt, int ndim, const Py_ssize_t *dim, const Py_ssize_t *stride, void *data,
+                        bool writable, PyObject *owner);
+
+/* ---- few.c ---- */
+/* self[key] by NumPy, for a key that holds arrays or lists; NotImplemented: it is not for NumPy, or wrong. */
+PyObject *py_few_item(PyObject *self, PyObject *key);
+/* self[key] = value by NumPy; false: it is not for NumPy, or wrong, and nothing has happened. */
+bool      py_few_assign(PyObject *self, PyObject *key, PyObject *value);
+
 /* ---- host.c ---- */
 PyObject *py_get(PyObject *self);                         /* a numpy.ndarray of its own */
 /* the same; bfloat16 as uint16 (its bits), or cast to instead */

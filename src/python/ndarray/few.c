@@ -45,8 +45,12 @@ converted_items(borrowed *b, PyObject *o, int depth)
 {
     bool list = PyList_CheckExact(o);
     Py_ssize_t n = list ? PyList_Size(o) : PyTuple_Size(o);
-    PyObject *r = list ? PyList_New(n) : PyTuple_New(n);
+    PyObject *r;
 
+    b->elements += list ? n : 0;
+    if (!td_now_few(b->elements / b->times))
+        return NULL;
+    r = list ? PyList_New(n) : PyTuple_New(n);
     for (Py_ssize_t i = 0; r && i < n; i++) {
         PyObject *item = converted(b, list ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i), depth);
 
@@ -63,10 +67,20 @@ converted_items(borrowed *b, PyObject *o, int depth)
 static PyObject *
 converted(borrowed *b, PyObject *o, int depth)
 {
+    py_numpy_parts p;
+
     if (py_is_array(o))
         return view_of(b, o);
+    if (py_numpy_look(o, &p)) {
+        int64_t size = 1;
+
+        for (int i = 0; i < p.ndim; i++)
+            size *= p.dim[i];
+        b->elements += size;
+        return td_now_few(b->elements / b->times) ? Py_NewRef(o) : NULL;
+    }
     if (PyLong_CheckExact(o) || PyFloat_CheckExact(o) || o == Py_None || PyUnicode_CheckExact(o) ||
-        PyBool_Check(o) || PyComplex_CheckExact(o))
+        PyBool_Check(o) || PyComplex_CheckExact(o) || PySlice_Check(o) || o == Py_Ellipsis)
         return Py_NewRef(o);
     if (depth && (PyTuple_CheckExact(o) || PyList_CheckExact(o)))
         return converted_items(b, o, depth - 1);
@@ -143,6 +157,7 @@ is_given(PyObject *o)
 static PyObject *
 result_of(const borrowed *b, PyObject *o)
 {
+    py_numpy_parts p;
     td_array a;
 
     if (PyTuple_Check(o))
@@ -150,6 +165,8 @@ result_of(const borrowed *b, PyObject *o)
     if (!Py_IS_TYPE(o, (PyTypeObject *)array_type) &&
         !PyType_IsSubtype(Py_TYPE(o), (PyTypeObject *)scalar_type))
         return NULL;
+    if (py_numpy_look(o, &p) && p.ndim && p.contiguous && !is_given(o))
+        return py_copy_numpy(o, -1, b->dev, &a) > 0 ? py_wrap(&a) : NULL;
     if (is_given(o)) {
         if (py_share(o, -1, b->dev, &a))
             return py_wrap(&a);
@@ -207,6 +224,55 @@ few(PyObject *module, PyObject *const *arg, Py_ssize_t nargs)
         return result;
     PyErr_Clear(); /* treadle's function raises its own error */
     return Py_NewRef(Py_NotImplemented);
+}
+
+/* ---- elements chosen by arrays ---- */
+
+/* Can a, of which the key says how many elements are touched if it has one axis, be NumPy's for a moment? */
+static bool
+begin_item(borrowed *b, const td_array *a)
+{
+    b->dev = td_array_dev(a);
+    b->elements = a->view.shape.ndim == 1 ? 0 : td_shape_size(&a->view.shape);
+    return (scalar_type || find_types()) && !td_now_watched() && td_now_few(b->elements + 1);
+}
+
+PyObject *
+py_few_item(PyObject *self, PyObject *key)
+{
+    borrowed b = {.times = 1};
+    bool few = begin_item(&b, py_array_of(self));
+    PyObject *view, *own, *r, *result = NULL;
+
+    b.elements -= td_shape_size(&py_array_of(self)->view.shape); /* view_of counts them */
+    view = few ? view_of(&b, self) : NULL;
+    own = view ? converted(&b, key, DEPTH) : NULL;
+    r = own ? PyObject_GetItem(view, own) : NULL;
+    if (r && !is_kept(&b))
+        result = result_of(&b, r);
+    Py_XDECREF(r);
+    Py_XDECREF(own);
+    Py_XDECREF(view);
+    PyErr_Clear(); /* the general path raises its own error */
+    return result ? result : Py_NewRef(Py_NotImplemented);
+}
+
+bool
+py_few_assign(PyObject *self, PyObject *key, PyObject *value)
+{
+    const td_array *a = py_array_of(self);
+    borrowed b = {.times = 1};
+    bool few = begin_item(&b, a) && td_array_dtype(a) != TD_BF16;
+    PyObject *own = few ? converted(&b, key, DEPTH) : NULL;
+    PyObject *from = own ? converted(&b, value, DEPTH) : NULL;
+    PyObject *to = from && td_now_open(a) ? py_host_view(a, false) : NULL;
+    bool done = to && PyObject_SetItem(to, own, from) == 0;
+
+    Py_XDECREF(to);
+    Py_XDECREF(from);
+    Py_XDECREF(own);
+    PyErr_Clear(); /* the general path raises its own error */
+    return done;
 }
 
 PyMethodDef py_few_functions[] = {

@@ -370,13 +370,19 @@ py_subscript(PyObject *self, PyObject *key)
         Py_DECREF(one);
     }
     if (py_is_array(key) && py_array_of(key)->view.shape.ndim && a->view.shape.ndim &&
-        td_dtype_is_int(td_array_dtype(py_array_of(key))))
-        return take_rows(self, py_array_of(key));
+        td_dtype_is_int(td_array_dtype(py_array_of(key)))) {
+        one = py_few_item(self, key);
+        return one == Py_NotImplemented ? (Py_DECREF(one), take_rows(self, py_array_of(key))) : one;
+    }
     r = py_view_of(key, &a->view, &v, &single);
     if (r < 0)
         return NULL;
-    if (r == 0)
-        return index_through_package("getitem", self, key, NULL);
+    if (r == 0) {
+        one = py_few_item(self, key);
+        return one == Py_NotImplemented
+                   ? (Py_DECREF(one), index_through_package("getitem", self, key, NULL))
+                   : one;
+    }
     if (single)
         return element(self, &v);
     return has_array_integer(key) ? copy_object(self, &v) : view_object(self, &v);
@@ -501,6 +507,8 @@ py_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     r = py_view_of(key, &py_array_of(self)->view, &v, &single);
     if (r)
         return r < 0 ? -1 : assign_view(self, &v, single, value);
+    if (py_few_assign(self, key, value))
+        return 0;
     done = index_through_package("setitem", self, key, value);
     Py_XDECREF(done);
     return done ? 0 : -1;

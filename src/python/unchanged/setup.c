@@ -69,7 +69,7 @@ setup(PyObject *module, PyObject *far)
     }
     td_buf_on_new(px_buf_new);
     set_reference(&px.far, far);
-    if (!px_numpy_init(np) || !px_slots_init() || !px_scalars_init() || !px_subscript_init() ||
+    if (!px_numpy_init() || !px_slots_init() || !px_scalars_init() || !px_subscript_init() ||
         !px_method_init() || !px_choice_init())
         return NULL;
     return Py_NewRef(Py_None);

@@ -110,8 +110,8 @@ bool      px_choice_init(void);
 /* ---- fault.c ---- */
 bool px_fault_watch(void); /* makes page faults come to us first; false: the system refuses */
 
-/* ---- numpyapi.c ---- */
-bool      px_numpy_init(PyObject *np);  /* finds NumPy's C interface and replaces its allocator; false: raised */
+/* ---- allocator.c ---- */
+bool      px_numpy_init(void);          /* finds NumPy's C interface and replaces its allocator; false: raised */
 /* an array over all of b, which it owns; on failure the caller keeps b */
 PyObject *px_numpy_new(px_block *b, td_dtype dt, const td_view *v);
 

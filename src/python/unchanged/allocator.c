@@ -1,4 +1,4 @@
-/* numpyapi.c - what we need of NumPy's C interface: arrays over our memory, and its allocator.
+/* allocator.c - replaces NumPy's allocator, and makes its arrays over our memory.
  *
  * NumPy's default allocator is a record of function pointers.  We replace these by ours: they
  * give big arrays blocks of the arena, and recognise by its address the memory to be freed.  So
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { NEW_FROM_DESCR = 94, DEFAULT_HANDLER = 306 }; /* indices in the table that NumPy exports */
+enum { DEFAULT_HANDLER = 306 }; /* the place in the table that NumPy exports */
 
 /* PyDataMem_Handler, version 1. */
 typedef struct handler {
@@ -119,31 +119,15 @@ replace_allocator(void)
 }
 
 bool
-px_numpy_init(PyObject *np)
+px_numpy_init(void)
 {
-    PyObject *core = PyObject_GetAttrString(np, "_core"), *umath, *api;
-
-    if (!core) {
-        PyErr_Clear();
-        core = PyObject_GetAttrString(np, "core"); /* before NumPy 2 */
-    }
-    umath = core ? PyObject_GetAttrString(core, "_multiarray_umath") : NULL;
-    api = umath ? PyObject_GetAttrString(umath, "_ARRAY_API") : NULL;
-    table = api ? PyCapsule_GetPointer(api, NULL) : NULL;
-    Py_XDECREF(core);
-    Py_XDECREF(umath);
-    Py_XDECREF(api); /* NumPy keeps it */
+    table = py_numpy_table();
     return table && replace_allocator();
 }
-
-typedef PyObject *(*new_from_descr)(PyTypeObject *type, PyObject *dtype, int ndim,
-                                    const Py_ssize_t *dim, const Py_ssize_t *stride, void *data,
-                                    int flags, PyObject *like);
 
 PyObject *
 px_numpy_new(px_block *b, td_dtype dt, const td_view *v)
 {
-    new_from_descr make = (new_from_descr)(uintptr_t)table[NEW_FROM_DESCR];
     Py_ssize_t dim[TD_MAXDIM], stride[TD_MAXDIM];
     PyObject *r;
 
@@ -152,7 +136,7 @@ px_numpy_new(px_block *b, td_dtype dt, const td_view *v)
         stride[i] = (Py_ssize_t)(v->stride[i] * (int64_t)td_dtype_size(dt));
     }
     coming = b;
-    r = make(px.ndarray, Py_NewRef(px.dtype[dt]), v->shape.ndim, dim, stride, NULL, 0, NULL);
+    r = py_numpy_new(px.ndarray, dt, v->shape.ndim, dim, stride, NULL, false);
     coming = NULL;
     return r;
 }
