@@ -74,9 +74,13 @@ td_array_iota(td_dev *d, td_dtype dt, int64_t count, td_scalar start, td_scalar 
 {
     td_shape s = {.ndim = 1, .dim = {count}};
     td_node *n;
+    td_status st;
 
     TD_ASSERT(start.dt == step.dt && (start.dt == TD_I64 || start.dt == TD_F64));
     TD_TRY(td_shape_make(1, &count, &s));
+    st = td_now_iota(d, dt, count, start, step, out);
+    if (st != TD_SKIP)
+        return st;
     TD_TRY(td_node_new(TD_N_IOTA, d, dt, &s, &n));
     n->par[0] = start;
     n->par[1] = step;

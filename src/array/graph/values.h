@@ -31,6 +31,8 @@ td_status td_now(td_node *n); /* n is about to be recorded: computes it */
 td_status td_now_apply(td_op op, td_dtype dt, const td_operand *x, int n, td_dev *d, const td_shape *s, td_array *out);
 /* An array whose elements have these bits. */
 td_status td_now_full(td_dev *d, td_dtype dt, const td_view *layout, const uint64_t bits[2], td_array *out);
+/* The same for an arange: td_array_iota's. */
+td_status td_now_iota(td_dev *d, td_dtype dt, int64_t n, td_scalar start, td_scalar step, td_array *out);
 td_status td_now_pick(const td_array *a, const td_pick *p, td_array *out); /* as td_array_pick */
 
 /* ---- run/spill.c ---- */

@@ -197,6 +197,53 @@ td_now_full(td_dev *d, td_dtype dt, const td_view *layout, const uint64_t bits[2
     return st ? st : td_array_of_node(r, out);
 }
 
+/* Writes n numbers of an arange, from number `from` on, as int64 or float64: the steps' dtype. */
+static void
+count_words(td_scalar start, td_scalar step, int64_t from, int n, uint64_t *out)
+{
+    for (int i = 0; i < n; i++) {
+        double x = start.f[0] + (double)(from + i) * step.f[0];
+
+        if (start.dt == TD_F64)
+            memcpy(&out[i], &x, sizeof x);
+        else
+            out[i] = start.u + (uint64_t)(from + i) * step.u;
+    }
+}
+
+td_status
+td_now_iota(td_dev *d, td_dtype dt, int64_t n, td_scalar start, td_scalar step, td_array *out)
+{
+    enum { TILE = 64 };
+    const td_steps *p = dt == start.dt ? NULL : td_steps_cast(start.dt, dt);
+    size_t size = td_dtype_size(dt);
+    td_shape all = {.ndim = 1, .dim = {n}}, part = all;
+    td_view layout = td_view_contiguous(&all), tile;
+    uint64_t word[TILE];
+    td_node *r;
+    td_buf *b;
+    td_status st;
+
+    if (!td_now_few(n) || td_now_watched() || !td_dev_info(d)->host || (dt != start.dt && !p))
+        return TD_SKIP;
+    TD_TRY(td_buf_new(d, td_dev_stream(d), (size_t)n * size, &b));
+    for (int64_t at = 0; at < n; at += TILE) {
+        char *to = (char *)b->ptr + (size_t)at * size;
+
+        part.dim[0] = n - at < TILE ? n - at : TILE;
+        tile = td_view_contiguous(&part);
+        count_words(start, step, at, (int)part.dim[0], word);
+        if (p)
+            td_steps_run(p, &(td_few){(char *)word, &tile, start.dt}, 1, &(td_few){to, &tile, dt});
+        else
+            memcpy(to, word, (size_t)part.dim[0] * size);
+    }
+    st = td_node_leaf(b, dt, &layout, &r);
+    td_buf_unref(b);
+    td_eval_count_recorded();
+    return st ? st : td_array_of_node(r, out);
+}
+
 bool
 td_now_element(const td_array *a, int64_t offset, td_scalar *out)
 {
