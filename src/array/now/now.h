@@ -26,7 +26,7 @@ const td_steps *td_steps_cast(td_dtype from, td_dtype to);
  * before the first td_steps_op. */
 void td_steps_loop(td_op op, td_dtype dt, td_ufunc_loop *loop, void *data);
 
-/* Instructions per element, at least 1. */
+/* Instructions per element, at least 1; a row's loop is one. */
 int td_steps_count(const td_steps *p);
 
 /* td_few - elements in memory; a 0-d view is one element. */

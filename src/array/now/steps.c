@@ -180,5 +180,5 @@ td_steps_cast(td_dtype from, td_dtype to)
 int
 td_steps_count(const td_steps *p)
 {
-    return p->nstep ? p->nstep : 1;
+    return p->nstep && !p->loop ? p->nstep : 1;
 }

@@ -28,15 +28,22 @@ static const int numbers[TD_DTYPE_COUNT] = {
     [TD_U8] = 2,    [TD_U16] = 4,         [TD_U32] = 6,          [TD_U64] = 8,  [TD_F16] = -1,
     [TD_BF16] = -1, [TD_F32] = NPY_FLOAT, [TD_F64] = NPY_DOUBLE, [TD_C64] = -1, [TD_C128] = -1};
 
-/* Rows that have NumPy's names and one exact result.  maximum and minimum are not here: of two zeros and of two NaNs NumPy's
- * loops give another one than kernels do. */
+/* Rows that have NumPy's names and one exact result. */
 #define EXACT(X)                                                                                   \
     X(add)                                                                                         \
-    X(subtract) X(multiply) X(divide) X(negative) X(absolute) X(square) X(sqrt) X(less)            \
-        X(less_equal) X(greater) X(greater_equal) X(equal) X(not_equal) X(isnan) X(isinf)          \
-            X(isfinite) X(signbit) X(floor) X(ceil) X(trunc) X(rint) X(copysign) X(logical_and)    \
-                X(logical_or) X(logical_xor) X(logical_not) X(bitwise_and) X(bitwise_or)           \
-                    X(bitwise_xor) X(invert)
+    X(subtract)                                                                                    \
+    X(multiply) X(divide) X(negative) X(absolute) X(square) X(sqrt) X(less) X(less_equal)          \
+        X(greater) X(greater_equal) X(equal) X(not_equal) X(isnan) X(isinf) X(isfinite) X(signbit) \
+            X(floor) X(ceil) X(trunc) X(rint) X(copysign) X(logical_and) X(logical_or)             \
+                X(logical_xor) X(logical_not) X(bitwise_and) X(bitwise_or) X(bitwise_xor)          \
+                    X(invert) X(maximum) X(minimum)
+
+/* Of two zeros and of two NaNs NumPy's loops take another one than kernels do. */
+static bool
+is_ambiguous(td_op op, td_dtype dt)
+{
+    return (op == OP_maximum || op == OP_minimum) && td_dtype_is_float(dt);
+}
 
 static const struct {
     const char *name;
@@ -85,7 +92,7 @@ take_loops(const ufunc *u, td_op op)
         bool there = td_op_admits(op, (td_dtype)dt);
         int result = there ? (int)td_op_result(op, (td_dtype)dt) : -1, i;
 
-        if (!there || numbers[dt] < 0 || numbers[result] < 0)
+        if (!there || numbers[dt] < 0 || numbers[result] < 0 || is_ambiguous(op, (td_dtype)dt))
             continue;
         i = loop_of(u, numbers[dt], u->nin);
         if (i >= 0 && u->types[i * u->nargs + u->nin] == numbers[result])
