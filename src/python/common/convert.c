@@ -76,6 +76,10 @@ py_number(PyObject *o, td_scalar *out, char *weak)
         return 1;
     }
     *weak = 0;
+    if (t == (PyTypeObject *)py.scalar[TD_F64]) { /* numpy.float64, which is a float */
+        *out = (td_scalar){.dt = TD_F64, .f = {PyFloat_AsDouble(o)}};
+        return 1;
+    }
     if (PyObject_CheckBuffer(o) && !PyBytes_Check(o) && !PyByteArray_Check(o))
         return buffer_scalar(o, out);
     if (PyFloat_Check(o)) {

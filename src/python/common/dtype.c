@@ -181,6 +181,19 @@ py_dtype_object(td_dtype dt)
     return Py_XNewRef(py.dtype[dt]);
 }
 
+bool
+py_dtypes_init(void)
+{
+    for (int dt = 0; dt < TD_DTYPE_COUNT; dt++) {
+        PyObject *d = dt == TD_BF16 ? NULL : py_dtype_object((td_dtype)dt);
+
+        if (!d && dt != TD_BF16)
+            return false;
+        Py_XDECREF(d);
+    }
+    return true;
+}
+
 PyObject *
 py_scalar_object(td_scalar s)
 {

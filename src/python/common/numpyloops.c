@@ -32,11 +32,12 @@ static const int numbers[TD_DTYPE_COUNT] = {
 #define EXACT(X)                                                                                   \
     X(add)                                                                                         \
     X(subtract)                                                                                    \
-    X(multiply) X(divide) X(negative) X(absolute) X(square) X(sqrt) X(less) X(less_equal)          \
-        X(greater) X(greater_equal) X(equal) X(not_equal) X(isnan) X(isinf) X(isfinite) X(signbit) \
-            X(floor) X(ceil) X(trunc) X(rint) X(copysign) X(logical_and) X(logical_or)             \
-                X(logical_xor) X(logical_not) X(bitwise_and) X(bitwise_or) X(bitwise_xor)          \
-                    X(invert) X(maximum) X(minimum)
+    X(multiply)                                                                                    \
+    X(divide) X(negative) X(absolute) X(square) X(sqrt) X(less) X(less_equal) X(greater)           \
+        X(greater_equal) X(equal) X(not_equal) X(isnan) X(isinf) X(isfinite) X(signbit) X(floor)   \
+            X(ceil) X(trunc) X(rint) X(copysign) X(logical_and) X(logical_or) X(logical_xor)       \
+                X(logical_not) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(invert) X(maximum)    \
+                    X(minimum)
 
 /* Of two zeros and of two NaNs NumPy's loops take another one than kernels do. */
 static bool

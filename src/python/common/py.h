@@ -303,6 +303,7 @@ PyObject *py_fused_product(PyObject *x, PyObject *y);
 extern PyMethodDef py_create_functions[], py_fill_functions[], py_basic_functions[];
 extern PyMethodDef py_scan_functions[], py_pick_functions[], py_few_functions[], py_device_functions[], py_table_functions[], py_items_functions[], py_stop_functions[],
     py_dlpack_functions[], py_foreign_functions[];
+bool      py_dtypes_init(void); /* dtype.c: finds NumPy's dtypes and the types of its scalars */
 bool      py_ufunc_init(PyObject *module);
 /* ufunccall.c: takes NumPy's parameters; NULL without an exception: an operand is neither array nor number */
 PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw);

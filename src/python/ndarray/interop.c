@@ -68,7 +68,6 @@ method_forward(const char *module, const char *name, PyObject *self, PyObject *c
     {                                                                                              \
         return method_forward(module, #name, self, args, nargs, kwnames);                          \
     }
-FORWARD("treadle._exchange._interop", array_ufunc)
 FORWARD("treadle._exchange._interop", array_function)
 FORWARD("treadle._exchange._interop", array_wrap)
 FORWARD("treadle", dot)
@@ -92,11 +91,66 @@ FORWARD("treadle._select._indexing", compress_of)
 FORWARD("treadle._select._sorting", sort_in_place)
 FORWARD("treadle._select._sorting", partition_in_place)
 
+FORWARD("treadle._exchange._interop", array_ufunc)
+
+/* Our counterpart of NumPy's ufunc, borrowed; NULL: there is none, or an exception. */
+static PyObject *
+counterpart(PyObject *ufunc)
+{
+    static PyObject *known;
+    PyObject *f, *ours;
+
+    if (!known && !(known = PyDict_New()))
+        return NULL;
+    ours = PyDict_GetItemWithError(known, ufunc);
+    if (!ours && !PyErr_Occurred()) {
+        f = py_package("treadle._exchange._interop", "_ours_for");
+        ours = f ? PyObject_CallFunctionObjArgs(f, ufunc, NULL) : NULL;
+        Py_XDECREF(f);
+        if (!ours || PyDict_SetItem(known, ufunc, ours) < 0)
+            return NULL;
+        Py_DECREF(ours); /* the dict has it */
+    }
+    return ours == Py_None ? NULL : ours;
+}
+
+/* Is o an array of ours, or a number of Python's or NumPy's?  NumPy's scalars compare as arrays without axes. */
+static bool
+is_plain(PyObject *o)
+{
+    PyTypeObject *t = Py_TYPE(o);
+    py_numpy_parts p;
+
+    if (py_is_array(o) || t == &PyFloat_Type || t == &PyLong_Type ||
+        (py_numpy_look(o, &p) && p.ndim == 0))
+        return true;
+    for (int dt = 0; dt < TD_DTYPE_COUNT; dt++)
+        if (t == (PyTypeObject *)py.scalar[dt])
+            return true;
+    return false;
+}
+
+/* A call of NumPy's ufunc without more: numpy.float64(2) * x, numpy.sqrt(x). */
+static PyObject *
+array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    bool plain = !kwnames && (nargs == 3 || nargs == 4) && PyUnicode_Check(args[1]) &&
+                 PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0;
+    PyObject *f;
+
+    for (Py_ssize_t i = 2; plain && i < nargs; i++)
+        plain = is_plain(args[i]);
+    f = plain ? counterpart(args[0]) : NULL;
+    if (f && Py_IS_TYPE(f, py.ufunc))
+        return PyObject_CallFunctionObjArgs(f, args[2], nargs == 4 ? args[3] : NULL, NULL);
+    return PyErr_Occurred() ? NULL : forward_array_ufunc(self, args, nargs, kwnames);
+}
+
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 
 PyMethodDef py_interop_methods[] = {
     {"__array__", PY_FAST(array_protocol), FAST_KW, "__array__(dtype=None, copy=None)"},
-    {"__array_ufunc__", PY_FAST(forward_array_ufunc), FAST_KW, NULL},
+    {"__array_ufunc__", PY_FAST(array_ufunc), FAST_KW, NULL},
     {"__array_function__", PY_FAST(forward_array_function), FAST_KW, NULL},
     {"__array_wrap__", PY_FAST(forward_array_wrap), FAST_KW, NULL},
     {"dot", PY_FAST(forward_dot), FAST_KW,
