@@ -168,5 +168,5 @@ bool
 py_numpyloops_init(PyObject *m)
 {
     td_linear_around(td_hostblas_begin, td_hostblas_end);
-    return PyModule_AddFunctions(m, functions) == 0 && take_exact();
+    return PyModule_AddFunctions(m, functions) == 0 && take_exact() && py_numpy_table();
 }

@@ -14,6 +14,7 @@ typedef struct borrowed {
     PyObject *view[VIEWS]; /* borrowed references: the converted arguments own them */
     td_dev *dev;
     int64_t elements, times; /* how many there are; there may be so many times config.eager */
+    bool keys;               /* NumPy's arrays are passed on, too: nothing is written to them */
     int n;
 } borrowed;
 
@@ -71,7 +72,7 @@ converted(borrowed *b, PyObject *o, int depth)
 
     if (py_is_array(o))
         return view_of(b, o);
-    if (py_numpy_look(o, &p)) {
+    if (b->keys && py_numpy_look(o, &p)) {
         int64_t size = 1;
 
         for (int i = 0; i < p.ndim; i++)
@@ -232,6 +233,7 @@ few(PyObject *module, PyObject *const *arg, Py_ssize_t nargs)
 static bool
 begin_item(borrowed *b, const td_array *a)
 {
+    b->keys = true;
     b->dev = td_array_dev(a);
     b->elements = a->view.shape.ndim == 1 ? 0 : td_shape_size(&a->view.shape);
     return (scalar_type || find_types()) && !td_now_watched() && td_now_few(b->elements + 1);
