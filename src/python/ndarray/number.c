@@ -40,39 +40,132 @@ beside_number(td_op op, PyObject *x, PyObject *y)
     return r;
 }
 
-/* Is o a float64 number of ours, whose device goes to *d, or a float of Python's? */
-static bool
-float_of(PyObject *o, td_dev **d, double *out)
-{
-    const td_node *n;
+/* ---- two numbers, the most frequent work of loops over elements ---- */
 
-    if (PyFloat_CheckExact(o)) {
-        *out = PyFloat_AsDouble(o);
-        return true;
-    }
-    if (!py_is_array(o) || td_array_dtype(py_array_of(o)) != TD_F64)
-        return false;
-    n = py_array_of(o)->store->node;
-    *d = *d && *d != n->dev ? NULL : n->dev;
-    *out = n->par[0].f[0];
-    return n->kind == TD_N_SCALAR && py_array_of(o)->whole && n->dt == TD_F64 && *d;
+/* The value of a number of ours, of at most 64 bits; NULL: o is none. */
+static const td_node *
+number_node(PyObject *o)
+{
+    const td_array *a = py_is_array(o) ? py_array_of(o) : NULL;
+    const td_node *n = a ? a->store->node : NULL;
+
+    return n && n->kind == TD_N_SCALAR && a->whole && n->dt == a->dt &&
+                   !td_dtype_is_complex((td_dtype)n->dt) && !td_dtype_is_half((td_dtype)n->dt)
+               ? n
+               : NULL;
 }
 
-/* Sums, differences and products of two float64 numbers, the most frequent work of loops over elements; None: not such. */
-static PyObject *
-two_floats(td_op op, PyObject *x, PyObject *y)
+/* A number of Python's as a number of dt, which it must fit exactly as NumPy's promotion has it. */
+static bool
+weak_number(PyObject *o, td_dtype dt, td_scalar *out)
 {
-    td_scalar r = {.dt = TD_F64};
-    td_dev *d = NULL;
-    py_ndarray *out;
-    double a, b;
+    bool real = td_dtype_is_float(dt);
+    int64_t most = dt == TD_F32 ? 1 << 24 : INT64_C(1) << 53;
+    uint64_t bits[2];
+    td_scalar wide;
+    int over = 0;
 
-    if ((op != OP_add && op != OP_subtract && op != OP_multiply) || !float_of(x, &d, &a) ||
-        !float_of(y, &d, &b) || !d || td_now_watched() || !td_now_few(1))
+    if (PyFloat_CheckExact(o) && real) {
+        wide = (td_scalar){.dt = TD_F64, .f = {PyFloat_AsDouble(o)}};
+    } else if (PyLong_CheckExact(o) && dt != TD_BOOL) {
+        wide = (td_scalar){.dt = TD_I64, .i = PyLong_AsLongLongAndOverflow(o, &over)};
+        if (over || (real && (wide.i > most || wide.i < -most)))
+            return false;
+    } else
+        return false;
+    td_scalar_bits(wide, dt, bits);
+    *out = td_scalar_load(dt, bits);
+    if (wide.dt == TD_F64)
+        return isinf(out->f[0]) == isinf(wide.f[0]);
+    return real || (out->i == wide.i && (td_dtype_kind(dt) == 'i' || wide.i >= 0));
+}
+
+/* *r = x op y of one dtype; false: this operation is for the general path. */
+static bool
+compute_number(td_op op, td_scalar x, td_scalar y, td_scalar *r)
+{
+    bool real = td_dtype_is_float(x.dt), truth = x.dt == TD_BOOL, less, same;
+
+    if (real) {
+        less = x.f[0] < y.f[0];
+        same = x.f[0] == y.f[0];
+    } else {
+        less = td_dtype_kind(x.dt) == 'i' ? x.i < y.i : x.u < y.u;
+        same = x.u == y.u;
+    }
+    *r = (td_scalar){.dt = x.dt};
+    if (truth && op != OP_bitwise_and && op != OP_bitwise_or && op != OP_bitwise_xor &&
+        op != OP_equal && op != OP_not_equal)
+        return false;
+    switch ((int)op) {
+    case OP_add:
+        if (real)
+            r->f[0] = x.f[0] + y.f[0];
+        else
+            r->u = x.u + y.u;
+        break;
+    case OP_subtract:
+        if (real)
+            r->f[0] = x.f[0] - y.f[0];
+        else
+            r->u = x.u - y.u;
+        break;
+    case OP_multiply:
+        if (real)
+            r->f[0] = x.f[0] * y.f[0];
+        else
+            r->u = x.u * y.u;
+        break;
+    case OP_divide:
+        if (!real || y.f[0] == 0)
+            return false;
+        r->f[0] = x.f[0] / y.f[0];
+        break;
+    case OP_bitwise_and:
+    case OP_bitwise_or:
+    case OP_bitwise_xor:
+        if (real)
+            return false;
+        r->u = op == OP_bitwise_and ? x.u & y.u : op == OP_bitwise_or ? x.u | y.u : x.u ^ y.u;
+        break;
+    case OP_less: *r = (td_scalar){.dt = TD_BOOL, .i = less}; break;
+    case OP_greater_equal:
+        *r = (td_scalar){.dt = TD_BOOL, .i = real ? x.f[0] >= y.f[0] : !less};
+        break;
+    case OP_greater:
+        *r = (td_scalar){.dt = TD_BOOL, .i = real ? x.f[0] > y.f[0] : !less && !same};
+        break;
+    case OP_less_equal: *r = (td_scalar){.dt = TD_BOOL, .i = less || same}; break;
+    case OP_equal:      *r = (td_scalar){.dt = TD_BOOL, .i = same}; break;
+    case OP_not_equal:  *r = (td_scalar){.dt = TD_BOOL, .i = !same}; break;
+    default:            return false;
+    }
+    return true;
+}
+
+/* x op y of two numbers of one dtype, or of one and a number of Python's; None: not such, or not for here. */
+static PyObject *
+two_numbers(td_op op, PyObject *x, PyObject *y)
+{
+    const td_node *m = number_node(x), *n = number_node(y), *one = m ? m : n;
+    td_scalar a, b, r;
+    uint64_t bits[2];
+    py_ndarray *out;
+
+    if (!one || (m && n && (m->dt != n->dt || m->dev != n->dev)) || td_now_watched() ||
+        !td_now_few(1))
         return Py_None;
-    r.f[0] = op == OP_add ? a + b : op == OP_subtract ? a - b : a * b;
+    if (m)
+        a = m->par[0];
+    if (n)
+        b = n->par[0];
+    if ((!m && !weak_number(x, (td_dtype)one->dt, &a)) ||
+        (!n && !weak_number(y, (td_dtype)one->dt, &b)) || !compute_number(op, a, b, &r))
+        return Py_None;
+    td_scalar_bits(r, r.dt, bits); /* as the dtype holds it */
     out = py_new();
-    return out ? py_done(out, td_array_number(d, r, &out->a)) : NULL;
+    return out ? py_done(out, td_array_number(one->dev, td_scalar_load(r.dt, bits), &out->a))
+               : NULL;
 }
 
 /* Two operands, one of them an ndarray; NotImplemented if the other is neither array nor number. */
@@ -83,7 +176,7 @@ number_binary(td_op op, PyObject *x, PyObject *y)
     py_ndarray *r;
     td_status st;
     py_args g;
-    PyObject *quick = two_floats(op, x, y);
+    PyObject *quick = two_numbers(op, x, y);
     int other, ours;
 
     if (quick != Py_None)
