@@ -143,6 +143,34 @@ compute_number(td_op op, td_scalar x, td_scalar y, td_scalar *r)
     return true;
 }
 
+/* True or False as a number on d, which nobody can write to: one object for each. */
+static PyObject *
+truth_on(td_dev *d, bool value)
+{
+    static struct {
+        td_dev *d;
+        PyObject *number[2];
+    } last;
+
+    if (last.d != d) {
+        Py_CLEAR(last.number[0]);
+        Py_CLEAR(last.number[1]);
+        last.d = d;
+    }
+    if (!last.number[value]) {
+        py_ndarray *r = py_new();
+
+        if (!r)
+            return NULL;
+        last.number[value] =
+            py_done(r, td_array_number(d, (td_scalar){.dt = TD_BOOL, .i = value}, &r->a));
+        if (!last.number[value])
+            return NULL;
+        r->readonly = true;
+    }
+    return Py_NewRef(last.number[value]);
+}
+
 /* x op y of two numbers of one dtype, or of one and a number of Python's; None: not such, or not for here. */
 static PyObject *
 two_numbers(td_op op, PyObject *x, PyObject *y)
@@ -162,6 +190,8 @@ two_numbers(td_op op, PyObject *x, PyObject *y)
     if ((!m && !weak_number(x, (td_dtype)one->dt, &a)) ||
         (!n && !weak_number(y, (td_dtype)one->dt, &b)) || !compute_number(op, a, b, &r))
         return Py_None;
+    if (r.dt == TD_BOOL)
+        return truth_on(one->dev, r.i);
     td_scalar_bits(r, r.dt, bits); /* as the dtype holds it */
     out = py_new();
     return out ? py_done(out, td_array_number(one->dev, td_scalar_load(r.dt, bits), &out->a))
