@@ -16,7 +16,7 @@ random() random(5) random((2,3)) random(size=4) uniform() uniform(2.0,5.0) unifo
 standard_normal((3,2)) normal() normal(2.0,0.5) normal(0,1,size=(3,)) normal(loc=1.0,size=3) lognormal()
 lognormal(0.5,0.25,4) standard_exponential() standard_exponential(7) exponential() exponential(2.5,6)
 standard_gamma(0.5) standard_gamma(3.5,9) gamma(0.3,2.0,9) gamma(4.0) chisquare(3.0) chisquare(0.5,5) beta(0.5,0.6)
-beta(2.0,3.0,4) beta(2,0.5) f(3.0,4.0) f(2,5,3) standard_t(4.0) standard_t(3,5) standard_cauchy() pareto(2.0)
+beta(2.0,3.0,4) beta(2,0.5) beta(1e-3,2e-4,9) beta(1e-5,1e-6) beta(1e-110,2e-110,9) f(3.0,4.0) f(2,5,3) standard_t(4.0) standard_t(3,5) standard_cauchy() pareto(2.0)
 pareto(3,4) weibull(2.0) weibull(0.7,3) power(2.0) power(0.5,4) rayleigh() rayleigh(2.0,3) gumbel() gumbel(1.0,2.0,3)
 laplace() laplace(1,2,3) logistic() logistic(0.5,1.5,3) triangular(0.0,1.0,3.0) triangular(-1,0,2,5) poisson()
 poisson(3.0) poisson(25.0,9) poisson(2,(2,2)) poisson(0.0) geometric(0.1) geometric(0.6,5) negative_binomial(5,0.4)

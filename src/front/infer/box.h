@@ -121,6 +121,7 @@ td_status object_unary(walk *w, td_syn op, const thing *x, thing *out); /* -x, +
 td_status object_is(walk *w, const thing *a, const thing *b, bool negated, thing *out);
 
 /* ---- lists: list.c ---- */
+td_status list_item(walk *w, const thing *x, td_val k, thing *out); /* of an iterator of ITER_MEMBERS */
 td_status list_index(walk *w, const thing *x, const thing *key, thing *out);
 td_status list_assign(walk *w, const thing *x, const thing *key, const thing *value);
 td_status list_delete(walk *w, const thing *x, const thing *key);

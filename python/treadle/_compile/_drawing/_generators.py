@@ -12,7 +12,8 @@ import math
 import numpy as np
 
 from ... import experimental, types
-from ._draws import _double, _word
+from . import _shared, _twister
+from ._shared import many, many_ints
 from ._ziggurat import EXPONENTIAL_TAIL, NORMAL_TAIL, tables
 
 _NORMAL_WIDTH, _NORMAL_SURE, _NORMAL_TOP = tables("standard_normal")
@@ -73,14 +74,6 @@ def _buffered(g):
 # ---- distributions of one number each ----
 
 
-def _uniform(g, low, width):
-    return low + width * g._double()
-
-
-def _normal(g, loc, scale):
-    return loc + scale * _gauss(g)
-
-
 def _gauss(g):
     while True:
         r = g._next()
@@ -115,88 +108,24 @@ def _decay(g):
             return x
 
 
-def _exponential(g, scale, b):
-    return scale * _decay(g)
-
-
-def _lognormal(g, mean, sigma):
-    return math.exp(mean + sigma * _gauss(g))
-
-
-def _standard_gamma(g, shape):
-    if shape == 1.0:
-        return _decay(g)
-    if shape == 0.0:
-        return 0.0
-    if shape < 1.0:
-        while True:
-            u = g._double()
-            v = _decay(g)
-            if u <= 1.0 - shape:
-                x = math.pow(u, 1.0 / shape)
-                if x <= v:
-                    return x
-            else:
-                y = -math.log((1.0 - u) / shape)
-                x = math.pow(1.0 - shape + shape * y, 1.0 / shape)
-                if x <= v + y:
-                    return x
-    b = shape - 1.0 / 3.0
-    c = 1.0 / math.sqrt(9.0 * b)
-    while True:
-        while True:
-            x = _gauss(g)
-            v = 1.0 + c * x
-            if v > 0.0:
-                break
-        v = v * v * v
-        u = g._double()
-        if u < 1.0 - 0.0331 * (x * x) * (x * x):
-            return b * v
-        if math.log(u) < 0.5 * x * x + b * (1.0 - v + math.log(v)):
-            return b * v
-
-
-def _gamma(g, shape, scale):
-    return scale * _standard_gamma(g, shape)
-
-
-def _chisquare(g, df, b):
-    return 2.0 * _standard_gamma(g, df / 2.0)
-
-
 def _beta(g, a, b):
+    if a < 3e-103 and b < 3e-103:  # where NumPy takes an end rather than many rejections
+        return 1.0 if (a + b) * g._double() < a else 0.0
     if a > 1.0 or b > 1.0:
-        x = _standard_gamma(g, a)
-        return x / (x + _standard_gamma(g, b))
+        return _shared.beta(g, a, b)
     while True:
         u, v = g._double(), g._double()
         x, y = math.pow(u, 1.0 / a), math.pow(v, 1.0 / b)
-        if 0.0 < x + y <= 1.0:
-            return x / (x + y)
-
-
-def _f(g, top, bottom):
-    x = _chisquare(g, top, 0.0) * bottom
-    return x / (_chisquare(g, bottom, 0.0) * top)
-
-
-def _student(g, df, b):
-    x = _gauss(g)
-    return math.sqrt(df / 2.0) * x / math.sqrt(_standard_gamma(g, df / 2.0))
-
-
-def _cauchy(g, a, b):
-    x = _gauss(g)
-    return x / _gauss(g)
+        if x + y <= 1.0 and u + v > 0.0:
+            break
+    if x > 0.0 and y > 0.0:
+        return x / (x + y)
+    apart = math.log(u) / a - math.log(v) / b  # a power is too small for a float
+    return math.exp(-math.log1p(math.exp(-apart))) if apart > 0.0 else math.exp(apart - math.log1p(math.exp(apart)))
 
 
 def _pareto(g, a, b):
     return math.expm1(_decay(g) / a)
-
-
-def _weibull(g, a, b):
-    return 0.0 if a == 0.0 else math.pow(_decay(g), 1.0 / a)
 
 
 def _power(g, a, b):
@@ -207,77 +136,10 @@ def _rayleigh(g, scale, b):
     return scale * math.sqrt(2.0 * _decay(g))
 
 
-def _gumbel(g, loc, scale):
-    while True:
-        u = 1.0 - g._double()
-        if u < 1.0:
-            return loc - scale * math.log(-math.log(u))
-
-
-def _laplace(g, loc, scale):
-    while True:
-        u = g._double()
-        if u > 0.0:
-            break
-    return loc - scale * math.log(2.0 - u - u) if u >= 0.5 else loc + scale * math.log(u + u)
-
-
-def _logistic(g, loc, scale):
-    while True:
-        u = g._double()
-        if u > 0.0:
-            return loc + scale * math.log(u / (1.0 - u))
-
-
-def _triangular(g, left, rest):
-    mode, right = rest
-    width = right - left
-    u = g._double()
-    if u <= (mode - left) / width:
-        return left + math.sqrt(u * ((mode - left) * width))
-    return right - math.sqrt((1.0 - u) * ((right - mode) * width))
-
-
-def _poisson(g, lam, b):
-    if lam == 0.0:
-        return 0
-    if lam < 10.0:
-        k, least, product = 0, math.exp(-lam), g._double()
-        while product > least:
-            k += 1
-            product *= g._double()
-        return k
-    slam, loglam = math.sqrt(lam), math.log(lam)
-    b = 0.931 + 2.53 * slam
-    a = -0.059 + 0.02483 * b
-    inverse, vr = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2.0)
-    while True:
-        u = g._double() - 0.5
-        v = g._double()
-        us = 0.5 - abs(u)
-        k = math.floor((2.0 * a / us + b) * u + lam + 0.43)
-        if us >= 0.07 and v <= vr:
-            return k
-        if k < 0 or (us < 0.013 and v > us):
-            continue
-        if math.log(v) + math.log(inverse) - math.log(a / (us * us) + b) <= -lam + k * loglam - math.lgamma(k + 1.0):
-            return k
-
-
 def _geometric(g, p, b):
     if p < 0.333333333333333333333333:
         return math.ceil(-_decay(g) / math.log1p(-p))
-    k, total, part = 1, p, p
-    u = g._double()
-    while u > total:
-        part *= 1.0 - p
-        total += part
-        k += 1
-    return k
-
-
-def _negative_binomial(g, n, p):
-    return _poisson(g, _gamma(g, n, (1.0 - p) / p), 0.0)
+    return _shared.searched_geometric(g, p)
 
 
 def _upto(g, most):
@@ -324,24 +186,12 @@ def _integer(g, low, most):
 
 def _many(g, size, one, a, b):
     libm()
-    if size is None:
-        return one(g, a, b)
-    out = np.empty(size)
-    flat = out.reshape(-1)
-    for i in range(flat.size):
-        flat[i] = one(g, a, b)
-    return out
+    return many(g, size, one, a, b)
 
 
 def _many_ints(g, size, one, a, b):
     libm()
-    if size is None:
-        return one(g, a, b)
-    out = np.empty(size, np.int64)
-    flat = out.reshape(-1)
-    for i in range(flat.size):
-        flat[i] = one(g, a, b)
-    return out
+    return many_ints(g, size, one, a, b)
 
 
 def _positive(x, name):
@@ -357,42 +207,48 @@ def _not_negative(x, name):
 class Distributions:
     """The methods of numpy.random.Generator, for classes with the methods _next (64 bits), _half (32) and _double."""
 
+    def _gauss(self):
+        return _gauss(self)
+
+    def _decay(self):
+        return _decay(self)
+
     def random(self, size=None):
-        return _many(self, size, _uniform, 0.0, 1.0)
+        return _many(self, size, _shared.uniform, 0.0, 1.0)
 
     def uniform(self, low=0.0, high=1.0, size=None):
-        return _many(self, size, _uniform, float(low), float(high - low))
+        return _many(self, size, _shared.uniform, float(low), float(high - low))
 
     def standard_normal(self, size=None):
-        return _many(self, size, _normal, 0.0, 1.0)
+        return _many(self, size, _shared.normal, 0.0, 1.0)
 
     def normal(self, loc=0.0, scale=1.0, size=None):
         _not_negative(scale, "scale")
-        return _many(self, size, _normal, float(loc), float(scale))
+        return _many(self, size, _shared.normal, float(loc), float(scale))
 
     def lognormal(self, mean=0.0, sigma=1.0, size=None):
         _not_negative(sigma, "sigma")
-        return _many(self, size, _lognormal, float(mean), float(sigma))
+        return _many(self, size, _shared.lognormal, float(mean), float(sigma))
 
     def standard_exponential(self, size=None):
-        return _many(self, size, _exponential, 1.0, 0.0)
+        return _many(self, size, _shared.exponential, 1.0, 0.0)
 
     def exponential(self, scale=1.0, size=None):
         _not_negative(scale, "scale")
-        return _many(self, size, _exponential, float(scale), 0.0)
+        return _many(self, size, _shared.exponential, float(scale), 0.0)
 
     def standard_gamma(self, shape, size=None):
         _not_negative(shape, "shape")
-        return _many(self, size, _gamma, float(shape), 1.0)
+        return _many(self, size, _shared.standard_gamma, float(shape), 0.0)
 
     def gamma(self, shape, scale=1.0, size=None):
         _not_negative(shape, "shape")
         _not_negative(scale, "scale")
-        return _many(self, size, _gamma, float(shape), float(scale))
+        return _many(self, size, _shared.gamma, float(shape), float(scale))
 
     def chisquare(self, df, size=None):
         _positive(df, "df")
-        return _many(self, size, _chisquare, float(df), 0.0)
+        return _many(self, size, _shared.chisquare, float(df), 0.0)
 
     def beta(self, a, b, size=None):
         _positive(a, "a")
@@ -402,14 +258,14 @@ class Distributions:
     def f(self, dfnum, dfden, size=None):
         _positive(dfnum, "dfnum")
         _positive(dfden, "dfden")
-        return _many(self, size, _f, float(dfnum), float(dfden))
+        return _many(self, size, _shared.f, float(dfnum), float(dfden))
 
     def standard_t(self, df, size=None):
         _positive(df, "df")
-        return _many(self, size, _student, float(df), 0.0)
+        return _many(self, size, _shared.student, float(df), 0.0)
 
     def standard_cauchy(self, size=None):
-        return _many(self, size, _cauchy, 0.0, 0.0)
+        return _many(self, size, _shared.cauchy, 0.0, 0.0)
 
     def pareto(self, a, size=None):
         _positive(a, "a")
@@ -417,7 +273,7 @@ class Distributions:
 
     def weibull(self, a, size=None):
         _not_negative(a, "a")
-        return _many(self, size, _weibull, float(a), 0.0)
+        return _many(self, size, _shared.weibull, float(a), 0.0)
 
     def power(self, a, size=None):
         _positive(a, "a")
@@ -429,24 +285,24 @@ class Distributions:
 
     def gumbel(self, loc=0.0, scale=1.0, size=None):
         _not_negative(scale, "scale")
-        return _many(self, size, _gumbel, float(loc), float(scale))
+        return _many(self, size, _shared.gumbel, float(loc), float(scale))
 
     def laplace(self, loc=0.0, scale=1.0, size=None):
         _not_negative(scale, "scale")
-        return _many(self, size, _laplace, float(loc), float(scale))
+        return _many(self, size, _shared.laplace, float(loc), float(scale))
 
     def logistic(self, loc=0.0, scale=1.0, size=None):
         _not_negative(scale, "scale")
-        return _many(self, size, _logistic, float(loc), float(scale))
+        return _many(self, size, _shared.logistic, float(loc), float(scale))
 
     def triangular(self, left, mode, right, size=None):
         if not left <= mode <= right or left == right:
             raise ValueError("triangular takes left <= mode <= right, not all equal")
-        return _many(self, size, _triangular, float(left), (float(mode), float(right)))
+        return _many(self, size, _shared.triangular, float(left), (float(mode), float(right)))
 
     def poisson(self, lam=1.0, size=None):
         _not_negative(lam, "lam")
-        return _many_ints(self, size, _poisson, float(lam), 0.0)
+        return _many_ints(self, size, _shared.poisson, float(lam), 0.0)
 
     def geometric(self, p, size=None):
         if not 0 < p <= 1:
@@ -457,7 +313,7 @@ class Distributions:
         _positive(n, "n")
         if not 0 < p <= 1:
             raise ValueError("p <= 0, p > 1 or p contains NaNs")
-        return _many_ints(self, size, _negative_binomial, float(n), float(p))
+        return _many_ints(self, size, _shared.negative_binomial, float(n), float(p))
 
     def integers(self, low, high=None, size=None, endpoint=False):
         begin, end = (0, int(low)) if high is None else (int(low), int(high))
@@ -471,14 +327,7 @@ class Distributions:
         return items[self.integers(0, items.shape[0], size)]
 
     def shuffle(self, x):
-        for i in range(x.shape[0] - 1, 0, -1):
-            j = _masked(self, i)
-            if x.ndim == 1:
-                x[i], x[j] = x[j], x[i]
-            else:
-                row = x[i].copy()
-                x[i] = x[j]
-                x[j] = row
+        _shared.shuffle(self, x, _masked)
 
     def permutation(self, x):
         out = np.arange(x) if isinstance(x, int) else x.copy()
@@ -525,14 +374,14 @@ class MT19937(Distributions):
         self.words = words
 
     def _next(self):
-        high = np.uint64(_word(self.words))
-        return (high << _U32) | np.uint64(_word(self.words))
+        high = np.uint64(_twister.word(self.words))
+        return (high << _U32) | np.uint64(_twister.word(self.words))
 
     def _half(self):
-        return _word(self.words)
+        return _twister.word(self.words)
 
     def _double(self):
-        return _double(self.words)
+        return _twister.double(self.words)
 
 
 # ---- arguments ----
