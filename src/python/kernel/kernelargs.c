@@ -509,24 +509,15 @@ add_box(py_call *c, PyObject *o, const td_type **type)
     return 1;
 }
 
-/* numpy.random's generators go as instances of treadle._compile._drawing._generators' classes, which draw from their state. */
 static int
 add_generator(py_call *c, PyObject *o, const td_type **type)
 {
-    PyObject *modules = PyImport_GetModuleDict(),
-             *module = PyDict_GetItemString(modules, "numpy.random._generator"),
-             *cls = module ? PyObject_GetAttrString(module, "Generator") : NULL, *instance = NULL,
-             *made = NULL;
-    int r = cls ? PyObject_IsInstance(o, cls) : module ? -1 : 0;
+    PyObject *instance;
+    int r = py_generator_instance(o, &instance);
 
-    if (r > 0) {
-        instance = py_package("treadle._compile._drawing._generators", "instance");
-        made = instance ? PyObject_CallFunctionObjArgs(instance, o, NULL) : NULL;
-        r = made ? add_box(c, made, type) : -1;
-    }
-    Py_XDECREF(cls);
+    if (r > 0)
+        r = add_box(c, instance, type);
     Py_XDECREF(instance);
-    Py_XDECREF(made);
     return r;
 }
 

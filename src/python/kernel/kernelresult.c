@@ -234,7 +234,7 @@ argument_of(uint64_t box, const py_call *c)
             return Py_NewRef(c->boxes->arg[i].o);
     for (uint32_t i = 0; i < c->nleaf; i++)
         if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held) && c->leaf[i].word[0] == box)
-            return Py_NewRef(c->leaf[i].held);
+            return py_generator_shown(Py_NewRef(c->leaf[i].held));
     return NULL;
 }
 

@@ -7,8 +7,8 @@ import random
 import numpy as np
 
 from . import _shared
-from ._shared import many, many_ints
-from ._twister import double, draws, gauss
+from ._shared import double, gauss, many, many_ints
+from ._twister import draws
 
 
 def _one_beta(s, a, b):

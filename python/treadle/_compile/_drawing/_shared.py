@@ -188,17 +188,17 @@ def many(g, size, one, a, b):
     """one(g, a, b), or a float64 array of that size of such numbers."""
     if size is None:
         return one(g, a, b)
-    return _filled(g, np.empty(size), one, a, b)
+    return filled(g, np.empty(size), one, a, b)
 
 
 def many_ints(g, size, one, a, b):
     """As many, with an int64 array."""
     if size is None:
         return one(g, a, b)
-    return _filled(g, np.empty(size, np.int64), one, a, b)
+    return filled(g, np.empty(size, np.int64), one, a, b)
 
 
-def _filled(g, out, one, a, b):
+def filled(g, out, one, a, b):
     flat = out.reshape(-1)
     for i in range(flat.size):
         flat[i] = one(g, a, b)
