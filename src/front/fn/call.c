@@ -537,10 +537,12 @@ call_overload(walk *w, const thing *f, const call *c, thing *out)
     return call_object(w, &chosen, c, out);
 }
 
-/* bool(None) is False */
+/* Does it take a value that may be None as it is?  bool(None) is False, and print(None) prints it. */
 static bool
-is_bool_class(const td_objinfo *info)
+takes_none(const td_objinfo *info)
 {
+    if (info->kind == TD_OBJ_INTRINSIC)
+        return td_intrinsics[info->number].fn == fn_print;
     return info->kind == TD_OBJ_TYPE && info->type->kind == TD_T_NUM && info->type->dt == TD_BOOL;
 }
 
@@ -567,7 +569,7 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
                        f->type->name);
         TD_TRY(w->host->describe(w->host->ctx, spelled, &info));
     }
-    if (info.kind != TD_OBJ_FUNCTION && !is_bool_class(&info))
+    if (info.kind != TD_OBJ_FUNCTION && !takes_none(&info))
         TD_TRY(take_values(w, c));
     switch (info.kind) {
     case TD_OBJ_INTRINSIC:

@@ -621,7 +621,7 @@ void      thread_end(walk *w); /* the thread, the function, or the iteration of 
 void      end_if_failed(walk *w); /* behind a parallel loop: the function gives up if an iteration has */
 
 /* The values, a word each (complex: two), from ptr[index] on; ptr points to words.  The site gets their types. */
-void      put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td_site *site);
+td_status put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td_site *site);
 
 /* ---- debug.c: what only who watches a kernel wants ---- */
 void      at_line(walk *w, uint32_t node);         /* what is emitted now is the program's line of node */
