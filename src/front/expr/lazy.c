@@ -529,6 +529,8 @@ settle(walk *w, thing *x)
     TD_TRY(new_array(w, x->type->item[0], x->type->ndim, x->view->shape, &to));
     if (x->lazy->element)
         TD_TRY(store_all(w, &to, x, w->node));
+    if (is_packed(x)) /* the copy stands for a view: nobody may store to it */
+        to.type = td_type_array(to.type->item[0], to.type->ndim, to.type->layout, true);
     *x = to;
     return TD_OK;
 }

@@ -57,7 +57,7 @@ fn_type(walk *w, const call *c, int number, thing *out)
     x = c->arg[0];
     TD_TRY(loaded(w, &x));
     if (!is_num(&x) || (x.type->weak && !w->numba) || !w->host->dtype ||
-        w->host->dtype(w->host->ctx, x.type->dt, &obj))
+        w->host->dtype(w->host->ctx, td_type_num(x.type->dt), &obj))
         return fn_refuse(w, c, number, out);
     *out = (thing){.type = td_type_object(obj, td_dtype_name(x.type->dt))};
     return TD_OK;

@@ -581,9 +581,11 @@ ask_describe(void *ctx, uint32_t obj, td_objinfo *out)
 }
 
 static td_status
-ask_dtype(void *ctx, td_dtype dt, uint32_t *out)
+ask_dtype(void *ctx, const td_type *t, uint32_t *out)
 {
-    return give_handle(ctx, py_dtype_object(dt), out, td_dtype_name(dt));
+    PyObject *dtype = t->kind == TD_T_NUM ? py_dtype_object((td_dtype)t->dt) : py_type_dtype(t);
+
+    return give_handle(ctx, dtype, out, t->name);
 }
 
 void
