@@ -43,6 +43,13 @@ def __getattr__(name):
 class HostFunction(_jit.CPUFunction):
     """A compiled function of the program. If treadle cannot compile it, the real Numba does, where it is installed."""
 
+    def declare(self, args, returns):
+        try:
+            super().declare(args, returns)
+        except TypeError:  # which compile_declared meets again, and hands the function to Numba
+            if not _realnumba.is_there():
+                raise
+
     def compile_declared(self, args):
         try:
             super().compile_declared(args)
@@ -125,9 +132,10 @@ def stencil(func_or_mode="constant", **options):
 
 
 def cfunc(sig, **options):
-    """A function that C code can call by its address. The real Numba compiles it."""
+    """A function that C code can call by its address. The real Numba compiles it; without Numba its address leads to
+    Python, which calls the compiled function, or the function itself where it takes pointers."""
     if not _realnumba.is_there():
-        raise NotImplementedError("numba.cfunc needs Numba: treadle makes no addresses of functions that C code calls")
+        return functools.partial(_numbaparts.CFunc, *_function.declared_in(sig)[:1])
     made = _realnumba.numba().cfunc(_realnumba.real(sig), **options)
     return lambda fn: made(_realnumba.whole_copy(fn))
 

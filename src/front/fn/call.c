@@ -546,6 +546,15 @@ takes_none(const td_objinfo *info)
     return info->kind == TD_OBJ_TYPE && info->type->kind == TD_T_NUM && info->type->dt == TD_BOOL;
 }
 
+static td_status
+cannot_call(walk *w, const thing *f, const call *c)
+{
+    const char *advice = w->host->advice ? w->host->advice(w->host->ctx, f->type->object) : NULL;
+
+    return bad(w, c->node, TD_ERR_TYPE, "%s cannot be called in a kernel: %s", f->type->name,
+               advice ? advice : "it is no function that treadle knows or can compile");
+}
+
 td_status
 call_object(walk *w, const thing *f, const call *c, thing *out)
 {
@@ -588,11 +597,7 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
             return object_new(w, info.type, c, out);
         return w->exact ? exact_convert(w, info.type, c, out) : convert_call(w, info.type, c, out);
     case TD_OBJ_NAMED: return call_named(w, &info, f->type->object, c, out);
-    default:
-        return bad(w, c->node, TD_ERR_TYPE,
-                   "%s cannot be called in a kernel: it is no function that treadle knows or can "
-                   "compile",
-                   f->type->name);
+    default:           return cannot_call(w, f, c);
     }
 }
 

@@ -66,6 +66,8 @@ typedef struct td_host {
                           uint32_t *out);
     td_status (*describe)(void *ctx, uint32_t obj, td_objinfo *out);
     td_status (*dtype)(void *ctx, const td_type *t, uint32_t *out); /* the object that a.dtype is */
+    /* What to do in place of a call of an object that cannot be compiled.  NULL: nobody knows. */
+    const char *(*advice)(void *ctx, uint32_t obj);
 } td_host;
 
 /* ---- a function ---- */

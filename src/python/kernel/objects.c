@@ -588,6 +588,22 @@ ask_dtype(void *ctx, const td_type *t, uint32_t *out)
     return give_handle(ctx, dtype, out, t->name);
 }
 
+/* The text belongs to a table of the module. */
+static const char *
+ask_advice(void *ctx, uint32_t obj)
+{
+    PyObject *advice = py_package("treadle._compile._advice", "advice"),
+             *text =
+                 advice ? PyObject_CallFunctionObjArgs(advice, py_handle_object(obj), NULL) : NULL;
+    const char *s = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+
+    (void)ctx;
+    PyErr_Clear();
+    Py_XDECREF(advice);
+    Py_XDECREF(text);
+    return s;
+}
+
 void
 py_asking_begin(py_asking *a, py_dispatcher *d, py_spec *spec)
 {
@@ -597,7 +613,8 @@ py_asking_begin(py_asking *a, py_dispatcher *d, py_spec *spec)
                               .stand_in = ask_stand_in,
                               .overload = ask_overload,
                               .describe = ask_describe,
-                              .dtype = ask_dtype},
+                              .dtype = ask_dtype,
+                              .advice = ask_advice},
                      .d = d,
                      .spec = spec};
     a->host.ctx = a;
