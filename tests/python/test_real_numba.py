@@ -195,7 +195,7 @@ print(at(1.5, 4))
     ("body", "says"),
     [
         ("C = ctypes.CDLL(None).labs\n@njit\ndef f(x):\n    return C(x)\nf(1)", "a C function at an address"),
-        ("@ctypes.CFUNCTYPE(int)\ndef g(): pass\n@njit\ndef f():\n    return g()\nf()", "write it in Python"),
+        ("@ctypes.CFUNCTYPE(ctypes.c_int)\ndef g(): pass\n@njit\ndef f():\n    return g()\nf()", "write it in Python"),
         ("@cfunc('float64(float64)')\ndef g(x): return x\n@njit\ndef f(x):\n    return g(x)\nf(1.0)",
          "call the Python function that the cfunc was made of"),
         ("@intrinsic\ndef g(context, x): pass\n@njit\ndef f(x):\n    return g(x)\nf(1.0)", "made for Numba's compiler"),
