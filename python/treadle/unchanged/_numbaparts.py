@@ -13,8 +13,8 @@ import numpy
 from treadle import _core, njit
 
 __all__ = [
-    "carray", "config", "errors", "farray", "get_num_threads", "get_parallel_chunksize", "objmode",
-    "parallel_chunksize", "set_num_threads", "set_parallel_chunksize", "threading_layer",
+    "carray", "config", "errors", "farray", "get_parallel_chunksize", "objmode", "parallel_chunksize",
+    "set_parallel_chunksize", "threading_layer",
 ]  # fmt: skip
 
 
@@ -104,6 +104,14 @@ def set_num_threads(n):
     if not 1 <= n <= _most:
         raise ValueError(f"The number of threads must be between 1 and {_most}")
     _threads = int(n)
+
+
+def get_thread_id():
+    """0, and in compiled code too: a loop that asks for it runs in order."""
+    return 0
+
+
+get_thread_id._td_name = "treadle.thread_id"
 
 
 def threading_layer():

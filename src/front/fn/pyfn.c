@@ -15,10 +15,14 @@ fn_range(walk *w, const call *c, int number, thing *out)
 
     TD_TRY(want_args(w, c, "range", 1, 3));
     for (uint32_t i = 0; i < c->n; i++) {
-        if (!is_int(&c->arg[i]))
+        thing x = c->arg[i];
+
+        if (w->numba && is_num(&x) && td_dtype_is_float(x.type->dt)) /* Numba cuts floats */
+            x = num_convert(w, &x, td_type_num(TD_I64));
+        if (!is_int(&x))
             return bad(w, c->node, TD_ERR_TYPE, "range takes integers, not %s: write int(…)",
-                       c->arg[i].type->name);
-        part[c->n == 1 ? 1 : i] = c->arg[i];
+                       x.type->name);
+        part[c->n == 1 ? 1 : i] = x;
     }
     if (part[2].known && part[2].lit.i == 0)
         return bad(w, c->node, TD_ERR_VALUE, "range's step cannot be zero");
