@@ -10,8 +10,8 @@ _OF_TYPES = {
     ("numba.core.ccallback", "CFunc"): "call the Python function that the cfunc was made of",
     ("treadle.unchanged._numbaparts", "CFunc"): "call the Python function that the cfunc was made of",
     ("treadle.unchanged._extending", "Intrinsic"): (
-        "an intrinsic is made for Numba's compiler: write what it does in Python, or install Numba, which then compiles "
-        "its callers"
+        "an intrinsic is made for Numba's compiler: write what it does in Python, or install Numba, which then "
+        "compiles its callers"
     ),
 }
 
