@@ -35,9 +35,8 @@ packed_field(const thing *x)
     return &x->lazy->c.arg->type->item[0]->field[x->lazy->number];
 }
 
-/* at: the places of the record, then those within its field. */
-static td_status
-packed_element(walk *w, const thing *self, const nest *at, thing *out)
+td_status
+packed_place(walk *w, const thing *self, const nest *at, thing *out)
 {
     const thing *records = self->lazy->c.arg;
     uint32_t n = records->type->ndim;
@@ -53,7 +52,14 @@ packed_element(walk *w, const thing *self, const nest *at, thing *out)
         within.shape[i] = at->shape[n + i];
     }
     r = *out;
-    return within.n ? element_at(w, &r, &within, out) : loaded(w, out);
+    return within.n ? element_place(w, &r, &within, out) : TD_OK;
+}
+
+static td_status
+packed_element(walk *w, const thing *self, const nest *at, thing *out)
+{
+    TD_TRY(packed_place(w, self, at, out));
+    return loaded(w, out);
 }
 
 bool
