@@ -131,7 +131,7 @@ def _gauss32(g):
                 if b + b > a * a:
                     tail = np.float32(NORMAL_TAIL) + a
                     return -tail if (bits >> 8) & 1 else tail
-        elif _between32(_NORMAL_TOP32[k], _NORMAL_TOP32[k - 1], g) < math.exp(-0.5 * float(x) * float(x)):
+        elif _between32(_NORMAL_TOP32[k], _NORMAL_TOP32[k - 1], g) < math.exp(-0.5 * np.float64(x) * np.float64(x)):
             return x
 
 
@@ -145,7 +145,7 @@ def _decay32(g):
             return x
         if k == 0:
             return np.float32(EXPONENTIAL_TAIL) - math.log1p(-_uniform32(g))
-        if _between32(_EXPONENTIAL_TOP32[k], _EXPONENTIAL_TOP32[k - 1], g) < math.exp(-float(x)):
+        if _between32(_EXPONENTIAL_TOP32[k], _EXPONENTIAL_TOP32[k - 1], g) < math.exp(-np.float64(x)):
             return x
 
 
