@@ -145,7 +145,7 @@ def _decay32(g):
             return x
         if k == 0:
             return np.float32(EXPONENTIAL_TAIL) - math.log1p(-_uniform32(g))
-        if _between32(_EXPONENTIAL_TOP32[k], _EXPONENTIAL_TOP32[k - 1], g) < math.exp(-np.float64(x)):
+        if _between32(_EXPONENTIAL_TOP32[k], _EXPONENTIAL_TOP32[k - 1], g) < math.exp(-x):
             return x
 
 
