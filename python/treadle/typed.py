@@ -98,10 +98,8 @@ class List(_core.Box, metaclass=_Known):
             super().__delitem__(i)
 
     def __iter__(self):
-        i = 0
-        while i < len(self):
+        for i in range(len(self)):  # what is appended meanwhile is no part of it, as in Numba
             yield super().__getitem__(i)
-            i += 1
 
     def __contains__(self, value):
         return any(x is value or x == value for x in self)

@@ -17,6 +17,14 @@ td_box_on_drop(void (*unhold)(void *held))
     unhold_memory = unhold;
 }
 
+static void (*show_prints)(uint64_t mailbox);
+
+void
+td_box_on_print(void (*show)(uint64_t mailbox))
+{
+    show_prints = show;
+}
+
 td_box *
 td_box_new(td_callmem *h, td_boxkind kind, uint32_t key, uint32_t value, uint64_t desc)
 {
@@ -472,7 +480,11 @@ td_box_ask(uint64_t heap, uint64_t words, int64_t which)
     case TD_ASK_CLEAR:  return td_box_clear(td_box_of(w[0]));
     case TD_ASK_UFUNC:  return ask_ufunc(w);
     case TD_ASK_LINEAR: return td_linear_call(w);
-    default:            break;
+    case TD_ASK_PRINT:
+        if (show_prints)
+            show_prints(w[0]);
+        return TD_ASK_OK;
+    default: break;
     }
     if (which < TD_ASK_FIND || which == TD_ASK_SAME)
         return ask_list(h, td_box_of(w[0]), w, which);

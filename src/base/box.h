@@ -87,6 +87,7 @@ enum td_boxask {
     TD_ASK_FILL,     /* str, width, character, 0: ljust, 1: rjust, 2: center, 3: zfill */
     TD_ASK_SAME,     /* list, list of numbers or str -> are all words of their elements equal? */
     TD_ASK_UFUNC,    /* float64, float64 (or 0), function number -> float64 (ufunc.h); needs no heap */
+    TD_ASK_PRINT,    /* address of the call's mailbox: shows what it holds of prints.  Needs no heap */
     TD_ASK_LINEAR,   /* as td_linear_call says; what it returns is the answer.  Needs no heap */
     TD_ASKS
 };
@@ -101,6 +102,8 @@ td_box *td_box_new(td_callmem *h, td_boxkind kind, uint32_t key, uint32_t value,
 void    td_box_drop(td_box *b);              /* ok on NULL; takes the box out of its call's memory first */
 /* unhold is called with `held` of each dropped box, unless that is NULL */
 void    td_box_on_drop(void (*unhold)(void *held));
+/* show is called for TD_ASK_PRINT, on the thread that called the function */
+void    td_box_on_print(void (*show)(uint64_t mailbox));
 void    td_box_own(td_box *b);               /* takes the box out of its call's memory: the caller drops it */
 void    td_box_free_all(td_callmem *h);
 bool    td_box_room(td_box *b, int64_t n);   /* false: no memory */

@@ -430,10 +430,10 @@ host_describe(void *ctx, uint32_t obj, td_objinfo *out)
 }
 
 static td_status
-host_dtype(void *ctx, td_dtype dt, uint32_t *out)
+host_dtype(void *ctx, const td_type *t, uint32_t *out)
 {
     (void)ctx;
-    *out = H_TYPE + dt;
+    *out = H_TYPE + t->dt;
     return TD_OK;
 }
 

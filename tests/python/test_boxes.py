@@ -491,6 +491,58 @@ def test_changed_while_iterated():
 # ---- treadle.typed ----
 
 
+def test_a_typed_list_keeps_its_length_while_iterated():
+    """Numba's rule; a list of Python's may grow."""
+
+    def append(x):
+        for v in x:
+            x.append(v + 10)
+
+    def pop(x):
+        for v in x:
+            x.pop()
+
+    def clear_at_the_last(x):
+        k = 0
+        for v in x:
+            k += 1
+            if k == 3:
+                x.clear()
+
+    def numbered(x):
+        for i, v in enumerate(x):
+            x.insert(0, v)
+
+    def beside(x):
+        for v, w in zip(range(9), x):
+            del x[0]
+
+    def yielded(x):
+        return [v for v in x if x.pop() > 0]
+
+    for f in (append, pop, clear_at_the_last, numbered, beside, yielded):
+        with pytest.raises(RuntimeError, match="list was mutated during iteration"):
+            njit(f)(List([1, 2, 3]))
+
+    def grown(n):
+        made, own = List(), [0, 1]
+        made.append(0)
+        for v in own:
+            if len(own) < n:
+                own.append(v + 2)
+            made[0] = len(own)  # an element may change
+        for v in made:
+            made[0] = v
+        return own, made[0], [x for x in made] + [y for y in reversed(made)]
+
+    assert njit(grown)(9) == ([0, 1, 2, 3, 4, 5, 6, 7, 8], 9, [9, 9])
+    from_python, seen = List([1, 2, 3]), 0
+    for _ in from_python:
+        from_python.append(4)
+        seen += 1
+    assert seen == 3 and len(from_python) == 6
+
+
 def test_typed_from_python():
     x = List()
     x.append(1)

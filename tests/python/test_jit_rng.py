@@ -1,5 +1,7 @@
 """numpy.random.Generator as an argument of compiled functions: NumPy's own numbers, from one stream with Python."""
 
+import gc
+import itertools
 import linecache
 import random
 
@@ -9,6 +11,7 @@ import pytest
 import treadle as td
 from treadle import cuda, njit, prange
 from treadle._compile._drawing import _ziggurat
+from treadle.typed import List
 
 KINDS = (np.random.PCG64, np.random.SFC64, np.random.MT19937)
 CALLS = """
@@ -16,13 +19,20 @@ random() random(5) random((2,3)) random(size=4) uniform() uniform(2.0,5.0) unifo
 standard_normal((3,2)) normal() normal(2.0,0.5) normal(0,1,size=(3,)) normal(loc=1.0,size=3) lognormal()
 lognormal(0.5,0.25,4) standard_exponential() standard_exponential(7) exponential() exponential(2.5,6)
 standard_gamma(0.5) standard_gamma(3.5,9) gamma(0.3,2.0,9) gamma(4.0) chisquare(3.0) chisquare(0.5,5) beta(0.5,0.6)
-beta(2.0,3.0,4) beta(2,0.5) f(3.0,4.0) f(2,5,3) standard_t(4.0) standard_t(3,5) standard_cauchy() pareto(2.0)
+beta(2.0,3.0,4) beta(2,0.5) beta(1e-3,2e-4,9) beta(1e-5,1e-6) beta(1e-110,2e-110,9) f(3.0,4.0) f(2,5,3) standard_t(4.0) standard_t(3,5) standard_cauchy() pareto(2.0)
 pareto(3,4) weibull(2.0) weibull(0.7,3) power(2.0) power(0.5,4) rayleigh() rayleigh(2.0,3) gumbel() gumbel(1.0,2.0,3)
 laplace() laplace(1,2,3) logistic() logistic(0.5,1.5,3) triangular(0.0,1.0,3.0) triangular(-1,0,2,5) poisson()
 poisson(3.0) poisson(25.0,9) poisson(2,(2,2)) poisson(0.0) geometric(0.1) geometric(0.6,5) negative_binomial(5,0.4)
 negative_binomial(3.5,0.2,4) integers(10) integers(0,10) integers(5,6) integers(-100,100,9) integers(0,10,size=(2,3))
 integers(0,2**40) integers(-2**62,2**62,7) integers(0,2**32,5) integers(0,2**32-1,5) integers(1,6,endpoint=True)
 integers(0,9,4,endpoint=True) integers(low=3,high=8,size=3) choice(7) choice(10,4) permutation(9)
+random(dtype=np.float32) random((2,3),np.float32) standard_normal(dtype=np.float32) standard_normal(9,np.float32)
+standard_exponential(dtype=np.float32) standard_exponential(9,np.float32) integers(10,dtype=np.int32)
+integers(0,2**32,5,np.uint32) integers(-9,9,7,np.int16) integers(0,200,9,dtype=np.uint8) integers(-128,128,9,np.int8)
+integers(0,2**16,5,dtype=np.uint16) integers(5,6,3,np.int16) integers(7,dtype=np.uint8) integers(0,2**62,5,np.uint64)
+integers(0,7,4,np.int64,True) integers(0,255,4,np.uint8,endpoint=True) binomial(10,0.3) binomial(400,0.9,5)
+binomial(60,0.5) wald(1.0,2.0) wald(0.5,3,5) zipf(2.0) zipf(1.2,9) zipf(2000) logseries(0.3) logseries(0.99,9)
+noncentral_chisquare(2.0,1.5) noncentral_chisquare(0.5,1,4) noncentral_chisquare(3,0) noncentral_f(2,3,1.5,3)
 """.split()
 
 
@@ -58,6 +68,11 @@ def test_many_draws_and_their_rare_branches():
         fill.py_func(*made[1])
         for a, b in zip(made[0][1:], made[1][1:], strict=True):
             np.testing.assert_array_equal(a, b)
+    narrow = njit(lambda g: (g.standard_normal(10**6, np.float32), g.standard_exponential(10**6, np.float32)))
+    for kind, seed in itertools.product(KINDS, (3, 17)):
+        ours, theirs = (np.random.Generator(kind(seed)) for _ in range(2))
+        for a, b in zip(narrow(ours), narrow.py_func(theirs), strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
 
 
 def test_heights_and_bounds_of_the_ziggurat():
@@ -93,6 +108,42 @@ def test_one_stream_with_python_and_with_other_functions():
     assert inner(a) == b.normal()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_generator_comes_back_as_it_went(kind):
+    made = [np.random.Generator(kind(k)) for k in range(150)]
+    a, b = made[:2]
+    assert njit(lambda g: g)(a) is a
+    pair, number = njit(lambda g, h: ((h, g), h.random()))(a, b)
+    assert pair[0] is b and pair[1] is a and number == np.random.Generator(kind(1)).random()
+    pick = njit(lambda gs, i: gs[i])
+    assert pick(made, 120) is made[120] and pick(List(made), 149) is made[149] and List(made)[3] is made[3]
+
+    @njit
+    def held(g, h, first):
+        one = g if first else h
+        for _ in range(3):
+            other = one
+            x = other.random()
+        return x, one
+
+    for first in (True, False):
+        x, one = held(a, b, first)
+        again = np.random.Generator(kind(0 if first else 1))
+        assert one is (a if first else b)
+        assert x == again.random(3 if first else 4)[-1]
+
+
+def test_an_instance_outlives_the_programs_reference():
+    kept = List([np.random.default_rng(9)])
+    others = [np.random.default_rng(k) for k in range(200)]
+    draw = njit(lambda g: g.random())
+    for g in others:
+        draw(g)
+    del others
+    gc.collect()
+    assert draw(kept[0]) == np.random.default_rng(9).random()
+
+
 def test_prange_draws_in_order():
     @njit(parallel=True)
     def f(g, n):
@@ -112,8 +163,14 @@ def test_refusals():
         njit(lambda g: g.normal(0, -1))(g)
     with pytest.raises(ValueError, match="low >= high"):
         njit(lambda g: g.integers(5, 5))(g)
-    with pytest.raises(TypeError, match="random has no argument dtype"):
-        njit(lambda g: g.random(dtype=np.float32))(g)
+    with pytest.raises(TypeError, match="float32 or float64"):
+        njit(lambda g: g.random(dtype=np.int32))(g)
+    with pytest.raises(ValueError, match="out of bounds"):
+        njit(lambda g: g.integers(0, 300, dtype=np.uint8))(g)
+    with pytest.raises(TypeError, match="no argument dtype"):
+        njit(lambda g: g.standard_gamma(2.0, dtype=np.float32))(g)
+    with pytest.raises(TypeError, match="must be of one type"):
+        njit(lambda g: g[0].random())([g, np.random.Generator(np.random.MT19937(1))])
     with pytest.raises(TypeError, match="on the CPU only"):
         cuda.jit(lambda g, a: None)[1, 1](g, np.zeros(1))
     with pytest.raises(TypeError, match="on the CPU only"):

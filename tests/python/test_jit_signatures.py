@@ -167,6 +167,36 @@ def fib(n):
     return n if n < 2 else fib(n - 1) + fib(n - 2)
 
 assert fib(20) == 6765
+fib.disable_compile()
+assert fib(3.0) == 2
+
+@njit(parallel=True)
+def by_threads(a):
+    part = np.zeros((numba.get_num_threads(), 2))
+    for i in numba.prange(a.size):
+        t = numba.get_thread_id()
+        part[t, 0] += a[i]
+        part[t, 1] += 1
+    return part[:, 0].sum(), part[:, 1].sum()
+
+assert by_threads(np.arange(1000.0)) == (499500, 1000) and numba.get_thread_id() == 0
+assert "it asks for its thread's number" in by_threads.explain()
+
+@njit
+def cut(x, y):  # Numba's range takes floats
+    return [i for i in range(x)], [i for i in range(y, x, 1.9)], [i for i in range(-2.5, np.round(x / 2))]
+
+assert cut(3.7, 0.9) == ([0, 1, 2], [0, 1, 2], [-2, -1, 0, 1])
+
+@njit(locals={"s": numba.float32, "k": numba.int8})
+def declared(n):
+    s, k = 0.1, 300
+    return s, k
+
+assert declared(0) == (np.float32(0.1), 44)
+summed = numba.vectorize(lambda x, y: x + y)
+summed._compile_for_argtys((numba.types.uint32, numba.types.uint32))
+assert summed(np.uint32(1), np.uint32(2)) == 3 and summed.types[0].startswith("II->")
 print("done")
 """
 

@@ -3,6 +3,7 @@
 A stand-in of Numba's lies on the path: its jit tells what it gets, and calls the function in Python.
 """
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -149,6 +150,69 @@ def test_functions_for_c(tmp_path):
     assert done.returncode == 0, done.stderr
     float64 = "numba's ('float64',)"
     assert done.stdout == f"(({float64}, (numba's ('int64',), numba's ({float64},))), {{'cache': True}}, 'numpy', np.float64(5.0))\n"
+
+
+ABSENT = pytest.mark.skipif(importlib.util.find_spec("numba") is not None, reason="the real Numba is installed here")
+
+
+@ABSENT
+def test_addresses_without_numba(tmp_path):
+    """cfunc gives addresses that lead to Python."""
+    done = run(
+        tmp_path,
+        """
+import ctypes
+import numpy as np
+from numba import carray, cfunc, float64, types
+
+@cfunc("float64(float64, int32)")
+def product(x, n):
+    return x * n
+
+@cfunc(types.void(types.CPointer(float64), types.intc))
+def double(p, n):
+    a = carray(p, (n,))
+    for i in range(n):
+        a[i] *= 2
+
+@cfunc("int32(voidptr, float32, intp)")
+def above(p, x, n):
+    return carray(p, 2, np.float64)[n] > x
+
+a = np.arange(3.0)
+double.ctypes(a.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), 3)
+print(product(2.5, 2), product.ctypes(2.5, 2), product.address > 0, a, above.ctypes(a.ctypes.data, 1.0, 1))
+at = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_int32)(product.address)
+print(at(1.5, 4))
+""",
+        there=False,
+    )
+    assert done.stdout.splitlines() == ["5.0 5.0 True [0. 2. 4.] 1", "6.0"], done.stderr
+
+
+@ABSENT
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("C = ctypes.CDLL(None).labs\n@njit\ndef f(x):\n    return C(x)\nf(1)", "a C function at an address"),
+        ("@ctypes.CFUNCTYPE(ctypes.c_int)\ndef g(): pass\n@njit\ndef f():\n    return g()\nf()", "write it in Python"),
+        ("@cfunc('float64(float64)')\ndef g(x): return x\n@njit\ndef f(x):\n    return g(x)\nf(1.0)",
+         "call the Python function that the cfunc was made of"),
+        ("@intrinsic\ndef g(context, x): pass\n@njit\ndef f(x):\n    return g(x)\nf(1.0)", "made for Numba's compiler"),
+        ("@njit\ndef f(x):\n    with objmode():\n        print(x)\nf(1)", "do what objmode would do, before or after"),
+        ("@njit\ndef f():\n    return np.random.default_rng(1)\nf()", "an argument of the compiled function"),
+        ("G = np.random.default_rng(1)\n@njit\ndef f():\n    return G.random()\nf()", "is made outside"),
+        ("@overload_method(types.Array, 'm')\ndef o(a): return lambda a: 1\n@njit\ndef f(a):\n    return a.m()\n"
+         "f(np.ones(2))", "has no method m"),
+    ],
+)  # fmt: skip
+def test_what_numba_alone_compiles_is_refused_with_advice(tmp_path, body, says):
+    top = (
+        "import ctypes\nimport numpy as np\nfrom numba import cfunc, njit, objmode, types\n"
+        "from numba.extending import intrinsic, overload_attribute, overload_method\n"
+    )
+    done = run(tmp_path, top + body + "\n", there=False)
+    assert done.returncode == 1 and says in done.stderr, done.stderr
 
 
 def test_without_numba(tmp_path):

@@ -1,5 +1,6 @@
 """Functions whose text stands in no file: of python -c, python -, exec, eval, doctests, interactive sessions."""
 
+import ast
 import collections
 import doctest
 import os
@@ -163,6 +164,30 @@ def test_texts_that_nobody_knows_are_refused(nothing_kept):
     _texts._kept.clear()
     with pytest.raises(OSError, match="f: its source is not known: '<string>'"):
         jit(f)(1)
+
+
+def test_functions_made_of_syntax_trees(nothing_kept, monkeypatch):
+    monkeypatch.setattr(_texts, "trees", collections.deque(maxlen=4))
+    text = "def f(x, n):\n    def g(y):\n        return y * n\n    return sum([g(i) for i in range(x)])\n"
+
+    class Swapped(ast.NodeTransformer):
+        def visit_Mult(self, node):
+            return ast.Add()
+
+    trees = [ast.parse(text), ast.fix_missing_locations(Swapped().visit(ast.parse(text)))]
+    functions = []
+    for tree in trees:
+        space = {}
+        exec(compile(tree, "<made>", "exec"), space)
+        functions.append(space["f"])
+    assert [jit(f)(5, 3) for f in functions] == [30, 25]
+    with pytest.raises(ValueError, match="no attribute"):
+        space = {}
+        exec(compile(ast.parse("def f(x):\n    return x.nothing\n"), "<made>", "exec"), space)
+        jit(space["f"])(np.ones(2))
+    for tree in (ast.parse(text * 9), *trees, *trees):  # whole files are in files
+        compile(tree, "<made>", "exec")
+    assert len(_texts.trees) == 4
 
 
 def test_what_is_kept_is_bounded(nothing_kept):

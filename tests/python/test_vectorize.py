@@ -326,6 +326,29 @@ def test_stencils(where):
     np.testing.assert_allclose(got(weighted(put(v, where), put(w, where), 2.0), where), want)
 
 
+@pytest.mark.parametrize("cval", [0, 1, 2.7, -1])
+def test_a_stencils_border_is_cut_to_its_dtype(cval):
+    @stencil(cval=cval)
+    def rises(a):
+        return a[-1] < a[1]
+
+    @stencil(cval=cval)
+    def sums(a):
+        return a[-1] + a[1]
+
+    x = np.array([1, 3, 2, 5])
+    edge = np.array(cval).astype(np.bool_), np.array(cval).astype(np.int64)
+    assert rises(x).tolist() == [edge[0], True, True, edge[0]]
+    assert sums(x).tolist() == [edge[1], 3, 8, edge[1]]
+
+    @stencil(cval=1j)
+    def refused(a):
+        return a[-1] + a[1]
+
+    with pytest.raises(ValueError, match="does not go into"):
+        refused(x)
+
+
 def written_by(stencilled):
     """A compiled function that calls a stencil with out=."""
 

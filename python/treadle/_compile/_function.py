@@ -149,6 +149,9 @@ class Function(_core.Dispatcher):
                 return c
         raise KeyError(f"{self.__name__} has not been compiled for {args}")
 
+    def disable_compile(self, val=True):
+        """Change nothing: calls of a function with declared signatures are fitted to these in any case."""
+
     @property
     def overloads(self):
         """A dict of what has been compiled: tuple of argument types -> Compiled."""

@@ -140,7 +140,7 @@ def decorator(cls, signature_or_function, options):
             numba=bool(options.get("_numba")),
         )
         if options.get("locals"):
-            f._locals = {name: _variable_type(name, t) for name, t in options["locals"].items()}
+            f._locals = {name: variable_type(name, t) for name, t in options["locals"].items()}
         declared = declared_in(signature_or_function) if signature_or_function is not fn else ()
         for args, returns in declared:
             f.declare(args, returns)
@@ -178,7 +178,14 @@ def _known_by_name(fn, f):
         yield
 
 
-def _variable_type(name, t):
+def variable_type(name, t):
+    """The type that the option `locals` gives a variable.
+
+    Raises
+    ------
+    TypeError
+        It is no type of numbers or of arrays.
+    """
     found = types.parse(t)
     if found.dtype is None and found.kind != "array":
         raise TypeError(f"jit: locals={{{name!r}: {t}}}: a variable's type here is that of numbers or of arrays")

@@ -1,4 +1,5 @@
-"""Finds the syntax tree of a Python function: in its file, an import hook, linecache, or a text that Python compiled.
+"""Finds the syntax tree of a Python function: in its file, an import hook, linecache, or in the text or the tree that
+Python compiled.
 
 ``find`` parses as little as it can: the function's own lines if they can be identified, else the whole file. Where
 several functions share a line, the positions of the code object's instructions tell which one is meant. A text counts
@@ -72,6 +73,9 @@ def _search(fn, code):
         if found is not None:
             _texts.keep(text, code.co_filename)
             return found
+    found = _in_trees(code)
+    if found is not None:
+        return found
     raise OSError(
         f"{fn.__name__}: its source is not known: {code.co_filename!r} is no file that can be read. Kernels are "
         "compiled from their source: put them into a file, or make their text known to linecache before exec()"
@@ -86,6 +90,17 @@ def _in_lines(code, lines):
     if node is None or not _compiles_to(node, code):
         node, shift = _whole_text(code, lines), 0
     return None if node is None else Found(folded(node), shift, code.co_filename, lines)
+
+
+def _in_trees(code):
+    """The Found of a code object that a program compiled from a syntax tree, which has no text."""
+    for tree in reversed(list(_texts.trees)):
+        for node in walk(tree):
+            if getattr(node, "name", None) == code.co_name and type(node).__name__ == "FunctionDef":
+                own = copy.deepcopy(node)  # the tree is the program's
+                if _compiles_to(own, code):
+                    return Found(folded(own), 0, code.co_filename, [])
+    return None
 
 
 def _stale(fn, code):
@@ -303,7 +318,8 @@ def _compiled(node, code, imported, change=None):
         (body if within is None else body[-1].body).append(node)
         if change is not None:
             change(tree)
-        made = _inner(_inner(_parsed(tree, code.co_flags & _FUTURE)))
+        with _texts.unkept():
+            made = _inner(_inner(_parsed(tree, code.co_flags & _FUTURE)))
         made = made if within is None else _inner(made)
         while made.co_name != name:  # the scope of type parameters comes around the function
             made = _inner(made)

@@ -4,10 +4,12 @@ A text found here is only a guess. The caller checks that it compiles to the cod
 """
 
 import collections
+import contextlib
 import os
 import stat
 import sys
 import textwrap
+import threading
 
 from .. import _core
 
@@ -15,15 +17,24 @@ OWN = "<treadle>"  # the file name under which texts are compiled for that check
 _MOST = 4 << 20  # characters kept
 _LAST_LINES = 200
 
+_STATEMENTS = 8  # most of a tree that is kept: those of whole files are in the files
+
+trees = collections.deque(maxlen=32)  # syntax trees that Python compiled, the latest last
+_checking = []  # the threads that are in unkept()
 _kept = collections.OrderedDict()  # (file, text): None, in the order in which Python compiled them
 _size = 0
 
 
 def keep(text, file):
-    """Keep a text that Python compiles, unless a file holds it. Of all texts together the latest 4 Mi characters are
-    kept."""
+    """Keep a text or a syntax tree that Python compiles, unless a file holds it. Of all texts together the latest 4 Mi
+    characters are kept. Python tells no file of a tree."""
     global _size
     if file == OWN:
+        return
+    if file is None:
+        body = getattr(text, "body", None)
+        if type(body) is list and len(body) <= _STATEMENTS and threading.get_ident() not in _checking:
+            trees.append(text)
         return
     if type(text) is bytes:
         text = text.decode("utf-8", "replace")
@@ -39,6 +50,16 @@ def keep(text, file):
     while _size > _MOST:
         (_, old), _ = _kept.popitem(last=False)
         _size -= len(old)
+
+
+@contextlib.contextmanager
+def unkept():
+    """What this thread compiles meanwhile is treadle's."""
+    _checking.append(threading.get_ident())
+    try:
+        yield
+    finally:
+        _checking.remove(threading.get_ident())
 
 
 def watch():

@@ -85,6 +85,13 @@ class UFunc(Called):
         """Itself: what numba's DUFunc has for the same."""
         return self
 
+    def _compile_for_argtys(self, argtys, return_type=None):
+        """Numba's own name of add for a tuple of types, which libraries call."""
+        self.add(argtys if return_type is None else return_type(*argtys))
+
+    def disable_compile(self):
+        """Change nothing: operands are fitted to declared signatures in any case."""
+
     @property
     def pyfunc(self):
         """The Python function: NumPy's name for it."""

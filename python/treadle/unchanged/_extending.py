@@ -6,7 +6,7 @@ from treadle._compile import _overloads
 
 from . import _realnumba
 
-__all__ = ["intrinsic", "overload", "register_jitable"]
+__all__ = ["intrinsic", "overload", "overload_attribute", "overload_method", "register_jitable"]
 
 
 def __getattr__(name):
@@ -32,6 +32,31 @@ def overload(func, jit_options=None, strict=True, inline="never", prefer_literal
         return factory
 
     return decorate
+
+
+def _for_numba(register, of, attribute, options):
+    """Keep a factory of a method or an attribute for the real Numba, whose class of types has the same name."""
+
+    def decorate(factory):
+        def extend():
+            cls = getattr(_realnumba.numba("numba.core.types"), of.__name__, of)
+            extending = _realnumba.numba("numba.extending")
+            getattr(extending, register)(cls, attribute, **options)(_realnumba.whole_copy(factory))
+
+        _realnumba.extend(extend)
+        return factory
+
+    return decorate
+
+
+def overload_method(of, attribute, **options):
+    """Register a method of a type for the real Numba. treadle compiles the methods that it knows, and no others."""
+    return _for_numba("overload_method", of, attribute, options)
+
+
+def overload_attribute(of, attribute, **options):
+    """As overload_method, of an attribute."""
+    return _for_numba("overload_attribute", of, attribute, options)
 
 
 def register_jitable(*args, **kwargs):

@@ -18,10 +18,12 @@ from treadle.types import *  # noqa: F403  (Numba has the types' names at its to
 
 from . import _numbacuda as cuda
 from . import _numbaparts, _realnumba
+from ._numbaparts import get_num_threads, get_thread_id
 
 __all__ = [
-    "cfunc", "cuda", "experimental", "guvectorize", "jit", "jit_module", "literal_unroll", "literally", "njit",
-    "pndindex", "prange", "stencil", "typed", "types", "vectorize",
+    "cfunc", "cuda", "experimental", "get_num_threads", "get_thread_id", "guvectorize", "jit", "jit_module",
+    "literal_unroll", "literally", "njit", "pndindex", "prange", "set_num_threads", "stencil", "typed", "typeof",
+    "types", "vectorize",
 ]  # fmt: skip
 
 _RULES = {"_numba": True}
@@ -43,12 +45,19 @@ def __getattr__(name):
 class HostFunction(_jit.CPUFunction):
     """A compiled function of the program. If treadle cannot compile it, the real Numba does, where it is installed."""
 
+    def declare(self, args, returns):
+        try:
+            super().declare(args, returns)
+        except TypeError:  # which compile_declared meets again, and hands the function to Numba
+            if not _realnumba.is_there():
+                raise
+
     def compile_declared(self, args):
         try:
             super().compile_declared(args)
         except Exception as why:
             self._leave(why)
-            _realnumba.compile(self._elsewhere, [args])
+            _realnumba.compile(_realnumba.dispatcher(self.py_func, self.targetoptions), [args])
 
     def _refused(self, why, args, kw):
         if not _realnumba.is_there():
@@ -64,7 +73,7 @@ class HostFunction(_jit.CPUFunction):
             raise why
         where = f"{self.__name__}: Numba compiles it, treadle cannot: {why}"
         warnings.warn(where, RuntimeWarning, stacklevel=4)
-        self._elsewhere = _realnumba.dispatcher(self.py_func, self.targetoptions)
+        self._elsewhere = _realnumba.caller(_realnumba.dispatcher(self.py_func, self.targetoptions))
 
 
 class FarFunction(HostFunction):
@@ -101,7 +110,7 @@ def jit(signature_or_function=None, **options):
     cls = HostFunction if _core.device().host else FarFunction
     if not options.get("locals"):
         options.pop("locals", None)
-    if options.get("forceobj") or ("locals" in options and _realnumba.is_there()):
+    if options.get("forceobj") or (_realnumba.is_there() and not _knows_locals(options)):
         return _elsewhere(signature_or_function, options)
     return _jit.decorator(cls, signature_or_function, options | _RULES)
 
@@ -125,16 +134,27 @@ def stencil(func_or_mode="constant", **options):
 
 
 def cfunc(sig, **options):
-    """A function that C code can call by its address. The real Numba compiles it."""
+    """A function that C code can call by its address. The real Numba compiles it; without Numba its address leads to
+    Python, which calls the compiled function, or the function itself where it takes pointers."""
     if not _realnumba.is_there():
-        raise NotImplementedError("numba.cfunc needs Numba: treadle makes no addresses of functions that C code calls")
+        return functools.partial(_numbaparts.CFunc, *_function.declared_in(sig)[:1])
     made = _realnumba.numba().cfunc(_realnumba.real(sig), **options)
     return lambda fn: made(_realnumba.whole_copy(fn))
 
 
+def _knows_locals(options):
+    """Whether treadle has the types that the program declares of variables."""
+    try:
+        for name, t in options.get("locals", {}).items():
+            _jit.variable_type(name, t)
+    except TypeError:
+        return False
+    return True
+
+
 def _elsewhere(given, options):
-    """Compile with the real Numba: object mode, and variables with declared types. Without Numba return the Python
-    function."""
+    """Compile with the real Numba: object mode, and variables of types that treadle has not. Without Numba return the
+    Python function."""
 
     def decorate(fn):
         if not _realnumba.is_there():
@@ -151,6 +171,23 @@ def jit_module(**options):
     for name, f in list(scope.items()):
         if inspect.isfunction(f) and f.__module__ == scope.get("__name__"):
             scope[name] = jit(**options)(f)
+
+
+def set_num_threads(n):
+    """Keep the number for get_num_threads, and tell the real Numba, if the program has loaded it."""
+    _numbaparts.set_num_threads(n)
+    if "numba" in sys.modules and _realnumba.is_there():
+        sys.modules["numba"].set_num_threads(n)
+
+
+def typeof(value):
+    """The type of a value as an argument. Of what treadle has no type for, the real Numba's type."""
+    try:
+        return types.typeof(value)
+    except TypeError:
+        if not _realnumba.is_there():
+            raise
+        return _realnumba.numba().typeof(_realnumba.real(value))
 
 
 def literal_unroll(items):

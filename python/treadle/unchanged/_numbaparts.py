@@ -4,16 +4,17 @@ numbers of threads. Programs name these at their top, so an absent one would end
 
 import contextlib
 import ctypes
+import functools
 import os
 import types
 
 import numpy
 
-from treadle import _core
+from treadle import _core, njit
 
 __all__ = [
-    "carray", "config", "errors", "farray", "get_num_threads", "get_parallel_chunksize", "objmode",
-    "parallel_chunksize", "set_num_threads", "set_parallel_chunksize", "threading_layer",
+    "carray", "config", "errors", "farray", "get_parallel_chunksize", "objmode", "parallel_chunksize",
+    "set_parallel_chunksize", "threading_layer",
 ]  # fmt: skip
 
 
@@ -105,6 +106,14 @@ def set_num_threads(n):
     _threads = int(n)
 
 
+def get_thread_id():
+    """0, and in compiled code too: a loop that asks for it runs in order."""
+    return 0
+
+
+get_thread_id._td_name = "treadle.thread_id"
+
+
 def threading_layer():
     """The name of what runs parallel loops: Numba's name for a pool of its own."""
     return "workqueue"
@@ -139,11 +148,44 @@ def objmode(*args, **kwargs):
     raise NotImplementedError("numba.objmode needs Numba: call the Python code before or after the compiled function")
 
 
+class CFunc:
+    """What cfunc returns: the function with an address that C code may call, from threads that hold Python's lock."""
+
+    def __init__(self, signature, fn):
+        args, returns = signature
+        functools.update_wrapper(self, fn)
+        self._wrapped_cfunc = fn if any(t.kind == "pointer" for t in args) else njit(fn)
+        self.native_name = fn.__name__
+        self.ctypes = ctypes.CFUNCTYPE(_c_type(returns), *map(_c_type, args))(self._called)
+        self._returns = None if returns is None else returns.dtype
+
+    def _called(self, *args):
+        result = self._wrapped_cfunc(*args)
+        return None if self._returns is None else self._returns.type(result).item()
+
+    @property
+    def address(self):
+        """The address as an int."""
+        return ctypes.cast(self.ctypes, ctypes.c_void_p).value
+
+    def __call__(self, *args):
+        return self.__wrapped__(*args)
+
+
+def _c_type(t):
+    if t is None or t.kind == "none":
+        return None
+    if t.kind == "pointer":
+        of = _c_type(t.items[0]) if t.items else None
+        return ctypes.c_void_p if of is None else ctypes.POINTER(of)
+    return numpy.ctypeslib.as_ctypes_type(t.dtype)
+
+
 def carray(ptr, shape, dtype=None):
     """The memory at a pointer of ctypes' as an array in C order. dtype: None takes the pointer's."""
     shape = shape if isinstance(shape, tuple) else (shape,)
     count = int(numpy.prod(shape, dtype=numpy.int64))
-    given = None if isinstance(ptr, ctypes.c_void_p) else numpy.dtype(ptr._type_)
+    given = None if isinstance(ptr, (int, ctypes.c_void_p)) else numpy.dtype(ptr._type_)
     if given is None and dtype is None:
         raise TypeError("carray() of a void pointer needs a dtype")
     if given is not None and dtype is not None and given != numpy.dtype(dtype):

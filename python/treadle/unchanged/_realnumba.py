@@ -4,6 +4,7 @@ The program's functions refer to what the import hook gave them: treadle's modul
 therefore gets a copy of the function, with the real objects in its globals and closure.
 """
 
+import functools
 import importlib.util
 import sys
 import types
@@ -56,6 +57,22 @@ def dispatcher(fn, options, signatures=()):
         _fill(made.py_func, fn)
         compile(made, signatures)
     return known[1]
+
+
+def caller(made):
+    """A function that calls a dispatcher of Numba's, with Numba's own functions in place of the program's."""
+
+    @functools.wraps(made)
+    def call(*args, **kwargs):
+        return made(*map(_argument, args), **{k: _argument(v) for k, v in kwargs.items()})
+
+    return call
+
+
+def _argument(value):
+    if isinstance(value, Function):
+        return real(value)
+    return tuple(map(_argument, value)) if type(value) is tuple else value
 
 
 def compile(made, signatures):

@@ -281,8 +281,8 @@ put_word(walk *w, td_val ptr, uint32_t at, td_val v)
     td_store(w->f, word_place(w, ptr, at, (td_dtype)td_at(w->f, v)->dt), zero(w), v, TD_NONE, 0);
 }
 
-static td_status
-put_element(walk *w, td_val ptr, uint32_t *at, const thing *x)
+td_status
+box_put_words(walk *w, td_val ptr, uint32_t *at, const thing *x)
 {
     const td_type *t = x->type;
     td_num v;
@@ -300,7 +300,7 @@ put_element(walk *w, td_val ptr, uint32_t *at, const thing *x)
     case TD_T_BOX: put_word(w, ptr, (*at)++, x->num.re); break;
     case TD_T_TUPLE:
         for (uint32_t i = 0; i < t->n; i++)
-            TD_TRY(put_element(w, ptr, at, &x->item[i]));
+            TD_TRY(box_put_words(w, ptr, at, &x->item[i]));
         break;
     case TD_T_ARRAY:
     case TD_T_RECORD:
@@ -402,7 +402,7 @@ box_put(walk *w, const thing *b, int which, td_val ptr, uint32_t at, const thing
     thing own;
 
     TD_TRY(box_fit(w, b, which, x, &own));
-    return put_element(w, ptr, &at, &own);
+    return box_put_words(w, ptr, &at, &own);
 }
 
 td_status
@@ -422,7 +422,7 @@ box_put_as(walk *w, const td_type *t, td_val ptr, uint32_t at, const thing *x, c
                    own.type->name);
     else
         TD_TRY(join_fitted(w, &j, &own, &own));
-    return put_element(w, ptr, &at, &own);
+    return box_put_words(w, ptr, &at, &own);
 }
 
 td_status

@@ -98,6 +98,18 @@ list_delete(walk *w, const thing *x, const thing *key)
     return box_ask(w, TD_ASK_CLOSE, (td_val[]){x->num.re, i}, 2, &words);
 }
 
+td_status
+list_item(walk *w, const thing *x, td_val k, thing *out)
+{
+    const thing *list = &x->item[0];
+    td_val had = x->item[1].num.re;
+
+    TD_TRY(must(w, TD_E2(w->f, equal, box_count(w, list), had), TD_REPORT_CHANGED,
+                "list was mutated during iteration", NULL, 0));
+    td_break_if(w->f, TD_E2(w->f, greater_equal, k, had));
+    return box_get(w, list, BOX_ELEM, box_element(w, list, k), 0, out);
+}
+
 /* ---- growing ---- */
 
 td_status

@@ -408,6 +408,10 @@ array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out
         return record_field(w, a, info.text, node, out);
     if (box_may(w) && a->type->ndim && chooses(key))
         return array_chosen(w, a, key, NULL, node, out);
+    if (is_packed(a)) {
+        TD_TRY(packed_cut(w, a, key, false, node, out));
+        return loaded(w, out);
+    }
     if (a->lazy) {
         thing own = *a;
 
@@ -562,120 +566,4 @@ tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out
                    (long long)n);
     *out = t->item[i < 0 ? i + n : i];
     return TD_OK;
-}
-
-static const td_field *
-find_field(const td_type *rec, const char *name)
-{
-    for (uint32_t i = 0; i < rec->n; i++)
-        if (strcmp(rec->field[i].name, name) == 0)
-            return &rec->field[i];
-    return NULL;
-}
-
-/* The alignment of a field's address, in records that lie one after another from an aligned address on. */
-static uint32_t
-field_align(const view *v, const td_type *rec, const td_field *f)
-{
-    uint32_t all = f->offset | (v->align ? v->align : rec->size);
-
-    return all & (~all + 1);
-}
-
-/* The field of all records of an array: an array with the records' strides, in units of the field. */
-static td_status
-field_array(walk *w, const thing *a, const td_type *rec, const td_field *f, uint32_t node,
-            thing *out)
-{
-    uint32_t n = a->type->ndim, unit = f->type->kind == TD_T_NUM ? td_type_size(f->type) : 1;
-    view *v = at_record(w, a->view);
-
-    if (f->ndim || rec->size % unit)
-        return bad(w, node, TD_ERR_TYPE, "take an element of the array before its field: a[i].%s",
-                   f->name);
-    v->align = field_align(a->view, rec, f);
-    v->base = td_at_byte(w->f, v->base, td_const_int(w->f, TD_I64, f->offset),
-                         unit == 1 && f->type->kind == TD_T_RECORD ? TD_U8
-                                                                   : td_dtype_real_of(f->type->dt));
-    for (uint32_t i = 0; i < n; i++)
-        if (v->stride[i].v.i == UINT32_MAX)
-            v->stride[i] = dim_known(v->stride[i].known / unit);
-        else if (unit > 1)
-            v->stride[i] = dim_of(
-                TD_E2(w->f, truncate_divide, v->stride[i].v, td_const_int(w->f, TD_I64, unit)));
-    *out = (thing){.type = td_type_array(f->type, n, 'A', a->type->readonly), .view = v};
-    return built(w, node);
-}
-
-bool
-is_record(const thing *x)
-{
-    return x->type->kind == TD_T_RECORD || (x->type->kind == TD_T_ARRAY && !x->type->ndim &&
-                                            !x->lazy && x->type->item[0]->kind == TD_T_RECORD);
-}
-
-td_status
-record_part(walk *w, const thing *r, const thing *key, uint32_t node, thing *out)
-{
-    const td_type *rec = r->type->kind == TD_T_ARRAY ? r->type->item[0] : r->type;
-    td_objinfo info = {0};
-    int64_t i;
-
-    if (key->type->kind == TD_T_OBJECT)
-        TD_TRY(w->host->describe(w->host->ctx, key->type->object, &info));
-    if (info.kind == TD_OBJ_STR)
-        return record_field(w, r, info.text, node, out);
-    if (!is_num(key) || !is_int(key) || !key->known)
-        return bad(w, node, TD_ERR_TYPE,
-                   "a record is indexed by a field's name or number that is known when compiling, "
-                   "not %s",
-                   key->type->name);
-    i = key->lit.i < 0 ? key->lit.i + rec->n : key->lit.i;
-    if (i < 0 || i >= rec->n)
-        return bad(w, node, TD_ERR_TYPE, "%s has %u fields, and none of number %lld", rec->name,
-                   (unsigned)rec->n, (long long)key->lit.i);
-    return record_field(w, r, rec->field[i].name, node, out);
-}
-
-/* The field of a record, or of each record of an array. */
-td_status
-record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out)
-{
-    bool array = r->type->kind == TD_T_ARRAY;
-    const td_type *rec = array ? r->type->item[0] : r->type;
-    const td_field *f = find_field(rec, name);
-    view *v = td_alloc(w->mem, sizeof *v);
-    uint32_t n = array ? r->type->ndim : 0;
-    td_val here;
-
-    if (!f)
-        return bad(w, node, TD_ERR_VALUE, "%s has no field %s", rec->name, name);
-    if (array && n)
-        return field_array(w, r, rec, f, node, out);
-    *v = *r->view;
-    v->fixed |= array && r->type->readonly && v->arg == NO_ARG;
-    here = td_at_byte(w->f, v->base, td_const_int(w->f, TD_I64, f->offset),
-                      f->type->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(f->type->dt));
-    v->base = here;
-    v->offset = TD_NONE;
-    v->align = field_align(r->view, rec, f);
-    if (f->type->kind == TD_T_RECORD && !f->ndim) {
-        *out = (thing){.type = f->type, .view = v};
-        return built(w, node);
-    }
-    for (uint32_t i = 0; i < f->ndim; i++)
-        v->shape[i] = dim_known(f->shape[i]);
-    *out = array_thing(w, f->type, f->ndim, v->shape, here, v->space, name);
-    if (v->fixed)
-        out->type = td_type_array(f->type, f->ndim, 'C', true);
-    out->view->arg = r->view->arg;
-    /* aliasing is decided by the record's indices, not by axes of the field */
-    out->view->root = r->view->root;
-    out->view->nroot = r->view->nroot;
-    out->view->form = r->view->form;
-    memcpy(out->view->at, r->view->at, sizeof r->view->at);
-    memset(out->view->axis, -1, sizeof out->view->axis);
-    out->view->mask = r->view->mask;
-    out->view->align = v->align;
-    return built(w, node);
 }

@@ -296,8 +296,8 @@ align(walk *w, const thing *x, const nest *at, td_val *index)
     }
 }
 
-static td_status
-view_element(walk *w, const thing *x, const nest *at, thing *out)
+td_status
+element_place(walk *w, const thing *x, const nest *at, thing *out)
 {
     thing e = {.type = td_type_array(x->type->item[0], 0, 'C', x->type->readonly),
                .view = td_alloc(w->mem, sizeof *e.view)};
@@ -331,7 +331,7 @@ element_at(walk *w, const thing *x, const nest *at, thing *out)
         return loaded(w, out);
     }
     if (!x->lazy) {
-        TD_TRY(view_element(w, x, at, out));
+        TD_TRY(element_place(w, x, at, out));
         return array_load(w, out, out);
     }
     if (!x->lazy->element) {
@@ -441,7 +441,7 @@ store_loop(walk *w, const thing *to, const thing *x, bool flat, uint32_t node)
 
     nest_open(w, &s, to->type->ndim, to->view->shape, flat);
     TD_TRY(element_at(w, x, &s, &e));
-    TD_TRY(view_element(w, to, &s, &at));
+    TD_TRY(is_packed(to) ? packed_place(w, to, &s, &at) : element_place(w, to, &s, &at));
     TD_TRY(array_store(w, &at, &e, node));
     nest_close(w, &s);
     return built(w, node);
@@ -529,6 +529,8 @@ settle(walk *w, thing *x)
     TD_TRY(new_array(w, x->type->item[0], x->type->ndim, x->view->shape, &to));
     if (x->lazy->element)
         TD_TRY(store_all(w, &to, x, w->node));
+    if (is_packed(x)) /* the copy stands for a view: nobody may store to it */
+        to.type = td_type_array(to.type->item[0], to.type->ndim, to.type->layout, true);
     *x = to;
     return TD_OK;
 }
@@ -610,7 +612,7 @@ call_fill(walk *w, const thing *to, const thing *x, uint32_t node)
     uint32_t n = to->type->ndim;
     thing from = *x;
 
-    if (to->lazy)
+    if (to->lazy && !is_packed(to))
         return bad(w, node, TD_ERR_TYPE, "the result of an expression is not stored to");
     TD_TRY(loaded(w, &from));
     if (from.type->kind == TD_T_TUPLE)
@@ -631,7 +633,7 @@ call_fill(walk *w, const thing *to, const thing *x, uint32_t node)
                        (long long)have->known, (long long)want->known);
         TD_TRY(check_dims(w, want, have, true));
     }
-    if (reads_changed(w, to, &from))
+    if (reads_changed(w, is_packed(to) ? to->lazy->c.arg : to, &from))
         TD_TRY(copied_first(w, &from, node));
     return store_all(w, to, &from, node);
 }

@@ -68,7 +68,7 @@ dtype_thing(walk *w, const td_type *t, uint32_t node, thing *out)
 {
     uint32_t obj;
 
-    if (t->kind != TD_T_NUM || !w->host->dtype || w->host->dtype(w->host->ctx, t->dt, &obj))
+    if (!w->host->dtype || w->host->dtype(w->host->ctx, t, &obj))
         return bad(w, node, TD_ERR_TYPE, "the dtype of %s has no value in a kernel", t->name);
     return object(w, obj, node, out);
 }

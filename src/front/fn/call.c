@@ -537,11 +537,22 @@ call_overload(walk *w, const thing *f, const call *c, thing *out)
     return call_object(w, &chosen, c, out);
 }
 
-/* bool(None) is False */
+/* Does it take a value that may be None as it is?  bool(None) is False, and print(None) prints it. */
 static bool
-is_bool_class(const td_objinfo *info)
+takes_none(const td_objinfo *info)
 {
+    if (info->kind == TD_OBJ_INTRINSIC)
+        return td_intrinsics[info->number].fn == fn_print;
     return info->kind == TD_OBJ_TYPE && info->type->kind == TD_T_NUM && info->type->dt == TD_BOOL;
+}
+
+static td_status
+cannot_call(walk *w, const thing *f, const call *c)
+{
+    const char *advice = w->host->advice ? w->host->advice(w->host->ctx, f->type->object) : NULL;
+
+    return bad(w, c->node, TD_ERR_TYPE, "%s cannot be called in a kernel: %s", f->type->name,
+               advice ? advice : "it is no function that treadle knows or can compile");
 }
 
 td_status
@@ -567,7 +578,7 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
                        f->type->name);
         TD_TRY(w->host->describe(w->host->ctx, spelled, &info));
     }
-    if (info.kind != TD_OBJ_FUNCTION && !is_bool_class(&info))
+    if (info.kind != TD_OBJ_FUNCTION && !takes_none(&info))
         TD_TRY(take_values(w, c));
     switch (info.kind) {
     case TD_OBJ_INTRINSIC:
@@ -586,11 +597,7 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
             return object_new(w, info.type, c, out);
         return w->exact ? exact_convert(w, info.type, c, out) : convert_call(w, info.type, c, out);
     case TD_OBJ_NAMED: return call_named(w, &info, f->type->object, c, out);
-    default:
-        return bad(w, c->node, TD_ERR_TYPE,
-                   "%s cannot be called in a kernel: it is no function that treadle knows or can "
-                   "compile",
-                   f->type->name);
+    default:           return cannot_call(w, f, c);
     }
 }
 

@@ -21,12 +21,28 @@ first_operand(walk *w, const thing *self, const nest *at, thing *out)
     return TD_OK;
 }
 
+/* Records whose bytes are all 0. */
+static td_status
+zeroed_records(walk *w, const td_type *t, uint32_t n, const dim *shape, thing *out)
+{
+    thing bytes, zero = num_int(0);
+    dim size;
+
+    TD_TRY(new_array(w, t, n, shape, out));
+    size = dim_of(TD_E2(w->f, multiply, dims_product(w, shape, n),
+                        td_const_int(w->f, TD_I64, td_type_size(t))));
+    bytes = array_thing(w, td_type_num(TD_U8), 1, &size, out->view->base, SPACE_GLOBAL, NULL);
+    return call_fill(w, &bytes, &zero, w->node);
+}
+
 static td_status
 filled_array(walk *w, const thing *value, const td_type *t, uint32_t n, const dim *shape,
              thing *out)
 {
     call c = {.node = w->node, .n = value ? 1 : 0, .arg = td_alloc(w->mem, sizeof *c.arg)};
 
+    if (value && t->kind == TD_T_RECORD && value->known && value->lit.i == 0)
+        return zeroed_records(w, t, n, shape, out);
     if (value) {
         c.arg[0] = *value;
         if (!is_num(value) || t->kind != TD_T_NUM)

@@ -427,15 +427,13 @@ store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at)
     td_val base = td_address(w->f, x->view->base), zero = td_const_int(w->f, TD_I64, 0);
     uint32_t n = x->type->ndim;
 
-    if (x->type->item[0]->kind == TD_T_RECORD)
-        return bad(w, w->fr->s->root, TD_ERR_TYPE, "%s cannot be returned: write into an argument",
-                   x->type->name);
+    int64_t unit = is_records(x->type) ? 1 : td_type_size(x->type->item[0]);
+
     if (x->view->offset.i != UINT32_MAX)
-        base = TD_E2(w->f, add, base,
-                     td_cast(w->f,
-                             TD_E2(w->f, multiply, x->view->offset,
-                                   td_const_int(w->f, TD_I64, td_type_size(x->type->item[0]))),
-                             TD_U64));
+        base = TD_E2(
+            w->f, add, base,
+            td_cast(w->f, TD_E2(w->f, multiply, x->view->offset, td_const_int(w->f, TD_I64, unit)),
+                    TD_U64));
     for (uint32_t i = 0; i < td_type_words(x->type); i++, (*at)++) {
         td_val v = base,
                p = td_at_byte(w->f, ptr, td_const_int(w->f, TD_I64, 8 * (int64_t)*at), TD_U64);

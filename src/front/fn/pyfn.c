@@ -15,10 +15,14 @@ fn_range(walk *w, const call *c, int number, thing *out)
 
     TD_TRY(want_args(w, c, "range", 1, 3));
     for (uint32_t i = 0; i < c->n; i++) {
-        if (!is_int(&c->arg[i]))
+        thing x = c->arg[i];
+
+        if (w->numba && is_num(&x) && td_dtype_is_float(x.type->dt)) /* Numba cuts floats */
+            x = num_convert(w, &x, td_type_num(TD_I64));
+        if (!is_int(&x))
             return bad(w, c->node, TD_ERR_TYPE, "range takes integers, not %s: write int(…)",
-                       c->arg[i].type->name);
-        part[c->n == 1 ? 1 : i] = c->arg[i];
+                       x.type->name);
+        part[c->n == 1 ? 1 : i] = x;
     }
     if (part[2].known && part[2].lit.i == 0)
         return bad(w, c->node, TD_ERR_VALUE, "range's step cannot be zero");
@@ -165,24 +169,21 @@ range_for(walk *w, const thing *r)
 
 /* ---- iteration ---- */
 
-static bool
-is_map_view(const thing *x)
-{
-    return x->type->kind == TD_T_ITER && x->type->object >= ITER_KEYS;
-}
-
-/* Prepares to iterate over a dict or set: the runtime removes the gaps between its elements, and their number is kept
- * to notice a change. */
+/* Prepares to iterate over a typed list, dict or set: the runtime removes the gaps between the elements of a dict or
+ * set, and their number is kept to notice a change. */
 static td_status
-iter_of_map(walk *w, const thing *x, thing *out)
+iter_of_counted(walk *w, const thing *x, thing *out)
 {
-    bool is_view = x->type->kind == TD_T_ITER;
-    thing own = is_view ? x->item[0] : *x;
+    thing own = is_counted(x) ? x->item[0] : *x;
+    bool list = box_is(&own, TD_BOX_LIST);
+    uint32_t which = is_counted(x) ? x->type->object : list ? ITER_MEMBERS : ITER_KEYS;
     const td_type *type[2] = {own.type, td_type_num(TD_I64)};
     td_val words;
 
-    TD_TRY(box_ask(w, TD_ASK_PACK, (td_val[]){own.num.re}, 1, &words));
-    *out = (thing){.type = td_type_iter(is_view ? x->type->object : ITER_KEYS, type, 2),
+    box_note(w);
+    if (!list)
+        TD_TRY(box_ask(w, TD_ASK_PACK, (td_val[]){own.num.re}, 1, &words));
+    *out = (thing){.type = td_type_iter(which, type, 2),
                    .item = td_alloc(w->mem, 2 * sizeof *out->item)};
     out->item[0] = own;
     out->item[1] = num_val(TD_I64, box_head(w, &own, offsetof(td_box, n)));
@@ -196,8 +197,9 @@ iter_of(walk *w, const thing *x, uint32_t node, thing *out)
 
     if (is_generator(x))
         return generator_misplaced(w, x);
-    if (box_is(x, TD_BOX_DICT) || box_is(x, TD_BOX_SET) || is_map_view(x))
-        return iter_of_map(w, x, out);
+    if (box_is(x, TD_BOX_DICT) || box_is(x, TD_BOX_SET) || is_counted(x) ||
+        (box_is(x, TD_BOX_LIST) && box_site(w, x)->typed))
+        return iter_of_counted(w, x, out);
     if (is_box(x)) {
         box_note(w);
         *out = *x;
@@ -281,7 +283,7 @@ iter_length(walk *w, const thing *it, uint32_t node, thing *n)
 
     if (is_list(it))
         return exact_list_length(w, it, n);
-    if (is_box(it) || is_map_view(it))
+    if (is_box(it) || is_counted(it))
         return box_length(w, is_box(it) ? it : &it->item[0], n);
     switch ((td_tkind)it->type->kind) {
     case TD_T_RANGE: return range_length(w, it, n);
@@ -321,7 +323,7 @@ iter_limit(walk *w, const thing *it, uint32_t node, thing *n)
         *n = num_int(INT64_MAX);
         return TD_OK;
     }
-    if (is_map_view(it)) { /* one more iteration, to check that the map has not changed */
+    if (is_counted(it)) { /* one more iteration, to check that the box has not changed */
         *n = num_int(1);
         return num_binary(w, TD_SYN_Add, &it->item[1], n, n);
     }
@@ -348,8 +350,10 @@ iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out)
         return exact_list_item(w, it, k, out);
     if (is_box(it))
         return box_item(w, it, k, node, out);
-    if (is_map_view(it))
-        return map_item(w, it, (int)(it->type->object - ITER_KEYS), k, out);
+    if (is_counted(it))
+        return box_is(&it->item[0], TD_BOX_LIST)
+                   ? list_item(w, it, k, out)
+                   : map_item(w, it, (int)(it->type->object - ITER_KEYS), k, out);
     key.lin = w->item;
     if (td_at(w->f, k)->op == OP_const)
         key = num_int((int64_t)td_at(w->f, k)->imm);

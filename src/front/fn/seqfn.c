@@ -1,4 +1,4 @@
-/* seqfn.c - functions of tuples and strings, and those that kernels refuse with advice. */
+/* seqfn.c - functions of tuples and strings, the number of the thread, and what kernels refuse with advice. */
 #include "front/infer/box.h"
 #include "front/infer/lazy.h"
 
@@ -57,9 +57,22 @@ fn_type(walk *w, const call *c, int number, thing *out)
     x = c->arg[0];
     TD_TRY(loaded(w, &x));
     if (!is_num(&x) || (x.type->weak && !w->numba) || !w->host->dtype ||
-        w->host->dtype(w->host->ctx, x.type->dt, &obj))
+        w->host->dtype(w->host->ctx, td_type_num(x.type->dt), &obj))
         return fn_refuse(w, c, number, out);
     *out = (thing){.type = td_type_object(obj, td_dtype_name(x.type->dt))};
+    return TD_OK;
+}
+
+/* The number of the thread that runs an iteration: a program keeps one buffer for each.  Iterations in order have one. */
+td_status
+fn_thread_id(walk *w, const call *c, int number, thing *out)
+{
+    (void)number;
+    TD_TRY(want_args(w, c, "get_thread_id", 0, 0));
+    iterations_ordered(w, "it asks for its thread's number");
+    recursive_touch(w);
+    *out = num_int(0);
+    out->nonneg = true;
     return TD_OK;
 }
 

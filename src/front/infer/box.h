@@ -100,6 +100,7 @@ td_status box_array_type(walk *w, const thing *x, const thing *key, uint32_t nod
 
 /* x as type t, of a caller's sites, to the words from ptr's word `at` on, and back; what: for errors. */
 td_status box_put_as(walk *w, const td_type *t, td_val ptr, uint32_t at, const thing *x, const char *what);
+td_status box_put_words(walk *w, td_val ptr, uint32_t *at, const thing *x); /* the words of an element, from word *at on */
 td_status box_get_as(walk *w, const td_type *t, td_val ptr, uint32_t at, thing *out);
 
 /* ---- instances of classes: object.c; TD_SKIP: the class has no such method ---- */
@@ -120,7 +121,15 @@ td_status object_builtin(walk *w, const char *names, const call *c, thing *out);
 td_status object_unary(walk *w, td_syn op, const thing *x, thing *out); /* -x, +x, ~x */
 td_status object_is(walk *w, const thing *a, const thing *b, bool negated, thing *out);
 
+/* ---- prints of what only Python writes: boxprint.c ---- */
+bool      print_is_plain(walk *w, const thing *x); /* numbers, constant strings, None, tuples of them */
+/* x as a value of a print; fails where nothing can show it */
+td_status print_value(walk *w, const thing *x, uint32_t node, thing *out);
+td_status print_type(walk *w, const td_type *t, const td_type **out); /* the type of such a value as the host reads it */
+void      print_now(walk *w, td_val mailbox); /* has the host show what was printed so far */
+
 /* ---- lists: list.c ---- */
+td_status list_item(walk *w, const thing *x, td_val k, thing *out); /* of an iterator of ITER_MEMBERS */
 td_status list_index(walk *w, const thing *x, const thing *key, thing *out);
 td_status list_assign(walk *w, const thing *x, const thing *key, const thing *value);
 td_status list_delete(walk *w, const thing *x, const thing *key);

@@ -178,7 +178,7 @@ fn_breakpoint(walk *w, const call *c, int number, thing *out)
         memcpy(kept, names.s, names.n);
     td_text_free(&names);
     base = td_local(w->f, TD_U64, 2 * (uint64_t)v.n);
-    put_values(w, base, at0, v.at, v.n, &w->made->site[site]);
+    TD_TRY(put_values(w, base, at0, v.at, v.n, &w->made->site[site]));
     w->made->site[site].text = kept;
     w->made->site[site].arg = type;
     w->made->site[site].narg = n;

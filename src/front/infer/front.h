@@ -65,7 +65,9 @@ typedef struct td_host {
     td_status (*overload)(void *ctx, uint32_t obj, const td_type *const *type, uint32_t n, const char *const *kw, uint32_t nkw,
                           uint32_t *out);
     td_status (*describe)(void *ctx, uint32_t obj, td_objinfo *out);
-    td_status (*dtype)(void *ctx, td_dtype dt, uint32_t *out); /* the object that a.dtype is */
+    td_status (*dtype)(void *ctx, const td_type *t, uint32_t *out); /* the object that a.dtype is */
+    /* What to do in place of a call of an object that cannot be compiled.  NULL: nobody knows. */
+    const char *(*advice)(void *ctx, uint32_t obj);
 } td_host;
 
 /* ---- a function ---- */

@@ -15,12 +15,22 @@ enum {
     ITER_TEXT, /* f"…": its strings and values, for print */
     ITER_LIST, /* of an exact function: exactlist.c */
     ITER_TYPE, /* nothing to go through: item[0] is a type that the program spells, float64[:] */
-    ITER_KEYS, /* of a dict or set: item[0]; item[1] is how many there were.  The next two of a dict */
+    ITER_MEMBERS, /* of a typed list: item[0]; item[1] is how many there were.  The next three of a dict or set */
+    ITER_KEYS,
     ITER_VALUES,
     ITER_ITEMS,
     ITER_GENERATOR, /* a call of a function that yields, to be iterated over at once: generator.c */
     ITER_NESTED, /* nothing to go through, and the numbers from here on: functions defined inside of the compiled one */
 };
+
+/* Does it go through a box that may not change its length meanwhile? */
+static inline bool
+is_counted(const thing *x)
+{
+    return x->type->kind == TD_T_ITER && x->type->object >= ITER_MEMBERS &&
+           x->type->object <= ITER_ITEMS;
+}
+
 enum { VOTE_COUNT, VOTE_ALL, VOTE_ANY, VOTE_SAME, VOTE_BALLOT };
 enum { SHUFFLE_LANE, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR };
 enum { /* rows of cudaatomic.c */

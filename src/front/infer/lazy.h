@@ -34,6 +34,9 @@ td_status lazy_new(walk *w, element_fn *element, const call *c, const td_type *i
 
 /* The element of x (a number, an array, a lazy array) at a place of a nest that x broadcasts to. */
 td_status element_at(walk *w, const thing *x, const nest *at, thing *out);
+td_status element_place(walk *w, const thing *x, const nest *at, thing *out); /* the same as an array of no axes, of an x with memory */
+/* Of an x that is_packed, in its records; at: the places of the record, then those within its field. */
+td_status packed_place(walk *w, const thing *x, const nest *at, thing *out);
 void      nest_open(walk *w, nest *s, uint32_t n, const dim *shape, bool flat);
 void      nest_close(walk *w, nest *s);
 bool      flat_alone(walk *w, const thing *x); /* one loop over x, whatever runs */

@@ -85,29 +85,44 @@ mailbox_put(walk *w, td_val ptr, td_val index, td_val v)
     td_store(w->f, ptr, index, v, TD_NONE, 0);
 }
 
-void
+/* A number, or a str: its address. */
+static void
+put_value(walk *w, td_val ptr, td_val index, uint32_t *word, const thing *x)
+{
+    td_dtype dt = x->type->dt, real = td_dtype_real_of(dt);
+    bool text = is_box(x);
+    td_num v = text ? x->num : num_as(w, x, dt);
+
+    real = text ? TD_U64 : real;
+    for (int part = 0; part < (td_num_is_pair(v) ? 2 : 1); part++, ++*word) {
+        td_val at = TD_E2(w->f, add, index, td_const_int(w->f, TD_I64, *word));
+        td_val byte = TD_E2(w->f, multiply, at, td_const_int(w->f, TD_I64, 8));
+
+        mailbox_put(w, td_at_byte(w->f, ptr, byte, real), td_const_int(w->f, TD_I64, 0),
+                    part ? v.im : v.re);
+    }
+}
+
+td_status
 put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td_site *site)
 {
     const td_type **type = td_alloc(w->mem, (n + 1) * sizeof *type);
     uint32_t word = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        td_dtype dt = value[i].type->dt, real = td_dtype_real_of(dt);
-        bool text = is_box(&value[i]); /* a str: its address */
-        td_num v = text ? value[i].num : num_as(w, &value[i], dt);
-
-        real = text ? TD_U64 : real;
-        for (int part = 0; part < (td_num_is_pair(v) ? 2 : 1); part++, word++) {
-            td_val at = TD_E2(w->f, add, index, td_const_int(w->f, TD_I64, word));
-            td_val byte = TD_E2(w->f, multiply, at, td_const_int(w->f, TD_I64, 8));
-
-            mailbox_put(w, td_at_byte(w->f, ptr, byte, real), td_const_int(w->f, TD_I64, 0),
-                        part ? v.im : v.re);
-        }
         type[i] = value[i].type;
+        if (is_num(&value[i]) || box_is(&value[i], TD_BOX_STR)) {
+            put_value(w, ptr, index, &word, &value[i]);
+        } else {
+            td_val byte = TD_E2(w->f, multiply, index, td_const_int(w->f, TD_I64, 8));
+
+            TD_TRY(box_put_words(w, td_at_byte(w->f, ptr, byte, TD_U64), &word, &value[i]));
+            TD_TRY(print_type(w, value[i].type, &type[i]));
+        }
     }
     site->arg = type;
     site->narg = n;
+    return TD_OK;
 }
 
 /* Is this an iteration of a loop that runs on the cores of a CPU, or may it be called from one? */
@@ -139,8 +154,8 @@ report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
         mailbox_put(w, mail(w, TD_I32, offsetof(td_mailbox, thread)), i,
                     td_index(w->f, OP_tid, axis));
     }
-    put_values(w, mail(w, TD_U64, offsetof(td_mailbox, value)), at0, value, n,
-               &w->made->site[site]);
+    TD_TRY(put_values(w, mail(w, TD_U64, offsetof(td_mailbox, value)), at0, value, n,
+                      &w->made->site[site]));
     td_fence(w->f, 2);
     mailbox_put(w, mail(w, TD_U32, offsetof(td_mailbox, ready)), at0,
                 td_const_int(w->f, TD_U32, 1));
@@ -352,7 +367,7 @@ count_pieces(const thing *x, uint32_t n)
 
     for (uint32_t i = 0; i < n; i++)
         sum += x[i].type->kind == TD_T_ITER || x[i].type->kind == TD_T_TUPLE
-                   ? count_pieces(x[i].item, x[i].type->n)
+                   ? 1 + count_pieces(x[i].item, x[i].type->n)
                : x[i].type->kind == TD_T_OBJECT ? 3 /* threadIdx and its like */
                                                 : 1;
     return sum;
@@ -361,11 +376,11 @@ count_pieces(const thing *x, uint32_t n)
 static td_status print_piece(walk *w, const call *c, const thing *x, td_text *text, thing *value,
                              uint32_t *n);
 
-/* A tuple as Python writes it: strings in it have quotes. */
+/* A tuple or written list as Python writes it: strings in it have quotes. */
 static td_status
 print_tuple(walk *w, const call *c, const thing *x, td_text *text, thing *value, uint32_t *n)
 {
-    td_text_addf(text, "(");
+    td_text_addf(text, x->listed ? "[" : "(");
     for (uint32_t i = 0; i < x->type->n; i++) {
         td_objinfo info = {0};
         const char *quote;
@@ -377,7 +392,7 @@ print_tuple(walk *w, const call *c, const thing *x, td_text *text, thing *value,
         TD_TRY(print_piece(w, c, &x->item[i], text, value, n));
         td_text_addf(text, "%s", quote);
     }
-    td_text_addf(text, x->type->n == 1 ? ",)" : ")");
+    td_text_addf(text, x->listed ? "]" : x->type->n == 1 ? ",)" : ")");
     return TD_OK;
 }
 
@@ -418,7 +433,7 @@ print_piece(walk *w, const call *c, const thing *x, td_text *text, thing *value,
             TD_TRY(print_piece(w, c, &x->item[i], text, value, n));
         return TD_OK;
     }
-    if (x->type->kind == TD_T_TUPLE && !x->type->object)
+    if (x->type->kind == TD_T_TUPLE && print_is_plain(w, x))
         return print_tuple(w, c, x, text, value, n);
     if (x->type->kind == TD_T_OBJECT) {
         bool done;
@@ -438,20 +453,20 @@ print_piece(walk *w, const call *c, const thing *x, td_text *text, thing *value,
     } else if (info.kind == TD_OBJ_STR) {
         td_text_addf(text, "%s", info.text);
     } else {
-        return bad(w, c->node, TD_ERR_TYPE, "a kernel prints numbers and constant strings, not %s",
-                   x->type->name);
+        TD_TRY(print_value(w, x, c->node, &value[(*n)++]));
+        td_text_addf(text, "\1");
     }
     return TD_OK;
 }
 
-static void
+static td_status
 emit_record(walk *w, const thing *value, uint32_t n, td_site *site, uint32_t number)
 {
     td_val at0 = td_const_int(w->f, TD_I64, 0), words, used, end, cap, first;
     uint32_t nwords = 1;
 
     for (uint32_t i = 0; i < n; i++)
-        nwords += td_dtype_is_complex(value[i].type->dt) ? 2 : 1;
+        nwords += box_words(value[i].type);
     words = td_const_int(w->f, TD_U64, nwords);
     used = td_atomic(w->f, OP_atomic_add, mail(w, TD_U64, offsetof(td_mailbox, used)), at0, words,
                      TD_NONE);
@@ -459,12 +474,24 @@ emit_record(walk *w, const thing *value, uint32_t n, td_site *site, uint32_t num
     cap = td_load(w->f, mail(w, TD_U64, offsetof(td_mailbox, capacity)), at0, TD_NONE, 1, 0);
     td_if(w->f, TD_E2(w->f, less_equal, end, cap));
     first = td_cast(w->f, used, TD_I64);
-    put_values(w, mail(w, TD_U64, offsetof(td_mailbox, word)),
-               TD_E2(w->f, add, first, td_const_int(w->f, TD_I64, 1)), value, n, site);
+    TD_TRY(put_values(w, mail(w, TD_U64, offsetof(td_mailbox, word)),
+                      TD_E2(w->f, add, first, td_const_int(w->f, TD_I64, 1)), value, n, site));
     td_fence(w->f, 2);
     mailbox_put(w, mail(w, TD_U64, offsetof(td_mailbox, word)), first,
                 td_const_int(w->f, TD_U64, number));
     td_end(w->f);
+    return TD_OK;
+}
+
+/* Must, or can, the host show a print of these values at once?  It cannot while other threads run iterations. */
+static bool
+is_shown_at_once(walk *w, const thing *value, uint32_t n)
+{
+    bool must = false;
+
+    for (uint32_t i = 0; i < n; i++)
+        must = must || (!is_num(&value[i]) && value[i].type->kind != TD_T_OBJECT);
+    return box_may(w) && !w->how->alone && (must || !on_piece(w));
 }
 
 td_status
@@ -492,6 +519,8 @@ emit_print(walk *w, const call *c)
         return st;
     iterations_print(w);
     site = site_new(w, TD_REPORT_PRINT, c->node, kept);
-    emit_record(w, value, n, &w->made->site[site], site + 1);
+    TD_TRY(emit_record(w, value, n, &w->made->site[site], site + 1));
+    if (is_shown_at_once(w, value, n))
+        print_now(w, hidden_address(w, TD_HIDDEN_MAILBOX));
     return built(w, c->node);
 }

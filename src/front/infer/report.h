@@ -41,6 +41,7 @@ typedef struct td_mailbox {
     uint64_t value[TD_REPORT_VALUES]; /* bits as td_param carries them; complex: two */
     uint64_t used;     /* words of prints reserved; beyond capacity they are lost */
     uint64_t capacity; /* words */
+    uint64_t owner;    /* address of what the host keeps about the mailbox */
     uint64_t word[];   /* prints: site number, then the values' words; place 0 of a record that was not finished is 0 */
 } td_mailbox;
 

@@ -73,6 +73,13 @@ store_result(walk *w, const thing *x, td_val ptr, uint32_t *at)
     }
     if (x->type->kind == TD_T_ARRAY)
         return store_result_array(w, x, ptr, at);
+    if (x->type->kind == TD_T_RECORD) { /* its address: the host copies it */
+        td_val byte = td_const_int(w->f, TD_I64, 8 * (int64_t)(*at)++);
+
+        td_store(w->f, td_at_byte(w->f, ptr, byte, TD_U64), td_const_int(w->f, TD_I64, 0),
+                 td_address(w->f, x->view->base), TD_NONE, 0);
+        return TD_OK;
+    }
     if (is_box(x)) {
         td_val byte = td_const_int(w->f, TD_I64, 8 * (int64_t)(*at)++);
 

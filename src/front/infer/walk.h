@@ -381,6 +381,9 @@ bool      chooses(const thing *key); /* has the key an array of numbers or bools
 td_status array_chosen(walk *w, const thing *a, const thing *key, const thing *x, uint32_t node, thing *out);
 thing     slice_of(walk *w, const thing *start, const thing *stop, const thing *step); /* each None or a number */
 td_status tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out);
+bool      is_packed(const thing *x); /* a field of an array of packed records: computed from these */
+/* Its elements where they lie in the records; without `store` perhaps copies. */
+td_status packed_cut(walk *w, const thing *x, const thing *key, bool store, uint32_t node, thing *out);
 bool      is_record(const thing *x); /* or an array of no axes that holds one */
 td_status record_part(walk *w, const thing *r, const thing *key, uint32_t node, thing *out); /* record_field by name or number */
 td_status record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out); /* a view: number (0-d array), record or array */
@@ -621,7 +624,7 @@ void      thread_end(walk *w); /* the thread, the function, or the iteration of 
 void      end_if_failed(walk *w); /* behind a parallel loop: the function gives up if an iteration has */
 
 /* The values, a word each (complex: two), from ptr[index] on; ptr points to words.  The site gets their types. */
-void      put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td_site *site);
+td_status put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td_site *site);
 
 /* ---- debug.c: what only who watches a kernel wants ---- */
 void      at_line(walk *w, uint32_t node);         /* what is emitted now is the program's line of node */

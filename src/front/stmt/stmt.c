@@ -129,6 +129,10 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
     TD_TRY(expr(w, F(target, Subscript_value), &a));
     TD_TRY(expr(w, F(target, Subscript_slice), &key));
     w->node = target;
+    if (is_packed(&a)) {
+        TD_TRY(packed_cut(w, &a, &key, true, target, &to));
+        return store_to(w, &to, x, target);
+    }
     TD_TRY(settle(w, &a)); /* (-a)[0] = x changes an array that nobody sees, as in NumPy */
     if (is_list(&a))
         return exact_list_set(w, &a, &key, x);
@@ -193,6 +197,12 @@ assign(walk *w, uint32_t target, const thing *x)
             return bad(w, target, TD_ERR_TYPE, "%s is a global: a kernel cannot change it",
                        name_of(w, F(target, Name_id)));
         own = *x;
+        if (is_packed(x))
+            return bad(
+                w, target, TD_ERR_TYPE,
+                "%s would be a copy of a field, for the records are packed: make their dtype "
+                "with align=True, or copy the field, a[name].copy()",
+                name_of(w, F(target, Name_id)));
         TD_TRY(settle(w, &own));
         TD_TRY(fit_declared(w, name_of(w, F(target, Name_id)), &own));
         TD_TRY(box_named(w, F(target, Name_id), &own));

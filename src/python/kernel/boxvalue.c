@@ -83,6 +83,7 @@ const td_type *
 py_value_type(PyObject *o)
 {
     const td_type *t = NULL;
+    PyObject *instance = NULL;
     td_scalar s;
     char weak;
 
@@ -112,7 +113,10 @@ py_value_type(PyObject *o)
         t = py_num_type(s.dt);
     }
     PyErr_Clear();
-    if (!t)
+    if (!t && py_generator_instance(o, &instance) != 0)
+        t = instance ? py_boxobject_type(instance) : NULL;
+    Py_XDECREF(instance); /* its type lives on */
+    if (!t && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "%R is nothing that a list, dict or set can hold",
                      (PyObject *)Py_TYPE(o));
     return t;
@@ -278,9 +282,20 @@ fill_box(const td_type *t, td_box *b, PyObject *o, td_callmem *h, PyObject *held
     return ok && !PyErr_Occurred();
 }
 
+/* A generator as the instance that stands for it, which `held` keeps alive. */
+static bool
+put_generator(const td_type *t, PyObject *instance, uint64_t *w, td_callmem *h, PyObject *held)
+{
+    bool ok = py_value_put(t, instance, w, h, held) && (!held || py_hold(held, *w, instance));
+
+    Py_DECREF(instance);
+    return ok;
+}
+
 bool
 py_value_put(const td_type *t, PyObject *o, uint64_t *w, td_callmem *h, PyObject *held)
 {
+    PyObject *instance;
     td_box *b;
 
     switch ((td_tkind)t->kind) {
@@ -307,6 +322,11 @@ py_value_put(const td_type *t, PyObject *o, uint64_t *w, td_callmem *h, PyObject
         b->shared |= 1u << 31; /* from here on another box may reach it */
     } else if (t->ndim == TD_BOX_OBJECT) {
         *w = 0;
+        switch (py_generator_instance(o, &instance)) {
+        case 1:  return put_generator(t, instance, w, h, held);
+        case -1: return false;
+        default: break;
+        }
         return o == Py_None || (PyErr_Format(PyExc_TypeError, "%R is no %s", o, t->name), false);
     } else if (t->ndim == TD_BOX_STR) {
         b = text_box(o, h);
@@ -440,7 +460,7 @@ py_value_get(const td_type *t, const uint64_t *w, PyObject *held)
     if (t->ndim == TD_BOX_STR)
         return get_text(b);
     if (t->layout == 'T')
-        return py_boxobject_new(t, b);
+        return py_generator_shown(py_boxobject_new(t, b));
     return t->ndim == TD_BOX_LIST ? py_value_list(t, b) : py_value_map(t, b);
 }
 

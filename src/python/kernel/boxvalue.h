@@ -70,6 +70,11 @@ PyObject *py_boxobject_begin(PyObject *self, const td_type *t); /* makes the obj
 /* converts value as t to words of o's box */
 bool      py_boxobject_put(PyObject *o, const td_type *t, uint64_t *to, PyObject *value);
 
+/* ---- instance.c ---- */
 bool      py_instance_init(PyObject *module); /* instance.c; call after py_boxes_init */
+/* 1: o is a numpy.random.Generator, *instance a new reference to what stands for it; 0: another object; -1: exception */
+int       py_generator_instance(PyObject *o, PyObject **instance);
+/* the generator that an instance stands for, any other object itself; takes the reference to o, which may be NULL */
+PyObject *py_generator_shown(PyObject *o);
 
 #endif

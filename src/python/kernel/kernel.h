@@ -71,6 +71,7 @@ const td_type *py_array_type(const td_type *item, const td_view *v, bool readonl
 /* If class is a class of named tuples, *type becomes its tuple type.  False: exception. */
 bool           py_named_type(PyObject *keep, PyObject *class, const td_type **type);
 const td_type *py_num_type(td_dtype dt);
+PyObject *py_type_dtype(const td_type *t); /* the numpy.dtype of a record's type: a new reference; NULL: exception */
 const td_type *py_dtype_type(PyObject *dtype); /* of a numpy.dtype, structured ones too; NULL: exception */
 
 /* ---- compiled functions ---- */

@@ -251,7 +251,10 @@ host_type(py_call *c, PyObject *o, py_leaf *l, const td_type **type)
         !td_dtype_is_complex((td_dtype)item->dt) && !gpu)
         return refuse(c, PyExc_ValueError, "its memory is not aligned; copy it before");
     if (item->kind == TD_T_RECORD && !gpu) {
-        v.shape.ndim = l->host.ndim; /* any strides: kernels of records take them as bytes */
+        for (int i = 0; i < l->host.ndim; i++) /* kernels take strides of whole records, as bytes */
+            if (l->host.strides[i] % l->host.itemsize && l->host.shape[i] > 1)
+                return refuse(c, PyExc_ValueError,
+                              "its strides are not whole records; copy it before");
         *type = l->type = td_type_array(item, (uint32_t)l->host.ndim, 'A', l->readonly);
         return *type != NULL;
     }
@@ -271,6 +274,25 @@ get_memory(PyObject *o, Py_buffer *b)
     return PyObject_GetBuffer(o, b, PyBUF_RECORDS_RO);
 }
 
+/* Memory of records that NumPy gives no buffer of, for they hold dates: that of the same bytes without names. */
+static int
+get_bytes(PyObject *o, Py_buffer *b)
+{
+    PyObject *dtype = PyObject_GetAttrString(o, "dtype"),
+             *names = dtype ? PyObject_GetAttrString(dtype, "names") : NULL,
+             *size = py_is_none(names) || !names ? NULL : PyObject_GetAttrString(dtype, "itemsize"),
+             *text = size ? PyUnicode_FromFormat("V%S", size) : NULL,
+             *bytes = text ? PyObject_CallMethod(o, "view", "O", text) : NULL;
+    int r = bytes ? get_memory(bytes, b) : -1;
+
+    Py_XDECREF(dtype);
+    Py_XDECREF(names);
+    Py_XDECREF(size);
+    Py_XDECREF(text);
+    Py_XDECREF(bytes);
+    return r;
+}
+
 static bool
 add_host(py_call *c, PyObject *o, const td_type **type)
 {
@@ -278,7 +300,7 @@ add_host(py_call *c, PyObject *o, const td_type **type)
 
     if (!l)
         return false;
-    if (get_memory(o, &l->host) < 0) {
+    if (get_memory(o, &l->host) < 0 && (PyErr_Clear(), get_bytes(o, &l->host) < 0)) {
         c->nleaf--;
         PyErr_Clear();
         return refuse(c, PyExc_TypeError, "elements of its dtype have no type in kernels");
@@ -509,24 +531,15 @@ add_box(py_call *c, PyObject *o, const td_type **type)
     return 1;
 }
 
-/* numpy.random's generators go as instances of treadle._compile._drawing._generators' classes, which draw from their state. */
 static int
 add_generator(py_call *c, PyObject *o, const td_type **type)
 {
-    PyObject *modules = PyImport_GetModuleDict(),
-             *module = PyDict_GetItemString(modules, "numpy.random._generator"),
-             *cls = module ? PyObject_GetAttrString(module, "Generator") : NULL, *instance = NULL,
-             *made = NULL;
-    int r = cls ? PyObject_IsInstance(o, cls) : module ? -1 : 0;
+    PyObject *instance;
+    int r = py_generator_instance(o, &instance);
 
-    if (r > 0) {
-        instance = py_package("treadle._compile._drawing._generators", "instance");
-        made = instance ? PyObject_CallFunctionObjArgs(instance, o, NULL) : NULL;
-        r = made ? add_box(c, made, type) : -1;
-    }
-    Py_XDECREF(cls);
+    if (r > 0)
+        r = add_box(c, instance, type);
     Py_XDECREF(instance);
-    Py_XDECREF(made);
     return r;
 }
 

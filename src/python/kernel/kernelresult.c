@@ -1,6 +1,7 @@
 /* kernelresult.c - converts a compiled function's result from memory to Python objects. */
 #include "python/kernel/boxvalue.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static PyObject *
@@ -121,20 +122,23 @@ exporter(const td_type *t, const uint64_t *word, PyObject *keeper)
 {
     int64_t shape[TD_MAXDIM_KERNEL], stride[TD_MAXDIM_KERNEL];
     int n = t->ndim;
-    int64_t size = td_type_size(t->item[0]), step = size;
+    bool record = t->item[0]->kind == TD_T_RECORD;
+    int64_t size = record ? 1 : td_type_size(t->item[0]), step = size;
+    char kind[24];
     PyObject *face = NULL, *class = py_package("types", "SimpleNamespace"), *none, *kw, *o = NULL;
 
     for (int i = 0; i < n; i++) {
         int axis = t->layout == 'F' ? i : n - 1 - i;
 
         shape[axis] = (int64_t)word[1 + axis];
-        stride[axis] = t->layout == 'A' ? (int64_t)word[1 + n + axis] * size : step;
+        stride[axis] = t->layout == 'A' || record ? (int64_t)word[1 + n + axis] * size : step;
         step *= shape[axis];
     }
+    snprintf(kind, sizeof kind, "|V%u", td_type_size(t->item[0]));
     face = Py_BuildValue("{s:(KO),s:N,s:N,s:s,s:i}", "data", (unsigned long long)word[0],
                          t->readonly ? Py_True : Py_False, "shape", numbers_tuple(shape, n),
                          "strides", numbers_tuple(stride, n), "typestr",
-                         td_dtab[t->item[0]->dt].typestr, "version", 3);
+                         record ? kind : td_dtab[t->item[0]->dt].typestr, "version", 3);
     kw = face ? Py_BuildValue("{s:O,s:O}", "__array_interface__", face, "keeper", keeper) : NULL;
     none = PyTuple_New(0);
     if (class && kw && none)
@@ -150,17 +154,23 @@ PyObject *
 py_array_over(const td_type *t, const uint64_t *word, PyObject *keeper)
 {
     PyObject *np = py_numpy(), *o = np ? exporter(t, word, keeper) : NULL,
-             *a = o ? PyObject_CallMethod(np, "asarray", "O", o) : NULL;
+             *a = o ? PyObject_CallMethod(np, "asarray", "O", o) : NULL, *dtype, *records;
 
     Py_XDECREF(o);
-    return a;
+    if (!a || t->item[0]->kind != TD_T_RECORD)
+        return a;
+    dtype = py_type_dtype(t->item[0]);
+    records = dtype ? PyObject_CallMethod(a, "view", "O", dtype) : NULL;
+    Py_XDECREF(dtype);
+    Py_DECREF(a);
+    return records;
 }
 
 static PyObject *
 result_array(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap)
 {
     uint64_t word[1 + 2 * TD_MAXDIM_KERNEL];
-    PyObject *keeper, *o = NULL, *np = py_numpy(), *array = NULL;
+    PyObject *keeper, *array = NULL;
     bool empty = false;
 
     if (t->item[0]->dt == TD_BF16) {
@@ -176,12 +186,50 @@ result_array(const td_type *t, const unsigned char *at, py_call *c, td_callmem *
     /* an array without elements needs no memory */
     keeper = empty ? Py_NewRef(Py_None) : keeper_of(word[0], c, heap);
     if (keeper)
-        o = exporter(t, word, keeper);
-    if (o && np)
-        array = PyObject_CallMethod(np, "asarray", "O", o);
+        array = py_array_over(t, word, keeper);
     Py_XDECREF(keeper);
-    Py_XDECREF(o);
     return px_shown(array);
+}
+
+/* A view of an array of records, whose elements are of numpy.record's class; takes the reference to a. */
+static PyObject *
+as_records(PyObject *a)
+{
+    PyObject *np = py_numpy(), *class = np ? PyObject_GetAttrString(np, "record") : NULL,
+             *own = PyObject_GetAttrString(a, "dtype"),
+             *pair = class && own ? PyTuple_Pack(2, class, own) : NULL,
+             *dtype = pair ? PyObject_CallMethod(np, "dtype", "(O)", pair) : NULL,
+             *records = dtype ? PyObject_CallMethod(a, "view", "O", dtype) : NULL;
+
+    Py_XDECREF(class);
+    Py_XDECREF(own);
+    Py_XDECREF(pair);
+    Py_XDECREF(dtype);
+    Py_DECREF(a);
+    return records;
+}
+
+/* A copy of the record; of a field that kernels do not read, its value. */
+static PyObject *
+result_record(const td_type *t, const unsigned char *at)
+{
+    uint64_t word;
+    PyObject *dtype = py_type_dtype(t), *names = dtype ? py_attr(dtype, "names") : NULL,
+             *none = PyTuple_New(0), *a = NULL, *one, *copy = NULL;
+
+    memcpy(&word, at, sizeof word);
+    if (dtype && none)
+        a = py_array_over(td_type_array(t, 0, 'C', false), &word, Py_None);
+    if (a && names && names != Py_None)
+        a = as_records(a);
+    one = a ? PyObject_GetItem(a, none) : NULL;
+    copy = one ? PyObject_CallMethod(one, "copy", NULL) : NULL;
+    Py_XDECREF(dtype);
+    Py_XDECREF(names);
+    Py_XDECREF(none);
+    Py_XDECREF(a);
+    Py_XDECREF(one);
+    return copy;
 }
 
 /* Makes an object of the type's class from the tuple, whose reference is taken. */
@@ -234,7 +282,7 @@ argument_of(uint64_t box, const py_call *c)
             return Py_NewRef(c->boxes->arg[i].o);
     for (uint32_t i = 0; i < c->nleaf; i++)
         if (c->leaf[i].held && py_is_boxobject(c->leaf[i].held) && c->leaf[i].word[0] == box)
-            return Py_NewRef(c->leaf[i].held);
+            return py_generator_shown(Py_NewRef(c->leaf[i].held));
     return NULL;
 }
 
@@ -248,6 +296,7 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
     case TD_T_OBJECT: return Py_NewRef(py_handle_object(t->object));
     case TD_T_NUM:    return result_number(t, at);
     case TD_T_ARRAY:  return result_array(t, at, c, heap);
+    case TD_T_RECORD: return result_record(t, at);
     case TD_T_BOX:    {
         uint64_t word;
 

@@ -12,7 +12,8 @@ static const td_type *nums[TD_DTYPE_COUNT];
 static const td_type
     /* [dtype][axes][layout C, F, A][read-only] */
     *arrays[TD_DTYPE_COUNT][TD_MAXDIM_KERNEL + 1][3][2];
-static PyObject *dtypes; /* dict: numpy.dtype -> address of its type */
+static PyObject *dtypes;   /* dict: numpy.dtype -> address of its type */
+static PyObject *of_types; /* dict: address of a record's type -> numpy.dtype */
 
 const td_type *
 py_num_type(td_dtype dt)
@@ -70,6 +71,55 @@ get_size(PyObject *o, const char *attr, uint32_t *out)
     return !PyErr_Occurred();
 }
 
+/* Keeps the dtype of a record's type, the first one that has it. */
+static bool
+note_dtype(const td_type *t, PyObject *dtype)
+{
+    PyObject *key = PyLong_FromVoidPtr((void *)(uintptr_t)t);
+    bool ok = key && (of_types || (of_types = PyDict_New())) &&
+              (PyDict_GetItemWithError(of_types, key) ||
+               (!PyErr_Occurred() && PyDict_SetItem(of_types, key, dtype) == 0));
+
+    Py_XDECREF(key);
+    return ok;
+}
+
+/* The type of a field that kernels do not read: a record of bytes whose only field is named as the dtype is. */
+static const td_type *
+opaque_type(PyObject *dtype)
+{
+    PyObject *text = PyObject_GetAttrString(dtype, "str");
+    const char *name = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    td_field bytes = {.name = name, .type = td_type_num(TD_U8), .ndim = 1};
+    const td_type *t;
+    uint32_t size;
+    bool ok = name && get_size(dtype, "itemsize", &size);
+
+    if (ok)
+        bytes.shape[0] = size;
+    t = ok && bytes.type ? td_type_record(&bytes, 1, size, 1) : NULL;
+    return t && note_dtype(t, dtype) ? t : NULL;
+}
+
+/* The type of a field's elements; strings, dates and numbers in another byte order are opaque, references refused. */
+static const td_type *
+field_type(PyObject *dtype)
+{
+    const td_type *t = py_dtype_type(dtype);
+    PyObject *objects;
+
+    if (t || !PyErr_ExceptionMatches(PyExc_TypeError))
+        return t;
+    PyErr_Clear();
+    objects = PyObject_GetAttrString(dtype, "hasobject");
+    Py_XDECREF(objects);
+    if (objects == Py_False)
+        return opaque_type(dtype);
+    if (objects)
+        PyErr_SetString(PyExc_TypeError, "kernels take no fields of Python objects");
+    return NULL;
+}
+
 /* A field of a numpy.dtype: (dtype, offset, …); a sub-array's shape becomes part of the field. */
 static bool
 read_field(PyObject *entry, td_field *out)
@@ -91,7 +141,7 @@ read_field(PyObject *entry, td_field *out)
         ok = false;
     }
     if (ok)
-        out->type = py_dtype_type(dt);
+        out->type = field_type(dt);
     ok = ok && out->type && !PyErr_Occurred();
     if (ok && shape.ndim) {
         out->ndim = (uint32_t)shape.ndim;
@@ -143,6 +193,18 @@ make_dtype_type(PyObject *dtype)
     return t;
 }
 
+PyObject *
+py_type_dtype(const td_type *t)
+{
+    PyObject *key = PyLong_FromVoidPtr((void *)(uintptr_t)t),
+             *dtype = key && of_types ? PyDict_GetItemWithError(of_types, key) : NULL;
+
+    Py_XDECREF(key);
+    if (!dtype && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "%s has no dtype", t->name);
+    return Py_XNewRef(dtype);
+}
+
 const td_type *
 py_dtype_type(PyObject *dtype)
 {
@@ -156,7 +218,8 @@ py_dtype_type(PyObject *dtype)
         return PyLong_AsVoidPtr(at);
     t = PyErr_Occurred() ? NULL : make_dtype_type(dtype);
     at = t ? PyLong_FromVoidPtr((void *)(uintptr_t)t) : NULL;
-    if (at && PyDict_SetItem(dtypes, dtype, at) < 0)
+    if (at && (PyDict_SetItem(dtypes, dtype, at) < 0 ||
+               (t->kind == TD_T_RECORD && !note_dtype(t, dtype))))
         t = NULL;
     Py_XDECREF(at);
     return t;

@@ -581,9 +581,27 @@ ask_describe(void *ctx, uint32_t obj, td_objinfo *out)
 }
 
 static td_status
-ask_dtype(void *ctx, td_dtype dt, uint32_t *out)
+ask_dtype(void *ctx, const td_type *t, uint32_t *out)
 {
-    return give_handle(ctx, py_dtype_object(dt), out, td_dtype_name(dt));
+    PyObject *dtype = t->kind == TD_T_NUM ? py_dtype_object((td_dtype)t->dt) : py_type_dtype(t);
+
+    return give_handle(ctx, dtype, out, t->name);
+}
+
+/* The text belongs to a table of the module. */
+static const char *
+ask_advice(void *ctx, uint32_t obj)
+{
+    PyObject *advice = py_package("treadle._compile._advice", "advice"),
+             *text =
+                 advice ? PyObject_CallFunctionObjArgs(advice, py_handle_object(obj), NULL) : NULL;
+    const char *s = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+
+    (void)ctx;
+    PyErr_Clear();
+    Py_XDECREF(advice);
+    Py_XDECREF(text);
+    return s;
 }
 
 void
@@ -595,7 +613,8 @@ py_asking_begin(py_asking *a, py_dispatcher *d, py_spec *spec)
                               .stand_in = ask_stand_in,
                               .overload = ask_overload,
                               .describe = ask_describe,
-                              .dtype = ask_dtype},
+                              .dtype = ask_dtype,
+                              .advice = ask_advice},
                      .d = d,
                      .spec = spec};
     a->host.ctx = a;

@@ -49,8 +49,12 @@ value_text(const td_type *t, const uint64_t *word)
     PyObject *o, *text;
     td_scalar s;
 
-    if (t->kind == TD_T_BOX)
-        return py_value_get(t, word, NULL);
+    if (t->kind != TD_T_NUM) {
+        o = py_value_get(t, word, NULL);
+        text = o ? PyObject_Str(o) : NULL;
+        Py_XDECREF(o);
+        return text;
+    }
     memcpy(bits, word, 8);
     if (td_dtype_is_complex((td_dtype)t->dt))
         memcpy(bits + half, word + 1, half);
@@ -82,7 +86,7 @@ fill_site_text(const td_site *site, const uint64_t *word)
             const td_type *t = site->arg[value++];
 
             piece = value_text(t, word);
-            word += td_type_words(t);
+            word += py_value_words(t);
             n = 1;
         }
         ok = piece && PyList_Append(pieces, piece) == 0;
@@ -123,7 +127,7 @@ record_words(const td_site *site)
     uint32_t n = 1;
 
     for (uint32_t i = 0; i < site->narg; i++)
-        n += td_type_words(site->arg[i]);
+        n += py_value_words(site->arg[i]);
     return n;
 }
 
@@ -158,11 +162,31 @@ print_all(py_box *b)
         b->read += record_words(site);
         print_text(fill_site_text(site, record + 1));
     }
-    if (b->mail->used && b->read && is_idle(b)) {
+    if (b->mail->used && b->read && is_idle(b) &&
+        b->spec->busy <= 2) { /* of this and of one call */
+        if (b->mail->used > b->mail->capacity &&
+            PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
+                             "%U printed more than fits into %d words at once: the rest is lost",
+                             b->spec->home->name, PRINT_WORDS) < 0)
+            PyErr_WriteUnraisable(NULL);
         memset(b->mail->word, 0, b->read * sizeof *b->mail->word);
         b->mail->used = b->read = 0;
     }
     b->spec->busy--;
+}
+
+/* A function asks for its prints while it runs. */
+static void
+show_prints(uint64_t mailbox)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *type, *value, *trace;
+
+    PyErr_Fetch(&type, &value, &trace);
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+    print_all((py_box *)(uintptr_t)((td_mailbox *)(uintptr_t)mailbox)->owner);
+    PyErr_Restore(type, value, trace);
+    PyGILState_Release(gil);
 }
 
 /* ---- failures ---- */
@@ -485,6 +509,7 @@ py_box_new(py_spec *s)
     b->mail = b->mem.host;
     memset(b->mail, 0, nbytes);
     b->mail->capacity = words;
+    b->mail->owner = (uint64_t)(uintptr_t)b;
     s->box = b;
     return true;
 }
@@ -548,4 +573,5 @@ void
 py_report_init(void)
 {
     td_dev_on_wait(after_wait);
+    td_box_on_print(show_prints);
 }

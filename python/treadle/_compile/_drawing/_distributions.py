@@ -6,16 +6,17 @@ import random
 
 import numpy as np
 
-from ._draws import _double, _gauss, _many, _many_ints, _one_chisquare, _one_gamma, _one_poisson, draws
+from . import _shared
+from ._shared import double, gauss, many, many_ints
+from ._twister import draws
 
 
 def _one_beta(s, a, b):
     if a > 1.0 or b > 1.0:
-        x = _one_gamma(s, a, 1.0)
-        return x / (x + _one_gamma(s, b, 1.0))
+        return _shared.beta(s, a, b)
     while True:
-        u = _double(s)
-        v = _double(s)
+        u = double(s)
+        v = double(s)
         x = math.pow(u, 1.0 / a)
         y = math.pow(v, 1.0 / b)
         if x + y <= 1.0 and u + v > 0.0:
@@ -28,30 +29,19 @@ def _one_beta(s, a, b):
     return math.exp(p - math.log(math.exp(p) + math.exp(q)))
 
 
-def _one_f(s, top, bottom):
-    x = _one_chisquare(s, top, 0.0) * bottom
-    return x / (_one_chisquare(s, bottom, 0.0) * top)
-
-
 def _one_geometric(s, p, b):
     if p < 0.333333333333333333333333:
-        return math.ceil(math.log1p(-_double(s)) / math.log(1.0 - p))
-    k, total, part = 1, p, p
-    u = _double(s)
-    while u > total:
-        part *= 1.0 - p
-        total += part
-        k += 1
-    return k
+        return math.ceil(math.log1p(-double(s)) / math.log(1.0 - p))
+    return _shared.searched_geometric(s, p)
 
 
 def _one_logseries(s, p, b):
     r = math.log(1.0 - p)
     while True:
-        v = _double(s)
+        v = double(s)
         if v >= p:
             return 1
-        q = 1.0 - math.exp(r * _double(s))
+        q = 1.0 - math.exp(r * double(s))
         if v > q * q:
             return 1 if v >= q else 2
         if v != 0.0:
@@ -60,41 +50,23 @@ def _one_logseries(s, p, b):
                 return k
 
 
-def _one_negative_binomial(s, n, p):
-    return _one_poisson(s, _one_gamma(s, n, (1.0 - p) / p), 0.0)
-
-
 def _one_power(s, a, b):
-    return math.pow(1.0 - math.exp(math.log(1.0 - _double(s))), 1.0 / a)
-
-
-def _one_student(s, df, b):
-    x = _gauss(s)
-    return math.sqrt(df / 2.0) * x / math.sqrt(_one_gamma(s, df / 2.0, 1.0))
-
-
-def _one_triangular(s, left, rest):
-    mode, right = rest
-    width = right - left
-    u = _double(s)
-    if u <= (mode - left) / width:
-        return left + math.sqrt(u * ((mode - left) * width))
-    return right - math.sqrt((1.0 - u) * ((right - mode) * width))
+    return math.pow(1.0 - math.exp(math.log(1.0 - double(s))), 1.0 / a)
 
 
 def _one_wald(s, mean, scale):
-    y = _gauss(s)
+    y = gauss(s)
     y = mean * y * y
     x = mean + mean / (2.0 * scale) * (y - math.sqrt(4.0 * scale * y + y * y))
-    return x if _double(s) <= mean / (mean + x) else mean * mean / x
+    return x if double(s) <= mean / (mean + x) else mean * mean / x
 
 
 def _one_zipf(s, a, b):
     less = a - 1.0
     b = math.pow(2.0, less)
     while True:
-        u = 1.0 - _double(s)
-        v = _double(s)
+        u = 1.0 - double(s)
+        v = double(s)
         x = math.floor(math.pow(u, -1.0 / less) + 0.0)
         if x < 1 or x > 9223372036854774784:
             continue
@@ -105,7 +77,7 @@ def _one_zipf(s, a, b):
 
 def _one_vonmises(s, mu, kappa):
     if kappa < 1e-8:
-        return math.pi * (2.0 * _double(s) - 1.0)
+        return math.pi * (2.0 * double(s) - 1.0)
     if kappa < 1e-5:
         r = 1.0 / kappa + kappa
     else:
@@ -113,14 +85,14 @@ def _one_vonmises(s, mu, kappa):
         rho = (r - math.sqrt(2.0 * r)) / (2.0 * kappa)
         r = (1.0 + rho * rho) / (2.0 * rho)
     while True:
-        z = math.cos(math.pi * _double(s))
+        z = math.cos(math.pi * double(s))
         w = (1.0 + r * z) / (r + z)
         y = kappa * (r - w)
-        v = _double(s)
+        v = double(s)
         if y * (2.0 - y) - v >= 0.0 or math.log(y / v) + 1.0 - y >= 0.0:
             break
     turn = math.acos(w)
-    x = mu + (-turn if _double(s) < 0.5 else turn)
+    x = mu + (-turn if double(s) < 0.5 else turn)
     inside = math.fmod(abs(x) + math.pi, 2.0 * math.pi) - math.pi
     return -inside if x < 0.0 else inside
 
@@ -137,12 +109,12 @@ def _binomial_by_steps(s, n, p):
     first = math.exp(n * math.log(q))
     most = int(min(float(n), n * p + 10.0 * math.sqrt(n * p * q + 1.0)))
     k, part = 0, first
-    u = _double(s)
+    u = double(s)
     while u > part:
         k += 1
         if k > most:
             k, part = 0, first
-            u = _double(s)
+            u = double(s)
         else:
             u -= part
             part = ((n - k + 1) * p * part) / (k * q)
@@ -192,8 +164,8 @@ def _binomial_by_rejection(s, n, p):
     before = beside + c / fall
     after = before + c / rise
     while True:
-        u = _double(s) * after
-        v = _double(s)
+        u = double(s) * after
+        v = double(s)
         if u <= half:
             return math.floor(middle - half * v + u)
         if u <= beside:
@@ -227,7 +199,7 @@ def _drawn_few(s, good, bad, sample):
     rest = good + bad - sample
     k = sample
     while left > 0 and k > 0:
-        left -= math.floor(_double(s) + left / float(rest + k))
+        left -= math.floor(double(s) + left / float(rest + k))
         k -= 1
     drawn = fewer - left
     return sample - drawn if good > bad else drawn
@@ -246,8 +218,8 @@ def _drawn_many(s, good, bad, sample):
     top += math.lgamma(more - m + mode + 1.0)
     end = min(min(m, fewer) + 1.0, float(math.floor(middle + 16.0 * width)))
     while True:
-        x = _double(s)
-        y = _double(s)
+        x = double(s)
+        y = double(s)
         w = middle + h * (y - 0.5) / x
         if w < 0.0 or w >= end:
             continue
@@ -273,79 +245,79 @@ def _one_hypergeometric(s, good, rest):
 def _beta(a, b, size=None):
     if a <= 0 or b <= 0:
         raise ValueError("a <= 0 or b <= 0")
-    return _many(size, _one_beta, float(a), float(b))
+    return many(draws(0), size, _one_beta, float(a), float(b))
 
 
 def _binomial(n, p, size=None):
     if n < 0 or p < 0 or p > 1 or p != p:
         raise ValueError("n < 0, p < 0, p > 1 or p contains NaNs")
-    return _many_ints(size, _one_binomial, int(n), float(p))
+    return many_ints(draws(0), size, _one_binomial, int(n), float(p))
 
 
 def _f(dfnum, dfden, size=None):
     if dfnum <= 0 or dfden <= 0:
         raise ValueError("dfnum <= 0 or dfden <= 0")
-    return _many(size, _one_f, float(dfnum), float(dfden))
+    return many(draws(0), size, _shared.f, float(dfnum), float(dfden))
 
 
 def _geometric(p, size=None):
     if p <= 0 or p > 1 or p != p:
         raise ValueError("p <= 0, p > 1 or p contains NaNs")
-    return _many_ints(size, _one_geometric, float(p), 0.0)
+    return many_ints(draws(0), size, _one_geometric, float(p), 0.0)
 
 
 def _hypergeometric(ngood, nbad, nsample, size=None):
     if ngood < 0 or nbad < 0 or nsample < 1 or nsample > ngood + nbad:
         raise ValueError("ngood < 0, nbad < 0, nsample < 1 or ngood + nbad < nsample")
-    return _many_ints(size, _one_hypergeometric, int(ngood), (int(nbad), int(nsample)))
+    return many_ints(draws(0), size, _one_hypergeometric, int(ngood), (int(nbad), int(nsample)))
 
 
 def _logseries(p, size=None):
     if p <= 0 or p >= 1 or p != p:
         raise ValueError("p <= 0, p >= 1 or p is NaN")
-    return _many_ints(size, _one_logseries, float(p), 0.0)
+    return many_ints(draws(0), size, _one_logseries, float(p), 0.0)
 
 
 def _negative_binomial(n, p, size=None):
     if n <= 0 or p <= 0 or p > 1 or p != p:
         raise ValueError("n <= 0, p <= 0, p > 1 or p is NaN")
-    return _many_ints(size, _one_negative_binomial, float(n), float(p))
+    return many_ints(draws(0), size, _shared.negative_binomial, float(n), float(p))
 
 
 def _power(a, size=None):
     if a <= 0:
         raise ValueError("a <= 0")
-    return _many(size, _one_power, float(a), 0.0)
+    return many(draws(0), size, _one_power, float(a), 0.0)
 
 
 def _standard_t(df, size=None):
     if df <= 0:
         raise ValueError("df <= 0")
-    return _many(size, _one_student, float(df), 0.0)
+    return many(draws(0), size, _shared.student, float(df), 0.0)
 
 
 def _triangular(left, mode, right, size=None):
     if left > mode or mode > right or left == right:
         raise ValueError("left > mode, mode > right or left == right")
-    return _many(size, _one_triangular, float(left), (float(mode), float(right)))
+    return many(draws(0), size, _shared.triangular, float(left), (float(mode), float(right)))
 
 
 def _vonmises(mu, kappa, size=None):
     if kappa < 0:
         raise ValueError("kappa < 0")
-    return _many(size, _one_vonmises, float(mu), float(kappa))
+    return many(draws(0), size, _one_vonmises, float(mu), float(kappa))
 
 
 def _wald(mean, scale, size=None):
     if mean <= 0 or scale <= 0:
         raise ValueError("mean <= 0 or scale <= 0")
-    return _many(size, _one_wald, float(mean), float(scale))
+    return many(draws(0), size, _one_wald, float(mean), float(scale))
 
 
 def _zipf(a, size=None):
     if a <= 1 or a != a:
         raise ValueError("a <= 1 or a is NaN")
-    return _many_ints(size, _one_zipf, float(a), 0.0)
+    return many_ints(draws(0), size, _one_zipf, float(a), 0.0)
 
 
 def _shape_of_rows(size, k):
@@ -390,7 +362,7 @@ def _dirichlet(alpha, size=None):
     for i in range(rows.shape[0]):
         total = 0.0
         for j in range(k):
-            rows[i, j] = _one_gamma(s, float(shapes[j]), 1.0)
+            rows[i, j] = _shared.standard_gamma(s, float(shapes[j]), 0.0)
             total += rows[i, j]
         for j in range(k):
             rows[i, j] *= 1.0 / total
@@ -409,17 +381,17 @@ def _py_gammavariate(alpha, beta):
         raise ValueError("gammavariate: alpha and beta must be > 0.0")
     s = draws(1)
     if alpha == 1.0:
-        return -math.log(1.0 - _double(s)) * beta
+        return -math.log(1.0 - double(s)) * beta
     return (_cheng(s, alpha) if alpha > 1.0 else _ahrens(s, alpha)) * beta
 
 
 def _cheng(s, alpha):
     root = math.sqrt(2.0 * alpha - 1.0)
     while True:
-        u = _double(s)
+        u = double(s)
         if not 1e-7 < u < 0.9999999:
             continue
-        other = 1.0 - _double(s)
+        other = 1.0 - double(s)
         v = math.log(u / (1.0 - u)) / root
         x = alpha * math.exp(v)
         z = u * u * other
@@ -431,9 +403,9 @@ def _cheng(s, alpha):
 def _ahrens(s, alpha):
     b = (math.e + alpha) / math.e
     while True:
-        p = b * _double(s)
+        p = b * double(s)
         x = math.pow(p, 1.0 / alpha) if p <= 1.0 else -math.log((b - p) / alpha)
-        u = _double(s)
+        u = double(s)
         if u <= (math.pow(x, alpha - 1.0) if p > 1.0 else math.exp(-x)):
             return x
 
@@ -446,18 +418,18 @@ def _py_betavariate(alpha, beta):
 def _py_vonmisesvariate(mu, kappa):
     s = draws(1)
     if kappa <= 1e-6:
-        return 2.0 * math.pi * _double(s)
+        return 2.0 * math.pi * double(s)
     r = 0.5 / kappa
     r = r + math.sqrt(1.0 + r * r)
     while True:
-        z = math.cos(math.pi * _double(s))
+        z = math.cos(math.pi * double(s))
         d = z / (r + z)
-        u = _double(s)
+        u = double(s)
         if u < 1.0 - d * d or u <= (1.0 - d) * math.exp(d):
             break
     f = (1.0 / r + z) / (1.0 + 1.0 / r * z)
     turn = math.acos(f)
-    return (mu + turn if _double(s) > 0.5 else mu - turn) % (2.0 * math.pi)
+    return (mu + turn if double(s) > 0.5 else mu - turn) % (2.0 * math.pi)
 
 
 _NUMPYS = {

@@ -12,11 +12,14 @@ import math
 import numpy as np
 
 from ... import experimental, types
-from ._draws import _double, _word
+from . import _distributions, _shared, _twister
+from ._shared import many, many_ints
 from ._ziggurat import EXPONENTIAL_TAIL, NORMAL_TAIL, tables
 
 _NORMAL_WIDTH, _NORMAL_SURE, _NORMAL_TOP = tables("standard_normal")
+_NORMAL_WIDTH32, _NORMAL_SURE32, _NORMAL_TOP32 = tables("standard_normal", np.float32)
 _EXPONENTIAL_WIDTH, _EXPONENTIAL_SURE, _EXPONENTIAL_TOP = tables("standard_exponential")
+_EXPONENTIAL_WIDTH32, _EXPONENTIAL_SURE32, _EXPONENTIAL_TOP32 = tables("standard_exponential", np.float32)
 _LOW, _U32, _ONE = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1)
 
 
@@ -73,14 +76,6 @@ def _buffered(g):
 # ---- distributions of one number each ----
 
 
-def _uniform(g, low, width):
-    return low + width * g._double()
-
-
-def _normal(g, loc, scale):
-    return loc + scale * _gauss(g)
-
-
 def _gauss(g):
     while True:
         r = g._next()
@@ -115,88 +110,68 @@ def _decay(g):
             return x
 
 
-def _exponential(g, scale, b):
-    return scale * _decay(g)
+def _uniform32(g):
+    return np.float32(g._half() >> np.uint32(8)) * np.float32(1.0 / 16777216.0)
 
 
-def _lognormal(g, mean, sigma):
-    return math.exp(mean + sigma * _gauss(g))
-
-
-def _standard_gamma(g, shape):
-    if shape == 1.0:
-        return _decay(g)
-    if shape == 0.0:
-        return 0.0
-    if shape < 1.0:
-        while True:
-            u = g._double()
-            v = _decay(g)
-            if u <= 1.0 - shape:
-                x = math.pow(u, 1.0 / shape)
-                if x <= v:
-                    return x
-            else:
-                y = -math.log((1.0 - u) / shape)
-                x = math.pow(1.0 - shape + shape * y, 1.0 / shape)
-                if x <= v + y:
-                    return x
-    b = shape - 1.0 / 3.0
-    c = 1.0 / math.sqrt(9.0 * b)
+def _gauss32(g):
     while True:
-        while True:
-            x = _gauss(g)
-            v = 1.0 + c * x
-            if v > 0.0:
-                break
-        v = v * v * v
-        u = g._double()
-        if u < 1.0 - 0.0331 * (x * x) * (x * x):
-            return b * v
-        if math.log(u) < 0.5 * x * x + b * (1.0 - v + math.log(v)):
-            return b * v
+        r = int(g._half())
+        k = r & 0xFF
+        bits = r >> 9
+        x = np.float32(bits) * _NORMAL_WIDTH32[k]
+        if (r >> 8) & 1:
+            x = -x
+        if bits < _NORMAL_SURE32[k]:
+            return x
+        if k == 0:
+            while True:
+                a = np.float32(-1.0 / NORMAL_TAIL) * math.log1p(-_uniform32(g))
+                b = -math.log1p(-_uniform32(g))
+                if b + b > a * a:
+                    tail = np.float32(NORMAL_TAIL) + a
+                    return -tail if (bits >> 8) & 1 else tail
+        elif _between32(_NORMAL_TOP32[k], _NORMAL_TOP32[k - 1], g) < math.exp(-0.5 * np.float64(x) * np.float64(x)):
+            return x
 
 
-def _gamma(g, shape, scale):
-    return scale * _standard_gamma(g, shape)
+def _decay32(g):
+    while True:
+        r = int(g._half()) >> 1
+        k = r & 0xFF
+        bits = r >> 8
+        x = np.float32(bits) * _EXPONENTIAL_WIDTH32[k]
+        if bits < _EXPONENTIAL_SURE32[k]:
+            return x
+        if k == 0:
+            return np.float32(EXPONENTIAL_TAIL) - math.log1p(-_uniform32(g))
+        if _between32(_EXPONENTIAL_TOP32[k], _EXPONENTIAL_TOP32[k - 1], g) < math.exp(-x):
+            return x
 
 
-def _chisquare(g, df, b):
-    return 2.0 * _standard_gamma(g, df / 2.0)
+def _between32(below, top, g):
+    """A float32 between two others."""
+    return (top - below) * _uniform32(g) + below
 
 
 def _beta(g, a, b):
+    if a < 3e-103 and b < 3e-103:  # where NumPy takes an end rather than many rejections
+        return 1.0 if (a + b) * g._double() < a else 0.0
     if a > 1.0 or b > 1.0:
-        x = _standard_gamma(g, a)
-        return x / (x + _standard_gamma(g, b))
+        return _shared.beta(g, a, b)
     while True:
         u, v = g._double(), g._double()
         x, y = math.pow(u, 1.0 / a), math.pow(v, 1.0 / b)
-        if 0.0 < x + y <= 1.0:
-            return x / (x + y)
-
-
-def _f(g, top, bottom):
-    x = _chisquare(g, top, 0.0) * bottom
-    return x / (_chisquare(g, bottom, 0.0) * top)
-
-
-def _student(g, df, b):
-    x = _gauss(g)
-    return math.sqrt(df / 2.0) * x / math.sqrt(_standard_gamma(g, df / 2.0))
-
-
-def _cauchy(g, a, b):
-    x = _gauss(g)
-    return x / _gauss(g)
+        if x + y <= 1.0 and u + v > 0.0:
+            break
+    if x > 0.0 and y > 0.0:
+        return x / (x + y)
+    apart = math.log(u) / a - math.log(v) / b  # a power is too small for a float
+    return math.exp(-math.log1p(math.exp(-apart))) if apart > 0.0 else math.exp(apart - math.log1p(math.exp(apart)))
 
 
 def _pareto(g, a, b):
     return math.expm1(_decay(g) / a)
-
-
-def _weibull(g, a, b):
-    return 0.0 if a == 0.0 else math.pow(_decay(g), 1.0 / a)
 
 
 def _power(g, a, b):
@@ -207,77 +182,67 @@ def _rayleigh(g, scale, b):
     return scale * math.sqrt(2.0 * _decay(g))
 
 
-def _gumbel(g, loc, scale):
-    while True:
-        u = 1.0 - g._double()
-        if u < 1.0:
-            return loc - scale * math.log(-math.log(u))
-
-
-def _laplace(g, loc, scale):
-    while True:
-        u = g._double()
-        if u > 0.0:
-            break
-    return loc - scale * math.log(2.0 - u - u) if u >= 0.5 else loc + scale * math.log(u + u)
-
-
-def _logistic(g, loc, scale):
-    while True:
-        u = g._double()
-        if u > 0.0:
-            return loc + scale * math.log(u / (1.0 - u))
-
-
-def _triangular(g, left, rest):
-    mode, right = rest
-    width = right - left
-    u = g._double()
-    if u <= (mode - left) / width:
-        return left + math.sqrt(u * ((mode - left) * width))
-    return right - math.sqrt((1.0 - u) * ((right - mode) * width))
-
-
-def _poisson(g, lam, b):
-    if lam == 0.0:
-        return 0
-    if lam < 10.0:
-        k, least, product = 0, math.exp(-lam), g._double()
-        while product > least:
-            k += 1
-            product *= g._double()
-        return k
-    slam, loglam = math.sqrt(lam), math.log(lam)
-    b = 0.931 + 2.53 * slam
-    a = -0.059 + 0.02483 * b
-    inverse, vr = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2.0)
-    while True:
-        u = g._double() - 0.5
-        v = g._double()
-        us = 0.5 - abs(u)
-        k = math.floor((2.0 * a / us + b) * u + lam + 0.43)
-        if us >= 0.07 and v <= vr:
-            return k
-        if k < 0 or (us < 0.013 and v > us):
-            continue
-        if math.log(v) + math.log(inverse) - math.log(a / (us * us) + b) <= -lam + k * loglam - math.lgamma(k + 1.0):
-            return k
-
-
 def _geometric(g, p, b):
     if p < 0.333333333333333333333333:
         return math.ceil(-_decay(g) / math.log1p(-p))
-    k, total, part = 1, p, p
-    u = g._double()
-    while u > total:
-        part *= 1.0 - p
-        total += part
-        k += 1
-    return k
+    return _shared.searched_geometric(g, p)
 
 
-def _negative_binomial(g, n, p):
-    return _poisson(g, _gamma(g, n, (1.0 - p) / p), 0.0)
+def _noncentral_chisquare(g, df, nonc):
+    if nonc == 0.0:
+        return _shared.chisquare(g, df, 0.0)
+    if df > 1.0:
+        x = _shared.chisquare(g, df - 1.0, 0.0)
+        n = _gauss(g) + math.sqrt(nonc)
+        return x + n * n
+    return _shared.chisquare(g, df + 2 * _shared.poisson(g, nonc / 2.0, 0.0), 0.0)
+
+
+def _noncentral_f(g, top, rest):
+    bottom, nonc = rest
+    x = _noncentral_chisquare(g, top, nonc) * bottom
+    return x / (_shared.chisquare(g, bottom, 0.0) * top)
+
+
+def _wald(g, mean, scale):
+    y = _gauss(g)
+    y = mean * y * y
+    d = 1.0 + math.sqrt(1.0 + 4.0 * scale / y)
+    x = mean * (1.0 - 2.0 / d)
+    return x if g._double() <= mean / (mean + x) else mean * mean / x
+
+
+def _zipf(g, a, b):
+    if a >= 1025.0:
+        return 1
+    less = a - 1.0
+    b = math.pow(2.0, less)
+    least = math.pow(9223372036854775807.0, -less)
+    while True:
+        u = g._double()
+        u = u * least + (1.0 - u)
+        v = g._double()
+        x = math.floor(math.pow(u, -1.0 / less))
+        if x > 9223372036854774784 or x < 1:
+            continue
+        t = math.pow(1.0 + 1.0 / x, less)
+        if v * x * (t - 1.0) / (b - 1.0) <= t / b:
+            return x
+
+
+def _logseries(g, p, b):
+    r = math.log1p(-p)
+    while True:
+        v = g._double()
+        if v >= p:
+            return 1
+        q = -math.expm1(r * g._double())
+        if v > q * q:
+            return 1 if v >= q else 2
+        if v != 0.0:
+            k = math.floor(1.0 + math.log(v) / math.log(q))
+            if k >= 1:
+                return k
 
 
 def _upto(g, most):
@@ -324,24 +289,61 @@ def _integer(g, low, most):
 
 def _many(g, size, one, a, b):
     libm()
-    if size is None:
-        return one(g, a, b)
-    out = np.empty(size)
-    flat = out.reshape(-1)
-    for i in range(flat.size):
-        flat[i] = one(g, a, b)
-    return out
+    return many(g, size, one, a, b)
 
 
 def _many_ints(g, size, one, a, b):
     libm()
-    if size is None:
-        return one(g, a, b)
-    out = np.empty(size, np.int64)
+    return many_ints(g, size, one, a, b)
+
+
+def _many_floats(g, size, dtype, narrow, wide):
+    """Draws of no parameters: narrow(g) is a float32, wide(g) a float64."""
+    libm()
+    if dtype == np.float32:
+        return narrow(g) if size is None else _drawn(g, np.empty(size, np.float32), narrow)
+    if dtype != np.float64:
+        raise TypeError("random numbers are of float32 or float64")
+    return wide(g) if size is None else _drawn(g, np.empty(size), wide)
+
+
+def _drawn(g, out, one):
     flat = out.reshape(-1)
     for i in range(flat.size):
-        flat[i] = one(g, a, b)
+        flat[i] = one(g)
     return out
+
+
+def _narrow_integers(g, begin, last, size, dtype):
+    """Integers of another dtype than int64. Those of 8 and 16 bits are cut out of words of 32."""
+    if dtype != np.uint64 and (begin < np.iinfo(dtype).min or last > np.iinfo(dtype).max):
+        raise ValueError("low or high is out of bounds for the dtype")
+    most = last - begin
+    if dtype == np.int8 or dtype == np.uint8 or dtype == np.int16 or dtype == np.uint16:
+        out = np.empty(1 if size is None else size, dtype)
+        _fill_by_parts(g, out.reshape(-1), begin, most, 8 if dtype == np.int8 or dtype == np.uint8 else 16)
+        return out[0] if size is None else out
+    if size is None:
+        return dtype(_integer(g, begin, np.uint64(most)))
+    return _shared.filled(g, np.empty(size, dtype), _integer, begin, np.uint64(most))
+
+
+def _fill_by_parts(g, flat, low, most, bits):
+    whole = (1 << bits) - 1
+    least = (whole - most) % (most + 1)
+    word, left = 0, 0
+    for i in range(flat.size):
+        while most > 0:
+            if left == 0:
+                word, left = int(g._half()), 32 // bits
+            m = (word & whole) * (most + 1)
+            word >>= bits
+            left -= 1
+            if (m & whole) >= least:
+                flat[i] = low + (m >> bits)
+                break
+        if most == 0:
+            flat[i] = low
 
 
 def _positive(x, name):
@@ -357,42 +359,48 @@ def _not_negative(x, name):
 class Distributions:
     """The methods of numpy.random.Generator, for classes with the methods _next (64 bits), _half (32) and _double."""
 
-    def random(self, size=None):
-        return _many(self, size, _uniform, 0.0, 1.0)
+    def _gauss(self):
+        return _gauss(self)
+
+    def _decay(self):
+        return _decay(self)
+
+    def random(self, size=None, dtype=np.float64):
+        return _many_floats(self, size, dtype, _uniform32, _shared.double)
 
     def uniform(self, low=0.0, high=1.0, size=None):
-        return _many(self, size, _uniform, float(low), float(high - low))
+        return _many(self, size, _shared.uniform, float(low), float(high - low))
 
-    def standard_normal(self, size=None):
-        return _many(self, size, _normal, 0.0, 1.0)
+    def standard_normal(self, size=None, dtype=np.float64):
+        return _many_floats(self, size, dtype, _gauss32, _gauss)
 
     def normal(self, loc=0.0, scale=1.0, size=None):
         _not_negative(scale, "scale")
-        return _many(self, size, _normal, float(loc), float(scale))
+        return _many(self, size, _shared.normal, float(loc), float(scale))
 
     def lognormal(self, mean=0.0, sigma=1.0, size=None):
         _not_negative(sigma, "sigma")
-        return _many(self, size, _lognormal, float(mean), float(sigma))
+        return _many(self, size, _shared.lognormal, float(mean), float(sigma))
 
-    def standard_exponential(self, size=None):
-        return _many(self, size, _exponential, 1.0, 0.0)
+    def standard_exponential(self, size=None, dtype=np.float64):
+        return _many_floats(self, size, dtype, _decay32, _decay)
 
     def exponential(self, scale=1.0, size=None):
         _not_negative(scale, "scale")
-        return _many(self, size, _exponential, float(scale), 0.0)
+        return _many(self, size, _shared.exponential, float(scale), 0.0)
 
     def standard_gamma(self, shape, size=None):
         _not_negative(shape, "shape")
-        return _many(self, size, _gamma, float(shape), 1.0)
+        return _many(self, size, _shared.standard_gamma, float(shape), 0.0)
 
     def gamma(self, shape, scale=1.0, size=None):
         _not_negative(shape, "shape")
         _not_negative(scale, "scale")
-        return _many(self, size, _gamma, float(shape), float(scale))
+        return _many(self, size, _shared.gamma, float(shape), float(scale))
 
     def chisquare(self, df, size=None):
         _positive(df, "df")
-        return _many(self, size, _chisquare, float(df), 0.0)
+        return _many(self, size, _shared.chisquare, float(df), 0.0)
 
     def beta(self, a, b, size=None):
         _positive(a, "a")
@@ -402,14 +410,14 @@ class Distributions:
     def f(self, dfnum, dfden, size=None):
         _positive(dfnum, "dfnum")
         _positive(dfden, "dfden")
-        return _many(self, size, _f, float(dfnum), float(dfden))
+        return _many(self, size, _shared.f, float(dfnum), float(dfden))
 
     def standard_t(self, df, size=None):
         _positive(df, "df")
-        return _many(self, size, _student, float(df), 0.0)
+        return _many(self, size, _shared.student, float(df), 0.0)
 
     def standard_cauchy(self, size=None):
-        return _many(self, size, _cauchy, 0.0, 0.0)
+        return _many(self, size, _shared.cauchy, 0.0, 0.0)
 
     def pareto(self, a, size=None):
         _positive(a, "a")
@@ -417,7 +425,7 @@ class Distributions:
 
     def weibull(self, a, size=None):
         _not_negative(a, "a")
-        return _many(self, size, _weibull, float(a), 0.0)
+        return _many(self, size, _shared.weibull, float(a), 0.0)
 
     def power(self, a, size=None):
         _positive(a, "a")
@@ -429,24 +437,24 @@ class Distributions:
 
     def gumbel(self, loc=0.0, scale=1.0, size=None):
         _not_negative(scale, "scale")
-        return _many(self, size, _gumbel, float(loc), float(scale))
+        return _many(self, size, _shared.gumbel, float(loc), float(scale))
 
     def laplace(self, loc=0.0, scale=1.0, size=None):
         _not_negative(scale, "scale")
-        return _many(self, size, _laplace, float(loc), float(scale))
+        return _many(self, size, _shared.laplace, float(loc), float(scale))
 
     def logistic(self, loc=0.0, scale=1.0, size=None):
         _not_negative(scale, "scale")
-        return _many(self, size, _logistic, float(loc), float(scale))
+        return _many(self, size, _shared.logistic, float(loc), float(scale))
 
     def triangular(self, left, mode, right, size=None):
         if not left <= mode <= right or left == right:
             raise ValueError("triangular takes left <= mode <= right, not all equal")
-        return _many(self, size, _triangular, float(left), (float(mode), float(right)))
+        return _many(self, size, _shared.triangular, float(left), (float(mode), float(right)))
 
     def poisson(self, lam=1.0, size=None):
         _not_negative(lam, "lam")
-        return _many_ints(self, size, _poisson, float(lam), 0.0)
+        return _many_ints(self, size, _shared.poisson, float(lam), 0.0)
 
     def geometric(self, p, size=None):
         if not 0 < p <= 1:
@@ -457,28 +465,55 @@ class Distributions:
         _positive(n, "n")
         if not 0 < p <= 1:
             raise ValueError("p <= 0, p > 1 or p contains NaNs")
-        return _many_ints(self, size, _negative_binomial, float(n), float(p))
+        return _many_ints(self, size, _shared.negative_binomial, float(n), float(p))
 
-    def integers(self, low, high=None, size=None, endpoint=False):
+    def noncentral_chisquare(self, df, nonc, size=None):
+        _positive(df, "df")
+        _not_negative(nonc, "nonc")
+        return _many(self, size, _noncentral_chisquare, float(df), float(nonc))
+
+    def noncentral_f(self, dfnum, dfden, nonc, size=None):
+        _positive(dfnum, "dfnum")
+        _positive(dfden, "dfden")
+        _not_negative(nonc, "nonc")
+        return _many(self, size, _noncentral_f, float(dfnum), (float(dfden), float(nonc)))
+
+    def wald(self, mean, scale, size=None):
+        _positive(mean, "mean")
+        _positive(scale, "scale")
+        return _many(self, size, _wald, float(mean), float(scale))
+
+    def binomial(self, n, p, size=None):
+        _not_negative(n, "n")
+        if not 0 <= p <= 1:
+            raise ValueError("p < 0, p > 1 or p is NaN")
+        return _many_ints(self, size, _distributions._one_binomial, int(n), float(p))
+
+    def zipf(self, a, size=None):
+        if not a > 1:
+            raise ValueError("a <= 1 or a is NaN")
+        return _many_ints(self, size, _zipf, float(a), 0.0)
+
+    def logseries(self, p, size=None):
+        if not 0 <= p < 1:
+            raise ValueError("p < 0, p >= 1 or p is NaN")
+        return _many_ints(self, size, _logseries, float(p), 0.0)
+
+    def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
         begin, end = (0, int(low)) if high is None else (int(low), int(high))
         last = end if endpoint else end - 1
         if begin > last:
             raise ValueError("low > high" if endpoint else "low >= high")
-        return _many_ints(self, size, _integer, begin, np.uint64(last) - np.uint64(begin))
+        if dtype == np.int64:
+            return _many_ints(self, size, _integer, begin, np.uint64(last) - np.uint64(begin))
+        return _narrow_integers(self, begin, last, size, dtype)
 
     def choice(self, a, size=None):
         items = np.arange(a) if isinstance(a, int) else a
         return items[self.integers(0, items.shape[0], size)]
 
     def shuffle(self, x):
-        for i in range(x.shape[0] - 1, 0, -1):
-            j = _masked(self, i)
-            if x.ndim == 1:
-                x[i], x[j] = x[j], x[i]
-            else:
-                row = x[i].copy()
-                x[i] = x[j]
-                x[j] = row
+        _shared.shuffle(self, x, _masked)
 
     def permutation(self, x):
         out = np.arange(x) if isinstance(x, int) else x.copy()
@@ -525,27 +560,35 @@ class MT19937(Distributions):
         self.words = words
 
     def _next(self):
-        high = np.uint64(_word(self.words))
-        return (high << _U32) | np.uint64(_word(self.words))
+        high = np.uint64(_twister.word(self.words))
+        return (high << _U32) | np.uint64(_twister.word(self.words))
 
     def _half(self):
-        return _word(self.words)
+        return _twister.word(self.words)
 
     def _double(self):
-        return _double(self.words)
+        return _twister.double(self.words)
 
 
 # ---- arguments ----
 
 
-def _view(address, count, dtype):
+class _Words(np.ndarray):
+    """Words of a generator's state, which keep the generator alive."""
+
+    generator = None
+
+
+def _view(generator, address, count, dtype):
     kind = ctypes.c_uint64 if dtype is np.uint64 else ctypes.c_uint32
-    return np.frombuffer((kind * count).from_address(address), dtype)
+    words = np.frombuffer((kind * count).from_address(address), dtype).view(_Words)
+    words.generator = generator
+    return words
 
 
 @functools.lru_cache(maxsize=64)
 def instance(generator):
-    """The instance that compiled functions get for a numpy.random.Generator. The cache keeps the generator alive.
+    """The instance that compiled functions get for a numpy.random.Generator. It keeps the generator alive.
 
     Raises
     ------
@@ -555,10 +598,18 @@ def instance(generator):
     kind = type(generator.bit_generator).__name__
     at = generator.bit_generator.ctypes.state_address
     if kind == "MT19937":
-        return MT19937(_view(at, 625, np.uint32))
+        return MT19937(_view(generator, at, 625, np.uint32))
     if kind == "PCG64":
-        words = _view(int(_view(at, 1, np.uint64)[0]), 4, np.uint64)
-        return PCG64(words, _view(at + 8, 2, np.uint32))
+        words = int(_view(generator, at, 1, np.uint64)[0])
+        return PCG64(_view(generator, words, 4, np.uint64), _view(generator, at + 8, 2, np.uint32))
     if kind == "SFC64":
-        return SFC64(_view(at, 4, np.uint64), _view(at + 32, 2, np.uint32))
+        return SFC64(_view(generator, at, 4, np.uint64), _view(generator, at + 32, 2, np.uint32))
     raise TypeError(f"compiled functions draw from generators of PCG64, SFC64 and MT19937, not of {kind}")
+
+
+def _generator_of(made):
+    """The generator that an instance stands for. The instance holds the arrays that it was made of."""
+    return next(a.generator for a in made.words.base.keeper.values() if isinstance(a, _Words))
+
+
+PCG64._td_shown = SFC64._td_shown = MT19937._td_shown = _generator_of

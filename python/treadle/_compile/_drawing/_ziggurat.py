@@ -39,19 +39,26 @@ class _Chosen:
         self.capsule = make(ctypes.addressof(self._interface), b"BitGenerator", None)
 
 
-def tables(method):
+def tables(method, dtype=np.float64):
     """(widths of one bit, numbers of bits that are accepted without a look, heights at the edges) of the levels, for
-    "standard_normal" or "standard_exponential"."""
+    "standard_normal" or "standard_exponential", in float64 or float32."""
     normal = method == "standard_normal"
-    source = _Chosen()
-    draw = getattr(np.random.Generator(source), method)
-    widths = np.empty(_LEVELS)
-    for k in range(_LEVELS):
-        source.word = (1 << 9) | k if normal else ((1 << 8) | k) << 3
-        widths[k] = draw()
     one = 2.0 ** (52 if normal else 53)
-    edge = widths * one
+    edge = _widths(method, np.float64) * one
     sure = np.zeros(_LEVELS)
     sure[0], sure[2:] = edge[-1] / edge[0], edge[1:-1] / edge[2:]
     heights = [1.0, *(math.exp(-0.5 * x * x if normal else -x) for x in edge[1:].tolist())]
-    return widths, (sure * one).astype(np.int64), np.array(heights)
+    bits = sure * one if dtype == np.float64 else np.rint(sure * 2.0**23)  # NumPy's float32 table is rounded
+    return _widths(method, dtype), bits.astype(np.int64), np.array(heights, dtype)
+
+
+def _widths(method, dtype):
+    source = _Chosen()
+    draw = getattr(np.random.Generator(source), method)
+    widths = np.empty(_LEVELS, dtype)
+    for k in range(_LEVELS):
+        # one bit above the level's 8 bits: of normal numbers a sign lies between, of others there are bits below both
+        normal, below = method == "standard_normal", 3 if dtype == np.float64 else 1
+        source.word = (1 << 9) | k if normal else ((1 << 8) | k) << below
+        widths[k] = draw(dtype=dtype)
+    return widths
