@@ -281,7 +281,7 @@ AS_ARGUMENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "c16"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
 @pytest.mark.parametrize("expression", AS_ARGUMENTS)
 def test_numbers_as_arguments_are_taken_as_numpys_scalars(expression, dtype):
     theirs = np.asarray([2, 1]).astype(dtype)

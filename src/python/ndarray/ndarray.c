@@ -32,6 +32,15 @@ get_shape(PyObject *self, void *unused)
     return py_shape_tuple(&py_array_of(self)->view.shape);
 }
 
+/* May an attribute be set to value? NULL: the program deletes it. */
+static bool
+may_set(PyObject *value, const char *name)
+{
+    if (!value)
+        PyErr_Format(PyExc_AttributeError, "Cannot delete array %s", name);
+    return value != NULL;
+}
+
 static int
 set_shape(PyObject *self, PyObject *value, void *unused)
 {
@@ -39,7 +48,7 @@ set_shape(PyObject *self, PyObject *value, void *unused)
     td_shape s;
 
     (void)unused;
-    if (!value || !py_shape(value, &s) || !py_ok(td_array_reshape(a, &s, &r)))
+    if (!may_set(value, "shape") || !py_shape(value, &s) || !py_ok(td_array_reshape(a, &s, &r)))
         return -1;
     if (r.store != a->store) {
         td_array_unref(&r);
@@ -74,6 +83,23 @@ get_class(PyObject *self, void *unused)
     dtype = py_dtype_object(dt); /* now py.scalar has the type */
     Py_XDECREF(dtype);
     return dtype ? Py_XNewRef(py.scalar[dt]) : NULL;
+}
+
+/* The same memory seen as another dtype, as by view(dtype); other views of it keep theirs. */
+static int
+set_dtype(PyObject *self, PyObject *value, void *unused)
+{
+    td_array *a = py_array_of(self), r;
+    td_dtype dt;
+
+    (void)unused;
+    if (!may_set(value, "dtype") || !py_dtype(value, &dt) || !py_ok(td_array_retype(a, dt, &r)))
+        return -1;
+    if (a->store->shown == self)
+        a->store->shown = NULL;
+    td_array_unref(a);
+    *a = r;
+    return 0;
 }
 
 static PyObject *
@@ -176,11 +202,15 @@ get_part(PyObject *self, void *imag)
 static PyObject *
 array_beside(PyObject *self, PyObject *value)
 {
+    PyObject *r;
     td_array a;
 
     if (py_is_array(value))
         return Py_NewRef(value);
-    return py_asarray(value, -1, td_array_dev(py_array_of(self)), &a) ? py_wrap(&a) : NULL;
+    r = py_asarray(value, -1, td_array_dev(py_array_of(self)), &a) ? py_wrap(&a) : NULL;
+    if (r)
+        ((py_ndarray *)r)->made = true;
+    return r;
 }
 
 static int
@@ -243,7 +273,7 @@ static const PyGetSetDef own_attributes[] = {
     {"alloc_size", get_numba, NULL, "Bytes from the first element to behind the last.",
      "alloc_size"},
     {"shape", get_shape, set_shape, "Extents, a tuple of ints.", NULL},
-    {"dtype", get_dtype, NULL, "The element type, a numpy.dtype.", NULL},
+    {"dtype", get_dtype, set_dtype, "The element type, a numpy.dtype.", NULL},
     {"__class__", get_class, NULL,
      "treadle.ndarray; of a number (an element, a sum) the class of NumPy's scalar.", NULL},
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},
