@@ -510,6 +510,7 @@ np.finfo('float32').eps / 2 + 1
 -np.finfo('float32').max * 2
 np.finfo('float32').tiny ** 0.5
 np.finfo('float32').eps.astype('float64')
+np.ones(2, 'float32') * np.finfo('float32').eps
 isinstance(np.finfo('float32').eps, np.float32)
 """
 

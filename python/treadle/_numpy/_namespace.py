@@ -117,6 +117,9 @@ class _Limit(float):
             raise AttributeError(f"{self._scalar!r} has no attribute {name!r}")
         return getattr(self._scalar, name)
 
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):  # beside arrays of NumPy's
+        return getattr(ufunc, method)(*(x._scalar if type(x) is _Limit else x for x in inputs), **kwargs)
+
     def __repr__(self):
         return repr(self._scalar)
 
