@@ -103,7 +103,8 @@ py_dtype(PyObject *o, td_dtype *out)
         return *out = TD_BOOL, true;
     if (o == (PyObject *)&PyComplex_Type)
         return *out = TD_C128, true;
-    if (py_is_array(o) && !py_is_number((py_ndarray *)o)) { /* NumPy takes dtypes of scalars, and refuses arrays */
+    if (py_is_array(o) &&
+        !py_is_number((py_ndarray *)o)) { /* NumPy takes dtypes of scalars, and refuses arrays */
         PyErr_SetString(PyExc_TypeError, "Cannot construct a dtype from an array");
         return false;
     }
