@@ -5,6 +5,7 @@ from importlib import import_module
 
 # the watched module: treadle's module with the function register
 _WATCHED = {
+    "json.encoder": "_exchange._json",
     "multiprocessing.reduction": "_exchange._processes",
     "dask.array": "_exchange._dask_names",
     "dask.array.backends": "_exchange._dask",

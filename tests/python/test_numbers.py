@@ -4,7 +4,11 @@ where these and its arrays without axes part."""
 import datetime
 import decimal
 import fractions
+import functools
+import json
 import math
+import numbers as numbers_of_python
+import random
 import sqlite3
 import statistics
 
@@ -162,7 +166,8 @@ def test_refused_minus_of_bools_in_numpys_words():
 
 
 OF_NUMBERS = [
-    "v.is_integer()", "v.bit_count()", "v.as_integer_ratio()", "v.numerator", "v.denominator", "math.trunc(v)", "f'{v}'", "format(v)", "f'{v:.3f}'", "str(v)",
+    "v.is_integer()", "v.bit_count()", "v.as_integer_ratio()", "v.hex()", "fractions.Fraction(v)",
+    "v.numerator", "v.denominator", "math.trunc(v)", "f'{v}'", "format(v)", "f'{v:.3f}'", "str(v)",
 ]  # fmt: skip
 
 
@@ -172,7 +177,7 @@ def test_numbers_have_what_numpys_scalars_have(expression, dtype):
 
     def answer(v):
         try:
-            r = eval(expression, {"math": math}, {"v": v})
+            r = eval(expression, {"math": math, "fractions": fractions}, {"v": v})
         except (AttributeError, TypeError) as e:
             return type(e)
         return type(r), r
@@ -190,8 +195,69 @@ def test_numbers_have_what_numpys_scalars_have(expression, dtype):
 
 def test_statistics_of_numbers():
     theirs = np.asarray([1.5, 2.25, 4.0])
-    for name in ("stdev", "pstdev", "fmean", "median"):
-        assert getattr(statistics, name)(list(td.asarray(theirs))) == getattr(statistics, name)(list(theirs))
+    for name in ("stdev", "pstdev", "fmean", "median", "mean", "harmonic_mean", "variance"):
+        got = getattr(statistics, name)(list(td.asarray(theirs)))
+        assert got == getattr(statistics, name)(list(theirs)) and td.isscalar(got)
+
+
+CLASSES = [
+    bool, int, float, complex, numbers_of_python.Number, numbers_of_python.Complex, numbers_of_python.Real,
+    numbers_of_python.Rational, numbers_of_python.Integral, np.generic, np.number, np.integer, np.signedinteger,
+    np.unsignedinteger, np.inexact, np.floating, np.complexfloating, np.bool_, np.float64, np.float32, np.int64,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "u1", "?", "c16", "c8"])
+def test_numbers_are_instances_of_what_numpys_scalars_are(dtype):
+    theirs = np.asarray([1, 0]).astype(dtype)
+    ours = td.asarray(theirs)
+    for want, got in ((theirs[0], ours[0]), (theirs.max(), ours.max()), (theirs[0] + theirs[1], ours[0] + ours[1])):
+        assert [isinstance(got, c) for c in CLASSES] == [isinstance(want, c) for c in CLASSES]
+        assert got.__class__ is type(want) and isinstance(got, td.ndarray)
+    for array in (ours, ours[:1].reshape(()), td.asarray(theirs[0])):
+        assert not any(isinstance(array, c) for c in CLASSES) and array.__class__ is td.ndarray
+
+
+def test_single_dispatch_takes_numbers_for_numbers():
+    @functools.singledispatch
+    def kind(x):
+        return "other"
+
+    kind.register(float, lambda x: "float")
+    kind.register(np.ndarray, lambda x: "array")
+    kind.register(numbers_of_python.Integral, lambda x: "integer")
+    assert [kind(x) for x in (td.ones(2).sum(), td.arange(3)[1], td.ones(2))] == ["float", "integer", "other"]
+
+
+@pytest.mark.parametrize("encoder", [json.JSONEncoder, type("Own", (json.JSONEncoder,), {})])
+def test_json_writes_what_it_writes_of_numpy(encoder):
+    for dtype in ("f8", "f4", "i8", "?"):
+        for f in (lambda a: a[0], lambda a: {"x": [a.max()]}, lambda a: a, lambda a: a.reshape(())):
+            told = []
+            for a in (np.asarray([1]).astype(dtype), td.asarray(np.asarray([1]).astype(dtype))):
+                try:
+                    told.append(json.dumps(f(a), cls=encoder, indent=1))
+                except TypeError as e:
+                    told.append(str(e))
+            assert told[0] == told[1]
+
+
+def test_seeds_of_pythons_generator():
+    a = np.asarray([2.5, 7.0])
+    assert random.Random(td.asarray(a)[0]).random() == random.Random(a[0]).random()
+
+
+def test_squares_of_bools():
+    """Of a scalar int64, of an array int8."""
+    ours, theirs = td.asarray([True, False]), np.asarray([True, False])
+    for f in (
+        lambda a: a[0] ** 2,
+        lambda a: a.any() ** 2,
+        lambda a: a**2,
+        lambda a: a[:1].reshape(()) ** 2,
+        lambda a: a**3,
+    ):
+        assert f(ours).dtype == f(theirs).dtype and (f(ours).get() == f(theirs)).all()
 
 
 def test_sqlite_stores_numbers():
@@ -201,3 +267,30 @@ def test_sqlite_stores_numbers():
         stored = table.execute("select ?, ?, ?", (a.sum(), a.mean(), a)).fetchone()
         assert stored == (7, 3.5, a.get().tobytes())
         assert type(stored[0]) is type(a.sum().item())
+
+
+AS_ARGUMENTS = [
+    "np.r_[v, 1, 2]", "np.r_[v, np.ones(2, v.dtype)]", "np.mgrid[0:v]", "np.ogrid[0:v, 0:3]", "np.linspace(0, v, 3)",
+    "np.full(2, v)", "np.zeros((v, 2))", "np.arange(v)", "np.ones(6).reshape(v, 3)", "np.expand_dims(np.ones((2, 2, 2)), v)",
+    "np.roll(np.arange(5), v)", "np.repeat(np.arange(2), v)", "np.tile(np.arange(2), v)", "np.split(np.arange(6), v)",
+    "np.unravel_index(v, (3, 3))", "np.eye(v)", "np.pad(np.ones(2), 1, constant_values=v)", "np.insert(np.arange(3), 1, v)",
+    "np.random.permutation(v).shape", "np.random.choice(v, 2).shape", "np.random.rand(v).shape", "np.diff(np.arange(5) ** 2, v)",
+    "np.gradient(np.arange(4.0), v)", "np.std(np.arange(5.0), ddof=v, where=np.arange(5) > 0)", "np.quantile(np.arange(5.0), v / 4)",
+    "np.linalg.matrix_power(np.ones((2, 2)), v)", "np.linalg.norm(np.arange(3.0), v)", "np.tensordot(np.ones((2, 2)), np.ones((2, 2)), v)",
+    "np.interp(v, [0, 5], [0, 5])", "np.polyval([1, 2], v)", "np.sum(np.ones((2, 2, 3)), axis=v)", "np.arange(9)[v:]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+@pytest.mark.parametrize("expression", AS_ARGUMENTS)
+def test_numbers_as_arguments_are_taken_as_numpys_scalars(expression, dtype):
+    theirs = np.asarray([2, 1]).astype(dtype)
+
+    def answer(module, v):
+        try:
+            r = eval(expression, {"np": module, "v": v})
+        except Exception as e:
+            return "raised", isinstance(e, (TypeError, IndexError, ValueError))
+        return [(np.asarray(x).dtype, np.asarray(x).tolist()) for x in (r if isinstance(r, (list, tuple)) else [r])]
+
+    assert answer(td, td.asarray(theirs).max()) == answer(np, theirs.max())

@@ -186,6 +186,15 @@ def test_limits_change_no_dtype():
     assert (td.ones(2, "float16") * td.finfo("float32").eps).dtype == np.float16
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_limits_beside_numpys_arrays_are_numpys_scalars(dtype):
+    for limits in (np.finfo("float16"), np.finfo("float32"), np.finfo("float64")):
+        a, ours = np.ones(2, dtype), td.finfo(limits.dtype)
+        for f in (lambda a, e: a * e, lambda a, e: e - a, np.maximum, lambda a, e: np.add.outer(a, e)):
+            got, want = f(a, ours.eps), f(a, limits.eps)
+            assert type(got) is np.ndarray and got.dtype == want.dtype and (got == want).all()
+
+
 def test_finfo_of_bfloat16():
     one = td.ones(1, "bfloat16")
     limits = td.finfo(one)

@@ -390,3 +390,11 @@ def test_functions_are_pickled_by_name():
                 same = False
             lost += [] if same else [name]
         assert lost == []
+
+
+@pytest.mark.parametrize("call", [lambda f: f(td.dot), lambda f: f(td.inner), lambda f: f(td.linalg.vecdot)])
+def test_a_function_of_the_package_that_was_mapped_itself_goes_on(call):
+    a = td.asarray(np.arange(6.0).reshape(2, 3))
+    td.vmap(lambda x: x + 1)(a)  # the first map replaces the package's functions
+    assert call(td.vmap)(a, a).tolist() == [5, 50]
+    assert call(lambda f: f)(a[0], a[0]).tolist() == 5

@@ -39,7 +39,8 @@ def _backend(entrypoint):
             import dask.array
             from dask import config
 
-            meta = empty(()) if meta is None else meta
+            # Not empty(()): Dask takes an element of it, which is a scalar by its class, into NumPy's memory.
+            meta = empty(0) if meta is None else meta
             with config.set({"array.backend": "numpy"}):
                 keyword = {"like": meta} if name == "arange" else {"meta": meta}
                 return getattr(dask.array, name)(*args, **keyword, **kwargs)

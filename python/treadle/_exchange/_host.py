@@ -101,8 +101,8 @@ def store(name, out, value, where=True, casting="unsafe"):
             import treadle
 
             treadle.copyto(out, value, casting, where)
-        else:
-            out[...] = value
+        else:  # a view: results are cast, where numbers that a program assigns must fit
+            out[...] = value[...] if isinstance(value, _core.ndarray) else value
         return out
     check_out(name, out)
     if not out.flags.writeable:

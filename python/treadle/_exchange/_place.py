@@ -40,9 +40,11 @@ def allow(what, source, target, rule):
 def elements(what, x, dtype, device, rule="unsafe"):
     """x converted for being written to an array of dtype.
 
-    Arrays are cast by the rule. Numbers and lists become numbers of dtype; a complex number for a real dtype raises
-    TypeError.
+    Arrays are cast by the rule. Numbers and lists become numbers of dtype, and so do arrays that are numbers, where
+    NumPy has scalars; a complex number for a real dtype raises TypeError.
     """
+    if isinstance(x, ndarray) and x._is_number():
+        return on(device, x).astype(dtype)
     if isinstance(x, (ndarray, numpy.ndarray)):
         allow(what, x.dtype, dtype, rule)
     elif dtype.kind != "V":

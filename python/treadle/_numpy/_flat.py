@@ -65,19 +65,17 @@ class flatiter:
     @staticmethod
     def _repeated(value, place):
         """The values, repeated until they fill place."""
-        try:
-            value = elements("flat", value, place.dtype, place.device).reshape(-1)
-        except (OverflowError, TypeError) as e:
-            if place.ndim:
-                raise
-            raise ValueError(f"Error setting single item of array. {e}") from None
+        if not place.ndim:
+            try:
+                one = place.copy()
+                one.fill(value)
+            except (OverflowError, TypeError, ValueError) as e:
+                raise ValueError(f"Error setting single item of array. {e}") from None
+            return one
+        value = elements("flat", value, place.dtype, place.device).reshape(-1)
         if value.size == 0:
-            if place.size:
-                raise ValueError("Error setting single item of array." if not place.ndim else "cannot assign no values")
-            return value
-        if place.ndim == 0 or value.size == 1:
-            return value[0]
-        return resize(value, place.shape)
+            return place  # no values change nothing
+        return value[0] if value.size == 1 else resize(value, place.shape)
 
     def __repr__(self):
         return f"<treadle.flatiter of {self.base.size} elements>"

@@ -69,7 +69,7 @@ class _Joined:
                 a = linspace(start, stop, int(abs(step)))
             else:
                 a = arange(start, stop, step)
-        elif isinstance(item, (int, float, complex, numpy.generic)):
+        elif isinstance(item, (int, float, complex, numpy.generic)) and not isinstance(item, ndarray):
             return item
         else:
             a = asarray(item)

@@ -105,5 +105,5 @@ def _variance(a, axis, dtype, keepdims, ddof, where, mean):
     x = _multiply(x, x) if a.dtype.kind != "c" else x.real * x.real + x.imag * x.imag
     total = _fold("sum", x, axis, dtype, keepdims, None, where)
     n = _counts(a, axis, keepdims, where) - ddof
-    n = max(n, 0) if isinstance(n, (int, float)) else _UFUNC["maximum"](n, 0)
+    n = _UFUNC["maximum"](n, 0) if isinstance(n, _core.ndarray) else max(n, 0)
     return _divide(total, asarray(n, device=a.device)).astype(total.dtype, copy=False)

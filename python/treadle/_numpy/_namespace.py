@@ -100,7 +100,8 @@ def astype(x, dtype, /, *, copy=True, device=None):
 class _Limit(float):
     """A limit of a narrow dtype.
 
-    It is a Python float, so it changes no array's dtype, but prints like NumPy's scalar."""
+    It is a Python float, so it changes no array's dtype. Beside numbers it is the scalar that NumPy's is: it prints and
+    computes so, and isinstance says so."""
 
     __slots__ = ("_scalar",)
 
@@ -109,7 +110,15 @@ class _Limit(float):
         self._scalar = scalar
         return self
 
-    dtype = property(lambda self: self._scalar.dtype)
+    __class__ = property(lambda self: type(self._scalar))
+
+    def __getattr__(self, name):
+        if name.startswith("_"):  # NumPy asks floats for its protocols: these are a scalar's
+            raise AttributeError(f"{self._scalar!r} has no attribute {name!r}")
+        return getattr(self._scalar, name)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):  # beside arrays of NumPy's
+        return getattr(ufunc, method)(*(x._scalar if type(x) is _Limit else x for x in inputs), **kwargs)
 
     def __repr__(self):
         return repr(self._scalar)
@@ -119,6 +128,26 @@ class _Limit(float):
 
     def __reduce__(self):
         return _Limit, (self._scalar,)
+
+
+def _beside_numbers(name):
+    """An operator of _Limit: the scalar's beside a number; beside an array the array's, which sees a Python float."""
+
+    def operate(self, *other):
+        if not all(isinstance(x, (int, float, complex, numpy.number)) for x in other):
+            return NotImplemented
+        if any(type(x) is ndarray for x in other):
+            return NotImplemented
+        return getattr(self._scalar, name)(*(x._scalar if type(x) is _Limit else x for x in other))
+
+    return operate
+
+
+for _name in "add sub mul truediv floordiv mod pow".split():
+    for _operator in (f"__{_name}__", f"__r{_name}__"):
+        setattr(_Limit, _operator, _beside_numbers(_operator))
+for _operator in ("__neg__", "__abs__"):
+    setattr(_Limit, _operator, _beside_numbers(_operator))
 
 
 # bfloat16, which NumPy lacks: 8 bits of exponent as in float32, 7 of fraction.

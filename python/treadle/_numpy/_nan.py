@@ -179,16 +179,17 @@ def _worst(a, value):
 
 def _extreme(a, method, instead, axis, out, keepdims, initial, where):
     a = _own(a)
-    if not _has_nan(a):
+    passed = initial is not None and a.dtype.kind in "fc" and initial != initial  # an initial NaN counts as none
+    if not passed and not _has_nan(a):
         return getattr(a, method)(axis, out, keepdims, **_more(initial, where))
-    more = _more(initial, where)
+    more = _more(_worst(a, instead) if passed else initial, where)
     if where is not True and initial is None:
         return getattr(a, method)(axis, out, keepdims, **more)  # raises the error of the plain reduction
     there = _counted(a, where)
     more.pop("where", None)
     worst = asarray(_worst(a, instead), a.dtype, device=a.device)
     r = getattr(_select(there, a, worst), method)(axis, keepdims=keepdims, **more)
-    if initial is None:
+    if initial is None or passed:
         r = _select(there.any(axis, keepdims=keepdims), r, asarray(float("nan"), a.dtype, device=a.device))
     return _into(f"nan{method}", out, r)
 

@@ -21,7 +21,7 @@ def _seen(a):
 
 def _asked(ask, a, b, max_work):
     arrays = [x for x in (a, b) if isinstance(x, _core.ndarray)]
-    if len({x.device for x in arrays}) > 1 or any(x.size == 0 for x in (a, b)):
+    if len({x.device for x in arrays}) > 1 or any(x.size == 0 for x in arrays):
         return False
     return bool(ask(_seen(a), _seen(b), max_work))
 

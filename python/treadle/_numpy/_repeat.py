@@ -15,10 +15,9 @@ from ._shape import _axes, _axis, _cut, broadcast_to
 
 def _pairs(shift, axis, ndim):
     """Each axis with its shift."""
-    if isinstance(axis, (tuple, list)):
-        _axes(axis, ndim, "roll", True)
+    axes = _axes(axis, ndim, "roll", True)
     try:
-        pairs = numpy.broadcast(*(x.get() if isinstance(x, ndarray) else x for x in (shift, axis)))
+        pairs = numpy.broadcast(shift.get() if isinstance(shift, ndarray) else shift, axes)
     except ValueError as error:
         raise ValueError(f"roll: shift {shift} and axis {axis} do not broadcast") from error
     if pairs.ndim > 1:
@@ -139,6 +138,8 @@ def repeat(a, repeats, axis=None):
     a = a.reshape(1) if a.ndim == 0 else a
     axis = _axis(axis, a.ndim, "repeat")
     n = a.shape[axis]
+    if isinstance(repeats, ndarray) and repeats._is_number():
+        repeats = repeats.item()
     if isinstance(repeats, (int, numpy.integer)) and not isinstance(repeats, bool) and repeats >= 0:
         before, after = a.shape[: axis + 1], a.shape[axis + 1 :]
         wide = broadcast_to(a.reshape((*before, 1, *after)), (*before, int(repeats), *after))
@@ -262,7 +263,7 @@ def copyto(dst, src, casting="same_kind", where=True, stream=None):
     if type(src) in (float, complex):
         src = numpy.asarray(src)  # an array is cast, whether or not its values fit
     if where is True:
-        dst[...] = src
+        _core._fill_cast(dst, src)
     else:
         mask = _core._beside("copyto", dst, where)[1]
         if mask.dtype.kind != "b":

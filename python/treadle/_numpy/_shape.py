@@ -1,5 +1,7 @@
 """Views of the same elements in another shape or order of axes."""
 
+from operator import index
+
 import numpy
 
 from .. import _core, _old_numpy
@@ -7,14 +9,24 @@ from .._core import asarray
 
 
 def _axis(axis, ndim, what):
+    axis = index(axis)
     if not -ndim <= axis < ndim:
         raise _old_numpy.exceptions.AxisError(axis, ndim, what)
     return axis % ndim
 
 
+def _listed(axis):
+    """One axis or several, as NumPy reads them: what is no integer is gone through."""
+    if isinstance(axis, (tuple, list)):
+        return axis
+    try:
+        return (index(axis),)
+    except TypeError:
+        return tuple(axis)
+
+
 def _axes(axis, ndim, what, repeated=False):
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = [_axis(k, ndim, what) for k in axes]
+    axes = [_axis(k, ndim, what) for k in _listed(axis)]
     if not repeated and len(set(axes)) < len(axes):
         raise ValueError(f"{what}: repeated axis")
     return axes
@@ -299,7 +311,7 @@ def expand_dims(a, axis):
     (1, 2)
     """
     a = asarray(a)
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = _listed(axis)
     places = _axes(axes, a.ndim + len(axes), "expand_dims")
     extents = iter(a.shape)
     return a.reshape([1 if k in places else next(extents) for k in range(a.ndim + len(places))])

@@ -1,8 +1,16 @@
 """Views of parts of an array, one after another along an axis."""
 
-
 from .._core import asarray
 from ._shape import _axis, _cut
+
+
+def _is_count(indices_or_sections):
+    """Whether a number of parts is meant, and not their places: what has no length, as for NumPy."""
+    try:
+        len(indices_or_sections)
+    except TypeError:
+        return True
+    return False
 
 
 def array_split(ary, indices_or_sections, axis=0):
@@ -35,13 +43,14 @@ def array_split(ary, indices_or_sections, axis=0):
     a = asarray(ary)
     axis = _axis(axis, a.ndim, "array_split")
     n = a.shape[axis]
-    if isinstance(indices_or_sections, int):
-        if indices_or_sections <= 0:
+    if _is_count(indices_or_sections):
+        count = int(indices_or_sections)
+        if count <= 0:
             raise ValueError("number sections must be larger than 0.")
-        each, more = divmod(n, indices_or_sections)
-        ends = [each * (k + 1) + min(k + 1, more) for k in range(indices_or_sections - 1)]
+        each, more = divmod(n, count)
+        ends = [each * (k + 1) + min(k + 1, more) for k in range(count - 1)]
     else:
-        ends = [int(k) for k in indices_or_sections]
+        ends = list(indices_or_sections)
     return [a[_cut(a.ndim, axis, slice(lo, hi))] for lo, hi in zip([0, *ends], [*ends, n], strict=True)]
 
 
@@ -73,7 +82,7 @@ def split(ary, indices_or_sections, axis=0):
     [array([0, 1]), array([2, 3])]
     """
     a = asarray(ary)
-    if isinstance(indices_or_sections, int) and a.shape[_axis(axis, a.ndim, "split")] % indices_or_sections:
+    if _is_count(indices_or_sections) and a.shape[_axis(axis, a.ndim, "split")] % indices_or_sections:
         raise ValueError("array split does not result in an equal division")
     return array_split(a, indices_or_sections, axis)
 

@@ -5,6 +5,7 @@ are NumPy's. Index arrays broadcast together, and their axes replace the first o
 their axes come first.
 """
 
+import operator
 import warnings
 from functools import cache
 from math import prod
@@ -232,11 +233,22 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     return r if out is None else _store_safely("take", out, r)
 
 
+_MODES = ("clip", "wrap", "raise")  # in the order of NumPy's numbers
+
+
 def index_mode(mode):
-    """"raise" (also for None), "wrap" or "clip". Raises ValueError for any other mode."""
+    """"raise" (also for None), "wrap" or "clip", or NumPy's number of one. Raises ValueError for any other mode,
+    TypeError for what is neither text nor a number."""
     if mode is None:
         return "raise"
-    if mode not in ("clip", "raise", "wrap"):
+    if not isinstance(mode, (str, bytes)):
+        try:
+            return dict(enumerate(_MODES))[operator.index(mode)]
+        except TypeError:
+            raise TypeError("clipmode not understood") from None
+        except KeyError:
+            raise ValueError("integer clipmode must be RAISE, WRAP, or CLIP from 'numpy._core.multiarray'") from None
+    if mode not in _MODES:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     return mode
 

@@ -4,7 +4,8 @@ import numpy
 
 from .. import _core
 from .._core import arange, asarray, ones
-from ._indexing import flatnonzero, nonzero
+from .._numpy._create._matrices import tri
+from ._indexing import flatnonzero, index_mode, nonzero
 
 _UFUNC = _core.ufuncs()
 
@@ -100,7 +101,9 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     if 0 in dims and any(i.size for i in arrays):
         raise ValueError(f"ravel_multi_index: there are no places in an array of shape {tuple(dims)}")
-    modes = mode if isinstance(mode, tuple) else (mode,) * len(dims)
+    modes = [index_mode(m) for m in (mode if isinstance(mode, (tuple, list)) else (mode,) * len(dims))]
+    if len(modes) != len(dims):
+        raise ValueError(f"list of clipmodes has wrong length ({len(modes)} instead of {len(dims)})")
     total, step = 0, 1
     pairs = list(zip(arrays, dims, modes, strict=True))
     for i, n, how in reversed(pairs) if c else pairs:
@@ -141,11 +144,6 @@ def diag_indices(n, ndim=2):
     return (arange(n),) * ndim
 
 
-def _triangle(keep, n, k, m):
-    rows, columns = arange(n).reshape((n, 1)), arange(n if m is None else m)
-    return nonzero(_core._broadcast_to(keep(columns - rows, k), (n, n if m is None else m)))
-
-
 def tril_indices(n, k=0, m=None):
     """The indices on and below a diagonal.
 
@@ -168,7 +166,7 @@ def tril_indices(n, k=0, m=None):
     >>> np.tril_indices(2)
     (array([0, 1, 1]), array([0, 0, 1]))
     """
-    return _triangle(lambda d, k: d <= k, n, k, m)
+    return nonzero(tri(n, m, k, bool))
 
 
 def triu_indices(n, k=0, m=None):
@@ -193,7 +191,7 @@ def triu_indices(n, k=0, m=None):
     >>> np.triu_indices(2)
     (array([0, 0, 1]), array([0, 1, 1]))
     """
-    return _triangle(lambda d, k: d >= k, n, k, m)
+    return nonzero(~tri(n, m, k - 1, bool))
 
 
 def _square(a, name):

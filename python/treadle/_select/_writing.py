@@ -427,6 +427,7 @@ def fill_diagonal(a, val, wrap=False):
     else:
         step, end = 1 + sum(rows**k for k in range(1, a.ndim)), a.size
     ind = arange(0, end, step, device=a.device)
-    if ind.size:
+    values = elements("fill_diagonal", val, a.dtype, a.device)
+    if ind.size and values.size:
         p = _flat_pick(a, ind, Pick.DISTINCT | Pick.TRUSTED)
-        write(p, _repeated(elements("fill_diagonal", val, a.dtype, a.device), ind.size, a.device)[: ind.size])
+        write(p, _repeated(values, ind.size, a.device)[: ind.size])

@@ -243,8 +243,10 @@ def tensordot(a, b, axes=2):
     array(30)
     """
     a, b = _pair(a, b)
-    if isinstance(axes, int):
-        axes = (tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes)))
+    try:
+        iter(axes)
+    except TypeError:  # a number of axes, the last ones of a and the first ones of b
+        axes = (tuple(range(-axes, 0)), tuple(range(axes)))
     left, right = (tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in axes)
     if any(not -x.ndim <= k < x.ndim for x, axes in ((a, left), (b, right)) for k in axes):
         raise IndexError(f"tensordot: axes {left} and {right} of arrays of {a.ndim} and {b.ndim} dimensions")

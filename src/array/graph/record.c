@@ -512,7 +512,7 @@ two_pass(td_red red, const td_array *a, const td_redargs *args, td_dtype out_dt,
         st = td_array_reduce(TD_RED_sum, &q, &sum, &s);
     if (!st) {
         double n = (double)count - args->ddof;
-        td_operand by = {.scalar = {.dt = TD_F64, .f = {n > 0 ? n : 0}}};
+        td_operand by = {.scalar = {.dt = TD_F64, .f = {n < 0 ? 0 : n}}};
 
         st = td_array_apply(OP_divide, (td_operand[]){{.array = &s}, by}, 2, &v);
     }

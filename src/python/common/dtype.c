@@ -103,6 +103,11 @@ py_dtype(PyObject *o, td_dtype *out)
         return *out = TD_BOOL, true;
     if (o == (PyObject *)&PyComplex_Type)
         return *out = TD_C128, true;
+    if (py_is_array(o) &&
+        !py_is_number((py_ndarray *)o)) { /* NumPy takes dtypes of scalars, and refuses arrays */
+        PyErr_SetString(PyExc_TypeError, "Cannot construct a dtype from an array");
+        return false;
+    }
     if (PyUnicode_Check(o))
         return dtype_of_text(o, out) || dtype_through_numpy(o, out);
     if (PyType_Check(o) && dtype_of_attr(o, "__name__", out)) {

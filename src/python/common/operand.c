@@ -266,6 +266,46 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
     return false;
 }
 
+/* The element that a number of ours or NumPy's would become needs no look at its value: 0; *s is the value: 1; -1:
+ * exception.  What a capture records has no value yet. */
+static int
+scalar_to_judge(PyObject *o, td_dtype dst, const td_operand *x, td_scalar *s)
+{
+    td_dtype from = x->array ? td_array_dtype(x->array) : x->scalar.dt;
+
+    if (td_can_cast(from, dst, 's') || (!x->array && x->weak))
+        return 0;
+    *s = x->scalar;
+    if (!x->array)
+        return !PySequence_Check(
+            o); /* of NumPy's arrays, which are cast, and scalars arrays have items */
+    if (!py_is_array(o) || !py_is_number((py_ndarray *)o) || x->array->store->lister)
+        return 0;
+    return py_read_scalar(x->array, s) ? 1 : -1;
+}
+
+bool
+py_stored(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
+{
+    td_scalar s;
+    int judge;
+    bool ok;
+
+    if (!py_value(o, dst, dev, x, own))
+        return false;
+    judge = td_dtype_kind(dst) == 'i' ? scalar_to_judge(o, dst, x, &s) : 0;
+    if (judge <= 0)
+        ok = judge == 0;
+    else if (td_dtype_is_int(s.dt)) {
+        s.dt = td_dtype_kind(s.dt) == 'u' && s.i < 0 ? TD_U64 : TD_I64;
+        ok = py_int_fits(s, dst);
+    } else
+        ok = float_fits(s.f[0], dst);
+    if (!ok && own->store)
+        td_array_unref(own);
+    return ok;
+}
+
 PyObject *
 py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {

@@ -198,6 +198,9 @@ bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError 
 bool py_real_fits(td_scalar s, char weak, td_dtype dt);
 /* the value to assign to an array of dst: Python numbers, also in lists, must fit; arrays are cast */
 bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own);
+/* The same for a subscript of integers and slices, and for fill: NumPy makes a Python int of a scalar for signed integers,
+ * and that must fit. */
+bool py_stored(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own);
 
 /* ---- ndarray.c ---- */
 /* py_table - a type's tables, one of each kind, zeroed; slots end with a row for the methods. */

@@ -78,7 +78,7 @@ count_steps(const td_scalar s[3], int64_t *n)
     }
     steps =
         floats ? (long double)ceil(ratio) : ceill((as_long(s[1]) - as_long(s[0])) / as_long(s[2]));
-    if (isnan(steps) || steps > 0x1p62L) {
+    if (isnan(steps) || fabsl(steps) > 0x1p62L) {
         PyErr_SetString(PyExc_ValueError, isnan(steps) ? "arange: cannot compute length"
                                                        : "Maximum allowed size exceeded");
         return false;
@@ -160,6 +160,10 @@ py_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *k
     if (py_is_none(arg[1]) && nargs > 0) {
         arg[1] = arg[0];
         arg[0] = NULL;
+    }
+    if (arg[0] == Py_None) {
+        PyErr_SetString(PyExc_TypeError, "arange: start is None");
+        return NULL;
     }
     if (py_is_none(arg[1])) {
         PyErr_SetString(PyExc_TypeError, "arange() requires stop to be specified.");

@@ -421,7 +421,7 @@ assign_view(PyObject *self, const td_view *v, bool single, PyObject *value)
     td_operand x;
     td_status st;
 
-    if (!py_value(value, td_array_dtype(a), td_array_dev(a), &x, &own))
+    if (!py_stored(value, td_array_dtype(a), td_array_dev(a), &x, &own))
         return -1;
     if (x.array && x.array->view.shape.ndim &&
         (single || (!v->shape.ndim && !py_is_array(value) && !PyObject_CheckBuffer(value)))) {
@@ -448,7 +448,7 @@ assign_element(td_array *a, int64_t at, PyObject *value)
 
     if (!py_is_array(value) && !PyFloat_CheckExact(value) && !PyLong_CheckExact(value))
         return 0;
-    if (!py_value(value, td_array_dtype(a), td_array_dev(a), &x, &own))
+    if (!py_stored(value, td_array_dtype(a), td_array_dev(a), &x, &own))
         return -1;
     st = td_now_set_element(a, at, &x);
     if (own.store)

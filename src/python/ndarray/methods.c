@@ -196,7 +196,7 @@ ndarray_fill(PyObject *self, PyObject *value)
                        value);
         return NULL;
     }
-    if (!py_value(value, td_array_dtype(a), td_array_dev(a), &x, &own))
+    if (!py_stored(value, td_array_dtype(a), td_array_dev(a), &x, &own))
         return NULL;
     ok = !x.array || x.array->view.shape.ndim == 0 || not_one_number(PyExc_ValueError, value);
     ok = ok && py_ok(td_array_assign(a, &x));

@@ -32,6 +32,15 @@ get_shape(PyObject *self, void *unused)
     return py_shape_tuple(&py_array_of(self)->view.shape);
 }
 
+/* May an attribute be set to value? NULL: the program deletes it. */
+static bool
+may_set(PyObject *value, const char *name)
+{
+    if (!value)
+        PyErr_Format(PyExc_AttributeError, "Cannot delete array %s", name);
+    return value != NULL;
+}
+
 static int
 set_shape(PyObject *self, PyObject *value, void *unused)
 {
@@ -39,7 +48,7 @@ set_shape(PyObject *self, PyObject *value, void *unused)
     td_shape s;
 
     (void)unused;
-    if (!value || !py_shape(value, &s) || !py_ok(td_array_reshape(a, &s, &r)))
+    if (!may_set(value, "shape") || !py_shape(value, &s) || !py_ok(td_array_reshape(a, &s, &r)))
         return -1;
     if (r.store != a->store) {
         td_array_unref(&r);
@@ -58,6 +67,39 @@ get_dtype(PyObject *self, void *unused)
 {
     (void)unused;
     return py_dtype_object(td_array_dtype(py_array_of(self)));
+}
+
+/* What isinstance asks beside the type. A number says the class of NumPy's scalar, so that it is a numbers.Real, a
+ * numpy.integer or a float where that is one. */
+static PyObject *
+get_class(PyObject *self, void *unused)
+{
+    td_dtype dt = td_array_dtype(py_array_of(self));
+    PyObject *dtype;
+
+    (void)unused;
+    if (!py_is_number((py_ndarray *)self) || dt == TD_BF16)
+        return Py_NewRef((PyObject *)Py_TYPE(self));
+    dtype = py_dtype_object(dt); /* now py.scalar has the type */
+    Py_XDECREF(dtype);
+    return dtype ? Py_XNewRef(py.scalar[dt]) : NULL;
+}
+
+/* The same memory seen as another dtype, as by view(dtype); other views of it keep theirs. */
+static int
+set_dtype(PyObject *self, PyObject *value, void *unused)
+{
+    td_array *a = py_array_of(self), r;
+    td_dtype dt;
+
+    (void)unused;
+    if (!may_set(value, "dtype") || !py_dtype(value, &dt) || !py_ok(td_array_retype(a, dt, &r)))
+        return -1;
+    if (a->store->shown == self)
+        a->store->shown = NULL;
+    td_array_unref(a);
+    *a = r;
+    return 0;
 }
 
 static PyObject *
@@ -160,11 +202,15 @@ get_part(PyObject *self, void *imag)
 static PyObject *
 array_beside(PyObject *self, PyObject *value)
 {
+    PyObject *r;
     td_array a;
 
     if (py_is_array(value))
         return Py_NewRef(value);
-    return py_asarray(value, -1, td_array_dev(py_array_of(self)), &a) ? py_wrap(&a) : NULL;
+    r = py_asarray(value, -1, td_array_dev(py_array_of(self)), &a) ? py_wrap(&a) : NULL;
+    if (r)
+        ((py_ndarray *)r)->made = true;
+    return r;
 }
 
 static int
@@ -227,7 +273,9 @@ static const PyGetSetDef own_attributes[] = {
     {"alloc_size", get_numba, NULL, "Bytes from the first element to behind the last.",
      "alloc_size"},
     {"shape", get_shape, set_shape, "Extents, a tuple of ints.", NULL},
-    {"dtype", get_dtype, NULL, "The element type, a numpy.dtype.", NULL},
+    {"dtype", get_dtype, set_dtype, "The element type, a numpy.dtype.", NULL},
+    {"__class__", get_class, NULL,
+     "treadle.ndarray; of a number (an element, a sum) the class of NumPy's scalar.", NULL},
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},
     {"size", get_size, NULL, "Number of elements.", NULL},
     {"itemsize", get_itemsize, NULL, "Bytes of one element.", NULL},
@@ -331,6 +379,29 @@ over_buffer(PyObject *shape, PyObject *dtype, PyObject *buffer, PyObject *offset
     return r;
 }
 
+/* ndarray(Fraction(1, 2)): the number, as float64(Fraction(1, 2)) gives it. No shape is meant: a fraction is no index.
+ * So statistics.mean and its kin, which end with type(x)(result), have a mean of numbers. NULL without an exception:
+ * it is something else. */
+static PyObject *
+number_of_fraction(PyObject *shape)
+{
+    py_ndarray *r;
+    PyObject *f;
+    td_dev *dev;
+    td_scalar s = {.dt = TD_F64};
+
+    if (PyIndex_Check(shape) || PyFloat_Check(shape) ||
+        !PyObject_HasAttrString(shape, "denominator"))
+        return NULL;
+    f = PyNumber_Float(shape);
+    if (!f)
+        return NULL;
+    s.f[0] = PyFloat_AsDouble(f);
+    Py_DECREF(f);
+    r = py_device(NULL, &dev) ? py_new() : NULL;
+    return r ? py_done(r, td_array_full(dev, TD_F64, &(td_shape){0}, s, &r->a)) : NULL;
+}
+
 static PyObject *
 ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
@@ -349,6 +420,12 @@ ndarray_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     if (!PyArg_ParseTupleAndKeywords(args, kw, "O|OOOOO$O:ndarray", names, &shape, &dtype, &buffer,
                                      &offset, &strides, &order, &memptr))
         return NULL;
+    if (!dtype && buffer == Py_None && !memptr) {
+        PyObject *number = number_of_fraction(shape);
+
+        if (number || PyErr_Occurred())
+            return number;
+    }
     if (memptr)
         buffer = memptr;
     if (buffer != Py_None || strides != Py_None)

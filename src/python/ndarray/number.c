@@ -8,12 +8,13 @@
 
 #include <math.h>
 
-/* NumPy's ** squares if the exponent is the Python number 2, and the squares of bools are int8. */
+/* The ** of NumPy's arrays squares if the exponent is the Python number 2, and the squares of bools are int8. */
 static bool
 squares_bools(td_op op, PyObject *x, PyObject *y)
 {
     return op == OP_power && PyLong_CheckExact(y) && py_is_array(x) &&
-           td_array_dtype(py_array_of(x)) == TD_BOOL && PyLong_AsDouble(y) == 2;
+           !py_is_number((py_ndarray *)x) && td_array_dtype(py_array_of(x)) == TD_BOOL &&
+           PyLong_AsDouble(y) == 2;
 }
 
 /* Is it n * [x]: a sequence that Python repeats, for NumPy's scalars too? */

@@ -36,10 +36,12 @@ py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out)
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *o = PyTuple_Check(axis) || PyList_Check(axis) ? PySequence_GetItem(axis, i)
                                                                 : Py_NewRef(axis);
-        PyObject *number = o ? PyNumber_Index(o) : NULL;
+        PyObject *number = o && !PyBool_Check(o) ? PyNumber_Index(o) : NULL;
         int64_t value = number ? PyLong_AsLongLong(number) : -1;
         int k;
 
+        if (o && PyBool_Check(o))
+            PyErr_SetString(PyExc_TypeError, "an integer is required");
         Py_XDECREF(o);
         Py_XDECREF(number);
         if (ndim == 0 && !PyErr_Occurred() && (value == 0 || value == -1))

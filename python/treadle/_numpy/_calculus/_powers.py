@@ -1,5 +1,7 @@
 """Powers of numbers: Vandermonde matrices, and values of polynomials."""
 
+from operator import index
+
 import numpy
 
 from ..._core import arange, ndarray, zeros
@@ -40,7 +42,9 @@ def vander(x, N=None, increasing=False):
     x = _own(x)
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    n = x.shape[0] if N is None else N
+    n = x.shape[0] if N is None else index(N)
+    if n < 0:
+        raise ValueError("negative dimensions are not allowed")
     powers = arange(n, device=x.device)
     one = numpy.result_type(x.dtype, int)
     return x.astype(one)[:, None] ** (powers if increasing else powers[::-1])[None, :]

@@ -78,7 +78,7 @@ def indices(dimensions, dtype=int, sparse=False, *, device=None):
            [[0, 1],
             [0, 1]]])
     """
-    dimensions = tuple(dimensions)
+    dimensions, dtype = tuple(dimensions), float if dtype is None else dtype
     n = len(dimensions)
     parts = tuple(
         arange(d, dtype=dtype, device=device).reshape([-1 if j == k else 1 for j in range(n)])
@@ -86,6 +86,8 @@ def indices(dimensions, dtype=int, sparse=False, *, device=None):
     )
     if sparse:
         return parts
+    if not n:
+        return _core.empty(0, dtype, device=device)
     return stack([_core._broadcast_to(p, dimensions) for p in parts])
 
 

@@ -1,5 +1,7 @@
 """Unit matrices and triangles."""
 
+from operator import index
+
 from ..._core import arange, asarray
 from .._math._values import where
 
@@ -35,7 +37,11 @@ def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     array([[1, 0],
            [0, 1]])
     """
-    i, j = arange(N, device=device), arange(N if M is None else M, device=device)
+    rows, k = index(N), index(k)
+    columns = rows if M is None else index(M)
+    if rows < 0 or columns < 0:
+        raise ValueError("negative dimensions are not allowed")
+    i, j = arange(rows, device=device), arange(columns, device=device)
     return (j[None, :] - i[:, None] == k).astype(dtype, order)
 
 
@@ -96,16 +102,22 @@ def tri(N, M=None, k=0, dtype=float, *, device=None, like=None):
     array([[1, 0, 0],
            [1, 1, 0]])
     """
-    i, j = arange(N, device=device), arange(N if M is None else M, device=device)
-    return (j[None, :] - i[:, None] <= k).astype(dtype)
+    return _below(N, N if M is None else M, k, device).astype(dtype)
 
 
-def _triangle(m, k, keep):
+def _below(rows, columns, k, device):
+    """Which elements of a matrix lie on or below a diagonal. Numbers with a fraction count as in NumPy's tri."""
+    i, j = arange(rows, dtype="int64", device=device), arange(-k, columns - k, dtype="int64", device=device)
+    return j[None, :] <= i[:, None]
+
+
+def _triangle(m, k, upper):
     m = asarray(m)
     if m.ndim == 0:
         raise TypeError("tril, triu: an array of no axes has no triangle")
-    i, j = arange(m.shape[-2 if m.ndim > 1 else -1], device=m.device), arange(m.shape[-1], device=m.device)
-    return where(keep(j[None, :] - i[:, None], k), m, asarray(0, m.dtype, device=m.device))
+    below = _below(m.shape[-2 if m.ndim > 1 else -1], m.shape[-1], k - 1 if upper else k, m.device)
+    zero = asarray(0, m.dtype, device=m.device)
+    return where(below, zero, m) if upper else where(below, m, zero)
 
 
 def tril(m, k=0):
@@ -129,7 +141,7 @@ def tril(m, k=0):
     array([[1, 0],
            [3, 4]])
     """
-    return _triangle(m, k, lambda d, k: d <= k)
+    return _triangle(m, k, False)
 
 
 def triu(m, k=0):
@@ -153,4 +165,4 @@ def triu(m, k=0):
     array([[1, 2],
            [0, 4]])
     """
-    return _triangle(m, k, lambda d, k: d >= k)
+    return _triangle(m, k, True)

@@ -1,11 +1,13 @@
 """Numbers between two ends, at equal steps or equal ratios."""
 
+from operator import index
+
 import numpy
 
 from ... import _core
 from ..._core import arange, asarray, ndarray
 from .._math._values import where
-from .._shape import moveaxis
+from .._shape import expand_dims, moveaxis
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
@@ -45,7 +47,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     >>> np.linspace(0, 1, 5)
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
-    num = int(num)
+    num = index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     device = device or next((x.device for x in (start, stop) if isinstance(x, ndarray)), None)
@@ -109,6 +111,11 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, 
     >>> np.logspace(0, 2, 3)
     array([  1.,  10., 100.])
     """
+    if numpy.ndim(base):  # several bases: their axes stand beside those of the ends
+        start, stop, base = _core._beside("logspace", start, stop, base)
+        rank = max(x.ndim for x in (start, stop, base))
+        start, stop, base = (x.reshape((1,) * (rank - x.ndim) + x.shape) for x in (start, stop, base))
+        base = expand_dims(base, axis)
     y = _core.ufuncs()["power"](base, linspace(start, stop, num, endpoint, axis=axis, device=device))
     return y if dtype is None else y.astype(dtype)
 
@@ -159,7 +166,8 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=
     sign = ufunc["sign"](start)
     first, last = start / sign, stop / sign
     y = logspace(ufunc["log10"](first), ufunc["log10"](last), num, endpoint, dtype=dt)
-    i = arange(y.shape[0], device=y.device).reshape((-1,) + (1,) * (y.ndim - 1))
+    num = y.shape[0]
+    i = arange(num, device=y.device).reshape((-1,) + (1,) * (y.ndim - 1))
     y = where(i == 0, first, y)  # the ends are exact
     if endpoint and num > 1:
         y = where(i == num - 1, last, y)

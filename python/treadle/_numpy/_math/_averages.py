@@ -6,6 +6,7 @@ import numpy
 
 from ... import _core
 from ..._core import asarray
+from .._shape import _axes
 from .._spelled import kind_of, placed
 
 _UFUNC = _core.ufuncs()
@@ -91,6 +92,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     array(1.75)
     """
     a = asarray(a)
+    axis = None if axis is None else tuple(_axes(axis, a.ndim, "average"))
     if weights is None:
         mean = a.mean(axis, keepdims=keepdims)
         total = a.size / mean.size if mean.size else 0

@@ -1,7 +1,9 @@
 """Comparisons of arrays as wholes or within a tolerance, and with infinity."""
 
+import numpy
+
 from ... import _core
-from ..._core import asarray
+from ..._core import asarray, ndarray
 from .._spelled import kind_of, placed
 
 _UFUNC = _core.ufuncs()
@@ -75,6 +77,13 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
+def _compared_by_numpy(compare, a, b, *more):
+    """What NumPy says of two objects that are not both arrays of treadle's."""
+    if isinstance(a, ndarray) and isinstance(b, ndarray):
+        raise
+    return compare(*(x.get() if isinstance(x, ndarray) else x for x in (a, b)), *more)
+
+
 def array_equal(a1, a2, equal_nan=False):
     """Whether two arrays have the same shape and elements.
 
@@ -95,7 +104,10 @@ def array_equal(a1, a2, equal_nan=False):
     >>> np.array_equal([1, 2], [1, 2])
     True
     """
-    a, b = _core._beside("array_equal", a1, a2)
+    try:
+        a, b = _core._beside("array_equal", a1, a2)
+    except (TypeError, ValueError):  # no array of numbers
+        return _compared_by_numpy(numpy.array_equal, a1, a2, equal_nan)
     if a.shape != b.shape:
         return False
     same = a == b
@@ -122,7 +134,10 @@ def array_equiv(a1, a2):
     >>> np.array_equiv([1, 1], 1)
     True
     """
-    a, b = _core._beside("array_equiv", a1, a2)
+    try:
+        a, b = _core._beside("array_equiv", a1, a2)
+    except (TypeError, ValueError):  # no array of numbers
+        return _compared_by_numpy(numpy.array_equiv, a1, a2)
     try:
         return bool((a == b).all())
     except ValueError:

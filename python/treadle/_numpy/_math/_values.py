@@ -1,9 +1,12 @@
 """Functions that give each element another value: choices, bounds, rounding, replacements."""
 
+from operator import index
+
 import numpy
 
 from ... import _core
 from ..._core import asarray
+from ..._exchange._place import allow
 from ..._select._indexing import nonzero
 from .._spelled import kind_of, placed, spelled
 from ._compare import isneginf, isposinf
@@ -47,7 +50,17 @@ def where(condition, x=None, y=None, /):
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    return _select(condition, x, y)
+    return _select(condition, _wrapped(x, y), _wrapped(y, x))
+
+
+def _wrapped(n, other):
+    """n, or, where it is a Python int that the integers of the other choice do not hold, what is left of it in them:
+    NumPy makes an array of it, which it casts."""
+    kind = getattr(getattr(other, "dtype", None), "kind", "")
+    if type(n) is not int or kind not in ("i", "u") or not -(2**63) <= n < 2**64:
+        return n
+    limits = numpy.iinfo(other.dtype)
+    return n if limits.min <= n <= limits.max else numpy.asarray(n).astype(other.dtype)[()]
 
 
 _ABSENT = getattr(numpy, "_NoValue", None)
@@ -104,7 +117,8 @@ def clipped(a, low, high, out=None, where=True, casting="same_kind", dtype=None,
         low = None if type(low) is int and low <= held.min else low
         high = None if type(high) is int and high >= held.max else high
     if low is not None and high is not None and a.dtype.kind == "b":
-        a = a.astype(numpy.result_type(a.dtype, *(getattr(x, "dtype", x) for x in (low, high))), copy=False)
+        bounds = [x if numpy.isscalar(x) else asarray(x).dtype for x in (low, high)]
+        a = a.astype(numpy.result_type(a.dtype, *bounds), copy=False)
     if low is not None:
         a = _maximum(a, low, **loop)
     if high is not None:
@@ -135,7 +149,7 @@ def round(a, decimals=0, out=None):
     >>> np.round([0.5, 1.5, 2.5])
     array([0., 2., 2.])
     """
-    a = asarray(a)
+    a, decimals = asarray(a), index(decimals)
     if kind_of(a) == "b":
         if decimals:
             raise TypeError("round: bools have no decimals")
@@ -227,6 +241,9 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     r = _select(_isnan(x), nan, x)
     r = _select(isposinf(x), float(info.max) if posinf is None else posinf, r)
     r = _select(isneginf(x), float(info.min) if neginf is None else neginf, r)
+    if r.dtype != x.dtype:
+        allow("nan_to_num", r.dtype, x.dtype, "same_kind")
+        r = r.astype(x.dtype)
     return r if copy else placed("nan_to_num", r, x)
 
 
