@@ -178,7 +178,7 @@ def a_number(r, dt):
     return np.array([v]).astype(dt)
 
 
-OPERATORS = [getattr(operator, n) for n in "add sub mul truediv and_ or_ xor lt le gt ge eq ne floordiv mod lshift".split()]
+OPERATORS = [getattr(operator, n) for n in "add sub mul truediv and_ or_ xor lt le gt ge eq ne floordiv mod lshift rshift".split()]
 
 
 def test_two_numbers(seeded, dev):
@@ -202,6 +202,9 @@ def test_two_numbers(seeded, dev):
             assert isinstance(want, type) and isinstance(got, type), (f, x, y, want, got)
             continue
         same(got, np.asarray(want), (f, x, y))
+        if isinstance(x, np.generic) and isinstance(tx, td.ndarray) and x.dtype.kind != "b":
+            same(-tx, np.asarray(-x), ("-", x))
+            same(abs(tx), np.asarray(abs(x)), ("abs", x))
 
 
 def test_numpys_scalars_beside_arrays(rng, dev):

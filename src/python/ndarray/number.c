@@ -129,6 +129,17 @@ compute_number(td_op op, td_scalar x, td_scalar y, td_scalar *r)
             return false;
         r->u = op == OP_bitwise_and ? x.u & y.u : op == OP_bitwise_or ? x.u | y.u : x.u ^ y.u;
         break;
+    case OP_left_shift:
+    case OP_right_shift:
+        if (real || y.u >= 8 * td_dtype_size(x.dt))
+            return false;
+        if (op == OP_left_shift)
+            r->u = x.u << y.u;
+        else if (td_dtype_kind(x.dt) == 'i')
+            r->i = x.i >> y.u;
+        else
+            r->u = x.u >> y.u;
+        break;
     case OP_less: *r = (td_scalar){.dt = TD_BOOL, .i = less}; break;
     case OP_greater_equal:
         *r = (td_scalar){.dt = TD_BOOL, .i = real ? x.f[0] >= y.f[0] : !less};
@@ -256,12 +267,32 @@ number_inplace(td_op op, PyObject *self, PyObject *y)
     return st ? py_raise(st) : Py_NewRef(self);
 }
 
+/* -x or abs(x) of a float number; None: another operation or operand. */
+static PyObject *
+one_number(td_op op, PyObject *x)
+{
+    const td_node *n = op == OP_negative || op == OP_absolute ? number_node(x) : NULL;
+    td_scalar v;
+    py_ndarray *r;
+
+    if (!n || !td_dtype_is_float((td_dtype)n->dt) || td_now_watched() || !td_now_few(1))
+        return Py_None;
+    v = n->par[0];
+    v.f[0] = op == OP_negative ? -v.f[0] : fabs(v.f[0]);
+    r = py_new();
+    return r ? py_done(r, td_array_number(n->dev, v, &r->a)) : NULL;
+}
+
 static PyObject *
 number_unary(td_op op, PyObject *x)
 {
     td_operand o = {.array = py_array_of(x)};
-    py_ndarray *r = py_new();
+    PyObject *quick = one_number(op, x);
+    py_ndarray *r;
 
+    if (quick != Py_None)
+        return quick;
+    r = py_new();
     return r ? py_done(r, td_array_apply(op, &o, 1, &r->a)) : NULL;
 }
 
