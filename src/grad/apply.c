@@ -1,6 +1,7 @@
 /* apply.c - elementwise operations: PyTorch's promotion, recording, derivatives by ops.def's column. */
 #include "grad/formula.h"
 #include "grad/internal.h"
+#include "grad/layout.h"
 #include "op_lists.h"
 
 #include <ctype.h>
@@ -288,8 +289,28 @@ worded(td_status st, td_var *const *v, int n)
     return st;
 }
 
+/* Lays r out as PyTorch lays the result of an operation on x out. */
 static td_status
-apply_run(td_op op, const td_varop *x, int n, td_var **out)
+lay_out(const td_varop *x, int n, td_array *r)
+{
+    static const td_view number = {0};
+    const td_view *src[3];
+    td_view layout;
+    bool plain = true;
+
+    for (int i = 0; i < n; i++) {
+        src[i] = x[i].v ? &x[i].v->value.view : &number;
+        plain = plain && td_layout_plain(src[i]);
+    }
+    if (plain)
+        return TD_OK;
+    td_layout_follow(&r->view.shape, src, n, &layout);
+    return td_layout_settle(r, &layout);
+}
+
+/* given: the operands before they were cast */
+static td_status
+apply_run(td_op op, const td_varop *x, const td_varop *given, int n, td_var **out)
 {
     td_operand o[3];
     td_var *v[3];
@@ -304,6 +325,10 @@ apply_run(td_op op, const td_varop *x, int n, td_var **out)
     st = td_array_apply(op, o, n, &r);
     if (st)
         return st == TD_ERR_VALUE ? worded(st, v, n) : st;
+    if ((st = lay_out(given, n, &r))) {
+        td_array_unref(&r);
+        return st;
+    }
     return td_grad_wanted(v, n) && differentiable(op) ? record_apply(op, x, n, &r, out)
                                                       : td_var_new(&r, out);
 }
@@ -402,7 +427,7 @@ td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
             cast[i].v = own[i];
     }
     if (!st)
-        st = apply_run(op, cast, n, out);
+        st = apply_run(op, cast, x, n, out);
     for (int i = 0; i < n; i++)
         td_var_unref(own[i]);
     return st;

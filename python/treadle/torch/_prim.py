@@ -5,6 +5,7 @@ import treadle as td
 
 from .. import _core
 from ._tensor import _axes
+from ._tensor._layout import FORMATS
 
 Tensor = _core.Tensor
 wrap = _core.tensor_wrap  # (array, requires_grad=False): a tensor on the same storage
@@ -60,10 +61,10 @@ def strided(x, shape, steps, offset):
 
 
 def apart(r, x):
-    """r, of what PyTorch has as a copy of x: a copy where it is a view, which happens when nothing moves."""
+    """r, of what PyTorch has as a copy of x: a copy in C order where it is a view, which happens when nothing moves."""
     a, b = array(r), array(x)
     known = type(a) is type(b) is _core.ndarray  # not within vmap
-    return r if known and not _core._same_storage(a, b) else r.clone()
+    return r if known and not _core._same_storage(a, b) else r.clone(memory_format=FORMATS["contiguous_format"])
 
 
 def whole_storage(t):

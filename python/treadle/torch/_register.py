@@ -198,7 +198,7 @@ def _called_with_out(f, name):
                 args, kwargs = _first_apart(kwargs)
             r = f(*args, **kwargs)
             return r if out is None else fill(out, r, name in _SAME)
-        except (TypeError, AttributeError) as problem:
+        except (TypeError, AttributeError, NotImplementedError) as problem:
             if name in _OF_NUMBERS and len(args) == 2 and all(type(a) in (bool, int, float, complex) for a in args):
                 return call(FUNCTIONS["tensor"](args[0]), args[1], **kwargs)
             r = NotImplemented if _ACTIVE else asked(call, args, kwargs, Tensor)  # asks an operand that is no tensor

@@ -30,6 +30,8 @@
  *   _grad_scatter(t, dim, index, value, accumulate)  the same along an axis, as _grad_gather reads: scatter, scatter_add
  *   _grad_flip(t, dims)                 a view
  *   _grad_strided(t, shape, strides, offset)         as_strided, in elements of the storage
+ *   _grad_laid(t, *like)                t laid out as an elementwise result of the others; like the only one as torch.clone does
+ *   _grad_channels_last(t)              do the strides say channels_last (or channels_last_3d)?
  *   _grad_become(t, view)               t becomes a view that was made of it
  *   _grad_view(t, ndarray)              the same for an ndarray that is a view on t's storage
  *   _grad_to_device(t, device)          a treadle.Device or its name

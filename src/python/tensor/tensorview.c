@@ -1,6 +1,8 @@
 /* tensorview.c - Tensor's methods for shapes, and its reductions. */
 #include "python/tensor/tensor.h"
 
+#include "grad/layout.h"
+
 #include <string.h>
 
 static const td_shape *
@@ -284,34 +286,17 @@ numel(PyObject *self, PyObject *unused)
     return PyLong_FromLongLong(td_array_size(&pt_var(self)->value));
 }
 
-/* The strides as PyTorch counts them. A stride of 0 stands for a dim of one element or for no elements at all, too; PyTorch
- * gives those the stride that continues the dim after them. */
-static td_shape
-strides_of(const td_view *v)
-{
-    td_shape s = v->shape;
-    bool empty = td_shape_size(&s) == 0;
-    int64_t next = 1;
-
-    for (int k = s.ndim - 1; k >= 0; k--) {
-        int64_t n = v->shape.dim[k];
-
-        s.dim[k] = v->stride[k] || (n > 1 && !empty) ? v->stride[k] : next;
-        next = (n > 1 ? n : 1) * s.dim[k];
-    }
-    return s;
-}
-
 static PyObject *
 stride(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"dim", NULL};
-    td_shape s = strides_of(&pt_var(self)->value.view);
     PyObject *arg[1];
+    td_shape s;
     int k;
 
     if (!py_parse("stride", names, 0, 1, args, nargs, kwnames, arg))
         return NULL;
+    td_layout_strides(&pt_var(self)->value.view, &s);
     if (!py_is_none(arg[0]))
         return one_dim(arg[0], s.ndim, &k) ? PyLong_FromLongLong(s.dim[k]) : NULL;
     return py_shape_tuple(&s);

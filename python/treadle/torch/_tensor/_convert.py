@@ -27,7 +27,7 @@ _CASTS = {
 
 def _cast_to(name, dt):
     def f(self, memory_format=None):
-        return cast(self, dt)
+        return laid_out(cast(self, dt), memory_format)
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"As {dt}."
@@ -149,8 +149,11 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     r = self if kind is None else cast(self, kind)
     if where is not None:
         r = to_device(r, _device.theirs(where))
-    r = laid_out(r, memory_format)
-    return r.clone() if copy and r is self else r
+    if r is self:
+        r = laid_out(r, memory_format)
+    elif memory_format is not None and memory_format._rank >= 0:
+        r = r.clone(memory_format=memory_format)
+    return r.clone(memory_format=memory_format) if copy and r is self else r
 
 
 @method()

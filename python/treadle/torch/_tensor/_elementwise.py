@@ -10,6 +10,7 @@ from .._prim import Tensor, apply, cast, derived, joint_shape, op_names, scalar,
 from .._register import both, factors_first, function, inplace, method
 from . import _dtypes
 from ._create import full
+from ._layout import laid_like
 from ._results import named
 
 # PyTorch's names of rows of the core's table, each with the row and the operands. A name that ends in an underscore
@@ -238,7 +239,7 @@ def _(inputs, r, g):
 @both()
 def frexp(x):
     """(mantissa, exponent) with x = mantissa * 2 ** exponent. The exponents are int32."""
-    return named("frexp", "mantissa exponent")(*_frexp(x))
+    return named("frexp", "mantissa exponent")(*(laid_like(r, x) for r in _frexp(x)))
 
 
 @both()
@@ -262,7 +263,7 @@ def logaddexp(x, other):
 def acosh(x):
     """The inverse of cosh."""
     x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
-    return apply("arccosh", x) if x.dtype.is_complex else _acosh(x)
+    return apply("arccosh", x) if x.dtype.is_complex else laid_like(_acosh(x), x)
 
 
 @derived("Acosh")
@@ -311,7 +312,7 @@ def angle(x):
     if x.dtype.is_complex:
         return apply("angle", x)
     x = x if x.dtype._kind == "f" else x.to(_dtypes.get_default_dtype())
-    return _angle(x)
+    return laid_like(_angle(x), x)
 
 
 @derived("Angle")
@@ -329,7 +330,8 @@ def sinc(x):
     """sin(pi x) / (pi x), and 1 for 0."""
     if x.dtype._kind == "f" and x.dtype.itemsize == 2:  # 0 divided by 0 where pi * x rounds to a half
         return _sinc(x.float()).to(x.dtype)
-    return _sinc(x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype()))
+    x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
+    return laid_like(_sinc(x), x)
 
 
 @derived("Sinc")
@@ -544,7 +546,7 @@ def complex_(real, imag):
             f"Expected object of scalar type {_plain(real)} but got scalar type {_plain(imag)} for second argument"
         )
     shape = joint_shape(tuple(real.shape), tuple(imag.shape))
-    return _complex(real.expand(shape), imag.expand(shape))
+    return laid_like(_complex(real.expand(shape), imag.expand(shape)), real, imag)
 
 
 @function()

@@ -20,6 +20,7 @@ from .._prim import (
 )
 from .._register import METHODS, both, function, method
 from . import _axes, _dtypes
+from ._layout import laid_like
 from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose
 
 # ---- joining ----
@@ -254,7 +255,7 @@ def flip(x, *args, dims=None):
     dims = _axes.several(_axes.given(dims), x.ndim) if dims and dims != ((),) else ()
     if not dims:
         return x.clone()
-    return _flip(x, dims=dims)
+    return laid_like(_flip(x, dims=dims), x)
 
 
 @derived("Flip", linear=True)

@@ -6,6 +6,7 @@ import warnings
 from ... import torch
 from .._prim import apply
 from .._tensor import _elementwise
+from .._tensor._layout import laid_like
 
 
 def _in_place(function):
@@ -151,7 +152,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
     if lower > upper:
         raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, but got {lower} > {upper}")
     slope = torch.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
-    return torch.where(input > 0, input, input * slope)
+    return torch.where(input > 0, input, input * slope).contiguous()
 
 
 def glu(input, dim=-1):
@@ -213,7 +214,7 @@ def _masked(input, p, shape, training, inplace, name):
         # The kernel of the expression draws the mask, and the backward pass's kernel draws it again, so it takes no
         # memory.
         keep = torch.rand(shape, dtype=torch.float32, device=input.device) >= p
-        result = torch.where(keep, input * (1 / (1 - p)), 0.0)
+        result = laid_like(torch.where(keep, input * (1 / (1 - p)), 0.0), input)
     return input.copy_(result) if inplace else result
 
 
