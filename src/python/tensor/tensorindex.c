@@ -160,7 +160,7 @@ pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
 PyObject *
 pt_inplace(td_op op, PyObject *self, const td_varop *x, int n)
 {
-    return pt_operands_fit(op, x, n) && pt_ok(td_var_apply_into(op, x, n, pt_var(self)))
+    return pt_operands_fit(op, x, n) && pt_applied(td_var_apply_into(op, x, n, pt_var(self)))
                ? Py_NewRef(self)
                : NULL;
 }
