@@ -108,6 +108,8 @@ def polygamma(n, input):
     """The n-th derivative of digamma."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if input.dtype.is_complex:
+        raise NotImplementedError(f'"polygamma" not implemented for {input.dtype}')
     x = _float(input)
     return laid_like(_polygamma(x, n=n), x)
 

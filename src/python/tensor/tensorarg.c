@@ -95,6 +95,7 @@ counts(td_op op, const td_varop *x, int n)
     case OP_trunc:
     case OP_relu:
     case OP_floor_divide:
+    case OP_truncate_divide:
     case OP_remainder:
     case OP_fmod:
     case OP_power:

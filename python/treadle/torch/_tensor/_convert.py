@@ -556,7 +556,7 @@ for _name in "squeeze unsqueeze t transpose swapaxes swapdims".split():
 def view_as_real(self):
     """A real view of complex numbers, whose new last dimension holds the real and the imaginary part."""
     if not self.dtype.is_complex:
-        raise RuntimeError("view_as_real is only supported for complex tensors")
+        raise TypeError("view_as_real is only supported for complex tensors")
     if _recorded(self):
         return stack([self.real, self.imag], -1)
     return wrap(array(self)[..., None].view(self.dtype.to_real()._numpy))
@@ -565,6 +565,8 @@ def view_as_real(self):
 @both()
 def view_as_complex(self):
     """Complex numbers of real ones, whose last dimension holds the real and the imaginary part."""
+    if self.dtype.is_complex:
+        raise TypeError("view_as_complex is not supported for complex tensors")
     if self.shape[-1:] != (2,):
         raise RuntimeError("Tensor must have a last dimension of size 2")
     whole = self.dtype._name in ("float32", "float64") and self.stride(-1) == 1

@@ -83,7 +83,7 @@ def sub(x, other, *, alpha=1):
     """x - alpha * other."""
     for t in (x, other):
         if getattr(t, "dtype", None) is _dtypes.DTYPES["bool"]:
-            raise RuntimeError(
+            raise NotImplementedError(
                 "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert "
                 "a mask, use the `~` or `logical_not()` operator instead."
             )
@@ -538,7 +538,7 @@ def _(inputs, r, g):
 @function()
 def complex_(real, imag):
     """Complex numbers from two tensors, the real and the imaginary parts."""
-    if real.dtype._kind != "f" or imag.dtype._kind != "f":
+    if any(t.dtype._kind != "f" or t.dtype._name == "bfloat16" for t in (real, imag)):
         kinds = f"{real.dtype} and {imag.dtype}"
         raise NotImplementedError(f"Expected both inputs to be Half, Float or Double tensors but got {kinds}")
     if real.dtype is not imag.dtype:

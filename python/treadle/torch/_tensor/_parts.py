@@ -326,6 +326,8 @@ def unfold(x, dimension, size, step):
     d, a = _axes.one(dimension, x.ndim), array(x)
     if size > x.shape[d]:
         raise RuntimeError(f"maximum size for tensor at dimension {d} is {x.shape[d]} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
     count = (x.shape[d] - size) // step + 1
     if step < size and recording() and x.requires_grad:  # windows share elements, whose gradients add up
         dev = a.device
