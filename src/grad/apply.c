@@ -314,6 +314,31 @@ lay_out(const td_varop *x, int n, td_array *r)
     return td_layout_settle(r, &layout);
 }
 
+/* A remainder of 0 has the dividend's sign in PyTorch, the divisor's in NumPy. */
+static td_status
+sign_zeros(const td_operand *dividend, td_array *r)
+{
+    td_operand x[3] = {{.array = r}, {.scalar = {.dt = TD_I64}, .weak = 'i'}};
+    td_array zero = {0}, is_signed = {0}, chosen = {0};
+    td_status st = td_array_apply(OP_equal, x, 2, &zero);
+
+    x[1] = *dividend;
+    if (!st)
+        st = td_array_apply(OP_copysign, x, 2, &is_signed);
+    x[0].array = &zero;
+    x[1] = (td_operand){.array = &is_signed};
+    x[2].array = r;
+    if (!st)
+        st = td_array_apply(OP_select, x, 3, &chosen);
+    td_array_unref(&zero);
+    td_array_unref(&is_signed);
+    if (!st) {
+        td_array_unref(r);
+        *r = chosen;
+    }
+    return st;
+}
+
 /* given: the operands before they were cast */
 static td_status
 apply_run(td_op op, const td_varop *x, const td_varop *given, int n, td_var **out)
@@ -331,7 +356,9 @@ apply_run(td_op op, const td_varop *x, const td_varop *given, int n, td_var **ou
     st = td_array_apply(op, o, n, &r);
     if (st)
         return st == TD_ERR_VALUE ? worded(st, v, n) : st;
-    if ((st = lay_out(given, n, &r))) {
+    if (op == OP_remainder && td_dtype_is_float(td_array_dtype(&r)))
+        st = sign_zeros(&o[0], &r);
+    if (st || (st = lay_out(given, n, &r))) {
         td_array_unref(&r);
         return st;
     }
@@ -500,6 +527,9 @@ td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
     td_dtype dt = loop_dtype(op, td_var_promote(x + from, n - from));
     td_status st;
 
+    if (op == OP_reciprocal &&
+        td_dtype_is_complex(dt)) /* the row gives NaN for 0, a quotient infinity */
+        return apply_in(OP_divide, dt, (td_varop[]){whole(1), x[0]}, 2, out);
     if (n == 1 && td_dtype_is_complex(dt) && (st = complex_spelling(op, x[0].v, out)) != TD_SKIP)
         return st;
     if (op == OP_power && td_dtype_is_int(dt) && x[1].v &&

@@ -25,7 +25,7 @@ _OF_TENSORS = _table("""
     b     argmax argmin bincount bucketize cumulative_trapezoid gradient isin kthvalue median nanmedian round
     b     searchsorted topk trace trapezoid trapz
     bui   cauchy_ cholesky_inverse cholesky_solve cond dist exponential_ frac frexp geqrf histogram
-    bui   householder_product igamma igammac gammainc gammaincc histc lerp log_normal_ logaddexp logaddexp2
+    bui   householder_product igamma igammac gammainc gammaincc histc lerp log_normal_
     bui   logcumsumexp lstsq lu lu_factor lu_solve matrix_norm matrix_rank norm normal_ nanquantile pinv
     bui   pinverse polar prelu qr quantile renorm rrelu solve_triangular svd svdvals triangular_solve uniform_ vecdot
     bui   vector_norm stft lu_factor_ex

@@ -211,7 +211,7 @@ modified_bessel_k0 = _of_one("modified_bessel_k0", _their.k0, lambda x, r: -modi
 modified_bessel_k1 = _of_one("modified_bessel_k1", _their.k1, lambda x, r: -modified_bessel_k0(x) - r / x)
 scaled_modified_bessel_k0 = _of_one("scaled_modified_bessel_k0", _their.k0e)
 scaled_modified_bessel_k1 = _of_one("scaled_modified_bessel_k1", _their.k1e)
-spherical_bessel_j0 = _of_one("spherical_bessel_j0", lambda a: td.sinc(a / math.pi))
+spherical_bessel_j0 = _of_one("spherical_bessel_j0", lambda a: td.where(td.isinf(a), 0, td.sinc(a / math.pi)))
 airy_ai = _of_one("airy_ai", lambda a: _their.airy(a)[0])
 
 # ---- polynomials ----

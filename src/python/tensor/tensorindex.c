@@ -160,6 +160,10 @@ pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
 PyObject *
 pt_inplace(td_op op, PyObject *self, const td_varop *x, int n)
 {
+    if (op == OP_absolute && td_dtype_is_complex(td_array_dtype(&pt_var(self)->value))) {
+        PyErr_SetString(PyExc_RuntimeError, "In-place abs is not supported for complex tensors.");
+        return NULL;
+    }
     return pt_operands_fit(op, x, n) && pt_applied(td_var_apply_into(op, x, n, pt_var(self)))
                ? Py_NewRef(self)
                : NULL;

@@ -171,11 +171,27 @@ def clamp(x, min=None, max=None):
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     _dtypes.want_order("clamp", x)
+    if x.dtype._kind in "ui":
+        min, max = _limit(x, min, "min"), _limit(x, max, "max")
+        if min is None and max is None:
+            return x.clone()
     if min is not None:
         x = apply("maximum", x, min) if isinstance(min, Tensor) else _held(x, x > min, "maximum", min)
     if max is None:
         return x
     return apply("minimum", x, max) if isinstance(max, Tensor) else _held(x, x < max, "minimum", max)
+
+
+def _limit(x, limit, name):
+    """A bound of integers: None if all of the dtype lie within it. Raises RuntimeError if none does."""
+    if type(limit) is not int:
+        return limit
+    own = _dtypes.iinfo(x.dtype)
+    if own.min <= limit <= own.max:
+        return limit
+    if (limit > own.max) is (name == "min"):
+        raise RuntimeError(f"Clamp {name} value {limit} is outside the representable range of {x.dtype}")
+    return None
 
 
 def _held(x, within, row, limit):
@@ -208,8 +224,8 @@ def round_(x, *, decimals=0):
         return apply("rint", x) if x.dtype._kind in "fc" else x.clone()
     if x.dtype._kind in "ui":
         raise NotImplementedError(f'"round" with decimals not implemented for {x.dtype}')
-    ten = 10.0 ** abs(decimals)
-    return apply("rint", x * ten) / ten if decimals > 0 else apply("rint", x / ten) * ten
+    ten, wide = 10.0 ** abs(decimals), x.float() if x.dtype.itemsize == 2 else x  # a product may pass a half's limits
+    return cast(apply("rint", wide * ten) / ten if decimals > 0 else apply("rint", wide / ten) * ten, x.dtype)
 
 
 @both()
@@ -245,14 +261,19 @@ def frexp(x):
 @both()
 def ldexp(x, other):
     """x * 2 ** other."""
-    power = apply("power", 2.0, other)
-    return x * (power.to(x.dtype) if x.dtype._kind == "f" and other.dtype._kind not in "fc" else power)
+    if x.dtype._kind != "f" or other.dtype._kind not in "ui":
+        return x * apply("power", 2.0, other)
+    wide = x.float() if x.dtype.itemsize == 2 else x  # 2 ** other alone may pass the limits
+    return cast(apply("scale", wide, other.clamp(-5000, 5000).to(wide.dtype)), x.dtype)
 
 
 @both()
 def logaddexp(x, other):
     """log(exp(x) + exp(other)), without overflow."""
-    if _dtypes.result_of([x, other])._kind != "c":
+    common = _dtypes.result_of([x, other])
+    if common._kind in "bui":
+        raise NotImplementedError(f'"logaddexp" not implemented for {common}')
+    if common._kind != "c":
         return apply("logaddexp", x, other)
     larger = x.real >= other.real
     top, low = apply("select", larger, x, other), apply("select", larger, other, x)
@@ -303,6 +324,8 @@ def sgn(x):
 def heaviside(x, values):
     """0 where x < 0, 1 where x > 0, values where it is 0."""
     _dtypes.want_order("heaviside", x)
+    if values.dtype is not x.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return apply("select", x == 0, values, (x > 0).to(x.dtype))
 
 
@@ -365,7 +388,9 @@ def logit(x, eps=None):
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     """x with its NaNs and infinities replaced by these numbers. None stands for the type's largest and smallest number.
     """
-    if x.dtype._kind not in "fc":
+    if x.dtype._kind == "c":
+        return complex_(nan_to_num(x.real, nan, posinf, neginf), nan_to_num(x.imag, nan, posinf, neginf))
+    if x.dtype._kind != "f":
         return x.clone()
     limits = _dtypes.finfo(x.dtype)
     r = apply("select", x != x, nan or 0.0, x)

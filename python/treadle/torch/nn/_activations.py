@@ -100,6 +100,8 @@ def hardsigmoid(input):
 @_in_place
 def hardswish(input):
     """x * hardsigmoid(x)."""
+    if input.dtype.itemsize == 2:  # the product may pass a half's limits
+        return hardswish(input.float()).to(input.dtype)
     return input * (input + 3).clamp(0, 6) / 6
 
 
@@ -125,7 +127,7 @@ def softplus(input, beta=1.0, threshold=20.0):
 
 def logsigmoid(input):
     """log(sigmoid(x))."""
-    return -apply("softplus", -input.contiguous())
+    return 0 - apply("softplus", -input.contiguous())
 
 
 def softsign(input):
