@@ -46,11 +46,15 @@ _OF_TENSORS = _table("""
     h     modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1
     h     cdist quantile nanquantile histogram histogramdd stft
     h     fft fft2 fftn ifft ifft2 ifftn rfft rfft2 rfftn irfft irfft2 irfftn hfft hfft2 hfftn ihfft ihfft2 ihfftn
-    h     cholesky cholesky_ex cholesky_inverse cholesky_solve cond det eig eigh eigvals eigvalsh geqrf
-    h     householder_product inv inv_ex inverse ldl_factor ldl_factor_ex ldl_solve logdet lobpcg lstsq lu lu_factor
-    h     lu_factor_ex lu_solve matrix_rank ormqr pca_lowrank pinv pinverse qr slogdet solve solve_ex solve_triangular
-    h     svd svd_lowrank svdvals tensorinv tensorsolve triangular_solve vander
 """)
+# Functions of matrices: half types are refused on the CPU.
+_OF_MATRICES = """
+    cholesky cholesky_ex cholesky_inverse cholesky_solve cond det eig eigh eigvals eigvalsh geqrf
+    householder_product inv inv_ex inverse ldl_factor ldl_factor_ex ldl_solve logdet lobpcg lstsq lu lu_factor
+    lu_factor_ex lu_solve matrix_rank ormqr pca_lowrank pinv pinverse qr slogdet solve solve_ex solve_triangular
+    svd svd_lowrank svdvals tensorinv tensorsolve triangular_solve vander
+""".split()
+_OF_TENSORS |= {name: _OF_TENSORS.get(name, "") + "h" for name in _OF_MATRICES}
 # Functions of torch.nn.functional.
 _OF_LAYERS = _table("""
     b     hardtanh relu6 threshold
@@ -94,7 +98,8 @@ def check(name, lacking=_OF_TENSORS):
         if not isinstance(x, Tensor):
             return
         if _among(x, kinds) and not _names_dtype(x, args, kwargs):
-            raise NotImplementedError(f'"{name}" not implemented for {x.dtype}')
+            shown = f"linalg.{name}" if name in _OF_MATRICES else name
+            raise NotImplementedError(f'"{shown}" not implemented for {x.dtype}')
         if alike and any(isinstance(a, Tensor) and a.dtype is not x.dtype for a in args):
             dtypes = ", ".join(str(a.dtype) for a in args if isinstance(a, Tensor))
             raise RuntimeError(f"{name}: expected tensors of one dtype, but got {dtypes}")
