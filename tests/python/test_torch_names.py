@@ -102,8 +102,9 @@ def test_modules_whose_names_stand_elsewhere():
     import treadle.torch.functional
     from treadle.torch.autograd.variable import Variable
     from treadle.torch.cuda.amp.autocast_mode import autocast
-    from treadle.torch.nn.common_types import _size_2_t
     from treadle.torch.nn.parallel.scatter_gather import scatter
+
+    from treadle.torch.nn.common_types import _size_2_t
 
     assert treadle.torch.functional.einsum is torch.einsum and autocast is torch.cuda.amp.autocast and _size_2_t
     assert Variable is torch.autograd.Variable and scatter is torch.nn.parallel.scatter

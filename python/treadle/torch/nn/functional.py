@@ -4,8 +4,8 @@ import math
 
 from ... import torch
 from .. import _modules, _override
-from . import _reduction as _Reduction  # noqa: F401 - a name of PyTorch's that programs call
 from .._lacking import check_layer
+from . import _reduction as _Reduction  # noqa: F401 - a name of PyTorch's that programs call
 from ._activations import (
     alpha_dropout,
     celu,
