@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 py_tensors pt;
@@ -12,10 +13,20 @@ py_tensors pt;
 PyObject *
 pt_raise(td_status st)
 {
+    const char *axis;
+    char text[300];
+
     if (PyErr_Occurred()) /* a function of the program has failed */
         return NULL;
     if (st == TD_ERR_VALUE || st == TD_ERR_TYPE || st == TD_ERR_OVERFLOW) {
         PyErr_SetString(PyExc_RuntimeError, td_error());
+        return NULL;
+    }
+    if (st == TD_ERR_INDEX &&
+        (axis = strstr(td_error(), " for axis "))) { /* PyTorch says dimension */
+        snprintf(text, sizeof text, "%.*s for dimension %s", (int)(axis - td_error()), td_error(),
+                 axis + strlen(" for axis "));
+        PyErr_SetString(PyExc_IndexError, text);
         return NULL;
     }
     return py_raise(st);
@@ -103,8 +114,8 @@ counts(td_op op, const td_varop *x, int n)
     case OP_right_shift:
     case OP_gcd:
     case OP_lcm:
-    case OP_hypot:        break;
-    default:              return true;
+    case OP_hypot:           break;
+    default:                 return true;
     }
     if (!first || (n > 1 && !second))
         return true;

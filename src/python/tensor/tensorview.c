@@ -11,13 +11,24 @@ shape_of(PyObject *self)
     return &pt_var(self)->value.view.shape;
 }
 
+/* Another number of elements, in PyTorch's words. */
+static PyObject *
+other_size(PyObject *self, const td_shape *s)
+{
+    char shape[256];
+
+    PyErr_Format(PyExc_RuntimeError, "shape '%s' is invalid for input of size %lld",
+                 td_shape_list(s, shape, sizeof shape), (long long)td_shape_size(shape_of(self)));
+    return NULL;
+}
+
 static PyObject *
 reshape_to(PyObject *self, const td_shape *s)
 {
     td_var *r = NULL;
     td_status st = td_var_reshape(pt_var(self), s, &r);
 
-    return pt_done(st, r);
+    return st == TD_ERR_VALUE ? other_size(self, s) : pt_done(st, r);
 }
 
 static PyObject *
@@ -46,6 +57,8 @@ tensor_view_method(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
                         "instead.");
         return NULL;
     }
+    if (st == TD_ERR_VALUE)
+        return other_size(self, &s);
     return pt_ok(st) ? reshape_to(self, &s) : NULL;
 }
 
@@ -141,6 +154,24 @@ get_reversed(PyObject *self, void *matrices)
     return transposed(self, axes);
 }
 
+/* A shape to which self does not expand, in PyTorch's words. */
+static PyObject *
+other_extent(PyObject *self, const td_shape *s)
+{
+    const td_shape *have = shape_of(self);
+    int extra = s->ndim - have->ndim, k = s->ndim - 1;
+    char target[256], own[256];
+
+    while (k > extra && (have->dim[k - extra] == s->dim[k] || have->dim[k - extra] == 1))
+        k--;
+    PyErr_Format(PyExc_RuntimeError,
+                 "The expanded size of the tensor (%lld) must match the existing size (%lld) at "
+                 "non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
+                 (long long)s->dim[k], (long long)have->dim[k - extra], k,
+                 td_shape_list(s, target, sizeof target), td_shape_list(have, own, sizeof own));
+    return NULL;
+}
+
 static PyObject *
 expand(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -165,7 +196,7 @@ expand(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
         if (s.dim[i] == -1 && i >= extra)
             s.dim[i] = have->dim[i - extra];
     st = td_var_expand(pt_var(self), &s, &r);
-    return pt_done(st, r);
+    return st == TD_ERR_VALUE && have->ndim ? other_extent(self, &s) : pt_done(st, r);
 }
 
 static PyObject *

@@ -265,6 +265,15 @@ def copied(t, memo):
 
 
 @method()
+def __copy__(self):
+    """A leaf on the same storage, with the same attributes."""
+    r = self.detach()
+    r = r if type(self) is Tensor else make_subclass(type(self), r, self.requires_grad)
+    r.__dict__.update(self.__dict__)
+    return r.requires_grad_() if self.requires_grad and not r.requires_grad else r
+
+
+@method()
 def __deepcopy__(self, memo):
     if id(self) in memo:
         return memo[id(self)]

@@ -88,6 +88,9 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         )
     if input.dtype is not target.dtype:
         raise RuntimeError(f"Found dtype {target.dtype} but expected {input.dtype}")
+    if input.device.type == "cpu" and not _core._capturing():
+        if anywhere(~((input.detach() >= 0) & (input.detach() <= 1))):
+            raise RuntimeError("all elements of input should be between 0 and 1")
     loss = _crossed(input, target)
     return reduced(loss if weight is None else loss * weight, _old(size_average, reduce, reduction))
 
