@@ -91,6 +91,11 @@ def test_schedules_save_their_functions_attributes():
         (lambda: torch.ones(3).reshape(-1, 2), RuntimeError, r"shape '\[-1, 2\]' is invalid for input of size 3"),
         (lambda: torch.ones(2).expand(3, 3), RuntimeError, r"\(3\).*size \(2\).*dimension 1.*\[3, 3\].*\[2\]"),
         (lambda: torch.ones(3)[torch.tensor([5])], IndexError, "index 5 is out of bounds for dimension 0 with size 3"),
+        (lambda: torch.zeros(2)[3], IndexError, "index 3 is out of bounds for dimension 0 with size 2"),
+        (lambda: torch.tensor(1.0)[0], IndexError, "invalid index of a 0-dim tensor"),
+        (lambda: torch.ones(2)[0, 0], IndexError, "too many indices for tensor of dimension 1"),
+        (lambda: torch.ones(3)[torch.tensor([True, False])], IndexError, r"mask \[2\] at index 0.*tensor \[3\]"),
+        (lambda: F.cross_entropy(torch.ones(1, 2), torch.tensor(0)), ValueError, r"batch_size \(1\).*\(0\)"),
         (lambda: setattr(torch.ones(2), "grad", torch.ones(3)), RuntimeError, r"size '\[3\]' to a tensor of size '\[2\]'"),
     ],
 )
