@@ -353,7 +353,7 @@ apply_run(td_op op, const td_varop *x, const td_varop *given, int n, td_var **ou
         o[i] = (td_operand){
             .array = v[i] ? &v[i]->value : NULL, .scalar = x[i].scalar, .weak = x[i].weak};
     }
-    st = td_array_apply(op, o, n, &r);
+    st = td_array_ufunc(op, o, n, &r);
     if (st)
         return st == TD_ERR_VALUE ? worded(st, v, n) : st;
     if (op == OP_remainder && td_dtype_is_float(td_array_dtype(&r)))

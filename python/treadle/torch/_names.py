@@ -61,7 +61,7 @@ REFUSED = {
     "torch._higher_order_ops": {"*": _COMPILED},
     "torch._jit_internal": {"*": _INSIDE},
     "torch._prims_common": {"*": _INSIDE},
-    "torch._subclasses": {"*": "tensors always have values: torch.empty_like makes one of a shape"},
+    "torch._subclasses": {"*": "tensors on the device meta have no values"},
     "torch._tensor_str": {"*": "torch.set_printoptions says how tensors are printed"},
     "torch.distributed._composable": {"*": "torch.distributed.fsdp has what is there of it"},
     "torch.distributed._functional_collectives": {"*": "torch.distributed has the collectives"},

@@ -10,8 +10,10 @@ A function of the namespace also takes `out=` and `input=`. A method does not.
 
 import functools
 import inspect
+import sys
 
 from .._core import Tensor
+from ._device import MAKERS, NoValues
 from ._lacking import check, guarded
 from ._override import _ACTIVE, asked
 from ._tensor._dtypes import can_cast
@@ -50,6 +52,7 @@ def function(*others, out=True):
     """Enters a function of torch's alone; out=False: it takes no `out=`, or takes it itself."""
 
     def enter(f):
+        f = _until_meta(f) if f.__name__ in MAKERS else f
         for name in _names(f, others):
             FUNCTIONS[name] = f
             if not out:
@@ -57,6 +60,23 @@ def function(*others, out=True):
         return f
 
     return enter
+
+
+def _until_meta(f):
+    """f, which makes tensors, until a program names the device "meta" for the first time: then `_meta` puts another in
+    f's place."""
+
+    @functools.wraps(f)
+    def made(*args, **kwargs):
+        try:
+            return f(*args, **kwargs)
+        except NoValues:
+            other = getattr(sys.modules[__package__], f.__name__)
+            if other is made:
+                raise
+            return other(*args, **kwargs)
+
+    return made
 
 
 def factors_first(*keywords):

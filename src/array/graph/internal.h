@@ -14,9 +14,6 @@ td_status td_record(td_node *n, td_array *out);
 
 bool td_now_is_held(void); /* set by td_now_hold: then numbers stay numbers, whatever they are used for */
 
-/* nextafter of two operands in half type dt, on d. */
-td_status td_array_next_half(const td_operand *x, td_dtype dt, td_dev *d, td_array *out);
-
 /* Cuts the graphs under the sources of a node that is about to be recorded, if together they are too large. */
 td_status td_cut(td_node *const *src, int n);
 

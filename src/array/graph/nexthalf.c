@@ -74,8 +74,8 @@ unit(steps *s, td_operand v, td_operand up, td_dtype dt)
     return two(s, OP_scale, three(s, OP_select, up, number(1), number(-1)), e);
 }
 
-td_status
-td_array_next_half(const td_operand *x, td_dtype dt, td_dev *d, td_array *out)
+static td_status
+next_half(const td_operand *x, td_dtype dt, td_dev *d, td_array *out)
 {
     double most = dt == TD_F16 ? 65504 : 0x1.fep127;
     steps s = {.n = 0};
@@ -92,4 +92,16 @@ td_array_next_half(const td_operand *x, td_dtype dt, td_dev *d, td_array *out)
     while (s.n)
         td_array_unref(&s.made[--s.n]);
     return s.st;
+}
+
+td_status
+td_array_ufunc(td_op op, const td_operand *x, int n, td_array *out)
+{
+    td_dtype dt;
+
+    if (op != OP_nextafter)
+        return td_array_apply(op, x, n, out);
+    TD_TRY(td_op_dtype(op, x, 0, n, &dt));
+    return td_dtype_is_half(dt) ? next_half(x, dt, td_array_dev(x[x[0].array ? 0 : 1].array), out)
+                                : td_array_apply(op, x, n, out);
 }

@@ -387,8 +387,6 @@ td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
     TD_TRY(common_device(op, x, n, &d));
     TD_TRY(td_op_dtype(op, x, op == OP_select, n, &dt));
     TD_TRY(td_op_loop(&op, &dt));
-    if (op == OP_nextafter && td_dtype_is_half(dt))
-        return td_array_next_half(x, dt, d, out);
     if (op == OP_power && td_dtype_is_int(dt))
         TD_TRY(check_exponent(&x[1]));
     for (int i = 0; i < n; i++)
