@@ -153,14 +153,10 @@ def _first_apart(kwargs):
     return ((), kwargs) if first is None else ((kwargs[first],), {k: v for k, v in kwargs.items() if k != first})
 
 
-def _of_tensors(f, name, count):
-    def checked(*args, **kwargs):
-        for i, x in enumerate(args[:count]):
-            if isinstance(x, (bool, int, float, complex)):
-                raise TypeError(f"{name}(): argument {i + 1} must be Tensor, not {type(x).__name__}")
-        return f(*args, **kwargs)
-
-    return functools.wraps(f)(checked)
+def _want_tensors(name, args):
+    for i, x in enumerate(args[: _TENSORS[name]]):
+        if isinstance(x, (bool, int, float, complex)):
+            raise TypeError(f"{name}(): argument {i + 1} must be Tensor, not {type(x).__name__}")
 
 
 # NumPy's names of parameters, which PyTorch's own functions take too.
@@ -197,14 +193,16 @@ def with_numpys_names(f, name):
 def _called_with_out(f, name):
     names = _numpys(f) or {}
     look = check(name)
-    f = _of_tensors(f, name, _TENSORS[name]) if name in _TENSORS else f
+    of_tensors = name in _TENSORS
 
     def call(*args, **kwargs):
         if _ACTIVE and (r := asked(call, args, kwargs, Tensor)) is not NotImplemented:
             return r
-        if look is not None:
-            look(args, kwargs)
         try:
+            if of_tensors:
+                _want_tensors(name, args)
+            if look is not None:
+                look(args, kwargs)
             if not kwargs:
                 return f(*args)
             out = kwargs.pop("out", None)
