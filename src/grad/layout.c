@@ -124,7 +124,7 @@ compare(const td_shape *s, const td_shape *stride, int n, int inner, int outer)
 static void
 lay_in_order(const td_shape *s, const td_shape *stride, int n, td_view *out)
 {
-    int order[TD_MAXDIM]; /* the innermost dim first */
+    int order[TD_MAXDIM] = {0}; /* the innermost dim first */
     int64_t step = 1;
 
     for (int i = 0; i < s->ndim; i++)

@@ -51,8 +51,14 @@ def cast(x, dtype):
 
 
 def to_device(x, where):
-    """x on one of the array layer's devices. x itself if it is there."""
-    return x if x._array.device == where else _core._grad_to_device(x, where)
+    """x on one of the array layer's devices, its dimensions in the same order in memory. x itself if it is there."""
+    if x._array.device == where:
+        return x
+    steps = x.stride()
+    if 0 in steps or x.is_contiguous():
+        return _core._grad_to_device(x, where)
+    order = sorted(range(x.ndim), key=lambda d: -steps[d])
+    return permuted(_core._grad_to_device(permuted(x, order), where), [order.index(d) for d in range(x.ndim)])
 
 
 def strided(x, shape, steps, offset):
